@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CONTRACT 2: what the eBPF programs hand to the tool: ring-buffer records, settings, counters.
+ * Included by bpf/ and cuda-trace/ only. Both are built together, so there is no version here.
+ */
+#ifndef BPF_EVENT_H
+#define BPF_EVENT_H
+
+#include "libcupti-usdt/probes.h"
+
+#define EVENT_COMM_LEN 16
+
+enum event_kind {
+	EVENT_BATCH = 1, /* data: `bytes` of records of `group` */
+	EVENT_NAME = 2, /* data: the name, NUL-terminated; group = id, count = its full length */
+	EVENT_STATUS = 3, /* data: struct cuda_status */
+	EVENT_LOST = 4, /* group = enum cuda_lost_reason, first = total, count = since the last */
+	EVENT_ERROR = 5, /* group = code, data: "component\0message\0" */
+	EVENT_EXIT = 6, /* a process that had sent something ended (or exec'ed); no data */
+	EVENT_SELFTEST = 7, /* the tool's own probe was hit; no data */
+};
+
+struct event {
+	__u32 kind; /* enum event_kind */
+	__u32 group;
+	__u64 time; /* bpf_ktime_get_ns() */
+	__u64 instance; /* as the guest numbers its loads */
+	__u64 first; /* see cuda:launch_batch */
+	__u64 cgroup; /* bpf_get_current_cgroup_id() */
+	__u32 pid; /* thread group, in the tool's initial pid namespace */
+	__u32 tid; /* the thread that fired the probe: not always the one that launched */
+	__u32 uid;
+	__u32 count;
+	__u32 bytes; /* of data */
+	__u32 pad;
+	char comm[EVENT_COMM_LEN]; /* of the process (its main thread), not of the thread */
+	__u8 data[];
+};
+
+_Static_assert(sizeof(struct event) == 80, "no hidden padding");
+
+/* What is kept; set before load, read-only for the program. A zero field does not filter. */
+struct stream_settings {
+	__u8 by_pid; /* only processes in the map `pids`, and what they fork while we look */
+	__u8 by_comm; /* only processes whose comm equals `comm` */
+	__u8 by_uid;
+	__u8 by_cgroup; /* only processes below the cgroup with id `cgroup` */
+	__u32 uid;
+	__u64 cgroup;
+	__u32 cgroup_level; /* depth of that cgroup, for bpf_get_current_ancestor_cgroup_id() */
+	__u32 self; /* the tool's own pid: its self-test probe is answered */
+	char comm[EVENT_COMM_LEN];
+};
+
+/* Per-CPU, summed by the tool: what could not be handed over. Records, not batches. */
+struct stream_counters {
+	__u64 received[CUDA_GROUP_COUNT];
+	__u64 ring_full[CUDA_GROUP_COUNT]; /* records that found no room in the ring buffer */
+	__u64 unreadable[CUDA_GROUP_COUNT]; /* records whose memory could not be read */
+	__u64 ring_full_other; /* names, states and so on */
+	__u64 unreadable_other;
+};
+
+#endif

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+TOOL := $(B)/cuda-trace
+TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard cuda-trace/*.c))
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c) -lelf -lz -lstdc++ -lpthread
+ALL += $(TOOL)
+
+# The skeletons must exist before the first compile; afterwards the .d files know who needs them.
+$(TOOL_OBJS): | $(SKELETONS)
+$(TOOL_OBJS): OBJ_CFLAGS = -DGUESTDIR='"$(guestdir)"'
+
+$(TOOL): $(TOOL_OBJS)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(TOOL_LIBS)

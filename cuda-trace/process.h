@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One traced process: more exactly one load of the guest in it (an exec gives a new one). Made and
+ * owned by the session; a sink may keep the pointer until its process_end() has returned.
+ */
+#ifndef CUDA_TRACE_PROCESS_H
+#define CUDA_TRACE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "bpf/event.h"
+
+struct process {
+	uint64_t instance; /* the guest's number of this load; with pid the key */
+	uint32_t pid;
+	uint32_t uid;
+	uint64_t cgroup; /* id, 0 = unknown */
+	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
+	struct cuda_status status; /* the last one that came; .version 0 = none yet */
+	bool ended; /* said goodbye, or is gone */
+	void *data; /* the sink's own */
+};
+
+/* A name's text by the id in records; NULL while it has not arrived. Mangled, untrusted, and valid
+ * as long as the process. */
+const char *process__name(const struct process *process, uint32_t id);
+
+/* The same demangled (cached); "" for id 0, "[name ID]" when the name never came. */
+const char *process__pretty_name(struct process *process, uint32_t id);
+
+#endif

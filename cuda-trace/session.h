@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tracing session: open → attach → poll … → close. Commands say what they want to see and get
+ * it through a sink; where it came from (ring buffer, which library file, which namespace) is
+ * the session's business. One thread.
+ */
+#ifndef CUDA_TRACE_SESSION_H
+#define CUDA_TRACE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "cuda-trace/process.h"
+
+struct session;
+
+/* Why records were lost after they had left the process; the reasons inside it are enum
+ * cuda_lost_reason. X(enumerator, stable key, text) */
+#define SESSION_LOST_REASONS(X)                                                                    \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")           \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                         \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")                            \
+	X(KILLED, "killed", "processes that ended without a goodbye: their last 100 ms are unknown")
+
+enum session_lost {
+#define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
+	SESSION_LOST_REASONS(SESSION_LOST_ENUMERATOR)
+#undef SESSION_LOST_ENUMERATOR
+		SESSION_LOST_COUNT
+};
+
+struct session_lost_counts {
+	uint64_t guest[CUDA_LOST_COUNT];
+	uint64_t session[SESSION_LOST_COUNT]; /* KILLED counts processes, and is not in total */
+	uint64_t total;
+};
+
+/* Called from session__poll(), in arrival order: batches of threads and of the GPU interleave. */
+struct sink {
+	void *context;
+	void (*process_start)(void *context, struct process *process);
+	void (*record)(void *context, struct process *process, const struct cuda_record *record);
+	/* After it, nothing more comes from this process. */
+	void (*process_end)(void *context, struct process *process);
+};
+
+struct session_options {
+	uint32_t groups; /* bits (1 << enum cuda_group): what is switched on */
+	uint32_t pid; /* 0 = any; its children are included */
+	const char *comm; /* NULL = any */
+	int64_t uid; /* -1 = any */
+	const char *cgroup; /* path below /sys/fs/cgroup or absolute; NULL = any */
+	const char *guest; /* library file to watch beside those found; NULL = the installed one */
+	uint32_t ring_mib; /* 0 = default */
+};
+
+/* Errors are printed on stderr (one line with the remedy); NULL then. */
+struct session *session__open(const struct session_options *options, const struct sink *sink);
+int session__attach(struct session *session);
+/* Adds a process tree to a session that was opened with options.pid (before the child runs). */
+int session__add_pid(struct session *session, uint32_t pid);
+/* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
+int session__poll(struct session *session, int timeout_ms);
+/* Switches everything off, waits for what is under way (bounded), delivers it, ends processes. */
+void session__finish(struct session *session);
+void session__lost(const struct session *session, struct session_lost_counts *counts);
+void session__close(struct session *session);
+
+#endif

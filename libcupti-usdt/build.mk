@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The guest: one shared object, one exported symbol, nothing of NVIDIA's linked.
+
+GUEST := $(B)/libcupti-usdt.so
+GUEST_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard libcupti-usdt/*.c))
+ALL += $(GUEST)
+
+$(GUEST): $(GUEST_OBJS) libcupti-usdt/libcupti-usdt.map
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,libcupti-usdt.so -Wl,-z,nodelete,-z,now,-z,relro \
+		-Wl,--no-undefined -Wl,--version-script=libcupti-usdt/libcupti-usdt.map \
+		-o $@ $(GUEST_OBJS) -lpthread -ldl

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Everything that a packager or user may set, and nothing else. CFLAGS, CPPFLAGS, LDFLAGS are
+# theirs: the project's own flags stand in mk/rules.mk.
+
+VERSION := $(shell cat VERSION)
+
+prefix     ?= /usr/local
+exec_prefix ?= $(prefix)
+bindir     ?= $(exec_prefix)/bin
+libdir     ?= $(exec_prefix)/lib
+datadir    ?= $(prefix)/share
+mandir     ?= $(datadir)/man
+includedir ?= $(prefix)/include
+sysconfdir ?= /etc
+# The guest's own folder: private, so that nobody links with it.
+guestdir   ?= $(libdir)/cuda-trace
+DESTDIR    ?=
+
+CC         ?= cc
+CXX        ?= c++
+CLANG      ?= clang
+LLVM_STRIP ?= $(or $(shell command -v llvm-strip),$(lastword $(sort $(wildcard /usr/bin/llvm-strip-*))))
+BPFTOOL    ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+SCDOC      ?= scdoc
+CFLAGS     ?= -O2 -g
+# A CUDA toolkit: only `make check` looks at its headers, and only to compare.
+CUDA_HOME  ?= /usr/local/cuda
+
+# V=1 shows every command, WERROR=1 makes warnings errors (CI does).
+V          ?= 0
+WERROR     ?= 0
+# SANITIZE=address,undefined or thread builds guest, tool and simulation with that sanitizer.
+SANITIZE   ?=

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-2-Clause
+-include tests/simcuda/build.mk
+-include tests/workloads/build.mk
