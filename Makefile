@@ -10,15 +10,61 @@ include libcupti-usdt/build.mk
 include bpf/build.mk
 include cuda-trace/build.mk
 include tests/build.mk
--include man/build.mk
--include mk/install.mk
--include mk/package.mk
--include mk/check.mk
+include man/build.mk
+include mk/install.mk
+include mk/check.mk
+include mk/package.mk
 
-.PHONY: all clean
+.PHONY: all guest workloads clean help deps demo bench format compile_commands.json
 all: $(ALL)
+guest: $(GUEST)
+workloads: $(WORKLOADS) $(SIMCUDA)
+
+#: cuda-trace: goals of make (outputs in build/, or in the folder B=...)
+#:
+#:   all              guest library, tool and manual pages: the default
+#:   demo             cuda-trace on a small CUDA program, on the GPU or the simulated driver
+#:   check            builds, installs into a tree of its own, tests that;
+#:                    TESTS='tests/trace.bats' runs some files, FILTER=regex some tests
+#:   check-packages   packages built, installed, upgraded, removed in clean roots (as root)
+#:   check-sanitize   the guest and the simulated driver under ASan, UBSan and TSan
+#:   bench            the overhead table
+#:   install          below $DESTDIR$prefix (prefix=/usr/local, sysconfdir=/etc)
+#:   deb, rpm         packages, in build/deb and build/rpm
+#:   deps             installs what building, testing and packaging need (as root)
+#:   format           applies .clang-format
+#:   compile_commands.json   for clangd
+#:   clean            removes build/
+#:
+#: demo and check first install missing packages of the distribution (mk/deps.list).
+#: Settings: V=1 shows commands, WERROR=1 makes warnings errors, SANITIZE=address,undefined
+#: or thread, CC, CFLAGS, LDFLAGS and the rest of mk/config.mk.
+help:
+	@sed -n 's/^#: \{0,1\}//p' Makefile
 
 clean:
 	$(Q)rm -rf $(B)
 
--include $(shell [ -d $(B) ] && find $(B) -name '*.d')
+deps:
+	$(Q)mk/deps build test package
+
+# In two steps, because what the first installs (pkg-config, a compiler) is asked while the
+# second reads the makefiles.
+demo:
+	$(Q)mk/deps build
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)B=$(B) mk/demo
+
+bench: all workloads
+	$(Q)B=$(B) tests/bench/run
+
+format:
+	$(Q)clang-format -i $(C_FILES)
+
+compile_commands.json:
+	$(Q)$(MAKE) --no-print-directory -Bn V=1 all workloads | \
+		awk -v dir='$(CURDIR)' -f mk/compile-commands.awk > $@
+
+# Not those of the roots and package builds that tests keep below $(B).
+-include $(shell find $(B) -path '$(B)/t' -prune -o -path '$(B)/deb' -prune -o \
+	-path '$(B)/rpm' -prune -o -name '*.d' -type f -print 2>/dev/null)

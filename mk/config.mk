@@ -12,8 +12,19 @@ datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 includedir ?= $(prefix)/include
 sysconfdir ?= /etc
-# The guest's own folder: private, so that nobody links with it.
+# The guest's own folder: private, so that nobody links with it. The loader still finds it by its
+# bare name, through the entry that is installed into $(ldconfdir).
 guestdir   ?= $(libdir)/cuda-trace
+ldconfdir  ?= $(sysconfdir)/ld.so.conf.d
+profiledir ?= $(sysconfdir)/profile.d
+# Where csh's login scripts are read from: Debian has /etc/csh/login.d, Fedora /etc/profile.d.
+cshdir     ?= $(sysconfdir)/profile.d
+defaultdir ?= $(sysconfdir)/default
+unitdir    ?= $(prefix)/lib/systemd/system
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir ?= $(datadir)/zsh/site-functions
+fishdir    ?= $(datadir)/fish
+docdir     ?= $(datadir)/doc/cuda-trace
 DESTDIR    ?=
 
 CC         ?= cc

@@ -6,7 +6,7 @@ ALL :=
 
 ifeq ($(V),1)
 Q :=
-say :=
+say := @:
 else
 Q := @
 say = @printf '  %-8s %s\n' $(1) $(2)
@@ -18,6 +18,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
 
 OUR_CPPFLAGS := -I. -I$(B) -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 OUR_CFLAGS := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow \
@@ -33,24 +34,37 @@ endif
 COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)
 
+# $(B)/flags, $(B)/paths: what was said on the command line, rewritten only when that changes, so
+# that other flags or another prefix rebuild what they must, and the same ones nothing.
+write_if_changed = mkdir -p $(B) && printf '%s\n' '$(subst ','\'',$(2))' | \
+	{ cmp -s - $(1) || printf '%s\n' '$(subst ','\'',$(2))' > $(1); }
+ifeq ($(filter clean help deps,$(MAKECMDGOALS)),)
+$(shell $(call write_if_changed,$(B)/flags,$(COMPILE) $(LINK) $(CXX) $(CLANG)))
+$(shell $(call write_if_changed,$(B)/paths,$(bindir) $(guestdir) $(datadir) $(sysconfdir)))
+endif
+$(B)/flags $(B)/paths:
+
 # Plain objects of a program: build/obj/FOLDER/x.o. Shared objects: build/pic/FOLDER/x.o.
-$(B)/obj/%.o: %.c mk/rules.mk mk/config.mk VERSION
+$(B)/obj/%.o: %.c mk/rules.mk $(B)/flags | $(B)/ready
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(OBJ_CFLAGS) -c -o $@ $<
 
-$(B)/pic/%.o: %.c mk/rules.mk mk/config.mk VERSION
+$(B)/pic/%.o: %.c mk/rules.mk $(B)/flags | $(B)/ready
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $(PIC_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
 # eBPF: distribution headers only; no vmlinux.h (kernel types that are needed are declared, CO-RE).
-BPF_ARCH := $(shell $(CC) -dumpmachine | sed -e 's/^x86_64.*/x86/' -e 's/^aarch64.*/arm64/' -e 's/-.*//')
-MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+# The two -f options keep the build's folder out of the object, so that builds are reproducible.
+TARGET := $(shell $(CC) -dumpmachine 2>/dev/null)
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(firstword $(subst -, ,$(TARGET)))))
+MULTIARCH := $(subst -unknown-,-,$(subst -pc-,-,$(TARGET)))
 BPF_CFLAGS := -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -O2 -g -Wall -Werror -I. \
-	$(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+	-fdebug-compilation-dir=. -ffile-prefix-map=$(CURDIR)=. \
+	$(if $(wildcard /usr/include/$(MULTIARCH)),-idirafter /usr/include/$(MULTIARCH))
 
-$(B)/%.bpf.o: %.bpf.c mk/rules.mk
+$(B)/%.bpf.o: %.bpf.c mk/rules.mk $(B)/flags | $(B)/ready
 	$(call say,CLANG,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
@@ -59,3 +73,11 @@ $(B)/%.bpf.o: %.bpf.c mk/rules.mk
 $(B)/%.skel.h: $(B)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$(notdir $*))_bpf > $@
+
+# Says once which packages are missing, before the compiler says it less clearly. No error: what
+# a package would bring may come from elsewhere.
+$(B)/ready: mk/deps.list
+	@mkdir -p $(B)
+	@missing=$$(mk/deps --missing build); if [ -z "$$missing" ]; then touch $@; else \
+		echo "make: not installed: $$missing" >&2; \
+		echo "make: if the build fails below, 'mk/deps build' as root installs them" >&2; fi

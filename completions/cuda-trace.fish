@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# fish completion for cuda-trace: commands and options as its --help prints them.
+
+function __cuda_trace_commands
+	cuda-trace --help 2>/dev/null | string match -rg '^  ([a-z][a-z-]*  +.*)' |
+		string replace -r '  +' '\t'
+end
+
+function __cuda_trace_command
+	for word in (commandline -opc)[2..-1]
+		string match -q -- '-*' $word; or begin
+			echo $word
+			return
+		end
+	end
+end
+
+function __cuda_trace_options
+	cuda-trace (__cuda_trace_command) --help 2>/dev/null |
+		string match -ra -- '(?<=^|[ ,])--?[A-Za-z0-9][A-Za-z0-9-]*'
+end
+
+complete -c cuda-trace -f -n 'test -z "$(__cuda_trace_command)"' -a '(__cuda_trace_commands)'
+complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' -a '(__cuda_trace_options)'

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# man/NAME.SECTION.scd becomes build/man/NAME.SECTION; man/links names further names of a page.
+
+MAN_PAGES := $(patsubst %.scd,$(B)/%,$(wildcard man/*.scd))
+ALL += $(MAN_PAGES)
+
+# scdoc writes a date: the source file's unless SOURCE_DATE_EPOCH says otherwise.
+$(B)/man/%: man/%.scd VERSION | $(B)/ready
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed 's/@VERSION@/$(VERSION)/g' $< | \
+		SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(stat -c %Y $<)} $(SCDOC) > $@

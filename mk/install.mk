@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make install: writes below $(DESTDIR) only, and leaves the ld cache to the package manager or
+# the administrator (ldconfig, once).
+
+INSTALL ?= install
+GUEST_NAME := libcupti-usdt.so
+
+# What is installed under other names, or after filling in paths.
+SCRIPTS := $(patsubst %.in,$(B)/%,$(wildcard etc/*.in etc/*/*.in))
+ALL += $(SCRIPTS)
+
+# The bare name serves processes of every architecture, and is found through $(ldconfdir); the
+# loader reads no such folder outside /etc, so that another sysconfdir needs the whole path.
+INJECT := $(if $(filter /etc,$(sysconfdir)),$(GUEST_NAME),$(guestdir)/$(GUEST_NAME))
+# One entry an architecture, so that the packages of several can be installed together.
+ldconf := cuda-trace-$(or $(MULTIARCH),local).conf
+# Where the guest of any architecture may lie.
+GUESTS := $(sort $(foreach t,$(MULTIARCH) x86_64-linux-gnu aarch64-linux-gnu,\
+	$(subst /$(MULTIARCH)/,/$t/,$(guestdir)/$(GUEST_NAME))))
+# "One of them is there", for sh and fish, and for csh.
+space := $(subst ,, )
+any_of = $(subst :, ,$(subst $(space), || ,$(patsubst %,$(1):%,$(GUESTS))))
+
+$(B)/etc/%: etc/%.in mk/install.mk $(B)/paths
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -e 's,@INJECT@,$(INJECT),g' -e 's,@GUESTDIR@,$(guestdir),g' \
+		-e 's,@TEST_GUEST@,$(call any_of,test:-r),g' -e 's,@CSH_GUEST@,$(call any_of,-r),g' \
+		-e 's,@SYSCONFDIR@,$(sysconfdir),g' -e 's,@DATADIR@,$(datadir),g' \
+		-e 's,@BINDIR@,$(bindir),g' $< > $@
+
+put = $(Q)$(INSTALL) -D -m $(1) $(2) $(DESTDIR)$(3)
+put_all = $(Q)for f in $(2); do $(INSTALL) -D -m $(1) "$$f" $(DESTDIR)$(3)/"$${f\#\#*/}" || exit 1; done
+
+.PHONY: install install-guest install-tool install-dev
+install: install-guest install-tool install-dev
+
+install-guest: all
+	$(call say,INSTALL,$(DESTDIR)$(guestdir))
+	$(call put,644,$(GUEST),$(guestdir)/$(GUEST_NAME))
+	$(call put,644,$(B)/etc/ld.so.conf.d/cuda-trace.conf,$(ldconfdir)/$(ldconf))
+	$(call put_all,644,$(filter %.7,$(MAN_PAGES)),$(mandir)/man7)
+
+install-tool: all
+	$(call say,INSTALL,$(DESTDIR)$(bindir)/cuda-trace)
+	$(call put,755,$(TOOL),$(bindir)/cuda-trace)
+	$(call put_all,644,$(filter %.1,$(MAN_PAGES)),$(mandir)/man1)
+	$(call put_all,644,$(filter %.5,$(MAN_PAGES)),$(mandir)/man5)
+	$(call put_all,644,$(filter %.8,$(MAN_PAGES)),$(mandir)/man8)
+	$(Q)while read -r link page; do ln -sf "$$page" $(DESTDIR)$(mandir)/man1/"$$link" || exit 1; \
+		done < man/links
+	$(call put,644,completions/cuda-trace.bash,$(bashcompdir)/cuda-trace)
+	$(call put,644,completions/cuda-trace.zsh,$(zshcompdir)/_cuda-trace)
+	$(call put,644,completions/cuda-trace.fish,$(fishdir)/vendor_completions.d/cuda-trace.fish)
+	$(call put,644,$(B)/etc/profile.d/cuda-trace.sh,$(profiledir)/cuda-trace.sh)
+	$(call put,644,$(B)/etc/profile.d/cuda-trace.csh,$(cshdir)/cuda-trace.csh)
+	$(call put,644,$(B)/etc/fish/cuda-trace.fish,$(fishdir)/vendor_conf.d/cuda-trace.fish)
+	$(call put,644,etc/default/cuda-trace,$(defaultdir)/cuda-trace)
+	$(call put_all,644,$(filter $(B)/etc/systemd/%,$(SCRIPTS)),$(unitdir))
+	$(call put_all,644,$(wildcard etc/share/*),$(datadir)/cuda-trace)
+
+install-dev:
+	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)
