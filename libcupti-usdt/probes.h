@@ -6,8 +6,8 @@
  *
  * Provider "cuda". All times are CLOCK_MONOTONIC nanoseconds (the clock of bpf_ktime_get_ns()).
  * Integers are host-endian. A consumer steps through a batch by head.size and skips kinds that it
- * does not know, so that records may grow at their end and kinds may be added without a new version.
- * A change of meaning, order or offset raises CUDA_PROBES_VERSION.
+ * does not know, so that records may grow at their end and kinds may be added without a new
+ * version. A change of meaning, order or offset raises CUDA_PROBES_VERSION.
  *
  * Batch probes (the cheap way; one hit carries many records):
  *   cuda:launch_batch (records *, u32 bytes, u32 count, u64 first, u64 instance)
@@ -21,36 +21,32 @@
  * Names and state (rare; every consumer of batches wants them too):
  *   cuda:name   (u64 instance, u32 id, const char *name, u32 length)
  *     Sent when a name is first seen, again for all names when a further consumer attaches, and
- *     every 30 s. name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is the full one.
- *   cuda:status (const struct cuda_status *, u32 size)
- *     Sent at every change of state, when a consumer attaches, every 30 s, and at the end of
- *     the process (state CUDA_STATE_ENDED): a process that vanishes without it was killed.
- *   cuda:lost   (u32 reason, u64 count, u64 total, u64 instance)
- *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
- *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
- *     enum cuda_guest_error from 10000 on.
+ *     every 30 s. name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is the
+ * full one. cuda:status (const struct cuda_status *, u32 size) Sent at every change of state, when
+ * a consumer attaches, every 30 s, and at the end of the process (state CUDA_STATE_ENDED): a
+ * process that vanishes without it was killed. cuda:lost   (u32 reason, u64 count, u64 total, u64
+ * instance) cuda:error  (s32 code, const char *component, const char *message, u64 instance) The
+ * guest's own trouble, never the program's. code: CUptiResult, -errno, or enum cuda_guest_error
+ * from 10000 on.
  *
- * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while their
- * own semaphore is up; plain scalars and NUL-terminated strings):
- *   cuda:kernel_launch (start, end, correlation, name *, result, stream, grid x, y, z, block x, y, z)
- *   cuda:runtime_launch (the same, of the runtime API's call)
- *   cuda:kernel_exec   (start, end, correlation, name *, device, context, stream, graph,
- *                       graph node, registers, static shared, dynamic shared)
- *   cuda:memcpy        (start, end, correlation, bytes, copy kind, source kind, destination kind,
- *                       source device, destination device, context, stream, flags)
- *   cuda:memset        (start, end, correlation, bytes, value, memory kind, device, context,
- *                       stream, flags, graph, graph node)
- *   cuda:memory        (time, correlation, operation, kind, address, bytes, device, context,
- *                       stream, asynchronous, pool address, pool bytes in use)
- *   cuda:memory_pool   (time, correlation, operation, type, address, size, bytes in use,
+ * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while
+ * their own semaphore is up; plain scalars and NUL-terminated strings): cuda:kernel_launch (start,
+ * end, correlation, name *, result, stream, grid x, y, z, block x, y, z) cuda:runtime_launch (the
+ * same, of the runtime API's call) cuda:kernel_exec   (start, end, correlation, name *, device,
+ * context, stream, graph, graph node, registers, static shared, dynamic shared) cuda:memcpy (start,
+ * end, correlation, bytes, copy kind, source kind, destination kind, source device, destination
+ * device, context, stream, flags) cuda:memset        (start, end, correlation, bytes, value, memory
+ * kind, device, context, stream, flags, graph, graph node) cuda:memory        (time, correlation,
+ * operation, kind, address, bytes, device, context, stream, asynchronous, pool address, pool bytes
+ * in use) cuda:memory_pool   (time, correlation, operation, type, address, size, bytes in use,
  *                       release threshold, device)
  *   cuda:sync          (start, end, correlation, type, context, stream, event, result)
  *   cuda:graph_exec    (start, end, correlation, device, context, stream, graph)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
  *   cuda:api_error     (the same, of calls that failed)
  *   cuda:overhead      (start, end, correlation, kind, object kind, object, object's thread)
- *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path *)
- *   cuda:uvm           (start, end, counter, value, address, source, destination, stream)
+ *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path
+ * *) cuda:uvm           (start, end, counter, value, address, source, destination, stream)
  *   cuda:nvtx          (start, end, kind, text *, domain *, color, category, range)
  *   cuda:device        (device, name *, major, minor, memory bytes, multiprocessors, PCI bus id *)
  *   cuda:context       (context, device, null stream, parent context, green, multiprocessors)
@@ -62,47 +58,47 @@
 #include <linux/types.h>
 
 #define CUDA_PROBES_VERSION 1
-#define CUDA_PROVIDER       "cuda"
-#define CUDA_GUEST_NAME     "libcupti-usdt.so"
+#define CUDA_PROVIDER	    "cuda"
+#define CUDA_GUEST_NAME	    "libcupti-usdt.so"
 
-#define CUDA_BATCH_MAX 8192 /* bytes that one batch probe carries at most */
-#define CUDA_NAME_MAX  4096 /* bytes of a name that travel at most, NUL included */
+#define CUDA_BATCH_MAX	    8192 /* bytes that one batch probe carries at most */
+#define CUDA_NAME_MAX	    4096 /* bytes of a name that travel at most, NUL included */
 
 /*
  * Groups: the unit of switching on. A group is wanted while a semaphore of one of its probes is up;
  * only then does the guest ask CUPTI for what feeds it. X(enumerator, probe, what it is)
  */
-#define CUDA_GROUPS(X)                                                                             \
-	X(LAUNCH, launch_batch, "driver-API launch calls")                                         \
-	X(KERNEL, kernel_batch, "kernels on the GPU")                                              \
-	X(RUNTIME, runtime_batch, "runtime-API launch calls")                                      \
-	X(MEMCPY, memcpy_batch, "copies on the GPU")                                               \
-	X(MEMSET, memset_batch, "memsets on the GPU")                                              \
-	X(MEMORY, memory_batch, "allocations, frees and memory pools")                             \
-	X(SYNC, sync_batch, "the host waiting for streams, events, contexts")                      \
-	X(GRAPH, graph_batch, "graph launches as a whole on the GPU")                              \
-	X(GRAPH_NODES, graph_nodes_batch, "kernels of graphs one by one")                          \
-	X(OVERHEAD, overhead_batch, "CUPTI overhead, blocked launches, module loads, JIT")         \
-	X(UVM, uvm_batch, "unified memory: migrations and faults")                                 \
-	X(NVTX, nvtx_batch, "NVTX ranges and marks")                                               \
-	X(OBJECT, object_batch, "devices, contexts, streams")                                      \
-	X(API_ERROR, api_error_batch, "calls of either API that failed")                           \
+#define CUDA_GROUPS(X)                                                                     \
+	X(LAUNCH, launch_batch, "driver-API launch calls")                                 \
+	X(KERNEL, kernel_batch, "kernels on the GPU")                                      \
+	X(RUNTIME, runtime_batch, "runtime-API launch calls")                              \
+	X(MEMCPY, memcpy_batch, "copies on the GPU")                                       \
+	X(MEMSET, memset_batch, "memsets on the GPU")                                      \
+	X(MEMORY, memory_batch, "allocations, frees and memory pools")                     \
+	X(SYNC, sync_batch, "the host waiting for streams, events, contexts")              \
+	X(GRAPH, graph_batch, "graph launches as a whole on the GPU")                      \
+	X(GRAPH_NODES, graph_nodes_batch, "kernels of graphs one by one")                  \
+	X(OVERHEAD, overhead_batch, "CUPTI overhead, blocked launches, module loads, JIT") \
+	X(UVM, uvm_batch, "unified memory: migrations and faults")                         \
+	X(NVTX, nvtx_batch, "NVTX ranges and marks")                                       \
+	X(OBJECT, object_batch, "devices, contexts, streams")                              \
+	X(API_ERROR, api_error_batch, "calls of either API that failed")                   \
 	CUDA_API_FAMILIES(X)
 
 /*
  * Calls of the driver and the runtime API, by family, told from their names. A call that is in
  * several groups (a launch in LAUNCH and API_LAUNCH) is in each of their batches.
  */
-#define CUDA_API_FAMILIES(X)                                                                       \
-	X(API_LAUNCH, api_launch_batch, "calls that launch kernels, graphs, host functions")       \
-	X(API_MEMORY, api_memory_batch, "calls that allocate, free, map memory")                   \
-	X(API_COPY, api_copy_batch, "calls that copy, set, prefetch memory")                       \
-	X(API_SYNC, api_sync_batch, "calls that wait")                                             \
-	X(API_STREAM, api_stream_batch, "calls on streams")                                        \
-	X(API_EVENT, api_event_batch, "calls on events")                                           \
-	X(API_MODULE, api_module_batch, "calls on modules, libraries, functions")                  \
-	X(API_GRAPH, api_graph_batch, "calls on graphs")                                           \
-	X(API_CONTEXT, api_context_batch, "calls on contexts and devices")                         \
+#define CUDA_API_FAMILIES(X)                                                                 \
+	X(API_LAUNCH, api_launch_batch, "calls that launch kernels, graphs, host functions") \
+	X(API_MEMORY, api_memory_batch, "calls that allocate, free, map memory")             \
+	X(API_COPY, api_copy_batch, "calls that copy, set, prefetch memory")                 \
+	X(API_SYNC, api_sync_batch, "calls that wait")                                       \
+	X(API_STREAM, api_stream_batch, "calls on streams")                                  \
+	X(API_EVENT, api_event_batch, "calls on events")                                     \
+	X(API_MODULE, api_module_batch, "calls on modules, libraries, functions")            \
+	X(API_GRAPH, api_graph_batch, "calls on graphs")                                     \
+	X(API_CONTEXT, api_context_batch, "calls on contexts and devices")                   \
 	X(API_OTHER, api_other_batch, "all other calls")
 
 /*
@@ -121,45 +117,46 @@ enum cuda_group {
 
 enum cuda_record_kind {
 	CUDA_RECORD_LAUNCH = 1, /* struct cuda_launch, of a kernel */
-	CUDA_RECORD_GRAPH_LAUNCH = 2, /* struct cuda_launch, of a graph: name, grid and block are 0 */
+	CUDA_RECORD_GRAPH_LAUNCH =
+		2,		/* struct cuda_launch, of a graph: name, grid and block are 0 */
 	CUDA_RECORD_KERNEL = 3, /* struct cuda_kernel */
 	CUDA_RECORD_MEMCPY = 4, /* struct cuda_memcpy */
 	CUDA_RECORD_MEMSET = 5, /* struct cuda_memset */
 	CUDA_RECORD_MEMORY = 6, /* struct cuda_memory */
 	CUDA_RECORD_MEMORY_POOL = 7, /* struct cuda_memory_pool, in memory_batch */
-	CUDA_RECORD_SYNC = 8, /* struct cuda_sync */
-	CUDA_RECORD_GRAPH = 9, /* struct cuda_graph */
-	CUDA_RECORD_API = 10, /* struct cuda_api, in api_<family>_batch and api_error_batch */
+	CUDA_RECORD_SYNC = 8,	     /* struct cuda_sync */
+	CUDA_RECORD_GRAPH = 9,	     /* struct cuda_graph */
+	CUDA_RECORD_API = 10,	   /* struct cuda_api, in api_<family>_batch and api_error_batch */
 	CUDA_RECORD_OVERHEAD = 11, /* struct cuda_overhead */
-	CUDA_RECORD_JIT = 12, /* struct cuda_jit, in overhead_batch */
-	CUDA_RECORD_UVM = 13, /* struct cuda_uvm */
-	CUDA_RECORD_NVTX = 14, /* struct cuda_nvtx */
-	CUDA_RECORD_DEVICE = 15, /* struct cuda_device, in object_batch */
-	CUDA_RECORD_CONTEXT = 16, /* struct cuda_context, in object_batch */
-	CUDA_RECORD_STREAM = 17, /* struct cuda_stream, in object_batch */
+	CUDA_RECORD_JIT = 12,	   /* struct cuda_jit, in overhead_batch */
+	CUDA_RECORD_UVM = 13,	   /* struct cuda_uvm */
+	CUDA_RECORD_NVTX = 14,	   /* struct cuda_nvtx */
+	CUDA_RECORD_DEVICE = 15,   /* struct cuda_device, in object_batch */
+	CUDA_RECORD_CONTEXT = 16,  /* struct cuda_context, in object_batch */
+	CUDA_RECORD_STREAM = 17,   /* struct cuda_stream, in object_batch */
 };
 
 enum cuda_domain { CUDA_DOMAIN_DRIVER = 1, CUDA_DOMAIN_RUNTIME = 2 };
 
 struct cuda_record {
-	__u16 kind; /* enum cuda_record_kind */
-	__u16 size; /* bytes to the next record */
+	__u16 kind;	   /* enum cuda_record_kind */
+	__u16 size;	   /* bytes to the next record */
 	__u32 correlation; /* ties launch and kernel; per process, wraps at 2^32 */
 };
 
 /* One launch call, as the host saw it. */
 struct cuda_launch {
 	struct cuda_record head;
-	__u64 start; /* ns, at the call's entry */
-	__u64 end; /* ns, at its return */
-	__u64 stream; /* CUstream handle as passed, not the stream id */
-	__u32 tid; /* as the process's own pid namespace numbers it */
-	__u32 name; /* id of a cuda:name, 0 = none */
+	__u64 start;   /* ns, at the call's entry */
+	__u64 end;     /* ns, at its return */
+	__u64 stream;  /* CUstream handle as passed, not the stream id */
+	__u32 tid;     /* as the process's own pid namespace numbers it */
+	__u32 name;    /* id of a cuda:name, 0 = none */
 	__u32 context; /* context id */
-	__s32 result; /* CUresult or cudaError_t, 0 = success */
-	__u16 cbid; /* CUPTI's number of the call */
-	__u8 domain; /* enum cuda_domain */
-	__u8 flags; /* 0 */
+	__s32 result;  /* CUresult or cudaError_t, 0 = success */
+	__u16 cbid;    /* CUPTI's number of the call */
+	__u8 domain;   /* enum cuda_domain */
+	__u8 flags;    /* 0 */
 	__u32 grid[3];
 	__u32 block[3];
 	__u32 dynamic_shared; /* bytes */
@@ -169,19 +166,19 @@ struct cuda_launch {
 struct cuda_kernel {
 	struct cuda_record head;
 	__u64 start; /* ns; converted from the GPU's clock, so some us may lie before the launch */
-	__u64 end; /* ns */
+	__u64 end;   /* ns */
 	__u64 graph_node; /* 0 = not from a graph */
-	__u32 device; /* CUDA ordinal in the process */
-	__u32 context; /* context id */
-	__u32 stream; /* stream id */
-	__u32 name; /* id of a cuda:name, 0 = none */
+	__u32 device;	  /* CUDA ordinal in the process */
+	__u32 context;	  /* context id */
+	__u32 stream;	  /* stream id */
+	__u32 name;	  /* id of a cuda:name, 0 = none */
 	__u32 grid[3];
 	__u32 block[3];
-	__u32 static_shared; /* bytes */
-	__u32 dynamic_shared; /* bytes */
+	__u32 static_shared;	/* bytes */
+	__u32 dynamic_shared;	/* bytes */
 	__u32 local_per_thread; /* bytes */
-	__u32 graph; /* 0 = not from a graph */
-	__u16 registers; /* a thread */
+	__u32 graph;		/* 0 = not from a graph */
+	__u16 registers;	/* a thread */
 	__u8 launch_type; /* CUPTI's: 0 regular, 1 cooperative, 2 cooperative on several devices */
 	__u8 pad;
 	__u32 pad2;
@@ -191,28 +188,29 @@ struct cuda_kernel {
 struct cuda_memcpy {
 	struct cuda_record head;
 	__u64 start; /* ns */
-	__u64 end; /* ns */
+	__u64 end;   /* ns */
 	__u64 bytes;
 	__u64 graph_node; /* 0 = not from a graph */
 	__u32 device;
 	__u32 context;
-	__u32 stream; /* stream id */
-	__u32 graph; /* 0 = not from a graph */
+	__u32 stream;	  /* stream id */
+	__u32 graph;	  /* 0 = not from a graph */
 	__u32 src_device; /* differs from device only in peer copies, as the next three */
 	__u32 src_context;
 	__u32 dst_device;
 	__u32 dst_context;
 	__u8 copy_kind; /* CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, 8 DtoD, 9 HtoH, 10 PtoP ... */
-	__u8 src_kind; /* CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, 4 array, 5 managed */
+	__u8 src_kind;	/* CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, 4 array, 5
+			   managed */
 	__u8 dst_kind;
-	__u8 flags; /* bit 0: asynchronous */
+	__u8 flags;   /* bit 0: asynchronous */
 	__u32 copies; /* how many copies this record stands for: 1, more for a batch copy */
 };
 
 struct cuda_memset {
 	struct cuda_record head;
 	__u64 start; /* ns */
-	__u64 end; /* ns */
+	__u64 end;   /* ns */
 	__u64 bytes;
 	__u64 graph_node;
 	__u32 device;
@@ -221,7 +219,7 @@ struct cuda_memset {
 	__u32 graph;
 	__u32 value;
 	__u16 memory_kind; /* CUpti_ActivityMemoryKind */
-	__u16 flags; /* bit 0: asynchronous */
+	__u16 flags;	   /* bit 0: asynchronous */
 };
 
 /* One allocation or free that succeeded. */
@@ -230,16 +228,16 @@ struct cuda_memory {
 	__u64 time; /* ns */
 	__u64 address;
 	__u64 bytes;
-	__u64 pc; /* of the caller, as CUPTI has it */
-	__u64 pool; /* address of the memory pool, 0 = none */
+	__u64 pc;	 /* of the caller, as CUPTI has it */
+	__u64 pool;	 /* address of the memory pool, 0 = none */
 	__u64 pool_size; /* bytes, of a pool of this process */
 	__u64 pool_used; /* bytes */
 	__u32 device;
 	__u32 context;
-	__u32 stream; /* stream id, of asynchronous ones */
-	__u32 name; /* symbol of a device variable: id of a cuda:name, 0 = none */
+	__u32 stream;	/* stream id, of asynchronous ones */
+	__u32 name;	/* symbol of a device variable: id of a cuda:name, 0 = none */
 	__u8 operation; /* 1 allocated, 2 freed */
-	__u8 kind; /* CUpti_ActivityMemoryKind */
+	__u8 kind;	/* CUpti_ActivityMemoryKind */
 	__u8 asynchronous;
 	__u8 pool_type; /* 0 none, 1 local, 2 imported */
 	__u32 pad;
@@ -249,27 +247,27 @@ struct cuda_memory_pool {
 	struct cuda_record head;
 	__u64 time; /* ns */
 	__u64 address;
-	__u64 size; /* bytes */
-	__u64 used; /* bytes; 0 where libcupti does not tell */
+	__u64 size;	 /* bytes */
+	__u64 used;	 /* bytes; 0 where libcupti does not tell */
 	__u64 threshold; /* bytes kept back at release */
-	__u64 keep; /* bytes to keep, of a trim */
+	__u64 keep;	 /* bytes to keep, of a trim */
 	__u32 device;
 	__u8 operation; /* 1 created, 2 destroyed, 3 trimmed */
-	__u8 type; /* 1 local, 2 imported */
+	__u8 type;	/* 1 local, 2 imported */
 	__u16 pad;
 };
 
 /* One wait of the host (or of a stream, type 2). */
 struct cuda_sync {
 	struct cuda_record head;
-	__u64 start; /* ns */
-	__u64 end; /* ns */
+	__u64 start;	  /* ns */
+	__u64 end;	  /* ns */
 	__u64 event_sync; /* ties an event wait to the event's record, 0 = unknown */
 	__u32 context;
 	__u32 stream; /* stream id, ~0 = none */
-	__u32 event; /* event id, ~0 = none */
+	__u32 event;  /* event id, ~0 = none */
 	__s32 result; /* where libcupti tells (12.8 and later), else 0 */
-	__u8 type; /* 1 event, 2 stream waits for event, 3 stream, 4 context or device */
+	__u8 type;    /* 1 event, 2 stream waits for event, 3 stream, 4 context or device */
 	__u8 pad[7];
 };
 
@@ -277,11 +275,11 @@ struct cuda_sync {
 struct cuda_graph {
 	struct cuda_record head;
 	__u64 start; /* ns */
-	__u64 end; /* ns */
+	__u64 end;   /* ns */
 	__u32 device;
 	__u32 context;
-	__u32 stream; /* stream id */
-	__u32 graph; /* id of the executable graph */
+	__u32 stream;	  /* stream id */
+	__u32 graph;	  /* id of the executable graph */
 	__u32 end_device; /* where its last node ran */
 	__u32 end_context;
 };
@@ -289,14 +287,14 @@ struct cuda_graph {
 /* One call of the driver or the runtime API. */
 struct cuda_api {
 	struct cuda_record head; /* a driver call inside a runtime call: see start and end */
-	__u64 start; /* ns, at the call's entry */
-	__u64 end; /* ns, at its return */
-	__u32 tid; /* as the process's own pid namespace numbers it */
-	__u32 name; /* of the function: id of a cuda:name */
+	__u64 start;		 /* ns, at the call's entry */
+	__u64 end;		 /* ns, at its return */
+	__u32 tid;		 /* as the process's own pid namespace numbers it */
+	__u32 name;		 /* of the function: id of a cuda:name */
 	__u32 context;
 	__s32 result; /* CUresult or cudaError_t, 0 = success */
-	__u16 cbid; /* CUPTI's number of the call */
-	__u8 domain; /* enum cuda_domain */
+	__u16 cbid;   /* CUPTI's number of the call */
+	__u8 domain;  /* enum cuda_domain */
 	__u8 pad;
 	__u32 group; /* enum cuda_group of its family */
 };
@@ -304,40 +302,40 @@ struct cuda_api {
 /* Time that CUPTI itself or the driver spent. */
 struct cuda_overhead {
 	struct cuda_record head;
-	__u64 start; /* ns */
-	__u64 end; /* ns */
-	__u32 kind; /* CUpti_ActivityOverheadKind: 1 driver's compiler, 1<<16 buffer flush,
-		     * 2<<16 instrumentation, 3<<16 resources, 4<<16 module load by the runtime,
-		     * 5<<16 lazy function load, 6<<16 the GPU's queue was full */
+	__u64 start;	   /* ns */
+	__u64 end;	   /* ns */
+	__u32 kind;	   /* CUpti_ActivityOverheadKind: 1 driver's compiler, 1<<16 buffer flush,
+			    * 2<<16 instrumentation, 3<<16 resources, 4<<16 module load by the runtime,
+			    * 5<<16 lazy function load, 6<<16 the GPU's queue was full */
 	__u32 object_kind; /* 1 process, 2 thread, 3 device, 4 context, 5 stream */
-	__u32 object[3]; /* process, thread; or device, context, stream */
+	__u32 object[3];   /* process, thread; or device, context, stream */
 	__u32 pad;
 };
 
 struct cuda_jit {
 	struct cuda_record head;
-	__u64 start; /* ns */
-	__u64 end; /* ns */
+	__u64 start;	    /* ns */
+	__u64 end;	    /* ns */
 	__u64 operation_id; /* ties the operations on one module */
 	__u64 cache_bytes;
 	__u32 device;
-	__u32 tid; /* 0 where libcupti does not tell */
+	__u32 tid;	  /* 0 where libcupti does not tell */
 	__u32 cache_path; /* id of a cuda:name, 0 = none */
-	__u8 entry; /* 1 PTX to cubin, 2 NVVM IR to PTX */
-	__u8 operation; /* 1 cache load, 2 cache store, 3 compile */
+	__u8 entry;	  /* 1 PTX to cubin, 2 NVVM IR to PTX */
+	__u8 operation;	  /* 1 cache load, 2 cache store, 3 compile */
 	__u16 pad;
 };
 
 struct cuda_uvm {
 	struct cuda_record head;
 	__u64 start; /* ns */
-	__u64 end; /* ns, 0 for what is a moment */
+	__u64 end;   /* ns, 0 for what is a moment */
 	__u64 value; /* bytes, or number of faults */
 	__u64 address;
-	__u32 source; /* device, or fault access type; ~0 = host */
+	__u32 source;	   /* device, or fault access type; ~0 = host */
 	__u32 destination; /* device; ~0 = host */
 	__u32 stream;
-	__u32 flags; /* CUPTI's: cause of a migration, access type, throttled */
+	__u32 flags;   /* CUPTI's: cause of a migration, access type, throttled */
 	__u32 counter; /* 1 HtoD bytes, 2 DtoH bytes, 3 CPU faults, 4 GPU faults, 5 thrashing,
 			* 6 throttling, 7 remote map, 8 DtoD bytes */
 	__u32 pad;
@@ -346,13 +344,13 @@ struct cuda_uvm {
 /* head.correlation is 0. A range is sent once, when it ends. */
 struct cuda_nvtx {
 	struct cuda_record head;
-	__u64 start; /* ns */
-	__u64 end; /* ns; = start for a mark */
-	__u64 range; /* id of a start/end range, else 0 */
-	__u32 tid; /* of the end */
-	__u32 text; /* id of a cuda:name, 0 = none */
+	__u64 start;  /* ns */
+	__u64 end;    /* ns; = start for a mark */
+	__u64 range;  /* id of a start/end range, else 0 */
+	__u32 tid;    /* of the end */
+	__u32 text;   /* id of a cuda:name, 0 = none */
 	__u32 domain; /* id of a cuda:name, 0 = the default domain */
-	__u32 color; /* ARGB, 0 = none */
+	__u32 color;  /* ARGB, 0 = none */
 	__u32 category;
 	__u8 kind; /* 1 mark, 2 push/pop range, 3 start/end range */
 	__u8 pad[3];
@@ -364,15 +362,15 @@ struct cuda_device {
 	struct cuda_record head;
 	__u64 memory; /* bytes */
 	__u32 device; /* CUDA ordinal in the process */
-	__u32 name; /* id of a cuda:name */
+	__u32 name;   /* id of a cuda:name */
 	__u8 uuid[16];
 	__u8 mig_uuid[16];
 	char pci[16]; /* "0000:01:00.0", or "" */
-	__u32 major; /* compute capability */
+	__u32 major;  /* compute capability */
 	__u32 minor;
 	__u32 multiprocessors;
 	__u32 core_clock; /* kHz */
-	__u32 mig; /* 1: gpu_instance and compute_instance tell */
+	__u32 mig;	  /* 1: gpu_instance and compute_instance tell */
 	__u32 gpu_instance;
 	__u32 compute_instance;
 	__u32 pad;
@@ -382,10 +380,10 @@ struct cuda_context {
 	struct cuda_record head;
 	__u32 context;
 	__u32 device;
-	__u32 null_stream; /* stream id of the context's default stream */
-	__u32 parent; /* context id, of a green context */
+	__u32 null_stream;     /* stream id of the context's default stream */
+	__u32 parent;	       /* context id, of a green context */
 	__u32 multiprocessors; /* of a green context */
-	__u32 green; /* 1 if it is one */
+	__u32 green;	       /* 1 if it is one */
 };
 
 struct cuda_stream {
@@ -397,12 +395,12 @@ struct cuda_stream {
 };
 
 /* Why records were lost inside the process. X(enumerator, stable key, text) */
-#define CUDA_LOST_REASONS(X)                                                                       \
-	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                              \
-	X(POOL_EMPTY, "pool_empty", "the guest's buffer pool was empty")                           \
-	X(INVALID, "invalid", "CUPTI delivered a record without valid times")                      \
-	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")               \
-	X(NAMES_FULL, "names_full", "the guest's name table was full (names, not events)")         \
+#define CUDA_LOST_REASONS(X)                                                               \
+	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                      \
+	X(POOL_EMPTY, "pool_empty", "the guest's buffer pool was empty")                   \
+	X(INVALID, "invalid", "CUPTI delivered a record without valid times")              \
+	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")       \
+	X(NAMES_FULL, "names_full", "the guest's name table was full (names, not events)") \
 	X(THREADS_FULL, "threads_full", "no batch was left for a thread")
 
 enum cuda_lost_reason {
@@ -416,46 +414,46 @@ enum cuda_state {
 	CUDA_STATE_DORMANT = 0, /* nothing of CUPTI is on */
 	CUDA_STATE_ACTIVE = 1,
 	CUDA_STATE_YIELDED = 2, /* another CUPTI client holds the process */
-	CUDA_STATE_INERT = 3, /* for good; reason says why */
-	CUDA_STATE_ENDED = 4, /* the process is about to end, all was flushed that could be */
+	CUDA_STATE_INERT = 3,	/* for good; reason says why */
+	CUDA_STATE_ENDED = 4,	/* the process is about to end, all was flushed that could be */
 };
 
 enum cuda_inert_reason {
 	CUDA_INERT_NONE = 0,
-	CUDA_INERT_NO_CUPTI = 1, /* no usable libcupti found; search says what was tried */
-	CUDA_INERT_OFF = 2, /* switched off by environment */
-	CUDA_INERT_SECURE = 3, /* setuid, setgid or file capabilities */
-	CUDA_INERT_FORKED = 4, /* CUDA does not work in a forked child */
-	CUDA_INERT_FATAL = 5, /* CUPTI reported a fatal state, or went away */
+	CUDA_INERT_NO_CUPTI = 1,   /* no usable libcupti found; search says what was tried */
+	CUDA_INERT_OFF = 2,	   /* switched off by environment */
+	CUDA_INERT_SECURE = 3,	   /* setuid, setgid or file capabilities */
+	CUDA_INERT_FORKED = 4,	   /* CUDA does not work in a forked child */
+	CUDA_INERT_FATAL = 5,	   /* CUPTI reported a fatal state, or went away */
 	CUDA_INERT_UNSUITABLE = 6, /* libcupti refused: a version with a known fault */
 };
 
 /* Codes of cuda:error beside CUptiResult (below 10000) and -errno. */
 enum cuda_guest_error {
-	CUDA_GUEST_SILENT = 10000, /* launches go on, but no GPU record has come for 5 s */
+	CUDA_GUEST_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
 	CUDA_GUEST_NO_THREAD = 10001, /* the guest's own thread could not be started */
-	CUDA_GUEST_REFUSED = 10002, /* libcupti found but not used: message says why */
+	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
 };
 
 struct cuda_status {
 	__u32 version; /* CUDA_PROBES_VERSION */
-	__u32 size; /* of this structure */
+	__u32 size;    /* of this structure */
 	__u64 instance;
-	__u64 time; /* ns */
-	__u32 pid; /* as the process's own pid namespace numbers it */
-	__u32 state; /* enum cuda_state */
-	__u32 reason; /* enum cuda_inert_reason */
-	__u32 groups; /* bit (1 << enum cuda_group): switched on now */
-	__u32 cupti_version; /* cuptiGetVersion(), 0 = none */
+	__u64 time;	      /* ns */
+	__u32 pid;	      /* as the process's own pid namespace numbers it */
+	__u32 state;	      /* enum cuda_state */
+	__u32 reason;	      /* enum cuda_inert_reason */
+	__u32 groups;	      /* bit (1 << enum cuda_group): switched on now */
+	__u32 cupti_version;  /* cuptiGetVersion(), 0 = none */
 	__u32 driver_version; /* cuDriverGetVersion(), 0 = unknown */
-	__u32 prime_us; /* what priming took at start, 0 = not primed */
-	__u32 activations; /* times that the guest went active */
-	__u64 emitted[32]; /* records by enum cuda_group since load */
-	__u64 lost[16]; /* records by enum cuda_lost_reason since load */
+	__u32 prime_us;	      /* what priming took at start, 0 = not primed */
+	__u32 activations;    /* times that the guest went active */
+	__u64 emitted[32];    /* records by enum cuda_group since load */
+	__u64 lost[16];	      /* records by enum cuda_lost_reason since load */
 	char cupti_path[256]; /* the libcupti in use, or "" */
-	char holder[64]; /* who holds CUPTI where that can be known, or "" */
-	char message[128]; /* last trouble in words, or "" */
-	char search[1024]; /* one line for each place tried: "path: what came of it\n" */
+	char holder[64];      /* who holds CUPTI where that can be known, or "" */
+	char message[128];    /* last trouble in words, or "" */
+	char search[1024];    /* one line for each place tried: "path: what came of it\n" */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * API calls by family. A tool cannot send a pattern into a process, but it can raise a semaphore:
+ * each family has one, so that `--api 'cudaMalloc*'` costs the program its memory calls only. The
+ * family is told from the call's name, in this order, so that calls of future versions find theirs.
+ */
+#include "libcupti-usdt/api_calls.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "libcupti-usdt/names.h"
+#include "libcupti-usdt/sites.h"
+
+struct family {
+	const char *part; /* of the name, without "cu" or "cuda" in front */
+	unsigned int group;
+};
+
+/* The first part that a name contains decides; an initial ^ ties it to the name's beginning. */
+static const struct family families[] = {
+	{"^GraphLaunch", CUDA_GROUP_API_LAUNCH},
+	{"^Launch", CUDA_GROUP_API_LAUNCH},
+	{"^_cudaLaunch", CUDA_GROUP_API_LAUNCH},
+	{"^__cudaLaunch", CUDA_GROUP_API_LAUNCH},
+	{"^Graph", CUDA_GROUP_API_GRAPH},
+	{"Capture", CUDA_GROUP_API_GRAPH},
+	{"Synchronize", CUDA_GROUP_API_SYNC},
+	{"WaitEvent", CUDA_GROUP_API_SYNC},
+	{"WaitValue", CUDA_GROUP_API_SYNC},
+	{"WaitExternal", CUDA_GROUP_API_SYNC},
+	{"^Memcpy", CUDA_GROUP_API_COPY},
+	{"^Memset", CUDA_GROUP_API_COPY},
+	{"^MemPrefetch", CUDA_GROUP_API_COPY},
+	{"^MemDiscard", CUDA_GROUP_API_COPY},
+	{"^MemBatchDecompress", CUDA_GROUP_API_COPY},
+	{"^Mem", CUDA_GROUP_API_MEMORY},
+	{"^Malloc", CUDA_GROUP_API_MEMORY},
+	{"^Free", CUDA_GROUP_API_MEMORY},
+	{"^Host", CUDA_GROUP_API_MEMORY},
+	{"^Array", CUDA_GROUP_API_MEMORY},
+	{"^MipmappedArray", CUDA_GROUP_API_MEMORY},
+	{"^Ipc", CUDA_GROUP_API_MEMORY},
+	{"^Pointer", CUDA_GROUP_API_MEMORY},
+	{"^Event", CUDA_GROUP_API_EVENT},
+	{"^Stream", CUDA_GROUP_API_STREAM},
+	{"^Module", CUDA_GROUP_API_MODULE},
+	{"^Library", CUDA_GROUP_API_MODULE},
+	{"^Kernel", CUDA_GROUP_API_MODULE},
+	{"^Func", CUDA_GROUP_API_MODULE},
+	{"^Link", CUDA_GROUP_API_MODULE},
+	{"^GetSymbol", CUDA_GROUP_API_MODULE},
+	{"^Occupancy", CUDA_GROUP_API_MODULE},
+	{"Ctx", CUDA_GROUP_API_CONTEXT},
+	{"Device", CUDA_GROUP_API_CONTEXT},
+	{"^ExecutionCtx", CUDA_GROUP_API_CONTEXT},
+};
+
+static uint8_t groups[2][API_CBIDS]; /* 0: no such call (no family is group 0) */
+static bool learned;
+
+uint32_t api_calls__groups(void)
+{
+	uint32_t mask = 0;
+
+#define FAMILY_BIT(NAME, probe, text) mask |= 1U << CUDA_GROUP_##NAME;
+	CUDA_API_FAMILIES(FAMILY_BIT)
+#undef FAMILY_BIT
+	return mask;
+}
+
+static unsigned int group_of_name(const char *name)
+{
+	if (!strncmp(name, "cuda", 4))
+		name += 4;
+	else if (!strncmp(name, "cu", 2))
+		name += 2;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		const char *part = families[i].part;
+
+		if (part[0] == '^' ? !strncmp(name, part + 1, strlen(part + 1))
+				   : strstr(name, part) != NULL)
+			return families[i].group;
+	}
+	return CUDA_GROUP_API_OTHER;
+}
+
+void api_calls__learn(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+
+	if (learned || !cupti->GetCallbackName)
+		return;
+	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
+		for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++) {
+			const char *name = NULL;
+
+			if (!cupti->GetCallbackName(domain, cbid, &name) && name)
+				groups[domain - 1][cbid] = group_of_name(name);
+		}
+	learned = true;
+}
+
+unsigned int api_calls__group(int domain, uint32_t cbid)
+{
+	return cbid < API_CBIDS ? groups[domain - 1][cbid] : CUDA_GROUP_API_OTHER;
+}
+
+static void send(struct ring *ring, unsigned int group, const struct cuda_api *call)
+{
+	if (sites__batch_wanted(group))
+		ring__append(ring, group, &call->head);
+	if (sites__readable_wanted(group))
+		site__api(group, call, names__text(call->name));
+}
+
+void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid,
+		       const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+{
+	unsigned int group = api_calls__group(domain, cbid);
+	int result = data->return_value ? *(const int *)data->return_value : 0;
+	bool failed = result && on & 1U << CUDA_GROUP_API_ERROR;
+	struct cuda_api call;
+
+	if (!group)
+		group = CUDA_GROUP_API_OTHER;
+	if (!failed && !(on & 1U << group))
+		return;
+	call = (struct cuda_api){
+		.head = {.kind = CUDA_RECORD_API,
+			 .size = sizeof(call),
+			 .correlation = data->correlation},
+		.start = start,
+		.end = end,
+		.tid = ring__tid(ring),
+		.name = names__intern(data->function_name),
+		.context = data->context_id,
+		.result = result,
+		.cbid = cbid,
+		.domain = domain,
+		.group = group,
+	};
+	if (on & 1U << group)
+		send(ring, group, &call);
+	if (failed)
+		send(ring, CUDA_GROUP_API_ERROR, &call);
+}

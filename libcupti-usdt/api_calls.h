@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All other calls of the two APIs, by family. api_calls__learn() on the guest's own thread (or
+ * before it exists), the rest on any thread.
+ */
+#ifndef LIBCUPTI_USDT_API_CALLS_H
+#define LIBCUPTI_USDT_API_CALLS_H
+
+#include <stdint.h>
+
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/rings.h"
+
+#define API_CBIDS 1024 /* a domain has some 520 (runtime) and 810 (driver) in 13.0 */
+
+/* The groups of all families, as a bit mask. */
+uint32_t api_calls__groups(void);
+/* Asks libcupti for the names of its calls and sorts them into families; once. */
+void api_calls__learn(void);
+/* The group of a call; CUDA_GROUP_API_OTHER for one that nobody knows. 0 if there is no such call.
+ */
+unsigned int api_calls__group(int domain, uint32_t cbid);
+/* Called as a call returns; groups: those that are on. */
+void api_calls__record(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,
+		       const struct cupti_callback_data *data, uint64_t start, uint64_t end);
+
+#endif

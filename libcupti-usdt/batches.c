@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Batches. Called on any thread with a batch that no other thread uses meanwhile. */
+#include "libcupti-usdt/batches.h"
+
+#include <string.h>
+
+#include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/status.h"
+
+void batch__send(struct batch *batch, unsigned int group)
+{
+	if (!batch->count)
+		return;
+	site__batch(group, batch->records, batch->bytes, batch->count,
+		    status__emitted(group, batch->count), status__instance());
+	batch->bytes = 0;
+	batch->count = 0;
+}
+
+void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record)
+{
+	if (batch->bytes + record->size > sizeof(batch->records))
+		batch__send(batch, group);
+	memcpy(batch->records + batch->bytes, record, record->size);
+	batch->bytes += record->size;
+	batch->count++;
+}
+
+void batch__send_one(unsigned int group, const struct cuda_record *record)
+{
+	site__batch(group, record, record->size, 1, status__emitted(group, 1), status__instance());
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Batches: records gathered until one probe hit carries them. A batch belongs to one thread. */
+#ifndef LIBCUPTI_USDT_BATCHES_H
+#define LIBCUPTI_USDT_BATCHES_H
+
+#include <stdint.h>
+
+#include "libcupti-usdt/probes.h"
+
+struct batch {
+	uint32_t bytes;
+	uint32_t count;
+	_Alignas(8) uint8_t records[CUDA_BATCH_MAX];
+};
+
+/* Appends a record of `group`; what is in the batch is sent first if there is no room. */
+void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record);
+void batch__send(struct batch *batch, unsigned int group);
+/* A batch of one, from the caller's own memory. */
+void batch__send_one(unsigned int group, const struct cuda_record *record);
+
+#endif

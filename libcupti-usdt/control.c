@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * dormant → active → dormant, as the semaphores say.
+ *
+ * Detach is soft: kinds off, what is there flushed, callbacks off, unsubscribed. cuptiFinalize() is
+ * never called: it was seen to hang, to break the program's CUDA calls and to corrupt its heap.
+ * Fears of a detach: 1. CUPTI still hands out buffers or calls back: both are answered, and nothing
+ * is unmapped. 2. the call hangs: it hangs the guest's own thread; the program goes on, and its
+ * exit waits for a limited time. 3. another client came: nothing of ours is registered again until
+ * the next consumer attaches, and then a refusal means to yield, not to fight.
+ */
+#include "libcupti-usdt/control.h"
+
+#include "libcupti-usdt/activity.h"
+#include "libcupti-usdt/api_calls.h"
+#include "libcupti-usdt/buffers.h"
+#include "libcupti-usdt/callbacks.h"
+#include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/cupti_search.h"
+#include "libcupti-usdt/driver.h"
+#include "libcupti-usdt/kinds.h"
+#include "libcupti-usdt/names.h"
+#include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/settings.h"
+#include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/status.h"
+#include "libcupti-usdt/watcher.h"
+
+#define BIT(group)    (1U << CUDA_GROUP_##group)
+#define CALIBRATE_NS  1000000000ULL
+#define REPLAY_NS     30000000000ULL
+#define SILENCE_NS    5000000000ULL
+#define QUEUE_DEPTH   1024 /* launches that may wait in the GPU's queue without a record */
+#define SUBSCRIBER_AS "cuda-trace"
+
+atomic_bool control_deaf;
+
+static void *subscriber;
+static uint32_t groups_on;	    /* what was asked of CUPTI */
+static uint32_t listeners_refused;  /* listeners when CUPTI last refused us; ~0 = it did not */
+static uint32_t listeners_of_names; /* when names and status were last sent */
+static uint64_t calibrated, replayed;
+static atomic_bool busy, fatal;
+
+/* Watching that GPU records come at all. */
+static struct {
+	uint64_t launches, records, since;
+	bool told;
+} silence;
+
+bool control__is_busy(void)
+{
+	return atomic_load(&busy);
+}
+
+void control__go_inert(enum cuda_inert_reason reason)
+{
+	status__set_state(CUDA_STATE_INERT, reason);
+	status__set_groups(0);
+}
+
+static int subscribe_named(char *holder, size_t size)
+{
+	struct cupti_subscriber_params params = {
+		.size = sizeof(params),
+		.name = SUBSCRIBER_AS,
+		.old_name = holder,
+		.old_size = size,
+	};
+
+	return cupti_api__get()->Subscribe_v2(&subscriber, callbacks__dispatch, NULL, &params);
+}
+
+/*
+ * The second version of the call has names, and since 13.2 it also makes a subscriber of another
+ * sort, which the activity functions used here refuse. There it only serves to ask who holds CUPTI.
+ */
+static int subscribe(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+	char holder[64] = "";
+	int result;
+
+	if (cupti->Subscribe_v2 && cupti->version < CUPTI_VERSION_13_2) {
+		result = subscribe_named(holder, sizeof(holder));
+	} else {
+		result = cupti->Subscribe(&subscriber, callbacks__dispatch, NULL);
+		if (result == CUPTI_MULTIPLE_SUBSCRIBERS && cupti->Subscribe_v2 &&
+		    !subscribe_named(holder, sizeof(holder)))
+			cupti->Unsubscribe(subscriber);
+	}
+	holder[sizeof(holder) - 1] = '\0';
+	status__set_holder(result == CUPTI_MULTIPLE_SUBSCRIBERS ? holder : "");
+	if (result)
+		subscriber = NULL;
+	return result;
+}
+
+static void refused(int result)
+{
+	listeners_refused = sites__listeners();
+	status__set_state(result == CUPTI_MULTIPLE_SUBSCRIBERS ? CUDA_STATE_YIELDED
+							       : CUDA_STATE_DORMANT,
+			  CUDA_INERT_NONE);
+	status__trouble(result, "cuptiSubscribe", "%s", cupti_api__result_text(result));
+	status__send();
+}
+
+/*
+ * The first subscription of a process initialises CUPTI, which starves for seconds where many
+ * threads launch. Here, inside the program's cuInit(), there are none, and it is how CUPTI's own
+ * samples do it. What it leaves behind costs no launch anything.
+ */
+static void prime(void)
+{
+	uint64_t before = clock__now();
+	int result;
+
+	if (!settings__get()->prime)
+		return;
+	result = subscribe();
+	if (result) {
+		refused(result);
+		return;
+	}
+	cupti_api__get()->Unsubscribe(subscriber);
+	subscriber = NULL;
+	status__set_primed((clock__now() - before) / 1000);
+}
+
+void control__open(void)
+{
+	enum cuda_inert_reason reason = cupti_search__run();
+
+	listeners_refused = UINT32_MAX;
+	if (reason) {
+		control__go_inert(reason);
+		status__trouble(0, "libcupti",
+				reason == CUDA_INERT_NO_CUPTI ? "no libcupti found"
+							      : "no usable libcupti found");
+		return;
+	}
+	if (!sites__wanted())
+		prime();
+}
+
+static int open_memory(void)
+{
+	int error = names__open();
+
+	error = error ? error : rings__open();
+	error = error ? error : buffers__open();
+	if (error)
+		status__trouble(error, "memory", "cannot map the guest's memory");
+	return error;
+}
+
+static void watch_silence(uint64_t now)
+{
+	silence.launches = rings__launches();
+	silence.records = activity__records();
+	silence.since = now;
+	silence.told = false;
+}
+
+/* Subscribes and registers; nothing is switched on yet. */
+static int open_session(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+	int result;
+
+	if (open_memory())
+		return -1;
+	result = subscribe();
+	if (!result) {
+		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
+		if (result) {
+			cupti->Unsubscribe(subscriber);
+			subscriber = NULL;
+		}
+	}
+	if (result) {
+		refused(result);
+		return result;
+	}
+	listeners_refused = UINT32_MAX;
+	cbids__forget();
+	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
+			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
+	/* Fails before 12.2, which has no such state. */
+	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
+	clock__reset();
+	clock__calibrate(cupti->GetTimestamp);
+	calibrated = clock__now();
+	watch_silence(calibrated);
+	status__count_activation();
+	return 0;
+}
+
+static void close_session(void)
+{
+	cupti_api__get()->Unsubscribe(subscriber);
+	subscriber = NULL;
+	rings__flush();
+	buffers__trim();
+}
+
+static void switch_groups(uint32_t wanted)
+{
+	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | api_calls__groups();
+	uint32_t fewer = groups_on & ~wanted, missing;
+
+	callbacks__set_groups((wanted | groups_on) & host);
+	if (wanted & ~groups_on)
+		cbids__switch(subscriber, wanted | groups_on);
+	missing = kinds__switch(wanted);
+	if (fewer) {
+		cupti_api__get()->ActivityFlushAll(0);
+		cbids__switch(subscriber, wanted);
+		callbacks__set_groups(wanted & host);
+	}
+	groups_on = wanted;
+	status__set_groups(wanted & ~missing);
+}
+
+static void announce(void)
+{
+	listeners_of_names = sites__name_listeners();
+	replayed = clock__now();
+	names__replay();
+	status__send();
+}
+
+/* Was CUPTI refused, and has nobody come since who would want it tried again? */
+static bool stays_refused(void)
+{
+	uint32_t now = sites__listeners();
+
+	if (listeners_refused == UINT32_MAX || now > listeners_refused)
+		return false;
+	listeners_refused = now;
+	return true;
+}
+
+static void change_to(uint32_t wanted)
+{
+	if (!wanted && !subscriber)
+		return;
+	if (!subscriber && (stays_refused() || open_session()))
+		return;
+	switch_groups(wanted);
+	if (!wanted)
+		close_session();
+	status__set_state(wanted ? CUDA_STATE_ACTIVE : CUDA_STATE_DORMANT, CUDA_INERT_NONE);
+	announce();
+}
+
+static void become_fatal(void)
+{
+	/* CUPTI has finalised itself: not one more call. */
+	callbacks__set_groups(0);
+	atomic_store(&control_deaf, true);
+	subscriber = NULL;
+	groups_on = 0;
+	control__go_inert(CUDA_INERT_FATAL);
+	status__send();
+}
+
+void control__follow(void)
+{
+	uint32_t wanted = sites__wanted();
+
+	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
+	if (wanted & BIT(OBJECT) && !driver__learn_devices())
+		wanted &= ~BIT(OBJECT);
+	if (atomic_exchange(&fatal, false))
+		become_fatal();
+	if (status__state() != CUDA_STATE_INERT && wanted != groups_on) {
+		atomic_store(&busy, true);
+		change_to(wanted);
+		atomic_store(&busy, subscriber != NULL);
+	}
+	if (sites__name_listeners() > listeners_of_names)
+		announce();
+	listeners_of_names = sites__name_listeners();
+}
+
+/* Launches go on and no record comes: a GPU newer than libcupti, or our buffers were taken over. */
+static void check_silence(uint64_t now)
+{
+	uint64_t launches = rings__launches(), records = activity__records();
+
+	if (!(groups_on & BIT(KERNEL)) || records != silence.records ||
+	    launches == silence.launches) {
+		bool told = silence.told;
+
+		watch_silence(now);
+		silence.told = told && records == silence.records;
+		return;
+	}
+	if (silence.told || now - silence.since < SILENCE_NS ||
+	    (records && launches - silence.launches < QUEUE_DEPTH))
+		return;
+	silence.told = true;
+	status__trouble(
+		CUDA_GUEST_SILENT, "cupti",
+		"%llu launches, but no GPU record for %llu s: GPU newer than libcupti %u, or "
+		"another client took the buffers",
+		(unsigned long long)(launches - silence.launches),
+		(unsigned long long)((now - silence.since) / 1000000000),
+		cupti_api__get()->version);
+}
+
+void control__tick(void)
+{
+	uint64_t now = clock__now();
+
+	if (subscriber) {
+		rings__flush();
+		if (now - calibrated >= CALIBRATE_NS) {
+			clock__calibrate(cupti_api__get()->GetTimestamp);
+			calibrated = now;
+		}
+		if (kinds__any())
+			cupti_api__get()->ActivityFlushAll(0);
+		check_silence(now);
+	}
+	status__send_lost();
+	if (now - replayed >= REPLAY_NS && subscriber)
+		announce();
+}
+
+void control__finish(void)
+{
+	if (subscriber && !atomic_load(&fatal)) {
+		activity__expect_unfinished();
+		rings__flush();
+		if (kinds__any())
+			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
+		callbacks__set_groups(0);
+		rings__flush();
+	}
+	atomic_store(&control_deaf, true);
+	status__set_state(CUDA_STATE_ENDED, CUDA_INERT_NONE);
+	status__send_lost();
+	status__send();
+}
+
+/*
+ * CUPTI empties a context's buffers itself as it goes; only our own batches are hurried, by the
+ * guest's thread: flushing CUPTI from inside this callback is forbidden.
+ */
+void control__context_ends(void)
+{
+	watcher__hurry();
+}
+
+void control__fatal(const struct cupti_state_data *data)
+{
+	status__trouble(data->result, "cupti", "%s", data->message ? data->message : "fatal error");
+	atomic_store(&fatal, true);
+	watcher__hurry();
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state machine: what is listened to → what CUPTI is asked for. Everything here runs on one
+ * thread at a time: InitializeInjection's until the guest's own exists, that one afterwards.
+ * Exceptions are marked.
+ */
+#ifndef LIBCUPTI_USDT_CONTROL_H
+#define LIBCUPTI_USDT_CONTROL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "libcupti-usdt/probes.h"
+
+struct cupti_state_data;
+
+/* Set for good in a forked child, after a fatal state, and once the program has ended for us. */
+extern atomic_bool control_deaf;
+
+/* On any thread. */
+static inline bool control__listening(void)
+{
+	return !atomic_load_explicit(&control_deaf, memory_order_relaxed);
+}
+
+/* Finds and primes CUPTI. */
+void control__open(void);
+/* Stays inert for good. */
+void control__go_inert(enum cuda_inert_reason reason);
+/* Looks at the semaphores and does what they say. */
+void control__follow(void);
+/* Periodic work while something is on: flushing, the clock, the account. */
+void control__tick(void);
+/* The program ends: hands out what there is and stops. */
+void control__finish(void);
+/* Something of CUPTI is on or being switched; on any thread. */
+bool control__is_busy(void);
+
+/* From CUPTI's callbacks, on any thread: a context is about to go; CUPTI gave up. */
+void control__context_ends(void);
+void control__fatal(const struct cupti_state_data *data);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The entry: libcuda opens this library and calls InitializeInjection() inside the program's
+ * cuInit(), once. Order of start: settings, libcupti, priming or (when somebody listens already)
+ * switching on, so that the program's very first launch is seen; then the guest's thread. Order of
+ * the end: atexit in this process only, the thread finishes, then nothing is called any more.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/control.h"
+#include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/settings.h"
+#include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/status.h"
+#include "libcupti-usdt/watcher.h"
+
+/* What libcuda looks for. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+static pid_t home;
+
+/* CUDA does not work in a forked child, and the guest's thread is not there. Nothing else: the
+ * program may fork at any moment, with any of our locks "held". */
+static void forked(void)
+{
+	atomic_store(&control_deaf, true);
+}
+
+/* Nothing is on and nobody listens: the program's exit costs nothing. */
+static void at_exit(void)
+{
+	int saved = errno;
+
+	if (getpid() == home && control__listening() &&
+	    (control__is_busy() || sites__name_listeners()))
+		watcher__stop(settings__get()->exit_ms);
+	atomic_store(&control_deaf, true);
+	errno = saved;
+}
+
+static enum cuda_inert_reason unwelcome(void)
+{
+	if (getauxval(AT_SECURE))
+		return CUDA_INERT_SECURE;
+	return settings__get()->off ? CUDA_INERT_OFF : CUDA_INERT_NONE;
+}
+
+static void start(void)
+{
+	enum cuda_inert_reason reason;
+	int error;
+
+	home = getpid();
+	settings__read();
+	status__open();
+	reason = unwelcome();
+	if (reason) {
+		control__go_inert(reason);
+		atomic_store(&control_deaf, true);
+		status__send();
+		return;
+	}
+	error = rings__prepare();
+	if (!error)
+		error = -pthread_atfork(NULL, NULL, forked);
+	if (!error && atexit(at_exit))
+		error = -ENOMEM;
+	if (!error) {
+		control__open();
+		control__follow();
+		error = watcher__start();
+	}
+	if (error) {
+		status__trouble(CUDA_GUEST_NO_THREAD, "start", "no thread, or no memory");
+		control__finish();
+	}
+}
+
+int InitializeInjection(void)
+{
+	static atomic_flag called = ATOMIC_FLAG_INIT;
+	int saved = errno;
+
+	if (!atomic_flag_test_and_set(&called))
+		start();
+	errno = saved;
+	/* 0 would unload this library at once, under the thread that it has just started. */
+	return 1;
+}

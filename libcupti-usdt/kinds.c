@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Groups → activity kinds and callbacks, and the calls that switch the difference. Callbacks are
+ * enabled one by one, never by domain: a domain would cost every call of the program.
+ * CONCURRENT_KERNEL and never KERNEL: the latter makes kernels run one after the other.
+ */
+#include "libcupti-usdt/kinds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "libcupti-usdt/api_calls.h"
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/status.h"
+
+#define BIT(group) (1U << CUDA_GROUP_##group)
+
+struct kind_of_group {
+	uint32_t group;
+	uint32_t kind;
+	const char *name;
+	bool optional; /* older libraries or GPUs may lack it; the group works without */
+	bool dump;     /* what exists already is told, too */
+};
+
+static const struct kind_of_group kinds[] = {
+	{BIT(KERNEL), CUPTI_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL", false, false},
+	{BIT(MEMCPY), CUPTI_KIND_MEMCPY, "MEMCPY", false, false},
+	{BIT(MEMCPY), CUPTI_KIND_MEMCPY2, "MEMCPY2", true, false},
+	{BIT(MEMSET), CUPTI_KIND_MEMSET, "MEMSET", false, false},
+	{BIT(MEMORY), CUPTI_KIND_MEMORY2, "MEMORY2", false, false},
+	{BIT(MEMORY), CUPTI_KIND_MEMORY_POOL, "MEMORY_POOL", true, false},
+	{BIT(SYNC), CUPTI_KIND_SYNC, "SYNCHRONIZATION", false, false},
+	{BIT(GRAPH), CUPTI_KIND_GRAPH_TRACE, "GRAPH_TRACE", false, false},
+	{BIT(OVERHEAD), CUPTI_KIND_OVERHEAD, "OVERHEAD", false, false},
+	{BIT(OVERHEAD), CUPTI_KIND_JIT, "JIT", true, false},
+	{BIT(UVM), CUPTI_KIND_UVM, "UNIFIED_MEMORY_COUNTER", false, false},
+	{BIT(OBJECT), CUPTI_KIND_DEVICE, "DEVICE", false, true},
+	{BIT(OBJECT), CUPTI_KIND_CONTEXT, "CONTEXT", false, true},
+	{BIT(OBJECT), CUPTI_KIND_STREAM, "STREAM", true, true},
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static uint64_t kinds_on;	/* by activity kind */
+static int thread_id_type = -1; /* the program's, while it is ours; -1 = not changed */
+
+/* Overhead records name threads; CUPTI's default are the low bits of pthread_self(). */
+static void use_thread_ids(bool system)
+{
+	const struct cupti *cupti = cupti_api__get();
+	int type;
+
+	if (!cupti->GetThreadIdType || !cupti->SetThreadIdType)
+		return;
+	if (system && thread_id_type < 0 && !cupti->GetThreadIdType(&type) &&
+	    !cupti->SetThreadIdType(CUPTI_THREAD_ID_SYSTEM)) {
+		thread_id_type = type;
+	} else if (!system && thread_id_type >= 0) {
+		cupti->SetThreadIdType(thread_id_type);
+		thread_id_type = -1;
+	}
+}
+
+/* All counters of the process; without this the kind stays silent. */
+static int configure_uvm(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+	struct cupti_uvm_config config[8] = {0};
+
+	if (!cupti->ActivityConfigureUnifiedMemoryCounter)
+		return CUPTI_NOT_COMPATIBLE;
+	for (int i = 0; i < 8; i++) {
+		config[i].scope = 1; /* a process and device */
+		config[i].kind = i + 1;
+		config[i].enable = 1;
+	}
+	return cupti->ActivityConfigureUnifiedMemoryCounter(config, 8);
+}
+
+static int enable(const struct kind_of_group *kind)
+{
+	const struct cupti *cupti = cupti_api__get();
+	int result = 0;
+
+	if (kind->kind == CUPTI_KIND_UVM)
+		result = configure_uvm();
+	if (kind->kind == CUPTI_KIND_OVERHEAD)
+		use_thread_ids(true);
+	if (result)
+		return result;
+	if (kind->dump && cupti->ActivityEnableAndDump)
+		return cupti->ActivityEnableAndDump(kind->kind);
+	return cupti->ActivityEnable(kind->kind);
+}
+
+static void switch_off(uint32_t groups)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		if (groups & kinds[i].group || !(kinds_on & 1ULL << kinds[i].kind))
+			continue;
+		cupti_api__get()->ActivityDisable(kinds[i].kind);
+		kinds_on &= ~(1ULL << kinds[i].kind);
+		if (kinds[i].kind == CUPTI_KIND_OVERHEAD)
+			use_thread_ids(false);
+	}
+}
+
+uint32_t kinds__switch(uint32_t groups)
+{
+	uint32_t missing = 0;
+
+	/* Whole graphs and their nodes exclude each other; the nodes win. */
+	if (groups & BIT(GRAPH_NODES))
+		groups &= ~BIT(GRAPH);
+	switch_off(groups);
+	for (size_t i = 0; i < KINDS; i++) {
+		int result;
+
+		if (!(groups & kinds[i].group) || kinds_on & 1ULL << kinds[i].kind)
+			continue;
+		result = enable(&kinds[i]);
+		if (!result) {
+			kinds_on |= 1ULL << kinds[i].kind;
+		} else if (!kinds[i].optional) {
+			missing |= kinds[i].group;
+			status__trouble(result, "cuptiActivityEnable", "%s: %s", kinds[i].name,
+					cupti_api__result_text(result));
+		}
+	}
+	return missing;
+}
+
+int kinds__any(void)
+{
+	return kinds_on != 0;
+}
+
+struct cbid_set {
+	uint64_t bits[2][API_CBIDS / 64];
+};
+
+static struct cbid_set cbids_on;
+
+static void include(struct cbid_set *set, int domain, uint32_t cbid)
+{
+	if (cbid < API_CBIDS)
+		set->bits[domain - 1][cbid / 64] |= 1ULL << cbid % 64;
+}
+
+static void include_launches(struct cbid_set *set, int domain)
+{
+	for (const uint16_t *cbid = launches__cbids(domain); *cbid; cbid++)
+		include(set, domain, *cbid);
+}
+
+static void include_families(struct cbid_set *set, uint32_t groups)
+{
+	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
+		for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++) {
+			unsigned int group = api_calls__group(domain, cbid);
+
+			if (group && (groups & 1U << group || groups & BIT(API_ERROR)))
+				include(set, domain, cbid);
+		}
+}
+
+static void switch_to(void *subscriber, const struct cbid_set *set)
+{
+	const struct cupti *cupti = cupti_api__get();
+
+	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
+		for (uint32_t word = 0; word < API_CBIDS / 64; word++) {
+			uint64_t want = set->bits[domain - 1][word];
+			uint64_t *on = &cbids_on.bits[domain - 1][word];
+
+			for (uint64_t diff = want ^ *on; diff; diff &= diff - 1) {
+				uint32_t bit = __builtin_ctzll(diff);
+
+				/* A library that does not know the call answers with an error. */
+				cupti->EnableCallback(want >> bit & 1, subscriber, domain,
+						      word * 64 + bit);
+			}
+			*on = want;
+		}
+}
+
+void cbids__switch(void *subscriber, uint32_t groups)
+{
+	const uint32_t families = api_calls__groups() | BIT(API_ERROR);
+	/* GPU records carry a correlation id only if the call that caused them is called back. */
+	const uint32_t correlated = BIT(LAUNCH) | BIT(KERNEL) | BIT(GRAPH);
+	struct cbid_set set = {0};
+
+	if (groups & correlated)
+		include_launches(&set, CUPTI_DOMAIN_DRIVER);
+	if (groups & BIT(RUNTIME))
+		include_launches(&set, CUPTI_DOMAIN_RUNTIME);
+	if (groups & families) {
+		api_calls__learn();
+		include_families(&set, groups);
+	}
+	switch_to(subscriber, &set);
+}
+
+void cbids__forget(void)
+{
+	memset(&cbids_on, 0, sizeof(cbids_on));
+}

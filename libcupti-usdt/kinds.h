@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What CUPTI must do for which group: activity kinds and callbacks. Control's thread only. */
+#ifndef LIBCUPTI_USDT_KINDS_H
+#define LIBCUPTI_USDT_KINDS_H
+
+#include <stdint.h>
+
+/*
+ * Switches kinds on and off so that those of `groups` are on. Answers the groups that could not be
+ * had. Kinds that are not needed any more are switched off first.
+ */
+uint32_t kinds__switch(uint32_t groups);
+/* Is any kind on? */
+int kinds__any(void);
+
+/* The same for the callbacks of a subscriber. */
+void cbids__switch(void *subscriber, uint32_t groups);
+/* A new subscriber has none on. */
+void cbids__forget(void);
+
+#endif

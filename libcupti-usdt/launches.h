@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Launch calls: which they are, and what their parameters say. On any launching thread. */
+#ifndef LIBCUPTI_USDT_LAUNCHES_H
+#define LIBCUPTI_USDT_LAUNCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/rings.h"
+
+/* CUPTI's numbers of the launch calls of a domain, ended by 0. */
+const uint16_t *launches__cbids(int domain);
+bool launches__is_launch(int domain, uint32_t cbid);
+/* Called as a launch call returns. */
+void launches__record(struct ring *ring, int domain, uint32_t cbid,
+		      const struct cupti_callback_data *data, uint64_t start, uint64_t end);
+
+#endif

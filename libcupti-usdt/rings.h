@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What host threads record, one ring a thread: the owner appends without waiting for anybody;
+ * the owner itself (when enough is pending) or the guest's thread (on its tick) sends it off.
+ */
+#ifndef LIBCUPTI_USDT_RINGS_H
+#define LIBCUPTI_USDT_RINGS_H
+
+#include <stdint.h>
+
+#include "libcupti-usdt/probes.h"
+
+int rings__open(void);
+/* Creates the key by which a thread finds its ring; once, before any callback. */
+int rings__prepare(void);
+
+/* The calling thread's ring, or NULL when none is left; each function below takes either. */
+struct ring;
+struct ring *rings__mine(void);
+
+/* Appends a record of at most RING_RECORD_MAX bytes. Never waits. */
+#define RING_RECORD_MAX 80
+void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
+/* The calling thread's id, without a system call where it has a ring. */
+uint32_t ring__tid(const struct ring *ring);
+/* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
+void ring__count_launch(struct ring *ring);
+uint64_t rings__launches(void);
+
+/* Sends what is pending in all rings; the guest's thread only. */
+void rings__flush(void);
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The probe sites. The only file that includes <sys/sdt.h>: its site is a plain nop, and the
+ * semaphores are all or nothing for a file.
+ *
+ * Each probe has exactly one site. Left to itself a compiler copies sites while inlining, folds
+ * arguments into constants, or names a variable as operand (8@instance(%rip)), which libbpf cannot
+ * read. So every site stands in a function that is neither inlined nor specialised, with operands
+ * that arrive as arguments or lie in a record that an argument points to. None lies at the record's
+ * very start: "8@(%rdi)", without an offset, is not understood by libbpf before 1.3.
+ */
+#define _SDT_HAS_SEMAPHORES 1
+/* sdt.h's extern declarations are our volatile ones; it names them in assembler only. */
+#include "libcupti-usdt/sites.h"
+
+#include <stddef.h>
+
+#include <sys/sdt.h>
+
+#ifdef __clang__
+#define SITE __attribute__((noinline))
+#else
+#define SITE __attribute__((noipa))
+#endif
+
+#define SEMAPHORE(probe, ...) \
+	volatile unsigned short cuda_##probe##_semaphore __attribute__((section(".probes"), used));
+#define BATCH_SEMAPHORE(NAME, probe, text) SEMAPHORE(probe)
+READABLE_PROBES(SEMAPHORE)
+CUDA_GROUPS(BATCH_SEMAPHORE)
+SEMAPHORE(name)
+SEMAPHORE(status)
+SEMAPHORE(lost)
+SEMAPHORE(error)
+
+struct listener {
+	volatile unsigned short *semaphore;
+	unsigned int group;
+};
+
+static const struct listener batch_listeners[] = {
+#define LISTENER(NAME, probe, text) {&cuda_##probe##_semaphore, CUDA_GROUP_##NAME},
+	CUDA_GROUPS(LISTENER)
+#undef LISTENER
+};
+
+static const struct listener readable_listeners[] = {
+#define LISTENER(probe, NAME) {&cuda_##probe##_semaphore, CUDA_GROUP_##NAME},
+	READABLE_PROBES(LISTENER)
+#undef LISTENER
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+uint32_t sites__wanted(void)
+{
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < COUNT(batch_listeners); i++)
+		if (*batch_listeners[i].semaphore)
+			mask |= 1U << batch_listeners[i].group;
+	for (size_t i = 0; i < COUNT(readable_listeners); i++)
+		if (*readable_listeners[i].semaphore)
+			mask |= 1U << readable_listeners[i].group;
+	return mask;
+}
+
+bool sites__batch_wanted(unsigned int group)
+{
+	return *batch_listeners[group].semaphore != 0;
+}
+
+bool sites__readable_wanted(unsigned int group)
+{
+	for (size_t i = 0; i < COUNT(readable_listeners); i++)
+		if (readable_listeners[i].group == group && *readable_listeners[i].semaphore)
+			return true;
+	return false;
+}
+
+uint32_t sites__name_listeners(void)
+{
+	return (uint32_t)cuda_name_semaphore + cuda_status_semaphore;
+}
+
+uint32_t sites__listeners(void)
+{
+	uint32_t sum = sites__name_listeners() + cuda_lost_semaphore + cuda_error_semaphore;
+
+	for (size_t i = 0; i < COUNT(batch_listeners); i++)
+		sum += *batch_listeners[i].semaphore;
+	for (size_t i = 0; i < COUNT(readable_listeners); i++)
+		sum += *readable_listeners[i].semaphore;
+	return sum;
+}
+
+#define BATCH_SITE(NAME, probe, text)                                                       \
+	static SITE void site__##probe(const void *records, uint32_t bytes, uint32_t count, \
+				       uint64_t first, uint64_t instance)                   \
+	{                                                                                   \
+		STAP_PROBE5(cuda, probe, records, bytes, count, first, instance);           \
+	}
+CUDA_GROUPS(BATCH_SITE)
+
+void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
+		 uint64_t first, uint64_t instance)
+{
+	switch (group) {
+#define BATCH_CASE(NAME, probe, text)                                  \
+	case CUDA_GROUP_##NAME:                                        \
+		site__##probe(records, bytes, count, first, instance); \
+		break;
+		CUDA_GROUPS(BATCH_CASE)
+#undef BATCH_CASE
+	}
+}
+
+SITE void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t length)
+{
+	STAP_PROBE4(cuda, name, instance, id, name, length);
+}
+
+SITE void site__status(const struct cuda_status *status, uint32_t size)
+{
+	STAP_PROBE2(cuda, status, status, size);
+}
+
+SITE void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance)
+{
+	STAP_PROBE4(cuda, lost, reason, count, total, instance);
+}
+
+SITE void site__error(int32_t code, const char *component, const char *message, uint64_t instance)
+{
+	STAP_PROBE4(cuda, error, code, component, message, instance);
+}
+
+SITE void site__kernel_launch(const struct cuda_launch *r, const char *name)
+{
+	STAP_PROBE12(cuda, kernel_launch, r->start, r->end, r->head.correlation, name, r->result,
+		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
+		     r->block[2]);
+}
+
+SITE void site__runtime_launch(const struct cuda_launch *r, const char *name)
+{
+	STAP_PROBE12(cuda, runtime_launch, r->start, r->end, r->head.correlation, name, r->result,
+		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
+		     r->block[2]);
+}
+
+SITE void site__kernel_exec(const struct cuda_kernel *r, const char *name)
+{
+	STAP_PROBE12(cuda, kernel_exec, r->start, r->end, r->head.correlation, name, r->device,
+		     r->context, r->stream, r->graph, r->graph_node, (uint32_t)r->registers,
+		     r->static_shared, r->dynamic_shared);
+}
+
+SITE void site__memcpy(const struct cuda_memcpy *r)
+{
+	STAP_PROBE12(cuda, memcpy, r->start, r->end, r->head.correlation, r->bytes,
+		     (uint32_t)r->copy_kind, (uint32_t)r->src_kind, (uint32_t)r->dst_kind,
+		     r->src_device, r->dst_device, r->context, r->stream, (uint32_t)r->flags);
+}
+
+SITE void site__memset(const struct cuda_memset *r)
+{
+	STAP_PROBE12(cuda, memset, r->start, r->end, r->head.correlation, r->bytes, r->value,
+		     (uint32_t)r->memory_kind, r->device, r->context, r->stream, (uint32_t)r->flags,
+		     r->graph, r->graph_node);
+}
+
+SITE void site__memory(const struct cuda_memory *r)
+{
+	STAP_PROBE12(cuda, memory, r->time, r->head.correlation, (uint32_t)r->operation,
+		     (uint32_t)r->kind, r->address, r->bytes, r->device, r->context, r->stream,
+		     (uint32_t)r->asynchronous, r->pool, r->pool_used);
+}
+
+SITE void site__memory_pool(const struct cuda_memory_pool *r)
+{
+	STAP_PROBE9(cuda, memory_pool, r->time, r->head.correlation, (uint32_t)r->operation,
+		    (uint32_t)r->type, r->address, r->size, r->used, r->threshold, r->device);
+}
+
+SITE void site__sync(const struct cuda_sync *r)
+{
+	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type,
+		    r->context, r->stream, r->event, r->result);
+}
+
+SITE void site__graph_exec(const struct cuda_graph *r)
+{
+	STAP_PROBE7(cuda, graph_exec, r->start, r->end, r->head.correlation, r->device, r->context,
+		    r->stream, r->graph);
+}
+
+SITE void site__overhead(const struct cuda_overhead *r)
+{
+	STAP_PROBE7(cuda, overhead, r->start, r->end, r->head.correlation, r->kind, r->object_kind,
+		    r->object[0], r->object[1]);
+}
+
+SITE void site__jit(const struct cuda_jit *r, const char *path)
+{
+	STAP_PROBE8(cuda, jit, r->start, r->end, r->head.correlation, (uint32_t)r->entry,
+		    (uint32_t)r->operation, r->device, r->cache_bytes, path);
+}
+
+SITE void site__uvm(const struct cuda_uvm *r)
+{
+	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->address, r->source,
+		    r->destination, r->stream);
+}
+
+SITE void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
+{
+	STAP_PROBE8(cuda, nvtx, r->start, r->end, (uint32_t)r->kind, text, domain, r->color,
+		    r->category, r->range);
+}
+
+SITE void site__device(const struct cuda_device *r, const char *name)
+{
+	STAP_PROBE7(cuda, device, r->device, name, r->major, r->minor, r->memory,
+		    r->multiprocessors, (const char *)r->pci);
+}
+
+SITE void site__context(const struct cuda_context *r)
+{
+	STAP_PROBE6(cuda, context, r->context, r->device, r->null_stream, r->parent, r->green,
+		    r->multiprocessors);
+}
+
+SITE void site__stream(const struct cuda_stream *r)
+{
+	STAP_PROBE4(cuda, stream, r->stream, r->context, r->priority, r->flag);
+}
+
+#define API_SITE(probe, NAME)                                                                    \
+	static SITE void site__##probe(const struct cuda_api *r, const char *name)               \
+	{                                                                                        \
+		STAP_PROBE8(cuda, probe, r->start, r->end, r->head.correlation, name, r->result, \
+			    (uint32_t)r->domain, (uint32_t)r->cbid, r->context);                 \
+	}
+API_READABLE_PROBES(API_SITE)
+API_SITE(api_error, API_ERROR)
+
+void site__api(unsigned int group, const struct cuda_api *r, const char *name)
+{
+	switch (group) {
+#define API_CASE(probe, NAME)           \
+	case CUDA_GROUP_##NAME:         \
+		site__##probe(r, name); \
+		break;
+		API_READABLE_PROBES(API_CASE)
+		API_CASE(api_error, API_ERROR)
+#undef API_CASE
+	}
+}

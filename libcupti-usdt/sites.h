@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The probe sites: one function a probe, and the semaphores that say who listens. Everything that
+ * leaves the process leaves through here. Called on any thread; takes no lock, keeps nothing.
+ */
+#ifndef LIBCUPTI_USDT_SITES_H
+#define LIBCUPTI_USDT_SITES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/probes.h"
+
+/* X(probe, group that its semaphore switches on) */
+#define READABLE_PROBES(X)         \
+	X(kernel_launch, LAUNCH)   \
+	X(runtime_launch, RUNTIME) \
+	X(kernel_exec, KERNEL)     \
+	X(memcpy, MEMCPY)          \
+	X(memset, MEMSET)          \
+	X(memory, MEMORY)          \
+	X(memory_pool, MEMORY)     \
+	X(sync, SYNC)              \
+	X(graph_exec, GRAPH)       \
+	X(overhead, OVERHEAD)      \
+	X(jit, OVERHEAD)           \
+	X(uvm, UVM)                \
+	X(nvtx, NVTX)              \
+	X(device, OBJECT)          \
+	X(context, OBJECT)         \
+	X(stream, OBJECT)          \
+	X(api_error, API_ERROR)    \
+	API_READABLE_PROBES(X)
+
+#define API_READABLE_PROBES(X)      \
+	X(api_launch, API_LAUNCH)   \
+	X(api_memory, API_MEMORY)   \
+	X(api_copy, API_COPY)       \
+	X(api_sync, API_SYNC)       \
+	X(api_stream, API_STREAM)   \
+	X(api_event, API_EVENT)     \
+	X(api_module, API_MODULE)   \
+	X(api_graph, API_GRAPH)     \
+	X(api_context, API_CONTEXT) \
+	X(api_other, API_OTHER)
+
+/* The kernel writes these behind the compiler's back. */
+#define SITE_SEMAPHORE(probe, ...) extern volatile unsigned short cuda_##probe##_semaphore;
+READABLE_PROBES(SITE_SEMAPHORE)
+SITE_SEMAPHORE(name)
+SITE_SEMAPHORE(status)
+SITE_SEMAPHORE(lost)
+SITE_SEMAPHORE(error)
+#undef SITE_SEMAPHORE
+
+#define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))
+
+/* Groups that somebody listens to, as a bit mask. */
+uint32_t sites__wanted(void);
+/* Does somebody listen to the batches, to the readable probes of this group? */
+bool sites__batch_wanted(unsigned int group);
+bool sites__readable_wanted(unsigned int group);
+/* Listeners of all probes, and of names and status only; a rise means that one more has come. */
+uint32_t sites__listeners(void);
+uint32_t sites__name_listeners(void);
+
+void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
+		 uint64_t first, uint64_t instance);
+void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t length);
+void site__status(const struct cuda_status *status, uint32_t size);
+void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance);
+void site__error(int32_t code, const char *component, const char *message, uint64_t instance);
+
+void site__kernel_launch(const struct cuda_launch *r, const char *name);
+void site__runtime_launch(const struct cuda_launch *r, const char *name);
+void site__kernel_exec(const struct cuda_kernel *r, const char *name);
+void site__memcpy(const struct cuda_memcpy *r);
+void site__memset(const struct cuda_memset *r);
+void site__memory(const struct cuda_memory *r);
+void site__memory_pool(const struct cuda_memory_pool *r);
+void site__sync(const struct cuda_sync *r);
+void site__graph_exec(const struct cuda_graph *r);
+void site__overhead(const struct cuda_overhead *r);
+void site__jit(const struct cuda_jit *r, const char *path);
+void site__uvm(const struct cuda_uvm *r);
+void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain);
+void site__device(const struct cuda_device *r, const char *name);
+void site__context(const struct cuda_context *r);
+void site__stream(const struct cuda_stream *r);
+void site__api(unsigned int group, const struct cuda_api *r, const char *name);
+
+#endif

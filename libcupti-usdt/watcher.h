@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The guest's own thread: looks at the semaphores, flushes, and ends in time with the program. */
+#ifndef LIBCUPTI_USDT_WATCHER_H
+#define LIBCUPTI_USDT_WATCHER_H
+
+/* Once, from InitializeInjection. 0 or -errno. */
+int watcher__start(void);
+/* On any thread: do not sleep the tick out. */
+void watcher__hurry(void);
+/* At exit: lets the thread finish, for at most this long. */
+void watcher__stop(unsigned int milliseconds);
+
+#endif
