@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# fish completion for cuda-trace: commands and options as its --help prints them.
-
-function __cuda_trace_commands
-	cuda-trace --help 2>/dev/null | string match -rg '^  ([a-z][a-z-]*  +.*)' |
-		string replace -r '  +' '\t'
-end
+# fish completion for cuda-trace: commands and options are asked from the tool.
 
 function __cuda_trace_command
 	for word in (commandline -opc)[2..-1]
-		string match -q -- '-*' $word; or begin
+		if not string match -q -- '-*' $word
 			echo $word
 			return
 		end
 	end
 end
 
-function __cuda_trace_options
-	cuda-trace (__cuda_trace_command) --help 2>/dev/null |
-		string match -ra -- '(?<=^|[ ,])--?[A-Za-z0-9][A-Za-z0-9-]*'
-end
-
-complete -c cuda-trace -f -n 'test -z "$(__cuda_trace_command)"' -a '(__cuda_trace_commands)'
-complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' -a '(__cuda_trace_options)'
+complete -c cuda-trace -f -n 'test -z (__cuda_trace_command)""' -a '(cuda-trace --list-words)'
+complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' \
+	-a '(cuda-trace (__cuda_trace_command) --list-words)'

@@ -17,7 +17,9 @@ CUDA_TRACE=${CUDA_TRACE:-$ROOT/usr/bin/cuda-trace}
 GUEST=${GUEST:-$ROOT/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so}
 SIM=${SIM:-$TOP/tests/sim}
 WORKLOADS=${WORKLOADS:-$B/workloads}
-export B CUDA_TRACE GUEST SIM WORKLOADS
+export B GUEST SIM WORKLOADS CUDA_TRACE_GUEST=$GUEST
+# The variable that a user sets to "off" has the same name; programs under test must not see ours.
+export -n CUDA_TRACE
 
 # Nobody's opt-in, and no other injection, may leak into a test.
 unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI
