@@ -15,10 +15,19 @@ enum event_kind {
 	EVENT_NAME = 2, /* data: the name, NUL-terminated; group = id, count = its full length */
 	EVENT_STATUS = 3, /* data: struct cuda_status */
 	EVENT_LOST = 4, /* group = enum cuda_lost_reason, first = total, count = since the last */
-	EVENT_ERROR = 5, /* group = code, data: "component\0message\0" */
-	EVENT_EXIT = 6, /* a process that had sent something ended (or exec'ed); no data */
+	EVENT_ERROR = 5, /* group = code, data: component at 0, message at ERROR_COMPONENT_LEN */
+	EVENT_EXIT = 6, /* a process that had sent something is over: group = enum event_exit,
+			 * count = exit status as wait() tells it; no data */
 	EVENT_SELFTEST = 7, /* the tool's own probe was hit; no data */
 };
+
+enum event_exit {
+	EVENT_EXIT_END = 0,
+	EVENT_EXIT_EXEC = 1, /* the process lives on with another program */
+};
+
+#define ERROR_COMPONENT_LEN 64
+#define ERROR_MESSAGE_LEN   256
 
 struct event {
 	__u32 kind; /* enum event_kind */
@@ -59,6 +68,7 @@ struct stream_counters {
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* records whose memory could not be read */
 	__u64 ring_full_other; /* names, states and so on */
 	__u64 unreadable_other;
+	__u64 unfollowed; /* forked children that found no room in the map `pids` */
 };
 
 #endif

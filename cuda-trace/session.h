@@ -15,10 +15,11 @@ struct session;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
-#define SESSION_LOST_REASONS(X)                                                                    \
-	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")           \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                         \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")                            \
+#define SESSION_LOST_REASONS(X)                                                          \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly") \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")               \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")                  \
+	X(MALFORMED, "malformed", "records that made no sense")                          \
 	X(KILLED, "killed", "processes that ended without a goodbye: their last 100 ms are unknown")
 
 enum session_lost {
@@ -39,18 +40,24 @@ struct sink {
 	void *context;
 	void (*process_start)(void *context, struct process *process);
 	void (*record)(void *context, struct process *process, const struct cuda_record *record);
+	/* The guest's state changed or was told again: process->status. May be NULL. */
+	void (*process_status)(void *context, struct process *process);
+	/* The guest's own trouble; the texts are untrusted. May be NULL. */
+	void (*process_error)(void *context, struct process *process, int code,
+			      const char *component, const char *message);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
 };
 
 struct session_options {
-	uint32_t groups; /* bits (1 << enum cuda_group): what is switched on */
-	uint32_t pid; /* 0 = any; its children are included */
-	const char *comm; /* NULL = any */
-	int64_t uid; /* -1 = any */
+	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
+	uint32_t pid;	    /* 0 = any; its children are included */
+	const char *comm;   /* NULL = any */
+	int64_t uid;	    /* -1 = any */
 	const char *cgroup; /* path below /sys/fs/cgroup or absolute; NULL = any */
-	const char *guest; /* library file to watch beside those found; NULL = the installed one */
-	uint32_t ring_mib; /* 0 = default */
+	const char *guest;  /* library file to watch beside those found; NULL = the installed one */
+	uint32_t ring_mib;  /* 0 = default */
+	bool verbose;	    /* say what is attached; libbpf's messages too */
 };
 
 /* Errors are printed on stderr (one line with the remedy); NULL then. */
@@ -62,6 +69,10 @@ int session__add_pid(struct session *session, uint32_t pid);
 int session__poll(struct session *session, int timeout_ms);
 /* Switches everything off, waits for what is under way (bounded), delivers it, ends processes. */
 void session__finish(struct session *session);
+/* Processes that sent something and have not ended. */
+unsigned int session__running(const struct session *session);
+void session__each_process(struct session *session,
+			   void (*visit)(void *context, struct process *process), void *context);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
 void session__close(struct session *session);
 

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Hands every batch, name and state of the guest to the tool through a ring buffer, in the order in
+ * which they were sent. Attached per library file with pid -1, so it runs in every process that
+ * maps it; bpf/filter.h says who is listened to. Losses are counted, by group and by reason.
+ *
+ * Data is read straight into reserved ring memory, never through a per-CPU scratch area: uprobe
+ * programs can be preempted by another process that runs the same program on the same CPU.
+ */
+#include "bpf/filter.h"
+/* One specification a probe and file; libbpf's 256 would end at 20 containers. */
+#define BPF_USDT_MAX_SPEC_CNT 4096
+#define BPF_USDT_MAX_IP_CNT   1 /* unused: cookies say which specification it is */
+#include <bpf/usdt.bpf.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20); /* the tool sets it before the load */
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stream_counters);
+} counters SEC(".maps");
+
+/* Processes that sent something: their end is told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u8);
+} seen SEC(".maps");
+
+/* The reader looks every 50 ms; it is woken earlier only when this much waits for it, because a
+ * wake-up costs the traced program more than the batch itself. */
+#define WAKE_BYTES (512 << 10)
+
+static __always_inline __u64 wake_flags(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= WAKE_BYTES ? BPF_RB_FORCE_WAKEUP
+									   : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline struct stream_counters *this_cpu_counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters, &zero);
+}
+
+/* Preemption between load and store would lose a count, hence the atomic addition. */
+static __always_inline void count_up(__u64 *counter, __u64 n)
+{
+	__sync_fetch_and_add(counter, n);
+}
+
+/* One event on its way: who, what, and where its data lies in the traced process. */
+struct parcel {
+	__u32 kind;
+	__u32 group;
+	__u64 instance;
+	__u64 first;
+	__u32 count;
+	__u32 bytes;
+	const void *data; /* in the process */
+	__u32 pid;
+	__u32 tid;
+	__u32 uid;
+	__u32 pad;
+	char comm[EVENT_COMM_LEN];
+};
+
+/* False: this process is not listened to. */
+static __always_inline bool identify(struct parcel *parcel)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u8 one = 1;
+
+	__builtin_memset(parcel, 0, sizeof(*parcel));
+	parcel->pid = id >> 32;
+	parcel->tid = (__u32)id;
+	parcel->uid = (__u32)bpf_get_current_uid_gid();
+	process_comm(parcel->comm);
+	if (!process_is_wanted(parcel->pid, parcel->uid, parcel->comm))
+		return false;
+	if (!bpf_map_lookup_elem(&seen, &parcel->pid))
+		bpf_map_update_elem(&seen, &parcel->pid, &one, BPF_ANY);
+	return true;
+}
+
+static __always_inline void address(struct event *e, const struct parcel *parcel)
+{
+	e->kind = parcel->kind;
+	e->group = parcel->group;
+	e->time = bpf_ktime_get_ns();
+	e->instance = parcel->instance;
+	e->first = parcel->first;
+	e->cgroup = bpf_get_current_cgroup_id();
+	e->pid = parcel->pid;
+	e->tid = parcel->tid;
+	e->uid = parcel->uid;
+	e->count = parcel->count;
+	e->bytes = parcel->bytes;
+	e->pad = 0;
+	__builtin_memcpy(e->comm, parcel->comm, sizeof(e->comm));
+}
+
+enum { SENT = 0, RING_FULL = 1, UNREADABLE = 2 };
+
+/* Linux 5.15 reserves constant sizes only: the smallest class that holds the data is taken. */
+#define SEND_IN_CLASS(size)                                                       \
+	do {                                                                      \
+		if (bytes > (size))                                               \
+			break;                                                    \
+		e = bpf_ringbuf_reserve(&events, sizeof(*e) + (size), 0);         \
+		if (!e)                                                           \
+			return RING_FULL;                                         \
+		address(e, parcel);                                               \
+		if (bytes && bpf_probe_read_user(e->data, bytes, parcel->data)) { \
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);                 \
+			return UNREADABLE;                                        \
+		}                                                                 \
+		bpf_ringbuf_submit(e, wake_flags());                              \
+		return SENT;                                                      \
+	} while (0)
+
+static __noinline int send(const struct parcel *parcel)
+{
+	struct event *e;
+	__u64 bytes = parcel->bytes;
+
+	SEND_IN_CLASS(128);
+	SEND_IN_CLASS(512);
+	SEND_IN_CLASS(1024);
+	SEND_IN_CLASS(2048);
+	SEND_IN_CLASS(3072);
+	SEND_IN_CLASS(4096);
+	SEND_IN_CLASS(5120);
+	SEND_IN_CLASS(6144);
+	SEND_IN_CLASS(CUDA_BATCH_MAX);
+	return UNREADABLE;
+}
+
+static __always_inline void send_other(const struct parcel *parcel)
+{
+	struct stream_counters *counter = this_cpu_counters();
+	int outcome = send(parcel);
+
+	if (!counter || outcome == SENT)
+		return;
+	count_up(outcome == RING_FULL ? &counter->ring_full_other : &counter->unreadable_other, 1);
+}
+
+static __always_inline int send_batch(struct pt_regs *ctx, __u32 group)
+{
+	struct stream_counters *counter;
+	struct parcel parcel;
+	long value;
+	int outcome;
+
+	if (!identify(&parcel))
+		return 0;
+	parcel.kind = EVENT_BATCH;
+	parcel.group = group;
+	bpf_usdt_arg(ctx, 0, &value);
+	parcel.data = (const void *)value;
+	bpf_usdt_arg(ctx, 1, &value);
+	parcel.bytes = (__u32)value;
+	bpf_usdt_arg(ctx, 2, &value);
+	parcel.count = (__u32)value;
+	bpf_usdt_arg(ctx, 3, &value);
+	parcel.first = (__u64)value;
+	bpf_usdt_arg(ctx, 4, &value);
+	parcel.instance = (__u64)value;
+	outcome = send(&parcel);
+	counter = this_cpu_counters();
+	if (!counter)
+		return 0;
+	if (outcome == SENT)
+		count_up(&counter->received[group], parcel.count);
+	else if (outcome == RING_FULL)
+		count_up(&counter->ring_full[group], parcel.count);
+	else
+		count_up(&counter->unreadable[group], parcel.count);
+	return 0;
+}
+
+/* One program a group, named as its probe: the tool loads and attaches those that are wanted. */
+#define BATCH_PROGRAM(name, probe, text)                   \
+	SEC("usdt")                                        \
+	int probe(struct pt_regs *ctx)                     \
+	{                                                  \
+		return send_batch(ctx, CUDA_GROUP_##name); \
+	}
+CUDA_GROUPS(BATCH_PROGRAM)
+
+/* A string of the process, cut at CUDA_NAME_MAX - 1. Read by its length and not up to its NUL:
+ * bpf_probe_read_user_str() would put the variable length into no size class. */
+SEC("usdt")
+int name(struct pt_regs *ctx)
+{
+	struct parcel parcel;
+	long value;
+
+	if (!identify(&parcel))
+		return 0;
+	parcel.kind = EVENT_NAME;
+	bpf_usdt_arg(ctx, 0, &value);
+	parcel.instance = (__u64)value;
+	bpf_usdt_arg(ctx, 1, &value);
+	parcel.group = (__u32)value;
+	bpf_usdt_arg(ctx, 2, &value);
+	parcel.data = (const void *)value;
+	bpf_usdt_arg(ctx, 3, &value);
+	parcel.count = (__u32)value;
+	parcel.bytes = parcel.count < CUDA_NAME_MAX ? parcel.count : CUDA_NAME_MAX - 1;
+	send_other(&parcel);
+	return 0;
+}
+
+SEC("usdt")
+int status(struct pt_regs *ctx)
+{
+	struct parcel parcel;
+	long value;
+
+	if (!identify(&parcel))
+		return 0;
+	parcel.kind = EVENT_STATUS;
+	bpf_usdt_arg(ctx, 0, &value);
+	parcel.data = (const void *)value;
+	bpf_usdt_arg(ctx, 1, &value);
+	parcel.bytes = (__u32)value <= CUDA_BATCH_MAX ? (__u32)value : CUDA_BATCH_MAX;
+	send_other(&parcel);
+	return 0;
+}
+
+SEC("usdt")
+int lost(struct pt_regs *ctx)
+{
+	struct parcel parcel;
+	long value;
+
+	if (!identify(&parcel))
+		return 0;
+	parcel.kind = EVENT_LOST;
+	bpf_usdt_arg(ctx, 0, &value);
+	parcel.group = (__u32)value;
+	bpf_usdt_arg(ctx, 1, &value);
+	parcel.count = (__u32)value;
+	bpf_usdt_arg(ctx, 2, &value);
+	parcel.first = (__u64)value;
+	bpf_usdt_arg(ctx, 3, &value);
+	parcel.instance = (__u64)value;
+	send_other(&parcel);
+	return 0;
+}
+
+SEC("usdt")
+int error(struct pt_regs *ctx)
+{
+	struct stream_counters *counter = this_cpu_counters();
+	struct parcel parcel;
+	struct event *e;
+	long value;
+	long length;
+
+	if (!identify(&parcel) || !counter)
+		return 0;
+	parcel.kind = EVENT_ERROR;
+	bpf_usdt_arg(ctx, 0, &value);
+	parcel.group = (__u32)value;
+	bpf_usdt_arg(ctx, 3, &value);
+	parcel.instance = (__u64)value;
+	parcel.bytes = ERROR_COMPONENT_LEN + ERROR_MESSAGE_LEN;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e) + ERROR_COMPONENT_LEN + ERROR_MESSAGE_LEN, 0);
+	if (!e) {
+		count_up(&counter->ring_full_other, 1);
+		return 0;
+	}
+	address(e, &parcel);
+	/* Fixed places, so that an unreadable string hurts nobody but itself. */
+	bpf_usdt_arg(ctx, 1, &value);
+	length = bpf_probe_read_user_str(e->data, ERROR_COMPONENT_LEN, (const void *)value);
+	if (length <= 0)
+		e->data[0] = 0;
+	bpf_usdt_arg(ctx, 2, &value);
+	length = bpf_probe_read_user_str(e->data + ERROR_COMPONENT_LEN, ERROR_MESSAGE_LEN,
+					 (const void *)value);
+	if (length <= 0)
+		e->data[ERROR_COMPONENT_LEN] = 0;
+	bpf_ringbuf_submit(e, wake_flags());
+	return 0;
+}
+
+/* The tool's own probe in its own file: proves that uprobes fire and the ring buffer delivers. */
+SEC("usdt")
+int selftest(struct pt_regs *ctx)
+{
+	struct parcel parcel = {};
+	long value;
+
+	bpf_usdt_arg(ctx, 0, &value);
+	if ((__u32)value != settings.self)
+		return 0;
+	parcel.kind = EVENT_SELFTEST;
+	parcel.pid = bpf_get_current_pid_tgid() >> 32;
+	send_other(&parcel);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int process_forks(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0];
+	struct task_struct *child = (void *)ctx->args[1];
+	struct stream_counters *counter = this_cpu_counters();
+	__u32 from = BPF_CORE_READ(parent, tgid);
+	__u32 to = BPF_CORE_READ(child, tgid);
+	__u8 one = 1;
+
+	if (from == to || !bpf_map_lookup_elem(&pids, &from))
+		return 0;
+	if (bpf_map_update_elem(&pids, &to, &one, BPF_ANY) && counter)
+		count_up(&counter->unfollowed, 1);
+	return 0;
+}
+
+/* The guest's load ends with an exec as with an exit; what it had not sent is gone. */
+static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
+{
+	struct parcel parcel = {};
+
+	if (bpf_map_delete_elem(&seen, &pid))
+		return;
+	parcel.kind = EVENT_EXIT;
+	parcel.group = how;
+	parcel.count = code;
+	parcel.pid = pid;
+	parcel.tid = pid;
+	send_other(&parcel);
+}
+
+SEC("raw_tp/sched_process_exec")
+int process_execs(struct bpf_raw_tracepoint_args *ctx)
+{
+	tell_end(bpf_get_current_pid_tgid() >> 32, EVENT_EXIT_EXEC, 0);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int process_exits(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 pid = BPF_CORE_READ(task, tgid);
+
+	/* Threads end one by one; nothing runs in user space any more once none is alive. */
+	if (BPF_CORE_READ(task, signal, live.counter))
+		return 0;
+	bpf_map_delete_elem(&pids, &pid);
+	tell_end(pid, EVENT_EXIT_END, BPF_CORE_READ(task, exit_code));
+	return 0;
+}

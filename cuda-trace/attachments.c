@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Links between programs and probes. Called by the session on the tool's one thread.
+ */
+#include "cuda-trace/attachments.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/text.h"
+#include "libcupti-usdt/probes.h"
+
+struct attached {
+	struct bpf_link *link;
+	bool batch;
+};
+
+struct attachments {
+	struct bpf_object *object;
+	uint32_t groups;
+	bool verbose;
+	struct attached *links;
+	int count;
+	int room;
+	int files;
+};
+
+static const char *const always[] = {"name", "status", "lost", "error"};
+
+static const char *const batches[] = {
+#define BATCH_PROBE(name, probe, text) #probe,
+	CUDA_GROUPS(BATCH_PROBE)
+#undef BATCH_PROBE
+};
+
+struct attachments *attachments__new(struct bpf_object *object, uint32_t groups, bool verbose)
+{
+	struct attachments *attachments = calloc(1, sizeof(*attachments));
+
+	if (!attachments)
+		return NULL;
+	attachments->object = object;
+	attachments->groups = groups;
+	attachments->verbose = verbose;
+	return attachments;
+}
+
+static void drop(struct attachments *attachments, bool batches_only)
+{
+	int kept = 0;
+
+	for (int i = 0; i < attachments->count; i++) {
+		struct attached *attached = &attachments->links[i];
+
+		if (batches_only && !attached->batch)
+			attachments->links[kept++] = *attached;
+		else
+			bpf_link__destroy(attached->link);
+	}
+	attachments->count = kept;
+}
+
+void attachments__drop_batches(struct attachments *attachments)
+{
+	drop(attachments, true);
+}
+
+void attachments__free(struct attachments *attachments)
+{
+	if (!attachments)
+		return;
+	drop(attachments, false);
+	free(attachments->links);
+	free(attachments);
+}
+
+static int keep(struct attachments *attachments, struct bpf_link *link, bool batch)
+{
+	if (attachments->count == attachments->room) {
+		int room = attachments->room ? attachments->room * 2 : 16;
+		struct attached *larger = reallocarray(attachments->links, room, sizeof(*larger));
+
+		if (!larger) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
+		attachments->links = larger;
+		attachments->room = room;
+	}
+	attachments->links[attachments->count++] = (struct attached){link, batch};
+	return 0;
+}
+
+static int attach_probe(struct attachments *attachments, const char *path, const char *provider,
+			const char *probe, bool batch)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, probe);
+	struct bpf_link *link;
+
+	if (!program)
+		return -ENOENT;
+	link = bpf_program__attach_usdt(program, -1, path, provider, probe, NULL);
+	if (!link)
+		return -errno;
+	return keep(attachments, link, batch);
+}
+
+int attachments__add_file(struct attachments *attachments, const char *path)
+{
+	char shown[256];
+	int err;
+
+	text__show(shown, sizeof(shown), path, 200);
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+		err = attach_probe(attachments, path, CUDA_PROVIDER, always[i], false);
+		if (err) {
+			fprintf(stderr, "cuda-trace: cannot attach to %s:%s of %s: %s\n",
+				CUDA_PROVIDER, always[i], shown, strerror(-err));
+			return err;
+		}
+	}
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
+		if (!(attachments->groups >> group & 1))
+			continue;
+		err = attach_probe(attachments, path, CUDA_PROVIDER, batches[group], true);
+		if (err)
+			fprintf(stderr, "cuda-trace: no %s:%s in %s (%s): an older library?\n",
+				CUDA_PROVIDER, batches[group], shown, strerror(-err));
+	}
+	attachments->files++;
+	if (attachments->verbose)
+		fprintf(stderr, "cuda-trace: watching %s\n", shown);
+	return 0;
+}
+
+int attachments__add_program(struct attachments *attachments, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, name);
+	struct bpf_link *link = program ? bpf_program__attach(program) : NULL;
+
+	if (!link) {
+		int err = program ? -errno : -ENOENT;
+
+		fprintf(stderr, "cuda-trace: cannot attach %s: %s\n", name, strerror(-err));
+		return err;
+	}
+	return keep(attachments, link, false);
+}
+
+int attachments__add_selftest(struct attachments *attachments)
+{
+	return attach_probe(attachments, "/proc/self/exe", "cuda_trace", "selftest", false);
+}
+
+int attachments__files(const struct attachments *attachments)
+{
+	return attachments->files;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The eBPF programs of a session, attached to the probes of library files.
+ */
+#ifndef CUDA_TRACE_ATTACHMENTS_H
+#define CUDA_TRACE_ATTACHMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct attachments;
+
+struct attachments *attachments__new(struct bpf_object *object, uint32_t groups, bool verbose);
+/* Detaches what is attached; accepts NULL. */
+void attachments__free(struct attachments *attachments);
+/* Names and states first, so that no batch comes from an unknown process. 0, or -errno when not
+ * even those could be attached (said on stderr). */
+int attachments__add_file(struct attachments *attachments, const char *path);
+/* Attaches a program that is no probe of the guest: sched_process_exit and the like. */
+int attachments__add_program(struct attachments *attachments, const char *program);
+/* The tool's own probe. */
+int attachments__add_selftest(struct attachments *attachments);
+/* Switches the guests off: only names and states go on. */
+void attachments__drop_batches(struct attachments *attachments);
+int attachments__files(const struct attachments *attachments);
+
+#endif

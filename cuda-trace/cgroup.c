@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The id that eBPF helpers know is the file handle of the group's folder.
+ */
+#include "cuda-trace/cgroup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Systems with version 1 beside it mount version 2 at /sys/fs/cgroup/unified. */
+static int find_mount(char mount[PATH_MAX])
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *entry;
+	int err = -ENOENT;
+
+	while (mounts && err && (entry = getmntent(mounts))) {
+		if (strcmp(entry->mnt_type, "cgroup2"))
+			continue;
+		snprintf(mount, PATH_MAX, "%s", entry->mnt_dir);
+		err = 0;
+	}
+	if (mounts)
+		endmntent(mounts);
+	return err;
+}
+
+static int read_id(const char *path, unsigned long long *id)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} u = {.handle.handle_bytes = sizeof(uint64_t)};
+	int mount_id;
+
+	if (name_to_handle_at(AT_FDCWD, path, &u.handle, &mount_id, 0))
+		return -errno;
+	memcpy(id, u.handle.f_handle, sizeof(*id));
+	return 0;
+}
+
+int cgroup__find(const char *path, unsigned long long *id, unsigned int *level)
+{
+	char mount[PATH_MAX], joined[2 * PATH_MAX], whole[PATH_MAX];
+	size_t length;
+	int err = find_mount(mount);
+
+	if (err) {
+		fprintf(stderr, "cuda-trace: --cgroup: no cgroup version 2 is mounted\n");
+		return err;
+	}
+	length = strlen(mount);
+	if (path[0] == '/' && realpath(path, whole) && !strncmp(whole, mount, length))
+		snprintf(joined, sizeof(joined), "%s", path);
+	else
+		snprintf(joined, sizeof(joined), "%s/%s", mount, path);
+	if (!realpath(joined, whole))
+		err = -errno;
+	else if (strncmp(whole, mount, length) || (whole[length] && whole[length] != '/'))
+		err = -EINVAL;
+	else
+		err = read_id(whole, id);
+	if (err) {
+		fprintf(stderr, "cuda-trace: --cgroup %s: %s (groups are below %s)\n", path,
+			strerror(-err), mount);
+		return err;
+	}
+	*level = 0;
+	for (const char *at = whole + length; *at; at++)
+		*level += *at == '/';
+	return 0;
+}
+
+void cgroup__of(uint32_t pid, char *path, size_t size)
+{
+	char name[64], line[PATH_MAX];
+	FILE *groups;
+
+	path[0] = 0;
+	snprintf(name, sizeof(name), "/proc/%u/cgroup", pid);
+	groups = fopen(name, "re");
+	while (groups && fgets(line, sizeof(line), groups)) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		snprintf(path, size, "%s", line + 3);
+	}
+	if (groups)
+		fclose(groups);
+}
+
+/* Runtimes name the folder docker-ID.scope, cri-containerd-ID.scope, libpod-ID.scope or just ID. */
+void cgroup__container(const char *path, char *name, size_t size)
+{
+	size_t digits = 0;
+
+	name[0] = 0;
+	for (const char *at = path; *at; at++) {
+		digits = isxdigit((unsigned char)*at) ? digits + 1 : 0;
+		if (digits == 64 && !isxdigit((unsigned char)at[1]))
+			snprintf(name, size, "%.12s", at - 63);
+	}
+}

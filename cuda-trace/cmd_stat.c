@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace stat: runs or watches, then sums up.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cuda-trace/commands.h"
+#include "cuda-trace/losses.h"
+#include "cuda-trace/stat_report.h"
+#include "cuda-trace/watch.h"
+
+#define DEFAULT_KERNELS 25
+
+static const struct option_row rows[] = {
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many kernels (default 25)",
+	 offsetof(struct options, count)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "stat",
+	.summary = "Sums up kernels and launches, when PROGRAM ends or at Ctrl-C.",
+	.synopsis =
+		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+				      "[OPTIONS] -p PID | -c NAME | -u USER | --cgroup PATH | -a",
+				      NULL},
+	.tables = (const struct option_row *const[]){options_targets, options_kernels,
+						     options_output, options_limits, rows, NULL},
+	.examples = "  cuda-trace stat -- python3 train.py\n"
+		    "  cuda-trace stat -p 4711 -d 10\n"
+		    "  cuda-trace stat --json -o out.json -- ./saxpy\n",
+};
+
+struct stat {
+	struct options options;
+	struct pattern *pattern;
+	struct stat_table table;
+	FILE *output;
+	uint64_t started; /* ns */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+static void on_process_start(void *context, struct process *process)
+{
+	struct stat *stat = context;
+
+	stat_table__start(&stat->table, process);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct stat *stat = context;
+
+	stat_table__record(&stat->table, process, record);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	struct stat *stat = context;
+
+	stat_table__end(&stat->table, process);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct stat *stat = context;
+
+	stat->output = output;
+	stat->started = now_ns();
+	return EXIT_OK;
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct stat *stat = context;
+	struct session_lost_counts lost;
+	struct stat_report report = {
+		.table = &stat->table,
+		.lost = &lost,
+		.duration_ns = now_ns() - stat->started,
+		.most_kernels = stat->options.count ? stat->options.count : DEFAULT_KERNELS,
+	};
+
+	session__lost(session, &lost);
+	stat_table__sort(&stat->table);
+	if (stat->options.json)
+		stat_report__json(stat->output, &report);
+	else
+		stat_report__text(stat->output, &report);
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat stat = {.options = OPTIONS_INIT};
+	const struct sink sink = {
+		.context = &stat,
+		.process_start = on_process_start,
+		.record = on_record,
+		.process_end = on_process_end,
+		.process_error = losses__say_error,
+	};
+	const struct watch watch = {
+		.command = "stat",
+		.options = &stat.options,
+		.groups = 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL,
+		.sink = &sink,
+		.context = &stat,
+		.start = on_start,
+		.finish = on_finish,
+	};
+	int status;
+	int operand = options__parse(&usage, &stat.options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	status = options__take_targets(&usage, &stat.options, argc, argv, operand);
+	if (status)
+		return status;
+	stat.pattern = pattern__new(stat.options.kernel);
+	if (!stat.pattern || stat_table__init(&stat.table, stat.pattern, stat.options.min_duration))
+		return EXIT_USAGE;
+	status = watch__run(&watch);
+	stat_table__free(&stat.table);
+	pattern__free(stat.pattern);
+	return status;
+}

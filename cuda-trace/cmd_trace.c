@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace trace: one line an event, live.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/commands.h"
+#include "cuda-trace/join.h"
+#include "cuda-trace/losses.h"
+#include "cuda-trace/pattern.h"
+#include "cuda-trace/trace_rows.h"
+#include "cuda-trace/watch.h"
+
+struct trace_options {
+	struct options shared; /* first: the shared rows mean its fields */
+	bool wide;
+};
+
+static const struct option_row rows[] = {
+	{OPTION_COUNT, 'n', "count", "COUNT", "after so many lines",
+	 offsetof(struct trace_options, shared.count)},
+	{OPTION_FLAG, 'w', "wide", NULL, "text: all columns", offsetof(struct trace_options, wide)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "trace",
+	.summary = "Shows every kernel launch, live: what the host saw of it and what the GPU did.",
+	.synopsis =
+		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+				      "[OPTIONS] -p PID | -c NAME | -u USER | --cgroup PATH | -a",
+				      NULL},
+	.tables = (const struct option_row *const[]){options_targets, options_kernels,
+						     options_output, options_limits, rows, NULL},
+	.examples = "  cuda-trace trace -- ./saxpy\n"
+		    "  cuda-trace trace -p 4711 -k gemm --min-duration 100us\n"
+		    "  cuda-trace trace -a --json -d 10 | jq 'select(.result != 0)'\n",
+};
+
+struct trace {
+	struct trace_options options;
+	struct pattern *pattern;
+	struct join *join;
+	struct trace_rows *rows;
+	uint64_t shown;
+};
+
+static bool is_enough(const struct trace *trace)
+{
+	return trace->options.shared.count && trace->shown >= trace->options.shared.count;
+}
+
+static void show(void *context, struct process *process, const struct cuda_launch *launch,
+		 const struct cuda_kernel *kernel)
+{
+	struct trace *trace = context;
+	uint64_t least = trace->options.shared.min_duration;
+	uint32_t name = kernel ? kernel->name : launch->name;
+
+	if (is_enough(trace))
+		return;
+	/* What has no GPU time cannot have taken at least so long. */
+	if (least && (!kernel || kernel->end - kernel->start < least))
+		return;
+	if (trace->options.shared.kernel &&
+	    !pattern__matches(trace->pattern, process__pretty_name(process, name)))
+		return;
+	trace_rows__put(trace->rows, process, launch, kernel);
+	trace->shown++;
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct trace *trace = context;
+
+	switch (record->kind) {
+	case CUDA_RECORD_LAUNCH:
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		join__launch(trace->join, process, (const struct cuda_launch *)record);
+		break;
+	case CUDA_RECORD_KERNEL:
+		join__kernel(trace->join, process, (const struct cuda_kernel *)record);
+		break;
+	}
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	struct trace *trace = context;
+
+	join__end(trace->join, process);
+	trace_rows__forget(trace->rows, process);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct trace *trace = context;
+
+	trace->rows = trace_rows__new(output, trace->options.shared.json, trace->options.wide);
+	return trace->rows ? EXIT_OK : EXIT_TROUBLE;
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct trace *trace = context;
+
+	join__expire(trace->join);
+	return is_enough(trace);
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct trace *trace = context;
+	struct session_lost_counts lost;
+
+	session__lost(session, &lost);
+	trace_rows__put_losses(trace->rows, &lost);
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	struct trace trace = {.options.shared = OPTIONS_INIT};
+	const struct sink sink = {
+		.context = &trace,
+		.record = on_record,
+		.process_end = on_process_end,
+		.process_error = losses__say_error,
+	};
+	const struct watch watch = {
+		.command = "trace",
+		.options = &trace.options.shared,
+		.groups = 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL,
+		.sink = &sink,
+		.context = &trace,
+		.start = on_start,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	int status;
+	int operand = options__parse(&usage, &trace.options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	status = options__take_targets(&usage, &trace.options.shared, argc, argv, operand);
+	if (status)
+		return status;
+	trace.pattern = pattern__new(trace.options.shared.kernel);
+	trace.join = join__new(show, &trace);
+	status = trace.pattern && trace.join ? watch__run(&watch) : EXIT_USAGE;
+	trace_rows__free(trace.rows);
+	join__free(trace.join);
+	pattern__free(trace.pattern);
+	return status;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace: the table of commands and their dispatch, nothing else.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "cuda-trace/commands.h"
+
+/* A line each, in the order of --help; cmd_NAME() is in cmd_NAME.c. */
+static const struct {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"trace", "one line an event, live", cmd_trace},
+	{"stat", "run or watch, then sum up", cmd_stat},
+	{"list", "CUDA processes and how each can be traced", cmd_list},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *file)
+{
+	fprintf(file, "Usage: cuda-trace COMMAND [OPTIONS] [-- PROGRAM [ARGUMENTS]]\n"
+		      "strace, perf and top for CUDA.\n\nCommands:\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fprintf(file, "\nOptions:\n  -h, --help this text; cuda-trace COMMAND --help says more\n"
+		      "  --version  the version\n"
+		      "\nEXAMPLES\n"
+		      "  cuda-trace stat -- python3 train.py\n"
+		      "  cuda-trace trace -p 4711\n"
+		      "  cuda-trace list\n"
+		      "\nManual page: cuda-trace(1)\n");
+}
+
+static int print_words(void)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		puts(commands[i].name);
+	puts("--help\n--version");
+	return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_help(stdout);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("cuda-trace " VERSION);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--list-words"))
+		return print_words();
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "cuda-trace: there is no command '%s' (see cuda-trace --help)\n", argv[1]);
+	return EXIT_USAGE;
+}

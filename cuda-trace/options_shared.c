@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The options that trace, stat and their like share, and the rule for naming a target.
+ */
+#include "cuda-trace/options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include "cuda-trace/commands.h"
+
+#define AT(field) offsetof(struct options, field)
+
+const struct option_row options_targets[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
+	{OPTION_PID, 'p', "pid", "PID", "this process and what it starts", AT(pid)},
+	{OPTION_TEXT, 'c', "comm", "NAME", "processes whose command name is NAME", AT(comm)},
+	{OPTION_USER, 'u', "user", "USER", "processes of this user", AT(uid)},
+	{OPTION_TEXT, 0, "cgroup", "PATH", "processes below this cgroup (a container, a unit)",
+	 AT(cgroup)},
+	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
+	{},
+};
+
+const struct option_row options_kernels[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
+	{OPTION_TEXT, 'k', "kernel", "REGEX",
+	 "kernels whose name matches (extended regular\nexpression, demangled name)", AT(kernel)},
+	{OPTION_TIME, 0, "min-duration", "TIME", "kernels that took at least this long on the GPU",
+	 AT(min_duration)},
+	{OPTION_FLAG, 0, "runtime", NULL, "runtime-API launch calls too (dearer)", AT(runtime)},
+	{},
+};
+
+const struct option_row options_output[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
+	{OPTION_TEXT, 'o', "output", "FILE",
+	 "write there (else: stdout, or stderr when a PROGRAM\nis run, whose stdout stays its own)",
+	 AT(output)},
+	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text", AT(json)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	 AT(verbose)},
+	{},
+};
+
+const struct option_row options_limits[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "When to stop (Ctrl-C always does)", 0},
+	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",
+	 AT(duration)},
+	{OPTION_COUNT, 0, "buffer", "MIB", "ring buffer between kernel and tool (default 16)",
+	 AT(ring_mib)},
+	{},
+};
+
+int options__take_targets(const struct option_usage *usage, struct options *options, int argc,
+			  char **argv, int operand)
+{
+	bool filtered = options->pid || options->comm || options->uid >= 0 || options->cgroup;
+
+	if (operand < argc)
+		options->program = argv + operand;
+	if (options->program && (filtered || options->all))
+		return options__misuse(usage, "either PROGRAM or -p, -c, -u, --cgroup, -a");
+	/* Not the whole system by default: being watched leaves a cost behind in a process. */
+	if (!options->program && !filtered && !options->all)
+		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
+	if (options->comm && strlen(options->comm) > 15)
+		return options__misuse(usage, "a command name has 15 characters at most");
+	if (options->pid && kill(options->pid, 0) && errno == ESRCH) {
+		fprintf(stderr, "cuda-trace %s: there is no process %u\n", usage->command,
+			options->pid);
+		return EXIT_TROUBLE;
+	}
+	return 0;
+}

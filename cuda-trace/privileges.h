@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel must offer and allow before anything can be traced.
+ */
+#ifndef CUDA_TRACE_PRIVILEGES_H
+#define CUDA_TRACE_PRIVILEGES_H
+
+#include <stdbool.h>
+
+/* Is the capability (CAP_BPF …) effective in this process? */
+bool privileges__has(int capability);
+
+/* 0, or -errno after one line on stderr: what is missing and the command that mends it. */
+int privileges__check(void);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Proof that a probe in another process reaches this tool: kernels and containers exist in which
+ * everything attaches and nothing ever fires. Called once by session__attach().
+ */
+#include "cuda-trace/selftest.h"
+
+#include <errno.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <sys/sdt.h>
+
+/* One site only: a second copy of it would fire a second time. */
+static __attribute__((noinline)) void hit(unsigned int tool)
+{
+	STAP_PROBE1(cuda_trace, selftest, tool);
+}
+
+int selftest__fire(void)
+{
+	unsigned int tool = getpid();
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return -errno;
+	if (!child) {
+		hit(tool);
+		_exit(0);
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}

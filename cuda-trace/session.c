@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Opens and loads the stream program, attaches it to every copy of the guest, reads the ring buffer
+ * and ends it all in an order that loses nothing. Called by the commands; one thread.
+ */
+#include "cuda-trace/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "bpf/stream.skel.h"
+#include "cuda-trace/attachments.h"
+#include "cuda-trace/cgroup.h"
+#include "cuda-trace/intake.h"
+#include "cuda-trace/privileges.h"
+#include "cuda-trace/selftest.h"
+#include "cuda-trace/targets.h"
+#include "cuda-trace/tree.h"
+
+#define DEFAULT_RING_MIB 16
+#define LOOK_MS		 50 /* how long an event may lie in the ring buffer unseen */
+#define RESCAN_MS	 1000
+/* A guest sends what it has every 100 ms: then nothing that happened before is under way. */
+#define FLUSH_MS     150
+#define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock */
+
+struct session {
+	struct stream_bpf *skeleton;
+	struct ring_buffer *ring;
+	struct attachments *attachments;
+	struct targets *targets;
+	struct intake *intake;
+	struct session_options options;
+	uint64_t next_rescan; /* ms */
+	size_t turn;	      /* bytes handled since the last look at the clock */
+	bool finished;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static int speak(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, format, arguments);
+}
+
+static int keep_quiet(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return 0;
+}
+
+static int take_event(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+
+	intake__event(session->intake, data, size);
+	session->turn += size;
+	/* libbpf would read on as long as programs write: come back to look at clock and signals.
+	 */
+	return session->turn < LONGEST_TURN ? 0 : -EAGAIN;
+}
+
+static int configure(struct session *session)
+{
+	struct stream_settings *settings = (void *)&session->skeleton->rodata->settings;
+	const struct session_options *options = &session->options;
+
+	settings->self = getpid();
+	if (options->pid)
+		settings->by_pid = 1;
+	if (options->comm) {
+		settings->by_comm = 1;
+		strncpy(settings->comm, options->comm, sizeof(settings->comm) - 1);
+	}
+	if (options->uid >= 0) {
+		settings->by_uid = 1;
+		settings->uid = options->uid;
+	}
+	if (options->cgroup) {
+		settings->by_cgroup = 1;
+		return cgroup__find(options->cgroup, &settings->cgroup, &settings->cgroup_level);
+	}
+	return 0;
+}
+
+/* Rounded up to a power of two, as the kernel wants it. */
+static uint32_t ring_bytes(uint32_t mib)
+{
+	uint32_t bytes = 1 << 20;
+
+	while (bytes < 1u << 30 && bytes < (uint64_t)(mib ? mib : DEFAULT_RING_MIB) << 20)
+		bytes *= 2;
+	return bytes;
+}
+
+static int load(struct session *session)
+{
+	static const char *const names[] = {
+#define BATCH_PROGRAM(name, probe, text) #probe,
+		CUDA_GROUPS(BATCH_PROGRAM)
+#undef BATCH_PROGRAM
+	};
+	struct stream_bpf *skeleton = session->skeleton;
+	int err;
+
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (!(session->options.groups >> group & 1))
+			bpf_program__set_autoload(
+				bpf_object__find_program_by_name(skeleton->obj, names[group]),
+				false);
+	if (!session->options.pid)
+		bpf_program__set_autoload(skeleton->progs.process_forks, false);
+	bpf_map__set_max_entries(skeleton->maps.events, ring_bytes(session->options.ring_mib));
+	err = stream_bpf__load(skeleton);
+	if (err)
+		fprintf(stderr,
+			"cuda-trace: the kernel refused the eBPF program (%s); Linux 5.15 or newer "
+			"is "
+			"needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
+			strerror(-err));
+	return err;
+}
+
+struct session *session__open(const struct session_options *options, const struct sink *sink)
+{
+	struct session *session;
+	const char *debug = getenv("CUDA_TRACE_DEBUG");
+
+	if (privileges__check())
+		return NULL;
+	libbpf_set_print(debug && *debug ? speak : keep_quiet);
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return NULL;
+	session->options = *options;
+	session->intake = intake__new(sink);
+	session->targets = targets__new();
+	session->skeleton = stream_bpf__open();
+	if (!session->intake || !session->targets || !session->skeleton) {
+		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
+		goto failed;
+	}
+	if (configure(session) || load(session))
+		goto failed;
+	session->attachments =
+		attachments__new(session->skeleton->obj, options->groups, options->verbose);
+	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
+					 session, NULL);
+	if (!session->attachments || !session->ring) {
+		fprintf(stderr, "cuda-trace: cannot open the ring buffer: %s\n", strerror(errno));
+		goto failed;
+	}
+	return session;
+failed:
+	session__close(session);
+	return NULL;
+}
+
+int session__add_pid(struct session *session, uint32_t pid)
+{
+	return tree__add(bpf_map__fd(session->skeleton->maps.pids), pid);
+}
+
+static void watch_file(void *context, const char *path)
+{
+	struct session *session = context;
+
+	attachments__add_file(session->attachments, path);
+}
+
+/* Only a doubt: some sandboxes hide the tool's own file, and the guest's probes work. */
+static void test_self(struct session *session)
+{
+	if (attachments__add_selftest(session->attachments) || selftest__fire()) {
+		fprintf(stderr, "cuda-trace: the self-test could not be run\n");
+		return;
+	}
+	ring_buffer__consume(session->ring);
+	if (!intake__selftest_came(session->intake))
+		fprintf(stderr, "cuda-trace: a probe of the self-test fired and did not arrive: "
+				"expect to see nothing (cuda-trace doctor says more)\n");
+}
+
+int session__attach(struct session *session)
+{
+	char guest[PATH_MAX];
+	int err;
+
+	err = attachments__add_program(session->attachments, "process_exits");
+	if (!err)
+		err = attachments__add_program(session->attachments, "process_execs");
+	if (!err && session->options.pid)
+		err = attachments__add_program(session->attachments, "process_forks");
+	/* After the fork program, so that no child slips between the two. */
+	if (!err && session->options.pid)
+		err = session__add_pid(session, session->options.pid);
+	if (err)
+		return err;
+	test_self(session);
+	if (session->options.guest)
+		targets__add(session->targets, session->options.guest, watch_file, session);
+	else if (!targets__guest_path(guest, true))
+		targets__add(session->targets, guest, watch_file, session);
+	targets__scan(session->targets, watch_file, session);
+	session->next_rescan = now_ms() + RESCAN_MS;
+	if (attachments__files(session->attachments))
+		return 0;
+	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
+		CUDA_GUEST_NAME);
+	return -ENOENT;
+}
+
+/* One turn; 0, or -EINTR. */
+static int look(struct session *session, int timeout_ms)
+{
+	int n;
+
+	session->turn = 0;
+	n = ring_buffer__poll(session->ring, timeout_ms);
+	if (n == -EINTR)
+		return -EINTR;
+	/* The programs wake us rarely: what lies there since must be fetched by ourselves. */
+	if (n != -EAGAIN && session->turn < LONGEST_TURN)
+		ring_buffer__consume(session->ring);
+	return 0;
+}
+
+int session__poll(struct session *session, int timeout_ms)
+{
+	uint64_t now = now_ms(), until = now + (timeout_ms > 0 ? timeout_ms : 0);
+
+	do {
+		uint64_t left = until > now ? until - now : 0;
+		int err = look(session, left < LOOK_MS ? left : LOOK_MS);
+
+		if (err)
+			return err;
+		now = now_ms();
+		if (now >= session->next_rescan && !session->finished) {
+			targets__scan(session->targets, watch_file, session);
+			session->next_rescan = now_ms() + RESCAN_MS;
+		}
+		/* Something came: the caller may want to show it. */
+		if (session->turn)
+			break;
+	} while (now < until);
+	return 0;
+}
+
+static void drain(struct session *session)
+{
+	/* Bounded, should a program go on writing faster than we read. */
+	uint64_t until = now_ms() + 2000;
+
+	do {
+		session->turn = 0;
+		ring_buffer__consume(session->ring);
+	} while (session->turn && now_ms() < until);
+}
+
+void session__finish(struct session *session)
+{
+	uint64_t until = now_ms() + FLUSH_MS;
+
+	if (session->finished)
+		return;
+	session->finished = true;
+	drain(session);
+	while (intake__running(session->intake) && now_ms() < until)
+		look(session, 20);
+	attachments__drop_batches(session->attachments);
+	drain(session);
+	intake__end_all(session->intake);
+}
+
+unsigned int session__running(const struct session *session)
+{
+	return intake__running(session->intake);
+}
+
+void session__each_process(struct session *session,
+			   void (*visit)(void *context, struct process *process), void *context)
+{
+	intake__each(session->intake, visit, context);
+}
+
+static void add_counters(struct stream_counters *sum, const struct stream_counters *one)
+{
+	const uint64_t *from = (const uint64_t *)one;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+void session__lost(const struct session *session, struct session_lost_counts *counts)
+{
+	struct stream_counters sum = {}, *per_cpu;
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t zero = 0;
+
+	per_cpu = calloc(cpus > 0 ? cpus : 1, sizeof(*per_cpu));
+	if (per_cpu &&
+	    !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.counters), &zero, per_cpu))
+		for (int i = 0; i < cpus; i++)
+			add_counters(&sum, &per_cpu[i]);
+	free(per_cpu);
+	intake__lost(session->intake, &sum, counts);
+}
+
+void session__close(struct session *session)
+{
+	if (!session)
+		return;
+	attachments__free(session->attachments);
+	ring_buffer__free(session->ring);
+	stream_bpf__destroy(session->skeleton);
+	targets__free(session->targets);
+	intake__free(session->intake);
+	free(session);
+}

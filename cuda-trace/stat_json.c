@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `stat --json`: one object. The keys are documented in cuda-trace-stat(1) and stay as they are.
+ */
+#include "cuda-trace/stat_report.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include "cuda-trace/cgroup.h"
+#include "cuda-trace/losses.h"
+#include "cuda-trace/states.h"
+#include "cuda-trace/text.h"
+
+static void put_number(struct json_object *object, const char *key, uint64_t number)
+{
+	json_object_object_add(object, key, json_object_new_uint64(number));
+}
+
+/* json-c would pass invalid UTF-8 through; text__write_json() is what makes text valid. */
+static void put_text(struct json_object *object, const char *key, const char *text)
+{
+	struct json_object *value = NULL;
+	char *json = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&json, &size);
+
+	if (memory) {
+		text__write_json(memory, text);
+		fclose(memory);
+		value = json_tokener_parse(json);
+		free(json);
+	}
+	json_object_object_add(object, key, value);
+}
+
+static struct json_object *triple(const uint32_t values[3])
+{
+	struct json_object *array = json_object_new_array();
+
+	for (int i = 0; i < 3; i++)
+		json_object_array_add(array, json_object_new_int64(values[i]));
+	return array;
+}
+
+static void put_sums(struct json_object *object, const struct stat_sums *sums)
+{
+	put_number(object, "launches", sums->launches);
+	put_number(object, "launch_errors", sums->launch_errors);
+	put_number(object, "graph_launches", sums->graph_launches);
+	put_number(object, "kernels", sums->kernels);
+	put_number(object, "gpu_ns", sums->gpu_ns);
+	put_number(object, "unfinished", stat_report__unfinished(sums));
+}
+
+static struct json_object *kernels(const struct stat_table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < table->kernel_count; i++) {
+		const struct stat_kernel *kernel = &table->kernels[i];
+		struct json_object *object = json_object_new_object();
+		uint64_t all = table->totals.gpu_ns ? table->totals.gpu_ns : 1;
+		uint64_t count = kernel->count ? kernel->count : 1;
+
+		put_text(object, "name", kernel->name);
+		put_number(object, "launches", kernel->launches);
+		put_number(object, "launch_errors", kernel->launch_errors);
+		put_number(object, "count", kernel->count);
+		put_number(object, "total_ns", kernel->total_ns);
+		put_number(object, "mean_ns", kernel->total_ns / count);
+		put_number(object, "min_ns", kernel->min_ns);
+		put_number(object, "max_ns", kernel->max_ns);
+		json_object_object_add(object, "share",
+				       json_object_new_double((double)kernel->total_ns / all));
+		json_object_object_add(object, "grid", kernel->count ? triple(kernel->grid) : NULL);
+		json_object_object_add(object, "block",
+				       kernel->count ? triple(kernel->block) : NULL);
+		json_object_object_add(object, "varies", json_object_new_boolean(kernel->varies));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static void put_guest(struct json_object *object, const struct cuda_status *status)
+{
+	const char *trouble = states__trouble(status);
+
+	put_text(object, "state", states__key(status));
+	if (trouble)
+		put_text(object, "trouble", trouble);
+	if (!status->version)
+		return;
+	put_number(object, "cupti_version", status->cupti_version);
+	put_number(object, "driver_version", status->driver_version);
+	put_text(object, "cupti_path", status->cupti_path);
+	if (*status->holder)
+		put_text(object, "holder", status->holder);
+}
+
+static struct json_object *processes(const struct stat_table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < table->process_count; i++) {
+		const struct stat_process *process = &table->processes[i];
+		struct json_object *object = json_object_new_object();
+		char container[16];
+
+		cgroup__container(process->cgroup, container, sizeof(container));
+		put_number(object, "pid", process->pid);
+		put_text(object, "process", process->comm);
+		put_number(object, "uid", process->uid);
+		put_text(object, "cgroup", process->cgroup);
+		put_text(object, "container", container);
+		put_sums(object, &process->sums);
+		put_guest(object, &process->status);
+		put_text(object, "source", "cupti");
+		json_object_object_add(object, "exit_status",
+				       process->exit_status < 0
+					       ? NULL
+					       : json_object_new_int(process->exit_status));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+void stat_report__json(FILE *file, const struct stat_report *report)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *totals = json_object_new_object();
+
+	put_number(object, "duration_ns", report->duration_ns);
+	put_text(object, "source", stat_report__source(report));
+	put_sums(totals, &report->table->totals);
+	json_object_object_add(object, "totals", totals);
+	json_object_object_add(object, "kernels", kernels(report->table));
+	json_object_object_add(object, "processes", processes(report->table));
+	json_object_object_add(object, "lost", losses__json(report->lost));
+	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+	json_object_put(object);
+}
+
+const char *stat_report__source(const struct stat_report *report)
+{
+	return report->table->process_count ? "cupti" : "none";
+}
+
+uint64_t stat_report__unfinished(const struct stat_sums *sums)
+{
+	uint64_t launched = sums->launches - sums->launch_errors;
+	uint64_t done = sums->kernels - sums->graph_kernels;
+
+	return launched > done ? launched - done : 0;
+}

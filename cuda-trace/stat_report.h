@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sums of `stat` as tables for people, or as one JSON object.
+ */
+#ifndef CUDA_TRACE_STAT_REPORT_H
+#define CUDA_TRACE_STAT_REPORT_H
+
+#include <stdio.h>
+#include "cuda-trace/session.h"
+#include "cuda-trace/stat_table.h"
+
+struct stat_report {
+	const struct stat_table *table; /* sorted */
+	const struct session_lost_counts *lost;
+	uint64_t duration_ns;  /* that was watched */
+	uint64_t most_kernels; /* lines of text */
+};
+
+void stat_report__text(FILE *file, const struct stat_report *report);
+void stat_report__json(FILE *file, const struct stat_report *report);
+/* "cupti", or "none" when nothing was seen. */
+const char *stat_report__source(const struct stat_report *report);
+/* Launches whose kernel did not come: they had not finished, or were lost. */
+uint64_t stat_report__unfinished(const struct stat_sums *sums);
+
+#endif

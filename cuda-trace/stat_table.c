@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Per process an array of sums by name id, found by hashing the id: no allocation and no string on
+ * the path of a record. Names come in when a process ends. Bounded in every direction, because ids
+ * and names are the traced program's. The tool's one thread.
+ */
+#include "cuda-trace/stat_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/cgroup.h"
+
+#define MOST_IDS       16384 /* of one process; further ones share a line */
+#define MOST_KERNELS   32768
+#define MOST_NAMES     (12u << 20) /* bytes */
+#define MOST_PROCESSES 8192
+#define HEADS	       8192
+#define NONE	       UINT32_MAX
+
+static const char others[] = "[other kernels]";
+
+struct by_id {
+	uint32_t id;
+	bool used;
+	struct stat_kernel sums; /* without its name */
+};
+
+struct tally {
+	uint64_t graph_launches;
+	uint64_t graph_kernels;
+	struct by_id *slots;
+	uint32_t used;
+	uint32_t mask;
+	struct by_id rest;
+	char cgroup[256];
+};
+
+int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
+{
+	memset(table, 0, sizeof(*table));
+	table->pattern = pattern;
+	table->min_duration = min_duration;
+	table->heads = malloc(HEADS * sizeof(*table->heads));
+	if (!table->heads)
+		return -1;
+	memset(table->heads, 0xff, HEADS * sizeof(*table->heads));
+	return 0;
+}
+
+void stat_table__free(struct stat_table *table)
+{
+	for (uint32_t i = 0; i < table->kernel_count; i++)
+		if (table->kernels[i].name != others)
+			free((char *)table->kernels[i].name);
+	free(table->kernels);
+	free(table->processes);
+	free(table->heads);
+	free(table->next);
+}
+
+void stat_table__start(struct stat_table *table, struct process *process)
+{
+	struct tally *tally = calloc(1, sizeof(*tally));
+
+	process->data = tally;
+	if (!tally)
+		return;
+	tally->mask = 63;
+	tally->slots = calloc(tally->mask + 1, sizeof(*tally->slots));
+	/* Now, because at the end the process is gone. */
+	cgroup__of(process->pid, tally->cgroup, sizeof(tally->cgroup));
+}
+
+static struct by_id *find(const struct tally *tally, uint32_t id)
+{
+	uint32_t i = id * 2654435761u >> 8;
+
+	for (;; i++) {
+		struct by_id *slot = &tally->slots[i & tally->mask];
+
+		if (!slot->used || slot->id == id)
+			return slot;
+	}
+}
+
+static bool grow(struct tally *tally)
+{
+	struct tally larger = {.mask = tally->mask * 2 + 1};
+
+	larger.slots = calloc(larger.mask + 1, sizeof(*larger.slots));
+	if (!larger.slots)
+		return false;
+	for (uint32_t i = 0; i <= tally->mask; i++)
+		if (tally->slots[i].used)
+			*find(&larger, tally->slots[i].id) = tally->slots[i];
+	free(tally->slots);
+	tally->slots = larger.slots;
+	tally->mask = larger.mask;
+	return true;
+}
+
+static struct stat_kernel *slot_of(struct tally *tally, uint32_t id)
+{
+	struct by_id *slot;
+
+	if (!tally->slots)
+		return &tally->rest.sums;
+	slot = find(tally, id);
+	if (slot->used)
+		return &slot->sums;
+	if (tally->used == MOST_IDS)
+		return &tally->rest.sums;
+	if (tally->used * 2 > tally->mask) {
+		if (!grow(tally))
+			return &tally->rest.sums;
+		slot = find(tally, id);
+	}
+	slot->used = true;
+	slot->id = id;
+	tally->used++;
+	return &slot->sums;
+}
+
+static void add_kernel(struct stat_table *table, struct tally *tally,
+		       const struct cuda_kernel *kernel)
+{
+	/* A record that ends before it starts has no duration; the guest counts such as invalid. */
+	uint64_t ns = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
+	struct stat_kernel *sums;
+
+	if (ns < table->min_duration)
+		return;
+	sums = slot_of(tally, kernel->name);
+	tally->graph_kernels += !!kernel->graph;
+	if (!sums->count) {
+		sums->min_ns = ns;
+		memcpy(sums->grid, kernel->grid, sizeof(sums->grid));
+		memcpy(sums->block, kernel->block, sizeof(sums->block));
+	} else if (!sums->varies && (memcmp(sums->grid, kernel->grid, sizeof(sums->grid)) ||
+				     memcmp(sums->block, kernel->block, sizeof(sums->block)))) {
+		sums->varies = true;
+	}
+	sums->count++;
+	sums->total_ns += ns;
+	if (ns < sums->min_ns)
+		sums->min_ns = ns;
+	if (ns > sums->max_ns)
+		sums->max_ns = ns;
+}
+
+void stat_table__record(struct stat_table *table, struct process *process,
+			const struct cuda_record *record)
+{
+	struct tally *tally = process->data;
+	const struct cuda_launch *launch = (const struct cuda_launch *)record;
+	struct stat_kernel *sums;
+
+	if (!tally)
+		return;
+	switch (record->kind) {
+	case CUDA_RECORD_KERNEL:
+		add_kernel(table, tally, (const struct cuda_kernel *)record);
+		break;
+	case CUDA_RECORD_LAUNCH:
+		sums = slot_of(tally, launch->name);
+		sums->launches++;
+		sums->launch_errors += !!launch->result;
+		break;
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		tally->graph_launches++;
+		break;
+	}
+}
+
+static uint32_t hash(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return h % HEADS;
+}
+
+static struct stat_kernel *add_name(struct stat_table *table, const char *name, uint32_t head)
+{
+	struct stat_kernel *kernel;
+	size_t length = strlen(name) + 1;
+
+	if (table->kernel_count == table->kernel_room) {
+		uint32_t room = table->kernel_room ? table->kernel_room * 2 : 256;
+		struct stat_kernel *kernels =
+			reallocarray(table->kernels, room, sizeof(*table->kernels));
+		uint32_t *next;
+
+		if (!kernels)
+			return NULL;
+		table->kernels = kernels;
+		next = reallocarray(table->next, room, sizeof(*next));
+		if (!next)
+			return NULL;
+		table->next = next;
+		table->kernel_room = room;
+	}
+	kernel = &table->kernels[table->kernel_count];
+	memset(kernel, 0, sizeof(*kernel));
+	kernel->name = name == others ? others : strdup(name);
+	if (!kernel->name)
+		return NULL;
+	table->name_bytes += length;
+	table->next[table->kernel_count] = table->heads[head];
+	table->heads[head] = table->kernel_count++;
+	return kernel;
+}
+
+/* The line of a name over all processes. */
+static struct stat_kernel *line_of(struct stat_table *table, const char *name)
+{
+	uint32_t head = hash(name);
+
+	for (uint32_t i = table->heads[head]; i != NONE; i = table->next[i])
+		if (!strcmp(table->kernels[i].name, name))
+			return &table->kernels[i];
+	if (name != others &&
+	    (table->kernel_count >= MOST_KERNELS || table->name_bytes + strlen(name) > MOST_NAMES))
+		return line_of(table, others);
+	return add_name(table, name, head);
+}
+
+static void merge(struct stat_kernel *to, const struct stat_kernel *from)
+{
+	if (from->count && !to->count) {
+		to->min_ns = from->min_ns;
+		memcpy(to->grid, from->grid, sizeof(to->grid));
+		memcpy(to->block, from->block, sizeof(to->block));
+	} else if (from->count && (memcmp(to->grid, from->grid, sizeof(to->grid)) ||
+				   memcmp(to->block, from->block, sizeof(to->block)))) {
+		to->varies = true;
+	}
+	to->varies |= from->varies;
+	to->launches += from->launches;
+	to->launch_errors += from->launch_errors;
+	to->count += from->count;
+	to->total_ns += from->total_ns;
+	if (from->count && from->min_ns < to->min_ns)
+		to->min_ns = from->min_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+}
+
+static void take_slot(struct stat_table *table, struct stat_sums *sums, const char *name,
+		      const struct stat_kernel *from)
+{
+	struct stat_kernel *line;
+
+	if (!from->launches && !from->count)
+		return;
+	if (!pattern__matches(table->pattern, name))
+		return;
+	sums->launches += from->launches;
+	sums->launch_errors += from->launch_errors;
+	sums->kernels += from->count;
+	sums->gpu_ns += from->total_ns;
+	line = line_of(table, *name ? name : "[no name]");
+	if (line)
+		merge(line, from);
+}
+
+static void add_sums(struct stat_sums *to, const struct stat_sums *from)
+{
+	to->launches += from->launches;
+	to->launch_errors += from->launch_errors;
+	to->graph_launches += from->graph_launches;
+	to->kernels += from->kernels;
+	to->graph_kernels += from->graph_kernels;
+	to->gpu_ns += from->gpu_ns;
+}
+
+static void keep_process(struct stat_table *table, const struct process *process,
+			 const struct tally *tally, const struct stat_sums *sums)
+{
+	struct stat_process *kept;
+
+	if (table->process_count == table->process_room && table->process_room < MOST_PROCESSES) {
+		uint32_t room = table->process_room ? table->process_room * 2 : 16;
+		struct stat_process *larger = reallocarray(table->processes, room, sizeof(*larger));
+
+		if (larger) {
+			table->processes = larger;
+			table->process_room = room;
+		}
+	}
+	if (table->process_count == table->process_room) {
+		table->processes_left_out++;
+		return;
+	}
+	kept = &table->processes[table->process_count++];
+	memset(kept, 0, sizeof(*kept));
+	kept->pid = process->pid;
+	kept->uid = process->uid;
+	kept->sums = *sums;
+	kept->status = process->status;
+	kept->exit_status = process->exit_status;
+	memcpy(kept->comm, process->comm, sizeof(kept->comm));
+	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
+}
+
+void stat_table__end(struct stat_table *table, struct process *process)
+{
+	struct tally *tally = process->data;
+	struct stat_sums sums = {};
+
+	if (!tally)
+		return;
+	for (uint32_t i = 0; tally->slots && i <= tally->mask; i++)
+		if (tally->slots[i].used)
+			take_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
+				  &tally->slots[i].sums);
+	take_slot(table, &sums, others, &tally->rest.sums);
+	sums.graph_launches = tally->graph_launches;
+	sums.graph_kernels = tally->graph_kernels;
+	add_sums(&table->totals, &sums);
+	keep_process(table, process, tally, &sums);
+	free(tally->slots);
+	free(tally);
+	process->data = NULL;
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const struct stat_kernel *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns < b->total_ns ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+	const struct stat_process *a = left, *b = right;
+
+	if (a->sums.gpu_ns != b->sums.gpu_ns)
+		return a->sums.gpu_ns < b->sums.gpu_ns ? 1 : -1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+void stat_table__sort(struct stat_table *table)
+{
+	if (table->kernel_count)
+		qsort(table->kernels, table->kernel_count, sizeof(*table->kernels),
+		      compare_kernels);
+	if (table->process_count)
+		qsort(table->processes, table->process_count, sizeof(*table->processes),
+		      compare_processes);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sums of `stat`: filled record by record, read when all processes have ended.
+ */
+#ifndef CUDA_TRACE_STAT_TABLE_H
+#define CUDA_TRACE_STAT_TABLE_H
+
+#include <stddef.h>
+#include "cuda-trace/pattern.h"
+#include "cuda-trace/process.h"
+
+struct stat_sums {
+	uint64_t launches; /* calls, failed ones too */
+	uint64_t launch_errors;
+	uint64_t graph_launches;
+	uint64_t kernels;
+	uint64_t graph_kernels; /* of these: from graphs */
+	uint64_t gpu_ns;
+};
+
+struct stat_kernel {
+	const char *name; /* demangled, untrusted */
+	uint64_t launches;
+	uint64_t launch_errors;
+	uint64_t count;
+	uint64_t total_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;
+	uint32_t grid[3]; /* of the first one */
+	uint32_t block[3];
+	bool varies; /* others had another grid or block */
+};
+
+struct stat_process {
+	uint32_t pid;
+	uint32_t uid;
+	char comm[EVENT_COMM_LEN];
+	char cgroup[256];
+	struct stat_sums sums;
+	struct cuda_status status;
+	int exit_status; /* -1 = lives, or not known */
+};
+
+struct stat_table {
+	struct pattern *pattern; /* which kernels count */
+	uint64_t min_duration;
+	struct stat_sums totals;
+	struct stat_kernel *kernels;
+	uint32_t kernel_count;
+	struct stat_process *processes;
+	uint32_t process_count;
+	uint32_t processes_left_out; /* their sums are in the totals */
+	/* The rest is stat_table.c's own. */
+	uint32_t kernel_room;
+	uint32_t process_room;
+	uint32_t *heads; /* of kernels, by name */
+	uint32_t *next;
+	size_t name_bytes;
+};
+
+int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration);
+void stat_table__free(struct stat_table *table);
+void stat_table__start(struct stat_table *table, struct process *process);
+void stat_table__record(struct stat_table *table, struct process *process,
+			const struct cuda_record *record);
+void stat_table__end(struct stat_table *table, struct process *process);
+/* Kernels and processes by GPU time, longest first. */
+void stat_table__sort(struct stat_table *table);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `stat` for people: kernels, processes, totals, and what should be known about their truth.
+ */
+#include "cuda-trace/stat_report.h"
+
+#include <inttypes.h>
+#include "cuda-trace/losses.h"
+#include "cuda-trace/states.h"
+#include "cuda-trace/text.h"
+#include "cuda-trace/writer.h"
+
+static void put_kernels(FILE *file, const struct stat_report *report)
+{
+	static const struct column columns[] = {
+		{"share", "SHARE", 6, 0},	{"total", "TOTAL", 8, 0},
+		{"count", "COUNT", 11, 0},	{"mean", "MEAN", 8, 0},
+		{"min", "MIN", 8, 0},		{"max", "MAX", 8, 0},
+		{"grid", "GRID", 13, 0},	{"block", "BLOCK", 10, 0},
+		{"varies", "", 1, COLUMN_LEFT}, {"kernel", "KERNEL", 0, COLUMN_LEFT},
+	};
+	const struct stat_table *table = report->table;
+	struct writer writer = {
+		.file = file,
+		.columns = columns,
+		.count = sizeof(columns) / sizeof(columns[0]),
+		.indent = 1,
+	};
+	uint32_t shown = 0;
+
+	for (; shown < table->kernel_count && shown < report->most_kernels; shown++) {
+		const struct stat_kernel *kernel = &table->kernels[shown];
+		struct cell cells[sizeof(columns) / sizeof(columns[0])] = {};
+
+		if (!shown)
+			fprintf(file, "Kernels by GPU time\n");
+		if (kernel->count) {
+			cells[0] = cell_share((double)kernel->total_ns /
+					      (table->totals.gpu_ns ? table->totals.gpu_ns : 1));
+			cells[1] = cell_ns(kernel->total_ns);
+			cells[3] = cell_ns(kernel->total_ns / kernel->count);
+			cells[4] = cell_ns(kernel->min_ns);
+			cells[5] = cell_ns(kernel->max_ns);
+			cells[6] = cell_triple(kernel->grid);
+			cells[7] = cell_triple(kernel->block);
+		}
+		cells[2] = cell_count(kernel->count);
+		cells[8] = cell_text(kernel->varies ? "+" : " ");
+		cells[9] = cell_text(kernel->name);
+		writer__row(&writer, cells);
+	}
+	if (shown < table->kernel_count)
+		fprintf(file, " ... and %u more (-n %u shows all)\n", table->kernel_count - shown,
+			table->kernel_count);
+}
+
+static void put_processes(FILE *file, const struct stat_table *table)
+{
+	static const struct column columns[] = {
+		{"pid", "PID", 8, 0},
+		{"process", "PROCESS", 15, COLUMN_LEFT},
+		{"launches", "LAUNCHES", 12, 0},
+		{"errors", "FAILED", 8, 0},
+		{"graphs", "GRAPHS", 9, 0},
+		{"kernels", "KERNELS", 12, 0},
+		{"gpu", "GPU-TIME", 8, 0},
+		{"source", "SOURCE", 6, COLUMN_LEFT},
+		{"state", "STATE", 0, COLUMN_LEFT},
+	};
+	struct writer writer = {
+		.file = file,
+		.columns = columns,
+		.count = sizeof(columns) / sizeof(columns[0]),
+		.indent = 1,
+	};
+
+	for (uint32_t i = 0; i < table->process_count; i++) {
+		const struct stat_process *process = &table->processes[i];
+		const struct cell cells[] = {
+			cell_number(process->pid),
+			cell_text(process->comm),
+			cell_count(process->sums.launches),
+			cell_count(process->sums.launch_errors),
+			cell_count(process->sums.graph_launches),
+			cell_count(process->sums.kernels),
+			cell_ns(process->sums.gpu_ns),
+			cell_text("cupti"),
+			cell_text(states__key(&process->status)),
+		};
+
+		if (!i)
+			fprintf(file, "\nProcesses\n");
+		writer__row(&writer, cells);
+	}
+	if (table->processes_left_out)
+		fprintf(file, " ... and %u more, counted in the totals\n",
+			table->processes_left_out);
+}
+
+static void put_totals(FILE *file, const struct stat_report *report)
+{
+	const struct stat_sums *totals = &report->table->totals;
+	char launches[32], errors[32], graphs[32], kernels[32], gpu[16], watched[16], open[32];
+	uint64_t unfinished = stat_report__unfinished(totals);
+
+	fprintf(file,
+		"\n%s launches (%s failed), %s graph launches, %s kernels; %s of GPU time in %s\n",
+		text__count(launches, totals->launches), text__count(errors, totals->launch_errors),
+		text__count(graphs, totals->graph_launches), text__count(kernels, totals->kernels),
+		text__ns(gpu, totals->gpu_ns), text__ns(watched, report->duration_ns));
+	if (unfinished)
+		fprintf(file, "%s launches had no finished kernel by the end\n",
+			text__count(open, unfinished));
+}
+
+static void put_notes(FILE *file, const struct stat_report *report)
+{
+	const struct stat_table *table = report->table;
+
+	for (uint32_t i = 0; i < table->process_count; i++) {
+		const struct stat_process *process = &table->processes[i];
+		const char *trouble = states__trouble(&process->status);
+		char holder[80];
+
+		if (!trouble || process->status.reason == CUDA_INERT_FORKED)
+			continue;
+		fprintf(file, "process %u: no GPU times: %s", process->pid, trouble);
+		if (process->status.state == CUDA_STATE_YIELDED && *process->status.holder)
+			fprintf(file, " (%s)",
+				text__show(holder, sizeof(holder), process->status.holder, 60));
+		putc('\n', file);
+	}
+}
+
+void stat_report__text(FILE *file, const struct stat_report *report)
+{
+	if (!report->table->process_count)
+		fprintf(file, "No CUDA activity was seen.\n");
+	put_kernels(file, report);
+	put_processes(file, report->table);
+	put_totals(file, report);
+	put_notes(file, report);
+	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
+		losses__say(file, report->lost);
+	else
+		fprintf(file, "nothing was lost\n");
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Words for the guest's states. No state of its own, any thread.
+ */
+#include "cuda-trace/states.h"
+
+#include <stddef.h>
+
+const char *states__key(const struct cuda_status *status)
+{
+	static const char *const keys[] = {
+		[CUDA_STATE_DORMANT] = "dormant", [CUDA_STATE_ACTIVE] = "active",
+		[CUDA_STATE_YIELDED] = "yielded", [CUDA_STATE_INERT] = "inert",
+		[CUDA_STATE_ENDED] = "ended",
+	};
+
+	if (!status->version || status->state >= sizeof(keys) / sizeof(keys[0]))
+		return "unknown";
+	return keys[status->state];
+}
+
+static const char *inert_reason(__u32 reason)
+{
+	switch (reason) {
+	case CUDA_INERT_NO_CUPTI:
+		return "no usable libcupti was found (cuda-trace doctor -p PID says where it "
+		       "looked)";
+	case CUDA_INERT_OFF:
+		return "switched off by environment";
+	case CUDA_INERT_SECURE:
+		return "the program is setuid, setgid or has file capabilities";
+	case CUDA_INERT_FORKED:
+		return "CUDA does not work in a forked child";
+	case CUDA_INERT_FATAL:
+		return "CUPTI reported a fatal error";
+	case CUDA_INERT_UNSUITABLE:
+		return "its libcupti has a known fault";
+	default:
+		return "the guest gave up";
+	}
+}
+
+const char *states__trouble(const struct cuda_status *status)
+{
+	if (!status->version)
+		return NULL;
+	if (status->state == CUDA_STATE_INERT)
+		return inert_reason(status->reason);
+	if (status->state == CUDA_STATE_YIELDED)
+		return "another CUPTI client (profiler, debugger) holds the process";
+	return NULL;
+}

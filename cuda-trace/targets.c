@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Finds copies of the guest through /proc. A file is known by device and inode as stat() tells
+ * them, never by its path: the same path means another file in each container.
+ */
+#include "cuda-trace/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "libcupti-usdt/probes.h"
+
+#define MOST_FILES     512 /* what the eBPF side has room for, and no machine should need */
+#define SCAN_NS	       (5 * 1000000L) /* of each second, once everything was looked at */
+#define YOUNG_SCANS    10 /* a new process may load CUDA late: looked at more often at first */
+#define MOST_PROCESSES 65536
+
+struct seen_process {
+	uint32_t pid;
+	uint32_t looks;
+};
+
+struct targets {
+	struct file_id {
+		dev_t device;
+		ino_t inode;
+	} files[MOST_FILES];
+	int file_count;
+	struct seen_process *seen; /* ordered by pid, as /proc is */
+	size_t seen_count;
+	uint32_t cursor; /* pid where the next scan of old processes goes on */
+	bool scanned;
+};
+
+int targets__guest_path(char path[PATH_MAX], bool quiet)
+{
+	const char *given = getenv("CUDA_TRACE_GUEST");
+	char self[PATH_MAX] = "";
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash = n > 0 ? strrchr(self, '/') : NULL;
+
+	if (given && *given) {
+		if (realpath(given, path))
+			return 0;
+		fprintf(stderr, "cuda-trace: CUDA_TRACE_GUEST=%s: %s\n", given, strerror(errno));
+		return -ENOENT;
+	}
+	if (slash) {
+		snprintf(slash + 1, sizeof(self) - (slash + 1 - self), "%s", CUDA_GUEST_NAME);
+		if (realpath(self, path))
+			return 0;
+	}
+	if (realpath(GUESTDIR "/" CUDA_GUEST_NAME, path))
+		return 0;
+	if (quiet)
+		return -ENOENT;
+	fprintf(stderr,
+		"cuda-trace: %s is not there: install the package libcupti-usdt, or set "
+		"CUDA_TRACE_GUEST to the library's path\n",
+		GUESTDIR "/" CUDA_GUEST_NAME);
+	return -ENOENT;
+}
+
+struct targets *targets__new(void)
+{
+	return calloc(1, sizeof(struct targets));
+}
+
+void targets__free(struct targets *targets)
+{
+	if (!targets)
+		return;
+	free(targets->seen);
+	free(targets);
+}
+
+void targets__add(struct targets *targets, const char *path, targets_found found, void *context)
+{
+	struct stat file;
+
+	/* Never opened before this: a name in /proc/PID/root may lead to a FIFO or a device. */
+	if (stat(path, &file) || !S_ISREG(file.st_mode))
+		return;
+	for (int i = 0; i < targets->file_count; i++)
+		if (targets->files[i].inode == file.st_ino &&
+		    targets->files[i].device == file.st_dev)
+			return;
+	if (targets->file_count == MOST_FILES)
+		return;
+	targets->files[targets->file_count++] = (struct file_id){file.st_dev, file.st_ino};
+	found(context, path);
+}
+
+/* Does the mapped path end in the guest's name? Cuts " (deleted)" off. */
+static bool is_guest(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	static const char name[] = "/" CUDA_GUEST_NAME;
+	size_t length = strlen(path);
+
+	if (length > sizeof(deleted) - 1 && !strcmp(path + length - (sizeof(deleted) - 1), deleted))
+		length -= sizeof(deleted) - 1;
+	if (length < sizeof(name) - 1 ||
+	    strncmp(path + length - (sizeof(name) - 1), name, sizeof(name) - 1))
+		return false;
+	path[length] = 0;
+	return true;
+}
+
+static void look_at(struct targets *targets, uint32_t pid, targets_found found, void *context)
+{
+	char name[PATH_MAX + 32], *line = NULL;
+	size_t size = 0;
+	FILE *maps;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	maps = fopen(name, "re");
+	if (!maps)
+		return;
+	while (getline(&line, &size, maps) > 0) {
+		char range[40], permissions[8];
+		int at = 0;
+
+		line[strcspn(line, "\n")] = 0;
+		if (!strstr(line, CUDA_GUEST_NAME) ||
+		    sscanf(line, "%39s %7s %*s %*s %*s %n", range, permissions, &at) != 2 || !at ||
+		    permissions[2] != 'x' || !is_guest(line + at))
+			continue;
+		/* The mapped file itself, even when its name is gone or means another one by now;
+		 * needs CAP_CHECKPOINT_RESTORE, without it the name must do. */
+		snprintf(name, sizeof(name), "/proc/%u/map_files/%s", pid, range);
+		if (access(name, R_OK))
+			snprintf(name, sizeof(name), "/proc/%u/root%s", pid, line + at);
+		targets__add(targets, name, found, context);
+	}
+	free(line);
+	fclose(maps);
+}
+
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static size_t list_processes(struct seen_process **list)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t n = 0, room = 0;
+
+	*list = NULL;
+	while (proc && n < MOST_PROCESSES && (entry = readdir(proc))) {
+		char *end;
+		unsigned long pid = strtoul(entry->d_name, &end, 10);
+
+		if (*end || !pid)
+			continue;
+		if (n == room) {
+			struct seen_process *larger;
+
+			room = room ? room * 2 : 256;
+			larger = reallocarray(*list, room, sizeof(**list));
+			if (!larger)
+				break;
+			*list = larger;
+		}
+		(*list)[n++] = (struct seen_process){.pid = pid};
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+/* /proc lists by number, so both lists are in order. A number that was used again meanwhile keeps
+ * its count: the turn of the old ones reaches it, too. */
+static void carry_over(const struct targets *targets, struct seen_process *list, size_t n)
+{
+	size_t old = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		while (old < targets->seen_count && targets->seen[old].pid < list[i].pid)
+			old++;
+		if (old < targets->seen_count && targets->seen[old].pid == list[i].pid)
+			list[i].looks = targets->seen[old].looks;
+	}
+}
+
+void targets__scan(struct targets *targets, targets_found found, void *context)
+{
+	long until = now_ns() + SCAN_NS;
+	struct seen_process *list;
+	size_t n = list_processes(&list);
+	size_t turn = 0;
+
+	carry_over(targets, list, n);
+	for (size_t i = 0; i < n; i++) {
+		if (targets->scanned && (list[i].looks >= YOUNG_SCANS || now_ns() > until))
+			continue;
+		list[i].looks++;
+		look_at(targets, list[i].pid, found, context);
+	}
+	while (turn < n && list[turn].pid <= targets->cursor)
+		turn++;
+	for (size_t i = 0; targets->scanned && i < n && now_ns() < until; i++) {
+		struct seen_process *process = &list[(turn + i) % n];
+
+		look_at(targets, process->pid, found, context);
+		targets->cursor = process->pid;
+	}
+	free(targets->seen);
+	targets->seen = list;
+	targets->seen_count = n;
+	targets->scanned = true;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Columns of `trace`. The keys are documented in cuda-trace-trace(1) and stay as they are.
+ */
+#include "cuda-trace/trace_rows.h"
+
+#include <stdlib.h>
+#include "cuda-trace/cgroup.h"
+#include "cuda-trace/losses.h"
+#include "cuda-trace/results.h"
+#include "cuda-trace/writer.h"
+
+enum {
+	EVENT,
+	TIMESTAMP,
+	PROCESS,
+	PID,
+	TID,
+	DEVICE,
+	CONTEXT,
+	STREAM,
+	GRID,
+	BLOCK,
+	LAUNCH_START,
+	LAUNCH,
+	QUEUE,
+	GPU_START,
+	GPU_END,
+	GPU,
+	STATIC_SHARED,
+	DYNAMIC_SHARED,
+	REGISTERS,
+	CORRELATION,
+	GRAPH,
+	GRAPH_NODE,
+	RESULT_CODE,
+	RESULT,
+	SOURCE,
+	CONTAINER,
+	CGROUP,
+	KERNEL,
+	COLUMN_COUNT
+};
+
+static const struct column columns[COLUMN_COUNT] = {
+	[EVENT] = {"event", "EVENT", 0, COLUMN_JSON},
+	[TIMESTAMP] = {"timestamp", "TIME", 15, COLUMN_LEFT},
+	[PROCESS] = {"process", "PROCESS", 15, COLUMN_LEFT},
+	[PID] = {"pid", "PID", 7, 0},
+	[TID] = {"tid", "TID", 7, 0},
+	[DEVICE] = {"device", "GPU", 3, 0},
+	[CONTEXT] = {"context", "CTX", 3, COLUMN_WIDE},
+	[STREAM] = {"stream", "STREAM", 6, 0},
+	[GRID] = {"grid", "GRID", 13, 0},
+	[BLOCK] = {"block", "BLOCK", 10, 0},
+	[LAUNCH_START] = {"launch_start_ns", "LAUNCHED", 0, COLUMN_JSON},
+	[LAUNCH] = {"launch_ns", "LAUNCH", 8, 0},
+	[QUEUE] = {"queue_ns", "QUEUE", 8, 0},
+	[GPU_START] = {"gpu_start_ns", "GPU-START", 15, COLUMN_WIDE},
+	[GPU_END] = {"gpu_end_ns", "GPU-END", 15, COLUMN_WIDE},
+	[GPU] = {"gpu_ns", "GPU-TIME", 8, 0},
+	[STATIC_SHARED] = {"static_shared", "SSMEM", 6, COLUMN_WIDE},
+	[DYNAMIC_SHARED] = {"dynamic_shared", "DSMEM", 6, COLUMN_WIDE},
+	[REGISTERS] = {"registers", "REGS", 4, COLUMN_WIDE},
+	[CORRELATION] = {"correlation", "CORR", 9, COLUMN_WIDE},
+	[GRAPH] = {"graph", "GRAPH", 5, COLUMN_WIDE},
+	[GRAPH_NODE] = {"graph_node", "NODE", 0, COLUMN_JSON},
+	[RESULT_CODE] = {"result", "CODE", 0, COLUMN_JSON},
+	[RESULT] = {"result_name", "RESULT", 7, COLUMN_LEFT},
+	[SOURCE] = {"source", "SOURCE", 6, COLUMN_LEFT},
+	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT | COLUMN_WIDE},
+	[CGROUP] = {"cgroup", "CGROUP", 0, COLUMN_JSON},
+	[KERNEL] = {"kernel", "KERNEL", 0, COLUMN_LEFT},
+};
+
+/* Of a process, read once. */
+struct place {
+	char cgroup[512];
+	char container[16];
+};
+
+struct trace_rows {
+	struct writer writer;
+	FILE *output;
+};
+
+struct trace_rows *trace_rows__new(FILE *output, bool json, bool wide)
+{
+	struct trace_rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return NULL;
+	rows->output = output;
+	rows->writer = (struct writer){
+		.file = output,
+		.columns = columns,
+		.count = COLUMN_COUNT,
+		.json = json,
+		.wide = wide,
+	};
+	return rows;
+}
+
+void trace_rows__free(struct trace_rows *rows)
+{
+	free(rows);
+}
+
+static const struct place *place_of(struct process *process)
+{
+	struct place *place = process->data;
+
+	if (place)
+		return place;
+	place = calloc(1, sizeof(*place));
+	if (!place)
+		return NULL;
+	cgroup__of(process->pid, place->cgroup, sizeof(place->cgroup));
+	cgroup__container(place->cgroup, place->container, sizeof(place->container));
+	process->data = place;
+	return place;
+}
+
+void trace_rows__forget(struct trace_rows *rows, struct process *process)
+{
+	free(process->data);
+	process->data = NULL;
+}
+
+static void fill_launch(struct cell *cells, const struct cuda_launch *launch)
+{
+	const char *name = results__name(launch->domain, launch->result);
+
+	cells[TIMESTAMP] = cell_clock(launch->start);
+	cells[TID] = cell_number(launch->tid);
+	cells[CONTEXT] = cell_number(launch->context);
+	cells[LAUNCH_START] = cell_number(launch->start);
+	cells[LAUNCH] = cell_ns(launch->end > launch->start ? launch->end - launch->start : 0);
+	cells[DYNAMIC_SHARED] = cell_number(launch->dynamic_shared);
+	cells[CORRELATION] = cell_number(launch->head.correlation);
+	cells[RESULT_CODE] = cell_signed(launch->result);
+	cells[RESULT] = launch->result ? cell_text(name ? name : "unknown") : cell_text("ok");
+	if (launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH)
+		return;
+	cells[GRID] = cell_triple(launch->grid);
+	cells[BLOCK] = cell_triple(launch->block);
+}
+
+static void fill_kernel(struct cell *cells, const struct cuda_kernel *kernel)
+{
+	cells[DEVICE] = cell_number(kernel->device);
+	cells[CONTEXT] = cell_number(kernel->context);
+	cells[STREAM] = cell_number(kernel->stream);
+	cells[GRID] = cell_triple(kernel->grid);
+	cells[BLOCK] = cell_triple(kernel->block);
+	cells[GPU_START] = cell_clock(kernel->start);
+	cells[GPU_END] = cell_clock(kernel->end);
+	cells[GPU] = cell_ns(kernel->end > kernel->start ? kernel->end - kernel->start : 0);
+	cells[STATIC_SHARED] = cell_number(kernel->static_shared);
+	cells[DYNAMIC_SHARED] = cell_number(kernel->dynamic_shared);
+	cells[REGISTERS] = cell_number(kernel->registers);
+	cells[CORRELATION] = cell_number(kernel->head.correlation);
+	if (kernel->graph)
+		cells[GRAPH] = cell_number(kernel->graph);
+	if (kernel->graph_node)
+		cells[GRAPH_NODE] = cell_number(kernel->graph_node);
+}
+
+static const char *event_name(const struct cuda_launch *launch, const struct cuda_kernel *kernel)
+{
+	if (kernel)
+		return "kernel";
+	return launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH ? "graph_launch" : "launch";
+}
+
+void trace_rows__put(struct trace_rows *rows, struct process *process,
+		     const struct cuda_launch *launch, const struct cuda_kernel *kernel)
+{
+	struct cell cells[COLUMN_COUNT] = {};
+	const struct place *place = place_of(process);
+
+	if (launch)
+		fill_launch(cells, launch);
+	if (kernel)
+		fill_kernel(cells, kernel);
+	if (kernel && !launch)
+		cells[TIMESTAMP] = cell_clock(kernel->start);
+	/* JSON has plain numbers on one clock, to subtract; text has times of day. */
+	if (kernel && rows->writer.json) {
+		cells[GPU_START] = cell_number(kernel->start);
+		cells[GPU_END] = cell_number(kernel->end);
+	}
+	/* The GPU's clock is converted: a start some microseconds before the launch means none. */
+	if (launch && kernel)
+		cells[QUEUE] =
+			cell_ns(kernel->start > launch->start ? kernel->start - launch->start : 0);
+	cells[EVENT] = cell_text(event_name(launch, kernel));
+	cells[PROCESS] = cell_text(process->comm);
+	cells[PID] = cell_number(process->pid);
+	cells[SOURCE] = cell_text("cupti");
+	if (place && *place->container)
+		cells[CONTAINER] = cell_text(place->container);
+	if (place && *place->cgroup)
+		cells[CGROUP] = cell_text(place->cgroup);
+	if (kernel || launch->head.kind == CUDA_RECORD_LAUNCH)
+		cells[KERNEL] = cell_text(
+			process__pretty_name(process, kernel ? kernel->name : launch->name));
+	else if (!rows->writer.json)
+		cells[KERNEL] = cell_text("[graph launch]");
+	writer__row(&rows->writer, cells);
+}
+
+void trace_rows__put_losses(struct trace_rows *rows, const struct session_lost_counts *lost)
+{
+	if (rows->writer.json)
+		losses__write_json_line(rows->output, lost);
+	else
+		losses__say(stderr, lost);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a line of `trace` says: columns of text or keys of JSON, for a launch, its kernel, or both.
+ */
+#ifndef CUDA_TRACE_TRACE_ROWS_H
+#define CUDA_TRACE_TRACE_ROWS_H
+
+#include <stdio.h>
+#include "cuda-trace/process.h"
+#include "cuda-trace/session.h"
+
+struct trace_rows;
+
+struct trace_rows *trace_rows__new(FILE *output, bool json, bool wide);
+void trace_rows__free(struct trace_rows *rows);
+void trace_rows__put(struct trace_rows *rows, struct process *process,
+		     const struct cuda_launch *launch, const struct cuda_kernel *kernel);
+/* The process is over: what was kept of it can go. */
+void trace_rows__forget(struct trace_rows *rows, struct process *process);
+/* JSON: a last object; text: a line on stderr, only if something was lost. */
+void trace_rows__put_losses(struct trace_rows *rows, const struct session_lost_counts *lost);
+
+#endif

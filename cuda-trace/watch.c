@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The life of a command that watches. One thread; signals only set flags.
+ */
+#include "cuda-trace/watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda-trace/commands.h"
+#include "cuda-trace/inspect.h"
+#include "cuda-trace/runner.h"
+#include "cuda-trace/targets.h"
+
+#define TICK_MS 100
+
+static volatile sig_atomic_t
+	interrupts; /* SIGINT, SIGQUIT: from the terminal, PROGRAM gets them too */
+static volatile sig_atomic_t termination; /* SIGTERM or SIGHUP: passed on to PROGRAM */
+
+struct run {
+	const struct watch *watch;
+	struct session *session;
+	struct runner runner;
+	bool program_runs;
+	int pidfd; /* of -p's process, or -1 */
+	FILE *output;
+	int output_error; /* errno of the write that failed */
+	uint64_t until;	  /* ms; 0 = no limit */
+};
+
+static void on_signal(int number)
+{
+	if (number == SIGINT || number == SIGQUIT)
+		interrupts++;
+	else if (number != SIGCHLD)
+		termination = number;
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
+	struct sigaction action = {.sa_handler = on_signal}, before;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaction(numbers[i], &action, &before);
+		/* nohup stays in force. */
+		if (numbers[i] == SIGHUP && before.sa_handler == SIG_IGN)
+			sigaction(numbers[i], &before, NULL);
+	}
+	/* A reader that goes away shows as a failed write. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static int open_output(struct run *run)
+{
+	const struct options *options = run->watch->options;
+
+	/* Not stdout and stderr themselves: rows want a large buffer, messages none. */
+	if (options->output && strcmp(options->output, "-"))
+		run->output = fopen(options->output, "we");
+	else
+		run->output = fdopen(
+			dup(options->program && !options->output ? STDERR_FILENO : STDOUT_FILENO),
+			"w");
+	if (run->output) {
+		setvbuf(run->output, NULL, _IOFBF, 1 << 16);
+		return 0;
+	}
+	fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", run->watch->command,
+		options->output ? options->output : "the output", strerror(errno));
+	return -EIO;
+}
+
+static int open_session(struct run *run)
+{
+	const struct options *options = run->watch->options;
+	struct session_options wanted = {
+		.groups = run->watch->groups,
+		.pid = run->program_runs ? (uint32_t)run->runner.pid : options->pid,
+		.comm = options->comm,
+		.uid = options->uid,
+		.cgroup = options->cgroup,
+		.ring_mib = options->ring_mib,
+		.verbose = options->verbose,
+	};
+
+	run->session = session__open(&wanted, run->watch->sink);
+	return run->session ? session__attach(run->session) : -EINVAL;
+}
+
+/* What ends it from outside; PROGRAM's own end is the usual way. */
+static bool is_over(struct run *run)
+{
+	struct pollfd process = {.fd = run->pidfd, .events = POLLIN};
+
+	if (run->until && now_ms() >= run->until)
+		return true;
+	if (run->output_error)
+		return true;
+	if (run->program_runs) {
+		if (termination) {
+			runner__signal(&run->runner, termination);
+			termination = 0;
+		}
+		return runner__ended(&run->runner, false);
+	}
+	if (interrupts || termination)
+		return true;
+	return run->pidfd >= 0 && poll(&process, 1, 0) == 1;
+}
+
+static void flush_output(struct run *run)
+{
+	errno = 0;
+	if ((fflush(run->output) || ferror(run->output)) && !run->output_error)
+		run->output_error = errno ? errno : EIO;
+}
+
+static void poll_until_over(struct run *run)
+{
+	const struct watch *watch = run->watch;
+	uint64_t next_tick = 0;
+
+	while (!is_over(run)) {
+		session__poll(run->session, TICK_MS);
+		flush_output(run);
+		if (!watch->tick || now_ms() < next_tick)
+			continue;
+		if (watch->tick(watch->context, run->session))
+			return;
+		next_tick = now_ms() + TICK_MS;
+	}
+}
+
+/* Tracing is over, but the program is not: it keeps its terminal and gets its signals. */
+static void wait_for_program(struct run *run)
+{
+	while (!runner__ended(&run->runner, false)) {
+		struct timespec pause = {.tv_nsec = 20000000};
+
+		if (termination) {
+			runner__signal(&run->runner, termination);
+			termination = 0;
+		}
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int run_prepared(struct run *run)
+{
+	const struct watch *watch = run->watch;
+	const struct options *options = watch->options;
+	int status = EXIT_OK;
+
+	if (watch->start)
+		status = watch->start(watch->context, run->output);
+	if (status)
+		return status;
+	if (options->pid) {
+		run->pidfd = syscall(SYS_pidfd_open, options->pid, 0);
+		inspect__remark(options->pid);
+	}
+	catch_signals();
+	if (run->program_runs) {
+		status = runner__release(&run->runner, options->program[0]);
+		if (status) {
+			run->program_runs = false;
+			return status;
+		}
+	}
+	if (options->duration)
+		run->until = now_ms() + (options->duration + 999999) / 1000000;
+	poll_until_over(run);
+	session__finish(run->session);
+	watch->finish(watch->context, run->session);
+	flush_output(run);
+	/* A reader that has enough (head) is no trouble. */
+	if (run->output_error && run->output_error != EPIPE) {
+		fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", watch->command,
+			options->output ? options->output : "the output",
+			strerror(run->output_error));
+		status = EXIT_TROUBLE;
+	}
+	return status;
+}
+
+int watch__run(const struct watch *watch)
+{
+	struct run run = {.watch = watch, .pidfd = -1};
+	const struct options *options = watch->options;
+	char guest[PATH_MAX];
+	int status = EXIT_TROUBLE;
+
+	if (open_output(&run))
+		return EXIT_TROUBLE;
+	if (options->program) {
+		if (targets__guest_path(guest, false) ||
+		    runner__start(&run.runner, options->program, guest))
+			return EXIT_TROUBLE;
+		run.program_runs = true;
+	}
+	if (open_session(&run)) {
+		if (run.program_runs)
+			runner__cancel(&run.runner);
+	} else {
+		status = run_prepared(&run);
+	}
+	/* Frees the guests before it waits: a program that runs on is not watched any more. */
+	session__close(run.session);
+	if (run.program_runs && !run.runner.ended && run.session)
+		wait_for_program(&run);
+	if (run.pidfd >= 0)
+		close(run.pidfd);
+	fclose(run.output);
+	if (run.program_runs && run.runner.ended && status == EXIT_OK)
+		return runner__pass_on(&run.runner);
+	return status;
+}
