@@ -34,14 +34,6 @@ static void print_help(FILE *file)
 		      "\nManual page: cuda-trace(1)\n");
 }
 
-static int print_words(void)
-{
-	for (size_t i = 0; i < COMMANDS; i++)
-		puts(commands[i].name);
-	puts("--help\n--version");
-	return EXIT_OK;
-}
-
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -56,8 +48,6 @@ int main(int argc, char **argv)
 		puts("cuda-trace " VERSION);
 		return EXIT_OK;
 	}
-	if (!strcmp(argv[1], "--list-words"))
-		return print_words();
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);

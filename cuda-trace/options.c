@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rows of options → getopt_long, --help and words for completion. Called by every command before
+ * Rows of options → getopt_long and --help, which completion reads. Called by every command before
  * anything else; knows nothing of what the options mean.
  */
 #include "cuda-trace/options.h"
@@ -17,7 +17,7 @@
 
 #define MAX_OPTIONS 64
 
-enum { CODE_HELP = 1000, CODE_WORDS, CODE_FIRST };
+enum { CODE_HELP = 1000, CODE_FIRST };
 
 #define HELP_COLUMN 27
 
@@ -83,19 +83,6 @@ static void print_help(const struct option_usage *usage)
 	if (usage->examples)
 		printf("\nEXAMPLES\n%s", usage->examples);
 	printf("\nManual page: cuda-trace-%s(1)\n", usage->command);
-}
-
-static void print_words(const struct option_usage *usage)
-{
-	for_each_row(row, table, usage)
-	{
-		if (row->kind == OPTION_HEADING)
-			continue;
-		if (row->letter)
-			printf("-%c\n", row->letter);
-		printf("--%s\n", row->name);
-	}
-	printf("-h\n--help\n");
 }
 
 int options__parse_time(const char *text, uint64_t *ns)
@@ -229,7 +216,7 @@ static void add(struct option *options, char *letters, const struct option_row *
 int options__parse(const struct option_usage *usage, void *into, int argc, char **argv, int *status)
 {
 	const struct option_row *rows[MAX_OPTIONS];
-	struct option options[MAX_OPTIONS + 3] = {};
+	struct option options[MAX_OPTIONS + 2] = {};
 	/* "+": what follows PROGRAM is its own. ":": own messages, in the tool's own form. */
 	char letters[2 * MAX_OPTIONS + 4] = "+:h";
 	int n = 0, code;
@@ -242,7 +229,6 @@ int options__parse(const struct option_usage *usage, void *into, int argc, char 
 		add(options, letters, row, &n);
 	}
 	options[n] = (struct option){"help", no_argument, NULL, CODE_HELP};
-	options[n + 1] = (struct option){"list-words", no_argument, NULL, CODE_WORDS};
 
 	opterr = 0;
 	optind = 1;
@@ -252,10 +238,6 @@ int options__parse(const struct option_usage *usage, void *into, int argc, char 
 		*status = EXIT_OK;
 		if (code == 'h' || code == CODE_HELP) {
 			print_help(usage);
-			return -1;
-		}
-		if (code == CODE_WORDS) {
-			print_words(usage);
 			return -1;
 		}
 		for (i = 0; i < n && options[i].val != code; i++)

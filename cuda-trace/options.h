@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Command-line options as rows of a table: from one row come getopt_long's entry, the line of
- * --help and the word for shell completion. A command has a list of tables, so that options which
+ * Command-line options as rows of a table: from one row come getopt_long's entry and the line of
+ * --help, which shell completion reads. A command has a list of tables, so that options which
  * several commands share are written once.
  */
 #ifndef CUDA_TRACE_OPTIONS_H
@@ -41,8 +41,8 @@ struct option_usage {
 
 /*
  * Parses argv (argv[0] is the command's name) into the structure that the rows' offsets mean.
- * Returns the index of the first operand, or -1 after having answered --help, --list-words or a
- * mistake; *status is then the exit status.
+ * Returns the index of the first operand, or -1 after having answered --help or a mistake; *status
+ * is then the exit status.
  */
 int options__parse(const struct option_usage *usage, void *into, int argc, char **argv,
 		   int *status);

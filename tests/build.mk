@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: BSD-2-Clause
 -include tests/simcuda/build.mk
 -include tests/workloads/build.mk
+-include tests/emitter/build.mk

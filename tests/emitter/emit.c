@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * emit WHAT [N]: a traced process of a test. Waits until somebody listens, fires what was asked
+ * for, and prints what must be seen as its last line.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "tests/emitter/emitter.h"
+
+#define INSTANCE 0x1234567
+
+static __u64 launched, kernels, errors;
+
+static __u64 now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&time, NULL);
+}
+
+static struct cuda_launch launch(__u32 correlation, __u32 name)
+{
+	return (struct cuda_launch){
+		.head = {CUDA_RECORD_LAUNCH, sizeof(struct cuda_launch), correlation},
+		.start = now() - 20000,
+		.end = now() - 17000,
+		.tid = getpid(),
+		.name = name,
+		.context = 1,
+		.cbid = 307,
+		.domain = CUDA_DOMAIN_DRIVER,
+		.grid = {16, 2, 1},
+		.block = {128, 1, 1},
+	};
+}
+
+static struct cuda_kernel kernel(__u32 correlation, __u32 name)
+{
+	return (struct cuda_kernel){
+		.head = {CUDA_RECORD_KERNEL, sizeof(struct cuda_kernel), correlation},
+		.start = now() - 10000,
+		.end = now() - 10000 + 1000,
+		.context = 1,
+		.stream = 7,
+		.name = name,
+		.grid = {16, 2, 1},
+		.block = {128, 1, 1},
+		.registers = 32,
+	};
+}
+
+static void tell(const char *name, __u32 id)
+{
+	emitter_name(INSTANCE, id, name, strlen(name));
+}
+
+static void tell_state(__u32 state)
+{
+	struct cuda_status status = {
+		.version = CUDA_PROBES_VERSION,
+		.size = sizeof(status),
+		.instance = INSTANCE,
+		.pid = getpid(),
+		.state = state,
+	};
+
+	status.emitted[CUDA_GROUP_LAUNCH] = launched;
+	status.emitted[CUDA_GROUP_KERNEL] = kernels;
+	emitter_status(&status, sizeof(status));
+}
+
+static void pair(__u32 name)
+{
+	struct cuda_launch one = launch(launched + 1, name);
+	struct cuda_kernel other = kernel(launched + 1, name);
+
+	emitter_launches(&one, sizeof(one), 1, launched++, INSTANCE);
+	emitter_kernels(&other, sizeof(other), 1, kernels++, INSTANCE);
+}
+
+static void emit_pairs(long n)
+{
+	tell("_Z5saxpyifPfS_", 1);
+	for (long i = 0; i < n; i++)
+		pair(1);
+}
+
+/* As fast as the wire goes: 64 launches and 64 kernels a batch. */
+static void emit_storm(long n)
+{
+	struct cuda_launch batch[64];
+	struct cuda_kernel other[64];
+
+	tell("_Z5stormv", 1);
+	for (int i = 0; i < 64; i++) {
+		batch[i] = launch(i, 1);
+		other[i] = kernel(i, 1);
+	}
+	for (; n > 0; n -= 64) {
+		emitter_launches(batch, sizeof(batch), 64, launched, INSTANCE);
+		emitter_kernels(other, sizeof(other), 64, kernels, INSTANCE);
+		launched += 64;
+		kernels += 64;
+	}
+}
+
+static void emit_hostile_names(void)
+{
+	static char longest[100001], nested[2048];
+	size_t used;
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	tell("red\x1b[31m\nkernel\ttab", 1);
+	tell("bad\xff\xfeutf8\xc3", 2);
+	tell(longest, 3);
+	tell("quote\"back\\slash", 4);
+	tell("\xe2\x80\xaereversed\xc2\x9b"
+	     "31m",
+	     5);
+	/* Each S_ doubles what the demangler would write: 2^200 bytes. */
+	used = snprintf(nested, sizeof(nested), "_Z1fI1AIiiE");
+	for (int i = 0; i < 150; i++) {
+		char digit = i < 10 ? '0' + i : 'A' + i % 26;
+
+		used += i ? snprintf(nested + used, sizeof(nested) - used, "1AIS%c_S%c_E", digit,
+				     digit)
+			  : snprintf(nested + used, sizeof(nested) - used, "1AIS_S_E");
+	}
+	snprintf(nested + used, sizeof(nested) - used, "Evv");
+	tell(nested, 6);
+	for (__u32 id = 1; id <= 7; id++)
+		pair(id);
+}
+
+static void emit_failures(void)
+{
+	struct cuda_launch one;
+
+	tell("_Z5saxpyifPfS_", 1);
+	for (int i = 0; i < 5; i++) {
+		one = launch(launched + 1, 1);
+		one.result = i % 2 ? 1 : 98765;
+		emitter_launches(&one, sizeof(one), 1, launched++, INSTANCE);
+		errors++;
+	}
+}
+
+/* Five batches are numbered that nobody ever gets. */
+static void emit_gap(void)
+{
+	struct cuda_kernel one;
+
+	emit_pairs(10);
+	kernels += 5;
+	one = kernel(1000, 1);
+	emitter_kernels(&one, sizeof(one), 1, kernels++, INSTANCE);
+	emitter_lost(CUDA_LOST_POOL_EMPTY, 3, 3, INSTANCE);
+}
+
+static void emit_nonsense(void)
+{
+	static unsigned char noise[CUDA_BATCH_MAX];
+	struct cuda_kernel one = kernel(1, 1);
+	struct cuda_record empty[4] = {};
+	struct cuda_status status = {.version = 1};
+
+	srand(1);
+	tell("_Z5saxpyifPfS_", 1);
+	emitter_kernels((void *)8, 96, 1, 0, INSTANCE); /* unreadable */
+	emitter_kernels(NULL, 0xffffffff, 0xffffffff, ~0ull, INSTANCE);
+	emitter_kernels(empty, sizeof(empty), 4, 0, INSTANCE); /* records of size 0 */
+	emitter_kernels(&one, 20, 1, 0, INSTANCE);	       /* cut off */
+	one.head.size = 0xfff8;
+	emitter_kernels(&one, sizeof(one), 1, 0, INSTANCE);
+	one.head.size = 24; /* shorter than any version's */
+	emitter_kernels(&one, 24, 1, 0, INSTANCE);
+	one.head.kind = 999;
+	one.head.size = sizeof(one);
+	emitter_kernels(&one, sizeof(one), 1, 0, INSTANCE);
+	one = kernel(1, 1);
+	one.end = 0;
+	emitter_kernels(&one, sizeof(one), 1, 0, INSTANCE);
+	for (int i = 0; i < 300; i++) {
+		for (size_t at = 0; at < sizeof(noise); at++)
+			noise[at] = rand() >> 8;
+		for (size_t at = 0; at + 8 < sizeof(noise); at += 96) {
+			((struct cuda_record *)(noise + at))->kind = rand() % 20;
+			((struct cuda_record *)(noise + at))->size = i % 2 ? 96 : rand() % 256;
+		}
+		emitter_kernels(noise, rand() % (sizeof(noise) + 1), rand() % 90, rand(),
+				INSTANCE + rand() % 3);
+		emitter_launches(noise, rand() % (sizeof(noise) + 1), rand() % 90, rand(),
+				 INSTANCE + rand() % 3);
+		emitter_name(INSTANCE, rand() % 50, (const char *)noise, rand() % 200);
+	}
+	emitter_status(&status, 16);
+	emitter_status((void *)16, sizeof(status));
+	emitter_status((void *)noise, sizeof(status));
+	emitter_name(INSTANCE, 2, (void *)4096, 10);
+	emitter_lost(4711, ~0ull, ~0ull, INSTANCE);
+	emitter_error(1, (void *)1, "mess\x1b[2Jage", INSTANCE);
+	emitter_error(1, NULL, NULL, INSTANCE);
+}
+
+static int wait_for_listener(int seconds)
+{
+	for (int i = 0; i < seconds * 100 && !emitter_wanted(); i++)
+		pause_ms(10);
+	pause_ms(50);
+	return emitter_wanted();
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? atol(argv[2]) : 1;
+
+	if (!wait_for_listener(10))
+		return 3;
+	tell_state(CUDA_STATE_ACTIVE);
+	if (!strcmp(what, "pairs"))
+		emit_pairs(n);
+	else if (!strcmp(what, "storm"))
+		emit_storm(n);
+	else if (!strcmp(what, "names"))
+		emit_hostile_names();
+	else if (!strcmp(what, "failures"))
+		emit_failures();
+	else if (!strcmp(what, "gap"))
+		emit_gap();
+	else if (!strcmp(what, "nonsense"))
+		emit_nonsense();
+	else if (!strcmp(what, "killed"))
+		emit_pairs(n);
+	else if (!strcmp(what, "forever"))
+		for (tell("_Z5saxpyifPfS_", 1);; pause_ms(5))
+			pair(1);
+	else
+		return 2;
+	printf("expect launches=%llu kernels=%llu launch_errors=%llu\n", launched, kernels, errors);
+	fflush(stdout);
+	if (!strcmp(what, "killed"))
+		raise(SIGKILL);
+	tell_state(CUDA_STATE_ENDED);
+	return 0;
+}
