@@ -45,8 +45,9 @@ struct {
 static __always_inline void process_comm(char comm[EVENT_COMM_LEN])
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 
-	BPF_CORE_READ_INTO(comm, task, group_leader, comm);
+	bpf_core_read(comm, EVENT_COMM_LEN, &leader->comm);
 }
 
 static __always_inline bool comm_is_wanted(const char comm[EVENT_COMM_LEN])
