@@ -15,6 +15,7 @@ static const struct {
 	{"trace", "one line an event, live", cmd_trace},
 	{"stat", "run or watch, then sum up", cmd_stat},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
+	{"doctor", "why something is missing, and what mends it", cmd_doctor},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
