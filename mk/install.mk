@@ -35,13 +35,13 @@ put_all = $(Q)for f in $(2); do $(INSTALL) -D -m $(1) "$$f" $(DESTDIR)$(3)/"$${f
 .PHONY: install install-guest install-tool install-dev
 install: install-guest install-tool install-dev
 
-install-guest: all
+install-guest: shipped
 	$(call say,INSTALL,$(DESTDIR)$(guestdir))
 	$(call put,644,$(GUEST),$(guestdir)/$(GUEST_NAME))
 	$(call put,644,$(B)/etc/ld.so.conf.d/cuda-trace.conf,$(ldconfdir)/$(ldconf))
 	$(call put_all,644,$(filter %.7,$(MAN_PAGES)),$(mandir)/man7)
 
-install-tool: all
+install-tool: shipped
 	$(call say,INSTALL,$(DESTDIR)$(bindir)/cuda-trace)
 	$(call put,755,$(TOOL),$(bindir)/cuda-trace)
 	$(call put_all,644,$(filter %.1,$(MAN_PAGES)),$(mandir)/man1)
