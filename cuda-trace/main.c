@@ -14,8 +14,9 @@ static const struct {
 } commands[] = {
 	{"trace", "one line an event, live", cmd_trace},
 	{"stat", "run or watch, then sum up", cmd_stat},
+	{"record", "keep everything in one file", cmd_record},
+	{"report", "tables, pictures, other formats from such a file", cmd_report},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
-	{"doctor", "why something is missing, and what mends it", cmd_doctor},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace record: keeps everything that happens in one SQLite file.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda-trace/commands.h"
+#include "cuda-trace/losses.h"
+#include "cuda-trace/store.h"
+#include "cuda-trace/text.h"
+#include "cuda-trace/watch.h"
+
+#define DEFAULT_PATH "cuda-trace.db"
+
+struct record_options {
+	struct options shared; /* first: the shared rows mean its fields */
+	const char *path;
+	const char *max_size;
+	uint64_t last;
+	bool compress, force, api, errors, graph_nodes, nvtx, unified, quiet;
+};
+
+#define AT(field) offsetof(struct record_options, field)
+
+static const struct option_row rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "What to keep beside kernels, copies, memory, waits", 0},
+	{OPTION_FLAG, 0, "runtime", NULL, "runtime-API launch calls too", AT(shared.runtime)},
+	{OPTION_FLAG, 0, "api", NULL, "every call of the CUDA API (dear)", AT(api)},
+	{OPTION_FLAG, 0, "errors", NULL, "calls of any kind that fail", AT(errors)},
+	{OPTION_FLAG, 0, "graph-nodes", NULL,
+	 "each kernel of a CUDA graph, instead of graphs as a\nwhole", AT(graph_nodes)},
+	{OPTION_FLAG, 0, "nvtx", NULL, "NVTX ranges and marks", AT(nvtx)},
+	{OPTION_FLAG, 0, "unified", NULL, "unified memory: migrations and faults", AT(unified)},
+	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
+	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
+	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
+	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
+	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
+	 AT(max_size)},
+	{OPTION_TIME, 0, "max-duration", "TIME", "stop after this time (the same as -d)",
+	 AT(shared.duration)},
+	{OPTION_TIME, 0, "last", "TIME",
+	 "keep only the last TIME before the end; SIGUSR2 saves\nwhat there is under a name with "
+	 "the "
+	 "time",
+	 AT(last)},
+	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no closing line", AT(quiet)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	 AT(shared.verbose)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "record",
+	.summary = "Records what PROGRAM or others do with CUDA, for cuda-trace report.",
+	.synopsis =
+		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+				      "[OPTIONS] -p PID | -c NAME | -u USER | --cgroup PATH | -a",
+				      NULL},
+	.tables = (const struct option_row *const[]){options_targets, rows, options_limits, NULL},
+	.examples = "  cuda-trace record -- python3 train.py\n"
+		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
+		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
+};
+
+struct record {
+	struct record_options options;
+	struct store *store;
+	char *command;
+	bool stopped; /* no more records are wanted */
+	bool failed;
+};
+
+static volatile sig_atomic_t snapshot_wanted;
+
+static void on_snapshot_signal(int number)
+{
+	snapshot_wanted = 1;
+}
+
+/* "500M" → bytes; 0 = not a size. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "kmgt";
+	char *end;
+	double number = strtod(text, &end);
+	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+
+	if (end == text || !(number > 0) || number > 1e15)
+		return 0;
+	if (*end && (!unit || (end[1] && strcasecmp(end + 1, "iB") && strcasecmp(end + 1, "B"))))
+		return 0;
+	for (int i = 0; unit && i <= unit - units; i++)
+		number *= 1024;
+	return number;
+}
+
+static void on_process_start(void *context, struct process *process)
+{
+	struct record *record = context;
+
+	store__process_start(record->store, process);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *data)
+{
+	struct record *record = context;
+
+	/* What comes after --max-size was reached was not asked for: not a loss. */
+	if (!record->stopped)
+		store__record(record->store, process, data);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	struct record *record = context;
+
+	store__process_end(record->store, process);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct record *record = context;
+	const struct record_options *options = &record->options;
+	struct sigaction action = {.sa_handler = on_snapshot_signal};
+	struct store_options store = {
+		.path = options->path,
+		.command = record->command,
+		.max_bytes = options->max_size ? parse_size(options->max_size) : 0,
+		.keep = options->last,
+		.compress = options->compress,
+		.progress = !options->quiet && isatty(STDERR_FILENO),
+	};
+
+	if (options->last)
+		sigaction(SIGUSR2, &action, NULL);
+	return store__create(&record->store, &store) ? EXIT_TROUBLE : EXIT_OK;
+}
+
+static void save_snapshot(struct record *record)
+{
+	char *path = NULL, when[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int err = -ENOMEM;
+
+	snapshot_wanted = 0;
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	if (asprintf(&path, "%s-%s.db", record->options.path, when) > 0)
+		err = store__snapshot(record->store, path);
+	if (err)
+		fprintf(stderr, "cuda-trace record: cannot save a snapshot: %s\n", strerror(-err));
+	else if (!record->options.quiet)
+		fprintf(stderr, "cuda-trace record: saving %s\n", path);
+	free(path);
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct record *record = context;
+	struct session_lost_counts lost;
+	int err;
+
+	session__lost(session, &lost);
+	err = store__tick(record->store, &lost);
+	if (snapshot_wanted && !err)
+		save_snapshot(record);
+	if (!err)
+		return false;
+	record->stopped = true;
+	if (err == -EFBIG) {
+		fprintf(stderr, "cuda-trace record: --max-size is reached: recording ends\n");
+	} else {
+		fprintf(stderr, "cuda-trace record: cannot write %s.part: %s: recording ends\n",
+			record->options.path, strerror(-err));
+		record->failed = true;
+	}
+	return true;
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct record *record = context;
+	struct session_lost_counts lost;
+	uint64_t records = store__records(record->store);
+	char count[32], size[32], shown[256];
+	struct stat st;
+
+	session__lost(session, &lost);
+	if (store__finish(record->store, &lost)) {
+		record->failed = true;
+		return;
+	}
+	if (record->options.quiet || stat(record->options.path, &st))
+		return;
+	fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n",
+		text__show(shown, sizeof(shown), record->options.path, 60),
+		text__count(count, records), text__count(size, st.st_size));
+	if (lost.total || lost.session[SESSION_LOST_KILLED])
+		losses__say(stderr, &lost);
+}
+
+/* "prog 'arg 1' arg2", for the file; only what fits. */
+static char *join_command(char **program)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&line, &size);
+
+	if (!file)
+		return NULL;
+	for (int i = 0; program[i] && size < 3000; i++) {
+		bool plain = !strpbrk(program[i], " \t\n'\"\\$") && *program[i];
+
+		fprintf(file, plain ? "%s%s" : "%s'%s'", i ? " " : "", program[i]);
+		fflush(file);
+	}
+	fclose(file);
+	return line;
+}
+
+/* A mistyped -o must not cost anybody a file that is something else. */
+static bool may_replace(const char *path)
+{
+	char head[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	n = read(fd, head, sizeof(head));
+	close(fd);
+	return n == 0 || (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16)) ||
+	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
+}
+
+static uint32_t wanted_groups(const struct record_options *options)
+{
+	uint32_t groups = 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL |
+			  1u << CUDA_GROUP_MEMCPY | 1u << CUDA_GROUP_MEMSET |
+			  1u << CUDA_GROUP_MEMORY | 1u << CUDA_GROUP_SYNC |
+			  1u << CUDA_GROUP_OVERHEAD | 1u << CUDA_GROUP_OBJECT;
+
+	groups |= options->graph_nodes ? 1u << CUDA_GROUP_GRAPH_NODES : 1u << CUDA_GROUP_GRAPH;
+	if (options->shared.runtime || options->api)
+		groups |= 1u << CUDA_GROUP_RUNTIME;
+	/* Launches come by their own groups, with more to them. */
+	if (options->api)
+		groups |= ((1u << CUDA_GROUP_COUNT) - (1u << CUDA_GROUP_API_LAUNCH)) &
+			  ~(1u << CUDA_GROUP_API_LAUNCH);
+	if (options->errors)
+		groups |= 1u << CUDA_GROUP_API_ERROR;
+	if (options->nvtx)
+		groups |= 1u << CUDA_GROUP_NVTX;
+	if (options->unified)
+		groups |= 1u << CUDA_GROUP_UVM;
+	return groups;
+}
+
+static int check(struct record_options *options)
+{
+	char shown[256];
+
+	if (!options->path)
+		options->path = DEFAULT_PATH;
+	if (options->max_size && !parse_size(options->max_size))
+		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
+	if (!options->force && !may_replace(options->path))
+		return options__misuse(&usage, "%s is there and is no recording; -f replaces it",
+				       text__show(shown, sizeof(shown), options->path, 60));
+	return EXIT_OK;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = {.options.shared = OPTIONS_INIT};
+	const struct sink sink = {
+		.context = &record,
+		.process_start = on_process_start,
+		.record = on_record,
+		.process_end = on_process_end,
+		.process_error = losses__say_error,
+	};
+	struct watch watch = {
+		.command = "record",
+		.options = &record.options.shared,
+		.sink = &sink,
+		.context = &record,
+		.start = on_start,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	int status;
+	int operand = options__parse(&usage, &record.options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	status = options__take_targets(&usage, &record.options.shared, argc, argv, operand);
+	if (!status)
+		status = check(&record.options);
+	if (status)
+		return status;
+	if (record.options.shared.program)
+		record.command = join_command(record.options.shared.program);
+	watch.groups = wanted_groups(&record.options);
+	status = watch__run(&watch);
+	store__close(record.store);
+	free(record.command);
+	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Processes, names, devices, contexts and streams of an import. */
+#include "cuda-trace/store_objects.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A hostile process may number its names as it likes; more than this stays "[name N]". */
+#define MAX_NAMES     (1u << 20)
+#define MAX_PROCESSES (1u << 20)
+#define MAX_FAILURES  (1u << 20)
+
+#define VM	      1ll /* see docs/schema.md: hw 0, vm 1 */
+#define GLOBAL_VM     (VM << 48)
+
+int rows__new(struct rows **result, struct db *db, uint64_t epoch)
+{
+	struct rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	rows->db = db;
+	rows->epoch = epoch;
+	*result = rows;
+	return 0;
+}
+
+struct rows_process *rows__find(struct rows *rows, uint32_t number)
+{
+	if (number >= rows->process_room || !rows->processes[number].used)
+		return NULL;
+	return &rows->processes[number];
+}
+
+int rows__process(struct rows *rows, uint32_t number, const struct spool_process *info)
+{
+	struct rows_process *process;
+
+	if (!number || number >= MAX_PROCESSES)
+		return 0;
+	if (number >= rows->process_room) {
+		size_t room = number + 64;
+
+		process = realloc(rows->processes, room * sizeof(*process));
+		if (!process)
+			return -ENOMEM;
+		memset(process + rows->process_room, 0,
+		       (room - rows->process_room) * sizeof(*process));
+		rows->processes = process;
+		rows->process_room = room;
+	}
+	process = &rows->processes[number];
+	if (process->used)
+		return 0;
+	process->texts = names__new();
+	if (!process->texts)
+		return -ENOMEM;
+	process->used = true;
+	process->info = *info;
+	process->info.comm[sizeof(process->info.comm) - 1] = '\0';
+	process->global_pid = GLOBAL_VM | (int64_t)(info->pid & 0xffffff) << 24;
+	return 0;
+}
+
+int rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text, size_t length)
+{
+	struct rows_process *process = rows__find(rows, number);
+
+	if (process)
+		names__put(process->texts, id, text, length);
+	return 0;
+}
+
+int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status)
+{
+	struct rows_process *process = rows__find(rows, number);
+
+	if (process) {
+		process->status = *status;
+		process->has_status = true;
+		process->status.cupti_path[sizeof(status->cupti_path) - 1] = '\0';
+		process->status.holder[sizeof(status->holder) - 1] = '\0';
+		process->status.message[sizeof(status->message) - 1] = '\0';
+	}
+	return 0;
+}
+
+int rows__ended(struct rows *rows, uint32_t number, uint64_t time)
+{
+	struct rows_process *process = rows__find(rows, number);
+
+	if (process)
+		process->ended = time;
+	return 0;
+}
+
+static int64_t nameless(struct rows *rows, uint32_t id)
+{
+	char text[32];
+	int n = snprintf(text, sizeof(text), "[name %u]", id);
+
+	return db__string(rows->db, text, n);
+}
+
+int64_t rows__plain_name(struct rows *rows, const struct rows_process *process, uint32_t id)
+{
+	const char *text = names__get(process->texts, id);
+
+	return text ? db__string(rows->db, text, strlen(text)) : nameless(rows, id);
+}
+
+/* The slot of a name, made if needed; NULL without memory or beyond the bound. */
+static struct rows_name *name_slot(struct rows_process *process, uint32_t id)
+{
+	if (id >= MAX_NAMES)
+		id = 0;
+	if (id >= process->name_room) {
+		size_t room = (size_t)id * 2 + 64;
+		struct rows_name *names = realloc(process->names, room * sizeof(*names));
+
+		if (!names)
+			return NULL;
+		for (size_t i = process->name_room; i < room; i++)
+			names[i] = (struct rows_name){.plain = -1};
+		process->names = names;
+		process->name_room = room;
+	}
+	return &process->names[id];
+}
+
+static int64_t brief_name(struct rows *rows, const char *pretty)
+{
+	char *brief = store__short_name(pretty);
+	int64_t id = brief ? db__string(rows->db, brief, strlen(brief)) : -ENOMEM;
+
+	free(brief);
+	return id;
+}
+
+const struct rows_name *rows__kernel_name(struct rows *rows, struct rows_process *process,
+					  uint32_t id)
+{
+	struct rows_name *name = name_slot(process, id);
+	const char *pretty;
+
+	if (!name || name->plain >= 0)
+		return name;
+	pretty = id ? names__pretty(process->texts, id) : NULL;
+	name->plain = rows__plain_name(rows, process, id);
+	name->pretty = pretty ? db__string(rows->db, pretty, strlen(pretty)) : name->plain;
+	name->brief = pretty ? brief_name(rows, pretty) : name->plain;
+	return name->plain < 0 || name->pretty < 0 || name->brief < 0 ? NULL : name;
+}
+
+int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t id)
+{
+	int64_t text = rows__plain_name(rows, process, id);
+	struct rows_name *name = name_slot(process, id);
+	int err;
+
+	if (!name || text < 0)
+		return text < 0 ? text : -ENOMEM;
+	if (!name->domain_made) {
+		err = db__run(
+			rows->db,
+			"INSERT INTO NVTX_EVENTS (start, eventType, globalTid, textId, domainId) "
+			"VALUES (0, 75, ?1, ?2, ?2)",
+			"ii", process->global_pid, text);
+		if (err)
+			return err;
+		name->domain_made = true;
+	}
+	return text;
+}
+
+int64_t rows__device_of(const struct rows_process *process, uint32_t context)
+{
+	for (size_t i = 0; i < process->context_count; i++)
+		if (process->contexts[i].context == context)
+			return process->contexts[i].device;
+	return 0;
+}
+
+static struct rows_tally *find_tally(struct rows_process *process, uint32_t name, uint8_t domain,
+				     uint8_t graph)
+{
+	size_t i = (name * 2654435761u + domain * 2 + graph) & (process->tally_room - 1);
+
+	for (;; i = (i + 1) & (process->tally_room - 1)) {
+		struct rows_tally *tally = &process->tallies[i];
+
+		if (!tally->launches ||
+		    (tally->name == name && tally->domain == domain && tally->graph == graph))
+			return tally;
+	}
+}
+
+static int grow_tallies(struct rows_process *process)
+{
+	size_t room = process->tally_room;
+	struct rows_tally *old = process->tallies;
+
+	process->tallies = calloc(room ? room * 2 : 64, sizeof(*old));
+	if (!process->tallies) {
+		process->tallies = old;
+		return -ENOMEM;
+	}
+	process->tally_room = room ? room * 2 : 64;
+	for (size_t i = 0; i < room; i++)
+		if (old[i].launches)
+			*find_tally(process, old[i].name, old[i].domain, old[i].graph) = old[i];
+	free(old);
+	return 0;
+}
+
+int rows__tally(struct rows *rows, struct rows_process *process, const struct cuda_launch *launch)
+{
+	uint8_t graph = launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH;
+	struct rows_tally *tally;
+
+	if (process->tally_count * 2 >= process->tally_room && grow_tallies(process))
+		return -ENOMEM;
+	tally = find_tally(process, launch->name, launch->domain, graph);
+	if (!tally->launches) {
+		process->tally_count++;
+		tally->name = launch->name;
+		tally->domain = launch->domain;
+		tally->graph = graph;
+	}
+	tally->launches++;
+	tally->failed += launch->result != 0;
+	tally->time += launch->end - launch->start;
+	return 0;
+}
+
+bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
+			const struct cuda_api *call)
+{
+	/* Process, correlation and call in one word; never 0, as cbids are not. */
+	uint64_t key = (uint64_t)(process - rows->processes) << 49 |
+		       (uint64_t)call->head.correlation << 17 | (uint64_t)call->cbid << 1 |
+		       (call->domain == CUDA_DOMAIN_RUNTIME);
+	size_t i;
+
+	if (!rows->failures) {
+		rows->failures = calloc(MAX_FAILURES * 2, sizeof(*rows->failures));
+		if (!rows->failures)
+			return false;
+		rows->failure_room = MAX_FAILURES * 2;
+	}
+	i = (key * 0x9e3779b97f4a7c15ull) >> 43;
+	for (; rows->failures[i]; i = (i + 1) & (rows->failure_room - 1))
+		if (rows->failures[i] == key)
+			return true;
+	if (rows->failure_count < MAX_FAILURES) {
+		rows->failures[i] = key;
+		rows->failure_count++;
+	}
+	return false;
+}
+
+static void format_uuid(char out[48], const uint8_t uuid[16])
+{
+	int n = snprintf(out, 48, "GPU-");
+
+	for (int i = 0; i < 16; i++)
+		n += snprintf(out + n, 48 - n, "%s%02x",
+			      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+static int put_device(struct rows *rows, const struct rows_process *process,
+		      const struct cuda_device *device)
+{
+	const char *name = names__get(process->texts, device->name);
+	char uuid[48], pci[17];
+	int err;
+
+	format_uuid(uuid, device->uuid);
+	snprintf(pci, sizeof(pci), "%.16s", device->pci);
+	/* Ordinals are a process's own: the same one may be two devices. Rows differ by UUID. */
+	err = db__run(
+		rows->db,
+		"INSERT INTO TARGET_INFO_GPU (vmId, id, name, busLocation, isDiscrete, "
+		"totalMemory, clockRate, smCount, uuid, cuDevice, computeMajor, computeMinor, "
+		"smMajor, smMinor) "
+		"SELECT ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?2, ?9, ?10, ?9, ?10 WHERE NOT "
+		"EXISTS (SELECT 1 FROM TARGET_INFO_GPU WHERE id = ?2 AND uuid = ?8)",
+		"iittiiitii", GLOBAL_VM, (int64_t)device->device, name, pci,
+		(int64_t)device->memory, (int64_t)device->core_clock * 1000,
+		(int64_t)device->multiprocessors, uuid, (int64_t)device->major,
+		(int64_t)device->minor);
+	if (err)
+		return err;
+	return db__run(
+		rows->db,
+		"INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT ?1, ?1, ?2, ?3, ?4 WHERE NOT "
+		"EXISTS (SELECT 1 FROM TARGET_INFO_CUDA_DEVICE WHERE cudaId = ?1 AND pid = ?2)",
+		"iiti", (int64_t)device->device, (int64_t)process->info.pid, uuid,
+		(int64_t)device->multiprocessors);
+}
+
+static int put_context(struct rows *rows, struct rows_process *process,
+		       const struct cuda_context *context)
+{
+	if (process->context_count < ROWS_CONTEXTS) {
+		process->contexts[process->context_count].context = context->context;
+		process->contexts[process->context_count++].device = context->device;
+	}
+	return db__run(rows->db,
+		       "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO "
+		       "SELECT ?1, 0, 1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM "
+		       "TARGET_INFO_CUDA_CONTEXT_INFO WHERE processId = ?2 AND contextId = ?4)",
+		       "iiiiiii", (int64_t)context->null_stream, (int64_t)process->info.pid,
+		       (int64_t)context->device, (int64_t)context->context,
+		       context->green ? (int64_t)context->parent : DB_NULL, (int64_t)context->green,
+		       context->green ? (int64_t)context->multiprocessors : DB_NULL);
+}
+
+static int put_stream(struct rows *rows, const struct rows_process *process,
+		      const struct cuda_stream *stream)
+{
+	return db__run(rows->db, "INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (?, 0, 1, ?, ?, ?, ?)",
+		       "iiiii", (int64_t)stream->stream, (int64_t)process->info.pid,
+		       (int64_t)stream->context, (int64_t)(uint32_t)stream->priority,
+		       (int64_t)stream->flag);
+}
+
+int rows__object(struct rows *rows, struct rows_process *process, const union rows_record *record)
+{
+	switch (record->head.kind) {
+	case CUDA_RECORD_DEVICE:
+		return put_device(rows, process, &record->device);
+	case CUDA_RECORD_CONTEXT:
+		return put_context(rows, process, &record->context);
+	case CUDA_RECORD_STREAM:
+		return put_stream(rows, process, &record->stream);
+	default:
+		return 0;
+	}
+}
+
+static int finish_tallies(struct rows *rows, struct rows_process *process)
+{
+	for (size_t i = 0; i < process->tally_room; i++) {
+		const struct rows_tally *tally = &process->tallies[i];
+		const struct rows_name *name;
+		int err;
+
+		if (!tally->launches)
+			continue;
+		name = rows__kernel_name(rows, process, tally->name);
+		if (!name)
+			return -ENOMEM;
+		err = db__run(rows->db, "INSERT INTO CUDA_TRACE_LAUNCHES VALUES (?,?,?,?,?,?,?)",
+			      "iiiiiii", process->global_pid,
+			      (int64_t)(tally->domain != CUDA_DOMAIN_RUNTIME), name->pretty,
+			      (int64_t)tally->graph, (int64_t)tally->launches,
+			      (int64_t)tally->failed, (int64_t)tally->time);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int finish_process(struct rows *rows, struct rows_process *process)
+{
+	const struct cuda_status *status = &process->status;
+	bool has = process->has_status;
+	int err;
+
+	err = db__run(rows->db, "INSERT INTO PROCESSES VALUES (?,?,?)", "iit", process->global_pid,
+		      (int64_t)process->info.pid, process->info.comm);
+	if (err)
+		return err;
+	err = db__run(
+		rows->db, "INSERT INTO CUDA_TRACE_PROCESSES VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		"iiiiitiiiiiittt", process->global_pid, (int64_t)process->info.instance,
+		(int64_t)process->info.pid, (int64_t)process->info.uid,
+		(int64_t)process->info.cgroup, process->info.comm,
+		(int64_t)(process->info.time - rows->epoch),
+		process->ended ? (int64_t)(process->ended - rows->epoch) : DB_NULL,
+		has ? (int64_t)status->state : DB_NULL, has ? (int64_t)status->reason : DB_NULL,
+		has ? (int64_t)status->cupti_version : DB_NULL,
+		has ? (int64_t)status->driver_version : DB_NULL, has ? status->cupti_path : NULL,
+		has ? status->holder : NULL, has ? status->message : NULL);
+	return err ? err : finish_tallies(rows, process);
+}
+
+int rows__finish(struct rows *rows)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < rows->process_room; i++)
+		if (rows->processes[i].used)
+			err = finish_process(rows, &rows->processes[i]);
+	return err;
+}
+
+uint64_t rows__count(const struct rows *rows)
+{
+	return rows->count;
+}
+
+void rows__free(struct rows *rows)
+{
+	if (!rows)
+		return;
+	for (size_t i = 0; i < rows->process_room; i++) {
+		names__free(rows->processes[i].texts);
+		free(rows->processes[i].names);
+		free(rows->processes[i].tallies);
+	}
+	free(rows->processes);
+	free(rows->failures);
+	free(rows);
+}

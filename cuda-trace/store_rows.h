@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From records to rows: which record goes to which table and what its fields are called there.
+ * Used by the import only.
+ */
+#ifndef CUDA_TRACE_STORE_ROWS_H
+#define CUDA_TRACE_STORE_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "cuda-trace/store_db.h"
+#include "cuda-trace/store_spool.h"
+
+struct rows;
+
+/* Times become relative to `epoch`, a CLOCK_MONOTONIC in ns. */
+int rows__new(struct rows **rows, struct db *db, uint64_t epoch);
+/* Processes are numbered as in the spool, from 1. */
+int rows__process(struct rows *rows, uint32_t number, const struct spool_process *process);
+int rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text, size_t length);
+int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status);
+int rows__ended(struct rows *rows, uint32_t number, uint64_t time);
+/* All names must have come before the first record. `size` bytes are readable. */
+int rows__record(struct rows *rows, uint32_t number, const struct cuda_record *record, size_t size);
+/* The tables that are only known at the end: processes, launches by name. */
+int rows__finish(struct rows *rows);
+uint64_t rows__count(const struct rows *rows);
+void rows__free(struct rows *rows);
+
+#endif
