@@ -9,20 +9,24 @@ include mk/rules.mk
 include libcupti-usdt/build.mk
 include bpf/build.mk
 include cuda-trace/build.mk
-include tests/build.mk
 include man/build.mk
 include mk/install.mk
+# What is installed and packaged; the rest serves tests.
+SHIPPED := $(ALL)
+include tests/build.mk
 include mk/check.mk
 include mk/package.mk
 
-.PHONY: all guest workloads clean help deps demo bench format compile_commands.json
+.PHONY: all shipped guest workloads clean help deps demo bench format compile_commands.json
 all: $(ALL)
+shipped: $(SHIPPED)
 guest: $(GUEST)
-workloads: $(WORKLOADS) $(SIMCUDA)
+workloads: simcuda
 
 #: cuda-trace: goals of make (outputs in build/, or in the folder B=...)
 #:
-#:   all              guest library, tool and manual pages: the default
+#:   all              guest library, tool, manual pages, test programs: the default
+#:   shipped          only what is installed
 #:   demo             cuda-trace on a small CUDA program, on the GPU or the simulated driver
 #:   check            builds, installs into a tree of its own, tests that;
 #:                    TESTS='tests/trace.bats' runs some files, FILTER=regex some tests

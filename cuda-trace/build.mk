@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TOOL := $(B)/cuda-trace
 TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard cuda-trace/*.c))
-TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c sqlite3) -lelf -lz -lm -lstdc++ -lpthread
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c sqlite3 2>/dev/null) -lelf -lz -lm -lstdc++ -lpthread
 ALL += $(TOOL)
 
 # The skeletons must exist before the first compile; afterwards the .d files know who needs them.
 $(TOOL_OBJS): | $(SKELETONS)
 $(TOOL_OBJS): OBJ_CFLAGS = -DGUESTDIR='"$(guestdir)"'
+# The only ones to know where things are installed: another prefix rebuilds these alone.
+$(B)/obj/cuda-trace/targets.o $(B)/obj/cuda-trace/cmd_enable.o: $(B)/paths
 
 $(TOOL): $(TOOL_OBJS)
 	$(call say,LD,$@)

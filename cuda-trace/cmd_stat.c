@@ -37,7 +37,8 @@ struct stat {
 	struct pattern *pattern;
 	struct stat_table table;
 	FILE *output;
-	uint64_t started; /* ns */
+	uint64_t started;      /* ns */
+	uint64_t first_record; /* ns, when the first one came; 0 = none did */
 };
 
 static uint64_t now_ns(void)
@@ -59,6 +60,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 {
 	struct stat *stat = context;
 
+	if (!stat->first_record)
+		stat->first_record = now_ns();
 	stat_table__record(&stat->table, process, record);
 }
 
@@ -86,6 +89,8 @@ static void on_finish(void *context, struct session *session)
 		.table = &stat->table,
 		.lost = &lost,
 		.duration_ns = now_ns() - stat->started,
+		.first_record_ns =
+			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
 		.most_kernels = stat->options.count ? stat->options.count : DEFAULT_KERNELS,
 	};
 

@@ -17,6 +17,7 @@ static const struct {
 	{"record", "keep everything in one file", cmd_record},
 	{"report", "tables, pictures, other formats from such a file", cmd_report},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
+	{"doctor", "why something is missing, and what mends it", cmd_doctor},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

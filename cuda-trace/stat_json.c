@@ -130,6 +130,10 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 	struct json_object *totals = json_object_new_object();
 
 	put_number(object, "duration_ns", report->duration_ns);
+	json_object_object_add(object, "first_record_ms",
+			       report->first_record_ns < 0
+				       ? NULL
+				       : json_object_new_double(report->first_record_ns / 1e6));
 	put_text(object, "source", stat_report__source(report));
 	put_sums(totals, &report->table->totals);
 	json_object_object_add(object, "totals", totals);

@@ -27,7 +27,7 @@ $(B)/etc/%: etc/%.in mk/install.mk $(B)/paths
 	$(Q)sed -e 's,@INJECT@,$(INJECT),g' -e 's,@GUESTDIR@,$(guestdir),g' \
 		-e 's,@TEST_GUEST@,$(call any_of,test:-r),g' -e 's,@CSH_GUEST@,$(call any_of,-r),g' \
 		-e 's,@SYSCONFDIR@,$(sysconfdir),g' -e 's,@DATADIR@,$(datadir),g' \
-		-e 's,@BINDIR@,$(bindir),g' $< > $@
+		-e 's,@BINDIR@,$(bindir),g' -e 's,@DEFAULTDIR@,$(defaultdir),g' $< > $@
 
 put = $(Q)$(INSTALL) -D -m $(1) $(2) $(DESTDIR)$(3)
 put_all = $(Q)for f in $(2); do $(INSTALL) -D -m $(1) "$$f" $(DESTDIR)$(3)/"$${f\#\#*/}" || exit 1; done
@@ -35,13 +35,13 @@ put_all = $(Q)for f in $(2); do $(INSTALL) -D -m $(1) "$$f" $(DESTDIR)$(3)/"$${f
 .PHONY: install install-guest install-tool install-dev
 install: install-guest install-tool install-dev
 
-install-guest: all
+install-guest: shipped
 	$(call say,INSTALL,$(DESTDIR)$(guestdir))
 	$(call put,644,$(GUEST),$(guestdir)/$(GUEST_NAME))
 	$(call put,644,$(B)/etc/ld.so.conf.d/cuda-trace.conf,$(ldconfdir)/$(ldconf))
 	$(call put_all,644,$(filter %.7,$(MAN_PAGES)),$(mandir)/man7)
 
-install-tool: all
+install-tool: shipped
 	$(call say,INSTALL,$(DESTDIR)$(bindir)/cuda-trace)
 	$(call put,755,$(TOOL),$(bindir)/cuda-trace)
 	$(call put_all,644,$(filter %.1,$(MAN_PAGES)),$(mandir)/man1)

@@ -2,4 +2,5 @@
 -include tests/simcuda/build.mk
 -include tests/workloads/build.mk
 -include tests/emitter/build.mk
+-include tests/guest/build.mk
 -include tests/store/build.mk

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The report of `cuda-trace doctor -p PID`. The process may be in a container: its paths are
+ * looked up below its own root. Called by cmd_doctor; one thread.
+ */
+#include <errno.h>
+#include <string.h>
+#include "cuda-trace/doctor_choice.h"
+#include "cuda-trace/doctor_examine.h"
+#include "cuda-trace/doctor_findings.h"
+#include "cuda-trace/doctor_image.h"
+#include "cuda-trace/doctor_libraries.h"
+#include "cuda-trace/doctor_live.h"
+#include "cuda-trace/doctor_process.h"
+#include "cuda-trace/doctor_report.h"
+
+static void choose(struct libraries *libraries, const struct cuda_process *process,
+		   struct choice *choice)
+{
+	const struct choice_inputs inputs = {
+		.named = process->override,
+		.mapped = process->libcupti.path,
+		.cudart = process->cudart.path,
+		.cuda_home = process->cuda_home,
+		.library_path = process->library_path,
+		.driver_major = libraries->driver_major,
+	};
+
+	choice__make(libraries, &inputs, choice);
+}
+
+/* Why a CUDA process runs without the guest. */
+static void report_absent(const struct libraries *libraries, const struct cuda_process *process,
+			  struct findings *findings)
+{
+	const char *name = strrchr(process->injection, '/');
+
+	name = name ? name + 1 : process->injection;
+	if (!*process->libcuda.path)
+		findings__add(findings, FINDING_NOTE, "no_cuda", NULL,
+			      "the process has not loaded the CUDA driver (yet): there is nothing "
+			      "to trace");
+	else if (!process->environment_known)
+		findings__add(findings, FINDING_PROBLEM, "guest_absent",
+			      "sudo cuda-trace doctor -p PID",
+			      "the guest is not loaded; this user may not see with what "
+			      "environment it began");
+	else if (!*process->injection)
+		findings__add(
+			findings, FINDING_PROBLEM, "guest_absent",
+			"cuda-trace enable, then start the program again",
+			"the guest is not loaded: the program began without CUDA_INJECTION64_PATH");
+	else if (strcmp(name, "libcupti-usdt.so"))
+		findings__add(
+			findings, FINDING_PROBLEM, "guest_absent",
+			"start the program without the other tool",
+			"the guest is not loaded: CUDA_INJECTION64_PATH is %s, another tool's",
+			process->injection);
+	else if (*process->injection == '/' &&
+		 !filetree__exists(libraries->tree, process->injection))
+		findings__add(
+			findings, FINDING_PROBLEM, "guest_absent",
+			process->same_root
+				? "reinstall libcupti-usdt, then start the program again"
+				: "start the container with --device cuda-trace/guest=all",
+			"the guest is not loaded: %s is not there in the process's file system",
+			process->injection);
+	else
+		findings__add(findings, FINDING_PROBLEM, "guest_absent", "start the program again",
+			      "the guest is not loaded although CUDA_INJECTION64_PATH is %s: "
+			      "cuInit() was not "
+			      "called yet, or the file could not be loaded there",
+			      process->injection);
+}
+
+static const char *reason_text(uint32_t reason)
+{
+	switch (reason) {
+	case CUDA_INERT_NO_CUPTI:
+		return "no usable libcupti was found";
+	case CUDA_INERT_OFF:
+		return "switched off by its environment (CUDA_TRACE=off)";
+	case CUDA_INERT_SECURE:
+		return "the program is setuid, setgid or has file capabilities";
+	case CUDA_INERT_FORKED:
+		return "this is a forked child, in which CUDA does not work";
+	case CUDA_INERT_FATAL:
+		return "CUPTI reported a fatal state";
+	case CUDA_INERT_UNSUITABLE:
+		return "the libcupti that was found is not suitable";
+	default:
+		return "for a reason that this version does not know";
+	}
+}
+
+static void report_search(const struct cuda_status *status, struct findings *findings)
+{
+	char search[sizeof(status->search) + 1], *line, *rest = search;
+
+	snprintf(search, sizeof(search), "%.*s", (int)sizeof(status->search), status->search);
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			findings__add(findings, FINDING_OK, "search", NULL, "the guest looked: %s",
+				      line);
+}
+
+static void report_state(const struct image *image, const struct cuda_status *status,
+			 struct findings *findings)
+{
+	char command[128];
+
+	switch (status->state) {
+	case CUDA_STATE_DORMANT:
+	case CUDA_STATE_ACTIVE:
+		findings__add(findings, FINDING_OK, "state", NULL,
+			      "the guest is %s, with %.256s (API %u); GPU times can be traced",
+			      status->state == CUDA_STATE_ACTIVE ? "active" : "dormant",
+			      status->cupti_path, status->cupti_version);
+		break;
+	case CUDA_STATE_YIELDED:
+		findings__add(findings, FINDING_PROBLEM, "state",
+			      "end the other profiler, then attach again",
+			      "another CUPTI client holds the process%s%.64s: no GPU times until "
+			      "it lets go",
+			      *status->holder ? ": " : "", status->holder);
+		break;
+	default:
+		image__install_command(image, command, sizeof(command));
+		findings__add(findings, FINDING_PROBLEM, "state",
+			      status->reason == CUDA_INERT_NO_CUPTI ||
+					      status->reason == CUDA_INERT_UNSUITABLE
+				      ? command
+				      : NULL,
+			      "the guest does nothing in this process: %s%s%.128s",
+			      reason_text(status->reason), *status->message ? ": " : "",
+			      status->message);
+	}
+	if (status->prime_us)
+		findings__add(findings, FINDING_OK, "primed", NULL,
+			      "priming CUPTI took %u.%u ms at the program's start",
+			      status->prime_us / 1000, status->prime_us % 1000 / 100);
+	report_search(status, findings);
+}
+
+static void report_loaded(struct libraries *libraries, const struct cuda_process *process,
+			  struct findings *findings)
+{
+	struct cuda_status status;
+	struct image image;
+	char said[512], guest[FILETREE_PATH_MAX + 32];
+	int err;
+
+	findings__add(findings, process->guest.deleted ? FINDING_NOTE : FINDING_OK, "guest_loaded",
+		      process->guest.deleted ? "start the program again to get the new one" : NULL,
+		      "the guest is loaded: %s%s", process->guest.path,
+		      process->guest.deleted ? ", replaced or removed since" : "");
+	snprintf(guest, sizeof(guest), "/proc/%u/root%s", process->pid, process->guest.path);
+	err = live__status(process->pid, process->guest.deleted ? NULL : guest, &status, said,
+			   sizeof(said));
+	if (err == -ETIMEDOUT)
+		findings__add(findings, FINDING_PROBLEM, "state", NULL,
+			      "the guest did not tell its state within %d ms: the process may be "
+			      "stopped, or "
+			      "inert (set-user-ID, CUDA_TRACE=off)",
+			      LIVE_WAIT_MS);
+	else if (err)
+		findings__add(findings, FINDING_NOTE, "state", "sudo cuda-trace doctor -p PID",
+			      "the guest's state could not be asked for: %s",
+			      *said ? said : strerror(-err));
+	if (err)
+		return;
+	image__read(libraries->tree, &image);
+	report_state(&image, &status, findings);
+}
+
+static void report_fit(struct libraries *libraries, const struct cuda_process *process,
+		       struct choice *choice, struct findings *findings)
+{
+	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
+	char cuda[16];
+
+	choose(libraries, process, choice);
+	if (process->libcupti_count > 1)
+		findings__add(
+			findings, FINDING_PROBLEM, "two_libcupti", NULL,
+			"the process has mapped %u different libcupti: they collide in the driver",
+			process->libcupti_count);
+	if (!choice->library)
+		findings__add(findings, FINDING_PROBLEM, "libcupti", NULL,
+			      "no libcupti that the guest would take in this process%s%s",
+			      choice->refused ? ": " : "",
+			      choice->refused ? library__verdict_text(choice->refused->verdict)
+					      : "");
+	else
+		findings__add(findings, FINDING_OK, "libcupti", NULL,
+			      "the guest's choice here: %s (CUDA %s): %s", choice->path,
+			      library__cuda(choice->library, cuda), choice->why);
+	if (choice->library && cudart && choice->library->cuda_major &&
+	    choice->library->cuda_major < cudart)
+		findings__add(findings, FINDING_NOTE, "older_than_cudart", NULL,
+			      "this libcupti is of CUDA %s, the program's libcudart of %u: it does "
+			      "not know "
+			      "newer launch calls of the runtime API",
+			      cuda, cudart);
+}
+
+void examine__process(struct libraries *libraries, const struct cuda_process *process,
+		      struct findings *findings)
+{
+	struct choice choice;
+
+	findings__add(findings, FINDING_OK, "process", NULL, "%u is %s of user %u%s", process->pid,
+		      process->comm, process->uid,
+		      process->same_root ? "" : ", in a file system of its own (a container)");
+	if (process->off)
+		findings__add(findings, FINDING_PROBLEM, "off",
+			      "start the program without CUDA_TRACE=off",
+			      "CUDA_TRACE=off is in its environment: the guest keeps still");
+	if (*process->guest.path)
+		report_loaded(libraries, process, findings);
+	else
+		report_absent(libraries, process, findings);
+	report_fit(libraries, process, &choice, findings);
+	report__libraries(libraries, &choice, findings);
+}
+
+void examine__briefly(struct libraries *libraries, const struct cuda_process *process,
+		      struct findings *findings)
+{
+	struct choice choice = {.library = NULL};
+
+	if (process->same_root)
+		choose(libraries, process, &choice);
+	findings__add(findings, FINDING_OK, "process", NULL,
+		      "process %u (%s): guest %s, libcupti %s%s%s", process->pid, process->comm,
+		      *process->guest.path ? "loaded" : "not loaded",
+		      *process->libcupti.path ? process->libcupti.path : "not loaded",
+		      choice.library && !*process->libcupti.path ? ", the guest's choice " : "",
+		      choice.library && !*process->libcupti.path ? choice.path : "");
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What tracing needs of the running kernel, and of this user's rights. */
+#ifndef CUDA_TRACE_DOCTOR_KERNEL_H
+#define CUDA_TRACE_DOCTOR_KERNEL_H
+
+struct filetree;
+struct findings;
+
+void kernel__report(struct filetree *tree, struct findings *findings);
+/* A probe of the tool's own, hit by a process of its own, received: the whole way but the guest. */
+void kernel__test_live(struct findings *findings);
+
+#endif

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Graphs: nodes run one after the other in the order in which they were added, which every set of
+// dependencies allows that only points backwards. A launch gives each node's record the launch's
+// correlation id, or one record of the whole graph when graphs are traced as wholes.
+#include <stdlib.h>
+#include <string.h>
+#include "tests/simcuda/cuda/driver.h"
+
+struct CUgraphNode_st {
+	uint32_t magic;
+	uint64_t id;
+	uint32_t kind; /* KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY_PEER, KIND_MEMSET, 0: empty */
+	struct launch launch;
+	uint64_t values[4]; /* copies of the kernel's parameters */
+	void *parameters[4];
+	struct simcuda_record record;
+	void *target;
+	const void *source;
+	size_t element;
+	struct CUgraphNode_st *next;
+};
+
+struct CUgraph_st {
+	uint32_t magic;
+	uint32_t id;
+	uint32_t nodes;
+	struct CUgraphNode_st *first, **last;
+};
+
+struct CUgraphExec_st {
+	uint32_t magic;
+	CUgraph graph; /* its own copy */
+};
+
+static _Atomic uint32_t last_id;
+
+static bool graph__valid(CUgraph graph)
+{
+	return graph && graph->magic == MAGIC_GRAPH;
+}
+
+CUgraph graph__new(void)
+{
+	CUgraph graph = calloc(1, sizeof(*graph));
+
+	if (graph) {
+		graph->magic = MAGIC_GRAPH;
+		graph->id = atomic_fetch_add(&last_id, 1) + 1;
+		graph->last = &graph->first;
+	}
+	return graph;
+}
+
+static void graph__free(CUgraph graph)
+{
+	while (graph->first) {
+		CUgraphNode node = graph->first;
+
+		graph->first = node->next;
+		node->magic = 0;
+		free(node);
+	}
+	graph->magic = 0;
+	free(graph);
+}
+
+static CUgraphNode graph__append(CUgraph graph)
+{
+	CUgraphNode node = calloc(1, sizeof(*node));
+
+	if (!node)
+		abort();
+	node->magic = MAGIC_NODE;
+	node->id = (uint64_t)graph->id << 32 | ++graph->nodes;
+	*graph->last = node;
+	graph->last = &node->next;
+	return node;
+}
+
+/* The program may change its parameters' memory after this call: copy what is known of them. */
+static void node__keep_parameters(CUgraphNode node)
+{
+	const struct kernel *kernel = node->launch.function->kernel;
+	void **parameters = node->launch.parameters;
+
+	if (!kernel || !parameters)
+		return;
+	for (unsigned int i = 0; i < kernel->parameters; i++) {
+		memcpy(&node->values[i], parameters[i], kernel->sizes[i]);
+		node->parameters[i] = &node->values[i];
+	}
+	node->launch.parameters = node->parameters;
+}
+
+CUresult graph__add_kernel(CUgraph graph, const struct launch *launch, CUgraphNode *handle)
+{
+	CUgraphNode node = graph__append(graph);
+
+	node->kind = KIND_KERNEL;
+	node->launch = *launch;
+	node__keep_parameters(node);
+	if (handle)
+		*handle = node;
+	return CUDA_SUCCESS;
+}
+
+CUresult graph__add_copy(CUgraph graph, const struct simcuda_record *record, void *target,
+			 const void *source, CUgraphNode *handle)
+{
+	CUgraphNode node = graph__append(graph);
+
+	node->kind = record->kind;
+	node->record = *record;
+	node->target = target;
+	node->source = source;
+	if (handle)
+		*handle = node;
+	return CUDA_SUCCESS;
+}
+
+CUresult graph__add_set(CUgraph graph, const struct simcuda_record *record, void *target,
+			size_t element, CUgraphNode *handle)
+{
+	graph__add_copy(graph, record, target, NULL, handle);
+	((CUgraphNode)((char *)graph->last - offsetof(struct CUgraphNode_st, next)))->element =
+		element;
+	return CUDA_SUCCESS;
+}
+
+uint64_t graph__node_id(CUgraphNode node)
+{
+	return node && node->magic == MAGIC_NODE ? node->id : 0;
+}
+
+uint32_t graph__id(CUgraph graph)
+{
+	return graph__valid(graph) ? graph->id : 0;
+}
+
+uint32_t graph__exec_id(CUgraphExec exec)
+{
+	return exec && exec->magic == MAGIC_EXEC ? exec->graph->id : 0;
+}
+
+CUresult sim_cuGraphCreate(CUgraph *handle, unsigned int flags)
+{
+	if (!handle || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	*handle = graph__new();
+	return *handle ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_cuGraphDestroy(CUgraph graph)
+{
+	if (!graph__valid(graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	graph__free(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
+				     const CUgraphNode *dependencies, size_t count,
+				     const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct launch launch = {0};
+	CUresult result;
+
+	if (!node || !graph__valid(graph) || !p)
+		return CUDA_ERROR_INVALID_VALUE;
+	launch = (struct launch){p->func ? p->func : (CUfunction)p->kern,
+				 {p->gridDimX, p->gridDimY, p->gridDimZ},
+				 {p->blockDimX, p->blockDimY, p->blockDimZ},
+				 {0},
+				 p->sharedMemBytes,
+				 0,
+				 p->kernelParams};
+	result = launch__check(&launch);
+	return result ? result : graph__add_kernel(graph, &launch, node);
+}
+
+CUresult sim_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+				  size_t count, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext context)
+{
+	struct simcuda_record record = {.kind = KIND_MEMSET};
+	uint32_t device = 0;
+
+	if (!node || !graph__valid(graph) || !p || p->height != 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	record.set.bytes = p->width * p->elementSize;
+	record.set.value = p->value;
+	record.set.memory = memory__kind(p->dst, &device);
+	return graph__add_set(graph, &record, (void *)(uintptr_t)p->dst, p->elementSize, node);
+}
+
+CUresult sim_cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+				 size_t count)
+{
+	if (!node || !graph__valid(graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	*node = graph__append(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+	size_t i = 0;
+
+	if (!graph__valid(graph) || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (CUgraphNode node = graph->first; nodes && node && i < *count; node = node->next)
+		nodes[i++] = node;
+	*count = nodes ? i : graph->nodes;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
+					 unsigned long long flags)
+{
+	CUgraphExec exec;
+
+	if (!handle || !graph__valid(graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	exec = calloc(1, sizeof(*exec));
+	if (!exec)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	exec->magic = MAGIC_EXEC;
+	exec->graph = graph__new();
+	if (!exec->graph)
+		abort();
+	for (CUgraphNode node = graph->first; node; node = node->next) {
+		CUgraphNode own = graph__append(exec->graph), next = own->next;
+		uint64_t id = own->id;
+
+		*own = *node;
+		own->id = id;
+		own->next = next;
+		if (own->kind == KIND_KERNEL)
+			node__keep_parameters(own);
+	}
+	*handle = exec;
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphExecDestroy(CUgraphExec exec)
+{
+	if (!exec || exec->magic != MAGIC_EXEC)
+		return CUDA_ERROR_INVALID_VALUE;
+	graph__free(exec->graph);
+	exec->magic = 0;
+	free(exec);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+	return exec && exec->magic == MAGIC_EXEC ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static void node__run(CUgraphNode node, CUstream stream, uint32_t graph)
+{
+	struct simcuda_record record = node->record;
+
+	if (node->kind == KIND_KERNEL) {
+		launch__push(stream, &node->launch, graph, node->id);
+		return;
+	}
+	if (!node->kind)
+		return;
+	record__place(&record, record__wanted(KIND_GRAPH) ? 0 : node->kind, stream);
+	record.graph = graph;
+	record.graph_node = node->id;
+	if (node->kind == KIND_MEMSET)
+		copy__fill(node->target, record.set.value, node->element,
+			   record.set.bytes / node->element);
+	else
+		memmove(node->target, node->source, record.copy.bytes);
+	stream__push(stream, copy__duration(record.copy.bytes), &record);
+}
+
+CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream handle)
+{
+	struct simcuda_record whole = {0};
+	struct thread *thread = thread__current();
+	uint64_t start;
+	CUstream stream;
+	CUresult result = stream__resolve(handle, &stream);
+
+	if (result)
+		return result;
+	if (!exec || exec->magic != MAGIC_EXEC)
+		return CUDA_ERROR_INVALID_VALUE;
+	start = clock__now() + settings__get()->latency_ns;
+	pthread_mutex_lock(&stream->lock);
+	whole.start = stream->end > start ? stream->end : start;
+	pthread_mutex_unlock(&stream->lock);
+	for (CUgraphNode node = exec->graph->first; node; node = node->next)
+		node__run(node, stream, exec->graph->id);
+	record__place(&whole, KIND_GRAPH, stream);
+	whole.graph = exec->graph->id;
+	pthread_mutex_lock(&stream->lock);
+	whole.end = stream->end > whole.start ? stream->end : whole.start;
+	pthread_mutex_unlock(&stream->lock);
+	if (record__wanted(KIND_GRAPH))
+		record__send(&whole);
+	atomic_store_explicit(&thread->launches, thread->launches + 1, memory_order_relaxed);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
+{
+	return sim_cuGraphLaunch(exec, stream ? stream : CU_STREAM_PER_THREAD);
+}

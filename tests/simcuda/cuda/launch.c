@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Kernel launches: what the driver checks, then a place on the stream's timeline.
+#include "tests/simcuda/cuda/driver.h"
+
+/* What the tracer is told about every kernel beside its own figures. */
+#define REGISTERS 16
+
+static _Atomic uint64_t attempts;
+
+CUresult launch__check(const struct launch *launch)
+{
+	uint64_t every = settings__get()->fail_launch;
+	uint64_t block = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+
+	if (!function__valid(launch->function))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!launch->grid[0] || !launch->grid[1] || !launch->grid[2] || !block)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (launch->grid[0] > 2147483647U || launch->grid[1] > 65535 || launch->grid[2] > 65535)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (launch->block[0] > 1024 || launch->block[1] > 1024 || launch->block[2] > 64 ||
+	    block > 1024)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (launch->shared > launch->function->max_dynamic_shared)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (launch->function->kernel && !launch->parameters)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (every && atomic_fetch_add(&attempts, 1) % every == every - 1)
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	return CUDA_SUCCESS;
+}
+
+/* graph 0: a launch of its own. With whole graphs traced, their nodes give no record. */
+void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node)
+{
+	struct simcuda_record record = {0};
+
+	if (atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed)) {
+		record__place(&record, KIND_KERNEL, stream);
+		if (record__wanted(KIND_SERIAL_KERNEL))
+			record.kind = KIND_SERIAL_KERNEL;
+		record.graph = graph;
+		record.graph_node = node;
+		record.kernel.name = launch->function->name;
+		for (int i = 0; i < 3; i++) {
+			record.kernel.grid[i] = launch->grid[i];
+			record.kernel.block[i] = launch->block[i];
+			record.kernel.cluster[i] = launch->cluster[i];
+		}
+		record.kernel.static_shared = launch->function->static_shared;
+		record.kernel.dynamic_shared = launch->shared;
+		record.kernel.registers = REGISTERS;
+		record.kernel.launch_type = launch->type;
+		if (graph && record__wanted(KIND_GRAPH))
+			record.kind = 0;
+	}
+	kernel__run(launch);
+	stream__push(stream, kernel__duration(launch), &record);
+}
+
+static CUresult launch(const struct launch *launch, CUstream handle)
+{
+	const struct simcuda_hooks *hooks =
+		atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed);
+	uint64_t burn = settings__get()->launch_ns;
+	struct thread *thread = thread__current();
+	CUstream stream;
+	CUresult result = stream__resolve(handle, &stream);
+
+	if (burn)
+		for (uint64_t end = clock__now() + burn; clock__now() < end;)
+			;
+	if (!result)
+		result = launch__check(launch);
+	if (result)
+		return result;
+	if (stream->capture)
+		return graph__add_kernel(stream->capture, launch, NULL);
+	launch__push(stream, launch, 0, 0);
+	atomic_store_explicit(&thread->launches, thread->launches + 1, memory_order_relaxed);
+	if (hooks)
+		hooks->resource(RESOURCE_MODULE_PROFILED, stream->context, NULL, NULL);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			    CUstream stream, void **parameters, void **extra)
+{
+	struct launch one = {f, {gx, gy, gz}, {bx, by, bz}, {0}, shared, 0, parameters};
+
+	return launch(&one, stream);
+}
+
+CUresult sim_cuLaunchKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+				 unsigned int bx, unsigned int by, unsigned int bz,
+				 unsigned int shared, CUstream stream, void **parameters,
+				 void **extra)
+{
+	return sim_cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared,
+				  stream ? stream : CU_STREAM_PER_THREAD, parameters, extra);
+}
+
+CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy,
+				       unsigned int gz, unsigned int bx, unsigned int by,
+				       unsigned int bz, unsigned int shared, CUstream stream,
+				       void **parameters)
+{
+	struct launch one = {f, {gx, gy, gz}, {bx, by, bz}, {0}, shared, 1, parameters};
+
+	return launch(&one, stream);
+}
+
+CUresult sim_cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gx, unsigned int gy,
+					    unsigned int gz, unsigned int bx, unsigned int by,
+					    unsigned int bz, unsigned int shared, CUstream stream,
+					    void **parameters)
+{
+	return sim_cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared,
+					     stream ? stream : CU_STREAM_PER_THREAD, parameters);
+}
+
+CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			      void **extra)
+{
+	struct launch one = {.function = f, .parameters = parameters};
+
+	if (!config)
+		return CUDA_ERROR_INVALID_VALUE;
+	one.grid[0] = config->gridDimX;
+	one.grid[1] = config->gridDimY;
+	one.grid[2] = config->gridDimZ;
+	one.block[0] = config->blockDimX;
+	one.block[1] = config->blockDimY;
+	one.block[2] = config->blockDimZ;
+	one.shared = config->sharedMemBytes;
+	for (unsigned int i = 0; i < config->numAttrs; i++) {
+		if (config->attrs[i].id == CU_LAUNCH_COOPERATIVE)
+			one.type = config->attrs[i].value.cooperative != 0;
+		if (config->attrs[i].id == CU_LAUNCH_CLUSTER)
+			for (int d = 0; d < 3; d++)
+				one.cluster[d] = config->attrs[i].value.cluster[d];
+	}
+	return launch(&one, config->hStream);
+}
+
+CUresult sim_cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **parameters,
+				   void **extra)
+{
+	CUlaunchConfig own;
+
+	if (!config)
+		return CUDA_ERROR_INVALID_VALUE;
+	own = *config;
+	if (!own.hStream)
+		own.hStream = CU_STREAM_PER_THREAD;
+	return sim_cuLaunchKernelEx(&own, f, parameters, extra);
+}
+
+/* Called at once rather than when the stream gets there: nobody here could tell. */
+CUresult sim_cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data)
+{
+	CUstream stream;
+	CUresult result = stream__resolve(handle, &stream);
+
+	if (!result && !function)
+		result = CUDA_ERROR_INVALID_VALUE;
+	if (!result)
+		function(data);
+	return result;
+}

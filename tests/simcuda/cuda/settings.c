@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The environment of the simulated driver, read once at its first call. tests/simcuda/README.md
+// says what each variable does.
+#include <stdlib.h>
+#include <string.h>
+#include "tests/simcuda/cuda/driver.h"
+
+static struct settings settings;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void read_environment(void)
+{
+	settings = (struct settings){
+		.kernel_ns = number("SIMCUDA_KERNEL_NS", 0),
+		.latency_ns = number("SIMCUDA_LATENCY_NS", 1000),
+		.launch_ns = number("SIMCUDA_LAUNCH_NS", 0),
+		.copy_bytes_per_us = number("SIMCUDA_COPY_MBPS", 20000),
+		.memory_bytes = number("SIMCUDA_MEMORY_BYTES", 80ULL << 30),
+		.devices = number("SIMCUDA_DEVICES", 1),
+		.version = number("SIMCUDA_DRIVER_VERSION", 13000),
+		.fail_launch = number("SIMCUDA_FAIL_LAUNCH", 0),
+		.fork_in_init = number("SIMCUDA_FORK_IN_INIT", 0),
+		.starve = number("SIMCUDA_STARVE_MS", 0),
+	};
+	if (settings.devices > 16)
+		settings.devices = 16;
+	if (!settings.copy_bytes_per_us)
+		settings.copy_bytes_per_us = 1;
+}
+
+const struct settings *settings__get(void)
+{
+	pthread_once(&once, read_environment);
+	return &settings;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Inside the simulated libcupti: what its files share. */
+#ifndef TESTS_SIMCUDA_CUPTI_TRACER_H
+#define TESTS_SIMCUDA_CUPTI_TRACER_H
+
+#include <pthread.h>
+#include "tests/simcuda/bridge.h"
+#include "tests/simcuda/cupti.h"
+
+enum fault_mode { FAULT_NONE, FAULT_HANG, FAULT_SLOW };
+
+struct settings {
+	uint32_t version; /* 1208 is 12.8 */
+	uint32_t number;  /* what cuptiGetVersion says */
+	CUptiResult subscribe_error;
+	uint64_t subscribe_errors; /* how often, 0: always */
+	enum fault_mode subscribe, flush;
+	uint64_t subscribe_ms, flush_ms, starve_ms;
+	uint64_t drop, bad_times, state_fatal;
+	int64_t clock_offset;
+	bool no_records;
+	char other_subscriber[64];
+};
+
+const struct settings *settings__get(void);
+size_t version__size(uint32_t kind);
+
+/* The simulated driver, loaded if need be; NULL: none, or a real one. */
+struct simcuda_bridge *bridge__get(void);
+void fault__log(const char *what);
+/* One line of the whole state, at each change of it. */
+void state__log(const char *what);
+
+void subscriber__callback(int domain, uint32_t cbid, const void *data);
+bool subscriber__wants(int domain, uint32_t cbid);
+uint32_t subscriber__callbacks(void);
+bool subscriber__present(void);
+void subscriber__fatal(void);
+/* Looks or looks away, by whether anything is on. Called with no lock held. */
+void hooks__update(void);
+void hooks__start(void);
+void hooks__record(const struct simcuda_record *record);
+
+bool activity__api_wanted(uint32_t domain, uint32_t cbid);
+uint64_t activity__kinds(void);
+bool activity__any(void);
+void activity__off(void);
+void activity__counts(uint64_t *records, uint64_t *dropped, uint64_t *out);
+
+uint64_t clock__now(void);
+int64_t clock__offset(void);
+
+/* Writes the record in the layout of the library's version; offset goes onto every time. */
+size_t record__write(const struct simcuda_record *record, int64_t offset, bool unfinished,
+		     uint8_t *target);
+
+#endif

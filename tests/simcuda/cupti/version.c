@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a CUPTI of a given version has: the sizes of its records, and its functions. A function that
+// the version lacks, or that SIMCUDA_MISSING_SYMBOL names, is taken out of the library's own symbol
+// table when it is loaded, so that dlsym() does not find it.
+#include <elf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include "tests/simcuda/cupti/tracer.h"
+
+static const struct {
+	uint16_t kind, size, since; /* the last row that fits the version counts */
+} sizes[] = {
+	{CUPTI_KIND_CONCURRENT_KERNEL, 200, 1108},
+	{CUPTI_KIND_CONCURRENT_KERNEL, 208, 1200},
+	{CUPTI_KIND_CONCURRENT_KERNEL, 216, 1300},
+	{CUPTI_KIND_CONCURRENT_KERNEL, 224, 1301},
+	{CUPTI_KIND_CONCURRENT_KERNEL, 232, 1303},
+	{CUPTI_KIND_CONCURRENT_KERNEL, 248, 1304},
+	{CUPTI_KIND_MEMCPY, 88, 1108},
+	{CUPTI_KIND_MEMCPY, 96, 1208},
+	{CUPTI_KIND_MEMCPY2, 96, 1108},
+	{CUPTI_KIND_MEMSET, 88, 1108},
+	{CUPTI_KIND_DRIVER, 40, 1108},
+	{CUPTI_KIND_RUNTIME, 40, 1108},
+	{CUPTI_KIND_SYNCHRONIZATION, 40, 1108},
+	{CUPTI_KIND_SYNCHRONIZATION, 56, 1208},
+	{CUPTI_KIND_GRAPH_TRACE, 48, 1108},
+	{CUPTI_KIND_GRAPH_TRACE, 56, 1203},
+	{CUPTI_KIND_OVERHEAD, 40, 1108},
+	{CUPTI_KIND_OVERHEAD, 56, 1204},
+	{CUPTI_KIND_MEMORY2, 120, 1108},
+	{CUPTI_KIND_MEMORY2, 128, 1206},
+	{CUPTI_KIND_MEMORY_POOL, 72, 1108},
+	{CUPTI_KIND_CONTEXT, 16, 1108},
+	{CUPTI_KIND_CONTEXT, 24, 1204},
+	{CUPTI_KIND_CONTEXT, 32, 1205},
+	{CUPTI_KIND_CONTEXT, 40, 1302},
+	{CUPTI_KIND_STREAM, 24, 1108},
+	{CUPTI_KIND_DEVICE, 176, 1108},
+	{CUPTI_KIND_DEVICE, 184, 1206},
+	{CUPTI_KIND_UNIFIED, 64, 1108},
+	{CUPTI_KIND_UNIFIED, 104, 1208},
+	{CUPTI_KIND_MARKER, 56, 1108},
+	{CUPTI_KIND_MARKER_DATA, 32, 1108},
+	{CUPTI_KIND_MARKER_DATA, 40, 1300},
+	{CUPTI_KIND_JIT, 64, 1108},
+	{CUPTI_KIND_JIT, 72, 1204},
+};
+
+static const struct {
+	const char *name;
+	uint32_t since;
+} newer[] = {
+	{"cuptiActivityEnableDriverApi", 1205},
+	{"cuptiActivityEnableRuntimeApi", 1205},
+	{"cuptiActivityEnableAllSyncRecords", 1208},
+	{"cuptiSubscribe_v2", 1300},
+};
+
+size_t version__size(uint32_t kind)
+{
+	uint32_t version = settings__get()->version;
+	size_t size = 0;
+
+	if (kind == CUPTI_KIND_KERNEL)
+		kind = CUPTI_KIND_CONCURRENT_KERNEL;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		if (sizes[i].kind == kind && (sizes[i].since <= version || !size))
+			size = sizes[i].size;
+	return size;
+}
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+	if (!version)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*version = settings__get()->number;
+	return CUPTI_SUCCESS;
+}
+
+static bool is_missing(const char *name, const char *missing)
+{
+	if (missing && !strcmp(name, missing))
+		return true;
+	for (size_t i = 0; i < sizeof(newer) / sizeof(*newer); i++)
+		if (!strcmp(name, newer[i].name))
+			return newer[i].since > settings__get()->version;
+	return false;
+}
+
+static void symbol__remove(ElfW(Sym) * symbol)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE), start = (uintptr_t)symbol & ~(page - 1);
+	size_t length = (uintptr_t)(symbol + 1) - start;
+
+	if (mprotect((void *)start, length, PROT_READ | PROT_WRITE))
+		abort();
+	symbol->st_value = 0;
+	symbol->st_shndx = SHN_UNDEF;
+}
+
+/* The string table follows the symbol table: that is how far the symbols go. */
+static void __attribute__((constructor)) remove_missing(void)
+{
+	const char *missing = getenv("SIMCUDA_MISSING_SYMBOL"), *names = NULL;
+	ElfW(Sym) *symbols = NULL;
+
+	for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_SYMTAB)
+			symbols = (ElfW(Sym) *)entry->d_un.d_ptr;
+		if (entry->d_tag == DT_STRTAB)
+			names = (const char *)entry->d_un.d_ptr;
+	}
+	if (!symbols || !names || (const char *)symbols > names)
+		abort();
+	for (ElfW(Sym) *symbol = symbols; (const char *)(symbol + 1) <= names; symbol++)
+		if (symbol->st_value && is_missing(names + symbol->st_name, missing))
+			symbol__remove(symbol);
+}
