@@ -4,3 +4,5 @@
 -include tests/emitter/build.mk
 -include tests/guest/build.mk
 -include tests/store/build.mk
+-include tests/guest/build.mk
+-include tests/layout/build.mk

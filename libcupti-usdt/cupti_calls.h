@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Launch calls as CUPTI numbers them (numbers are never reused), and what it passes with them: the
+ * arguments of the call, in order. Valid during a callback only. `make check-layout` compares
+ * both with a toolkit's headers; __cudaLaunchKernel is in none of them, and has the arguments of
+ * cudaLaunchKernel.
+ */
+#ifndef LIBCUPTI_USDT_CUPTI_CALLS_H
+#define LIBCUPTI_USDT_CUPTI_CALLS_H
+
+#include <stdint.h>
+
+/* X(CUPTI's name, number, shape of the parameters) */
+#define DRIVER_LAUNCHES(X)                                 \
+	X(cuLaunchKernel, 307, PLAIN)                      \
+	X(cuLaunchKernel_ptsz, 442, PLAIN)                 \
+	X(cuLaunchKernelEx, 652, EX)                       \
+	X(cuLaunchKernelEx_ptsz, 653, EX)                  \
+	X(cuLaunchCooperativeKernel, 477, PLAIN)           \
+	X(cuLaunchCooperativeKernel_ptsz, 478, PLAIN)      \
+	X(cuLaunchCooperativeKernelMultiDevice, 480, BARE) \
+	X(cuGraphLaunch, 514, GRAPH)                       \
+	X(cuGraphLaunch_ptsz, 515, GRAPH)                  \
+	X(cuLaunch, 115, BARE)                             \
+	X(cuLaunchGrid, 116, BARE)                         \
+	X(cuLaunchGridAsync, 117, BARE)
+
+#define RUNTIME_LAUNCHES(X)                                        \
+	X(cudaLaunch_v3020, 13, BARE)                              \
+	X(cudaLaunchKernel_v7000, 211, RUNTIME)                    \
+	X(cudaLaunch_ptsz_v7000, 213, BARE)                        \
+	X(cudaLaunchKernel_ptsz_v7000, 214, RUNTIME)               \
+	X(cudaLaunchCooperativeKernel_v9000, 269, RUNTIME)         \
+	X(cudaLaunchCooperativeKernel_ptsz_v9000, 270, RUNTIME)    \
+	X(cudaLaunchCooperativeKernelMultiDevice_v9000, 272, BARE) \
+	X(cudaGraphLaunch_v10000, 311, GRAPH)                      \
+	X(cudaGraphLaunch_ptsz_v10000, 312, GRAPH)                 \
+	X(cudaLaunchKernelExC_v11060, 430, EX)                     \
+	X(cudaLaunchKernelExC_ptsz_v11060, 431, EX)                \
+	X(__cudaLaunchKernel_v13000, 505, RUNTIME)                 \
+	X(__cudaLaunchKernel_ptsz_v13000, 506, RUNTIME)
+
+/* PLAIN: cuLaunchKernel, cuLaunchCooperativeKernel */
+struct launch_params {
+	void *function;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t shared;
+	uint64_t stream;
+};
+
+/* CUlaunchConfig; cudaLaunchConfig_t differs in nothing but the width of shared. */
+struct launch_config {
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t shared;
+	uint64_t stream;
+};
+
+/* EX: cuLaunchKernelEx, cudaLaunchKernelExC */
+struct launch_ex_params {
+	const struct launch_config *config;
+};
+
+/* GRAPH: cuGraphLaunch, cudaGraphLaunch */
+struct graph_params {
+	void *graph;
+	uint64_t stream;
+};
+
+/* RUNTIME: cudaLaunchKernel, cudaLaunchCooperativeKernel, __cudaLaunchKernel */
+struct runtime_params {
+	const void *function;
+	uint32_t grid[3];
+	uint32_t block[3];
+	void **arguments;
+	uint64_t shared;
+	uint64_t stream;
+};
+
+#endif

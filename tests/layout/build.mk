@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The guest's own declarations of CUPTI against a toolkit's headers, where one is installed. An
+# empty CUDA_HOME means no toolkit.
+
+CUPTI_H := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h \
+	$(CUDA_HOME)/extras/CUPTI/include/cupti.h))
+
+.PHONY: check-layout
+check-layout:
+ifeq ($(CUPTI_H),)
+	@echo "check-layout: skipped: no cupti.h below CUDA_HOME ($(CUDA_HOME))"
+else
+	$(call say,LAYOUT,$(CUPTI_H))
+	@mkdir -p $(B)/tests/layout
+	$(Q)$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
+		-isystem $(dir $(CUPTI_H)) -c -o $(B)/tests/layout/layout.o tests/layout/layout.c
+	@echo "check-layout: libcupti-usdt/cupti_*.h agree with $(CUPTI_H)"
+endif
