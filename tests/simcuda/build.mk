@@ -2,40 +2,47 @@
 # The simulated driver: $(B)/simcuda/{libcuda.so.1,libcudart.so.13,libcupti.so.13}, with the names
 # that linking wants, and the same libcupti under the older majors' names in folders of their own.
 
-SIMCUDA := $(B)/simcuda
+SIMCUDA_DIR := $(B)/simcuda
 SIM_CUDA_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cuda/*.c))
 SIM_CUPTI_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cupti/*.c))
 SIM_CUDART_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cudart/*.c))
-SIM_LIBS := $(SIMCUDA)/libcuda.so.1 $(SIMCUDA)/libcupti.so.13 $(SIMCUDA)/12/libcupti.so.12 \
-	$(SIMCUDA)/11/libcupti.so.11.8
-ALL += $(SIM_LIBS)
+SIM_CUPTIS := $(SIMCUDA_DIR)/libcupti.so.13 $(SIMCUDA_DIR)/12/libcupti.so.12 \
+	$(SIMCUDA_DIR)/11/libcupti.so.11.8
+SIMCUDA_LIBS := $(SIMCUDA_DIR)/libcuda.so.1 $(SIMCUDA_DIR)/libcudart.so.13 $(SIM_CUPTIS)
+SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so
+SIM_SELFTEST := $(SIMCUDA_DIR)/selftest
+SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED)
+
 .PHONY: simcuda
-simcuda: $(SIM_LIBS)
+simcuda: $(SIMCUDA) $(SIM_SELFTEST)
 
 sim_link = $(LINK) -shared -Wl,-soname,$(notdir $@) -Wl,-z,nodelete -Wl,--no-undefined -o $@
 
-$(SIMCUDA)/libcuda.so.1: $(SIM_CUDA_OBJS)
+$(SIMCUDA_DIR)/libcuda.so.1: $(SIM_CUDA_OBJS)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(sim_link) $^ -lpthread -ldl
 	$(Q)ln -sf $(@F) $(@D)/libcuda.so
 
-$(SIMCUDA)/libcupti.so.13 $(SIMCUDA)/12/libcupti.so.12 $(SIMCUDA)/11/libcupti.so.11.8: $(SIM_CUPTI_OBJS)
+$(SIM_CUPTIS): $(SIM_CUPTI_OBJS)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(sim_link) $^ -lpthread -ldl
 	$(Q)ln -sf $(@F) $(@D)/libcupti.so
 
-$(SIMCUDA)/libcudart.so.13: $(SIM_CUDART_OBJS) $(SIMCUDA)/libcuda.so.1
+$(SIMCUDA_DIR)/libcudart.so.13: $(SIM_CUDART_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 	$(call say,LD,$@)
 	$(Q)$(sim_link) $(SIM_CUDART_OBJS) -L$(@D) -lcuda -lpthread -ldl
 	$(Q)ln -sf $(@F) $(@D)/libcudart.so
 
-# A CUPTI client that checks the simulation, and runs on the real thing as well.
-SIM_SELFTEST := $(SIMCUDA)/selftest
-ALL += $(SIM_SELFTEST)
-
-$(SIM_SELFTEST): $(B)/obj/tests/simcuda/selftest.o $(B)/obj/tests/workloads/program.o \
-		$(B)/obj/tests/workloads/kernels.o $(SIMCUDA)/libcuda.so.1
+# Says what the driver did with it; made to be unloaded, unlike the guest.
+$(SIM_INJECTED): $(B)/pic/tests/simcuda/injected.o
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o,$^) -L$(SIMCUDA) -lcuda -lpthread -ldl
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -o $@ $^
+
+# A CUPTI client that checks the simulation, and runs on the real thing as well.
+$(SIM_SELFTEST): $(B)/obj/tests/simcuda/selftest.o $(B)/workloads/libprogram.a \
+		$(SIMCUDA_DIR)/libcuda.so.1
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) -L$(SIMCUDA_DIR) -lcuda -lpthread -ldl

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The driver API as far as it is simulated: one row a call, X(CUPTI's number, name, (type, name)...).
- * Names and numbers are those of libcuda.so.1, so that the parameter structure made from a row is
- * the one which a CUPTI callback receives in functionParams.
+ * The driver API as far as it is simulated: one row a call, X(CUPTI's number, name, (type,
+ * name)...). Names and numbers are those of libcuda.so.1, so that the parameter structure made from
+ * a row is the one which a CUPTI callback receives in functionParams.
  */
 #ifndef TESTS_SIMCUDA_DRIVER_CALLS_H
 #define TESTS_SIMCUDA_DRIVER_CALLS_H
 
+/* clang-format off */
 #define SIM_LAUNCH_ARGUMENTS                                                                       \
 	(CUfunction, f), (unsigned int, gridDimX), (unsigned int, gridDimY),                       \
 		(unsigned int, gridDimZ), (unsigned int, blockDimX), (unsigned int, blockDimY),    \
@@ -160,5 +161,6 @@
 	X(17, cuCtxSynchronize)                                                                    \
 	X(308, cuProfilerStart)                                                                    \
 	X(309, cuProfilerStop)
+/* clang-format on */
 
 #endif

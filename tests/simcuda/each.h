@@ -6,6 +6,7 @@
 #ifndef TESTS_SIMCUDA_EACH_H
 #define TESTS_SIMCUDA_EACH_H
 
+/* clang-format off */
 #define SIM_CAT_(a, b)                                                   a##b
 #define SIM_CAT(a, b)                                                    SIM_CAT_(a, b)
 #define SIM_NTH(a, b, c, d, e, f, g, h, i, j, k, n, ...)                 n
@@ -33,5 +34,6 @@
 #define SIM_PARAMETERS(...) SIM_EACH(SIM_DECLARE, SIM_COMMA, __VA_ARGS__)
 #define SIM_FIELDS(...)     SIM_EACH(SIM_DECLARE, SIM_SEMICOLON, __VA_ARGS__);
 #define SIM_ARGUMENTS(...)  SIM_EACH(SIM_USE, SIM_COMMA, __VA_ARGS__)
+/* clang-format on */
 
 #endif

@@ -2,21 +2,21 @@
 # The test programs: $(B)/workloads/NAME, one NAME.c each. They are linked with the simulated
 # libcuda.so.1 and carry no path to it: whichever is in front at run time is used.
 
-WORKLOAD_SHARED := $(B)/obj/tests/workloads/program.o $(B)/obj/tests/workloads/kernels.o
-WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(filter-out \
-	tests/workloads/program.c tests/workloads/kernels.c,$(wildcard tests/workloads/*.c)))
-ALL += $(WORKLOADS)
-.PHONY: workloads
-workloads: $(WORKLOADS)
+WORKLOAD_LIB := $(B)/workloads/libprogram.a
+WORKLOAD_PARTS := program kernels
+WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%, \
+	$(filter-out $(WORKLOAD_PARTS:%=tests/workloads/%.c),$(wildcard tests/workloads/*.c)))
 
-$(B)/workloads/runtime: WORKLOAD_LIBS = -lcudart
-$(B)/workloads/runtime: $(SIMCUDA)/libcudart.so.13
-# libcuda is found at run time by dlopen() in this one.
-$(B)/workloads/no-cuda: WORKLOAD_CUDA =
-WORKLOAD_CUDA = -lcuda
+$(WORKLOAD_LIB): $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_SHARED) $(SIMCUDA)/libcuda.so.1
+# Only what a program calls is taken from the libraries: no-cuda needs neither.
+$(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(SIMCUDA)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $< $(WORKLOAD_SHARED) -L$(SIMCUDA) -Wl,--as-needed $(WORKLOAD_LIBS) \
-		$(WORKLOAD_CUDA) -lpthread -ldl
+	$(Q)$(LINK) -o $@ $< $(WORKLOAD_LIB) -L$(SIMCUDA_DIR) -Wl,--as-needed $(WORKLOAD_NEEDS) -lcuda \
+		-lpthread -ldl
+
+$(B)/workloads/runtime: WORKLOAD_NEEDS = -lcudart

@@ -52,25 +52,20 @@ DRIVER_CALLS(WRAPPER)
 	}
 DRIVER_CALLS_BARE(WRAPPER_BARE)
 
-static const char *symbol_of(CUfunction function)
-{
-	return function__valid(function) ? function->name : NULL;
-}
-
 /* CUPTI names the kernel in the callbacks of launches. */
 static const char *call__symbol(const struct simcuda_call *call)
 {
 	switch (call->cbid) {
 	case 307:
 	case 442:
-		return symbol_of(((const struct cuLaunchKernel_params *)call->params)->f);
+		return function__name(((const struct cuLaunchKernel_params *)call->params)->f);
 	case 477:
 	case 478:
-		return symbol_of(
+		return function__name(
 			((const struct cuLaunchCooperativeKernel_params *)call->params)->f);
 	case 652:
 	case 653:
-		return symbol_of(((const struct cuLaunchKernelEx_params *)call->params)->f);
+		return function__name(((const struct cuLaunchKernelEx_params *)call->params)->f);
 	}
 	return NULL;
 }

@@ -175,6 +175,7 @@ const struct kernel *kernel__find(const char *name);
 uint64_t kernel__duration(const struct launch *launch);
 void kernel__run(const struct launch *launch);
 bool function__valid(CUfunction function);
+const char *function__name(const void *function);
 CUresult launch__check(const struct launch *launch);
 void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node);
 

@@ -59,6 +59,11 @@ bool function__valid(CUfunction function)
 	return function && function->magic == MAGIC_FUNCTION;
 }
 
+const char *function__name(const void *function)
+{
+	return function__valid((CUfunction)function) ? ((CUfunction)function)->name : NULL;
+}
+
 /* Sums "[N]" of the .shared lines between this entry and the next. */
 static unsigned int shared_bytes(const char *text, const char *end)
 {
