@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
--include tests/simcuda/build.mk
--include tests/workloads/build.mk
--include tests/emitter/build.mk
--include tests/guest/build.mk
--include tests/store/build.mk
--include tests/guest/build.mk
--include tests/layout/build.mk
+# Each folder that has something to build says what. Please keep sorted; the first two come first.
+include tests/simcuda/build.mk
+include tests/workloads/build.mk
+include tests/bench/build.mk
+include tests/emitter/build.mk
+include tests/guest/build.mk
+include tests/layout/build.mk
+include tests/store/build.mk

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Launches empty kernels as fast as it can and says each interval how long one launch took, so that
+ * somebody can attach and detach meanwhile. One line an interval on stdout:
+ *
+ *   SECONDS LAUNCHES NS_PER_LAUNCH     (CLOCK_MONOTONIC; launches and mean since the last line)
+ *
+ * The mean is of each thread's wall time, waiting for the GPU after every 512 launches included:
+ * what a launch-bound program would see.
+ *
+ * With -g every eighth launch is a graph of four kernels. The last line is the ground truth that
+ * all workloads print.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include "tests/simcuda/cuda.h"
+
+#define SYNC_EVERY 512 /* below the depth of the GPU's queue, where a launch would block */
+
+static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
+			  ".visible .entry empty()\n{\n\tret;\n}\n";
+
+static CUcontext context;
+static CUfunction function;
+static int with_graphs;
+static atomic_bool stop;
+
+struct worker {
+	pthread_t thread;
+	_Alignas(64) _Atomic uint64_t launches, graph_launches;
+	_Atomic uint64_t ns; /* wall time of these */
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void check(CUresult result, const char *what)
+{
+	if (result) {
+		fprintf(stderr, "launch-rate: %s: error %d\n", what, result);
+		exit(1);
+	}
+}
+
+static CUgraphExec make_graph(void)
+{
+	CUDA_KERNEL_NODE_PARAMS params = {.func = function,
+					  .gridDimX = 1,
+					  .gridDimY = 1,
+					  .gridDimZ = 1,
+					  .blockDimX = 1,
+					  .blockDimY = 1,
+					  .blockDimZ = 1};
+	CUgraphNode node, last = NULL;
+	CUgraphExec exec;
+	CUgraph graph;
+
+	check(cuGraphCreate(&graph, 0), "cuGraphCreate");
+	for (int i = 0; i < 4; i++, last = node)
+		check(cuGraphAddKernelNode_v2(&node, graph, last ? &last : NULL, last != NULL,
+					      &params),
+		      "cuGraphAddKernelNode");
+	check(cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+	return exec;
+}
+
+static void *work(void *argument)
+{
+	struct worker *w = argument;
+	CUgraphExec graph = NULL;
+	CUstream stream;
+
+	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	check(cuStreamCreate(&stream, 1), "cuStreamCreate");
+	if (with_graphs)
+		graph = make_graph();
+	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+		uint64_t graphs = 0, start = now();
+
+		for (int i = 0; i < SYNC_EVERY; i++) {
+			if (graph && i % 8 == 7) {
+				check(cuGraphLaunch(graph, stream), "cuGraphLaunch");
+				graphs++;
+				continue;
+			}
+			check(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+			      "cuLaunchKernel");
+		}
+		check(cuStreamSynchronize(stream), "cuStreamSynchronize");
+		w->ns += now() - start;
+		w->launches += SYNC_EVERY - graphs;
+		w->graph_launches += graphs;
+	}
+	return NULL;
+}
+
+static void report(struct worker *workers, int threads, uint64_t *last_count, uint64_t *last_ns)
+{
+	uint64_t count = 0, ns = 0;
+
+	for (int i = 0; i < threads; i++) {
+		count += workers[i].launches + workers[i].graph_launches;
+		ns += workers[i].ns;
+	}
+	if (count > *last_count)
+		printf("%.3f %llu %.1f\n", now() / 1e9, (unsigned long long)(count - *last_count),
+		       (double)(ns - *last_ns) / (count - *last_count));
+	fflush(stdout);
+	*last_count = count;
+	*last_ns = ns;
+}
+
+static void start(struct worker *workers, int threads)
+{
+	CUmodule module;
+	CUdevice device;
+
+	check(cuInit(0), "cuInit");
+	check(cuDeviceGet(&device, 0), "cuDeviceGet");
+	check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
+	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	check(cuModuleLoadData(&module, ptx), "cuModuleLoadData");
+	check(cuModuleGetFunction(&function, module, "empty"), "cuModuleGetFunction");
+	for (int i = 0; i < threads; i++)
+		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+}
+
+int main(int argc, char **argv)
+{
+	static struct worker workers[256];
+	int option, threads = 1, interval_ms = 250;
+	uint64_t last_count = 0, last_ns = 0, launches = 0, graphs = 0;
+	double seconds = 3;
+
+	while ((option = getopt(argc, argv, "t:i:d:g")) != -1) {
+		if (option == 't')
+			threads = atoi(optarg) > 256 ? 256 : atoi(optarg);
+		else if (option == 'i')
+			interval_ms = atoi(optarg);
+		else if (option == 'd')
+			seconds = atof(optarg);
+		else if (option == 'g')
+			with_graphs = 1;
+		else
+			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g]\n",
+				     stderr),
+			       2;
+	}
+	start(workers, threads);
+	for (uint64_t end = now() + seconds * 1e9; now() < end;) {
+		usleep(interval_ms * 1000);
+		report(workers, threads, &last_count, &last_ns);
+	}
+	stop = 1;
+	for (int i = 0; i < threads; i++) {
+		pthread_join(workers[i].thread, NULL);
+		launches += workers[i].launches;
+		graphs += workers[i].graph_launches;
+	}
+	printf("expect launches=%llu kernels=%llu launch_errors=0 graph_launches=%llu\n",
+	       (unsigned long long)launches, (unsigned long long)(launches + 4 * graphs),
+	       (unsigned long long)graphs);
+	return 0;
+}
