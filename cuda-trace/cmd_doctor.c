@@ -122,7 +122,7 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 		findings__add(
 			findings, FINDING_OK, "libcupti", NULL,
 			"for a program with a static CUDA runtime the guest takes %s (CUDA %s): %s",
-			choice->path, library__cuda(choice->library, cuda), choice->why);
+			choice__file(choice), library__cuda(choice->library, cuda), choice->why);
 		return;
 	}
 	image__read(libraries->tree, &image);
@@ -158,8 +158,11 @@ static void examine_machine(struct libraries *libraries, const struct doctor_opt
 	report__headers(libraries, findings);
 	report__coverage(libraries, findings);
 	report_processes(libraries, findings);
-	kernel__report(libraries->tree, findings);
-	kernel__test_live(findings);
+	if (kernel__report(libraries->tree, findings))
+		kernel__test_live(findings);
+	else
+		findings__add(findings, FINDING_NOTE, "live", "sudo cuda-trace doctor",
+			      "the live test was not made: this user may not trace");
 	optin__report(libraries->tree, findings);
 }
 

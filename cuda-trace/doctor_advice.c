@@ -196,9 +196,9 @@ static void advise_present(const struct choice *choice, struct findings *finding
 {
 	const struct library *library = choice->library;
 	char from[FILETREE_PATH_MAX], to[FILETREE_PATH_MAX], lines[2 * FILETREE_PATH_MAX + 256];
-	const char *slash = strrchr(choice->path, '/');
+	const char *file = choice__file(choice), *slash = strrchr(file, '/');
 
-	snprintf(to, sizeof(to), "%.*s/%s", slash ? (int)(slash - choice->path) : 0, choice->path,
+	snprintf(to, sizeof(to), "%.*s/%s", slash ? (int)(slash - file) : 0, file,
 		 *library->elf.soname ? library->elf.soname : "libcupti.so");
 	snprintf(lines, sizeof(lines), "COPY --from=STAGE %s ",
 		 shell_word(library->real ?: library->path, from, sizeof(from)));
@@ -297,9 +297,10 @@ void image__report(struct libraries *libraries, const struct image *image,
 	if (!choice.library) {
 		report_missing(libraries, image, &choice, findings);
 	} else {
-		findings__add(findings, FINDING_OK, "libcupti", NULL,
-			      "GPU times can be traced: the guest takes %s (CUDA %s): %s",
-			      choice.path, library__cuda(choice.library, cuda), choice.why);
+		findings__add_facts(
+			findings, FINDING_OK, "libcupti", NULL, report__choice_facts(&choice),
+			"GPU times can be traced: the guest takes %s (CUDA %s): %s",
+			choice__file(&choice), library__cuda(choice.library, cuda), choice.why);
 		if (image->cuda_major && choice.library->cuda_major != image->cuda_major)
 			findings__add(findings, FINDING_NOTE, "other_major", NULL,
 				      "it is of CUDA %s, the image's runtime of %u: launches by "

@@ -38,6 +38,11 @@ unsigned int choice__major(const char *path, const char *stem)
 	return strtoul(base + n + 1, NULL, 10);
 }
 
+const char *choice__file(const struct choice *choice)
+{
+	return strstr(choice->path, "/../") ? choice->library->real ?: choice->path : choice->path;
+}
+
 static const char *triplet(const struct chooser *chooser)
 {
 	return chooser->libraries->machine == EM_AARCH64 ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
@@ -97,43 +102,63 @@ static bool try_toolkit(struct chooser *chooser, const char *root)
 	return try_in(chooser, root, below) || try_in(chooser, root, "lib64/");
 }
 
+/* What the loader does not pass over: a file of this machine, whether the guest likes it or not. */
+static bool loader_takes(struct chooser *chooser, const char *path)
+{
+	const struct library *library = libraries__at(chooser->libraries, path);
+
+	return library && library->verdict != LIBRARY_WRONG_MACHINE;
+}
+
 static int take_cached(void *context, const char *name, const char *path)
 {
 	struct chooser *chooser = context;
 	char wanted[32];
 
-	if (strcmp(name, file_name(chooser, wanted)))
+	if (strcmp(name, file_name(chooser, wanted)) || !loader_takes(chooser, path))
 		return 0;
 	snprintf(chooser->cached, sizeof(chooser->cached), "%s", path);
 	return 1;
 }
 
-/* LD_LIBRARY_PATH, the cache, the default folders: what dlopen() of a bare name does. */
+static bool loader_finds_in(struct chooser *chooser, const char *folder,
+			    char path[FILETREE_PATH_MAX])
+{
+	char name[32];
+
+	return *folder == '/' &&
+	       snprintf(path, FILETREE_PATH_MAX, "%s/%s", folder, file_name(chooser, name)) <
+		       FILETREE_PATH_MAX &&
+	       loader_takes(chooser, path);
+}
+
+/* LD_LIBRARY_PATH, the cache, the default folders: what dlopen() of a bare name does. It ends at
+ * the first file, also when the guest then refuses that one. */
 static bool try_loader(struct chooser *chooser)
 {
 	static const char *const defaults[] = {"/lib/%s",    "/usr/lib/%s", "/lib64",
 					       "/usr/lib64", "/lib",	    "/usr/lib"};
 	const char *list = chooser->inputs->library_path;
-	char folder[FILETREE_PATH_MAX];
+	char folder[FILETREE_PATH_MAX], path[FILETREE_PATH_MAX];
 	size_t i, n;
 
 	chooser->place = "the loader finds it by LD_LIBRARY_PATH";
 	for (; list && *list; list += n + (list[n] == ':')) {
 		n = strcspn(list, ":");
 		snprintf(folder, sizeof(folder), "%.*s", (int)n, list);
-		if (*folder == '/' && try_in(chooser, folder, ""))
-			return true;
+		if (loader_finds_in(chooser, folder, path))
+			return try_path(chooser, path);
 	}
 	chooser->place = "the loader finds it by its cache";
 	*chooser->cached = '\0';
 	ldcache__each(chooser->libraries->tree, "libcupti.so.", take_cached, chooser);
-	if (*chooser->cached && try_path(chooser, chooser->cached))
-		return true;
+	if (*chooser->cached)
+		return try_path(chooser, chooser->cached);
 	chooser->place = "it lies in a default folder of the loader";
 	for (i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
 		snprintf(folder, sizeof(folder), defaults[i], triplet(chooser));
-		if (try_in(chooser, folder, ""))
-			return true;
+		if (loader_finds_in(chooser, folder, path))
+			return try_path(chooser, path);
 	}
 	return false;
 }

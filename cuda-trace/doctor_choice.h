@@ -31,6 +31,8 @@ struct choice {
 
 void choice__make(struct libraries *libraries, const struct choice_inputs *inputs,
 		  struct choice *choice);
+/* The chosen file's own name, for people: the guest's may hold "..". */
+const char *choice__file(const struct choice *choice);
 /* N of ".../libNAME.so.N"; 0 if there is none. */
 unsigned int choice__major(const char *path, const char *stem);
 

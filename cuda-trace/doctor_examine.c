@@ -4,6 +4,7 @@
  * looked up below its own root. Called by cmd_doctor; one thread.
  */
 #include <errno.h>
+#include <json-c/json.h>
 #include <string.h>
 #include "cuda-trace/doctor_choice.h"
 #include "cuda-trace/doctor_examine.h"
@@ -13,6 +14,7 @@
 #include "cuda-trace/doctor_live.h"
 #include "cuda-trace/doctor_process.h"
 #include "cuda-trace/doctor_report.h"
+#include "cuda-trace/text.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
 		   struct choice *choice)
@@ -34,15 +36,16 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 			  struct findings *findings)
 {
 	const char *name = strrchr(process->injection, '/');
+	char again[64];
 
+	snprintf(again, sizeof(again), "sudo cuda-trace doctor -p %u", process->pid);
 	name = name ? name + 1 : process->injection;
 	if (!*process->libcuda.path)
 		findings__add(findings, FINDING_NOTE, "no_cuda", NULL,
 			      "the process has not loaded the CUDA driver (yet): there is nothing "
 			      "to trace");
 	else if (!process->environment_known)
-		findings__add(findings, FINDING_PROBLEM, "guest_absent",
-			      "sudo cuda-trace doctor -p PID",
+		findings__add(findings, FINDING_PROBLEM, "guest_absent", again,
 			      "the guest is not loaded; this user may not see with what "
 			      "environment it began");
 	else if (!*process->injection)
@@ -93,6 +96,34 @@ static const char *reason_text(uint32_t reason)
 	}
 }
 
+static void add_text(struct json_object *facts, const char *key, const char *text, size_t size)
+{
+	char raw[1024], shown[4 * sizeof(raw) + 4];
+
+	/* The structure came from the process: it need not end its texts. */
+	snprintf(raw, sizeof(raw), "%.*s", (int)size, text);
+	json_object_object_add(
+		facts, key,
+		*raw ? json_object_new_string(text__show(shown, sizeof(shown), raw, 0)) : NULL);
+}
+
+static struct json_object *state_facts(const struct cuda_status *status)
+{
+	struct json_object *facts = json_object_new_object();
+
+	json_object_object_add(facts, "state", json_object_new_int(status->state));
+	json_object_object_add(facts, "reason", json_object_new_int(status->reason));
+	json_object_object_add(facts, "driver_version",
+			       json_object_new_int64(status->driver_version));
+	json_object_object_add(facts, "cupti_version",
+			       json_object_new_int64(status->cupti_version));
+	json_object_object_add(facts, "prime_us", json_object_new_int64(status->prime_us));
+	json_object_object_add(facts, "activations", json_object_new_int64(status->activations));
+	add_text(facts, "cupti_path", status->cupti_path, sizeof(status->cupti_path));
+	add_text(facts, "holder", status->holder, sizeof(status->holder));
+	return facts;
+}
+
 static void report_search(const struct cuda_status *status, struct findings *findings)
 {
 	char search[sizeof(status->search) + 1], *line, *rest = search;
@@ -112,28 +143,30 @@ static void report_state(const struct image *image, const struct cuda_status *st
 	switch (status->state) {
 	case CUDA_STATE_DORMANT:
 	case CUDA_STATE_ACTIVE:
-		findings__add(findings, FINDING_OK, "state", NULL,
-			      "the guest is %s, with %.256s (API %u); GPU times can be traced",
-			      status->state == CUDA_STATE_ACTIVE ? "active" : "dormant",
-			      status->cupti_path, status->cupti_version);
+		findings__add_facts(
+			findings, FINDING_OK, "state", NULL, state_facts(status),
+			"the guest is %s, with %.256s (API %u); GPU times can be traced",
+			status->state == CUDA_STATE_ACTIVE ? "active" : "dormant",
+			status->cupti_path, status->cupti_version);
 		break;
 	case CUDA_STATE_YIELDED:
-		findings__add(findings, FINDING_PROBLEM, "state",
-			      "end the other profiler, then attach again",
-			      "another CUPTI client holds the process%s%.64s: no GPU times until "
-			      "it lets go",
-			      *status->holder ? ": " : "", status->holder);
+		findings__add_facts(
+			findings, FINDING_PROBLEM, "state",
+			"end the other profiler, then attach again", state_facts(status),
+			"another CUPTI client holds the process%s%.64s: no GPU times until "
+			"it lets go",
+			*status->holder ? ": " : "", status->holder);
 		break;
 	default:
 		image__install_command(image, command, sizeof(command));
-		findings__add(findings, FINDING_PROBLEM, "state",
-			      status->reason == CUDA_INERT_NO_CUPTI ||
-					      status->reason == CUDA_INERT_UNSUITABLE
-				      ? command
-				      : NULL,
-			      "the guest does nothing in this process: %s%s%.128s",
-			      reason_text(status->reason), *status->message ? ": " : "",
-			      status->message);
+		findings__add_facts(
+			findings, FINDING_PROBLEM, "state",
+			status->reason == CUDA_INERT_NO_CUPTI ||
+					status->reason == CUDA_INERT_UNSUITABLE
+				? command
+				: NULL,
+			state_facts(status), "the guest does nothing in this process: %s%s%.128s",
+			reason_text(status->reason), *status->message ? ": " : "", status->message);
 	}
 	if (status->prime_us)
 		findings__add(findings, FINDING_OK, "primed", NULL,
@@ -147,9 +180,10 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 {
 	struct cuda_status status;
 	struct image image;
-	char said[512], guest[FILETREE_PATH_MAX + 32];
+	char said[512], guest[FILETREE_PATH_MAX + 32], again[64];
 	int err;
 
+	snprintf(again, sizeof(again), "sudo cuda-trace doctor -p %u", process->pid);
 	findings__add(findings, process->guest.deleted ? FINDING_NOTE : FINDING_OK, "guest_loaded",
 		      process->guest.deleted ? "start the program again to get the new one" : NULL,
 		      "the guest is loaded: %s%s", process->guest.path,
@@ -164,7 +198,7 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 			      "inert (set-user-ID, CUDA_TRACE=off)",
 			      LIVE_WAIT_MS);
 	else if (err)
-		findings__add(findings, FINDING_NOTE, "state", "sudo cuda-trace doctor -p PID",
+		findings__add(findings, FINDING_NOTE, "state", again,
 			      "the guest's state could not be asked for: %s",
 			      *said ? said : strerror(-err));
 	if (err)
@@ -192,9 +226,10 @@ static void report_fit(struct libraries *libraries, const struct cuda_process *p
 			      choice->refused ? library__verdict_text(choice->refused->verdict)
 					      : "");
 	else
-		findings__add(findings, FINDING_OK, "libcupti", NULL,
-			      "the guest's choice here: %s (CUDA %s): %s", choice->path,
-			      library__cuda(choice->library, cuda), choice->why);
+		findings__add_facts(findings, FINDING_OK, "libcupti", NULL,
+				    report__choice_facts(choice),
+				    "the guest's choice here: %s (CUDA %s): %s", choice__file(choice),
+				    library__cuda(choice->library, cuda), choice->why);
 	if (choice->library && cudart && choice->library->cuda_major &&
 	    choice->library->cuda_major < cudart)
 		findings__add(findings, FINDING_NOTE, "older_than_cudart", NULL,
@@ -236,5 +271,5 @@ void examine__briefly(struct libraries *libraries, const struct cuda_process *pr
 		      *process->guest.path ? "loaded" : "not loaded",
 		      *process->libcupti.path ? process->libcupti.path : "not loaded",
 		      choice.library && !*process->libcupti.path ? ", the guest's choice " : "",
-		      choice.library && !*process->libcupti.path ? choice.path : "");
+		      choice.library && !*process->libcupti.path ? choice__file(&choice) : "");
 }

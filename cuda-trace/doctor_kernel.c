@@ -76,9 +76,10 @@ static void report_ebpf(struct findings *findings)
 			      "no eBPF attach cookies: Linux 5.15 or newer is needed");
 }
 
-void kernel__report(struct filetree *tree, struct findings *findings)
+bool kernel__report(struct filetree *tree, struct findings *findings)
 {
 	struct utsname name;
+	bool may_trace;
 
 	uname(&name);
 	findings__add(findings, FINDING_OK, "kernel", NULL, "Linux %s on %s", name.release,
@@ -96,6 +97,8 @@ void kernel__report(struct filetree *tree, struct findings *findings)
 			      "tracefs is not mounted or not readable: not needed here, but by "
 			      "perf and bpftrace");
 	report_lockdown(tree, findings);
-	if (report_rights(findings))
+	may_trace = report_rights(findings);
+	if (may_trace)
 		report_ebpf(findings);
+	return may_trace;
 }

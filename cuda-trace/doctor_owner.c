@@ -140,19 +140,22 @@ static void find_wheel(struct filetree *tree, struct library *library)
 			     : strstr(library->path, "/torch/lib/")   ? "/torch/lib/"
 								      : "/nvidia/";
 	struct search search = {.tree = tree, .library = library};
-	const char *end = strstr(library->path, within), *dash;
-	char pattern[FILETREE_PATH_MAX];
+	const char *end = strstr(library->path, within);
+	char pattern[FILETREE_PATH_MAX], *at, *dash;
 
 	if (!end)
 		return;
 	snprintf(pattern, sizeof(pattern), "%.*s/%s.dist-info", (int)(end - library->path),
 		 library->path, names[strcmp(within, "/nvidia/") != 0]);
 	filetree__glob(tree, pattern, take_name, &search);
-	dash = strrchr(search.found, '-');
-	if (dash && strlen(dash) > 10)
-		snprintf(library->owner, sizeof(library->owner), "%.*s %.*s (pip)",
-			 (int)(dash - search.found) % 64, search.found,
-			 (int)(strlen(dash + 1) - 10) % 64, dash + 1);
+	/* NAME-VERSION.dist-info */
+	at = strstr(search.found, ".dist-info");
+	dash = strchr(search.found, '-');
+	if (!at || !dash || dash > at)
+		return;
+	*at = '\0';
+	*dash = ' ';
+	snprintf(library->owner, sizeof(library->owner), "%.140s (pip)", search.found);
 }
 
 static void find_conda(struct filetree *tree, struct library *library)

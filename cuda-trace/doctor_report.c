@@ -49,6 +49,17 @@ static struct json_object *library_facts(const struct library *library, bool cho
 	return facts;
 }
 
+struct json_object *report__choice_facts(const struct choice *choice)
+{
+	struct json_object *facts = json_object_new_object();
+	char cuda[16];
+
+	add_text(facts, "choice", choice->path);
+	add_text(facts, "cuda", choice->library ? library__cuda(choice->library, cuda) : NULL);
+	add_text(facts, "why", choice->why);
+	return facts;
+}
+
 static void describe(const struct library *library, char *out, size_t size)
 {
 	char cuda[16], api[48] = "", machine[48] = "";

@@ -4,14 +4,16 @@
 #define CUDA_TRACE_DOCTOR_REPORT_H
 
 struct findings;
+struct json_object;
 struct libraries;
 struct library;
 struct choice;
-struct choice_inputs;
 
 /* One finding a file; `chosen` (may be NULL) is marked. */
 void report__libraries(const struct libraries *libraries, const struct choice *chosen,
 		       struct findings *findings);
+/* {"choice": path or null, "cuda": …, "why": …} for the JSON of a finding. */
+struct json_object *report__choice_facts(const struct choice *choice);
 /* Folders with cupti.h where no usable library stands: build systems take them for CUPTI. */
 void report__headers(const struct libraries *libraries, struct findings *findings);
 /* Whether the listing is complete, and if not, what was not seen. */

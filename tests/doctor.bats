@@ -1,0 +1,414 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace doctor: what it says of trees made for the purpose, of hostile ones, of processes and
+# of this machine.
+
+load helpers
+load doctor/fixtures
+
+setup() {
+	TREE=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$TREE"
+}
+
+teardown() {
+	stop_started
+	# Folders that nobody may enter are part of some trees.
+	chmod -R u+rwx "$BATS_TEST_TMPDIR" 2>/dev/null || true
+}
+
+# examine [OPTIONS]: doctor --root on the tree, as text in $output and as JSON in $JSON.
+examine() {
+	JSON=$BATS_TEST_TMPDIR/json
+	ct doctor --json --root "$TREE" "$@" >"$JSON" || true
+	run ct doctor --root "$TREE" "$@"
+}
+
+# of_json FILTER: the first thing that the filter says of any of the objects; "null" if none.
+of_json() {
+	jq -nr "[inputs | $1][0]" "$JSON"
+}
+
+# library PATH KEY: what is said of one file, by any of its names.
+library() {
+	of_json "select(.key == \"library\") | .facts |
+		select(.path == \"$1\" or .real == \"$1\" or (.names | index(\"$1\"))) | .$2"
+}
+
+# choice: the file that the guest would take.
+choice() {
+	realpath -sm "$(of_json 'select(.key == "libcupti") | .facts.choice')"
+}
+
+# expect_library PATH VERDICT SOURCE CUDA [API]
+expect_library() {
+	assert_equal "$(library "$1" verdict)" "$2"
+	assert_equal "$(library "$1" source)" "$3"
+	assert_equal "$(library "$1" cuda)" "$4"
+	[ -z "${5-}" ] || assert_equal "$(library "$1" api)" "$5"
+}
+
+@test "doctor --root (toolkit as NVIDIA's deb puts it) names file, release and package" {
+	ubuntu2204 "$TREE"
+	cuda_devel "$TREE" 12.4.1 2024.1.1 22
+	examine
+	assert_success
+	expect_library /usr/local/cuda-12.4/extras/CUPTI/lib64/libcupti.so.12 usable toolkit 12.4 22
+	assert_equal "$(library /usr/local/cuda-12.4/lib64/libcupti.so package)" "cuda-cupti-12-4 12.4.127-1"
+	assert_equal "$(library /usr/local/cuda-12.4/lib64/libcupti.so api_how)" "read from its code"
+	# One file, whatever number of links lead to it.
+	assert_equal "$(grep -c '"key":"library"' "$JSON")" 1
+	assert_equal "$(choice)" /usr/local/cuda-12.4/targets/x86_64-linux/lib/libcupti.so.12
+	assert_output --partial "CUDA 12.4, devel"
+	# A devel image offers the COPY of the real file: a copied link would dangle.
+	assert_output --partial \
+		"COPY --from=STAGE /usr/local/cuda-12.4/targets/x86_64-linux/lib/libcupti.so.2024.1.1 "
+}
+
+@test "doctor --root (toolkit of the runfile) finds extras/CUPTI/lib64 alone" {
+	cuda_base "$TREE" 12.8.0
+	put "$TREE" /usr/local/cuda-12.8/extras/CUPTI/lib64/libcupti.so.2025.1.0 libcupti.so.12 26
+	link "$TREE" /usr/local/cuda-12.8/extras/CUPTI/lib64/libcupti.so.12 libcupti.so.2025.1.0
+	examine
+	expect_library /usr/local/cuda-12.8/extras/CUPTI/lib64/libcupti.so.12 usable toolkit 12.8 26
+	assert_equal "$(choice)" /usr/local/cuda-12.8/extras/CUPTI/lib64/libcupti.so.12
+}
+
+@test "doctor --root (Debian's own packages) tells 11.8 and 12.4 by their packages" {
+	distribution "$TREE" debian 12 "Debian GNU/Linux 12 (bookworm)"
+	put "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.11.8 libcupti.so.11.8 18
+	dpkg_package "$TREE" libcupti11.8 11.8.89~11.8.0-5 /usr/lib/x86_64-linux-gnu/libcupti.so.11.8
+	put "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.12 libcupti.so.12 22
+	dpkg_package "$TREE" libcupti12 12.4.127~12.4.1-3 /usr/lib/x86_64-linux-gnu/libcupti.so.12
+	examine
+	assert_success
+	expect_library /usr/lib/x86_64-linux-gnu/libcupti.so.11.8 usable distribution 11.8 18
+	expect_library /usr/lib/x86_64-linux-gnu/libcupti.so.12 usable distribution 12.4 22
+	assert_equal "$(library /usr/lib/x86_64-linux-gnu/libcupti.so.12 package)" \
+		"libcupti12 12.4.127~12.4.1-3"
+	# Without a driver and a libcudart, the newest major that there is.
+	assert_equal "$(choice)" /lib/x86_64-linux-gnu/libcupti.so.12 ||
+		assert_equal "$(choice)" /usr/lib/x86_64-linux-gnu/libcupti.so.12
+}
+
+@test "doctor --root (Python wheels of CUDA 12 and 13, PyTorch, Triton) finds each environment" {
+	local site=/home/u/src/p/.venv/lib/python3.12/site-packages
+	text "$TREE" /home/u/src/p/.venv/pyvenv.cfg </dev/null
+	put "$TREE" $site/nvidia/cuda_cupti/lib/libcupti.so.12 libcupti.so.12 24
+	mkdir -p "$TREE$site/nvidia_cuda_cupti_cu12-12.6.80.dist-info"
+	put "$TREE" $site/triton/backends/nvidia/lib/cupti/libcupti.so libcupti.so.12 26
+	mkdir -p "$TREE$site/triton-3.6.0.dist-info"
+	put "$TREE" /usr/local/lib/python3.11/dist-packages/nvidia/cu13/lib/libcupti.so.13 libcupti.so.13 130001
+	mkdir -p "$TREE/usr/local/lib/python3.11/dist-packages/nvidia_cuda_cupti-13.0.85.dist-info"
+	put "$TREE" /opt/venv/lib/python3.10/site-packages/torch/lib/libcupti-53b21e8d.so.11.8 libcupti.so.11.8 18
+	text "$TREE" /opt/venv/pyvenv.cfg </dev/null
+	examine
+	expect_library $site/nvidia/cuda_cupti/lib/libcupti.so.12 usable pip 12.6 24
+	assert_equal "$(library $site/nvidia/cuda_cupti/lib/libcupti.so.12 package)" \
+		"nvidia_cuda_cupti_cu12 12.6.80 (pip)"
+	expect_library $site/triton/backends/nvidia/lib/cupti/libcupti.so usable triton 12.8 26
+	assert_equal "$(library $site/triton/backends/nvidia/lib/cupti/libcupti.so package)" "triton 3.6.0 (pip)"
+	expect_library /usr/local/lib/python3.11/dist-packages/nvidia/cu13/lib/libcupti.so.13 \
+		usable pip 13.0 130001
+	expect_library /opt/venv/lib/python3.10/site-packages/torch/lib/libcupti-53b21e8d.so.11.8 usable pip 11.8
+}
+
+@test "doctor --root (conda, Arch, HPC SDK, the administrator's copy) finds them" {
+	local sdk=/opt/nvidia/hpc_sdk/Linux_x86_64/25.1/cuda/12.6/extras/CUPTI/lib64
+	put "$TREE" /opt/conda/envs/ml/lib/libcupti.so.12 libcupti.so.12 22
+	text "$TREE" /opt/conda/envs/ml/conda-meta/cuda-cupti-12.4.127-h59595ed_1.json </dev/null
+	put "$TREE" /opt/cuda/extras/CUPTI/lib64/libcupti.so.13 libcupti.so.13 130100
+	put "$TREE" $sdk/libcupti.so.2024.3.2 libcupti.so.12 24
+	put "$TREE" /usr/lib/cuda-trace/cupti/12/libcupti.so.12 libcupti.so.12 28
+	examine
+	expect_library /opt/conda/envs/ml/lib/libcupti.so.12 usable conda 12.4 22
+	assert_equal "$(library /opt/conda/envs/ml/lib/libcupti.so.12 package)" "cuda-cupti 12.4.127 (conda)"
+	expect_library /opt/cuda/extras/CUPTI/lib64/libcupti.so.13 usable toolkit 13.1 130100
+	expect_library $sdk/libcupti.so.2024.3.2 usable hpc_sdk 12.6 24
+	expect_library /usr/lib/cuda-trace/cupti/12/libcupti.so.12 usable admin 12.9 28
+	assert_equal "$(choice)" /opt/cuda/extras/CUPTI/lib64/libcupti.so.13
+}
+
+@test "doctor --root (Nsight's private copies) lists them and never chooses them" {
+	put "$TREE" /opt/nvidia/nsight-systems/2025.3.1/target-linux-x64/libcupti.so.13.0 libcupti.so.13 130000
+	put "$TREE" /opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/libcupti.so.12 libcupti.so.12 26
+	examine
+	expect_library /opt/nvidia/nsight-systems/2025.3.1/target-linux-x64/libcupti.so.13.0 private nsight 13.0
+	expect_library /opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/libcupti.so.12 private nsight 12.8
+	assert_failure 1
+}
+
+@test "doctor --root (files that are no usable libcupti) names what each is" {
+	local d=/usr/local/cuda-12.4/extras/CUPTI/lib64 good
+	good=$(fake libcupti.so.12 22)
+	mkdir -p "$TREE$d" "$TREE$d/libcupti.so.folder"
+	link "$TREE" $d/libcupti.so.dangling ../nowhere/libcupti.so.12
+	link "$TREE" $d/libcupti.so.outside "$good"
+	link "$TREE" $d/libcupti.so.loop libcupti.so.pool
+	link "$TREE" $d/libcupti.so.pool libcupti.so.loop
+	text "$TREE" $d/libcupti.so.empty </dev/null
+	echo 'INPUT(-lcupti)' | text "$TREE" $d/libcupti.so.script
+	head -c 3000 "$good" | text "$TREE" $d/libcupti.so.short
+	cp "$good" "$TREE$d/libcupti.so.arm64" && patch "$TREE$d/libcupti.so.arm64" 18 b700
+	cp "$good" "$TREE$d/libcupti.so.damaged" && patch "$TREE$d/libcupti.so.damaged" 56 ffff
+	cp "$(fake libcupti.so.12 22 -DSTUB)" "$TREE$d/libcupti.so.stub"
+	put "$TREE" $d/libcupti.so.old libcupti.so.11.2 14
+	put "$TREE" $d/libcupti.so.faulty libcupti.so.13 130000
+	mkfifo "$TREE$d/libcupti.so.fifo"
+	distribution "$TREE" ubuntu 22.04 "Ubuntu 22.04.4 LTS"
+	examine
+	assert_failure 1
+	local name verdict
+	while read -r name verdict; do
+		assert_equal "$name $(library $d/libcupti.so.$name verdict)" "$name $verdict"
+	done <<-EOT
+		dangling dangling
+		outside dangling
+		loop loop
+		pool loop
+		empty empty
+		script not_library
+		short truncated
+		arm64 wrong_machine
+		damaged damaged
+		stub stub
+		old too_old
+		faulty faulty
+		fifo not_file
+		folder not_file
+	EOT
+	assert_output --regexp "libcupti.so.arm64: for another processor.*arm64"
+}
+
+@test "doctor --root (arm64 image) judges by the image's processor, not by ours" {
+	cuda_devel "$TREE" 13.0.1 2025.3.1 130001
+	distribution "$TREE" ubuntu 24.04 "Ubuntu 24.04 LTS"
+	local lib=$TREE/usr/local/cuda-13.0/targets/x86_64-linux/lib
+	mv "$TREE/usr/local/cuda-13.0/targets/x86_64-linux" "$TREE/usr/local/cuda-13.0/targets/sbsa-linux"
+	lib=$TREE/usr/local/cuda-13.0/targets/sbsa-linux/lib
+	patch "$lib/libcupti.so.2025.3.1" 18 b700
+	patch "$TREE/usr/lib64/ld-linux-x86-64.so.2" 18 b700
+	examine
+	assert_success
+	assert_equal "$(choice)" /usr/local/cuda-13.0/targets/sbsa-linux/lib/libcupti.so.13
+}
+
+# The story: a build that "found CUPTI" by its header, a COPY of a file that is in no runtime image,
+# and libcupti-dev of another CUDA.
+@test "doctor --root (the hunt for CUPTI in a runtime image) answers it, and its advice works" {
+	ubuntu2204 "$TREE"
+	cuda_runtime "$TREE" 12.4.1
+	examine
+	assert_failure 1
+	assert_output --partial "CUDA 12.4, runtime"
+	assert_line --index 1 --regexp '^problem  no libcupti that the guest would take: .*\| mend: apt-get install -y cuda-cupti-12-4$'
+	assert_output --partial "do not install libcupti-dev here: Ubuntu 22.04.4 LTS has the one of CUDA 11.5"
+	assert_output --partial "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS cupti"
+	assert_output --partial "COPY --from=cupti /cupti/libcupti.so.12 /usr/local/cuda-12.4/targets/x86_64-linux/lib/"
+	assert_output --partial "or leave it out"
+
+	# The header alone is what fooled the build.
+	text "$TREE" /usr/local/cuda-12.4/targets/x86_64-linux/include/cupti.h </dev/null
+	examine
+	assert_output --partial "cupti.h is there, but no libcupti below /usr/local/cuda-12.4"
+
+	# What apt-get install libcupti-dev did.
+	put "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.2021.3.1 libcupti.so.11.5 15
+	link "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.11.5 libcupti.so.2021.3.1
+	link "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so libcupti.so.11.5
+	dpkg_package "$TREE" libcupti11.5 11.5.114~11.5.1-1ubuntu1 /usr/lib/x86_64-linux-gnu/libcupti.so.2021.3.1
+	dpkg_package "$TREE" libcupti-dev 11.5.114~11.5.1-1ubuntu1 /usr/lib/x86_64-linux-gnu/libcupti.so
+	examine
+	assert_failure 1
+	expect_library /usr/lib/x86_64-linux-gnu/libcupti.so too_old distribution 11.5
+	assert_output --partial "libcupti-dev 11.5.114~11.5.1-1ubuntu1 is installed: Ubuntu 22.04.4 LTS's own, of CUDA 11.5, not of this image's 12.4"
+	assert_output --partial "mend: apt-get purge -y libcupti-dev && apt-get install -y cuda-cupti-12-4"
+
+	# The advice B, followed to the letter in a devel tree.
+	rm -r "$TREE/usr/lib/x86_64-linux-gnu" "$TREE/var/lib/dpkg/info/libcupti-dev.list"
+	sed -i '/^Package: libcupti/,/^$/d' "$TREE/var/lib/dpkg/status"
+	local devel=$BATS_TEST_TMPDIR/devel command to
+	ubuntu2204 "$devel"
+	cuda_devel "$devel" 12.4.1 2024.1.1 22
+	command=$(grep '^    RUN mkdir /cupti' <<<"$output" | sed "s,^    RUN ,,; s, /usr/local, $devel/usr/local,; s,/cupti/\$,$devel/cupti/,; s,mkdir /cupti,mkdir $devel/cupti,")
+	bash -c "$command"
+	to=$(grep '^    COPY --from=cupti' <<<"$output" | sed 's/.* //')
+	cp "$devel/cupti/libcupti.so.12" "$TREE$to"
+	examine
+	assert_success
+	assert_equal "$(choice)" "${to}libcupti.so.12"
+	refute_output --partial "cupti.h is there"
+}
+
+@test "doctor --root (base image, package lists kept) tells the package and how big it is" {
+	ubuntu2204 "$TREE"
+	cuda_base "$TREE" 12.4.0
+	text "$TREE" /var/lib/apt/lists/developer_compute_cuda_repos_ubuntu2204_x86%5f64_Packages <<-EOT
+		Package: cuda-cupti-12-3
+		Size: 1
+		Installed-Size: 2
+
+		Package: cuda-cupti-12-4
+		Installed-Size: 110042
+		Size: 17000000
+	EOT
+	examine
+	assert_failure 1
+	assert_output --partial "CUDA 12.4, base"
+	assert_output --partial "17000000 bytes to fetch, 110042 kB installed"
+}
+
+@test "doctor --root (image whose CUDA is a Python wheel) advises the wheel" {
+	local site=/usr/local/lib/python3.12/site-packages
+	ubuntu2204 "$TREE"
+	put "$TREE" $site/nvidia/cuda_runtime/lib/libcudart.so.12 libcudart.so.12 1
+	text "$TREE" $site/torch/__init__.py </dev/null
+	examine
+	assert_failure 1
+	assert_output --partial "CUDA 12, from Python wheels, with PyTorch"
+	assert_output --partial "mend: pip install nvidia-cuda-cupti-cu12"
+	put "$TREE" $site/nvidia/cuda_cupti/lib/libcupti.so.12 libcupti.so.12 22
+	examine
+	assert_success
+	assert_equal "$(choice)" $site/nvidia/cuda_cupti/lib/libcupti.so.12
+}
+
+@test "doctor --root (rpm image, musl image, no CUDA) says what fits each" {
+	distribution "$TREE" rocky 9.4 "Rocky Linux 9.4"
+	text "$TREE" /usr/bin/dnf </dev/null
+	cuda_runtime "$TREE" 13.0.1
+	rm -r "$TREE/var/lib/dpkg"
+	examine
+	assert_failure 1
+	assert_output --partial "mend: dnf install -y cuda-cupti-13-0"
+	assert_output --partial "FROM nvidia/cuda:13.0.1-devel-ubi9 AS cupti"
+
+	rm -r "${TREE:?}"; mkdir "$TREE"
+	echo 'ID=alpine' | text "$TREE" /etc/os-release
+	text "$TREE" /lib/ld-musl-x86_64.so.1 </dev/null
+	examine
+	assert_failure 1
+	assert_output --partial "need glibc"
+
+	rm -r "${TREE:?}"; mkdir "$TREE"
+	ubuntu2204 "$TREE"
+	examine
+	assert_success
+	assert_output --partial "without a CUDA runtime"
+}
+
+@test "doctor --root runs nothing of the tree and writes nothing into it" {
+	cuda_devel "$TREE" 12.4.1 2024.1.1 22
+	local mark=$BATS_TEST_TMPDIR/mark lib=$TREE/usr/local/cuda-12.4/targets/x86_64-linux/lib
+	fake libcupti.so.12 22 -DMARK="\"$mark\"" >/dev/null
+	cp "$(fake libcupti.so.12 22 -DMARK="\"$mark\"")" "$lib/libcupti.so.2024.1.1"
+	# The mark works, else this test would prove nothing.
+	LD_PRELOAD=$lib/libcupti.so.2024.1.1 /bin/true
+	[ -e "$mark" ]
+	rm "$mark"
+	printf '#!/bin/sh\ntouch %s\n' "$mark" | text "$TREE" /usr/bin/rpm
+	chmod +x "$TREE/usr/bin/rpm"
+	find "$TREE" -printf '%p %y %s %T@ %C@\n' | sort >"$BATS_TEST_TMPDIR/before"
+	examine --deep
+	assert_success
+	[ ! -e "$mark" ]
+	find "$TREE" -printf '%p %y %s %T@ %C@\n' | sort | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "doctor --root (links that lead out of the tree) stays inside" {
+	local outside=$BATS_TEST_TMPDIR/outside
+	put "$outside" /extras/CUPTI/lib64/libcupti.so.12 libcupti.so.12 22
+	mkdir -p "$TREE/usr/local"
+	link "$TREE" /usr/local/cuda-12.4 "$outside"
+	link "$TREE" /usr/local/cuda-12.5 ../../../outside
+	link "$TREE" /usr/local/cuda-12.6 /proc/self/root/"$outside"
+	examine --deep
+	refute_output --partial "usable"
+	# Inside, an absolute link means the tree's own.
+	put "$TREE" /data/cuda/extras/CUPTI/lib64/libcupti.so.12 libcupti.so.12 22
+	link "$TREE" /usr/local/cuda-12.7 /data/cuda
+	examine
+	expect_library /usr/local/cuda-12.7/extras/CUPTI/lib64/libcupti.so.12 usable toolkit 12.7
+	assert_equal "$(library /usr/local/cuda-12.7/extras/CUPTI/lib64/libcupti.so.12 real)" \
+		/data/cuda/extras/CUPTI/lib64/libcupti.so.12
+}
+
+@test "doctor --root (loops, FIFOs, devices, control characters, no rights) ends and stays readable" {
+	local d=$TREE/usr/local/cuda-12.4/lib64
+	mkdir -p "$d"
+	ln -s .. "$d/up"
+	ln -s cuda-12.4 "$TREE/usr/local/cuda-12.9"
+	ln -s cuda-12.8 "$TREE/usr/local/cuda-12.7"
+	ln -s cuda-12.7 "$TREE/usr/local/cuda-12.8"
+	mkfifo "$d/libcupti.so.1" "$TREE/etc" "$TREE/opt"
+	[ "$(id -u)" != 0 ] || mknod "$d/libcupti.so.2" c 5 0 || true
+	touch "$d/libcupti.so."$'\e[2J\e]0;owned\a\n\r\x9b31m' "$d/libcupti.so."$'\u202e'evil
+	mkdir -p "$TREE/home/u/secret/lib" "$TREE/var/lib/dpkg/info"
+	mkfifo "$TREE/var/lib/dpkg/status"
+	chmod 000 "$TREE/home/u/secret"
+	examine --deep
+	[ "$status" != 124 ] && [ "$status" != 137 ]
+	assert_output --partial 'libcupti.so.\x1b[2J\x1b]0;owned\x07\x0a\x0d\x9b31m'
+	assert_output --partial 'libcupti.so.\xe2\x80\xaeevil'
+	# Nothing but printable text and our own line ends, in both forms.
+	! printf '%s\n' "$output" | LC_ALL=C grep -q '[^[:print:][:space:]]'
+	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f-\xff]' "$JSON"
+	jq -e . "$JSON" >/dev/null
+}
+
+@test "doctor --root (100,000 files, deep folders) answers within two seconds" {
+	local start
+	mkdir -p "$TREE/usr/local/cuda-12.4/lib64" "$TREE/home/u/data"
+	(cd "$TREE/usr/local/cuda-12.4/lib64" && seq -f 'libcupti.so.%.0f' 50000 | xargs touch)
+	(cd "$TREE/home/u/data" && seq 50000 | xargs touch)
+	start=$(date +%s%N)
+	ct doctor --root "$TREE" >"$BATS_TEST_TMPDIR/out" || true
+	[ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
+	grep -q 'mend: cuda-trace doctor .*--deep' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "doctor --root (files that change and vanish) survives and ends" {
+	local d=$TREE/usr/local/cuda-12.4/lib64 good
+	good=$(fake libcupti.so.12 22)
+	mkdir -p "$d"
+	start churn bash -c "cd '$d' && while :; do cp '$good' libcupti.so.12; : >libcupti.so.12
+		rm -f libcupti.so.12; mkdir libcupti.so.12; rmdir libcupti.so.12
+		ln -s libcupti.so.12 libcupti.so.12; rm -f libcupti.so.12; done"
+	for _ in $(seq 40); do
+		run ct doctor --root "$TREE"
+		[ "$status" -le 1 ]
+		refute_output --partial "AddressSanitizer"
+	done
+}
+
+@test "doctor --root (no folder, a file) fails with a reason" {
+	run ct doctor --root "$TREE/nowhere"
+	assert_failure 1
+	assert_output --partial "nowhere: No such file or directory"
+	run ct doctor --root "$TREE" -p 1
+	assert_failure 2
+	run ct doctor surplus
+	assert_failure 2
+}
+
+@test "doctor reads damaged and hostile ELF files and loader caches without a fault" {
+	local fuzz=$BATS_TEST_TMPDIR/fuzz
+	${CC:-cc} -g -O1 -D_GNU_SOURCE -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-I"$TOP" -o "$fuzz" "$TOP"/tests/doctor/fuzz.c "$TOP"/cuda-trace/doctor_{elf,ldcache,filetree}.c
+	mkdir -p "$TREE/etc" "$TREE/lib"
+	cp "$(fake libcupti.so.12 22)" "$TREE/lib/libcupti.so.12"
+	ldconfig -C "$TREE/etc/ld.so.cache" -f /dev/null -X "$TREE/lib"
+	run "$fuzz" "$TREE" 4000 "$(fake libcupti.so.12 22)"
+	assert_success
+	# Some were still readable, some not: else nothing was reached.
+	assert_output --regexp '^elf: [1-9][0-9]* fine, [1-9][0-9]* not; cache: [1-9][0-9]* fine, [1-9][0-9]* not$'
+}
+
+@test "doctor knows every function that the guest requires of libcupti" {
+	local guest doctor
+	guest=$(sed -n 's/^\tX(1, \([A-Za-z_0-9]*\),.*/cupti\1/p' "$TOP/libcupti-usdt/cupti_api.h" | sort)
+	doctor=$(sed -n '/^static const char \*const wanted/,/^};/s/.*"\(cupti[A-Za-z_0-9]*\)".*/\1/p' \
+		"$TOP/cuda-trace/doctor_judge.c" | sort)
+	[ -n "$guest" ]
+	diff <(echo "$guest") <(echo "$doctor")
+}
