@@ -46,7 +46,8 @@ static CUgraphExec build(CUfunction kernel, unsigned int nodes, void **parameter
 	return instantiate(plan);
 }
 
-/* Launches while capturing become nodes: they are no launches yet, so nothing is counted here. */
+/* Fills and copies while capturing become nodes and do nothing yet, so they are not counted here.
+ */
 static CUgraphExec capture(CUfunction kernel, CUstream stream, CUdeviceptr data, CUdeviceptr copy,
 			   void **parameters)
 {
@@ -55,8 +56,8 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, CUdeviceptr data,
 	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_THREAD_LOCAL), "begin capture");
 	program__check(cuMemsetD8Async(data, 0, BYTES, stream), "cuMemsetD8Async");
 	for (int i = 0; i < CAPTURED; i++)
-		program__check(cuLaunchKernel(kernel, N / 256, 1, 1, 256, 1, 1, 0, stream,
-					      parameters, NULL),
+		program__check(counted__captured(cuLaunchKernel(kernel, N / 256, 1, 1, 256, 1, 1, 0,
+								stream, parameters, NULL)),
 			       "cuLaunchKernel");
 	program__check(cuMemcpyDtoDAsync_v2(copy, data, BYTES, stream), "cuMemcpyDtoDAsync");
 	program__check(cuStreamEndCapture(stream, &plan), "cuStreamEndCapture");

@@ -147,6 +147,14 @@ CUresult counted__graph_launch(CUgraphExec exec, CUstream stream, uint64_t kerne
 	return result;
 }
 
+CUresult counted__captured(CUresult result)
+{
+	count(&truth.launches, 1);
+	if (result)
+		count(&truth.launch_errors, 1);
+	return counted__result(result);
+}
+
 static CUresult counted__synchronized(CUresult result)
 {
 	count(&truth.syncs, 1);

@@ -5,7 +5,8 @@
  * every call that a tracer could count goes through one of them.
  *
  * The keys of the last line, counted over the whole process:
- *   launches       kernel launch calls made, failed ones included; graph launches are apart
+ *   launches       kernel launch calls made, also those that failed and those that a capture made
+ *                  nodes of; graph launches are apart
  *   kernels        kernels executed on the GPU, those of graphs included
  *   launch_errors  launch calls (kernels and graphs) that returned an error
  *   graph_launches graph launch calls made, failed ones included
@@ -65,6 +66,8 @@ CUresult counted__launch_cooperative(CUfunction kernel, const struct shape *shap
 /* kernels, copies, bytes, sets: what one launch of this graph executes */
 CUresult counted__graph_launch(CUgraphExec exec, CUstream stream, uint64_t kernels, uint64_t copies,
 			       uint64_t bytes, uint64_t sets);
+/* A launch call on a capturing stream: it runs nothing yet. */
+CUresult counted__captured(CUresult result);
 CUresult counted__context_synchronize(void);
 CUresult counted__stream_synchronize(CUstream stream);
 CUresult counted__event_synchronize(CUevent event);

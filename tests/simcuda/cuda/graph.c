@@ -32,7 +32,29 @@ struct CUgraphExec_st {
 	CUgraph graph; /* its own copy */
 };
 
+struct graph_data { /* CUpti_GraphData */
+	CUgraph graph, original_graph;
+	CUgraphNode node, original_node;
+	int node_type;
+	CUgraphNode dependency;
+	CUgraphExec exec;
+};
+
 static _Atomic uint32_t last_id;
+
+static void graph__tell(uint32_t cbid, struct graph_data data)
+{
+	const struct simcuda_hooks *hooks = atomic_load(&simcuda_bridge.hooks);
+	CUgraphNode node = data.node;
+
+	if (!hooks)
+		return;
+	data.node_type = !node || node->kind == KIND_KERNEL ? 0
+			 : node->kind == KIND_MEMSET	    ? 2
+			 : node->kind			    ? 1
+							    : 5;
+	hooks->resource(cbid, context__peek(), NULL, &data);
+}
 
 static bool graph__valid(CUgraph graph)
 {
@@ -47,12 +69,14 @@ CUgraph graph__new(void)
 		graph->magic = MAGIC_GRAPH;
 		graph->id = atomic_fetch_add(&last_id, 1) + 1;
 		graph->last = &graph->first;
+		graph__tell(RESOURCE_GRAPH_CREATED, (struct graph_data){.graph = graph});
 	}
 	return graph;
 }
 
 static void graph__free(CUgraph graph)
 {
+	graph__tell(RESOURCE_GRAPH_DESTROY, (struct graph_data){.graph = graph});
 	while (graph->first) {
 		CUgraphNode node = graph->first;
 
@@ -101,6 +125,7 @@ CUresult graph__add_kernel(CUgraph graph, const struct launch *launch, CUgraphNo
 	node__keep_parameters(node);
 	if (handle)
 		*handle = node;
+	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = node});
 	return CUDA_SUCCESS;
 }
 
@@ -115,6 +140,7 @@ CUresult graph__add_copy(CUgraph graph, const struct simcuda_record *record, voi
 	node->source = source;
 	if (handle)
 		*handle = node;
+	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = node});
 	return CUDA_SUCCESS;
 }
 
@@ -198,6 +224,7 @@ CUresult sim_cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraph
 	if (!node || !graph__valid(graph))
 		return CUDA_ERROR_INVALID_VALUE;
 	*node = graph__append(graph);
+	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = *node});
 	return CUDA_SUCCESS;
 }
 
@@ -211,6 +238,24 @@ CUresult sim_cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 		nodes[i++] = node;
 	*count = nodes ? i : graph->nodes;
 	return CUDA_SUCCESS;
+}
+
+static void exec__copy_nodes(CUgraphExec exec, CUgraph graph)
+{
+	for (CUgraphNode node = graph->first; node; node = node->next) {
+		CUgraphNode own = graph__append(exec->graph), next = own->next;
+		uint64_t id = own->id;
+
+		*own = *node;
+		own->id = id;
+		own->next = next;
+		if (own->kind == KIND_KERNEL)
+			node__keep_parameters(own);
+		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = exec->graph,
+								      .original_graph = graph,
+								      .node = own,
+								      .original_node = node});
+	}
 }
 
 CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
@@ -227,16 +272,10 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 	exec->graph = graph__new();
 	if (!exec->graph)
 		abort();
-	for (CUgraphNode node = graph->first; node; node = node->next) {
-		CUgraphNode own = graph__append(exec->graph), next = own->next;
-		uint64_t id = own->id;
-
-		*own = *node;
-		own->id = id;
-		own->next = next;
-		if (own->kind == KIND_KERNEL)
-			node__keep_parameters(own);
-	}
+	exec__copy_nodes(exec, graph);
+	graph__tell(
+		RESOURCE_EXEC_CREATED,
+		(struct graph_data){.graph = exec->graph, .original_graph = graph, .exec = exec});
 	*handle = exec;
 	return CUDA_SUCCESS;
 }
@@ -245,6 +284,7 @@ CUresult sim_cuGraphExecDestroy(CUgraphExec exec)
 {
 	if (!exec || exec->magic != MAGIC_EXEC)
 		return CUDA_ERROR_INVALID_VALUE;
+	graph__tell(RESOURCE_EXEC_DESTROY, (struct graph_data){.graph = exec->graph, .exec = exec});
 	graph__free(exec->graph);
 	exec->magic = 0;
 	free(exec);

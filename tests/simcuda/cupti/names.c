@@ -13,8 +13,8 @@ static const struct {
 	int domain;
 	uint32_t cbid;
 	const char *name;
-} names[] = { DRIVER_CALLS(DRIVER_ROW) DRIVER_CALLS_BARE(DRIVER_ROW) RUNTIME_CALLS(RUNTIME_ROW)
-		      RUNTIME_CALLS_BARE(BARE_ROW) };
+} names[] = {DRIVER_CALLS(DRIVER_ROW) DRIVER_CALLS_BARE(DRIVER_ROW) RUNTIME_CALLS(RUNTIME_ROW)
+		     RUNTIME_CALLS_BARE(BARE_ROW)};
 
 CUptiResult cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 {
