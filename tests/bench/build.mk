@@ -3,7 +3,7 @@
 BENCH_PROGRAMS := $(addprefix $(B)/bench/,launch-rate measure libbaseline.so)
 
 .PHONY: bench-programs
-bench-programs: $(BENCH_PROGRAMS)
+workloads bench-programs: $(BENCH_PROGRAMS)
 
 $(B)/bench/launch-rate: $(B)/obj/tests/bench/launch-rate.o $(B)/simcuda/libcuda.so.1
 	$(call say,LD,$@)

@@ -20,3 +20,5 @@ $(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(S
 		-lpthread -ldl
 
 $(B)/workloads/runtime: WORKLOAD_NEEDS = -lcudart
+
+workloads: $(WORKLOADS)
