@@ -261,6 +261,7 @@ static void become_fatal(void)
 	/* CUPTI has finalised itself: not one more call. */
 	callbacks__set_groups(0);
 	atomic_store(&control_deaf, true);
+	rings__flush();
 	subscriber = NULL;
 	groups_on = 0;
 	control__go_inert(CUDA_INERT_FATAL);
@@ -338,11 +339,20 @@ void control__finish(void)
 		rings__flush();
 		if (kinds__any())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
-		callbacks__set_groups(0);
-		rings__flush();
 	}
+	control__say_end();
+}
+
+void control__say_end(void)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (atomic_flag_test_and_set(&said))
+		return;
+	callbacks__set_groups(0);
 	atomic_store(&control_deaf, true);
-	status__set_state(CUDA_STATE_ENDED, CUDA_INERT_NONE);
+	rings__flush();
+	status__end();
 	status__send_lost();
 	status__send();
 }

@@ -33,6 +33,9 @@ void control__follow(void);
 void control__tick(void);
 /* The program ends: hands out what there is and stops. */
 void control__finish(void);
+/* Its last part: what the process itself still holds, and the last word. On the exiting thread if
+ * the guest's own did not come to it in time. */
+void control__say_end(void);
 /* Something of CUPTI is on or being switched; on any thread. */
 bool control__is_busy(void);
 

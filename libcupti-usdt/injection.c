@@ -39,8 +39,10 @@ static void at_exit(void)
 	int saved = errno;
 
 	if (getpid() == home && control__listening() &&
-	    (control__is_busy() || sites__name_listeners()))
+	    (control__is_busy() || sites__name_listeners())) {
 		watcher__stop(settings__get()->exit_ms);
+		control__say_end();
+	}
 	atomic_store(&control_deaf, true);
 	errno = saved;
 }

@@ -4,8 +4,8 @@
  *
  * Fears: 1. a launching thread waits for the guest: it never does. `busy` is only tried; when the
  * other side has it the owner goes on appending, and with a full ring it sends its record alone.
- * 2. a thread ends while the guest's thread empties its ring: the ring becomes an orphan, and only
- * the guest's thread gives orphans back. 3. threads come and go faster than rings do: with none
+ * 2. a thread ends while the guest's thread empties its ring: the ring becomes an orphan, which the
+ * next flush gives back. 3. threads come and go faster than rings do: with none
  * left a thread sends each record alone; dearer, nothing lost. (A signal handler that leaves an
  * append by longjmp, or a forked child, finds `busy` taken for ever: the same, nothing waits.)
  *
@@ -103,13 +103,15 @@ static bool try_empty(struct ring *ring)
 	return true;
 }
 
-static void give_back(struct ring *ring)
+/* `from`: owned or orphan. Two flushes may meet at an orphan; one of them gives it back. */
+static void give_back(struct ring *ring, uint32_t from)
 {
 	atomic_fetch_add_explicit(
 		&launches_elsewhere,
 		atomic_exchange_explicit(&ring->launches, 0, memory_order_relaxed),
 		memory_order_relaxed);
-	atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);
+	atomic_compare_exchange_strong_explicit(&ring->state, &from, RING_FREE,
+						memory_order_release, memory_order_relaxed);
 }
 
 /* Called by pthread as a thread that owns a ring ends. */
@@ -119,7 +121,7 @@ static void thread_ends(void *value)
 	int saved = errno;
 
 	if (try_empty(ring))
-		give_back(ring);
+		give_back(ring, RING_OWNED);
 	else
 		atomic_store_explicit(&ring->state, RING_ORPHAN, memory_order_release);
 	errno = saved;
@@ -148,7 +150,7 @@ static struct ring *take(void)
 		rings[i].tid = gettid();
 		if (!pthread_setspecific(key, &rings[i]))
 			return &rings[i];
-		give_back(&rings[i]);
+		give_back(&rings[i], RING_OWNED);
 		return NULL;
 	}
 	return NULL;
@@ -227,6 +229,6 @@ void rings__flush(void)
 		if (state == RING_FREE || (state == RING_OWNED && is_empty(ring)))
 			continue;
 		if (try_empty(ring) && state == RING_ORPHAN)
-			give_back(ring);
+			give_back(ring, RING_ORPHAN);
 	}
 }

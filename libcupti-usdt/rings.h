@@ -27,7 +27,7 @@ uint32_t ring__tid(const struct ring *ring);
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);
 
-/* Sends what is pending in all rings; the guest's thread only. */
+/* Sends what is pending in all rings; on any thread. */
 void rings__flush(void);
 
 #endif

@@ -58,6 +58,11 @@ void status__set_state(enum cuda_state state, enum cuda_inert_reason reason)
 	status.reason = reason;
 }
 
+void status__end(void)
+{
+	status.state = CUDA_STATE_ENDED;
+}
+
 enum cuda_state status__state(void)
 {
 	return status.state;

@@ -19,6 +19,8 @@ uint64_t status__emitted_total(unsigned int group);
 void status__lost(enum cuda_lost_reason reason, uint64_t count);
 
 void status__set_state(enum cuda_state state, enum cuda_inert_reason reason);
+/* The process ends; why it was inert, if it was, stays. */
+void status__end(void);
 enum cuda_state status__state(void);
 void status__set_groups(uint32_t groups);
 void status__set_cupti(uint32_t version, const char *path);
