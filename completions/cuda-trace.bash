@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# bash completion for cuda-trace. Commands and options are asked from the tool, which takes them
-# from its option table: nothing to keep in step here.
+# bash completion for cuda-trace. Commands and options are read from --help, which the tool prints
+# from its tables: nothing to keep in step here.
+
+_cuda_trace_commands() {
+	"${COMP_WORDS[0]}" --help 2>/dev/null |
+		sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\)  *.*/\1/p'
+}
+
+_cuda_trace_options() {
+	"${COMP_WORDS[0]}" "$@" --help 2>/dev/null |
+		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1 \2/p' | tr -d ,
+}
 
 _cuda_trace() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' i
@@ -22,9 +32,10 @@ _cuda_trace() {
 		return
 		;;
 	esac
-	if [[ -z $command || $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W \
-			"$("${COMP_WORDS[0]}" ${command:+"$command"} --list-words 2>/dev/null)" -- "$cur")
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_cuda_trace_options ${command:+"$command"})" -- "$cur")
+	elif [[ -z $command ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_cuda_trace_commands)" -- "$cur")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	fi

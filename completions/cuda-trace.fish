@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# fish completion for cuda-trace: commands and options are asked from the tool.
+# fish completion for cuda-trace: commands and options as its --help prints them.
 
 function __cuda_trace_command
 	for word in (commandline -opc)[2..-1]
@@ -10,6 +10,14 @@ function __cuda_trace_command
 	end
 end
 
-complete -c cuda-trace -f -n 'test -z (__cuda_trace_command)""' -a '(cuda-trace --list-words)'
-complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' \
-	-a '(cuda-trace (__cuda_trace_command) --list-words)'
+function __cuda_trace_commands
+	cuda-trace --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\)  *\(.*\)/\1\t\2/p'
+end
+
+function __cuda_trace_options
+	cuda-trace (__cuda_trace_command) --help 2>/dev/null |
+		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1\n\2/p' | string match -r -- '-[A-Za-z0-9-]+'
+end
+
+complete -c cuda-trace -f -n 'test -z (__cuda_trace_command)""' -a '(__cuda_trace_commands)'
+complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' -a '(__cuda_trace_options)'

@@ -1,6 +1,6 @@
 #compdef cuda-trace
 # SPDX-License-Identifier: BSD-2-Clause
-# zsh completion for cuda-trace: commands and options are asked from the tool.
+# zsh completion for cuda-trace: commands and options as its --help prints them.
 
 local command= i
 for ((i = 2; i < CURRENT; i++)); do
@@ -16,8 +16,12 @@ case ${words[CURRENT-1]} in
 -p | --pid) _pids && return ;;
 -u | --user) _users && return ;;
 esac
-if [[ -z $command || ${words[CURRENT]} == -* ]]; then
-	compadd -- ${(f)"$(${words[1]} $command --list-words 2>/dev/null)"}
+if [[ ${words[CURRENT]} == -* ]]; then
+	compadd -- ${(f)"$(${words[1]} $command --help 2>/dev/null |
+		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1 \2/p' | tr -d , | tr -s ' ' '\n')"}
+elif [[ -z $command ]]; then
+	compadd -- ${(f)"$(${words[1]} --help 2>/dev/null |
+		sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\)  *.*/\1/p')"}
 else
 	_files
 fi

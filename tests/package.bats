@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The packages: built here (Debian 12 in CI), checked, installed, upgraded, downgraded, removed and
+# purged in clean roots of Debian 12 and 13, the RPMs in a root of rpm's own, all of it cross-built
+# for arm64. `make check-packages` runs this file.
+
+load helpers
+load roots
+
+OLD=0.0.9
+NEW=$(cat "$TOP/VERSION")
+PACKAGES=$B/t/packages
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || return 0
+	rm -rf "$PACKAGES"
+	mkdir -p "$PACKAGES"
+	cd "$TOP" || return 1
+	mk/deb "$PACKAGES/new" "$NEW" && mk/deb "$PACKAGES/old" "$OLD" -b && mk/rpm "$PACKAGES/rpm" "$NEW" &&
+		mk/rpm "$PACKAGES/rpm-old" "$OLD"
+}
+
+setup() {
+	requires root debootstrap dpkg-buildpackage rpmbuild
+}
+
+teardown_file() {
+	[ -z "${KEEP-}" ] && rm -rf --one-file-system "$PACKAGES/root"
+}
+
+# Lays a root with both generations of packages and a CUDA program on the simulated driver.
+root_with_packages() {
+	root=$PACKAGES/root
+	new_root "$1" "$root"
+	mkdir -p "$root/deb/new" "$root/deb/old" "$root/opt/sim"
+	cp "$PACKAGES"/new/*.deb "$root/deb/new"
+	cp "$PACKAGES"/old/*.deb "$root/deb/old"
+	cp -a "$B/simcuda/." "$B/workloads" "$root/opt/sim"
+	cat >"$root/deb/functions" <<-'END'
+		# have GENERATION: these packages, their dependencies from the mirror.
+		have() {
+			apt-get -qq install -y --no-install-recommends --allow-downgrades \
+				/deb/$1/libcupti-usdt_*_amd64.deb /deb/$1/cuda-trace_*_amd64.deb >/dev/null
+		}
+		# Right after each step, without an ldconfig of ours.
+		cached() { ldconfig -p | grep -q 'libcupti-usdt\.so .*/usr/lib/[^/]*/cuda-trace/'; }
+		version() { cuda-trace --version; }
+		left() { find / -xdev \( -name '*cuda-trace*' -o -name '*cupti-usdt*' \) \
+			-not -path '/deb/*' -not -path '/opt/sim/*' -not -path '/var/cache/*' | sort; }
+		apt-get -qq update
+	END
+}
+
+each_suite() {
+	local suite
+	for suite in bookworm trixie; do
+		echo "# $suite"
+		root_with_packages $suite
+		"$@" || return 1
+	done
+}
+
+@test "debs (built here) satisfy lintian at -EI --pedantic" {
+	requires lintian
+	run -0 lintian -EI --pedantic --allow-root "$PACKAGES"/new/*.changes
+	assert_output ""
+}
+
+@test "debs (built twice, another folder, umask, locale and time zone) are byte-identical" {
+	cd "$TOP"
+	(umask 027; TZ=Asia/Tokyo LC_ALL=C.UTF-8 mk/deb "$PACKAGES/again/deeper" "$NEW")
+	cd "$PACKAGES/new"
+	[ "$(ls ./*.deb | wc -l)" -ge 3 ]
+	for deb in *.deb *.dsc *.tar.*; do
+		cmp "$deb" "$PACKAGES/again/deeper/$deb"
+	done
+}
+
+@test "debs (control) depend on nothing of NVIDIA's, Build-Depends name all of mk/deps.list" {
+	for deb in "$PACKAGES"/new/*.deb; do
+		run -0 dpkg-deb -f "$deb" Depends
+		refute_output --regexp 'nvidia|cuda[0-9]|libcupti[0-9]|libcupti-dev'
+	done
+	run -0 dpkg-deb -f "$PACKAGES"/new/libcupti-usdt_*.deb Suggests
+	assert_output --partial libcupti
+	for package in $(awk '$2 == "build" && $1 !~ /^(gcc|g\+\+|libc6-dev|linux-libc-dev)$/ { print $1 }' "$TOP/mk/deps.list"); do
+		grep -q "^ $package\b" "$TOP/debian/control" || fail "Build-Depends lacks $package"
+	done
+	for package in $(awk '$2 == "build" && $3 != "-" { print $3 }' "$TOP/mk/deps.list"); do
+		grep -q "^BuildRequires: *$package\b" "$TOP/rpm/cuda-trace.spec" || fail "spec lacks $package"
+	done
+}
+
+life_of_debs() {
+	in_root "$root" '
+		. /deb/functions
+		have old && cached && version | grep -q "$1"
+		test ! -e /etc/cuda-trace
+		echo "# mine" >>/etc/default/cuda-trace
+		have new && cached && version | grep -q "$2"
+		tail -n 1 /etc/default/cuda-trace | grep -q mine
+		have old && cached && version | grep -q "$1"
+		have new && cached
+		apt-get -qq remove -y cuda-trace libcupti-usdt >/dev/null
+		! cached
+		test -e /etc/ld.so.conf.d/cuda-trace-x86_64-linux-gnu.conf
+		test -e /etc/profile.d/cuda-trace.sh && sh -euc ". /etc/profile.d/cuda-trace.sh"
+		test ! -e /usr/lib/x86_64-linux-gnu/cuda-trace
+		have new && cached
+		apt-get -qq purge -y cuda-trace libcupti-usdt >/dev/null
+		! cached
+		test -z "$(left)" || { left; exit 1; }
+		have new && cached && version | grep -q "$2"
+		apt-get -qq install -y /deb/new/libcupti-usdt-dev_*.deb >/dev/null
+		test -r /usr/include/cuda-trace/probes.h
+	' "$OLD" "$NEW"
+}
+
+@test "debs (Debian 12 and 13) install, upgrade, downgrade, remove, purge and leave nothing behind" {
+	each_suite life_of_debs
+}
+
+# The program runs on the simulated driver, opted in by the real profile script, while its library
+# is replaced and then removed under it.
+program_survives() {
+	in_root "$root" '
+		. /deb/functions
+		have old
+		cuda-trace enable --system >/dev/null
+		. /etc/profile.d/cuda-trace.sh
+		test "$CUDA_INJECTION64_PATH" = libcupti-usdt.so
+		export LD_LIBRARY_PATH=/opt/sim
+		/opt/sim/workloads/launch-storm --seconds "$1" --pause 200 >/tmp/out 2>/tmp/err &
+		program=$!
+		unset LD_LIBRARY_PATH CUDA_INJECTION64_PATH
+		for i in $(seq 50); do
+			grep -q "libcupti-usdt.so$" /proc/$program/maps && break
+			sleep 0.1
+		done
+		grep -q "libcupti-usdt.so$" /proc/$program/maps
+		dpkg -i /deb/new/libcupti-usdt_*_amd64.deb /deb/new/cuda-trace_*_amd64.deb >/dev/null
+		grep -q "libcupti-usdt.so.*(deleted)" /proc/$program/maps
+		dpkg -P cuda-trace libcupti-usdt >/dev/null
+		test -z "$(left)" || { left; exit 1; }
+		kill -0 $program
+		wait $program || { echo "status $?"; cat /tmp/out /tmp/err; exit 1; }
+		test ! -s /tmp/err
+		tail -n 1 /tmp/out | grep "^expect launches="
+	' 20
+}
+
+@test "debs (upgraded and purged under a running CUDA program) leave it undisturbed" {
+	each_suite program_survives
+}
+
+@test "debs (autopkgtest) run the project's own tests against what is installed" {
+	root_with_packages bookworm
+	mkdir "$root/src"
+	"$TOP/mk/export" "$root/src"
+	mkdir -p "$root/src/build"
+	in_root "$root" '
+		. /deb/functions
+		have new
+		cd /src
+		apt-get -qq install -y --no-install-recommends $(sed -n "s/^Depends: @, //p" debian/tests/control | tr -d ,) >/dev/null
+		apt-get -qq build-dep -y --no-install-recommends ./ >/dev/null
+		AUTOPKGTEST_TMP=/tmp/adt TESTS="tests/help.bats" bash debian/tests/installed
+	'
+}
+
+@test "rpms (built here) satisfy rpmlint but for its named exceptions" {
+	requires rpmlint
+	cd "$TOP"
+	run -0 rpmlint -r rpm/rpmlintrc "$PACKAGES"/rpm/*.rpm rpm/cuda-trace.spec
+	assert_output --partial "0 errors, 0 warnings"
+}
+
+@test "rpms (a root of rpm's own) install, upgrade, downgrade, erase and leave nothing behind" {
+	root=$PACKAGES/root
+	new_root bookworm "$root"
+	rpm="rpm --root $root --dbpath /var/lib/rpm-test --nodeps"
+	cached() { chroot "$root" ldconfig -p | grep -q 'libcupti-usdt\.so .*/usr/lib64/cuda-trace/'; }
+	arch=$(uname -m)
+	new=("$PACKAGES"/rpm/{libcupti-usdt,cuda-trace}-"$NEW"-*."$arch".rpm)
+	old=("$PACKAGES"/rpm-old/{libcupti-usdt,cuda-trace}-"$OLD"-*."$arch".rpm)
+
+	$rpm -i "${old[@]}"
+	cached
+	echo "# mine" >>"$root/etc/sysconfig/cuda-trace"
+	$rpm -U "${new[@]}"
+	cached
+	grep -q mine "$root/etc/sysconfig/cuda-trace"
+	$rpm -V cuda-trace libcupti-usdt | grep -v ' c /etc/' && fail "files differ from the package"
+	$rpm -U --oldpackage "${old[@]}"
+	cached
+	$rpm -U "${new[@]}"
+	chroot "$root" sh -euc 'mkdir -p /root/.config/cuda-trace; touch /root/.config/cuda-trace/enabled; export HOME=/root
+		. /etc/profile.d/cuda-trace.sh; [ "$CUDA_INJECTION64_PATH" = libcupti-usdt.so ]; rm -r /root/.config'
+	$rpm -e cuda-trace libcupti-usdt
+	run cached
+	assert_failure
+	rm "$root"/etc/sysconfig/cuda-trace.rpmsave
+	run -0 find "$root" -xdev \( -name '*cuda-trace*' -o -name '*cupti-usdt*' \)
+	assert_output ""
+}
+
+@test "packages (cross-built for arm64) are complete, share files with amd64's, and start under qemu" {
+	requires qemu-aarch64-static
+	[ "$(uname -m)" = x86_64 ] || skip "crosses from x86-64"
+	root=$PACKAGES/root
+	if [ ! -e "$ROOTS/cross.done" ]; then
+		new_root bookworm "$ROOTS/cross"
+		in_root "$ROOTS/cross" '
+			dpkg --add-architecture arm64
+			apt-get -qq update
+			apt-get -qq install -y --no-install-recommends build-essential crossbuild-essential-arm64 >/dev/null
+		'
+		touch "$ROOTS/cross.done"
+	fi
+	new_root "$ROOTS/cross" "$root"
+	"$TOP/mk/export" "$root/src"
+	cp "$(command -v qemu-aarch64-static)" "$root/usr/bin/"
+	cp "$PACKAGES"/new/libcupti-usdt_*_amd64.deb "$root/"
+	in_root "$root" '
+		cd /src
+		apt-get -qq build-dep -y --no-install-recommends -aarm64 ./ >/dev/null
+		DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -us -uc -b -aarm64 >/log 2>&1 ||
+			{ tail -n 30 /log; exit 1; }
+		cd /
+		test "$(ls cuda-trace_*_arm64.deb libcupti-usdt_*_arm64.deb libcupti-usdt-dev_*_all.deb | wc -l)" = 3
+		# Both architectures of the library at once: Multi-Arch: same.
+		apt-get -qq install -y --no-install-recommends ./libcupti-usdt_*_amd64.deb ./libcupti-usdt_*_arm64.deb >/dev/null
+		test "$(ldconfig -p | grep -c "libcupti-usdt\.so .*/usr/lib/")" = 2
+		readelf -h /usr/lib/aarch64-linux-gnu/cuda-trace/libcupti-usdt.so | grep -q AArch64
+		dpkg-deb -x cuda-trace_*_arm64.deb /arm64
+		readelf -h /arm64/usr/bin/cuda-trace | grep -q AArch64
+		qemu-aarch64-static -L / /arm64/usr/bin/cuda-trace --version | grep "$1"
+	' "$NEW"
+}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Clean Debian roots for tests/package.bats and tests/container.bats: made once by debootstrap,
+# kept below $B/t/roots, copied for each test. Needs root and a Debian mirror.
+
+ROOTS=$B/t/roots
+DEBIAN_MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+
+# clean_root SUITE: its folder; never to be changed.
+clean_root() {
+	local dir=$ROOTS/$1
+	if [ ! -e "$dir.done" ]; then
+		mkdir -p "$ROOTS"
+		rm -rf "$dir"
+		debootstrap --variant=minbase "$1" "$dir" "$DEBIAN_MIRROR" >"$dir.log" 2>&1 ||
+			{ tail -n 5 "$dir.log" >&2; return 1; }
+		touch "$dir.done"
+	fi
+	echo "$dir"
+}
+
+# new_root BASE DIR: a copy of a root (a suite's name or a folder), to be changed.
+new_root() {
+	local base=$1
+	[[ $base == /* ]] || base=$(clean_root "$base")
+	rm -rf --one-file-system "$2"
+	cp -a "$base" "$2"
+}
+
+# in_root DIR SCRIPT [ARGS...]: a bash script inside, with namespaces of its own, so that no mount
+# and no process outlives it. $1... are the ARGS.
+in_root() {
+	local dir=$1 script=$2
+	shift 2
+	# shellcheck disable=SC2016 # expanded inside
+	unshare --mount --pid --ipc --uts --fork --kill-child bash -c '
+		set -e
+		mount -t proc proc "$0/proc"
+		mount --rbind /sys "$0/sys"
+		mount -t tmpfs tmpfs "$0/dev"
+		mkdir "$0/dev/shm"
+		for node in null zero full random urandom tty; do
+			touch "$0/dev/$node"
+			mount --bind "/dev/$node" "$0/dev/$node"
+		done
+		ln -s /proc/self/fd "$0/dev/fd"
+		export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+		unset TMPDIR
+		exec chroot "$0" bash -euo pipefail -c "$@"
+	' "$dir" "$script" in_root "$@" </dev/null
+}
