@@ -8,7 +8,7 @@ ALL += $(TOOL)
 $(TOOL_OBJS): | $(SKELETONS)
 $(TOOL_OBJS): OBJ_CFLAGS = -DGUESTDIR='"$(guestdir)"'
 # The only ones to know where things are installed: another prefix rebuilds these alone.
-$(B)/obj/cuda-trace/targets.o $(B)/obj/cuda-trace/cmd_enable.o: $(B)/paths
+$(B)/obj/cuda-trace/targets.o $(B)/obj/cuda-trace/optin.o: $(B)/paths
 
 $(TOOL): $(TOOL_OBJS)
 	$(call say,LD,$@)

@@ -18,6 +18,9 @@ static const struct {
 	{"report", "tables, pictures, other formats from such a file", cmd_report},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
 	{"doctor", "why something is missing, and what mends it", cmd_doctor},
+	{"enable", "let CUDA programs load the library", cmd_enable},
+	{"disable", "take that back", cmd_disable},
+	{"status", "who has opted in, and whether it works here", cmd_status},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
