@@ -122,7 +122,8 @@ struct simcuda_bridge {
 	/* Reports what exists already as records of that kind (context 9, stream 37, device 8). */
 	void (*dump)(uint32_t kind);
 	CUcontext (*current)(void);
-	const char *(*kernel_name)(const void *kernel); /* NULL: no kernel */
+	const char *(*intern)(const char *text, size_t length); /* a copy for the process's life */
+	const char *(*kernel_name)(const void *kernel);		/* NULL: no kernel */
 };
 
 extern struct simcuda_bridge simcuda_bridge __attribute__((visibility("default")));

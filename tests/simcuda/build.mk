@@ -11,10 +11,11 @@ SIM_CUPTIS := $(SIMCUDA_DIR)/libcupti.so.13 $(SIMCUDA_DIR)/12/libcupti.so.12 \
 SIMCUDA_LIBS := $(SIMCUDA_DIR)/libcuda.so.1 $(SIMCUDA_DIR)/libcudart.so.13 $(SIM_CUPTIS)
 SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so
 SIM_SELFTEST := $(SIMCUDA_DIR)/selftest
-SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED)
+SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED) $(SIM_SELFTEST)
 
+ALL += $(SIMCUDA)
 .PHONY: simcuda
-simcuda: $(SIMCUDA) $(SIM_SELFTEST)
+simcuda: $(SIMCUDA)
 
 sim_link = $(LINK) -shared -Wl,-soname,$(notdir $@) -Wl,-z,nodelete -Wl,--no-undefined -o $@
 

@@ -12,6 +12,9 @@ $(WORKLOAD_LIB): $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+ALL += $(WORKLOADS)
+workloads: $(WORKLOADS)
+
 # Only what a program calls is taken from the libraries: no-cuda needs neither.
 $(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(SIMCUDA)
 	$(call say,LD,$@)

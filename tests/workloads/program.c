@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "tests/workloads/program.h"
 
@@ -69,16 +70,25 @@ CUfunction program__kernel(struct program *program, const char *name)
 	return kernel;
 }
 
+static char extra[256];
+
+void program__also(const char *key, uint64_t value)
+{
+	size_t used = strlen(extra);
+
+	snprintf(extra + used, sizeof(extra) - used, " %s=%llu", key, (unsigned long long)value);
+}
+
 void program__expect(void)
 {
 #define KEY(name)   " " #name "=%llu"
 #define VALUE(name) (unsigned long long)atomic_load(&truth.name)
 	printf("expect" KEY(launches) KEY(kernels) KEY(launch_errors) KEY(graph_launches)
 		       KEY(memcpys) KEY(memcpy_bytes) KEY(memsets) KEY(allocs) KEY(frees)
-			       KEY(live_bytes) KEY(syncs) KEY(api_errors) "\n",
+			       KEY(live_bytes) KEY(syncs) KEY(api_errors) "%s\n",
 	       VALUE(launches), VALUE(kernels), VALUE(launch_errors), VALUE(graph_launches),
 	       VALUE(memcpys), VALUE(memcpy_bytes), VALUE(memsets), VALUE(allocs), VALUE(frees),
-	       VALUE(live_bytes), VALUE(syncs), VALUE(api_errors));
+	       VALUE(live_bytes), VALUE(syncs), VALUE(api_errors), extra);
 	fflush(stdout);
 #undef KEY
 #undef VALUE
@@ -155,7 +165,7 @@ CUresult counted__captured(CUresult result)
 	return counted__result(result);
 }
 
-static CUresult counted__synchronized(CUresult result)
+CUresult counted__wait(CUresult result)
 {
 	count(&truth.syncs, 1);
 	return counted__result(result);
@@ -163,17 +173,17 @@ static CUresult counted__synchronized(CUresult result)
 
 CUresult counted__context_synchronize(void)
 {
-	return counted__synchronized(cuCtxSynchronize());
+	return counted__wait(cuCtxSynchronize());
 }
 
 CUresult counted__stream_synchronize(CUstream stream)
 {
-	return counted__synchronized(cuStreamSynchronize(stream));
+	return counted__wait(cuStreamSynchronize(stream));
 }
 
 CUresult counted__event_synchronize(CUevent event)
 {
-	return counted__synchronized(cuEventSynchronize(event));
+	return counted__wait(cuEventSynchronize(event));
 }
 
 CUresult counted__copy(CUresult result, uint64_t bytes)

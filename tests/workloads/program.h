@@ -44,7 +44,8 @@ struct program {
 /* cuInit, first device, primary context, kernels; ends the program with 1 on an error. */
 void program__start(struct program *program);
 CUfunction program__kernel(struct program *program, const char *name);
-/* Prints the last line. */
+/* Prints the last line; keys of one program's own come after the common ones. */
+void program__also(const char *key, uint64_t value);
 void program__expect(void);
 void program__fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Ends the program if this result is an error. */
@@ -72,6 +73,7 @@ CUresult counted__context_synchronize(void);
 CUresult counted__stream_synchronize(CUstream stream);
 CUresult counted__event_synchronize(CUevent event);
 /* For the calls that are made in place: counts what they did if they succeeded. */
+CUresult counted__wait(CUresult result);
 CUresult counted__copy(CUresult result, uint64_t bytes);
 CUresult counted__set(CUresult result);
 CUresult counted__alloc(CUresult result, uint64_t bytes);

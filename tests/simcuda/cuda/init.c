@@ -27,6 +27,7 @@ struct simcuda_bridge simcuda_bridge = {
 	.graph_exec_id = graph__exec_id,
 	.dump = context__dump,
 	.current = context__peek,
+	.intern = name__intern,
 	.kernel_name = function__name,
 };
 

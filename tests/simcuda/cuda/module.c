@@ -21,7 +21,7 @@ struct module_data { /* CUpti_ModuleResourceData */
 struct name {
 	struct name *next;
 	size_t length;
-	char text[];
+	char text[] __attribute__((aligned(8)));
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

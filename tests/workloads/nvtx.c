@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// NVTX ranges and marks around kernel launches, with a client of NVTX version 3 written out: the
+// library that NVTX_INJECTION64_PATH names gets a table of pointers to fill at the first call, and
+// every call goes through them. The last line also has nvtx_ranges and nvtx_marks.
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/workloads/program.h"
+
+static const char help[] = "usage: nvtx [ROUNDS]\n"
+			   "ROUNDS (10) of nested ranges with a launch in each, and marks.\n";
+
+typedef void (*function)(void);
+typedef const void *(*get_table)(uint32_t id);
+
+struct attributes { /* nvtxEventAttributes_v2 */
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type, reserved;
+	uint64_t payload;
+	int32_t message_type;
+	union {
+		const char *ascii;
+		void *registered;
+	} message;
+};
+
+/* Where the injected library puts its functions; numbered as NVTX numbers them. */
+static function core[16], core2[16];
+static function *core_slots[16], *core2_slots[16];
+
+enum { CORE = 1, CORE2 = 5 };
+enum { MARK_A = 2, RANGE_START_A = 5, RANGE_END = 7, RANGE_PUSH_A = 9, RANGE_POP = 11 };
+enum {
+	DOMAIN_MARK_EX = 1,
+	DOMAIN_PUSH_EX = 4,
+	DOMAIN_POP = 5,
+	REGISTER_STRING_A = 10,
+	DOMAIN_CREATE_A = 12,
+	DOMAIN_DESTROY = 14
+};
+
+static int module_table(int module, function ***table, unsigned int *size)
+{
+	if (module != CORE && module != CORE2)
+		return 0;
+	*table = module == CORE ? core_slots : core2_slots;
+	*size = 16;
+	return 1;
+}
+
+static void set_version(uint32_t version)
+{
+}
+
+static const void *export_table(uint32_t id)
+{
+	static const struct {
+		size_t size;
+		int (*module)(int module, function ***table, unsigned int *size);
+	} callbacks = {sizeof(callbacks), module_table};
+	static const struct {
+		size_t size;
+		uint32_t version, reserved;
+		void (*set)(uint32_t version);
+	} version = {sizeof(version), 3, 0, set_version};
+
+	return id == 1 ? (const void *)&callbacks : id == 3 ? (const void *)&version : NULL;
+}
+
+static void initialize(void)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+	void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*start)(get_table) = NULL;
+
+	for (int i = 1; i < 16; i++) {
+		core_slots[i] = &core[i];
+		core2_slots[i] = &core2[i];
+	}
+	if (library)
+		start = (int (*)(get_table))dlsym(library, "InitializeInjectionNvtx2");
+	if (start && start(export_table) != 1)
+		program__fail("%s refused", path);
+}
+
+static void mark(const char *text)
+{
+	if (core[MARK_A])
+		((void (*)(const char *))core[MARK_A])(text);
+}
+
+static void push(const char *text)
+{
+	if (core[RANGE_PUSH_A])
+		((int (*)(const char *))core[RANGE_PUSH_A])(text);
+}
+
+static void pop(void)
+{
+	if (core[RANGE_POP])
+		((int (*)(void))core[RANGE_POP])();
+}
+
+static uint64_t start(const char *text)
+{
+	return core[RANGE_START_A] ? ((uint64_t(*)(const char *))core[RANGE_START_A])(text) : 0;
+}
+
+static void end(uint64_t range)
+{
+	if (core[RANGE_END])
+		((void (*)(uint64_t))core[RANGE_END])(range);
+}
+
+static void *domain_create(const char *name)
+{
+	return core2[DOMAIN_CREATE_A] ? ((void *(*)(const char *))core2[DOMAIN_CREATE_A])(name)
+				      : NULL;
+}
+
+static void domain_destroy(void *domain)
+{
+	if (core2[DOMAIN_DESTROY])
+		((void (*)(void *))core2[DOMAIN_DESTROY])(domain);
+}
+
+static void *register_string(void *domain, const char *text)
+{
+	return core2[REGISTER_STRING_A]
+		       ? ((void *(*)(void *, const char *))core2[REGISTER_STRING_A])(domain, text)
+		       : NULL;
+}
+
+static void domain_event(int number, void *domain, void *registered, const char *text)
+{
+	struct attributes attributes = {.version = 3,
+					.size = 48,
+					.category = 7,
+					.color_type = 1,
+					.color = 0xff00ff00,
+					.message_type = registered ? 3 : 1};
+
+	if (registered)
+		attributes.message.registered = registered;
+	else
+		attributes.message.ascii = text;
+	if (core2[number])
+		((int (*)(void *, const struct attributes *))core2[number])(domain, &attributes);
+}
+
+static void domain_pop(void *domain)
+{
+	if (core2[DOMAIN_POP])
+		((int (*)(void *))core2[DOMAIN_POP])(domain);
+}
+
+static void launch(CUfunction kernel)
+{
+	const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
+
+	program__check(counted__launch(kernel, &shape, NULL, NULL), "cuLaunchKernel");
+}
+
+static void one_round(CUfunction kernel, void *domain, void *registered)
+{
+	uint64_t across = start("across");
+
+	push("outer");
+	launch(kernel);
+	push("inner");
+	launch(kernel);
+	mark("a mark");
+	pop();
+	pop();
+	end(across);
+	domain_event(DOMAIN_PUSH_EX, domain, NULL, "in a domain");
+	launch(kernel);
+	domain_pop(domain);
+	domain_event(DOMAIN_PUSH_EX, domain, registered, NULL);
+	launch(kernel);
+	domain_pop(domain);
+	domain_event(DOMAIN_MARK_EX, domain, NULL, "a mark in a domain");
+}
+
+int main(int argc, char **argv)
+{
+	struct program program;
+	void *domain, *registered;
+	CUfunction kernel;
+	uint64_t rounds;
+
+	if (argc > 1 && !strcmp(argv[1], "--help"))
+		return fputs(help, stdout), 0;
+	rounds = argc > 1 ? program__number(argv[1], "ROUNDS") : 10;
+	program__start(&program);
+	kernel = program__kernel(&program, "empty");
+	initialize();
+	domain = domain_create("workload");
+	registered = register_string(domain, "registered");
+	for (uint64_t i = 0; i < rounds; i++)
+		one_round(kernel, domain, registered);
+	program__check(counted__context_synchronize(), "cuCtxSynchronize");
+	domain_destroy(domain);
+	program__also("nvtx_ranges", 5 * rounds);
+	program__also("nvtx_marks", 2 * rounds);
+	program__expect();
+	return 0;
+}
