@@ -278,7 +278,6 @@ void session__finish(struct session *session)
 	drain(session);
 	while (intake__running(session->intake) && now_ms() < until)
 		look(session, 20);
-	attachments__drop_batches(session->attachments);
 	drain(session);
 	intake__end_all(session->intake);
 }
@@ -322,6 +321,9 @@ void session__close(struct session *session)
 {
 	if (!session)
 		return;
+	/* The kernel waits some 100 ms for each probe: first what costs the programs something. */
+	if (session->attachments)
+		attachments__drop_batches(session->attachments);
 	attachments__free(session->attachments);
 	ring_buffer__free(session->ring);
 	stream_bpf__destroy(session->skeleton);
