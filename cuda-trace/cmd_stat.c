@@ -10,10 +10,10 @@
 #include "cuda-trace/stat_report.h"
 #include "cuda-trace/watch.h"
 
-#define DEFAULT_KERNELS 25
+#define DEFAULT_LINES 25
 
 static const struct option_row rows[] = {
-	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many kernels (default 25)",
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
 	 offsetof(struct options, count)},
 	{},
 };
@@ -91,7 +91,7 @@ static void on_finish(void *context, struct session *session)
 		.duration_ns = now_ns() - stat->started,
 		.first_record_ns =
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
-		.most_kernels = stat->options.count ? stat->options.count : DEFAULT_KERNELS,
+		.most_lines = stat->options.count ? stat->options.count : DEFAULT_LINES,
 	};
 
 	session__lost(session, &lost);

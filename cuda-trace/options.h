@@ -68,7 +68,6 @@ struct options {
 	uint64_t count;	   /* 0 = no limit */
 	uint64_t duration; /* ns, 0 = no limit */
 	uint64_t ring_mib;
-	bool runtime;
 	bool verbose;
 	char **program; /* NULL = none */
 };

@@ -29,7 +29,6 @@ const struct option_row options_kernels[] = {
 	 "kernels whose name matches (extended regular\nexpression, demangled name)", AT(kernel)},
 	{OPTION_TIME, 0, "min-duration", "TIME", "kernels that took at least this long on the GPU",
 	 AT(min_duration)},
-	{OPTION_FLAG, 0, "runtime", NULL, "runtime-API launch calls too (dearer)", AT(runtime)},
 	{},
 };
 

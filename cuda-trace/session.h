@@ -67,8 +67,8 @@ int session__attach(struct session *session);
 int session__add_pid(struct session *session, uint32_t pid);
 /* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
 int session__poll(struct session *session, int timeout_ms);
-/* Waits for what is under way (bounded), delivers it, ends the processes. Nothing is delivered after
- * it; the guests are switched off by session__close(), which takes 100 ms a probe. */
+/* Waits for what is under way (bounded), delivers it, ends the processes. Nothing is delivered
+ * after it; the guests are switched off by session__close(), which takes 100 ms a probe. */
 void session__finish(struct session *session);
 /* Processes that sent something and have not ended. */
 unsigned int session__running(const struct session *session);

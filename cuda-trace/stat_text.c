@@ -28,7 +28,7 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 	};
 	uint32_t shown = 0;
 
-	for (; shown < table->kernel_count && shown < report->most_kernels; shown++) {
+	for (; shown < table->kernel_count && shown < report->most_lines; shown++) {
 		const struct stat_kernel *kernel = &table->kernels[shown];
 		struct cell cells[sizeof(columns) / sizeof(columns[0])] = {};
 
@@ -54,7 +54,7 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 			table->kernel_count);
 }
 
-static void put_processes(FILE *file, const struct stat_table *table)
+static void put_processes(FILE *file, const struct stat_report *report)
 {
 	static const struct column columns[] = {
 		{"pid", "PID", 8, 0},
@@ -67,15 +67,17 @@ static void put_processes(FILE *file, const struct stat_table *table)
 		{"source", "SOURCE", 6, COLUMN_LEFT},
 		{"state", "STATE", 0, COLUMN_LEFT},
 	};
+	const struct stat_table *table = report->table;
 	struct writer writer = {
 		.file = file,
 		.columns = columns,
 		.count = sizeof(columns) / sizeof(columns[0]),
 		.indent = 1,
 	};
+	uint32_t shown = 0;
 
-	for (uint32_t i = 0; i < table->process_count; i++) {
-		const struct stat_process *process = &table->processes[i];
+	for (; shown < table->process_count && shown < report->most_lines; shown++) {
+		const struct stat_process *process = &table->processes[shown];
 		const struct cell cells[] = {
 			cell_number(process->pid),
 			cell_text(process->comm),
@@ -88,13 +90,13 @@ static void put_processes(FILE *file, const struct stat_table *table)
 			cell_text(states__key(&process->status)),
 		};
 
-		if (!i)
+		if (!shown)
 			fprintf(file, "\nProcesses\n");
 		writer__row(&writer, cells);
 	}
-	if (table->processes_left_out)
+	if (shown < table->process_count || table->processes_left_out)
 		fprintf(file, " ... and %u more, counted in the totals\n",
-			table->processes_left_out);
+			table->process_count - shown + table->processes_left_out);
 }
 
 static void put_totals(FILE *file, const struct stat_report *report)
@@ -116,14 +118,16 @@ static void put_totals(FILE *file, const struct stat_report *report)
 static void put_notes(FILE *file, const struct stat_report *report)
 {
 	const struct stat_table *table = report->table;
+	uint64_t told = 0;
 
-	for (uint32_t i = 0; i < table->process_count; i++) {
+	for (uint32_t i = 0; i < table->process_count && told < report->most_lines; i++) {
 		const struct stat_process *process = &table->processes[i];
 		const char *trouble = states__trouble(&process->status);
 		char holder[80];
 
 		if (!trouble || process->status.reason == CUDA_INERT_FORKED)
 			continue;
+		told++;
 		fprintf(file, "process %u: no GPU times: %s", process->pid, trouble);
 		if (process->status.state == CUDA_STATE_YIELDED && *process->status.holder)
 			fprintf(file, " (%s)",
@@ -137,7 +141,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 	if (!report->table->process_count)
 		fprintf(file, "No CUDA activity was seen.\n");
 	put_kernels(file, report);
-	put_processes(file, report->table);
+	put_processes(file, report);
 	put_totals(file, report);
 	put_notes(file, report);
 	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])

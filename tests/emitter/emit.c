@@ -157,6 +157,18 @@ static void emit_failures(void)
 	}
 }
 
+/* Launches whose kernels never finish. */
+static void emit_unfinished(long n)
+{
+	struct cuda_launch one;
+
+	tell("_Z5saxpyifPfS_", 1);
+	for (long i = 0; i < n; i++) {
+		one = launch(launched + 1, 1);
+		emitter_launches(&one, sizeof(one), 1, launched++, INSTANCE);
+	}
+}
+
 /* Five batches are numbered that nobody ever gets. */
 static void emit_gap(void)
 {
@@ -238,6 +250,8 @@ int main(int argc, char **argv)
 		emit_hostile_names();
 	else if (!strcmp(what, "failures"))
 		emit_failures();
+	else if (!strcmp(what, "unfinished"))
+		emit_unfinished(n);
 	else if (!strcmp(what, "gap"))
 		emit_gap();
 	else if (!strcmp(what, "nonsense"))

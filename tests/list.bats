@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace list: which processes use CUDA, and how each can be traced.
+
+load helpers
+
+setup() {
+	requires bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+@test "list (a program with the guest) tells its state and libcupti" {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	sleep 0.5
+	ct list --json | jq -c "select(.pid == $storm_PID)" >row
+	json row '.process == "launch-storm" and .state == "dormant" and .source == "cupti" and .guest'
+	json row '.cupti_version > 0 and (.cupti_path | length > 0) and .user == "root"'
+	ct list | grep -E "^ *$storm_PID launch-storm +root +dormant +cupti "
+}
+
+@test "list (a CUDA program without the guest) says how to trace it" {
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	sleep 0.3
+	ct list --json | jq -c "select(.pid == $storm_PID)" >row
+	json row '.state == "none" and .source == "none" and (.guest | not)'
+	json row '.note | contains("started without the guest")'
+}
+
+@test "list (a watched program) shows it active, and leaves it so" {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	sleep 0.3
+	start tool "$CUDA_TRACE" stat -p "$storm_PID" -d 5 --json
+	sleep 1.5
+	ct list --json | jq -c "select(.pid == $storm_PID)" >row
+	json row '.state == "active"'
+}
+
+@test "list (programs without CUDA) leaves them out" {
+	start plain sleep 20
+	sleep 0.2
+	run -0 --separate-stderr ct list --json
+	refute_output --partial "\"pid\":$plain_PID,"
+}
+
+@test "list (not root) shows what a user may see" {
+	requires setpriv
+	cp "$CUDA_TRACE" ./cuda-trace
+	chmod 755 "$BATS_TEST_TMPDIR" ./cuda-trace
+	start storm setpriv --reuid 65534 --regid 65534 --clear-groups "$SIM" \
+		env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	sleep 0.5
+	setpriv --reuid 65534 --regid 65534 --clear-groups ./cuda-trace list --json |
+		jq -c "select(.pid == $storm_PID)" >row
+	json row '.guest and .state == "unknown" and (.note | contains("CAP_BPF"))'
+}

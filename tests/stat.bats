@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace stat: its sums against what each program says of itself.
+
+load helpers
+
+EMIT=$B/tests/emitter/emit
+
+setup() {
+	requires bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# sums_equal OUT JSON KEY...: the totals equal the program's own count, and nothing was lost.
+sums_equal() {
+	local out=$1 json=$2 key; shift 2
+	for key; do
+		assert_equal "$key=$(json "$json" ".totals.$key")" "$key=$(expect_key "$out" "$key")"
+	done
+	assert_equal "$(jq .lost.total "$json")" 0
+}
+
+@test "stat (saxpy) sums up what the program counted" {
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	sums_equal out out.json launches kernels launch_errors graph_launches
+	json out.json '.kernels | length == 1'
+	json out.json '.kernels[0] | .name == "saxpy" and .share == 1 and .count == 10'
+	json out.json '.kernels[0] | .total_ns >= .count * .min_ns and .max_ns >= .mean_ns'
+	json out.json '.kernels[0] | .block == [256,1,1] and (.grid | length == 3)'
+	json out.json '.source == "cupti" and (.processes | length == 1)'
+	json out.json '.processes[0] | .process == "saxpy" and .state == "ended" and .exit_status == 0'
+}
+
+@test "stat (launch-storm in 4 threads) sums up every launch" {
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 50000 -t 4 >out
+	sums_equal out out.json launches kernels launch_errors
+}
+
+@test "stat (text) names the kernel, the process and the totals" {
+	ct stat -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	run cat out.txt
+	assert_line --regexp '^ +SHARE +TOTAL +COUNT +MEAN +MIN +MAX +GRID +BLOCK +KERNEL$'
+	assert_line --regexp '^ 100\.0% .* 10 .*256x1x1 +saxpy$'
+	assert_line --regexp '^ +[0-9]+ saxpy +10 +0 +0 +10 '
+	assert_line --regexp "^$(expect_key out launches) launches \\(0 failed\\), 0 graph launches, 10 kernels; "
+	assert_line 'nothing was lost'
+}
+
+@test "stat (PROGRAM writes) leaves its stdout alone and reports on stderr" {
+	"$SIM" "$WORKLOADS/saxpy" >plain
+	ct stat -- "$SIM" "$WORKLOADS/saxpy" >out 2>err
+	run diff plain out
+	assert_success
+	grep -q 'nothing was lost' err
+}
+
+@test "stat (PROGRAM reads) hands it stdin" {
+	run --separate-stderr ct stat -- cat <<<"hello"
+	assert_success
+	assert_output hello
+}
+
+@test "stat (PROGRAM exits 7) exits 7" {
+	run ct stat -o out.txt -- sh -c 'exit 7'
+	assert_failure 7
+}
+
+@test "stat (PROGRAM ended by a signal) ends by the same signal" {
+	run bash -c '"$0" stat -o out.txt -- sh -c "kill -TERM \$\$"; echo $?' "$CUDA_TRACE"
+	assert_line 143
+}
+
+@test "stat (two CUDA programs below one shell) sums up both" {
+	ct stat --json -o out.json -- sh -c '"$0" "$1" & "$0" "$1"; wait' "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.processes | length == 2'
+	json out.json '.totals.launches == 20 and .totals.kernels == 20 and .lost.total == 0'
+}
+
+@test "stat -p (a program that runs) attaches late and ends by --duration" {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	sleep 0.5
+	ct stat -p "$storm_PID" -d 1 --json -o out.json
+	json out.json '.totals.kernels > 100 and .totals.launches > 100 and .lost.total == 0'
+	json out.json ".processes | length == 1 and .[0].pid == $storm_PID"
+	json out.json '[.kernels[].name] == ["empty"]'
+}
+
+@test "stat -p (SIGINT) ends with the sums and exit status 0" {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	sleep 0.3
+	start tool "$CUDA_TRACE" stat -p "$storm_PID"
+	sleep 1.5
+	kill -INT "$tool_PID"
+	finished "$tool_PID"
+	assert_equal "$status" 0
+	grep -q ' launches (0 failed)' "$BATS_TEST_TMPDIR/tool.out"
+}
+
+@test "stat -p (the process ends meanwhile) ends, too" {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 2 -p 500
+	sleep 0.3
+	LIMIT=20 ct stat -p "$storm_PID" --json -o out.json
+	json out.json '.totals.launches > 0 and .lost.total == 0'
+}
+
+@test "stat (two tools at once) both see everything" {
+	start one "$CUDA_TRACE" stat -c launch-storm --json -d 6
+	start two "$CUDA_TRACE" stat -c launch-storm --json -d 6
+	sleep 2
+	"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -n 20000 >out
+	finished "$one_PID"
+	finished "$two_PID"
+	sums_equal out one.out launches kernels
+	sums_equal out two.out launches kernels
+}
+
+@test "stat -k (a name that matches, one that does not) keeps only the first" {
+	ct stat -k '^sax' --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.totals.kernels == 10 and .totals.launches == 10'
+	ct stat -k nothing --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.totals.kernels == 0 and .totals.launches == 0 and .kernels == []'
+}
+
+@test "stat --min-duration (longer than any kernel) counts no kernel" {
+	ct stat --min-duration 10s --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.totals.kernels == 0 and .totals.launches == 10'
+}
+
+@test "stat (a program that never calls CUDA) says so" {
+	run ct stat -- true
+	assert_success
+	assert_line 'No CUDA activity was seen.'
+}
+
+@test "stat (failed launches) counts them" {
+	ct stat --json -o out.json -- "$EMIT" failures >out
+	sums_equal out out.json launches kernels launch_errors
+}
+
+@test "stat (launches whose kernels do not come) says how many" {
+	ct stat --json -o out.json -- "$EMIT" unfinished 7 >out
+	json out.json '.totals.launches == 7 and .totals.kernels == 0 and .totals.unfinished == 7'
+	ct stat -o out.txt -- "$EMIT" unfinished 7 >out
+	grep -q '^7 launches had no finished kernel by the end$' out.txt
+}
+
+@test "stat (numbers missing, losses told) counts both by reason" {
+	ct stat --json -o out.json -- "$EMIT" gap >out
+	json out.json '.lost.missed == 5 and .lost.pool_empty == 3 and .lost.total == 8'
+	json out.json '.totals.kernels == 11'
+	ct stat -o out.txt -- "$EMIT" gap >out
+	grep -q '^cuda-trace: lost 5 (missed): ' out.txt
+	run ! grep -q 'nothing was lost' out.txt
+}
+
+@test "stat (killed with -9) shows what had come, and that more is unknown" {
+	run bash -c '"$0" stat --json -o out.json -- "$1" killed 3; echo $?' "$CUDA_TRACE" "$EMIT"
+	assert_line 137
+	json out.json '.totals.kernels == 3 and .lost.killed == 1 and .lost.total == 0'
+	json out.json '.processes[0].state == "active"'
+}
+
+@test "stat (a ring buffer of 1 MiB and a storm) counts every record as seen or lost" {
+	ct stat --buffer 1 --json -o out.json -- "$EMIT" storm 3000000 >out
+	json out.json ".totals.kernels + .totals.launches + .lost.ring_full == 2 * $(expect_key out kernels)"
+	json out.json '.lost.missed == 0'
+}
+
+@test "stat (hostile names) shows them escaped and shortened, in valid JSON" {
+	ct stat -o out.txt -- "$EMIT" names >out
+	run grep -nP '[\x00-\x08\x0b-\x1f\x7f]' out.txt
+	assert_failure
+	run iconv -f UTF-8 -t UTF-8 out.txt
+	assert_success
+	assert_line --partial 'red\x1b[31m\x0akernel\x09tab'
+	assert_line --partial 'bad\xff\xfeutf8\xc3'
+	assert_line --partial '[name 7]'
+	run awk 'length > 340' out.txt
+	assert_output ''
+	ct stat --json -o out.json -- "$EMIT" names >out
+	json out.json '.kernels | length == 7'
+	json out.json '[.kernels[].name | length] | max == 4095'
+	json out.json '[.kernels[].name] | index("red\u001b[31m\nkernel\ttab") != null'
+}
+
+@test "stat (batches of nonsense) survives and counts them" {
+	ct stat --json -o out.json -- "$EMIT" nonsense >out
+	json out.json '.lost.unreadable > 0 and .lost.malformed > 0'
+}
+
+@test "stat (a copy of the library in another mount namespace) sees it" {
+	requires unshare
+	unshare -m sh -c 'mkdir -p "$0/own" && mount -t tmpfs none "$0/own" && cp "$1" "$0/own/" &&
+		exec "$2" env CUDA_INJECTION64_PATH="$0/own/libcupti-usdt.so" "$3" -s 6 -p 500' \
+		"$BATS_TEST_TMPDIR" "$GUEST" "$SIM" "$WORKLOADS/launch-storm" 3>&- >/dev/null &
+	sleep 1
+	run --separate-stderr ct stat -p $! -d 1 --json
+	assert_success
+	json <(echo "$output") '.totals.kernels > 100 and .lost.total == 0'
+	wait
+}
