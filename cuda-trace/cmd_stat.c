@@ -23,8 +23,7 @@ static const struct option_usage usage = {
 	.summary = "Sums up kernels and launches, when PROGRAM ends or at Ctrl-C.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-				      "[OPTIONS] -p PID | -c NAME | -u USER | --cgroup PATH | -a",
-				      NULL},
+				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, options_kernels,
 						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
@@ -91,7 +90,7 @@ static void on_finish(void *context, struct session *session)
 		.duration_ns = now_ns() - stat->started,
 		.first_record_ns =
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
-		.most_lines = stat->options.count ? stat->options.count : DEFAULT_LINES,
+		.most_kernels = stat->options.count ? stat->options.count : DEFAULT_LINES,
 	};
 
 	session__lost(session, &lost);

@@ -28,8 +28,7 @@ static const struct option_usage usage = {
 	.summary = "Shows every kernel launch, live: what the host saw of it and what the GPU did.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-				      "[OPTIONS] -p PID | -c NAME | -u USER | --cgroup PATH | -a",
-				      NULL},
+				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, options_kernels,
 						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace trace -- ./saxpy\n"

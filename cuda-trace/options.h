@@ -68,6 +68,7 @@ struct options {
 	uint64_t count;	   /* 0 = no limit */
 	uint64_t duration; /* ns, 0 = no limit */
 	uint64_t ring_mib;
+	bool runtime; /* runtime-API launch calls, too */
 	bool verbose;
 	char **program; /* NULL = none */
 };

@@ -29,6 +29,10 @@ const struct option_row options_kernels[] = {
 	 "kernels whose name matches (extended regular\nexpression, demangled name)", AT(kernel)},
 	{OPTION_TIME, 0, "min-duration", "TIME", "kernels that took at least this long on the GPU",
 	 AT(min_duration)},
+	{OPTION_FLAG, 0, "runtime", NULL,
+	 "launch calls of the runtime API, too: some fail\nthere and never reach the driver "
+	 "(dearer)",
+	 AT(runtime)},
 	{},
 };
 

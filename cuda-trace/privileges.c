@@ -29,18 +29,38 @@ bool privileges__has(int capability)
 	return data[capability / 32].effective >> (capability % 32) & 1;
 }
 
+static const char *own_path(char self[256])
+{
+	ssize_t n = readlink("/proc/self/exe", self, 255);
+
+	if (n <= 0)
+		return "cuda-trace";
+	self[n] = 0;
+	return self;
+}
+
+/* Linux 6.16, and stable kernels since, take uprobes back from CAP_PERFMON: commit ba677dbe77af,
+ * "perf: Revert to requiring CAP_SYS_ADMIN for uprobes". */
+int privileges__say_uprobes(void)
+{
+	char self[256];
+
+	fprintf(stderr,
+		"cuda-trace: this kernel lets only CAP_SYS_ADMIN set uprobes: use sudo, or once: "
+		"sudo setcap cap_sys_admin,cap_bpf,cap_perfmon=ep %s\n",
+		own_path(self));
+	return -EPERM;
+}
+
 static int say_capabilities(bool bpf, bool perfmon)
 {
-	char self[256] = "cuda-trace";
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char self[256];
 
-	if (n > 0)
-		self[n] = 0;
 	fprintf(stderr,
 		"cuda-trace: %s%s%s %s missing: use sudo, or once: sudo setcap "
 		"cap_bpf,cap_perfmon=ep %s\n",
 		bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON",
-		bpf || perfmon ? "is" : "are", self);
+		bpf || perfmon ? "is" : "are", own_path(self));
 	return -EPERM;
 }
 

@@ -13,4 +13,7 @@ bool privileges__has(int capability);
 /* 0, or -errno after one line on stderr: what is missing and the command that mends it. */
 int privileges__check(void);
 
+/* The kernel refused a uprobe to CAP_PERFMON: says what is needed instead. Returns -EPERM. */
+int privileges__say_uprobes(void);
+
 #endif

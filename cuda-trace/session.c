@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,17 +179,22 @@ static void watch_file(void *context, const char *path)
 	attachments__add_file(session->attachments, path);
 }
 
-/* Only a doubt: some sandboxes hide the tool's own file, and the guest's probes work. */
-static void test_self(struct session *session)
+/* Its failure is only a doubt (some sandboxes hide the tool's own file), but for one reason. */
+static int test_self(struct session *session)
 {
-	if (attachments__add_selftest(session->attachments) || selftest__fire()) {
+	int err = attachments__add_selftest(session->attachments);
+
+	if (err == -EACCES && !privileges__has(CAP_SYS_ADMIN))
+		return privileges__say_uprobes();
+	if (err || selftest__fire()) {
 		fprintf(stderr, "cuda-trace: the self-test could not be run\n");
-		return;
+		return 0;
 	}
 	ring_buffer__consume(session->ring);
 	if (!intake__selftest_came(session->intake))
 		fprintf(stderr, "cuda-trace: a probe of the self-test fired and did not arrive: "
 				"expect to see nothing (cuda-trace doctor says more)\n");
+	return 0;
 }
 
 int session__attach(struct session *session)
@@ -204,9 +210,10 @@ int session__attach(struct session *session)
 	/* After the fork program, so that no child slips between the two. */
 	if (!err && session->options.pid)
 		err = session__add_pid(session, session->options.pid);
+	if (!err)
+		err = test_self(session);
 	if (err)
 		return err;
-	test_self(session);
 	if (session->options.guest)
 		targets__add(session->targets, session->options.guest, watch_file, session);
 	else if (!targets__guest_path(guest, true))

@@ -14,7 +14,7 @@ struct stat_report {
 	const struct session_lost_counts *lost;
 	uint64_t duration_ns;	 /* that was watched */
 	int64_t first_record_ns; /* from the start of watching; -1 = none came */
-	uint64_t most_lines;	 /* lines of text */
+	uint64_t most_kernels;	 /* lines of text, of processes, too */
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);

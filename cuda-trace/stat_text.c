@@ -28,7 +28,7 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 	};
 	uint32_t shown = 0;
 
-	for (; shown < table->kernel_count && shown < report->most_lines; shown++) {
+	for (; shown < table->kernel_count && shown < report->most_kernels; shown++) {
 		const struct stat_kernel *kernel = &table->kernels[shown];
 		struct cell cells[sizeof(columns) / sizeof(columns[0])] = {};
 
@@ -76,7 +76,7 @@ static void put_processes(FILE *file, const struct stat_report *report)
 	};
 	uint32_t shown = 0;
 
-	for (; shown < table->process_count && shown < report->most_lines; shown++) {
+	for (; shown < table->process_count && shown < report->most_kernels; shown++) {
 		const struct stat_process *process = &table->processes[shown];
 		const struct cell cells[] = {
 			cell_number(process->pid),
@@ -120,7 +120,7 @@ static void put_notes(FILE *file, const struct stat_report *report)
 	const struct stat_table *table = report->table;
 	uint64_t told = 0;
 
-	for (uint32_t i = 0; i < table->process_count && told < report->most_lines; i++) {
+	for (uint32_t i = 0; i < table->process_count && told < report->most_kernels; i++) {
 		const struct stat_process *process = &table->processes[i];
 		const char *trouble = states__trouble(&process->status);
 		char holder[80];
