@@ -23,7 +23,8 @@
 #include "cuda-trace/text.h"
 
 /* Without --deep the answer comes within two seconds, complete or not. */
-#define SEARCH_NS   1200000000ull
+#define SEARCH_NS   900000000ull
+#define JUDGE_NS    400000000ull
 #define ENTRIES_MAX 2000000
 #define FOLDER_MAX  4096
 
@@ -79,14 +80,16 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	bool progress = options->deep && isatty(STDERR_FILENO);
 
 	if (!options->deep) {
-		tree->deadline = filetree__now() + SEARCH_NS;
-		tree->entries_max = ENTRIES_MAX;
+		filetree__budget(tree, SEARCH_NS, ENTRIES_MAX);
 		tree->folder_max = FOLDER_MAX;
 	}
 	libraries__search(libraries, options->deep, progress ? show_progress : NULL);
 	if (progress)
 		fprintf(stderr, "\r\033[K");
+	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
 	libraries__judge(libraries);
+	/* What the choice still asks for are single files. */
+	filetree__budget(tree, 0, 0);
 }
 
 static int examine_one(void *context, const struct cuda_process *process)

@@ -17,11 +17,11 @@
 #include "cuda-trace/text.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
-		   struct choice *choice)
+		   const char *mapped, struct choice *choice)
 {
 	const struct choice_inputs inputs = {
 		.named = process->override,
-		.mapped = process->libcupti.path,
+		.mapped = mapped,
 		.cudart = process->cudart.path,
 		.cuda_home = process->cuda_home,
 		.library_path = process->library_path,
@@ -98,7 +98,7 @@ static const char *reason_text(uint32_t reason)
 
 static void add_text(struct json_object *facts, const char *key, const char *text, size_t size)
 {
-	char raw[1024], shown[4 * sizeof(raw) + 4];
+	char raw[FILETREE_PATH_MAX], shown[4 * sizeof(raw) + 4];
 
 	/* The structure came from the process: it need not end its texts. */
 	snprintf(raw, sizeof(raw), "%.*s", (int)size, text);
@@ -170,8 +170,7 @@ static void report_state(const struct image *image, const struct cuda_status *st
 	}
 	if (status->prime_us)
 		findings__add(findings, FINDING_OK, "primed", NULL,
-			      "priming CUPTI took %u.%u ms at the program's start",
-			      status->prime_us / 1000, status->prime_us % 1000 / 100);
+			      "priming CUPTI took %u us at the program's start", status->prime_us);
 	report_search(status, findings);
 }
 
@@ -207,36 +206,47 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 	report_state(&image, &status, findings);
 }
 
+static void report_choice(struct libraries *libraries, const struct cuda_process *process,
+			  const struct choice *choice, struct findings *findings)
+{
+	struct json_object *facts = report__choice_facts(choice);
+	struct choice foretold;
+	char cuda[16];
+
+	/* What is mapped may be the guest's own doing; then it says nothing about the order. */
+	choose(libraries, process, NULL, &foretold);
+	add_text(facts, "without_mapped", foretold.path, sizeof(foretold.path));
+	if (choice->library)
+		findings__add_facts(findings, FINDING_OK, "libcupti", NULL, facts,
+				    "the guest's choice here: %s (CUDA %s): %s",
+				    choice__file(choice), library__cuda(choice->library, cuda),
+				    choice->why);
+	else
+		findings__add_facts(
+			findings, FINDING_PROBLEM, "libcupti", NULL, facts,
+			"no libcupti that the guest would take in this process%s%s",
+			choice->refused ? ": " : "",
+			choice->refused ? library__verdict_text(choice->refused->verdict) : "");
+}
+
 static void report_fit(struct libraries *libraries, const struct cuda_process *process,
 		       struct choice *choice, struct findings *findings)
 {
 	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
-	char cuda[16];
 
-	choose(libraries, process, choice);
+	choose(libraries, process, process->libcupti.path, choice);
 	if (process->libcupti_count > 1)
 		findings__add(
 			findings, FINDING_PROBLEM, "two_libcupti", NULL,
 			"the process has mapped %u different libcupti: they collide in the driver",
 			process->libcupti_count);
-	if (!choice->library)
-		findings__add(findings, FINDING_PROBLEM, "libcupti", NULL,
-			      "no libcupti that the guest would take in this process%s%s",
-			      choice->refused ? ": " : "",
-			      choice->refused ? library__verdict_text(choice->refused->verdict)
-					      : "");
-	else
-		findings__add_facts(findings, FINDING_OK, "libcupti", NULL,
-				    report__choice_facts(choice),
-				    "the guest's choice here: %s (CUDA %s): %s", choice__file(choice),
-				    library__cuda(choice->library, cuda), choice->why);
+	report_choice(libraries, process, choice, findings);
 	if (choice->library && cudart && choice->library->cuda_major &&
 	    choice->library->cuda_major < cudart)
 		findings__add(findings, FINDING_NOTE, "older_than_cudart", NULL,
-			      "this libcupti is of CUDA %s, the program's libcudart of %u: it does "
-			      "not know "
-			      "newer launch calls of the runtime API",
-			      cuda, cudart);
+			      "this libcupti is of CUDA %u, the program's libcudart of %u: it does "
+			      "not know newer launch calls of the runtime API",
+			      choice->library->cuda_major, cudart);
 }
 
 void examine__process(struct libraries *libraries, const struct cuda_process *process,
@@ -265,7 +275,7 @@ void examine__briefly(struct libraries *libraries, const struct cuda_process *pr
 	struct choice choice = {.library = NULL};
 
 	if (process->same_root)
-		choose(libraries, process, &choice);
+		choose(libraries, process, process->libcupti.path, &choice);
 	findings__add(findings, FINDING_OK, "process", NULL,
 		      "process %u (%s): guest %s, libcupti %s%s%s", process->pid, process->comm,
 		      *process->guest.path ? "loaded" : "not loaded",

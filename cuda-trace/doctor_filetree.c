@@ -26,6 +26,14 @@ uint64_t filetree__now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
+void filetree__budget(struct filetree *tree, uint64_t ns, uint64_t entries)
+{
+	tree->incomplete |= tree->cut;
+	tree->cut = false;
+	tree->deadline = ns ? filetree__now() + ns : 0;
+	tree->entries_max = entries ? tree->entries + entries : 0;
+}
+
 bool filetree__exhausted(struct filetree *tree)
 {
 	if (tree->entries_max && tree->entries > tree->entries_max)

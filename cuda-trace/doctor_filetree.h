@@ -25,13 +25,16 @@ struct filetree {
 	uint64_t entries_max;
 	unsigned int folder_max; /* entries of one folder that filetree__walk() looks at; 0 = all */
 	bool partial;		 /* a folder had more than that */
-	bool cut;		 /* the budget ran out: the listing is not complete */
+	bool cut;		 /* the budget ran out */
+	bool incomplete;	 /* an earlier one did */
 	uint64_t denied;	 /* folders that could not be opened for want of rights */
 };
 
 /* dir NULL is "/" as we see it. 0 or -errno; -ENOSYS: a kernel without openat2(). */
 int filetree__open(struct filetree *tree, const char *dir);
 void filetree__close(struct filetree *tree);
+/* A new budget; 0 = without end. That an earlier one ran out is remembered. */
+void filetree__budget(struct filetree *tree, uint64_t ns, uint64_t entries);
 bool filetree__exhausted(struct filetree *tree);
 uint64_t filetree__now(void);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "cuda-trace/doctor_filetree.h"
 #include "cuda-trace/doctor_findings.h"
 #include "cuda-trace/doctor_kernel.h"
 #include "cuda-trace/doctor_live.h"
@@ -111,13 +112,15 @@ int live__status(uint32_t pid, const char *guest, struct cuda_status *status, ch
 	};
 	struct session *session;
 	struct capture capture;
-	int err = -EPERM, left;
+	uint64_t end;
+	int err = -EPERM;
 
 	capture_begin(&capture);
 	session = session__open(&options, &sink);
 	if (session)
 		err = session__attach(session);
-	for (left = LIVE_WAIT_MS; !err && !wait.came && left > 0; left -= 50)
+	end = filetree__now() + LIVE_WAIT_MS * 1000000ull;
+	while (!err && !wait.came && filetree__now() < end)
 		err = session__poll(session, 50);
 	if (session)
 		session__close(session);

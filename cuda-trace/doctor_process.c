@@ -77,6 +77,20 @@ static void read_mapping(struct cuda_process *process, char *line)
 	mapped->deleted = strlen(path) != n;
 }
 
+/* Of a process that only changed its root, maps tells paths as we see them, not as it does. */
+static void strip_root(struct cuda_process *process, const char *root)
+{
+	struct mapped *all[] = {&process->libcuda, &process->cudart, &process->libcupti,
+				&process->guest};
+	size_t n = strlen(root), i;
+
+	if (n < 2)
+		return;
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strncmp(all[i]->path, root, n) && all[i]->path[n] == '/')
+			memmove(all[i]->path, all[i]->path + n, strlen(all[i]->path + n) + 1);
+}
+
 static FILE *open_proc(uint32_t pid, const char *name)
 {
 	char path[64];
@@ -141,8 +155,9 @@ static void read_environment(struct cuda_process *process)
 
 static void read_identity(struct cuda_process *process)
 {
-	char path[64], line[256];
+	char path[64], line[256], root[FILETREE_PATH_MAX];
 	struct stat own, other;
+	ssize_t n;
 	FILE *file = open_proc(process->pid, "comm");
 
 	if (file && fgets(line, sizeof(line), file))
@@ -159,6 +174,9 @@ static void read_identity(struct cuda_process *process)
 	snprintf(path, sizeof(path), "/proc/%u/root", process->pid);
 	process->same_root = !stat(path, &other) && !stat("/", &own) &&
 			     own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+	n = readlink(path, root, sizeof(root) - 1);
+	root[n > 0 ? n : 0] = '\0';
+	strip_root(process, root);
 }
 
 int cuda_process__read(uint32_t pid, struct cuda_process *process)

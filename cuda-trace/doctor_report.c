@@ -148,18 +148,23 @@ void report__headers(const struct libraries *libraries, struct findings *finding
 void report__coverage(const struct libraries *libraries, struct findings *findings)
 {
 	const struct filetree *tree = libraries->tree;
+	char mend[FILETREE_PATH_MAX + 64], word[FILETREE_PATH_MAX];
 
-	if (tree->cut)
-		findings__add(findings, FINDING_NOTE, "search_cut", "cuda-trace doctor --deep",
+	if (tree->own)
+		snprintf(mend, sizeof(mend), "cuda-trace doctor --deep");
+	else
+		snprintf(mend, sizeof(mend), "cuda-trace doctor --deep --root %s",
+			 shell_word(tree->name, word, sizeof(word)));
+	if (tree->cut || tree->incomplete)
+		findings__add(findings, FINDING_NOTE, "search_cut", mend,
 			      "the search was ended after %llu names to answer in time: the list "
-			      "may lack "
-			      "files",
+			      "may lack files",
 			      (unsigned long long)tree->entries);
 	else if (tree->partial)
-		findings__add(findings, FINDING_NOTE, "search_partial", "cuda-trace doctor --deep",
+		findings__add(findings, FINDING_NOTE, "search_partial", mend,
 			      "folders with very many files were not searched to their end");
 	if (tree->denied)
-		findings__add(findings, FINDING_NOTE, "search_denied", "sudo cuda-trace doctor",
+		findings__add(findings, FINDING_NOTE, "search_denied", "run it with sudo",
 			      "%llu folder%s of other users could not be looked into",
 			      (unsigned long long)tree->denied, tree->denied == 1 ? "" : "s");
 }

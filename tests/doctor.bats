@@ -9,10 +9,13 @@ load doctor/fixtures
 setup() {
 	TREE=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$TREE"
+	# Of whoever runs the tests.
+	unset CUDA_HOME CUDA_PATH VIRTUAL_ENV CONDA_PREFIX LD_LIBRARY_PATH
 }
 
 teardown() {
 	stop_started
+	[ -z "${OPEN-}" ] || rm -rf "$OPEN"
 	# Folders that nobody may enter are part of some trees.
 	chmod -R u+rwx "$BATS_TEST_TMPDIR" 2>/dev/null || true
 }
@@ -411,4 +414,201 @@ expect_library() {
 		"$TOP/cuda-trace/doctor_judge.c" | sort)
 	[ -n "$guest" ]
 	diff <(echo "$guest") <(echo "$doctor")
+}
+
+# mapper NAME [-r ROOT] FILE...: a waiting process that maps the files, with this environment.
+mapper() {
+	local name=$1
+	shift
+	[ -e "$BATS_FILE_TMPDIR/mapper" ] ||
+		${CC:-cc} -O1 -static -o "$BATS_FILE_TMPDIR/mapper" "$TOP/tests/doctor/mapper.c"
+	start "$name" "$BATS_FILE_TMPDIR/mapper" "$@"
+	wait_for 5 grep -q ready "$BATS_TEST_TMPDIR/$name.out"
+}
+
+# about PID: doctor -p, as text in $output and as JSON in $JSON.
+about() {
+	JSON=$BATS_TEST_TMPDIR/json
+	ct doctor --json -p "$1" >"$JSON" || true
+	run ct doctor -p "$1"
+}
+
+@test "doctor (a library that this user alone can write) asks it as nobody, in a child" {
+	local dir=$BATS_TEST_TMPDIR/libs mark
+	mkdir -p "$dir"
+	# Where anybody could leave a mark: the tests' own folders are closed.
+	OPEN=$(mktemp -d /tmp/cuda-trace-doctor.XXXXXX)
+	chmod 1777 "$OPEN"
+	mark=$OPEN/mark
+	JSON=$BATS_TEST_TMPDIR/json
+	cp "$(fake libcupti.so.12 24 -DMARK="\"$mark\"")" "$dir/libcupti.so.12"
+	LD_LIBRARY_PATH=$dir ct doctor --json >"$JSON" || true
+	assert_equal "$(library "$dir/libcupti.so.12" api_how)" asked
+	assert_equal "$(library "$dir/libcupti.so.12" api)" 24
+	if [ "$(id -u)" = 0 ]; then
+		assert_equal "$(stat -c %u "$mark")" 65534
+	fi
+	rm -f "$mark"
+
+	# Others may have put anything into it: nothing of it is run.
+	chmod o+w "$dir/libcupti.so.12"
+	LD_LIBRARY_PATH=$dir ct doctor --json >"$JSON" || true
+	assert_equal "$(library "$dir/libcupti.so.12" api_how)" "read from its code"
+	[ ! -e "$mark" ]
+	if [ "$(id -u)" = 0 ]; then
+		chmod o-w "$dir/libcupti.so.12"
+		chown 1000 "$dir/libcupti.so.12"
+		LD_LIBRARY_PATH=$dir ct doctor --json >"$JSON" || true
+		assert_equal "$(library "$dir/libcupti.so.12" api_how)" "read from its code"
+		[ ! -e "$mark" ]
+	fi
+}
+
+@test "doctor (libraries that hang or crash when opened) goes on without their answer" {
+	local dir=$BATS_TEST_TMPDIR/libs start
+	mkdir -p "$dir"
+	JSON=$BATS_TEST_TMPDIR/json
+	cp "$(fake libcupti.so.12 24 -DHANG)" "$dir/libcupti.so.12"
+	# Unresolvable: it does not open at all.
+	cp "$(fake libcupti.so.11.8 18 -Wl,--no-as-needed,-z,undefs -DMARK=missing_symbol)" "$dir/libcupti.so.11.8" 2>/dev/null ||
+		cp "$(fake libcupti.so.11.8 18)" "$dir/libcupti.so.11.8"
+	start=$(date +%s%N)
+	LD_LIBRARY_PATH=$dir ct doctor --json >"$JSON" || true
+	[ $(($(date +%s%N) - start)) -lt 3000000000 ]
+	assert_equal "$(library "$dir/libcupti.so.12" api_how)" "read from its code"
+	# No child stays behind.
+	! pgrep -P $$ -f 'doctor --json'
+}
+
+@test "doctor (without rights) says what it could not see, and ends" {
+	requires root setpriv
+	# The tool must be within reach of somebody else.
+	cp "$CUDA_TRACE" "$BATS_TEST_TMPDIR/cuda-trace"
+	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/cuda-trace"
+	cd /
+	run timeout 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/cuda-trace" doctor
+	[ "$status" -le 1 ] || skip "the tests' folder cannot be reached by other users"
+	assert_output --partial "this user may not trace: it lacks CAP_BPF and CAP_PERFMON"
+	assert_output --partial "the live test was not made"
+	assert_output --partial "of other users could not be looked into"
+}
+
+@test "doctor makes a probe fire and sees it arrive" {
+	requires bpf
+	JSON=$BATS_TEST_TMPDIR/json
+	ct doctor --json >"$JSON" || true
+	assert_equal "$(of_json 'select(.key == "live") | .severity')" ok
+	assert_equal "$(of_json 'select(.type == "verdict") | .subject')" "cuda-trace doctor"
+}
+
+@test "doctor -p (CUDA process without the guest) says why" {
+	local lib=$BATS_TEST_TMPDIR/lib
+	mkdir -p "$lib"
+	cp "$(fake libcuda.so.1 13000)" "$lib/libcuda.so.1"
+	mapper plain "$lib/libcuda.so.1"
+	about "$plain_PID"
+	assert_failure 1
+	assert_output --partial "the program began without CUDA_INJECTION64_PATH | mend: cuda-trace enable"
+
+	CUDA_INJECTION64_PATH=/opt/other/libprofiler.so mapper other "$lib/libcuda.so.1"
+	about "$other_PID"
+	assert_output --partial "CUDA_INJECTION64_PATH is /opt/other/libprofiler.so, another tool's"
+
+	CUDA_INJECTION64_PATH=$lib/nowhere/libcupti-usdt.so mapper lost "$lib/libcuda.so.1"
+	about "$lost_PID"
+	assert_output --partial "nowhere/libcupti-usdt.so is not there in the process's file system"
+
+	CUDA_TRACE=off CUDA_INJECTION64_PATH=$lib/libcuda.so.1 mapper off "$lib/libcuda.so.1"
+	about "$off_PID"
+	assert_output --partial "CUDA_TRACE=off is in its environment"
+
+	mapper none "$BATS_FILE_TMPDIR/mapper"
+	about "$none_PID"
+	assert_output --partial "has not loaded the CUDA driver"
+}
+
+@test "doctor -p (two libcupti in one process) warns of the collision" {
+	local lib=$BATS_TEST_TMPDIR/lib
+	mkdir -p "$lib"/{a,b}
+	cp "$(fake libcuda.so.1 13000)" "$lib/libcuda.so.1"
+	cp "$(fake libcupti.so.12 24)" "$lib/a/libcupti.so.12"
+	cp "$(fake libcupti.so.13 130001)" "$lib/b/libcupti.so.13"
+	mapper two "$lib/libcuda.so.1" "$lib/a/libcupti.so.12" "$lib/b/libcupti.so.13"
+	about "$two_PID"
+	assert_failure 1
+	assert_output --partial "2 different libcupti: they collide"
+}
+
+@test "doctor -p (process in a root of its own) looks there, not here" {
+	requires root
+	ubuntu2204 "$TREE"
+	cuda_devel "$TREE" 12.4.1 2024.1.1 22
+	put "$TREE" /usr/lib/x86_64-linux-gnu/libcuda.so.1 libcuda.so.1 12040
+	CUDA_INJECTION64_PATH=/usr/lib/cuda-trace/libcupti-usdt.so mapper contained -r "$TREE" \
+		/usr/lib/x86_64-linux-gnu/libcuda.so.1 \
+		/usr/local/cuda-12.4/targets/x86_64-linux/lib/libcudart.so.12.4.127
+	about "$contained_PID"
+	assert_output --partial "in a file system of its own (a container)"
+	assert_output --partial "mend: start the container with --device cuda-trace/"
+	assert_equal "$(choice)" /usr/local/cuda-12.4/targets/x86_64-linux/lib/libcupti.so.12
+	expect_library /usr/local/cuda-12.4/lib64/libcupti.so usable toolkit 12.4 22
+	# Nothing of a process's own root is run.
+	assert_equal "$(library /usr/local/cuda-12.4/lib64/libcupti.so api_how)" "read from its code"
+	refute_output --partial "$TREE"
+}
+
+@test "doctor -p (no such process) fails with a reason" {
+	run ct doctor -p 4194304
+	assert_failure 1
+	assert_output --partial "4194304"
+}
+
+# agree NAME: the guest of a running program took what doctor would have foretold.
+agree() {
+	local name=$1_PID taken
+	wait_for 10 grep -q libcupti-usdt "/proc/${!name}/maps"
+	wait_for 10 grep -q 'libcupti\.so\.1' "/proc/${!name}/maps"
+	sleep 0.3
+	about "${!name}"
+	taken=$(of_json 'select(.key == "state") | .facts.cupti_path')
+	[ "$taken" != null ] || fail "$output"
+	assert_equal "$(realpath "/proc/${!name}/root$(of_json 'select(.key == "libcupti") | .facts.without_mapped')")" \
+		"$(realpath "/proc/${!name}/root$taken")"
+	assert_equal "$taken" "$2"
+}
+
+@test "doctor -p foretells the very libcupti that the guest takes" {
+	requires bpf sim
+	local sim=$B/simcuda dir=$BATS_TEST_TMPDIR/dirs
+	local storm=("$WORKLOADS/launch-storm" --seconds 20 --pause 20000)
+	export CUDA_INJECTION64_PATH=$GUEST
+	mkdir -p "$dir"/{driver,home/extras/CUPTI/lib64,named}
+	ln -s "$(realpath "$sim/libcuda.so.1")" "$dir/driver/libcuda.so.1"
+	cp "$sim/libcupti.so.13" "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
+	cp "$sim/libcupti.so.13" "$dir/named/mine.so"
+
+	start loader "$SIM" "${storm[@]}"
+	agree loader "$(realpath "$sim")/libcupti.so.13"
+	stop_started
+
+	LD_LIBRARY_PATH=$sim CUDA_HOME=$dir/home start home "${storm[@]}"
+	agree home "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
+	assert_output --partial "search: the guest looked: " || assert_output --partial "the guest looked: "
+	stop_started
+
+	# A file by another name that says what it is.
+	LD_LIBRARY_PATH=$dir/driver CUDA_TRACE_LIBCUPTI=$dir/home/extras/CUPTI/lib64/libcupti.so.13 \
+		start named "${storm[@]}"
+	agree named "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
+	stop_started
+
+	# The newest toolkit of the major version, in a mount namespace of its own.
+	requires unshare
+	mkdir -p "$dir"/local/cuda-13.{2,10}/extras/CUPTI/lib64 "$dir/empty"
+	cp "$sim/libcupti.so.13" "$dir/local/cuda-13.2/extras/CUPTI/lib64/"
+	cp "$sim/libcupti.so.13" "$dir/local/cuda-13.10/extras/CUPTI/lib64/"
+	LD_LIBRARY_PATH=$dir/driver start newest unshare -m sh -c \
+		'mount --bind "$1/local" /usr/local && : >"$1/cache" && mount --bind "$1/cache" /etc/ld.so.cache &&
+		shift && exec "$@"' sh "$dir" "${storm[@]}"
+	agree newest /usr/local/cuda-13.10/extras/CUPTI/lib64/libcupti.so.13
 }
