@@ -2,6 +2,8 @@
 TOOL := $(B)/cuda-trace
 TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard cuda-trace/*.c))
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c sqlite3 2>/dev/null) -lelf -lz -lm -lstdc++ -lpthread
+# top and metrics
+TOOL_LIBS += $(shell $(PKG_CONFIG) --libs libmicrohttpd yaml-0.1 ncursesw 2>/dev/null) -lcrypt
 ALL += $(TOOL)
 
 # The skeletons must exist before the first compile; afterwards the .d files know who needs them.

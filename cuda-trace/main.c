@@ -16,6 +16,7 @@ static const struct {
 	{"stat", "run or watch, then sum up", cmd_stat},
 	{"record", "keep everything in one file", cmd_record},
 	{"report", "tables, pictures, other formats from such a file", cmd_report},
+	{"metrics", "an exporter for Prometheus", cmd_metrics},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
 	{"doctor", "why something is missing, and what mends it", cmd_doctor},
 	{"enable", "let CUDA programs load the library", cmd_enable},

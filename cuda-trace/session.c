@@ -40,6 +40,8 @@ struct session {
 	uint64_t next_rescan; /* ms */
 	size_t turn;	      /* bytes handled since the last look at the clock */
 	bool finished;
+	void (*file_found)(void *context, const char *path);
+	void *file_context;
 };
 
 static uint64_t now_ms(void)
@@ -176,7 +178,21 @@ static void watch_file(void *context, const char *path)
 {
 	struct session *session = context;
 
-	attachments__add_file(session->attachments, path);
+	if (!attachments__add_file(session->attachments, path) && session->file_found)
+		session->file_found(session->file_context, path);
+}
+
+void session__on_file(struct session *session, void (*found)(void *context, const char *path),
+		      void *context)
+{
+	session->file_found = found;
+	session->file_context = context;
+}
+
+int session__filter(const struct session *session, struct stream_settings *filter)
+{
+	*filter = *(const struct stream_settings *)&session->skeleton->rodata->settings;
+	return bpf_map__fd(session->skeleton->maps.pids);
 }
 
 /* Its failure is only a doubt (some sandboxes hide the tool's own file), but for one reason. */

@@ -63,6 +63,14 @@ struct session_options {
 /* Errors are printed on stderr (one line with the remedy); NULL then. */
 struct session *session__open(const struct session_options *options, const struct sink *sink);
 int session__attach(struct session *session);
+/*
+ * For a second set of programs beside the session's (live.c): each library file, once the names and
+ * states of its processes come (call it before session__attach()); and whom the session listens to
+ * (returns the map of the processes that filter->by_pid means).
+ */
+void session__on_file(struct session *session, void (*found)(void *context, const char *path),
+		      void *context);
+int session__filter(const struct session *session, struct stream_settings *filter);
 /* Adds a process tree to a session that was opened with options.pid (before the child runs). */
 int session__add_pid(struct session *session, uint32_t pid);
 /* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */

@@ -3,6 +3,7 @@
 include tests/simcuda/build.mk
 include tests/workloads/build.mk
 include tests/bench/build.mk
+include tests/crowd/build.mk
 include tests/emitter/build.mk
 include tests/guest/build.mk
 include tests/layout/build.mk

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sums batches in the kernel: every record of a batch is added to a key's counters and
+ * histograms, so that the reader's cost follows the number of live keys, not of events. Names,
+ * states and ends of processes, which are rare, come by stream.bpf.c. See bpf/aggregate.h for
+ * lanes and generations. Runs in the traced program's threads: short, and never waiting.
+ */
+#include "bpf/filter.h"
+/* One specification a probe and file; libbpf's 256 would end at 20 containers. */
+#define BPF_USDT_MAX_SPEC_CNT 4096
+#define BPF_USDT_MAX_IP_CNT   1 /* unused: cookies say which specification it is */
+#include <bpf/usdt.bpf.h>
+#include "bpf/aggregate.h"
+#include "bpf/tally.h"
+#include "bpf/tally_records.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* A slot comes back zeroed from the reader. Global, as bpf/tally_records.h explains. */
+__attribute__((noinline)) int make_process(__u32 lane)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &lane);
+	struct aggregate_process *process;
+	__u32 slot = 0;
+
+	if (!s || bpf_map_pop_elem(&free_slots, &slot))
+		return 0;
+	process = bpf_map_lookup_elem(&processes, &slot);
+	if (!process)
+		return 0;
+	process->serial = __sync_fetch_and_add(&last_serial, 1) + 1;
+	process->uid = (__u32)bpf_get_current_uid_gid();
+	process->cgroup = bpf_get_current_cgroup_id();
+	process->start = bpf_ktime_get_ns();
+	__builtin_memcpy(process->comm, s->comm, sizeof(process->comm));
+	if (!bpf_map_update_elem(&slots, &s->process_key, &slot, BPF_NOEXIST))
+		return 0;
+	/* Another thread of the process was faster, or the table is full. */
+	bpf_map_push_elem(&free_slots, &slot, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void number_batch(struct aggregate_process *process, __u32 group,
+					 __u64 first, __u32 count)
+{
+	__u32 bit = 1u << group;
+
+	if (!(process->seen & bit)) {
+		process->base[group] = first;
+		__sync_fetch_and_or(&process->seen, bit);
+	} else if (first < process->base[group]) {
+		process->base[group] = first;
+	}
+	count_up(&process->received[group], count);
+	if (first + count > process->high[group])
+		process->high[group] = first + count;
+}
+
+/* Global, so that the verifier takes the result for any number and not for each of 32. */
+__attribute__((noinline)) int take_lane(void)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < AGGREGATE_LANES; i++)
+		if (!lanes[i].taken && !__sync_val_compare_and_swap(&lanes[i].taken, 0, 1))
+			return i;
+	return -1;
+}
+
+/* Steps through the batch. The shortest record has 24 bytes, so this many steps reach the end. */
+static __always_inline void add_records(struct scratch *s, __u32 lane, __u32 slot, __u32 bytes,
+					const __u32 group)
+{
+	__u32 offset = 0;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < CUDA_BATCH_MAX / 24; i++) {
+		const struct cuda_record *record;
+
+		if (offset + sizeof(*record) > bytes || offset > CUDA_BATCH_MAX)
+			return;
+		record = (const void *)&s->records[offset];
+		if (record->size < sizeof(*record))
+			return;
+		add_record(lane, slot, offset, record->kind, group);
+		offset += record->size;
+	}
+}
+
+struct parcel {
+	const void *records;
+	__u64 first;
+	__u64 instance;
+	__u32 bytes;
+	__u32 count;
+	__u32 pid;
+	char comm[EVENT_COMM_LEN];
+};
+
+static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struct parcel *parcel,
+				      const __u32 group)
+{
+	struct aggregate_process *process;
+	__u64 bytes = parcel->bytes;
+	__u32 slot, *known;
+
+	/* The verifier forgets bounds of what was on the stack: set them where they are needed. */
+	asm volatile("" : "+r"(bytes));
+	if (bytes > CUDA_BATCH_MAX)
+		bytes = CUDA_BATCH_MAX;
+	if (bpf_probe_read_user(s->records, bytes, parcel->records)) {
+		count_up(&counters.unreadable[group], parcel->count);
+		return;
+	}
+	count_up(&counters.received[group], parcel->count);
+	s->process_key.instance = parcel->instance;
+	s->process_key.pid = parcel->pid;
+	known = bpf_map_lookup_elem(&slots, &s->process_key);
+	if (!known) {
+		__builtin_memcpy(s->comm, parcel->comm, sizeof(s->comm));
+		make_process(lane);
+		known = bpf_map_lookup_elem(&slots, &s->process_key);
+	}
+	slot = known ? *known : 0;
+	process = bpf_map_lookup_elem(&processes, &slot);
+	if (!process)
+		return;
+	if (slot)
+		number_batch(process, group, parcel->first, parcel->count);
+	else
+		count_up(&counters.strangers, parcel->count);
+	add_records(s, lane, slot, bytes, group);
+}
+
+static __always_inline void take_parcel(struct pt_regs *ctx, struct parcel *parcel)
+{
+	long value;
+
+	bpf_usdt_arg(ctx, 0, &value);
+	parcel->records = (const void *)value;
+	bpf_usdt_arg(ctx, 1, &value);
+	parcel->bytes = value;
+	bpf_usdt_arg(ctx, 2, &value);
+	parcel->count = value;
+	bpf_usdt_arg(ctx, 3, &value);
+	parcel->first = value;
+	bpf_usdt_arg(ctx, 4, &value);
+	parcel->instance = value;
+}
+
+static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
+{
+	__u64 began = bpf_ktime_get_ns();
+	struct parcel parcel = {};
+	struct scratch *scratch;
+	__s32 taken;
+	__u32 lane;
+
+	parcel.pid = bpf_get_current_pid_tgid() >> 32;
+	process_comm(parcel.comm);
+	if (!process_is_wanted(parcel.pid, (__u32)bpf_get_current_uid_gid(), parcel.comm))
+		return 0;
+	take_parcel(ctx, &parcel);
+	taken = take_lane();
+	if (taken < 0 || taken >= AGGREGATE_LANES) {
+		count_up(&counters.busy[group], parcel.count);
+		return 0;
+	}
+	lane = taken;
+	scratch = bpf_map_lookup_elem(&scratches, &lane);
+	if (scratch) {
+		/* Only after the lane was taken: the reader waits for taken lanes after its flip.
+		 */
+		scratch->generation = generation;
+		scratch->shape_known = 0;
+		sum_batch(scratch, lane, &parcel, group);
+	}
+	lanes[taken].uses++;
+	lanes[taken].ns += bpf_ktime_get_ns() - began;
+	__sync_lock_test_and_set(&lanes[taken].taken, 0);
+	return 0;
+}
+
+/* One program a group, named as its probe: the tool loads and attaches those that are wanted. */
+#define BATCH_PROGRAM(name, probe, text)                     \
+	SEC("usdt")                                          \
+	int probe(struct pt_regs *ctx)                       \
+	{                                                    \
+		return handle_batch(ctx, CUDA_GROUP_##name); \
+	}
+CUDA_GROUPS(BATCH_PROGRAM)

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How each kind of record is added up. Included once, by bpf/aggregate.bpf.c. A record lies in the
+ * lane's own memory with AGGREGATE_MARGIN bytes behind it, so that every field can be read.
+ */
+#ifndef BPF_TALLY_RECORDS_H
+#define BPF_TALLY_RECORDS_H
+
+#include "bpf/tally.h"
+
+/* Joins a launch and its kernel for a sample of the correlations, whichever comes first. Hashed,
+ * because a loop of 16 calls would else always show the same one. */
+static __always_inline bool is_sampled(__u32 correlation)
+{
+	return !((correlation * 2654435761u >> 8) & (aggregate_settings.queue_sample - 1));
+}
+
+static __always_inline void join_halves(struct place *at, const struct cuda_record *record,
+					__u64 start, __u32 device)
+{
+	struct scratch *s = at->scratch;
+	__u64 launched, began;
+	struct tally *tally;
+	struct half *other;
+
+	s->half_key.serial = at->process->serial;
+	s->half_key.correlation = record->correlation;
+	other = bpf_map_lookup_elem(&halves, &s->half_key);
+	if (!other || other->kind == record->kind) {
+		s->half.start = start;
+		s->half.kind = record->kind;
+		s->half.device = device;
+		bpf_map_update_elem(&halves, &s->half_key, &s->half, BPF_ANY);
+		return;
+	}
+	launched = record->kind == CUDA_RECORD_LAUNCH ? start : other->start;
+	began = record->kind == CUDA_RECORD_LAUNCH ? other->start : start;
+	if (record->kind == CUDA_RECORD_LAUNCH)
+		device = other->device;
+	bpf_map_delete_elem(&halves, &s->half_key);
+	tally = tally_of(at, TALLY_QUEUE, 0, device, 0);
+	if (tally) {
+		tally->count++;
+		/* The GPU's clock is converted: some us before the launch mean "at once". */
+		add_time(tally, began > launched ? began - launched : 0);
+	}
+}
+
+static __always_inline void add_shape(struct shape *shape, const struct cuda_launch *launch)
+{
+	__u64 threads = (__u64)launch->block[0] * launch->block[1] * launch->block[2];
+	__u64 blocks = (__u64)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	__u32 bucket;
+
+	shape->launches++;
+	shape->ns += launch->end - launch->start;
+	shape->block_threads += threads;
+	shape->grid_blocks += blocks;
+	shape->threads += threads * blocks;
+	bucket = log2_bucket(threads);
+	if (bucket < AGGREGATE_BUCKETS)
+		shape->block_threads_log2[bucket]++;
+	bucket = log2_bucket(blocks);
+	if (bucket < AGGREGATE_BUCKETS)
+		shape->grid_blocks_log2[bucket]++;
+	bucket = log2_bucket(threads * blocks);
+	if (bucket < AGGREGATE_BUCKETS)
+		shape->threads_log2[bucket]++;
+}
+
+static __always_inline void add_error(struct place *at, __s32 result, __u32 context, __u32 domain)
+{
+	struct tally *tally =
+		tally_of(at, TALLY_ERROR, result, context | AGGREGATE_CONTEXT, domain);
+
+	if (tally)
+		tally->count++;
+}
+
+static __always_inline void add_launch(struct place *at, const struct cuda_launch *launch)
+{
+	struct shape *shape;
+
+	if (launch->result)
+		add_error(at, launch->result, launch->context, launch->domain);
+	if (launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH) {
+		struct tally *tally =
+			tally_of(at, TALLY_GRAPH_LAUNCH, 0, launch->context | AGGREGATE_CONTEXT, 0);
+
+		if (!tally)
+			return;
+		if (launch->result) {
+			tally->errors++;
+			return;
+		}
+		tally->count++;
+		add_time(tally, launch->end - launch->start);
+		return;
+	}
+	shape = shape_of(at, launch->context);
+	if (!shape)
+		return;
+	if (launch->result) {
+		shape->errors++;
+		return;
+	}
+	add_shape(shape, launch);
+	if (is_sampled(launch->head.correlation))
+		join_halves(at, &launch->head, launch->start, 0);
+}
+
+/* Adds the part of a span that lies behind *until. Records come in the order of their ends,
+ * nearly: what ended later and began before counts from there on. */
+static __always_inline void add_busy(struct tally *tally, __u64 *until, __u64 start, __u64 end)
+{
+	if (end <= *until)
+		return;
+	tally->busy_ns += end - (start > *until ? start : *until);
+	*until = end;
+}
+
+static __always_inline bool is_valid(struct tally *tally, __u64 start, __u64 end)
+{
+	if (start && end >= start)
+		return true;
+	tally->errors++;
+	count_up(&counters.invalid, 1);
+	return false;
+}
+
+static __always_inline void add_kernel(struct place *at, const struct cuda_kernel *kernel)
+{
+	__u32 name = aggregate_settings.by_name ? kernel->name : 0, device = kernel->device;
+	struct tally *tally = tally_of(at, TALLY_KERNEL, name, device, 0);
+
+	if (kernel->context < AGGREGATE_CONTEXTS)
+		at->process->device_of[kernel->context] = device + 1;
+	if (!tally)
+		return;
+	tally->count++;
+	if (!is_valid(tally, kernel->start, kernel->end))
+		return;
+	add_time(tally, kernel->end - kernel->start);
+	if (device < AGGREGATE_DEVICES)
+		add_busy(tally, &at->process->kernels_until[device], kernel->start, kernel->end);
+	/* All kernels of a graph share the correlation of its launch: no pairs there. */
+	if (!kernel->graph && is_sampled(kernel->head.correlation))
+		join_halves(at, &kernel->head, kernel->start, device);
+}
+
+static __always_inline void add_memcpy(struct place *at, const struct cuda_memcpy *copy)
+{
+	struct tally *tally = tally_of(at, TALLY_MEMCPY, 0, copy->device, copy->copy_kind);
+	__u32 device = copy->device;
+
+	if (!tally)
+		return;
+	tally->count += copy->copies ? copy->copies : 1;
+	tally->bytes += copy->bytes;
+	if (!is_valid(tally, copy->start, copy->end))
+		return;
+	add_time(tally, copy->end - copy->start);
+	if (device < AGGREGATE_DEVICES)
+		add_busy(tally, &at->process->copies_until[device], copy->start, copy->end);
+}
+
+static __always_inline void add_memset(struct place *at, const struct cuda_memset *set)
+{
+	struct tally *tally = tally_of(at, TALLY_MEMSET, 0, set->device, 0);
+
+	if (!tally)
+		return;
+	tally->count++;
+	tally->bytes += set->bytes;
+	if (is_valid(tally, set->start, set->end))
+		add_time(tally, set->end - set->start);
+}
+
+/* What lives on the device, and the most that ever did. Frees of what was allocated before
+ * anybody looked would take it below nothing. */
+static __always_inline void add_live(struct aggregate_process *process, __u32 device, __u64 bytes,
+				     bool freed)
+{
+	__u64 *live = &process->live[device];
+
+	if (freed) {
+		*live -= bytes < *live ? bytes : *live;
+		return;
+	}
+	*live += bytes;
+	if (*live > process->peak[device])
+		process->peak[device] = *live;
+}
+
+enum { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_FREED = 2 };
+
+static __always_inline void add_memory(struct place *at, const struct cuda_memory *memory)
+{
+	bool freed = memory->operation == MEMORY_FREED;
+	__u32 kind = freed ? TALLY_FREE : TALLY_ALLOC, device = memory->device;
+	struct tally *tally = tally_of(at, kind, 0, device, memory->kind);
+
+	if (!tally)
+		return;
+	tally->count++;
+	tally->bytes += memory->bytes;
+	if (memory->kind == MEMORY_PAGEABLE || memory->kind == MEMORY_PINNED)
+		return;
+	if (device < AGGREGATE_DEVICES)
+		add_live(at->process, device, memory->bytes, freed);
+}
+
+static __always_inline void add_sync(struct place *at, const struct cuda_sync *sync)
+{
+	struct tally *tally =
+		tally_of(at, TALLY_SYNC, 0, sync->context | AGGREGATE_CONTEXT, sync->type);
+
+	if (!tally)
+		return;
+	tally->count++;
+	if (is_valid(tally, sync->start, sync->end))
+		add_time(tally, sync->end - sync->start);
+}
+
+/* A failed runtime call comes after the driver call inside it, which failed for it. */
+static __always_inline bool is_told(struct aggregate_process *process, const struct cuda_api *api)
+{
+	if (api->domain == CUDA_DOMAIN_DRIVER) {
+		process->failed_tid = api->tid;
+		process->failed_start = api->start;
+		return false;
+	}
+	return process->failed_tid == api->tid && process->failed_start >= api->start &&
+	       process->failed_start <= api->end;
+}
+
+static __always_inline void add_api(struct place *at, const struct cuda_api *api)
+{
+	struct tally *tally;
+
+	if (!api->result)
+		return;
+	/* Launches have told theirs already, in launch_batch. */
+	if (api->group != CUDA_GROUP_API_LAUNCH || api->domain != CUDA_DOMAIN_DRIVER)
+		add_error(at, api->result, api->context, api->domain);
+	if (is_told(at->process, api))
+		return;
+	tally = tally_of(at, TALLY_FAILED, 0, api->context | AGGREGATE_CONTEXT, api->group);
+	if (tally)
+		tally->count++;
+}
+
+static __always_inline void add_uvm(struct place *at, const struct cuda_uvm *uvm)
+{
+	__u32 device = uvm->destination == ~0u ? uvm->source : uvm->destination;
+	struct tally *tally = tally_of(at, TALLY_UVM, 0, device, uvm->counter);
+
+	if (!tally)
+		return;
+	tally->count++;
+	tally->bytes += uvm->value;
+	if (uvm->end > uvm->start)
+		add_time(tally, uvm->end - uvm->start);
+}
+
+static __always_inline void add_overhead(struct place *at, const struct cuda_overhead *overhead)
+{
+	__u32 kind = overhead->kind < 1 << 16 ? 0 : overhead->kind >> 16;
+	struct tally *tally = tally_of(at, TALLY_OVERHEAD, 0, 0, kind);
+
+	if (!tally)
+		return;
+	tally->count++;
+	if (is_valid(tally, overhead->start, overhead->end))
+		add_time(tally, overhead->end - overhead->start);
+}
+
+static __always_inline void keep_device(struct place *at, const struct cuda_device *device)
+{
+	at->scratch->device_key.process = at->slot;
+	at->scratch->device_key.device = device->device;
+	bpf_map_update_elem(&devices, &at->scratch->device_key, device, BPF_ANY);
+}
+
+static __always_inline void keep_context(struct place *at, const struct cuda_context *context)
+{
+	if (context->context < AGGREGATE_CONTEXTS)
+		at->process->device_of[context->context] = context->device + 1;
+}
+
+/* One function a kind of record. They are global: the verifier checks each once, by itself, and
+ * not again for every step of the loop that calls it. */
+#define RECORD_FUNCTION(kind, type, what)                                                 \
+	__attribute__((noinline)) int kind##_record(__u32 lane, __u32 slot, __u32 offset) \
+	{                                                                                 \
+		struct place at = {.lane = lane, .slot = slot};                           \
+                                                                                          \
+		at.scratch = bpf_map_lookup_elem(&scratches, &lane);                      \
+		at.process = bpf_map_lookup_elem(&processes, &slot);                      \
+		if (!at.scratch || !at.process || offset > CUDA_BATCH_MAX)                \
+			return 0;                                                         \
+		what(&at, (const type *)&at.scratch->records[offset]);                    \
+		return 0;                                                                 \
+	}
+
+RECORD_FUNCTION(launch, struct cuda_launch, add_launch)
+RECORD_FUNCTION(kernel, struct cuda_kernel, add_kernel)
+RECORD_FUNCTION(memcpy, struct cuda_memcpy, add_memcpy)
+RECORD_FUNCTION(memset, struct cuda_memset, add_memset)
+RECORD_FUNCTION(memory, struct cuda_memory, add_memory)
+RECORD_FUNCTION(sync, struct cuda_sync, add_sync)
+RECORD_FUNCTION(api, struct cuda_api, add_api)
+RECORD_FUNCTION(uvm, struct cuda_uvm, add_uvm)
+RECORD_FUNCTION(overhead, struct cuda_overhead, add_overhead)
+RECORD_FUNCTION(device, struct cuda_device, keep_device)
+RECORD_FUNCTION(context, struct cuda_context, keep_context)
+
+/* The group is a constant where this is inlined: only its own kinds are compiled in. */
+static __always_inline void add_record(__u32 lane, __u32 slot, __u32 offset, __u32 kind,
+				       const __u32 group)
+{
+	if (group == CUDA_GROUP_LAUNCH) {
+		if (kind == CUDA_RECORD_LAUNCH || kind == CUDA_RECORD_GRAPH_LAUNCH)
+			launch_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_KERNEL) {
+		if (kind == CUDA_RECORD_KERNEL)
+			kernel_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_MEMCPY) {
+		if (kind == CUDA_RECORD_MEMCPY)
+			memcpy_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_MEMSET) {
+		if (kind == CUDA_RECORD_MEMSET)
+			memset_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_MEMORY) {
+		if (kind == CUDA_RECORD_MEMORY)
+			memory_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_SYNC) {
+		if (kind == CUDA_RECORD_SYNC)
+			sync_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_UVM) {
+		if (kind == CUDA_RECORD_UVM)
+			uvm_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_OVERHEAD) {
+		if (kind == CUDA_RECORD_OVERHEAD)
+			overhead_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_OBJECT) {
+		if (kind == CUDA_RECORD_DEVICE)
+			device_record(lane, slot, offset);
+		else if (kind == CUDA_RECORD_CONTEXT)
+			context_record(lane, slot, offset);
+	} else if (kind == CUDA_RECORD_API) {
+		api_record(lane, slot, offset);
+	}
+}
+
+#endif

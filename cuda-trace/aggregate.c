@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Loads the aggregate program, flips its generations and drains its maps. See bpf/aggregate.h for
+ * why a drained generation is exact.
+ */
+#include "cuda-trace/aggregate.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "bpf/aggregate.skel.h"
+
+#define DEFAULT_QUEUE_SAMPLE 64
+#define CHUNK		     1024   /* keys a system call */
+#define LONGEST_WAIT_US	     100000 /* for a batch that was preempted in the middle */
+
+struct aggregate {
+	struct aggregate_bpf *skeleton;
+	uint32_t groups;
+	struct bpf_link **links;
+	int links_count;
+	bool draining; /* flipped, but a lane was still writing into the old generation */
+	uint64_t uses[AGGREGATE_LANES]; /* of lanes that were taken at the flip */
+	bool awaited[AGGREGATE_LANES];
+	uint64_t keys;
+};
+
+static const char *const probes[] = {
+#define BATCH_PROBE(name, probe, text) #probe,
+	CUDA_GROUPS(BATCH_PROBE)
+#undef BATCH_PROBE
+};
+
+static int hand_out_slots(struct aggregate *aggregate)
+{
+	int map = bpf_map__fd(aggregate->skeleton->maps.free_slots);
+
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
+		if (bpf_map_update_elem(map, NULL, &slot, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int load(struct aggregate *aggregate, const struct aggregate_options *options)
+{
+	struct aggregate_bpf *skeleton = aggregate->skeleton;
+	int err = 0;
+
+	*(struct stream_settings *)&skeleton->rodata->settings = options->filter;
+	skeleton->rodata->aggregate_settings.by_name = options->by_name;
+	skeleton->rodata->aggregate_settings.queue_sample =
+		options->queue_sample ? options->queue_sample : DEFAULT_QUEUE_SAMPLE;
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (!(options->groups >> group & 1))
+			bpf_program__set_autoload(
+				bpf_object__find_program_by_name(skeleton->obj, probes[group]),
+				false);
+	if (options->pids >= 0)
+		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
+	if (!err)
+		err = aggregate_bpf__load(skeleton);
+	return err ? err : hand_out_slots(aggregate);
+}
+
+struct aggregate *aggregate__open(const struct aggregate_options *options)
+{
+	struct aggregate *aggregate = calloc(1, sizeof(*aggregate));
+	int err;
+
+	if (!aggregate)
+		return NULL;
+	aggregate->groups = options->groups;
+	aggregate->skeleton = aggregate_bpf__open();
+	err = aggregate->skeleton ? load(aggregate, options) : -errno;
+	if (!err)
+		return aggregate;
+	fprintf(stderr,
+		"cuda-trace: the kernel refused the aggregate program (%s); Linux 5.15 or newer is "
+		"needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
+		strerror(-err));
+	aggregate__close(aggregate);
+	return NULL;
+}
+
+int aggregate__add_file(struct aggregate *aggregate, const char *path)
+{
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
+		struct bpf_program *program;
+		struct bpf_link *link, **larger;
+
+		if (!(aggregate->groups >> group & 1))
+			continue;
+		program = bpf_object__find_program_by_name(aggregate->skeleton->obj, probes[group]);
+		link = bpf_program__attach_usdt(program, -1, path, CUDA_PROVIDER, probes[group],
+						NULL);
+		/* An older library without this group is no trouble: the others count. */
+		if (!link && errno == ENOENT)
+			continue;
+		if (!link)
+			return -errno;
+		larger =
+			reallocarray(aggregate->links, aggregate->links_count + 1, sizeof(*larger));
+		if (!larger) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
+		aggregate->links = larger;
+		aggregate->links[aggregate->links_count++] = link;
+	}
+	return 0;
+}
+
+static void flip(struct aggregate *aggregate)
+{
+	struct aggregate_bpf__bss *bss = aggregate->skeleton->bss;
+
+	__atomic_store_n(&bss->generation, !bss->generation, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < AGGREGATE_LANES; i++) {
+		aggregate->uses[i] = __atomic_load_n(&bss->lanes[i].uses, __ATOMIC_SEQ_CST);
+		aggregate->awaited[i] = __atomic_load_n(&bss->lanes[i].taken, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* True once no lane writes into the old generation any more. */
+static bool is_quiet(struct aggregate *aggregate)
+{
+	struct aggregate_lane *lanes = aggregate->skeleton->bss->lanes;
+	bool quiet = true;
+
+	for (int i = 0; i < AGGREGATE_LANES; i++) {
+		if (aggregate->awaited[i] && __atomic_load_n(&lanes[i].taken, __ATOMIC_SEQ_CST) &&
+		    __atomic_load_n(&lanes[i].uses, __ATOMIC_SEQ_CST) == aggregate->uses[i])
+			quiet = false;
+		else
+			aggregate->awaited[i] = false;
+	}
+	return quiet;
+}
+
+static int settle(struct aggregate *aggregate)
+{
+	if (!aggregate->draining)
+		flip(aggregate);
+	aggregate->draining = true;
+	for (int waited = 0; !is_quiet(aggregate); waited += 100) {
+		if (waited >= LONGEST_WAIT_US)
+			return -EAGAIN;
+		usleep(100);
+	}
+	aggregate->draining = false;
+	return 0;
+}
+
+/* Empties one hash map, or only reads it; the keys and values go to each(). */
+struct sweep {
+	int map;
+	size_t key_size;
+	size_t value_size;
+	bool empties;
+	void (*each)(void *context, const void *key, const void *value);
+	void *context;
+};
+
+static int sweep(struct sweep *sweep, uint64_t *keys_seen)
+{
+	char *keys = malloc(CHUNK * sweep->key_size), *values = malloc(CHUNK * sweep->value_size);
+	uint64_t token = 0;
+	bool first = true;
+	int err = keys && values ? 0 : -ENOMEM;
+
+	while (!err) {
+		uint32_t count = CHUNK;
+
+		if (sweep->empties)
+			err = bpf_map_lookup_and_delete_batch(sweep->map, first ? NULL : &token,
+							      &token, keys, values, &count, NULL);
+		else
+			err = bpf_map_lookup_batch(sweep->map, first ? NULL : &token, &token, keys,
+						   values, &count, NULL);
+		first = false;
+		if (err && err != -ENOENT)
+			break;
+		for (uint32_t i = 0; i < count; i++)
+			sweep->each(sweep->context, keys + i * sweep->key_size,
+				    values + i * sweep->value_size);
+		*keys_seen += count;
+	}
+	free(keys);
+	free(values);
+	return err == -ENOENT ? 0 : err;
+}
+
+struct each {
+	struct aggregate *aggregate;
+	const struct aggregate_sink *sink;
+};
+
+static void each_tally(void *context, const void *key, const void *value)
+{
+	struct each *each = context;
+
+	each->sink->tally(each->sink->context, key, value);
+}
+
+static void each_shape(void *context, const void *key, const void *value)
+{
+	static const struct shape zero;
+	struct each *each = context;
+	int map = bpf_map__fd(each->aggregate->skeleton->maps.shapes);
+	struct shape shape;
+
+	if (bpf_map_lookup_elem(map, value, &shape))
+		return;
+	each->sink->shape(each->sink->context, key, &shape);
+	bpf_map_update_elem(map, value, &zero, BPF_ANY);
+}
+
+static void each_slot(void *context, const void *key, const void *value)
+{
+	struct each *each = context;
+	struct aggregate_process process;
+	const uint32_t *slot = value;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(each->aggregate->skeleton->maps.processes), slot,
+				 &process))
+		each->sink->process(each->sink->context, *slot, key, &process);
+}
+
+static void each_device(void *context, const void *key, const void *value)
+{
+	const struct aggregate_device_key *device = key;
+	struct each *each = context;
+
+	if (each->sink->device)
+		each->sink->device(each->sink->context, device->process, value);
+}
+
+int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink *sink)
+{
+	struct aggregate_bpf *skeleton = aggregate->skeleton;
+	struct each each = {aggregate, sink};
+	int err = settle(aggregate), old;
+	uint64_t others = 0;
+
+	if (err)
+		return err;
+	/* The processes after the flip: whoever wrote into the old generation is among them. */
+	err = sweep(&(struct sweep){bpf_map__fd(skeleton->maps.slots),
+				    sizeof(struct aggregate_process_key), sizeof(uint32_t), false,
+				    each_slot, &each},
+		    &others);
+	if (!err)
+		err = sweep(&(struct sweep){bpf_map__fd(skeleton->maps.devices),
+					    sizeof(struct aggregate_device_key),
+					    sizeof(struct cuda_device), false, each_device, &each},
+			    &others);
+	if (err)
+		return err;
+	old = !skeleton->bss->generation;
+	aggregate->keys = 0;
+	err = sweep(&(struct sweep){bpf_map__fd(old ? skeleton->maps.tallies1
+						    : skeleton->maps.tallies0),
+				    sizeof(struct tally_key), sizeof(struct tally), true,
+				    each_tally, &each},
+		    &aggregate->keys);
+	if (!err)
+		err = sweep(&(struct sweep){bpf_map__fd(old ? skeleton->maps.shape_places1
+							    : skeleton->maps.shape_places0),
+					    sizeof(struct shape_key), sizeof(uint32_t), true,
+					    each_shape, &each},
+			    &aggregate->keys);
+	skeleton->bss->named[old] = 0;
+	skeleton->bss->shaped[old] = 0;
+	return err;
+}
+
+void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
+		       const struct aggregate_process_key *key)
+{
+	static const struct aggregate_process zero;
+	struct aggregate_bpf *skeleton = aggregate->skeleton;
+
+	for (uint32_t device = 0; device < AGGREGATE_DEVICES; device++) {
+		struct aggregate_device_key device_key = {slot, device};
+
+		bpf_map_delete_elem(bpf_map__fd(skeleton->maps.devices), &device_key);
+	}
+	bpf_map_delete_elem(bpf_map__fd(skeleton->maps.slots), key);
+	bpf_map_update_elem(bpf_map__fd(skeleton->maps.processes), &slot, &zero, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(skeleton->maps.free_slots), NULL, &slot, BPF_ANY);
+}
+
+void aggregate__state(const struct aggregate *aggregate, struct aggregate_state *state)
+{
+	const struct aggregate_bpf__bss *bss = aggregate->skeleton->bss;
+
+	*state = (struct aggregate_state){.counters = bss->counters, .keys = aggregate->keys};
+	for (int i = 0; i < AGGREGATE_LANES; i++) {
+		state->batches += bss->lanes[i].uses;
+		state->program_ns += bss->lanes[i].ns;
+	}
+}
+
+void aggregate__detach(struct aggregate *aggregate)
+{
+	for (int i = 0; i < aggregate->links_count; i++)
+		bpf_link__destroy(aggregate->links[i]);
+	aggregate->links_count = 0;
+}
+
+void aggregate__close(struct aggregate *aggregate)
+{
+	if (!aggregate)
+		return;
+	aggregate__detach(aggregate);
+	free(aggregate->links);
+	aggregate_bpf__destroy(aggregate->skeleton);
+	free(aggregate);
+}

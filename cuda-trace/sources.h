@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How many CUDA processes there are, and by what each can be seen. Looking through all processes'
+ * maps is dear, so that it is done now and then only. Used by live.c.
+ */
+#ifndef CUDA_TRACE_SOURCES_H
+#define CUDA_TRACE_SOURCES_H
+
+struct session;
+struct sources;
+
+struct sources *sources__new(void);
+/* counts[] by enum live_source. */
+void sources__count(struct sources *sources, struct session *session, unsigned int *counts);
+void sources__free(struct sources *sources);
+
+#endif
