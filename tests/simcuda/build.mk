@@ -9,7 +9,7 @@ SIM_CUDART_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cudart/*
 SIM_CUPTIS := $(SIMCUDA_DIR)/libcupti.so.13 $(SIMCUDA_DIR)/12/libcupti.so.12 \
 	$(SIMCUDA_DIR)/11/libcupti.so.11.8
 SIMCUDA_LIBS := $(SIMCUDA_DIR)/libcuda.so.1 $(SIMCUDA_DIR)/libcudart.so.13 $(SIM_CUPTIS)
-SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so
+SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so $(SIMCUDA_DIR)/libcounter.so
 SIM_SELFTEST := $(SIMCUDA_DIR)/selftest
 SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED) $(SIM_SELFTEST)
 
@@ -36,11 +36,12 @@ $(SIMCUDA_DIR)/libcudart.so.13: $(SIM_CUDART_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 	$(Q)$(sim_link) $(SIM_CUDART_OBJS) -L$(@D) -lcuda -lpthread -ldl
 	$(Q)ln -sf $(@F) $(@D)/libcudart.so
 
-# Says what the driver did with it; made to be unloaded, unlike the guest.
-$(SIM_INJECTED): $(B)/pic/tests/simcuda/injected.o
+# Injection libraries: injected says what the driver did with it, and is made to be unloaded, unlike
+# the guest; counter is a plain CUPTI client that counts.
+$(SIM_INJECTED): $(SIMCUDA_DIR)/lib%.so: $(B)/pic/tests/simcuda/%.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -shared -o $@ $^
+	$(Q)$(LINK) -shared -o $@ $< -ldl
 
 # A CUPTI client that checks the simulation, and runs on the real thing as well.
 $(SIM_SELFTEST): $(B)/obj/tests/simcuda/selftest.o $(B)/workloads/libprogram.a \

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An injection library that counts with plain CUPTI what a program does, and at its end appends the
+// counts to the file that COUNTER_OUT names: one line like the program's own `expect` line, then
+// one for each kind of thing seen. It is the second opinion on the test programs, on the simulated
+// driver and on a real one. COUNTER_CUPTI: which libcupti (libcupti.so.13). COUNTER_GRAPHS=1: whole
+// graphs instead of their nodes.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/simcuda/cupti.h"
+
+#define BUFFER	 (1 << 20)
+#define SUBTYPES 32
+
+#define FUNCTIONS(X)                      \
+	X(cuptiSubscribe)                 \
+	X(cuptiEnableCallback)            \
+	X(cuptiActivityRegisterCallbacks) \
+	X(cuptiActivityEnable)            \
+	X(cuptiActivityFlushAll)          \
+	X(cuptiActivityGetNextRecord)     \
+	X(cuptiActivityGetNumDroppedRecords)
+
+static struct {
+#define MEMBER(name) __typeof__(name) *name;
+	FUNCTIONS(MEMBER)
+#undef MEMBER
+} cupti;
+
+static struct {
+	_Atomic uint64_t launches, errors, graphs, runtime_launches, same_correlation;
+	_Atomic uint64_t resources[SUBTYPES];
+	uint64_t kernels, copies, copy_bytes, sets, allocs, frees, syncs;
+	int64_t live;
+	uint64_t subtypes[64][SUBTYPES]; /* of each kind of record: copies by direction and so on */
+} seen;
+
+static __thread uint32_t runtime_correlation;
+static pid_t owner; /* CUPTI hangs when a forked child flushes */
+
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+static void requested(uint8_t **buffer, size_t *size, size_t *records)
+{
+	*buffer = aligned_alloc(8, BUFFER);
+	*size = BUFFER;
+	*records = 0;
+}
+
+static void take_memory(const CUpti_Memory *memory)
+{
+	seen.allocs += memory->operation == 1;
+	seen.frees += memory->operation == 2;
+	seen.live += memory->operation == 1 ? memory->bytes : -memory->bytes;
+	seen.subtypes[memory->kind][memory->memory_kind % SUBTYPES]++;
+}
+
+static void take(const CUpti_Activity *record)
+{
+	const CUpti_Memcpy *copy = (const void *)record;
+	const CUpti_Synchronization *sync = (const void *)record;
+	const CUpti_Unified *unified = (const void *)record;
+
+	switch (record->kind) {
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		seen.kernels++;
+		break;
+	case CUPTI_KIND_MEMCPY:
+	case CUPTI_KIND_MEMCPY2:
+		seen.copies++;
+		seen.copy_bytes += copy->bytes;
+		seen.subtypes[record->kind][copy->copy_kind % SUBTYPES]++;
+		break;
+	case CUPTI_KIND_MEMSET:
+		seen.sets++;
+		break;
+	case CUPTI_KIND_MEMORY2:
+		take_memory((const void *)record);
+		break;
+	case CUPTI_KIND_SYNCHRONIZATION:
+		seen.syncs += sync->type == 1 || sync->type == 3 || sync->type == 4;
+		seen.subtypes[record->kind][sync->type % SUBTYPES]++;
+		break;
+	case CUPTI_KIND_UNIFIED:
+		seen.subtypes[record->kind][unified->counter % SUBTYPES] += unified->value;
+		break;
+	default:
+		seen.subtypes[record->kind % 64][0]++;
+	}
+}
+
+static void completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+		      size_t valid)
+{
+	CUpti_Activity *record = NULL;
+
+	while (valid && !cupti.cuptiActivityGetNextRecord(buffer, valid, &record))
+		take(record);
+	free(buffer);
+}
+
+static void callback(void *data, int domain, uint32_t cbid, const void *pointer)
+{
+	const CUpti_CallbackData *call = pointer;
+
+	if (domain == CUPTI_DOMAIN_RESOURCE) {
+		seen.resources[cbid % SUBTYPES]++;
+		return;
+	}
+	if (domain == CUPTI_DOMAIN_RUNTIME) {
+		runtime_correlation = call->site ? 0 : call->correlationId;
+		seen.runtime_launches += call->site;
+		return;
+	}
+	if (!call->site) {
+		seen.same_correlation += call->correlationId == runtime_correlation;
+		return;
+	}
+	if (cbid == 514 || cbid == 515)
+		seen.graphs++;
+	else
+		seen.launches++;
+	seen.errors += *(CUresult *)call->functionReturnValue != CUDA_SUCCESS;
+}
+
+static void tell_subtypes(FILE *file)
+{
+	for (int kind = 0; kind < 64; kind++)
+		for (int subtype = 0; subtype < SUBTYPES; subtype++)
+			if (seen.subtypes[kind][subtype])
+				fprintf(file, "kind %d subtype %d: %llu\n", kind, subtype,
+					(unsigned long long)seen.subtypes[kind][subtype]);
+	for (int cbid = 0; cbid < SUBTYPES; cbid++)
+		if (seen.resources[cbid])
+			fprintf(file, "resource %d: %llu\n", cbid,
+				(unsigned long long)seen.resources[cbid]);
+}
+
+static void at_exit(void)
+{
+	const char *path = getenv("COUNTER_OUT");
+	FILE *file = path && getpid() == owner ? fopen(path, "a") : NULL;
+	size_t dropped = 0;
+
+	if (!file)
+		return;
+	cupti.cuptiActivityFlushAll(0);
+	cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+	fprintf(file,
+		"counted launches=%llu kernels=%llu launch_errors=%llu graph_launches=%llu "
+		"memcpys=%llu "
+		"memcpy_bytes=%llu memsets=%llu allocs=%llu frees=%llu live_bytes=%lld syncs=%llu "
+		"dropped=%zu runtime_launches=%llu same_correlation=%llu\n",
+		(unsigned long long)seen.launches, (unsigned long long)seen.kernels,
+		(unsigned long long)seen.errors, (unsigned long long)seen.graphs,
+		(unsigned long long)seen.copies, (unsigned long long)seen.copy_bytes,
+		(unsigned long long)seen.sets, (unsigned long long)seen.allocs,
+		(unsigned long long)seen.frees, (long long)seen.live,
+		(unsigned long long)seen.syncs, dropped, (unsigned long long)seen.runtime_launches,
+		(unsigned long long)seen.same_correlation);
+	tell_subtypes(file);
+	fclose(file);
+}
+
+static int load(const char *path)
+{
+	void *library = dlopen(path ? path : "libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return 0;
+#define LOAD(name)                                                  \
+	cupti.name = (__typeof__(cupti.name))dlsym(library, #name); \
+	if (!cupti.name)                                            \
+		return 0;
+	FUNCTIONS(LOAD)
+#undef LOAD
+	return 1;
+}
+
+int InitializeInjection(void)
+{
+	static const uint32_t driver[] = {307, 442, 477, 478, 652, 653, 514, 515};
+	static const uint32_t runtime[] = {211, 214, 430, 431};
+	static const uint32_t kinds[] = {1, 2, 8, 9, 10, 17, 22, 25, 37, 38, 49, 50, 52};
+	CUpti_SubscriberHandle subscriber;
+
+	if (!load(getenv("COUNTER_CUPTI")) || cupti.cuptiSubscribe(&subscriber, callback, NULL))
+		return 1;
+	for (size_t i = 0; i < sizeof(driver) / sizeof(*driver); i++)
+		cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER, driver[i]);
+	for (size_t i = 0; i < sizeof(runtime) / sizeof(*runtime); i++)
+		cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_RUNTIME, runtime[i]);
+	for (uint32_t cbid = 1; cbid < 24; cbid++)
+		cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE, cbid);
+	cupti.cuptiActivityRegisterCallbacks(requested, completed);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		cupti.cuptiActivityEnable(kinds[i]);
+	if (getenv("COUNTER_GRAPHS"))
+		cupti.cuptiActivityEnable(CUPTI_KIND_GRAPH_TRACE);
+	owner = getpid();
+	atexit(at_exit);
+	return 1;
+}
