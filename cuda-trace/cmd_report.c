@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/export.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/report_compare.h"
 #include "cuda-trace/report_file.h"
@@ -25,6 +26,7 @@ struct report_options {
 	bool processes, all;
 	bool csv, json, compare;
 	const char *sql, *import, *output;
+	const char *timeline, *folded, *pprof, *flamegraph, *html;
 	uint64_t limit, last;
 };
 
@@ -45,6 +47,13 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "losses", NULL, "what could not be recorded, and why", AT(losses)},
 	{OPTION_FLAG, 0, "processes", NULL, "the processes", AT(processes)},
 	{OPTION_FLAG, 0, "all", NULL, "every table that has rows", AT(all)},
+	{OPTION_HEADING, 0, NULL, NULL, "Other formats (FILE may be -)", 0},
+	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
+	{OPTION_TEXT, 0, "timeline", "FILE", "trace events as PyTorch's profiler writes them",
+	 AT(timeline)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: where the GPU's time went", AT(flamegraph)},
+	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
+	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
 	{OPTION_HEADING, 0, NULL, NULL, "Questions of your own", 0},
 	{OPTION_TEXT, 0, "sql", "SELECT", "rows of this statement; docs/schema.md has the tables",
 	 AT(sql)},
@@ -83,6 +92,17 @@ static const struct {
 	{"memsets", AT(memsets)}, {"memory", AT(memory)}, {"sync", AT(sync)},
 	{"graphs", AT(graphs)},	  {"nvtx", AT(nvtx)},	  {"idle", AT(idle)},
 	{"errors", AT(errors)},	  {"losses", AT(losses)}, {"processes", AT(processes)},
+};
+
+static const struct {
+	size_t offset;
+	int (*write)(const struct report_file *file, FILE *out);
+} exports[] = {
+	{AT(html), export_html},
+	{AT(timeline), export_timeline},
+	{AT(flamegraph), export_flamegraph},
+	{AT(folded), export_folded},
+	{AT(pprof), export_pprof},
 };
 
 static enum report_format format_of(const struct report_options *options)
@@ -202,18 +222,66 @@ cleanup:
 	return err;
 }
 
+/* Beside the file first, so that nobody sees half of it and a failure leaves the old one. */
+static int export_to(const struct report_file *file, const char *path,
+		     int (*write)(const struct report_file *file, FILE *out))
+{
+	char *partial = NULL;
+	FILE *out;
+	int err;
+
+	if (!strcmp(path, "-")) {
+		err = write(file, stdout);
+		return err ? err : fflush(stdout) ? -errno : 0;
+	}
+	if (asprintf(&partial, "%s.unfinished", path) < 0)
+		return -ENOMEM;
+	out = fopen(partial, "we");
+	err = out ? write(file, out) : -errno;
+	if (out && (ferror(out) | fclose(out)) && !err)
+		err = errno ? -errno : -EIO;
+	if (!err && rename(partial, path))
+		err = -errno;
+	if (err) {
+		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path, strerror(-err));
+		if (out)
+			unlink(partial);
+	}
+	free(partial);
+	return err;
+}
+
+static int write_exports(const struct report_file *file, const struct report_options *options,
+			 bool *any)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]) && !err; i++) {
+		const char *path =
+			*(const char *const *)((const char *)options + exports[i].offset);
+
+		if (path) {
+			*any = true;
+			err = export_to(file, path, exports[i].write);
+		}
+	}
+	return err;
+}
+
 static int report_one(const char *path, const struct report_options *options, FILE *out)
 {
 	struct report_file file;
-	bool any = false;
+	bool any = false, exported = false;
 	int err = report_file__open(&file, path);
 
 	if (err)
 		return err;
-	if (options->sql)
+	err = write_exports(&file, options, &exported);
+	if (!err && options->sql)
 		err = report_sql(&file, options, out);
-	else
+	else if (!err)
 		err = report_tables(&file, options, out, &any);
+	any |= exported;
 	if (!err && !any && !options->sql && options->csv)
 		err = sections__report(&file, "kernels", out, REPORT_CSV, options->limit);
 	else if (!err && !any && !options->sql)

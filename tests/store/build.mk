@@ -10,4 +10,4 @@ $(FEEDER): $(FEEDER_OBJS)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG) --libs sqlite3) -lz -lstdc++ -lpthread
 
-$(FEEDER_OBJS): | $(B)/embedded/schema.h
+$(FEEDER_OBJS): | $(EMBEDDED)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the tool carries inside: tables of a recording, SQL of reports, pages and their scripts, and
+# the code that protoc-c makes of the pprof format.
+PROTOC_C ?= protoc-c
+
+EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h)
+
+$(B)/embedded/schema.h: $(wildcard cuda-trace/schema/*.sql) mk/embed.awk
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -f mk/embed.awk $(filter-out %.awk,$^) > $@
+
+$(B)/embedded/reports.h: $(wildcard cuda-trace/report/*.sql) mk/embed.awk
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -v list=embedded_reports -f mk/embed.awk $(filter-out %.awk,$^) > $@
+
+$(B)/embedded/web.h: $(wildcard cuda-trace/web/*) mk/embed.awk
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -f mk/embed.awk $(filter-out %.awk,$^) > $@
+
+PROFILE := $(B)/generated/profile.pb-c
+$(PROFILE).c $(PROFILE).h &: cuda-trace/profile.proto
+	$(call say,PROTOC,$(PROFILE).c)
+	@mkdir -p $(@D)
+	$(Q)$(PROTOC_C) --proto_path=cuda-trace --c_out=$(B)/generated profile.proto
+
+$(B)/obj/generated/profile.pb-c.o: $(PROFILE).c $(PROFILE).h
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -w -I$(B)/generated -c -o $@ $<
+
+TOOL_OBJS += $(B)/obj/generated/profile.pb-c.o
+TOOL_LIBS += $(shell $(PKG_CONFIG) --libs sqlite3 libprotobuf-c 2>/dev/null) -lm
+$(TOOL_OBJS): | $(EMBEDDED) $(PROFILE).h
