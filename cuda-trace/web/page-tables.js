@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tables from rows of objects. Names of columns say how numbers are shown, as in report --json:
+// ..._ns, ..._bytes, ..._pct.
+"use strict";
+const tables = (() => {
+	const PLAIN = new Set(["pid", "tid", "uid", "device", "stream", "graph", "code", "cupti"]);
+
+	function shown(key, value) {
+		if (value === null || value === undefined)
+			return "";
+		if (typeof value !== "number")
+			return String(value);
+		if (key.endsWith("_ns"))
+			return time(value);
+		if (key.endsWith("_bytes"))
+			return bytes(value);
+		if (key.endsWith("_pct"))
+			return value.toFixed(1) + " %";
+		return PLAIN.has(key) ? String(value) : count(value);
+	}
+
+	const heading = (key) => key.replace(/_(ns|bytes|pct)$/, "").replace(/_/g, " ");
+
+	// A histogram of durations: one bar a quarter of an octave, height by square root, so that the
+	// few long ones are seen beside the many short ones.
+	function spark(histogram) {
+		const svg = svgElement("svg", { class: "spark", width: 120, height: 18, role: "img" });
+		if (!histogram || !histogram.length)
+			return svg;
+		const low = Math.log2(Math.max(1, histogram[0][0])) * 4;
+		const high = Math.log2(Math.max(1, histogram[histogram.length - 1][0])) * 4;
+		const bars = Math.max(1, Math.round(high - low) + 1);
+		const most = Math.max(...histogram.map((bar) => bar[1])), wide = Math.min(12, 120 / bars);
+		for (const [floor, kernels] of histogram) {
+			const i = Math.round(Math.log2(Math.max(1, floor)) * 4 - low);
+			const height = Math.max(1, 18 * Math.sqrt(kernels / most));
+			const bar = svgElement("rect", { x: i * wide, y: 18 - height, width: Math.max(1, wide - 1), height });
+			const title = svgElement("title", {});
+			title.textContent = "from " + time(floor) + ": " + count(kernels);
+			bar.append(title);
+			svg.append(bar);
+		}
+		return svg;
+	}
+
+	function make(rows, histograms) {
+		const keys = Object.keys(rows[0]).filter((key) => key !== "table");
+		const box = element("div", "scroll"), table = element("table"), head = element("thead");
+		const body = element("tbody"), line = element("tr");
+		const numeric = (key) => rows.some((row) => typeof row[key] === "number");
+		let sorted = null, down = true;
+		box.tabIndex = 0;
+
+		function fill() {
+			body.replaceChildren(...rows.map((row) => {
+				const tr = element("tr");
+				for (const key of keys) {
+					const td = element("td", numeric(key) ? "number" : "text", shown(key, row[key]));
+					if (typeof row[key] === "number" && key.endsWith("_ns"))
+						td.title = count(row[key]) + " ns";
+					tr.append(td);
+				}
+				if (histograms) {
+					const td = element("td");
+					td.append(spark(histograms[row.kernel]));
+					tr.append(td);
+				}
+				return tr;
+			}));
+		}
+
+		for (const key of keys) {
+			const th = element("th", numeric(key) ? "" : "text"), button = element("button", "", heading(key));
+			button.type = "button";
+			button.addEventListener("click", () => {
+				down = sorted === key ? !down : numeric(key);
+				sorted = key;
+				rows.sort((a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) * (down ? -1 : 1));
+				fill();
+				line.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+				th.setAttribute("aria-sort", down ? "descending" : "ascending");
+			});
+			th.append(button);
+			line.append(th);
+		}
+		if (histograms)
+			line.append(element("th", "text", "durations"));
+		head.append(line);
+		fill();
+		table.append(head, body);
+		box.append(table);
+		return box;
+	}
+
+	function memoryChart(series) {
+		const box = byId("memory-chart");
+		for (const { process, device, levels } of series) {
+			const most = Math.max(1, ...levels.map((level) => level[1]));
+			const begin = data.timeline.begin, span = Math.max(1, data.timeline.end - begin);
+			const svg = svgElement("svg", { class: "chart", viewBox: "0 0 1000 190", preserveAspectRatio: "none", role: "img" });
+			let path = "M0 180", y = 180;
+			for (const [when, live] of levels) {
+				const x = Math.min(1000, Math.max(0, 1000 * (when - begin) / span));
+				path += "L" + x.toFixed(2) + " " + y;
+				y = (180 - 165 * live / most).toFixed(2);
+				path += "L" + x.toFixed(2) + " " + y;
+			}
+			svg.append(svgElement("path", { d: path + "L1000 " + y }));
+			const label = svgElement("title", {});
+			label.textContent = "Live memory of " + process + " on GPU " + device;
+			svg.append(label);
+			box.append(element("h3", "", process + ", GPU " + device + ": at most " + bytes(most) + " live"), svg);
+		}
+		byId("memory-section").hidden = !series.length;
+	}
+
+	return { make, memoryChart };
+})();

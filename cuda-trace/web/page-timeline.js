@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The timeline: one row of a canvas for each stream and thread. What falls on one pixel is drawn as
+// one column whose height is how much of it was busy, so that any number of events draws fast.
+"use strict";
+const timeline = (() => {
+	const LABEL = 200, ROW = 26, AXIS = 22, LEAST_SPAN = 10;
+	const names = data.timeline.names, categories = data.timeline.categories;
+	const begin = data.timeline.begin, end = Math.max(data.timeline.end, data.timeline.begin + 1);
+	const canvas = byId("canvas"), box = byId("lanes"), context = canvas.getContext("2d");
+	const COLORS = { k: "--kernel", c: "--copy", s: "--memset", g: "--graph", d: "--driver",
+		r: "--runtime", w: "--wait", n: "--range" };
+	let from = begin, to = end, width = 0, colors = {}, hits = null, selected = null, measure = null;
+	let queued = false;
+
+	function readColors() {
+		const style = getComputedStyle(document.documentElement);
+		for (const key in COLORS)
+			colors[key] = style.getPropertyValue(COLORS[key]).trim();
+		for (const key of ["text", "faint", "line", "hit", "panel", "back", "accent"])
+			colors["--" + key] = style.getPropertyValue("--" + key).trim();
+	}
+
+	const x = (at) => LABEL + (at - from) / (to - from) * (width - LABEL);
+	const at = (px) => from + (px - LABEL) / (width - LABEL) * (to - from);
+
+	// The first item that may reach into `time`: starts are in order, ends nearly so.
+	function firstAt(items, time) {
+		let low = 0, high = items.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (items.start[middle] < time)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (items.reach === undefined) {
+			items.reach = 0;
+			for (let i = 0; i < items.length; i++)
+				items.reach = Math.max(items.reach, items.end[i] - items.start[i]);
+		}
+		const early = time - items.reach;
+		while (low > 0 && items.start[low - 1] >= early)
+			low--;
+		return low;
+	}
+
+	function drawColumn(px, y, share, color) {
+		const height = Math.max(2, Math.min(1, share) * (ROW - 8));
+		context.fillStyle = color;
+		context.fillRect(px, y + ROW - 4 - height, 1, height);
+	}
+
+	function drawItem(item, items, left, right, y) {
+		const name = items.name[item];
+		const color = hits && hits[name] ? colors["--hit"] : colors[categories[name]];
+		const share = items.count[item] > 1 ?
+			Math.min(1, items.busy[item] / Math.max(1, items.end[item] - items.start[item])) : 1;
+		const height = Math.max(2, share * (ROW - 8));
+		context.globalAlpha = hits && !hits[name] ? 0.3 : 1;
+		context.fillStyle = color;
+		context.fillRect(left, y + ROW - 4 - height, Math.max(1, right - left - (right - left > 4 ? 1 : 0)), height);
+		if (right - left > 40 && items.count[item] === 1) {
+			context.globalAlpha = 1;
+			context.fillStyle = colors["--back"];
+			context.save();
+			context.beginPath();
+			context.rect(left, y, right - left - 4, ROW);
+			context.clip();
+			context.fillText(names[name], Math.max(left, LABEL) + 3, y + ROW / 2 + 4);
+			context.restore();
+		}
+		context.globalAlpha = 1;
+	}
+
+	function drawLane(lane, y) {
+		const items = lane.items;
+		let column = -1, busy = 0, best = 0, bestName = 0;
+		const perPixel = (to - from) / (width - LABEL);
+		function flush() {
+			if (column >= LABEL) {
+				context.globalAlpha = hits && !hits[bestName] ? 0.3 : 1;
+				drawColumn(column, y, busy / perPixel, hits && hits[bestName] ?
+					colors["--hit"] : colors[categories[bestName]]);
+				context.globalAlpha = 1;
+			}
+			busy = best = 0;
+		}
+		for (let i = firstAt(items, from); i < items.length && items.start[i] <= to; i++) {
+			if (items.end[i] < from)
+				continue;
+			const left = Math.max(LABEL, x(items.start[i])), right = Math.min(width, x(items.end[i]));
+			if (right - left >= 2) {
+				flush();
+				column = -1;
+				drawItem(i, items, left, right, y);
+				continue;
+			}
+			const px = Math.floor(left);
+			if (px !== column) {
+				flush();
+				column = px;
+			}
+			busy += items.busy[i];
+			// A hit shows even where it shares its pixel.
+			const weight = (items.end[i] - items.start[i] + 1) * (hits && hits[items.name[i]] ? 1e9 : 1);
+			if (weight > best) {
+				best = weight;
+				bestName = items.name[i];
+			}
+		}
+		flush();
+	}
+
+	function drawAxis() {
+		const rough = (to - from) / Math.max(2, (width - LABEL) / 130);
+		const scale = Math.pow(10, Math.floor(Math.log10(rough)));
+		const step = [1, 2, 5, 10].map((f) => f * scale).find((s) => s >= rough) || rough;
+		context.fillStyle = colors["--faint"];
+		context.strokeStyle = colors["--line"];
+		for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+			const px = Math.round(x(t)) + 0.5;
+			context.beginPath();
+			context.moveTo(px, AXIS - 6);
+			context.lineTo(px, canvas.height);
+			context.stroke();
+			context.fillText(time(t), px + 3, AXIS - 8);
+		}
+	}
+
+	function drawSelection() {
+		if (selected) {
+			const items = selected.lane.items, i = selected.item;
+			const y = AXIS + lanes.indexOf(selected.lane) * ROW;
+			context.strokeStyle = colors["--text"];
+			context.lineWidth = 2;
+			context.strokeRect(Math.max(LABEL, x(items.start[i])), y + 3,
+				Math.max(2, Math.min(width, x(items.end[i])) - Math.max(LABEL, x(items.start[i]))), ROW - 6);
+			context.lineWidth = 1;
+		}
+		if (measure) {
+			context.fillStyle = colors["--accent"];
+			context.globalAlpha = 0.2;
+			context.fillRect(x(measure.from), 0, x(measure.to) - x(measure.from), canvas.height);
+			context.globalAlpha = 1;
+		}
+	}
+
+	function draw() {
+		queued = false;
+		const ratio = window.devicePixelRatio || 1, height = AXIS + lanes.length * ROW + 4;
+		width = Math.max(400, box.clientWidth);
+		canvas.width = width * ratio;
+		canvas.height = height * ratio;
+		canvas.style.width = width + "px";
+		canvas.style.height = height + "px";
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		context.font = "11px system-ui, sans-serif";
+		drawAxis();
+		lanes.forEach((lane, i) => {
+			const y = AXIS + i * ROW;
+			if (i % 2) {
+				context.fillStyle = colors["--panel"];
+				context.globalAlpha = 0.5;
+				context.fillRect(0, y, width, ROW);
+				context.globalAlpha = 1;
+			}
+			drawLane(lane, y);
+			context.fillStyle = colors["--back"];
+			context.fillRect(0, y, LABEL - 2, ROW);
+			context.fillStyle = colors["--text"];
+			context.fillText(lane.label, 6, y + 11, LABEL - 12);
+			context.fillStyle = colors["--faint"];
+			context.fillText(lane.process, 6, y + 22, LABEL - 12);
+		});
+		drawSelection();
+	}
+
+	function redraw() {
+		if (!queued) {
+			queued = true;
+			requestAnimationFrame(draw);
+		}
+	}
+
+	function show(newFrom, newTo) {
+		const whole = end - begin;
+		let span = Math.min(Math.max(newTo - newFrom, LEAST_SPAN), whole);
+		from = Math.min(Math.max(newFrom, begin), end - span);
+		to = from + span;
+		redraw();
+	}
+
+	function zoom(factor, center) {
+		const middle = center === undefined ? (from + to) / 2 : center;
+		show(middle - (middle - from) * factor, middle + (to - middle) * factor);
+	}
+
+	const move = (share) => show(from + (to - from) * share, to + (to - from) * share);
+
+	function itemAt(px, py) {
+		const lane = lanes[Math.floor((py - AXIS) / ROW)];
+		if (!lane || px < LABEL)
+			return null;
+		const when = at(px), slack = (to - from) / (width - LABEL) * 1.5;
+		let found = null, nearest = Infinity;
+		for (let i = firstAt(lane.items, when - slack); i < lane.items.length &&
+			lane.items.start[i] <= when + slack; i++) {
+			const away = Math.max(lane.items.start[i] - when, when - lane.items.end[i], 0);
+			if (away <= slack && away <= nearest) {
+				nearest = away;
+				found = i;
+			}
+		}
+		return found === null ? null : { lane, item: found };
+	}
+
+	function describe(hit) {
+		if (!hit)
+			return "\u00a0";
+		const { items } = hit.lane, i = hit.item, span = items.end[i] - items.start[i];
+		const where = hit.lane.process + ", " + hit.lane.label + ", at " + time(items.start[i]);
+		if (items.count[i] > 1)
+			return count(items.count[i]) + " events in " + time(span) + ", together " +
+				time(items.busy[i]) + "; the longest: " + names[items.name[i]] + "\n" + where;
+		return names[items.name[i]] + "\n" + time(span) + " (" + count(span) + " ns), " + where;
+	}
+
+	function search(text) {
+		const output = byId("found");
+		hits = null;
+		output.textContent = "";
+		if (text) {
+			let pattern;
+			try {
+				pattern = new RegExp(text, "i");
+			} catch (error) {
+				output.textContent = "not a regular expression";
+				return redraw();
+			}
+			hits = names.map((name) => pattern.test(name));
+			let found = 0, sums = 0, total = 0;
+			for (const lane of lanes)
+				for (let i = 0; i < lane.items.length; i++)
+					if (hits[lane.items.name[i]]) {
+						if (lane.items.count[i] > 1) {
+							sums++;
+						} else {
+							found++;
+							total += lane.items.busy[i];
+						}
+					}
+			output.textContent = count(found) + " found, " + time(total) +
+				(sums ? "; and the longest of " + count(sums) + " sums" : "");
+		}
+		redraw();
+	}
+
+	// The next hit after the selected one, or after the left edge.
+	function next() {
+		if (!hits)
+			return;
+		const after = selected ? selected.lane.items.start[selected.item] : from - 1;
+		let best = null, first = null;
+		for (const lane of lanes)
+			for (let i = 0; i < lane.items.length; i++) {
+				if (!hits[lane.items.name[i]])
+					continue;
+				const start = lane.items.start[i];
+				if (!first || start < first.lane.items.start[first.item])
+					first = { lane, item: i };
+				if (start > after) {
+					if (!best || start < best.lane.items.start[best.item])
+						best = { lane, item: i };
+					break;
+				}
+			}
+		selected = best || first;
+		if (!selected)
+			return;
+		const { items } = selected.lane, i = selected.item, span = to - from;
+		if (items.start[i] < from || items.end[i] > to)
+			show(items.start[i] - span / 2, items.start[i] + span / 2);
+		byId("detail").textContent = describe(selected);
+		redraw();
+	}
+
+	function wire() {
+		let drag = null;
+		const place = (event) => {
+			const rectangle = canvas.getBoundingClientRect();
+			return [event.clientX - rectangle.left, event.clientY - rectangle.top];
+		};
+		canvas.addEventListener("wheel", (event) => {
+			if (event.shiftKey)
+				return;
+			event.preventDefault();
+			if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+				move(event.deltaX / 1000);
+			else
+				zoom(Math.pow(1.0015, event.deltaY), at(Math.max(LABEL, place(event)[0])));
+		}, { passive: false });
+		canvas.addEventListener("pointerdown", (event) => {
+			const [px, py] = place(event);
+			drag = { px, py, from, to, moved: false, measures: event.shiftKey, start: at(px) };
+			canvas.setPointerCapture(event.pointerId);
+		});
+		canvas.addEventListener("pointermove", (event) => {
+			const [px, py] = place(event);
+			if (!drag) {
+				const hit = itemAt(px, py);
+				byId("detail").textContent = describe(hit || selected);
+				return;
+			}
+			drag.moved = drag.moved || Math.abs(px - drag.px) > 3;
+			if (drag.measures) {
+				measure = { from: Math.min(drag.start, at(px)), to: Math.max(drag.start, at(px)) };
+				byId("detail").textContent = time(measure.to - measure.from) + " from " +
+					time(measure.from) + " to " + time(measure.to);
+				redraw();
+			} else if (drag.moved) {
+				const shift = (drag.px - px) / (width - LABEL) * (drag.to - drag.from);
+				show(drag.from + shift, drag.to + shift);
+			}
+		});
+		canvas.addEventListener("pointerup", (event) => {
+			const [px, py] = place(event);
+			if (drag && !drag.moved) {
+				measure = null;
+				selected = itemAt(px, py);
+				byId("detail").textContent = describe(selected);
+				redraw();
+			}
+			drag = null;
+		});
+		canvas.addEventListener("dblclick", (event) => zoom(0.25, at(place(event)[0])));
+		byId("in").addEventListener("click", () => zoom(0.5));
+		byId("out").addEventListener("click", () => zoom(2));
+		byId("all").addEventListener("click", () => show(begin, end));
+		byId("next").addEventListener("click", next);
+		byId("search").addEventListener("input", (event) => search(event.target.value));
+		byId("search").addEventListener("keydown", (event) => {
+			if (event.key === "Enter")
+				next();
+		});
+		window.addEventListener("resize", redraw);
+	}
+
+	function key(event) {
+		const actions = {
+			"+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => show(begin, end),
+			ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), n: next,
+			Home: () => show(begin, begin + to - from), End: () => show(end - (to - from), end),
+		};
+		const action = actions[event.key];
+		if (!action)
+			return false;
+		action();
+		return true;
+	}
+
+	readColors();
+	wire();
+	return {
+		draw, search, show, zoom, key, next, describe,
+		recolor: () => { readColors(); redraw(); },
+		range: () => [from, to],
+		selected: () => selected && describe(selected),
+	};
+})();
