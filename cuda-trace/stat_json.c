@@ -93,6 +93,9 @@ static void put_guest(struct json_object *object, const struct cuda_status *stat
 	put_number(object, "cupti_version", status->cupti_version);
 	put_number(object, "driver_version", status->driver_version);
 	put_text(object, "cupti_path", status->cupti_path);
+	put_number(object, "prime_us", status->prime_us);
+	put_number(object, "switch_us", status->switch_us);
+	put_number(object, "guest_resident_kib", status->resident_kib);
 	if (*status->holder)
 		put_text(object, "holder", status->holder);
 }

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/status.h"
 
 #define BUFFERS	      24U
@@ -38,10 +39,9 @@ int buffers__open(void)
 
 	if (pool)
 		return 0;
-	memory = mmap(NULL, BUFFERS * sizeof(*pool), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
+	memory = memory__map(BUFFERS * sizeof(*pool));
+	if (!memory)
+		return -ENOMEM;
 	pool = memory;
 	return 0;
 }

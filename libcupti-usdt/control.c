@@ -245,6 +245,8 @@ static bool stays_refused(void)
 
 static void change_to(uint32_t wanted)
 {
+	uint64_t before = clock__now();
+
 	if (!wanted && !subscriber)
 		return;
 	if (!subscriber && (stays_refused() || open_session()))
@@ -252,6 +254,7 @@ static void change_to(uint32_t wanted)
 	switch_groups(wanted);
 	if (!wanted)
 		close_session();
+	status__set_switched((clock__now() - before) / 1000);
 	status__set_state(wanted ? CUDA_STATE_ACTIVE : CUDA_STATE_DORMANT, CUDA_INERT_NONE);
 	announce();
 }

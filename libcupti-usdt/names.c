@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
@@ -54,10 +54,9 @@ int names__open(void)
 
 	if (table)
 		return 0;
-	memory = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
+	memory = memory__map(sizeof(*table));
+	if (!memory)
+		return -ENOMEM;
 	table = memory;
 	return 0;
 }

@@ -454,6 +454,8 @@ struct cuda_status {
 	char holder[64];      /* who holds CUPTI where that can be known, or "" */
 	char message[128];    /* last trouble in words, or "" */
 	char search[1024];    /* one line for each place tried: "path: what came of it\n" */
+	__u32 switch_us;      /* what CUPTI took for the last switching on or off */
+	__u32 resident_kib;   /* the guest's own memory, libcupti's apart; 0 = none mapped */
 };
 
 #ifdef __cplusplus
@@ -478,7 +480,7 @@ CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_device) == 104, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_context) == 32, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_stream) == 24, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_status) == 1912, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_status) == 1920, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

@@ -19,10 +19,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
 
 #define RINGS	 192
@@ -59,10 +59,9 @@ int rings__open(void)
 
 	if (rings)
 		return 0;
-	memory = mmap(NULL, RINGS * sizeof(*rings), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
+	memory = memory__map(RINGS * sizeof(*rings));
+	if (!memory)
+		return -ENOMEM;
 	rings = memory;
 	return 0;
 }

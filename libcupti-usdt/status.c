@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 
@@ -99,6 +100,11 @@ void status__count_activation(void)
 	status.activations++;
 }
 
+void status__set_switched(uint32_t microseconds)
+{
+	status.switch_us = microseconds;
+}
+
 void status__searched(const char *path, const char *outcome)
 {
 	size_t used = strlen(status.search);
@@ -145,6 +151,7 @@ void status__send(void)
 	if (!site_wanted(status))
 		return;
 	status.time = clock__now();
+	status.resident_kib = memory__resident_kib();
 	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
 		status.emitted[i] = status__emitted_total(i);
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
