@@ -16,7 +16,7 @@
 #include "cuda-trace/doctor_image.h"
 #include "cuda-trace/doctor_kernel.h"
 #include "cuda-trace/doctor_libraries.h"
-#include "cuda-trace/doctor_optin.h"
+#include "cuda-trace/doctor_injection.h"
 #include "cuda-trace/doctor_process.h"
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/options.h"
@@ -74,6 +74,13 @@ static void show_progress(const char *path)
 	fprintf(stderr, "\r\033[K%s", text__show(shown, sizeof(shown), path, 60));
 }
 
+static int add_mapped(void *context, const struct cuda_process *process)
+{
+	if (process->same_root && *process->libcupti.path)
+		libraries__add(context, process->libcupti.path, LIBRARY_SOURCE_MAPPED);
+	return 0;
+}
+
 static void search(struct libraries *libraries, const struct doctor_options *options)
 {
 	struct filetree *tree = libraries->tree;
@@ -87,25 +94,30 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	if (progress)
 		fprintf(stderr, "\r\033[K");
 	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
+	if (tree->own)
+		cuda_process__each(add_mapped, libraries);
 	libraries__judge(libraries);
 	/* What the choice still asks for are single files. */
 	filetree__budget(tree, 0, 0);
 }
 
+struct examination {
+	struct libraries *libraries;
+	struct findings *findings;
+};
+
 static int examine_one(void *context, const struct cuda_process *process)
 {
-	void **both = context;
+	struct examination *examination = context;
 
-	if (process->same_root && *process->libcupti.path)
-		libraries__at(both[0], process->libcupti.path);
-	examine__briefly(both[0], process, both[1]);
+	examine__briefly(examination->libraries, process, examination->findings);
 	return 0;
 }
 
 static void report_processes(struct libraries *libraries, struct findings *findings)
 {
-	void *both[] = {libraries, findings};
-	unsigned int denied = cuda_process__each(examine_one, both);
+	struct examination examination = {libraries, findings};
+	unsigned int denied = cuda_process__each(examine_one, &examination);
 
 	if (denied)
 		findings__add(findings, FINDING_NOTE, "processes_denied", "sudo cuda-trace doctor",
@@ -166,7 +178,7 @@ static void examine_machine(struct libraries *libraries, const struct doctor_opt
 	else
 		findings__add(findings, FINDING_NOTE, "live", "sudo cuda-trace doctor",
 			      "the live test was not made: this user may not trace");
-	optin__report(libraries->tree, findings);
+	injection__report(libraries->tree, findings);
 }
 
 static void examine_root(struct libraries *libraries, const struct doctor_options *options,

@@ -42,6 +42,22 @@ static void pip_package(unsigned int major, char out[64])
 		snprintf(out, 64, "nvidia-cuda-cupti-cu%u", major);
 }
 
+/* The distribution's own CUDA, and the guest takes its CUPTI. */
+static const char *own_package(const struct image *image)
+{
+	size_t i;
+
+	if (strncmp(image->cudart, "/usr/lib/", 9) || image->wheel)
+		return NULL;
+	for (i = 0; i < sizeof(distributions) / sizeof(distributions[0]); i++)
+		if (!strcmp(image->id, distributions[i].id) &&
+		    !strcmp(image->version, distributions[i].version) &&
+		    distributions[i].major * 100 + distributions[i].minor >= 1108 &&
+		    distributions[i].major == image->cuda_major)
+			return distributions[i].package;
+	return NULL;
+}
+
 void image__install_command(const struct image *image, char *out, size_t size)
 {
 	char package[64];
@@ -49,6 +65,8 @@ void image__install_command(const struct image *image, char *out, size_t size)
 	if (image->wheel && image->cuda_major) {
 		pip_package(image->cuda_major, package);
 		snprintf(out, size, "pip install %s", package);
+	} else if (own_package(image)) {
+		snprintf(out, size, "apt-get install -y %s", own_package(image));
 	} else if (image__package(image, package)) {
 		snprintf(out, size, image->redhat ? "dnf install -y %s" : "apt-get install -y %s",
 			 package);
@@ -133,7 +151,7 @@ static void image_tag(const struct image *image, char *out, size_t size)
 static void write_package_lines(const struct image *image, const char *package,
 				const char *size_text, FILE *out)
 {
-	fprintf(out, "# A: NVIDIA's package (%s)\n", size_text);
+	fprintf(out, "# A: the package (%s)\n", size_text);
 	if (image->redhat)
 		fprintf(out, "RUN dnf install -y %s && dnf clean all\n", package);
 	else
@@ -177,6 +195,9 @@ static void advise_missing(struct filetree *tree, const struct image *image,
 		pip_package(image->cuda_major, package);
 		fprintf(out, "# A: the wheel, where the program's other CUDA wheels are\n");
 		fprintf(out, "RUN pip install --no-cache-dir %s\n", package);
+	} else if (own_package(image)) {
+		tell_size(tree, own_package(image), size_text, sizeof(size_text));
+		write_package_lines(image, own_package(image), size_text, out);
 	} else if (image__package(image, package)) {
 		tell_size(tree, package, size_text, sizeof(size_text));
 		write_package_lines(image, package, size_text, out);

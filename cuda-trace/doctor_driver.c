@@ -100,8 +100,9 @@ static bool is_wsl(const struct filetree *tree)
 
 struct gpus {
 	const struct filetree *tree;
-	unsigned int pci;   /* NVIDIA display controllers on the bus */
-	unsigned int known; /* to the driver */
+	unsigned int pci;      /* NVIDIA display controllers on the bus */
+	unsigned int known;    /* to the driver */
+	unsigned int excluded; /* by the administrator */
 	char models[256];
 };
 
@@ -130,6 +131,8 @@ static int count_known(void *context, const char *path)
 	gpus->known++;
 	if (filetree__read(gpus->tree, path, text, sizeof(text)) <= 0)
 		return 0;
+	model = strstr(text, "GPU Excluded:");
+	gpus->excluded += model && !strncmp(model + 13 + strspn(model + 13, " \t"), "Yes", 3);
 	model = strstr(text, "Model:");
 	if (model) {
 		model += strlen("Model:") + strspn(model + strlen("Model:"), " \t");
@@ -160,6 +163,14 @@ static void report_gpus(struct filetree *tree, struct findings *findings)
 	else
 		findings__add(findings, FINDING_PROBLEM, "gpus", NULL,
 			      "no NVIDIA GPU in this machine");
+	if (gpus.excluded)
+		findings__add(findings, FINDING_NOTE, "gpus_excluded", NULL,
+			      "%u of them excluded from use by the driver's settings",
+			      gpus.excluded);
+	if (gpus.known && gpus.pci > gpus.known)
+		findings__add(findings, FINDING_NOTE, "gpus_missing", "dmesg | grep -i nvrm",
+			      "%u NVIDIA GPUs on the bus, but the driver runs only %u", gpus.pci,
+			      gpus.known);
 	if (gpus.known && access("/dev/nvidiactl", R_OK | W_OK))
 		findings__add(findings, FINDING_PROBLEM, "gpu_devices",
 			      "nvidia-modprobe, or usermod -aG video \"$USER\"",

@@ -65,7 +65,7 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 			findings, FINDING_PROBLEM, "guest_absent",
 			process->same_root
 				? "reinstall libcupti-usdt, then start the program again"
-				: "start the container with --device cuda-trace/guest=all",
+				: "start the container with --device cuda-trace/load=guest",
 			"the guest is not loaded: %s is not there in the process's file system",
 			process->injection);
 	else
@@ -229,24 +229,35 @@ static void report_choice(struct libraries *libraries, const struct cuda_process
 			choice->refused ? library__verdict_text(choice->refused->verdict) : "");
 }
 
-static void report_fit(struct libraries *libraries, const struct cuda_process *process,
-		       struct choice *choice, struct findings *findings)
+static void report_collision(const struct cuda_process *process, struct findings *findings)
+{
+	findings__add(findings, FINDING_PROBLEM, "two_libcupti", NULL,
+		      "process %u has mapped %u different libcupti: they collide in the driver",
+		      process->pid, process->libcupti_count);
+}
+
+static void report_cudart(const struct cuda_process *process, const struct choice *choice,
+			  struct findings *findings)
 {
 	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
 
-	choose(libraries, process, process->libcupti.path, choice);
-	if (process->libcupti_count > 1)
-		findings__add(
-			findings, FINDING_PROBLEM, "two_libcupti", NULL,
-			"the process has mapped %u different libcupti: they collide in the driver",
-			process->libcupti_count);
-	report_choice(libraries, process, choice, findings);
 	if (choice->library && cudart && choice->library->cuda_major &&
 	    choice->library->cuda_major < cudart)
-		findings__add(findings, FINDING_NOTE, "older_than_cudart", NULL,
-			      "this libcupti is of CUDA %u, the program's libcudart of %u: it does "
-			      "not know newer launch calls of the runtime API",
-			      choice->library->cuda_major, cudart);
+		findings__add(
+			findings, FINDING_NOTE, "older_than_cudart", NULL,
+			"process %u: libcupti of CUDA %u, but libcudart of %u: this libcupti does "
+			"not know newer launch calls of the runtime API",
+			process->pid, choice->library->cuda_major, cudart);
+}
+
+static void report_fit(struct libraries *libraries, const struct cuda_process *process,
+		       struct choice *choice, struct findings *findings)
+{
+	choose(libraries, process, process->libcupti.path, choice);
+	if (process->libcupti_count > 1)
+		report_collision(process, findings);
+	report_choice(libraries, process, choice, findings);
+	report_cudart(process, choice, findings);
 }
 
 void examine__process(struct libraries *libraries, const struct cuda_process *process,
@@ -272,14 +283,23 @@ void examine__process(struct libraries *libraries, const struct cuda_process *pr
 void examine__briefly(struct libraries *libraries, const struct cuda_process *process,
 		      struct findings *findings)
 {
+	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
 	struct choice choice = {.library = NULL};
+	char runtime[32] = "no libcudart";
 
+	/* The paths of a container's process mean nothing here. */
 	if (process->same_root)
 		choose(libraries, process, process->libcupti.path, &choice);
+	if (cudart)
+		snprintf(runtime, sizeof(runtime), "libcudart %u", cudart);
 	findings__add(findings, FINDING_OK, "process", NULL,
-		      "process %u (%s): guest %s, libcupti %s%s%s", process->pid, process->comm,
-		      *process->guest.path ? "loaded" : "not loaded",
+		      "process %u (%s)%s: guest %s, %s, libcupti %s%s%s", process->pid,
+		      process->comm, process->same_root ? "" : " in a file system of its own",
+		      *process->guest.path ? "loaded" : "not loaded", runtime,
 		      *process->libcupti.path ? process->libcupti.path : "not loaded",
 		      choice.library && !*process->libcupti.path ? ", the guest's choice " : "",
 		      choice.library && !*process->libcupti.path ? choice__file(&choice) : "");
+	report_cudart(process, &choice, findings);
+	if (process->libcupti_count > 1)
+		report_collision(process, findings);
 }

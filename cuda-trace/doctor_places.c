@@ -76,8 +76,13 @@ static const char *const nsight_folders[] = {
 	"/usr/lib/*/nsight-*",
 };
 
+/* No folder has so many names of libcupti, except one made to hide others. */
+#define FOLDER_LIBRARIES_MAX 64
+
 struct search {
 	struct libraries *libraries;
+	char folder[FILETREE_PATH_MAX]; /* of the last one */
+	unsigned int in_folder;
 	enum library_source source;
 	void (*progress)(const char *path);
 	bool deep;
@@ -88,12 +93,24 @@ static bool is_libcupti(const char *name)
 	return !fnmatch("libcupti.so*", name, 0) || !fnmatch("libcupti-[0-9a-f]*.so*", name, 0);
 }
 
+static bool folder_is_full(struct search *search, const char *path, size_t n)
+{
+	if (strncmp(search->folder, path, n) || search->folder[n]) {
+		snprintf(search->folder, sizeof(search->folder), "%.*s", (int)n, path);
+		search->in_folder = 0;
+	}
+	if (++search->in_folder <= FOLDER_LIBRARIES_MAX)
+		return false;
+	search->libraries->tree->partial = true;
+	return true;
+}
+
 static int visit_library(void *context, const char *path)
 {
 	struct search *search = context;
 	const char *name = strrchr(path, '/') + 1;
 
-	if (is_libcupti(name))
+	if (is_libcupti(name) && !folder_is_full(search, path, name - path))
 		libraries__add(search->libraries, path, search->source);
 	return filetree__exhausted(search->libraries->tree);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cuda-trace/doctor_version.h"
@@ -104,8 +105,11 @@ static int receive(int in, uint32_t *version)
 int version__ask(int fd, const char *function, uint32_t *version)
 {
 	int ends[2], err;
+	struct stat st;
 	pid_t pid;
 
+	if (fstat(fd, &st) || (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 022))
+		return -EACCES;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	pid = fork();

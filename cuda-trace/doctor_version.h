@@ -7,7 +7,8 @@
 
 /*
  * Opens the library behind fd and calls `int function(uint32_t *version)` in it: cuptiGetVersion(),
- * cuDriverGetVersion(). 0, or -errno: -ETIMEDOUT, -ENOEXEC (would not load), -EPROTO (no answer).
+ * cuDriverGetVersion(). 0, or -errno: -EACCES (others than root and this user can have written the
+ * file: nothing of it is run), -ETIMEDOUT, -ENOEXEC (would not load), -EPROTO (no answer).
  */
 int version__ask(int fd, const char *function, uint32_t *version);
 

@@ -276,6 +276,16 @@ expect_library() {
 	assert_equal "$(choice)" $site/nvidia/cuda_cupti/lib/libcupti.so.12
 }
 
+@test "doctor --root (Debian's own CUDA) advises Debian's own package" {
+	distribution "$TREE" debian 13 "Debian GNU/Linux 13 (trixie)"
+	dpkg_package "$TREE" libcudart12 12.4.127~12.4.1-2
+	put "$TREE" /usr/lib/x86_64-linux-gnu/libcudart.so.12 libcudart.so.12 1
+	examine
+	assert_failure 1
+	assert_output --partial "mend: apt-get install -y libcupti12"
+	assert_output --partial "apt-get install -y --no-install-recommends libcupti12 "
+}
+
 @test "doctor --root (rpm image, musl image, no CUDA) says what fits each" {
 	distribution "$TREE" rocky 9.4 "Rocky Linux 9.4"
 	text "$TREE" /usr/bin/dnf </dev/null
@@ -359,15 +369,23 @@ expect_library() {
 	jq -e . "$JSON" >/dev/null
 }
 
-@test "doctor --root (100,000 files, deep folders) answers within two seconds" {
-	local start
+@test "doctor --root (100,000 files, 10 Python environments) answers within two seconds" {
+	local start i site
 	mkdir -p "$TREE/usr/local/cuda-12.4/lib64" "$TREE/home/u/data"
+	for i in $(seq 10); do
+		site=$TREE/home/u/work/project$i/.venv/lib/python3.12/site-packages
+		put "$TREE" "${site#"$TREE"}/nvidia/cuda_cupti/lib/libcupti.so.12" libcupti.so.12 24
+		mkdir -p "$site/torch/include"
+		touch "$site/../../../pyvenv.cfg"
+		(cd "$site/torch/include" && seq 3000 | xargs touch)
+	done
 	(cd "$TREE/usr/local/cuda-12.4/lib64" && seq -f 'libcupti.so.%.0f' 50000 | xargs touch)
 	(cd "$TREE/home/u/data" && seq 50000 | xargs touch)
 	start=$(date +%s%N)
 	ct doctor --root "$TREE" >"$BATS_TEST_TMPDIR/out" || true
 	[ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
 	grep -q 'mend: cuda-trace doctor .*--deep' "$BATS_TEST_TMPDIR/out"
+	[ "$(grep -c 'site-packages/nvidia/cuda_cupti/lib/libcupti.so.12: usable' "$BATS_TEST_TMPDIR/out")" = 10 ]
 }
 
 @test "doctor --root (files that change and vanish) survives and ends" {
