@@ -297,6 +297,13 @@ int error(struct pt_regs *ctx)
 	return 0;
 }
 
+/* Attached only to raise the semaphore of one of the hello probes. */
+SEC("usdt")
+int hello(struct pt_regs *ctx)
+{
+	return 0;
+}
+
 /* The tool's own probe in its own file: proves that uprobes fire and the ring buffer delivers. */
 SEC("usdt")
 int selftest(struct pt_regs *ctx)

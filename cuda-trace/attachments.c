@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cuda-trace/text.h"
 #include "libcupti-usdt/probes.h"
 
@@ -25,6 +26,7 @@ struct attachments {
 	int count;
 	int room;
 	int files;
+	unsigned int hello; /* which of the bells is next */
 };
 
 static const char *const always[] = {"name", "status", "lost", "error"};
@@ -44,6 +46,8 @@ struct attachments *attachments__new(struct bpf_object *object, uint32_t groups,
 	attachments->object = object;
 	attachments->groups = groups;
 	attachments->verbose = verbose;
+	/* Tools that run at the same time should not pull the same one. */
+	attachments->hello = getpid();
 	return attachments;
 }
 
@@ -93,10 +97,10 @@ static int keep(struct attachments *attachments, struct bpf_link *link, bool bat
 	return 0;
 }
 
-static int attach_probe(struct attachments *attachments, const char *path, const char *provider,
-			const char *probe, bool batch)
+static int attach(struct attachments *attachments, const char *name, const char *path,
+		  const char *provider, const char *probe, bool batch)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, probe);
+	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, name);
 	struct bpf_link *link;
 
 	if (!program)
@@ -107,6 +111,14 @@ static int attach_probe(struct attachments *attachments, const char *path, const
 	return keep(attachments, link, batch);
 }
 
+void attachments__say_hello(struct attachments *attachments, const char *path)
+{
+	char probe[16];
+
+	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello++ % CUDA_HELLOS);
+	attach(attachments, "hello", path, CUDA_PROVIDER, probe, false);
+}
+
 int attachments__add_file(struct attachments *attachments, const char *path)
 {
 	char shown[256];
@@ -114,7 +126,7 @@ int attachments__add_file(struct attachments *attachments, const char *path)
 
 	text__show(shown, sizeof(shown), path, 200);
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
-		err = attach_probe(attachments, path, CUDA_PROVIDER, always[i], false);
+		err = attach(attachments, always[i], path, CUDA_PROVIDER, always[i], false);
 		if (err) {
 			fprintf(stderr, "cuda-trace: cannot attach to %s:%s of %s: %s\n",
 				CUDA_PROVIDER, always[i], shown, strerror(-err));
@@ -124,11 +136,13 @@ int attachments__add_file(struct attachments *attachments, const char *path)
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		if (!(attachments->groups >> group & 1))
 			continue;
-		err = attach_probe(attachments, path, CUDA_PROVIDER, batches[group], true);
+		err = attach(attachments, batches[group], path, CUDA_PROVIDER, batches[group],
+			     true);
 		if (err)
 			fprintf(stderr, "cuda-trace: no %s:%s in %s (%s): an older library?\n",
 				CUDA_PROVIDER, batches[group], shown, strerror(-err));
 	}
+	attachments__say_hello(attachments, path);
 	attachments->files++;
 	if (attachments->verbose)
 		fprintf(stderr, "cuda-trace: watching %s\n", shown);
@@ -151,7 +165,7 @@ int attachments__add_program(struct attachments *attachments, const char *name)
 
 int attachments__add_selftest(struct attachments *attachments)
 {
-	return attach_probe(attachments, "/proc/self/exe", "cuda_trace", "selftest", false);
+	return attach(attachments, "selftest", "/proc/self/exe", "cuda_trace", "selftest", false);
 }
 
 int attachments__files(const struct attachments *attachments)

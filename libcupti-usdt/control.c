@@ -230,6 +230,7 @@ static void announce(void)
 	replayed = clock__now();
 	names__replay();
 	status__send();
+	site__hello(status__instance());
 }
 
 /* Was CUPTI refused, and has nobody come since who would want it tried again? */

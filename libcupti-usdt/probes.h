@@ -29,6 +29,12 @@
  * guest's own trouble, never the program's. code: CUptiResult, -errno, or enum cuda_guest_error
  * from 10000 on.
  *
+ *   cuda:hello_0 ... cuda:hello_7 (u64 instance)
+ *     A bell for consumers that come while others are listening: the kernel raises a semaphore once
+ *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
+ *     cuda:status is not noticed. It attaches to one of these as well, any one; if no other consumer
+ *     holds the same one, names and status are told again, and then all eight fire.
+ *
  * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while
  * their own semaphore is up; plain scalars and NUL-terminated strings): cuda:kernel_launch (start,
  * end, correlation, name *, result, stream, grid x, y, z, block x, y, z) cuda:runtime_launch (the

@@ -32,6 +32,7 @@ SEMAPHORE(name)
 SEMAPHORE(status)
 SEMAPHORE(lost)
 SEMAPHORE(error)
+HELLO_PROBES(SEMAPHORE)
 
 struct listener {
 	volatile unsigned short *semaphore;
@@ -80,7 +81,12 @@ bool sites__readable_wanted(unsigned int group)
 
 uint32_t sites__name_listeners(void)
 {
-	return (uint32_t)cuda_name_semaphore + cuda_status_semaphore;
+	uint32_t sum = (uint32_t)cuda_name_semaphore + cuda_status_semaphore;
+
+#define ADD(probe) sum += cuda_##probe##_semaphore;
+	HELLO_PROBES(ADD)
+#undef ADD
+	return sum;
 }
 
 uint32_t sites__listeners(void)
@@ -256,4 +262,11 @@ void site__api(unsigned int group, const struct cuda_api *r, const char *name)
 		API_CASE(api_error, API_ERROR)
 #undef API_CASE
 	}
+}
+
+SITE void site__hello(uint64_t instance)
+{
+#define HELLO(probe) STAP_PROBE1(cuda, probe, instance);
+	HELLO_PROBES(HELLO)
+#undef HELLO
 }

@@ -44,6 +44,10 @@
 	X(api_context, API_CONTEXT) \
 	X(api_other, API_OTHER)
 
+/* As many as CUDA_HELLOS; none of them switches a group on. */
+#define HELLO_PROBES(X) \
+	X(hello_0) X(hello_1) X(hello_2) X(hello_3) X(hello_4) X(hello_5) X(hello_6) X(hello_7)
+
 /* The kernel writes these behind the compiler's back. */
 #define SITE_SEMAPHORE(probe, ...) extern volatile unsigned short cuda_##probe##_semaphore;
 READABLE_PROBES(SITE_SEMAPHORE)
@@ -51,6 +55,7 @@ SITE_SEMAPHORE(name)
 SITE_SEMAPHORE(status)
 SITE_SEMAPHORE(lost)
 SITE_SEMAPHORE(error)
+HELLO_PROBES(SITE_SEMAPHORE)
 #undef SITE_SEMAPHORE
 
 #define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))
@@ -70,6 +75,8 @@ void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t lengt
 void site__status(const struct cuda_status *status, uint32_t size);
 void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance);
 void site__error(int32_t code, const char *component, const char *message, uint64_t instance);
+/* All of names and status was told again. */
+void site__hello(uint64_t instance);
 
 void site__kernel_launch(const struct cuda_launch *r, const char *name);
 void site__runtime_launch(const struct cuda_launch *r, const char *name);
