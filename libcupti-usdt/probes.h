@@ -69,6 +69,7 @@
 
 #define CUDA_BATCH_MAX	    8192 /* bytes that one batch probe carries at most */
 #define CUDA_NAME_MAX	    4096 /* bytes of a name that travel at most, NUL included */
+#define CUDA_HELLOS	    8	 /* probes hello_0 ... */
 
 /*
  * Groups: the unit of switching on. A group is wanted while a semaphore of one of its probes is up;
