@@ -25,7 +25,8 @@ struct attachments {
 	struct attached *links;
 	int count;
 	int room;
-	int files;
+	char **files;
+	int file_count;
 	unsigned int hello; /* which of the bells is next */
 };
 
@@ -76,6 +77,9 @@ void attachments__free(struct attachments *attachments)
 	if (!attachments)
 		return;
 	drop(attachments, false);
+	for (int i = 0; i < attachments->file_count; i++)
+		free(attachments->files[i]);
+	free(attachments->files);
 	free(attachments->links);
 	free(attachments);
 }
@@ -111,17 +115,33 @@ static int attach(struct attachments *attachments, const char *name, const char 
 	return keep(attachments, link, batch);
 }
 
-void attachments__say_hello(struct attachments *attachments, const char *path)
+void attachments__say_hello(struct attachments *attachments)
 {
 	char probe[16];
 
 	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello++ % CUDA_HELLOS);
-	attach(attachments, "hello", path, CUDA_PROVIDER, probe, false);
+	for (int i = 0; i < attachments->file_count; i++)
+		attach(attachments, "hello", attachments->files[i], CUDA_PROVIDER, probe, false);
+}
+
+static int remember_file(struct attachments *attachments, const char *path)
+{
+	char **larger = reallocarray(attachments->files, attachments->file_count + 1,
+				     sizeof(*attachments->files));
+
+	if (!larger)
+		return -ENOMEM;
+	attachments->files = larger;
+	larger[attachments->file_count] = strdup(path);
+	if (!larger[attachments->file_count])
+		return -ENOMEM;
+	attachments->file_count++;
+	return 0;
 }
 
 int attachments__add_file(struct attachments *attachments, const char *path)
 {
-	char shown[256];
+	char shown[256], hello[16];
 	int err;
 
 	text__show(shown, sizeof(shown), path, 200);
@@ -142,11 +162,11 @@ int attachments__add_file(struct attachments *attachments, const char *path)
 			fprintf(stderr, "cuda-trace: no %s:%s in %s (%s): an older library?\n",
 				CUDA_PROVIDER, batches[group], shown, strerror(-err));
 	}
-	attachments__say_hello(attachments, path);
-	attachments->files++;
+	snprintf(hello, sizeof(hello), "hello_%u", attachments->hello % CUDA_HELLOS);
+	attach(attachments, "hello", path, CUDA_PROVIDER, hello, false);
 	if (attachments->verbose)
 		fprintf(stderr, "cuda-trace: watching %s\n", shown);
-	return 0;
+	return remember_file(attachments, path);
 }
 
 int attachments__add_program(struct attachments *attachments, const char *name)
@@ -170,5 +190,5 @@ int attachments__add_selftest(struct attachments *attachments)
 
 int attachments__files(const struct attachments *attachments)
 {
-	return attachments->files;
+	return attachments->file_count;
 }

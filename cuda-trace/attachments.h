@@ -17,8 +17,8 @@ void attachments__free(struct attachments *attachments);
 /* Names and states first, so that no batch comes from an unknown process. 0, or -errno when not
  * even those could be attached (said on stderr). */
 int attachments__add_file(struct attachments *attachments, const char *path);
-/* Asks the file's guests to tell names and states again, in case that somebody listens already. */
-void attachments__say_hello(struct attachments *attachments, const char *path);
+/* Asks the guests to tell names and states again, by another bell than the last time. */
+void attachments__say_hello(struct attachments *attachments);
 /* Attaches a program that is no probe of the guest: sched_process_exit and the like. */
 int attachments__add_program(struct attachments *attachments, const char *program);
 /* The tool's own probe. */

@@ -20,7 +20,8 @@
 #include <linux/capability.h>
 
 /* Guests look for consumers four times a second at least. */
-#define ANSWER_MS 400
+#define ANSWER_MS 300
+#define ANSWERS	  2 /* another tool may hold the bell that was pulled first */
 #define MOST	  4096
 
 struct list_options {
@@ -137,6 +138,22 @@ static bool all_answered(const struct list *list)
 	return true;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static void wait_for_answers(struct session *session, const struct list *list)
+{
+	uint64_t until = now_ms() + ANSWER_MS;
+
+	while (!all_answered(list) && now_ms() < until)
+		session__poll(session, 20);
+}
+
 /* Attaching to cuda:status alone makes guests tell their state, and switches nothing on. */
 static void ask_guests(struct list *list)
 {
@@ -152,8 +169,11 @@ static void ask_guests(struct list *list)
 		return;
 	session = session__open(&options, &sink);
 	if (session && !session__attach(session))
-		for (int i = 0; i < ANSWER_MS / 20 && !all_answered(list); i++)
-			session__poll(session, 20);
+		for (int i = 0; i < ANSWERS && !all_answered(list); i++) {
+			if (i)
+				session__say_hello(session);
+			wait_for_answers(session, list);
+		}
 	session__close(session);
 }
 

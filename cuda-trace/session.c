@@ -27,7 +27,10 @@
 #define LOOK_MS		 50 /* how long an event may lie in the ring buffer unseen */
 #define RESCAN_MS	 1000
 /* A guest sends what it has every 100 ms: then nothing that happened before is under way. */
-#define FLUSH_MS     150
+#define FLUSH_MS 150
+/* Guests look four times a second; after so many bells somebody is just silent. */
+#define HELLO_MS     300
+#define MOST_HELLOS  4
 #define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock */
 
 struct session {
@@ -38,7 +41,9 @@ struct session {
 	struct intake *intake;
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
-	size_t turn;	      /* bytes handled since the last look at the clock */
+	uint64_t next_hello;  /* ms */
+	int hellos;
+	size_t turn; /* bytes handled since the last look at the clock */
 	bool finished;
 	void (*file_found)(void *context, const char *path);
 	void *file_context;
@@ -236,6 +241,7 @@ int session__attach(struct session *session)
 		targets__add(session->targets, guest, watch_file, session);
 	targets__scan(session->targets, watch_file, session);
 	session->next_rescan = now_ms() + RESCAN_MS;
+	session->next_hello = now_ms() + HELLO_MS;
 	if (attachments__files(session->attachments))
 		return 0;
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
@@ -258,6 +264,31 @@ static int look(struct session *session, int timeout_ms)
 	return 0;
 }
 
+void session__say_hello(struct session *session)
+{
+	attachments__say_hello(session->attachments);
+}
+
+static void note_nameless(void *context, struct process *process)
+{
+	*(bool *)context |= !process->status.version;
+}
+
+/* Another tool may hold the bell that we pulled: then guests did not notice that we came. */
+static void ask_again(struct session *session, uint64_t now)
+{
+	bool nameless = false;
+
+	if (now < session->next_hello || session->hellos >= MOST_HELLOS)
+		return;
+	session->next_hello = now + HELLO_MS;
+	session__each_process(session, note_nameless, &nameless);
+	if (!nameless)
+		return;
+	session->hellos++;
+	session__say_hello(session);
+}
+
 int session__poll(struct session *session, int timeout_ms)
 {
 	uint64_t now = now_ms(), until = now + (timeout_ms > 0 ? timeout_ms : 0);
@@ -273,6 +304,7 @@ int session__poll(struct session *session, int timeout_ms)
 			targets__scan(session->targets, watch_file, session);
 			session->next_rescan = now_ms() + RESCAN_MS;
 		}
+		ask_again(session, now);
 		/* Something came: the caller may want to show it. */
 		if (session->turn)
 			break;

@@ -78,6 +78,8 @@ int session__poll(struct session *session, int timeout_ms);
 /* Waits for what is under way (bounded), delivers it, ends the processes. Nothing is delivered
  * after it; the guests are switched off by session__close(), which takes 100 ms a probe. */
 void session__finish(struct session *session);
+/* Asks the guests to tell names and states again. Done by session__poll() where it is missed. */
+void session__say_hello(struct session *session);
 /* Processes that sent something and have not ended. */
 unsigned int session__running(const struct session *session);
 void session__each_process(struct session *session,

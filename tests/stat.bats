@@ -114,6 +114,18 @@ sums_equal() {
 	sums_equal out two.out launches kernels
 }
 
+@test "stat (a tool that comes while another listens) gets names and states at once" {
+	local i
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 1000
+	sleep 0.5
+	start first "$CUDA_TRACE" stat -p "$storm_PID" -d 25
+	sleep 1.5
+	for i in 1 2 3; do
+		ct stat -p "$storm_PID" -d 1 --json -o out.json
+		json out.json '[.kernels[].name] == ["empty"] and .processes[0].state == "active"'
+	done
+}
+
 @test "stat -k (a name that matches, one that does not) keeps only the first" {
 	ct stat -k '^sax' --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
 	json out.json '.totals.kernels == 10 and .totals.launches == 10'
