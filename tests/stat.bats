@@ -6,6 +6,11 @@ load helpers
 
 EMIT=$B/tests/emitter/emit
 
+# The tool, watching the emitter's library from the start.
+ct_emit() {
+	CUDA_TRACE_GUEST=$B/tests/emitter/libcupti-usdt.so ct "$@"
+}
+
 setup() {
 	requires bpf sim
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -145,41 +150,42 @@ sums_equal() {
 }
 
 @test "stat (failed launches) counts them" {
-	ct stat --json -o out.json -- "$EMIT" failures >out
+	ct_emit stat --json -o out.json -- "$EMIT" failures >out
 	sums_equal out out.json launches kernels launch_errors
 }
 
 @test "stat (launches whose kernels do not come) says how many" {
-	ct stat --json -o out.json -- "$EMIT" unfinished 7 >out
+	ct_emit stat --json -o out.json -- "$EMIT" unfinished 7 >out
 	json out.json '.totals.launches == 7 and .totals.kernels == 0 and .totals.unfinished == 7'
-	ct stat -o out.txt -- "$EMIT" unfinished 7 >out
+	ct_emit stat -o out.txt -- "$EMIT" unfinished 7 >out
 	grep -q '^7 launches had no finished kernel by the end$' out.txt
 }
 
 @test "stat (numbers missing, losses told) counts both by reason" {
-	ct stat --json -o out.json -- "$EMIT" gap >out
+	ct_emit stat --json -o out.json -- "$EMIT" gap >out
 	json out.json '.lost.missed == 5 and .lost.pool_empty == 3 and .lost.total == 8'
 	json out.json '.totals.kernels == 11'
-	ct stat -o out.txt -- "$EMIT" gap >out
+	ct_emit stat -o out.txt -- "$EMIT" gap >out
 	grep -q '^cuda-trace: lost 5 (missed): ' out.txt
 	run ! grep -q 'nothing was lost' out.txt
 }
 
 @test "stat (killed with -9) shows what had come, and that more is unknown" {
-	run bash -c '"$0" stat --json -o out.json -- "$1" killed 3; echo $?' "$CUDA_TRACE" "$EMIT"
+	run env CUDA_TRACE_GUEST="$B/tests/emitter/libcupti-usdt.so" bash -c \
+		'"$0" stat --json -o out.json -- "$1" killed 3; echo $?' "$CUDA_TRACE" "$EMIT"
 	assert_line 137
 	json out.json '.totals.kernels == 3 and .lost.killed == 1 and .lost.total == 0'
 	json out.json '.processes[0].state == "active"'
 }
 
 @test "stat (a ring buffer of 1 MiB and a storm) counts every record as seen or lost" {
-	ct stat --buffer 1 --json -o out.json -- "$EMIT" storm 3000000 >out
+	ct_emit stat --buffer 1 --json -o out.json -- "$EMIT" storm 3000000 >out
 	json out.json ".totals.kernels + .totals.launches + .lost.ring_full == 2 * $(expect_key out kernels)"
 	json out.json '.lost.missed == 0'
 }
 
 @test "stat (hostile names) shows them escaped and shortened, in valid JSON" {
-	ct stat -o out.txt -- "$EMIT" names >out
+	ct_emit stat -o out.txt -- "$EMIT" names >out
 	run grep -nP '[\x00-\x08\x0b-\x1f\x7f]' out.txt
 	assert_failure
 	run iconv -f UTF-8 -t UTF-8 out.txt
@@ -189,14 +195,14 @@ sums_equal() {
 	assert_line --partial '[name 7]'
 	run awk 'length > 340' out.txt
 	assert_output ''
-	ct stat --json -o out.json -- "$EMIT" names >out
+	ct_emit stat --json -o out.json -- "$EMIT" names >out
 	json out.json '.kernels | length == 7'
 	json out.json '[.kernels[].name | length] | max == 4095'
 	json out.json '[.kernels[].name] | index("red\u001b[31m\nkernel\ttab") != null'
 }
 
 @test "stat (batches of nonsense) survives and counts them" {
-	ct stat --json -o out.json -- "$EMIT" nonsense >out
+	ct_emit stat --json -o out.json -- "$EMIT" nonsense >out
 	json out.json '.lost.unreadable > 0 and .lost.malformed > 0'
 }
 

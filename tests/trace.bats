@@ -6,6 +6,11 @@ load helpers
 
 EMIT=$B/tests/emitter/emit
 
+# The tool, watching the emitter's library from the start.
+ct_emit() {
+	CUDA_TRACE_GUEST=$B/tests/emitter/libcupti-usdt.so ct "$@"
+}
+
 setup() {
 	requires bpf sim
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -39,7 +44,7 @@ setup() {
 }
 
 @test "trace (failed launches) shows them with the result's name" {
-	ct trace --json -o out.json -- "$EMIT" failures >out
+	ct_emit trace --json -o out.json -- "$EMIT" failures >out
 	assert_equal "$(jq -s 'map(select(.event == "launch" and .result != 0)) | length' out.json)" \
 		"$(expect_key out launch_errors)"
 	run jq -r 'select(.result == 1).result_name' out.json
@@ -50,9 +55,9 @@ setup() {
 }
 
 @test "trace (kernels that never finish) shows the launches with empty GPU columns" {
-	ct trace --json -o out.json -- "$EMIT" unfinished 4 >out
+	ct_emit trace --json -o out.json -- "$EMIT" unfinished 4 >out
 	assert_equal "$(jq -s 'map(select(.event == "launch" and .gpu_ns == null)) | length' out.json)" 4
-	ct trace -o out.txt -- "$EMIT" unfinished 4 >out
+	ct_emit trace -o out.txt -- "$EMIT" unfinished 4 >out
 	assert_equal "$(grep -c ' - ok ' out.txt)" 4
 }
 
@@ -95,16 +100,16 @@ setup() {
 }
 
 @test "trace (hostile names) lets no control character out and keeps JSON valid" {
-	ct trace -o out.txt -- "$EMIT" names >out
+	ct_emit trace -o out.txt -- "$EMIT" names >out
 	run grep -nP '[\x00-\x08\x0b-\x1f\x7f]' out.txt
 	assert_failure
 	assert_equal "$(wc -l <out.txt)" 8
-	ct trace --json -o out.json -- "$EMIT" names >out
+	ct_emit trace --json -o out.json -- "$EMIT" names >out
 	assert_equal "$(jq -s 'map(select(.event == "kernel")) | length' out.json)" 7
 }
 
 @test "trace (batches of nonsense) survives, JSON valid" {
-	ct trace --json -o out.json -- "$EMIT" nonsense >out
+	ct_emit trace --json -o out.json -- "$EMIT" nonsense >out
 	run jq -es 'last | .event == "lost" and .lost.malformed > 0' out.json
 	assert_success
 }
