@@ -14,13 +14,14 @@
 #define BUFFER	 (1 << 20)
 #define SUBTYPES 32
 
-#define FUNCTIONS(X)                      \
-	X(cuptiSubscribe)                 \
-	X(cuptiEnableCallback)            \
-	X(cuptiActivityRegisterCallbacks) \
-	X(cuptiActivityEnable)            \
-	X(cuptiActivityFlushAll)          \
-	X(cuptiActivityGetNextRecord)     \
+#define FUNCTIONS(X)                                  \
+	X(cuptiSubscribe)                             \
+	X(cuptiEnableCallback)                        \
+	X(cuptiActivityConfigureUnifiedMemoryCounter) \
+	X(cuptiActivityRegisterCallbacks)             \
+	X(cuptiActivityEnable)                        \
+	X(cuptiActivityFlushAll)                      \
+	X(cuptiActivityGetNextRecord)                 \
 	X(cuptiActivityGetNumDroppedRecords)
 
 static struct {
@@ -179,11 +180,22 @@ static int load(const char *path)
 	return 1;
 }
 
+/* Enabled after this only, as unified memory is counted only where it was configured. */
+static void count_unified_memory(void)
+{
+	struct {
+		uint32_t scope, kind, device, enable;
+	} config[] = {{1, 1, 0, 1}, {1, 2, 0, 1}, {1, 3, 0, 1}, {1, 4, 0, 1}};
+
+	if (!cupti.cuptiActivityConfigureUnifiedMemoryCounter(config, 4))
+		cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED);
+}
+
 int InitializeInjection(void)
 {
 	static const uint32_t driver[] = {307, 442, 477, 478, 652, 653, 514, 515};
 	static const uint32_t runtime[] = {211, 214, 430, 431};
-	static const uint32_t kinds[] = {1, 2, 8, 9, 10, 17, 22, 25, 37, 38, 49, 50, 52};
+	static const uint32_t kinds[] = {1, 2, 8, 9, 10, 17, 22, 37, 38, 49, 50, 52};
 	CUpti_SubscriberHandle subscriber;
 
 	if (!load(getenv("COUNTER_CUPTI")) || cupti.cuptiSubscribe(&subscriber, callback, NULL))
@@ -197,6 +209,7 @@ int InitializeInjection(void)
 	cupti.cuptiActivityRegisterCallbacks(requested, completed);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		cupti.cuptiActivityEnable(kinds[i]);
+	count_unified_memory();
 	if (getenv("COUNTER_GRAPHS"))
 		cupti.cuptiActivityEnable(CUPTI_KIND_GRAPH_TRACE);
 	owner = getpid();

@@ -48,6 +48,8 @@ enum {
 enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT = 2, SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
 enum { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_DEVICE = 3, MEMORY_MANAGED = 5 };
 
+enum { OVERHEAD_FUNCTION_LOADING = 5 << 16, OVERHEAD_QUEUE_FULL = 6 << 16 };
+
 /* First word of every object: a handle of another kind, or a stale one, is told from a good one. */
 enum {
 	MAGIC_CONTEXT = 0x43545831,
@@ -105,6 +107,7 @@ struct CUfunc_st {
 	const struct kernel *kernel; /* what is known of it, or NULL */
 	CUmodule module;
 	unsigned int static_shared, max_dynamic_shared;
+	_Atomic bool loaded; /* the first launch loads it */
 	struct CUfunc_st *next;
 };
 
@@ -168,6 +171,7 @@ void stream__free(CUstream stream);
 bool stream__id(CUcontext context, CUstream handle, uint32_t *id);
 void stream__report(CUstream stream);
 /* Puts work of that many ns on the stream and reports the record, whose times it fills in. */
+void overhead__report(uint32_t kind, uint64_t start, uint64_t end);
 void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record);
 
 /* Is this kind of record wanted just now? */

@@ -58,22 +58,41 @@ void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, 
 	stream__push(stream, kernel__duration(launch), &record);
 }
 
+/* A launch that costs the host as much as a real one does. */
+static void burn(uint64_t ns)
+{
+	uint64_t end = ns ? clock__now() + ns : 0;
+
+	while (ns && clock__now() < end)
+		;
+}
+
+/* The first launch of a kernel loads it. */
+static void function__load(CUfunction function)
+{
+	uint64_t start;
+
+	if (atomic_load_explicit(&function->loaded, memory_order_relaxed) ||
+	    atomic_exchange(&function->loaded, true))
+		return;
+	start = clock__now();
+	overhead__report(OVERHEAD_FUNCTION_LOADING, start, start + 1000);
+}
+
 static CUresult launch(const struct launch *launch, CUstream handle)
 {
 	const struct simcuda_hooks *hooks =
 		atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed);
-	uint64_t burn = settings__get()->launch_ns;
 	struct thread *thread = thread__current();
 	CUstream stream;
 	CUresult result = stream__resolve(handle, &stream);
 
-	if (burn)
-		for (uint64_t end = clock__now() + burn; clock__now() < end;)
-			;
+	burn(settings__get()->launch_ns);
 	if (!result)
 		result = launch__check(launch);
 	if (result)
 		return result;
+	function__load(launch->function);
 	if (stream->capture)
 		return graph__add_kernel(stream->capture, launch, NULL);
 	launch__push(stream, launch, 0, 0);

@@ -107,12 +107,12 @@ void record__place(struct simcuda_record *record, uint32_t kind, CUstream stream
 	record->correlation = thread__correlation();
 }
 
-/* The host found the GPU's queue full and waited: CUPTI tells it as overhead. */
-static void stream__report_full(uint64_t start, uint64_t end)
+/* What CUPTI calls overhead: time that the program lost to something behind the scenes. */
+void overhead__report(uint32_t kind, uint64_t start, uint64_t end)
 {
 	struct simcuda_record record = {.kind = KIND_OVERHEAD, .start = start, .end = end};
 
-	record.overhead.kind = 6 << 16;
+	record.overhead.kind = kind;
 	record.overhead.tid = thread__current()->tid;
 	record.correlation = thread__correlation();
 	if (record__wanted(KIND_OVERHEAD))
@@ -143,7 +143,7 @@ void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record)
 		record__send(record);
 	if (end > now + room) {
 		clock__wait_until(end - room);
-		stream__report_full(now, clock__now());
+		overhead__report(OVERHEAD_QUEUE_FULL, now, clock__now());
 	}
 }
 

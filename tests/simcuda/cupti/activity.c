@@ -253,6 +253,8 @@ void hooks__record(const struct simcuda_record *record)
 
 	if (settings__get()->no_records && comes_from_gpu(record->kind))
 		return;
+	if (record->kind == CUPTI_KIND_UNIFIED && !unified__wanted(record->unified.kind))
+		return;
 	pthread_mutex_lock(&shard->lock);
 	list__add(&shard->fresh, record);
 	pthread_mutex_unlock(&shard->lock);

@@ -14,6 +14,7 @@ static _Atomic uint64_t attributes[ATTRIBUTES] = {
 	[4] = 1,
 };
 static _Atomic int thread_id_type;
+static _Atomic uint32_t unified_counters; /* bit (1 << counter kind): configured */
 
 CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *device)
 {
@@ -142,9 +143,29 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(void *config, uint32_t count)
+/* Without this call there are no unified memory records, though enabling their kind succeeds. */
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(void *pointer, uint32_t count)
 {
-	return config && count ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+	const struct {
+		uint32_t scope, kind, device, enable;
+	} *config = pointer;
+
+	if (!config || !count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (uint32_t i = 0; i < count; i++) {
+		if (config[i].kind >= 32)
+			return CUPTI_ERROR_INVALID_PARAMETER;
+		if (config[i].enable)
+			atomic_fetch_or(&unified_counters, 1U << config[i].kind);
+		else
+			atomic_fetch_and(&unified_counters, ~(1U << config[i].kind));
+	}
+	return CUPTI_SUCCESS;
+}
+
+bool unified__wanted(uint32_t counter)
+{
+	return atomic_load(&unified_counters) >> counter & 1;
 }
 
 CUptiResult cuptiGetLastError(void)

@@ -47,6 +47,9 @@ bool activity__any(void);
 void activity__off(void);
 void activity__counts(uint64_t *records, uint64_t *dropped, uint64_t *out);
 
+/* Was this unified memory counter configured? */
+bool unified__wanted(uint32_t counter);
+
 uint64_t clock__now(void);
 int64_t clock__offset(void);
 
