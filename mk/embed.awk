@@ -18,7 +18,7 @@ FNR == 1 {
 	names[++count] = FILENAME
 }
 {
-	gsub(/\\/, "\\\\")
+	gsub(/\\/, "&&")
 	gsub(/"/, "\\\"")
 	print "\t\"" $0 "\\n\""
 }
