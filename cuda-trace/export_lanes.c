@@ -13,21 +13,23 @@ static const struct source {
 	enum lane_kind kind;
 	char category;
 } sources[] = {
-	{"CUPTI_ACTIVITY_KIND_KERNEL", "start, end, globalPid, deviceId, streamId, demangledName",
-	 "", LANE_STREAM, 'k'},
-	{"CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, globalPid, deviceId, streamId, copyKind", "",
-	 LANE_STREAM, 'c'},
-	{"CUPTI_ACTIVITY_KIND_MEMSET", "start, end, globalPid, deviceId, streamId, 0", "",
-	 LANE_STREAM, 's'},
+	{"CUPTI_ACTIVITY_KIND_KERNEL",
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, demangledName", "", LANE_STREAM,
+	 'k'},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY",
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, copyKind", "", LANE_STREAM,
+	 'c'},
+	{"CUPTI_ACTIVITY_KIND_MEMSET",
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, 0", "", LANE_STREAM, 's'},
 	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	 "start, end, globalPid, deviceId, streamId, graphExecId", "", LANE_STREAM, 'g'},
-	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start, end, globalPid, 0, 0, syncType", "",
-	 LANE_WAITS, 'w'},
-	{"CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, globalTid, 0, globalTid & 0xffffff, nameId",
-	 "WHERE eventClass = 0", LANE_RUNTIME, 'r'},
-	{"CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, globalTid, 0, globalTid & 0xffffff, nameId",
-	 "WHERE eventClass <> 0", LANE_DRIVER, 'd'},
-	{"NVTX_EVENTS", "start, end, globalTid, 0, globalTid & 0xffffff, textId",
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, graphExecId", "", LANE_STREAM,
+	 'g'},
+	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+	 "start, end, globalPid AS p, 0 AS d, 0 AS n, syncType", "", LANE_WAITS, 'w'},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, nameId, eventClass", "",
+	 LANE_DRIVER, 'd'},
+	{"NVTX_EVENTS", "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, textId",
 	 "WHERE eventType IN (59, 60) AND end IS NOT NULL", LANE_RANGES, 'n'},
 };
 
@@ -207,6 +209,8 @@ static int take_row(struct filling *filling, const struct source *source, sqlite
 		.end = sqlite3_column_int64(row, 1),
 		.count = 1,
 	};
+	/* Calls of the runtime contain those of the driver: two lanes for one thread. */
+	bool runtime = source->kind == LANE_DRIVER && !sqlite3_column_int(row, 6);
 	struct lane *lane;
 	int64_t name;
 
@@ -214,11 +218,12 @@ static int take_row(struct filling *filling, const struct source *source, sqlite
 		lanes->invalid++;
 		return 0;
 	}
-	name = name_index(filling, source->category, sqlite3_column_int64(row, 5));
+	name = name_index(filling, runtime ? 'r' : source->category, sqlite3_column_int64(row, 5));
 	if (name < 0)
 		return name;
-	lane = find_lane(filling, source->kind, sqlite3_column_int64(row, 2),
-			 sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4));
+	lane = find_lane(filling, runtime ? LANE_RUNTIME : source->kind,
+			 sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3),
+			 sqlite3_column_int64(row, 4));
 	item.name = name;
 	item.busy = item.end - item.start;
 	/* What is as long as a cell stands for itself, as far as there is room. */
@@ -323,8 +328,8 @@ static void choose_cells(struct lanes *lanes, const struct report_file *file)
 		char sql[512];
 
 		snprintf(sql, sizeof(sql),
-			 "SELECT count(*) FROM (SELECT 1 FROM (SELECT %s FROM %s %s LIMIT 1000000) "
-			 "GROUP BY 3, 4, 5)",
+			 "SELECT count(*) FROM (SELECT DISTINCT p, d, n FROM (SELECT %s FROM %s %s "
+			 "LIMIT 1000000))",
 			 sources[i].columns, sources[i].table, sources[i].where);
 		count += report_file__number(file, sql, 0);
 	}

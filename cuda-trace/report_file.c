@@ -69,7 +69,7 @@ static int open_handle(struct report_file *file, const char *path)
 
 	if (asprintf(&plain, "%s%s", path[0] == '/' ? "" : "./", path) < 0)
 		return -ENOMEM;
-	code = sqlite3_open_v2(plain, &file->db, SQLITE_OPEN_READONLY, NULL);
+	code = sqlite3_open_v2(plain, &file->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
 	free(plain);
 	if (code)
 		return report_file__complain(file);

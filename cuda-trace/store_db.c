@@ -83,7 +83,8 @@ static int open_handle(struct db *db)
 		return err;
 	}
 	close(fd);
-	if (sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READWRITE, NULL))
+	if (sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    NULL))
 		return complain(db, "open");
 	if (sqlite3_exec(db->handle,
 			 "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
