@@ -13,6 +13,8 @@ PACKAGES=$B/t/packages
 
 setup_file() {
 	[ "$(id -u)" = 0 ] || return 0
+	# KEEP=1 leaves packages and last root for a look, and takes those that an earlier run left.
+	[ -z "${KEEP-}" ] || [ ! -e "$PACKAGES/rpm-old" ] || return 0
 	rm -rf "$PACKAGES"
 	mkdir -p "$PACKAGES"
 	cd "$TOP" || return 1
@@ -25,7 +27,7 @@ setup() {
 }
 
 teardown_file() {
-	[ -z "${KEEP-}" ] && rm -rf --one-file-system "$PACKAGES/root"
+	[ -n "${KEEP-}" ] || rm -rf --one-file-system "$PACKAGES/root"
 }
 
 # Lays a root with both generations of packages and a CUDA program on the simulated driver.
@@ -84,10 +86,10 @@ each_suite() {
 	run -0 dpkg-deb -f "$PACKAGES"/new/libcupti-usdt_*.deb Suggests
 	assert_output --partial libcupti
 	for package in $(awk '$2 == "build" && $1 !~ /^(gcc|g\+\+|libc6-dev|linux-libc-dev)$/ { print $1 }' "$TOP/mk/deps.list"); do
-		grep -q "^ $package\b" "$TOP/debian/control" || fail "Build-Depends lacks $package"
+		grep -qE "^ ${package//+/\\+}(:native)?[ ,]" "$TOP/debian/control" || fail "Build-Depends lacks $package"
 	done
 	for package in $(awk '$2 == "build" && $3 != "-" { print $3 }' "$TOP/mk/deps.list"); do
-		grep -q "^BuildRequires: *$package\b" "$TOP/rpm/cuda-trace.spec" || fail "spec lacks $package"
+		sed -n 's/^BuildRequires: *//p' "$TOP/rpm/cuda-trace.spec" | cut -d' ' -f1 | grep -qxF -- "$package" || fail "spec lacks $package"
 	done
 }
 
