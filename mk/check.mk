@@ -6,10 +6,9 @@
 PACKAGE_TESTS := tests/package.bats
 TESTS ?= $(filter-out $(PACKAGE_TESTS),$(sort $(wildcard tests/*.bats)))
 ROOT := $(abspath $(B))/root
-C_FILES := $(wildcard $(foreach d,libcupti-usdt bpf cuda-trace tests/simcuda tests/workloads \
-	tests/bench,$d/*.[ch]))
+C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
-.PHONY: check check-run root check-packages check-sanitize
+.PHONY: check check-run root check-headers check-packages check-sanitize
 check:
 	$(Q)mk/deps build test
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
@@ -35,3 +34,10 @@ check-sanitize:
 		$(MAKE) --no-print-directory B=$$b SANITIZE=$$s guest workloads || exit 1; \
 		B=$$b SANITIZE=$$s TAP=$(abspath $(B))/tap/$$s tests/run tests/sanitize.bats || exit 1; \
 	done
+
+# Each header compiles alone; those of bpf/ as eBPF too, but for what only that has.
+check-headers: $(SKELETONS)
+	$(Q)for h in $(wildcard libcupti-usdt/*.h cuda-trace/*.h bpf/event.h); do \
+		$(COMPILE) -Werror -fsyntax-only -MF /dev/null -x c -include $$h /dev/null || exit 1; done
+	$(Q)for h in $(wildcard bpf/*.h); do \
+		$(CLANG) $(BPF_CFLAGS) -fsyntax-only -x c -include $$h /dev/null || exit 1; done

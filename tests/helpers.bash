@@ -108,13 +108,13 @@ wait_for() {
 
 # finished PID [SECONDS]: waits for a started process; its exit status is in $status then, as after
 # `run` (and must not be called through it: only its parent can wait for a process).
+# shellcheck disable=SC2034 # status is read by the test
 finished() {
 	local end=$((SECONDS + ${2:-30}))
 	while kill -0 "$1" 2>/dev/null; do
 		[ $SECONDS -lt $end ] || { fail "process $1 does not end"; return 1; }
 		sleep 0.05
 	done
-	# shellcheck disable=SC2034 # read by the test
 	status=0
 	wait "$1" || status=$?
 }

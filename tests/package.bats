@@ -164,7 +164,7 @@ program_survives() {
 		. /deb/functions
 		have new
 		cd /src
-		apt-get -qq install -y --no-install-recommends $(sed -n "s/^Depends: @, //p" debian/tests/control | tr -d ,) >/dev/null
+		apt-get -qq install -y --no-install-recommends $(sed -n "s/^Depends: @, @builddeps@, //p" debian/tests/control | tr -d ,) >/dev/null
 		apt-get -qq build-dep -y --no-install-recommends ./ >/dev/null
 		AUTOPKGTEST_TMP=/tmp/adt TESTS="tests/help.bats" bash debian/tests/installed
 	'

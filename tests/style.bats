@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What CONTRIBUTING.md says of style, as far as a program can see it. Looks at the tree only.
+
+load helpers
+
+setup() {
+	requires git
+	cd "$TOP"
+	[ -e .git ] || skip "needs a git checkout"
+}
+
+# ours PATTERN...: the tracked files that are there.
+ours() {
+	git ls-files -- "$@" | while IFS= read -r file; do [ ! -e "$file" ] || echo "$file"; done
+}
+
+@test "C files match .clang-format (make format)" {
+	requires clang-format
+	ours '*.c' '*.h' | xargs clang-format --dry-run -Werror
+}
+
+@test "C files are at most 500 lines, 100 columns, and none is named util, common, misc or helper" {
+	run -0 ours '*.c' '*.h'
+	for file in $output; do
+		[ "$(wc -l <"$file")" -le 500 ] || fail "$file has more than 500 lines"
+		long=$(expand "$file" | awk 'length > 100 { print FNR; exit }')
+		[ -z "$long" ] || fail "$file:$long is wider than 100 columns"
+	done
+	run grep -E '(^|/|_)(util|utils|common|misc|helper|helpers|manager)\.[ch]$' <<<"$output"
+	assert_output ""
+}
+
+@test "scripts satisfy shellcheck" {
+	requires shellcheck
+	scripts=$(git ls-files | while IFS= read -r file; do
+		[ ! -f "$file" ] || ! head -n 1 "$file" | grep -qE '^#!/bin/(ba)?sh' || echo "$file"
+	done)
+	[ "$(wc -l <<<"$scripts")" -ge 8 ]
+	# shellcheck disable=SC2086 # one word a file
+	shellcheck -S warning $scripts tests/*.bash
+	shellcheck -S warning -s bats -e SC2030,SC2031,SC2154 $(ours 'tests/*.bats')
+}
+
+@test "files (each) say their licence in the first three lines" {
+	run -0 ours
+	for file in $output; do
+		case $file in
+		# What has no comments, or a form of its own, or is prose.
+		LICENSE* | LICENSES/* | VERSION | *.md | *.json | *.svg | *.png | *.txt | *.out | *.jsonl) continue ;;
+		man/*.scd | man/links | .gitignore | .gitattributes | .clang-format | .editorconfig) continue ;;
+		debian/rules | debian/tests/installed) ;;
+		debian/* | etc/ld.so.conf.d/*) continue ;;
+		esac
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' || fail "$file has no SPDX line"
+	done
+}
+
+@test "bpf/ (each file) may be taken under either licence" {
+	run -0 ours bpf/
+	for file in $output; do
+		head -n 1 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' ||
+			fail "$file: not GPL-2.0-only OR BSD-2-Clause"
+	done
+}
+
+@test "files (all) have no TODO, no trailing blanks, and end with a newline" {
+	run git grep -nwE 'TODO|FIXME|XXX|HACK' -- ':!tests/style.bats'
+	assert_output ""
+	run git grep -nIE '[ 	]+$' -- ':!*.md' ':!docs/*' ':!tests/**/*.out'
+	assert_output ""
+	run -0 ours '*.[ch]' '*.sh' '*.mk' '*.bats' '*.awk' '*.scd' '*.sql'
+	for file in $output; do
+		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || fail "$file: no newline at its end"
+	done
+}
+
+@test "version (VERSION, debian/changelog, rpm spec, NEWS.md) is one" {
+	version=$(cat VERSION)
+	[ "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" = "$version" ]
+	[ "$(sed -n 's/^Version: *//p' rpm/cuda-trace.spec)" = "$version" ]
+	if [ -e NEWS.md ]; then
+		grep -qE "^#+ .*\b${version//./\\.}\b" NEWS.md
+	fi
+}
+
+@test "enum of commands (main.c, commands.h, files) is one" {
+	run -0 sed -n 's/.*"\([a-z]*\)", ".*", cmd_\([a-z]*\)},.*/\1 \2/p' cuda-trace/main.c
+	[ "${#lines[@]}" -ge 3 ]
+	for line in "${lines[@]}"; do
+		[ "${line% *}" = "${line#* }" ] || fail "main.c: $line"
+		grep -q "^int cmd_${line% *}(" cuda-trace/commands.h
+		[ -e "man/cuda-trace-${line% *}.1.scd" ] || grep -q "^cuda-trace-${line% *}\.1 " man/links ||
+			fail "no manual page for ${line% *}"
+	done
+}
