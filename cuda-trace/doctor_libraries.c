@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cuda-trace/doctor_libraries.h"
+#include "cuda-trace/doctor_owner.h"
 
 static const char *const source_keys[] = {
 #define KEY(name, key, text) key,
@@ -123,7 +124,7 @@ static struct library *append_library(struct libraries *libraries, const char *p
 	struct library **list, *library;
 
 	if (libraries->count >= LIBRARIES_MAX) {
-		libraries->tree->cut = true;
+		libraries->crowded = true;
 		return NULL;
 	}
 	list = reallocarray(libraries->list, libraries->count + 1, sizeof(*list));
@@ -209,6 +210,8 @@ void libraries__judge(struct libraries *libraries)
 {
 	size_t i;
 
+	if (!libraries->owners)
+		libraries->owners = owners__read(libraries->tree);
 	for (i = 0; i < libraries->count; i++)
 		if (!libraries->list[i]->judged)
 			library__judge(libraries->list[i], libraries);
@@ -241,5 +244,6 @@ void libraries__free(struct libraries *libraries)
 	for (i = 0; i < libraries->header_count; i++)
 		free(libraries->headers[i]);
 	free(libraries->headers);
+	owners__free(libraries->owners);
 	free(libraries->list);
 }

@@ -78,6 +78,8 @@ struct library {
 	bool judged;
 };
 
+struct owners;
+
 struct libraries {
 	struct filetree *tree;
 	uint16_t machine;	   /* what the tree's programs run on */
@@ -85,7 +87,9 @@ struct libraries {
 	bool ask;		   /* may be run: the tree is this machine's own */
 	struct library **list;
 	size_t count;
-	char **headers; /* each cupti.h */
+	struct owners *owners; /* of packages */
+	bool crowded;	       /* more files than are ever looked at */
+	char **headers;	       /* each cupti.h */
 	size_t header_count;
 };
 

@@ -15,11 +15,23 @@
 #include "cuda-trace/doctor_libraries.h"
 #include "cuda-trace/doctor_owner.h"
 
-#define DPKG "/var/lib/dpkg"
+#define DPKG	  "/var/lib/dpkg"
+
+#define OWNED_MAX 4096
+
+/* A file of a Debian package; version "" = no longer installed. */
+struct owned {
+	char *path, *package;
+	char version[96];
+};
+
+struct owners {
+	struct filetree *tree;
+	struct owned *list;
+	size_t count;
+};
 
 struct search {
-	struct filetree *tree;
-	struct library *library;
 	char found[256]; /* of a file name: package, NAME-VERSION, … */
 };
 
@@ -78,48 +90,102 @@ static bool names_file(const struct library *library, const char *path)
 	return !strncmp(library->path, "/usr/lib", 8) && !strcmp(path, library->path + 4);
 }
 
-static int visit_list(void *context, const char *path)
+static void append(struct owners *owners, const char *path, const char *package)
 {
-	struct search *search = context;
-	FILE *file = filetree__stream(search->tree, path);
-	char *line = NULL;
-	size_t room = 0;
-	const char *name;
-	bool found = false;
+	struct owned *list;
 
-	while (file && !found && getline(&line, &room, file) > 0) {
+	if (owners->count >= OWNED_MAX)
+		return;
+	list = reallocarray(owners->list, owners->count + 1, sizeof(*list));
+	if (!list)
+		return;
+	owners->list = list;
+	list += owners->count;
+	list->path = strdup(path);
+	list->package = strdup(package);
+	list->version[0] = '\0';
+	owners->count += list->path && list->package;
+}
+
+/* /var/lib/dpkg/info/PACKAGE[:ARCHITECTURE].list: a path a line. */
+static int read_list(void *context, const char *path)
+{
+	struct owners *owners = context;
+	FILE *file = filetree__stream(owners->tree, path);
+	char *line = NULL, package[256];
+	size_t room = 0;
+
+	snprintf(package, sizeof(package), "%s", strrchr(path, '/') + 1);
+	package[strlen(package) - strlen(".list")] = '\0';
+	package[strcspn(package, ":")] = '\0';
+	while (file && getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		found = names_file(search->library, line);
+		if (strstr(line, "/libcupti"))
+			append(owners, line, package);
 	}
 	free(line);
 	if (file)
 		fclose(file);
-	if (!found)
-		return 0;
-	name = strrchr(path, '/') + 1;
-	snprintf(search->found, sizeof(search->found), "%.*s", (int)strcspn(name, ":"), name);
-	if (strlen(search->found) > 5 &&
-	    !strcmp(search->found + strlen(search->found) - 5, ".list"))
-		search->found[strlen(search->found) - 5] = '\0';
-	return 1;
+	return filetree__exhausted(owners->tree);
 }
 
-static void find_dpkg(struct filetree *tree, struct library *library)
+struct owners *owners__read(struct filetree *tree)
 {
 	/* A libcupti comes in packages of such names; reading all lists would take a second. */
 	static const char *const lists[] = {"*cupti*.list", "cuda*.list", "nvhpc*.list",
 					    "nsight*.list", "nvidia*.list"};
-	struct search search = {.tree = tree, .library = library};
-	char pattern[64], version[96];
+	struct owners *owners = calloc(1, sizeof(*owners));
+	struct owned *owned;
+	char pattern[64];
+	size_t i, k;
+
+	if (!owners)
+		return NULL;
+	owners->tree = tree;
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		snprintf(pattern, sizeof(pattern), DPKG "/info/%s", lists[i]);
+		filetree__glob(tree, pattern, read_list, owners);
+	}
+	for (i = 0; i < owners->count; i++) {
+		owned = &owners->list[i];
+		for (k = 0; k < i && strcmp(owners->list[k].package, owned->package); k++)
+			;
+		if (k < i)
+			strcpy(owned->version, owners->list[k].version);
+		else
+			owner__dpkg_version(tree, owned->package, owned->version,
+					    sizeof(owned->version));
+	}
+	return owners;
+}
+
+void owners__free(struct owners *owners)
+{
 	size_t i;
 
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]) && !*search.found; i++) {
-		snprintf(pattern, sizeof(pattern), DPKG "/info/%s", lists[i]);
-		filetree__glob(tree, pattern, visit_list, &search);
+	if (!owners)
+		return;
+	for (i = 0; i < owners->count; i++) {
+		free(owners->list[i].path);
+		free(owners->list[i].package);
 	}
-	if (*search.found && owner__dpkg_version(tree, search.found, version, sizeof(version)))
-		snprintf(library->owner, sizeof(library->owner), "%.60s %.80s", search.found,
-			 version);
+	free(owners->list);
+	free(owners);
+}
+
+static void find_dpkg(const struct owners *owners, struct library *library)
+{
+	const struct owned *owned;
+	size_t i;
+
+	for (i = 0; owners && i < owners->count; i++) {
+		owned = &owners->list[i];
+		if (!*owned->version || !names_file(library, owned->path))
+			continue;
+		snprintf(library->owner, sizeof(library->owner), "%.60s %.80s", owned->package,
+			 owned->version);
+		return;
+	}
 }
 
 static int take_name(void *context, const char *path)
@@ -139,7 +205,7 @@ static void find_wheel(struct filetree *tree, struct library *library)
 	const char *within = library->source == LIBRARY_SOURCE_TRITON ? "/triton/"
 			     : strstr(library->path, "/torch/lib/")   ? "/torch/lib/"
 								      : "/nvidia/";
-	struct search search = {.tree = tree, .library = library};
+	struct search search = {.found = ""};
 	const char *end = strstr(library->path, within);
 	char pattern[FILETREE_PATH_MAX], *at, *dash;
 
@@ -160,7 +226,7 @@ static void find_wheel(struct filetree *tree, struct library *library)
 
 static void find_conda(struct filetree *tree, struct library *library)
 {
-	struct search search = {.tree = tree, .library = library};
+	struct search search = {.found = ""};
 	const char *end = strstr(library->path, "/targets/");
 	char pattern[FILETREE_PATH_MAX], *version, *build;
 
@@ -231,7 +297,7 @@ static void find_rpm(struct filetree *tree, struct library *library)
 		snprintf(library->owner, sizeof(library->owner), "%s", line);
 }
 
-void owner__find(struct filetree *tree, struct library *library)
+void owner__find(struct filetree *tree, const struct owners *owners, struct library *library)
 {
 	if (strstr(library->path, "-packages/")) {
 		find_wheel(tree, library);
@@ -241,7 +307,7 @@ void owner__find(struct filetree *tree, struct library *library)
 		find_conda(tree, library);
 		return;
 	}
-	find_dpkg(tree, library);
+	find_dpkg(owners, library);
 	if (!*library->owner)
 		find_rpm(tree, library);
 }

@@ -163,6 +163,10 @@ void report__coverage(const struct libraries *libraries, struct findings *findin
 	else if (tree->partial)
 		findings__add(findings, FINDING_NOTE, "search_partial", mend,
 			      "folders with very many files were not searched to their end");
+	if (libraries->crowded)
+		findings__add(findings, FINDING_NOTE, "search_crowded", NULL,
+			      "only the first %zu files are listed: no real system has so many",
+			      libraries->count);
 	if (tree->denied)
 		findings__add(findings, FINDING_NOTE, "search_denied", "run it with sudo",
 			      "%llu folder%s of other users could not be looked into",
