@@ -87,6 +87,10 @@ static void take(const CUpti_Activity *record)
 	case CUPTI_KIND_UNIFIED:
 		seen.subtypes[record->kind][unified->counter % SUBTYPES] += unified->value;
 		break;
+	case CUPTI_KIND_DEVICE: /* its name is the client's to free */
+		free((void *)((const CUpti_Device *)record)->name);
+		seen.subtypes[record->kind][0]++;
+		break;
 	default:
 		seen.subtypes[record->kind % 64][0]++;
 	}

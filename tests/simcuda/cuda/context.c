@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Contexts, created and primary, and each thread's stack of them.
-#include <stdlib.h>
 #include "tests/simcuda/cuda/driver.h"
 
 static struct CUctx_st primaries[16];
@@ -124,9 +123,7 @@ CUresult sim_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice device
 		return CUDA_ERROR_INVALID_DEVICE;
 	if (thread->depth == 16)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	context = calloc(1, sizeof(*context));
-	if (!context)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	context = object__new(sizeof(*context));
 	pthread_mutex_lock(&lock);
 	context__create(context, device, false);
 	pthread_mutex_unlock(&lock);
@@ -150,7 +147,7 @@ CUresult sim_cuCtxDestroy_v2(CUcontext context)
 	if (context__peek() == context)
 		thread->depth--;
 	context__close(context);
-	free(context);
+	object__free(context);
 	return CUDA_SUCCESS;
 }
 

@@ -145,6 +145,9 @@ DRIVER_CALLS_BARE(SIM_IMPLEMENTATION_BARE)
 const struct settings *settings__get(void);
 void log__line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+void *object__new(size_t size);
+void object__free(void *object);
+
 uint64_t clock__now(void);
 void clock__wait_until(uint64_t time);
 

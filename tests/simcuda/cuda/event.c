@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Events: the time at which a stream reaches the point where the event was recorded.
-#include <stdlib.h>
 #include "tests/simcuda/cuda/driver.h"
 
 struct CUevent_st {
@@ -28,9 +27,7 @@ CUresult sim_cuEventCreate(CUevent *handle, unsigned int flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (result)
 		return result;
-	event = calloc(1, sizeof(*event));
-	if (!event)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	event = object__new(sizeof(*event));
 	event->magic = MAGIC_EVENT;
 	event->id = atomic_fetch_add(&last_id, 1) + 1;
 	event->flags = flags;
@@ -44,7 +41,7 @@ CUresult sim_cuEventDestroy_v2(CUevent event)
 	if (!event__valid(event))
 		return CUDA_ERROR_INVALID_HANDLE;
 	event->magic = 0;
-	free(event);
+	object__free(event);
 	return CUDA_SUCCESS;
 }
 

@@ -2,7 +2,6 @@
 // Graphs: nodes run one after the other in the order in which they were added, which every set of
 // dependencies allows that only points backwards. A launch gives each node's record the launch's
 // correlation id, or one record of the whole graph when graphs are traced as wholes.
-#include <stdlib.h>
 #include <string.h>
 #include "tests/simcuda/cuda/driver.h"
 
@@ -63,14 +62,12 @@ static bool graph__valid(CUgraph graph)
 
 CUgraph graph__new(void)
 {
-	CUgraph graph = calloc(1, sizeof(*graph));
+	CUgraph graph = object__new(sizeof(*graph));
 
-	if (graph) {
-		graph->magic = MAGIC_GRAPH;
-		graph->id = atomic_fetch_add(&last_id, 1) + 1;
-		graph->last = &graph->first;
-		graph__tell(RESOURCE_GRAPH_CREATED, (struct graph_data){.graph = graph});
-	}
+	graph->magic = MAGIC_GRAPH;
+	graph->id = atomic_fetch_add(&last_id, 1) + 1;
+	graph->last = &graph->first;
+	graph__tell(RESOURCE_GRAPH_CREATED, (struct graph_data){.graph = graph});
 	return graph;
 }
 
@@ -82,18 +79,16 @@ static void graph__free(CUgraph graph)
 
 		graph->first = node->next;
 		node->magic = 0;
-		free(node);
+		object__free(node);
 	}
 	graph->magic = 0;
-	free(graph);
+	object__free(graph);
 }
 
 static CUgraphNode graph__append(CUgraph graph)
 {
-	CUgraphNode node = calloc(1, sizeof(*node));
+	CUgraphNode node = object__new(sizeof(*node));
 
-	if (!node)
-		abort();
 	node->magic = MAGIC_NODE;
 	node->id = (uint64_t)graph->id << 32 | ++graph->nodes;
 	*graph->last = node;
@@ -173,7 +168,7 @@ CUresult sim_cuGraphCreate(CUgraph *handle, unsigned int flags)
 	if (!handle || flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	*handle = graph__new();
-	return *handle ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphDestroy(CUgraph graph)
@@ -265,13 +260,9 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 
 	if (!handle || !graph__valid(graph))
 		return CUDA_ERROR_INVALID_VALUE;
-	exec = calloc(1, sizeof(*exec));
-	if (!exec)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	exec = object__new(sizeof(*exec));
 	exec->magic = MAGIC_EXEC;
 	exec->graph = graph__new();
-	if (!exec->graph)
-		abort();
 	exec__copy_nodes(exec, graph);
 	graph__tell(
 		RESOURCE_EXEC_CREATED,
@@ -287,7 +278,7 @@ CUresult sim_cuGraphExecDestroy(CUgraphExec exec)
 	graph__tell(RESOURCE_EXEC_DESTROY, (struct graph_data){.graph = exec->graph, .exec = exec});
 	graph__free(exec->graph);
 	exec->magic = 0;
-	free(exec);
+	object__free(exec);
 	return CUDA_SUCCESS;
 }
 

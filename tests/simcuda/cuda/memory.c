@@ -376,9 +376,7 @@ CUresult sim_cuMemPoolCreate(CUmemoryPool *handle, const CUmemPoolProps *propert
 	if (!handle || !properties || properties->location.type != CU_MEM_LOCATION_DEVICE ||
 	    properties->location.id >= device__count())
 		return CUDA_ERROR_INVALID_VALUE;
-	pool = calloc(1, sizeof(*pool));
-	if (!pool)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	pool = object__new(sizeof(*pool));
 	pool->magic = MAGIC_POOL;
 	pool->device = properties->location.id;
 	*handle = pool;
@@ -392,7 +390,7 @@ CUresult sim_cuMemPoolDestroy(CUmemoryPool pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	pool__report(pool, 2, 0);
 	pool->magic = 0;
-	free(pool);
+	object__free(pool);
 	return CUDA_SUCCESS;
 }
 

@@ -94,9 +94,7 @@ static void module__parse(CUmodule module, const char *text)
 		if (at == name)
 			continue;
 		next = strstr(at, ".entry");
-		function = calloc(1, sizeof(*function));
-		if (!function)
-			abort();
+		function = object__new(sizeof(*function));
 		function->magic = MAGIC_FUNCTION;
 		function->name = name__intern(name, at - name);
 		function->kernel = kernel__find(function->name);
@@ -137,9 +135,7 @@ static CUresult module__load(CUmodule *handle, const char *image)
 		return CUDA_ERROR_INVALID_IMAGE;
 	if (!strstr(image, ".version") || !strstr(image, ".target"))
 		return CUDA_ERROR_INVALID_PTX;
-	module = calloc(1, sizeof(*module));
-	if (!module)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	module = object__new(sizeof(*module));
 	module->magic = MAGIC_MODULE;
 	module->id = atomic_fetch_add(&last_id, 1) + 1;
 	module__parse(module, image);
@@ -175,10 +171,10 @@ static CUresult module__unload(CUmodule module)
 
 		module->functions = function->next;
 		function->magic = 0;
-		free(function);
+		object__free(function);
 	}
 	module->magic = 0;
-	free(module);
+	object__free(module);
 	return CUDA_SUCCESS;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams as timelines: work gets its start and end when it is put on a stream, and whoever
 // synchronises really waits until that time. Nobody does the work.
-#include <stdlib.h>
 #include "tests/simcuda/cuda/driver.h"
 
 /* As many pieces of work fit on a stream before the host has to wait, as on a real GPU. */
@@ -11,10 +10,8 @@ static _Atomic uint32_t last_id = 6;
 
 CUstream stream__new(CUcontext context, unsigned int flags, int priority)
 {
-	CUstream stream = calloc(1, sizeof(*stream));
+	CUstream stream = object__new(sizeof(*stream));
 
-	if (!stream)
-		abort();
 	stream->magic = MAGIC_STREAM;
 	stream->id = atomic_fetch_add(&last_id, 1) + 1;
 	stream->context = context;
@@ -42,7 +39,7 @@ void stream__free(CUstream stream)
 	pthread_mutex_unlock(&context->lock);
 	stream->magic = 0;
 	pthread_mutex_destroy(&stream->lock);
-	free(stream);
+	object__free(stream);
 }
 
 void stream__report(CUstream stream)
@@ -261,7 +258,7 @@ CUresult sim_cuStreamBeginCapture_v2(CUstream handle, int mode)
 	if (stream->capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	stream->capture = graph__new();
-	return stream->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *graph)
