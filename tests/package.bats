@@ -215,7 +215,8 @@ program_survives() {
 		in_root "$ROOTS/cross" '
 			dpkg --add-architecture arm64
 			apt-get -qq update
-			apt-get -qq install -y --no-install-recommends build-essential crossbuild-essential-arm64 >/dev/null
+			apt-get -qq install -y --no-install-recommends build-essential \
+				crossbuild-essential-arm64 libc6-dev:arm64 libstdc++-12-dev:arm64 >/dev/null
 		'
 		touch "$ROOTS/cross.done"
 	fi
