@@ -43,9 +43,11 @@ in_root() {
 			touch "$0/dev/$node"
 			mount --bind "/dev/$node" "$0/dev/$node"
 		done
+		mkdir "$0/dev/pts"
+		mount -t devpts -o newinstance,ptmxmode=666 devpts "$0/dev/pts"
+		ln -s pts/ptmx "$0/dev/ptmx"
 		ln -s /proc/self/fd "$0/dev/fd"
-		export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-		unset TMPDIR
-		exec chroot "$0" bash -euo pipefail -c "$@"
+		exec env -i DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/root SHELL=/bin/sh \
+			PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$0" bash -euo pipefail -c "$@"
 	' "$dir" "$script" in_root "$@" </dev/null
 }
