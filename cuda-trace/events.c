@@ -46,5 +46,8 @@ const char *events__parse(const char *list, uint32_t *groups)
 		list += length;
 		list += *list == ',';
 	}
+	/* All calls that fail: the two families would tell of some a second time. */
+	if (*groups & GROUP(API_ERROR))
+		*groups &= ~(GROUP(API_COPY) | GROUP(API_MEMORY));
 	return NULL;
 }

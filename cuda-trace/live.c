@@ -15,6 +15,14 @@
 #include "cuda-trace/sources.h"
 
 #define SWEEP_SECONDS 30 /* between looks for processes whose end was not told */
+#define CGROUPS	      256
+
+/* Where a process runs. Looked up as soon as it tells of itself: /proc forgets it with its end. */
+struct origin {
+	uint64_t id; /* of the cgroup */
+	char cgroup[256];
+	char container[16];
+};
 
 struct live {
 	struct session *session;
@@ -26,6 +34,8 @@ struct live {
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name;
+	time_t next_end_collect;
+	struct origin origins[CGROUPS]; /* by id: for processes that ended before they were seen */
 	const struct process *ending; /* whose end is being told: it has its names still */
 };
 
@@ -47,17 +57,39 @@ static struct live_process *find(struct live *live, uint32_t pid, uint64_t insta
 	return NULL;
 }
 
+static void told_start(void *context, struct process *told)
+{
+	struct live *live = context;
+	struct origin *cached = &live->origins[told->cgroup % CGROUPS], *origin;
+
+	origin = told->data = calloc(1, sizeof(*origin));
+	if (!origin)
+		return;
+	origin->id = told->cgroup;
+	cgroup__of(told->pid, origin->cgroup, sizeof(origin->cgroup));
+	cgroup__container(origin->cgroup, origin->container, sizeof(origin->container));
+	if (*origin->cgroup)
+		*cached = *origin;
+	else if (cached->id == told->cgroup)
+		*origin = *cached;
+}
+
 /* With the end its names go: what it did since the last collect must be handed out before. */
 static void told_end(void *context, struct process *told)
 {
 	struct live *live = context;
 	struct live_process *process;
+	time_t now = time(NULL);
 
-	if (live->by_name) {
+	/* Without kernel names only the devices' are at stake: not for each of a thousand. */
+	if (live->by_name || now >= live->next_end_collect) {
+		live->next_end_collect = now + 1;
 		live->ending = told;
 		live__collect(live);
 		live->ending = NULL;
 	}
+	free(told->data);
+	told->data = NULL;
 	process = find(live, told->pid, told->instance);
 	if (!process)
 		return;
@@ -85,6 +117,21 @@ static void find_told(struct live *live, struct live_process *process)
 		session__each_process(live->session, link_told, process);
 }
 
+static void find_origin(struct live *live, struct live_process *process)
+{
+	const struct origin *origin = process->told ? process->told->data : NULL;
+
+	if (!origin && live->origins[process->state.cgroup % CGROUPS].id == process->state.cgroup)
+		origin = &live->origins[process->state.cgroup % CGROUPS];
+	if (origin) {
+		memcpy(process->cgroup, origin->cgroup, sizeof(process->cgroup));
+		memcpy(process->container, origin->container, sizeof(process->container));
+		return;
+	}
+	cgroup__of(process->key.pid, process->cgroup, sizeof(process->cgroup));
+	cgroup__container(process->cgroup, process->container, sizeof(process->container));
+}
+
 static void start_process(struct live *live, uint32_t slot, const struct aggregate_process_key *key,
 			  const struct aggregate_process *state)
 {
@@ -96,10 +143,9 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	process->key = *key;
 	process->state = *state;
 	process->state.comm[sizeof(state->comm) - 1] = 0;
-	cgroup__of(key->pid, process->cgroup, sizeof(process->cgroup));
-	cgroup__container(process->cgroup, process->container, sizeof(process->container));
 	live->slots[slot] = process;
 	find_told(live, process);
+	find_origin(live, process);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, process);
 }
@@ -185,6 +231,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	struct session_options session = options->session;
 	const struct sink told = {
 		.context = live,
+		.process_start = told_start,
 		.record = no_record,
 		.process_end = told_end,
 	};
@@ -346,10 +393,18 @@ int live__add_pid(struct live *live, uint32_t pid)
 	return session__add_pid(live->session, pid);
 }
 
+static void free_origin(void *context, struct process *told)
+{
+	free(told->data);
+	told->data = NULL;
+}
+
 void live__close(struct live *live)
 {
 	if (!live)
 		return;
+	if (live->session)
+		session__each_process(live->session, free_origin, NULL);
 	aggregate__close(live->aggregate);
 	session__close(live->session);
 	sources__free(live->sources);

@@ -68,10 +68,10 @@ struct bounds {
 	int first;
 	int last;
 	int step;
-	double scale;
+	double unit;
 };
 
-static const struct bounds ns_bounds = {10, 36, 2, 1e-9}; /* 1.024 us ... 68.7 s */
+static const struct bounds ns_bounds = {10, 36, 2, 1e9}; /* 1.024 us ... 68.7 s */
 static const struct bounds block_bounds = {5, 10, 1, 1};
 static const struct bounds grid_bounds = {0, 24, 4, 1};
 static const struct bounds threads_bounds = {5, 29, 3, 1};
@@ -88,7 +88,7 @@ static void put_histogram(struct exposition *exposition, const char *labels, dou
 	for (int bound = bounds->first; bound <= bounds->last; bound += bounds->step) {
 		while (bucket <= bound)
 			below += histogram->buckets[bucket++];
-		limits[count] = (double)(1ull << bound) * bounds->scale;
+		limits[count] = (double)(1ull << bound) / bounds->unit;
 		cumulative[count++] = below;
 	}
 	exposition__histogram(exposition, labels,
@@ -97,7 +97,7 @@ static void put_histogram(struct exposition *exposition, const char *labels, dou
 				      .cumulative = cumulative,
 				      .count_of_bounds = count,
 				      .count = histogram->count,
-				      .sum = histogram->sum * bounds->scale,
+				      .sum = histogram->sum / bounds->unit,
 			      },
 			      created);
 }
