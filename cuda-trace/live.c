@@ -36,7 +36,7 @@ struct live {
 	bool by_name;
 	time_t next_end_collect;
 	struct origin origins[CGROUPS]; /* by id: for processes that ended before they were seen */
-	const struct process *ending; /* whose end is being told: it has its names still */
+	const struct process *ending;	/* whose end is being told: it has its names still */
 };
 
 static struct live_process *process_of(struct live *live, uint32_t slot)

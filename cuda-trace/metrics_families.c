@@ -177,14 +177,16 @@ static void write_memory(struct pass *pass, const struct series *series)
 
 static void write_syncs(struct pass *pass, const struct series *series)
 {
-	static const char *const types[SUMS_SYNC_TYPES] = {"unknown", "event", "stream_event",
-							   "stream", "context"};
+	static const char *const types[SUMS_SYNC_TYPES] = {"unknown", "event", "", "stream",
+							   "context"};
 	char labels[LABELS_MAX];
 
+	/* When a stream waits for an event, the host does not. */
 	for (int type = 0; type < SUMS_SYNC_TYPES; type++)
-		put_histogram(pass->exposition,
-			      with(labels, sizeof(labels), series, "type", types[type]),
-			      series->created, &series->sums.syncs[type], pass->bounds);
+		if (type != SUMS_SYNC_STREAM_EVENT)
+			put_histogram(pass->exposition,
+				      with(labels, sizeof(labels), series, "type", types[type]),
+				      series->created, &series->sums.syncs[type], pass->bounds);
 }
 
 static void write_errors(struct pass *pass, const struct series *series)

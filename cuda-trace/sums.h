@@ -31,10 +31,11 @@ enum sums_direction {
 		SUMS_DIRECTION_COUNT
 };
 
-#define SUMS_MEMORY_KINDS   10 /* CUpti_ActivityMemoryKind, others are 0 */
-#define SUMS_SYNC_TYPES	    5
-#define SUMS_UVM_COUNTERS   9
-#define SUMS_OVERHEAD_KINDS 7
+#define SUMS_MEMORY_KINDS      10 /* CUpti_ActivityMemoryKind, others are 0 */
+#define SUMS_SYNC_TYPES	       5
+#define SUMS_SYNC_STREAM_EVENT 2 /* a stream waits, not the host */
+#define SUMS_UVM_COUNTERS      9
+#define SUMS_OVERHEAD_KINDS    7
 
 struct sums {
 	uint64_t launches; /* of kernels, successful */

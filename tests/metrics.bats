@@ -106,10 +106,11 @@ value() {
 @test "metrics (four threads and two devices at once) loses and doubles nothing" {
 	export CUDA_TRACE_GUEST=$CROWD
 	exporter
-	"$CROWD" --launches 400000 --threads 4 --devices 2 --failures 10 --wait-ms 5000 >crowd.out &
+	"$CROWD" --launches 400000 --threads 4 --devices 2 --failures 10 --wait-ms 5000 >crowd.out 3>&- &
+	local crowd=$!
 	# Each scrape flips the generations under the running batches.
 	for _ in 1 2 3 4 5 6 7 8 9 10; do scrape; done
-	wait
+	wait $crowd
 	sleep 0.2
 	scrape
 	assert_equal "$(value crowd cuda_kernel_launches_total)" "$(expect_key crowd.out launches)"
@@ -175,7 +176,8 @@ value() {
 	run awk '/^cuda_kernel_launches_total/ { n++ } END { print n }' scrape
 	assert [ "$output" -le 21 ]
 	assert [ "$output" -ge 20 ]
-	assert [ "$(awk '/^cuda_trace_label_sets_evicted_total/ { print $NF }' scrape)" -ge 200 ]
+	# What found no room is told, whichever way it went.
+	assert [ "$(awk '/^cuda_trace_label_sets_(evicted|folded)_total/ { s += $NF } END { print s }' scrape)" -ge 200 ]
 	assert_equal "$(awk '/^cuda_trace_records_total{probe="launch_batch"/ { print $NF }' scrape)" 192000
 }
 
@@ -274,12 +276,11 @@ value() {
 @test "metrics (hostile process name) escapes it" {
 	export CUDA_TRACE_GUEST=$CROWD
 	exporter --events kernels
-	cp "$CROWD" $'a"b\\\nc'
-	CUDA_TRACE_GUEST= ./$'a"b\\\nc' --wait-ms 3000 >crowd.out || true
-	sleep 1.5
-	./$'a"b\\\nc' --wait-ms 3000 >crowd.out
+	# The same file under another name: probes belong to files.
+	ln "$CROWD" $'a"b\\\nc' || skip "needs hard links"
+	./$'a"b\\\nc' --wait-ms 5000 >crowd.out
 	sleep 0.3
 	scrape
-	run grep -c '^cuda_kernel_launches_total{comm="a\\"b\\\\\\\\x0ac"' scrape
+	run grep -cF 'cuda_kernel_launches_total{comm="a\"b\\\\x0ac",' scrape
 	assert_output 1
 }
