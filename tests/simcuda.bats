@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
 # The simulated driver itself: that it does what tests/simcuda/README.md claims, and that the test
 # programs tell the truth about what they do. Needs neither root nor a GPU.
 

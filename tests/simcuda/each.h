@@ -7,10 +7,10 @@
 #define TESTS_SIMCUDA_EACH_H
 
 /* clang-format off */
-#define SIM_CAT_(a, b)                                                   a##b
-#define SIM_CAT(a, b)                                                    SIM_CAT_(a, b)
-#define SIM_NTH(a, b, c, d, e, f, g, h, i, j, k, n, ...)                 n
-#define SIM_COUNT(...)                                                   SIM_NTH(__VA_ARGS__, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define SIM_CAT_(a, b) a##b
+#define SIM_CAT(a, b) SIM_CAT_(a, b)
+#define SIM_NTH(a, b, c, d, e, f, g, h, i, j, k, n, ...) n
+#define SIM_COUNT(...) SIM_NTH(__VA_ARGS__, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 
 /* m is applied to each pair, s stands between them: SIM_COMMA or SIM_SEMICOLON. */
 #define SIM_EACH(m, s, ...)       SIM_CAT(SIM_EACH_, SIM_COUNT(__VA_ARGS__))(m, s, __VA_ARGS__)

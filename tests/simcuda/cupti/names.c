@@ -4,13 +4,13 @@
 #include "tests/simcuda/cupti/tracer.h"
 
 /* clang-format off */
-#define DRIVER_ROW(number, function, ...)           { CUPTI_DOMAIN_DRIVER, number, #function },
-#define RUNTIME_ROW(number, function, version, ...) { CUPTI_DOMAIN_RUNTIME, number, #function "_v" #version },
-#define BARE_ROW(number, function, version)         { CUPTI_DOMAIN_RUNTIME, number, #function "_v" #version },
+#define DRIVER_ROW(number, function, ...)           { 1, number, #function },
+#define RUNTIME_ROW(number, function, version, ...) { 2, number, #function "_v" #version },
+#define BARE_ROW(number, function, version)         { 2, number, #function "_v" #version },
 /* clang-format on */
 
 static const struct {
-	int domain;
+	int domain; /* CUPTI_DOMAIN_DRIVER or CUPTI_DOMAIN_RUNTIME */
 	uint32_t cbid;
 	const char *name;
 } names[] = {DRIVER_CALLS(DRIVER_ROW) DRIVER_CALLS_BARE(DRIVER_ROW) RUNTIME_CALLS(RUNTIME_ROW)
