@@ -6,15 +6,32 @@
 #include <string.h>
 #include <time.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/groups.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/stat_report.h"
 #include "cuda-trace/watch.h"
 
-#define DEFAULT_LINES 25
+#define DEFAULT_LINES  25
+#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors"
+
+struct stat_options {
+	struct options shared; /* first: the shared rows mean its fields */
+	const char *events;
+	bool errors, graph_nodes;
+};
 
 static const struct option_row rows[] = {
+	{OPTION_TEXT, 'e', "events", "LIST",
+	 "what to sum up, of: kernels, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
+	 "api, unified,\nnvtx, overhead (default " DEFAULT_EVENTS ")",
+	 offsetof(struct stat_options, events)},
+	{OPTION_FLAG, 0, "errors", NULL, "failed calls of any kind, too (the default has it)",
+	 offsetof(struct stat_options, errors)},
+	{OPTION_FLAG, 0, "graph-nodes", NULL,
+	 "each kernel of a graph with its node, also if \"graphs\"\nis asked for",
+	 offsetof(struct stat_options, graph_nodes)},
 	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
-	 offsetof(struct options, count)},
+	 offsetof(struct stat_options, shared.count)},
 	{},
 };
 
@@ -32,7 +49,7 @@ static const struct option_usage usage = {
 };
 
 struct stat {
-	struct options options;
+	struct stat_options options;
 	struct pattern *pattern;
 	struct stat_table table;
 	FILE *output;
@@ -90,12 +107,12 @@ static void on_finish(void *context, struct session *session)
 		.duration_ns = now_ns() - stat->started,
 		.first_record_ns =
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
-		.most_kernels = stat->options.count ? stat->options.count : DEFAULT_LINES,
+		.most_kernels = stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
 	};
 
 	session__lost(session, &lost);
 	stat_table__sort(&stat->table);
-	if (stat->options.json)
+	if (stat->options.shared.json)
 		stat_report__json(stat->output, &report);
 	else
 		stat_report__text(stat->output, &report);
@@ -103,7 +120,7 @@ static void on_finish(void *context, struct session *session)
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat stat = {.options = OPTIONS_INIT};
+	struct stat stat = {.options.shared = OPTIONS_INIT};
 	const struct sink sink = {
 		.context = &stat,
 		.process_start = on_process_start,
@@ -111,10 +128,9 @@ int cmd_stat(int argc, char **argv)
 		.process_end = on_process_end,
 		.process_error = losses__say_error,
 	};
-	const struct watch watch = {
+	struct watch watch = {
 		.command = "stat",
-		.options = &stat.options,
-		.groups = 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL,
+		.options = &stat.options.shared,
 		.sink = &sink,
 		.context = &stat,
 		.start = on_start,
@@ -125,11 +141,20 @@ int cmd_stat(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &stat.options, argc, argv, operand);
+	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	stat.pattern = pattern__new(stat.options.kernel);
-	if (!stat.pattern || stat_table__init(&stat.table, stat.pattern, stat.options.min_duration))
+	if (groups__parse(stat.options.events ? stat.options.events : DEFAULT_EVENTS,
+			  &watch.groups))
+		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	if (stat.options.shared.runtime)
+		watch.groups |= 1u << CUDA_GROUP_RUNTIME;
+	if (stat.options.errors)
+		watch.groups |= 1u << CUDA_GROUP_API_ERROR;
+	if (stat.options.graph_nodes)
+		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
+	stat.pattern = pattern__new(stat.options.shared.kernel);
+	if (!stat.pattern || stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
 	status = watch__run(&watch);
 	stat_table__free(&stat.table);

@@ -131,15 +131,27 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 /* What this version reads of each kind; older guests may send less, newer ones more. */
 static size_t known_size(uint16_t kind)
 {
-	switch (kind) {
-	case CUDA_RECORD_LAUNCH:
-	case CUDA_RECORD_GRAPH_LAUNCH:
-		return sizeof(struct cuda_launch);
-	case CUDA_RECORD_KERNEL:
-		return sizeof(struct cuda_kernel);
-	default:
-		return 0;
-	}
+	static const uint16_t sizes[] = {
+		[CUDA_RECORD_LAUNCH] = sizeof(struct cuda_launch),
+		[CUDA_RECORD_GRAPH_LAUNCH] = sizeof(struct cuda_launch),
+		[CUDA_RECORD_KERNEL] = sizeof(struct cuda_kernel),
+		[CUDA_RECORD_MEMCPY] = sizeof(struct cuda_memcpy),
+		[CUDA_RECORD_MEMSET] = sizeof(struct cuda_memset),
+		[CUDA_RECORD_MEMORY] = sizeof(struct cuda_memory),
+		[CUDA_RECORD_MEMORY_POOL] = sizeof(struct cuda_memory_pool),
+		[CUDA_RECORD_SYNC] = sizeof(struct cuda_sync),
+		[CUDA_RECORD_GRAPH] = sizeof(struct cuda_graph),
+		[CUDA_RECORD_API] = sizeof(struct cuda_api),
+		[CUDA_RECORD_OVERHEAD] = sizeof(struct cuda_overhead),
+		[CUDA_RECORD_JIT] = sizeof(struct cuda_jit),
+		[CUDA_RECORD_UVM] = sizeof(struct cuda_uvm),
+		[CUDA_RECORD_NVTX] = sizeof(struct cuda_nvtx),
+		[CUDA_RECORD_DEVICE] = sizeof(struct cuda_device),
+		[CUDA_RECORD_CONTEXT] = sizeof(struct cuda_context),
+		[CUDA_RECORD_STREAM] = sizeof(struct cuda_stream),
+	};
+
+	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;
 }
 
 static void deliver_short(struct intake *intake, struct process *process,
@@ -162,6 +174,7 @@ static void take_batch(struct intake *intake, const struct event *event)
 
 	if (!process || event->group >= CUDA_GROUP_COUNT)
 		return;
+	process->group = event->group;
 	while (at + sizeof(struct cuda_record) <= event->bytes) {
 		const struct cuda_record *record = (const void *)(event->data + at);
 		size_t known;

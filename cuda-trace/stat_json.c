@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "cuda-trace/cgroup.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/stat_json.h"
 #include "cuda-trace/states.h"
 #include "cuda-trace/text.h"
 
@@ -17,7 +18,7 @@ static void put_number(struct json_object *object, const char *key, uint64_t num
 }
 
 /* json-c would pass invalid UTF-8 through; text__write_json() is what makes text valid. */
-static void put_text(struct json_object *object, const char *key, const char *text)
+void stat_json__put_text(struct json_object *object, const char *key, const char *text)
 {
 	struct json_object *value = NULL;
 	char *json = NULL;
@@ -50,6 +51,15 @@ static void put_sums(struct json_object *object, const struct stat_sums *sums)
 	put_number(object, "kernels", sums->kernels);
 	put_number(object, "gpu_ns", sums->gpu_ns);
 	put_number(object, "unfinished", stat_report__unfinished(sums));
+	put_number(object, "memcpys", sums->memcpys);
+	put_number(object, "memcpy_bytes", sums->memcpy_bytes);
+	put_number(object, "memsets", sums->memsets);
+	put_number(object, "allocs", sums->allocs);
+	put_number(object, "frees", sums->frees);
+	put_number(object, "live_bytes", sums->live_bytes);
+	put_number(object, "syncs", sums->syncs);
+	put_number(object, "sync_ns", sums->sync_ns);
+	put_number(object, "api_errors", sums->api_errors);
 }
 
 static struct json_object *kernels(const struct stat_table *table)
@@ -62,7 +72,7 @@ static struct json_object *kernels(const struct stat_table *table)
 		uint64_t all = table->totals.gpu_ns ? table->totals.gpu_ns : 1;
 		uint64_t count = kernel->count ? kernel->count : 1;
 
-		put_text(object, "name", kernel->name);
+		stat_json__put_text(object, "name", kernel->name);
 		put_number(object, "launches", kernel->launches);
 		put_number(object, "launch_errors", kernel->launch_errors);
 		put_number(object, "count", kernel->count);
@@ -85,19 +95,19 @@ static void put_guest(struct json_object *object, const struct cuda_status *stat
 {
 	const char *trouble = states__trouble(status);
 
-	put_text(object, "state", states__key(status));
+	stat_json__put_text(object, "state", states__key(status));
 	if (trouble)
-		put_text(object, "trouble", trouble);
+		stat_json__put_text(object, "trouble", trouble);
 	if (!status->version)
 		return;
 	put_number(object, "cupti_version", status->cupti_version);
 	put_number(object, "driver_version", status->driver_version);
-	put_text(object, "cupti_path", status->cupti_path);
+	stat_json__put_text(object, "cupti_path", status->cupti_path);
 	put_number(object, "prime_us", status->prime_us);
 	put_number(object, "switch_us", status->switch_us);
 	put_number(object, "guest_resident_kib", status->resident_kib);
 	if (*status->holder)
-		put_text(object, "holder", status->holder);
+		stat_json__put_text(object, "holder", status->holder);
 }
 
 static struct json_object *processes(const struct stat_table *table)
@@ -111,13 +121,13 @@ static struct json_object *processes(const struct stat_table *table)
 
 		cgroup__container(process->cgroup, container, sizeof(container));
 		put_number(object, "pid", process->pid);
-		put_text(object, "process", process->comm);
+		stat_json__put_text(object, "process", process->comm);
 		put_number(object, "uid", process->uid);
-		put_text(object, "cgroup", process->cgroup);
-		put_text(object, "container", container);
+		stat_json__put_text(object, "cgroup", process->cgroup);
+		stat_json__put_text(object, "container", container);
 		put_sums(object, &process->sums);
 		put_guest(object, &process->status);
-		put_text(object, "source", "cupti");
+		stat_json__put_text(object, "source", "cupti");
 		json_object_object_add(object, "exit_status",
 				       process->exit_status < 0
 					       ? NULL
@@ -137,10 +147,11 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 			       report->first_record_ns < 0
 				       ? NULL
 				       : json_object_new_double(report->first_record_ns / 1e6));
-	put_text(object, "source", stat_report__source(report));
+	stat_json__put_text(object, "source", stat_report__source(report));
 	put_sums(totals, &report->table->totals);
 	json_object_object_add(object, "totals", totals);
 	json_object_object_add(object, "kernels", kernels(report->table));
+	stat_json__put_events(object, report->table);
 	json_object_object_add(object, "processes", processes(report->table));
 	json_object_object_add(object, "lost", losses__json(report->lost));
 	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));

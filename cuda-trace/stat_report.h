@@ -18,6 +18,8 @@ struct stat_report {
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);
+/* Of it: all but kernels, processes and totals. */
+void stat_report__text_events(FILE *file, const struct stat_report *report);
 void stat_report__json(FILE *file, const struct stat_report *report);
 /* "cupti", or "none" when nothing was seen. */
 const char *stat_report__source(const struct stat_report *report);

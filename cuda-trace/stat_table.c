@@ -14,6 +14,8 @@
 #define MOST_KERNELS   32768
 #define MOST_NAMES     (12u << 20) /* bytes */
 #define MOST_PROCESSES 8192
+#define MOST_MEMORY    4096
+#define MOST_TIMED     32 /* half a MiB each */
 #define HEADS	       8192
 #define NONE	       UINT32_MAX
 
@@ -33,6 +35,9 @@ struct tally {
 	uint32_t mask;
 	struct by_id rest;
 	char cgroup[256];
+	struct stat_events events;
+	struct stat_heap *heap;
+	struct stat_time *time; /* NULL = not mapped */
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
@@ -54,6 +59,7 @@ void stat_table__free(struct stat_table *table)
 			free((char *)table->kernels[i].name);
 	free(table->kernels);
 	free(table->processes);
+	free(table->memory);
 	free(table->heads);
 	free(table->next);
 }
@@ -67,6 +73,11 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		return;
 	tally->mask = 63;
 	tally->slots = calloc(tally->mask + 1, sizeof(*tally->slots));
+	tally->heap = stat_heap__new();
+	if (table->timed < MOST_TIMED) {
+		tally->time = stat_time__new();
+		table->timed += !!tally->time;
+	}
 	/* Now, because at the end the process is gone. */
 	cgroup__of(process->pid, tally->cgroup, sizeof(tally->cgroup));
 }
@@ -148,6 +159,39 @@ static void add_kernel(struct stat_table *table, struct tally *tally,
 		sums->max_ns = ns;
 }
 
+static void map_time(struct stat_time *time, const struct cuda_record *record)
+{
+	const struct cuda_kernel *kernel = (const void *)record;
+	const struct cuda_memcpy *copy = (const void *)record;
+	const struct cuda_memset *set = (const void *)record;
+	const struct cuda_graph *graph = (const void *)record;
+	const struct cuda_launch *launch = (const void *)record;
+	const struct cuda_sync *sync = (const void *)record;
+
+	switch (record->kind) {
+	case CUDA_RECORD_KERNEL:
+		stat_time__kernel(time, kernel->start, kernel->end);
+		break;
+	case CUDA_RECORD_GRAPH:
+		stat_time__kernel(time, graph->start, graph->end);
+		break;
+	case CUDA_RECORD_MEMCPY:
+		stat_time__copy(time, copy->start, copy->end);
+		break;
+	case CUDA_RECORD_MEMSET:
+		stat_time__copy(time, set->start, set->end);
+		break;
+	case CUDA_RECORD_LAUNCH:
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		stat_time__launch(time, launch->start, launch->end);
+		break;
+	case CUDA_RECORD_SYNC:
+		if (sync->type != 2)
+			stat_time__wait(time, sync->start, sync->end);
+		break;
+	}
+}
+
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record)
 {
@@ -157,11 +201,16 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 	if (!tally)
 		return;
+	if (tally->time)
+		map_time(tally->time, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
 		add_kernel(table, tally, (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_LAUNCH:
+		/* The driver's launch below it counts, or its error: see stat_events.c. */
+		if (launch->domain == CUDA_DOMAIN_RUNTIME)
+			break;
 		sums = slot_of(tally, launch->name);
 		sums->launches++;
 		sums->launch_errors += !!launch->result;
@@ -169,6 +218,8 @@ void stat_table__record(struct stat_table *table, struct process *process,
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		tally->graph_launches++;
 		break;
+	default:
+		stat_events__record(&tally->events, tally->heap, process, record);
 	}
 }
 
@@ -273,6 +324,50 @@ static void add_sums(struct stat_sums *to, const struct stat_sums *from)
 	to->kernels += from->kernels;
 	to->graph_kernels += from->graph_kernels;
 	to->gpu_ns += from->gpu_ns;
+	to->memcpys += from->memcpys;
+	to->memcpy_bytes += from->memcpy_bytes;
+	to->memsets += from->memsets;
+	to->allocs += from->allocs;
+	to->frees += from->frees;
+	to->live_bytes += from->live_bytes;
+	to->syncs += from->syncs;
+	to->sync_ns += from->sync_ns;
+	to->api_errors += from->api_errors;
+}
+
+static void keep_memory(struct stat_table *table, const struct process *process,
+			const struct tally *tally)
+{
+	const struct stat_memory *lines;
+	uint32_t count = tally->heap ? stat_heap__lines(tally->heap, &lines) : 0;
+	struct stat_memory *larger;
+
+	if (!count || table->memory_count + count > MOST_MEMORY)
+		return;
+	larger = reallocarray(table->memory, table->memory_count + count, sizeof(*larger));
+	if (!larger)
+		return;
+	table->memory = larger;
+	for (uint32_t i = 0; i < count; i++) {
+		struct stat_memory *kept = &larger[table->memory_count++];
+
+		*kept = lines[i];
+		kept->pid = process->pid;
+		memcpy(kept->comm, process->comm, sizeof(kept->comm));
+	}
+}
+
+static void take_events(struct stat_sums *sums, const struct stat_events *events)
+{
+	sums->memcpys = events->memcpys;
+	sums->memcpy_bytes = events->memcpy_bytes;
+	sums->memsets = events->memsets;
+	sums->allocs = events->allocs;
+	sums->frees = events->frees;
+	sums->live_bytes = events->live_bytes;
+	sums->syncs = events->waits;
+	sums->sync_ns = events->wait_ns;
+	sums->api_errors = events->api_errors;
 }
 
 static void keep_process(struct stat_table *table, const struct process *process,
@@ -318,8 +413,19 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	take_slot(table, &sums, others, &tally->rest.sums);
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_kernels = tally->graph_kernels;
+	take_events(&sums, &tally->events);
+	sums.launches += tally->events.runtime_launch_errors;
+	sums.launch_errors += tally->events.runtime_launch_errors;
+	stat_events__merge(&table->events, &tally->events, process);
+	keep_memory(table, process, tally);
+	if (tally->time) {
+		stat_time__finish(tally->time, &table->time);
+		table->timed--;
+	}
 	add_sums(&table->totals, &sums);
 	keep_process(table, process, tally, &sums);
+	stat_time__free(tally->time);
+	stat_heap__free(tally->heap);
 	free(tally->slots);
 	free(tally);
 	process->data = NULL;

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/process.h"
+#include "cuda-trace/stat_events.h"
+#include "cuda-trace/stat_time.h"
 
 struct stat_sums {
 	uint64_t launches; /* calls, failed ones too */
@@ -16,6 +18,15 @@ struct stat_sums {
 	uint64_t kernels;
 	uint64_t graph_kernels; /* of these: from graphs */
 	uint64_t gpu_ns;
+	uint64_t memcpys;
+	uint64_t memcpy_bytes;
+	uint64_t memsets;
+	uint64_t allocs;
+	uint64_t frees;
+	uint64_t live_bytes; /* never freed, of what was allocated while we looked */
+	uint64_t syncs;
+	uint64_t sync_ns;
+	uint64_t api_errors; /* 0 unless errors are listened to */
 };
 
 struct stat_kernel {
@@ -50,7 +61,12 @@ struct stat_table {
 	struct stat_process *processes;
 	uint32_t process_count;
 	uint32_t processes_left_out; /* their sums are in the totals */
+	struct stat_events events; /* of all processes */
+	struct stat_memory *memory; /* by process, device and kind */
+	uint32_t memory_count;
+	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */
+	int timed; /* processes whose time is mapped now */
 	uint32_t kernel_room;
 	uint32_t process_room;
 	uint32_t *heads; /* of kernels, by name */

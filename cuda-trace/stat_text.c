@@ -141,6 +141,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 	if (!report->table->process_count)
 		fprintf(file, "No CUDA activity was seen.\n");
 	put_kernels(file, report);
+	stat_report__text_events(file, report);
 	put_processes(file, report);
 	put_totals(file, report);
 	put_notes(file, report);

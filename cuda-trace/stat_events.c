@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Everything but kernels and launches. Called for each record on the tool's one thread; bounded.
+ */
+#include "cuda-trace/stat_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/stat_heap.h"
+
+void stat_span__add(struct stat_span *span, uint64_t ns)
+{
+	if (!span->count || ns < span->min_ns)
+		span->min_ns = ns;
+	if (ns > span->max_ns)
+		span->max_ns = ns;
+	span->count++;
+	span->total_ns += ns;
+}
+
+void stat_span__merge(struct stat_span *to, const struct stat_span *from)
+{
+	if (!from->count)
+		return;
+	if (!to->count || from->min_ns < to->min_ns)
+		to->min_ns = from->min_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	to->count += from->count;
+	to->total_ns += from->total_ns;
+}
+
+static uint64_t length(uint64_t start, uint64_t end)
+{
+	return end > start ? end - start : 0;
+}
+
+static struct stat_copy *copy_line(struct stat_events *events, uint8_t kind, uint8_t from,
+				   uint8_t to)
+{
+	struct stat_copy *line = events->copies;
+
+	for (uint32_t i = 0; i < events->copy_count; i++, line++)
+		if (line->kind == kind && line->from == from && line->to == to)
+			return line;
+	if (events->copy_count < STAT_MOST_COPIES) {
+		events->copy_count++;
+		*line = (struct stat_copy){.kind = kind, .from = from, .to = to};
+		return line;
+	}
+	return &events->copies[STAT_MOST_COPIES - 1];
+}
+
+static void add_memcpy(struct stat_events *events, const struct cuda_memcpy *copy)
+{
+	struct stat_copy *line =
+		copy_line(events, copy->copy_kind, copy->src_kind, copy->dst_kind);
+	uint32_t copies = copy->copies ? copy->copies : 1;
+
+	stat_span__add(&line->span, length(copy->start, copy->end));
+	line->span.count += copies - 1;
+	line->bytes += copy->bytes;
+	events->memcpys += copies;
+	events->memcpy_bytes += copy->bytes;
+}
+
+static void add_memset(struct stat_events *events, const struct cuda_memset *set)
+{
+	struct stat_copy *line = copy_line(events, 255, 0, set->memory_kind);
+
+	stat_span__add(&line->span, length(set->start, set->end));
+	line->bytes += set->bytes;
+	events->memsets++;
+}
+
+static void add_sync(struct stat_events *events, const struct cuda_sync *sync)
+{
+	uint64_t ns = length(sync->start, sync->end);
+	int type = sync->type < STAT_SYNC_TYPES ? sync->type : 0;
+
+	stat_span__add(&events->syncs[type], ns);
+	/* A stream that waits for an event (type 2) holds up no host thread. */
+	if (type == 2)
+		return;
+	events->waits++;
+	events->wait_ns += ns;
+}
+
+static struct stat_error *error_line(struct stat_events *events, uint32_t name, const char *text,
+				     uint8_t domain, int32_t result)
+{
+	struct stat_error *line = events->errors;
+
+	for (uint32_t i = 0; i < events->error_count; i++, line++)
+		if (line->name == name && line->result == result && line->domain == domain &&
+		    (!text || !strcmp(line->text, text)))
+			return line;
+	if (events->error_count == STAT_MOST_ERRORS)
+		return NULL;
+	events->error_count++;
+	*line = (struct stat_error){.name = name, .domain = domain, .result = result};
+	if (text)
+		strncpy(line->text, text, sizeof(line->text) - 1);
+	return line;
+}
+
+/* A driver call that fails inside a runtime call is told first: it is the runtime's failure then,
+ * and counts once. */
+static bool replaces_driver_error(struct stat_events *events, const struct cuda_api *call)
+{
+	struct stat_driver_error *inner = &events->driver_errors[call->tid % 8];
+
+	if (inner->tid != call->tid || inner->start < call->start || inner->end > call->end)
+		return false;
+	inner->tid = 0;
+	if (inner->line < events->error_count && events->errors[inner->line].count)
+		events->errors[inner->line].count--;
+	events->api_errors--;
+	return true;
+}
+
+static void add_error(struct stat_events *events, const struct process *process,
+		      const struct cuda_api *call)
+{
+	struct stat_error *line;
+
+	/* With its family listened to as well, a failed call comes a second time. */
+	if (!call->result || process->group != CUDA_GROUP_API_ERROR)
+		return;
+	if (call->domain == CUDA_DOMAIN_RUNTIME && !replaces_driver_error(events, call) &&
+	    call->group == CUDA_GROUP_API_LAUNCH)
+		events->runtime_launch_errors++;
+	line = error_line(events, call->name, NULL, call->domain, call->result);
+	if (line)
+		line->count++;
+	events->api_errors++;
+	if (call->domain == CUDA_DOMAIN_DRIVER)
+		events->driver_errors[call->tid % 8] = (struct stat_driver_error){
+			.tid = call->tid,
+			.line = line ? line - events->errors : UINT32_MAX,
+			.start = call->start,
+			.end = call->end,
+		};
+}
+
+static void add_range(struct stat_events *events, const struct cuda_nvtx *range)
+{
+	struct stat_range *line = events->ranges;
+	uint32_t i = 0;
+
+	if (range->kind == 1)
+		return;
+	while (i < events->range_count && line[i].name != range->text)
+		i++;
+	if (i == STAT_MOST_RANGES)
+		return;
+	if (i == events->range_count) {
+		events->range_count++;
+		line[i] = (struct stat_range){.name = range->text};
+	}
+	stat_span__add(&line[i].span, length(range->start, range->end));
+}
+
+int stat_events__overhead_index(uint32_t kind)
+{
+	int index = kind >> 16 ? __builtin_ctz(kind >> 16) + 2 : (int)kind;
+
+	return index < 9 ? index : 0;
+}
+
+bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
+			 const struct process *process, const struct cuda_record *record)
+{
+	const struct cuda_overhead *overhead = (const void *)record;
+	const struct cuda_graph *graph = (const void *)record;
+	const struct cuda_uvm *uvm = (const void *)record;
+
+	switch (record->kind) {
+	case CUDA_RECORD_MEMCPY:
+		add_memcpy(events, (const void *)record);
+		return true;
+	case CUDA_RECORD_MEMSET:
+		add_memset(events, (const void *)record);
+		return true;
+	case CUDA_RECORD_MEMORY:
+		stat_heap__record(heap, events, (const void *)record);
+		return true;
+	case CUDA_RECORD_SYNC:
+		add_sync(events, (const void *)record);
+		return true;
+	case CUDA_RECORD_GRAPH:
+		stat_span__add(&events->graphs, length(graph->start, graph->end));
+		return true;
+	case CUDA_RECORD_API:
+		add_error(events, process, (const void *)record);
+		return true;
+	case CUDA_RECORD_OVERHEAD:
+		stat_span__add(&events->overhead[stat_events__overhead_index(overhead->kind)],
+			       length(overhead->start, overhead->end));
+		return true;
+	case CUDA_RECORD_UVM:
+		events->uvm[uvm->counter < STAT_UVM_COUNTERS ? uvm->counter : 0] += uvm->value;
+		return true;
+	case CUDA_RECORD_NVTX:
+		add_range(events, (const void *)record);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void merge_errors(struct stat_events *sum, const struct stat_events *of,
+			 struct process *process)
+{
+	for (uint32_t i = 0; i < of->error_count; i++) {
+		const struct stat_error *error = &of->errors[i];
+		const char *name = process__name(process, error->name);
+		char text[sizeof(error->text)] = "";
+		struct stat_error *line;
+
+		strncpy(text, name ? name : "[unknown call]", sizeof(text) - 1);
+		line = error_line(sum, 0, text, error->domain, error->result);
+		if (line)
+			line->count += error->count;
+	}
+}
+
+static void merge_ranges(struct stat_events *sum, const struct stat_events *of,
+			 struct process *process)
+{
+	for (uint32_t i = 0; i < of->range_count; i++) {
+		const char *name = process__name(process, of->ranges[i].name);
+		char text[sizeof(of->ranges[i].text)] = "";
+		uint32_t at = 0;
+
+		strncpy(text, name ? name : "[no name]", sizeof(text) - 1);
+		while (at < sum->range_count && strcmp(sum->ranges[at].text, text))
+			at++;
+		if (at == STAT_MOST_RANGES)
+			continue;
+		if (at == sum->range_count) {
+			sum->range_count++;
+			sum->ranges[at] = (struct stat_range){};
+			memcpy(sum->ranges[at].text, text, sizeof(text));
+		}
+		stat_span__merge(&sum->ranges[at].span, &of->ranges[i].span);
+	}
+}
+
+void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct process *process)
+{
+	for (uint32_t i = 0; i < of->copy_count; i++) {
+		const struct stat_copy *copy = &of->copies[i];
+		struct stat_copy *line = copy_line(sum, copy->kind, copy->from, copy->to);
+
+		stat_span__merge(&line->span, &copy->span);
+		line->bytes += copy->bytes;
+	}
+	for (int i = 0; i < STAT_SYNC_TYPES; i++)
+		stat_span__merge(&sum->syncs[i], &of->syncs[i]);
+	for (int i = 0; i < 9; i++)
+		stat_span__merge(&sum->overhead[i], &of->overhead[i]);
+	for (int i = 0; i < STAT_UVM_COUNTERS; i++)
+		sum->uvm[i] += of->uvm[i];
+	stat_span__merge(&sum->graphs, &of->graphs);
+	merge_errors(sum, of, process);
+	merge_ranges(sum, of, process);
+	sum->memcpys += of->memcpys;
+	sum->memcpy_bytes += of->memcpy_bytes;
+	sum->memsets += of->memsets;
+	sum->allocs += of->allocs;
+	sum->frees += of->frees;
+	sum->live_bytes += of->live_bytes;
+	sum->waits += of->waits;
+	sum->wait_ns += of->wait_ns;
+	sum->api_errors += of->api_errors;
+	sum->untracked += of->untracked;
+}
+
+const char *stat_events__copy_key(uint8_t kind)
+{
+	static const char *const keys[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH",
+					   "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
+					   "PtoP"};
+
+	if (kind == 255)
+		return "memset";
+	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
+}
+
+const char *stat_events__memory_key(uint8_t kind)
+{
+	static const char *const keys[] = {"unknown", "pageable", "pinned",	   "device",
+					   "array",   "managed",  "device static", "managed static"};
+
+	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
+}
+
+const char *stat_events__sync_key(int type)
+{
+	static const char *const keys[STAT_SYNC_TYPES] = {"unknown", "event", "stream_wait_event",
+							  "stream", "context"};
+
+	return keys[type];
+}
+
+const char *stat_events__uvm_key(int counter)
+{
+	static const char *const keys[STAT_UVM_COUNTERS] = {
+		"unknown",     "htod_bytes", "dtoh_bytes", "cpu_faults", "gpu_faults",
+		"thrashing",   "throttling", "remote_map", "dtod_bytes"};
+
+	return keys[counter];
+}
+
+const char *stat_events__overhead_key(int kind)
+{
+	static const char *const keys[] = {"unknown",	      "driver_compiler", "buffer_flush",
+					   "instrumentation", "resource",	 "module_load",
+					   "lazy_load",	      "queue_full",	 "other"};
+
+	return keys[kind];
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `stat --json`: what is not kernels and launches.
+ */
+#include "cuda-trace/stat_json.h"
+
+#include <json-c/json.h>
+#include "cuda-trace/results.h"
+#include "cuda-trace/stat_advice.h"
+
+static void put_number(struct json_object *object, const char *key, uint64_t number)
+{
+	json_object_object_add(object, key, json_object_new_uint64(number));
+}
+
+static struct json_object *span(const struct stat_span *of)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_number(object, "count", of->count);
+	put_number(object, "total_ns", of->total_ns);
+	put_number(object, "mean_ns", of->count ? of->total_ns / of->count : 0);
+	put_number(object, "min_ns", of->min_ns);
+	put_number(object, "max_ns", of->max_ns);
+	return object;
+}
+
+static struct json_object *copies(const struct stat_events *events)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < events->copy_count; i++) {
+		const struct stat_copy *copy = &events->copies[i];
+		struct json_object *object = span(&copy->span);
+
+		stat_json__put_text(object, "direction", stat_events__copy_key(copy->kind));
+		if (copy->kind != 255)
+			stat_json__put_text(object, "from", stat_events__memory_key(copy->from));
+		stat_json__put_text(object, "to", stat_events__memory_key(copy->to));
+		put_number(object, "bytes", copy->bytes);
+		json_object_object_add(
+			object, "bytes_per_second",
+			copy->span.total_ns ? json_object_new_double(
+						      copy->bytes * 1e9 / copy->span.total_ns)
+					    : NULL);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *memory(const struct stat_table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < table->memory_count; i++) {
+		const struct stat_memory *line = &table->memory[i];
+		struct json_object *object = json_object_new_object();
+
+		put_number(object, "pid", line->pid);
+		stat_json__put_text(object, "process", line->comm);
+		put_number(object, "device", line->device);
+		stat_json__put_text(object, "kind", stat_events__memory_key(line->kind));
+		put_number(object, "allocs", line->allocs);
+		put_number(object, "frees", line->frees);
+		put_number(object, "bytes", line->bytes);
+		put_number(object, "peak_bytes", line->peak_bytes);
+		put_number(object, "live_bytes", line->live_bytes);
+		put_number(object, "live_count", line->live_count);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *syncs(const struct stat_events *events)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (int type = 0; type < STAT_SYNC_TYPES; type++) {
+		struct json_object *object;
+
+		if (!events->syncs[type].count)
+			continue;
+		object = span(&events->syncs[type]);
+		stat_json__put_text(object, "kind", stat_events__sync_key(type));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *errors(const struct stat_events *events)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < events->error_count; i++) {
+		const struct stat_error *error = &events->errors[i];
+		const char *name = results__name(error->domain, error->result);
+		struct json_object *object;
+
+		if (!error->count)
+			continue;
+		object = json_object_new_object();
+		stat_json__put_text(object, "call", error->text);
+		json_object_object_add(object, "result", json_object_new_int(error->result));
+		stat_json__put_text(object, "result_name", name ? name : "unknown");
+		put_number(object, "count", error->count);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *ranges(const struct stat_events *events)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; i < events->range_count; i++) {
+		struct json_object *object = span(&events->ranges[i].span);
+
+		stat_json__put_text(object, "name", events->ranges[i].text);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *time_went(const struct stat_time_sums *time)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_number(object, "window_ns", time->window_ns);
+	put_number(object, "gpu_busy_ns", time->busy_ns);
+	put_number(object, "kernel_ns", time->kernel_ns);
+	put_number(object, "copy_ns", time->copy_ns);
+	put_number(object, "overlap_ns", stat_advice__overlap(time));
+	put_number(object, "idle_ns", stat_advice__idle(time));
+	put_number(object, "launch_bound_ns", time->host_bound_ns);
+	put_number(object, "idle_wait_ns", time->host_wait_ns);
+	return object;
+}
+
+void stat_json__put_events(struct json_object *object, const struct stat_table *table)
+{
+	const struct stat_events *events = &table->events;
+	struct json_object *unified = json_object_new_object();
+	struct json_object *overhead = json_object_new_object();
+	struct json_object *advice = json_object_new_array();
+	char lines[STAT_MOST_ADVICE][256];
+	int count = stat_advice__lines(table, lines);
+
+	for (int i = 1; i < STAT_UVM_COUNTERS; i++)
+		put_number(unified, stat_events__uvm_key(i), events->uvm[i]);
+	for (int i = 0; i < 9; i++)
+		if (events->overhead[i].count)
+			json_object_object_add(overhead, stat_events__overhead_key(i),
+					       span(&events->overhead[i]));
+	for (int i = 0; i < count; i++)
+		json_object_array_add(advice, json_object_new_string(lines[i]));
+	json_object_object_add(object, "copies", copies(events));
+	json_object_object_add(object, "memory", memory(table));
+	json_object_object_add(object, "syncs", syncs(events));
+	json_object_object_add(object, "graphs", span(&events->graphs));
+	json_object_object_add(object, "errors", errors(events));
+	json_object_object_add(object, "ranges", ranges(events));
+	json_object_object_add(object, "unified", unified);
+	json_object_object_add(object, "overhead", overhead);
+	json_object_object_add(object, "time", time_went(&table->time));
+	json_object_object_add(object, "advice", advice);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `stat` for people: copies, memory, waits, errors, ranges, and where the time went.
+ */
+#include "cuda-trace/stat_report.h"
+
+#include <inttypes.h>
+#include "cuda-trace/results.h"
+#include "cuda-trace/stat_advice.h"
+#include "cuda-trace/text.h"
+#include "cuda-trace/writer.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *show_bytes(char out[24], uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	double number = bytes;
+	size_t unit = 0;
+
+	for (; number >= 1024 && unit + 1 < COUNT(units); unit++)
+		number /= 1024;
+	snprintf(out, 24, unit ? "%.2f %s" : "%.0f %s", number, units[unit]);
+	return out;
+}
+
+static void put_copies(FILE *file, const struct stat_events *events)
+{
+	static const struct column columns[] = {
+		{"direction", "DIRECTION", 9, COLUMN_LEFT},
+		{"from", "FROM", 8, COLUMN_LEFT},
+		{"to", "TO", 8, COLUMN_LEFT},
+		{"count", "COUNT", 11, 0},
+		{"bytes", "BYTES", 11, 0},
+		{"total", "TOTAL", 8, 0},
+		{"mean", "MEAN", 8, 0},
+		{"max", "MAX", 8, 0},
+		{"rate", "THROUGHPUT", 0, COLUMN_LEFT},
+	};
+	struct writer writer = {
+		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+
+	for (uint32_t i = 0; i < events->copy_count; i++) {
+		const struct stat_copy *copy = &events->copies[i];
+		const struct stat_span *span = &copy->span;
+		char bytes[24], rate[32] = "-";
+
+		if (!i)
+			fprintf(file, "\nCopies\n");
+		if (span->total_ns)
+			snprintf(rate, sizeof(rate), "%.2f GB/s",
+				 (double)copy->bytes / span->total_ns);
+		writer__row(
+			&writer,
+			(const struct cell[]){
+				cell_text(stat_events__copy_key(copy->kind)),
+				cell_text(copy->kind == 255 ? ""
+							    : stat_events__memory_key(copy->from)),
+				cell_text(stat_events__memory_key(copy->to)),
+				cell_count(span->count), cell_text(show_bytes(bytes, copy->bytes)),
+				cell_ns(span->total_ns),
+				cell_ns(span->count ? span->total_ns / span->count : 0),
+				cell_ns(span->max_ns), cell_text(rate)});
+	}
+}
+
+static void put_memory(FILE *file, const struct stat_report *report)
+{
+	static const struct column columns[] = {
+		{"pid", "PID", 8, 0},	    {"process", "PROCESS", 15, COLUMN_LEFT},
+		{"device", "GPU", 3, 0},    {"kind", "KIND", 8, COLUMN_LEFT},
+		{"allocs", "ALLOCS", 9, 0}, {"bytes", "BYTES", 11, 0},
+		{"frees", "FREES", 9, 0},   {"peak", "PEAK", 11, 0},
+		{"held", "STILL HELD", 11, 0},
+	};
+	const struct stat_table *table = report->table;
+	struct writer writer = {
+		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+
+	for (uint32_t i = 0; i < table->memory_count && i < report->most_kernels; i++) {
+		const struct stat_memory *line = &table->memory[i];
+		char bytes[24], peak[24], held[24];
+
+		if (!i)
+			fprintf(file, "\nMemory\n");
+		writer__row(&writer, (const struct cell[]){
+					     cell_number(line->pid),
+					     cell_text(line->comm),
+					     cell_number(line->device),
+					     cell_text(stat_events__memory_key(line->kind)),
+					     cell_count(line->allocs),
+					     cell_text(show_bytes(bytes, line->bytes)),
+					     cell_count(line->frees),
+					     cell_text(show_bytes(peak, line->peak_bytes)),
+					     cell_text(show_bytes(held, line->live_bytes)),
+				     });
+	}
+}
+
+static void put_spans(FILE *file, const char *title, const char *const *names,
+		      const struct stat_span *spans, int count)
+{
+	static const struct column columns[] = {
+		{"kind", "KIND", 24, COLUMN_LEFT}, {"count", "COUNT", 11, 0},
+		{"total", "TOTAL", 8, 0},	   {"mean", "MEAN", 8, 0},
+		{"min", "MIN", 8, 0},		   {"max", "MAX", 8, 0},
+	};
+	struct writer writer = {
+		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+
+	for (int i = 0; i < count; i++) {
+		if (!spans[i].count)
+			continue;
+		if (!writer.headed)
+			fprintf(file, "\n%s\n", title);
+		writer__row(&writer, (const struct cell[]){
+					     cell_text(names[i]),
+					     cell_count(spans[i].count),
+					     cell_ns(spans[i].total_ns),
+					     cell_ns(spans[i].total_ns / spans[i].count),
+					     cell_ns(spans[i].min_ns),
+					     cell_ns(spans[i].max_ns),
+				     });
+	}
+}
+
+static void put_errors(FILE *file, const struct stat_report *report)
+{
+	static const struct column columns[] = {
+		{"count", "COUNT", 11, 0},
+		{"call", "CALL", 32, COLUMN_LEFT},
+		{"code", "CODE", 5, 0},
+		{"result", "RESULT", 0, COLUMN_LEFT},
+	};
+	const struct stat_events *events = &report->table->events;
+	struct writer writer = {
+		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+
+	for (uint32_t i = 0; i < events->error_count; i++) {
+		const struct stat_error *error = &events->errors[i];
+		const char *name = results__name(error->domain, error->result);
+
+		if (!error->count)
+			continue;
+		if (!writer.headed)
+			fprintf(file, "\nFailed calls\n");
+		writer__row(&writer, (const struct cell[]){
+					     cell_count(error->count),
+					     cell_text(error->text),
+					     cell_signed(error->result),
+					     cell_text(name ? name : "unknown"),
+				     });
+	}
+}
+
+static void put_part(FILE *file, const char *what, uint64_t ns, uint64_t window)
+{
+	char time[16];
+
+	fprintf(file, " %-44s %8s %5.1f%%\n", what, text__ns(time, ns), 100.0 * ns / window);
+}
+
+static void put_time(FILE *file, const struct stat_table *table)
+{
+	const struct stat_time_sums *time = &table->time;
+	char lines[STAT_MOST_ADVICE][256], window[16];
+	int count = stat_advice__lines(table, lines);
+
+	if (!time->window_ns)
+		return;
+	fprintf(file, "\nWhere the time went (%s from the first event to the last)\n",
+		text__ns(window, time->window_ns));
+	put_part(file, "GPU busy", time->busy_ns, time->window_ns);
+	put_part(file, "  with kernels", time->kernel_ns, time->window_ns);
+	put_part(file, "  with copies", time->copy_ns, time->window_ns);
+	put_part(file, "  with both at once", stat_advice__overlap(time), time->window_ns);
+	put_part(file, "GPU idle", stat_advice__idle(time), time->window_ns);
+	put_part(file, "  while the host was in launch calls", time->host_bound_ns,
+		 time->window_ns);
+	put_part(file, "  while the host waited for the GPU", time->host_wait_ns, time->window_ns);
+	for (int i = 0; i < count; i++)
+		fprintf(file, "%s%s\n", i ? "" : "\n", lines[i]);
+}
+
+void stat_report__text_events(FILE *file, const struct stat_report *report)
+{
+	const struct stat_events *events = &report->table->events;
+	const char *names[STAT_MOST_RANGES];
+	struct stat_span spans[STAT_MOST_RANGES];
+
+	put_copies(file, events);
+	put_memory(file, report);
+	for (int i = 0; i < STAT_SYNC_TYPES; i++)
+		names[i] = stat_events__sync_key(i);
+	put_spans(file, "Waits", names, events->syncs, STAT_SYNC_TYPES);
+	names[0] = "graph";
+	put_spans(file, "Graphs on the GPU, as a whole", names, &events->graphs, 1);
+	for (uint32_t i = 0; i < events->range_count; i++) {
+		names[i] = events->ranges[i].text;
+		spans[i] = events->ranges[i].span;
+	}
+	put_spans(file, "NVTX ranges", names, spans, events->range_count);
+	for (int i = 0; i < 9; i++)
+		names[i] = stat_events__overhead_key(i);
+	put_spans(file, "Overhead of CUPTI and the driver", names, events->overhead, 9);
+	put_errors(file, report);
+	put_time(file, report->table);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the time went, of one process: how long its GPU work ran, copied, overlapped, and how long
+ * the GPU was idle while the host was busy launching or waiting.
+ */
+#ifndef CUDA_TRACE_STAT_TIME_H
+#define CUDA_TRACE_STAT_TIME_H
+
+#include <stdint.h>
+
+struct stat_time_sums {
+	uint64_t window_ns; /* from the first event to the end of the last, of each process */
+	uint64_t kernel_ns; /* some kernel ran */
+	uint64_t copy_ns; /* some copy or memset ran */
+	uint64_t busy_ns; /* either */
+	uint64_t host_bound_ns; /* the GPU was idle while the host was in a launch call */
+	uint64_t host_wait_ns; /* the GPU was idle while the host waited for it */
+};
+
+struct stat_time;
+
+struct stat_time *stat_time__new(void);
+void stat_time__free(struct stat_time *time);
+
+void stat_time__kernel(struct stat_time *time, uint64_t start, uint64_t end);
+void stat_time__copy(struct stat_time *time, uint64_t start, uint64_t end);
+void stat_time__launch(struct stat_time *time, uint64_t start, uint64_t end);
+void stat_time__wait(struct stat_time *time, uint64_t start, uint64_t end);
+/* Takes what is still open into account and adds it all. */
+void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums);
+
+#endif
