@@ -6,12 +6,15 @@
  * BASELINE=launch        the driver's launch callbacks
  * BASELINE=kernel        launch callbacks and CONCURRENT_KERNEL (the default)
  * BASELINE_CUPTI=PATH    the libcupti to load; else by soname
+ * BASELINE_PROOF=FILE    says there at exit how many buffers came: a baseline that measures
+ *                        nothing (it happened) must not pass for a cheap CUPTI
  *
  * InitializeInjection() runs in cuInit; the callbacks on any thread of the program.
  */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +22,8 @@
 #define DOMAIN_DRIVER	       1
 #define KIND_CONCURRENT_KERNEL 10
 
-int InitializeInjection(void);
+/* What libcuda looks for. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
 
 static int (*subscribe)(void **, void (*)(void *, int, uint32_t, const void *), void *);
 static int (*enable_callback)(uint32_t, void *, int, uint32_t);
@@ -33,6 +37,7 @@ static const uint32_t launch_cbids[] = {307, 442, 652, 653, 477, 478, 480, 514, 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *free_buffers[64];
 static int free_count;
+static unsigned long buffers_seen;
 
 static void on_call(void *context, int domain, uint32_t cbid, const void *data)
 {
@@ -52,12 +57,24 @@ static void on_request(uint8_t **buffer, size_t *size, size_t *max_records)
 static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	pthread_mutex_lock(&lock);
+	buffers_seen += valid > 0;
 	if (free_count < 64) {
 		free_buffers[free_count++] = buffer;
 		buffer = NULL;
 	}
 	pthread_mutex_unlock(&lock);
 	free(buffer);
+}
+
+static void prove(void)
+{
+	const char *path = getenv("BASELINE_PROOF");
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%lu\n", buffers_seen);
+	fclose(file);
 }
 
 static void *open_cupti(void)
@@ -76,7 +93,7 @@ int InitializeInjection(void)
 	const char *mode = getenv("BASELINE");
 	void *library = open_cupti(), *subscriber;
 
-	if (!library)
+	if (!library || atexit(prove))
 		abort();
 	*(void **)&subscribe = dlsym(library, "cuptiSubscribe");
 	*(void **)&enable_callback = dlsym(library, "cuptiEnableCallback");
