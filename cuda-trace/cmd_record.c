@@ -239,7 +239,7 @@ static bool may_replace(const char *path)
 		return errno == ENOENT;
 	n = read(fd, head, sizeof(head));
 	close(fd);
-	return n == 0 || (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16)) ||
+	return (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16)) ||
 	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/export.h"
@@ -222,10 +223,19 @@ cleanup:
 	return err;
 }
 
+/* Not to be replaced by a file of that name: a device, a FIFO, what a link leads to. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && !S_ISREG(st.st_mode);
+}
+
 /* Beside the file first, so that nobody sees half of it and a failure leaves the old one. */
 static int export_to(const struct report_file *file, const char *path,
 		     int (*write)(const struct report_file *file, FILE *out))
 {
+	bool special = is_special(path);
 	char *partial = NULL;
 	FILE *out;
 	int err;
@@ -234,17 +244,17 @@ static int export_to(const struct report_file *file, const char *path,
 		err = write(file, stdout);
 		return err ? err : fflush(stdout) ? -errno : 0;
 	}
-	if (asprintf(&partial, "%s.unfinished", path) < 0)
+	if (asprintf(&partial, special ? "%s" : "%s.unfinished", path) < 0)
 		return -ENOMEM;
 	out = fopen(partial, "we");
 	err = out ? write(file, out) : -errno;
 	if (out && (ferror(out) | fclose(out)) && !err)
 		err = errno ? -errno : -EIO;
-	if (!err && rename(partial, path))
+	if (!err && !special && rename(partial, path))
 		err = -errno;
 	if (err) {
 		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path, strerror(-err));
-		if (out)
+		if (out && !special)
 			unlink(partial);
 	}
 	free(partial);

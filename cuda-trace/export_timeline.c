@@ -437,6 +437,20 @@ static void put_stream_label(struct timeline *timeline, sqlite3_stmt *row)
 	put_order(timeline, "thread_sort_index", pid, stream, stream);
 }
 
+static void put_waits_label(struct timeline *timeline, sqlite3_stmt *row)
+{
+	int64_t stream = sqlite3_column_int64(row, 2);
+	int64_t pid =
+		device_pid(timeline, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	char text[64];
+
+	if (stream == UINT32_MAX)
+		stream = -1;
+	snprintf(text, sizeof(text), "stream %lld (sync)", (long long)stream);
+	put_label(timeline, "thread_name", pid, stream + SYNC_ROWS, "name", text);
+	put_order(timeline, "thread_sort_index", pid, stream + SYNC_ROWS, stream + SYNC_ROWS);
+}
+
 static void put_device_label(struct timeline *timeline, sqlite3_stmt *row)
 {
 	int64_t global = sqlite3_column_int64(row, 0), device = sqlite3_column_int64(row, 1);
@@ -468,6 +482,10 @@ static void put_thread_label(struct timeline *timeline, sqlite3_stmt *row)
 
 static int put_labels(struct timeline *timeline)
 {
+	/* A stream may carry no kernels at all; to be named twice does no harm. */
+	static const char *const others[] = {"CUPTI_ACTIVITY_KIND_MEMCPY",
+					     "CUPTI_ACTIVITY_KIND_MEMSET",
+					     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
 	int err;
 
 	/* The order of processes decides whose devices keep their numbers. */
@@ -477,6 +495,16 @@ static int put_labels(struct timeline *timeline)
 		err = put_rows(timeline, "CUPTI_ACTIVITY_KIND_KERNEL",
 			       "DISTINCT globalPid, deviceId, streamId", "ORDER BY 1, 2, 3",
 			       put_stream_label);
+	for (size_t i = 0; !err && i < sizeof(others) / sizeof(others[0]); i++)
+		err = put_rows(timeline, others[i], "DISTINCT globalPid, deviceId, streamId",
+			       "ORDER BY 1, 2, 3", put_stream_label);
+	if (!err)
+		err = put_rows(timeline, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+			       "DISTINCT globalPid, deviceId, streamId", "ORDER BY 1, 2, 3",
+			       put_waits_label);
+	if (!err && report_file__number(timeline->file,
+					"SELECT 1 FROM CUPTI_ACTIVITY_KIND_OVERHEAD LIMIT 1", 0))
+		put_label(timeline, "process_name", -1, 0, "name", "Overhead");
 	if (!err)
 		err = put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME", "DISTINCT globalTid",
 			       "ORDER BY 1", put_thread_label);

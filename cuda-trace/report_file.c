@@ -246,7 +246,8 @@ bool report_file__has(const struct report_file *file, const char *table, const c
 	bool has;
 
 	if (sqlite3_prepare_v2(file->db,
-			       "SELECT 1 FROM pragma_table_info(?1) WHERE ?2 IS NULL OR name = ?2",
+			       "SELECT 1 FROM pragma_table_info(?1, 'main') WHERE ?2 IS NULL OR "
+			       "name = ?2",
 			       -1, &statement, NULL))
 		return false;
 	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);

@@ -69,6 +69,14 @@ static char *statement_at(const char *at)
 	return strndup(at, strcspn(at, ";"));
 }
 
+static bool is_made(const struct report_file *file, const char *table)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "SELECT 1 FROM sqlite_temp_master WHERE name = '%.100s'", table);
+	return report_file__number(file, sql, 0) == 1;
+}
+
 /* The tables that a foreign or older file lacks are empty ones to the SQL. */
 static void add_missing_tables(const struct report_file *file)
 {
@@ -119,9 +127,9 @@ static int run_sections(const struct report_file *file, const char *name, const 
 		char *table = directive(at, "Table");
 		char *sql = group || spans || table ? statement_at(next_line(at)) : NULL;
 
-		if (group && !report_file__has(file, group, NULL))
+		if (group && !is_made(file, group))
 			err = groups__make_table(file, group, sql);
-		else if (spans && !report_file__has(file, spans, NULL))
+		else if (spans && !is_made(file, spans))
 			err = spans__make_table(file, spans, sql);
 		else if (table)
 			err = run_table(file, name, text, sql, out, format, limit);

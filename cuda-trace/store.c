@@ -95,6 +95,10 @@ int store__create(struct store **result, const struct store_options *options)
 
 	if (!store)
 		return -ENOMEM;
+	if (import__check_path(options->path)) {
+		free(store);
+		return -EINVAL;
+	}
 	store->options = *options;
 	store->path = strdup(options->path);
 	if (!store->path || asprintf(&store->spool_path, "%s.part", options->path) < 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -388,12 +389,25 @@ static int settle(struct import *import)
 	return err;
 }
 
+int import__check_path(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	fprintf(stderr, "cuda-trace: %s is no regular file: a recording would take its place\n",
+		path);
+	return -EINVAL;
+}
+
 int import__run(const struct import_options *options, struct import_result *result)
 {
 	struct import import = {.options = options};
 	bool made = false;
 	int err = -ENOMEM;
 
+	if (import__check_path(options->path))
+		return -EINVAL;
 	if (asprintf(&import.partial, "%s.unfinished", options->path) < 0)
 		return -ENOMEM;
 	/* Left by an import that died: worthless, its spool is still there. */

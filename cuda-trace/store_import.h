@@ -24,6 +24,9 @@ struct import_result {
 	bool unfinished;	/* the spool has no proper end: its writer died */
 };
 
+/* A recording gets its name by rename(): what has that name must be a file, no device or link. */
+int import__check_path(const char *path);
+
 /* 0 or -errno; errors are printed. */
 int import__run(const struct import_options *options, struct import_result *result);
 

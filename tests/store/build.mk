@@ -3,7 +3,7 @@
 FEEDER := $(B)/tests/store/feeder
 FEEDER_OBJS := $(B)/obj/tests/store/feeder.o $(patsubst %.c,$(B)/obj/%.o,$(wildcard \
 	cuda-trace/store*.c) $(addprefix cuda-trace/,names.c demangle.c process.c text.c))
-ALL_TESTS += $(FEEDER)
+workloads: $(FEEDER)
 
 $(FEEDER): $(FEEDER_OBJS)
 	$(call say,LD,$@)

@@ -1,0 +1,265 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace report: tables, SQL, comparison; and files that are not what they should be.
+
+load helpers
+
+FEEDER=$B/tests/store/feeder
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+feed() {
+	local file=$1; shift
+	"$FEEDER" "$@" "$file" >"$file.expect" 2>"$file.err" ||
+		{ cat "$file.err"; fail "feeder $*"; }
+}
+
+# survives FILE ARGS...: report ends by itself, with 0 or 1, and no sanitizer or signal had a word.
+survives() {
+	local code=0
+	LIMIT=20 ct report "${@:2}" "$1" >survived.out 2>survived.err || code=$?
+	if [ "$code" -gt 1 ] || grep -q 'Sanitizer' survived.err; then
+		cat survived.err
+		fail "report ${*:2} of $1 ended with $code"
+	fi
+}
+
+@test "report (no option) prints the summary of stat" {
+	feed r.db -n 1000 -k 3
+	run ct report r.db
+	assert_success
+	assert_line --partial 'Kernels by GPU time'
+	assert_line --regexp '^1,000 launches \(0 failed\), 0 graph launches, 1,000 kernels;'
+	assert_line 'nothing was lost'
+}
+
+@test "report (each table) sums to what was fed" {
+	feed r.db -n 5000 -p 2
+	local total='[inputs | .%s] | add'
+	# shellcheck disable=SC2059
+	sum() { ct report --json "--$1" r.db | jq -n "$(printf "$total" "$2")"; }
+	assert_equal "$(sum kernels kernels)" "$(expect_key r.db.expect kernels)"
+	assert_equal "$(sum kernels total_ns)" "$(expect_key r.db.expect kernel_time)"
+	assert_equal "$(sum copies copies)" "$(expect_key r.db.expect memcpys)"
+	assert_equal "$(sum copies total_bytes)" "$(expect_key r.db.expect memcpy_bytes)"
+	assert_equal "$(sum memsets memsets)" "$(expect_key r.db.expect memsets)"
+	assert_equal "$(sum sync waits)" "$(expect_key r.db.expect syncs)"
+	assert_equal "$(sum errors failures)" "$(expect_key r.db.expect failed)"
+	assert_equal "$(sum graphs launches)" "$(expect_key r.db.expect graphs)"
+	assert_equal "$(sum nvtx ranges)" "$(expect_key r.db.expect ranges)"
+	assert_equal "$(sum memory allocations)" "$(expect_key r.db.expect allocs)"
+	assert_equal "$(sum memory live_at_end)" \
+		$(($(expect_key r.db.expect allocs) - $(expect_key r.db.expect frees)))
+}
+
+@test "report --idle (overlapping work) counts busy time once" {
+	requires sqlite3
+	feed r.db -n 3
+	sqlite3 r.db "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;
+		DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+		INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, value,
+		bytes) VALUES (1000, 1100, 0, 1, 7, 0, 0), (150, 250, 0, 1, 7, 0, 0),
+		(100, 200, 0, 1, 7, 0, 0), (120, 130, 0, 1, 7, 0, 0), (5, 6, 1, 1, 7, 0, 0)"
+	run ct report --idle --json r.db
+	assert_line --index 0 --partial '"device":0,"span_ns":1000,"busy_ns":250,"busy_pct":25,"idle_ns":750,"gaps":1,"longest_gap_ns":750,"longest_gap_at_ns":250'
+	assert_line --index 1 --partial '"device":1,"span_ns":1,"busy_ns":1'
+}
+
+@test "report --sql (SELECT) prints rows; anything that writes or reaches out is refused" {
+	feed r.db -n 100
+	run ct report --csv --sql 'SELECT count(*) AS n, 7 AS m FROM CUPTI_ACTIVITY_KIND_KERNEL' r.db
+	assert_output "$(printf 'n,m\n100,7')"
+	local statement
+	for statement in "ATTACH '/etc/passwd' AS x" 'DROP TABLE StringIds' 'PRAGMA journal_mode=DELETE' \
+		"SELECT load_extension('x')" 'CREATE TABLE x (y)' 'DELETE FROM StringIds' \
+		"VACUUM INTO 'copy.db'" 'SELECT 1; SELECT 2' '' 'nonsense'; do
+		run ct report --sql "$statement" r.db
+		assert_failure 1
+	done
+	assert [ ! -e copy.db ]
+}
+
+@test "report --compare (one kernel 20 % slower) finds that one" {
+	requires sqlite3
+	feed old.db -n 4000 -k 4
+	feed new.db -n 4000 -k 4
+	sqlite3 new.db "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + (end - start) / 5
+		WHERE demangledName IN (SELECT id FROM StringIds WHERE value LIKE '%kernel<2>%')"
+	ct report --compare --json old.db new.db >compared.json
+	assert_equal "$(jq -r 'select(.verdict == "slower") | .kernel' compared.json)" \
+		'void test::kernel<2>(float*)'
+	assert_equal "$(jq -r 'select(.verdict == "same") | .verdict' compared.json | wc -l)" 3
+	assert_equal "$(jq 'select(.verdict == "slower") | .median_change_pct | . > 18 and . < 22' compared.json)" true
+	run ct report --compare old.db
+	assert_failure 2
+}
+
+@test "report --compare (the same twice) finds nothing" {
+	feed old.db -n 4000
+	run ct report --compare --json old.db old.db
+	assert_output --partial '"verdict":"same"'
+	refute_output --partial '"verdict":"slower"'
+	refute_output --partial '"verdict":"faster"'
+}
+
+@test "report (hostile names) lets no control character, formula, HTML or SQL through" {
+	feed r.db -n 500 -k 12 -x hostile
+	ct report --all r.db >text
+	ct report --csv --kernels r.db >csv
+	ct report --json --all r.db >json
+	ct report --json r.db >>json
+	ct report --folded folded --flamegraph flame.svg --timeline timeline.json --html page.html r.db
+	for file in text csv json folded flame.svg timeline.json page.html; do
+		run grep -nP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$file"
+		assert_failure
+		run iconv -f utf-8 -t utf-8 "$file" -o /dev/null
+		assert_success
+	done
+	jq -e . json >/dev/null
+	jq -e . timeline.json >/dev/null
+	run grep -E "(^|,)[=+@-]cmd" csv
+	assert_failure
+	assert_equal "$(grep -c ',' csv)" 13
+	run grep -c '<script>document' page.html flame.svg
+	assert_failure
+	assert [ ! -e owned ] && assert [ ! -e /tmp/owned ]
+}
+
+@test "report (an export of Nsight's, older, with fewer tables) shows what is there" {
+	requires sqlite3
+	sqlite3 nsys.db "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+		CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT NOT NULL);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL,
+		deviceId INT NOT NULL, contextId INT, streamId INT NOT NULL, correlationId INT,
+		globalPid INT, demangledName INT NOT NULL, shortName INT, registersPerThread INT,
+		gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT,
+		staticSharedMemory INT, dynamicSharedMemory INT, graphNodeId INT);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT,
+		globalTid INT, correlationId INT, nameId INT, returnValue INT);
+		INSERT INTO StringIds VALUES (1, 'gemm(float*)'), (2, 'cudaLaunchKernel_v7000');
+		INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.16.1');
+		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 3000, 0, 1, 7, 5,
+		(1 << 48) | (4711 << 24), 1, 1, 32, 1, 1, 1, 128, 1, 1, 0, 0, NULL);
+		INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (500, 900, 0,
+		(1 << 48) | (4711 << 24) | 4712, 5, 2, 0)"
+	run ct report nsys.db
+	assert_success
+	assert_output --partial 'gemm(float*)'
+	assert_line --regexp '^1 launches .* 1 kernels; 2.000 us'
+	run ct report --copies nsys.db
+	assert_success
+	assert_output --partial 'no table CUPTI_ACTIVITY_KIND_MEMCPY'
+	ct report --timeline t.json --html p.html --flamegraph f.svg --folded f --pprof p nsys.db
+	assert_equal "$(jq -r '.traceEvents[] | select(.cat == "cuda_runtime") | .name' t.json)" cudaLaunchKernel
+	sqlite3 nsys.db "UPDATE META_DATA_EXPORT SET value = '4.0.0'"
+	run ct report nsys.db
+	assert_failure 1
+	assert_output --partial 'schema version 4.0.0'
+}
+
+@test "report (not a recording) says so in one line" {
+	mkfifo fifo
+	mkdir folder
+	printf 'SQLite format 3\0' >short.db
+	printf '\x1f\x8b' >gzip.db
+	: >empty.db
+	sqlite3 other.db 'CREATE TABLE t (x)'
+	local file
+	for file in fifo folder short.db gzip.db empty.db other.db /dev/null /dev/zero missing.db; do
+		run ct report "$file"
+		assert_failure 1
+		assert_equal "${#lines[@]}" 1
+		assert_line --regexp '^cuda-trace: '
+	done
+	ln -s loop.db loop.db
+	run ct report loop.db
+	assert_failure 1
+}
+
+@test "report (a file named like an URI, an option, a path with blanks) is a file" {
+	feed r.db -n 10
+	local name
+	for name in 'file:r.db?mode=rwc' 'a b;c' "it's" ':memory:'; do
+		cp r.db "$name"
+		run ct report --kernels --json "$name"
+		assert_success
+		assert_output --partial '"table":"kernels"'
+	done
+	assert [ ! -e r.db-journal ]
+}
+
+@test "report (truncated anywhere) gives an error or rows, never a crash" {
+	feed r.db -n 2000
+	local size i
+	size=$(stat -c %s r.db)
+	for i in $(seq 1 30); do
+		head -c $((size * i / 31)) r.db >cut.db
+		survives cut.db --all
+	done
+}
+
+@test "report (bytes changed at random) gives an error or rows, never a crash" {
+	requires python3
+	feed r.db -n 500
+	local i
+	for i in $(seq 1 "${VARIANTS:-150}"); do
+		python3 "$TOP/tests/store/damage.py" "$i" r.db bad.db
+		survives bad.db --all
+		survives bad.db
+		[ $((i % 10)) != 0 ] ||
+			survives bad.db --html p.html --timeline t.json --flamegraph f.svg --pprof p --folded f
+	done
+}
+
+@test "report (a damaged spool) imports the rest and counts what is missing" {
+	requires python3 sqlite3
+	"$FEEDER" -n 20000 -x kill k.db >/dev/null 2>&1 || true
+	assert [ -s k.db.part ]
+	cp k.db.part whole
+	local i
+	for i in $(seq 1 "${VARIANTS:-60}"); do
+		rm -f k.db*
+		python3 "$TOP/tests/store/damage.py" "$i" whole k.db.part
+		survives k.db --kernels
+	done
+	rm -f k.db*
+	# One block in the middle: those after it are found again.
+	cp whole k.db.part
+	printf 'XXXXXXXXXXXXXXXX' | dd of=k.db.part bs=1 seek=700000 conv=notrunc status=none
+	run ct report --losses --json k.db
+	assert_output --partial '"reason":"damaged_bytes"'
+	assert [ "$(sqlite3 k.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL')" -gt 5000 ]
+}
+
+@test "report (a recorder still writes the spool) leaves it alone" {
+	"$FEEDER" -n 100000000 -r 1000 live.db >/dev/null 2>&1 &
+	wait_for 5 test -s live.db.part
+	sleep 0.6
+	run ct report live.db
+	assert_failure 1
+	assert_output --partial 'still being recorded'
+	run ct report --import live.db.part --output copy.db
+	assert_success
+	kill -KILL $!
+	wait $! || true
+	assert [ -s live.db.part ]
+	assert [ "$(ct report --json --kernels copy.db | wc -l)" -gt 0 ]
+}
+
+@test "report (the output's disk is full) fails and leaves the old export" {
+	feed r.db -n 1000
+	echo old >out.json
+	# A name of our own for the device: a mistake here must not replace /dev/full.
+	mknod -m 666 full c 1 7 2>/dev/null || skip "cannot make a device node"
+	run ct report --timeline full r.db
+	assert_failure 1
+	assert [ -c full ]
+	run ct report --kernels -o full r.db
+	assert_failure 1
+	assert_output --partial 'No space left'
+	ct report --timeline out.json r.db
+	run head -c 3 out.json
+	refute_output old
+}
