@@ -27,9 +27,12 @@
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/watcher.h"
 
-#define BIT(group)    (1U << CUDA_GROUP_##group)
-#define CALIBRATE_NS  1000000000ULL
-#define REPLAY_NS     30000000000ULL
+#define BIT(group)   (1U << CUDA_GROUP_##group)
+#define CALIBRATE_NS 1000000000ULL
+/* A second consumer of a probe raises no semaphore, so all is told again as often as costs little:
+ * each second, but for each name not more often than this. */
+#define REPLAY_NS     1000000000ULL
+#define NAME_NS	      1000000ULL
 #define SILENCE_NS    5000000000ULL
 #define QUEUE_DEPTH   1024 /* launches that may wait in the GPU's queue without a record */
 #define SUBSCRIBER_AS "cuda-trace"
@@ -37,9 +40,9 @@
 atomic_bool control_deaf;
 
 static void *subscriber;
-static uint32_t groups_on;	    /* what was asked of CUPTI */
-static uint32_t listeners_refused;  /* listeners when CUPTI last refused us; ~0 = it did not */
-static uint32_t listeners_of_names; /* when names and status were last sent */
+static uint32_t groups_on; /* what was asked of CUPTI */
+static uint64_t seen_up;   /* probes that were listened to when last looked at */
+static bool is_refused;	   /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
 static atomic_bool busy, fatal;
 
@@ -99,7 +102,7 @@ static int subscribe(void)
 
 static void refused(int result)
 {
-	listeners_refused = sites__listeners();
+	is_refused = true;
 	status__set_state(result == CUPTI_MULTIPLE_SUBSCRIBERS ? CUDA_STATE_YIELDED
 							       : CUDA_STATE_DORMANT,
 			  CUDA_INERT_NONE);
@@ -133,7 +136,6 @@ void control__open(void)
 {
 	enum cuda_inert_reason reason = cupti_search__run();
 
-	listeners_refused = UINT32_MAX;
 	if (reason) {
 		control__go_inert(reason);
 		status__trouble(0, "libcupti",
@@ -184,7 +186,7 @@ static int open_session(void)
 		refused(result);
 		return result;
 	}
-	listeners_refused = UINT32_MAX;
+	is_refused = false;
 	cbids__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
@@ -226,22 +228,10 @@ static void switch_groups(uint32_t wanted)
 
 static void announce(void)
 {
-	listeners_of_names = sites__name_listeners();
 	replayed = clock__now();
 	names__replay();
 	status__send();
 	site__hello(status__instance());
-}
-
-/* Was CUPTI refused, and has nobody come since who would want it tried again? */
-static bool stays_refused(void)
-{
-	uint32_t now = sites__listeners();
-
-	if (listeners_refused == UINT32_MAX || now > listeners_refused)
-		return false;
-	listeners_refused = now;
-	return true;
 }
 
 static void change_to(uint32_t wanted)
@@ -250,7 +240,7 @@ static void change_to(uint32_t wanted)
 
 	if (!wanted && !subscriber)
 		return;
-	if (!subscriber && (stays_refused() || open_session()))
+	if (!subscriber && (is_refused || open_session()))
 		return;
 	switch_groups(wanted);
 	if (!wanted)
@@ -275,7 +265,11 @@ static void become_fatal(void)
 void control__follow(void)
 {
 	uint32_t wanted = sites__wanted();
+	uint64_t up = sites__up(), come = up & ~seen_up;
 
+	seen_up = up;
+	if (come)
+		is_refused = false;
 	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);
@@ -286,9 +280,8 @@ void control__follow(void)
 		change_to(wanted);
 		atomic_store(&busy, subscriber != NULL);
 	}
-	if (sites__name_listeners() > listeners_of_names)
+	if (come & sites__name_bits())
 		announce();
-	listeners_of_names = sites__name_listeners();
 }
 
 /* Launches go on and no record comes: a GPU newer than libcupti, or our buffers were taken over. */
@@ -332,7 +325,7 @@ void control__tick(void)
 		check_silence(now);
 	}
 	status__send_lost();
-	if (now - replayed >= REPLAY_NS && subscriber)
+	if (subscriber && now - replayed >= REPLAY_NS + names__count() * NAME_NS)
 		announce();
 }
 

@@ -39,7 +39,7 @@ static void at_exit(void)
 	int saved = errno;
 
 	if (getpid() == home && control__listening() &&
-	    (control__is_busy() || sites__name_listeners())) {
+	    (control__is_busy() || (sites__up() & sites__name_bits()))) {
 		watcher__stop(settings__get()->exit_ms);
 		control__say_end();
 	}

@@ -209,6 +209,11 @@ uint32_t names__intern_text(const char *text)
 	return id ? known(id) : 0;
 }
 
+uint32_t names__count(void)
+{
+	return atomic_load_explicit(&entries, memory_order_relaxed);
+}
+
 void names__replay(void)
 {
 	if (!table)

@@ -19,5 +19,6 @@ uint32_t names__intern_text(const char *text);
 const char *names__text(uint32_t id);
 /* Announces all names again, for a consumer that came later. */
 void names__replay(void);
+uint32_t names__count(void);
 
 #endif

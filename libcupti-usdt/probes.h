@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off */
 /*
  * CONTRACT 1: what the guest library emits. Every probe, its arguments and their order, and the
  * layout of the records that batch probes carry. Included by the guest, by bpf/, by cuda-trace/,
@@ -6,8 +7,8 @@
  *
  * Provider "cuda". All times are CLOCK_MONOTONIC nanoseconds (the clock of bpf_ktime_get_ns()).
  * Integers are host-endian. A consumer steps through a batch by head.size and skips kinds that it
- * does not know, so that records may grow at their end and kinds may be added without a new
- * version. A change of meaning, order or offset raises CUDA_PROBES_VERSION.
+ * does not know, so that records may grow at their end and kinds may be added without a new version.
+ * A change of meaning, order or offset raises CUDA_PROBES_VERSION.
  *
  * Batch probes (the cheap way; one hit carries many records):
  *   cuda:launch_batch (records *, u32 bytes, u32 count, u64 first, u64 instance)
@@ -20,44 +21,50 @@
  *
  * Names and state (rare; every consumer of batches wants them too):
  *   cuda:name   (u64 instance, u32 id, const char *name, u32 length)
- *     Sent when a name is first seen, again for all names when a further consumer attaches, and
- *     every 30 s. name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is the
- * full one. cuda:status (const struct cuda_status *, u32 size) Sent at every change of state, when
- * a consumer attaches, every 30 s, and at the end of the process (state CUDA_STATE_ENDED): a
- * process that vanishes without it was killed. cuda:lost   (u32 reason, u64 count, u64 total, u64
- * instance) cuda:error  (s32 code, const char *component, const char *message, u64 instance) The
- * guest's own trouble, never the program's. code: CUptiResult, -errno, or enum cuda_guest_error
- * from 10000 on.
- *
+ *     Sent when a name is first seen, and again for all names: when a consumer attaches (see
+ *     cuda:hello_0), and every second or so while records are sent (every few, if there are
+ *     thousands). name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is the
+ *     full one.
+ *   cuda:status (const struct cuda_status *, u32 size)
+ *     Sent at every change of state, whenever all names are, and at the end of the process
+ *     (state CUDA_STATE_ENDED): a process that vanishes without it was killed.
+ *   cuda:lost   (u32 reason, u64 count, u64 total, u64 instance)
+ *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
+ *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
+ *     enum cuda_guest_error from 10000 on.
  *   cuda:hello_0 ... cuda:hello_7 (u64 instance)
  *     A bell for consumers that come while others are listening: the kernel raises a semaphore once
  *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
  *     cuda:status is not noticed. It attaches to one of these as well, any one; if no other consumer
  *     holds the same one, names and status are told again, and then all eight fire.
  *
- * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while
- * their own semaphore is up; plain scalars and NUL-terminated strings): cuda:kernel_launch (start,
- * end, correlation, name *, result, stream, grid x, y, z, block x, y, z) cuda:runtime_launch (the
- * same, of the runtime API's call) cuda:kernel_exec   (start, end, correlation, name *, device,
- * context, stream, graph, graph node, registers, static shared, dynamic shared) cuda:memcpy (start,
- * end, correlation, bytes, copy kind, source kind, destination kind, source device, destination
- * device, context, stream, flags) cuda:memset        (start, end, correlation, bytes, value, memory
- * kind, device, context, stream, flags, graph, graph node) cuda:memory        (time, correlation,
- * operation, kind, address, bytes, device, context, stream, asynchronous, pool address, pool bytes
- * in use) cuda:memory_pool   (time, correlation, operation, type, address, size, bytes in use,
+ * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while their
+ * own semaphore is up; plain scalars and NUL-terminated strings):
+ *   cuda:kernel_launch (start, end, correlation, name *, result, stream, grid x, y, z, block x, y, z)
+ *   cuda:runtime_launch (the same, of the runtime API's call)
+ *   cuda:kernel_exec   (start, end, correlation, name *, device, context, stream, graph,
+ *                       graph node, registers, static shared, dynamic shared)
+ *   cuda:memcpy        (start, end, correlation, bytes, copy kind, source kind, destination kind,
+ *                       source device, destination device, context, stream, flags)
+ *   cuda:memset        (start, end, correlation, bytes, value, memory kind, device, context,
+ *                       stream, flags, graph, graph node)
+ *   cuda:memory        (time, correlation, operation, kind, address, bytes, device, context,
+ *                       stream, asynchronous, pool address, pool bytes in use)
+ *   cuda:memory_pool   (time, correlation, operation, type, address, size, bytes in use,
  *                       release threshold, device)
  *   cuda:sync          (start, end, correlation, type, context, stream, event, result)
  *   cuda:graph_exec    (start, end, correlation, device, context, stream, graph)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
  *   cuda:api_error     (the same, of calls that failed)
  *   cuda:overhead      (start, end, correlation, kind, object kind, object, object's thread)
- *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path
- * *) cuda:uvm           (start, end, counter, value, address, source, destination, stream)
+ *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path *)
+ *   cuda:uvm           (start, end, counter, value, address, source, destination, stream)
  *   cuda:nvtx          (start, end, kind, text *, domain *, color, category, range)
  *   cuda:device        (device, name *, major, minor, memory bytes, multiprocessors, PCI bus id *)
  *   cuda:context       (context, device, null stream, parent context, green, multiprocessors)
  *   cuda:stream        (stream, context, priority, flag)
  */
+/* clang-format on */
 #ifndef LIBCUPTI_USDT_PROBES_H
 #define LIBCUPTI_USDT_PROBES_H
 

@@ -79,25 +79,33 @@ bool sites__readable_wanted(unsigned int group)
 	return false;
 }
 
-uint32_t sites__name_listeners(void)
-{
-	uint32_t sum = (uint32_t)cuda_name_semaphore + cuda_status_semaphore;
+/* Bits of sites__up(); name, status and the bells come first. */
+enum { UP_NAME, UP_STATUS, UP_HELLO, UP_LOST = UP_HELLO + CUDA_HELLOS, UP_ERROR, UP_BATCHES };
+_Static_assert(UP_BATCHES + COUNT(batch_listeners) + COUNT(readable_listeners) <= 64,
+	       "a probe has no bit");
 
-#define ADD(probe) sum += cuda_##probe##_semaphore;
-	HELLO_PROBES(ADD)
-#undef ADD
-	return sum;
+uint64_t sites__name_bits(void)
+{
+	return (1ULL << UP_LOST) - 1;
 }
 
-uint32_t sites__listeners(void)
+uint64_t sites__up(void)
 {
-	uint32_t sum = sites__name_listeners() + cuda_lost_semaphore + cuda_error_semaphore;
+	uint64_t up = (uint64_t)(cuda_name_semaphore != 0) << UP_NAME |
+		      (uint64_t)(cuda_status_semaphore != 0) << UP_STATUS |
+		      (uint64_t)(cuda_lost_semaphore != 0) << UP_LOST |
+		      (uint64_t)(cuda_error_semaphore != 0) << UP_ERROR;
+	unsigned int bit = UP_HELLO;
 
+#define UP(probe) up |= (uint64_t)(cuda_##probe##_semaphore != 0) << bit++;
+	HELLO_PROBES(UP)
+#undef UP
+	bit = UP_BATCHES;
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
-		sum += *batch_listeners[i].semaphore;
+		up |= (uint64_t)(*batch_listeners[i].semaphore != 0) << bit++;
 	for (size_t i = 0; i < COUNT(readable_listeners); i++)
-		sum += *readable_listeners[i].semaphore;
-	return sum;
+		up |= (uint64_t)(*readable_listeners[i].semaphore != 0) << bit++;
+	return up;
 }
 
 #define BATCH_SITE(NAME, probe, text)                                                       \

@@ -65,9 +65,9 @@ uint32_t sites__wanted(void);
 /* Does somebody listen to the batches, to the readable probes of this group? */
 bool sites__batch_wanted(unsigned int group);
 bool sites__readable_wanted(unsigned int group);
-/* Listeners of all probes, and of names and status only; a rise means that one more has come. */
-uint32_t sites__listeners(void);
-uint32_t sites__name_listeners(void);
+/* Every probe that somebody listens to, one bit each; and those of names, status and bells. */
+uint64_t sites__up(void);
+uint64_t sites__name_bits(void);
 
 void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
 		 uint64_t first, uint64_t instance);
