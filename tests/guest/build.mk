@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What tests/guest.bats runs: a consumer of the probes of its own, and programs that test parts of
-# the guest from inside.
+# What tests/guest.bats runs: a consumer of the probes of its own, programs to live in, and a unit
+# test that is linked with the guest's objects.
 
 GUEST_LISTEN := $(B)/tests/guest/listen
-ALL += $(GUEST_LISTEN)
+GUEST_HOSTS := $(patsubst %,$(B)/tests/guest/%,calls ends manners)
+GUEST_UNIT := $(B)/tests/guest/unit
+workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(GUEST_UNIT)
 
 $(B)/obj/tests/guest/listen.o: | $(B)/tests/guest/listen.skel.h
 $(GUEST_LISTEN): $(B)/obj/tests/guest/listen.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lbpf -lelf -lz
+
+$(GUEST_HOSTS): $(B)/tests/guest/%: $(B)/obj/tests/guest/%.o $(SIMCUDA)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread -ldl
+
+$(GUEST_UNIT): $(B)/obj/tests/guest/unit.o \
+		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,batches buffers clock memory names rings settings sites status)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ -lpthread

@@ -1,0 +1,449 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The guest library by itself: what it is as a file, what it does in a process when nobody listens,
+# when somebody does, and when things go wrong. The listener (tests/guest/listen.c) shares nothing
+# with the tool but the probe contract.
+
+load helpers
+
+CORE="name status lost error launch_batch kernel_batch"
+
+# A copy under a name of its own: whoever watches the whole system (cuda-trace -a, another test run)
+# looks for libcupti-usdt.so, and would be a listener that these tests do not know of.
+setup() {
+	LISTEN=$B/tests/guest/listen
+	cp "$GUEST" "$BATS_TEST_TMPDIR/guest-under-test.so"
+	GUEST=$BATS_TEST_TMPDIR/guest-under-test.so
+	export CUDA_INJECTION64_PATH=$GUEST
+	OUT=$BATS_TEST_TMPDIR/out
+}
+
+# hear [listen OPTIONS] PROBES -- CMD...: CMD on the simulated driver, what was heard in $OUT.
+hear() {
+	local options=()
+	while [[ $1 == -* ]]; do
+		options+=("$1")
+		[[ $1 == -v ]] || { options+=("$2"); shift; }
+		shift
+	done
+	local probes=()
+	while [ "$1" != -- ]; do probes+=("$1"); shift; done
+	shift
+	timeout -k 5 60 "$LISTEN" "${options[@]}" "$GUEST" "${probes[@]}" -- "$SIM" "$@" >"$OUT" 2>&1
+}
+
+# heard PROBE KEY: a number from the probe's line in $OUT.
+heard() {
+	grep "^probe=$1 " "$OUT" | tr ' ' '\n' | sed -n "s/^$2=//p"
+}
+
+# state KEY: of the last status in $OUT.
+state() {
+	grep '^status ' "$OUT" | tail -n 1 | tr ' ' '\n' | sed -n "s/^$1=//p"
+}
+
+# lost_total REASON: 0 if nothing was lost for that reason.
+lost_total() {
+	local total
+	total=$(sed -n "s/^lost reason=$1 .*total=//p" "$OUT" | tail -n 1)
+	echo "${total:-0}"
+}
+
+# Everything that the program says it did arrived, in order, named, with sane times, nothing lost.
+all_arrived() {
+	assert_equal "$(heard launch_batch records)" "$(expect_key "$OUT" launches)"
+	assert_equal "$(heard kernel_batch records)" "$(expect_key "$OUT" kernels)"
+	local probe key
+	for probe in launch_batch kernel_batch; do
+		for key in unnamed backwards outside; do
+			assert_equal "$probe $key $(heard $probe $key)" "$probe $key 0"
+		done
+		assert_equal "$(heard $probe next)" "$(heard $probe records)"
+	done
+	assert_equal "$(heard lost hits)" 0
+	assert_equal "$(heard error hits)" 0
+	run ! grep '^torn' "$OUT"
+	grep -q '^missed=0$' "$OUT"
+}
+
+# guest_thread PID: the id of the guest's thread in a process.
+guest_thread() {
+	local task
+	for task in /proc/"$1"/task/*; do
+		[ "$(cat "$task/comm" 2>/dev/null)" = cupti-usdt ] && basename "$task" && return 0
+	done
+	return 1
+}
+
+# process NAME: the workload's own process, below what `start` started.
+process() {
+	local name=$1 found
+	wait_for 10 pgrep -g "$2" -x "$name" >/dev/null || return 1
+	found=$(pgrep -g "$2" -x "$name" | head -n 1)
+	echo "$found"
+}
+
+# ---- the file
+
+@test "library exports InitializeInjection and nothing else" {
+	run -0 nm -D --defined-only "$GUEST"
+	assert_equal "$(awk '{print $NF}' <<<"$output")" InitializeInjection
+}
+
+@test "library needs libc only, has no text relocations, stays once loaded" {
+	run -0 readelf -d "$GUEST"
+	assert_equal "$(grep -c NEEDED <<<"$output")" "$(grep -cE 'NEEDED.*\[(libc\.so\.6|ld-linux-[a-z0-9-]*\.so\.[0-9])\]' <<<"$output")"
+	refute_output --partial TEXTREL
+	refute_output --partial RUNPATH
+	assert_output --partial NODELETE
+}
+
+@test "library imports nothing that ends a process or allocates" {
+	run -0 nm -D --undefined-only "$GUEST"
+	refute_output --regexp ' (exit|_exit|abort|__assert_fail|raise|kill|malloc|calloc|realloc|free|printf|fprintf|puts)(@|$)'
+}
+
+@test "probes have one site each, a plain nop, and operands that libbpf 1.1 reads" {
+	run -0 readelf -nW "$GUEST"
+	local notes=$output
+	run sort <(sed -n 's/^ *Name: //p' <<<"$notes")
+	assert_equal "$(uniq -d <<<"$output")" ""
+	# Every group of the contract has its batch probe.
+	local probe
+	for probe in $(sed -n 's/^\tX([A-Z_]*, \([a-z_]*_batch\),.*/\1/p' "$TOP/libcupti-usdt/probes.h"); do
+		grep -q "Name: $probe\$" <<<"$notes" || fail "no probe $probe"
+	done
+	# 8@%rdi, 8@16(%rdi), 8@$5, 8@x0, 8@[x0, 16]; never a variable, never "(%rdi)" without an offset.
+	run grep -oE -- '-?[0-9]+@[^ ]+( ?[0-9]+\])?' <(sed -n 's/^ *Arguments: //p' <<<"$notes")
+	refute_line --regexp '@\(|@[A-Za-z_]|rip'
+	local site
+	for site in $(sed -n 's/^ *Location: 0x\([0-9a-f]*\),.*/\1/p' <<<"$notes"); do
+		[ "$(uname -m)" = x86_64 ] || continue
+		# The text section lies in the file as in memory.
+		assert_equal "$(xxd -s $((16#$site)) -l 1 -p "$GUEST")" 90
+	done
+}
+
+@test "declarations of CUPTI (toolkit installed) agree with its headers" {
+	run -0 make -s -C "$TOP" B="$B" check-layout
+	[[ $output != *skipped* ]] || skip "$output"
+	assert_output --partial "agree with"
+}
+
+@test "names, rings, clock (many threads) hold in unit tests" {
+	run -0 timeout 60 "$B/tests/guest/unit"
+}
+
+# ---- nobody listens
+
+@test "dormant library (nobody listens) leaves CUPTI alone after priming" {
+	requires sim
+	SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/launch-storm" -n 1000 >"$OUT"
+	assert_equal "$(cut -d' ' -f3 "$BATS_TEST_TMPDIR/log" | grep subscribe | paste -sd' ')" "subscribe unsubscribe"
+}
+
+@test "dormant library (CUPTI_USDT_PRIME=0) calls no CUPTI function that does something" {
+	requires sim
+	CUPTI_USDT_PRIME=0 SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/saxpy" >"$OUT"
+	run ! grep -E 'subscribe|callback|kind' "$BATS_TEST_TMPDIR/log"
+}
+
+@test "dormant library wakes at most 4 times a second and owns at most 256 KiB" {
+	requires sim
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	local pid tid before after
+	pid=$(process launch-storm "$storm_PID")
+	wait_for 10 guest_thread "$pid" >/dev/null
+	tid=$(guest_thread "$pid")
+	before=$(awk '/^voluntary/{print $2}' "/proc/$pid/task/$tid/status")
+	sleep 2
+	after=$(awk '/^voluntary/{print $2}' "/proc/$pid/task/$tid/status")
+	[ $((after - before)) -ge 1 ] && [ $((after - before)) -le 9 ] || fail "$((after - before)) wake-ups in 2 s"
+	# Blocked signals: all but the two that cannot be.
+	run grep SigBlk "/proc/$pid/task/$tid/status"
+	assert_output --partial fffffffe7ffbfeff
+	local kib
+	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "guest-under-test") > 0}
+		own && /^Private_Dirty/{sum += $2} END{print sum + 0}' "/proc/$pid/smaps")
+	[ "$kib" -le 256 ] || fail "$kib KiB of its own"
+}
+
+@test "CUDA_TRACE=off leaves no thread and no trace" {
+	requires sim
+	export CUDA_TRACE=off
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	local pid
+	pid=$(process launch-storm "$storm_PID")
+	sleep 0.5
+	run ! guest_thread "$pid"
+}
+
+# ---- somebody listens
+
+@test "listening (before the program starts) hears every launch and kernel" {
+	requires root bpf sim
+	hear $CORE -- "$WORKLOADS/launch-storm" -n 5000 -t 4
+	all_arrived
+	assert_equal "$(state state)" 4
+}
+
+@test "listening (saxpy, graphs) hears every launch and kernel" {
+	requires root bpf sim
+	hear $CORE -- "$WORKLOADS/saxpy"
+	all_arrived
+	hear $CORE -- "$WORKLOADS/graphs"
+	assert_equal "$(heard kernel_batch records)" "$(expect_key "$OUT" kernels)"
+}
+
+@test "listening (late, threads launching) hears a kernel for every launch within 300 ms" {
+	requires root bpf sim
+	hear -w 600 $CORE -- "$WORKLOADS/launch-storm" -s 2 -t 4 -p 50
+	[ "$(heard launch_batch records)" -gt 1000 ]
+	local difference=$(($(heard kernel_batch records) - $(heard launch_batch records)))
+	# Kernels of launches that were under way while we came.
+	[ "${difference#-}" -le 8 ] || fail "$difference"
+	assert_equal "$(heard launch_batch unnamed)" 0
+	assert_equal "$(heard lost hits)" 0
+}
+
+@test "listening (libcupti 11.8, 12.8, 13.0) hears every launch and kernel" {
+	requires root bpf sim
+	local version
+	for version in 11.8 12.8 13.0; do
+		SIMCUDA_CUPTI_VERSION=$version hear $CORE -- "$WORKLOADS/launch-storm" -n 2000 -t 2
+		all_arrived
+	done
+}
+
+@test "listening (readable probes only) hears each event once, with its name" {
+	requires root bpf sim
+	hear -v kernel_launch kernel_exec -- "$WORKLOADS/launch-storm" -n 100
+	assert_equal "$(heard kernel_launch hits)" "$(expect_key "$OUT" launches)"
+	assert_equal "$(heard kernel_exec hits)" "$(expect_key "$OUT" kernels)"
+	assert_equal "$(grep -c 'readable probe=kernel_exec text=[a-z_]' "$OUT")" "$(expect_key "$OUT" kernels)"
+}
+
+@test "listening (kernels only) still ties kernels to launches" {
+	requires root bpf sim
+	hear -v kernel_batch -- "$WORKLOADS/launch-storm" -n 200
+	assert_equal "$(heard kernel_batch records)" 200
+	assert_equal "$(grep '^record probe=kernel_batch' "$OUT" | grep -o 'correlation=[1-9][0-9]*' | sort -u | wc -l)" 200
+}
+
+@test "two listeners (the second comes later) both know every name" {
+	requires root bpf sim
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 200
+	local pid
+	pid=$(process launch-storm "$storm_PID")
+	start first "$LISTEN" -p "$pid" -t 5000 "$GUEST" $CORE
+	sleep 1
+	timeout 20 "$LISTEN" -p "$pid" -t 1500 "$GUEST" $CORE >"$OUT"
+	[ "$(heard launch_batch records)" -gt 100 ]
+	[ "$(heard name hits)" -ge 1 ]
+	grep -q '^status .*state=1 ' "$OUT"
+	# One that asks need not wait for the next second.
+	timeout 20 "$LISTEN" -p "$pid" -t 350 "$GUEST" $CORE hello_3 >"$OUT"
+	assert_equal "$(heard hello_3 hits)" 1
+	[ "$(heard name hits)" -ge 1 ]
+	finished "$first_PID"
+	cp "$BATS_TEST_TMPDIR/first.out" "$OUT"
+	[ "$(heard launch_batch records)" -gt 300 ]
+	assert_equal "$(heard launch_batch unnamed)" 0
+}
+
+@test "attach and detach (15 times, 4 threads launching) changes nothing for the program" {
+	requires root bpf sim
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 25 -t 4 -p 100
+	local pid i
+	pid=$(process launch-storm "$storm_PID")
+	for i in $(seq 15); do
+		timeout 20 "$LISTEN" -p "$pid" -t 700 "$GUEST" $CORE >"$OUT"
+		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
+		assert_equal "$(heard error hits)" 0
+	done
+	timeout 20 "$LISTEN" -p "$pid" -t 600 "$GUEST" status >"$OUT"
+	assert_equal "$(state state)" 0
+	assert_equal "$(state activations)" 15
+	finished "$storm_PID" 60
+	assert_equal "$status" 0
+	grep -q '^expect launches=' "$BATS_TEST_TMPDIR/storm.out"
+}
+
+@test "active library owns at most 16 MiB" {
+	requires root bpf sim
+	hear $CORE -- "$WORKLOADS/launch-storm" -s 2 -t 8
+	[ "$(state resident_kib)" -gt 0 ]
+	[ "$(state resident_kib)" -le 16384 ] || fail "$(state resident_kib) KiB"
+}
+
+@test "other groups (copies, memsets, memory, syncs, failed calls) arrive exactly" {
+	requires root bpf sim
+	hear name lost error memcpy_batch memset_batch memory_batch sync_batch api_error_batch object_batch \
+		memcpy memory sync memset api_error -- "$B/tests/guest/calls" 50
+	local pair
+	for pair in memcpy:memcpys memset:memsets sync:syncs api_error:api_errors; do
+		assert_equal "${pair%:*} $(heard "${pair%:*}_batch" records)" "${pair%:*} $(expect_key "$OUT" "${pair#*:}")"
+		assert_equal "${pair%:*} $(heard "${pair%:*}" hits)" "${pair%:*} $(expect_key "$OUT" "${pair#*:}")"
+	done
+	assert_equal "$(heard memory_batch records)" "$(($(expect_key "$OUT" allocs) + $(expect_key "$OUT" frees)))"
+	assert_equal "$(heard api_error_batch failed)" "$(expect_key "$OUT" api_errors)"
+	[ "$(heard object_batch records)" -ge 3 ]
+	assert_equal "$(heard lost hits)" 0
+}
+
+@test "API families (memory) carries its calls and no others" {
+	requires root bpf sim
+	hear name api_memory_batch -- "$B/tests/guest/calls" 50
+	assert_equal "$(heard api_memory_batch records)" \
+		"$(($(expect_key "$OUT" allocs) + $(expect_key "$OUT" frees) + $(expect_key "$OUT" api_errors)))"
+	run ! grep -E '^name .*text=cu(Memcpy|Stream|Launch)' "$OUT"
+}
+
+# ---- the end of a process
+
+@test "exit (right after the last launch) loses nothing" {
+	requires root bpf sim
+	hear $CORE -- "$B/tests/guest/ends" return 500
+	assert_equal "$(heard launch_batch records)" 500
+	assert_equal "$(($(heard kernel_batch records) + $(lost_total 3)))" 500
+	assert_equal "$(state state)" 4
+}
+
+@test "exit (_exit, signal, exec) is the program's own, and ends without a last word" {
+	requires root bpf sim
+	local how
+	for how in _exit:7 kill:137 exec:0; do
+		hear $CORE -- "$B/tests/guest/ends" "${how%:*}" 500 || status=$?
+		assert_equal "${how%:*} ${status:-0}" "${how%:*} ${how#*:}"
+		status=0
+		assert_equal "$(state state)" 1
+	done
+}
+
+@test "exit (CUPTI hangs while flushing) takes at most 0.5 s longer, and keeps the launches" {
+	requires root bpf sim
+	local began=$(date +%s%N)
+	SIMCUDA_FLUSH=hang hear $CORE -- "$B/tests/guest/ends" return 500
+	[ $((($(date +%s%N) - began) / 1000000)) -lt 2500 ]
+	assert_equal "$(heard launch_batch records)" 500
+	assert_equal "$(state state)" 4
+}
+
+@test "exit (CUPTI_USDT_EXIT_MS=0, CUPTI hangs) does not wait at all" {
+	requires root bpf sim
+	local began=$(date +%s%N) with
+	CUPTI_USDT_EXIT_MS=0 SIMCUDA_FLUSH=hang hear $CORE -- "$B/tests/guest/ends" return 500
+	with=$((($(date +%s%N) - began) / 1000000))
+	[ $with -lt 1500 ] || fail "$with ms"
+}
+
+@test "attach (CUPTI hangs while subscribing) does not hold the program" {
+	requires root bpf sim
+	CUPTI_USDT_PRIME=0 SIMCUDA_SUBSCRIBE=hang hear -w 300 $CORE -- "$WORKLOADS/launch-storm" -s 1 -p 100
+	grep -q '^expect launches=' "$OUT"
+}
+
+@test "fork (the child launches, exits, is killed) leaves parent and child as they were" {
+	requires root bpf sim
+	hear $CORE -- "$B/tests/guest/ends" fork 500
+	assert_equal "$(heard launch_batch records)" 500
+	assert_equal "$(heard kernel_batch records)" 500
+	assert_equal "$(grep -c '^status .*state=4' "$OUT")" 1
+	grep -q '^child 0$' "$OUT"
+}
+
+@test "errno, signal mask, folder, open files, locale are as without the guest" {
+	requires root bpf sim
+	CUDA_INJECTION64_PATH='' "$SIM" "$B/tests/guest/manners" >"$BATS_TEST_TMPDIR/without"
+	"$SIM" "$B/tests/guest/manners" >"$BATS_TEST_TMPDIR/dormant"
+	hear $CORE runtime_batch kernel_launch api_memory_batch -- "$B/tests/guest/manners"
+	diff "$BATS_TEST_TMPDIR/without" "$BATS_TEST_TMPDIR/dormant"
+	diff "$BATS_TEST_TMPDIR/without" <(grep -E '^(errno|mask|cwd|fds|locale|children) ' "$OUT")
+	[ "$(heard launch_batch records)" -gt 0 ]
+}
+
+@test "threads (300 come and go, 64 KiB stacks) lose nothing" {
+	requires root bpf sim
+	hear $CORE -- "$B/tests/guest/ends" threads 300
+	assert_equal "$(heard launch_batch records)" "$(expect_key "$OUT" launches)"
+	assert_equal "$(heard kernel_batch records)" "$(expect_key "$OUT" launches)"
+	assert_equal "$(heard lost hits)" 0
+}
+
+# ---- trouble
+
+@test "another CUPTI client (named) is yielded to" {
+	requires root bpf sim
+	SIMCUDA_OTHER_SUBSCRIBER=Nsight hear $CORE -- "$WORKLOADS/launch-storm" -n 1000
+	assert_equal "$(heard launch_batch records)" 0
+	grep -q '^status .*state=2 .*holder=Nsight ' "$OUT"
+	grep -q '^error code=39 ' "$OUT"
+	grep -q '^expect launches=1000' "$OUT"
+}
+
+@test "no libcupti makes it inert, with an account of the search" {
+	requires root bpf sim
+	CUDA_TRACE_LIBCUPTI=/nonexistent/libcupti.so.13 hear -v $CORE -- "$WORKLOADS/launch-storm" -n 1000
+	grep -q '^status .*state=3 reason=1 ' "$OUT"
+	grep -q '^search /nonexistent/libcupti.so.13: not there' "$OUT"
+	grep -q '^expect launches=1000' "$OUT"
+}
+
+@test "libcupti of CUDA 13.0 GA is refused unless forced" {
+	requires root bpf sim
+	export CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 SIMCUDA_CUPTI_VERSION=130000
+	hear -v $CORE -- "$WORKLOADS/launch-storm" -n 1000
+	grep -q '^status .*state=3 reason=6 ' "$OUT"
+	grep -q 'refused: CUDA 13.0 GA' "$OUT"
+	assert_equal "$(heard launch_batch records)" 0
+	CUPTI_USDT_FORCE=1 hear $CORE -- "$WORKLOADS/launch-storm" -n 1000
+	assert_equal "$(heard launch_batch records)" 1000
+}
+
+@test "libcupti newer than the driver is not used" {
+	requires root bpf sim
+	export CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 SIMCUDA_DRIVER_VERSION=12080
+	hear -v $CORE -- "$WORKLOADS/launch-storm" -n 1000
+	grep -q 'refused: newer than the driver' "$OUT"
+	assert_equal "$(heard launch_batch records)" 0
+}
+
+@test "libcupti that lacks a function is not used" {
+	requires root bpf sim
+	export CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 SIMCUDA_MISSING_SYMBOL=cuptiActivityFlushAll
+	hear -v $CORE -- "$WORKLOADS/launch-storm" -n 1000
+	grep -q '^expect launches=1000' "$OUT"
+	grep -Eq 'refused: lacks cuptiActivityFlushAll|records=1000' "$OUT"
+}
+
+@test "fatal state of CUPTI makes it inert for good, launches so far kept" {
+	requires root bpf sim
+	SIMCUDA_STATE_FATAL=500 hear $CORE -- "$WORKLOADS/launch-storm" -n 2000 -p 100
+	grep -q '^status .*state=3 reason=5 ' "$OUT"
+	[ "$(heard launch_batch records)" -ge 490 ]
+	grep -q '^expect launches=2000' "$OUT"
+}
+
+@test "records that CUPTI drops, and those without times, are counted exactly" {
+	requires root bpf sim
+	SIMCUDA_DROP=100 hear $CORE -- "$WORKLOADS/launch-storm" -n 5000
+	assert_equal "$(($(heard kernel_batch records) + $(lost_total 0)))" 5000
+	[ "$(lost_total 0)" -gt 0 ]
+	SIMCUDA_BAD_TIMES=100 hear $CORE -- "$WORKLOADS/launch-storm" -n 5000
+	assert_equal "$(($(heard kernel_batch records) + $(lost_total 2) + $(lost_total 3)))" 5000
+	[ "$(lost_total 2)" -gt 0 ]
+	assert_equal "$(heard kernel_batch backwards)" 0
+}
+
+@test "no GPU records for 5 s (GPU newer than libcupti) is said once" {
+	requires root bpf sim
+	SIMCUDA_NO_RECORDS=1 hear $CORE -- "$WORKLOADS/launch-storm" -s 8 -p 1000
+	assert_equal "$(grep -c '^error code=10000 ' "$OUT")" 1
+}
+
+@test "kernel names (100 kB, escapes, not UTF-8) travel cut, whole in length" {
+	requires root bpf sim
+	hear $CORE -- "$B/tests/guest/ends" names 3
+	assert_equal "$(heard launch_batch unnamed)" 0
+	grep -Eq '^name id=[0-9]+ length=100000 stored=4095 ' "$OUT"
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Parts of the guest from inside, with many threads at once: names are unique and hold what was
+ * interned, rings lose nothing while they are emptied and their owners end, the clock converts.
+ * Linked with the guest's own objects. Prints what is wrong; silent and 0 if nothing is.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "libcupti-usdt/buffers.h"
+#include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/names.h"
+#include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/status.h"
+
+#define THREADS 8
+#define NAMES	2000
+#define RECORDS 20000
+
+static _Atomic(int) failures;
+static uint32_t ids[THREADS][NAMES];
+static atomic_bool stop;
+
+static void fail(const char *what, long a, long b)
+{
+	if (atomic_fetch_add(&failures, 1) < 20)
+		printf("%s: %ld, %ld\n", what, a, b);
+}
+
+static void name_of(char *text, size_t size, int i)
+{
+	snprintf(text, size, "_Z%dkernel_with_a_longer_name_%dPfS_i", i % 97, i);
+}
+
+static void *intern(void *argument)
+{
+	uint32_t *mine = argument;
+	char text[64];
+
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < NAMES; i++) {
+			uint32_t id;
+
+			name_of(text, sizeof(text), i);
+			id = names__intern(text);
+			if (!id || strcmp(names__text(id), text))
+				fail("name is not what was interned", i, id);
+			if (round && mine[i] != id)
+				fail("name has two ids", mine[i], id);
+			mine[i] = id;
+		}
+	return NULL;
+}
+
+static void test_names(void)
+{
+	pthread_t threads[THREADS];
+	char *big = malloc(200001);
+
+	if (names__open())
+		fail("names__open", 0, 0);
+	for (int t = 0; t < THREADS; t++)
+		pthread_create(&threads[t], NULL, intern, ids[t]);
+	for (int t = 0; t < THREADS; t++)
+		pthread_join(threads[t], NULL);
+	for (int t = 1; t < THREADS; t++)
+		for (int i = 0; i < NAMES; i++)
+			if (ids[t][i] != ids[0][i])
+				fail("threads disagree on an id", ids[t][i], ids[0][i]);
+
+	/* Two names that differ beyond what is kept are two names. */
+	memset(big, 'x', 200000);
+	big[200000] = '\0';
+	ids[0][0] = names__intern(big);
+	big[199999] = 'y';
+	if (names__intern_text(big) == ids[0][0])
+		fail("long names are confused", 0, 0);
+	if (strlen(names__text(ids[0][0])) != CUDA_NAME_MAX - 1)
+		fail("long name is not cut", strlen(names__text(ids[0][0])), 0);
+	free(big);
+}
+
+/* The same address, another name: a module was unloaded. */
+static void test_reused_address(void)
+{
+	char text[64] = "first_kernel";
+	uint32_t first = names__intern(text), second;
+
+	strcpy(text, "second_kernel");
+	second = names__intern(text);
+	if (first == second || strcmp(names__text(second), "second_kernel"))
+		fail("a reused address has the old name", first, second);
+}
+
+static void *produce(void *argument)
+{
+	struct cuda_api record = {.head = {.kind = CUDA_RECORD_API, .size = sizeof(record)}};
+	long groups = (long)argument;
+
+	for (int i = 0; i < RECORDS; i++) {
+		record.head.correlation = i;
+		ring__append(rings__mine(), groups + i % 2, &record.head);
+		ring__count_launch(rings__mine());
+	}
+	return NULL;
+}
+
+static void *empty(void *unused)
+{
+	while (!atomic_load(&stop)) {
+		rings__flush();
+		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+	}
+	return unused;
+}
+
+/* Twice: the second round gets rings that the first gave back. */
+static void test_rings(void)
+{
+	uint64_t sum = 0, launches = (uint64_t)2 * THREADS * RECORDS;
+	pthread_t threads[THREADS], emptier;
+
+	if (rings__prepare() || rings__open())
+		fail("rings__open", 0, 0);
+	pthread_create(&emptier, NULL, empty, NULL);
+	for (int round = 0; round < 2; round++) {
+		for (long t = 0; t < THREADS; t++)
+			pthread_create(&threads[t], NULL, produce,
+				       (void *)(CUDA_GROUP_API_LAUNCH + t % 4));
+		for (int t = 0; t < THREADS; t++)
+			pthread_join(threads[t], NULL);
+	}
+	atomic_store(&stop, true);
+	pthread_join(emptier, NULL);
+	rings__flush();
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		sum += status__emitted_total(group);
+	if (sum != launches)
+		fail("records were lost or doubled", sum, launches);
+	if (rings__launches() != launches)
+		fail("launches were miscounted", rings__launches(), launches);
+}
+
+static uint64_t there; /* what CUPTI's clock is ahead of CLOCK_REALTIME */
+
+static int read_clock(uint64_t *timestamp)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	*timestamp = (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec + there;
+	return 0;
+}
+
+static int broken_clock(uint64_t *timestamp)
+{
+	*timestamp = 0;
+	return 15;
+}
+
+static void expect_conversion(const char *what)
+{
+	uint64_t stamp, now;
+
+	read_clock(&stamp);
+	now = clock__now();
+	if (llabs((long long)(clock__from_cupti(stamp) - now)) > 1000000)
+		fail(what, clock__from_cupti(stamp), now);
+}
+
+static void test_clock(void)
+{
+	uint64_t before;
+
+	clock__calibrate(read_clock);
+	expect_conversion("the real-time clock");
+	clock__calibrate(broken_clock);
+	expect_conversion("a clock that cannot be read");
+	there = 5000000000;
+	clock__reset();
+	clock__calibrate(read_clock);
+	expect_conversion("a steady clock of its own");
+
+	/* The clock is stepped back: a record stamped before the step is not in the future. */
+	read_clock(&before);
+	there = 3000000000;
+	clock__calibrate(read_clock);
+	expect_conversion("after a step");
+	if (clock__from_cupti(before) > clock__now() + 1000000)
+		fail("a record from before a step lies ahead",
+		     clock__from_cupti(before) - clock__now(), 0);
+}
+
+static void test_buffers(void)
+{
+	uint8_t *taken[64];
+	int own = 0;
+	size_t size;
+
+	buffers__open();
+	for (int i = 0; i < 64; i++) {
+		taken[i] = buffers__take(&size);
+		if (!taken[i] || (uintptr_t)taken[i] % 8 || size < 1024)
+			fail("not a buffer", i, size);
+		own += buffers__batches(taken[i]) != NULL;
+	}
+	if (own == 0 || own == 64 || !buffers__is_shared(taken[63]))
+		fail("the pool is not bounded", own, 0);
+	for (int i = 0; i < 64; i++)
+		buffers__give(taken[i]);
+	buffers__trim();
+	if (!buffers__batches(buffers__take(&size)))
+		fail("a buffer given back is not there again", 0, 0);
+}
+
+int main(void)
+{
+	status__open();
+	test_names();
+	test_reused_address();
+	test_rings();
+	test_clock();
+	test_buffers();
+	return atomic_load(&failures) != 0;
+}
