@@ -266,7 +266,7 @@ void choice__make(struct libraries *libraries, const struct choice_inputs *input
 		return;
 	}
 	if (inputs->mapped && *inputs->mapped) {
-		chooser.place = "the program has it loaded, and two in one process collide";
+		chooser.place = "the process has it loaded, and two in one process collide";
 		try_path(&chooser, inputs->mapped);
 		return;
 	}

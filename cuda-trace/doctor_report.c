@@ -4,6 +4,7 @@
  */
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/doctor_choice.h"
 #include "cuda-trace/doctor_findings.h"
@@ -85,19 +86,51 @@ static void report_library(const struct library *library, const struct choice *c
 	char text[512];
 
 	describe(library, text, sizeof(text));
-	findings__add_facts(
-		findings, usable ? FINDING_OK : FINDING_NOTE, "library", NULL, facts,
-		"%s: %s: %s%s%s", library->path, library__verdict_text(library->verdict), text,
-		is_chosen ? "; the guest's choice: " : "", is_chosen ? chosen->why : "");
+	findings__add_facts(findings, usable ? FINDING_OK : FINDING_NOTE, "library", NULL, facts,
+			    "%s: %s: %s%s%s", library->real ?: library->path,
+			    library__verdict_text(library->verdict), text,
+			    is_chosen ? "; the guest's choice: " : "",
+			    is_chosen ? chosen->why : "");
+}
+
+/* Nsight has a copy for each CUDA that there ever was: one line a folder of them. */
+static void report_private(const struct libraries *libraries, size_t first, bool seen[],
+			   struct findings *findings)
+{
+	const char *path = libraries->list[first]->path;
+	struct json_object *facts = json_object_new_object(), *files = json_object_new_array();
+	int n = strrchr(path, '/') - path;
+	unsigned int count = 0;
+	size_t i;
+
+	for (i = first; i < libraries->count; i++) {
+		if (libraries->list[i]->verdict != LIBRARY_PRIVATE ||
+		    strncmp(libraries->list[i]->path, path, n + 1) ||
+		    strchr(libraries->list[i]->path + n + 1, '/'))
+			continue;
+		seen[i] = true;
+		count++;
+		json_object_array_add(files, library_facts(libraries->list[i], false));
+	}
+	json_object_object_add(facts, "files", files);
+	findings__add_facts(findings, FINDING_NOTE, "library_private", NULL, facts,
+			    "%.*s: %u cop%s of libcupti private to Nsight, not for other programs",
+			    n, path, count, count == 1 ? "y" : "ies");
 }
 
 void report__libraries(const struct libraries *libraries, const struct choice *chosen,
 		       struct findings *findings)
 {
+	bool *seen = calloc(libraries->count + 1, sizeof(*seen));
 	size_t i;
 
-	for (i = 0; i < libraries->count; i++)
-		report_library(libraries->list[i], chosen, findings);
+	for (i = 0; seen && i < libraries->count; i++) {
+		if (libraries->list[i]->verdict != LIBRARY_PRIVATE)
+			report_library(libraries->list[i], chosen, findings);
+		else if (!seen[i])
+			report_private(libraries, i, seen, findings);
+	}
+	free(seen);
 }
 
 /* The toolkit or wheel that a header belongs to: what stands before /include/ or /targets/. */

@@ -2,7 +2,7 @@
 /*
  * A libcupti for the doctor's tests: the functions that it looks for, and a version. Built by
  * fixtures.bash with -DAPI=N and a SONAME; with -DMARK=FILE it leaves a mark when it is run, with
- * -DHANG it never comes up, with -DSTUB most functions are missing.
+ * -DHANG it never comes up, with -DCRASH it dies, with -DSTUB most functions are missing.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -43,6 +43,13 @@ F(ActivityGetNumDroppedRecords)
 static __attribute__((constructor)) void mark(void)
 {
 	close(open(MARK, O_CREAT | O_WRONLY, 0666));
+}
+#endif
+
+#ifdef CRASH
+static __attribute__((constructor)) void crash(void)
+{
+	__builtin_trap();
 }
 #endif
 
