@@ -12,7 +12,7 @@
 #include "cuda-trace/watch.h"
 
 #define DEFAULT_LINES  25
-#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors"
+#define DEFAULT_EVENTS "kernels,copies,memory,sync"
 
 struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
@@ -22,10 +22,13 @@ struct stat_options {
 
 static const struct option_row rows[] = {
 	{OPTION_TEXT, 'e', "events", "LIST",
-	 "what to sum up, of: kernels, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
-	 "api, unified,\nnvtx, overhead (default " DEFAULT_EVENTS ")",
+	 "what to sum up, of: kernels, launches, copies,\nmemory, sync, errors, graphs, "
+	 "graph-nodes, runtime, "
+	 "api, unified, nvtx, overhead\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
-	{OPTION_FLAG, 0, "errors", NULL, "failed calls of any kind, too (the default has it)",
+	{OPTION_FLAG, 0, "errors", NULL,
+	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
+	 "failed\nlaunches are always counted",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also if \"graphs\"\nis asked for",
@@ -107,7 +110,8 @@ static void on_finish(void *context, struct session *session)
 		.duration_ns = now_ns() - stat->started,
 		.first_record_ns =
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
-		.most_kernels = stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
+		.most_kernels =
+			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
 	};
 
 	session__lost(session, &lost);
@@ -154,7 +158,8 @@ int cmd_stat(int argc, char **argv)
 	if (stat.options.graph_nodes)
 		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	stat.pattern = pattern__new(stat.options.shared.kernel);
-	if (!stat.pattern || stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
+	if (!stat.pattern ||
+	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
 	status = watch__run(&watch);
 	stat_table__free(&stat.table);

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #define GROUPS_WORDS                                                                           \
-	"kernels, copies, memory, sync, errors, graphs, graph-nodes, runtime, api, unified, " \
+	"kernels, launches, copies, memory, sync, errors, graphs, graph-nodes, runtime, api, " \
+	"unified, "                                                                            \
 	"nvtx, overhead"
 
 /* Bits (1 << enum cuda_group). 0, or -EINVAL when a word is not known. */
