@@ -29,8 +29,8 @@
 
 #define BIT(group)   (1U << CUDA_GROUP_##group)
 #define CALIBRATE_NS 1000000000ULL
-/* A second consumer of a probe raises no semaphore, so all is told again as often as costs little:
- * each second, but for each name not more often than this. */
+/* A second consumer of a probe raises no semaphore, nor is one seen that comes just as another
+ * leaves, so all is told again as often as costs little: each second, and a millisecond a name. */
 #define REPLAY_NS     1000000000ULL
 #define NAME_NS	      1000000ULL
 #define SILENCE_NS    5000000000ULL
@@ -325,7 +325,7 @@ void control__tick(void)
 		check_silence(now);
 	}
 	status__send_lost();
-	if (subscriber && now - replayed >= REPLAY_NS + names__count() * NAME_NS)
+	if (sites__up() & sites__name_bits() && now - replayed >= REPLAY_NS + names__count() * NAME_NS)
 		announce();
 }
 

@@ -22,7 +22,7 @@
  * Names and state (rare; every consumer of batches wants them too):
  *   cuda:name   (u64 instance, u32 id, const char *name, u32 length)
  *     Sent when a name is first seen, and again for all names: when a consumer attaches (see
- *     cuda:hello_0), and every second or so while records are sent (every few, if there are
+ *     cuda:hello_0), and every second or so while somebody listens (every few, if there are
  *     thousands). name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is the
  *     full one.
  *   cuda:status (const struct cuda_status *, u32 size)

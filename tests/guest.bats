@@ -261,7 +261,7 @@ process() {
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
 	done
-	timeout 20 "$LISTEN" -p "$pid" -t 600 "$GUEST" status >"$OUT"
+	timeout 20 "$LISTEN" -p "$pid" -t 1600 "$GUEST" status >"$OUT"
 	assert_equal "$(state state)" 0
 	assert_equal "$(state activations)" 15
 	finished "$storm_PID" 60
