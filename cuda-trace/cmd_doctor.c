@@ -23,8 +23,8 @@
 #include "cuda-trace/text.h"
 
 /* Without --deep the answer comes within two seconds, complete or not. */
-#define SEARCH_NS   900000000ull
-#define JUDGE_NS    400000000ull
+#define SEARCH_NS   800000000ull
+#define JUDGE_NS    600000000ull
 #define ENTRIES_MAX 2000000
 #define FOLDER_MAX  4096
 

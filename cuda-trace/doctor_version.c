@@ -21,7 +21,7 @@
 #include "cuda-trace/doctor_version.h"
 
 #define NOBODY	   65534
-#define TIMEOUT_MS 500
+#define TIMEOUT_MS 300
 
 struct answer {
 	int32_t err;
