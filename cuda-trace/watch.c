@@ -169,8 +169,13 @@ static int run_prepared(struct run *run)
 
 	if (watch->start)
 		status = watch->start(watch->context, run->output);
-	if (status)
+	if (status) {
+		/* Still held: to wait for it would be for ever. */
+		if (run->program_runs)
+			runner__cancel(&run->runner);
+		run->program_runs = false;
 		return status;
+	}
 	if (options->pid) {
 		run->pidfd = syscall(SYS_pidfd_open, options->pid, 0);
 		inspect__remark(options->pid);
