@@ -76,8 +76,9 @@ kernels_of() {
 	ln -s elsewhere link.db
 	local file
 	for file in null link.db; do
-		run ct record -q -f -o "$file" -- true
-		assert_failure
+		run ct record -q -f -o "$file" -- touch ran
+		assert_failure 1
+		assert [ ! -e ran ]
 		assert_output --partial 'no regular file'
 	done
 	assert [ -c null ]
