@@ -13,32 +13,32 @@
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/groups.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/store.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/watch.h"
 
-#define DEFAULT_PATH "cuda-trace.db"
+#define DEFAULT_PATH   "cuda-trace.db"
+#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors,overhead"
 
 struct record_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *path;
 	const char *max_size;
 	uint64_t last;
-	bool compress, force, api, errors, graph_nodes, nvtx, unified, quiet;
+	const char *events;
+	bool compress, force, quiet;
 };
 
 #define AT(field) offsetof(struct record_options, field)
 
 static const struct option_row rows[] = {
-	{OPTION_HEADING, 0, NULL, NULL, "What to keep beside kernels, copies, memory, waits", 0},
-	{OPTION_FLAG, 0, "runtime", NULL, "runtime-API launch calls too", AT(shared.runtime)},
-	{OPTION_FLAG, 0, "api", NULL, "every call of the CUDA API (dear)", AT(api)},
-	{OPTION_FLAG, 0, "errors", NULL, "calls of any kind that fail", AT(errors)},
-	{OPTION_FLAG, 0, "graph-nodes", NULL,
-	 "each kernel of a CUDA graph, instead of graphs as a\nwhole", AT(graph_nodes)},
-	{OPTION_FLAG, 0, "nvtx", NULL, "NVTX ranges and marks", AT(nvtx)},
-	{OPTION_FLAG, 0, "unified", NULL, "unified memory: migrations and faults", AT(unified)},
+	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
+	{OPTION_TEXT, 'e', "events", "LIST",
+	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
+	 "nvtx, overhead\n(default " DEFAULT_EVENTS ")",
+	 AT(events)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
 	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
@@ -243,35 +243,18 @@ static bool may_replace(const char *path)
 	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
 }
 
-static uint32_t wanted_groups(const struct record_options *options)
-{
-	uint32_t groups = 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL |
-			  1u << CUDA_GROUP_MEMCPY | 1u << CUDA_GROUP_MEMSET |
-			  1u << CUDA_GROUP_MEMORY | 1u << CUDA_GROUP_SYNC |
-			  1u << CUDA_GROUP_OVERHEAD | 1u << CUDA_GROUP_OBJECT;
-
-	groups |= options->graph_nodes ? 1u << CUDA_GROUP_GRAPH_NODES : 1u << CUDA_GROUP_GRAPH;
-	if (options->shared.runtime || options->api)
-		groups |= 1u << CUDA_GROUP_RUNTIME;
-	/* Launches come by their own groups, with more to them. */
-	if (options->api)
-		groups |= ((1u << CUDA_GROUP_COUNT) - (1u << CUDA_GROUP_API_LAUNCH)) &
-			  ~(1u << CUDA_GROUP_API_LAUNCH);
-	if (options->errors)
-		groups |= 1u << CUDA_GROUP_API_ERROR;
-	if (options->nvtx)
-		groups |= 1u << CUDA_GROUP_NVTX;
-	if (options->unified)
-		groups |= 1u << CUDA_GROUP_UVM;
-	return groups;
-}
-
-static int check(struct record_options *options)
+static int check(struct record_options *options, uint32_t *groups)
 {
 	char shown[256];
 
 	if (!options->path)
 		options->path = DEFAULT_PATH;
+	if (groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups))
+		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	/* Launches come by groups of their own, with more to them: once is enough. */
+	if (*groups & 1u << CUDA_GROUP_API_LAUNCH)
+		*groups = (*groups & ~(1u << CUDA_GROUP_API_LAUNCH)) | 1u << CUDA_GROUP_LAUNCH |
+			  1u << CUDA_GROUP_RUNTIME;
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
 	if (!options->force && !may_replace(options->path))
@@ -306,12 +289,11 @@ int cmd_record(int argc, char **argv)
 		return status;
 	status = options__take_targets(&usage, &record.options.shared, argc, argv, operand);
 	if (!status)
-		status = check(&record.options);
+		status = check(&record.options, &watch.groups);
 	if (status)
 		return status;
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
-	watch.groups = wanted_groups(&record.options);
 	status = watch__run(&watch);
 	store__close(record.store);
 	free(record.command);

@@ -204,6 +204,8 @@ static int report_summary(const struct report_file *file, const struct report_op
 		.table = &summary.table,
 		.lost = &lost,
 		.duration_ns = report_replay__duration(file),
+		.first_record_ns = report_file__number(
+			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
 		.most_kernels = options->limit ? options->limit : DEFAULT_KERNELS,
 	};
 	int err = -ENOMEM;

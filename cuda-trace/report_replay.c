@@ -138,16 +138,36 @@ static void play(struct replay *replay, size_t process, const struct cuda_record
 	replay->sink->record(replay->sink->context, replay->processes[process], record);
 }
 
+/* A table being played. Column 0 is the process (or thread), 1 the time, the others the record's.
+ */
+struct source {
+	const char *table, *sql;
+	void (*play)(struct replay *replay, sqlite3_stmt *row, size_t process);
+	sqlite3_stmt *row;
+	bool waiting;	  /* a row is there */
+	int64_t earliest; /* its time */
+};
+
+/* Times of a file may be negative; those of records are not. A day is enough for any session that
+ * was running when the recording began. */
+#define EPOCH (86400ull * 1000000000)
+
+static uint64_t time_at(sqlite3_stmt *row, int column)
+{
+	return EPOCH + sqlite3_column_int64(row, column);
+}
+
 static void play_kernel(struct replay *replay, sqlite3_stmt *row, size_t process)
 {
 	struct cuda_kernel kernel = {
-		.head = {CUDA_RECORD_KERNEL, sizeof(kernel), sqlite3_column_int64(row, 1)},
-		.start = sqlite3_column_int64(row, 2),
-		.end = sqlite3_column_int64(row, 3),
+		.head = {CUDA_RECORD_KERNEL, sizeof(kernel), sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
 		.name = name_of(replay, process, sqlite3_column_int64(row, 4)),
 		.device = sqlite3_column_int(row, 5),
 		.stream = sqlite3_column_int(row, 6),
 		.graph_node = sqlite3_column_int64(row, 13),
+		.graph = sqlite3_column_int64(row, 13) != 0,
 	};
 
 	for (int i = 0; i < 3; i++) {
@@ -158,93 +178,317 @@ static void play_kernel(struct replay *replay, sqlite3_stmt *row, size_t process
 		play(replay, process, &kernel.head);
 }
 
-/* Our files count launches by kernel; what was one record each is played as often. */
-static void play_launches(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_launch(struct replay *replay, sqlite3_stmt *row, size_t process)
 {
-	bool graph = sqlite3_column_int(row, 2);
-	int64_t launches = sqlite3_column_int64(row, 3), failed = sqlite3_column_int64(row, 4);
+	bool graph = sqlite3_column_int(row, 7);
 	struct cuda_launch launch = {
-		.head = {graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH, sizeof(launch), 0},
-		.name = name_of(replay, process, sqlite3_column_int64(row, 1)),
-		.domain = sqlite3_column_int(row, 5) ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-	};
-
-	/* More than there are rows of calls is a lie of the file, and would play for ever. */
-	for (int64_t i = 0; i < launches && i < (1ll << 32); i++) {
-		launch.result = i < failed ? 1 : 0;
-		play(replay, process, &launch.head);
-	}
-}
-
-/* Other files: every launching call, without the kernel's name. */
-static void play_call(struct replay *replay, sqlite3_stmt *row, size_t process)
-{
-	struct cuda_launch launch = {
-		.head = {sqlite3_column_int(row, 5) ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH,
-			 sizeof(launch), sqlite3_column_int64(row, 1)},
-		.start = sqlite3_column_int64(row, 2),
-		.end = sqlite3_column_int64(row, 3),
+		.head = {graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH, sizeof(launch),
+			 sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.tid = sqlite3_column_int64(row, 0) & 0xffffff,
 		.result = sqlite3_column_int(row, 4),
-		.domain = CUDA_DOMAIN_DRIVER,
+		.domain = sqlite3_column_int(row, 5) ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
+		.name = name_of(replay, process, sqlite3_column_int64(row, 6)),
 	};
 
 	play(replay, process, &launch.head);
 }
 
-static int play_rows(struct replay *replay, const char *sql,
-		     void (*row)(struct replay *, sqlite3_stmt *, size_t))
+/* Nsight's numbers of kinds of memory back to CUPTI's. */
+static uint8_t memory_kind(sqlite3_stmt *row, int column)
+{
+	int64_t kind = sqlite3_column_int64(row, column);
+
+	return sqlite3_column_type(row, column) == SQLITE_NULL || kind < 0 || kind > 6 ? 0
+										       : kind + 1;
+}
+
+static void play_memcpy(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_memcpy copy = {
+		.head = {CUDA_RECORD_MEMCPY, sizeof(copy), sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.bytes = sqlite3_column_int64(row, 4),
+		.copy_kind = sqlite3_column_int64(row, 5),
+		.src_kind = memory_kind(row, 6),
+		.dst_kind = memory_kind(row, 7),
+		.device = sqlite3_column_int64(row, 8),
+		.stream = sqlite3_column_int64(row, 9),
+		.copies = sqlite3_column_int64(row, 10),
+	};
+	struct cuda_uvm migration = {
+		.head = {CUDA_RECORD_UVM, sizeof(migration), 0},
+		.start = copy.start,
+		.end = copy.end,
+		.value = copy.bytes,
+		/* Copies of kind 11, 12, 13 are CUPTI's counters 1, 2, 8. */
+		.counter = copy.copy_kind == 13 ? 8 : copy.copy_kind - 10,
+	};
+
+	play(replay, process, copy.copy_kind > 10 ? &migration.head : &copy.head);
+}
+
+static void play_memset(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_memset set = {
+		.head = {CUDA_RECORD_MEMSET, sizeof(set), sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.bytes = sqlite3_column_int64(row, 4),
+		.memory_kind = memory_kind(row, 5),
+	};
+
+	play(replay, process, &set.head);
+}
+
+static void play_graph(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_graph graph = {
+		.head = {CUDA_RECORD_GRAPH, sizeof(graph), sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.graph = sqlite3_column_int64(row, 4),
+	};
+
+	play(replay, process, &graph.head);
+}
+
+static void play_sync(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_sync sync = {
+		.head = {CUDA_RECORD_SYNC, sizeof(sync), sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.type = sqlite3_column_int64(row, 4),
+	};
+
+	play(replay, process, &sync.head);
+}
+
+static void play_memory(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_memory memory = {
+		.head = {CUDA_RECORD_MEMORY, sizeof(memory), sqlite3_column_int64(row, 2)},
+		.time = time_at(row, 1),
+		.address = sqlite3_column_int64(row, 3),
+		.bytes = sqlite3_column_int64(row, 4),
+		.kind = memory_kind(row, 5),
+		.operation = sqlite3_column_int(row, 6) ? 2 : 1,
+		.device = sqlite3_column_int64(row, 7),
+		.context = sqlite3_column_int64(row, 8),
+	};
+
+	play(replay, process, &memory.head);
+}
+
+static void play_overhead(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	int64_t type = sqlite3_column_int64(row, 3);
+	struct cuda_overhead overhead = {
+		.head = {CUDA_RECORD_OVERHEAD, sizeof(overhead), 0},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.kind = type >= 3 && type < 9 ? (type - 2) << 16 : type == 2,
+	};
+
+	play(replay, process, &overhead.head);
+}
+
+static void play_range(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_nvtx range = {
+		.head = {CUDA_RECORD_NVTX, sizeof(range), 0},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.text = name_of(replay, process, sqlite3_column_int64(row, 3)),
+		.kind = sqlite3_column_int(row, 4) == 60 ? 3 : 2,
+		.tid = sqlite3_column_int64(row, 0) & 0xffffff,
+	};
+
+	play(replay, process, &range.head);
+}
+
+static void play_error(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_api call = {
+		.head = {CUDA_RECORD_API, sizeof(call), sqlite3_column_int64(row, 3)},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.tid = sqlite3_column_int64(row, 0) & 0xffffff,
+		.name = name_of(replay, process, sqlite3_column_int64(row, 4)),
+		.result = sqlite3_column_int(row, 5),
+		.domain = sqlite3_column_int(row, 6) ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
+		.group = sqlite3_column_int(row, 7) ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER,
+	};
+
+	replay->processes[process]->group = CUDA_GROUP_API_ERROR;
+	play(replay, process, &call.head);
+}
+
+static void play_uvm(struct replay *replay, sqlite3_stmt *row, size_t process)
+{
+	struct cuda_uvm uvm = {
+		.head = {CUDA_RECORD_UVM, sizeof(uvm), 0},
+		.start = time_at(row, 1),
+		.counter = sqlite3_column_int64(row, 2),
+		.value = sqlite3_column_int64(row, 3),
+	};
+
+	play(replay, process, &uvm.head);
+}
+
+/* Where the first statement does not fit a file (other or older tables), the next is tried. */
+static const struct source all_sources[] = {
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
+	 "value LIKE '%GraphLaunch%' FROM CUPTI_ACTIVITY_KIND_RUNTIME LEFT JOIN StringIds ON "
+	 "id = nameId WHERE kernelName IS NOT NULL",
+	 play_launch, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "
+	 "'%GraphLaunch%' FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE "
+	 "value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' OR value LIKE "
+	 "'%LaunchCooperative%'",
+	 play_launch, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_KERNEL",
+	 "SELECT globalPid, start, end, correlationId, demangledName, deviceId, streamId, gridX, "
+	 "gridY, gridZ, blockX, blockY, blockZ, graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL",
+	 play_kernel, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY",
+	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, srcKind, dstKind, "
+	 "deviceId, "
+	 "streamId, copyCount FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+	 play_memcpy, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY",
+	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, srcKind, dstKind, "
+	 "deviceId, "
+	 "streamId, 1 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+	 play_memcpy, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_MEMSET",
+	 "SELECT globalPid, start, end, correlationId, bytes, memKind FROM "
+	 "CUPTI_ACTIVITY_KIND_MEMSET",
+	 play_memset, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+	 "SELECT globalPid, start, end, correlationId, graphExecId FROM "
+	 "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+	 play_graph, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+	 "SELECT globalPid, start, end, correlationId, syncType FROM "
+	 "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+	 play_sync, NULL, false, 0},
+	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
+	 "SELECT globalPid, start, correlationId, address, bytes, memKind, memoryOperationType, "
+	 "deviceId, contextId FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
+	 play_memory, NULL, false, 0},
+	{"CUPTI_ACTIVITY_KIND_OVERHEAD",
+	 "SELECT globalTid, start, end, overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD",
+	 play_overhead, NULL, false, 0},
+	{"NVTX_EVENTS",
+	 "SELECT globalTid, start, end, textId, eventType FROM NVTX_EVENTS WHERE eventType IN "
+	 "(59, 60) AND end IS NOT NULL",
+	 play_range, NULL, false, 0},
+	{"CUDA_TRACE_ERRORS",
+	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, launch "
+	 "FROM "
+	 "CUDA_TRACE_ERRORS",
+	 play_error, NULL, false, 0},
+	{"CUDA_TRACE_UNIFIED_MEMORY",
+	 "SELECT globalPid, start, counter, value FROM CUDA_TRACE_UNIFIED_MEMORY", play_uvm, NULL,
+	 false, 0},
+	{"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+	 "SELECT globalPid, start, 3, 1 FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS", play_uvm, NULL, false,
+	 0},
+	{"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+	 "SELECT globalPid, start, 4, numberOfPageFaults FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+	 play_uvm, NULL, false, 0},
+};
+
+#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
+
+static int step(struct replay *replay, struct source *source)
+{
+	int code = sqlite3_step(source->row);
+
+	source->waiting = code == SQLITE_ROW;
+	source->earliest = source->waiting ? sqlite3_column_int64(source->row, 1) : 0;
+	return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : report_file__complain(replay->file);
+}
+
+static int open_sources(struct replay *replay, struct source *sources)
+{
+	const char *opened = "";
+	int err = 0;
+
+	memcpy(sources, all_sources, sizeof(all_sources));
+	for (size_t i = 0; !err && i < SOURCES; i++) {
+		struct source *source = &sources[i];
+
+		if (!strcmp(opened, source->table) ||
+		    !report_file__has(replay->file, source->table, NULL) ||
+		    sqlite3_prepare_v2(replay->file->db, source->sql, -1, &source->row, NULL))
+			continue;
+		opened = source->table;
+		err = step(replay, source);
+	}
+	return err;
+}
+
+/* All tables at once, the earliest row first: as near to the order of arrival as a file can be. */
+static int play_in_order(struct replay *replay, struct source *sources)
+{
+	for (;;) {
+		struct source *next = NULL;
+		int64_t earliest = INT64_MAX;
+		ssize_t process;
+		int err;
+
+		for (size_t i = 0; i < SOURCES; i++) {
+			if (sources[i].waiting && (!next || sources[i].earliest < earliest)) {
+				next = &sources[i];
+				earliest = next->earliest;
+			}
+		}
+		if (!next)
+			return 0;
+		process = find_process(replay, sqlite3_column_int64(next->row, 0));
+		if (process < 0)
+			return process;
+		next->play(replay, next->row, process);
+		err = step(replay, next);
+		if (err)
+			return err;
+	}
+}
+
+static int find_all_processes(struct replay *replay)
 {
 	sqlite3_stmt *statement;
-	int code, err = 0;
 
-	if (sqlite3_prepare_v2(replay->file->db, sql, -1, &statement, NULL))
+	if (!report_file__has(replay->file, "CUDA_TRACE_PROCESSES", NULL))
+		return 0;
+	if (sqlite3_prepare_v2(replay->file->db, "SELECT globalPid FROM CUDA_TRACE_PROCESSES", -1,
+			       &statement, NULL))
 		return report_file__complain(replay->file);
-	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-		ssize_t process = find_process(replay, sqlite3_column_int64(statement, 0));
-
-		if (process < 0)
-			err = process;
-		else
-			row(replay, statement, process);
-	}
+	while (sqlite3_step(statement) == SQLITE_ROW)
+		find_process(replay, sqlite3_column_int64(statement, 0));
 	sqlite3_finalize(statement);
-	return err ? err : code == SQLITE_DONE ? 0 : report_file__complain(replay->file);
+	return 0;
 }
 
 static int play_all(struct replay *replay)
 {
-	const struct report_file *file = replay->file;
-	int err = 0;
+	struct source sources[SOURCES];
+	int err = find_all_processes(replay);
 
-	if (report_file__has(file, "CUDA_TRACE_PROCESSES", NULL)) {
-		sqlite3_stmt *statement;
-
-		if (sqlite3_prepare_v2(file->db, "SELECT globalPid FROM CUDA_TRACE_PROCESSES", -1,
-				       &statement, NULL))
-			return report_file__complain(file);
-		while (sqlite3_step(statement) == SQLITE_ROW)
-			find_process(replay, sqlite3_column_int64(statement, 0));
-		sqlite3_finalize(statement);
-	}
-	if (report_file__has(file, "CUDA_TRACE_LAUNCHES", NULL))
-		err = play_rows(replay,
-				"SELECT globalPid, nameId, graph, launches, failed, eventClass "
-				"FROM CUDA_TRACE_LAUNCHES",
-				play_launches);
-	else if (report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", NULL))
-		err = play_rows(replay,
-				"SELECT globalTid, correlationId, start, end, returnValue, "
-				"value LIKE '%GraphLaunch%' "
-				"FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId "
-				"WHERE value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' "
-				"OR value LIKE '%LaunchCooperative%'",
-				play_call);
-	if (!err && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
-		err = play_rows(replay,
-				"SELECT globalPid, correlationId, start, end, demangledName, "
-				"deviceId, streamId, gridX, gridY, gridZ, blockX, blockY, blockZ, "
-				"graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL",
-				play_kernel);
+	memset(sources, 0, sizeof(sources));
+	if (!err)
+		err = open_sources(replay, sources);
+	if (!err)
+		err = play_in_order(replay, sources);
+	for (size_t i = 0; i < SOURCES; i++)
+		sqlite3_finalize(sources[i].row);
 	return err;
 }
 

@@ -218,7 +218,8 @@ void store__record(struct store *store, struct process *process, const struct cu
 		return;
 	}
 	need_names(store, own, record);
-	if (put(store, SPOOL_RECORD, own->number, record, record->size, NULL, 0))
+	store->error = spool__put_record(store->spool, process->group, own->number, record);
+	if (store->error)
 		store->refused++;
 	else
 		store->records++;

@@ -23,7 +23,8 @@ struct db;
 /* X(enumerator, table, columns that are bound, in the order of the values) */
 #define DB_TABLES(X)                                                                             \
 	X(RUNTIME, "CUPTI_ACTIVITY_KIND_RUNTIME",                                                \
-	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,callchainId")         \
+	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,callchainId,"         \
+	  "kernelName")                                                                          \
 	X(KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL",                                                  \
 	  "start,end,deviceId,contextId,streamId,correlationId,globalPid,demangledName,"         \
 	  "shortName,mangledName,launchType,registersPerThread,gridX,gridY,gridZ,blockX,blockY," \
@@ -43,6 +44,8 @@ struct db;
 	  "start,end,deviceId,contextId,streamId,correlationId,globalPid,graphId,graphExecId")   \
 	X(OVERHEAD, "CUPTI_ACTIVITY_KIND_OVERHEAD",                                              \
 	  "start,end,eventClass,globalTid,correlationId,nameId,overheadType")                    \
+	X(ERRORS, "CUDA_TRACE_ERRORS",                                                           \
+	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,launch")              \
 	X(UVM, "CUDA_TRACE_UNIFIED_MEMORY",                                                      \
 	  "start,end,globalPid,counter,value,address,source,destination")                        \
 	X(MEMORY, "CUDA_GPU_MEMORY_USAGE_EVENTS",                                                \

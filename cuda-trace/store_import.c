@@ -143,7 +143,7 @@ static int take_block(struct import *import, const struct spool_block *block,
 		    at + entry->size > block->bytes)
 			break;
 		if (events && entry->kind == SPOOL_RECORD)
-			err = rows__record(import->rows, entry->process,
+			err = rows__record(import->rows, entry->process, entry->group,
 					   (const struct cuda_record *)entry->data, size);
 		else if (!events)
 			err = take_fact(import, entry, size);

@@ -182,58 +182,6 @@ int64_t rows__device_of(const struct rows_process *process, uint32_t context)
 	return 0;
 }
 
-static struct rows_tally *find_tally(struct rows_process *process, uint32_t name, uint8_t domain,
-				     uint8_t graph)
-{
-	size_t i = (name * 2654435761u + domain * 2 + graph) & (process->tally_room - 1);
-
-	for (;; i = (i + 1) & (process->tally_room - 1)) {
-		struct rows_tally *tally = &process->tallies[i];
-
-		if (!tally->launches ||
-		    (tally->name == name && tally->domain == domain && tally->graph == graph))
-			return tally;
-	}
-}
-
-static int grow_tallies(struct rows_process *process)
-{
-	size_t room = process->tally_room;
-	struct rows_tally *old = process->tallies;
-
-	process->tallies = calloc(room ? room * 2 : 64, sizeof(*old));
-	if (!process->tallies) {
-		process->tallies = old;
-		return -ENOMEM;
-	}
-	process->tally_room = room ? room * 2 : 64;
-	for (size_t i = 0; i < room; i++)
-		if (old[i].launches)
-			*find_tally(process, old[i].name, old[i].domain, old[i].graph) = old[i];
-	free(old);
-	return 0;
-}
-
-int rows__tally(struct rows *rows, struct rows_process *process, const struct cuda_launch *launch)
-{
-	uint8_t graph = launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH;
-	struct rows_tally *tally;
-
-	if (process->tally_count * 2 >= process->tally_room && grow_tallies(process))
-		return -ENOMEM;
-	tally = find_tally(process, launch->name, launch->domain, graph);
-	if (!tally->launches) {
-		process->tally_count++;
-		tally->name = launch->name;
-		tally->domain = launch->domain;
-		tally->graph = graph;
-	}
-	tally->launches++;
-	tally->failed += launch->result != 0;
-	tally->time += launch->end - launch->start;
-	return 0;
-}
-
 bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
 			const struct cuda_api *call)
 {
@@ -340,29 +288,6 @@ int rows__object(struct rows *rows, struct rows_process *process, const union ro
 	}
 }
 
-static int finish_tallies(struct rows *rows, struct rows_process *process)
-{
-	for (size_t i = 0; i < process->tally_room; i++) {
-		const struct rows_tally *tally = &process->tallies[i];
-		const struct rows_name *name;
-		int err;
-
-		if (!tally->launches)
-			continue;
-		name = rows__kernel_name(rows, process, tally->name);
-		if (!name)
-			return -ENOMEM;
-		err = db__run(rows->db, "INSERT INTO CUDA_TRACE_LAUNCHES VALUES (?,?,?,?,?,?,?)",
-			      "iiiiiii", process->global_pid,
-			      (int64_t)(tally->domain != CUDA_DOMAIN_RUNTIME), name->pretty,
-			      (int64_t)tally->graph, (int64_t)tally->launches,
-			      (int64_t)tally->failed, (int64_t)tally->time);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int finish_process(struct rows *rows, struct rows_process *process)
 {
 	const struct cuda_status *status = &process->status;
@@ -384,7 +309,7 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 		has ? (int64_t)status->cupti_version : DB_NULL,
 		has ? (int64_t)status->driver_version : DB_NULL, has ? status->cupti_path : NULL,
 		has ? status->holder : NULL, has ? status->message : NULL);
-	return err ? err : finish_tallies(rows, process);
+	return err;
 }
 
 int rows__finish(struct rows *rows)
@@ -409,7 +334,6 @@ void rows__free(struct rows *rows)
 	for (size_t i = 0; i < rows->process_room; i++) {
 		names__free(rows->processes[i].texts);
 		free(rows->processes[i].names);
-		free(rows->processes[i].tallies);
 	}
 	free(rows->processes);
 	free(rows->failures);

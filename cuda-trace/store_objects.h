@@ -39,13 +39,6 @@ struct rows_name {
 	bool domain_made; /* a row of NVTX_EVENTS tells about this domain */
 };
 
-/* Launches of one kernel: launch records carry its name, rows of calls do not. */
-struct rows_tally {
-	uint32_t name;
-	uint8_t domain, graph;
-	uint64_t launches, failed, time;
-};
-
 struct rows_process {
 	bool used;
 	struct spool_process info;
@@ -56,8 +49,6 @@ struct rows_process {
 	struct names *texts;
 	struct rows_name *names;
 	size_t name_room;
-	struct rows_tally *tallies; /* open addressing, a power of two; launches 0 = free */
-	size_t tally_room, tally_count;
 	struct {
 		uint32_t context, device;
 	} contexts[ROWS_CONTEXTS];
@@ -84,8 +75,6 @@ int64_t rows__plain_name(struct rows *rows, const struct rows_process *process, 
 /* The same for an NVTX domain, which gets a row of its own when first seen. */
 int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t id);
 int64_t rows__device_of(const struct rows_process *process, uint32_t context);
-/* Counts a launch for CUDA_TRACE_LAUNCHES. */
-int rows__tally(struct rows *rows, struct rows_process *process, const struct cuda_launch *launch);
 bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
 			const struct cuda_api *call);
 /* Devices, contexts, streams; other kinds are of a newer version and skipped. */

@@ -67,7 +67,7 @@ static int64_t call_name(struct rows *rows, uint8_t domain, uint16_t cbid)
 }
 
 static int put_call(struct rows *rows, const struct rows_process *process,
-		    const struct cuda_api *call, int64_t name)
+		    const struct cuda_api *call, int64_t name, int64_t kernel)
 {
 	int64_t values[] = {
 		at(rows, call->start),
@@ -78,6 +78,7 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 		name,
 		call->result,
 		DB_NULL,
+		kernel,
 	};
 	/* A call that failed may come twice: as a launch or of its family, and as an error. */
 	if (call->result && rows__seen_failure(rows, process, call))
@@ -97,19 +98,45 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 		.cbid = launch->cbid,
 		.domain = launch->domain,
 	};
-	int err = rows__tally(rows, process, launch);
+	const struct rows_name *kernel = NULL;
 
-	if (err)
-		return err;
-	return put_call(rows, process, &call, call_name(rows, launch->domain, launch->cbid));
+	/* Graph launches have no name: 0, the empty one. */
+	if (launch->name) {
+		kernel = rows__kernel_name(rows, process, launch->name);
+		if (!kernel)
+			return -ENOMEM;
+	}
+	return put_call(rows, process, &call, call_name(rows, launch->domain, launch->cbid),
+			kernel ? kernel->pretty : 0);
 }
 
-static int put_api(struct rows *rows, struct rows_process *process, const struct cuda_api *call)
+static int put_error(struct rows *rows, const struct rows_process *process,
+		     const struct cuda_api *call, int64_t name)
+{
+	int64_t values[] = {
+		at(rows, call->start),
+		at(rows, call->end),
+		event_class(call->domain),
+		global_tid(process, call->tid),
+		call->head.correlation,
+		name,
+		call->result,
+		call->group == CUDA_GROUP_API_LAUNCH,
+	};
+
+	return db__insert(rows->db, DB_ERRORS, values);
+}
+
+static int put_api(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
+		   uint8_t group)
 {
 	int64_t name = call->name ? rows__plain_name(rows, process, call->name)
 				  : call_name(rows, call->domain, call->cbid);
+	int err = name < 0 ? (int)name : 0;
 
-	return name < 0 ? (int)name : put_call(rows, process, call, name);
+	if (!err && group == CUDA_GROUP_API_ERROR)
+		err = put_error(rows, process, call, name);
+	return err ? err : put_call(rows, process, call, name, DB_NULL);
 }
 
 static int put_kernel(struct rows *rows, struct rows_process *process,
@@ -391,7 +418,8 @@ static int put_nvtx(struct rows *rows, struct rows_process *process, const struc
 	return add(rows, DB_NVTX, values);
 }
 
-static int put(struct rows *rows, struct rows_process *process, const union rows_record *record)
+static int put(struct rows *rows, struct rows_process *process, const union rows_record *record,
+	       uint8_t group)
 {
 	switch (record->head.kind) {
 	case CUDA_RECORD_LAUNCH:
@@ -412,7 +440,7 @@ static int put(struct rows *rows, struct rows_process *process, const union rows
 	case CUDA_RECORD_GRAPH:
 		return put_graph(rows, process, &record->graph);
 	case CUDA_RECORD_API:
-		return put_api(rows, process, &record->api);
+		return put_api(rows, process, &record->api, group);
 	case CUDA_RECORD_OVERHEAD:
 		return put_overhead(rows, process, &record->overhead);
 	case CUDA_RECORD_JIT:
@@ -426,7 +454,8 @@ static int put(struct rows *rows, struct rows_process *process, const union rows
 	}
 }
 
-int rows__record(struct rows *rows, uint32_t number, const struct cuda_record *data, size_t size)
+int rows__record(struct rows *rows, uint32_t number, uint8_t group, const struct cuda_record *data,
+		 size_t size)
 {
 	struct rows_process *process = rows__find(rows, number);
 	union rows_record record;
@@ -436,5 +465,5 @@ int rows__record(struct rows *rows, uint32_t number, const struct cuda_record *d
 	/* A file of another version may have shorter or longer records: what is missing is 0. */
 	memset(&record, 0, sizeof(record));
 	memcpy(&record, data, size < sizeof(record) ? size : sizeof(record));
-	return put(rows, process, &record);
+	return put(rows, process, &record, group);
 }

@@ -21,8 +21,9 @@ int rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text
 int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status);
 int rows__ended(struct rows *rows, uint32_t number, uint64_t time);
 /* All names must have come before the first record. `size` bytes are readable. */
-int rows__record(struct rows *rows, uint32_t number, const struct cuda_record *record, size_t size);
-/* The tables that are only known at the end: processes, launches by name. */
+int rows__record(struct rows *rows, uint32_t number, uint8_t group,
+		 const struct cuda_record *record, size_t size);
+/* What is only known at the end: processes. */
 int rows__finish(struct rows *rows);
 uint64_t rows__count(const struct rows *rows);
 void rows__free(struct rows *rows);

@@ -274,12 +274,12 @@ static int hand_over(struct spool *spool)
 	return err;
 }
 
-int spool__put(struct spool *spool, enum spool_kind kind, uint32_t process, const void *data,
-	       size_t size, const void *more, size_t more_size)
+static int put_entry(struct spool *spool, const struct spool_entry *head, const void *data,
+		     size_t size, const void *more, size_t more_size)
 {
 	struct buffer *buffer = &spool->buffers[spool->queued % BUFFERS];
 	size_t total = (sizeof(struct spool_entry) + size + more_size + 7) & ~7ul;
-	uint32_t flags = kind == SPOOL_RECORD ? SPOOL_EVENTS : 0;
+	uint32_t flags = head->kind == SPOOL_RECORD ? SPOOL_EVENTS : 0;
 	struct spool_entry *entry;
 
 	if (total > UINT16_MAX)
@@ -300,15 +300,32 @@ int spool__put(struct spool *spool, enum spool_kind kind, uint32_t process, cons
 	}
 	entry = (struct spool_entry *)(buffer->data + buffer->head.bytes);
 	memset((uint8_t *)entry + total - 8, 0, 8);
+	entry->kind = head->kind;
+	entry->group = head->group;
+	entry->process = head->process;
 	entry->size = total;
-	entry->kind = kind;
-	entry->process = process;
 	memcpy(entry->data, data, size);
 	if (more_size)
 		memcpy(entry->data + size, more, more_size);
 	buffer->head.bytes += total;
-	buffer->head.records += kind == SPOOL_RECORD;
+	buffer->head.records += head->kind == SPOOL_RECORD;
 	return 0;
+}
+
+int spool__put(struct spool *spool, enum spool_kind kind, uint32_t process, const void *data,
+	       size_t size, const void *more, size_t more_size)
+{
+	struct spool_entry head = {.kind = kind, .process = process};
+
+	return put_entry(spool, &head, data, size, more, more_size);
+}
+
+int spool__put_record(struct spool *spool, uint8_t group, uint32_t process,
+		      const struct cuda_record *record)
+{
+	struct spool_entry head = {.kind = SPOOL_RECORD, .group = group, .process = process};
+
+	return put_entry(spool, &head, record, record->size, NULL, 0);
 }
 
 int spool__tick(struct spool *spool, uint64_t now)

@@ -47,7 +47,8 @@ enum spool_kind {
 
 struct spool_entry {
 	uint16_t size;	  /* of entry and payload, a multiple of 8 */
-	uint16_t kind;	  /* enum spool_kind */
+	uint8_t kind;	  /* enum spool_kind */
+	uint8_t group;	  /* of records: enum cuda_group of the batch that they came in */
 	uint32_t process; /* number of the process in this file, from 1; 0 = none */
 	uint8_t data[];
 };
@@ -83,6 +84,8 @@ int spool__create(struct spool **spool, const char *path);
 /* Adds an entry; -ENOSPC and so on once the file cannot grow: then nothing is added any more. */
 int spool__put(struct spool *spool, enum spool_kind kind, uint32_t process, const void *data,
 	       size_t size, const void *more, size_t more_size);
+int spool__put_record(struct spool *spool, uint8_t group, uint32_t process,
+		      const struct cuda_record *record);
 /* Hands over what is older than 250 ms; call it a few times a second. */
 int spool__tick(struct spool *spool, uint64_t now);
 /* Gives events older than `time` back to the file system; -EOPNOTSUPP where that cannot be. */

@@ -51,6 +51,28 @@ kernels_of() {
 		"$(sql r.db 'SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL')"
 }
 
+@test "record and stat (one program, watched by both) give the same sums" {
+	requires bpf sim
+	mkfifo gate
+	sleep 60 >gate &
+	echo $! >>started
+	CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
+	local program=$! record
+	start stat "$CUDA_TRACE" stat --json -o stat.json -p $program
+	start record "$CUDA_TRACE" record -q -o r.db -p $program
+	sleep 2
+	echo >gate
+	wait $program
+	# shellcheck disable=SC2154 # set by start
+	finished "$stat_PID"
+	finished "$record_PID"
+	ct report --json r.db >report.json
+	assert_equal "$(json report.json .totals.kernels)" "$(expect_key out kernels)"
+	run diff <(jq -S '[.totals, (.kernels | sort_by(.name))]' stat.json) \
+		<(jq -S '[.totals, (.kernels | sort_by(.name))]' report.json)
+	assert_success
+}
+
 @test "record (PROGRAM fails) passes its exit status on" {
 	requires bpf
 	run ct record -q -o r.db -- sh -c 'exit 7'
@@ -101,7 +123,8 @@ kernels_of() {
 		kernels SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL
 		kernel_time SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL
 		launches SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 1
-		launches SELECT sum(launches) FROM CUDA_TRACE_LAUNCHES
+		launches SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL
+		failed SELECT count(*) FROM CUDA_TRACE_ERRORS
 		memcpys SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY
 		memcpy_bytes SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY
 		memsets SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMSET

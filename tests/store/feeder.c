@@ -263,8 +263,11 @@ static void feed_rare(struct store *store, struct process *process, uint64_t i, 
 		totals->frees++;
 	}
 	/* The same failure from two groups is one failure. */
+	process->group = CUDA_GROUP_API_MEMORY;
 	store__record(store, process, &failed.head);
+	process->group = CUDA_GROUP_API_ERROR;
 	store__record(store, process, &failed.head);
+	process->group = CUDA_GROUP_LAUNCH;
 	store__record(store, process, &graph.head);
 	store__record(store, process, &overhead.head);
 	store__record(store, process, &nvtx.head);
