@@ -24,6 +24,7 @@
 
 /* Without --deep the answer comes within two seconds, complete or not. */
 #define SEARCH_NS   800000000ull
+#define READ_NS	    300000000ull
 #define JUDGE_NS    600000000ull
 #define ENTRIES_MAX 2000000
 #define FOLDER_MAX  4096
@@ -97,8 +98,8 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	if (tree->own)
 		cuda_process__each(add_mapped, libraries);
 	libraries__judge(libraries);
-	/* What the choice still asks for are single files. */
-	filetree__budget(tree, 0, 0);
+	/* What the choice still asks for are single files, if the tree is no trap. */
+	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
 }
 
 struct examination {
@@ -186,6 +187,8 @@ static void examine_root(struct libraries *libraries, const struct doctor_option
 {
 	struct image image;
 
+	if (!options->deep)
+		filetree__budget(libraries->tree, READ_NS, ENTRIES_MAX);
 	image__read(libraries->tree, &image);
 	libraries->machine = image__machine(libraries->tree);
 	search(libraries, options);

@@ -13,8 +13,6 @@
 #include "cuda-trace/doctor_owner.h"
 #include "cuda-trace/doctor_report.h"
 
-#define LISTS_MAX (64l << 20) /* bytes of package lists that are read */
-
 /* What a distribution itself has; NVIDIA's repository has cuda-cupti-X-Y for every release. */
 static const struct {
 	const char *id, *version, *package;
@@ -86,15 +84,10 @@ static int search_list(void *context, const char *path)
 {
 	struct size_search *search = context;
 	FILE *file = filetree__stream(search->tree, path);
-	char *line = NULL;
+	char line[4096];
 	bool inside = false;
-	size_t room = 0;
-	long seen = 0;
-	ssize_t n;
 
-	while (file && seen < LISTS_MAX && (n = getline(&line, &room, file)) > 0) {
-		seen += n;
-		line[strcspn(line, "\n")] = '\0';
+	while (file && filetree__line(file, line, sizeof(line))) {
 		if (!strncmp(line, "Package: ", 9))
 			inside = !strcmp(line + 9, search->package);
 		else if (inside && !strncmp(line, "Size: ", 6))
@@ -102,10 +95,9 @@ static int search_list(void *context, const char *path)
 		else if (inside && !strncmp(line, "Installed-Size: ", 16))
 			snprintf(search->installed, sizeof(search->installed), "%.20s", line + 16);
 	}
-	free(line);
 	if (file)
 		fclose(file);
-	return *search->size != '\0';
+	return *search->size || filetree__exhausted(search->tree);
 }
 
 static void tell_size(struct filetree *tree, const char *package, char *out, size_t size)

@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include "cuda-trace/doctor_filetree.h"
 
+#define STREAM_MAX (256l << 20) /* bytes; the package lists of a distribution have 60 MB */
+
 uint64_t filetree__now(void)
 {
 	struct timespec ts;
@@ -43,7 +45,7 @@ bool filetree__exhausted(struct filetree *tree)
 	return tree->cut;
 }
 
-static int open_below(int root, const char *path, uint64_t flags)
+static int open_below(const struct filetree *tree, const char *path, uint64_t flags)
 {
 	struct open_how how = {
 		.flags = flags | O_CLOEXEC,
@@ -52,7 +54,9 @@ static int open_below(int root, const char *path, uint64_t flags)
 	int fd;
 
 	do
-		fd = syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof(how));
+		fd = tree->plain ? openat(tree->root, path, how.flags)
+				 : syscall(SYS_openat2, tree->root, *path ? path : ".", &how,
+					   sizeof(how));
 	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
 	return fd < 0 ? -errno : fd;
 }
@@ -85,7 +89,11 @@ int filetree__open(struct filetree *tree, const char *dir)
 	tree->root = fd;
 	if (fd_path(fd, tree->prefix, sizeof(tree->prefix)) || !strcmp(tree->prefix, "/"))
 		tree->prefix[0] = '\0';
-	fd = open_below(tree->root, ".", O_PATH);
+	fd = open_below(tree, ".", O_PATH);
+	if (fd < 0 && tree->own) {
+		tree->plain = true;
+		fd = open_below(tree, "/", O_PATH);
+	}
 	if (fd < 0) {
 		filetree__close(tree);
 		return fd;
@@ -103,7 +111,7 @@ void filetree__close(struct filetree *tree)
 
 int filetree__path(const struct filetree *tree, const char *path, bool nofollow)
 {
-	return open_below(tree->root, path, O_PATH | (nofollow ? O_NOFOLLOW : 0));
+	return open_below(tree, path, O_PATH | (nofollow ? O_NOFOLLOW : 0));
 }
 
 /* Looks at what it is before opening it: opening alone can block or act. */
@@ -147,7 +155,7 @@ bool filetree__exists(const struct filetree *tree, const char *path)
 
 bool filetree__is_dir(const struct filetree *tree, const char *path)
 {
-	int fd = open_below(tree->root, path, O_PATH | O_DIRECTORY);
+	int fd = open_below(tree, path, O_PATH | O_DIRECTORY);
 
 	if (fd >= 0)
 		close(fd);
@@ -211,9 +219,17 @@ FILE *filetree__stream(const struct filetree *tree, const char *path)
 	return file;
 }
 
+bool filetree__line(FILE *file, char *line, size_t size)
+{
+	if (ftello(file) > STREAM_MAX || !fgets(line, size, file))
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
 static DIR *open_dir(struct filetree *tree, const char *path, uint64_t nofollow)
 {
-	int fd = open_below(tree->root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | nofollow);
+	int fd = open_below(tree, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | nofollow);
 	DIR *dir;
 
 	if (fd == -EACCES || fd == -EPERM)

@@ -16,8 +16,9 @@
 #define FILETREE_PATH_MAX 4096
 
 struct filetree {
-	int root; /* O_PATH */
-	bool own; /* it is the root that this tool itself sees: things in it may be run */
+	int root;   /* O_PATH */
+	bool plain; /* no openat2() here (a container's seccomp filter): only for the own root */
+	bool own;   /* it is the root that this tool itself sees: things in it may be run */
 	char name[FILETREE_PATH_MAX];	/* what was asked for, untrusted */
 	char prefix[FILETREE_PATH_MAX]; /* the root's own path, to take off resolved ones */
 	uint64_t deadline;		/* monotonic ns; 0 = none */
@@ -49,8 +50,11 @@ bool filetree__is_dir(const struct filetree *tree, const char *path);
 int filetree__resolve(const struct filetree *tree, const char *path, char *out, size_t size);
 /* At most size - 1 bytes and a NUL; how many, or -errno. */
 ssize_t filetree__read(const struct filetree *tree, const char *path, char *buffer, size_t size);
-/* A stream for text files of any length; NULL if there is none. */
+/* A stream for text files; NULL if there is none. */
 FILE *filetree__stream(const struct filetree *tree, const char *path);
+/* The next line without its end, cut at size - 1: a file without line ends must not fill the
+ * memory, one without end not the time. False at the end. */
+bool filetree__line(FILE *file, char *line, size_t size);
 
 /* Calls visit for each path that matches the shell pattern ('*' and '?' within a component). A
  * last component without wildcards is visited even if it is a dangling link. Stops on visit() != 0.

@@ -46,8 +46,7 @@ static void read_release(const struct filetree *tree, struct image *image)
 	size_t i;
 
 	file = file ?: filetree__stream(tree, "/usr/lib/os-release");
-	while (file && fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
+	while (file && filetree__line(file, line, sizeof(line))) {
 		for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 			if (strncmp(line, fields[i].key, strlen(fields[i].key)))
 				continue;

@@ -99,24 +99,21 @@ static int search_setting(void *context, const char *path)
 {
 	struct conflict *conflict = context;
 	FILE *file;
-	char *line = NULL, *at;
-	size_t room = 0;
+	char line[4096], *at;
 
 	if (strstr(path, "/cuda-trace."))
 		return 0;
 	file = filetree__stream(conflict->tree, path);
-	while (file && getline(&line, &room, file) > 0) {
+	while (file && filetree__line(file, line, sizeof(line))) {
 		at = line + strspn(line, " \t");
 		if (*at == '#' || !(at = strstr(at, OPTIN_VARIABLE)))
 			continue;
-		at[strcspn(at, "\n")] = '\0';
 		if (strstr(at, CUDA_GUEST_NAME))
 			continue;
 		findings__add(conflict->findings, FINDING_NOTE, "injection_elsewhere", NULL,
 			      "%s sets %s: the opt-in leaves it alone", path, at);
 		break;
 	}
-	free(line);
 	if (file)
 		fclose(file);
 	return 0;

@@ -49,16 +49,14 @@ static bool field(const char *line, const char *name, char *out, size_t size)
 /* Only what stands as installed: a removed package keeps its entry until it is purged. */
 bool owner__dpkg_version(const struct filetree *tree, const char *package, char *out, size_t size)
 {
-	char *line = NULL, name[256] = "", version[128] = "", status[64] = "";
+	char line[4096], name[256] = "", version[128] = "", status[64] = "";
 	FILE *file = filetree__stream(tree, DPKG "/status");
-	size_t room = 0;
 	bool found = false;
-	ssize_t n;
 
 	if (!file)
 		return false;
-	while (!found && (n = getline(&line, &room, file)) > 0) {
-		if (*line != '\n') {
+	while (!found && filetree__line(file, line, sizeof(line))) {
+		if (*line) {
 			field(line, "Package:", name, sizeof(name));
 			field(line, "Version:", version, sizeof(version));
 			field(line, "Status:", status, sizeof(status));
@@ -72,7 +70,6 @@ bool owner__dpkg_version(const struct filetree *tree, const char *package, char 
 		found = !strcmp(name, package) && strstr(status, " installed");
 	if (found)
 		snprintf(out, size, "%s", version);
-	free(line);
 	fclose(file);
 	return found;
 }
@@ -112,18 +109,14 @@ static int read_list(void *context, const char *path)
 {
 	struct owners *owners = context;
 	FILE *file = filetree__stream(owners->tree, path);
-	char *line = NULL, package[256];
-	size_t room = 0;
+	char line[FILETREE_PATH_MAX], package[256];
 
 	snprintf(package, sizeof(package), "%s", strrchr(path, '/') + 1);
 	package[strlen(package) - strlen(".list")] = '\0';
 	package[strcspn(package, ":")] = '\0';
-	while (file && getline(&line, &room, file) > 0) {
-		line[strcspn(line, "\n")] = '\0';
+	while (file && filetree__line(file, line, sizeof(line)))
 		if (strstr(line, "/libcupti"))
 			append(owners, line, package);
-	}
-	free(line);
 	if (file)
 		fclose(file);
 	return filetree__exhausted(owners->tree);

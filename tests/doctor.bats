@@ -418,6 +418,24 @@ expect_library() {
 	done
 }
 
+@test "doctor --root (huge files without a line end, thousands of toolkits) ends in time and memory" {
+	local start
+	ubuntu2204 "$TREE"
+	mkdir -p "$TREE/var/lib/apt/lists" "$TREE/usr/local/cuda-12.4/targets" "$TREE/etc/profile.d"
+	truncate -s 1T "$TREE/var/lib/dpkg/status" "$TREE/var/lib/dpkg/info/cuda-x.list" \
+		"$TREE/etc/ld.so.cache" "$TREE/usr/local/cuda-12.4/version.json" "$TREE/etc/os-release"
+	mkdir "$TREE/usr/local/cuda-12.4/lib64"
+	truncate -s 1T "$TREE/usr/local/cuda-12.4/lib64/libcupti.so.12"
+	(cd "$TREE/usr/local" && seq -f 'cuda-12.%.0f/targets' 10 3000 | xargs mkdir -p)
+	start=$(date +%s%N)
+	(
+		ulimit -v 1000000
+		ct doctor --root "$TREE" >"$BATS_TEST_TMPDIR/out"
+	) || [ $? = 1 ]
+	[ $(($(date +%s%N) - start)) -lt 6000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
+	grep -q 'libcupti.so.12: not a shared library' "$BATS_TEST_TMPDIR/out"
+}
+
 @test "doctor --root (no folder, a file) fails with a reason" {
 	run ct doctor --root "$TREE/nowhere"
 	assert_failure 1
