@@ -172,6 +172,34 @@ last_state() {
 	END
 }
 
+@test "flush (a kernel still running) holds back its whole buffer, unless forced" {
+	local count=$BATS_TEST_TMPDIR/count
+	CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so COUNTER_OUT=$count \
+		run sim "$WORKLOADS/early-exit" running
+	assert_success
+	[ "$(counted "$count" launches)" = 1001 ]
+	[ "$(counted "$count" kernels)" = 0 ]
+	rm "$count"
+	COUNTER_FORCE=1 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so COUNTER_OUT=$count \
+		run sim "$WORKLOADS/early-exit" running
+	assert_success
+	[ "$(counted "$count" kernels)" = 1001 ]
+	[ "$(counted "$count" unfinished)" = 1 ]
+}
+
+@test "buffers (200 threads at once) are one a thread from 13.0 on, one for all before" {
+	local version
+	for version in 12.9 13.0; do
+		rm -f "$SIMCUDA_LOG"
+		SIMCUDA_CUPTI_VERSION=$version CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
+			COUNTER_OUT=$BATS_TEST_TMPDIR/$version run sim "$WORKLOADS/threads" 200 200
+		assert_success
+		[ "$(counted "$BATS_TEST_TMPDIR/$version" kernels)" = 1000 ]
+	done
+	[ "$(sed -n 's/^kind 17 subtype 0: //p' "$BATS_TEST_TMPDIR/12.9")" -lt 10 ]
+	[ "$(sed -n 's/^kind 17 subtype 0: //p' "$BATS_TEST_TMPDIR/13.0")" -ge 200 ]
+}
+
 @test "records (dropped on request) are counted" {
 	CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so COUNTER_OUT=$BATS_TEST_TMPDIR/count SIMCUDA_DROP=17 \
 		run sim "$WORKLOADS/launch-storm" -n 1000

@@ -3,7 +3,8 @@
 // counts to the file that COUNTER_OUT names: one line like the program's own `expect` line, then
 // one for each kind of thing seen. It is the second opinion on the test programs, on the simulated
 // driver and on a real one. COUNTER_CUPTI: which libcupti (libcupti.so.13). COUNTER_GRAPHS=1: whole
-// graphs instead of their nodes.
+// graphs instead of their nodes; COUNTER_FORCE=1: the last flush is forced, and unfinished says how
+// many kernels came without an end.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +32,11 @@ static struct {
 } cupti;
 
 static struct {
-	_Atomic uint64_t launches, errors, graphs, runtime_launches, same_correlation;
+	_Atomic uint64_t launches, launch_errors, graph_launches, runtime_launches,
+		same_correlation;
 	_Atomic uint64_t resources[SUBTYPES];
-	uint64_t kernels, copies, copy_bytes, sets, allocs, frees, syncs;
-	int64_t live;
+	uint64_t kernels, unfinished, memcpys, memcpy_bytes, memsets, allocs, frees, syncs;
+	int64_t live_bytes;
 	uint64_t subtypes[64][SUBTYPES]; /* of each kind of record: copies by direction and so on */
 } seen;
 
@@ -54,7 +56,7 @@ static void take_memory(const CUpti_Memory *memory)
 {
 	seen.allocs += memory->operation == 1;
 	seen.frees += memory->operation == 2;
-	seen.live += memory->operation == 1 ? memory->bytes : -memory->bytes;
+	seen.live_bytes += memory->operation == 1 ? memory->bytes : -memory->bytes;
 	seen.subtypes[memory->kind][memory->memory_kind % SUBTYPES]++;
 }
 
@@ -67,15 +69,16 @@ static void take(const CUpti_Activity *record)
 	switch (record->kind) {
 	case CUPTI_KIND_CONCURRENT_KERNEL:
 		seen.kernels++;
+		seen.unfinished += !((const CUpti_Kernel *)record)->end;
 		break;
 	case CUPTI_KIND_MEMCPY:
 	case CUPTI_KIND_MEMCPY2:
-		seen.copies++;
-		seen.copy_bytes += copy->bytes;
+		seen.memcpys++;
+		seen.memcpy_bytes += copy->bytes;
 		seen.subtypes[record->kind][copy->copy_kind % SUBTYPES]++;
 		break;
 	case CUPTI_KIND_MEMSET:
-		seen.sets++;
+		seen.memsets++;
 		break;
 	case CUPTI_KIND_MEMORY2:
 		take_memory((const void *)record);
@@ -124,10 +127,10 @@ static void callback(void *data, int domain, uint32_t cbid, const void *pointer)
 		return;
 	}
 	if (cbid == 514 || cbid == 515)
-		seen.graphs++;
+		seen.graph_launches++;
 	else
 		seen.launches++;
-	seen.errors += *(CUresult *)call->functionReturnValue != CUDA_SUCCESS;
+	seen.launch_errors += *(CUresult *)call->functionReturnValue != CUDA_SUCCESS;
 }
 
 static void tell_subtypes(FILE *file)
@@ -151,20 +154,26 @@ static void at_exit(void)
 
 	if (!file)
 		return;
-	cupti.cuptiActivityFlushAll(0);
+	cupti.cuptiActivityFlushAll(getenv("COUNTER_FORCE") != NULL);
 	cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
-	fprintf(file,
-		"counted launches=%llu kernels=%llu launch_errors=%llu graph_launches=%llu "
-		"memcpys=%llu "
-		"memcpy_bytes=%llu memsets=%llu allocs=%llu frees=%llu live_bytes=%lld syncs=%llu "
-		"dropped=%zu runtime_launches=%llu same_correlation=%llu\n",
-		(unsigned long long)seen.launches, (unsigned long long)seen.kernels,
-		(unsigned long long)seen.errors, (unsigned long long)seen.graphs,
-		(unsigned long long)seen.copies, (unsigned long long)seen.copy_bytes,
-		(unsigned long long)seen.sets, (unsigned long long)seen.allocs,
-		(unsigned long long)seen.frees, (long long)seen.live,
-		(unsigned long long)seen.syncs, dropped, (unsigned long long)seen.runtime_launches,
-		(unsigned long long)seen.same_correlation);
+#define TELL(name) fprintf(file, " " #name "=%llu", (unsigned long long)seen.name)
+	fprintf(file, "counted");
+	TELL(launches);
+	TELL(kernels);
+	TELL(launch_errors);
+	TELL(graph_launches);
+	TELL(memcpys);
+	TELL(memcpy_bytes);
+	TELL(memsets);
+	TELL(allocs);
+	TELL(frees);
+	TELL(live_bytes);
+	TELL(syncs);
+	TELL(unfinished);
+	TELL(runtime_launches);
+	TELL(same_correlation);
+	fprintf(file, " dropped=%zu\n", dropped);
+#undef TELL
 	tell_subtypes(file);
 	fclose(file);
 }

@@ -57,6 +57,8 @@ enum {
 	CUPTI_KIND_JIT = 52
 };
 
+#define CUPTI_ATTRIBUTE_PER_THREAD_BUFFER 9
+
 typedef struct {
 	uint32_t site;
 	const char *functionName;

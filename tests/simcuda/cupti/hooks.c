@@ -61,7 +61,7 @@ void state__log(const char *what)
 	if (what && what[0] == 's' && what[1] == 'u' && !what[9])
 		atomic_fetch_add(&subscriptions, 1);
 	kinds__text(kinds, text, sizeof(text));
-	activity__counts(&records, &dropped, &out);
+	buffers__counts(&records, &dropped, &out);
 	bridge->log("%s subscribed=%d subscriptions=%llu callbacks=%u callbacks_max=%u kinds=%s "
 		    "kinds_max=%u records=%llu dropped=%llu buffers_out=%llu faults=%llu",
 		    what, subscriber__present(), (unsigned long long)atomic_load(&subscriptions),

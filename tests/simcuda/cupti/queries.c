@@ -8,10 +8,7 @@
 #define ATTRIBUTES 32
 
 static _Atomic uint64_t attributes[ATTRIBUTES] = {
-	[0] = 3200000,
-	[2] = 250,
-	[3] = 25000,
-	[4] = 1,
+	[CUPTI_ATTRIBUTE_PER_THREAD_BUFFER] = 1, [0] = 3200000, [2] = 250, [3] = 25000, [4] = 1,
 };
 static _Atomic int thread_id_type;
 static _Atomic uint32_t unified_counters; /* bit (1 << counter kind): configured */
@@ -111,6 +108,11 @@ CUptiResult cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (bridge__get())
 		bridge__get()->log("attribute %d=%llu", attribute, (unsigned long long)number);
 	return CUPTI_SUCCESS;
+}
+
+uint64_t attribute__get(int attribute)
+{
+	return atomic_load(&attributes[attribute]);
 }
 
 CUptiResult cuptiActivityGetAttribute(int attribute, size_t *size, void *value)

@@ -45,7 +45,15 @@ bool activity__api_wanted(uint32_t domain, uint32_t cbid);
 uint64_t activity__kinds(void);
 bool activity__any(void);
 void activity__off(void);
-void activity__counts(uint64_t *records, uint64_t *dropped, uint64_t *out);
+
+/* Puts a record into one of the client's buffers, as soon as the work is known. */
+void buffers__add(const struct simcuda_record *record);
+/* Gives back the buffers whose work is done; with force all of them. */
+void buffers__flush(bool force);
+void buffers__start(void);
+bool buffers__in_callback(void);
+void buffers__counts(uint64_t *records, uint64_t *dropped, uint64_t *out);
+uint64_t attribute__get(int attribute);
 
 /* Was this unified memory counter configured? */
 bool unified__wanted(uint32_t counter);
