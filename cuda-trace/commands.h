@@ -10,6 +10,7 @@ enum { EXIT_OK = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
 
 int cmd_trace(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -16,6 +16,7 @@ static const struct {
 	{"stat", "run or watch, then sum up", cmd_stat},
 	{"record", "keep everything in one file", cmd_record},
 	{"report", "tables, pictures, other formats from such a file", cmd_report},
+	{"top", "live: GPUs, processes, kernels", cmd_top},
 	{"metrics", "an exporter for Prometheus", cmd_metrics},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
 	{"doctor", "why something is missing, and what mends it", cmd_doctor},
