@@ -272,11 +272,12 @@ void examine__process(struct libraries *libraries, const struct cuda_process *pr
 		findings__add(findings, FINDING_PROBLEM, "off",
 			      "start the program without CUDA_TRACE=off",
 			      "CUDA_TRACE=off is in its environment: the guest keeps still");
+	/* First what has a time limit, then what waits for the guest's answer. */
+	report_fit(libraries, process, &choice, findings);
 	if (*process->guest.path)
 		report_loaded(libraries, process, findings);
 	else
 		report_absent(libraries, process, findings);
-	report_fit(libraries, process, &choice, findings);
 	report__libraries(libraries, &choice, findings);
 }
 
