@@ -12,7 +12,7 @@
 #include "cuda-trace/watch.h"
 
 #define DEFAULT_LINES  25
-#define DEFAULT_EVENTS "kernels,copies,memory,sync"
+#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors"
 
 struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
@@ -24,11 +24,9 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "what to sum up, of: kernels, launches, copies,\nmemory, sync, errors, graphs, "
 	 "graph-nodes, runtime, "
-	 "api, unified, nvtx, overhead\n(default " DEFAULT_EVENTS ")",
+	 "api, unified,\nnvtx, overhead (default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
-	{OPTION_FLAG, 0, "errors", NULL,
-	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
-	 "failed\nlaunches are always counted",
+	{OPTION_FLAG, 0, "errors", NULL, "failed calls of any kind, too (the default has it)",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also if \"graphs\"\nis asked for",

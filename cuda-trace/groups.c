@@ -18,8 +18,7 @@ static const struct {
 	uint32_t groups;
 } words[] = {
 	{"kernels", GROUP(LAUNCH) | GROUP(KERNEL)},
-	{"launches",
-	 GROUP(LAUNCH)}, /* without GPU times: the cheapest, and leaves nothing behind */
+	{"launches", GROUP(LAUNCH)},
 	{"copies", GROUP(MEMCPY) | GROUP(MEMSET)},
 	{"memory", GROUP(MEMORY)},
 	{"sync", GROUP(SYNC)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rules from sums to sentences. Thresholds are where the matter is worth a person's time: a tenth of
- * the time watched, unless said otherwise. Used by the text and the JSON of `stat`.
+ * Rules from sums to sentences. Thresholds are where the matter is worth a person's time: a tenth
+ * of the time watched, unless said otherwise. Used by the text and the JSON of `stat`.
  */
 #include "cuda-trace/stat_advice.h"
 
@@ -96,7 +96,8 @@ static void on_overlap(const struct stat_table *table, struct lines *lines)
 	    overlap * 10 > time->copy_ns)
 		return;
 	say(lines,
-	    "No overlap: copies took %s (%d%%), of which only %s while kernels ran. Several streams "
+	    "No overlap: copies took %s (%d%%), of which only %s while kernels ran. Several "
+	    "streams "
 	    "and asynchronous copies would hide them.",
 	    text__ns(copy, time->copy_ns), percent(time->copy_ns, time->window_ns),
 	    text__ns(both, overlap));

@@ -53,8 +53,7 @@ static struct stat_copy *copy_line(struct stat_events *events, uint8_t kind, uin
 
 static void add_memcpy(struct stat_events *events, const struct cuda_memcpy *copy)
 {
-	struct stat_copy *line =
-		copy_line(events, copy->copy_kind, copy->src_kind, copy->dst_kind);
+	struct stat_copy *line = copy_line(events, copy->copy_kind, copy->src_kind, copy->dst_kind);
 	uint32_t copies = copy->copies ? copy->copies : 1;
 
 	stat_span__add(&line->span, length(copy->start, copy->end));
@@ -119,13 +118,27 @@ static bool replaces_driver_error(struct stat_events *events, const struct cuda_
 	return true;
 }
 
+/* These hand out what an earlier call returned; and "not ready" is an answer, not a failure. */
+static bool is_no_failure(const struct process *process, const struct cuda_api *call)
+{
+	const char *name;
+
+	if (call->result == 600)
+		return true;
+	if (call->domain != CUDA_DOMAIN_RUNTIME)
+		return false;
+	name = process__name(process, call->name);
+	return name && (!strncmp(name, "cudaGetLastError", 16) ||
+			!strncmp(name, "cudaPeekAtLastError", 19));
+}
+
 static void add_error(struct stat_events *events, const struct process *process,
 		      const struct cuda_api *call)
 {
 	struct stat_error *line;
 
 	/* With its family listened to as well, a failed call comes a second time. */
-	if (!call->result || process->group != CUDA_GROUP_API_ERROR)
+	if (!call->result || process->group != CUDA_GROUP_API_ERROR || is_no_failure(process, call))
 		return;
 	if (call->domain == CUDA_DOMAIN_RUNTIME && !replaces_driver_error(events, call) &&
 	    call->group == CUDA_GROUP_API_LAUNCH)
@@ -279,9 +292,8 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 
 const char *stat_events__copy_key(uint8_t kind)
 {
-	static const char *const keys[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH",
-					   "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
-					   "PtoP"};
+	static const char *const keys[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+					   "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
 
 	if (kind == 255)
 		return "memset";
@@ -290,8 +302,9 @@ const char *stat_events__copy_key(uint8_t kind)
 
 const char *stat_events__memory_key(uint8_t kind)
 {
-	static const char *const keys[] = {"unknown", "pageable", "pinned",	   "device",
-					   "array",   "managed",  "device static", "managed static"};
+	static const char *const keys[] = {"unknown",	    "pageable",	     "pinned",
+					   "device",	    "array",	     "managed",
+					   "device static", "managed static"};
 
 	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
 }
@@ -307,8 +320,8 @@ const char *stat_events__sync_key(int type)
 const char *stat_events__uvm_key(int counter)
 {
 	static const char *const keys[STAT_UVM_COUNTERS] = {
-		"unknown",     "htod_bytes", "dtoh_bytes", "cpu_faults", "gpu_faults",
-		"thrashing",   "throttling", "remote_map", "dtod_bytes"};
+		"unknown",   "htod_bytes", "dtoh_bytes", "cpu_faults", "gpu_faults",
+		"thrashing", "throttling", "remote_map", "dtod_bytes"};
 
 	return keys[counter];
 }

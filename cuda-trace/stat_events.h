@@ -61,7 +61,7 @@ struct stat_events {
 	struct stat_copy copies[STAT_MOST_COPIES];
 	uint32_t copy_count;
 	struct stat_span syncs[STAT_SYNC_TYPES];
-	struct stat_span graphs; /* whole graphs on the GPU */
+	struct stat_span graphs;      /* whole graphs on the GPU */
 	struct stat_span overhead[9]; /* by kind: low numbers as they are, 1 << 16 … as 2 … */
 	uint64_t uvm[STAT_UVM_COUNTERS];
 	struct stat_error errors[STAT_MOST_ERRORS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Address → bytes, in an open-addressing table that grows; a free shifts later entries back, so that
- * no tombstones gather in programs that allocate for days. Memory from before we looked is unknown:
- * its free is counted, and changes nothing else.
+ * Address → bytes, in an open-addressing table that grows; a free shifts later entries back, so
+ * that no tombstones gather in programs that allocate for days. Memory from before we looked is
+ * unknown: its free is counted, and changes nothing else.
  */
 #include "cuda-trace/stat_heap.h"
 
@@ -116,8 +116,7 @@ static uint32_t line_of(struct stat_heap *heap, uint32_t device, uint8_t kind)
 static bool was_freed_already(struct stat_heap *heap, const struct cuda_memory *memory)
 {
 	for (int i = 0; heap->any_early && i < EARLY_FREES; i++) {
-		if (heap->early[i].address != memory->address ||
-		    heap->early[i].time < memory->time)
+		if (heap->early[i].address != memory->address || heap->early[i].time < memory->time)
 			continue;
 		heap->early[i].address = 0;
 		return true;

@@ -40,9 +40,9 @@ static struct json_object *copies(const struct stat_events *events)
 		put_number(object, "bytes", copy->bytes);
 		json_object_object_add(
 			object, "bytes_per_second",
-			copy->span.total_ns ? json_object_new_double(
-						      copy->bytes * 1e9 / copy->span.total_ns)
-					    : NULL);
+			copy->span.total_ns
+				? json_object_new_double(copy->bytes * 1e9 / copy->span.total_ns)
+				: NULL);
 		json_object_array_add(array, object);
 	}
 	return array;

@@ -61,8 +61,8 @@ struct stat_table {
 	struct stat_process *processes;
 	uint32_t process_count;
 	uint32_t processes_left_out; /* their sums are in the totals */
-	struct stat_events events; /* of all processes */
-	struct stat_memory *memory; /* by process, device and kind */
+	struct stat_events events;   /* of all processes */
+	struct stat_memory *memory;  /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */

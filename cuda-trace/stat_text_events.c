@@ -67,10 +67,10 @@ static void put_copies(FILE *file, const struct stat_events *events)
 static void put_memory(FILE *file, const struct stat_report *report)
 {
 	static const struct column columns[] = {
-		{"pid", "PID", 8, 0},	    {"process", "PROCESS", 15, COLUMN_LEFT},
-		{"device", "GPU", 3, 0},    {"kind", "KIND", 8, COLUMN_LEFT},
-		{"allocs", "ALLOCS", 9, 0}, {"bytes", "BYTES", 11, 0},
-		{"frees", "FREES", 9, 0},   {"peak", "PEAK", 11, 0},
+		{"pid", "PID", 8, 0},	       {"process", "PROCESS", 15, COLUMN_LEFT},
+		{"device", "GPU", 3, 0},       {"kind", "KIND", 8, COLUMN_LEFT},
+		{"allocs", "ALLOCS", 9, 0},    {"bytes", "BYTES", 11, 0},
+		{"frees", "FREES", 9, 0},      {"peak", "PEAK", 11, 0},
 		{"held", "STILL HELD", 11, 0},
 	};
 	const struct stat_table *table = report->table;
@@ -101,9 +101,12 @@ static void put_spans(FILE *file, const char *title, const char *const *names,
 		      const struct stat_span *spans, int count)
 {
 	static const struct column columns[] = {
-		{"kind", "KIND", 24, COLUMN_LEFT}, {"count", "COUNT", 11, 0},
-		{"total", "TOTAL", 8, 0},	   {"mean", "MEAN", 8, 0},
-		{"min", "MIN", 8, 0},		   {"max", "MAX", 8, 0},
+		{"kind", "KIND", 24, COLUMN_LEFT},
+		{"count", "COUNT", 11, 0},
+		{"total", "TOTAL", 8, 0},
+		{"mean", "MEAN", 8, 0},
+		{"min", "MIN", 8, 0},
+		{"max", "MAX", 8, 0},
 	};
 	struct writer writer = {
 		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};

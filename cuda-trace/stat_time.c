@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Time in slices of 16 us, each with a map of 64 bits: bit n says that something of a kind happened
- * in its n-th quarter of a microsecond. Kinds are then joined by logic instead of sorting, in any order of
- * arrival, and a record costs a few instructions. What lies further back than the slices that are
- * kept counts for nothing. Used by stat_table.c for each record; the tool's one thread.
+ * in its n-th quarter of a microsecond. Kinds are then joined by logic instead of sorting, in any
+ * order of arrival, and a record costs a few instructions. What lies further back than the slices
+ * that are kept counts for nothing. Used by stat_table.c for each record; the tool's one thread.
  */
 #include "cuda-trace/stat_time.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define SLICES	   16384 /* of 16.4 us each: 268 ms, more than a guest keeps back */
-#define SLICE_BITS 14 /* ns */
-#define BIT_BITS   8 /* ns: 256 ns */
+#define SLICE_BITS 14	 /* ns */
+#define BIT_BITS   8	 /* ns: 256 ns */
 #define BIT_NS	   (1u << BIT_BITS)
 #define LONGEST	   (600ull * 1000000000) /* of one event; more is nonsense */
 

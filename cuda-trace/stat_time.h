@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 struct stat_time_sums {
-	uint64_t window_ns; /* from the first event to the end of the last, of each process */
-	uint64_t kernel_ns; /* some kernel ran */
-	uint64_t copy_ns; /* some copy or memset ran */
-	uint64_t busy_ns; /* either */
+	uint64_t window_ns;	/* from the first event to the end of the last, of each process */
+	uint64_t kernel_ns;	/* some kernel ran */
+	uint64_t copy_ns;	/* some copy or memset ran */
+	uint64_t busy_ns;	/* either */
 	uint64_t host_bound_ns; /* the GPU was idle while the host was in a launch call */
-	uint64_t host_wait_ns; /* the GPU was idle while the host waited for it */
+	uint64_t host_wait_ns;	/* the GPU was idle while the host waited for it */
 };
 
 struct stat_time;
