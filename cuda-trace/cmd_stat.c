@@ -20,17 +20,22 @@ struct stat_options {
 	bool errors, graph_nodes;
 };
 
-static const struct option_row rows[] = {
+static const struct option_row event_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Which events", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
-	 "what to sum up, of: kernels, launches, copies,\nmemory, sync, errors, graphs, "
-	 "graph-nodes, runtime, "
-	 "api, unified,\nnvtx, overhead (default " DEFAULT_EVENTS ")",
+	 "of: kernels, launches, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
+	 "api,\n"
+	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
 	{OPTION_FLAG, 0, "errors", NULL, "failed calls of any kind, too (the default has it)",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
-	 "each kernel of a graph with its node, also if \"graphs\"\nis asked for",
+	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
 	 offsetof(struct stat_options, graph_nodes)},
+	{},
+};
+
+static const struct option_row rows[] = {
 	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
 	 offsetof(struct stat_options, shared.count)},
 	{},
@@ -38,11 +43,12 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "stat",
-	.summary = "Sums up kernels and launches, when PROGRAM ends or at Ctrl-C.",
+	.summary =
+		"Sums up what the GPU did and why it waited, at the end of PROGRAM or at Ctrl-C.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, options_kernels,
+	.tables = (const struct option_row *const[]){options_targets, event_rows, options_kernels,
 						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"

@@ -2,9 +2,11 @@
 /*
  * cuda-trace trace: one line an event, live.
  */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/groups.h"
 #include "cuda-trace/join.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/pattern.h"
@@ -13,7 +15,28 @@
 
 struct trace_options {
 	struct options shared; /* first: the shared rows mean its fields */
-	bool wide;
+	const char *events;
+	const char *api;
+	bool wide, errors, graph_nodes;
+};
+
+#define DEFAULT_EVENTS "kernels,copies,memory,sync"
+
+static const struct option_row event_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Which events", 0},
+	{OPTION_TEXT, 'e', "events", "LIST",
+	 "of: kernels, launches, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
+	 "api,\n"
+	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
+	 offsetof(struct trace_options, events)},
+	{OPTION_TEXT, 0, "api", "GLOB", "CUDA calls whose name matches, too ('cudaMalloc*')",
+	 offsetof(struct trace_options, api)},
+	{OPTION_FLAG, 0, "errors", NULL, "failed CUDA calls of any kind, too",
+	 offsetof(struct trace_options, errors)},
+	{OPTION_FLAG, 0, "graph-nodes", NULL,
+	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
+	 offsetof(struct trace_options, graph_nodes)},
+	{},
 };
 
 static const struct option_row rows[] = {
@@ -25,11 +48,11 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "trace",
-	.summary = "Shows every kernel launch, live: what the host saw of it and what the GPU did.",
+	.summary = "Shows kernels, copies, memory and waits, live: a line an event.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, options_kernels,
+	.tables = (const struct option_row *const[]){options_targets, event_rows, options_kernels,
 						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace trace -- ./saxpy\n"
 		    "  cuda-trace trace -p 4711 -k gemm --min-duration 100us\n"
@@ -68,18 +91,47 @@ static void show(void *context, struct process *process, const struct cuda_launc
 	trace->shown++;
 }
 
+static bool is_wanted_call(const struct trace *trace, const struct process *process,
+			   const struct cuda_api *call)
+{
+	const char *name = process__name(process, call->name);
+
+	if (process->group == CUDA_GROUP_API_ERROR || !trace->options.api)
+		return true;
+	return name && !fnmatch(trace->options.api, name, 0);
+}
+
+static void show_event(struct trace *trace, struct process *process,
+		       const struct cuda_record *record)
+{
+	/* -k and --min-duration ask for kernels. */
+	if (is_enough(trace) || trace->options.shared.kernel || trace->options.shared.min_duration)
+		return;
+	if (record->kind == CUDA_RECORD_API &&
+	    !is_wanted_call(trace, process, (const struct cuda_api *)record))
+		return;
+	trace->shown += trace_rows__put_event(trace->rows, process, record);
+}
+
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
+	const struct cuda_launch *launch = (const struct cuda_launch *)record;
 	struct trace *trace = context;
 
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		join__launch(trace->join, process, (const struct cuda_launch *)record);
+		/* The driver's launch below it has the line; unless it did not get so far. */
+		if (launch->domain != CUDA_DOMAIN_RUNTIME)
+			join__launch(trace->join, process, launch);
+		else if (launch->result)
+			show(trace, process, launch, NULL);
 		break;
 	case CUDA_RECORD_KERNEL:
 		join__kernel(trace->join, process, (const struct cuda_kernel *)record);
 		break;
+	default:
+		show_event(trace, process, record);
 	}
 }
 
@@ -116,6 +168,23 @@ static void on_finish(void *context, struct session *session)
 	trace_rows__put_losses(trace->rows, &lost);
 }
 
+static int choose_groups(const struct trace_options *options, uint32_t *groups)
+{
+	uint32_t calls = 0;
+	int err = groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups);
+
+	if (options->api)
+		err = err ? err : groups__parse("api", &calls);
+	if (options->errors)
+		*groups |= 1u << CUDA_GROUP_API_ERROR;
+	if (options->graph_nodes)
+		*groups |= 1u << CUDA_GROUP_GRAPH_NODES;
+	if (options->shared.runtime)
+		*groups |= 1u << CUDA_GROUP_RUNTIME;
+	*groups |= calls;
+	return err;
+}
+
 int cmd_trace(int argc, char **argv)
 {
 	struct trace trace = {.options.shared = OPTIONS_INIT};
@@ -125,10 +194,9 @@ int cmd_trace(int argc, char **argv)
 		.process_end = on_process_end,
 		.process_error = losses__say_error,
 	};
-	const struct watch watch = {
+	struct watch watch = {
 		.command = "trace",
 		.options = &trace.options.shared,
-		.groups = 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL,
 		.sink = &sink,
 		.context = &trace,
 		.start = on_start,
@@ -143,6 +211,8 @@ int cmd_trace(int argc, char **argv)
 	status = options__take_targets(&usage, &trace.options.shared, argc, argv, operand);
 	if (status)
 		return status;
+	if (choose_groups(&trace.options, &watch.groups))
+		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
 	trace.pattern = pattern__new(trace.options.shared.kernel);
 	trace.join = join__new(show, &trace);
 	status = trace.pattern && trace.join ? watch__run(&watch) : EXIT_USAGE;

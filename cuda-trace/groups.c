@@ -30,12 +30,12 @@ static const struct {
 	{"unified", GROUP(UVM)},
 	{"nvtx", GROUP(NVTX)},
 	{"overhead", GROUP(OVERHEAD)},
+	{"objects", GROUP(OBJECT)},
 };
 
 int groups__parse(const char *list, uint32_t *groups)
 {
-	/* Devices, contexts and streams come once each: what everything else refers to. */
-	*groups = GROUP(OBJECT);
+	*groups = 0;
 	while (*list) {
 		size_t length = strcspn(list, ","), i = 0;
 

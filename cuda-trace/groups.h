@@ -10,7 +10,7 @@
 #define GROUPS_WORDS                                                                           \
 	"kernels, launches, copies, memory, sync, errors, graphs, graph-nodes, runtime, api, " \
 	"unified, "                                                                            \
-	"nvtx, overhead"
+	"nvtx, overhead, objects"
 
 /* Bits (1 << enum cuda_group). 0, or -EINVAL when a word is not known. */
 int groups__parse(const char *list, uint32_t *groups);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Columns of `trace`. The keys are documented in cuda-trace-trace(1) and stay as they are.
+ * The lines of `trace`: launches and kernels here, everything else in trace_events.c.
  */
 #include "cuda-trace/trace_rows.h"
 
@@ -8,70 +8,7 @@
 #include "cuda-trace/cgroup.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/results.h"
-#include "cuda-trace/writer.h"
-
-enum {
-	EVENT,
-	TIMESTAMP,
-	PROCESS,
-	PID,
-	TID,
-	DEVICE,
-	CONTEXT,
-	STREAM,
-	GRID,
-	BLOCK,
-	LAUNCH_START,
-	LAUNCH,
-	QUEUE,
-	GPU_START,
-	GPU_END,
-	GPU,
-	STATIC_SHARED,
-	DYNAMIC_SHARED,
-	REGISTERS,
-	CORRELATION,
-	GRAPH,
-	GRAPH_NODE,
-	RESULT_CODE,
-	RESULT,
-	SOURCE,
-	CONTAINER,
-	CGROUP,
-	KERNEL,
-	COLUMN_COUNT
-};
-
-static const struct column columns[COLUMN_COUNT] = {
-	[EVENT] = {"event", "EVENT", 0, COLUMN_JSON},
-	[TIMESTAMP] = {"timestamp", "TIME", 15, COLUMN_LEFT},
-	[PROCESS] = {"process", "PROCESS", 15, COLUMN_LEFT},
-	[PID] = {"pid", "PID", 7, 0},
-	[TID] = {"tid", "TID", 7, 0},
-	[DEVICE] = {"device", "GPU", 3, 0},
-	[CONTEXT] = {"context", "CTX", 3, COLUMN_WIDE},
-	[STREAM] = {"stream", "STREAM", 6, 0},
-	[GRID] = {"grid", "GRID", 13, 0},
-	[BLOCK] = {"block", "BLOCK", 10, 0},
-	[LAUNCH_START] = {"launch_start_ns", "LAUNCHED", 0, COLUMN_JSON},
-	[LAUNCH] = {"launch_ns", "LAUNCH", 8, 0},
-	[QUEUE] = {"queue_ns", "QUEUE", 8, 0},
-	[GPU_START] = {"gpu_start_ns", "GPU-START", 15, COLUMN_WIDE},
-	[GPU_END] = {"gpu_end_ns", "GPU-END", 15, COLUMN_WIDE},
-	[GPU] = {"gpu_ns", "GPU-TIME", 8, 0},
-	[STATIC_SHARED] = {"static_shared", "SSMEM", 6, COLUMN_WIDE},
-	[DYNAMIC_SHARED] = {"dynamic_shared", "DSMEM", 6, COLUMN_WIDE},
-	[REGISTERS] = {"registers", "REGS", 4, COLUMN_WIDE},
-	[CORRELATION] = {"correlation", "CORR", 9, COLUMN_WIDE},
-	[GRAPH] = {"graph", "GRAPH", 5, COLUMN_WIDE},
-	[GRAPH_NODE] = {"graph_node", "NODE", 0, COLUMN_JSON},
-	[RESULT_CODE] = {"result", "CODE", 0, COLUMN_JSON},
-	[RESULT] = {"result_name", "RESULT", 7, COLUMN_LEFT},
-	[SOURCE] = {"source", "SOURCE", 6, COLUMN_LEFT},
-	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT | COLUMN_WIDE},
-	[CGROUP] = {"cgroup", "CGROUP", 0, COLUMN_JSON},
-	[KERNEL] = {"kernel", "KERNEL", 0, COLUMN_LEFT},
-};
+#include "cuda-trace/trace_columns.h"
 
 /* Of a process, read once. */
 struct place {
@@ -93,8 +30,8 @@ struct trace_rows *trace_rows__new(FILE *output, bool json, bool wide)
 	rows->output = output;
 	rows->writer = (struct writer){
 		.file = output,
-		.columns = columns,
-		.count = COLUMN_COUNT,
+		.columns = trace_columns,
+		.count = TRACE_COLUMNS,
 		.json = json,
 		.wide = wide,
 	};
@@ -173,11 +110,24 @@ static const char *event_name(const struct cuda_launch *launch, const struct cud
 	return launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH ? "graph_launch" : "launch";
 }
 
+static void finish(struct trace_rows *rows, struct process *process, struct cell *cells)
+{
+	const struct place *place = place_of(process);
+
+	cells[PROCESS] = cell_text(process->comm);
+	cells[PID] = cell_number(process->pid);
+	cells[SOURCE] = cell_text("cupti");
+	if (place && *place->container)
+		cells[CONTAINER] = cell_text(place->container);
+	if (place && *place->cgroup)
+		cells[CGROUP] = cell_text(place->cgroup);
+	writer__row(&rows->writer, cells);
+}
+
 void trace_rows__put(struct trace_rows *rows, struct process *process,
 		     const struct cuda_launch *launch, const struct cuda_kernel *kernel)
 {
-	struct cell cells[COLUMN_COUNT] = {};
-	const struct place *place = place_of(process);
+	struct cell cells[TRACE_COLUMNS] = {};
 
 	if (launch)
 		fill_launch(cells, launch);
@@ -195,19 +145,24 @@ void trace_rows__put(struct trace_rows *rows, struct process *process,
 		cells[QUEUE] =
 			cell_ns(kernel->start > launch->start ? kernel->start - launch->start : 0);
 	cells[EVENT] = cell_text(event_name(launch, kernel));
-	cells[PROCESS] = cell_text(process->comm);
-	cells[PID] = cell_number(process->pid);
-	cells[SOURCE] = cell_text("cupti");
-	if (place && *place->container)
-		cells[CONTAINER] = cell_text(place->container);
-	if (place && *place->cgroup)
-		cells[CGROUP] = cell_text(place->cgroup);
 	if (kernel || launch->head.kind == CUDA_RECORD_LAUNCH)
 		cells[KERNEL] = cell_text(
 			process__pretty_name(process, kernel ? kernel->name : launch->name));
 	else if (!rows->writer.json)
 		cells[KERNEL] = cell_text("[graph launch]");
-	writer__row(&rows->writer, cells);
+	finish(rows, process, cells);
+}
+
+bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
+			   const struct cuda_record *record)
+{
+	struct cell cells[TRACE_COLUMNS] = {};
+	struct trace_text text;
+
+	if (!trace_events__fill(cells, &text, process, record, rows->writer.json))
+		return false;
+	finish(rows, process, cells);
+	return true;
 }
 
 void trace_rows__put_losses(struct trace_rows *rows, const struct session_lost_counts *lost)

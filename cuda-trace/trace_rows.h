@@ -5,6 +5,7 @@
 #ifndef CUDA_TRACE_TRACE_ROWS_H
 #define CUDA_TRACE_TRACE_ROWS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "cuda-trace/process.h"
 #include "cuda-trace/session.h"
@@ -15,6 +16,9 @@ struct trace_rows *trace_rows__new(FILE *output, bool json, bool wide);
 void trace_rows__free(struct trace_rows *rows);
 void trace_rows__put(struct trace_rows *rows, struct process *process,
 		     const struct cuda_launch *launch, const struct cuda_kernel *kernel);
+/* An event that is neither launch nor kernel; false = not one that is shown. */
+bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
+			   const struct cuda_record *record);
 /* The process is over: what was kept of it can go. */
 void trace_rows__forget(struct trace_rows *rows, struct process *process);
 /* JSON: a last object; text: a line on stderr, only if something was lost. */

@@ -62,6 +62,8 @@ void writer_json__row(struct writer *writer, const struct cell *cells)
 	for (int i = 0; i < writer->count; i++) {
 		if (writer->columns[i].flags & COLUMN_TEXT)
 			continue;
+		if (writer->columns[i].flags & COLUMN_IF_SET && cells[i].kind == CELL_NONE)
+			continue;
 		fprintf(writer->file, "%c\"%s\":", lead, writer->columns[i].key);
 		put_cell(writer->file, &cells[i]);
 		lead = ',';

@@ -41,6 +41,35 @@ sums_equal() {
 	sums_equal out out.json launches kernels launch_errors
 }
 
+@test "stat (every workload) equals what the program counted, in every key" {
+	local workload key keys
+	for workload in graphs copies memory syncs unified nvtx streams failures runtime threads; do
+		ct stat --json -o out.json -- "$SIM" "$WORKLOADS/$workload" >out
+		keys=$(grep '^expect ' out | tail -n 1 | tr ' ' '\n' | sed -n 's/=.*//p')
+		for key in $keys; do
+			jq -e ".totals | has(\"$key\")" out.json >/dev/null || continue
+			assert_equal "$workload $key=$(json out.json ".totals.$key")" \
+				"$workload $key=$(expect_key out "$key")"
+		done
+		assert_equal "$workload $(jq .lost.total out.json)" "$workload 0"
+	done
+}
+
+@test "stat (copies) sums up by direction, and says where the time went" {
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/copies" >out
+	json out.json "[.copies[] | select(.direction != \"memset\").bytes] | add == $(expect_key out memcpy_bytes)"
+	json out.json '.time | .gpu_busy_ns > 0 and .gpu_busy_ns <= .window_ns and
+		.gpu_busy_ns + .overlap_ns == .kernel_ns + .copy_ns and .idle_ns == .window_ns - .gpu_busy_ns'
+}
+
+@test "stat (memory not freed) names it, with the peak" {
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
+	json out.json "[.memory[].live_bytes] | add == $(expect_key out live_bytes)"
+	json out.json '.memory | all(.peak_bytes >= .live_bytes and .allocs >= .frees)'
+	json out.json '.advice | any(startswith("Still held at the end: 2.0 MiB in 2 allocations"))'
+	json out.json '.errors == [{"call":"cuMemAlloc_v2","result":2,"result_name":"CUDA_ERROR_OUT_OF_MEMORY","count":10}]'
+}
+
 @test "stat (text) names the kernel, the process and the totals" {
 	ct stat -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
 	run cat out.txt

@@ -17,7 +17,7 @@ setup() {
 }
 
 @test "trace (saxpy) shows each kernel with both halves" {
-	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	ct trace -e kernels --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
 	assert_equal "$(jq -s 'map(select(.event == "kernel")) | length' out.json)" "$(expect_key out kernels)"
 	run jq -es 'map(select(.event == "kernel")) | all(
 		.kernel == "saxpy" and .result == 0 and .result_name == "ok" and .source == "cupti" and
@@ -31,7 +31,7 @@ setup() {
 }
 
 @test "trace (text) has one header and a line an event, kernel name last" {
-	ct trace -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	ct trace -e kernels -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
 	assert_equal "$(grep -c KERNEL out.txt)" 1
 	assert_equal "$(grep -c ' cupti  saxpy$' out.txt)" "$(expect_key out launches)"
 	assert_equal "$(wc -l <out.txt)" 11
@@ -115,9 +115,86 @@ setup() {
 }
 
 @test "trace --json has exactly the documented keys" {
-	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	ct trace -e kernels --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
 	head -n 1 out.json | jq -r 'keys[]' | sort >keys
 	sed -n '/^## KEYS/,/^## /s/^\*\([a-z_]*\)\*.*/\1/p' "$TOP/man/cuda-trace-trace.1.scd" | sort >documented
 	run diff documented keys
 	assert_success
+}
+
+# sum_of EVENT KEY: over the lines of out.json.
+sum_of() {
+	jq -s "map(select(.event == \"$1\").$2) | add // 0" out.json
+}
+
+count_of() {
+	jq -s "map(select(.event == \"$1\")) | length" out.json
+}
+
+@test "trace (copies) shows each with direction, kinds, bytes and throughput" {
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/copies" >out
+	assert_equal "$(sum_of memcpy copies)" "$(expect_key out memcpys)"
+	assert_equal "$(sum_of memcpy bytes)" "$(expect_key out memcpy_bytes)"
+	assert_equal "$(count_of memset)" "$(expect_key out memsets)"
+	run jq -es 'map(select(.event == "memcpy")) | all(.gpu_ns > 0 and .bytes_per_second > 0 and
+		(.direction | IN("HtoD", "DtoH", "DtoD", "HtoH", "PtoP")) and
+		(.from | IN("pageable", "pinned", "device", "managed")))' out.json
+	assert_success
+	ct trace -o out.txt -- "$SIM" "$WORKLOADS/copies" >out
+	grep -q '\[memcpy HtoD\] pageable to device, [0-9]* bytes, ' out.txt
+}
+
+@test "trace (memory) shows allocations and frees with address, bytes and kind" {
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
+	assert_equal "$(count_of alloc)" "$(expect_key out allocs)"
+	assert_equal "$(count_of free)" "$(expect_key out frees)"
+	assert_equal "$(jq -s '(map(select(.event == "alloc").bytes) | add) -
+		(map(select(.event == "free").bytes) | add)' out.json)" "$(expect_key out live_bytes)"
+}
+
+@test "trace (syncs) shows each wait of the host with its kind and length" {
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/syncs" >out
+	assert_equal "$(jq -s 'map(select(.event == "sync" and .kind != "stream_wait_event")) | length' out.json)" \
+		"$(expect_key out syncs)"
+}
+
+@test "trace --errors shows every failed call with its name and result" {
+	ct trace --errors --json -o out.json -- "$SIM" "$WORKLOADS/failures" >out
+	assert_equal "$(count_of error)" "$(expect_key out api_errors)"
+	run jq -r 'select(.event == "error" and .call == "cuDeviceGet") | .result_name' out.json
+	assert_line CUDA_ERROR_INVALID_DEVICE
+}
+
+@test "trace --api shows the calls that match, and no others" {
+	ct trace -e launches --api 'cuMemAlloc*' --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	run jq -r 'select(.event == "api") | .call' out.json
+	assert_equal "$(sort -u <<<"$output")" cuMemAlloc_v2
+	assert_equal "${#lines[@]}" "$(expect_key out allocs)"
+}
+
+@test "trace (graphs) shows each kernel of a graph with its node, or graphs as a whole" {
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/graphs" >out
+	assert_equal "$(count_of kernel)" "$(expect_key out kernels)"
+	assert_equal "$(count_of graph_launch)" "$(expect_key out graph_launches)"
+	run jq -es 'map(select(.event == "kernel" and .graph != null)) | length > 0 and all(.graph_node > 0)' out.json
+	assert_success
+	ct trace -e kernels,graphs --json -o out.json -- "$SIM" "$WORKLOADS/graphs" >out
+	assert_equal "$(count_of graph)" "$(expect_key out graph_launches)"
+	assert_equal "$(jq -s 'map(select(.event == "kernel" and .graph != null)) | length' out.json)" 0
+}
+
+@test "trace -e nvtx, unified, objects show those" {
+	ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" >out
+	assert_equal "$(count_of range)" "$(expect_key out nvtx_ranges)"
+	assert_equal "$(count_of mark)" "$(expect_key out nvtx_marks)"
+	ct trace -e unified --json -o out.json -- "$SIM" "$WORKLOADS/unified" >out
+	[ "$(jq -s 'map(select(.event == "unified" and .kind == "htod_bytes").value) | add' out.json)" -gt 0 ]
+	ct trace -e objects --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	run jq -r 'select(.event == "device") | .uuid' out.json
+	assert_output --regexp '^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+}
+
+@test "trace -e (an unknown word) names those that it knows" {
+	run -2 ct trace -e kernels,tea -- true
+	assert_output --partial 'cuda-trace trace: --events knows kernels, launches, copies'
 }

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Lines of `trace` for copies, memory, waits, graphs, calls, unified memory, NVTX, overhead and
+ * objects. Called for each record that is to be shown; the tool's one thread.
+ */
+#include "cuda-trace/trace_columns.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "cuda-trace/results.h"
+#include "cuda-trace/stat_events.h"
+
+/* Everything is text of our own but for names, which the writer escapes. */
+#define what(text, ...) snprintf((text)->what, sizeof((text)->what), __VA_ARGS__)
+
+static void fill_gpu(struct cell *cells, uint64_t start, uint64_t end, bool json)
+{
+	cells[TIMESTAMP] = cell_clock(start);
+	cells[GPU_START] = json ? cell_number(start) : cell_clock(start);
+	cells[GPU_END] = json ? cell_number(end) : cell_clock(end);
+	cells[GPU] = cell_ns(end > start ? end - start : 0);
+}
+
+static void fill_place(struct cell *cells, uint32_t device, uint32_t context, uint32_t stream)
+{
+	cells[DEVICE] = cell_number(device);
+	cells[CONTEXT] = cell_number(context);
+	cells[STREAM] = cell_number(stream);
+}
+
+static void fill_node(struct cell *cells, uint32_t graph, uint64_t node)
+{
+	if (graph)
+		cells[GRAPH] = cell_number(graph);
+	if (node)
+		cells[GRAPH_NODE] = cell_number(node);
+}
+
+static void fill_result(struct cell *cells, int domain, int32_t result)
+{
+	const char *name = results__name(domain, result);
+
+	cells[RESULT_CODE] = cell_signed(result);
+	cells[RESULT] = cell_text(!result ? "ok" : name ? name : "unknown");
+}
+
+static void fill_memcpy(struct cell *cells, struct trace_text *text, const struct cuda_memcpy *copy,
+			bool json)
+{
+	uint64_t ns = copy->end > copy->start ? copy->end - copy->start : 0;
+	const char *from = stat_events__memory_key(copy->src_kind);
+	const char *to = stat_events__memory_key(copy->dst_kind);
+
+	cells[EVENT] = cell_text("memcpy");
+	fill_gpu(cells, copy->start, copy->end, json);
+	fill_place(cells, copy->device, copy->context, copy->stream);
+	fill_node(cells, copy->graph, copy->graph_node);
+	cells[DIRECTION] = cell_text(stat_events__copy_key(copy->copy_kind));
+	cells[FROM] = cell_text(from);
+	cells[TO] = cell_text(to);
+	cells[BYTES] = cell_number(copy->bytes);
+	cells[COPIES] = cell_number(copy->copies ? copy->copies : 1);
+	if (ns)
+		cells[RATE] = cell_number((uint64_t)(copy->bytes * 1e9 / ns));
+	cells[ASYNCHRONOUS] = cell_bool(copy->flags & 1);
+	if (copy->copy_kind == 10) {
+		cells[FROM_DEVICE] = cell_number(copy->src_device);
+		cells[TO_DEVICE] = cell_number(copy->dst_device);
+	}
+	what(text, "[memcpy %s] %s to %s, %" PRIu64 " bytes, %.2f GB/s",
+	     stat_events__copy_key(copy->copy_kind), from, to, (uint64_t)copy->bytes,
+	     ns ? (double)copy->bytes / ns : 0);
+}
+
+static void fill_memset(struct cell *cells, struct trace_text *text, const struct cuda_memset *set,
+			bool json)
+{
+	cells[EVENT] = cell_text("memset");
+	fill_gpu(cells, set->start, set->end, json);
+	fill_place(cells, set->device, set->context, set->stream);
+	fill_node(cells, set->graph, set->graph_node);
+	cells[TO] = cell_text(stat_events__memory_key(set->memory_kind));
+	cells[BYTES] = cell_number(set->bytes);
+	cells[VALUE] = cell_number(set->value);
+	cells[ASYNCHRONOUS] = cell_bool(set->flags & 1);
+	what(text, "[memset] %s, %" PRIu64 " bytes to 0x%x",
+	     stat_events__memory_key(set->memory_kind), (uint64_t)set->bytes, set->value);
+}
+
+static void fill_memory(struct cell *cells, struct trace_text *text,
+			const struct cuda_memory *memory)
+{
+	const char *event = memory->operation == 2 ? "free" : "alloc";
+
+	cells[EVENT] = cell_text(event);
+	cells[TIMESTAMP] = cell_clock(memory->time);
+	cells[DEVICE] = cell_number(memory->device);
+	cells[CONTEXT] = cell_number(memory->context);
+	if (memory->asynchronous)
+		cells[STREAM] = cell_number(memory->stream);
+	cells[BYTES] = cell_number(memory->bytes);
+	snprintf(text->number, sizeof(text->number), "0x%" PRIx64, (uint64_t)memory->address);
+	cells[ADDRESS] = cell_text(text->number);
+	cells[KIND] = cell_text(stat_events__memory_key(memory->kind));
+	cells[ASYNCHRONOUS] = cell_bool(memory->asynchronous);
+	what(text, "[%s] %s, %" PRIu64 " bytes at 0x%" PRIx64 "%s", event,
+	     stat_events__memory_key(memory->kind), (uint64_t)memory->bytes,
+	     (uint64_t)memory->address, memory->pool ? ", of a pool" : "");
+}
+
+static void fill_sync(struct cell *cells, struct trace_text *text, const struct cuda_sync *sync)
+{
+	const char *kind = stat_events__sync_key(sync->type < STAT_SYNC_TYPES ? sync->type : 0);
+
+	cells[EVENT] = cell_text("sync");
+	cells[TIMESTAMP] = cell_clock(sync->start);
+	cells[LAUNCH_START] = cell_number(sync->start);
+	cells[LAUNCH] = cell_ns(sync->end > sync->start ? sync->end - sync->start : 0);
+	cells[CONTEXT] = cell_number(sync->context);
+	if (sync->stream != UINT32_MAX)
+		cells[STREAM] = cell_number(sync->stream);
+	cells[KIND] = cell_text(kind);
+	fill_result(cells, CUDA_DOMAIN_DRIVER, sync->result);
+	what(text, sync->type == 2 ? "[%s]" : "[wait] for %s", kind);
+}
+
+static void fill_graph(struct cell *cells, struct trace_text *text, const struct cuda_graph *graph,
+		       bool json)
+{
+	cells[EVENT] = cell_text("graph");
+	fill_gpu(cells, graph->start, graph->end, json);
+	fill_place(cells, graph->device, graph->context, graph->stream);
+	cells[GRAPH] = cell_number(graph->graph);
+	what(text, "[graph %u]", graph->graph);
+}
+
+static void fill_call(struct cell *cells, struct trace_text *text, struct process *process,
+		      const struct cuda_api *call)
+{
+	const char *name = process__name(process, call->name);
+
+	cells[EVENT] = cell_text(process->group == CUDA_GROUP_API_ERROR ? "error" : "api");
+	cells[TIMESTAMP] = cell_clock(call->start);
+	cells[TID] = cell_number(call->tid);
+	cells[CONTEXT] = cell_number(call->context);
+	cells[LAUNCH_START] = cell_number(call->start);
+	cells[LAUNCH] = cell_ns(call->end > call->start ? call->end - call->start : 0);
+	cells[CALL] = cell_text(name ? name : "[unknown call]");
+	cells[DOMAIN] = cell_text(call->domain == CUDA_DOMAIN_RUNTIME ? "runtime" : "driver");
+	fill_result(cells, call->domain, call->result);
+	what(text, "[%s] %s", call->result ? "failed" : "call", name ? name : "[unknown call]");
+}
+
+static void fill_uvm(struct cell *cells, struct trace_text *text, const struct cuda_uvm *uvm)
+{
+	const char *kind =
+		stat_events__uvm_key(uvm->counter < STAT_UVM_COUNTERS ? uvm->counter : 0);
+
+	cells[EVENT] = cell_text("unified");
+	cells[TIMESTAMP] = cell_clock(uvm->start);
+	if (uvm->end > uvm->start)
+		cells[GPU] = cell_ns(uvm->end - uvm->start);
+	cells[KIND] = cell_text(kind);
+	cells[VALUE] = cell_number(uvm->value);
+	snprintf(text->number, sizeof(text->number), "0x%" PRIx64, (uint64_t)uvm->address);
+	cells[ADDRESS] = cell_text(text->number);
+	what(text, "[unified memory] %s %" PRIu64 " at 0x%" PRIx64, kind, (uint64_t)uvm->value,
+	     (uint64_t)uvm->address);
+}
+
+static void fill_nvtx(struct cell *cells, struct trace_text *text, struct process *process,
+		      const struct cuda_nvtx *nvtx)
+{
+	const char *name = process__name(process, nvtx->text);
+	const char *domain = process__name(process, nvtx->domain);
+
+	cells[EVENT] = cell_text(nvtx->kind == 1 ? "mark" : "range");
+	cells[TIMESTAMP] = cell_clock(nvtx->start);
+	cells[TID] = cell_number(nvtx->tid);
+	if (nvtx->kind != 1) {
+		cells[LAUNCH_START] = cell_number(nvtx->start);
+		cells[LAUNCH] = cell_ns(nvtx->end > nvtx->start ? nvtx->end - nvtx->start : 0);
+	}
+	cells[NAME] = cell_text(name ? name : "");
+	cells[DOMAIN] = cell_text(domain ? domain : "");
+	what(text, "[%s] %.400s", nvtx->kind == 1 ? "mark" : "range", name ? name : "");
+}
+
+static void fill_overhead(struct cell *cells, struct trace_text *text,
+			  const struct cuda_overhead *overhead)
+{
+	const char *kind = stat_events__overhead_key(stat_events__overhead_index(overhead->kind));
+
+	cells[EVENT] = cell_text("overhead");
+	cells[TIMESTAMP] = cell_clock(overhead->start);
+	cells[LAUNCH_START] = cell_number(overhead->start);
+	cells[LAUNCH] =
+		cell_ns(overhead->end > overhead->start ? overhead->end - overhead->start : 0);
+	if (overhead->object_kind == 2)
+		cells[TID] = cell_number(overhead->object[1]);
+	cells[KIND] = cell_text(kind);
+	what(text, "[overhead] %s", kind);
+}
+
+static void fill_jit(struct cell *cells, struct trace_text *text, const struct cuda_jit *jit)
+{
+	static const char *const operations[] = {"unknown", "cache_load", "cache_store", "compile"};
+	const char *kind = operations[jit->operation < 4 ? jit->operation : 0];
+
+	cells[EVENT] = cell_text("jit");
+	cells[TIMESTAMP] = cell_clock(jit->start);
+	cells[LAUNCH_START] = cell_number(jit->start);
+	cells[LAUNCH] = cell_ns(jit->end > jit->start ? jit->end - jit->start : 0);
+	cells[DEVICE] = cell_number(jit->device);
+	cells[KIND] = cell_text(kind);
+	what(text, "[jit] %s", kind);
+}
+
+static void fill_device(struct cell *cells, struct trace_text *text, struct process *process,
+			const struct cuda_device *device)
+{
+	static const uint8_t dashes[] = {4, 6, 8, 10};
+	const char *name = process__name(process, device->name);
+	char *to = text->uuid;
+
+	to += sprintf(to, "GPU-");
+	for (uint8_t i = 0, dash = 0; i < 16; i++) {
+		if (dash < 4 && i == dashes[dash]) {
+			*to++ = '-';
+			dash++;
+		}
+		to += sprintf(to, "%02x", device->uuid[i]);
+	}
+	snprintf(text->capability, sizeof(text->capability), "%u.%u", device->major % 1000,
+		 device->minor % 1000);
+	snprintf(text->number, sizeof(text->number), "%.16s", device->pci);
+	cells[EVENT] = cell_text("device");
+	cells[DEVICE] = cell_number(device->device);
+	cells[NAME] = cell_text(name ? name : "");
+	cells[UUID] = cell_text(text->uuid);
+	cells[PCI] = cell_text(text->number);
+	cells[CAPABILITY] = cell_text(text->capability);
+	cells[MEMORY] = cell_number(device->memory);
+	what(text, "[device] %.200s, %s, compute capability %s, %s", name ? name : "", text->uuid,
+	     text->capability, text->number);
+}
+
+static void fill_context(struct cell *cells, struct trace_text *text,
+			 const struct cuda_context *context)
+{
+	cells[EVENT] = cell_text("context");
+	cells[DEVICE] = cell_number(context->device);
+	cells[CONTEXT] = cell_number(context->context);
+	cells[KIND] = cell_text(context->green ? "green" : "context");
+	if (context->green)
+		cells[PARENT] = cell_number(context->parent);
+	what(text, "[%scontext %u]", context->green ? "green " : "", context->context);
+}
+
+static void fill_stream(struct cell *cells, struct trace_text *text,
+			const struct cuda_stream *stream)
+{
+	static const char *const kinds[] = {"unknown", "default", "non-blocking", "null"};
+
+	cells[EVENT] = cell_text("stream");
+	cells[CONTEXT] = cell_number(stream->context);
+	cells[STREAM] = cell_number(stream->stream);
+	cells[KIND] = cell_text(kinds[stream->flag < 4 ? stream->flag : 0]);
+	cells[PRIORITY] = cell_signed(stream->priority);
+	what(text, "[stream %u] priority %d", stream->stream, stream->priority);
+}
+
+static bool fill_object(struct cell *cells, struct trace_text *text, struct process *process,
+			const struct cuda_record *record)
+{
+	switch (record->kind) {
+	case CUDA_RECORD_DEVICE:
+		fill_device(cells, text, process, (const void *)record);
+		return true;
+	case CUDA_RECORD_CONTEXT:
+		fill_context(cells, text, (const void *)record);
+		return true;
+	case CUDA_RECORD_STREAM:
+		fill_stream(cells, text, (const void *)record);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool fill_known(struct cell *cells, struct trace_text *text, struct process *process,
+		       const struct cuda_record *record, bool json)
+{
+	switch (record->kind) {
+	case CUDA_RECORD_MEMCPY:
+		fill_memcpy(cells, text, (const void *)record, json);
+		return true;
+	case CUDA_RECORD_MEMSET:
+		fill_memset(cells, text, (const void *)record, json);
+		return true;
+	case CUDA_RECORD_MEMORY:
+		fill_memory(cells, text, (const void *)record);
+		return true;
+	case CUDA_RECORD_SYNC:
+		fill_sync(cells, text, (const void *)record);
+		return true;
+	case CUDA_RECORD_GRAPH:
+		fill_graph(cells, text, (const void *)record, json);
+		return true;
+	case CUDA_RECORD_API:
+		fill_call(cells, text, process, (const void *)record);
+		return true;
+	case CUDA_RECORD_UVM:
+		fill_uvm(cells, text, (const void *)record);
+		return true;
+	case CUDA_RECORD_NVTX:
+		fill_nvtx(cells, text, process, (const void *)record);
+		return true;
+	case CUDA_RECORD_OVERHEAD:
+		fill_overhead(cells, text, (const void *)record);
+		return true;
+	case CUDA_RECORD_JIT:
+		fill_jit(cells, text, (const void *)record);
+		return true;
+	default:
+		return fill_object(cells, text, process, record);
+	}
+}
+
+bool trace_events__fill(struct cell *cells, struct trace_text *text, struct process *process,
+			const struct cuda_record *record, bool json)
+{
+	if (!fill_known(cells, text, process, record, json))
+		return false;
+	if (record->correlation)
+		cells[CORRELATION] = cell_number(record->correlation);
+	if (!json)
+		cells[KERNEL] = cell_text(text->what);
+	return true;
+}
