@@ -12,7 +12,7 @@
 #include "cuda-trace/watch.h"
 
 #define DEFAULT_LINES  25
-#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors"
+#define DEFAULT_EVENTS "kernels,copies,memory,sync"
 
 struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
@@ -27,7 +27,9 @@ static const struct option_row event_rows[] = {
 	 "api,\n"
 	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
-	{OPTION_FLAG, 0, "errors", NULL, "failed calls of any kind, too (the default has it)",
+	{OPTION_FLAG, 0, "errors", NULL,
+	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
+	 "failed\nlaunches are always counted",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",

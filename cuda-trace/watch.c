@@ -213,6 +213,11 @@ int watch__run(const struct watch *watch)
 
 	if (open_output(&run))
 		return EXIT_TROUBLE;
+	if (options->program && watch->groups & 1u << CUDA_GROUP_NVTX &&
+	    !getenv("NVTX_INJECTION64_PATH"))
+		fprintf(stderr,
+			"cuda-trace: NVTX reaches CUPTI only if NVTX_INJECTION64_PATH is the path "
+			"of the program's libcupti.so when it starts\n");
 	if (options->program) {
 		if (targets__guest_path(guest, false) ||
 		    runner__start(&run.runner, options->program, guest))

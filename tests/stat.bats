@@ -44,7 +44,7 @@ sums_equal() {
 @test "stat (every workload) equals what the program counted, in every key" {
 	local workload key keys
 	for workload in graphs copies memory syncs unified nvtx streams failures runtime threads; do
-		ct stat --json -o out.json -- "$SIM" "$WORKLOADS/$workload" >out
+		ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/$workload" >out
 		keys=$(grep '^expect ' out | tail -n 1 | tr ' ' '\n' | sed -n 's/=.*//p')
 		for key in $keys; do
 			jq -e ".totals | has(\"$key\")" out.json >/dev/null || continue
@@ -63,7 +63,7 @@ sums_equal() {
 }
 
 @test "stat (memory not freed) names it, with the peak" {
-	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
+	ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
 	json out.json "[.memory[].live_bytes] | add == $(expect_key out live_bytes)"
 	json out.json '.memory | all(.peak_bytes >= .live_bytes and .allocs >= .frees)'
 	json out.json '.advice | any(startswith("Still held at the end: 2.0 MiB in 2 allocations"))'

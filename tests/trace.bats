@@ -184,7 +184,10 @@ count_of() {
 }
 
 @test "trace -e nvtx, unified, objects show those" {
-	ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" >out
+	ct trace -e nvtx -o out.txt -- "$SIM" "$WORKLOADS/nvtx" >out 2>err
+	grep -q 'NVTX reaches CUPTI only if NVTX_INJECTION64_PATH' err
+	NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13 \
+		ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" >out
 	assert_equal "$(count_of range)" "$(expect_key out nvtx_ranges)"
 	assert_equal "$(count_of mark)" "$(expect_key out nvtx_marks)"
 	ct trace -e unified --json -o out.json -- "$SIM" "$WORKLOADS/unified" >out
