@@ -3,7 +3,7 @@
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := tests/package.bats
+PACKAGE_TESTS := tests/package.bats tests/container.bats
 TESTS ?= $(filter-out $(PACKAGE_TESTS),$(sort $(wildcard tests/*.bats)))
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')

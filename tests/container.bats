@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Containers: real podman and runc, started with the CDI specification that `cuda-trace enable --cdi`
+# writes, on a Debian root; traced from the host. /etc and /usr/local of the machine stay untouched:
+# podman runs in a mount namespace with copies. `make check-packages` runs this file.
+
+load helpers
+load roots
+
+setup_file() {
+	[ "$(id -u)" = 0 ] && command -v podman debootstrap >/dev/null || return 0
+	new_root bookworm "$BATS_FILE_TMPDIR/image"
+	mkdir -p "$BATS_FILE_TMPDIR/image/opt/sim"
+	cp -a "$B/simcuda/." "$BATS_FILE_TMPDIR/image/opt/sim"
+	cp "$WORKLOADS/launch-storm" "$BATS_FILE_TMPDIR/image/opt/sim/$(program)"
+}
+
+# A name of its own, since the tool filters by it and sees the whole machine.
+program() {
+	echo "cdi-$((BATS_ROOT_PID % 100000))"
+}
+
+setup() {
+	requires root bpf podman runc debootstrap
+	IMAGE=$BATS_FILE_TMPDIR/image
+}
+
+# The machine as the container engine sees it: with a specification, and with a toolkit's libcupti.
+cat_engine() {
+	cat <<-'END'
+		set -eu
+		cp -a /etc "$1/etc"
+		mount --bind "$1/etc" /etc
+		mount -t tmpfs tmpfs /usr/local
+		mkdir -p /usr/local/cuda-13.0/extras/CUPTI/lib64
+		cp "$B/simcuda/libcupti.so.13" /usr/local/cuda-13.0/extras/CUPTI/lib64/
+		"$CUDA_TRACE" enable --cdi >&2
+		dir=$1
+		shift
+		exec podman --root "$dir/storage" --runroot "$dir/run" --cgroup-manager=cgroupfs \
+			--events-backend=none --log-level=error --runtime runc run --rm --network=none \
+			--ulimit nofile=1024:1024 --ulimit nproc=1000:1000 "$@"
+	END
+}
+
+# container ARGS of podman run...
+container() {
+	mkdir -p "$BATS_TEST_TMPDIR/engine"
+	CUDA_TRACE=$CUDA_TRACE timeout 60 unshare --mount bash -c "$(cat_engine)" engine \
+		"$BATS_TEST_TMPDIR/engine" "$@"
+}
+
+# Runs the program in a container with these devices under `stat`, which is there before it.
+watched() {
+	local out=$BATS_TEST_TMPDIR
+	start stat "$CUDA_TRACE" stat --json -o "$out/stat.json" -c "$(program)" -d 30
+	sleep 1
+	container "$@" -e LD_LIBRARY_PATH=/opt/sim --rootfs "$IMAGE" "/opt/sim/$(program)" -n 2000 \
+		>"$out/program" 2>"$out/engine.err" || { cat "$out/engine.err"; return 1; }
+	sleep 0.5
+	kill -INT "$stat_PID"
+	finished "$stat_PID"
+	cat "$out/stat.err"
+	[ "$status" = 0 ]
+}
+
+@test "container (no device asked for) has no library and is not traced" {
+	watched
+	[ "$(jq .totals.launches "$BATS_TEST_TMPDIR/stat.json")" = 0 ]
+}
+
+@test "container (--device cuda-trace/load=guest) is traced from the host, every launch and kernel" {
+	watched --device cuda-trace/load=guest
+	launches=$(expect_key "$BATS_TEST_TMPDIR/program" launches)
+	[ "$launches" -gt 0 ]
+	assert_equal "$(jq .totals.launches "$BATS_TEST_TMPDIR/stat.json")" "$launches"
+	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
+	assert_equal "$(jq .lost.total "$BATS_TEST_TMPDIR/stat.json")" 0
+}
+
+@test "container (image without libcupti) gets GPU times by --device cuda-trace/load=cupti" {
+	find "$IMAGE/opt/sim" -name 'libcupti*' -delete
+	watched --device cuda-trace/load=guest
+	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" 0
+	watched --device cuda-trace/load=guest --device cuda-trace/load=cupti
+	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
+}
