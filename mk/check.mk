@@ -4,7 +4,9 @@
 
 # Those that need clean roots and minutes.
 PACKAGE_TESTS := tests/package.bats tests/container.bats
-TESTS ?= $(filter-out $(PACKAGE_TESTS),$(sort $(wildcard tests/*.bats)))
+# That need a build of their own.
+SANITIZE_TESTS := tests/sanitize.bats
+TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS),$(sort $(wildcard tests/*.bats)))
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
@@ -25,14 +27,17 @@ check-packages:
 	$(Q)mk/deps build test package
 	$(Q)B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
 
-# Guest and simulated driver under the sanitizers: tests/sanitize.bats, once for each, against what
-# is built with it.
+# Guest, simulated driver and test programs are built with each sanitizer; the tool that watches
+# them is the plain one that `make check` laid down.
 check-sanitize:
 	$(Q)mk/deps build test
+	$(Q)[ -x $(ROOT)/usr/bin/cuda-trace ] || \
+		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)for s in address,undefined thread; do \
-		b=$(abspath $(B))/t/$$s; \
+		b=$(abspath $(B))/t/sanitize-$${s%,*}; \
 		$(MAKE) --no-print-directory B=$$b SANITIZE=$$s guest workloads || exit 1; \
-		B=$$b SANITIZE=$$s TAP=$(abspath $(B))/tap/$$s tests/run tests/sanitize.bats || exit 1; \
+		B=$$b ROOT=$(ROOT) GUEST=$$b/libcupti-usdt.so SANITIZE=$$s \
+			TAP=$(abspath $(B))/tap/$${s%,*} tests/run $(SANITIZE_TESTS) || exit 1; \
 	done
 
 # Each header compiles alone; those of bpf/ as eBPF too, but for what only that has.

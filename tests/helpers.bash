@@ -13,13 +13,14 @@ B=${B:-$TOP/build}
 TRIPLET=${TRIPLET:-$(cc -dumpmachine | sed 's/-pc-\|-unknown-/-/')}
 ROOT=${ROOT:-$B/root}
 
-CUDA_TRACE=${CUDA_TRACE:-$ROOT/usr/bin/cuda-trace}
+# The variable that a user sets to "off" is called CUDA_TRACE too: programs under test must not see
+# ours, so that it travels to bats' own processes under another name.
+CUDA_TRACE=${CUDA_TRACE_UNDER_TEST:-${CUDA_TRACE:-$ROOT/usr/bin/cuda-trace}}
+export -n CUDA_TRACE
 GUEST=${GUEST:-$ROOT/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so}
 SIM=${SIM:-$TOP/tests/sim}
 WORKLOADS=${WORKLOADS:-$B/workloads}
-export B GUEST SIM WORKLOADS CUDA_TRACE_GUEST=$GUEST
-# The variable that a user sets to "off" has the same name; programs under test must not see ours.
-export -n CUDA_TRACE
+export B GUEST SIM WORKLOADS CUDA_TRACE_GUEST=$GUEST CUDA_TRACE_UNDER_TEST=$CUDA_TRACE
 
 # Nobody's opt-in, and no other injection, may leak into a test.
 unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI

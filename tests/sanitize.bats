@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The guest, the simulated driver and the test programs under ASan, UBSan and TSan: `make
+# check-sanitize` builds them so and runs this file once for each. Counts must be right as well.
+
+load helpers
+
+setup() {
+	[ -n "${SANITIZE-}" ] || skip "needs a build with a sanitizer: make check-sanitize"
+	# What lives as long as the process is not given back at its end: no leak check.
+	export ASAN_OPTIONS=detect_leaks=0:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+	export TSAN_OPTIONS=exitcode=99
+}
+
+# silent PROGRAM ARGS...: no sanitizer has a word, idle or watched, and the tool counts what happened.
+# setarch -R: ThreadSanitizer of gcc 12 stops where addresses are too random for its map.
+silent() {
+	local out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err json=$BATS_TEST_TMPDIR/json
+	CUDA_INJECTION64_PATH=$GUEST sim setarch -R "$WORKLOADS/$1" "${@:2}" >"$out" 2>"$err" ||
+		fail "idle: status $?: $(head -n 40 "$err")"
+	run ! grep -E 'Sanitizer|runtime error' "$err"
+	[ "$(id -u)" = 0 ] || return 0
+	LIMIT=120 ct stat --json -o "$json" -- "$SIM" setarch -R "$WORKLOADS/$1" "${@:2}" >"$out" 2>"$err" ||
+		fail "watched: status $?: $(head -n 40 "$err")"
+	run ! grep -E 'Sanitizer|runtime error' "$err"
+	assert_equal "$(json "$json" .totals.launches)" "$(expect_key "$out" launches)"
+	assert_equal "$(json "$json" .totals.kernels)" "$(expect_key "$out" kernels)"
+}
+
+@test "sanitizer (in force) reports a planted error" {
+	requires cc
+	cat >"$BATS_TEST_TMPDIR/planted.c" <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		static int shared;
+		static void *add(void *unused) { for (int i = 0; i < 100000; i++) shared++; return unused; }
+		int main(void)
+		{
+			char *freed = malloc(1);
+			pthread_t thread;
+			pthread_create(&thread, NULL, add, NULL);
+			add(NULL);
+			pthread_join(thread, NULL);
+			free(freed);
+			return *(volatile char *)freed;
+		}
+	END
+	cc -g -fsanitize="$SANITIZE" -o "$BATS_TEST_TMPDIR/planted" "$BATS_TEST_TMPDIR/planted.c" -lpthread
+	run setarch -R "$BATS_TEST_TMPDIR/planted"
+	assert_output --partial Sanitizer
+	run -0 readelf -dW "$GUEST"
+	assert_output --regexp 'lib(asan|tsan|ubsan)'
+}
+
+@test "saxpy is clean" { silent saxpy; }
+@test "launch-storm (4 threads, graphs) is clean" { silent launch-storm -n 3000 -t 4 -g 10; }
+@test "graphs is clean" { silent graphs; }
+@test "threads is clean" { silent threads; }
+@test "streams is clean" { silent streams; }
+@test "copies is clean" { silent copies; }
+@test "memory is clean" { silent memory; }
+@test "syncs is clean" { silent syncs; }
+@test "failures is clean" { silent failures; }
+@test "forks is clean" { silent forks; }
+@test "resets is clean" { silent resets; }
+@test "runtime is clean" { silent runtime; }
+@test "unified is clean" { silent unified; }
+@test "nvtx is clean" { silent nvtx; }
+@test "no-cuda is clean" { silent no-cuda; }
