@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace report --timeline, --folded, --pprof: what their readers need, read back by them or by
+# the rules of their formats.
+
+load helpers
+
+FEEDER=$B/tests/store/feeder
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+feed() {
+	local file=$1; shift
+	"$FEEDER" "$@" "$file" >"$file.expect" 2>"$file.err" ||
+		{ cat "$file.err"; fail "feeder $*"; }
+}
+
+# is FILTER VALUE: what jq says of t.json.
+is() {
+	assert_equal "$1: $(jq -r "$1" t.json)" "$1: $2"
+}
+
+@test "report --timeline (one process) follows Kineto's conventions" {
+	feed r.db -n 1000 -k 3
+	ct report --timeline t.json r.db
+	is 'keys_unsorted[0:2] | join(" ")' 'schemaVersion deviceProperties'
+	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nms')"
+	is '.baseTimeNanoseconds % 7889238000000000' 0
+	is '.deviceProperties[0] | .name, .numSms, .computeMajor' "$(printf 'NVIDIA Test GPU\n132\n9')"
+	is '[.traceEvents[] | select(.cat == "kernel")] | length' 1000
+	is '[.traceEvents[] | select(.cat == "cuda_driver")] | length' 1000
+	is '[.traceEvents[] | select(.cat == "gpu_memcpy")] | length' 20
+	is '[.traceEvents[] | select(.cat == "gpu_memset") | .name] | unique[]' 'Memset (Device)'
+	is '[.traceEvents[] | select(.cat == "gpu_memcpy") | .name] | unique | sort[]' \
+		"$(printf 'Memcpy DtoH (Pageable -> Device)\nMemcpy HtoD (Pageable -> Device)')"
+	# Rows of the GPU: pid is the device, tid the stream, and so say the arguments.
+	is '[.traceEvents[] | select(.cat == "kernel") | .pid == .args.device and .tid == .args.stream
+		and (.args.grid | length == 3) and (.args.block == [128,1,1])
+		and .args["registers per thread"] == 32 and .args["shared memory"] == 0] | all' true
+	is '[.traceEvents[] | select(.ph == "X") | has("ts") and has("dur") and has("name") and has("cat")
+		and has("pid") and has("tid")] | all' true
+	# Every kernel has its arrow: one start on the host, one end where the kernel begins.
+	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "s") | .id] as $s
+		| [.traceEvents[] | select(.cat == "kernel") | .args.correlation] as $k | ($k - $s) | length' 0
+	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "f") | .bp] | unique[]' e
+	is '[.traceEvents[] | select(.cat == "kernel") | .dur] | add * 1000 | round' \
+		"$(expect_key r.db.expect kernel_time)"
+	is '[.traceEvents[] | select(.name == "process_labels") | .args.labels] | sort | join(" ")' 'CPU GPU 0'
+	# Times as text: three decimals, no exponent.
+	run grep -cE '"(ts|dur)": [0-9]+\.[0-9]{3}[,}]' t.json
+	assert_equal "$output" "$(grep -c '"ts": ' t.json)"
+	run head -c 2000 t.json
+	assert_output --partial '"rank": 0'
+}
+
+@test "report --timeline (three processes) keeps their devices and arrows apart" {
+	feed r.db -n 900 -p 3
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "kernel") | .pid] | unique | length' 3
+	is '[.traceEvents[] | select(.cat == "cuda_driver") | .pid] | unique | map(tostring) | join(" ")' \
+		'1000 1001 1002'
+	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "s") | .id] | length == (unique | length)' true
+}
+
+@test "report --timeline (losses) says what is missing" {
+	feed r.db -n 10 -x lost
+	ct report --timeline t.json r.db
+	is '.cuda_trace_lost["collect.ring_full"]' 7
+}
+
+@test "report --timeline (in the real speedscope) opens and shows the streams" {
+	requires chromium node npm
+	local scope=$B/npm/node_modules/speedscope/dist/release
+	[ -d "$scope" ] || npm install --silent --no-audit --no-fund --prefix "$B/npm" speedscope@1.25.0 \
+		>/dev/null 2>&1 || skip "speedscope cannot be had from the npm registry"
+	feed r.db -n 2000 -k 5
+	ct report --timeline t.json r.db
+	{
+		printf 'speedscope.loadFileFromBase64("t.json", "'
+		base64 -w0 t.json
+		printf '")'
+	} >t.js
+	HOME=$PWD timeout -k 5 90 chromium --headless --no-sandbox --use-gl=angle --use-angle=swiftshader \
+		--enable-unsafe-swiftshader --allow-file-access-from-files --user-data-dir="$PWD/chromium" \
+		--virtual-time-budget=20000 --enable-logging=stderr --dump-dom \
+		"file://$scope/index.html#localProfilePath=$PWD/t.js" >dom.html 2>browser.log
+	grep -q 'Importing as Trace Event Format' browser.log
+	run grep -c 'Tried to end' browser.log
+	assert_output 0
+	run grep -o 'title="feeder[^"]*stream 7[^"]*"' dom.html
+	assert_success
+	run grep -o 'title="feeder[^"]*thread 1000[^"]*"' dom.html
+	assert_success
+}
+
+@test "report --folded gives stacks whose sum is the kernels' time" {
+	feed r.db -n 1000 -p 2
+	ct report --folded folded r.db
+	assert_equal "$(awk '{ sum += $NF } END { printf "%d", sum }' folded)" "$(expect_key r.db.expect kernel_time)"
+	run grep -cvE '^feeder \(100[01]\);GPU 0;stream (7|13);void test::kernel<[0-9]+>\(float\*\) [0-9]+$' folded
+	assert_output 0
+}
+
+@test "report --folded (names with semicolons and line breaks) keeps one stack a line" {
+	feed r.db -n 120 -k 12 -x hostile
+	ct report --folded folded r.db
+	assert_equal "$(awk -F';' 'NF != 4' folded | wc -l)" 0
+}
+
+@test "report --pprof is a profile that protoc decodes, with right sums" {
+	requires protoc
+	feed r.db -n 1000
+	ct report --pprof p.pb.gz r.db
+	gzip -dc p.pb.gz | protoc --proto_path="$TOP/cuda-trace" --decode=cuda_trace.Profile profile.proto >p.txt
+	# Two values a sample: kernels, nanoseconds.
+	assert_equal "$(awk '/^  value:/ && n++ % 2 == 0 { sum += $2 } END { printf "%d", sum }' p.txt)" 1000
+	assert_equal "$(awk '/^  value:/ && n++ % 2 == 1 { sum += $2 } END { printf "%d", sum }' p.txt)" \
+		"$(expect_key r.db.expect kernel_time)"
+	assert_equal "$(sed -n 's/^string_table: //p' p.txt | head -n 1)" '""'
+	# Nothing is unknown to the format: protoc would print bare numbers.
+	run grep -cE '^ *[0-9]+[:{ ]' p.txt
+	assert_output 0
+}
