@@ -33,10 +33,11 @@ static struct {
 
 static struct {
 	_Atomic uint64_t launches, launch_errors, graph_launches, runtime_launches,
-		same_correlation;
+		same_correlation, buffers;
 	_Atomic uint64_t resources[SUBTYPES];
 	uint64_t kernels, unfinished, memcpys, memcpy_bytes, memsets, allocs, frees, syncs;
 	int64_t live_bytes;
+	int unified_error;
 	uint64_t subtypes[64][SUBTYPES]; /* of each kind of record: copies by direction and so on */
 } seen;
 
@@ -50,6 +51,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *records)
 	*buffer = aligned_alloc(8, BUFFER);
 	*size = BUFFER;
 	*records = 0;
+	seen.buffers++;
 }
 
 static void take_memory(const CUpti_Memory *memory)
@@ -172,6 +174,8 @@ static void at_exit(void)
 	TELL(unfinished);
 	TELL(runtime_launches);
 	TELL(same_correlation);
+	TELL(buffers);
+	TELL(unified_error);
 	fprintf(file, " dropped=%zu\n", dropped);
 #undef TELL
 	tell_subtypes(file);
@@ -200,8 +204,9 @@ static void count_unified_memory(void)
 		uint32_t scope, kind, device, enable;
 	} config[] = {{1, 1, 0, 1}, {1, 2, 0, 1}, {1, 3, 0, 1}, {1, 4, 0, 1}};
 
-	if (!cupti.cuptiActivityConfigureUnifiedMemoryCounter(config, 4))
-		cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED);
+	seen.unified_error = cupti.cuptiActivityConfigureUnifiedMemoryCounter(config, 4);
+	if (!seen.unified_error)
+		seen.unified_error = cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED);
 }
 
 int InitializeInjection(void)
