@@ -9,8 +9,8 @@ GUEST_NAME := libcupti-usdt.so
 SCRIPTS := $(patsubst %.in,$(B)/%,$(wildcard etc/*.in etc/*/*.in))
 ALL += $(SCRIPTS)
 
-# The bare name serves processes of every architecture, and is found through $(ldconfdir); the
-# loader reads no such folder outside /etc, so that another sysconfdir needs the whole path.
+# The bare name is the same on every architecture, and found through $(ldconfdir); the loader reads
+# no such folder outside /etc, so that another sysconfdir needs the whole path.
 INJECT := $(if $(filter /etc,$(sysconfdir)),$(GUEST_NAME),$(guestdir)/$(GUEST_NAME))
 # One entry an architecture, so that the packages of several can be installed together.
 ldconf := cuda-trace-$(or $(MULTIARCH),local).conf
