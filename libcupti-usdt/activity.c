@@ -21,8 +21,11 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
+#define SLACK_NS 1000000 /* more than GPU stamps are ever off */
+
 static _Atomic(uint64_t) records_seen;
 static atomic_bool ending;
+static _Atomic(uint64_t) earliest; /* ns */
 
 static const uint8_t group_of[BUFFER_BATCHES] = {
 	[BUFFER_KERNEL] = CUDA_GROUP_KERNEL,	 [BUFFER_MEMCPY] = CUDA_GROUP_MEMCPY,
@@ -35,6 +38,11 @@ static const uint8_t group_of[BUFFER_BATCHES] = {
 uint64_t activity__records(void)
 {
 	return atomic_load_explicit(&records_seen, memory_order_relaxed);
+}
+
+void activity__set_start(uint64_t time)
+{
+	atomic_store(&earliest, time - SLACK_NS);
 }
 
 void activity__expect_unfinished(void)
@@ -53,7 +61,15 @@ static struct cuda_record head(uint16_t kind, uint16_t size, uint32_t correlatio
 	return (struct cuda_record){.kind = kind, .size = size, .correlation = correlation};
 }
 
-/* Converts a span; a record without true times is counted and left out. */
+static bool is_ours(uint64_t time)
+{
+	return time >= atomic_load_explicit(&earliest, memory_order_relaxed);
+}
+
+/*
+ * Converts a span. A record without true times is counted and left out; one that CUPTI still had
+ * from the session before (nobody waits for it to flush at a detach) is left out.
+ */
 static bool convert(uint64_t start, uint64_t end, __u64 *our_start, __u64 *our_end)
 {
 	if (!end && atomic_load_explicit(&ending, memory_order_relaxed)) {
@@ -66,7 +82,7 @@ static bool convert(uint64_t start, uint64_t end, __u64 *our_start, __u64 *our_e
 	}
 	*our_start = clock__from_cupti(start);
 	*our_end = *our_start + (end - start);
-	return true;
+	return is_ours(*our_end);
 }
 
 static void take_kernel(struct batch *batches, const struct cupti_kernel *from)
@@ -199,6 +215,8 @@ static void take_memory(struct batch *batches, const struct cupti_memory *from)
 		to.pool_size = from->pool_size;
 		to.pool_used = from->pool_used;
 	}
+	if (!is_ours(to.time))
+		return;
 	add(batches, BUFFER_MEMORY, &to);
 	if (site_wanted(memory))
 		site__memory(&to);
@@ -219,6 +237,8 @@ static void take_memory_pool(struct batch *batches, const struct cupti_memory_po
 		.type = from->type,
 	};
 
+	if (!is_ours(to.time))
+		return;
 	add(batches, BUFFER_MEMORY, &to);
 	if (site_wanted(memory_pool))
 		site__memory_pool(&to);

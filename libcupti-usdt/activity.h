@@ -14,6 +14,8 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 /* GPU records decoded since load. */
 uint64_t activity__records(void);
 
+/* A session begins: records from before it are not its own. */
+void activity__set_start(uint64_t time);
 /* The program is ending: a record without an end is unfinished work, not a fault. */
 void activity__expect_unfinished(void);
 

@@ -12,6 +12,7 @@
 
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stamps.h"
 
 struct family {
 	const char *part; /* of the name, without "cu" or "cuda" in front */
@@ -109,10 +110,15 @@ unsigned int api_calls__group(int domain, uint32_t cbid)
 
 static void send(struct ring *ring, unsigned int group, const struct cuda_api *call)
 {
+	struct cuda_api timed = *call;
+
 	if (sites__batch_wanted(group))
 		ring__append(ring, group, &call->head);
-	if (sites__readable_wanted(group))
-		site__api(group, call, names__text(call->name));
+	if (!sites__readable_wanted(group))
+		return;
+	timed.start = stamps__to_ns(call->start);
+	timed.end = stamps__to_ns(call->end);
+	site__api(group, &timed, names__text(call->name));
 }
 
 void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid,

@@ -26,7 +26,8 @@ void batch__add(struct batch *batch, unsigned int group, const struct cuda_recor
 	batch->count++;
 }
 
-void batch__send_one(unsigned int group, const struct cuda_record *record)
+void batch__send_in_place(unsigned int group, const void *records, uint32_t size, uint32_t count)
 {
-	site__batch(group, record, record->size, 1, status__emitted(group, 1), status__instance());
+	site__batch(group, records, size * count, count, status__emitted(group, count),
+		    status__instance());
 }

@@ -16,7 +16,8 @@ struct batch {
 /* Appends a record of `group`; what is in the batch is sent first if there is no room. */
 void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record);
 void batch__send(struct batch *batch, unsigned int group);
-/* A batch of one, from the caller's own memory. */
-void batch__send_one(unsigned int group, const struct cuda_record *record);
+/* `count` records of `size` bytes each, from the caller's own memory: at most CUDA_BATCH_MAX bytes.
+ */
+void batch__send_in_place(unsigned int group, const void *records, uint32_t size, uint32_t count);
 
 #endif

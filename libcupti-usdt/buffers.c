@@ -107,13 +107,14 @@ void buffers__give(uint8_t *buffer)
 
 void buffers__trim(void)
 {
-	int i;
-	uint32_t taken = 0;
+	for (unsigned int i = 0; pool && i < BUFFERS; i++) {
+		uint32_t bit = 1U << i;
 
-	/* Taken meanwhile, so that nobody gets a buffer whose pages are just going. */
-	while (pool && (i = take_lowest(&free_buffers)) >= 0) {
+		/* Taken meanwhile, so that nobody gets a buffer whose pages are just going; one at
+		 * a time, as a session may begin just now and want the others. */
+		if (!(atomic_fetch_and_explicit(&free_buffers, ~bit, memory_order_acquire) & bit))
+			continue;
 		madvise(&pool[i], sizeof(*pool), MADV_DONTNEED);
-		taken |= 1U << i;
+		atomic_fetch_or_explicit(&free_buffers, bit, memory_order_release);
 	}
-	atomic_fetch_or_explicit(&free_buffers, taken, memory_order_release);
 }

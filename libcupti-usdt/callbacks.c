@@ -16,11 +16,11 @@
 #include <stdatomic.h>
 
 #include "libcupti-usdt/api_calls.h"
-#include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
@@ -34,7 +34,7 @@ void callbacks__set_groups(uint32_t groups)
 	uint32_t before = atomic_load_explicit(&groups_on, memory_order_relaxed);
 
 	if (groups && !before)
-		atomic_store_explicit(&since, clock__now(), memory_order_relaxed);
+		atomic_store_explicit(&since, stamps__now(), memory_order_relaxed);
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
 }
 
@@ -42,7 +42,7 @@ static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 		     const struct cupti_callback_data *data)
 {
 	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
-	uint64_t start = *data->correlation_data ^ status__instance(), end = clock__now();
+	uint64_t start = *data->correlation_data ^ status__instance(), end = stamps__now();
 	uint64_t earliest = atomic_load_explicit(&since, memory_order_relaxed);
 	struct ring *ring;
 
@@ -72,7 +72,7 @@ static void api_callback(int domain, uint32_t cbid, const struct cupti_callback_
 		return;
 	}
 	if (data->site == CUPTI_SITE_ENTER)
-		*data->correlation_data = clock__now() ^ status__instance();
+		*data->correlation_data = stamps__now() ^ status__instance();
 	else
 		api_exit(groups, domain, cbid, data);
 }

@@ -19,11 +19,13 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_search.h"
 #include "libcupti-usdt/driver.h"
+#include "libcupti-usdt/flusher.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/watcher.h"
 
@@ -153,8 +155,9 @@ static int open_memory(void)
 
 	error = error ? error : rings__open();
 	error = error ? error : buffers__open();
+	error = error ? error : flusher__start();
 	if (error)
-		status__trouble(error, "memory", "cannot map the guest's memory");
+		status__trouble(error, "memory", "no memory or thread for the guest");
 	return error;
 }
 
@@ -194,8 +197,10 @@ static int open_session(void)
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
 	clock__reset();
 	clock__calibrate(cupti->GetTimestamp);
+	stamps__pace();
 	calibrated = clock__now();
 	watch_silence(calibrated);
+	activity__set_start(calibrated);
 	status__count_activation();
 	return 0;
 }
@@ -218,7 +223,7 @@ static void switch_groups(uint32_t wanted)
 		cbids__switch(subscriber, wanted | groups_on);
 	missing = kinds__switch(wanted);
 	if (fewer) {
-		cupti_api__get()->ActivityFlushAll(0);
+		flusher__ask();
 		cbids__switch(subscriber, wanted);
 		callbacks__set_groups(wanted & host);
 	}
@@ -315,17 +320,19 @@ void control__tick(void)
 	uint64_t now = clock__now();
 
 	if (subscriber) {
+		stamps__pace();
 		rings__flush();
 		if (now - calibrated >= CALIBRATE_NS) {
 			clock__calibrate(cupti_api__get()->GetTimestamp);
 			calibrated = now;
 		}
 		if (kinds__any())
-			cupti_api__get()->ActivityFlushAll(0);
+			flusher__ask();
 		check_silence(now);
 	}
 	status__send_lost();
-	if (sites__up() & sites__name_bits() && now - replayed >= REPLAY_NS + names__count() * NAME_NS)
+	if (sites__up() & sites__name_bits() &&
+	    now - replayed >= REPLAY_NS + names__count() * NAME_NS)
 		announce();
 }
 

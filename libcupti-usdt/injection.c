@@ -18,6 +18,7 @@
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/watcher.h"
 
@@ -69,6 +70,7 @@ static void start(void)
 		status__send();
 		return;
 	}
+	stamps__open();
 	error = rings__prepare();
 	if (!error)
 		error = -pthread_atfork(NULL, NULL, forked);

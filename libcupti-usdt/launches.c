@@ -11,6 +11,7 @@
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stamps.h"
 
 enum shape { SHAPE_NONE, SHAPE_PLAIN, SHAPE_EX, SHAPE_RUNTIME, SHAPE_GRAPH, SHAPE_BARE };
 
@@ -121,8 +122,12 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 		to.name = names__intern(data->symbol_name);
 	if (sites__batch_wanted(group))
 		ring__append(ring, group, &to.head);
-	if (group == CUDA_GROUP_LAUNCH && site_wanted(kernel_launch))
+	if (!sites__readable_wanted(group))
+		return;
+	to.start = stamps__to_ns(start);
+	to.end = stamps__to_ns(end);
+	if (group == CUDA_GROUP_LAUNCH)
 		site__kernel_launch(&to, names__text(to.name));
-	else if (group == CUDA_GROUP_RUNTIME && site_wanted(runtime_launch))
+	else
 		site__runtime_launch(&to, names__text(to.name));
 }

@@ -2,6 +2,10 @@
 /*
  * Rings of host records. One producer (the owner), one consumer at a time (whoever holds `busy`).
  *
+ * A probe hit costs the thread that makes it some 2 us, so the guest's thread makes it where it
+ * can: it comes the sooner the faster rings fill, and the owner helps itself when three quarters
+ * are full.
+ *
  * Fears: 1. a launching thread waits for the guest: it never does. `busy` is only tried; when the
  * other side has it the owner goes on appending, and with a full ring it sends its record alone.
  * 2. a thread ends while the guest's thread empties its ring: the ring becomes an orphan, which the
@@ -18,21 +22,34 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stamps.h"
 
-#define RINGS	 192
-#define SLOTS	 128U /* power of 2 */
-#define FLUSH_AT 64U
+#define RINGS	  96
+#define SLOTS	  512U		  /* power of 2 */
+#define FLUSH_AT  (SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
+#define BATCH_MAX (CUDA_BATCH_MAX / RING_RECORD_MAX)
 
 enum ring_state { RING_FREE, RING_OWNED, RING_ORPHAN };
 
+/* Every host record begins so: both stamps become times as it is sent. */
+struct stamped {
+	struct cuda_record head;
+	uint64_t start, end;
+};
+_Static_assert(offsetof(struct cuda_launch, start) == offsetof(struct stamped, start), "layout");
+_Static_assert(offsetof(struct cuda_launch, end) == offsetof(struct stamped, end), "layout");
+_Static_assert(offsetof(struct cuda_api, start) == offsetof(struct stamped, start), "layout");
+_Static_assert(offsetof(struct cuda_api, end) == offsetof(struct stamped, end), "layout");
+
+/* All of one size, so that neighbours of one group are a batch as they lie. */
 struct slot {
-	uint64_t group;
 	_Alignas(8) uint8_t record[RING_RECORD_MAX];
 };
 
@@ -43,6 +60,7 @@ struct ring {
 	_Atomic(uint64_t) launches;	     /* written by the owner only */
 	_Alignas(64) _Atomic(uint32_t) head; /* written by the owner */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
+	uint8_t groups[SLOTS];
 	struct slot slots[SLOTS];
 	struct batch staging; /* of whoever holds busy; not on a launching thread's small stack */
 };
@@ -66,14 +84,35 @@ int rings__open(void)
 	return 0;
 }
 
-static void send_group(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
+static void settle(void *record)
 {
-	for (uint32_t i = from; i != to; i++) {
-		struct slot *slot = &ring->slots[i & (SLOTS - 1)];
+	struct stamped *stamped = record;
 
-		if (slot->group == group)
-			batch__add(&ring->staging, group, (struct cuda_record *)slot->record);
+	stamped->start = stamps__to_ns(stamped->start);
+	stamped->end = stamps__to_ns(stamped->end);
+}
+
+/* From where they lie, in as few hits as the batch's size and the ring's end allow. */
+static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
+{
+	while (from != to) {
+		uint32_t start = from & (SLOTS - 1), count = to - from;
+
+		if (count > SLOTS - start)
+			count = SLOTS - start;
+		if (count > BATCH_MAX)
+			count = BATCH_MAX;
+		batch__send_in_place(group, ring->slots[start].record, RING_RECORD_MAX, count);
+		from += count;
 	}
+}
+
+static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i != to; i++)
+		if (ring->groups[i & (SLOTS - 1)] == group)
+			batch__add(&ring->staging, group,
+				   (struct cuda_record *)ring->slots[i & (SLOTS - 1)].record);
 	batch__send(&ring->staging, group);
 }
 
@@ -84,12 +123,15 @@ static void empty(struct ring *ring)
 	uint32_t to = atomic_load_explicit(&ring->head, memory_order_acquire);
 	uint32_t groups = 0;
 
-	for (uint32_t i = from; i != to; i++)
-		groups |= 1U << ring->slots[i & (SLOTS - 1)].group;
-	while (groups) {
-		send_group(ring, __builtin_ctz(groups), from, to);
-		groups &= groups - 1;
+	for (uint32_t i = from; i != to; i++) {
+		groups |= 1U << ring->groups[i & (SLOTS - 1)];
+		settle(ring->slots[i & (SLOTS - 1)].record);
 	}
+	if (groups && !(groups & (groups - 1)))
+		send_in_place(ring, __builtin_ctz(groups), from, to);
+	else
+		for (; groups; groups &= groups - 1)
+			send_gathered(ring, __builtin_ctz(groups), from, to);
 	atomic_store_explicit(&ring->tail, to, memory_order_release);
 }
 
@@ -188,13 +230,32 @@ uint64_t rings__launches(void)
 	return sum;
 }
 
+static void send_alone(unsigned int group, const struct cuda_record *record)
+{
+	struct slot copy;
+
+	memcpy(copy.record, record, record->size);
+	settle(copy.record);
+	batch__send_in_place(group, copy.record, record->size, 1);
+}
+
+static void put(struct ring *ring, uint32_t at, unsigned int group,
+		const struct cuda_record *record)
+{
+	uint8_t *slot = ring->slots[at & (SLOTS - 1)].record;
+
+	memcpy(slot, record, record->size);
+	memset(slot + record->size, 0, RING_RECORD_MAX - record->size);
+	((struct cuda_record *)slot)->size = RING_RECORD_MAX;
+	ring->groups[at & (SLOTS - 1)] = group;
+}
+
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record)
 {
 	uint32_t head, pending;
-	struct slot *slot;
 
 	if (!ring) {
-		batch__send_one(group, record);
+		send_alone(group, record);
 		return;
 	}
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -202,32 +263,34 @@ void ring__append(struct ring *ring, unsigned int group, const struct cuda_recor
 	if (pending >= FLUSH_AT && try_empty(ring))
 		pending = 0;
 	if (pending >= SLOTS) {
-		batch__send_one(group, record);
+		send_alone(group, record);
 		return;
 	}
-	slot = &ring->slots[head & (SLOTS - 1)];
-	slot->group = group;
-	memcpy(slot->record, record, record->size);
+	put(ring, head, group, record);
 	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 
-static bool is_empty(const struct ring *ring)
+static uint32_t pending_in(const struct ring *ring)
 {
-	return atomic_load_explicit(&ring->head, memory_order_relaxed) ==
+	return atomic_load_explicit(&ring->head, memory_order_relaxed) -
 	       atomic_load_explicit(&ring->tail, memory_order_relaxed);
 }
 
-void rings__flush(void)
+bool rings__flush(void)
 {
-	uint32_t used = atomic_load_explicit(&rings_used, memory_order_relaxed);
+	uint32_t used = atomic_load_explicit(&rings_used, memory_order_relaxed), most = 0;
 
 	for (uint32_t i = 0; i < used; i++) {
 		struct ring *ring = &rings[i];
 		uint32_t state = atomic_load_explicit(&ring->state, memory_order_acquire);
 
-		if (state == RING_FREE || (state == RING_OWNED && is_empty(ring)))
+		uint32_t pending = pending_in(ring);
+
+		if (state == RING_FREE || (state == RING_OWNED && !pending))
 			continue;
+		most = pending > most ? pending : most;
 		if (try_empty(ring) && state == RING_ORPHAN)
 			give_back(ring, RING_ORPHAN);
 	}
+	return most >= SLOTS / 8;
 }

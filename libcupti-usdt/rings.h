@@ -6,6 +6,7 @@
 #ifndef LIBCUPTI_USDT_RINGS_H
 #define LIBCUPTI_USDT_RINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libcupti-usdt/probes.h"
@@ -18,7 +19,7 @@ int rings__prepare(void);
 struct ring;
 struct ring *rings__mine(void);
 
-/* Appends a record of at most RING_RECORD_MAX bytes. Never waits. */
+/* Appends a record of at most RING_RECORD_MAX bytes whose start and end are stamps. Never waits. */
 #define RING_RECORD_MAX 80
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
 /* The calling thread's id, without a system call where it has a ring. */
@@ -27,7 +28,8 @@ uint32_t ring__tid(const struct ring *ring);
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);
 
-/* Sends what is pending in all rings; on any thread. */
-void rings__flush(void);
+/* Sends what is pending in all rings; on any thread. True where one had filled by an eighth: come
+ * again soon. */
+bool rings__flush(void);
 
 #endif

@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
 
 #define THREADS 8
@@ -218,9 +220,28 @@ static void test_buffers(void)
 		fail("a buffer given back is not there again", 0, 0);
 }
 
+/* Stamps are CLOCK_MONOTONIC to within what GPU stamps are off, paced once and paced again. */
+static void test_stamps(void)
+{
+	stamps__open();
+	for (int i = 0; i < 5; i++) {
+		uint64_t before, stamp, after, ns;
+
+		stamps__pace();
+		usleep(20000);
+		before = clock__now();
+		stamp = stamps__now();
+		after = clock__now();
+		ns = stamps__to_ns(stamp);
+		if (ns + 20000 < before || ns > after + 20000)
+			fail("stamp is off", ns - before, i);
+	}
+}
+
 int main(void)
 {
 	status__open();
+	test_stamps();
 	test_names();
 	test_reused_address();
 	test_rings();
