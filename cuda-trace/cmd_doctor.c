@@ -121,7 +121,8 @@ static void report_processes(struct libraries *libraries, struct findings *findi
 	unsigned int denied = cuda_process__each(examine_one, &examination);
 
 	if (denied)
-		findings__add(findings, FINDING_NOTE, "processes_denied", "sudo cuda-trace doctor",
+		findings__add(findings, FINDING_NOTE, "processes_denied",
+			      geteuid() ? "sudo cuda-trace doctor" : NULL,
 			      "%u process%s of other users could not be looked into", denied,
 			      denied == 1 ? "" : "es");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cuda-trace/doctor_choice.h"
 #include "cuda-trace/doctor_findings.h"
 #include "cuda-trace/doctor_libraries.h"
@@ -201,7 +202,8 @@ void report__coverage(const struct libraries *libraries, struct findings *findin
 			      "only the first %zu files are listed: no real system has so many",
 			      libraries->count);
 	if (tree->denied)
-		findings__add(findings, FINDING_NOTE, "search_denied", "run it with sudo",
+		findings__add(findings, FINDING_NOTE, "search_denied",
+			      geteuid() ? "run it with sudo" : NULL,
 			      "%llu folder%s of other users could not be looked into",
 			      (unsigned long long)tree->denied, tree->denied == 1 ? "" : "s");
 }
