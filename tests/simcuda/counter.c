@@ -56,10 +56,12 @@ static void requested(uint8_t **buffer, size_t *size, size_t *records)
 
 static void take_memory(const CUpti_Memory *memory)
 {
+	seen.subtypes[memory->kind][memory->memory_kind % SUBTYPES]++;
+	if (memory->memory_kind >= 6) /* static variables: nobody allocated them */
+		return;
 	seen.allocs += memory->operation == 1;
 	seen.frees += memory->operation == 2;
 	seen.live_bytes += memory->operation == 1 ? memory->bytes : -memory->bytes;
-	seen.subtypes[memory->kind][memory->memory_kind % SUBTYPES]++;
 }
 
 static void take(const CUpti_Activity *record)

@@ -12,7 +12,8 @@
  *   graph_launches graph launch calls made, failed ones included
  *   memcpys        copies executed, those of graphs included; memcpy_bytes: their bytes
  *   memsets        fills executed, those of graphs included
- *   allocs         allocation calls that succeeded: device, pool, pinned host, managed
+ *   allocs         allocation calls that succeeded: device, pool, pinned host, managed; the static
+ *                  variables of a module are none
  *   frees          calls that freed one of these
  *   live_bytes     bytes of these that were not freed
  *   syncs          calls that wait for a context, a stream or an event

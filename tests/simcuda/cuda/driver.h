@@ -46,7 +46,13 @@ enum {
 	RESOURCE_NODE_CLONED = 20,
 };
 enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT = 2, SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
-enum { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_DEVICE = 3, MEMORY_MANAGED = 5 };
+enum {
+	MEMORY_PAGEABLE = 1,
+	MEMORY_PINNED = 2,
+	MEMORY_DEVICE = 3,
+	MEMORY_MANAGED = 5,
+	MEMORY_STATIC = 6
+};
 
 enum { OVERHEAD_FUNCTION_LOADING = 5 << 16, OVERHEAD_QUEUE_FULL = 6 << 16 };
 
@@ -195,6 +201,8 @@ CUresult launch__check(const struct launch *launch);
 void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node);
 
 int memory__kind(uint64_t address, uint32_t *device);
+/* A variable of a module that was loaded; nobody frees it. */
+void memory__report_static(uint64_t address, size_t bytes);
 bool memory__touch(uint64_t address, size_t bytes);
 
 CUresult graph__add_kernel(CUgraph graph, const struct launch *launch, CUgraphNode *node);

@@ -134,7 +134,8 @@ static void memory__report(const struct range *range, uint32_t operation, CUstre
 	record.start = record.end = clock__now();
 	record.correlation = thread__correlation();
 	context__ids(context__peek(), &record.context, &record.device);
-	record.device = range->device;
+	if (range->kind != MEMORY_STATIC)
+		record.device = range->device;
 	record.stream = stream ? stream->id : UINT32_MAX;
 	record.memory.operation = operation;
 	record.memory.memory = range->kind;
@@ -148,6 +149,13 @@ static void memory__report(const struct range *range, uint32_t operation, CUstre
 		record.memory.pool_used = range->pool->used;
 	}
 	record__send(&record);
+}
+
+void memory__report_static(uint64_t address, size_t bytes)
+{
+	struct range range = {.start = address, .bytes = bytes, .kind = MEMORY_STATIC};
+
+	memory__report(&range, 1, NULL);
 }
 
 static CUresult memory__allocate(uint64_t *address, size_t bytes, int kind)

@@ -106,6 +106,20 @@ static void module__parse(CUmodule module, const char *text)
 	}
 }
 
+/* Sizes of the ".global" variables, which CUPTI tells as static memory. */
+static void module__report_variables(CUmodule module, const char *text)
+{
+	const char *at = text, *open, *end;
+
+	while ((at = strstr(at, ".global .align"))) {
+		end = strchr(at, ';');
+		open = strchr(at, '[');
+		if (end && open && open < end)
+			memory__report_static((uintptr_t)module, strtoul(open + 1, NULL, 10));
+		at++;
+	}
+}
+
 /* Compiling PTX is what the driver's JIT does; CUPTI reports it. */
 static void module__report(CUmodule module, const char *image, uint64_t start)
 {
@@ -139,6 +153,7 @@ static CUresult module__load(CUmodule *handle, const char *image)
 	module->magic = MAGIC_MODULE;
 	module->id = atomic_fetch_add(&last_id, 1) + 1;
 	module__parse(module, image);
+	module__report_variables(module, image);
 	*handle = module;
 	module__report(module, image, start);
 	return CUDA_SUCCESS;
