@@ -114,7 +114,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 {
 	struct record *record = context;
 
-	/* What comes after --max-size was reached was not asked for: not a loss. */
+	/* What comes after the end was not asked for: not a loss. */
 	if (!record->stopped)
 		store__record(record->store, process, data);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/store_import.h"
@@ -40,7 +41,10 @@ struct store {
 	struct store_process *processes;
 	uint32_t process_count;
 	uint64_t records, refused;
+	uint64_t bytes;	    /* of events in the spool */
+	bool full;	    /* max_bytes is reached: what comes now was not asked for */
 	uint64_t lost_time; /* when losses were last written */
+	pid_t snapshot;	    /* the process that writes one, 0 = none */
 	int error;
 };
 
@@ -217,6 +221,14 @@ void store__record(struct store *store, struct process *process, const struct cu
 		store->refused++;
 		return;
 	}
+	if (store->full)
+		return;
+	if (store->options.max_bytes &&
+	    store->bytes + record->size + sizeof(struct spool_entry) > store->options.max_bytes) {
+		store->full = true;
+		return;
+	}
+	store->bytes += record->size + sizeof(struct spool_entry);
 	need_names(store, own, record);
 	store->error = spool__put_record(store->spool, process->group, own->number, record);
 	if (store->error)
@@ -266,15 +278,31 @@ void store__process_end(struct store *store, struct process *process)
 	process->data = NULL;
 }
 
+static void sum_lost(const struct store *store, const struct session_lost_counts *lost,
+		     struct spool_lost *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	sum->spool = store->refused;
+	if (store->spool)
+		sum->spool += spool__refused(store->spool);
+	memcpy(sum->guest, lost->guest, sizeof(lost->guest));
+	memcpy(sum->session, lost->session, sizeof(lost->session));
+}
+
 static void put_lost(struct store *store, const struct session_lost_counts *lost)
 {
-	struct spool_lost entry = {.spool = store->refused + spool__refused(store->spool)};
+	struct spool_lost entry;
 
-	memcpy(entry.guest, lost->guest, sizeof(lost->guest));
-	memcpy(entry.session, lost->session, sizeof(lost->session));
+	sum_lost(store, lost, &entry);
 	put(store, SPOOL_LOST, 0, &entry, sizeof(entry), NULL, 0);
 }
 _Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "room in struct spool_lost");
+
+static void reap_snapshot(struct store *store)
+{
+	if (store->snapshot && waitpid(store->snapshot, NULL, WNOHANG) == store->snapshot)
+		store->snapshot = 0;
+}
 
 int store__tick(struct store *store, const struct session_lost_counts *lost)
 {
@@ -293,11 +321,11 @@ int store__tick(struct store *store, const struct session_lost_counts *lost)
 		if (store->options.keep && now > store->options.keep)
 			spool__drop_before(store->spool, now - store->options.keep);
 	}
+	reap_snapshot(store);
 	err = spool__tick(store->spool, now);
 	if (err && !store->error)
 		store->error = err;
-	if (!err && store->options.max_bytes &&
-	    spool__bytes(store->spool) >= store->options.max_bytes)
+	if (!err && store->full)
 		err = -EFBIG;
 	return err;
 }
@@ -307,21 +335,30 @@ uint64_t store__records(const struct store *store)
 	return store->records;
 }
 
+/* In a process of its own: reading a minute of events takes seconds, and the ring buffer does not
+ * wait. One at a time, so that a flood of signals makes no flood of processes. */
 int store__snapshot(struct store *store, const char *path)
 {
-	char *argv[] = {"cuda-trace", "report",	    "--import", store->spool_path,
-			"--output",   (char *)path, NULL};
-	pid_t pid;
-	int err = spool__flush(store->spool);
+	char last[32];
+	char *argv[] = {"cuda-trace",	   "report",   "--import",
+			store->spool_path, "--output", (char *)path,
+			"--last",	   last,       NULL};
+	int err;
 
-	/* In a process of its own: reading a minute of events takes seconds, and the ring buffer
-	 * does not wait. SIGCHLD is ignored by nobody: the recorder reaps it by wait4. */
-	return err ? err : -posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ);
+	reap_snapshot(store);
+	if (store->snapshot)
+		return -EBUSY;
+	snprintf(last, sizeof(last), "%lluns", (unsigned long long)store->options.keep);
+	err = spool__flush(store->spool);
+	return err ? err
+		   : -posix_spawn(&store->snapshot, "/proc/self/exe", NULL, NULL, argv, environ);
 }
 
 int store__finish(struct store *store, const struct session_lost_counts *lost)
 {
+	struct spool_lost sum;
 	struct import_options options = {
+		.lost = &sum,
 		.spool = store->spool_path,
 		.path = store->path,
 		.compress = store->options.compress,
@@ -335,6 +372,8 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 		store__process_end(store, store->processes->process);
 	put_lost(store, lost);
 	put(store, SPOOL_FINISHED, 0, &now, sizeof(now), NULL, 0);
+	spool__flush(store->spool);
+	sum_lost(store, lost, &sum);
 	err = spool__close(store->spool);
 	store->spool = NULL;
 	/* A full disk has ended the spool early: what is in it is still worth importing. */

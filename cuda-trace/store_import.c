@@ -220,7 +220,8 @@ static int put_losses(struct import *import, const struct spool_damage *damage)
 	  session[] = {SESSION_LOST_REASONS(ROW)
 #undef ROW
 	  };
-	const struct spool_lost *lost = &import->lost;
+	const struct spool_lost *lost =
+		import->options->lost ? import->options->lost : &import->lost;
 	int err = 0;
 
 	for (int i = 0; !err && i < CUDA_LOST_COUNT; i++)

@@ -9,13 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct spool_lost;
+
 struct import_options {
 	const char *spool;
 	const char *path; /* of the recording; replaced if it exists */
 	bool keep_spool;
-	bool compress;	     /* gzip the finished file */
-	bool progress;	     /* on stderr */
-	uint64_t since_last; /* ns: only events of the last so many; 0 = all */
+	bool compress;		       /* gzip the finished file */
+	bool progress;		       /* on stderr */
+	const struct spool_lost *lost; /* known better than the spool could say; NULL = not */
+	uint64_t since_last;	       /* ns: only events of the last so many; 0 = all */
 };
 
 struct import_result {

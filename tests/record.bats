@@ -213,6 +213,32 @@ teardown() {
 		ON id = demangledName WHERE value LIKE '[name%'")" 0
 }
 
+@test "record --last (SIGUSR2) saves what there is and goes on" {
+	requires bpf sim sqlite3
+	start record "$CUDA_TRACE" record --last 1s -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -s 4
+	sleep 2.5
+	kill -USR2 "$record_PID"
+	finished "$record_PID"
+	local snapshot
+	snapshot=$(echo r.db-*.db)
+	assert [ -s "$snapshot" ]
+	assert [ "$(kernels_of "$snapshot")" -gt 100 ]
+	assert [ "$(sql "$snapshot" 'SELECT (max(end) - min(start)) / 1000000
+		FROM CUPTI_ACTIVITY_KIND_KERNEL')" -lt 1700 ]
+	# The end of the recording is later than that of the snapshot.
+	assert [ "$(sql r.db 'SELECT max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL')" -gt \
+		"$(sql "$snapshot" 'SELECT max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL')" ]
+}
+
+@test "record (--max-size) stops there, and the program goes on" {
+	requires bpf sim
+	ct record --max-size 2M -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -n 200000 >out 2>err
+	grep -q -- '--max-size is reached' err
+	assert_equal "$(expect_key out launches)" 200000
+	assert [ "$(stat -c %s r.db)" -lt 2200000 ]
+	assert [ "$(kernels_of r.db)" -gt 1000 ]
+}
+
 @test "record (-z) compresses, and report reads it" {
 	feed plain.db -n 50000
 	feed small.db -n 50000 -x compress
