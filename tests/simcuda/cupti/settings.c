@@ -8,6 +8,7 @@
 
 static struct settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool ready; /* so that most calls cost one load */
 
 static const char *text_of(const char *name)
 {
@@ -98,6 +99,9 @@ static void read_environment(void)
 
 const struct settings *settings__get(void)
 {
-	pthread_once(&once, read_environment);
+	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
+		pthread_once(&once, read_environment);
+		atomic_store_explicit(&ready, true, memory_order_release);
+	}
 	return &settings;
 }

@@ -60,17 +60,19 @@ static const struct {
 	{"cuptiSubscribe_v2", 1300},
 };
 
+static uint16_t size_of[64]; /* by kind, for the version that this library plays */
+
 size_t version__size(uint32_t kind)
 {
-	uint32_t version = settings__get()->version;
-	size_t size = 0;
+	return kind < 64 ? size_of[kind] : 0;
+}
 
-	if (kind == CUPTI_KIND_KERNEL)
-		kind = CUPTI_KIND_CONCURRENT_KERNEL;
+static void choose_sizes(void)
+{
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		if (sizes[i].kind == kind && (sizes[i].since <= version || !size))
-			size = sizes[i].size;
-	return size;
+		if (sizes[i].since <= settings__get()->version || !size_of[sizes[i].kind])
+			size_of[sizes[i].kind] = sizes[i].size;
+	size_of[CUPTI_KIND_KERNEL] = size_of[CUPTI_KIND_CONCURRENT_KERNEL];
 }
 
 CUptiResult cuptiGetVersion(uint32_t *version)
@@ -103,7 +105,7 @@ static void symbol__remove(ElfW(Sym) * symbol)
 }
 
 /* The string table follows the symbol table: that is how far the symbols go. */
-static void __attribute__((constructor)) remove_missing(void)
+static void remove_missing(void)
 {
 	const char *missing = getenv("SIMCUDA_MISSING_SYMBOL"), *names = NULL;
 	ElfW(Sym) *symbols = NULL;
@@ -119,4 +121,10 @@ static void __attribute__((constructor)) remove_missing(void)
 	for (ElfW(Sym) *symbol = symbols; (const char *)(symbol + 1) <= names; symbol++)
 		if (symbol->st_value && is_missing(names + symbol->st_name, missing))
 			symbol__remove(symbol);
+}
+
+static void __attribute__((constructor)) become_version(void)
+{
+	choose_sizes();
+	remove_missing();
 }
