@@ -6,6 +6,7 @@
 load helpers
 
 CROWD=$B/tests/crowd/crowd
+ID=$(printf '%03d' $((RANDOM % 1000)))
 
 setup() {
 	requires bpf sim curl
@@ -19,9 +20,11 @@ exporter() {
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
 }
 
-# traced NAME ARGS...: a workload with the guest, on the simulated driver; its output is NAME.out.
+# traced NAME ARGS...: a workload with the guest, on the simulated driver, under a name that no
+# other process of this machine has: the exporter sees them all. Its output is NAME.out.
 traced() {
-	CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/$1" "${@:2}" >"$1.out"
+	cp "$WORKLOADS/$1" "./$ID$1"
+	CUDA_INJECTION64_PATH=$GUEST "$SIM" "./$ID$1" "${@:2}" >"$1.out"
 }
 
 # scrape [CURL-ARGS...]: into the file `scrape`.
@@ -32,6 +35,7 @@ scrape() {
 # value COMM NAME [LABEL...]: sum of the samples NAME with comm="COMM" and all LABELs.
 value() {
 	local comm=$1 name=$2 label
+	[ "$comm" = crowd ] || comm=$ID$comm
 	grep "^$name{" scrape | grep "comm=\"$comm\"" >samples || true
 	for label in "${@:3}"; do
 		grep -F "$label" samples >fewer || true
@@ -76,7 +80,7 @@ value() {
 	sleep 0.3
 	scrape
 	assert_equal "$(value failures cuda_api_errors_total)" "$(expect_key failures.out api_errors)"
-	run grep 'comm="failures"' scrape
+	run grep "comm=\"${ID}failures\"" scrape
 	assert_line --regexp '^cuda_api_errors_total.*code="2",error="CUDA_ERROR_OUT_OF_MEMORY"} 10$'
 }
 
@@ -132,13 +136,13 @@ value() {
 	scrape -D headers -H 'Accept: application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.1'
 	grep -qi '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8' headers
 	assert_equal "$(tail -n 1 scrape)" "# EOF"
-	grep -q '^cuda_kernel_launches_created{comm="saxpy"' scrape
+	grep -q '^cuda_kernel_launches_created{comm="'"$ID"'saxpy"' scrape
 	grep -q '^# UNIT cuda_memcpy_bytes bytes$' scrape
 	scrape -D headers -H 'Accept: application/openmetrics-text;q=0.1,text/plain'
 	grep -qi '^content-type: text/plain' headers
 	scrape -D headers --compressed
 	grep -qi '^content-encoding: gzip' headers
-	grep -q '^cuda_kernel_launches_total{comm="saxpy"' scrape
+	grep -q '^cuda_kernel_launches_total{comm="'"$ID"'saxpy"' scrape
 }
 
 @test "metrics (other paths and methods) answers as an exporter should" {

@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace top: figures against what programs say, screens through a real terminal (tmux).
+
+load helpers
+
+CROWD=$B/tests/crowd/crowd
+
+setup() {
+	requires bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+	TMUX_TMPDIR=$BATS_TEST_TMPDIR
+	export TMUX_TMPDIR
+	unset TMUX
+}
+
+teardown() {
+	tmux -L top kill-server 2>/dev/null || true
+	stop_started
+}
+
+# A program that goes on for a while: 200 launches a second of five kernels, 1 to 16 us each.
+slow_crowd() {
+	start crowd env CUDA_TRACE_GUEST= "$CROWD" --launches "${1:-3000}" --rate 200 --names 5 --wait-ms 5000
+}
+
+# screen COLUMNS LINES ARGS...: top in a terminal of that size, with its guest in the environment.
+screen() {
+	local columns=$1 lines=$2; shift 2
+	tmux -L top -f /dev/null new-session -d -x "$columns" -y "$lines" \
+		"env CUDA_TRACE_GUEST=$CUDA_TRACE_GUEST LC_ALL=C.UTF-8 $CUDA_TRACE top $* 2>$PWD/top.err"
+}
+
+shown() {
+	tmux -L top capture-pane -p >screen
+	grep -qE -- "$1" screen
+}
+
+# shows REGEX: within ten seconds.
+shows() {
+	wait_for 10 shown "$1" || { cat screen top.err; return 1; }
+}
+
+press() {
+	tmux -L top send-keys "$@"
+}
+
+@test "top (--once --json) counts what the program counted" {
+	export CUDA_TRACE_GUEST=$CROWD
+	start top "$CUDA_TRACE" top --json -n 4 -c crowd
+	"$CROWD" --launches 20000 --failures 10 --names 5 --wait-ms 5000 --hold-ms 1500 >crowd.out
+	finished "$top_PID"
+	assert_equal "$status" 0
+	jq -s '[.[].processes[] | select(.process == "crowd")] | last' top.out >last
+	assert_equal "$(jq .totals.launches last)" "$(expect_key crowd.out launches)"
+	assert_equal "$(jq .totals.kernels last)" "$(expect_key crowd.out kernels)"
+	assert_equal "$(jq .totals.gpu_ns last)" "$(expect_key crowd.out gpu_ns)"
+	assert_equal "$(jq .totals.launch_errors last)" "$(expect_key crowd.out launch_errors)"
+	assert_equal "$(jq '[.kernels[].count] | add' last)" "$(expect_key crowd.out kernels)"
+	assert_equal "$(jq '.kernels | length' last)" 5
+	# Half of the kernels take 8 us or less, and none more than 16.
+	json last '.kernels[] | .p50_ns > 4096 and .p50_ns <= 16384 and .p99_ns <= 16384 and .max_ns <= 16000'
+	assert_equal "$(jq -s 'map(.lost) | max' top.out)" 0
+}
+
+@test "top (-b) prints the same tables as text" {
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	run ct top -b -n 2 -c crowd
+	assert_success
+	assert_line --regexp '^cuda-trace top  [0-9:]{8}  1\.0 s  processes: [0-9]+ cupti'
+	assert_line --regexp '^GPU  NAME +BUSY +COPY MEMORY +LAUNCH/s$'
+	assert_line --regexp '^ +[0-9]+ crowd +root +0\.[0-9] +(19|20|21)[0-9] +0 +0 +0 +0 cupti'
+}
+
+@test "top (80 x 24) shows devices, processes, and a process's kernels" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	screen 80 24 -c crowd
+	shows '^ +[0-9]+ crowd +root +[0-9.]+ +(19|20|21)[0-9] '
+	shows '^ q quit  Enter kernels'
+	assert [ "$(LC_ALL=C.UTF-8 wc -L <screen)" -le 80 ]
+	press Enter
+	shows '^ *[0-9]+ crowd \(root\)  kernels since'
+	shows '^ *[0-9.]+% +[0-9.]+ [mu]s +[0-9,]+ +[0-9.]+ us .* 0 kernel_5$'
+	assert_equal "$(grep -c ' kernel_[1-5]$' screen)" 5
+	press q
+	shows '^ +[0-9]+ crowd +root'
+	press q
+	wait_for 5 eval '! tmux -L top has-session 2>/dev/null'
+}
+
+@test "top (keys) sorts, filters, pauses, helps" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	screen 100 30 -c crowd
+	shows '^ +[0-9]+ crowd +root'
+	press M
+	shows 'sort: memory'
+	press '>'
+	shows 'sort: wait'
+	press '/'; press -l nothing; press Enter
+	shows 'no CUDA process has done anything that the filter lets through'
+	press '/'; press BSpace BSpace BSpace BSpace BSpace BSpace BSpace; press -l row; press Enter
+	shows '^ +[0-9]+ crowd +root'
+	press p
+	shows '\[paused\]'
+	press p
+	shows 'sort: wait  filter: row'
+	press g
+	shows 'GRAPH/s'
+	press '?'
+	shows '^ +Enter +its kernels'
+	press x
+	shows '^ +[0-9]+ crowd +root'
+}
+
+@test "top (terminal grows and shrinks) follows" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	screen 120 30 -c crowd
+	shows 'SRC +CONTAINER'
+	tmux -L top resize-window -x 80 -y 12
+	shows '^ q quit'
+	shows '^ +[0-9]+ crowd +root'
+	assert_equal "$(wc -l <screen)" 12
+	run grep CONTAINER screen
+	assert_failure
+	tmux -L top resize-window -x 20 -y 4
+	sleep 0.5
+	tmux -L top resize-window -x 120 -y 40
+	shows 'SRC +CONTAINER'
+}
+
+@test "top (w) writes the page into a file, but not over one" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	screen 100 30 -c crowd
+	shows '^ +[0-9]+ crowd +root'
+	press w; press -l .1; press Enter
+	shows 'written'
+	grep -q '^GPU  NAME' cuda-trace-top.txt.1
+	press w; press -l .1; press Enter
+	shows 'File exists'
+}
+
+@test "top (no colour, no terminal, bad input) copes or says so" {
+	requires tmux
+	run --separate-stderr ct top </dev/null
+	assert_failure 1
+	[[ $stderr == *"no terminal: -b prints instead"* ]]
+	run --separate-stderr ct top -b -s nonsense
+	assert_failure 2
+	run --separate-stderr ct top -b -d 1ms
+	assert_failure 2
+	run --separate-stderr ct top -b -p 4194303
+	assert_failure 1
+	screen 80 24 --no-colour
+	shows '^ q quit'
+	press q
+	wait_for 8 eval '! tmux -L top has-session 2>/dev/null'
+	TERM=nonsense run --separate-stderr timeout 20 script -qec "$CUDA_TRACE top" /dev/null
+	assert_failure
+}
+
+@test "top (reader that goes away) ends quietly" {
+	run bash -c "timeout 20 '$CUDA_TRACE' top -b -d 200ms 2>err | head -n 1 >/dev/null; cat err"
+	assert_output ""
+}
