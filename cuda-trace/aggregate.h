@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The aggregate eBPF program from the tool's side: open → add files → collect … → close. Batches
+ * The aggregate eBPF program from the tool's side: open, add files, collect, close. Batches
  * are summed in the kernel; collect() hands out what was added since the last one, exactly once.
  * Used by live.c; one thread at a time.
  */
