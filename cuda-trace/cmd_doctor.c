@@ -150,12 +150,11 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 		image__install_command(&image, command, sizeof(command));
 	findings__add(findings, libraries__usable(libraries) ? FINDING_NOTE : FINDING_PROBLEM,
 		      "libcupti", command,
-		      libraries__usable(libraries) ? "programs that bring a libcupti of their own "
-						     "get GPU times, others do not: the "
-						     "guest finds none for them"
-						   : "no usable libcupti on this machine: launches "
-						     "and sizes are traced, GPU times "
-						     "are not");
+		      libraries__usable(libraries)
+			      ? "programs that bring a libcupti of their own get GPU times, others "
+				"do not: the guest finds none for them"
+			      : "no usable libcupti on this machine: launches and sizes are "
+				"traced, GPU times are not");
 }
 
 static void examine_machine(struct libraries *libraries, const struct doctor_options *options,

@@ -280,10 +280,9 @@ static void report_missing(struct libraries *libraries, const struct image *imag
 	char command[128];
 
 	if (!image->cuda_major && !libraries->count) {
-		findings__add(
-			findings, FINDING_NOTE, "libcupti", NULL,
-			"no libcupti: programs that bring their own CUDA runtime would be traced "
-			"without GPU times");
+		findings__add(findings, FINDING_NOTE, "libcupti", NULL,
+			      "no libcupti: programs that bring their own CUDA runtime would be "
+			      "traced without GPU times");
 		return;
 	}
 	image__install_command(image, command, sizeof(command));
@@ -317,8 +316,7 @@ void image__report(struct libraries *libraries, const struct image *image,
 		if (image->cuda_major && choice.library->cuda_major != image->cuda_major)
 			findings__add(findings, FINDING_NOTE, "other_major", NULL,
 				      "it is of CUDA %s, the image's runtime of %u: launches by "
-				      "newer calls stay "
-				      "unseen",
+				      "newer calls stay unseen",
 				      cuda, image->cuda_major);
 		if (image->flavour == FLAVOUR_DEVEL)
 			advise_present(&choice, findings);

@@ -190,8 +190,7 @@ static void report_restriction(const struct filetree *tree, struct findings *fin
 	if (strtol(line + strlen("RmProfilingAdminOnly:"), NULL, 10))
 		findings__add(findings, FINDING_OK, "counters_restricted", NULL,
 			      "NVreg_RestrictProfilingToAdminUsers is on: hardware counters are "
-			      "for root, tracing "
-			      "does not need them");
+			      "for root, tracing does not need them");
 	else
 		findings__add(findings, FINDING_OK, "counters_restricted", NULL,
 			      "NVreg_RestrictProfilingToAdminUsers is off: every user may read "
@@ -242,8 +241,7 @@ void driver__report(struct filetree *tree, const struct driver *driver, struct f
 	if (!*driver->module && !*driver->libcuda)
 		findings__add(findings, FINDING_PROBLEM, "driver", NULL,
 			      "no NVIDIA driver: neither its kernel module nor libcuda.so.1; no "
-			      "CUDA program can "
-			      "run here");
+			      "CUDA program can run here");
 	else if (!*driver->libcuda)
 		findings__add(
 			findings, FINDING_PROBLEM, "driver", NULL,

@@ -71,8 +71,7 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 	else
 		findings__add(findings, FINDING_PROBLEM, "guest_absent", "start the program again",
 			      "the guest is not loaded although CUDA_INJECTION64_PATH is %s: "
-			      "cuInit() was not "
-			      "called yet, or the file could not be loaded there",
+			      "cuInit() was not called yet, or the file could not be loaded there",
 			      process->injection);
 }
 
@@ -150,12 +149,12 @@ static void report_state(const struct image *image, const struct cuda_status *st
 			status->cupti_path, status->cupti_version);
 		break;
 	case CUDA_STATE_YIELDED:
-		findings__add_facts(
-			findings, FINDING_PROBLEM, "state",
-			"end the other profiler, then attach again", state_facts(status),
-			"another CUPTI client holds the process%s%.64s: no GPU times until "
-			"it lets go",
-			*status->holder ? ": " : "", status->holder);
+		findings__add_facts(findings, FINDING_PROBLEM, "state",
+				    "end the other profiler, then attach again",
+				    state_facts(status),
+				    "another CUPTI client holds the process%s%.64s: no GPU times "
+				    "until it lets go",
+				    *status->holder ? ": " : "", status->holder);
 		break;
 	default:
 		image__install_command(image, command, sizeof(command));
@@ -193,8 +192,7 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 	if (err == -ETIMEDOUT)
 		findings__add(findings, FINDING_PROBLEM, "state", NULL,
 			      "the guest did not tell its state within %d ms: the process may be "
-			      "stopped, or "
-			      "inert (set-user-ID, CUDA_TRACE=off)",
+			      "stopped, or inert (set-user-ID, CUDA_TRACE=off)",
 			      LIVE_WAIT_MS);
 	else if (err)
 		findings__add(findings, FINDING_NOTE, "state", again,
@@ -243,11 +241,10 @@ static void report_cudart(const struct cuda_process *process, const struct choic
 
 	if (choice->library && cudart && choice->library->cuda_major &&
 	    choice->library->cuda_major < cudart)
-		findings__add(
-			findings, FINDING_NOTE, "older_than_cudart", NULL,
-			"process %u: libcupti of CUDA %u, but libcudart of %u: this libcupti does "
-			"not know newer launch calls of the runtime API",
-			process->pid, choice->library->cuda_major, cudart);
+		findings__add(findings, FINDING_NOTE, "older_than_cudart", NULL,
+			      "process %u: libcupti of CUDA %u, but libcudart of %u: this libcupti "
+			      "does not know newer launch calls of the runtime API",
+			      process->pid, choice->library->cuda_major, cudart);
 }
 
 static void report_fit(struct libraries *libraries, const struct cuda_process *process,

@@ -49,8 +49,8 @@ static bool report_state(struct findings *findings)
 			      user == OPTIN_ENABLED ? "by this user" : "for the system");
 	else
 		findings__add(findings, FINDING_NOTE, "optin", "cuda-trace enable",
-			      "not opted in: only programs started by `cuda-trace stat -- "
-			      "PROGRAM` and the like load the guest");
+			      "not opted in: only programs started by `cuda-trace stat -- PROGRAM` "
+			      "and the like load the guest");
 	return enabled;
 }
 
@@ -67,9 +67,8 @@ static void report_variable(const struct filetree *tree, struct findings *findin
 	}
 	if (!optin__ours(value))
 		findings__add(findings, FINDING_NOTE, "injection", "unset " OPTIN_VARIABLE,
-			      OPTIN_VARIABLE
-			      " is %s: another tool's, which is left alone; programs "
-			      "started here load that instead of the guest",
+			      OPTIN_VARIABLE " is %s: another tool's, which is left alone; "
+					     "programs started here load that instead of the guest",
 			      value);
 	else if (*value == '/' && !filetree__exists(tree, value))
 		findings__add(findings, FINDING_PROBLEM, "injection", "unset " OPTIN_VARIABLE,
@@ -172,8 +171,7 @@ static void report_library_path(struct findings *findings)
 			findings__add(findings, FINDING_PROBLEM, "stubs",
 				      "take it out of LD_LIBRARY_PATH",
 				      "LD_LIBRARY_PATH has %.*s: its libcuda is for linking only, "
-				      "programs "
-				      "that load it fail",
+				      "programs that load it fail",
 				      (int)n, list);
 	}
 }

@@ -189,7 +189,7 @@ static int take_name(void *context, const char *path)
 	return 1;
 }
 
-/* ".../site-packages/nvidia/…" has its records beside: nvidia_cuda_cupti_cu12-12.4.127.dist-info */
+/* site-packages/nvidia/ has its records beside it: nvidia_cuda_cupti_cu12-12.4.127.dist-info */
 static void find_wheel(struct filetree *tree, struct library *library)
 {
 	const char *const names[] = {"nvidia_cuda_cupti*", library->source == LIBRARY_SOURCE_TRITON

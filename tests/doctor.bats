@@ -178,7 +178,7 @@ expect_library() {
 	assert_failure 1
 	local name verdict
 	while read -r name verdict; do
-		assert_equal "$name $(library $d/libcupti.so.$name verdict)" "$name $verdict"
+		assert_equal "$name $(library "$d/libcupti.so.$name" verdict)" "$name $verdict"
 	done <<-EOT
 		dangling dangling
 		outside dangling
@@ -380,8 +380,12 @@ expect_library() {
 	assert_output --partial 'libcupti.so.\x1b[2J\x1b]0;owned\x07\x0a\x0d\x9b31m'
 	assert_output --partial 'libcupti.so.\xe2\x80\xaeevil'
 	# Nothing but printable text and our own line ends, in both forms.
-	! printf '%s\n' "$output" | LC_ALL=C grep -q '[^[:print:][:space:]]'
-	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f-\xff]' "$JSON"
+	if printf '%s\n' "$output" | LC_ALL=C grep '[^[:print:][:space:]]'; then
+		fail "unescaped in the text"
+	fi
+	if LC_ALL=C grep $'[\x01-\x09\x0b-\x1f\x7f-\xff]' "$JSON"; then
+		fail "unescaped in the JSON"
+	fi
 	jq -e . "$JSON" >/dev/null
 }
 
@@ -528,7 +532,9 @@ about() {
 	assert_equal "$(library "$dir/libcupti.so.11.8" api_how)" "read from its code"
 	assert_equal "$(library "$dir/libcupti.so.13" api_how)" asked
 	# No child stays behind.
-	! pgrep -P $$ -f 'doctor --json'
+	if grep -ls "$dir/libcupti" /proc/[0-9]*/maps; then
+		fail "a process still has the library open"
+	fi
 }
 
 @test "doctor (without rights) says what it could not see, and ends" {
