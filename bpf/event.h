@@ -11,15 +11,41 @@
 #define EVENT_COMM_LEN 16
 
 enum event_kind {
-	EVENT_BATCH = 1, /* data: `bytes` of records of `group` */
-	EVENT_NAME = 2, /* data: the name, NUL-terminated; group = id, count = its full length */
+	EVENT_BATCH = 1,  /* data: `bytes` of records of `group` */
+	EVENT_NAME = 2,	  /* data: the name, NUL-terminated; group = id, count = its full length */
 	EVENT_STATUS = 3, /* data: struct cuda_status */
-	EVENT_LOST = 4, /* group = enum cuda_lost_reason, first = total, count = since the last */
-	EVENT_ERROR = 5, /* group = code, data: component at 0, message at ERROR_COMPONENT_LEN */
-	EVENT_EXIT = 6, /* a process that had sent something is over: group = enum event_exit,
-			 * count = exit status as wait() tells it; no data */
+	EVENT_LOST = 4,	  /* group = enum cuda_lost_reason, first = total, count = since the last */
+	EVENT_ERROR = 5,  /* group = code, data: component at 0, message at ERROR_COMPONENT_LEN */
+	EVENT_EXIT = 6,	  /* a process that had sent something is over: group = enum event_exit,
+			   * count = exit status as wait() tells it; no data */
 	EVENT_SELFTEST = 7, /* the tool's own probe was hit; no data */
+	EVENT_ALIAS = 8,    /* group = id that means the same name as id `first`; no data */
 };
+
+enum event_source {
+	EVENT_SOURCE_GUEST = 0,
+	EVENT_SOURCE_DRIVER = 1, /* seen at libcuda's entry points: no GPU times */
+};
+
+/* `first` of records that nobody numbered. */
+#define EVENT_UNNUMBERED (~0ull)
+
+/* What an entry point of libcuda is: the lowest byte of its cookie; then a detail (kind of memory,
+ * direction of a copy, kind of a wait), then the function's number. */
+enum driver_shape {
+	DRIVER_LAUNCH = 1,
+	DRIVER_LAUNCH_EX = 2,
+	DRIVER_GRAPH = 3,
+	DRIVER_ALLOC = 4,
+	DRIVER_FREE = 5,
+	DRIVER_COPY = 6,
+	DRIVER_SYNC = 7,
+	DRIVER_NAME = 8,
+	DRIVER_ALIAS = 9,
+};
+
+#define DRIVER_INSTANCE	     1		 /* such a process has no guest that could number itself */
+#define DRIVER_FUNCTION_NAME 0xfff00000u /* + function's number: id of its name */
 
 enum event_exit {
 	EVENT_EXIT_END = 0,
@@ -32,16 +58,16 @@ enum event_exit {
 struct event {
 	__u32 kind; /* enum event_kind */
 	__u32 group;
-	__u64 time; /* bpf_ktime_get_ns() */
+	__u64 time;	/* bpf_ktime_get_ns() */
 	__u64 instance; /* as the guest numbers its loads */
-	__u64 first; /* see cuda:launch_batch */
-	__u64 cgroup; /* bpf_get_current_cgroup_id() */
-	__u32 pid; /* thread group, in the tool's initial pid namespace */
-	__u32 tid; /* the thread that fired the probe: not always the one that launched */
+	__u64 first;	/* see cuda:launch_batch */
+	__u64 cgroup;	/* bpf_get_current_cgroup_id() */
+	__u32 pid;	/* thread group, in the tool's initial pid namespace */
+	__u32 tid;	/* the thread that fired the probe: not always the one that launched */
 	__u32 uid;
 	__u32 count;
-	__u32 bytes; /* of data */
-	__u32 pad;
+	__u32 bytes;		   /* of data */
+	__u32 source;		   /* enum event_source */
 	char comm[EVENT_COMM_LEN]; /* of the process (its main thread), not of the thread */
 	__u8 data[];
 };
@@ -50,23 +76,23 @@ _Static_assert(sizeof(struct event) == 80, "no hidden padding");
 
 /* What is kept; set before load, read-only for the program. A zero field does not filter. */
 struct stream_settings {
-	__u8 by_pid; /* only processes in the map `pids`, and what they fork while we look */
+	__u8 by_pid;  /* only processes in the map `pids`, and what they fork while we look */
 	__u8 by_comm; /* only processes whose comm equals `comm` */
 	__u8 by_uid;
 	__u8 by_cgroup; /* only processes below the cgroup with id `cgroup` */
 	__u32 uid;
 	__u64 cgroup;
 	__u32 cgroup_level; /* depth of that cgroup, for bpf_get_current_ancestor_cgroup_id() */
-	__u32 self; /* the tool's own pid: its self-test probe is answered */
+	__u32 self;	    /* the tool's own pid: its self-test probe is answered */
 	char comm[EVENT_COMM_LEN];
 };
 
 /* Per-CPU, summed by the tool: what could not be handed over. Records, not batches. */
 struct stream_counters {
 	__u64 received[CUDA_GROUP_COUNT];
-	__u64 ring_full[CUDA_GROUP_COUNT]; /* records that found no room in the ring buffer */
+	__u64 ring_full[CUDA_GROUP_COUNT];  /* records that found no room in the ring buffer */
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* records whose memory could not be read */
-	__u64 ring_full_other; /* names, states and so on */
+	__u64 ring_full_other;		    /* names, states and so on */
 	__u64 unreadable_other;
 	__u64 unfollowed; /* forked children that found no room in the map `pids` */
 };

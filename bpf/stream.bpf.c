@@ -105,7 +105,7 @@ static __always_inline void address(struct event *e, const struct parcel *parcel
 	e->uid = parcel->uid;
 	e->count = parcel->count;
 	e->bytes = parcel->bytes;
-	e->pad = 0;
+	e->source = EVENT_SOURCE_GUEST;
 	__builtin_memcpy(e->comm, parcel->comm, sizeof(e->comm));
 }
 
@@ -359,6 +359,8 @@ int process_execs(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+static __always_inline void forget_driver_process(__u32 pid);
+
 SEC("raw_tp/sched_process_exit")
 int process_exits(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -369,6 +371,9 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	bpf_map_delete_elem(&pids, &pid);
+	forget_driver_process(pid);
 	tell_end(pid, EVENT_EXIT_END, BPF_CORE_READ(task, exit_code));
 	return 0;
 }
+
+#include "bpf/driver.h"

@@ -182,8 +182,7 @@ static const char *note(const struct entry *entry)
 	const char *trouble = states__trouble(&entry->status);
 
 	if (!entry->seen.guest)
-		return "started without the guest: launch it by cuda-trace, or see cuda-trace "
-		       "enable";
+		return "no GPU times: started without the guest (see cuda-trace enable)";
 	if (trouble)
 		return trouble;
 	if (entry->status.version)
@@ -205,7 +204,8 @@ static void put(struct writer *writer, const struct entry *entry)
 	cells[PROCESS] = cell_text(entry->seen.comm);
 	cells[USER] = cell_text(user ? user->pw_name : uid);
 	cells[STATE] = entry->seen.guest ? cell_text(states__key(status)) : cell_text("none");
-	cells[SOURCE] = cell_text(entry->seen.guest && !states__trouble(status) ? "cupti" : "none");
+	cells[SOURCE] =
+		cell_text(entry->seen.guest && !states__trouble(status) ? "cupti" : "driver");
 	if (status->version) {
 		cells[CUPTI_VERSION] = cell_number(status->cupti_version);
 		cells[CUPTI_PATH] = cell_text(status->cupti_path);

@@ -50,8 +50,9 @@ static const struct option_usage usage = {
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, event_rows, options_kernels,
-						     options_output, options_limits, rows, NULL},
+	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
+						     options_kernels, options_output,
+						     options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"
 		    "  cuda-trace stat --json -o out.json -- ./saxpy\n",
@@ -140,6 +141,7 @@ int cmd_stat(int argc, char **argv)
 	};
 	struct watch watch = {
 		.command = "stat",
+		.sources = true,
 		.options = &stat.options.shared,
 		.sink = &sink,
 		.context = &stat,

@@ -52,8 +52,9 @@ static const struct option_usage usage = {
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, event_rows, options_kernels,
-						     options_output, options_limits, rows, NULL},
+	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
+						     options_kernels, options_output,
+						     options_limits, rows, NULL},
 	.examples = "  cuda-trace trace -- ./saxpy\n"
 		    "  cuda-trace trace -p 4711 -k gemm --min-duration 100us\n"
 		    "  cuda-trace trace -a --json -d 10 | jq 'select(.result != 0)'\n",
@@ -122,7 +123,9 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		/* The driver's launch below it has the line; unless it did not get so far. */
-		if (launch->domain != CUDA_DOMAIN_RUNTIME)
+		if (process->source == EVENT_SOURCE_DRIVER)
+			show(trace, process, launch, NULL);
+		else if (launch->domain != CUDA_DOMAIN_RUNTIME)
 			join__launch(trace->join, process, launch);
 		else if (launch->result)
 			show(trace, process, launch, NULL);
@@ -196,6 +199,7 @@ int cmd_trace(int argc, char **argv)
 	};
 	struct watch watch = {
 		.command = "trace",
+		.sources = true,
 		.options = &trace.options.shared,
 		.sink = &sink,
 		.context = &trace,

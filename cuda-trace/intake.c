@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/driver_functions.h"
 #include "cuda-trace/names.h"
 
 #define BUCKETS 1024
@@ -97,6 +98,18 @@ static struct process *find(struct intake *intake, uint32_t pid)
 	return process;
 }
 
+/* Calls have numbers there: their names are put in by ourselves. */
+static void become_driver(struct process *process)
+{
+	const char *name;
+
+	if (process->source == EVENT_SOURCE_DRIVER)
+		return;
+	process->source = EVENT_SOURCE_DRIVER;
+	for (uint32_t i = 0; (name = driver_functions__name(i)); i++)
+		names__put(process->names, DRIVER_FUNCTION_NAME + i, name, strlen(name));
+}
+
 static struct process *start_process(struct intake *intake, const struct event *event)
 {
 	struct process *process = process__new(event->pid, event->instance);
@@ -104,6 +117,8 @@ static struct process *start_process(struct intake *intake, const struct event *
 	if (!process)
 		return NULL;
 	process->uid = event->uid;
+	if (event->source == EVENT_SOURCE_DRIVER)
+		become_driver(process);
 	process->cgroup = event->cgroup;
 	memcpy(process->comm, event->comm, sizeof(process->comm));
 	process->comm[EVENT_COMM_LEN - 1] = 0;
@@ -123,6 +138,15 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 
 	if (process && process->instance == event->instance)
 		return process;
+	/* Both sources of one process: its guest is there, but does not work. */
+	if (process && event->source == EVENT_SOURCE_DRIVER) {
+		become_driver(process);
+		return process;
+	}
+	if (process && process->instance == DRIVER_INSTANCE) {
+		process->instance = event->instance;
+		return process;
+	}
 	if (process)
 		end_process(intake, process);
 	return start_process(intake, event);
@@ -196,6 +220,8 @@ static void take_batch(struct intake *intake, const struct event *event)
 	/* Counting what does not fit as received keeps a fault from being counted twice. */
 	if (came < event->count)
 		intake->malformed += event->count - came;
+	if (event->first == EVENT_UNNUMBERED)
+		return;
 	numbers = &process->numbers[event->group];
 	numbers->received += event->count;
 	if (event->first < numbers->lowest)
@@ -262,7 +288,8 @@ static void take_exit(struct intake *intake, const struct event *event)
 
 	if (!process)
 		return;
-	if (process->status.state != CUDA_STATE_ENDED)
+	/* What the driver source sees is not kept back anywhere. */
+	if (process->status.state != CUDA_STATE_ENDED && process->source != EVENT_SOURCE_DRIVER)
 		intake->killed += process->status.state != CUDA_STATE_INERT;
 	if (event->group == EVENT_EXIT_END)
 		process->exit_status = event->count;
@@ -284,6 +311,11 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 		if (process)
 			names__put(process->names, event->group, (const char *)event->data,
 				   event->bytes);
+		break;
+	case EVENT_ALIAS:
+		process = process_of(intake, event);
+		if (process)
+			names__alias(process->names, event->group, event->first);
 		break;
 	case EVENT_STATUS:
 		take_status(intake, event);

@@ -123,6 +123,14 @@ void names__put(struct names *names, uint32_t id, const char *text, size_t lengt
 	names->used++;
 }
 
+void names__alias(struct names *names, uint32_t id, uint32_t other)
+{
+	const char *text = names__get(names, other);
+
+	if (text)
+		names__put(names, id, text, strlen(text));
+}
+
 const char *names__get(const struct names *names, uint32_t id)
 {
 	return id ? find(names, id)->text : NULL;

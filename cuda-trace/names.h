@@ -15,6 +15,8 @@ struct names *names__new(void);
 void names__free(struct names *names);
 /* Keeps a copy; the first text of an id stays, so that pointers to it stay valid. */
 void names__put(struct names *names, uint32_t id, const char *text, size_t length);
+/* The id gets the text of another one, if that is known. */
+void names__alias(struct names *names, uint32_t id, uint32_t other);
 /* NULL = unknown. */
 const char *names__get(const struct names *names, uint32_t id);
 /* Demangled at the first call; NULL = unknown. */

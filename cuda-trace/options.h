@@ -68,6 +68,7 @@ struct options {
 	uint64_t count;	   /* 0 = no limit */
 	uint64_t duration; /* ns, 0 = no limit */
 	uint64_t ring_mib;
+	const char *source; /* auto, cupti or driver; NULL = auto */
 	bool runtime; /* runtime-API launch calls, too */
 	bool verbose;
 	char **program; /* NULL = none */
@@ -83,6 +84,7 @@ extern const struct option_row
 extern const struct option_row options_kernels[];
 extern const struct option_row options_output[];
 extern const struct option_row options_limits[];
+extern const struct option_row options_source[];
 
 /*
  * Takes the operands (PROGRAM ARGS) and checks that exactly one kind of target was named.

@@ -47,6 +47,14 @@ const struct option_row options_output[] = {
 	{},
 };
 
+const struct option_row options_source[] = {
+	{OPTION_TEXT, 0, "source", "SOURCE",
+	 "cupti (the guest), driver (libcuda's entry points: no\nGPU times), or auto: driver where no "
+	 "guest works",
+	 AT(source)},
+	{},
+};
+
 const struct option_row options_limits[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "When to stop (Ctrl-C always does)", 0},
 	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",
@@ -70,6 +78,9 @@ int options__take_targets(const struct option_usage *usage, struct options *opti
 		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
 	if (options->comm && strlen(options->comm) > 15)
 		return options__misuse(usage, "a command name has 15 characters at most");
+	if (options->source && strcmp(options->source, "auto") &&
+	    strcmp(options->source, "cupti") && strcmp(options->source, "driver"))
+		return options__misuse(usage, "--source is auto, cupti or driver");
 	if (options->pid && kill(options->pid, 0) && errno == ESRCH) {
 		fprintf(stderr, "cuda-trace %s: there is no process %u\n", usage->command,
 			options->pid);

@@ -35,6 +35,11 @@ void process__free(struct process *process)
 	free(process);
 }
 
+const char *process__source(const struct process *process)
+{
+	return process->source == EVENT_SOURCE_DRIVER ? "driver" : "cupti";
+}
+
 const char *process__name(const struct process *process, uint32_t id)
 {
 	return names__get(process->names, id);
@@ -51,6 +56,7 @@ const char *process__pretty_name(struct process *process, uint32_t id)
 	pretty = names__pretty(process->names, id);
 	if (pretty)
 		return pretty;
-	snprintf(nameless, sizeof(nameless), "[name %u]", id);
+	snprintf(nameless, sizeof(nameless),
+		 process->source == EVENT_SOURCE_DRIVER ? "[handle %08x]" : "[name %u]", id);
 	return nameless;
 }

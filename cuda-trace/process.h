@@ -21,6 +21,7 @@ struct process {
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* said goodbye, or is gone */
 	int exit_status;	   /* as wait() tells it, once it is gone; -1 = not known */
+	uint32_t source;	   /* enum event_source */
 	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */
 	void *data;		   /* the sink's own */
 	unsigned int troubles;	   /* of the guest's own that were told */
@@ -33,6 +34,9 @@ struct process {
 	} numbers[CUDA_GROUP_COUNT];
 	struct process *next_in_bucket;
 };
+
+/* "cupti" or "driver": a stable key. */
+const char *process__source(const struct process *process);
 
 /* A name's text by the id in records; NULL while it has not arrived. Mangled, untrusted, and valid
  * as long as the process. */

@@ -17,6 +17,7 @@
 #include "bpf/stream.skel.h"
 #include "cuda-trace/attachments.h"
 #include "cuda-trace/cgroup.h"
+#include "cuda-trace/driver_source.h"
 #include "cuda-trace/intake.h"
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/selftest.h"
@@ -39,6 +40,7 @@ struct session {
 	struct attachments *attachments;
 	struct targets *targets;
 	struct intake *intake;
+	struct driver_source *driver; /* NULL = guests only */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */
@@ -128,6 +130,10 @@ static int load(struct session *session)
 				false);
 	if (!session->options.pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
+	skeleton->rodata->driver_all = session->options.source == SESSION_DRIVER;
+	session->driver =
+		driver_source__new(skeleton->obj, session->options.source != SESSION_GUESTS,
+				   session->options.comm, session->options.uid);
 	bpf_map__set_max_entries(skeleton->maps.events, ring_bytes(session->options.ring_mib));
 	err = stream_bpf__load(skeleton);
 	if (err)
@@ -183,6 +189,8 @@ static void watch_file(void *context, const char *path)
 {
 	struct session *session = context;
 
+	if (session->options.source == SESSION_DRIVER)
+		return;
 	if (!attachments__add_file(session->attachments, path) && session->file_found)
 		session->file_found(session->file_context, path);
 }
@@ -198,6 +206,35 @@ int session__filter(const struct session *session, struct stream_settings *filte
 {
 	*filter = *(const struct stream_settings *)&session->skeleton->rodata->settings;
 	return bpf_map__fd(session->skeleton->maps.pids);
+}
+
+static bool passes_filter(const struct session *session, uint32_t pid)
+{
+	uint8_t one;
+
+	return !session->options.pid ||
+	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
+}
+
+static void look_at_process(void *context, uint32_t pid)
+{
+	struct session *session = context;
+
+	if (session->driver && passes_filter(session, pid))
+		driver_source__look(session->driver, pid,
+				    session->options.source == SESSION_DRIVER);
+}
+
+/* The guest is there and cannot work, mostly because libcupti is missing in its image. */
+static void take_over_inert(void *context, struct process *process)
+{
+	struct session *session = context;
+	const struct cuda_status *status = &process->status;
+
+	if (session->driver && status->version && status->state == CUDA_STATE_INERT &&
+	    (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
+	     status->reason == CUDA_INERT_FATAL))
+		driver_source__look(session->driver, process->pid, true);
 }
 
 /* Its failure is only a doubt (some sandboxes hide the tool's own file), but for one reason. */
@@ -239,10 +276,14 @@ int session__attach(struct session *session)
 		targets__add(session->targets, session->options.guest, watch_file, session);
 	else if (!targets__guest_path(guest, true))
 		targets__add(session->targets, guest, watch_file, session);
-	targets__scan(session->targets, watch_file, session);
+	targets__scan(session->targets, watch_file, look_at_process, session);
+	if (session->options.source == SESSION_DRIVER)
+		driver_source__prepare(session->driver);
+	if (session->driver)
+		driver_source__remark(session->driver);
 	session->next_rescan = now_ms() + RESCAN_MS;
 	session->next_hello = now_ms() + HELLO_MS;
-	if (attachments__files(session->attachments))
+	if (attachments__files(session->attachments) || session->driver)
 		return 0;
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
 		CUDA_GUEST_NAME);
@@ -301,7 +342,10 @@ int session__poll(struct session *session, int timeout_ms)
 			return err;
 		now = now_ms();
 		if (now >= session->next_rescan && !session->finished) {
-			targets__scan(session->targets, watch_file, session);
+			targets__scan(session->targets, watch_file, look_at_process, session);
+			session__each_process(session, take_over_inert, session);
+			if (session->driver)
+				driver_source__remark(session->driver);
 			session->next_rescan = now_ms() + RESCAN_MS;
 		}
 		ask_again(session, now);
@@ -380,6 +424,7 @@ void session__close(struct session *session)
 	if (session->attachments)
 		attachments__drop_batches(session->attachments);
 	attachments__free(session->attachments);
+	driver_source__free(session->driver);
 	ring_buffer__free(session->ring);
 	stream_bpf__destroy(session->skeleton);
 	targets__free(session->targets);

@@ -49,6 +49,10 @@ struct sink {
 	void (*process_end)(void *context, struct process *process);
 };
 
+/* Where events come from: the guests; and libcuda's entry points for processes without a working
+ * guest; or these for every process. */
+enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
+
 struct session_options {
 	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
 	uint32_t pid;	    /* 0 = any; its children are included */
@@ -56,8 +60,9 @@ struct session_options {
 	int64_t uid;	    /* -1 = any */
 	const char *cgroup; /* path below /sys/fs/cgroup or absolute; NULL = any */
 	const char *guest;  /* library file to watch beside those found; NULL = the installed one */
-	uint32_t ring_mib;  /* 0 = default */
-	bool verbose;	    /* say what is attached; libbpf's messages too */
+	enum session_source source;
+	uint32_t ring_mib; /* 0 = default */
+	bool verbose;	   /* say what is attached; libbpf's messages too */
 };
 
 /* Errors are printed on stderr (one line with the remedy); NULL then. */

@@ -51,12 +51,15 @@ static struct stat_copy *copy_line(struct stat_events *events, uint8_t kind, uin
 	return &events->copies[STAT_MOST_COPIES - 1];
 }
 
-static void add_memcpy(struct stat_events *events, const struct cuda_memcpy *copy)
+static void add_memcpy(struct stat_events *events, const struct process *process,
+		       const struct cuda_memcpy *copy)
 {
 	struct stat_copy *line = copy_line(events, copy->copy_kind, copy->src_kind, copy->dst_kind);
 	uint32_t copies = copy->copies ? copy->copies : 1;
 
-	stat_span__add(&line->span, length(copy->start, copy->end));
+	/* At the driver it is the call that is timed, not the copy. */
+	stat_span__add(&line->span,
+		       process->source == EVENT_SOURCE_DRIVER ? 0 : length(copy->start, copy->end));
 	line->span.count += copies - 1;
 	line->bytes += copy->bytes;
 	events->memcpys += copies;
@@ -190,7 +193,7 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 
 	switch (record->kind) {
 	case CUDA_RECORD_MEMCPY:
-		add_memcpy(events, (const void *)record);
+		add_memcpy(events, process, (const void *)record);
 		return true;
 	case CUDA_RECORD_MEMSET:
 		add_memset(events, (const void *)record);

@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cuda-trace/cgroup.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/stat_json.h"
@@ -127,7 +128,7 @@ static struct json_object *processes(const struct stat_table *table)
 		stat_json__put_text(object, "container", container);
 		put_sums(object, &process->sums);
 		put_guest(object, &process->status);
-		stat_json__put_text(object, "source", "cupti");
+		stat_json__put_text(object, "source", process->source);
 		json_object_object_add(object, "exit_status",
 				       process->exit_status < 0
 					       ? NULL
@@ -160,12 +161,19 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 
 const char *stat_report__source(const struct stat_report *report)
 {
-	return report->table->process_count ? "cupti" : "none";
+	const struct stat_table *table = report->table;
+
+	if (!table->process_count)
+		return "none";
+	for (uint32_t i = 1; i < table->process_count; i++)
+		if (strcmp(table->processes[i].source, table->processes[0].source))
+			return "mixed";
+	return table->processes[0].source;
 }
 
 uint64_t stat_report__unfinished(const struct stat_sums *sums)
 {
-	uint64_t launched = sums->launches - sums->launch_errors;
+	uint64_t launched = sums->launches - sums->launch_errors - sums->untimed;
 	uint64_t done = sums->kernels - sums->graph_kernels;
 
 	return launched > done ? launched - done : 0;

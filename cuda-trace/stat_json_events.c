@@ -58,7 +58,9 @@ static struct json_object *memory(const struct stat_table *table)
 
 		put_number(object, "pid", line->pid);
 		stat_json__put_text(object, "process", line->comm);
-		put_number(object, "device", line->device);
+		json_object_object_add(
+			object, "device",
+			line->device == UINT32_MAX ? NULL : json_object_new_int64(line->device));
 		stat_json__put_text(object, "kind", stat_events__memory_key(line->kind));
 		put_number(object, "allocs", line->allocs);
 		put_number(object, "frees", line->frees);

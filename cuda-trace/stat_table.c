@@ -201,7 +201,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 	if (!tally)
 		return;
-	if (tally->time)
+	if (tally->time && process->source == EVENT_SOURCE_GUEST)
 		map_time(tally->time, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
@@ -320,6 +320,7 @@ static void add_sums(struct stat_sums *to, const struct stat_sums *from)
 {
 	to->launches += from->launches;
 	to->launch_errors += from->launch_errors;
+	to->untimed += from->untimed;
 	to->graph_launches += from->graph_launches;
 	to->kernels += from->kernels;
 	to->graph_kernels += from->graph_kernels;
@@ -394,6 +395,7 @@ static void keep_process(struct stat_table *table, const struct process *process
 	kept->uid = process->uid;
 	kept->sums = *sums;
 	kept->status = process->status;
+	kept->source = process__source(process);
 	kept->exit_status = process->exit_status;
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));
 	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
@@ -416,6 +418,8 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	take_events(&sums, &tally->events);
 	sums.launches += tally->events.runtime_launch_errors;
 	sums.launch_errors += tally->events.runtime_launch_errors;
+	if (process->source == EVENT_SOURCE_DRIVER)
+		sums.untimed = sums.launches - sums.launch_errors;
 	stat_events__merge(&table->events, &tally->events, process);
 	keep_memory(table, process, tally);
 	if (tally->time) {

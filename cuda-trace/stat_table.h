@@ -14,6 +14,7 @@
 struct stat_sums {
 	uint64_t launches; /* calls, failed ones too */
 	uint64_t launch_errors;
+	uint64_t untimed; /* launches seen at the driver: their kernels cannot come */
 	uint64_t graph_launches;
 	uint64_t kernels;
 	uint64_t graph_kernels; /* of these: from graphs */
@@ -49,6 +50,7 @@ struct stat_process {
 	char cgroup[256];
 	struct stat_sums sums;
 	struct cuda_status status;
+	const char *source;
 	int exit_status; /* -1 = lives, or not known */
 };
 

@@ -44,7 +44,7 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 			cells[6] = cell_triple(kernel->grid);
 			cells[7] = cell_triple(kernel->block);
 		}
-		cells[2] = cell_count(kernel->count);
+		cells[2] = cell_count(kernel->count ? kernel->count : kernel->launches);
 		cells[8] = cell_text(kernel->varies ? "+" : " ");
 		cells[9] = cell_text(kernel->name);
 		writer__row(&writer, cells);
@@ -86,7 +86,7 @@ static void put_processes(FILE *file, const struct stat_report *report)
 			cell_count(process->sums.graph_launches),
 			cell_count(process->sums.kernels),
 			cell_ns(process->sums.gpu_ns),
-			cell_text("cupti"),
+			cell_text(process->source),
 			cell_text(states__key(&process->status)),
 		};
 

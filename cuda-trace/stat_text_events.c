@@ -24,6 +24,12 @@ static const char *show_bytes(char out[24], uint64_t bytes)
 	return out;
 }
 
+/* Copies that were seen at the driver have no GPU time. */
+static struct cell timed(const struct stat_span *span, uint64_t ns)
+{
+	return span->total_ns ? cell_ns(ns) : (struct cell){};
+}
+
 static void put_copies(FILE *file, const struct stat_events *events)
 {
 	static const struct column columns[] = {
@@ -58,9 +64,9 @@ static void put_copies(FILE *file, const struct stat_events *events)
 							    : stat_events__memory_key(copy->from)),
 				cell_text(stat_events__memory_key(copy->to)),
 				cell_count(span->count), cell_text(show_bytes(bytes, copy->bytes)),
-				cell_ns(span->total_ns),
-				cell_ns(span->count ? span->total_ns / span->count : 0),
-				cell_ns(span->max_ns), cell_text(rate)});
+				timed(span, span->total_ns),
+				timed(span, span->count ? span->total_ns / span->count : 0),
+				timed(span, span->max_ns), cell_text(rate)});
 	}
 }
 
@@ -86,7 +92,8 @@ static void put_memory(FILE *file, const struct stat_report *report)
 		writer__row(&writer, (const struct cell[]){
 					     cell_number(line->pid),
 					     cell_text(line->comm),
-					     cell_number(line->device),
+					     line->device == UINT32_MAX ? (struct cell){}
+									: cell_number(line->device),
 					     cell_text(stat_events__memory_key(line->kind)),
 					     cell_count(line->allocs),
 					     cell_text(show_bytes(bytes, line->bytes)),

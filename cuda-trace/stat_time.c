@@ -126,6 +126,8 @@ void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums)
 {
 	uint64_t kernel, copy;
 
+	if (!time->first)
+		return;
 	close_until(time, time->oldest + SLICES);
 	kernel = least(time->sums.kernel_ns, time->lengths[KERNEL]);
 	copy = least(time->sums.copy_ns, time->lengths[COPY]);

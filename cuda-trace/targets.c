@@ -193,7 +193,7 @@ static void carry_over(const struct targets *targets, struct seen_process *list,
 	}
 }
 
-void targets__scan(struct targets *targets, targets_found found, void *context)
+void targets__scan(struct targets *targets, targets_found found, targets_look look, void *context)
 {
 	long until = now_ns() + SCAN_NS;
 	struct seen_process *list;
@@ -206,6 +206,8 @@ void targets__scan(struct targets *targets, targets_found found, void *context)
 			continue;
 		list[i].looks++;
 		look_at(targets, list[i].pid, found, context);
+		if (look)
+			look(context, list[i].pid);
 	}
 	while (turn < n && list[turn].pid <= targets->cursor)
 		turn++;
@@ -213,6 +215,8 @@ void targets__scan(struct targets *targets, targets_found found, void *context)
 		struct seen_process *process = &list[(turn + i) % n];
 
 		look_at(targets, process->pid, found, context);
+		if (look)
+			look(context, process->pid);
 		targets->cursor = process->pid;
 	}
 	free(targets->seen);

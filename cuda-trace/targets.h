@@ -23,6 +23,8 @@ typedef void (*targets_found)(void *context, const char *path);
 void targets__add(struct targets *targets, const char *path, targets_found found, void *context);
 /* Looks through the processes' maps: all of them at the first call; later new processes first and
  * the others in turn, within a few milliseconds. */
-void targets__scan(struct targets *targets, targets_found found, void *context);
+typedef void (*targets_look)(void *context, uint32_t pid);
+/* look() is called for each process that is looked at; may be NULL. */
+void targets__scan(struct targets *targets, targets_found found, targets_look look, void *context);
 
 #endif

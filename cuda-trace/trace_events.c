@@ -44,6 +44,21 @@ static void fill_result(struct cell *cells, int domain, int32_t result)
 	cells[RESULT] = cell_text(!result ? "ok" : name ? name : "unknown");
 }
 
+/* Seen at the driver: only the call is timed. */
+static void fill_driver_memcpy(struct cell *cells, struct trace_text *text,
+			       const struct cuda_memcpy *copy)
+{
+	cells[EVENT] = cell_text("memcpy");
+	cells[TIMESTAMP] = cell_clock(copy->start);
+	cells[LAUNCH_START] = cell_number(copy->start);
+	cells[LAUNCH] = cell_ns(copy->end > copy->start ? copy->end - copy->start : 0);
+	cells[DIRECTION] = cell_text(stat_events__copy_key(copy->copy_kind));
+	cells[BYTES] = cell_number(copy->bytes);
+	cells[COPIES] = cell_number(1);
+	what(text, "[memcpy %s] %" PRIu64 " bytes", stat_events__copy_key(copy->copy_kind),
+	     (uint64_t)copy->bytes);
+}
+
 static void fill_memcpy(struct cell *cells, struct trace_text *text, const struct cuda_memcpy *copy,
 			bool json)
 {
@@ -293,7 +308,10 @@ static bool fill_known(struct cell *cells, struct trace_text *text, struct proce
 {
 	switch (record->kind) {
 	case CUDA_RECORD_MEMCPY:
-		fill_memcpy(cells, text, (const void *)record, json);
+		if (process->source == EVENT_SOURCE_DRIVER)
+			fill_driver_memcpy(cells, text, (const void *)record);
+		else
+			fill_memcpy(cells, text, (const void *)record, json);
 		return true;
 	case CUDA_RECORD_MEMSET:
 		fill_memset(cells, text, (const void *)record, json);

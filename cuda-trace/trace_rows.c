@@ -114,9 +114,12 @@ static void finish(struct trace_rows *rows, struct process *process, struct cell
 {
 	const struct place *place = place_of(process);
 
+	/* What libcuda's entry points do not tell is left empty, never invented. */
+	if (process->source == EVENT_SOURCE_DRIVER)
+		cells[CONTEXT] = cells[CORRELATION] = cells[DEVICE] = (struct cell){};
 	cells[PROCESS] = cell_text(process->comm);
 	cells[PID] = cell_number(process->pid);
-	cells[SOURCE] = cell_text("cupti");
+	cells[SOURCE] = cell_text(process__source(process));
 	if (place && *place->container)
 		cells[CONTAINER] = cell_text(place->container);
 	if (place && *place->cgroup)

@@ -86,6 +86,15 @@ static int open_output(struct run *run)
 	return -EIO;
 }
 
+static enum session_source source_of(const struct watch *watch)
+{
+	const char *source = watch->options->source;
+
+	if (!watch->sources || (source && !strcmp(source, "cupti")))
+		return SESSION_GUESTS;
+	return source && !strcmp(source, "driver") ? SESSION_DRIVER : SESSION_AUTO;
+}
+
 static int open_session(struct run *run)
 {
 	const struct options *options = run->watch->options;
@@ -95,6 +104,7 @@ static int open_session(struct run *run)
 		.comm = options->comm,
 		.uid = options->uid,
 		.cgroup = options->cgroup,
+		.source = source_of(run->watch),
 		.ring_mib = options->ring_mib,
 		.verbose = options->verbose,
 	};
@@ -219,8 +229,10 @@ int watch__run(const struct watch *watch)
 			"cuda-trace: NVTX reaches CUPTI only if NVTX_INJECTION64_PATH is the path "
 			"of the program's libcupti.so when it starts\n");
 	if (options->program) {
-		if (targets__guest_path(guest, false) ||
-		    runner__start(&run.runner, options->program, guest))
+		bool guests = source_of(watch) != SESSION_DRIVER;
+
+		if ((guests && targets__guest_path(guest, false)) ||
+		    runner__start(&run.runner, options->program, guests ? guest : NULL))
 			return EXIT_TROUBLE;
 		run.program_runs = true;
 	}

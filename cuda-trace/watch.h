@@ -14,6 +14,7 @@ struct watch {
 	const char *command;
 	const struct options *options;
 	uint32_t groups;
+	bool sources; /* --source counts; else only guests are listened to */
 	const struct sink *sink;
 	void *context;
 	/* The output is open, nothing has come yet. May be NULL; non-zero = exit status. */

@@ -22,7 +22,7 @@ setup() {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	sleep 0.3
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
-	json row '.state == "none" and .source == "none" and (.guest | not)'
+	json row '.state == "none" and .source == "driver" and (.guest | not)'
 	json row '.note | contains("started without the guest")'
 }
 

@@ -183,13 +183,7 @@ count_of() {
 	assert_equal "$(jq -s 'map(select(.event == "kernel" and .graph != null)) | length' out.json)" 0
 }
 
-@test "trace -e nvtx, unified, objects show those" {
-	ct trace -e nvtx -o out.txt -- "$SIM" "$WORKLOADS/nvtx" >out 2>err
-	grep -q 'NVTX reaches CUPTI only if NVTX_INJECTION64_PATH' err
-	NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13 \
-		ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" >out
-	assert_equal "$(count_of range)" "$(expect_key out nvtx_ranges)"
-	assert_equal "$(count_of mark)" "$(expect_key out nvtx_marks)"
+@test "trace -e unified, objects show those" {
 	ct trace -e unified --json -o out.json -- "$SIM" "$WORKLOADS/unified" >out
 	[ "$(jq -s 'map(select(.event == "unified" and .kind == "htod_bytes").value) | add' out.json)" -gt 0 ]
 	ct trace -e objects --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out

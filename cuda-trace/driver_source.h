@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The second source: uprobes on libcuda for processes that have no working guest.
+ */
+#ifndef CUDA_TRACE_DRIVER_SOURCE_H
+#define CUDA_TRACE_DRIVER_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct driver_source;
+
+/* Before the object is loaded: prepares its programs, or leaves them out (then NULL). comm (NULL)
+ * and uid (-1) limit who is taken over. */
+struct driver_source *driver_source__new(struct bpf_object *object, bool wanted, const char *comm,
+					 int64_t uid);
+void driver_source__free(struct driver_source *source);
+/* The system's libcuda, for programs that have not loaded it yet. */
+void driver_source__prepare(struct driver_source *source);
+/* A process was looked at: takes it over if it uses CUDA without a guest (or `force`). */
+void driver_source__look(struct driver_source *source, uint32_t pid, bool force);
+/* Processes that were taken over; one line on stderr about them, once. */
+void driver_source__remark(struct driver_source *source);
+
+#endif
