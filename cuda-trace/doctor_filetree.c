@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "cuda-trace/doctor_filetree.h"
 
-#define STREAM_MAX (256l << 20) /* bytes; the package lists of a distribution have 60 MB */
+#define STREAM_MAX (64l << 20) /* bytes: above any list of packages, far below a trap */
 
 uint64_t filetree__now(void)
 {
