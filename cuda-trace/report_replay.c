@@ -508,7 +508,7 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	if (!err)
 		err = play_all(&replay);
 	for (size_t i = 0; i < replay.count; i++) {
-		if (!err && sink->process_end)
+		if (sink->process_end)
 			sink->process_end(sink->context, replay.processes[i]);
 		process__free(replay.processes[i]);
 		free(replay.known[i]);

@@ -17,7 +17,8 @@ struct spool_reader {
 	uint64_t size, at;
 	struct spool_damage damage;
 	bool in_damage;
-	uint8_t payload[SPOOL_BLOCK];
+	/* Entries are read where they lie. */
+	_Alignas(8) uint8_t payload[SPOOL_BLOCK];
 };
 
 int spool_reader__open(struct spool_reader **result, const char *path)
