@@ -257,3 +257,15 @@ last_state() {
 	ns=$(sed -n 's/^ns_per_launch=\([0-9]*\).*/\1/p' <<<"$output")
 	[ "$ns" -lt 2000 ]
 }
+
+@test "subscribing (the first one, while threads launch) starves when asked to" {
+	# The injected library subscribes in cuInit, when nobody launches yet: no waiting there.
+	SIMCUDA_STARVE_MS=5000 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
+		COUNTER_OUT=$BATS_TEST_TMPDIR/count LIMIT=4 run sim "$WORKLOADS/launch-storm" -n 1000 -t 4
+	assert_success
+	SIMCUDA_STARVE_MS=1500 COUNTER_LATE=1 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
+		COUNTER_OUT=$BATS_TEST_TMPDIR/late run sim "$WORKLOADS/launch-storm" -s 3 -t 4 -p 100
+	assert_success
+	[ "$(counted "$BATS_TEST_TMPDIR/late" subscribe_ms)" -ge 1500 ]
+	[ "$(counted "$BATS_TEST_TMPDIR/late" kernels)" -gt 0 ]
+}

@@ -4,11 +4,13 @@
 // one for each kind of thing seen. It is the second opinion on the test programs, on the simulated
 // driver and on a real one. COUNTER_CUPTI: which libcupti (libcupti.so.13). COUNTER_GRAPHS=1: whole
 // graphs instead of their nodes; COUNTER_FORCE=1: the last flush is forced, and unfinished says how
-// many kernels came without an end.
+// many kernels came without an end; COUNTER_LATE=1: it comes a second late.
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "tests/simcuda/cupti.h"
 
@@ -35,7 +37,8 @@ static struct {
 	_Atomic uint64_t launches, launch_errors, graph_launches, runtime_launches,
 		same_correlation, buffers;
 	_Atomic uint64_t resources[SUBTYPES];
-	uint64_t kernels, unfinished, memcpys, memcpy_bytes, memsets, allocs, frees, syncs;
+	uint64_t subscribe_ms, kernels, unfinished, memcpys, memcpy_bytes, memsets, allocs, frees,
+		syncs;
 	int64_t live_bytes;
 	int unified_error;
 	uint64_t subtypes[64][SUBTYPES]; /* of each kind of record: copies by direction and so on */
@@ -45,6 +48,14 @@ static __thread uint32_t runtime_correlation;
 static pid_t owner; /* CUPTI hangs when a forked child flushes */
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
+
+static uint64_t now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000ULL + time.tv_nsec / 1000000;
+}
 
 static void requested(uint8_t **buffer, size_t *size, size_t *records)
 {
@@ -178,6 +189,7 @@ static void at_exit(void)
 	TELL(same_correlation);
 	TELL(buffers);
 	TELL(unified_error);
+	TELL(subscribe_ms);
 	fprintf(file, " dropped=%zu\n", dropped);
 #undef TELL
 	tell_subtypes(file);
@@ -211,15 +223,18 @@ static void count_unified_memory(void)
 		seen.unified_error = cupti.cuptiActivityEnable(CUPTI_KIND_UNIFIED);
 }
 
-int InitializeInjection(void)
+/* Switches everything on. */
+static void attach(void)
 {
 	static const uint32_t driver[] = {307, 442, 477, 478, 652, 653, 514, 515};
 	static const uint32_t runtime[] = {211, 214, 430, 431};
 	static const uint32_t kinds[] = {1, 2, 8, 9, 10, 17, 22, 37, 38, 49, 50, 52};
 	CUpti_SubscriberHandle subscriber;
+	uint64_t start = now_ms();
 
-	if (!load(getenv("COUNTER_CUPTI")) || cupti.cuptiSubscribe(&subscriber, callback, NULL))
-		return 1;
+	if (cupti.cuptiSubscribe(&subscriber, callback, NULL))
+		return;
+	seen.subscribe_ms = now_ms() - start;
 	for (size_t i = 0; i < sizeof(driver) / sizeof(*driver); i++)
 		cupti.cuptiEnableCallback(1, subscriber, CUPTI_DOMAIN_DRIVER, driver[i]);
 	for (size_t i = 0; i < sizeof(runtime) / sizeof(*runtime); i++)
@@ -232,6 +247,26 @@ int InitializeInjection(void)
 	count_unified_memory();
 	if (getenv("COUNTER_GRAPHS"))
 		cupti.cuptiActivityEnable(CUPTI_KIND_GRAPH_TRACE);
+}
+
+/* A second into the program's work, as somebody who comes late. */
+static void *attach_late(void *nothing)
+{
+	sleep(1);
+	attach();
+	return nothing;
+}
+
+int InitializeInjection(void)
+{
+	pthread_t thread;
+
+	if (!load(getenv("COUNTER_CUPTI")))
+		return 1;
+	if (getenv("COUNTER_LATE"))
+		pthread_create(&thread, NULL, attach_late, NULL);
+	else
+		attach();
 	owner = getpid();
 	atexit(at_exit);
 	return 1;
