@@ -478,6 +478,8 @@ static void count_dropped(void *context, uint32_t stream)
 void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	const struct cupti *cupti = cupti_api__get();
+	/* What a detach flushes out was asked for by nobody, and is no loss. */
+	bool heard = sites__wanted() != 0;
 	struct batch *batches;
 	uint64_t count = 0;
 	void *record = NULL;
@@ -489,19 +491,16 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 		return;
 	}
 	batches = buffers__batches(buffer);
-	if (buffers__is_shared(buffer))
-		count = valid / sizeof(struct cupti_kernel);
-	else
-		while (!cupti->ActivityGetNextRecord(buffer, valid, &record)) {
-			count++;
-			if (batches)
-				take(batches, record);
-		}
+	while (!cupti->ActivityGetNextRecord(buffer, valid, &record)) {
+		count++;
+		if (batches && heard)
+			take(batches, record);
+	}
 	for (int i = 0; batches && i < BUFFER_BATCHES; i++)
 		batch__send(&batches[i], group_of[i]);
 	if (batches)
 		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
-	else
+	else if (heard)
 		status__lost(CUDA_LOST_POOL_EMPTY, count);
 	count_dropped(context, stream);
 	buffers__give(buffer);

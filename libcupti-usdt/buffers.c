@@ -5,8 +5,9 @@
  * asked for beyond a detach, and would write into whatever came to lie there.
  *
  * When the pool is empty CUPTI still gets memory (libcupti before 12.9 crashes on NULL): a discard
- * buffer of its own while one is left, else one that is shared. What lands there is lost, and is
- * counted: exactly in the former, by its size in the latter.
+ * buffer, mapped for this one use. What lands there is counted and lost. It is never memory that
+ * CUPTI has already: on an H100, after the pool had run empty while one discard buffer served
+ * several requests at once, no GPU record came any more.
  */
 #include "libcupti-usdt/buffers.h"
 
@@ -17,10 +18,9 @@
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/status.h"
 
-#define BUFFERS	      24U
+#define BUFFERS	      30U
 #define BUFFER_BYTES  (256U << 10)
-#define DISCARDS      4U
-#define DISCARD_BYTES 8192U
+#define DISCARD_BYTES (16U << 10)
 
 struct buffer {
 	_Alignas(64) uint8_t records[BUFFER_BYTES];
@@ -28,11 +28,7 @@ struct buffer {
 };
 
 static struct buffer *pool;
-static _Atomic(uint32_t) free_buffers = (1U << BUFFERS) - 1;
-/* The last one is shared. */
-static _Alignas(64) uint8_t discards[DISCARDS + 1][DISCARD_BYTES];
-static _Atomic(uint32_t) free_discards = (1U << DISCARDS) - 1;
-
+static _Atomic(uint64_t) free_buffers = (1ULL << BUFFERS) - 1;
 int buffers__open(void)
 {
 	void *memory;
@@ -46,30 +42,33 @@ int buffers__open(void)
 	return 0;
 }
 
-/* The lowest bit of a mask, taken; -1 if there is none. */
-static int take_lowest(_Atomic(uint32_t) *mask)
+/* The lowest free buffer, taken; -1 if there is none. */
+static int take_lowest(void)
 {
-	uint32_t old = atomic_load_explicit(mask, memory_order_relaxed);
+	uint64_t old = atomic_load_explicit(&free_buffers, memory_order_relaxed);
 
 	while (old)
-		if (atomic_compare_exchange_weak_explicit(mask, &old, old & (old - 1),
+		if (atomic_compare_exchange_weak_explicit(&free_buffers, &old, old & (old - 1),
 							  memory_order_acquire,
 							  memory_order_relaxed))
-			return __builtin_ctz(old);
+			return __builtin_ctzll(old);
 	return -1;
 }
 
 uint8_t *buffers__take(size_t *size)
 {
-	int i = pool ? take_lowest(&free_buffers) : -1;
+	int i = pool ? take_lowest() : -1;
+	void *discard;
 
 	if (i >= 0) {
 		*size = BUFFER_BYTES;
 		return pool[i].records;
 	}
 	*size = DISCARD_BYTES;
-	i = take_lowest(&free_discards);
-	return discards[i >= 0 ? (unsigned int)i : DISCARDS];
+	discard = mmap(NULL, DISCARD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+	/* No memory at all: what NULL does is up to libcupti, and the process is lost anyway. */
+	return discard == MAP_FAILED ? NULL : discard;
 }
 
 static struct buffer *find(uint8_t *buffer)
@@ -88,27 +87,21 @@ struct batch *buffers__batches(uint8_t *buffer)
 	return found ? found->batches : NULL;
 }
 
-bool buffers__is_shared(uint8_t *buffer)
-{
-	return buffer == discards[DISCARDS];
-}
-
 void buffers__give(uint8_t *buffer)
 {
 	struct buffer *found = find(buffer);
-	uintptr_t distance = (uintptr_t)buffer - (uintptr_t)discards;
 
 	if (found)
-		atomic_fetch_or_explicit(&free_buffers, 1U << (found - pool), memory_order_release);
-	else if (distance < DISCARDS * DISCARD_BYTES)
-		atomic_fetch_or_explicit(&free_discards, 1U << distance / DISCARD_BYTES,
+		atomic_fetch_or_explicit(&free_buffers, 1ULL << (found - pool),
 					 memory_order_release);
+	else
+		munmap(buffer, DISCARD_BYTES);
 }
 
 void buffers__trim(void)
 {
 	for (unsigned int i = 0; pool && i < BUFFERS; i++) {
-		uint32_t bit = 1U << i;
+		uint64_t bit = 1ULL << i;
 
 		/* Taken meanwhile, so that nobody gets a buffer whose pages are just going; one at
 		 * a time, as a session may begin just now and want the others. */

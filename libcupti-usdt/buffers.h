@@ -6,7 +6,6 @@
 #ifndef LIBCUPTI_USDT_BUFFERS_H
 #define LIBCUPTI_USDT_BUFFERS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,13 +26,11 @@ enum buffer_batch {
 };
 
 int buffers__open(void);
-/* Never NULL: when the pool is empty a discard buffer is handed out. */
+/* Never the same twice: when the pool is empty a discard buffer is mapped. */
 uint8_t *buffers__take(size_t *size);
 void buffers__give(uint8_t *buffer);
 /* The batches of a buffer; NULL for a discard buffer, whose records are only counted. */
 struct batch *buffers__batches(uint8_t *buffer);
-/* A discard buffer that several uses share at once cannot be walked, only guessed at. */
-bool buffers__is_shared(uint8_t *buffer);
 /* Gives the memory of buffers that CUPTI does not hold back to the system. */
 void buffers__trim(void);
 

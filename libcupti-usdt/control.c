@@ -114,8 +114,8 @@ static void refused(int result)
 
 /*
  * The first subscription of a process initialises CUPTI, which starves for seconds where many
- * threads launch. Here, inside the program's cuInit(), there are none, and it is how CUPTI's own
- * samples do it. What it leaves behind costs no launch anything.
+ * threads launch. Here, while the program waits in its cuInit(), there are none. What it leaves
+ * behind costs no launch anything.
  */
 static void prime(void)
 {
@@ -145,8 +145,15 @@ void control__open(void)
 							      : "no usable libcupti found");
 		return;
 	}
-	if (!sites__wanted())
+}
+
+void control__begin(void)
+{
+	atomic_store(&busy, true);
+	if (status__state() != CUDA_STATE_INERT && !sites__wanted())
 		prime();
+	atomic_store(&busy, false);
+	control__follow();
 }
 
 static int open_memory(void)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state machine: what is listened to → what CUPTI is asked for. Everything here runs on one
- * thread at a time: InitializeInjection's until the guest's own exists, that one afterwards.
- * Exceptions are marked.
+ * The state machine: what is listened to → what CUPTI is asked for. All of it runs on the guest's
+ * own thread, but for what is marked.
  */
 #ifndef LIBCUPTI_USDT_CONTROL_H
 #define LIBCUPTI_USDT_CONTROL_H
@@ -23,8 +22,11 @@ static inline bool control__listening(void)
 	return !atomic_load_explicit(&control_deaf, memory_order_relaxed);
 }
 
-/* Finds and primes CUPTI. */
+/* Finds CUPTI: opens libraries, so on the program's thread, which may be inside a dlopen() itself.
+ */
 void control__open(void);
+/* Primes CUPTI, or switches on what is listened to already. */
+void control__begin(void);
 /* Stays inert for good. */
 void control__go_inert(enum cuda_inert_reason reason);
 /* Looks at the semaphores and does what they say. */

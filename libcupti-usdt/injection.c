@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The entry: libcuda opens this library and calls InitializeInjection() inside the program's
- * cuInit(), once. Order of start: settings, libcupti, priming or (when somebody listens already)
- * switching on, so that the program's very first launch is seen; then the guest's thread. Order of
- * the end: atexit in this process only, the thread finishes, then nothing is called any more.
+ * cuInit(), once. Order of start: settings, libcupti, the guest's thread, which primes CUPTI or
+ * (when somebody listens already) switches on, so that the program's very first launch is seen;
+ * cuInit() waits for that, but not for ever. Order of the end: atexit in this process only, the
+ * thread finishes, then nothing is called any more.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,9 +79,10 @@ static void start(void)
 		error = -ENOMEM;
 	if (!error) {
 		control__open();
-		control__follow();
 		error = watcher__start();
 	}
+	if (!error)
+		watcher__await_start(settings__get()->start_ms);
 	if (error) {
 		status__trouble(CUDA_GUEST_NO_THREAD, "start", "no thread, or no memory");
 		control__finish();

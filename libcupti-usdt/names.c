@@ -22,7 +22,7 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
-#define ARENA_BYTES (4U << 20)
+#define ARENA_BYTES (2560U << 10)
 #define TEXT_BYTES  (ARENA_BYTES / 2)
 #define SLOTS	    32768U /* power of 2 */
 #define SLOTS_FULL  (SLOTS / 4 * 3)

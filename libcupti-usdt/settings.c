@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_MS	    500
-#define EXIT_MS_MAX 5000
+#define START_MS 1000
+#define EXIT_MS	 500
+#define MS_MAX	 5000
 
-static struct settings settings = {.prime = true, .exit_ms = EXIT_MS};
+static struct settings settings = {.prime = true, .start_ms = START_MS, .exit_ms = EXIT_MS};
 static char libcupti[PATH_MAX];
 static char cuda_home[PATH_MAX];
 
@@ -28,6 +29,14 @@ static bool read_bool(const char *name, bool otherwise)
 	return value && *value ? strcmp(value, "0") != 0 : otherwise;
 }
 
+static unsigned int read_ms(const char *name, unsigned int otherwise)
+{
+	const char *value = secure_getenv(name);
+	unsigned long ms = value && *value ? strtoul(value, NULL, 10) : otherwise;
+
+	return ms < MS_MAX ? ms : MS_MAX;
+}
+
 static const char *read_path(const char *name, char *copy)
 {
 	const char *value = secure_getenv(name);
@@ -40,17 +49,13 @@ static const char *read_path(const char *name, char *copy)
 void settings__read(void)
 {
 	const char *trace = secure_getenv("CUDA_TRACE");
-	const char *exit_ms = secure_getenv("CUPTI_USDT_EXIT_MS");
 
 	settings.off = trace && (!strcmp(trace, "off") || !strcmp(trace, "0"));
 	settings.prime = read_bool("CUPTI_USDT_PRIME", true);
 	settings.force = read_bool("CUPTI_USDT_FORCE", false);
 	settings.debug = read_bool("CUPTI_USDT_DEBUG", false);
-	if (exit_ms && *exit_ms) {
-		unsigned long ms = strtoul(exit_ms, NULL, 10);
-
-		settings.exit_ms = ms < EXIT_MS_MAX ? ms : EXIT_MS_MAX;
-	}
+	settings.start_ms = read_ms("CUPTI_USDT_START_MS", START_MS);
+	settings.exit_ms = read_ms("CUPTI_USDT_EXIT_MS", EXIT_MS);
 	settings.libcupti = read_path("CUDA_TRACE_LIBCUPTI", libcupti);
 	settings.cuda_home = read_path("CUDA_HOME", cuda_home);
 	if (!settings.cuda_home)

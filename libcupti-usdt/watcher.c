@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The thread "cupti-usdt". It wakes four times a second while dormant, ten times while something is
- * on, and up to a thousand times while threads of the program fill their rings faster than that.
+ * on, and up to a thousand times while threads of the program fill their rings faster than that. It
+ * makes every call that switches CUPTI, the first one included: should one hang, it is not the
+ * program that hangs.
  *
  * Fears of the end: 1. CUPTI hangs: the exiting thread waits for a limited time, then the process
  * goes on without us. 2. exit() in a forked child, where this thread does not exist: the caller
@@ -22,8 +24,11 @@
 
 #define DORMANT_MS 250
 #define ACTIVE_MS  100
+/* CUPTI fills buffers for all it has before it hands out the first: what gathers must fit. */
+#define BURST_MS 25
 
 static _Atomic(uint32_t) wakes;	   /* futex: raised to wake the thread */
+static _Atomic(uint32_t) begun;	   /* futex: 1 when CUPTI is primed, or on */
 static _Atomic(uint32_t) finished; /* futex: 1 when it is done */
 static atomic_bool stopping, started;
 
@@ -39,8 +44,12 @@ static uint32_t next_pause(uint32_t pause, bool fast)
 /* Rings that fill fast are emptied between two ticks, the oftener the faster. */
 static void *watch(void *unused)
 {
-	uint32_t seen = atomic_load(&wakes), pause = DORMANT_MS, waited = 0;
+	uint32_t seen = atomic_load(&wakes), waited = 0, pause;
 
+	control__begin();
+	atomic_store(&begun, 1);
+	futex__wake(&begun);
+	pause = next_pause(ACTIVE_MS, false);
 	while (!atomic_load(&stopping)) {
 		bool fast;
 
@@ -49,7 +58,7 @@ static void *watch(void *unused)
 		if (atomic_load(&stopping))
 			break;
 		fast = rings__flush();
-		if (waited >= ACTIVE_MS || atomic_load(&wakes) != seen) {
+		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || atomic_load(&wakes) != seen) {
 			seen = atomic_load(&wakes);
 			waited = 0;
 			control__follow();
@@ -72,6 +81,20 @@ int watcher__start(void)
 	return error;
 }
 
+static void await(_Atomic(uint32_t) *word, unsigned int milliseconds)
+{
+	uint64_t now = clock__now(), until = now + milliseconds * 1000000ULL;
+
+	while (!atomic_load(word) && (now = clock__now()) < until)
+		futex__wait(word, 0, (until - now) / 1000000 + 1);
+}
+
+void watcher__await_start(unsigned int milliseconds)
+{
+	if (atomic_load(&started))
+		await(&begun, milliseconds);
+}
+
 void watcher__hurry(void)
 {
 	int saved = errno;
@@ -83,12 +106,9 @@ void watcher__hurry(void)
 
 void watcher__stop(unsigned int milliseconds)
 {
-	uint64_t now = clock__now(), until = now + milliseconds * 1000000ULL;
-
 	if (!atomic_load(&started))
 		return;
 	atomic_store(&stopping, true);
 	watcher__hurry();
-	while (!atomic_load(&finished) && (now = clock__now()) < until)
-		futex__wait(&finished, 0, (until - now) / 1000000 + 1);
+	await(&finished, milliseconds);
 }

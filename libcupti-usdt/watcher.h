@@ -5,6 +5,8 @@
 
 /* Once, from InitializeInjection. 0 or -errno. */
 int watcher__start(void);
+/* Waits until CUPTI is ready, for at most this long. */
+void watcher__await_start(unsigned int milliseconds);
 /* On any thread: do not sleep the tick out. */
 void watcher__hurry(void);
 /* At exit: lets the thread finish, for at most this long. */

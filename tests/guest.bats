@@ -243,7 +243,7 @@ process() {
 	grep -q '^status .*state=1 ' "$OUT"
 	# One that asks need not wait for the next second.
 	timeout 20 "$LISTEN" -p "$pid" -t 350 "$GUEST" $CORE hello_3 >"$OUT"
-	assert_equal "$(heard hello_3 hits)" 1
+	[ "$(heard hello_3 hits)" -ge 1 ]
 	[ "$(heard name hits)" -ge 1 ]
 	finished "$first_PID"
 	cp "$BATS_TEST_TMPDIR/first.out" "$OUT"
@@ -251,20 +251,20 @@ process() {
 	assert_equal "$(heard launch_batch unnamed)" 0
 }
 
-@test "attach and detach (10 times, 4 threads launching) changes nothing for the program" {
+@test "attach and detach (8 times, 4 threads launching) changes nothing for the program" {
 	requires root bpf sim
-	start storm "$SIM" "$WORKLOADS/launch-storm" -s 25 -t 4 -p 100
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -t 4 -p 100
 	local pid i
 	pid=$(process launch-storm "$storm_PID")
-	for i in $(seq 10); do
+	for i in $(seq 8); do
 		timeout 20 "$LISTEN" -p "$pid" -t 700 "$GUEST" $CORE >"$OUT"
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
 	done
 	timeout 20 "$LISTEN" -p "$pid" -t 1600 "$GUEST" status >"$OUT"
 	assert_equal "$(state state)" 0
-	assert_equal "$(state activations)" 10
-	finished "$storm_PID" 60
+	assert_equal "$(state activations)" 8
+	finished "$storm_PID" 40
 	assert_equal "$status" 0
 	grep -q '^expect launches=' "$BATS_TEST_TMPDIR/storm.out"
 }
@@ -341,6 +341,16 @@ process() {
 	requires root bpf sim
 	CUPTI_USDT_PRIME=0 SIMCUDA_SUBSCRIBE=hang hear -w 300 $CORE -- "$WORKLOADS/launch-storm" -s 1 -p 100
 	grep -q '^expect launches=' "$OUT"
+}
+
+@test "start (CUPTI hangs, somebody listens) holds cuInit for 1 s at most" {
+	requires root bpf sim
+	local began=$(date +%s%N)
+	SIMCUDA_SUBSCRIBE=hang CUPTI_USDT_START_MS=300 CUPTI_USDT_EXIT_MS=100 \
+		hear $CORE -- "$WORKLOADS/launch-storm" -n 100
+	[ $((($(date +%s%N) - began) / 1000000)) -lt 2000 ]
+	assert_equal "$(expect_key "$OUT" launches)" 100
+	SIMCUDA_SUBSCRIBE=hang sim "$WORKLOADS/launch-storm" -n 100
 }
 
 @test "fork (the child launches, exits, is killed) leaves parent and child as they were" {
