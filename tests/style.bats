@@ -6,7 +6,7 @@ load helpers
 
 setup() {
 	requires git
-	cd "$TOP"
+	cd "$TOP" || return 1
 	[ -e .git ] || skip "needs a git checkout"
 }
 
@@ -24,7 +24,7 @@ ours() {
 	run -0 ours '*.c' '*.h'
 	for file in $output; do
 		[ "$(wc -l <"$file")" -le 500 ] || fail "$file has more than 500 lines"
-		long=$(expand "$file" | awk 'length > 100 { print FNR; exit }')
+		long=$(expand "$file" | LC_ALL=C.UTF-8 grep -nE '^.{101}' | head -n 1 | cut -d: -f1)
 		[ -z "$long" ] || fail "$file:$long is wider than 100 columns"
 	done
 	run grep -E '(^|/|_)(util|utils|common|misc|helper|helpers|manager)\.[ch]$' <<<"$output"
@@ -39,7 +39,8 @@ ours() {
 	[ "$(wc -l <<<"$scripts")" -ge 8 ]
 	# shellcheck disable=SC2086 # one word a file
 	shellcheck -S warning $scripts tests/*.bash
-	shellcheck -S warning -s bats -e SC2030,SC2031,SC2154 $(ours 'tests/*.bats')
+	# Of the tests only errors: bats' own variables and subshells make warnings of what is meant.
+	ours 'tests/*.bats' | xargs shellcheck -S error -s bats -e SC2289
 }
 
 @test "files (each) say their licence in the first three lines" {
@@ -47,7 +48,7 @@ ours() {
 	for file in $output; do
 		case $file in
 		# What has no comments, or a form of its own, or is prose.
-		LICENSE* | LICENSES/* | VERSION | *.md | *.json | *.svg | *.png | *.txt | *.out | *.jsonl) continue ;;
+		LICENSE | LICENSES/* | VERSION | *.md | *.json | *.svg | *.png | *.txt | *.out | *.jsonl) continue ;;
 		man/*.scd | man/links | .gitignore | .gitattributes | .clang-format | .editorconfig) continue ;;
 		debian/rules | debian/tests/installed) ;;
 		debian/* | etc/ld.so.conf.d/*) continue ;;

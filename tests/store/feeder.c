@@ -41,8 +41,8 @@ static const char *const hostile[] = {
 	"a;b 1\nroot;owned 99",
 	"\"},{\"name\":\"owned\"}",
 	"\xff\xfe\x80 not utf-8",
-	"\xe2\x80\xae"
-	"drowssap",
+	("\xe2\x80\xae"
+	 "drowssap"),
 	"<img src=x onerror=alert(1)>",
 	"",
 	"${jndi:ldap://x}%s%n%n",
