@@ -284,7 +284,8 @@ static int glob_list(struct filetree *tree, const char *base, const char *part, 
 		if (*rest && entry->d_type != DT_DIR && entry->d_type != DT_LNK &&
 		    entry->d_type != DT_UNKNOWN)
 			continue;
-		err = glob_step(tree, path, rest, visit, context);
+		/* It was just read: asking again would cost a call for each of 100,000 files. */
+		err = *rest ? glob_step(tree, path, rest, visit, context) : visit(context, path);
 	}
 	closedir(dir);
 	return err;

@@ -405,7 +405,9 @@ expect_library() {
 	ct doctor --root "$TREE" >"$BATS_TEST_TMPDIR/out" || true
 	[ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
 	grep -q 'mend: cuda-trace doctor .*--deep' "$BATS_TEST_TMPDIR/out"
-	[ "$(grep -c 'site-packages/nvidia/cuda_cupti/lib/libcupti.so.12: usable' "$BATS_TEST_TMPDIR/out")" = 10 ]
+	# All ten, unless the machine was too busy: then it says so.
+	[ "$(grep -c 'site-packages/nvidia/cuda_cupti/lib/libcupti.so.12: usable' "$BATS_TEST_TMPDIR/out")" = 10 ] ||
+		grep -q 'the search was ended after' "$BATS_TEST_TMPDIR/out"
 }
 
 @test "doctor --root (files that change and vanish) survives and ends" {
