@@ -156,19 +156,19 @@ value() {
 
 @test "metrics (forty clients that never finish their request) still answers" {
 	exporter
-	local host=${URL#http://}
+	local host=${URL#http://} before after
 	for _ in $(seq 30); do
 		(exec 9<>"/dev/tcp/${host%:*}/${host#*:}"; printf 'GET /metrics HTTP/1.1\r\nX: ' >&9; sleep 20) 3>&- &
 	done
 	sleep 0.5
-	local before=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
+	before=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
 	run curl -s -o /dev/null -w '%{http_code} %{time_total}' --max-time 5 "$URL/metrics"
 	assert_output --regexp '^200 0\.'
 	# They are cut off after 10 s, whatever they send.
 	wait_for 14 eval '[ "$(ss -Htn state established "sport = :${host#*:}" | wc -l)" = 0 ]'
-	local after=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
+	after=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
 	assert [ $((after - before)) -lt 4096 ]
-	kill $(jobs -p) 2>/dev/null || true
+	jobs -p | xargs -r kill 2>/dev/null || true
 }
 
 @test "metrics (--by-pid, 300 processes come and go) keeps to its label sets" {
@@ -281,8 +281,9 @@ value() {
 	export CUDA_TRACE_GUEST=$CROWD
 	exporter --events kernels
 	# The same file under another name: probes belong to files.
-	ln "$CROWD" $'a"b\\\nc' || skip "needs hard links"
-	./$'a"b\\\nc' --wait-ms 5000 >crowd.out
+	local name=$'a"b\\\nc'
+	ln "$CROWD" "$name" || skip "needs hard links"
+	"./$name" --wait-ms 5000 >crowd.out
 	sleep 0.3
 	scrape
 	run grep -cF 'cuda_kernel_launches_total{comm="a\"b\\\\x0ac",' scrape

@@ -21,7 +21,7 @@ teardown() {
 
 # A program that goes on for a while: 200 launches a second of five kernels, 1 to 16 us each.
 slow_crowd() {
-	start crowd env CUDA_TRACE_GUEST= "$CROWD" --launches "${1:-3000}" --rate 200 --names 5 --wait-ms 5000
+	start crowd env CUDA_TRACE_GUEST= "$CROWD" --launches 3000 --rate 200 --names 5 --wait-ms 5000
 }
 
 # screen COLUMNS LINES ARGS...: top in a terminal of that size, with its guest in the environment.
