@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "bpf/aggregate.skel.h"
 
-#define DEFAULT_QUEUE_SAMPLE 64
+#define DEFAULT_QUEUE_SAMPLE 256
 #define CHUNK		     1024   /* keys a system call */
 #define LONGEST_WAIT_US	     100000 /* for a batch that was preempted in the middle */
 

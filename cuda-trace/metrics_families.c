@@ -322,7 +322,7 @@ static const struct family {
 	 SUM(busy_ns),
 	 NULL},
 	{{METRIC_HISTOGRAM, "cuda_kernel_queue_seconds", "seconds",
-	  "Time from the launch call to the start on the GPU, of one kernel in 64."},
+	  "Time from the launch call to the start on the GPU, of one kernel in 256."},
 	 write_histogram,
 	 SUM(queue),
 	 &ns_bounds},
