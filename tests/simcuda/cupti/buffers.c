@@ -13,6 +13,7 @@
 #include "tests/simcuda/cupti/tracer.h"
 
 #define OFFSET_AGE	 10000000  /* ns: for so long is CUPTI's clock not read again */
+#define CROWDED		 4	   /* buffers that wait */
 #define BUFFER_REQUESTED (7 << 16) /* CUPTI's number of that overhead */
 
 struct buffer {
@@ -49,6 +50,7 @@ static bool worker_started, worker_wanted;
 
 static _Atomic(CUpti_BufferRequested) requested;
 static _Atomic(CUpti_BufferCompleted) completed;
+static _Atomic uint64_t waiting; /* buffers set aside and not given back yet */
 static _Atomic uint64_t written, dropped, dropped_new, given, taken_back;
 
 void buffers__counts(uint64_t *records, uint64_t *lost, uint64_t *out)
@@ -82,6 +84,7 @@ static void sink__set_aside(struct sink *sink)
 {
 	if (!sink->current)
 		return;
+	atomic_fetch_add(&waiting, 1);
 	*sink->last_full = sink->current;
 	sink->last_full = &sink->current->next;
 	sink->current = NULL;
@@ -232,29 +235,6 @@ static bool sink__request_and_tell(struct sink *sink)
 	return true;
 }
 
-void buffers__add(const struct simcuda_record *record)
-{
-	size_t size = version__size(record->kind);
-	struct sink *sink = sink__mine();
-
-	if (atomic_load(&dropped) < settings__get()->drop) {
-		drop();
-		return;
-	}
-	pthread_mutex_lock(&sink->lock);
-	if (sink->current && !buffer__has_room(sink->current, size))
-		sink__set_aside(sink);
-	if (!sink->current && !sink__request_and_tell(sink)) {
-		drop();
-	} else if (!buffer__has_room(sink->current, size)) {
-		drop();
-		sink__set_aside(sink);
-	} else {
-		sink__append(sink, record);
-	}
-	pthread_mutex_unlock(&sink->lock);
-}
-
 /* Where a record has its start and end, 0: it has none that the GPU has to supply. */
 static size_t place_of_times(uint32_t kind)
 {
@@ -312,6 +292,7 @@ static struct buffer *sink__collect(struct sink *sink, uint64_t now, bool flush,
 		}
 		*at = buffer->next;
 		buffer->next = NULL;
+		atomic_fetch_sub(&waiting, 1);
 		*last = buffer;
 		last = &buffer->next;
 	}
@@ -345,6 +326,35 @@ static uint64_t deliver(bool flush, bool force)
 	}
 	pthread_mutex_unlock(&deliver_lock);
 	return next;
+}
+
+void buffers__add(const struct simcuda_record *record)
+{
+	size_t size = version__size(record->kind);
+	struct sink *sink = sink__mine();
+	bool full;
+
+	if (atomic_load(&dropped) < settings__get()->drop) {
+		drop();
+		return;
+	}
+	pthread_mutex_lock(&sink->lock);
+	full = sink->current && !buffer__has_room(sink->current, size);
+	if (full)
+		sink__set_aside(sink);
+	if (!sink->current && !sink__request_and_tell(sink)) {
+		drop();
+	} else if (!buffer__has_room(sink->current, size)) {
+		drop();
+		sink__set_aside(sink);
+	} else {
+		sink__append(sink, record);
+	}
+	pthread_mutex_unlock(&sink->lock);
+	/* As fast as this launches, no worker could keep up: the launching thread takes its turn.
+	 */
+	if (full && atomic_load_explicit(&waiting, memory_order_relaxed) > CROWDED)
+		deliver(false, false);
 }
 
 void buffers__flush(bool force)
