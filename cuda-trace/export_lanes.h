@@ -12,7 +12,7 @@
 #include "cuda-trace/report_file.h"
 
 #define LANES_ALL_KEPT (1200 * 1000) /* events: up to so many, each is kept */
-#define LANES_CELLS    (1000 * 1000)  /* cells of all lanes together */
+#define LANES_CELLS    (1000 * 1000) /* cells of all lanes together */
 #define LANES_MAX      256	     /* further streams and threads share one lane */
 
 enum lane_kind { LANE_STREAM, LANE_WAITS, LANE_DRIVER, LANE_RUNTIME, LANE_RANGES, LANE_OTHERS };

@@ -19,7 +19,7 @@ struct report_file {
 
 /* Errors are printed. A spool without a finished file is imported first, under the file's name. */
 int report_file__open(struct report_file *file, const char *path);
-/* Does the file (not what was made beside it) have this table, and this column in it (NULL = any)? */
+/* Does the file, not what was made beside it, have this table and column (NULL = any)? */
 bool report_file__has(const struct report_file *file, const char *table, const char *column);
 /* The first column of the first row; fallback if there is none or the SQL fails. */
 int64_t report_file__number(const struct report_file *file, const char *sql, int64_t fallback);

@@ -84,7 +84,7 @@ kernels_of() {
 	sleep 60 >gate &
 	echo $! >>started
 	CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
-	local program=$! record
+	local program=$!
 	start stat "$CUDA_TRACE" stat --json -o stat.json -p $program
 	start record "$CUDA_TRACE" record -q -o r.db -p $program
 	sleep 2
@@ -185,8 +185,8 @@ kernels_of() {
 
 @test "record (killed at any moment) leaves a file that opens and holds all but the last second" {
 	requires sqlite3
-	local i killed last
-	for i in 1 2 3 4 5 6; do
+	local killed last
+	for _ in 1 2 3 4 5 6; do
 		rm -f k.db*
 		"$FEEDER" -n 100000000 -r 100000 k.db >/dev/null 2>&1 &
 		sleep "1.$((RANDOM % 10))"

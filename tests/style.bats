@@ -66,7 +66,7 @@ ours() {
 }
 
 @test "files (all) have no TODO, no trailing blanks, and end with a newline" {
-	run git grep -nwE 'TODO|FIXME|XXX|HACK' -- ':!tests/style.bats'
+	run git grep -InwE 'TODO|FIXME|XXX|HACK' -- ':!tests/style.bats'
 	assert_output ""
 	run git grep -nIE '[ 	]+$' -- ':!*.md' ':!docs/*' ':!tests/**/*.out'
 	assert_output ""

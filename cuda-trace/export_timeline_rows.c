@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The timeline's events: one function for each kind of row. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include "cuda-trace/export_timeline.h"
+#include "cuda-trace/text.h"
+
+/* Columns that all rows of the GPU begin with. */
+enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, GLOBAL, FIRST_OWN };
+#define GPU_COLUMNS "start, end, deviceId, contextId, streamId, correlationId, globalPid"
+
+struct gpu_row {
+	int64_t start, end, device, context, stream, correlation, global, pid;
+};
+
+/* False for a row whose times are no span: it is counted instead. */
+static bool read_gpu_row(struct timeline *timeline, sqlite3_stmt *row, struct gpu_row *gpu)
+{
+	gpu->start = sqlite3_column_int64(row, START);
+	gpu->end = sqlite3_column_int64(row, END);
+	gpu->device = sqlite3_column_int64(row, DEVICE);
+	gpu->context = sqlite3_column_int64(row, CONTEXT);
+	gpu->stream = sqlite3_column_int64(row, STREAM);
+	gpu->correlation = sqlite3_column_int64(row, CORRELATION);
+	gpu->global = sqlite3_column_int64(row, GLOBAL);
+	gpu->pid = timeline__device_pid(timeline, gpu->global, gpu->device);
+	if (gpu->end >= gpu->start)
+		return true;
+	timeline->invalid++;
+	return false;
+}
+
+static void put_gpu_args(struct timeline *timeline, const struct gpu_row *gpu)
+{
+	fprintf(timeline->out,
+		", \"args\": {\"device\": %" PRId64 ", \"context\": %" PRId64
+		", \"stream\": %" PRId64 ", \"correlation\": %" PRId64,
+		gpu->device, gpu->context, gpu->stream, gpu->correlation);
+}
+
+static void end_gpu_row(struct timeline *timeline, const struct gpu_row *gpu)
+{
+	fputs("}}", timeline->out);
+	timeline__put_flow(timeline, false,
+			   timeline__flow_id(timeline, gpu->global, gpu->correlation), gpu->pid,
+			   gpu->stream, gpu->start);
+}
+
+static void put_kernel(struct timeline *timeline, sqlite3_stmt *row)
+{
+	int64_t v[14];
+	struct gpu_row gpu;
+
+	if (!read_gpu_row(timeline, row, &gpu))
+		return;
+	for (int i = 0; i < 14; i++)
+		v[i] = sqlite3_column_int64(row, FIRST_OWN + i);
+	timeline__put_span(timeline, "kernel", export_names__string(timeline->names, v[0]), gpu.pid,
+			   gpu.stream, gpu.start, gpu.end);
+	put_gpu_args(timeline, &gpu);
+	fprintf(timeline->out,
+		", \"queued\": 0, \"registers per thread\": %" PRId64
+		", \"shared memory\": %" PRId64 ", \"grid\": [%" PRId64 ", %" PRId64 ", %" PRId64
+		"], \"block\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]",
+		v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
+	/* Both are means over the GPU's multiprocessors, as Kineto has them. */
+	if (v[9] > 0) {
+		double blocks = (double)v[3] * v[4] * v[5] / v[9];
+
+		fprintf(timeline->out, ", \"blocks per SM\": %.6g, \"warps per SM\": %.6g", blocks,
+			blocks * v[6] * v[7] * v[8] / 32);
+	}
+	if (v[11])
+		fprintf(timeline->out, ", \"graph id\": %" PRId64 ", \"graph node id\": %" PRId64,
+			v[10], v[11]);
+	end_gpu_row(timeline, &gpu);
+}
+
+static void put_bandwidth(struct timeline *timeline, const struct gpu_row *gpu, int64_t bytes)
+{
+	fprintf(timeline->out, ", \"bytes\": %" PRId64, bytes);
+	if (gpu->end > gpu->start)
+		fprintf(timeline->out, ", \"memory bandwidth (GB/s)\": %.6g",
+			(double)bytes / (gpu->end - gpu->start));
+}
+
+static const char *memory_name(int64_t kind)
+{
+	static const char *const names[] = {"Pageable",	      "Pinned",	 "Device",
+					    "Array",	      "Managed", "Device Static",
+					    "Managed Static", "Unknown"};
+
+	return names[kind >= 0 && kind < 7 ? kind : 7];
+}
+
+static void put_memcpy(struct timeline *timeline, sqlite3_stmt *row)
+{
+	static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",
+					    "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
+					    "PtoP",    "HtoD", "DtoH", "DtoD"};
+	int64_t kind = sqlite3_column_int64(row, FIRST_OWN + 1);
+	char name[96];
+	struct gpu_row gpu;
+
+	if (!read_gpu_row(timeline, row, &gpu))
+		return;
+	snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)",
+		 kinds[kind > 0 && kind < 14 ? kind : 0],
+		 memory_name(sqlite3_column_int64(row, FIRST_OWN + 2)),
+		 memory_name(sqlite3_column_int64(row, FIRST_OWN + 3)));
+	timeline__put_span(timeline, "gpu_memcpy", name, gpu.pid, gpu.stream, gpu.start, gpu.end);
+	put_gpu_args(timeline, &gpu);
+	if (kind == 10)
+		fprintf(timeline->out, ", \"fromDevice\": %" PRId64 ", \"toDevice\": %" PRId64,
+			(int64_t)sqlite3_column_int64(row, FIRST_OWN + 4),
+			(int64_t)sqlite3_column_int64(row, FIRST_OWN + 5));
+	put_bandwidth(timeline, &gpu, sqlite3_column_int64(row, FIRST_OWN));
+	end_gpu_row(timeline, &gpu);
+}
+
+static void put_memset(struct timeline *timeline, sqlite3_stmt *row)
+{
+	char name[64];
+	struct gpu_row gpu;
+
+	if (!read_gpu_row(timeline, row, &gpu))
+		return;
+	snprintf(name, sizeof(name), "Memset (%s)",
+		 memory_name(sqlite3_column_type(row, FIRST_OWN + 1) == SQLITE_NULL
+				     ? 7
+				     : sqlite3_column_int64(row, FIRST_OWN + 1)));
+	timeline__put_span(timeline, "gpu_memset", name, gpu.pid, gpu.stream, gpu.start, gpu.end);
+	put_gpu_args(timeline, &gpu);
+	put_bandwidth(timeline, &gpu, sqlite3_column_int64(row, FIRST_OWN));
+	end_gpu_row(timeline, &gpu);
+}
+
+static void put_graph(struct timeline *timeline, sqlite3_stmt *row)
+{
+	char name[64];
+	struct gpu_row gpu;
+
+	if (!read_gpu_row(timeline, row, &gpu))
+		return;
+	snprintf(name, sizeof(name), "CUDA graph %lld",
+		 (long long)sqlite3_column_int64(row, FIRST_OWN));
+	timeline__put_span(timeline, "gpu_user_annotation", name, gpu.pid, gpu.stream, gpu.start,
+			   gpu.end);
+	put_gpu_args(timeline, &gpu);
+	fprintf(timeline->out, ", \"graph id\": %lld",
+		(long long)sqlite3_column_int64(row, FIRST_OWN));
+	end_gpu_row(timeline, &gpu);
+}
+
+static void put_sync(struct timeline *timeline, sqlite3_stmt *row)
+{
+	static const char *const kinds[] = {"Unknown", "Event Sync", "Stream Wait Event",
+					    "Stream Sync", "Context Sync"};
+	int64_t kind = sqlite3_column_int64(row, FIRST_OWN);
+	const char *name = kinds[kind > 0 && kind < 5 ? kind : 0];
+	struct gpu_row gpu;
+
+	if (!read_gpu_row(timeline, row, &gpu))
+		return;
+	if (gpu.stream == UINT32_MAX)
+		gpu.stream = -1;
+	timeline__put_span(timeline, "cuda_sync", name, gpu.pid, gpu.stream + TIMELINE_SYNC_ROWS,
+			   gpu.start, gpu.end);
+	fprintf(timeline->out,
+		", \"args\": {\"cuda_sync_kind\": \"%s\", \"stream\": %" PRId64
+		", \"correlation\": %" PRId64 ", \"device\": %" PRId64 ", \"context\": %" PRId64
+		"}}",
+		name, gpu.stream, gpu.correlation, gpu.device, gpu.context);
+}
+
+/* Without "_v7000" and the like; "_v2" belongs to the name. */
+static void plain_call(char *out, size_t size, const char *name)
+{
+	char *tail;
+
+	snprintf(out, size, "%s", name);
+	tail = strrchr(out, '_');
+	if (tail && tail[1] == 'v' && strlen(tail + 2) >= 4 &&
+	    strspn(tail + 2, "0123456789") == strlen(tail + 2))
+		*tail = '\0';
+}
+
+/* The calls that Kineto lets a flow begin at. */
+static bool begins_flow(const char *name)
+{
+	return strstr(name, "LaunchKernel") || strstr(name, "GraphLaunch") ||
+	       strstr(name, "LaunchCooperative") || strstr(name, "Memcpy") ||
+	       strstr(name, "Memset") || strstr(name, "StreamSynchronize") ||
+	       strstr(name, "DeviceSynchronize") || strstr(name, "StreamWaitEvent");
+}
+
+static void put_call(struct timeline *timeline, sqlite3_stmt *row)
+{
+	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
+	int64_t class = sqlite3_column_int64(row, 2), global = sqlite3_column_int64(row, 3);
+	int64_t correlation = sqlite3_column_int64(row, 4);
+	int64_t pid = global >> 24 & 0xffffff, tid = global & 0xffffff;
+	char name[256];
+
+	if (end < start) {
+		timeline->invalid++;
+		return;
+	}
+	plain_call(name, sizeof(name),
+		   export_names__string(timeline->names, sqlite3_column_int64(row, 5)));
+	timeline__put_span(timeline, class ? "cuda_driver" : "cuda_runtime", name, pid, tid, start,
+			   end);
+	fprintf(timeline->out, ", \"args\": {\"correlation\": %" PRId64, correlation);
+	if (sqlite3_column_int64(row, 6))
+		fprintf(timeline->out, ", \"result\": %lld",
+			(long long)sqlite3_column_int64(row, 6));
+	fputs("}}", timeline->out);
+	if (begins_flow(name))
+		timeline__put_flow(timeline, true, timeline__flow_id(timeline, global, correlation),
+				   pid, tid, start);
+}
+
+static void put_overhead(struct timeline *timeline, sqlite3_stmt *row)
+{
+	static const char *const names[] = {
+		"Unknown",
+		"Unknown",
+		"Driver Compiler",
+		"Buffer Flush",
+		"Instrumentation",
+		"Resource",
+		"Runtime Triggered Module Loading",
+		"Lazy Function Loading",
+		"Command Buffer Full",
+	};
+	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
+	int64_t kind = sqlite3_column_int64(row, 3);
+
+	if (end < start) {
+		timeline->invalid++;
+		return;
+	}
+	timeline__put_span(timeline, "overhead", names[kind > 0 && kind < 9 ? kind : 0], -1,
+			   sqlite3_column_int64(row, 2) & 0xffffff, start, end);
+	fputs("}", timeline->out);
+}
+
+static void put_range(struct timeline *timeline, sqlite3_stmt *row)
+{
+	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
+	int64_t global = sqlite3_column_int64(row, 2);
+	const char *text = (const char *)sqlite3_column_text(row, 4);
+	char shown[1024];
+
+	if (end < start) {
+		timeline->invalid++;
+		return;
+	}
+	timeline__put_span(
+		timeline, "user_annotation",
+		text ? text__show(shown, sizeof(shown), text, 0)
+		     : export_names__string(timeline->names, sqlite3_column_int64(row, 3)),
+		global >> 24 & 0xffffff, global & 0xffffff, start, end);
+	fputs("}", timeline->out);
+}
+
+int timeline__put_all_rows(struct timeline *timeline)
+{
+	const struct report_file *file = timeline->file;
+	bool graphs = report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", "graphId");
+	bool gpus = report_file__has(file, "TARGET_INFO_GPU", "smCount");
+	char kernel[512];
+	int err;
+
+	snprintf(kernel, sizeof(kernel),
+		 GPU_COLUMNS ", demangledName, registersPerThread, "
+			     "staticSharedMemory + dynamicSharedMemory, gridX, gridY, gridZ, "
+			     "blockX, blockY, blockZ, %s, %s, graphNodeId",
+		 gpus ? "(SELECT smCount FROM TARGET_INFO_GPU WHERE id = deviceId LIMIT 1)" : "0",
+		 graphs ? "graphId" : "0");
+	err = timeline__put_rows(
+		timeline, "CUPTI_ACTIVITY_KIND_RUNTIME",
+		"start, end, eventClass, globalTid, correlationId, nameId, returnValue", "",
+		put_call);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_KERNEL", kernel, "",
+					 put_kernel);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_MEMCPY",
+					 GPU_COLUMNS
+					 ", bytes, copyKind, srcKind, dstKind, srcDeviceId, "
+					 "dstDeviceId",
+					 "", put_memcpy);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_MEMSET",
+					 GPU_COLUMNS ", bytes, memKind", "", put_memset);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+					 GPU_COLUMNS ", graphExecId", "", put_graph);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+					 GPU_COLUMNS ", syncType", "", put_sync);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_OVERHEAD",
+					 "start, end, globalTid, overheadType", "", put_overhead);
+	if (!err)
+		err = timeline__put_rows(
+			timeline, "NVTX_EVENTS", "start, end, globalTid, textId, text",
+			"WHERE eventType IN (59, 60) AND end IS NOT NULL", put_range);
+	return err;
+}

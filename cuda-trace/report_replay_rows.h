@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a recording as records again. Inside of report_replay*.c.
+ */
+#ifndef CUDA_TRACE_REPORT_REPLAY_ROWS_H
+#define CUDA_TRACE_REPORT_REPLAY_ROWS_H
+
+#include <stddef.h>
+#include "cuda-trace/report_file.h"
+#include "cuda-trace/session.h"
+
+struct replay {
+	const struct report_file *file;
+	const struct sink *sink;
+	struct process **processes; /* in order of appearance */
+	uint8_t **known;	    /* of each: bit per string that its names have */
+	int64_t *keys;		    /* globalPid without its tid */
+	size_t count;
+	size_t recent;	/* the one that the last row was of */
+	char **strings; /* StringIds by id */
+	size_t string_count;
+};
+
+/* A table being played. Column 0 is the process (or thread), 1 the time, the others the record's.
+ */
+struct replay_source {
+	const char *table, *sql;
+	void (*play)(struct replay *replay, sqlite3_stmt *row, size_t process);
+	sqlite3_stmt *row;
+	bool waiting;	  /* a row is there */
+	int64_t earliest; /* its time */
+};
+
+/* Those of one table stand together: the first whose statement fits the file is taken. */
+extern const struct replay_source replay_sources[];
+extern const size_t replay_source_count;
+
+#define REPLAY_SOURCES 16 /* at most */
+
+#endif
