@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Attaching in ways that go wrong elsewhere: to many, to a user's program, by a tool that is killed, to
+# programs that end in every way; and what is left behind.
+
+load helpers
+# shellcheck disable=SC2154 # storm_PID and the like are made by start
+
+
+setup() {
+	requires bpf sim jq
+	OUT=$BATS_TEST_TMPDIR/out
+	JSON=$BATS_TEST_TMPDIR/stat.json
+}
+
+# program NAME PID: the process named NAME that PID is, or has started
+program() {
+	local pid
+	for pid in $2 $(pgrep -P "$2"); do
+		[ "$(cat "/proc/$pid/comm")" = "$1" ] && echo "$pid" && return
+	done
+	return 1
+}
+
+# last_state LOG: what CUPTI's state was after the last change
+last_state() {
+	tail -n 1 "$1" | tr ' ' '\n' | grep -E '^(subscribed|callbacks|kinds)=' | xargs
+}
+
+all_off() {
+	[ "$(last_state "$1")" = "subscribed=0 callbacks=0 kinds=-" ]
+}
+
+@test "attach (tool killed with -9) leaves nothing on in program and kernel, and another tool works" {
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
+	CUDA_INJECTION64_PATH=$GUEST start storm "$SIM" "$WORKLOADS/launch-storm" -s 9 -t 2 -p 100
+	wait_for 5 program launch-storm "$storm_PID"
+	local pid
+	pid=$(program launch-storm "$storm_PID")
+	start tool "$CUDA_TRACE" stat --json -o "$BATS_TEST_TMPDIR/killed.json" -p "$pid"
+	wait_for 5 grep -q 'kinds=[0-9,]*10' "$SIMCUDA_LOG"
+	kill -KILL -- "-$tool_PID"
+	wait_for 5 all_off "$SIMCUDA_LOG"
+	ct stat --json -o "$JSON" -p "$pid" --duration 1
+	json "$JSON" '.totals.launches > 100 and .totals.kernels > 100 and .lost.total == 0'
+	finished "$storm_PID"
+	assert_equal "$status" 0
+	[ ! -s "$BATS_TEST_TMPDIR/storm.err" ] || fail "$(cat "$BATS_TEST_TMPDIR/storm.err")"
+}
+
+@test "attach (50 processes at once) counts each of them" {
+	cat >"$BATS_TEST_TMPDIR/many" <<-'EOF'
+		for _ in $(seq 50); do "$WORKLOADS/saxpy" --size 1000 & done
+		wait
+	EOF
+	ct stat --json -o "$JSON" -- "$SIM" bash "$BATS_TEST_TMPDIR/many" >"$OUT"
+	assert_equal "$(grep -c '^expect ' "$OUT")" 50
+	assert_equal "$(json "$JSON" '[.processes[] | select(.kernels > 0)] | length')" 50
+	assert_equal "$(json "$JSON" .totals.kernels)" \
+		"$(grep -o ' kernels=[0-9]*' "$OUT" | awk -F= '{s += $2} END {print s}')"
+	json "$JSON" '.lost.total == 0'
+}
+
+@test "attach (8 threads as fast as they can) sees every launch or says what was lost" {
+	ct stat -e kernels --json -o "$JSON" -- "$SIM" "$WORKLOADS/launch-storm" -n 30000 -t 8 >"$OUT"
+	local missing
+	missing=$(($(expect_key "$OUT" launches) + $(expect_key "$OUT" kernels) -
+		$(json "$JSON" '.totals.launches + .totals.kernels')))
+	assert_equal "$missing" "$(json "$JSON" '.lost.total | tostring')"
+}
+
+@test "attach (a program of another user, started by the tool) sees it" {
+	chmod 755 "$BATS_TEST_TMPDIR"
+	ct stat --json -o "$JSON" -- setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$SIM" "$WORKLOADS/saxpy" >"$OUT"
+	assert_equal "$(json "$JSON" .totals.kernels)" "$(expect_key "$OUT" kernels)"
+}
+
+@test "attach (a program that forks after cuInit) counts the parent, and the children are well" {
+	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/forks" >"$OUT"
+	assert_equal "$(json "$JSON" .totals.launches)" "$(expect_key "$OUT" launches)"
+	assert_equal "$(json "$JSON" .totals.kernels)" "$(expect_key "$OUT" kernels)"
+}
+
+@test "attach (every way to end) leaves output and status as they are without the guest" {
+	local mode plain traced
+	for mode in return exit _exit signal kill abort exec pthread_exit destroy; do
+		plain=0 traced=0
+		sim "$WORKLOADS/early-exit" "$mode" >"$BATS_TEST_TMPDIR/plain" 2>/dev/null || plain=$?
+		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$mode" \
+			>"$BATS_TEST_TMPDIR/traced" 2>"$BATS_TEST_TMPDIR/err" || traced=$?
+		assert_equal "$mode $traced" "$mode $plain"
+		diff "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/traced"
+	done
+}
+
+@test "attach (ended by exit, return or another thread) has every kernel" {
+	local mode
+	for mode in return exit pthread_exit destroy; do
+		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$mode" >"$OUT"
+		assert_equal "$mode $(json "$JSON" .totals.kernels)" "$mode $(expect_key "$OUT" kernels)"
+		json "$JSON" '.lost.total == 0 and .lost.killed == 0'
+	done
+}
