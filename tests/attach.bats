@@ -6,7 +6,6 @@
 load helpers
 # shellcheck disable=SC2154 # storm_PID and the like are made by start
 
-
 setup() {
 	requires bpf sim jq
 	OUT=$BATS_TEST_TMPDIR/out
@@ -66,7 +65,11 @@ all_off() {
 	local missing
 	missing=$(($(expect_key "$OUT" launches) + $(expect_key "$OUT" kernels) -
 		$(json "$JSON" '.totals.launches + .totals.kernels')))
-	assert_equal "$missing" "$(json "$JSON" '.lost.total | tostring')"
+	# What was lost unread may have been a record of a stream or a context, too.
+	local lost
+	lost=$(json "$JSON" '.lost.total | tostring')
+	[ "$lost" -ge "$missing" ] && [ "$lost" -le $((missing + 50)) ] ||
+		fail "$missing missing, $lost said to be lost"
 }
 
 @test "attach (a program of another user, started by the tool) sees it" {
