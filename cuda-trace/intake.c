@@ -415,7 +415,7 @@ void intake__lost(const struct intake *intake, const struct stream_counters *ker
 		/* A batch that found no room leaves a gap in the numbers, too: say it once. */
 		lost[SESSION_LOST_MISSED] += missed > known ? missed - known : 0;
 	}
-	lost[SESSION_LOST_RING_FULL] += kernel->ring_full_other;
+	lost[SESSION_LOST_RING_FULL_NAMES] = kernel->ring_full_other;
 	lost[SESSION_LOST_UNREADABLE] += kernel->unreadable_other;
 	lost[SESSION_LOST_MALFORMED] = intake->malformed;
 	lost[SESSION_LOST_KILLED] = intake->killed;

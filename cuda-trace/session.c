@@ -45,7 +45,8 @@ struct session {
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */
 	int hellos;
-	size_t turn; /* bytes handled since the last look at the clock */
+	uint64_t names_lost; /* for want of room, when they were last asked for */
+	size_t turn;	     /* bytes handled since the last look at the clock */
 	bool finished;
 	void (*file_found)(void *context, const char *path);
 	void *file_context;
@@ -318,12 +319,17 @@ static void note_nameless(void *context, struct process *process)
 /* Another tool may hold the bell that we pulled: then guests did not notice that we came. */
 static void ask_again(struct session *session, uint64_t now)
 {
+	struct session_lost_counts lost;
 	bool nameless = false;
 
 	if (now < session->next_hello || session->hellos >= MOST_HELLOS)
 		return;
 	session->next_hello = now + HELLO_MS;
 	session__each_process(session, note_nameless, &nameless);
+	session__lost(session, &lost);
+	if (lost.session[SESSION_LOST_RING_FULL_NAMES] > session->names_lost)
+		nameless = true;
+	session->names_lost = lost.session[SESSION_LOST_RING_FULL_NAMES];
 	if (!nameless)
 		return;
 	session->hellos++;

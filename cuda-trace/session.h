@@ -17,6 +17,7 @@ struct session;
  * cuda_lost_reason. X(enumerator, stable key, text) */
 #define SESSION_LOST_REASONS(X)                                                          \
 	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly") \
+	X(RING_FULL_NAMES, "ring_full_names", "the same: names, states and ends of processes") \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")               \
 	X(MISSED, "missed", "numbered by the guest, but never arrived")                  \
 	X(MALFORMED, "malformed", "records that made no sense")                          \

@@ -16,7 +16,7 @@
 #include "libcupti-usdt/probes.h"
 
 #define MOST_FILES     512 /* what the eBPF side has room for, and no machine should need */
-#define SCAN_NS	       (5 * 1000000L) /* of each second, once everything was looked at */
+#define SCAN_NS	       (10 * 1000000L) /* of each second, once everything was looked at */
 #define YOUNG_SCANS    10 /* a new process may load CUDA late: looked at more often at first */
 #define MOST_PROCESSES 65536
 
@@ -146,7 +146,8 @@ static long now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	/* Not the wall clock: on a busy machine that runs without us. */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
@@ -201,10 +202,11 @@ void targets__scan(struct targets *targets, targets_found found, targets_look lo
 	size_t turn = 0;
 
 	carry_over(targets, list, n);
-	for (size_t i = 0; i < n; i++) {
+	/* The newest first: numbers rise, and what runs for long has been looked at. */
+	for (size_t i = n; i-- > 0;) {
 		if (targets->scanned && (list[i].looks >= YOUNG_SCANS || now_ns() > until))
 			continue;
-		list[i].looks++;
+		list[i].looks = targets->scanned ? list[i].looks + 1 : YOUNG_SCANS;
 		look_at(targets, list[i].pid, found, context);
 		if (look)
 			look(context, list[i].pid);
