@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* clang-format off */
 /*
  * CONTRACT 2: what the eBPF programs hand to the tool: ring-buffer records, settings, counters.
  * Included by bpf/ and cuda-trace/ only. Both are built together, so there is no version here.

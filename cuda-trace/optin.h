@@ -25,8 +25,8 @@ bool optin__off(void);
 
 /* The guest's file, "" when it is not installed; true if the loader finds it by its bare name. */
 bool optin__guest(const char *root, char path[PATH_MAX]);
-/* What CUDA_INJECTION64_PATH is to be: the bare name where that works, since it is the same on every
- * architecture; else the whole path. 0 or -ENOENT. */
+/* What CUDA_INJECTION64_PATH is to be: the bare name where that works, since it is the same on
+ * every architecture; else the whole path. 0 or -ENOENT. */
 int optin__value(const char *root, char value[PATH_MAX]);
 /* Does this value of CUDA_INJECTION64_PATH mean our guest? */
 bool optin__ours(const char *value);
