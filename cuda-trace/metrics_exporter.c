@@ -219,10 +219,10 @@ int exporter__poll(struct exporter *exporter)
 	return err == -EINTR ? 0 : err;
 }
 
-int exporter__scrape(struct exporter *exporter, bool openmetrics, char **text, size_t *size)
+int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **text, size_t *size)
 {
 	struct exposition exposition = {
-		.openmetrics = openmetrics,
+		.openmetrics = form == EXPORTER_OPENMETRICS,
 		.created = exporter->options.created,
 	};
 
@@ -234,6 +234,7 @@ int exporter__scrape(struct exporter *exporter, bool openmetrics, char **text, s
 	live__poll(exporter->live, 0);
 	collect(exporter);
 	exporter->view.scrapes++;
+	exporter->view.embedded = form == EXPORTER_TEXTFILE;
 	live__state(exporter->live, &exporter->view.state);
 	families__write(&exposition, &exporter->view);
 	pthread_mutex_unlock(&exporter->lock);

@@ -36,13 +36,20 @@ struct exporter_view {
 	double collect_seconds; /* what reading the maps took, the last time */
 	uint64_t postponed;	/* collects that a busy batch held up */
 	uint64_t scrapes;
+	bool embedded; /* another exporter hands the document out, beside its own process_* */
 };
 
 struct exporter *exporter__open(const struct exporter_options *options);
 /* Names, states, ends; now and then a collect, so that the kernel's maps stay small. */
 int exporter__poll(struct exporter *exporter);
+enum exporter_form {
+	EXPORTER_TEXT, /* format 0.0.4 */
+	EXPORTER_OPENMETRICS,
+	EXPORTER_TEXTFILE, /* 0.0.4, to be handed out by another exporter */
+};
+
 /* A whole document in *text (to be freed). 0 or -errno. */
-int exporter__scrape(struct exporter *exporter, bool openmetrics, char **text, size_t *size);
+int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **text, size_t *size);
 void exporter__close(struct exporter *exporter);
 
 /* metrics_families.c: writes all families. */

@@ -231,7 +231,8 @@ static struct document *make_document(struct http *http, bool openmetrics)
 		return NULL;
 	}
 	document->http = http;
-	if (!exporter__scrape(http->exporter, openmetrics, &document->text, &document->size))
+	if (!exporter__scrape(http->exporter, openmetrics ? EXPORTER_OPENMETRICS : EXPORTER_TEXT,
+			      &document->text, &document->size))
 		return document;
 	free_document(document);
 	return NULL;

@@ -190,5 +190,7 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 	write_records(exposition, view);
 	write_series(exposition, view);
 	write_cost(exposition, view);
-	write_process(exposition, view);
+	/* node_exporter has its own: a second sample of that name would spoil the whole scrape. */
+	if (!view->embedded)
+		write_process(exposition, view);
 }

@@ -53,7 +53,7 @@ int textfile__write(struct exporter *exporter, const char *path)
 {
 	char *text = NULL;
 	size_t size = 0;
-	int err = exporter__scrape(exporter, false, &text, &size);
+	int err = exporter__scrape(exporter, EXPORTER_TEXTFILE, &text, &size);
 
 	if (!err)
 		err = strcmp(path, "-") ? replace(path, text, size)

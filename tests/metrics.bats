@@ -239,6 +239,8 @@ value() {
 	run promtool check metrics <scrape
 	assert_success
 	assert_output ""
+	# node_exporter has these itself.
+	run ! grep -E '^(process_|go_)| [0-9.e+]+ [0-9]{10,}$' scrape
 	kill -TERM "$exporter_PID"
 	finished "$exporter_PID"
 	assert_equal "$status" 0
