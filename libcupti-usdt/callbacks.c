@@ -19,6 +19,7 @@
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
@@ -87,6 +88,10 @@ void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *
 	case CUPTI_DOMAIN_DRIVER:
 	case CUPTI_DOMAIN_RUNTIME:
 		api_callback(domain, cbid, data);
+		break;
+	case CUPTI_DOMAIN_NVTX:
+		if (atomic_load_explicit(&groups_on, memory_order_relaxed) & BIT(NVTX))
+			nvtx__callback(cbid, data);
 		break;
 	case CUPTI_DOMAIN_RESOURCE:
 		control__context_ends();

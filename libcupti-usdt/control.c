@@ -11,6 +11,8 @@
  */
 #include "libcupti-usdt/control.h"
 
+#include <errno.h>
+
 #include "libcupti-usdt/activity.h"
 #include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/buffers.h"
@@ -22,6 +24,7 @@
 #include "libcupti-usdt/flusher.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
+#include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
@@ -222,9 +225,12 @@ static void close_session(void)
 
 static void switch_groups(uint32_t wanted)
 {
-	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | api_calls__groups();
+	uint32_t host =
+		BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | api_calls__groups();
 	uint32_t fewer = groups_on & ~wanted, missing;
 
+	if (wanted & BIT(NVTX) && nvtx__open())
+		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);

@@ -78,4 +78,61 @@ struct runtime_params {
 	uint64_t stream;
 };
 
+/* NVTX calls. X(name without nvtx, number) */
+#define NVTX_CALLS(X)                \
+	X(MarkA, 1)                  \
+	X(MarkEx, 3)                 \
+	X(RangeStartA, 4)            \
+	X(RangeStartW, 5)            \
+	X(RangeStartEx, 6)           \
+	X(RangeEnd, 7)               \
+	X(RangePushA, 8)             \
+	X(RangePushW, 9)             \
+	X(RangePushEx, 10)           \
+	X(RangePop, 11)              \
+	X(DomainMarkEx, 30)          \
+	X(DomainRangeStartEx, 31)    \
+	X(DomainRangeEnd, 32)        \
+	X(DomainRangePushEx, 33)     \
+	X(DomainRangePop, 34)        \
+	X(DomainRegisterStringA, 39) \
+	X(DomainCreateA, 41)
+
+enum nvtx_cbid {
+#define NVTX_CBID(name, number) NVTX_##name = number,
+	NVTX_CALLS(NVTX_CBID)
+#undef NVTX_CBID
+};
+
+/* nvtxEventAttributes_t */
+struct nvtx_attributes {
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type, reserved;
+	uint64_t payload;
+	int32_t message_type;
+	const char *message;
+};
+
+#define NVTX_MESSAGE_ASCII	1
+#define NVTX_MESSAGE_REGISTERED 3
+
+/* Without a domain, and of nvtxDomainCreateA. */
+union nvtx_params {
+	const char *text;
+	const struct nvtx_attributes *attributes;
+	uint64_t range;
+};
+
+struct nvtx_domain_params {
+	uint64_t domain;
+	union {
+		const struct nvtx_attributes *attributes;
+		const char *text; /* nvtxDomainRegisterStringA */
+		uint64_t range;
+	};
+};
+
 #endif

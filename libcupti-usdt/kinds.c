@@ -143,6 +143,7 @@ struct cbid_set {
 };
 
 static struct cbid_set cbids_on;
+static bool nvtx_on;
 
 static void include(struct cbid_set *set, int domain, uint32_t cbid)
 {
@@ -187,6 +188,14 @@ static void switch_to(void *subscriber, const struct cbid_set *set)
 		}
 }
 
+/* NVTX calls come only where somebody asked for them at the program's start: as a whole then. */
+static void switch_nvtx(void *subscriber, bool on)
+{
+	if (on != nvtx_on)
+		cupti_api__get()->EnableDomain(on, subscriber, CUPTI_DOMAIN_NVTX);
+	nvtx_on = on;
+}
+
 void cbids__switch(void *subscriber, uint32_t groups)
 {
 	const uint32_t families = api_calls__groups() | BIT(API_ERROR);
@@ -203,9 +212,11 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		include_families(&set, groups);
 	}
 	switch_to(subscriber, &set);
+	switch_nvtx(subscriber, groups & BIT(NVTX));
 }
 
 void cbids__forget(void)
 {
 	memset(&cbids_on, 0, sizeof(cbids_on));
+	nvtx_on = false;
 }

@@ -31,7 +31,7 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
 
-#define RINGS	  96
+#define RINGS	  RINGS_MAX
 #define SLOTS	  512U		  /* power of 2 */
 #define FLUSH_AT  (SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
 #define BATCH_MAX (CUDA_BATCH_MAX / RING_RECORD_MAX)
@@ -47,6 +47,8 @@ _Static_assert(offsetof(struct cuda_launch, start) == offsetof(struct stamped, s
 _Static_assert(offsetof(struct cuda_launch, end) == offsetof(struct stamped, end), "layout");
 _Static_assert(offsetof(struct cuda_api, start) == offsetof(struct stamped, start), "layout");
 _Static_assert(offsetof(struct cuda_api, end) == offsetof(struct stamped, end), "layout");
+_Static_assert(offsetof(struct cuda_nvtx, start) == offsetof(struct stamped, start), "layout");
+_Static_assert(offsetof(struct cuda_nvtx, end) == offsetof(struct stamped, end), "layout");
 
 /* All of one size, so that neighbours of one group are a batch as they lie. */
 struct slot {
@@ -202,6 +204,11 @@ struct ring *rings__mine(void)
 	struct ring *ring = key_made ? pthread_getspecific(key) : NULL;
 
 	return ring ? ring : take();
+}
+
+uint32_t ring__index(const struct ring *ring)
+{
+	return ring - rings;
 }
 
 uint32_t ring__tid(const struct ring *ring)

@@ -18,6 +18,9 @@ int rings__prepare(void);
 /* The calling thread's ring, or NULL when none is left; each function below takes either. */
 struct ring;
 struct ring *rings__mine(void);
+/* Which of them it is; not for NULL. */
+#define RINGS_MAX 96
+uint32_t ring__index(const struct ring *ring);
 
 /* Appends a record of at most RING_RECORD_MAX bytes whose start and end are stamps. Never waits. */
 #define RING_RECORD_MAX 80

@@ -8,6 +8,8 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <nvtx3/nvToolsExt.h>
+#include <generated_nvtx_meta.h>
 
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
@@ -137,6 +139,22 @@ SAME_WIDTH(runtime_params, stream, cudaLaunchKernel_ptsz_v7000_params, stream);
 SAME_WIDTH(runtime_params, stream, cudaLaunchCooperativeKernel_v9000_params, stream);
 SAME_WIDTH(launch_ex_params, config, cudaLaunchKernelExC_v11060_params, config);
 SAME_WIDTH(graph_params, stream, cudaGraphLaunch_v10000_params, stream);
+
+#define SAME_NVTX_CBID(name, number) SAME_NUMBER(number, CUPTI_CBID_NVTX_nvtx##name);
+NVTX_CALLS(SAME_NVTX_CBID)
+SAME_NUMBER(NVTX_MESSAGE_ASCII, NVTX_MESSAGE_TYPE_ASCII);
+SAME_NUMBER(NVTX_MESSAGE_REGISTERED, NVTX_MESSAGE_TYPE_REGISTERED);
+SAME_WIDTH(nvtx_attributes, size, nvtxEventAttributes_t, size);
+SAME_WIDTH(nvtx_attributes, category, nvtxEventAttributes_t, category);
+SAME_WIDTH(nvtx_attributes, color_type, nvtxEventAttributes_t, colorType);
+SAME_WIDTH(nvtx_attributes, color, nvtxEventAttributes_t, color);
+SAME_WIDTH(nvtx_attributes, message_type, nvtxEventAttributes_t, messageType);
+SAME_WIDTH(nvtx_attributes, message, nvtxEventAttributes_t, message);
+SAME_WIDTH(nvtx_domain_params, domain, nvtxDomainRangePushEx_params, domain);
+SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainRangePushEx_params, core);
+SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainMarkEx_params, core);
+SAME_WIDTH(nvtx_domain_params, range, nvtxDomainRangeEnd_params, core);
+SAME_WIDTH(nvtx_domain_params, text, nvtxDomainRegisterStringA_params, string);
 
 /* Records: a revision of 11.8 or before, then the newest that the toolkit has. */
 #define KERNEL_FIELDS(theirs)                                                     \

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * NVTX calls → records, a range when it ends. Push/pop ranges are kept on a stack a thread (beside
+ * its ring), start/end ranges in a table by id; both are bounded, and a range that finds no room is
+ * counted. Texts of wide characters are left out. Handles of domains and strings that were made
+ * before anybody listened have no name.
+ *
+ * Fears: 1. a thread's ring goes to another thread with ranges still open: the stack knows whose it
+ * is. 2. a pop without a push, a push without a pop: ignored; the stack is bounded. 3. two threads
+ * start and end one range at once: a slot is taken and given back by compare-and-swap.
+ */
+#include "libcupti-usdt/nvtx.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/cupti_calls.h"
+#include "libcupti-usdt/memory.h"
+#include "libcupti-usdt/names.h"
+#include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stamps.h"
+#include "libcupti-usdt/status.h"
+
+#define DEPTH  16
+#define STARTS 256U  /* power of 2 */
+#define KNOWN  1024U /* handles; power of 2 */
+#define PROBES 16U
+
+enum nvtx_kind { NVTX_MARK = 1, NVTX_PUSHED = 2, NVTX_STARTED = 3 };
+
+struct range {
+	uint64_t start; /* stamp */
+	uint32_t text, domain, color, category;
+};
+
+struct stack {
+	uint32_t tid; /* whose ranges these are */
+	uint32_t depth;
+	struct range ranges[DEPTH];
+};
+
+struct started {
+	_Atomic(uint64_t) id; /* 0 = free, ~0 = being written */
+	struct range range;
+};
+
+struct known {
+	_Atomic(uint64_t) handle;
+	_Atomic(uint32_t) name;
+};
+
+static struct tables {
+	struct stack stacks[RINGS_MAX];
+	struct started started[STARTS];
+	struct known known[KNOWN];
+} * tables;
+
+int nvtx__open(void)
+{
+	if (!tables)
+		tables = memory__map(sizeof(*tables));
+	return tables ? 0 : -ENOMEM;
+}
+
+static void learn(uint64_t handle, const char *name)
+{
+	uint32_t id = names__intern_text(name);
+
+	for (uint32_t i = 0; handle && i < PROBES; i++) {
+		struct known *known = &tables->known[((handle >> 4) + i) & (KNOWN - 1)];
+		uint64_t none = 0;
+
+		if (atomic_compare_exchange_strong(&known->handle, &none, handle) ||
+		    none == handle) {
+			atomic_store(&known->name, id);
+			return;
+		}
+	}
+}
+
+static uint32_t name_of(uint64_t handle)
+{
+	for (uint32_t i = 0; handle && i < PROBES; i++) {
+		struct known *known = &tables->known[((handle >> 4) + i) & (KNOWN - 1)];
+
+		if (atomic_load(&known->handle) == handle)
+			return atomic_load(&known->name);
+	}
+	return 0;
+}
+
+static struct range make_range(uint64_t domain, const char *text)
+{
+	return (struct range){.start = stamps__now(),
+			      .text = names__intern_text(text),
+			      .domain = name_of(domain)};
+}
+
+static struct range make_range_ex(uint64_t domain, const struct nvtx_attributes *attributes)
+{
+	struct range range = make_range(domain, NULL);
+
+	if (!attributes || attributes->size < sizeof(*attributes))
+		return range;
+	range.color = attributes->color_type ? attributes->color : 0;
+	range.category = attributes->category;
+	if (attributes->message_type == NVTX_MESSAGE_ASCII)
+		range.text = names__intern_text(attributes->message);
+	else if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
+		range.text = name_of((uintptr_t)attributes->message);
+	return range;
+}
+
+static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, uint32_t depth)
+{
+	struct ring *ring = rings__mine();
+	struct cuda_nvtx to = {
+		.head = {.kind = CUDA_RECORD_NVTX, .size = sizeof(to)},
+		.start = range->start,
+		.end = kind == NVTX_MARK ? range->start : stamps__now(),
+		.range = id,
+		.tid = ring__tid(ring),
+		.text = range->text,
+		.domain = range->domain,
+		.color = range->color,
+		.category = range->category,
+		.kind = kind,
+		.depth = depth,
+	};
+
+	if (sites__batch_wanted(CUDA_GROUP_NVTX))
+		ring__append(ring, CUDA_GROUP_NVTX, &to.head);
+	if (site_wanted(nvtx)) {
+		to.start = stamps__to_ns(to.start);
+		to.end = stamps__to_ns(to.end);
+		site__nvtx(&to, names__text(to.text), names__text(to.domain));
+	}
+}
+
+static struct stack *my_stack(void)
+{
+	struct ring *ring = rings__mine();
+	struct stack *stack = ring ? &tables->stacks[ring__index(ring)] : NULL;
+
+	if (stack && stack->tid != ring__tid(ring)) {
+		stack->tid = ring__tid(ring);
+		stack->depth = 0;
+	}
+	return stack;
+}
+
+static void push(struct range range)
+{
+	struct stack *stack = my_stack();
+
+	if (!stack || stack->depth == DEPTH)
+		status__lost(CUDA_LOST_THREADS_FULL, 1);
+	else
+		stack->ranges[stack->depth++] = range;
+}
+
+/* The innermost range of that domain: each domain has its own order. */
+static void pop(uint64_t domain)
+{
+	struct stack *stack = my_stack();
+	uint32_t name = name_of(domain);
+
+	for (uint32_t i = stack ? stack->depth : 0; i-- > 0;) {
+		if (stack->ranges[i].domain != name)
+			continue;
+		send(&stack->ranges[i], NVTX_PUSHED, 0, i);
+		memmove(&stack->ranges[i], &stack->ranges[i + 1],
+			(stack->depth - i - 1) * sizeof(stack->ranges[0]));
+		stack->depth--;
+		return;
+	}
+}
+
+static void start(struct range range, uint64_t id)
+{
+	for (uint32_t i = 0; id && i < PROBES; i++) {
+		struct started *slot = &tables->started[(id + i) & (STARTS - 1)];
+		uint64_t none = 0;
+
+		if (!atomic_compare_exchange_strong(&slot->id, &none, UINT64_MAX))
+			continue;
+		slot->range = range;
+		atomic_store_explicit(&slot->id, id, memory_order_release);
+		return;
+	}
+	if (id)
+		status__lost(CUDA_LOST_THREADS_FULL, 1);
+}
+
+static void end(uint64_t id)
+{
+	for (uint32_t i = 0; id && i < PROBES; i++) {
+		struct started *slot = &tables->started[(id + i) & (STARTS - 1)];
+		uint64_t mine = id;
+		struct range range;
+
+		if (!atomic_compare_exchange_strong(&slot->id, &mine, UINT64_MAX))
+			continue;
+		range = slot->range;
+		atomic_store_explicit(&slot->id, 0, memory_order_release);
+		send(&range, NVTX_STARTED, id, 0);
+		return;
+	}
+}
+
+static uint64_t result_of(const struct cupti_nvtx_data *data)
+{
+	return data->return_value ? *(const uint64_t *)data->return_value : 0;
+}
+
+static void mark(struct range range)
+{
+	send(&range, NVTX_MARK, 0, 0);
+}
+
+static void plain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
+{
+	const union nvtx_params *params = data->params;
+
+	switch (cbid) {
+	case NVTX_MarkA:
+		mark(make_range(0, params->text));
+		break;
+	case NVTX_MarkEx:
+		mark(make_range_ex(0, params->attributes));
+		break;
+	case NVTX_RangePushA:
+		push(make_range(0, params->text));
+		break;
+	case NVTX_RangePushEx:
+		push(make_range_ex(0, params->attributes));
+		break;
+	case NVTX_RangePushW:
+		push(make_range(0, NULL));
+		break;
+	case NVTX_RangePop:
+		pop(0);
+		break;
+	case NVTX_RangeStartA:
+		start(make_range(0, params->text), result_of(data));
+		break;
+	case NVTX_RangeStartEx:
+		start(make_range_ex(0, params->attributes), result_of(data));
+		break;
+	case NVTX_RangeStartW:
+		start(make_range(0, NULL), result_of(data));
+		break;
+	case NVTX_RangeEnd:
+		end(params->range);
+		break;
+	}
+}
+
+static void domain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
+{
+	const struct nvtx_domain_params *params = data->params;
+
+	switch (cbid) {
+	case NVTX_DomainMarkEx:
+		mark(make_range_ex(params->domain, params->attributes));
+		break;
+	case NVTX_DomainRangePushEx:
+		push(make_range_ex(params->domain, params->attributes));
+		break;
+	case NVTX_DomainRangePop:
+		pop(params->domain);
+		break;
+	case NVTX_DomainRangeStartEx:
+		start(make_range_ex(params->domain, params->attributes), result_of(data));
+		break;
+	case NVTX_DomainRangeEnd:
+		end(params->range);
+		break;
+	case NVTX_DomainRegisterStringA:
+		learn(result_of(data), params->text);
+		break;
+	case NVTX_DomainCreateA:
+		learn(result_of(data), ((const union nvtx_params *)data->params)->text);
+		break;
+	}
+}
+
+void nvtx__callback(uint32_t cbid, const struct cupti_nvtx_data *data)
+{
+	if (!tables)
+		return;
+	if (cbid < NVTX_DomainMarkEx)
+		plain_call(cbid, data);
+	else
+		domain_call(cbid, data);
+}

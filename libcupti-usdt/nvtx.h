@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* NVTX ranges and marks. Callbacks come only to programs started with NVTX_INJECTION64_PATH. */
+#ifndef LIBCUPTI_USDT_NVTX_H
+#define LIBCUPTI_USDT_NVTX_H
+
+#include <stdint.h>
+
+struct cupti_nvtx_data;
+
+int nvtx__open(void);
+/* On any thread of the program's. */
+void nvtx__callback(uint32_t cbid, const struct cupti_nvtx_data *data);
+
+#endif
