@@ -63,8 +63,7 @@ static const struct option_usage usage = {
 	.summary = "Records what PROGRAM or others do with CUDA, for cuda-trace report.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-				      "[OPTIONS] -p PID | -c NAME | -u USER | --cgroup PATH | -a",
-				      NULL},
+				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, rows, options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"

@@ -3,6 +3,7 @@
  * cuda-trace report: answers questions about a recording.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,16 @@ static bool is_special(const char *path)
 	return !lstat(path, &st) && !S_ISREG(st.st_mode);
 }
 
+/* A file of ours: in a folder that others may write to, a link could stand under this name. */
+static FILE *open_partial(const char *path)
+{
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 /* Beside the file first, so that nobody sees half of it and a failure leaves the old one. */
 static int export_to(const struct report_file *file, const char *path,
 		     int (*write)(const struct report_file *file, FILE *out))
@@ -248,7 +259,7 @@ static int export_to(const struct report_file *file, const char *path,
 	}
 	if (asprintf(&partial, special ? "%s" : "%s.unfinished", path) < 0)
 		return -ENOMEM;
-	out = fopen(partial, "we");
+	out = special ? fopen(partial, "we") : open_partial(partial);
 	err = out ? write(file, out) : -errno;
 	if (out && (ferror(out) | fclose(out)) && !err)
 		err = errno ? -errno : -EIO;

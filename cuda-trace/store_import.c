@@ -321,6 +321,7 @@ static int compress_file(const char *path)
 
 	if (!in || asprintf(&packed, "%s.gz", path) < 0)
 		goto cleanup;
+	unlink(packed);
 	fd = open(packed, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd < 0 ? NULL : gzdopen(fd, "wb3");
 	err = out ? 0 : -errno;

@@ -248,6 +248,15 @@ survives() {
 	assert [ "$(ct report --json --kernels copy.db | wc -l)" -gt 0 ]
 }
 
+@test "report --html (a link stands where it writes first) leaves the link's file alone" {
+	feed r.db -n 10
+	echo precious >victim
+	ln -s victim page.html.unfinished
+	ct report --html page.html r.db
+	assert_equal "$(cat victim)" precious
+	grep -q '</html>' page.html
+}
+
 @test "report (the output's disk is full) fails and leaves the old export" {
 	feed r.db -n 1000
 	echo old >out.json
