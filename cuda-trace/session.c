@@ -114,6 +114,8 @@ static uint32_t ring_bytes(uint32_t mib)
 	return bytes;
 }
 
+static int load_guests_only(struct session *session);
+
 static int load(struct session *session)
 {
 	static const char *const names[] = {
@@ -137,13 +139,34 @@ static int load(struct session *session)
 				   session->options.comm, session->options.uid);
 	bpf_map__set_max_entries(skeleton->maps.events, ring_bytes(session->options.ring_mib));
 	err = stream_bpf__load(skeleton);
+	if (err && session->driver)
+		return load_guests_only(session);
 	if (err)
 		fprintf(stderr,
 			"cuda-trace: the kernel refused the eBPF program (%s); Linux 5.15 or newer "
-			"is "
-			"needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
+			"is needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
 			strerror(-err));
 	return err;
+}
+
+/* Kernels before 6.6 do not know the link of the driver programs, and may refuse to load them. */
+static int load_guests_only(struct session *session)
+{
+	int err;
+
+	if (session->options.source == SESSION_DRIVER) {
+		fprintf(stderr, "cuda-trace: --source driver needs Linux 6.6 or newer\n");
+		return -EOPNOTSUPP;
+	}
+	driver_source__free(session->driver);
+	session->driver = NULL;
+	session->options.source = SESSION_GUESTS;
+	stream_bpf__destroy(session->skeleton);
+	session->skeleton = stream_bpf__open();
+	if (!session->skeleton)
+		return -errno;
+	err = configure(session);
+	return err ? err : load(session);
 }
 
 struct session *session__open(const struct session_options *options, const struct sink *sink)
