@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Attaching in ways that go wrong elsewhere: to many, to a user's program, by a tool that is killed, to
 # programs that end in every way; and what is left behind.
+# shellcheck disable=SC2154 # storm_PID and the like are made by start
 
 load helpers
-# shellcheck disable=SC2154 # storm_PID and the like are made by start
 
 setup() {
 	requires bpf sim jq
