@@ -96,7 +96,8 @@ void inspect__remark(uint32_t pid)
 	else if (!inspection.guest)
 		fprintf(stderr,
 			"cuda-trace: process %u (%s) was started without " CUDA_GUEST_NAME
-			": no GPU times; for these start it again with cuda-trace COMMAND -- PROGRAM, or after cuda-trace "
+			": no GPU times; for these start it again with cuda-trace COMMAND -- "
+			"PROGRAM, or after cuda-trace "
 			"enable\n",
 			pid, comm);
 }

@@ -69,7 +69,7 @@ struct options {
 	uint64_t duration; /* ns, 0 = no limit */
 	uint64_t ring_mib;
 	const char *source; /* auto, cupti or driver; NULL = auto */
-	bool runtime; /* runtime-API launch calls, too */
+	bool runtime;	    /* runtime-API launch calls, too */
 	bool verbose;
 	char **program; /* NULL = none */
 };

@@ -15,12 +15,12 @@ struct session;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
-#define SESSION_LOST_REASONS(X)                                                          \
-	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly") \
+#define SESSION_LOST_REASONS(X)                                                                \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")       \
 	X(RING_FULL_NAMES, "ring_full_names", "the same: names, states and ends of processes") \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")               \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")                  \
-	X(MALFORMED, "malformed", "records that made no sense")                          \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                     \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")                        \
+	X(MALFORMED, "malformed", "records that made no sense")                                \
 	X(KILLED, "killed", "processes that ended without a goodbye: their last 100 ms are unknown")
 
 enum session_lost {
