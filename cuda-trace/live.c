@@ -399,12 +399,23 @@ static void free_origin(void *context, struct process *told)
 	told->data = NULL;
 }
 
+static void tell_end(void *context, struct live_process *process)
+{
+	struct live *live = context;
+
+	if (process->data)
+		live->sink.process_end(live->sink.context, process);
+}
+
 void live__close(struct live *live)
 {
 	if (!live)
 		return;
 	if (live->session)
 		session__each_process(live->session, free_origin, NULL);
+	/* The sink keeps something for each of them. */
+	if (live->sink.process_end)
+		live__each_process(live, tell_end, live);
 	aggregate__close(live->aggregate);
 	session__close(live->session);
 	sources__free(live->sources);
