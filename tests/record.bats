@@ -185,10 +185,11 @@ kernels_of() {
 
 @test "record (killed at any moment) leaves a file that opens and holds all but the last second" {
 	requires sqlite3
-	local killed last
-	for _ in 1 2 3 4 5 6; do
+	local rate killed last
+	# Few events fill no block: those must not wait for it.
+	for rate in 500 100000 500 100000; do
 		rm -f k.db*
-		"$FEEDER" -n 100000000 -r 100000 k.db >/dev/null 2>&1 &
+		"$FEEDER" -n 100000000 -r $rate k.db >/dev/null 2>&1 &
 		sleep "1.$((RANDOM % 10))"
 		killed=$(awk '{ printf "%d", $1 * 1000 }' /proc/uptime)
 		kill -KILL $!
