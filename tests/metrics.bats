@@ -32,11 +32,12 @@ scrape() {
 	curl -sS -f --max-time 10 -o scrape "$@" "$URL/metrics"
 }
 
-# value COMM NAME [LABEL...]: sum of the samples NAME with comm="COMM" and all LABELs.
+# value COMM NAME [LABEL...]: sum of the samples NAME with comm="COMM" and all LABELs. What modules
+# bring with them (kind="device_static") is no allocation that a program counts.
 value() {
 	local comm=$1 name=$2 label
 	[ "$comm" = crowd ] || comm=$ID$comm
-	grep "^$name{" scrape | grep "comm=\"$comm\"" >samples || true
+	grep "^$name{" scrape | grep "comm=\"$comm\"" | grep -v '_static"' >samples || true
 	for label in "${@:3}"; do
 		grep -F "$label" samples >fewer || true
 		mv fewer samples
