@@ -105,7 +105,10 @@ static void fill_memset(struct cell *cells, struct trace_text *text, const struc
 static void fill_memory(struct cell *cells, struct trace_text *text,
 			const struct cuda_memory *memory)
 {
-	const char *event = memory->operation == 2 ? "free" : "alloc";
+	/* Variables that come and go with a module were allocated by nobody. */
+	const char *event = memory->kind >= 6	     ? "static"
+			    : memory->operation == 2 ? "free"
+						     : "alloc";
 
 	cells[EVENT] = cell_text(event);
 	cells[TIMESTAMP] = cell_clock(memory->time);
