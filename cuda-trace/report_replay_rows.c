@@ -219,8 +219,7 @@ static void play_uvm(struct replay *replay, sqlite3_stmt *row, size_t process)
 const struct replay_source replay_sources[] = {
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
-	 "value LIKE '%GraphLaunch%' FROM CUPTI_ACTIVITY_KIND_RUNTIME LEFT JOIN StringIds ON "
-	 "id = nameId WHERE kernelName IS NOT NULL",
+	 "kernelName = 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
 	 play_launch, NULL, false, 0},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "

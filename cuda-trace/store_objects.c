@@ -98,7 +98,9 @@ int rows__ended(struct rows *rows, uint32_t number, uint64_t time)
 static int64_t nameless(struct rows *rows, uint32_t id)
 {
 	char text[32];
-	int n = snprintf(text, sizeof(text), "[name %u]", id);
+	/* 0 is no name at all, as stat has it; others are names that never came. */
+	int n = id ? snprintf(text, sizeof(text), "[name %u]", id)
+		   : snprintf(text, sizeof(text), "[no name]");
 
 	return db__string(rows->db, text, n);
 }

@@ -100,8 +100,8 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 	};
 	const struct rows_name *kernel = NULL;
 
-	/* Graph launches have no name: 0, the empty one. */
-	if (launch->name) {
+	/* Graph launches, and they alone, have 0, the empty name. */
+	if (launch->head.kind != CUDA_RECORD_GRAPH_LAUNCH) {
 		kernel = rows__kernel_name(rows, process, launch->name);
 		if (!kernel)
 			return -ENOMEM;
