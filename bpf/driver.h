@@ -69,9 +69,12 @@ static __always_inline void read_launch(struct pt_regs *ctx, struct driver_call 
 	call->grid[2] = PT_REGS_PARM4(ctx);
 	call->block[0] = PT_REGS_PARM5(ctx);
 #if DRIVER_REGISTERS == 8
-	call->block[1] = ctx->regs[5];
-	call->block[2] = ctx->regs[6];
-	call->shared = ctx->regs[7];
+	/* What arm64 lets programs know of its struct pt_regs. */
+	const struct user_pt_regs *registers = (const void *)ctx;
+
+	call->block[1] = registers->regs[5];
+	call->block[2] = registers->regs[6];
+	call->shared = registers->regs[7];
 #else
 	call->block[1] = ctx->r9;
 	call->block[2] = stack_argument(ctx, 6);
