@@ -21,8 +21,10 @@
 
 /* Guests look for consumers four times a second at least. */
 #define ANSWER_MS 300
-#define ANSWERS	  2 /* another tool may hold the bell that was pulled first */
-#define MOST	  4096
+/* Another tool may hold the bells that were pulled; after a second guests tell without being asked.
+ */
+#define ANSWERS 5
+#define MOST	4096
 
 struct list_options {
 	bool json;

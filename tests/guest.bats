@@ -260,6 +260,8 @@ process() {
 		timeout 20 "$LISTEN" -p "$pid" -t 700 "$GUEST" $CORE >"$OUT"
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
+		# Long enough for the guest to see that nobody listens any more.
+		sleep 0.4
 	done
 	timeout 20 "$LISTEN" -p "$pid" -t 1600 "$GUEST" status >"$OUT"
 	assert_equal "$(state state)" 0
