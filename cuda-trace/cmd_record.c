@@ -194,7 +194,8 @@ static void on_finish(void *context, struct session *session)
 	char count[32], size[32], shown[256];
 	struct stat st;
 
-	/* A short program ends between two ticks: what ended the recording before it is said now. */
+	/* A short program ends between two ticks: what ended the recording before it is said now.
+	 */
 	if (!record->stopped)
 		on_tick(context, session);
 	session__lost(session, &lost);
