@@ -393,7 +393,7 @@ expect_library() {
 	local start i site
 	mkdir -p "$TREE/usr/local/cuda-12.4/lib64" "$TREE/home/u/data"
 	for i in $(seq 10); do
-		site=$TREE/home/u/work/project$i/.venv/lib/python3.12/site-packages
+		site=$TREE/home/u/src/project$i/.venv/lib/python3.12/site-packages
 		put "$TREE" "${site#"$TREE"}/nvidia/cuda_cupti/lib/libcupti.so.12" libcupti.so.12 24
 		mkdir -p "$site/torch/include"
 		touch "$site/../../../pyvenv.cfg"

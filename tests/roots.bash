@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Clean Debian roots for tests/package.bats and tests/container.bats: made once by debootstrap,
-# kept below $B/t/roots, copied for each test. Needs root and a Debian mirror.
+# kept below $B/t/roots, copied for each test. Needs root and a Debian mirror: $DEBIAN_MIRROR, or the
+# one that this machine's apt uses.
 
 ROOTS=$B/t/roots
-DEBIAN_MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+DEBIAN_MIRROR=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' \
+	'Created-By: Packages' 'Component: main' 2>/dev/null | grep -v security | head -n 1)}
 
 # clean_root SUITE: its folder; never to be changed.
 clean_root() {
