@@ -14,7 +14,7 @@ clean_root() {
 	if [ ! -e "$dir.done" ]; then
 		mkdir -p "$ROOTS"
 		rm -rf "$dir"
-		debootstrap --variant=minbase "$1" "$dir" "$DEBIAN_MIRROR" >"$dir.log" 2>&1 ||
+		debootstrap --variant=minbase "$1" "$dir" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$dir.log" 2>&1 ||
 			{ tail -n 5 "$dir.log" >&2; return 1; }
 		# These roots live for minutes: no fsync for each file that dpkg unpacks.
 		echo force-unsafe-io >"$dir/etc/dpkg/dpkg.cfg.d/unsafe-io"
