@@ -39,8 +39,7 @@ static const char *own_path(char self[256])
 	return self;
 }
 
-/* Linux 6.16, and stable kernels since, take uprobes back from CAP_PERFMON: commit ba677dbe77af,
- * "perf: Revert to requiring CAP_SYS_ADMIN for uprobes". */
+/* Newer kernels (seen: 6.18) take uprobes back from CAP_PERFMON. */
 int privileges__say_uprobes(void)
 {
 	char self[256];

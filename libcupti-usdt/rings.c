@@ -2,7 +2,7 @@
 /*
  * Rings of host records. One producer (the owner), one consumer at a time (whoever holds `busy`).
  *
- * A probe hit costs the thread that makes it some 2 us, so the guest's thread makes it where it
+ * A probe hit is a trap, and the batch is copied in it, so the guest's thread makes it where it
  * can: it comes the sooner the faster rings fill, and the owner helps itself when three quarters
  * are full.
  *
