@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The driver's own entry points (libcuda.so.1), for processes without a guest: launches, memory,
- * copies, waits and their results, as the host sees them; no time of the GPU. Included once, by
- * stream.bpf.c. One program at the entries, one at the returns; the cookie says which function it
- * is (enum driver_shape, and the function's number), because each link takes 100 ms to remove.
+ * copies, waits and their results, as the host sees them; no time of the GPU. One program at the
+ * entries, one at the returns; the cookie says which function it is (enum driver_shape, and the
+ * function's number), because each link takes 100 ms to remove. Here are the entries and how calls
+ * become records; the returns hand these over, in driver_events.h (stream.bpf.c) and
+ * driver_sums.h (aggregate.bpf.c).
  */
 #ifndef BPF_DRIVER_H
 #define BPF_DRIVER_H
+
+#include "bpf/filter.h"
 
 struct driver_key {
 	__u64 thread;
@@ -33,14 +37,6 @@ struct {
 
 /* --source driver: every process that the filter lets through. */
 const volatile bool driver_all;
-
-/* Processes that are to be seen this way; the tool fills it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, __u8);
-} driver_pids SEC(".maps");
 
 #if defined(__TARGET_ARCH_x86)
 #define DRIVER_REGISTERS 6
@@ -93,11 +89,6 @@ static __always_inline void read_launch_ex(struct pt_regs *ctx, struct driver_ca
 	bpf_probe_read_user(&call->stream, 8, config + 32);
 }
 
-static __always_inline void forget_driver_process(__u32 pid)
-{
-	bpf_map_delete_elem(&driver_pids, &pid);
-}
-
 static __always_inline bool is_driver_process(void)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -129,220 +120,104 @@ int driver_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Reserves an event with one record of a constant size, addressed; NULL after counting. */
-static __always_inline struct event *driver_event(struct parcel *parcel, __u32 group, __u64 size)
-{
-	struct stream_counters *counter = this_cpu_counters();
-	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e) + size, 0);
-
-	if (!e) {
-		if (counter && group < CUDA_GROUP_COUNT)
-			count_up(&counter->ring_full[group], 1);
-		return NULL;
-	}
-	parcel->kind = EVENT_BATCH;
-	parcel->group = group;
-	parcel->count = 1;
-	parcel->bytes = size;
-	address(e, parcel);
-	e->source = EVENT_SOURCE_DRIVER;
-	return e;
-}
-
-#define DRIVER_RECORD(type, group)                            \
-	e = driver_event(parcel, group, sizeof(struct type)); \
-	if (!e)                                               \
-		return;                                       \
-	struct type *record = (void *)e->data;                \
-	__builtin_memset(record, 0, sizeof(*record));         \
-	record->head.size = sizeof(*record)
-
 /* Handles are addresses, aligned to 8 at least. */
 static __always_inline __u32 handle_id(__u64 handle)
 {
 	return (__u32)(handle >> 3) ^ (__u32)(handle >> 35);
 }
 
-static __always_inline void driver_launch(struct parcel *parcel, struct driver_call *call,
-					  __u64 end, __s32 result, bool graph)
-{
-	struct event *e;
+/* A call that has returned. */
+struct driver_result {
+	struct driver_call call;
+	__u64 end;
+	__u32 shape; /* enum driver_shape */
+	__u32 detail;
+	__u32 function;
+	__s32 result;
+};
 
-	DRIVER_RECORD(cuda_launch, CUDA_GROUP_LAUNCH);
-	record->head.kind = graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH;
-	record->start = call->start;
-	record->end = end;
-	record->stream = graph ? call->args[1] : call->stream;
-	record->tid = parcel->tid;
-	record->result = result;
-	record->domain = CUDA_DOMAIN_DRIVER;
-	if (!graph) {
-		record->name = handle_id(call->args[0]);
-		__builtin_memcpy(record->grid, call->grid, sizeof(record->grid));
-		__builtin_memcpy(record->block, call->block, sizeof(record->block));
-		record->dynamic_shared = call->shared;
-	}
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-static __always_inline void driver_memory(struct parcel *parcel, struct driver_call *call,
-					  __u64 end, __u32 kind, bool is_free)
-{
-	struct event *e;
-
-	DRIVER_RECORD(cuda_memory, CUDA_GROUP_MEMORY);
-	record->head.kind = CUDA_RECORD_MEMORY;
-	record->time = end;
-	record->kind = kind;
-	record->device = ~0u;
-	record->operation = is_free ? 2 : 1;
-	record->address = call->args[0];
-	if (!is_free) {
-		record->bytes = call->args[1];
-		bpf_probe_read_user(&record->address, 8, (void *)call->args[0]);
-	}
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-static __always_inline void driver_copy(struct parcel *parcel, struct driver_call *call, __u64 end,
-					__u32 kind)
-{
-	struct event *e;
-
-	DRIVER_RECORD(cuda_memcpy, CUDA_GROUP_MEMCPY);
-	record->head.kind = CUDA_RECORD_MEMCPY;
-	record->start = call->start; /* of the call: the GPU's are not known */
-	record->end = end;
-	record->bytes = call->args[2];
-	record->copy_kind = kind;
-	record->copies = 1;
-	record->device = ~0u;
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-static __always_inline void driver_sync(struct parcel *parcel, struct driver_call *call, __u64 end,
-					__s32 result, __u32 type)
-{
-	struct event *e;
-
-	DRIVER_RECORD(cuda_sync, CUDA_GROUP_SYNC);
-	record->head.kind = CUDA_RECORD_SYNC;
-	record->start = call->start;
-	record->end = end;
-	record->stream = ~0u;
-	record->event = ~0u;
-	record->result = result;
-	record->type = type;
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-static __always_inline void driver_failure(struct parcel *parcel, struct driver_call *call,
-					   __u64 end, __s32 result, __u32 function)
-{
-	struct event *e;
-
-	DRIVER_RECORD(cuda_api, CUDA_GROUP_API_ERROR);
-	record->head.kind = CUDA_RECORD_API;
-	record->start = call->start;
-	record->end = end;
-	record->tid = parcel->tid;
-	record->name = DRIVER_FUNCTION_NAME + function;
-	record->result = result;
-	record->domain = CUDA_DOMAIN_DRIVER;
-	record->group = CUDA_GROUP_API_OTHER;
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-/* (handle *out, module or library, const char *name) */
-static __always_inline void driver_name(struct parcel *parcel, struct driver_call *call)
-{
-	struct stream_counters *counter = this_cpu_counters();
-	__u64 handle = 0;
-	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e) + 1024, 0);
-	long length;
-
-	if (!e) {
-		if (counter)
-			count_up(&counter->ring_full_other, 1);
-		return;
-	}
-	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
-	parcel->kind = EVENT_NAME;
-	parcel->group = handle_id(handle);
-	address(e, parcel);
-	e->source = EVENT_SOURCE_DRIVER;
-	length = bpf_probe_read_user_str(e->data, 1024, (void *)call->args[2]);
-	e->bytes = length > 0 ? length : 0;
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-/* (function *out, kernel): the function goes by the kernel's name. */
-static __always_inline void driver_alias(struct parcel *parcel, struct driver_call *call)
-{
-	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	__u64 handle = 0;
-
-	if (!e)
-		return;
-	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
-	parcel->kind = EVENT_ALIAS;
-	parcel->group = handle_id(handle);
-	parcel->first = handle_id(call->args[1]);
-	address(e, parcel);
-	e->source = EVENT_SOURCE_DRIVER;
-	bpf_ringbuf_submit(e, wake_flags());
-}
-
-static __always_inline void driver_success(struct parcel *parcel, struct driver_call *call,
-					   __u64 end, __u32 shape, __u32 detail)
-{
-	switch (shape) {
-	case DRIVER_ALLOC:
-		driver_memory(parcel, call, end, detail, false);
-		break;
-	case DRIVER_FREE:
-		driver_memory(parcel, call, end, detail, true);
-		break;
-	case DRIVER_COPY:
-		driver_copy(parcel, call, end, detail);
-		break;
-	case DRIVER_NAME:
-		driver_name(parcel, call);
-		break;
-	case DRIVER_ALIAS:
-		driver_alias(parcel, call);
-		break;
-	}
-}
-
-SEC("kprobe")
-int driver_return(struct pt_regs *ctx)
+/* False: not one of ours, or its entry was not seen. */
+static __always_inline bool take_driver_call(struct pt_regs *ctx, struct driver_result *done)
 {
 	struct driver_key key = {bpf_get_current_pid_tgid(), bpf_get_attach_cookie(ctx)};
 	struct driver_call *found = bpf_map_lookup_elem(&driver_calls, &key);
-	__u32 shape = (__u32)key.cookie & 0xff, detail = (__u32)(key.cookie >> 8) & 0xff;
-	__u64 end = bpf_ktime_get_ns();
-	__s32 result = (__s32)PT_REGS_RC(ctx);
-	struct driver_call call;
-	struct parcel parcel;
 
 	if (!found)
-		return 0;
-	call = *found;
+		return false;
+	done->call = *found;
+	done->end = bpf_ktime_get_ns();
+	done->shape = (__u32)key.cookie & 0xff;
+	done->detail = (__u32)(key.cookie >> 8) & 0xff;
+	done->function = (__u32)(key.cookie >> 16) & 0xffff;
+	done->result = (__s32)PT_REGS_RC(ctx);
 	bpf_map_delete_elem(&driver_calls, &key);
-	if (!identify(&parcel))
-		return 0;
-	parcel.instance = DRIVER_INSTANCE;
-	parcel.first = EVENT_UNNUMBERED;
-	if (shape == DRIVER_LAUNCH || shape == DRIVER_LAUNCH_EX || shape == DRIVER_GRAPH)
-		driver_launch(&parcel, &call, end, result, shape == DRIVER_GRAPH);
-	else if (shape == DRIVER_SYNC)
-		driver_sync(&parcel, &call, end, result, detail);
-	else if (!result)
-		driver_success(&parcel, &call, end, shape, detail);
-	if (result)
-		driver_failure(&parcel, &call, end, result, (__u32)(key.cookie >> 16) & 0xffff);
-	return 0;
+	return true;
+}
+
+/* Records are zeroed by the caller, but for what is set here. */
+#define DRIVER_RECORD_HEAD(record, record_kind) \
+	((record)->head = (struct cuda_record){.kind = (record_kind), .size = sizeof(*(record))})
+
+static __always_inline void fill_driver_launch(struct cuda_launch *record,
+					       const struct driver_result *done)
+{
+	const struct driver_call *call = &done->call;
+	bool graph = done->shape == DRIVER_GRAPH;
+
+	DRIVER_RECORD_HEAD(record, graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH);
+	record->start = call->start;
+	record->end = done->end;
+	record->stream = graph ? call->args[1] : call->stream;
+	record->tid = (__u32)bpf_get_current_pid_tgid();
+	record->result = done->result;
+	record->domain = CUDA_DOMAIN_DRIVER;
+	if (graph)
+		return;
+	record->name = handle_id(call->args[0]);
+	__builtin_memcpy(record->grid, call->grid, sizeof(record->grid));
+	__builtin_memcpy(record->block, call->block, sizeof(record->block));
+	record->dynamic_shared = call->shared;
+}
+
+static __always_inline void fill_driver_memory(struct cuda_memory *record,
+					       const struct driver_result *done)
+{
+	bool is_free = done->shape == DRIVER_FREE;
+
+	DRIVER_RECORD_HEAD(record, CUDA_RECORD_MEMORY);
+	record->time = done->end;
+	record->kind = done->detail;
+	record->device = ~0u;
+	record->operation = is_free ? 2 : 1;
+	record->address = done->call.args[0];
+	if (!is_free) {
+		record->bytes = done->call.args[1];
+		bpf_probe_read_user(&record->address, 8, (void *)done->call.args[0]);
+	}
+}
+
+static __always_inline void fill_driver_copy(struct cuda_memcpy *record,
+					     const struct driver_result *done)
+{
+	DRIVER_RECORD_HEAD(record, CUDA_RECORD_MEMCPY);
+	record->start = done->call.start; /* of the call: the GPU's are not known */
+	record->end = done->end;
+	record->bytes = done->call.args[2];
+	record->copy_kind = done->detail;
+	record->copies = 1;
+	record->device = ~0u;
+}
+
+static __always_inline void fill_driver_sync(struct cuda_sync *record,
+					     const struct driver_result *done)
+{
+	DRIVER_RECORD_HEAD(record, CUDA_RECORD_SYNC);
+	record->start = done->call.start;
+	record->end = done->end;
+	record->stream = ~0u;
+	record->event = ~0u;
+	record->result = done->result;
+	record->type = done->detail;
 }
 
 #endif

@@ -41,6 +41,15 @@ struct {
 	__type(value, __u8);
 } pids SEC(".maps");
 
+/* Processes that are seen at libcuda's entry points, for want of a working guest; each with a
+ * number that is never used twice. The tool adds, an end, an exec or a guest that works removes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u64);
+} driver_pids SEC(".maps");
+
 /* The main thread's: a thread may have a name of its own ("python" is what the user knows). */
 static __always_inline void process_comm(char comm[EVENT_COMM_LEN])
 {

@@ -222,6 +222,18 @@ int name(struct pt_regs *ctx)
 	return 0;
 }
 
+/* libcuda was mapped before the guest, and was looked at in between: from here on the guest tells
+ * of this process, and nothing may be counted twice. */
+static __always_inline void drop_driver_source(const struct parcel *parcel)
+{
+	const struct cuda_status *status = parcel->data;
+	__u32 state = CUDA_STATE_INERT;
+
+	bpf_probe_read_user(&state, sizeof(state), &status->state);
+	if (state == CUDA_STATE_DORMANT || state == CUDA_STATE_ACTIVE)
+		bpf_map_delete_elem(&driver_pids, &parcel->pid);
+}
+
 SEC("usdt")
 int status(struct pt_regs *ctx)
 {
@@ -233,6 +245,7 @@ int status(struct pt_regs *ctx)
 	parcel.kind = EVENT_STATUS;
 	bpf_usdt_arg(ctx, 0, &value);
 	parcel.data = (const void *)value;
+	drop_driver_source(&parcel);
 	bpf_usdt_arg(ctx, 1, &value);
 	parcel.bytes = (__u32)value <= CUDA_BATCH_MAX ? (__u32)value : CUDA_BATCH_MAX;
 	send_other(&parcel);
@@ -355,11 +368,12 @@ static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 SEC("raw_tp/sched_process_exec")
 int process_execs(struct bpf_raw_tracepoint_args *ctx)
 {
-	tell_end(bpf_get_current_pid_tgid() >> 32, EVENT_EXIT_EXEC, 0);
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	bpf_map_delete_elem(&driver_pids, &pid);
+	tell_end(pid, EVENT_EXIT_EXEC, 0);
 	return 0;
 }
-
-static __always_inline void forget_driver_process(__u32 pid);
 
 SEC("raw_tp/sched_process_exit")
 int process_exits(struct bpf_raw_tracepoint_args *ctx)
@@ -371,9 +385,9 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	bpf_map_delete_elem(&pids, &pid);
-	forget_driver_process(pid);
+	bpf_map_delete_elem(&driver_pids, &pid);
 	tell_end(pid, EVENT_EXIT_END, BPF_CORE_READ(task, exit_code));
 	return 0;
 }
 
-#include "bpf/driver.h"
+#include "bpf/driver_events.h"

@@ -189,15 +189,15 @@ void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	char path[PATH_MAX];
 	struct inspection seen;
-	uint8_t one = 1;
+	uint64_t number = source->processes + 1, known;
 
-	if (source->complained || !bpf_map_lookup_elem(map, &pid, &one) ||
+	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
 	    inspect__process(pid, &seen) || !seen.cuda || (seen.guest && !force) ||
 	    (source->comm && strcmp(source->comm, seen.comm)) ||
 	    (source->uid >= 0 && source->uid != seen.uid))
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
-	if (want_library(source, path) || bpf_map_update_elem(map, &pid, &one, BPF_ANY))
+	if (want_library(source, path) || bpf_map_update_elem(map, &pid, &number, BPF_ANY))
 		return;
 	source->processes++;
 }

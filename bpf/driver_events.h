@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Calls of the driver as events in the ring buffer. Included once, by stream.bpf.c.
+ */
+#ifndef BPF_DRIVER_EVENTS_H
+#define BPF_DRIVER_EVENTS_H
+
+#include "bpf/driver.h"
+
+/* Reserves an event with one record of a constant size, addressed; NULL after counting. */
+static __always_inline struct event *driver_event(struct parcel *parcel, __u32 group, __u64 size)
+{
+	struct stream_counters *counter = this_cpu_counters();
+	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e) + size, 0);
+
+	if (!e) {
+		if (counter && group < CUDA_GROUP_COUNT)
+			count_up(&counter->ring_full[group], 1);
+		return NULL;
+	}
+	parcel->kind = EVENT_BATCH;
+	parcel->group = group;
+	parcel->count = 1;
+	parcel->bytes = size;
+	address(e, parcel);
+	e->source = EVENT_SOURCE_DRIVER;
+	return e;
+}
+
+/* Sends one zeroed record that fill() completes. */
+#define SEND_DRIVER_RECORD(parcel, done, type, group, fill)                             \
+	do {                                                                            \
+		struct event *event = driver_event(parcel, group, sizeof(struct type)); \
+                                                                                        \
+		if (!event)                                                             \
+			return;                                                         \
+		__builtin_memset(event->data, 0, sizeof(struct type));                  \
+		fill((struct type *)event->data, done);                                 \
+		bpf_ringbuf_submit(event, wake_flags());                                \
+	} while (0)
+
+static __always_inline void send_driver_launch(struct parcel *parcel,
+					       const struct driver_result *done)
+{
+	SEND_DRIVER_RECORD(parcel, done, cuda_launch, CUDA_GROUP_LAUNCH, fill_driver_launch);
+}
+
+static __always_inline void send_driver_memory(struct parcel *parcel,
+					       const struct driver_result *done)
+{
+	SEND_DRIVER_RECORD(parcel, done, cuda_memory, CUDA_GROUP_MEMORY, fill_driver_memory);
+}
+
+static __always_inline void send_driver_copy(struct parcel *parcel,
+					     const struct driver_result *done)
+{
+	SEND_DRIVER_RECORD(parcel, done, cuda_memcpy, CUDA_GROUP_MEMCPY, fill_driver_copy);
+}
+
+static __always_inline void send_driver_sync(struct parcel *parcel,
+					     const struct driver_result *done)
+{
+	SEND_DRIVER_RECORD(parcel, done, cuda_sync, CUDA_GROUP_SYNC, fill_driver_sync);
+}
+
+static __always_inline void fill_driver_failure(struct cuda_api *record,
+						const struct driver_result *done)
+{
+	DRIVER_RECORD_HEAD(record, CUDA_RECORD_API);
+	record->start = done->call.start;
+	record->end = done->end;
+	record->tid = (__u32)bpf_get_current_pid_tgid();
+	record->name = DRIVER_FUNCTION_NAME + done->function;
+	record->result = done->result;
+	record->domain = CUDA_DOMAIN_DRIVER;
+	record->group = CUDA_GROUP_API_OTHER;
+}
+
+static __always_inline void send_driver_failure(struct parcel *parcel,
+						const struct driver_result *done)
+{
+	SEND_DRIVER_RECORD(parcel, done, cuda_api, CUDA_GROUP_API_ERROR, fill_driver_failure);
+}
+
+/* (handle *out, module or library, const char *name) */
+static __always_inline void driver_name(struct parcel *parcel, const struct driver_call *call)
+{
+	struct stream_counters *counter = this_cpu_counters();
+	__u64 handle = 0;
+	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e) + 1024, 0);
+	long length;
+
+	if (!e) {
+		if (counter)
+			count_up(&counter->ring_full_other, 1);
+		return;
+	}
+	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
+	parcel->kind = EVENT_NAME;
+	parcel->group = handle_id(handle);
+	address(e, parcel);
+	e->source = EVENT_SOURCE_DRIVER;
+	length = bpf_probe_read_user_str(e->data, 1024, (void *)call->args[2]);
+	e->bytes = length > 0 ? length : 0;
+	bpf_ringbuf_submit(e, wake_flags());
+}
+
+/* (function *out, kernel): the function goes by the kernel's name. */
+static __always_inline void driver_alias(struct parcel *parcel, const struct driver_call *call)
+{
+	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	__u64 handle = 0;
+
+	if (!e)
+		return;
+	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
+	parcel->kind = EVENT_ALIAS;
+	parcel->group = handle_id(handle);
+	parcel->first = handle_id(call->args[1]);
+	address(e, parcel);
+	e->source = EVENT_SOURCE_DRIVER;
+	bpf_ringbuf_submit(e, wake_flags());
+}
+
+static __always_inline void send_driver_success(struct parcel *parcel,
+						const struct driver_result *done)
+{
+	switch (done->shape) {
+	case DRIVER_ALLOC:
+	case DRIVER_FREE:
+		send_driver_memory(parcel, done);
+		break;
+	case DRIVER_COPY:
+		send_driver_copy(parcel, done);
+		break;
+	case DRIVER_NAME:
+		driver_name(parcel, &done->call);
+		break;
+	case DRIVER_ALIAS:
+		driver_alias(parcel, &done->call);
+		break;
+	}
+}
+
+SEC("kprobe")
+int driver_return(struct pt_regs *ctx)
+{
+	struct driver_result done;
+	struct parcel parcel;
+
+	if (!take_driver_call(ctx, &done) || !identify(&parcel))
+		return 0;
+	parcel.instance = DRIVER_INSTANCE;
+	parcel.first = EVENT_UNNUMBERED;
+	if (done.shape == DRIVER_LAUNCH || done.shape == DRIVER_LAUNCH_EX ||
+	    done.shape == DRIVER_GRAPH)
+		send_driver_launch(&parcel, &done);
+	else if (done.shape == DRIVER_SYNC)
+		send_driver_sync(&parcel, &done);
+	else if (!done.result)
+		send_driver_success(&parcel, &done);
+	if (done.result)
+		send_driver_failure(&parcel, &done);
+	return 0;
+}
+
+#endif
