@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "embedded/schema.h"
+#include "cuda-trace/store_table.h"
 #include "cuda-trace/store_text.h"
 
 struct text {
@@ -23,8 +24,8 @@ struct text {
 
 struct db {
 	sqlite3 *handle;
-	sqlite3_stmt *insert[DB_TABLE_COUNT], *insert_string;
-	int columns[DB_TABLE_COUNT];
+	struct table tables[DB_TABLE_COUNT];
+	sqlite3_stmt *insert_string;
 	struct text *texts; /* open addressing, a power of two */
 	size_t text_room, text_count;
 	char *path;
@@ -47,24 +48,11 @@ static int complain(struct db *db, const char *what)
 	return code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
 }
 
-static int prepare_inserts(struct db *db)
+static int open_tables(struct db *db)
 {
-	for (int i = 0; i < DB_TABLE_COUNT; i++) {
-		char sql[1024];
-		int n = 1;
-
-		for (const char *at = tables[i].columns; *at; at++)
-			n += *at == ',';
-		db->columns[i] = n;
-		n = snprintf(sql, sizeof(sql), "INSERT INTO %s (%s) VALUES (?", tables[i].table,
-			     tables[i].columns);
-		for (int c = 1; c < db->columns[i]; c++)
-			n += snprintf(sql + n, sizeof(sql) - n, ",?");
-		snprintf(sql + n, sizeof(sql) - n, ")");
-		if (sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
-				       &db->insert[i], NULL))
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (table__open(&db->tables[i], db->handle, tables[i].table, tables[i].columns))
 			return complain(db, "prepare");
-	}
 	if (sqlite3_prepare_v3(db->handle, "INSERT INTO StringIds VALUES (?,?)", -1,
 			       SQLITE_PREPARE_PERSISTENT, &db->insert_string, NULL))
 		return complain(db, "prepare");
@@ -121,7 +109,7 @@ int db__create(struct db **result, const char *path)
 		goto cleanup;
 	err = open_handle(db);
 	if (!err)
-		err = prepare_inserts(db);
+		err = open_tables(db);
 	/* Id 0 is the empty name, as in Nsight's files. */
 	if (!err && db__string(db, "", 0) != 0)
 		err = -EIO;
@@ -136,18 +124,7 @@ cleanup:
 
 int db__insert(struct db *db, enum db_table table, const int64_t *values)
 {
-	sqlite3_stmt *insert = db->insert[table];
-
-	for (int i = 0; i < db->columns[table]; i++) {
-		if (values[i] == DB_NULL)
-			sqlite3_bind_null(insert, i + 1);
-		else
-			sqlite3_bind_int64(insert, i + 1, values[i]);
-	}
-	if (sqlite3_step(insert) != SQLITE_DONE)
-		return complain(db, "write");
-	sqlite3_reset(insert);
-	return 0;
+	return table__insert(&db->tables[table], values) ? complain(db, "write") : 0;
 }
 
 static struct text *find_text(struct db *db, const char *value, uint32_t hash)
@@ -244,8 +221,10 @@ int db__finish(struct db *db)
 {
 	int fd, err = 0;
 
-	if (sqlite3_exec(db->handle, embedded_late_columns_sql, NULL, NULL, NULL) ||
-	    sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL))
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (table__finish(&db->tables[i]))
+			return complain(db, "finish");
+	if (sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL))
 		return complain(db, "finish");
 	/* synchronous=OFF: the one sync that counts is ours, before the spool goes. */
 	fd = open(db->path, O_RDONLY | O_CLOEXEC);
@@ -261,7 +240,7 @@ void db__close(struct db *db)
 	if (!db)
 		return;
 	for (int i = 0; i < DB_TABLE_COUNT; i++)
-		sqlite3_finalize(db->insert[i]);
+		table__close(&db->tables[i]);
 	sqlite3_finalize(db->insert_string);
 	sqlite3_close(db->handle);
 	for (size_t i = 0; db->texts && i < db->text_room; i++)

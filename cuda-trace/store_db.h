@@ -80,7 +80,7 @@ int64_t db__string(struct db *db, const char *text, size_t length);
  * cleaned, NULL allowed). DB_NULL binds NULL. */
 int db__run(struct db *db, const char *sql, const char *format, ...);
 sqlite3 *db__handle(struct db *db);
-/* Adds the late columns, commits, syncs. */
+/* Adds the columns that no row needed, commits, syncs. */
 int db__finish(struct db *db);
 /* Forgets an unfinished file's contents; the file stays. */
 void db__close(struct db *db);

@@ -164,11 +164,11 @@ int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t i
 	if (!name || text < 0)
 		return text < 0 ? text : -ENOMEM;
 	if (!name->domain_made) {
-		err = db__run(
-			rows->db,
-			"INSERT INTO NVTX_EVENTS (start, eventType, globalTid, textId, domainId) "
-			"VALUES (0, 75, ?1, ?2, ?2)",
-			"ii", process->global_pid, text);
+		/* In the order of DB_TABLES: start, end, eventType, ... */
+		int64_t values[] = {
+			0, DB_NULL, 75, DB_NULL, DB_NULL, DB_NULL, process->global_pid, text, text};
+
+		err = db__insert(rows->db, DB_NVTX, values);
 		if (err)
 			return err;
 		name->domain_made = true;

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- The tables of a recording. Names, columns and units are those of Nsight Systems' SQLite export
 -- (schema 3.25) wherever that has a table; CUDA_TRACE_* are our own. docs/schema.md explains both.
--- Trailing columns that we never fill are added at the end, by late-columns.sql.
+-- Columns that are the same in all rows of a file, or that we never fill, are stored as their
+-- default in the file's own definition (store_table.c), so that the order of columns varies.
 
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 
@@ -19,7 +20,12 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT
 	blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL,
 	staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL,
 	localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL,
-	gridId INTEGER NOT NULL, graphNodeId INTEGER, graphId INTEGER);
+	gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER,
+	sharedMemoryLimitConfig INTEGER, qmdBulkReleaseDone INTEGER, qmdPreexitDone INTEGER,
+	qmdLastCtaDone INTEGER, graphId INTEGER, clusterX INTEGER, clusterY INTEGER,
+	clusterZ INTEGER, clusterSchedulingPolicy INTEGER, maxPotentialClusterSize INTEGER,
+	maxActiveClusters INTEGER, sharedMemoryRequestedPercentage INTEGER,
+	tensorSizeMinusOneElements TEXT);
 
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL,
 	deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER,
