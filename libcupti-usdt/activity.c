@@ -53,7 +53,7 @@ void activity__expect_unfinished(void)
 
 static void add(struct batch *batches, enum buffer_batch which, const void *record)
 {
-	if (sites__batch_wanted(group_of[which]))
+	if (batch__heard(group_of[which]))
 		batch__add(&batches[which], group_of[which], record);
 }
 

@@ -7,12 +7,48 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
+unsigned int batch__sampled(unsigned int group)
+{
+	switch (group) {
+	case CUDA_GROUP_KERNEL:
+		return CUDA_GROUP_SAMPLED_KERNEL;
+	case CUDA_GROUP_MEMCPY:
+		return CUDA_GROUP_SAMPLED_MEMCPY;
+	case CUDA_GROUP_MEMSET:
+		return CUDA_GROUP_SAMPLED_MEMSET;
+	}
+	return 0;
+}
+
+bool batch__heard(unsigned int group)
+{
+	unsigned int sampled = batch__sampled(group);
+
+	return sites__batch_wanted(group) || (sampled && sites__batch_wanted(sampled));
+}
+
+/* Each numbers its own records. */
+static void send_to(unsigned int group, const void *records, uint32_t bytes, uint32_t count)
+{
+	site__batch(group, records, bytes, count, status__emitted(group, count),
+		    status__instance());
+}
+
+static void hand_out(unsigned int group, const void *records, uint32_t bytes, uint32_t count)
+{
+	unsigned int sampled = batch__sampled(group);
+
+	if (sampled && sites__batch_wanted(sampled))
+		send_to(sampled, records, bytes, count);
+	if (!sampled || sites__batch_wanted(group))
+		send_to(group, records, bytes, count);
+}
+
 void batch__send(struct batch *batch, unsigned int group)
 {
 	if (!batch->count)
 		return;
-	site__batch(group, batch->records, batch->bytes, batch->count,
-		    status__emitted(group, batch->count), status__instance());
+	hand_out(group, batch->records, batch->bytes, batch->count);
 	batch->bytes = 0;
 	batch->count = 0;
 }
@@ -28,6 +64,5 @@ void batch__add(struct batch *batch, unsigned int group, const struct cuda_recor
 
 void batch__send_in_place(unsigned int group, const void *records, uint32_t size, uint32_t count)
 {
-	site__batch(group, records, size * count, count, status__emitted(group, count),
-		    status__instance());
+	hand_out(group, records, size * count, count);
 }

@@ -3,6 +3,7 @@
 #ifndef LIBCUPTI_USDT_BATCHES_H
 #define LIBCUPTI_USDT_BATCHES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libcupti-usdt/probes.h"
@@ -13,6 +14,10 @@ struct batch {
 	_Alignas(8) uint8_t records[CUDA_BATCH_MAX];
 };
 
+/* The group that is sent the same records for those who want them of windows only; 0 = none. */
+unsigned int batch__sampled(unsigned int group);
+/* Somebody listens to the batches of a group or to its sampled ones. */
+bool batch__heard(unsigned int group);
 /* Appends a record of `group`; what is in the batch is sent first if there is no room. */
 void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record);
 void batch__send(struct batch *batch, unsigned int group);

@@ -18,6 +18,7 @@
 #include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/rings.h"
@@ -83,6 +84,8 @@ void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *
 	int saved = errno;
 
 	if (!control__listening())
+		return;
+	if (atomic_load_explicit(&driver_asked, memory_order_relaxed) && driver__asks_itself())
 		return;
 	switch (domain) {
 	case CUPTI_DOMAIN_DRIVER:

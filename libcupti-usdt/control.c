@@ -20,12 +20,14 @@
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_search.h"
+#include "libcupti-usdt/devices.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/flusher.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/sampling.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
@@ -47,7 +49,10 @@ atomic_bool control_deaf;
 static void *subscriber;
 static uint32_t groups_on; /* what was asked of CUPTI */
 static uint64_t seen_up;   /* probes that were listened to when last looked at */
-static bool is_refused;	   /* CUPTI refused us, and nobody has come since */
+static uint64_t seen_readable_up;
+static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
+static bool begun;		       /* the program waits no longer inside its cuInit() */
+static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
 static atomic_bool busy, fatal;
 
@@ -56,6 +61,12 @@ static struct {
 	uint64_t launches, records, since;
 	bool told;
 } silence;
+
+/* Launches between windows bring no record. */
+static struct {
+	uint64_t launches; /* when the last gap began */
+	uint64_t skipped;  /* in the gaps before it */
+} gap;
 
 bool control__is_busy(void)
 {
@@ -153,7 +164,7 @@ void control__open(void)
 void control__begin(void)
 {
 	atomic_store(&busy, true);
-	if (status__state() != CUDA_STATE_INERT && !sites__wanted())
+	if (status__state() != CUDA_STATE_INERT && !(sites__wanted() & ~BIT(DEVICE)))
 		prime();
 	atomic_store(&busy, false);
 	control__follow();
@@ -171,9 +182,14 @@ static int open_memory(void)
 	return error;
 }
 
+static uint64_t timed_launches(void)
+{
+	return (kinds__stamps_kernels() ? rings__launches() : gap.launches) - gap.skipped;
+}
+
 static void watch_silence(uint64_t now)
 {
-	silence.launches = rings__launches();
+	silence.launches = timed_launches();
 	silence.records = activity__records();
 	silence.since = now;
 	silence.told = false;
@@ -234,7 +250,10 @@ static void switch_groups(uint32_t wanted)
 	callbacks__set_groups((wanted | groups_on) & host);
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
-	missing = kinds__switch(wanted);
+	sampling__follow(wanted, clock__now());
+	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
+		gap.launches = rings__launches();
+	missing = kinds__switch(sampling__groups(wanted));
 	if (fewer) {
 		flusher__ask();
 		cbids__switch(subscriber, wanted);
@@ -248,6 +267,8 @@ static void announce(void)
 {
 	replayed = clock__now();
 	names__replay();
+	if (begun)
+		devices__tell();
 	status__send();
 	site__hello(status__instance());
 }
@@ -280,14 +301,46 @@ static void become_fatal(void)
 	status__send();
 }
 
+/* Windows: of the kinds alone, callbacks stay as they are. */
+void control__sample(void)
+{
+	bool opens = !sampling__is_open();
+
+	if (!subscriber || !sampling__is_due(clock__now()))
+		return;
+	if (opens) {
+		gap.skipped += rings__launches() - gap.launches;
+		sampling__open();
+		kinds__switch(sampling__groups(groups_on));
+		sampling__opened(clock__now());
+		return;
+	}
+	sampling__close(clock__now());
+	kinds__switch(sampling__groups(groups_on));
+	gap.launches = rings__launches();
+	flusher__ask();
+}
+
+static bool cycle_has_changed(void)
+{
+	uint32_t on = cycle_on, every = cycle_every;
+
+	sites__cycle(&cycle_on, &cycle_every);
+	return on != cycle_on || every != cycle_every;
+}
+
 void control__follow(void)
 {
-	uint32_t wanted = sites__wanted();
+	uint32_t wanted = sites__wanted() & ~BIT(DEVICE); /* for that CUPTI is not needed */
 	uint64_t up = sites__up(), come = up & ~seen_up;
+	uint64_t readable = sites__readable_up();
 
-	seen_up = up;
-	if (come)
+	if (come || readable & ~seen_readable_up)
 		is_refused = false;
+	seen_up = up;
+	seen_readable_up = readable;
+	if (cycle_has_changed() && subscriber)
+		sampling__follow(groups_on, clock__now());
 	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);
@@ -300,14 +353,15 @@ void control__follow(void)
 	}
 	if (come & sites__name_bits())
 		announce();
+	begun = true;
 }
 
 /* Launches go on and no record comes: a GPU newer than libcupti, or our buffers were taken over. */
 static void check_silence(uint64_t now)
 {
-	uint64_t launches = rings__launches(), records = activity__records();
+	uint64_t launches = timed_launches(), records = activity__records();
 
-	if (!(groups_on & BIT(KERNEL)) || records != silence.records ||
+	if (!(groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL))) || records != silence.records ||
 	    launches == silence.launches) {
 		bool told = silence.told;
 
@@ -339,7 +393,7 @@ void control__tick(void)
 			clock__calibrate(cupti_api__get()->GetTimestamp);
 			calibrated = now;
 		}
-		if (kinds__any())
+		if (kinds__any() || sampling__lingers(now))
 			flusher__ask();
 		check_silence(now);
 	}

@@ -6,6 +6,7 @@
  */
 #include "libcupti-usdt/kinds.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,10 +28,11 @@ struct kind_of_group {
 };
 
 static const struct kind_of_group kinds[] = {
-	{BIT(KERNEL), CUPTI_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL", false, false},
-	{BIT(MEMCPY), CUPTI_KIND_MEMCPY, "MEMCPY", false, false},
-	{BIT(MEMCPY), CUPTI_KIND_MEMCPY2, "MEMCPY2", true, false},
-	{BIT(MEMSET), CUPTI_KIND_MEMSET, "MEMSET", false, false},
+	{BIT(KERNEL) | BIT(SAMPLED_KERNEL), CUPTI_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL",
+	 false, false},
+	{BIT(MEMCPY) | BIT(SAMPLED_MEMCPY), CUPTI_KIND_MEMCPY, "MEMCPY", false, false},
+	{BIT(MEMCPY) | BIT(SAMPLED_MEMCPY), CUPTI_KIND_MEMCPY2, "MEMCPY2", true, false},
+	{BIT(MEMSET) | BIT(SAMPLED_MEMSET), CUPTI_KIND_MEMSET, "MEMSET", false, false},
 	{BIT(MEMORY), CUPTI_KIND_MEMORY2, "MEMORY2", false, false},
 	{BIT(MEMORY), CUPTI_KIND_MEMORY_POOL, "MEMORY_POOL", true, false},
 	{BIT(SYNC), CUPTI_KIND_SYNC, "SYNCHRONIZATION", false, false},
@@ -44,7 +46,8 @@ static const struct kind_of_group kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static uint64_t kinds_on;	/* by activity kind */
+static uint64_t kinds_on; /* by activity kind */
+static atomic_bool stamps_kernels;
 static int thread_id_type = -1; /* the program's, while it is ours; -1 = not changed */
 
 /* Overhead records name threads; CUPTI's default are the low bits of pthread_self(). */
@@ -130,7 +133,14 @@ uint32_t kinds__switch(uint32_t groups)
 					cupti_api__result_text(result));
 		}
 	}
+	atomic_store_explicit(&stamps_kernels, kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1,
+			      memory_order_relaxed);
 	return missing;
+}
+
+bool kinds__stamps_kernels(void)
+{
+	return atomic_load_explicit(&stamps_kernels, memory_order_relaxed);
 }
 
 int kinds__any(void)
@@ -200,7 +210,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 {
 	const uint32_t families = api_calls__groups() | BIT(API_ERROR);
 	/* GPU records carry a correlation id only if the call that caused them is called back. */
-	const uint32_t correlated = BIT(LAUNCH) | BIT(KERNEL) | BIT(GRAPH);
+	const uint32_t correlated = BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH);
 	struct cbid_set set = {0};
 
 	if (groups & correlated)

@@ -3,6 +3,7 @@
 #ifndef LIBCUPTI_USDT_KINDS_H
 #define LIBCUPTI_USDT_KINDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -12,6 +13,8 @@
 uint32_t kinds__switch(uint32_t groups);
 /* Is any kind on? */
 int kinds__any(void);
+/* Kernels get their GPU times; on any thread. */
+bool kinds__stamps_kernels(void);
 
 /* The same for the callbacks of a subscriber. */
 void cbids__switch(void *subscriber, uint32_t groups);

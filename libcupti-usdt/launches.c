@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libcupti-usdt/cupti_calls.h"
+#include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
@@ -114,6 +115,7 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 		.result = data->return_value ? *(const int *)data->return_value : 0,
 		.cbid = cbid,
 		.domain = domain,
+		.flags = kinds__stamps_kernels() ? CUDA_LAUNCH_TIMED : 0,
 	};
 
 	if (data->params)

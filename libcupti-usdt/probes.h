@@ -32,6 +32,8 @@
  *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
  *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
  *     enum cuda_guest_error from 10000 on.
+ *   cuda:sample_on_<MS> (u64 instance), cuda:sample_every_<MS> (u64 instance)
+ *     Switches, not events; see CUDA_SAMPLE_ON. They fire once, when a cycle begins.
  *   cuda:hello_0 ... cuda:hello_7 (u64 instance)
  *     A bell for consumers that come while others are listening: the kernel raises a semaphore once
  *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
@@ -97,7 +99,11 @@
 	X(NVTX, nvtx_batch, "NVTX ranges and marks")                                       \
 	X(OBJECT, object_batch, "devices, contexts, streams")                              \
 	X(API_ERROR, api_error_batch, "calls of either API that failed")                   \
-	CUDA_API_FAMILIES(X)
+	CUDA_API_FAMILIES(X)                                                               \
+	X(SAMPLED_KERNEL, sampled_kernel_batch, "kernels on the GPU, of windows")          \
+	X(SAMPLED_MEMCPY, sampled_memcpy_batch, "copies on the GPU, of windows")           \
+	X(SAMPLED_MEMSET, sampled_memset_batch, "memsets on the GPU, of windows")          \
+	X(DEVICE, device_batch, "devices, from the driver: nothing of CUPTI is on for it")
 
 /*
  * Calls of the driver and the runtime API, by family, told from their names. A call that is in
@@ -121,6 +127,19 @@
  * silent then, and the nodes come by kernel_batch, memcpy_batch, memset_batch with graph and
  * graph_node set. graph_nodes_batch itself never fires: its semaphore is the switch.
  */
+
+/*
+ * Sampling. While only a sampled_*_batch is listened to, CUPTI is asked for that kind in windows:
+ * on for sample_on_<MS> in every sample_every_<MS>, at a random place in each period (10 in 1000 if
+ * no such probe is listened to). A tool attaches to one of each, before its sampled_*_batch. The
+ * guest takes the widest that is asked for: the longest window, the shortest period; and all the
+ * time where kernel_batch and its like, or a readable probe, ask for the same kind.
+ */
+#define CUDA_SAMPLE_ON(X, a) \
+	X(1, a) X(2, a) X(5, a) X(10, a) X(20, a) X(50, a) X(100, a) X(200, a) X(500, a) X(1000, a)
+#define CUDA_SAMPLE_EVERY(X, a) \
+	X(100, a) X(200, a) X(500, a) X(1000, a) X(2000, a) X(5000, a) X(10000, a) X(20000, a)
+#define CUDA_SAMPLE_MS 10, 1000 /* the default */
 
 enum cuda_group {
 #define CUDA_GROUP_ENUMERATOR(name, probe, text) CUDA_GROUP_##name,
@@ -158,6 +177,8 @@ struct cuda_record {
 	__u32 correlation; /* ties launch and kernel; per process, wraps at 2^32 */
 };
 
+#define CUDA_LAUNCH_TIMED 1
+
 /* One launch call, as the host saw it. */
 struct cuda_launch {
 	struct cuda_record head;
@@ -170,7 +191,7 @@ struct cuda_launch {
 	__s32 result;  /* CUresult or cudaError_t, 0 = success */
 	__u16 cbid;    /* CUPTI's number of the call */
 	__u8 domain;   /* enum cuda_domain */
-	__u8 flags;    /* 0 */
+	__u8 flags;    /* CUDA_LAUNCH_TIMED: CUPTI stamped kernels while it returned */
 	__u32 grid[3];
 	__u32 block[3];
 	__u32 dynamic_shared; /* bytes */
@@ -470,6 +491,11 @@ struct cuda_status {
 	char search[1024];    /* one line for each place tried: "path: what came of it\n" */
 	__u32 switch_us;      /* what CUPTI took for the last switching on or off */
 	__u32 resident_kib;   /* the guest's own memory, libcupti's apart; 0 = none mapped */
+	__u64 sample_start;   /* ns, when the first period began; 0 = nothing is sampled */
+	__u64 sample_open_ns; /* of the time since: in windows */
+	__u32 sample_windows; /* since sample_start, the one that is open included */
+	__u16 sample_on_ms;   /* the cycle in force */
+	__u16 sample_every_ms;
 };
 
 #ifdef __cplusplus
@@ -494,7 +520,7 @@ CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_device) == 104, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_context) == 32, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_stream) == 24, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_status) == 1920, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

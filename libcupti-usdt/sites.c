@@ -33,6 +33,7 @@ SEMAPHORE(status)
 SEMAPHORE(lost)
 SEMAPHORE(error)
 HELLO_PROBES(SEMAPHORE)
+SAMPLE_PROBES(SEMAPHORE)
 
 struct listener {
 	volatile unsigned short *semaphore;
@@ -79,9 +80,25 @@ bool sites__readable_wanted(unsigned int group)
 	return false;
 }
 
+/* Not a table: each is looked at once a tick, and seldom up. */
+void sites__cycle(uint32_t *on, uint32_t *every)
+{
+	*on = *every = 0;
+#define LONGEST(ms, a)                       \
+	if (cuda_sample_on_##ms##_semaphore) \
+		*on = ms;
+#define SHORTEST(ms, a)                                    \
+	if (cuda_sample_every_##ms##_semaphore && !*every) \
+		*every = ms;
+	CUDA_SAMPLE_ON(LONGEST, )
+	CUDA_SAMPLE_EVERY(SHORTEST, )
+#undef LONGEST
+#undef SHORTEST
+}
+
 /* Bits of sites__up(); name, status and the bells come first. */
 enum { UP_NAME, UP_STATUS, UP_HELLO, UP_LOST = UP_HELLO + CUDA_HELLOS, UP_ERROR, UP_BATCHES };
-_Static_assert(UP_BATCHES + COUNT(batch_listeners) + COUNT(readable_listeners) <= 64,
+_Static_assert(UP_BATCHES + COUNT(batch_listeners) <= 64 && COUNT(readable_listeners) <= 64,
 	       "a probe has no bit");
 
 uint64_t sites__name_bits(void)
@@ -103,8 +120,15 @@ uint64_t sites__up(void)
 	bit = UP_BATCHES;
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
 		up |= (uint64_t)(*batch_listeners[i].semaphore != 0) << bit++;
+	return up;
+}
+
+uint64_t sites__readable_up(void)
+{
+	uint64_t up = 0;
+
 	for (size_t i = 0; i < COUNT(readable_listeners); i++)
-		up |= (uint64_t)(*readable_listeners[i].semaphore != 0) << bit++;
+		up |= (uint64_t)(*readable_listeners[i].semaphore != 0) << i;
 	return up;
 }
 
@@ -277,4 +301,11 @@ SITE void site__hello(uint64_t instance)
 #define HELLO(probe) STAP_PROBE1(cuda, probe, instance);
 	HELLO_PROBES(HELLO)
 #undef HELLO
+}
+
+SITE void site__sample(uint64_t instance)
+{
+#define SAMPLE(probe) STAP_PROBE1(cuda, probe, instance);
+	SAMPLE_PROBES(SAMPLE)
+#undef SAMPLE
 }

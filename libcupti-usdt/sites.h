@@ -44,6 +44,13 @@
 	X(api_context, API_CONTEXT) \
 	X(api_other, API_OTHER)
 
+/* The switches of CUDA_SAMPLE_ON and CUDA_SAMPLE_EVERY. */
+#define SAMPLE_PROBES(X)                   \
+	CUDA_SAMPLE_ON(SAMPLE_ON_PROBE, X) \
+	CUDA_SAMPLE_EVERY(SAMPLE_EVERY_PROBE, X)
+#define SAMPLE_ON_PROBE(ms, X)	  X(sample_on_##ms)
+#define SAMPLE_EVERY_PROBE(ms, X) X(sample_every_##ms)
+
 /* As many as CUDA_HELLOS; none of them switches a group on. */
 #define HELLO_PROBES(X) \
 	X(hello_0) X(hello_1) X(hello_2) X(hello_3) X(hello_4) X(hello_5) X(hello_6) X(hello_7)
@@ -56,6 +63,7 @@ SITE_SEMAPHORE(status)
 SITE_SEMAPHORE(lost)
 SITE_SEMAPHORE(error)
 HELLO_PROBES(SITE_SEMAPHORE)
+SAMPLE_PROBES(SITE_SEMAPHORE)
 #undef SITE_SEMAPHORE
 
 #define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))
@@ -65,8 +73,13 @@ uint32_t sites__wanted(void);
 /* Does somebody listen to the batches, to the readable probes of this group? */
 bool sites__batch_wanted(unsigned int group);
 bool sites__readable_wanted(unsigned int group);
-/* Every probe that somebody listens to, one bit each; and those of names, status and bells. */
+/* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
+ */
+void sites__cycle(uint32_t *on, uint32_t *every);
+/* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
+ * status and bells. */
 uint64_t sites__up(void);
+uint64_t sites__readable_up(void);
 uint64_t sites__name_bits(void);
 
 void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
@@ -77,6 +90,8 @@ void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instan
 void site__error(int32_t code, const char *component, const char *message, uint64_t instance);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
+/* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */
+void site__sample(uint64_t instance);
 
 void site__kernel_launch(const struct cuda_launch *r, const char *name);
 void site__runtime_launch(const struct cuda_launch *r, const char *name);

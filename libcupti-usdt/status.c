@@ -14,6 +14,7 @@
 
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/memory.h"
+#include "libcupti-usdt/sampling.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 
@@ -152,6 +153,7 @@ void status__send(void)
 		return;
 	status.time = clock__now();
 	status.resident_kib = memory__resident_kib();
+	sampling__tell(&status);
 	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
 		status.emitted[i] = status__emitted_total(i);
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)

@@ -19,7 +19,9 @@
 
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
+#include "libcupti-usdt/devices.h"
 #include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/sampling.h"
 #include "libcupti-usdt/threads.h"
 
 #define DORMANT_MS 250
@@ -27,6 +29,11 @@
 /* CUPTI fills buffers for all it has before it hands out the first: what gathers must fit. */
 #define BURST_MS 25
 
+/* Devices are told of as soon as the driver can: right after the program's cuInit(), mostly. */
+#define EAGER_MS    10
+#define EAGER_TURNS 30
+
+static uint32_t eager = EAGER_TURNS;
 static _Atomic(uint32_t) wakes;	   /* futex: raised to wake the thread */
 static _Atomic(uint32_t) begun;	   /* futex: 1 when CUPTI is primed, or on */
 static _Atomic(uint32_t) finished; /* futex: 1 when it is done */
@@ -34,6 +41,10 @@ static atomic_bool stopping, started;
 
 static uint32_t next_pause(uint32_t pause, bool fast)
 {
+	if (devices__are_due() && eager) {
+		eager--;
+		return EAGER_MS;
+	}
 	if (!control__is_busy())
 		return DORMANT_MS;
 	if (fast)
@@ -44,7 +55,7 @@ static uint32_t next_pause(uint32_t pause, bool fast)
 /* Rings that fill fast are emptied between two ticks, the oftener the faster. */
 static void *watch(void *unused)
 {
-	uint32_t seen = atomic_load(&wakes), waited = 0, pause;
+	uint32_t seen = atomic_load(&wakes), waited = 0, pause, sleep;
 
 	control__begin();
 	atomic_store(&begun, 1);
@@ -53,10 +64,14 @@ static void *watch(void *unused)
 	while (!atomic_load(&stopping)) {
 		bool fast;
 
-		futex__wait(&wakes, seen, pause);
-		waited += pause;
+		sleep = sampling__pause(pause, clock__now());
+		futex__wait(&wakes, seen, sleep);
+		waited += sleep;
 		if (atomic_load(&stopping))
 			break;
+		control__sample();
+		if (devices__are_due())
+			devices__tell();
 		fast = rings__flush();
 		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || atomic_load(&wakes) != seen) {
 			seen = atomic_load(&wakes);

@@ -73,6 +73,7 @@ struct settings {
 	uint64_t kernel_ns; /* 0: by grid and block */
 	uint64_t latency_ns;
 	uint64_t launch_ns;
+	uint64_t record_ns; /* more for a launch while CUPTI wants kernels */
 	uint64_t copy_bytes_per_us;
 	uint64_t memory_bytes;
 	int devices;

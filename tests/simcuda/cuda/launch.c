@@ -88,6 +88,8 @@ static CUresult launch(const struct launch *launch, CUstream handle)
 	CUresult result = stream__resolve(handle, &stream);
 
 	burn(settings__get()->launch_ns);
+	if (record__wanted(KIND_KERNEL))
+		burn(settings__get()->record_ns);
 	if (!result)
 		result = launch__check(launch);
 	if (result)

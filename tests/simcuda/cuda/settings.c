@@ -22,6 +22,7 @@ static void read_environment(void)
 		.kernel_ns = number("SIMCUDA_KERNEL_NS", 0),
 		.latency_ns = number("SIMCUDA_LATENCY_NS", 1000),
 		.launch_ns = number("SIMCUDA_LAUNCH_NS", 0),
+		.record_ns = number("SIMCUDA_RECORD_NS", 0),
 		.copy_bytes_per_us = number("SIMCUDA_COPY_MBPS", 20000),
 		.memory_bytes = number("SIMCUDA_MEMORY_BYTES", 80ULL << 30),
 		.devices = number("SIMCUDA_DEVICES", 1),
