@@ -17,17 +17,20 @@
 #include "cuda-trace/doctor_kernel.h"
 #include "cuda-trace/doctor_libraries.h"
 #include "cuda-trace/doctor_injection.h"
+#include "cuda-trace/doctor_packages.h"
 #include "cuda-trace/doctor_process.h"
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/text.h"
 
 /* Without --deep the answer comes within two seconds, complete or not. */
-#define SEARCH_NS   800000000ull
-#define READ_NS	    300000000ull
-#define JUDGE_NS    600000000ull
-#define ENTRIES_MAX 2000000
-#define FOLDER_MAX  4096
+#define SEARCH_NS	 800000000ull
+#define READ_NS		 300000000ull
+#define JUDGE_NS	 600000000ull
+#define PACKAGES_NS	 1000000000ull
+#define PACKAGES_DEEP_NS 3000000000ull
+#define ENTRIES_MAX	 2000000
+#define FOLDER_MAX	 4096
 
 struct doctor_options {
 	const char *root;
@@ -94,6 +97,7 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	libraries__search(libraries, options->deep, progress ? show_progress : NULL);
 	if (progress)
 		fprintf(stderr, "\r\033[K");
+	libraries->packages = packages__read(tree, options->deep ? PACKAGES_DEEP_NS : PACKAGES_NS);
 	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
 	if (tree->own)
 		cuda_process__each(add_mapped, libraries);
@@ -232,6 +236,7 @@ static int open_tree(struct filetree *tree, const struct doctor_options *options
 	if (options->pid)
 		dir = path;
 	err = filetree__open(tree, dir);
+	tree->pid = options->pid;
 	if (err)
 		fprintf(stderr, "cuda-trace doctor: %s: %s\n", dir ?: "/",
 			err == -ENOSYS ? "this needs openat2(), Linux 5.6 or newer"

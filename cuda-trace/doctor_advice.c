@@ -10,7 +10,7 @@
 #include "cuda-trace/doctor_findings.h"
 #include "cuda-trace/doctor_image.h"
 #include "cuda-trace/doctor_libraries.h"
-#include "cuda-trace/doctor_owner.h"
+#include "cuda-trace/doctor_packages.h"
 #include "cuda-trace/doctor_report.h"
 
 /* What a distribution itself has; NVIDIA's repository has cuda-cupti-X-Y for every release. */
@@ -219,7 +219,7 @@ static void advise_present(const struct choice *choice, struct findings *finding
 	findings__advise(findings, "To take it into a smaller image (STAGE is this one):", lines);
 }
 
-static void report_distribution_package(struct filetree *tree, const struct image *image,
+static void report_distribution_package(const struct packages *packages, const struct image *image,
 					struct findings *findings)
 {
 	char version[96] = "", mend[160], command[96];
@@ -234,7 +234,7 @@ static void report_distribution_package(struct filetree *tree, const struct imag
 	    (image->cuda_major == distributions[i].major &&
 	     image->cuda_minor == distributions[i].minor))
 		return;
-	installed = owner__dpkg_version(tree, "libcupti-dev", version, sizeof(version));
+	installed = packages__version(packages, "libcupti-dev", version, sizeof(version));
 	image__install_command(image, command, sizeof(command));
 	snprintf(mend, sizeof(mend), "%s%s", installed ? "apt-get purge -y libcupti-dev && " : "",
 		 command);
@@ -305,7 +305,7 @@ void image__report(struct libraries *libraries, const struct image *image,
 
 	report_identity(image, findings);
 	choice__make(libraries, &inputs, &choice);
-	report_distribution_package(libraries->tree, image, findings);
+	report_distribution_package(libraries->packages, image, findings);
 	if (!choice.library) {
 		report_missing(libraries, image, &choice, findings);
 	} else {

@@ -16,9 +16,10 @@
 #define FILETREE_PATH_MAX 4096
 
 struct filetree {
-	int root;   /* O_PATH */
-	bool plain; /* no openat2() here (a container's seccomp filter): only for the own root */
-	bool own;   /* it is the root that this tool itself sees: things in it may be run */
+	int root;     /* O_PATH */
+	bool plain;   /* no openat2() here (a container's seccomp filter): only for the own root */
+	bool own;     /* it is the root that this tool itself sees: things in it may be run */
+	uint32_t pid; /* the process whose root it is, 0 = a folder of our own */
 	char name[FILETREE_PATH_MAX];	/* what was asked for, untrusted */
 	char prefix[FILETREE_PATH_MAX]; /* the root's own path, to take off resolved ones */
 	uint64_t deadline;		/* monotonic ns; 0 = none */

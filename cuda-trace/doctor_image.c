@@ -186,7 +186,6 @@ void image__read(struct filetree *tree, struct image *image)
 	image->musl = any(tree, musl, 1) &&
 		      !filetree__exists(tree, "/lib64/ld-linux-x86-64.so.2") &&
 		      !filetree__exists(tree, "/lib/ld-linux-aarch64.so.1");
-	image->debian = filetree__exists(tree, "/var/lib/dpkg/status");
 	image->redhat = filetree__exists(tree, "/usr/bin/dnf") ||
 			filetree__exists(tree, "/usr/bin/yum") ||
 			filetree__exists(tree, "/usr/bin/microdnf");

@@ -16,7 +16,6 @@ enum flavour { FLAVOUR_NONE, FLAVOUR_BASE, FLAVOUR_RUNTIME, FLAVOUR_DEVEL };
 struct image {
 	char id[32], version[32], name[96]; /* of the distribution; untrusted */
 	bool musl;
-	bool debian; /* packages are dpkg's */
 	bool redhat;
 	bool torch; /* PyTorch in some Python environment */
 	enum flavour flavour;

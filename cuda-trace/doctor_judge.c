@@ -121,7 +121,7 @@ void library__judge(struct library *library, const struct libraries *libraries)
 	struct release_hints hints;
 
 	library->judged = true;
-	owner__find(libraries->tree, libraries->owners, library);
+	owner__find(libraries->tree, libraries->packages, library);
 	find_version(library, libraries);
 	hints = (struct release_hints){
 		.api = library->api,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cuda-trace/doctor_libraries.h"
-#include "cuda-trace/doctor_owner.h"
+#include "cuda-trace/doctor_packages.h"
 
 static const char *const source_keys[] = {
 #define KEY(name, key, text) key,
@@ -210,8 +210,6 @@ void libraries__judge(struct libraries *libraries)
 {
 	size_t i;
 
-	if (!libraries->owners)
-		libraries->owners = owners__read(libraries->tree);
 	for (i = 0; i < libraries->count; i++)
 		if (!libraries->list[i]->judged)
 			library__judge(libraries->list[i], libraries);
@@ -244,6 +242,6 @@ void libraries__free(struct libraries *libraries)
 	for (i = 0; i < libraries->header_count; i++)
 		free(libraries->headers[i]);
 	free(libraries->headers);
-	owners__free(libraries->owners);
+	packages__free(libraries->packages);
 	free(libraries->list);
 }

@@ -78,7 +78,7 @@ struct library {
 	bool judged;
 };
 
-struct owners;
+struct packages;
 
 struct libraries {
 	struct filetree *tree;
@@ -87,9 +87,9 @@ struct libraries {
 	bool ask;		   /* may be run: the tree is this machine's own */
 	struct library **list;
 	size_t count;
-	struct owners *owners; /* of packages */
-	bool crowded;	       /* more files than are ever looked at */
-	char **headers;	       /* each cupti.h */
+	struct packages *packages; /* NULL: not read */
+	bool crowded;		   /* more files than are ever looked at */
+	char **headers;		   /* each cupti.h */
 	size_t header_count;
 };
 

@@ -10,6 +10,7 @@
 #include "cuda-trace/doctor_choice.h"
 #include "cuda-trace/doctor_findings.h"
 #include "cuda-trace/doctor_libraries.h"
+#include "cuda-trace/doctor_packages.h"
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/text.h"
 
@@ -179,11 +180,21 @@ void report__headers(const struct libraries *libraries, struct findings *finding
 	}
 }
 
+static void report_packages(const struct libraries *libraries, struct findings *findings)
+{
+	const char *untold = libraries->packages ? packages__untold(libraries->packages) : NULL;
+
+	if (untold)
+		findings__add(findings, FINDING_NOTE, "packages_untold", NULL,
+			      "files are listed without their packages: %s", untold);
+}
+
 void report__coverage(const struct libraries *libraries, struct findings *findings)
 {
 	const struct filetree *tree = libraries->tree;
 	char mend[FILETREE_PATH_MAX + 64], word[FILETREE_PATH_MAX];
 
+	report_packages(libraries, findings);
 	if (tree->own)
 		snprintf(mend, sizeof(mend), "cuda-trace doctor --deep");
 	else

@@ -301,6 +301,92 @@ expect_library() {
 	assert_output --partial "apt-get install -y --no-install-recommends libcupti12 "
 }
 
+@test "doctor --root (rpm image) names the package, by this machine's rpm, and writes nothing" {
+	requires root rpm rpmbuild
+	local lib=/usr/local/cuda-12.4/targets/x86_64-linux/lib/libcupti.so.2024.1.1 dbpath
+	put "$TREE" $lib libcupti.so.12 22
+	# Where Fedora has it, and where it was before.
+	for dbpath in /usr/lib/sysimage/rpm /var/lib/rpm; do
+		rpm_package "$TREE" $dbpath cuda-cupti-12-4 12.4.127 $lib
+		find "$TREE" -printf '%p %y %s %T@ %C@\n' | sort >"$BATS_TEST_TMPDIR/before"
+		examine
+		assert_equal "$(library $lib package)" "cuda-cupti-12-4 12.4.127-1"
+		refute_output --partial "without their packages"
+		find "$TREE" -printf '%p %y %s %T@ %C@\n' | sort | diff "$BATS_TEST_TMPDIR/before" -
+		# A damaged database is said to be one.
+		head -c 5000 "$TREE$dbpath/rpmdb.sqlite" | tr '\0-\377' 'x' >"$TREE$dbpath/damaged"
+		mv "$TREE$dbpath/damaged" "$TREE$dbpath/rpmdb.sqlite"
+		examine
+		assert_equal "$(library $lib package)" null
+		assert_output --partial "could not read its database"
+		rm -r "$TREE${dbpath:?}"
+	done
+	# As Fedora links the old place to the new one.
+	rpm_package "$TREE" /usr/lib/sysimage/rpm cuda-cupti-12-4 12.4.127 $lib
+	link "$TREE" /var/lib/rpm ../../usr/lib/sysimage/rpm
+	examine
+	assert_equal "$(library $lib package)" "cuda-cupti-12-4 12.4.127-1"
+}
+
+@test "doctor (this machine's own packages are rpm's) names them" {
+	requires root rpm rpmbuild unshare
+	[ -d /var/lib/rpm ] || skip "needs a folder /var/lib/rpm to mount on"
+	local lib=/usr/local/cuda-12.4/extras/CUPTI/lib64/libcupti.so.2024.1.1
+	put "$TREE" $lib libcupti.so.12 22
+	rpm_package "$TREE" /var/lib/rpm cuda-cupti-12-4 12.4.127 $lib
+	# As on Fedora: where every user may read it.
+	chmod 755 "$BATS_TEST_TMPDIR"
+	JSON=$BATS_TEST_TMPDIR/json
+	unshare --mount sh -c 'mount --bind "$1/usr/local" /usr/local && mount --bind "$1/var/lib/rpm" /var/lib/rpm &&
+		exec "$2" doctor --json' sh "$TREE" "$CUDA_TRACE" >"$JSON" || true
+	assert_equal "$(library $lib package)" "cuda-cupti-12-4 12.4.127-1"
+}
+
+@test "doctor --root (a hostile database of packages) does not open devices, follow links or hang" {
+	requires root mknod
+	local lib=/usr/lib/x86_64-linux-gnu/libcupti.so.12 start
+	put "$TREE" $lib libcupti.so.12 22
+	mkdir -p "$TREE/etc/dpkg"
+	dpkg_package "$TREE" libcupti12 12.4.127 $lib
+	examine
+	assert_equal "$(library $lib package)" "libcupti12 12.4.127"
+	# A link out of the tree, to the database of this machine.
+	rm -r "$TREE/var/lib/dpkg"
+	link "$TREE" /var/lib/dpkg /var/lib/dpkg
+	examine
+	assert_output --partial "could not read its database"
+	# A device, which would read as an empty one.
+	rm "$TREE/var/lib/dpkg"
+	mkdir -p "$TREE/var/lib/dpkg"
+	mknod "$TREE/var/lib/dpkg/status" c 1 3
+	examine
+	assert_output --partial "could not read its database"
+	start=$(date +%s)
+	rm "$TREE/var/lib/dpkg/status"
+	mkfifo "$TREE/var/lib/dpkg/status"
+	examine
+	assert_output --partial "did not answer in time"
+	[ $(($(date +%s) - start)) -lt 30 ]
+	# Texts of such a database are no better than file names.
+	rm -r "$TREE/var/lib/dpkg"
+	dpkg_package "$TREE" libcupti12 $'1\e[31m' $lib
+	examine
+	if printf '%s\n' "$output" | LC_ALL=C grep '[^[:print:][:space:]]'; then
+		fail "unescaped in the text"
+	fi
+}
+
+@test "doctor --root (this user cannot show the tree to rpm) says so" {
+	requires root rpm rpmbuild setpriv
+	local lib=/usr/lib64/libcupti.so.12
+	put "$TREE" $lib libcupti.so.12 22
+	rpm_package "$TREE" /var/lib/rpm cuda-cupti-12-4 12.4.127 $lib
+	# Root in name only, as in a container.
+	run timeout 20 setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$CUDA_TRACE" doctor --root "$TREE"
+	assert_output --partial "files are listed without their packages: only root can show this tree"
+	refute_output --partial "12.4.127"
+}
+
 @test "doctor --root (rpm image, musl image, no CUDA) says what fits each" {
 	distribution "$TREE" rocky 9.4 "Rocky Linux 9.4"
 	text "$TREE" /usr/bin/dnf </dev/null

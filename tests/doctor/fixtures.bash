@@ -46,6 +46,26 @@ dpkg_package() {
 	{ echo /.; [ $# = 0 ] || printf '%s\n' "$@"; } >"$tree/var/lib/dpkg/info/$name.list"
 }
 
+# rpm_package TREE DBPATH NAME VERSION FILE...: as rpm remembers it, in a database of rpm's own making.
+rpm_package() {
+	local tree=$1 dbpath=$2 name=$3 version=$4 work=$BATS_TEST_TMPDIR/rpm-$3 file force=
+	shift 4
+	# Debian's rpm asks whether this is meant.
+	[ "$(rpm --eval '%{_vendor}')" != debian ] || force=--force-debian
+	mkdir -p "$work" "$tree$dbpath"
+	{
+		printf '%s\n' "Name: $name" "Version: $version" "Release: 1" "Summary: a test" \
+			"License: none" "%description" "a test" "%install"
+		for file; do
+			echo "mkdir -p '%{buildroot}${file%/*}' && touch '%{buildroot}$file'"
+		done
+		printf '%s\n' "%files" "$@"
+	} >"$work/package.spec"
+	rpmbuild -bb --quiet --define "_topdir $work" --define "_rpmdir $work" "$work/package.spec" >"$work/log" 2>&1 ||
+		{ cat "$work/log"; return 1; }
+	rpm --dbpath "$tree$dbpath" --nodeps --justdb --noscripts $force -i "$work"/*/*.rpm 2>"$work/log" || { cat "$work/log"; return 1; }
+}
+
 # distribution TREE ID VERSION NAME: with a C library that tells the machine.
 distribution() {
 	local tree=$1
