@@ -94,25 +94,21 @@ static int put_table(struct page *page, const char *name, int64_t limit)
 }
 
 /* Histograms of kernels, four steps an octave: [name, [[least ns, kernels] ...]]. */
-static int put_histograms(struct page *page)
+static void put_histograms(struct page *page)
 {
-	struct groups groups = {0};
-	int err = 0;
+	/* Read for the table of kernels; without one there is nothing to show. */
+	const struct groups *groups = groups__kept(page->file, "kernel_sums");
 
 	put_key(page, "histograms");
 	putc('{', page->out);
-	if (report_file__has(page->file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
-		err = groups__read(&groups, page->file,
-				   "SELECT demangledName, end - start AS ns FROM "
-				   "CUPTI_ACTIVITY_KIND_KERNEL");
-	for (size_t i = 0; !err && i < groups.count; i++) {
-		const struct durations *durations = &groups.list[i]->durations;
+	for (size_t i = 0; groups && i < groups->count; i++) {
+		const struct durations *durations = &groups->list[i]->durations;
 		uint64_t sum = 0;
 		bool first = true;
 
 		fputs(i ? ",\n" : "", page->out);
 		text__write_json(page->out,
-				 export_names__string(page->names, groups.list[i]->keys[0]));
+				 export_names__string(page->names, groups->list[i]->keys[0]));
 		fputs(":[", page->out);
 		for (uint32_t b = durations->first; b < durations->first + durations->used; b++) {
 			sum += durations->buckets[b - durations->first];
@@ -127,8 +123,6 @@ static int put_histograms(struct page *page)
 		putc(']', page->out);
 	}
 	putc('}', page->out);
-	groups__free(&groups);
-	return err;
 }
 
 /* Live bytes over time by process and device: the highest level of each step of time. */
@@ -267,37 +261,28 @@ static void put_lane(struct page *page, const struct lane *lane, bool first)
 	fputs("\"}", page->out);
 }
 
-static int put_lanes(struct page *page)
+static void put_lanes(struct page *page, const struct lanes *lanes)
 {
-	struct lanes *lanes = calloc(1, sizeof(*lanes));
-	int err = lanes ? lanes__read(lanes, page->file, page->names) : -ENOMEM;
-
-	if (!err) {
-		put_key(page, "timeline");
-		fprintf(page->out,
-			"{\"begin\":%lld,\"end\":%lld,\"events\":%llu,\"cell\":%lld,"
-			"\"invalid\":%llu,\"names\":[",
-			(long long)lanes->begin, (long long)lanes->end,
-			(unsigned long long)lanes->events, (long long)lanes->cell,
-			(unsigned long long)lanes->invalid);
-		for (size_t i = 0; i < lanes->name_count; i++) {
-			fputs(i ? ",\n" : "", page->out);
-			text__write_json(page->out, lanes->names[i].text);
-		}
-		fputs("],\"categories\":\"", page->out);
-		for (size_t i = 0; i < lanes->name_count; i++)
-			putc(lanes->names[i].category, page->out);
-		fputs("\",\"lanes\":[", page->out);
-		for (size_t i = 0; i < lanes->count; i++)
-			put_lane(page, &lanes->list[i], !i);
-		fputs("]}", page->out);
-		lanes__free(lanes);
+	put_key(page, "timeline");
+	fprintf(page->out,
+		"{\"begin\":%lld,\"end\":%lld,\"events\":%llu,\"cell\":%lld,"
+		"\"invalid\":%llu,\"names\":[",
+		(long long)lanes->begin, (long long)lanes->end, (unsigned long long)lanes->events,
+		(long long)lanes->cell, (unsigned long long)lanes->invalid);
+	for (size_t i = 0; i < lanes->name_count; i++) {
+		fputs(i ? ",\n" : "", page->out);
+		text__write_json(page->out, lanes->names[i].text);
 	}
-	free(lanes);
-	return err;
+	fputs("],\"categories\":\"", page->out);
+	for (size_t i = 0; i < lanes->name_count; i++)
+		putc(lanes->names[i].category, page->out);
+	fputs("\",\"lanes\":[", page->out);
+	for (size_t i = 0; i < lanes->count; i++)
+		put_lane(page, &lanes->list[i], !i);
+	fputs("]}", page->out);
 }
 
-static int put_data(struct page *page)
+static int put_tables(struct page *page)
 {
 	static const struct {
 		const char *name;
@@ -321,13 +306,29 @@ static int put_data(struct page *page)
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !err; i++)
 		err = put_table(page, tables[i].name, tables[i].limit);
 	if (!err)
-		err = put_histograms(page);
+		put_histograms(page);
 	if (!err)
 		err = put_memory_levels(page);
 	if (!err)
 		err = put_flame(page);
+	return err;
+}
+
+/* The timeline is read by a thread of its own, beside the tables; it comes last in the page. */
+static int put_data(struct page *page)
+{
+	struct lanes_job *job;
+	struct lanes *lanes;
+	int err = lanes__start(&job, page->file), failed;
+
+	if (err)
+		return err;
+	err = put_tables(page);
+	failed = lanes__wait(job, &lanes);
+	err = err ? err : failed;
 	if (!err)
-		err = put_lanes(page);
+		put_lanes(page, lanes);
+	lanes__end(job);
 	fputs("}\n", page->out);
 	return err;
 }

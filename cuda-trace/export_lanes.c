@@ -2,9 +2,11 @@
 /* Filling the lanes: one pass to see how much there is, one to take it. */
 #include "cuda-trace/export_lanes.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/report_scan.h"
 
 /* Each gives start, end, kind of lane, process, device, number of the lane, category, name. The
  * name is an id of StringIds, or what the category makes of a number. */
@@ -33,6 +35,15 @@ static const struct source {
 	 "WHERE eventType IN (59, 60) AND end IS NOT NULL", LANE_RANGES, 'n'},
 };
 
+/* A filling in a thread of its own. */
+struct lanes_job {
+	struct report_file file; /* lent */
+	const struct report_file *lender;
+	pthread_t thread;
+	int err;
+	struct lanes lanes;
+};
+
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 /* Names by category and number, so that each is in the page once. */
@@ -40,7 +51,8 @@ struct filling {
 	struct lanes *lanes;
 	const struct report_file *file;
 	struct names_of_file *names;
-	uint32_t *table; /* open addressing: index in lanes.names + 1 */
+	const struct source *source; /* the one that is read */
+	uint32_t *table;	     /* open addressing: index in lanes.names + 1 */
 	int64_t *keys;
 	size_t table_room;
 	size_t recent; /* the lane of the last row */
@@ -201,16 +213,18 @@ static int add_to_cell(struct lanes *lanes, struct lane *lane, const struct lane
 	return 0;
 }
 
-static int take_row(struct filling *filling, const struct source *source, sqlite3_stmt *row)
+static int take_row(void *context, int columns, sqlite3_value **row)
 {
+	struct filling *filling = context;
 	struct lanes *lanes = filling->lanes;
 	struct lane_item item = {
-		.start = sqlite3_column_int64(row, 0),
-		.end = sqlite3_column_int64(row, 1),
+		.start = sqlite3_value_int64(row[0]),
+		.end = sqlite3_value_int64(row[1]),
 		.count = 1,
 	};
+	const struct source *source = filling->source;
 	/* Calls of the runtime contain those of the driver: two lanes for one thread. */
-	bool runtime = source->kind == LANE_DRIVER && !sqlite3_column_int(row, 6);
+	bool runtime = source->kind == LANE_DRIVER && !sqlite3_value_int(row[6]);
 	struct lane *lane;
 	int64_t name;
 
@@ -218,12 +232,12 @@ static int take_row(struct filling *filling, const struct source *source, sqlite
 		lanes->invalid++;
 		return 0;
 	}
-	name = name_index(filling, runtime ? 'r' : source->category, sqlite3_column_int64(row, 5));
+	name = name_index(filling, runtime ? 'r' : source->category, sqlite3_value_int64(row[5]));
 	if (name < 0)
 		return name;
 	lane = find_lane(filling, runtime ? LANE_RUNTIME : source->kind,
-			 sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3),
-			 sqlite3_column_int64(row, 4));
+			 sqlite3_value_int64(row[2]), sqlite3_value_int64(row[3]),
+			 sqlite3_value_int64(row[4]));
 	item.name = name;
 	item.busy = item.end - item.start;
 	/* What is as long as a cell stands for itself, as far as there is room. */
@@ -234,20 +248,14 @@ static int take_row(struct filling *filling, const struct source *source, sqlite
 
 static int read_source(struct filling *filling, const struct source *source)
 {
-	sqlite3_stmt *statement;
 	char sql[512];
-	int code, err = 0;
 
 	if (!report_file__has(filling->file, source->table, NULL))
 		return 0;
 	snprintf(sql, sizeof(sql), "SELECT %s FROM %s %s", source->columns, source->table,
 		 source->where);
-	if (sqlite3_prepare_v2(filling->file->db, sql, -1, &statement, NULL))
-		return report_file__complain(filling->file);
-	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
-		err = take_row(filling, source, statement);
-	sqlite3_finalize(statement);
-	return err ? err : code == SQLITE_DONE ? 0 : report_file__complain(filling->file);
+	filling->source = source;
+	return scan__run(filling->file, sql, take_row, filling);
 }
 
 /* How much there is, and from when to when. */
@@ -355,6 +363,54 @@ int lanes__read(struct lanes *lanes, const struct report_file *file, struct name
 	if (err)
 		lanes__free(lanes);
 	return err;
+}
+
+static void *read_aside(void *context)
+{
+	struct lanes_job *job = context;
+	struct names_of_file *names = NULL;
+
+	job->err = export_names__open(&names, &job->file);
+	if (!job->err)
+		job->err = lanes__read(&job->lanes, &job->file, names);
+	export_names__close(names);
+	return NULL;
+}
+
+int lanes__start(struct lanes_job **result, const struct report_file *file)
+{
+	struct lanes_job *job = calloc(1, sizeof(*job));
+	int err = job ? report_file__lend(file, &job->file) : -ENOMEM;
+
+	if (err) {
+		free(job);
+		return err;
+	}
+	job->lender = file;
+	err = -pthread_create(&job->thread, NULL, read_aside, job);
+	if (err) {
+		fprintf(stderr, "cuda-trace: cannot start a thread: %s\n", strerror(-err));
+		report_file__give_back(file, &job->file);
+		free(job);
+		return err;
+	}
+	*result = job;
+	return 0;
+}
+
+int lanes__wait(struct lanes_job *job, struct lanes **lanes)
+{
+	pthread_join(job->thread, NULL);
+	report_file__give_back(job->lender, &job->file);
+	*lanes = &job->lanes;
+	return job->err;
+}
+
+void lanes__end(struct lanes_job *job)
+{
+	if (!job->err)
+		lanes__free(&job->lanes);
+	free(job);
 }
 
 void lanes__free(struct lanes *lanes)

@@ -61,4 +61,11 @@ struct lanes {
 int lanes__read(struct lanes *lanes, const struct report_file *file, struct names_of_file *names);
 void lanes__free(struct lanes *lanes);
 
+/* The same in a thread of its own, beside what the caller reads meanwhile. Each start is followed
+ * by a wait, which tells how it went, and an end. */
+struct lanes_job;
+int lanes__start(struct lanes_job **job, const struct report_file *file);
+int lanes__wait(struct lanes_job *job, struct lanes **lanes);
+void lanes__end(struct lanes_job *job);
+
 #endif

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "cuda-trace/report_group.h"
+#include "cuda-trace/report_progress.h"
 #include "cuda-trace/store_import.h"
 #include "cuda-trace/store_spool.h"
 #include "cuda-trace/text.h"
@@ -61,16 +63,18 @@ static int refuse(const char *path)
 	return err ? -err : -EINVAL;
 }
 
-/* SQLite may take "file:..." as a URI with parameters; a path with a slash is always a path. */
+/* Unpacked files are nameless once they are open: so many more handles are opened with the first.
+ */
+struct report_spares {
+	sqlite3 *free[REPORT_HANDLES];
+	int count;
+};
+
 static int open_handle(struct report_file *file, const char *path)
 {
-	char *plain = NULL;
-	int code;
+	int code =
+		sqlite3_open_v2(path, &file->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
 
-	if (asprintf(&plain, "%s%s", path[0] == '/' ? "" : "./", path) < 0)
-		return -ENOMEM;
-	code = sqlite3_open_v2(plain, &file->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-	free(plain);
 	if (code)
 		return report_file__complain(file);
 	sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -83,6 +87,43 @@ static int open_handle(struct report_file *file, const char *path)
 		     "PRAGMA cell_size_check=ON; PRAGMA cache_size=-32768; PRAGMA temp_store=FILE;"
 		     "PRAGMA temp.cache_size=-16384",
 		     NULL, NULL, NULL);
+	return 0;
+}
+
+/* SQLite may take "file:..." as a URI with parameters; a path with a slash is always a path. */
+static int open_named(struct report_file *file, const char *path)
+{
+	struct stat st;
+	int err;
+
+	if (asprintf(&file->opened, "%s%s", path[0] == '/' ? "" : "./", path) < 0) {
+		file->opened = NULL;
+		return -ENOMEM;
+	}
+	err = open_handle(file, file->opened);
+	if (err || stat(file->opened, &st))
+		return err ? err : -errno;
+	file->device = st.st_dev;
+	file->inode = st.st_ino;
+	return 0;
+}
+
+static int open_spares(struct report_file *file, const char *path)
+{
+	file->spares = calloc(1, sizeof(*file->spares));
+	if (!file->spares)
+		return -ENOMEM;
+	for (int i = 0; i < REPORT_HANDLES; i++) {
+		struct report_file spare = {.path = file->path};
+		int err = open_handle(&spare, path);
+
+		/* SQLite opens the file at its first use. */
+		if (!err)
+			report_file__number(&spare, "SELECT count(*) FROM sqlite_master", 0);
+		file->spares->free[file->spares->count++] = spare.db;
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
@@ -109,9 +150,10 @@ static int open_gzip(struct report_file *file, const char *path)
 		err = -EIO;
 	if (!err)
 		err = kind_of(name) == KIND_SQLITE ? open_handle(file, name) : refuse(path);
-	/* SQLite opens the file at its first use. */
 	if (!err)
 		report_file__number(file, "SELECT count(*) FROM sqlite_master", 0);
+	if (!err)
+		err = open_spares(file, name);
 	unlink(name);
 cleanup:
 	if (err == -ENOSPC || err == -EIO)
@@ -216,8 +258,8 @@ int report_file__open(struct report_file *file, const char *path)
 	char *spool = NULL;
 	int err = -ENOMEM;
 
-	*file = (struct report_file){.path = path};
-	if (asprintf(&spool, "%s.part", path) < 0)
+	*file = (struct report_file){.path = path, .kept = calloc(1, sizeof(*file->kept))};
+	if (!file->kept || asprintf(&spool, "%s.part", path) < 0)
 		return -ENOMEM;
 	if (kind == KIND_MISSING && kind_of(spool) == KIND_SPOOL) {
 		err = recover(spool, path);
@@ -226,13 +268,14 @@ int report_file__open(struct report_file *file, const char *path)
 		kind = kind_of(path);
 	}
 	if (kind == KIND_SQLITE)
-		err = open_handle(file, path);
+		err = open_named(file, path);
 	else if (kind == KIND_GZIP)
 		err = open_gzip(file, path);
 	else
 		err = refuse(path);
 	if (!err)
 		err = examine(file);
+	file->progress = progress__new(path);
 cleanup:
 	free(spool);
 	if (err)
@@ -256,6 +299,24 @@ bool report_file__has(const struct report_file *file, const char *table, const c
 	has = sqlite3_step(statement) == SQLITE_ROW;
 	sqlite3_finalize(statement);
 	return has;
+}
+
+int report_file__any(const struct report_file *file, const char *table)
+{
+	sqlite3_stmt *statement;
+	char sql[160];
+	int code;
+
+	if (!report_file__has(file, table, NULL))
+		return 0;
+	snprintf(sql, sizeof(sql), "SELECT 1 FROM \"%.100s\" LIMIT 1", table);
+	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL))
+		return report_file__complain(file);
+	code = sqlite3_step(statement);
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		report_file__complain(file);
+	sqlite3_finalize(statement);
+	return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : -EIO;
 }
 
 int64_t report_file__number(const struct report_file *file, const char *sql, int64_t fallback)
@@ -308,8 +369,55 @@ int report_file__complain(const struct report_file *file)
 	return -EIO;
 }
 
+int report_file__lend(const struct report_file *file, struct report_file *lent)
+{
+	struct stat st;
+	int err;
+
+	*lent = *file;
+	lent->db = NULL;
+	lent->progress = NULL;
+	lent->kept = NULL;
+	if (!file->opened) {
+		if (!file->spares || !file->spares->count)
+			return -EMFILE;
+		lent->db = file->spares->free[--file->spares->count];
+		return 0;
+	}
+	err = open_handle(lent, file->opened);
+	/* Half of a report from one recording and half from the next would be worse than none. */
+	if (!err &&
+	    (stat(file->opened, &st) || st.st_dev != file->device || st.st_ino != file->inode)) {
+		char shown[512];
+
+		fprintf(stderr, "cuda-trace: %s was replaced while it was read\n",
+			text__show(shown, sizeof(shown), file->path, 120));
+		err = -ESTALE;
+	}
+	if (err)
+		sqlite3_close(lent->db);
+	else /* who reads a table once from end to end gains nothing by a cache */
+		sqlite3_exec(lent->db, "PRAGMA cache_size=-1024", NULL, NULL, NULL);
+	return err;
+}
+
+void report_file__give_back(const struct report_file *file, struct report_file *lent)
+{
+	if (file->opened)
+		sqlite3_close(lent->db);
+	else
+		file->spares->free[file->spares->count++] = lent->db;
+	lent->db = NULL;
+}
+
 void report_file__close(struct report_file *file)
 {
+	for (int i = 0; file->spares && i < file->spares->count; i++)
+		sqlite3_close(file->spares->free[i]);
+	free(file->spares);
+	groups__forget(file);
+	progress__free(file->progress);
+	free(file->opened);
 	sqlite3_close(file->db);
-	file->db = NULL;
+	*file = (struct report_file){.path = file->path};
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/report_scan.h"
 
 static uint64_t hash_of(const struct group *group, int keys)
 {
@@ -70,26 +71,33 @@ static struct group *find_or_add(struct groups *groups, const struct group *key)
 	return group;
 }
 
-static int read_row(struct groups *groups, sqlite3_stmt *statement, bool has_bytes)
+struct kept_groups {
+	struct kept_groups *next;
+	char *name;
+	struct groups groups;
+};
+
+static int take_row(void *context, int columns, sqlite3_value **values)
 {
+	struct groups *groups = context;
 	struct group key, *group;
 	int64_t ns;
 
 	memset(&key, 0, sizeof(key));
 	for (int i = 0; i < groups->keys; i++) {
-		key.null[i] = sqlite3_column_type(statement, i) == SQLITE_NULL;
-		key.keys[i] = sqlite3_column_int64(statement, i);
+		key.null[i] = sqlite3_value_type(values[i]) == SQLITE_NULL;
+		key.keys[i] = sqlite3_value_int64(values[i]);
 	}
 	group = find_or_add(groups, &key);
 	if (!group)
 		return -ENOMEM;
-	ns = sqlite3_column_int64(statement, groups->keys);
+	ns = sqlite3_value_int64(values[groups->keys]);
 	if (ns < 0) {
 		group->invalid++;
 		return 0;
 	}
-	if (has_bytes)
-		group->bytes += sqlite3_column_int64(statement, groups->keys + 1);
+	if (columns > groups->keys + 1)
+		group->bytes += sqlite3_value_int64(values[groups->keys + 1]);
 	return durations__add(&group->durations, ns);
 }
 
@@ -111,22 +119,14 @@ static int name_keys(struct groups *groups, sqlite3_stmt *statement)
 int groups__read(struct groups *groups, const struct report_file *file, const char *sql)
 {
 	sqlite3_stmt *statement;
-	int code, err;
+	int err;
 
 	memset(groups, 0, sizeof(*groups));
 	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL))
 		return report_file__complain(file);
 	err = name_keys(groups, statement);
-	if (!err) {
-		bool has_bytes = sqlite3_column_count(statement) > groups->keys + 1;
-
-		while ((code = sqlite3_step(statement)) == SQLITE_ROW && !err)
-			err = read_row(groups, statement, has_bytes);
-		if (!err && code != SQLITE_DONE)
-			err = report_file__complain(file);
-	}
 	sqlite3_finalize(statement);
-	return err;
+	return err ? err : scan__run(file, sql, take_row, groups);
 }
 
 void groups__free(struct groups *groups)
@@ -198,11 +198,34 @@ static int fill_table(const struct report_file *file, const struct groups *group
 
 int groups__make_table(const struct report_file *file, const char *name, const char *sql)
 {
-	struct groups groups;
-	int err = groups__read(&groups, file, sql);
+	struct kept_groups *kept = calloc(1, sizeof(*kept));
+	int err;
 
-	if (!err)
-		err = fill_table(file, &groups, name);
-	groups__free(&groups);
-	return err;
+	if (!kept)
+		return -ENOMEM;
+	kept->next = *file->kept;
+	*file->kept = kept;
+	err = groups__read(&kept->groups, file, sql);
+	kept->name = err ? NULL : strdup(name);
+	return err ? err : fill_table(file, &kept->groups, name);
+}
+
+const struct groups *groups__kept(const struct report_file *file, const char *name)
+{
+	for (const struct kept_groups *kept = *file->kept; kept; kept = kept->next)
+		if (kept->name && !strcmp(kept->name, name))
+			return &kept->groups;
+	return NULL;
+}
+
+void groups__forget(struct report_file *file)
+{
+	for (struct kept_groups *kept = file->kept ? *file->kept : NULL, *next; kept; kept = next) {
+		next = kept->next;
+		groups__free(&kept->groups);
+		free(kept->name);
+		free(kept);
+	}
+	free(file->kept);
+	file->kept = NULL;
 }

@@ -32,6 +32,10 @@ struct groups {
 /* The statement's columns: keys (integers), `ns`, and if wanted `bytes`. 0 or -errno. */
 int groups__read(struct groups *groups, const struct report_file *file, const char *sql);
 void groups__free(struct groups *groups);
+/* What groups__make_table() read for temp.NAME; NULL if it was not made. The file's. */
+const struct groups *groups__kept(const struct report_file *file, const char *name);
+/* For report_file__close(). */
+void groups__forget(struct report_file *file);
 
 /* Into temp.NAME (keys, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, stddev_ns, bytes,
  * invalid). */

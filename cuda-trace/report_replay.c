@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/report_progress.h"
 #include "cuda-trace/report_replay_rows.h"
 
 #define PID_OF(global) ((global) >> 24 & 0xffffff)
 #define MAX_PROCESSES  65536
+#define SHOW_EVERY     4096 /* rows */
 #define MAX_STRINGS    (1 << 22)
 
 static int read_strings(struct replay *replay)
@@ -105,58 +107,56 @@ static ssize_t find_process(struct replay *replay, int64_t global)
 	return add_process(replay, key);
 }
 
-static int step(struct replay *replay, struct replay_source *source)
-{
-	int code = sqlite3_step(source->row);
-
-	source->waiting = code == SQLITE_ROW;
-	source->earliest = source->waiting ? sqlite3_column_int64(source->row, 1) : 0;
-	return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : report_file__complain(replay->file);
-}
-
 static int open_sources(struct replay *replay, struct replay_source *sources)
 {
 	const char *opened = "";
-	int err = 0;
 
 	memcpy(sources, replay_sources, replay_source_count * sizeof(*sources));
-	for (size_t i = 0; !err && i < replay_source_count; i++) {
+	for (size_t i = 0; i < replay_source_count; i++) {
 		struct replay_source *source = &sources[i];
+		int err;
 
-		if (!strcmp(opened, source->table) ||
-		    !report_file__has(replay->file, source->table, NULL) ||
-		    sqlite3_prepare_v2(replay->file->db, source->sql, -1, &source->row, NULL))
+		if (!strcmp(opened, source->table))
 			continue;
+		err = report_file__any(replay->file, source->table);
+		if (err < 0)
+			return err;
+		if (!err)
+			continue;
+		err = reader__open(&source->reader, replay->file, source->sql);
+		if (err == -ENOENT)
+			continue;
+		if (err)
+			return err;
 		opened = source->table;
-		err = step(replay, source);
+		source->row = reader__next(source->reader);
 	}
-	return err;
+	return 0;
 }
 
 /* All tables at once, the earliest row first: as near to the order of arrival as a file can be. */
 static int play_in_order(struct replay *replay, struct replay_source *sources)
 {
-	for (;;) {
+	for (uint64_t rows = 1;; rows++) {
 		struct replay_source *next = NULL;
 		int64_t earliest = INT64_MAX;
 		ssize_t process;
-		int err;
 
 		for (size_t i = 0; i < replay_source_count; i++) {
-			if (sources[i].waiting && (!next || sources[i].earliest < earliest)) {
+			if (sources[i].row && (!next || sources[i].row[1] < earliest)) {
 				next = &sources[i];
-				earliest = next->earliest;
+				earliest = next->row[1];
 			}
 		}
 		if (!next)
 			return 0;
-		process = find_process(replay, sqlite3_column_int64(next->row, 0));
+		process = find_process(replay, next->row[0]);
 		if (process < 0)
 			return process;
 		next->play(replay, next->row, process);
-		err = step(replay, next);
-		if (err)
-			return err;
+		next->row = reader__next(next->reader);
+		if (rows % SHOW_EVERY == 0)
+			progress__rows(replay->file->progress, SHOW_EVERY);
 	}
 }
 
@@ -185,8 +185,12 @@ static int play_all(struct replay *replay)
 		err = open_sources(replay, sources);
 	if (!err)
 		err = play_in_order(replay, sources);
-	for (size_t i = 0; i < replay_source_count; i++)
-		sqlite3_finalize(sources[i].row);
+	progress__clear(replay->file->progress);
+	for (size_t i = 0; i < replay_source_count; i++) {
+		int failed = reader__close(sources[i].reader);
+
+		err = err ? err : failed;
+	}
 	return err;
 }
 

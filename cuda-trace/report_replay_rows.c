@@ -29,71 +29,70 @@ static void play(struct replay *replay, size_t process, const struct cuda_record
  * was running when the recording began. */
 #define EPOCH (86400ull * 1000000000)
 
-static uint64_t time_at(sqlite3_stmt *row, int column)
+static uint64_t time_at(const int64_t *row, int column)
 {
-	return EPOCH + sqlite3_column_int64(row, column);
+	return EPOCH + row[column];
 }
 
-static void play_kernel(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_kernel(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_kernel kernel = {
-		.head = {CUDA_RECORD_KERNEL, sizeof(kernel), sqlite3_column_int64(row, 3)},
+		.head = {CUDA_RECORD_KERNEL, sizeof(kernel), row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.name = name_of(replay, process, sqlite3_column_int64(row, 4)),
-		.device = sqlite3_column_int(row, 5),
-		.stream = sqlite3_column_int(row, 6),
-		.graph_node = sqlite3_column_int64(row, 13),
-		.graph = sqlite3_column_int64(row, 13) != 0,
+		.name = name_of(replay, process, row[4]),
+		.device = row[5],
+		.stream = row[6],
+		.graph_node = row[13],
+		.graph = row[13] != 0,
 	};
 
 	for (int i = 0; i < 3; i++) {
-		kernel.grid[i] = sqlite3_column_int64(row, 7 + i);
-		kernel.block[i] = sqlite3_column_int64(row, 10 + i);
+		kernel.grid[i] = row[7 + i];
+		kernel.block[i] = row[10 + i];
 	}
 	if (kernel.end >= kernel.start)
 		play(replay, process, &kernel.head);
 }
 
-static void play_launch(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_launch(struct replay *replay, const int64_t *row, size_t process)
 {
-	bool graph = sqlite3_column_int(row, 7);
+	bool graph = row[7];
 	struct cuda_launch launch = {
 		.head = {graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH, sizeof(launch),
-			 sqlite3_column_int64(row, 3)},
+			 row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.tid = sqlite3_column_int64(row, 0) & 0xffffff,
-		.result = sqlite3_column_int(row, 4),
-		.domain = sqlite3_column_int(row, 5) ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-		.name = name_of(replay, process, sqlite3_column_int64(row, 6)),
+		.tid = row[0] & 0xffffff,
+		.result = row[4],
+		.domain = row[5] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
+		.name = name_of(replay, process, row[6]),
 	};
 
 	play(replay, process, &launch.head);
 }
 
-/* Nsight's numbers of kinds of memory back to CUPTI's. */
-static uint8_t memory_kind(sqlite3_stmt *row, int column)
+/* Nsight's numbers of kinds of memory back to CUPTI's; -1 = NULL. */
+static uint8_t memory_kind(const int64_t *row, int column)
 {
-	int64_t kind = sqlite3_column_int64(row, column);
+	int64_t kind = row[column];
 
-	return sqlite3_column_type(row, column) == SQLITE_NULL || kind < 0 || kind > 6 ? 0
-										       : kind + 1;
+	return kind < 0 || kind > 6 ? 0 : kind + 1;
 }
 
-static void play_memcpy(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_memcpy(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_memcpy copy = {
-		.head = {CUDA_RECORD_MEMCPY, sizeof(copy), sqlite3_column_int64(row, 3)},
+		.head = {CUDA_RECORD_MEMCPY, sizeof(copy), row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.bytes = sqlite3_column_int64(row, 4),
-		.copy_kind = sqlite3_column_int64(row, 5),
+		.bytes = row[4],
+		.copy_kind = row[5],
 		.src_kind = memory_kind(row, 6),
 		.dst_kind = memory_kind(row, 7),
-		.device = sqlite3_column_int64(row, 8),
-		.stream = sqlite3_column_int64(row, 9),
-		.copies = sqlite3_column_int64(row, 10),
+		.device = row[8],
+		.stream = row[9],
+		.copies = row[10],
 	};
 	struct cuda_uvm migration = {
 		.head = {CUDA_RECORD_UVM, sizeof(migration), 0},
@@ -107,62 +106,62 @@ static void play_memcpy(struct replay *replay, sqlite3_stmt *row, size_t process
 	play(replay, process, copy.copy_kind > 10 ? &migration.head : &copy.head);
 }
 
-static void play_memset(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_memset(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_memset set = {
-		.head = {CUDA_RECORD_MEMSET, sizeof(set), sqlite3_column_int64(row, 3)},
+		.head = {CUDA_RECORD_MEMSET, sizeof(set), row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.bytes = sqlite3_column_int64(row, 4),
+		.bytes = row[4],
 		.memory_kind = memory_kind(row, 5),
 	};
 
 	play(replay, process, &set.head);
 }
 
-static void play_graph(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_graph(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_graph graph = {
-		.head = {CUDA_RECORD_GRAPH, sizeof(graph), sqlite3_column_int64(row, 3)},
+		.head = {CUDA_RECORD_GRAPH, sizeof(graph), row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.graph = sqlite3_column_int64(row, 4),
+		.graph = row[4],
 	};
 
 	play(replay, process, &graph.head);
 }
 
-static void play_sync(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_sync(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_sync sync = {
-		.head = {CUDA_RECORD_SYNC, sizeof(sync), sqlite3_column_int64(row, 3)},
+		.head = {CUDA_RECORD_SYNC, sizeof(sync), row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.type = sqlite3_column_int64(row, 4),
+		.type = row[4],
 	};
 
 	play(replay, process, &sync.head);
 }
 
-static void play_memory(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_memory(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_memory memory = {
-		.head = {CUDA_RECORD_MEMORY, sizeof(memory), sqlite3_column_int64(row, 2)},
+		.head = {CUDA_RECORD_MEMORY, sizeof(memory), row[2]},
 		.time = time_at(row, 1),
-		.address = sqlite3_column_int64(row, 3),
-		.bytes = sqlite3_column_int64(row, 4),
+		.address = row[3],
+		.bytes = row[4],
 		.kind = memory_kind(row, 5),
-		.operation = sqlite3_column_int(row, 6) ? 2 : 1,
-		.device = sqlite3_column_int64(row, 7),
-		.context = sqlite3_column_int64(row, 8),
+		.operation = row[6] ? 2 : 1,
+		.device = row[7],
+		.context = row[8],
 	};
 
 	play(replay, process, &memory.head);
 }
 
-static void play_overhead(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_overhead(struct replay *replay, const int64_t *row, size_t process)
 {
-	int64_t type = sqlite3_column_int64(row, 3);
+	int64_t type = row[3];
 	struct cuda_overhead overhead = {
 		.head = {CUDA_RECORD_OVERHEAD, sizeof(overhead), 0},
 		.start = time_at(row, 1),
@@ -173,44 +172,44 @@ static void play_overhead(struct replay *replay, sqlite3_stmt *row, size_t proce
 	play(replay, process, &overhead.head);
 }
 
-static void play_range(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_range(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_nvtx range = {
 		.head = {CUDA_RECORD_NVTX, sizeof(range), 0},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.text = name_of(replay, process, sqlite3_column_int64(row, 3)),
-		.kind = sqlite3_column_int(row, 4) == 60 ? 3 : 2,
-		.tid = sqlite3_column_int64(row, 0) & 0xffffff,
+		.text = name_of(replay, process, row[3]),
+		.kind = row[4] == 60 ? 3 : 2,
+		.tid = row[0] & 0xffffff,
 	};
 
 	play(replay, process, &range.head);
 }
 
-static void play_error(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_error(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_api call = {
-		.head = {CUDA_RECORD_API, sizeof(call), sqlite3_column_int64(row, 3)},
+		.head = {CUDA_RECORD_API, sizeof(call), row[3]},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.tid = sqlite3_column_int64(row, 0) & 0xffffff,
-		.name = name_of(replay, process, sqlite3_column_int64(row, 4)),
-		.result = sqlite3_column_int(row, 5),
-		.domain = sqlite3_column_int(row, 6) ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-		.group = sqlite3_column_int(row, 7) ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER,
+		.tid = row[0] & 0xffffff,
+		.name = name_of(replay, process, row[4]),
+		.result = row[5],
+		.domain = row[6] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
+		.group = row[7] ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER,
 	};
 
 	replay->processes[process]->group = CUDA_GROUP_API_ERROR;
 	play(replay, process, &call.head);
 }
 
-static void play_uvm(struct replay *replay, sqlite3_stmt *row, size_t process)
+static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
 {
 	struct cuda_uvm uvm = {
 		.head = {CUDA_RECORD_UVM, sizeof(uvm), 0},
 		.start = time_at(row, 1),
-		.counter = sqlite3_column_int64(row, 2),
-		.value = sqlite3_column_int64(row, 3),
+		.counter = row[2],
+		.value = row[3],
 	};
 
 	play(replay, process, &uvm.head);
@@ -220,64 +219,66 @@ const struct replay_source replay_sources[] = {
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
 	 "kernelName = 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
-	 play_launch, NULL, false, 0},
+	 play_launch, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "
 	 "'%GraphLaunch%' FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE "
 	 "value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' OR value LIKE "
 	 "'%LaunchCooperative%'",
-	 play_launch, NULL, false, 0},
+	 play_launch, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_KERNEL",
 	 "SELECT globalPid, start, end, correlationId, demangledName, deviceId, streamId, gridX, "
 	 "gridY, gridZ, blockX, blockY, blockZ, graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL",
-	 play_kernel, NULL, false, 0},
+	 play_kernel, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, srcKind, dstKind, "
+	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, coalesce(srcKind, -1), "
+	 "coalesce(dstKind, -1), "
 	 "deviceId, "
 	 "streamId, copyCount FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-	 play_memcpy, NULL, false, 0},
+	 play_memcpy, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, srcKind, dstKind, "
+	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, coalesce(srcKind, -1), "
+	 "coalesce(dstKind, -1), "
 	 "deviceId, "
 	 "streamId, 1 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-	 play_memcpy, NULL, false, 0},
+	 play_memcpy, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_MEMSET",
-	 "SELECT globalPid, start, end, correlationId, bytes, memKind FROM "
+	 "SELECT globalPid, start, end, correlationId, bytes, coalesce(memKind, -1) FROM "
 	 "CUPTI_ACTIVITY_KIND_MEMSET",
-	 play_memset, NULL, false, 0},
+	 play_memset, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 	 "SELECT globalPid, start, end, correlationId, graphExecId FROM "
 	 "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	 play_graph, NULL, false, 0},
+	 play_graph, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
 	 "SELECT globalPid, start, end, correlationId, syncType FROM "
 	 "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	 play_sync, NULL, false, 0},
+	 play_sync, NULL, NULL},
 	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
-	 "SELECT globalPid, start, correlationId, address, bytes, memKind, memoryOperationType, "
+	 "SELECT globalPid, start, correlationId, address, bytes, coalesce(memKind, -1), "
+	 "memoryOperationType, "
 	 "deviceId, contextId FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
-	 play_memory, NULL, false, 0},
+	 play_memory, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_OVERHEAD",
 	 "SELECT globalTid, start, end, overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD",
-	 play_overhead, NULL, false, 0},
+	 play_overhead, NULL, NULL},
 	{"NVTX_EVENTS",
 	 "SELECT globalTid, start, end, textId, eventType FROM NVTX_EVENTS WHERE eventType IN "
 	 "(59, 60) AND end IS NOT NULL",
-	 play_range, NULL, false, 0},
+	 play_range, NULL, NULL},
 	{"CUDA_TRACE_ERRORS",
 	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, launch "
 	 "FROM "
 	 "CUDA_TRACE_ERRORS",
-	 play_error, NULL, false, 0},
+	 play_error, NULL, NULL},
 	{"CUDA_TRACE_UNIFIED_MEMORY",
 	 "SELECT globalPid, start, counter, value FROM CUDA_TRACE_UNIFIED_MEMORY", play_uvm, NULL,
-	 false, 0},
+	 NULL},
 	{"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-	 "SELECT globalPid, start, 3, 1 FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS", play_uvm, NULL, false,
-	 0},
+	 "SELECT globalPid, start, 3, 1 FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS", play_uvm, NULL, NULL},
 	{"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
 	 "SELECT globalPid, start, 4, numberOfPageFaults FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-	 play_uvm, NULL, false, 0},
+	 play_uvm, NULL, NULL},
 };
 
 const size_t replay_source_count = sizeof(replay_sources) / sizeof(replay_sources[0]);

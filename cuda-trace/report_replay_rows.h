@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include "cuda-trace/report_file.h"
+#include "cuda-trace/report_reader.h"
 #include "cuda-trace/session.h"
 
 struct replay {
@@ -25,10 +26,9 @@ struct replay {
  */
 struct replay_source {
 	const char *table, *sql;
-	void (*play)(struct replay *replay, sqlite3_stmt *row, size_t process);
-	sqlite3_stmt *row;
-	bool waiting;	  /* a row is there */
-	int64_t earliest; /* its time */
+	void (*play)(struct replay *replay, const int64_t *row, size_t process);
+	struct reader *reader;
+	const int64_t *row; /* the next one, NULL at the end */
 };
 
 /* Those of one table stand together: the first whose statement fits the file is taken. */

@@ -67,6 +67,24 @@ survives() {
 	assert_line --index 1 --partial '"device":1,"span_ns":1,"busy_ns":1'
 }
 
+@test "report --idle (rows far out of order, equal ones, a table missing) is right" {
+	requires sqlite3
+	feed r.db -n 3
+	sqlite3 r.db "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY;
+		DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+		WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, streamId, contextId, registersPerThread,
+		shortName, demangledName) SELECT i * 10, i * 10 + 5, 7, 1, 1, 1, 1 FROM n"
+	run ct report --idle --json r.db
+	assert_output --partial '"span_ns":49995,"busy_ns":25000,"busy_pct":50.01,"idle_ns":24995,"gaps":4999,"longest_gap_ns":5'
+	# Each stretch is kept apart from the next for a while; this one comes when its place is gone.
+	sqlite3 r.db "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -20, end = -10 WHERE rowid = 10000"
+	run ct report --idle --json r.db
+	assert_output --partial '"span_ns":50015,"busy_ns":25010,'
+	assert_output --partial '"gaps":5000,"longest_gap_ns":10,"longest_gap_at_ns":-10'
+}
+
 @test "report --sql (SELECT) prints rows; anything that writes or reaches out is refused" {
 	feed r.db -n 100
 	run ct report --csv --sql 'SELECT count(*) AS n, 7 AS m FROM CUPTI_ACTIVITY_KIND_KERNEL' r.db
