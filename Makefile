@@ -32,6 +32,7 @@ workloads: simcuda
 #:                    TESTS='tests/trace.bats' runs some files, FILTER=regex some tests
 #:   check-packages   packages built, installed, upgraded, removed in clean roots (as root)
 #:   check-sanitize   the guest and the simulated driver under ASan, UBSan and TSan
+#:   check-fuzz       VARIANTS=10000 damaged recordings, read under ASan and UBSan
 #:   bench            the overhead table
 #:   install          below $DESTDIR$prefix (prefix=/usr/local, sysconfdir=/etc)
 #:   deb, rpm         packages, in build/deb and build/rpm

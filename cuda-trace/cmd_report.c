@@ -59,7 +59,9 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Questions of your own", 0},
 	{OPTION_TEXT, 0, "sql", "SELECT", "rows of this statement; docs/schema.md has the tables",
 	 AT(sql)},
-	{OPTION_FLAG, 0, "compare", NULL, "what changed from the first FILE to the second",
+	{OPTION_FLAG, 0, "compare", NULL,
+	 "what changed from the first FILE to the second: kernels,\ncopies, calls, waits, or the "
+	 "tables named",
 	 AT(compare)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_COUNT, 'n', "count", "COUNT", "so many rows a table", AT(limit)},
@@ -313,6 +315,21 @@ static int report_one(const char *path, const struct report_options *options, FI
 	return err;
 }
 
+/* Without a table named: all of them, or, as one table is what CSV is for, kernels. */
+static bool is_compared(const void *context, const char *table)
+{
+	const struct report_options *options = context;
+	bool any = false, named = false;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		bool set = *(const bool *)((const char *)options + tables[i].offset);
+
+		any |= set;
+		named |= set && !strcmp(tables[i].name, table);
+	}
+	return options->all || (any ? named : !options->csv || !strcmp(table, "kernels"));
+}
+
 static int compare(char **paths, const struct report_options *options, FILE *out)
 {
 	struct report_file before, after;
@@ -322,8 +339,14 @@ static int compare(char **paths, const struct report_options *options, FILE *out
 		return err;
 	err = report_file__open(&after, paths[1]);
 	if (!err) {
-		err = report_compare__write(&before, &after, out, format_of(options),
-					    options->limit);
+		const struct report_compare_options wanted = {
+			.format = format_of(options),
+			.limit = options->limit,
+			.wanted = is_compared,
+			.context = options,
+		};
+
+		err = report_compare__write(&before, &after, &wanted, out);
 		report_file__close(&after);
 	}
 	report_file__close(&before);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Kernels are matched by name. Whether the durations of a kernel differ is decided by the
- * Mann-Whitney U test (they are skewed, with long tails, so that a test of means would follow the
- * outliers), two-sided, corrected for ties, and by Holm for the number of kernels tested. A change
- * is called one when p < 0.01 and the medians differ by 1 % or more.
+ * Kernels are matched by name, copies by direction and size, calls and waits by kind. Whether the
+ * durations of one differ is decided by the Mann-Whitney U test (they are skewed, with long tails,
+ * so that a test of means would follow the outliers), two-sided, corrected for ties, and by Holm
+ * for the number of lines that a table tests. A change is called one when p < 0.01 and the medians
+ * differ by 1 % or more.
  */
 #include "cuda-trace/report_compare.h"
 #include <errno.h>
@@ -14,6 +15,48 @@
 
 #define SIGNIFICANT 0.01
 #define RELEVANT    0.01
+
+#define SIZE_CLASS                                                                             \
+	"CASE WHEN bytes < 4096 THEN 0 WHEN bytes < 65536 THEN 1 WHEN bytes < 1048576 THEN 2 " \
+	"WHEN bytes < 16777216 THEN 3 WHEN bytes < 268435456 THEN 4 ELSE 5 END"
+#define MEMORY_NAME(key)                                                                 \
+	"CASE " key " WHEN 0 THEN 'pageable' WHEN 1 THEN 'pinned' WHEN 2 THEN 'device' " \
+	"WHEN 3 THEN 'array' WHEN 4 THEN 'managed' WHEN 5 THEN 'device static' "         \
+	"WHEN 6 THEN 'managed static' ELSE 'unknown' END"
+
+/* What is compared: `rows` as groups__read() wants them, `name` makes a line's of their keys. */
+static const struct subject {
+	const char *section, *needs, *key, *title, *column, *rows, *name;
+} subjects[] = {
+	{"kernels", "CUPTI_ACTIVITY_KIND_KERNEL", "compare", "Kernels that changed, old to new",
+	 "kernel",
+	 "SELECT demangledName AS name, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL",
+	 "SELECT coalesce((SELECT value FROM StringIds WHERE id = ?1), '[string ' || ?1 || ']')"},
+	{"copies", "CUPTI_ACTIVITY_KIND_MEMCPY", "compare_copies",
+	 "Copies that changed, by direction and size", "copy",
+	 "SELECT copyKind AS kind, srcKind AS source, dstKind AS target, " SIZE_CLASS
+	 " AS size, end - start AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+	 "SELECT CASE ?1 WHEN 1 THEN 'host to device' WHEN 2 THEN 'device to host' "
+	 "WHEN 8 THEN 'device to device' WHEN 9 THEN 'host to host' WHEN 10 THEN 'peer to peer' "
+	 "WHEN 11 THEN 'unified, host to device' WHEN 12 THEN 'unified, device to host' "
+	 "WHEN 13 THEN 'unified, device to device' ELSE 'kind ' || ?1 END || ', ' "
+	 "|| " MEMORY_NAME("?2") " || ' to ' || " MEMORY_NAME(
+		 "?3") " || CASE ?4 "
+		       "WHEN 0 THEN ', below 4 KiB' WHEN 1 THEN ', 4 to 64 KiB' WHEN 2 THEN "
+		       "', 64 KiB to 1 MiB' WHEN 3 THEN ', 1 to 16 MiB' WHEN 4 THEN ', 16 to 256 "
+		       "MiB' "
+		       "ELSE ', 256 MiB or more' END"},
+	{"api", "CUPTI_ACTIVITY_KIND_RUNTIME", "compare_api", "Calls that changed", "call",
+	 "SELECT nameId AS name, end - start AS ns FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+	 "SELECT coalesce((SELECT value FROM StringIds WHERE id = ?1), '[string ' || ?1 || ']')"},
+	{"sync", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "compare_sync", "Waits that changed",
+	 "waited_for",
+	 "SELECT syncType AS kind, end - start AS ns FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+	 "SELECT CASE ?1 WHEN 1 THEN 'event' WHEN 2 THEN 'stream waits for event' "
+	 "WHEN 3 THEN 'stream' WHEN 4 THEN 'context or device' ELSE 'unknown' END"},
+};
+
+#define SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
 
 struct pair {
 	char *name;
@@ -27,21 +70,21 @@ struct pairs {
 	size_t count;
 };
 
-static char *string_of(const struct report_file *file, int64_t id)
+static char *name_of(const struct report_file *file, const struct subject *subject,
+		     const struct groups *groups, const struct group *group)
 {
 	sqlite3_stmt *statement;
 	char *text = NULL;
 
-	if (sqlite3_prepare_v2(file->db, "SELECT value FROM StringIds WHERE id = ?", -1, &statement,
-			       NULL))
+	if (sqlite3_prepare_v2(file->db, subject->name, -1, &statement, NULL))
 		return NULL;
-	sqlite3_bind_int64(statement, 1, id);
+	for (int i = 0; i < groups->keys; i++)
+		if (!group->null[i])
+			sqlite3_bind_int64(statement, i + 1, group->keys[i]);
 	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
 		text = strdup((const char *)sqlite3_column_text(statement, 0));
-	else if (asprintf(&text, "[string %lld]", (long long)id) < 0)
-		text = NULL;
 	sqlite3_finalize(statement);
-	return text;
+	return text ? text : strdup("[unnamed]");
 }
 
 static int by_name(const void *a, const void *b)
@@ -50,7 +93,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Both files' kernels into one list, then equal names into one entry. */
-static int match(struct pairs *pairs, const struct report_file *files[2])
+static int match(struct pairs *pairs, const struct subject *subject,
+		 const struct report_file *files[2])
 {
 	size_t to = 0;
 
@@ -63,7 +107,7 @@ static int match(struct pairs *pairs, const struct report_file *files[2])
 			const struct group *group = pairs->groups[side].list[i];
 			struct pair *pair = &pairs->list[pairs->count];
 
-			pair->name = string_of(files[side], group->keys[0]);
+			pair->name = name_of(files[side], subject, &pairs->groups[side], group);
 			if (!pair->name)
 				return -ENOMEM;
 			*(side ? &pair->after : &pair->before) = &group->durations;
@@ -158,9 +202,10 @@ static int fill(const struct pairs *pairs, const struct report_file *file)
 	int err = 0;
 
 	if (sqlite3_exec(file->db,
-			 "CREATE TEMP TABLE compared (verdict TEXT, p REAL, old_count INTEGER, "
+			 "DROP TABLE IF EXISTS temp.compared; CREATE TEMP TABLE compared (verdict "
+			 "TEXT, p REAL, old_count INTEGER, "
 			 "old_total INTEGER, old_p50 INTEGER, new_count INTEGER, new_total INTEGER,"
-			 " new_p50 INTEGER, superior REAL, kernel TEXT)",
+			 " new_p50 INTEGER, superior REAL, name TEXT)",
 			 NULL, NULL, NULL) ||
 	    sqlite3_prepare_v2(file->db, "INSERT INTO compared VALUES (?,?,?,?,?,?,?,?,?,?)", -1,
 			       &statement, NULL))
@@ -186,57 +231,93 @@ static int fill(const struct pairs *pairs, const struct report_file *file)
 	return err;
 }
 
-static int show(const struct report_file *file, FILE *out, enum report_format format, int64_t limit)
+static int show(const struct report_file *file, const struct subject *subject, FILE *out,
+		enum report_format format, int64_t limit)
 {
-	static const char sql[] =
-		"SELECT verdict, round(100.0 * (new_p50 - old_p50) / old_p50, 2) AS "
-		"median_change_pct,"
-		" p, old_p50 AS old_p50_ns, new_p50 AS new_p50_ns, old_count, new_count,"
-		" coalesce(new_total, 0) - coalesce(old_total, 0) AS total_change_ns,"
-		" round(100 * superior, 1) AS slower_pairs_pct, kernel FROM temp.compared "
-		"ORDER BY abs(total_change_ns) DESC, kernel LIMIT ?";
-	sqlite3_stmt *statement;
+	char sql[1024];
+	sqlite3_stmt *statement = NULL;
 	int err = 0;
 
-	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL))
-		return report_file__complain(file);
-	sqlite3_bind_int64(statement, 1, limit ? limit : -1);
-	if (report_output__write(out, format, "compare", "Kernels that changed, old to new",
-				 statement) < 0)
+	snprintf(sql, sizeof(sql),
+		 "SELECT verdict, round(100.0 * (new_p50 - old_p50) / old_p50, 2) AS "
+		 "median_change_pct,"
+		 " p, old_p50 AS old_p50_ns, new_p50 AS new_p50_ns, old_count, new_count,"
+		 " coalesce(new_total, 0) - coalesce(old_total, 0) AS total_change_ns,"
+		 " round(100 * superior, 1) AS slower_pairs_pct, name AS %s FROM temp.compared "
+		 "ORDER BY abs(total_change_ns) DESC, name LIMIT ?",
+		 subject->column);
+	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL) ||
+	    sqlite3_bind_int64(statement, 1, limit ? limit : -1) ||
+	    report_output__write(out, format, subject->key, subject->title, statement) < 0)
 		err = report_file__complain(file);
 	sqlite3_finalize(statement);
-	if (!err && format == REPORT_TEXT)
-		fputs("p: Mann-Whitney U test of the durations, Holm-corrected for the number of "
-		      "kernels;\nslower or faster: p < 0.01 and medians at least 1 % apart; too "
-		      "few: "
-		      "fewer than 8 on a side\n",
-		      out);
 	return err;
 }
 
-int report_compare__write(const struct report_file *before, const struct report_file *after,
-			  FILE *out, enum report_format format, int64_t limit)
+static int compare(const struct subject *subject, const struct report_file *files[2], FILE *out,
+		   enum report_format format, int64_t limit)
 {
-	static const char sql[] =
-		"SELECT demangledName AS name, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL";
-	const struct report_file *files[2] = {before, after};
 	struct pairs pairs = {0};
-	int err = groups__read(&pairs.groups[0], before, sql);
+	int err = groups__read(&pairs.groups[0], files[0], subject->rows);
 
 	if (!err)
-		err = groups__read(&pairs.groups[1], after, sql);
+		err = groups__read(&pairs.groups[1], files[1], subject->rows);
 	if (!err)
-		err = match(&pairs, files);
+		err = match(&pairs, subject, files);
 	if (!err)
 		err = test_all(&pairs);
 	if (!err)
-		err = fill(&pairs, after);
+		err = fill(&pairs, files[1]);
 	if (!err)
-		err = show(after, out, format, limit);
+		err = show(files[1], subject, out, format, limit);
 	for (size_t i = 0; i < pairs.count; i++)
 		free(pairs.list[i].name);
 	free(pairs.list);
 	groups__free(&pairs.groups[0]);
 	groups__free(&pairs.groups[1]);
+	return err;
+}
+
+/* Only what both files can have: a comparison with nothing would call everything new. */
+static int in_both(const struct subject *subject, const struct report_file *files[2])
+{
+	int any = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int has = report_file__any(files[i], subject->needs);
+
+		if (has < 0)
+			return has;
+		if (!report_file__has(files[i], subject->needs, NULL))
+			return 0;
+		any |= has;
+	}
+	return any;
+}
+
+int report_compare__write(const struct report_file *before, const struct report_file *after,
+			  const struct report_compare_options *options, FILE *out)
+{
+	const struct report_file *files[2] = {before, after};
+	int err = 0, shown = 0;
+
+	for (size_t i = 0; i < SUBJECTS && !err; i++) {
+		bool wanted = options->wanted(options->context, subjects[i].section);
+
+		if (!wanted)
+			continue;
+		/* Kernels are shown in any case, if only to say that there are none. */
+		err = i ? in_both(&subjects[i], files) : 1;
+		if (err <= 0)
+			continue;
+		if (shown++ && options->format != REPORT_JSON)
+			putc('\n', out);
+		err = compare(&subjects[i], files, out, options->format, options->limit);
+	}
+	if (!err && options->format == REPORT_TEXT)
+		fputs("\np: Mann-Whitney U test of the durations, Holm-corrected for the number of "
+		      "lines of its table;\nslower or faster: p < 0.01 and medians at least 1 % "
+		      "apart; too few: fewer than 8 on a side\n",
+		      out);
 	return err;
 }

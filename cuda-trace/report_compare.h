@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report --compare: what got slower between two recordings, kernel by kernel.
+ * report --compare: what got slower between two recordings, line by line of each table.
  */
 #ifndef CUDA_TRACE_REPORT_COMPARE_H
 #define CUDA_TRACE_REPORT_COMPARE_H
@@ -9,8 +9,16 @@
 #include "cuda-trace/report_file.h"
 #include "cuda-trace/report_output.h"
 
+struct report_compare_options {
+	enum report_format format;
+	int64_t limit; /* lines a table; 0 = all */
+	/* Is this table of kernels, copies, api and sync wanted? */
+	bool (*wanted)(const void *context, const char *table);
+	const void *context;
+};
+
 /* 0 or -errno, printed. */
 int report_compare__write(const struct report_file *before, const struct report_file *after,
-			  FILE *out, enum report_format format, int64_t limit);
+			  const struct report_compare_options *options, FILE *out);
 
 #endif

@@ -10,7 +10,7 @@ TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS),$(sort $(wildcard tests
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
-.PHONY: check check-run root check-headers check-packages check-sanitize
+.PHONY: check check-run root check-headers check-packages check-sanitize check-fuzz
 check:
 	$(Q)mk/deps build test
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
@@ -39,6 +39,18 @@ check-sanitize:
 		B=$$b ROOT=$(ROOT) GUEST=$$b/libcupti-usdt.so SANITIZE=$$s \
 			TAP=$(abspath $(B))/tap/$${s%,*} tests/run $(SANITIZE_TESTS) || exit 1; \
 	done
+
+# Reports of damaged recordings, by a tool with sanitizers: FIRST... FIRST + VARIANTS - 1.
+VARIANTS ?= 10000
+FIRST ?= 1
+FUZZ := $(abspath $(B))/t/sanitize-address
+check-fuzz:
+	$(Q)mk/deps build test
+	$(Q)$(MAKE) --no-print-directory B=$(FUZZ) SANITIZE=address,undefined \
+		$(FUZZ)/cuda-trace $(FUZZ)/tests/store/feeder
+	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
+	$(Q)python3 tests/store/fuzz.py $(FUZZ)/cuda-trace $(FUZZ)/tests/store/feeder \
+		$(VARIANTS) $(abspath $(B))/tap/fuzz/fuzz.tap $(FIRST)
 
 # Each header compiles alone; those of bpf/ as eBPF. A part of a source ("Included once") is none.
 check-headers: $(SKELETONS)

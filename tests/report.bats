@@ -105,13 +105,41 @@ survives() {
 	feed new.db -n 4000 -k 4
 	sqlite3 new.db "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + (end - start) / 5
 		WHERE demangledName IN (SELECT id FROM StringIds WHERE value LIKE '%kernel<2>%')"
-	ct report --compare --json old.db new.db >compared.json
+	ct report --compare --kernels --json old.db new.db >compared.json
 	assert_equal "$(jq -r 'select(.verdict == "slower") | .kernel' compared.json)" \
 		'void test::kernel<2>(float*)'
 	assert_equal "$(jq -r 'select(.verdict == "same") | .verdict' compared.json | wc -l)" 3
 	assert_equal "$(jq 'select(.verdict == "slower") | .median_change_pct | . > 18 and . < 22' compared.json)" true
 	run ct report --compare old.db
 	assert_failure 2
+}
+
+@test "report --compare (copies, calls, waits slower) finds each, and says no more of what is alike" {
+	requires sqlite3
+	feed old.db -n 5000
+	feed new.db -n 5000
+	sqlite3 new.db "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = end + 1000 WHERE copyKind = 2;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = end - 20 WHERE eventClass = 0;
+		UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET end = end + 2000"
+	ct report --compare --json old.db new.db >compared.json
+	assert_equal "$(jq -r '[.table, .verdict, .copy // .call // .waited_for] | select(.[2]) | join(": ")' \
+		compared.json | sort)" "$(sort <<-'END'
+			compare_copies: slower: device to host, pageable to device, 1 to 16 MiB
+			compare_copies: same: host to device, pageable to device, 1 to 16 MiB
+			compare_api: same: cuLaunchKernel
+			compare_api: faster: cudaMalloc_v3020
+			compare_sync: slower: stream
+		END
+	)"
+	# Tables named are shown alone; a table that one file lacks is not compared with nothing.
+	run ct report --compare --csv --sync old.db new.db
+	assert_equal "${#lines[@]}" 2
+	run ct report --compare --csv old.db new.db
+	assert_equal "${#lines[@]}" 41
+	sqlite3 new.db 'DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY'
+	run ct report --compare --json --copies old.db new.db
+	assert_success
+	assert_output ''
 }
 
 @test "report --compare (the same twice) finds nothing" {
