@@ -21,6 +21,8 @@ enum event_kind {
 			   * count = exit status as wait() tells it; no data */
 	EVENT_SELFTEST = 7, /* the tool's own probe was hit; no data */
 	EVENT_ALIAS = 8,    /* group = id that means the same name as id `first`; no data */
+	EVENT_STACK = 9,    /* data: struct event_stack, as far as it is filled */
+	EVENT_CODE = 10,    /* data: struct event_code; comes right behind the first stack that names it */
 };
 
 enum event_source {
@@ -56,6 +58,54 @@ enum event_exit {
 #define ERROR_COMPONENT_LEN 64
 #define ERROR_MESSAGE_LEN   256
 
+#define STACK_ADDRESSES	    127
+#define STACK_PYTHON_FRAMES 80
+
+enum stack_python {
+	STACK_PYTHON_NONE = 0,	  /* no interpreter that is known */
+	STACK_PYTHON_WALKED = 1,  /* all frames, which may be none */
+	STACK_PYTHON_CUT = 2,	  /* there are more */
+	STACK_PYTHON_STRANGE = 3, /* the thread is none of the interpreter's */
+	STACK_PYTHON_BROKEN = 4,  /* a frame could not be read: what is there came before it */
+};
+
+struct stack_python_frame {
+	__u64 code;	   /* address of the code object; 0 = no frame: the one before it is an entry */
+	__u64 key;	   /* of its contents: another object may get the same address */
+	__s32 instruction; /* bytes from the code's first one; below 0 = not begun */
+	__u32 entry;	   /* 1: the outermost one of a call of the evaluation loop */
+};
+
+/* Innermost frames first. */
+struct event_stack {
+	__u32 correlation;
+	__u32 tid;     /* as the process's own pid namespace numbers it */
+	__u32 context; /* context id */
+	__u32 period;  /* one in so many launches is sampled */
+	__u16 depth;   /* addresses */
+	__u16 frames;  /* of Python */
+	__u32 python;  /* enum stack_python */
+	__u64 addresses[STACK_ADDRESSES];
+	struct stack_python_frame python_frames[STACK_PYTHON_FRAMES];
+};
+
+#define CODE_FILE_LEN  512
+#define CODE_NAME_LEN  256
+#define CODE_TABLE_MAX 16384
+
+/* A Python code object. Texts as CPython keeps them: 1, 2 or 4 bytes a character. */
+struct event_code {
+	__u64 code;
+	__u64 key;
+	__s32 first_line;
+	__u32 file_bytes, name_bytes;
+	__u32 file_width, name_width; /* bytes a character; 0 = unreadable */
+	__u32 table_bytes;	      /* of table; fewer than there are if that is too long */
+	__u8 file[CODE_FILE_LEN];
+	__u8 name[CODE_NAME_LEN];
+	__u8 table[]; /* co_linetable */
+};
+
 struct event {
 	__u32 kind; /* enum event_kind */
 	__u32 group;
@@ -74,6 +124,8 @@ struct event {
 };
 
 _Static_assert(sizeof(struct event) == 80, "no hidden padding");
+_Static_assert(sizeof(struct event_stack) == 2960, "no hidden padding");
+_Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
 
 /* What is kept; set before load, read-only for the program. A zero field does not filter. */
 struct stream_settings {
@@ -95,6 +147,9 @@ struct stream_counters {
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* records whose memory could not be read */
 	__u64 ring_full_other;		    /* names, states and so on */
 	__u64 unreadable_other;
+	__u64 stacks;		 /* handed over */
+	__u64 stacks_ring_full;	 /* that found no room, or their code objects did not */
+	__u64 stacks_unreadable; /* without one readable frame */
 	__u64 unfollowed; /* forked children that found no room in the map `pids` */
 };
 

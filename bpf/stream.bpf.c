@@ -310,6 +310,8 @@ int error(struct pt_regs *ctx)
 	return 0;
 }
 
+#include "bpf/stacks.h"
+
 /* Attached only to raise the semaphore of one of the hello probes. */
 SEC("usdt")
 int hello(struct pt_regs *ctx)

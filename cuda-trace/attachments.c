@@ -13,9 +13,12 @@
 #include "cuda-trace/text.h"
 #include "libcupti-usdt/probes.h"
 
+enum sort { SORT_OTHER, SORT_BATCH, SORT_STACK };
+
 struct attached {
 	struct bpf_link *link;
-	bool batch;
+	enum sort sort;
+	uint32_t period; /* of stacks */
 };
 
 struct attachments {
@@ -28,6 +31,7 @@ struct attachments {
 	char **files;
 	int file_count;
 	unsigned int hello; /* which of the bells is next */
+	uint32_t period;    /* one in so many launches gives its stack; 0 = none */
 };
 
 static const char *const always[] = {"name", "status", "lost", "error"};
@@ -52,31 +56,47 @@ struct attachments *attachments__new(struct bpf_object *object, uint32_t groups,
 	return attachments;
 }
 
-static void drop(struct attachments *attachments, bool batches_only)
+static void drop(struct attachments *attachments,
+		 bool (*is_over)(const struct attachments *, const struct attached *))
 {
 	int kept = 0;
 
 	for (int i = 0; i < attachments->count; i++) {
 		struct attached *attached = &attachments->links[i];
 
-		if (batches_only && !attached->batch)
-			attachments->links[kept++] = *attached;
-		else
+		if (is_over(attachments, attached))
 			bpf_link__destroy(attached->link);
+		else
+			attachments->links[kept++] = *attached;
 	}
 	attachments->count = kept;
 }
 
+static bool costs_launches(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->sort != SORT_OTHER;
+}
+
+static bool is_old_period(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->sort == SORT_STACK && attached->period != attachments->period;
+}
+
+static bool is_any(const struct attachments *attachments, const struct attached *attached)
+{
+	return true;
+}
+
 void attachments__drop_batches(struct attachments *attachments)
 {
-	drop(attachments, true);
+	drop(attachments, costs_launches);
 }
 
 void attachments__free(struct attachments *attachments)
 {
 	if (!attachments)
 		return;
-	drop(attachments, false);
+	drop(attachments, is_any);
 	for (int i = 0; i < attachments->file_count; i++)
 		free(attachments->files[i]);
 	free(attachments->files);
@@ -84,7 +104,8 @@ void attachments__free(struct attachments *attachments)
 	free(attachments);
 }
 
-static int keep(struct attachments *attachments, struct bpf_link *link, bool batch)
+static int keep(struct attachments *attachments, struct bpf_link *link, enum sort sort,
+		uint32_t period)
 {
 	if (attachments->count == attachments->room) {
 		int room = attachments->room ? attachments->room * 2 : 16;
@@ -97,22 +118,23 @@ static int keep(struct attachments *attachments, struct bpf_link *link, bool bat
 		attachments->links = larger;
 		attachments->room = room;
 	}
-	attachments->links[attachments->count++] = (struct attached){link, batch};
+	attachments->links[attachments->count++] = (struct attached){link, sort, period};
 	return 0;
 }
 
 static int attach(struct attachments *attachments, const char *name, const char *path,
-		  const char *provider, const char *probe, bool batch)
+		  const char *provider, const char *probe, enum sort sort, uint32_t period)
 {
+	LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = period);
 	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, name);
 	struct bpf_link *link;
 
 	if (!program)
 		return -ENOENT;
-	link = bpf_program__attach_usdt(program, -1, path, provider, probe, NULL);
+	link = bpf_program__attach_usdt(program, -1, path, provider, probe, &options);
 	if (!link)
 		return -errno;
-	return keep(attachments, link, batch);
+	return keep(attachments, link, sort, period);
 }
 
 void attachments__say_hello(struct attachments *attachments)
@@ -121,7 +143,39 @@ void attachments__say_hello(struct attachments *attachments)
 
 	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello++ % CUDA_HELLOS);
 	for (int i = 0; i < attachments->file_count; i++)
-		attach(attachments, "hello", attachments->files[i], CUDA_PROVIDER, probe, false);
+		attach(attachments, "hello", attachments->files[i], CUDA_PROVIDER, probe,
+		       SORT_OTHER, 0);
+}
+
+/* Older libraries have no such probe: there are no stacks of their processes then. */
+static int attach_stacks(struct attachments *attachments, const char *path)
+{
+	char probe[24], shown[256];
+	int err;
+
+	if (!attachments->period)
+		return 0;
+	snprintf(probe, sizeof(probe), "stack_%u", attachments->period);
+	err = attach(attachments, "stack", path, CUDA_PROVIDER, probe, SORT_STACK,
+		     attachments->period);
+	if (err)
+		fprintf(stderr, "cuda-trace: no stacks: no %s:%s in %s (%s): an older library?\n",
+			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), path, 200),
+			strerror(-err));
+	return err;
+}
+
+int attachments__take_stacks(struct attachments *attachments, uint32_t period)
+{
+	int err = 0;
+
+	if (period == attachments->period)
+		return 0;
+	attachments->period = period;
+	for (int i = 0; i < attachments->file_count && !err; i++)
+		err = attach_stacks(attachments, attachments->files[i]);
+	drop(attachments, is_old_period);
+	return err;
 }
 
 static int remember_file(struct attachments *attachments, const char *path)
@@ -146,7 +200,7 @@ int attachments__add_file(struct attachments *attachments, const char *path)
 
 	text__show(shown, sizeof(shown), path, 200);
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
-		err = attach(attachments, always[i], path, CUDA_PROVIDER, always[i], false);
+		err = attach(attachments, always[i], path, CUDA_PROVIDER, always[i], SORT_OTHER, 0);
 		if (err) {
 			fprintf(stderr, "cuda-trace: cannot attach to %s:%s of %s: %s\n",
 				CUDA_PROVIDER, always[i], shown, strerror(-err));
@@ -157,13 +211,14 @@ int attachments__add_file(struct attachments *attachments, const char *path)
 		if (!(attachments->groups >> group & 1))
 			continue;
 		err = attach(attachments, batches[group], path, CUDA_PROVIDER, batches[group],
-			     true);
+			     SORT_BATCH, 0);
 		if (err)
 			fprintf(stderr, "cuda-trace: no %s:%s in %s (%s): an older library?\n",
 				CUDA_PROVIDER, batches[group], shown, strerror(-err));
 	}
 	snprintf(hello, sizeof(hello), "hello_%u", attachments->hello % CUDA_HELLOS);
-	attach(attachments, "hello", path, CUDA_PROVIDER, hello, false);
+	attach(attachments, "hello", path, CUDA_PROVIDER, hello, SORT_OTHER, 0);
+	attach_stacks(attachments, path);
 	if (attachments->verbose)
 		fprintf(stderr, "cuda-trace: watching %s\n", shown);
 	return remember_file(attachments, path);
@@ -180,12 +235,13 @@ int attachments__add_program(struct attachments *attachments, const char *name)
 		fprintf(stderr, "cuda-trace: cannot attach %s: %s\n", name, strerror(-err));
 		return err;
 	}
-	return keep(attachments, link, false);
+	return keep(attachments, link, SORT_OTHER, 0);
 }
 
 int attachments__add_selftest(struct attachments *attachments)
 {
-	return attach(attachments, "selftest", "/proc/self/exe", "cuda_trace", "selftest", false);
+	return attach(attachments, "selftest", "/proc/self/exe", "cuda_trace", "selftest",
+		      SORT_OTHER, 0);
 }
 
 int attachments__files(const struct attachments *attachments)

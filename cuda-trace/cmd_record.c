@@ -27,7 +27,7 @@ struct record_options {
 	const char *path;
 	const char *max_size;
 	uint64_t last;
-	const char *events;
+	const char *events, *stacks;
 	bool compress, force, quiet;
 };
 
@@ -39,6 +39,10 @@ static const struct option_row rows[] = {
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
 	 "nvtx, overhead\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
+	{OPTION_MAYBE, 'g', "stacks", "[=N]",
+	 "the stack of each launch, Python's too; with N (10, 100,\n1000, 10000) of one in N, at "
+	 "random",
+	 AT(stacks)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
 	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
@@ -74,7 +78,8 @@ struct record {
 	struct record_options options;
 	struct store *store;
 	char *command;
-	bool stopped; /* no more records are wanted */
+	uint32_t period; /* one in so many launches gives its stack; 0 = none */
+	bool stopped;	 /* no more records are wanted */
 	bool failed;
 };
 
@@ -118,6 +123,22 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		store__record(record->store, process, data);
 }
 
+static void on_stack(void *context, struct process *process, const struct event *event)
+{
+	struct record *record = context;
+
+	if (!record->stopped)
+		store__stack(record->store, process, event);
+}
+
+static void on_attached(void *context, struct session *session)
+{
+	struct record *record = context;
+
+	if (record->period && !session__take_stacks(session, record->period))
+		store__stack_period(record->store, record->period);
+}
+
 static void on_process_end(void *context, struct process *process)
 {
 	struct record *record = context;
@@ -135,6 +156,7 @@ static int on_start(void *context, FILE *output)
 		.command = record->command,
 		.max_bytes = options->max_size ? parse_size(options->max_size) : 0,
 		.keep = options->last,
+		.stacks = record->period != 0,
 		.compress = options->compress,
 		.progress = !options->quiet && isatty(STDERR_FILENO),
 	};
@@ -186,6 +208,25 @@ static bool on_tick(void *context, struct session *session)
 	return true;
 }
 
+static void say_stacks(const struct record *record)
+{
+	struct callstacks_counts counts;
+	char samples[32], stacks[32], frames[32], nameless[32];
+
+	store__stack_counts(record->store, &counts);
+	if (!record->period)
+		return;
+	fprintf(stderr, "stacks of %s launches, %s different; of %s frames, %s have no name",
+		text__count(samples, counts.samples), text__count(stacks, counts.stacks),
+		text__count(frames, counts.frames), text__count(nameless, counts.nameless));
+	if (counts.cut)
+		fprintf(stderr, "; %s are cut short", text__count(samples, counts.cut));
+	if (counts.without_python)
+		fprintf(stderr, "; %s of threads that Python does not know",
+			text__count(samples, counts.without_python));
+	putc('\n', stderr);
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct record *record = context;
@@ -208,7 +249,8 @@ static void on_finish(void *context, struct session *session)
 	fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n",
 		text__show(shown, sizeof(shown), record->options.path, 60),
 		text__count(count, records), text__count(size, st.st_size));
-	if (lost.total || lost.session[SESSION_LOST_KILLED])
+	say_stacks(record);
+	if (lost.total || lost.session[SESSION_LOST_KILLED] || lost.session[SESSION_LOST_STACKS])
 		losses__say(stderr, &lost);
 }
 
@@ -246,6 +288,17 @@ static bool may_replace(const char *path)
 	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
 }
 
+/* 0 = there is no probe for that. */
+static uint32_t parse_period(const char *text)
+{
+#define PERIOD(probe, period)       \
+	if (!strcmp(text, #period)) \
+		return period;
+	CUDA_STACK_PROBES(PERIOD)
+#undef PERIOD
+	return *text ? 0 : 1;
+}
+
 static int check(struct record_options *options, uint32_t *groups)
 {
 	char shown[256];
@@ -258,6 +311,11 @@ static int check(struct record_options *options, uint32_t *groups)
 	if (*groups & 1u << CUDA_GROUP_API_LAUNCH)
 		*groups = (*groups & ~(1u << CUDA_GROUP_API_LAUNCH)) | 1u << CUDA_GROUP_LAUNCH |
 			  1u << CUDA_GROUP_RUNTIME;
+	if (options->stacks && !parse_period(options->stacks))
+		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
+	/* A stack belongs to a launch. */
+	if (options->stacks)
+		*groups |= 1u << CUDA_GROUP_LAUNCH;
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
 	if (!options->force && !may_replace(options->path))
@@ -273,6 +331,7 @@ int cmd_record(int argc, char **argv)
 		.context = &record,
 		.process_start = on_process_start,
 		.record = on_record,
+		.stack = on_stack,
 		.process_end = on_process_end,
 		.process_error = losses__say_error,
 	};
@@ -282,6 +341,7 @@ int cmd_record(int argc, char **argv)
 		.sink = &sink,
 		.context = &record,
 		.start = on_start,
+		.attached = on_attached,
 		.tick = on_tick,
 		.finish = on_finish,
 	};
@@ -295,6 +355,9 @@ int cmd_record(int argc, char **argv)
 		status = check(&record.options, &watch.groups);
 	if (status)
 		return status;
+	if (record.options.stacks)
+		record.period = parse_period(record.options.stacks);
+	watch.stacks = record.period != 0;
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
 	status = watch__run(&watch);

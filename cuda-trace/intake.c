@@ -296,6 +296,39 @@ static void take_exit(struct intake *intake, const struct event *event)
 	end_process(intake, process);
 }
 
+/* Lengths that a reader believes must be those that came. */
+static bool is_whole_stack(const struct event *event)
+{
+	const struct event_stack *stack = (const void *)event->data;
+
+	return event->bytes >= offsetof(struct event_stack, python_frames) &&
+	       stack->depth <= STACK_ADDRESSES && stack->frames <= STACK_PYTHON_FRAMES &&
+	       event->bytes >= offsetof(struct event_stack, python_frames) +
+				       stack->frames * sizeof(stack->python_frames[0]);
+}
+
+static bool is_whole_code(const struct event *event)
+{
+	const struct event_code *code = (const void *)event->data;
+
+	return event->bytes >= sizeof(*code) && code->file_bytes <= CODE_FILE_LEN &&
+	       code->name_bytes <= CODE_NAME_LEN &&
+	       code->table_bytes <= event->bytes - sizeof(*code);
+}
+
+static void take_stack(struct intake *intake, const struct event *event)
+{
+	struct process *process;
+
+	if (event->kind == EVENT_STACK ? !is_whole_stack(event) : !is_whole_code(event)) {
+		intake->malformed++;
+		return;
+	}
+	process = process_of(intake, event);
+	if (process && intake->sink.stack)
+		intake->sink.stack(intake->sink.context, process, event);
+}
+
 void intake__event(struct intake *intake, const struct event *event, size_t size)
 {
 	struct process *process;
@@ -328,6 +361,10 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 		break;
 	case EVENT_EXIT:
 		take_exit(intake, event);
+		break;
+	case EVENT_STACK:
+	case EVENT_CODE:
+		take_stack(intake, event);
 		break;
 	case EVENT_SELFTEST:
 		intake->selftest_came = true;
@@ -419,9 +456,10 @@ void intake__lost(const struct intake *intake, const struct stream_counters *ker
 	lost[SESSION_LOST_UNREADABLE] += kernel->unreadable_other;
 	lost[SESSION_LOST_MALFORMED] = intake->malformed;
 	lost[SESSION_LOST_KILLED] = intake->killed;
+	lost[SESSION_LOST_STACKS] = kernel->stacks_ring_full + kernel->stacks_unreadable;
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
 		counts->total += counts->guest[reason];
 	for (int reason = 0; reason < SESSION_LOST_COUNT; reason++)
-		if (reason != SESSION_LOST_KILLED)
+		if (reason != SESSION_LOST_KILLED && reason != SESSION_LOST_STACKS)
 			counts->total += lost[reason];
 }

@@ -54,7 +54,8 @@ static void print_row(const struct option_row *row)
 	}
 	width = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", row->letter ? '-' : ' ',
 			 row->letter ? row->letter : ' ', row->letter ? "," : " ", row->name,
-			 row->value ? " " : "", row->value ? row->value : "");
+			 row->value && row->kind != OPTION_MAYBE ? " " : "",
+			 row->value ? row->value : "");
 	printf("%s", left);
 	if (width >= HELP_COLUMN) {
 		printf("\n");
@@ -162,6 +163,9 @@ static int set(const struct option_row *row, void *into, const char *value)
 	case OPTION_TEXT:
 		*(const char **)field = value;
 		break;
+	case OPTION_MAYBE:
+		*(const char **)field = value ? value + (*value == '=') : "";
+		break;
 	case OPTION_COUNT:
 		err = parse_number(value, UINT64_MAX, (uint64_t *)field);
 		break;
@@ -201,12 +205,16 @@ static void add(struct option *options, char *letters, const struct option_row *
 
 	options[*n] = (struct option){
 		.name = row->name,
-		.has_arg = row->value ? required_argument : no_argument,
+		.has_arg = row->kind == OPTION_MAYBE ? optional_argument
+			   : row->value		     ? required_argument
+						     : no_argument,
 		.val = row->letter ? row->letter : CODE_FIRST + *n,
 	};
 	if (row->letter) {
 		*end++ = row->letter;
 		if (row->value)
+			*end++ = ':';
+		if (row->kind == OPTION_MAYBE)
 			*end++ = ':';
 		*end = 0;
 	}
@@ -218,7 +226,7 @@ int options__parse(const struct option_usage *usage, void *into, int argc, char 
 	const struct option_row *rows[MAX_OPTIONS];
 	struct option options[MAX_OPTIONS + 2] = {};
 	/* "+": what follows PROGRAM is its own. ":": own messages, in the tool's own form. */
-	char letters[2 * MAX_OPTIONS + 4] = "+:h";
+	char letters[3 * MAX_OPTIONS + 4] = "+:h";
 	int n = 0, code;
 
 	for_each_row(row, table, usage)

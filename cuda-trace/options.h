@@ -15,6 +15,7 @@ enum option_kind {
 	OPTION_HEADING, /* not an option: `help` starts a group in --help */
 	OPTION_FLAG,	/* bool: true when given */
 	OPTION_TEXT,	/* const char *: as given */
+	OPTION_MAYBE,	/* const char *: what stands behind = or the letter, "" without */
 	OPTION_COUNT,	/* uint64_t: a whole number > 0 */
 	OPTION_PID,	/* uint32_t: a process id > 0 */
 	OPTION_USER,	/* int64_t: a user name or number */

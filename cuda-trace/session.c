@@ -133,6 +133,8 @@ static int load(struct session *session)
 				false);
 	if (!session->options.pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
+	if (!session->options.stacks)
+		bpf_program__set_autoload(skeleton->progs.stack, false);
 	skeleton->rodata->driver_all = session->options.source == SESSION_DRIVER;
 	session->driver =
 		driver_source__new(skeleton->obj, session->options.source != SESSION_GUESTS,
@@ -430,9 +432,9 @@ static void add_counters(struct stream_counters *sum, const struct stream_counte
 		to[i] += from[i];
 }
 
-void session__lost(const struct session *session, struct session_lost_counts *counts)
+static void sum_counters(const struct session *session, struct stream_counters *sum)
 {
-	struct stream_counters sum = {}, *per_cpu;
+	struct stream_counters *per_cpu;
 	int cpus = libbpf_num_possible_cpus();
 	uint32_t zero = 0;
 
@@ -440,8 +442,28 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 	if (per_cpu &&
 	    !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.counters), &zero, per_cpu))
 		for (int i = 0; i < cpus; i++)
-			add_counters(&sum, &per_cpu[i]);
+			add_counters(sum, &per_cpu[i]);
 	free(per_cpu);
+}
+
+int session__take_stacks(struct session *session, uint32_t period)
+{
+	return attachments__take_stacks(session->attachments, period);
+}
+
+uint64_t session__stacks(const struct session *session)
+{
+	struct stream_counters sum = {};
+
+	sum_counters(session, &sum);
+	return sum.stacks;
+}
+
+void session__lost(const struct session *session, struct session_lost_counts *counts)
+{
+	struct stream_counters sum = {};
+
+	sum_counters(session, &sum);
 	intake__lost(session->intake, &sum, counts);
 }
 

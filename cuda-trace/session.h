@@ -21,7 +21,10 @@ struct session;
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                     \
 	X(MISSED, "missed", "numbered by the guest, but never arrived")                        \
 	X(MALFORMED, "malformed", "records that made no sense")                                \
-	X(KILLED, "killed", "processes that ended without a goodbye: their last 100 ms are unknown")
+	X(KILLED, "killed",                                                                    \
+	  "processes that ended without a goodbye: their last 100 ms are unknown")             \
+	X(STACKS, "stacks",                                                                    \
+	  "stacks of launches: no room in the ring buffer, or not one readable frame")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
@@ -32,7 +35,8 @@ enum session_lost {
 
 struct session_lost_counts {
 	uint64_t guest[CUDA_LOST_COUNT];
-	uint64_t session[SESSION_LOST_COUNT]; /* KILLED counts processes, and is not in total */
+	uint64_t session[SESSION_LOST_COUNT]; /* KILLED counts processes, and is not in total;
+					       * STACKS is not either: what was launched is known */
 	uint64_t total;
 };
 
@@ -46,6 +50,9 @@ struct sink {
 	/* The guest's own trouble; the texts are untrusted. May be NULL. */
 	void (*process_error)(void *context, struct process *process, int code,
 			      const char *component, const char *message);
+	/* A stack (EVENT_STACK) or what its frames are (EVENT_CODE), whole and within its bounds;
+	 * the contents are untrusted. May be NULL. */
+	void (*stack)(void *context, struct process *process, const struct event *event);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
 };
@@ -63,6 +70,7 @@ struct session_options {
 	const char *guest;  /* library file to watch beside those found; NULL = the installed one */
 	enum session_source source;
 	uint32_t ring_mib; /* 0 = default */
+	bool stacks;	   /* session__take_stacks() will be called */
 	bool verbose;	   /* say what is attached; libbpf's messages too */
 };
 
@@ -77,6 +85,10 @@ int session__attach(struct session *session);
 void session__on_file(struct session *session, void (*found)(void *context, const char *path),
 		      void *context);
 int session__filter(const struct session *session, struct stream_settings *filter);
+/* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
+int session__take_stacks(struct session *session, uint32_t period);
+/* Stacks that the kernel handed over so far. */
+uint64_t session__stacks(const struct session *session);
 /* Adds a process tree to a session that was opened with options.pid (before the child runs). */
 int session__add_pid(struct session *session, uint32_t pid);
 /* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */

@@ -28,7 +28,8 @@ struct store_process {
 	struct store_process *next;
 	struct process *process;
 	uint32_t number;
-	uint8_t *names; /* enum name_state by id */
+	struct callstacks_process *callstacks; /* NULL = none are wanted, or no memory */
+	uint8_t *names;			       /* enum name_state by id */
 	uint32_t name_room;
 	bool missing;	      /* some name is NAME_MISSING */
 	uint64_t status_time; /* of the last status written */
@@ -38,6 +39,7 @@ struct store {
 	struct store_options options;
 	char *path, *spool_path;
 	struct spool *spool;
+	struct callstacks *callstacks; /* NULL = none are wanted */
 	struct store_process *processes;
 	uint32_t process_count;
 	uint64_t records, refused;
@@ -92,6 +94,48 @@ static int put_session(struct store *store)
 	return put(store, SPOOL_SESSION, 0, &session, sizeof(session), facts, n + 1);
 }
 
+static bool has_room(struct store *store, size_t size)
+{
+	size += sizeof(struct spool_entry);
+	if (store->options.max_bytes && store->bytes + size > store->options.max_bytes)
+		store->full = true;
+	else
+		store->bytes += size;
+	return !store->full;
+}
+
+static void put_of_stacks(void *context, enum spool_kind kind, const void *data, size_t size,
+			  const void *more, size_t more_size)
+{
+	struct store *store = context;
+
+	/* Names come when recording is over: what has a place in the file gets its name, too. */
+	if (kind == SPOOL_SYMBOL || has_room(store, size + more_size))
+		put(store, kind, 0, data, size, more, more_size);
+}
+
+static void put_sample(void *context, void *owner, const struct spool_sample *sample)
+{
+	const struct store_process *own = owner;
+	struct store *store = context;
+	int err = 0;
+
+	if (has_room(store, sizeof(*sample)))
+		err = spool__put_record(store->spool, CUDA_GROUP_LAUNCH, own->number,
+					&sample->head);
+	if (err && !store->error)
+		store->error = err;
+}
+
+static int start_stacks(struct store *store)
+{
+	const struct callstacks_sink sink = {store, put_of_stacks, put_sample};
+
+	if (store->options.stacks)
+		store->callstacks = callstacks__new(&sink);
+	return store->options.stacks && !store->callstacks ? -ENOMEM : 0;
+}
+
 int store__create(struct store **result, const struct store_options *options)
 {
 	struct store *store = calloc(1, sizeof(*store));
@@ -119,6 +163,8 @@ int store__create(struct store **result, const struct store_options *options)
 	if (err)
 		goto cleanup;
 	err = put_session(store);
+	if (!err)
+		err = start_stacks(store);
 	if (err)
 		goto cleanup;
 	*result = store;
@@ -148,6 +194,28 @@ void store__process_start(struct store *store, struct process *process)
 	store->processes = own;
 	memcpy(info.comm, process->comm, sizeof(info.comm));
 	put(store, SPOOL_PROCESS, own->number, &info, sizeof(info), NULL, 0);
+	if (store->callstacks)
+		own->callstacks = callstacks_process__new(store->callstacks, process->pid, own);
+}
+
+void store__stack(struct store *store, struct process *process, const struct event *event)
+{
+	struct store_process *own = process->data;
+
+	if (own && own->callstacks && !store->error && !store->full)
+		callstacks_process__take(own->callstacks, event);
+}
+
+void store__stack_period(struct store *store, uint32_t period)
+{
+	put(store, SPOOL_PERIOD, 0, &period, sizeof(period), NULL, 0);
+}
+
+void store__stack_counts(const struct store *store, struct callstacks_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+	if (store->callstacks)
+		callstacks__count(store->callstacks, counts);
 }
 
 static void put_name(struct store *store, struct store_process *own, uint32_t id)
@@ -221,14 +289,8 @@ void store__record(struct store *store, struct process *process, const struct cu
 		store->refused++;
 		return;
 	}
-	if (store->full)
+	if (store->full || !has_room(store, record->size))
 		return;
-	if (store->options.max_bytes &&
-	    store->bytes + record->size + sizeof(struct spool_entry) > store->options.max_bytes) {
-		store->full = true;
-		return;
-	}
-	store->bytes += record->size + sizeof(struct spool_entry);
 	need_names(store, own, record);
 	store->error = spool__put_record(store->spool, process->group, own->number, record);
 	if (store->error)
@@ -264,6 +326,7 @@ void store__process_end(struct store *store, struct process *process)
 
 	if (!own)
 		return;
+	callstacks_process__free(own->callstacks);
 	put_missing_names(store, own);
 	put_status(store, own);
 	put(store, SPOOL_ENDED, own->number, &now, sizeof(now), NULL, 0);
@@ -370,6 +433,8 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 
 	while (store->processes)
 		store__process_end(store, store->processes->process);
+	if (store->callstacks)
+		callstacks__finish(store->callstacks);
 	put_lost(store, lost);
 	put(store, SPOOL_FINISHED, 0, &now, sizeof(now), NULL, 0);
 	spool__flush(store->spool);
@@ -400,9 +465,11 @@ void store__close(struct store *store)
 
 		store->processes = own->next;
 		own->process->data = NULL;
+		callstacks_process__free(own->callstacks);
 		free(own->names);
 		free(own);
 	}
+	callstacks__free(store->callstacks);
 	free(store->path);
 	free(store->spool_path);
 	free(store);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "cuda-trace/callstacks.h"
 #include "cuda-trace/session.h"
 
 struct store;
@@ -17,6 +18,7 @@ struct store_options {
 	const char *command; /* what was run, NULL = nothing */
 	uint64_t max_bytes;  /* 0 = no limit */
 	uint64_t keep;	     /* ns: only the last so many are kept; 0 = all */
+	bool stacks;	     /* store__stack() will be called */
 	bool compress;
 	bool progress;
 };
@@ -25,9 +27,14 @@ struct store_options {
 int store__create(struct store **store, const struct store_options *options);
 void store__process_start(struct store *store, struct process *process);
 void store__record(struct store *store, struct process *process, const struct cuda_record *record);
+/* What a session's sink gets as stack; and that one in `period` launches has one from now on. */
+void store__stack(struct store *store, struct process *process, const struct event *event);
+void store__stack_period(struct store *store, uint32_t period);
 void store__process_end(struct store *store, struct process *process);
 /* Call it a few times a second: 0, -EFBIG at max_bytes, or why the file cannot grow. */
 int store__tick(struct store *store, const struct session_lost_counts *lost);
+/* Names the functions of stacks; of store__finish() a part. Zeros where there are none. */
+void store__stack_counts(const struct store *store, struct callstacks_counts *counts);
 uint64_t store__records(const struct store *store);
 /* Starts a copy of what is there now under another name; of --last, for a signal. */
 int store__snapshot(struct store *store, const char *path);

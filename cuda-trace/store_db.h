@@ -60,6 +60,8 @@ struct db;
 	  "start,globalPid,address,CpuInstruction,module")                                       \
 	X(GPU_FAULT, "CUDA_UM_GPU_PAGE_FAULT_EVENTS",                                            \
 	  "start,end,globalPid,deviceId,address,numberOfPageFaults,faultAccessType")             \
+	X(CALLCHAIN, "CUDA_CALLCHAINS",                                                          \
+	  "id,symbol,module,unresolved,stackDepth,moduleAddress,buildId")                        \
 	X(NVTX, "NVTX_EVENTS",                                                                   \
 	  "start,end,eventType,rangeId,category,color,globalTid,textId,domainId")
 

@@ -19,6 +19,9 @@
 
 #define NS_PER_S 1000000000ull
 
+/* Each reads the spool: all but events, which launches have stacks, events. */
+enum pass { PASS_FACTS, PASS_SAMPLES, PASS_EVENTS };
+
 struct import {
 	const struct import_options *options;
 	struct spool_reader *reader;
@@ -127,12 +130,12 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 			import->finished = time;
 		return rows__ended(import->rows, entry->process, time);
 	default:
-		return 0;
+		return rows__chain(import->rows, entry->kind, entry->data, size);
 	}
 }
 
 static int take_block(struct import *import, const struct spool_block *block,
-		      const uint8_t *payload, bool events)
+		      const uint8_t *payload, enum pass pass)
 {
 	for (size_t at = 0; at + sizeof(struct spool_entry) <= block->bytes;) {
 		const struct spool_entry *entry = (const struct spool_entry *)(payload + at);
@@ -142,10 +145,13 @@ static int take_block(struct import *import, const struct spool_block *block,
 		if (entry->size < sizeof(*entry) || entry->size % 8 ||
 		    at + entry->size > block->bytes)
 			break;
-		if (events && entry->kind == SPOOL_RECORD)
+		if (pass == PASS_EVENTS && entry->kind == SPOOL_RECORD)
 			err = rows__record(import->rows, entry->process, entry->group,
 					   (const struct cuda_record *)entry->data, size);
-		else if (!events)
+		else if (pass == PASS_SAMPLES && entry->kind == SPOOL_RECORD)
+			err = rows__sample(import->rows, entry->process,
+					   (const struct cuda_record *)entry->data, size);
+		else if (pass == PASS_FACTS)
 			err = take_fact(import, entry, size);
 		if (err)
 			return err;
@@ -163,8 +169,9 @@ static bool wanted(const struct import *import, const struct spool_block *block,
 	return !events || !keep || block->time + keep >= import->last;
 }
 
-static int read_pass(struct import *import, bool events)
+static int read_pass(struct import *import, enum pass pass)
 {
+	bool events = pass != PASS_FACTS;
 	struct spool_block block;
 	const uint8_t *payload;
 	int err = spool_reader__open(&import->reader, import->options->spool);
@@ -179,14 +186,14 @@ static int read_pass(struct import *import, bool events)
 			import->first = block.time;
 		if (block.time > import->last)
 			import->last = block.time;
-		err = wanted(import, &block, events) ? take_block(import, &block, payload, events)
+		err = wanted(import, &block, events) ? take_block(import, &block, payload, pass)
 						     : 0;
 		if (err)
 			break;
-		if (events)
+		if (pass == PASS_EVENTS)
 			show_progress(import, false);
 	}
-	if (events)
+	if (pass == PASS_EVENTS)
 		show_progress(import, true);
 	return err;
 }
@@ -351,7 +358,7 @@ cleanup:
 static int fill(struct import *import)
 {
 	struct spool_damage damage;
-	int err = read_pass(import, false);
+	int err = read_pass(import, PASS_FACTS);
 
 	if (!err && !import->has_session) {
 		fprintf(stderr, "cuda-trace: %s is no recording of cuda-trace\n",
@@ -362,7 +369,14 @@ static int fill(struct import *import)
 		return err;
 	spool_reader__close(import->reader);
 	import->reader = NULL;
-	err = read_pass(import, true);
+	if (rows__want_samples(import->rows)) {
+		err = read_pass(import, PASS_SAMPLES);
+		spool_reader__close(import->reader);
+		import->reader = NULL;
+		if (err)
+			return err;
+	}
+	err = read_pass(import, PASS_EVENTS);
 	if (err)
 		return err;
 	spool_reader__damage(import->reader, &damage);

@@ -22,6 +22,11 @@ int rows__new(struct rows **result, struct db *db, uint64_t epoch)
 		return -ENOMEM;
 	rows->db = db;
 	rows->epoch = epoch;
+	rows->chains = chains__new(db);
+	if (!rows->chains) {
+		free(rows);
+		return -ENOMEM;
+	}
 	*result = rows;
 	return 0;
 }
@@ -314,9 +319,20 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 	return err;
 }
 
+static int put_period(struct rows *rows)
+{
+	char period[16];
+
+	if (!chains__period(rows->chains))
+		return 0;
+	snprintf(period, sizeof(period), "%u", chains__period(rows->chains));
+	return db__run(rows->db, "INSERT INTO META_DATA_CAPTURE VALUES ('STACK_PERIOD', ?)", "t",
+		       period);
+}
+
 int rows__finish(struct rows *rows)
 {
-	int err = 0;
+	int err = put_period(rows);
 
 	for (size_t i = 0; !err && i < rows->process_room; i++)
 		if (rows->processes[i].used)
@@ -339,5 +355,6 @@ void rows__free(struct rows *rows)
 	}
 	free(rows->processes);
 	free(rows->failures);
+	chains__free(rows->chains);
 	free(rows);
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include "cuda-trace/names.h"
+#include "cuda-trace/store_chains.h"
 #include "cuda-trace/store_rows.h"
 #include "cuda-trace/store_text.h"
 
@@ -31,6 +32,7 @@ union rows_record {
 	struct cuda_device device;
 	struct cuda_context context;
 	struct cuda_stream stream;
+	struct spool_sample sample;
 };
 
 /* StringIds of one name; -1 = not made yet. */
@@ -57,6 +59,7 @@ struct rows_process {
 
 struct rows {
 	struct db *db;
+	struct chains *chains;
 	uint64_t epoch;
 	uint64_t count;
 	struct rows_process *processes;

@@ -69,6 +69,10 @@ static int64_t call_name(struct rows *rows, uint8_t domain, uint16_t cbid)
 static int put_call(struct rows *rows, const struct rows_process *process,
 		    const struct cuda_api *call, int64_t name, int64_t kernel)
 {
+	/* Only launches have stacks. */
+	int64_t chain = kernel == DB_NULL ? DB_NULL
+					  : chains__of(rows->chains, process - rows->processes,
+						       call->head.correlation);
 	int64_t values[] = {
 		at(rows, call->start),
 		at(rows, call->end),
@@ -77,9 +81,12 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 		call->head.correlation,
 		name,
 		call->result,
-		DB_NULL,
+		chain,
 		kernel,
 	};
+
+	if (chain < 0 && chain != DB_NULL)
+		return chain;
 	/* A call that failed may come twice: as a launch or of its family, and as an error. */
 	if (call->result && rows__seen_failure(rows, process, call))
 		return 0;
@@ -449,9 +456,31 @@ static int put(struct rows *rows, struct rows_process *process, const union rows
 		return put_uvm(rows, process, &record->uvm);
 	case CUDA_RECORD_NVTX:
 		return put_nvtx(rows, process, &record->nvtx);
+	case SPOOL_SAMPLE:
+		return 0;
 	default:
 		return rows__object(rows, process, record);
 	}
+}
+
+int rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size)
+{
+	return chains__fact(rows->chains, kind, data, size);
+}
+
+bool rows__want_samples(const struct rows *rows)
+{
+	return chains__any(rows->chains);
+}
+
+int rows__sample(struct rows *rows, uint32_t number, const struct cuda_record *record, size_t size)
+{
+	struct spool_sample sample;
+
+	if (!rows__find(rows, number) || size < sizeof(sample) || record->kind != SPOOL_SAMPLE)
+		return 0;
+	memcpy(&sample, record, sizeof(sample));
+	return chains__sample(rows->chains, number, &sample);
 }
 
 int rows__record(struct rows *rows, uint32_t number, uint8_t group, const struct cuda_record *data,

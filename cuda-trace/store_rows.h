@@ -6,6 +6,7 @@
 #ifndef CUDA_TRACE_STORE_ROWS_H
 #define CUDA_TRACE_STORE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda-trace/store_db.h"
@@ -20,6 +21,12 @@ int rows__process(struct rows *rows, uint32_t number, const struct spool_process
 int rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text, size_t length);
 int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status);
 int rows__ended(struct rows *rows, uint32_t number, uint64_t time);
+/* Entries of stacks; others are ignored. */
+int rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size);
+/* Which launches have stacks must be known before the launches: are there any, and the record of
+ * one. */
+bool rows__want_samples(const struct rows *rows);
+int rows__sample(struct rows *rows, uint32_t number, const struct cuda_record *record, size_t size);
 /* All names must have come before the first record. `size` bytes are readable. */
 int rows__record(struct rows *rows, uint32_t number, uint8_t group,
 		 const struct cuda_record *record, size_t size);

@@ -35,14 +35,56 @@ struct spool_block {
 _Static_assert(sizeof(struct spool_block) == 32, "file layout");
 
 enum spool_kind {
-	SPOOL_SESSION = 1,  /* struct spool_session, then the command line; the first entry */
-	SPOOL_PROCESS = 2,  /* struct spool_process */
-	SPOOL_NAME = 3,	    /* u32 id, u32 length, text */
-	SPOOL_RECORD = 4,   /* struct cuda_record ... */
-	SPOOL_STATUS = 5,   /* struct cuda_status */
-	SPOOL_LOST = 6,	    /* struct spool_lost: totals so far */
-	SPOOL_ENDED = 7,    /* the process ended; u64 time */
-	SPOOL_FINISHED = 8, /* the recording ended properly; u64 time */
+	SPOOL_SESSION = 1,   /* struct spool_session, then the command line; the first entry */
+	SPOOL_PROCESS = 2,   /* struct spool_process */
+	SPOOL_NAME = 3,	     /* u32 id, u32 length, text */
+	SPOOL_RECORD = 4,    /* struct cuda_record ... */
+	SPOOL_STATUS = 5,    /* struct cuda_status */
+	SPOOL_LOST = 6,	     /* struct spool_lost: totals so far */
+	SPOOL_ENDED = 7,     /* the process ended; u64 time */
+	SPOOL_FINISHED = 8,  /* the recording ended properly; u64 time */
+	SPOOL_MODULE = 9,    /* struct spool_module, path */
+	SPOOL_FUNCTION = 10, /* of Python: struct spool_function, file, name */
+	SPOOL_FRAME = 11,    /* struct spool_frame */
+	SPOOL_SYMBOL = 12,   /* u32 frame, name: found later than the frame */
+	SPOOL_STACK = 13,    /* struct spool_stack, u32 frames */
+	SPOOL_PERIOD = 14,   /* u32: one in so many launches has a stack from now on */
+};
+
+/* Numbers are those of one recording, from 1. */
+struct spool_module {
+	uint32_t number;
+	uint32_t build_id_size;
+	uint8_t build_id[32];
+};
+
+struct spool_function {
+	uint32_t number;
+	uint32_t file_bytes; /* of the text behind, the rest is the name */
+};
+
+struct spool_frame {
+	uint32_t number;
+	uint32_t module;   /* 0 = unknown, or Python */
+	uint32_t function; /* of Python, else 0 */
+	int32_t line;	   /* of Python; 0 = not known */
+	uint64_t address;
+};
+
+/* Frames of the host's code, then of Python's, each from the innermost one on. */
+#define SPOOL_FRAME_ENTRY \
+	0x80000000u /* of Python: the outermost of a call of the evaluation loop */
+struct spool_stack {
+	uint32_t number;
+	uint16_t frames, python_frames;
+};
+
+/* Among the records: the stack of a launch. */
+#define SPOOL_SAMPLE 0x8000 /* .kind */
+struct spool_sample {
+	struct cuda_record head;
+	uint32_t stack;
+	uint32_t tid;
 };
 
 struct spool_entry {

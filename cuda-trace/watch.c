@@ -107,6 +107,7 @@ static int open_session(struct run *run)
 		.source = source_of(run->watch),
 		.ring_mib = options->ring_mib,
 		.verbose = options->verbose,
+		.stacks = run->watch->stacks,
 	};
 
 	run->session = session__open(&wanted, run->watch->sink);
@@ -186,6 +187,8 @@ static int run_prepared(struct run *run)
 		run->program_runs = false;
 		return status;
 	}
+	if (watch->attached)
+		watch->attached(watch->context, run->session);
 	if (options->pid) {
 		run->pidfd = syscall(SYS_pidfd_open, options->pid, 0);
 		inspect__remark(options->pid);

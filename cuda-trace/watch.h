@@ -15,10 +15,13 @@ struct watch {
 	const struct options *options;
 	uint32_t groups;
 	bool sources; /* --source counts; else only guests are listened to */
+	bool stacks;  /* session__take_stacks() will be called */
 	const struct sink *sink;
 	void *context;
 	/* The output is open, nothing has come yet. May be NULL; non-zero = exit status. */
 	int (*start)(void *context, FILE *output);
+	/* The session is attached, nothing has come yet. May be NULL. */
+	void (*attached)(void *context, struct session *session);
 	/* Several times a second; true = enough was seen. May be NULL. */
 	bool (*tick)(void *context, struct session *session);
 	/* Everything has come; all processes were ended. */

@@ -4,6 +4,9 @@
 GUEST := $(B)/libcupti-usdt.so
 GUEST_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard libcupti-usdt/*.c))
 ALL += $(GUEST)
+# Who walks the stack of a launch comes through here.
+$(GUEST_OBJS): PIC_CFLAGS = -fno-omit-frame-pointer
+$(GUEST_OBJS): libcupti-usdt/build.mk
 
 $(GUEST): $(GUEST_OBJS) libcupti-usdt/libcupti-usdt.map
 	$(call say,LD,$@)

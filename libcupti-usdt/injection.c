@@ -16,6 +16,7 @@
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/python.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
@@ -72,6 +73,7 @@ static void start(void)
 		return;
 	}
 	stamps__open();
+	python__find();
 	error = rings__prepare();
 	if (!error)
 		error = -pthread_atfork(NULL, NULL, forked);

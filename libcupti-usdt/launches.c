@@ -12,6 +12,7 @@
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/stacks.h"
 #include "libcupti-usdt/stamps.h"
 
 enum shape { SHAPE_NONE, SHAPE_PLAIN, SHAPE_EX, SHAPE_RUNTIME, SHAPE_GRAPH, SHAPE_BARE };
@@ -124,6 +125,8 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 		to.name = names__intern(data->symbol_name);
 	if (sites__batch_wanted(group))
 		ring__append(ring, group, &to.head);
+	if (group == CUDA_GROUP_LAUNCH && sites__stacks_wanted())
+		stacks__sample(ring, &to);
 	if (!sites__readable_wanted(group))
 		return;
 	to.start = stamps__to_ns(start);

@@ -31,10 +31,13 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
 
-#define RINGS	  RINGS_MAX
-#define SLOTS	  512U		  /* power of 2 */
-#define FLUSH_AT  (SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
-#define BATCH_MAX (CUDA_BATCH_MAX / RING_RECORD_MAX)
+#define RINGS		   RINGS_MAX
+#define SLOTS		   512U		   /* power of 2 */
+#define FLUSH_AT	   (SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
+#define BATCH_MAX	   (CUDA_BATCH_MAX / RING_RECORD_MAX)
+
+#define ONE(probe, period) +1
+#define STACK_PROBES	   (0 CUDA_STACK_PROBES(ONE))
 
 enum ring_state { RING_FREE, RING_OWNED, RING_ORPHAN };
 
@@ -59,7 +62,8 @@ struct ring {
 	_Atomic(uint32_t) state;
 	atomic_flag busy; /* somebody empties it */
 	uint32_t tid;
-	_Atomic(uint64_t) launches;	     /* written by the owner only */
+	_Atomic(uint64_t) launches; /* written by the owner only */
+	uint32_t stack_distances[STACK_PROBES];
 	_Alignas(64) _Atomic(uint32_t) head; /* written by the owner */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
 	uint8_t groups[SLOTS];
@@ -214,6 +218,11 @@ uint32_t ring__index(const struct ring *ring)
 uint32_t ring__tid(const struct ring *ring)
 {
 	return ring ? ring->tid : (uint32_t)gettid();
+}
+
+uint32_t *ring__stack_distances(struct ring *ring)
+{
+	return ring->stack_distances;
 }
 
 void ring__count_launch(struct ring *ring)

@@ -27,6 +27,8 @@ uint32_t ring__index(const struct ring *ring);
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
 /* The calling thread's id, without a system call where it has a ring. */
 uint32_t ring__tid(const struct ring *ring);
+/* Launches that the calling thread has yet to make before each stack probe fires; 0 = not drawn. */
+uint32_t *ring__stack_distances(struct ring *ring);
 /* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);

@@ -34,6 +34,7 @@ SEMAPHORE(lost)
 SEMAPHORE(error)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
+CUDA_STACK_PROBES(SEMAPHORE)
 
 struct listener {
 	volatile unsigned short *semaphore;
@@ -64,6 +65,19 @@ uint32_t sites__wanted(void)
 	for (size_t i = 0; i < COUNT(readable_listeners); i++)
 		if (*readable_listeners[i].semaphore)
 			mask |= 1U << readable_listeners[i].group;
+	if (sites__stacks_wanted())
+		mask |= 1U << CUDA_GROUP_LAUNCH;
+	return mask;
+}
+
+uint32_t sites__stacks_wanted(void)
+{
+	uint32_t mask = 0;
+	unsigned int bit = 0;
+
+#define WANTED(probe, period) mask |= (uint32_t)(cuda_##probe##_semaphore != 0) << bit++;
+	CUDA_STACK_PROBES(WANTED)
+#undef WANTED
 	return mask;
 }
 
@@ -97,7 +111,15 @@ void sites__cycle(uint32_t *on, uint32_t *every)
 }
 
 /* Bits of sites__up(); name, status and the bells come first. */
-enum { UP_NAME, UP_STATUS, UP_HELLO, UP_LOST = UP_HELLO + CUDA_HELLOS, UP_ERROR, UP_BATCHES };
+enum {
+	UP_NAME,
+	UP_STATUS,
+	UP_HELLO,
+	UP_LOST = UP_HELLO + CUDA_HELLOS,
+	UP_ERROR,
+	UP_STACKS, /* any of them: what follows from it is the same for all */
+	UP_BATCHES
+};
 _Static_assert(UP_BATCHES + COUNT(batch_listeners) <= 64 && COUNT(readable_listeners) <= 64,
 	       "a probe has no bit");
 
@@ -111,7 +133,8 @@ uint64_t sites__up(void)
 	uint64_t up = (uint64_t)(cuda_name_semaphore != 0) << UP_NAME |
 		      (uint64_t)(cuda_status_semaphore != 0) << UP_STATUS |
 		      (uint64_t)(cuda_lost_semaphore != 0) << UP_LOST |
-		      (uint64_t)(cuda_error_semaphore != 0) << UP_ERROR;
+		      (uint64_t)(cuda_error_semaphore != 0) << UP_ERROR |
+		      (uint64_t)(sites__stacks_wanted() != 0) << UP_STACKS;
 	unsigned int bit = UP_HELLO;
 
 #define UP(probe) up |= (uint64_t)(cuda_##probe##_semaphore != 0) << bit++;
@@ -171,6 +194,27 @@ SITE void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t i
 SITE void site__error(int32_t code, const char *component, const char *message, uint64_t instance)
 {
 	STAP_PROBE4(cuda, error, code, component, message, instance);
+}
+
+#define STACK_SITE(probe, period)                                                            \
+	static SITE void site__##probe(uint32_t correlation, uint32_t tid, uint32_t context, \
+				       const struct cuda_python *python, uint64_t instance)  \
+	{                                                                                    \
+		STAP_PROBE5(cuda, probe, correlation, tid, context, python, instance);       \
+	}
+CUDA_STACK_PROBES(STACK_SITE)
+
+void site__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
+		 const struct cuda_python *python, uint64_t instance)
+{
+	static void (*const sites[])(uint32_t, uint32_t, uint32_t, const struct cuda_python *,
+				     uint64_t) = {
+#define STACK_ENTRY(probe, period) site__##probe,
+		CUDA_STACK_PROBES(STACK_ENTRY)
+#undef STACK_ENTRY
+	};
+
+	sites[probe](correlation, tid, context, python, instance);
 }
 
 SITE void site__kernel_launch(const struct cuda_launch *r, const char *name)

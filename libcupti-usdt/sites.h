@@ -64,6 +64,7 @@ SITE_SEMAPHORE(lost)
 SITE_SEMAPHORE(error)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
+CUDA_STACK_PROBES(SITE_SEMAPHORE)
 #undef SITE_SEMAPHORE
 
 #define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))
@@ -76,6 +77,8 @@ bool sites__readable_wanted(unsigned int group);
 /* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
  */
 void sites__cycle(uint32_t *on, uint32_t *every);
+/* The stack probes that somebody listens to: one bit each, in the order of CUDA_STACK_PROBES. */
+uint32_t sites__stacks_wanted(void);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
  * status and bells. */
 uint64_t sites__up(void);
@@ -92,6 +95,10 @@ void site__error(int32_t code, const char *component, const char *message, uint6
 void site__hello(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */
 void site__sample(uint64_t instance);
+
+/* probe: its index in CUDA_STACK_PROBES. Called on the launching thread, in its launch. */
+void site__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
+		 const struct cuda_python *python, uint64_t instance);
 
 void site__kernel_launch(const struct cuda_launch *r, const char *name);
 void site__runtime_launch(const struct cuda_launch *r, const char *name);

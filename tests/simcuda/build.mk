@@ -13,6 +13,10 @@ SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so $(SIMCUDA_DIR)/libcounter.so
 SIM_SELFTEST := $(SIMCUDA_DIR)/selftest
 SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED) $(SIM_SELFTEST)
 
+# Stacks are walked through the simulation by frame pointers.
+$(SIM_CUDA_OBJS) $(SIM_CUPTI_OBJS) $(SIM_CUDART_OBJS): PIC_CFLAGS = -fno-omit-frame-pointer
+$(SIM_CUDA_OBJS) $(SIM_CUPTI_OBJS) $(SIM_CUDART_OBJS): tests/simcuda/build.mk
+
 ALL += $(SIMCUDA)
 .PHONY: simcuda
 simcuda: $(SIMCUDA)

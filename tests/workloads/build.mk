@@ -12,6 +12,12 @@ $(WORKLOAD_LIB): $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# Its stacks are walked by frame pointers, and each of its calls must be one.
+$(B)/obj/tests/workloads/stacks.o $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): \
+	OBJ_CFLAGS = -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(WORKLOADS:$(B)/workloads/%=$(B)/obj/tests/workloads/%.o) \
+	$(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): tests/workloads/build.mk
+
 ALL += $(WORKLOADS)
 workloads: $(WORKLOADS)
 

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The kernel reserves a stack's place in the ring buffer before those of its new code objects, so
+ * they come right behind it: a stack that names an unknown one waits for it. Only what is needed of
+ * a dying process is done at once (its mappings and files); names are looked up at the end.
+ */
+#include "cuda-trace/callstacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/demangle.h"
+#include "cuda-trace/interned.h"
+#include "cuda-trace/mappings.h"
+#include "cuda-trace/perf_map.h"
+#include "cuda-trace/python_code.h"
+#include "cuda-trace/symbol_files.h"
+
+#define MOST_FRAMES	(1u << 20)
+#define MOST_STACKS	(1u << 20)
+#define MOST_FUNCTIONS	(1u << 18)
+#define MOST_PENDING	64
+#define MOST_JIT_FRAMES 4096 /* each is looked for in the whole file */
+
+struct frame_key {
+	uint32_t module, function;
+	int32_t line;
+	uint32_t pad;
+	uint64_t address;
+};
+
+struct jit {
+	uint32_t pid;
+	struct perf_map *map;
+};
+
+struct callstacks {
+	struct callstacks_sink sink;
+	struct modules *modules;
+	uint32_t modules_put;
+	struct interned *functions; /* file, NUL, name */
+	struct interned *frames;    /* struct frame_key */
+	struct interned *stacks;    /* u16 frames, u16 Python's, then numbers of frames */
+	struct jit *jits;
+	uint32_t jit_count;
+	struct callstacks_counts counts;
+};
+
+struct callstacks_process {
+	struct callstacks *all;
+	void *owner;
+	uint32_t pid;
+	struct mappings *mappings;
+	struct python_codes *codes;
+	struct event_stack *pending[MOST_PENDING];
+	uint32_t pending_count;
+};
+
+struct numbered_stack {
+	uint16_t frames, python_frames;
+	uint32_t numbers[STACK_ADDRESSES + STACK_PYTHON_FRAMES];
+};
+
+struct callstacks *callstacks__new(const struct callstacks_sink *sink)
+{
+	struct callstacks *callstacks = calloc(1, sizeof(*callstacks));
+
+	if (!callstacks)
+		return NULL;
+	callstacks->sink = *sink;
+	callstacks->modules = modules__new();
+	callstacks->functions = interned__new(MOST_FUNCTIONS);
+	callstacks->frames = interned__new(MOST_FRAMES);
+	callstacks->stacks = interned__new(MOST_STACKS);
+	if (callstacks->modules && callstacks->functions && callstacks->frames &&
+	    callstacks->stacks)
+		return callstacks;
+	callstacks__free(callstacks);
+	return NULL;
+}
+
+struct callstacks_process *callstacks_process__new(struct callstacks *callstacks, uint32_t pid,
+						   void *owner)
+{
+	struct callstacks_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->all = callstacks;
+	process->owner = owner;
+	process->pid = pid;
+	process->mappings = mappings__new(pid, callstacks->modules);
+	process->codes = python_codes__new();
+	if (process->mappings && process->codes)
+		return process;
+	callstacks_process__free(process);
+	return NULL;
+}
+
+static void put(struct callstacks *all, enum spool_kind kind, const void *data, size_t size,
+		const void *more, size_t more_size)
+{
+	all->sink.put(all->sink.context, kind, data, size, more, more_size);
+}
+
+/* Memory without a file may hold compiled code: its names must be found while the process lives. */
+static void remember_jit(struct callstacks *all, uint32_t pid)
+{
+	struct perf_map *map = perf_map__open(pid);
+	struct jit *jits = map ? reallocarray(all->jits, all->jit_count + 1, sizeof(*jits)) : NULL;
+
+	if (!jits) {
+		perf_map__free(map);
+		return;
+	}
+	all->jits = jits;
+	jits[all->jit_count++] = (struct jit){pid, map};
+}
+
+static void put_new_modules(struct callstacks *all)
+{
+	while (all->modules_put < modules__count(all->modules)) {
+		const struct module *module = modules__at(all->modules, ++all->modules_put);
+		struct spool_module entry = {
+			.number = all->modules_put,
+			.build_id_size = module->outline.build_id_size,
+		};
+
+		memcpy(entry.build_id, module->outline.build_id, sizeof(entry.build_id));
+		put(all, SPOOL_MODULE, &entry, sizeof(entry), module->path,
+		    strnlen(module->path, 4096));
+		if (module->pid)
+			remember_jit(all, module->pid);
+	}
+}
+
+static uint32_t number_of(struct callstacks *all, const struct frame_key *key)
+{
+	struct spool_frame entry = {
+		.module = key->module,
+		.function = key->function,
+		.line = key->line,
+		.address = key->address,
+	};
+	bool is_new;
+
+	entry.number = interned__number(all->frames, key, sizeof(*key), &is_new);
+	if (is_new)
+		put(all, SPOOL_FRAME, &entry, sizeof(entry), NULL, 0);
+	return entry.number;
+}
+
+/* Of a caller what is known is where it goes on: its call is before that. */
+static uint32_t number_of_address(struct callstacks_process *process, uint64_t address,
+				  bool is_caller)
+{
+	struct frame_key key = {0};
+
+	key.module = mappings__find(process->mappings, address - is_caller, &key.address);
+	put_new_modules(process->all);
+	return number_of(process->all, &key);
+}
+
+static uint32_t number_of_function(struct callstacks *all, const char *file, const char *name)
+{
+	size_t file_bytes = strlen(file), name_bytes = strlen(name);
+	char text[CODE_FILE_LEN * 4 + CODE_NAME_LEN * 4 + 2];
+	struct spool_function entry = {.file_bytes = file_bytes};
+	bool is_new;
+
+	memcpy(text, file, file_bytes);
+	text[file_bytes] = 0;
+	memcpy(text + file_bytes + 1, name, name_bytes);
+	entry.number = interned__number(all->functions, text, file_bytes + 1 + name_bytes, &is_new);
+	memmove(text + file_bytes, name, name_bytes);
+	if (is_new)
+		put(all, SPOOL_FUNCTION, &entry, sizeof(entry), text, file_bytes + name_bytes);
+	return entry.number;
+}
+
+static uint32_t number_of_python(struct callstacks_process *process,
+				 const struct stack_python_frame *frame)
+{
+	const struct python_code *code =
+		python_codes__find(process->codes, frame->code, frame->key);
+	struct frame_key key = {0};
+
+	key.function = code ? number_of_function(process->all, python_code__file(code),
+						 python_code__name(code))
+			    : number_of_function(process->all, "", "");
+	key.line = code ? python_code__line(code, frame->instruction) : 0;
+	return number_of(process->all, &key) | (frame->entry ? SPOOL_FRAME_ENTRY : 0);
+}
+
+static void put_stack(struct callstacks *all, uint32_t number, const struct numbered_stack *stack)
+{
+	struct spool_stack entry = {number, stack->frames, stack->python_frames};
+
+	put(all, SPOOL_STACK, &entry, sizeof(entry), stack->numbers,
+	    (stack->frames + stack->python_frames) * sizeof(stack->numbers[0]));
+}
+
+static void take_stack(struct callstacks_process *process, const struct event_stack *event)
+{
+	struct callstacks *all = process->all;
+	struct numbered_stack stack = {.frames = event->depth};
+	struct spool_sample sample = {
+		.head = {SPOOL_SAMPLE, sizeof(sample), event->correlation},
+		.tid = event->tid,
+	};
+	size_t n = 0;
+	bool is_new;
+
+	for (int i = 0; i < event->depth; i++)
+		stack.numbers[n++] = number_of_address(process, event->addresses[i], i > 0);
+	for (int i = 0; i < event->frames; i++) {
+		if (event->python_frames[i].code)
+			stack.numbers[n++] = number_of_python(process, &event->python_frames[i]);
+		else if (n > event->depth)
+			stack.numbers[n - 1] |= SPOOL_FRAME_ENTRY;
+	}
+	stack.python_frames = n - event->depth;
+	sample.stack = interned__number(all->stacks, &stack,
+					offsetof(struct numbered_stack, numbers[n]), &is_new);
+	if (is_new)
+		put_stack(all, sample.stack, &stack);
+	all->counts.samples++;
+	all->counts.without_python += event->python == STACK_PYTHON_STRANGE;
+	all->counts.cut += event->python == STACK_PYTHON_CUT || event->depth == STACK_ADDRESSES;
+	all->sink.put_sample(all->sink.context, process->owner, &sample);
+}
+
+static bool is_known(const struct callstacks_process *process, const struct event_stack *event)
+{
+	for (int i = 0; i < event->frames; i++)
+		if (event->python_frames[i].code &&
+		    !python_codes__find(process->codes, event->python_frames[i].code,
+					event->python_frames[i].key))
+			return false;
+	return true;
+}
+
+/* Takes those whose code objects have come; with `all`, also the others, the oldest first. */
+static void take_pending(struct callstacks_process *process, bool all)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < process->pending_count; i++) {
+		struct event_stack *event = process->pending[i];
+
+		if (!all && !is_known(process, event)) {
+			process->pending[kept++] = event;
+			continue;
+		}
+		take_stack(process, event);
+		free(event);
+	}
+	process->pending_count = kept;
+}
+
+static void keep_pending(struct callstacks_process *process, const struct event *event)
+{
+	struct event_stack *copy;
+
+	if (process->pending_count == MOST_PENDING)
+		take_pending(process, true);
+	copy = calloc(1, sizeof(*copy));
+	if (!copy)
+		return;
+	memcpy(copy, event->data, event->bytes < sizeof(*copy) ? event->bytes : sizeof(*copy));
+	process->pending[process->pending_count++] = copy;
+	/* Its files can be had only while the process lives, which may be over soon. */
+	for (int i = 0; i < copy->depth; i++)
+		number_of_address(process, copy->addresses[i], i > 0);
+}
+
+void callstacks_process__take(struct callstacks_process *process, const struct event *event)
+{
+	const struct event_stack *stack = (const void *)event->data;
+
+	if (event->kind == EVENT_CODE) {
+		python_codes__add(process->codes, (const void *)event->data);
+		take_pending(process, false);
+	} else if (is_known(process, stack)) {
+		take_stack(process, stack);
+	} else {
+		keep_pending(process, event);
+	}
+}
+
+void callstacks_process__free(struct callstacks_process *process)
+{
+	if (!process)
+		return;
+	take_pending(process, true);
+	mappings__free(process->mappings);
+	python_codes__free(process->codes);
+	free(process);
+}
+
+static void put_symbol(struct callstacks *all, uint32_t number, const char *mangled)
+{
+	char *pretty = demangle(mangled);
+	const char *name = pretty ? pretty : mangled;
+
+	put(all, SPOOL_SYMBOL, &number, sizeof(number), name, strnlen(name, 4096));
+	all->counts.nameless--;
+	free(pretty);
+}
+
+/* All frames of a module at once: only one symbol table is in memory at a time. */
+static void name_frames_of(struct callstacks *all, uint32_t number)
+{
+	const struct module *module = modules__at(all->modules, number);
+	struct symbols *symbols = NULL;
+
+	if (module->is_elf)
+		symbols = symbol_files__read(module->fd, &module->outline);
+	for (uint32_t i = 1; symbols && i <= interned__count(all->frames); i++) {
+		const struct frame_key *key = interned__at(all->frames, i, NULL);
+		const char *name =
+			key->module == number ? symbols__at(symbols, key->address) : NULL;
+
+		if (name)
+			put_symbol(all, i, name);
+	}
+	symbols__free(symbols);
+}
+
+static void name_jit_frames(struct callstacks *all, const struct jit *jit)
+{
+	uint32_t left = MOST_JIT_FRAMES;
+
+	for (uint32_t i = 1; left && i <= interned__count(all->frames); i++) {
+		const struct frame_key *key = interned__at(all->frames, i, NULL);
+		char *name;
+
+		if (!key->module || modules__at(all->modules, key->module)->pid != jit->pid)
+			continue;
+		left--;
+		name = perf_map__at(jit->map, key->address);
+		if (name)
+			put_symbol(all, i, name);
+		free(name);
+	}
+}
+
+void callstacks__finish(struct callstacks *all)
+{
+	all->counts.nameless = 0;
+	for (uint32_t i = 1; i <= interned__count(all->frames); i++) {
+		const struct frame_key *key = interned__at(all->frames, i, NULL);
+
+		all->counts.nameless += !key->function;
+	}
+	for (uint32_t i = 1; i <= modules__count(all->modules); i++)
+		name_frames_of(all, i);
+	for (uint32_t i = 0; i < all->jit_count; i++)
+		name_jit_frames(all, &all->jits[i]);
+}
+
+void callstacks__count(const struct callstacks *all, struct callstacks_counts *counts)
+{
+	*counts = all->counts;
+	counts->stacks = interned__count(all->stacks);
+	counts->frames = interned__count(all->frames);
+}
+
+void callstacks__free(struct callstacks *callstacks)
+{
+	if (!callstacks)
+		return;
+	for (uint32_t i = 0; i < callstacks->jit_count; i++)
+		perf_map__free(callstacks->jits[i].map);
+	free(callstacks->jits);
+	modules__free(callstacks->modules);
+	interned__free(callstacks->functions);
+	interned__free(callstacks->frames);
+	interned__free(callstacks->stacks);
+	free(callstacks);
+}

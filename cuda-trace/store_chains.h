@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From stacks in a spool to rows of CUDA_CALLCHAINS: host and Python frames become one chain. Used
+ * by the import only.
+ */
+#ifndef CUDA_TRACE_STORE_CHAINS_H
+#define CUDA_TRACE_STORE_CHAINS_H
+
+#include <stdbool.h>
+#include "cuda-trace/store_db.h"
+#include "cuda-trace/store_spool.h"
+
+struct chains;
+
+struct chains *chains__new(struct db *db);
+/* SPOOL_MODULE to SPOOL_PERIOD; others are ignored. */
+int chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data, size_t size);
+/* Is there any stack at all? */
+bool chains__any(const struct chains *chains);
+/* One in so many launches has a stack; the largest if it changed; 0 = none has. */
+uint32_t chains__period(const struct chains *chains);
+/* The record that a launch's stack is, of the process of that number in the spool. */
+int chains__sample(struct chains *chains, uint32_t process, const struct spool_sample *sample);
+/* The chain of a launch, written when it is first asked for; DB_NULL = it has none. -errno. */
+int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation);
+void chains__free(struct chains *chains);
+
+#endif
