@@ -12,6 +12,8 @@
 #ifndef BPF_STACKS_H
 #define BPF_STACKS_H
 
+#include "libcupti-usdt/python_frames.h"
+
 #define PYTHON_INTERPRETERS 4
 #define PYTHON_THREADS	    128
 

@@ -40,8 +40,7 @@ static const struct option_row rows[] = {
 	 "nvtx, overhead\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
 	{OPTION_MAYBE, 'g', "stacks", "[=N]",
-	 "the stack of each launch, Python's too; with N (10, 100,\n1000, 10000) of one in N, at "
-	 "random",
+	 "each launch's stack, Python's too; of one in N with N:\n10, 100, 1000 or 10000",
 	 AT(stacks)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},

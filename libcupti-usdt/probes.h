@@ -69,8 +69,7 @@
  * The launching thread at its launch, for who wants its stack (group LAUNCH; one probe each for one in
  * 1, 10, 100, 1000 and 10000 driver-API launches of each thread, at random distances around that):
  *   cuda:stack_1 ... cuda:stack_10000 (correlation, tid, context, const struct cuda_python *, instance)
- *     The call has returned to CUPTI and not yet to the program. The fourth argument says where a
- *     Python interpreter of the process keeps its frames; 0 = there is none that is known.
+ *     The call has returned to CUPTI and not yet to the program. python_frames.h has the fourth.
  */
 /* clang-format on */
 #ifndef LIBCUPTI_USDT_PROBES_H
@@ -512,29 +511,6 @@ struct cuda_status {
 	__u16 sample_every_ms;
 };
 
-/*
- * How to walk the frames of CPython 3.11 to 3.13: threads of interpreters form lists from `runtime`
- * on; the thread is the one whose native_thread_id is the probe's tid; its frames form a list from
- * the innermost one on. Offsets are in bytes. CUDA_PYTHON_NONE: this version has no such field.
- */
-struct cuda_python {
-	__u32 size;    /* of this structure */
-	__u32 version; /* as Py_Version has it: 0x030b02f0 is 3.11.2 */
-	__u64 runtime; /* address of _PyRuntime */
-	__u16 interpreters_head, interpreter_next, threads_head; /* head: in runtime, interpreter */
-	__u16 thread_next, thread_native_id;
-	__u16 thread_cframe; /* pointer to what holds current_frame; none: the thread itself does */
-	__u16 current_frame;
-	__u16 frame_code, frame_previous, frame_instruction, frame_owner;
-	__u16 frame_entry; /* 1 byte: the first frame of a call of the evaluation loop */
-	__u16 owner_shim;  /* frame_owner of a frame that stands for such a call and has no code */
-	__u16 code_filename, code_qualname, code_linetable, code_firstlineno, code_instructions;
-	__u16 unicode_length, unicode_state;  /* of str: characters; bits 2-4 bytes each, 6 ASCII */
-	__u16 unicode_ascii, unicode_compact; /* the characters, of ASCII ones and of others */
-	__u16 bytes_size, bytes_data;
-};
-#define CUDA_PYTHON_NONE 0xffff
-
 #ifdef __cplusplus
 #define CUDA_ASSERT static_assert
 #else
@@ -558,7 +534,6 @@ CUDA_ASSERT(sizeof(struct cuda_device) == 104, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_context) == 32, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_stream) == 24, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_python) == 64, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef LIBCUPTI_USDT_PYTHON_H
 #define LIBCUPTI_USDT_PYTHON_H
 
-#include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/python_frames.h"
 
 /* Looks for an interpreter; once, while the library is started. */
 void python__find(void);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A part of contract 1: where an interpreter of the process keeps its frames, the fourth argument
+ * of cuda:stack_1 and its like; 0 there = none is known. Included by the guest and bpf/, shipped to
+ * others.
+ */
+#ifndef LIBCUPTI_USDT_PYTHON_FRAMES_H
+#define LIBCUPTI_USDT_PYTHON_FRAMES_H
+
+#include <linux/types.h>
+
+/*
+ * How to walk the frames of CPython 3.11 to 3.13: threads of interpreters form lists from `runtime`
+ * on; the thread is the one whose native_thread_id is the probe's tid; its frames form a list from
+ * the innermost one on. Offsets are in bytes. CUDA_PYTHON_NONE: this version has no such field.
+ */
+struct cuda_python {
+	__u32 size;    /* of this structure */
+	__u32 version; /* as Py_Version has it: 0x030b02f0 is 3.11.2 */
+	__u64 runtime; /* address of _PyRuntime */
+	__u16 interpreters_head, interpreter_next, threads_head; /* head: in runtime, interpreter */
+	__u16 thread_next, thread_native_id;
+	__u16 thread_cframe; /* pointer to what holds current_frame; none: the thread itself does */
+	__u16 current_frame;
+	__u16 frame_code, frame_previous, frame_instruction, frame_owner;
+	__u16 frame_entry; /* 1 byte: the first frame of a call of the evaluation loop */
+	__u16 owner_shim;  /* frame_owner of a frame that stands for such a call and has no code */
+	__u16 code_filename, code_qualname, code_linetable, code_firstlineno, code_instructions;
+	__u16 unicode_length, unicode_state;  /* of str: characters; bits 2-4 bytes each, 6 ASCII */
+	__u16 unicode_ascii, unicode_compact; /* the characters, of ASCII ones and of others */
+	__u16 bytes_size, bytes_data;
+};
+#define CUDA_PYTHON_NONE 0xffff
+
+#ifdef __cplusplus
+static_assert(sizeof(struct cuda_python) == 64, "wire layout");
+#else
+_Static_assert(sizeof(struct cuda_python) == 64, "wire layout");
+#endif
+
+#endif
