@@ -12,7 +12,7 @@
 #ifndef BPF_STACKS_H
 #define BPF_STACKS_H
 
-#include "libcupti-usdt/python_frames.h"
+#include "libcupti-usdt/stack_probes.h"
 
 #define PYTHON_INTERPRETERS 4
 #define PYTHON_THREADS	    128

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cuda-trace/text.h"
 #include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/stack_probes.h"
 
 enum sort { SORT_OTHER, SORT_BATCH, SORT_STACK };
 

@@ -18,6 +18,7 @@
 #include "cuda-trace/store.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/watch.h"
+#include "libcupti-usdt/stack_probes.h"
 
 #define DEFAULT_PATH   "cuda-trace.db"
 #define DEFAULT_EVENTS "kernels,copies,memory,sync,errors,overhead"
@@ -40,7 +41,7 @@ static const struct option_row rows[] = {
 	 "nvtx, overhead\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
 	{OPTION_MAYBE, 'g', "stacks", "[=N]",
-	 "each launch's stack, Python's too; of one in N with N:\n10, 100, 1000 or 10000",
+	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},

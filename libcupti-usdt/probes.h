@@ -65,11 +65,7 @@
  *   cuda:device        (device, name *, major, minor, memory bytes, multiprocessors, PCI bus id *)
  *   cuda:context       (context, device, null stream, parent context, green, multiprocessors)
  *   cuda:stream        (stream, context, priority, flag)
- *
- * The launching thread at its launch, for who wants its stack (group LAUNCH; one probe each for one in
- * 1, 10, 100, 1000 and 10000 driver-API launches of each thread, at random distances around that):
- *   cuda:stack_1 ... cuda:stack_10000 (correlation, tid, context, const struct cuda_python *, instance)
- *     The call has returned to CUPTI and not yet to the program. python_frames.h has the fourth.
+ *   cuda:stack_1 ... cuda:stack_10000 (a launching thread at its launch: see stack_probes.h)
  */
 /* clang-format on */
 #ifndef LIBCUPTI_USDT_PROBES_H
@@ -84,14 +80,6 @@
 #define CUDA_BATCH_MAX	    8192 /* bytes that one batch probe carries at most */
 #define CUDA_NAME_MAX	    4096 /* bytes of a name that travel at most, NUL included */
 #define CUDA_HELLOS	    8	 /* probes hello_0 ... */
-
-/* X(probe, one in so many launches of a thread) */
-#define CUDA_STACK_PROBES(X) \
-	X(stack_1, 1)        \
-	X(stack_10, 10)      \
-	X(stack_100, 100)    \
-	X(stack_1000, 1000)  \
-	X(stack_10000, 10000)
 
 /*
  * Groups: the unit of switching on. A group is wanted while a semaphore of one of its probes is up;

@@ -5,7 +5,7 @@
 #ifndef LIBCUPTI_USDT_PYTHON_H
 #define LIBCUPTI_USDT_PYTHON_H
 
-#include "libcupti-usdt/python_frames.h"
+#include "libcupti-usdt/stack_probes.h"
 
 /* Looks for an interpreter; once, while the library is started. */
 void python__find(void);

@@ -30,6 +30,7 @@
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
+#include "libcupti-usdt/stack_probes.h"
 
 #define RINGS		   RINGS_MAX
 #define SLOTS		   512U		   /* power of 2 */

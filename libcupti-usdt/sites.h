@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "libcupti-usdt/probes.h"
-#include "libcupti-usdt/python_frames.h"
+#include "libcupti-usdt/stack_probes.h"
 
 /* X(probe, group that its semaphore switches on) */
 #define READABLE_PROBES(X)         \

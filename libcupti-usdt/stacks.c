@@ -13,6 +13,7 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
+#include "libcupti-usdt/stack_probes.h"
 
 static const uint32_t periods[] = {
 #define PERIOD(probe, period) period,

@@ -6,8 +6,9 @@
 #   tests/       is not shipped, and may include anything
 BEGIN {
 	allowed["bpf", "libcupti-usdt/probes.h"] = 1
-	allowed["bpf", "libcupti-usdt/python_frames.h"] = 1
+	allowed["bpf", "libcupti-usdt/stack_probes.h"] = 1
 	allowed["cuda-trace", "libcupti-usdt/probes.h"] = 1
+	allowed["cuda-trace", "libcupti-usdt/stack_probes.h"] = 1
 	for (i = split("bpf/event.h bpf/aggregate.h", contracts, " "); i; i--)
 		allowed["cuda-trace", contracts[i]] = 1
 	split("libcupti-usdt bpf cuda-trace tests", folders, " ")

@@ -61,4 +61,4 @@ install-tool: shipped
 
 install-dev:
 	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)
-	$(call put,644,libcupti-usdt/python_frames.h,$(includedir)/cuda-trace/python_frames.h)
+	$(call put,644,libcupti-usdt/stack_probes.h,$(includedir)/cuda-trace/stack_probes.h)

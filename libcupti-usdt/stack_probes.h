@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A part of contract 1: where an interpreter of the process keeps its frames, the fourth argument
- * of cuda:stack_1 and its like; 0 there = none is known. Included by the guest and bpf/, shipped to
- * others.
+ * A part of contract 1: probes that stop a launching thread at its launch, for who wants its stack,
+ * and what they tell of Python. Included by the guest, bpf/ and cuda-trace/, shipped to others.
+ *
+ *   cuda:stack_1 ... cuda:stack_10000 (u32 correlation, u32 tid, u32 context,
+ *                                      const struct cuda_python *, u64 instance)
+ *     One each for one in 1, 10, 100, 1000 and 10000 driver-API launches of each thread, at random
+ *     distances around that. The call has returned to CUPTI and not yet to the program. The fourth
+ *     argument says where a Python interpreter of the process keeps its frames; 0 = none is known.
  */
-#ifndef LIBCUPTI_USDT_PYTHON_FRAMES_H
-#define LIBCUPTI_USDT_PYTHON_FRAMES_H
+#ifndef LIBCUPTI_USDT_STACK_PROBES_H
+#define LIBCUPTI_USDT_STACK_PROBES_H
 
 #include <linux/types.h>
+
+/* X(probe, one in so many launches of a thread) */
+#define CUDA_STACK_PROBES(X) \
+	X(stack_1, 1)        \
+	X(stack_10, 10)      \
+	X(stack_100, 100)    \
+	X(stack_1000, 1000)  \
+	X(stack_10000, 10000)
 
 /*
  * How to walk the frames of CPython 3.11 to 3.13: threads of interpreters form lists from `runtime`
