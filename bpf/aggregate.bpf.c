@@ -93,15 +93,33 @@ struct parcel {
 	__u32 bytes;
 	__u32 count;
 	__u32 pid;
+	__u32 source; /* enum event_source */
 	char comm[EVENT_COMM_LEN];
 };
+
+/* Zero: no slot was left. */
+static __always_inline __u32 slot_of(struct scratch *s, __u32 lane, const struct parcel *parcel)
+{
+	__u32 *known;
+
+	s->process_key.instance = parcel->instance;
+	s->process_key.pid = parcel->pid;
+	s->process_key.source = parcel->source;
+	known = bpf_map_lookup_elem(&slots, &s->process_key);
+	if (!known) {
+		__builtin_memcpy(s->comm, parcel->comm, sizeof(s->comm));
+		make_process(lane);
+		known = bpf_map_lookup_elem(&slots, &s->process_key);
+	}
+	return known ? *known : 0;
+}
 
 static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struct parcel *parcel,
 				      const __u32 group)
 {
 	struct aggregate_process *process;
 	__u64 bytes = parcel->bytes;
-	__u32 slot, *known;
+	__u32 slot;
 
 	/* The verifier forgets bounds of what was on the stack: set them where they are needed. */
 	asm volatile("" : "+r"(bytes));
@@ -112,15 +130,7 @@ static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struc
 		return;
 	}
 	count_up(&counters.received[group], parcel->count);
-	s->process_key.instance = parcel->instance;
-	s->process_key.pid = parcel->pid;
-	known = bpf_map_lookup_elem(&slots, &s->process_key);
-	if (!known) {
-		__builtin_memcpy(s->comm, parcel->comm, sizeof(s->comm));
-		make_process(lane);
-		known = bpf_map_lookup_elem(&slots, &s->process_key);
-	}
-	slot = known ? *known : 0;
+	slot = slot_of(s, lane, parcel);
 	process = bpf_map_lookup_elem(&processes, &slot);
 	if (!process)
 		return;
@@ -147,17 +157,45 @@ static __always_inline void take_parcel(struct pt_regs *ctx, struct parcel *parc
 	parcel->instance = value;
 }
 
+/* Fills in who it is. False: not listened to. */
+static __always_inline bool identify(struct parcel *parcel)
+{
+	parcel->pid = bpf_get_current_pid_tgid() >> 32;
+	process_comm(parcel->comm);
+	return process_is_wanted(parcel->pid, (__u32)bpf_get_current_uid_gid(), parcel->comm);
+}
+
+/* The memory of a lane that was taken. */
+static __always_inline struct scratch *enter_lane(__u32 lane)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &lane);
+
+	if (scratch) {
+		/* Only after the lane was taken: the reader waits for taken lanes after its flip.
+		 */
+		scratch->generation = generation;
+		scratch->shape_known = 0;
+	}
+	return scratch;
+}
+
+static __always_inline void leave_lane(__u32 lane, __u64 began)
+{
+	if (lane >= AGGREGATE_LANES)
+		return;
+	lanes[lane].uses++;
+	lanes[lane].ns += bpf_ktime_get_ns() - began;
+	__sync_lock_test_and_set(&lanes[lane].taken, 0);
+}
+
 static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
 {
 	__u64 began = bpf_ktime_get_ns();
 	struct parcel parcel = {};
 	struct scratch *scratch;
 	__s32 taken;
-	__u32 lane;
 
-	parcel.pid = bpf_get_current_pid_tgid() >> 32;
-	process_comm(parcel.comm);
-	if (!process_is_wanted(parcel.pid, (__u32)bpf_get_current_uid_gid(), parcel.comm))
+	if (!identify(&parcel))
 		return 0;
 	take_parcel(ctx, &parcel);
 	taken = take_lane();
@@ -165,18 +203,11 @@ static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
 		count_up(&counters.busy[group], parcel.count);
 		return 0;
 	}
-	lane = taken;
-	scratch = bpf_map_lookup_elem(&scratches, &lane);
-	if (scratch) {
-		/* Only after the lane was taken: the reader waits for taken lanes after its flip.
-		 */
-		scratch->generation = generation;
-		scratch->shape_known = 0;
-		sum_batch(scratch, lane, &parcel, group);
-	}
-	lanes[taken].uses++;
-	lanes[taken].ns += bpf_ktime_get_ns() - began;
-	__sync_lock_test_and_set(&lanes[taken].taken, 0);
+	scratch = enter_lane(taken);
+	if (scratch)
+		sum_batch(scratch, taken, &parcel, group);
+	lanes[taken].batches++;
+	leave_lane(taken, began);
 	return 0;
 }
 
@@ -188,3 +219,5 @@ static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
 		return handle_batch(ctx, CUDA_GROUP_##name); \
 	}
 CUDA_GROUPS(BATCH_PROGRAM)
+
+#include "bpf/driver_sums.h"

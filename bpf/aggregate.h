@@ -14,6 +14,7 @@
 #ifndef BPF_AGGREGATE_H
 #define BPF_AGGREGATE_H
 
+#include "bpf/event.h"
 #include "libcupti-usdt/probes.h"
 
 #define AGGREGATE_LANES	    32
@@ -24,6 +25,7 @@
 #define AGGREGATE_PROCESSES 4096	/* slots; the first is for those that found none */
 #define AGGREGATE_DEVICES   16		/* ordinals below it have their busy time measured */
 #define AGGREGATE_CONTEXTS  64		/* context ids below it are tied to their device */
+#define AGGREGATE_BLOCKS    16384	/* allocations of the driver source whose size is kept */
 #define AGGREGATE_CONTEXT   0x80000000u /* in a key's device: the rest is a context id */
 #define AGGREGATE_NAME_REST 0xffffffffu /* stands for names that found no room */
 #define AGGREGATE_MARGIN    128		/* the longest record: read behind a batch's end at most */
@@ -86,9 +88,9 @@ struct shape {
 };
 
 struct aggregate_process_key {
-	__u64 instance;
+	__u64 instance; /* as the guest numbers its loads; of the driver source, from driver_pids */
 	__u32 pid;
-	__u32 pad;
+	__u32 source; /* enum event_source */
 };
 
 /* Written by several lanes at once: counts by atomic addition, the rest is set or only grows. */
@@ -102,8 +104,10 @@ struct aggregate_process {
 	__u64 high[CUDA_GROUP_COUNT];	  /* records emitted up to the last batch that came */
 	__u64 kernels_until[AGGREGATE_DEVICES]; /* ns, up to where busy time was counted */
 	__u64 copies_until[AGGREGATE_DEVICES];
-	__u64 live[AGGREGATE_DEVICES]; /* bytes of device and managed memory */
-	__u64 peak[AGGREGATE_DEVICES]; /* the most that live has been */
+	/* Bytes of device and managed memory, and the most that it has been. The last: where the
+	 * device is not known. */
+	__u64 live[AGGREGATE_DEVICES + 1];
+	__u64 peak[AGGREGATE_DEVICES + 1];
 	__u64 failed_start; /* of the last failed driver call: a runtime call around it is the same
 			     */
 	__u32 failed_tid;
@@ -124,6 +128,20 @@ struct aggregate_device_key {
 struct aggregate_settings {
 	__u32 by_name;	    /* keys carry kernel names */
 	__u32 queue_sample; /* one kernel in so many has its queue delay measured: a power of two */
+	__u32 groups;	    /* bits (1 << enum cuda_group): what is summed */
+};
+
+/* What the driver source allocated, by address: a free does not say how much it frees. */
+struct driver_block_key {
+	__u64 address;
+	__u32 serial; /* of the process */
+	__u32 pad;
+};
+
+struct driver_block {
+	__u64 bytes;
+	__u32 kind; /* CUpti_ActivityMemoryKind */
+	__u32 pad;
 };
 
 /* Records that could not be told apart or counted at all. */
@@ -131,18 +149,22 @@ struct aggregate_counters {
 	__u64 received[CUDA_GROUP_COUNT];
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* lost: memory could not be read */
 	__u64 busy[CUDA_GROUP_COUNT];	    /* lost: every lane was taken */
-	__u64 full;			    /* lost: no key was left, not even for the rest */
-	__u64 folded;			    /* not lost: counted under AGGREGATE_NAME_REST */
-	__u64 strangers;		    /* not lost: counted under slot 0 */
-	__u64 invalid; /* records whose times make no sense: counted, without a time */
+	__u64 driver_calls;		    /* received from the driver source */
+	__u64 driver_busy;		    /* of them lost: every lane was taken */
+	__u64 unsized;	 /* not lost: allocations whose frees will be without a size */
+	__u64 full;	 /* lost: no key was left, not even for the rest */
+	__u64 folded;	 /* not lost: counted under AGGREGATE_NAME_REST */
+	__u64 strangers; /* not lost: counted under slot 0 */
+	__u64 invalid;	 /* records whose times make no sense: counted, without a time */
 };
 
 /* One lane's state; .taken is the lock. 64 bytes, so that lanes do not share a cache line. */
 struct aggregate_lane {
 	__u64 taken;
-	__u64 uses; /* batches so far */
-	__u64 ns;   /* spent in the program */
-	__u64 pad[5];
+	__u64 uses;
+	__u64 batches; /* of these; the others are calls of the driver source */
+	__u64 ns;      /* spent in the program */
+	__u64 pad[4];
 };
 
 _Static_assert(sizeof(struct tally_key) == 16, "no hidden padding");

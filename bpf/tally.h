@@ -38,6 +38,9 @@ TABLE(processes, BPF_MAP_TYPE_ARRAY, __u32, struct aggregate_process, AGGREGATE_
 TABLE(devices, BPF_MAP_TYPE_HASH, struct aggregate_device_key, struct cuda_device,
       AGGREGATE_PROCESSES);
 
+TABLE(driver_blocks, BPF_MAP_TYPE_HASH, struct driver_block_key, struct driver_block,
+      AGGREGATE_BLOCKS);
+
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, AGGREGATE_PROCESSES);
@@ -66,6 +69,8 @@ struct scratch {
 	struct half half;
 	struct aggregate_device_key device_key;
 	struct aggregate_process_key process_key;
+	struct driver_block_key block_key;
+	struct driver_block block;
 	__u64 generation;
 	char comm[EVENT_COMM_LEN];
 	__u32 shape_place; /* of shape_key */

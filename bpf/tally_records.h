@@ -105,7 +105,7 @@ static __always_inline void add_launch(struct place *at, const struct cuda_launc
 		return;
 	}
 	add_shape(shape, launch);
-	if (is_sampled(launch->head.correlation))
+	if (launch->head.correlation && is_sampled(launch->head.correlation))
 		join_halves(at, &launch->head, launch->start, 0);
 }
 
@@ -194,7 +194,9 @@ static __always_inline void add_live(struct aggregate_process *process, __u32 de
 
 enum { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_FREED = 2 };
 
-static __always_inline void add_memory(struct place *at, const struct cuda_memory *memory)
+/* sized: the free of what is allocated will say how much it frees, or does so. */
+static __always_inline void add_memory(struct place *at, const struct cuda_memory *memory,
+				       bool sized)
 {
 	bool freed = memory->operation == MEMORY_FREED;
 	__u32 kind = freed ? TALLY_FREE : TALLY_ALLOC, device = memory->device;
@@ -204,10 +206,15 @@ static __always_inline void add_memory(struct place *at, const struct cuda_memor
 		return;
 	tally->count++;
 	tally->bytes += memory->bytes;
-	if (memory->kind == MEMORY_PAGEABLE || memory->kind == MEMORY_PINNED)
+	if (!sized || memory->kind == MEMORY_PAGEABLE || memory->kind == MEMORY_PINNED)
 		return;
-	if (device < AGGREGATE_DEVICES)
-		add_live(at->process, device, memory->bytes, freed);
+	add_live(at->process, device < AGGREGATE_DEVICES ? device : AGGREGATE_DEVICES,
+		 memory->bytes, freed);
+}
+
+static __always_inline void add_any_memory(struct place *at, const struct cuda_memory *memory)
+{
+	add_memory(at, memory, true);
 }
 
 static __always_inline void add_sync(struct place *at, const struct cuda_sync *sync)
@@ -307,7 +314,7 @@ RECORD_FUNCTION(launch, struct cuda_launch, add_launch)
 RECORD_FUNCTION(kernel, struct cuda_kernel, add_kernel)
 RECORD_FUNCTION(memcpy, struct cuda_memcpy, add_memcpy)
 RECORD_FUNCTION(memset, struct cuda_memset, add_memset)
-RECORD_FUNCTION(memory, struct cuda_memory, add_memory)
+RECORD_FUNCTION(memory, struct cuda_memory, add_any_memory)
 RECORD_FUNCTION(sync, struct cuda_sync, add_sync)
 RECORD_FUNCTION(api, struct cuda_api, add_api)
 RECORD_FUNCTION(uvm, struct cuda_uvm, add_uvm)

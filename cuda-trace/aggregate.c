@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "bpf/aggregate.skel.h"
+#include "cuda-trace/driver_source.h"
 
 #define DEFAULT_QUEUE_SAMPLE 256
 #define CHUNK		     1024   /* keys a system call */
@@ -20,6 +21,7 @@
 
 struct aggregate {
 	struct aggregate_bpf *skeleton;
+	struct driver_source *driver; /* until the session takes it */
 	uint32_t groups;
 	struct bpf_link **links;
 	int links_count;
@@ -45,13 +47,14 @@ static int hand_out_slots(struct aggregate *aggregate)
 	return 0;
 }
 
-static int load(struct aggregate *aggregate, const struct aggregate_options *options)
+static int load(struct aggregate *aggregate, const struct aggregate_options *options, bool driver)
 {
 	struct aggregate_bpf *skeleton = aggregate->skeleton;
 	int err = 0;
 
 	*(struct stream_settings *)&skeleton->rodata->settings = options->filter;
 	skeleton->rodata->aggregate_settings.by_name = options->by_name;
+	skeleton->rodata->aggregate_settings.groups = options->groups;
 	skeleton->rodata->aggregate_settings.queue_sample =
 		options->queue_sample ? options->queue_sample : DEFAULT_QUEUE_SAMPLE;
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
@@ -59,11 +62,31 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 			bpf_program__set_autoload(
 				bpf_object__find_program_by_name(skeleton->obj, probes[group]),
 				false);
+	aggregate->driver = driver_source__new(
+		skeleton->obj, driver, &(struct driver_options){options->comm, options->uid, true});
 	if (options->pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
+	if (!err && options->driver_pids >= 0)
+		err = bpf_map__reuse_fd(skeleton->maps.driver_pids, options->driver_pids);
 	if (!err)
 		err = aggregate_bpf__load(skeleton);
 	return err ? err : hand_out_slots(aggregate);
+}
+
+/* Kernels before 6.6 may refuse to load the driver programs: then without them. */
+static int open_skeleton(struct aggregate *aggregate, const struct aggregate_options *options)
+{
+	bool driver = options->driver_pids >= 0;
+	int err;
+
+	do {
+		driver_source__free(aggregate->driver);
+		aggregate_bpf__destroy(aggregate->skeleton);
+		aggregate->driver = NULL;
+		aggregate->skeleton = aggregate_bpf__open();
+		err = aggregate->skeleton ? load(aggregate, options, driver) : -errno;
+	} while (err && driver && !(driver = false));
+	return err;
 }
 
 struct aggregate *aggregate__open(const struct aggregate_options *options)
@@ -74,8 +97,7 @@ struct aggregate *aggregate__open(const struct aggregate_options *options)
 	if (!aggregate)
 		return NULL;
 	aggregate->groups = options->groups;
-	aggregate->skeleton = aggregate_bpf__open();
-	err = aggregate->skeleton ? load(aggregate, options) : -errno;
+	err = open_skeleton(aggregate, options);
 	if (!err)
 		return aggregate;
 	fprintf(stderr,
@@ -84,6 +106,14 @@ struct aggregate *aggregate__open(const struct aggregate_options *options)
 		strerror(-err));
 	aggregate__close(aggregate);
 	return NULL;
+}
+
+struct driver_source *aggregate__take_driver(struct aggregate *aggregate)
+{
+	struct driver_source *driver = aggregate->driver;
+
+	aggregate->driver = NULL;
+	return driver;
 }
 
 int aggregate__add_file(struct aggregate *aggregate, const char *path)
@@ -278,8 +308,33 @@ int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink 
 	return err;
 }
 
+struct owner {
+	int map;
+	uint32_t serial;
+};
+
+static void drop_block(void *context, const void *key, const void *value)
+{
+	const struct driver_block_key *block = key;
+	const struct owner *owner = context;
+
+	if (block->serial == owner->serial)
+		bpf_map_delete_elem(owner->map, key);
+}
+
+/* What it never freed. */
+static void drop_blocks(struct aggregate *aggregate, uint32_t serial)
+{
+	struct owner owner = {bpf_map__fd(aggregate->skeleton->maps.driver_blocks), serial};
+	uint64_t blocks = 0;
+
+	sweep(&(struct sweep){owner.map, sizeof(struct driver_block_key),
+			      sizeof(struct driver_block), false, drop_block, &owner},
+	      &blocks);
+}
+
 void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
-		       const struct aggregate_process_key *key)
+		       const struct aggregate_process_key *key, uint32_t serial)
 {
 	static const struct aggregate_process zero;
 	struct aggregate_bpf *skeleton = aggregate->skeleton;
@@ -289,6 +344,8 @@ void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
 
 		bpf_map_delete_elem(bpf_map__fd(skeleton->maps.devices), &device_key);
 	}
+	if (key->source == EVENT_SOURCE_DRIVER)
+		drop_blocks(aggregate, serial);
 	bpf_map_delete_elem(bpf_map__fd(skeleton->maps.slots), key);
 	bpf_map_update_elem(bpf_map__fd(skeleton->maps.processes), &slot, &zero, BPF_ANY);
 	bpf_map_update_elem(bpf_map__fd(skeleton->maps.free_slots), NULL, &slot, BPF_ANY);
@@ -300,7 +357,7 @@ void aggregate__state(const struct aggregate *aggregate, struct aggregate_state 
 
 	*state = (struct aggregate_state){.counters = bss->counters, .keys = aggregate->keys};
 	for (int i = 0; i < AGGREGATE_LANES; i++) {
-		state->batches += bss->lanes[i].uses;
+		state->batches += bss->lanes[i].batches;
 		state->program_ns += bss->lanes[i].ns;
 	}
 }
@@ -318,6 +375,7 @@ void aggregate__close(struct aggregate *aggregate)
 		return;
 	aggregate__detach(aggregate);
 	free(aggregate->links);
+	driver_source__free(aggregate->driver);
 	aggregate_bpf__destroy(aggregate->skeleton);
 	free(aggregate);
 }

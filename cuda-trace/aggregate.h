@@ -13,6 +13,7 @@
 #include "bpf/event.h"
 
 struct aggregate;
+struct driver_source;
 
 struct aggregate_options {
 	struct stream_settings filter;
@@ -20,6 +21,9 @@ struct aggregate_options {
 	uint32_t groups; /* bits (1 << enum cuda_group) */
 	bool by_name;
 	uint32_t queue_sample; /* a power of two; 0 = default */
+	int driver_pids;       /* the session's map of that name; -1 = guests only */
+	const char *comm;      /* whom the driver source takes over; NULL = any */
+	int64_t uid;	       /* the same; -1 = any */
 };
 
 /* Called from aggregate__collect(): first every live process and device, then the sums. */
@@ -48,7 +52,9 @@ int aggregate__add_file(struct aggregate *aggregate, const char *path);
 int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink *sink);
 /* The process is gone, and its last sums were collected after that: its slot is free. */
 void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
-		       const struct aggregate_process_key *key);
+		       const struct aggregate_process_key *key, uint32_t serial);
+/* The driver source that feeds it, for the session, which owns it from then on; NULL = none. */
+struct driver_source *aggregate__take_driver(struct aggregate *aggregate);
 void aggregate__state(const struct aggregate *aggregate, struct aggregate_state *state);
 /* Detaches; the guests go dormant. collect() still works, for the rest. */
 void aggregate__detach(struct aggregate *aggregate);

@@ -1,109 +1,124 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Attaches the driver programs once to each distinct libcuda, by one uprobe_multi link for all
- * entries and one for all returns (Linux 6.6): fifty links of their own would take five seconds to
- * remove. libbpf 1.1 does not know that link yet, hence the system call. Called by the session.
+ * Which processes are seen at libcuda's entry points. A command that ends soon puts its links on
+ * the library, once for all processes; one that stays puts them on each process, because every
+ * process that maps the library pays for the others' links. Called by the session.
  */
 #include "cuda-trace/driver_source.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/bpf.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "cuda-trace/driver_functions.h"
+#include "cuda-trace/driver_links.h"
 #include "cuda-trace/inspect.h"
 
 #define MOST_LIBRARIES 64
-#define MULTI_RETURN   1  /* BPF_F_UPROBE_MULTI_RETURN */
-#define TRACE_MULTI    48 /* BPF_TRACE_UPROBE_MULTI */
+#define MOST_PROCESSES 256 /* with links of their own: two open files each */
+
+struct library {
+	dev_t device;
+	ino_t inode;
+	struct driver_probes probes;
+	int links[2]; /* of all processes, or -1 */
+};
+
+struct watched {
+	uint32_t pid;
+	uint64_t number; /* as in the map driver_pids */
+	int links[2];
+};
+
+/* Links of processes that are gone, closed by a thread: it takes the kernel 100 ms each. */
+struct closing {
+	pthread_t thread;
+	bool started;
+	atomic_bool done;
+	int links[2 * MOST_PROCESSES];
+	int count;
+};
 
 struct driver_source {
 	struct bpf_object *object;
-	const char *comm;
-	int64_t uid;
-	struct {
-		dev_t device;
-		ino_t inode;
-		int links[2];
-	} libraries[MOST_LIBRARIES];
-	int count;
-	unsigned int processes;
-	unsigned int told;
+	struct driver_options options;
+	bool by_process;
+	bool tried; /* whether by_process can be */
+	struct library libraries[MOST_LIBRARIES];
+	int library_count;
+	struct watched watched[MOST_PROCESSES];
+	int watched_count;
+	struct closing closing;
+	uint64_t processes; /* taken over so far */
+	uint64_t told;
 	bool complained;
 };
 
-/* union bpf_attr of BPF_LINK_CREATE, as Linux 6.6 has it. */
-struct link_create {
-	uint32_t program;
-	uint32_t target;
-	uint32_t attach_type;
-	uint32_t flags;
-	uint64_t path;
-	uint64_t offsets;
-	uint64_t semaphores;
-	uint64_t cookies;
-	uint32_t count;
-	uint32_t multi_flags;
-	uint32_t pid;
-	uint32_t pad;
-};
-
-struct driver_source *driver_source__new(struct bpf_object *object, bool wanted, const char *comm,
-					 int64_t uid)
+struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
+					 const struct driver_options *options)
 {
-	static const char *const programs[] = {"driver_entry", "driver_return"};
 	struct driver_source *source = wanted ? calloc(1, sizeof(*source)) : NULL;
 
-	for (int i = 0; i < 2; i++) {
-		struct bpf_program *program = bpf_object__find_program_by_name(object, programs[i]);
-
-		if (source)
-			bpf_program__set_expected_attach_type(program, TRACE_MULTI);
-		else
-			bpf_program__set_autoload(program, false);
-	}
+	driver_links__prepare(object, source != NULL);
 	if (!source)
 		return NULL;
 	source->object = object;
-	source->comm = comm;
-	source->uid = uid;
+	source->options = *options;
+	source->by_process = options->stays;
 	return source;
+}
+
+static void *close_links(void *context)
+{
+	struct closing *closing = context;
+
+	for (int i = 0; i < closing->count; i++)
+		close(closing->links[i]);
+	closing->count = 0;
+	atomic_store(&closing->done, true);
+	return NULL;
+}
+
+static bool is_closing(struct driver_source *source)
+{
+	struct closing *closing = &source->closing;
+
+	if (closing->started && !atomic_load(&closing->done))
+		return true;
+	if (closing->started)
+		pthread_join(closing->thread, NULL);
+	closing->started = false;
+	return false;
 }
 
 void driver_source__free(struct driver_source *source)
 {
 	if (!source)
 		return;
-	for (int i = 0; i < source->count; i++) {
-		close(source->libraries[i].links[0]);
-		close(source->libraries[i].links[1]);
+	if (source->closing.started)
+		pthread_join(source->closing.thread, NULL);
+	for (int i = 0; i < source->library_count; i++) {
+		struct library *library = &source->libraries[i];
+
+		free(library->probes.offsets);
+		free(library->probes.cookies);
+		if (library->links[0] < 0)
+			continue;
+		close(library->links[0]);
+		close(library->links[1]);
+	}
+	for (int i = 0; i < source->watched_count; i++) {
+		close(source->watched[i].links[0]);
+		close(source->watched[i].links[1]);
 	}
 	free(source);
-}
-
-static int attach(struct driver_source *source, const char *program, const char *path,
-		  const struct driver_probes *probes, uint32_t flags)
-{
-	struct link_create create = {
-		.program =
-			bpf_program__fd(bpf_object__find_program_by_name(source->object, program)),
-		.attach_type = TRACE_MULTI,
-		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)probes->offsets,
-		.cookies = (uintptr_t)probes->cookies,
-		.count = probes->count,
-		.multi_flags = flags,
-	};
-	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, &create, sizeof(create));
-
-	return fd < 0 ? -errno : fd;
 }
 
 static void complain(struct driver_source *source, int err)
@@ -117,45 +132,78 @@ static void complain(struct driver_source *source, int err)
 		strerror(-err));
 }
 
-static int attach_library(struct driver_source *source, const char *path, const struct stat *file)
+static struct library *add_library(struct driver_source *source, const char *path,
+				   const struct stat *file)
 {
-	struct driver_probes probes;
-	int links[2] = {-1, -1};
-	int err = driver_functions__find(path, &probes);
+	struct library *library = &source->libraries[source->library_count];
 
-	if (!err) {
-		links[0] = attach(source, "driver_entry", path, &probes, 0);
-		links[1] = attach(source, "driver_return", path, &probes, MULTI_RETURN);
-		err = links[0] < 0 ? links[0] : links[1] < 0 ? links[1] : 0;
+	if (source->library_count == MOST_LIBRARIES)
+		return NULL;
+	if (driver_functions__find(path, &library->probes)) {
+		free(library->probes.offsets);
+		free(library->probes.cookies);
+		return NULL;
 	}
-	free(probes.offsets);
-	free(probes.cookies);
-	if (err) {
-		complain(source, err);
-		if (links[0] >= 0)
-			close(links[0]);
-		if (links[1] >= 0)
-			close(links[1]);
-		return err;
-	}
-	source->libraries[source->count].device = file->st_dev;
-	source->libraries[source->count].inode = file->st_ino;
-	memcpy(source->libraries[source->count++].links, links, sizeof(links));
-	return 0;
+	library->device = file->st_dev;
+	library->inode = file->st_ino;
+	library->links[0] = library->links[1] = -1;
+	source->library_count++;
+	return library;
 }
 
-static int want_library(struct driver_source *source, const char *path)
+static struct library *library_of(struct driver_source *source, const char *path)
 {
 	struct stat file;
 
 	/* Never opened before this: the name may lead to a FIFO or a device. */
 	if (stat(path, &file) || !S_ISREG(file.st_mode))
-		return -ENOENT;
-	for (int i = 0; i < source->count; i++)
+		return NULL;
+	for (int i = 0; i < source->library_count; i++)
 		if (source->libraries[i].inode == file.st_ino &&
 		    source->libraries[i].device == file.st_dev)
-			return 0;
-	return source->count == MOST_LIBRARIES ? -ENOSPC : attach_library(source, path, &file);
+			return &source->libraries[i];
+	return add_library(source, path, &file);
+}
+
+/* 0 or -errno. */
+static int link_library(struct driver_source *source, const char *path)
+{
+	struct library *library = library_of(source, path);
+	int err;
+
+	if (!library)
+		return -ENOENT;
+	if (library->links[0] >= 0)
+		return 0;
+	err = driver_links__attach(source->object, path, &library->probes, 0, library->links);
+	if (err) {
+		library->links[0] = -1;
+		complain(source, err);
+	}
+	return err;
+}
+
+static int link_process(struct driver_source *source, uint32_t pid, const char *path)
+{
+	struct watched *watched = &source->watched[source->watched_count];
+	struct library *library = library_of(source, path);
+	int err;
+
+	if (!library)
+		return -ENOENT;
+	if (source->watched_count == MOST_PROCESSES)
+		return -ENOSPC;
+	err = driver_links__attach(source->object, path, &library->probes, pid, watched->links);
+	if (err) {
+		/* A process that has gone meanwhile says nothing of the kernel. */
+		if (err != -ESRCH)
+			complain(source, err);
+		return err;
+	}
+	watched->pid = pid;
+	watched->number = source->processes + 1;
+	source->watched_count++;
+	return 0;
 }
 
 static void try_folder(struct driver_source *source, const char *folder, size_t length)
@@ -164,7 +212,7 @@ static void try_folder(struct driver_source *source, const char *folder, size_t 
 
 	if (length && snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, folder) <
 			      (int)sizeof(path))
-		want_library(source, path);
+		link_library(source, path);
 }
 
 void driver_source__prepare(struct driver_source *source)
@@ -184,32 +232,81 @@ void driver_source__prepare(struct driver_source *source)
 		try_folder(source, folders[i], strlen(folders[i]));
 }
 
+static bool is_wanted(const struct driver_source *source, const struct inspection *seen, bool force)
+{
+	const struct driver_options *options = &source->options;
+
+	return seen->cuda && (!seen->guest || force) &&
+	       (!options->comm || !strcmp(options->comm, seen->comm)) &&
+	       (options->uid < 0 || options->uid == seen->uid);
+}
+
+/* Asked only when somebody needs it: it takes 100 ms. */
+static void try_processes(struct driver_source *source)
+{
+	if (source->tried)
+		return;
+	source->tried = true;
+	source->by_process = source->by_process && driver_links__know_processes(source->object);
+}
+
 void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 {
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
+	uint64_t number = source->processes + 1, known;
 	char path[PATH_MAX];
 	struct inspection seen;
-	uint64_t number = source->processes + 1, known;
 
 	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
-	    inspect__process(pid, &seen) || !seen.cuda || (seen.guest && !force) ||
-	    (source->comm && strcmp(source->comm, seen.comm)) ||
-	    (source->uid >= 0 && source->uid != seen.uid))
+	    inspect__process(pid, &seen) || !is_wanted(source, &seen, force))
 		return;
+	try_processes(source);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
-	if (want_library(source, path) || bpf_map_update_elem(map, &pid, &number, BPF_ANY))
+	if ((source->by_process ? link_process(source, pid, path) : link_library(source, path)) ||
+	    bpf_map_update_elem(map, &pid, &number, BPF_ANY))
 		return;
 	source->processes++;
 }
 
-void driver_source__remark(struct driver_source *source)
+/* Links of processes that the kernel has taken out of the map since. */
+static void drop_links(struct driver_source *source)
 {
-	if (source->processes == source->told)
+	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids"), kept = 0;
+	struct closing *closing = &source->closing;
+	uint64_t number;
+
+	if (is_closing(source))
+		return;
+	for (int i = 0; i < source->watched_count; i++) {
+		struct watched *watched = &source->watched[i];
+
+		if (!bpf_map_lookup_elem(map, &watched->pid, &number) &&
+		    number == watched->number) {
+			source->watched[kept++] = *watched;
+			continue;
+		}
+		closing->links[closing->count++] = watched->links[0];
+		closing->links[closing->count++] = watched->links[1];
+	}
+	source->watched_count = kept;
+	if (!closing->count)
+		return;
+	atomic_store(&closing->done, false);
+	closing->started = !pthread_create(&closing->thread, NULL, close_links, closing);
+	if (!closing->started)
+		close_links(closing);
+}
+
+void driver_source__tidy(struct driver_source *source)
+{
+	drop_links(source);
+	if (source->options.stays || source->processes == source->told)
 		return;
 	if (!source->told)
 		fprintf(stderr,
-			"cuda-trace: %u process%s without a working guest: launches, sizes and "
+			"cuda-trace: %llu process%s without a working guest: launches, sizes and "
 			"results are seen, GPU times are not (source driver)\n",
-			source->processes, source->processes == 1 ? " is" : "es are");
+			(unsigned long long)source->processes,
+			source->processes == 1 ? " is" : "es are");
 	source->told = source->processes;
 }

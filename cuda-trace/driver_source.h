@@ -11,16 +11,22 @@
 struct bpf_object;
 struct driver_source;
 
-/* Before the object is loaded: prepares its programs, or leaves them out (then NULL). comm (NULL)
- * and uid (-1) limit who is taken over. */
-struct driver_source *driver_source__new(struct bpf_object *object, bool wanted, const char *comm,
-					 int64_t uid);
+struct driver_options {
+	const char *comm; /* who is taken over; NULL = any */
+	int64_t uid;	  /* the same; -1 = any */
+	bool stays;	  /* for days: links on single processes, and no remarks */
+};
+
+/* Before the object is loaded: prepares its programs, or leaves them out (then NULL). */
+struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
+					 const struct driver_options *options);
+/* Accepts NULL. */
 void driver_source__free(struct driver_source *source);
 /* The system's libcuda, for programs that have not loaded it yet. */
 void driver_source__prepare(struct driver_source *source);
 /* A process was looked at: takes it over if it uses CUDA without a guest (or `force`). */
 void driver_source__look(struct driver_source *source, uint32_t pid, bool force);
-/* Processes that were taken over; one line on stderr about them, once. */
-void driver_source__remark(struct driver_source *source);
+/* After a round of looks: lets go of who has ended, and one line on stderr about who came, once. */
+void driver_source__tidy(struct driver_source *source);
 
 #endif

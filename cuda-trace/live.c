@@ -5,6 +5,7 @@
  */
 #include "cuda-trace/live.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ static struct live_process *find(struct live *live, uint32_t pid, uint64_t insta
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		struct live_process *process = live->slots[slot];
 
-		if (process && process->key.pid == pid && process->key.instance == instance)
+		if (process && process->key.pid == pid && process->key.instance == instance &&
+		    process->key.source == EVENT_SOURCE_GUEST)
 			return process;
 	}
 	return NULL;
@@ -111,6 +113,8 @@ static void link_told(void *context, struct process *told)
 
 static void find_told(struct live *live, struct live_process *process)
 {
+	if (process->key.source != EVENT_SOURCE_GUEST)
+		return;
 	if (live->ending)
 		link_told(process, (struct process *)live->ending);
 	if (!process->told && !process->ended)
@@ -218,11 +222,17 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 	struct aggregate_options aggregate = {
 		.groups = options->session.groups,
 		.by_name = options->by_name,
+		.driver_pids = session__driver_pids(live->session),
+		.comm = options->session.comm,
+		.uid = options->session.uid,
 	};
 
 	aggregate.pids = session__filter(live->session, &aggregate.filter);
 	live->aggregate = aggregate__open(&aggregate);
-	return live->aggregate ? 0 : -EINVAL;
+	if (!live->aggregate)
+		return -EINVAL;
+	session__take_driver(live->session, aggregate__take_driver(live->aggregate));
+	return 0;
 }
 
 struct live *live__open(const struct live_options *options, const struct live_sink *sink)
@@ -244,8 +254,9 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	memcpy(live->rest.state.comm, "other", sizeof("other"));
 	live->by_name = options->by_name;
 	session.groups = 0;
+	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = 1;
-	live->sources = sources__new();
+	live->sources = sources__new(&options->session);
 	live->session = session__open(&session, &told);
 	if (!live->sources || !live->session || open_aggregate(live, options))
 		goto failed;
@@ -286,7 +297,7 @@ static void end_process(struct live *live, struct live_process *process)
 	live->missed_before += missed_of(process);
 	if (live->sink.process_end)
 		live->sink.process_end(live->sink.context, process);
-	aggregate__forget(live->aggregate, process->slot, &process->key);
+	aggregate__forget(live->aggregate, process->slot, &process->key, process->state.serial);
 	live->slots[process->slot] = NULL;
 	free(process);
 }
@@ -307,6 +318,22 @@ static void sweep(struct live *live)
 	}
 }
 
+/* The kernel takes who has ended out of the map; the number says that it is still the same. */
+static void note_driver_ends(struct live *live)
+{
+	int map = session__driver_pids(live->session);
+
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		struct live_process *process = live->slots[slot];
+		uint64_t number;
+
+		if (process && process->key.source == EVENT_SOURCE_DRIVER &&
+		    (bpf_map_lookup_elem(map, &process->key.pid, &number) ||
+		     number != process->key.instance))
+			process->ended = true;
+	}
+}
+
 int live__collect(struct live *live)
 {
 	const struct aggregate_sink sink = {
@@ -319,6 +346,7 @@ int live__collect(struct live *live)
 	bool had_ended[AGGREGATE_PROCESSES] = {};
 	int err;
 
+	note_driver_ends(live);
 	/* Only who had ended before the drain began has nothing left in the maps. */
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
 		had_ended[slot] = live->slots[slot] && live->slots[slot]->ended;
@@ -366,6 +394,7 @@ void live__state(struct live *live, struct live_state *state)
 	known = state->lost[LIVE_LOST_BUSY] + state->lost[LIVE_LOST_UNREADABLE];
 	live__each_process(live, add_missed, &missed);
 	state->lost[LIVE_LOST_MISSED] = missed > known ? missed - known : 0;
+	state->lost[LIVE_LOST_BUSY] += counters->driver_busy; /* nobody numbers these */
 	sources__count(live->sources, live->session, state->sources);
 }
 

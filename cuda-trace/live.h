@@ -20,7 +20,7 @@ struct live;
 /* One load of the guest that has sent something. Slot 0 stands for those that found no room. */
 struct live_process {
 	uint32_t slot;
-	struct aggregate_process_key key; /* .pid, .instance */
+	struct aggregate_process_key key; /* .pid, .instance, .source */
 	struct aggregate_process state;	  /* as last collected: uid, comm, live and peak bytes */
 	char cgroup[256];		  /* path below the mount, "" = unknown; untrusted */
 	char container[16];		  /* short id, or "" */

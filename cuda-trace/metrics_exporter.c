@@ -53,6 +53,7 @@ static void on_start(void *context, struct live_process *process)
 	if (!*process->container && strcmp(process->cgroup, "/"))
 		text__show(holder->labels.cgroup, sizeof(holder->labels.cgroup), process->cgroup,
 			   96);
+	holder->labels.source = process->key.source;
 	if (exporter->options.by_pid)
 		holder->labels.pid = process->key.pid;
 }
@@ -183,7 +184,7 @@ static void add_live_bytes(void *context, struct live_process *process)
 {
 	struct holder *holder = process->data;
 
-	for (int i = 0; holder && i < AGGREGATE_DEVICES; i++)
+	for (int i = 0; holder && i <= AGGREGATE_DEVICES; i++)
 		if (holder->series[i]) {
 			holder->series[i]->live_bytes += process->state.live[i];
 			holder->series[i]->peak_bytes += process->state.peak[i];

@@ -91,10 +91,18 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 		if (counters->received[group])
 			exposition__count(exposition, labels[group], counters->received[group],
 					  view->started);
+	if (counters->driver_calls)
+		exposition__count(exposition, "probe=\"libcuda\"", counters->driver_calls,
+				  view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_folded_records", "",
 	    "Records counted as 'other' for want of room in the kernel.");
 	exposition__count(exposition, "what=\"kernel\"", counters->folded, view->started);
 	exposition__count(exposition, "what=\"process\"", counters->strangers, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_unsized_allocations", "",
+	    "Allocations of source=\"driver\" whose size found no room: the bytes of their frees "
+	    "are "
+	    "not counted, nor is what they hold.");
+	exposition__count(exposition, "", counters->unsized, view->started);
 }
 
 static void write_series(struct exposition *exposition, const struct exporter_view *view)

@@ -62,6 +62,8 @@ static char *render(const struct series_labels *labels)
 		fputs(",cgroup=", file);
 		metrics_text__write_label(file, labels->cgroup);
 	}
+	if (labels->source == EVENT_SOURCE_DRIVER)
+		fputs(",source=\"driver\"", file);
 	if (labels->pid)
 		fprintf(file, ",pid=\"%u\"", labels->pid);
 	return fclose(file) ? NULL : text;

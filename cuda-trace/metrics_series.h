@@ -19,6 +19,7 @@
 struct series_labels {
 	uint32_t device; /* LIVE_NO_DEVICE: no such label */
 	uint32_t pid;	 /* 0: no such label */
+	uint32_t source; /* enum event_source; the guest's is no label */
 	char comm[72];
 	char container[16];
 	char cgroup[400]; /* "" where there is a container, whose path says nothing more */

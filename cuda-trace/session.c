@@ -136,9 +136,9 @@ static int load(struct session *session)
 	if (!session->options.stacks)
 		bpf_program__set_autoload(skeleton->progs.stack, false);
 	skeleton->rodata->driver_all = session->options.source == SESSION_DRIVER;
-	session->driver =
-		driver_source__new(skeleton->obj, session->options.source != SESSION_GUESTS,
-				   session->options.comm, session->options.uid);
+	session->driver = driver_source__new(
+		skeleton->obj, session->options.source != SESSION_GUESTS,
+		&(struct driver_options){session->options.comm, session->options.uid, false});
 	bpf_map__set_max_entries(skeleton->maps.events, ring_bytes(session->options.ring_mib));
 	err = stream_bpf__load(skeleton);
 	if (err && session->driver)
@@ -234,6 +234,17 @@ int session__filter(const struct session *session, struct stream_settings *filte
 	return bpf_map__fd(session->skeleton->maps.pids);
 }
 
+int session__driver_pids(const struct session *session)
+{
+	return bpf_map__fd(session->skeleton->maps.driver_pids);
+}
+
+void session__take_driver(struct session *session, struct driver_source *driver)
+{
+	driver_source__free(session->driver);
+	session->driver = driver;
+}
+
 static bool passes_filter(const struct session *session, uint32_t pid)
 {
 	uint8_t one;
@@ -306,7 +317,7 @@ int session__attach(struct session *session)
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
 	if (session->driver)
-		driver_source__remark(session->driver);
+		driver_source__tidy(session->driver);
 	session->next_rescan = now_ms() + RESCAN_MS;
 	session->next_hello = now_ms() + HELLO_MS;
 	if (attachments__files(session->attachments) || session->driver)
@@ -376,7 +387,7 @@ int session__poll(struct session *session, int timeout_ms)
 			targets__scan(session->targets, watch_file, look_at_process, session);
 			session__each_process(session, take_over_inert, session);
 			if (session->driver)
-				driver_source__remark(session->driver);
+				driver_source__tidy(session->driver);
 			session->next_rescan = now_ms() + RESCAN_MS;
 		}
 		ask_again(session, now);

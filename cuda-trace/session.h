@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "cuda-trace/process.h"
 
+struct driver_source;
 struct session;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
@@ -85,6 +86,10 @@ int session__attach(struct session *session);
 void session__on_file(struct session *session, void (*found)(void *context, const char *path),
 		      void *context);
 int session__filter(const struct session *session, struct stream_settings *filter);
+/* The same for a driver source beside the session, which becomes the session's (NULL = none), and
+ * for its map of processes: an end takes them out. */
+int session__driver_pids(const struct session *session);
+void session__take_driver(struct session *session, struct driver_source *driver);
 /* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
 int session__take_stacks(struct session *session, uint32_t period);
 /* Stacks that the kernel handed over so far. */

@@ -1,70 +1,149 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Guests tell of themselves; a process that maps libcuda and has not told anything is seen by
- * nobody. The same thread as the session's.
+ * Guests tell of themselves, the driver source has a map of its processes; a process that maps
+ * libcuda and is in neither is seen by nobody: it has no guest, or one that was switched off. The
+ * same thread as the session's.
  */
 #include "cuda-trace/sources.h"
 
+#include <bpf/bpf.h>
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "cuda-trace/inspect.h"
 #include "cuda-trace/live.h"
 
-#define LOOK_SECONDS 30
+#define LOOK_SECONDS	30
+#define MOST_CANDIDATES 4096
 
-struct sources {
-	unsigned int cuda_without_guest;
-	time_t next_look;
+struct candidate {
+	uint32_t pid;
+	bool seen; /* by now, through one source or the other */
 };
 
-struct sources *sources__new(void)
+struct sources {
+	struct candidate candidates[MOST_CANDIDATES]; /* mapped libcuda; ordered by pid */
+	unsigned int count;
+	time_t next_look;
+	struct session_options options;
+};
+
+/* What a count goes through. */
+struct count {
+	struct sources *sources;
+	int driver_pids;
+	unsigned int *counts;
+};
+
+struct sources *sources__new(const struct session_options *options)
 {
-	return calloc(1, sizeof(struct sources));
+	struct sources *sources = calloc(1, sizeof(*sources));
+
+	if (sources)
+		sources->options = *options;
+	return sources;
 }
 
-static unsigned int count_unguided(void)
+static bool is_meant(const struct sources *sources, const struct session *session, uint32_t pid,
+		     const struct inspection *seen)
+{
+	const struct session_options *options = &sources->options;
+	struct stream_settings filter;
+	uint8_t one;
+
+	return !options->cgroup && (!options->comm || !strcmp(options->comm, seen->comm)) &&
+	       (options->uid < 0 || options->uid == seen->uid) &&
+	       (!options->pid ||
+		!bpf_map_lookup_elem(session__filter(session, &filter), &pid, &one));
+}
+
+static int by_pid(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static void look_for_candidates(struct sources *sources, const struct session *session)
 {
 	DIR *proc = opendir("/proc");
 	struct inspection seen;
-	unsigned int count = 0;
 	struct dirent *entry;
 
-	while (proc && (entry = readdir(proc))) {
+	sources->count = 0;
+	while (proc && sources->count < MOST_CANDIDATES && (entry = readdir(proc))) {
 		char *end;
 		unsigned long pid = strtoul(entry->d_name, &end, 10);
 
-		if (*end || !pid || inspect__process(pid, &seen))
+		if (*end || !pid || inspect__process(pid, &seen) || !seen.cuda ||
+		    !is_meant(sources, session, pid, &seen))
 			continue;
-		count += seen.cuda && !seen.guest;
+		sources->candidates[sources->count++].pid = pid;
 	}
 	if (proc)
 		closedir(proc);
-	return count;
+	qsort(sources->candidates, sources->count, sizeof(sources->candidates[0]), by_pid);
+}
+
+static void note_seen(struct sources *sources, uint32_t pid)
+{
+	const struct candidate wanted = {.pid = pid};
+	struct candidate *found =
+		bsearch(&wanted, sources->candidates, sources->count, sizeof(wanted), by_pid);
+
+	if (found)
+		found->seen = true;
 }
 
 static void count_guest(void *context, struct process *process)
 {
-	unsigned int *counts = context;
+	struct count *count = context;
+	uint64_t number;
 
-	if (process->status.state == CUDA_STATE_INERT)
-		counts[LIVE_SOURCE_NONE]++;
-	else
-		counts[LIVE_SOURCE_CUPTI]++;
+	note_seen(count->sources, process->pid);
+	/* Seen by nobody, or counted with the driver source. */
+	if (process->status.state != CUDA_STATE_INERT &&
+	    process->status.state != CUDA_STATE_YIELDED)
+		count->counts[LIVE_SOURCE_CUPTI]++;
+	else if (bpf_map_lookup_elem(count->driver_pids, &process->pid, &number))
+		count->counts[LIVE_SOURCE_NONE]++;
+}
+
+static void count_driver(const struct count *count)
+{
+	uint32_t pid, *before = NULL;
+
+	while (!bpf_map_get_next_key(count->driver_pids, before, &pid)) {
+		before = &pid;
+		note_seen(count->sources, pid);
+		count->counts[LIVE_SOURCE_DRIVER]++;
+	}
 }
 
 void sources__count(struct sources *sources, struct session *session, unsigned int *counts)
 {
+	struct count count = {sources, session__driver_pids(session), counts};
 	time_t now = time(NULL);
 
 	if (now >= sources->next_look) {
-		sources->cuda_without_guest = count_unguided();
+		look_for_candidates(sources, session);
 		sources->next_look = now + LOOK_SECONDS;
 	}
+	for (unsigned int i = 0; i < sources->count; i++)
+		sources->candidates[i].seen = false;
 	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)
 		counts[source] = 0;
-	counts[LIVE_SOURCE_NONE] = sources->cuda_without_guest;
-	session__each_process(session, count_guest, counts);
+	session__each_process(session, count_guest, &count);
+	count_driver(&count);
+	for (unsigned int i = 0; i < sources->count; i++)
+		if (!sources->candidates[i].seen &&
+		    (!kill(sources->candidates[i].pid, 0) || errno != ESRCH))
+			counts[LIVE_SOURCE_NONE]++;
 }
 
 void sources__free(struct sources *sources)

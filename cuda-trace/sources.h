@@ -7,9 +7,12 @@
 #define CUDA_TRACE_SOURCES_H
 
 struct session;
+struct session_options;
 struct sources;
 
-struct sources *sources__new(void);
+/* Whom the session would listen to, by its pid, comm and uid, is counted; by a control group, only
+ * those that are seen. */
+struct sources *sources__new(const struct session_options *options);
 /* counts[] by enum live_source. */
 void sources__count(struct sources *sources, struct session *session, unsigned int *counts);
 void sources__free(struct sources *sources);

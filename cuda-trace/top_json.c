@@ -27,7 +27,24 @@ static void write_kernels(FILE *file, const struct top_process *process)
 	fputc(']', file);
 }
 
-static void write_totals(FILE *file, const struct sums *total)
+/* Nothing is invented for a process whose GPU work is not seen. */
+static void write_number(FILE *file, const char *key, bool known, unsigned long long number)
+{
+	if (known)
+		fprintf(file, ",\"%s\":%llu", key, number);
+	else
+		fprintf(file, ",\"%s\":null", key);
+}
+
+static void write_percent(FILE *file, const char *key, bool known, double percent)
+{
+	if (known)
+		fprintf(file, ",\"%s\":%.2f", key, percent);
+	else
+		fprintf(file, ",\"%s\":null", key);
+}
+
+static void write_totals(FILE *file, const struct sums *total, bool gpu)
 {
 	unsigned long long copies = 0, bytes = 0;
 
@@ -36,13 +53,14 @@ static void write_totals(FILE *file, const struct sums *total)
 		bytes += total->copies[i].bytes;
 	}
 	fprintf(file,
-		",\"totals\":{\"launches\":%llu,\"launch_errors\":%llu,\"graph_launches\":%llu,"
-		"\"kernels\":%llu,\"gpu_ns\":%llu,\"busy_ns\":%llu,\"memcpys\":%llu,"
-		"\"memcpy_bytes\":%llu,\"api_errors\":%llu}",
+		",\"totals\":{\"launches\":%llu,\"launch_errors\":%llu,\"graph_launches\":%llu",
 		(unsigned long long)total->launches, (unsigned long long)total->launch_errors,
-		(unsigned long long)total->graph_launches, (unsigned long long)total->kernels.count,
-		(unsigned long long)total->kernels.sum, (unsigned long long)total->busy_ns, copies,
-		bytes, (unsigned long long)total->errors);
+		(unsigned long long)total->graph_launches);
+	write_number(file, "kernels", gpu, total->kernels.count);
+	write_number(file, "gpu_ns", gpu, total->kernels.sum);
+	write_number(file, "busy_ns", gpu, total->busy_ns);
+	fprintf(file, ",\"memcpys\":%llu,\"memcpy_bytes\":%llu,\"api_errors\":%llu}", copies, bytes,
+		(unsigned long long)total->errors);
 }
 
 static void write_process(FILE *file, struct top_model *model, const struct top_process *process)
@@ -56,15 +74,17 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 	text__write_json(file, process->user);
 	fputs(",\"container\":", file);
 	text__write_json(file, process->container);
+	fprintf(file, ",\"source\":\"%s\",\"ended\":%s", process->source,
+		process->ended ? "true" : "false");
+	write_percent(file, "gpu_percent", !process->no_gpu, figures.gpu);
+	write_percent(file, "copy_percent", !process->no_gpu, figures.copy);
+	write_percent(file, "wait_percent", true, figures.wait);
 	fprintf(file,
-		",\"source\":\"%s\",\"ended\":%s,\"gpu_percent\":%.2f,\"copy_percent\":%.2f,"
-		"\"wait_percent\":%.2f,\"launches_per_second\":%.1f,"
-		"\"graph_launches_per_second\":%.1f,\"copy_bytes_per_second\":%.0f,"
-		"\"live_bytes\":%llu,\"peak_bytes\":%llu",
-		process->source, process->ended ? "true" : "false", figures.gpu, figures.copy,
-		figures.wait, figures.launches, figures.graphs, figures.copied,
+		",\"launches_per_second\":%.1f,\"graph_launches_per_second\":%.1f,"
+		"\"copy_bytes_per_second\":%.0f,\"live_bytes\":%llu,\"peak_bytes\":%llu",
+		figures.launches, figures.graphs, figures.copied,
 		(unsigned long long)process->live_bytes, (unsigned long long)process->peak_bytes);
-	write_totals(file, &process->total);
+	write_totals(file, &process->total, !process->no_gpu);
 	write_kernels(file, process);
 	fputc('}', file);
 }
@@ -85,6 +105,11 @@ static void write_device(FILE *file, const struct top_model *model, int number, 
 
 void top_json__write(FILE *file, struct top_model *model, const struct top_view *view)
 {
+	static const char *const sources[] = {
+#define SOURCE_KEY(name, label) label,
+		LIVE_SOURCES(SOURCE_KEY)
+#undef SOURCE_KEY
+	};
 	const char *comma = "";
 	struct timespec now;
 
@@ -104,6 +129,9 @@ void top_json__write(FILE *file, struct top_model *model, const struct top_view 
 			write_process(file, model, process);
 			comma = ",";
 		}
-	fprintf(file, "],\"lost\":%llu}\n", (unsigned long long)top_model__lost(model));
+	fputs("],\"sources\":{", file);
+	for (int i = 0; i < LIVE_SOURCE_COUNT; i++)
+		fprintf(file, "%s\"%s\":%u", i ? "," : "", sources[i], model->state.sources[i]);
+	fprintf(file, "},\"lost\":%llu}\n", (unsigned long long)top_model__lost(model));
 	fflush(file);
 }

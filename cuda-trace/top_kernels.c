@@ -100,6 +100,9 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 	page__line(page, LINE_PLAIN, "%u %s (%s%s)  kernels since %s", process->pid,
 		   text__show(comm, sizeof(comm), process->comm, 15), process->user,
 		   process->ended ? ", ended" : "", "it was first seen");
+	if (process->no_gpu)
+		page__line(page, LINE_DIM,
+			   "no guest in it: launches are counted, kernels are not seen");
 	page__line(page, LINE_HEADER, "%6s %8s %9s %8s %8s %8s %-10s %2s %s", "SHARE", "TOTAL",
 		   "COUNT", "MEAN", "P50", "P99", "1us...64ms", "D", "KERNEL");
 	view->row_count = count;

@@ -23,6 +23,8 @@ static uint64_t now_ns(void)
 
 static const char *source_of(const struct live_process *live)
 {
+	if (live->key.source == EVENT_SOURCE_DRIVER)
+		return "driver";
 	if (live->told && live->told->status.state == CUDA_STATE_INERT)
 		return "none";
 	return "cupti";
@@ -47,6 +49,7 @@ static void on_start(void *context, struct live_process *live)
 	else
 		snprintf(process->user, sizeof(process->user), "%u", live->state.uid);
 	process->source = source_of(live);
+	process->no_gpu = live->key.source == EVENT_SOURCE_DRIVER;
 	process->next = model->processes;
 	model->processes = process;
 }
@@ -239,7 +242,7 @@ int top_model__collect(struct top_model *model)
 			continue;
 		process->source = source_of(process->live);
 		process->live_bytes = process->peak_bytes = 0;
-		for (int i = 0; i < AGGREGATE_DEVICES; i++) {
+		for (int i = 0; i <= AGGREGATE_DEVICES; i++) {
 			process->live_bytes += process->live->state.live[i];
 			process->peak_bytes += process->live->state.peak[i];
 		}

@@ -28,6 +28,7 @@ struct top_process {
 	char user[24];
 	char container[16];
 	const char *source;
+	bool no_gpu; /* seen at libcuda's entry points: what the GPU does is not known */
 	struct sums total;
 	struct sums now;
 	uint64_t busy_ns[AGGREGATE_DEVICES]; /* in the last interval */

@@ -107,14 +107,16 @@ static void draw_title(struct page *page, const struct top_model *model,
 	const unsigned int *sources = model->state.sources;
 	uint64_t lost = top_model__lost(model);
 	time_t now = time(NULL);
-	char clock[16];
+	char clock[16], driver[32] = "";
 
+	if (sources[LIVE_SOURCE_DRIVER])
+		snprintf(driver, sizeof(driver), ", %u driver", sources[LIVE_SOURCE_DRIVER]);
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
 	page__line(page, LINE_TITLE,
-		   "cuda-trace top  %s  %.1f s%s  processes: %u cupti, %u none  sort: %s%s%s",
+		   "cuda-trace top  %s  %.1f s%s  processes: %u cupti%s, %u none  sort: %s%s%s",
 		   clock, model->interval_ns / 1e9, view->paused ? " [paused]" : "",
-		   sources[LIVE_SOURCE_CUPTI], sources[LIVE_SOURCE_NONE], sort_words[view->sort],
-		   *view->filter ? "  filter: " : "", view->filter);
+		   sources[LIVE_SOURCE_CUPTI], driver, sources[LIVE_SOURCE_NONE],
+		   sort_words[view->sort], *view->filter ? "  filter: " : "", view->filter);
 	if (lost)
 		page__line(page, LINE_WARNING, "%llu records were lost: figures are too low",
 			   (unsigned long long)lost);
@@ -226,13 +228,16 @@ static void draw_row(struct page *page, const struct row *row, enum line_style s
 {
 	const struct top_process *process = row->process;
 	char comm[80], user[80], launches[16], copied[16], memory[16], errors[16], container[32];
+	char gpu[16] = "-";
 	double rate = row->view->graphs ? row->figures.graphs : row->figures.launches;
 
 	snprintf(container, sizeof(container), " %-12s", process->container);
+	if (!process->no_gpu)
+		snprintf(gpu, sizeof(gpu), "%.1f", row->figures.gpu);
 	page__line(
-		page, style, "%7u %-15s %-8s %5.1f %8s %7s %6s %5.0f %5s %-5s%s", process->pid,
+		page, style, "%7u %-15s %-8s %5s %8s %6s %6s %5.0f %5s %-6s%s", process->pid,
 		text__show(comm, sizeof(comm), process->comm, 15),
-		text__show(user, sizeof(user), process->user, 8), row->figures.gpu,
+		text__show(user, sizeof(user), process->user, 8), gpu,
 		short_number(launches, rate, 1000), short_number(copied, row->figures.copied, 1000),
 		short_number(memory, process->live_bytes, 1024), row->figures.wait,
 		short_number(errors, row->figures.errors, 1000),
@@ -260,7 +265,7 @@ static void draw_processes(struct page *page, struct top_model *model, struct to
 	int count, end;
 	struct row *rows = make_rows(model, view, &count);
 
-	page__line(page, LINE_HEADER, "%7s %-15s %-8s %5s %8s %7s %6s %5s %5s %-5s%s", "PID",
+	page__line(page, LINE_HEADER, "%7s %-15s %-8s %5s %8s %6s %6s %5s %5s %-6s%s", "PID",
 		   "COMMAND", "USER", "GPU%", view->graphs ? "GRAPH/s" : "LAUNCH/s", "COPY/s",
 		   "MEM", "WAIT%", "ERR", "SRC", page->columns >= WIDE ? " CONTAINER" : "");
 	if (!rows)

@@ -75,6 +75,68 @@ value() {
 	assert_equal "$(grep '^cuda_trace_lost_records_total' scrape | awk '{ s += $NF } END { print s }')" 0
 }
 
+# gated NAME ARGS...: a workload without the guest under a name of its own, started up and waiting
+# at a gate; $NAME_PID. `opened NAME` lets it go on and waits for its end.
+gated() {
+	cp "$WORKLOADS/$1" "./$ID$1"
+	mkfifo "gate.$1"
+	start "$1" env PROGRAM_GATE="gate.$1" "$SIM" "./$ID$1" "${@:2}"
+}
+
+opened() {
+	local pid=${1}_PID
+	: >"gate.$1"
+	finished "${!pid}"
+	assert_equal "$1 $status" "$1 0"
+}
+
+# objects map|prog|link: the numbers of what the exporter holds in the kernel.
+objects() {
+	sed -n "s/^$1_id:[[:space:]]*//p" /proc/"$exporter_PID"/fdinfo/* | sort -u
+}
+
+# taken_over PID: the exporter's driver source watches it.
+taken_over() {
+	[ -n "${pids_map:=$(bpftool -j map show | jq -r '.[] | select(.name == "driver_pids") | .id' |
+		grep -xF -e "$(objects map)")}" ] || return 1
+	bpftool -j map dump id "$pids_map" | grep -q "\"key\":$1,"
+}
+
+# One link for all entry points of libcuda.
+requires_uprobe_multi() {
+	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
+}
+
+@test "metrics (programs without the guest) counts what they counted, and no time of the GPU" {
+	requires_uprobe_multi
+	local w pid
+	exporter
+	for w in saxpy copies memory syncs graphs failures; do gated $w; done
+	for w in saxpy copies memory syncs graphs failures; do
+		pid=${w}_PID
+		wait_for 20 taken_over "${!pid}"
+		opened $w
+	done
+	scrape
+	for w in saxpy copies memory syncs graphs failures; do
+		assert_equal "$w launches $(($(value $w cuda_kernel_launches_total) + $(value $w cuda_kernel_launch_errors_total) + $(value $w cuda_graph_launches_total) + $(value $w cuda_graph_launch_errors_total)))" \
+			"$w launches $(($(expect_key $w.out launches) + $(expect_key $w.out graph_launches)))"
+		assert_equal "$w allocs $(value $w cuda_memory_allocations_total)" "$w allocs $(expect_key $w.out allocs)"
+		assert_equal "$w frees $(value $w cuda_memory_frees_total)" "$w frees $(expect_key $w.out frees)"
+		assert_equal "$w live $(($(value $w cuda_memory_allocated_bytes_total) - $(value $w cuda_memory_freed_bytes_total)))" \
+			"$w live $(expect_key $w.out live_bytes)"
+		assert_equal "$w syncs $(value $w cuda_sync_wait_seconds_count)" "$w syncs $(expect_key $w.out syncs)"
+	done
+	assert_equal "$(value copies cuda_memcpy_copies_total)" "$(expect_key copies.out memcpys)"
+	assert_equal "$(value copies cuda_memcpy_bytes_total)" "$(expect_key copies.out memcpy_bytes)"
+	assert_equal "$(value failures cuda_kernel_launch_errors_total)" "$(expect_key failures.out launch_errors)"
+	run grep -E "^cuda_(kernel_duration|gpu_busy|kernel_queue|memcpy_duration|memcpy_busy|memset).*comm=\"$ID" scrape
+	assert_output ""
+	run grep "comm=\"$ID" scrape
+	refute_line --regexp 'device='
+	assert_equal "$(grep -vc 'source="driver"' <<<"$output" || true)" 0
+}
+
 @test "metrics (--events errors) counts each failed call once, by its code" {
 	exporter --events kernels,memory,errors
 	traced failures

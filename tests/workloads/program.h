@@ -42,7 +42,8 @@ struct program {
 	CUmodule module;
 };
 
-/* cuInit, first device, primary context, kernels; ends the program with 1 on an error. */
+/* cuInit, first device, primary context, kernels; ends the program with 1 on an error. With
+ * PROGRAM_GATE=FIFO it waits here until somebody opens that file for writing. */
 void program__start(struct program *program);
 CUfunction program__kernel(struct program *program, const char *name);
 /* Prints the last line; keys of one program's own come after the common ones. */
