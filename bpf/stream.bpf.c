@@ -111,21 +111,24 @@ static __always_inline void address(struct event *e, const struct parcel *parcel
 
 enum { SENT = 0, RING_FULL = 1, UNREADABLE = 2 };
 
-/* Linux 5.15 reserves constant sizes only: the smallest class that holds the data is taken. */
-#define SEND_IN_CLASS(size)                                                       \
-	do {                                                                      \
-		if (bytes > (size))                                               \
-			break;                                                    \
-		e = bpf_ringbuf_reserve(&events, sizeof(*e) + (size), 0);         \
-		if (!e)                                                           \
-			return RING_FULL;                                         \
-		address(e, parcel);                                               \
-		if (bytes && bpf_probe_read_user(e->data, bytes, parcel->data)) { \
-			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);                 \
-			return UNREADABLE;                                        \
-		}                                                                 \
-		bpf_ringbuf_submit(e, wake_flags());                              \
-		return SENT;                                                      \
+/* States are rare, and the first one of a process says that it is there: who wants to look at it
+ * while it lives is woken at once. Linux 5.15 reserves constant sizes only: the smallest class that
+ * holds the data is taken. */
+#define SEND_IN_CLASS(size)                                                              \
+	do {                                                                             \
+		if (bytes > (size))                                                      \
+			break;                                                           \
+		e = bpf_ringbuf_reserve(&events, sizeof(*e) + (size), 0);                \
+		if (!e)                                                                  \
+			return RING_FULL;                                                \
+		address(e, parcel);                                                      \
+		if (bytes && bpf_probe_read_user(e->data, bytes, parcel->data)) {        \
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);                        \
+			return UNREADABLE;                                               \
+		}                                                                        \
+		bpf_ringbuf_submit(e, parcel->kind == EVENT_STATUS ? BPF_RB_FORCE_WAKEUP \
+								   : wake_flags());      \
+		return SENT;                                                             \
 	} while (0)
 
 static __noinline int send(const struct parcel *parcel)

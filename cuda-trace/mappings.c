@@ -83,7 +83,7 @@ void modules__free(struct modules *modules)
 }
 
 /* Looked at before it is opened: what is mapped may be a device that does something when opened. */
-static int open_regular(int path_fd, uint64_t inode)
+static int open_regular(int path_fd, uint64_t inode, uint64_t device)
 {
 	char name[64];
 	struct stat st;
@@ -91,7 +91,8 @@ static int open_regular(int path_fd, uint64_t inode)
 
 	if (path_fd < 0)
 		return -1;
-	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode) && (!inode || st.st_ino == inode)) {
+	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode) && st.st_ino == inode &&
+	    (!device || st.st_dev == device)) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
 		fd = open(name, O_RDONLY | O_CLOEXEC);
 	}
@@ -115,7 +116,7 @@ static int open_by_name(uint32_t pid, const char *path, uint64_t inode)
 		return -1;
 	fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 	close(root_fd);
-	return open_regular(fd, inode);
+	return open_regular(fd, inode, 0);
 }
 
 /* What is mapped itself, also when its name is gone; that needs CAP_SYS_ADMIN or the like. */
@@ -126,8 +127,14 @@ static int open_mapped(uint32_t pid, const struct mapping *mapping, const char *
 
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", pid,
 		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open_regular(open(name, O_PATH | O_CLOEXEC), mapping->inode);
-	return fd >= 0 ? fd : open_by_name(pid, path, mapping->inode);
+	fd = open_regular(open(name, O_PATH | O_CLOEXEC), mapping->inode, 0);
+	if (fd < 0)
+		fd = open_by_name(pid, path, mapping->inode);
+	/* The process is gone: the very same file is likely still there, if it was in no container.
+	 */
+	if (fd < 0)
+		fd = open_regular(open(path, O_PATH | O_CLOEXEC), mapping->inode, mapping->device);
+	return fd;
 }
 
 static uint32_t find_module(const struct modules *modules, const struct mapping *mapping,
@@ -167,17 +174,6 @@ static uint32_t add_module(struct modules *modules, const struct mapping *mappin
 	modules->open += module->fd >= 0;
 	module->is_elf = module->fd >= 0 && !elf_outline__read(&module->outline, module->fd);
 	return ++modules->count;
-}
-
-struct mappings *mappings__new(uint32_t pid, struct modules *modules)
-{
-	struct mappings *mappings = calloc(1, sizeof(*mappings));
-
-	if (mappings) {
-		mappings->pid = pid;
-		mappings->modules = modules;
-	}
-	return mappings;
 }
 
 static bool keep_text(struct mappings *mappings, const char *text, uint32_t *at)
@@ -259,6 +255,18 @@ static void read_maps(struct mappings *mappings)
 		fclose(file);
 	mappings->read_at = now_ns();
 	mappings->took = mappings->read_at - before;
+}
+
+struct mappings *mappings__new(uint32_t pid, struct modules *modules)
+{
+	struct mappings *mappings = calloc(1, sizeof(*mappings));
+
+	if (mappings) {
+		mappings->pid = pid;
+		mappings->modules = modules;
+		read_maps(mappings);
+	}
+	return mappings;
 }
 
 /* They come sorted. */
