@@ -199,6 +199,23 @@ static void put_stack(struct callstacks *all, uint32_t number, const struct numb
 	    (stack->frames + stack->python_frames) * sizeof(stack->numbers[0]));
 }
 
+/*
+ * How many frames there are up to the last one that lies in some file's code, or in all if none
+ * does (the process was gone). Code without frame pointers uses their register for anything, and
+ * what the walk then takes for return addresses are none.
+ */
+static size_t without_strays(const struct callstacks *all, const struct numbered_stack *stack)
+{
+	for (size_t n = stack->frames; n; n--) {
+		const struct frame_key *key =
+			interned__at(all->frames, stack->numbers[n - 1], NULL);
+
+		if (key->module)
+			return n;
+	}
+	return stack->frames;
+}
+
 static void take_stack(struct callstacks_process *process, const struct event_stack *event)
 {
 	struct callstacks *all = process->all;
@@ -212,13 +229,14 @@ static void take_stack(struct callstacks_process *process, const struct event_st
 
 	for (int i = 0; i < event->depth; i++)
 		stack.numbers[n++] = number_of_address(process, event->addresses[i], i > 0);
+	n = stack.frames = without_strays(all, &stack);
 	for (int i = 0; i < event->frames; i++) {
 		if (event->python_frames[i].code)
 			stack.numbers[n++] = number_of_python(process, &event->python_frames[i]);
-		else if (n > event->depth)
+		else if (n > stack.frames)
 			stack.numbers[n - 1] |= SPOOL_FRAME_ENTRY;
 	}
-	stack.python_frames = n - event->depth;
+	stack.python_frames = n - stack.frames;
 	sample.stack = interned__number(all->stacks, &stack,
 					offsetof(struct numbered_stack, numbers[n]), &is_new);
 	if (is_new)
