@@ -173,7 +173,7 @@ static __always_inline struct scratch *enter_lane(__u32 lane)
 	if (scratch) {
 		/* Only after the lane was taken: the reader waits for taken lanes after its flip.
 		 */
-		scratch->generation = generation;
+		scratch->epoch = epoch;
 		scratch->shape_known = 0;
 	}
 	return scratch;

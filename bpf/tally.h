@@ -12,10 +12,11 @@
 const volatile struct aggregate_settings aggregate_settings;
 struct aggregate_counters counters;
 struct aggregate_lane lanes[AGGREGATE_LANES];
-__u64 generation; /* 0 or 1; flipped by the reader only */
+__u32 epoch; /* its lowest bit is the generation; raised by the reader only */
 /* Of each generation, zeroed by the reader after a drain. */
-__u64 named[2];	 /* keys with a name */
-__u32 shaped[2]; /* places of the array that are taken */
+__u64 named[2];	  /* keys with a name */
+__u32 tallied[2]; /* places of the arrays that are taken */
+__u32 shaped[2];
 __u32 last_serial;
 
 #define TABLE(map, kind, key_type, value_type, entries) \
@@ -26,9 +27,17 @@ __u32 last_serial;
 		__type(value, value_type);              \
 	} map SEC(".maps")
 
-TABLE(tallies0, BPF_MAP_TYPE_HASH, struct tally_key, struct tally, AGGREGATE_TALLIES);
-TABLE(tallies1, BPF_MAP_TYPE_HASH, struct tally_key, struct tally, AGGREGATE_TALLIES);
-/* Key to place in the array: the launches of a batch, which wait for us, look it up once. */
+/* Key to place in the array: a place can be remembered, a value cannot. Places of generation 1
+ * begin behind those of generation 0. */
+TABLE(tally_places0, BPF_MAP_TYPE_HASH, struct tally_key, __u32, AGGREGATE_TALLIES);
+TABLE(tally_places1, BPF_MAP_TYPE_HASH, struct tally_key, __u32, AGGREGATE_TALLIES);
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * AGGREGATE_TALLIES);
+	__uint(map_flags, BPF_F_MMAPABLE); /* read and zeroed in place */
+	__type(key, __u32);
+	__type(value, struct tally);
+} tallies SEC(".maps");
 TABLE(shape_places0, BPF_MAP_TYPE_HASH, struct shape_key, __u32, AGGREGATE_SHAPES);
 TABLE(shape_places1, BPF_MAP_TYPE_HASH, struct shape_key, __u32, AGGREGATE_SHAPES);
 TABLE(shapes, BPF_MAP_TYPE_ARRAY, __u32, struct shape, 2 * AGGREGATE_SHAPES);
@@ -61,7 +70,16 @@ struct half {
 
 TABLE(halves, BPF_MAP_TYPE_LRU_HASH, struct half_key, struct half, 8192);
 
-/* A lane's memory: the batch, the keys in use, and values for new keys, which stay zero. */
+/* Where a key was found before: a program runs the same few hundred kernels again and again. */
+struct known_key {
+	struct tally_key key;
+	__u32 place;
+	__u32 epoch; /* in which that was so */
+};
+
+#define KNOWN_KEYS 256 /* a power of two */
+
+/* A lane's memory: the batch and the keys in use. */
 struct scratch {
 	struct tally_key key;
 	struct shape_key shape_key;
@@ -71,11 +89,12 @@ struct scratch {
 	struct aggregate_process_key process_key;
 	struct driver_block_key block_key;
 	struct driver_block block;
-	__u64 generation;
+	__u32 epoch;
+	__u32 tally_place; /* of key */
 	char comm[EVENT_COMM_LEN];
 	__u32 shape_place; /* of shape_key */
 	__u32 shape_known; /* shape_key and shape_place are those of this batch */
-	struct tally fresh_tally;
+	struct known_key known[KNOWN_KEYS];
 	__u8 records[CUDA_BATCH_MAX + AGGREGATE_MARGIN];
 };
 
@@ -130,45 +149,81 @@ static __always_inline __u32 log2_bucket(__u64 value)
 	return bucket < AGGREGATE_BUCKETS ? bucket : AGGREGATE_BUCKETS - 1;
 }
 
-static __always_inline struct tally *find_tally(struct place *at)
+static __always_inline __u32 generation_of(const struct scratch *s)
 {
-	struct tally_key *key = &at->scratch->key;
-
-	return at->scratch->generation ? bpf_map_lookup_elem(&tallies1, key)
-				       : bpf_map_lookup_elem(&tallies0, key);
+	return s->epoch & 1;
 }
 
-static __always_inline struct tally *make_tally(struct place *at)
+static __always_inline __u32 *find_place(struct scratch *s)
 {
-	struct scratch *s = at->scratch;
-	struct tally *rest;
+	return generation_of(s) ? bpf_map_lookup_elem(&tally_places1, &s->key)
+				: bpf_map_lookup_elem(&tally_places0, &s->key);
+}
 
-	if (s->key.name && s->key.kind == TALLY_KERNEL) {
-		__u64 *count = at->scratch->generation ? &named[1] : &named[0];
+/* 0, or not when there is no room. */
+static __always_inline long make_place(struct scratch *s)
+{
+	__u32 *taken = generation_of(s) ? &tallied[1] : &tallied[0];
 
-		if (*count < AGGREGATE_NAMED) {
-			count_up(count, 1);
-		} else {
-			s->key.name = AGGREGATE_NAME_REST;
-			count_up(&counters.folded, 1);
-			rest = find_tally(at);
-			if (rest)
-				return rest;
-		}
+	if (*taken >= AGGREGATE_TALLIES)
+		return -1;
+	s->tally_place = __sync_fetch_and_add(taken, 1);
+	if (s->tally_place >= AGGREGATE_TALLIES)
+		return -1;
+	if (!generation_of(s))
+		return bpf_map_update_elem(&tally_places0, &s->key, &s->tally_place, BPF_NOEXIST);
+	s->tally_place += AGGREGATE_TALLIES;
+	return bpf_map_update_elem(&tally_places1, &s->key, &s->tally_place, BPF_NOEXIST);
+}
+
+/* True: the key has become that of the rest, because there are too many names. */
+static __always_inline bool fold_name(struct scratch *s)
+{
+	__u64 *count = generation_of(s) ? &named[1] : &named[0];
+
+	if (!s->key.name || s->key.kind != TALLY_KERNEL)
+		return false;
+	if (*count < AGGREGATE_NAMED) {
+		count_up(count, 1);
+		return false;
 	}
-	if (at->scratch->generation)
-		bpf_map_update_elem(&tallies1, &s->key, &s->fresh_tally, BPF_NOEXIST);
-	else
-		bpf_map_update_elem(&tallies0, &s->key, &s->fresh_tally, BPF_NOEXIST);
-	return find_tally(at);
+	s->key.name = AGGREGATE_NAME_REST;
+	count_up(&counters.folded, 1);
+	return true;
+}
+
+/* Where the lane's key has its tally: in its tally_place. 0, or not when there is no room. Global,
+ * as bpf/tally_records.h explains. */
+__attribute__((noinline)) int place_tally(__u32 lane)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &lane);
+	__u32 *place;
+
+	if (!s)
+		return -1;
+	place = find_place(s);
+	if (!place && fold_name(s))
+		place = find_place(s);
+	if (!place)
+		return make_place(s) != 0;
+	s->tally_place = *place;
+	return 0;
+}
+
+static __always_inline bool is_known(const struct known_key *known, const struct scratch *s)
+{
+	const __u64 *a = (const void *)&known->key, *b = (const void *)&s->key;
+
+	return a[0] == b[0] && a[1] == b[1] && known->epoch == s->epoch;
 }
 
 /* NULL: no room, and counted as lost. */
 static __always_inline struct tally *tally_of(struct place *at, __u32 kind, __u32 name,
 					      __u32 device, __u32 detail)
 {
-	struct tally_key *key = &at->scratch->key;
-	struct tally *tally;
+	struct scratch *s = at->scratch;
+	struct tally_key *key = &s->key;
+	struct known_key *known;
 
 	key->process = at->slot;
 	key->name = name;
@@ -176,21 +231,27 @@ static __always_inline struct tally *tally_of(struct place *at, __u32 kind, __u3
 	key->kind = kind;
 	key->detail = detail;
 	key->lane = at->lane;
-	tally = find_tally(at);
-	if (!tally)
-		tally = make_tally(at);
-	if (!tally)
+	known = &s->known[(name ^ at->slot ^ device << 4 ^ kind << 5 ^ detail) & (KNOWN_KEYS - 1)];
+	if (is_known(known, s)) {
+		s->tally_place = known->place;
+	} else if (place_tally(at->lane)) {
 		count_up(&counters.full, 1);
-	return tally;
+		return NULL;
+	} else {
+		known->key = *key;
+		known->place = s->tally_place;
+		known->epoch = s->epoch;
+	}
+	return bpf_map_lookup_elem(&tallies, &s->tally_place);
 }
 
 static __always_inline __u32 *find_shape(struct scratch *s)
 {
-	return s->generation ? bpf_map_lookup_elem(&shape_places1, &s->shape_key)
-			     : bpf_map_lookup_elem(&shape_places0, &s->shape_key);
+	return generation_of(s) ? bpf_map_lookup_elem(&shape_places1, &s->shape_key)
+				: bpf_map_lookup_elem(&shape_places0, &s->shape_key);
 }
 
-/* Places of generation 1 begin behind those of generation 0. 0, or -1 when there is no room. */
+/* 0, or -1 when there is no room. */
 static __always_inline int place_shape(struct scratch *s)
 {
 	__u32 *known = find_shape(s), place;
@@ -199,13 +260,13 @@ static __always_inline int place_shape(struct scratch *s)
 		s->shape_place = *known;
 		return 0;
 	}
-	place = __sync_fetch_and_add(s->generation ? &shaped[1] : &shaped[0], 1);
+	place = __sync_fetch_and_add(generation_of(s) ? &shaped[1] : &shaped[0], 1);
 	if (place >= AGGREGATE_SHAPES)
 		return -1;
-	if (s->generation)
+	if (generation_of(s))
 		place += AGGREGATE_SHAPES;
 	s->shape_place = place;
-	return s->generation
+	return generation_of(s)
 		       ? bpf_map_update_elem(&shape_places1, &s->shape_key, &place, BPF_NOEXIST)
 		       : bpf_map_update_elem(&shape_places0, &s->shape_key, &place, BPF_NOEXIST);
 }

@@ -11,12 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "bpf/aggregate.skel.h"
 #include "cuda-trace/driver_source.h"
 
 #define DEFAULT_QUEUE_SAMPLE 256
-#define CHUNK		     1024   /* keys a system call */
+#define CHUNK		     1024 /* keys a system call */
+#define TALLIES_BYTES	     (2 * AGGREGATE_TALLIES * sizeof(struct tally))
 #define LONGEST_WAIT_US	     100000 /* for a batch that was preempted in the middle */
 
 struct aggregate {
@@ -29,6 +31,7 @@ struct aggregate {
 	uint64_t uses[AGGREGATE_LANES]; /* of lanes that were taken at the flip */
 	bool awaited[AGGREGATE_LANES];
 	uint64_t keys;
+	struct tally *tallies; /* the map of that name, as memory */
 };
 
 static const char *const probes[] = {
@@ -73,6 +76,17 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 	return err ? err : hand_out_slots(aggregate);
 }
 
+static int map_tallies(struct aggregate *aggregate)
+{
+	void *memory = mmap(NULL, TALLIES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    bpf_map__fd(aggregate->skeleton->maps.tallies), 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	aggregate->tallies = memory;
+	return 0;
+}
+
 /* Kernels before 6.6 may refuse to load the driver programs: then without them. */
 static int open_skeleton(struct aggregate *aggregate, const struct aggregate_options *options)
 {
@@ -98,6 +112,8 @@ struct aggregate *aggregate__open(const struct aggregate_options *options)
 		return NULL;
 	aggregate->groups = options->groups;
 	err = open_skeleton(aggregate, options);
+	if (!err)
+		err = map_tallies(aggregate);
 	if (!err)
 		return aggregate;
 	fprintf(stderr,
@@ -148,7 +164,7 @@ static void flip(struct aggregate *aggregate)
 {
 	struct aggregate_bpf__bss *bss = aggregate->skeleton->bss;
 
-	__atomic_store_n(&bss->generation, !bss->generation, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&bss->epoch, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < AGGREGATE_LANES; i++) {
 		aggregate->uses[i] = __atomic_load_n(&bss->lanes[i].uses, __ATOMIC_SEQ_CST);
 		aggregate->awaited[i] = __atomic_load_n(&bss->lanes[i].taken, __ATOMIC_SEQ_CST);
@@ -233,7 +249,10 @@ static void each_tally(void *context, const void *key, const void *value)
 {
 	struct each *each = context;
 
-	each->sink->tally(each->sink->context, key, value);
+	struct tally *tally = &each->aggregate->tallies[*(const uint32_t *)value];
+
+	each->sink->tally(each->sink->context, key, tally);
+	memset(tally, 0, sizeof(*tally));
 }
 
 static void each_shape(void *context, const void *key, const void *value)
@@ -290,12 +309,12 @@ int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink 
 			    &others);
 	if (err)
 		return err;
-	old = !skeleton->bss->generation;
+	old = !(skeleton->bss->epoch & 1);
 	aggregate->keys = 0;
-	err = sweep(&(struct sweep){bpf_map__fd(old ? skeleton->maps.tallies1
-						    : skeleton->maps.tallies0),
-				    sizeof(struct tally_key), sizeof(struct tally), true,
-				    each_tally, &each},
+	err = sweep(&(struct sweep){bpf_map__fd(old ? skeleton->maps.tally_places1
+						    : skeleton->maps.tally_places0),
+				    sizeof(struct tally_key), sizeof(uint32_t), true, each_tally,
+				    &each},
 		    &aggregate->keys);
 	if (!err)
 		err = sweep(&(struct sweep){bpf_map__fd(old ? skeleton->maps.shape_places1
@@ -304,6 +323,7 @@ int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink 
 					    each_shape, &each},
 			    &aggregate->keys);
 	skeleton->bss->named[old] = 0;
+	skeleton->bss->tallied[old] = 0;
 	skeleton->bss->shaped[old] = 0;
 	return err;
 }
@@ -376,6 +396,8 @@ void aggregate__close(struct aggregate *aggregate)
 	aggregate__detach(aggregate);
 	free(aggregate->links);
 	driver_source__free(aggregate->driver);
+	if (aggregate->tallies)
+		munmap(aggregate->tallies, TALLIES_BYTES);
 	aggregate_bpf__destroy(aggregate->skeleton);
 	free(aggregate);
 }
