@@ -28,7 +28,7 @@ struct report_options {
 	bool processes, all;
 	bool csv, json, compare;
 	const char *sql, *import, *output;
-	const char *timeline, *folded, *pprof, *flamegraph, *html;
+	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols;
 	uint64_t limit, last;
 };
 
@@ -56,6 +56,8 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: where the GPU's time went", AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
+	{OPTION_TEXT, 0, "symbols", "FOLDER", "names of functions that had none when recorded",
+	 AT(symbols)},
 	{OPTION_HEADING, 0, NULL, NULL, "Questions of your own", 0},
 	{OPTION_TEXT, 0, "sql", "SELECT", "rows of this statement; docs/schema.md has the tables",
 	 AT(sql)},
@@ -301,6 +303,7 @@ static int report_one(const char *path, const struct report_options *options, FI
 
 	if (err)
 		return err;
+	file.symbols = options->symbols;
 	err = write_exports(&file, options, &exported);
 	if (!err && options->sql)
 		err = report_sql(&file, options, out);

@@ -187,6 +187,12 @@ int export_flamegraph(const struct report_file *file, FILE *out)
 		if (picture.left_out)
 			fprintf(out, "%llu too narrow to be drawn; ",
 				(unsigned long long)picture.left_out);
+		if (stacks.period > 1)
+			fprintf(out, "functions of the host: estimated from one in %u launches; ",
+				stacks.period);
+		if (stacks.nameless)
+			fprintf(out, "%llu frames without a name; ",
+				(unsigned long long)stacks.nameless);
 		fprintf(out,
 			"cuda-trace " VERSION
 			"</text>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",

@@ -179,6 +179,8 @@ static int put_flame(struct page *page)
 
 	if (err)
 		return err;
+	put_key(page, "stack_period");
+	fprintf(page->out, "%u", stacks.period);
 	put_key(page, "flame");
 	putc('[', page->out);
 	for (size_t i = 0; i < stacks.count; i++) {

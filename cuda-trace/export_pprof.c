@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A pprof profile. Its messages are built from one pool of memory and freed at once. A stack is
- * kernel ← process; device and stream are labels, so that pprof can group by them or not.
+ * kernel ← the host's functions ← process; device and stream are labels, so that pprof can group by
+ * them or not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +27,11 @@ struct pprof {
 	CudaTrace__ValueType types[3];
 	CudaTrace__ValueType *type_list[2];
 	uint64_t *location_ids;
-	int64_t *values, comment;
+	size_t location_count;
+	int64_t *values, comments[2];
 	bool failed;
 };
 
-#define FRAMES 2
 #define VALUES 2
 #define LABELS 3
 
@@ -52,15 +53,19 @@ static int64_t add_string(struct pprof *pprof, const char *text)
 	return pprof->string_count++;
 }
 
-static int allocate(struct pprof *pprof, size_t nodes)
+static int allocate(struct pprof *pprof, const struct stacks *stacks)
 {
+	size_t nodes = stacks->count, frames = 1;
+
+	for (size_t i = 0; i < nodes; i++)
+		frames += stacks->nodes[i].leaf ? stacks->nodes[i].depth : 0;
 	pprof->functions = calloc(nodes, sizeof(*pprof->functions));
 	pprof->locations = calloc(nodes, sizeof(*pprof->locations));
 	pprof->lines = calloc(nodes, sizeof(*pprof->lines));
 	pprof->line_lists = calloc(nodes, sizeof(*pprof->line_lists));
 	pprof->samples = calloc(nodes, sizeof(*pprof->samples));
 	pprof->labels = calloc(nodes * LABELS, sizeof(*pprof->labels));
-	pprof->location_ids = calloc(nodes * FRAMES, sizeof(*pprof->location_ids));
+	pprof->location_ids = calloc(frames, sizeof(*pprof->location_ids));
 	pprof->values = calloc(nodes * VALUES, sizeof(*pprof->values));
 	pprof->profile.function = calloc(nodes, sizeof(*pprof->profile.function));
 	pprof->profile.location = calloc(nodes, sizeof(*pprof->profile.location));
@@ -121,16 +126,13 @@ static void put_sample(struct pprof *pprof, const struct stacks *stacks, size_t 
 	const int64_t numbers[LABELS] = {leaf->pid, leaf->device, leaf->stream};
 	CudaTrace__Sample *sample = &pprof->samples[node];
 	CudaTrace__Label **labels = sample->label;
-	uint32_t process = node;
-
-	while (stacks->nodes[process].depth > 1)
-		process = stacks->nodes[process].parent;
 	cuda_trace__sample__init(sample);
 	sample->label = labels;
-	sample->location_id = &pprof->location_ids[node * FRAMES];
-	sample->location_id[0] = node;
-	sample->location_id[1] = process;
-	sample->n_location_id = FRAMES;
+	sample->location_id = &pprof->location_ids[pprof->location_count];
+	for (uint32_t at = node; at; at = stacks->nodes[at].parent)
+		if (!stacks->nodes[at].place)
+			sample->location_id[sample->n_location_id++] = at;
+	pprof->location_count += sample->n_location_id;
 	sample->value = &pprof->values[node * VALUES];
 	sample->value[0] = leaf->count;
 	sample->value[1] = leaf->ns;
@@ -155,7 +157,8 @@ static void put_type(struct pprof *pprof, CudaTrace__ValueType *type, const char
 	type->unit = add_string(pprof, unit);
 }
 
-static void put_head(struct pprof *pprof, const struct report_file *file)
+static void put_head(struct pprof *pprof, const struct report_file *file,
+		     const struct stacks *stacks)
 {
 	CudaTrace__Profile *profile = &pprof->profile;
 
@@ -173,9 +176,12 @@ static void put_head(struct pprof *pprof, const struct report_file *file)
 	profile->time_nanos = report_file__number(
 		file, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", 0);
 	profile->duration_nanos = report_replay__duration(file);
-	pprof->comment = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
-	profile->comment = &pprof->comment;
-	profile->n_comment = 1;
+	pprof->comments[0] = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
+	pprof->comments[1] =
+		add_string(pprof, "Functions of the host: estimated from a part of the "
+				  "launches. Kernels: exact");
+	profile->comment = pprof->comments;
+	profile->n_comment = stacks->period > 1 ? 2 : 1;
 }
 
 /* The whole message is in memory; kernels and streams are few, whatever the number of events. */
@@ -216,15 +222,15 @@ int export_pprof(const struct report_file *file, FILE *out)
 
 	if (err)
 		return err;
-	err = allocate(&pprof, stacks.count);
+	err = allocate(&pprof, &stacks);
 	if (err)
 		goto cleanup;
-	put_head(&pprof, file);
+	put_head(&pprof, file, &stacks);
 	keys[0] = add_string(&pprof, "pid");
 	keys[1] = add_string(&pprof, "cuda_device");
 	keys[2] = add_string(&pprof, "cuda_stream");
 	for (size_t i = 1; i < stacks.count; i++) {
-		if (stacks.nodes[i].depth == 1 || stacks.nodes[i].leaf)
+		if (!stacks.nodes[i].place)
 			put_location(&pprof, i, stacks.nodes[i].name);
 		if (stacks.nodes[i].leaf)
 			put_sample(&pprof, &stacks, i, keys);

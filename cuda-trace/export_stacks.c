@@ -2,10 +2,12 @@
 /* Building the tree of GPU time. */
 #include "cuda-trace/export_stacks.h"
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "cuda-trace/export_chains.h"
 #include "cuda-trace/export_names.h"
 #include "cuda-trace/report_group.h"
 
@@ -69,56 +71,219 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const char *name)
 	return stacks->count++;
 }
 
-static int add_leaf(struct stacks *stacks, struct names_of_file *names, const struct group *group)
-{
-	int64_t global = group->keys[0], device = group->keys[1], stream = group->keys[2];
-	uint32_t node = 0;
-	char text[160];
-	const char *frames[4];
+/* A kernel of one GPU and stream, launched from one place of the host. */
+struct leaf {
+	const struct group *group;
+	uint64_t ns, count;
+};
 
-	frames[0] = export_names__process(names, global);
-	for (int depth = 0; depth < 4; depth++) {
-		if (depth == 1)
-			snprintf(text, sizeof(text), "GPU %lld", (long long)device);
-		if (depth == 2)
-			snprintf(text, sizeof(text), "stream %lld", (long long)stream);
-		frames[depth] = depth == 0   ? frames[0]
-				: depth == 3 ? export_names__string(names, group->keys[3])
-					     : text;
-		node = child(stacks, node, frames[depth]);
-		if (node == UINT32_MAX)
-			return -ENOMEM;
-	}
+struct reading {
+	struct stacks *stacks;
+	struct names_of_file *names;
+	struct file_chains *chains; /* NULL = the file has none */
+};
+
+enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
+
+/* From the outermost function to the innermost. */
+static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
+				const struct group *group)
+{
+	const char *const *frames = NULL;
+	size_t count = 0;
+
+	if (!reading->chains)
+		return node;
+	if (!group->null[KEY_CHAIN])
+		frames = file_chains__frames(reading->chains, group->keys[KEY_CHAIN], &count);
+	if (!frames)
+		return child(reading->stacks, node, "[no stack]");
+	while (count && node != UINT32_MAX)
+		node = child(reading->stacks, node, frames[--count]);
+	return node;
+}
+
+static uint32_t add_place(struct stacks *stacks, uint32_t node, const char *format, int64_t number)
+{
+	char text[48];
+
+	if (node == UINT32_MAX)
+		return node;
+	snprintf(text, sizeof(text), format, (long long)number);
+	node = child(stacks, node, text);
+	if (node != UINT32_MAX)
+		stacks->nodes[node].place = true;
+	return node;
+}
+
+static int add_leaf(const struct reading *reading, const struct leaf *leaf)
+{
+	const struct group *group = leaf->group;
+	struct stacks *stacks = reading->stacks;
+	uint32_t node;
+
+	node = child(stacks, 0, export_names__process(reading->names, group->keys[KEY_PROCESS]));
+	if (node != UINT32_MAX)
+		node = add_host_frames(reading, node, group);
+	node = add_place(stacks, node, "GPU %lld", group->keys[KEY_DEVICE]);
+	node = add_place(stacks, node, "stream %lld", group->keys[KEY_STREAM]);
+	if (node != UINT32_MAX)
+		node = child(stacks, node,
+			     export_names__string(reading->names, group->keys[KEY_KERNEL]));
+	if (node == UINT32_MAX)
+		return -ENOMEM;
 	stacks->nodes[node].leaf = true;
-	stacks->nodes[node].pid = global >> 24 & 0xffffff;
-	stacks->nodes[node].device = device;
-	stacks->nodes[node].stream = stream;
+	stacks->nodes[node].pid = group->keys[KEY_PROCESS] >> 24 & 0xffffff;
+	stacks->nodes[node].device = group->keys[KEY_DEVICE];
+	stacks->nodes[node].stream = group->keys[KEY_STREAM];
 	for (uint32_t up = node;; up = stacks->nodes[up].parent) {
-		stacks->nodes[up].ns += group->durations.sum;
-		stacks->nodes[up].count += group->durations.count;
+		stacks->nodes[up].ns += leaf->ns;
+		stacks->nodes[up].count += leaf->count;
 		if (!up)
 			return 0;
 	}
 }
 
+/* The same kernels together, what has no chain last. */
+static int by_kernel(const void *a, const void *b)
+{
+	const struct group *x = *(const struct group *const *)a;
+	const struct group *y = *(const struct group *const *)b;
+
+	for (int i = 0; i < KEY_CHAIN; i++)
+		if (x->keys[i] != y->keys[i])
+			return x->keys[i] < y->keys[i] ? -1 : 1;
+	if (x->null[KEY_CHAIN] != y->null[KEY_CHAIN])
+		return x->null[KEY_CHAIN] ? 1 : -1;
+	return x->keys[KEY_CHAIN] < y->keys[KEY_CHAIN] ? -1
+						       : x->keys[KEY_CHAIN] > y->keys[KEY_CHAIN];
+}
+
+/* `part` of `whole`, of `total`; without a whole there is nothing to part. */
+static uint64_t share_of(uint64_t total, uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((unsigned __int128)total * part / whole) : 0;
+}
+
+/*
+ * One kernel. Of all its runs the time is known, and of some the place they were launched from: it
+ * is parted among those places as the known ones are. So sums over kernels, processes and GPUs are
+ * exact whatever was sampled; only what stands between them is an estimate.
+ */
+static int add_kernel(const struct reading *reading, struct group *const *groups, size_t count)
+{
+	uint64_t ns = 0, runs = 0, known_ns = 0, known_runs = 0, seen_ns = 0, seen_runs = 0;
+	bool scaled = file_chains__period(reading->chains) > 1;
+	int err = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		ns += groups[i]->durations.sum;
+		runs += groups[i]->durations.count;
+		known_ns += groups[i]->null[KEY_CHAIN] ? 0 : groups[i]->durations.sum;
+		known_runs += groups[i]->null[KEY_CHAIN] ? 0 : groups[i]->durations.count;
+	}
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct durations *own = &groups[i]->durations;
+		struct leaf leaf = {groups[i], own->sum, own->count};
+
+		if (scaled && known_ns && groups[i]->null[KEY_CHAIN])
+			continue;
+		/* Differences of running sums, so that what is rounded off is not lost. */
+		if (scaled && known_ns) {
+			leaf.ns = share_of(ns, seen_ns + own->sum, known_ns) -
+				  share_of(ns, seen_ns, known_ns);
+			leaf.count = share_of(runs, seen_runs + own->count, known_runs) -
+				     share_of(runs, seen_runs, known_runs);
+		}
+		seen_ns += own->sum;
+		seen_runs += own->count;
+		err = add_leaf(reading, &leaf);
+	}
+	return err;
+}
+
+static int add_kernels(const struct reading *reading, struct groups *groups)
+{
+	int err = 0;
+
+	/* The table of the groups does not fit any more, and is not needed either. */
+	qsort(groups->list, groups->count, sizeof(groups->list[0]), by_kernel);
+	for (size_t i = 0, end; i < groups->count && !err; i = end) {
+		for (end = i + 1; end < groups->count; end++)
+			if (memcmp(groups->list[i]->keys, groups->list[end]->keys,
+				   KEY_CHAIN * sizeof(groups->list[i]->keys[0])) != 0)
+				break;
+		err = add_kernel(reading, groups->list + i, end - i);
+	}
+	return err;
+}
+
+static int add_all(const struct reading *reading, struct groups *groups)
+{
+	int err = 0;
+
+	if (reading->chains)
+		return add_kernels(reading, groups);
+	for (size_t i = 0; !err && i < groups->count; i++) {
+		const struct durations *own = &groups->list[i]->durations;
+		const struct leaf leaf = {groups->list[i], own->sum, own->count};
+
+		err = add_leaf(reading, &leaf);
+	}
+	return err;
+}
+
+/* Each export reads the tree; it is said once. */
+static void say_estimate(const struct stacks *stacks)
+{
+	static bool said;
+
+	if (stacks->period > 1 && !said)
+		fprintf(stderr,
+			"cuda-trace report: the host's stacks are of one in %u launches: times by "
+			"function are estimates, those of kernels are exact\n",
+			stacks->period);
+	said = true;
+}
+
+static int read_chains(struct reading *reading, const struct report_file *file)
+{
+	int any = file_chains__of_launches(file);
+	int err = any > 0 ? file_chains__open(&reading->chains, file, reading->names) : any;
+
+	if (reading->chains) {
+		reading->stacks->period = file_chains__period(reading->chains);
+		reading->stacks->nameless = file_chains__nameless(reading->chains);
+		say_estimate(reading->stacks);
+	}
+	return err;
+}
+
 int stacks__read(struct stacks *stacks, const struct report_file *file)
 {
-	struct names_of_file *names = NULL;
+	struct reading reading = {.stacks = stacks};
 	struct groups groups = {0};
 	int err;
 
 	memset(stacks, 0, sizeof(*stacks));
-	err = export_names__open(&names, file);
+	err = export_names__open(&reading.names, file);
+	if (!err)
+		err = read_chains(&reading, file);
 	if (!err && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
 		err = groups__read(&groups, file,
-				   "SELECT globalPid, deviceId, streamId, demangledName, "
-				   "end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL");
+				   reading.chains
+					   ? "SELECT globalPid, deviceId, streamId, demangledName, "
+					     "" CHAIN_OF_K " AS chain, end - start AS ns FROM "
+					     "CUPTI_ACTIVITY_KIND_KERNEL AS k"
+					   : "SELECT globalPid, deviceId, streamId, demangledName, "
+					     "end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL");
 	if (!err && child(stacks, 0, "all"))
 		err = -ENOMEM;
-	for (size_t i = 0; !err && i < groups.count; i++)
-		err = add_leaf(stacks, names, groups.list[i]);
+	if (!err)
+		err = add_all(&reading, &groups);
 	groups__free(&groups);
-	export_names__close(names);
+	file_chains__close(reading.chains);
+	export_names__close(reading.names);
 	if (err)
 		stacks__free(stacks);
 	return err;

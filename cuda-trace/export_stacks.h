@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where GPU time went, as a tree: process → device → stream → kernel, or the host's stack where
- * the recording has one. Flame graphs, folded stacks and pprof are three ways to write it.
+ * Where GPU time went, as a tree: process → the host's functions, where the recording has stacks →
+ * device → stream → kernel. Flame graphs, folded stacks and pprof are three ways to write it.
  */
 #ifndef CUDA_TRACE_EXPORT_STACKS_H
 #define CUDA_TRACE_EXPORT_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda-trace/report_file.h"
@@ -19,6 +20,7 @@ struct stacks_node {
 	/* Of leaves: what the pprof labels say. */
 	int64_t pid, device, stream;
 	bool leaf;
+	bool place; /* a GPU or a stream */
 };
 
 struct stacks {
@@ -26,6 +28,8 @@ struct stacks {
 	size_t count, room;
 	uint32_t *table; /* open addressing by parent and name: index + 1, 0 = free */
 	size_t table_room;
+	uint32_t period; /* the host's stacks are of one in so many launches; 0 = there are none */
+	uint64_t nameless; /* of their frames */
 };
 
 /* 0 or -errno, printed. */

@@ -11,7 +11,7 @@
 #include "cuda-trace/report_durations.h"
 #include "cuda-trace/report_file.h"
 
-#define GROUP_KEYS 4
+#define GROUP_KEYS 5
 
 struct group {
 	int64_t keys[GROUP_KEYS];

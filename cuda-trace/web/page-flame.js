@@ -57,6 +57,10 @@ const flame = (() => {
 		if (total > 0)
 			put(top, 0, 0);
 		box.style.height = (deepest + 1) * ROW + "px";
+		const note = data.stack_period > 1 ?
+			"Functions of the host are estimated from one in " + count(data.stack_period) + " launches; kernels are exact." : "";
+		if (note)
+			byId("flame-detail").textContent = note;
 		if (!total)
 			byId("flame-detail").textContent = "No kernels.";
 		else if (left)
