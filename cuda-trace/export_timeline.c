@@ -288,6 +288,8 @@ int export_timeline(const struct report_file *file, FILE *out)
 	int err = export_names__open(&timeline.names, file);
 
 	if (!err)
+		err = file_chains__open(&timeline.chains, file, timeline.names);
+	if (!err)
 		err = put_head(&timeline);
 	if (!err)
 		err = put_labels(&timeline);
@@ -295,6 +297,7 @@ int export_timeline(const struct report_file *file, FILE *out)
 		err = timeline__put_all_rows(&timeline);
 	if (!err)
 		err = put_losses(&timeline);
+	file_chains__close(timeline.chains);
 	export_names__close(timeline.names);
 	return err;
 }

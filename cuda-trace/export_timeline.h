@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "cuda-trace/export_chains.h"
 #include "cuda-trace/export_names.h"
 #include "cuda-trace/report_file.h"
 
@@ -17,8 +18,9 @@ struct timeline {
 	const struct report_file *file;
 	FILE *out;
 	struct names_of_file *names;
-	int64_t epoch; /* UTC ns of the file's time 0, less the base */
-	bool separate; /* a comma is due before the next event */
+	struct file_chains *chains; /* NULL = the file has no stacks of the host */
+	int64_t epoch;		    /* UTC ns of the file's time 0, less the base */
+	bool separate;		    /* a comma is due before the next event */
 	uint64_t invalid;
 };
 

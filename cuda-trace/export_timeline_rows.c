@@ -2,6 +2,7 @@
 /* The timeline's events: one function for each kind of row. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/export_timeline.h"
 #include "cuda-trace/text.h"
@@ -195,6 +196,27 @@ static bool begins_flow(const char *name)
 	       strstr(name, "DeviceSynchronize") || strstr(name, "StreamWaitEvent");
 }
 
+/* As PyTorch writes them: innermost first, parted by ";". */
+static void put_stack(struct timeline *timeline, int64_t chain)
+{
+	const char *const *frames;
+	char *text = NULL;
+	size_t count, size;
+	FILE *joined;
+
+	frames = file_chains__frames(timeline->chains, chain, &count);
+	joined = frames ? open_memstream(&text, &size) : NULL;
+	if (!joined)
+		return;
+	for (size_t i = 0; i < count; i++)
+		fprintf(joined, "%s%s", i ? ";" : "", frames[i]);
+	if (!fclose(joined)) {
+		fputs(", ", timeline->out);
+		timeline__put_string(timeline, "Call stack", text);
+	}
+	free(text);
+}
+
 static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 {
 	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
@@ -215,6 +237,8 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	if (sqlite3_column_int64(row, 6))
 		fprintf(timeline->out, ", \"result\": %lld",
 			(long long)sqlite3_column_int64(row, 6));
+	if (timeline->chains && sqlite3_column_type(row, 7) != SQLITE_NULL)
+		put_stack(timeline, sqlite3_column_int64(row, 7));
 	fputs("}}", timeline->out);
 	if (begins_flow(name))
 		timeline__put_flow(timeline, true, timeline__flow_id(timeline, global, correlation),
@@ -279,10 +303,10 @@ int timeline__put_all_rows(struct timeline *timeline)
 			     "blockX, blockY, blockZ, %s, %s, graphNodeId",
 		 gpus ? "(SELECT smCount FROM TARGET_INFO_GPU WHERE id = deviceId LIMIT 1)" : "0",
 		 graphs ? "graphId" : "0");
-	err = timeline__put_rows(
-		timeline, "CUPTI_ACTIVITY_KIND_RUNTIME",
-		"start, end, eventClass, globalTid, correlationId, nameId, returnValue", "",
-		put_call);
+	err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME",
+				 "start, end, eventClass, globalTid, correlationId, nameId, "
+				 "returnValue, callchainId",
+				 "", put_call);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_KERNEL", kernel, "",
 					 put_kernel);
