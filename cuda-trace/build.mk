@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TOOL := $(B)/cuda-trace
 TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard cuda-trace/*.c))
-TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c 2>/dev/null) -lelf -lz -lstdc++ -lpthread
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c 2>/dev/null) -lelf -lz -lstdc++ -lpthread -lm
 # top and metrics
 TOOL_LIBS += $(shell $(PKG_CONFIG) --libs libmicrohttpd yaml-0.1 ncursesw 2>/dev/null) -lcrypt
 ALL += $(TOOL)

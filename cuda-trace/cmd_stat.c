@@ -51,10 +51,11 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
-						     options_kernels, options_output,
-						     options_limits, rows, NULL},
+						     options_sampling, options_kernels,
+						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"
+		    "  cuda-trace stat -a -d 1h --sample 10ms/1s\n"
 		    "  cuda-trace stat --json -o out.json -- ./saxpy\n",
 };
 
@@ -62,6 +63,7 @@ struct stat {
 	struct stat_options options;
 	struct pattern *pattern;
 	struct stat_table table;
+	struct overhead *overhead;
 	FILE *output;
 	uint64_t started;      /* ns */
 	uint64_t first_record; /* ns, when the first one came; 0 = none did */
@@ -88,6 +90,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	if (!stat->first_record)
 		stat->first_record = now_ns();
+	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
+		overhead__launch(stat->overhead, (const struct cuda_launch *)record);
 	stat_table__record(&stat->table, process, record);
 }
 
@@ -107,10 +111,19 @@ static int on_start(void *context, FILE *output)
 	return EXIT_OK;
 }
 
+static bool on_tick(void *context, struct session *session)
+{
+	struct stat *stat = context;
+
+	overhead__tick(stat->overhead, session);
+	return false;
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct stat *stat = context;
 	struct session_lost_counts lost;
+	struct overhead_finding overhead;
 	struct stat_report report = {
 		.table = &stat->table,
 		.lost = &lost,
@@ -119,6 +132,7 @@ static void on_finish(void *context, struct session *session)
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
 		.most_kernels =
 			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
+		.overhead = overhead__finding(stat->overhead, &overhead) ? &overhead : NULL,
 	};
 
 	session__lost(session, &lost);
@@ -146,6 +160,7 @@ int cmd_stat(int argc, char **argv)
 		.sink = &sink,
 		.context = &stat,
 		.start = on_start,
+		.tick = on_tick,
 		.finish = on_finish,
 	};
 	int status;
@@ -165,11 +180,17 @@ int cmd_stat(int argc, char **argv)
 		watch.groups |= 1u << CUDA_GROUP_API_ERROR;
 	if (stat.options.graph_nodes)
 		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
+	status = sample__choose(&usage, &stat.options.shared, watch.groups, &watch.sample);
+	if (status)
+		return status;
 	stat.pattern = pattern__new(stat.options.shared.kernel);
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
+	stat.table.sampled = watch.sample.on_ms != 0;
+	stat.overhead = overhead__new(&watch.sample);
 	status = watch__run(&watch);
+	overhead__free(stat.overhead);
 	stat_table__free(&stat.table);
 	pattern__free(stat.pattern);
 	return status;

@@ -72,7 +72,9 @@ struct options {
 	const char *source; /* auto, cupti or driver; NULL = auto */
 	bool runtime;	    /* runtime-API launch calls, too */
 	bool verbose;
-	char **program; /* NULL = none */
+	const char *sample;	  /* ON/PERIOD, NULL = all the time */
+	const char *max_overhead; /* a percentage, NULL = none */
+	char **program;		  /* NULL = none */
 };
 
 #define OPTIONS_INIT      \
@@ -86,6 +88,7 @@ extern const struct option_row options_kernels[];
 extern const struct option_row options_output[];
 extern const struct option_row options_limits[];
 extern const struct option_row options_source[];
+extern const struct option_row options_sampling[];
 
 /*
  * Takes the operands (PROGRAM ARGS) and checks that exactly one kind of target was named.

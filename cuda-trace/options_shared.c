@@ -56,6 +56,19 @@ const struct option_row options_source[] = {
 	{},
 };
 
+const struct option_row options_sampling[] = {
+	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
+	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
+	 "all "
+	 "the time,\nGPU times are estimates with their error",
+	 AT(sample)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "the same, with windows so long that they make\nlaunches slower by PERCENT of the time at "
+	 "most",
+	 AT(max_overhead)},
+	{},
+};
+
 const struct option_row options_limits[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "When to stop (Ctrl-C always does)", 0},
 	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",

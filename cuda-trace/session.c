@@ -21,6 +21,7 @@
 #include "cuda-trace/intake.h"
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/selftest.h"
+#include "cuda-trace/switches.h"
 #include "cuda-trace/targets.h"
 #include "cuda-trace/tree.h"
 
@@ -38,6 +39,7 @@ struct session {
 	struct stream_bpf *skeleton;
 	struct ring_buffer *ring;
 	struct attachments *attachments;
+	struct switches *switches; /* NULL = nothing is sampled */
 	struct targets *targets;
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = guests only */
@@ -196,7 +198,11 @@ struct session *session__open(const struct session_options *options, const struc
 		attachments__new(session->skeleton->obj, options->groups, options->verbose);
 	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
 					 session, NULL);
-	if (!session->attachments || !session->ring) {
+	if (options->sample_on_ms)
+		session->switches = switches__new(session->skeleton->obj, options->sample_on_ms,
+						  options->sample_every_ms);
+	if (!session->attachments || !session->ring ||
+	    (options->sample_on_ms && !session->switches)) {
 		fprintf(stderr, "cuda-trace: cannot open the ring buffer: %s\n", strerror(errno));
 		goto failed;
 	}
@@ -217,6 +223,9 @@ static void watch_file(void *context, const char *path)
 
 	if (session->options.source == SESSION_DRIVER)
 		return;
+	if (session->switches && switches__add_file(session->switches, path))
+		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
+				"the GPU from its processes\n");
 	if (!attachments__add_file(session->attachments, path) && session->file_found)
 		session->file_found(session->file_context, path);
 }
@@ -340,6 +349,11 @@ static int look(struct session *session, int timeout_ms)
 	if (n != -EAGAIN && session->turn < LONGEST_TURN)
 		ring_buffer__consume(session->ring);
 	return 0;
+}
+
+int session__set_window(struct session *session, uint32_t on_ms)
+{
+	return session->switches ? switches__set_window(session->switches, on_ms) : -EINVAL;
 }
 
 void session__say_hello(struct session *session)
@@ -485,6 +499,7 @@ void session__close(struct session *session)
 	/* The kernel waits some 100 ms for each probe: first what costs the programs something. */
 	if (session->attachments)
 		attachments__drop_batches(session->attachments);
+	switches__free(session->switches);
 	attachments__free(session->attachments);
 	driver_source__free(session->driver);
 	ring_buffer__free(session->ring);

@@ -70,9 +70,10 @@ struct session_options {
 	const char *cgroup; /* path below /sys/fs/cgroup or absolute; NULL = any */
 	const char *guest;  /* library file to watch beside those found; NULL = the installed one */
 	enum session_source source;
-	uint32_t ring_mib; /* 0 = default */
-	bool stacks;	   /* session__take_stacks() will be called */
-	bool verbose;	   /* say what is attached; libbpf's messages too */
+	uint32_t ring_mib;			/* 0 = default */
+	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
+	bool stacks;				/* session__take_stacks() will be called */
+	bool verbose;				/* say what is attached; libbpf's messages too */
 };
 
 /* Errors are printed on stderr (one line with the remedy); NULL then. */
@@ -103,6 +104,8 @@ int session__poll(struct session *session, int timeout_ms);
 void session__finish(struct session *session);
 /* Asks the guests to tell names and states again. Done by session__poll() where it is missed. */
 void session__say_hello(struct session *session);
+/* The sampling window from now on; 0 or -errno. */
+int session__set_window(struct session *session, uint32_t on_ms);
 /* Processes that sent something and have not ended. */
 unsigned int session__running(const struct session *session);
 void session__each_process(struct session *session,

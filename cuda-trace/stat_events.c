@@ -51,6 +51,19 @@ static struct stat_copy *copy_line(struct stat_events *events, uint8_t kind, uin
 	return &events->copies[STAT_MOST_COPIES - 1];
 }
 
+int stat_events__copy_line(struct stat_events *events, const struct cuda_record *record)
+{
+	const struct cuda_memcpy *copy = (const void *)record;
+	const struct cuda_memset *set = (const void *)record;
+
+	if (record->kind == CUDA_RECORD_MEMCPY)
+		return copy_line(events, copy->copy_kind, copy->src_kind, copy->dst_kind) -
+		       events->copies;
+	if (record->kind == CUDA_RECORD_MEMSET)
+		return copy_line(events, 255, 0, set->memory_kind) - events->copies;
+	return -1;
+}
+
 static void add_memcpy(struct stat_events *events, const struct process *process,
 		       const struct cuda_memcpy *copy)
 {
@@ -271,6 +284,10 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 
 		stat_span__merge(&line->span, &copy->span);
 		line->bytes += copy->bytes;
+		line->sampled += copy->sampled;
+		line->count_error2 += copy->count_error2;
+		line->bytes_error2 += copy->bytes_error2;
+		line->ns_error2 += copy->ns_error2;
 	}
 	for (int i = 0; i < STAT_SYNC_TYPES; i++)
 		stat_span__merge(&sum->syncs[i], &of->syncs[i]);

@@ -28,6 +28,9 @@ struct stat_copy {
 	uint8_t to;
 	uint64_t bytes;
 	struct stat_span span;
+	/* With --sample all of the above but min_ns and max_ns are estimates. */
+	uint64_t sampled; /* copies that came */
+	double count_error2, bytes_error2, ns_error2;
 };
 
 struct stat_memory {
@@ -96,6 +99,8 @@ void stat_heap__free(struct stat_heap *heap);
 /* True: the record was one of these. */
 bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 			 const struct process *process, const struct cuda_record *record);
+/* Which line of `copies` a copy or memset belongs to; -1 = other records. */
+int stat_events__copy_line(struct stat_events *events, const struct cuda_record *record);
 /* Adds those of a process that ends to the sum. */
 void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct process *process);
 /* The process's memory by device and kind; how many. */

@@ -5,6 +5,7 @@
 #include "cuda-trace/stat_report.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/cgroup.h"
@@ -44,7 +45,16 @@ static struct json_object *triple(const uint32_t values[3])
 	return array;
 }
 
-static void put_sums(struct json_object *object, const struct stat_sums *sums)
+static void put_estimates(struct json_object *object, const struct stat_sums *sums)
+{
+	put_number(object, "gpu_ns_error", sqrt(sums->gpu_error2));
+	put_number(object, "sampled_kernels", sums->sampled_kernels);
+	put_number(object, "unsampled_launches", sums->unsampled_launches);
+	/* What no window saw has not come; whether it ended nobody knows. */
+	json_object_object_add(object, "unfinished", NULL);
+}
+
+static void put_sums(struct json_object *object, const struct stat_sums *sums, bool estimated)
 {
 	put_number(object, "launches", sums->launches);
 	put_number(object, "launch_errors", sums->launch_errors);
@@ -61,6 +71,9 @@ static void put_sums(struct json_object *object, const struct stat_sums *sums)
 	put_number(object, "syncs", sums->syncs);
 	put_number(object, "sync_ns", sums->sync_ns);
 	put_number(object, "api_errors", sums->api_errors);
+	json_object_object_add(object, "estimated", json_object_new_boolean(estimated));
+	if (estimated)
+		put_estimates(object, sums);
 }
 
 static struct json_object *kernels(const struct stat_table *table)
@@ -87,6 +100,12 @@ static struct json_object *kernels(const struct stat_table *table)
 		json_object_object_add(object, "block",
 				       kernel->count ? triple(kernel->block) : NULL);
 		json_object_object_add(object, "varies", json_object_new_boolean(kernel->varies));
+		json_object_object_add(object, "estimated",
+				       json_object_new_boolean(table->sampled));
+		if (table->sampled) {
+			put_number(object, "total_ns_error", sqrt(kernel->error2));
+			put_number(object, "sampled", kernel->sampled);
+		}
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -126,7 +145,7 @@ static struct json_object *processes(const struct stat_table *table)
 		put_number(object, "uid", process->uid);
 		stat_json__put_text(object, "cgroup", process->cgroup);
 		stat_json__put_text(object, "container", container);
-		put_sums(object, &process->sums);
+		put_sums(object, &process->sums, table->sampled);
 		put_guest(object, &process->status);
 		stat_json__put_text(object, "source", process->source);
 		json_object_object_add(object, "exit_status",
@@ -149,8 +168,10 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 				       ? NULL
 				       : json_object_new_double(report->first_record_ns / 1e6));
 	stat_json__put_text(object, "source", stat_report__source(report));
-	put_sums(totals, &report->table->totals);
+	put_sums(totals, &report->table->totals, report->table->sampled);
 	json_object_object_add(object, "totals", totals);
+	if (report->table->sampled)
+		json_object_object_add(object, "sample", stat_report__json_sample(report));
 	json_object_object_add(object, "kernels", kernels(report->table));
 	stat_json__put_events(object, report->table);
 	json_object_object_add(object, "processes", processes(report->table));

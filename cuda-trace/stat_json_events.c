@@ -5,6 +5,7 @@
 #include "cuda-trace/stat_json.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include "cuda-trace/results.h"
 #include "cuda-trace/stat_advice.h"
 
@@ -25,7 +26,15 @@ static struct json_object *span(const struct stat_span *of)
 	return object;
 }
 
-static struct json_object *copies(const struct stat_events *events)
+static void put_errors_of(struct json_object *object, const struct stat_copy *copy)
+{
+	put_number(object, "count_error", sqrt(copy->count_error2));
+	put_number(object, "bytes_error", sqrt(copy->bytes_error2));
+	put_number(object, "total_ns_error", sqrt(copy->ns_error2));
+	put_number(object, "sampled", copy->sampled);
+}
+
+static struct json_object *copies(const struct stat_events *events, bool estimated)
 {
 	struct json_object *array = json_object_new_array();
 
@@ -43,6 +52,9 @@ static struct json_object *copies(const struct stat_events *events)
 			copy->span.total_ns
 				? json_object_new_double(copy->bytes * 1e9 / copy->span.total_ns)
 				: NULL);
+		json_object_object_add(object, "estimated", json_object_new_boolean(estimated));
+		if (estimated)
+			put_errors_of(object, copy);
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -155,7 +167,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_table *
 					       span(&events->overhead[i]));
 	for (int i = 0; i < count; i++)
 		json_object_array_add(advice, json_object_new_string(lines[i]));
-	json_object_object_add(object, "copies", copies(events));
+	json_object_object_add(object, "copies", copies(events, table->sampled));
 	json_object_object_add(object, "memory", memory(table));
 	json_object_object_add(object, "syncs", syncs(events));
 	json_object_object_add(object, "graphs", span(&events->graphs));
@@ -163,6 +175,6 @@ void stat_json__put_events(struct json_object *object, const struct stat_table *
 	json_object_object_add(object, "ranges", ranges(events));
 	json_object_object_add(object, "unified", unified);
 	json_object_object_add(object, "overhead", overhead);
-	json_object_object_add(object, "time", time_went(&table->time));
+	json_object_object_add(object, "time", table->sampled ? NULL : time_went(&table->time));
 	json_object_object_add(object, "advice", advice);
 }

@@ -6,18 +6,23 @@
 #define CUDA_TRACE_STAT_REPORT_H
 
 #include <stdio.h>
+#include "cuda-trace/overhead.h"
 #include "cuda-trace/session.h"
 #include "cuda-trace/stat_table.h"
 
 struct stat_report {
 	const struct stat_table *table; /* sorted */
 	const struct session_lost_counts *lost;
-	uint64_t duration_ns;	 /* that was watched */
-	int64_t first_record_ns; /* from the start of watching; -1 = none came */
-	uint64_t most_kernels;	 /* lines of text, of processes, too */
+	uint64_t duration_ns;			 /* that was watched */
+	int64_t first_record_ns;		 /* from the start of watching; -1 = none came */
+	uint64_t most_kernels;			 /* lines of text, of processes, too */
+	const struct overhead_finding *overhead; /* NULL = no --max-overhead */
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);
+/* The same: how the sample was taken and what it says not. */
+void stat_report__text_sample(FILE *file, const struct stat_report *report);
+struct json_object *stat_report__json_sample(const struct stat_report *report);
 /* Of it: all but kernels, processes and totals. */
 void stat_report__text_events(FILE *file, const struct stat_report *report);
 void stat_report__json(FILE *file, const struct stat_report *report);

@@ -25,6 +25,7 @@ struct by_id {
 	uint32_t id;
 	bool used;
 	struct stat_kernel sums; /* without its name */
+	struct stat_sampled *sampled;
 };
 
 struct tally {
@@ -37,7 +38,8 @@ struct tally {
 	char cgroup[256];
 	struct stat_events events;
 	struct stat_heap *heap;
-	struct stat_time *time; /* NULL = not mapped */
+	struct stat_time *time;	    /* NULL = not mapped */
+	struct stat_sample *sample; /* NULL = all records come */
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
@@ -74,7 +76,9 @@ void stat_table__start(struct stat_table *table, struct process *process)
 	tally->mask = 63;
 	tally->slots = calloc(tally->mask + 1, sizeof(*tally->slots));
 	tally->heap = stat_heap__new();
-	if (table->timed < MOST_TIMED) {
+	if (table->sampled)
+		tally->sample = stat_sample__new();
+	else if (table->timed < MOST_TIMED) {
 		tally->time = stat_time__new();
 		table->timed += !!tally->time;
 	}
@@ -110,38 +114,42 @@ static bool grow(struct tally *tally)
 	return true;
 }
 
-static struct stat_kernel *slot_of(struct tally *tally, uint32_t id)
+static struct by_id *slot_of(struct tally *tally, uint32_t id)
 {
 	struct by_id *slot;
 
 	if (!tally->slots)
-		return &tally->rest.sums;
+		return &tally->rest;
 	slot = find(tally, id);
 	if (slot->used)
-		return &slot->sums;
+		return slot;
 	if (tally->used == MOST_IDS)
-		return &tally->rest.sums;
+		return &tally->rest;
 	if (tally->used * 2 > tally->mask) {
 		if (!grow(tally))
-			return &tally->rest.sums;
+			return &tally->rest;
 		slot = find(tally, id);
 	}
 	slot->used = true;
 	slot->id = id;
 	tally->used++;
-	return &slot->sums;
+	return slot;
 }
 
-static void add_kernel(struct stat_table *table, struct tally *tally,
+static void add_kernel(struct stat_table *table, struct tally *tally, const struct process *process,
 		       const struct cuda_kernel *kernel)
 {
 	/* A record that ends before it starts has no duration; the guest counts such as invalid. */
 	uint64_t ns = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
 	struct stat_kernel *sums;
+	struct by_id *slot;
 
 	if (ns < table->min_duration)
 		return;
-	sums = slot_of(tally, kernel->name);
+	slot = slot_of(tally, kernel->name);
+	sums = &slot->sums;
+	if (tally->sample)
+		stat_sample__kernel(tally->sample, process, &slot->sampled, kernel);
 	tally->graph_kernels += !!kernel->graph;
 	if (!sums->count) {
 		sums->min_ns = ns;
@@ -198,6 +206,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 	struct tally *tally = process->data;
 	const struct cuda_launch *launch = (const struct cuda_launch *)record;
 	struct stat_kernel *sums;
+	int line;
 
 	if (!tally)
 		return;
@@ -205,13 +214,13 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		map_time(tally->time, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
-		add_kernel(table, tally, (const struct cuda_kernel *)record);
+		add_kernel(table, tally, process, (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_LAUNCH:
 		/* The driver's launch below it counts, or its error: see stat_events.c. */
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
-		sums = slot_of(tally, launch->name);
+		sums = &slot_of(tally, launch->name)->sums;
 		sums->launches++;
 		sums->launch_errors += !!launch->result;
 		break;
@@ -220,6 +229,9 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		break;
 	default:
 		stat_events__record(&tally->events, tally->heap, process, record);
+		line = tally->sample ? stat_events__copy_line(&tally->events, record) : -1;
+		if (line >= 0)
+			stat_sample__copy(tally->sample, process, line, record);
 	}
 }
 
@@ -292,6 +304,9 @@ static void merge(struct stat_kernel *to, const struct stat_kernel *from)
 	to->launch_errors += from->launch_errors;
 	to->count += from->count;
 	to->total_ns += from->total_ns;
+	to->sampled += from->sampled;
+	to->unsampled += from->unsampled;
+	to->error2 += from->error2;
 	if (from->count && from->min_ns < to->min_ns)
 		to->min_ns = from->min_ns;
 	if (from->max_ns > to->max_ns)
@@ -299,21 +314,26 @@ static void merge(struct stat_kernel *to, const struct stat_kernel *from)
 }
 
 static void take_slot(struct stat_table *table, struct stat_sums *sums, const char *name,
-		      const struct stat_kernel *from)
+		      const struct tally *tally, const struct by_id *slot)
 {
-	struct stat_kernel *line;
+	struct stat_kernel from = slot->sums, *line;
 
-	if (!from->launches && !from->count)
+	if (!from.launches && !from.count)
 		return;
 	if (!pattern__matches(table->pattern, name))
 		return;
-	sums->launches += from->launches;
-	sums->launch_errors += from->launch_errors;
-	sums->kernels += from->count;
-	sums->gpu_ns += from->total_ns;
+	if (tally->sample)
+		stat_sample__estimate(tally->sample, slot->sampled, tally->graph_launches, &from);
+	sums->launches += from.launches;
+	sums->launch_errors += from.launch_errors;
+	sums->kernels += from.count + from.unsampled;
+	sums->gpu_ns += from.total_ns;
+	sums->sampled_kernels += from.sampled;
+	sums->unsampled_launches += from.unsampled;
+	sums->gpu_error2 += from.error2;
 	line = line_of(table, *name ? name : "[no name]");
 	if (line)
-		merge(line, from);
+		merge(line, &from);
 }
 
 static void add_sums(struct stat_sums *to, const struct stat_sums *from)
@@ -325,6 +345,9 @@ static void add_sums(struct stat_sums *to, const struct stat_sums *from)
 	to->kernels += from->kernels;
 	to->graph_kernels += from->graph_kernels;
 	to->gpu_ns += from->gpu_ns;
+	to->sampled_kernels += from->sampled_kernels;
+	to->unsampled_launches += from->unsampled_launches;
+	to->gpu_error2 += from->gpu_error2;
 	to->memcpys += from->memcpys;
 	to->memcpy_bytes += from->memcpy_bytes;
 	to->memsets += from->memsets;
@@ -396,9 +419,22 @@ static void keep_process(struct stat_table *table, const struct process *process
 	kept->sums = *sums;
 	kept->status = process->status;
 	kept->source = process__source(process);
+	stat_sample__windows(process, &kept->windows);
 	kept->exit_status = process->exit_status;
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));
 	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
+}
+
+static void free_tally(struct tally *tally)
+{
+	for (uint32_t i = 0; tally->slots && i <= tally->mask; i++)
+		free(tally->slots[i].sampled);
+	free(tally->rest.sampled);
+	stat_sample__free(tally->sample);
+	stat_time__free(tally->time);
+	stat_heap__free(tally->heap);
+	free(tally->slots);
+	free(tally);
 }
 
 void stat_table__end(struct stat_table *table, struct process *process)
@@ -408,11 +444,17 @@ void stat_table__end(struct stat_table *table, struct process *process)
 
 	if (!tally)
 		return;
+	if (process->source == EVENT_SOURCE_DRIVER) {
+		stat_sample__free(tally->sample);
+		tally->sample = NULL;
+	}
 	for (uint32_t i = 0; tally->slots && i <= tally->mask; i++)
 		if (tally->slots[i].used)
 			take_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
-				  &tally->slots[i].sums);
-	take_slot(table, &sums, others, &tally->rest.sums);
+				  tally, &tally->slots[i]);
+	take_slot(table, &sums, others, tally, &tally->rest);
+	if (tally->sample)
+		stat_sample__estimate_copies(tally->sample, process, &tally->events);
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_kernels = tally->graph_kernels;
 	take_events(&sums, &tally->events);
@@ -427,11 +469,10 @@ void stat_table__end(struct stat_table *table, struct process *process)
 		table->timed--;
 	}
 	add_sums(&table->totals, &sums);
+	if (tally->sample)
+		stat_sample__add_windows(process, &table->windows);
 	keep_process(table, process, tally, &sums);
-	stat_time__free(tally->time);
-	stat_heap__free(tally->heap);
-	free(tally->slots);
-	free(tally);
+	free_tally(tally);
 	process->data = NULL;
 }
 

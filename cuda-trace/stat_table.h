@@ -9,6 +9,7 @@
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/process.h"
 #include "cuda-trace/stat_events.h"
+#include "cuda-trace/stat_sample.h"
 #include "cuda-trace/stat_time.h"
 
 struct stat_sums {
@@ -19,6 +20,10 @@ struct stat_sums {
 	uint64_t kernels;
 	uint64_t graph_kernels; /* of these: from graphs */
 	uint64_t gpu_ns;
+	/* With --sample the two above are estimates. */
+	uint64_t sampled_kernels;    /* that came */
+	uint64_t unsampled_launches; /* of kernels of which none came: not in gpu_ns */
+	double gpu_error2;
 	uint64_t memcpys;
 	uint64_t memcpy_bytes;
 	uint64_t memsets;
@@ -38,7 +43,11 @@ struct stat_kernel {
 	uint64_t total_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
-	uint32_t grid[3]; /* of the first one */
+	/* With --sample count and total_ns are estimates. */
+	uint64_t sampled;   /* that came */
+	uint64_t unsampled; /* launches, if none came */
+	double error2;	    /* square of total_ns's error */
+	uint32_t grid[3];   /* of the first one */
 	uint32_t block[3];
 	bool varies; /* others had another grid or block */
 };
@@ -51,12 +60,15 @@ struct stat_process {
 	struct stat_sums sums;
 	struct cuda_status status;
 	const char *source;
+	struct stat_windows windows;
 	int exit_status; /* -1 = lives, or not known */
 };
 
 struct stat_table {
 	struct pattern *pattern; /* which kernels count */
 	uint64_t min_duration;
+	bool sampled;		     /* records come of windows only */
+	struct stat_windows windows; /* of all processes */
 	struct stat_sums totals;
 	struct stat_kernel *kernels;
 	uint32_t kernel_count;

@@ -5,6 +5,7 @@
 #include "cuda-trace/stat_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include "cuda-trace/losses.h"
 #include "cuda-trace/states.h"
 #include "cuda-trace/text.h"
@@ -13,11 +14,18 @@
 static void put_kernels(FILE *file, const struct stat_report *report)
 {
 	static const struct column columns[] = {
-		{"share", "SHARE", 6, 0},	{"total", "TOTAL", 8, 0},
-		{"count", "COUNT", 11, 0},	{"mean", "MEAN", 8, 0},
-		{"min", "MIN", 8, 0},		{"max", "MAX", 8, 0},
-		{"grid", "GRID", 13, 0},	{"block", "BLOCK", 10, 0},
-		{"varies", "", 1, COLUMN_LEFT}, {"kernel", "KERNEL", 0, COLUMN_LEFT},
+		{"share", "SHARE", 6, 0},
+		{"total", "TOTAL", 8, 0},
+		{"error", "+-", 8, COLUMN_WIDE},
+		{"sampled", "SAMPLED", 9, COLUMN_WIDE},
+		{"count", "COUNT", 11, 0},
+		{"mean", "MEAN", 8, 0},
+		{"min", "MIN", 8, 0},
+		{"max", "MAX", 8, 0},
+		{"grid", "GRID", 13, 0},
+		{"block", "BLOCK", 10, 0},
+		{"varies", "", 1, COLUMN_LEFT},
+		{"kernel", "KERNEL", 0, COLUMN_LEFT},
 	};
 	const struct stat_table *table = report->table;
 	struct writer writer = {
@@ -25,6 +33,7 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 		.columns = columns,
 		.count = sizeof(columns) / sizeof(columns[0]),
 		.indent = 1,
+		.wide = table->sampled,
 	};
 	uint32_t shown = 0;
 
@@ -33,20 +42,23 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 		struct cell cells[sizeof(columns) / sizeof(columns[0])] = {};
 
 		if (!shown)
-			fprintf(file, "Kernels by GPU time\n");
+			fprintf(file, table->sampled ? "Kernels by GPU time, estimated\n"
+						     : "Kernels by GPU time\n");
 		if (kernel->count) {
 			cells[0] = cell_share((double)kernel->total_ns /
 					      (table->totals.gpu_ns ? table->totals.gpu_ns : 1));
 			cells[1] = cell_ns(kernel->total_ns);
-			cells[3] = cell_ns(kernel->total_ns / kernel->count);
-			cells[4] = cell_ns(kernel->min_ns);
-			cells[5] = cell_ns(kernel->max_ns);
-			cells[6] = cell_triple(kernel->grid);
-			cells[7] = cell_triple(kernel->block);
+			cells[2] = cell_ns(sqrt(kernel->error2));
+			cells[3] = cell_count(kernel->sampled);
+			cells[5] = cell_ns(kernel->total_ns / kernel->count);
+			cells[6] = cell_ns(kernel->min_ns);
+			cells[7] = cell_ns(kernel->max_ns);
+			cells[8] = cell_triple(kernel->grid);
+			cells[9] = cell_triple(kernel->block);
 		}
-		cells[2] = cell_count(kernel->count ? kernel->count : kernel->launches);
-		cells[8] = cell_text(kernel->varies ? "+" : " ");
-		cells[9] = cell_text(kernel->name);
+		cells[4] = cell_count(kernel->count ? kernel->count : kernel->launches);
+		cells[10] = cell_text(kernel->varies ? "+" : " ");
+		cells[11] = cell_text(kernel->name);
 		writer__row(&writer, cells);
 	}
 	if (shown < table->kernel_count)
@@ -106,11 +118,18 @@ static void put_totals(FILE *file, const struct stat_report *report)
 	uint64_t unfinished = stat_report__unfinished(totals);
 
 	fprintf(file,
-		"\n%s launches (%s failed), %s graph launches, %s kernels; %s of GPU time in %s\n",
+		report->table->sampled ? "\n%s launches (%s failed), %s graph launches, %s "
+					 "kernels; about %s of GPU "
+					 "time in %s\n"
+				       : "\n%s launches (%s failed), %s graph launches, %s "
+					 "kernels; %s of GPU time "
+					 "in %s\n",
 		text__count(launches, totals->launches), text__count(errors, totals->launch_errors),
 		text__count(graphs, totals->graph_launches), text__count(kernels, totals->kernels),
 		text__ns(gpu, totals->gpu_ns), text__ns(watched, report->duration_ns));
-	if (unfinished)
+	if (report->table->sampled)
+		stat_report__text_sample(file, report);
+	else if (unfinished)
 		fprintf(file, "%s launches had no finished kernel by the end\n",
 			text__count(open, unfinished));
 }

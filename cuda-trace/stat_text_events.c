@@ -30,7 +30,7 @@ static struct cell timed(const struct stat_span *span, uint64_t ns)
 	return span->total_ns ? cell_ns(ns) : (struct cell){};
 }
 
-static void put_copies(FILE *file, const struct stat_events *events)
+static void put_copies(FILE *file, const struct stat_events *events, bool sampled)
 {
 	static const struct column columns[] = {
 		{"direction", "DIRECTION", 9, COLUMN_LEFT},
@@ -52,7 +52,7 @@ static void put_copies(FILE *file, const struct stat_events *events)
 		char bytes[24], rate[32] = "-";
 
 		if (!i)
-			fprintf(file, "\nCopies\n");
+			fprintf(file, sampled ? "\nCopies, estimated\n" : "\nCopies\n");
 		if (span->total_ns)
 			snprintf(rate, sizeof(rate), "%.2f GB/s",
 				 (double)copy->bytes / span->total_ns);
@@ -198,7 +198,7 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 	const char *names[STAT_MOST_RANGES];
 	struct stat_span spans[STAT_MOST_RANGES];
 
-	put_copies(file, events);
+	put_copies(file, events, report->table->sampled);
 	put_memory(file, report);
 	for (int i = 0; i < STAT_SYNC_TYPES; i++)
 		names[i] = stat_events__sync_key(i);

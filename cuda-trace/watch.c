@@ -99,7 +99,9 @@ static int open_session(struct run *run)
 {
 	const struct options *options = run->watch->options;
 	struct session_options wanted = {
-		.groups = run->watch->groups,
+		.groups = sample__groups(&run->watch->sample, run->watch->groups),
+		.sample_on_ms = run->watch->sample.on_ms,
+		.sample_every_ms = run->watch->sample.every_ms,
 		.pid = run->program_runs ? (uint32_t)run->runner.pid : options->pid,
 		.comm = options->comm,
 		.uid = options->uid,

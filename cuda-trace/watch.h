@@ -8,14 +8,16 @@
 
 #include <stdio.h>
 #include "cuda-trace/options.h"
+#include "cuda-trace/sample.h"
 #include "cuda-trace/session.h"
 
 struct watch {
 	const char *command;
 	const struct options *options;
 	uint32_t groups;
-	bool sources; /* --source counts; else only guests are listened to */
-	bool stacks;  /* session__take_stacks() will be called */
+	bool sources;	      /* --source counts; else only guests are listened to */
+	bool stacks;	      /* session__take_stacks() will be called */
+	struct sample sample; /* .on_ms 0 = groups as they are, all the time */
 	const struct sink *sink;
 	void *context;
 	/* The output is open, nothing has come yet. May be NULL; non-zero = exit status. */

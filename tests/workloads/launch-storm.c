@@ -16,11 +16,12 @@ static const char help[] =
 	"  -p, --pause US     rest that long after each launch\n"
 	"  -g, --graphs N     every N-th launch is that of a graph of 4 kernels\n"
 	"  -b, --batch N      synchronise after every N launches (0: only at the end)\n"
+	"  -v, --vary N       grids of 1 to N blocks of 1000 threads, as if at random (1 thread)\n"
 	"  -r, --report MS    print a line every MS milliseconds: time, launches, ns of a launch\n"
 	"  -w, --wait         wait for a line on stdin between start-up and the first launch\n";
 
 static struct {
-	uint64_t launches, threads, seconds, pause, graphs, batch, report;
+	uint64_t launches, threads, seconds, pause, graphs, batch, report, vary;
 	bool wait;
 } settings = {.launches = 100000, .threads = 1};
 
@@ -61,11 +62,21 @@ static void make_graph(void)
 	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
 }
 
+static void launch_varied(uint64_t number, CUstream stream)
+{
+	unsigned int grid = 1 + (number * 2654435761U >> 8) % settings.vary;
+
+	program__check(cuLaunchKernel(empty, grid, 1, 1, 1000, 1, 1, 0, stream, NULL, NULL),
+		       "cuLaunchKernel");
+}
+
 static void launch_once(uint64_t number, CUstream stream)
 {
 	if (settings.graphs && number % settings.graphs == settings.graphs - 1)
 		program__check(counted__graph_launch(graph, stream, GRAPH_KERNELS, 0, 0, 0),
 			       "cuGraphLaunch");
+	else if (settings.vary)
+		launch_varied(number, stream);
 	else
 		program__check(cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
 			       "cuLaunchKernel");
@@ -144,19 +155,25 @@ static void report(const struct worker *workers)
 static int parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"launches", 1, NULL, 'l'}, {"threads", 1, NULL, 't'},
-		{"seconds", 1, NULL, 's'},  {"pause", 1, NULL, 'p'},
-		{"graphs", 1, NULL, 'g'},   {"batch", 1, NULL, 'b'},
-		{"report", 1, NULL, 'r'},   {"wait", 0, NULL, 'w'},
-		{"help", 0, NULL, 'h'},	    {0},
+		{"launches", 1, NULL, 'l'},
+		{"threads", 1, NULL, 't'},
+		{"seconds", 1, NULL, 's'},
+		{"pause", 1, NULL, 'p'},
+		{"graphs", 1, NULL, 'g'},
+		{"batch", 1, NULL, 'b'},
+		{"report", 1, NULL, 'r'},
+		{"wait", 0, NULL, 'w'},
+		{"vary", 1, NULL, 'v'},
+		{"help", 0, NULL, 'h'},
+		{0},
 	};
 	uint64_t *const numbers[] = {
 		['n'] = &settings.launches, ['t'] = &settings.threads, ['s'] = &settings.seconds,
 		['p'] = &settings.pause,    ['g'] = &settings.graphs,  ['b'] = &settings.batch,
-		['r'] = &settings.report};
+		['r'] = &settings.report,   ['v'] = &settings.vary};
 	int option, row;
 
-	while ((option = getopt_long(argc, argv, "n:t:s:p:g:b:r:wh", options, &row)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:t:s:p:g:b:r:v:wh", options, &row)) != -1) {
 		if (option == 'h' || option == '?') {
 			fputs(help, option == 'h' ? stdout : stderr);
 			return option == 'h' ? 0 : 2;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The switches of a sampling cycle: probes that are attached to for their semaphores alone. Called
+ * by the session; one thread.
+ */
+#ifndef CUDA_TRACE_SWITCHES_H
+#define CUDA_TRACE_SWITCHES_H
+
+#include <stdint.h>
+
+struct bpf_object;
+struct switches;
+
+struct switches *switches__new(struct bpf_object *object, uint32_t on_ms, uint32_t every_ms);
+void switches__free(struct switches *switches);
+/* Before the batches of that file, or they would begin with another cycle. 0 or -errno. */
+int switches__add_file(struct switches *switches, const char *path);
+/* Another window, the same period; the guests follow within 100 ms. 0 or -errno. */
+int switches__set_window(struct switches *switches, uint32_t on_ms);
+
+#endif
