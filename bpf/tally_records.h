@@ -329,13 +329,13 @@ static __always_inline void add_record(__u32 lane, __u32 slot, __u32 offset, __u
 	if (group == CUDA_GROUP_LAUNCH) {
 		if (kind == CUDA_RECORD_LAUNCH || kind == CUDA_RECORD_GRAPH_LAUNCH)
 			launch_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_KERNEL) {
+	} else if (group == CUDA_GROUP_KERNEL || group == CUDA_GROUP_SAMPLED_KERNEL) {
 		if (kind == CUDA_RECORD_KERNEL)
 			kernel_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_MEMCPY) {
+	} else if (group == CUDA_GROUP_MEMCPY || group == CUDA_GROUP_SAMPLED_MEMCPY) {
 		if (kind == CUDA_RECORD_MEMCPY)
 			memcpy_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_MEMSET) {
+	} else if (group == CUDA_GROUP_MEMSET || group == CUDA_GROUP_SAMPLED_MEMSET) {
 		if (kind == CUDA_RECORD_MEMSET)
 			memset_record(lane, slot, offset);
 	} else if (group == CUDA_GROUP_MEMORY) {
@@ -350,6 +350,9 @@ static __always_inline void add_record(__u32 lane, __u32 slot, __u32 offset, __u
 	} else if (group == CUDA_GROUP_OVERHEAD) {
 		if (kind == CUDA_RECORD_OVERHEAD)
 			overhead_record(lane, slot, offset);
+	} else if (group == CUDA_GROUP_DEVICE) {
+		if (kind == CUDA_RECORD_DEVICE)
+			device_record(lane, slot, offset);
 	} else if (group == CUDA_GROUP_OBJECT) {
 		if (kind == CUDA_RECORD_DEVICE)
 			device_record(lane, slot, offset);

@@ -15,6 +15,7 @@
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/overhead.h"
 #include "cuda-trace/store.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/watch.h"
@@ -68,7 +69,8 @@ static const struct option_usage usage = {
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, rows, options_limits, NULL},
+	.tables = (const struct option_row *const[]){options_targets, rows, options_sampling,
+						     options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
 		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
@@ -77,6 +79,7 @@ static const struct option_usage usage = {
 struct record {
 	struct record_options options;
 	struct store *store;
+	struct overhead *overhead; /* NULL = no --max-overhead */
 	char *command;
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
 	bool stopped;	 /* no more records are wanted */
@@ -118,6 +121,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 {
 	struct record *record = context;
 
+	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
+		overhead__launch(record->overhead, (const struct cuda_launch *)data);
 	/* What comes after the end was not asked for: not a loss. */
 	if (!record->stopped)
 		store__record(record->store, process, data);
@@ -191,6 +196,7 @@ static bool on_tick(void *context, struct session *session)
 	struct session_lost_counts lost;
 	int err;
 
+	overhead__tick(record->overhead, session);
 	session__lost(session, &lost);
 	err = store__tick(record->store, &lost);
 	if (snapshot_wanted && !err)
@@ -307,6 +313,8 @@ static int check(struct record_options *options, uint32_t *groups)
 		options->path = DEFAULT_PATH;
 	if (groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups))
 		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	/* What the GPUs are is told once a process, and costs it nothing. */
+	*groups |= 1u << CUDA_GROUP_DEVICE;
 	/* Launches come by groups of their own, with more to them: once is enough. */
 	if (*groups & 1u << CUDA_GROUP_API_LAUNCH)
 		*groups = (*groups & ~(1u << CUDA_GROUP_API_LAUNCH)) | 1u << CUDA_GROUP_LAUNCH |
@@ -353,6 +361,9 @@ int cmd_record(int argc, char **argv)
 	status = options__take_targets(&usage, &record.options.shared, argc, argv, operand);
 	if (!status)
 		status = check(&record.options, &watch.groups);
+	if (!status)
+		status =
+			sample__choose(&usage, &record.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;
 	if (record.options.stacks)
@@ -360,7 +371,9 @@ int cmd_record(int argc, char **argv)
 	watch.stacks = record.period != 0;
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
+	record.overhead = overhead__new(&watch.sample);
 	status = watch__run(&watch);
+	overhead__free(record.overhead);
 	store__close(record.store);
 	free(record.command);
 	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;

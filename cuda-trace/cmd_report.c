@@ -193,6 +193,13 @@ static int report_store_losses(const struct report_file *file, enum report_forma
 	return err;
 }
 
+/* GPU records are of windows only: what the summary says of times is estimated from them. */
+static bool is_sample(const struct report_file *file)
+{
+	return report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
+	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
+}
+
 static int report_summary(const struct report_file *file, const struct report_options *options,
 			  FILE *out)
 {
@@ -217,6 +224,7 @@ static int report_summary(const struct report_file *file, const struct report_op
 
 	if (!pattern || stat_table__init(&summary.table, pattern, 0))
 		goto cleanup;
+	summary.table.sampled = is_sample(file);
 	report_replay__lost(file, &lost);
 	err = report_replay__run(file, &sink);
 	if (!err) {

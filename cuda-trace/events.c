@@ -32,7 +32,7 @@ const char *events__words(void)
 const char *events__parse(const char *list, uint32_t *groups)
 {
 	/* Devices and contexts are told once a process, and everything refers to them. */
-	*groups = GROUP(OBJECT);
+	*groups = GROUP(OBJECT) | GROUP(DEVICE);
 	while (*list) {
 		size_t length = strcspn(list, ","), i;
 

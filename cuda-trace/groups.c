@@ -30,7 +30,7 @@ static const struct {
 	{"unified", GROUP(UVM)},
 	{"nvtx", GROUP(NVTX)},
 	{"overhead", GROUP(OVERHEAD)},
-	{"objects", GROUP(OBJECT)},
+	{"objects", GROUP(OBJECT) | GROUP(DEVICE)},
 };
 
 int groups__parse(const char *list, uint32_t *groups)

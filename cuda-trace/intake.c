@@ -189,6 +189,19 @@ static void deliver_short(struct intake *intake, struct process *process,
 	intake->sink.record(intake->sink.context, process, (const struct cuda_record *)whole);
 }
 
+/* Guests tell of their devices again and again, as of names. */
+static bool was_told(struct process *process, const struct cuda_record *record)
+{
+	const struct cuda_device *device = (const void *)record;
+	uint32_t bit = record->size >= offsetof(struct cuda_device, name)
+			       ? 1u << (device->device & 31)
+			       : 0;
+	bool told = process->devices_told & bit;
+
+	process->devices_told |= bit;
+	return told;
+}
+
 static void take_batch(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
@@ -210,7 +223,7 @@ static void take_batch(struct intake *intake, const struct event *event)
 		at += record->size;
 		came++;
 		known = known_size(record->kind);
-		if (!known)
+		if (!known || (record->kind == CUDA_RECORD_DEVICE && was_told(process, record)))
 			continue;
 		if (record->size < known)
 			deliver_short(intake, process, record, known);

@@ -24,6 +24,7 @@ struct process {
 	uint32_t source;	   /* enum event_source */
 	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */
 	void *data;		   /* the sink's own */
+	uint32_t devices_told;	   /* a bit each */
 	unsigned int troubles;	   /* of the guest's own that were told */
 	struct names *names;
 	uint64_t lost[CUDA_LOST_COUNT]; /* in the process, since it was first seen */

@@ -73,6 +73,30 @@ static void fill_process(const struct replay *replay, struct process *process, i
 	sqlite3_finalize(statement);
 }
 
+/* Of a recording made with --sample: what the guest said of its windows. */
+static void fill_sample(const struct replay *replay, struct process *process, int64_t key)
+{
+	struct cuda_status *status = &process->status;
+	sqlite3_stmt *statement;
+
+	if (!report_file__has(replay->file, "CUDA_TRACE_SAMPLES", NULL) ||
+	    sqlite3_prepare_v2(replay->file->db,
+			       "SELECT start, onNs, periodNs, windows, openNs, watchedNs "
+			       "FROM CUDA_TRACE_SAMPLES WHERE globalPid = ?",
+			       -1, &statement, NULL))
+		return;
+	sqlite3_bind_int64(statement, 1, key);
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		status->sample_start = REPLAY_EPOCH + sqlite3_column_int64(statement, 0);
+		status->sample_on_ms = sqlite3_column_int64(statement, 1) / 1000000;
+		status->sample_every_ms = sqlite3_column_int64(statement, 2) / 1000000;
+		status->sample_windows = sqlite3_column_int64(statement, 3);
+		status->sample_open_ns = sqlite3_column_int64(statement, 4);
+		status->time = status->sample_start + sqlite3_column_int64(statement, 5);
+	}
+	sqlite3_finalize(statement);
+}
+
 /* The index of a process; -ENOMEM. */
 static ssize_t add_process(struct replay *replay, int64_t key)
 {
@@ -87,6 +111,7 @@ static ssize_t add_process(struct replay *replay, int64_t key)
 	replay->keys[i] = key;
 	replay->count++;
 	fill_process(replay, replay->processes[i], key);
+	fill_sample(replay, replay->processes[i], key);
 	if (replay->sink->process_start)
 		replay->sink->process_start(replay->sink->context, replay->processes[i]);
 	return i;

@@ -25,13 +25,9 @@ static void play(struct replay *replay, size_t process, const struct cuda_record
 	replay->sink->record(replay->sink->context, replay->processes[process], record);
 }
 
-/* Times of a file may be negative; those of records are not. A day is enough for any session that
- * was running when the recording began. */
-#define EPOCH (86400ull * 1000000000)
-
 static uint64_t time_at(const int64_t *row, int column)
 {
-	return EPOCH + row[column];
+	return REPLAY_EPOCH + row[column];
 }
 
 static void play_kernel(struct replay *replay, const int64_t *row, size_t process)

@@ -22,6 +22,10 @@ struct replay {
 	size_t string_count;
 };
 
+/* Times of a file may be negative; those of records are not. A day is enough for any session that
+ * was running when the recording began. */
+#define REPLAY_EPOCH (86400ull * 1000000000)
+
 /* A table being played. Column 0 is the process (or thread), 1 the time, the others the record's.
  */
 struct replay_source {

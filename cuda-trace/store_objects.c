@@ -295,6 +295,21 @@ int rows__object(struct rows *rows, struct rows_process *process, const union ro
 	}
 }
 
+/* Its GPU records are of windows only. */
+static int put_sample(struct rows *rows, const struct rows_process *process)
+{
+	const struct cuda_status *status = &process->status;
+
+	if (!process->has_status || !status->sample_start || status->time < status->sample_start)
+		return 0;
+	return db__run(rows->db, "INSERT INTO CUDA_TRACE_SAMPLES VALUES (?,?,?,?,?,?,?)", "iiiiiii",
+		       process->global_pid, (int64_t)(status->sample_start - rows->epoch),
+		       (int64_t)status->sample_on_ms * 1000000,
+		       (int64_t)status->sample_every_ms * 1000000, (int64_t)status->sample_windows,
+		       (int64_t)status->sample_open_ns,
+		       (int64_t)(status->time - status->sample_start));
+}
+
 static int finish_process(struct rows *rows, struct rows_process *process)
 {
 	const struct cuda_status *status = &process->status;
@@ -316,7 +331,7 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 		has ? (int64_t)status->cupti_version : DB_NULL,
 		has ? (int64_t)status->driver_version : DB_NULL, has ? status->cupti_path : NULL,
 		has ? status->holder : NULL, has ? status->message : NULL);
-	return err;
+	return err ? err : put_sample(rows, process);
 }
 
 static int put_period(struct rows *rows)
