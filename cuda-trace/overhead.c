@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#define DECIDE_NS  2000000000ull
+#define DECIDE_NS  1000000000ull
 #define ENOUGH	   200 /* launches of each kind */
 #define LONGEST_MS 500 /* beyond it too few launches are left to compare with */
 #define FINE	   4   /* bits: steps in a power of two */

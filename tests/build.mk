@@ -7,4 +7,5 @@ include tests/crowd/build.mk
 include tests/emitter/build.mk
 include tests/guest/build.mk
 include tests/layout/build.mk
+include tests/sample/build.mk
 include tests/store/build.mk

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# --sample and --max-overhead: GPU records of windows only, everything of the host's exact, estimates
+# that say so; and devices, which are told without CUPTI.
+
+load helpers
+
+STORM=$WORKLOADS/launch-storm
+
+setup() {
+	requires bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# Whoever watches the whole system without a sample gets everything, and so do we.
+alone() {
+	! pgrep -x cuda-trace >/dev/null || skip "another cuda-trace runs and may ask for everything"
+}
+
+# within JSON ESTIMATE ERROR TRUTH: not further off than three times what is said of 95 cases in 100.
+within() {
+	json "$1" "($2 - $4 | fabs) <= 3 * $3 + 1"
+}
+
+# host_is_exact OUT JSON: what is counted on the host equals what the program counted, nothing is lost.
+host_is_exact() {
+	local key
+	for key in launches launch_errors graph_launches allocs frees live_bytes syncs; do
+		assert_equal "$key=$(json "$2" ".totals.$key")" "$key=$(expect_key "$1" $key)"
+	done
+	assert_equal "$(jq .lost.total "$2")" 0
+}
+
+# listen PROBE... -- CMD: as tests/guest.bats does it, at a library under a name of its own.
+listen() {
+	cp "$GUEST" guest-under-test.so
+	CUDA_INJECTION64_PATH=$PWD/guest-under-test.so timeout -k 5 60 "$B/tests/guest/listen" \
+		"$PWD/guest-under-test.so" name status lost error launch_batch "$@" >heard 2>&1
+}
+
+heard() {
+	grep "^probe=$1 " heard | tr ' ' '\n' | sed -n "s/^$2=//p"
+}
+
+@test "estimators (populations that are known) cover the truth, and are not off on average" {
+	run -0 "$B/tests/sample/unit"
+}
+
+@test "guest (sampled_kernel_batch) sends kernels of windows, and every launch" {
+	listen sample_on_20 sample_every_200 sampled_kernel_batch -- "$SIM" "$STORM" -s 1 -p 200
+	assert_equal "$(heard launch_batch records)" "$(expect_key heard launches)"
+	[ "$(heard sampled_kernel_batch records)" -gt 0 ]
+	[ "$(heard sampled_kernel_batch records)" -lt $(($(expect_key heard launches) / 2)) ]
+	assert_equal "$(heard sampled_kernel_batch unnamed)" 0
+	! grep '^lost reason=' heard
+}
+
+@test "guest (a sample and all of it) sends all of it to both" {
+	listen sample_on_1 sample_every_1000 sampled_kernel_batch kernel_batch -- "$SIM" "$STORM" -n 20000
+	assert_equal "$(heard kernel_batch records)" 20000
+	assert_equal "$(heard sampled_kernel_batch records)" 20000
+}
+
+@test "guest (a window as long as its period) is never off" {
+	listen sample_on_1000 sample_every_1000 sampled_kernel_batch -- "$SIM" "$STORM" -s 1 -p 500
+	[ "$(heard sampled_kernel_batch records)" -ge $(($(expect_key heard launches) * 9 / 10)) ]
+}
+
+@test "stat --sample (kernels of many lengths) estimates their time, and says how well" {
+	ct stat --json -o all.json -- "$SIM" "$STORM" -n 10000 -p 50 -v 1000 >out
+	ct stat --sample 20ms/200ms --json -o sample.json -- "$SIM" "$STORM" -n 10000 -p 50 -v 1000 >out
+	host_is_exact out sample.json
+	json all.json '.totals.estimated == false and (.kernels[0] | .estimated == false and (has("total_ns_error") | not))'
+	json sample.json '.totals | .estimated and .kernels == .launches and .unfinished == null'
+	json sample.json '.totals | .sampled_kernels > 100 and .unsampled_launches == 0'
+	json sample.json '.kernels[0] | .estimated and .count == .launches and .sampled > 100'
+	json sample.json '.sample | .on_ns == 2e7 and .period_ns == 2e8 and .windows > 3 and .open_ns > 0 and .open_ns < .watched_ns'
+	within sample.json .totals.gpu_ns .totals.gpu_ns_error "$(jq .totals.gpu_ns all.json)"
+	json sample.json '.totals | .gpu_ns_error < .gpu_ns / 5'
+	json sample.json '.time == null'
+	alone
+	json sample.json '.totals | .gpu_ns_error > 0 and .sampled_kernels < .kernels / 2'
+}
+
+@test "stat --sample (text) marks estimates" {
+	ct stat --sample 50ms/200ms -o out.txt -- "$SIM" "$STORM" -n 5000 -p 50 >out
+	run -0 cat out.txt
+	assert_line "Kernels by GPU time, estimated"
+	assert_line --regexp 'launches .* kernels; about .* of GPU time'
+	assert_line --regexp '^GPU times are estimates: .* \+- .* \(95%\), from [0-9,]+ kernels in [0-9]+ windows of 50 ms in each 200 ms'
+}
+
+@test "stat --sample (kernels longer than the window) neither loses nor doubles any" {
+	SIMCUDA_KERNEL_NS=20000000 ct stat --sample 50ms/200ms --json -o s.json -- \
+		"$SIM" "$STORM" -n 100 -p 5000 >out
+	host_is_exact out s.json
+	json s.json '.totals | .sampled_kernels >= 3 and .kernels == 100 and .gpu_ns == 100 * 20000000'
+}
+
+@test "stat --sample (kernels that no window saw) leaves their time out and says so" {
+	ct stat --sample 1ms/20s --json -o s.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	host_is_exact out s.json
+	# One start in some hundred meets the window; then nothing is missing.
+	json s.json '.totals | (.gpu_ns == 0 and .unsampled_launches == .launches) or .sampled_kernels > 0'
+	ct stat --sample 1ms/20s -o s.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	grep -qE '^10 launches are of kernels that no window has seen|from [1-9][0-9]* kernels' s.txt
+}
+
+@test "stat --sample (graphs) scales their kernels by graph launches" {
+	ct stat --sample 50ms/200ms --json -o s.json -- "$SIM" "$STORM" -n 8000 -p 50 -g 5 >out
+	host_is_exact out s.json
+	json s.json "(.totals.kernels - $(expect_key out kernels) | fabs) <= $(expect_key out kernels) / 20"
+}
+
+@test "stat --sample (-e launches) switches nothing else on" {
+	ct stat --sample 10ms/1s -e launches --json -o s.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json s.json '.totals | .estimated == false and .launches == 10 and .kernels == 0'
+	json s.json 'has("sample") | not'
+}
+
+@test "stat --sample (values that no probe stands for, or that contradict) is refused" {
+	for cycle in 3ms/1s 10ms 10ms/3s 1s/100ms x/y ""; do
+		run -2 ct stat --sample "$cycle" -- true
+		assert_output --partial "--sample ON/PERIOD"
+	done
+	run -2 ct stat --sample 10ms/1s --max-overhead 2% -- true
+	run -2 ct stat --sample 10ms/1s --min-duration 1ms -- true
+	run -2 ct stat --sample 10ms/1s --source driver -- true
+	for percent in 0 -1 101% two 2x; do
+		run -2 ct stat --max-overhead "$percent" -- true
+		assert_output --partial "--max-overhead wants a percentage"
+	done
+}
+
+@test "record --sample: report estimates from the file, launches are all there" {
+	ct record -q --sample 20ms/200ms -o r.db -- "$SIM" "$STORM" -n 10000 -p 50 -v 1000 >out
+	ct report --json r.db >report.json
+	json report.json '.totals | .launches == 10000 and .kernels == 10000 and .estimated and .gpu_ns_error != null'
+	json report.json '.sample | .on_ns == 2e7 and .windows > 1'
+	assert_equal "$(sqlite3 r.db 'SELECT count(*), onNs, periodNs, openNs > 0 AND openNs < watchedNs FROM CUDA_TRACE_SAMPLES')" \
+		"1|20000000|200000000|1"
+	# 200 ns and 1 ns for each 100 threads of 1 to 1000 blocks of 1000
+	within report.json .totals.gpu_ns .totals.gpu_ns_error "$((10000 * (200 + 5005)))"
+	ct record -q -f -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
+	json <(ct report --json r.db) '.totals.estimated == false'
+}
+
+@test "stat --max-overhead (windows that cost nothing) lengthens them" {
+	ct stat --max-overhead 5% --json -o s.json -- "$SIM" "$STORM" -s 5 -p 10 >out
+	json s.json '.sample | .max_overhead == 0.05 and .launches_compared > 0 and .overhead <= 0.05'
+	alone
+	json s.json '.sample.on_ns >= 2e7'
+}
+
+@test "stat --max-overhead (windows that are dear) measures what they cost, and keeps below" {
+	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 ct stat --max-overhead 0.2% --json -o s.json -- \
+		"$SIM" "$STORM" -s 4 >out
+	# A loaded machine makes the middle launch longer, never shorter.
+	json s.json '.sample | .launch_ns >= 5000 and .launch_added_ns >= 15000 and .launch_added_ns < 100000'
+	json s.json '.sample | .on_ns < 1e7 and (.overhead <= 0.0025 or .on_ns == 1e6)'
+}
