@@ -294,7 +294,7 @@ int timeline__put_all_rows(struct timeline *timeline)
 	const struct report_file *file = timeline->file;
 	bool graphs = report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", "graphId");
 	bool gpus = report_file__has(file, "TARGET_INFO_GPU", "smCount");
-	char kernel[512];
+	char kernel[512], call[128];
 	int err;
 
 	snprintf(kernel, sizeof(kernel),
@@ -303,10 +303,12 @@ int timeline__put_all_rows(struct timeline *timeline)
 			     "blockX, blockY, blockZ, %s, %s, graphNodeId",
 		 gpus ? "(SELECT smCount FROM TARGET_INFO_GPU WHERE id = deviceId LIMIT 1)" : "0",
 		 graphs ? "graphId" : "0");
-	err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME",
-				 "start, end, eventClass, globalTid, correlationId, nameId, "
-				 "returnValue, callchainId",
-				 "", put_call);
+	snprintf(call, sizeof(call),
+		 "start, end, eventClass, globalTid, correlationId, nameId, returnValue, %s",
+		 report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId")
+			 ? "callchainId"
+			 : "NULL");
+	err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME", call, "", put_call);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_KERNEL", kernel, "",
 					 put_kernel);

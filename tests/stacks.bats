@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace record -g, and what report makes of it: where launches came from.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	exec 9>&-
+	stop_started
+}
+
+sql() {
+	sqlite3 -readonly "$1" "$2"
+}
+
+# record_lingering MARK ARGS...: r.db of a program that does not end before the tool has looked at its
+# files: MARK, a path, is in the spool then. What record said is in rec.err, the program's in rec.out.
+record_lingering() {
+	local mark=$1; shift
+	rm -f hold r.db*
+	mkfifo hold
+	exec 9<>hold
+	setsid "$CUDA_TRACE" record -g -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
+	rec_PID=$!
+	echo $rec_PID >>started
+	wait_for 30 grep -qaF "$mark" r.db.part
+	wait_for 30 grep -q '^expect ' rec.out
+	exec 9>&-
+	: >hold
+	finished "$rec_PID" 40
+	assert_equal "$status" 0
+}
+
+# chains FILE: "FUNCTION;...;FUNCTION LAUNCHES", from the outermost one, of each chain by its names.
+chains() {
+	sql "$1" "WITH named AS (SELECT c.id, group_concat(value, ';') AS names FROM (SELECT id, symbol
+		FROM CUDA_CALLCHAINS ORDER BY id, stackDepth DESC) AS c JOIN StringIds AS s ON s.id = c.symbol
+		GROUP BY c.id) SELECT names || ' ' || count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME
+		JOIN named ON named.id = callchainId GROUP BY names"
+}
+
+# launches_below FILE FUNCTION: in whose chains it stands
+launches_below() {
+	sql "$1" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IN (SELECT c.id FROM
+		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
+}
+
+@test "record -g (known chain of functions) has each launch's chain" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 7
+	assert_equal "$(launches_below r.db forward)" "$(expect_key rec.out forward)"
+	assert_equal "$(launches_below r.db backward)" "$(expect_key rec.out backward)"
+	assert_equal "$(launches_below r.db train_step)" "$(expect_key rec.out launches)"
+	run chains r.db
+	assert_line --partial "main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel 21"
+	assert_line --partial "main;train_step;backward;spin;counted__launch;cuLaunchKernel 7"
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_CALLCHAINS WHERE unresolved')" 0
+	assert_equal "$(sql r.db "SELECT value FROM META_DATA_CAPTURE WHERE name = 'STACK_PERIOD'")" 1
+	grep -q "stacks of $(expect_key rec.out launches) launches, .* 0 have no name" rec.err
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_TRACE_LOST')" 0
+}
+
+@test "report --folded (known chain of functions) weighs the host's functions by GPU time" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 4
+	run -0 ct report --folded - r.db
+	assert_line --regexp ';main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel;GPU 0;stream [0-9]+;spin 360000$'
+	assert_line --regexp ';main;train_step;backward;spin;counted__launch;cuLaunchKernel;GPU 0;stream [0-9]+;spin 40000$'
+	ct report --timeline t.json r.db
+	assert_equal "$(jq '[.traceEvents[] | select(.args["Call stack"] // "" | test("^cuLaunchKernel;.*;layer;forward;train_step;main"))] | length' t.json)" 12
+	ct report --pprof p.pb.gz r.db
+	zcat p.pb.gz | protoc --decode_raw >p.txt
+	for name in train_step forward layer backward; do
+		grep -q "\"$name\"" p.txt || fail "no $name in the profile"
+	done
+	ct report --html h.html r.db
+	grep -q '"train_step"' h.html
+}
+
+@test "record -g=10 (two threads) takes one in ten launches of each, and no kernel's total changes" {
+	requires bpf sim sqlite3
+	ct record -g=10 -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -n 20000 -t 2 -b 500 >out 2>err || { cat err; false; }
+	run -0 sql r.db 'SELECT globalTid & 0xffffff, count(callchainId) FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY 1'
+	assert_equal "${#lines[@]}" 2
+	for line in "${lines[@]}"; do
+		# 2000 expected; the deviation is 26.
+		[ "${line#*|}" -gt 1700 ] && [ "${line#*|}" -lt 2300 ] || fail "stacks of a thread: $line"
+	done
+	run -0 --separate-stderr ct report --folded - r.db
+	assert_equal "$(awk '{ sum += $NF } END { printf "%d", sum }' <<<"$output")" \
+		"$(sql r.db 'SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL')"
+	[[ $stderr == *"one in 10 launches"*"estimates"* ]]
+	refute_output --partial "[no stack]"
+	ct report --flamegraph f.svg r.db 2>/dev/null
+	grep -q 'estimated from one in 10 launches' f.svg
+}
+
+@test "record -g=7 (no probe for that) is misuse" {
+	run -2 --separate-stderr ct record -g=7 -o r.db -- true
+	[[ $stderr == *"1, 10, 100, 1000 or 10000"* ]]
+}
+
+@test "record -g (Python 3.11 to 3.13, lock released, threads) shows functions and lines" {
+	requires bpf sim sqlite3
+	local python version any=
+	for python in /usr/bin/python3 python3.11 python3.12 python3.13 "$HOME"/.pyenv/versions/3.1[123].*/bin/python3; do
+		version=$("$python" -c 'import ctypes, sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+		case " 3.11 3.12 3.13 " in *" $version "*) ;; *) continue ;; esac
+		case "$any" in *" $version "*) continue ;; esac
+		any+=" $version "
+		rm -f r.db*
+		ct record -g -o r.db -- "$SIM" "$python" "$TOP/tests/workloads/stacks.py" 3 --thread >out 2>err ||
+			{ cat err; fail "$version"; }
+		line() { awk -v name="$1" '$1 == "line" && $2 == name { print $3 }' out; }
+		assert_equal "$version $(launches_below r.db "stacks.py:$(line layer) layer")" "$version 8"
+		assert_equal "$version $(launches_below r.db "stacks.py:$(line forward) Model.forward")" "$version 8"
+		assert_equal "$version $(launches_below r.db "stacks.py:$(line backward) größe")" "$version 4"
+		run -0 ct report --folded - r.db
+		assert_output --regexp "stacks.py:[0-9]+ <module>;stacks.py:[0-9]+ main;stacks.py:[0-9]+ step;stacks.py:$(line forward) Model.forward;stacks.py:$(line forward) Model.forward.<locals>.<lambda>;stacks.py:$(line layer) layer;stacks.py:[0-9]+ launch;.*cuLaunchKernel;GPU 0;stream [0-9]+;spin 180000"
+		assert_output --regexp "threading.py:[0-9]+ Thread.run;stacks.py:[0-9]+ step;stacks.py:$(line backward) größe;.*;spin 10000"
+	done
+	[ -n "$any" ] || skip "needs CPython 3.11, 3.12 or 3.13"
+}
+
+@test "record -g (code without names) counts addresses, which --symbols names elsewhere" {
+	requires bpf sim sqlite3 strip
+	local build_id
+	cp "$WORKLOADS/stacks" bare
+	strip -s bare
+	build_id=$(readelf -n "$WORKLOADS/stacks" | sed -n 's/.*Build ID: //p')
+	[ -n "$build_id" ]
+	record_lingering "$PWD/bare" ./bare -n 2
+	run -0 ct report --folded - r.db
+	refute_output --partial train_step
+	assert_output --regexp ';bare\+0x[0-9a-f]+;.*;cuLaunchKernel;'
+	assert_equal "$(sql r.db "SELECT count(*) > 4 FROM CUDA_CALLCHAINS JOIN StringIds AS s ON s.id = symbol
+		WHERE unresolved AND value LIKE 'bare+0x%'")" 1
+	refute grep -q ', 0 have no name' rec.err
+	assert_equal "$(sql r.db "SELECT DISTINCT value FROM CUDA_CALLCHAINS JOIN StringIds AS s ON s.id = buildId
+		WHERE unresolved AND value = '$build_id'")" "$build_id"
+	# Another machine: neither program nor library is there, only what has the names.
+	mkdir -p "debug/.build-id/${build_id:0:2}"
+	cp "$WORKLOADS/stacks" "debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+	rm bare
+	run -0 ct report --folded - --symbols debug r.db
+	assert_output --partial ';main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel;'
+	# A file of that name and another build.
+	cp "$WORKLOADS/saxpy" "debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+	run -0 ct report --folded - --symbols debug r.db
+	assert_output --regexp ';bare\+0x[0-9a-f]+;'
+	head -c 3000 "$WORKLOADS/stacks" >"debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+	run -0 ct report --folded - --symbols debug r.db
+	assert_output --regexp ';bare\+0x[0-9a-f]+;'
+}
+
+@test "record -g (code made at run time) takes names from /tmp/perf-PID.map" {
+	requires bpf sim sqlite3
+	record_lingering '[anon]' "$WORKLOADS/stacks" -n 1 --jit
+	assert_equal "$(launches_below r.db py::compiled_step:/srv/train.py)" 1
+	rm -f "/tmp/perf-$(sql r.db 'SELECT pid FROM PROCESSES').map"
+}
+
+@test "report (functions with hostile names) writes nothing unescaped" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 1 --hostile
+	assert_equal "$(sql r.db "SELECT count(*) FROM StringIds WHERE value LIKE '%' || char(27) || '%'")" 0
+	run -0 ct report --folded - r.db
+	assert_line --partial ';evil:<b>\x1b[31m;spin;'
+	ct report --flamegraph f.svg --html h.html --timeline t.json r.db
+	run ! grep -l $'\033' f.svg h.html t.json
+	run ! grep -l 'evil;<b>' f.svg h.html
+	jq -e . t.json >/dev/null
+	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' f.svg
+}
+
+@test "record -g (process gone before the tool looks; ring full) counts what it has not" {
+	requires bpf sim sqlite3
+	local stacks lost
+	cp "$WORKLOADS/launch-storm" "gone-$$"
+	start rec "$CUDA_TRACE" record -v -g --buffer 1 -c "gone-$$" -o r.db
+	wait_for 30 grep -q 'watching .*libcupti-usdt' rec.err
+	kill -STOP "$rec_PID"
+	wait_for 30 grep -q '^State:.T' "/proc/$rec_PID/status"
+	CUDA_INJECTION64_PATH=$GUEST sim "./gone-$$" -n 5000 -b 500 >out
+	kill -CONT "$rec_PID"
+	# Once it reads again there is room: this one is seen, and whole.
+	wait_for 30 grep -qa "gone-$$" r.db.part
+	kill -INT "$rec_PID"
+	finished "$rec_PID" 40
+	stacks=$(sed -n 's/^stacks of \([0-9,]*\) launches.*/\1/p' rec.err | tr -d ,)
+	lost=$(sql r.db "SELECT count FROM CUDA_TRACE_LOST WHERE reason = 'stacks'")
+	[ "$lost" -gt 1000 ]
+	assert_equal $((stacks + lost)) "$(expect_key out launches)"
+	# No mappings: all of it addresses.
+	refute grep -q ', 0 have no name' rec.err
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_CALLCHAINS WHERE NOT unresolved')" 0
+}
