@@ -125,7 +125,7 @@ static int grow_names(struct filling *filling)
 static int64_t name_index(struct filling *filling, char category, int64_t number)
 {
 	struct lanes *lanes = filling->lanes;
-	int64_t key = number << 8 | category;
+	int64_t key = (uint64_t)number << 8 | (uint8_t)category;
 	size_t slot;
 
 	if (lanes->name_count >= lanes->name_room && grow_names(filling))

@@ -400,8 +400,11 @@ static int settle(struct import *import)
 	if (err)
 		fprintf(stderr, "cuda-trace: cannot finish %s: %s\n", options->path,
 			strerror(-err));
-	else if (!options->keep_spool)
+	else if (!options->keep_spool) {
+		/* The spool may go once the file is sure to have its name. */
+		spool__sync_folder(options->path);
 		unlink(options->spool);
+	}
 	return err;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Writing the spool. The caller fills a block in memory; full or old blocks go to the writer thread
- * through a short queue. A second thread syncs once a second: a power cut costs that much, and
- * fdatasync on a slow disk must not hold up the writes behind it.
+ * through a short queue. A second thread syncs more than once a second, which a power cut costs,
+ * and fdatasync on a slow disk must not hold up the writes behind it.
  */
 #include "cuda-trace/store_spool.h"
 #include <errno.h>
@@ -16,10 +16,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define BUFFERS	   16
+#define BUFFERS	 16
+#define NS_PER_S 1000000000ull
+/* Together, with the time that a sync takes, less than the second that a power cut may cost. */
 #define FLUSH_NS   250000000ull
-#define SYNC_EVERY 1 /* s */
-#define NS_PER_S   1000000000ull
+#define SYNC_EVERY 400000000ull
 
 struct buffer {
 	struct spool_block head; /* must stand in front of the payload: written as one */
@@ -167,7 +168,9 @@ static void *syncer_main(void *arg)
 			synced = offset;
 		}
 		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec += SYNC_EVERY;
+		until.tv_nsec += SYNC_EVERY;
+		until.tv_sec += until.tv_nsec / (long)NS_PER_S;
+		until.tv_nsec %= NS_PER_S;
 		if (!spool->closing)
 			pthread_cond_timedwait(&spool->stop, &spool->lock, &until);
 	}
@@ -219,6 +222,20 @@ static void release(struct spool *spool)
 	free(spool);
 }
 
+void spool__sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash - path + 1) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	/* Some file systems cannot, and need not. */
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
 int spool__create(struct spool **result, const char *path)
 {
 	struct spool *spool = calloc(1, sizeof(*spool));
@@ -231,6 +248,7 @@ int spool__create(struct spool **result, const char *path)
 		err = -errno;
 		goto cleanup;
 	}
+	spool__sync_folder(path);
 	/* Held until this process ends: who finds the file can tell a living recorder's. */
 	flock(spool->fd, LOCK_EX | LOCK_NB);
 	err = -ENOMEM;

@@ -121,6 +121,8 @@ struct spool_lost {
 
 struct spool;
 
+/* What was done to the names in the folder of `path` survives a power cut from now on. */
+void spool__sync_folder(const char *path);
 /* Makes the file (it must not exist). Never follows a link in the last part of the path. */
 int spool__create(struct spool **spool, const char *path);
 /* Adds an entry; -ENOSPC and so on once the file cannot grow: then nothing is added any more. */

@@ -207,6 +207,52 @@ kernels_of() {
 	done
 }
 
+# powercut AT SEED ARGS...: feeds r.db until the cut, and puts what the disk holds then into disk/.
+powercut() {
+	rm -rf r.db* disk
+	mkdir disk
+	POWERCUT_AT=$1 POWERCUT_SEED=$2 POWERCUT_DISK=disk "$FEEDER-powercut" "${@:3}" r.db 2>/dev/null >cut
+	grep '^cut ' cut || { cat cut; fail "no cut at $1"; }
+}
+
+@test "record (the power is cut at any moment) leaves a file that opens and holds all but the last second" {
+	requires sqlite3
+	local moment cut last longest
+	for moment in 1 2 3; do
+		powercut "ms:$((1100 + RANDOM % 1500))" $RANDOM -n 100000000 -r 20000
+		run ct report --kernels --json disk/r.db
+		assert_success
+		# The last launch before the first gap, and the cut, by the clock of the machine.
+		last=$(sql disk/r.db 'SELECT max(start) + (SELECT systemClockNs FROM TARGET_INFO_SESSION_START_TIME)
+			FROM (SELECT start, correlationId - row_number() OVER (ORDER BY correlationId) AS missing
+			FROM CUPTI_ACTIVITY_KIND_KERNEL) WHERE missing = 0')
+		cut=$(sed -n 's/.* ns=\([0-9]*\).*/\1/p' cut)
+		longest=$(sed -n 's/.*longest_sync_ns=\([0-9]*\).*/\1/p' cut)
+		# A disk that is slow to sync loses what comes meanwhile, and what waits for the next sync.
+		assert [ $((cut - last)) -lt $((1000000000 + 2 * longest)) ]
+		assert_equal "$(sql disk/r.db "SELECT count(*) FROM CUDA_TRACE_LOST
+			WHERE reason = 'recorder_died'")" 1
+		assert_equal "$(sql disk/r.db 'PRAGMA integrity_check')" ok
+	done
+}
+
+@test "record (the power is cut while the file is being finished) loses nothing" {
+	requires sqlite3
+	local moments extra at
+	# One after the other: the file is made, synced, renamed, its folder synced, the spool taken
+	# away; a compressed one is made and renamed first. What is unsynced then is a coin's toss.
+	for moments in 'none 0 1 2 3' 'compress 0 1 2 3 4 5 6'; do
+		extra=${moments%% *}
+		for at in ${moments#* } end end end end; do
+			powercut "${at/#[0-9]/file:$at}" $RANDOM -n 3000 -x $extra
+			grep -q 'complete=1' cut
+			run ct report --sql 'SELECT count(*) AS n FROM CUPTI_ACTIVITY_KIND_KERNEL' --json disk/r.db
+			assert_success
+			assert_line '{"n":3000}'
+		done
+	done
+}
+
 @test "record (the disk is full) keeps what it has, says so, and makes a file of it later" {
 	requires root sqlite3
 	mkdir small
