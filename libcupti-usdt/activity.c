@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decodes activity buffers. Each buffer brings its own batches, so several may complete at once.
+ * Decodes activity buffers, into a set of batches each, so several may complete at once.
  * A record is sent when somebody listens to its group: what CUPTI still hands out after a detach
  * is dropped here, and is no loss, as nobody asked for it.
  */
@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_records.h"
 #include "libcupti-usdt/driver.h"
+#include "libcupti-usdt/flusher.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
@@ -27,6 +29,21 @@
 static _Atomic(uint64_t) records_seen;
 static atomic_bool ending;
 static _Atomic(uint64_t) earliest; /* ns */
+
+/* Groups that GPU records belong to. */
+enum buffer_batch {
+	BUFFER_KERNEL,
+	BUFFER_MEMCPY,
+	BUFFER_MEMSET,
+	BUFFER_MEMORY,
+	BUFFER_SYNC,
+	BUFFER_GRAPH,
+	BUFFER_OVERHEAD,
+	BUFFER_UVM,
+	BUFFER_OBJECT,
+	BUFFER_BATCHES
+};
+_Static_assert(BUFFER_BATCHES == BATCHES_SET, "one batch a group");
 
 static const uint8_t group_of[BUFFER_BATCHES] = {
 	[BUFFER_KERNEL] = CUDA_GROUP_KERNEL,	 [BUFFER_MEMCPY] = CUDA_GROUP_MEMCPY,
@@ -53,8 +70,15 @@ void activity__expect_unfinished(void)
 
 static void add(struct batch *batches, enum buffer_batch which, const void *record)
 {
-	if (batch__heard(group_of[which]))
-		batch__add(&batches[which], group_of[which], record);
+	const struct cuda_record *added = record;
+	unsigned int group = group_of[which];
+
+	if (!batch__heard(group))
+		return;
+	if (batches)
+		batch__add(&batches[which], group, added);
+	else
+		batch__send_in_place(group, added, added->size, 1);
 }
 
 static struct cuda_record head(uint16_t kind, uint16_t size, uint32_t correlation)
@@ -469,6 +493,8 @@ void activity__requested(uint8_t **buffer, size_t *size, size_t *max_records)
 
 	*buffer = buffers__take(size);
 	*max_records = 0; /* as many as fit */
+	if (buffers__run_low())
+		flusher__ask();
 	errno = saved;
 }
 
@@ -480,14 +506,30 @@ static void count_dropped(void *context, uint32_t stream)
 		status__lost(CUDA_LOST_CUPTI_DROPPED, dropped);
 }
 
-void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+/* Counts the records, and takes them where somebody hears them. */
+static uint64_t read_buffer(uint8_t *buffer, size_t valid, bool heard)
 {
 	const struct cupti *cupti = cupti_api__get();
-	/* What a detach flushes out was asked for by nobody, and is no loss. */
-	bool heard = sites__wanted() != 0;
-	struct batch *batches;
+	struct batch *batches = heard ? batches__take() : NULL;
 	uint64_t count = 0;
 	void *record = NULL;
+
+	while (!cupti->ActivityGetNextRecord(buffer, valid, &record)) {
+		count++;
+		if (heard)
+			take(batches, record);
+	}
+	for (int i = 0; batches && i < BUFFER_BATCHES; i++)
+		batch__send(&batches[i], group_of[i]);
+	batches__give(batches);
+	return count;
+}
+
+void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	/* What a detach flushes out was asked for by nobody, and is no loss. */
+	bool asked = sites__wanted() != 0, discard = buffers__is_discard(size);
+	uint64_t count;
 	int saved = errno;
 
 	if (!control__listening()) {
@@ -495,19 +537,12 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 		errno = saved;
 		return;
 	}
-	batches = buffers__batches(buffer);
-	while (!cupti->ActivityGetNextRecord(buffer, valid, &record)) {
-		count++;
-		if (batches && heard)
-			take(batches, record);
-	}
-	for (int i = 0; batches && i < BUFFER_BATCHES; i++)
-		batch__send(&batches[i], group_of[i]);
-	if (batches)
-		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
-	else if (heard)
+	count = read_buffer(buffer, valid, asked && !discard);
+	if (discard && asked)
 		status__lost(CUDA_LOST_POOL_EMPTY, count);
+	else
+		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
 	count_dropped(context, stream);
-	buffers__give(buffer);
+	buffers__give(buffer, size);
 	errno = saved;
 }

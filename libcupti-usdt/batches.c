@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Batches. Called on any thread with a batch that no other thread uses meanwhile. */
+/*
+ * Batches. Called on any thread with a batch that no other thread uses meanwhile.
+ *
+ * CUPTI completes buffers on one thread of its own, and on threads that flush or end a context:
+ * few at a time.
+ */
 #include "libcupti-usdt/batches.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
@@ -42,6 +50,40 @@ static void hand_out(unsigned int group, const void *records, uint32_t bytes, ui
 		send_to(sampled, records, bytes, count);
 	if (!sampled || sites__batch_wanted(group))
 		send_to(group, records, bytes, count);
+}
+
+#define SETS 4U
+
+static struct batch (*sets)[BATCHES_SET];
+static atomic_flag taken[SETS] = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT,
+				  ATOMIC_FLAG_INIT};
+
+int batches__open(void)
+{
+	void *memory;
+
+	if (sets)
+		return 0;
+	memory = memory__map(SETS * sizeof(*sets));
+	if (!memory)
+		return -ENOMEM;
+	sets = memory;
+	return 0;
+}
+
+struct batch *batches__take(void)
+{
+	for (unsigned int i = 0; sets && i < SETS; i++)
+		if (!atomic_flag_test_and_set_explicit(&taken[i], memory_order_acquire))
+			return sets[i];
+	return NULL;
+}
+
+void batches__give(struct batch *set)
+{
+	if (set)
+		atomic_flag_clear_explicit(&taken[(struct batch(*)[BATCHES_SET])set - sets],
+					   memory_order_release);
 }
 
 void batch__send(struct batch *batch, unsigned int group)

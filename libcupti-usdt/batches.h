@@ -14,6 +14,16 @@ struct batch {
 	_Alignas(8) uint8_t records[CUDA_BATCH_MAX];
 };
 
+/*
+ * Batches of all groups that GPU records belong to, for as long as a thread decodes one buffer.
+ * There are a few, used again while they are warm; NULL when all are taken: a batch that is NULL
+ * sends each record alone. Any thread; never waits.
+ */
+#define BATCHES_SET 9
+int batches__open(void);
+struct batch *batches__take(void);
+void batches__give(struct batch *set);
+
 /* The group that is sent the same records for those who want them of windows only; 0 = none. */
 unsigned int batch__sampled(unsigned int group);
 /* Somebody listens to the batches of a group or to its sampled ones. */

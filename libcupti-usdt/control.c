@@ -15,6 +15,7 @@
 
 #include "libcupti-usdt/activity.h"
 #include "libcupti-usdt/api_calls.h"
+#include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/callbacks.h"
 #include "libcupti-usdt/clock.h"
@@ -175,6 +176,7 @@ static int open_memory(void)
 	int error = names__open();
 
 	error = error ? error : rings__open();
+	error = error ? error : batches__open();
 	error = error ? error : buffers__open();
 	error = error ? error : flusher__start();
 	if (error)

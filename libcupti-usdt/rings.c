@@ -63,7 +63,7 @@ struct ring {
 	_Atomic(uint32_t) state;
 	atomic_flag busy; /* somebody empties it */
 	uint32_t tid;
-	_Atomic(uint64_t) launches; /* written by the owner only */
+	_Atomic(uint64_t) launches; /* of all its owners; written by the present one only */
 	uint32_t stack_distances[STACK_PROBES];
 	_Alignas(64) _Atomic(uint32_t) head; /* written by the owner */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
@@ -74,7 +74,7 @@ struct ring {
 
 static struct ring *rings;
 static _Atomic(uint32_t) rings_used;	     /* no ring at or above this index was ever taken */
-static _Atomic(uint64_t) launches_elsewhere; /* of threads that ended or have no ring */
+static _Atomic(uint64_t) launches_elsewhere; /* of threads that have no ring */
 static pthread_key_t key;
 static bool key_made;
 
@@ -154,10 +154,6 @@ static bool try_empty(struct ring *ring)
 /* `from`: owned or orphan. Two flushes may meet at an orphan; one of them gives it back. */
 static void give_back(struct ring *ring, uint32_t from)
 {
-	atomic_fetch_add_explicit(
-		&launches_elsewhere,
-		atomic_exchange_explicit(&ring->launches, 0, memory_order_relaxed),
-		memory_order_relaxed);
 	atomic_compare_exchange_strong_explicit(&ring->state, &from, RING_FREE,
 						memory_order_release, memory_order_relaxed);
 }

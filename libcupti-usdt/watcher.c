@@ -28,6 +28,7 @@
 #define ACTIVE_MS  100
 /* CUPTI fills buffers for all it has before it hands out the first: what gathers must fit. */
 #define BURST_MS 25
+#define TURN_NS	 20000000ULL
 
 /* Devices are told of as soon as the driver can: right after the program's cuInit(), mostly. */
 #define EAGER_MS    10
@@ -96,12 +97,22 @@ int watcher__start(void)
 	return error;
 }
 
+/*
+ * Waits for so long at most, counted in short turns: a machine that stood still for a second (a
+ * paused virtual one, a host under load) has not given the guest's thread a second.
+ */
 static void await(_Atomic(uint32_t) *word, unsigned int milliseconds)
 {
-	uint64_t now = clock__now(), until = now + milliseconds * 1000000ULL;
+	uint64_t before = clock__now(), left = milliseconds * 1000000ULL;
 
-	while (!atomic_load(word) && (now = clock__now()) < until)
-		futex__wait(word, 0, (until - now) / 1000000 + 1);
+	while (!atomic_load(word) && left) {
+		uint64_t now, turn = left < TURN_NS ? left : TURN_NS;
+
+		futex__wait(word, 0, turn / 1000000 + 1);
+		now = clock__now();
+		left -= now - before < turn ? now - before : turn;
+		before = now;
+	}
 }
 
 void watcher__await_start(unsigned int milliseconds)

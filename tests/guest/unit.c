@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/names.h"
@@ -198,29 +199,57 @@ static void test_clock(void)
 		     clock__from_cupti(before) - clock__now(), 0);
 }
 
+/* None is given out twice; with too many out they are discard buffers; given back, all is as
+ * before. Pages are written, lest a double unmapping goes unseen. */
 static void test_buffers(void)
 {
-	uint8_t *taken[64];
-	int own = 0;
-	size_t size;
+	enum { MANY = 512 };
+	static uint8_t *taken[MANY];
+	static size_t size[MANY];
+	int discards = 0;
+	size_t again;
 
 	buffers__open();
-	for (int i = 0; i < 64; i++) {
-		taken[i] = buffers__take(&size);
-		if (!taken[i] || (uintptr_t)taken[i] % 8 || size < 1024)
-			fail("not a buffer", i, size);
-		own += buffers__batches(taken[i]) != NULL;
+	for (int i = 0; i < MANY; i++) {
+		taken[i] = buffers__take(&size[i]);
+		if (!taken[i] || (uintptr_t)taken[i] % 8 || size[i] < 1024)
+			fail("not a buffer", i, size[i]);
+		taken[i][0] = taken[i][size[i] - 1] = 1;
+		discards += buffers__is_discard(size[i]);
 		for (int j = 0; j < i; j++)
 			if (taken[i] == taken[j])
 				fail("a buffer was given out twice", i, j);
 	}
-	if (own == 0 || own == 64)
-		fail("the pool is not bounded", own, 0);
-	for (int i = 0; i < 64; i++)
-		buffers__give(taken[i]);
+	if (discards < MANY / 4 || discards > MANY / 4 * 3)
+		fail("the pool is not bounded", discards, 0);
+	for (int i = 0; i < MANY; i++)
+		buffers__give(taken[i], size[i]);
 	buffers__trim();
-	if (!buffers__batches(buffers__take(&size)))
-		fail("a buffer given back is not there again", 0, 0);
+	for (int i = 0; i < MANY - discards; i++)
+		if (buffers__is_discard((buffers__take(&again), again)))
+			fail("a buffer given back is not there again", i, 0);
+}
+
+/* A set of batches is one thread's; when all are taken there is none, and nobody waits. */
+static void test_batches(void)
+{
+	struct batch *taken[16];
+	int own = 0;
+
+	batches__open();
+	for (int i = 0; i < 16; i++) {
+		taken[i] = batches__take();
+		own += taken[i] != NULL;
+		for (int j = 0; taken[i] && j < i; j++)
+			if (taken[i] == taken[j])
+				fail("a set of batches was given out twice", i, j);
+	}
+	if (own == 0 || own == 16)
+		fail("the sets of batches are not bounded", own, 0);
+	for (int i = 0; i < 16; i++)
+		batches__give(taken[i]);
+	if (!batches__take())
+		fail("a set given back is not there again", 0, 0);
 }
 
 /* Stamps are CLOCK_MONOTONIC to within what GPU stamps are off, paced once and paced again. */
@@ -250,5 +279,6 @@ int main(void)
 	test_rings();
 	test_clock();
 	test_buffers();
+	test_batches();
 	return atomic_load(&failures) != 0;
 }
