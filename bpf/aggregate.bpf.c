@@ -5,11 +5,7 @@
  * states and ends of processes, which are rare, come by stream.bpf.c. See bpf/aggregate.h for
  * lanes and generations. Runs in the traced program's threads: short, and never waiting.
  */
-#include "bpf/filter.h"
-/* One specification a probe and file; libbpf's 256 would end at 20 containers. */
-#define BPF_USDT_MAX_SPEC_CNT 4096
-#define BPF_USDT_MAX_IP_CNT   1 /* unused: cookies say which specification it is */
-#include <bpf/usdt.bpf.h>
+#include "bpf/arguments.h"
 #include "bpf/aggregate.h"
 #include "bpf/tally.h"
 #include "bpf/tally_records.h"
@@ -143,18 +139,11 @@ static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struc
 
 static __always_inline void take_parcel(struct pt_regs *ctx, struct parcel *parcel)
 {
-	long value;
-
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel->records = (const void *)value;
-	bpf_usdt_arg(ctx, 1, &value);
-	parcel->bytes = value;
-	bpf_usdt_arg(ctx, 2, &value);
-	parcel->count = value;
-	bpf_usdt_arg(ctx, 3, &value);
-	parcel->first = value;
-	bpf_usdt_arg(ctx, 4, &value);
-	parcel->instance = value;
+	parcel->records = (const void *)argument(ctx, 0);
+	parcel->bytes = argument(ctx, 1);
+	parcel->count = argument(ctx, 2);
+	parcel->first = argument(ctx, 3);
+	parcel->instance = argument(ctx, 4);
 }
 
 /* Fills in who it is. False: not listened to. */

@@ -10,6 +10,7 @@
 #include "libcupti-usdt/probes.h"
 
 #define EVENT_COMM_LEN 16
+#define PROBE_PROGRAMS 64 /* programs at probes that an object may have */
 
 enum event_kind {
 	EVENT_BATCH = 1,  /* data: `bytes` of records of `group` */

@@ -257,7 +257,7 @@ static __always_inline int fill_stack(struct pt_regs *ctx, struct event *e,
 	stack->correlation = parcel->group;
 	stack->tid = tid;
 	stack->context = context;
-	stack->period = bpf_usdt_cookie(ctx);
+	stack->period = probe_value(ctx);
 	stack->frames = 0;
 	stack->python = STACK_PYTHON_NONE;
 	read_addresses(ctx, stack);
@@ -316,20 +316,17 @@ SEC("usdt")
 int stack(struct pt_regs *ctx)
 {
 	struct parcel parcel;
-	long value, tid, context;
+	__u32 tid, context;
 
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_STACK;
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel.group = (__u32)value;
-	bpf_usdt_arg(ctx, 1, &tid);
-	bpf_usdt_arg(ctx, 2, &context);
-	bpf_usdt_arg(ctx, 3, &value);
-	parcel.data = (const void *)value;
-	bpf_usdt_arg(ctx, 4, &value);
-	parcel.instance = (__u64)value;
-	count_stack(send_stack(ctx, &parcel, (__u32)tid, (__u32)context));
+	parcel.group = (__u32)argument(ctx, 0);
+	tid = (__u32)argument(ctx, 1);
+	context = (__u32)argument(ctx, 2);
+	parcel.data = (const void *)argument(ctx, 3);
+	parcel.instance = argument(ctx, 4);
+	count_stack(send_stack(ctx, &parcel, tid, context));
 	return 0;
 }
 

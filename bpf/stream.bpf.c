@@ -7,11 +7,7 @@
  * Data is read straight into reserved ring memory, never through a per-CPU scratch area: uprobe
  * programs can be preempted by another process that runs the same program on the same CPU.
  */
-#include "bpf/filter.h"
-/* One specification a probe and file; libbpf's 256 would end at 20 containers. */
-#define BPF_USDT_MAX_SPEC_CNT 4096
-#define BPF_USDT_MAX_IP_CNT   1 /* unused: cookies say which specification it is */
-#include <bpf/usdt.bpf.h>
+#include "bpf/arguments.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -162,23 +158,17 @@ static __always_inline int send_batch(struct pt_regs *ctx, __u32 group)
 {
 	struct stream_counters *counter;
 	struct parcel parcel;
-	long value;
 	int outcome;
 
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_BATCH;
 	parcel.group = group;
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel.data = (const void *)value;
-	bpf_usdt_arg(ctx, 1, &value);
-	parcel.bytes = (__u32)value;
-	bpf_usdt_arg(ctx, 2, &value);
-	parcel.count = (__u32)value;
-	bpf_usdt_arg(ctx, 3, &value);
-	parcel.first = (__u64)value;
-	bpf_usdt_arg(ctx, 4, &value);
-	parcel.instance = (__u64)value;
+	parcel.data = (const void *)argument(ctx, 0);
+	parcel.bytes = (__u32)argument(ctx, 1);
+	parcel.count = (__u32)argument(ctx, 2);
+	parcel.first = (__u64)argument(ctx, 3);
+	parcel.instance = (__u64)argument(ctx, 4);
 	outcome = send(&parcel);
 	counter = this_cpu_counters();
 	if (!counter)
@@ -207,19 +197,14 @@ SEC("usdt")
 int name(struct pt_regs *ctx)
 {
 	struct parcel parcel;
-	long value;
 
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_NAME;
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel.instance = (__u64)value;
-	bpf_usdt_arg(ctx, 1, &value);
-	parcel.group = (__u32)value;
-	bpf_usdt_arg(ctx, 2, &value);
-	parcel.data = (const void *)value;
-	bpf_usdt_arg(ctx, 3, &value);
-	parcel.count = (__u32)value;
+	parcel.instance = (__u64)argument(ctx, 0);
+	parcel.group = (__u32)argument(ctx, 1);
+	parcel.data = (const void *)argument(ctx, 2);
+	parcel.count = (__u32)argument(ctx, 3);
 	parcel.bytes = parcel.count < CUDA_NAME_MAX ? parcel.count : CUDA_NAME_MAX - 1;
 	send_other(&parcel);
 	return 0;
@@ -241,16 +226,15 @@ SEC("usdt")
 int status(struct pt_regs *ctx)
 {
 	struct parcel parcel;
-	long value;
 
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_STATUS;
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel.data = (const void *)value;
+	parcel.data = (const void *)argument(ctx, 0);
 	drop_driver_source(&parcel);
-	bpf_usdt_arg(ctx, 1, &value);
-	parcel.bytes = (__u32)value <= CUDA_BATCH_MAX ? (__u32)value : CUDA_BATCH_MAX;
+	parcel.bytes = (__u32)argument(ctx, 1);
+	if (parcel.bytes > CUDA_BATCH_MAX)
+		parcel.bytes = CUDA_BATCH_MAX;
 	send_other(&parcel);
 	return 0;
 }
@@ -259,19 +243,14 @@ SEC("usdt")
 int lost(struct pt_regs *ctx)
 {
 	struct parcel parcel;
-	long value;
 
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_LOST;
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel.group = (__u32)value;
-	bpf_usdt_arg(ctx, 1, &value);
-	parcel.count = (__u32)value;
-	bpf_usdt_arg(ctx, 2, &value);
-	parcel.first = (__u64)value;
-	bpf_usdt_arg(ctx, 3, &value);
-	parcel.instance = (__u64)value;
+	parcel.group = (__u32)argument(ctx, 0);
+	parcel.count = (__u32)argument(ctx, 1);
+	parcel.first = (__u64)argument(ctx, 2);
+	parcel.instance = (__u64)argument(ctx, 3);
 	send_other(&parcel);
 	return 0;
 }
@@ -282,16 +261,13 @@ int error(struct pt_regs *ctx)
 	struct stream_counters *counter = this_cpu_counters();
 	struct parcel parcel;
 	struct event *e;
-	long value;
 	long length;
 
 	if (!identify(&parcel) || !counter)
 		return 0;
 	parcel.kind = EVENT_ERROR;
-	bpf_usdt_arg(ctx, 0, &value);
-	parcel.group = (__u32)value;
-	bpf_usdt_arg(ctx, 3, &value);
-	parcel.instance = (__u64)value;
+	parcel.group = (__u32)argument(ctx, 0);
+	parcel.instance = (__u64)argument(ctx, 3);
 	parcel.bytes = ERROR_COMPONENT_LEN + ERROR_MESSAGE_LEN;
 	e = bpf_ringbuf_reserve(&events, sizeof(*e) + ERROR_COMPONENT_LEN + ERROR_MESSAGE_LEN, 0);
 	if (!e) {
@@ -300,13 +276,12 @@ int error(struct pt_regs *ctx)
 	}
 	address(e, &parcel);
 	/* Fixed places, so that an unreadable string hurts nobody but itself. */
-	bpf_usdt_arg(ctx, 1, &value);
-	length = bpf_probe_read_user_str(e->data, ERROR_COMPONENT_LEN, (const void *)value);
+	length = bpf_probe_read_user_str(e->data, ERROR_COMPONENT_LEN,
+					 (const void *)argument(ctx, 1));
 	if (length <= 0)
 		e->data[0] = 0;
-	bpf_usdt_arg(ctx, 2, &value);
 	length = bpf_probe_read_user_str(e->data + ERROR_COMPONENT_LEN, ERROR_MESSAGE_LEN,
-					 (const void *)value);
+					 (const void *)argument(ctx, 2));
 	if (length <= 0)
 		e->data[ERROR_COMPONENT_LEN] = 0;
 	bpf_ringbuf_submit(e, wake_flags());
@@ -327,10 +302,8 @@ SEC("usdt")
 int selftest(struct pt_regs *ctx)
 {
 	struct parcel parcel = {};
-	long value;
 
-	bpf_usdt_arg(ctx, 0, &value);
-	if ((__u32)value != settings.self)
+	if ((__u32)argument(ctx, 0) != settings.self)
 		return 0;
 	parcel.kind = EVENT_SELFTEST;
 	parcel.pid = bpf_get_current_pid_tgid() >> 32;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "bpf/aggregate.skel.h"
 #include "cuda-trace/driver_source.h"
+#include "cuda-trace/probe_link.h"
 
 #define DEFAULT_QUEUE_SAMPLE 256
 #define CHUNK		     1024 /* keys a system call */
@@ -25,7 +26,7 @@ struct aggregate {
 	struct aggregate_bpf *skeleton;
 	struct driver_source *driver; /* until the session takes it */
 	uint32_t groups;
-	struct bpf_link **links;
+	struct probe_link **links;
 	int links_count;
 	bool draining; /* flipped, but a lane was still writing into the old generation */
 	uint64_t uses[AGGREGATE_LANES]; /* of lanes that were taken at the flip */
@@ -71,8 +72,11 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
 	if (!err && options->driver_pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.driver_pids, options->driver_pids);
+	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
 	if (!err)
 		err = aggregate_bpf__load(skeleton);
+	if (!err)
+		err = probe_link__introduce(skeleton->obj);
 	return err ? err : hand_out_slots(aggregate);
 }
 
@@ -132,32 +136,26 @@ struct driver_source *aggregate__take_driver(struct aggregate *aggregate)
 	return driver;
 }
 
+/* An older library without some of the groups is no trouble: the others count. */
 int aggregate__add_file(struct aggregate *aggregate, const char *path)
 {
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		struct bpf_program *program;
-		struct bpf_link *link, **larger;
+	struct probe_wish wishes[CUDA_GROUP_COUNT];
+	struct probe_link *link, **larger;
+	uint64_t missing;
+	int count = 0, err;
 
-		if (!(aggregate->groups >> group & 1))
-			continue;
-		program = bpf_object__find_program_by_name(aggregate->skeleton->obj, probes[group]);
-		link = bpf_program__attach_usdt(program, -1, path, CUDA_PROVIDER, probes[group],
-						NULL);
-		/* An older library without this group is no trouble: the others count. */
-		if (!link && errno == ENOENT)
-			continue;
-		if (!link)
-			return -errno;
-		larger =
-			reallocarray(aggregate->links, aggregate->links_count + 1, sizeof(*larger));
-		if (!larger) {
-			bpf_link__destroy(link);
-			return -ENOMEM;
-		}
-		aggregate->links = larger;
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (aggregate->groups >> group & 1)
+			wishes[count++] = (struct probe_wish){probes[group], probes[group], 0};
+	larger = reallocarray(aggregate->links, aggregate->links_count + 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	aggregate->links = larger;
+	err = probe_link__new(&link, aggregate->skeleton->obj, path, CUDA_PROVIDER, wishes, count,
+			      &missing);
+	if (!err)
 		aggregate->links[aggregate->links_count++] = link;
-	}
-	return 0;
+	return err;
 }
 
 static void flip(struct aggregate *aggregate)
@@ -385,7 +383,7 @@ void aggregate__state(const struct aggregate *aggregate, struct aggregate_state 
 void aggregate__detach(struct aggregate *aggregate)
 {
 	for (int i = 0; i < aggregate->links_count; i++)
-		bpf_link__destroy(aggregate->links[i]);
+		probe_link__free(aggregate->links[i]);
 	aggregate->links_count = 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cuda-trace/probe_link.h"
 #include "cuda-trace/text.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/stack_probes.h"
@@ -17,7 +18,8 @@
 enum sort { SORT_OTHER, SORT_BATCH, SORT_STACK };
 
 struct attached {
-	struct bpf_link *link;
+	struct probe_link *probes; /* or NULL */
+	struct bpf_link *link;	   /* of a program that is at no probe, or NULL */
 	enum sort sort;
 	uint32_t period; /* of stacks */
 };
@@ -35,9 +37,7 @@ struct attachments {
 	uint32_t period;    /* one in so many launches gives its stack; 0 = none */
 };
 
-static const char *const always[] = {"name", "status", "lost", "error"};
-
-static const char *const batches[] = {
+static const char *const batch_probes[] = {
 #define BATCH_PROBE(name, probe, text) #probe,
 	CUDA_GROUPS(BATCH_PROBE)
 #undef BATCH_PROBE
@@ -65,10 +65,12 @@ static void drop(struct attachments *attachments,
 	for (int i = 0; i < attachments->count; i++) {
 		struct attached *attached = &attachments->links[i];
 
-		if (is_over(attachments, attached))
-			bpf_link__destroy(attached->link);
-		else
+		if (!is_over(attachments, attached)) {
 			attachments->links[kept++] = *attached;
+			continue;
+		}
+		probe_link__free(attached->probes);
+		bpf_link__destroy(attached->link);
 	}
 	attachments->count = kept;
 }
@@ -105,60 +107,60 @@ void attachments__free(struct attachments *attachments)
 	free(attachments);
 }
 
-static int keep(struct attachments *attachments, struct bpf_link *link, enum sort sort,
-		uint32_t period)
+static int keep(struct attachments *attachments, struct attached attached)
 {
 	if (attachments->count == attachments->room) {
 		int room = attachments->room ? attachments->room * 2 : 16;
 		struct attached *larger = reallocarray(attachments->links, room, sizeof(*larger));
 
 		if (!larger) {
-			bpf_link__destroy(link);
+			probe_link__free(attached.probes);
+			bpf_link__destroy(attached.link);
 			return -ENOMEM;
 		}
 		attachments->links = larger;
 		attachments->room = room;
 	}
-	attachments->links[attachments->count++] = (struct attached){link, sort, period};
+	attachments->links[attachments->count++] = attached;
 	return 0;
 }
 
-static int attach(struct attachments *attachments, const char *name, const char *path,
-		  const char *provider, const char *probe, enum sort sort, uint32_t period)
+static int attach(struct attachments *attachments, const char *path, const char *provider,
+		  const struct probe_wish *wishes, int count, enum sort sort, uint64_t *missing)
 {
-	LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = period);
-	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, name);
-	struct bpf_link *link;
+	struct attached attached = {.sort = sort, .period = wishes[0].value};
+	int err = probe_link__new(&attached.probes, attachments->object, path, provider, wishes,
+				  count, missing);
 
-	if (!program)
-		return -ENOENT;
-	link = bpf_program__attach_usdt(program, -1, path, provider, probe, &options);
-	if (!link)
-		return -errno;
-	return keep(attachments, link, sort, period);
+	return err ? err : keep(attachments, attached);
 }
 
 void attachments__say_hello(struct attachments *attachments)
 {
-	char probe[16];
+	char bell[16];
+	const struct probe_wish hello = {"hello", bell, 0};
+	uint64_t missing;
 
-	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello++ % CUDA_HELLOS);
+	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello++ % CUDA_HELLOS);
 	for (int i = 0; i < attachments->file_count; i++)
-		attach(attachments, "hello", attachments->files[i], CUDA_PROVIDER, probe,
-		       SORT_OTHER, 0);
+		attach(attachments, attachments->files[i], CUDA_PROVIDER, &hello, 1, SORT_OTHER,
+		       &missing);
 }
 
 /* Older libraries have no such probe: there are no stacks of their processes then. */
 static int attach_stacks(struct attachments *attachments, const char *path)
 {
 	char probe[24], shown[256];
+	const struct probe_wish wish = {"stack", probe, attachments->period};
+	uint64_t missing;
 	int err;
 
 	if (!attachments->period)
 		return 0;
 	snprintf(probe, sizeof(probe), "stack_%u", attachments->period);
-	err = attach(attachments, "stack", path, CUDA_PROVIDER, probe, SORT_STACK,
-		     attachments->period);
+	err = attach(attachments, path, CUDA_PROVIDER, &wish, 1, SORT_STACK, &missing);
+	if (!err && missing)
+		err = -ENOENT;
 	if (err)
 		fprintf(stderr, "cuda-trace: no stacks: no %s:%s in %s (%s): an older library?\n",
 			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), path, 200),
@@ -194,31 +196,59 @@ static int remember_file(struct attachments *attachments, const char *path)
 	return 0;
 }
 
+/* Names and states; without them nothing else is worth anything. */
+static int attach_always(struct attachments *attachments, const char *path, const char *shown)
+{
+	char bell[16];
+	const struct probe_wish wishes[] = {
+		{"name", "name", 0},   {"status", "status", 0}, {"lost", "lost", 0},
+		{"error", "error", 0}, {"hello", bell, 0},
+	};
+	uint64_t missing;
+	int err;
+
+	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello % CUDA_HELLOS);
+	err = attach(attachments, path, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
+	if (!err && missing & 0xf)
+		err = -ENOENT;
+	if (err)
+		fprintf(stderr, "cuda-trace: cannot attach to the probes of %s: %s\n", shown,
+			err == -EBADMSG ? "their arguments are not where this cuda-trace expects "
+					  "them; install the libcupti-usdt of the same version"
+					: strerror(-err));
+	return err;
+}
+
+static void attach_batches(struct attachments *attachments, const char *path, const char *shown)
+{
+	struct probe_wish wishes[CUDA_GROUP_COUNT];
+	uint64_t missing;
+	int count = 0, err;
+
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (attachments->groups >> group & 1)
+			wishes[count++] =
+				(struct probe_wish){batch_probes[group], batch_probes[group], 0};
+	err = attach(attachments, path, CUDA_PROVIDER, wishes, count, SORT_BATCH, &missing);
+	if (err)
+		fprintf(stderr, "cuda-trace: cannot attach to the batches of %s: %s\n", shown,
+			strerror(-err));
+	for (int i = 0; !err && i < count; i++)
+		if (missing >> i & 1)
+			fprintf(stderr, "cuda-trace: no %s:%s in %s: an older library?\n",
+				CUDA_PROVIDER, wishes[i].probe, shown);
+}
+
 int attachments__add_file(struct attachments *attachments, const char *path)
 {
-	char shown[256], hello[16];
+	char shown[256];
 	int err;
 
 	text__show(shown, sizeof(shown), path, 200);
-	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
-		err = attach(attachments, always[i], path, CUDA_PROVIDER, always[i], SORT_OTHER, 0);
-		if (err) {
-			fprintf(stderr, "cuda-trace: cannot attach to %s:%s of %s: %s\n",
-				CUDA_PROVIDER, always[i], shown, strerror(-err));
-			return err;
-		}
-	}
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		if (!(attachments->groups >> group & 1))
-			continue;
-		err = attach(attachments, batches[group], path, CUDA_PROVIDER, batches[group],
-			     SORT_BATCH, 0);
-		if (err)
-			fprintf(stderr, "cuda-trace: no %s:%s in %s (%s): an older library?\n",
-				CUDA_PROVIDER, batches[group], shown, strerror(-err));
-	}
-	snprintf(hello, sizeof(hello), "hello_%u", attachments->hello % CUDA_HELLOS);
-	attach(attachments, "hello", path, CUDA_PROVIDER, hello, SORT_OTHER, 0);
+	err = attach_always(attachments, path, shown);
+	if (err)
+		return err;
+	attach_batches(attachments, path, shown);
 	attach_stacks(attachments, path);
 	if (attachments->verbose)
 		fprintf(stderr, "cuda-trace: watching %s\n", shown);
@@ -236,13 +266,17 @@ int attachments__add_program(struct attachments *attachments, const char *name)
 		fprintf(stderr, "cuda-trace: cannot attach %s: %s\n", name, strerror(-err));
 		return err;
 	}
-	return keep(attachments, link, SORT_OTHER, 0);
+	return keep(attachments, (struct attached){.link = link});
 }
 
 int attachments__add_selftest(struct attachments *attachments)
 {
-	return attach(attachments, "selftest", "/proc/self/exe", "cuda_trace", "selftest",
-		      SORT_OTHER, 0);
+	const struct probe_wish wish = {"selftest", "selftest", 0};
+	uint64_t missing;
+	int err =
+		attach(attachments, "/proc/self/exe", "cuda_trace", &wish, 1, SORT_OTHER, &missing);
+
+	return err ? err : missing ? -ENOENT : 0;
 }
 
 int attachments__files(const struct attachments *attachments)

@@ -1,38 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * uprobe_multi links (Linux 6.6): fifty links of their own would take five seconds to remove.
- * libbpf 1.1 does not know that link yet, hence the system call. Called by driver_source.c.
+ * Called by driver_source.c.
  */
 #include "cuda-trace/driver_links.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "cuda-trace/multi_link.h"
 
-#define MULTI_RETURN 1	  /* BPF_F_UPROBE_MULTI_RETURN */
-#define TRACE_MULTI  48	  /* BPF_TRACE_UPROBE_MULTI */
 #define TRIAL_COOKIE 0xff /* a shape that no call has */
-
-/* union bpf_attr of BPF_LINK_CREATE, as Linux 6.6 has it. */
-struct link_create {
-	uint32_t program;
-	uint32_t target;
-	uint32_t attach_type;
-	uint32_t flags;
-	uint64_t path;
-	uint64_t offsets;
-	uint64_t semaphores;
-	uint64_t cookies;
-	uint32_t count;
-	uint32_t multi_flags;
-	uint32_t pid;
-	uint32_t pad;
-};
 
 void driver_links__prepare(struct bpf_object *object, bool wanted)
 {
@@ -42,37 +22,33 @@ void driver_links__prepare(struct bpf_object *object, bool wanted)
 		struct bpf_program *program = bpf_object__find_program_by_name(object, programs[i]);
 
 		if (wanted)
-			bpf_program__set_expected_attach_type(program, TRACE_MULTI);
+			bpf_program__set_expected_attach_type(program, MULTI_LINK_ATTACH_TYPE);
 		else
 			bpf_program__set_autoload(program, false);
 	}
 }
 
 static int attach(struct bpf_object *object, const char *program, const char *path,
-		  const struct driver_probes *probes, uint32_t pid, uint32_t flags)
+		  const struct driver_probes *probes, uint32_t pid, bool at_return)
 {
-	struct link_create create = {
-		.program = bpf_program__fd(bpf_object__find_program_by_name(object, program)),
-		.attach_type = TRACE_MULTI,
-		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)probes->offsets,
-		.cookies = (uintptr_t)probes->cookies,
+	const struct multi_link_points points = {
+		.offsets = probes->offsets,
+		.cookies = probes->cookies,
 		.count = probes->count,
-		.multi_flags = flags,
 		.pid = pid,
 	};
-	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, &create, sizeof(create));
 
-	return fd < 0 ? -errno : fd;
+	return multi_link__new(bpf_program__fd(bpf_object__find_program_by_name(object, program)),
+			       path, &points, at_return);
 }
 
 int driver_links__attach(struct bpf_object *object, const char *path,
 			 const struct driver_probes *probes, uint32_t pid, int links[2])
 {
-	links[0] = attach(object, "driver_entry", path, probes, pid, 0);
+	links[0] = attach(object, "driver_entry", path, probes, pid, false);
 	if (links[0] < 0)
 		return links[0];
-	links[1] = attach(object, "driver_return", path, probes, pid, MULTI_RETURN);
+	links[1] = attach(object, "driver_return", path, probes, pid, true);
 	if (links[1] >= 0)
 		return 0;
 	close(links[0]);
@@ -119,7 +95,8 @@ bool driver_links__know_processes(struct bpf_object *object)
 	uint32_t self = getpid();
 	pthread_t thread;
 	pid_t tid = 0;
-	int link = offset ? attach(object, "driver_entry", "/proc/self/exe", &probe, self, 0) : -1;
+	int link =
+		offset ? attach(object, "driver_entry", "/proc/self/exe", &probe, self, false) : -1;
 	bool fired;
 
 	if (link < 0)

@@ -20,6 +20,7 @@
 #include "cuda-trace/driver_source.h"
 #include "cuda-trace/intake.h"
 #include "cuda-trace/privileges.h"
+#include "cuda-trace/probe_link.h"
 #include "cuda-trace/selftest.h"
 #include "cuda-trace/switches.h"
 #include "cuda-trace/targets.h"
@@ -142,7 +143,10 @@ static int load(struct session *session)
 		skeleton->obj, session->options.source != SESSION_GUESTS,
 		&(struct driver_options){session->options.comm, session->options.uid, false});
 	bpf_map__set_max_entries(skeleton->maps.events, ring_bytes(session->options.ring_mib));
+	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
 	err = stream_bpf__load(skeleton);
+	if (!err)
+		err = probe_link__introduce(skeleton->obj);
 	if (err && session->driver)
 		return load_guests_only(session);
 	if (err)
@@ -496,7 +500,7 @@ void session__close(struct session *session)
 {
 	if (!session)
 		return;
-	/* The kernel waits some 100 ms for each probe: first what costs the programs something. */
+	/* The kernel takes its time: first what costs the programs something. */
 	if (session->attachments)
 		attachments__drop_batches(session->attachments);
 	switches__free(session->switches);

@@ -105,3 +105,28 @@ all_off() {
 		json "$JSON" '.lost.total == 0 and .lost.killed == 0'
 	done
 }
+
+# Kernels before 6.6 know no link for many probes.
+@test "attach (a link for each probe) sees the same" {
+	export CUDA_TRACE_LINKS=single
+	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/saxpy" >"$OUT"
+	assert_equal "$(json "$JSON" .totals.kernels)" "$(expect_key "$OUT" kernels)"
+	json "$JSON" '.lost.total == 0'
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 500
+	start tool "$CUDA_TRACE" top --once --json -p "$storm_PID"
+	finished "$tool_PID"
+	assert_equal "$status" 0
+	json "$BATS_TEST_TMPDIR/tool.out" '[.processes[] | select(.totals.launches > 0)] | length == 1'
+}
+
+@test "attach (a library whose arguments lie elsewhere) is refused, with the remedy" {
+	cat >"$BATS_TEST_TMPDIR/odd.c" <<-'EOF'
+		#include <sys/sdt.h>
+		#define ODD(probe) void probe(long a, long b) { STAP_PROBE2(cuda, probe, b, a); }
+		ODD(name) ODD(status) ODD(lost) ODD(error) ODD(hello_0)
+	EOF
+	"${CC:-cc}" -O2 -shared -fPIC -o "$BATS_TEST_TMPDIR/libcupti-usdt.so" "$BATS_TEST_TMPDIR/odd.c"
+	CUDA_TRACE_GUEST=$BATS_TEST_TMPDIR/libcupti-usdt.so run --separate-stderr ct stat -a -d 1
+	# shellcheck disable=SC2154
+	[[ $stderr == *"their arguments are not where this cuda-trace expects them"* ]]
+}

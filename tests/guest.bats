@@ -128,6 +128,18 @@ process() {
 	done
 }
 
+@test "probes (names, states, batches) have their arguments in the registers of a call" {
+	[ "$(uname -m)" = x86_64 ] || skip "knows the registers of x86-64 only"
+	run -0 readelf -nW "$GUEST"
+	local probe arguments seen=0 registers='[0-9]@%[re]di( -?[0-9]@%[re]si( [0-9]@%[re]dx( [0-9]@%[re]cx( [0-9]@%r8d?)?)?)?)?'
+	while read -r probe arguments; do
+		seen=$((seen + 1))
+		[[ $arguments =~ ^-?$registers$ ]] || fail "$probe has its arguments at $arguments"
+	done < <(awk '$1 == "Name:" {probe = $2} $1 == "Arguments:" {$1 = ""; print probe $0}' <<<"$output" |
+		grep -E '^(name|status|lost|error|hello_[0-7]|[a-z_]*_batch) ')
+	[ "$seen" -gt 20 ]
+}
+
 @test "declarations of CUPTI (toolkit installed) agree with its headers" {
 	run -0 make -s -C "$TOP" B="$B" check-layout
 	[[ $output != *skipped* ]] || skip "$output"

@@ -138,10 +138,13 @@ sums_equal() {
 }
 
 @test "stat (two tools at once) both see everything" {
-	start one "$CUDA_TRACE" stat -c launch-storm --json -d 6
-	start two "$CUDA_TRACE" stat -c launch-storm --json -d 6
-	sleep 2
-	"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -n 20000 >out
+	local name=two-$$
+	cp "$WORKLOADS/launch-storm" "$name"
+	start one "$CUDA_TRACE" stat -v -c "$name" --json -d 6
+	start two "$CUDA_TRACE" stat -v -c "$name" --json -d 6
+	wait_for 20 grep -q watching one.err
+	wait_for 20 grep -q watching two.err
+	"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "./$name" -n 20000 >out
 	finished "$one_PID"
 	finished "$two_PID"
 	sums_equal out one.out launches kernels

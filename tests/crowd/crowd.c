@@ -45,39 +45,46 @@ static __u64 now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* One site a probe, arguments in registers. */
-static __attribute__((noinline)) void send_launches(const void *records, __u32 bytes, __u32 count,
-						    __u64 first, __u64 load)
+/* One site a probe, arguments in the registers of a call: neither inlined nor specialised. */
+#ifdef __clang__
+#define PROBE __attribute__((noinline))
+#else
+#define PROBE __attribute__((noipa))
+#endif
+
+static PROBE void send_launches(const void *records, __u32 bytes, __u32 count, __u64 first,
+				__u64 load)
 {
 	STAP_PROBE5(cuda, launch_batch, records, bytes, count, first, load);
 }
 
-static __attribute__((noinline)) void send_kernels(const void *records, __u32 bytes, __u32 count,
-						   __u64 first, __u64 load)
+static PROBE void send_kernels(const void *records, __u32 bytes, __u32 count, __u64 first,
+			       __u64 load)
 {
 	STAP_PROBE5(cuda, kernel_batch, records, bytes, count, first, load);
 }
 
-static __attribute__((noinline)) void send_name(__u64 load, __u32 id, const char *text,
-						__u32 length)
+static PROBE void send_name(__u64 load, __u32 id, const char *text, __u32 length)
 {
 	STAP_PROBE4(cuda, name, load, id, text, length);
 }
 
-static __attribute__((noinline)) void send_status(const struct cuda_status *status, __u32 size)
+static PROBE void send_status(const struct cuda_status *status, __u32 size)
 {
 	STAP_PROBE2(cuda, status, status, size);
 }
 
 /* Never called: a guest has these probes, too. */
-static __attribute__((noinline, used)) void send_lost(__u32 reason, __u64 count, __u64 load)
+static PROBE __attribute__((used)) void send_lost(__u32 reason, __u64 count, __u64 total,
+						  __u64 load)
 {
-	STAP_PROBE4(cuda, lost, reason, count, count, load);
+	STAP_PROBE4(cuda, lost, reason, count, total, load);
 }
 
-static __attribute__((noinline, used)) void send_error(int code, const char *message, __u64 load)
+static PROBE __attribute__((used)) void send_error(int code, const char *component,
+						   const char *message, __u64 load)
 {
-	STAP_PROBE4(cuda, error, code, message, message, load);
+	STAP_PROBE4(cuda, error, code, component, message, load);
 }
 
 static void tell_status(enum cuda_state state)

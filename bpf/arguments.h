@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How programs at the guest's probes are reached, and how they get the arguments. Included once by
+ * each .bpf.c that has such programs.
+ *
+ * The probes of a file hang on one uprobe_multi link (Linux 6.6): a link of each probe's own takes
+ * some 100 ms to make and 300 ms to remove. A link has one program, so that is a switchboard; its
+ * cookie is the number of the program to go on with, and a value for it. The arguments lie in the
+ * registers of a call, as the contract says (libcupti-usdt/probes.h), and the tool has seen to it.
+ * Older kernels get libbpf's own links, each with its program, and its way to find arguments.
+ */
+#ifndef BPF_ARGUMENTS_H
+#define BPF_ARGUMENTS_H
+
+#include "bpf/filter.h"
+/* One specification a probe and file; libbpf's 256 would end at 20 containers. */
+#define BPF_USDT_MAX_SPEC_CNT 4096
+#define BPF_USDT_MAX_IP_CNT   1 /* unused: cookies say which specification it is */
+#include <bpf/usdt.bpf.h>
+
+/* The tool sets it before the load, where the kernel knows uprobe_multi links. */
+const volatile bool arguments_in_registers;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, PROBE_PROGRAMS);
+	__type(key, __u32);
+	__type(value, __u32);
+} probe_programs SEC(".maps");
+
+SEC("uprobe")
+int probe_switchboard(struct pt_regs *ctx)
+{
+	bpf_tail_call(ctx, &probe_programs, (__u32)bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+/* One instruction, lest the compiler computes the address apart: the verifier lets nobody read
+ * through a pointer that it has changed. */
+#define REGISTER(ctx, name)                                                                  \
+	({                                                                                   \
+		__u64 value;                                                                 \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                                        \
+			     : "=r"(value)                                                   \
+			     : "r"(ctx),                                                     \
+			       "i"(__builtin_offsetof(typeof(*__PT_REGS_CAST(ctx)), name))); \
+		value;                                                                       \
+	})
+
+/* Those of 4 bytes may have anything in their upper half. */
+static __always_inline __u64 argument(struct pt_regs *ctx, const int n)
+{
+	long value = 0;
+
+	if (!arguments_in_registers) {
+		bpf_usdt_arg(ctx, n, &value);
+		return value;
+	}
+	switch (n) {
+	case 0:
+		return REGISTER(ctx, __PT_PARM1_REG);
+	case 1:
+		return REGISTER(ctx, __PT_PARM2_REG);
+	case 2:
+		return REGISTER(ctx, __PT_PARM3_REG);
+	case 3:
+		return REGISTER(ctx, __PT_PARM4_REG);
+	case 4:
+		return REGISTER(ctx, __PT_PARM5_REG);
+	}
+	return 0;
+}
+
+/* What the tool had to tell about this probe. */
+static __always_inline __u32 probe_value(struct pt_regs *ctx)
+{
+	return arguments_in_registers ? bpf_get_attach_cookie(ctx) >> 32 : bpf_usdt_cookie(ctx);
+}
+
+#endif
