@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUPTI's buffers of GPU records → our records → batches. On any thread of CUPTI's. */
+/* CUPTI's buffers of GPU records. On any thread of CUPTI's. */
 #ifndef LIBCUPTI_USDT_ACTIVITY_H
 #define LIBCUPTI_USDT_ACTIVITY_H
 
@@ -13,10 +13,5 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 
 /* GPU records decoded since load. */
 uint64_t activity__records(void);
-
-/* A session begins: records from before it are not its own. */
-void activity__set_start(uint64_t time);
-/* The program is ending: a record without an end is unfinished work, not a fault. */
-void activity__expect_unfinished(void);
 
 #endif

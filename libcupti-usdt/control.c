@@ -21,6 +21,7 @@
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_search.h"
+#include "libcupti-usdt/decode.h"
 #include "libcupti-usdt/devices.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/flusher.h"
@@ -228,7 +229,7 @@ static int open_session(void)
 	stamps__pace();
 	calibrated = clock__now();
 	watch_silence(calibrated);
-	activity__set_start(calibrated);
+	decode__set_start(calibrated);
 	status__count_activation();
 	return 0;
 }
@@ -408,7 +409,7 @@ void control__tick(void)
 void control__finish(void)
 {
 	if (subscriber && !atomic_load(&fatal)) {
-		activity__expect_unfinished();
+		decode__expect_unfinished();
 		rings__flush();
 		if (kinds__any())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
