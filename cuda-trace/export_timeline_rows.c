@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/export_occupancy.h"
 #include "cuda-trace/export_timeline.h"
+#include "cuda-trace/store_api.h"
 #include "cuda-trace/text.h"
+#include "libcupti-usdt/probes.h"
 
 /* Columns that all rows of the GPU begin with. */
 enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, GLOBAL, FIRST_OWN };
@@ -48,14 +51,47 @@ static void end_gpu_row(struct timeline *timeline, const struct gpu_row *gpu)
 			   gpu->stream, gpu->start);
 }
 
+/* The values of a kernel's row, after those that all rows of the GPU have. */
+enum { NAME, REGISTERS, SHARED, GRID, BLOCK = GRID + 3, SMS = BLOCK + 3, GRAPH, NODE, CAPABILITY };
+
+/* Products of a hostile file's numbers may be larger than a number can be. */
+static int64_t product(const int64_t size[3])
+{
+	int64_t all = 1;
+
+	for (int i = 0; i < 3; i++)
+		if (size[i] < 0 || __builtin_mul_overflow(all, size[i], &all))
+			return 0;
+	return all;
+}
+
+/* How the launch fills the GPU: means over its multiprocessors, as Kineto has them. */
+static void put_share(struct timeline *timeline, const int64_t *v)
+{
+	const struct occupancy_launch launch = {
+		.blocks = product(v + GRID),
+		.threads = product(v + BLOCK),
+		.registers = v[REGISTERS],
+		.shared = v[SHARED],
+	};
+	double blocks = v[SMS] > 0 ? (double)launch.blocks / v[SMS] : 0;
+	int percent = occupancy__percent(&launch, v[CAPABILITY], v[SMS]);
+
+	if (v[SMS] > 0)
+		fprintf(timeline->out, ", \"blocks per SM\": %.6g, \"warps per SM\": %.6g", blocks,
+			blocks * launch.threads / 32);
+	if (percent >= 0)
+		fprintf(timeline->out, ", \"est. achieved occupancy %%\": %d", percent);
+}
+
 static void put_kernel(struct timeline *timeline, sqlite3_stmt *row)
 {
-	int64_t v[14];
+	int64_t v[13];
 	struct gpu_row gpu;
 
 	if (!read_gpu_row(timeline, row, &gpu))
 		return;
-	for (int i = 0; i < 14; i++)
+	for (int i = 0; i < 13; i++)
 		v[i] = sqlite3_column_int64(row, FIRST_OWN + i);
 	timeline__put_span(timeline, "kernel", export_names__string(timeline->names, v[0]), gpu.pid,
 			   gpu.stream, gpu.start, gpu.end);
@@ -65,16 +101,10 @@ static void put_kernel(struct timeline *timeline, sqlite3_stmt *row)
 		", \"shared memory\": %" PRId64 ", \"grid\": [%" PRId64 ", %" PRId64 ", %" PRId64
 		"], \"block\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]",
 		v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
-	/* Both are means over the GPU's multiprocessors, as Kineto has them. */
-	if (v[9] > 0) {
-		double blocks = (double)v[3] * v[4] * v[5] / v[9];
-
-		fprintf(timeline->out, ", \"blocks per SM\": %.6g, \"warps per SM\": %.6g", blocks,
-			blocks * v[6] * v[7] * v[8] / 32);
-	}
-	if (v[11])
+	put_share(timeline, v);
+	if (v[NODE])
 		fprintf(timeline->out, ", \"graph id\": %" PRId64 ", \"graph node id\": %" PRId64,
-			v[10], v[11]);
+			v[GRAPH], v[NODE]);
 	end_gpu_row(timeline, &gpu);
 }
 
@@ -223,17 +253,22 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	int64_t class = sqlite3_column_int64(row, 2), global = sqlite3_column_int64(row, 3);
 	int64_t correlation = sqlite3_column_int64(row, 4);
 	int64_t pid = global >> 24 & 0xffffff, tid = global & 0xffffff;
+	const char *named;
+	unsigned int cbid;
 	char name[256];
 
 	if (end < start) {
 		timeline->invalid++;
 		return;
 	}
-	plain_call(name, sizeof(name),
-		   export_names__string(timeline->names, sqlite3_column_int64(row, 5)));
+	named = export_names__string(timeline->names, sqlite3_column_int64(row, 5));
+	plain_call(name, sizeof(name), named);
 	timeline__put_span(timeline, class ? "cuda_driver" : "cuda_runtime", name, pid, tid, start,
 			   end);
 	fprintf(timeline->out, ", \"args\": {\"correlation\": %" PRId64, correlation);
+	cbid = store__call_number(class ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME, named);
+	if (cbid)
+		fprintf(timeline->out, ", \"cbid\": %u", cbid);
 	if (sqlite3_column_int64(row, 6))
 		fprintf(timeline->out, ", \"result\": %lld",
 			(long long)sqlite3_column_int64(row, 6));
@@ -293,16 +328,19 @@ int timeline__put_all_rows(struct timeline *timeline)
 {
 	const struct report_file *file = timeline->file;
 	bool graphs = report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", "graphId");
-	bool gpus = report_file__has(file, "TARGET_INFO_GPU", "smCount");
+	bool gpus = report_file__has(file, "TARGET_INFO_GPU", "computeMinor");
 	char kernel[512], call[128];
 	int err;
 
 	snprintf(kernel, sizeof(kernel),
 		 GPU_COLUMNS ", demangledName, registersPerThread, "
 			     "staticSharedMemory + dynamicSharedMemory, gridX, gridY, gridZ, "
-			     "blockX, blockY, blockZ, %s, %s, graphNodeId",
+			     "blockX, blockY, blockZ, %s, %s, graphNodeId, %s",
 		 gpus ? "(SELECT smCount FROM TARGET_INFO_GPU WHERE id = deviceId LIMIT 1)" : "0",
-		 graphs ? "graphId" : "0");
+		 graphs ? "graphId" : "0",
+		 gpus ? "(SELECT computeMajor * 10 + computeMinor FROM TARGET_INFO_GPU WHERE id = "
+			"deviceId LIMIT 1)"
+		      : "0");
 	snprintf(call, sizeof(call),
 		 "start, end, eventClass, globalTid, correlationId, nameId, returnValue, %s",
 		 report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId")

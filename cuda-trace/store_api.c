@@ -5,6 +5,8 @@
  */
 #include "cuda-trace/store_api.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "libcupti-usdt/probes.h"
 
 static const struct {
@@ -50,4 +52,15 @@ const char *store__call_name(char *out, size_t size, uint8_t domain, uint16_t cb
 	snprintf(out, size, "[%s call %u]", domain == CUDA_DOMAIN_RUNTIME ? "runtime" : "driver",
 		 cbid);
 	return out;
+}
+
+unsigned int store__call_number(uint8_t domain, const char *name)
+{
+	static const char nameless[][16] = {"[runtime call ", "[driver call "};
+	const char *head = nameless[domain != CUDA_DOMAIN_RUNTIME];
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].domain == domain && !strcmp(calls[i].name, name))
+			return calls[i].cbid;
+	return strncmp(name, head, strlen(head)) ? 0 : atoi(name + strlen(head)) & 0xffff;
 }

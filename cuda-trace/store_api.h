@@ -10,5 +10,7 @@
 
 /* Writes the name into `out` and returns it; "[driver call N]" for a number that is not known. */
 const char *store__call_name(char *out, size_t size, uint8_t domain, uint16_t cbid);
+/* The number of a name that the above gives; 0 = not one of those. */
+unsigned int store__call_number(uint8_t domain, const char *name);
 
 #endif

@@ -41,6 +41,7 @@ is() {
 		and .args["registers per thread"] == 32 and .args["shared memory"] == 0] | all' true
 	is '[.traceEvents[] | select(.ph == "X") | has("ts") and has("dur") and has("name") and has("cat")
 		and has("pid") and has("tid")] | all' true
+	is '[.traceEvents[] | select(.cat == "cuda_driver") | .args.cbid] | unique[]' 307
 	# Every kernel has its arrow: one start on the host, one end where the kernel begins.
 	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "s") | .id] as $s
 		| [.traceEvents[] | select(.cat == "kernel") | .args.correlation] as $k | ($k - $s) | length' 0
@@ -53,6 +54,32 @@ is() {
 	assert_equal "$output" "$(grep -c '"ts": ' t.json)"
 	run head -c 2000 t.json
 	assert_output --partial '"rank": 0'
+}
+
+@test "report --timeline (shapes of launches) tells the occupancy that the GPU's limits give" {
+	requires sqlite3
+	feed r.db -n 20 -k 1
+	# capability, threads, registers, shared memory, blocks: percent; by hand from NVIDIA's tables.
+	while read -r capability threads registers shared blocks percent; do
+		sqlite3 r.db "UPDATE TARGET_INFO_GPU SET computeMajor = ${capability%.*}, computeMinor = ${capability#*.};
+			UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = $threads, registersPerThread = $registers,
+			dynamicSharedMemory = $shared, gridX = $blocks"
+		ct report --timeline t.json r.db
+		assert_equal "$capability $threads $(jq -c '[.traceEvents[] | select(.cat == "kernel")
+			| .args["est. achieved occupancy %"]] | unique[]' t.json)" "$capability $threads $percent"
+	done <<-'END'
+		9.0 128 32 0 100000 100
+		9.0 256 64 0 100000 50
+		9.0 1024 32 204800 100000 50
+		9.0 1024 32 102400 100000 100
+		9.0 96 255 0 100000 9
+		9.0 256 32 0 132 13
+		8.6 32 32 0 100000 33
+		7.5 64 32 0 100000 100
+		5.0 128 32 0 100000 null
+		9.0 -1 32 0 100000 null
+		9.0 128 32 0 9223372036854775807 100
+	END
 }
 
 @test "report --timeline (three processes) keeps their devices and arrows apart" {
