@@ -17,6 +17,7 @@
 #include "cuda-trace/metrics_web.h"
 #include "cuda-trace/notify.h"
 #include "cuda-trace/options.h"
+#include "cuda-trace/sample.h"
 
 /* "1CUDA" on a telephone: outside of 9100-9999, which the exporters have used up. */
 #define DEFAULT_LISTEN	   "127.0.0.1:12832"
@@ -38,6 +39,7 @@ struct metrics_options {
 	uint64_t forget;
 	bool no_created;
 	const char *events;
+	const char *sample;
 	uint64_t duration;
 	bool verbose;
 };
@@ -58,6 +60,11 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to show", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
+	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
+	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
+	 "all "
+	 "the time,\nGPU figures are estimates and labelled so",
+	 AT(sample)},
 	{OPTION_FLAG, 0, "by-pid", NULL, "a label set a process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "time by kernel: the N that take the most by name,\nthe rest as \"other\"", AT(by_kernel)},
@@ -198,6 +205,7 @@ int cmd_metrics(int argc, char **argv)
 	};
 	struct exporter_options exporter = {.live.session.uid = -1};
 	struct outlets outlets = {.options = &options};
+	struct sample sample;
 	int status, err, operand = options__parse(&usage, &options, argc, argv, &status);
 
 	if (operand < 0)
@@ -205,8 +213,13 @@ int cmd_metrics(int argc, char **argv)
 	if (operand < argc)
 		return options__misuse(&usage, "unexpected '%s'", argv[operand]);
 	status = check(&options, &exporter.live.session.groups);
+	if (!status)
+		status = sample__parse(&usage, options.sample, NULL, &sample);
 	if (status)
 		return status;
+	exporter.live.session.groups = sample__groups(&sample, exporter.live.session.groups);
+	exporter.live.session.sample_on_ms = sample.on_ms;
+	exporter.live.session.sample_every_ms = sample.every_ms;
 	exporter.live.session.verbose = options.verbose;
 	exporter.by_pid = options.by_pid;
 	exporter.by_kernel = options.by_kernel;

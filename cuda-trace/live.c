@@ -35,6 +35,7 @@ struct live {
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name;
+	struct session_options options; /* of which cycle is asked for */
 	time_t next_end_collect;
 	struct origin origins[CGROUPS]; /* by id: for processes that ended before they were seen */
 	const struct process *ending;	/* whose end is being told: it has its names still */
@@ -149,6 +150,7 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	process->state.comm[sizeof(state->comm) - 1] = 0;
 	live->slots[slot] = process;
 	find_told(live, process);
+	process->scale = live_sample__scale(&live->options, process->told, &process->sample);
 	find_origin(live, process);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, process);
@@ -167,6 +169,10 @@ static void on_process(void *context, uint32_t slot, const struct aggregate_proc
 	}
 	if (!live->slots[slot]->told)
 		find_told(live, live->slots[slot]);
+	/* Who is gone keeps what it told last. */
+	if (live->slots[slot]->told)
+		live->slots[slot]->scale = live_sample__scale(
+			&live->options, live->slots[slot]->told, &live->slots[slot]->sample);
 	live->slots[slot]->state = *state;
 	live->slots[slot]->state.comm[sizeof(state->comm) - 1] = 0;
 }
@@ -186,7 +192,10 @@ static void on_tally(void *context, const struct tally_key *key, const struct ta
 {
 	struct live *live = context;
 	struct live_process *process = process_of(live, key->process);
+	struct tally whole;
 
+	if (live_sample__expand(key, tally, process->scale, &whole))
+		tally = &whole;
 	live->sink.tally(live->sink.context, process, device_of(process, key->device), key, tally);
 }
 
@@ -253,6 +262,8 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live->sink = *sink;
 	memcpy(live->rest.state.comm, "other", sizeof("other"));
 	live->by_name = options->by_name;
+	live->options = options->session;
+	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = 1;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "bpf/aggregate.h"
 #include "cuda-trace/aggregate.h"
+#include "cuda-trace/live_sample.h"
 #include "cuda-trace/session.h"
 
 struct live;
@@ -26,6 +27,8 @@ struct live_process {
 	char container[16];		  /* short id, or "" */
 	const struct process *told;	  /* by the session, NULL = nothing (yet, or any more) */
 	bool ended;
+	double scale; /* of GPU records that come of windows only; 1 = all come */
+	struct live_sample sample;
 	void *data; /* the sink's own */
 };
 

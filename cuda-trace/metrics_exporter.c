@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cuda-trace/live_sample.h"
 #include "cuda-trace/text.h"
 
 #define COLLECT_SECONDS 5
@@ -92,6 +93,8 @@ static void on_tally(void *context, struct live_process *process, uint32_t devic
 	struct series *series = series_of(exporter, process, device);
 
 	sums__add_tally(&series->sums, key, tally);
+	if (key->kind == TALLY_KERNEL && process->scale > 1)
+		series->kernel_variance += live_sample__variance(tally, process->scale);
 	if (key->kind == TALLY_ERROR)
 		series__add_error(series, key->name, key->detail, tally->count);
 	if (key->kind == TALLY_KERNEL && exporter->view.kernels)
@@ -163,6 +166,8 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->options.live.by_name = options->by_kernel != 0;
 	exporter->view.started = now_unix(CLOCK_REALTIME);
 	exporter->view.label_sets = options->label_sets;
+	exporter->view.sample_on_ms = options->live.session.sample_on_ms;
+	exporter->view.sample_every_ms = options->live.session.sample_every_ms;
 	exporter->view.devices = &exporter->devices;
 	exporter->view.series = series_table__new(options->label_sets, on_dropped, exporter);
 	if (options->by_kernel)

@@ -32,9 +32,10 @@ struct exporter_view {
 	struct exporter_devices *devices;
 	struct live_state state;
 	unsigned int label_sets;
-	double started;		/* Unix seconds */
-	double collect_seconds; /* what reading the maps took, the last time */
-	uint64_t postponed;	/* collects that a busy batch held up */
+	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
+	double started;				/* Unix seconds */
+	double collect_seconds;			/* what reading the maps took, the last time */
+	uint64_t postponed;			/* collects that a busy batch held up */
 	uint64_t scrapes;
 	bool embedded; /* another exporter hands the document out, beside its own process_* */
 };

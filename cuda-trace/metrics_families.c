@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/metrics_exporter.h"
+#include "cuda-trace/metrics_sample.h"
 #include "cuda-trace/metrics_self.h"
 #include "cuda-trace/results.h"
 
@@ -16,13 +17,27 @@ struct pass {
 	void (*write)(struct pass *pass, const struct series *series);
 	size_t offset; /* what it means is up to write() */
 	const struct bounds *bounds;
+	bool estimated; /* samples say so in a label */
 };
+
+#define LABELS_MAX 1400 /* all labels at their longest, each byte escaped */
+
+static const char *mark(const struct pass *pass, const char *labels, char out[LABELS_MAX])
+{
+	if (!pass->estimated)
+		return labels;
+	snprintf(out, LABELS_MAX, "%s" METRICS_ESTIMATED, labels);
+	return out;
+}
 
 static void write_one(void *context, struct series *series)
 {
 	struct pass *pass = context;
+	char marked[LABELS_MAX], *labels = series->text;
 
+	series->text = (char *)mark(pass, labels, marked); /* under the lock */
 	pass->write(pass, series);
+	series->text = labels;
 }
 
 static uint64_t field(const struct pass *pass, const struct series *series)
@@ -116,8 +131,6 @@ static const char *with(char *out, size_t size, const struct series *series, con
 	snprintf(out, size, "%s,%s=\"%s\"", series->text, name, value);
 	return out;
 }
-
-#define LABELS_MAX 1400 /* all labels at their longest, each byte escaped */
 
 static void write_copies(struct pass *pass, const struct series *series)
 {
@@ -434,13 +447,19 @@ static const struct metric kernel_executions = {METRIC_COUNTER, "cuda_kernel_nam
 static void put_kernel_seconds(void *context, const char *labels, uint64_t count, uint64_t ns,
 			       double created)
 {
-	exposition__value(context, labels, ns / 1e9, created);
+	const struct pass *pass = context;
+	char marked[LABELS_MAX];
+
+	exposition__value(pass->exposition, mark(pass, labels, marked), ns / 1e9, created);
 }
 
 static void put_kernel_executions(void *context, const char *labels, uint64_t count, uint64_t ns,
 				  double created)
 {
-	exposition__count(context, labels, count, created);
+	const struct pass *pass = context;
+	char marked[LABELS_MAX];
+
+	exposition__count(pass->exposition, mark(pass, labels, marked), count, created);
 }
 
 static void put_unnamed_seconds(struct pass *pass, const struct series *series)
@@ -465,15 +484,17 @@ static void put_unnamed_executions(struct pass *pass, const struct series *serie
 
 static void write_kernels(struct exposition *exposition, struct exporter_view *view)
 {
-	struct pass pass = {.exposition = exposition, .write = put_unnamed_seconds};
+	struct pass pass = {.exposition = exposition,
+			    .write = put_unnamed_seconds,
+			    .estimated = view->sample_on_ms != 0};
 
 	if (!view->kernels)
 		return;
 	exposition__family(exposition, &kernel_seconds);
-	kernels__each(view->kernels, put_kernel_seconds, exposition);
+	kernels__each(view->kernels, put_kernel_seconds, &pass);
 	series_table__each(view->series, write_one, &pass);
 	exposition__family(exposition, &kernel_executions);
-	kernels__each(view->kernels, put_kernel_executions, exposition);
+	kernels__each(view->kernels, put_kernel_executions, &pass);
 	pass.write = put_unnamed_executions;
 	series_table__each(view->series, write_one, &pass);
 }
@@ -486,11 +507,14 @@ void families__write(struct exposition *exposition, struct exporter_view *view)
 			.write = families[i].write,
 			.offset = families[i].offset,
 			.bounds = families[i].bounds,
+			.estimated = view->sample_on_ms &&
+				     metrics_sample__estimates(families[i].metric.name),
 		};
 
 		exposition__family(exposition, &families[i].metric);
 		series_table__each(view->series, write_one, &pass);
 	}
 	write_kernels(exposition, view);
+	metrics_sample__write(exposition, view);
 	self__write(exposition, view);
 }

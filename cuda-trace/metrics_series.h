@@ -38,6 +38,7 @@ struct series {
 	time_t idle_since;	/* 0: a process of it lives */
 	unsigned int processes; /* that live */
 	struct sums sums;
+	double kernel_variance; /* of the estimated GPU time, ns²; 0 = it is exact */
 	struct series_error errors[SERIES_ERRORS];
 	uint64_t unnamed_count; /* kernels that metrics_kernels.c counts as "other" */
 	uint64_t unnamed_ns;

@@ -13,6 +13,7 @@
 #include "libcupti-usdt/sampling.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/sites.h"
@@ -81,7 +82,10 @@ static void start(uint32_t on, uint32_t every, uint64_t now)
 
 void sampling__follow(uint32_t wanted, uint64_t now)
 {
-	const uint32_t usual[] = {CUDA_SAMPLE_MS};
+	static const uint32_t usual[] = {CUDA_SAMPLE_MS};
+	static const uint32_t kinds[] = {BIT(KERNEL) | BIT(SAMPLED_KERNEL),
+					 BIT(MEMCPY) | BIT(SAMPLED_MEMCPY),
+					 BIT(MEMSET) | BIT(SAMPLED_MEMSET)};
 	uint32_t on, every;
 
 	if (!(wanted & SAMPLED)) {
@@ -93,6 +97,10 @@ void sampling__follow(uint32_t wanted, uint64_t now)
 	sites__cycle(&on, &every);
 	on = on ? on : usual[0];
 	every = every ? every : usual[1];
+	/* Somebody wants all of a kind: then it is one long window, and counts as such. */
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((wanted & kinds[i]) == kinds[i])
+			on = every;
 	if (on != cycle.on_ms || every != cycle.every_ms)
 		start(on, every, now);
 }

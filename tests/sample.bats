@@ -159,3 +159,37 @@ heard() {
 	json s.json '.sample | .launch_ns >= 5000 and .launch_added_ns >= 15000 and .launch_added_ns < 100000'
 	json s.json '.sample | .on_ns < 1e7 and (.overhead <= 0.0025 or .on_ns == 1e6)'
 }
+
+@test "metrics --sample: launches are exact, GPU time is an estimate and labelled so" {
+	requires curl
+	start exporter "$CUDA_TRACE_UNDER_TEST" metrics --sample 20ms/200ms --listen 127.0.0.1:0
+	wait_for 30 grep -q 'listening on' exporter.err
+	CUDA_INJECTION64_PATH=$GUEST sim "$STORM" -n 10000 -p 50 -v 1000 >out
+	counted() {
+		curl -s "$(sed -n 's/.*listening on //p' exporter.err)" >scrape
+		grep -q '^cuda_kernel_launches_total{comm="launch-storm",device="0"} 10000$' scrape
+	}
+	wait_for 20 counted || { grep launches scrape; cat exporter.err; false; }
+	value() { awk -v name="$1" 'index($0, name "{comm=\"launch-storm\",device=\"0\",estimated=\"true\"}") == 1 {print $NF}' scrape; }
+	grep '^cuda_trace_sample_share 0.1$' scrape
+	# By time: the number of launches in windows varies, too.
+	sum=$(value cuda_kernel_duration_seconds_sum)
+	awk -v sum="$sum" -v error="$(value cuda_kernel_duration_error_seconds)" \
+		'BEGIN {off = sum - 10000 * 5205e-9; exit !(off * off <= 9 * error * error + 1e-4)}' ||
+		fail "sum $sum, error $(value cuda_kernel_duration_error_seconds)"
+	! grep '^cuda_kernel_duration_seconds_sum{comm="launch-storm",device="0"}' scrape
+}
+
+@test "devices (record -p, two consumers) are told to who comes late, and named" {
+	start program env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$STORM" -s 20 -p 1000
+	wait_for 20 pgrep -g "$program_PID" -x launch-storm >/dev/null
+	pid=$(pgrep -g "$program_PID" -x launch-storm)
+	start first "$CUDA_TRACE_UNDER_TEST" record -q -o first.db -d 4 -p "$pid"
+	ct trace -e objects,launches --json -d 2 -p "$pid" >trace.json
+	jq -s 'map(select(.event == "device"))[0]' trace.json >device.json
+	json device.json '.name == "Simulated GPU" and .uuid == "GPU-51515151-5151-5151-5151-515151515100" and .pci == "0000:01:00.0" and .compute_capability == "9.0" and .memory_bytes == 85899345920'
+	assert_equal "$(jq -s 'map(select(.event == "device")) | length' trace.json)" 1
+	finished "$first_PID"
+	assert_equal "$(sqlite3 first.db 'SELECT name, uuid, busLocation FROM TARGET_INFO_GPU')" \
+		"Simulated GPU|GPU-51515151-5151-5151-5151-515151515100|0000:01:00.0"
+}

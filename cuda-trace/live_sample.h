@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * metrics --sample: sums of windows made into sums of all the time. Called by live.c.
+ */
+#ifndef CUDA_TRACE_LIVE_SAMPLE_H
+#define CUDA_TRACE_LIVE_SAMPLE_H
+
+#include "bpf/aggregate.h"
+#include "cuda-trace/session.h"
+
+/* What a process told of its windows when its sums were last collected. */
+struct live_sample {
+	uint64_t start, time; /* ns */
+	uint64_t open_ns;
+	double scale; /* 0 = nothing yet */
+};
+
+/* By how much to multiply what came since: by what was told meanwhile, else by what is asked for.
+ */
+double live_sample__scale(const struct session_options *options, const struct process *told,
+			  struct live_sample *last);
+/* Of a kind that comes of windows only: true, and *whole is what it makes of all the time. */
+bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,
+			 struct tally *whole);
+/*
+ * The variance of the time in an expanded tally, at most: each kernel counted as long as its
+ * bucket's upper bound, and kernels as drawn one by one.
+ */
+double live_sample__variance(const struct tally *whole, double scale);
+
+#endif
