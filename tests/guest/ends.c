@@ -2,6 +2,7 @@
 /*
  * ends HOW N: launches N kernels and ends: return, _exit (7), kill, exec (/bin/true), fork (a child
  * tries CUDA and exits), threads (N threads of 64 KiB that launch 20 each), names (N hostile ones).
+ * Tells how long cuInit() took and when main() ends, in ms.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/simcuda/cuda.h"
@@ -21,6 +23,14 @@ static const char head[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visi
 static const char tail[] = "()\n{\nret;\n}\n";
 static CUcontext context;
 static CUfunction kernel;
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * 1000L + t.tv_nsec / 1000000;
+}
 
 static CUfunction load(const char *name)
 {
@@ -90,9 +100,13 @@ int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	int n = argc > 2 ? atoi(argv[2]) : 1;
+	long before = now_ms();
 	CUdevice device;
 
-	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+	if (cuInit(0))
+		return 1;
+	printf("init=%ld\n", now_ms() - before);
+	if (cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
 	    cuCtxSetCurrent(context))
 		return 1;
 	kernel = load("empty_kernel");
@@ -104,6 +118,7 @@ int main(int argc, char **argv)
 		launch(kernel, n);
 		cuCtxSynchronize();
 	}
+	printf("left=%ld\n", now_ms());
 	fflush(stdout);
 	if (!strcmp(how, "_exit"))
 		_exit(7);
