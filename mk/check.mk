@@ -3,7 +3,7 @@
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := tests/package.bats tests/container.bats
+PACKAGE_TESTS := tests/package.bats tests/systemd.bats tests/container.bats
 # That need a build of their own.
 SANITIZE_TESTS := tests/sanitize.bats
 TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS),$(sort $(wildcard tests/*.bats)))
@@ -25,6 +25,8 @@ check-run:
 
 check-packages:
 	$(Q)mk/deps build test package
+	$(Q)[ -x $(ROOT)/usr/bin/cuda-trace ] || \
+		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
 
 # Guest, simulated driver and test programs are built with each sanitizer; the tool that watches

@@ -457,7 +457,7 @@ expect_library() {
 	ln -s cuda-12.7 "$TREE/usr/local/cuda-12.8"
 	mkfifo "$d/libcupti.so.1" "$TREE/etc" "$TREE/opt"
 	[ "$(id -u)" != 0 ] || mknod "$d/libcupti.so.2" c 5 0 || true
-	touch "$d/libcupti.so."$'\e[2J\e]0;owned\a\n\r\x9b31m' "$d/libcupti.so."$'\u202e'evil
+	touch "$d/libcupti.so."$'\e[2J\e]0;owned\a\n\r\x9b31m' "$d/libcupti.so."$'\xe2\x80\xae'evil
 	mkdir -p "$TREE/home/u/secret/lib" "$TREE/var/lib/dpkg/info"
 	mkfifo "$TREE/var/lib/dpkg/status"
 	chmod 000 "$TREE/home/u/secret"

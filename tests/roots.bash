@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Clean Debian roots for tests/package.bats and tests/container.bats: made once by debootstrap,
-# kept below $B/t/roots, copied for each test. Needs root and a Debian mirror: $DEBIAN_MIRROR, or the
+# kept below $B/t/roots, copied for each test, with one store of downloaded packages. Needs root and a Debian mirror: $DEBIAN_MIRROR, or the
 # one that this machine's apt uses.
 
 ROOTS=$B/t/roots
+export ARCHIVES=$ROOTS/archives
+[ "$(id -u)" != 0 ] || mkdir -p "$ARCHIVES/partial"
 DEBIAN_MIRROR=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' \
 	'Created-By: Packages' 'Component: main' 2>/dev/null | grep -v security | head -n 1)}
 
@@ -18,6 +20,8 @@ clean_root() {
 			{ tail -n 5 "$dir.log" >&2; return 1; }
 		# These roots live for minutes: no fsync for each file that dpkg unpacks.
 		echo force-unsafe-io >"$dir/etc/dpkg/dpkg.cfg.d/unsafe-io"
+		# Once for all copies; what they install is downloaded once, too: see in_root.
+		in_root "$dir" "apt-get -qq update" >>"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2; return 1; }
 		touch "$dir.done"
 	fi
 	echo "$dir"
@@ -50,6 +54,7 @@ enter_root='
 	mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 	ln -s pts/ptmx dev/ptmx
 	ln -s /proc/self/fd dev/fd
+	mount --bind "$ARCHIVES" var/cache/apt/archives
 	[ -z "$BOOT" ] || mount -t cgroup2 cgroup2 sys/fs/cgroup
 	[ -z "$BOOT" ] || mount -t tmpfs tmpfs run
 	pivot_root . .
@@ -64,11 +69,12 @@ enter_root='
 '
 
 # in_root DIR SCRIPT [ARGS...]: a bash script inside, with namespaces of its own, so that no mount
-# and no process outlives it. $1... are the ARGS.
+# and no process outlives it. $1... are the ARGS. With PIDS=machine, processes have the machine's
+# numbers, as tracing needs (what eBPF sees are those).
 in_root() {
 	local dir=$1 script=$2
 	shift 2
-	BOOT='' unshare --mount --pid --ipc --uts --fork --kill-child bash -c "$enter_root" \
+	BOOT='' unshare --mount $([ "${PIDS-}" = machine ] || echo --pid) --ipc --uts --fork --kill-child bash -c "$enter_root" \
 		"$dir" "$script" in_root "$@" </dev/null
 }
 

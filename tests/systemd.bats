@@ -19,7 +19,6 @@ setup_file() {
 	cp -a "$B/simcuda/." "$root/opt/sim"
 	cp "$WORKLOADS/launch-storm" "$root/opt/sim/"
 	in_root "$root" '
-		apt-get -qq update
 		apt-get -qq install -y --no-install-recommends systemd-sysv dbus curl /deb/cuda-trace_*.deb \
 			/deb/libcupti-usdt_*.deb >/dev/null
 	' || return 1
@@ -182,7 +181,6 @@ words='
 	cp "$PACKAGES"/new/{cuda-trace,libcupti-usdt}_*.deb "$root/deb"
 	PORT=$((20000 + BATS_ROOT_PID % 10000))
 	in_root "$root" "$words"'
-		apt-get -qq update
 		apt-get -qq install -y --no-install-recommends curl /deb/cuda-trace_*.deb /deb/libcupti-usdt_*.deb >/dev/null
 		not ls /etc/rc?.d/S*cuda-trace*
 		echo "CUDA_TRACE_METRICS_OPTIONS=\"--listen 127.0.0.1:$1\"" >>/etc/default/cuda-trace
