@@ -62,7 +62,7 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "sql", "SELECT", "rows of this statement; docs/schema.md has the tables",
 	 AT(sql)},
 	{OPTION_FLAG, 0, "compare", NULL,
-	 "what changed from the first FILE to the second: kernels,\ncopies, calls, waits, or the "
+	 "what changed from the first FILE to the second:\nkernels, copies, calls, waits, or the "
 	 "tables named",
 	 AT(compare)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
