@@ -125,19 +125,19 @@ struct outlets {
 	struct http *http;
 };
 
+static bool serves(const struct metrics_options *options)
+{
+	return !options->textfile || options->listen;
+}
+
 /* Server threads leave signals to the main loop. */
 static int open_http(struct outlets *outlets)
 {
 	const struct metrics_options *options = outlets->options;
 	sigset_t all, before;
 
-	if (options->textfile && !options->listen)
+	if (!serves(options))
 		return 0;
-	if (options->web_config) {
-		outlets->config = web_config__open(options->web_config);
-		if (!outlets->config)
-			return -EINVAL;
-	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	outlets->http = http__start(options->listen ? options->listen : DEFAULT_LISTEN,
@@ -227,6 +227,12 @@ int cmd_metrics(int argc, char **argv)
 	exporter.forget_seconds = options.forget / 1000000000;
 	exporter.created = !options.no_created;
 	catch_signals();
+	/* What can be said at once is not said after seconds of attaching. */
+	if (options.web_config && serves(&options)) {
+		outlets.config = web_config__open(options.web_config);
+		if (!outlets.config)
+			return EXIT_TROUBLE;
+	}
 	outlets.exporter = exporter__open(&exporter);
 	err = outlets.exporter ? open_http(&outlets) : -EIO;
 	if (!err) {

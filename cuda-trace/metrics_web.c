@@ -142,11 +142,22 @@ static int add_pair(struct pair *pairs, int *count, const struct yaml_entry *ent
 	return 0;
 }
 
+/* $2y$10$ and 53 characters, as crypt(5) has it. */
+static bool is_bcrypt(const char *hash)
+{
+	static const char digits[] =
+		"./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+	return strlen(hash) == 60 && !strncmp(hash, "$2", 2) && hash[2] && strchr("aby", hash[2]) &&
+	       hash[3] == '$' && strspn(hash + 4, "0123456789") == 2 && hash[6] == '$' &&
+	       strspn(hash + 7, digits) == 53;
+}
+
 static int take_user(struct content *content, const char *path, const struct yaml_entry *entry)
 {
 	int err;
 
-	if (strncmp(entry->value, "$2", 2) || strlen(entry->value) != 60)
+	if (!is_bcrypt(entry->value))
 		return bad(path, entry->line, "not a bcrypt hash (htpasswd -nBC 10 NAME makes one)",
 			   entry->key);
 	err = add_pair(content->users, &content->user_count, entry);

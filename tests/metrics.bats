@@ -137,6 +137,37 @@ requires_uprobe_multi() {
 	assert_equal "$(grep -vc 'source="driver"' <<<"$output" || true)" 0
 }
 
+@test "metrics (a program that holds memory) shows what it holds and the most it did" {
+	exporter
+	cp "$WORKLOADS/memory" "./${ID}memory"
+	mkfifo gate
+	start memory env PROGRAM_LAST_GATE=gate CUDA_INJECTION64_PATH="$GUEST" "$SIM" "./${ID}memory" 10 1048576
+	wait_for 20 grep -q ^expect memory.out
+	# Beside what its module's variables take.
+	holds() {
+		local static
+		scrape
+		static=$(sed -n "s/^cuda_memory_allocated_bytes_total{comm=\"${ID}memory\".*_static\"} //p" scrape)
+		[ "$(($(value memory cuda_memory_live_bytes) - ${static:-0}))" = "$1" ]
+	}
+	# One MiB of device memory; the pinned one is the host's.
+	wait_for 20 holds 1048576
+	assert [ "$(value memory cuda_memory_peak_bytes)" -ge $((7 * 1048576)) ]
+	: >gate
+	finished "$memory_PID"
+	gone() { scrape; ! grep -q "^cuda_memory_live_bytes{comm=\"${ID}memory\"" scrape; }
+	wait_for 20 gone
+}
+
+@test "metrics (--events unified) counts what migrates" {
+	exporter --events kernels,unified
+	traced unified 4
+	migrated() { scrape; [ "$(value unified cuda_unified_memory_migrated_bytes_total 'direction="h2d"')" = "$1" ]; }
+	wait_for 20 migrated "$((4 * $(expect_key unified.out managed_bytes)))"
+	assert_equal "$(value unified cuda_unified_memory_migrated_bytes_total 'direction="d2h"')" \
+		"$((4 * $(expect_key unified.out managed_bytes)))"
+}
+
 @test "metrics (--events errors) counts each failed call once, by its code" {
 	exporter --events kernels,memory,errors
 	traced failures
@@ -160,6 +191,14 @@ requires_uprobe_multi() {
 	assert_equal "$(value crowd cuda_kernel_duration_seconds_bucket 'le="4.096e-06"')" 4000
 	assert_equal "$(value crowd cuda_kernel_duration_seconds_bucket 'le="1.6384e-05"')" 16000
 	assert_equal "$(value crowd cuda_kernel_duration_seconds_bucket 'le="+Inf"')" 16000
+	# Blocks of 32 to 512 threads, grids of 1 to 64 blocks, as many of each.
+	assert_equal "$(value crowd cuda_kernel_threads_per_block_bucket 'le="64.0"')" 6400
+	assert_equal "$(value crowd cuda_kernel_threads_per_block_sum)" \
+		"$((16000 / 5 * (32 + 64 + 128 + 256 + 512)))"
+	assert_equal "$(value crowd cuda_kernel_blocks_per_grid_bucket 'le="16.0"')" 4000
+	assert_equal "$(value crowd cuda_kernel_blocks_per_grid_sum)" "$((16000 / 64 * 65 * 32))"
+	assert_equal "$(value crowd cuda_kernel_threads_per_launch_count)" 16000
+	assert_equal "$(value crowd cuda_kernel_threads_per_launch_bucket 'le="32.0"')" 50
 	# One after the other without overlap: busy as long as they ran.
 	assert_equal "$(value crowd cuda_gpu_busy_seconds_total)" \
 		"$(value crowd cuda_kernel_duration_seconds_sum)"
@@ -234,18 +273,34 @@ requires_uprobe_multi() {
 	jobs -p | xargs -r kill 2>/dev/null || true
 }
 
-@test "metrics (--by-pid, 300 processes come and go) keeps to its label sets" {
+# SLOW=1: as many as no node has.
+@test "metrics (--by-pid --by-kernel, a crowd with names of its own) never shows more than was configured" {
 	export CUDA_TRACE_GUEST=$CROWD
-	exporter --by-pid --label-sets 20 --events kernels
-	"$CROWD" --processes 300 --launches 640 --wait-ms 5000 >crowd.out
-	sleep 0.3
+	local processes=1000 most=0 series launches
+	[ -z "${SLOW:-}" ] || processes=10000
+	exporter --by-pid --label-sets 20 --by-kernel 5 --events kernels
+	start crowd "$CROWD" --processes $processes --names $((SLOW ? 10 : 20)) --own-names \
+		--launches 128 --wait-ms 20000
+	while kill -0 "$crowd_PID" 2>/dev/null; do
+		scrape
+		series=$(grep -c '^cuda_kernel_launches_total' scrape || true)
+		[ "$series" -le "$most" ] || most=$series
+		assert [ "$(grep -v '_bucket' scrape | grep -c '^cuda_kernel_name_executions_total{.*kernel="kernel_' || true)" -le 5 ]
+	done
+	finished "$crowd_PID"
+	assert_equal "$status" 0
+	launches=$(expect_key crowd.out launches)
 	scrape
-	run awk '/^cuda_kernel_launches_total/ { n++ } END { print n }' scrape
-	assert [ "$output" -le 21 ]
-	assert [ "$output" -ge 20 ]
-	# What found no room is told, whichever way it went.
-	assert [ "$(awk '/^cuda_trace_label_sets_(evicted|folded)_total/ { s += $NF } END { print s }' scrape)" -ge 200 ]
-	assert_equal "$(awk '/^cuda_trace_records_total{probe="launch_batch"/ { print $NF }' scrape)" 192000
+	# 20 of them, and comm="other".
+	assert [ "$most" -le 21 ]
+	assert [ "$most" -ge 20 ]
+	assert_equal "$(awk '/^cuda_trace_label_sets / { print $NF }' scrape)" 21
+	# Whoever is not shown any more, or never was, is told, whichever way it went.
+	assert [ "$(awk '/^cuda_trace_label_sets_(evicted|folded)_total/ { n += $NF } END { print n }' scrape)" -ge $((processes - 20)) ]
+	assert_equal "$(awk '/^cuda_trace_records_total{probe="launch_batch"/ { print $NF }' scrape)" "$launches"
+	assert_equal "$(awk '/^cuda_trace_lost_records_total/ { n += $NF } END { print n }' scrape)" 0
+	# A few hundred series: 21 label sets of 35 at most, 26 kernels twice, the exporter's own.
+	assert [ "$(grep -vc '^#' scrape)" -le $((21 * 60 + 2 * 26 + 60)) ]
 }
 
 @test "metrics (300 processes come and go) counts them all under their name" {
@@ -320,26 +375,153 @@ requires_uprobe_multi() {
 	run --separate-stderr ct metrics --textfile /nonexistent/cuda.prom -d 5
 	assert_failure 1
 	[[ $stderr == *"/nonexistent/cuda.prom: No such file or directory"* ]]
-	echo 'basic_auth_users: {prom: plain}' >web.yml
-	run --separate-stderr ct metrics --listen 127.0.0.1:0 --web-config web.yml
+	# Where even root may not write.
+	run --separate-stderr ct metrics --textfile /proc/cuda.prom -d 5
 	assert_failure 1
-	[[ $stderr == *"web.yml:1: not a bcrypt hash"* ]]
+	[[ $stderr == *"/proc/cuda.prom"* ]]
+	assert_equal "$(wc -l <<<"$stderr")" 1
 	run --separate-stderr ct metrics --events kernels,nonsense
 	assert_failure 2
 	[[ $stderr == *"'nonsense' is none of"* ]]
 	run --separate-stderr ct metrics --nonsense
 	assert_failure 2
+	[[ $stderr == *"nonsense"* ]]
+	assert_equal "$(wc -l <<<"$stderr")" 1
 }
 
-@test "metrics (killed with -9) leaves nothing in the kernel, and the program runs on" {
+# refused TEXT MESSAGE: a web configuration that is refused with one line that says where and why.
+refused() {
+	printf '%b' "$1" >web.yml
+	run --separate-stderr ct metrics --listen 127.0.0.1:0 --web-config web.yml -d 5
+	assert_failure 1
+	assert_equal "$stderr" "cuda-trace metrics: $2"
+}
+
+@test "metrics (wrong web configurations) says where and why, in one line" {
+	requires htpasswd openssl
+	local hash
+	hash=$(htpasswd -nbBC 5 prom secret | cut -d: -f2)
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost 2>/dev/null
+	openssl genrsa -out other.pem 2048 2>/dev/null
+	for wrong in plain "${hash%?}" "\$2z${hash:3}" "${hash%?}!" "${hash:0:4}x5${hash:6}"; do
+		refused "basic_auth_users:\n  prom: '$wrong'\n" \
+			'web.yml:2: not a bcrypt hash (htpasswd -nBC 10 NAME makes one): prom'
+	done
+	refused 'basic_auth_users:\n - prom\n' 'web.yml:1: a list or a deeper level is not known here'
+	refused 'tls_server_config:\n  cert_file: cert.pem\n' 'web.yml:1: cert_file and key_file belong together: tls_server_config'
+	refused 'tls_server_config:\n  cert_file: cert.pem\n  key_file: nowhere.pem\n' 'web.yml:3: No such file or directory: nowhere.pem'
+	refused 'tls_server_config:\n  cert_file: cert.pem\n  key_file: other.pem\n' \
+		'the HTTP server did not start: are certificate and key a pair of PEM files?'
+	refused 'tls_server_config:\n  min_version: TLS99\n' 'web.yml:2: no such TLS version: TLS99'
+	refused 'tls_server_config:\n  client_ca_file: ca.pem\n' 'web.yml:2: not supported in tls_server_config: client_ca_file'
+	refused 'http_server_config:\n  headers:\n    Location: x\n' 'web.yml:3: header not allowed: Location'
+	refused 'nonsense: true\n' 'web.yml:1: not supported: nonsense'
+	refused 'basic_auth_users: {prom\n' "web.yml:2: did not find expected ',' or '}'"
+	run --separate-stderr ct metrics --listen 127.0.0.1:0 --web-config nowhere.yml
+	assert_failure 1
+	assert_equal "$stderr" "cuda-trace metrics: nowhere.yml: No such file or directory"
+}
+
+@test "metrics (clients that never read their answer) still answers" {
 	exporter
-	start storm env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/launch-storm" -n 4000000
-	sleep 1
-	kill -KILL "$exporter_PID"
-	wait_for 5 eval '! bpftool prog list 2>/dev/null | grep -q "pids .*($exporter_PID)"'
-	finished "$storm_PID" 60
-	assert_equal "$status" 0
-	assert_equal "$(expect_key storm.out launches)" 4000000
+	local host=${URL#http://} before after
+	before=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
+	for _ in $(seq 8); do
+		(exec 9<>"/dev/tcp/${host%:*}/${host#*:}"
+		for _ in $(seq 50); do printf 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n' >&9; done
+		sleep 60) 3>&- &
+	done
+	for _ in $(seq 20); do
+		run curl -s -o /dev/null -w '%{http_code}' --max-time 20 "$URL/metrics"
+		# 503 while eight documents are under way.
+		assert_output --regexp '^(200|503)$'
+	done
+	wait_for 40 answers
+	after=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
+	assert [ $((after - before)) -lt 16384 ]
+	jobs -p | xargs -r kill 2>/dev/null || true
+}
+
+answers() {
+	[ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 20 "$URL/metrics")" = 200 ]
+}
+
+# code_at PID FILE ADDRESS: four bytes of a mapped library, as the process would run them.
+code_at() {
+	local base
+	base=$(awk -v file="$2" '$NF == file { split($1, range, "-"); print range[1]; exit }' "/proc/$1/maps")
+	[ -n "$base" ] || return 1
+	dd if="/proc/$1/mem" bs=1 count=4 skip=$((0x$base + $3)) status=none | od -An -tx1
+}
+
+probe_of() { # WHAT of launch_batch: Location or Semaphore
+	readelf -n "$GUEST" | grep -A 1 'Name: launch_batch' | sed -n "s/.*$1: \(0x[0-9a-f]*\).*/\1/p"
+}
+
+libcuda_of() {
+	awk '/libcuda\.so/ { print $NF; exit }' "/proc/$1/maps"
+}
+
+launch_address() {
+	nm -D "$(libcuda_of "$1")" | awk '$3 == "cuLaunchKernel" { print "0x" $1 }'
+}
+
+runs_as_before() { # PID FILE ADDRESS BYTES
+	[ "$(code_at "$1" "$2" "$3")" = "$4" ]
+}
+
+differs() {
+	[ "$(code_at "$1" "$2" "$3")" != "$4" ]
+}
+
+# storm NAME ENV...: launches until it is told to end, and has mapped what it will.
+storm() {
+	start "$1" env "${@:2}" "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	local pid=${1}_PID
+	wait_for 20 grep -q libcuda "/proc/${!pid}/maps"
+	[ $# = 1 ] || wait_for 20 grep -q "$GUEST" "/proc/${!pid}/maps"
+}
+
+@test "metrics (killed with -9) leaves nothing in the kernel and no probe in a program" {
+	requires readelf
+	requires_uprobe_multi
+	local guest_code driver_code libcuda address id kind
+	storm with CUDA_INJECTION64_PATH="$GUEST"
+	storm without
+	libcuda=$(libcuda_of "$without_PID")
+	address=$(launch_address "$without_PID")
+	guest_code=$(code_at "$with_PID" "$GUEST" "$(probe_of Location)")
+	driver_code=$(code_at "$without_PID" "$libcuda" "$address")
+	exporter
+	wait_for 20 differs "$with_PID" "$GUEST" "$(probe_of Location)" "$guest_code"
+	wait_for 20 differs "$without_PID" "$libcuda" "$address" "$driver_code"
+	# Semaphores are 16 bits wide; the two bytes behind it are the next one's.
+	[[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" != " 00 00"* ]]
+	for kind in prog map link; do objects $kind >"$kind.ids"; test -s "$kind.ids"; done
+	kill -KILL -- "-$exporter_PID"
+	wait_for 20 runs_as_before "$with_PID" "$GUEST" "$(probe_of Location)" "$guest_code"
+	wait_for 20 runs_as_before "$without_PID" "$libcuda" "$address" "$driver_code"
+	[[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" == " 00 00"* ]]
+	for kind in prog map link; do
+		while read -r id; do
+			wait_for 20 eval "! bpftool $kind show id $id >/dev/null 2>&1"
+		done <"$kind.ids"
+	done
+	kill -0 "$with_PID"
+	kill -0 "$without_PID"
+}
+
+@test "metrics (a program without the guest beside one with it) costs only the former a trap" {
+	requires_uprobe_multi
+	local libcuda address code
+	storm with CUDA_INJECTION64_PATH="$GUEST"
+	storm without
+	libcuda=$(libcuda_of "$with_PID")
+	address=$(launch_address "$with_PID")
+	code=$(code_at "$with_PID" "$libcuda" "$address")
+	exporter
+	wait_for 20 differs "$without_PID" "$libcuda" "$address" "$code"
+	runs_as_before "$with_PID" "$libcuda" "$address" "$code"
 }
 
 @test "metrics (hostile process name) escapes it" {

@@ -30,8 +30,7 @@ SEMAPHORE(error);
 
 static struct {
 	unsigned long launches, names, processes, threads, rate, failures, wait_ms, hold_ms;
-	unsigned long devices;
-	const char *comm;
+	unsigned long devices, own_names;
 } options = {.launches = 1000, .names = 1, .processes = 1, .threads = 1, .devices = 1};
 
 static __u64 instance;
@@ -104,11 +103,13 @@ static void tell_status(enum cuda_state state)
 	send_status(&status, sizeof(status));
 }
 
-static void tell_names(void)
+static void tell_names(unsigned long number)
 {
+	unsigned long before = options.own_names ? number * options.names : 0;
+
 	for (unsigned long id = 1; id <= options.names; id++) {
 		char text[64];
-		int length = snprintf(text, sizeof(text), "kernel_%lu", id);
+		int length = snprintf(text, sizeof(text), "kernel_%lu", before + id);
 
 		send_name(instance, id, text, length);
 	}
@@ -193,7 +194,7 @@ static void be_a_process(unsigned long number)
 		usleep(1000);
 	}
 	tell_status(CUDA_STATE_ACTIVE);
-	tell_names();
+	tell_names(number);
 	for (unsigned long t = 0; t < options.threads; t++)
 		pthread_create(&threads[t], NULL, emit, (void *)t);
 	for (unsigned long t = 0; t < options.threads; t++)
@@ -222,10 +223,10 @@ static void print_truth(void)
 int main(int argc, char **argv)
 {
 	static const struct option rows[] = {
-		{"launches", 1, NULL, 'l'}, {"names", 1, NULL, 'n'},   {"processes", 1, NULL, 'p'},
-		{"threads", 1, NULL, 't'},  {"rate", 1, NULL, 'r'},    {"failures", 1, NULL, 'f'},
-		{"wait-ms", 1, NULL, 'w'},  {"hold-ms", 1, NULL, 'h'}, {"devices", 1, NULL, 'd'},
-		{NULL, 0, NULL, 0},
+		{"launches", 1, NULL, 'l'},  {"names", 1, NULL, 'n'},	{"processes", 1, NULL, 'p'},
+		{"threads", 1, NULL, 't'},   {"rate", 1, NULL, 'r'},	{"failures", 1, NULL, 'f'},
+		{"wait-ms", 1, NULL, 'w'},   {"hold-ms", 1, NULL, 'h'}, {"devices", 1, NULL, 'd'},
+		{"own-names", 0, NULL, 'o'}, {NULL, 0, NULL, 0},
 	};
 	int letter;
 
@@ -259,6 +260,9 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			options.devices = value;
+			break;
+		case 'o':
+			options.own_names = 1;
 			break;
 		default:
 			return 2;

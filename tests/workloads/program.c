@@ -100,6 +100,7 @@ void program__expect(void)
 	       VALUE(memcpys), VALUE(memcpy_bytes), VALUE(memsets), VALUE(allocs), VALUE(frees),
 	       VALUE(live_bytes), VALUE(syncs), VALUE(api_errors), extra);
 	fflush(stdout);
+	wait_at_gate(getenv("PROGRAM_LAST_GATE"));
 #undef KEY
 #undef VALUE
 }

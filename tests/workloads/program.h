@@ -46,7 +46,8 @@ struct program {
  * PROGRAM_GATE=FIFO it waits here until somebody opens that file for writing. */
 void program__start(struct program *program);
 CUfunction program__kernel(struct program *program, const char *name);
-/* Prints the last line; keys of one program's own come after the common ones. */
+/* Prints the last line; keys of one program's own come after the common ones. Waits afterwards as
+ * program__start() does, for PROGRAM_LAST_GATE. */
 void program__also(const char *key, uint64_t value);
 void program__expect(void);
 void program__fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
