@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "cuda-trace/commands.h"
-#include "cuda-trace/events.h"
+#include "cuda-trace/groups.h"
 #include "cuda-trace/metrics_exporter.h"
 #include "cuda-trace/metrics_http.h"
 #include "cuda-trace/metrics_textfile.h"
@@ -181,11 +181,11 @@ static int run(struct outlets *outlets)
 
 static int check(struct metrics_options *options, uint32_t *groups)
 {
-	const char *unknown = events__parse(options->events, groups);
+	const char *unknown = groups__parse_summed(options->events, groups);
 
 	if (unknown)
-		return options__misuse(&usage, "--events: '%s' is none of %s", unknown,
-				       events__words());
+		return options__misuse(&usage, "--events: '%s' is none of " GROUPS_SUMMED_WORDS,
+				       unknown);
 	if (options->by_kernel > MOST_KERNELS)
 		return options__misuse(&usage, "--by-kernel: %d at most", MOST_KERNELS);
 	if (options->label_sets > MOST_LABEL_SETS)
@@ -201,7 +201,7 @@ int cmd_metrics(int argc, char **argv)
 		.label_sets = DEFAULT_LABEL_SETS,
 		.forget = DEFAULT_FORGET,
 		.interval = DEFAULT_INTERVAL,
-		.events = EVENTS_DEFAULT,
+		.events = GROUPS_SUMMED_DEFAULT,
 	};
 	struct exporter_options exporter = {.live.session.uid = -1};
 	struct outlets outlets = {.options = &options};

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands.h"
-#include "cuda-trace/events.h"
+#include "cuda-trace/groups.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/top_page.h"
 #include "cuda-trace/top_screen.h"
@@ -132,12 +132,12 @@ static int print_pages(struct top_model *model, struct top_view *view,
 
 static int check(struct top_options *options, struct top_view *view, uint32_t *groups)
 {
-	const char *unknown = events__parse(options->events, groups);
+	const char *unknown = groups__parse_summed(options->events, groups);
 	struct options *shared = &options->shared;
 
 	if (unknown)
-		return options__misuse(&usage, "--events: '%s' is none of %s", unknown,
-				       events__words());
+		return options__misuse(&usage, "--events: '%s' is none of " GROUPS_SUMMED_WORDS,
+				       unknown);
 	if (top_sort__parse(options->sort, &view->sort))
 		return options__misuse(&usage, "--sort: '%s' is none of %s", options->sort,
 				       top_sort__words());
@@ -175,7 +175,7 @@ int cmd_top(int argc, char **argv)
 		.shared = OPTIONS_INIT,
 		.interval = DEFAULT_INTERVAL,
 		.sort = "gpu",
-		.events = EVENTS_DEFAULT,
+		.events = GROUPS_SUMMED_DEFAULT,
 	};
 	struct live_options live = {.by_name = true};
 	struct top_view view = {};
