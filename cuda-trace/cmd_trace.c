@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/calls.h"
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
 #include "cuda-trace/join.h"
@@ -64,6 +65,7 @@ struct trace {
 	struct trace_options options;
 	struct pattern *pattern;
 	struct join *join;
+	struct calls *calls;
 	struct trace_rows *rows;
 	uint64_t shown;
 };
@@ -108,10 +110,30 @@ static void show_event(struct trace *trace, struct process *process,
 	/* -k and --min-duration ask for kernels. */
 	if (is_enough(trace) || trace->options.shared.kernel || trace->options.shared.min_duration)
 		return;
-	if (record->kind == CUDA_RECORD_API &&
-	    !is_wanted_call(trace, process, (const struct cuda_api *)record))
-		return;
 	trace->shown += trace_rows__put_event(trace->rows, process, record);
+}
+
+static void show_call(void *context, struct process *process, const struct cuda_api *call,
+		      const struct cuda_api *parent)
+{
+	struct trace *trace = context;
+
+	if (is_enough(trace) || trace->options.shared.kernel ||
+	    trace->options.shared.min_duration || !is_wanted_call(trace, process, call))
+		return;
+	/* Below a line of its own only. */
+	trace_rows__put_call(trace->rows, process, call, parent,
+			     parent && is_wanted_call(trace, process, parent));
+	trace->shown++;
+}
+
+/* Those that failed come by themselves, at once. */
+static void take_call(struct trace *trace, struct process *process, const struct cuda_api *call)
+{
+	if (process->group == CUDA_GROUP_API_ERROR)
+		show_call(trace, process, call, NULL);
+	else
+		calls__take(trace->calls, process, call);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
@@ -133,6 +155,9 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	case CUDA_RECORD_KERNEL:
 		join__kernel(trace->join, process, (const struct cuda_kernel *)record);
 		break;
+	case CUDA_RECORD_API:
+		take_call(trace, process, (const struct cuda_api *)record);
+		break;
 	default:
 		show_event(trace, process, record);
 	}
@@ -143,6 +168,7 @@ static void on_process_end(void *context, struct process *process)
 	struct trace *trace = context;
 
 	join__end(trace->join, process);
+	calls__end(trace->calls, process);
 	trace_rows__forget(trace->rows, process);
 }
 
@@ -159,6 +185,7 @@ static bool on_tick(void *context, struct session *session)
 	struct trace *trace = context;
 
 	join__expire(trace->join);
+	calls__tick(trace->calls);
 	return is_enough(trace);
 }
 
@@ -219,9 +246,11 @@ int cmd_trace(int argc, char **argv)
 		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
 	trace.pattern = pattern__new(trace.options.shared.kernel);
 	trace.join = join__new(show, &trace);
-	status = trace.pattern && trace.join ? watch__run(&watch) : EXIT_USAGE;
+	trace.calls = calls__new(show_call, &trace);
+	status = trace.pattern && trace.join && trace.calls ? watch__run(&watch) : EXIT_USAGE;
 	trace_rows__free(trace.rows);
 	join__free(trace.join);
+	calls__free(trace.calls);
 	pattern__free(trace.pattern);
 	return status;
 }

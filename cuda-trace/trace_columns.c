@@ -35,6 +35,7 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT | COLUMN_WIDE},
 	[CGROUP] = {"cgroup", "CGROUP", 0, COLUMN_JSON},
 	[CALL] = {"call", "", 0, JSON_SOME},
+	[PARENT_CALL] = {"parent", "", 0, JSON_SOME},
 	[DIRECTION] = {"direction", "", 0, JSON_SOME},
 	[FROM] = {"from", "", 0, JSON_SOME},
 	[TO] = {"to", "", 0, JSON_SOME},

@@ -39,6 +39,7 @@ enum trace_column {
 	CGROUP,
 	/* Of some events only. */
 	CALL,
+	PARENT_CALL,
 	DIRECTION,
 	FROM,
 	TO,

@@ -168,6 +168,24 @@ bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 	return true;
 }
 
+void trace_rows__put_call(struct trace_rows *rows, struct process *process,
+			  const struct cuda_api *call, const struct cuda_api *parent, bool inner)
+{
+	struct cell cells[TRACE_COLUMNS] = {};
+	char indented[sizeof(((struct trace_text *)0)->what) + 2];
+	struct trace_text text;
+	const char *name = parent ? process__name(process, parent->name) : NULL;
+
+	trace_events__fill(cells, &text, process, &call->head, rows->writer.json);
+	if (parent)
+		cells[PARENT_CALL] = cell_text(name ? name : "[unknown call]");
+	if (inner && !rows->writer.json) {
+		snprintf(indented, sizeof(indented), "  %s", text.what);
+		cells[KERNEL] = cell_text(indented);
+	}
+	finish(rows, process, cells);
+}
+
 void trace_rows__put_losses(struct trace_rows *rows, const struct session_lost_counts *lost)
 {
 	if (rows->writer.json)

@@ -131,6 +131,8 @@ void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid
 
 	if (!group)
 		group = CUDA_GROUP_API_OTHER;
+	if (domain == CUPTI_DOMAIN_RUNTIME)
+		ring__set_runtime_call(ring, 0);
 	if (!failed && !(on & 1U << group))
 		return;
 	call = (struct cuda_api){
@@ -145,6 +147,7 @@ void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid
 		.result = result,
 		.cbid = cbid,
 		.domain = domain,
+		.flags = ring__runtime_call(ring) == data->correlation ? CUDA_API_NESTED : 0,
 		.group = group,
 	};
 	if (on & 1U << group)

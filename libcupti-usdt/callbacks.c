@@ -73,10 +73,14 @@ static void api_callback(int domain, uint32_t cbid, const struct cupti_callback_
 			ring__count_launch(rings__mine());
 		return;
 	}
-	if (data->site == CUPTI_SITE_ENTER)
-		*data->correlation_data = stamps__now() ^ status__instance();
-	else
+	if (data->site == CUPTI_SITE_EXIT) {
 		api_exit(groups, domain, cbid, data);
+		return;
+	}
+	/* Driver calls inside a runtime call have its correlation, and say that they are inside. */
+	if (domain == CUPTI_DOMAIN_RUNTIME && groups & 1U << api_calls__group(domain, cbid))
+		ring__set_runtime_call(rings__mine(), data->correlation);
+	*data->correlation_data = stamps__now() ^ status__instance();
 }
 
 void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *data)

@@ -320,6 +320,9 @@ struct cuda_graph {
 	__u32 end_context;
 };
 
+/* The runtime call's own record follows, maybe in another batch. */
+#define CUDA_API_NESTED 1
+
 /* One call of the driver or the runtime API. */
 struct cuda_api {
 	struct cuda_record head; /* a driver call inside a runtime call: see start and end */
@@ -331,7 +334,7 @@ struct cuda_api {
 	__s32 result; /* CUresult or cudaError_t, 0 = success */
 	__u16 cbid;   /* CUPTI's number of the call */
 	__u8 domain;  /* enum cuda_domain */
-	__u8 pad;
+	__u8 flags;   /* CUDA_API_NESTED: inside a runtime call of the same correlation */
 	__u32 group; /* enum cuda_group of its family */
 };
 

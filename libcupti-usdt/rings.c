@@ -65,6 +65,7 @@ struct ring {
 	uint32_t tid;
 	_Atomic(uint64_t) launches; /* of all its owners; written by the present one only */
 	uint32_t stack_distances[STACK_PROBES];
+	uint32_t runtime_call; /* the one that its owner is in, by correlation; 0 = none */
 	_Alignas(64) _Atomic(uint32_t) head; /* written by the owner */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
 	uint8_t groups[SLOTS];
@@ -215,6 +216,17 @@ uint32_t ring__index(const struct ring *ring)
 uint32_t ring__tid(const struct ring *ring)
 {
 	return ring ? ring->tid : (uint32_t)gettid();
+}
+
+void ring__set_runtime_call(struct ring *ring, uint32_t correlation)
+{
+	if (ring)
+		ring->runtime_call = correlation;
+}
+
+uint32_t ring__runtime_call(const struct ring *ring)
+{
+	return ring ? ring->runtime_call : 0;
 }
 
 uint32_t *ring__stack_distances(struct ring *ring)

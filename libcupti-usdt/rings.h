@@ -29,6 +29,9 @@ void ring__append(struct ring *ring, unsigned int group, const struct cuda_recor
 uint32_t ring__tid(const struct ring *ring);
 /* Launches that the calling thread has yet to make before each stack probe fires; 0 = not drawn. */
 uint32_t *ring__stack_distances(struct ring *ring);
+/* The runtime call that the calling thread is in, if its record will come; 0 = none. */
+void ring__set_runtime_call(struct ring *ring, uint32_t correlation);
+uint32_t ring__runtime_call(const struct ring *ring);
 /* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);
