@@ -200,18 +200,16 @@ static void on_finish(void *context, struct session *session)
 
 static int choose_groups(const struct trace_options *options, uint32_t *groups)
 {
-	uint32_t calls = 0;
 	int err = groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups);
 
 	if (options->api)
-		err = err ? err : groups__parse("api", &calls);
+		*groups |= groups__of_calls(options->api);
 	if (options->errors)
 		*groups |= 1u << CUDA_GROUP_API_ERROR;
 	if (options->graph_nodes)
 		*groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	if (options->shared.runtime)
 		*groups |= 1u << CUDA_GROUP_RUNTIME;
-	*groups |= calls;
 	return err;
 }
 

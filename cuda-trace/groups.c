@@ -5,8 +5,10 @@
 #include "cuda-trace/groups.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include "libcupti-usdt/api_families.h"
 #include "libcupti-usdt/probes.h"
 
 #define GROUP(name)		  (1u << CUDA_GROUP_##name)
@@ -73,4 +75,76 @@ const char *groups__parse_summed(const char *list, uint32_t *groups)
 	if (*groups & GROUP(API_ERROR))
 		*groups &= ~(GROUP(API_COPY) | GROUP(API_MEMORY));
 	return unknown;
+}
+
+static const struct {
+	const char *part;
+	uint32_t group;
+	const char *beginnings;
+} rules[] = {
+#define RULE(part, name, beginnings) {part, GROUP(name), beginnings},
+	CUDA_FAMILY_RULES(RULE)
+#undef RULE
+};
+
+static bool begins(const char *text, size_t length, const char *with, size_t with_length)
+{
+	return length >= with_length && !strncmp(text, with, with_length);
+}
+
+/* One of them goes on as the other does. */
+static bool is_compatible(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	return begins(a, a_length, b, b_length) || begins(b, b_length, a, a_length);
+}
+
+static bool has_compatible(const char *beginnings, const char *start, size_t length)
+{
+	while (*beginnings) {
+		size_t one = strcspn(beginnings, " ");
+
+		if (is_compatible(beginnings, one, start, length))
+			return true;
+		beginnings += one;
+		beginnings += *beginnings == ' ';
+	}
+	return false;
+}
+
+/* What stands before the first wildcard, without "cu" or "cuda": all names of the glob begin so. */
+static const char *literal_start(const char *glob, size_t *length)
+{
+	size_t skip = begins(glob, strlen(glob), "cuda", 4) ? 4 : 2, all = strcspn(glob, "*?[\\");
+
+	if (begins(glob, all, "_", 1))
+		skip = 0;
+	else if (all < skip || !begins(glob, all, "cu", 2) ||
+		 (skip == 2 && all == 3 && glob[2] == 'd'))
+		all = skip = 0;
+	*length = all - skip;
+	return glob + skip;
+}
+
+uint32_t groups__of_calls(const char *glob)
+{
+	size_t length;
+	const char *start = literal_start(glob, &length);
+	bool exact = !start[length] && length;
+	uint32_t groups = 0;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const char *part = rules[i].part, *found = strstr(start, part);
+		bool anchored = *part == '^';
+
+		/* Every name that the glob matches is of this family, or of one before. */
+		if (anchored ? begins(start, length, part + 1, strlen(part + 1))
+			     : found && found + strlen(part) <= start + length)
+			return groups | rules[i].group;
+		if (exact)
+			continue;
+		if (anchored ? is_compatible(start, length, part + 1, strlen(part + 1))
+			     : found || has_compatible(rules[i].beginnings, start, length))
+			groups |= rules[i].group;
+	}
+	return groups | GROUP(API_OTHER);
 }

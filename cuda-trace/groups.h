@@ -17,6 +17,8 @@
 #define GROUPS_SUMMED_DEFAULT "kernels,copies,memory,sync"
 
 /* Bits (1 << enum cuda_group). 0, or -EINVAL when a word is not known. */
+/* The families that calls whose names match `glob` may be of: few, if it begins as a name does. */
+uint32_t groups__of_calls(const char *glob);
 int groups__parse(const char *list, uint32_t *groups);
 /* NULL, or the word that is not known and what follows it. */
 const char *groups__parse_summed(const char *list, uint32_t *groups);

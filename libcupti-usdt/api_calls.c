@@ -10,52 +10,20 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libcupti-usdt/api_families.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
 
 struct family {
-	const char *part; /* of the name, without "cu" or "cuda" in front */
+	const char *part;
 	unsigned int group;
 };
 
-/* The first part that a name contains decides; an initial ^ ties it to the name's beginning. */
 static const struct family families[] = {
-	{"^GraphLaunch", CUDA_GROUP_API_LAUNCH},
-	{"^Launch", CUDA_GROUP_API_LAUNCH},
-	{"^_cudaLaunch", CUDA_GROUP_API_LAUNCH},
-	{"^__cudaLaunch", CUDA_GROUP_API_LAUNCH},
-	{"^Graph", CUDA_GROUP_API_GRAPH},
-	{"Capture", CUDA_GROUP_API_GRAPH},
-	{"Synchronize", CUDA_GROUP_API_SYNC},
-	{"WaitEvent", CUDA_GROUP_API_SYNC},
-	{"WaitValue", CUDA_GROUP_API_SYNC},
-	{"WaitExternal", CUDA_GROUP_API_SYNC},
-	{"^Memcpy", CUDA_GROUP_API_COPY},
-	{"^Memset", CUDA_GROUP_API_COPY},
-	{"^MemPrefetch", CUDA_GROUP_API_COPY},
-	{"^MemDiscard", CUDA_GROUP_API_COPY},
-	{"^MemBatchDecompress", CUDA_GROUP_API_COPY},
-	{"^Mem", CUDA_GROUP_API_MEMORY},
-	{"^Malloc", CUDA_GROUP_API_MEMORY},
-	{"^Free", CUDA_GROUP_API_MEMORY},
-	{"^Host", CUDA_GROUP_API_MEMORY},
-	{"^Array", CUDA_GROUP_API_MEMORY},
-	{"^MipmappedArray", CUDA_GROUP_API_MEMORY},
-	{"^Ipc", CUDA_GROUP_API_MEMORY},
-	{"^Pointer", CUDA_GROUP_API_MEMORY},
-	{"^Event", CUDA_GROUP_API_EVENT},
-	{"^Stream", CUDA_GROUP_API_STREAM},
-	{"^Module", CUDA_GROUP_API_MODULE},
-	{"^Library", CUDA_GROUP_API_MODULE},
-	{"^Kernel", CUDA_GROUP_API_MODULE},
-	{"^Func", CUDA_GROUP_API_MODULE},
-	{"^Link", CUDA_GROUP_API_MODULE},
-	{"^GetSymbol", CUDA_GROUP_API_MODULE},
-	{"^Occupancy", CUDA_GROUP_API_MODULE},
-	{"Ctx", CUDA_GROUP_API_CONTEXT},
-	{"Device", CUDA_GROUP_API_CONTEXT},
-	{"^ExecutionCtx", CUDA_GROUP_API_CONTEXT},
+#define RULE(part, name, beginnings) {part, CUDA_GROUP_##name},
+	CUDA_FAMILY_RULES(RULE)
+#undef RULE
 };
 
 static uint8_t groups[2][API_CBIDS]; /* 0: no such call (no family is group 0) */

@@ -196,3 +196,33 @@ count_of() {
 	run -2 ct trace -e kernels,tea -- true
 	assert_output --partial 'cuda-trace trace: --events knows kernels, launches, copies'
 }
+
+@test "trace --api (any beginning of a name) asks for the family that the name is of" {
+	cd "$TOP" || return 1
+	grep -ohE '\b(cu|cuda)[A-Z][A-Za-z0-9_]+' tests/simcuda/driver_calls.h tests/simcuda/runtime_calls.h libcupti-usdt/cupti_calls.h |
+		sort -u >"$BATS_TEST_TMPDIR/names"
+	run -0 "$B/tests/sample/families" <"$BATS_TEST_TMPDIR/names"
+}
+
+@test "trace --api (nested calls) shows driver calls under the runtime call that made them" {
+	ct trace --api '*' -e launches --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	# Each runtime call that reaches the driver has the driver's call, of its own correlation, inside its span.
+	jq -s '[.[] | select(.event == "api")]' out.json >calls.json
+	json calls.json '[.[] | select(.parent)] | length >= 40'
+	json calls.json 'all(.[] | select(.parent); .domain == "driver")'
+	json calls.json '(map(select(.domain == "runtime") | {key: "\(.correlation)", value: .}) | from_entries) as $outer |
+		all(.[] | select(.parent); $outer["\(.correlation)"] as $o | $o.call == .parent and
+			$o.launch_start_ns <= .launch_start_ns and $o.launch_start_ns + $o.launch_ns >= .launch_start_ns + .launch_ns)'
+	json calls.json 'map(select(.call == "cudaMalloc")) | length == 2'
+	assert_equal "$(jq -r '[.[] | select(.call == "cuMemAlloc_v2").parent] | unique | join(" ")' calls.json)" cudaMalloc
+	# The outer line stands above the inner one.
+	ct trace --api 'cu*M*lloc*' -e launches -o out.txt -- "$SIM" "$WORKLOADS/runtime" 1 >out
+	assert_equal "$(grep -oE '(  )?\[call\] cu[A-Za-z]*Alloc.*|\[call\] cudaMalloc' out.txt | sed 's/ *$//' | sort -u)" \
+		"$(printf '  [call] cuMemAlloc_v2\n[call] cudaMalloc')"
+	assert_equal "$(grep -A1 '\[call\] cudaMalloc' out.txt | grep -c '  \[call\] cuMemAlloc_v2')" 2
+}
+
+@test "trace --api (a family) switches no other family on" {
+	ct trace --api 'cudaMalloc*' -e launches --json -v -o out.json -- "$SIM" "$WORKLOADS/runtime" 1 >out
+	assert_equal "$(jq -rs '[.[] | select(.event == "api").call] | unique | join(" ")' out.json)" cudaMalloc
+}

@@ -7,3 +7,12 @@ $(SAMPLE_UNIT): $(B)/obj/tests/sample/unit.o $(B)/obj/cuda-trace/estimate.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lm
+
+# Which families --api asks for.
+FAMILIES := $(B)/tests/sample/families
+workloads: $(FAMILIES)
+
+$(FAMILIES): $(B)/obj/tests/sample/families.o $(B)/obj/cuda-trace/groups.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^
