@@ -150,6 +150,7 @@ struct stream_counters {
 	__u64 unreadable_other;
 	__u64 stacks;		 /* handed over */
 	__u64 stacks_ring_full;	 /* that found no room, or their code objects did not */
+	__u64 stack_ns;		 /* spent on stacks, without the trap into the kernel */
 	__u64 stacks_unreadable; /* without one readable frame */
 	__u64 unfollowed; /* forked children that found no room in the map `pids` */
 };

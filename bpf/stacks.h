@@ -233,12 +233,13 @@ static __always_inline void read_addresses(struct pt_regs *ctx, struct event_sta
 	stack->depth = bytes > 0 ? bytes / sizeof(stack->addresses[0]) : 0;
 }
 
-static __always_inline void count_stack(int outcome)
+static __always_inline void count_stack(int outcome, __u64 ns)
 {
 	struct stream_counters *counter = this_cpu_counters();
 
 	if (!counter)
 		return;
+	count_up(&counter->stack_ns, ns);
 	count_up(outcome == SENT	? &counter->stacks
 		 : outcome == RING_FULL ? &counter->stacks_ring_full
 					: &counter->stacks_unreadable,
@@ -315,8 +316,10 @@ static __always_inline int send_stack(struct pt_regs *ctx, const struct parcel *
 SEC("usdt")
 int stack(struct pt_regs *ctx)
 {
+	__u64 start = bpf_ktime_get_ns();
 	struct parcel parcel;
 	__u32 tid, context;
+	int outcome;
 
 	if (!identify(&parcel))
 		return 0;
@@ -326,7 +329,8 @@ int stack(struct pt_regs *ctx)
 	context = (__u32)argument(ctx, 2);
 	parcel.data = (const void *)argument(ctx, 3);
 	parcel.instance = argument(ctx, 4);
-	count_stack(send_stack(ctx, &parcel, tid, context));
+	outcome = send_stack(ctx, &parcel, tid, context);
+	count_stack(outcome, bpf_ktime_get_ns() - start);
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/selftest.h"
+#include "cuda-trace/stack_pace.h"
 #include "cuda-trace/overhead.h"
 #include "cuda-trace/store.h"
 #include "cuda-trace/text.h"
@@ -29,7 +31,7 @@ struct record_options {
 	const char *path;
 	const char *max_size;
 	uint64_t last;
-	const char *events, *stacks;
+	const char *events, *stacks, *max_overhead;
 	bool compress, force, quiet;
 };
 
@@ -44,6 +46,8 @@ static const struct option_row rows[] = {
 	{OPTION_MAYBE, 'g', "stacks", "[=N]",
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "as many stacks as cost a thread no more than this", AT(max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
 	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
@@ -81,6 +85,8 @@ struct record {
 	struct store *store;
 	struct overhead *overhead; /* NULL = no --max-overhead */
 	char *command;
+	struct stack_pace *pace; /* NULL = the period stays */
+	uint64_t trap_ns;
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
 	bool stopped;	 /* no more records are wanted */
 	bool failed;
@@ -124,8 +130,12 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead__launch(record->overhead, (const struct cuda_launch *)data);
 	/* What comes after the end was not asked for: not a loss. */
-	if (!record->stopped)
-		store__record(record->store, process, data);
+	if (record->stopped)
+		return;
+	if (record->pace && data->kind == CUDA_RECORD_LAUNCH)
+		stack_pace__launch(record->pace, process->pid,
+				   ((const struct cuda_launch *)data)->tid);
+	store__record(record->store, process, data);
 }
 
 static void on_stack(void *context, struct process *process, const struct event *event)
@@ -140,8 +150,29 @@ static void on_attached(void *context, struct session *session)
 {
 	struct record *record = context;
 
+	if (record->pace)
+		record->trap_ns = selftest__measure();
 	if (record->period && !session__take_stacks(session, record->period))
 		store__stack_period(record->store, record->period);
+}
+
+/* --max-overhead: as many stacks as are allowed. */
+static void adapt_period(struct record *record, struct session *session)
+{
+	uint64_t ns = session__stack_ns(session);
+	struct timespec now;
+	uint32_t period;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	period = stack_pace__period(record->pace, now.tv_sec * 1000000000ull + now.tv_nsec,
+				    ns ? ns + record->trap_ns : 0);
+	if (period == record->period || session__take_stacks(session, period))
+		return;
+	record->period = period;
+	store__stack_period(record->store, period);
+	if (record->options.shared.verbose)
+		fprintf(stderr, "cuda-trace record: one in %u launches gives its stack now\n",
+			period);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -197,6 +228,8 @@ static bool on_tick(void *context, struct session *session)
 	int err;
 
 	overhead__tick(record->overhead, session);
+	if (record->pace && !record->stopped)
+		adapt_period(record, session);
 	session__lost(session, &lost);
 	err = store__tick(record->store, &lost);
 	if (snapshot_wanted && !err)
@@ -222,6 +255,8 @@ static void say_stacks(const struct record *record)
 	store__stack_counts(record->store, &counts);
 	if (!record->period)
 		return;
+	if (record->pace)
+		fprintf(stderr, "one in %u launches gave its stack at the end\n", record->period);
 	fprintf(stderr, "stacks of %s launches, %s different; of %s frames, %s have no name",
 		text__count(samples, counts.samples), text__count(stacks, counts.stacks),
 		text__count(frames, counts.frames), text__count(nameless, counts.nameless));
@@ -305,6 +340,17 @@ static uint32_t parse_period(const char *text)
 	return *text ? 0 : 1;
 }
 
+/* 0 = none, or too many. */
+static double parse_percent(const char *text)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(number > 0 && number <= 100))
+		return 0;
+	return number;
+}
+
 static int check(struct record_options *options, uint32_t *groups)
 {
 	char shown[256];
@@ -321,8 +367,12 @@ static int check(struct record_options *options, uint32_t *groups)
 			  1u << CUDA_GROUP_RUNTIME;
 	if (options->stacks && !parse_period(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
+	if (options->max_overhead && !(parse_percent(options->max_overhead) > 0))
+		return options__misuse(&usage, "--max-overhead wants percent above 0, at most 100");
+	if (options->max_overhead && options->stacks && *options->stacks)
+		return options__misuse(&usage, "either -g=N or --max-overhead");
 	/* A stack belongs to a launch. */
-	if (options->stacks)
+	if (options->stacks || options->max_overhead)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
@@ -368,6 +418,12 @@ int cmd_record(int argc, char **argv)
 		return status;
 	if (record.options.stacks)
 		record.period = parse_period(record.options.stacks);
+	if (record.options.max_overhead) {
+		record.period = STACK_PACE_FIRST;
+		record.pace = stack_pace__new(parse_percent(record.options.max_overhead));
+		if (!record.pace)
+			return EXIT_TROUBLE;
+	}
 	watch.stacks = record.period != 0;
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
@@ -376,5 +432,6 @@ int cmd_record(int argc, char **argv)
 	overhead__free(record.overhead);
 	store__close(record.store);
 	free(record.command);
+	stack_pace__free(record.pace);
 	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;
 }

@@ -5,7 +5,11 @@
 #ifndef CUDA_TRACE_SELFTEST_H
 #define CUDA_TRACE_SELFTEST_H
 
+#include <stdint.h>
+
 /* A process of its own hits the probe once and ends. 0 or -errno. */
 int selftest__fire(void);
+/* What a probe hit takes beside the program behind it, in ns; the probe must be attached. */
+uint64_t selftest__measure(void);
 
 #endif

@@ -480,12 +480,12 @@ int session__take_stacks(struct session *session, uint32_t period)
 	return attachments__take_stacks(session->attachments, period);
 }
 
-uint64_t session__stacks(const struct session *session)
+uint64_t session__stack_ns(const struct session *session)
 {
 	struct stream_counters sum = {};
 
 	sum_counters(session, &sum);
-	return sum.stacks;
+	return sum.stacks ? sum.stack_ns / sum.stacks : 0;
 }
 
 void session__lost(const struct session *session, struct session_lost_counts *counts)

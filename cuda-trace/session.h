@@ -93,8 +93,8 @@ int session__driver_pids(const struct session *session);
 void session__take_driver(struct session *session, struct driver_source *driver);
 /* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
 int session__take_stacks(struct session *session, uint32_t period);
-/* Stacks that the kernel handed over so far. */
-uint64_t session__stacks(const struct session *session);
+/* What the kernel spent on a stack on average, without the trap into it; 0 = none was taken yet. */
+uint64_t session__stack_ns(const struct session *session);
 /* Adds a process tree to a session that was opened with options.pid (before the child runs). */
 int session__add_pid(struct session *session, uint32_t pid);
 /* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
