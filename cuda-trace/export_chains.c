@@ -253,11 +253,9 @@ int file_chains__of_launches(const struct report_file *file)
 		"WHERE callchainId IS NOT NULL AND correlationId IS NOT NULL "
 		"AND globalTid IS NOT NULL";
 
+	/* Without chains nobody needs to look through millions of calls for theirs. */
 	if (!report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId") ||
-	    report_file__number(file,
-				"SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME "
-				"WHERE callchainId IS NOT NULL LIMIT 1",
-				0) != 1)
+	    report_file__number(file, "SELECT 1 FROM CUDA_CALLCHAINS LIMIT 1", 0) != 1)
 		return 0;
 	return sqlite3_exec(file->db, sql, NULL, NULL, NULL) ? report_file__complain(file) : 1;
 }

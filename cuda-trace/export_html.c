@@ -345,8 +345,9 @@ static int put_guarded_data(struct page *page, FILE *out)
 		return -ENOMEM;
 	setvbuf(page->out, NULL, _IOFBF, 1 << 16);
 	err = put_data(page);
+	errno = 0;
 	if (fclose(page->out) && !err)
-		err = -EIO;
+		err = errno ? -errno : -EIO;
 	return err;
 }
 

@@ -203,9 +203,12 @@ static int write_packed(const struct pprof *pprof, FILE *out)
 		err = -errno;
 		goto cleanup;
 	}
+	errno = 0;
 	err = gzwrite(zipped, packed, size) == (int)size ? 0 : -EIO;
 	if (gzclose(zipped) != Z_OK)
 		err = -EIO;
+	if (err && errno)
+		err = -errno;
 cleanup:
 	free(packed);
 	if (err)

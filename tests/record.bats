@@ -313,6 +313,64 @@ teardown() {
 	assert [ "$(kernels_of r.db)" -gt 1000 ]
 }
 
+@test "record (--max-duration) stops there, and the program goes on" {
+	requires bpf sim sqlite3
+	ct record -q --max-duration 1s -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -s 4 >out
+	assert [ "$(kernels_of r.db)" -gt 100 ]
+	assert [ "$(expect_key out launches)" -gt "$(kernels_of r.db)" ]
+	assert [ "$(sql r.db 'SELECT duration / 1000000 FROM ANALYSIS_DETAILS')" -ge 1000 ]
+	# It ended in order: nothing is missing of the time that it recorded.
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_TRACE_LOST')" 0
+	assert [ ! -e r.db.part ]
+}
+
+@test "record (the folder is read-only or not there) says so, and runs no program" {
+	requires root bpf
+	mkdir small
+	mount -t tmpfs -o ro none small || skip "cannot mount a tmpfs"
+	local file
+	for file in small/r.db nowhere/r.db; do
+		run ct record -q -o "$file" -- touch ran
+		assert_failure 1
+		assert_line --regexp "^cuda-trace: cannot make $file.part: (Read-only file system|No such file)"
+		assert [ ! -e ran ]
+	done
+}
+
+@test "record (-z, less and less room) makes the whole file or keeps the spool" {
+	requires root sqlite3
+	mkdir small
+	mount -t tmpfs -o size=1500k none small || skip "cannot mount a tmpfs"
+	local room whole told made=0 kept=0
+	for room in 1500 1800 2100 2400 2700 3000 3300; do
+		mount -o remount,size=${room}k small
+		if "$FEEDER" -n 9000 -x compress small/r.db >out 2>&1; then
+			made=$((made + 1))
+			assert [ ! -e small/r.db.part ]
+			mv small/r.db .
+		else
+			grep -qE 'No space left|disk is full' out
+			kept=$((kept + 1))
+			assert [ ! -e small/r.db ]
+			mv small/r.db.part .
+		fi
+		rm -f small/*
+		ct report --losses r.db
+		# Everything is there, or it was said where it ends.
+		whole=$(($(kernels_of_any r.db) >= 9000))
+		told=$(grep -c 'events after that are lost' out) || true
+		assert_equal "$room $((whole + told))" "$room 1"
+		rm r.db
+	done
+	assert [ $made -gt 0 ]
+	assert [ $kept -gt 2 ]
+}
+
+# kernels_of_any FILE: of a compressed one too.
+kernels_of_any() {
+	ct report --json --sql 'SELECT count(*) AS n FROM CUPTI_ACTIVITY_KIND_KERNEL' "$1" | jq .n
+}
+
 @test "record (-z) compresses, and report reads it" {
 	feed plain.db -n 50000
 	feed small.db -n 50000 -x compress
@@ -321,6 +379,13 @@ teardown() {
 	ct report --json --kernels small.db | jq -c 'del(.total_ns)' | sort >small.json
 	run diff plain.json small.json
 	assert_success
+	# Summary and page read it by several handles, though it has no name once it is unpacked.
+	assert_equal "$(ct report --json small.db | jq -s '.[0].totals.kernels')" 50000
+	mkdir empty
+	TMPDIR=$PWD/empty ct report --html page.html --idle --json small.db >idle.json
+	assert_equal "$(jq -c 'del(.longest_gap_at_ns)' idle.json)" \
+		"$(ct report --idle --json plain.db | jq -c 'del(.longest_gap_at_ns)')"
+	assert_equal "$(ls empty)" ''
 	# 60 bytes a launch, kernel included.
 	assert [ "$(stat -c %s small.db)" -lt $((50000 * 60)) ]
 }

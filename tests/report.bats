@@ -319,3 +319,62 @@ survives() {
 	run head -c 3 out.json
 	refute_output old
 }
+
+@test "report (every output: no room, read-only folder) fails, says so, and leaves the old file" {
+	requires root
+	feed r.db -n 3000
+	mkdir small
+	mount -t tmpfs -o size=16k none small || skip "cannot mount a tmpfs"
+	local option remount
+	for remount in rw ro; do
+		for option in html timeline flamegraph folded pprof; do
+			mount -o remount,rw small
+			rm -f small/new
+			echo old >small/out
+			head -c 100000 /dev/zero >small/fill 2>/dev/null || true
+			mount -o remount,$remount small
+			run ct report --$option small/out r.db
+			assert_failure 1
+			assert_output --regexp "cuda-trace report: cannot write small/out: (No space|Read-only)"
+			assert_equal "$(cat small/out)" old
+			assert_equal "$(ls small)" "$(printf 'fill\nout')"
+		done
+		for option in '--kernels --output small/new r.db' '--import r.db.part --output small/new'; do
+			[ -e r.db.part ] || "$FEEDER" -n 3000 -x kill r.db >/dev/null 2>&1 || true
+			# shellcheck disable=SC2086
+			run ct report $option
+			assert_failure 1
+			assert_output --partial 'small/new'
+		done
+		rm -f r.db.part
+	done
+}
+
+@test "report (names of files that are hostile) shows them without doing what they say" {
+	local name
+	for name in $'\033]0;owned\007.db' $'two\nlines.db' '=cmd.db' '--csv.db' '<img src=x onerror=alert(1)>.db' \
+		"'; DROP TABLE StringIds; --.db" '%s%n.db'; do
+		feed ./r.db -n 20
+		mv r.db "./$name"
+		ct report --html page.html --timeline t.json "./$name"
+		ct report --all "./$name" >text 2>&1
+		ct report --compare "./$name" "./$name" >>text 2>&1
+		echo garbage >"./$name"
+		run ct report "./$name"
+		assert_failure 1
+		echo "$output" >>text
+		run grep -P '[\x00-\x08\x0b-\x1f\x7f]' text page.html t.json
+		assert_failure
+		run grep -F '<img' page.html
+		assert_failure
+		jq -e . t.json >/dev/null
+		# One line each: a line break in a name begins none.
+		assert_equal "$(tail -n 1 text | grep -c '^cuda-trace: ')" 1
+		rm "./$name" text
+	done
+}
+
+teardown() {
+	umount "$BATS_TEST_TMPDIR/small" 2>/dev/null || true
+	stop_started
+}
