@@ -13,6 +13,7 @@
 /* sdt.h's extern declarations are our volatile ones; it names them in assembler only. */
 #include "libcupti-usdt/sites.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include <sys/sdt.h>
@@ -55,22 +56,10 @@ static const struct listener readable_listeners[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-uint32_t sites__wanted(void)
-{
-	uint32_t mask = 0;
+/* What launching threads ask for each launch, noted as the guest's thread looks at it all. */
+static _Atomic(uint32_t) readable_groups, stack_probes;
 
-	for (size_t i = 0; i < COUNT(batch_listeners); i++)
-		if (*batch_listeners[i].semaphore)
-			mask |= 1U << batch_listeners[i].group;
-	for (size_t i = 0; i < COUNT(readable_listeners); i++)
-		if (*readable_listeners[i].semaphore)
-			mask |= 1U << readable_listeners[i].group;
-	if (sites__stacks_wanted())
-		mask |= 1U << CUDA_GROUP_LAUNCH;
-	return mask;
-}
-
-uint32_t sites__stacks_wanted(void)
+static uint32_t look_at_stacks(void)
 {
 	uint32_t mask = 0;
 	unsigned int bit = 0;
@@ -81,17 +70,19 @@ uint32_t sites__stacks_wanted(void)
 	return mask;
 }
 
-bool sites__batch_wanted(unsigned int group)
+uint32_t sites__wanted(void)
 {
-	return *batch_listeners[group].semaphore != 0;
-}
+	uint32_t batched = 0, readable = 0, stacks = look_at_stacks();
 
-bool sites__readable_wanted(unsigned int group)
-{
+	for (size_t i = 0; i < COUNT(batch_listeners); i++)
+		if (*batch_listeners[i].semaphore)
+			batched |= 1U << batch_listeners[i].group;
 	for (size_t i = 0; i < COUNT(readable_listeners); i++)
-		if (readable_listeners[i].group == group && *readable_listeners[i].semaphore)
-			return true;
-	return false;
+		if (*readable_listeners[i].semaphore)
+			readable |= 1U << readable_listeners[i].group;
+	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
+	atomic_store_explicit(&stack_probes, stacks, memory_order_relaxed);
+	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
 }
 
 /* Not a table: each is looked at once a tick, and seldom up. */
@@ -108,6 +99,21 @@ void sites__cycle(uint32_t *on, uint32_t *every)
 	CUDA_SAMPLE_EVERY(SHORTEST, )
 #undef LONGEST
 #undef SHORTEST
+}
+
+uint32_t sites__stacks_wanted(void)
+{
+	return atomic_load_explicit(&stack_probes, memory_order_relaxed);
+}
+
+bool sites__batch_wanted(unsigned int group)
+{
+	return *batch_listeners[group].semaphore != 0;
+}
+
+bool sites__readable_wanted(unsigned int group)
+{
+	return atomic_load_explicit(&readable_groups, memory_order_relaxed) >> group & 1;
 }
 
 /* Bits of sites__up(); name, status and the bells come first. */
@@ -134,7 +140,7 @@ uint64_t sites__up(void)
 		      (uint64_t)(cuda_status_semaphore != 0) << UP_STATUS |
 		      (uint64_t)(cuda_lost_semaphore != 0) << UP_LOST |
 		      (uint64_t)(cuda_error_semaphore != 0) << UP_ERROR |
-		      (uint64_t)(sites__stacks_wanted() != 0) << UP_STACKS;
+		      (uint64_t)(look_at_stacks() != 0) << UP_STACKS;
 	unsigned int bit = UP_HELLO;
 
 #define UP(probe) up |= (uint64_t)(cuda_##probe##_semaphore != 0) << bit++;

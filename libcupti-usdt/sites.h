@@ -72,7 +72,8 @@ CUDA_STACK_PROBES(SITE_SEMAPHORE)
 
 /* Groups that somebody listens to, as a bit mask. */
 uint32_t sites__wanted(void);
-/* Does somebody listen to the batches, to the readable probes of this group? */
+/* Does somebody listen to the batches, to the readable probes of this group? The latter, and
+ * stacks, as sites__wanted() last found them: launching threads ask. */
 bool sites__batch_wanted(unsigned int group);
 bool sites__readable_wanted(unsigned int group);
 /* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
