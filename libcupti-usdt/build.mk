@@ -5,11 +5,11 @@ GUEST := $(B)/libcupti-usdt.so
 GUEST_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard libcupti-usdt/*.c))
 ALL += $(GUEST)
 # Who walks the stack of a launch comes through here.
-$(GUEST_OBJS): PIC_CFLAGS = -fno-omit-frame-pointer
+$(GUEST_OBJS): PIC_CFLAGS = -fno-omit-frame-pointer -include libcupti-usdt/glibc.h
 $(GUEST_OBJS): libcupti-usdt/build.mk
 
 $(GUEST): $(GUEST_OBJS) libcupti-usdt/libcupti-usdt.map
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,libcupti-usdt.so -Wl,-z,nodelete,-z,now,-z,relro \
 		-Wl,--no-undefined -Wl,--version-script=libcupti-usdt/libcupti-usdt.map \
-		-o $@ $(GUEST_OBJS) -lpthread -ldl
+		-o $@ $(GUEST_OBJS) -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2

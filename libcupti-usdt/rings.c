@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libcupti-usdt/batches.h"
@@ -192,7 +193,7 @@ static struct ring *take(void)
 			continue;
 		while (used <= i && !atomic_compare_exchange_weak(&rings_used, &used, i + 1))
 			;
-		rings[i].tid = gettid();
+		rings[i].tid = syscall(SYS_gettid);
 		if (!pthread_setspecific(key, &rings[i]))
 			return &rings[i];
 		give_back(&rings[i], RING_OWNED);
@@ -215,7 +216,7 @@ uint32_t ring__index(const struct ring *ring)
 
 uint32_t ring__tid(const struct ring *ring)
 {
-	return ring ? ring->tid : (uint32_t)gettid();
+	return ring ? ring->tid : (uint32_t)syscall(SYS_gettid);
 }
 
 void ring__set_runtime_call(struct ring *ring, uint32_t correlation)

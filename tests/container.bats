@@ -85,3 +85,28 @@ watched() {
 	watched --device cuda-trace/load=guest --device cuda-trace/load=cupti
 	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
 }
+
+# The library is built here, with a glibc from which what it is built with does not load into programs
+# of this image.
+@test "container (image of Debian 11, whose C library is older) is traced, every launch and kernel" {
+	IMAGE=$BATS_TEST_TMPDIR/old
+	new_root bullseye "$IMAGE"
+	"$TOP/mk/export" "$IMAGE/src"
+	in_root "$IMAGE" '
+		apt-get -qq install -y --no-install-recommends gcc libc6-dev make >/dev/null
+		cd /src
+		make -s -j2 B=/opt/build /opt/build/simcuda/libcupti.so.13 /opt/build/workloads/launch-storm
+		ldd --version | head -n 1 | grep -q "2\.31"
+		mkdir -p /opt/sim
+		cp -a /opt/build/simcuda/. /opt/sim
+		mv /opt/build/workloads/launch-storm "/opt/sim/$1"
+	' "$(program)"
+	watched --device cuda-trace/load=guest
+	assert_equal "$(jq .totals.launches "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" launches)"
+	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
+}
+
+@test "library (built here) asks for no function of a glibc newer than 2.17" {
+	run -0 bash -c 'objdump -T "$1" | grep -o "GLIBC_[0-9.]*" | sort -uV | tail -n 1' sh "$GUEST"
+	assert_output GLIBC_2.17
+}
