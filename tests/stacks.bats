@@ -211,3 +211,13 @@ launches_below() {
 	refute grep -q ', 0 have no name' rec.err
 	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_CALLCHAINS WHERE NOT unresolved')" 0
 }
+
+@test "symbols and code objects (damaged) end in no fault" {
+	local fuzz=$BATS_TEST_TMPDIR/fuzz
+	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o "$fuzz" \
+		"$TOP/tests/stacks/fuzz.c" "$TOP"/cuda-trace/{symbols,python_code,interned}.c -lelf -lz 2>cc.err ||
+		skip "needs the sanitizers: $(head -n 1 cc.err)"
+	run -0 "$fuzz" 3000 "$WORKLOADS/stacks"
+	# Both sorts were met.
+	assert_output --regexp '^[1-9][0-9]{2,} fine, [1-9][0-9]{2,} not$'
+}
