@@ -45,13 +45,15 @@ press() {
 	tmux -L top send-keys "$@"
 }
 
-@test "top (--once --json) counts what the program counted" {
+@test "top (--json) counts what the program counted" {
 	export CUDA_TRACE_GUEST=$CROWD
-	start top "$CUDA_TRACE" top --json -n 4 -c crowd
-	"$CROWD" --launches 20000 --failures 10 --names 5 --wait-ms 5000 --hold-ms 1500 >crowd.out
+	start top "$CUDA_TRACE" top --json -c crowd
+	"$CROWD" --launches 20000 --failures 10 --names 5 --wait-ms 20000 --hold-ms 1500 >crowd.out
+	ended() { jq -s '[.[].processes[] | select(.process == "crowd")] | last' top.out >last 2>/dev/null && grep -q '"ended": true' last; }
+	wait_for 20 ended
+	kill -TERM "$top_PID"
 	finished "$top_PID"
 	assert_equal "$status" 0
-	jq -s '[.[].processes[] | select(.process == "crowd")] | last' top.out >last
 	assert_equal "$(jq .totals.launches last)" "$(expect_key crowd.out launches)"
 	assert_equal "$(jq .totals.kernels last)" "$(expect_key crowd.out kernels)"
 	assert_equal "$(jq .totals.gpu_ns last)" "$(expect_key crowd.out gpu_ns)"
@@ -130,8 +132,10 @@ gated() {
 	slow_crowd
 	screen 100 30 -c crowd
 	shows '^ +[0-9]+ crowd +root'
-	press M
-	shows 'sort: memory'
+	for key in L:launches C:copy M:memory W:wait E:errors P:pid N:name G:gpu M:memory; do
+		press "${key%:*}"
+		shows "sort: ${key#*:}"
+	done
 	press '>'
 	shows 'sort: wait'
 	press '/'; press -l nothing; press Enter
@@ -150,6 +154,30 @@ gated() {
 	shows '^ +[0-9]+ crowd +root'
 }
 
+# first_is PID: the first line of the list.
+first_is() {
+	tmux -L top capture-pane -p >screen
+	[ "$(awk 'seen { print $1; exit } $1 == "PID" { seen = 1 }' screen)" = "$1" ]
+}
+
+@test "top (sorted, reversed, moved in) keeps the order of what it shows" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	start often env CUDA_TRACE_GUEST= "$CROWD" --launches 60000 --rate 1000 --wait-ms 20000
+	start seldom env CUDA_TRACE_GUEST= "$CROWD" --launches 3000 --rate 50 --wait-ms 20000
+	screen 80 24 -c crowd -s launches
+	wait_for 20 first_is "$often_PID"
+	press r
+	wait_for 20 first_is "$seldom_PID"
+	press r
+	wait_for 20 first_is "$often_PID"
+	press j
+	press Enter
+	shows "^ *$seldom_PID crowd .*kernels since"
+	press Escape
+	wait_for 20 first_is "$often_PID"
+}
+
 @test "top (terminal grows and shrinks) follows" {
 	requires tmux
 	export CUDA_TRACE_GUEST=$CROWD
@@ -163,7 +191,8 @@ gated() {
 	run grep CONTAINER screen
 	assert_failure
 	tmux -L top resize-window -x 20 -y 4
-	sleep 0.5
+	fits() { tmux -L top capture-pane -p >screen && [ "$(wc -l <screen)" = 4 ] && grep -q '^cuda-trace top' screen; }
+	wait_for 10 fits
 	tmux -L top resize-window -x 120 -y 40
 	shows 'SRC +CONTAINER'
 }
@@ -181,7 +210,43 @@ gated() {
 	shows 'File exists'
 }
 
-@test "top (no colour, no terminal, bad input) copes or says so" {
+# coloured: does what is on the screen have any colour?
+coloured() {
+	tmux -L top capture-pane -e -p | grep -qE $'\e\\[([0-9]+;)*(3[0-7]|4[0-7])(;[0-9]+)*m'
+}
+
+@test "top (--no-colour, NO_COLOR, a terminal without colours) draws none" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	screen 80 24
+	shows '^ q quit'
+	wait_for 10 coloured
+	tmux -L top kill-server
+	for without in '--no-colour' 'NO_COLOR' 'TERM'; do
+		case $without in
+		--no-colour) screen 80 24 --no-colour ;;
+		NO_COLOR) NO_COLOR=1 screen 80 24 ;;
+		TERM) tmux -L top -f /dev/null new-session -d -x 80 -y 24 \
+			"env TERM=vt100 CUDA_TRACE_GUEST=$CUDA_TRACE_GUEST LC_ALL=C $CUDA_TRACE top 2>$PWD/top.err" ;;
+		esac
+		shows '^ q quit'
+		# Titles and rows are there before it is looked for colours.
+		shows '^cuda-trace top '
+		run ! coloured
+		press q
+		wait_for 20 eval '! tmux -L top has-session 2>/dev/null'
+	done
+}
+
+@test "top --once --json (one look) prints one object" {
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	ct top --once --json -c crowd >out.json
+	assert_equal "$(wc -l <out.json)" 1
+	[ "$(jq '.processes | length == 1 and (.[0].process == "crowd")' out.json)" = true ]
+}
+
+@test "top (no terminal, bad input) says so" {
 	requires tmux
 	run --separate-stderr ct top </dev/null
 	assert_failure 1
@@ -192,10 +257,6 @@ gated() {
 	assert_failure 2
 	run --separate-stderr ct top -b -p 4194303
 	assert_failure 1
-	screen 80 24 --no-colour
-	shows '^ q quit'
-	press q
-	wait_for 8 eval '! tmux -L top has-session 2>/dev/null'
 	TERM=nonsense run --separate-stderr timeout 20 script -qec "$CUDA_TRACE top" /dev/null
 	assert_failure
 }
