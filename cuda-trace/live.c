@@ -32,6 +32,7 @@ struct live {
 	struct live_process *slots[AGGREGATE_PROCESSES];
 	struct live_process rest; /* slot 0 */
 	time_t next_sweep;
+	uint64_t strangers; /* at the last sweep */
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name;
@@ -317,9 +318,13 @@ static void end_process(struct live *live, struct live_process *process)
 static void sweep(struct live *live)
 {
 	time_t now = time(NULL);
+	struct aggregate_state state;
 
-	if (now < live->next_sweep)
+	aggregate__state(live->aggregate, &state);
+	/* No slot was left: then at once. */
+	if (now < live->next_sweep && state.counters.strangers == live->strangers)
 		return;
+	live->strangers = state.counters.strangers;
 	live->next_sweep = now + SWEEP_SECONDS;
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		struct live_process *process = live->slots[slot];
