@@ -188,6 +188,24 @@ program_survives() {
 	assert_output --partial "0 errors, 0 warnings"
 }
 
+@test "spec (read for both architectures, with Fedora's macros and without) leaves none unexpanded" {
+	requires rpmspec
+	cd "$TOP"
+	for target in x86_64 aarch64; do
+		for fedora in "" "--define=_unitdir /usr/lib/systemd/system"; do
+			run -0 --separate-stderr rpmspec -P --target $target ${fedora:+"$fedora" \
+				"--define=systemd_post() systemctl preset %{?*}" \
+				"--define=systemd_preun() systemctl disable %{?*}" \
+				"--define=systemd_postun_with_restart() systemctl try-restart %{?*}"} rpm/cuda-trace.spec
+			assert_equal "$stderr" ""
+			refute_line --regexp '^[^#]*%[{?]'
+			assert_line /usr/bin/cuda-trace
+			assert_line /usr/lib/systemd/system/cuda-trace-metrics.service
+		done
+		assert_output --partial "systemctl try-restart cuda-trace-metrics.service"
+	done
+}
+
 @test "rpms (a root of rpm's own) install, upgrade, downgrade, erase and leave nothing behind" {
 	root=$PACKAGES/root
 	new_root bookworm "$root"
