@@ -74,7 +74,7 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, rows, options_sampling,
-						     options_limits, NULL},
+						     options_overhead, options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
 		    "  cuda-trace record -a --last 60s --max-duration 8h\n",

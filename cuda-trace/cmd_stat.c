@@ -51,8 +51,9 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
-						     options_sampling, options_kernels,
-						     options_output, options_limits, rows, NULL},
+						     options_sampling, options_overhead,
+						     options_kernels, options_output,
+						     options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"
 		    "  cuda-trace stat -a -d 1h --sample 10ms/1s\n"
@@ -183,6 +184,9 @@ int cmd_stat(int argc, char **argv)
 	status = sample__choose(&usage, &stat.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;
+	if (watch.sample.on_ms && stat.options.shared.min_duration)
+		return options__misuse(&usage, "--sample scales the time of all kernels: not with "
+					       "--min-duration");
 	stat.pattern = pattern__new(stat.options.shared.kernel);
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))

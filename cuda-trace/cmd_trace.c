@@ -54,8 +54,8 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
-						     options_kernels, options_output,
-						     options_limits, rows, NULL},
+						     options_sampling, options_kernels,
+						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace trace -- ./saxpy\n"
 		    "  cuda-trace trace -p 4711 -k gemm --min-duration 100us\n"
 		    "  cuda-trace trace -a --json -d 10 | jq 'select(.result != 0)'\n",
@@ -242,9 +242,14 @@ int cmd_trace(int argc, char **argv)
 		return status;
 	if (choose_groups(&trace.options, &watch.groups))
 		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	status = sample__choose(&usage, &trace.options.shared, watch.groups, &watch.sample);
+	if (status)
+		return status;
 	trace.pattern = pattern__new(trace.options.shared.kernel);
 	trace.join = join__new(show, &trace);
 	trace.calls = calls__new(show_call, &trace);
+	if (trace.join && watch.sample.on_ms)
+		join__expect_few(trace.join);
 	status = trace.pattern && trace.join && trace.calls ? watch__run(&watch) : EXIT_USAGE;
 	trace_rows__free(trace.rows);
 	join__free(trace.join);

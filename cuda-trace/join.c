@@ -41,6 +41,7 @@ struct join {
 	/* By age. */
 	uint32_t oldest, newest;
 	uint64_t now;
+	bool few; /* kernels come of windows only */
 };
 
 static uint64_t now_ms(void)
@@ -69,6 +70,11 @@ struct join *join__new(join_emit emit, void *context)
 	join->free = join->oldest = join->newest = NONE;
 	join->now = now_ms();
 	return join;
+}
+
+void join__expect_few(struct join *join)
+{
+	join->few = true;
 }
 
 void join__free(struct join *join)
@@ -212,14 +218,17 @@ void join__kernel(struct join *join, struct process *process, const struct cuda_
 	}
 }
 
-/* Without the GPU's side (the guest yielded, or has no CUPTI) there is nothing to wait for. */
-static uint64_t patience(const struct half *half)
+/* Without the GPU's side (the guest yielded, or has no CUPTI) there is nothing to wait for; nor, of
+ * a sample, for the kernel of a launch that was made between windows. */
+static uint64_t patience(const struct join *join, const struct half *half)
 {
 	const struct cuda_status *status = &half->process->status;
 
 	if (half->is_kernel)
 		return LAUNCH_WAIT_MS;
 	if (status->version && status->state != CUDA_STATE_ACTIVE)
+		return LAUNCH_WAIT_MS;
+	if (join->few && !(half->launch.flags & CUDA_LAUNCH_TIMED))
 		return LAUNCH_WAIT_MS;
 	return KERNEL_WAIT_MS;
 }
@@ -235,7 +244,7 @@ void join__expire(struct join *join)
 		newer = half->newer;
 		if (join->now - half->came < LAUNCH_WAIT_MS)
 			break;
-		if (join->now - half->came >= patience(half))
+		if (join->now - half->came >= patience(join, half))
 			emit_alone(join, index);
 	}
 }

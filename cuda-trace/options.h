@@ -89,6 +89,7 @@ extern const struct option_row options_output[];
 extern const struct option_row options_limits[];
 extern const struct option_row options_source[];
 extern const struct option_row options_sampling[];
+extern const struct option_row options_overhead[];
 
 /*
  * Takes the operands (PROGRAM ARGS) and checks that exactly one kind of target was named.

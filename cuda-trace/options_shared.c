@@ -58,13 +58,16 @@ const struct option_row options_source[] = {
 
 const struct option_row options_sampling[] = {
 	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
-	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
-	 "all "
-	 "the time,\nGPU times are estimates with their error",
+	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches come all the "
+	 "time, sums of\nGPU time are estimates with their error",
 	 AT(sample)},
+	{},
+};
+
+const struct option_row options_overhead[] = {
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "the same, with windows so long that they make\nlaunches slower by PERCENT of the time at "
-	 "most",
+	 "as --sample, with windows so long that they make\nlaunches slower by PERCENT of the time "
+	 "at most",
 	 AT(max_overhead)},
 	{},
 };

@@ -94,9 +94,6 @@ int sample__choose(const struct option_usage *usage, const struct options *optio
 
 	if (status || !sample->on_ms)
 		return status;
-	if (options->min_duration)
-		return options__misuse(usage, "--sample scales the time of all kernels: not with "
-					      "--min-duration");
 	if (options->source && !strcmp(options->source, "driver"))
 		return options__misuse(usage, "--source driver has no GPU times to sample");
 	if (sample__groups(sample, groups) == groups)

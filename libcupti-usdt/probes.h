@@ -335,7 +335,7 @@ struct cuda_api {
 	__u16 cbid;   /* CUPTI's number of the call */
 	__u8 domain;  /* enum cuda_domain */
 	__u8 flags;   /* CUDA_API_NESTED: inside a runtime call of the same correlation */
-	__u32 group; /* enum cuda_group of its family */
+	__u32 group;  /* enum cuda_group of its family */
 };
 
 /* Time that CUPTI itself or the driver spent. */

@@ -193,3 +193,10 @@ heard() {
 	assert_equal "$(sqlite3 first.db 'SELECT name, uuid, busLocation FROM TARGET_INFO_GPU')" \
 		"Simulated GPU|GPU-51515151-5151-5151-5151-515151515100|0000:01:00.0"
 }
+
+@test "trace --sample shows every launch, and kernels of windows with their times" {
+	ct trace --sample 50ms/200ms --json -o t.json -- "$SIM" "$STORM" -n 2000 -p 200 >out
+	assert_equal "$(jq -s '[.[] | select(.event == "kernel" or .event == "launch")] | length' t.json)" 2000
+	[ "$(jq -s '[.[] | select(.event == "kernel" and .gpu_ns > 0 and .launch_ns > 0)] | length' t.json)" -gt 0 ]
+	assert_equal "$(jq -s 'map(select(.event == "lost"))[0].lost.total' t.json)" 0
+}
