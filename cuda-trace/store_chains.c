@@ -277,6 +277,12 @@ static bool is_interpreter(const struct chains *chains, const struct frame *fram
 	return is_in(chains, frame, "python3") || is_in(chains, frame, "libpython3");
 }
 
+/* Of python -X perf: the same functions once more, without lines. */
+static bool is_trampoline(const struct frame *frame)
+{
+	return frame->symbol && !strncmp(frame->symbol, "py::", 4);
+}
+
 static bool is_evaluation(const struct frame *frame)
 {
 	static const char name[] = "_PyEval_EvalFrameDefault";
@@ -356,7 +362,7 @@ static void merge(const struct chains *chains, const struct stack *stack, struct
 			add(chain, frame);
 		} else if (is_evaluation(frame)) {
 			python = add_python(chains, stack, python, chain);
-		} else if (!is_interpreter(chains, frame)) {
+		} else if (!is_interpreter(chains, frame) && !is_trampoline(frame)) {
 			/* Without frame pointers the walk came out somewhere outside of Python. */
 			if (!whole && is_bottom(frame))
 				break;

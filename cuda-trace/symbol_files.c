@@ -64,6 +64,9 @@ struct symbols *symbol_files__find(const char *folder, const char *build_id, con
 	if (!symbols)
 		symbols = try(folder, ".build-id/%s/%s", head, build_id + 2, build_id);
 	if (!symbols)
+		symbols = try(folder, "usr/lib/debug/.build-id/%s/%s.debug", head, build_id + 2,
+			      build_id);
+	if (!symbols)
 		symbols = try(folder, "%s/%s", build_id, "debuginfo", build_id);
 	if (!symbols)
 		symbols = try(folder, "%s%s", path, "", build_id);

@@ -12,9 +12,9 @@ struct symbols *symbol_files__read(int fd, const struct elf_outline *outline);
 
 /*
  * Of a file that only its build-id (hexadecimal) and its path elsewhere are known of. Looks in
- * FOLDER/.build-id/xx/yyy.debug, FOLDER/.build-id/xx/yyy (as packages of symbols and debuginfod's
- * caches have it), FOLDER/BUILDID/debuginfo, FOLDER/PATH and FOLDER/NAME; takes only what has that
- * build-id.
+ * FOLDER/.build-id/xx/yyy.debug (also below FOLDER/usr/lib/debug), FOLDER/.build-id/xx/yyy (as
+ * packages of symbols and debuginfod's caches have it), FOLDER/BUILDID/debuginfo, FOLDER/PATH and
+ * FOLDER/NAME; takes only what has that build-id.
  */
 struct symbols *symbol_files__find(const char *folder, const char *build_id, const char *path);
 
