@@ -86,6 +86,22 @@ watched() {
 	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
 }
 
+# Engines differ in where a container's control group lies, not in its name.
+@test "rows (program in a control group named as engines name them) show the container" {
+	local groups id group
+	groups=$(findmnt -nt cgroup2 -o TARGET | head -n 1)
+	id=$(printf '%064x' $$)
+	[ -n "$groups" ] || skip "needs control groups (version 2)"
+	for group in "docker-$id.scope" "cri-containerd-$id.scope" "libpod-$id.scope" "$id"; do
+		GROUPS_MADE=$groups/$group
+		mkdir "$GROUPS_MADE" 2>/dev/null || skip "no control groups can be made here"
+		run -0 timeout 60 "$CUDA_TRACE" stat --json -o "$BATS_TEST_TMPDIR/json" -- \
+			sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$GROUPS_MADE" "$SIM" "$WORKLOADS/saxpy"
+		rmdir "$GROUPS_MADE"
+		assert_equal "$(jq -r '.processes[] | select(.launches > 0) | .container' "$BATS_TEST_TMPDIR/json")" "${id:0:12}"
+	done
+}
+
 # The library is built here, with a glibc from which what it is built with does not load into programs
 # of this image.
 @test "container (image of Debian 11, whose C library is older) is traced, every launch and kernel" {

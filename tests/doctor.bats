@@ -646,6 +646,33 @@ about() {
 	assert_equal "$(of_json 'select(.type == "verdict") | .subject')" "cuda-trace doctor"
 }
 
+@test "doctor (driver, GPUs, restricted counters, MIG, MPS) says what each means for tracing" {
+	requires root unshare
+	[ -d /proc/driver ] || skip "needs a folder /proc/driver to mount on"
+	local driver=$TREE/nvidia
+	mkdir -p "$driver/gpus/0000:01:00.0" "$driver/capabilities/gpu0/mig/gi0"
+	printf 'Model: \t\t NVIDIA H100 \e[31mPCIe\n' >"$driver/gpus/0000:01:00.0/information"
+	echo "RmProfilingAdminOnly: 1" >"$driver/params"
+	cp "$(command -v sleep)" "$BATS_TEST_TMPDIR/nvidia-cuda-mps-control"
+	start mps "$BATS_TEST_TMPDIR/nvidia-cuda-mps-control" 60
+	wait_for 20 grep -q nvidia-cuda-mps "/proc/$mps_PID/comm"
+	machine() {
+		run unshare --mount sh -c 'mount --bind "$1" /proc/driver && exec "$2" doctor' sh "$TREE" "$CUDA_TRACE"
+	}
+	machine
+	assert_output --partial "1 GPU: NVIDIA H100 \x1b[31mPCIe"
+	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is on"
+	assert_output --partial "MIG instances are set up"
+	assert_output --partial "MPS runs"
+	stop_started
+	echo "RmProfilingAdminOnly: 0" >"$driver/params"
+	rm -r "$driver/capabilities"
+	machine
+	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is off"
+	refute_output --partial "MIG instances"
+	refute_output --partial "MPS runs"
+}
+
 @test "doctor -p (CUDA process without the guest) says why" {
 	local lib=$BATS_TEST_TMPDIR/lib
 	mkdir -p "$lib"

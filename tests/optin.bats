@@ -26,6 +26,11 @@ setup() {
 	done
 }
 
+teardown() {
+	stop_started
+	[ -z "${OPEN-}" ] || rm -rf "$OPEN"
+}
+
 opt_in() {
 	mkdir -p "$HOME/.config/cuda-trace"
 	touch "$HOME/.config/cuda-trace/enabled"
@@ -289,4 +294,46 @@ make_image() {
 	requires sim
 	CUDA_INJECTION64_PATH=$GUEST CUDA_TRACE=off run -0 sim "$WORKLOADS/saxpy"
 	assert_line --index -1 --regexp '^expect '
+}
+
+# A driver that is found without any variable, since the loader drops those of such programs: by its
+# cache, in a mount namespace of the test's own.
+@test "program (set-user-ID, or with file capabilities) runs, and the library in it stays inert" {
+	requires root sim unshare setcap
+	local dir kind
+	# Where another user can go.
+	dir=$(mktemp -d /tmp/cuda-trace-optin.XXXXXX)
+	OPEN=$dir
+	chmod 755 "$dir"
+	cp "$WORKLOADS/launch-storm" "$dir/plain"
+	cp "$WORKLOADS/launch-storm" "$dir/setuid"
+	cp "$WORKLOADS/launch-storm" "$dir/capable"
+	chown 65534 "$dir/setuid"
+	chmod 4755 "$dir/setuid"
+	setcap cap_net_raw=ep "$dir/capable"
+	cp -rL "$B/simcuda" "$dir/sim"
+	cp "$GUEST" "$dir/libcupti-usdt.so"
+	ldconfig -C "$dir/cache" -f /dev/null "$dir/sim"
+	chmod -R a+rX "$dir/sim" "$dir/libcupti-usdt.so"
+	threads() { cat "/proc/$1/task"/*/comm; }
+	for kind in plain setuid capable; do
+		start "$kind" unshare --mount sh -c 'mount --bind "$1/cache" /etc/ld.so.cache &&
+			CUDA_INJECTION64_PATH=$1/libcupti-usdt.so exec setpriv --reuid=65533 --regid=65533 --clear-groups \
+			"$1/$2" --seconds 60 --pause 1000' sh "$dir" "$kind"
+		local pid=${kind}_PID
+		wait_for 20 grep -qs libcupti-usdt "/proc/${!pid}/maps"
+		if [ "$kind" = plain ]; then
+			wait_for 20 eval "threads ${!pid} | grep -q cupti-usdt"
+		else
+			# It has made its launches by now, and nothing came along.
+			wait_for 20 grep -q "libcuda\.so" "/proc/${!pid}/maps"
+			sleep 1
+			run threads "${!pid}"
+			refute_output --partial cupti-usdt
+			run grep -c "libcupti\.so" "/proc/${!pid}/maps"
+			assert_output 0
+		fi
+		kill -0 "${!pid}"
+		stop_started
+	done
 }

@@ -67,6 +67,35 @@ each_suite() {
 	requires lintian
 	run -0 lintian -EI --pedantic --allow-root "$PACKAGES"/new/*.changes
 	assert_output ""
+	# One override, with its reason.
+	assert_equal "$(cat "$TOP"/debian/*overrides "$TOP"/debian/source/*overrides 2>/dev/null | grep -vc '^#')" 1
+	grep -q '^# ' "$TOP"/debian/libcupti-usdt.lintian-overrides
+}
+
+@test "debs (contents) are what the documentation says, and split as it says" {
+	local triplet
+	triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+	contents() {
+		dpkg-deb --fsys-tarfile "$PACKAGES/new/$1"_*.deb | tar -t | sed 's,^\.,,' >"$BATS_TEST_TMPDIR/$1"
+	}
+	has() {
+		grep -qxF -- "$2" "$BATS_TEST_TMPDIR/$1" || fail "$1 lacks $2"
+	}
+	contents libcupti-usdt
+	has libcupti-usdt "/usr/lib/$triplet/cuda-trace/libcupti-usdt.so"
+	has libcupti-usdt "/etc/ld.so.conf.d/cuda-trace-$triplet.conf"
+	run -0 dpkg-deb -f "$PACKAGES"/new/libcupti-usdt_*.deb Multi-Arch
+	assert_output same
+	contents libcupti-usdt-dev
+	has libcupti-usdt-dev /usr/include/cuda-trace/probes.h
+	contents cuda-trace
+	for file in /usr/bin/cuda-trace /usr/share/man/man1/cuda-trace.1.gz /usr/share/man/man1/cuda-trace-doctor.1.gz \
+		/usr/share/bash-completion/completions/cuda-trace /usr/share/zsh/vendor-completions/_cuda-trace \
+		/usr/share/fish/vendor_completions.d/cuda-trace.fish /etc/profile.d/cuda-trace.sh \
+		/etc/csh/login.d/cuda-trace.csh /etc/default/cuda-trace /lib/systemd/system/cuda-trace-metrics.service \
+		/usr/share/cuda-trace/metrics-sys-admin.conf; do
+		has cuda-trace "$file"
+	done
 }
 
 @test "debs (built twice, another folder, umask, locale and time zone) are byte-identical" {
