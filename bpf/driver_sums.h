@@ -96,7 +96,7 @@ static __always_inline void sum_driver_call(struct place *at, const struct drive
 	case DRIVER_COPY:
 		if (done->result)
 			sum_driver_failure(at, done, CUDA_GROUP_API_COPY);
-		else if (sums_group(CUDA_GROUP_MEMCPY))
+		else if (sums_group(CUDA_GROUP_MEMCPY) || sums_group(CUDA_GROUP_SAMPLED_MEMCPY))
 			sum_driver_copy(at, done);
 		break;
 	case DRIVER_ALLOC:

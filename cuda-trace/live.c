@@ -32,7 +32,7 @@ struct live {
 	struct live_process *slots[AGGREGATE_PROCESSES];
 	struct live_process rest; /* slot 0 */
 	time_t next_sweep;
-	uint64_t strangers; /* at the last sweep */
+	uint64_t strangers;	/* at the last sweep */
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name;
@@ -151,7 +151,11 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	process->state.comm[sizeof(state->comm) - 1] = 0;
 	live->slots[slot] = process;
 	find_told(live, process);
-	process->scale = live_sample__scale(&live->options, process->told, &process->sample);
+	/* No window decides what libcuda's entry points show. */
+	process->scale = 1;
+	if (key->source == EVENT_SOURCE_GUEST)
+		process->scale =
+			live_sample__scale(&live->options, process->told, &process->sample);
 	find_origin(live, process);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, process);

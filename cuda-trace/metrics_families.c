@@ -35,7 +35,8 @@ static void write_one(void *context, struct series *series)
 	struct pass *pass = context;
 	char marked[LABELS_MAX], *labels = series->text;
 
-	series->text = (char *)mark(pass, labels, marked); /* under the lock */
+	if (series->labels.source == EVENT_SOURCE_GUEST)
+		series->text = (char *)mark(pass, labels, marked); /* under the lock */
 	pass->write(pass, series);
 	series->text = labels;
 }
