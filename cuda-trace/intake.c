@@ -189,15 +189,21 @@ static void deliver_short(struct intake *intake, struct process *process,
 	intake->sink.record(intake->sink.context, process, (const struct cuda_record *)whole);
 }
 
-/* Guests tell of their devices again and again, as of names. */
-static bool was_told(struct process *process, const struct cuda_record *record)
+/* Guests tell of their devices again and again, as of names; what CUPTI tells of them beside that
+ * may come before the device's name has. */
+static bool is_known_or_nameless(struct process *process, const struct cuda_record *record)
 {
 	const struct cuda_device *device = (const void *)record;
-	uint32_t bit = record->size >= offsetof(struct cuda_device, name)
-			       ? 1u << (device->device & 31)
-			       : 0;
-	bool told = process->devices_told & bit;
+	uint32_t bit;
+	bool told;
 
+	if (record->size < sizeof(*device))
+		return false;
+	if (process->group == CUDA_GROUP_OBJECT && device->name &&
+	    !process__name(process, device->name))
+		return true;
+	bit = 1u << (device->device & 31);
+	told = process->devices_told & bit;
 	process->devices_told |= bit;
 	return told;
 }
@@ -223,7 +229,8 @@ static void take_batch(struct intake *intake, const struct event *event)
 		at += record->size;
 		came++;
 		known = known_size(record->kind);
-		if (!known || (record->kind == CUDA_RECORD_DEVICE && was_told(process, record)))
+		if (!known ||
+		    (record->kind == CUDA_RECORD_DEVICE && is_known_or_nameless(process, record)))
 			continue;
 		if (record->size < known)
 			deliver_short(intake, process, record, known);

@@ -5,10 +5,13 @@
  */
 #include "libcupti-usdt/devices.h"
 
+#include <string.h>
+
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/status.h"
 
 static bool told; /* since somebody listens */
 
@@ -32,6 +35,9 @@ void devices__tell(void)
 		device.head =
 			(struct cuda_record){.kind = CUDA_RECORD_DEVICE, .size = sizeof(device)};
 		device.name = names__intern_text(name);
+		/* Before it, always: this consumer may have come after the name was first told. */
+		if (device.name && site_wanted(name))
+			site__name(status__instance(), device.name, name, strlen(name));
 		batch__send_in_place(CUDA_GROUP_DEVICE, &device, sizeof(device), 1);
 	}
 	told = true;

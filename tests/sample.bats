@@ -67,6 +67,7 @@ heard() {
 }
 
 @test "stat --sample (kernels of many lengths) estimates their time, and says how well" {
+	alone
 	ct stat --json -o all.json -- "$SIM" "$STORM" -n 10000 -p 50 -v 1000 >out
 	ct stat --sample 20ms/200ms --json -o sample.json -- "$SIM" "$STORM" -n 10000 -p 50 -v 1000 >out
 	host_is_exact out sample.json
@@ -78,11 +79,11 @@ heard() {
 	within sample.json .totals.gpu_ns .totals.gpu_ns_error "$(jq .totals.gpu_ns all.json)"
 	json sample.json '.totals | .gpu_ns_error < .gpu_ns / 5'
 	json sample.json '.time == null'
-	alone
 	json sample.json '.totals | .gpu_ns_error > 0 and .sampled_kernels < .kernels / 2'
 }
 
 @test "stat --sample (text) marks estimates" {
+	alone
 	ct stat --sample 50ms/200ms -o out.txt -- "$SIM" "$STORM" -n 5000 -p 50 >out
 	run -0 cat out.txt
 	assert_line "Kernels by GPU time, estimated"
@@ -133,6 +134,7 @@ heard() {
 }
 
 @test "record --sample: report estimates from the file, launches are all there" {
+	alone
 	ct record -q --sample 20ms/200ms -o r.db -- "$SIM" "$STORM" -n 10000 -p 50 -v 1000 >out
 	ct report --json r.db >report.json
 	json report.json '.totals | .launches == 10000 and .kernels == 10000 and .estimated and .gpu_ns_error != null'
@@ -146,13 +148,14 @@ heard() {
 }
 
 @test "stat --max-overhead (windows that cost nothing) lengthens them" {
+	alone
 	ct stat --max-overhead 5% --json -o s.json -- "$SIM" "$STORM" -s 5 -p 10 >out
 	json s.json '.sample | .max_overhead == 0.05 and .launches_compared > 0 and .overhead <= 0.05'
-	alone
 	json s.json '.sample.on_ns >= 2e7'
 }
 
 @test "stat --max-overhead (windows that are dear) measures what they cost, and keeps below" {
+	alone
 	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 ct stat --max-overhead 0.2% --json -o s.json -- \
 		"$SIM" "$STORM" -s 4 >out
 	# A loaded machine makes the middle launch longer, never shorter.
@@ -161,6 +164,7 @@ heard() {
 }
 
 @test "metrics --sample: launches are exact, GPU time is an estimate and labelled so" {
+	alone
 	requires curl
 	start exporter "$CUDA_TRACE_UNDER_TEST" metrics --sample 20ms/200ms --listen 127.0.0.1:0
 	wait_for 30 grep -q 'listening on' exporter.err
@@ -195,6 +199,7 @@ heard() {
 }
 
 @test "trace --sample shows every launch, and kernels of windows with their times" {
+	alone
 	ct trace --sample 50ms/200ms --json -o t.json -- "$SIM" "$STORM" -n 2000 -p 200 >out
 	assert_equal "$(jq -s '[.[] | select(.event == "kernel" or .event == "launch")] | length' t.json)" 2000
 	[ "$(jq -s '[.[] | select(.event == "kernel" and .gpu_ns > 0 and .launch_ns > 0)] | length' t.json)" -gt 0 ]
