@@ -19,7 +19,11 @@ static const char help[] = "usage: stacks [-n STEPS] [--jit] [--hostile] [--ling
 #define BACKWARD_NS 10000
 
 /* The optimiser may not fold a function into its caller, nor two of them into one. */
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline))
+#else
 #define FUNCTION __attribute__((noinline, noclone))
+#endif
 
 static struct program program;
 static uint64_t forward_launches, backward_launches, jit_launches, hostile_launches;
