@@ -35,8 +35,10 @@ static int add_column(struct table *table, sqlite3_stmt *row, const char *names)
 	column->required = sqlite3_column_int(row, 2);
 	column->value = index_in(names, name);
 	column->name = strdup(name);
-	if (asprintf(&column->declaration, "\"%s\" %s%s", name, type,
-		     column->required ? " NOT NULL" : "") < 0)
+	column->declared = sqlite3_column_type(row, 3) != SQLITE_NULL;
+	if (asprintf(&column->declaration, "\"%s\" %s%s%s%s", name, type,
+		     column->required ? " NOT NULL" : "", column->declared ? " DEFAULT " : "",
+		     column->declared ? (const char *)sqlite3_column_text(row, 3) : "") < 0)
 		column->declaration = NULL;
 	table->count++;
 	return column->name && column->declaration ? SQLITE_OK : SQLITE_NOMEM;
@@ -49,8 +51,9 @@ int table__open(struct table *table, sqlite3 *handle, const char *name, const ch
 
 	*table = (struct table){.handle = handle, .name = name};
 	code = sqlite3_prepare_v2(handle,
-				  "SELECT name, type, \"notnull\" FROM pragma_table_info(?)", -1,
-				  &statement, NULL);
+				  "SELECT name, type, \"notnull\", dflt_value FROM "
+				  "pragma_table_info(?)",
+				  -1, &statement, NULL);
 	if (code)
 		return code;
 	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
@@ -71,7 +74,7 @@ static int run(struct table *table, char *sql)
 /* What rows without the column have in it. */
 static int alter(struct table *table, const struct table_column *column, int64_t same)
 {
-	if (same == DB_NULL && !column->required)
+	if (column->declared || (same == DB_NULL && !column->required))
 		return run(table, sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN %s", table->name,
 						  column->declaration));
 	return run(table,

@@ -16,8 +16,9 @@
 struct table_column {
 	char *name, *declaration; /* "gridX", "gridX INTEGER NOT NULL" */
 	bool required;		  /* NOT NULL */
-	int value;		  /* index in the values of an insert, -1 = never filled */
-	int64_t same;		  /* what it was in all rows so far */
+	bool declared; /* the schema has a default of its own: for what is never filled */
+	int value;     /* index in the values of an insert, -1 = never filled */
+	int64_t same;  /* what it was in all rows so far */
 	bool stored;
 };
 

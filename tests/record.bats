@@ -423,9 +423,41 @@ kernels_of_any() {
 		'7|3000|3000'
 	assert_equal "$(sql two.db 'SELECT count(*), sum(returnValue), sum(kernelName IS NULL) FROM
 		CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 0')" '60|120|60'
-	# Declared as in Nsight's exports, the order aside.
-	assert_equal "$(sql two.db "SELECT count(*) || ' ' || group_concat(DISTINCT type) FROM
-		pragma_table_info('CUPTI_ACTIVITY_KIND_KERNEL')")" '40 INTEGER,TEXT'
+}
+
+# declared FILE TABLE: its columns by name, those that may not be NULL with a "!", TEXT named.
+declared() {
+	sql "$1" "SELECT group_concat(c, ' ') FROM (SELECT name || iif(\"notnull\", '!', '') ||
+		iif(type = 'INTEGER', '', ' ' || type) AS c FROM pragma_table_info('$2') ORDER BY name COLLATE BINARY)"
+}
+
+@test "record (full tables, empty ones) declares columns and types as Nsight's exports do, ours aside" {
+	requires sqlite3
+	feed full.db -n 500 -p 2
+	feed empty.db -n 0
+	local file kernel='blockX! blockY! blockZ! cacheConfig clusterSchedulingPolicy clusterX clusterY clusterZ
+		contextId! correlationId demangledName! deviceId! dynamicSharedMemory! end! globalPid graphId
+		graphNodeId greenContextId gridId! gridX! gridY! gridZ! launchType localMemoryPerThread!
+		localMemoryTotal! mangledName maxActiveClusters maxPotentialClusterSize qmdBulkReleaseDone
+		qmdLastCtaDone qmdPreexitDone registersPerThread! sharedMemoryExecuted sharedMemoryLimitConfig
+		sharedMemoryRequestedPercentage shortName! start! staticSharedMemory! streamId!
+		tensorSizeMinusOneElements! TEXT'
+	for file in full.db empty.db; do
+		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_KERNEL)" "$(xargs <<<"$kernel")"
+		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_RUNTIME)" 'callchainId correlationId end! eventClass!'\
+' globalTid kernelName nameId! returnValue! start!'
+		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_MEMCPY)" 'bytes! contextId! copyCount copyKind!'\
+' correlationId deprecatedSrcId deviceId! dstContextId dstDeviceId dstKind end! globalPid graphNodeId'\
+' greenContextId migrationCause srcContextId srcDeviceId srcKind start! streamId! virtualAddress'
+		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_MEMSET)" 'bytes! contextId! correlationId deviceId!'\
+' end! globalPid graphNodeId greenContextId memKind start! streamId! value!'
+		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)" 'contextId! correlationId'\
+' deprecatedSyncType deviceId! end! eventId! eventSyncId globalPid greenContextId start! streamId! syncType!'
+	done
+	# Readers that ask for each value's type get the one that is declared.
+	assert_equal "$(sql full.db "SELECT DISTINCT typeof(start) || typeof(globalPid) || typeof(gridX) ||
+		tensorSizeMinusOneElements || ifnull(clusterX, 'NULL') FROM CUPTI_ACTIVITY_KIND_KERNEL")" \
+		'integerintegerinteger[]NULL'
 }
 
 @test "record (losses) are in the file, by stage and reason" {

@@ -25,7 +25,7 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT
 	qmdLastCtaDone INTEGER, graphId INTEGER, clusterX INTEGER, clusterY INTEGER,
 	clusterZ INTEGER, clusterSchedulingPolicy INTEGER, maxPotentialClusterSize INTEGER,
 	maxActiveClusters INTEGER, sharedMemoryRequestedPercentage INTEGER,
-	tensorSizeMinusOneElements TEXT);
+	tensorSizeMinusOneElements TEXT NOT NULL DEFAULT '[]');
 
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL,
 	deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER,
