@@ -211,7 +211,8 @@ static int attach_always(struct attachments *attachments, const char *path, cons
 	err = attach(attachments, path, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
 	if (!err && missing & 0xf)
 		err = -ENOENT;
-	if (err)
+	/* The process by which the file was reached may have ended meanwhile: no word of that. */
+	if (err && !access(path, F_OK))
 		fprintf(stderr, "cuda-trace: cannot attach to the probes of %s: %s\n", shown,
 			err == -EBADMSG ? "their arguments are not where this cuda-trace expects "
 					  "them; install the libcupti-usdt of the same version"
