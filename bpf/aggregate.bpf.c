@@ -142,6 +142,9 @@ static __always_inline void take_parcel(struct pt_regs *ctx, struct parcel *parc
 	parcel->records = (const void *)argument(ctx, 0);
 	parcel->bytes = argument(ctx, 1);
 	parcel->count = argument(ctx, 2);
+	/* A program that lies would spoil the count of what is lost. */
+	if (parcel->count > CUDA_BATCH_MAX / 24)
+		parcel->count = CUDA_BATCH_MAX / 24;
 	parcel->first = argument(ctx, 3);
 	parcel->instance = argument(ctx, 4);
 }

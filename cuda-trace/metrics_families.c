@@ -46,12 +46,6 @@ static uint64_t field(const struct pass *pass, const struct series *series)
 	return *(const uint64_t *)((const char *)series + pass->offset);
 }
 
-/* Which label sets show a zero: those that launched, for all that a launch may become. */
-static bool has_launched(const struct series *series)
-{
-	return series->sums.launches || series->sums.launch_errors;
-}
-
 static void write_count(struct pass *pass, const struct series *series)
 {
 	if (field(pass, series))
@@ -59,9 +53,10 @@ static void write_count(struct pass *pass, const struct series *series)
 				  series->created);
 }
 
+/* A zero is shown of those that launched, for all that a launch may become. */
 static void write_launch_count(struct pass *pass, const struct series *series)
 {
-	if (field(pass, series) || has_launched(series))
+	if (field(pass, series) || series->sums.launches || series->sums.launch_errors)
 		exposition__count(pass->exposition, series->text, field(pass, series),
 				  series->created);
 }

@@ -522,7 +522,8 @@ storm() {
 	kill -KILL -- "-$exporter_PID"
 	wait_for 20 runs_as_before "$with_PID" "$GUEST" "$(probe_of Location)" "$guest_code"
 	wait_for 20 runs_as_before "$without_PID" "$libcuda" "$address" "$driver_code"
-	[[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" == " 00 00"* ]]
+	dormant() { [[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" == " 00 00"* ]]; }
+	wait_for 20 dormant
 	for kind in prog map link; do
 		while read -r id; do
 			wait_for 20 eval "! bpftool $kind show id $id >/dev/null 2>&1"
