@@ -148,7 +148,7 @@ void attachments__say_hello(struct attachments *attachments)
 }
 
 /* Older libraries have no such probe: there are no stacks of their processes then. */
-static int attach_stacks(struct attachments *attachments, const char *path)
+static void attach_stacks(struct attachments *attachments, const char *path)
 {
 	char probe[24], shown[256];
 	const struct probe_wish wish = {"stack", probe, attachments->period};
@@ -156,7 +156,7 @@ static int attach_stacks(struct attachments *attachments, const char *path)
 	int err;
 
 	if (!attachments->period)
-		return 0;
+		return;
 	snprintf(probe, sizeof(probe), "stack_%u", attachments->period);
 	err = attach(attachments, path, CUDA_PROVIDER, &wish, 1, SORT_STACK, &missing);
 	if (!err && missing)
@@ -165,20 +165,16 @@ static int attach_stacks(struct attachments *attachments, const char *path)
 		fprintf(stderr, "cuda-trace: no stacks: no %s:%s in %s (%s): an older library?\n",
 			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), path, 200),
 			strerror(-err));
-	return err;
 }
 
-int attachments__take_stacks(struct attachments *attachments, uint32_t period)
+void attachments__take_stacks(struct attachments *attachments, uint32_t period)
 {
-	int err = 0;
-
 	if (period == attachments->period)
-		return 0;
+		return;
 	attachments->period = period;
-	for (int i = 0; i < attachments->file_count && !err; i++)
-		err = attach_stacks(attachments, attachments->files[i]);
+	for (int i = 0; i < attachments->file_count; i++)
+		attach_stacks(attachments, attachments->files[i]);
 	drop(attachments, is_old_period);
-	return err;
 }
 
 static int remember_file(struct attachments *attachments, const char *path)

@@ -19,7 +19,7 @@ void attachments__free(struct attachments *attachments);
 int attachments__add_file(struct attachments *attachments, const char *path);
 /* Has stacks taken at one in `period` launches, which is one of CUDA_STACK_PROBES, in the files
  * that are watched and that will be; another period before that ends. 0 = none. */
-int attachments__take_stacks(struct attachments *attachments, uint32_t period);
+void attachments__take_stacks(struct attachments *attachments, uint32_t period);
 /* Asks the guests to tell names and states again, by another bell than the last time. */
 void attachments__say_hello(struct attachments *attachments);
 /* Attaches a program that is no probe of the guest: sched_process_exit and the like. */

@@ -152,8 +152,10 @@ static void on_attached(void *context, struct session *session)
 
 	if (record->pace)
 		record->trap_ns = selftest__measure();
-	if (record->period && !session__take_stacks(session, record->period))
-		store__stack_period(record->store, record->period);
+	if (!record->period)
+		return;
+	session__take_stacks(session, record->period);
+	store__stack_period(record->store, record->period);
 }
 
 /* --max-overhead: as many stacks as are allowed. */
@@ -166,8 +168,9 @@ static void adapt_period(struct record *record, struct session *session)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	period = stack_pace__period(record->pace, now.tv_sec * 1000000000ull + now.tv_nsec,
 				    ns ? ns + record->trap_ns : 0);
-	if (period == record->period || session__take_stacks(session, period))
+	if (period == record->period)
 		return;
+	session__take_stacks(session, period);
 	record->period = period;
 	store__stack_period(record->store, period);
 	if (record->options.shared.verbose)

@@ -475,9 +475,9 @@ static void sum_counters(const struct session *session, struct stream_counters *
 	free(per_cpu);
 }
 
-int session__take_stacks(struct session *session, uint32_t period)
+void session__take_stacks(struct session *session, uint32_t period)
 {
-	return attachments__take_stacks(session->attachments, period);
+	attachments__take_stacks(session->attachments, period);
 }
 
 uint64_t session__stack_ns(const struct session *session)

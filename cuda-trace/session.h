@@ -92,7 +92,7 @@ int session__filter(const struct session *session, struct stream_settings *filte
 int session__driver_pids(const struct session *session);
 void session__take_driver(struct session *session, struct driver_source *driver);
 /* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
-int session__take_stacks(struct session *session, uint32_t period);
+void session__take_stacks(struct session *session, uint32_t period);
 /* What the kernel spent on a stack on average, without the trap into it; 0 = none was taken yet. */
 uint64_t session__stack_ns(const struct session *session);
 /* Adds a process tree to a session that was opened with options.pid (before the child runs). */

@@ -26,6 +26,7 @@ static const char help[] = "usage: stacks [-n STEPS] [--jit] [--hostile] [--ling
 #endif
 
 static struct program program;
+static char jit_map[64];
 static uint64_t forward_launches, backward_launches, jit_launches, hostile_launches;
 
 static FUNCTION void spin(uint64_t ns)
@@ -90,7 +91,6 @@ static void run_jit(void)
 #endif
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void (*function)(void (*)(void));
-	char path[64];
 	FILE *map;
 
 	if (page == MAP_FAILED)
@@ -98,10 +98,10 @@ static void run_jit(void)
 	memcpy(page, code, sizeof(code));
 	mprotect(page, 4096, PROT_READ | PROT_EXEC);
 	__builtin___clear_cache(page, (char *)page + sizeof(code));
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	map = fopen(path, "w");
+	snprintf(jit_map, sizeof(jit_map), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(jit_map, "w");
 	if (!map)
-		program__fail("cannot write %s", path);
+		program__fail("cannot write %s", jit_map);
 	fprintf(map, "%lx %zx py::compiled_step:/srv/train.py\n", (unsigned long)page,
 		sizeof(code));
 	fclose(map);
@@ -149,5 +149,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (linger && getchar() != EOF)
 		;
+	if (jit)
+		unlink(jit_map);
 	return 0;
 }
