@@ -5,16 +5,16 @@
  */
 #include "cuda-trace/switches.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/probe_link.h"
 #include "libcupti-usdt/probes.h"
 
 struct file {
 	char *path;
-	struct bpf_link *window, *period;
+	struct probe_link *window, *period;
 };
 
 struct switches {
@@ -41,53 +41,67 @@ void switches__free(struct switches *switches)
 	if (!switches)
 		return;
 	for (int i = 0; i < switches->count; i++) {
-		bpf_link__destroy(switches->files[i].window);
-		bpf_link__destroy(switches->files[i].period);
+		probe_link__free(switches->files[i].window);
+		probe_link__free(switches->files[i].period);
 		free(switches->files[i].path);
 	}
 	free(switches->files);
 	free(switches);
 }
 
-static struct bpf_link *attach(struct switches *switches, const char *path, const char *kind,
-			       uint32_t ms)
+static int attach(struct switches *switches, const char *path, const char *kind, uint32_t ms,
+		  struct probe_link **link)
 {
 	char probe[32];
+	const struct probe_wish wish = {.program = "hello", .probe = probe};
+	uint64_t missing = 0;
+	int err;
 
 	snprintf(probe, sizeof(probe), "sample_%s_%u", kind, ms);
-	return bpf_program__attach_usdt(bpf_object__find_program_by_name(switches->object, "hello"),
-					-1, path, CUDA_PROVIDER, probe, NULL);
+	err = probe_link__new(link, switches->object, path, CUDA_PROVIDER, &wish, 1, &missing);
+	if (err || !missing)
+		return err;
+	probe_link__free(*link);
+	*link = NULL;
+	return -ENOENT;
 }
 
 int switches__add_file(struct switches *switches, const char *path)
 {
 	struct file *larger = reallocarray(switches->files, switches->count + 1, sizeof(*larger));
 	struct file file = {};
+	int err = -ENOMEM;
 
 	if (!larger)
 		return -ENOMEM;
 	switches->files = larger;
 	file.path = strdup(path);
-	file.window = file.path ? attach(switches, path, "on", switches->on_ms) : NULL;
-	file.period = file.window ? attach(switches, path, "every", switches->every_ms) : NULL;
-	if (file.period) {
+	if (file.path)
+		err = attach(switches, path, "on", switches->on_ms, &file.window);
+	if (!err)
+		err = attach(switches, path, "every", switches->every_ms, &file.period);
+	if (!err) {
 		larger[switches->count++] = file;
 		return 0;
 	}
-	bpf_link__destroy(file.window);
+	probe_link__free(file.window);
 	free(file.path);
-	return errno ? -errno : -ENOENT;
+	return err;
 }
 
 int switches__set_window(struct switches *switches, uint32_t on_ms)
 {
 	for (int i = 0; i < switches->count; i++) {
 		struct file *file = &switches->files[i];
-		struct bpf_link *window = attach(switches, file->path, "on", on_ms);
+		struct probe_link *window;
+		int err = attach(switches, file->path, "on", on_ms, &window);
 
-		if (!window)
-			return errno ? -errno : -ENOENT;
-		bpf_link__destroy(file->window);
+		/* Of a file that went with its process nobody needs to know. */
+		if (err == -ENOENT)
+			continue;
+		if (err)
+			return err;
+		probe_link__free(file->window);
 		file->window = window;
 	}
 	switches->on_ms = on_ms;
