@@ -43,7 +43,8 @@
 #define REPLAY_NS     1000000000ULL
 #define NAME_NS	      1000000ULL
 #define SILENCE_NS    5000000000ULL
-#define QUEUE_DEPTH   1024 /* launches that may wait in the GPU's queue without a record */
+#define SETTLE_NS     1000000000ULL /* callbacks that were under way at a detach are over */
+#define QUEUE_DEPTH   1024	    /* launches that may wait in the GPU's queue without a record */
 #define SUBSCRIBER_AS "cuda-trace"
 
 atomic_bool control_deaf;
@@ -56,6 +57,7 @@ static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last lo
 static bool begun;		       /* the program waits no longer inside its cuInit() */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
+static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
 static atomic_bool busy, fatal;
 
 /* Watching that GPU records come at all. */
@@ -240,6 +242,7 @@ static void close_session(void)
 	subscriber = NULL;
 	rings__flush();
 	buffers__trim();
+	closed = clock__now();
 }
 
 static void switch_groups(uint32_t wanted)
@@ -399,6 +402,10 @@ void control__tick(void)
 		if (kinds__any() || sampling__lingers(now))
 			flusher__ask();
 		check_silence(now);
+	}
+	if (closed && !subscriber && now - closed >= SETTLE_NS) {
+		rings__trim();
+		closed = 0;
 	}
 	status__send_lost();
 	if (sites__up() & sites__name_bits() &&

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libcupti-usdt/batches.h"
@@ -118,10 +119,12 @@ static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, 
 
 static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i != to; i++)
-		if (ring->groups[i & (SLOTS - 1)] == group)
-			batch__add(&ring->staging, group,
-				   (struct cuda_record *)ring->slots[i & (SLOTS - 1)].record);
+	for (uint32_t i = from; i != to; i++) {
+		struct cuda_record *record = (void *)ring->slots[i & (SLOTS - 1)].record;
+
+		if (ring->groups[i & (SLOTS - 1)] == group && record->size)
+			batch__add(&ring->staging, group, record);
+	}
 	batch__send(&ring->staging, group);
 }
 
@@ -131,12 +134,16 @@ static void empty(struct ring *ring)
 	uint32_t from = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	uint32_t to = atomic_load_explicit(&ring->head, memory_order_acquire);
 	uint32_t groups = 0;
+	bool whole = true;
 
 	for (uint32_t i = from; i != to; i++) {
+		struct cuda_record *record = (void *)ring->slots[i & (SLOTS - 1)].record;
+
+		whole &= record->size == RING_RECORD_MAX;
 		groups |= 1U << ring->groups[i & (SLOTS - 1)];
-		settle(ring->slots[i & (SLOTS - 1)].record);
+		settle(record);
 	}
-	if (groups && !(groups & (groups - 1)))
+	if (whole && groups && !(groups & (groups - 1)))
 		send_in_place(ring, __builtin_ctz(groups), from, to);
 	else
 		for (; groups; groups &= groups - 1)
@@ -299,6 +306,31 @@ void ring__append(struct ring *ring, unsigned int group, const struct cuda_recor
 	}
 	put(ring, head, group, record);
 	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+}
+
+/* Whole pages of what a ring's owner wrote. The owner may write just now, if a callback was
+ * preempted for longer than nobody has listened: its record then is empty, and empty() leaves it
+ * out. */
+static void trim(struct ring *ring)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)ring->slots + page - 1) / page * page;
+	uintptr_t to = (uintptr_t)(&ring->staging + 1) / page * page;
+
+	if (atomic_flag_test_and_set_explicit(&ring->busy, memory_order_acquire))
+		return;
+	empty(ring);
+	if (to > from)
+		madvise((void *)from, to - from, MADV_DONTNEED);
+	atomic_flag_clear_explicit(&ring->busy, memory_order_release);
+}
+
+void rings__trim(void)
+{
+	uint32_t used = atomic_load_explicit(&rings_used, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < used; i++)
+		trim(&rings[i]);
 }
 
 static uint32_t pending_in(const struct ring *ring)

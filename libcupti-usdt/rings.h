@@ -40,4 +40,8 @@ uint64_t rings__launches(void);
  * again soon. */
 bool rings__flush(void);
 
+/* Gives the memory of what was sent back to the system. On the guest's thread, when nobody has
+ * listened for a while. */
+void rings__trim(void);
+
 #endif

@@ -16,6 +16,7 @@
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
@@ -122,10 +123,35 @@ static void *empty(void *unused)
 	return unused;
 }
 
+static uint64_t sent_records(void)
+{
+	uint64_t sum = 0;
+
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		sum += status__emitted_total(group);
+	return sum;
+}
+
+/* What was sent is given back to the system; what was not is sent first; then all goes on. */
+static void test_trimmed_rings(uint64_t sent)
+{
+	uint32_t before = memory__resident_kib(), after;
+
+	produce((void *)CUDA_GROUP_API_LAUNCH);
+	rings__trim();
+	after = memory__resident_kib();
+	if (after + 32 > before)
+		fail("trimmed rings keep their memory", before, after);
+	produce((void *)CUDA_GROUP_API_LAUNCH);
+	rings__flush();
+	if (sent_records() != sent + 2 * RECORDS)
+		fail("a trimmed ring loses records", sent_records(), sent);
+}
+
 /* Twice: the second round gets rings that the first gave back. */
 static void test_rings(void)
 {
-	uint64_t sum = 0, launches = (uint64_t)2 * THREADS * RECORDS;
+	uint64_t sum, launches = (uint64_t)2 * THREADS * RECORDS;
 	pthread_t threads[THREADS], emptier;
 
 	if (rings__prepare() || rings__open())
@@ -141,12 +167,12 @@ static void test_rings(void)
 	atomic_store(&stop, true);
 	pthread_join(emptier, NULL);
 	rings__flush();
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
-		sum += status__emitted_total(group);
+	sum = sent_records();
 	if (sum != launches)
 		fail("records were lost or doubled", sum, launches);
 	if (rings__launches() != launches)
 		fail("launches were miscounted", rings__launches(), launches);
+	test_trimmed_rings(sum);
 }
 
 static uint64_t there; /* what CUPTI's clock is ahead of CLOCK_REALTIME */
