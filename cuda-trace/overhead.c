@@ -16,7 +16,7 @@
 #include <time.h>
 
 #define DECIDE_NS  1000000000ull
-#define ENOUGH	   64 /* launches of each kind */
+#define ENOUGH	   64  /* launches of each kind */
 #define LONGEST_MS 500 /* beyond it too few launches are left to compare with */
 #define FINE	   4   /* bits: steps in a power of two */
 #define BUCKETS	   (64 << FINE)

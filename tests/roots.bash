@@ -72,9 +72,10 @@ enter_root='
 # and no process outlives it. $1... are the ARGS. With PIDS=machine, processes have the machine's
 # numbers, as tracing needs (what eBPF sees are those).
 in_root() {
-	local dir=$1 script=$2
+	local dir=$1 script=$2 pids=(--pid)
 	shift 2
-	BOOT='' unshare --mount $([ "${PIDS-}" = machine ] || echo --pid) --ipc --uts --fork --kill-child bash -c "$enter_root" \
+	[ "${PIDS-}" != machine ] || pids=()
+	BOOT='' unshare --mount "${pids[@]}" --ipc --uts --fork --kill-child bash -c "$enter_root" \
 		"$dir" "$script" in_root "$@" </dev/null
 }
 
