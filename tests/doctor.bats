@@ -673,6 +673,36 @@ about() {
 	refute_output --partial "MPS runs"
 }
 
+@test "doctor (locked down, WSL) says what each means for tracing" {
+	requires root unshare
+	[ -d /sys/kernel/security ] || skip "needs a folder /sys/kernel/security to mount on"
+	# $1 what /sys/kernel/security/lockdown says, $2 a device that there is
+	machine() {
+		run unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/security &&
+			echo "$1" >/sys/kernel/security/lockdown && mount -t tmpfs none /dev &&
+			mknod -m 666 /dev/null c 1 3 && : >"/dev/$2" && exec "$3" doctor' sh "$@" "$CUDA_TRACE"
+	}
+	machine 'none integrity [confidentiality]' dxg
+	assert_failure 1
+	assert_output --regexp "locked down \(confidentiality\).*lockdown=integrity"
+	[ ! -d /proc/driver/nvidia/gpus ] || skip "a real GPU hides WSL"
+	assert_output --partial "this is WSL"
+	machine 'none [integrity] confidentiality' none
+	refute_output --partial "locked down"
+	refute_output --partial "this is WSL"
+}
+
+@test "doctor --deep (on a terminal) shows where it is, elsewhere it does not" {
+	requires script
+	put "$TREE" /data/cuda/extras/CUPTI/lib64/libcupti.so.12 libcupti.so.12 22
+	run script -qec "'$CUDA_TRACE' doctor --deep --root '$TREE'" /dev/null
+	assert_output --partial $'\r\e[K/'
+	run "$CUDA_TRACE" doctor --deep --root "$TREE"
+	refute_output --partial $'\r'
+	run script -qec "'$CUDA_TRACE' doctor --root '$TREE'" /dev/null
+	refute_output --partial $'\e[K/'
+}
+
 @test "doctor -p (CUDA process without the guest) says why" {
 	local lib=$BATS_TEST_TMPDIR/lib
 	mkdir -p "$lib"
