@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <mntent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,45 @@ void cgroup__of(uint32_t pid, char *path, size_t size)
 		fclose(groups);
 }
 
+/* A folder's name between a prefix and a suffix, with systemd's \x2d for a dash undone. */
+static bool take_name(const char *folder, size_t length, const char *prefix, const char *suffix,
+		      char *name, size_t size)
+{
+	size_t before = strlen(prefix), after = strlen(suffix), n = 0;
+
+	if (length <= before + after || strncmp(folder, prefix, before) ||
+	    strncmp(folder + length - after, suffix, after))
+		return false;
+	for (size_t i = before; i < length - after && n + 1 < size; i++) {
+		bool dash = length - after - i >= 4 && !strncmp(folder + i, "\\x2d", 4);
+
+		name[n++] = dash ? '-' : folder[i];
+		i += dash ? 3 : 0;
+	}
+	name[n] = 0;
+	return true;
+}
+
+/* Engines whose containers have names instead of numbers: systemd-nspawn and LXC. */
+static void find_name(const char *path, char *name, size_t size)
+{
+	static const char *const forms[][2] = {
+		{"machine-", ".scope"},
+		{"systemd-nspawn@", ".service"},
+		{"lxc.payload.", ""},
+	};
+
+	for (const char *folder = path; *folder;) {
+		size_t length = strcspn(folder, "/");
+
+		for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+			if (take_name(folder, length, forms[i][0], forms[i][1], name, size))
+				return;
+		folder += length;
+		folder += strspn(folder, "/");
+	}
+}
+
 /* Runtimes name the folder docker-ID.scope, cri-containerd-ID.scope, libpod-ID.scope or just ID. */
 void cgroup__container(const char *path, char *name, size_t size)
 {
@@ -106,4 +146,6 @@ void cgroup__container(const char *path, char *name, size_t size)
 		if (digits == 64 && !isxdigit((unsigned char)at[1]))
 			snprintf(name, size, "%.12s", at - 63);
 	}
+	if (!name[0])
+		find_name(path, name, size);
 }
