@@ -152,7 +152,7 @@ static __always_inline void take_parcel(struct pt_regs *ctx, struct parcel *parc
 /* Fills in who it is. False: not listened to. */
 static __always_inline bool identify(struct parcel *parcel)
 {
-	parcel->pid = bpf_get_current_pid_tgid() >> 32;
+	parcel->pid = this_process();
 	process_comm(parcel->comm);
 	return process_is_wanted(parcel->pid, (__u32)bpf_get_current_uid_gid(), parcel->comm);
 }

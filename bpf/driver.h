@@ -91,7 +91,7 @@ static __always_inline void read_launch_ex(struct pt_regs *ctx, struct driver_ca
 
 static __always_inline bool is_driver_process(void)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = this_process();
 
 	return driver_all || bpf_map_lookup_elem(&driver_pids, &tgid);
 }
@@ -99,7 +99,7 @@ static __always_inline bool is_driver_process(void)
 SEC("kprobe")
 int driver_entry(struct pt_regs *ctx)
 {
-	struct driver_key key = {bpf_get_current_pid_tgid(), bpf_get_attach_cookie(ctx)};
+	struct driver_key key = {this_task(), bpf_get_attach_cookie(ctx)};
 	struct driver_call call = {};
 	__u32 shape = (__u32)key.cookie & 0xff;
 
@@ -139,7 +139,7 @@ struct driver_result {
 /* False: not one of ours, or its entry was not seen. */
 static __always_inline bool take_driver_call(struct pt_regs *ctx, struct driver_result *done)
 {
-	struct driver_key key = {bpf_get_current_pid_tgid(), bpf_get_attach_cookie(ctx)};
+	struct driver_key key = {this_task(), bpf_get_attach_cookie(ctx)};
 	struct driver_call *found = bpf_map_lookup_elem(&driver_calls, &key);
 
 	if (!found)
@@ -168,7 +168,7 @@ static __always_inline void fill_driver_launch(struct cuda_launch *record,
 	record->start = call->start;
 	record->end = done->end;
 	record->stream = graph ? call->args[1] : call->stream;
-	record->tid = (__u32)bpf_get_current_pid_tgid();
+	record->tid = this_thread();
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
 	if (graph)

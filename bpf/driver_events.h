@@ -69,7 +69,7 @@ static __always_inline void fill_driver_failure(struct cuda_api *record,
 	DRIVER_RECORD_HEAD(record, CUDA_RECORD_API);
 	record->start = done->call.start;
 	record->end = done->end;
-	record->tid = (__u32)bpf_get_current_pid_tgid();
+	record->tid = this_thread();
 	record->name = DRIVER_FUNCTION_NAME + done->function;
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;

@@ -138,6 +138,8 @@ struct stream_settings {
 	__u64 cgroup;
 	__u32 cgroup_level; /* depth of that cgroup, for bpf_get_current_ancestor_cgroup_id() */
 	__u32 self;	    /* the tool's own pid: its self-test probe is answered */
+	__u32 pid_namespace; /* where the tool lives, if not in the first: processes have those numbers */
+	__u32 pad;
 	char comm[EVENT_COMM_LEN];
 };
 

@@ -22,9 +22,27 @@ struct signal_struct {
 	} live;
 } __attribute__((preserve_access_index));
 
+struct pid_namespace {
+	struct {
+		unsigned int inum;
+	} ns;
+} __attribute__((preserve_access_index));
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} __attribute__((preserve_access_index));
+
+/* A process has a number in each namespace from the first down to its own. */
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
 	int tgid;
+	struct pid *thread_pid;
 	int exit_code;
 	char comm[EVENT_COMM_LEN];
 	struct task_struct *group_leader;
@@ -50,6 +68,53 @@ struct {
 	__type(value, __u64);
 } driver_pids SEC(".maps");
 
+#define DEEPEST_NAMESPACE 8
+
+/* A task's number where the tool lives; 0 = it has none there. */
+static __always_inline __u32 number_at_tool(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+
+	for (__u32 i = 0; i < DEEPEST_NAMESPACE && i <= level; i++) {
+		if (BPF_CORE_READ(at, ns, ns.inum) == settings.pid_namespace)
+			return BPF_CORE_READ(at, nr);
+		at = (void *)at + bpf_core_type_size(struct upid);
+	}
+	return 0;
+}
+
+/* The process of a task, and the present thread and process, as the tool numbers them. */
+static __always_inline __u32 process_of(struct task_struct *task)
+{
+	if (!settings.pid_namespace)
+		return BPF_CORE_READ(task, tgid);
+	return number_at_tool(BPF_CORE_READ(task, group_leader));
+}
+
+static __always_inline __u32 this_process(void)
+{
+	if (!settings.pid_namespace)
+		return bpf_get_current_pid_tgid() >> 32;
+	return process_of((void *)bpf_get_current_task());
+}
+
+static __always_inline __u32 this_thread(void)
+{
+	if (!settings.pid_namespace)
+		return (__u32)bpf_get_current_pid_tgid();
+	return number_at_tool((void *)bpf_get_current_task());
+}
+
+/* Both in one word, as bpf_get_current_pid_tgid() has it. */
+static __always_inline __u64 this_task(void)
+{
+	if (!settings.pid_namespace)
+		return bpf_get_current_pid_tgid();
+	return (__u64)this_process() << 32 | this_thread();
+}
+
 /* The main thread's: a thread may have a name of its own ("python" is what the user knows). */
 static __always_inline void process_comm(char comm[EVENT_COMM_LEN])
 {
@@ -73,7 +138,7 @@ static __always_inline bool comm_is_wanted(const char comm[EVENT_COMM_LEN])
 static __always_inline bool process_is_wanted(__u32 tgid, __u32 uid,
 					      const char comm[EVENT_COMM_LEN])
 {
-	if (settings.by_pid && !bpf_map_lookup_elem(&pids, &tgid))
+	if (!tgid || (settings.by_pid && !bpf_map_lookup_elem(&pids, &tgid)))
 		return false;
 	if (settings.by_uid && uid != settings.uid)
 		return false;

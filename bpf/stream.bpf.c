@@ -73,12 +73,11 @@ struct parcel {
 /* False: this process is not listened to. */
 static __always_inline bool identify(struct parcel *parcel)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	__u8 one = 1;
 
 	__builtin_memset(parcel, 0, sizeof(*parcel));
-	parcel->pid = id >> 32;
-	parcel->tid = (__u32)id;
+	parcel->pid = this_process();
+	parcel->tid = this_thread();
 	parcel->uid = (__u32)bpf_get_current_uid_gid();
 	process_comm(parcel->comm);
 	if (!process_is_wanted(parcel->pid, parcel->uid, parcel->comm))
@@ -306,7 +305,7 @@ int selftest(struct pt_regs *ctx)
 	if ((__u32)argument(ctx, 0) != settings.self)
 		return 0;
 	parcel.kind = EVENT_SELFTEST;
-	parcel.pid = bpf_get_current_pid_tgid() >> 32;
+	parcel.pid = this_process();
 	send_other(&parcel);
 	return 0;
 }
@@ -317,8 +316,8 @@ int process_forks(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *parent = (void *)ctx->args[0];
 	struct task_struct *child = (void *)ctx->args[1];
 	struct stream_counters *counter = this_cpu_counters();
-	__u32 from = BPF_CORE_READ(parent, tgid);
-	__u32 to = BPF_CORE_READ(child, tgid);
+	__u32 from = process_of(parent);
+	__u32 to = process_of(child);
 	__u8 one = 1;
 
 	if (from == to || !bpf_map_lookup_elem(&pids, &from))
@@ -346,7 +345,7 @@ static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 SEC("raw_tp/sched_process_exec")
 int process_execs(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 pid = this_process();
 
 	bpf_map_delete_elem(&driver_pids, &pid);
 	tell_end(pid, EVENT_EXIT_EXEC, 0);
@@ -357,7 +356,7 @@ SEC("raw_tp/sched_process_exit")
 int process_exits(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
-	__u32 pid = BPF_CORE_READ(task, tgid);
+	__u32 pid = process_of(task);
 
 	/* Threads end one by one; nothing runs in user space any more once none is alive. */
 	if (BPF_CORE_READ(task, signal, live.counter))

@@ -19,6 +19,7 @@
 #include "cuda-trace/cgroup.h"
 #include "cuda-trace/driver_source.h"
 #include "cuda-trace/intake.h"
+#include "cuda-trace/pid_namespace.h"
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/probe_link.h"
 #include "cuda-trace/selftest.h"
@@ -90,6 +91,7 @@ static int configure(struct session *session)
 	const struct session_options *options = &session->options;
 
 	settings->self = getpid();
+	settings->pid_namespace = pid_namespace__own();
 	if (options->pid)
 		settings->by_pid = 1;
 	if (options->comm) {

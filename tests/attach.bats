@@ -130,3 +130,25 @@ all_off() {
 	# shellcheck disable=SC2154
 	[[ $stderr == *"their arguments are not where this cuda-trace expects them"* ]]
 }
+
+@test "attach (the tool in a PID namespace of its own) sees the programs there" {
+	requires unshare
+	inside() { LIMIT=60 timeout 60 unshare --pid --fork --kill-child --mount-proc "$@"; }
+	inside "$CUDA_TRACE" stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/saxpy" >"$OUT"
+	assert_equal "$(json "$JSON" .totals.kernels)" "$(expect_key "$OUT" kernels)"
+	# Numbers are those that the tool would find in its /proc: small ones.
+	json "$JSON" '.lost.total == 0 and .processes[0].pid < 100'
+
+	# shellcheck disable=SC2016
+	inside sh -c 'CUDA_INJECTION64_PATH=$GUEST "$1" "$2" -s 30 -p 500 >/dev/null &
+		"$3" stat -p $! -d 1 --json -o "$4" && "$3" top -p $! --once --json >"$4.top"' \
+		sh "$SIM" "$WORKLOADS/launch-storm" "$CUDA_TRACE" "$JSON"
+	json "$JSON" '.totals.launches > 100 and (.processes | length) == 1'
+	json "$JSON.top" '[.processes[] | select(.totals.launches > 0)] | length == 1'
+
+	# Without the guest.
+	# shellcheck disable=SC2016
+	inside sh -c '"$1" "$2" -s 30 -p 500 >/dev/null & "$3" stat -p $! -d 2 --json -o "$4"' \
+		sh "$SIM" "$WORKLOADS/launch-storm" "$CUDA_TRACE" "$JSON"
+	json "$JSON" '.totals.launches > 100 and .source == "driver"'
+}

@@ -15,7 +15,8 @@ setup() {
 }
 
 teardown() {
-	tmux -L top kill-server 2>/dev/null || true
+	local socket
+	for socket in "$BATS_TEST_TMPDIR"/tmux-*/*; do tmux -S "$socket" kill-server 2>/dev/null || true; done
 	stop_started
 }
 
@@ -24,15 +25,22 @@ slow_crowd() {
 	start crowd env CUDA_TRACE_GUEST= "$CROWD" --launches 12000 --rate 200 --names 5 --wait-ms 5000
 }
 
+# A server of tmux's own for each: one that is just ending takes no new session.
+next_terminal() {
+	export TMUX_TMPDIR=$BATS_TEST_TMPDIR
+	TERMINAL=top-$((TERMINALS += 1))
+}
+
 # screen COLUMNS LINES ARGS...: top in a terminal of that size, with its guest in the environment.
 screen() {
 	local columns=$1 lines=$2; shift 2
-	tmux -L top -f /dev/null new-session -d -x "$columns" -y "$lines" \
+	next_terminal
+	tmux -L "$TERMINAL" -f /dev/null new-session -d -x "$columns" -y "$lines" \
 		"env CUDA_TRACE_GUEST=$CUDA_TRACE_GUEST LC_ALL=C.UTF-8 $CUDA_TRACE top $* 2>$PWD/top.err"
 }
 
 shown() {
-	tmux -L top capture-pane -p >screen
+	tmux -L "$TERMINAL" capture-pane -p >screen
 	grep -qE -- "$1" screen
 }
 
@@ -42,7 +50,7 @@ shows() {
 }
 
 press() {
-	tmux -L top send-keys "$@"
+	tmux -L "$TERMINAL" send-keys "$@"
 }
 
 @test "top (--json) counts what the program counted" {
@@ -123,7 +131,7 @@ gated() {
 	press q
 	shows '^ +[0-9]+ crowd +root'
 	press q
-	wait_for 5 eval '! tmux -L top has-session 2>/dev/null'
+	wait_for 5 eval '! tmux -L "$TERMINAL" has-session 2>/dev/null'
 }
 
 @test "top (keys) sorts, filters, pauses, helps" {
@@ -156,7 +164,7 @@ gated() {
 
 # first_is PID: the first line of the list.
 first_is() {
-	tmux -L top capture-pane -p >screen
+	tmux -L "$TERMINAL" capture-pane -p >screen
 	[ "$(awk 'seen { print $1; exit } $1 == "PID" { seen = 1 }' screen)" = "$1" ]
 }
 
@@ -184,16 +192,16 @@ first_is() {
 	slow_crowd
 	screen 120 30 -c crowd
 	shows 'SRC +CONTAINER'
-	tmux -L top resize-window -x 80 -y 12
+	tmux -L "$TERMINAL" resize-window -x 80 -y 12
 	shows '^ q quit'
 	shows '^ +[0-9]+ crowd +root'
 	assert_equal "$(wc -l <screen)" 12
 	run grep CONTAINER screen
 	assert_failure
-	tmux -L top resize-window -x 20 -y 4
-	fits() { tmux -L top capture-pane -p >screen && [ "$(wc -l <screen)" = 4 ] && grep -q '^cuda-trace top' screen; }
+	tmux -L "$TERMINAL" resize-window -x 20 -y 4
+	fits() { tmux -L "$TERMINAL" capture-pane -p >screen && [ "$(wc -l <screen)" = 4 ] && grep -q '^cuda-trace top' screen; }
 	wait_for 10 fits
-	tmux -L top resize-window -x 120 -y 40
+	tmux -L "$TERMINAL" resize-window -x 120 -y 40
 	shows 'SRC +CONTAINER'
 }
 
@@ -212,7 +220,7 @@ first_is() {
 
 # coloured: does what is on the screen have any colour?
 coloured() {
-	tmux -L top capture-pane -e -p | grep -qE $'\e\\[([0-9]+;)*(3[0-7]|4[0-7])(;[0-9]+)*m'
+	tmux -L "$TERMINAL" capture-pane -e -p | grep -qE $'\e\\[([0-9]+;)*(3[0-7]|4[0-7])(;[0-9]+)*m'
 }
 
 @test "top (--no-colour, NO_COLOR, a terminal without colours) draws none" {
@@ -221,12 +229,13 @@ coloured() {
 	screen 80 24
 	shows '^ q quit'
 	wait_for 10 coloured
-	tmux -L top kill-server
+	tmux -L "$TERMINAL" kill-server
 	for without in '--no-colour' 'NO_COLOR' 'TERM'; do
 		case $without in
 		--no-colour) screen 80 24 --no-colour ;;
 		NO_COLOR) NO_COLOR=1 screen 80 24 ;;
-		TERM) tmux -L top -f /dev/null new-session -d -x 80 -y 24 \
+		TERM) next_terminal
+			tmux -L "$TERMINAL" -f /dev/null new-session -d -x 80 -y 24 \
 			"env TERM=vt100 CUDA_TRACE_GUEST=$CUDA_TRACE_GUEST LC_ALL=C $CUDA_TRACE top 2>$PWD/top.err" ;;
 		esac
 		shows '^ q quit'
@@ -234,7 +243,7 @@ coloured() {
 		shows '^cuda-trace top '
 		run ! coloured
 		press q
-		wait_for 20 eval '! tmux -L top has-session 2>/dev/null'
+		wait_for 20 eval '! tmux -L "$TERMINAL" has-session 2>/dev/null'
 	done
 }
 
