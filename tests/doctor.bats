@@ -759,6 +759,18 @@ about() {
 	refute_output --partial "$TREE"
 }
 
+@test "doctor -p (another client holds CUPTI) names it" {
+	requires bpf sim
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
+	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
+	wait_for 20 mapped
+	about "$held_PID"
+	assert_failure 1
+	assert_output --partial 'another CUPTI client holds the process: Nsight \x1b[31m'
+	assert_equal "$(of_json 'select(.key == "state") | .facts.holder')" 'Nsight \x1b[31m'
+}
+
 @test "doctor -p (no such process) fails with a reason" {
 	run ct doctor -p 4194304
 	assert_failure 1
