@@ -20,6 +20,7 @@
 #define NS_PER_S      1000000000ull
 #define STALE_NS      NS_PER_S
 #define RETRY_SHARE   20 /* reading again and again takes this part of the time at most */
+#define FREE_RETRIES  32 /* but for the first: a program that starts maps much in a short time */
 #define MOST_MAPPINGS 65536
 #define MOST_MODULES  4096
 #define MOST_FILES    512 /* kept open */
@@ -44,6 +45,7 @@ struct mappings {
 	char *texts;
 	size_t text_bytes, text_room;
 	uint64_t read_at, took; /* ns */
+	uint32_t retries;	/* so far, for an address that was in none */
 };
 
 static uint64_t now_ns(void)
@@ -295,7 +297,9 @@ uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *i
 	if (age >= STALE_NS)
 		read_maps(mappings);
 	mapping = mapping_of(mappings, address);
-	if (!mapping && age >= mappings->took * RETRY_SHARE && age < STALE_NS) {
+	if (!mapping && age < STALE_NS &&
+	    (mappings->retries < FREE_RETRIES || age >= mappings->took * RETRY_SHARE)) {
+		mappings->retries++;
 		read_maps(mappings);
 		mapping = mapping_of(mappings, address);
 	}
