@@ -12,6 +12,7 @@ int cmd_trace(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_record(int argc, char **argv);

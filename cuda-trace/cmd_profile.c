@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace profile: why a kernel is slow. The options, and which mode they ask for.
+ */
+#include "cuda-trace/commands.h"
+#include "cuda-trace/profile.h"
+
+#define AT(field) offsetof(struct profile_options, field)
+
+static const struct option_row mode_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "What to look at (one of these)", 0},
+	{OPTION_FLAG, 0, "pc", NULL,
+	 "where in each kernel the time goes, and what the\ninstructions wait for", AT(pc)},
+	{},
+};
+
+static const struct option_row kernel_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
+	{OPTION_TEXT, 'k', "kernel", "REGEX",
+	 "kernels whose name matches (extended regular\nexpression, demangled name)",
+	 AT(shared.kernel)},
+	{},
+};
+
+static const struct option_row rows[] = {
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
+	 AT(shared.count)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "profile",
+	.summary = "Looks inside kernels, at the end of PROGRAM or at Ctrl-C.",
+	.synopsis = (const char *const[]){"MODE [OPTIONS] [--] PROGRAM [ARGUMENTS]",
+					  "MODE [OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a",
+					  NULL},
+	.tables = (const struct option_row *const[]){mode_rows, profile_pc_rows, options_targets,
+						     kernel_rows, options_output, options_limits,
+						     rows, NULL},
+	.examples = "  cuda-trace profile --pc -- python3 train.py\n"
+		    "  cuda-trace profile --pc -p 4711 -d 30\n",
+};
+
+static bool wants_pc(const struct profile_options *options)
+{
+	return options->pc;
+}
+
+/* A line each: its rows are in usage.tables, its option in mode_rows. */
+static const struct {
+	const char *name;
+	bool (*wanted)(const struct profile_options *options);
+	int (*run)(const struct option_usage *usage, const struct profile_options *options);
+} modes[] = {
+	{"--pc", wants_pc, profile_pc__run},
+};
+
+#define MODES (sizeof(modes) / sizeof(modes[0]))
+
+int cmd_profile(int argc, char **argv)
+{
+	struct profile_options options = {.shared = OPTIONS_INIT};
+	size_t chosen = MODES;
+	int status;
+	int operand = options__parse(&usage, &options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	for (size_t i = 0; i < MODES; i++) {
+		if (!modes[i].wanted(&options))
+			continue;
+		if (chosen < MODES)
+			return options__misuse(&usage, "either %s or %s", modes[chosen].name,
+					       modes[i].name);
+		chosen = i;
+	}
+	if (chosen == MODES)
+		return options__misuse(&usage, "what to look at? --pc");
+	status = options__take_targets(&usage, &options.shared, argc, argv, operand);
+	return status ? status : modes[chosen].run(&usage, &options);
+}

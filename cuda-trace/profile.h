@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The modes of `profile`. Each is one profile_NAME.c with the rows of its options and a function
+ * that does it all; cmd_profile.c picks the one that was asked for. The tool's one thread.
+ */
+#ifndef CUDA_TRACE_PROFILE_H
+#define CUDA_TRACE_PROFILE_H
+
+#include "cuda-trace/options.h"
+
+struct profile_options {
+	struct options shared; /* first: the shared rows mean its fields */
+	bool pc;	       /* --pc */
+	const char *bursts;    /* of --pc: ON/PERIOD, NULL = the default */
+};
+
+/* Options of --pc alone. */
+extern const struct option_row profile_pc_rows[];
+/* `profile --pc`; targets and options were checked, but for its own. The exit status. */
+int profile_pc__run(const struct option_usage *usage, const struct profile_options *options);
+
+#endif
