@@ -207,13 +207,39 @@ static void put_stack(struct callstacks *all, uint32_t number, const struct numb
 static size_t without_strays(const struct callstacks *all, const struct numbered_stack *stack)
 {
 	for (size_t n = stack->frames; n; n--) {
+		uint32_t number = stack->numbers[n - 1];
 		const struct frame_key *key =
-			interned__at(all->frames, stack->numbers[n - 1], NULL);
+			number ? interned__at(all->frames, number, NULL) : NULL;
 
-		if (key->module)
+		if (key && key->module)
 			return n;
 	}
 	return stack->frames;
+}
+
+/* False: a frame of it found no room, and what it would show is not what was. */
+static bool is_complete(const struct numbered_stack *stack)
+{
+	for (size_t i = 0; i < (size_t)stack->frames + stack->python_frames; i++)
+		if (!(stack->numbers[i] & ~SPOOL_FRAME_ENTRY))
+			return false;
+	return true;
+}
+
+/* 0 = there is no room for it. */
+static uint32_t number_of_stack(struct callstacks *all, const struct numbered_stack *stack)
+{
+	size_t count = (size_t)stack->frames + stack->python_frames;
+	uint32_t number;
+	bool is_new;
+
+	if (!is_complete(stack))
+		return 0;
+	number = interned__number(all->stacks, stack,
+				  offsetof(struct numbered_stack, numbers[count]), &is_new);
+	if (is_new)
+		put_stack(all, number, stack);
+	return number;
 }
 
 static void take_stack(struct callstacks_process *process, const struct event_stack *event)
@@ -225,7 +251,6 @@ static void take_stack(struct callstacks_process *process, const struct event_st
 		.tid = event->tid,
 	};
 	size_t n = 0;
-	bool is_new;
 
 	for (int i = 0; i < event->depth; i++)
 		stack.numbers[n++] = number_of_address(process, event->addresses[i], i > 0);
@@ -237,10 +262,11 @@ static void take_stack(struct callstacks_process *process, const struct event_st
 			stack.numbers[n - 1] |= SPOOL_FRAME_ENTRY;
 	}
 	stack.python_frames = n - stack.frames;
-	sample.stack = interned__number(all->stacks, &stack,
-					offsetof(struct numbered_stack, numbers[n]), &is_new);
-	if (is_new)
-		put_stack(all, sample.stack, &stack);
+	sample.stack = number_of_stack(all, &stack);
+	if (!sample.stack) {
+		all->counts.lost++;
+		return;
+	}
 	all->counts.samples++;
 	all->counts.without_python += event->python == STACK_PYTHON_STRANGE;
 	all->counts.cut += event->python == STACK_PYTHON_CUT || event->depth == STACK_ADDRESSES;
@@ -282,8 +308,10 @@ static void keep_pending(struct callstacks_process *process, const struct event 
 	if (process->pending_count == MOST_PENDING)
 		take_pending(process, true);
 	copy = calloc(1, sizeof(*copy));
-	if (!copy)
+	if (!copy) {
+		process->all->counts.lost++;
 		return;
+	}
 	memcpy(copy, event->data, event->bytes < sizeof(*copy) ? event->bytes : sizeof(*copy));
 	process->pending[process->pending_count++] = copy;
 	/* Its files can be had only while the process lives, which may be over soon. */

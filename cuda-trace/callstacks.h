@@ -25,6 +25,7 @@ struct callstacks_counts {
 	uint32_t nameless;	 /* frames whose function is not known */
 	uint64_t without_python; /* samples whose thread was unknown to the interpreter */
 	uint64_t cut;		 /* samples with more frames than are kept */
+	uint64_t lost; /* samples that found no room, as too much differs; not in samples */
 };
 
 struct callstacks *callstacks__new(const struct callstacks_sink *sink);

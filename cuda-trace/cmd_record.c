@@ -268,6 +268,8 @@ static void say_stacks(const struct record *record)
 	if (counts.without_python)
 		fprintf(stderr, "; %s of threads that Python does not know",
 			text__count(samples, counts.without_python));
+	if (counts.lost)
+		fprintf(stderr, "; %s more found no room", text__count(samples, counts.lost));
 	putc('\n', stderr);
 }
 

@@ -24,8 +24,7 @@ struct session;
 	X(MALFORMED, "malformed", "records that made no sense")                                \
 	X(KILLED, "killed",                                                                    \
 	  "processes that ended without a goodbye: their last 100 ms are unknown")             \
-	X(STACKS, "stacks",                                                                    \
-	  "stacks of launches: no room in the ring buffer, or not one readable frame")
+	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,

@@ -42,7 +42,7 @@ struct store {
 	struct callstacks *callstacks; /* NULL = none are wanted */
 	struct store_process *processes;
 	uint32_t process_count;
-	uint64_t records, refused;
+	uint64_t records, refused, refused_stacks;
 	uint64_t bytes;	    /* of events in the spool */
 	bool full;	    /* max_bytes is reached: what comes now was not asked for */
 	uint64_t lost_time; /* when losses were last written */
@@ -123,6 +123,7 @@ static void put_sample(void *context, void *owner, const struct spool_sample *sa
 	if (has_room(store, sizeof(*sample)))
 		err = spool__put_record(store->spool, CUDA_GROUP_LAUNCH, own->number,
 					&sample->head);
+	store->refused_stacks += err != 0;
 	if (err && !store->error)
 		store->error = err;
 }
@@ -202,8 +203,12 @@ void store__stack(struct store *store, struct process *process, const struct eve
 {
 	struct store_process *own = process->data;
 
-	if (own && own->callstacks && !store->error && !store->full)
+	if (store->full)
+		return;
+	if (own && own->callstacks && !store->error)
 		callstacks_process__take(own->callstacks, event);
+	else
+		store->refused_stacks += event->kind == EVENT_STACK;
 }
 
 void store__stack_period(struct store *store, uint32_t period)
@@ -216,6 +221,7 @@ void store__stack_counts(const struct store *store, struct callstacks_counts *co
 	memset(counts, 0, sizeof(*counts));
 	if (store->callstacks)
 		callstacks__count(store->callstacks, counts);
+	counts->lost += store->refused_stacks;
 }
 
 static void put_name(struct store *store, struct store_process *own, uint32_t id)
@@ -344,12 +350,16 @@ void store__process_end(struct store *store, struct process *process)
 static void sum_lost(const struct store *store, const struct session_lost_counts *lost,
 		     struct spool_lost *sum)
 {
+	struct callstacks_counts stacks;
+
 	memset(sum, 0, sizeof(*sum));
 	sum->spool = store->refused;
 	if (store->spool)
 		sum->spool += spool__refused(store->spool);
 	memcpy(sum->guest, lost->guest, sizeof(lost->guest));
 	memcpy(sum->session, lost->session, sizeof(lost->session));
+	store__stack_counts(store, &stacks);
+	sum->session[SESSION_LOST_STACKS] += stacks.lost;
 }
 
 static void put_lost(struct store *store, const struct session_lost_counts *lost)

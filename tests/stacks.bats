@@ -220,3 +220,22 @@ launches_below() {
 	# Both sorts were met.
 	assert_output --regexp '^[1-9][0-9]{2,} fine, [1-9][0-9]{2,} not$'
 }
+
+# flood CFLAGS... -- ARGS...: tests/stacks/flood.c, a program that means harm to the recorder
+flood() {
+	local flags=()
+	while [ "$1" != -- ]; do flags+=("$1"); shift; done
+	shift
+	cc -std=gnu11 -g -O1 "${flags[@]}" -D_GNU_SOURCE -I"$TOP" -o flood "$TOP/tests/stacks/flood.c" \
+		"$TOP"/cuda-trace/{callstacks,demangle,interned,mappings,perf_map,python_code,symbol_files,symbols}.c \
+		-lelf -lz -lstdc++ 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
+	run -0 ./flood "$@"
+	echo "$output"
+}
+
+SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
+
+@test "record -g (more different frames than are kept) counts the stacks that found no room" {
+	flood "${SANITIZED[@]}" -- frames 12000
+	assert_output --regexp '^samples=[1-9][0-9]* lost=[1-9][0-9]* '
+}
