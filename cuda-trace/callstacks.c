@@ -15,9 +15,11 @@
 #include "cuda-trace/python_code.h"
 #include "cuda-trace/symbol_files.h"
 
-#define MOST_FRAMES	(1u << 20)
-#define MOST_STACKS	(1u << 20)
-#define MOST_FUNCTIONS	(1u << 18)
+/* A program that runs in circles has some thousand; one that wants our memory gets no more. */
+#define MOST		(1u << 18) /* frames, stacks, functions */
+#define FRAME_BYTES	(16ul << 20)
+#define STACK_BYTES	(64ul << 20)
+#define FUNCTION_BYTES	(32ul << 20)
 #define MOST_PENDING	64
 #define MOST_JIT_FRAMES 4096 /* each is looked for in the whole file */
 
@@ -68,9 +70,9 @@ struct callstacks *callstacks__new(const struct callstacks_sink *sink)
 		return NULL;
 	callstacks->sink = *sink;
 	callstacks->modules = modules__new();
-	callstacks->functions = interned__new(MOST_FUNCTIONS);
-	callstacks->frames = interned__new(MOST_FRAMES);
-	callstacks->stacks = interned__new(MOST_STACKS);
+	callstacks->functions = interned__new(MOST, FUNCTION_BYTES);
+	callstacks->frames = interned__new(MOST, FRAME_BYTES);
+	callstacks->stacks = interned__new(MOST, STACK_BYTES);
 	if (callstacks->modules && callstacks->functions && callstacks->frames &&
 	    callstacks->stacks)
 		return callstacks;

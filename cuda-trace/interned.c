@@ -17,14 +17,17 @@ struct interned {
 	struct item **items;
 	uint32_t *table; /* index of the item + 1, 0 = free */
 	uint32_t count, room, most;
+	size_t bytes, most_bytes; /* of items, as malloc() makes them */
 };
 
-struct interned *interned__new(uint32_t most)
+struct interned *interned__new(uint32_t most, size_t most_bytes)
 {
 	struct interned *set = calloc(1, sizeof(*set));
 
-	if (set)
+	if (set) {
 		set->most = most;
+		set->most_bytes = most_bytes;
+	}
 	return set;
 }
 
@@ -73,15 +76,16 @@ uint32_t interned__find(const struct interned *set, const void *data, size_t siz
 
 uint32_t interned__number(struct interned *set, const void *data, size_t size, bool *is_new)
 {
+	size_t bytes = sizeof(struct item) + size + 2 * sizeof(void *);
 	uint32_t hash = hash_of(data, size), *slot;
 	struct item *item;
 
 	if (is_new)
 		*is_new = false;
-	if (set->count == set->room && !grow(set))
+	if (set->count == set->room && set->count < set->most && !grow(set))
 		return 0;
 	slot = slot_of(set, hash, data, size);
-	if (*slot || set->count == set->most)
+	if (*slot || set->count == set->most || bytes > set->most_bytes - set->bytes)
 		return *slot;
 	item = malloc(sizeof(*item) + size);
 	if (!item)
@@ -89,6 +93,7 @@ uint32_t interned__number(struct interned *set, const void *data, size_t size, b
 	item->hash = hash;
 	item->size = size;
 	memcpy(item->data, data, size);
+	set->bytes += bytes;
 	set->items[set->count++] = item;
 	*slot = set->count;
 	if (is_new)

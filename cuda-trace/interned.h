@@ -12,8 +12,9 @@
 
 struct interned;
 
-struct interned *interned__new(uint32_t most);
-/* The number; 0 = no memory, or there are `most` already. *is_new may be NULL. */
+/* `most` things that take `most_bytes` with what keeps them. */
+struct interned *interned__new(uint32_t most, size_t most_bytes);
+/* The number; 0 = no memory, or no room for another one. *is_new may be NULL. */
 uint32_t interned__number(struct interned *set, const void *data, size_t size, bool *is_new);
 /* The number that it has already; 0 = none. */
 uint32_t interned__find(const struct interned *set, const void *data, size_t size);

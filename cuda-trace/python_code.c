@@ -33,7 +33,7 @@ struct python_codes *python_codes__new(void)
 	struct python_codes *codes = calloc(1, sizeof(*codes));
 
 	if (codes)
-		codes->keys = interned__new(MOST_CODES);
+		codes->keys = interned__new(MOST_CODES, MOST_CODES * 64ul);
 	if (codes && !codes->keys) {
 		free(codes);
 		codes = NULL;

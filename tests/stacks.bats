@@ -236,6 +236,13 @@ flood() {
 SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 
 @test "record -g (more different frames than are kept) counts the stacks that found no room" {
-	flood "${SANITIZED[@]}" -- frames 12000
+	flood "${SANITIZED[@]}" -- frames 3000
 	assert_output --regexp '^samples=[1-9][0-9]* lost=[1-9][0-9]* '
+}
+
+@test "record -g (a million different frames, stacks) stays within its memory" {
+	flood -- frames 10000
+	assert_output --regexp ' lost=[1-9][0-9]* .*frames=2[0-9]{5} MiB=[1-5]?[0-9]$'
+	flood -- stacks 200000
+	assert_output --regexp ' lost=[1-9][0-9]* .*stacks=1[0-9]{5} .* MiB=[1-8]?[0-9]$'
 }

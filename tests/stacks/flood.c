@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Plays a traced program that means harm to `record -g`: `flood frames STACKS`. Each stack is of
- * frames that no other has. The last line says what became of them and what memory that took; exit
- * status 1 if the sums are wrong. Built by tests/stacks.bats, with sanitizers too.
+ * Plays a traced program that means harm to `record -g`: `flood WHAT COUNT` makes COUNT stacks,
+ * with "frames" of frames that no other has, with "stacks" of few frames in ever other order. The
+ * last line says what became of them and what memory that took; exit status 1 if the sums are
+ * wrong. Built by tests/stacks.bats, with sanitizers too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,16 @@ static void put_sample(void *context, void *owner, const struct spool_sample *sa
 		exit(3);
 }
 
-static void feed_frames(struct callstacks_process *process, uint64_t at, unsigned long stacks)
+static unsigned long next(void)
+{
+	static unsigned long state = 1;
+
+	state = state * 6364136223846793005ul + 1442695040888963407ul;
+	return state >> 33;
+}
+
+static void feed(struct callstacks_process *process, uint64_t code, bool new_frames,
+		 unsigned long stacks)
 {
 	static _Alignas(8) unsigned char space[sizeof(struct event) + sizeof(struct event_stack)];
 	struct event *event = (void *)space;
@@ -50,7 +60,8 @@ static void feed_frames(struct callstacks_process *process, uint64_t at, unsigne
 	for (unsigned long i = 0; i < stacks; i++) {
 		stack->correlation = i;
 		for (int j = 0; j < stack->depth; j++)
-			stack->addresses[j] = at += 8;
+			stack->addresses[j] =
+				code + 8 * (new_frames ? i * STACK_ADDRESSES + j : next() % 1000);
 		callstacks_process__take(process, event);
 	}
 }
@@ -74,7 +85,7 @@ int main(int argc, char **argv)
 	process = callstacks_process__new(all, getpid(), NULL);
 	if (region == MAP_FAILED || !process)
 		return 2;
-	feed_frames(process, (uint64_t)region, fed);
+	feed(process, (uint64_t)region, !strcmp(argv[1], "frames"), fed);
 	callstacks_process__free(process);
 	callstacks__finish(all);
 	callstacks__count(all, &counts);
