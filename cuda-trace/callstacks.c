@@ -20,6 +20,7 @@
 #define FRAME_BYTES	(16ul << 20)
 #define STACK_BYTES	(64ul << 20)
 #define FUNCTION_BYTES	(32ul << 20)
+#define CODE_BYTES	(64ul << 20) /* of Python's code objects, of all processes */
 #define MOST_PENDING	64
 #define MOST_JIT_FRAMES 4096 /* each is looked for in the whole file */
 
@@ -42,6 +43,7 @@ struct callstacks {
 	struct interned *functions; /* file, NUL, name */
 	struct interned *frames;    /* struct frame_key */
 	struct interned *stacks;    /* u16 frames, u16 Python's, then numbers of frames */
+	size_t code_bytes_left;
 	struct jit *jits;
 	uint32_t jit_count;
 	struct callstacks_counts counts;
@@ -69,6 +71,7 @@ struct callstacks *callstacks__new(const struct callstacks_sink *sink)
 	if (!callstacks)
 		return NULL;
 	callstacks->sink = *sink;
+	callstacks->code_bytes_left = CODE_BYTES;
 	callstacks->modules = modules__new();
 	callstacks->functions = interned__new(MOST, FUNCTION_BYTES);
 	callstacks->frames = interned__new(MOST, FRAME_BYTES);
@@ -91,7 +94,7 @@ struct callstacks_process *callstacks_process__new(struct callstacks *callstacks
 	process->owner = owner;
 	process->pid = pid;
 	process->mappings = mappings__new(pid, callstacks->modules);
-	process->codes = python_codes__new();
+	process->codes = python_codes__new(&callstacks->code_bytes_left);
 	if (process->mappings && process->codes)
 		return process;
 	callstacks_process__free(process);
@@ -135,6 +138,7 @@ static void put_new_modules(struct callstacks *all)
 	}
 }
 
+/* 0 = there is no room for it. */
 static uint32_t number_of(struct callstacks *all, const struct frame_key *key)
 {
 	struct spool_frame entry = {
@@ -189,6 +193,8 @@ static uint32_t number_of_python(struct callstacks_process *process,
 	key.function = code ? number_of_function(process->all, python_code__file(code),
 						 python_code__name(code))
 			    : number_of_function(process->all, "", "");
+	if (!key.function)
+		return 0;
 	key.line = code ? python_code__line(code, frame->instruction) : 0;
 	return number_of(process->all, &key) | (frame->entry ? SPOOL_FRAME_ENTRY : 0);
 }
@@ -392,13 +398,25 @@ static void name_jit_frames(struct callstacks *all, const struct jit *jit)
 	}
 }
 
+/* Of Python's code objects that did not come, or found no room, the name is empty. */
+static bool has_name(const struct callstacks *all, const struct frame_key *key)
+{
+	const char *text;
+	size_t size;
+
+	if (!key->function)
+		return false;
+	text = interned__at(all->functions, key->function, &size);
+	return text[size - 1];
+}
+
 void callstacks__finish(struct callstacks *all)
 {
 	all->counts.nameless = 0;
 	for (uint32_t i = 1; i <= interned__count(all->frames); i++) {
 		const struct frame_key *key = interned__at(all->frames, i, NULL);
 
-		all->counts.nameless += !key->function;
+		all->counts.nameless += !has_name(all, key);
 	}
 	for (uint32_t i = 1; i <= modules__count(all->modules); i++)
 		name_frames_of(all, i);

@@ -10,6 +10,7 @@
 #include "cuda-trace/interned.h"
 
 #define MOST_CODES 65536
+#define KEY_BYTES  64 /* what keeping a key takes */
 
 struct python_code {
 	char *file, *name;
@@ -26,19 +27,21 @@ struct python_codes {
 	struct interned *keys;
 	struct python_code *list; /* by number of the key - 1 */
 	uint32_t count, room;
+	size_t bytes, *left;
 };
 
-struct python_codes *python_codes__new(void)
+struct python_codes *python_codes__new(size_t *left)
 {
 	struct python_codes *codes = calloc(1, sizeof(*codes));
 
-	if (codes)
-		codes->keys = interned__new(MOST_CODES, MOST_CODES * 64ul);
-	if (codes && !codes->keys) {
-		free(codes);
-		codes = NULL;
-	}
-	return codes;
+	if (!codes)
+		return NULL;
+	codes->left = left;
+	codes->keys = interned__new(MOST_CODES, MOST_CODES * KEY_BYTES);
+	if (codes->keys)
+		return codes;
+	free(codes);
+	return NULL;
 }
 
 static char *put_utf8(char *to, uint32_t c)
@@ -63,9 +66,15 @@ static char *put_utf8(char *to, uint32_t c)
 	return to;
 }
 
+/* One byte becomes two at most, two become three, four stay four. */
+static size_t text_room(uint32_t bytes)
+{
+	return (size_t)bytes * 2 + 1;
+}
+
 static char *text_of(const uint8_t *data, uint32_t bytes, uint32_t width)
 {
-	char *text = malloc((size_t)bytes * 4 + 1), *to = text;
+	char *text = malloc(text_room(bytes)), *to = text;
 
 	if (!text || (width != 1 && width != 2 && width != 4))
 		bytes = 0;
@@ -80,23 +89,35 @@ static char *text_of(const uint8_t *data, uint32_t bytes, uint32_t width)
 	return text;
 }
 
+/* For one more code object; a key without its place in the list would give all later ones
+ * others' names. */
+static bool make_room(struct python_codes *codes)
+{
+	uint32_t room = codes->room ? codes->room * 2 : 64;
+	struct python_code *list;
+
+	if (codes->count < codes->room)
+		return true;
+	list = reallocarray(codes->list, room, sizeof(*list));
+	if (!list)
+		return false;
+	codes->list = list;
+	codes->room = room;
+	return true;
+}
+
 void python_codes__add(struct python_codes *codes, const struct event_code *event)
 {
+	size_t bytes = text_room(event->file_bytes) + text_room(event->name_bytes) +
+		       event->table_bytes + KEY_BYTES + sizeof(struct python_code);
 	struct code_key key = {event->code, event->key};
 	struct python_code *code;
-	bool is_new;
 
-	if (!interned__number(codes->keys, &key, sizeof(key), &is_new) || !is_new)
+	if (interned__find(codes->keys, &key, sizeof(key)) || bytes > *codes->left ||
+	    !make_room(codes) || !interned__number(codes->keys, &key, sizeof(key), NULL))
 		return;
-	if (codes->count == codes->room) {
-		uint32_t room = codes->room ? codes->room * 2 : 64;
-		struct python_code *list = reallocarray(codes->list, room, sizeof(*list));
-
-		if (!list)
-			return;
-		codes->list = list;
-		codes->room = room;
-	}
+	codes->bytes += bytes;
+	*codes->left -= bytes;
 	code = &codes->list[codes->count++];
 	code->file = text_of(event->file, event->file_bytes, event->file_width);
 	code->name = text_of(event->name, event->name_bytes, event->name_width);
@@ -200,6 +221,7 @@ void python_codes__free(struct python_codes *codes)
 		free(codes->list[i].name);
 		free(codes->list[i].table);
 	}
+	*codes->left += codes->bytes;
 	free(codes->list);
 	interned__free(codes->keys);
 	free(codes);

@@ -5,14 +5,16 @@
 #ifndef CUDA_TRACE_PYTHON_CODE_H
 #define CUDA_TRACE_PYTHON_CODE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "bpf/event.h"
 
 struct python_codes;
 struct python_code;
 
-struct python_codes *python_codes__new(void);
-/* A later one of the same key is the same: the first stays. */
+/* `left`: bytes that this and other processes' may still take. */
+struct python_codes *python_codes__new(size_t *left);
+/* A later one of the same key is the same: the first stays. Without room it is not kept. */
 void python_codes__add(struct python_codes *codes, const struct event_code *event);
 /* NULL = it has not come. */
 const struct python_code *python_codes__find(const struct python_codes *codes, uint64_t code,

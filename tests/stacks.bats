@@ -242,7 +242,14 @@ SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 
 @test "record -g (a million different frames, stacks) stays within its memory" {
 	flood -- frames 10000
-	assert_output --regexp ' lost=[1-9][0-9]* .*frames=2[0-9]{5} MiB=[1-5]?[0-9]$'
+	assert_output --regexp ' lost=[1-9][0-9]* .*frames=2[0-9]{5} .* MiB=[1-5]?[0-9]$'
 	flood -- stacks 200000
 	assert_output --regexp ' lost=[1-9][0-9]* .*stacks=1[0-9]{5} .* MiB=[1-8]?[0-9]$'
+}
+
+@test "record -g (Python functions without end) stays within its memory" {
+	flood -- codes 20000
+	assert_output --regexp '^samples=20000 lost=0 .* nameless=1 MiB=1?[0-9]{1,2}$'
+	flood -- names 60000
+	assert_output --regexp '^samples=[1-9][0-9]{4} lost=[1-9][0-9]{4} .* MiB=1?[0-9]{1,2}$'
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Plays a traced program that means harm to `record -g`: `flood WHAT COUNT` makes COUNT stacks,
- * with "frames" of frames that no other has, with "stacks" of few frames in ever other order. The
- * last line says what became of them and what memory that took; exit status 1 if the sums are
- * wrong. Built by tests/stacks.bats, with sanitizers too.
+ * with "frames" of frames that no other has, with "stacks" of few frames in ever other order, with
+ * "codes" of Python functions as long as they can be, in 4 processes, with "names" of such without
+ * a table of lines. The last line says what became of them and what memory that took; exit status 1
+ * if the sums are wrong. Built by tests/stacks.bats, with sanitizers too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,48 @@ static void feed(struct callstacks_process *process, uint64_t code, bool new_fra
 	}
 }
 
+static void feed_code(struct callstacks_process *process, uint64_t number, uint32_t table_bytes)
+{
+	static _Alignas(8) unsigned char
+		space[sizeof(struct event) + sizeof(struct event_code) + CODE_TABLE_MAX];
+	struct event *event = (void *)space;
+	struct event_code *code = (void *)event->data;
+
+	event->kind = EVENT_CODE;
+	event->bytes = sizeof(*code) + table_bytes;
+	code->code = code->key = number;
+	code->file_bytes = CODE_FILE_LEN;
+	code->name_bytes = CODE_NAME_LEN;
+	code->file_width = code->name_width = 1;
+	code->table_bytes = table_bytes;
+	memset(code->file, 0xff, CODE_FILE_LEN + CODE_NAME_LEN);
+	for (int i = 0; i < 8; i++)
+		code->name[i] = 'a' + (number >> 4 * i & 15);
+	callstacks_process__take(process, event);
+}
+
+static void feed_codes(struct callstacks *all, uint32_t table_bytes, unsigned long stacks)
+{
+	static _Alignas(8) unsigned char space[sizeof(struct event) + sizeof(struct event_stack)];
+	struct event *event = (void *)space;
+	struct event_stack *stack = (void *)event->data;
+	struct callstacks_process *processes[4];
+
+	for (int i = 0; i < 4; i++)
+		if (!(processes[i] = callstacks_process__new(all, getpid(), NULL)))
+			exit(2);
+	event->kind = EVENT_STACK;
+	event->bytes = sizeof(*stack);
+	stack->frames = 1;
+	for (unsigned long i = 0; i < stacks; i++) {
+		stack->python_frames[0].code = stack->python_frames[0].key = i + 1;
+		callstacks_process__take(processes[i % 4], event);
+		feed_code(processes[i % 4], i + 1, table_bytes);
+	}
+	for (int i = 0; i < 4; i++)
+		callstacks_process__free(processes[i]);
+}
+
 int main(int argc, char **argv)
 {
 	const struct callstacks_sink sink = {NULL, put, put_sample};
@@ -85,14 +128,20 @@ int main(int argc, char **argv)
 	process = callstacks_process__new(all, getpid(), NULL);
 	if (region == MAP_FAILED || !process)
 		return 2;
-	feed(process, (uint64_t)region, !strcmp(argv[1], "frames"), fed);
+	if (!strcmp(argv[1], "codes"))
+		feed_codes(all, CODE_TABLE_MAX, fed);
+	else if (!strcmp(argv[1], "names"))
+		feed_codes(all, 0, fed);
+	else
+		feed(process, (uint64_t)region, !strcmp(argv[1], "frames"), fed);
 	callstacks_process__free(process);
 	callstacks__finish(all);
 	callstacks__count(all, &counts);
 	callstacks__free(all);
 	getrusage(RUSAGE_SELF, &usage);
-	printf("samples=%lu lost=%lu stacks=%u frames=%u MiB=%ld\n", (unsigned long)counts.samples,
-	       (unsigned long)counts.lost, counts.stacks, counts.frames, usage.ru_maxrss >> 10);
+	printf("samples=%lu lost=%lu stacks=%u frames=%u nameless=%u MiB=%ld\n",
+	       (unsigned long)counts.samples, (unsigned long)counts.lost, counts.stacks,
+	       counts.frames, counts.nameless, usage.ru_maxrss >> 10);
 	return counts.samples != samples || counts.samples + counts.lost != fed ||
 	       counts.stacks != entries[SPOOL_STACK] || counts.frames != entries[SPOOL_FRAME];
 }

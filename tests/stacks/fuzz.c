@@ -85,8 +85,8 @@ static void read_code(struct python_codes *codes, uint64_t number)
 	event->table_bytes = next() % 513;
 	python_codes__add(codes, event);
 	code = python_codes__find(codes, number, number);
-	if (!code || strlen(python_code__file(code)) > 4 * CODE_FILE_LEN ||
-	    strlen(python_code__name(code)) > 4 * CODE_NAME_LEN)
+	if (!code || strlen(python_code__file(code)) > 2 * CODE_FILE_LEN ||
+	    strlen(python_code__name(code)) > 2 * CODE_NAME_LEN)
 		exit(3);
 	for (int i = -2; i < 64; i++)
 		python_code__line(code, (int32_t)(next() << 1) >> (next() % 31));
@@ -95,7 +95,8 @@ static void read_code(struct python_codes *codes, uint64_t number)
 int main(int argc, char **argv)
 {
 	static unsigned char elf[SIZE_MAX_READ], bytes[SIZE_MAX_READ];
-	struct python_codes *codes = python_codes__new();
+	size_t left = SIZE_MAX;
+	struct python_codes *codes = python_codes__new(&left);
 	unsigned long fine = 0, rounds;
 	size_t size;
 	FILE *file;
@@ -114,6 +115,8 @@ int main(int argc, char **argv)
 		read_code(codes, i + 1);
 	}
 	python_codes__free(codes);
+	if (left != SIZE_MAX)
+		return 3;
 	printf("%lu fine, %lu not\n", fine, rounds - fine);
 	return 0;
 }
