@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How many kernels torch.profiler counts in tests/bench/torch-step.py with the same arguments."""
+"""How many kernels torch.profiler counts in tests/bench/torch-step.py with the same arguments.
+
+$KINETO_OUT, if set, is where torch.profiler's own file goes.
+"""
 import collections
 import json
 import os
 import runpy
+import shutil
 import sys
 import tempfile
 
@@ -21,6 +25,8 @@ with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiler:
 with tempfile.NamedTemporaryFile(suffix=".json") as file:
     profiler.export_chrome_trace(file.name)
     events = json.load(open(file.name))["traceEvents"]
+    if "KINETO_OUT" in os.environ:
+        shutil.copy(file.name, os.environ["KINETO_OUT"])
 kernels = [event for event in events if event.get("cat") == "kernel"]
 total = sum(event["dur"] for event in kernels)
 print(json.dumps(collections.Counter(e["name"] for e in kernels).most_common(5)), file=sys.stderr)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Part of tests/gpu/run: every kind of event against what the programs counted, and what the machine has.
+: "${work:?}" "${bundle:?}"
+declare -a on
+
+# all_keys NAME STDOUT JSON: every total that the program's last line has, too
+all_keys() {
+	local keys
+	mapfile -t keys < <(tail -n1 "$2" | tr ' ' '\n' | sed -n 's/=.*//p' |
+		while read -r key; do
+			jq -e ".totals | has(\"$key\")" "$3" >/dev/null 2>&1 && echo "$key"
+		done)
+	# Without a single key it compares one that is missing, and so fails.
+	compare "$1" "$2" "$3" "${keys[@]:-launches}"
+}
+
+# detail JSON FILTER: what else there is to say, on one line; never fails
+detail() {
+	jq -rc "$2" "$1" 2>&1 | head -c 300 | tr '\n' ' '
+}
+
+say() { # NAME TEXT: a line that is neither right nor wrong
+	printf '%-34s %-4s %s\n' "$1" - "$2" | tee -a "$OUT/table.txt"
+}
+
+describe_modes() {
+	say MIG "$(nvidia-smi --query-gpu=index,mig.mode.current --format=csv,noheader 2>&1 | tr '\n' ';')"
+	say "compute mode" "$(nvidia-smi --query-gpu=index,compute_mode --format=csv,noheader 2>&1 | tr '\n' ';')"
+	say MPS "$(pgrep -l nvidia-cuda-mps 2>/dev/null || echo "no daemon runs"); pipes: $(
+		ls -d "${CUDA_MPS_PIPE_DIRECTORY:-/tmp/nvidia-mps}" 2>/dev/null || echo none); control: $(
+		command -v nvidia-cuda-mps-control || echo "not installed")"
+	say UVM "$(ls /dev/nvidia-uvm 2>/dev/null || echo "no /dev/nvidia-uvm"), module $(
+		cat /sys/module/nvidia_uvm/version 2>/dev/null || echo unknown), HMM off: $(
+		cat /sys/module/nvidia_uvm/parameters/uvm_disable_hmm 2>/dev/null || echo unknown),$(
+		nvidia-smi -q 2>/dev/null | grep -i -m1 'addressing mode' | tr -s ' ')"
+}
+
+part_events() {
+	local name json cupti
+	describe_modes
+	for name in copies memory syncs unified nvtx streams; do
+		json=$OUT/events-$name.json
+		timeout 60 cuda-trace stat --errors --json -o "$json" -- \
+			"${on[@]}" "$bundle/workloads/$name" >"$work/$name.out" 2>>"$OUT/events-$name.err"
+		all_keys "stat $name" "$work/$name.out" "$json"
+		case $name in
+		copies) say "  copies" "$(detail "$json" '[.copies[] | "\(.direction) \(.count) \(.bytes)"] | join(", ")')" ;;
+		memory) say "  errors" "$(detail "$json" .errors)" ;;
+		syncs) say "  syncs" "$(detail "$json" '[.syncs[] | "\(.kind) \(.count) \(.total_ns) ns"] | join(", ")'
+			) program: waited_ns=$(truth_of "$work/$name.out" waited_ns)" ;;
+		esac
+		cupti=$(jq -r '.processes[0].cupti_path // empty' "$json")
+	done
+	json=$OUT/events-migrations.json
+	timeout 60 cuda-trace stat -e kernels,copies,sync,unified --json -o "$json" -- \
+		"${on[@]}" "$bundle/workloads/unified" >"$work/u.out" 2>>"$OUT/events-unified.err"
+	row "stat -e unified: migrations" "$(jq '.unified | .htod_bytes > 0 and .dtoh_bytes > 0' "$json" | sed s/true/1/)" \
+		"$(detail "$json" .unified) program: $(truth_of "$work/u.out" managed_bytes) bytes a journey"
+	json=$OUT/events-ranges.json
+	NVTX_INJECTION64_PATH=$cupti timeout 60 cuda-trace stat -e kernels,nvtx --json -o "$json" -- \
+		"${on[@]}" "$bundle/workloads/nvtx" >"$work/n.out" 2>>"$OUT/events-nvtx.err"
+	row "stat -e nvtx: ranges" "$([ "$(jq '[.ranges[].count] | add' "$json")" = "$(truth_of "$work/n.out" nvtx_ranges)" ] &&
+		echo 1 || echo 0)" "ranges=$(jq -c '[.ranges[] | {name, count}]' "$json" | head -c 200)/$(
+		truth_of "$work/n.out" nvtx_ranges)"
+}
