@@ -18,4 +18,14 @@ struct occupancy_launch {
 int occupancy__percent(const struct occupancy_launch *launch, int64_t capability,
 		       int64_t multiprocessors);
 
+struct occupancy_limit {
+	int64_t blocks; /* that fit into a multiprocessor at once */
+	double percent; /* of its warps */
+	const char *by; /* "registers", "shared memory", "block size"; NULL: all warps fit */
+};
+
+/* What of a launch's shape keeps more blocks out; 0, or -1 if nobody knows. */
+int occupancy__limit(const struct occupancy_launch *launch, int64_t capability,
+		     struct occupancy_limit *limit);
+
 #endif

@@ -9,3 +9,4 @@ include tests/guest/build.mk
 include tests/layout/build.mk
 include tests/sample/build.mk
 include tests/store/build.mk
+include tests/verdict/build.mk
