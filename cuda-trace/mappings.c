@@ -22,6 +22,7 @@
 #define RETRY_SHARE   20 /* reading again and again takes this part of the time at most */
 #define FREE_RETRIES  32 /* but for the first: a program that starts maps much in a short time */
 #define MOST_MAPPINGS 65536
+#define MOST_TEXTS    (4ul << 20) /* bytes of a process's paths */
 #define MOST_MODULES  4096
 #define MOST_FILES    512 /* kept open */
 
@@ -37,13 +38,18 @@ struct mapping {
 	uint32_t module; /* 0 = not asked for yet */
 };
 
-struct mappings {
-	uint32_t pid;
-	struct modules *modules;
+/* What one reading of the file has shown. */
+struct maps {
 	struct mapping *list;
 	size_t count, room;
 	char *texts;
 	size_t text_bytes, text_room;
+};
+
+struct mappings {
+	uint32_t pid;
+	struct modules *modules;
+	struct maps maps;
 	uint64_t read_at, took; /* ns */
 	uint32_t retries;	/* so far, for an address that was in none */
 };
@@ -178,27 +184,29 @@ static uint32_t add_module(struct modules *modules, const struct mapping *mappin
 	return ++modules->count;
 }
 
-static bool keep_text(struct mappings *mappings, const char *text, uint32_t *at)
+static bool keep_text(struct maps *maps, const char *text, uint32_t *at)
 {
 	size_t size = strlen(text) + 1;
 
-	if (mappings->text_bytes + size > mappings->text_room) {
-		size_t room = mappings->text_room * 2 + size + 4096;
-		char *texts = realloc(mappings->texts, room);
+	if (maps->text_bytes + size > maps->text_room) {
+		size_t room = maps->text_room * 2 + size + 4096;
+		char *texts;
 
+		room = room < MOST_TEXTS ? room : MOST_TEXTS;
+		texts = maps->text_bytes + size > room ? NULL : realloc(maps->texts, room);
 		if (!texts)
 			return false;
-		mappings->texts = texts;
-		mappings->text_room = room;
+		maps->texts = texts;
+		maps->text_room = room;
 	}
-	*at = mappings->text_bytes;
-	memcpy(mappings->texts + *at, text, size);
-	mappings->text_bytes += size;
+	*at = maps->text_bytes;
+	memcpy(maps->texts + *at, text, size);
+	maps->text_bytes += size;
 	return true;
 }
 
 /* "start-end perms offset major:minor inode   path"; only what can be executed. */
-static bool parse_line(struct mappings *mappings, char *line, struct mapping *mapping)
+static bool parse_line(struct maps *maps, char *line, struct mapping *mapping)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major, minor;
@@ -219,40 +227,56 @@ static bool parse_line(struct mappings *mappings, char *line, struct mapping *ma
 		.device = makedev(major, minor),
 		.inode = inode,
 	};
-	return keep_text(mappings, path, &mapping->path);
+	return keep_text(maps, path, &mapping->path);
+}
+
+static void free_maps(struct maps *maps)
+{
+	free(maps->list);
+	free(maps->texts);
+}
+
+/* False: the process had no memory any more when we came, or it ended while we read. */
+static bool read_file(FILE *file, struct maps *maps)
+{
+	struct mapping mapping;
+	char *line = NULL, byte;
+	size_t size = 0;
+
+	while (getline(&line, &size, file) > 0 && maps->count < MOST_MAPPINGS) {
+		if (maps->count == maps->room) {
+			size_t room = maps->room ? maps->room * 2 : 256;
+			struct mapping *list = reallocarray(maps->list, room, sizeof(*list));
+
+			if (!list)
+				break;
+			maps->list = list;
+			maps->room = room;
+		}
+		if (parse_line(maps, line, &mapping))
+			maps->list[maps->count++] = mapping;
+	}
+	free(line);
+	/* A file that ends because its process did looks like any other, but has become empty. */
+	return pread(fileno(file), &byte, 1, 0) == 1;
 }
 
 /* Of a process that is gone the old ones stay: it cannot have changed them since. */
 static void read_maps(struct mappings *mappings)
 {
-	struct mapping mapping;
-	char path[32], *line = NULL;
-	bool any = false;
-	size_t size = 0;
-	FILE *file;
-
 	uint64_t before = now_ns();
+	struct maps maps = {NULL};
+	char path[32];
+	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", mappings->pid);
 	file = fopen(path, "re");
-	while (file && getline(&line, &size, file) > 0 && mappings->count < MOST_MAPPINGS) {
-		/* A process that has just ended has an empty file. */
-		if (!any)
-			mappings->count = mappings->text_bytes = 0;
-		any = true;
-		if (mappings->count == mappings->room) {
-			size_t room = mappings->room ? mappings->room * 2 : 256;
-			struct mapping *list = reallocarray(mappings->list, room, sizeof(*list));
-
-			if (!list)
-				break;
-			mappings->list = list;
-			mappings->room = room;
-		}
-		if (parse_line(mappings, line, &mapping))
-			mappings->list[mappings->count++] = mapping;
+	if (file && (read_file(file, &maps) || !mappings->maps.count)) {
+		free_maps(&mappings->maps);
+		mappings->maps = maps;
+	} else {
+		free_maps(&maps);
 	}
-	free(line);
 	if (file)
 		fclose(file);
 	mappings->read_at = now_ns();
@@ -272,20 +296,19 @@ struct mappings *mappings__new(uint32_t pid, struct modules *modules)
 }
 
 /* They come sorted. */
-static struct mapping *mapping_of(const struct mappings *mappings, uint64_t address)
+static struct mapping *mapping_of(const struct maps *maps, uint64_t address)
 {
-	size_t low = 0, high = mappings->count;
+	size_t low = 0, high = maps->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (mappings->list[middle].end <= address)
+		if (maps->list[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < mappings->count && mappings->list[low].start <= address ? &mappings->list[low]
-									     : NULL;
+	return low < maps->count && maps->list[low].start <= address ? &maps->list[low] : NULL;
 }
 
 uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *in_module)
@@ -296,17 +319,17 @@ uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *i
 
 	if (age >= STALE_NS)
 		read_maps(mappings);
-	mapping = mapping_of(mappings, address);
+	mapping = mapping_of(&mappings->maps, address);
 	if (!mapping && age < STALE_NS &&
 	    (mappings->retries < FREE_RETRIES || age >= mappings->took * RETRY_SHARE)) {
 		mappings->retries++;
 		read_maps(mappings);
-		mapping = mapping_of(mappings, address);
+		mapping = mapping_of(&mappings->maps, address);
 	}
 	*in_module = address;
 	if (!mapping)
 		return 0;
-	path = mappings->texts + mapping->path;
+	path = mappings->maps.texts + mapping->path;
 	if (!mapping->module)
 		mapping->module = find_module(mappings->modules, mapping, path, mappings->pid);
 	if (!mapping->module)
@@ -322,7 +345,6 @@ void mappings__free(struct mappings *mappings)
 {
 	if (!mappings)
 		return;
-	free(mappings->list);
-	free(mappings->texts);
+	free_maps(&mappings->maps);
 	free(mappings);
 }

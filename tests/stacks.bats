@@ -253,3 +253,25 @@ SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 	flood -- names 60000
 	assert_output --regexp '^samples=[1-9][0-9]{4} lost=[1-9][0-9]{4} .* MiB=1?[0-9]{1,2}$'
 }
+
+# maps ARGS...: tests/stacks/maps.c, a process with thousands of mappings
+maps() {
+	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o maps "$TOP/tests/stacks/maps.c" \
+		"$TOP"/cuda-trace/{mappings,symbols}.c -lelf 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
+	run -0 ./maps "$@"
+}
+
+@test "record -g (process ends while its mappings are read) keeps those that it knew" {
+	maps dying 60
+	assert_output "unknown=0"
+}
+
+@test "record -g (12 MiB of paths that are mapped) keeps 4 MiB of them" {
+	local long deep=.
+	long=$(printf 'a%.0s' {1..200})
+	for _ in {1..18}; do deep+=/$long; done
+	mkdir -p "$deep"
+	cp "$(type -P true)" "$deep/file"
+	maps texts "$deep/file"
+	assert_output --regexp '^first=1 KiB=4[0-9]{3}$'
+}
