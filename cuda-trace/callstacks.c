@@ -22,7 +22,9 @@
 #define FUNCTION_BYTES	(32ul << 20)
 #define CODE_BYTES	(64ul << 20) /* of Python's code objects, of all processes */
 #define MOST_PENDING	64
-#define MOST_JIT_FRAMES 4096 /* each is looked for in the whole file */
+#define MOST_JITS	128 /* each is an open file */
+#define MOST_JIT_FRAMES 4096
+#define JIT_BYTES	(256ul << 20) /* that are read of all their files */
 
 struct frame_key {
 	uint32_t module, function;
@@ -110,9 +112,15 @@ static void put(struct callstacks *all, enum spool_kind kind, const void *data, 
 /* Memory without a file may hold compiled code: its names must be found while the process lives. */
 static void remember_jit(struct callstacks *all, uint32_t pid)
 {
-	struct perf_map *map = perf_map__open(pid);
-	struct jit *jits = map ? reallocarray(all->jits, all->jit_count + 1, sizeof(*jits)) : NULL;
+	struct perf_map *map;
+	struct jit *jits;
 
+	/* Processes come one after the other, and a program may have memory by many names. */
+	for (uint32_t i = all->jit_count; i; i--)
+		if (all->jits[i - 1].pid == pid)
+			return;
+	map = all->jit_count < MOST_JITS ? perf_map__open(pid) : NULL;
+	jits = map ? reallocarray(all->jits, all->jit_count + 1, sizeof(*jits)) : NULL;
 	if (!jits) {
 		perf_map__free(map);
 		return;
@@ -380,22 +388,26 @@ static void name_frames_of(struct callstacks *all, uint32_t number)
 	symbols__free(symbols);
 }
 
-static void name_jit_frames(struct callstacks *all, const struct jit *jit)
+static void put_jit_symbol(void *context, uint32_t number, const char *name)
 {
-	uint32_t left = MOST_JIT_FRAMES;
+	put_symbol(context, number, name);
+}
 
-	for (uint32_t i = 1; left && i <= interned__count(all->frames); i++) {
+static void name_jit_frames(struct callstacks *all, const struct jit *jit, size_t *bytes_left)
+{
+	struct perf_map_wish *wishes = malloc(MOST_JIT_FRAMES * sizeof(*wishes));
+	size_t count = 0;
+
+	for (uint32_t i = 1; wishes && i <= interned__count(all->frames); i++) {
 		const struct frame_key *key = interned__at(all->frames, i, NULL);
-		char *name;
 
-		if (!key->module || modules__at(all->modules, key->module)->pid != jit->pid)
-			continue;
-		left--;
-		name = perf_map__at(jit->map, key->address);
-		if (name)
-			put_symbol(all, i, name);
-		free(name);
+		if (count < MOST_JIT_FRAMES && key->module &&
+		    modules__at(all->modules, key->module)->pid == jit->pid)
+			wishes[count++] = (struct perf_map_wish){key->address, i};
 	}
+	if (count)
+		perf_map__names(jit->map, wishes, count, bytes_left, put_jit_symbol, all);
+	free(wishes);
 }
 
 /* Of Python's code objects that did not come, or found no room, the name is empty. */
@@ -412,6 +424,8 @@ static bool has_name(const struct callstacks *all, const struct frame_key *key)
 
 void callstacks__finish(struct callstacks *all)
 {
+	size_t jit_bytes_left = JIT_BYTES;
+
 	all->counts.nameless = 0;
 	for (uint32_t i = 1; i <= interned__count(all->frames); i++) {
 		const struct frame_key *key = interned__at(all->frames, i, NULL);
@@ -421,7 +435,7 @@ void callstacks__finish(struct callstacks *all)
 	for (uint32_t i = 1; i <= modules__count(all->modules); i++)
 		name_frames_of(all, i);
 	for (uint32_t i = 0; i < all->jit_count; i++)
-		name_jit_frames(all, &all->jits[i]);
+		name_jit_frames(all, &all->jits[i], &jit_bytes_left);
 }
 
 void callstacks__count(const struct callstacks *all, struct callstacks_counts *counts)

@@ -275,3 +275,10 @@ maps() {
 	maps texts "$deep/file"
 	assert_output --regexp '^first=1 KiB=4[0-9]{3}$'
 }
+
+@test "record -g (/tmp/perf-PID.map that does not end) reads a part of it, once" {
+	flood "${SANITIZED[@]}" -- map 100000
+	assert_line --regexp '^samples=32 lost=0 .* nameless=0 MiB=[1-5]?[0-9]$'
+	# The last line that fits counts; what is no line, or too long for one, does not.
+	assert_line "all=3054 few=1000 old=10"
+}

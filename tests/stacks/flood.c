@@ -3,8 +3,10 @@
  * Plays a traced program that means harm to `record -g`: `flood WHAT COUNT` makes COUNT stacks,
  * with "frames" of frames that no other has, with "stacks" of few frames in ever other order, with
  * "codes" of Python functions as long as they can be, in 4 processes, with "names" of such without
- * a table of lines. The last line says what became of them and what memory that took; exit status 1
- * if the sums are wrong. Built by tests/stacks.bats, with sanitizers too.
+ * a table of lines. With "map" the frames of 32 stacks get names from a /tmp/perf-PID.map of COUNT
+ * lines that fit them all, some that fit few, and 8 GiB that do not end. The last line says what
+ * became of them and what memory that took; exit status 1 if the sums are wrong. Built by
+ * tests/stacks.bats, with sanitizers too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 
 #define REGION (1ul << 36)
 
-static unsigned long entries[SPOOL_PERIOD + 1], samples;
+static unsigned long entries[SPOOL_PERIOD + 1], samples, named[3];
 
 static void put(void *context, enum spool_kind kind, const void *data, size_t size,
 		const void *more, size_t more_size)
@@ -26,6 +28,8 @@ static void put(void *context, enum spool_kind kind, const void *data, size_t si
 	const uint32_t *numbers = more;
 
 	entries[kind]++;
+	for (int i = 0; kind == SPOOL_SYMBOL && i < 3; i++)
+		named[i] += more_size == 3 && !memcmp(more, &"allfewold"[3 * i], 3);
 	if (kind == SPOOL_FRAME && frame->number != entries[kind])
 		exit(3);
 	for (int i = 0; kind == SPOOL_STACK && i < stack->frames + stack->python_frames; i++)
@@ -109,6 +113,35 @@ static void feed_codes(struct callstacks *all, uint32_t table_bytes, unsigned lo
 		callstacks_process__free(processes[i]);
 }
 
+static char map_path[64];
+
+static void remove_map(void)
+{
+	unlink(map_path);
+}
+
+static void make_map(uint64_t code, unsigned long lines)
+{
+	FILE *map;
+
+	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", getpid());
+	map = fopen(map_path, "wex");
+	if (!map)
+		exit(2);
+	atexit(remove_map);
+	fprintf(map, "%lx 50 old\n%lx 1000 new\nno line\n-1 -1\n", code, code);
+	while (lines--)
+		fprintf(map, "0 ffffffffffffffff all\n");
+	/* Of callers what is looked for is the byte before. */
+	fprintf(map, "%lx %x few\n%lx 1000 ", code + 8 * 2000 - 4, 8 * 1000, code);
+	for (int i = 0; i < 70000; i++)
+		putc('a', map);
+	fprintf(map, "\n%lx 4c old\n%lx 1000 unfinished", code, code);
+	if (fflush(map) || ftruncate(fileno(map), 8l << 30))
+		exit(2);
+	fclose(map);
+}
+
 int main(int argc, char **argv)
 {
 	const struct callstacks_sink sink = {NULL, put, put_sample};
@@ -125,6 +158,10 @@ int main(int argc, char **argv)
 	/* Code without a file: found at once, so that it floods fast. */
 	region = mmap(NULL, REGION, PROT_READ | PROT_EXEC,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!strcmp(argv[1], "map")) {
+		make_map((uint64_t)region, fed);
+		fed = 32;
+	}
 	process = callstacks_process__new(all, getpid(), NULL);
 	if (region == MAP_FAILED || !process)
 		return 2;
@@ -133,7 +170,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "names"))
 		feed_codes(all, 0, fed);
 	else
-		feed(process, (uint64_t)region, !strcmp(argv[1], "frames"), fed);
+		feed(process, (uint64_t)region, strcmp(argv[1], "stacks") != 0, fed);
 	callstacks_process__free(process);
 	callstacks__finish(all);
 	callstacks__count(all, &counts);
@@ -142,6 +179,8 @@ int main(int argc, char **argv)
 	printf("samples=%lu lost=%lu stacks=%u frames=%u nameless=%u MiB=%ld\n",
 	       (unsigned long)counts.samples, (unsigned long)counts.lost, counts.stacks,
 	       counts.frames, counts.nameless, usage.ru_maxrss >> 10);
+	if (*map_path)
+		printf("all=%lu few=%lu old=%lu\n", named[0], named[1], named[2]);
 	return counts.samples != samples || counts.samples + counts.lost != fed ||
 	       counts.stacks != entries[SPOOL_STACK] || counts.frames != entries[SPOOL_FRAME];
 }
