@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/export.h"
+#include "cuda-trace/export_occupancy.h"
 #include "cuda-trace/export_timeline.h"
 #include "cuda-trace/text.h"
 
@@ -220,6 +221,8 @@ static int put_labels(struct timeline *timeline)
 static void put_device(struct timeline *timeline, sqlite3_stmt *row)
 {
 	const char *name = (const char *)sqlite3_column_text(row, 1);
+	int64_t major = sqlite3_column_int64(row, 3), minor = sqlite3_column_int64(row, 4);
+	struct occupancy_device limits;
 	FILE *out = timeline->out;
 
 	fprintf(out, "%s\n{\"id\": %lld, ", timeline->separate ? "," : "",
@@ -228,9 +231,21 @@ static void put_device(struct timeline *timeline, sqlite3_stmt *row)
 	timeline__put_string(timeline, "name", name ? name : "");
 	fprintf(out,
 		", \"totalGlobalMem\": %lld, \"computeMajor\": %lld, \"computeMinor\": %lld, "
-		"\"numSms\": %lld}",
-		(long long)sqlite3_column_int64(row, 2), (long long)sqlite3_column_int64(row, 3),
-		(long long)sqlite3_column_int64(row, 4), (long long)sqlite3_column_int64(row, 5));
+		"\"numSms\": %lld",
+		(long long)sqlite3_column_int64(row, 2), (long long)major, (long long)minor,
+		(long long)sqlite3_column_int64(row, 5));
+	/* The rest follows from the compute capability. */
+	if (major >= 0 && major < 100 && minor >= 0 && minor < 10 &&
+	    occupancy__device(major * 10 + minor, &limits))
+		fprintf(out,
+			", \"maxThreadsPerBlock\": %d, \"maxThreadsPerMultiprocessor\": %" PRId64
+			", \"regsPerBlock\": %d, \"warpSize\": %d, \"sharedMemPerBlock\": %" PRId64
+			", \"regsPerMultiprocessor\": %d, \"sharedMemPerBlockOptin\": %" PRId64
+			", \"sharedMemPerMultiprocessor\": %" PRId64,
+			OCCUPANCY_THREADS, limits.threads, OCCUPANCY_REGISTERS, OCCUPANCY_WARP,
+			limits.block_shared, OCCUPANCY_REGISTERS, limits.block_shared_optin,
+			limits.shared);
+	fputs("}", out);
 }
 
 static int put_head(struct timeline *timeline)

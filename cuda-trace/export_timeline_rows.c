@@ -75,13 +75,26 @@ static void put_share(struct timeline *timeline, const int64_t *v)
 		.shared = v[SHARED],
 	};
 	double blocks = v[SMS] > 0 ? (double)launch.blocks / v[SMS] : 0;
-	int percent = occupancy__percent(&launch, v[CAPABILITY], v[SMS]);
+	char factors[OCCUPANCY_FACTORS];
+	struct occupancy occupancy;
 
 	if (v[SMS] > 0)
 		fprintf(timeline->out, ", \"blocks per SM\": %.6g, \"warps per SM\": %.6g", blocks,
 			blocks * launch.threads / 32);
-	if (percent >= 0)
-		fprintf(timeline->out, ", \"est. achieved occupancy %%\": %d", percent);
+	if (!occupancy__of(&launch, v[CAPABILITY], v[SMS], &occupancy))
+		return;
+	occupancy__factors(&occupancy, factors);
+	/* Without blockLimitBarriers: no record says how many barriers a kernel uses. */
+	fprintf(timeline->out,
+		", \"est. achieved occupancy %%\": %d, \"occupancy\": "
+		"{\"activeBlocksPerMultiprocessor\": %" PRId64 ", \"limitingFactors\": \"%s\", "
+		"\"blockLimitRegs\": %" PRId64 ", \"blockLimitSharedMem\": %" PRId64
+		", \"blockLimitWarps\": %" PRId64 ", \"blockLimitBlocks\": %" PRId64
+		", \"allocatedRegistersPerBlock\": %" PRId64
+		", \"allocatedSharedMemPerBlock\": %" PRId64 "}",
+		occupancy.percent, occupancy.blocks, factors, occupancy.by_registers,
+		occupancy.by_shared, occupancy.by_warps, occupancy.by_blocks, occupancy.registers,
+		occupancy.shared);
 }
 
 static void put_kernel(struct timeline *timeline, sqlite3_stmt *row)
@@ -125,6 +138,28 @@ static const char *memory_name(int64_t kind)
 	return names[kind >= 0 && kind < 7 ? kind : 7];
 }
 
+/* Between two GPUs Kineto names all who take part, and no "device" or "context". */
+static void put_peer_args(struct timeline *timeline, const struct gpu_row *gpu, sqlite3_stmt *row)
+{
+	fprintf(timeline->out,
+		", \"args\": {\"fromDevice\": %" PRId64 ", \"inDevice\": %" PRId64
+		", \"toDevice\": %" PRId64 ", \"fromContext\": %" PRId64 ", \"inContext\": %" PRId64
+		", \"toContext\": %" PRId64 ", \"stream\": %" PRId64 ", \"correlation\": %" PRId64,
+		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 4), gpu->device,
+		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 5),
+		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 6), gpu->context,
+		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 7), gpu->stream, gpu->correlation);
+}
+
+/* Of copies and memsets the node is known, but not the graph. */
+static void put_node(struct timeline *timeline, sqlite3_stmt *row, int column)
+{
+	int64_t node = sqlite3_column_int64(row, column);
+
+	if (node)
+		fprintf(timeline->out, ", \"graph node id\": %" PRId64, node);
+}
+
 static void put_memcpy(struct timeline *timeline, sqlite3_stmt *row)
 {
 	static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",
@@ -141,12 +176,12 @@ static void put_memcpy(struct timeline *timeline, sqlite3_stmt *row)
 		 memory_name(sqlite3_column_int64(row, FIRST_OWN + 2)),
 		 memory_name(sqlite3_column_int64(row, FIRST_OWN + 3)));
 	timeline__put_span(timeline, "gpu_memcpy", name, gpu.pid, gpu.stream, gpu.start, gpu.end);
-	put_gpu_args(timeline, &gpu);
 	if (kind == 10)
-		fprintf(timeline->out, ", \"fromDevice\": %" PRId64 ", \"toDevice\": %" PRId64,
-			(int64_t)sqlite3_column_int64(row, FIRST_OWN + 4),
-			(int64_t)sqlite3_column_int64(row, FIRST_OWN + 5));
+		put_peer_args(timeline, &gpu, row);
+	else
+		put_gpu_args(timeline, &gpu);
 	put_bandwidth(timeline, &gpu, sqlite3_column_int64(row, FIRST_OWN));
+	put_node(timeline, row, FIRST_OWN + 8);
 	end_gpu_row(timeline, &gpu);
 }
 
@@ -164,6 +199,7 @@ static void put_memset(struct timeline *timeline, sqlite3_stmt *row)
 	timeline__put_span(timeline, "gpu_memset", name, gpu.pid, gpu.stream, gpu.start, gpu.end);
 	put_gpu_args(timeline, &gpu);
 	put_bandwidth(timeline, &gpu, sqlite3_column_int64(row, FIRST_OWN));
+	put_node(timeline, row, FIRST_OWN + 2);
 	end_gpu_row(timeline, &gpu);
 }
 
@@ -200,9 +236,12 @@ static void put_sync(struct timeline *timeline, sqlite3_stmt *row)
 			   gpu.start, gpu.end);
 	fprintf(timeline->out,
 		", \"args\": {\"cuda_sync_kind\": \"%s\", \"stream\": %" PRId64
-		", \"correlation\": %" PRId64 ", \"device\": %" PRId64 ", \"context\": %" PRId64
-		"}}",
+		", \"correlation\": %" PRId64 ", \"device\": %" PRId64 ", \"context\": %" PRId64,
 		name, gpu.stream, gpu.correlation, gpu.device, gpu.context);
+	if (kind == 1 || kind == 2)
+		fprintf(timeline->out, ", \"wait_on_cuda_event_id\": %lld",
+			(long long)sqlite3_column_int64(row, FIRST_OWN + 1));
+	fputs("}}", timeline->out);
 }
 
 /* Without "_v7000" and the like; "_v2" belongs to the name. */
@@ -354,17 +393,18 @@ int timeline__put_all_rows(struct timeline *timeline)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_MEMCPY",
 					 GPU_COLUMNS
 					 ", bytes, copyKind, srcKind, dstKind, srcDeviceId, "
-					 "dstDeviceId",
+					 "dstDeviceId, srcContextId, dstContextId, graphNodeId",
 					 "", put_memcpy);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_MEMSET",
-					 GPU_COLUMNS ", bytes, memKind", "", put_memset);
+					 GPU_COLUMNS ", bytes, memKind, graphNodeId", "",
+					 put_memset);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 					 GPU_COLUMNS ", graphExecId", "", put_graph);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-					 GPU_COLUMNS ", syncType", "", put_sync);
+					 GPU_COLUMNS ", syncType, eventId", "", put_sync);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_OVERHEAD",
 					 "start, end, globalTid, overheadType", "", put_overhead);

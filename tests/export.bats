@@ -82,6 +82,52 @@ is() {
 	END
 }
 
+@test "report --timeline (shapes of launches) tells what limits them, and the GPU's own limits" {
+	requires sqlite3
+	feed r.db -n 20 -k 1
+	ct report --timeline t.json r.db
+	is '.deviceProperties[0] | [.maxThreadsPerBlock, .maxThreadsPerMultiprocessor, .regsPerBlock, .warpSize,
+		.sharedMemPerBlock, .regsPerMultiprocessor, .sharedMemPerBlockOptin, .sharedMemPerMultiprocessor]
+		| join(" ")' '1024 2048 65536 32 49152 65536 232448 233472'
+	# 9.0; threads, registers, shared memory: blocks, what limits, by registers, shared memory, warps, blocks;
+	# registers and bytes given to a block. By hand.
+	while read -r threads registers shared expected; do
+		sqlite3 r.db "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = $threads, registersPerThread = $registers,
+			dynamicSharedMemory = $shared, staticSharedMemory = 0"
+		ct report --timeline t.json r.db
+		is '[.traceEvents[] | select(.cat == "kernel") | .args.occupancy | [.activeBlocksPerMultiprocessor,
+			.limitingFactors, .blockLimitRegs, .blockLimitSharedMem, .blockLimitWarps, .blockLimitBlocks,
+			.allocatedRegistersPerBlock, .allocatedSharedMemPerBlock] | join(" ")] | unique[]' "$expected"
+	done <<-'END'
+		128 32 0 16 WARPS|REGS 16 228 16 32 4096 1024
+		1024 32 204800 1 SMEM 2 1 2 32 32768 205824
+		32 0 0 32 BLOCKS 2147483647 228 64 32 0 1024
+		1024 255 0 0 REGS 0 228 2 32 262144 1024
+	END
+	sqlite3 r.db 'UPDATE TARGET_INFO_GPU SET computeMajor = 9223372036854775807'
+	ct report --timeline t.json r.db
+	is '.deviceProperties[0] | has("warpSize")' false
+	is '[.traceEvents[] | select(.cat == "kernel") | .args | has("occupancy")] | any' false
+}
+
+@test "report --timeline (copies between GPUs, nodes of graphs, waits for events) names them as Kineto does" {
+	requires sqlite3
+	feed r.db -n 1000
+	sqlite3 r.db 'UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 10, srcDeviceId = 1, dstDeviceId = 2,
+		srcContextId = 3, dstContextId = 4, graphNodeId = 5;
+		UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET graphNodeId = 6;
+		UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET syncType = 1, eventId = 7'
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "gpu_memcpy") | .args | [has("device"), has("context"), .fromDevice,
+		.toDevice, .fromContext, .toContext, .inDevice != null, .inContext != null, .["graph node id"]]
+		| join(" ")] | unique[]' 'false false 1 2 3 4 true true 5'
+	is '[.traceEvents[] | select(.cat == "gpu_memset") | .args["graph node id"]] | unique[]' 6
+	is '[.traceEvents[] | select(.cat == "cuda_sync") | .args.wait_on_cuda_event_id] | unique[]' 7
+	sqlite3 r.db 'UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET syncType = 3'
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "cuda_sync") | .args | has("wait_on_cuda_event_id")] | any' false
+}
+
 @test "report --timeline (three processes) keeps their devices and arrows apart" {
 	feed r.db -n 900 -p 3
 	ct report --timeline t.json r.db

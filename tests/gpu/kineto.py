@@ -10,7 +10,7 @@ import re
 import sys
 
 # What only a framework knows, or a CUPTI newer than the fields that we read.
-NOT_OURS = {"External id", "Ev Idx", "External Id", "channel", "channel_type", "priority", "occupancy"}
+NOT_OURS = {"External id", "Ev Idx", "External Id", "channel", "channel_type", "priority"}
 GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
