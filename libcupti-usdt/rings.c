@@ -24,15 +24,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
-#include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/stack_probes.h"
+#include "libcupti-usdt/stamps.h"
 
 #define RINGS		   RINGS_MAX
 #define SLOTS		   512U		   /* power of 2 */
