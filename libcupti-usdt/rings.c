@@ -33,6 +33,7 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stack_probes.h"
 #include "libcupti-usdt/stamps.h"
+#include "libcupti-usdt/status.h"
 
 #define RINGS		   RINGS_MAX
 #define SLOTS		   512U		   /* power of 2 */
@@ -117,12 +118,18 @@ static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, 
 	}
 }
 
+/* trim() came while it was written: what is left may be nothing but the size, which is last. */
+static bool is_void(const struct cuda_record *record)
+{
+	return !record->kind || !record->size;
+}
+
 static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i != to; i++) {
 		struct cuda_record *record = (void *)ring->slots[i & (SLOTS - 1)].record;
 
-		if (ring->groups[i & (SLOTS - 1)] == group && record->size)
+		if (ring->groups[i & (SLOTS - 1)] == group && !is_void(record))
 			batch__add(&ring->staging, group, record);
 	}
 	batch__send(&ring->staging, group);
@@ -133,14 +140,15 @@ static void empty(struct ring *ring)
 {
 	uint32_t from = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	uint32_t to = atomic_load_explicit(&ring->head, memory_order_acquire);
-	uint32_t groups = 0;
+	uint32_t groups = 0, voids = 0;
 	bool whole = true;
 
 	for (uint32_t i = from; i != to; i++) {
 		struct cuda_record *record = (void *)ring->slots[i & (SLOTS - 1)].record;
 
-		whole &= record->size == RING_RECORD_MAX;
+		whole &= record->size == RING_RECORD_MAX && !is_void(record);
 		groups |= 1U << ring->groups[i & (SLOTS - 1)];
+		voids += is_void(record) && batch__heard(ring->groups[i & (SLOTS - 1)]);
 		settle(record);
 	}
 	if (whole && groups && !(groups & (groups - 1)))
@@ -148,6 +156,8 @@ static void empty(struct ring *ring)
 	else
 		for (; groups; groups &= groups - 1)
 			send_gathered(ring, __builtin_ctz(groups), from, to);
+	if (voids)
+		status__lost(CUDA_LOST_INVALID, voids);
 	atomic_store_explicit(&ring->tail, to, memory_order_release);
 }
 
@@ -309,7 +319,7 @@ void ring__append(struct ring *ring, unsigned int group, const struct cuda_recor
 }
 
 /* Whole pages of what a ring's owner wrote. The owner may write just now, if a callback was
- * preempted for longer than nobody has listened: its record then is empty, and empty() leaves it
+ * preempted for longer than nobody has listened: its record then is void, and empty() leaves it
  * out. */
 static void trim(struct ring *ring)
 {

@@ -22,4 +22,4 @@ $(GUEST_UNIT): $(B)/obj/tests/guest/unit.o \
 		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,batches buffers clock memory names rings sampling settings sites stamps status)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $^ -lpthread
+	$(Q)$(LINK) -o $@ $^ -lpthread -Wl,--wrap=status__lost

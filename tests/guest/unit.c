@@ -148,6 +148,38 @@ static void test_trimmed_rings(uint64_t sent)
 		fail("a trimmed ring loses records", sent_records(), sent);
 }
 
+static uint64_t lost;
+
+void __real_status__lost(enum cuda_lost_reason reason, uint64_t count);
+void __wrap_status__lost(enum cuda_lost_reason reason, uint64_t count);
+
+void __wrap_status__lost(enum cuda_lost_reason reason, uint64_t count)
+{
+	lost += count;
+	__real_status__lost(reason, count);
+}
+
+extern volatile unsigned short cuda_api_launch_batch_semaphore;
+
+/* What trimming leaves of a record that was written just then: all zeros but its size. */
+static void test_void_records(bool heard)
+{
+	struct cuda_api record = {.head = {.size = sizeof(record)}};
+	uint64_t sent = sent_records();
+
+	lost = 0;
+	cuda_api_launch_batch_semaphore = heard;
+	ring__append(rings__mine(), CUDA_GROUP_API_LAUNCH, &record.head);
+	record.head.kind = CUDA_RECORD_API;
+	ring__append(rings__mine(), CUDA_GROUP_API_LAUNCH, &record.head);
+	rings__flush();
+	if (sent_records() != sent + 1)
+		fail("a void record is sent", sent_records(), sent);
+	if (lost != heard)
+		fail("a void record is miscounted", lost, heard);
+	cuda_api_launch_batch_semaphore = 0;
+}
+
 /* Twice: the second round gets rings that the first gave back. */
 static void test_rings(void)
 {
@@ -173,6 +205,8 @@ static void test_rings(void)
 	if (rings__launches() != launches)
 		fail("launches were miscounted", rings__launches(), launches);
 	test_trimmed_rings(sum);
+	test_void_records(true);
+	test_void_records(false);
 }
 
 static uint64_t there; /* what CUPTI's clock is ahead of CLOCK_REALTIME */
