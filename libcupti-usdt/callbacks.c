@@ -19,6 +19,7 @@
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/driver.h"
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/rings.h"
@@ -27,75 +28,74 @@
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
 
-/* Groups that need the time of entry. */
-static _Atomic(uint32_t) groups_on;
-static _Atomic(uint64_t) since;
+/* Groups that need the time of entry, since when, and what it is mixed with. */
+static HOT_DATA _Atomic(uint32_t) groups_on;
+static HOT_DATA _Atomic(uint64_t) since;
+static HOT_DATA uint64_t mix;
 
 void callbacks__set_groups(uint32_t groups)
 {
 	uint32_t before = atomic_load_explicit(&groups_on, memory_order_relaxed);
 
-	if (groups && !before)
+	if (groups && !before) {
+		mix = status__instance();
 		atomic_store_explicit(&since, stamps__now(), memory_order_relaxed);
+	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
 }
 
-static void api_exit(uint32_t groups, int domain, uint32_t cbid,
-		     const struct cupti_callback_data *data)
-{
-	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
-	uint64_t start = *data->correlation_data ^ status__instance(), end = stamps__now();
-	uint64_t earliest = atomic_load_explicit(&since, memory_order_relaxed);
-	struct ring *ring;
-
-	if (start < earliest || start > end)
-		return;
-	ring = rings__mine();
-	if (launches__is_launch(domain, cbid)) {
-		if (domain == CUPTI_DOMAIN_DRIVER)
-			ring__count_launch(ring);
-		if (groups & launch_group)
-			launches__record(ring, domain, cbid, data, start, end);
-	}
-	if (groups & ~(BIT(LAUNCH) | BIT(RUNTIME)))
-		api_calls__record(ring, groups, domain, cbid, data, start, end);
-}
-
-static void api_callback(int domain, uint32_t cbid, const struct cupti_callback_data *data)
-{
-	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
-
-	if (!data->correlation_data)
-		return;
-	if (!groups) {
-		/* Only kernels are wanted: they need this callback for their correlation ids. */
-		if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
-			ring__count_launch(rings__mine());
-		return;
-	}
-	if (data->site == CUPTI_SITE_EXIT) {
-		api_exit(groups, domain, cbid, data);
-		return;
-	}
-	/* Driver calls inside a runtime call have its correlation, and say that they are inside. */
-	if (domain == CUPTI_DOMAIN_RUNTIME && groups & 1U << api_calls__group(domain, cbid))
-		ring__set_runtime_call(rings__mine(), data->correlation);
-	*data->correlation_data = stamps__now() ^ status__instance();
-}
-
-void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *data)
+static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,
+				  const struct cupti_callback_data *data, uint64_t start,
+				  uint64_t end)
 {
 	int saved = errno;
 
-	if (!control__listening())
+	api_calls__record(ring, groups, domain, cbid, data, start, end);
+	errno = saved;
+}
+
+static HOT_PATH __attribute__((noinline)) void api_exit(uint32_t groups, int domain, uint32_t cbid,
+							const struct cupti_callback_data *data)
+{
+	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
+	uint64_t start = *data->correlation_data ^ mix, end = stamps__now();
+	enum launch_shape shape = launches__shape(domain, cbid);
+	struct ring *ring;
+
+	if (start < atomic_load_explicit(&since, memory_order_relaxed) || start > end)
 		return;
-	if (atomic_load_explicit(&driver_asked, memory_order_relaxed) && driver__asks_itself())
-		return;
+	ring = rings__mine();
+	if (shape != LAUNCH_NONE) {
+		if (domain == CUPTI_DOMAIN_DRIVER)
+			ring__count_launch(ring);
+		if (groups & launch_group)
+			launches__record(ring, shape, domain, cbid, data, start, end);
+	}
+	if (groups & ~(BIT(LAUNCH) | BIT(RUNTIME)))
+		other_calls(ring, groups, domain, cbid, data, start, end);
+}
+
+/* Driver calls inside a runtime call have its correlation, and say that they are inside. */
+static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
+				    const struct cupti_callback_data *data)
+{
+	if (groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
+		ring__set_runtime_call(rings__mine(), data->correlation);
+	*data->correlation_data = stamps__now() ^ mix;
+}
+
+/* Only kernels are wanted: they need this callback for their correlation ids. */
+static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *data)
+{
+	if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
+		ring__count_launch(rings__mine());
+}
+
+static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
+{
+	int saved = errno;
+
 	switch (domain) {
-	case CUPTI_DOMAIN_DRIVER:
-	case CUPTI_DOMAIN_RUNTIME:
-		api_callback(domain, cbid, data);
-		break;
 	case CUPTI_DOMAIN_NVTX:
 		if (atomic_load_explicit(&groups_on, memory_order_relaxed) & BIT(NVTX))
 			nvtx__callback(cbid, data);
@@ -109,4 +109,28 @@ void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *
 		break;
 	}
 	errno = saved;
+}
+
+/* errno is kept by those below that come near a system call: looking it up is a call itself. */
+HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)
+{
+	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
+	const struct cupti_callback_data *data = about;
+
+	if (!control__listening())
+		return;
+	if (atomic_load_explicit(&driver_asked, memory_order_relaxed) && driver__asks_itself())
+		return;
+	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
+		rare_callback(domain, cbid, about);
+	else if (!data->correlation_data)
+		return;
+	else if (!groups)
+		count_alone(domain, data);
+	else if (data->site == CUPTI_SITE_EXIT)
+		api_exit(groups, domain, cbid, data);
+	else if (domain == CUPTI_DOMAIN_RUNTIME)
+		runtime_enter(groups, cbid, data);
+	else
+		*data->correlation_data = stamps__now() ^ mix;
 }

@@ -25,6 +25,7 @@
 #include "libcupti-usdt/devices.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/flusher.h"
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/nvtx.h"
@@ -47,7 +48,7 @@
 #define QUEUE_DEPTH   1024	    /* launches that may wait in the GPU's queue without a record */
 #define SUBSCRIBER_AS "cuda-trace"
 
-atomic_bool control_deaf;
+HOT_DATA atomic_bool control_deaf;
 
 static void *subscriber;
 static uint32_t groups_on; /* what was asked of CUPTI */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/probes.h"
 
 #define DEVICES 32
@@ -37,7 +38,7 @@ static struct {
 static int device_count;
 static atomic_bool learned;
 
-atomic_bool driver_asked;
+HOT_DATA atomic_bool driver_asked;
 static pthread_t asking;
 
 bool driver__asks_itself(void)

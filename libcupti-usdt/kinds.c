@@ -13,6 +13,7 @@
 
 #include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/status.h"
@@ -47,7 +48,7 @@ static const struct kind_of_group kinds[] = {
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static uint64_t kinds_on; /* by activity kind */
-static atomic_bool stamps_kernels;
+HOT_DATA atomic_bool kinds_stamp_kernels;
 static int thread_id_type = -1; /* the program's, while it is ours; -1 = not changed */
 
 /* Overhead records name threads; CUPTI's default are the low bits of pthread_self(). */
@@ -133,14 +134,9 @@ uint32_t kinds__switch(uint32_t groups)
 					cupti_api__result_text(result));
 		}
 	}
-	atomic_store_explicit(&stamps_kernels, kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1,
+	atomic_store_explicit(&kinds_stamp_kernels, kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1,
 			      memory_order_relaxed);
 	return missing;
-}
-
-bool kinds__stamps_kernels(void)
-{
-	return atomic_load_explicit(&stamps_kernels, memory_order_relaxed);
 }
 
 int kinds__any(void)

@@ -3,6 +3,7 @@
 #ifndef LIBCUPTI_USDT_KINDS_H
 #define LIBCUPTI_USDT_KINDS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,7 +15,11 @@ uint32_t kinds__switch(uint32_t groups);
 /* Is any kind on? */
 int kinds__any(void);
 /* Kernels get their GPU times; on any thread. */
-bool kinds__stamps_kernels(void);
+extern atomic_bool kinds_stamp_kernels;
+static inline bool kinds__stamps_kernels(void)
+{
+	return atomic_load_explicit(&kinds_stamp_kernels, memory_order_relaxed);
+}
 
 /* The same for the callbacks of a subscriber. */
 void cbids__switch(void *subscriber, uint32_t groups);

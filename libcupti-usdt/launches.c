@@ -9,13 +9,12 @@
 #include <string.h>
 
 #include "libcupti-usdt/cupti_calls.h"
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stacks.h"
 #include "libcupti-usdt/stamps.h"
-
-enum shape { SHAPE_NONE, SHAPE_PLAIN, SHAPE_EX, SHAPE_RUNTIME, SHAPE_GRAPH, SHAPE_BARE };
 
 #define LAUNCH_CBID(name, number, shape) number,
 static const uint16_t driver_cbids[] = {DRIVER_LAUNCHES(LAUNCH_CBID) 0};
@@ -27,34 +26,17 @@ const uint16_t *launches__cbids(int domain)
 	return domain == CUPTI_DOMAIN_DRIVER ? driver_cbids : runtime_cbids;
 }
 
-#define LAUNCH_SHAPE(name, number, shape) \
-	case number:                      \
-		return SHAPE_##shape;
+/* By number: a table is a line and no jump to be guessed. */
+#define LAUNCH_SHAPE(name, number, shape) [number] = LAUNCH_##shape,
+static const uint8_t driver_shapes[] = {DRIVER_LAUNCHES(LAUNCH_SHAPE)};
+static const uint8_t runtime_shapes[] = {RUNTIME_LAUNCHES(LAUNCH_SHAPE)};
+#undef LAUNCH_SHAPE
 
-static enum shape driver_shape(uint32_t cbid)
+HOT_PATH enum launch_shape launches__shape(int domain, uint32_t cbid)
 {
-	switch (cbid) {
-		DRIVER_LAUNCHES(LAUNCH_SHAPE)
-	}
-	return SHAPE_NONE;
-}
-
-static enum shape runtime_shape(uint32_t cbid)
-{
-	switch (cbid) {
-		RUNTIME_LAUNCHES(LAUNCH_SHAPE)
-	}
-	return SHAPE_NONE;
-}
-
-static enum shape shape_of(int domain, uint32_t cbid)
-{
-	return domain == CUPTI_DOMAIN_DRIVER ? driver_shape(cbid) : runtime_shape(cbid);
-}
-
-bool launches__is_launch(int domain, uint32_t cbid)
-{
-	return shape_of(domain, cbid) != SHAPE_NONE;
+	if (domain == CUPTI_DOMAIN_DRIVER)
+		return cbid < sizeof(driver_shapes) ? driver_shapes[cbid] : LAUNCH_NONE;
+	return cbid < sizeof(runtime_shapes) ? runtime_shapes[cbid] : LAUNCH_NONE;
 }
 
 static void read_ex(struct cuda_launch *to, const struct launch_ex_params *params)
@@ -69,45 +51,65 @@ static void read_ex(struct cuda_launch *to, const struct launch_ex_params *param
 	to->stream = config->stream;
 }
 
-static void read_params(struct cuda_launch *to, enum shape shape, const void *params)
+static void read_rare(struct cuda_launch *to, enum launch_shape shape, const void *params)
 {
-	const struct launch_params *plain = params;
 	const struct runtime_params *runtime = params;
 
 	switch (shape) {
-	case SHAPE_PLAIN:
-		memcpy(to->grid, plain->grid, sizeof(to->grid));
-		memcpy(to->block, plain->block, sizeof(to->block));
-		to->dynamic_shared = plain->shared;
-		to->stream = plain->stream;
-		break;
-	case SHAPE_RUNTIME:
+	case LAUNCH_RUNTIME:
 		memcpy(to->grid, runtime->grid, sizeof(to->grid));
 		memcpy(to->block, runtime->block, sizeof(to->block));
 		to->dynamic_shared = runtime->shared;
 		to->stream = runtime->stream;
 		break;
-	case SHAPE_EX:
-		read_ex(to, params);
-		break;
-	case SHAPE_GRAPH:
+	case LAUNCH_GRAPH:
 		to->stream = ((const struct graph_params *)params)->stream;
 		break;
-	case SHAPE_BARE:
-	case SHAPE_NONE:
+	default:
 		break;
 	}
 }
 
-void launches__record(struct ring *ring, int domain, uint32_t cbid,
-		      const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+static inline void read_params(struct cuda_launch *to, enum launch_shape shape, const void *params)
 {
-	enum shape shape = shape_of(domain, cbid);
-	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
-	struct cuda_launch to = {
-		.head = {.kind = shape == SHAPE_GRAPH ? CUDA_RECORD_GRAPH_LAUNCH
-						      : CUDA_RECORD_LAUNCH,
-			 .size = sizeof(to),
+	const struct launch_params *plain = params;
+
+	if (shape == LAUNCH_PLAIN) {
+		memcpy(to->grid, plain->grid, sizeof(to->grid));
+		memcpy(to->block, plain->block, sizeof(to->block));
+		to->dynamic_shared = plain->shared;
+		to->stream = plain->stream;
+	} else if (shape == LAUNCH_EX) {
+		read_ex(to, params);
+	} else {
+		read_rare(to, shape, params);
+	}
+}
+
+/* Somebody wants more than the batch: a stack, or the readable probe. */
+static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
+				  uint64_t end, struct cuda_launch *launch)
+{
+	if (group == CUDA_GROUP_LAUNCH && sites__stacks_wanted())
+		stacks__sample(ring, launch);
+	if (!sites__readable_wanted(group))
+		return;
+	launch->start = stamps__to_ns(start);
+	launch->end = stamps__to_ns(end);
+	if (group == CUDA_GROUP_LAUNCH)
+		site__kernel_launch(launch, names__text(launch->name));
+	else
+		site__runtime_launch(launch, names__text(launch->name));
+}
+
+static inline __attribute__((always_inline)) void
+fill(struct cuda_launch *to, struct ring *ring, enum launch_shape shape, int domain, uint32_t cbid,
+     const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+{
+	*to = (struct cuda_launch){
+		.head = {.kind = shape == LAUNCH_GRAPH ? CUDA_RECORD_GRAPH_LAUNCH
+						       : CUDA_RECORD_LAUNCH,
+			 .size = sizeof(*to),
 			 .correlation = data->correlation},
 		.start = start,
 		.end = end,
@@ -118,21 +120,40 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 		.domain = domain,
 		.flags = kinds__stamps_kernels() ? CUDA_LAUNCH_TIMED : 0,
 	};
-
 	if (data->params)
-		read_params(&to, shape, data->params);
-	if (shape != SHAPE_GRAPH)
-		to.name = names__intern(data->symbol_name);
+		read_params(to, shape, data->params);
+	if (shape != LAUNCH_GRAPH)
+		to->name = names__intern(data->symbol_name);
+}
+
+/* Others than the batch's consumers want it, or the ring has no room. */
+static COLD_PATH void record_apart(struct ring *ring, enum launch_shape shape, int domain,
+				   uint32_t cbid, const struct cupti_callback_data *data,
+				   uint64_t start, uint64_t end)
+{
+	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
+	struct cuda_launch launch;
+
+	fill(&launch, ring, shape, domain, cbid, data, start, end);
 	if (sites__batch_wanted(group))
-		ring__append(ring, group, &to.head);
-	if (group == CUDA_GROUP_LAUNCH && sites__stacks_wanted())
-		stacks__sample(ring, &to);
-	if (!sites__readable_wanted(group))
+		ring__append(ring, group, &launch.head);
+	if (sites__others_want_launches())
+		tell_others(ring, group, start, end, &launch);
+}
+
+HOT_PATH void launches__record(struct ring *ring, enum launch_shape shape, int domain,
+			       uint32_t cbid, const struct cupti_callback_data *data,
+			       uint64_t start, uint64_t end)
+{
+	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
+	struct cuda_launch *slot = NULL;
+
+	if (!sites__others_want_launches())
+		slot = ring__claim(ring, group);
+	if (!slot) {
+		record_apart(ring, shape, domain, cbid, data, start, end);
 		return;
-	to.start = stamps__to_ns(start);
-	to.end = stamps__to_ns(end);
-	if (group == CUDA_GROUP_LAUNCH)
-		site__kernel_launch(&to, names__text(to.name));
-	else
-		site__runtime_launch(&to, names__text(to.name));
+	}
+	fill(slot, ring, shape, domain, cbid, data, start, end);
+	ring__publish(ring);
 }

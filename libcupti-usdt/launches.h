@@ -9,11 +9,21 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/rings.h"
 
+/* What the parameters of a launch call look like. */
+enum launch_shape {
+	LAUNCH_NONE, /* no launch */
+	LAUNCH_PLAIN,
+	LAUNCH_EX,
+	LAUNCH_RUNTIME,
+	LAUNCH_GRAPH,
+	LAUNCH_BARE, /* not read */
+};
+
 /* CUPTI's numbers of the launch calls of a domain, ended by 0. */
 const uint16_t *launches__cbids(int domain);
-bool launches__is_launch(int domain, uint32_t cbid);
+enum launch_shape launches__shape(int domain, uint32_t cbid);
 /* Called as a launch call returns. */
-void launches__record(struct ring *ring, int domain, uint32_t cbid,
+void launches__record(struct ring *ring, enum launch_shape shape, int domain, uint32_t cbid,
 		      const struct cupti_callback_data *data, uint64_t start, uint64_t end);
 
 #endif

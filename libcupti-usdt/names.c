@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
@@ -44,7 +45,7 @@ struct table {
 	_Alignas(UNIT) char arena[ARENA_BYTES];
 };
 
-static struct table *table;
+static HOT_DATA struct table *table;
 static _Atomic(uint32_t) arena_used = UNIT; /* id 0 is no name */
 static _Atomic(uint32_t) entries;
 
@@ -88,14 +89,14 @@ static uint64_t hash_of(const char *name, size_t length)
 	return hash ^ hash >> 29;
 }
 
-static void announce(uint32_t id, struct entry *entry)
+static COLD_PATH void announce(uint32_t id, struct entry *entry)
 {
 	if (site_wanted(name))
 		site__name(status__instance(), id, entry->text, entry->length);
 	atomic_store_explicit(&entry->announced, true, memory_order_release);
 }
 
-static uint32_t known(uint32_t id)
+static HOT_PATH uint32_t known(uint32_t id)
 {
 	struct entry *entry = entry_of(id);
 
@@ -142,7 +143,7 @@ static bool entry_is(uint32_t id, const char *name, size_t length, uint64_t hash
 	       !memcmp(entry->text, name, entry->stored);
 }
 
-static uint32_t find_or_add(const char *name, size_t length, uint32_t limit)
+static COLD_PATH uint32_t find_or_add(const char *name, size_t length, uint32_t limit)
 {
 	uint64_t hash = hash_of(name, length);
 	uint32_t made = 0;
@@ -170,7 +171,7 @@ static uint32_t find_or_add(const char *name, size_t length, uint32_t limit)
 	return 0;
 }
 
-static bool hint_holds(uint32_t id, const char *name)
+static HOT_PATH bool hint_holds(uint32_t id, const char *name)
 {
 	const struct entry *entry = entry_of(id);
 
@@ -178,7 +179,7 @@ static bool hint_holds(uint32_t id, const char *name)
 					      : !strncmp(entry->text, name, entry->stored);
 }
 
-uint32_t names__intern(const char *name)
+HOT_PATH uint32_t names__intern(const char *name)
 {
 	uint32_t high, id;
 	uint64_t hint, mixed;

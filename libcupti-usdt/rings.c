@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stack_probes.h"
@@ -63,24 +64,27 @@ struct slot {
 };
 
 struct ring {
-	_Atomic(uint32_t) state;
-	atomic_flag busy; /* somebody empties it */
+	/* The owner's own line: what each record needs. */
+	_Alignas(64) _Atomic(uint32_t) head;
+	uint32_t seen; /* of tail, when the owner last looked: each look may take the line from a
+			  core */
 	uint32_t tid;
+	uint32_t runtime_call;	    /* the one that its owner is in, by correlation; 0 = none */
 	_Atomic(uint64_t) launches; /* of all its owners; written by the present one only */
 	uint32_t stack_distances[STACK_PROBES];
-	uint32_t runtime_call; /* the one that its owner is in, by correlation; 0 = none */
-	_Alignas(64) _Atomic(uint32_t) head; /* written by the owner */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
+	_Atomic(uint32_t) state;
+	atomic_flag busy; /* somebody empties it */
 	uint8_t groups[SLOTS];
 	struct slot slots[SLOTS];
 	struct batch staging; /* of whoever holds busy; not on a launching thread's small stack */
 };
 
-static struct ring *rings;
+static HOT_DATA struct ring *rings;
 static _Atomic(uint32_t) rings_used;	     /* no ring at or above this index was ever taken */
 static _Atomic(uint64_t) launches_elsewhere; /* of threads that have no ring */
-static pthread_key_t key;
-static bool key_made;
+static HOT_DATA pthread_key_t key;
+static HOT_DATA bool key_made;
 
 int rings__open(void)
 {
@@ -198,7 +202,7 @@ int rings__prepare(void)
 	return -error;
 }
 
-static struct ring *take(void)
+static struct ring *find_free(void)
 {
 	for (uint32_t i = 0; rings && i < RINGS; i++) {
 		uint32_t used = atomic_load_explicit(&rings_used, memory_order_relaxed);
@@ -219,7 +223,16 @@ static struct ring *take(void)
 	return NULL;
 }
 
-struct ring *rings__mine(void)
+static COLD_PATH struct ring *take(void)
+{
+	int saved = errno;
+	struct ring *ring = find_free();
+
+	errno = saved;
+	return ring;
+}
+
+HOT_PATH struct ring *rings__mine(void)
 {
 	struct ring *ring = key_made ? pthread_getspecific(key) : NULL;
 
@@ -231,7 +244,7 @@ uint32_t ring__index(const struct ring *ring)
 	return ring - rings;
 }
 
-uint32_t ring__tid(const struct ring *ring)
+HOT_PATH uint32_t ring__tid(const struct ring *ring)
 {
 	return ring ? ring->tid : (uint32_t)syscall(SYS_gettid);
 }
@@ -252,7 +265,7 @@ uint32_t *ring__stack_distances(struct ring *ring)
 	return ring->stack_distances;
 }
 
-void ring__count_launch(struct ring *ring)
+HOT_PATH void ring__count_launch(struct ring *ring)
 {
 	if (ring)
 		atomic_store_explicit(&ring->launches,
@@ -282,40 +295,52 @@ static void send_alone(unsigned int group, const struct cuda_record *record)
 	batch__send_in_place(group, copy.record, record->size, 1);
 }
 
-static void put(struct ring *ring, uint32_t at, unsigned int group,
-		const struct cuda_record *record)
+/* The ring looks full, or ready to be sent. False: it is full. */
+static COLD_PATH bool make_room(struct ring *ring, uint32_t head)
 {
-	uint8_t *slot = ring->slots[at & (SLOTS - 1)].record;
+	uint32_t pending;
 
-	if (record->size == RING_RECORD_MAX) {
-		/* A launch: a size that the compiler knows saves it two calls. */
-		memcpy(slot, record, RING_RECORD_MAX);
-	} else {
-		memcpy(slot, record, record->size);
-		memset(slot + record->size, 0, RING_RECORD_MAX - record->size);
+	ring->seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	pending = head - ring->seen;
+	if (pending >= FLUSH_AT && try_empty(ring)) {
+		ring->seen = head;
+		return true;
 	}
-	((struct cuda_record *)slot)->size = RING_RECORD_MAX;
-	ring->groups[at & (SLOTS - 1)] = group;
+	return pending < SLOTS;
+}
+
+HOT_PATH void *ring__claim(struct ring *ring, unsigned int group)
+{
+	uint32_t head;
+
+	if (!ring)
+		return NULL;
+	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	if (head - ring->seen >= FLUSH_AT && !make_room(ring, head))
+		return NULL;
+	ring->groups[head & (SLOTS - 1)] = group;
+	return ring->slots[head & (SLOTS - 1)].record;
+}
+
+HOT_PATH void ring__publish(struct ring *ring)
+{
+	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record)
 {
-	uint32_t head, pending;
+	uint8_t *slot = ring__claim(ring, group);
 
-	if (!ring) {
+	if (!slot) {
 		send_alone(group, record);
 		return;
 	}
-	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	pending = head - atomic_load_explicit(&ring->tail, memory_order_acquire);
-	if (pending >= FLUSH_AT && try_empty(ring))
-		pending = 0;
-	if (pending >= SLOTS) {
-		send_alone(group, record);
-		return;
-	}
-	put(ring, head, group, record);
-	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+	memcpy(slot, record, record->size);
+	memset(slot + record->size, 0, RING_RECORD_MAX - record->size);
+	((struct cuda_record *)slot)->size = RING_RECORD_MAX;
+	ring__publish(ring);
 }
 
 /* Whole pages of what a ring's owner wrote. The owner may write just now, if a callback was

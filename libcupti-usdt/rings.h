@@ -25,6 +25,10 @@ uint32_t ring__index(const struct ring *ring);
 /* Appends a record of at most RING_RECORD_MAX bytes whose start and end are stamps. Never waits. */
 #define RING_RECORD_MAX 80
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
+/* The same without a copy, for a record of just that size: fill all of what is claimed, then
+ * publish. NULL when there is no room; what is claimed and not published is as if it never was. */
+void *ring__claim(struct ring *ring, unsigned int group);
+void ring__publish(struct ring *ring);
 /* The calling thread's id, without a system call where it has a ring. */
 uint32_t ring__tid(const struct ring *ring);
 /* Launches that the calling thread has yet to make before each stack probe fires; 0 = not drawn. */

@@ -13,6 +13,8 @@
 /* sdt.h's extern declarations are our volatile ones; it names them in assembler only. */
 #include "libcupti-usdt/sites.h"
 
+#include "libcupti-usdt/hot.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -57,7 +59,8 @@ static const struct listener readable_listeners[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What launching threads ask for each launch, noted as the guest's thread looks at it all. */
-static _Atomic(uint32_t) readable_groups, stack_probes;
+static HOT_DATA _Atomic(uint32_t) readable_groups, stack_probes;
+HOT_DATA atomic_bool sites_others;
 
 static uint32_t look_at_stacks(void)
 {
@@ -82,6 +85,10 @@ uint32_t sites__wanted(void)
 			readable |= 1U << readable_listeners[i].group;
 	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
 	atomic_store_explicit(&stack_probes, stacks, memory_order_relaxed);
+	atomic_store_explicit(
+		&sites_others,
+		stacks || readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME),
+		memory_order_relaxed);
 	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
 }
 
@@ -101,12 +108,12 @@ void sites__cycle(uint32_t *on, uint32_t *every)
 #undef SHORTEST
 }
 
-uint32_t sites__stacks_wanted(void)
+HOT_PATH uint32_t sites__stacks_wanted(void)
 {
 	return atomic_load_explicit(&stack_probes, memory_order_relaxed);
 }
 
-bool sites__batch_wanted(unsigned int group)
+HOT_PATH bool sites__batch_wanted(unsigned int group)
 {
 	return *batch_listeners[group].semaphore != 0;
 }

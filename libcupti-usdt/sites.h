@@ -6,6 +6,7 @@
 #ifndef LIBCUPTI_USDT_SITES_H
 #define LIBCUPTI_USDT_SITES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -79,6 +80,12 @@ bool sites__readable_wanted(unsigned int group);
 /* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
  */
 void sites__cycle(uint32_t *on, uint32_t *every);
+/* Somebody wants launches otherwise than in batches alone, as of sites__wanted(). */
+extern atomic_bool sites_others;
+static inline bool sites__others_want_launches(void)
+{
+	return atomic_load_explicit(&sites_others, memory_order_relaxed);
+}
 /* The stack probes that somebody listens to: one bit each, in the order of CUDA_STACK_PROBES. */
 uint32_t sites__stacks_wanted(void);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libcupti-usdt/hot.h"
+
 #define SOURCE	 "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define SHORT_NS 2000000ULL /* too little to tell a pace from */
 #define APART_NS 1000000ULL
@@ -28,7 +30,7 @@ struct point {
 	uint64_t count, ns;
 };
 
-bool stamps_count;
+HOT_DATA bool stamps_count;
 
 static struct point first;  /* what the pace is measured from; the guest's thread's own */
 static struct point second; /* becomes the first at the next turn */
