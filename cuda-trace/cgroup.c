@@ -96,7 +96,16 @@ void cgroup__of(uint32_t pid, char *path, size_t size)
 		fclose(groups);
 }
 
-/* A folder's name between a prefix and a suffix, with systemd's \x2d for a dash undone. */
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '.' || c == '_' || c == '-';
+}
+
+/*
+ * A folder's name between a prefix and a suffix, with systemd's \x2d for a dash undone. Users make
+ * control groups of any name below their own: what no engine would call a container is none.
+ */
 static bool take_name(const char *folder, size_t length, const char *prefix, const char *suffix,
 		      char *name, size_t size)
 {
@@ -108,6 +117,10 @@ static bool take_name(const char *folder, size_t length, const char *prefix, con
 	for (size_t i = before; i < length - after && n + 1 < size; i++) {
 		bool dash = length - after - i >= 4 && !strncmp(folder + i, "\\x2d", 4);
 
+		if (!dash && !is_plain(folder[i])) {
+			name[0] = 0;
+			return false;
+		}
 		name[n++] = dash ? '-' : folder[i];
 		i += dash ? 3 : 0;
 	}

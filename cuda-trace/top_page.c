@@ -227,11 +227,12 @@ static struct row *make_rows(struct top_model *model, const struct top_view *vie
 static void draw_row(struct page *page, const struct row *row, enum line_style style)
 {
 	const struct top_process *process = row->process;
-	char comm[80], user[80], launches[16], copied[16], memory[16], errors[16], container[32];
-	char gpu[16] = "-";
+	char comm[80], user[80], launches[16], copied[16], memory[16], errors[16], container[80];
+	char gpu[16] = "-", name[64];
 	double rate = row->view->graphs ? row->figures.graphs : row->figures.launches;
 
-	snprintf(container, sizeof(container), " %-12s", process->container);
+	snprintf(container, sizeof(container), " %-12s",
+		 text__show(name, sizeof(name), process->container, 0));
 	if (!process->no_gpu)
 		snprintf(gpu, sizeof(gpu), "%.1f", row->figures.gpu);
 	page__line(

@@ -55,3 +55,13 @@ setup() {
 		jq -c "select(.pid == $storm_PID)" >row
 	json row '.guest and .state == "unknown" and (.note | contains("CAP_BPF"))'
 }
+
+@test "containers (control groups with names that no engine gives) are none" {
+	local id
+	id=$(printf '%064x' 4711)
+	cc -D_GNU_SOURCE -I"$TOP" -o container "$TOP/tests/unit/container.c" "$TOP/cuda-trace/cgroup.c"
+	run -0 ./container "/machine.slice/machine-a\\x2db_1.c.scope" "/user/lxc.payload.box" "/x/docker-$id.scope" \
+		$'/user/machine-\e[31m.scope' $'/lxc.payload.a\nb' "/lxc.payload.a<b" "/lxc.payload.größe" "/machine-a\\x0a.scope" \
+		$'/lxc.payload.\e/lxc.payload.inner' "/machine-.scope"
+	assert_equal "$output" $'a-b_1.c\nbox\n000000000000\n\n\n\n\n\ninner'
+}
