@@ -226,6 +226,8 @@ static void attach_batches(struct attachments *attachments, const char *path, co
 		if (attachments->groups >> group & 1)
 			wishes[count++] =
 				(struct probe_wish){batch_probes[group], batch_probes[group], 0};
+	if (!count)
+		return;
 	err = attach(attachments, path, CUDA_PROVIDER, wishes, count, SORT_BATCH, &missing);
 	if (err)
 		fprintf(stderr, "cuda-trace: cannot attach to the batches of %s: %s\n", shown,
