@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "bpf/event.h"
+#include "cuda-trace/elf_segments.h"
 
 enum { HTOD = 1, DTOH = 2, DTOD = 8 };			    /* CUpti_ActivityMemcpyKind */
 enum { PINNED = 2, DEVICE = 3, MANAGED = 5 };		    /* CUpti_ActivityMemoryKind */
@@ -74,21 +75,6 @@ static int find_function(const char *symbol)
 	return -1;
 }
 
-/* Where an address of the image lies in the file; 0 = nowhere. */
-static uint64_t file_offset(Elf *elf, uint64_t address)
-{
-	size_t count = 0;
-	GElf_Phdr header;
-
-	elf_getphdrnum(elf, &count);
-	for (size_t i = 0; i < count; i++)
-		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD &&
-		    header.p_flags & PF_X && address >= header.p_vaddr &&
-		    address - header.p_vaddr < header.p_filesz)
-			return address - header.p_vaddr + header.p_offset;
-	return 0;
-}
-
 static void add_probe(struct driver_probes *probes, uint64_t offset, int function)
 {
 	/* Two names of one place would be told twice. */
@@ -122,7 +108,8 @@ static void scan_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 			continue;
 		function = find_function(name);
 		if (function >= 0)
-			add_probe(probes, file_offset(elf, symbol.st_value), function);
+			add_probe(probes, elf_segments__offset(elf, symbol.st_value, PF_X),
+				  function);
 	}
 }
 

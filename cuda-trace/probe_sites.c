@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cuda-trace/elf_segments.h"
 
 #define SDT_TYPE 3
 #define SDT_NOTE "stapsdt"
@@ -28,23 +29,6 @@ struct elf_view {
 	uint64_t base; /* of .stapsdt.base: what prelink has moved since shows by it */
 	Elf_Data *notes;
 };
-
-/* Of an address in a loaded segment; 0 = in none. */
-static uint64_t file_offset(Elf *elf, uint64_t address)
-{
-	size_t count;
-
-	if (elf_getphdrnum(elf, &count))
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr segment;
-
-		if (gelf_getphdr(elf, i, &segment) && segment.p_type == PT_LOAD &&
-		    address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
-			return segment.p_offset + (address - segment.p_vaddr);
-	}
-	return 0;
-}
 
 static bool is_register(const char *text, size_t length, unsigned int argument)
 {
@@ -93,6 +77,11 @@ static const char *next_text(const char **at, const char *end)
 	return text;
 }
 
+static uint64_t offset_of(const struct elf_view *view, uint64_t address, uint64_t base)
+{
+	return elf_segments__offset(view->elf, address + (view->base - base), 0);
+}
+
 static bool read_site(const struct elf_view *view, const char *data, size_t size,
 		      const char *provider, struct probe_site *site)
 {
@@ -109,10 +98,8 @@ static bool read_site(const struct elf_view *view, const char *data, size_t size
 	if (!arguments || strcmp(whose, provider) || strlen(name) >= sizeof(site->name))
 		return false;
 	strcpy(site->name, name);
-	site->offset = file_offset(view->elf, note.location + (view->base - note.base));
-	site->semaphore =
-		note.semaphore ? file_offset(view->elf, note.semaphore + (view->base - note.base))
-			       : 0;
+	site->offset = offset_of(view, note.location, note.base);
+	site->semaphore = note.semaphore ? offset_of(view, note.semaphore, note.base) : 0;
 	site->regular = is_regular(arguments);
 	return site->offset && !note.semaphore == !site->semaphore;
 }
