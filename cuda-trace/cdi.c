@@ -57,13 +57,13 @@ static unsigned int write_cupti(FILE *file, struct libraries *libraries)
 		struct choice choice = {};
 
 		choice__make(libraries, &inputs, &choice);
-		if (!choice.library || !choice.library->real || choice.library->cuda_major != major)
+		if (!choice.found || !choice.found->real || choice.found->cuda_major != major)
 			continue;
 		if (!written++)
 			fprintf(file, "  - name: \"cupti\"\n    containerEdits:\n      mounts:\n");
 		snprintf(inside, sizeof(inside), INSIDE "cupti/%u/libcupti.so.%u%s", major, major,
 			 major == 11 ? ".8" : "");
-		write_mount(file, choice.library->real, inside);
+		write_mount(file, choice.found->real, inside);
 	}
 	return written;
 }

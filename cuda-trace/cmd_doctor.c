@@ -139,11 +139,11 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 	char command[128], cuda[16];
 
 	choice__make(libraries, &inputs, choice);
-	if (choice->library) {
+	if (choice->found) {
 		findings__add(
 			findings, FINDING_OK, "libcupti", NULL,
 			"for a program with a static CUDA runtime the guest takes %s (CUDA %s): %s",
-			choice__file(choice), library__cuda(choice->library, cuda), choice->why);
+			choice__file(choice), library__cuda(choice->found, cuda), choice->why);
 		return;
 	}
 	image__read(libraries->tree, &image);

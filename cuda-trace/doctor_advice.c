@@ -207,7 +207,7 @@ static void advise_missing(struct filetree *tree, const struct image *image,
 /* A devel image has it: the COPY for the stages that follow, with the real file's name. */
 static void advise_present(const struct choice *choice, struct findings *findings)
 {
-	const struct library *library = choice->library;
+	const struct library *library = choice->found;
 	char from[FILETREE_PATH_MAX], to[FILETREE_PATH_MAX], lines[2 * FILETREE_PATH_MAX + 256];
 	const char *file = choice__file(choice), *slash = strrchr(file, '/');
 
@@ -306,14 +306,14 @@ void image__report(struct libraries *libraries, const struct image *image,
 	report_identity(image, findings);
 	choice__make(libraries, &inputs, &choice);
 	report_distribution_package(libraries->packages, image, findings);
-	if (!choice.library) {
+	if (!choice.found) {
 		report_missing(libraries, image, &choice, findings);
 	} else {
 		findings__add_facts(
 			findings, FINDING_OK, "libcupti", NULL, report__choice_facts(&choice),
 			"GPU times can be traced: the guest takes %s (CUDA %s): %s",
-			choice__file(&choice), library__cuda(choice.library, cuda), choice.why);
-		if (image->cuda_major && choice.library->cuda_major != image->cuda_major)
+			choice__file(&choice), library__cuda(choice.found, cuda), choice.why);
+		if (image->cuda_major && choice.found->cuda_major != image->cuda_major)
 			findings__add(findings, FINDING_NOTE, "other_major", NULL,
 				      "it is of CUDA %s, the image's runtime of %u: launches by "
 				      "newer calls stay unseen",

@@ -40,7 +40,7 @@ unsigned int choice__major(const char *path, const char *stem)
 
 const char *choice__file(const struct choice *choice)
 {
-	return strstr(choice->path, "/../") ? choice->library->real ?: choice->path : choice->path;
+	return strstr(choice->path, "/../") ? choice->found->real ?: choice->path : choice->path;
 }
 
 static const char *triplet(const struct chooser *chooser)
@@ -65,7 +65,7 @@ static bool try_path(struct chooser *chooser, const char *path)
 	struct choice *choice = chooser->choice;
 	struct library *library;
 
-	if (choice->library)
+	if (choice->found)
 		return true;
 	library = libraries__at(chooser->libraries, path);
 	if (!library)
@@ -76,7 +76,7 @@ static bool try_path(struct chooser *chooser, const char *path)
 		choice->refused = choice->refused ?: library;
 		return false;
 	}
-	choice->library = library;
+	choice->found = library;
 	snprintf(choice->path, sizeof(choice->path), "%s", path);
 	snprintf(choice->why, sizeof(choice->why), "%s", chooser->place);
 	return true;

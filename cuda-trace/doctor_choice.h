@@ -23,7 +23,7 @@ struct choice_inputs {
 };
 
 struct choice {
-	struct library *library;      /* NULL = none */
+	struct library *found;	      /* NULL = none */
 	char path[FILETREE_PATH_MAX]; /* as the guest would name it */
 	char why[160];
 	struct library *refused; /* the first that was found and not taken, or NULL */

@@ -214,10 +214,10 @@ static void report_choice(struct libraries *libraries, const struct cuda_process
 	/* What is mapped may be the guest's own doing; then it says nothing about the order. */
 	choose(libraries, process, NULL, &foretold);
 	add_text(facts, "without_mapped", foretold.path, sizeof(foretold.path));
-	if (choice->library)
+	if (choice->found)
 		findings__add_facts(findings, FINDING_OK, "libcupti", NULL, facts,
 				    "the guest's choice here: %s (CUDA %s): %s",
-				    choice__file(choice), library__cuda(choice->library, cuda),
+				    choice__file(choice), library__cuda(choice->found, cuda),
 				    choice->why);
 	else
 		findings__add_facts(
@@ -239,12 +239,12 @@ static void report_cudart(const struct cuda_process *process, const struct choic
 {
 	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
 
-	if (choice->library && cudart && choice->library->cuda_major &&
-	    choice->library->cuda_major < cudart)
+	if (choice->found && cudart && choice->found->cuda_major &&
+	    choice->found->cuda_major < cudart)
 		findings__add(findings, FINDING_NOTE, "older_than_cudart", NULL,
 			      "process %u: libcupti of CUDA %u, but libcudart of %u: this libcupti "
 			      "does not know newer launch calls of the runtime API",
-			      process->pid, choice->library->cuda_major, cudart);
+			      process->pid, choice->found->cuda_major, cudart);
 }
 
 static void report_fit(struct libraries *libraries, const struct cuda_process *process,
@@ -282,7 +282,7 @@ void examine__briefly(struct libraries *libraries, const struct cuda_process *pr
 		      struct findings *findings)
 {
 	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
-	struct choice choice = {.library = NULL};
+	struct choice choice = {.found = NULL};
 	char runtime[32] = "no libcudart";
 
 	/* The paths of a container's process mean nothing here. */
@@ -295,8 +295,8 @@ void examine__briefly(struct libraries *libraries, const struct cuda_process *pr
 		      process->comm, process->same_root ? "" : " in a file system of its own",
 		      *process->guest.path ? "loaded" : "not loaded", runtime,
 		      *process->libcupti.path ? process->libcupti.path : "not loaded",
-		      choice.library && !*process->libcupti.path ? ", the guest's choice " : "",
-		      choice.library && !*process->libcupti.path ? choice__file(&choice) : "");
+		      choice.found && !*process->libcupti.path ? ", the guest's choice " : "",
+		      choice.found && !*process->libcupti.path ? choice__file(&choice) : "");
 	report_cudart(process, &choice, findings);
 	if (process->libcupti_count > 1)
 		report_collision(process, findings);

@@ -58,7 +58,7 @@ struct json_object *report__choice_facts(const struct choice *choice)
 	char cuda[16];
 
 	add_text(facts, "choice", choice->path);
-	add_text(facts, "cuda", choice->library ? library__cuda(choice->library, cuda) : NULL);
+	add_text(facts, "cuda", choice->found ? library__cuda(choice->found, cuda) : NULL);
 	add_text(facts, "why", choice->why);
 	return facts;
 }
@@ -82,7 +82,7 @@ static void describe(const struct library *library, char *out, size_t size)
 static void report_library(const struct library *library, const struct choice *chosen,
 			   struct findings *findings)
 {
-	bool is_chosen = chosen && chosen->library == library;
+	bool is_chosen = chosen && chosen->found == library;
 	bool usable = library->verdict == LIBRARY_USABLE;
 	struct json_object *facts = library_facts(library, is_chosen);
 	char text[512];
