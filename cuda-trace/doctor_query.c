@@ -24,6 +24,7 @@
 #define NO_VIEW	   126
 #define NO_PROGRAM 127
 #define OUTPUT_MAX (16ul << 20)
+#define DYING_NS   1000000000ull
 
 static const unsigned long VIEW_ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
 					     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
@@ -141,6 +142,19 @@ static char *receive(int in, uint64_t deadline)
 	return NULL;
 }
 
+/* True: it has ended, with that status. It may close its output and stay. */
+static bool await(pid_t pid, uint64_t deadline, int *status)
+{
+	pid_t ended;
+
+	while (!(ended = waitpid(pid, status, WNOHANG)) || (ended < 0 && errno == EINTR)) {
+		if (filetree__now() >= deadline)
+			return false;
+		poll(NULL, 0, 1);
+	}
+	return ended == pid;
+}
+
 char *query__output(const struct filetree *tree, char *const argv[], uint64_t ns, int *err)
 {
 	uint64_t deadline = filetree__now() + ns;
@@ -158,10 +172,13 @@ char *query__output(const struct filetree *tree, char *const argv[], uint64_t ns
 	close(ends[1]);
 	text = pid < 0 ? NULL : receive(ends[0], deadline);
 	close(ends[0]);
-	if (pid > 0 && !text)
+	if (pid > 0 && (!text || !await(pid, deadline, &status))) {
+		free(text);
+		text = NULL;
 		kill(pid, SIGKILL);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+		/* Where its file system hangs it does not die: then it is left behind. */
+		await(pid, filetree__now() + DYING_NS, &status);
+	}
 	if (text && WIFEXITED(status) && WEXITSTATUS(status) < NO_VIEW) {
 		*err = WEXITSTATUS(status);
 		return text;

@@ -826,3 +826,18 @@ agree() {
 		shift && exec "$@"' sh "$dir" "${storm[@]}"
 	agree newest /usr/local/cuda-13.10/extras/CUPTI/lib64/libcupti.so.13
 }
+
+@test "doctor (package manager that closes its output and stays) waits no longer than it may" {
+	local query=$BATS_TEST_TMPDIR/query
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/unit/query.c" "$TOP"/cuda-trace/doctor_{query,filetree}.c
+	SECONDS=0
+	run -0 "$query" 1 /bin/sh -c 'echo all; exec >&-; exec sleep 30'
+	assert_output "Connection timed out"
+	run -0 "$query" 1 /bin/sleep 30
+	assert_output "Connection timed out"
+	[ "$SECONDS" -lt 10 ]
+	run -0 "$query" 10 /bin/sh -c 'echo all; exit 3'
+	assert_output "3: all"
+	run -0 "$query" 10 /nowhere
+	assert_output "No such file or directory"
+}
