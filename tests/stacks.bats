@@ -282,3 +282,27 @@ maps() {
 	# The last line that fits counts; what is no line, or too long for one, does not.
 	assert_line "all=3054 few=1000 old=10"
 }
+
+@test "names of functions (thousands that each take a second) cost no more than some" {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o demangle "$TOP/tests/unit/demangle.c" "$TOP/cuda-trace/demangle.c" -lstdc++
+	# p<p<...> > of 30 levels: each says "the one before, once more".
+	awk 'BEGIN {
+		digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		print "_Z4copyIfEvPT_S1_"
+		for (n = 100; n < 3100; n++) {
+			name = "_Z5f" n + 1000
+			for (i = 0; i < 30; i++) name = name "1pI"
+			name = name "1a"
+			for (i = 30; i < 60; i++)
+				name = name "S" (i < 36 ? "" : "0") substr(digits, i % 36 + 1, 1) "_E"
+			print name
+		}
+		print "_Z5scalePfi"
+	}' >names
+	SECONDS=0
+	run -0 sh -c './demangle <names'
+	[ "$SECONDS" -lt 20 ]
+	assert_line "void copy<float>(float*, float*)"
+	assert_line "scale(float*, int)"
+	assert_equal "$(grep -cx -- - <<<"$output")" 3000
+}
