@@ -129,6 +129,19 @@ struct aggregate_settings {
 	__u32 by_name;	    /* keys carry kernel names */
 	__u32 queue_sample; /* one kernel in so many has its queue delay measured: a power of two */
 	__u32 groups;	    /* bits (1 << enum cuda_group): what is summed */
+	__u32 spans;	    /* aggregate_spans are wanted */
+};
+
+/*
+ * How long driver launches took, those made while kernels were not stamped and those made while
+ * they were: sixteen steps in a power of two, as log2 buckets would hide what is being looked for.
+ * Spans below 16 ns have a step each. Of each lane; counts wrap, and only their growth matters.
+ */
+#define AGGREGATE_SPAN_BITS 4
+#define AGGREGATE_SPANS	    (64 << AGGREGATE_SPAN_BITS)
+
+struct aggregate_spans {
+	__u32 launches[2][AGGREGATE_SPANS]; /* [1]: stamped */
 };
 
 /* What the driver source allocated, by address: a free does not say how much it frees. */

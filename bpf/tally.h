@@ -12,6 +12,7 @@
 const volatile struct aggregate_settings aggregate_settings;
 struct aggregate_counters counters;
 struct aggregate_lane lanes[AGGREGATE_LANES];
+struct aggregate_spans spans[AGGREGATE_LANES];
 __u32 epoch; /* its lowest bit is the generation; raised by the reader only */
 /* Of each generation, zeroed by the reader after a drain. */
 __u64 named[2];	  /* keys with a name */

@@ -77,6 +77,29 @@ static __always_inline void add_error(struct place *at, __s32 result, __u32 cont
 		tally->count++;
 }
 
+static __always_inline __u32 span_step(__u64 ns)
+{
+	__u32 power;
+
+	if (ns < 1 << AGGREGATE_SPAN_BITS)
+		return ns;
+	power = log2_bucket(ns + 1) - 1;
+	return (power - AGGREGATE_SPAN_BITS + 1) << AGGREGATE_SPAN_BITS |
+	       (ns >> ((power - AGGREGATE_SPAN_BITS) & 63) & ((1 << AGGREGATE_SPAN_BITS) - 1));
+}
+
+/* No window decides what a launch costs that was seen at libcuda's entry points. */
+static __always_inline void add_span(struct place *at, const struct cuda_launch *launch)
+{
+	__u32 stamped = launch->flags & CUDA_LAUNCH_TIMED, lane = at->lane;
+
+	if (launch->domain != CUDA_DOMAIN_DRIVER || launch->end < launch->start ||
+	    at->scratch->process_key.source != EVENT_SOURCE_GUEST || lane >= AGGREGATE_LANES)
+		return;
+	spans[lane].launches[stamped & 1]
+			    [span_step(launch->end - launch->start) & (AGGREGATE_SPANS - 1)]++;
+}
+
 static __always_inline void add_launch(struct place *at, const struct cuda_launch *launch)
 {
 	struct shape *shape;
@@ -105,6 +128,8 @@ static __always_inline void add_launch(struct place *at, const struct cuda_launc
 		return;
 	}
 	add_shape(shape, launch);
+	if (aggregate_settings.spans)
+		add_span(at, launch);
 	if (launch->head.correlation && is_sampled(launch->head.correlation))
 		join_halves(at, &launch->head, launch->start, 0);
 }

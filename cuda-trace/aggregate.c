@@ -59,6 +59,7 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 	*(struct stream_settings *)&skeleton->rodata->settings = options->filter;
 	skeleton->rodata->aggregate_settings.by_name = options->by_name;
 	skeleton->rodata->aggregate_settings.groups = options->groups;
+	skeleton->rodata->aggregate_settings.spans = options->spans;
 	skeleton->rodata->aggregate_settings.queue_sample =
 		options->queue_sample ? options->queue_sample : DEFAULT_QUEUE_SAMPLE;
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
@@ -378,6 +379,17 @@ void aggregate__state(const struct aggregate *aggregate, struct aggregate_state 
 		state->batches += bss->lanes[i].batches;
 		state->program_ns += bss->lanes[i].ns;
 	}
+}
+
+void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans *sum)
+{
+	const struct aggregate_spans *spans = aggregate->skeleton->bss->spans;
+
+	memset(sum, 0, sizeof(*sum));
+	for (int lane = 0; lane < AGGREGATE_LANES; lane++)
+		for (int stamped = 0; stamped < 2; stamped++)
+			for (int step = 0; step < AGGREGATE_SPANS; step++)
+				sum->launches[stamped][step] += spans[lane].launches[stamped][step];
 }
 
 void aggregate__detach(struct aggregate *aggregate)

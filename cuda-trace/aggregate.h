@@ -20,6 +20,7 @@ struct aggregate_options {
 	int pids;	 /* the map of filter.by_pid; -1 = own */
 	uint32_t groups; /* bits (1 << enum cuda_group) */
 	bool by_name;
+	bool spans;	       /* aggregate__spans() is wanted */
 	uint32_t queue_sample; /* a power of two; 0 = default */
 	int driver_pids;       /* the session's map of that name; -1 = guests only */
 	const char *comm;      /* whom the driver source takes over; NULL = any */
@@ -56,6 +57,8 @@ void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
 /* The driver source that feeds it, for the session, which owns it from then on; NULL = none. */
 struct driver_source *aggregate__take_driver(struct aggregate *aggregate);
 void aggregate__state(const struct aggregate *aggregate, struct aggregate_state *state);
+/* All launches since the start, by how long they took: of all lanes, wrapping. */
+void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans *sum);
 /* Detaches; the guests go dormant. collect() still works, for the rest. */
 void aggregate__detach(struct aggregate *aggregate);
 void aggregate__close(struct aggregate *aggregate);

@@ -39,7 +39,7 @@ struct metrics_options {
 	uint64_t forget;
 	bool no_created;
 	const char *events;
-	const char *sample;
+	const char *sample, *max_overhead;
 	uint64_t duration;
 	bool verbose;
 };
@@ -65,6 +65,9 @@ static const struct option_row rows[] = {
 	 "all "
 	 "the time,\nGPU figures are estimates and labelled so",
 	 AT(sample)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "the same, with windows so long that launches get\nslower by no more than this",
+	 AT(max_overhead)},
 	{OPTION_FLAG, 0, "by-pid", NULL, "a label set a process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "time by kernel: the N that take the most by name,\nthe rest as \"other\"", AT(by_kernel)},
@@ -214,12 +217,11 @@ int cmd_metrics(int argc, char **argv)
 		return options__misuse(&usage, "unexpected '%s'", argv[operand]);
 	status = check(&options, &exporter.live.session.groups);
 	if (!status)
-		status = sample__parse(&usage, options.sample, NULL, &sample);
+		status = sample__parse(&usage, options.sample, options.max_overhead, &sample);
 	if (status)
 		return status;
-	exporter.live.session.groups = sample__groups(&sample, exporter.live.session.groups);
-	exporter.live.session.sample_on_ms = sample.on_ms;
-	exporter.live.session.sample_every_ms = sample.every_ms;
+	live__sample(&exporter.live, &sample);
+	exporter.live.command = "metrics";
 	exporter.live.session.verbose = options.verbose;
 	exporter.by_pid = options.by_pid;
 	exporter.by_kernel = options.by_kernel;

@@ -230,7 +230,7 @@ static bool on_tick(void *context, struct session *session)
 	struct session_lost_counts lost;
 	int err;
 
-	overhead__tick(record->overhead, session);
+	overhead__tick(record->overhead, session, NULL);
 	if (record->pace && !record->stopped)
 		adapt_period(record, session);
 	session__lost(session, &lost);

@@ -116,7 +116,7 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct stat *stat = context;
 
-	overhead__tick(stat->overhead, session);
+	overhead__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
 	return false;
 }
 

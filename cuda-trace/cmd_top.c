@@ -41,6 +41,13 @@ static const struct option_row rows[] = {
 	 AT(sort)},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
+	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
+	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
+	 "all the time,\nGPU figures are estimates",
+	 AT(shared.sample)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "the same, with windows so long that launches get\nslower by no more than this",
+	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "How", 0},
 	{OPTION_TIME, 'd', "delay", "TIME", "between two looks (default 1s)", AT(interval)},
 	{OPTION_COUNT, 'n', "count", "COUNT", "end after so many", AT(shared.count)},
@@ -177,7 +184,8 @@ int cmd_top(int argc, char **argv)
 		.sort = "gpu",
 		.events = GROUPS_SUMMED_DEFAULT,
 	};
-	struct live_options live = {.by_name = true};
+	struct live_options live = {.by_name = true, .command = "top"};
+	struct sample sample;
 	struct top_view view = {};
 	struct top_model *model;
 	int status, err, operand = options__parse(&usage, &options, argc, argv, &status);
@@ -187,8 +195,11 @@ int cmd_top(int argc, char **argv)
 	if (operand < argc)
 		return options__misuse(&usage, "unexpected '%s'", argv[operand]);
 	status = check(&options, &view, &live.session.groups);
+	if (!status)
+		status = sample__choose(&usage, &options.shared, live.session.groups, &sample);
 	if (status)
 		return status;
+	live__sample(&live, &sample);
 	setlocale(LC_CTYPE, "");
 	view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	live.session.pid = options.shared.pid;

@@ -37,6 +37,7 @@ struct live {
 	struct sources *sources;
 	bool by_name;
 	struct session_options options; /* of which cycle is asked for */
+	struct live_pace pace;
 	time_t next_end_collect;
 	struct origin origins[CGROUPS]; /* by id: for processes that ended before they were seen */
 	const struct process *ending;	/* whose end is being told: it has its names still */
@@ -236,6 +237,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 	struct aggregate_options aggregate = {
 		.groups = options->session.groups,
 		.by_name = options->by_name,
+		.spans = options->sample.max_overhead > 0,
 		.driver_pids = session__driver_pids(live->session),
 		.comm = options->session.comm,
 		.uid = options->session.uid,
@@ -268,6 +270,10 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	memcpy(live->rest.state.comm, "other", sizeof("other"));
 	live->by_name = options->by_name;
 	live->options = options->session;
+	live->pace = (struct live_pace){
+		.overhead = overhead__new(&options->sample),
+		.command = options->command,
+	};
 	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
@@ -291,7 +297,18 @@ failed:
 
 int live__poll(struct live *live, int timeout_ms)
 {
+	live_pace__tick(&live->pace, live->aggregate, live->session, &live->options);
 	return session__poll(live->session, timeout_ms);
+}
+
+bool live__overhead(const struct live *live, struct overhead_finding *finding)
+{
+	return overhead__finding(live->pace.overhead, finding);
+}
+
+uint32_t live__window(const struct live *live)
+{
+	return live->options.sample_on_ms;
 }
 
 static uint64_t missed_of(const struct live_process *process)
@@ -468,6 +485,7 @@ void live__close(struct live *live)
 	aggregate__close(live->aggregate);
 	session__close(live->session);
 	sources__free(live->sources);
+	overhead__free(live->pace.overhead);
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
 		free(live->slots[slot]);
 	free(live);

@@ -12,6 +12,7 @@
 #include "bpf/aggregate.h"
 #include "cuda-trace/aggregate.h"
 #include "cuda-trace/live_sample.h"
+#include "cuda-trace/overhead.h"
 #include "cuda-trace/session.h"
 
 struct live;
@@ -49,7 +50,12 @@ struct live_sink {
 struct live_options {
 	struct session_options session; /* .groups: what is summed */
 	bool by_name;
+	struct sample sample; /* what live__sample() was given */
+	const char *command;  /* in messages */
 };
+
+/* Puts --sample and --max-overhead into options whose groups are chosen already. */
+void live__sample(struct live_options *options, const struct sample *sample);
 
 /* Processes by how they can be seen. X(enumerator, label) */
 #define LIVE_SOURCES(X)     \
@@ -99,6 +105,10 @@ void live__each_process(struct live *live,
 const char *live__known_name(const struct live_process *process, uint32_t id);
 /* Demangled; "" for id 0, "[name ID]" when it never came, "other" for what was folded. */
 const char *live__name(const struct live_process *process, uint32_t id, char buffer[32]);
+/* False: there is no limit to what windows may cost. */
+bool live__overhead(const struct live *live, struct overhead_finding *finding);
+/* The window of now, in ms; 0 = GPU records come all the time. */
+uint32_t live__window(const struct live *live);
 /* A process tree is added to a session that was opened with session.pid. */
 int live__add_pid(struct live *live, uint32_t pid);
 void live__close(struct live *live);

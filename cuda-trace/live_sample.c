@@ -6,6 +6,34 @@
 #include "cuda-trace/live_sample.h"
 
 #include <stddef.h>
+#include <time.h>
+#include "cuda-trace/live.h"
+
+void live__sample(struct live_options *options, const struct sample *sample)
+{
+	options->sample = *sample;
+	options->session.groups = sample__groups(sample, options->session.groups);
+	options->session.sample_on_ms = sample->on_ms;
+	options->session.sample_every_ms = sample->every_ms;
+}
+
+/* What launches took is counted in the kernel, and read as often as decisions are due. */
+void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
+		     struct session *session, struct session_options *options)
+{
+	struct overhead_finding finding;
+	struct aggregate_spans sum;
+	time_t now = time(NULL);
+
+	if (!pace->overhead || now == pace->next)
+		return;
+	pace->next = now;
+	aggregate__spans(aggregate, &sum);
+	overhead__spans(pace->overhead, &sum);
+	overhead__tick(pace->overhead, session, options->verbose ? pace->command : NULL);
+	if (overhead__finding(pace->overhead, &finding))
+		options->sample_on_ms = finding.on_ms;
+}
 
 double live_sample__scale(const struct session_options *options, const struct process *told,
 			  struct live_sample *last)

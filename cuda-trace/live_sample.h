@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * metrics --sample: sums of windows made into sums of all the time. Called by live.c.
+ * --sample of metrics and top: sums of windows made into sums of all the time; --max-overhead: how
+ * long windows may be. Called by live.c.
  */
 #ifndef CUDA_TRACE_LIVE_SAMPLE_H
 #define CUDA_TRACE_LIVE_SAMPLE_H
 
 #include "bpf/aggregate.h"
+#include "cuda-trace/overhead.h"
 #include "cuda-trace/session.h"
 
 /* What a process told of its windows when its sums were last collected. */
@@ -15,6 +17,17 @@ struct live_sample {
 	double scale; /* 0 = nothing yet */
 };
 
+struct aggregate;
+
+struct live_pace {
+	struct overhead *overhead; /* NULL = the cycle stays */
+	const char *command;	   /* in messages */
+	int64_t next;		   /* the second of the last look */
+};
+
+/* Lengthens or shortens windows where that is due; options->sample_on_ms is the new one. */
+void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
+		     struct session *session, struct session_options *options);
 /* By how much to multiply what came since: by what was told meanwhile, else by what is asked for.
  */
 double live_sample__scale(const struct session_options *options, const struct process *told,

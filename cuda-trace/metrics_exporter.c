@@ -205,6 +205,8 @@ static void collect(struct exporter *exporter)
 		exporter->view.postponed++;
 		return;
 	}
+	exporter->view.sample_on_ms = live__window(exporter->live);
+	exporter->view.limited = live__overhead(exporter->live, &exporter->view.overhead);
 	if (exporter->view.kernels)
 		kernels__rank(exporter->view.kernels);
 	series_table__expire(exporter->view.series, exporter->options.forget_seconds);

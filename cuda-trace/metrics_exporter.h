@@ -33,9 +33,11 @@ struct exporter_view {
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
-	double started;				/* Unix seconds */
-	double collect_seconds;			/* what reading the maps took, the last time */
-	uint64_t postponed;			/* collects that a busy batch held up */
+	bool limited;				/* by --max-overhead */
+	struct overhead_finding overhead;
+	double started;		/* Unix seconds */
+	double collect_seconds; /* what reading the maps took, the last time */
+	uint64_t postponed;	/* collects that a busy batch held up */
 	uint64_t scrapes;
 	bool embedded; /* another exporter hands the document out, beside its own process_* */
 };

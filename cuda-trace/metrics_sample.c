@@ -9,7 +9,10 @@
 #include <string.h>
 
 static const struct metric share = {METRIC_GAUGE, "cuda_trace_sample_share", "",
-				    "Part of the time in which --sample takes GPU times."};
+				    "Part of the time in which GPU times are taken."};
+static const struct metric part = {
+	METRIC_GAUGE, "cuda_trace_sample_overhead_ratio", "",
+	"Part of the time by which GPU times make launches slower, as measured."};
 static const struct metric error = {
 	METRIC_GAUGE, "cuda_kernel_duration_error_seconds", "seconds",
 	"Sampling error of the sum of cuda_kernel_duration_seconds: two standard errors, at most."};
@@ -46,6 +49,10 @@ void metrics_sample__write(struct exposition *exposition, struct exporter_view *
 		return;
 	exposition__family(exposition, &share);
 	exposition__value(exposition, "", (double)view->sample_on_ms / view->sample_every_ms, 0);
+	if (view->limited) {
+		exposition__family(exposition, &part);
+		exposition__value(exposition, "", view->overhead.part, 0);
+	}
 	exposition__family(exposition, &error);
 	series_table__each(view->series, write_error, exposition);
 }

@@ -11,15 +11,16 @@
 #include "cuda-trace/overhead.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define DECIDE_NS  1000000000ull
-#define ENOUGH	   64  /* launches of each kind */
-#define LONGEST_MS 500 /* beyond it too few launches are left to compare with */
-#define FINE	   4   /* bits: steps in a power of two */
-#define BUCKETS	   (64 << FINE)
+#define ENOUGH	   64		       /* launches of each kind */
+#define LONGEST_MS 500		       /* beyond it too few launches are left to compare with */
+#define FINE	   AGGREGATE_SPAN_BITS /* steps in a power of two, as the kernel side has them */
+#define BUCKETS	   AGGREGATE_SPANS
 
 struct spans {
 	uint64_t count;
@@ -31,6 +32,7 @@ struct overhead {
 	uint32_t every_ms;
 	uint64_t since; /* ns */
 	struct spans timed, plain;
+	struct aggregate_spans before; /* what was last told of all launches */
 };
 
 static uint64_t now_ns(void)
@@ -102,6 +104,22 @@ void overhead__launch(struct overhead *overhead, const struct cuda_launch *launc
 	spans->buckets[bucket_of(launch->end - launch->start)]++;
 }
 
+void overhead__spans(struct overhead *overhead, const struct aggregate_spans *sum)
+{
+	for (int stamped = 0; overhead && stamped < 2; stamped++) {
+		struct spans *spans = stamped ? &overhead->timed : &overhead->plain;
+
+		for (int i = 0; i < BUCKETS; i++) {
+			uint32_t *before = &overhead->before.launches[stamped][i];
+			uint32_t more = sum->launches[stamped][i] - *before;
+
+			spans->count += more;
+			spans->buckets[i] += more;
+			*before = sum->launches[stamped][i];
+		}
+	}
+}
+
 /* What of a second launches would be longer by, were windows always open. */
 static double measure(struct overhead *overhead, uint64_t ns)
 {
@@ -115,7 +133,7 @@ static double measure(struct overhead *overhead, uint64_t ns)
 	return finding->added_ns > 0 ? (double)finding->added_ns * launches / ns : 0;
 }
 
-void overhead__tick(struct overhead *overhead, struct session *session)
+void overhead__tick(struct overhead *overhead, struct session *session, const char *command)
 {
 	struct overhead_finding *finding = overhead ? &overhead->finding : NULL;
 	uint64_t now = now_ns();
@@ -134,8 +152,12 @@ void overhead__tick(struct overhead *overhead, struct session *session)
 	if (fits > finding->on_ms * 2.5)
 		fits = finding->on_ms * 2.5;
 	window = sample__window(fits < LONGEST_MS ? fits : LONGEST_MS);
-	if (window != finding->on_ms && !session__set_window(session, window))
+	if (window != finding->on_ms && !session__set_window(session, window)) {
 		finding->on_ms = window;
+		if (command)
+			fprintf(stderr, "cuda-trace %s: windows of %u ms in %u ms now\n", command,
+				window, overhead->every_ms);
+	}
 	finding->part = whole * finding->on_ms / overhead->every_ms;
 }
 

@@ -7,6 +7,7 @@
 #define CUDA_TRACE_OVERHEAD_H
 
 #include <stdint.h>
+#include "bpf/aggregate.h"
 #include "cuda-trace/process.h"
 #include "cuda-trace/sample.h"
 #include "cuda-trace/session.h"
@@ -18,8 +19,11 @@ struct overhead *overhead__new(const struct sample *sample);
 void overhead__free(struct overhead *overhead);
 /* Accepts NULL, as the following do. */
 void overhead__launch(struct overhead *overhead, const struct cuda_launch *launch);
-/* Some times a second: changes the window where that is due. */
-void overhead__tick(struct overhead *overhead, struct session *session);
+/* The same of all launches at once; `sum` grows from call to call. */
+void overhead__spans(struct overhead *overhead, const struct aggregate_spans *sum);
+/* Some times a second: changes the window where that is due, and says so for `command` unless that
+ * is NULL. */
+void overhead__tick(struct overhead *overhead, struct session *session, const char *command);
 
 struct overhead_finding {
 	uint32_t on_ms;	    /* the window now */

@@ -132,6 +132,12 @@ void top_json__write(FILE *file, struct top_model *model, const struct top_view 
 	fputs("],\"sources\":{", file);
 	for (int i = 0; i < LIVE_SOURCE_COUNT; i++)
 		fprintf(file, "%s\"%s\":%u", i ? "," : "", sources[i], model->state.sources[i]);
-	fprintf(file, "},\"lost\":%llu}\n", (unsigned long long)top_model__lost(model));
+	fputs("},\"sample\":", file);
+	if (model->sample_on_ms)
+		fprintf(file, "{\"on_ns\":%u000000,\"period_ns\":%u000000}", model->sample_on_ms,
+			model->sample_every_ms);
+	else
+		fputs("null", file);
+	fprintf(file, ",\"lost\":%llu}\n", (unsigned long long)top_model__lost(model));
 	fflush(file);
 }

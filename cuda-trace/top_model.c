@@ -179,6 +179,7 @@ struct top_model *top_model__open(const struct live_options *options)
 
 	if (!model)
 		return NULL;
+	model->sample_every_ms = options->session.sample_every_ms;
 	model->live = live__open(options, &sink);
 	/* Attaching took a second or two: the first interval begins after it. */
 	model->collected = now_ns();
@@ -235,6 +236,7 @@ int top_model__collect(struct top_model *model)
 	if (err)
 		return err;
 	now = now_ns();
+	model->sample_on_ms = live__window(model->live);
 	model->interval_ns = now - model->collected;
 	model->collected = now;
 	for (struct top_process *process = model->processes; process; process = process->next) {

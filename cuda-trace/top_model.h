@@ -56,8 +56,9 @@ struct top_model {
 	struct top_process *processes;
 	struct top_device devices[AGGREGATE_DEVICES];
 	struct live_state state;
-	uint64_t interval_ns; /* how long the last interval really was */
-	uint64_t collected;   /* ns, when it ended */
+	uint64_t interval_ns;			/* how long the last interval really was */
+	uint64_t collected;			/* ns, when it ended */
+	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
 };
 
 /* Figures of one process in the last interval, as the pages show them. */

@@ -117,6 +117,11 @@ static void draw_title(struct page *page, const struct top_model *model,
 		   clock, model->interval_ns / 1e9, view->paused ? " [paused]" : "",
 		   sources[LIVE_SOURCE_CUPTI], driver, sources[LIVE_SOURCE_NONE],
 		   sort_words[view->sort], *view->filter ? "  filter: " : "", view->filter);
+	if (model->sample_on_ms)
+		page__line(page, LINE_PLAIN,
+			   "GPU times are taken for %u ms in every %u ms: kernels and copies are "
+			   "estimates",
+			   model->sample_on_ms, model->sample_every_ms);
 	if (lost)
 		page__line(page, LINE_WARNING, "%llu records were lost: figures are too low",
 			   (unsigned long long)lost);

@@ -207,3 +207,55 @@ heard() {
 	[ "$(jq -s '[.[] | select(.event == "kernel" and .gpu_ns > 0 and .launch_ns > 0)] | length' t.json)" -gt 0 ]
 	assert_equal "$(jq -s 'map(select(.event == "lost"))[0].lost.total' t.json)" 0
 }
+
+# storm_meanwhile SECONDS ARGS...: the storm in the background, seen by nobody else's name.
+storm_meanwhile() {
+	cp "$STORM" sampled-storm
+	CUDA_INJECTION64_PATH=$GUEST start storm "$SIM" ./sampled-storm -s "$@"
+}
+
+@test "metrics --max-overhead (windows that cost nothing) lengthens them, and says how dear they are" {
+	alone
+	storm_meanwhile 20 -p 50
+	ct metrics -v --max-overhead 50% --textfile - -d 6s >m.prom 2>err
+	grep -q 'metrics: windows of 20 ms in 1000 ms now' err
+	grep -q '^cuda_kernel_duration_seconds_sum{comm="sampled-storm",device="0",estimated="true"}' m.prom
+	awk '/^cuda_trace_sample_share / && $2 > 0.01 && $2 <= 0.5 {found++}
+		/^cuda_trace_sample_overhead_ratio / && $2 >= 0 && $2 <= 0.5 {found++} END {exit found != 2}' m.prom ||
+		fail "$(grep sample m.prom)"
+	# Each kernel takes 200 ns. By time: the number of launches in windows varies, too.
+	awk '/^cuda_kernel_duration_seconds_sum{comm="sampled/ {sum = $2} /^cuda_kernel_launches_total{comm="sampled/ {n += $2}
+		END {exit !(sum > n * 100e-9 && sum < n * 400e-9)}' m.prom || fail "$(grep sampled m.prom)"
+}
+
+@test "metrics --max-overhead (windows that are dear) keeps below" {
+	alone
+	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 20
+	ct metrics -v --max-overhead 0.2% --textfile - -d 5s >m.prom 2>err
+	awk '/^cuda_trace_sample_share / {share = $2} /^cuda_trace_sample_overhead_ratio / {part = $2}
+		END {exit !(share < 0.01 && part > 0 && (part <= 0.0025 || share == 0.001))}' m.prom ||
+		fail "$(cat err; grep trace_sample m.prom)"
+}
+
+@test "top --sample (and --max-overhead) says so and estimates GPU time" {
+	alone
+	storm_meanwhile 20 -p 50 -v 1000
+	ct top --sample 20ms/200ms --once --json -d 5s >top.json
+	json top.json '.sample == {on_ns: 20000000, period_ns: 200000000}'
+	# 200 ns and 1 ns for each 100 threads of 1 to 1000 blocks of 1000: 5205 in the middle
+	json top.json '.processes[] | select(.process == "sampled-storm") | .totals
+		| .launches > 1000 and .gpu_ns / .launches > 2600 and .gpu_ns / .launches < 10400'
+	ct top --sample 20ms/200ms --once -d 1s >page.txt
+	grep -q '^GPU times are taken for 20 ms in every 200 ms: kernels and copies are estimates' page.txt
+	ct top -v --max-overhead 50% --json -n 5 >top.json 2>err
+	grep -q 'top: windows of 20 ms in 1000 ms now' err
+	json <(tail -n 1 top.json) '.sample.on_ns >= 2e7'
+	ct top --once --json -d 1s >top.json
+	assert_equal "$(jq -c .sample top.json)" null
+	for command in "top -b" metrics; do
+		run -2 ct $command --sample 3ms/1s
+		assert_output --partial "--sample ON/PERIOD"
+		run -2 ct $command --max-overhead 101%
+		run -2 ct $command --sample 10ms/1s --max-overhead 2%
+	done
+}
