@@ -31,7 +31,8 @@ struct record_options {
 	const char *path;
 	const char *max_size;
 	uint64_t last;
-	const char *events, *stacks, *max_overhead;
+	const char *events, *stacks;
+	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
 	bool compress, force, quiet;
 };
 
@@ -47,7 +48,10 @@ static const struct option_row rows[] = {
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "as many stacks as cost a thread no more than this", AT(max_overhead)},
+	 "with -g: as many stacks as cost a thread no more;\nelse GPU times in windows (--sample) "
+	 "so "
+	 "long that\nlaunches get slower by no more than this",
+	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
 	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
@@ -74,7 +78,7 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, rows, options_sampling,
-						     options_overhead, options_limits, NULL},
+						     options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
 		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
@@ -83,7 +87,7 @@ static const struct option_usage usage = {
 struct record {
 	struct record_options options;
 	struct store *store;
-	struct overhead *overhead; /* NULL = no --max-overhead */
+	struct overhead *overhead; /* NULL = --max-overhead is not for windows */
 	char *command;
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
@@ -158,7 +162,7 @@ static void on_attached(void *context, struct session *session)
 	store__stack_period(record->store, record->period);
 }
 
-/* --max-overhead: as many stacks as are allowed. */
+/* -g --max-overhead: as many stacks as are allowed. */
 static void adapt_period(struct record *record, struct session *session)
 {
 	uint64_t ns = session__stack_ns(session);
@@ -230,7 +234,7 @@ static bool on_tick(void *context, struct session *session)
 	struct session_lost_counts lost;
 	int err;
 
-	overhead__tick(record->overhead, session, NULL);
+	overhead__tick(record->overhead, session, record->options.shared.verbose ? "record" : NULL);
 	if (record->pace && !record->stopped)
 		adapt_period(record, session);
 	session__lost(session, &lost);
@@ -356,6 +360,18 @@ static double parse_percent(const char *text)
 	return number;
 }
 
+/* What may be spent goes into stacks; GPU times are all taken, or as --sample says. */
+static int take_stack_percent(struct record_options *options)
+{
+	if (*options->stacks)
+		return options__misuse(&usage, "either -g=N or --max-overhead");
+	options->stack_percent = parse_percent(options->shared.max_overhead);
+	options->shared.max_overhead = NULL;
+	if (!(options->stack_percent > 0))
+		return options__misuse(&usage, "--max-overhead wants percent above 0, at most 100");
+	return EXIT_OK;
+}
+
 static int check(struct record_options *options, uint32_t *groups)
 {
 	char shown[256];
@@ -372,12 +388,10 @@ static int check(struct record_options *options, uint32_t *groups)
 			  1u << CUDA_GROUP_RUNTIME;
 	if (options->stacks && !parse_period(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
-	if (options->max_overhead && !(parse_percent(options->max_overhead) > 0))
-		return options__misuse(&usage, "--max-overhead wants percent above 0, at most 100");
-	if (options->max_overhead && options->stacks && *options->stacks)
-		return options__misuse(&usage, "either -g=N or --max-overhead");
+	if (options->stacks && options->shared.max_overhead && take_stack_percent(options))
+		return EXIT_USAGE;
 	/* A stack belongs to a launch. */
-	if (options->stacks || options->max_overhead)
+	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
@@ -423,9 +437,9 @@ int cmd_record(int argc, char **argv)
 		return status;
 	if (record.options.stacks)
 		record.period = parse_period(record.options.stacks);
-	if (record.options.max_overhead) {
+	if (record.options.stack_percent > 0) {
 		record.period = STACK_PACE_FIRST;
-		record.pace = stack_pace__new(parse_percent(record.options.max_overhead));
+		record.pace = stack_pace__new(record.options.stack_percent);
 		if (!record.pace)
 			return EXIT_TROUBLE;
 	}

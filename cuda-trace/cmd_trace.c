@@ -10,6 +10,7 @@
 #include "cuda-trace/groups.h"
 #include "cuda-trace/join.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/overhead.h"
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/trace_rows.h"
 #include "cuda-trace/watch.h"
@@ -54,8 +55,9 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
-						     options_sampling, options_kernels,
-						     options_output, options_limits, rows, NULL},
+						     options_sampling, options_overhead,
+						     options_kernels, options_output,
+						     options_limits, rows, NULL},
 	.examples = "  cuda-trace trace -- ./saxpy\n"
 		    "  cuda-trace trace -p 4711 -k gemm --min-duration 100us\n"
 		    "  cuda-trace trace -a --json -d 10 | jq 'select(.result != 0)'\n",
@@ -67,6 +69,7 @@ struct trace {
 	struct join *join;
 	struct calls *calls;
 	struct trace_rows *rows;
+	struct overhead *overhead; /* NULL = no --max-overhead */
 	uint64_t shown;
 };
 
@@ -144,6 +147,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
+		if (record->kind == CUDA_RECORD_LAUNCH)
+			overhead__launch(trace->overhead, launch);
 		/* The driver's launch below it has the line; unless it did not get so far. */
 		if (process->source == EVENT_SOURCE_DRIVER)
 			show(trace, process, launch, NULL);
@@ -186,6 +191,7 @@ static bool on_tick(void *context, struct session *session)
 
 	join__expire(trace->join);
 	calls__tick(trace->calls);
+	overhead__tick(trace->overhead, session, trace->options.shared.verbose ? "trace" : NULL);
 	return is_enough(trace);
 }
 
@@ -248,12 +254,14 @@ int cmd_trace(int argc, char **argv)
 	trace.pattern = pattern__new(trace.options.shared.kernel);
 	trace.join = join__new(show, &trace);
 	trace.calls = calls__new(show_call, &trace);
+	trace.overhead = overhead__new(&watch.sample);
 	if (trace.join && watch.sample.on_ms)
 		join__expect_few(trace.join);
 	status = trace.pattern && trace.join && trace.calls ? watch__run(&watch) : EXIT_USAGE;
 	trace_rows__free(trace.rows);
 	join__free(trace.join);
 	calls__free(trace.calls);
+	overhead__free(trace.overhead);
 	pattern__free(trace.pattern);
 	return status;
 }

@@ -30,6 +30,15 @@ commands() {
 	[[ $stderr == *frobnicate* ]]
 }
 
+@test "cuda-trace COMMAND --help names each option once" {
+	for command in $(commands); do
+		run -0 ct $command --help
+		# Two rows of one name: only the first can ever be meant.
+		twice=$(sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p' <<<"$output" | sort | uniq -d)
+		assert_equal "$command $twice" "$command "
+	done
+}
+
 @test "cuda-trace COMMAND --help goes to stdout, fits 80 columns and ends with the manual page" {
 	[ "$(commands | wc -l)" -ge 3 ]
 	for command in "" $(commands); do

@@ -163,6 +163,30 @@ heard() {
 	json s.json '.sample | .on_ns < 1e7 and (.overhead <= 0.0025 or .on_ns == 1e6)'
 }
 
+@test "trace --max-overhead lengthens its windows, and shows every launch" {
+	alone
+	ct trace -v --max-overhead 50% -e kernels --json -o t.json -- "$SIM" "$STORM" -s 6 -p 100 >out 2>err
+	grep -q 'trace: windows of 20 ms in 1000 ms now' err
+	jq -sc 'map(select(.event != "lost") | .gpu_start_ns != null)' t.json >timed.json
+	assert_equal "$(jq length timed.json)" "$(expect_key out launches)"
+	json timed.json 'any and (all | not)'
+}
+
+@test "record --max-overhead (no stacks asked for) lengthens its windows; with -g it is for stacks" {
+	alone
+	ct record -q -v --max-overhead 50% -o r.db -- "$SIM" "$STORM" -s 5 -p 100 >out 2>err
+	grep -q 'record: windows of 20 ms in 1000 ms now' err
+	ct report --json r.db >report.json
+	json report.json ".totals | .estimated and .launches == $(expect_key out launches) and .kernels == .launches"
+	assert_equal "$(sqlite3 r.db 'SELECT count(*) FROM CUDA_CALLCHAINS')" 0
+	ct record -q -f -g --max-overhead 50% -o r.db -- "$SIM" "$STORM" -n 10 >out
+	json <(ct report --json r.db) '.totals.estimated == false'
+	for command in record trace; do
+		run -2 ct $command --max-overhead 0 -o x.db -- true
+		run -2 ct $command --max-overhead 2% --sample 10ms/1s -o x.db -- true
+	done
+}
+
 @test "metrics --sample: launches are exact, GPU time is an estimate and labelled so" {
 	alone
 	requires curl

@@ -99,15 +99,15 @@ launches_below() {
 	grep -q 'estimated from one in 10 launches' f.svg
 }
 
-@test "record --max-overhead (much, next to nothing) takes as many stacks as that allows" {
+@test "record -g --max-overhead (much, next to nothing) takes as many stacks as that allows" {
 	requires bpf sim
-	start much "$CUDA_TRACE" record -v --max-overhead 100 -o m.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	start much "$CUDA_TRACE" record -v -g --max-overhead 100 -o m.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	wait_for 30 grep -q 'one in 1 launches gives its stack now' much.err
 	stop_started
 	rm -f started
-	start little "$CUDA_TRACE" record -v --max-overhead 0.00001 -o l.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60
+	start little "$CUDA_TRACE" record -v -g --max-overhead 0.00001 -o l.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60
 	wait_for 30 grep -q 'one in 10000 launches gives its stack now' little.err
-	run -2 ct record --max-overhead 0 -- true
+	run -2 ct record -g --max-overhead 0 -- true
 	run -2 ct record --max-overhead 5 -g=10 -- true
 }
 
