@@ -317,6 +317,20 @@ process() {
 	run ! grep -E '^name .*text=cu(Memcpy|Stream|Launch)' "$OUT"
 }
 
+@test "NVTX (NVIDIA's own client, used before and after cuInit) carries its ranges" {
+	requires root bpf sim
+	[ -e /usr/local/cuda/include/nvtx3/nvToolsExt.h ] || skip "needs a toolkit's nvtx3 headers"
+	local when
+	cc -I/usr/local/cuda/include -L"$B/simcuda" -o "$BATS_TEST_TMPDIR/ranges" "$TOP/tests/gpu/ranges.c" \
+		-l:libcuda.so.1 -ldl
+	export NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13
+	for when in late early; do
+		hear name lost nvtx_batch -- "$BATS_TEST_TMPDIR/ranges" $when
+		assert_equal "$when $(heard nvtx_batch records)" \
+			"$when $(($(expect_key "$OUT" nvtx_ranges) + $(expect_key "$OUT" nvtx_marks)))"
+	done
+}
+
 @test "NVTX (asked for at the start) carries every range and mark, with text and domain" {
 	requires root bpf sim
 	export NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13

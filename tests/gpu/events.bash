@@ -57,10 +57,43 @@ part_events() {
 		"${on[@]}" "$bundle/workloads/unified" >"$work/u.out" 2>>"$OUT/events-unified.err"
 	row "stat -e unified: migrations" "$(jq '.unified | .htod_bytes > 0 and .dtoh_bytes > 0' "$json" | sed s/true/1/)" \
 		"$(detail "$json" .unified) program: $(truth_of "$work/u.out" managed_bytes) bytes a journey"
-	json=$OUT/events-ranges.json
+	nvtx_rows "$cupti"
+}
+
+# ranges NAME LIBCUPTI PROGRAM ARGS…: with libcupti as NVTX's injected library, as PROGRAM counted them
+ranges() {
+	local name=$1 cupti=$2 json
+	shift 2
+	json=$OUT/events-ranges-${name//[^a-z]/-}.json
 	NVTX_INJECTION64_PATH=$cupti timeout 60 cuda-trace stat -e kernels,nvtx --json -o "$json" -- \
-		"${on[@]}" "$bundle/workloads/nvtx" >"$work/n.out" 2>>"$OUT/events-nvtx.err"
-	row "stat -e nvtx: ranges" "$([ "$(jq '[.ranges[].count] | add' "$json")" = "$(truth_of "$work/n.out" nvtx_ranges)" ] &&
-		echo 1 || echo 0)" "ranges=$(jq -c '[.ranges[] | {name, count}]' "$json" | head -c 200)/$(
-		truth_of "$work/n.out" nvtx_ranges)"
+		"${on[@]}" "$@" >"$work/n.out" 2>>"$OUT/events-nvtx.err"
+	row "stat -e nvtx: $name" "$(same "$(jq '[.ranges[].count] | add' "$json")" "$(truth_of "$work/n.out" nvtx_ranges)")" \
+		"seen/program: $(jq '[.ranges[].count] | add' "$json")/$(truth_of "$work/n.out" nvtx_ranges) launches $(
+			jq .totals.launches "$json")/$(truth_of "$work/n.out" launches) $(
+			detail "$json" '[.ranges[] | "\(.name) \(.count)"] | join(", ")')"
+}
+
+nvtx_rows() { # LIBCUPTI
+	ranges workload "$1" "$bundle/workloads/nvtx"
+	if gcc -I/usr/local/cuda/include -L"$bundle/simcuda" -o "$work/ranges" tests/gpu/ranges.c -l:libcuda.so.1 -ldl \
+		2>>"$OUT/events-nvtx.err"; then
+		ranges "NVIDIA's header" "$1" "$work/ranges"
+		ranges "NVIDIA's header, before cuInit" "$1" "$work/ranges" early
+	else
+		say "stat -e nvtx: NVIDIA's header" "not built: $(tail -n1 "$OUT/events-nvtx.err")"
+	fi
+	python3 -c 'import torch' 2>>"$OUT/events-nvtx.err" || return
+	cat >"$work/ranges.py" <<-'END'
+		import torch
+		data = torch.ones(1000, device="cuda")
+		for _ in range(10):
+		    torch.cuda.nvtx.range_push("outer")
+		    data += 1
+		    with torch.cuda.nvtx.range("inner"):
+		        data *= 2
+		    torch.cuda.nvtx.range_pop()
+		torch.cuda.synchronize()
+		print("expect launches=21 nvtx_ranges=20")
+	END
+	ranges torch.cuda.nvtx "$1" python3 "$work/ranges.py"
 }

@@ -27,11 +27,17 @@ struct attributes { /* nvtxEventAttributes_v2 */
 	} message;
 };
 
-/* Where the injected library puts its functions; numbered as NVTX numbers them. */
-static function core[16], core2[16];
-static function *core_slots[16], *core2_slots[16];
+/* Where the injected library puts its functions; numbered as NVTX numbers them. The real libcupti
+ * refuses a client that lacks one of these modules, or has fewer functions in it. */
+enum { CORE = 1, CUDA = 2, CUDART = 4, CORE2 = 5, SYNC = 6, MODULES };
+static const unsigned int sizes[MODULES] = {
+	[CORE] = 16, [CUDA] = 9, [CUDART] = 7, [CORE2] = 16, [SYNC] = 7,
+};
+static function functions[MODULES][16];
+static function *slots[MODULES][16];
+#define core  functions[CORE]
+#define core2 functions[CORE2]
 
-enum { CORE = 1, CORE2 = 5 };
 enum { MARK_A = 2, RANGE_START_A = 5, RANGE_END = 7, RANGE_PUSH_A = 9, RANGE_POP = 11 };
 enum {
 	DOMAIN_MARK_EX = 1,
@@ -44,10 +50,10 @@ enum {
 
 static int module_table(int module, function ***table, unsigned int *size)
 {
-	if (module != CORE && module != CORE2)
+	if (module < 0 || module >= MODULES || !sizes[module])
 		return 0;
-	*table = module == CORE ? core_slots : core2_slots;
-	*size = 16;
+	*table = slots[module];
+	*size = sizes[module];
 	return 1;
 }
 
@@ -76,13 +82,12 @@ static void initialize(void)
 	void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
 	int (*start)(get_table) = NULL;
 
-	for (int i = 1; i < 16; i++) {
-		core_slots[i] = &core[i];
-		core2_slots[i] = &core2[i];
-	}
+	for (int module = 0; module < MODULES; module++)
+		for (unsigned int i = 1; i < sizes[module]; i++)
+			slots[module][i] = &functions[module][i];
 	if (library)
 		start = (int (*)(get_table))dlsym(library, "InitializeInjectionNvtx2");
-	if (start && start(export_table) != 1)
+	if (start && !start(export_table))
 		program__fail("%s refused", path);
 }
 

@@ -280,26 +280,42 @@ static void fill_core2(function **table, unsigned int size)
 	fill(table, size, 14, domain_destroy);
 }
 
+/* As libcupti 13.0 goes over them: a client that lacks one is refused, what it got before stays. */
+static const struct {
+	int module;
+	unsigned int size;
+	void (*fill)(function **table, unsigned int size);
+} modules[] = {{1, 16, fill_core}, {5, 16, fill_core2}, {6, 7, NULL}, {2, 9, NULL}, {4, 7, NULL}};
+
+/* CUPTI's result. */
 int cuptiNvtxInitialize2(const void *(*table)(uint32_t))
 {
 	const struct {
 		size_t size;
 		int (*module)(int module, function ***table, unsigned int *size);
-	} *callbacks = table(1);
-	function **functions;
-	unsigned int size;
+	} * callbacks;
+	const size_t *version = table(3);
 
-	if (!callbacks || !bridge__get())
-		return 0;
-	if (callbacks->module(1, &functions, &size))
-		fill_core(functions, size);
-	if (callbacks->module(5, &functions, &size))
-		fill_core2(functions, size);
+	callbacks = version && *version >= 24 ? table(1) : NULL;
+	if (!callbacks || callbacks->size < sizeof(*callbacks))
+		return CUPTI_ERROR_UNKNOWN;
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
+		function **functions = NULL;
+		unsigned int size = 0;
+
+		if (!callbacks->module(modules[i].module, &functions, &size) || !functions ||
+		    size < modules[i].size)
+			return CUPTI_ERROR_UNKNOWN;
+		if (modules[i].fill)
+			modules[i].fill(functions, size);
+	}
 	state__log("nvtx");
-	return 1;
+	return CUPTI_SUCCESS;
 }
 
+/* NVTX's truth value. Where CUPTI cannot begin (no driver) the real one says yes, and does nothing.
+ */
 int InitializeInjectionNvtx2(const void *(*table)(uint32_t))
 {
-	return cuptiNvtxInitialize2(table);
+	return !bridge__get() || cuptiNvtxInitialize2(table) == CUPTI_SUCCESS;
 }
