@@ -11,11 +11,11 @@ import time
 import torch
 
 
-def make_step(graph):
+def make_step(graph, batch):
     torch.manual_seed(1)
     layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, dropout=0.0, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 2).cuda().to(torch.bfloat16)
-    data = torch.randn(16, 256, 1024, device="cuda", dtype=torch.bfloat16)
+    data = torch.randn(batch, 256, 1024, device="cuda", dtype=torch.bfloat16)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
 
     def step():
@@ -48,10 +48,11 @@ def main():
     parser.add_argument("-d", "--seconds", type=float, default=0)
     parser.add_argument("-n", "--steps", type=int, default=0)
     parser.add_argument("--graph", action="store_true")
+    parser.add_argument("-b", "--batch", type=int, default=64, help="16 is launch-bound on an H200")
     options = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.use_deterministic_algorithms(False)
-    step = make_step(options.graph)
+    step = make_step(options.graph, options.batch)
     for _ in range(10):
         loss = step()
     torch.cuda.synchronize()
