@@ -14,5 +14,8 @@ else
 	@mkdir -p $(B)/tests/layout
 	$(Q)$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
 		-isystem $(dir $(CUPTI_H)) -c -o $(B)/tests/layout/layout.o tests/layout/layout.c
+	$(Q)$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
+		-isystem $(dir $(CUPTI_H)) -isystem tests/layout/cxx \
+		-c -o $(B)/tests/layout/range.o tests/layout/range.c
 	@echo "check-layout: libcupti-usdt/cupti_*.h agree with $(CUPTI_H)"
 endif

@@ -27,6 +27,9 @@ enum {
 	KIND_GRAPH = 51,
 	KIND_JIT = 52,
 };
+/* A thread of any kernel has so many. */
+#define REGISTERS 16
+
 enum {
 	RESOURCE_CONTEXT_CREATED = 1,
 	RESOURCE_CONTEXT_DESTROY = 2,

@@ -2,9 +2,6 @@
 // Kernel launches: what the driver checks, then a place on the stream's timeline.
 #include "tests/simcuda/cuda/driver.h"
 
-/* What the tracer is told about every kernel beside its own figures. */
-#define REGISTERS 16
-
 static _Atomic uint64_t attempts;
 
 CUresult launch__check(const struct launch *launch)

@@ -257,7 +257,10 @@ CUresult sim_cuFuncGetAttribute(int *value, int attribute, CUfunction function)
 {
 	if (!function__valid(function))
 		return CUDA_ERROR_INVALID_HANDLE;
-	*value = attribute == 0 ? 1024 : attribute == 1 ? (int)function->static_shared : 0;
+	*value = attribute == 0	  ? 1024
+		 : attribute == 1 ? (int)function->static_shared
+		 : attribute == 4 ? REGISTERS
+				  : 0;
 	return CUDA_SUCCESS;
 }
 

@@ -6,6 +6,10 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/profiler.h"
+
+#define CONTEXT_DESTROY_STARTING 2
+#define MODULE_PROFILED		 8
 
 static struct simcuda_bridge *bridge;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -118,6 +122,7 @@ static void leave(struct simcuda_call *call)
 {
 	struct simcuda_record record;
 
+	range_profiler__launched(call);
 	if (subscriber__wants(call->domain, call->cbid))
 		call__tell(call, 1);
 	if (!call->start || atomic_load(&bridge->forked))
@@ -141,6 +146,10 @@ static void resource(uint32_t cbid, CUcontext context, CUstream handle, void *de
 
 	if (subscriber__wants(CUPTI_DOMAIN_RESOURCE, cbid))
 		subscriber__callback(CUPTI_DOMAIN_RESOURCE, cbid, &data);
+	if (cbid == MODULE_PROFILED)
+		range_profiler__runs();
+	if (cbid == CONTEXT_DESTROY_STARTING)
+		range_profiler__context_ends(context);
 }
 
 static void synchronized(uint32_t cbid, CUcontext context, CUstream stream)

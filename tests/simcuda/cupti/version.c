@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/profiler.h"
 
 static const struct {
 	uint16_t kind, size, since; /* the last row that fits the version counts */
@@ -53,11 +54,13 @@ static const struct {
 static const struct {
 	const char *name;
 	uint32_t since;
-} newer[] = {
-	{"cuptiActivityEnableDriverApi", 1205},
-	{"cuptiActivityEnableRuntimeApi", 1205},
-	{"cuptiActivityEnableAllSyncRecords", 1208},
-	{"cuptiSubscribe_v2", 1300},
+} newer[] = {{"cuptiActivityEnableDriverApi", 1205},
+	     {"cuptiActivityEnableRuntimeApi", 1205},
+	     {"cuptiActivityEnableAllSyncRecords", 1208},
+	     {"cuptiSubscribe_v2", 1300},
+#define RANGE_FUNCTION(name, type) {"cupti" #name, 1206},
+	     CUPTI_RANGE_FUNCTIONS(RANGE_FUNCTION)
+#undef RANGE_FUNCTION
 };
 
 static uint16_t size_of[64]; /* by kind, for the version that this library plays */

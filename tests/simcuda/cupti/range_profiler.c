@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Profiler host and range profiler, as one of an H200 was seen to behave (README.md): a host object
+// is spoilt by a metric that it does not have, ranges gather until the image is full, a start
+// without configuration crashes, and so does decoding for a context that is gone. Kernels run once;
+// each further pass only takes time.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/profiler.h"
+
+#define CONTEXTS 16
+#define PASS_NS	 1000000
+#define SHARED	 8 /* metrics that one pass collects */
+#define KERNEL	 64
+
+struct host {
+	bool spoilt;
+	uint32_t passes;
+};
+
+struct image {
+	uint32_t magic, ranges, most;
+	char kernels[][KERNEL];
+};
+#define MAGIC 0x52414e47
+
+struct profiler {
+	CUcontext context; /* NULL: free */
+	bool started, dead;
+	uint32_t passes;
+	struct image *image;
+};
+
+static struct profiler profilers[CONTEXTS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define FAIL_ON_REQUEST(name)                                                \
+	do {                                                                 \
+		int fault = sim_profiler__fault("cupti" #name);              \
+		if (fault)                                                   \
+			return fault;                                        \
+		if (!parameters || !parameters->size || parameters->private) \
+			return CUPTI_ERROR_INVALID_PARAMETER;                \
+	} while (0)
+
+CUptiResult cuptiProfilerInitialize(struct cupti_profiler_initialize *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerInitialize);
+	/* The host functions work without a driver nevertheless. */
+	return bridge__get() ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
+}
+
+CUptiResult cuptiDeviceGetChipName(struct cupti_chip_name *parameters)
+{
+	const char *chip = getenv("SIMCUDA_CHIP");
+
+	FAIL_ON_REQUEST(DeviceGetChipName);
+	parameters->name = chip ? chip : "GH100";
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerHostInitialize);
+	if (!parameters->chip || strcmp(parameters->chip, "GH100"))
+		return CUPTI_NOT_SUPPORTED;
+	parameters->host = calloc(1, sizeof(struct host));
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostDeinitialize(struct cupti_host_deinitialize *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerHostDeinitialize);
+	free(parameters->host);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetBaseMetrics(struct cupti_host_base_metrics *parameters)
+{
+	static const char *names[3][128];
+	const struct sim_metric *metric;
+	size_t count = 0;
+
+	FAIL_ON_REQUEST(ProfilerHostGetBaseMetrics);
+	if (parameters->type < 0 || parameters->type > 2)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (size_t i = 0; (metric = sim_metric__at(i)); i++)
+		if (metric->type == parameters->type && sim_metric__find(metric->name, false))
+			names[parameters->type][count++] = metric->name;
+	parameters->names = names[parameters->type];
+	parameters->count = count;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetSubMetrics(struct cupti_host_sub_metrics *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerHostGetSubMetrics);
+	if (!sim_metric__find(parameters->metric, false))
+		return CUPTI_UNKNOWN_METRIC;
+	parameters->names =
+		(const char **)sim_metric__rollups(parameters->type, &parameters->count);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetMetricProperties(struct cupti_host_properties *parameters)
+{
+	const struct sim_metric *metric;
+
+	FAIL_ON_REQUEST(ProfilerHostGetMetricProperties);
+	metric = sim_metric__find(parameters->metric, false);
+	if (!metric)
+		return CUPTI_UNKNOWN_METRIC;
+	parameters->unit = metric->unit;
+	parameters->description = "a metric of the simulated GPU";
+	parameters->hardware_unit = "sim";
+	parameters->type = metric->type;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostConfigAddMetrics(struct cupti_host_metrics *parameters)
+{
+	struct host *host = parameters->host;
+	bool alone = false;
+
+	FAIL_ON_REQUEST(ProfilerHostConfigAddMetrics);
+	if (host->spoilt)
+		return CUPTI_ERROR_UNKNOWN;
+	for (size_t i = 0; i < parameters->count; i++) {
+		alone |= !strncmp(parameters->names[i], "sim__alone.", 11);
+		host->spoilt |= !sim_metric__find(parameters->names[i], true);
+	}
+	host->spoilt |= alone && parameters->count > 1;
+	if (host->spoilt)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	host->passes += (parameters->count + SHARED - 1) / SHARED;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetConfigImageSize(struct cupti_host_image_size *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerHostGetConfigImageSize);
+	parameters->image_size = sizeof(uint32_t);
+	return ((struct host *)parameters->host)->spoilt ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetConfigImage(struct cupti_host_image *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerHostGetConfigImage);
+	memcpy(parameters->image, &((struct host *)parameters->host)->passes, sizeof(uint32_t));
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetNumOfPasses(struct cupti_host_passes *parameters)
+{
+	uint32_t passes;
+
+	FAIL_ON_REQUEST(ProfilerHostGetNumOfPasses);
+	memcpy(&passes, parameters->image, sizeof(passes));
+	parameters->passes = passes;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *parameters)
+{
+	const struct image *image = (const void *)parameters->data;
+
+	FAIL_ON_REQUEST(ProfilerHostEvaluateToGpuValues);
+	if (parameters->range >= image->ranges)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (size_t i = 0; i < parameters->count; i++)
+		parameters->values[i] =
+			sim_metric__value(image->kernels[parameters->range], parameters->names[i]);
+	return CUPTI_SUCCESS;
+}
+
+static struct profiler *find(CUcontext context)
+{
+	for (int i = 0; i < CONTEXTS; i++)
+		if (profilers[i].context == context)
+			return &profilers[i];
+	return NULL;
+}
+
+CUptiResult cuptiRangeProfilerEnable(struct cupti_range_enable *parameters)
+{
+	struct profiler *profiler;
+
+	FAIL_ON_REQUEST(RangeProfilerEnable);
+	pthread_mutex_lock(&lock);
+	profiler = find(parameters->context);
+	if (!profiler)
+		profiler = find(NULL);
+	if (profiler)
+		*profiler = (struct profiler){.context = parameters->context};
+	pthread_mutex_unlock(&lock);
+	parameters->object = profiler;
+	bridge__get()->log("profiler_enable");
+	return profiler ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+CUptiResult cuptiRangeProfilerDisable(struct cupti_range_plain *parameters)
+{
+	FAIL_ON_REQUEST(RangeProfilerDisable);
+	((struct profiler *)parameters->object)->context = NULL;
+	bridge__get()->log("profiler_disable");
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerGetCounterDataSize(struct cupti_range_data_size *parameters)
+{
+	FAIL_ON_REQUEST(RangeProfilerGetCounterDataSize);
+	parameters->data_size = sizeof(struct image) + parameters->ranges * KERNEL;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data *parameters)
+{
+	struct image *image = (void *)parameters->data;
+
+	FAIL_ON_REQUEST(RangeProfilerCounterDataImageInitialize);
+	*image = (struct image){MAGIC, 0, (parameters->data_size - sizeof(*image)) / KERNEL};
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerSetConfig(struct cupti_range_config *parameters)
+{
+	struct profiler *profiler = parameters->object;
+
+	FAIL_ON_REQUEST(RangeProfilerSetConfig);
+	profiler->image = (void *)parameters->data;
+	memcpy(&profiler->passes, parameters->image, sizeof(profiler->passes));
+	if (parameters->range != CUPTI_RANGE_AUTO || parameters->replay != CUPTI_REPLAY_KERNEL ||
+	    profiler->image->magic != MAGIC || parameters->levels != 1)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerStart(struct cupti_range_plain *parameters)
+{
+	struct profiler *profiler = parameters->object;
+
+	FAIL_ON_REQUEST(RangeProfilerStart);
+	if (!profiler || !profiler->image || profiler->dead) {
+		fault__log("start_unconfigured");
+		abort();
+	}
+	profiler->started = true;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerStop(struct cupti_range_stop *parameters)
+{
+	struct profiler *profiler = parameters->object;
+
+	FAIL_ON_REQUEST(RangeProfilerStop);
+	profiler->started = false;
+	parameters->all_submitted = 1;
+	return profiler->dead ? CUPTI_ERROR_INVALID_CONTEXT : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerDecodeData(struct cupti_range_decode *parameters)
+{
+	FAIL_ON_REQUEST(RangeProfilerDecodeData);
+	if (((struct profiler *)parameters->object)->dead) {
+		fault__log("decode_without_context");
+		abort();
+	}
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerGetCounterDataInfo(struct cupti_range_info *parameters)
+{
+	FAIL_ON_REQUEST(RangeProfilerGetCounterDataInfo);
+	parameters->ranges = ((const struct image *)parameters->data)->ranges;
+	return CUPTI_SUCCESS;
+}
+
+void range_profiler__context_ends(CUcontext context)
+{
+	struct profiler *profiler = find(context);
+
+	if (profiler)
+		profiler->dead = true;
+}
+
+static _Thread_local bool runs;
+
+void range_profiler__runs(void)
+{
+	runs = true;
+}
+
+static bool is_graph(const struct simcuda_call *call)
+{
+	return call->cbid == 514 || call->cbid == 515;
+}
+
+void range_profiler__launched(const struct simcuda_call *call)
+{
+	struct profiler *profiler = call->context ? find(call->context) : NULL;
+	struct timespec pause = {0};
+	struct image *image;
+	bool ran = runs;
+
+	runs = false;
+	if (!profiler || !profiler->started || call->domain != SIMCUDA_DRIVER || call->result)
+		return;
+	/* A real one loses what the graph did. */
+	if (is_graph(call))
+		fault__log("graph_while_profiled");
+	if (!call->symbol || !ran)
+		return;
+	pause.tv_nsec = (long)profiler->passes * PASS_NS;
+	nanosleep(&pause, NULL);
+	image = profiler->image;
+	if (image->ranges == image->most)
+		return;
+	strncpy(image->kernels[image->ranges], call->symbol, KERNEL - 1);
+	image->kernels[image->ranges++][KERNEL - 1] = 0;
+}
