@@ -17,6 +17,7 @@
 
 #include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/control.h"
+#include "libcupti-usdt/counters.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/hot.h"
@@ -50,6 +51,8 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 {
 	int saved = errno;
 
+	if (groups & BIT(COUNTERS))
+		counters__leave(domain, cbid, data);
 	api_calls__record(ring, groups, domain, cbid, data, start, end);
 	errno = saved;
 }
@@ -84,6 +87,16 @@ static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 	*data->correlation_data = stamps__now() ^ mix;
 }
 
+/* A kernel that is to be counted is prepared for here, and others wait for it. */
+static COLD_PATH void counters_enter(int domain, uint32_t cbid,
+				     const struct cupti_callback_data *data)
+{
+	int saved = errno;
+
+	counters__enter(domain, cbid, data);
+	errno = saved;
+}
+
 /* Only kernels are wanted: they need this callback for their correlation ids. */
 static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *data)
 {
@@ -102,6 +115,7 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 		break;
 	case CUPTI_DOMAIN_RESOURCE:
 		control__context_ends();
+		counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;
 	case CUPTI_DOMAIN_STATE:
 		if (cbid == CUPTI_STATE_FATAL)
@@ -121,6 +135,9 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 		return;
 	if (atomic_load_explicit(&driver_asked, memory_order_relaxed) && driver__asks_itself())
 		return;
+	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
+	    data->site == CUPTI_SITE_ENTER)
+		counters_enter(domain, cbid, data);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		rare_callback(domain, cbid, about);
 	else if (!data->correlation_data)

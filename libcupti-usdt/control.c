@@ -19,6 +19,7 @@
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/callbacks.h"
 #include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/counters.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_search.h"
 #include "libcupti-usdt/decode.h"
@@ -248,13 +249,14 @@ static void close_session(void)
 
 static void switch_groups(uint32_t wanted)
 {
-	uint32_t host =
-		BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | api_calls__groups();
+	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
+			api_calls__groups();
 	uint32_t fewer = groups_on & ~wanted, missing;
 
 	if (wanted & BIT(NVTX) && nvtx__open())
 		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
+	counters__follow(wanted & BIT(COUNTERS));
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
 	sampling__follow(wanted, clock__now());
@@ -403,6 +405,7 @@ void control__tick(void)
 		if (kinds__any() || sampling__lingers(now))
 			flusher__ask();
 		check_silence(now);
+		counters__tick(now);
 	}
 	if (closed && !subscriber && now - closed >= SETTLE_NS) {
 		rings__trim();
@@ -418,6 +421,7 @@ void control__finish(void)
 {
 	if (subscriber && !atomic_load(&fatal)) {
 		decode__expect_unfinished();
+		counters__finish();
 		rings__flush();
 		if (kinds__any())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 
+#include "libcupti-usdt/cupti_range.h"
+
 static struct cupti cupti;
 
 struct function {
@@ -36,6 +38,7 @@ const char *cupti_api__bind(void *library, uint32_t soname_major)
 	}
 	if (cupti.GetVersion(&cupti.version))
 		return "a version";
+	cupti_range__bind(library);
 	cupti.major = cupti.version >= CUPTI_VERSION_13_0 ? cupti.version / 10000 : soname_major;
 	return NULL;
 }

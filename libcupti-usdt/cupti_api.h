@@ -72,6 +72,13 @@ struct cupti_callback_data {
 	uint32_t correlation;
 };
 
+/* CUpti_ResourceData */
+struct cupti_resource_data {
+	void *context;
+	void *object;
+	void *more;
+};
+
 /* CUpti_NvtxData, CUpti_StateData */
 struct cupti_nvtx_data {
 	const char *function_name;

@@ -60,6 +60,7 @@ struct launch_config {
 /* EX: cuLaunchKernelEx, cudaLaunchKernelExC */
 struct launch_ex_params {
 	const struct launch_config *config;
+	void *function;
 };
 
 /* GRAPH: cuGraphLaunch, cudaGraphLaunch */

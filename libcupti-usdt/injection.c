@@ -15,6 +15,7 @@
 
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
+#include "libcupti-usdt/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/python.h"
 #include "libcupti-usdt/rings.h"
@@ -73,6 +74,7 @@ static void start(void)
 		return;
 	}
 	stamps__open();
+	kernel_shape__open();
 	python__find();
 	error = rings__prepare();
 	if (!error)

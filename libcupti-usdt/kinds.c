@@ -209,7 +209,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 	const uint32_t correlated = BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH);
 	struct cbid_set set = {0};
 
-	if (groups & correlated)
+	if (groups & (correlated | BIT(COUNTERS)))
 		include_launches(&set, CUPTI_DOMAIN_DRIVER);
 	if (groups & BIT(RUNTIME))
 		include_launches(&set, CUPTI_DOMAIN_RUNTIME);

@@ -86,6 +86,28 @@ static inline void read_params(struct cuda_launch *to, enum launch_shape shape, 
 	}
 }
 
+bool launches__is_graph(int domain, uint32_t cbid)
+{
+	return launches__shape(domain, cbid) == LAUNCH_GRAPH;
+}
+
+void launches__read(struct cuda_launch *to, int domain, uint32_t cbid, const void *params)
+{
+	if (params)
+		read_params(to, launches__shape(domain, cbid), params);
+}
+
+void *launches__function(uint32_t cbid, const void *params)
+{
+	enum launch_shape shape = launches__shape(CUPTI_DOMAIN_DRIVER, cbid);
+
+	if (shape == LAUNCH_PLAIN && params)
+		return ((const struct launch_params *)params)->function;
+	if (shape == LAUNCH_EX && params)
+		return ((const struct launch_ex_params *)params)->function;
+	return NULL;
+}
+
 /* Somebody wants more than the batch: a stack, or the readable probe. */
 static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
 				  uint64_t end, struct cuda_launch *launch)

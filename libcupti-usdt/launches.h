@@ -26,4 +26,11 @@ enum launch_shape launches__shape(int domain, uint32_t cbid);
 void launches__record(struct ring *ring, enum launch_shape shape, int domain, uint32_t cbid,
 		      const struct cupti_callback_data *data, uint64_t start, uint64_t end);
 
+/* Of a graph: many kernels in one call. */
+bool launches__is_graph(int domain, uint32_t cbid);
+/* Grid, block, dynamic shared memory and stream of a call that succeeded. */
+void launches__read(struct cuda_launch *to, int domain, uint32_t cbid, const void *params);
+/* The CUfunction or CUkernel of a call of the driver API; NULL = not known. */
+void *launches__function(uint32_t cbid, const void *params);
+
 #endif

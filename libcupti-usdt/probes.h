@@ -65,6 +65,8 @@
  *   cuda:device        (device, name *, major, minor, memory bytes, multiprocessors, PCI bus id *)
  *   cuda:context       (context, device, null stream, parent context, green, multiprocessors)
  *   cuda:stream        (stream, context, priority, flag)
+ *   cuda:counters      (number, correlation, kernel name *, metric name *, value x 1000, value as
+ *                       the bits of a double, device, context, stream, passes)
  *   cuda:stack_1 ... cuda:stack_10000 (a launching thread at its launch: see stack_probes.h)
  */
 /* clang-format on */
@@ -104,7 +106,8 @@
 	X(SAMPLED_KERNEL, sampled_kernel_batch, "kernels on the GPU, of windows")          \
 	X(SAMPLED_MEMCPY, sampled_memcpy_batch, "copies on the GPU, of windows")           \
 	X(SAMPLED_MEMSET, sampled_memset_batch, "memsets on the GPU, of windows")          \
-	X(DEVICE, device_batch, "devices, from the driver: nothing of CUPTI is on for it")
+	X(DEVICE, device_batch, "devices, from the driver: nothing of CUPTI is on for it") \
+	X(COUNTERS, counters_batch, "hardware counters of single kernels")
 
 /*
  * Calls of the driver and the runtime API, by family, told from their names. A call that is in
@@ -168,6 +171,9 @@ enum cuda_record_kind {
 	CUDA_RECORD_DEVICE = 15,   /* struct cuda_device, in object_batch */
 	CUDA_RECORD_CONTEXT = 16,  /* struct cuda_context, in object_batch */
 	CUDA_RECORD_STREAM = 17,   /* struct cuda_stream, in object_batch */
+	CUDA_RECORD_COUNTERS = 32, /* struct cuda_counters, in counters_batch as the next two */
+	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
+	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
 };
 
 enum cuda_domain { CUDA_DOMAIN_DRIVER = 1, CUDA_DOMAIN_RUNTIME = 2 };
@@ -433,6 +439,77 @@ struct cuda_stream {
 	__u32 flag; /* 1 default, 2 non-blocking, 3 null, 0 unknown */
 };
 
+/*
+ * Hardware counters. What is collected is asked for by the environment of the process (see
+ * libcupti-usdt(7)); nothing is while counters_batch is not listened to. A kernel that is counted
+ * runs alone, once for each pass, inside its launch call, and launches of other threads wait.
+ */
+#define CUDA_COUNTERS_METRICS 256 /* at most */
+
+/* One kernel: a struct cuda_counter for each metric follows. */
+struct cuda_counters {
+	struct cuda_record head;
+	__u64 start;  /* ns, the launch call, with all passes */
+	__u64 end;    /* ns */
+	__u64 stream; /* CUstream handle as passed */
+	__u32 number; /* of the kernels that were counted in this process, from 1 on */
+	__u32 name;   /* id of a cuda:name */
+	__u32 device; /* CUDA ordinal in the process */
+	__u32 context;
+	__u32 grid[3];
+	__u32 block[3];
+	__u32 dynamic_shared; /* bytes */
+	__u32 static_shared;  /* bytes; registers 0 = both are not known */
+	__u32 registers;      /* a thread */
+	__u32 passes;
+	__u32 count; /* of values that follow */
+	__u32 pad;
+};
+
+struct cuda_counter {
+	__u32 metric; /* id of a cuda:name */
+	__u32 pad;
+	double value;
+};
+
+/* What a metric is; once for each, before the first kernel. */
+struct cuda_counters_metric {
+	struct cuda_record head;
+	__u32 metric;	   /* id of a cuda:name */
+	__u32 unit;	   /* id of a cuda:name, 0 = none: of the counter below a rollup */
+	__u32 description; /* id of a cuda:name, 0 = none */
+	__u32 type;	   /* CUpti_MetricType: 0 counter, 1 ratio, 2 throughput */
+};
+
+enum cuda_counters_outcome {
+	CUDA_COUNTERS_WAITING = 0,    /* no kernel that is asked for has come yet */
+	CUDA_COUNTERS_ON = 1,	      /* kernels are counted */
+	CUDA_COUNTERS_DONE = 2,	      /* as many were counted as were asked for */
+	CUDA_COUNTERS_FAILED = 3,     /* result, function and metric say why */
+	CUDA_COUNTERS_NO_REQUEST = 4, /* the process was not told what to collect */
+};
+
+/* When the metrics are known, at each change of the outcome, and every second or so. */
+struct cuda_counters_state {
+	struct cuda_record head;
+	__u64 time;	/* ns */
+	__u64 launches; /* of kernels, since the group was switched on */
+	__u64 matched;	/* of those asked for */
+	__u64 counted;
+	__u64 missed;	/* matched, but CUPTI brought no values, or other launches were under way */
+	__u64 graphs;	/* launches of graphs, whose kernels cannot be counted */
+	__u32 outcome;	/* enum cuda_counters_outcome */
+	__s32 result;	/* CUptiResult, 0 = none */
+	__u32 function; /* id of a cuda:name: which call failed, 0 = none */
+	__u32 metric;	/* id of a cuda:name: which metric it was about, 0 = none */
+	__u32 chip;	/* id of a cuda:name */
+	__u32 device;	/* CUDA ordinal in the process */
+	__u32 metrics;	/* that are collected */
+	__u32 passes;
+	__u32 running; /* seconds that the kernel which is counted right now has taken */
+	__u32 pad;
+};
+
 /* Why records were lost inside the process. X(enumerator, stable key, text) */
 #define CUDA_LOST_REASONS(X)                                                               \
 	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                      \
@@ -524,6 +601,13 @@ CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_device) == 104, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_context) == 32, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_stream) == 24, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_counters) == 96, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_counter) == 16, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_counters_metric) == 24, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_counters_state) == 96, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
+		    CUDA_BATCH_MAX,
+	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 

@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_MS 1000
-#define EXIT_MS	 500
-#define MS_MAX	 5000
+#define START_MS     1000
+#define EXIT_MS	     500
+#define MS_MAX	     5000
+
+#define COUNTERS_MAX (32 << 10) /* bytes of all names of metrics */
 
 static struct settings settings = {.prime = true, .start_ms = START_MS, .exit_ms = EXIT_MS};
 static char libcupti[PATH_MAX];
 static char cuda_home[PATH_MAX];
+static char counters[COUNTERS_MAX];
+static char counters_kernels[1024];
 
 const struct settings *settings__get(void)
 {
@@ -46,6 +50,31 @@ static const char *read_path(const char *name, char *copy)
 	return strcpy(copy, value);
 }
 
+static const char *read_text(const char *name, char *copy, size_t size)
+{
+	const char *value = secure_getenv(name);
+
+	if (!value || !*value || strlen(value) >= size)
+		return NULL;
+	return strcpy(copy, value);
+}
+
+static unsigned long read_count(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && *value ? strtoul(value, NULL, 10) : 0;
+}
+
+static void read_counters(void)
+{
+	settings.counters = read_text("CUPTI_USDT_COUNTERS", counters, sizeof(counters));
+	settings.counters_kernels = read_text("CUPTI_USDT_COUNTERS_KERNELS", counters_kernels,
+					      sizeof(counters_kernels));
+	settings.counters_skip = read_count("CUPTI_USDT_COUNTERS_SKIP");
+	settings.counters_limit = read_count("CUPTI_USDT_COUNTERS_LIMIT");
+}
+
 void settings__read(void)
 {
 	const char *trace = secure_getenv("CUDA_TRACE");
@@ -60,4 +89,5 @@ void settings__read(void)
 	settings.cuda_home = read_path("CUDA_HOME", cuda_home);
 	if (!settings.cuda_home)
 		settings.cuda_home = read_path("CUDA_PATH", cuda_home);
+	read_counters();
 }

@@ -14,6 +14,12 @@ struct settings {
 	unsigned int exit_ms;  /* CUPTI_USDT_EXIT_MS: how long the program's exit may wait */
 	const char *libcupti;  /* CUDA_TRACE_LIBCUPTI: this libcupti and no other, or NULL */
 	const char *cuda_home; /* CUDA_HOME or CUDA_PATH, or NULL */
+	/* Of hardware counters: CUPTI_USDT_COUNTERS, metrics separated by commas, or NULL */
+	const char *counters;
+	const char
+		*counters_kernels; /* CUPTI_USDT_COUNTERS_KERNELS: a regular expression, or NULL */
+	unsigned long counters_skip;  /* CUPTI_USDT_COUNTERS_SKIP: so many kernels first */
+	unsigned long counters_limit; /* CUPTI_USDT_COUNTERS_LIMIT: so many at most, 0 = all */
 };
 
 void settings__read(void);

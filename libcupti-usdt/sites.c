@@ -331,6 +331,13 @@ SITE void site__stream(const struct cuda_stream *r)
 	STAP_PROBE4(cuda, stream, r->stream, r->context, r->priority, r->flag);
 }
 
+SITE void site__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
+			 int64_t thousandths, uint64_t bits)
+{
+	STAP_PROBE10(cuda, counters, r->number, r->head.correlation, kernel, metric, thousandths,
+		     bits, r->device, r->context, r->stream, r->passes);
+}
+
 #define API_SITE(probe, NAME)                                                                    \
 	static SITE void site__##probe(const struct cuda_api *r, const char *name)               \
 	{                                                                                        \

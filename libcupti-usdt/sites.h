@@ -31,6 +31,7 @@
 	X(device, OBJECT)          \
 	X(context, OBJECT)         \
 	X(stream, OBJECT)          \
+	X(counters, COUNTERS)      \
 	X(api_error, API_ERROR)    \
 	API_READABLE_PROBES(X)
 
@@ -125,6 +126,8 @@ void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
 void site__device(const struct cuda_device *r, const char *name);
 void site__context(const struct cuda_context *r);
 void site__stream(const struct cuda_stream *r);
+void site__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
+		    int64_t thousandths, uint64_t bits);
 void site__api(unsigned int group, const struct cuda_api *r, const char *name);
 
 #endif

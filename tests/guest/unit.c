@@ -16,6 +16,8 @@
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/kernel_choice.h"
+#include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/rings.h"
@@ -330,6 +332,84 @@ static void test_stamps(void)
 	}
 }
 
+static void expect_name(const char *mangled, const char *plain)
+{
+	char name[64];
+
+	kernel_choice__plain_name(mangled, name, sizeof(name));
+	if (strcmp(name, plain))
+		fail(mangled, strlen(name), strlen(plain));
+}
+
+/* Names are the program's: none may be read beyond its end. */
+static void test_kernel_choice(void)
+{
+	expect_name("saxpy", "saxpy");
+	expect_name("_Z5saxpyPfi", "saxpy");
+	expect_name("_ZN4demo7nothingEv", "demo::nothing");
+	expect_name("_ZN2at6native29vectorized_elementwise_kernelILi4EZNS0_3addEvEEvi",
+		    "at::native::vectorized_elementwise_kernel");
+	expect_name("_ZNK4demo3fooILi3EEEvv", "demo::foo");
+	expect_name("_Z99short", "_Z99short");
+	expect_name("_ZN4demo900000000000nothing", "demo");
+	expect_name("_ZN", "_ZN");
+	expect_name("", "");
+	expect_name(
+		"_ZN40aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa40bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+		"bbbbbbbbE",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	if (kernel_choice__compile("("))
+		fail("( is no expression", 1, 0);
+	if (!kernel_choice__compile("^demo::no") || !kernel_choice__matches("_ZN4demo7nothingEv") ||
+	    kernel_choice__matches("_Z5saxpyPfi"))
+		fail("^demo::no", 0, 1);
+	if (!kernel_choice__compile("Pfi$") || !kernel_choice__matches("_Z5saxpyPfi"))
+		fail("a mangled name", 0, 1);
+	if (!kernel_choice__compile(NULL) || !kernel_choice__matches("anything"))
+		fail("no expression", 0, 1);
+}
+
+static _Atomic(int) inside, alone;
+static _Atomic(unsigned long) alone_times;
+
+/* Half of the time alone: nobody else may be inside then. */
+static void *go_through_gate(void *nothing)
+{
+	for (int i = 0; i < 2000; i++) {
+		if (i % 2 && launch_gate__enter_alone()) {
+			atomic_fetch_add(&alone_times, 1);
+			if (atomic_fetch_add(&alone, 1) || atomic_load(&inside) ||
+			    !launch_gate__is_mine())
+				fail("not alone", atomic_load(&inside), i);
+			atomic_fetch_sub(&alone, 1);
+			launch_gate__leave_alone();
+			continue;
+		}
+		if (!launch_gate__enter() || launch_gate__is_mine())
+			fail("did not get in", 0, i);
+		atomic_fetch_add(&inside, 1);
+		if (atomic_load(&alone))
+			fail("somebody is alone", atomic_load(&inside), i);
+		atomic_fetch_sub(&inside, 1);
+		launch_gate__leave();
+	}
+	return nothing;
+}
+
+static void test_launch_gate(void)
+{
+	pthread_t threads[6];
+
+	for (int i = 0; i < 6; i++)
+		pthread_create(&threads[i], NULL, go_through_gate, NULL);
+	for (int i = 0; i < 6; i++)
+		pthread_join(threads[i], NULL);
+	if (atomic_load(&alone_times) < 3000)
+		fail("seldom alone", atomic_load(&alone_times), 6000);
+	if (!launch_gate__await_empty(0))
+		fail("not empty", 0, 0);
+}
+
 int main(void)
 {
 	status__open();
@@ -340,5 +420,7 @@ int main(void)
 	test_clock();
 	test_buffers();
 	test_batches();
+	test_kernel_choice();
+	test_launch_gate();
 	return atomic_load(&failures) != 0;
 }

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One launch at a time is counted, alone: its callback at entry starts CUPTI's range profiler and
+ * the one at exit reads the values. Both run on the program's thread; that launch takes its passes'
+ * time anyway. All other launches hold the gate open while they last, and wait while it is shut.
+ */
+#include "libcupti-usdt/counters.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/cupti_calls.h"
+#include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/kernel_choice.h"
+#include "libcupti-usdt/kernel_shape.h"
+#include "libcupti-usdt/launch_gate.h"
+#include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/names.h"
+#include "libcupti-usdt/range_profiler.h"
+#include "libcupti-usdt/settings.h"
+#include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/status.h"
+
+#define TELL_NS	  1000000000ULL
+#define LEAVE_MS  2000
+#define DECISIONS 4096U /* power of 2 */
+
+static atomic_bool counters_on;
+
+static struct {
+	_Atomic(uint64_t) launches, matched, missed, graphs, chosen, counted;
+	_Atomic(uint32_t) outcome;
+} counts;
+
+/* By the one alone; read by the guest's thread once the outcome says so. */
+static struct range_failure failure;
+static uint32_t device;
+static bool prepared;
+static uint64_t started; /* ns; of the launch that is counted */
+static _Atomic(uint64_t) alone_since;
+
+static bool wanted_before, closed;
+static uint64_t told;
+static uint32_t told_outcome;
+
+/* By name id: id * 2 + whether it matches. */
+static _Atomic(uint32_t) decisions[DECISIONS];
+
+static bool is_meant(const char *symbol)
+{
+	uint32_t id = names__intern(symbol), known, decision;
+
+	if (!symbol)
+		return kernel_choice__matches("");
+	known = atomic_load_explicit(&decisions[id % DECISIONS], memory_order_relaxed);
+	if (id && known / 2 == id && known)
+		return known & 1;
+	decision = id * 2 + kernel_choice__matches(symbol);
+	atomic_store_explicit(&decisions[id % DECISIONS], decision, memory_order_relaxed);
+	return decision & 1;
+}
+
+static void end_with(enum cuda_counters_outcome outcome)
+{
+	atomic_store(&counts.outcome, outcome);
+}
+
+static bool is_over(void)
+{
+	uint32_t outcome = atomic_load(&counts.outcome);
+
+	return outcome != CUDA_COUNTERS_WAITING && outcome != CUDA_COUNTERS_ON;
+}
+
+static void tell_metrics(void)
+{
+	const struct range_plan *plan = range_profiler__plan();
+
+	for (uint32_t i = 0; i < plan->count; i++) {
+		struct cuda_counters_metric to = {
+			.head = {.kind = CUDA_RECORD_COUNTERS_METRIC, .size = sizeof(to)},
+			.metric = names__intern_text(plan->metrics[i]),
+		};
+		struct range_metric metric;
+
+		range_profiler__describe(plan->metrics[i], &metric);
+		to.unit = metric.unit ? names__intern_text(metric.unit) : 0;
+		to.description = metric.description ? names__intern_text(metric.description) : 0;
+		to.type = metric.type;
+		batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
+	}
+}
+
+static void tell_state(void)
+{
+	const struct range_plan *plan = range_profiler__plan();
+	uint64_t now = clock__now(), since = atomic_load(&alone_since);
+	struct cuda_counters_state to = {
+		.head = {.kind = CUDA_RECORD_COUNTERS_STATE, .size = sizeof(to)},
+		.time = now,
+		.launches = atomic_load(&counts.launches),
+		.matched = atomic_load(&counts.matched),
+		.counted = atomic_load(&counts.counted),
+		.missed = atomic_load(&counts.missed),
+		.graphs = atomic_load(&counts.graphs),
+		.outcome = atomic_load(&counts.outcome),
+		.device = device,
+		.metrics = plan->count,
+		.passes = plan->passes,
+		.running = since && now > since ? (now - since) / 1000000000 : 0,
+	};
+
+	if (plan->chip[0])
+		to.chip = names__intern_text(plan->chip);
+	if (to.outcome == CUDA_COUNTERS_FAILED) {
+		to.result = failure.result;
+		to.function = failure.function ? names__intern_text(failure.function) : 0;
+		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
+	}
+	told_outcome = to.outcome;
+	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
+}
+
+static bool prepare(void *context)
+{
+	if (prepared)
+		return true;
+	cupti_range__get()->GetDeviceId(context, &device);
+	if (range_profiler__prepare(settings__get()->counters, device, &failure))
+		return false;
+	prepared = true;
+	tell_metrics();
+	atomic_store(&counts.outcome, CUDA_COUNTERS_ON);
+	/* Who waits for the passes is to know before the first kernel takes them. */
+	tell_state();
+	return true;
+}
+
+static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	uint64_t number, skip = settings__get()->counters_skip,
+			 limit = settings__get()->counters_limit;
+
+	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
+		atomic_fetch_add(&counts.graphs, 1);
+		return false;
+	}
+	atomic_fetch_add(&counts.launches, 1);
+	if (is_over() || !is_meant(data->symbol_name))
+		return false;
+	number = atomic_fetch_add(&counts.matched, 1);
+	return number >= skip && (!limit || atomic_load(&counts.counted) < limit);
+}
+
+static bool start_alone(const struct cupti_callback_data *data)
+{
+	if (!launch_gate__enter_alone()) {
+		atomic_fetch_add(&counts.missed, 1);
+		return false;
+	}
+	started = clock__now();
+	/* Another thread may have come to the end while this one waited. */
+	if (!is_over()) {
+		atomic_store(&alone_since, started);
+		if (prepare(data->context) && !range_profiler__start(data->context, &failure))
+			return true;
+		atomic_store(&alone_since, 0);
+		end_with(CUDA_COUNTERS_FAILED);
+	}
+	launch_gate__leave_alone();
+	return false;
+}
+
+static void tell_readable(const struct cuda_counters *to, const struct cuda_counter *values)
+{
+	if (!sites__readable_wanted(CUDA_GROUP_COUNTERS))
+		return;
+	for (uint32_t i = 0; i < to->count; i++) {
+		double thousandths = values[i].value * 1000;
+		uint64_t bits;
+
+		memcpy(&bits, &values[i].value, sizeof(bits));
+		/* What is out of range, or no number, is nothing that an integer can say. */
+		if (!(thousandths > -9e18 && thousandths < 9e18))
+			thousandths = -1;
+		site__counters(to, names__text(to->name), names__text(values[i].metric),
+			       (int64_t)thousandths, bits);
+	}
+}
+
+static void tell_kernel(uint32_t cbid, const struct cupti_callback_data *data, const double *values)
+{
+	static struct {
+		struct cuda_counters head;
+		struct cuda_counter values[CUDA_COUNTERS_METRICS];
+	} to;
+	const struct range_plan *plan = range_profiler__plan();
+	struct cuda_launch launch = {0};
+
+	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	to.head = (struct cuda_counters){
+		.head = {.kind = CUDA_RECORD_COUNTERS,
+			 .size = sizeof(to.head) + plan->count * sizeof(to.values[0]),
+			 .correlation = data->correlation},
+		.start = started,
+		.end = clock__now(),
+		.stream = launch.stream,
+		.number = atomic_fetch_add(&counts.counted, 1) + 1,
+		.name = names__intern(data->symbol_name),
+		.device = device,
+		.context = data->context_id,
+		.dynamic_shared = launch.dynamic_shared,
+		.passes = plan->passes,
+		.count = plan->count,
+	};
+	cupti_range__get()->GetDeviceId(data->context, &to.head.device);
+	memcpy(to.head.grid, launch.grid, sizeof(launch.grid));
+	memcpy(to.head.block, launch.block, sizeof(launch.block));
+	kernel_shape__find(launches__function(cbid, data->params), &to.head.registers,
+			   &to.head.static_shared);
+	for (uint32_t i = 0; i < plan->count; i++) {
+		to.values[i].metric = names__intern_text(plan->metrics[i]);
+		to.values[i].value = values[i];
+	}
+	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, to.head.head.size, 1);
+	tell_readable(&to.head, to.values);
+}
+
+static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	static double values[CUDA_COUNTERS_METRICS];
+	uint64_t limit = settings__get()->counters_limit;
+	int came = range_profiler__stop(data->context, values, &failure);
+
+	atomic_store(&alone_since, 0);
+	if (came > 0)
+		tell_kernel(cbid, data, values);
+	else
+		atomic_fetch_add(&counts.missed, 1);
+	if (came < 0)
+		end_with(CUDA_COUNTERS_FAILED);
+	else if (limit && atomic_load(&counts.counted) >= limit)
+		end_with(CUDA_COUNTERS_DONE);
+	launch_gate__leave_alone();
+}
+
+static bool is_ours(int domain, uint32_t cbid)
+{
+	return domain == CUPTI_DOMAIN_DRIVER && launches__shape(domain, cbid) != LAUNCH_NONE;
+}
+
+void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data)
+{
+	if (!is_ours(domain, cbid) || !atomic_load(&counters_on) || launch_gate__is_mine())
+		return;
+	if (!is_chosen(cbid, data) || !start_alone(data))
+		launch_gate__enter();
+}
+
+void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data)
+{
+	if (!is_ours(domain, cbid))
+		return;
+	if (launch_gate__is_mine())
+		finish_alone(cbid, data);
+	else
+		launch_gate__leave();
+}
+
+static void begin(void)
+{
+	const struct settings *settings = settings__get();
+
+	failure = (struct range_failure){0};
+	closed = false;
+	launch_gate__reset();
+	end_with(CUDA_COUNTERS_WAITING);
+	if (!settings->counters) {
+		end_with(CUDA_COUNTERS_NO_REQUEST);
+	} else if (!cupti_range__get()) {
+		failure.result = CUPTI_NOT_SUPPORTED;
+		failure.function = "libcupti before 12.6: no range profiler";
+		end_with(CUDA_COUNTERS_FAILED);
+	} else if (!kernel_choice__compile(settings->counters_kernels)) {
+		failure.result = 1;
+		failure.function = "regcomp";
+		end_with(CUDA_COUNTERS_FAILED);
+	} else {
+		atomic_store(&counters_on, true);
+	}
+	tell_state();
+	told = clock__now();
+}
+
+/* Launches that are under way keep their slots in the gate: they are forgotten at the next begin.
+ */
+static void close_profiler(void)
+{
+	atomic_store(&counters_on, false);
+	if (closed)
+		return;
+	closed = true;
+	/* A kernel that runs and runs: its thread is inside CUPTI, which must not be touched now.
+	 */
+	if (launch_gate__await_empty(LEAVE_MS))
+		range_profiler__close();
+}
+
+void counters__follow(bool wanted)
+{
+	if (wanted && !wanted_before)
+		begin();
+	else if (!wanted && wanted_before)
+		close_profiler();
+	wanted_before = wanted;
+}
+
+void counters__tick(uint64_t now)
+{
+	if (!wanted_before)
+		return;
+	if (is_over() && !closed && atomic_load(&counters_on))
+		close_profiler();
+	if (now - told < TELL_NS && told_outcome == atomic_load(&counts.outcome))
+		return;
+	told = now;
+	tell_state();
+}
+
+void counters__finish(void)
+{
+	if (wanted_before)
+		tell_state();
+}
+
+void counters__context_ends(void *context)
+{
+	if (atomic_load_explicit(&counters_on, memory_order_relaxed))
+		range_profiler__forget(context);
+}

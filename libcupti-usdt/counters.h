@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hardware counters of chosen kernels: which launches are counted, how others are kept out
+ * meanwhile, and what becomes of the values. docs/guest.md, "Counters", says what could go wrong.
+ */
+#ifndef LIBCUPTI_USDT_COUNTERS_H
+#define LIBCUPTI_USDT_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cupti_callback_data;
+
+/* On launching threads, at entry and exit of each call of the driver API that is called back. */
+void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data);
+void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data);
+
+/* The following on the guest's own thread. Somebody listens, or nobody does any more. */
+void counters__follow(bool wanted);
+/* Tells how far it is, and lets the GPU go when all is counted. */
+void counters__tick(uint64_t now);
+/* The program ends. */
+void counters__finish(void);
+
+/* From CUPTI's callback, on any thread. */
+void counters__context_ends(void *context);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * There is no demangler in the process: that of libstdc++ may not be there. The parts of a nested
+ * name are enough to choose by. Names come from the program: every length is checked.
+ */
+#include "libcupti-usdt/kernel_choice.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_LENGTH 512
+
+static regex_t regex;
+static bool chosen;
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* One <length><identifier>; the number of bytes it takes, 0 = there is none. */
+static size_t take_part(const char *at, char *name, size_t *used, size_t size)
+{
+	size_t length = 0, digits = 0;
+
+	while (is_digit(at[digits]) && digits < 4)
+		length = length * 10 + (size_t)(at[digits++] - '0');
+	if (!digits || !length || strnlen(at + digits, length) < length)
+		return 0;
+	if (*used + length + 3 > size)
+		return 0;
+	if (*used) {
+		memcpy(name + *used, "::", 2);
+		*used += 2;
+	}
+	memcpy(name + *used, at + digits, length);
+	*used += length;
+	name[*used] = '\0';
+	return digits + length;
+}
+
+void kernel_choice__plain_name(const char *mangled, char *name, size_t size)
+{
+	const char *at = mangled;
+	size_t used = 0, step;
+	bool nested;
+
+	name[0] = '\0';
+	if (!strncmp(at, "_Z", 2)) {
+		at += 2;
+		nested = *at == 'N';
+		at += nested;
+		while (nested && strchr("rVKRO", *at) && *at)
+			at++;
+		while ((step = take_part(at, name, &used, size))) {
+			at += step;
+			if (!nested)
+				break;
+		}
+	}
+	if (!used) {
+		strncpy(name, mangled, size - 1);
+		name[size - 1] = '\0';
+	}
+}
+
+bool kernel_choice__compile(const char *expression)
+{
+	chosen = expression != NULL;
+	return !chosen || !regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+}
+
+bool kernel_choice__matches(const char *mangled)
+{
+	char name[NAME_MAX_LENGTH];
+
+	if (!chosen)
+		return true;
+	kernel_choice__plain_name(mangled, name, sizeof(name));
+	return !regexec(&regex, name, 0, NULL, 0) || !regexec(&regex, mangled, 0, NULL, 0);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A slot for each thread that is in a launch call, and a word that says that one is alone. No
+ * thread-local storage: that of a library which is opened late may be allocated at its first use.
+ *
+ * Fears: 1. a launch waits for another that waits for it (kernels that wait for each other's
+ * flags): both waits have an end; the one alone gives up first, so its kernel is not counted. 2. a
+ * thread is killed inside a launch: so is its process. 3. more threads than slots: whoever has none
+ * keeps everybody from being alone meanwhile.
+ */
+#include "libcupti-usdt/launch_gate.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "libcupti-usdt/threads.h"
+
+#define SLOTS	      256U
+#define TURN_MS	      20
+#define SHARED_MS     60000 /* a counted kernel may take long, and as often as there are passes */
+#define ALONE_TURNS   200
+#define ALONE_TURN_MS 1
+
+static _Atomic(uintptr_t) slots[SLOTS];
+static _Atomic(uint32_t) without_slot;
+static _Atomic(uint32_t) alone; /* futex */
+static _Atomic(uintptr_t) owner;
+
+static uintptr_t self(void)
+{
+	return (uintptr_t)pthread_self();
+}
+
+static uint32_t first_slot(void)
+{
+	return (uint32_t)(self() * 0x9e3779b97f4a7c15ULL >> 40) % SLOTS;
+}
+
+static _Atomic(uintptr_t) *replace(uintptr_t from, uintptr_t to)
+{
+	uint32_t first = first_slot();
+
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		uintptr_t expected = from;
+
+		if (atomic_compare_exchange_strong(&slots[(first + i) % SLOTS], &expected, to))
+			return &slots[(first + i) % SLOTS];
+	}
+	return NULL;
+}
+
+static void take_slot(void)
+{
+	if (!replace(0, self()))
+		atomic_fetch_add(&without_slot, 1);
+}
+
+/* Nothing to give back: this call was entered before anybody looked. */
+void launch_gate__leave(void)
+{
+	uint32_t some = atomic_load(&without_slot);
+
+	if (replace(self(), 0))
+		return;
+	while (some && !atomic_compare_exchange_weak(&without_slot, &some, some - 1))
+		;
+}
+
+bool launch_gate__enter(void)
+{
+	for (uint32_t waited = 0; waited < SHARED_MS; waited += TURN_MS) {
+		take_slot();
+		if (!atomic_load(&alone))
+			return true;
+		launch_gate__leave();
+		futex__wait(&alone, 1, TURN_MS);
+	}
+	take_slot();
+	return false;
+}
+
+static bool is_quiet(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (atomic_load(&slots[i]))
+			return false;
+	return !atomic_load(&without_slot);
+}
+
+bool launch_gate__enter_alone(void)
+{
+	uint32_t nobody = 0;
+
+	for (int turn = 0; turn < ALONE_TURNS; turn++) {
+		nobody = 0;
+		if (atomic_compare_exchange_strong(&alone, &nobody, 1))
+			break;
+		futex__wait(&alone, 1, TURN_MS);
+	}
+	if (nobody)
+		return false;
+	atomic_store(&owner, self());
+	for (int turn = 0; turn < ALONE_TURNS; turn++) {
+		if (is_quiet())
+			return true;
+		futex__wait(&alone, 1, ALONE_TURN_MS);
+	}
+	launch_gate__leave_alone();
+	return false;
+}
+
+void launch_gate__leave_alone(void)
+{
+	atomic_store(&owner, 0);
+	atomic_store(&alone, 0);
+	futex__wake(&alone);
+}
+
+bool launch_gate__is_mine(void)
+{
+	return atomic_load(&owner) == self();
+}
+
+void launch_gate__reset(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		atomic_store(&slots[i], 0);
+	atomic_store(&without_slot, 0);
+}
+
+bool launch_gate__await_empty(uint32_t milliseconds)
+{
+	for (uint32_t waited = 0; atomic_load(&alone); waited += TURN_MS) {
+		if (waited >= milliseconds)
+			return false;
+		futex__wait(&alone, 1, TURN_MS);
+	}
+	return true;
+}

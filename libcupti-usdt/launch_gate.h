@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who may launch: many threads at once, or one alone whose kernel is being counted. On any thread;
+ * waits, but never for ever.
+ */
+#ifndef LIBCUPTI_USDT_LAUNCH_GATE_H
+#define LIBCUPTI_USDT_LAUNCH_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Before a launch that is not counted, and after it. False: it has waited too long, and goes. */
+bool launch_gate__enter(void);
+void launch_gate__leave(void);
+/* Before one that is: false if others do not get done soon. */
+bool launch_gate__enter_alone(void);
+void launch_gate__leave_alone(void);
+/* The caller is the one alone. */
+bool launch_gate__is_mine(void);
+/* Forgets who is in: callbacks of their ends will not come. */
+void launch_gate__reset(void);
+/* Nobody is, within so many milliseconds. */
+bool launch_gate__await_empty(uint32_t milliseconds);
+
+#endif

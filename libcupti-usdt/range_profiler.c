@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How CUPTI (13.0 Update 1, on an H200) was seen to behave, which this code is built on:
+ * - Metrics that are added in one call share passes, in a call each they do not: 26 metrics took 3
+ *   passes or 29. After a call that fails, its host object answers nothing but errors.
+ * - The first start in a context takes 200 ms, every other one microseconds.
+ * - Ranges gather in the image of counter data; one that is full loses what comes, and says
+ * nothing.
+ * - Starting before a configuration is set, or decoding after the context has gone, crashes. So
+ * after any failure not one more call is made for that context.
+ * - A graph that is launched between start and stop has no effect at all: the caller keeps them
+ * out.
+ * - Counter availability need not be asked for; it takes half a second.
+ */
+#include "libcupti-usdt/range_profiler.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/probes.h"
+
+#define CONTEXTS   16
+#define RANGES	   8
+#define CONFIG_MAX (1U << 20)
+#define LIST_MAX   (32U << 10)
+
+struct session {
+	void *context; /* NULL = free */
+	void *object;
+	uint8_t *data;
+	size_t data_size;
+	size_t used; /* ranges in data */
+	bool broken;
+};
+
+static struct session sessions[CONTEXTS];
+static struct range_plan plan;
+static const char *metrics[CUDA_COUNTERS_METRICS];
+static bool optional[CUDA_COUNTERS_METRICS];
+static void *host;
+static uint8_t *config;
+static size_t config_size;
+
+static int failed(struct range_failure *failure, int result, const char *function)
+{
+	if (!result)
+		return 0;
+	*failure = (struct range_failure){.result = result, .function = function};
+	return -1;
+}
+
+/* P(structure, its last field, further fields): the parameters of a call. */
+#define P(type, last, ...)                                     \
+	{                                                      \
+		.size = CUPTI_SIZE_OF(type, last), __VA_ARGS__ \
+	}
+#define CALL(name, parameters) failed(failure, cupti_range__get()->name(parameters), "cupti" #name)
+
+const struct range_plan *range_profiler__plan(void)
+{
+	return &plan;
+}
+
+static void *map(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int no_memory(struct range_failure *failure)
+{
+	return failed(failure, CUPTI_OUT_OF_MEMORY, "mmap");
+}
+
+/* How many there are. */
+static uint32_t split(const char *request)
+{
+	static char list[LIST_MAX];
+	uint32_t count = 0;
+	char *rest = list, *name;
+
+	strncpy(list, request, sizeof(list) - 1);
+	while (count < CUDA_COUNTERS_METRICS && (name = strsep(&rest, ","))) {
+		if (!*name)
+			continue;
+		optional[count] = *name == '?';
+		metrics[count] = name + optional[count];
+		count++;
+	}
+	return count;
+}
+
+static void close_host(void)
+{
+	struct cupti_host_deinitialize end = P(cupti_host_deinitialize, host, .host = host);
+
+	if (host)
+		cupti_range__get()->ProfilerHostDeinitialize(&end);
+	host = NULL;
+}
+
+static int open_host(struct range_failure *failure)
+{
+	struct cupti_host_initialize begin = P(
+		cupti_host_initialize, host, .type = CUPTI_TYPE_RANGE_PROFILER, .chip = plan.chip);
+
+	close_host();
+	if (CALL(ProfilerHostInitialize, &begin))
+		return -1;
+	host = begin.host;
+	return 0;
+}
+
+/* A fresh host object with these metrics and no others. */
+static int take_metrics(const char **names, uint32_t count, struct range_failure *failure)
+{
+	struct cupti_host_metrics add =
+		P(cupti_host_metrics, count, .names = names, .count = count);
+
+	if (open_host(failure))
+		return -1;
+	add.host = host;
+	return CALL(ProfilerHostConfigAddMetrics, &add);
+}
+
+static bool is_about_metrics(const struct range_failure *failure)
+{
+	return host &&
+	       (failure->result == CUPTI_BAD_PARAMETER || failure->result == CUPTI_UNKNOWN_METRIC);
+}
+
+/*
+ * Some metric does not go: which? Each is added to those before it, and tried alone where that
+ * fails. This takes some milliseconds for each, once.
+ */
+static int take_one_by_one(uint32_t count, struct range_failure *failure)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = metrics[i];
+		bool alone;
+
+		metrics[kept] = name;
+		if (!take_metrics(metrics, kept + 1, failure)) {
+			kept++;
+			continue;
+		}
+		alone = !take_metrics(&name, 1, failure);
+		if (optional[i])
+			continue;
+		failure->result = alone ? CUPTI_NOT_SUPPORTED : CUPTI_UNKNOWN_METRIC;
+		failure->function = "cuptiProfilerHostConfigAddMetrics";
+		failure->metric = name;
+		return -1;
+	}
+	plan.count = kept;
+	if (!kept)
+		return failed(failure, CUPTI_UNKNOWN_METRIC, "cuptiProfilerHostConfigAddMetrics");
+	return take_metrics(metrics, kept, failure);
+}
+
+static int make_config(struct range_failure *failure)
+{
+	struct cupti_host_image_size size = P(cupti_host_image_size, image_size, .host = host);
+	struct cupti_host_image image = P(cupti_host_image, image, .host = host);
+	struct cupti_host_passes passes = P(cupti_host_passes, passes);
+
+	if (CALL(ProfilerHostGetConfigImageSize, &size))
+		return -1;
+	config_size = size.image_size;
+	config = config_size <= CONFIG_MAX ? map(config_size) : NULL;
+	if (!config)
+		return no_memory(failure);
+	image.image_size = passes.image_size = config_size;
+	image.image = passes.image = config;
+	if (CALL(ProfilerHostGetConfigImage, &image) || CALL(ProfilerHostGetNumOfPasses, &passes))
+		return -1;
+	plan.passes = passes.passes;
+	return 0;
+}
+
+int range_profiler__prepare(const char *request, uint32_t device, struct range_failure *failure)
+{
+	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
+	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
+	uint32_t count = split(request);
+
+	if (!count)
+		return failed(failure, CUPTI_UNKNOWN_METRIC, "no metric");
+	if (CALL(ProfilerInitialize, &begin) || CALL(DeviceGetChipName, &chip))
+		return -1;
+	strncpy(plan.chip, chip.name ? chip.name : "", sizeof(plan.chip) - 1);
+	plan.metrics = metrics;
+	plan.count = count;
+	if (take_metrics(metrics, count, failure) &&
+	    (!is_about_metrics(failure) || take_one_by_one(count, failure)))
+		return -1;
+	return make_config(failure);
+}
+
+void range_profiler__describe(const char *metric, struct range_metric *description)
+{
+	struct cupti_host_properties ask =
+		P(cupti_host_properties, type, .host = host, .metric = metric);
+
+	memset(description, 0, sizeof(*description));
+	if (!host || cupti_range__get()->ProfilerHostGetMetricProperties(&ask))
+		return;
+	description->unit = ask.unit;
+	description->description = ask.description;
+	description->type = ask.type;
+}
+
+static struct session *find(void *context)
+{
+	for (int i = 0; i < CONTEXTS; i++)
+		if (sessions[i].context == context)
+			return &sessions[i];
+	return NULL;
+}
+
+/* An empty image of counter data, and the configuration with it: both again when it is full. */
+static int set_config(struct session *session, struct range_failure *failure)
+{
+	struct cupti_range_data data = P(cupti_range_data, data, .object = session->object,
+					 .data_size = session->data_size, .data = session->data);
+	struct cupti_range_config set =
+		P(cupti_range_config, target_level, .object = session->object,
+		  .image_size = config_size, .image = config, .data_size = session->data_size,
+		  .data = session->data, .range = CUPTI_RANGE_AUTO, .replay = CUPTI_REPLAY_KERNEL,
+		  .ranges = RANGES, .levels = 1, .lowest_level = 1);
+
+	session->used = 0;
+	if (CALL(RangeProfilerCounterDataImageInitialize, &data))
+		return -1;
+	return CALL(RangeProfilerSetConfig, &set);
+}
+
+static int open_session(struct session *session, void *context, struct range_failure *failure)
+{
+	struct cupti_range_enable enable = P(cupti_range_enable, object, .context = context);
+	struct cupti_range_data_size size =
+		P(cupti_range_data_size, data_size, .names = metrics, .count = plan.count,
+		  .ranges = RANGES, .nodes = RANGES);
+
+	*session = (struct session){.context = context, .broken = true};
+	if (CALL(RangeProfilerEnable, &enable))
+		return -1;
+	session->object = size.object = enable.object;
+	if (CALL(RangeProfilerGetCounterDataSize, &size))
+		return -1;
+	session->data_size = size.data_size;
+	session->data = map(size.data_size);
+	if (!session->data)
+		return no_memory(failure);
+	if (set_config(session, failure))
+		return -1;
+	session->broken = false;
+	return 0;
+}
+
+int range_profiler__start(void *context, struct range_failure *failure)
+{
+	struct session *session = find(context);
+	struct cupti_range_plain start = P(cupti_range_plain, object);
+
+	if (!session) {
+		session = find(NULL);
+		if (!session)
+			return failed(failure, CUPTI_OUT_OF_MEMORY, "more than 16 contexts");
+		if (open_session(session, context, failure))
+			return -1;
+	}
+	if (session->broken)
+		return failed(failure, CUPTI_NOT_SUPPORTED, "the context has failed before");
+	start.object = session->object;
+	if ((session->used == RANGES && set_config(session, failure)) ||
+	    CALL(RangeProfilerStart, &start)) {
+		session->broken = true;
+		return -1;
+	}
+	return 0;
+}
+
+static int evaluate(struct session *session, double *values, struct range_failure *failure)
+{
+	struct cupti_range_info info =
+		P(cupti_range_info, ranges, .data = session->data, .data_size = session->data_size);
+	struct cupti_host_evaluate ask = P(cupti_host_evaluate, values, .host = host,
+					   .data = session->data, .data_size = session->data_size,
+					   .names = metrics, .count = plan.count, .values = values);
+
+	if (CALL(RangeProfilerGetCounterDataInfo, &info))
+		return -1;
+	if (info.ranges <= session->used)
+		return 0;
+	ask.range = info.ranges - 1;
+	session->used = info.ranges;
+	return CALL(ProfilerHostEvaluateToGpuValues, &ask) ? -1 : 1;
+}
+
+int range_profiler__stop(void *context, double *values, struct range_failure *failure)
+{
+	struct session *session = find(context);
+	struct cupti_range_stop stop = P(cupti_range_stop, all_submitted);
+	struct cupti_range_decode decode = P(cupti_range_decode, dropped);
+	int came = -1;
+
+	/* The context went meanwhile. */
+	if (!session || session->broken)
+		return 0;
+	stop.object = decode.object = session->object;
+	if (!CALL(RangeProfilerStop, &stop) && !CALL(RangeProfilerDecodeData, &decode))
+		came = evaluate(session, values, failure);
+	if (came < 0)
+		session->broken = true;
+	return came;
+}
+
+/* The memory stays mapped: CUPTI may hold its address. */
+void range_profiler__forget(void *context)
+{
+	struct session *session = find(context);
+
+	if (session)
+		memset(session, 0, sizeof(*session));
+}
+
+void range_profiler__close(void)
+{
+	for (int i = 0; i < CONTEXTS; i++) {
+		struct cupti_range_plain disable =
+			P(cupti_range_plain, object, .object = sessions[i].object);
+
+		if (sessions[i].context && !sessions[i].broken)
+			cupti_range__get()->RangeProfilerDisable(&disable);
+		memset(&sessions[i], 0, sizeof(sessions[i]));
+	}
+}
