@@ -11,6 +11,12 @@ static const struct option_row mode_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to look at (one of these)", 0},
 	{OPTION_FLAG, 0, "pc", NULL,
 	 "where in each kernel the time goes, and what the\ninstructions wait for", AT(pc)},
+	{OPTION_TEXT, 0, "counters", "PRESET|METRIC,...",
+	 "hardware counters of each kernel, and what holds it\nback: quick, overview, memory, "
+	 "compute, tensor,\noccupancy, roofline, or single metrics",
+	 AT(counters)},
+	{OPTION_MAYBE, 0, "list-metrics", "REGEX", "which there are, and what they mean",
+	 AT(list_metrics)},
 	{},
 };
 
@@ -34,16 +40,23 @@ static const struct option_usage usage = {
 	.synopsis = (const char *const[]){"MODE [OPTIONS] [--] PROGRAM [ARGUMENTS]",
 					  "MODE [OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a",
 					  NULL},
-	.tables = (const struct option_row *const[]){mode_rows, profile_pc_rows, options_targets,
+	.tables = (const struct option_row *const[]){mode_rows, profile_pc_rows,
+						     profile_counters_rows, options_targets,
 						     kernel_rows, options_output, options_limits,
 						     rows, NULL},
 	.examples = "  cuda-trace profile --pc -- python3 train.py\n"
-		    "  cuda-trace profile --pc -p 4711 -d 30\n",
+		    "  cuda-trace profile --pc -p 4711 -d 30\n"
+		    "  cuda-trace profile --counters overview -k gemm --kernels 10 -- ./train\n",
 };
 
 static bool wants_pc(const struct profile_options *options)
 {
 	return options->pc;
+}
+
+static bool wants_counters(const struct profile_options *options)
+{
+	return options->counters;
 }
 
 /* A line each: its rows are in usage.tables, its option in mode_rows. */
@@ -53,6 +66,7 @@ static const struct {
 	int (*run)(const struct option_usage *usage, const struct profile_options *options);
 } modes[] = {
 	{"--pc", wants_pc, profile_pc__run},
+	{"--counters", wants_counters, profile_counters__run},
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))
@@ -66,6 +80,8 @@ int cmd_profile(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
+	if (options.list_metrics)
+		return profile_counters__list(&usage, &options);
 	for (size_t i = 0; i < MODES; i++) {
 		if (!modes[i].wanted(&options))
 			continue;
@@ -75,7 +91,7 @@ int cmd_profile(int argc, char **argv)
 		chosen = i;
 	}
 	if (chosen == MODES)
-		return options__misuse(&usage, "what to look at? --pc");
+		return options__misuse(&usage, "what to look at? --pc, --counters");
 	status = options__take_targets(&usage, &options.shared, argc, argv, operand);
 	return status ? status : modes[chosen].run(&usage, &options);
 }

@@ -173,6 +173,9 @@ static size_t known_size(uint16_t kind)
 		[CUDA_RECORD_DEVICE] = sizeof(struct cuda_device),
 		[CUDA_RECORD_CONTEXT] = sizeof(struct cuda_context),
 		[CUDA_RECORD_STREAM] = sizeof(struct cuda_stream),
+		[CUDA_RECORD_COUNTERS] = sizeof(struct cuda_counters),
+		[CUDA_RECORD_COUNTERS_METRIC] = sizeof(struct cuda_counters_metric),
+		[CUDA_RECORD_COUNTERS_STATE] = sizeof(struct cuda_counters_state),
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;

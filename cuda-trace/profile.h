@@ -9,14 +9,25 @@
 #include "cuda-trace/options.h"
 
 struct profile_options {
-	struct options shared; /* first: the shared rows mean its fields */
-	bool pc;	       /* --pc */
-	const char *bursts;    /* of --pc: ON/PERIOD, NULL = the default */
+	struct options shared;	  /* first: the shared rows mean its fields */
+	bool pc;		  /* --pc */
+	const char *bursts;	  /* of --pc: ON/PERIOD, NULL = the default */
+	const char *counters;	  /* --counters: presets and metrics, NULL = not that mode */
+	uint64_t kernels;	  /* of --counters: so many at most, 0 = all */
+	uint64_t skip;		  /* of --counters */
+	const char *list_metrics; /* --list-metrics: a regular expression, "" = all, NULL = no */
+	const char *chip;	  /* of --list-metrics, NULL = that of the first GPU */
 };
 
 /* Options of --pc alone. */
 extern const struct option_row profile_pc_rows[];
 /* `profile --pc`; targets and options were checked, but for its own. The exit status. */
 int profile_pc__run(const struct option_usage *usage, const struct profile_options *options);
+
+/* Options of --counters and --list-metrics. */
+extern const struct option_row profile_counters_rows[];
+int profile_counters__run(const struct option_usage *usage, const struct profile_options *options);
+/* `profile --list-metrics`: no targets are needed. */
+int profile_counters__list(const struct option_usage *usage, const struct profile_options *options);
 
 #endif

@@ -1,10 +1,268 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# profile --counters: hardware counters kernel by kernel, and the verdict over them.
+# profile --counters: hardware counters kernel by kernel, and the verdict over them. The values are
+# those that SIMCUDA_COUNTERS scripts.
 
 load helpers
+
+STORM=$WORKLOADS/launch-storm
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/log SIMCUDA_COUNTERS=$BATS_TEST_TMPDIR/counters
+	: >counters
+}
+
+# counted ARGS...: profile --counters on the simulated driver: the tool as well, whose library of
+# metrics is the simulated one then. JSON in out.json, PROGRAM's output in program, messages in err.
+counted() {
+	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters "$@" >program 2>err
+}
+
+# unharmed: PROGRAM said its last line, and the client did nothing that crashes a real CUPTI.
+unharmed() {
+	grep -q '^expect ' program || fail "PROGRAM did not end: $(cat program err)"
+	! grep '^[0-9]* [0-9]* fault' log || fail "a fault"
+}
+
+# line EVENT FILTER: jq's answer over the lines of that event, as an array.
+lines() {
+	jq -sc "map(select(.event == \"$1\")) | $2" out.json
+}
 
 @test "verdict (scripted counters of each bottleneck, and their twins) finds each" {
 	run -0 "$B/tests/verdict/unit"
 	assert_output ok
+}
+
+@test "profile --counters (ten kernels) counts each, with the values as they are" {
+	requires bpf sim
+	cat >counters <<-END
+		saxpy gpu__time_duration.sum 125920
+		saxpy dram__bytes_read.sum 268448999
+		* dram__bytes.sum.pct_of_peak_sustained_elapsed 87.5
+	END
+	counted quick -- "$WORKLOADS/saxpy"
+	unharmed
+	assert_equal "$(lines counters length)" "$(expect_key program launches)"
+	assert_equal "$(lines counters 'map(.number)')" "[1,2,3,4,5,6,7,8,9,10]"
+	assert_equal "$(lines counters 'map(.metrics["dram__bytes_read.sum"]) | unique')" \
+		'[{"value":268448999,"unit":"byte"}]'
+	assert_equal "$(lines counters 'map(.metrics["gpu__time_duration.sum"].unit) | unique')" '["ns"]'
+	assert_equal "$(lines counters '.[9] | [.kernel, .grid, .block, .registers, .passes]')" \
+		'["saxpy",[4096,1,1],[256,1,1],16,2]'
+	assert_equal "$(lines counters '.[9].verdict | [.is, .busiest]')" '["memory-bound","DRAM"]'
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .launches, .matched, .counted, .missed]')" \
+		'["on",10,10,10,0]'
+	assert_equal "$(lines lost '.[0].lost.total')" 0
+	# How long it will take is said before, not afterwards.
+	grep -q '2 passes a kernel on GH100' err
+}
+
+@test "profile --counters (two kernels that differ) says of each what holds it back" {
+	requires bpf sim
+	cat >counters <<-END
+		* gpu__time_duration.sum 100000
+		* smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio 32
+		* smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio 32
+		* smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio 32
+		increment lts__t_sectors.sum.pct_of_peak_sustained_elapsed 80
+		increment smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio 4
+	END
+	counted overview --kernels 1 -- "$WORKLOADS/graphs"
+	assert_equal "$(lines counters '.[0].verdict | [.is, .also]')" '["uncoalesced",["memory-bound"]]'
+	sed -i '/increment smsp/d' counters
+	counted overview --kernels 1 -- "$WORKLOADS/graphs"
+	assert_equal "$(lines counters '.[0].verdict.is')" '"memory-bound"'
+}
+
+@test "profile --counters (text) shows means, the verdict and what to try" {
+	requires bpf sim
+	cat >counters <<-END
+		* gpu__time_duration.sum 125000
+		* dram__bytes.sum.pct_of_peak_sustained_elapsed 91
+	END
+	run -0 --separate-stderr timeout 60 "$SIM" "$CUDA_TRACE" profile --counters quick -o out -- \
+		"$WORKLOADS/saxpy"
+	run -0 cat out
+	assert_line --partial "10 of 10 launches counted (10 matched, 0 missed)"
+	assert_line --regexp '^  grid 4096x1x1  block 256x1x1  registers 16  shared memory 0  counted 10$'
+	assert_line --regexp '^     125\.0 us    125\.0 us    125\.0 us ns +gpu__time_duration\.sum$'
+	assert_line "  verdict: memory-bound: DRAM at 91% of the peak"
+	assert_line "  best time with DRAM at its peak: 113.8 us"
+}
+
+@test "profile --counters --skip --kernels counts those, and lets the GPU go" {
+	requires bpf sim
+	counted quick --skip 3 --kernels 4 -- "$STORM" -n 200 -p 10000
+	unharmed
+	assert_equal "$(lines counters length)" 4
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted]')" '["done",4]'
+	grep -q profiler_disable log
+	# It did so while the program went on.
+	[ "$(sed -n '/profiler_disable/,$p' log | wc -l)" -gt 1 ]
+}
+
+@test "profile --counters -k compares names without arguments" {
+	requires bpf sim
+	counted quick -k '^emp.y$' -- "$STORM" -n 20
+	unharmed
+	assert_equal "$(lines counters 'map(.kernel) | unique')" '["empty"]'
+	run -1 counted quick -k '^empt$' -- "$STORM" -n 20
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | [.launches, .matched]')" '[20,0]'
+	grep -q 'no kernel was counted: -k is compared' err
+}
+
+@test "profile --counters (8 threads) counts every kernel and mixes none up" {
+	requires bpf sim
+	counted gpu__time_duration.sum -- "$WORKLOADS/threads" 40 8 5
+	unharmed
+	assert_equal "$(lines counters 'map(.number) | sort == [range(1; length + 1)]')" true
+	assert_equal "$(lines counters_state '.[0] | .counted + .missed')" "$(expect_key program launches)"
+	assert_equal "$(lines counters_state '.[0].missed')" 0
+}
+
+@test "profile --counters (graphs) keeps them apart from what is counted, and says so" {
+	requires bpf sim
+	counted gpu__time_duration.sum -- "$STORM" -n 300 -t 4 -g 5
+	unharmed
+	assert_equal "$(lines counters_state '.[0].graphs')" "$(expect_key program graph_launches)"
+	counted gpu__time_duration.sum -- "$WORKLOADS/graphs"
+	unharmed
+	assert_equal "$(lines counters length)" 20
+}
+
+@test "profile --counters (contexts come and go) goes on" {
+	requires bpf sim
+	counted gpu__time_duration.sum -- "$WORKLOADS/resets"
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | .counted > 0 and .missed == 0')" true
+}
+
+@test "profile --counters (launches are traced as well) spoils neither" {
+	requires bpf sim
+	start other "$CUDA_TRACE" stat -a --json -o stat.json -e launches
+	sleep 1
+	counted gpu__time_duration.sum -- "$STORM" -n 50
+	unharmed
+	assert_equal "$(lines counters length)" 50
+	kill -INT "$other_PID"
+	wait "$other_PID" || true
+	json stat.json ".processes[] | select(.pid == $(lines counters '.[0].pid')).launches == 50"
+}
+
+@test "profile --counters (unknown preset, metric, rollup) names what is near, and starts nothing" {
+	requires sim
+	local bad
+	for bad in "qick=quick" "achieved_occupency=achieved_occupancy" \
+		"sm__cycles_activ.avg=sm__cycles_active" "sm__cycles_active=.avg"; do
+		run -2 timeout 60 "$SIM" "$CUDA_TRACE" profile --counters "${bad%%=*}" -- touch started
+		assert_output --partial "${bad#*=}"
+		[ ! -e started ]
+	done
+}
+
+@test "profile --counters (a metric that goes with no other) names it" {
+	requires bpf sim
+	run -1 counted quick,sim__alone.sum -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'sim__alone.sum cannot be collected together' err
+	counted sim__alone.sum -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines counters length)" 10
+}
+
+@test "profile --counters (a GPU without some of a preset's metrics) collects the rest" {
+	requires bpf sim
+	SIMCUDA_LACKS=dram__bytes_read,dram__bytes_write counted quick -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines counters '.[0].metrics | has("dram__bytes_read.sum")')" false
+	assert_equal "$(lines counters '.[0].metrics | length')" 10
+}
+
+@test "profile --counters (old names) are mapped, with a note" {
+	requires bpf sim
+	printf '* sm__warps_active.avg.pct_of_peak_sustained_active 77.5\n' >counters
+	counted achieved_occupancy,gld_efficiency,sm_efficiency -- "$WORKLOADS/saxpy"
+	grep -q 'achieved_occupancy is sm__warps_active.avg.pct_of_peak_sustained_active today (in percent' err
+	assert_equal "$(lines counters '.[0].metrics | length')" 3
+	assert_equal "$(lines counters '.[0].metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value')" 77.5
+}
+
+@test "profile --counters (no permission, GPU busy) says what mends it, the program unharmed" {
+	requires bpf sim
+	SIMCUDA_PROFILER=cuptiRangeProfilerStart:35 run -1 counted quick -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'NVreg_RestrictProfilingToAdminUsers=0' err
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .result, .failed_call]')" \
+		'["failed",35,"cuptiRangeProfilerStart"]'
+	SIMCUDA_PROFILER=cuptiRangeProfilerStart:26 run -1 counted quick -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'held by another profiler' err
+}
+
+@test "profile --counters (each call of CUPTI fails) leaves the program as it is" {
+	requires bpf sim
+	local call
+	for call in ProfilerInitialize DeviceGetChipName ProfilerHostInitialize \
+		ProfilerHostConfigAddMetrics ProfilerHostGetConfigImageSize ProfilerHostGetConfigImage \
+		ProfilerHostGetNumOfPasses ProfilerHostEvaluateToGpuValues RangeProfilerEnable \
+		RangeProfilerSetConfig RangeProfilerStart RangeProfilerStop RangeProfilerDecodeData \
+		RangeProfilerGetCounterDataSize RangeProfilerCounterDataImageInitialize \
+		RangeProfilerGetCounterDataInfo; do
+		SIMCUDA_PROFILER=cupti$call:999 run -1 counted sm__cycles_active.avg -- "$WORKLOADS/saxpy"
+		unharmed
+		assert_equal "$call $(lines counters_state '.[0] | [.outcome, .result]')" \
+			"$call [\"failed\",999]"
+	done
+}
+
+@test "profile --counters (libcupti before 12.6, or a function is missing) says so" {
+	requires bpf sim
+	local trouble
+	for trouble in SIMCUDA_CUPTI_VERSION=12.5 SIMCUDA_MISSING_SYMBOL=cuptiRangeProfilerStop; do
+		run -1 env "$trouble" timeout 60 "$SIM" "$CUDA_TRACE" profile --counters quick --json \
+			-o out.json -- "$WORKLOADS/saxpy"
+		assert_output --partial "expect launches=10"
+		assert_output --partial "no range profiler"
+	done
+	# All else works.
+	SIMCUDA_CUPTI_VERSION=12.5 ct stat --json -o stat.json -- "$SIM" "$WORKLOADS/saxpy"
+	json stat.json '.totals.kernels == 10'
+}
+
+@test "profile --counters (-p) is refused, with the reason" {
+	run -2 ct profile --counters quick -p $$
+	assert_output --partial "cannot be told what to collect"
+}
+
+@test "counters (asked for by environment, but nobody listens) stay off" {
+	requires sim
+	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$GUEST run -0 sim "$WORKLOADS/saxpy"
+	! grep -q profiler_enable log
+}
+
+@test "counters (readable probe) fire once for each metric of each kernel" {
+	requires root bpf sim
+	printf '* gpu__time_duration.sum 125920.5\n' >counters
+	export CUDA_INJECTION64_PATH=$GUEST
+	CUPTI_USDT_COUNTERS=gpu__time_duration.sum,dram__bytes.sum run -0 timeout 60 \
+		"$B/tests/guest/listen" -v "$GUEST" counters -- "$SIM" "$WORKLOADS/saxpy"
+	assert_equal "$(grep -c '^readable probe=counters text=gpu__time_duration.sum' <<<"$output")" 10
+	assert_equal "$(grep -c '^readable probe=counters text=dram__bytes.sum' <<<"$output")" 10
+	assert_line --regexp 'text=gpu__time_duration\.sum args=1,[0-9]+,[0-9]+,[0-9]+,125920500,'
+}
+
+@test "profile --list-metrics says what there is and what it means" {
+	requires sim
+	run -0 sim "$CUDA_TRACE" profile --list-metrics=^dram__bytes_
+	assert_line --regexp '^  quick +what is busy, in one pass'
+	assert_line "dram__bytes_read"
+	refute_line "sm__cycles_active"
+	run -0 sim "$CUDA_TRACE" profile --list-metrics=^dram__bytes_read --json
+	assert_equal "$(jq -r '[.metric, .type, .unit, (.rollups | contains(".sum"))] | @csv' <<<"$output")" \
+		'"dram__bytes_read","counter","byte",true'
+	SIMCUDA_CUPTI_VERSION=12.5 run -1 sim "$CUDA_TRACE" profile --list-metrics
+	assert_output --partial "older than CUDA 12.6"
+	run -1 sim "$CUDA_TRACE" profile --list-metrics --chip XY999
+	assert_output --partial "XY999"
 }

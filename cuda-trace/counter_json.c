@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Counted kernels as JSON, one object a line. A figure that is none (a ratio of nothing) is null.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include "cuda-trace/counter_report.h"
+#include "cuda-trace/text.h"
+
+static void put_number(FILE *file, const char *key, double value)
+{
+	if (isfinite(value))
+		fprintf(file, "\"%s\":%.17g", key, value);
+	else
+		fprintf(file, "\"%s\":null", key);
+}
+
+static void put_text(FILE *file, const char *key, const char *text)
+{
+	fprintf(file, "\"%s\":", key);
+	if (text)
+		text__write_json(file, text);
+	else
+		fputs("null", file);
+}
+
+static void put_metrics(FILE *file, const struct counter_kernel *kernel)
+{
+	fputs("\"metrics\":{", file);
+	for (uint32_t i = 0; i < kernel->count; i++) {
+		if (i)
+			fputc(',', file);
+		text__write_json(file, kernel->sums[i].metric->name);
+		fputs(":{", file);
+		put_number(file, "value", kernel->sums[i].sum);
+		fputc(',', file);
+		put_text(file, "unit", kernel->sums[i].metric->unit);
+		fputc('}', file);
+	}
+	fputc('}', file);
+}
+
+static void put_roofline(FILE *file, const struct verdict *verdict)
+{
+	fputs("\"roofline\":{", file);
+	put_number(file, "flop_per_byte", verdict->intensity);
+	fputc(',', file);
+	put_number(file, "flop_per_second", verdict->performance);
+	fputc(',', file);
+	put_number(file, "roof_flop_per_second", verdict->roof);
+	fputc(',', file);
+	put_number(file, "ridge_flop_per_byte", verdict->ridge);
+	fputc('}', file);
+}
+
+static void put_verdict(FILE *file, const struct counter_kernel *kernel)
+{
+	struct verdict_facts facts;
+	struct verdict verdict;
+	char because[256];
+	const char *lead = "";
+
+	counter_kernel__verdict(kernel, &facts, &verdict);
+	verdict__because(&facts, &verdict, because, sizeof(because));
+	fputs("\"verdict\":{", file);
+	put_text(file, "is", verdict__key(verdict.kind));
+	fputs(",\"also\":[", file);
+	for (int kind = 0; kind < VERDICT_COUNT; kind++)
+		if (verdict.also & 1u << kind) {
+			fprintf(file, "%s\"%s\"", lead, verdict__key(kind));
+			lead = ",";
+		}
+	fputs("],", file);
+	put_text(file, "because", because);
+	fputc(',', file);
+	put_text(file, "advice", verdict__advice(&verdict));
+	fputc(',', file);
+	put_text(file, "limited_by", verdict.limit);
+	fputc(',', file);
+	put_text(file, "busiest", verdict.busiest);
+	fputc(',', file);
+	put_number(file, "busiest_percent", verdict.busiest ? verdict.busiest_percent : NAN);
+	fputc(',', file);
+	put_number(file, "waves", verdict.waves);
+	fputc(',', file);
+	put_number(file, "possible_occupancy_percent", verdict.possible);
+	fputc(',', file);
+	put_number(file, "best_ns", verdict.best_ns);
+	fputc(',', file);
+	put_roofline(file, &verdict);
+	fputc('}', file);
+}
+
+void counter_report__json_kernel(FILE *file, const struct process *process,
+				 const struct cuda_counters *record,
+				 const struct counter_kernel *kernel)
+{
+	fprintf(file, "{\"event\":\"counters\",\"pid\":%u,", process->pid);
+	put_text(file, "comm", process->comm);
+	fputc(',', file);
+	put_text(file, "kernel", kernel->name);
+	fprintf(file,
+		",\"number\":%u,\"correlation\":%u,\"device\":%u,\"context\":%u,\"stream\":%" PRIu64
+		",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],",
+		record->number, record->head.correlation, record->device, record->context,
+		(uint64_t)record->stream, record->grid[0], record->grid[1], record->grid[2],
+		record->block[0], record->block[1], record->block[2]);
+	if (record->registers)
+		fprintf(file, "\"registers\":%u,\"static_shared\":%u,", record->registers,
+			record->static_shared);
+	else
+		fputs("\"registers\":null,\"static_shared\":null,", file);
+	fprintf(file, "\"dynamic_shared\":%u,\"passes\":%u,\"call_ns\":%" PRIu64 ",",
+		record->dynamic_shared, record->passes,
+		(uint64_t)(record->end > record->start ? record->end - record->start : 0));
+	put_metrics(file, kernel);
+	fputc(',', file);
+	put_verdict(file, kernel);
+	fputs("}\n", file);
+}
+
+void counter_report__json_process(FILE *file, const struct counter_process *process)
+{
+	const struct cuda_counters_state *state = &process->state;
+
+	fprintf(file, "{\"event\":\"counters_state\",\"pid\":%u,", process->pid);
+	put_text(file, "comm", process->comm);
+	fputc(',', file);
+	put_text(file, "outcome", counter_report__outcome(state->outcome));
+	fprintf(file,
+		",\"launches\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"counted\":%" PRIu64
+		",\"missed\":%" PRIu64 ",\"graphs\":%" PRIu64
+		",\"metrics\":%u,\"passes\":%u,\"result\":%d,",
+		(uint64_t)state->launches, (uint64_t)state->matched, (uint64_t)state->counted,
+		(uint64_t)state->missed, (uint64_t)state->graphs, state->metrics, state->passes,
+		state->result);
+	put_text(file, "chip", *process->chip ? process->chip : NULL);
+	fputc(',', file);
+	put_text(file, "failed_call", *process->function ? process->function : NULL);
+	fputc(',', file);
+	put_text(file, "failed_metric", *process->metric ? process->metric : NULL);
+	fputs("}\n", file);
+}

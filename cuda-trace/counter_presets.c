@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The presets are made of single counters and ratios, not of *__throughput: that of the SM alone is
+ * eight passes. Passes on an H100 stand in the manual page. Old names are mapped as NVIDIA's
+ * "Metrics Comparison" of Nsight Compute does.
+ */
+#include "cuda-trace/counter_presets.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME "gpu__time_duration.sum"
+#define BUSY                                                \
+	"dram__bytes.sum.pct_of_peak_sustained_elapsed,"    \
+	"lts__t_sectors.sum.pct_of_peak_sustained_elapsed," \
+	"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
+#define SHAPE                                                \
+	"sm__cycles_active.avg,sm__cycles_active.max,"       \
+	"sm__cycles_elapsed.max,"                            \
+	"sm__warps_active.avg.pct_of_peak_sustained_active," \
+	"smsp__issue_active.avg.pct_of_peak_sustained_active"
+#define LANES "smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio"
+#define SECTORS                                                            \
+	"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio," \
+	"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio"
+#define PIPES                                                            \
+	"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed,"  \
+	"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_elapsed," \
+	"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed,"  \
+	"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed,"   \
+	"?sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+#define SINGLE                                               \
+	"sm__sass_thread_inst_executed_op_fadd_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_fmul_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_ffma_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"
+#define DOUBLE                                               \
+	"sm__sass_thread_inst_executed_op_dadd_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_dmul_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_dfma_pred_on.sum"
+#define HALF                                                 \
+	"sm__sass_thread_inst_executed_op_hadd_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_hmul_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_hfma_pred_on.sum"
+#define DRAM                                              \
+	"dram__bytes.sum,dram__bytes.sum.peak_sustained," \
+	"dram__cycles_elapsed.avg.per_second,sm__cycles_elapsed.avg.per_second"
+#define STALLS                                                                         \
+	"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio,"    \
+	"smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio,"   \
+	"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio,"            \
+	"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio,"               \
+	"smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio," \
+	"smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"        \
+	"smsp__average_warps_active_per_issue_active.ratio"
+
+const struct counter_preset counter_presets[] = {
+	{"quick", "what is busy, in one pass",
+	 TIME "," BUSY "," SHAPE "," LANES ",?dram__bytes_read.sum,?dram__bytes_write.sum"},
+	{"overview", "all that the verdict reads",
+	 TIME "," BUSY "," SHAPE "," LANES "," SECTORS "," PIPES "," DRAM "," SINGLE "," STALLS},
+	{"memory", "bytes, hit rates and how accesses are coalesced",
+	 TIME "," BUSY ",dram__bytes.sum,?dram__bytes_read.sum,?dram__bytes_write.sum,"
+	      "lts__t_sector_hit_rate.pct,l1tex__t_sector_hit_rate.pct," SECTORS ","
+	      "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,"
+	      "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
+	{"compute", "instructions, pipes and floating-point operations",
+	 TIME ",smsp__inst_executed.sum,sm__inst_executed.avg.per_cycle_active,"
+	      "smsp__issue_active.avg.pct_of_peak_sustained_active," LANES "," PIPES "," SINGLE
+	      "," DOUBLE "," HALF},
+	{"tensor", "what the tensor cores do",
+	 TIME ",?sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,"
+	      "?sm__inst_executed_pipe_tensor.sum,?sm__inst_executed_pipe_tensor_op_hmma.sum,"
+	      "?sm__inst_executed_pipe_tensor_op_gmma.sum,"
+	      "?sm__inst_executed_pipe_tensor_op_imma.sum,"
+	      "?sm__inst_executed_pipe_tensor_op_dmma.sum,?sm__ops_path_tensor_src_fp16.sum,"
+	      "?sm__ops_path_tensor_src_bf16_dst_fp32.sum,"
+	      "?sm__ops_path_tensor_src_tf32_dst_fp32.sum,?sm__ops_path_tensor_src_int8.sum,"
+	      "?sm__ops_path_tensor_src_fp64.sum"},
+	{"occupancy", "warps: how many there are, and how many can issue",
+	 TIME "," SHAPE ",sm__warps_active.avg.per_cycle_active,"
+	      "smsp__warps_eligible.avg.per_cycle_active"},
+	{"roofline", "operations and bytes, with the roofs",
+	 TIME "," DRAM "," SINGLE "," DOUBLE "," HALF
+	      ",?sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
+	{},
+};
+
+#define SAME NULL
+const struct counter_alias counter_aliases[] = {
+	{"achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
+	 "in percent, not a part of 1"},
+	{"branch_efficiency", "smsp__sass_average_branch_targets_threads_uniform.pct", SAME},
+	{"dram_read_bytes", "dram__bytes_read.sum", SAME},
+	{"dram_read_throughput", "dram__bytes_read.sum.per_second", SAME},
+	{"dram_utilization", "dram__bytes.sum.pct_of_peak_sustained_elapsed",
+	 "in percent, not from 0 to 10"},
+	{"dram_write_bytes", "dram__bytes_write.sum", SAME},
+	{"dram_write_throughput", "dram__bytes_write.sum.per_second", SAME},
+	{"eligible_warps_per_cycle", "smsp__warps_eligible.avg.per_cycle_active",
+	 "of one of four schedulers"},
+	{"flop_count_dp_add", "sm__sass_thread_inst_executed_op_dadd_pred_on.sum", SAME},
+	{"flop_count_dp_fma", "sm__sass_thread_inst_executed_op_dfma_pred_on.sum", SAME},
+	{"flop_count_dp_mul", "sm__sass_thread_inst_executed_op_dmul_pred_on.sum", SAME},
+	{"flop_count_hp_add", "sm__sass_thread_inst_executed_op_hadd_pred_on.sum", SAME},
+	{"flop_count_hp_fma", "sm__sass_thread_inst_executed_op_hfma_pred_on.sum", SAME},
+	{"flop_count_hp_mul", "sm__sass_thread_inst_executed_op_hmul_pred_on.sum", SAME},
+	{"flop_count_sp_add", "sm__sass_thread_inst_executed_op_fadd_pred_on.sum", SAME},
+	{"flop_count_sp_fma", "sm__sass_thread_inst_executed_op_ffma_pred_on.sum", SAME},
+	{"flop_count_sp_mul", "sm__sass_thread_inst_executed_op_fmul_pred_on.sum", SAME},
+	{"gld_efficiency", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", SAME},
+	{"gld_transactions_per_request",
+	 "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", SAME},
+	{"global_hit_rate", "l1tex__t_sector_hit_rate.pct", "of all that L1 serves"},
+	{"gst_efficiency", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", SAME},
+	{"gst_transactions_per_request",
+	 "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", SAME},
+	{"inst_executed", "smsp__inst_executed.sum", SAME},
+	{"ipc", "sm__inst_executed.avg.per_cycle_active", SAME},
+	{"issue_slot_utilization", "smsp__issue_active.avg.pct_of_peak_sustained_active", SAME},
+	{"l2_tex_hit_rate", "lts__t_sector_hit_rate.pct", "of all that L2 serves"},
+	{"sm_efficiency", "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", SAME},
+	{"stall_memory_dependency",
+	 "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+	 "warps, not percent"},
+	{"stall_sync", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+	 "warps, not percent"},
+	{"tensor_precision_fu_utilization",
+	 "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+	 "in percent, not from 0 to 10"},
+	{"warp_execution_efficiency", "smsp__average_thread_inst_executed_per_inst_executed.pct",
+	 SAME},
+	{"warp_nonpred_execution_efficiency",
+	 "smsp__average_thread_inst_executed_pred_on_per_inst_executed.pct", SAME},
+	{},
+};
+
+static bool contains(const char *list, const char *name, size_t length)
+{
+	while (*list) {
+		size_t each = strcspn(list, ",");
+		const char *bare = list + (*list == '?');
+
+		if (each - (*list == '?') == length && !strncmp(bare, name, length))
+			return true;
+		list += each + (list[each] == ',');
+	}
+	return false;
+}
+
+static void add(char *to, const char *metrics)
+{
+	while (*metrics) {
+		size_t length = strcspn(metrics, ",");
+		bool optional = *metrics == '?';
+
+		if (!contains(to, metrics + optional, length - optional)) {
+			if (*to)
+				strcat(to, ",");
+			strncat(to, metrics, length);
+		}
+		metrics += length + (metrics[length] == ',');
+	}
+}
+
+static const char *meaning(const char *word, FILE *notes)
+{
+	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
+		if (!strcmp(preset->name, word))
+			return preset->metrics;
+	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++) {
+		if (strcmp(alias->old, word))
+			continue;
+		fprintf(notes, "cuda-trace: %s is %s today%s%s%s\n", word, alias->now,
+			alias->note ? " (" : "", alias->note ? alias->note : "",
+			alias->note ? ")" : "");
+		return alias->now;
+	}
+	/* Every metric has its unit before two underscores. */
+	return strstr(word, "__") ? word : NULL;
+}
+
+static size_t room(void)
+{
+	size_t most = 1;
+
+	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
+		most += strlen(preset->metrics) + 1;
+	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
+		most += strlen(alias->now) + 1;
+	return most;
+}
+
+char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size_t size)
+{
+	char *words = strdup(list), *to = calloc(1, room() + strlen(list) + 2), *rest = words;
+	const char *word, *metrics;
+
+	*unknown = 0;
+	while (words && to && (word = strsep(&rest, ", "))) {
+		if (!*word)
+			continue;
+		metrics = meaning(word, notes);
+		if (!metrics) {
+			snprintf(unknown, size, "%s", word);
+			free(to);
+			to = NULL;
+			break;
+		}
+		add(to, metrics);
+	}
+	free(words);
+	return to;
+}
+
+unsigned int counter_presets__distance(const char *a, const char *b)
+{
+	unsigned int row[256], length = strlen(b);
+
+	if (length >= sizeof(row) / sizeof(row[0]))
+		return -1u;
+	for (unsigned int j = 0; j <= length; j++)
+		row[j] = j;
+	for (unsigned int i = 1; *a; a++, i++) {
+		unsigned int corner = row[0];
+
+		row[0] = i;
+		for (unsigned int j = 1; j <= length; j++) {
+			unsigned int above = row[j], least = corner + (*a != b[j - 1]);
+
+			if (above + 1 < least)
+				least = above + 1;
+			if (row[j - 1] + 1 < least)
+				least = row[j - 1] + 1;
+			row[j] = least;
+			corner = above;
+		}
+	}
+	return row[length];
+}

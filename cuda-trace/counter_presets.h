@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What --counters takes: presets, metrics as today's GPUs name them, and the names that the Event
+ * and Metric APIs had for them.
+ */
+#ifndef CUDA_TRACE_COUNTER_PRESETS_H
+#define CUDA_TRACE_COUNTER_PRESETS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct counter_preset {
+	const char *name;
+	const char *summary;
+	const char *metrics; /* separated by commas; "?name" is left out where a GPU lacks it */
+};
+
+struct counter_alias {
+	const char *old;
+	const char *now;
+	const char *note; /* NULL: the same figure */
+};
+
+extern const struct counter_preset counter_presets[]; /* ended by a NULL name */
+extern const struct counter_alias counter_aliases[];
+
+/*
+ * A list of presets, metrics and old names → metrics, each once; the caller frees it. Old names are
+ * remarked on in `notes`. NULL: *unknown is the word that is none of them, or there is no memory.
+ */
+char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size_t size);
+/* How far two words are apart: single letters that are put in, left out or changed. */
+unsigned int counter_presets__distance(const char *a, const char *b);
+
+#endif

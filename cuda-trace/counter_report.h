@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counted kernels, for people and for programs. */
+#ifndef CUDA_TRACE_COUNTER_REPORT_H
+#define CUDA_TRACE_COUNTER_REPORT_H
+
+#include <stdio.h>
+#include "cuda-trace/counter_table.h"
+
+/* The table at the end; `most` kernels, 0 = all. */
+void counter_report__text(FILE *file, const struct counter_table *table, uint64_t most);
+/* One line of JSON a counted launch, as it comes; and one a process at the end. */
+void counter_report__json_kernel(FILE *file, const struct process *process,
+				 const struct cuda_counters *record,
+				 const struct counter_kernel *kernel);
+void counter_report__json_process(FILE *file, const struct counter_process *process);
+
+/* Stable key of enum cuda_counters_outcome. */
+const char *counter_report__outcome(uint32_t outcome);
+/* Why nothing is collected, with what mends it, on stderr. */
+void counter_report__say_failure(const struct counter_process *process);
+
+#endif

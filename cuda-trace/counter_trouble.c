@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Why no counters come, and what mends it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "cuda-trace/counter_report.h"
+#include "cuda-trace/text.h"
+
+/* CUptiResult */
+#define UNKNOWN_METRIC 17
+#define HARDWARE_BUSY  26
+#define NOT_SUPPORTED  27
+#define NO_RIGHTS      35
+
+static const struct {
+	int result;
+	const char *text;
+} reasons[] = {
+	{HARDWARE_BUSY,
+	 "the GPU's counters are held by another profiler (ncu, DCGM: `dcgmi profile "
+	 "--pause`, or another cuda-trace): one at a time"},
+	{33, "this virtual GPU does not let its counters be read: its host must set "
+	     "enable_profiling"},
+	{NO_RIGHTS,
+	 "no permission to read the GPU's counters (ERR_NVGPUCTRPERM). Give the program "
+	 "CAP_SYS_ADMIN "
+	 "(a container: --cap-add SYS_ADMIN), or let every user: `options nvidia "
+	 "NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/cuda-trace.conf, then load the "
+	 "driver again or reboot"},
+	{40, "no permission to read this virtual GPU's counters: its host must set "
+	     "enable_profiling"},
+	{41, "confidential computing keeps the counters shut"},
+	{42, "NVIDIA's mining processors have no counters"},
+	{43, "the counters of this MIG instance cannot be read"},
+	{44, "the counters cannot be read while SLI is on"},
+	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
+};
+
+const char *counter_report__outcome(uint32_t outcome)
+{
+	static const char *const keys[] = {"waiting", "on", "done", "failed", "no_request"};
+
+	return outcome < sizeof(keys) / sizeof(keys[0]) ? keys[outcome] : "unknown";
+}
+
+static const char *reason_of(int result)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].result == result)
+			return reasons[i].text;
+	return NULL;
+}
+
+void counter_report__say_failure(const struct counter_process *process)
+{
+	const struct cuda_counters_state *state = &process->state;
+	const char *reason = reason_of(state->result);
+	char comm[80], function[300], metric[600], chip[140];
+
+	text__show(comm, sizeof(comm), process->comm, 16);
+	text__show(function, sizeof(function), process->function, 64);
+	text__show(metric, sizeof(metric), process->metric, 120);
+	text__show(chip, sizeof(chip), process->chip, 30);
+	fprintf(stderr, "cuda-trace profile: process %u (%s): ", process->pid, comm);
+	if (state->outcome == CUDA_COUNTERS_NO_REQUEST)
+		fprintf(stderr, "it was not started by this command: nothing tells it what to "
+				"collect\n");
+	else if (state->result == UNKNOWN_METRIC && *process->metric)
+		fprintf(stderr, "%s has no metric %s; see --list-metrics\n",
+			*chip ? chip : "this GPU", metric);
+	else if (state->result == NOT_SUPPORTED && *process->metric)
+		fprintf(stderr,
+			"%s cannot be collected together with the metrics before it; ask "
+			"for it alone\n",
+			metric);
+	else if (reason)
+		fprintf(stderr, "%s\n", reason);
+	else
+		fprintf(stderr, "no counters: %s gave error %d\n", *function ? function : "CUPTI",
+			state->result);
+}
