@@ -2,8 +2,8 @@
 /*
  * A list by age of what is held, and a chain for each correlation. A runtime call waits for a tick
  * or two, in which the batches of all groups have come; a driver call for its runtime call.
- * Bounded: when it is full the oldest goes, a driver call without its parent: that may never come
- * (lost, or the process was killed).
+ * Bounded: when it is full the oldest goes with its family; a driver call alone if its parent has
+ * not come: it may never do so (lost, or the process was killed).
  */
 #include "cuda-trace/calls.h"
 
@@ -113,13 +113,27 @@ static void let_family_go(struct calls *calls, uint32_t index)
 		let_go(calls, index, &held.call);
 }
 
+/* The runtime call that made it, if it has come already; else itself. */
+static uint32_t maker_of(struct calls *calls, uint32_t index)
+{
+	const struct held *made = &calls->held[index];
+	uint32_t i = *head(calls, made->process, made->call.head.correlation);
+
+	for (; i != NONE; i = calls->held[i].next)
+		if (calls->held[i].process == made->process &&
+		    calls->held[i].call.head.correlation == made->call.head.correlation &&
+		    calls->held[i].call.domain == CUDA_DOMAIN_RUNTIME)
+			return i;
+	return index;
+}
+
 static void hold(struct calls *calls, struct process *process, const struct cuda_api *call)
 {
 	uint32_t *first = head(calls, process, call->head.correlation), index;
 	struct held *held;
 
 	if (calls->free == NONE)
-		let_family_go(calls, calls->oldest);
+		let_family_go(calls, maker_of(calls, calls->oldest));
 	index = calls->free;
 	held = &calls->held[index];
 	calls->free = held->next;

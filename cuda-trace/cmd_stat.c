@@ -17,6 +17,7 @@
 struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *events;
+	const char *api;
 	bool errors, graph_nodes;
 };
 
@@ -27,6 +28,9 @@ static const struct option_row event_rows[] = {
 	 "api,\n"
 	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
+	{OPTION_TEXT, 0, "api", "GLOB",
+	 "CUDA calls whose name matches, too ('cudaMalloc*'),\nby their share of the host's time",
+	 offsetof(struct stat_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL,
 	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
 	 "failed\nlaunches are always counted",
@@ -65,6 +69,7 @@ struct stat {
 	struct pattern *pattern;
 	struct stat_table table;
 	struct overhead *overhead;
+	struct stat_calls *calls; /* NULL = nobody asks for them */
 	FILE *output;
 	uint64_t started;      /* ns */
 	uint64_t first_record; /* ns, when the first one came; 0 = none did */
@@ -93,6 +98,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		stat->first_record = now_ns();
 	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
 		overhead__launch(stat->overhead, (const struct cuda_launch *)record);
+	if (record->kind == CUDA_RECORD_API)
+		stat_calls__record(stat->calls, process, (const struct cuda_api *)record);
 	stat_table__record(&stat->table, process, record);
 }
 
@@ -100,6 +107,7 @@ static void on_process_end(void *context, struct process *process)
 {
 	struct stat *stat = context;
 
+	stat_calls__end(stat->calls, process);
 	stat_table__end(&stat->table, process);
 }
 
@@ -116,6 +124,7 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct stat *stat = context;
 
+	stat_calls__tick(stat->calls);
 	overhead__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
 	return false;
 }
@@ -127,6 +136,7 @@ static void on_finish(void *context, struct session *session)
 	struct overhead_finding overhead;
 	struct stat_report report = {
 		.table = &stat->table,
+		.calls = stat->calls,
 		.lost = &lost,
 		.duration_ns = now_ns() - stat->started,
 		.first_record_ns =
@@ -138,10 +148,18 @@ static void on_finish(void *context, struct session *session)
 
 	session__lost(session, &lost);
 	stat_table__sort(&stat->table);
+	stat_calls__sort(stat->calls);
 	if (stat->options.shared.json)
 		stat_report__json(stat->output, &report);
 	else
 		stat_report__text(stat->output, &report);
+}
+
+static bool asks_for_calls(uint32_t groups)
+{
+	uint32_t calls;
+
+	return !groups__parse("api", &calls) && (groups & calls) == calls;
 }
 
 int cmd_stat(int argc, char **argv)
@@ -175,6 +193,8 @@ int cmd_stat(int argc, char **argv)
 	if (groups__parse(stat.options.events ? stat.options.events : DEFAULT_EVENTS,
 			  &watch.groups))
 		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	if (stat.options.api)
+		watch.groups |= groups__of_calls(stat.options.api);
 	if (stat.options.shared.runtime)
 		watch.groups |= 1u << CUDA_GROUP_RUNTIME;
 	if (stat.options.errors)
@@ -193,8 +213,11 @@ int cmd_stat(int argc, char **argv)
 		return EXIT_USAGE;
 	stat.table.sampled = watch.sample.on_ms != 0;
 	stat.overhead = overhead__new(&watch.sample);
+	if (stat.options.api || asks_for_calls(watch.groups))
+		stat.calls = stat_calls__new(stat.options.api);
 	status = watch__run(&watch);
 	overhead__free(stat.overhead);
+	stat_calls__free(stat.calls);
 	stat_table__free(&stat.table);
 	pattern__free(stat.pattern);
 	return status;

@@ -5,13 +5,13 @@
 #ifndef CUDA_TRACE_STAT_JSON_H
 #define CUDA_TRACE_STAT_JSON_H
 
-#include "cuda-trace/stat_table.h"
+#include "cuda-trace/stat_report.h"
 
 struct json_object;
 
 /* Valid JSON whatever the text holds. */
 void stat_json__put_text(struct json_object *object, const char *key, const char *text);
-/* copies, memory, syncs, graphs, errors, ranges, unified, overhead, time, advice */
-void stat_json__put_events(struct json_object *object, const struct stat_table *table);
+/* copies, memory, syncs, api, graphs, errors, ranges, unified, overhead, time, advice */
+void stat_json__put_events(struct json_object *object, const struct stat_report *report);
 
 #endif

@@ -135,6 +135,38 @@ static struct json_object *ranges(const struct stat_events *events)
 	return array;
 }
 
+static struct json_object *calls(const struct stat_calls *of)
+{
+	struct json_object *object = of ? json_object_new_object() : NULL;
+	struct json_object *array;
+
+	if (!of)
+		return NULL;
+	put_number(object, "host_ns", of->host_ns);
+	array = json_object_new_array();
+	for (uint32_t i = 0; i < of->count; i++) {
+		const struct stat_call *call = &of->lines[i];
+		struct json_object *line = span(&call->span);
+
+		stat_json__put_text(line, "call", call->name);
+		if (*call->parent)
+			stat_json__put_text(line, "parent", call->parent);
+		else
+			json_object_object_add(line, "parent", NULL);
+		stat_json__put_text(line, "domain",
+				    call->domain == CUDA_DOMAIN_RUNTIME ? "runtime" : "driver");
+		put_number(line, "failed", call->failed);
+		put_number(line, "own_ns", call->own_ns);
+		json_object_object_add(
+			line, "share",
+			json_object_new_double(
+				of->host_ns ? (double)call->span.total_ns / of->host_ns : 0));
+		json_object_array_add(array, line);
+	}
+	json_object_object_add(object, "calls", array);
+	return object;
+}
+
 static struct json_object *time_went(const struct stat_time_sums *time)
 {
 	struct json_object *object = json_object_new_object();
@@ -150,8 +182,9 @@ static struct json_object *time_went(const struct stat_time_sums *time)
 	return object;
 }
 
-void stat_json__put_events(struct json_object *object, const struct stat_table *table)
+void stat_json__put_events(struct json_object *object, const struct stat_report *report)
 {
+	const struct stat_table *table = report->table;
 	const struct stat_events *events = &table->events;
 	struct json_object *unified = json_object_new_object();
 	struct json_object *overhead = json_object_new_object();
@@ -170,6 +203,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_table *
 	json_object_object_add(object, "copies", copies(events, table->sampled));
 	json_object_object_add(object, "memory", memory(table));
 	json_object_object_add(object, "syncs", syncs(events));
+	json_object_object_add(object, "api", calls(report->calls));
 	json_object_object_add(object, "graphs", span(&events->graphs));
 	json_object_object_add(object, "errors", errors(events));
 	json_object_object_add(object, "ranges", ranges(events));

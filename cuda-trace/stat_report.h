@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include "cuda-trace/overhead.h"
 #include "cuda-trace/session.h"
+#include "cuda-trace/stat_calls.h"
 #include "cuda-trace/stat_table.h"
 
 struct stat_report {
 	const struct stat_table *table; /* sorted */
+	const struct stat_calls *calls; /* sorted; NULL = nobody asked for calls */
 	const struct session_lost_counts *lost;
 	uint64_t duration_ns;			 /* that was watched */
 	int64_t first_record_ns;		 /* from the start of watching; -1 = none came */

@@ -134,6 +134,38 @@ static void put_spans(FILE *file, const char *title, const char *const *names,
 	}
 }
 
+/* Driver calls stand under the runtime call that made them, and are part of its time. */
+static void put_calls(FILE *file, const struct stat_report *report)
+{
+	static const struct column columns[] = {
+		{"share", "SHARE", 6, 0},   {"total", "TOTAL", 8, 0},	      {"own", "OWN", 8, 0},
+		{"count", "COUNT", 11, 0},  {"mean", "MEAN", 8, 0},	      {"max", "MAX", 8, 0},
+		{"failed", "FAILED", 8, 0}, {"call", "CALL", 0, COLUMN_LEFT},
+	};
+	const struct stat_calls *calls = report->calls;
+	struct writer writer = {
+		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+
+	for (uint32_t i = 0; calls && i < calls->count && i < report->most_kernels; i++) {
+		const struct stat_call *call = &calls->lines[i];
+		char share[16], name[sizeof(call->name) + 2], host[16];
+
+		if (!i)
+			fprintf(file,
+				"\nCalls of the CUDA API (%s of the host's time, all threads)\n",
+				text__ns(host, calls->host_ns));
+		snprintf(share, sizeof(share), "%.1f%%",
+			 calls->host_ns ? 100.0 * call->span.total_ns / calls->host_ns : 0);
+		snprintf(name, sizeof(name), "%s%s", *call->parent ? "  " : "", call->name);
+		writer__row(&writer, (const struct cell[]){
+					     cell_text(share), cell_ns(call->span.total_ns),
+					     cell_ns(call->own_ns), cell_count(call->span.count),
+					     cell_ns(call->span.total_ns / call->span.count),
+					     cell_ns(call->span.max_ns), cell_count(call->failed),
+					     cell_text(name)});
+	}
+}
+
 static void put_errors(FILE *file, const struct stat_report *report)
 {
 	static const struct column columns[] = {
@@ -203,6 +235,7 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 	for (int i = 0; i < STAT_SYNC_TYPES; i++)
 		names[i] = stat_events__sync_key(i);
 	put_spans(file, "Waits", names, events->syncs, STAT_SYNC_TYPES);
+	put_calls(file, report);
 	names[0] = "graph";
 	put_spans(file, "Graphs on the GPU, as a whole", names, &events->graphs, 1);
 	for (uint32_t i = 0; i < events->range_count; i++) {

@@ -70,6 +70,43 @@ sums_equal() {
 	json out.json '.errors == [{"call":"cuMemAlloc_v2","result":2,"result_name":"CUDA_ERROR_OUT_OF_MEMORY","count":10}]'
 }
 
+@test "stat --api (nested calls) shares the host's time among them without counting it twice" {
+	# Far more calls than are held at a time.
+	ct stat --api '*' --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 20000 >out
+	json out.json '.lost.total == 0'
+	# What runtime calls made is theirs: only calls that nobody else in the table made add up.
+	json out.json '.api.host_ns == ([.api.calls[] | select(.parent == null).total_ns] | add)'
+	json out.json '.api.host_ns == ([.api.calls[].own_ns] | add)'
+	json out.json '[.api.calls[] | select(.parent == null).share] | add | . > 0.9999 and . < 1.0001'
+	json out.json '[.api.calls[] | select(.domain == "driver" and .parent)] | length > 5'
+	# The program's own, before it has a context; and no call lost the one that made it.
+	json out.json '[.api.calls[] | select(.domain == "driver" and .parent == null).call] | all(test("^cu(Init|Device|Ctx)"))'
+	json out.json '[.api.calls[].parent | select(.)] | all(test("^cuda"))'
+	json out.json '.api.calls as $all | all($all[] | select(.parent); . as $c
+		| $all | any(.call == $c.parent and .domain == "runtime" and .total_ns >= $c.total_ns))'
+	json out.json "[.api.calls[] | select(.call | test(\"^cuLaunchKernel\")).count] | add == $(expect_key out launches)"
+	json out.json "[.api.calls[] | select(.call | test(\"^cudaLaunchKernel\")) | .failed] | add == $(expect_key out launch_errors)"
+	json out.json "[.api.calls[] | select(.call == \"cudaMalloc\").count] == [$(expect_key out allocs)]"
+	# A driver call stands below the runtime call that made it.
+	json out.json '[.api.calls[].call] | index("cuMemAlloc_v2") == index("cudaMalloc") + 1'
+	ct stat --api '*' -o out.txt -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	grep -qE '^Calls of the CUDA API \([0-9.]+ [mu]s of the host.s time, all threads\)$' out.txt
+	grep -A1 -E ' +2 .* 0 cudaMalloc$' out.txt | grep -qE ' +2 .* 0   cuMemAlloc_v2$'
+}
+
+@test "stat --api GLOB (and nothing asked) has those calls alone, or none" {
+	ct stat --api 'cuMem*lloc*' --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	# Nobody in the table made them.
+	assert_equal "$(jq -c '[.api.calls[] | [.call, .parent, .count]]' out.json)" '[["cuMemAlloc_v2",null,2]]'
+	json out.json '.api.host_ns == .api.calls[0].total_ns and .api.calls[0].share == 1'
+	ct stat --api 'cuLaunchKernel*' --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 20000 -t 4 >out
+	json out.json ".api.calls | map(.count) == [$(expect_key out launches)]"
+	ct stat -e kernels,api --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.api.calls | any(.call == "cuLaunchKernel" and .count == 10)'
+	ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/failures" >out
+	assert_equal "$(jq -c '[has("api"), .api]' out.json)" '[true,null]'
+}
+
 @test "stat (text) names the kernel, the process and the totals" {
 	ct stat -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
 	run cat out.txt
