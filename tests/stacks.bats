@@ -293,8 +293,8 @@ maps() {
 			name = "_Z5f" n + 1000
 			for (i = 0; i < 30; i++) name = name "1pI"
 			name = name "1a"
-			for (i = 30; i < 60; i++)
-				name = name "S" (i < 36 ? "" : "0") substr(digits, i % 36 + 1, 1) "_E"
+			for (i = 29; i < 59; i++)
+				name = name "S" (i < 36 ? "" : "1") substr(digits, i % 36 + 1, 1) "_E"
 			print name
 		}
 		print "_Z5scalePfi"
