@@ -288,7 +288,9 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	struct http *http = context;
 	enum web_answer allowed = WEB_ALLOWED;
 
-	set_deadline(http, connection, SECONDS_TO_READ);
+	/* Once a request: a body that comes byte by byte must not begin the time anew. */
+	if (!*own)
+		set_deadline(http, connection, SECONDS_TO_READ);
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return send_text(http, connection, MHD_HTTP_METHOD_NOT_ALLOWED, PLAIN,
 				 "only GET and HEAD\n");

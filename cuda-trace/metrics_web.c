@@ -40,6 +40,7 @@ struct web_config {
 	char path[PATH_MAX];
 	struct stat seen;
 	bool broken;
+	unsigned int generation;  /* of content */
 	pthread_mutex_t lock;	  /* of all but the line below */
 	pthread_mutex_t checking; /* one bcrypt at a time: it is made to be slow */
 	struct content content;
@@ -282,6 +283,7 @@ bool web_config__refresh(struct web_config *config)
 			/* The running server holds the certificate that it began with. */
 			free_content(&config->content);
 			config->content = fresh;
+			config->generation++;
 			free_pairs(config->verified, MOST_VERIFIED);
 		}
 	}
@@ -351,7 +353,8 @@ static bool is_right(const char *password, const char *hash)
 
 enum web_answer web_config__check(struct web_config *config, const char *user, const char *password)
 {
-	bool known, open, right;
+	bool known, open, right, changed;
+	unsigned int generation;
 	char hash[64];
 
 	pthread_mutex_lock(&config->lock);
@@ -362,6 +365,7 @@ enum web_answer web_config__check(struct web_config *config, const char *user, c
 	}
 	right = open || is_verified(config, user, password);
 	known = !right && find_hash(config, user, hash);
+	generation = config->generation;
 	pthread_mutex_unlock(&config->lock);
 	if (right)
 		return WEB_ALLOWED;
@@ -373,9 +377,12 @@ enum web_answer web_config__check(struct web_config *config, const char *user, c
 	if (!right)
 		return WEB_DENIED;
 	pthread_mutex_lock(&config->lock);
-	remember(config, user, password);
+	/* Who was let in by a file that is gone by now may not be in the next one. */
+	changed = generation != config->generation;
+	if (!changed)
+		remember(config, user, password);
 	pthread_mutex_unlock(&config->lock);
-	return WEB_ALLOWED;
+	return changed ? WEB_BUSY : WEB_ALLOWED;
 }
 
 void web_config__each_header(struct web_config *config,

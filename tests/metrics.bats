@@ -457,6 +457,22 @@ refused() {
 	jobs -p | xargs -r kill 2>/dev/null || true
 }
 
+@test "metrics (a request whose body comes byte by byte) cuts it off" {
+	exporter
+	local host=${URL#http://}
+	(exec 9<>"/dev/tcp/${host%:*}/${host#*:}"
+	trap '' PIPE
+	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n' >&9
+	for _ in $(seq 60); do sleep 1; printf x >&9 || exit 0; done) 2>/dev/null 3>&- &
+	wait_for 5 established 1
+	wait_for 45 established 0
+	jobs -p | xargs -r kill 2>/dev/null || true
+}
+
+established() {
+	[ "$(ss -Htn state established "sport = :${URL##*:}" | wc -l)" = "$1" ]
+}
+
 answers() {
 	[ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 20 "$URL/metrics")" = 200 ]
 }
