@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "cuda-trace/doctor_filetree.h"
 
+#define TRIES_MAX  1000
 #define STREAM_MAX (64l << 20) /* bytes: above any list of packages, far below a trap */
 
 uint64_t filetree__now(void)
@@ -51,13 +52,15 @@ static int open_below(const struct filetree *tree, const char *path, uint64_t fl
 		.flags = flags | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd;
+	int fd, tries = 0;
 
+	/* EAGAIN: somebody renames while a ".." is looked up; who does so all the time must not
+	 * hold us. */
 	do
 		fd = tree->plain ? openat(tree->root, path, how.flags)
 				 : syscall(SYS_openat2, tree->root, *path ? path : ".", &how,
 					   sizeof(how));
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < TRIES_MAX);
 	return fd < 0 ? -errno : fd;
 }
 

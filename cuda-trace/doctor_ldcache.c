@@ -5,6 +5,7 @@
  * Called by doctor_libraries and doctor_system; one thread.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,9 +28,14 @@ struct cache_entry {
 	uint64_t hwcap;
 };
 
+/* No longer than a path: half a million entries may name one string of megabytes. */
 static const char *string_at(const char *base, size_t size, uint32_t offset)
 {
-	return offset < size && memchr(base + offset, '\0', size - offset) ? base + offset : NULL;
+	size_t left = offset < size ? size - offset : 0;
+
+	if (!left || !memchr(base + offset, '\0', left < PATH_MAX ? left : PATH_MAX))
+		return NULL;
+	return base + offset;
 }
 
 static int visit_entries(const char *base, size_t size, const char *prefix, ldcache_visit visit,

@@ -551,6 +551,23 @@ expect_library() {
 	assert_output --regexp '^elf: [1-9][0-9]* fine, [1-9][0-9]* not; cache: [1-9][0-9]* fine, [1-9][0-9]* not$'
 }
 
+@test "doctor --root (loader cache whose entries share a string of megabytes) ends in time" {
+	local start
+	mkdir -p "$TREE/etc"
+	python3 - "$TREE/etc/ld.so.cache" <<-'E'
+		import struct, sys
+		n = 300000
+		base = 48 + 24 * n
+		text = b"a" * ((16 << 20) - 16 - base) + b"\0"
+		with open(sys.argv[1], "wb") as f:
+		    f.write(b"glibc-ld.so.cache1.1" + struct.pack("<7I", n, len(text), 0, 0, 0, 0, 0))
+		    f.write(struct.pack("<iIIIQ", 0x303, base, base, 0, 0) * n + text)
+	E
+	start=$(date +%s%N)
+	ct doctor --root "$TREE" >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	[ $(($(date +%s%N) - start)) -lt 10000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
+}
+
 @test "doctor knows every function that the guest requires of libcupti" {
 	local guest doctor
 	guest=$(sed -n 's/^\tX(1, \([A-Za-z_0-9]*\),.*/cupti\1/p' "$TOP/libcupti-usdt/cupti_api.h" | sort)
