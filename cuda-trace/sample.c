@@ -49,6 +49,14 @@ static int parse_cycle(const char *text, struct sample *sample)
 	return 0;
 }
 
+int sample__parse_cycle(const struct option_usage *usage, const char *option, const char *text,
+			struct sample *sample)
+{
+	*sample = (struct sample){};
+	return parse_cycle(text, sample) ? options__misuse(usage, "%s " TEXT_NUMBERS, option)
+					 : EXIT_OK;
+}
+
 int sample__parse(const struct option_usage *usage, const char *cycle, const char *max_overhead,
 		  struct sample *sample)
 {
@@ -57,8 +65,8 @@ int sample__parse(const struct option_usage *usage, const char *cycle, const cha
 	*sample = (struct sample){};
 	if (cycle && max_overhead)
 		return options__misuse(usage, "either --sample or --max-overhead");
-	if (cycle && parse_cycle(cycle, sample))
-		return options__misuse(usage, "--sample " TEXT_NUMBERS);
+	if (cycle && sample__parse_cycle(usage, "--sample", cycle, sample))
+		return EXIT_USAGE;
 	if (!max_overhead)
 		return EXIT_OK;
 	sample->max_overhead = strtod(max_overhead, &end) / 100;

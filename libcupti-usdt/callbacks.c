@@ -23,6 +23,7 @@
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/nvtx.h"
+#include "libcupti-usdt/pc_contexts.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
@@ -114,7 +115,11 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 			nvtx__callback(cbid, data);
 		break;
 	case CUPTI_DOMAIN_RESOURCE:
-		control__context_ends();
+		if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
+			pc_contexts__begins(((const struct cupti_resource_data *)data)->context);
+			break;
+		}
+		control__context_ends(((const struct cupti_resource_data *)data)->context);
 		counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;
 	case CUPTI_DOMAIN_STATE:

@@ -30,6 +30,8 @@
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/nvtx.h"
+#include "libcupti-usdt/pc_contexts.h"
+#include "libcupti-usdt/pc_sampling.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/sampling.h"
 #include "libcupti-usdt/settings.h"
@@ -247,6 +249,23 @@ static void close_session(void)
 	closed = clock__now();
 }
 
+/* Contexts to come are told by a callback, which costs nothing else. The group that is missing. */
+static uint32_t switch_pc_sampling(uint32_t wanted)
+{
+	bool on = wanted & BIT(PC_SAMPLES);
+
+	if (on != !!(groups_on & BIT(PC_SAMPLES)))
+		cupti_api__get()->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE,
+						 CUPTI_RESOURCE_CONTEXT_CREATED);
+	if (!on)
+		pc_sampling__end();
+	else if (pc_sampling__begin())
+		return BIT(PC_SAMPLES);
+	else if (sampling__is_open())
+		pc_sampling__start();
+	return 0;
+}
+
 static void switch_groups(uint32_t wanted)
 {
 	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
@@ -263,6 +282,7 @@ static void switch_groups(uint32_t wanted)
 	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
 		gap.launches = rings__launches();
 	missing = kinds__switch(sampling__groups(wanted));
+	missing |= switch_pc_sampling(wanted);
 	if (fewer) {
 		flusher__ask();
 		cbids__switch(subscriber, wanted);
@@ -321,11 +341,13 @@ void control__sample(void)
 		gap.skipped += rings__launches() - gap.launches;
 		sampling__open();
 		kinds__switch(sampling__groups(groups_on));
+		pc_sampling__start();
 		sampling__opened(clock__now());
 		return;
 	}
 	sampling__close(clock__now());
 	kinds__switch(sampling__groups(groups_on));
+	pc_sampling__stop();
 	gap.launches = rings__launches();
 	flusher__ask();
 }
@@ -404,6 +426,7 @@ void control__tick(void)
 		}
 		if (kinds__any() || sampling__lingers(now))
 			flusher__ask();
+		pc_sampling__collect();
 		check_silence(now);
 		counters__tick(now);
 	}
@@ -423,6 +446,7 @@ void control__finish(void)
 		decode__expect_unfinished();
 		counters__finish();
 		rings__flush();
+		pc_sampling__stop();
 		if (kinds__any())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
 	}
@@ -447,8 +471,9 @@ void control__say_end(void)
  * CUPTI empties a context's buffers itself as it goes; only our own batches are hurried, by the
  * guest's thread: flushing CUPTI from inside this callback is forbidden.
  */
-void control__context_ends(void)
+void control__context_ends(void *context)
 {
+	pc_contexts__ends(context);
 	watcher__hurry();
 }
 

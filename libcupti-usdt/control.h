@@ -44,7 +44,7 @@ void control__say_end(void);
 bool control__is_busy(void);
 
 /* From CUPTI's callbacks, on any thread: a context is about to go; CUPTI gave up. */
-void control__context_ends(void);
+void control__context_ends(void *context);
 void control__fatal(const struct cupti_state_data *data);
 
 #endif

@@ -11,16 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libcupti-usdt/cupti_pc.h"
+
 /* CUptiResult */
 #define CUPTI_OK		   0
+#define CUPTI_INVALID_CONTEXT	   3
+#define CUPTI_INVALID_OPERATION	   7
+#define CUPTI_OUT_OF_MEMORY	   8
+#define CUPTI_HARDWARE_BUSY	   26
 #define CUPTI_NOT_COMPATIBLE	   14
 #define CUPTI_NOT_INITIALIZED	   15
 #define CUPTI_LIMIT_REACHED	   12
 #define CUPTI_MULTIPLE_SUBSCRIBERS 39
+#define CUPTI_NO_PRIVILEGE	   35
 
 /* cuptiGetVersion(): 18 is 11.8 and also 12.0 and 12.1; MMmmpp from 13.0 on. */
 #define CUPTI_VERSION_11_8 18
 #define CUPTI_VERSION_12_4 22
+#define CUPTI_VERSION_12_6 24
 #define CUPTI_VERSION_12_8 26
 #define CUPTI_VERSION_13_0 130000
 #define CUPTI_VERSION_13_2 130200
@@ -32,6 +40,7 @@
 #define CUPTI_DOMAIN_NVTX			5
 #define CUPTI_DOMAIN_STATE			6
 
+#define CUPTI_RESOURCE_CONTEXT_CREATED		1
 #define CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING 2
 #define CUPTI_STATE_FATAL			1
 
@@ -134,7 +143,21 @@ typedef void (*cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *
 	X(0, ActivityConfigureUnifiedMemoryCounter,                                              \
 	  (struct cupti_uvm_config * config, uint32_t count))                                    \
 	X(0, GetThreadIdType, (int *type))                                                       \
-	X(0, SetThreadIdType, (int type))
+	X(0, SetThreadIdType, (int type))                                                        \
+	X(0, GetDeviceId, (void *context, uint32_t *device))                                     \
+	X(0, GetContextId, (void *context, uint32_t *id))                                        \
+	X(0, PCSamplingEnable, (struct cupti_pc_context *))                                      \
+	X(0, PCSamplingDisable, (struct cupti_pc_context *))                                     \
+	X(0, PCSamplingStart, (struct cupti_pc_context *))                                       \
+	X(0, PCSamplingStop, (struct cupti_pc_context *))                                        \
+	X(0, PCSamplingGetNumStallReasons, (struct cupti_pc_reason_count *))                     \
+	X(0, PCSamplingGetStallReasons, (struct cupti_pc_reasons *))                             \
+	X(0, PCSamplingSetConfigurationAttribute, (struct cupti_pc_configuration *))             \
+	X(0, PCSamplingGetConfigurationAttribute, (struct cupti_pc_configuration *))             \
+	X(0, PCSamplingGetData, (struct cupti_pc_get *))                                         \
+	X(0, GetSassToSourceCorrelation, (struct cupti_source_line *))                           \
+	X(0, GetCubinCrc, (struct cupti_cubin_checksum *))                                       \
+	X(0, RegisterComputeCrcCallback, (cupti_checksum_callback))
 
 struct cupti {
 #define CUPTI_POINTER(required, name, parameters) int(*name) parameters;

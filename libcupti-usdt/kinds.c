@@ -15,6 +15,7 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/pc_sampling.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/status.h"
 
@@ -93,6 +94,8 @@ static int enable(const struct kind_of_group *kind)
 		result = configure_uvm();
 	if (kind->kind == CUPTI_KIND_OVERHEAD)
 		use_thread_ids(true);
+	if (kind->kind == CUPTI_KIND_CONCURRENT_KERNEL)
+		pc_sampling__make_way();
 	if (result)
 		return result;
 	if (kind->dump && cupti->ActivityEnableAndDump)

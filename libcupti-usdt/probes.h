@@ -67,6 +67,8 @@
  *   cuda:stream        (stream, context, priority, flag)
  *   cuda:counters      (number, correlation, kernel name *, metric name *, value x 1000, value as
  *                       the bits of a double, device, context, stream, passes)
+ *   cuda:pc_samples    (time, function *, offset, reason *, samples, cubin, file *, line, device,
+ *                       context)
  *   cuda:stack_1 ... cuda:stack_10000 (a launching thread at its launch: see stack_probes.h)
  */
 /* clang-format on */
@@ -107,7 +109,8 @@
 	X(SAMPLED_MEMCPY, sampled_memcpy_batch, "copies on the GPU, of windows")           \
 	X(SAMPLED_MEMSET, sampled_memset_batch, "memsets on the GPU, of windows")          \
 	X(DEVICE, device_batch, "devices, from the driver: nothing of CUPTI is on for it") \
-	X(COUNTERS, counters_batch, "hardware counters of single kernels")
+	X(COUNTERS, counters_batch, "hardware counters of single kernels")                 \
+	X(PC_SAMPLES, pc_samples_batch, "samples of program counters on the GPU, of windows")
 
 /*
  * Calls of the driver and the runtime API, by family, told from their names. A call that is in
@@ -163,15 +166,17 @@ enum cuda_record_kind {
 	CUDA_RECORD_MEMORY_POOL = 7, /* struct cuda_memory_pool, in memory_batch */
 	CUDA_RECORD_SYNC = 8,	     /* struct cuda_sync */
 	CUDA_RECORD_GRAPH = 9,	     /* struct cuda_graph */
-	CUDA_RECORD_API = 10,	   /* struct cuda_api, in api_<family>_batch and api_error_batch */
-	CUDA_RECORD_OVERHEAD = 11, /* struct cuda_overhead */
-	CUDA_RECORD_JIT = 12,	   /* struct cuda_jit, in overhead_batch */
-	CUDA_RECORD_UVM = 13,	   /* struct cuda_uvm */
-	CUDA_RECORD_NVTX = 14,	   /* struct cuda_nvtx */
-	CUDA_RECORD_DEVICE = 15,   /* struct cuda_device, in object_batch */
-	CUDA_RECORD_CONTEXT = 16,  /* struct cuda_context, in object_batch */
-	CUDA_RECORD_STREAM = 17,   /* struct cuda_stream, in object_batch */
-	CUDA_RECORD_COUNTERS = 32, /* struct cuda_counters, in counters_batch as the next two */
+	CUDA_RECORD_API = 10,	    /* struct cuda_api, in api_<family>_batch and api_error_batch */
+	CUDA_RECORD_OVERHEAD = 11,  /* struct cuda_overhead */
+	CUDA_RECORD_JIT = 12,	    /* struct cuda_jit, in overhead_batch */
+	CUDA_RECORD_UVM = 13,	    /* struct cuda_uvm */
+	CUDA_RECORD_NVTX = 14,	    /* struct cuda_nvtx */
+	CUDA_RECORD_DEVICE = 15,    /* struct cuda_device, in object_batch */
+	CUDA_RECORD_CONTEXT = 16,   /* struct cuda_context, in object_batch */
+	CUDA_RECORD_STREAM = 17,    /* struct cuda_stream, in object_batch */
+	CUDA_RECORD_PC_SAMPLE = 18, /* struct cuda_pc_sample, in pc_samples_batch */
+	CUDA_RECORD_PC_WINDOW = 19, /* struct cuda_pc_window, likewise, after its samples */
+	CUDA_RECORD_COUNTERS = 32,  /* struct cuda_counters, in counters_batch as the next two */
 	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
 	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
 };
@@ -510,6 +515,37 @@ struct cuda_counters_state {
 	__u32 pad;
 };
 
+/* So many times the GPU found a warp at this instruction, for this reason. head.correlation is 0.
+ */
+struct cuda_pc_sample {
+	struct cuda_record head;
+	__u64 time;	/* ns, when CUPTI was asked: after the window's end */
+	__u64 cubin;	/* checksum of the module's image, 0 = unknown */
+	__u64 offset;	/* of the instruction, in its function */
+	__u32 function; /* id of a cuda:name, mangled */
+	__u32 reason;	/* id of a cuda:name: what the warp waited for, in CUPTI's words */
+	__u32 samples;
+	__u32 device;
+	__u32 context; /* context id */
+	__u32 file;    /* id of a cuda:name: path of the source, 0 = unknown */
+	__u32 line;    /* in file, 0 = unknown */
+	__u32 pad;
+};
+
+/* What a window, or a part of it, came to in one context. */
+struct cuda_pc_window {
+	struct cuda_record head;
+	__u64 start; /* ns, when sampling was on */
+	__u64 end;
+	__u64 total;   /* samples, those dropped and those of others included */
+	__u64 dropped; /* by the GPU: its buffer or the way to it was full */
+	__u64 other;   /* of kernels that are not the program's; they are not told one by one */
+	__u32 device;
+	__u32 context;	 /* context id */
+	__u32 overflows; /* 1: CUPTI's buffer was full or the context ended: samples are missing */
+	__u32 period;	 /* a multiprocessor is looked at each 2^period cycles, 0 = unknown */
+};
+
 /* Why records were lost inside the process. X(enumerator, stable key, text) */
 #define CUDA_LOST_REASONS(X)                                                               \
 	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                      \
@@ -549,6 +585,7 @@ enum cuda_guest_error {
 	CUDA_GUEST_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
 	CUDA_GUEST_NO_THREAD = 10001, /* the guest's own thread could not be started */
 	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
+	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
 };
 
 struct cuda_status {
@@ -608,6 +645,8 @@ CUDA_ASSERT(sizeof(struct cuda_counters_state) == 96, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
+CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 

@@ -20,7 +20,7 @@
 #include "libcupti-usdt/status.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
-#define SAMPLED	   (BIT(SAMPLED_KERNEL) | BIT(SAMPLED_MEMCPY) | BIT(SAMPLED_MEMSET))
+#define SAMPLED	   (BIT(SAMPLED_KERNEL) | BIT(SAMPLED_MEMCPY) | BIT(SAMPLED_MEMSET) | BIT(PC_SAMPLES))
 #define MS	   1000000ULL
 /* Most kernels are over by then; after it, each so often, for those that are not. */
 #define LINGER_NS (300 * MS)

@@ -338,6 +338,13 @@ SITE void site__counters(const struct cuda_counters *r, const char *kernel, cons
 		     bits, r->device, r->context, r->stream, r->passes);
 }
 
+SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
+			   const char *file)
+{
+	STAP_PROBE10(cuda, pc_samples, r->time, function, r->offset, reason, r->samples, r->cubin,
+		     file, r->line, r->device, r->context);
+}
+
 #define API_SITE(probe, NAME)                                                                    \
 	static SITE void site__##probe(const struct cuda_api *r, const char *name)               \
 	{                                                                                        \

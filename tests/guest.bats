@@ -239,6 +239,19 @@ process() {
 	assert_equal "$(grep -c 'readable probe=kernel_exec text=[a-z_]' "$OUT")" "$(expect_key "$OUT" kernels)"
 }
 
+@test "listening (PC samples, batched and readable) hears each once, and switches nothing else on" {
+	requires root bpf sim
+	SIMCUDA_LOG=$BATS_TEST_TMPDIR/log hear -v name lost error sample_on_10 sample_every_100 pc_samples pc_samples_batch -- \
+		"$WORKLOADS/launch-storm" -s 1 -p 1000
+	# Of each window four samples, and its account in the batch alone.
+	[ "$(heard pc_samples hits)" -ge 4 ]
+	assert_equal "$(($(heard pc_samples hits) % 4))" 0
+	[ "$(heard pc_samples_batch records)" -ge "$(($(heard pc_samples hits) / 4 * 5))" ]
+	assert_equal "$(heard pc_samples_batch next)" "$(heard pc_samples_batch records)"
+	assert_equal "$(heard error hits)" 0
+	run ! grep -v ' kinds=- ' <(grep kinds= "$BATS_TEST_TMPDIR/log")
+}
+
 @test "listening (kernels only) still ties kernels to launches" {
 	requires root bpf sim
 	hear -v kernel_batch -- "$WORKLOADS/launch-storm" -n 200

@@ -1,8 +1,36 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# cuda-trace profile: which mode is asked for.
+# cuda-trace profile: which mode is asked for; --pc against the script that the simulated GPU plays.
 
 load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# The samples of one window: in two functions, of three and one instructions.
+script() {
+	cat >script <<-END
+		saxpy 70 long_scoreboard 600
+		saxpy 70 long_scoreboard_not_issued 500
+		saxpy 70 wait 100
+		saxpy 90 wait 200
+		saxpy 1a0 selected 100
+		_Z5otherPfi 10 barrier 1000
+		dropped 7
+		other 3
+	END
+	export SIMCUDA_PC_SCRIPT=$PWD/script
+}
+
+# pc OPTIONS -- PROGRAM...: ten windows a second.
+pc() {
+	ct profile --pc --bursts 10ms/100ms "$@"
+}
+
+storm() {
+	echo "$SIM $WORKLOADS/launch-storm -p 1000 -s ${1:-1}"
+}
 
 @test "profile (no mode) says which there are and exits 2" {
 	run -2 --separate-stderr ct profile -- true
@@ -15,4 +43,188 @@ load helpers
 	run -2 --separate-stderr ct profile --pc
 	[ "${#stderr_lines[@]}" = 1 ]
 	[[ $stderr == *"whom to watch"* ]]
+}
+
+@test "profile --pc --bursts (not a cycle) says which there are and exits 2" {
+	for cycle in 20ms 3ms/1s 1s/20ms 20ms/3s x/y; do
+		run -2 --separate-stderr ct profile --pc --bursts "$cycle" -- true
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == *"--bursts ON/PERIOD"* ]]
+	done
+}
+
+@test "profile --pc (script) tells each window's samples, by function, instruction and reason" {
+	requires bpf sim
+	script
+	# shellcheck disable=SC2046 # words
+	pc --json -o out.json -- $(storm) >out
+	json out.json '.lost.total == 0 and .samples.unplaced == 0 and .samples.no_room == 0'
+	json out.json '.samples.placed > 0 and .samples.placed % 2000 == 0'
+	json out.json '(.samples.placed / 2000) as $n | .windows >= $n and
+		.samples.dropped == 7 * $n and .samples.other == 3 * $n and .samples.total == 2010 * $n'
+	json out.json '[.functions[].name] == ["saxpy", "other(float*, int)"] or
+		[.functions[].name] == ["other(float*, int)", "saxpy"]'
+	json out.json '.functions | all(.share == 0.5)'
+	json out.json '.functions[] | select(.name == "saxpy") | [.instructions[] | [.offset, .share]] ==
+		[[112, 0.35], [144, 0.1], [416, 0.05]]'
+	json out.json '(.samples.placed / 2000) as $n | .functions[] | select(.name == "saxpy").instructions[0] |
+		.reasons == {"long_scoreboard": (600 * $n), "wait": (100 * $n)} and .not_issued == 500 * $n'
+	json out.json '[.reasons[] | select(.reason == "barrier").share] == [0.5]'
+	json out.json '.processes | length == 1 and .[0].state == "ended" and .[0].trouble == null'
+	grep -q '^expect launches' out
+}
+
+@test "profile --pc (text) names functions, instructions, reasons, and accounts for all samples" {
+	requires bpf sim
+	script
+	# shellcheck disable=SC2046
+	pc -o out.txt -- $(storm) >out
+	run cat out.txt
+	assert_line --regexp '^  50\.0% .* long_scoreboard 60%, wait 30%, selected 10% +saxpy$'
+	assert_line --regexp '^  35\.0% .* long_scoreboard 86%, wait 14% +\+0x70$'
+	assert_line --regexp '^  50\.0% .* barrier 100% +other\(float\*, int\)$'
+	assert_line --regexp '^  50\.0% .* barrier +the other warps of its block, at a barrier$'
+	assert_line --regexp '^[0-9]+ windows, together .*; [0-9,]+ samples, one in 2\^12 cycles$'
+	assert_line --regexp '^[0-9]+ dropped by the GPU, [0-9]+ of kernels that are not the program.s$'
+	assert_line 'nothing was lost'
+}
+
+@test "profile --pc -k (one function) shows that, and counts the others' samples" {
+	requires bpf sim
+	script
+	# shellcheck disable=SC2046
+	pc -k '^sax' --json -o out.json -- $(storm) >out
+	json out.json '[.functions[].name] == ["saxpy"] and .samples.filtered == .samples.placed'
+}
+
+@test "profile --pc (all the time) is asked ten times a second" {
+	requires bpf sim
+	script
+	# shellcheck disable=SC2046
+	ct profile --pc --bursts 1s/1s --json -o out.json -- $(storm) >out
+	json out.json '.windows >= 5 and .window_ns > 500000000 and .samples.placed >= 5 * 2000'
+}
+
+@test "profile --pc (more instructions than one asking brings) tells all of them" {
+	requires bpf sim
+	for i in $(seq 500); do printf 'f%d %x wait %d\n' $((i % 7)) $((i * 16)) "$i"; done >script
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc --json -o out.json -- $(storm) >out
+	json out.json '[.functions[].instructions[]] | length == 500'
+	json out.json '.samples.placed > 0 and .samples.unplaced == 0 and
+		(.samples.placed / (500 * 501 / 2) | . >= 1 and . == floor)'
+	json out.json '.windows <= .samples.placed / (500 * 501 / 2) + 3'
+}
+
+@test "profile --pc -p (a program that runs) samples, and leaves nothing on" {
+	requires bpf sim
+	script
+	export SIMCUDA_LOG=$PWD/log
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 6 -p 1000
+	sleep 0.5
+	pc -p "$storm_PID" -d 2 --json -o out.json
+	json out.json '.samples.placed > 0 and .lost.total == 0'
+	wait_for 5 grep -q 'pc_sampling disable 0' log
+	finished "$storm_PID"
+	assert_equal "$status" 0
+	[ "$(grep -c 'pc_sampling start 0' log)" = "$(grep -c 'pc_sampling stop 0' log)" ]
+	[ "$(grep 'pc_sampling' log | tail -n 1 | cut -d' ' -f3-)" = "pc_sampling disable 0" ]
+}
+
+@test "profile --pc (no permission) says what mends it, and leaves the program alone" {
+	requires bpf sim
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SAMPLING=35 pc --json -o out.json -- $(storm) >out 2>err
+	[ "$(grep -c ERR_NVGPUCTRPERM err)" = 1 ]
+	grep -q 'NVreg_RestrictProfilingToAdminUsers=0' err
+	grep -q 'cap-add SYS_ADMIN' err
+	[ "$(grep -c cuptiPCSamplingEnable err)" = 1 ]
+	json out.json '.windows == 0 and .samples.total == 0 and .processes[0].trouble != null'
+	grep -q '^expect launches' out
+}
+
+@test "profile --pc (libcupti lacks it) says so, and leaves the program alone" {
+	requires bpf sim
+	# shellcheck disable=SC2046
+	SIMCUDA_CUPTI_VERSION=12.4 pc -o out.txt -- $(storm) >out 2>err
+	grep -q 'PC sampling needs libcupti 12.6 or newer' err
+	grep -q 'no samples: PC sampling needs libcupti 12.6 or newer' out.txt
+	grep -q '^expect launches' out
+	# shellcheck disable=SC2046
+	SIMCUDA_MISSING_SYMBOL=cuptiPCSamplingStart pc -o out.txt -- $(storm) >out 2>err
+	grep -q 'no samples: PC sampling needs' out.txt
+}
+
+@test "profile --pc (the program ends before its first window) says so" {
+	requires bpf sim
+	# shellcheck disable=SC2046
+	ct profile --pc --bursts 1ms/20s -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	grep -q 'no samples: it had no window: one lasts 1 ms in each 20000 ms (--bursts)' out.txt
+}
+
+@test "profile --pc (hostile names) shows no control character" {
+	requires bpf sim
+	printf 'evil\033[31m\001 10 wait 5\n' >script
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc -o out.txt -- $(storm) >out
+	grep -qF 'evil\x1b[31m\x01' out.txt
+	LC_ALL=C run ! grep -q '[[:cntrl:]]' out.txt
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc --json -o out.json -- $(storm) >out
+	json out.json '.functions[0].name == "evil\u001b[31m\u0001"'
+}
+
+@test "profile --pc (contexts that are reset) goes on" {
+	requires bpf sim
+	script
+	SIMCUDA_LOG=$PWD/log ct profile --pc --bursts 100ms/100ms --json -o out.json -- "$SIM" "$WORKLOADS/resets" 3000 >out 2>err
+	json out.json '.lost.total == 0 and .processes[0].exit_status == 0'
+	json out.json '.samples.placed > 0 or .samples.overflows > 0'
+	run ! grep 'guest in' err
+	grep -q '^expect launches' out
+}
+
+@test "profile --pc (CUPTI hangs) leaves the program alone" {
+	requires bpf sim
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SAMPLING=hang LIMIT=20 pc -o out.txt -- $(storm) >out
+	grep -q '^expect launches' out
+}
+
+@test "profile --pc (beside stat) takes nothing from either" {
+	requires bpf sim
+	script
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 5 -p 500
+	sleep 0.3
+	start stat "$CUDA_TRACE" stat -p "$storm_PID" --json -o "$PWD/stat.json"
+	pc -p "$storm_PID" -d 2 --json -o out.json
+	finished "$storm_PID"
+	finished "$stat_PID"
+	json out.json '.samples.placed > 0 and .lost.total == 0'
+	json stat.json '.totals.launches > 100 and .totals.kernels > .totals.launches / 2 and .lost.total == 0'
+}
+
+@test "profile --pc (stat comes later) makes way for the tracing of kernels, and goes on" {
+	requires bpf sim
+	script
+	export SIMCUDA_LOG=$PWD/log
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 6 -p 500
+	start pc "$CUDA_TRACE" profile --pc --bursts 50ms/100ms -p "$storm_PID" -d 4 --json -o "$PWD/out.json"
+	wait_for 10 grep -q 'pc_sampling start 0' log
+	ct stat -p "$storm_PID" -d 1 --json -o stat.json
+	json stat.json '.totals.kernels > .totals.launches / 2'
+	before=$(grep -c 'pc_sampling start 0' log)
+	sleep 0.5
+	[ "$(grep -c 'pc_sampling start 0' log)" -gt "$before" ]
+	finished "$pc_PID"
+	json out.json '.samples.placed > 0 and .lost.total == 0'
+	[ ! -s pc.err ] || run ! grep 'guest in' pc.err
+}
+
+@test "profile --pc (another process samples the GPU) says so" {
+	requires bpf sim
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SAMPLING=busy pc -o out.txt -- $(storm) >out 2>err
+	grep -q 'the GPU is sampled already, by another process' err
+	grep -q 'no samples: the GPU is sampled already' out.txt
 }

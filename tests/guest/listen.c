@@ -73,6 +73,7 @@ static struct facts facts_of(const struct cuda_record *record)
 	const struct cuda_kernel *kernel = (const void *)record;
 	const struct cuda_api *api = (const void *)record;
 	const struct cuda_memory *memory = (const void *)record;
+	const struct cuda_pc_sample *sample = (const void *)record;
 
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
@@ -85,6 +86,8 @@ static struct facts facts_of(const struct cuda_record *record)
 	case CUDA_RECORD_MEMORY:
 	case CUDA_RECORD_MEMORY_POOL:
 		return (struct facts){memory->time, 0, 0, 0};
+	case CUDA_RECORD_PC_SAMPLE:
+		return (struct facts){sample->time, 0, sample->function, 0};
 	case CUDA_RECORD_DEVICE:
 	case CUDA_RECORD_CONTEXT:
 	case CUDA_RECORD_STREAM:

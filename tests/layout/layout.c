@@ -8,11 +8,13 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <nvtx3/nvToolsExt.h>
 #include <generated_nvtx_meta.h>
 
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
+#include "libcupti-usdt/cupti_pc.h"
 #include "libcupti-usdt/cupti_records.h"
 
 #define SAME_NUMBER(ours, theirs) _Static_assert((ours) == (theirs), #ours " is not " #theirs)
@@ -30,6 +32,11 @@ SAME_NUMBER(CUPTI_OK, CUPTI_SUCCESS);
 SAME_NUMBER(CUPTI_NOT_COMPATIBLE, CUPTI_ERROR_NOT_COMPATIBLE);
 SAME_NUMBER(CUPTI_NOT_INITIALIZED, CUPTI_ERROR_NOT_INITIALIZED);
 SAME_NUMBER(CUPTI_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
+SAME_NUMBER(CUPTI_INVALID_CONTEXT, CUPTI_ERROR_INVALID_CONTEXT);
+SAME_NUMBER(CUPTI_HARDWARE_BUSY, CUPTI_ERROR_HARDWARE_BUSY);
+SAME_NUMBER(CUPTI_INVALID_OPERATION, CUPTI_ERROR_INVALID_OPERATION);
+SAME_NUMBER(CUPTI_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY);
+SAME_NUMBER(CUPTI_NO_PRIVILEGE, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
 SAME_NUMBER(CUPTI_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 
 SAME_NUMBER(CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
@@ -37,6 +44,9 @@ SAME_NUMBER(CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
 SAME_NUMBER(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 SAME_NUMBER(CUPTI_DOMAIN_NVTX, CUPTI_CB_DOMAIN_NVTX);
 SAME_NUMBER(CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+SAME_NUMBER(CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+SAME_FIELD(cupti_resource_data, context, CUpti_ResourceData, context);
+SAME_FIELD(cupti_resource_data, more, CUpti_ResourceData, resourceDescriptor);
 SAME_NUMBER(CUPTI_SITE_ENTER, CUPTI_API_ENTER);
 SAME_NUMBER(CUPTI_SITE_EXIT, CUPTI_API_EXIT);
 SAME_NUMBER(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -107,6 +117,13 @@ static inline void same_functions(void)
 	CUptiResult (*timestamp)(uint64_t *) = cuptiGetTimestamp;
 	CUptiResult (*name)(CUpti_CallbackDomain, uint32_t, const char **) = cuptiGetCallbackName;
 
+	CUptiResult (*device)(CUcontext, uint32_t *) = cuptiGetDeviceId;
+	CUptiResult (*context)(CUcontext, uint32_t *) = cuptiGetContextId;
+	CUptiResult (*checksum)(CUpti_ComputeCrcCallbackFunc) = cuptiRegisterComputeCrcCallback;
+	void (*callback_of_it)(const void *, size_t, uint64_t *) =
+		(CUpti_ComputeCrcCallbackFunc)NULL;
+
+	(void)device, (void)context, (void)checksum, (void)callback_of_it;
 	(void)flush, (void)next, (void)dropped, (void)callback, (void)timestamp, (void)name;
 }
 
@@ -157,6 +174,86 @@ SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainRangePushEx_params, core);
 SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainMarkEx_params, core);
 SAME_WIDTH(nvtx_domain_params, range, nvtxDomainRangeEnd_params, core);
 SAME_WIDTH(nvtx_domain_params, text, nvtxDomainRegisterStringA_params, string);
+
+/* PC sampling: no guest uses it before 12.6. */
+#if CUPTI_API_VERSION >= 24
+SAME_NUMBER(CUPTI_PC_REASON_NAME, CUPTI_STALL_REASON_STRING_SIZE);
+#define SAME_PC(ours, theirs) SAME_NUMBER(ours, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_##theirs)
+SAME_PC(CUPTI_PC_PERIOD, SAMPLING_PERIOD);
+SAME_PC(CUPTI_PC_REASONS, STALL_REASON);
+SAME_PC(CUPTI_PC_SCRATCH_BYTES, SCRATCH_BUFFER_SIZE);
+SAME_PC(CUPTI_PC_BUFFER_BYTES, HARDWARE_BUFFER_SIZE);
+SAME_PC(CUPTI_PC_MODE, COLLECTION_MODE);
+SAME_PC(CUPTI_PC_START_STOP, ENABLE_START_STOP_CONTROL);
+SAME_PC(CUPTI_PC_FORMAT, OUTPUT_DATA_FORMAT);
+SAME_PC(CUPTI_PC_DATA, SAMPLING_DATA_BUFFER);
+SAME_PC(CUPTI_PC_WORKER_MS, WORKER_THREAD_PERIODIC_SLEEP_SPAN);
+SAME_NUMBER(CUPTI_PC_CONTINUOUS, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS);
+SAME_NUMBER(CUPTI_PC_PARSED, CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED);
+
+#define SAME_SIZE(ours, last, theirs) SAME_NUMBER(CUPTI_PC_SIZE(struct ours, last), theirs##Size)
+SAME_SIZE(cupti_pc_context, context, CUpti_PCSamplingEnableParams);
+SAME_SIZE(cupti_pc_context, context, CUpti_PCSamplingDisableParams);
+SAME_SIZE(cupti_pc_context, context, CUpti_PCSamplingStartParams);
+SAME_SIZE(cupti_pc_context, context, CUpti_PCSamplingStopParams);
+SAME_WIDTH(cupti_pc_context, context, CUpti_PCSamplingStartParams, ctx);
+SAME_SIZE(cupti_pc_reason_count, count, CUpti_PCSamplingGetNumStallReasonsParams);
+SAME_WIDTH(cupti_pc_reason_count, count, CUpti_PCSamplingGetNumStallReasonsParams, numStallReasons);
+SAME_SIZE(cupti_pc_reasons, names, CUpti_PCSamplingGetStallReasonsParams);
+SAME_WIDTH(cupti_pc_reasons, count, CUpti_PCSamplingGetStallReasonsParams, numStallReasons);
+SAME_WIDTH(cupti_pc_reasons, indexes, CUpti_PCSamplingGetStallReasonsParams, stallReasonIndex);
+SAME_WIDTH(cupti_pc_reasons, names, CUpti_PCSamplingGetStallReasonsParams, stallReasons);
+SAME_SIZE(cupti_pc_configuration, attributes, CUpti_PCSamplingConfigurationInfoParams);
+SAME_WIDTH(cupti_pc_configuration, count, CUpti_PCSamplingConfigurationInfoParams, numAttributes);
+SAME_WIDTH(cupti_pc_configuration, attributes, CUpti_PCSamplingConfigurationInfoParams,
+	   pPCSamplingConfigurationInfo);
+SAME_WIDTH(cupti_pc_attribute, type, CUpti_PCSamplingConfigurationInfo, attributeType);
+SAME_WIDTH(cupti_pc_attribute, status, CUpti_PCSamplingConfigurationInfo, attributeStatus);
+SAME_WIDTH(cupti_pc_attribute, number, CUpti_PCSamplingConfigurationInfo,
+	   attributeData.samplingPeriodData.samplingPeriod);
+SAME_WIDTH(cupti_pc_attribute, bytes, CUpti_PCSamplingConfigurationInfo,
+	   attributeData.hardwareBufferSizeData.hardwareBufferSize);
+SAME_WIDTH(cupti_pc_attribute, data, CUpti_PCSamplingConfigurationInfo,
+	   attributeData.samplingDataBufferData.samplingDataBuffer);
+SAME_WIDTH(cupti_pc_attribute, reasons.count, CUpti_PCSamplingConfigurationInfo,
+	   attributeData.stallReasonData.stallReasonCount);
+SAME_WIDTH(cupti_pc_attribute, reasons.indexes, CUpti_PCSamplingConfigurationInfo,
+	   attributeData.stallReasonData.pStallReasonIndex);
+SAME_NUMBER(sizeof(struct cupti_pc_attribute), sizeof(CUpti_PCSamplingConfigurationInfo));
+SAME_NUMBER(sizeof(struct cupti_pc_stall), sizeof(CUpti_PCSamplingStallReason));
+SAME_WIDTH(cupti_pc_stall, samples, CUpti_PCSamplingStallReason, samples);
+SAME_NUMBER(sizeof(struct cupti_pc_record), sizeof(CUpti_PCSamplingPCData));
+SAME_WIDTH(cupti_pc_record, size, CUpti_PCSamplingPCData, size);
+SAME_WIDTH(cupti_pc_record, cubin, CUpti_PCSamplingPCData, cubinCrc);
+SAME_WIDTH(cupti_pc_record, offset, CUpti_PCSamplingPCData, pcOffset);
+SAME_WIDTH(cupti_pc_record, function, CUpti_PCSamplingPCData, functionName);
+SAME_WIDTH(cupti_pc_record, stall_count, CUpti_PCSamplingPCData, stallReasonCount);
+SAME_WIDTH(cupti_pc_record, stalls, CUpti_PCSamplingPCData, stallReason);
+SAME_WIDTH(cupti_pc_record, correlation, CUpti_PCSamplingPCData, correlationId);
+SAME_NUMBER(sizeof(struct cupti_pc_data), sizeof(CUpti_PCSamplingData));
+SAME_WIDTH(cupti_pc_data, room, CUpti_PCSamplingData, collectNumPcs);
+SAME_WIDTH(cupti_pc_data, total, CUpti_PCSamplingData, totalSamples);
+SAME_WIDTH(cupti_pc_data, dropped, CUpti_PCSamplingData, droppedSamples);
+SAME_WIDTH(cupti_pc_data, count, CUpti_PCSamplingData, totalNumPcs);
+SAME_WIDTH(cupti_pc_data, remaining, CUpti_PCSamplingData, remainingNumPcs);
+SAME_WIDTH(cupti_pc_data, range, CUpti_PCSamplingData, rangeId);
+SAME_WIDTH(cupti_pc_data, records, CUpti_PCSamplingData, pPcData);
+SAME_WIDTH(cupti_pc_data, other, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
+SAME_WIDTH(cupti_pc_data, full, CUpti_PCSamplingData, hardwareBufferFull);
+SAME_SIZE(cupti_pc_get, data, CUpti_PCSamplingGetDataParams);
+SAME_WIDTH(cupti_pc_get, data, CUpti_PCSamplingGetDataParams, pcSamplingData);
+SAME_SIZE(cupti_source_line, folder, CUpti_GetSassToSourceCorrelationParams);
+SAME_WIDTH(cupti_source_line, cubin, CUpti_GetSassToSourceCorrelationParams, cubin);
+SAME_WIDTH(cupti_source_line, function, CUpti_GetSassToSourceCorrelationParams, functionName);
+SAME_WIDTH(cupti_source_line, cubin_size, CUpti_GetSassToSourceCorrelationParams, cubinSize);
+SAME_WIDTH(cupti_source_line, line, CUpti_GetSassToSourceCorrelationParams, lineNumber);
+SAME_WIDTH(cupti_source_line, offset, CUpti_GetSassToSourceCorrelationParams, pcOffset);
+SAME_WIDTH(cupti_source_line, file, CUpti_GetSassToSourceCorrelationParams, fileName);
+SAME_WIDTH(cupti_source_line, folder, CUpti_GetSassToSourceCorrelationParams, dirName);
+SAME_SIZE(cupti_cubin_checksum, checksum, CUpti_GetCubinCrcParams);
+SAME_WIDTH(cupti_cubin_checksum, cubin, CUpti_GetCubinCrcParams, cubin);
+SAME_WIDTH(cupti_cubin_checksum, checksum, CUpti_GetCubinCrcParams, cubinCrc);
+#endif
 
 /* Records: a revision of 11.8 or before, then the newest that the toolkit has. */
 #define KERNEL_FIELDS(theirs)                                                     \

@@ -59,6 +59,8 @@ CUptiResult cuptiActivityEnable(uint32_t kind)
 	if ((kind == CUPTI_KIND_CONCURRENT_KERNEL && now >> CUPTI_KIND_KERNEL & 1) ||
 	    (kind == CUPTI_KIND_KERNEL && now >> CUPTI_KIND_CONCURRENT_KERNEL & 1))
 		result = CUPTI_ERROR_NOT_COMPATIBLE;
+	else if (kind == CUPTI_KIND_CONCURRENT_KERNEL && pc_sampling__is_enabled())
+		result = CUPTI_ERROR_NOT_COMPATIBLE;
 	else
 		atomic_fetch_or(&kinds, 1ULL << kind);
 	buffers__start();

@@ -148,8 +148,10 @@ static void resource(uint32_t cbid, CUcontext context, CUstream handle, void *de
 		subscriber__callback(CUPTI_DOMAIN_RESOURCE, cbid, &data);
 	if (cbid == MODULE_PROFILED)
 		range_profiler__runs();
-	if (cbid == CONTEXT_DESTROY_STARTING)
+	if (cbid == CONTEXT_DESTROY_STARTING) {
 		range_profiler__context_ends(context);
+		pc_sampling__context_ends(context);
+	}
 }
 
 static void synchronized(uint32_t cbid, CUcontext context, CUstream stream)

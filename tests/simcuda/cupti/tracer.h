@@ -43,6 +43,8 @@ void hooks__record(const struct simcuda_record *record);
 
 bool activity__api_wanted(uint32_t domain, uint32_t cbid);
 uint64_t activity__kinds(void);
+bool pc_sampling__is_enabled(void);
+void pc_sampling__context_ends(CUcontext context);
 bool activity__any(void);
 void activity__off(void);
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sums of `profile --pc` as tables for people, or as one JSON object.
+ */
+#ifndef CUDA_TRACE_PC_REPORT_H
+#define CUDA_TRACE_PC_REPORT_H
+
+#include <stdio.h>
+#include "cuda-trace/pc_table.h"
+#include "cuda-trace/session.h"
+
+struct pc_report {
+	const struct pc_table *table; /* sorted */
+	const struct session_lost_counts *lost;
+	uint64_t duration_ns;	  /* that was watched */
+	uint32_t on_ms, every_ms; /* the cycle that was asked for */
+	uint64_t most;		  /* lines of text a table */
+};
+
+void pc_report__text(FILE *file, const struct pc_report *report);
+void pc_report__json(FILE *file, const struct pc_report *report);
+
+#endif
