@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""compare-ncu.py OURS.jsonl NCU.csv: the same metrics of the same kernels, side by side.
+
+Both count runs of their own, so clocks and caches differ a little: times, occupancy and rates may be
+5 % apart, bytes 3 %, counts of instructions 0.1 %. Small figures may be so far apart as is noise.
+"""
+import csv
+import json
+import sys
+
+LIMITS = [("inst_executed", 0.1), ("bytes_per_sector", 0.1), ("dram__bytes_", 3)]
+NOISE = 8 << 20  # bytes of DRAM that come and go without the kernel
+
+
+def limit_of(metric):
+    return next((limit for part, limit in LIMITS if part in metric), 5)
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def ncu_rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = [line for line in file if line.startswith('"')]
+    rows = csv.DictReader(lines)
+    return [row for row in rows if row["ID"]]
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        ours = [json.loads(line) for line in file]
+    ours = [line for line in ours if line["event"] == "counters"]
+    theirs = ncu_rows(sys.argv[2])
+    apart = compared = 0
+    worst = 0.0
+    if len(ours) != len(theirs):
+        print(f"{len(ours)} kernels here, {len(theirs)} of ncu")
+        return 1
+    for kernel, row in zip(ours, theirs):
+        if kernel["registers"] != int(number(row["launch__registers_per_thread"])):
+            print(f"{kernel['kernel']}: {kernel['registers']} registers, ncu: "
+                  f"{row['launch__registers_per_thread']}")
+            apart += 1
+        for metric, value in kernel["metrics"].items():
+            other, value = number(row[metric]), value["value"]
+            difference = abs(value - other) / other * 100 if other else abs(value)
+            small = "dram__bytes_" in metric and abs(value - other) < NOISE
+            compared += 1
+            mark = ""
+            if difference > limit_of(metric) and not small and abs(value - other) > 0.5:
+                apart += 1
+                mark = "  APART"
+            elif not small:
+                worst = max(worst, difference)
+            print(f"{kernel['kernel']:16} {metric:70} {value:16.6g} {other:16.6g} "
+                  f"{difference:8.2f} %{mark}")
+    print(f"{compared} figures of {len(ours)} kernels, {apart} apart, else at most {worst:.2f} %")
+    return 1 if apart or not compared else 0
+
+
+sys.exit(main())

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Part of tests/gpu/run: hardware counters of kernels that are known, against what they do, against
+# Nsight Compute, and the verdict over kernels that have exactly one bottleneck.
+
+# What this file shares with tests/gpu/run:
+: "${work:?}"
+counters=$work/counters
+
+# count NAME PRESETS KERNEL...: counted by $work/NAME.jsonl, PROGRAM's output in $work/NAME.out
+count() {
+	local name=$1 presets=$2
+	shift 2
+	timeout 120 cuda-trace profile --json -o "$work/$name.jsonl" --counters "$presets" -- \
+		"$counters" "$@" >"$work/$name.out" 2>>"$OUT/counters.err"
+}
+
+# counted NAME N METRIC: of the N-th kernel, from 1 on
+counted() {
+	jq -r "select(.event == \"counters\" and .number == $2).metrics[\"$3\"].value" "$work/$1.jsonl"
+}
+
+# near NAME GOT WANT PERCENT: a row
+near() {
+	row "$1" "$(awk -v a="$2" -v b="$3" -v p="$4" 'BEGIN {
+		print (a != "" && b > 0 && (a - b) ^ 2 <= (b * p / 100) ^ 2) ? 1 : 0 }')" \
+		"$2, known: $3, within $4 %"
+}
+
+counters_truth() {
+	local metric
+	count truth dram__bytes_read.sum,dram__bytes_write.sum,sm__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_fp16.sum,achieved_occupancy,gpu__time_duration.sum \
+		copy matrix_product fma_chain tensor_product spin_full spin_half spin_eighth
+	for metric in dram__bytes_read.sum dram__bytes_write.sum; do
+		near "copy: $metric" "$(counted truth 1 $metric)" "$(truth_of "$work/truth.out" copy_bytes)" 3
+	done
+	metric=sm__sass_thread_inst_executed_op_ffma_pred_on.sum
+	near "matrix product: FFMA" "$(counted truth 2 $metric)" "$(truth_of "$work/truth.out" matrix_ffma)" 1
+	near "FMA chain: FFMA" "$(counted truth 3 $metric)" "$(truth_of "$work/truth.out" chain_ffma)" 1
+	near "tensor product: operations" "$(counted truth 4 sm__ops_path_tensor_src_fp16.sum)" \
+		"$(truth_of "$work/truth.out" tensor_ops)" 1
+	metric=sm__warps_active.avg.pct_of_peak_sustained_active
+	near "occupancy of 8 x 256 threads" "$(counted truth 5 $metric)" 100 3
+	near "occupancy of 4 x 256 threads" "$(counted truth 6 $metric)" 50 3
+	near "occupancy of 1 x 256 threads" "$(counted truth 7 $metric)" 12.5 3
+	cp "$work/truth.jsonl" "$OUT/counters-truth.jsonl"
+}
+
+# The verdict of each, and of its twin without the bottleneck.
+counters_verdicts() {
+	local names=() line name want got number=0
+	local table="copy=memory-bound fma_chain=compute-bound tensor_product=compute-bound
+		strided=uncoalesced unit_stride=memory-bound one_lane=divergent tail=tail_effect
+		no_tail=compute-bound chase_one=latency-bound
+		chase_small_blocks=occupancy-limited:block_size
+		chase_registers=occupancy-limited:registers chase_shared=occupancy-limited:shared_memory
+		chase_full=!occupancy-limited nothing=launch-bound"
+	for line in $table; do
+		names+=("${line%%=*}")
+	done
+	count verdicts overview "${names[@]}"
+	cp "$work/verdicts.jsonl" "$OUT/counters-verdicts.jsonl"
+	for line in $table; do
+		number=$((number + 1)) name=${line%%=*} want=${line#*=}
+		got=$(jq -r "select(.event == \"counters\" and .number == $number).verdict |
+			.is + (if .limited_by then \":\" + .limited_by else \"\" end)" \
+			"$work/verdicts.jsonl" | tr ' ' _)
+		if [ "${want#!}" != "$want" ]; then
+			row "verdict: $name" "$([ -n "$got" ] && [ "${got%%:*}" != "${want#!}" ] && echo 1 || echo 0)" \
+				"$got, and not ${want#!}"
+		else
+			row "verdict: $name" "$([ "$got" = "$want" ] && echo 1 || echo 0)" "$got, built to be: $want; \
+$(jq -r "select(.event == \"counters\" and .number == $number).verdict.because" "$work/verdicts.jsonl")"
+		fi
+	done
+	timeout 60 cuda-trace profile --counters overview -o "$OUT/counters-overview.txt" -- "$counters" \
+		copy matrix_product strided >/dev/null 2>>"$OUT/counters.err"
+}
+
+# A counted kernel runs once for each pass; what comes on top.
+counters_cost() {
+	local passes call kernel preset
+	for preset in quick overview; do
+		count "cost-$preset" $preset copy long
+		passes=$(jq -r 'select(.event == "counters" and .number == 2).passes' "$work/cost-$preset.jsonl")
+		call=$(jq -r 'select(.event == "counters" and .number == 2).call_ns' "$work/cost-$preset.jsonl")
+		kernel=$(counted "cost-$preset" 2 gpu__time_duration.sum)
+		row "cost of $preset" "$(awk -v c="$call" -v p="$passes" -v k="$kernel" \
+			'BEGIN { print (k > 0 && c <= 1.2 * p * k) ? 1 : 0 }')" \
+			"launch $call ns, $passes passes x $kernel ns; at most 1.2 of that"
+	done
+}
+
+# The program's results, its graphs, and the other profilers of the machine.
+counters_manners() {
+	local status
+	count manners quick increment graph increment graph
+	status=$?
+	row "program unharmed (graphs, increments)" "$([ $status = 0 ] && echo 1 || echo 0)" \
+		"$(tail -n1 "$work/manners.out"); counted $(jq -rc 'select(.event == "counters_state") |
+			[.counted, .missed, .graphs]' "$work/manners.jsonl")"
+	timeout 60 cuda-trace profile --counters quick -o "$work/holder.txt" -- \
+		"$counters" copy long long long long long long long long long long >/dev/null 2>&1 &
+	sleep 2.5
+	count busy quick copy
+	wait
+	row "busy with another profiler" \
+		"$(grep -q 'held by another profiler' "$OUT/counters.err" && grep -q '^expect' "$work/busy.out" && echo 1 || echo 0)" \
+		"$(grep 'held by another' "$OUT/counters.err" | head -n1)"
+	timeout 60 cuda-trace profile --counters quick --json -o "$work/user.jsonl" -- \
+		setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all "$counters" copy \
+		>"$work/user.out" 2>"$work/user.err"
+	row "without rights" "$({ grep -q NVreg_Restrict "$work/user.err" ||
+		grep -q '"event":"counters"' "$work/user.jsonl"; } && grep -q '^expect' "$work/user.out" && echo 1 || echo 0)" \
+		"$(grep -o 'RmProfilingAdminOnly: .' /proc/driver/nvidia/params); $(jq -rc \
+			'select(.event == "counters_state") | [.outcome, .result]' "$work/user.jsonl")"
+	timeout 120 cuda-trace profile --counters quick -k gemm --kernels 5 --json -o "$work/torch.jsonl" -- \
+		python3 tests/bench/torch-step.py -n 50 >"$work/torch.out" 2>>"$OUT/counters.err"
+	status=$?
+	python3 -c 'import torch' 2>/dev/null || return
+	row "PyTorch: five gemm" "$([ $status = 0 ] && [ "$(grep -c '"event":"counters"' "$work/torch.jsonl")" = 5 ] && echo 1 || echo 0)" \
+		"$(jq -rc 'select(.event == "counters_state") | [.outcome, .launches, .matched, .counted]' "$work/torch.jsonl")"
+	cp "$work/torch.jsonl" "$OUT/counters-torch.jsonl"
+}
+
+# The same metrics of the same kernels by Nsight Compute.
+counters_ncu() {
+	local metrics kernels=(copy matrix_product tensor_product strided spin_half)
+	command -v ncu >/dev/null || return
+	metrics=dram__bytes_read.sum,dram__bytes_write.sum,sm__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__warps_active.avg.pct_of_peak_sustained_active,gpu__time_duration.sum,smsp__inst_executed.sum,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio,lts__t_sectors.sum.pct_of_peak_sustained_elapsed,dram__bytes.sum.pct_of_peak_sustained_elapsed
+	count ncu $metrics "${kernels[@]}"
+	timeout 120 ncu --csv --page raw --print-units base --cache-control none --clock-control none \
+		--metrics "$metrics,launch__registers_per_thread" --log-file "$work/ncu.csv" \
+		"$counters" "${kernels[@]}" >/dev/null 2>>"$OUT/counters.err"
+	cp "$work/ncu.csv" "$OUT/counters-ncu.csv"
+	row "side by side with ncu" "$(python3 tests/gpu/compare-ncu.py "$work/ncu.jsonl" "$work/ncu.csv" \
+		>"$OUT/counters-ncu.txt" 2>&1 && echo 1 || echo 0)" "$(tail -n1 "$OUT/counters-ncu.txt")"
+}
+
+part_counters() {
+	local chip
+	nvcc -arch=native -O2 -o "$counters" tests/gpu/counters.cu >>"$OUT/nvcc.log" 2>&1 || return
+	timeout 60 cuda-trace profile --list-metrics >"$OUT/counters-metrics.txt" 2>>"$OUT/counters.err"
+	chip=$(sed -n 's/^Metrics of \([^ ]*\) .*/\1/p' "$OUT/counters-metrics.txt")
+	row "list of metrics" "$([ "$(wc -l <"$OUT/counters-metrics.txt")" -gt 1000 ] && echo 1 || echo 0)" \
+		"$(wc -l <"$OUT/counters-metrics.txt") lines, $chip"
+	counters_truth
+	counters_verdicts
+	counters_cost
+	counters_manners
+	counters_ncu
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Kernels whose counters are known beforehand, each with exactly one bottleneck, and its twin
+// without. Prints what they do, by name: counters NAME... runs those, in this order; without names
+// all.
+#include <cuda_fp16.h>
+#include <mma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N      (64u << 20) // floats: 256 MiB, more than any cache
+#define RING   (1u << 20)  // of the chases: 4 MiB, inside the L2 cache
+#define STEPS  2000
+#define LOOPS  10000
+#define MATRIX 2048
+#define TILES  2000
+#define SPIN   2000000 // cycles
+#define SHARED (200 << 10)
+#define LIVE   120
+
+extern "C" {
+__global__ void copy(const float4 *in, float4 *out, size_t n)
+{
+	size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+
+	if (i < n)
+		out[i] = in[i];
+}
+
+__global__ void fma_chain(float *out, int k)
+{
+	float a = threadIdx.x, b = 0.5f, c = 1.25f, d = a + 1;
+
+	for (int i = 0; i < k; i++) {
+		a = a * b + c;
+		d = d * b + c;
+	}
+	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = a + d;
+}
+
+__global__ void tail_chain(float *out, int k)
+{
+	extern __shared__ float shared_floats[];
+	float a = threadIdx.x, b = 0.5f, c = 1.25f, d = a + 1;
+
+	for (int i = 0; i < k; i++) {
+		a = a * b + c;
+		d = d * b + c;
+	}
+	shared_floats[threadIdx.x] = a + d;
+	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = shared_floats[threadIdx.x];
+}
+
+__global__ void matrix_product(const float *A, const float *B, float *C, int n)
+{
+	__shared__ float a[32][32], b[32][32];
+	int r = blockIdx.y * 32 + threadIdx.y, c = blockIdx.x * 32 + threadIdx.x;
+	float s = 0;
+
+	for (int t = 0; t < n; t += 32) {
+		a[threadIdx.y][threadIdx.x] = A[r * n + t + threadIdx.x];
+		b[threadIdx.y][threadIdx.x] = B[(t + threadIdx.y) * n + c];
+		__syncthreads();
+		for (int k = 0; k < 32; k++)
+			s += a[threadIdx.y][k] * b[k][threadIdx.x];
+		__syncthreads();
+	}
+	C[r * n + c] = s;
+}
+
+__global__ void tensor_product(const half *A, float *C, int k)
+{
+	using namespace nvcuda::wmma;
+	fragment<matrix_a, 16, 16, 16, half, row_major> a;
+	fragment<matrix_b, 16, 16, 16, half, col_major> b;
+	fragment<accumulator, 16, 16, 16, float> c;
+
+	fill_fragment(c, 0.0f);
+	load_matrix_sync(a, A, 16);
+	load_matrix_sync(b, A, 16);
+	for (int i = 0; i < k; i++)
+		mma_sync(c, a, b, c);
+	store_matrix_sync(C + (blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * 256, c, 16,
+			  mem_row_major);
+}
+
+__global__ void increment(int *x, size_t n)
+{
+	size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+
+	if (i < n)
+		x[i]++;
+}
+
+__global__ void strided(const float *in, float *out, size_t n, int stride)
+{
+	size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+
+	if (i < n)
+		out[i] = in[i * stride % n];
+}
+
+__global__ void one_lane(float *out, int k)
+{
+	float v = threadIdx.x;
+
+	if (threadIdx.x % 32 == 0)
+		for (int i = 0; i < k; i++)
+			v = v * 0.5f + 1.25f;
+	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = v;
+}
+
+// Follows pointers that keep a warp's threads side by side.
+__global__ void chase(const int *next, int *out, int steps)
+{
+	int p = (blockIdx.x * blockDim.x + threadIdx.x) % RING;
+
+	for (int i = 0; i < steps; i++)
+		p = next[p];
+	out[blockIdx.x * blockDim.x + threadIdx.x] = p;
+}
+
+// The same while so many registers hold what is needed at the end.
+__global__ void chase_with_registers(const int *next, int *out, int steps)
+{
+	int p = (blockIdx.x * blockDim.x + threadIdx.x) % RING, kept[LIVE], sum = 0;
+
+#pragma unroll
+	for (int i = 0; i < LIVE; i++)
+		asm volatile("ld.global.u32 %0, [%1];"
+			     : "=r"(kept[i])
+			     : "l"(next + threadIdx.x + 32 * i));
+	for (int i = 0; i < steps; i++)
+		asm volatile("ld.global.u32 %0, [%1];" : "=r"(p) : "l"(next + p));
+#pragma unroll
+	for (int i = 0; i < LIVE; i++)
+		sum += kept[i] ^ p;
+	out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+__global__ void chase_with_shared(const int *next, int *out, int steps)
+{
+	extern __shared__ int shared_ints[];
+	int p = (blockIdx.x * blockDim.x + threadIdx.x) % RING;
+
+	for (int i = 0; i < steps; i++)
+		p = next[p];
+	shared_ints[threadIdx.x] = p;
+	out[blockIdx.x * blockDim.x + threadIdx.x] = shared_ints[threadIdx.x];
+}
+
+// All warps take the same time, so that there are as many as the launch allows, from begin to end.
+__global__ void spin(long long cycles)
+{
+	long long start = clock64();
+
+	while (clock64() - start < cycles)
+		;
+}
+
+__global__ void nothing()
+{
+}
+}
+
+static float *A, *B, *C;
+static int *ring, *counts, multiprocessors;
+
+static void check(cudaError_t error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "counters: %s: %s\n", what, cudaGetErrorString(error));
+	exit(1);
+}
+
+static void set_up()
+{
+	int *next = (int *)malloc(RING * sizeof(int));
+
+	check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
+	      "cudaDeviceGetAttribute");
+	check(cudaMalloc(&A, N * sizeof(float)), "cudaMalloc");
+	check(cudaMalloc(&B, N * sizeof(float)), "cudaMalloc");
+	check(cudaMalloc(&C, 64 << 20), "cudaMalloc");
+	check(cudaMalloc(&ring, RING * sizeof(int)), "cudaMalloc");
+	check(cudaMalloc(&counts, 4 << 20), "cudaMalloc");
+	check(cudaMemset(A, 0, N * sizeof(float)), "cudaMemset");
+	check(cudaMemset(counts, 0, 4 << 20), "cudaMemset");
+	for (unsigned int i = 0; i < RING; i++)
+		next[i] = (i + 32 * 1021) % RING;
+	check(cudaMemcpy(ring, next, RING * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+	check(cudaFuncSetAttribute(tail_chain, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED),
+	      "cudaFuncSetAttribute");
+	check(cudaFuncSetAttribute(chase_with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize,
+				   SHARED / 2),
+	      "cudaFuncSetAttribute");
+	free(next);
+}
+
+static void graph_of_increments()
+{
+	cudaStream_t stream;
+	cudaGraphExec_t exec;
+	cudaGraph_t graph;
+
+	check(cudaStreamCreate(&stream), "cudaStreamCreate");
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+	for (int i = 0; i < 5; i++)
+		increment<<<4096, 256, 0, stream>>>(counts, 1 << 20);
+	check(cudaStreamEndCapture(stream, &graph), "capture");
+	check(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+	check(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+	check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+static void run(const char *name)
+{
+	int m = multiprocessors;
+
+#define IS(text) !strcmp(name, text)
+	if (IS("copy"))
+		copy<<<N / 4 / 256, 256>>>((float4 *)A, (float4 *)B, N / 4);
+	else if (IS("fma_chain"))
+		fma_chain<<<m * 8, 256>>>(C, LOOPS);
+	else if (IS("matrix_product"))
+		matrix_product<<<dim3(MATRIX / 32, MATRIX / 32), dim3(32, 32)>>>(A, B, C, MATRIX);
+	else if (IS("tensor_product"))
+		tensor_product<<<m * 4, 256>>>((half *)A, C, TILES);
+	else if (IS("increment"))
+		increment<<<4096, 256>>>(counts, 1 << 20);
+	else if (IS("graph"))
+		graph_of_increments();
+	else if (IS("strided"))
+		strided<<<N / 256, 256>>>(A, B, N, 32);
+	else if (IS("unit_stride"))
+		strided<<<N / 256, 256>>>(A, B, N, 1);
+	else if (IS("one_lane"))
+		one_lane<<<m * 8, 256>>>(C, LOOPS);
+	else if (IS("tail"))
+		tail_chain<<<m + 1, 256, SHARED>>>(C, LOOPS);
+	else if (IS("no_tail"))
+		tail_chain<<<m, 256, SHARED>>>(C, LOOPS);
+	else if (IS("chase_one"))
+		chase<<<1, 32>>>(ring, (int *)C, STEPS);
+	else if (IS("chase_small_blocks"))
+		chase<<<m * 32, 32>>>(ring, (int *)C, STEPS);
+	else if (IS("chase_registers"))
+		chase_with_registers<<<m * 2, 256>>>(ring, (int *)C, STEPS);
+	else if (IS("chase_shared"))
+		chase_with_shared<<<m * 2, 128, SHARED / 2>>>(ring, (int *)C, STEPS);
+	else if (IS("chase_full"))
+		chase<<<m * 8, 256>>>(ring, (int *)C, STEPS);
+	else if (IS("spin_full"))
+		spin<<<m * 8, 256>>>(SPIN);
+	else if (IS("spin_half"))
+		spin<<<m * 4, 256>>>(SPIN);
+	else if (IS("spin_eighth"))
+		spin<<<m, 256>>>(SPIN);
+	else if (IS("long"))
+		spin<<<m, 256>>>(300LL * SPIN);
+	else if (IS("nothing"))
+		nothing<<<1, 32>>>();
+	else
+		fprintf(stderr, "counters: there is no kernel %s\n", name);
+	check(cudaGetLastError(), name);
+	check(cudaDeviceSynchronize(), name);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const all[] = {
+		"copy",	      "fma_chain", "matrix_product",	 "tensor_product",  "increment",
+		"graph",      "strided",   "unit_stride",	 "one_lane",	    "tail",
+		"no_tail",    "chase_one", "chase_small_blocks", "chase_registers", "chase_shared",
+		"chase_full", "spin_full", "spin_half",		 "spin_eighth",	    "nothing",
+		NULL};
+	int increments = 0, first = -1;
+
+	set_up();
+	if (argc > 1)
+		for (int i = 1; i < argc; i++)
+			run(argv[i]);
+	for (int i = 0; argc == 1 && all[i]; i++)
+		run(all[i]);
+	for (int i = 1; i < argc; i++)
+		increments += !strcmp(argv[i], "increment") + 5 * !strcmp(argv[i], "graph");
+	check(cudaMemcpy(&first, counts, sizeof(first), cudaMemcpyDeviceToHost), "cudaMemcpy");
+	if (first != (argc > 1 ? increments : 6))
+		fprintf(stderr, "counters: incremented to %d\n", first);
+	printf("expect copy_bytes=%llu matrix_ffma=%llu chain_ffma=%llu tensor_ops=%llu "
+	       "increments=%d "
+	       "multiprocessors=%d\n",
+	       (unsigned long long)N * sizeof(float), 1ULL * MATRIX * MATRIX * MATRIX,
+	       2ULL * LOOPS * multiprocessors * 8 * 256,
+	       1ULL * multiprocessors * 4 * 8 * TILES * 8192, first, multiprocessors);
+	return first == (argc > 1 ? increments : 6) ? 0 : 1;
+}
