@@ -27,6 +27,7 @@
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
+#include "libcupti-usdt/unready.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
 
@@ -117,6 +118,7 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	case CUPTI_DOMAIN_RESOURCE:
 		if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
 			pc_contexts__begins(((const struct cupti_resource_data *)data)->context);
+			unready__context_begins();
 			break;
 		}
 		control__context_ends(((const struct cupti_resource_data *)data)->context);

@@ -38,6 +38,7 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
+#include "libcupti-usdt/unready.h"
 #include "libcupti-usdt/watcher.h"
 
 #define BIT(group)   (1U << CUDA_GROUP_##group)
@@ -54,8 +55,9 @@
 HOT_DATA atomic_bool control_deaf;
 
 static void *subscriber;
-static uint32_t groups_on; /* what was asked of CUPTI */
-static uint64_t seen_up;   /* probes that were listened to when last looked at */
+static uint32_t groups_on;	 /* what was asked of CUPTI */
+static uint32_t missing_besides; /* groups that are no kinds, and could not be had */
+static uint64_t seen_up;	 /* probes that were listened to when last looked at */
 static uint64_t seen_readable_up;
 static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
 static bool begun;		       /* the program waits no longer inside its cuInit() */
@@ -270,7 +272,7 @@ static void switch_groups(uint32_t wanted)
 {
 	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
 			api_calls__groups();
-	uint32_t fewer = groups_on & ~wanted, missing;
+	uint32_t fewer = groups_on & ~wanted;
 
 	if (wanted & BIT(NVTX) && nvtx__open())
 		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
@@ -281,15 +283,16 @@ static void switch_groups(uint32_t wanted)
 	sampling__follow(wanted, clock__now());
 	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
 		gap.launches = rings__launches();
-	missing = kinds__switch(sampling__groups(wanted));
-	missing |= switch_pc_sampling(wanted);
+	kinds__switch(sampling__groups(wanted));
+	missing_besides = switch_pc_sampling(wanted);
+	unready__note(subscriber, begun);
 	if (fewer) {
 		flusher__ask();
 		cbids__switch(subscriber, wanted);
 		callbacks__set_groups(wanted & host);
 	}
 	groups_on = wanted;
-	status__set_groups(wanted & ~missing);
+	status__set_groups(wanted & ~(kinds__missing() | missing_besides));
 }
 
 static void announce(void)
@@ -327,6 +330,14 @@ static void become_fatal(void)
 	subscriber = NULL;
 	groups_on = 0;
 	control__go_inert(CUDA_INERT_FATAL);
+	status__send();
+}
+
+void control__retry(void)
+{
+	if (!subscriber || !unready__retry())
+		return;
+	status__set_groups(groups_on & ~(kinds__missing() | missing_besides));
 	status__send();
 }
 
@@ -445,6 +456,7 @@ void control__finish(void)
 	if (subscriber && !atomic_load(&fatal)) {
 		decode__expect_unfinished();
 		counters__finish();
+		unready__finish();
 		rings__flush();
 		pc_sampling__stop();
 		if (kinds__any())

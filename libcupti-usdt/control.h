@@ -31,6 +31,8 @@ void control__begin(void);
 void control__go_inert(enum cuda_inert_reason reason);
 /* Looks at the semaphores and does what they say. */
 void control__follow(void);
+/* Switches on what CUPTI was not ready for; costs nothing when there is none. */
+void control__retry(void);
 /* Opens or closes a window of the sampled groups when it is time; costs nothing when it is not. */
 void control__sample(void);
 /* Periodic work while something is on: flushing, the clock, the account. */

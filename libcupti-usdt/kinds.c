@@ -49,6 +49,8 @@ static const struct kind_of_group kinds[] = {
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static uint64_t kinds_on; /* by activity kind */
+static uint32_t waiting;  /* by row: CUPTI is not ready for them yet */
+static uint32_t refused;  /* by group: CUPTI does without */
 HOT_DATA atomic_bool kinds_stamp_kernels;
 static int thread_id_type = -1; /* the program's, while it is ours; -1 = not changed */
 
@@ -115,31 +117,71 @@ static void switch_off(uint32_t groups)
 	}
 }
 
-uint32_t kinds__switch(uint32_t groups)
+static void try_row(size_t row)
 {
-	uint32_t missing = 0;
+	const struct kind_of_group *kind = &kinds[row];
+	int result = enable(kind);
 
+	waiting &= ~(1U << row);
+	if (!result) {
+		kinds_on |= 1ULL << kind->kind;
+	} else if (result == CUPTI_NOT_READY) {
+		waiting |= 1U << row;
+	} else if (!kind->optional) {
+		refused |= kind->group;
+		status__trouble(result, "cuptiActivityEnable", "%s: %s", kind->name,
+				cupti_api__result_text(result));
+	}
+}
+
+uint32_t kinds__missing(void)
+{
+	uint32_t groups = refused;
+
+	for (size_t i = 0; i < KINDS; i++)
+		if (waiting & 1U << i && !kinds[i].optional)
+			groups |= kinds[i].group;
+	return groups;
+}
+
+static void note_stamping(void)
+{
+	atomic_store_explicit(&kinds_stamp_kernels, kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1,
+			      memory_order_relaxed);
+}
+
+void kinds__switch(uint32_t groups)
+{
 	/* Whole graphs and their nodes exclude each other; the nodes win. */
 	if (groups & BIT(GRAPH_NODES))
 		groups &= ~BIT(GRAPH);
 	switch_off(groups);
-	for (size_t i = 0; i < KINDS; i++) {
-		int result;
+	waiting = refused = 0;
+	for (size_t i = 0; i < KINDS; i++)
+		if (groups & kinds[i].group && !(kinds_on & 1ULL << kinds[i].kind))
+			try_row(i);
+	note_stamping();
+}
 
-		if (!(groups & kinds[i].group) || kinds_on & 1ULL << kinds[i].kind)
-			continue;
-		result = enable(&kinds[i]);
-		if (!result) {
-			kinds_on |= 1ULL << kinds[i].kind;
-		} else if (!kinds[i].optional) {
-			missing |= kinds[i].group;
-			status__trouble(result, "cuptiActivityEnable", "%s: %s", kinds[i].name,
-					cupti_api__result_text(result));
-		}
-	}
-	atomic_store_explicit(&kinds_stamp_kernels, kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1,
-			      memory_order_relaxed);
-	return missing;
+bool kinds__wait(void)
+{
+	return waiting != 0;
+}
+
+void kinds__retry(void)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (waiting & 1U << i)
+			try_row(i);
+	note_stamping();
+}
+
+void kinds__tell_waiting(void)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (waiting & 1U << i && !kinds[i].optional)
+			status__trouble(CUPTI_NOT_READY, "cuptiActivityEnable", "%s: %s",
+					kinds[i].name, cupti_api__result_text(CUPTI_NOT_READY));
 }
 
 int kinds__any(void)

@@ -7,11 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Switches kinds on and off so that those of `groups` are on; first those off that are not needed
+ * any more. */
+void kinds__switch(uint32_t groups);
+/* The groups that could not be had. */
+uint32_t kinds__missing(void);
 /*
- * Switches kinds on and off so that those of `groups` are on. Answers the groups that could not be
- * had. Kinds that are not needed any more are switched off first.
+ * Some kinds CUPTI can switch on only once the driver is up, or has a context: they wait, and are
+ * no trouble yet. Are there any? Tries them again; tells of them as of a trouble.
  */
-uint32_t kinds__switch(uint32_t groups);
+bool kinds__wait(void);
+void kinds__retry(void);
+void kinds__tell_waiting(void);
 /* Is any kind on? */
 int kinds__any(void);
 /* Kernels get their GPU times; on any thread. */

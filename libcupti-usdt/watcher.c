@@ -20,6 +20,7 @@
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/devices.h"
+#include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/sampling.h"
 #include "libcupti-usdt/threads.h"
@@ -42,7 +43,7 @@ static atomic_bool stopping, started;
 
 static uint32_t next_pause(uint32_t pause, bool fast)
 {
-	if (devices__are_due() && eager) {
+	if ((devices__are_due() || kinds__wait()) && eager) {
 		eager--;
 		return EAGER_MS;
 	}
@@ -70,6 +71,7 @@ static void *watch(void *unused)
 		waited += sleep;
 		if (atomic_load(&stopping))
 			break;
+		control__retry();
 		control__sample();
 		if (devices__are_due())
 			devices__tell();
@@ -101,7 +103,7 @@ int watcher__start(void)
  * Waits for so long at most, counted in short turns: a machine that stood still for a second (a
  * paused virtual one, a host under load) has not given the guest's thread a second.
  */
-static void await(_Atomic(uint32_t) *word, unsigned int milliseconds)
+void watcher__await(_Atomic(uint32_t) *word, unsigned int milliseconds)
 {
 	uint64_t before = clock__now(), left = milliseconds * 1000000ULL;
 
@@ -118,7 +120,7 @@ static void await(_Atomic(uint32_t) *word, unsigned int milliseconds)
 void watcher__await_start(unsigned int milliseconds)
 {
 	if (atomic_load(&started))
-		await(&begun, milliseconds);
+		watcher__await(&begun, milliseconds);
 }
 
 void watcher__hurry(void)
@@ -136,5 +138,5 @@ void watcher__stop(unsigned int milliseconds)
 		return;
 	atomic_store(&stopping, true);
 	watcher__hurry();
-	await(&finished, milliseconds);
+	watcher__await(&finished, milliseconds);
 }

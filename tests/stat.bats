@@ -286,3 +286,28 @@ sums_equal() {
 	json <(echo "$output") '.totals.kernels > 100 and .lost.total == 0'
 	wait
 }
+
+@test "stat -e unified (CUPTI not ready before there is a context) sees every migration, and no trouble" {
+	requires bpf sim
+	local i
+	for i in 1 2 3 4 5; do
+		run --separate-stderr ct stat -e unified --json -o out.json -- "$SIM" "$WORKLOADS/unified" 4
+		assert_success
+		assert_equal "$stderr" ""
+		echo "$output" >out
+		assert_equal "$(json out.json .unified.htod_bytes)" "$((4 * $(expect_key out managed_bytes)))"
+		assert_equal "$(json out.json .unified.dtoh_bytes)" "$((4 * $(expect_key out managed_bytes)))"
+	done
+}
+
+@test "stat -e unified (CUPTI refuses, or never becomes ready) says so by name" {
+	requires bpf sim
+	local error
+	for error in 28:CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED 13:CUPTI_ERROR_NOT_READY; do
+		run --separate-stderr ct stat -e kernels,unified --json -o out.json -- \
+			"$SIM" env SIMCUDA_UNIFIED="${error%:*}" "$WORKLOADS/unified" 4
+		assert_success
+		[[ $stderr == *"UNIFIED_MEMORY_COUNTER: ${error#*:} (${error%:*})"* ]]
+		assert_equal "$(json out.json .totals.kernels)" 8
+	done
+}

@@ -114,6 +114,7 @@ struct simcuda_bridge {
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	int (*busy_threads)(void); /* threads that are launching just now; takes 10 ms */
 	int (*device_count)(void);
+	bool (*has_context)(void); /* was there ever one? */
 	bool (*context_ids)(CUcontext context, uint32_t *id, uint32_t *device);
 	bool (*stream_id)(CUcontext context, CUstream stream, uint32_t *id);
 	uint64_t (*graph_node_id)(CUgraphNode node);

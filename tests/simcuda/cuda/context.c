@@ -21,6 +21,11 @@ bool context__ids(CUcontext context, uint32_t *id, uint32_t *device)
 	return true;
 }
 
+bool context__was_any(void)
+{
+	return atomic_load(&last_id) != 0;
+}
+
 CUcontext context__peek(void)
 {
 	struct thread *thread = thread__current();

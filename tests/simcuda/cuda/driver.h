@@ -174,6 +174,7 @@ void device__dump(void);
 
 CUresult context__current(CUcontext *context);
 CUcontext context__peek(void);
+bool context__was_any(void);
 bool context__ids(CUcontext context, uint32_t *id, uint32_t *device);
 void context__dump(uint32_t kind);
 void context__destroy(CUcontext context);

@@ -20,6 +20,7 @@ struct simcuda_bridge simcuda_bridge = {
 	.log = log__line,
 	.busy_threads = thread__busy,
 	.device_count = device__count,
+	.has_context = context__was_any,
 	.context_ids = context__ids,
 	.stream_id = stream__id,
 	.graph_node_id = graph__node_id,

@@ -54,6 +54,8 @@ CUptiResult cuptiActivityEnable(uint32_t kind)
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	if (kind >= 64 || !version__size(kind))
 		return CUPTI_ERROR_INVALID_KIND;
+	if (kind == CUPTI_KIND_UNIFIED && unified__ready())
+		return unified__ready();
 	if (kind == CUPTI_KIND_KERNEL)
 		fault__log("kernel_kind_serialises");
 	if ((kind == CUPTI_KIND_CONCURRENT_KERNEL && now >> CUPTI_KIND_KERNEL & 1) ||

@@ -145,6 +145,14 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
 	return CUPTI_SUCCESS;
 }
 
+/* Unified memory cannot be watched before there is a context: seen on an H200, inside cuInit(). */
+CUptiResult unified__ready(void)
+{
+	if (settings__get()->unified_error)
+		return settings__get()->unified_error;
+	return bridge__get()->has_context() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_READY;
+}
+
 /* Without this call there are no unified memory records, though enabling their kind succeeds. */
 CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(void *pointer, uint32_t count)
 {
@@ -154,6 +162,10 @@ CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(void *pointer, uint32_t c
 
 	if (!config || !count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!bridge__get())
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (unified__ready())
+		return unified__ready();
 	for (uint32_t i = 0; i < count; i++) {
 		if (config[i].kind >= 32)
 			return CUPTI_ERROR_INVALID_PARAMETER;
@@ -190,6 +202,8 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 		[CUPTI_ERROR_INVALID_CONTEXT] = "CUPTI_ERROR_INVALID_CONTEXT",
 		[CUPTI_ERROR_INVALID_OPERATION] = "CUPTI_ERROR_INVALID_OPERATION",
 		[CUPTI_ERROR_MAX_LIMIT_REACHED] = "CUPTI_ERROR_MAX_LIMIT_REACHED",
+		[CUPTI_ERROR_NOT_READY] = "CUPTI_ERROR_NOT_READY",
+		[CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED] = "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED",
 		[CUPTI_ERROR_NOT_COMPATIBLE] = "CUPTI_ERROR_NOT_COMPATIBLE",
 		[CUPTI_ERROR_NOT_INITIALIZED] = "CUPTI_ERROR_NOT_INITIALIZED",
 		[CUPTI_ERROR_INVALID_KIND] = "CUPTI_ERROR_INVALID_KIND",

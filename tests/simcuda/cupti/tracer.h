@@ -16,6 +16,7 @@ struct settings {
 	uint64_t subscribe_errors; /* how often, 0: always */
 	enum fault_mode subscribe, flush;
 	uint64_t subscribe_ms, flush_ms, starve_ms;
+	CUptiResult unified_error;
 	uint64_t drop, bad_times, state_fatal;
 	int64_t clock_offset;
 	bool no_records;
@@ -59,6 +60,7 @@ uint64_t attribute__get(int attribute);
 
 /* Was this unified memory counter configured? */
 bool unified__wanted(uint32_t counter);
+CUptiResult unified__ready(void);
 
 uint64_t clock__now(void);
 int64_t clock__offset(void);
