@@ -8,10 +8,11 @@
  * The mean is of each thread's wall time, waiting for the GPU after every 512 launches included:
  * what a launch-bound program would see.
  *
- * With -g every eighth launch is a graph of four kernels. The last line is the ground truth that
- * all workloads print.
+ * SIGUSR1 ends it before its time. With -g every eighth launch is a graph of four kernels. The last
+ * line is the ground truth that all workloads print.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static CUcontext context;
 static CUfunction function;
 static int with_graphs;
 static atomic_bool stop;
+static volatile sig_atomic_t told; /* to end */
 
 struct worker {
 	pthread_t thread;
@@ -135,6 +137,11 @@ static void start(struct worker *workers, int threads)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 }
 
+static void on_signal(int number)
+{
+	told = 1;
+}
+
 int main(int argc, char **argv)
 {
 	static struct worker workers[256];
@@ -156,8 +163,9 @@ int main(int argc, char **argv)
 				     stderr),
 			       2;
 	}
+	signal(SIGUSR1, on_signal);
 	start(workers, threads);
-	for (uint64_t end = now() + seconds * 1e9; now() < end;) {
+	for (uint64_t end = now() + seconds * 1e9; now() < end && !told;) {
 		usleep(interval_ms * 1000);
 		report(workers, threads, &last_count, &last_ns);
 	}
