@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/report_strings.h"
 #include "cuda-trace/store_text.h"
 
-#define MAX_STRINGS   (1 << 22)
 #define MAX_PROCESSES 65536
 
 struct process_name {
@@ -23,32 +23,6 @@ struct names_of_file {
 	size_t process_count, recent;
 };
 
-static int read_strings(struct names_of_file *names)
-{
-	int64_t most = report_file__number(names->file, "SELECT max(id) FROM StringIds", 0);
-	sqlite3_stmt *statement;
-	int code;
-
-	if (most < 0 || most >= MAX_STRINGS)
-		most = MAX_STRINGS - 1;
-	names->count = most + 1;
-	names->strings = calloc(names->count, sizeof(*names->strings));
-	if (!names->strings)
-		return -ENOMEM;
-	if (sqlite3_prepare_v2(names->file->db, "SELECT id, value FROM StringIds", -1, &statement,
-			       NULL))
-		return report_file__complain(names->file);
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		int64_t id = sqlite3_column_int64(statement, 0);
-		const char *text = (const char *)sqlite3_column_text(statement, 1);
-
-		if (id >= 0 && id <= most && text && !names->strings[id])
-			names->strings[id] = store__clean_text(text, 8192);
-	}
-	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : report_file__complain(names->file);
-}
-
 int export_names__open(struct names_of_file **result, const struct report_file *file)
 {
 	struct names_of_file *names = calloc(1, sizeof(*names));
@@ -57,7 +31,7 @@ int export_names__open(struct names_of_file **result, const struct report_file *
 	if (!names)
 		return -ENOMEM;
 	names->file = file;
-	err = read_strings(names);
+	err = report_strings__read(file, store__clean_text, &names->strings, &names->count);
 	if (err) {
 		export_names__close(names);
 		return err;
@@ -152,13 +126,11 @@ void export_names__close(struct names_of_file *names)
 {
 	if (!names)
 		return;
-	for (size_t i = 0; names->strings && i < names->count; i++)
-		free(names->strings[i]);
 	for (size_t i = 0; i < names->process_count; i++) {
 		free(names->processes[i].command);
 		free(names->processes[i].label);
 	}
-	free(names->strings);
+	report_strings__free(names->strings, names->count);
 	free(names->processes);
 	free(names);
 }

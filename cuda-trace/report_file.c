@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Opening. SQLite is told to distrust the file: its schema may call no function of ours, nothing in
- * it can write, and cells that lie about their size are refused.
+ * it can write, cells that lie about their size are refused, and what is read is a table: a view of
+ * a few bytes can have rows without end, and the modules of virtual ones have had their faults.
  */
 #include "cuda-trace/report_file.h"
 #include <errno.h>
@@ -80,7 +81,9 @@ static int open_handle(struct report_file *file, const char *path)
 	sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_drop_modules(file->db, NULL);
 	sqlite3_limit(file->db, SQLITE_LIMIT_LENGTH, 64 << 20);
 	sqlite3_limit(file->db, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_exec(file->db,
@@ -357,6 +360,8 @@ static int authorize(void *context, int action, const char *first, const char *s
 
 void report_file__restrict(struct report_file *file)
 {
+	/* Whoever writes statements may have made a view for them. */
+	sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
 	sqlite3_set_authorizer(file->db, authorize, NULL);
 }
 

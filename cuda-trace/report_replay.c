@@ -10,37 +10,11 @@
 #include <string.h>
 #include "cuda-trace/report_progress.h"
 #include "cuda-trace/report_replay_rows.h"
+#include "cuda-trace/report_strings.h"
 
 #define PID_OF(global) ((global) >> 24 & 0xffffff)
 #define MAX_PROCESSES  65536
 #define SHOW_EVERY     4096 /* rows */
-#define MAX_STRINGS    (1 << 22)
-
-static int read_strings(struct replay *replay)
-{
-	int64_t most = report_file__number(replay->file, "SELECT max(id) FROM StringIds", 0);
-	sqlite3_stmt *statement;
-	int code;
-
-	if (most < 0 || most >= MAX_STRINGS)
-		most = MAX_STRINGS - 1;
-	replay->string_count = most + 1;
-	replay->strings = calloc(replay->string_count, sizeof(*replay->strings));
-	if (!replay->strings)
-		return -ENOMEM;
-	if (sqlite3_prepare_v2(replay->file->db, "SELECT id, value FROM StringIds", -1, &statement,
-			       NULL))
-		return report_file__complain(replay->file);
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		int64_t id = sqlite3_column_int64(statement, 0);
-		const char *text = (const char *)sqlite3_column_text(statement, 1);
-
-		if (id >= 0 && id <= most && text && !replay->strings[id])
-			replay->strings[id] = strdup(text);
-	}
-	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : report_file__complain(replay->file);
-}
 
 /* What the file says of this process, where it is one of ours. */
 static void fill_process(const struct replay *replay, struct process *process, int64_t key)
@@ -231,7 +205,7 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	int err = -ENOMEM;
 
 	if (replay.processes && replay.known && replay.keys)
-		err = read_strings(&replay);
+		err = report_strings__read(file, strndup, &replay.strings, &replay.string_count);
 	if (!err)
 		err = play_all(&replay);
 	for (size_t i = 0; i < replay.count; i++) {
@@ -240,9 +214,7 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 		process__free(replay.processes[i]);
 		free(replay.known[i]);
 	}
-	for (size_t i = 0; replay.strings && i < replay.string_count; i++)
-		free(replay.strings[i]);
-	free(replay.strings);
+	report_strings__free(replay.strings, replay.string_count);
 	free(replay.processes);
 	free(replay.known);
 	free(replay.keys);

@@ -7,15 +7,18 @@
 
 char *store__clean_text(const char *text, size_t length)
 {
-	char *copy = strndup(text, length), *clean = NULL;
-	size_t room = length * 4 + 8;
+	char *copy = strndup(text, length), *clean = NULL, *fitting = NULL;
+	size_t room = copy ? strlen(copy) * 4 + 8 : 0;
 
 	if (copy)
 		clean = malloc(room);
-	if (clean)
+	if (clean) {
 		text__show(clean, room, copy, 0);
+		/* Readers keep millions of these. */
+		fitting = realloc(clean, strlen(clean) + 1);
+	}
 	free(copy);
-	return clean;
+	return fitting ? fitting : clean;
 }
 
 /* Where the arguments begin: the '(' outside of <>, but not that of "(anonymous namespace)" or of

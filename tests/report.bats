@@ -225,6 +225,47 @@ survives() {
 	assert_failure 1
 }
 
+# A recording's tables and one kernel; StringIds is made by "$1".
+disguised() {
+	rm -f bad.db
+	sqlite3 bad.db "$1; CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT NOT NULL);
+		INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.16.1');
+		CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT, streamId INT,
+		correlationId INT, globalPid INT, demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT,
+		blockX INT, blockY INT, blockZ INT, graphNodeId INT);
+		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1, 7, 5, (1 << 48) | (4711 << 24), 1, 1, 1, 1, 1,
+		1, 1, 1, NULL)"
+}
+
+@test "report (views and virtual tables instead of tables, endless or large rows) refuses or bounds them" {
+	requires sqlite3
+	ulimit -v 1500000
+	disguised "CREATE VIEW StringIds AS WITH RECURSIVE c (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM c)
+		SELECT id, hex(zeroblob(1000000)) AS value FROM c"
+	for option in --all --folded=f --html=h; do
+		run timeout 20 "$CUDA_TRACE" report "$option" bad.db
+		assert_failure 1
+		assert_line --regexp '^cuda-trace: bad.db: '
+	done
+	disguised "CREATE VIEW StringIds AS SELECT 1 AS id, 'x' AS value"
+	run ct report bad.db
+	assert_failure 1
+	assert_line --partial 'access to view "StringIds" prohibited'
+	# Who asks for a view of an own making gets it.
+	sqlite3 bad.db "CREATE VIEW mine AS SELECT 4711 AS n"
+	run -0 ct report --sql 'SELECT n FROM mine' --csv bad.db
+	assert_line 4711
+	disguised "CREATE VIRTUAL TABLE StringIds USING fts5(id, value)"
+	run timeout 20 "$CUDA_TRACE" report bad.db
+	assert_failure 1
+	assert_line --partial 'no table StringIds'
+	# 100 kB that stand in the file once, and in 20000 rows.
+	disguised "CREATE TABLE StringIds (id INTEGER PRIMARY KEY);
+		WITH RECURSIVE c (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c WHERE id < 20000) INSERT INTO StringIds SELECT * FROM c;
+		ALTER TABLE StringIds ADD COLUMN value TEXT DEFAULT '$(head -c 100000 /dev/zero | tr '\0' a)'"
+	run -0 timeout 60 "$CUDA_TRACE" report --all bad.db
+}
+
 @test "report (a file named like an URI, an option, a path with blanks) is a file" {
 	feed r.db -n 10
 	local name
