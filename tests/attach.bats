@@ -106,6 +106,48 @@ all_off() {
 	done
 }
 
+# The line of truth differs from run to run: these launch for a time.
+@test "attach (seccomp, another root, vfork, signals, a malloc of its own) hurts nobody and sees everything" {
+	local mode key
+	for mode in seccomp chroot vfork signals malloc; do
+		sim "$WORKLOADS/bonds" "$mode" 100 >"$BATS_TEST_TMPDIR/plain"
+		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/bonds" "$mode" >"$OUT" 2>"$BATS_TEST_TMPDIR/err" ||
+			fail "$mode ended with $?: $(cat "$BATS_TEST_TMPDIR/err")"
+		for key in launches kernels syncs api_errors; do
+			assert_equal "$mode $key $(json "$JSON" ".totals.$key")" "$mode $key $(expect_key "$OUT" "$key")"
+		done
+		json "$JSON" '.lost.total == 0'
+		assert_equal "$(wc -l <"$OUT")" "$(wc -l <"$BATS_TEST_TMPDIR/plain")"
+	done
+}
+
+@test "attach (late, under seccomp, in another root, among signals) sees them and leaves them alone" {
+	local mode
+	for mode in seccomp chroot signals; do
+		start bonds "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/bonds" "$mode" 6000
+		sleep 0.7
+		ct stat -p "$bonds_PID" -d 1 --json -o "$JSON"
+		json "$JSON" '.totals | .kernels > 100 and .launches > 100'
+		json "$JSON" '.lost.total == 0'
+		finished "$bonds_PID"
+		assert_equal "$mode $status" "$mode 0"
+		grep -q '^expect launches=' "$BATS_TEST_TMPDIR/bonds.out"
+		assert_equal "$(cat "$BATS_TEST_TMPDIR/bonds.err")" ""
+	done
+}
+
+@test "attach (20,000 streams, contexts made and destroyed, the device reset) counts all of it" {
+	local program key
+	for program in "streams 20000 500" "resets 100"; do
+		# shellcheck disable=SC2086
+		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS"/$program >"$OUT"
+		for key in launches kernels syncs; do
+			assert_equal "$program $key $(json "$JSON" ".totals.$key")" "$program $key $(expect_key "$OUT" "$key")"
+		done
+		json "$JSON" '.lost.total == 0'
+	done
+}
+
 # Kernels before 6.6 know no link for many probes.
 @test "attach (a link for each probe) sees the same" {
 	export CUDA_TRACE_LINKS=single
