@@ -141,6 +141,27 @@ as_nobody() {
 	assert_output --partial 'cuda-trace: CAP_PERFMON is missing: '
 }
 
+# without FOLDER COMMAND...: as on a kernel that has nothing there.
+without() {
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m --propagation private sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$@"
+}
+
+@test "stat, record, trace (a kernel without BTF, without uprobes) name what it lacks" {
+	requires bpf unshare
+	local command
+	for command in "stat -d 1" "trace -d 1" "record -d 1 -o $BATS_TEST_TMPDIR/r.db"; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr without /sys/kernel/btf "$CUDA_TRACE" $command -a
+		assert_equal "$output" ""
+		[[ ${stderr_lines[0]} == "cuda-trace: this kernel ("*") has no BTF (/sys/kernel/btf/vmlinux): it needs Linux 5.15 or newer built with CONFIG_DEBUG_INFO_BTF" ]]
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr without /sys/bus/event_source/devices "$CUDA_TRACE" $command -a
+		[[ ${stderr_lines[0]} == "cuda-trace: this kernel ("*") has no uprobes (CONFIG_UPROBE_EVENTS), or /sys is not mounted" ]]
+	done
+	assert [ ! -e "$BATS_TEST_TMPDIR/r.db" ]
+}
+
 # Linux 6.16 and later ask for CAP_SYS_ADMIN, too: then that is what must be said.
 @test "stat (only CAP_BPF and CAP_PERFMON) traces, or says that the kernel wants more" {
 	requires bpf sim setpriv

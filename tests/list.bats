@@ -37,6 +37,22 @@ setup() {
 	json row '.state == "active"'
 }
 
+@test "list (another client holds CUPTI) names it, and what that means" {
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+		"$WORKLOADS/launch-storm" -s 20 -p 20000
+	sleep 0.5
+	ct list --json | jq -c "select(.pid == $held_PID)" >row
+	json row '.guest and (.state == "dormant" or .state == "yielded")'
+	# It is asked for only when somebody wants something.
+	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 5 --json
+	yields() { ct list --json | jq -c "select(.pid == $held_PID)" >row && [ "$(jq -r .state row)" = yielded ]; }
+	wait_for 5 yields || fail "$(cat row)"
+	json row '.holder == "Nsight \u001b[31m" and (.note | length > 0)'
+	ct list --wide >page
+	grep -E "^ *$held_PID launch-storm .* yielded " page
+	run ! grep -q $'\e' page
+}
+
 @test "list (programs without CUDA) leaves them out" {
 	start plain sleep 20
 	sleep 0.2
