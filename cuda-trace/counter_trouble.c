@@ -39,7 +39,7 @@ static const struct {
 
 const char *counter_report__outcome(uint32_t outcome)
 {
-	static const char *const keys[] = {"waiting", "on", "done", "failed", "no_request"};
+	static const char *const keys[] = {"waiting", "on", "done", "failed"};
 
 	return outcome < sizeof(keys) / sizeof(keys[0]) ? keys[outcome] : "unknown";
 }
@@ -63,10 +63,7 @@ void counter_report__say_failure(const struct counter_process *process)
 	text__show(metric, sizeof(metric), process->metric, 120);
 	text__show(chip, sizeof(chip), process->chip, 30);
 	fprintf(stderr, "cuda-trace profile: process %u (%s): ", process->pid, comm);
-	if (state->outcome == CUDA_COUNTERS_NO_REQUEST)
-		fprintf(stderr, "it was not started by this command: nothing tells it what to "
-				"collect\n");
-	else if (state->result == UNKNOWN_METRIC && *process->metric)
+	if (state->result == UNKNOWN_METRIC && *process->metric)
 		fprintf(stderr, "%s has no metric %s; see --list-metrics\n",
 			*chip ? chip : "this GPU", metric);
 	else if (state->result == NOT_SUPPORTED && *process->metric)

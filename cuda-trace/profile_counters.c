@@ -68,8 +68,7 @@ static void on_state(struct counters *counters, struct process *process,
 	if (before != record->outcome) {
 		if (record->outcome == CUDA_COUNTERS_ON && !counters->passes_said)
 			say_plan(record, whose->chip);
-		if (record->outcome == CUDA_COUNTERS_FAILED ||
-		    record->outcome == CUDA_COUNTERS_NO_REQUEST) {
+		if (record->outcome == CUDA_COUNTERS_FAILED) {
 			counter_report__say_failure(whose);
 			counters->failures++;
 		}

@@ -171,10 +171,19 @@ void control__open(void)
 	}
 }
 
+/* What CUPTI is needed for. Counters mean the processes that were told so at their start: the
+ * others are not to pay for the semaphore that they share. */
+static uint32_t wanted_groups(void)
+{
+	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
+
+	return settings__get()->counters ? wanted : wanted & ~BIT(COUNTERS);
+}
+
 void control__begin(void)
 {
 	atomic_store(&busy, true);
-	if (status__state() != CUDA_STATE_INERT && !(sites__wanted() & ~BIT(DEVICE)))
+	if (status__state() != CUDA_STATE_INERT && !wanted_groups())
 		prime();
 	atomic_store(&busy, false);
 	control__follow();
@@ -373,7 +382,7 @@ static bool cycle_has_changed(void)
 
 void control__follow(void)
 {
-	uint32_t wanted = sites__wanted() & ~BIT(DEVICE); /* for that CUPTI is not needed */
+	uint32_t wanted = wanted_groups();
 	uint64_t up = sites__up(), come = up & ~seen_up;
 	uint64_t readable = sites__readable_up();
 

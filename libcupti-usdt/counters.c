@@ -278,9 +278,7 @@ static void begin(void)
 	closed = false;
 	launch_gate__reset();
 	end_with(CUDA_COUNTERS_WAITING);
-	if (!settings->counters) {
-		end_with(CUDA_COUNTERS_NO_REQUEST);
-	} else if (!cupti_range__get()) {
+	if (!cupti_range__get()) {
 		failure.result = CUPTI_NOT_SUPPORTED;
 		failure.function = "libcupti before 12.6: no range profiler";
 		end_with(CUDA_COUNTERS_FAILED);

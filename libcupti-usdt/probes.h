@@ -446,8 +446,9 @@ struct cuda_stream {
 
 /*
  * Hardware counters. What is collected is asked for by the environment of the process (see
- * libcupti-usdt(7)); nothing is while counters_batch is not listened to. A kernel that is counted
- * runs alone, once for each pass, inside its launch call, and launches of other threads wait.
+ * libcupti-usdt(7)), others are not touched; nothing is while counters_batch is not listened to. A
+ * kernel that is counted runs alone, once for each pass, inside its launch call, and launches of
+ * other threads wait.
  */
 #define CUDA_COUNTERS_METRICS 256 /* at most */
 
@@ -487,11 +488,10 @@ struct cuda_counters_metric {
 };
 
 enum cuda_counters_outcome {
-	CUDA_COUNTERS_WAITING = 0,    /* no kernel that is asked for has come yet */
-	CUDA_COUNTERS_ON = 1,	      /* kernels are counted */
-	CUDA_COUNTERS_DONE = 2,	      /* as many were counted as were asked for */
-	CUDA_COUNTERS_FAILED = 3,     /* result, function and metric say why */
-	CUDA_COUNTERS_NO_REQUEST = 4, /* the process was not told what to collect */
+	CUDA_COUNTERS_WAITING = 0, /* no kernel that is asked for has come yet */
+	CUDA_COUNTERS_ON = 1,	   /* kernels are counted */
+	CUDA_COUNTERS_DONE = 2,	   /* as many were counted as were asked for */
+	CUDA_COUNTERS_FAILED = 3,  /* result, function and metric say why */
 };
 
 /* When the metrics are known, at each change of the outcome, and every second or so. */

@@ -241,6 +241,14 @@ lines() {
 	! grep -q profiler_enable log
 }
 
+@test "counters (listened to, but not asked for) leave the process as it was" {
+	requires root bpf sim
+	CUDA_INJECTION64_PATH=$GUEST run -0 timeout 60 "$B/tests/guest/listen" "$GUEST" counters \
+		counters_batch -- "$SIM" "$STORM" -n 100 -p 10000
+	assert_line --regexp '^probe=counters_batch hits=0 '
+	grep -q 'exit subscribed=0 .* callbacks_max=0 ' log
+}
+
 @test "counters (readable probe) fire once for each metric of each kernel" {
 	requires root bpf sim
 	printf '* gpu__time_duration.sum 125920.5\n' >counters
@@ -250,6 +258,22 @@ lines() {
 	assert_equal "$(grep -c '^readable probe=counters text=gpu__time_duration.sum' <<<"$output")" 10
 	assert_equal "$(grep -c '^readable probe=counters text=dram__bytes.sum' <<<"$output")" 10
 	assert_line --regexp 'text=gpu__time_duration\.sum args=1,[0-9]+,[0-9]+,[0-9]+,125920500,'
+}
+
+@test "profile --counters (a hostile process) is shown escaped, and kept within bounds" {
+	requires root bpf
+	export CUDA_TRACE_GUEST=$B/tests/emitter/libcupti-usdt.so
+	run -0 ct profile --counters gpu__time_duration.sum --json -o out.json -- "$B/tests/emitter/emit" counters
+	# Two true ones, one whose shape is impossible, 3000 made up; those that contradict themselves are none.
+	assert_equal "$(lines counters length)" 3003
+	assert_equal "$(lines counters '.[0].metrics["gpu__time_duration.sum"].value')" 1000
+	assert_equal "$(lines counters '.[2] | [.metrics["gpu__time_duration.sum"].value, .verdict.waves]')" "[null,null]"
+	assert_equal "$(lines counters_state '.[0].outcome')" '"unknown"'
+	run -0 ct profile --counters gpu__time_duration.sum -n 3000 -o out -- "$B/tests/emitter/emit" counters
+	run -1 grep -P '[\x00-\x08\x0b-\x1f]' out
+	run -0 cat out
+	assert_line --partial 'evil\x1b[31m__metric\x0a.sum'
+	assert_line --regexp '[0-9]+ launches of yet other kernels and shapes were not kept'
 }
 
 @test "profile --list-metrics says what there is and what it means" {

@@ -226,6 +226,68 @@ static void emit_nonsense(void)
 	emitter_error(1, NULL, NULL, INSTANCE);
 }
 
+static struct {
+	struct cuda_counters head;
+	struct cuda_counter values[8];
+} counted;
+static __u64 counter_records;
+
+static void send_counters(const void *record, __u32 size)
+{
+	emitter_counters(record, size, 1, counter_records++, INSTANCE);
+}
+
+/* Two true kernels; then sizes, counts, shapes, names and figures that no guest would send. */
+static void emit_counters(void)
+{
+	struct cuda_counters_state state = {.head = {CUDA_RECORD_COUNTERS_STATE, sizeof(state)},
+					    .outcome = 77,
+					    .result = -5,
+					    .function = 9,
+					    .metric = 8,
+					    .chip = 3,
+					    .counted = ~0ull};
+	char many[32];
+
+	counted.head = (struct cuda_counters){.head = {CUDA_RECORD_COUNTERS, sizeof(counted)},
+					      .name = 1,
+					      .number = 1,
+					      .grid = {4, 1, 1},
+					      .block = {128, 1, 1},
+					      .count = 2,
+					      .passes = 1};
+	tell("_Z5saxpyifPfS_", 1);
+	tell("gpu__time_duration.sum", 2);
+	tell("evil\x1b[31m__metric\n.sum", 3);
+	counted.values[0] = (struct cuda_counter){2, 0, 1000};
+	counted.values[1] = (struct cuda_counter){3, 0, 2};
+	send_counters(&counted, sizeof(counted));
+	send_counters(&counted, sizeof(counted));
+	counted.head.count = 0xffffffff;
+	send_counters(&counted, sizeof(counted));
+	counted.head.count = 9;
+	send_counters(&counted, sizeof(counted));
+	counted.head.head.size = 24;
+	send_counters(&counted, 24);
+	counted.head.head.size = sizeof(counted);
+	counted.head.count = 2;
+	counted.head.device = 0xffffffff;
+	memset(counted.head.grid, 0xff, sizeof(counted.head.grid));
+	memset(counted.head.block, 0xff, sizeof(counted.head.block));
+	counted.head.registers = counted.head.static_shared = 0xffffffff;
+	counted.values[0].value = __builtin_nan("");
+	counted.values[1] = (struct cuda_counter){2, 0, __builtin_inf()};
+	send_counters(&counted, sizeof(counted));
+	for (__u32 i = 0; i < 3000; i++) {
+		snprintf(many, sizeof(many), "made__up_%u.sum", i);
+		tell(many, 100 + i);
+		counted.head.grid[0] = i;
+		counted.values[1] = (struct cuda_counter){100 + i, 0, i};
+		send_counters(&counted, sizeof(counted));
+	}
+	send_counters(&state, sizeof(state));
+}
+
 static int wait_for_listener(int seconds)
 {
 	for (int i = 0; i < seconds * 100 && !emitter_wanted(); i++)
@@ -256,6 +318,8 @@ int main(int argc, char **argv)
 		emit_gap();
 	else if (!strcmp(what, "nonsense"))
 		emit_nonsense();
+	else if (!strcmp(what, "counters"))
+		emit_counters();
 	else if (!strcmp(what, "killed"))
 		emit_pairs(n);
 	else if (!strcmp(what, "forever"))

@@ -13,6 +13,7 @@
 
 SEMAPHORE(launch_batch);
 SEMAPHORE(kernel_batch);
+SEMAPHORE(counters_batch);
 SEMAPHORE(name);
 SEMAPHORE(status);
 SEMAPHORE(lost);
@@ -22,7 +23,7 @@ SEMAPHORE(error);
 
 EXPORTED int emitter_wanted(void)
 {
-	return cuda_kernel_batch_semaphore != 0;
+	return cuda_kernel_batch_semaphore != 0 || cuda_counters_batch_semaphore != 0;
 }
 
 EXPORTED void emitter_launches(const void *records, __u32 bytes, __u32 count, __u64 first,
@@ -35,6 +36,12 @@ EXPORTED void emitter_kernels(const void *records, __u32 bytes, __u32 count, __u
 			      __u64 instance)
 {
 	STAP_PROBE5(cuda, kernel_batch, records, bytes, count, first, instance);
+}
+
+EXPORTED void emitter_counters(const void *records, __u32 bytes, __u32 count, __u64 first,
+			       __u64 instance)
+{
+	STAP_PROBE5(cuda, counters_batch, records, bytes, count, first, instance);
 }
 
 EXPORTED void emitter_name(__u64 instance, __u32 id, const char *name, __u32 length)
