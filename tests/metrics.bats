@@ -404,6 +404,21 @@ requires_uprobe_multi() {
 	assert_equal "$(wc -l <<<"$stderr")" 1
 }
 
+@test "metrics (an IPv6 address, no address) serves there, and only there" {
+	grep -q ' lo$' /proc/net/if_inet6 2>/dev/null || skip "no IPv6 here"
+	local port
+	start six "$CUDA_TRACE" metrics --listen '[::1]:0'
+	wait_for 15 grep -q 'listening on http://\[::1\]:' six.err
+	port=$(sed -n 's/.*listening on .*:\([0-9]*\)\/metrics$/\1/p' six.err)
+	curl -sS -g -f "http://[::1]:$port/metrics" | grep -q '^cuda_trace_'
+	run -7 curl -sS "http://127.0.0.1:$port/healthz"
+	start every "$CUDA_TRACE" metrics --listen ':0'
+	wait_for 15 grep -q 'listening on' every.err
+	port=$(sed -n 's/.*listening on .*:\([0-9]*\)\/metrics$/\1/p' every.err)
+	curl -sS -g -f "http://[::1]:$port/healthz"
+	curl -sS -f "http://127.0.0.1:$port/healthz"
+}
+
 # refused TEXT MESSAGE: a web configuration that is refused with one line that says where and why.
 refused() {
 	printf '%b' "$1" >web.yml

@@ -109,3 +109,22 @@ asked() {
 	assert_output --regexp 'READY=1.*WATCHDOG=1.*STOPPING=1'
 	kill %1
 }
+
+@test "prometheus (DaemonSet) runs a command that exists, with the service's rights" {
+	python3 -c 'import yaml' 2>/dev/null || skip "needs python3-yaml"
+	python3 -c 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)' \
+		<"$TOP/etc/share/daemonset.yml" >set.json
+	json set.json '.apiVersion == "apps/v1" and .kind == "DaemonSet"'
+	json set.json '.spec.selector.matchLabels == .spec.template.metadata.labels'
+	json set.json '.spec.template.spec | .hostPID and .containers[0].securityContext.readOnlyRootFilesystem'
+	json set.json '.spec.template.spec.containers[0] | .ports[0].name as $name
+		| .readinessProbe.httpGet == {path: "/healthz", port: $name}'
+	json set.json '.spec.template | .metadata.annotations["prometheus.io/port"] as $port
+		| .spec.containers[0] | (.ports[0].containerPort | tostring) == $port and (.command | index(":" + $port))'
+	# The service's capabilities, and the one that other containers' files need.
+	assert_equal "$(jq -r '.spec.template.spec.containers[0].securityContext.capabilities.add[] | "CAP_" + .' set.json | sort | tr '\n' ' ')" \
+		"$(sed -n 's/^AmbientCapabilities=//p' "$TOP/etc/systemd/cuda-trace-metrics.service.in") CAP_SYS_PTRACE "
+	for option in $(jq -r '.spec.template.spec.containers[0].command[] | select(startswith("--"))' set.json); do
+		ct metrics --help | grep -q -- "$option"
+	done
+}

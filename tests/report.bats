@@ -206,6 +206,39 @@ survives() {
 	assert_output --partial 'schema version 4.0.0'
 }
 
+@test "report (a newer schema, one with columns and tables that are new) refuses or reads it" {
+	requires sqlite3
+	feed r.db -n 100
+	ct report --json r.db >before.json
+	# Nsight's minor and micro versions come with tables and columns that were not there before.
+	sqlite3 r.db "UPDATE META_DATA_EXPORT SET value = '3.99.7' WHERE name = 'EXPORT_SCHEMA_VERSION';
+		ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN fromTheFuture INTEGER DEFAULT 7;
+		CREATE TABLE CUPTI_ACTIVITY_KIND_FUTURE (start INTEGER NOT NULL); INSERT INTO CUPTI_ACTIVITY_KIND_FUTURE VALUES (1)"
+	ct report --json r.db >after.json
+	assert_equal "$(jq -S 'del(.duration_ns)' after.json)" "$(jq -S 'del(.duration_ns)' before.json)"
+	sqlite3 r.db "UPDATE META_DATA_EXPORT SET value = '4.0.0' WHERE name = 'EXPORT_SCHEMA_VERSION'"
+	for output in "" --kernels --timeline=t.json --html=h.html; do
+		# shellcheck disable=SC2086
+		run -1 --separate-stderr ct report ${output/=/ } r.db
+		assert_equal "$output" ""
+		assert_equal "$stderr" "cuda-trace: r.db has schema version 4.0.0; this cuda-trace reads version 3"
+	done
+	assert [ ! -e t.json ] && assert [ ! -e h.html ]
+}
+
+@test "report (what takes long) shows how far it is, on a terminal and nowhere else" {
+	requires script
+	feed r.db -n 1500000
+	# Its last word on the terminal wipes the line.
+	script -qec "'$CUDA_TRACE' report r.db >out.txt" /dev/null >terminal
+	grep -qE $'\rreading r\\.db: [0-9,]+ rows ' terminal
+	assert_equal "$(tail -c 4 terminal | od -An -c | tr -d ' ')" '\r033[K'
+	grep -q '^1,500,000 launches \|^1500000 launches ' out.txt
+	ct report r.db >again.txt 2>err
+	assert_equal "$(cat err)" ""
+	diff out.txt again.txt
+}
+
 @test "report (not a recording) says so in one line" {
 	mkfifo fifo
 	mkdir folder
