@@ -45,6 +45,12 @@ survives() {
 	assert_equal "$(sum copies copies)" "$(expect_key r.db.expect memcpys)"
 	assert_equal "$(sum copies total_bytes)" "$(expect_key r.db.expect memcpy_bytes)"
 	assert_equal "$(sum memsets memsets)" "$(expect_key r.db.expect memsets)"
+	assert_equal "$(sum api failed)" "$(expect_key r.db.expect failed)"
+	assert_equal "$(ct report --json --api r.db | jq -s 'map(select(.call | test("^cuLaunchKernel")).calls) | add')" \
+		"$(expect_key r.db.expect launches)"
+	# Of each API's time, as one lies within the other.
+	assert_equal "$(ct report --json --api r.db | jq -sc 'group_by(.api) | map(.[0].api, (map(.time_pct) | add | round))')" \
+		'["driver",100,"runtime",100]'
 	assert_equal "$(sum sync waits)" "$(expect_key r.db.expect syncs)"
 	assert_equal "$(sum errors failures)" "$(expect_key r.db.expect failed)"
 	assert_equal "$(sum graphs launches)" "$(expect_key r.db.expect graphs)"
