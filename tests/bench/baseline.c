@@ -5,6 +5,7 @@
  *
  * BASELINE=launch        the driver's launch callbacks
  * BASELINE=kernel        launch callbacks and CONCURRENT_KERNEL (the default)
+ * BASELINE=default       those, and the kinds that stat asks for by default: copies, memory, waits
  * BASELINE_EXTRAS=...    what the guest does beyond that, to find out what costs how much; letters:
  *                        s  buffers of 256 KiB instead of 1 MiB
  *                        f  cuptiActivityFlushAll() every 25 ms on a thread of its own
@@ -60,6 +61,8 @@ static struct ring rings[RINGS];
 static unsigned int rings_taken;
 static __thread struct ring *ring;
 
+/* MEMCPY, MEMCPY2, MEMSET, MEMORY2, MEMORY_POOL, SYNCHRONIZATION */
+static const int other_kinds[] = {1, 22, 2, 49, 50, 38};
 static const uint32_t launch_cbids[] = {307, 442, 652, 653, 477, 478, 480, 514, 515};
 
 /* A free list, so that the price holds no malloc of 1 MiB (which would be mmap and page faults). */
@@ -219,5 +222,8 @@ int InitializeInjection(void)
 		return 1;
 	if (register_callbacks(on_request, on_complete) || enable_kind(KIND_CONCURRENT_KERNEL))
 		abort();
+	for (size_t i = 0; i < sizeof(other_kinds) / sizeof(*other_kinds); i++)
+		if (mode && !strcmp(mode, "default"))
+			enable_kind(other_kinds[i]);
 	return 1;
 }

@@ -8,8 +8,9 @@
  * The mean is of each thread's wall time, waiting for the GPU after every 512 launches included:
  * what a launch-bound program would see.
  *
- * SIGUSR1 ends it before its time. With -g every eighth launch is a graph of four kernels. The last
- * line is the ground truth that all workloads print.
+ * SIGUSR1 ends it before its time. With -g every eighth launch is a graph of four kernels; with -m
+ * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
+ * its end. The last line is the ground truth that all workloads print.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -28,13 +29,13 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
 
 static CUcontext context;
 static CUfunction function;
-static int with_graphs;
+static int with_graphs, mixed;
 static atomic_bool stop;
 static volatile sig_atomic_t told; /* to end */
 
 struct worker {
 	pthread_t thread;
-	_Alignas(64) _Atomic uint64_t launches, graph_launches;
+	_Alignas(64) _Atomic uint64_t launches, graph_launches, others;
 	_Atomic uint64_t ns; /* wall time of these */
 };
 
@@ -76,20 +77,60 @@ static CUgraphExec make_graph(void)
 	return exec;
 }
 
+struct memory {
+	CUdeviceptr device;
+	void *host;
+};
+
+static struct memory get_memory(void)
+{
+	struct memory memory;
+
+	check(cuMemAlloc_v2(&memory.device, 4096), "cuMemAlloc");
+	check(cuMemAllocHost_v2(&memory.host, 4096), "cuMemAllocHost");
+	return memory;
+}
+
+/* 1: this turn was something else than a launch. */
+static int do_other(int turn, const struct memory *memory, CUstream stream)
+{
+	CUdeviceptr other;
+
+	if (turn % 8 == 3) {
+		check(cuMemcpyHtoDAsync_v2(memory->device, memory->host, 4096, stream),
+		      "cuMemcpyHtoDAsync");
+	} else if (turn % 8 == 5) {
+		check(cuMemsetD8Async(memory->device, 0, 4096, stream), "cuMemsetD8Async");
+	} else if (turn % 128 == 64) {
+		check(cuMemAlloc_v2(&other, 4096), "cuMemAlloc");
+		check(cuMemFree_v2(other), "cuMemFree");
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
 static void *work(void *argument)
 {
 	struct worker *w = argument;
 	CUgraphExec graph = NULL;
+	struct memory memory = {0};
 	CUstream stream;
 
 	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	check(cuStreamCreate(&stream, 1), "cuStreamCreate");
 	if (with_graphs)
 		graph = make_graph();
+	if (mixed)
+		memory = get_memory();
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-		uint64_t graphs = 0, start = now();
+		uint64_t graphs = 0, others = 0, start = now();
 
 		for (int i = 0; i < SYNC_EVERY; i++) {
+			if (mixed && do_other(i, &memory, stream)) {
+				others++;
+				continue;
+			}
 			if (graph && i % 8 == 7) {
 				check(cuGraphLaunch(graph, stream), "cuGraphLaunch");
 				graphs++;
@@ -100,7 +141,8 @@ static void *work(void *argument)
 		}
 		check(cuStreamSynchronize(stream), "cuStreamSynchronize");
 		w->ns += now() - start;
-		w->launches += SYNC_EVERY - graphs;
+		w->launches += SYNC_EVERY - graphs - others;
+		w->others += others;
 		w->graph_launches += graphs;
 	}
 	return NULL;
@@ -111,7 +153,7 @@ static void report(struct worker *workers, int threads, uint64_t *last_count, ui
 	uint64_t count = 0, ns = 0;
 
 	for (int i = 0; i < threads; i++) {
-		count += workers[i].launches + workers[i].graph_launches;
+		count += workers[i].launches + workers[i].graph_launches + workers[i].others;
 		ns += workers[i].ns;
 	}
 	if (count > *last_count)
@@ -149,7 +191,7 @@ int main(int argc, char **argv)
 	uint64_t last_count = 0, last_ns = 0, launches = 0, graphs = 0;
 	double seconds = 3;
 
-	while ((option = getopt(argc, argv, "t:i:d:g")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:d:gm")) != -1) {
 		if (option == 't')
 			threads = atoi(optarg) > 256 ? 256 : atoi(optarg);
 		else if (option == 'i')
@@ -158,8 +200,11 @@ int main(int argc, char **argv)
 			seconds = atof(optarg);
 		else if (option == 'g')
 			with_graphs = 1;
+		else if (option == 'm')
+			mixed = 1;
 		else
-			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g]\n",
+			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g] "
+				     "[-m]\n",
 				     stderr),
 			       2;
 	}
