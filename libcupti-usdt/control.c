@@ -380,9 +380,22 @@ static bool cycle_has_changed(void)
 	return on != cycle_on || every != cycle_every;
 }
 
+/* A kernel that is being counted is waited for, before the group goes off or, as the listener has
+ * come back meanwhile, begins anew. */
+static uint32_t settle_counters(uint32_t wanted)
+{
+	if (!(groups_on & BIT(COUNTERS)))
+		return wanted;
+	if (!(wanted & BIT(COUNTERS)))
+		counters__drain();
+	if (!counters__is_draining())
+		return wanted;
+	return counters__is_counting() ? wanted | BIT(COUNTERS) : wanted & ~BIT(COUNTERS);
+}
+
 void control__follow(void)
 {
-	uint32_t wanted = wanted_groups();
+	uint32_t wanted = settle_counters(wanted_groups());
 	uint64_t up = sites__up(), come = up & ~seen_up;
 	uint64_t readable = sites__readable_up();
 

@@ -25,7 +25,6 @@
 #include "libcupti-usdt/status.h"
 
 #define TELL_NS	  1000000000ULL
-#define LEAVE_MS  2000
 #define DECISIONS 4096U /* power of 2 */
 
 static atomic_bool counters_on;
@@ -42,7 +41,7 @@ static bool prepared;
 static uint64_t started; /* ns; of the launch that is counted */
 static _Atomic(uint64_t) alone_since;
 
-static bool wanted_before, closed;
+static bool wanted_before, closed, draining;
 static uint64_t told;
 static uint32_t told_outcome;
 
@@ -162,8 +161,8 @@ static bool start_alone(const struct cupti_callback_data *data)
 		return false;
 	}
 	started = clock__now();
-	/* Another thread may have come to the end while this one waited. */
-	if (!is_over()) {
+	/* Another thread may have come to the end while this one waited, or the listener left. */
+	if (!is_over() && atomic_load(&counters_on)) {
 		atomic_store(&alone_since, started);
 		if (prepare(data->context) && !range_profiler__start(data->context, &failure))
 			return true;
@@ -275,7 +274,7 @@ static void begin(void)
 	const struct settings *settings = settings__get();
 
 	failure = (struct range_failure){0};
-	closed = false;
+	closed = draining = false;
 	launch_gate__reset();
 	end_with(CUDA_COUNTERS_WAITING);
 	if (!cupti_range__get()) {
@@ -301,10 +300,27 @@ static void close_profiler(void)
 	if (closed)
 		return;
 	closed = true;
-	/* A kernel that runs and runs: its thread is inside CUPTI, which must not be touched now.
-	 */
-	if (launch_gate__await_empty(LEAVE_MS))
-		range_profiler__close();
+	/* Else a kernel is being counted: its thread is inside CUPTI, which must not be touched. */
+	if (!launch_gate__claim())
+		return;
+	range_profiler__close();
+	launch_gate__leave_alone();
+}
+
+void counters__drain(void)
+{
+	draining = true;
+	atomic_store(&counters_on, false);
+}
+
+bool counters__is_draining(void)
+{
+	return draining;
+}
+
+bool counters__is_counting(void)
+{
+	return launch_gate__is_shut();
 }
 
 void counters__follow(bool wanted)

@@ -17,6 +17,13 @@ void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data
 
 /* The following on the guest's own thread. Somebody listens, or nobody does any more. */
 void counters__follow(bool wanted);
+/*
+ * Nobody listens any more, so no further kernel is begun. While one is being counted the group must
+ * stay on: without the callback at its launch's exit CUPTI would go on counting for ever.
+ */
+void counters__drain(void);
+bool counters__is_draining(void);
+bool counters__is_counting(void);
 /* Tells how far it is, and lets the GPU go when all is counted. */
 void counters__tick(uint64_t now);
 /* The program ends. */

@@ -87,19 +87,24 @@ static bool is_quiet(void)
 	return !atomic_load(&without_slot);
 }
 
-bool launch_gate__enter_alone(void)
+bool launch_gate__claim(void)
 {
-	uint32_t nobody = 0;
-
 	for (int turn = 0; turn < ALONE_TURNS; turn++) {
-		nobody = 0;
-		if (atomic_compare_exchange_strong(&alone, &nobody, 1))
-			break;
+		uint32_t nobody = 0;
+
+		if (atomic_compare_exchange_strong(&alone, &nobody, 1)) {
+			atomic_store(&owner, self());
+			return true;
+		}
 		futex__wait(&alone, 1, TURN_MS);
 	}
-	if (nobody)
+	return false;
+}
+
+bool launch_gate__enter_alone(void)
+{
+	if (!launch_gate__claim())
 		return false;
-	atomic_store(&owner, self());
 	for (int turn = 0; turn < ALONE_TURNS; turn++) {
 		if (is_quiet())
 			return true;
@@ -128,12 +133,7 @@ void launch_gate__reset(void)
 	atomic_store(&without_slot, 0);
 }
 
-bool launch_gate__await_empty(uint32_t milliseconds)
+bool launch_gate__is_shut(void)
 {
-	for (uint32_t waited = 0; atomic_load(&alone); waited += TURN_MS) {
-		if (waited >= milliseconds)
-			return false;
-		futex__wait(&alone, 1, TURN_MS);
-	}
-	return true;
+	return atomic_load(&alone);
 }

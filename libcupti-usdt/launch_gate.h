@@ -15,11 +15,13 @@ void launch_gate__leave(void);
 /* Before one that is: false if others do not get done soon. */
 bool launch_gate__enter_alone(void);
 void launch_gate__leave_alone(void);
+/* The same, but launches that are under way may go on: nobody else is alone then. */
+bool launch_gate__claim(void);
 /* The caller is the one alone. */
 bool launch_gate__is_mine(void);
 /* Forgets who is in: callbacks of their ends will not come. */
 void launch_gate__reset(void);
-/* Nobody is, within so many milliseconds. */
-bool launch_gate__await_empty(uint32_t milliseconds);
+/* Somebody is. */
+bool launch_gate__is_shut(void);
 
 #endif

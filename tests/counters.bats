@@ -140,6 +140,25 @@ lines() {
 	assert_equal "$(lines counters_state '.[0] | .counted > 0 and .missed == 0')" true
 }
 
+@test "profile --counters (a kernel that takes long) is told of" {
+	requires bpf sim
+	SIMCUDA_PASS_MS=6500 counted gpu__time_duration.sum --kernels 1 -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'has been in one counted kernel for [56] s' err
+}
+
+@test "profile --counters (the listener leaves in the middle of a kernel) counts no other" {
+	requires bpf sim
+	local before=$SECONDS
+	SIMCUDA_PASS_MS=6000 run -1 counted gpu__time_duration.sum -d 1 -- \
+		"$STORM" -n 200 -p 10000
+	unharmed
+	# One kernel took 6 s; each further one would have, too.
+	[ $((SECONDS - before)) -lt 15 ]
+	grep -q profiler_disable log
+	[ "$(grep -c profiler_enable log)" = 1 ]
+}
+
 @test "profile --counters (launches are traced as well) spoils neither" {
 	requires bpf sim
 	start other "$CUDA_TRACE" stat -a --json -o stat.json -e launches

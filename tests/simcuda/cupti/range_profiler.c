@@ -10,7 +10,7 @@
 #include "tests/simcuda/profiler.h"
 
 #define CONTEXTS 16
-#define PASS_NS	 1000000
+#define PASS_MS	 1
 #define SHARED	 8 /* metrics that one pass collects */
 #define KERNEL	 64
 
@@ -300,6 +300,7 @@ void range_profiler__launched(const struct simcuda_call *call)
 {
 	struct profiler *profiler = call->context ? find(call->context) : NULL;
 	struct timespec pause = {0};
+	uint64_t milliseconds;
 	struct image *image;
 	bool ran = runs;
 
@@ -311,7 +312,10 @@ void range_profiler__launched(const struct simcuda_call *call)
 		fault__log("graph_while_profiled");
 	if (!call->symbol || !ran)
 		return;
-	pause.tv_nsec = (long)profiler->passes * PASS_NS;
+	milliseconds = settings__get()->pass_ms ? settings__get()->pass_ms : PASS_MS;
+	milliseconds *= profiler->passes;
+	pause.tv_sec = milliseconds / 1000;
+	pause.tv_nsec = milliseconds % 1000 * 1000000;
 	nanosleep(&pause, NULL);
 	image = profiler->image;
 	if (image->ranges == image->most)

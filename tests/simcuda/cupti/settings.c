@@ -86,6 +86,7 @@ static void read_environment(void)
 	settings.flush = read_mode(text_of("SIMCUDA_FLUSH"), &settings.flush_ms);
 	settings.starve_ms = number("SIMCUDA_STARVE_MS");
 	settings.unified_error = number("SIMCUDA_UNIFIED");
+	settings.pass_ms = number("SIMCUDA_PASS_MS");
 	settings.drop = number("SIMCUDA_DROP");
 	settings.bad_times = number("SIMCUDA_BAD_TIMES");
 	settings.state_fatal = number("SIMCUDA_STATE_FATAL");

@@ -15,7 +15,7 @@ struct settings {
 	CUptiResult subscribe_error;
 	uint64_t subscribe_errors; /* how often, 0: always */
 	enum fault_mode subscribe, flush;
-	uint64_t subscribe_ms, flush_ms, starve_ms;
+	uint64_t subscribe_ms, flush_ms, starve_ms, pass_ms;
 	CUptiResult unified_error;
 	uint64_t drop, bad_times, state_fatal;
 	int64_t clock_offset;
