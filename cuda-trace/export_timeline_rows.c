@@ -331,6 +331,7 @@ static void put_overhead(struct timeline *timeline, sqlite3_stmt *row)
 		"Runtime Triggered Module Loading",
 		"Lazy Function Loading",
 		"Command Buffer Full",
+		"Activity Buffer Request",
 	};
 	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
 	int64_t kind = sqlite3_column_int64(row, 3);
@@ -339,7 +340,7 @@ static void put_overhead(struct timeline *timeline, sqlite3_stmt *row)
 		timeline->invalid++;
 		return;
 	}
-	timeline__put_span(timeline, "overhead", names[kind > 0 && kind < 9 ? kind : 0], -1,
+	timeline__put_span(timeline, "overhead", names[kind > 0 && kind < 10 ? kind : 0], -1,
 			   sqlite3_column_int64(row, 2) & 0xffffff, start, end);
 	fputs("}", timeline->out);
 }

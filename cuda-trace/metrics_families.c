@@ -266,8 +266,8 @@ static void write_faults(struct pass *pass, const struct series *series)
 static void write_overhead(struct pass *pass, const struct series *series)
 {
 	static const char *const kinds[SUMS_OVERHEAD_KINDS] = {
-		"driver_compiler", "buffer_flush", "instrumentation",	 "resources",
-		"module_load",	   "lazy_load",	   "command_buffer_full"};
+		"driver_compiler", "buffer_flush", "instrumentation",	  "resources",
+		"module_load",	   "lazy_load",	   "command_buffer_full", "buffer_request"};
 	char labels[LABELS_MAX];
 
 	for (int kind = 0; kind < SUMS_OVERHEAD_KINDS; kind++)

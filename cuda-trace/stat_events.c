@@ -192,9 +192,9 @@ static void add_range(struct stat_events *events, const struct cuda_nvtx *range)
 
 int stat_events__overhead_index(uint32_t kind)
 {
-	int index = kind >> 16 ? __builtin_ctz(kind >> 16) + 2 : (int)kind;
+	uint32_t index = kind >> 16 ? (kind >> 16) + 1 : kind;
 
-	return index < 9 ? index : 0;
+	return index < 9 ? (int)index : 0;
 }
 
 bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
@@ -350,7 +350,7 @@ const char *stat_events__overhead_key(int kind)
 {
 	static const char *const keys[] = {"unknown",	      "driver_compiler", "buffer_flush",
 					   "instrumentation", "resource",	 "module_load",
-					   "lazy_load",	      "queue_full",	 "other"};
+					   "lazy_load",	      "queue_full",	 "buffer_request"};
 
 	return keys[kind];
 }

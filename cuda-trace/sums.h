@@ -35,7 +35,7 @@ enum sums_direction {
 #define SUMS_SYNC_TYPES	       5
 #define SUMS_SYNC_STREAM_EVENT 2 /* a stream waits, not the host */
 #define SUMS_UVM_COUNTERS      9
-#define SUMS_OVERHEAD_KINDS    7
+#define SUMS_OVERHEAD_KINDS    8
 
 struct sums {
 	uint64_t launches; /* of kernels, successful */

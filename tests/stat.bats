@@ -107,6 +107,29 @@ sums_equal() {
 	assert_equal "$(jq -c '[has("api"), .api]' out.json)" '[true,null]'
 }
 
+@test "stat, trace, record, metrics -e overhead (each kind) name the same kinds" {
+	# The simulation loads a kernel when it is first launched, and asks for a buffer for each thread.
+	ct stat --json -e kernels,overhead -o out.json -- "$SIM" "$WORKLOADS/threads" >out
+	assert_equal "$(jq -c '.overhead | keys' out.json)" '["buffer_request","lazy_load"]'
+	json out.json '.overhead | .lazy_load.count == 1 and .buffer_request.count > 1'
+	ct trace --json -e kernels,overhead -o trace.json -- "$SIM" "$WORKLOADS/threads" >out
+	assert_equal "$(jq -r 'select(.event == "overhead").kind' trace.json | sort -u | tr '\n' ' ')" 'buffer_request lazy_load '
+	ct record -q -e kernels,overhead -o r.db -- "$SIM" "$WORKLOADS/threads" >out
+	assert_equal "$(ct report --csv --sql 'SELECT DISTINCT label FROM CUPTI_ACTIVITY_KIND_OVERHEAD
+		JOIN ENUM_CUPTI_OVERHEAD_TYPE ON id = overheadType ORDER BY id' r.db | tail -n +2 | tr -d '\r"' | tr '\n' ,)" \
+		'Lazy function loading,Activity buffer request,'
+	ct report --timeline t.json r.db
+	assert_equal "$(jq -c '[.traceEvents[] | select(.cat == "overhead").name] | unique' t.json)" \
+		'["Activity Buffer Request","Lazy Function Loading"]'
+	start exporter "$CUDA_TRACE" metrics --events kernels,overhead --textfile - -d 4
+	sleep 2
+	cp "$WORKLOADS/threads" overhead-kinds
+	CUDA_INJECTION64_PATH=$GUEST sim ./overhead-kinds >out
+	finished "$exporter_PID"
+	assert_equal "$(sed -n 's/^cuda_.*overhead.*comm="overhead-kinds".*kind="\([a-z_]*\)".*/\1/p' exporter.out | sort -u | tr '\n' ' ')" \
+		'buffer_request lazy_load '
+}
+
 @test "stat (text) names the kernel, the process and the totals" {
 	ct stat -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
 	run cat out.txt

@@ -59,7 +59,8 @@ INSERT INTO ENUM_CUPTI_OVERHEAD_TYPE VALUES
 	(5, NULL, 'Resource creation/destruction'),
 	(6, NULL, 'Runtime module loading'),
 	(7, NULL, 'Lazy function loading'),
-	(8, NULL, 'Command buffer full');
+	(8, NULL, 'Command buffer full'),
+	(9, NULL, 'Activity buffer request'); -- ours: CUPTI's 7 << 16
 
 CREATE TABLE ENUM_CUPTI_STREAM_TYPE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
 INSERT INTO ENUM_CUPTI_STREAM_TYPE VALUES
