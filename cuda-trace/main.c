@@ -17,7 +17,7 @@ static const struct {
 	{"record", "keep everything in one file", cmd_record},
 	{"report", "tables, pictures, other formats from such a file", cmd_report},
 	{"top", "live: GPUs, processes, kernels", cmd_top},
-	{"profile", "inside kernels: what their instructions wait for", cmd_profile},
+	{"profile", "inside kernels: what they wait for, and their counters", cmd_profile},
 	{"metrics", "an exporter for Prometheus", cmd_metrics},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
 	{"doctor", "why something is missing, and what mends it", cmd_doctor},
