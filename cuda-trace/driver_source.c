@@ -305,7 +305,8 @@ void driver_source__tidy(struct driver_source *source)
 	if (!source->told)
 		fprintf(stderr,
 			"cuda-trace: %llu process%s without a working guest: launches, sizes and "
-			"results are seen, GPU times are not (source driver)\n",
+			"results are seen, GPU times are not (source driver); calls made before "
+			"this are not counted\n",
 			(unsigned long long)source->processes,
 			source->processes == 1 ? " is" : "es are");
 	source->told = source->processes;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cuda-trace/names.h"
+#include "cuda-trace/states.h"
 
 struct process *process__new(uint32_t pid, uint64_t instance)
 {
@@ -37,7 +38,14 @@ void process__free(struct process *process)
 
 const char *process__source(const struct process *process)
 {
-	return process->source == EVENT_SOURCE_DRIVER ? "driver" : "cupti";
+	const struct cuda_status *status = &process->status;
+
+	if (process->source == EVENT_SOURCE_DRIVER)
+		return "driver";
+	/* A guest that never worked saw nothing; one that met a fatal error did before. */
+	if (states__was_inert(status) && status->reason != CUDA_INERT_FATAL)
+		return "none";
+	return "cupti";
 }
 
 const char *process__name(const struct process *process, uint32_t id)

@@ -36,7 +36,7 @@ struct process {
 	struct process *next_in_bucket;
 };
 
-/* "cupti" or "driver": a stable key. */
+/* "cupti", "driver", or "none" where the guest could not work: a stable key. */
 const char *process__source(const struct process *process);
 
 /* A name's text by the id in records; NULL while it has not arrived. Mangled, untrusted, and valid

@@ -402,10 +402,10 @@ int session__poll(struct session *session, int timeout_ms)
 
 		if (err)
 			return err;
+		session__each_process(session, take_over_inert, session);
 		now = now_ms();
 		if (now >= session->next_rescan && !session->finished) {
 			targets__scan(session->targets, watch_file, look_at_process, session);
-			session__each_process(session, take_over_inert, session);
 			if (session->driver)
 				driver_source__tidy(session->driver);
 			session->next_rescan = now_ms() + RESCAN_MS;

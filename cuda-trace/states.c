@@ -44,7 +44,7 @@ const char *states__trouble(const struct cuda_status *status)
 {
 	if (!status->version)
 		return NULL;
-	if (status->state == CUDA_STATE_INERT)
+	if (states__was_inert(status))
 		return inert_reason(status->reason);
 	if (status->state == CUDA_STATE_YIELDED)
 		return "another CUPTI client (profiler, debugger) holds the process";

@@ -82,3 +82,22 @@ on_driver() {
 	run -2 ct stat --source magic -- true
 	assert_output --partial 'cuda-trace stat: --source is auto, cupti or driver'
 }
+
+@test "stat (a program whose guest finds no libcupti) goes over to the driver source at once, and says why" {
+	run --separate-stderr ct stat --json -o out.json -- \
+		"$SIM" env CUDA_TRACE_LIBCUPTI=/nonexistent.so "$WORKLOADS/launch-storm" -s 2 -p 1000
+	assert_success
+	echo "$output" >out
+	json out.json '.source == "driver" and (.processes[0] | .source == "driver" and .state == "ended" and
+		(.trouble | startswith("no usable libcupti was found")))'
+	# What it launched before the probes were there is missing: some 20 ms of 2 s.
+	[ "$(json out.json .totals.launches)" -gt "$(($(expect_key out launches) * 3 / 4))" ]
+	[[ $stderr == *'calls made before this are not counted'* ]]
+}
+
+@test "stat --source cupti (a program whose guest finds no libcupti) claims no source, and says why" {
+	ct stat --source cupti --json -o out.json -- \
+		"$SIM" env CUDA_TRACE_LIBCUPTI=/nonexistent.so "$WORKLOADS/saxpy" >out
+	json out.json '.source == "none" and .totals.launches == 0 and (.processes[0] |
+		.source == "none" and (.trouble | startswith("no usable libcupti was found")))'
+}
