@@ -99,9 +99,11 @@ counters_manners() {
 	row "program unharmed (graphs, increments)" "$([ $status = 0 ] && echo 1 || echo 0)" \
 		"$(tail -n1 "$work/manners.out"); counted $(jq -rc 'select(.event == "counters_state") |
 			[.counted, .missed, .graphs]' "$work/manners.jsonl")"
+	# Some 12 s, which the other comes into the middle of.
+	# shellcheck disable=SC2046
 	timeout 60 cuda-trace profile --counters quick -o "$work/holder.txt" -- \
-		"$counters" copy long long long long long long long long long long >/dev/null 2>&1 &
-	sleep 2.5
+		"$counters" copy $(yes long | head -n 40) >/dev/null 2>&1 &
+	sleep 4
 	count busy quick copy
 	wait
 	row "busy with another profiler" \
