@@ -312,6 +312,7 @@ int export_timeline(const struct report_file *file, FILE *out)
 		err = timeline__put_all_rows(&timeline);
 	if (!err)
 		err = put_losses(&timeline);
+	free(timeline.runtime_calls);
 	file_chains__close(timeline.chains);
 	export_names__close(timeline.names);
 	return err;

@@ -22,6 +22,8 @@ struct timeline {
 	int64_t epoch;		    /* UTC ns of the file's time 0, less the base */
 	bool separate;		    /* a comma is due before the next event */
 	uint64_t invalid;
+	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
+	size_t runtime_count, runtime_room;
 };
 
 /* "{", after a comma where one is due. */

@@ -286,6 +286,42 @@ static void put_stack(struct timeline *timeline, int64_t chain)
 	free(text);
 }
 
+/* Beyond that many (256 MiB) a driver call has an arrow of its own. */
+#define MOST_RUNTIME_CALLS (32u << 20)
+
+static void note_runtime_call(struct timeline *timeline, sqlite3_stmt *row)
+{
+	if (!begins_flow(export_names__string(timeline->names, sqlite3_column_int64(row, 2))))
+		return;
+	if (timeline->runtime_count == timeline->runtime_room) {
+		size_t room = timeline->runtime_room ? timeline->runtime_room * 2 : 1024;
+		uint64_t *larger = room > MOST_RUNTIME_CALLS ? NULL
+							     : reallocarray(timeline->runtime_calls,
+									    room, sizeof(*larger));
+
+		if (!larger)
+			return;
+		timeline->runtime_calls = larger;
+		timeline->runtime_room = room;
+	}
+	timeline->runtime_calls[timeline->runtime_count++] = timeline__flow_id(
+		timeline, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+}
+
+static int by_id(const void *one, const void *two)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)two;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A driver call that a runtime call made has its correlation id: the arrow begins at the latter. */
+static bool is_inner(const struct timeline *timeline, uint64_t id)
+{
+	return timeline->runtime_count &&
+	       bsearch(&id, timeline->runtime_calls, timeline->runtime_count, sizeof(id), by_id);
+}
+
 static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 {
 	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
@@ -314,7 +350,8 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	if (timeline->chains && sqlite3_column_type(row, 7) != SQLITE_NULL)
 		put_stack(timeline, sqlite3_column_int64(row, 7));
 	fputs("}}", timeline->out);
-	if (begins_flow(name))
+	if (begins_flow(name) &&
+	    !(class && is_inner(timeline, timeline__flow_id(timeline, global, correlation))))
 		timeline__put_flow(timeline, true, timeline__flow_id(timeline, global, correlation),
 				   pid, tid, start);
 }
@@ -386,7 +423,15 @@ int timeline__put_all_rows(struct timeline *timeline)
 		 report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId")
 			 ? "callchainId"
 			 : "NULL");
-	err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME", call, "", put_call);
+	err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME",
+				 "globalTid, correlationId, nameId", "WHERE eventClass = 0",
+				 note_runtime_call);
+	if (timeline->runtime_count)
+		qsort(timeline->runtime_calls, timeline->runtime_count,
+		      sizeof(*timeline->runtime_calls), by_id);
+	if (!err)
+		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME", call, "",
+					 put_call);
 	if (!err)
 		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_KERNEL", kernel, "",
 					 put_kernel);

@@ -128,6 +128,17 @@ is() {
 	is '[.traceEvents[] | select(.cat == "cuda_sync") | .args | has("wait_on_cuda_event_id")] | any' false
 }
 
+@test "report --timeline (driver calls within runtime calls) lets each arrow begin once, at the outer call" {
+	requires bpf sim
+	ct record -q -e kernels,runtime -o r.db -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "kernel")] | length' "$(expect_key out kernels)"
+	is '[.traceEvents[] | select(.ph == "s") | .id] | length == (unique | length) and length > 0' true
+	# Where the arrow begins there a runtime call begins.
+	is '[.traceEvents[] | select(.cat == "cuda_runtime") | "\(.args.correlation) \(.ts)"] as $calls
+		| [.traceEvents[] | select(.ph == "s") | "\(.id) \(.ts)"] - $calls | length' 0
+}
+
 @test "report --timeline (three processes) keeps their devices and arrows apart" {
 	feed r.db -n 900 -p 3
 	ct report --timeline t.json r.db
