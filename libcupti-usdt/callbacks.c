@@ -24,6 +24,7 @@
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/pc_contexts.h"
+#include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
@@ -106,6 +107,20 @@ static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *
 		ring__count_launch(rings__mine());
 }
 
+/* Contexts and modules that come. */
+static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
+{
+	const struct cupti_module_data *module = data->more;
+
+	if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
+		pc_contexts__begins(data->context);
+		unready__context_begins();
+	} else if (cbid == CUPTI_RESOURCE_MODULE_LOADED && module) {
+		pc_source__module(module->image, module->size);
+	}
+	return cbid != CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING;
+}
+
 static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 {
 	int saved = errno;
@@ -116,11 +131,8 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 			nvtx__callback(cbid, data);
 		break;
 	case CUPTI_DOMAIN_RESOURCE:
-		if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
-			pc_contexts__begins(((const struct cupti_resource_data *)data)->context);
-			unready__context_begins();
+		if (pc_callback(cbid, data))
 			break;
-		}
 		control__context_ends(((const struct cupti_resource_data *)data)->context);
 		counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;

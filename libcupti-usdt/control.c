@@ -260,14 +260,19 @@ static void close_session(void)
 	closed = clock__now();
 }
 
-/* Contexts to come are told by a callback, which costs nothing else. The group that is missing. */
+/* Contexts and modules to come are told by callbacks, which cost nothing else. The group that is
+ * missing. */
 static uint32_t switch_pc_sampling(uint32_t wanted)
 {
 	bool on = wanted & BIT(PC_SAMPLES);
 
-	if (on != !!(groups_on & BIT(PC_SAMPLES)))
-		cupti_api__get()->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE,
+	if (on != !!(groups_on & BIT(PC_SAMPLES))) {
+		/* Stays on: others wait for contexts, too. */
+		cupti_api__get()->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 						 CUPTI_RESOURCE_CONTEXT_CREATED);
+		cupti_api__get()->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE,
+						 CUPTI_RESOURCE_MODULE_LOADED);
+	}
 	if (!on)
 		pc_sampling__end();
 	else if (pc_sampling__begin())

@@ -43,6 +43,7 @@
 
 #define CUPTI_RESOURCE_CONTEXT_CREATED		1
 #define CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING 2
+#define CUPTI_RESOURCE_MODULE_LOADED		6
 #define CUPTI_STATE_FATAL			1
 
 /* CUpti_ActivityKind */
@@ -87,6 +88,13 @@ struct cupti_resource_data {
 	void *context;
 	void *object;
 	void *more;
+};
+
+/* CUpti_ModuleResourceData */
+struct cupti_module_data {
+	uint32_t id;
+	size_t size;
+	const void *image;
 };
 
 /* CUpti_NvtxData, CUpti_StateData */

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAPPINGS 8
+#define MAPPINGS 12
 #define PAGES	 4096 /* asked about at a time */
 
 static struct {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed, resident only where touched; NULL when there is none. At most 8 calls. */
+/* Zeroed, resident only where touched; NULL when there is none. At most 12 calls. */
 void *memory__map(size_t size);
 /* What of it is resident. Any thread; takes some 10 us for each 16 MiB mapped. */
 uint32_t memory__resident_kib(void);

@@ -21,6 +21,7 @@
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/pc_contexts.h"
+#include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
@@ -235,6 +236,8 @@ static void take_record(const struct slot *slot, const struct cupti_pc_record *r
 		.context = slot->id,
 	};
 
+	sample.line = pc_source__line(record->cubin, record->function, sample.function,
+				      record->offset, &sample.file);
 	for (size_t i = 0; i < record->stall_count && i < REASONS; i++) {
 		sample.samples = record->stalls[i].samples;
 		sample.reason = reason_name(record->stalls[i].reason);
@@ -425,6 +428,7 @@ int pc_sampling__begin(void)
 		return -ENOSYS;
 	}
 	error = open_memory();
+	error = error ? error : pc_source__open();
 	if (error) {
 		status__trouble(error, "memory", "no memory for samples");
 		return error;
@@ -441,5 +445,6 @@ void pc_sampling__end(void)
 	pc_sampling__stop();
 	wanted = false;
 	pc_contexts__listen(false);
+	pc_source__close();
 	pc_contexts__each(forget, tell_cut);
 }

@@ -32,6 +32,9 @@
  *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
  *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
  *     enum cuda_guest_error from 10000 on.
+ *   cuda:cubin  (u64 checksum, const void *image, u64 bytes, u64 instance)
+ *     A module was loaded, while somebody listens to PC samples. image is there until the probe
+ *     returns: whoever wants it copies it. checksum is the cubin of samples.
  *   cuda:sample_on_<MS> (u64 instance), cuda:sample_every_<MS> (u64 instance)
  *     Switches, not events; see CUDA_SAMPLE_ON. They fire once, when a cycle begins.
  *   cuda:hello_0 ... cuda:hello_7 (u64 instance)

@@ -35,6 +35,7 @@ SEMAPHORE(name)
 SEMAPHORE(status)
 SEMAPHORE(lost)
 SEMAPHORE(error)
+SEMAPHORE(cubin)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -207,6 +208,11 @@ SITE void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t i
 SITE void site__error(int32_t code, const char *component, const char *message, uint64_t instance)
 {
 	STAP_PROBE4(cuda, error, code, component, message, instance);
+}
+
+SITE void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance)
+{
+	STAP_PROBE4(cuda, cubin, checksum, image, size, instance);
 }
 
 #define STACK_SITE(probe, period)                                                            \

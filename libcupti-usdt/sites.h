@@ -66,6 +66,7 @@ SITE_SEMAPHORE(name)
 SITE_SEMAPHORE(status)
 SITE_SEMAPHORE(lost)
 SITE_SEMAPHORE(error)
+SITE_SEMAPHORE(cubin)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -102,6 +103,7 @@ void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t lengt
 void site__status(const struct cuda_status *status, uint32_t size);
 void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance);
 void site__error(int32_t code, const char *component, const char *message, uint64_t instance);
+void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */

@@ -252,6 +252,14 @@ process() {
 	run ! grep -v ' kinds=- ' <(grep kinds= "$BATS_TEST_TMPDIR/log")
 }
 
+@test "listening (cubins, beside PC samples) hears of each module once" {
+	requires root bpf sim
+	hear pc_samples_batch cubin -- "$WORKLOADS/launch-storm" -n 100
+	assert_equal "$(heard cubin hits)" 1
+	hear cubin -- "$WORKLOADS/launch-storm" -n 100
+	assert_equal "$(heard cubin hits)" 0
+}
+
 @test "listening (kernels only) still ties kernels to launches" {
 	requires root bpf sim
 	hear -v kernel_batch -- "$WORKLOADS/launch-storm" -n 200

@@ -89,6 +89,26 @@ storm() {
 	assert_line 'nothing was lost'
 }
 
+@test "profile --pc (modules with line information) names the source, sums up by line" {
+	requires bpf sim
+	cat >script <<-END
+		saxpy 70 wait 100 saxpy.cu 12
+		saxpy 80 wait 300 saxpy.cu 12
+		saxpy 90 wait 200 /abs/other.h 7
+		saxpy a0 wait 400
+	END
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc --json -o out.json -- $(storm) >out
+	json out.json '[.functions[0].instructions[] | [.offset, .file, .line, .share]] == [[160, null, null, 0.4],
+		[128, "/src/saxpy.cu", 12, 0.3], [144, "/abs/other.h", 7, 0.2], [112, "/src/saxpy.cu", 12, 0.1]]'
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc -o out.txt -- $(storm) >out
+	run cat out.txt
+	assert_line --regexp '^  40\.0% .* wait 100% +saxpy\.cu:12  \+0x80$'
+	assert_line --regexp '^  20\.0% .* wait 100% +other\.h:7  \+0x90$'
+	assert_line --regexp '^  40\.0% .* wait 100% +\+0xa0$'
+}
+
 @test "profile --pc -k (one function) shows that, and counts the others' samples" {
 	requires bpf sim
 	script

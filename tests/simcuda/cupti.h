@@ -81,6 +81,12 @@ typedef struct {
 } CUpti_ResourceData;
 
 typedef struct {
+	uint32_t moduleId;
+	size_t cubinSize;
+	const char *pCubin;
+} CUpti_ModuleResourceData;
+
+typedef struct {
 	CUcontext context;
 	CUstream stream;
 } CUpti_SynchronizeData;

@@ -9,6 +9,7 @@
 #include "tests/simcuda/profiler.h"
 
 #define CONTEXT_DESTROY_STARTING 2
+#define MODULE_LOADED		 6
 #define MODULE_PROFILED		 8
 
 static struct simcuda_bridge *bridge;
@@ -143,7 +144,13 @@ static void leave(struct simcuda_call *call)
 static void resource(uint32_t cbid, CUcontext context, CUstream handle, void *descriptor)
 {
 	CUpti_ResourceData data = {context, handle, descriptor};
+	CUpti_ModuleResourceData module;
 
+	if (cbid == MODULE_LOADED) {
+		module = *(CUpti_ModuleResourceData *)descriptor;
+		pc_sampling__compile(&module);
+		data.descriptor = &module;
+	}
 	if (subscriber__wants(CUPTI_DOMAIN_RESOURCE, cbid))
 		subscriber__callback(CUPTI_DOMAIN_RESOURCE, cbid, &data);
 	if (cbid == MODULE_PROFILED)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PC sampling that plays a script: each range from Start to Stop brings all of its samples once, to
 // a client that does the calls in their order. tests/simcuda/README.md has the script's form.
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,6 +364,34 @@ CUptiResult cuptiPCSamplingGetData(struct cupti_pc_get *get)
 		sampled[i].delivered++;
 	}
 	return leave(CUPTI_SUCCESS, "data");
+}
+
+/* An ELF file of sections without contents: with lines, if the script has any. */
+void pc_sampling__compile(CUpti_ModuleResourceData *module)
+{
+	static const char names[] = "\0.shstrtab\0.debug_line";
+	static struct {
+		Elf64_Ehdr header;
+		Elf64_Shdr sections[3];
+		char names[sizeof(names)];
+	} cubin = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+			   .e_shoff = sizeof(Elf64_Ehdr),
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shstrndx = 1},
+		.sections[1] = {.sh_name = 1, .sh_size = sizeof(names)},
+		.sections[2] = {.sh_name = 11},
+	};
+
+	pthread_once(&once, read_script);
+	memcpy(cubin.names, names, sizeof(names));
+	cubin.sections[1].sh_offset = (char *)cubin.names - (char *)&cubin;
+	cubin.header.e_shnum = 2;
+	for (unsigned int i = 0; i < lines; i++)
+		if (*script[i].file)
+			cubin.header.e_shnum = 3;
+	module->pCubin = (const char *)&cubin;
+	module->cubinSize = sizeof(cubin);
 }
 
 CUptiResult cuptiGetSassToSourceCorrelation(struct cupti_source_line *to)

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Images are kept as copies, because CUPTI shows them in a callback only and the program may free
+ * its own at any time: those with lines in them, which few programs have, as far as there is room.
+ *
+ * Fears: 1. the copying takes the program's time: it is that of loading the module, which takes
+ * longer. 2. an image is not what it says: nothing of it is believed beyond its size. 3. CUPTI is
+ * slow on a large one: each instruction is asked for once.
+ */
+#include "libcupti-usdt/pc_source.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/memory.h"
+#include "libcupti-usdt/names.h"
+#include "libcupti-usdt/sites.h"
+#include "libcupti-usdt/status.h"
+
+#define IMAGES	     256
+#define IMAGES_BYTES ((size_t)8 << 20)
+#define PLACES	     8192U /* power of 2 */
+#define PLACES_FULL  (PLACES / 4 * 3)
+
+struct image {
+	_Atomic(const uint8_t *) start; /* set last */
+	size_t size;
+	uint64_t checksum;
+	bool has_checksum; /* of the guest's thread */
+};
+
+/* What was asked already. */
+struct place {
+	uint64_t cubin, offset;
+	uint32_t function; /* id; 0 = free */
+	uint32_t file, line;
+};
+
+static struct memory {
+	struct image images[IMAGES];
+	struct place places[PLACES];
+	_Alignas(64) uint8_t bytes[IMAGES_BYTES];
+} * memory;
+
+static _Atomic(size_t) bytes_used;
+static _Atomic(uint32_t) images_used;
+static uint32_t places_used;
+static atomic_bool open;
+static _Atomic(uint32_t) writers; /* threads that are copying */
+
+int pc_source__open(void)
+{
+	if (!memory)
+		memory = memory__map(sizeof(*memory));
+	if (!memory)
+		return -ENOMEM;
+	atomic_store(&open, true);
+	return 0;
+}
+
+void pc_source__close(void)
+{
+	if (!memory || !atomic_exchange(&open, false))
+		return;
+	/* Somebody copies just now: then the memory stays, and is used on. */
+	if (atomic_load(&writers))
+		return;
+	atomic_store(&images_used, 0);
+	atomic_store(&bytes_used, 0);
+	places_used = 0;
+	madvise(memory, sizeof(*memory), MADV_DONTNEED);
+}
+
+/* A section's name, NUL-terminated within the image; NULL = there is none. */
+static const char *section_name(const uint8_t *image, size_t size, const Elf64_Shdr *names,
+				const Elf64_Shdr *section)
+{
+	uint64_t at = names->sh_offset + section->sh_name;
+
+	if (names->sh_offset > size || section->sh_name > size || at >= size)
+		return NULL;
+	return memchr(image + at, '\0', size - at) ? (const char *)image + at : NULL;
+}
+
+static bool has_lines(const uint8_t *image, size_t size)
+{
+	Elf64_Ehdr header;
+	Elf64_Shdr names, section;
+
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, image, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_shentsize != sizeof(section) || header.e_shoff > size ||
+	    (size - header.e_shoff) / sizeof(section) < header.e_shnum ||
+	    header.e_shstrndx >= header.e_shnum)
+		return false;
+	memcpy(&names, image + header.e_shoff + header.e_shstrndx * sizeof(names), sizeof(names));
+	for (unsigned int i = 0; i < header.e_shnum; i++) {
+		const char *name;
+
+		memcpy(&section, image + header.e_shoff + i * sizeof(section), sizeof(section));
+		name = section_name(image, size, &names, &section);
+		if (name && !strcmp(name, ".debug_line"))
+			return true;
+	}
+	return false;
+}
+
+static void keep(const void *image, size_t size)
+{
+	size_t room = (size + 63) & ~(size_t)63;
+	size_t at = atomic_fetch_add(&bytes_used, room);
+	uint32_t i;
+
+	if (room < size || at > IMAGES_BYTES || room > IMAGES_BYTES - at) {
+		/* A smaller one may still fit. */
+		atomic_fetch_sub(&bytes_used, room);
+		return;
+	}
+	i = atomic_fetch_add(&images_used, 1);
+	if (i >= IMAGES)
+		return;
+	memcpy(memory->bytes + at, image, size);
+	memory->images[i].size = size;
+	atomic_store_explicit(&memory->images[i].start, memory->bytes + at, memory_order_release);
+}
+
+static uint64_t checksum_of(const void *image, size_t size)
+{
+	struct cupti_cubin_checksum of = {
+		.size = CUPTI_PC_SIZE(struct cupti_cubin_checksum, checksum),
+		.cubin_size = size,
+		.cubin = image,
+	};
+
+	if (!cupti_api__get()->GetCubinCrc || cupti_api__get()->GetCubinCrc(&of))
+		return 0;
+	return of.checksum;
+}
+
+void pc_source__module(const void *image, size_t size)
+{
+	if (!image || !size || !atomic_load(&open))
+		return;
+	if (site_wanted(cubin))
+		site__cubin(checksum_of(image, size), image, size, status__instance());
+	atomic_fetch_add(&writers, 1);
+	if (atomic_load(&open) && has_lines(image, size))
+		keep(image, size);
+	atomic_fetch_sub(&writers, 1);
+}
+
+static const uint8_t *find_image(uint64_t cubin, size_t *size)
+{
+	uint32_t count = atomic_load(&images_used);
+
+	for (uint32_t i = 0; i < count && i < IMAGES; i++) {
+		struct image *image = &memory->images[i];
+		const uint8_t *start = atomic_load_explicit(&image->start, memory_order_acquire);
+
+		if (!start)
+			continue;
+		if (!image->has_checksum) {
+			image->checksum = checksum_of(start, image->size);
+			image->has_checksum = true;
+		}
+		if (image->checksum == cubin) {
+			*size = image->size;
+			return start;
+		}
+	}
+	return NULL;
+}
+
+static uint32_t path_name(const struct cupti_source_line *line)
+{
+	char path[1024];
+
+	if (!line->file || !*line->file)
+		return 0;
+	if (line->folder && *line->folder && *line->file != '/')
+		snprintf(path, sizeof(path), "%s/%s", line->folder, line->file);
+	else
+		snprintf(path, sizeof(path), "%s", line->file);
+	return names__intern_text(path);
+}
+
+static void ask(const char *function, struct place *place)
+{
+	struct cupti_source_line line = {
+		.size = CUPTI_PC_SIZE(struct cupti_source_line, folder),
+		.function = function,
+		.offset = place->offset,
+	};
+
+	line.cubin = find_image(place->cubin, &line.cubin_size);
+	if (!line.cubin || !cupti_api__get()->GetSassToSourceCorrelation)
+		return;
+	if (!cupti_api__get()->GetSassToSourceCorrelation(&line) && line.line) {
+		place->file = path_name(&line);
+		place->line = place->file ? line.line : 0;
+	}
+	free(line.file);
+	free(line.folder);
+}
+
+static struct place *find_place(uint64_t cubin, uint32_t function, uint64_t offset)
+{
+	uint64_t mixed = (cubin ^ offset ^ (uint64_t)function << 32) * 0x9e3779b97f4a7c15;
+
+	for (uint32_t i = mixed >> 40;; i++) {
+		struct place *place = &memory->places[i & (PLACES - 1)];
+
+		if (!place->function || (place->cubin == cubin && place->offset == offset &&
+					 place->function == function))
+			return place;
+	}
+}
+
+uint32_t pc_source__line(uint64_t cubin, const char *function, uint32_t function_name,
+			 uint64_t offset, uint32_t *file)
+{
+	struct place one = {.cubin = cubin, .offset = offset, .function = function_name};
+	struct place *place;
+
+	*file = 0;
+	if (!memory || !function || !function_name || !atomic_load(&images_used))
+		return 0;
+	place = find_place(cubin, function_name, offset);
+	if (!place->function) {
+		ask(function, &one);
+		if (places_used < PLACES_FULL) {
+			places_used++;
+			*place = one;
+		}
+		place = &one;
+	}
+	*file = place->file;
+	return place->line;
+}
