@@ -260,28 +260,6 @@ static void close_session(void)
 	closed = clock__now();
 }
 
-/* Contexts and modules to come are told by callbacks, which cost nothing else. The group that is
- * missing. */
-static uint32_t switch_pc_sampling(uint32_t wanted)
-{
-	bool on = wanted & BIT(PC_SAMPLES);
-
-	if (on != !!(groups_on & BIT(PC_SAMPLES))) {
-		/* Stays on: others wait for contexts, too. */
-		cupti_api__get()->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
-						 CUPTI_RESOURCE_CONTEXT_CREATED);
-		cupti_api__get()->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE,
-						 CUPTI_RESOURCE_MODULE_LOADED);
-	}
-	if (!on)
-		pc_sampling__end();
-	else if (pc_sampling__begin())
-		return BIT(PC_SAMPLES);
-	else if (sampling__is_open())
-		pc_sampling__start();
-	return 0;
-}
-
 static void switch_groups(uint32_t wanted)
 {
 	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
@@ -298,7 +276,10 @@ static void switch_groups(uint32_t wanted)
 	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
 		gap.launches = rings__launches();
 	kinds__switch(sampling__groups(wanted));
-	missing_besides = switch_pc_sampling(wanted);
+	missing_besides =
+		pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES), sampling__is_open())
+			? BIT(PC_SAMPLES)
+			: 0;
 	unready__note(subscriber, begun);
 	if (fewer) {
 		flusher__ask();
@@ -464,7 +445,7 @@ void control__tick(void)
 		}
 		if (kinds__any() || sampling__lingers(now))
 			flusher__ask();
-		pc_sampling__collect();
+		pc_sampling__tick();
 		check_silence(now);
 		counters__tick(now);
 	}
@@ -485,7 +466,7 @@ void control__finish(void)
 		counters__finish();
 		unready__finish();
 		rings__flush();
-		pc_sampling__stop();
+		pc_sampling__finish();
 		if (kinds__any())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
 	}

@@ -589,6 +589,7 @@ enum cuda_guest_error {
 	CUDA_GUEST_NO_THREAD = 10001, /* the guest's own thread could not be started */
 	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
 	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
+	CUDA_GUEST_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
 };
 
 struct cuda_status {

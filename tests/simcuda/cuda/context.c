@@ -4,6 +4,8 @@
 
 static struct CUctx_st primaries[16];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and primaries */
+/* Held for the whole of what makes or unmakes a primary one: a tracer's thread does that, too. */
+static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUctx_st *contexts;
 static _Atomic uint32_t last_id;
 
@@ -259,6 +261,7 @@ CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice device)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (device < 0 || device >= device__count())
 		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&primary_lock);
 	pthread_mutex_lock(&lock);
 	if (primaries[device].magic != MAGIC_CONTEXT) {
 		context__create(&primaries[device], device, true);
@@ -269,32 +272,42 @@ CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice device)
 	*pctx = &primaries[device];
 	if (fresh)
 		context__announce(*pctx);
+	pthread_mutex_unlock(&primary_lock);
 	return CUDA_SUCCESS;
+}
+
+/* With the primary lock held. */
+static void primary__reset(CUdevice device)
+{
+	if (context__alive(&primaries[device]))
+		context__close(&primaries[device]);
+	primaries[device].references = 0;
 }
 
 CUresult sim_cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
 	if (device < 0 || device >= device__count())
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (context__alive(&primaries[device])) {
-		context__close(&primaries[device]);
-		primaries[device].references = 0;
-	}
+	pthread_mutex_lock(&primary_lock);
+	primary__reset(device);
+	pthread_mutex_unlock(&primary_lock);
 	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-	int left;
+	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 
 	if (device < 0 || device >= device__count())
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (!context__alive(&primaries[device]))
-		return CUDA_ERROR_INVALID_CONTEXT;
-	pthread_mutex_lock(&lock);
-	left = --primaries[device].references;
-	pthread_mutex_unlock(&lock);
-	return left > 0 ? CUDA_SUCCESS : sim_cuDevicePrimaryCtxReset_v2(device);
+	pthread_mutex_lock(&primary_lock);
+	if (context__alive(&primaries[device])) {
+		if (--primaries[device].references <= 0)
+			primary__reset(device);
+		result = CUDA_SUCCESS;
+	}
+	pthread_mutex_unlock(&primary_lock);
+	return result;
 }
 
 CUresult sim_cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
