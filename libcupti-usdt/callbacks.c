@@ -157,6 +157,9 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
 	    data->site == CUPTI_SITE_ENTER)
 		counters_enter(domain, cbid, data);
+	if (atomic_load_explicit(&pc_contexts_listening, memory_order_relaxed) &&
+	    domain == CUPTI_DOMAIN_DRIVER)
+		pc_contexts__begins(data->context);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		rare_callback(domain, cbid, about);
 	else if (!data->correlation_data)

@@ -29,9 +29,6 @@ static struct {
 	int (*attribute)(int *, int, int);
 	int (*uuid)(uint8_t[16], int);	  /* of the GPU */
 	int (*uuid_v2)(uint8_t[16], int); /* of the MIG instance where there is one */
-	int (*primary_state)(int, unsigned int *, int *);
-	int (*primary_retain)(void **, int);
-	int (*primary_release)(int);
 } driver;
 
 static struct {
@@ -65,9 +62,6 @@ uint32_t driver__open(void)
 	*(void **)&driver.attribute = dlsym(library, "cuDeviceGetAttribute");
 	*(void **)&driver.uuid = dlsym(library, "cuDeviceGetUuid");
 	*(void **)&driver.uuid_v2 = dlsym(library, "cuDeviceGetUuid_v2");
-	*(void **)&driver.primary_state = dlsym(library, "cuDevicePrimaryCtxGetState");
-	*(void **)&driver.primary_retain = dlsym(library, "cuDevicePrimaryCtxRetain");
-	*(void **)&driver.primary_release = dlsym(library, "cuDevicePrimaryCtxRelease_v2");
 	if (driver.version && driver.version(&version))
 		version = 0;
 	dlclose(library);
@@ -143,30 +137,6 @@ const char *driver__device(uint32_t device, struct cuda_device *to)
 		return NULL;
 	*to = devices[device].facts;
 	return devices[device].name;
-}
-
-/* Retained only if it is active, so that none is made; should the program let go of it in between,
- * the release undoes that. */
-void *driver__primary_context(uint32_t device)
-{
-	unsigned int flags;
-	void *context = NULL;
-	int handle, active = 0;
-
-	if (!driver__learn_devices() || device >= (uint32_t)device_count || !driver.primary_state ||
-	    !driver.primary_retain || !driver.primary_release || !driver.get ||
-	    driver.get(&handle, device))
-		return NULL;
-	asking = pthread_self();
-	atomic_store(&driver_asked, true);
-	if (!driver.primary_state(handle, &flags, &active) && active) {
-		if (driver.primary_retain(&context, handle))
-			context = NULL;
-		else
-			driver.primary_release(handle);
-	}
-	atomic_store(&driver_asked, false);
-	return context;
 }
 
 void driver__pci(uint32_t device, char *text, size_t size)

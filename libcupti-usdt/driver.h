@@ -24,12 +24,6 @@ void driver__pci(uint32_t device, char *text, size_t size);
 /* All but head and name, whose text is returned; NULL: there is no such device. */
 const char *driver__device(uint32_t device, struct cuda_device *to);
 
-/*
- * The primary context of a device, if it is active; NULL. On the guest's thread. It is held for a
- * moment only: whether it still is there the caller has to hear from CUPTI.
- */
-void *driver__primary_context(uint32_t device);
-
 /* The calling thread is the guest's own, inside a call of the driver: no call of the program's. */
 extern atomic_bool driver_asked;
 bool driver__asks_itself(void);

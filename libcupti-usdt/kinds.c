@@ -251,7 +251,8 @@ void cbids__switch(void *subscriber, uint32_t groups)
 {
 	const uint32_t families = api_calls__groups() | BIT(API_ERROR);
 	/* GPU records carry a correlation id only if the call that caused them is called back. */
-	const uint32_t correlated = BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH);
+	const uint32_t correlated =
+		BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH) | BIT(PC_SAMPLES);
 	struct cbid_set set = {0};
 
 	if (groups & (correlated | BIT(COUNTERS)))

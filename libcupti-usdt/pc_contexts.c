@@ -9,17 +9,15 @@
 #include <errno.h>
 
 #include "libcupti-usdt/cupti_api.h"
-#include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
 
-#define DEVICES	    32
 #define STALE_TRIES 3
 #define WAIT_MS	    200 /* of a thread that destroys a context */
 
 static struct slot slots[CONTEXTS];
 static _Atomic(uint32_t) in_call; /* futex: slot + 1 whose context is in a call of ours */
-static atomic_bool listening;
+atomic_bool pc_contexts_listening;
 static int first;
 
 struct slot *pc_contexts__slot(int i)
@@ -29,7 +27,7 @@ struct slot *pc_contexts__slot(int i)
 
 void pc_contexts__listen(bool on)
 {
-	atomic_store(&listening, on);
+	atomic_store(&pc_contexts_listening, on);
 }
 
 static bool is_known(const void *context)
@@ -52,7 +50,7 @@ static void add_context(void *context)
 
 void pc_contexts__begins(void *context)
 {
-	if (atomic_load(&listening))
+	if (atomic_load(&pc_contexts_listening))
 		add_context(context);
 }
 
@@ -69,12 +67,6 @@ void pc_contexts__ends(void *context)
 		for (int turn = 0; turn < WAIT_MS && atomic_load(&in_call) == i + 1; turn++)
 			futex__wait(&in_call, i + 1, 1);
 	}
-}
-
-void pc_contexts__learn(void)
-{
-	for (uint32_t device = 0; device < DEVICES; device++)
-		add_context(driver__primary_context(device));
 }
 
 void *slot__enter(struct slot *slot)

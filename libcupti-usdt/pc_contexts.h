@@ -39,12 +39,14 @@ struct slot {
 
 /* Contexts that begin are taken from now on, or not any more. */
 void pc_contexts__listen(bool on);
-/* Takes the primary contexts that are active. */
-void pc_contexts__learn(void);
 /* Of those that have a context; cut: of those first whose context went while it was started. */
 void pc_contexts__each(void (*do_it)(struct slot *), void (*cut)(struct slot *));
 struct slot *pc_contexts__slot(int i);
-/* From CUPTI's callbacks, on any thread. After the second, no call of ours names that context. */
+/* Whether pc_contexts__begins() does anything: launching threads ask. */
+extern atomic_bool pc_contexts_listening;
+/* From CUPTI's callbacks, on any thread; also of a context that a launch was seen in: a primary one
+ * cannot be asked for without a reference, and giving that back may take the program's own. After
+ * the second, no call of ours names that context. */
 void pc_contexts__begins(void *context);
 void pc_contexts__ends(void *context);
 

@@ -138,8 +138,6 @@ void pc_sampling__start(void)
 {
 	if (!atomic_load(&wanted))
 		return;
-	/* By this thread: the driver's calls are known as ours by the thread that makes them. */
-	pc_contexts__learn();
 	atomic_store(&makes_way, false);
 	atomic_store(&wants_window, true);
 	ring();
@@ -156,8 +154,6 @@ void pc_sampling__tick(void)
 {
 	uint64_t began = atomic_load(&since);
 
-	if (atomic_load(&wants_window))
-		pc_contexts__learn();
 	if (told || !began || clock__now() - began < STARVE_NS)
 		return;
 	told = true;
