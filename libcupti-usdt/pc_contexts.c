@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
 
@@ -17,7 +18,7 @@
 
 static struct slot slots[CONTEXTS];
 static _Atomic(uint32_t) in_call; /* futex: slot + 1 whose context is in a call of ours */
-atomic_bool pc_contexts_listening;
+HOT_DATA atomic_bool pc_contexts_listening;
 static int first;
 
 struct slot *pc_contexts__slot(int i)
