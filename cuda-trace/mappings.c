@@ -265,7 +265,7 @@ static bool read_file(FILE *file, struct maps *maps)
 static void read_maps(struct mappings *mappings)
 {
 	uint64_t before = now_ns();
-	struct maps maps = {NULL};
+	struct maps maps = {};
 	char path[32];
 	FILE *file;
 

@@ -187,7 +187,7 @@ kernels_of() {
 	requires sqlite3
 	local rate killed last
 	# Few events fill no block: those must not wait for it.
-	for rate in 500 100000 500 100000; do
+	for rate in 50 100000 50 100000; do
 		rm -f k.db*
 		"$FEEDER" -n 100000000 -r $rate k.db >/dev/null 2>&1 &
 		sleep "1.$((RANDOM % 10))"

@@ -240,22 +240,24 @@ static void send_counters(const void *record, __u32 size)
 /* Two true kernels; then sizes, counts, shapes, names and figures that no guest would send. */
 static void emit_counters(void)
 {
-	struct cuda_counters_state state = {.head = {CUDA_RECORD_COUNTERS_STATE, sizeof(state)},
-					    .outcome = 77,
-					    .result = -5,
-					    .function = 9,
-					    .metric = 8,
-					    .chip = 3,
-					    .counted = ~0ull};
+	struct cuda_counters_state state = {
+		.head = {.kind = CUDA_RECORD_COUNTERS_STATE, .size = sizeof(state)},
+		.outcome = 77,
+		.result = -5,
+		.function = 9,
+		.metric = 8,
+		.chip = 3,
+		.counted = ~0ull};
 	char many[32];
 
-	counted.head = (struct cuda_counters){.head = {CUDA_RECORD_COUNTERS, sizeof(counted)},
-					      .name = 1,
-					      .number = 1,
-					      .grid = {4, 1, 1},
-					      .block = {128, 1, 1},
-					      .count = 2,
-					      .passes = 1};
+	counted.head = (struct cuda_counters){
+		.head = {.kind = CUDA_RECORD_COUNTERS, .size = sizeof(counted)},
+		.name = 1,
+		.number = 1,
+		.grid = {4, 1, 1},
+		.block = {128, 1, 1},
+		.count = 2,
+		.passes = 1};
 	tell("_Z5saxpyifPfS_", 1);
 	tell("gpu__time_duration.sum", 2);
 	tell("evil\x1b[31m__metric\n.sum", 3);

@@ -282,8 +282,10 @@ static int pace(struct store *store, const struct settings *settings, uint64_t i
 {
 	static const struct session_lost_counts none;
 	int err = i % 4096 ? 0 : store__tick(store, &none);
+	/* As a session does: it looks at the clock many times a second, however few events come. */
+	uint64_t turn = settings->rate / 50 + 1 < 256 ? settings->rate / 50 + 1 : 256;
 
-	if (settings->rate && i % 256 == 0) {
+	if (settings->rate && i % turn == 0) {
 		int64_t ahead = begin + i * NS_PER_S / settings->rate - now_ns();
 
 		if (ahead > 0)

@@ -120,7 +120,7 @@ static void change_root(void)
 static void begin_another(void)
 {
 	pid_t child = vfork();
-	int status;
+	int status = 0;
 
 	if (!child) {
 		execl("/bin/true", "true", (char *)NULL);
