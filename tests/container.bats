@@ -118,7 +118,7 @@ watched() {
 		apt-get -qq install -y --no-install-recommends gcc libc6-dev make >/dev/null
 		cd /src
 		make -s -j2 B=/opt/build /opt/build/simcuda/libcupti.so.13 /opt/build/workloads/launch-storm
-		ldd --version | head -n 1 | grep -q "2\.31"
+		[[ $(ldd --version) == *" 2.31"* ]]
 		mkdir -p /opt/sim
 		cp -a /opt/build/simcuda/. /opt/sim
 		mv /opt/build/workloads/launch-storm "/opt/sim/$1"
