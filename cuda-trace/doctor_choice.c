@@ -138,7 +138,7 @@ static bool try_loader(struct chooser *chooser)
 {
 	static const char *const defaults[] = {"/lib/%s",    "/usr/lib/%s", "/lib64",
 					       "/usr/lib64", "/lib",	    "/usr/lib"};
-	const char *list = chooser->inputs->library_path;
+	const char *list = chooser->inputs->loader_path;
 	char folder[FILETREE_PATH_MAX], path[FILETREE_PATH_MAX];
 	size_t i, n;
 

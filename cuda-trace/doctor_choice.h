@@ -18,7 +18,7 @@ struct choice_inputs {
 	const char *mapped;	   /* a libcupti that the process has already */
 	const char *cudart;	   /* the libcudart that it has mapped */
 	const char *cuda_home;	   /* CUDA_HOME, else CUDA_PATH */
-	const char *library_path;  /* LD_LIBRARY_PATH */
+	const char *loader_path;   /* LD_LIBRARY_PATH */
 	unsigned int driver_major; /* 0 = unknown */
 };
 

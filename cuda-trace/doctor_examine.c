@@ -24,7 +24,7 @@ static void choose(struct libraries *libraries, const struct cuda_process *proce
 		.mapped = mapped,
 		.cudart = process->cudart.path,
 		.cuda_home = process->cuda_home,
-		.library_path = process->library_path,
+		.loader_path = process->loader_path,
 		.driver_major = libraries->driver_major,
 	};
 

@@ -141,8 +141,7 @@ static void read_environment(struct cuda_process *process)
 		take(process->injection, sizeof(process->injection), line,
 		     "CUDA_INJECTION64_PATH=");
 		take(process->override, sizeof(process->override), line, "CUDA_TRACE_LIBCUPTI=");
-		take(process->library_path, sizeof(process->library_path), line,
-		     "LD_LIBRARY_PATH=");
+		take(process->loader_path, sizeof(process->loader_path), line, "LD_LIBRARY_PATH=");
 		take(trace, sizeof(trace), line, "CUDA_TRACE=");
 		if (!begins(line, "CUDA_PATH=") || !*process->cuda_home)
 			take(process->cuda_home, sizeof(process->cuda_home), line, "CUDA_PATH=");

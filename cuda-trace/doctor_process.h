@@ -32,7 +32,7 @@ struct cuda_process {
 	bool injection_set;
 	char override[FILETREE_PATH_MAX]; /* CUDA_TRACE_LIBCUPTI */
 	char cuda_home[FILETREE_PATH_MAX];
-	char library_path[FILETREE_PATH_MAX];
+	char loader_path[FILETREE_PATH_MAX];
 	bool off; /* CUDA_TRACE=off */
 };
 
