@@ -38,6 +38,7 @@ def main():
     if len(ours) != len(theirs):
         print(f"{len(ours)} kernels here, {len(theirs)} of ncu")
         return 1
+    print(f"{'KERNEL':16} {'METRIC':70} {'CUDA-TRACE':>16} {'NCU':>16} {'APART':>8}")
     for kernel, row in zip(ours, theirs):
         if kernel["registers"] != int(number(row["launch__registers_per_thread"])):
             print(f"{kernel['kernel']}: {kernel['registers']} registers, ncu: "

@@ -20,8 +20,8 @@ counted() {
 	jq -r "select(.event == \"counters\" and .number == $2).metrics[\"$3\"].value" "$work/$1.jsonl"
 }
 
-# near NAME GOT WANT PERCENT: a row
-near() {
+# within NAME GOT WANT PERCENT: a row
+within() {
 	row "$1" "$(awk -v a="$2" -v b="$3" -v p="$4" 'BEGIN {
 		print (a != "" && b > 0 && (a - b) ^ 2 <= (b * p / 100) ^ 2) ? 1 : 0 }')" \
 		"$2, known: $3, within $4 %"
@@ -32,17 +32,17 @@ counters_truth() {
 	count truth dram__bytes_read.sum,dram__bytes_write.sum,sm__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_fp16.sum,achieved_occupancy,gpu__time_duration.sum \
 		copy matrix_product fma_chain tensor_product spin_full spin_half spin_eighth
 	for metric in dram__bytes_read.sum dram__bytes_write.sum; do
-		near "copy: $metric" "$(counted truth 1 $metric)" "$(truth_of "$work/truth.out" copy_bytes)" 3
+		within "copy: $metric" "$(counted truth 1 $metric)" "$(truth_of "$work/truth.out" copy_bytes)" 3
 	done
 	metric=sm__sass_thread_inst_executed_op_ffma_pred_on.sum
-	near "matrix product: FFMA" "$(counted truth 2 $metric)" "$(truth_of "$work/truth.out" matrix_ffma)" 1
-	near "FMA chain: FFMA" "$(counted truth 3 $metric)" "$(truth_of "$work/truth.out" chain_ffma)" 1
-	near "tensor product: operations" "$(counted truth 4 sm__ops_path_tensor_src_fp16.sum)" \
+	within "matrix product: FFMA" "$(counted truth 2 $metric)" "$(truth_of "$work/truth.out" matrix_ffma)" 1
+	within "FMA chain: FFMA" "$(counted truth 3 $metric)" "$(truth_of "$work/truth.out" chain_ffma)" 1
+	within "tensor product: operations" "$(counted truth 4 sm__ops_path_tensor_src_fp16.sum)" \
 		"$(truth_of "$work/truth.out" tensor_ops)" 1
 	metric=sm__warps_active.avg.pct_of_peak_sustained_active
-	near "occupancy of 8 x 256 threads" "$(counted truth 5 $metric)" 100 3
-	near "occupancy of 4 x 256 threads" "$(counted truth 6 $metric)" 50 3
-	near "occupancy of 1 x 256 threads" "$(counted truth 7 $metric)" 12.5 3
+	within "occupancy of 8 x 256 threads" "$(counted truth 5 $metric)" 100 3
+	within "occupancy of 4 x 256 threads" "$(counted truth 6 $metric)" 50 3
+	within "occupancy of 1 x 256 threads" "$(counted truth 7 $metric)" 12.5 3
 	cp "$work/truth.jsonl" "$OUT/counters-truth.jsonl"
 }
 
