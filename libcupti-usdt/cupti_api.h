@@ -117,6 +117,8 @@ struct cupti_subscriber_params {
 	size_t old_size;
 };
 
+#define CUPTI_UVM_CPU_FAULT 3 /* CUpti_ActivityUnifiedMemoryCounterKind */
+
 /* CUpti_ActivityUnifiedMemoryCounterConfig */
 struct cupti_uvm_config {
 	int scope;

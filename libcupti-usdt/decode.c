@@ -340,13 +340,19 @@ static void take_jit(struct batch *batches, const struct cupti_jit *from)
 		site__jit(&to, names__text(to.cache_path));
 }
 
+/* A record of a fault on the host is one fault; its value is the instruction that met it. */
+static uint64_t uvm_value(const struct cupti_uvm *from)
+{
+	return from->counter == CUPTI_UVM_CPU_FAULT ? 1 : from->value;
+}
+
 static void take_uvm(struct batch *batches, const struct cupti_uvm *from)
 {
 	struct cuda_uvm to = {
 		.head = head(CUDA_RECORD_UVM, sizeof(to), 0),
 		.start = from->start ? clock__from_cupti(from->start) : 0,
 		.end = from->end ? clock__from_cupti(from->end) : 0,
-		.value = from->value,
+		.value = uvm_value(from),
 		.address = from->address,
 		.source = from->source,
 		.destination = from->destination,

@@ -320,6 +320,7 @@ sums_equal() {
 		echo "$output" >out
 		assert_equal "$(json out.json .unified.htod_bytes)" "$((4 * $(expect_key out managed_bytes)))"
 		assert_equal "$(json out.json .unified.dtoh_bytes)" "$((4 * $(expect_key out managed_bytes)))"
+		assert_equal "$(json out.json .unified.cpu_faults)" 4
 	done
 }
 

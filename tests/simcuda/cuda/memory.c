@@ -314,8 +314,12 @@ static bool memory__move(uint64_t address, bool to_gpu, bool fault)
 	}
 	pthread_mutex_unlock(&lock);
 	if (moved && record__wanted(KIND_UNIFIED)) {
-		if (fault)
+		if (fault) {
+			/* The host had touched it before: one record a fault, with the
+			 * instruction that did it for a value, as the real one says. */
+			unified__report(&range, 3, (uintptr_t)memory__move);
 			unified__report(&range, 4, 1);
+		}
 		unified__report(&range, to_gpu ? 1 : 2, range.bytes);
 	}
 	return managed;
