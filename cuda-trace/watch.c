@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/inspect.h"
+#include "cuda-trace/nvtx_injection.h"
 #include "cuda-trace/runner.h"
 #include "cuda-trace/targets.h"
 
@@ -228,16 +229,14 @@ int watch__run(const struct watch *watch)
 
 	if (open_output(&run))
 		return EXIT_TROUBLE;
-	if (options->program && watch->groups & 1u << CUDA_GROUP_NVTX &&
-	    !getenv("NVTX_INJECTION64_PATH"))
-		fprintf(stderr,
-			"cuda-trace: NVTX reaches CUPTI only if NVTX_INJECTION64_PATH is the path "
-			"of the program's libcupti.so when it starts\n");
 	if (options->program) {
 		bool guests = source_of(watch) != SESSION_DRIVER;
 
-		if ((guests && targets__guest_path(guest, false)) ||
-		    runner__start(&run.runner, options->program, guests ? guest : NULL))
+		if (guests && targets__guest_path(guest, false))
+			return EXIT_TROUBLE;
+		if (guests && watch->groups & 1u << CUDA_GROUP_NVTX)
+			nvtx_injection__offer(guest);
+		if (runner__start(&run.runner, options->program, guests ? guest : NULL))
 			return EXIT_TROUBLE;
 		run.program_runs = true;
 	}

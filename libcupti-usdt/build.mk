@@ -13,3 +13,15 @@ $(GUEST): $(GUEST_OBJS) libcupti-usdt/libcupti-usdt.map
 	$(Q)$(LINK) -shared -Wl,-soname,libcupti-usdt.so -Wl,-z,nodelete,-z,now,-z,relro \
 		-Wl,--no-undefined -Wl,--version-script=libcupti-usdt/libcupti-usdt.map \
 		-o $@ $(GUEST_OBJS) -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2
+
+# Its companion for NVTX: the same search for libcupti, another entry.
+NVTX_ENTRY := $(B)/libcupti-usdt-nvtx.so
+NVTX_ENTRY_OBJS := $(B)/pic/libcupti-usdt/nvtx-entry/nvtx_entry.o $(GUEST_OBJS)
+ALL += $(NVTX_ENTRY)
+$(NVTX_ENTRY_OBJS): PIC_CFLAGS = -fno-omit-frame-pointer -include libcupti-usdt/glibc.h
+
+$(NVTX_ENTRY): $(NVTX_ENTRY_OBJS) libcupti-usdt/nvtx-entry/nvtx_entry.map
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,libcupti-usdt-nvtx.so -Wl,-z,nodelete,-z,now,-z,relro \
+		-Wl,--no-undefined -Wl,--version-script=libcupti-usdt/nvtx-entry/nvtx_entry.map \
+		-o $@ $(NVTX_ENTRY_OBJS) -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2

@@ -38,6 +38,7 @@ install: install-guest install-tool install-dev
 install-guest: shipped
 	$(call say,INSTALL,$(DESTDIR)$(guestdir))
 	$(call put,644,$(GUEST),$(guestdir)/$(GUEST_NAME))
+	$(call put,644,$(NVTX_ENTRY),$(guestdir)/$(notdir $(NVTX_ENTRY)))
 	$(call put,644,$(B)/etc/ld.so.conf.d/cuda-trace.conf,$(ldconfdir)/$(ldconf))
 	$(call put_all,644,$(filter %.7,$(MAN_PAGES)),$(mandir)/man7)
 

@@ -42,6 +42,12 @@ dependencies() {
 	run -0 make -s check-headers B="$B" CC="${CC:-cc}"
 }
 
+@test "companion for NVTX (built) exports its entry only" {
+	requires nm
+	run -0 nm -D --defined-only "${GUEST%.so}-nvtx.so"
+	assert_output --regexp '^[0-9a-f]+ T InitializeInjectionNvtx2$'
+}
+
 @test "guest (built) needs the C library only and exports InitializeInjection only" {
 	requires readelf nm
 	run -0 nm -D --defined-only "$GUEST"

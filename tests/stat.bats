@@ -310,6 +310,20 @@ sums_equal() {
 	wait
 }
 
+@test "stat -e nvtx (PROGRAM says nothing of NVTX) counts every range in the libcupti that the guest uses" {
+	requires bpf sim
+	run --separate-stderr ct stat -e kernels,nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" 20
+	assert_success
+	assert_equal "$stderr" ""
+	echo "$output" >out
+	assert_equal "$(json out.json '[.ranges[].count] | add')" "$(expect_key out nvtx_ranges)"
+	# Another value of the variable is the user's business.
+	NVTX_INJECTION64_PATH=/nowhere run --separate-stderr ct stat -e kernels,nvtx --json -o out.json -- \
+		"$SIM" "$WORKLOADS/nvtx" 20
+	assert_success
+	assert_equal "$(json out.json '.ranges // [] | length')" 0
+}
+
 @test "stat -e unified (CUPTI not ready before there is a context) sees every migration, and no trouble" {
 	requires bpf sim
 	local i

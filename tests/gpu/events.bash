@@ -37,7 +37,7 @@ describe_modes() {
 }
 
 part_events() {
-	local name json cupti
+	local name json
 	describe_modes
 	for name in copies memory syncs unified nvtx streams; do
 		json=$OUT/events-$name.json
@@ -50,22 +50,21 @@ part_events() {
 		syncs) say "  syncs" "$(detail "$json" '[.syncs[] | "\(.kind) \(.count) \(.total_ns) ns"] | join(", ")'
 			) program: waited_ns=$(truth_of "$work/$name.out" waited_ns)" ;;
 		esac
-		cupti=$(jq -r '.processes[0].cupti_path // empty' "$json")
 	done
 	json=$OUT/events-migrations.json
 	timeout 60 cuda-trace stat -e kernels,copies,sync,unified --json -o "$json" -- \
 		"${on[@]}" "$bundle/workloads/unified" >"$work/u.out" 2>>"$OUT/events-unified.err"
 	row "stat -e unified: migrations" "$(jq '.unified | .htod_bytes > 0 and .dtoh_bytes > 0' "$json" | sed s/true/1/)" \
 		"$(detail "$json" .unified) program: $(truth_of "$work/u.out" managed_bytes) bytes a journey"
-	nvtx_rows "$cupti"
+	nvtx_rows
 }
 
-# ranges NAME LIBCUPTI PROGRAM ARGS…: with libcupti as NVTX's injected library, as PROGRAM counted them
+# ranges NAME PROGRAM ARGS…: as PROGRAM counted them
 ranges() {
-	local name=$1 cupti=$2 json
-	shift 2
+	local name=$1 json
+	shift
 	json=$OUT/events-ranges-${name//[^a-z]/-}.json
-	NVTX_INJECTION64_PATH=$cupti timeout 60 cuda-trace stat -e kernels,nvtx --json -o "$json" -- \
+	timeout 60 cuda-trace stat -e kernels,nvtx --json -o "$json" -- \
 		"${on[@]}" "$@" >"$work/n.out" 2>>"$OUT/events-nvtx.err"
 	row "stat -e nvtx: $name" "$(same "$(jq '[.ranges[].count] | add' "$json")" "$(truth_of "$work/n.out" nvtx_ranges)")" \
 		"seen/program: $(jq '[.ranges[].count] | add' "$json")/$(truth_of "$work/n.out" nvtx_ranges) launches $(
@@ -73,12 +72,12 @@ ranges() {
 			detail "$json" '[.ranges[] | "\(.name) \(.count)"] | join(", ")')"
 }
 
-nvtx_rows() { # LIBCUPTI
-	ranges workload "$1" "$bundle/workloads/nvtx"
+nvtx_rows() {
+	ranges workload "$bundle/workloads/nvtx"
 	if gcc -I/usr/local/cuda/include -L"$bundle/simcuda" -o "$work/ranges" tests/gpu/ranges.c -l:libcuda.so.1 -ldl \
 		2>>"$OUT/events-nvtx.err"; then
-		ranges "NVIDIA's header" "$1" "$work/ranges"
-		ranges "NVIDIA's header, before cuInit" "$1" "$work/ranges" early
+		ranges "NVIDIA's header" "$work/ranges"
+		ranges "NVIDIA's header, before cuInit" "$work/ranges" early
 	else
 		say "stat -e nvtx: NVIDIA's header" "not built: $(tail -n1 "$OUT/events-nvtx.err")"
 	fi
@@ -95,5 +94,5 @@ nvtx_rows() { # LIBCUPTI
 		torch.cuda.synchronize()
 		print("expect launches=21 nvtx_ranges=20")
 	END
-	ranges torch.cuda.nvtx "$1" python3 "$work/ranges.py"
+	ranges torch.cuda.nvtx python3 "$work/ranges.py"
 }

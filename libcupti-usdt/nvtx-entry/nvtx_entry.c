@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * libcupti-usdt-nvtx.so, what NVTX_INJECTION64_PATH names: NVTX hands its tables to the one library
+ * that is named there, and CUPTI hears of ranges only if that is the very libcupti which the guest
+ * uses. Which one that is nobody knows before the program runs. So this library searches as the
+ * guest does (it is made of the same objects; nothing of the rest ever starts here) and passes on.
+ *
+ * Fear: a second copy of libcupti in one process. The search takes the one that is mapped, and the
+ * guest, when it comes later, finds this one mapped.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+
+#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/cupti_search.h"
+#include "libcupti-usdt/settings.h"
+
+typedef int (*nvtx_entry)(const void *(*get_table)(uint32_t));
+
+/* What NVTX looks for, at a program's first call of it. 0 = none, and its calls do nothing. */
+__attribute__((visibility("default"))) int
+InitializeInjectionNvtx2(const void *(*get_table)(uint32_t));
+
+static nvtx_entry entry_of_cupti(void)
+{
+	Dl_info found;
+	void *library;
+
+	if (!dladdr((void *)cupti_api__get()->GetVersion, &found) || !found.dli_fname)
+		return NULL;
+	library = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	return library ? (nvtx_entry)dlsym(library, "InitializeInjectionNvtx2") : NULL;
+}
+
+int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t))
+{
+	int saved = errno, started = 0;
+
+	settings__read();
+	if (!getauxval(AT_SECURE) && !settings__get()->off && !cupti_search__run()) {
+		nvtx_entry start = entry_of_cupti();
+
+		started = start ? start(get_table) : 0;
+	}
+	errno = saved;
+	return started;
+}
