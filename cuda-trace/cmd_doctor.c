@@ -19,6 +19,7 @@
 #include "cuda-trace/doctor_injection.h"
 #include "cuda-trace/doctor_packages.h"
 #include "cuda-trace/doctor_process.h"
+#include "cuda-trace/doctor_profiling.h"
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/text.h"
@@ -172,8 +173,10 @@ static void examine_machine(struct libraries *libraries, const struct doctor_opt
 	libraries->machine = elf__own_machine();
 	libraries->ask = true;
 	driver__report(libraries->tree, &driver, findings);
+	profiling__report(libraries->tree, findings);
 	search(libraries, options);
 	report_choice(libraries, &choice, findings);
+	profiling__report_library(libraries->tree, &choice, findings);
 	report__libraries(libraries, &choice, findings);
 	report__headers(libraries, findings);
 	report__coverage(libraries, findings);
@@ -217,6 +220,7 @@ static int examine_pid(struct libraries *libraries, const struct doctor_options 
 	if (!filetree__open(&own, NULL)) {
 		driver__read(&own, &driver);
 		libraries->driver_major = driver.cuda / 1000;
+		profiling__report_process(&own, options->pid, findings);
 		filetree__close(&own);
 	}
 	libraries->machine = elf__own_machine();

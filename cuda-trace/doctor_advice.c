@@ -11,6 +11,7 @@
 #include "cuda-trace/doctor_image.h"
 #include "cuda-trace/doctor_libraries.h"
 #include "cuda-trace/doctor_packages.h"
+#include "cuda-trace/doctor_profiling.h"
 #include "cuda-trace/doctor_report.h"
 
 /* What a distribution itself has; NVIDIA's repository has cuda-cupti-X-Y for every release. */
@@ -320,6 +321,7 @@ void image__report(struct libraries *libraries, const struct image *image,
 				      cuda, image->cuda_major);
 		if (image->flavour == FLAVOUR_DEVEL)
 			advise_present(&choice, findings);
+		profiling__report_library(libraries->tree, &choice, findings);
 	}
 	report__libraries(libraries, &choice, findings);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Driver, GPUs and their special modes (MIG, MPS, WSL, restricted counters), from /proc, /sys and
- * libcuda itself. nvidia-smi is not asked: it takes a second. Called by cmd_doctor; one thread.
+ * Driver and GPUs, from /proc, /sys and libcuda itself. nvidia-smi is not asked: it takes a second.
+ * Called by cmd_doctor; one thread.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -178,64 +178,6 @@ static void report_gpus(struct filetree *tree, struct findings *findings)
 			      "user fail");
 }
 
-static void report_restriction(const struct filetree *tree, struct findings *findings)
-{
-	char text[16384], *line;
-
-	if (filetree__read(tree, "/proc/driver/nvidia/params", text, sizeof(text)) <= 0)
-		return;
-	line = strstr(text, "RmProfilingAdminOnly:");
-	if (!line)
-		return;
-	if (strtol(line + strlen("RmProfilingAdminOnly:"), NULL, 10))
-		findings__add(findings, FINDING_OK, "counters_restricted", NULL,
-			      "NVreg_RestrictProfilingToAdminUsers is on: hardware counters are "
-			      "for root, tracing does not need them");
-	else
-		findings__add(findings, FINDING_OK, "counters_restricted", NULL,
-			      "NVreg_RestrictProfilingToAdminUsers is off: every user may read "
-			      "hardware counters");
-}
-
-static int stop(void *context, const char *path)
-{
-	*(bool *)context = true;
-	return 1;
-}
-
-static bool any(struct filetree *tree, const char *pattern)
-{
-	bool found = false;
-
-	filetree__glob(tree, pattern, stop, &found);
-	return found;
-}
-
-static int is_mps(void *context, const char *path)
-{
-	struct gpus *gpus = context;
-	char comm[32];
-
-	/* The kernel keeps 15 characters: nvidia-cuda-mps-control and -server. */
-	gpus->known += filetree__read(gpus->tree, path, comm, sizeof(comm)) > 0 &&
-		       !strncmp(comm, "nvidia-cuda-mps", 15);
-	return gpus->known > 0;
-}
-
-static void report_modes(struct filetree *tree, struct findings *findings)
-{
-	struct gpus mps = {.tree = tree};
-
-	if (any(tree, "/proc/driver/nvidia/capabilities/gpu*/mig/gi*"))
-		findings__add(findings, FINDING_NOTE, "mig", NULL,
-			      "MIG instances are set up: tracing works in them, counters only on a "
-			      "program's own");
-	filetree__glob(tree, "/proc/[0-9]*/comm", is_mps, &mps);
-	if (mps.known)
-		findings__add(findings, FINDING_NOTE, "mps", NULL,
-			      "MPS runs: tracing works through it, counters do not");
-}
-
 void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings)
 {
 	if (!*driver->module && !*driver->libcuda)
@@ -256,6 +198,4 @@ void driver__report(struct filetree *tree, const struct driver *driver, struct f
 			      driver->cuda / 1000, driver->cuda % 1000 / 10,
 			      driver->guessed ? " by its version" : "", driver->libcuda);
 	report_gpus(tree, findings);
-	report_restriction(tree, findings);
-	report_modes(tree, findings);
 }

@@ -13,6 +13,7 @@
 #include "cuda-trace/doctor_libraries.h"
 #include "cuda-trace/doctor_live.h"
 #include "cuda-trace/doctor_process.h"
+#include "cuda-trace/doctor_profiling.h"
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/text.h"
 
@@ -255,6 +256,7 @@ static void report_fit(struct libraries *libraries, const struct cuda_process *p
 		report_collision(process, findings);
 	report_choice(libraries, process, choice, findings);
 	report_cudart(process, choice, findings);
+	profiling__report_library(libraries->tree, choice, findings);
 }
 
 void examine__process(struct libraries *libraries, const struct cuda_process *process,

@@ -673,10 +673,8 @@ about() {
 	cp "$(command -v sleep)" "$BATS_TEST_TMPDIR/nvidia-cuda-mps-control"
 	start mps "$BATS_TEST_TMPDIR/nvidia-cuda-mps-control" 60
 	wait_for 20 grep -q nvidia-cuda-mps "/proc/$mps_PID/comm"
-	machine() {
-		run unshare --mount sh -c 'mount --bind "$1" /proc/driver && exec "$2" doctor' sh "$TREE" "$CUDA_TRACE"
-	}
-	machine
+	export SETUP=:
+	machine env
 	assert_output --partial "1 GPU: NVIDIA H100 \x1b[31mPCIe"
 	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is on"
 	assert_output --partial "MIG instances are set up"
@@ -684,27 +682,118 @@ about() {
 	stop_started
 	echo "RmProfilingAdminOnly: 0" >"$driver/params"
 	rm -r "$driver/capabilities"
-	machine
+	machine env
 	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is off"
 	refute_output --partial "MIG instances"
 	refute_output --partial "MPS runs"
+}
+
+# machine WHO...: doctor on a machine whose driver says what is in $TREE/nvidia, and with what $SETUP does
+# in its mount namespace; WHO is put before the tool.
+machine() {
+	run unshare --mount sh -c 'mount --bind "$1" /proc/driver && eval "$SETUP" && shift && exec "$@" doctor' \
+		sh "$TREE" "$@" "$CUDA_TRACE"
+}
+
+@test "doctor (ERR_NVGPUCTRPERM: no rights, a container, a rootless one) names the exact remedy" {
+	requires root unshare setpriv
+	[ -d /proc/driver ] || skip "needs a folder /proc/driver to mount on"
+	local allow="echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee /etc/modprobe.d/nvidia-profiling.conf"
+	export SETUP=:
+	mkdir -p "$TREE/nvidia"
+	echo "RmProfilingAdminOnly: 1" >"$TREE/nvidia/params"
+	machine env
+	assert_output --partial "only CAP_SYS_ADMIN may profile; this user has it"
+	refute_output --partial ERR_NVGPUCTRPERM
+	# sudo would help this one.
+	local weak=(setpriv --securebits +noroot --inh-caps -all --)
+	machine "${weak[@]}"
+	assert_output --regexp "this user lacks CAP_SYS_ADMIN: .profile. fails \(ERR_NVGPUCTRPERM\)"
+	assert_output --partial "| mend: $allow"
+	assert_output --partial "sudo reboot"
+	# In a container neither sudo nor a file of its own does.
+	machine setpriv --bounding-set -sys_admin --inh-caps -sys_admin --
+	assert_output --partial "| mend: start the container with --cap-add SYS_ADMIN"
+	# Root of a user namespace is not whom the driver means.
+	machine unshare --user --map-root-user
+	assert_output --partial "has CAP_SYS_ADMIN in a user namespace only"
+	echo "RmProfilingAdminOnly: 0" >"$TREE/nvidia/params"
+	machine "${weak[@]}"
+	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is off"
+	refute_output --partial ERR_NVGPUCTRPERM
+}
+
+@test "doctor (profiling is allowed by a file, but the driver runs without it) says what is left to do" {
+	requires root unshare setpriv
+	[ -d /proc/driver ] || skip "needs a folder /proc/driver to mount on"
+	mkdir -p "$TREE/nvidia" /etc/modprobe.d "$BATS_TEST_TMPDIR/conf"
+	echo "RmProfilingAdminOnly: 1" >"$TREE/nvidia/params"
+	echo "#options nvidia NVreg_RestrictProfilingToAdminUsers=0" >"$BATS_TEST_TMPDIR/conf/a.conf"
+	export SETUP="mount --bind '$BATS_TEST_TMPDIR/conf' /etc/modprobe.d"
+	machine env
+	refute_output --partial "allows profiling to everybody"
+	echo "options nvidia NVreg_RestrictProfilingToAdminUsers=0" >"$BATS_TEST_TMPDIR/conf/b.conf"
+	machine setpriv --securebits +noroot --inh-caps -all --
+	assert_output --partial "/etc/modprobe.d/b.conf allows profiling to everybody, but the driver was loaded without"
+	refute_output --partial "sudo tee"
+}
+
+@test "doctor (virtual GPU, DCGM, WSL) says what each means for profiling" {
+	requires root unshare
+	[ -d /proc/driver ] || skip "needs a folder /proc/driver to mount on"
+	mkdir -p "$TREE/nvidia/gpus/0000:01:00.0"
+	printf 'Model: \t\t NVIDIA A100-4-20C\nIRQ: 4\n' >"$TREE/nvidia/gpus/0000:01:00.0/information"
+	cp "$(command -v sleep)" "$BATS_TEST_TMPDIR/nv-hostengine"
+	start dcgm "$BATS_TEST_TMPDIR/nv-hostengine" 60
+	wait_for 20 grep -q nv-hostengine "/proc/$dcgm_PID/comm"
+	export SETUP='mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && : >/dev/dxg'
+	machine env
+	assert_output --regexp "NVIDIA A100-4-20C is a virtual GPU: .*mend: on its host: enable_profiling=1"
+	assert_output --regexp "DCGM runs: .*mend: dcgmi profile --pause"
+	assert_output --regexp "this is WSL: .*Manage GPU Performance Counters"
+	stop_started
+	SETUP=:
+	for model in 'NVIDIA A100-SXM4-80GB' 'NVIDIA RTX 4000 Ada' 'NVIDIA H200' 'Tesla T4' 'NVIDIA B200' '-' ''; do
+		printf 'Model: \t\t %s\n' "$model" >"$TREE/nvidia/gpus/0000:01:00.0/information"
+		machine env
+		refute_output --partial "is a virtual GPU"
+		refute_output --partial "DCGM runs"
+	done
+}
+
+@test "doctor --root (no libnvperf_host, CUPTI before 12.6) says what profile lacks" {
+	ubuntu2204 "$TREE"
+	cuda_devel "$TREE" 12.4.1 2024.1.1 22
+	examine
+	assert_success
+	assert_output --partial "needs CUPTI of CUDA 12.6 or newer; the guest takes that of 12.4"
+	refute_output --partial libnvperf_host
+	rm -r "$TREE" && mkdir "$TREE"
+	cuda_devel "$TREE" 12.8.0 2025.1.0 26
+	examine
+	assert_success
+	refute_output --partial "needs CUPTI of CUDA 12.6"
+	assert_output --regexp "no libnvperf_host.so beside .*profile --counters"
+	put "$TREE" /usr/local/cuda-12.8/targets/x86_64-linux/lib/libnvperf_host.so libnvperf_host.so 1
+	examine
+	refute_output --partial libnvperf_host
 }
 
 @test "doctor (locked down, WSL) says what each means for tracing" {
 	requires root unshare
 	[ -d /sys/kernel/security ] || skip "needs a folder /sys/kernel/security to mount on"
 	# $1 what /sys/kernel/security/lockdown says, $2 a device that there is
-	machine() {
+	locked() {
 		run unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/security &&
 			echo "$1" >/sys/kernel/security/lockdown && mount -t tmpfs none /dev &&
 			mknod -m 666 /dev/null c 1 3 && : >"/dev/$2" && exec "$3" doctor' sh "$@" "$CUDA_TRACE"
 	}
-	machine 'none integrity [confidentiality]' dxg
+	locked 'none integrity [confidentiality]' dxg
 	assert_failure 1
 	assert_output --regexp "locked down \(confidentiality\).*lockdown=integrity"
 	[ ! -d /proc/driver/nvidia/gpus ] || skip "a real GPU hides WSL"
 	assert_output --partial "this is WSL"
-	machine 'none [integrity] confidentiality' none
+	locked 'none [integrity] confidentiality' none
 	refute_output --partial "locked down"
 	refute_output --partial "this is WSL"
 }
