@@ -184,6 +184,15 @@ process() {
 	[ "$kib" -le 256 ] || fail "$kib KiB of its own"
 }
 
+@test "dormant library costs a launch not one instruction" {
+	requires sim python3
+	run --separate-stderr python3 "$TOP/tests/bench/turns.py" --steps "$B/bench/steps" --sim "$SIM" --guest "$GUEST" \
+		--launch-rate "$B/bench/launch-rate"
+	assert_success
+	run -0 jq -c '[.instructions[].instructions] | [.[0] == .[1], .[0].all > 100]' <<<"$output"
+	assert_output '[true,true]'
+}
+
 @test "CUDA_TRACE=off leaves no thread and no trace" {
 	requires sim
 	export CUDA_TRACE=off

@@ -18,7 +18,6 @@
  *
  * InitializeInjection() runs in cuInit; the callbacks on any thread of the program.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,28 +26,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "libcupti-usdt/cupti_api.h"
+#include "tests/bench/alone.h"
 
-#define BUFFER_BYTES	       (1 << 20)
-#define SMALL_BYTES	       (256 << 10)
-#define RECORD_BYTES	       80
-#define RING_SLOTS	       512
-#define RINGS		       64
-#define DOMAIN_DRIVER	       1
-#define KIND_CONCURRENT_KERNEL 10
+#define BUFFER_BYTES (1 << 20)
+#define SMALL_BYTES  (256 << 10)
+#define RECORD_BYTES 80
+#define RING_SLOTS   512
+#define RINGS	     64
 
 /* What libcuda looks for. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
-static int (*subscribe)(void **, void (*)(void *, int, uint32_t, const void *), void *);
-static int (*enable_callback)(uint32_t, void *, int, uint32_t);
-static int (*register_callbacks)(void (*)(uint8_t **, size_t *, size_t *),
-				 void (*)(void *, uint32_t, uint8_t *, size_t, size_t));
-static int (*enable_kind)(int);
-
-static int (*next_record)(uint8_t *, size_t, void **);
-static int (*flush_all)(uint32_t);
-
+static const struct cupti *cupti;
 static const char *extras = "";
 static bool host_records;
 
@@ -60,10 +49,6 @@ struct ring {
 static struct ring rings[RINGS];
 static unsigned int rings_taken;
 static __thread struct ring *ring;
-
-/* MEMCPY, MEMCPY2, MEMSET, MEMORY2, MEMORY_POOL, SYNCHRONIZATION */
-static const int other_kinds[] = {1, 22, 2, 49, 50, 38};
-static const uint32_t launch_cbids[] = {307, 442, 652, 653, 477, 478, 480, 514, 515};
 
 /* A free list, so that the price holds no malloc of 1 MiB (which would be mmap and page faults). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,7 +106,7 @@ static void decode(uint8_t *buffer, size_t valid)
 	static uint8_t copies[RING_SLOTS][RECORD_BYTES];
 	void *record = NULL;
 
-	for (unsigned int i = 0; !next_record(buffer, valid, &record); i++)
+	for (unsigned int i = 0; !cupti->ActivityGetNextRecord(buffer, valid, &record); i++)
 		memcpy(copies[i % RING_SLOTS], record, RECORD_BYTES);
 }
 
@@ -144,7 +129,7 @@ static void *flush(void *unused)
 	const struct timespec pause = {.tv_nsec = 25000000};
 
 	while (!nanosleep(&pause, NULL))
-		flush_all(0);
+		cupti->ActivityFlushAll(0);
 	return unused;
 }
 
@@ -184,46 +169,17 @@ static void prove(void)
 	fclose(file);
 }
 
-static void *open_cupti(void)
-{
-	static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
-	const char *path = getenv("BASELINE_CUPTI");
-	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-
-	for (size_t i = 0; !library && !path && i < sizeof(names) / sizeof(*names); i++)
-		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	return library;
-}
-
 int InitializeInjection(void)
 {
+	static const struct alone_callbacks callbacks = {on_call, on_request, on_complete};
 	const char *mode = getenv("BASELINE");
-	void *library = open_cupti(), *subscriber;
 
-	if (!library || atexit(prove))
-		abort();
-	*(void **)&subscribe = dlsym(library, "cuptiSubscribe");
-	*(void **)&enable_callback = dlsym(library, "cuptiEnableCallback");
-	*(void **)&register_callbacks = dlsym(library, "cuptiActivityRegisterCallbacks");
-	*(void **)&enable_kind = dlsym(library, "cuptiActivityEnable");
-	*(void **)&next_record = dlsym(library, "cuptiActivityGetNextRecord");
-	*(void **)&flush_all = dlsym(library, "cuptiActivityFlushAll");
-	if (!subscribe || !enable_callback || !register_callbacks || !enable_kind || !next_record ||
-	    !flush_all)
+	cupti = alone__open();
+	if (atexit(prove))
 		abort();
 	if (getenv("BASELINE_EXTRAS"))
 		extras = getenv("BASELINE_EXTRAS");
 	start_extras();
-	if (subscribe(&subscriber, on_call, NULL))
-		abort();
-	for (size_t i = 0; i < sizeof(launch_cbids) / sizeof(*launch_cbids); i++)
-		enable_callback(1, subscriber, DOMAIN_DRIVER, launch_cbids[i]);
-	if (mode && !strcmp(mode, "launch"))
-		return 1;
-	if (register_callbacks(on_request, on_complete) || enable_kind(KIND_CONCURRENT_KERNEL))
-		abort();
-	for (size_t i = 0; i < sizeof(other_kinds) / sizeof(*other_kinds); i++)
-		if (mode && !strcmp(mode, "default"))
-			enable_kind(other_kinds[i]);
+	alone__on(mode ? mode : "kernel", &callbacks);
 	return 1;
 }

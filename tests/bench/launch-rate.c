@@ -8,18 +8,29 @@
  * The mean is of each thread's wall time, waiting for the GPU after every 512 launches included:
  * what a launch-bound program would see.
  *
- * SIGUSR1 ends it before its time. With -g every eighth launch is a graph of four kernels; with -m
+ * SIGUSR1 ends it before its time. With -p each launching thread keeps to a CPU of its own, from
+ * the last one down. With -c it takes commands on its standard input, a line each, and answers with
+ * a line "= COMMAND" when that is done: "launch", "kernel" or "default" switches CUPTI on by
+ * itself, with callbacks that do nothing (alone.h); "off" switches it off again;
+ * "where" asks for the address of cuLaunchKernel.
+ *
+ * With -g every eighth launch is a graph of four kernels; with -m
  * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
  * its end. The last line is the ground truth that all workloads print.
  */
+#include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/bench/alone.h"
 #include "tests/simcuda/cuda.h"
 
 #define SYNC_EVERY 512 /* below the depth of the GPU's queue, where a launch would block */
@@ -29,12 +40,13 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
 
 static CUcontext context;
 static CUfunction function;
-static int with_graphs, mixed;
+static int with_graphs, mixed, pinned, commanded;
 static atomic_bool stop;
 static volatile sig_atomic_t told; /* to end */
 
 struct worker {
 	pthread_t thread;
+	int cpu;
 	_Alignas(64) _Atomic uint64_t launches, graph_launches, others;
 	_Atomic uint64_t ns; /* wall time of these */
 };
@@ -110,6 +122,29 @@ static int do_other(int turn, const struct memory *memory, CUstream stream)
 	return 1;
 }
 
+/* The n-th from the end of those that the process may use. */
+static int nth_last_cpu(int n)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return -1;
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
+		if (CPU_ISSET(cpu, &set) && !n--)
+			return cpu;
+	return -1;
+}
+
+static void keep_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		perror("launch-rate: sched_setaffinity");
+}
+
 static void *work(void *argument)
 {
 	struct worker *w = argument;
@@ -117,6 +152,9 @@ static void *work(void *argument)
 	struct memory memory = {0};
 	CUstream stream;
 
+	pthread_setname_np(pthread_self(), "launching"); /* steps looks for it */
+	if (w->cpu >= 0)
+		keep_to(w->cpu);
 	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	check(cuStreamCreate(&stream, 1), "cuStreamCreate");
 	if (with_graphs)
@@ -175,8 +213,50 @@ static void start(struct worker *workers, int threads)
 	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	check(cuModuleLoadData(&module, ptx), "cuModuleLoadData");
 	check(cuModuleGetFunction(&function, module, "empty"), "cuModuleGetFunction");
-	for (int i = 0; i < threads; i++)
+	for (int i = 0; i < threads; i++) {
+		workers[i].cpu = pinned ? nth_last_cpu(i) : -1;
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+		if (workers[i].cpu >= 0)
+			fprintf(stderr, "launch-rate: thread %d on CPU %d\n", i, workers[i].cpu);
+	}
+}
+
+static void obey(const char *command)
+{
+	static char mode[16];
+
+	if (!strcmp(command, "where")) {
+		printf("= where %lx\n", (unsigned long)dlsym(RTLD_DEFAULT, "cuLaunchKernel"));
+		fflush(stdout);
+		return;
+	}
+	if (*mode)
+		alone__off();
+	snprintf(mode, sizeof(mode), "%s", strcmp(command, "off") ? command : "");
+	if (*mode)
+		alone__on(mode, NULL);
+	printf("= %s %lu\n", command, alone__buffers());
+	fflush(stdout);
+}
+
+/* Until the interval has ended, or something was asked. False: nobody can ask any more. */
+static int wait_for_command(int interval_ms)
+{
+	struct pollfd in = {.fd = 0, .events = POLLIN};
+	char line[16] = "";
+
+	if (!commanded || poll(&in, 1, interval_ms) <= 0) {
+		if (!commanded)
+			usleep(interval_ms * 1000);
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof(line) - 1 && read(0, line + i, 1) == 1; i++)
+		if (line[i] == '\n')
+			break;
+	line[strcspn(line, "\n")] = '\0';
+	if (*line)
+		obey(line);
+	return *line;
 }
 
 static void on_signal(int number)
@@ -191,7 +271,7 @@ int main(int argc, char **argv)
 	uint64_t last_count = 0, last_ns = 0, launches = 0, graphs = 0;
 	double seconds = 3;
 
-	while ((option = getopt(argc, argv, "t:i:d:gm")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:d:gmpc")) != -1) {
 		if (option == 't')
 			threads = atoi(optarg) > 256 ? 256 : atoi(optarg);
 		else if (option == 'i')
@@ -202,16 +282,21 @@ int main(int argc, char **argv)
 			with_graphs = 1;
 		else if (option == 'm')
 			mixed = 1;
+		else if (option == 'p')
+			pinned = 1;
+		else if (option == 'c')
+			commanded = 1;
 		else
 			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g] "
-				     "[-m]\n",
+				     "[-m] [-p] [-c]\n",
 				     stderr),
 			       2;
 	}
 	signal(SIGUSR1, on_signal);
 	start(workers, threads);
 	for (uint64_t end = now() + seconds * 1e9; now() < end && !told;) {
-		usleep(interval_ms * 1000);
+		if (!wait_for_command(interval_ms))
+			break;
 		report(workers, threads, &last_count, &last_ns);
 	}
 	stop = 1;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CUPTI switched on as the guest does it, and off as at the guest's detach: kinds, flush,
+ * callbacks, subscriber, never cuptiFinalize(). Its price is what ours is measured against.
+ */
+#ifndef TESTS_BENCH_ALONE_H
+#define TESTS_BENCH_ALONE_H
+
+#include "libcupti-usdt/cupti_api.h"
+
+struct alone_callbacks {
+	cupti_callback call;
+	cupti_buffer_requested requested;
+	cupti_buffer_completed completed;
+};
+
+/* All of these end the program where CUPTI refuses: a benchmark, not a guest. */
+
+/* The libcupti that is in the process, or $BASELINE_CUPTI, or one by soname. */
+const struct cupti *alone__open(void);
+/* mode: "launch" (the driver's launch callbacks), "kernel" (those and GPU records), "default" (and
+ * the kinds that stat asks for by default). Callbacks NULL: they do nothing, and nobody reads the
+ * buffers. */
+void alone__on(const char *mode, const struct alone_callbacks *callbacks);
+void alone__off(void);
+/* Buffers that came back with records, of the callbacks of this file. */
+unsigned long alone__buffers(void);
+
+#endif

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Costs of a launch under things that take turns in one process, compared within it.
+
+Two processes of one kind differ by 5 to 25 % on a shared machine, more than what is measured. Here
+one launch-rate runs on, pinned to a CPU, and everything takes its turn with it: nothing, CUPTI alone
+(launch-rate switches it on itself, off as the guest's detach does), a tool that attaches. Each turn's
+cost is the median of its intervals of 20 ms, those of coming and going left out.
+
+    turns.py [options] TURN…      TURN: launch kernel default (CUPTI alone, of that sort)
+                                        stat metrics record stacks every launches driver sampled
+                                        sampled-launches (the tool)
+
+One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "before"
+(with nothing on just before it), "base" and "proof" by round; and what that comes to, always as [middle, low,
+high], where low to high holds nine of ten of what the same rounds give when they are drawn anew: "added_ns"
+(over the base), "over_nothing" and "over_nothing_ns" (over what was before), and under "compare", of each turn
+of the tool, what it adds over what CUPTI alone adds.
+
+With --steps no time is taken: "instructions" says how many a launch has in which library, without the
+guest, with it, under each turn and after it. With --idle N, of N short processes each, the dormant guest
+is compared with none.
+"""
+import argparse
+import json
+import os
+import random
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+CUPTI = ("launch", "kernel", "default")
+SAMPLED = ("sampled", "sampled-launches")
+INTERVAL = 0.020
+
+
+class LaunchRate:
+    """One process; its intervals as they come."""
+
+    def __init__(self, options, guest):
+        environment = dict(os.environ)
+        environment.pop("CUDA_INJECTION64_PATH", None)
+        if guest:
+            environment["CUDA_INJECTION64_PATH"] = options.guest
+        arguments = ["-i", str(int(INTERVAL * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * options.mixed
+        self.process = subprocess.Popen(
+            shlex.split(options.sim) + [options.launch_rate] + arguments,
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr, text=True,
+        )
+        self.intervals = []
+        self.answers = []
+        self.ended = False
+        self.more = threading.Condition()
+        threading.Thread(target=self.read, daemon=True).start()
+        self.wait(lambda: self.intervals, "a first interval")
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.more:
+                if line.startswith("= "):
+                    self.answers.append(line.split())
+                elif line[:1].isdigit():
+                    seconds, _, ns = line.split()
+                    self.intervals.append((float(seconds), float(ns)))
+                self.more.notify()
+        with self.more:
+            self.ended = True
+            self.more.notify()
+
+    def wait(self, condition, what):
+        with self.more:
+            self.more.wait_for(lambda: condition() or self.ended, 60)
+            if not condition():
+                sys.exit(f"turns.py: launch-rate: no {what}")
+
+    def command(self, word):
+        count = len(self.answers)
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+        self.wait(lambda: len(self.answers) > count, f"answer to {word}")
+        return int(self.answers[-1][2], 16 if word == "where" else 10)
+
+    def instructions(self, steps, launches):
+        """By library, of a launch: {"all": …}."""
+        command = [steps, str(self.process.pid), f"{self.command('where'):x}", str(launches)]
+        told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+        counts = dict(pair.rsplit("=", 1) for pair in told)
+        return {name: int(count) for name, count in counts.items() if name != "launches"}
+
+    def cost(self, seconds, middle=statistics.median):
+        begin = time.monotonic()
+        time.sleep(seconds)
+        with self.more:
+            costs = [ns for end, ns in self.intervals if end - INTERVAL * 1.2 > begin]
+        return middle(costs) if costs else float("nan")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Tool:
+    """One attachment of the tool; what it says that it saw is its proof."""
+
+    def __init__(self, options, turn, pid, work):
+        self.turn = turn
+        self.out = os.path.join(work, "turn.json")
+        self.file = os.path.join(work, "turn.db")
+        events = [] if options.mixed else ["-e", "kernels"]
+        record = ["record", "-q", "-f", "-o", self.file] + events
+        command = {
+            "stat": ["stat", "--json", "-o", self.out] + events,
+            "launches": ["stat", "--json", "-o", self.out, "-e", "launches"],
+            "sampled": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s"] + events,
+            "sampled-launches": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s", "-e", "launches"],
+            "driver": ["stat", "--json", "-o", self.out, "--source", "driver"] + events,
+            "metrics": ["metrics", "--listen", "127.0.0.1:0"] + (["--events", "kernels"] if events else []),
+            "record": record,
+            "stacks": record + ["-g=100"],
+            "every": record + ["-g", "--buffer", "256"],
+        }[turn]
+        command = [options.tool] + command + (["-p", str(pid)] if turn != "metrics" else [])
+        self.errors = open(os.path.join(work, "turn.err"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.errors)
+
+    def scrape(self):
+        self.errors.seek(0)
+        address = [w for w in self.errors.read().split() if w.startswith("http://")]
+        if not address:
+            return None
+        with urllib.request.urlopen(address[0]) as page:
+            lines = [line.decode().split() for line in page if line.startswith(b"cuda_kernel_duration_seconds_count")]
+        return {"kernels": sum(float(line[-1]) for line in lines), "lost": 0}
+
+    def end(self):
+        proof = self.scrape() if self.turn == "metrics" else None
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if os.path.exists(self.out):
+            with open(self.out, encoding="utf-8") as file:
+                told = json.load(file)
+            totals = told["totals"]
+            proof = {"kernels": totals["kernels"], "launches": totals["launches"], "lost": told["lost"]["total"]}
+            os.unlink(self.out)
+        elif os.path.exists(self.file):
+            proof = {"bytes": os.path.getsize(self.file), "lost": 0}
+            os.unlink(self.file)
+        self.errors.seek(0)
+        text = self.errors.read()
+        if not proof or self.process.returncode not in (0, -signal.SIGINT, 130):
+            print(f"turns.py: {self.turn}: status {self.process.returncode}: {text[-300:]}", file=sys.stderr)
+        return proof
+
+
+def take_turn(options, rate, turn, work, look):
+    """What look() finds while it is on, and the proof that it was."""
+    if turn == "nothing":
+        return look(), {}
+    if turn in CUPTI:
+        before = rate.command(turn)
+        time.sleep(options.settle / 2)
+        found = look()
+        return found, {"buffers": rate.command("off") - before}
+    tool = Tool(options, turn, rate.process.pid, work)
+    time.sleep(options.attach)
+    found = look()
+    return found, tool.end()
+
+
+def count_instructions(options, result, work):
+    """Without the guest, with it, under each turn, and with nothing on after each."""
+    counts = result["instructions"] = []
+    for guest in (False, True):
+        rate = LaunchRate(options, guest)
+        time.sleep(0.3)
+        for turn in ["nothing"] + (options.turns if guest else []):
+            for on in [turn] + ["nothing"] * (turn != "nothing"):
+                look = lambda: rate.instructions(options.steps, options.launches)
+                found, _ = take_turn(options, rate, on, work, look)
+                time.sleep(options.settle)
+                counts.append({"guest": guest, "after": turn, "on": on, "instructions": found})
+                print(f"turns: guest {guest}, {on} on (after {turn}): {found}", file=sys.stderr, flush=True)
+        rate.end()
+
+
+def take_turns(options, result, work):
+    guest = any(turn != "driver" for turn in options.turns)
+    rate = LaunchRate(options, guest)
+    time.sleep(0.5)
+    base = rate.cost(max(1.0, options.seconds))
+    result["base"].append(base)
+    for number in range(options.rounds):
+        turns = options.turns[number % len(options.turns):] + options.turns[:number % len(options.turns)]
+        said = []
+        for turn in turns:
+            # Windows are in few of the intervals: there the mean counts.
+            kind = (statistics.fmean, 3) if turn in SAMPLED else (statistics.median, 1)
+            before = rate.cost(options.off * kind[1], kind[0])
+            look = lambda: rate.cost(options.seconds * kind[1], kind[0])
+            ns, proof = take_turn(options, rate, turn, work, look)
+            time.sleep(options.settle)
+            of_turn = result["turns"].setdefault(turn, {"ns": [], "before": [], "base": [], "proof": []})
+            for key, value in (("ns", ns), ("before", before), ("base", base), ("proof", proof)):
+                of_turn[key].append(value)
+            said.append(f"{turn} {ns:.0f} (nothing {before:.0f})")
+        # A visit to a machine may end at any moment: what is known is said as it goes.
+        print(f"turns: base {base:.0f}; " + ", ".join(said), file=sys.stderr, flush=True)
+    rate.end()
+
+
+def added(of_turn, rounds, reference):
+    return statistics.median(of_turn["ns"][i] - of_turn[reference][i] for i in rounds)
+
+
+def drawn(statistic, count):
+    """The middle, and what holds nine of ten of those that the same rounds give when drawn anew."""
+    dice = random.Random(1)
+    values = sorted(statistic([dice.randrange(count) for _ in range(count)]) for _ in range(2000))
+    return [statistic(range(count)), values[100], values[1899]]
+
+
+def compare(result, ours, theirs, reference):
+    a, b = result["turns"][ours], result["turns"][theirs]
+    count = min(len(a["ns"]), len(b["ns"]))
+
+    def ratio(rounds):
+        price = added(b, rounds, reference)
+        return added(a, rounds, reference) / price if price > 0 else 99.0
+
+    def more(rounds):
+        return statistics.median(a["ns"][i] - b["ns"][i] for i in rounds)
+
+    return {
+        "ratio": drawn(ratio, count),
+        "more_ns": drawn(more, count),
+        "price_ns": drawn(lambda rounds: added(b, rounds, reference), count),
+    }
+
+
+def compare_idle(options, result):
+    """Processes with and without the guest, in turn."""
+    costs = {False: [], True: []}
+    for number in range(options.idle):
+        for guest in (number % 2 == 0, number % 2 == 1):
+            rate = LaunchRate(options, guest)
+            time.sleep(0.2)
+            costs[guest].append(rate.cost(options.seconds))
+            rate.end()
+        print(f"turns: without {costs[False][-1]:.0f}, with the guest {costs[True][-1]:.0f}", file=sys.stderr)
+
+    def ratio(rounds):
+        return statistics.median(costs[True][i] / costs[False][i] for i in rounds)
+
+    result["idle"] = drawn(ratio, options.idle)
+    result["idle_runs"] = options.idle
+
+
+def main():
+    parser = argparse.ArgumentParser(description="costs of a launch, in turns, within one process")
+    parser.add_argument("turns", nargs="*", metavar="TURN")
+    parser.add_argument("--tool", default="cuda-trace")
+    parser.add_argument("--guest", default="")
+    parser.add_argument("--sim", default="", help="what runs a program on the simulated driver")
+    parser.add_argument("--launch-rate", default="build/bench/launch-rate")
+    parser.add_argument("--mixed", action="store_true")
+    parser.add_argument("--steps", help="that program: instructions are counted, no time is taken")
+    parser.add_argument("--idle", type=int, default=0, metavar="N")
+    parser.add_argument("--launches", type=int, default=20, help="whose instructions are counted")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=0.7, help="of each turn that are measured")
+    parser.add_argument("--off", type=float, default=0.4, help="the same, with nothing on")
+    parser.add_argument("--attach", type=float, default=0.8, help="from the tool's start until it is measured")
+    parser.add_argument("--settle", type=float, default=0.3)
+    options = parser.parse_args()
+    result = {"base": [], "turns": {}, "compare": {}}
+    with tempfile.TemporaryDirectory() as work:
+        if options.idle:
+            compare_idle(options, result)
+        elif options.steps:
+            count_instructions(options, result, work)
+        else:
+            for _ in range(options.processes):
+                take_turns(options, result, work)
+    for turn, of_turn in result["turns"].items():
+        count = len(of_turn["ns"])
+        of_turn["added_ns"] = drawn(lambda rounds, t=of_turn: added(t, rounds, "base"), count)
+        of_turn["over_nothing"] = drawn(
+            lambda rounds, t=of_turn: statistics.median(t["ns"][i] / t["before"][i] for i in rounds), count
+        )
+        of_turn["over_nothing_ns"] = drawn(lambda rounds, t=of_turn: added(t, rounds, "before"), count)
+        for alone in CUPTI:
+            if alone in result["turns"] and turn not in CUPTI:
+                result["compare"][turn] = compare(result, turn, alone, "base")
+    json.dump(result, sys.stdout)
+    print()
+
+
+main()
