@@ -338,17 +338,6 @@ static bool may_replace(const char *path)
 	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
 }
 
-/* 0 = there is no probe for that. */
-static uint32_t parse_period(const char *text)
-{
-#define PERIOD(probe, period)       \
-	if (!strcmp(text, #period)) \
-		return period;
-	CUDA_STACK_PROBES(PERIOD)
-#undef PERIOD
-	return *text ? 0 : 1;
-}
-
 /* 0 = none, or too many. */
 static double parse_percent(const char *text)
 {
@@ -386,7 +375,7 @@ static int check(struct record_options *options, uint32_t *groups)
 	if (*groups & 1u << CUDA_GROUP_API_LAUNCH)
 		*groups = (*groups & ~(1u << CUDA_GROUP_API_LAUNCH)) | 1u << CUDA_GROUP_LAUNCH |
 			  1u << CUDA_GROUP_RUNTIME;
-	if (options->stacks && !parse_period(options->stacks))
+	if (options->stacks && !stack_pace__parse(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
 	if (options->stacks && options->shared.max_overhead && take_stack_percent(options))
 		return EXIT_USAGE;
@@ -436,7 +425,7 @@ int cmd_record(int argc, char **argv)
 	if (status)
 		return status;
 	if (record.options.stacks)
-		record.period = parse_period(record.options.stacks);
+		record.period = stack_pace__parse(record.options.stacks);
 	if (record.options.stack_percent > 0) {
 		record.period = STACK_PACE_FIRST;
 		record.pace = stack_pace__new(record.options.stack_percent);

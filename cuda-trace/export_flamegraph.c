@@ -111,11 +111,24 @@ static void write_label(struct picture *picture, const char *name, double x, dou
 	fputs("</text>", picture->out);
 }
 
+static void write_numbers(const struct picture *picture, const struct stacks_node *node,
+			  double percent)
+{
+	char time[16], count[32];
+
+	if (picture->stacks->samples)
+		fprintf(picture->out, "\n%s samples, %.2f %%</title>", text__count(count, node->ns),
+			percent);
+	else
+		fprintf(picture->out, "\n%s, %.2f %%, %s kernels</title>", text__ns(time, node->ns),
+			percent, text__count(count, node->count));
+}
+
 static void write_node(struct picture *picture, uint32_t index, double x, double width)
 {
 	const struct stacks_node *node = &picture->stacks->nodes[index];
 	double total = picture->stacks->nodes[0].ns, y = TOP + node->depth * ROW, at = x;
-	char color[8], time[16], count[32];
+	char color[8];
 
 	if (width < LEAST) {
 		picture->left_out++;
@@ -126,8 +139,7 @@ static void write_node(struct picture *picture, uint32_t index, double x, double
 	color_of(node->name, color);
 	fprintf(picture->out, "<g class=\"f\" data-x=\"%.4f\" data-w=\"%.4f\"><title>", x, width);
 	write_escaped(picture->out, node->name);
-	fprintf(picture->out, "\n%s, %.2f %%, %s kernels</title>", text__ns(time, node->ns),
-		total > 0 ? 100 * node->ns / total : 0, text__count(count, node->count));
+	write_numbers(picture, node, total > 0 ? 100 * node->ns / total : 0);
 	fprintf(picture->out,
 		"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>", x, y,
 		width, ROW - 1, color);
@@ -142,14 +154,19 @@ static void write_node(struct picture *picture, uint32_t index, double x, double
 	}
 }
 
-static void write_frame(struct picture *picture, const struct report_file *file)
+static void write_frame(struct picture *picture)
 {
-	char total[16];
+	char total[48], count[32];
 	uint32_t deepest = 0;
 
 	for (size_t i = 0; i < picture->stacks->count; i++)
 		if (picture->stacks->nodes[i].depth > deepest)
 			deepest = picture->stacks->nodes[i].depth;
+	if (picture->stacks->samples)
+		snprintf(total, sizeof(total), "%s samples",
+			 text__count(count, picture->stacks->nodes[0].ns));
+	else
+		text__ns(total, picture->stacks->nodes[0].ns);
 	fprintf(picture->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" "
@@ -159,40 +176,37 @@ static void write_frame(struct picture *picture, const struct report_file *file)
 		"text{pointer-events:none}#q,#r{pointer-events:auto;cursor:pointer;"
 		"text-decoration:underline}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fbfaf6\"/>\n"
-		"<text x=\"10\" y=\"22\" font-size=\"16\">Time on the GPU: %s</text>\n"
+		"<text x=\"10\" y=\"22\" font-size=\"16\">%s: %s</text>\n"
 		"<text x=\"10\" y=\"46\" id=\"m\">click: zoom; Ctrl-F or / : search</text>\n"
 		"<text x=\"%.0f\" y=\"22\" id=\"q\">search</text>"
 		"<text x=\"%.0f\" y=\"22\" id=\"r\">reset</text>\n<g id=\"frames\">\n",
 		WIDTH + 20, TOP + (deepest + 1) * ROW + 26, WIDTH + 20,
-		TOP + (deepest + 1) * ROW + 26, text__ns(total, picture->stacks->nodes[0].ns),
-		WIDTH - 100, WIDTH - 40);
+		TOP + (deepest + 1) * ROW + 26,
+		picture->stacks->samples ? "Inside kernels" : "Time on the GPU", total, WIDTH - 100,
+		WIDTH - 40);
 }
 
-int export_flamegraph(const struct report_file *file, FILE *out)
+int stacks__write_flamegraph(const struct stacks *stacks, FILE *out)
 {
-	struct picture picture = {.out = out};
-	struct stacks stacks;
-	int err = stacks__read(&stacks, file);
+	struct picture picture = {.out = out, .stacks = stacks, .text = malloc(4096)};
+	int err = picture.text ? sort_children(&picture) : -ENOMEM;
 
-	if (err)
-		return err;
-	picture.stacks = &stacks;
-	picture.text = malloc(4096);
-	err = picture.text ? sort_children(&picture) : -ENOMEM;
 	if (!err) {
-		write_frame(&picture, file);
+		write_frame(&picture);
 		write_node(&picture, 0, 10, WIDTH);
 		fprintf(out, "</g>\n<text x=\"10\" y=\"%u\">",
 			TOP + (picture.deepest + 1) * ROW + 16);
 		if (picture.left_out)
 			fprintf(out, "%llu too narrow to be drawn; ",
 				(unsigned long long)picture.left_out);
-		if (stacks.period > 1)
+		if (stacks->samples && stacks->period)
+			fprintf(out, "functions of the host: shares of the launches of a kernel; ");
+		else if (stacks->period > 1)
 			fprintf(out, "functions of the host: estimated from one in %u launches; ",
-				stacks.period);
-		if (stacks.nameless)
+				stacks->period);
+		if (stacks->nameless)
 			fprintf(out, "%llu frames without a name; ",
-				(unsigned long long)stacks.nameless);
+				(unsigned long long)stacks->nameless);
 		fprintf(out,
 			"cuda-trace " VERSION
 			"</text>\n<script><![CDATA[\n%s]]></script>\n</svg>\n",
@@ -201,6 +215,17 @@ int export_flamegraph(const struct report_file *file, FILE *out)
 	free(picture.first);
 	free(picture.children);
 	free(picture.text);
+	return err;
+}
+
+int export_flamegraph(const struct report_file *file, FILE *out)
+{
+	struct stacks stacks;
+	int err = stacks__read(&stacks, file);
+
+	if (err)
+		return err;
+	err = stacks__write_flamegraph(&stacks, out);
 	stacks__free(&stacks);
 	return err;
 }

@@ -16,6 +16,16 @@ static void write_frames(FILE *out, const struct stacks *stacks, uint32_t node)
 		putc(*c == ';' ? ':' : *c, out);
 }
 
+void stacks__write_folded(const struct stacks *stacks, FILE *out)
+{
+	for (size_t i = 1; i < stacks->count; i++) {
+		if (!stacks->nodes[i].leaf)
+			continue;
+		write_frames(out, stacks, i);
+		fprintf(out, " %llu\n", (unsigned long long)stacks->nodes[i].ns);
+	}
+}
+
 int export_folded(const struct report_file *file, FILE *out)
 {
 	struct stacks stacks;
@@ -23,12 +33,7 @@ int export_folded(const struct report_file *file, FILE *out)
 
 	if (err)
 		return err;
-	for (size_t i = 1; i < stacks.count; i++) {
-		if (!stacks.nodes[i].leaf)
-			continue;
-		write_frames(out, &stacks, i);
-		fprintf(out, " %llu\n", (unsigned long long)stacks.nodes[i].ns);
-	}
+	stacks__write_folded(&stacks, out);
 	stacks__free(&stacks);
 	return 0;
 }

@@ -46,8 +46,7 @@ static int grow(struct stacks *stacks)
 	return 0;
 }
 
-/* The child of that name, made if there is none; UINT32_MAX without memory. */
-static uint32_t child(struct stacks *stacks, uint32_t parent, const char *name)
+uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 {
 	struct stacks_node *node;
 	uint32_t *slot = NULL;
@@ -69,6 +68,16 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const char *name)
 	if (slot)
 		*slot = stacks->count + 1;
 	return stacks->count++;
+}
+
+void stacks__add(struct stacks *stacks, uint32_t node, uint64_t ns, uint64_t count)
+{
+	for (;; node = stacks->nodes[node].parent) {
+		stacks->nodes[node].ns += ns;
+		stacks->nodes[node].count += count;
+		if (!node)
+			return;
+	}
 }
 
 /* A kernel of one GPU and stream, launched from one place of the host. */
@@ -97,9 +106,9 @@ static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 	if (!group->null[KEY_CHAIN])
 		frames = file_chains__frames(reading->chains, group->keys[KEY_CHAIN], &count);
 	if (!frames)
-		return child(reading->stacks, node, "[no stack]");
+		return stacks__child(reading->stacks, node, "[no stack]");
 	while (count && node != UINT32_MAX)
-		node = child(reading->stacks, node, frames[--count]);
+		node = stacks__child(reading->stacks, node, frames[--count]);
 	return node;
 }
 
@@ -110,7 +119,7 @@ static uint32_t add_place(struct stacks *stacks, uint32_t node, const char *form
 	if (node == UINT32_MAX)
 		return node;
 	snprintf(text, sizeof(text), format, (long long)number);
-	node = child(stacks, node, text);
+	node = stacks__child(stacks, node, text);
 	if (node != UINT32_MAX)
 		stacks->nodes[node].place = true;
 	return node;
@@ -122,26 +131,23 @@ static int add_leaf(const struct reading *reading, const struct leaf *leaf)
 	struct stacks *stacks = reading->stacks;
 	uint32_t node;
 
-	node = child(stacks, 0, export_names__process(reading->names, group->keys[KEY_PROCESS]));
+	node = stacks__child(stacks, 0,
+			     export_names__process(reading->names, group->keys[KEY_PROCESS]));
 	if (node != UINT32_MAX)
 		node = add_host_frames(reading, node, group);
 	node = add_place(stacks, node, "GPU %lld", group->keys[KEY_DEVICE]);
 	node = add_place(stacks, node, "stream %lld", group->keys[KEY_STREAM]);
 	if (node != UINT32_MAX)
-		node = child(stacks, node,
-			     export_names__string(reading->names, group->keys[KEY_KERNEL]));
+		node = stacks__child(stacks, node,
+				     export_names__string(reading->names, group->keys[KEY_KERNEL]));
 	if (node == UINT32_MAX)
 		return -ENOMEM;
 	stacks->nodes[node].leaf = true;
 	stacks->nodes[node].pid = group->keys[KEY_PROCESS] >> 24 & 0xffffff;
 	stacks->nodes[node].device = group->keys[KEY_DEVICE];
 	stacks->nodes[node].stream = group->keys[KEY_STREAM];
-	for (uint32_t up = node;; up = stacks->nodes[up].parent) {
-		stacks->nodes[up].ns += leaf->ns;
-		stacks->nodes[up].count += leaf->count;
-		if (!up)
-			return 0;
-	}
+	stacks__add(stacks, node, leaf->ns, leaf->count);
+	return 0;
 }
 
 /* The same kernels together, what has no chain last. */
@@ -277,7 +283,7 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 					     "CUPTI_ACTIVITY_KIND_KERNEL AS k"
 					   : "SELECT globalPid, deviceId, streamId, demangledName, "
 					     "end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL");
-	if (!err && child(stacks, 0, "all"))
+	if (!err && stacks__child(stacks, 0, "all"))
 		err = -ENOMEM;
 	if (!err)
 		err = add_all(&reading, &groups);

@@ -188,6 +188,7 @@ static void take_sample(struct pc_table *table, struct process *process,
 	}
 	instruction = &table->instructions[place - 1];
 	count(&instruction->counts, reason, idle, sample->samples);
+	table->latest = (struct pc_place){place - 1, reason, idle ? 0 : sample->samples};
 	if (!instruction->file && sample->file) {
 		instruction->file = file_of(table, process__name(process, sample->file));
 		instruction->line = sample->line;
@@ -223,6 +224,7 @@ void pc_table__start(struct pc_table *table, struct process *process)
 void pc_table__record(struct pc_table *table, struct process *process,
 		      const struct cuda_record *record)
 {
+	table->latest = (struct pc_place){.samples = 0};
 	if (record->kind == CUDA_RECORD_PC_SAMPLE)
 		take_sample(table, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_PC_WINDOW)

@@ -43,6 +43,12 @@ struct pc_process {
 	int exit_status; /* -1 = lives, or not known */
 };
 
+/* Where a record of samples was counted: indexes until the table is sorted. */
+struct pc_place {
+	uint32_t instruction, reason;
+	uint64_t samples; /* 0 = it was not, or for the second time */
+};
+
 struct pc_table {
 	struct pattern *pattern; /* which functions count */
 	struct pc_function *functions;
@@ -59,6 +65,7 @@ struct pc_table {
 	struct pc_process *processes;
 	uint32_t process_count;
 	uint32_t processes_left_out;
+	struct pc_place latest; /* of the record that came last */
 	/* The rest is pc_table.c's own. */
 	struct interned *function_names, *instruction_keys, *reason_names, *files;
 	uint32_t function_room, instruction_room, process_room;

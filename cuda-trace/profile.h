@@ -9,12 +9,14 @@
 #include "cuda-trace/options.h"
 
 struct profile_options {
-	struct options shared;	  /* first: the shared rows mean its fields */
-	bool pc;		  /* --pc */
-	const char *bursts;	  /* of --pc: ON/PERIOD, NULL = the default */
-	const char *counters;	  /* --counters: presets and metrics, NULL = not that mode */
-	uint64_t kernels;	  /* of --counters: so many at most, 0 = all */
-	uint64_t skip;		  /* of --counters */
+	struct options shared;		 /* first: the shared rows mean its fields */
+	bool pc;			 /* --pc */
+	const char *bursts;		 /* of --pc: ON/PERIOD, NULL = the default */
+	const char *stacks;		 /* -g[=N] of --pc, NULL = none of the host */
+	const char *flamegraph, *folded; /* files of --pc, NULL = none */
+	const char *counters;		 /* --counters: presets and metrics, NULL = not that mode */
+	uint64_t kernels;		 /* of --counters: so many at most, 0 = all */
+	uint64_t skip;			 /* of --counters */
 	const char *list_metrics; /* --list-metrics: a regular expression, "" = all, NULL = no */
 	const char *chip;	  /* of --list-metrics, NULL = that of the first GPU */
 };

@@ -2,11 +2,16 @@
 /*
  * profile --pc: samples of program counters, by function, place and what was waited for.
  */
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/pc_report.h"
+#include "cuda-trace/pc_stacks.h"
 #include "cuda-trace/profile.h"
+#include "cuda-trace/stack_pace.h"
+#include "cuda-trace/text.h"
 #include "cuda-trace/watch.h"
 
 #define AT(field)	   offsetof(struct profile_options, field)
@@ -19,6 +24,13 @@ const struct option_row profile_pc_rows[] = {
 	 "sample for so long in each period, at a random place\nin it (default " DEFAULT_BURSTS
 	 "); 1s/1s = all the time",
 	 AT(bursts)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE",
+	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
+	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
+	{OPTION_MAYBE, 'g', "stacks", "[=N]",
+	 "in both, the host's functions above each kernel, by\nits launches' stacks; with N of one "
+	 "in N\n(10, 100, 1000 or 10000)",
+	 AT(stacks)},
 	{},
 };
 
@@ -26,6 +38,9 @@ struct profile {
 	const struct profile_options *options;
 	struct sample bursts;
 	struct pc_table table;
+	struct pc_stacks *stacks; /* NULL = no picture is wanted */
+	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
+	bool failed;
 	FILE *output;
 	uint64_t started; /* ns */
 	bool told_remedy;
@@ -44,6 +59,8 @@ static void on_process_start(void *context, struct process *process)
 	struct profile *profile = context;
 
 	pc_table__start(&profile->table, process);
+	if (profile->stacks)
+		pc_stacks__start(profile->stacks, process);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
@@ -51,6 +68,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct profile *profile = context;
 
 	pc_table__record(&profile->table, process, record);
+	if (profile->stacks)
+		pc_stacks__record(profile->stacks, process, record, &profile->table);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -58,6 +77,24 @@ static void on_process_end(void *context, struct process *process)
 	struct profile *profile = context;
 
 	pc_table__end(&profile->table, process);
+	if (profile->stacks)
+		pc_stacks__end(profile->stacks, process);
+}
+
+static void on_stack(void *context, struct process *process, const struct event *event)
+{
+	struct profile *profile = context;
+
+	if (profile->stacks)
+		pc_stacks__event(profile->stacks, process, event);
+}
+
+static void on_attached(void *context, struct session *session)
+{
+	struct profile *profile = context;
+
+	if (profile->period)
+		session__take_stacks(session, profile->period);
 }
 
 static void on_error(void *context, struct process *process, int code, const char *component,
@@ -87,6 +124,54 @@ static int on_start(void *context, FILE *output)
 	return EXIT_OK;
 }
 
+static void write_tree(struct profile *profile, const struct stacks *tree, const char *path,
+		       int (*write)(const struct stacks *tree, FILE *out))
+{
+	FILE *out = path ? fopen(path, "we") : NULL;
+	char shown[256];
+	int err;
+
+	if (!path)
+		return;
+	err = out ? write(tree, out) : -errno;
+	if (out && fclose(out) && !err)
+		err = -errno;
+	if (!err)
+		return;
+	profile->failed = true;
+	fprintf(stderr, "cuda-trace profile: %s: %s\n", text__show(shown, sizeof(shown), path, 60),
+		strerror(-err));
+}
+
+static int write_folded(const struct stacks *tree, FILE *out)
+{
+	stacks__write_folded(tree, out);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* Before the table is sorted. */
+static void write_pictures(struct profile *profile)
+{
+	const struct profile_options *options = profile->options;
+	struct stacks tree;
+	uint64_t left_out;
+
+	if (pc_stacks__tree(profile->stacks, &profile->table, &tree)) {
+		fprintf(stderr, "cuda-trace profile: no memory for the picture\n");
+		profile->failed = true;
+		return;
+	}
+	write_tree(profile, &tree, options->flamegraph, stacks__write_flamegraph);
+	write_tree(profile, &tree, options->folded, write_folded);
+	left_out = pc_stacks__left_out(profile->stacks);
+	if (left_out)
+		fprintf(stderr,
+			"cuda-trace profile: %llu samples are not in the picture: too many "
+			"different ones\n",
+			(unsigned long long)left_out);
+	stacks__free(&tree);
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct profile *profile = context;
@@ -102,11 +187,27 @@ static void on_finish(void *context, struct session *session)
 	};
 
 	session__lost(session, &lost);
+	if (profile->stacks)
+		write_pictures(profile);
 	pc_table__sort(&profile->table);
 	if (shared->json)
 		pc_report__json(profile->output, &report);
 	else
 		pc_report__text(profile->output, &report);
+}
+
+static int take_pictures(const struct option_usage *usage, struct profile *profile)
+{
+	const struct profile_options *options = profile->options;
+	bool any = options->flamegraph || options->folded;
+
+	if (options->stacks && !any)
+		return options__misuse(usage, "-g is for --flamegraph and --folded");
+	profile->period = options->stacks ? stack_pace__parse(options->stacks) : 0;
+	if (options->stacks && !profile->period)
+		return options__misuse(usage, "-g takes 1, 10, 100, 1000 or 10000");
+	profile->stacks = any ? pc_stacks__new(options->stacks) : NULL;
+	return any && !profile->stacks ? EXIT_TROUBLE : EXIT_OK;
 }
 
 int profile_pc__run(const struct option_usage *usage, const struct profile_options *options)
@@ -118,6 +219,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		.record = on_record,
 		.process_end = on_process_end,
 		.process_error = on_error,
+		.stack = on_stack,
 	};
 	struct watch watch = {
 		.command = usage->command,
@@ -126,6 +228,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		.sink = &sink,
 		.context = &profile,
 		.start = on_start,
+		.attached = on_attached,
 		.finish = on_finish,
 	};
 	struct pattern *pattern;
@@ -133,16 +236,22 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 					 options->bursts ? options->bursts : DEFAULT_BURSTS,
 					 &profile.bursts);
 
+	status = status ? status : take_pictures(usage, &profile);
 	if (status)
 		return status;
 	watch.sample = profile.bursts;
+	watch.stacks = profile.period != 0;
+	if (profile.period)
+		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
 	pattern = pattern__new(options->shared.kernel);
 	if (!pattern || pc_table__init(&profile.table, pattern)) {
 		pattern__free(pattern);
+		pc_stacks__free(profile.stacks);
 		return EXIT_USAGE;
 	}
 	status = watch__run(&watch);
 	pc_table__free(&profile.table);
 	pattern__free(pattern);
-	return status;
+	pc_stacks__free(profile.stacks);
+	return profile.failed && !status ? EXIT_TROUBLE : status;
 }

@@ -18,6 +18,16 @@ struct stack_pace {
 	uint32_t launches[THREADS];
 };
 
+uint32_t stack_pace__parse(const char *text)
+{
+#define PERIOD(probe, period)       \
+	if (!strcmp(text, #period)) \
+		return period;
+	CUDA_STACK_PROBES(PERIOD)
+#undef PERIOD
+	return *text ? 0 : 1;
+}
+
 struct stack_pace *stack_pace__new(double percent)
 {
 	struct stack_pace *pace = calloc(1, sizeof(*pace));

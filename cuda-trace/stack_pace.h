@@ -13,6 +13,8 @@
 
 struct stack_pace;
 
+/* -g[=N]: one in so many launches; 0 = there is no probe for that. */
+uint32_t stack_pace__parse(const char *text);
 struct stack_pace *stack_pace__new(double percent);
 /* A launch call of that thread. */
 void stack_pace__launch(struct stack_pace *pace, uint32_t pid, uint32_t tid);

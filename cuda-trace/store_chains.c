@@ -380,32 +380,33 @@ static int64_t put_string(const struct chains *chains, const char *text)
 	return db__string(chains->db, text, size < 4096 ? size : 4096);
 }
 
-static int64_t symbol_of(const struct chains *chains, const struct frame *frame, bool *unresolved)
+/* A frame's name, in `text` if it has to be made. */
+static const char *name_of(const struct chains *chains, const struct frame *frame, bool *unresolved,
+			   char text[8192])
 {
 	const struct module *module = module_of(chains, frame);
 	const struct function *function;
-	char text[8192];
+	const size_t size = 8192;
 
 	*unresolved = false;
 	if (frame->fact.function && frame->fact.function < chains->function_room) {
 		function = &chains->functions[frame->fact.function];
 		*unresolved = !function->name || !*function->name;
 		if (*unresolved)
-			snprintf(text, sizeof(text), "[Python]");
+			snprintf(text, size, "[Python]");
 		else if (frame->fact.line)
-			snprintf(text, sizeof(text), "%s:%d %s", base_name(function->file),
+			snprintf(text, size, "%s:%d %s", base_name(function->file),
 				 frame->fact.line, function->name);
 		else
-			snprintf(text, sizeof(text), "%s %s", base_name(function->file),
-				 function->name);
+			snprintf(text, size, "%s %s", base_name(function->file), function->name);
 	} else if (frame->symbol) {
-		return put_string(chains, frame->symbol);
+		return frame->symbol;
 	} else {
 		*unresolved = true;
-		snprintf(text, sizeof(text), "%s%s0x%llx", module ? base_name(module->path) : "",
+		snprintf(text, size, "%s%s0x%llx", module ? base_name(module->path) : "",
 			 module ? "+" : "", (unsigned long long)frame->fact.address);
 	}
-	return put_string(chains, text);
+	return text;
 }
 
 static int put_row(const struct chains *chains, int64_t id, int64_t depth,
@@ -418,7 +419,8 @@ static int put_row(const struct chains *chains, int64_t id, int64_t depth,
 			   : module  ? module->path
 				     : "[unknown]";
 	bool unresolved;
-	int64_t symbol = symbol_of(chains, frame, &unresolved);
+	char text[8192];
+	int64_t symbol = put_string(chains, name_of(chains, frame, &unresolved, text));
 	int64_t values[] = {
 		id,
 		symbol,
@@ -433,6 +435,22 @@ static int put_row(const struct chains *chains, int64_t id, int64_t depth,
 	if (symbol < 0 || values[2] < 0)
 		return symbol < 0 ? (int)symbol : (int)values[2];
 	return db__insert(chains->db, DB_CALLCHAIN, values);
+}
+
+void chains__frames(const struct chains *chains, uint32_t number,
+		    void (*take)(void *context, const char *name, bool nameless), void *context)
+{
+	struct chain chain = {.count = 0};
+	char text[8192];
+	bool nameless;
+
+	if (number < chains->stack_room && chains->stacks[number].numbers)
+		merge(chains, &chains->stacks[number], &chain);
+	for (size_t i = chain.count; i--;) {
+		const char *name = name_of(chains, chain.frames[i], &nameless, text);
+
+		take(context, name, nameless);
+	}
 }
 
 int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From stacks in a spool to rows of CUDA_CALLCHAINS: host and Python frames become one chain. Used
- * by the import only.
+ * by the import, and without a database by pc_stacks.c.
  */
 #ifndef CUDA_TRACE_STORE_CHAINS_H
 #define CUDA_TRACE_STORE_CHAINS_H
@@ -12,6 +12,7 @@
 
 struct chains;
 
+/* NULL: chains__of() will not be called. */
 struct chains *chains__new(struct db *db);
 /* SPOOL_MODULE to SPOOL_PERIOD; others are ignored. */
 int chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data, size_t size);
@@ -23,6 +24,9 @@ uint32_t chains__period(const struct chains *chains);
 int chains__sample(struct chains *chains, uint32_t process, const struct spool_sample *sample);
 /* The chain of a launch, written when it is first asked for; DB_NULL = it has none. -errno. */
 int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation);
+/* The chain that the stack of that number becomes, the outermost function first. */
+void chains__frames(const struct chains *chains, uint32_t number,
+		    void (*take)(void *context, const char *name, bool nameless), void *context);
 void chains__free(struct chains *chains);
 
 #endif

@@ -109,6 +109,67 @@ storm() {
 	assert_line --regexp '^  40\.0% .* wait 100% +\+0xa0$'
 }
 
+# shares FILE: "FRAME;...;FRAME PERCENT" of folded stacks.
+shares() {
+	awk '{ n[NR] = $NF; sum += $NF; sub(" [0-9]+$", ""); line[NR] = $0 }
+		END { for (i = 1; i <= NR; i++) printf "%s %.1f\n", line[i], 100 * n[i] / sum }' "$1"
+}
+
+@test "profile --pc --folded, --flamegraph (script) have kernel, line and reason" {
+	requires bpf sim
+	script
+	echo 'saxpy 80 wait 2000 saxpy.cu 12' >>script
+	# shellcheck disable=SC2046
+	pc --folded f.txt --flamegraph f.svg --json -o out.json -- $(storm) >out
+	run shares f.txt
+	assert_line --regexp '^launch-storm \([0-9]+\);saxpy;\+0x70;long_scoreboard 15\.0$'
+	assert_line --regexp '^launch-storm \([0-9]+\);saxpy;\+0x70;wait 2\.5$'
+	assert_line --regexp '^launch-storm \([0-9]+\);saxpy;saxpy\.cu:12;wait 50\.0$'
+	assert_line --regexp '^launch-storm \([0-9]+\);other\(float\*, int\);\+0x10;barrier 25\.0$'
+	assert_equal "$(awk '{ sum += $NF } END { print sum }' f.txt)" "$(jq .samples.placed out.json)"
+	grep -q "Inside kernels: $(jq .samples.placed out.json | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') samples" f.svg
+	run -0 xmllint --noout f.svg
+}
+
+@test "profile --pc -g (known chain of functions) parts a kernel's samples as its launches are" {
+	requires bpf sim
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' 'lonely 10 barrier 500' >script
+	mkfifo hold
+	exec 8<>hold
+	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
+		--flamegraph f.svg --json -o out.json -- "$SIM" "$WORKLOADS/stacks" -n 100 --linger <hold >out 2>err 8>&- 3>&- &
+	rec_PID=$!
+	echo $rec_PID >>started
+	wait_for 30 grep -q '^expect ' out
+	sleep 1
+	exec 8>&-
+	: >hold
+	finished "$rec_PID" 40
+	assert_equal "$status" 0
+	run shares f.txt
+	assert_line --regexp '^stacks \([0-9]+\);.*main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 50\.0$'
+	assert_line --regexp '^stacks \([0-9]+\);.*main;train_step;backward;spin;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 16\.7$'
+	# Nobody saw it launched under that name.
+	assert_line --regexp '^stacks \([0-9]+\);\[no stack\];lonely;\+0x10;barrier 33\.3$'
+	assert_equal "$(awk '{ sum += $NF } END { print sum }' f.txt)" "$(jq .samples.placed out.json)"
+	grep -q "functions of the host: shares of the launches of a kernel" f.svg
+}
+
+@test "profile --pc -g (without a file for it, odd N) says what it wants and exits 2" {
+	run -2 --separate-stderr ct profile --pc -g -- true
+	[[ $stderr == *"-g is for --flamegraph and --folded"* ]]
+	run -2 --separate-stderr ct profile --pc -g=7 --folded f -- true
+	[[ $stderr == *"-g takes 1, 10, 100"* ]]
+}
+
+@test "profile --pc --folded (a folder that is not there) says so, shows the table, and fails" {
+	requires bpf sim
+	# shellcheck disable=SC2046
+	run -1 --separate-stderr ct profile --pc --bursts 10ms/100ms --folded no/such/file -o out.txt -- $(storm)
+	[[ $stderr == *"no/such/file: No such file or directory"* ]]
+	grep -q 'nothing was lost' out.txt
+}
+
 @test "profile --pc -k (one function) shows that, and counts the others' samples" {
 	requires bpf sim
 	script
@@ -192,6 +253,10 @@ storm() {
 	# shellcheck disable=SC2046
 	SIMCUDA_PC_SCRIPT=$PWD/script pc --json -o out.json -- $(storm) >out
 	json out.json '.functions[0].name == "evil\u001b[31m\u0001"'
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc --folded f.txt --flamegraph f.svg -o out.txt -- $(storm) >out
+	LC_ALL=C run ! grep -q '[[:cntrl:]]' f.txt
+	run -0 xmllint --noout f.svg
 }
 
 @test "profile --pc (contexts that are reset) goes on" {
