@@ -3,7 +3,7 @@
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := tests/package.bats tests/systemd.bats tests/container.bats
+PACKAGE_TESTS := tests/newcomer.bats tests/package.bats tests/systemd.bats tests/container.bats
 # That need a build of their own.
 SANITIZE_TESTS := tests/sanitize.bats
 TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS),$(sort $(wildcard tests/*.bats)))
