@@ -15,6 +15,10 @@ static const struct option_row mode_rows[] = {
 	 "hardware counters of each kernel, and what holds it\nback: quick, overview, memory, "
 	 "compute, tensor,\noccupancy, roofline, or single metrics",
 	 AT(counters)},
+	{OPTION_MAYBE, 0, "device", "PRESET|METRIC,...",
+	 "whole GPUs over time: how busy their SMs, tensor\ncores, memory, PCIe and NVLink are; "
+	 "device (the\ndefault), compute, memory, links",
+	 AT(device)},
 	{OPTION_MAYBE, 0, "list-metrics", "REGEX", "which there are, and what they mean",
 	 AT(list_metrics)},
 	{},
@@ -39,14 +43,15 @@ static const struct option_usage usage = {
 	.summary = "Looks inside kernels, at the end of PROGRAM or at Ctrl-C.",
 	.synopsis = (const char *const[]){"MODE [OPTIONS] [--] PROGRAM [ARGUMENTS]",
 					  "MODE [OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a",
-					  NULL},
+					  "--device [OPTIONS] [[--] PROGRAM [ARGUMENTS]]", NULL},
 	.tables = (const struct option_row *const[]){mode_rows, profile_pc_rows,
-						     profile_counters_rows, options_targets,
-						     kernel_rows, options_output, options_limits,
-						     rows, NULL},
+						     profile_counters_rows, profile_device_rows,
+						     options_targets, kernel_rows, options_output,
+						     options_limits, rows, NULL},
 	.examples = "  cuda-trace profile --pc -- python3 train.py\n"
 		    "  cuda-trace profile --pc -p 4711 -d 30\n"
-		    "  cuda-trace profile --counters overview -k gemm --kernels 10 -- ./train\n",
+		    "  cuda-trace profile --counters overview -k gemm --kernels 10 -- ./train\n"
+		    "  cuda-trace profile --device -d 10\n",
 };
 
 static bool wants_pc(const struct profile_options *options)
@@ -59,6 +64,11 @@ static bool wants_counters(const struct profile_options *options)
 	return options->counters;
 }
 
+static bool wants_device(const struct profile_options *options)
+{
+	return options->device;
+}
+
 /* A line each: its rows are in usage.tables, its option in mode_rows. */
 static const struct {
 	const char *name;
@@ -67,6 +77,7 @@ static const struct {
 } modes[] = {
 	{"--pc", wants_pc, profile_pc__run},
 	{"--counters", wants_counters, profile_counters__run},
+	{"--device", wants_device, profile_device__run},
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))
@@ -91,7 +102,12 @@ int cmd_profile(int argc, char **argv)
 		chosen = i;
 	}
 	if (chosen == MODES)
-		return options__misuse(&usage, "what to look at? --pc, --counters");
+		return options__misuse(&usage, "what to look at? --pc, --counters, --device");
+	/* Whole GPUs have no processes to choose from. */
+	if (options.device) {
+		options.shared.program = operand < argc ? argv + operand : NULL;
+		return modes[chosen].run(&usage, &options);
+	}
 	status = options__take_targets(&usage, &options.shared, argc, argv, operand);
 	return status ? status : modes[chosen].run(&usage, &options);
 }

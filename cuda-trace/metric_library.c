@@ -11,7 +11,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,44 +20,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/cupti_library.h"
 #include "cuda-trace/metric_library_calls.h"
 
 #define TEXT_MAX (4 << 20)
 #define WAIT_MS	 20000
-
-static void *open_cupti(char *path, size_t size)
-{
-	static const char *const places[] = {
-		"libcupti.so.13",
-		"libcupti.so.12",
-		"/usr/local/cuda/lib64/libcupti.so.1[23]",
-		"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.1[23]",
-		"/usr/local/cuda-1[23]*/lib64/libcupti.so.1[23]",
-		"/usr/local/cuda-1[23]*/extras/CUPTI/lib64/libcupti.so.1[23]",
-		"/opt/cuda/extras/CUPTI/lib64/libcupti.so.1[23]",
-		"/usr/lib/*-linux-gnu/libcupti.so.1[23]",
-		"/usr/lib/cuda-trace/cupti/1[23]/libcupti.so.1[23]"};
-	const char *named = getenv("CUDA_TRACE_LIBCUPTI");
-	void *library = named ? dlopen(named, RTLD_NOW) : NULL;
-
-	snprintf(path, size, "%s", named ? named : "");
-	for (size_t i = 0; !library && !named && i < sizeof(places) / sizeof(places[0]); i++) {
-		glob_t found = {};
-
-		if (places[i][0] != '/') {
-			snprintf(path, size, "%s", places[i]);
-			library = dlopen(path, RTLD_NOW);
-			continue;
-		}
-		if (!glob(places[i], 0, NULL, &found))
-			for (size_t k = found.gl_pathc; !library && k--;) {
-				snprintf(path, size, "%s", found.gl_pathv[k]);
-				library = dlopen(path, RTLD_NOW);
-			}
-		globfree(&found);
-	}
-	return library;
-}
 
 /* Of the first GPU, where there is one. */
 static bool ask_chip(void *library, char *chip, size_t size)
@@ -175,7 +141,7 @@ static void be_the_child(int out, const char *named, const char *request)
 	FILE *to = fdopen(out, "w");
 	struct library_calls calls;
 	char path[512], chip[32] = "";
-	void *library = open_cupti(path, sizeof(path)), *host;
+	void *library = cupti_library__open(path, sizeof(path)), *host;
 	int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (quiet >= 0)

@@ -18,6 +18,9 @@ struct profile_options {
 	uint64_t kernels;		 /* of --counters: so many at most, 0 = all */
 	uint64_t skip;			 /* of --counters */
 	const char *list_metrics; /* --list-metrics: a regular expression, "" = all, NULL = no */
+	const char *device;	  /* --device: presets, "" = the default, NULL = not that mode */
+	const char *gpus;	  /* of --device: a list of numbers, NULL = all */
+	uint64_t every, interval; /* of --device, ns, 0 = the default */
 	const char *chip;	  /* of --list-metrics, NULL = that of the first GPU */
 };
 
@@ -31,5 +34,10 @@ extern const struct option_row profile_counters_rows[];
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options);
 /* `profile --list-metrics`: no targets are needed. */
 int profile_counters__list(const struct option_usage *usage, const struct profile_options *options);
+
+/* Options of --device alone. */
+extern const struct option_row profile_device_rows[];
+/* `profile --device`: no target is needed. */
+int profile_device__run(const struct option_usage *usage, const struct profile_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The guest's own declarations of CUPTI against a toolkit's headers, where one is installed. An
-# empty CUDA_HOME means no toolkit.
+# The guest's and the tool's own declarations of CUPTI against a toolkit's headers, where one is
+# installed. An empty CUDA_HOME means no toolkit.
 
 CUPTI_H := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h \
 	$(CUDA_HOME)/extras/CUPTI/include/cupti.h))
@@ -17,5 +17,8 @@ else
 	$(Q)$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
 		-isystem $(dir $(CUPTI_H)) -isystem tests/layout/cxx \
 		-c -o $(B)/tests/layout/range.o tests/layout/range.c
-	@echo "check-layout: libcupti-usdt/cupti_*.h agree with $(CUPTI_H)"
+	$(Q)$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
+		-isystem $(dir $(CUPTI_H)) -isystem tests/layout/cxx \
+		-c -o $(B)/tests/layout/pm.o tests/layout/pm.c
+	@echo "check-layout: cupti_*.h, pm_calls.h and metric_library_calls.h agree with $(CUPTI_H)"
 endif

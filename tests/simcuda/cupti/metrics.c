@@ -64,6 +64,15 @@ static const struct sim_metric metrics[] = {
 	{"smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active", "instruction", 1},
 	{"smsp__average_warps_issue_stalled_lg_throttle_per_issue_active", "instruction", 1},
 	{"smsp__average_warps_active_per_issue_active", "warp", 1},
+	/* for PM sampling */
+	{"gr__cycles_active", "sys_cycle", 0},
+	{"sm__warps_active_realtime", "gpc_cyclewarp", 0},
+	{"sm__inst_executed_realtime", "instruction", 0},
+	{"sm__pipe_tensor_cycles_active_realtime", "gpc_cycle", 0},
+	{"pcie__read_bytes", "byte", 0},
+	{"pcie__write_bytes", "byte", 0},
+	{"nvlrx__bytes", "byte", 0},
+	{"nvltx__bytes", "byte", 0},
 	{"gpu__compute_memory_throughput", "percent", 2},
 	{"sm__throughput", "percent", 2},
 	/* Not of any GPU: it goes with no other one. */

@@ -7,16 +7,18 @@
 #include <string.h>
 #include <time.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/pm.h"
 #include "tests/simcuda/profiler.h"
 
-#define CONTEXTS 16
-#define PASS_MS	 1
-#define SHARED	 8 /* metrics that one pass collects */
-#define KERNEL	 64
+#define CONTEXTS  16
+#define PASS_MS	  1
+#define SHARED	  8  /* metrics that one pass collects */
+#define PM_SHARED 16 /* and one of PM sampling */
+#define KERNEL	  64
 
 struct host {
 	bool spoilt;
-	uint32_t passes;
+	uint32_t passes, shared;
 };
 
 struct image {
@@ -66,6 +68,8 @@ CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters
 	if (!parameters->chip || strcmp(parameters->chip, "GH100"))
 		return CUPTI_NOT_SUPPORTED;
 	parameters->host = calloc(1, sizeof(struct host));
+	((struct host *)parameters->host)->shared =
+		parameters->type == PM_PROFILER ? PM_SHARED : SHARED;
 	return CUPTI_SUCCESS;
 }
 
@@ -133,7 +137,7 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(struct cupti_host_metrics *paramet
 	host->spoilt |= alone && parameters->count > 1;
 	if (host->spoilt)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	host->passes += (parameters->count + SHARED - 1) / SHARED;
+	host->passes += (parameters->count + host->shared - 1) / host->shared;
 	return CUPTI_SUCCESS;
 }
 
@@ -166,6 +170,8 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *par
 	const struct image *image = (const void *)parameters->data;
 
 	FAIL_ON_REQUEST(ProfilerHostEvaluateToGpuValues);
+	if (pm_sampling__evaluate(parameters))
+		return CUPTI_SUCCESS;
 	if (parameters->range >= image->ranges)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t i = 0; i < parameters->count; i++)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/pm.h"
 #include "tests/simcuda/profiler.h"
 
 static const struct {
@@ -59,7 +60,7 @@ static const struct {
 	     {"cuptiActivityEnableAllSyncRecords", 1208},
 	     {"cuptiSubscribe_v2", 1300},
 #define RANGE_FUNCTION(name, type) {"cupti" #name, 1206},
-	     CUPTI_RANGE_FUNCTIONS(RANGE_FUNCTION)
+	     CUPTI_RANGE_FUNCTIONS(RANGE_FUNCTION) SIM_PM_FUNCTIONS(RANGE_FUNCTION)
 #undef RANGE_FUNCTION
 };
 
