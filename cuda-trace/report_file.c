@@ -20,6 +20,12 @@
 #include "cuda-trace/store_spool.h"
 #include "cuda-trace/text.h"
 
+#define SQLITE_MAGIC "SQLite format 3"
+
+/* A gzip stream may be this much larger unpacked: unlimited at first, then so many times. */
+#define UNPACKED_AT_EASE (64ull << 20)
+#define MOST_PACKED	 200
+
 enum kind { KIND_MISSING, KIND_SQLITE, KIND_GZIP, KIND_SPOOL, KIND_OTHER };
 
 static enum kind kind_of(const char *path)
@@ -39,7 +45,7 @@ static enum kind kind_of(const char *path)
 	}
 	n = read(fd, head, sizeof(head));
 	close(fd);
-	if (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16))
+	if (n == sizeof(head) && !memcmp(head, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
 		return KIND_SQLITE;
 	if (n >= 2 && !memcmp(head, "\x1f\x8b", 2))
 		return KIND_GZIP;
@@ -130,14 +136,39 @@ static int open_spares(struct report_file *file, const char *path)
 	return 0;
 }
 
+/* A few megabytes may unpack to more than there are disks. Recordings of one kernel shrink to less
+ * than half.
+ */
+static bool is_bomb(gzFile in, uint64_t unpacked)
+{
+	return unpacked > UNPACKED_AT_EASE && unpacked / MOST_PACKED > (uint64_t)gzoffset(in);
+}
+
+static int unpack(gzFile in, int fd)
+{
+	static char buffer[1 << 17];
+	uint64_t unpacked = 0;
+	int n;
+
+	while ((n = gzread(in, buffer, sizeof(buffer))) > 0) {
+		if (!unpacked && (n < (int)sizeof(SQLITE_MAGIC) ||
+				  memcmp(buffer, SQLITE_MAGIC, sizeof(SQLITE_MAGIC))))
+			return -EMEDIUMTYPE;
+		if (is_bomb(in, unpacked += n))
+			return -EFBIG;
+		if (write(fd, buffer, n) != n)
+			return -ENOSPC;
+	}
+	return n < 0 || !unpacked ? -EIO : 0;
+}
+
 /* Unpacks to a file that has no name any more once SQLite has it open. */
 static int open_gzip(struct report_file *file, const char *path)
 {
-	static char buffer[1 << 17];
 	const char *folder = getenv("TMPDIR");
 	char *name = NULL;
 	gzFile in = gzopen(path, "rbe");
-	int fd = -1, n = 0, err = -EIO;
+	int fd = -1, err = -EIO;
 
 	if (asprintf(&name, "%s/cuda-trace.XXXXXX", folder && *folder ? folder : "/tmp") < 0)
 		name = NULL;
@@ -145,23 +176,22 @@ static int open_gzip(struct report_file *file, const char *path)
 		fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0)
 		goto cleanup;
-	err = 0;
-	while (!err && (n = gzread(in, buffer, sizeof(buffer))) > 0)
-		if (write(fd, buffer, n) != n)
-			err = -ENOSPC;
-	if (n < 0 && !err)
-		err = -EIO;
-	if (!err)
-		err = kind_of(name) == KIND_SQLITE ? open_handle(file, name) : refuse(path);
+	err = unpack(in, fd);
+	if (err == -EMEDIUMTYPE)
+		err = refuse(path);
+	else if (!err)
+		err = open_handle(file, name);
 	if (!err)
 		report_file__number(file, "SELECT count(*) FROM sqlite_master", 0);
 	if (!err)
 		err = open_spares(file, name);
 	unlink(name);
 cleanup:
-	if (err == -ENOSPC || err == -EIO)
+	if (err == -ENOSPC || err == -EIO || err == -EFBIG)
 		fprintf(stderr, "cuda-trace: cannot unpack the recording: %s\n",
-			err == -EIO ? "it is damaged" : "no room for temporary files (TMPDIR)");
+			err == -EIO	 ? "it is damaged"
+			: err == -ENOSPC ? "no room for temporary files (TMPDIR)"
+					 : "it grows without end");
 	if (fd >= 0)
 		close(fd);
 	if (in)

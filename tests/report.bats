@@ -264,6 +264,20 @@ survives() {
 	assert_failure 1
 }
 
+@test "report (a gzip file that grows without end) refuses it before the disk is full" {
+	mkdir tmp
+	{ printf 'SQLite format 3\0'; head -c 500000000 /dev/zero; } | gzip -1 >bomb.db
+	# 256 MiB a file: what is written before must stay far below.
+	TMPDIR=$PWD/tmp run bash -c 'trap "" XFSZ; ulimit -f 262144; exec "$1" report bomb.db' - "$CUDA_TRACE"
+	assert_failure 1
+	assert_output "cuda-trace: cannot unpack the recording: it grows without end"
+	assert_equal "$(ls tmp)" ""
+	head -c 300000000 /dev/zero | gzip -1 >zeros.db
+	run ct report zeros.db
+	assert_failure 1
+	assert_output --partial "is neither a recording"
+}
+
 # A recording's tables and one kernel; StringIds is made by "$1".
 disguised() {
 	rm -f bad.db
