@@ -27,6 +27,7 @@ static const struct family families[] = {
 };
 
 static uint8_t groups[2][API_CBIDS]; /* 0: no such call (no family is group 0) */
+static bool fills[API_CBIDS];	     /* of the driver API */
 static bool learned;
 
 uint32_t api_calls__groups(void)
@@ -55,6 +56,12 @@ static unsigned int group_of_name(const char *name)
 	return CUDA_GROUP_API_OTHER;
 }
 
+/* Those that the driver carries out by kernels of its own. */
+static bool is_fill(const char *name)
+{
+	return !strncmp(name, "cuMemset", 8) || !strncmp(name, "cuMemcpyDtoD", 12);
+}
+
 void api_calls__learn(void)
 {
 	const struct cupti *cupti = cupti_api__get();
@@ -67,6 +74,8 @@ void api_calls__learn(void)
 
 			if (!cupti->GetCallbackName(domain, cbid, &name) && name)
 				groups[domain - 1][cbid] = group_of_name(name);
+			if (domain == CUPTI_DOMAIN_DRIVER && name)
+				fills[cbid] = is_fill(name);
 		}
 	learned = true;
 }
@@ -74,6 +83,11 @@ void api_calls__learn(void)
 unsigned int api_calls__group(int domain, uint32_t cbid)
 {
 	return cbid < API_CBIDS ? groups[domain - 1][cbid] : CUDA_GROUP_API_OTHER;
+}
+
+bool api_calls__fills(uint32_t cbid)
+{
+	return cbid < API_CBIDS && fills[cbid];
 }
 
 static void send(struct ring *ring, unsigned int group, const struct cuda_api *call)

@@ -6,6 +6,7 @@
 #ifndef LIBCUPTI_USDT_API_CALLS_H
 #define LIBCUPTI_USDT_API_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libcupti-usdt/cupti_api.h"
@@ -19,6 +20,8 @@ uint32_t api_calls__groups(void);
 void api_calls__learn(void);
 /* The group of a call; CUDA_GROUP_API_OTHER for one that nobody knows. 0 if there is no such call.
  */
+/* A driver call that fills or copies memory by a kernel of the driver's own. */
+bool api_calls__fills(uint32_t cbid);
 unsigned int api_calls__group(int domain, uint32_t cbid);
 /* Called as a call returns; groups: those that are on. */
 void api_calls__record(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,

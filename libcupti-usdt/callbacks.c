@@ -21,6 +21,7 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/hot.h"
+#include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/pc_contexts.h"
@@ -107,6 +108,26 @@ static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *
 		ring__count_launch(rings__mine());
 }
 
+/* Contexts are learnt from launches; and what runs kernels waits here while a call of CUPTI's is
+ * under way that it would lock up with itself: see pc_windows.c. True: nobody else wants to know.
+ */
+static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
+			      const struct cupti_callback_data *data)
+{
+	bool launches = launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE;
+	int saved = errno;
+
+	pc_contexts__begins(data->context);
+	if ((launches || api_calls__fills(cbid)) && !launch_gate__is_mine()) {
+		if (data->site == CUPTI_SITE_ENTER)
+			launch_gate__enter();
+		else
+			launch_gate__leave();
+	}
+	errno = saved;
+	return !launches && !groups;
+}
+
 /* Contexts and modules that come. */
 static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
 {
@@ -158,8 +179,8 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	    data->site == CUPTI_SITE_ENTER)
 		counters_enter(domain, cbid, data);
 	if (atomic_load_explicit(&pc_contexts_listening, memory_order_relaxed) &&
-	    domain == CUPTI_DOMAIN_DRIVER)
-		pc_contexts__begins(data->context);
+	    domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
+		return;
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		rare_callback(domain, cbid, about);
 	else if (!data->correlation_data)

@@ -219,6 +219,13 @@ static void include_families(struct cbid_set *set, uint32_t groups)
 		}
 }
 
+static void include_fills(struct cbid_set *set)
+{
+	for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++)
+		if (api_calls__fills(cbid))
+			include(set, CUPTI_DOMAIN_DRIVER, cbid);
+}
+
 static void switch_to(void *subscriber, const struct cbid_set *set)
 {
 	const struct cupti *cupti = cupti_api__get();
@@ -262,6 +269,11 @@ void cbids__switch(void *subscriber, uint32_t groups)
 	if (groups & families) {
 		api_calls__learn();
 		include_families(&set, groups);
+	}
+	/* They are held with the launches. */
+	if (groups & BIT(PC_SAMPLES)) {
+		api_calls__learn();
+		include_fills(&set);
 	}
 	switch_to(subscriber, &set);
 	switch_nvtx(subscriber, groups & BIT(NVTX));

@@ -90,7 +90,7 @@ void slot__leave(void)
 
 void slot__clear(struct slot *slot)
 {
-	slot->enabled = slot->started = slot->refused = false;
+	slot->enabled = slot->started = slot->stopped = slot->refused = false;
 	slot->id = slot->device = slot->period = 0;
 }
 

@@ -29,6 +29,7 @@ struct slot {
 	_Atomic(uint32_t) ended; /* contexts that were here and are gone */
 	uint32_t seen;		 /* of these: by the guest's thread */
 	bool enabled, started;
+	bool stopped;	/* just now: its samples are to be handed out */
 	bool refused;	/* told, and left alone */
 	uint32_t stale; /* times in a row that CUPTI's state was not what is kept here */
 	uint32_t id, device;

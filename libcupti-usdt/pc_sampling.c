@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A thread of its own makes the calls, as in flusher.c: cuptiPCSamplingStart() wants a lock of the
- * driver and was seen to wait for it for 10 s and more, on an H200, while threads launched flat
- * out. Attaching, detaching and all else go on meanwhile.
+ * A thread of its own makes the calls, as in flusher.c: they take a tenth of a second at first, and
+ * may take for ever. Attaching, detaching and all else go on meanwhile.
  *
  * The guest's thread says what it wants and rings; the thread does what of it is new. Fears: 1. it
  * comes late: windows that were over before it looked are not made up for. 2. it never comes back:
- * that is told once, and nobody waits for it but the program's exit and who wants to trace
- * kernels, for a limited time.
+ * that is told once, launches that are held for it go on, no further window is tried, and nobody
+ * waits for it but the program's exit and who wants to trace kernels, for a limited time. 3. the
+ * last listener goes: launches must be told of until CUPTI has been asked to stop, or nobody could
+ * hold them meanwhile.
  */
 #include "libcupti-usdt/pc_sampling.h"
 
@@ -18,6 +19,7 @@
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/pc_contexts.h"
 #include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/pc_windows.h"
@@ -28,51 +30,75 @@
 #define FINISH_MS 300
 #define WAY_MS	  500
 #define STARVE_NS 3000000000ULL
+/* A launch that was under way when listening began is known to nobody. */
+#define SETTLE_NS 300000000ULL
 
 static _Atomic(uint32_t) bell;	   /* futex */
-static _Atomic(uint32_t) done;	   /* futex: raised after each turn */
+static _Atomic(uint32_t) turns;	   /* futex: raised after each */
 static atomic_bool wanted;	   /* the group is */
 static atomic_bool wants_window;   /* it is to be open */
 static atomic_bool makes_way;	   /* nothing may be enabled until the next window */
 static _Atomic(uint64_t) since;	   /* ns, when the turn began that is under way; 0 = none is */
 static atomic_bool is_open, is_on; /* what the thread has done of it */
-static bool told;
+static _Atomic(uint64_t) began;	   /* ns, listening */
+static atomic_bool told;	   /* it took too long: no more windows */
 
-static void turn(void)
+static bool is_settled(void)
 {
-	bool opens = atomic_load(&wanted) && atomic_load(&wants_window) && !atomic_load(&makes_way);
+	return clock__now() - atomic_load(&began) >= SETTLE_NS;
+}
+
+/* False: not now, as a launch does not end. A window is left out then, an end is tried again. */
+static bool open_or_close(bool opens)
+{
+	bool done = true;
 
 	if (atomic_load(&is_open) && opens)
 		pc_windows__part();
 	else if (opens)
-		pc_windows__open();
+		done = is_settled() && pc_windows__open();
 	else if (atomic_load(&is_open))
-		pc_windows__close();
+		done = pc_windows__close();
+	if (!done)
+		return false;
 	atomic_store(&is_open, opens);
 	if (opens)
 		atomic_store(&is_on, true);
-	if (!atomic_load(&is_on) || opens)
-		return;
+	return true;
+}
+
+/* Milliseconds until something is to be done unasked. */
+static uint32_t turn(void)
+{
+	bool opens = atomic_load(&wanted) && atomic_load(&wants_window) &&
+		     !atomic_load(&makes_way) && !atomic_load(&told);
+	bool done = open_or_close(opens);
+
+	if (opens || !atomic_load(&is_on))
+		return opens ? PART_MS : FOREVER;
+	if (!done)
+		return PART_MS;
 	if (!atomic_load(&wanted))
-		pc_windows__end();
+		done = pc_windows__end();
 	else if (atomic_load(&makes_way))
-		pc_windows__make_way();
+		done = pc_windows__make_way();
 	else
-		return;
-	atomic_store(&is_on, false);
+		return FOREVER;
+	atomic_store(&is_on, !done);
+	return done ? FOREVER : PART_MS;
 }
 
 static void *sample(void *unused)
 {
 	while (control__listening()) {
-		uint32_t seen = atomic_load(&bell);
+		uint32_t seen = atomic_load(&bell), rest;
 
 		atomic_store(&since, clock__now());
-		turn();
+		rest = turn();
 		atomic_store(&since, 0);
-		atomic_fetch_add(&done, 1);
-		futex__wake(&done);
-		futex__wait(&bell, seen, atomic_load(&is_open) ? PART_MS : FOREVER);
+		atomic_fetch_add(&turns, 1);
+		futex__wake(&turns);
+		futex__wait(&bell, seen, rest);
 	}
 	return NULL;
 }
@@ -89,11 +115,11 @@ static void await_off(atomic_bool *flag, uint32_t milliseconds)
 	uint64_t end = clock__now() + milliseconds * 1000000ULL;
 
 	for (;;) {
-		uint32_t seen = atomic_load(&done);
+		uint32_t seen = atomic_load(&turns);
 
 		if (!atomic_load(flag) || clock__now() >= end)
 			return;
-		futex__wait(&done, seen, 10);
+		futex__wait(&turns, seen, 10);
 	}
 }
 
@@ -128,7 +154,9 @@ static int begin(void)
 		status__trouble(error, "memory", "no memory or thread for samples");
 		return error;
 	}
-	told = false;
+	atomic_store(&told, false);
+	launch_gate__reset();
+	atomic_store(&began, clock__now());
 	pc_contexts__listen(true);
 	atomic_store(&wanted, true);
 	return 0;
@@ -150,15 +178,22 @@ void pc_sampling__stop(void)
 	ring();
 }
 
+static bool is_stuck(void)
+{
+	uint64_t turn_began = atomic_load(&since);
+
+	return turn_began && clock__now() - turn_began >= STARVE_NS;
+}
+
 void pc_sampling__tick(void)
 {
-	uint64_t began = atomic_load(&since);
-
-	if (told || !began || clock__now() - began < STARVE_NS)
+	if (atomic_load(&told) || !is_stuck())
 		return;
-	told = true;
+	atomic_store(&told, true);
+	/* Whoever is held goes on: it cannot get worse than to wait for what does not come back. */
+	launch_gate__leave_alone();
 	status__trouble(CUDA_GUEST_STARVED, "PC sampling",
-			"CUPTI does not come to it: the program launches without a pause");
+			"CUPTI does not come back from switching it on or off");
 }
 
 void pc_sampling__make_way(void)
@@ -176,12 +211,18 @@ void pc_sampling__finish(void)
 	await_off(&is_open, FINISH_MS);
 }
 
-static void end(void)
+bool pc_sampling__is_draining(void)
 {
-	atomic_store(&wanted, false);
-	pc_contexts__listen(false);
-	atomic_store(&wants_window, false);
-	ring();
+	return !atomic_load(&wanted);
+}
+
+bool pc_sampling__drain(void)
+{
+	if (atomic_exchange(&wanted, false)) {
+		atomic_store(&wants_window, false);
+		ring();
+	}
+	return atomic_load(&is_on) && !is_stuck();
 }
 
 /* Contexts and modules to come are told by callbacks, which cost nothing else. The first stays on:
@@ -196,15 +237,18 @@ static void listen_to_objects(void *subscriber, bool on)
 
 int pc_sampling__switch(void *subscriber, bool on, bool window)
 {
-	bool was_on = atomic_load(&wanted);
+	static bool is_listening;
 
-	if (on && !was_on && begin())
+	if (on && !is_listening && begin())
 		return -1;
-	if (on != was_on)
+	if (on != is_listening)
 		listen_to_objects(subscriber, on);
-	if (!on && was_on)
-		end();
-	else if (on && window)
+	if (!on && is_listening) {
+		pc_sampling__drain();
+		pc_contexts__listen(false);
+	}
+	is_listening = on;
+	if (on && window)
 		pc_sampling__start();
 	return 0;
 }

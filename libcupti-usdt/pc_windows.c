@@ -3,11 +3,22 @@
  * CUPTI samples contexts: each is enabled and configured once, and started and stopped for each
  * window. None of it is made on a thread of the program's.
  *
- * Fears: 1. a context is destroyed meanwhile: see pc_contexts.c. 2. another process samples the
- * GPU, or the administrator does not allow it: said once for each context, which is left alone
- * until the group is wanted anew. 3. CUPTI's buffer on the GPU takes memory that the program wants:
- * it is asked to be small. 4. more samples than one hit may carry: handed out in parts, and in so
- * many parts only that this thread comes back to its other work.
+ * A launch or a memset in the middle of a Start, Stop or Disable never returned, nor did that: seen
+ * on an H200 (libcupti 13.0 Update 1) each time that threads launched, also with pauses, whether
+ * the call came from another thread or from a launch's own callback. With each launching thread
+ * held at the entry of its launch all of them returned, after 0.1 to 0.3 s at first, then Start
+ * after 0.1 ms and Stop after 3 to 8 ms, or when the kernels of the window were done. Copies,
+ * waits, events and allocations of other threads did no harm meanwhile, and asking for data needs
+ * none of that.
+ *
+ * Fears: 0. the thread that holds the others is stuck: they go on after 3 s, see pc_sampling.c.
+ * 1. a context is destroyed meanwhile: see pc_contexts.c. 2. another process samples the GPU, or
+ * the administrator does not allow it: said once for each context, which is left alone until the
+ * group is wanted anew. 3. CUPTI's buffer on the GPU takes memory that the program wants: it is
+ * asked to be small. 4. more samples than one hit may carry: handed out in parts, and in so many
+ * parts only that this thread comes back to its other work. 5. the names of functions: CUPTI's
+ * header has the caller free them, but it hands out the same one again (30 ranges on an H200), and
+ * crashed when it was freed in between. They are left to it, and do not grow.
  */
 #include "libcupti-usdt/pc_windows.h"
 
@@ -18,6 +29,7 @@
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/pc_contexts.h"
@@ -324,13 +336,18 @@ static void collect(struct slot *slot)
 
 /* ---- windows ---- */
 
+static bool can_start(const struct slot *slot)
+{
+	return !slot->started && !slot->refused && !slot__has_rival(slot);
+}
+
 static void start(struct slot *slot)
 {
 	int result;
 
 	if (!slot->enabled && !slot->refused)
 		enable(slot);
-	if (!slot->enabled || slot->started || slot->refused || slot__has_rival(slot))
+	if (!slot->enabled || !can_start(slot))
 		return;
 	result = slot__call(slot, cupti_api__get()->PCSamplingStart);
 	slot->started = !result;
@@ -351,55 +368,79 @@ static void stop(struct slot *slot)
 		return;
 	result = slot__call(slot, cupti_api__get()->PCSamplingStop);
 	slot->started = false;
+	slot->stopped = !result;
 	if (result > 0)
 		slot__refuse(slot, result, "cuptiPCSamplingStop");
-	else if (!result)
+}
+
+static void collect_stopped(struct slot *slot)
+{
+	if (slot->stopped)
 		collect(slot);
-}
-
-void pc_windows__open(void)
-{
-	pc_contexts__each(start, tell_cut);
-}
-
-void pc_windows__close(void)
-{
-	pc_contexts__each(stop, tell_cut);
-}
-
-/* What is sampled CUPTI hands out of ranges that have ended. */
-static void start_anew(struct slot *slot)
-{
-	stop(slot);
-	start(slot);
-}
-
-void pc_windows__part(void)
-{
-	pc_contexts__each(start_anew, tell_cut);
+	slot->stopped = false;
 }
 
 static void disable(struct slot *slot)
 {
-	stop(slot);
 	if (slot->enabled)
 		slot__call(slot, cupti_api__get()->PCSamplingDisable);
-	slot->enabled = false;
+	slot->enabled = slot->started = false;
 }
 
-void pc_windows__make_way(void)
+/* No thread is in a launch, and none comes into one; false: one does not get done. */
+static bool held(void (*do_it)(struct slot *))
 {
-	pc_contexts__each(disable, tell_cut);
+	if (!launch_gate__enter_alone())
+		return false;
+	pc_contexts__each(do_it, tell_cut);
+	launch_gate__leave_alone();
+	return true;
 }
 
-static void forget(struct slot *slot)
+static bool wanting;
+
+static void ask_whether_wanting(struct slot *slot)
 {
-	disable(slot);
-	slot__free(slot);
+	wanting |= can_start(slot);
 }
 
-void pc_windows__end(void)
+bool pc_windows__open(void)
 {
-	pc_contexts__each(forget, tell_cut);
+	wanting = false;
+	pc_contexts__each(ask_whether_wanting, tell_cut);
+	return !wanting || held(start);
+}
+
+bool pc_windows__close(void)
+{
+	if (!held(stop))
+		return false;
+	pc_contexts__each(collect_stopped, tell_cut);
+	return true;
+}
+
+static void collect_started(struct slot *slot)
+{
+	if (slot->started)
+		collect(slot);
+}
+
+void pc_windows__part(void)
+{
+	pc_contexts__each(collect_started, tell_cut);
+	pc_windows__open();
+}
+
+bool pc_windows__make_way(void)
+{
+	return pc_windows__close() && held(disable);
+}
+
+bool pc_windows__end(void)
+{
+	if (!pc_windows__make_way())
+		return false;
+	pc_contexts__each(slot__free, tell_cut);
 	pc_source__close();
+	return true;
 }

@@ -6,16 +6,19 @@
 #ifndef LIBCUPTI_USDT_PC_WINDOWS_H
 #define LIBCUPTI_USDT_PC_WINDOWS_H
 
+#include <stdbool.h>
+
 /* Memory, once; 0 or -errno. On the guest's own thread, before any of the others. */
 int pc_windows__prepare(void);
-/* Every context that is known is started, or stopped and its samples handed out. */
-void pc_windows__open(void);
-void pc_windows__close(void);
+/* Every context that is known is started, or stopped and its samples handed out. These and the last
+ * two hold launches meanwhile; false: one that is under way does not end, and nothing was done. */
+bool pc_windows__open(void);
+bool pc_windows__close(void);
 /* Of a window that goes on: what there is until now, handed out; contexts that came, started. */
 void pc_windows__part(void);
 /* Nothing is enabled any more, but may be again. */
-void pc_windows__make_way(void);
+bool pc_windows__make_way(void);
 /* The same, for good: contexts are forgotten, memory is given back. */
-void pc_windows__end(void);
+bool pc_windows__end(void);
 
 #endif

@@ -3,6 +3,7 @@
 // here. Runs on the program's threads; in a forked child it takes no lock.
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
 #include "tests/simcuda/cupti/tracer.h"
@@ -107,6 +108,12 @@ static void call__tell(struct simcuda_call *call, uint32_t site)
 	subscriber__callback(call->domain, call->cbid, &data);
 }
 
+static bool runs_kernel(const struct simcuda_call *call)
+{
+	return call->domain == SIMCUDA_DRIVER && (!strncmp(call->name, "cuLaunchKernel", 14) ||
+						  !strncmp(call->name, "cuGraphLaunch", 13));
+}
+
 static void enter(struct simcuda_call *call)
 {
 	uint64_t fatal = settings__get()->state_fatal;
@@ -117,12 +124,16 @@ static void enter(struct simcuda_call *call)
 		call->start = clock__now();
 	if (subscriber__wants(call->domain, call->cbid))
 		call__tell(call, 0);
+	if (runs_kernel(call))
+		pc_sampling__launch_begins();
 }
 
 static void leave(struct simcuda_call *call)
 {
 	struct simcuda_record record;
 
+	if (runs_kernel(call))
+		pc_sampling__launch_ends();
 	range_profiler__launched(call);
 	if (subscriber__wants(call->domain, call->cbid))
 		call__tell(call, 1);

@@ -2,6 +2,7 @@
 // PC sampling that plays a script: each range from Start to Stop brings all of its samples once, to
 // a client that does the calls in their order. tests/simcuda/README.md has the script's form.
 #include <elf.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define REASONS	 8
 #define CONTEXTS 16
 #define LINES	 512
+#define PART_NS	 90000000 /* a range that goes on brings its script each so often */
 #define PREFIX	 "smsp__pcsamp_warps_issue_stalled_"
 
 static const char *const reasons[REASONS] = {
@@ -43,7 +45,8 @@ static uint64_t dropped_each, other_each;
 static struct {
 	CUcontext context;
 	bool enabled, configured, started;
-	uint64_t ranges, delivered; /* ranges that ended, and that were handed out */
+	uint64_t since;		    /* ns, of the part of a range that goes on */
+	uint64_t ranges, delivered; /* parts that ended, and that were handed out */
 	unsigned int next;	    /* line of the range that is handed out */
 } sampled[CONTEXTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -187,10 +190,49 @@ CUptiResult cuptiPCSamplingEnable(struct cupti_pc_context *of)
 	return leave(CUPTI_SUCCESS, "enable");
 }
 
+/* As on an H200: a launch in the middle of such a call never returns, nor does the call. */
+static atomic_int switching, launching;
+static atomic_bool locked_up;
+
+static void lock_up(void)
+{
+	atomic_store(&locked_up, true);
+	bridge__get()->log("pc_sampling locked up");
+	for (;;)
+		pause();
+}
+
+void pc_sampling__launch_begins(void)
+{
+	atomic_fetch_add(&launching, 1);
+	if (atomic_load(&switching))
+		lock_up();
+}
+
+void pc_sampling__launch_ends(void)
+{
+	atomic_fetch_sub(&launching, 1);
+}
+
+static void switch_slowly(void)
+{
+	const struct timespec time = {.tv_nsec = 2000000};
+
+	atomic_store(&switching, 1);
+	if (!atomic_load(&launching))
+		nanosleep(&time, NULL);
+	if (atomic_load(&launching))
+		lock_up();
+	atomic_store(&switching, 0);
+}
+
 CUptiResult cuptiPCSamplingDisable(struct cupti_pc_context *of)
 {
 	CUptiResult result;
-	int i = enter(of, CONTEXT_SIZE, &result);
+	int i;
+
+	switch_slowly();
+	i = enter(of, CONTEXT_SIZE, &result);
 
 	if (i < 0)
 		return result;
@@ -270,6 +312,7 @@ CUptiResult cuptiPCSamplingStart(struct cupti_pc_context *of)
 	int i;
 
 	trouble(true);
+	switch_slowly();
 	i = enter(of, CONTEXT_SIZE, &result);
 	if (i < 0)
 		return result;
@@ -278,13 +321,17 @@ CUptiResult cuptiPCSamplingStart(struct cupti_pc_context *of)
 	if (getenv("SIMCUDA_PC_SAMPLING") && !strcmp(getenv("SIMCUDA_PC_SAMPLING"), "busy"))
 		return leave(CUPTI_ERROR_HARDWARE_BUSY, "start");
 	sampled[i].started = true;
+	sampled[i].since = clock__now();
 	return leave(CUPTI_SUCCESS, "start");
 }
 
 CUptiResult cuptiPCSamplingStop(struct cupti_pc_context *of)
 {
 	CUptiResult result;
-	int i = enter(of, CONTEXT_SIZE, &result);
+	int i;
+
+	switch_slowly();
+	i = enter(of, CONTEXT_SIZE, &result);
 
 	if (i < 0)
 		return result;
@@ -343,6 +390,10 @@ CUptiResult cuptiPCSamplingGetData(struct cupti_pc_get *get)
 		return result;
 	if (!sampled[i].configured || data->size < sizeof(*data))
 		return leave(CUPTI_ERROR_INVALID_OPERATION, "data");
+	if (sampled[i].started && clock__now() - sampled[i].since >= PART_NS) {
+		sampled[i].since = clock__now();
+		sampled[i].ranges++;
+	}
 	data->count = data->remaining = 0;
 	data->total = data->dropped = data->other = 0;
 	data->range = sampled[i].delivered;

@@ -46,6 +46,9 @@ bool activity__api_wanted(uint32_t domain, uint32_t cbid);
 uint64_t activity__kinds(void);
 bool pc_sampling__is_enabled(void);
 void pc_sampling__context_ends(CUcontext context);
+/* Between the callbacks of a launch's entry and exit. */
+void pc_sampling__launch_begins(void);
+void pc_sampling__launch_ends(void);
 /* What CUPTI shows of a module is what the driver's compiler made of it. */
 void pc_sampling__compile(CUpti_ModuleResourceData *module);
 bool activity__any(void);
