@@ -5,19 +5,16 @@
  * entries, one at the returns; the cookie says which function it is (enum driver_shape, and the
  * function's number), because each link takes 100 ms to remove. Here are the entries and how calls
  * become records; the returns hand these over, in driver_events.h (stream.bpf.c) and
- * driver_sums.h (aggregate.bpf.c).
+ * driver_sums.h (aggregate.bpf.c). Included once by each, below its struct parcel and identify().
  */
 #ifndef BPF_DRIVER_H
 #define BPF_DRIVER_H
 
 #include "bpf/filter.h"
 
-struct driver_key {
-	__u64 thread;
-	__u64 cookie;
-};
-
 struct driver_call {
+	__u64 cookie;
+	__u64 stack; /* pointer at the entry */
 	__u64 start;
 	__u64 args[4];
 	__u32 grid[3];
@@ -27,13 +24,27 @@ struct driver_call {
 	__u64 stream;
 };
 
-/* Calls under way. */
+/* Calls that a thread is in, the outermost first. */
+#define DRIVER_DEPTH 8
+struct driver_thread {
+	__u64 identified; /* when who it is was last looked up */
+	struct parcel parcel;
+	__u32 depth;
+	__u32 pad;
+	struct driver_call calls[DRIVER_DEPTH];
+};
+
+/* By thread (this_task()). Made at its first call and kept: to make and remove one for each call
+ * takes longer than all the rest of these programs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
-	__type(key, struct driver_key);
-	__type(value, struct driver_call);
-} driver_calls SEC(".maps");
+	__type(key, __u64);
+	__type(value, struct driver_thread);
+} driver_threads SEC(".maps");
+
+/* What a new thread begins with: too large for a program's stack. */
+static const struct driver_thread no_calls;
 
 /* --source driver: every process that the filter lets through. */
 const volatile bool driver_all;
@@ -46,14 +57,11 @@ const volatile bool driver_all;
 #define DRIVER_STACK	 0
 #endif
 
-/* Arguments that found no register. */
-static __always_inline __u64 stack_argument(struct pt_regs *ctx, int n)
+/* Arguments that found no register: `count` of them, from the n-th on. */
+static __always_inline void stack_arguments(struct pt_regs *ctx, __u64 *to, int n, int count)
 {
-	__u64 value = 0;
-
-	bpf_probe_read_user(&value, sizeof(value),
+	bpf_probe_read_user(to, count * sizeof(*to),
 			    (void *)(PT_REGS_SP(ctx) + DRIVER_STACK + 8 * (n - DRIVER_REGISTERS)));
-	return value;
 }
 
 /* (function, grid x, y, z, block x, y, z, shared, stream, ...) */
@@ -71,12 +79,16 @@ static __always_inline void read_launch(struct pt_regs *ctx, struct driver_call 
 	call->block[1] = registers->regs[5];
 	call->block[2] = registers->regs[6];
 	call->shared = registers->regs[7];
+	stack_arguments(ctx, &call->stream, 8, 1);
 #else
+	__u64 rest[3] = {};
+
+	stack_arguments(ctx, rest, 6, 3);
 	call->block[1] = ctx->r9;
-	call->block[2] = stack_argument(ctx, 6);
-	call->shared = stack_argument(ctx, 7);
+	call->block[2] = rest[0];
+	call->shared = rest[1];
+	call->stream = rest[2];
 #endif
-	call->stream = stack_argument(ctx, 8);
 }
 
 /* (const CUlaunchConfig *, function, ...): six dimensions, shared bytes, then the stream at 32. */
@@ -96,27 +108,70 @@ static __always_inline bool is_driver_process(void)
 	return driver_all || bpf_map_lookup_elem(&driver_pids, &tgid);
 }
 
+static __always_inline struct driver_thread *this_driver_thread(void)
+{
+	__u64 task = this_task();
+	struct driver_thread *thread = bpf_map_lookup_elem(&driver_threads, &task);
+
+	if (thread)
+		return thread;
+	bpf_map_update_elem(&driver_threads, &task, &no_calls, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&driver_threads, &task);
+}
+
+/* The compiler must not find out that the mask does nothing: the verifier does not. */
+static __always_inline struct driver_call *driver_call_at(struct driver_thread *thread, __u32 i)
+{
+	__asm__ volatile("" : "+r"(i));
+	return &thread->calls[i & (DRIVER_DEPTH - 1)];
+}
+
+/* Room for one more call. Calls that were left without a return (longjmp) lie no higher than this
+ * one does, and a thread that has the number of one that died inside a call begins anew when it has
+ * no room. */
+static __always_inline struct driver_call *push_driver_call(struct driver_thread *thread,
+							    __u64 stack)
+{
+	__u32 depth = thread->depth;
+
+	for (int i = 0; i < DRIVER_DEPTH && depth && depth <= DRIVER_DEPTH; i++) {
+		if (driver_call_at(thread, depth - 1)->stack > stack)
+			break;
+		depth--;
+	}
+	if (depth >= DRIVER_DEPTH)
+		depth = 0;
+	thread->depth = depth + 1;
+	return driver_call_at(thread, depth);
+}
+
 SEC("kprobe")
 int driver_entry(struct pt_regs *ctx)
 {
-	struct driver_key key = {this_task(), bpf_get_attach_cookie(ctx)};
-	struct driver_call call = {};
-	__u32 shape = (__u32)key.cookie & 0xff;
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct driver_thread *thread;
+	struct driver_call *call;
+	__u32 shape = (__u32)cookie & 0xff;
 
 	if (!is_driver_process())
 		return 0;
+	thread = this_driver_thread();
+	if (!thread)
+		return 0;
+	call = push_driver_call(thread, PT_REGS_SP(ctx));
+	call->cookie = cookie;
+	call->stack = PT_REGS_SP(ctx);
 	if (shape == DRIVER_LAUNCH) {
-		read_launch(ctx, &call);
+		read_launch(ctx, call);
 	} else if (shape == DRIVER_LAUNCH_EX) {
-		read_launch_ex(ctx, &call);
+		read_launch_ex(ctx, call);
 	} else {
-		call.args[0] = PT_REGS_PARM1(ctx);
-		call.args[1] = PT_REGS_PARM2(ctx);
-		call.args[2] = PT_REGS_PARM3(ctx);
-		call.args[3] = PT_REGS_PARM4(ctx);
+		call->args[0] = PT_REGS_PARM1(ctx);
+		call->args[1] = PT_REGS_PARM2(ctx);
+		call->args[2] = PT_REGS_PARM3(ctx);
+		call->args[3] = PT_REGS_PARM4(ctx);
 	}
-	call.start = bpf_ktime_get_ns();
-	bpf_map_update_elem(&driver_calls, &key, &call, BPF_ANY);
+	call->start = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -128,7 +183,8 @@ static __always_inline __u32 handle_id(__u64 handle)
 
 /* A call that has returned. */
 struct driver_result {
-	struct driver_call call;
+	const struct driver_call *call;
+	struct parcel *parcel; /* of its thread, which is listened to */
 	__u64 end;
 	__u32 shape; /* enum driver_shape */
 	__u32 detail;
@@ -136,21 +192,54 @@ struct driver_result {
 	__s32 result;
 };
 
+/* The innermost call of this function, those within it being over; NULL if its entry was not seen.
+ */
+static __always_inline struct driver_call *pop_driver_call(struct driver_thread *thread,
+							   __u64 cookie)
+{
+	__u32 depth = thread->depth;
+
+	for (int i = 0; i < DRIVER_DEPTH && depth && depth <= DRIVER_DEPTH; i++) {
+		struct driver_call *call = driver_call_at(thread, --depth);
+
+		if (call->cookie == cookie) {
+			thread->depth = depth;
+			return call;
+		}
+	}
+	return NULL;
+}
+
+/* A thread may come to have another user or name: it is asked for them again after this. */
+#define IDENTITY_NS 10000000ULL
+
+static __always_inline bool identify_driver_thread(struct driver_thread *thread, __u64 now)
+{
+	if (now - thread->identified < IDENTITY_NS)
+		return true;
+	if (!identify(&thread->parcel))
+		return false;
+	thread->identified = now;
+	return true;
+}
+
 /* False: not one of ours, or its entry was not seen. */
 static __always_inline bool take_driver_call(struct pt_regs *ctx, struct driver_result *done)
 {
-	struct driver_key key = {this_task(), bpf_get_attach_cookie(ctx)};
-	struct driver_call *found = bpf_map_lookup_elem(&driver_calls, &key);
+	__u64 task = this_task(), cookie = bpf_get_attach_cookie(ctx);
+	struct driver_thread *thread = bpf_map_lookup_elem(&driver_threads, &task);
 
-	if (!found)
+	done->call = thread ? pop_driver_call(thread, cookie) : NULL;
+	if (!done->call)
 		return false;
-	done->call = *found;
 	done->end = bpf_ktime_get_ns();
-	done->shape = (__u32)key.cookie & 0xff;
-	done->detail = (__u32)(key.cookie >> 8) & 0xff;
-	done->function = (__u32)(key.cookie >> 16) & 0xffff;
+	done->parcel = &thread->parcel;
+	if (!identify_driver_thread(thread, done->end))
+		return false;
+	done->shape = (__u32)cookie & 0xff;
+	done->detail = (__u32)(cookie >> 8) & 0xff;
+	done->function = (__u32)(cookie >> 16) & 0xffff;
 	done->result = (__s32)PT_REGS_RC(ctx);
-	bpf_map_delete_elem(&driver_calls, &key);
 	return true;
 }
 
@@ -161,7 +250,7 @@ static __always_inline bool take_driver_call(struct pt_regs *ctx, struct driver_
 static __always_inline void fill_driver_launch(struct cuda_launch *record,
 					       const struct driver_result *done)
 {
-	const struct driver_call *call = &done->call;
+	const struct driver_call *call = done->call;
 	bool graph = done->shape == DRIVER_GRAPH;
 
 	DRIVER_RECORD_HEAD(record, graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH);
@@ -189,10 +278,10 @@ static __always_inline void fill_driver_memory(struct cuda_memory *record,
 	record->kind = done->detail;
 	record->device = ~0u;
 	record->operation = is_free ? 2 : 1;
-	record->address = done->call.args[0];
+	record->address = done->call->args[0];
 	if (!is_free) {
-		record->bytes = done->call.args[1];
-		bpf_probe_read_user(&record->address, 8, (void *)done->call.args[0]);
+		record->bytes = done->call->args[1];
+		bpf_probe_read_user(&record->address, 8, (void *)done->call->args[0]);
 	}
 }
 
@@ -200,9 +289,9 @@ static __always_inline void fill_driver_copy(struct cuda_memcpy *record,
 					     const struct driver_result *done)
 {
 	DRIVER_RECORD_HEAD(record, CUDA_RECORD_MEMCPY);
-	record->start = done->call.start; /* of the call: the GPU's are not known */
+	record->start = done->call->start; /* of the call: the GPU's are not known */
 	record->end = done->end;
-	record->bytes = done->call.args[2];
+	record->bytes = done->call->args[2];
 	record->copy_kind = done->detail;
 	record->copies = 1;
 	record->device = ~0u;
@@ -212,7 +301,7 @@ static __always_inline void fill_driver_sync(struct cuda_sync *record,
 					     const struct driver_result *done)
 {
 	DRIVER_RECORD_HEAD(record, CUDA_RECORD_SYNC);
-	record->start = done->call.start;
+	record->start = done->call->start;
 	record->end = done->end;
 	record->stream = ~0u;
 	record->event = ~0u;

@@ -22,7 +22,7 @@ static __always_inline struct event *driver_event(struct parcel *parcel, __u32 g
 	parcel->group = group;
 	parcel->count = 1;
 	parcel->bytes = size;
-	address(e, parcel);
+	address_at(e, parcel, parcel->time);
 	e->source = EVENT_SOURCE_DRIVER;
 	return e;
 }
@@ -67,7 +67,7 @@ static __always_inline void fill_driver_failure(struct cuda_api *record,
 						const struct driver_result *done)
 {
 	DRIVER_RECORD_HEAD(record, CUDA_RECORD_API);
-	record->start = done->call.start;
+	record->start = done->call->start;
 	record->end = done->end;
 	record->tid = this_thread();
 	record->name = DRIVER_FUNCTION_NAME + done->function;
@@ -98,7 +98,7 @@ static __always_inline void driver_name(struct parcel *parcel, const struct driv
 	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
 	parcel->kind = EVENT_NAME;
 	parcel->group = handle_id(handle);
-	address(e, parcel);
+	address_at(e, parcel, parcel->time);
 	e->source = EVENT_SOURCE_DRIVER;
 	length = bpf_probe_read_user_str(e->data, 1024, (void *)call->args[2]);
 	e->bytes = length > 0 ? length : 0;
@@ -117,7 +117,7 @@ static __always_inline void driver_alias(struct parcel *parcel, const struct dri
 	parcel->kind = EVENT_ALIAS;
 	parcel->group = handle_id(handle);
 	parcel->first = handle_id(call->args[1]);
-	address(e, parcel);
+	address_at(e, parcel, parcel->time);
 	e->source = EVENT_SOURCE_DRIVER;
 	bpf_ringbuf_submit(e, wake_flags());
 }
@@ -134,10 +134,10 @@ static __always_inline void send_driver_success(struct parcel *parcel,
 		send_driver_copy(parcel, done);
 		break;
 	case DRIVER_NAME:
-		driver_name(parcel, &done->call);
+		driver_name(parcel, done->call);
 		break;
 	case DRIVER_ALIAS:
-		driver_alias(parcel, &done->call);
+		driver_alias(parcel, done->call);
 		break;
 	}
 }
@@ -146,21 +146,23 @@ SEC("kprobe")
 int driver_return(struct pt_regs *ctx)
 {
 	struct driver_result done;
-	struct parcel parcel;
+	struct parcel *parcel;
 
-	if (!take_driver_call(ctx, &done) || !identify(&parcel))
+	if (!take_driver_call(ctx, &done))
 		return 0;
-	parcel.instance = DRIVER_INSTANCE;
-	parcel.first = EVENT_UNNUMBERED;
+	parcel = done.parcel;
+	parcel->time = done.end;
+	parcel->instance = DRIVER_INSTANCE;
+	parcel->first = EVENT_UNNUMBERED;
 	if (done.shape == DRIVER_LAUNCH || done.shape == DRIVER_LAUNCH_EX ||
 	    done.shape == DRIVER_GRAPH)
-		send_driver_launch(&parcel, &done);
+		send_driver_launch(parcel, &done);
 	else if (done.shape == DRIVER_SYNC)
-		send_driver_sync(&parcel, &done);
+		send_driver_sync(parcel, &done);
 	else if (!done.result)
-		send_driver_success(&parcel, &done);
+		send_driver_success(parcel, &done);
 	if (done.result)
-		send_driver_failure(&parcel, &done);
+		send_driver_failure(parcel, &done);
 	return 0;
 }
 

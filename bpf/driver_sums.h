@@ -26,7 +26,7 @@ static __always_inline void sum_driver_copy(struct place *at, const struct drive
 	if (!tally)
 		return;
 	tally->count++;
-	tally->bytes += done->call.args[2];
+	tally->bytes += done->call->args[2];
 }
 
 /* False: there was no room, and what is allocated cannot be told from what was freed. */
@@ -126,17 +126,19 @@ SEC("kprobe")
 int driver_return(struct pt_regs *ctx)
 {
 	__u64 began = bpf_ktime_get_ns(), *number;
-	struct parcel parcel = {.source = EVENT_SOURCE_DRIVER};
 	struct driver_result done;
+	struct parcel *parcel;
 	struct place at = {};
 	__s32 taken;
 
-	if (!take_driver_call(ctx, &done) || !identify(&parcel))
+	if (!take_driver_call(ctx, &done))
 		return 0;
-	number = bpf_map_lookup_elem(&driver_pids, &parcel.pid);
+	parcel = done.parcel;
+	number = bpf_map_lookup_elem(&driver_pids, &parcel->pid);
 	if (!number)
 		return 0;
-	parcel.instance = *number;
+	parcel->source = EVENT_SOURCE_DRIVER;
+	parcel->instance = *number;
 	taken = take_lane();
 	if (taken < 0 || taken >= AGGREGATE_LANES) {
 		count_up(&counters.driver_busy, 1);
@@ -145,7 +147,7 @@ int driver_return(struct pt_regs *ctx)
 	at.lane = taken;
 	at.scratch = enter_lane(taken);
 	if (at.scratch)
-		enter_driver_call(&at, &parcel, &done);
+		enter_driver_call(&at, parcel, &done);
 	leave_lane(taken, began);
 	return 0;
 }

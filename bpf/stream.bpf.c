@@ -68,6 +68,7 @@ struct parcel {
 	__u32 uid;
 	__u32 pad;
 	char comm[EVENT_COMM_LEN];
+	__u64 time; /* of the driver source: the call's end */
 };
 
 /* False: this process is not listened to. */
@@ -87,11 +88,11 @@ static __always_inline bool identify(struct parcel *parcel)
 	return true;
 }
 
-static __always_inline void address(struct event *e, const struct parcel *parcel)
+static __always_inline void address_at(struct event *e, const struct parcel *parcel, __u64 time)
 {
 	e->kind = parcel->kind;
 	e->group = parcel->group;
-	e->time = bpf_ktime_get_ns();
+	e->time = time;
 	e->instance = parcel->instance;
 	e->first = parcel->first;
 	e->cgroup = bpf_get_current_cgroup_id();
@@ -102,6 +103,11 @@ static __always_inline void address(struct event *e, const struct parcel *parcel
 	e->bytes = parcel->bytes;
 	e->source = EVENT_SOURCE_GUEST;
 	__builtin_memcpy(e->comm, parcel->comm, sizeof(e->comm));
+}
+
+static __always_inline void address(struct event *e, const struct parcel *parcel)
+{
+	address_at(e, parcel, bpf_ktime_get_ns());
 }
 
 enum { SENT = 0, RING_FULL = 1, UNREADABLE = 2 };

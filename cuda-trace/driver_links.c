@@ -88,10 +88,9 @@ static uint64_t own_offset(uintptr_t address)
 bool driver_links__know_processes(struct bpf_object *object)
 {
 	int pids = bpf_object__find_map_fd_by_name(object, "driver_pids");
-	int calls = bpf_object__find_map_fd_by_name(object, "driver_calls");
-	uint64_t offset = own_offset((uintptr_t)be_probed), cookie = TRIAL_COOKIE, number = 0;
+	int threads = bpf_object__find_map_fd_by_name(object, "driver_threads");
+	uint64_t offset = own_offset((uintptr_t)be_probed), cookie = TRIAL_COOKIE, number = 0, task;
 	const struct driver_probes probe = {&offset, &cookie, 1};
-	uint64_t key[2] = {0, TRIAL_COOKIE}; /* struct driver_key */
 	uint32_t self = getpid();
 	pthread_t thread;
 	pid_t tid = 0;
@@ -104,8 +103,8 @@ bool driver_links__know_processes(struct bpf_object *object)
 	bpf_map_update_elem(pids, &self, &number, BPF_ANY);
 	if (!pthread_create(&thread, NULL, run_trial, &tid))
 		pthread_join(thread, NULL);
-	key[0] = (uint64_t)self << 32 | (uint32_t)tid;
-	fired = tid && !bpf_map_delete_elem(calls, key);
+	task = (uint64_t)self << 32 | (uint32_t)tid;
+	fired = tid && !bpf_map_delete_elem(threads, &task);
 	bpf_map_delete_elem(pids, &self);
 	close(link);
 	return fired;
