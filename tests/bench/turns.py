@@ -11,11 +11,12 @@ cost is the median of its intervals of 20 ms, those of coming and going left out
                                         stat metrics record stacks every launches driver sampled
                                         sampled-launches (the tool)
 
-One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "before"
-(with nothing on just before it), "base" and "proof" by round; and what that comes to, always as [middle, low,
-high], where low to high holds nine of ten of what the same rounds give when they are drawn anew: "added_ns"
-(over the base), "over_nothing" and "over_nothing_ns" (over what was before), and under "compare", of each turn
-of the tool, what it adds over what CUPTI alone adds.
+One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "nothing"
+(with nothing on just before and after it), "base" and "proof" by round; and what that comes to, always as [middle, low,
+high], where low to high holds nine of ten of what the same rounds give when they are drawn anew: "added"
+and "added_ns" (over nothing on), and under "compare", of each turn of the tool, what it adds over what CUPTI
+alone adds. Once kernels were traced, nothing is not as cheap as it was: what CUPTI leaves behind is in none of
+the two, which makes the ratio of them larger than it is in a new process.
 
 With --steps no time is taken: "instructions" says how many a launch has in which library, without the
 guest, with it, under each turn and after it. With --idle N, of N short processes each, the dormant guest
@@ -196,30 +197,34 @@ def count_instructions(options, result, work):
 def take_turns(options, result, work):
     guest = any(turn != "driver" for turn in options.turns)
     rate = LaunchRate(options, guest)
-    time.sleep(0.5)
+    time.sleep(options.warm)
     base = rate.cost(max(1.0, options.seconds))
     result["base"].append(base)
+    # Of both neighbours: the machine drifts meanwhile.
+    nothing = rate.cost(options.off)
     for number in range(options.rounds):
         turns = options.turns[number % len(options.turns):] + options.turns[:number % len(options.turns)]
         said = []
         for turn in turns:
             # Windows are in few of the intervals: there the mean counts.
-            kind = (statistics.fmean, 3) if turn in SAMPLED else (statistics.median, 1)
-            before = rate.cost(options.off * kind[1], kind[0])
-            look = lambda: rate.cost(options.seconds * kind[1], kind[0])
+            middle, times = (statistics.fmean, 3) if turn in SAMPLED else (statistics.median, 1)
+            before = rate.cost(options.off * times, middle) if times > 1 else nothing
+            look = lambda: rate.cost(options.seconds * times, middle)
             ns, proof = take_turn(options, rate, turn, work, look)
             time.sleep(options.settle)
-            of_turn = result["turns"].setdefault(turn, {"ns": [], "before": [], "base": [], "proof": []})
-            for key, value in (("ns", ns), ("before", before), ("base", base), ("proof", proof)):
+            nothing = rate.cost(options.off * times, middle)
+            of_turn = result["turns"].setdefault(turn, {"ns": [], "nothing": [], "base": [], "proof": []})
+            around = (before + nothing) / 2
+            for key, value in (("ns", ns), ("nothing", around), ("base", base), ("proof", proof)):
                 of_turn[key].append(value)
-            said.append(f"{turn} {ns:.0f} (nothing {before:.0f})")
+            said.append(f"{turn} {ns:.0f} (nothing {around:.0f})")
         # A visit to a machine may end at any moment: what is known is said as it goes.
         print(f"turns: base {base:.0f}; " + ", ".join(said), file=sys.stderr, flush=True)
     rate.end()
 
 
-def added(of_turn, rounds, reference):
-    return statistics.median(of_turn["ns"][i] - of_turn[reference][i] for i in rounds)
+def added(of_turn, rounds):
+    return statistics.median(of_turn["ns"][i] - of_turn["nothing"][i] for i in rounds)
 
 
 def drawn(statistic, count):
@@ -229,21 +234,18 @@ def drawn(statistic, count):
     return [statistic(range(count)), values[100], values[1899]]
 
 
-def compare(result, ours, theirs, reference):
+def compare(result, ours, theirs):
     a, b = result["turns"][ours], result["turns"][theirs]
-    count = min(len(a["ns"]), len(b["ns"]))
 
     def ratio(rounds):
-        price = added(b, rounds, reference)
-        return added(a, rounds, reference) / price if price > 0 else 99.0
+        price = added(b, rounds)
+        return added(a, rounds) / price if price > 0 else 99.0
 
-    def more(rounds):
-        return statistics.median(a["ns"][i] - b["ns"][i] for i in rounds)
-
+    count = min(len(a["ns"]), len(b["ns"]))
     return {
         "ratio": drawn(ratio, count),
-        "more_ns": drawn(more, count),
-        "price_ns": drawn(lambda rounds: added(b, rounds, reference), count),
+        "more_ns": drawn(lambda rounds: added(a, rounds) - added(b, rounds), count),
+        "price_ns": drawn(lambda rounds: added(b, rounds), count),
     }
 
 
@@ -277,10 +279,11 @@ def main():
     parser.add_argument("--idle", type=int, default=0, metavar="N")
     parser.add_argument("--launches", type=int, default=20, help="whose instructions are counted")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=0.7, help="of each turn that are measured")
-    parser.add_argument("--off", type=float, default=0.4, help="the same, with nothing on")
-    parser.add_argument("--attach", type=float, default=0.8, help="from the tool's start until it is measured")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each turn that are measured")
+    parser.add_argument("--off", type=float, default=0.3, help="the same, with nothing on")
+    parser.add_argument("--attach", type=float, default=0.6, help="from the tool's start until it is measured")
+    parser.add_argument("--warm", type=float, default=3.0, help="before the first turn: a GPU that idled is slow")
     parser.add_argument("--settle", type=float, default=0.3)
     options = parser.parse_args()
     result = {"base": [], "turns": {}, "compare": {}}
@@ -294,14 +297,13 @@ def main():
                 take_turns(options, result, work)
     for turn, of_turn in result["turns"].items():
         count = len(of_turn["ns"])
-        of_turn["added_ns"] = drawn(lambda rounds, t=of_turn: added(t, rounds, "base"), count)
-        of_turn["over_nothing"] = drawn(
-            lambda rounds, t=of_turn: statistics.median(t["ns"][i] / t["before"][i] for i in rounds), count
+        of_turn["added_ns"] = drawn(lambda rounds, t=of_turn: added(t, rounds), count)
+        of_turn["added"] = drawn(
+            lambda rounds, t=of_turn: statistics.median(t["ns"][i] / t["nothing"][i] for i in rounds), count
         )
-        of_turn["over_nothing_ns"] = drawn(lambda rounds, t=of_turn: added(t, rounds, "before"), count)
         for alone in CUPTI:
             if alone in result["turns"] and turn not in CUPTI:
-                result["compare"][turn] = compare(result, turn, alone, "base")
+                result["compare"][turn] = compare(result, turn, alone)
     json.dump(result, sys.stdout)
     print()
 
