@@ -17,6 +17,7 @@
 #define PM_DATA_FULL	1 /* CUpti_PmSampling_DecodeStopReason */
 
 /* CUptiResult, as far as it is told apart */
+#define PM_BAD_PARAMETER 1
 #define PM_OUT_OF_MEMORY 8
 #define PM_NOT_SUPPORTED 27
 

@@ -145,19 +145,23 @@ static void open_library(struct pm_process *helper)
 	snprintf(helper->started.chip, sizeof(helper->started.chip), "%s", ask.name);
 }
 
-/* What this board has of its chip's counters. Without it CUPTI goes by the chip's name. */
-static void ask_availability(struct pm_process *helper)
+/*
+ * What this board has of its chip's counters. Not without it: on an H200 without NVLink no sample
+ * was ever completed when its counters were asked for.
+ */
+static const char *ask_availability(struct pm_process *helper, int *result)
 {
 	struct pm_availability ask = {.size = LIBRARY_SIZE(pm_availability, image),
 				      .device = helper->device};
 
-	if (helper->calls.availability(&ask))
-		return;
-	helper->availability = ask.image = calloc(1, ask.image_size + 1);
-	if (ask.image && !helper->calls.availability(&ask))
-		return;
 	free(helper->availability);
 	helper->availability = NULL;
+	*result = helper->calls.availability(&ask);
+	if (!*result) {
+		helper->availability = ask.image = calloc(1, ask.image_size + 1);
+		*result = ask.image ? helper->calls.availability(&ask) : PM_OUT_OF_MEMORY;
+	}
+	return *result ? "cuptiPmSamplingGetCounterAvailability" : NULL;
 }
 
 /* True: asked to stop meanwhile. */
@@ -187,8 +191,9 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 	open_driver(&helper);
 	open_library(&helper);
 	for (;;) {
-		ask_availability(&helper);
-		failed = pm_config__make(&helper, &result);
+		failed = ask_availability(&helper, &result);
+		if (!failed)
+			failed = pm_config__make(&helper, &result);
 		if (!failed)
 			failed = pm_sampling__run(&helper, &result);
 		if (!failed)

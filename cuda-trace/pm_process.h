@@ -40,9 +40,8 @@ struct pm_process {
 	void *object;
 	uint8_t *data;
 	size_t data_size;
-	int64_t offset; /* CLOCK_MONOTONIC - the GPU's clock */
-	int64_t nearest, earlier;
-	uint64_t clock_since;
+	int64_t offset;	   /* CLOCK_MONOTONIC - the GPU's clock */
+	bool is_first;	   /* no sample came since it was started */
 	uint64_t last_end; /* of the last sample, by the GPU's clock; 0 = none */
 	uint64_t last_length;
 };

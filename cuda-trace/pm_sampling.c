@@ -9,11 +9,11 @@
 #include <time.h>
 #include "cuda-trace/pm_process.h"
 
-#define DECODE_MS    50
-#define BUFFER_BYTES (16u << 20)
-#define DATA_SAMPLES 256
-#define CLOCK_NS     10000000000ull
-#define BEAT	     100 /* decodings */
+#define DECODE_MS     50
+#define BUFFER_BYTES  (16u << 20)
+#define SAMPLES_LEAST 64
+#define SAMPLES_MOST  1024
+#define BEAT	      100 /* decodings */
 
 static uint64_t now_ns(void)
 {
@@ -54,13 +54,26 @@ static int clear_data(struct pm_process *helper)
 	return helper->calls.data(&data);
 }
 
+/*
+ * Room for twice what comes between two decodings. Each sample takes some 32 KiB of it on an H200,
+ * and all of it is written whenever it is cleared: 20 ms for 2,000.
+ */
+static uint32_t samples_of(uint64_t every)
+{
+	uint64_t samples = 2 * DECODE_MS * 1000000ull / every;
+
+	if (samples < SAMPLES_LEAST)
+		return SAMPLES_LEAST;
+	return samples < SAMPLES_MOST ? samples : SAMPLES_MOST;
+}
+
 static int make_data(struct pm_process *helper)
 {
 	struct pm_data_size ask = {.size = LIBRARY_SIZE(pm_data_size, data_size),
 				   .object = helper->object,
 				   .names = helper->names,
 				   .count = helper->count,
-				   .samples = DATA_SAMPLES};
+				   .samples = samples_of(helper->request->every)};
 	int result = helper->calls.data_size(&ask);
 
 	if (result)
@@ -75,7 +88,7 @@ static int make_data(struct pm_process *helper)
 static const char *prepare(struct pm_process *helper, int *result)
 {
 	*result = configure(helper, PM_EVERY_NS);
-	if (*result) {
+	if (*result == PM_NOT_SUPPORTED || *result == PM_BAD_PARAMETER) {
 		*result = configure(helper, PM_EVERY_CLOCKS);
 		helper->started.clocks = helper->request->every;
 	}
@@ -124,6 +137,12 @@ static int send_sample(struct pm_process *helper, size_t index)
 		result = helper->calls.evaluate(&evaluate);
 	if (result || info.end <= info.start)
 		return result;
+	/* The first one began when the sampling was configured. */
+	if (helper->is_first) {
+		helper->is_first = false;
+		helper->last_end = helper->last_end ? helper->last_end : info.end;
+		return 0;
+	}
 	note_gap(helper, info.start);
 	helper->last_end = info.end;
 	helper->last_length = info.end - info.start;
@@ -135,36 +154,42 @@ static int send_sample(struct pm_process *helper, size_t index)
 	return 0;
 }
 
+static int64_t monotonic_less_real(void)
+{
+	struct timespec real;
+	uint64_t now = now_ns();
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	return now - (real.tv_sec * 1000000000ull + real.tv_nsec);
+}
+
 /*
- * A sample has ended before it can be decoded: of many decodings the one that came soonest after
- * its last sample tells how far apart the two clocks are. They drift: only the last 10 to 20 s
- * count.
+ * Without a context the GPU's clock cannot be read. On an H200 it is CLOCK_REALTIME but for 0.1 ms.
+ * That is believed as far as decodings bear it out: the last sample ended before the decoding did,
+ * and not more than two samples before it began.
  */
-static void note_clock(struct pm_process *helper, size_t samples)
+static void note_clock(struct pm_process *helper, size_t samples, uint64_t before)
 {
 	struct pm_sample_info info = {.size = LIBRARY_SIZE(pm_sample_info, end),
 				      .object = helper->object,
 				      .data = helper->data,
 				      .data_size = helper->data_size,
 				      .index = samples - 1};
-	uint64_t now = now_ns();
-	int64_t bound;
+	int64_t most, least;
 
 	if (helper->calls.sample_info(&info))
 		return;
-	bound = now - info.end;
-	if (!helper->clock_since || now - helper->clock_since > CLOCK_NS) {
-		helper->earlier = helper->clock_since ? helper->nearest : INT64_MAX;
-		helper->nearest = INT64_MAX;
-		helper->clock_since = now;
-	}
-	if (bound < helper->nearest)
-		helper->nearest = bound;
-	helper->offset = helper->nearest < helper->earlier ? helper->nearest : helper->earlier;
+	most = now_ns() - info.end;
+	least = before - info.end - 2 * (info.end - info.start);
+	helper->offset = monotonic_less_real();
+	if (helper->offset > most)
+		helper->offset = most;
+	if (helper->offset < least)
+		helper->offset = least;
 }
 
 /* What was decoded into our image. */
-static const char *send_samples(struct pm_process *helper, int *result)
+static const char *send_samples(struct pm_process *helper, uint64_t before, int *result)
 {
 	struct pm_data_info info = {.size = LIBRARY_SIZE(pm_data_info, completed),
 				    .data = helper->data,
@@ -174,7 +199,7 @@ static const char *send_samples(struct pm_process *helper, int *result)
 	if (*result)
 		return "cuptiPmSamplingGetCounterDataInfo";
 	if (info.completed)
-		note_clock(helper, info.completed);
+		note_clock(helper, info.completed, before);
 	for (size_t i = 0; i < info.completed; i++) {
 		*result = send_sample(helper, i);
 		if (*result)
@@ -189,6 +214,7 @@ static const char *restart(struct pm_process *helper, int *result)
 	struct pm_plain stop = plain(helper), start = plain(helper);
 
 	helper->calls.stop(&stop);
+	helper->is_first = true;
 	*result = helper->calls.start(&start);
 	return *result ? "cuptiPmSamplingStart" : NULL;
 }
@@ -201,14 +227,16 @@ static const char *decode(struct pm_process *helper, int *result)
 				   .data = helper->data,
 				   .data_size = helper->data_size};
 	const char *failed = NULL;
+	uint64_t before;
 
 	do {
+		before = now_ns();
 		decode.overflow = 0;
 		decode.reason = 0;
 		*result = helper->calls.decode(&decode);
 		if (*result && *result != PM_OUT_OF_MEMORY)
 			return "cuptiPmSamplingDecodeData";
-		failed = send_samples(helper, result);
+		failed = send_samples(helper, before, result);
 		if (!failed && decode.overflow) {
 			send_lost(helper, 0, 0, true);
 			return restart(helper, result);
@@ -230,6 +258,7 @@ static const char *sample(struct pm_process *helper, int *result)
 	struct pm_plain start = plain(helper), stop;
 	const char *failed = NULL;
 
+	helper->is_first = true;
 	*result = helper->calls.start(&start);
 	if (*result)
 		return "cuptiPmSamplingStart";
@@ -261,7 +290,7 @@ const char *pm_sampling__run(struct pm_process *helper, int *result)
 	if (*result)
 		return "cuptiPmSamplingEnable";
 	helper->object = enable.object;
-	helper->last_end = helper->clock_since = 0;
+	helper->last_end = 0;
 	failed = prepare(helper, result);
 	if (!failed)
 		failed = sample(helper, result);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PM sampling: a sample for each interval since the start, whose values SIMCUDA_PM_SCRIPT says. The
-// GPU's clock is CLOCK_REALTIME here. The structures are the tool's own declarations, which
-// tests/layout compares with NVIDIA's headers.
+// GPU's clock is CLOCK_REALTIME here, and as on an H200 the first sample begins at the
+// configuration. The structures are the tool's own declarations, which tests/layout compares with
+// NVIDIA's headers.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,13 @@
 
 #define DEVICES 16
 #define MAGIC	0x504d534d
+#define LEAD_NS 400000000
 
 struct sampler {
 	bool enabled, configured, started;
 	unsigned int device;
 	uint64_t interval, start, next; /* next: the start of the next sample */
+	uint64_t first;			/* the end of the one that began when it was configured */
 };
 
 struct image {
@@ -79,7 +82,11 @@ static double scripted(unsigned int device, double ms, const char *metric)
 
 CUptiResult cuptiPmSamplingGetCounterAvailability(struct pm_availability *parameters)
 {
+	const char *busy = getenv("SIMCUDA_PM_BUSY");
+
 	FAIL_ON_REQUEST(GetCounterAvailability, parameters->device);
+	if (busy && !access(busy, F_OK))
+		return CUPTI_HARDWARE_BUSY;
 	parameters->image_size = 16;
 	if (parameters->image)
 		memset(parameters->image, 0, 16);
@@ -88,15 +95,12 @@ CUptiResult cuptiPmSamplingGetCounterAvailability(struct pm_availability *parame
 
 CUptiResult cuptiPmSamplingEnable(struct pm_enable *parameters)
 {
-	const char *busy = getenv("SIMCUDA_PM_BUSY");
 	struct sampler *sampler;
 
 	FAIL_ON_REQUEST(Enable, parameters->device);
 	if (parameters->device >= DEVICES || !bridge__get() ||
 	    (int)parameters->device >= bridge__get()->device_count())
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (busy && !access(busy, F_OK))
-		return CUPTI_HARDWARE_BUSY;
 	sampler = &samplers[parameters->device];
 	if (sampler->enabled)
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -143,6 +147,7 @@ CUptiResult cuptiPmSamplingStart(struct pm_plain *parameters)
 		raise(SIGSEGV);
 	sampler->started = true;
 	sampler->next = now_ns();
+	sampler->first = sampler->next + sampler->interval;
 	if (!sampler->start)
 		sampler->start = sampler->next;
 	bridge__get()->log("pm_start device=%u", sampler->device);
@@ -230,6 +235,8 @@ CUptiResult cuptiPmSamplingCounterDataGetSampleInfo(struct pm_sample_info *param
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	parameters->start = image->begin[parameters->index];
 	parameters->end = parameters->start + sampler->interval;
+	if (parameters->end == sampler->first)
+		parameters->start -= LEAD_NS;
 	return CUPTI_SUCCESS;
 }
 
