@@ -19,6 +19,9 @@ static const struct option_row mode_rows[] = {
 	 "whole GPUs over time: how busy their SMs, tensor\ncores, memory, PCIe and NVLink are; "
 	 "device (the\ndefault), compute, memory, links",
 	 AT(device)},
+	{OPTION_FLAG, 0, "sass", NULL,
+	 "what each instruction of a kernel did, by line: its\nthreads, sectors and wavefronts",
+	 AT(sass)},
 	{OPTION_MAYBE, 0, "list-metrics", "REGEX", "which there are, and what they mean",
 	 AT(list_metrics)},
 	{},
@@ -51,7 +54,8 @@ static const struct option_usage usage = {
 	.examples = "  cuda-trace profile --pc -- python3 train.py\n"
 		    "  cuda-trace profile --pc -p 4711 -d 30\n"
 		    "  cuda-trace profile --counters overview -k gemm --kernels 10 -- ./train\n"
-		    "  cuda-trace profile --device -d 10\n",
+		    "  cuda-trace profile --device -d 10\n"
+		    "  cuda-trace profile --sass -k gemm --kernels 1 -- ./train\n",
 };
 
 static bool wants_pc(const struct profile_options *options)
@@ -69,6 +73,11 @@ static bool wants_device(const struct profile_options *options)
 	return options->device;
 }
 
+static bool wants_sass(const struct profile_options *options)
+{
+	return options->sass;
+}
+
 /* A line each: its rows are in usage.tables, its option in mode_rows. */
 static const struct {
 	const char *name;
@@ -78,6 +87,7 @@ static const struct {
 	{"--pc", wants_pc, profile_pc__run},
 	{"--counters", wants_counters, profile_counters__run},
 	{"--device", wants_device, profile_device__run},
+	{"--sass", wants_sass, profile_sass__run},
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))
@@ -102,7 +112,8 @@ int cmd_profile(int argc, char **argv)
 		chosen = i;
 	}
 	if (chosen == MODES)
-		return options__misuse(&usage, "what to look at? --pc, --counters, --device");
+		return options__misuse(&usage,
+				       "what to look at? --pc, --counters, --device, --sass");
 	/* Whole GPUs have no processes to choose from. */
 	if (options.device) {
 		options.shared.program = operand < argc ? argv + operand : NULL;

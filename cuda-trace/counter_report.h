@@ -8,6 +8,8 @@
 
 /* The table at the end; `most` kernels, 0 = all. */
 void counter_report__text(FILE *file, const struct counter_table *table, uint64_t most);
+/* The line of a process. */
+void counter_report__text_process(FILE *file, const struct counter_process *process);
 /* One line of JSON a counted launch, as it comes; and one a process at the end. */
 void counter_report__json_kernel(FILE *file, const struct process *process,
 				 const struct cuda_counters *record,

@@ -110,7 +110,7 @@ static void print_verdict(FILE *file, const struct counter_kernel *kernel)
 	print_roofline(file, &verdict);
 }
 
-static void print_process(FILE *file, const struct counter_process *process)
+void counter_report__text_process(FILE *file, const struct counter_process *process)
 {
 	const struct cuda_counters_state *state = &process->state;
 	char comm[80], chip[140];
@@ -136,7 +136,7 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->told)
-			print_process(file, process);
+			counter_report__text_process(file, process);
 	for (const struct counter_kernel *kernel = table->kernels; kernel; kernel = kernel->next) {
 		if (most && printed == most) {
 			left++;

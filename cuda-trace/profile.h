@@ -15,8 +15,9 @@ struct profile_options {
 	const char *stacks;		 /* -g[=N] of --pc, NULL = none of the host */
 	const char *flamegraph, *folded; /* files of --pc, NULL = none */
 	const char *counters;		 /* --counters: presets and metrics, NULL = not that mode */
-	uint64_t kernels;		 /* of --counters: so many at most, 0 = all */
-	uint64_t skip;			 /* of --counters */
+	bool sass;			 /* --sass */
+	uint64_t kernels;		 /* of --counters and --sass: so many at most, 0 = all */
+	uint64_t skip;			 /* likewise */
 	const char *list_metrics; /* --list-metrics: a regular expression, "" = all, NULL = no */
 	const char *device;	  /* --device: presets, "" = the default, NULL = not that mode */
 	const char *gpus;	  /* of --device: a list of numbers, NULL = all */
@@ -32,6 +33,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 /* Options of --counters and --list-metrics. */
 extern const struct option_row profile_counters_rows[];
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options);
+int profile_sass__run(const struct option_usage *usage, const struct profile_options *options);
 /* `profile --list-metrics`: no targets are needed. */
 int profile_counters__list(const struct option_usage *usage, const struct profile_options *options);
 

@@ -8,6 +8,7 @@
 #include "cuda-trace/commands.h"
 #include "cuda-trace/counter_presets.h"
 #include "cuda-trace/counter_report.h"
+#include "cuda-trace/counting.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/metric_library.h"
 #include "cuda-trace/pattern.h"
@@ -17,7 +18,6 @@
 
 #define AT(field)     offsetof(struct profile_options, field)
 #define DEFAULT_LINES 25
-#define SLOW_SECONDS  5
 #define NEAREST	      3
 
 const struct option_row profile_counters_rows[] = {
@@ -32,91 +32,34 @@ const struct option_row profile_counters_rows[] = {
 
 struct counters {
 	const struct profile_options *options;
-	struct counter_table table;
+	struct counting counting;
 	FILE *output;
-	uint64_t failures; /* processes that count nothing */
-	bool passes_said;
-	bool slow_said;
 };
-
-static void say_plan(const struct cuda_counters_state *state, const char *chip)
-{
-	char shown[140];
-
-	fprintf(stderr,
-		"cuda-trace profile: %u metrics in %u pass%s on %s: each counted kernel runs "
-		"alone, %s\n",
-		state->metrics, state->passes, state->passes == 1 ? "" : "es",
-		text__show(shown, sizeof(shown), chip, 30),
-		state->passes == 1 ? "once"
-				   : "once for each pass, and its memory is put back "
-				     "between them");
-}
-
-static void on_state(struct counters *counters, struct process *process,
-		     const struct cuda_counters_state *record)
-{
-	struct counter_process *whose = counter_table__process(&counters->table, process);
-	bool was_told;
-	uint32_t before;
-
-	if (!whose)
-		return;
-	was_told = whose->told;
-	before = was_told ? whose->state.outcome : (uint32_t)CUDA_COUNTERS_WAITING;
-	counter_table__state(&counters->table, process, record);
-	if (before != record->outcome) {
-		if (record->outcome == CUDA_COUNTERS_ON && !counters->passes_said)
-			say_plan(record, whose->chip);
-		if (record->outcome == CUDA_COUNTERS_FAILED) {
-			counter_report__say_failure(whose);
-			counters->failures++;
-		}
-	}
-	if (record->running >= SLOW_SECONDS && !counters->slow_said) {
-		counters->slow_said = true;
-		fprintf(stderr,
-			"cuda-trace profile: process %u has been in one counted kernel for %u s; "
-			"if it "
-			"never ends, neither does its launch: leave it out with -k\n",
-			process->pid, record->running);
-	}
-}
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct counters *counters = context;
+	struct counter_table *table = &counters->counting.table;
 	struct counter_sum sums[CUDA_COUNTERS_METRICS];
 	struct counter_kernel alone = {.sums = sums};
 
 	switch (record->kind) {
 	case CUDA_RECORD_DEVICE:
-		counter_table__device(&counters->table, process, (const void *)record);
+		counter_table__device(table, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS_METRIC:
-		counter_table__metric(&counters->table, process, (const void *)record);
+		counter_table__metric(table, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS_STATE:
-		on_state(counters, process, (const void *)record);
+		counting__state(&counters->counting, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS:
-		if (counter_table__kernel(&counters->table, process, (const void *)record,
-					  &alone) &&
+		if (counter_table__kernel(table, process, (const void *)record, &alone) &&
 		    counters->options->shared.json)
 			counter_report__json_kernel(counters->output, process, (const void *)record,
 						    &alone);
 		break;
 	}
-}
-
-static void no_start(void *context, struct process *process)
-{
-}
-
-/* Ours stays in the table: the process is told of at the end. */
-static void on_process_end(void *context, struct process *process)
-{
-	process->data = NULL;
 }
 
 static int on_start(void *context, FILE *output)
@@ -127,38 +70,28 @@ static int on_start(void *context, FILE *output)
 	return EXIT_OK;
 }
 
-/* All that was asked for is counted: the program goes on without us. */
 static bool on_tick(void *context, struct session *session)
 {
 	struct counters *counters = context;
-	bool any = false;
 
-	for (const struct counter_process *process = counters->table.processes; process;
-	     process = process->next) {
-		if (!process->told)
-			continue;
-		if (process->state.outcome != CUDA_COUNTERS_DONE)
-			return false;
-		any = true;
-	}
-	return any;
+	return counting__is_done(&counters->counting);
 }
 
 static void on_finish(void *context, struct session *session)
 {
 	struct counters *counters = context;
 	struct session_lost_counts lost;
+	struct counter_table *table = &counters->counting.table;
 	uint64_t most = counters->options->shared.count;
 
 	session__lost(session, &lost);
 	if (!counters->options->shared.json) {
-		counter_table__sort(&counters->table);
-		counter_report__text(counters->output, &counters->table,
-				     most ? most : DEFAULT_LINES);
+		counter_table__sort(table);
+		counter_report__text(counters->output, table, most ? most : DEFAULT_LINES);
 		losses__say(counters->output, &lost);
 		return;
 	}
-	for (const struct counter_process *process = counters->table.processes; process;
+	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->told)
 			counter_report__json_process(counters->output, process);
@@ -271,25 +204,6 @@ static int check_request(const char *request, bool verbose, bool *passes_said)
 	return status;
 }
 
-static void put_count(const char *name, uint64_t count)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)count);
-	setenv(name, text, 1);
-}
-
-static void put_environment(const struct profile_options *options, const char *request)
-{
-	setenv("CUPTI_USDT_COUNTERS", request, 1);
-	if (options->shared.kernel)
-		setenv("CUPTI_USDT_COUNTERS_KERNELS", options->shared.kernel, 1);
-	else
-		unsetenv("CUPTI_USDT_COUNTERS_KERNELS");
-	put_count("CUPTI_USDT_COUNTERS_SKIP", options->skip);
-	put_count("CUPTI_USDT_COUNTERS_LIMIT", options->kernels);
-}
-
 static int prepare(const struct option_usage *usage, const struct profile_options *options,
 		   bool *passes_said)
 {
@@ -310,7 +224,7 @@ static int prepare(const struct option_usage *usage, const struct profile_option
 	}
 	status = check_request(request, options->shared.verbose, passes_said);
 	if (!status)
-		put_environment(options, request);
+		counting__ask(options, request);
 	free(request);
 	return status;
 }
@@ -320,9 +234,9 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 	struct counters counters = {.options = options};
 	const struct sink sink = {
 		.context = &counters,
-		.process_start = no_start,
+		.process_start = counting__process_start,
 		.record = on_record,
-		.process_end = on_process_end,
+		.process_end = counting__process_end,
 		.process_error = losses__say_error,
 	};
 	struct watch watch = {
@@ -335,22 +249,12 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status = prepare(usage, options, &counters.passes_said);
+	int status = prepare(usage, options, &counters.counting.passes_said);
 
 	if (status)
 		return status;
 	status = watch__run(&watch);
-	/* An empty profile is no success. */
-	if (!counters.table.counted && status == EXIT_OK) {
-		if (!counters.failures)
-			fprintf(stderr, "cuda-trace profile: no kernel was counted%s\n",
-				options->shared.kernel
-					? ": -k is compared with names without template arguments "
-					  "and parameters"
-					: "");
-		status = EXIT_TROUBLE;
-	}
-	counter_table__free(&counters.table);
+	status = counting__end(&counters.counting, options, status);
 	return status;
 }
 

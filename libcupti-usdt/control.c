@@ -177,7 +177,11 @@ static uint32_t wanted_groups(void)
 {
 	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
 
-	return settings__get()->counters ? wanted : wanted & ~BIT(COUNTERS);
+	if (!settings__get()->counters)
+		return wanted & ~BIT(COUNTERS);
+	/* CUPTI refuses to count in a context that is sampled, which somebody else may want of all
+	 * processes. */
+	return wanted & BIT(COUNTERS) ? wanted & ~BIT(PC_SAMPLES) : wanted;
 }
 
 void control__begin(void)
@@ -269,7 +273,7 @@ static void switch_groups(uint32_t wanted)
 	if (wanted & BIT(NVTX) && nvtx__open())
 		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
-	counters__follow(wanted & BIT(COUNTERS));
+	counters__follow(subscriber, wanted & BIT(COUNTERS));
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
 	sampling__follow(wanted, clock__now());

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
@@ -20,6 +21,7 @@
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/range_profiler.h"
+#include "libcupti-usdt/sass_profiler.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
@@ -28,6 +30,7 @@
 #define DECISIONS 4096U /* power of 2 */
 
 static atomic_bool counters_on;
+static const struct collector *collector = &range_profiler; /* set before the group is on */
 
 static struct {
 	_Atomic(uint64_t) launches, matched, missed, graphs, chosen, counted;
@@ -76,7 +79,7 @@ static bool is_over(void)
 
 static void tell_metrics(void)
 {
-	const struct range_plan *plan = range_profiler__plan();
+	const struct range_plan *plan = collector->plan();
 
 	for (uint32_t i = 0; i < plan->count; i++) {
 		struct cuda_counters_metric to = {
@@ -85,7 +88,7 @@ static void tell_metrics(void)
 		};
 		struct range_metric metric;
 
-		range_profiler__describe(plan->metrics[i], &metric);
+		collector->describe(plan->metrics[i], &metric);
 		to.unit = metric.unit ? names__intern_text(metric.unit) : 0;
 		to.description = metric.description ? names__intern_text(metric.description) : 0;
 		to.type = metric.type;
@@ -95,7 +98,7 @@ static void tell_metrics(void)
 
 static void tell_state(void)
 {
-	const struct range_plan *plan = range_profiler__plan();
+	const struct range_plan *plan = collector->plan();
 	uint64_t now = clock__now(), since = atomic_load(&alone_since);
 	struct cuda_counters_state to = {
 		.head = {.kind = CUDA_RECORD_COUNTERS_STATE, .size = sizeof(to)},
@@ -114,7 +117,7 @@ static void tell_state(void)
 
 	if (plan->chip[0])
 		to.chip = names__intern_text(plan->chip);
-	if (to.outcome == CUDA_COUNTERS_FAILED) {
+	if (to.outcome == CUDA_COUNTERS_FAILED || to.outcome == CUDA_COUNTERS_DONE) {
 		to.result = failure.result;
 		to.function = failure.function ? names__intern_text(failure.function) : 0;
 		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
@@ -127,8 +130,8 @@ static bool prepare(void *context)
 {
 	if (prepared)
 		return true;
-	cupti_range__get()->GetDeviceId(context, &device);
-	if (range_profiler__prepare(settings__get()->counters, device, &failure))
+	cupti_api__get()->GetDeviceId(context, &device);
+	if (collector->prepare(settings__get()->counters, device, &failure))
 		return false;
 	prepared = true;
 	tell_metrics();
@@ -136,6 +139,14 @@ static bool prepare(void *context)
 	/* Who waits for the passes is to know before the first kernel takes them. */
 	tell_state();
 	return true;
+}
+
+static void *stream_of(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	struct cuda_launch launch = {0};
+
+	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	return (void *)(uintptr_t)launch.stream;
 }
 
 static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
@@ -148,7 +159,7 @@ static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 		return false;
 	}
 	atomic_fetch_add(&counts.launches, 1);
-	if (is_over() || !is_meant(data->symbol_name))
+	if (is_over() || !is_meant(data->symbol_name) || captures__takes(stream_of(cbid, data)))
 		return false;
 	number = atomic_fetch_add(&counts.matched, 1);
 	return number >= skip && (!limit || atomic_load(&counts.counted) < limit);
@@ -156,6 +167,8 @@ static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 
 static bool start_alone(const struct cupti_callback_data *data)
 {
+	int came, mode;
+
 	if (!launch_gate__enter_alone()) {
 		atomic_fetch_add(&counts.missed, 1);
 		return false;
@@ -164,10 +177,13 @@ static bool start_alone(const struct cupti_callback_data *data)
 	/* Another thread may have come to the end while this one waited, or the listener left. */
 	if (!is_over() && atomic_load(&counters_on)) {
 		atomic_store(&alone_since, started);
-		if (prepare(data->context) && !range_profiler__start(data->context, &failure))
+		mode = captures__relax();
+		came = prepare(data->context) ? collector->start(data->context, &failure) : -1;
+		captures__restore(mode);
+		if (!came)
 			return true;
 		atomic_store(&alone_since, 0);
-		end_with(CUDA_COUNTERS_FAILED);
+		end_with(came > 0 ? CUDA_COUNTERS_DONE : CUDA_COUNTERS_FAILED);
 	}
 	launch_gate__leave_alone();
 	return false;
@@ -196,13 +212,13 @@ static void tell_kernel(uint32_t cbid, const struct cupti_callback_data *data, c
 		struct cuda_counters head;
 		struct cuda_counter values[CUDA_COUNTERS_METRICS];
 	} to;
-	const struct range_plan *plan = range_profiler__plan();
+	const struct range_plan *plan = collector->plan();
 	struct cuda_launch launch = {0};
 
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
 	to.head = (struct cuda_counters){
 		.head = {.kind = CUDA_RECORD_COUNTERS,
-			 .size = sizeof(to.head) + plan->count * sizeof(to.values[0]),
+			 .size = sizeof(to.head) + plan->values * sizeof(to.values[0]),
 			 .correlation = data->correlation},
 		.start = started,
 		.end = clock__now(),
@@ -213,27 +229,30 @@ static void tell_kernel(uint32_t cbid, const struct cupti_callback_data *data, c
 		.context = data->context_id,
 		.dynamic_shared = launch.dynamic_shared,
 		.passes = plan->passes,
-		.count = plan->count,
+		.count = plan->values,
 	};
-	cupti_range__get()->GetDeviceId(data->context, &to.head.device);
+	cupti_api__get()->GetDeviceId(data->context, &to.head.device);
 	memcpy(to.head.grid, launch.grid, sizeof(launch.grid));
 	memcpy(to.head.block, launch.block, sizeof(launch.block));
 	kernel_shape__find(launches__function(cbid, data->params), &to.head.registers,
 			   &to.head.static_shared);
-	for (uint32_t i = 0; i < plan->count; i++) {
+	for (uint32_t i = 0; i < plan->values; i++) {
 		to.values[i].metric = names__intern_text(plan->metrics[i]);
 		to.values[i].value = values[i];
 	}
 	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, to.head.head.size, 1);
 	tell_readable(&to.head, to.values);
+	collector->tell(&to.head);
 }
 
 static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 {
 	static double values[CUDA_COUNTERS_METRICS];
 	uint64_t limit = settings__get()->counters_limit;
-	int came = range_profiler__stop(data->context, values, &failure);
+	int mode = captures__relax();
+	int came = collector->stop(data->context, stream_of(cbid, data), values, &failure);
 
+	captures__restore(mode);
 	atomic_store(&alone_since, 0);
 	if (came > 0)
 		tell_kernel(cbid, data, values);
@@ -277,9 +296,11 @@ static void begin(void)
 	closed = draining = false;
 	launch_gate__reset();
 	end_with(CUDA_COUNTERS_WAITING);
-	if (!cupti_range__get()) {
+	if (settings->counters && !strcmp(settings->counters, SASS_REQUEST))
+		collector = &sass_profiler;
+	if (!collector->is_there()) {
 		failure.result = CUPTI_NOT_SUPPORTED;
-		failure.function = "libcupti before 12.6: no range profiler";
+		failure.function = collector->lack;
 		end_with(CUDA_COUNTERS_FAILED);
 	} else if (!kernel_choice__compile(settings->counters_kernels)) {
 		failure.result = 1;
@@ -303,7 +324,7 @@ static void close_profiler(void)
 	/* Else a kernel is being counted: its thread is inside CUPTI, which must not be touched. */
 	if (!launch_gate__claim())
 		return;
-	range_profiler__close();
+	collector->close();
 	launch_gate__leave_alone();
 }
 
@@ -323,12 +344,14 @@ bool counters__is_counting(void)
 	return launch_gate__is_shut();
 }
 
-void counters__follow(bool wanted)
+void counters__follow(void *subscriber, bool wanted)
 {
 	if (wanted && !wanted_before)
 		begin();
 	else if (!wanted && wanted_before)
 		close_profiler();
+	if (wanted != wanted_before && collector == &sass_profiler)
+		sass_profiler__listen(subscriber, wanted);
 	wanted_before = wanted;
 }
 
@@ -353,5 +376,5 @@ void counters__finish(void)
 void counters__context_ends(void *context)
 {
 	if (atomic_load_explicit(&counters_on, memory_order_relaxed))
-		range_profiler__forget(context);
+		collector->forget(context);
 }

@@ -16,7 +16,7 @@ void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data
 void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data);
 
 /* The following on the guest's own thread. Somebody listens, or nobody does any more. */
-void counters__follow(bool wanted);
+void counters__follow(void *subscriber, bool wanted);
 /*
  * Nobody listens any more, so no further kernel is begun. While one is being counted the group must
  * stay on: without the callback at its launch's exit CUPTI would go on counting for ever.

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/cupti_sass.h"
 
 static struct cupti cupti;
 
@@ -39,6 +40,7 @@ const char *cupti_api__bind(void *library, uint32_t soname_major)
 	if (cupti.GetVersion(&cupti.version))
 		return "a version";
 	cupti_range__bind(library);
+	cupti_sass__bind(library);
 	cupti.major = cupti.version >= CUPTI_VERSION_13_0 ? cupti.version / 10000 : soname_major;
 	return NULL;
 }

@@ -13,12 +13,14 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/python.h"
 #include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/sass_profiler.h"
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
@@ -75,6 +77,8 @@ static void start(void)
 	}
 	stamps__open();
 	kernel_shape__open();
+	sass_profiler__open();
+	captures__open();
 	python__find();
 	error = rings__prepare();
 	if (!error)

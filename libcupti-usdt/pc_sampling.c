@@ -23,6 +23,7 @@
 #include "libcupti-usdt/pc_contexts.h"
 #include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/pc_windows.h"
+#include "libcupti-usdt/sass_profiler.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
 
@@ -146,7 +147,7 @@ static int begin(void)
 		return -ENOSYS;
 	}
 	error = pc_windows__prepare();
-	error = error ? error : pc_source__open();
+	error = error ? error : pc_source__open(PC_SOURCE_SAMPLES);
 	if (!error && !started)
 		error = thread__start("cupti-pc", sample);
 	started = started || !error;
@@ -232,7 +233,8 @@ static void listen_to_objects(void *subscriber, bool on)
 	const struct cupti *cupti = cupti_api__get();
 
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_CONTEXT_CREATED);
-	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_MODULE_LOADED);
+	cupti->EnableCallback(on || sass_profiler__is_listening(), subscriber,
+			      CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_MODULE_LOADED);
 }
 
 int pc_sampling__switch(void *subscriber, bool on, bool window)

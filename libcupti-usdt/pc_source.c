@@ -11,12 +11,14 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/memory.h"
@@ -25,6 +27,7 @@
 #include "libcupti-usdt/status.h"
 
 #define IMAGES	     256
+#define LOCK_TURNS   100
 #define IMAGES_BYTES ((size_t)8 << 20)
 #define PLACES	     8192U /* power of 2 */
 #define PLACES_FULL  (PLACES / 4 * 3)
@@ -52,30 +55,47 @@ static struct memory {
 static _Atomic(size_t) bytes_used;
 static _Atomic(uint32_t) images_used;
 static uint32_t places_used;
-static atomic_bool open;
-static _Atomic(uint32_t) writers; /* threads that are copying */
+static _Atomic(uint32_t) open;				 /* bits: who wants lines */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of places and checksums; only tried */
+static _Atomic(uint32_t) writers;			 /* threads that are copying */
 
-int pc_source__open(void)
+/* Another thread asks CUPTI meanwhile. */
+static bool take_lock(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int turn = 0; turn < LOCK_TURNS; turn++) {
+		if (!pthread_mutex_trylock(&lock))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+int pc_source__open(enum pc_source_user user)
 {
 	if (!memory)
 		memory = memory__map(sizeof(*memory));
 	if (!memory)
 		return -ENOMEM;
-	atomic_store(&open, true);
+	atomic_fetch_or(&open, user);
 	return 0;
 }
 
-void pc_source__close(void)
+void pc_source__close(enum pc_source_user user)
 {
-	if (!memory || !atomic_exchange(&open, false))
+	if (!memory || (atomic_fetch_and(&open, ~(uint32_t)user) & ~(uint32_t)user) || !take_lock())
 		return;
-	/* Somebody copies just now: then the memory stays, and is used on. */
-	if (atomic_load(&writers))
+	/* Somebody copies just now, or came back: then the memory stays, and is used on. */
+	if (atomic_load(&writers) || atomic_load(&open)) {
+		pthread_mutex_unlock(&lock);
 		return;
+	}
 	atomic_store(&images_used, 0);
 	atomic_store(&bytes_used, 0);
 	places_used = 0;
 	madvise(memory, sizeof(*memory), MADV_DONTNEED);
+	pthread_mutex_unlock(&lock);
 }
 
 /* A section's name, NUL-terminated within the image; NULL = there is none. */
@@ -230,9 +250,10 @@ uint32_t pc_source__line(uint64_t cubin, const char *function, uint32_t function
 {
 	struct place one = {.cubin = cubin, .offset = offset, .function = function_name};
 	struct place *place;
+	uint32_t line;
 
 	*file = 0;
-	if (!memory || !function || !function_name || !atomic_load(&images_used))
+	if (!memory || !function || !function_name || !atomic_load(&images_used) || !take_lock())
 		return 0;
 	place = find_place(cubin, function_name, offset);
 	if (!place->function) {
@@ -244,5 +265,7 @@ uint32_t pc_source__line(uint64_t cubin, const char *function, uint32_t function
 		place = &one;
 	}
 	*file = place->file;
-	return place->line;
+	line = place->line;
+	pthread_mutex_unlock(&lock);
+	return line;
 }

@@ -441,6 +441,6 @@ bool pc_windows__end(void)
 	if (!pc_windows__make_way())
 		return false;
 	pc_contexts__each(slot__free, tell_cut);
-	pc_source__close();
+	pc_source__close(PC_SOURCE_SAMPLES);
 	return true;
 }

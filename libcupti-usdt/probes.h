@@ -70,6 +70,8 @@
  *   cuda:stream        (stream, context, priority, flag)
  *   cuda:counters      (number, correlation, kernel name *, metric name *, value x 1000, value as
  *                       the bits of a double, device, context, stream, passes)
+ *   cuda:sass          (number, kernel name *, offset, file *, line, executed, threads, threads that
+ *                       were not predicated off, sectors, ideal sectors, wavefronts, ideal ones)
  *   cuda:pc_samples    (time, function *, offset, reason *, samples, cubin, file *, line, device,
  *                       context)
  *   cuda:stack_1 ... cuda:stack_10000 (a launching thread at its launch: see stack_probes.h)
@@ -179,9 +181,10 @@ enum cuda_record_kind {
 	CUDA_RECORD_STREAM = 17,    /* struct cuda_stream, in object_batch */
 	CUDA_RECORD_PC_SAMPLE = 18, /* struct cuda_pc_sample, in pc_samples_batch */
 	CUDA_RECORD_PC_WINDOW = 19, /* struct cuda_pc_window, likewise, after its samples */
-	CUDA_RECORD_COUNTERS = 32,  /* struct cuda_counters, in counters_batch as the next two */
+	CUDA_RECORD_COUNTERS = 32,  /* struct cuda_counters, in counters_batch as the next three */
 	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
 	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
+	CUDA_RECORD_SASS = 35,		  /* struct cuda_sass */
 };
 
 enum cuda_domain { CUDA_DOMAIN_DRIVER = 1, CUDA_DOMAIN_RUNTIME = 2 };
@@ -493,8 +496,9 @@ struct cuda_counters_metric {
 enum cuda_counters_outcome {
 	CUDA_COUNTERS_WAITING = 0, /* no kernel that is asked for has come yet */
 	CUDA_COUNTERS_ON = 1,	   /* kernels are counted */
-	CUDA_COUNTERS_DONE = 2,	   /* as many were counted as were asked for */
-	CUDA_COUNTERS_FAILED = 3,  /* result, function and metric say why */
+	CUDA_COUNTERS_DONE =
+		2, /* as many were counted as were asked for, or, with a result, can be */
+	CUDA_COUNTERS_FAILED = 3, /* result, function and metric say why */
 };
 
 /* When the metrics are known, at each change of the outcome, and every second or so. */
@@ -515,6 +519,40 @@ struct cuda_counters_state {
 	__u32 metrics;	/* that are collected */
 	__u32 passes;
 	__u32 running; /* seconds that the kernel which is counted right now has taken */
+	__u32 pad;
+};
+
+/* Of each instruction, by CUPTI's SASS metrics. X(enumerator, metric). Only ever appended to. */
+#define CUDA_SASS_METRICS(X)                                                         \
+	X(EXECUTED, "smsp__sass_inst_executed")                                      \
+	X(THREADS, "smsp__sass_thread_inst_executed")                                \
+	X(THREADS_ON, "smsp__sass_thread_inst_executed_pred_on")                     \
+	X(SECTORS, "smsp__sass_sectors_mem_global")                                  \
+	X(SECTORS_IDEAL, "smsp__sass_sectors_mem_global_ideal")                      \
+	X(WAVEFRONTS, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared")             \
+	X(WAVEFRONTS_IDEAL, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal") \
+	X(SECTORS_LOCAL, "smsp__sass_sectors_mem_local")                             \
+	X(BRANCH_DIVERGENT, "smsp__sass_branch_targets_threads_divergent")           \
+	X(BRANCH_UNIFORM, "smsp__sass_branch_targets_threads_uniform")
+
+enum cuda_sass_metric {
+#define CUDA_SASS_ENUMERATOR(name, metric) CUDA_SASS_##name,
+	CUDA_SASS_METRICS(CUDA_SASS_ENUMERATOR)
+#undef CUDA_SASS_ENUMERATOR
+		CUDA_SASS_COUNT
+};
+
+/* An instruction of a counted kernel, after its struct cuda_counters, which has no values then. */
+struct cuda_sass {
+	struct cuda_record head;
+	__u64 cubin;  /* checksum of the module's image */
+	__u64 offset; /* of the instruction, in its function */
+	__u64 values[CUDA_SASS_COUNT];
+	__u32 number;	/* of the struct cuda_counters */
+	__u32 function; /* id of a cuda:name, mangled: the kernel, or one that it calls */
+	__u32 file;	/* id of a cuda:name: path of the source, 0 = unknown */
+	__u32 line;	/* in file, 0 = unknown */
+	__u32 known;	/* bits (1 << enum cuda_sass_metric): the GPU has that metric */
 	__u32 pad;
 };
 
@@ -649,6 +687,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters_state) == 96, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
+CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_window) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");

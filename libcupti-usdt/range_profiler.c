@@ -58,7 +58,7 @@ static int failed(struct range_failure *failure, int result, const char *functio
 	}
 #define CALL(name, parameters) failed(failure, cupti_range__get()->name(parameters), "cupti" #name)
 
-const struct range_plan *range_profiler__plan(void)
+static const struct range_plan *range_plan(void)
 {
 	return &plan;
 }
@@ -157,7 +157,7 @@ static int take_one_by_one(uint32_t count, struct range_failure *failure)
 		failure->metric = name;
 		return -1;
 	}
-	plan.count = kept;
+	plan.count = plan.values = kept;
 	if (!kept)
 		return failed(failure, CUPTI_UNKNOWN_METRIC, "cuptiProfilerHostConfigAddMetrics");
 	return take_metrics(metrics, kept, failure);
@@ -183,7 +183,7 @@ static int make_config(struct range_failure *failure)
 	return 0;
 }
 
-int range_profiler__prepare(const char *request, uint32_t device, struct range_failure *failure)
+static int range_prepare(const char *request, uint32_t device, struct range_failure *failure)
 {
 	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
 	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
@@ -195,14 +195,14 @@ int range_profiler__prepare(const char *request, uint32_t device, struct range_f
 		return -1;
 	strncpy(plan.chip, chip.name ? chip.name : "", sizeof(plan.chip) - 1);
 	plan.metrics = metrics;
-	plan.count = count;
+	plan.count = plan.values = count;
 	if (take_metrics(metrics, count, failure) &&
 	    (!is_about_metrics(failure) || take_one_by_one(count, failure)))
 		return -1;
 	return make_config(failure);
 }
 
-void range_profiler__describe(const char *metric, struct range_metric *description)
+static void range_describe(const char *metric, struct range_metric *description)
 {
 	struct cupti_host_properties ask =
 		P(cupti_host_properties, type, .host = host, .metric = metric);
@@ -263,7 +263,7 @@ static int open_session(struct session *session, void *context, struct range_fai
 	return 0;
 }
 
-int range_profiler__start(void *context, struct range_failure *failure)
+static int range_start(void *context, struct range_failure *failure)
 {
 	struct session *session = find(context);
 	struct cupti_range_plain start = P(cupti_range_plain, object);
@@ -303,7 +303,7 @@ static int evaluate(struct session *session, double *values, struct range_failur
 	return CALL(ProfilerHostEvaluateToGpuValues, &ask) ? -1 : 1;
 }
 
-int range_profiler__stop(void *context, double *values, struct range_failure *failure)
+static int range_stop(void *context, void *stream, double *values, struct range_failure *failure)
 {
 	struct session *session = find(context);
 	struct cupti_range_stop stop = P(cupti_range_stop, all_submitted);
@@ -322,7 +322,7 @@ int range_profiler__stop(void *context, double *values, struct range_failure *fa
 }
 
 /* The memory stays mapped: CUPTI may hold its address. */
-void range_profiler__forget(void *context)
+static void range_forget(void *context)
 {
 	struct session *session = find(context);
 
@@ -330,7 +330,7 @@ void range_profiler__forget(void *context)
 		memset(session, 0, sizeof(*session));
 }
 
-void range_profiler__close(void)
+static void range_close(void)
 {
 	for (int i = 0; i < CONTEXTS; i++) {
 		struct cupti_range_plain disable =
@@ -341,3 +341,25 @@ void range_profiler__close(void)
 		memset(&sessions[i], 0, sizeof(sessions[i]));
 	}
 }
+
+static bool range_is_there(void)
+{
+	return cupti_range__get() != NULL;
+}
+
+static void range_tell(const struct cuda_counters *kernel)
+{
+}
+
+const struct collector range_profiler = {
+	.is_there = range_is_there,
+	.lack = "libcupti before 12.6: no range profiler",
+	.prepare = range_prepare,
+	.plan = range_plan,
+	.describe = range_describe,
+	.start = range_start,
+	.stop = range_stop,
+	.tell = range_tell,
+	.forget = range_forget,
+	.close = range_close,
+};

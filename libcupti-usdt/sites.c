@@ -344,6 +344,15 @@ SITE void site__counters(const struct cuda_counters *r, const char *kernel, cons
 		     bits, r->device, r->context, r->stream, r->passes);
 }
 
+SITE void site__sass(const struct cuda_sass *r, const char *kernel, const char *file)
+{
+	STAP_PROBE12(cuda, sass, r->number, kernel, r->offset, file, r->line,
+		     r->values[CUDA_SASS_EXECUTED], r->values[CUDA_SASS_THREADS],
+		     r->values[CUDA_SASS_THREADS_ON], r->values[CUDA_SASS_SECTORS],
+		     r->values[CUDA_SASS_SECTORS_IDEAL], r->values[CUDA_SASS_WAVEFRONTS],
+		     r->values[CUDA_SASS_WAVEFRONTS_IDEAL]);
+}
+
 SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
 			   const char *file)
 {

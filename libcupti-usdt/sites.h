@@ -32,6 +32,7 @@
 	X(context, OBJECT)         \
 	X(stream, OBJECT)          \
 	X(counters, COUNTERS)      \
+	X(sass, COUNTERS)          \
 	X(pc_samples, PC_SAMPLES)  \
 	X(api_error, API_ERROR)    \
 	API_READABLE_PROBES(X)
@@ -131,6 +132,7 @@ void site__context(const struct cuda_context *r);
 void site__stream(const struct cuda_stream *r);
 void site__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
 		    int64_t thousandths, uint64_t bits);
+void site__sass(const struct cuda_sass *r, const char *kernel, const char *file);
 void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
 		      const char *file);
 void site__api(unsigned int group, const struct cuda_api *r, const char *name);

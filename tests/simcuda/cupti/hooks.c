@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/cupti_sass.h"
 #include "tests/simcuda/profiler.h"
 
 #define CONTEXT_DESTROY_STARTING 2
@@ -168,6 +169,7 @@ static void resource(uint32_t cbid, CUcontext context, CUstream handle, void *de
 		range_profiler__runs();
 	if (cbid == CONTEXT_DESTROY_STARTING) {
 		range_profiler__context_ends(context);
+		sass__context_ends(context);
 		pc_sampling__context_ends(context);
 	}
 }

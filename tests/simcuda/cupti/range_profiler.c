@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/cupti_sass.h"
 #include "tests/simcuda/pm.h"
 #include "tests/simcuda/profiler.h"
 
@@ -311,11 +312,15 @@ void range_profiler__launched(const struct simcuda_call *call)
 	bool ran = runs;
 
 	runs = false;
+	sass__launched(call, ran);
 	if (!profiler || !profiler->started || call->domain != SIMCUDA_DRIVER || call->result)
 		return;
 	/* A real one loses what the graph did. */
 	if (is_graph(call))
 		fault__log("graph_while_profiled");
+	/* A real one makes the capture fail. */
+	if (call->symbol && !ran)
+		fault__log("capture_while_profiled");
 	if (!call->symbol || !ran)
 		return;
 	milliseconds = settings__get()->pass_ms ? settings__get()->pass_ms : PASS_MS;

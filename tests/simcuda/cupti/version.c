@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include "tests/simcuda/cupti/tracer.h"
+#include "tests/simcuda/cupti_sass.h"
 #include "tests/simcuda/pm.h"
 #include "tests/simcuda/profiler.h"
 
@@ -62,6 +63,10 @@ static const struct {
 #define RANGE_FUNCTION(name, type) {"cupti" #name, 1206},
 	     CUPTI_RANGE_FUNCTIONS(RANGE_FUNCTION) SIM_PM_FUNCTIONS(RANGE_FUNCTION)
 #undef RANGE_FUNCTION
+/* What both have is the range profiler's. */
+#define SASS_FUNCTION(name, type) {"cupti" #name, 1202},
+		     CUPTI_SASS_FUNCTIONS(SASS_FUNCTION)
+#undef SASS_FUNCTION
 };
 
 static uint16_t size_of[64]; /* by kind, for the version that this library plays */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * profile --sass: what each instruction of the counted kernels did, by function and line.
+ */
+#include "cuda-trace/commands.h"
+#include "cuda-trace/counter_report.h"
+#include "cuda-trace/counting.h"
+#include "cuda-trace/losses.h"
+#include "cuda-trace/pattern.h"
+#include "cuda-trace/profile.h"
+#include "cuda-trace/sass_report.h"
+#include "cuda-trace/watch.h"
+
+#define DEFAULT_LINES 25
+
+struct sass {
+	const struct profile_options *options;
+	struct counting counting;
+	struct sass_table table;
+	FILE *output;
+};
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct sass *sass = context;
+	struct counter_sum sums[CUDA_COUNTERS_METRICS];
+	struct counter_kernel alone = {.sums = sums};
+
+	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
+		counting__state(&sass->counting, process, (const void *)record);
+	else if (record->kind == CUDA_RECORD_COUNTERS)
+		counter_table__kernel(&sass->counting.table, process, (const void *)record, &alone);
+	else if (record->kind == CUDA_RECORD_SASS)
+		sass_table__record(&sass->table, process, (const void *)record);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct sass *sass = context;
+
+	sass->output = output;
+	return EXIT_OK;
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct sass *sass = context;
+
+	return counting__is_done(&sass->counting);
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct sass *sass = context;
+	const struct options *shared = &sass->options->shared;
+	struct session_lost_counts lost;
+
+	session__lost(session, &lost);
+	sass_table__sort(&sass->table);
+	if (shared->json)
+		sass_report__json(sass->output, &sass->table);
+	for (const struct counter_process *process = sass->counting.table.processes; process;
+	     process = process->next) {
+		if (!process->told)
+			continue;
+		if (shared->json)
+			counter_report__json_process(sass->output, process);
+		else
+			counter_report__text_process(sass->output, process);
+	}
+	if (shared->json) {
+		losses__write_json_line(sass->output, &lost);
+		return;
+	}
+	sass_report__text(sass->output, &sass->table,
+			  shared->count ? shared->count : DEFAULT_LINES);
+	losses__say(sass->output, &lost);
+}
+
+int profile_sass__run(const struct option_usage *usage, const struct profile_options *options)
+{
+	struct sass sass = {.options = options};
+	const struct sink sink = {
+		.context = &sass,
+		.process_start = counting__process_start,
+		.record = on_record,
+		.process_end = counting__process_end,
+		.process_error = losses__say_error,
+	};
+	struct watch watch = {
+		.command = "profile",
+		.options = &options->shared,
+		.groups = 1u << CUDA_GROUP_COUNTERS,
+		.sink = &sink,
+		.context = &sass,
+		.start = on_start,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	struct pattern *pattern = pattern__new(options->shared.kernel);
+	int status;
+
+	pattern__free(pattern);
+	if (!pattern)
+		return EXIT_USAGE;
+	if (!options->shared.program)
+		return options__misuse(usage,
+				       "--sass needs a PROGRAM to start: a process that runs "
+				       "already cannot be told what to collect");
+	if (sass_table__init(&sass.table))
+		return EXIT_TROUBLE;
+	counting__ask(options, "sass");
+	status = counting__end(&sass.counting, options, watch__run(&watch));
+	sass_table__free(&sass.table);
+	return status;
+}

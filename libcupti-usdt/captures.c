@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Fear: counting a launch that is captured made the capture fail, on an H200: the program was
+ * harmed. And while any thread captures in the global mode, calls like an allocation, which CUPTI
+ * makes for itself, break that capture unless the calling thread has said that it knows.
+ */
+#include "libcupti-usdt/captures.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#define STRICT	-1 /* nothing was changed */
+#define RELAXED 2  /* CU_STREAM_CAPTURE_MODE_RELAXED */
+
+static int (*is_capturing)(void *stream, int *status);
+static int (*exchange)(int *mode);
+
+void captures__open(void)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!library)
+		return;
+	*(void **)&is_capturing = dlsym(library, "cuStreamIsCapturing");
+	*(void **)&exchange = dlsym(library, "cuThreadExchangeStreamCaptureMode");
+	dlclose(library);
+}
+
+/* The default stream answers with an error while another stream is captured that waits for it. */
+bool captures__takes(void *stream)
+{
+	int status = 0;
+
+	return is_capturing && (is_capturing(stream, &status) || status);
+}
+
+int captures__relax(void)
+{
+	int mode = RELAXED;
+
+	return exchange && !exchange(&mode) ? mode : STRICT;
+}
+
+void captures__restore(int mode)
+{
+	if (mode != STRICT && exchange)
+		exchange(&mode);
+}

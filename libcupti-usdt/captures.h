@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Graphs that are captured from streams: what CUPTI does inside a launch callback must not break
+ * them. On launching threads, but for what is marked.
+ */
+#ifndef LIBCUPTI_USDT_CAPTURES_H
+#define LIBCUPTI_USDT_CAPTURES_H
+
+#include <stdbool.h>
+
+/* In InitializeInjection. */
+void captures__open(void);
+/* A launch into that stream becomes a node of a graph and does not run, or nobody knows. */
+bool captures__takes(void *stream);
+/* Until restored, this thread may do what captures of other threads would not survive. */
+int captures__relax(void);
+void captures__restore(int mode);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What counts.c can have counted of a kernel: hardware counters (range_profiler.c) or what each
+ * instruction did (sass_profiler.c). One caller at a time (counters.c sees to that), on launching
+ * threads inside their launch callback, but for what is marked.
+ */
+#ifndef LIBCUPTI_USDT_COLLECTOR_H
+#define LIBCUPTI_USDT_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cuda_counters;
+
+/* What went wrong: CUPTI's result, in which of its functions, and with which metric or NULL. */
+struct range_failure {
+	int result;
+	const char *function;
+	const char *metric;
+};
+
+struct range_plan {
+	char chip[32];
+	uint32_t count; /* of metrics */
+	const char *const *metrics;
+	uint32_t values; /* that a kernel has: as many as metrics, or 0 */
+	uint32_t passes;
+};
+
+struct range_metric {
+	const char *unit, *description; /* CUPTI's, or NULL */
+	int type;
+};
+
+struct collector {
+	/* The libcupti in use has it. On any thread. */
+	bool (*is_there)(void);
+	const char *lack; /* what is said if not */
+	/*
+	 * Takes the metrics ("a,b,?c": one with a question mark is left out where the GPU lacks it)
+	 * and finds out how they are collected on that device. 0, or -1 and the failure; once a
+	 * process.
+	 */
+	int (*prepare)(const char *request, uint32_t device, struct range_failure *failure);
+	const struct range_plan *(*plan)(void);
+	/* What CUPTI says of one of the plan's metrics. */
+	void (*describe)(const char *metric, struct range_metric *description);
+	/* Counts whatever is launched in that context until stop. 0, or 1: no further kernel can be
+	 * counted, or -1: never call it again then. */
+	int (*start)(void *context, struct range_failure *failure);
+	/* The values of the kernel that ran since start, one for each metric. 1, or 0: there was
+	 * none, or -1 as above. */
+	int (*stop)(void *context, void *stream, double *values, struct range_failure *failure);
+	/* Sends what belongs to a kernel beside its values; after stop came to 1. */
+	void (*tell)(const struct cuda_counters *kernel);
+	/* The context is about to go: CUPTI crashes when it is asked for it again. */
+	void (*forget)(void *context);
+	/* Lets the GPU go; on the guest's thread, while nobody is between start and stop. */
+	void (*close)(void);
+};
+
+#endif

@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# profile --sass: what each instruction did, by function and line. The simulated CUPTI plays
+# SIMCUDA_SASS_SCRIPT, and its lines of source are those of SIMCUDA_PC_SCRIPT.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	# As of a CUPTI that looks into more than one kernel, unless a test says otherwise.
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/log SIMCUDA_SASS_KERNELS=1000
+}
+
+# sassed ARGS...: profile --sass on the simulated driver. JSON in out.json, PROGRAM's output in
+# program, messages in err.
+sassed() {
+	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --sass --json -o out.json "$@" >program 2>err
+}
+
+unharmed() {
+	grep -q '^expect ' program || fail "PROGRAM did not end: $(cat program err)"
+	! grep '^[0-9]* [0-9]* fault' log || fail "a fault"
+}
+
+# lines EVENT FILTER: jq's answer over the lines of that event, as an array.
+lines() {
+	jq -sc "map(select(.event == \"$1\")) | $2" out.json
+}
+
+@test "profile --sass (ten kernels) sums what each instruction did, with its line" {
+	requires bpf sim
+	sassed -- "$WORKLOADS/saxpy"
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed, .metrics, .passes]')" \
+		"[\"on\",$(expect_key program launches),0,10,1]"
+	assert_equal "$(lines sass 'map([.function, .launches, .executed])')" '[["saxpy",10,20000]]'
+	assert_equal "$(lines sass '.[0].instructions | map([.offset, .file, .line, .executed,
+		.threads_on, .sectors, .sectors_ideal])')" \
+		'[[112,"/src/saxpy.cu",12,10000,320000,320000,40000],[144,"/src/saxpy.cu",13,10000,40000,0,0]]'
+	assert_equal "$(lines sass '.[0].instructions[0] |
+		[.threads_an_instruction, .sectors_a_request, .wavefronts_an_access]')" '[32,32,null]'
+	assert_equal "$(lines lost '.[0].lost.total')" 0
+	# Nothing is on between kernels, and nothing is left on.
+	assert_equal "$(grep -c 'sass enable 0' log)" "$(grep -c 'sass disable 0' log)"
+	assert_equal "$(grep -c 'sass config 0' log)" "$(grep -c 'sass unset 0' log)"
+}
+
+@test "profile --sass (an uncoalesced line and a divergent one) says where to look" {
+	requires bpf sim
+	sassed -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines sass '.[0].look_at | map([.is, .file, .line, .offset])')" \
+		'[["uncoalesced","/src/saxpy.cu",12,112],["divergent","/src/saxpy.cu",13,144]]'
+	assert_equal "$(lines sass '.[0].look_at[0].because')" \
+		'"32.0 sectors a request where 4.0 would do, 100% of all that are too many"'
+	# The twin: the same kernel, as it should be.
+	cat >script <<-END
+		saxpy 70 smsp__sass_inst_executed 1000
+		saxpy 70 smsp__sass_thread_inst_executed_pred_on 32000
+		saxpy 70 smsp__sass_sectors_mem_global 4000
+		saxpy 70 smsp__sass_sectors_mem_global_ideal 4000
+		saxpy 90 smsp__sass_inst_executed 1000
+		saxpy 90 smsp__sass_thread_inst_executed_pred_on 31000
+	END
+	SIMCUDA_SASS_SCRIPT=script sassed -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines sass '.[0].look_at')" '[]'
+	assert_equal "$(lines sass '.[0].sectors_a_request')" 4
+}
+
+@test "profile --sass (bank conflicts, local memory) says where to look" {
+	requires bpf sim
+	cat >script <<-END
+		saxpy 70 smsp__sass_inst_executed 100
+		saxpy 70 smsp__sass_thread_inst_executed_pred_on 3200
+		saxpy 70 smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared 3200
+		saxpy 70 smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal 100
+		saxpy 90 smsp__sass_inst_executed 100
+		saxpy 90 smsp__sass_thread_inst_executed_pred_on 3200
+		saxpy 90 smsp__sass_sectors_mem_local 400
+	END
+	SIMCUDA_SASS_SCRIPT=script sassed --kernels 1 -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines sass '.[0].look_at | map([.is, .line])')" \
+		'[["bank conflicts",12],["local memory",13]]'
+}
+
+@test "profile --sass (text) shows functions, lines and what to try" {
+	requires bpf sim
+	timeout 60 "$SIM" "$CUDA_TRACE" profile --sass --kernels 2 -o out.txt -- "$WORKLOADS/saxpy" >program 2>err
+	unharmed
+	run -0 cat out.txt
+	assert_line --regexp '^process [0-9]+ \(saxpy\): 2 of .*10 metrics in 1 pass on GH100'
+	assert_line --regexp '^ +4,000 100.0% +18.0 +32.0 +4.0 +- +- +saxpy$'
+	assert_line --regexp '^ +2,000 +50.0% +32.0 +32.0 +4.0 +- +- +saxpy.cu:12  \+0x70$'
+	assert_line --partial 'look at saxpy.cu:12  +0x70: uncoalesced: 32.0 sectors a request where 4.0 would do'
+	assert_line --partial 'try: let neighbouring threads read and write neighbouring addresses'
+	assert_line --partial 'look at saxpy.cu:13  +0x90: divergent: 4.0 of 32 threads work'
+}
+
+@test "profile --sass (modules without line information) shows offsets" {
+	requires bpf sim
+	echo 'saxpy 70 selected 1' >pcs
+	SIMCUDA_PC_SCRIPT=pcs sassed --kernels 1 -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines sass '.[0].instructions | map([.offset, .file, .line])')" \
+		'[[112,null,null],[144,null,null]]'
+	assert_equal "$(lines sass '.[0].look_at | map(.offset)')" '[112,144]'
+}
+
+@test "profile --sass -k, --skip and --kernels choose, and the program runs on" {
+	requires bpf sim
+	sassed -k 'sax' --skip 3 --kernels 2 -- "$WORKLOADS/saxpy"
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted]')" '["done",2]'
+	assert_equal "$(lines sass '.[0].launches')" 2
+	run -1 sassed -k nothing -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'no kernel was counted' err
+}
+
+@test "profile --sass (a GPU without some metrics) says null of those, and finds nothing by them" {
+	requires bpf sim
+	SIMCUDA_LACKS=smsp__sass_sectors_mem_global_ideal sassed --kernels 1 -- "$WORKLOADS/saxpy"
+	unharmed
+	assert_equal "$(lines sass '.[0] | [.sectors, .sectors_ideal]')" '[32000,null]'
+	assert_equal "$(lines sass '.[0].look_at | map(.is)')" '["divergent"]'
+}
+
+@test "profile --sass (libcupti before 12.2) says so, and the program runs" {
+	requires bpf sim
+	SIMCUDA_CUPTI_VERSION=12.1 run -1 sassed -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'libcupti before 12.2: no SASS metrics' err
+}
+
+@test "profile --sass (each call of CUPTI fails) leaves the program unharmed" {
+	requires bpf sim
+	local call
+	for call in GetProperties SetConfig Enable GetDataProperties FlushData Disable; do
+		SIMCUDA_PROFILER=cuptiSassMetrics$call:27 run -1 sassed -- "$WORKLOADS/saxpy"
+		unharmed
+		[ $call = GetProperties ] || grep -q "cuptiSassMetrics$call" err || fail "$call: $(cat err)"
+	done
+}
+
+@test "profile --sass (CUPTI looks into one kernel only) says so, and the program runs on" {
+	requires bpf sim
+	SIMCUDA_SASS_KERNELS=1 sassed -- "$WORKLOADS/saxpy"
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed, .result]')" '["done",1,0,8]'
+	assert_equal "$(lines sass '.[0].launches')" 1
+	grep -q 'looks into one kernel of a process' err
+}
+
+@test "profile --sass (graphs and captures) counts none of them, and breaks no capture" {
+	requires bpf sim
+	run sassed -- "$WORKLOADS/graphs"
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | .graphs > 0')" true
+	assert_equal "$(expect_key program launch_errors)" 0
+}
+
+@test "profile --sass without a PROGRAM, or with another mode, is a misuse" {
+	run -2 "$CUDA_TRACE" profile --sass -p 1
+	assert_output --partial 'needs a PROGRAM'
+	run -2 "$CUDA_TRACE" profile --sass --pc -- true
+	assert_output --partial 'either --pc or --sass'
+}
+
