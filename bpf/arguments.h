@@ -28,10 +28,34 @@ struct {
 	__type(value, __u32);
 } probe_programs SEC(".maps");
 
+/*
+ * Processes with links of their own, when settings.by_link, each with a number that is never used
+ * twice. The tool adds, an end removes; so does what takes a link its process, which the kernel
+ * knows by its first thread: an exec by another one.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u64);
+} linked SEC(".maps");
+
+static __always_inline bool comes_by_its_link(__u64 cookie)
+{
+	__u32 pid = this_process(), whose = (__u32)cookie & ~PROBE_NUMBER;
+	__u64 *number = bpf_map_lookup_elem(&linked, &pid);
+
+	return !whose ||
+	       whose == (number ? PROBE_OF_LINKED | PROBE_LINK(*number) : PROBE_OF_OTHERS);
+}
+
 SEC("uprobe")
 int probe_switchboard(struct pt_regs *ctx)
 {
-	bpf_tail_call(ctx, &probe_programs, (__u32)bpf_get_attach_cookie(ctx));
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (!settings.by_link || comes_by_its_link(cookie))
+		bpf_tail_call(ctx, &probe_programs, (__u32)cookie & PROBE_NUMBER);
 	return 0;
 }
 

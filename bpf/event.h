@@ -12,6 +12,13 @@
 #define EVENT_COMM_LEN 16
 #define PROBE_PROGRAMS 64 /* programs at probes that an object may have */
 
+/* The lower half of a cookie at a probe of the guest: the program's number, and whose hits go on to
+ * it. A process may be reached by two links at once while it passes from the one to the other. */
+#define PROBE_NUMBER	 0xff
+#define PROBE_OF_LINKED	 0x100 /* of a process in the map `linked`, with this number there: */
+#define PROBE_LINK(n)	 ((__u32)(n) << 10)
+#define PROBE_OF_OTHERS	 0x200 /* of all processes that are not in it; neither bit: of each */
+
 enum event_kind {
 	EVENT_BATCH = 1,  /* data: `bytes` of records of `group` */
 	EVENT_NAME = 2,	  /* data: the name, NUL-terminated; group = id, count = its full length */
@@ -128,6 +135,22 @@ _Static_assert(sizeof(struct event) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_stack) == 2960, "no hidden padding");
 _Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
 
+enum start_kind {
+	START_GUEST = 1,	 /* the guest was loaded */
+	START_WITHOUT_FIRST = 2, /* its first thread is gone, and others go on: see arguments.h */
+};
+
+/* What the tool must answer at once, in a ring of its own, `starts`. */
+struct event_start {
+	__u64 time; /* bpf_ktime_get_ns() */
+	__u32 kind; /* enum start_kind */
+	__u32 pid;
+	__u32 milliseconds; /* START_GUEST: how long the process waits for the answer */
+	__u32 pad;
+};
+
+_Static_assert(sizeof(struct event_start) == 24, "no hidden padding");
+
 /* What is kept; set before load, read-only for the program. A zero field does not filter. */
 struct stream_settings {
 	__u8 by_pid;  /* only processes in the map `pids`, and what they fork while we look */
@@ -139,7 +162,7 @@ struct stream_settings {
 	__u32 cgroup_level; /* depth of that cgroup, for bpf_get_current_ancestor_cgroup_id() */
 	__u32 self;	    /* the tool's own pid: its self-test probe is answered */
 	__u32 pid_namespace; /* where the tool lives, if not in the first: processes have those numbers */
-	__u32 pad;
+	__u32 by_link; /* processes may have links of their own: those in the map `linked` */
 	char comm[EVENT_COMM_LEN];
 };
 

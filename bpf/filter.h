@@ -20,7 +20,10 @@ struct signal_struct {
 	struct {
 		int counter;
 	} live;
+	unsigned int flags;
 } __attribute__((preserve_access_index));
+
+#define SIGNAL_GROUP_EXIT 4 /* all of its threads are about to end */
 
 struct pid_namespace {
 	struct {

@@ -23,6 +23,12 @@ struct {
 	__type(value, struct stream_counters);
 } counters SEC(".maps");
 
+/* For what cannot wait until the tool has read all that lies in `events` before it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 << 10);
+} starts SEC(".maps");
+
 /* Processes that sent something: their end is told. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -302,6 +308,36 @@ int hello(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline void tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
+{
+	struct event_start *e = bpf_ringbuf_reserve(&starts, sizeof(*e), 0);
+
+	/* The tool's next look at all processes will find it. */
+	if (!e)
+		return;
+	e->time = bpf_ktime_get_ns();
+	e->kind = kind;
+	e->pid = pid;
+	e->milliseconds = milliseconds;
+	e->pad = 0;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+/* In every process that loads the guest: who is not listened to goes on at once. */
+SEC("usdt")
+int start(struct pt_regs *ctx)
+{
+	__u32 milliseconds = (__u32)argument(ctx, 1);
+	struct parcel parcel = {};
+
+	parcel.pid = this_process();
+	parcel.uid = (__u32)bpf_get_current_uid_gid();
+	process_comm(parcel.comm);
+	if (process_is_wanted(parcel.pid, parcel.uid, parcel.comm))
+		tell_start(START_GUEST, parcel.pid, milliseconds);
+	return 0;
+}
+
 /* The tool's own probe in its own file: proves that uprobes fire and the ring buffer delivers. */
 SEC("usdt")
 int selftest(struct pt_regs *ctx)
@@ -351,11 +387,25 @@ static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 SEC("raw_tp/sched_process_exec")
 int process_execs(struct bpf_raw_tracepoint_args *ctx)
 {
+	struct task_struct *task = (void *)ctx->args[0];
 	__u32 pid = this_process();
 
+	/* Another thread than the first has become it. */
+	if (settings.by_link && (__u32)ctx->args[1] != BPF_CORE_READ(task, pid))
+		bpf_map_delete_elem(&linked, &pid);
 	bpf_map_delete_elem(&driver_pids, &pid);
 	tell_end(pid, EVENT_EXIT_EXEC, 0);
 	return 0;
+}
+
+/* A link by process is one by the memory of its first thread, which that one has left. */
+static __always_inline void tell_of_first(struct task_struct *task, __u32 pid)
+{
+	if (!settings.by_link || BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid) ||
+	    BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT ||
+	    !bpf_map_lookup_elem(&linked, &pid))
+		return;
+	tell_start(START_WITHOUT_FIRST, pid, 0);
 }
 
 SEC("raw_tp/sched_process_exit")
@@ -365,9 +415,12 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 	__u32 pid = process_of(task);
 
 	/* Threads end one by one; nothing runs in user space any more once none is alive. */
-	if (BPF_CORE_READ(task, signal, live.counter))
+	if (BPF_CORE_READ(task, signal, live.counter)) {
+		tell_of_first(task, pid);
 		return 0;
+	}
 	bpf_map_delete_elem(&pids, &pid);
+	bpf_map_delete_elem(&linked, &pid);
 	bpf_map_delete_elem(&driver_pids, &pid);
 	tell_end(pid, EVENT_EXIT_END, BPF_CORE_READ(task, exit_code));
 	return 0;

@@ -68,7 +68,8 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 				bpf_object__find_program_by_name(skeleton->obj, probes[group]),
 				false);
 	aggregate->driver = driver_source__new(
-		skeleton->obj, driver, &(struct driver_options){options->comm, options->uid, true});
+		skeleton->obj, driver,
+		&(struct driver_options){options->comm, options->uid, true, true});
 	if (options->pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
 	if (!err && options->driver_pids >= 0)
@@ -152,8 +153,8 @@ int aggregate__add_file(struct aggregate *aggregate, const char *path)
 	if (!larger)
 		return -ENOMEM;
 	aggregate->links = larger;
-	err = probe_link__new(&link, aggregate->skeleton->obj, path, CUDA_PROVIDER, wishes, count,
-			      &missing);
+	err = probe_link__new(&link, aggregate->skeleton->obj, &(struct probe_place){.path = path},
+			      CUDA_PROVIDER, wishes, count, &missing);
 	if (!err)
 		aggregate->links[aggregate->links_count++] = link;
 	return err;

@@ -22,6 +22,13 @@ struct attached {
 	struct bpf_link *link;	   /* of a program that is at no probe, or NULL */
 	enum sort sort;
 	uint32_t period; /* of stacks */
+	uint64_t number; /* of its place */
+};
+
+/* A file, in all processes or in one. */
+struct place {
+	struct probe_place at; /* with a path of its own */
+	uint64_t number;       /* of the process; 0 = all */
 };
 
 struct attachments {
@@ -31,9 +38,10 @@ struct attachments {
 	struct attached *links;
 	int count;
 	int room;
-	char **files;
-	int file_count;
+	struct place *places;
+	int place_count;
 	unsigned int hello; /* which of the bells is next */
+	uint64_t dropped;   /* number of the process that is being let go of */
 	uint32_t period;    /* one in so many launches gives its stack; 0 = none */
 };
 
@@ -85,6 +93,11 @@ static bool is_old_period(const struct attachments *attachments, const struct at
 	return attached->sort == SORT_STACK && attached->period != attachments->period;
 }
 
+static bool is_of_dropped(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->number == attachments->dropped;
+}
+
 static bool is_any(const struct attachments *attachments, const struct attached *attached)
 {
 	return true;
@@ -100,9 +113,9 @@ void attachments__free(struct attachments *attachments)
 	if (!attachments)
 		return;
 	drop(attachments, is_any);
-	for (int i = 0; i < attachments->file_count; i++)
-		free(attachments->files[i]);
-	free(attachments->files);
+	for (int i = 0; i < attachments->place_count; i++)
+		free((char *)attachments->places[i].at.path);
+	free(attachments->places);
 	free(attachments->links);
 	free(attachments);
 }
@@ -125,12 +138,13 @@ static int keep(struct attachments *attachments, struct attached attached)
 	return 0;
 }
 
-static int attach(struct attachments *attachments, const char *path, const char *provider,
+static int attach(struct attachments *attachments, const struct place *place, const char *provider,
 		  const struct probe_wish *wishes, int count, enum sort sort, uint64_t *missing)
 {
-	struct attached attached = {.sort = sort, .period = wishes[0].value};
-	int err = probe_link__new(&attached.probes, attachments->object, path, provider, wishes,
-				  count, missing);
+	struct attached attached = {
+		.sort = sort, .period = wishes[0].value, .number = place->number};
+	int err = probe_link__new(&attached.probes, attachments->object, &place->at, provider,
+				  wishes, count, missing);
 
 	return err ? err : keep(attachments, attached);
 }
@@ -142,13 +156,13 @@ void attachments__say_hello(struct attachments *attachments)
 	uint64_t missing;
 
 	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello++ % CUDA_HELLOS);
-	for (int i = 0; i < attachments->file_count; i++)
-		attach(attachments, attachments->files[i], CUDA_PROVIDER, &hello, 1, SORT_OTHER,
+	for (int i = 0; i < attachments->place_count; i++)
+		attach(attachments, &attachments->places[i], CUDA_PROVIDER, &hello, 1, SORT_OTHER,
 		       &missing);
 }
 
 /* Older libraries have no such probe: there are no stacks of their processes then. */
-static void attach_stacks(struct attachments *attachments, const char *path)
+static void attach_stacks(struct attachments *attachments, const struct place *place)
 {
 	char probe[24], shown[256];
 	const struct probe_wish wish = {"stack", probe, attachments->period};
@@ -158,12 +172,12 @@ static void attach_stacks(struct attachments *attachments, const char *path)
 	if (!attachments->period)
 		return;
 	snprintf(probe, sizeof(probe), "stack_%u", attachments->period);
-	err = attach(attachments, path, CUDA_PROVIDER, &wish, 1, SORT_STACK, &missing);
+	err = attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_STACK, &missing);
 	if (!err && missing)
 		err = -ENOENT;
-	if (err)
+	if (err && err != -ESRCH)
 		fprintf(stderr, "cuda-trace: no stacks: no %s:%s in %s (%s): an older library?\n",
-			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), path, 200),
+			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), place->at.path, 200),
 			strerror(-err));
 }
 
@@ -172,28 +186,30 @@ void attachments__take_stacks(struct attachments *attachments, uint32_t period)
 	if (period == attachments->period)
 		return;
 	attachments->period = period;
-	for (int i = 0; i < attachments->file_count; i++)
-		attach_stacks(attachments, attachments->files[i]);
+	for (int i = 0; i < attachments->place_count; i++)
+		attach_stacks(attachments, &attachments->places[i]);
 	drop(attachments, is_old_period);
 }
 
-static int remember_file(struct attachments *attachments, const char *path)
+static struct place *new_place(struct attachments *attachments, const struct probe_place *at,
+			       uint64_t number)
 {
-	char **larger = reallocarray(attachments->files, attachments->file_count + 1,
-				     sizeof(*attachments->files));
+	struct place *larger = reallocarray(attachments->places, attachments->place_count + 1,
+					    sizeof(*attachments->places));
+	struct place *place;
 
 	if (!larger)
-		return -ENOMEM;
-	attachments->files = larger;
-	larger[attachments->file_count] = strdup(path);
-	if (!larger[attachments->file_count])
-		return -ENOMEM;
-	attachments->file_count++;
-	return 0;
+		return NULL;
+	attachments->places = larger;
+	place = &larger[attachments->place_count];
+	*place = (struct place){*at, number};
+	place->at.path = strdup(at->path);
+	return place->at.path ? place : NULL;
 }
 
 /* Names and states; without them nothing else is worth anything. */
-static int attach_always(struct attachments *attachments, const char *path, const char *shown)
+static int attach_always(struct attachments *attachments, const struct place *place,
+			 const char *shown)
 {
 	char bell[16];
 	const struct probe_wish wishes[] = {
@@ -204,11 +220,11 @@ static int attach_always(struct attachments *attachments, const char *path, cons
 	int err;
 
 	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello % CUDA_HELLOS);
-	err = attach(attachments, path, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
+	err = attach(attachments, place, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
 	if (!err && missing & 0xf)
 		err = -ENOENT;
 	/* The process by which the file was reached may have ended meanwhile: no word of that. */
-	if (err && !access(path, F_OK))
+	if (err && err != -ESRCH && !access(place->at.path, F_OK))
 		fprintf(stderr, "cuda-trace: cannot attach to the probes of %s: %s\n", shown,
 			err == -EBADMSG ? "their arguments are not where this cuda-trace expects "
 					  "them; install the libcupti-usdt of the same version"
@@ -216,7 +232,8 @@ static int attach_always(struct attachments *attachments, const char *path, cons
 	return err;
 }
 
-static void attach_batches(struct attachments *attachments, const char *path, const char *shown)
+static void attach_batches(struct attachments *attachments, const struct place *place,
+			   const char *shown)
 {
 	struct probe_wish wishes[CUDA_GROUP_COUNT];
 	uint64_t missing;
@@ -228,8 +245,8 @@ static void attach_batches(struct attachments *attachments, const char *path, co
 				(struct probe_wish){batch_probes[group], batch_probes[group], 0};
 	if (!count)
 		return;
-	err = attach(attachments, path, CUDA_PROVIDER, wishes, count, SORT_BATCH, &missing);
-	if (err)
+	err = attach(attachments, place, CUDA_PROVIDER, wishes, count, SORT_BATCH, &missing);
+	if (err && err != -ESRCH)
 		fprintf(stderr, "cuda-trace: cannot attach to the batches of %s: %s\n", shown,
 			strerror(-err));
 	for (int i = 0; !err && i < count; i++)
@@ -238,20 +255,69 @@ static void attach_batches(struct attachments *attachments, const char *path, co
 				CUDA_PROVIDER, wishes[i].probe, shown);
 }
 
-int attachments__add_file(struct attachments *attachments, const char *path)
+/* The answer to cuda:start, when all else is there. */
+static void attach_watched(struct attachments *attachments, const struct place *place)
 {
+	const struct probe_wish wish = {"hello", "watched", 0};
+	uint64_t missing;
+
+	attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
+}
+
+static void say_where(const struct place *place, const char *shown)
+{
+	if (place->number)
+		fprintf(stderr, "cuda-trace: watching %s in process %u\n", shown, place->at.pid);
+	else
+		fprintf(stderr, "cuda-trace: watching %s\n", shown);
+}
+
+int attachments__add(struct attachments *attachments, const struct probe_place *at, uint64_t number)
+{
+	struct place *place = new_place(attachments, at, number);
 	char shown[256];
 	int err;
 
-	text__show(shown, sizeof(shown), path, 200);
-	err = attach_always(attachments, path, shown);
-	if (err)
+	if (!place)
+		return -ENOMEM;
+	text__show(shown, sizeof(shown), at->path, 200);
+	err = attach_always(attachments, place, shown);
+	if (err) {
+		free((char *)place->at.path);
 		return err;
-	attach_batches(attachments, path, shown);
-	attach_stacks(attachments, path);
+	}
+	attachments->place_count++;
+	attach_batches(attachments, place, shown);
+	attach_stacks(attachments, place);
+	if (number)
+		attach_watched(attachments, place);
 	if (attachments->verbose)
-		fprintf(stderr, "cuda-trace: watching %s\n", shown);
-	return remember_file(attachments, path);
+		say_where(place, shown);
+	return 0;
+}
+
+void attachments__drop_process(struct attachments *attachments, uint64_t number)
+{
+	int kept = 0;
+
+	attachments->dropped = number;
+	drop(attachments, is_of_dropped);
+	for (int i = 0; i < attachments->place_count; i++)
+		if (attachments->places[i].number == number)
+			free((char *)attachments->places[i].at.path);
+		else
+			attachments->places[kept++] = attachments->places[i];
+	attachments->place_count = kept;
+}
+
+int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe)
+{
+	const struct place place = {.at.path = path};
+	const struct probe_wish wish = {probe, probe, 0};
+	uint64_t missing;
+	int err = attach(attachments, &place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
+
+	return err ? err : missing ? -ENOENT : 0;
 }
 
 int attachments__add_program(struct attachments *attachments, const char *name)
@@ -268,17 +334,17 @@ int attachments__add_program(struct attachments *attachments, const char *name)
 	return keep(attachments, (struct attached){.link = link});
 }
 
-int attachments__add_selftest(struct attachments *attachments)
+int attachments__add_selftest(struct attachments *attachments, uint32_t pid)
 {
+	const struct place place = {.at = {.path = "/proc/self/exe", .pid = pid}};
 	const struct probe_wish wish = {"selftest", "selftest", 0};
 	uint64_t missing;
-	int err =
-		attach(attachments, "/proc/self/exe", "cuda_trace", &wish, 1, SORT_OTHER, &missing);
+	int err = attach(attachments, &place, "cuda_trace", &wish, 1, SORT_OTHER, &missing);
 
 	return err ? err : missing ? -ENOENT : 0;
 }
 
-int attachments__files(const struct attachments *attachments)
+int attachments__places(const struct attachments *attachments)
 {
-	return attachments->file_count;
+	return attachments->place_count;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which processes are seen at libcuda's entry points. A command that ends soon puts its links on
- * the library, once for all processes; one that stays puts them on each process, because every
- * process that maps the library pays for the others' links. Called by the session.
+ * Which processes are seen at libcuda's entry points. A command that watches everything and
+ * ends soon puts its links on the library, once for all processes; one that stays, or watches some
+ * processes only, puts them on each, because every process that maps the library pays for the
+ * others' links. Called by the session.
  */
 #include "cuda-trace/driver_source.h"
 
@@ -71,7 +72,7 @@ struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 		return NULL;
 	source->object = object;
 	source->options = *options;
-	source->by_process = options->stays;
+	source->by_process = options->each;
 	return source;
 }
 

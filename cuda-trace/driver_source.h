@@ -14,7 +14,8 @@ struct driver_source;
 struct driver_options {
 	const char *comm; /* who is taken over; NULL = any */
 	int64_t uid;	  /* the same; -1 = any */
-	bool stays;	  /* for days: links on single processes, and no remarks */
+	bool each;	  /* links on single processes, not on the library */
+	bool stays;	  /* for days: no remarks */
 };
 
 /* Before the object is loaded: prepares its programs, or leaves them out (then NULL). */

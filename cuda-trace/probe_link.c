@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "bpf/event.h"
+#include "cuda-trace/link_closer.h"
 #include "cuda-trace/multi_link.h"
 #include "cuda-trace/probe_sites.h"
 
@@ -108,20 +108,20 @@ static int add_points(struct points *points, const struct probe_site *sites, int
 	return points->count == before ? -ENOENT : 0;
 }
 
-static int attach_multi(struct probe_link *link, struct bpf_object *object, const char *path,
-			const char *provider, const struct probe_wish *wishes, int count,
-			uint64_t *missing)
+static int attach_multi(struct probe_link *link, struct bpf_object *object,
+			const struct probe_place *place, const char *provider,
+			const struct probe_wish *wishes, int count, uint64_t *missing)
 {
 	struct bpf_program *board = bpf_object__find_program_by_name(object, SWITCH);
 	struct probe_site sites[SITES];
 	struct points points = {.count = 0};
-	int found = probe_sites__read(path, provider, sites, SITES);
+	int found = probe_sites__read(place->path, provider, sites, SITES);
 
 	if (found < 0)
 		return found;
 	for (int i = 0; i < count; i++) {
 		int err = add_points(&points, sites, found, &wishes[i],
-				     (uint64_t)wishes[i].value << 32 |
+				     (uint64_t)wishes[i].value << 32 | place->whose |
 					     number_of(object, wishes[i].program));
 
 		if (err == -ENOENT)
@@ -131,27 +131,28 @@ static int attach_multi(struct probe_link *link, struct bpf_object *object, cons
 	}
 	if (!points.count)
 		return 0;
-	link->multi = multi_link__new(bpf_program__fd(board), path,
+	link->multi = multi_link__new(bpf_program__fd(board), place->path,
 				      &(struct multi_link_points){
 					      .offsets = points.offsets,
 					      .semaphores = points.semaphores,
 					      .cookies = points.cookies,
 					      .count = points.count,
+					      .pid = place->pid,
 				      },
 				      false);
 	return link->multi < 0 ? link->multi : 0;
 }
 
-static int attach_each(struct probe_link *link, struct bpf_object *object, const char *path,
-		       const char *provider, const struct probe_wish *wishes, int count,
-		       uint64_t *missing)
+static int attach_each(struct probe_link *link, struct bpf_object *object,
+		       const struct probe_place *place, const char *provider,
+		       const struct probe_wish *wishes, int count, uint64_t *missing)
 {
 	for (int i = 0; i < count; i++) {
 		LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = wishes[i].value);
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(object, wishes[i].program);
 		struct bpf_link *made =
-			program ? bpf_program__attach_usdt(program, -1, path, provider,
+			program ? bpf_program__attach_usdt(program, -1, place->path, provider,
 							   wishes[i].probe, &options)
 				: NULL;
 
@@ -165,9 +166,9 @@ static int attach_each(struct probe_link *link, struct bpf_object *object, const
 	return 0;
 }
 
-int probe_link__new(struct probe_link **made, struct bpf_object *object, const char *path,
-		    const char *provider, const struct probe_wish *wishes, int count,
-		    uint64_t *missing)
+int probe_link__new(struct probe_link **made, struct bpf_object *object,
+		    const struct probe_place *place, const char *provider,
+		    const struct probe_wish *wishes, int count, uint64_t *missing)
 {
 	struct probe_link *link = calloc(1, sizeof(*link) + count * sizeof(link->links[0]));
 	int err;
@@ -176,7 +177,7 @@ int probe_link__new(struct probe_link **made, struct bpf_object *object, const c
 	if (!link)
 		return -ENOMEM;
 	link->multi = -1;
-	err = (multi_link__supported() ? attach_multi : attach_each)(link, object, path, provider,
+	err = (multi_link__supported() ? attach_multi : attach_each)(link, object, place, provider,
 								     wishes, count, missing);
 	if (err) {
 		probe_link__free(link);
@@ -191,7 +192,7 @@ void probe_link__free(struct probe_link *link)
 	if (!link)
 		return;
 	if (link->multi >= 0)
-		close(link->multi);
+		link_closer__close(link->multi);
 	for (int i = 0; i < link->count; i++)
 		bpf_link__destroy(link->links[i]);
 	free(link);

@@ -17,6 +17,8 @@
 #include "libcupti-usdt/probes.h"
 
 #define INJECTION "CUDA_INJECTION64_PATH"
+#define AWAIT	  "CUPTI_USDT_AWAIT_MS"
+#define AWAIT_MS  "1000"
 
 static void set_environment(const char *guest)
 {
@@ -31,8 +33,11 @@ static void set_environment(const char *guest)
 	if (off && !strcmp(off, "off"))
 		fprintf(stderr,
 			"cuda-trace: CUDA_TRACE=off is set: the program will not be traced\n");
-	if (guest)
-		setenv(INJECTION, guest, 1);
+	if (!guest)
+		return;
+	setenv(INJECTION, guest, 1);
+	/* What it starts is meant, and waits until the tool has come to it. */
+	setenv(AWAIT, AWAIT_MS, 0);
 }
 
 static void be_the_program(struct runner *runner, char **program, int held)

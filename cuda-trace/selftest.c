@@ -6,6 +6,7 @@
 #include "cuda-trace/selftest.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,6 +35,20 @@ int selftest__fire(void)
 		if (errno != EINTR)
 			return -errno;
 	return 0;
+}
+
+static void *hit_here(void *unused)
+{
+	hit(getpid());
+	return NULL;
+}
+
+int selftest__fire_in_thread(void)
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, hit_here, NULL);
+
+	return err ? -err : -pthread_join(thread, NULL);
 }
 
 /* The least of some rounds: whatever else runs only ever adds. */

@@ -9,6 +9,8 @@
 
 /* A process of its own hits the probe once and ends. 0 or -errno. */
 int selftest__fire(void);
+/* Another thread of this process does. 0 or -errno. */
+int selftest__fire_in_thread(void);
 /* What a probe hit takes beside the program behind it, in ns; the probe must be attached. */
 uint64_t selftest__measure(void);
 

@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +16,21 @@
 #include <unistd.h>
 #include "bpf/stream.skel.h"
 #include "cuda-trace/attachments.h"
-#include "cuda-trace/cgroup.h"
 #include "cuda-trace/driver_source.h"
+#include "cuda-trace/guests.h"
 #include "cuda-trace/intake.h"
-#include "cuda-trace/pid_namespace.h"
+#include "cuda-trace/link_closer.h"
+#include "cuda-trace/link_test.h"
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/probe_link.h"
-#include "cuda-trace/selftest.h"
+#include "cuda-trace/session_filter.h"
+#include "cuda-trace/stream_sums.h"
 #include "cuda-trace/switches.h"
 #include "cuda-trace/targets.h"
 #include "cuda-trace/tree.h"
 
-#define DEFAULT_RING_MIB 16
-#define LOOK_MS		 50 /* how long an event may lie in the ring buffer unseen */
-#define RESCAN_MS	 1000
+#define LOOK_MS	  50 /* how long an event may lie in the ring buffer unseen */
+#define RESCAN_MS 1000
 /* A guest sends what it has every 100 ms: then nothing that happened before is under way. */
 #define FLUSH_MS 150
 /* Guests look four times a second; after so many bells somebody is just silent. */
@@ -40,8 +41,10 @@
 struct session {
 	struct stream_bpf *skeleton;
 	struct ring_buffer *ring;
+	struct ring_buffer *starts; /* what must be answered at once */
 	struct attachments *attachments;
 	struct switches *switches; /* NULL = nothing is sampled */
+	struct guests *guests;	   /* NULL = those of all processes are listened to */
 	struct targets *targets;
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = guests only */
@@ -87,37 +90,11 @@ static int take_event(void *context, void *data, size_t size)
 
 static int configure(struct session *session)
 {
-	struct stream_settings *settings = (void *)&session->skeleton->rodata->settings;
-	const struct session_options *options = &session->options;
-
-	settings->self = getpid();
-	settings->pid_namespace = pid_namespace__own();
-	if (options->pid)
-		settings->by_pid = 1;
-	if (options->comm) {
-		settings->by_comm = 1;
-		strncpy(settings->comm, options->comm, sizeof(settings->comm) - 1);
-	}
-	if (options->uid >= 0) {
-		settings->by_uid = 1;
-		settings->uid = options->uid;
-	}
-	if (options->cgroup) {
-		settings->by_cgroup = 1;
-		return cgroup__find(options->cgroup, &settings->cgroup, &settings->cgroup_level);
-	}
-	return 0;
+	return session_filter__fill(&session->options,
+				    (void *)&session->skeleton->rodata->settings);
 }
 
-/* Rounded up to a power of two, as the kernel wants it. */
-static uint32_t ring_bytes(uint32_t mib)
-{
-	uint32_t bytes = 1 << 20;
-
-	while (bytes < 1u << 30 && bytes < (uint64_t)(mib ? mib : DEFAULT_RING_MIB) << 20)
-		bytes *= 2;
-	return bytes;
-}
+static int take_start(void *context, void *data, size_t size);
 
 static int load_guests_only(struct session *session);
 
@@ -143,8 +120,12 @@ static int load(struct session *session)
 	skeleton->rodata->driver_all = session->options.source == SESSION_DRIVER;
 	session->driver = driver_source__new(
 		skeleton->obj, session->options.source != SESSION_GUESTS,
-		&(struct driver_options){session->options.comm, session->options.uid, false});
-	bpf_map__set_max_entries(skeleton->maps.events, ring_bytes(session->options.ring_mib));
+		&(struct driver_options){session->options.comm, session->options.uid,
+					 session_filter__wants_links(&session->options) &&
+						 session->options.source == SESSION_AUTO,
+					 false});
+	bpf_map__set_max_entries(skeleton->maps.events,
+				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
 	err = stream_bpf__load(skeleton);
 	if (!err)
@@ -204,10 +185,12 @@ struct session *session__open(const struct session_options *options, const struc
 		attachments__new(session->skeleton->obj, options->groups, options->verbose);
 	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
 					 session, NULL);
+	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts), take_start,
+					   session, NULL);
 	if (options->sample_on_ms)
 		session->switches = switches__new(session->skeleton->obj, options->sample_on_ms,
 						  options->sample_every_ms);
-	if (!session->attachments || !session->ring ||
+	if (!session->attachments || !session->ring || !session->starts ||
 	    (options->sample_on_ms && !session->switches)) {
 		fprintf(stderr, "cuda-trace: cannot open the ring buffer: %s\n", strerror(errno));
 		goto failed;
@@ -227,12 +210,18 @@ static void watch_file(void *context, const char *path)
 {
 	struct session *session = context;
 
+	const struct probe_place place = {.path = path};
+
 	if (session->options.source == SESSION_DRIVER)
 		return;
-	if (session->switches && switches__add_file(session->switches, path))
+	if (session->guests) {
+		guests__add_file(session->guests, path);
+		return;
+	}
+	if (session->switches && switches__add(session->switches, path, 0, 0))
 		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
 				"the GPU from its processes\n");
-	if (!attachments__add_file(session->attachments, path) && session->file_found)
+	if (!attachments__add(session->attachments, &place, 0) && session->file_found)
 		session->file_found(session->file_context, path);
 }
 
@@ -268,11 +257,15 @@ static bool passes_filter(const struct session *session, uint32_t pid)
 	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
 }
 
-static void look_at_process(void *context, uint32_t pid)
+static void look_at_process(void *context, uint32_t pid, const char *guest)
 {
 	struct session *session = context;
 
-	if (session->driver && passes_filter(session, pid))
+	if (!passes_filter(session, pid))
+		return;
+	if (session->guests && guest)
+		guests__add_process(session->guests, pid, guest);
+	if (session->driver)
 		driver_source__look(session->driver, pid,
 				    session->options.source == SESSION_DRIVER);
 }
@@ -289,22 +282,39 @@ static void take_over_inert(void *context, struct process *process)
 		driver_source__look(session->driver, process->pid, true);
 }
 
-/* Its failure is only a doubt (some sandboxes hide the tool's own file), but for one reason. */
 static int test_self(struct session *session)
 {
-	int err = attachments__add_selftest(session->attachments);
+	if (!link_test__by_process(&session->options, session->attachments, session->ring,
+				   session->intake))
+		return link_test__by_file(session->attachments, session->ring, session->intake);
+	session->guests =
+		guests__new(session->attachments, session->switches,
+			    bpf_map__fd(session->skeleton->maps.linked), session->options.verbose);
+	return session->guests ? 0 : -ENOMEM;
+}
 
-	if (err == -EACCES && !privileges__has(CAP_SYS_ADMIN))
-		return privileges__say_uprobes();
-	if (err || selftest__fire()) {
-		fprintf(stderr, "cuda-trace: the self-test could not be run\n");
+static int take_start(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+	const struct event_start *event = data;
+
+	if (!session->guests || session->finished)
+		return 0;
+	if (event->kind == START_WITHOUT_FIRST) {
+		guests__lost_first(session->guests, event->pid);
 		return 0;
 	}
-	ring_buffer__consume(session->ring);
-	if (!intake__selftest_came(session->intake))
-		fprintf(stderr, "cuda-trace: a probe of the self-test fired and did not arrive: "
-				"expect to see nothing (cuda-trace doctor says more)\n");
+	targets__look(session->targets, event->pid, watch_file, look_at_process, session);
+	guests__note_time(session->guests, event);
 	return 0;
+}
+
+/* What is held maps no guest yet: its link goes with it through its exec. */
+static void listen_to_first(struct session *session, const char *guest)
+{
+	targets__add_named(session->targets, guest, watch_file, session);
+	if (session->guests && session->options.held)
+		guests__add_process(session->guests, session->options.pid, guest);
 }
 
 int session__attach(struct session *session)
@@ -325,9 +335,9 @@ int session__attach(struct session *session)
 	if (err)
 		return err;
 	if (session->options.guest)
-		targets__add(session->targets, session->options.guest, watch_file, session);
+		listen_to_first(session, session->options.guest);
 	else if (!targets__guest_path(guest, true))
-		targets__add(session->targets, guest, watch_file, session);
+		listen_to_first(session, guest);
 	targets__scan(session->targets, watch_file, look_at_process, session);
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
@@ -335,7 +345,8 @@ int session__attach(struct session *session)
 		driver_source__tidy(session->driver);
 	session->next_rescan = now_ms() + RESCAN_MS;
 	session->next_hello = now_ms() + HELLO_MS;
-	if (attachments__files(session->attachments) || session->driver)
+	if (attachments__places(session->attachments) || session->driver ||
+	    (session->guests && guests__files(session->guests)))
 		return 0;
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
 		CUDA_GUEST_NAME);
@@ -345,15 +356,17 @@ int session__attach(struct session *session)
 /* One turn; 0, or -EINTR. */
 static int look(struct session *session, int timeout_ms)
 {
-	int n;
+	struct pollfd rings[] = {
+		{.fd = ring_buffer__epoll_fd(session->starts), .events = POLLIN},
+		{.fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN},
+	};
 
 	session->turn = 0;
-	n = ring_buffer__poll(session->ring, timeout_ms);
-	if (n == -EINTR)
+	if (poll(rings, 2, timeout_ms) < 0 && errno == EINTR)
 		return -EINTR;
+	ring_buffer__consume(session->starts);
 	/* The programs wake us rarely: what lies there since must be fetched by ourselves. */
-	if (n != -EAGAIN && session->turn < LONGEST_TURN)
-		ring_buffer__consume(session->ring);
+	ring_buffer__consume(session->ring);
 	return 0;
 }
 
@@ -408,6 +421,8 @@ int session__poll(struct session *session, int timeout_ms)
 			targets__scan(session->targets, watch_file, look_at_process, session);
 			if (session->driver)
 				driver_source__tidy(session->driver);
+			if (session->guests)
+				guests__tidy(session->guests);
 			session->next_rescan = now_ms() + RESCAN_MS;
 		}
 		ask_again(session, now);
@@ -454,29 +469,6 @@ void session__each_process(struct session *session,
 	intake__each(session->intake, visit, context);
 }
 
-static void add_counters(struct stream_counters *sum, const struct stream_counters *one)
-{
-	const uint64_t *from = (const uint64_t *)one;
-	uint64_t *to = (uint64_t *)sum;
-
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
-static void sum_counters(const struct session *session, struct stream_counters *sum)
-{
-	struct stream_counters *per_cpu;
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t zero = 0;
-
-	per_cpu = calloc(cpus > 0 ? cpus : 1, sizeof(*per_cpu));
-	if (per_cpu &&
-	    !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.counters), &zero, per_cpu))
-		for (int i = 0; i < cpus; i++)
-			add_counters(sum, &per_cpu[i]);
-	free(per_cpu);
-}
-
 void session__take_stacks(struct session *session, uint32_t period)
 {
 	attachments__take_stacks(session->attachments, period);
@@ -484,17 +476,17 @@ void session__take_stacks(struct session *session, uint32_t period)
 
 uint64_t session__stack_ns(const struct session *session)
 {
-	struct stream_counters sum = {};
+	struct stream_counters sum;
 
-	sum_counters(session, &sum);
+	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
 	return sum.stacks ? sum.stack_ns / sum.stacks : 0;
 }
 
 void session__lost(const struct session *session, struct session_lost_counts *counts)
 {
-	struct stream_counters sum = {};
+	struct stream_counters sum;
 
-	sum_counters(session, &sum);
+	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
 	intake__lost(session->intake, &sum, counts);
 }
 
@@ -507,8 +499,11 @@ void session__close(struct session *session)
 		attachments__drop_batches(session->attachments);
 	switches__free(session->switches);
 	attachments__free(session->attachments);
+	guests__free(session->guests);
 	driver_source__free(session->driver);
+	link_closer__wait();
 	ring_buffer__free(session->ring);
+	ring_buffer__free(session->starts);
 	stream_bpf__destroy(session->skeleton);
 	targets__free(session->targets);
 	intake__free(session->intake);

@@ -71,8 +71,10 @@ struct session_options {
 	enum session_source source;
 	uint32_t ring_mib;			/* 0 = default */
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
-	bool stacks;				/* session__take_stacks() will be called */
-	bool verbose;				/* say what is attached; libbpf's messages too */
+	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
+	bool held;    /* pid has not begun its program yet, which gets the guest */
+	bool stacks;  /* session__take_stacks() will be called */
+	bool verbose; /* say what is attached; libbpf's messages too */
 };
 
 /* Errors are printed on stderr (one line with the remedy); NULL then. */

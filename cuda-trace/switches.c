@@ -14,6 +14,8 @@
 
 struct file {
 	char *path;
+	uint32_t pid;
+	uint64_t number; /* of the process; 0 = of every one that maps the file */
 	struct probe_link *window, *period;
 };
 
@@ -36,29 +38,34 @@ struct switches *switches__new(struct bpf_object *object, uint32_t on_ms, uint32
 	return switches;
 }
 
+static void drop(struct file *file)
+{
+	probe_link__free(file->window);
+	probe_link__free(file->period);
+	free(file->path);
+}
+
 void switches__free(struct switches *switches)
 {
 	if (!switches)
 		return;
-	for (int i = 0; i < switches->count; i++) {
-		probe_link__free(switches->files[i].window);
-		probe_link__free(switches->files[i].period);
-		free(switches->files[i].path);
-	}
+	for (int i = 0; i < switches->count; i++)
+		drop(&switches->files[i]);
 	free(switches->files);
 	free(switches);
 }
 
-static int attach(struct switches *switches, const char *path, const char *kind, uint32_t ms,
+static int attach(struct switches *switches, const struct file *file, const char *kind, uint32_t ms,
 		  struct probe_link **link)
 {
 	char probe[32];
 	const struct probe_wish wish = {.program = "hello", .probe = probe};
+	const struct probe_place place = {.path = file->path, .pid = file->pid};
 	uint64_t missing = 0;
 	int err;
 
 	snprintf(probe, sizeof(probe), "sample_%s_%u", kind, ms);
-	err = probe_link__new(link, switches->object, path, CUDA_PROVIDER, &wish, 1, &missing);
+	err = probe_link__new(link, switches->object, &place, CUDA_PROVIDER, &wish, 1, &missing);
 	if (err || !missing)
 		return err;
 	probe_link__free(*link);
@@ -66,10 +73,10 @@ static int attach(struct switches *switches, const char *path, const char *kind,
 	return -ENOENT;
 }
 
-int switches__add_file(struct switches *switches, const char *path)
+int switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number)
 {
 	struct file *larger = reallocarray(switches->files, switches->count + 1, sizeof(*larger));
-	struct file file = {};
+	struct file file = {.pid = pid, .number = number};
 	int err = -ENOMEM;
 
 	if (!larger)
@@ -77,9 +84,9 @@ int switches__add_file(struct switches *switches, const char *path)
 	switches->files = larger;
 	file.path = strdup(path);
 	if (file.path)
-		err = attach(switches, path, "on", switches->on_ms, &file.window);
+		err = attach(switches, &file, "on", switches->on_ms, &file.window);
 	if (!err)
-		err = attach(switches, path, "every", switches->every_ms, &file.period);
+		err = attach(switches, &file, "every", switches->every_ms, &file.period);
 	if (!err) {
 		larger[switches->count++] = file;
 		return 0;
@@ -89,15 +96,28 @@ int switches__add_file(struct switches *switches, const char *path)
 	return err;
 }
 
+void switches__drop_process(struct switches *switches, uint64_t number)
+{
+	int kept = 0;
+
+	for (int i = 0; i < switches->count; i++)
+		if (switches->files[i].number == number)
+			drop(&switches->files[i]);
+		else
+			switches->files[kept++] = switches->files[i];
+	switches->count = kept;
+}
+
 int switches__set_window(struct switches *switches, uint32_t on_ms)
 {
 	for (int i = 0; i < switches->count; i++) {
 		struct file *file = &switches->files[i];
 		struct probe_link *window;
-		int err = attach(switches, file->path, "on", on_ms, &window);
+		int err = attach(switches, file, "on", on_ms, &window);
 
-		/* Of a file that went with its process nobody needs to know. */
-		if (err == -ENOENT)
+		/* Of a file that went with its process, or of a process that has gone, nobody
+		 * needs to know. */
+		if (err == -ENOENT || err == -ESRCH)
 			continue;
 		if (err)
 			return err;

@@ -13,8 +13,11 @@ struct switches;
 
 struct switches *switches__new(struct bpf_object *object, uint32_t on_ms, uint32_t every_ms);
 void switches__free(struct switches *switches);
-/* Before the batches of that file, or they would begin with another cycle. 0 or -errno. */
-int switches__add_file(struct switches *switches, const char *path);
+/* In one process, whose number is not 0, or in all. Before the batches of that file, or they would
+ * begin with another cycle. 0 or -errno. */
+int switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number);
+/* A process is over, which was added by its number. */
+void switches__drop_process(struct switches *switches, uint64_t number);
 /* Another window, the same period; the guests follow within 100 ms. 0 or -errno. */
 int switches__set_window(struct switches *switches, uint32_t on_ms);
 

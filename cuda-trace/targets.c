@@ -31,6 +31,7 @@ struct targets {
 		ino_t inode;
 	} files[MOST_FILES];
 	int file_count;
+	char name[NAME_MAX + 2];   /* "/NAME" of the one that was chosen; "" = none */
 	struct seen_process *seen; /* ordered by pid, as /proc is */
 	size_t seen_count;
 	uint32_t cursor; /* pid where the next scan of old processes goes on */
@@ -79,6 +80,16 @@ void targets__free(struct targets *targets)
 	free(targets);
 }
 
+void targets__add_named(struct targets *targets, const char *path, targets_found found,
+			void *context)
+{
+	const char *name = strrchr(path, '/');
+
+	if (name && strlen(name) < sizeof(targets->name))
+		strcpy(targets->name, name);
+	targets__add(targets, path, found, context);
+}
+
 void targets__add(struct targets *targets, const char *path, targets_found found, void *context)
 {
 	struct stat file;
@@ -96,40 +107,46 @@ void targets__add(struct targets *targets, const char *path, targets_found found
 	found(context, path);
 }
 
-/* Does the mapped path end in the guest's name? Cuts " (deleted)" off. */
-static bool is_guest(char *path)
+static bool ends_in(const char *path, size_t length, const char *name)
+{
+	size_t tail = strlen(name);
+
+	return tail && length >= tail && !strncmp(path + length - tail, name, tail);
+}
+
+/* Does the mapped path end in a guest's name? Cuts " (deleted)" off. */
+static bool is_guest(const struct targets *targets, char *path)
 {
 	static const char deleted[] = " (deleted)";
-	static const char name[] = "/" CUDA_GUEST_NAME;
 	size_t length = strlen(path);
 
-	if (length > sizeof(deleted) - 1 && !strcmp(path + length - (sizeof(deleted) - 1), deleted))
+	if (ends_in(path, length, deleted))
 		length -= sizeof(deleted) - 1;
-	if (length < sizeof(name) - 1 ||
-	    strncmp(path + length - (sizeof(name) - 1), name, sizeof(name) - 1))
+	if (!ends_in(path, length, "/" CUDA_GUEST_NAME) && !ends_in(path, length, targets->name))
 		return false;
 	path[length] = 0;
 	return true;
 }
 
-static void look_at(struct targets *targets, uint32_t pid, targets_found found, void *context)
+void targets__look(struct targets *targets, uint32_t pid, targets_found found, targets_look look,
+		   void *context)
 {
 	char name[PATH_MAX + 32], *line = NULL;
+	bool has_guest = false;
 	size_t size = 0;
 	FILE *maps;
 
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
-	if (!maps)
-		return;
-	while (getline(&line, &size, maps) > 0) {
+	while (maps && getline(&line, &size, maps) > 0) {
 		char range[40], permissions[8];
 		int at = 0;
 
 		line[strcspn(line, "\n")] = 0;
-		if (!strstr(line, CUDA_GUEST_NAME) ||
+		if ((!strstr(line, CUDA_GUEST_NAME) &&
+		     (!*targets->name || !strstr(line, targets->name))) ||
 		    sscanf(line, "%39s %7s %*s %*s %*s %n", range, permissions, &at) != 2 || !at ||
-		    permissions[2] != 'x' || !is_guest(line + at))
+		    permissions[2] != 'x' || !is_guest(targets, line + at))
 			continue;
 		/* The mapped file itself, even when its name is gone or means another one by now;
 		 * needs CAP_CHECKPOINT_RESTORE, without it the name must do. */
@@ -137,9 +154,12 @@ static void look_at(struct targets *targets, uint32_t pid, targets_found found, 
 		if (access(name, R_OK))
 			snprintf(name, sizeof(name), "/proc/%u/root%s", pid, line + at);
 		targets__add(targets, name, found, context);
+		has_guest = true;
 	}
 	free(line);
-	fclose(maps);
+	if (maps)
+		fclose(maps);
+	look(context, pid, has_guest ? name : NULL);
 }
 
 static long now_ns(void)
@@ -207,18 +227,14 @@ void targets__scan(struct targets *targets, targets_found found, targets_look lo
 		if (targets->scanned && (list[i].looks >= YOUNG_SCANS || now_ns() > until))
 			continue;
 		list[i].looks = targets->scanned ? list[i].looks + 1 : YOUNG_SCANS;
-		look_at(targets, list[i].pid, found, context);
-		if (look)
-			look(context, list[i].pid);
+		targets__look(targets, list[i].pid, found, look, context);
 	}
 	while (turn < n && list[turn].pid <= targets->cursor)
 		turn++;
 	for (size_t i = 0; targets->scanned && i < n && now_ns() < until; i++) {
 		struct seen_process *process = &list[(turn + i) % n];
 
-		look_at(targets, process->pid, found, context);
-		if (look)
-			look(context, process->pid);
+		targets__look(targets, process->pid, found, look, context);
 		targets->cursor = process->pid;
 	}
 	free(targets->seen);

@@ -21,10 +21,18 @@ void targets__free(struct targets *targets);
 /* Adds one file, unless it is known; found() is called for a new one and may refuse it. */
 typedef void (*targets_found)(void *context, const char *path);
 void targets__add(struct targets *targets, const char *path, targets_found found, void *context);
+/* The same for one that may have a name of its own (CUDA_TRACE_GUEST); copies of it are guests,
+ * too. */
+void targets__add_named(struct targets *targets, const char *path, targets_found found,
+			void *context);
 /* Looks through the processes' maps: all of them at the first call; later new processes first and
  * the others in turn, within a few milliseconds. */
-typedef void (*targets_look)(void *context, uint32_t pid);
-/* look() is called for each process that is looked at; may be NULL. */
+/* guest: the one that the process maps, or NULL */
+typedef void (*targets_look)(void *context, uint32_t pid, const char *guest);
+/* look() is called for each process that is looked at. */
 void targets__scan(struct targets *targets, targets_found found, targets_look look, void *context);
+/* The same for one process, now. */
+void targets__look(struct targets *targets, uint32_t pid, targets_found found, targets_look look,
+		   void *context);
 
 #endif

@@ -111,6 +111,8 @@ static int open_session(struct run *run)
 		.ring_mib = options->ring_mib,
 		.verbose = options->verbose,
 		.stacks = run->watch->stacks,
+		.by_link = true,
+		.held = run->program_runs,
 	};
 
 	run->session = session__open(&wanted, run->watch->sink);

@@ -190,7 +190,6 @@ void control__begin(void)
 	if (status__state() != CUDA_STATE_INERT && !wanted_groups())
 		prime();
 	atomic_store(&busy, false);
-	control__follow();
 }
 
 static int open_memory(void)

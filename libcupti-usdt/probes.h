@@ -32,6 +32,10 @@
  *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
  *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
  *     enum cuda_guest_error from 10000 on.
+ *   cuda:start  (u64 instance, u32 milliseconds), cuda:watched (u64 instance)
+ *     The library was loaded; fire once. A consumer that means some processes listens to start in all
+ *     of them, which switches nothing on, and then to what it wants in this one alone, to watched
+ *     last: the program waits for it inside cuInit(), so many milliseconds at most.
  *   cuda:cubin  (u64 checksum, const void *image, u64 bytes, u64 instance)
  *     A module was loaded, while somebody listens to PC samples. image is there until the probe
  *     returns: whoever wants it copies it. checksum is the cubin of samples.

@@ -11,11 +11,17 @@
 
 #define START_MS     1000
 #define EXIT_MS	     500
+#define AWAIT_MS     50
 #define MS_MAX	     5000
 
 #define COUNTERS_MAX (32 << 10) /* bytes of all names of metrics */
 
-static struct settings settings = {.prime = true, .start_ms = START_MS, .exit_ms = EXIT_MS};
+static struct settings settings = {
+	.prime = true,
+	.start_ms = START_MS,
+	.await_ms = AWAIT_MS,
+	.exit_ms = EXIT_MS,
+};
 static char libcupti[PATH_MAX];
 static char cuda_home[PATH_MAX];
 static char counters[COUNTERS_MAX];
@@ -84,6 +90,7 @@ void settings__read(void)
 	settings.force = read_bool("CUPTI_USDT_FORCE", false);
 	settings.debug = read_bool("CUPTI_USDT_DEBUG", false);
 	settings.start_ms = read_ms("CUPTI_USDT_START_MS", START_MS);
+	settings.await_ms = read_ms("CUPTI_USDT_AWAIT_MS", AWAIT_MS);
 	settings.exit_ms = read_ms("CUPTI_USDT_EXIT_MS", EXIT_MS);
 	settings.libcupti = read_path("CUDA_TRACE_LIBCUPTI", libcupti);
 	settings.cuda_home = read_path("CUDA_HOME", cuda_home);

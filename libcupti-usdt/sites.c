@@ -36,6 +36,8 @@ SEMAPHORE(status)
 SEMAPHORE(lost)
 SEMAPHORE(error)
 SEMAPHORE(cubin)
+SEMAPHORE(start)
+SEMAPHORE(watched)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -380,6 +382,13 @@ void site__api(unsigned int group, const struct cuda_api *r, const char *name)
 		API_CASE(api_error, API_ERROR)
 #undef API_CASE
 	}
+}
+
+/* Both have a site here: a probe without one would have no semaphore. */
+SITE void site__start(uint64_t instance, uint32_t milliseconds)
+{
+	STAP_PROBE2(cuda, start, instance, milliseconds);
+	STAP_PROBE1(cuda, watched, instance);
 }
 
 SITE void site__hello(uint64_t instance)

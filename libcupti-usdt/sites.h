@@ -68,6 +68,8 @@ SITE_SEMAPHORE(status)
 SITE_SEMAPHORE(lost)
 SITE_SEMAPHORE(error)
 SITE_SEMAPHORE(cubin)
+SITE_SEMAPHORE(start)
+SITE_SEMAPHORE(watched)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -105,6 +107,8 @@ void site__status(const struct cuda_status *status, uint32_t size);
 void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance);
 void site__error(int32_t code, const char *component, const char *message, uint64_t instance);
 void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
+/* This library was loaded; who wants to listen to this process has so long to come. */
+void site__start(uint64_t instance, uint32_t milliseconds);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libcupti-usdt/arrival.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/devices.h"
@@ -34,6 +35,8 @@
 /* Devices are told of as soon as the driver can: right after the program's cuInit(), mostly. */
 #define EAGER_MS    10
 #define EAGER_TURNS 30
+
+#define ANSWER_MS   2 /* between looks for an answer to cuda:start */
 
 static uint32_t eager = EAGER_TURNS;
 static _Atomic(uint32_t) wakes;	   /* futex: raised to wake the thread */
@@ -59,7 +62,11 @@ static void *watch(void *unused)
 {
 	uint32_t seen = atomic_load(&wakes), waited = 0, pause, sleep;
 
+	arrival__tell();
 	control__begin();
+	while (arrival__is_open() && !atomic_load(&stopping))
+		futex__wait(&wakes, seen, ANSWER_MS);
+	control__follow();
 	atomic_store(&begun, 1);
 	futex__wake(&begun);
 	pause = next_pause(ACTIVE_MS, false);
