@@ -11,6 +11,7 @@
 #include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
+#include "cuda-trace/metrics_device.h"
 #include "cuda-trace/metrics_exporter.h"
 #include "cuda-trace/metrics_http.h"
 #include "cuda-trace/metrics_textfile.h"
@@ -40,6 +41,7 @@ struct metrics_options {
 	bool no_created;
 	const char *events;
 	const char *sample, *max_overhead;
+	const char *counters;
 	uint64_t duration;
 	bool verbose;
 };
@@ -68,6 +70,9 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "the same, with windows so long that launches get\nslower by no more than this",
 	 AT(max_overhead)},
+	{OPTION_TEXT, 0, "counters", "PRESET|METRIC,...",
+	 "what whole GPUs are busy with, whoever uses them:\ndevice, compute, memory, links",
+	 AT(counters)},
 	{OPTION_FLAG, 0, "by-pid", NULL, "a label set a process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "time by kernel: the N that take the most by name,\nthe rest as \"other\"", AT(by_kernel)},
@@ -91,7 +96,8 @@ static const struct option_usage usage = {
 	.examples = "  cuda-trace metrics\n"
 		    "  cuda-trace metrics --listen :12832 --web-config web.yml --by-kernel 20\n"
 		    "  cuda-trace metrics --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
-		    "  cuda-trace metrics --textfile - -d 10s\n",
+		    "  cuda-trace metrics --textfile - -d 10s\n"
+		    "  cuda-trace metrics --counters device\n",
 };
 
 static volatile sig_atomic_t stopped;
@@ -124,6 +130,7 @@ static uint64_t now_ns(void)
 struct outlets {
 	const struct metrics_options *options;
 	struct exporter *exporter;
+	struct device_metrics *counters;
 	struct web_config *config;
 	struct http *http;
 };
@@ -165,6 +172,7 @@ static int run(struct outlets *outlets)
 		const struct timespec pause = {0, LOOK_MS * 1000000};
 		uint64_t now = now_ns();
 
+		device_metrics__poll(outlets->counters);
 		err = exporter__poll(outlets->exporter);
 		if (outlets->http && now >= next_second) {
 			http__sweep(outlets->http);
@@ -196,6 +204,23 @@ static int check(struct metrics_options *options, uint32_t *groups)
 	if (options->web_config && options->textfile && !options->listen)
 		return options__misuse(&usage, "--web-config is for --listen, not for --textfile");
 	return 0;
+}
+
+/* Before the server's threads are there, as it forks. */
+static int open_counters(struct outlets *outlets)
+{
+	struct pm_choice choice;
+	char unknown[200];
+
+	if (!outlets->options->counters)
+		return 0;
+	if (pm_choice__parse(&choice, outlets->options->counters, unknown, sizeof(unknown)))
+		return options__misuse(&usage,
+				       "--counters: '%s' is none of device, compute, memory, "
+				       "links, no column of theirs, and no metric",
+				       unknown);
+	outlets->counters = device_metrics__open(&choice);
+	return outlets->counters ? 0 : EXIT_TROUBLE;
 }
 
 int cmd_metrics(int argc, char **argv)
@@ -235,6 +260,10 @@ int cmd_metrics(int argc, char **argv)
 		if (!outlets.config)
 			return EXIT_TROUBLE;
 	}
+	status = open_counters(&outlets);
+	if (status)
+		return status;
+	exporter.counters = outlets.counters;
 	outlets.exporter = exporter__open(&exporter);
 	err = outlets.exporter ? open_http(&outlets) : -EIO;
 	if (!err) {
@@ -245,5 +274,6 @@ int cmd_metrics(int argc, char **argv)
 	http__stop(outlets.http);
 	web_config__close(outlets.config);
 	exporter__close(outlets.exporter);
+	device_metrics__close(outlets.counters);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }

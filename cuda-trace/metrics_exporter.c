@@ -169,6 +169,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->view.sample_on_ms = options->live.session.sample_on_ms;
 	exporter->view.sample_every_ms = options->live.session.sample_every_ms;
 	exporter->view.devices = &exporter->devices;
+	exporter->view.counters = options->counters;
 	exporter->view.series = series_table__new(options->label_sets, on_dropped, exporter);
 	if (options->by_kernel)
 		exporter->view.kernels = kernels__new(options->by_kernel);

@@ -21,6 +21,7 @@ struct exporter_options {
 	unsigned int label_sets;
 	unsigned int forget_seconds; /* label sets without a process */
 	bool created;
+	struct device_metrics *counters; /* the caller's; NULL = none */
 };
 
 struct exporter;
@@ -30,6 +31,7 @@ struct exporter_view {
 	struct series_table *series;
 	struct kernels *kernels; /* NULL unless by_kernel */
 	struct exporter_devices *devices;
+	struct device_metrics *counters; /* NULL unless --counters */
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */

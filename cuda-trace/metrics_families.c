@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include "cuda-trace/metrics_device.h"
 #include "cuda-trace/metrics_exporter.h"
 #include "cuda-trace/metrics_sample.h"
 #include "cuda-trace/metrics_self.h"
@@ -512,5 +513,6 @@ void families__write(struct exposition *exposition, struct exporter_view *view)
 	}
 	write_kernels(exposition, view);
 	metrics_sample__write(exposition, view);
+	device_metrics__write(exposition, view->counters);
 	self__write(exposition, view);
 }

@@ -177,6 +177,7 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 	static struct pm_process helper;
 	const char *failed;
 	int result;
+	uint32_t pause = 1;
 
 	/* Ctrl-C reaches the tool, which says when to stop. */
 	signal(SIGINT, SIG_IGN);
@@ -198,9 +199,12 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 			failed = pm_sampling__run(&helper, &result);
 		if (!failed)
 			break;
-		send_trouble(&helper, result, failed, helper.started.library, request->try_again);
-		if (!request->try_again || wait_seconds(&helper, request->try_again))
+		if (pause > request->try_again)
+			pause = request->try_again;
+		send_trouble(&helper, result, failed, helper.started.library, pause);
+		if (!pause || wait_seconds(&helper, pause))
 			_exit(1);
+		pause *= 2;
 	}
 	pm_process__send(&helper, PM_FRAME_END, "", 0);
 	/* Not exit(): NVIDIA's libraries would tidy up. */

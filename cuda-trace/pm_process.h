@@ -16,7 +16,7 @@
 struct pm_request {
 	struct pm_choice choice;
 	uint64_t every;	    /* ns between two samples */
-	uint32_t try_again; /* seconds, while another profiler has the GPU; 0 = give up */
+	uint32_t try_again; /* seconds between two tries at most; 0 = give up */
 };
 
 /* One GPU being sampled. */

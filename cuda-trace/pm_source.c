@@ -126,8 +126,7 @@ static void take_trouble(struct pm_source *source, struct helper *helper,
 	pm_trouble__text(trouble, text, sizeof(text));
 	length = strlen(text);
 	if (trouble->again)
-		snprintf(text + length, sizeof(text) - length, "; tried again every %u s",
-			 trouble->again);
+		snprintf(text + length, sizeof(text) - length, "; it is tried again");
 	say(source, helper, text);
 	helper->waits = trouble->again != 0;
 	helper->device.is_started = false;

@@ -177,3 +177,63 @@ lines() {
 	wait_for 5 nobody_left
 	assert_equal "$(grep -c pm_disable log)" "$(grep -c pm_enable log)"
 }
+
+# exporter ARGS...: runs `metrics --counters` in the background; its address is in $URL.
+exporter() {
+	requires bpf curl
+	start exporter "$SIM" "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --counters "$@"
+	wait_for 15 grep -q 'listening on' exporter.err
+	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
+}
+
+# shown LINE: does a scrape have this line by now?
+shown() {
+	curl -sS -f --max-time 10 -o scrape "$URL/metrics" && grep -qxF "$1" scrape
+}
+
+@test "metrics --counters (two GPUs) has ratios of 1 and counts the bytes" {
+	export SIMCUDA_DEVICES=2
+	local labels='device="1",uuid="GPU-51515151-5151-5151-5151-515151515101"'
+	exporter device
+	wait_for 10 shown "cuda_device_utilization_ratio{$labels,part=\"dram_read\"} 0.125"
+	assert_equal "$(grep -c '^cuda_device_utilization_ratio{.*part="busy"} ' scrape)" 2
+	grep -qxF "cuda_device_sampled{$labels} 1" scrape
+	grep -qxF "cuda_device_lost_samples_total{$labels} 0" scrape
+	# 12.3 GB in each second that was sampled.
+	sleep 1
+	shown "cuda_device_sampled{$labels} 1"
+	run -0 awk -v labels="{$labels" '
+		index($1, "cuda_device_samples_total" labels) { ms = $2 }
+		index($1, "cuda_device_traffic_bytes_total" labels ",path=\"pcie_read_bytes\"") { bytes = $2 }
+		END { print (ms > 1000 && bytes / ms > 12345678 && bytes / ms < 12345680) ? "ok" : ms " " bytes }' scrape
+	assert_output ok
+	if command -v promtool >/dev/null; then
+		run promtool check metrics <scrape
+		refute_output --partial cuda_device
+	fi
+}
+
+@test "metrics --counters (another profiler has the GPU for a while) says so, and goes on afterwards" {
+	touch busy
+	export SIMCUDA_PM_BUSY=$BATS_TEST_TMPDIR/busy
+	local labels='device="0",uuid="GPU-51515151-5151-5151-5151-515151515100"'
+	exporter device
+	wait_for 10 shown "cuda_device_sampled{$labels} 0"
+	grep -q 'GPU 0: another profiler.*it is tried again' exporter.err
+	run ! grep '^cuda_device_utilization_ratio' scrape
+	rm busy
+	wait_for 15 shown "cuda_device_utilization_ratio{$labels,part=\"sm\"} 0.25"
+	kill -TERM "$exporter_PID"
+	finished "$exporter_PID" 5
+	assert_equal "$(grep -c pm_disable log)" 1
+}
+
+@test "metrics --counters (nonsense, no permission) is said; what programs do is shown nevertheless" {
+	run -2 ct metrics --counters nonsense
+	assert_output --partial "'nonsense' is none of device"
+	export SIMCUDA_PROFILER=cuptiPmSamplingGetCounterAvailability:35
+	exporter device
+	wait_for 10 grep -q 'ERR_NVGPUCTRPERM' exporter.err
+	wait_for 5 shown 'cuda_trace_killed_processes_total 0'
+	run ! grep '^cuda_device_utilization_ratio' scrape
+}
