@@ -116,13 +116,51 @@ counters_manners() {
 		grep -q '"event":"counters"' "$work/user.jsonl"; } && grep -q '^expect' "$work/user.out" && echo 1 || echo 0)" \
 		"$(grep -o 'RmProfilingAdminOnly: .' /proc/driver/nvidia/params); $(jq -rc \
 			'select(.event == "counters_state") | [.outcome, .result]' "$work/user.jsonl")"
-	timeout 120 cuda-trace profile --counters quick -k gemm --kernels 5 --json -o "$work/torch.jsonl" -- \
+	timeout 120 cuda-trace profile --counters quick -k "gemm|nvjet" --kernels 5 --json -o "$work/torch.jsonl" -- \
 		python3 tests/bench/torch-step.py -n 50 >"$work/torch.out" 2>>"$OUT/counters.err"
 	status=$?
 	python3 -c 'import torch' 2>/dev/null || return
 	row "PyTorch: five gemm" "$([ $status = 0 ] && [ "$(grep -c '"event":"counters"' "$work/torch.jsonl")" = 5 ] && echo 1 || echo 0)" \
 		"$(jq -rc 'select(.event == "counters_state") | [.outcome, .launches, .matched, .counted]' "$work/torch.jsonl")"
 	cp "$work/torch.jsonl" "$OUT/counters-torch.jsonl"
+}
+
+# sassed KERNEL: what its instructions did, by $work/sass-KERNEL.jsonl
+sassed() {
+	timeout 120 cuda-trace profile --sass --kernels 1 --json -o "$work/sass-$1.jsonl" -- \
+		"$counters" "$1" >"$work/sass-$1.out" 2>>"$OUT/counters.err"
+	cp "$work/sass-$1.jsonl" "$OUT/" 2>/dev/null
+}
+
+# looked_at KERNEL: findings with their lines
+looked_at() {
+	jq -rc 'select(.event == "sass").look_at | map("\(.is):\(.line)") | join(" ")' "$work/sass-$1.jsonl"
+}
+
+# line_of TEXT: where that stands in the source
+line_of() {
+	grep -nF "$1" tests/gpu/counters.cu | head -n1 | cut -d: -f1
+}
+
+# Instructions against what the kernels are known to do, by count and by line; each in a process of its
+# own, as libcupti 13.0 looks into one kernel of each.
+counters_sass() {
+	local kernel got
+	for kernel in copy strided unit_stride one_lane; do
+		sassed $kernel
+	done
+	got=$(jq -r 'select(.event == "sass").sectors' "$work/sass-copy.jsonl")
+	within "sass: copy, sectors" "$got" $((2 * $(truth_of "$work/sass-copy.out" copy_bytes) / 32)) 0.01
+	got=$(looked_at strided)
+	row "sass: strided, where" "$([ "$got" = "uncoalesced:$(line_of 'v[j] = in[')" ] && echo 1 || echo 0)" "$got"
+	got=$(looked_at unit_stride)
+	row "sass: unit_stride, where" "$([ -z "$got" ] && [ -s "$work/sass-unit_stride.jsonl" ] && echo 1 || echo 0)" \
+		"nowhere: '$got'"
+	got=$(looked_at one_lane)
+	row "sass: one_lane, where" "$(case "$got" in divergent:*) echo 1 ;; *) echo 0 ;; esac)" \
+		"$got, the loop is at $(line_of 'v = v * 0.5f + 1.25f;')"
+	timeout 60 cuda-trace profile --sass --kernels 1 -o "$OUT/counters-sass.txt" -- "$counters" strided \
+		>/dev/null 2>>"$OUT/counters.err"
 }
 
 # The same metrics of the same kernels by Nsight Compute.
@@ -141,7 +179,7 @@ counters_ncu() {
 
 part_counters() {
 	local chip
-	nvcc -arch=native -O2 -o "$counters" tests/gpu/counters.cu >>"$OUT/nvcc.log" 2>&1 || return
+	nvcc -arch=native -O2 -lineinfo -o "$counters" tests/gpu/counters.cu >>"$OUT/nvcc.log" 2>&1 || return
 	timeout 60 cuda-trace profile --list-metrics >"$OUT/counters-metrics.txt" 2>>"$OUT/counters.err"
 	chip=$(sed -n 's/^Metrics of \([^ ]*\) .*/\1/p' "$OUT/counters-metrics.txt")
 	row "list of metrics" "$([ "$(wc -l <"$OUT/counters-metrics.txt")" -gt 1000 ] && echo 1 || echo 0)" \
@@ -149,6 +187,7 @@ part_counters() {
 	counters_truth
 	counters_verdicts
 	counters_cost
+	counters_sass
 	counters_manners
 	counters_ncu
 }
