@@ -165,10 +165,8 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	errno = saved;
 }
 
-/* errno is kept by those below that come near a system call: looking it up is a call itself. */
-HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)
+static COLD_PATH void dispatch_any(uint32_t groups, int domain, uint32_t cbid, const void *about)
 {
-	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
 	const struct cupti_callback_data *data = about;
 
 	if (!control__listening())
@@ -193,4 +191,32 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 		runtime_enter(groups, cbid, data);
 	else
 		*data->correlation_data = stamps__now() ^ mix;
+}
+
+/* Something that dispatch_any() looks at first. */
+static inline bool is_special(uint32_t groups, int domain)
+{
+	return !groups || groups & BIT(COUNTERS) || !control__listening() ||
+	       atomic_load_explicit(&driver_asked, memory_order_relaxed) ||
+	       atomic_load_explicit(&pc_contexts_listening, memory_order_relaxed) ||
+	       (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME);
+}
+
+/*
+ * Runs twice in each launch, and has no use for the stack: what does is called last, in its place.
+ * errno is kept by those who come near a system call: looking it up is a call itself.
+ */
+HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)
+{
+	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
+	const struct cupti_callback_data *data = about;
+
+	if (is_special(groups, domain) || !data->correlation_data)
+		dispatch_any(groups, domain, cbid, about);
+	else if (data->site == CUPTI_SITE_EXIT)
+		api_exit(groups, domain, cbid, data);
+	else if (domain == CUPTI_DOMAIN_DRIVER && __builtin_expect(stamps_count, 1))
+		*data->correlation_data = stamps__now() ^ mix;
+	else
+		dispatch_any(groups, domain, cbid, about);
 }
