@@ -28,7 +28,7 @@ struct report_options {
 	bool processes, all;
 	bool csv, json, compare;
 	const char *sql, *import, *output;
-	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols;
+	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols, *device;
 	uint64_t limit, last;
 };
 
@@ -53,6 +53,8 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
 	{OPTION_TEXT, 0, "timeline", "FILE", "trace events as PyTorch's profiler writes them",
 	 AT(timeline)},
+	{OPTION_TEXT, 0, "device", "SAMPLES",
+	 "with --timeline: what profile --device --json wrote,\nbelow the kernels", AT(device)},
 	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: where the GPU's time went", AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
@@ -312,6 +314,7 @@ static int report_one(const char *path, const struct report_options *options, FI
 	if (err)
 		return err;
 	file.symbols = options->symbols;
+	file.samples = options->device;
 	err = write_exports(&file, options, &exported);
 	if (!err && options->sql)
 		err = report_sql(&file, options, out);

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/export.h"
@@ -78,6 +79,17 @@ void timeline__put_flow(struct timeline *timeline, bool begins, int64_t id, int6
 		begins ? "s" : "f", id, pid, tid);
 	put_us(out, "ts", timeline->epoch + start);
 	fprintf(out, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"%s}", begins ? "" : ", \"bp\": \"e\"");
+}
+
+void timeline__put_counter(struct timeline *timeline, const char *name, int64_t pid, int64_t start,
+			   double value)
+{
+	timeline__begin_event(timeline);
+	fputs("\"ph\": \"C\", ", timeline->out);
+	timeline__put_string(timeline, "name", name);
+	fprintf(timeline->out, ", \"pid\": %" PRId64 ", \"tid\": 0, ", pid);
+	put_us(timeline->out, "ts", timeline->epoch + start);
+	fprintf(timeline->out, ", \"args\": {\"value\": %.9g}}", isfinite(value) ? value : 0);
 }
 
 /* A table that the file lacks is no error: not every recording has everything. */
@@ -310,6 +322,8 @@ int export_timeline(const struct report_file *file, FILE *out)
 		err = put_labels(&timeline);
 	if (!err)
 		err = timeline__put_all_rows(&timeline);
+	if (!err)
+		err = timeline__put_device_samples(&timeline);
 	if (!err)
 		err = put_losses(&timeline);
 	free(timeline.runtime_calls);

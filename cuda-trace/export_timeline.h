@@ -42,6 +42,11 @@ int64_t timeline__flow_id(struct timeline *timeline, int64_t global, int64_t cor
 /* Rows of a table, which the file may lack; 0 or -errno. */
 int timeline__put_rows(struct timeline *timeline, const char *table, const char *columns,
 		       const char *where, void (*put)(struct timeline *, sqlite3_stmt *));
+/* A value from then on. */
+void timeline__put_counter(struct timeline *timeline, const char *name, int64_t pid, int64_t start,
+			   double value);
+/* export_device.c: those of report --device, if there is such a file. 0, or -errno, printed. */
+int timeline__put_device_samples(struct timeline *timeline);
 /* All events of all tables. */
 int timeline__put_all_rows(struct timeline *timeline);
 

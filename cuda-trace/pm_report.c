@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include "cuda-trace/text.h"
 
 #define HEADING_ROWS 25
@@ -126,14 +127,24 @@ static void json_means(const struct pm_report *report, const struct pm_device *d
 	fputc('}', file);
 }
 
+/* UTC less CLOCK_MONOTONIC, now. */
+static int64_t utc_offset(void)
+{
+	struct timespec utc, monotonic;
+
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	clock_gettime(CLOCK_REALTIME, &utc);
+	return (utc.tv_sec - monotonic.tv_sec) * 1000000000ll + utc.tv_nsec - monotonic.tv_nsec;
+}
+
 static void json_row(const struct pm_report *report, const struct pm_device *device,
 		     const struct pm_row *row)
 {
 	json_head(report->file, "device", device);
 	fprintf(report->file,
-		",\"time_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"samples\":%" PRIu64
-		",\"lost\":%" PRIu64,
-		row->start, row->end, row->samples, row->lost);
+		",\"time_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"utc_ns\":%" PRId64
+		",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64,
+		row->start, row->end, row->start + utc_offset(), row->samples, row->lost);
 	json_means(report, device, row);
 	fputs("}\n", report->file);
 }

@@ -21,6 +21,7 @@ struct report_file {
 	sqlite3 *db;	     /* opened read-only; temporary tables may be made */
 	const char *path;    /* as the user gave it */
 	const char *symbols; /* folder with files of symbols, NULL = none */
+	const char *samples; /* samples of profile --device, NULL = none */
 	bool ours;	     /* written by cuda-trace */
 	char version[32];    /* EXPORT_SCHEMA_VERSION, "" if none */
 	struct progress *progress;

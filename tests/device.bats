@@ -237,3 +237,34 @@ shown() {
 	wait_for 5 shown 'cuda_trace_killed_processes_total 0'
 	run ! grep '^cuda_device_utilization_ratio' scrape
 }
+
+@test "report --timeline --device (samples taken while recording) are counters below the kernels" {
+	requires bpf
+	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --device --json --interval 1ms -o samples -- \
+		"$CUDA_TRACE" record -q -o r.db -- "$WORKLOADS/saxpy" >out 2>err
+	run -0 ct report --timeline t.json --device samples r.db
+	# In the rows of the GPU that the kernels have, and in their time.
+	local kernels='[.traceEvents[] | select(.cat == "kernel")]'
+	local counters='[.traceEvents[] | select(.ph == "C")]'
+	assert_equal "$(jq -c "$counters | map(.pid) | unique" t.json)" "$(jq -c "$kernels | map(.pid) | unique" t.json)"
+	json t.json "($kernels | map(.ts) | min) as \$first | $counters | map(select(.name == \"busy\")) |
+		(map(.ts) | min < \$first + 1000 and max > \$first - 1000) and
+		(map(.args.value) | unique - [0.5, 1] | length == 0)"
+	assert_equal "$(jq -c "$counters | map(.name) | unique | length" t.json)" 12
+	# Another GPU's are in rows of their own.
+	sed -i 's/51515151-5151/61515151-5151/' samples
+	run -0 ct report --timeline t.json --device samples r.db
+	assert_equal "$(jq -c "$counters | map(.pid) | unique" t.json)" '[4000000]'
+	assert_equal "$(jq -r '.traceEvents[] | select(.pid == 4000000 and .ph == "M") | .args.name' t.json)" 'GPU 0, as a whole'
+	# What is no such file is said, and what is in it harms nobody.
+	printf '{"event":"device","columns":{"a\\u001b":{"mean":1e400}},"device":0,"utc_ns":3999999999999999999}\n[]\n{"event":"device"}\n' >samples
+	run -0 ct report --timeline t.json --device samples r.db
+	jq -e . t.json >/dev/null
+	echo nonsense >samples
+	run ct report --timeline t.json --device samples r.db
+	assert_failure
+	assert_output --partial 'has no lines of cuda-trace profile --device --json'
+	run ct report --timeline t.json --device not-there r.db
+	assert_failure
+	assert_output --partial 'not-there cannot be read'
+}
