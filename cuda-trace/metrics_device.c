@@ -18,6 +18,7 @@
 #define EVERY_NS  1000000
 #define SECOND_NS 1000000000ull
 #define TRY_AGAIN 30
+#define START_MS  5000
 
 struct device_sums {
 	struct pm_table table;
@@ -92,8 +93,12 @@ struct device_metrics *device_metrics__open(struct pm_choice *choice)
 	metrics->request =
 		(struct pm_request){.choice = *choice, .every = EVERY_NS, .try_again = TRY_AGAIN};
 	metrics->source = pm_source__open(&metrics->request, 0, &sink);
-	if (metrics->source)
+	if (metrics->source) {
+		/* The first says how many GPUs there are, for each of which a process is forked. */
+		for (int i = 0; i < START_MS / 100 && !pm_source__is_complete(metrics->source); i++)
+			pm_source__poll(metrics->source, 100);
 		return metrics;
+	}
 	device_metrics__close(metrics);
 	return NULL;
 }

@@ -291,6 +291,11 @@ bool pm_source__poll(struct pm_source *source, int timeout_ms)
 	return true;
 }
 
+bool pm_source__is_complete(const struct pm_source *source)
+{
+	return source->all_started || source->helpers[0]->socket < 0;
+}
+
 void pm_source__finish(struct pm_source *source)
 {
 	uint64_t until = now_ms() + FINISH_MS;

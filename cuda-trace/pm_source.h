@@ -35,6 +35,9 @@ struct pm_source *pm_source__open(const struct pm_request *request, uint64_t gpu
 				  const struct pm_sink *sink);
 /* Waits at most so long, hands out what came. False: nobody samples any more. */
 bool pm_source__poll(struct pm_source *source, int timeout_ms);
+/* All helpers that there will be are there (or the first one is gone): no more processes are
+ * forked. */
+bool pm_source__is_complete(const struct pm_source *source);
 /* Asks for the last samples, and hands them out. */
 void pm_source__finish(struct pm_source *source);
 void pm_source__close(struct pm_source *source);
