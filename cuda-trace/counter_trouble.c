@@ -13,6 +13,8 @@
 #define NOT_SUPPORTED  27
 #define NO_RIGHTS      35
 
+#define TOO_OLD	       "libcupti before" /* how the guest's words for that begin */
+
 static const struct {
 	int result;
 	const char *text;
@@ -73,6 +75,12 @@ void counter_report__say_failure(const struct counter_process *process)
 			metric);
 	else if (reason)
 		fprintf(stderr, "%s\n", reason);
+	else if (state->result == NOT_SUPPORTED && !strncmp(function, TOO_OLD, strlen(TOO_OLD)))
+		fprintf(stderr,
+			"no counters: the one in use is a %s (`cuda-trace doctor` says which it "
+			"is, "
+			"and what others there are)\n",
+			function);
 	else
 		fprintf(stderr, "no counters: %s gave error %d\n", *function ? function : "CUPTI",
 			state->result);

@@ -90,6 +90,18 @@ lines() {
 	assert_line --regexp '^     125\.0 us    125\.0 us    125\.0 us ns +gpu__time_duration\.sum$'
 	assert_line "  verdict: memory-bound: DRAM at 91% of the peak"
 	assert_line "  best time with DRAM at its peak: 113.8 us"
+	refute_line --partial "--sass"
+	# What a line is to be blamed for says who knows it.
+	printf '* %s 4\n* %s 70\n' smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio \
+		dram__bytes.sum.pct_of_peak_sustained_elapsed >counters
+	timeout 60 "$SIM" "$CUDA_TRACE" profile --counters overview -o out -- "$WORKLOADS/saxpy"
+	run -0 cat out
+	assert_line --partial "verdict: launch-bound"
+	printf '* gpu__time_duration.sum 125000\n' >>counters
+	timeout 60 "$SIM" "$CUDA_TRACE" profile --counters overview -o out -- "$WORKLOADS/saxpy"
+	run -0 cat out
+	assert_line --partial "verdict: uncoalesced"
+	assert_line --partial "where: cuda-trace profile --sass -k NAME"
 }
 
 @test "profile --counters --skip --kernels counts those, and lets the GPU go" {
@@ -242,7 +254,7 @@ lines() {
 		run -1 env "$trouble" timeout 60 "$SIM" "$CUDA_TRACE" profile --counters quick --json \
 			-o out.json -- "$WORKLOADS/saxpy"
 		assert_output --partial "expect launches=10"
-		assert_output --partial "no range profiler"
+		assert_output --partial "no counters: the one in use is a libcupti before 12.6: no range profiler"
 	done
 	# All else works.
 	SIMCUDA_CUPTI_VERSION=12.5 ct stat --json -o stat.json -- "$SIM" "$WORKLOADS/saxpy"
