@@ -152,7 +152,7 @@ void overhead__tick(struct overhead *overhead, struct session *session, const ch
 	if (fits > finding->on_ms * 2.5)
 		fits = finding->on_ms * 2.5;
 	window = sample__window(fits < LONGEST_MS ? fits : LONGEST_MS);
-	if (window != finding->on_ms && !session__set_window(session, window)) {
+	if (window != finding->on_ms && !session__set_cycle(session, window, 0)) {
 		finding->on_ms = window;
 		if (command)
 			fprintf(stderr, "cuda-trace %s: windows of %u ms in %u ms now\n", command,

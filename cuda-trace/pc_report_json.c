@@ -156,6 +156,8 @@ void pc_report__json(FILE *file, const struct pc_report *report)
 	put_number(object, "duration_ns", report->duration_ns);
 	put_number(object, "windows", table->windows);
 	put_number(object, "window_ns", table->window_ns);
+	put_number(object, "held_ns", table->held_ns);
+	put_number(object, "period_ms", report->every_ms);
 	json_object_object_add(object, "samples", samples(table));
 	json_object_object_add(object, "functions", functions(table));
 	json_object_object_add(object, "reasons", reasons(table));

@@ -228,6 +228,13 @@ static void put_account(FILE *file, const struct pc_report *report)
 	if (table->no_room)
 		fprintf(file, ", %s that found no room here", text__count(rest, table->no_room));
 	fprintf(file, "\n");
+	if (table->held_ns)
+		fprintf(file,
+			"launches were held for %s of that time, %.2f %%; a window in %u ms at the "
+			"end\n",
+			text__ns(open, table->held_ns),
+			100.0 * table->held_ns / (report->duration_ns ? report->duration_ns : 1),
+			report->every_ms);
 	if (table->overflows)
 		fprintf(file,
 			"%" PRIu64

@@ -203,6 +203,7 @@ static void take_window(struct pc_table *table, const struct process *process,
 	if (tally)
 		tally->windows++;
 	table->windows++;
+	table->held_ns += window->held;
 	table->window_ns += window->end > window->start ? window->end - window->start : 0;
 	table->overflows += !!window->overflows;
 	table->total += window->total;
@@ -229,6 +230,13 @@ void pc_table__record(struct pc_table *table, struct process *process,
 		take_sample(table, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_PC_WINDOW)
 		take_window(table, process, (const void *)record);
+}
+
+uint64_t pc_table__windows(const struct process *process)
+{
+	const struct tally *tally = process->data;
+
+	return tally ? tally->windows : 0;
 }
 
 void pc_table__end(struct pc_table *table, struct process *process)

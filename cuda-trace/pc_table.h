@@ -60,7 +60,8 @@ struct pc_table {
 	uint64_t filtered;    /* samples of functions that it does not */
 	uint64_t no_room;     /* samples in `all`, of instructions that found no room */
 	uint64_t windows, window_ns, overflows;
-	uint64_t total, dropped, other;	    /* as the guests told them */
+	uint64_t held_ns;		/* that launches were held for windows, of all processes */
+	uint64_t total, dropped, other; /* as the guests told them */
 	uint32_t period_least, period_most; /* 2^N cycles; 0 = unknown */
 	struct pc_process *processes;
 	uint32_t process_count;
@@ -76,6 +77,8 @@ void pc_table__free(struct pc_table *table);
 void pc_table__start(struct pc_table *table, struct process *process);
 void pc_table__record(struct pc_table *table, struct process *process,
 		      const struct cuda_record *record);
+/* Of a process, in its lifetime. */
+uint64_t pc_table__windows(const struct process *process);
 void pc_table__end(struct pc_table *table, struct process *process);
 /* Functions and instructions by samples, most first; no record may come afterwards. */
 void pc_table__sort(struct pc_table *table);

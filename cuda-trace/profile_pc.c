@@ -7,6 +7,7 @@
 #include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/pc_pace.h"
 #include "cuda-trace/pc_report.h"
 #include "cuda-trace/pc_stacks.h"
 #include "cuda-trace/profile.h"
@@ -24,6 +25,9 @@ const struct option_row profile_pc_rows[] = {
 	 "sample for so long in each period, at a random place\nin it (default " DEFAULT_BURSTS
 	 "); 1s/1s = all the time",
 	 AT(bursts)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "windows so far apart that launches are held for them\nno more than this",
+	 AT(shared.max_overhead)},
 	{OPTION_TEXT, 0, "flamegraph", "FILE",
 	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
@@ -38,6 +42,7 @@ struct profile {
 	const struct profile_options *options;
 	struct sample bursts;
 	struct pc_table table;
+	struct pc_pace pace;
 	struct pc_stacks *stacks; /* NULL = no picture is wanted */
 	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 	bool failed;
@@ -63,11 +68,21 @@ static void on_process_start(void *context, struct process *process)
 		pc_stacks__start(profile->stacks, process);
 }
 
+/* The first window of a process has CUPTI set up what it needs. */
+static void take_cost(struct profile *profile, struct process *process,
+		      const struct cuda_pc_window *window)
+{
+	if (window->held && pc_table__windows(process) > 1)
+		pc_pace__window(&profile->pace, window->held);
+}
+
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct profile *profile = context;
 
 	pc_table__record(&profile->table, process, record);
+	if (record->kind == CUDA_RECORD_PC_WINDOW)
+		take_cost(profile, process, (const void *)record);
 	if (profile->stacks)
 		pc_stacks__record(profile->stacks, process, record, &profile->table);
 }
@@ -87,6 +102,20 @@ static void on_stack(void *context, struct process *process, const struct event 
 
 	if (profile->stacks)
 		pc_stacks__event(profile->stacks, process, event);
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct profile *profile = context;
+	uint32_t before = profile->pace.every_ms, now = pc_pace__period(&profile->pace);
+
+	if (now == before)
+		return false;
+	if (session__set_cycle(session, 0, now))
+		profile->pace.every_ms = before;
+	else if (profile->options->shared.verbose)
+		fprintf(stderr, "cuda-trace profile: a window in %u ms now\n", now);
+	return false;
 }
 
 static void on_attached(void *context, struct session *session)
@@ -182,18 +211,34 @@ static void on_finish(void *context, struct session *session)
 		.lost = &lost,
 		.duration_ns = now_ns() - profile->started,
 		.on_ms = profile->bursts.on_ms,
-		.every_ms = profile->bursts.every_ms,
+		.every_ms = profile->pace.every_ms,
 		.most = shared->count ? shared->count : DEFAULT_LINES,
 	};
 
 	session__lost(session, &lost);
 	if (profile->stacks)
 		write_pictures(profile);
+	if (profile->pace.too_dear)
+		fprintf(stderr,
+			"cuda-trace profile: windows cost more than --max-overhead however far "
+			"apart\n");
 	pc_table__sort(&profile->table);
 	if (shared->json)
 		pc_report__json(profile->output, &report);
 	else
 		pc_report__text(profile->output, &report);
+}
+
+static int take_limit(const struct option_usage *usage, struct profile *profile)
+{
+	struct sample limit;
+	int status = sample__parse(usage, NULL, profile->options->shared.max_overhead, &limit);
+
+	profile->pace.limit = limit.max_overhead;
+	profile->pace.every_ms = profile->bursts.every_ms;
+	if (!status && profile->pace.limit > 0 && profile->bursts.on_ms >= profile->bursts.every_ms)
+		return options__misuse(usage, "--max-overhead needs --bursts with a pause");
+	return status;
 }
 
 static int take_pictures(const struct option_usage *usage, struct profile *profile)
@@ -229,6 +274,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		.context = &profile,
 		.start = on_start,
 		.attached = on_attached,
+		.tick = on_tick,
 		.finish = on_finish,
 	};
 	struct pattern *pattern;
@@ -236,6 +282,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 					 options->bursts ? options->bursts : DEFAULT_BURSTS,
 					 &profile.bursts);
 
+	status = status ? status : take_limit(usage, &profile);
 	status = status ? status : take_pictures(usage, &profile);
 	if (status)
 		return status;

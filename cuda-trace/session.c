@@ -370,9 +370,9 @@ static int look(struct session *session, int timeout_ms)
 	return 0;
 }
 
-int session__set_window(struct session *session, uint32_t on_ms)
+int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms)
 {
-	return session->switches ? switches__set_window(session->switches, on_ms) : -EINVAL;
+	return session->switches ? switches__set(session->switches, on_ms, every_ms) : -EINVAL;
 }
 
 void session__say_hello(struct session *session)

@@ -105,8 +105,8 @@ int session__poll(struct session *session, int timeout_ms);
 void session__finish(struct session *session);
 /* Asks the guests to tell names and states again. Done by session__poll() where it is missed. */
 void session__say_hello(struct session *session);
-/* The sampling window from now on; 0 or -errno. */
-int session__set_window(struct session *session, uint32_t on_ms);
+/* Window and period of sampling from now on, 0 = as it is; 0 or -errno. */
+int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
 /* Processes that sent something and have not ended. */
 unsigned int session__running(const struct session *session);
 void session__each_process(struct session *session,

@@ -108,22 +108,35 @@ void switches__drop_process(struct switches *switches, uint64_t number)
 	switches->count = kept;
 }
 
-int switches__set_window(struct switches *switches, uint32_t on_ms)
+/* Of a file that went with its process, or of a process that has gone, nobody needs to know. */
+static int replace(struct switches *switches, struct file *file, const char *kind, uint32_t ms,
+		   struct probe_link **link)
 {
-	for (int i = 0; i < switches->count; i++) {
-		struct file *file = &switches->files[i];
-		struct probe_link *window;
-		int err = attach(switches, file, "on", on_ms, &window);
+	struct probe_link *other;
+	int err = attach(switches, file, kind, ms, &other);
 
-		/* Of a file that went with its process, or of a process that has gone, nobody
-		 * needs to know. */
-		if (err == -ENOENT || err == -ESRCH)
-			continue;
-		if (err)
-			return err;
-		probe_link__free(file->window);
-		file->window = window;
+	if (err)
+		return err == -ENOENT || err == -ESRCH ? 0 : err;
+	probe_link__free(*link);
+	*link = other;
+	return 0;
+}
+
+int switches__set(struct switches *switches, uint32_t on_ms, uint32_t every_ms)
+{
+	int err = 0;
+
+	for (int i = 0; i < switches->count && !err; i++) {
+		struct file *file = &switches->files[i];
+
+		if (on_ms)
+			err = replace(switches, file, "on", on_ms, &file->window);
+		if (every_ms && !err)
+			err = replace(switches, file, "every", every_ms, &file->period);
 	}
-	switches->on_ms = on_ms;
+	if (err)
+		return err;
+	switches->on_ms = on_ms ? on_ms : switches->on_ms;
+	switches->every_ms = every_ms ? every_ms : switches->every_ms;
 	return 0;
 }

@@ -56,6 +56,7 @@ static char reason_texts[REASONS][CUPTI_PC_REASON_NAME];
 static uint32_t reason_names[REASONS]; /* ids */
 
 static struct batch batch;
+static uint64_t held_ns; /* that launches were, since it was last told */
 
 /* ---- memory ---- */
 
@@ -330,6 +331,8 @@ static void collect(struct slot *slot)
 	else if (result > 0)
 		slot__refuse(slot, result, "cuptiPCSamplingGetData");
 	slot->since = now;
+	window.held = held_ns;
+	held_ns = 0;
 	batch__add(&batch, CUDA_GROUP_PC_SAMPLES, &window.head);
 	batch__send(&batch, CUDA_GROUP_PC_SAMPLES);
 }
@@ -390,11 +393,15 @@ static void disable(struct slot *slot)
 /* No thread is in a launch, and none comes into one; false: one does not get done. */
 static bool held(void (*do_it)(struct slot *))
 {
-	if (!launch_gate__enter_alone())
-		return false;
-	pc_contexts__each(do_it, tell_cut);
-	launch_gate__leave_alone();
-	return true;
+	uint64_t before = clock__now();
+	bool alone = launch_gate__enter_alone();
+
+	if (alone) {
+		pc_contexts__each(do_it, tell_cut);
+		launch_gate__leave_alone();
+	}
+	held_ns += clock__now() - before;
+	return alone;
 }
 
 static bool wanting;

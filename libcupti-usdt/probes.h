@@ -589,6 +589,7 @@ struct cuda_pc_window {
 	__u32 context;	 /* context id */
 	__u32 overflows; /* 1: CUPTI's buffer was full or the context ended: samples are missing */
 	__u32 period;	 /* a multiprocessor is looked at each 2^period cycles, 0 = unknown */
+	__u64 held;	 /* ns that launches were held for it since the last one, of all contexts */
 };
 
 /* Why records were lost inside the process. X(enumerator, stable key, text) */
@@ -693,7 +694,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 64, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 

@@ -298,6 +298,25 @@ shares() {
 	json out.json '.samples.placed >= 2000'
 }
 
+@test "profile --pc --max-overhead (little, all) puts windows so far apart that holding launches takes no more" {
+	requires bpf sim
+	script
+	# The simulated CUPTI takes 2 ms to start, and 2 to stop.
+	# shellcheck disable=SC2046
+	pc --max-overhead 1% -v --json -o out.json -- $(storm 5) >out 2>err
+	json out.json '.period_ms >= 500 and .held_ns > 8000000 and .samples.placed >= 4 * 2000'
+	grep -Eq 'a window in (500|1000|2000) ms now' err
+	# shellcheck disable=SC2046
+	pc --max-overhead 100% --json -o out.json -- $(storm 2) >out
+	json out.json '.period_ms == 100 and .held_ns > 4000000'
+	for limit in 0 x 101%; do
+		run -2 --separate-stderr ct profile --pc --max-overhead $limit -- true
+		[[ $stderr == *"--max-overhead wants a percentage"* ]]
+	done
+	run -2 --separate-stderr ct profile --pc --bursts 1s/1s --max-overhead 1% -- true
+	[[ $stderr == *"needs --bursts with a pause"* ]]
+}
+
 @test "profile --pc (CUPTI hangs) says so, lets the program go on after 3 s, and others are served" {
 	requires bpf sim
 	export SIMCUDA_PC_SAMPLING=hang
