@@ -223,7 +223,8 @@ bool pc_sampling__drain(void)
 		atomic_store(&wants_window, false);
 		ring();
 	}
-	return atomic_load(&is_on) && !is_stuck();
+	/* What a turn is about to switch on counts as on: it says so before it asks whether to. */
+	return (atomic_load(&since) || atomic_load(&is_on)) && !is_stuck();
 }
 
 /* Contexts and modules to come are told by callbacks, which cost nothing else. The first stays on:
