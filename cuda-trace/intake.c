@@ -178,6 +178,7 @@ static size_t known_size(uint16_t kind)
 		[CUDA_RECORD_COUNTERS_STATE] = sizeof(struct cuda_counters_state),
 		[CUDA_RECORD_SASS] = sizeof(struct cuda_sass),
 		[CUDA_RECORD_PC_SAMPLE] = sizeof(struct cuda_pc_sample),
+		[CUDA_RECORD_PC_IMAGE] = sizeof(struct cuda_pc_image),
 		[CUDA_RECORD_PC_WINDOW] = sizeof(struct cuda_pc_window),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/losses.h"
+#include "cuda-trace/pc_images.h"
 #include "cuda-trace/states.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/writer.h"
@@ -107,9 +108,13 @@ static const char *name_place(const struct pc_instruction *instruction, char *te
 {
 	const char *name = instruction->file ? strrchr(instruction->file, '/') : NULL;
 
+	char inlined[256];
+
+	pc_images__inlined(instruction, inlined, sizeof(inlined));
 	if (instruction->file)
-		snprintf(text, size, "    %s:%u  +0x%" PRIx64, name ? name + 1 : instruction->file,
-			 instruction->line, instruction->offset);
+		snprintf(text, size, "    %s:%u  +0x%" PRIx64 "%s%s",
+			 name ? name + 1 : instruction->file, instruction->line,
+			 instruction->offset, *inlined ? "  in " : "", inlined);
 	else
 		snprintf(text, size, "    +0x%" PRIx64, instruction->offset);
 	return text;

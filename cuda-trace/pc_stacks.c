@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/callstacks.h"
+#include "cuda-trace/demangle.h"
 #include "cuda-trace/interned.h"
+#include "cuda-trace/pc_lines.h"
 #include "cuda-trace/store_chains.h"
 #include "cuda-trace/text.h"
 
@@ -364,6 +366,16 @@ static int add_leaf(struct planting *planting, const struct sample_key *key, uin
 	else if (planting->all->callstacks)
 		descend(planting, "[no stack]");
 	descend(planting, table->functions[instruction->function].name);
+	/* From the kernel's own line inwards. */
+	for (uint32_t i = instruction->depth; i-- > 1;) {
+		char *pretty = demangle(instruction->chain[i - 1].function ?: "");
+
+		snprintf(line, sizeof(line), "%.1000s:%u", instruction->chain[i].file,
+			 instruction->chain[i].line);
+		descend(planting, line);
+		descend(planting, pretty ?: instruction->chain[i - 1].function ?: "?");
+		free(pretty);
+	}
 	if (instruction->file)
 		snprintf(line, sizeof(line), "%.1000s:%u", slash ? slash + 1 : instruction->file,
 			 instruction->line);

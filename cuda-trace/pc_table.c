@@ -181,6 +181,9 @@ static void take_sample(struct pc_table *table, struct process *process,
 	function = function_of(table, name, sample->cubin);
 	if (function)
 		count(&table->functions[function - 1].counts, reason, idle, sample->samples);
+	if (function && !table->functions[function - 1].symbol)
+		table->functions[function - 1].symbol =
+			file_of(table, process__name(process, sample->function));
 	place = function ? instruction_of(table, function, sample->offset) : 0;
 	if (!place) {
 		table->no_room += idle ? 0 : sample->samples;

@@ -12,6 +12,7 @@
 #define PC_MOST_REASONS 64
 
 struct interned;
+struct pc_line;
 
 struct pc_counts {
 	uint64_t samples;
@@ -20,7 +21,8 @@ struct pc_counts {
 };
 
 struct pc_function {
-	const char *name; /* demangled, untrusted; valid as long as the table */
+	const char *name;   /* demangled, untrusted; valid as long as the table */
+	const char *symbol; /* mangled, likewise; NULL = unknown */
 	uint64_t cubin;
 	struct pc_counts counts;
 };
@@ -30,6 +32,9 @@ struct pc_instruction {
 	uint32_t line;	   /* 0 = unknown */
 	uint64_t offset;
 	const char *file; /* untrusted; NULL = unknown */
+	/* Through which inlined functions, if that is known: see pc_lines.h. */
+	const struct pc_line *chain;
+	uint32_t depth;
 	struct pc_counts counts;
 };
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/pc_images.h"
 #include "cuda-trace/pc_pace.h"
 #include "cuda-trace/pc_report.h"
 #include "cuda-trace/pc_stacks.h"
@@ -43,6 +44,7 @@ struct profile {
 	struct sample bursts;
 	struct pc_table table;
 	struct pc_pace pace;
+	struct pc_images *images;
 	struct pc_stacks *stacks; /* NULL = no picture is wanted */
 	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 	bool failed;
@@ -81,6 +83,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct profile *profile = context;
 
 	pc_table__record(&profile->table, process, record);
+	pc_images__record(profile->images, process, record);
 	if (record->kind == CUDA_RECORD_PC_WINDOW)
 		take_cost(profile, process, (const void *)record);
 	if (profile->stacks)
@@ -216,6 +219,7 @@ static void on_finish(void *context, struct session *session)
 	};
 
 	session__lost(session, &lost);
+	pc_images__resolve(profile->images, &profile->table);
 	if (profile->stacks)
 		write_pictures(profile);
 	if (profile->pace.too_dear)
@@ -291,13 +295,16 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 	if (profile.period)
 		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
 	pattern = pattern__new(options->shared.kernel);
-	if (!pattern || pc_table__init(&profile.table, pattern)) {
+	profile.images = pc_images__new();
+	if (!pattern || !profile.images || pc_table__init(&profile.table, pattern)) {
 		pattern__free(pattern);
+		pc_images__free(profile.images);
 		pc_stacks__free(profile.stacks);
 		return EXIT_USAGE;
 	}
 	status = watch__run(&watch);
 	pc_table__free(&profile.table);
+	pc_images__free(profile.images);
 	pattern__free(pattern);
 	pc_stacks__free(profile.stacks);
 	return profile.failed && !status ? EXIT_TROUBLE : status;

@@ -23,6 +23,7 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
+#include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
@@ -36,7 +37,8 @@ struct image {
 	_Atomic(const uint8_t *) start; /* set last */
 	size_t size;
 	uint64_t checksum;
-	bool has_checksum; /* of the guest's thread */
+	bool has_checksum; /* this and the next are of the guest's thread */
+	bool told;
 };
 
 /* What was asked already. */
@@ -178,7 +180,7 @@ void pc_source__module(const void *image, size_t size)
 	atomic_fetch_sub(&writers, 1);
 }
 
-static const uint8_t *find_image(uint64_t cubin, size_t *size)
+static struct image *find_image(uint64_t cubin)
 {
 	uint32_t count = atomic_load(&images_used);
 
@@ -192,12 +194,38 @@ static const uint8_t *find_image(uint64_t cubin, size_t *size)
 			image->checksum = checksum_of(start, image->size);
 			image->has_checksum = true;
 		}
-		if (image->checksum == cubin) {
-			*size = image->size;
-			return start;
-		}
+		if (image->checksum == cubin)
+			return image;
 	}
 	return NULL;
+}
+
+bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
+{
+	struct image *image;
+	bool is_new;
+
+	if (!memory || !cubin || !atomic_load(&images_used) || !take_lock())
+		return false;
+	image = find_image(cubin);
+	is_new = image && !image->told;
+	if (is_new) {
+		image->told = true;
+		*to = (struct cuda_pc_image){
+			.head = {.kind = CUDA_RECORD_PC_IMAGE, .size = sizeof(*to)},
+			.cubin = cubin,
+			.address = (uintptr_t)atomic_load(&image->start),
+			.size = image->size,
+		};
+	}
+	pthread_mutex_unlock(&lock);
+	return is_new;
+}
+
+void pc_source__tell_again(void)
+{
+	for (uint32_t i = 0; memory && i < IMAGES; i++)
+		memory->images[i].told = false;
 }
 
 static uint32_t path_name(const struct cupti_source_line *line)
@@ -220,10 +248,12 @@ static void ask(const char *function, struct place *place)
 		.function = function,
 		.offset = place->offset,
 	};
+	const struct image *image = find_image(place->cubin);
 
-	line.cubin = find_image(place->cubin, &line.cubin_size);
-	if (!line.cubin || !cupti_api__get()->GetSassToSourceCorrelation)
+	if (!image || !cupti_api__get()->GetSassToSourceCorrelation)
 		return;
+	line.cubin = atomic_load(&image->start);
+	line.cubin_size = image->size;
 	if (!cupti_api__get()->GetSassToSourceCorrelation(&line) && line.line) {
 		place->file = path_name(&line);
 		place->line = place->file ? line.line : 0;

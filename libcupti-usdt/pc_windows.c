@@ -247,7 +247,10 @@ static void take_record(const struct slot *slot, const struct cupti_pc_record *r
 		.device = slot->device,
 		.context = slot->id,
 	};
+	struct cuda_pc_image image;
 
+	if (pc_source__image(record->cubin, &image))
+		batch__add(&batch, CUDA_GROUP_PC_SAMPLES, &image.head);
 	sample.line = pc_source__line(record->cubin, record->function, sample.function,
 				      record->offset, &sample.file);
 	for (size_t i = 0; i < record->stall_count && i < REASONS; i++) {
@@ -413,6 +416,7 @@ static void ask_whether_wanting(struct slot *slot)
 
 bool pc_windows__open(void)
 {
+	pc_source__tell_again();
 	wanting = false;
 	pc_contexts__each(ask_whether_wanting, tell_cut);
 	return !wanting || held(start);

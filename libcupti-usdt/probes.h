@@ -185,6 +185,7 @@ enum cuda_record_kind {
 	CUDA_RECORD_STREAM = 17,    /* struct cuda_stream, in object_batch */
 	CUDA_RECORD_PC_SAMPLE = 18, /* struct cuda_pc_sample, in pc_samples_batch */
 	CUDA_RECORD_PC_WINDOW = 19, /* struct cuda_pc_window, likewise, after its samples */
+	CUDA_RECORD_PC_IMAGE = 20,  /* struct cuda_pc_image, likewise, before samples of it */
 	CUDA_RECORD_COUNTERS = 32,  /* struct cuda_counters, in counters_batch as the next three */
 	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
 	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
@@ -560,8 +561,7 @@ struct cuda_sass {
 	__u32 pad;
 };
 
-/* So many times the GPU found a warp at this instruction, for this reason. head.correlation is 0.
- */
+/* So many times the GPU found a warp at this instruction, for this reason. correlation is 0. */
 struct cuda_pc_sample {
 	struct cuda_record head;
 	__u64 time;	/* ns, when CUPTI was asked: after the window's end */
@@ -569,24 +569,23 @@ struct cuda_pc_sample {
 	__u64 offset;	/* of the instruction, in its function */
 	__u32 function; /* id of a cuda:name, mangled */
 	__u32 reason;	/* id of a cuda:name: what the warp waited for, in CUPTI's words */
-	__u32 samples;
-	__u32 device;
-	__u32 context; /* context id */
-	__u32 file;    /* id of a cuda:name: path of the source, 0 = unknown */
-	__u32 line;    /* in file, 0 = unknown */
-	__u32 pad;
+	__u32 samples, device, context; /* context id */
+	__u32 file, line, pad;		/* id of a cuda:name: the source's path; 0 = unknown */
+};
+
+/* Where a copy of a module's image with a line table is in the process, while samples last. */
+struct cuda_pc_image {
+	struct cuda_record head;
+	__u64 cubin, address, size; /* checksum as in samples; bytes */
 };
 
 /* What a window, or a part of it, came to in one context. */
 struct cuda_pc_window {
 	struct cuda_record head;
-	__u64 start; /* ns, when sampling was on */
-	__u64 end;
-	__u64 total;   /* samples, those dropped and those of others included */
-	__u64 dropped; /* by the GPU: its buffer or the way to it was full */
-	__u64 other;   /* of kernels that are not the program's; they are not told one by one */
-	__u32 device;
-	__u32 context;	 /* context id */
+	__u64 start, end;      /* ns, when sampling was on */
+	__u64 total;	       /* samples, those dropped and those of others included */
+	__u64 dropped, other;  /* by the GPU, which was too slow; of other programs' kernels */
+	__u32 device, context; /* context id */
 	__u32 overflows; /* 1: CUPTI's buffer was full or the context ended: samples are missing */
 	__u32 period;	 /* a multiprocessor is looked at each 2^period cycles, 0 = unknown */
 	__u64 held;	 /* ns that launches were held for it since the last one, of all contexts */
@@ -693,7 +692,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 32, "layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");

@@ -109,6 +109,36 @@ storm() {
 	assert_line --regexp '^  40\.0% .* wait 100% +\+0xa0$'
 }
 
+@test "profile --pc (inlined functions) says through which an instruction is reached" {
+	requires bpf sim
+	${CC:-cc} -c -o inlined.o "$TOP/tests/profile/inlined.s"
+	cat >script <<-END
+		outer b0 wait 100 inlined.cu 3
+		outer 10 wait 50 inlined.cu 12
+		outer c0 wait 30 inlined.cu 15
+		outer d0 wait 20 inlined.cu 15
+	END
+	export SIMCUDA_PC_SCRIPT=$PWD/script SIMCUDA_PC_CUBIN=$PWD/inlined.o
+	# shellcheck disable=SC2046
+	pc --json -o out.json --folded f.txt -- $(storm) >out
+	json out.json '[.functions[0].instructions[] | [.offset, .line, .inlined]] == [[176, 3, [
+		{"function": "deepest(float)", "file": "inlined.cu", "line": 7},
+		{"function": "middle(float)", "file": "inlined.cu", "line": 14}]],
+		[16, 12, []], [192, 15, []], [208, 15, []]]'
+	grep -Eq '^launch-storm \([0-9]+\);outer;inlined.cu:14;middle\(float\);inlined.cu:7;deepest\(float\);inlined.cu:3;wait [0-9]+$' f.txt
+	# shellcheck disable=SC2046
+	pc -o out.txt -- $(storm) >out
+	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest\(float\) < middle\(float\)$' out.txt
+	grep -Eq ' inlined\.cu:12  \+0x10$' out.txt
+}
+
+@test "profile --pc (line tables, damaged in 20,000 ways) reads them without a fault" {
+	${CC:-cc} -c -o inlined.o "$TOP/tests/profile/inlined.s"
+	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" \
+		-o fuzz "$TOP/tests/profile/fuzz.c" "$TOP/cuda-trace/pc_lines.c" 2>cc.err || skip "no sanitizers: $(head -n1 cc.err)"
+	run -0 ./fuzz inlined.o 20000
+}
+
 # shares FILE: "FRAME;...;FRAME PERCENT" of folded stacks.
 shares() {
 	awk '{ n[NR] = $NF; sum += $NF; sub(" [0-9]+$", ""); line[NR] = $0 }

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Fears: 1. the address is a lie: the kernel reads what that process itself may read, or nothing.
+ * 2. the process is gone, or is another one by now: then there is no image, and CUPTI's line stays.
+ * 3. too many, too large: there is a bound to both.
+ */
+#include "cuda-trace/pc_images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "cuda-trace/demangle.h"
+#include "cuda-trace/pc_lines.h"
+
+#define MOST_IMAGES 256
+#define MOST_BYTES  (64ul << 20)
+
+struct pc_images {
+	struct image {
+		uint64_t cubin;
+		struct pc_lines *lines; /* NULL = could not be read, or has none */
+	} list[MOST_IMAGES];
+	uint32_t count;
+	uint64_t bytes;
+	struct pc_line *chains[MOST_IMAGES * 64]; /* that instructions point to */
+	uint32_t chain_count;
+};
+
+struct pc_images *pc_images__new(void)
+{
+	return calloc(1, sizeof(struct pc_images));
+}
+
+static struct image *find(const struct pc_images *images, uint64_t cubin)
+{
+	for (uint32_t i = 0; i < images->count; i++)
+		if (images->list[i].cubin == cubin)
+			return (struct image *)&images->list[i];
+	return NULL;
+}
+
+static struct pc_lines *read_lines(uint32_t pid, uint64_t address, size_t size)
+{
+	uint8_t *copy = malloc(size);
+	struct iovec to = {copy, size}, from = {(void *)(uintptr_t)address, size};
+
+	if (copy && process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)size)
+		return pc_lines__open(copy, size);
+	free(copy);
+	return NULL;
+}
+
+void pc_images__record(struct pc_images *images, const struct process *process,
+		       const struct cuda_record *record)
+{
+	const struct cuda_pc_image *told = (const void *)record;
+	struct image *image;
+
+	if (record->kind != CUDA_RECORD_PC_IMAGE || !told->size)
+		return;
+	image = find(images, told->cubin);
+	if (image && image->lines)
+		return;
+	if (told->size > MOST_BYTES - images->bytes || (!image && images->count == MOST_IMAGES))
+		return;
+	if (!image)
+		image = &images->list[images->count++];
+	image->cubin = told->cubin;
+	image->lines = read_lines(process->pid, told->address, told->size);
+	images->bytes += image->lines ? told->size : 0;
+}
+
+static struct pc_line *keep(struct pc_line *chain, size_t depth)
+{
+	struct pc_line *copy = calloc(depth, sizeof(*copy));
+
+	return copy ? memcpy(copy, chain, depth * sizeof(*copy)) : NULL;
+}
+
+void pc_images__resolve(const struct pc_images *all, struct pc_table *table)
+{
+	struct pc_images *images = (struct pc_images *)all;
+	struct pc_line chain[PC_LINES_DEEPEST];
+
+	for (uint32_t i = 0; i < table->instruction_count; i++) {
+		struct pc_instruction *instruction = &table->instructions[i];
+		const struct pc_function *function = &table->functions[instruction->function];
+		const struct image *image = find(images, function->cubin);
+		size_t depth = 0;
+
+		if (image && image->lines && function->symbol && instruction->file &&
+		    images->chain_count < MOST_IMAGES * 64)
+			depth = pc_lines__at(image->lines, function->symbol, instruction->offset,
+					     chain);
+		/* The kernel's own lines CUPTI says as well. */
+		if (depth < 2)
+			continue;
+		instruction->chain = images->chains[images->chain_count] = keep(chain, depth);
+		instruction->depth = instruction->chain ? depth : 0;
+		images->chain_count++;
+	}
+}
+
+const char *pc_images__inlined(const struct pc_instruction *instruction, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	for (uint32_t i = 0; i < instruction->depth && at + 1 < size; i++) {
+		const char *mangled = instruction->chain[i].function;
+		char *pretty = mangled ? demangle(mangled) : NULL;
+
+		if (mangled)
+			at += snprintf(text + at, size - at, "%s%s", i ? " < " : "",
+				       pretty ? pretty : mangled);
+		free(pretty);
+	}
+	return text;
+}
+
+void pc_images__free(struct pc_images *images)
+{
+	if (!images)
+		return;
+	for (uint32_t i = 0; i < images->count; i++)
+		pc_lines__free(images->list[i].lines);
+	for (uint32_t i = 0; i < images->chain_count; i++)
+		free(images->chains[i]);
+	free(images);
+}
