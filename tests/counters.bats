@@ -145,6 +145,14 @@ lines() {
 	assert_equal "$(lines counters length)" 20
 }
 
+@test "profile --counters (cooperative kernels) counts them as others" {
+	requires bpf sim
+	counted quick -- "$WORKLOADS/saxpy" --cooperative --size 65536
+	unharmed
+	assert_equal "$(lines counters 'map([.kernel, .grid, .block]) | unique')" '[["saxpy",[256,1,1],[256,1,1]]]'
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .launches, .counted, .missed]')" '["on",10,10,0]'
+}
+
 @test "profile --counters (contexts come and go) goes on" {
 	requires bpf sim
 	counted gpu__time_duration.sum -- "$WORKLOADS/resets"

@@ -158,6 +158,13 @@ lines() {
 	assert_equal "$(expect_key program launch_errors)" 0
 }
 
+@test "profile --sass (cooperative kernels) looks into them as into others" {
+	requires bpf sim
+	sassed -- "$WORKLOADS/saxpy" --cooperative --size 65536
+	unharmed
+	assert_equal "$(lines sass 'map([.function, .launches, .executed])')" '[["saxpy",10,20000]]'
+}
+
 @test "profile --sass without a PROGRAM, or with another mode, is a misuse" {
 	run -2 "$CUDA_TRACE" profile --sass -p 1
 	assert_output --partial 'needs a PROGRAM'

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include "tests/workloads/program.h"
 
-static const char help[] = "usage: saxpy [--size ELEMENTS] [--repeat LAUNCHES]\n"
-			   "Computes y = a * x + y on the first GPU and checks the result.\n";
+static const char help[] =
+	"usage: saxpy [--size ELEMENTS] [--repeat LAUNCHES] [--cooperative]\n"
+	"Computes y = a * x + y on the first GPU and checks the result. Cooperative launches want\n"
+	"all blocks on the GPU at once: 65536 elements fit.\n";
 
 static CUdeviceptr to_gpu(const float *values, size_t bytes)
 {
@@ -18,9 +20,13 @@ static CUdeviceptr to_gpu(const float *values, size_t bytes)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"size", 1, NULL, 's'}, {"repeat", 1, NULL, 'r'}, {"help", 0, NULL, 'h'}, {0}};
+	static const struct option options[] = {{"size", 1, NULL, 's'},
+						{"repeat", 1, NULL, 'r'},
+						{"cooperative", 0, NULL, 'c'},
+						{"help", 0, NULL, 'h'},
+						{0}};
 	uint32_t n = 1 << 20, repeat = 10;
+	bool cooperative = false;
 	struct program program;
 	struct shape shape = {{0, 1, 1}, {256, 1, 1}, 0};
 	CUdeviceptr x_there, y_there;
@@ -29,11 +35,13 @@ int main(int argc, char **argv)
 	size_t bytes;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "s:r:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "s:r:ch", options, NULL)) != -1) {
 		if (option == 's')
 			n = program__number(optarg, "--size");
 		else if (option == 'r')
 			repeat = program__number(optarg, "--repeat");
+		else if (option == 'c')
+			cooperative = true;
 		else
 			return fputs(help, option == 'h' ? stdout : stderr), option == 'h' ? 0 : 2;
 	}
@@ -54,7 +62,9 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < repeat; i++) {
 		void *parameters[] = {&n, &a, &x_there, &y_there};
 
-		program__check(counted__launch(saxpy, &shape, NULL, parameters), "cuLaunchKernel");
+		program__check((cooperative ? counted__launch_cooperative
+					    : counted__launch)(saxpy, &shape, NULL, parameters),
+			       "cuLaunchKernel");
 	}
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");
 	program__check(counted__copy(cuMemcpyDtoH_v2(y, y_there, bytes), bytes), "cuMemcpyDtoH");
