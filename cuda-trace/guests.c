@@ -53,6 +53,7 @@ struct guests {
 	struct guest guests[MOST_PROCESSES];
 	int count;
 	uint64_t numbers; /* used so far */
+	bool linked_one;  /* since guests__expect() */
 };
 
 struct guests *guests__new(struct attachments *attachments, struct switches *switches, int linked,
@@ -190,6 +191,7 @@ static int link_process(struct guests *guests, struct file *file, uint32_t pid, 
 		return err;
 	}
 	guests->guests[guests->count++] = (struct guest){pid, number, file, strdup(path)};
+	guests->linked_one = true;
 	if (file->is_old)
 		fprintf(stderr,
 			"cuda-trace: process %u has an older library, which does not tell of its "
@@ -224,11 +226,19 @@ void guests__add_process(struct guests *guests, uint32_t pid, const char *path)
 		listen_to_everybody(guests, file, path, strerror(-err));
 }
 
+void guests__expect(struct guests *guests)
+{
+	guests->linked_one = false;
+}
+
 void guests__note_time(const struct guests *guests, const struct event_start *event)
 {
 	struct timespec now;
 	uint64_t late;
 
+	/* It was listened to before it started. */
+	if (!guests->linked_one)
+		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	late = now.tv_sec * 1000000000ull + now.tv_nsec - event->time;
 	if (late > event->milliseconds * 1000000ull)

@@ -26,7 +26,8 @@ int guests__files(const struct guests *guests);
 /* A process that is meant, and the guest that it maps or is going to: listens to it, unless that is
  * so already. */
 void guests__add_process(struct guests *guests, uint32_t pid, const char *path);
-/* After a process was added that was told of: says so if it had not waited for that. */
+/* Before and after a process is added that was told of: says so if that came too late for it. */
+void guests__expect(struct guests *guests);
 void guests__note_time(const struct guests *guests, const struct event_start *event);
 /* START_WITHOUT_FIRST: goes over to a link that does not need the process's first thread. */
 void guests__lost_first(struct guests *guests, uint32_t pid);

@@ -304,6 +304,7 @@ static int take_start(void *context, void *data, size_t size)
 		guests__lost_first(session->guests, event->pid);
 		return 0;
 	}
+	guests__expect(session->guests);
 	targets__look(session->targets, event->pid, watch_file, look_at_process, session);
 	guests__note_time(session->guests, event);
 	return 0;

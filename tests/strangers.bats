@@ -179,6 +179,12 @@ all_counted() {
 	done
 }
 
+@test "stat -- PROGRAM (one that the tool held until it was ready) is not said to be heard late" {
+	CUPTI_USDT_AWAIT_MS=0 ct stat --source cupti -v --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out 2>err
+	all_counted out out.json
+	run ! grep 'after its start' err
+}
+
 @test "stat -- PROGRAM (100 programs at once) counts each, also those beyond the links" {
 	cat >many <<-'EOF'
 		mkfifo gate
@@ -196,7 +202,7 @@ all_counted() {
 @test "stat -- PROGRAM (a thousand short processes without CUDA) hears of those with CUDA alone" {
 	# shellcheck disable=SC2016
 	ct stat --source cupti -v --json -o out.json -- "$SIM" bash -c \
-		'for i in $(seq 1000); do /bin/true; done; "$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"' >out 2>err
+		'for i in $(seq 1000); do /bin/true; done; "$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"; true' >out 2>err
 	all_counted out out.json
 	assert_equal "$(grep -c 'ms after its start' err)" 2
 }
