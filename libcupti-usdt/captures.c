@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fear: counting a launch that is captured made the capture fail, on an H200: the program was
- * harmed. And while any thread captures in the global mode, calls like an allocation, which CUPTI
- * makes for itself, break that capture unless the calling thread has said that it knows.
+ * Fear: a capture failed while a launch into it was counted, on an H200 in a run that a PC sampler
+ * disturbed as well: the program was harmed, by one of the two. And while any thread captures in
+ * the global mode, calls like an allocation, which CUPTI makes for itself, break that capture
+ * unless the calling thread has said that it knows.
  */
 #include "libcupti-usdt/captures.h"
 
