@@ -10,7 +10,9 @@
 #include "cuda-trace/pm_process.h"
 
 #define DECODE_MS     50
-#define BUFFER_BYTES  (16u << 20)
+#define SAMPLE_BYTES  (24u << 10) /* in the hardware's buffer, on an H200 */
+#define BUFFER_LEAST  (32u << 20)
+#define BUFFER_MOST   (256u << 20)
 #define SAMPLES_LEAST 64
 #define SAMPLES_MOST  1024
 #define BEAT	      100 /* decodings */
@@ -28,6 +30,16 @@ static struct pm_plain plain(const struct pm_process *helper)
 	return (struct pm_plain){.size = LIBRARY_SIZE(pm_plain, object), .object = helper->object};
 }
 
+/* What comes in a second. */
+static size_t buffer_size(uint64_t every)
+{
+	uint64_t bytes = 1000000000ull / every * SAMPLE_BYTES;
+
+	if (bytes < BUFFER_LEAST)
+		return BUFFER_LEAST;
+	return bytes < BUFFER_MOST ? bytes : BUFFER_MOST;
+}
+
 static int configure(struct pm_process *helper, int trigger)
 {
 	struct pm_config config = {
@@ -35,7 +47,7 @@ static int configure(struct pm_process *helper, int trigger)
 		.object = helper->object,
 		.image_size = helper->config_size,
 		.image = helper->config,
-		.buffer_size = BUFFER_BYTES,
+		.buffer_size = buffer_size(helper->request->every),
 		.interval = helper->request->every,
 		.trigger = trigger,
 		.append = PM_KEEP_OLDEST,
@@ -209,12 +221,25 @@ static const char *send_samples(struct pm_process *helper, uint64_t before, int 
 	return *result ? "cuptiPmSamplingCounterDataImageInitialize" : NULL;
 }
 
+/* Just stopped, it does not start again: error 999 on an H200. So all of it is made anew. */
 static const char *restart(struct pm_process *helper, int *result)
 {
-	struct pm_plain stop = plain(helper), start = plain(helper);
+	struct pm_enable enable = {.size = LIBRARY_SIZE(pm_enable, object),
+				   .device = helper->device};
+	struct pm_plain old = plain(helper), start;
+	const char *failed;
 
-	helper->calls.stop(&stop);
+	helper->calls.stop(&old);
+	helper->calls.disable(&old);
+	*result = helper->calls.enable(&enable);
+	if (*result)
+		return "cuptiPmSamplingEnable";
+	helper->object = enable.object;
+	failed = prepare(helper, result);
+	if (failed)
+		return failed;
 	helper->is_first = true;
+	start = plain(helper);
 	*result = helper->calls.start(&start);
 	return *result ? "cuptiPmSamplingStart" : NULL;
 }

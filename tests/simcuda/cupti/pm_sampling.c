@@ -104,7 +104,8 @@ CUptiResult cuptiPmSamplingEnable(struct pm_enable *parameters)
 	sampler = &samplers[parameters->device];
 	if (sampler->enabled)
 		return CUPTI_ERROR_INVALID_OPERATION;
-	*sampler = (struct sampler){.enabled = true, .device = parameters->device};
+	*sampler = (struct sampler){
+		.enabled = true, .device = parameters->device, .start = sampler->start};
 	parameters->object = sampler;
 	bridge__get()->log("pm_enable device=%u", sampler->device);
 	return CUPTI_SUCCESS;
@@ -143,6 +144,9 @@ CUptiResult cuptiPmSamplingStart(struct pm_plain *parameters)
 	FAIL_ON_REQUEST(Start, sampler->device);
 	if (!sampler->configured || sampler->started)
 		return CUPTI_ERROR_INVALID_OPERATION;
+	/* As on an H200: a second start wants all to be made anew. */
+	if (sampler->next)
+		return CUPTI_ERROR_UNKNOWN;
 	if (plays("crash", sampler->device))
 		raise(SIGSEGV);
 	sampler->started = true;
