@@ -382,18 +382,9 @@ static uint32_t settle_counters(uint32_t wanted)
 	return counters__is_counting() ? wanted | BIT(COUNTERS) : wanted & ~BIT(COUNTERS);
 }
 
-/* CUPTI is to be told that samples end while launches still come by: they are held meanwhile. */
-static uint32_t settle_samples(uint32_t wanted)
-{
-	if (!(groups_on & BIT(PC_SAMPLES)) ||
-	    (wanted & BIT(PC_SAMPLES) && !pc_sampling__is_draining()))
-		return wanted;
-	return pc_sampling__drain() ? wanted | BIT(PC_SAMPLES) : wanted & ~BIT(PC_SAMPLES);
-}
-
 void control__follow(void)
 {
-	uint32_t wanted = settle_samples(settle_counters(wanted_groups()));
+	uint32_t wanted = pc_sampling__settle(settle_counters(wanted_groups()), groups_on);
 	uint64_t up = sites__up(), come = up & ~seen_up;
 	uint64_t readable = sites__readable_up();
 

@@ -27,10 +27,11 @@
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
 
-#define PART_MS	  100 /* of a window that goes on */
-#define FINISH_MS 300
-#define WAY_MS	  500
-#define STARVE_NS 3000000000ULL
+#define BIT(group) (1U << CUDA_GROUP_##group)
+#define PART_MS	   100 /* of a window that goes on */
+#define FINISH_MS  300
+#define WAY_MS	   500
+#define STARVE_NS  3000000000ULL
 /* A launch that was under way when listening began is known to nobody. */
 #define SETTLE_NS 300000000ULL
 
@@ -212,19 +213,53 @@ void pc_sampling__finish(void)
 	await_off(&is_open, FINISH_MS);
 }
 
-bool pc_sampling__is_draining(void)
+static bool is_draining(void)
 {
 	return !atomic_load(&wanted);
 }
 
-bool pc_sampling__drain(void)
+static bool drain(void)
 {
 	if (atomic_exchange(&wanted, false)) {
 		atomic_store(&wants_window, false);
 		ring();
 	}
-	/* What a turn is about to switch on counts as on: it says so before it asks whether to. */
-	return (atomic_load(&since) || atomic_load(&is_on)) && !is_stuck();
+	/* What a turn is about to switch on counts as on: it says so before it asks whether to. A
+	 * call that does not come back keeps the subscriber: nothing is taken away from under it.
+	 */
+	return atomic_load(&since) || atomic_load(&is_on);
+}
+
+/* CUPTI is to be told that samples end while launches still come by: they are held meanwhile. */
+static uint32_t drain_first(uint32_t groups, uint32_t groups_on)
+{
+	if (!(groups_on & BIT(PC_SAMPLES)) || (groups & BIT(PC_SAMPLES) && !is_draining()))
+		return groups;
+	return drain() ? groups | BIT(PC_SAMPLES) : groups & ~BIT(PC_SAMPLES);
+}
+
+/* Never both in one process: with kernels traced on and off beside PC samples, a PyTorch program
+ * died (H200). Who comes second is told, and gets it once the first has gone. */
+static uint32_t exclude(uint32_t groups, uint32_t groups_on)
+{
+	const uint32_t kernels = BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH);
+	static bool excluded;
+	bool both = groups & kernels && groups & BIT(PC_SAMPLES);
+	bool samples_first = groups_on & BIT(PC_SAMPLES);
+
+	if (both && !excluded)
+		status__trouble(CUPTI_NOT_COMPATIBLE, samples_first ? "kernels" : "PC sampling",
+				samples_first ? "not beside PC samples, which are taken already"
+					      : "not beside kernels, which are traced already");
+	excluded = both;
+	if (both)
+		groups &= samples_first ? ~kernels : ~BIT(PC_SAMPLES);
+	return groups;
+}
+
+uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on)
+{
+	return exclude(drain_first(groups, groups_on), groups_on);
 }
 
 /* Contexts and modules to come are told by callbacks, which cost nothing else. The first stays on:
@@ -247,7 +282,7 @@ int pc_sampling__switch(void *subscriber, bool on, bool window)
 	if (on != is_listening)
 		listen_to_objects(subscriber, on);
 	if (!on && is_listening) {
-		pc_sampling__drain();
+		drain();
 		pc_contexts__listen(false);
 	}
 	is_listening = on;

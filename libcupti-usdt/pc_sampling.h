@@ -12,10 +12,9 @@
 /* The group is wanted or not, a window is open or not, from now on: 0, or it cannot be had, and
  * that was told. */
 int pc_sampling__switch(void *subscriber, bool on, bool window);
-/* Before the group goes off: true while that is under way, for which launches must still be told
- * of. */
-bool pc_sampling__drain(void);
-bool pc_sampling__is_draining(void);
+/* What can be had of groups that are wanted, with those that are on: samples end before they go
+ * off, for which launches must still be told of, and they and kernels exclude each other. */
+uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on);
 /* A window opens, closes: its samples are handed out then. */
 void pc_sampling__start(void);
 void pc_sampling__stop(void);

@@ -184,6 +184,9 @@ CUptiResult cuptiPCSamplingEnable(struct cupti_pc_context *of)
 	i = enter(of, CONTEXT_SIZE, &result);
 	if (i < 0)
 		return result;
+	/* A real one was seen to crash a program then. */
+	if (activity__kinds() >> CUPTI_KIND_CONCURRENT_KERNEL & 1)
+		fault__log("PC sampling beside kernels");
 	sampled[i].enabled = true;
 	sampled[i].configured = sampled[i].started = false;
 	sampled[i].ranges = sampled[i].delivered = 0;
