@@ -60,7 +60,7 @@ static void print_heading(const struct pm_report *report)
 	fprintf(report->file, "SECONDS GPU");
 	for (size_t i = 0; i < report->choice->count; i++) {
 		const struct pm_column *column = &report->choice->columns[i];
-		char number[8];
+		char number[24];
 
 		snprintf(number, sizeof(number), "M%zu", i + 1);
 		fprintf(report->file, " %*s", width_of(column) < 4 ? 4 : width_of(column),
