@@ -109,10 +109,12 @@ static void call__tell(struct simcuda_call *call, uint32_t site)
 	subscriber__callback(call->domain, call->cbid, &data);
 }
 
+/* Memsets are kernels, too, to those calls of CUPTI's that lock up with launches. */
 static bool runs_kernel(const struct simcuda_call *call)
 {
-	return call->domain == SIMCUDA_DRIVER && (!strncmp(call->name, "cuLaunchKernel", 14) ||
-						  !strncmp(call->name, "cuGraphLaunch", 13));
+	return call->domain == SIMCUDA_DRIVER &&
+	       (!strncmp(call->name, "cuLaunchKernel", 14) ||
+		!strncmp(call->name, "cuGraphLaunch", 13) || !strncmp(call->name, "cuMemset", 8));
 }
 
 static void enter(struct simcuda_call *call)
