@@ -17,6 +17,7 @@
 #define GLIBC_OLD(function, version) _Static_assert(1, "")
 #endif
 
+GLIBC_OLD(dladdr, "2.2.5");
 GLIBC_OLD(dlclose, "2.2.5");
 GLIBC_OLD(dlinfo, "2.3.3");
 GLIBC_OLD(dlopen, "2.2.5");
@@ -25,6 +26,7 @@ GLIBC_OLD(pthread_attr_setstacksize, "2.2.5");
 GLIBC_OLD(pthread_create, "2.2.5");
 GLIBC_OLD(pthread_getspecific, "2.2.5");
 GLIBC_OLD(pthread_key_create, "2.2.5");
+GLIBC_OLD(pthread_mutex_trylock, "2.2.5");
 GLIBC_OLD(pthread_setname_np, "2.12");
 GLIBC_OLD(pthread_setspecific, "2.2.5");
 GLIBC_OLD(pthread_sigmask, "2.2.5");

@@ -128,7 +128,10 @@ watched() {
 	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
 }
 
-@test "library (built here) asks for no function of a glibc newer than 2.17" {
-	run -0 bash -c 'objdump -T "$1" | grep -o "GLIBC_[0-9.]*" | sort -uV | tail -n 1' sh "$GUEST"
-	assert_output GLIBC_2.17
+@test "libraries (built here) ask for no function of a glibc newer than 2.17" {
+	local library
+	for library in "$GUEST" "${GUEST%.so}-nvtx.so"; do
+		run -0 bash -c 'objdump -T "$1" | grep -o "GLIBC_[0-9.]*" | sort -uV | tail -n 1' sh "$library"
+		assert_output GLIBC_2.17
+	done
 }
