@@ -122,7 +122,7 @@ static bool find_calls(struct pm_calls *calls, void *library)
 
 static void open_library(struct pm_process *helper)
 {
-	char path[sizeof(helper->started.library)];
+	char path[sizeof(helper->started.cupti)];
 	void *library = cupti_library__open(path, sizeof(path));
 	int (*initialize)(struct library_initialize *), (*chip)(struct library_chip *), result;
 	struct library_initialize begin = {.size = LIBRARY_SIZE(library_initialize, private)};
@@ -131,7 +131,7 @@ static void open_library(struct pm_process *helper)
 
 	if (!library)
 		give_up(helper, 0, "no libcupti was found", "");
-	memcpy(helper->started.library, path, sizeof(path));
+	memcpy(helper->started.cupti, path, sizeof(path));
 	if (!library_calls__find(&helper->library, library) || !find_calls(&helper->calls, library))
 		give_up(helper, 0, "libcupti is older than CUDA 12.6, it has no PM sampling", path);
 	initialize = dlsym(library, "cuptiProfilerInitialize");
@@ -201,7 +201,7 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 			break;
 		if (pause > request->try_again)
 			pause = request->try_again;
-		send_trouble(&helper, result, failed, helper.started.library, pause);
+		send_trouble(&helper, result, failed, helper.started.cupti, pause);
 		if (!pause || wait_seconds(&helper, pause))
 			_exit(1);
 		pause *= 2;

@@ -196,7 +196,7 @@ static void json_summary(const struct pm_report *report, const struct pm_device 
 	json_text(file, "name", device->hello.name);
 	json_text(file, "pci", device->hello.pci);
 	json_text(file, "chip", device->started.chip);
-	json_text(file, "library", device->started.library);
+	json_text(file, "library", device->started.cupti);
 	fprintf(file,
 		",\"seconds\":%.6f,\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
 		",\"lost_seconds\":%.6f,\"overflows\":%" PRIu64 ",\"columns\":{",

@@ -32,7 +32,7 @@ struct pm_hello {
 
 struct pm_started {
 	char chip[32];
-	char library[256];
+	char cupti[256];
 	int32_t chosen[PM_COLUMNS]; /* which of a column's metrics; -1 = this chip has none */
 	uint32_t clocks;	    /* the interval is so many clocks, of changing length; 0 = ns */
 	uint32_t padding;

@@ -67,7 +67,7 @@ static void on_started(void *context, struct pm_device *device)
 	run->started++;
 	if (run->options->shared.verbose)
 		fprintf(stderr, "cuda-trace profile: GPU %u: %s, with %s\n", device->number,
-			device->started.chip, device->started.library);
+			device->started.chip, device->started.cupti);
 }
 
 static void on_trouble(void *context, struct pm_device *device, const char *text)

@@ -36,7 +36,7 @@ static int library_count = 1; /* [0]: all of them */
 
 static struct map {
 	uint64_t start, end;
-	int library;
+	int file;
 } maps[MAPS];
 static int map_count;
 
@@ -81,10 +81,10 @@ static int where(int pid, uint64_t address)
 
 	for (int turn = 0; turn < 2; turn++) {
 		if (last < map_count && address >= maps[last].start && address < maps[last].end)
-			return maps[last].library;
+			return maps[last].file;
 		for (last = 0; last < map_count; last++)
 			if (address >= maps[last].start && address < maps[last].end)
-				return maps[last].library;
+				return maps[last].file;
 		read_maps(pid);
 	}
 	return library_of("elsewhere");
