@@ -32,6 +32,8 @@
 #include "libcupti-usdt/unready.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
+/* See pc_sampling__tick(), which lets them go before; but its thread may wait for CUPTI, too. */
+#define HELD_MS 3500
 
 /* Groups that need the time of entry, since when, and what it is mixed with. */
 static HOT_DATA _Atomic(uint32_t) groups_on;
@@ -120,7 +122,7 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 	pc_contexts__begins(data->context);
 	if ((launches || api_calls__fills(cbid)) && !launch_gate__is_mine()) {
 		if (data->site == CUPTI_SITE_ENTER)
-			launch_gate__enter();
+			launch_gate__enter(HELD_MS);
 		else
 			launch_gate__leave();
 	}

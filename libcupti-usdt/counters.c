@@ -27,6 +27,7 @@
 #include "libcupti-usdt/status.h"
 
 #define TELL_NS	  1000000000ULL
+#define OTHERS_MS 60000 /* a counted kernel may take long, and as often as there are passes */
 #define DECISIONS 4096U /* power of 2 */
 
 static atomic_bool counters_on;
@@ -275,7 +276,7 @@ void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data
 	if (!is_ours(domain, cbid) || !atomic_load(&counters_on) || launch_gate__is_mine())
 		return;
 	if (!is_chosen(cbid, data) || !start_alone(data))
-		launch_gate__enter();
+		launch_gate__enter(OTHERS_MS);
 }
 
 void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data)

@@ -17,7 +17,6 @@
 
 #define SLOTS	      256U
 #define TURN_MS	      20
-#define SHARED_MS     60000 /* a counted kernel may take long, and as often as there are passes */
 #define ALONE_TURNS   200
 #define ALONE_TURN_MS 1
 
@@ -66,9 +65,9 @@ void launch_gate__leave(void)
 		;
 }
 
-bool launch_gate__enter(void)
+bool launch_gate__enter(uint32_t most_ms)
 {
-	for (uint32_t waited = 0; waited < SHARED_MS; waited += TURN_MS) {
+	for (uint32_t waited = 0; waited < most_ms; waited += TURN_MS) {
 		take_slot();
 		if (!atomic_load(&alone))
 			return true;

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before a launch that is not counted, and after it. False: it has waited too long, and goes. */
-bool launch_gate__enter(void);
+/* Before a launch that is not counted, and after it. False: it has waited that long, and goes. */
+bool launch_gate__enter(uint32_t most_ms);
 void launch_gate__leave(void);
 /* Before one that is: false if others do not get done soon. */
 bool launch_gate__enter_alone(void);

@@ -388,7 +388,7 @@ static void *go_through_gate(void *nothing)
 			launch_gate__leave_alone();
 			continue;
 		}
-		if (!launch_gate__enter() || launch_gate__is_mine())
+		if (!launch_gate__enter(60000) || launch_gate__is_mine())
 			fail("did not get in", 0, i);
 		atomic_fetch_add(&inside, 1);
 		sched_yield();
