@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/interned.h"
+#include "cuda-trace/room.h"
 
 #define MOST_FUNCTIONS	  8192
 #define MOST_INSTRUCTIONS 65536
@@ -49,19 +50,6 @@ void pc_table__free(struct pc_table *table)
 	free(table->processes);
 }
 
-/* Room for one more; NULL without memory. */
-static void *more(void *array, uint32_t *room, uint32_t count, size_t size)
-{
-	void *larger;
-
-	if (count < *room)
-		return array;
-	larger = realloc(array, (*room ? *room * 2 : 64) * size);
-	if (larger)
-		*room = *room ? *room * 2 : 64;
-	return larger;
-}
-
 /* Number of a function in the order of their coming, from 1; 0 = no room. */
 static uint32_t function_of(struct pc_table *table, const char *name, uint64_t cubin)
 {
@@ -71,8 +59,8 @@ static uint32_t function_of(struct pc_table *table, const char *name, uint64_t c
 	bool is_new;
 	uint32_t number;
 
-	functions = more(table->functions, &table->function_room, table->function_count,
-			 sizeof(*functions));
+	functions = room__for_one(table->functions, &table->function_room, table->function_count,
+				  sizeof(*functions));
 	if (!functions)
 		return 0;
 	table->functions = functions;
@@ -109,8 +97,8 @@ static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64
 	bool is_new;
 	uint32_t number;
 
-	instructions = more(table->instructions, &table->instruction_room, table->instruction_count,
-			    sizeof(*instructions));
+	instructions = room__for_one(table->instructions, &table->instruction_room,
+				     table->instruction_count, sizeof(*instructions));
 	if (!instructions)
 		return 0;
 	table->instructions = instructions;
@@ -248,8 +236,8 @@ void pc_table__end(struct pc_table *table, struct process *process)
 	struct pc_process *processes = NULL;
 
 	if (table->process_count < MOST_PROCESSES)
-		processes = more(table->processes, &table->process_room, table->process_count,
-				 sizeof(*processes));
+		processes = room__for_one(table->processes, &table->process_room,
+					  table->process_count, sizeof(*processes));
 	if (!processes) {
 		table->processes_left_out++;
 		free(tally);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/interned.h"
+#include "cuda-trace/room.h"
 
 #define MOST_FUNCTIONS	  8192
 #define MOST_INSTRUCTIONS 131072
@@ -37,19 +38,6 @@ void sass_table__free(struct sass_table *table)
 	free(table->instructions);
 }
 
-/* Room for one more; NULL without memory. */
-static void *more(void *array, uint32_t *room, uint32_t count, size_t size)
-{
-	void *larger;
-
-	if (count < *room)
-		return array;
-	larger = realloc(array, (*room ? *room * 2 : 64) * size);
-	if (larger)
-		*room = *room ? *room * 2 : 64;
-	return larger;
-}
-
 /* NULL = no room. */
 static struct sass_function *function_of(struct sass_table *table, const char *name, uint64_t cubin)
 {
@@ -59,8 +47,8 @@ static struct sass_function *function_of(struct sass_table *table, const char *n
 	bool is_new;
 	uint32_t number;
 
-	functions = more(table->functions, &table->function_room, table->function_count,
-			 sizeof(*functions));
+	functions = room__for_one(table->functions, &table->function_room, table->function_count,
+				  sizeof(*functions));
 	if (!functions)
 		return NULL;
 	table->functions = functions;
@@ -87,8 +75,8 @@ static struct sass_instruction *instruction_of(struct sass_table *table, uint32_
 	bool is_new;
 	uint32_t number;
 
-	instructions = more(table->instructions, &table->instruction_room, table->instruction_count,
-			    sizeof(*instructions));
+	instructions = room__for_one(table->instructions, &table->instruction_room,
+				     table->instruction_count, sizeof(*instructions));
 	if (!instructions)
 		return NULL;
 	table->instructions = instructions;
