@@ -2,7 +2,8 @@
 /*
  * Fears: 1. the address is a lie: the kernel reads what that process itself may read, or nothing.
  * 2. the process is gone, or is another one by now: then there is no image, and CUPTI's line stays.
- * 3. too many, too large: there is a bound to both.
+ * 3. too many, too large, or the same again and again because it can never be read to its end:
+ * there is a bound to what is copied, whatever comes of it.
  */
 #include "cuda-trace/pc_images.h"
 
@@ -40,12 +41,15 @@ static struct image *find(const struct pc_images *images, uint64_t cubin)
 	return NULL;
 }
 
-static struct pc_lines *read_lines(uint32_t pid, uint64_t address, size_t size)
+static struct pc_lines *read_lines(struct pc_images *images, uint32_t pid, uint64_t address,
+				   size_t size)
 {
 	uint8_t *copy = malloc(size);
 	struct iovec to = {copy, size}, from = {(void *)(uintptr_t)address, size};
+	ssize_t copied = copy ? process_vm_readv(pid, &to, 1, &from, 1, 0) : -1;
 
-	if (copy && process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)size)
+	images->bytes += copied > 0 ? copied : 0;
+	if (copied == (ssize_t)size)
 		return pc_lines__open(copy, size);
 	free(copy);
 	return NULL;
@@ -67,8 +71,7 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 	if (!image)
 		image = &images->list[images->count++];
 	image->cubin = told->cubin;
-	image->lines = read_lines(process->pid, told->address, told->size);
-	images->bytes += image->lines ? told->size : 0;
+	image->lines = read_lines(images, process->pid, told->address, told->size);
 }
 
 static struct pc_line *keep(struct pc_line *chain, size_t depth)

@@ -7,7 +7,9 @@
  *
  * Fears: 1. any number is wrong: all reading is bounded by the section, and what does not fit ends
  * it. 2. rows that call each other in a circle, or thousands deep: a row may only be called at an
- * earlier one, and 32 are shown. 3. a table of millions of rows: there is an end to them.
+ * earlier one, and 32 are shown. 3. a table of millions of rows: there is an end to them. 4. many
+ * of everything, so that looking things up takes for ever: all looks at an image are counted, and
+ * at some number it has nothing more to say.
  */
 #include "cuda-trace/pc_lines.h"
 
@@ -19,6 +21,9 @@
 #define MOST_ROWS    (1u << 20)
 #define MOST_FILES   4096
 #define MOST_OPCODES 64
+#define MOST_LOOKS   (1u << 22)
+#define LONGEST_TEXT 65536
+#define TEXT_LOOKS   64 /* that a long text costs */
 #define INLINED_CALL 0x90
 
 struct bytes {
@@ -45,6 +50,9 @@ struct pc_lines {
 	uint32_t row_count, row_room, sequence_count, sequence_room;
 	const char **files; /* of all units */
 	uint32_t file_count, file_room;
+	const struct sequence *last; /* that was asked for */
+	uint64_t relocation;	     /* after the one that was found last */
+	uint32_t looks;
 };
 
 /* ---- bytes ---- */
@@ -100,9 +108,14 @@ static int64_t sleb(struct bytes *from)
 /* NUL-terminated within the bytes; NULL = it is not. */
 static const char *text_at(struct bytes in, uint64_t at)
 {
+	size_t left;
+
 	if (at >= (uint64_t)(in.end - in.at))
 		return NULL;
-	return memchr(in.at + at, '\0', in.end - in.at - at) ? (const char *)in.at + at : NULL;
+	left = in.end - in.at - at;
+	return memchr(in.at + at, '\0', left < LONGEST_TEXT ? left : LONGEST_TEXT)
+		       ? (const char *)in.at + at
+		       : NULL;
 }
 
 static const char *text(struct bytes *from)
@@ -163,23 +176,42 @@ static bool find_sections(struct pc_lines *lines)
 	return lines->line.at < lines->line.end && lines->symbols.at < lines->symbols.end;
 }
 
-/* Whose address is relocated at that place of .debug_line; NULL = nobody's. */
-static const char *function_at(const struct pc_lines *lines, uint64_t place)
+/* False: there have been too many. */
+static bool may_look(struct pc_lines *lines, uint32_t looks)
 {
-	struct bytes left = lines->relocations;
-	Elf64_Rela relocation;
-	Elf64_Sym symbol;
-	uint64_t index;
+	if (lines->looks > MOST_LOOKS - looks)
+		return false;
+	lines->looks += looks;
+	return true;
+}
 
-	for (; left.end - left.at >= (int)sizeof(relocation); left.at += sizeof(relocation)) {
-		memcpy(&relocation, left.at, sizeof(relocation));
+static const char *symbol_name(struct pc_lines *lines, uint64_t index)
+{
+	Elf64_Sym symbol;
+
+	if (index >= (lines->symbols.end - lines->symbols.at) / sizeof(symbol) ||
+	    !may_look(lines, TEXT_LOOKS))
+		return NULL;
+	memcpy(&symbol, lines->symbols.at + index * sizeof(symbol), sizeof(symbol));
+	return text_at(lines->names, symbol.st_name);
+}
+
+/* Whose address is relocated at that place of .debug_line; NULL = nobody's. In order, most often.
+ */
+static const char *function_at(struct pc_lines *lines, uint64_t place)
+{
+	uint64_t count = (lines->relocations.end - lines->relocations.at) / sizeof(Elf64_Rela);
+
+	for (uint64_t i = 0; i < count && may_look(lines, 1); i++) {
+		uint64_t at = (lines->relocation + i) % count;
+		Elf64_Rela relocation;
+
+		memcpy(&relocation, lines->relocations.at + at * sizeof(relocation),
+		       sizeof(relocation));
 		if (relocation.r_offset != place)
 			continue;
-		index = ELF64_R_SYM(relocation.r_info);
-		if (index >= (lines->symbols.end - lines->symbols.at) / sizeof(symbol))
-			return NULL;
-		memcpy(&symbol, lines->symbols.at + index * sizeof(symbol), sizeof(symbol));
-		return text_at(lines->names, symbol.st_name);
+		lines->relocation = at + 1;
+		return symbol_name(lines, ELF64_R_SYM(relocation.r_info));
 	}
 	return NULL;
 }
@@ -399,20 +431,36 @@ void pc_lines__free(struct pc_lines *lines)
 	free(lines);
 }
 
-/* The last row at or before the offset, within the sequence, from 1; 0 = none. */
+/* The last row at or before the offset, within the sequence, from 1; 0 = none. Addresses rise. */
 static uint32_t row_of(const struct pc_lines *lines, const struct sequence *sequence,
 		       uint64_t offset)
 {
-	uint32_t found = 0;
+	const struct row *rows = &lines->rows[sequence->first];
+	uint32_t low = 0, high = sequence->count;
 
-	for (uint32_t i = 0; i < sequence->count; i++) {
-		const struct row *row = &lines->rows[sequence->first + i];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
 
-		if (row->address > offset)
-			break;
-		found = row->is_end ? 0 : i + 1;
+		if (rows[middle].address > offset)
+			high = middle;
+		else
+			low = middle + 1;
 	}
-	return found;
+	return low && !rows[low - 1].is_end ? low : 0;
+}
+
+/* Instructions are asked for by function. */
+static const struct sequence *sequence_of(struct pc_lines *lines, const char *function)
+{
+	if (lines->last && !strcmp(lines->last->function, function))
+		return lines->last;
+	for (uint32_t i = 0; i < lines->sequence_count && may_look(lines, 1); i++) {
+		const struct sequence *sequence = &lines->sequences[i];
+
+		if (sequence->function && !strcmp(sequence->function, function))
+			return lines->last = sequence;
+	}
+	return NULL;
 }
 
 static struct pc_line line_of(const struct pc_lines *lines, const struct row *row)
@@ -427,15 +475,12 @@ static struct pc_line line_of(const struct pc_lines *lines, const struct row *ro
 	};
 }
 
-size_t pc_lines__at(const struct pc_lines *lines, const char *function, uint64_t offset,
+size_t pc_lines__at(struct pc_lines *lines, const char *function, uint64_t offset,
 		    struct pc_line chain[PC_LINES_DEEPEST])
 {
-	const struct sequence *sequence = NULL;
+	const struct sequence *sequence = sequence_of(lines, function);
 	size_t depth = 0;
 
-	for (uint32_t i = 0; i < lines->sequence_count && !sequence; i++)
-		if (lines->sequences[i].function && !strcmp(lines->sequences[i].function, function))
-			sequence = &lines->sequences[i];
 	for (uint32_t at = sequence ? row_of(lines, sequence, offset) : 0;
 	     at && depth < PC_LINES_DEEPEST;) {
 		const struct row *row = &lines->rows[sequence->first + at - 1];

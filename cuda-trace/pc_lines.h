@@ -24,7 +24,7 @@ struct pc_lines;
 struct pc_lines *pc_lines__open(uint8_t *image, size_t size);
 /* The line of an instruction, then the one that its function was called at, and so on up to the
  * kernel's own; how many, 0 = unknown. Valid as long as the table. */
-size_t pc_lines__at(const struct pc_lines *lines, const char *function, uint64_t offset,
+size_t pc_lines__at(struct pc_lines *lines, const char *function, uint64_t offset,
 		    struct pc_line chain[PC_LINES_DEEPEST]);
 void pc_lines__free(struct pc_lines *lines);
 

@@ -137,6 +137,10 @@ storm() {
 	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" \
 		-o fuzz "$TOP/tests/profile/fuzz.c" "$TOP/cuda-trace/pc_lines.c" 2>cc.err || skip "no sanitizers: $(head -n1 cc.err)"
 	run -0 ./fuzz inlined.o 20000
+	# Many of everything: it gives up before it is looked for in vain 10^11 times.
+	"$TOP/tests/profile/crowded.py" 400000 >crowded.o
+	run timeout 20 ./fuzz crowded.o 1
+	assert_equal "$output" 0
 }
 
 # shares FILE: "FRAME;...;FRAME PERCENT" of folded stacks.
