@@ -43,7 +43,7 @@ sums_equal() {
 
 @test "stat (every workload) equals what the program counted, in every key" {
 	local workload key keys
-	for workload in graphs copies memory syncs unified nvtx streams failures runtime threads; do
+	for workload in graphs copies memory syncs unified nvtx streams failures runtime threads peers; do
 		ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/$workload" >out
 		keys=$(grep '^expect ' out | tail -n 1 | tr ' ' '\n' | sed -n 's/=.*//p')
 		for key in $keys; do

@@ -144,6 +144,15 @@ count_of() {
 	grep -q '\[memcpy HtoD\] pageable to device, [0-9]* bytes, ' out.txt
 }
 
+@test "trace (copies between GPUs) shows from which one to which" {
+	SIMCUDA_DEVICES=3 ct trace -e copies,kernels --json -o out.json -- "$SIM" "$WORKLOADS/peers" 2 >out
+	assert_equal "$(expect_key out peer_copies)" 6
+	assert_equal "$(jq -sc 'map(select(.direction == "PtoP") | [.device, .from_device, .to_device]) |
+		group_by(.) | map(.[0] + [length])' out.json)" '[[0,0,1,2],[1,1,2,2],[2,2,0,2]]'
+	assert_equal "$(jq -sc 'map(select(.event == "kernel").device) | unique' out.json)" '[0,1,2]'
+	assert_equal "$(sum_of memcpy bytes)" "$(expect_key out memcpy_bytes)"
+}
+
 @test "trace (memory) shows allocations and frees with address, bytes and kind" {
 	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
 	assert_equal "$(count_of alloc)" "$(expect_key out allocs)"
