@@ -181,7 +181,7 @@ static void ask_guests(struct list *list)
 
 static const char *note(const struct entry *entry)
 {
-	const char *trouble = states__trouble(&entry->status);
+	const char *trouble = states__no_times(&entry->status);
 
 	if (!entry->seen.guest)
 		return "no GPU times: started without the guest (see cuda-trace enable)";

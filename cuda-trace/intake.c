@@ -458,8 +458,15 @@ static uint64_t missed_so_far(const struct intake *intake, int group)
 	return missed;
 }
 
+/* Launches without times are a loss to those who want times. */
+static bool wants_times(uint32_t groups)
+{
+	return !groups || groups & (1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_SAMPLED_KERNEL |
+				    1u << CUDA_GROUP_GRAPH);
+}
+
 void intake__lost(const struct intake *intake, const struct stream_counters *kernel,
-		  struct session_lost_counts *counts)
+		  uint32_t groups, struct session_lost_counts *counts)
 {
 	uint64_t *lost = counts->session;
 
@@ -470,6 +477,8 @@ void intake__lost(const struct intake *intake, const struct stream_counters *ker
 		     process = process->next_in_bucket)
 			for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
 				counts->guest[reason] += process->lost[reason];
+	if (!wants_times(groups))
+		counts->guest[CUDA_LOST_PROFILED] = 0;
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		uint64_t known = kernel->ring_full[group] + kernel->unreadable[group];
 		uint64_t missed = missed_so_far(intake, group);

@@ -22,8 +22,9 @@ void intake__each(struct intake *intake, void (*visit)(void *context, struct pro
 		  void *context);
 /* Ends every process that is left. */
 void intake__end_all(struct intake *intake);
-/* Guest's and own losses; `kernel` = the sums of the eBPF program's counters. */
+/* Guest's and own losses; `kernel` = the sums of the eBPF program's counters, `groups` what was
+ * asked for (0: by somebody else). */
 void intake__lost(const struct intake *intake, const struct stream_counters *kernel,
-		  struct session_lost_counts *counts);
+		  uint32_t groups, struct session_lost_counts *counts);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cuda-trace/states.h"
 
 #define MOST_HALVES 131072
 #define HEADS	    65536
@@ -226,7 +227,7 @@ static uint64_t patience(const struct join *join, const struct half *half)
 
 	if (half->is_kernel)
 		return LAUNCH_WAIT_MS;
-	if (status->version && status->state != CUDA_STATE_ACTIVE)
+	if (status->version && (status->state != CUDA_STATE_ACTIVE || states__is_profiled(status)))
 		return LAUNCH_WAIT_MS;
 	if (join->few && !(half->launch.flags & CUDA_LAUNCH_TIMED))
 		return LAUNCH_WAIT_MS;

@@ -488,7 +488,7 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 	struct stream_counters sum;
 
 	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
-	intake__lost(session->intake, &sum, counts);
+	intake__lost(session->intake, &sum, session->options.groups, counts);
 }
 
 void session__close(struct session *session)

@@ -113,7 +113,7 @@ static struct json_object *kernels(const struct stat_table *table)
 
 static void put_guest(struct json_object *object, const struct cuda_status *status)
 {
-	const char *trouble = states__trouble(status);
+	const char *trouble = states__no_times(status);
 
 	stat_json__put_text(object, "state", states__key(status));
 	if (trouble)

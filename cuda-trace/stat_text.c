@@ -141,7 +141,7 @@ static void put_notes(FILE *file, const struct stat_report *report)
 
 	for (uint32_t i = 0; i < table->process_count && told < report->most_kernels; i++) {
 		const struct stat_process *process = &table->processes[i];
-		const char *trouble = states__trouble(&process->status);
+		const char *trouble = states__no_times(&process->status);
 		char holder[80];
 
 		if (!trouble || process->status.reason == CUDA_INERT_FORKED)

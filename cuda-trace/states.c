@@ -16,6 +16,8 @@ const char *states__key(const struct cuda_status *status)
 
 	if (!status->version || status->state >= sizeof(keys) / sizeof(keys[0]))
 		return "unknown";
+	if (states__is_profiled(status))
+		return "profiled";
 	return keys[status->state];
 }
 
@@ -49,4 +51,13 @@ const char *states__trouble(const struct cuda_status *status)
 	if (status->state == CUDA_STATE_YIELDED)
 		return "another CUPTI client (profiler, debugger) holds the process";
 	return NULL;
+}
+
+const char *states__no_times(const struct cuda_status *status)
+{
+	const char *trouble = states__trouble(status);
+
+	if (!trouble && states__is_profiled(status))
+		return "PC samples are taken of it (cuda-trace profile --pc)";
+	return trouble;
 }

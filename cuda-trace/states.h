@@ -9,7 +9,8 @@
 
 #include "libcupti-usdt/probes.h"
 
-/* "dormant", "active", "yielded", "inert", "ended"; "unknown" when none was told. Stable keys. */
+/* "dormant", "active", "profiled", "yielded", "inert", "ended"; "unknown" when none was told.
+ * Stable keys. */
 const char *states__key(const struct cuda_status *status);
 /* The guest never works, or has ended without; reason says why. */
 static inline bool states__was_inert(const struct cuda_status *status)
@@ -18,7 +19,15 @@ static inline bool states__was_inert(const struct cuda_status *status)
 	       (status->state == CUDA_STATE_INERT ||
 		(status->state == CUDA_STATE_ENDED && status->reason != CUDA_INERT_NONE));
 }
-/* Why no GPU times come from a process in this state, or NULL. */
+/* PC samples are taken of it just now: kernels have no times meanwhile. */
+static inline bool states__is_profiled(const struct cuda_status *status)
+{
+	return status->version && status->state == CUDA_STATE_ACTIVE &&
+	       status->groups & 1u << CUDA_GROUP_PC_SAMPLES;
+}
+/* Why nothing of CUPTI comes from a process in this state, or NULL. */
 const char *states__trouble(const struct cuda_status *status);
+/* Why no times of kernels come: the same, or because it is profiled. */
+const char *states__no_times(const struct cuda_status *status);
 
 #endif

@@ -76,7 +76,8 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 	text__write_json(file, process->container);
 	fprintf(file, ",\"source\":\"%s\",\"ended\":%s", process->source,
 		process->ended ? "true" : "false");
-	write_percent(file, "gpu_percent", !process->no_gpu, figures.gpu);
+	fprintf(file, ",\"profiled\":%s", process->profiled ? "true" : "false");
+	write_percent(file, "gpu_percent", !process->no_gpu && !process->profiled, figures.gpu);
 	write_percent(file, "copy_percent", !process->no_gpu, figures.copy);
 	write_percent(file, "wait_percent", true, figures.wait);
 	fprintf(file,

@@ -103,6 +103,9 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 	if (process->no_gpu)
 		page__line(page, LINE_DIM,
 			   "no guest in it: launches are counted, kernels are not seen");
+	if (process->profiled)
+		page__line(page, LINE_WARNING,
+			   "PC samples are taken of it (profile --pc): no times meanwhile");
 	page__line(page, LINE_HEADER, "%6s %8s %9s %8s %8s %8s %-10s %2s %s", "SHARE", "TOTAL",
 		   "COUNT", "MEAN", "P50", "P99", "1us...64ms", "D", "KERNEL");
 	view->row_count = count;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cuda-trace/states.h"
 
 #define MOST_KERNELS 4096 /* of one process; the last is for all others */
 
@@ -243,6 +244,8 @@ int top_model__collect(struct top_model *model)
 		if (!process->live)
 			continue;
 		process->source = source_of(process->live);
+		process->profiled =
+			process->live->told && states__is_profiled(&process->live->told->status);
 		process->live_bytes = process->peak_bytes = 0;
 		for (int i = 0; i <= AGGREGATE_DEVICES; i++) {
 			process->live_bytes += process->live->state.live[i];

@@ -28,7 +28,8 @@ struct top_process {
 	char user[24];
 	char container[16];
 	const char *source;
-	bool no_gpu; /* seen at libcuda's entry points: what the GPU does is not known */
+	bool profiled; /* PC samples are taken of it, and no times of kernels meanwhile */
+	bool no_gpu;   /* seen at libcuda's entry points: what the GPU does is not known */
 	struct sums total;
 	struct sums now;
 	uint64_t busy_ns[AGGREGATE_DEVICES]; /* in the last interval */

@@ -229,6 +229,13 @@ static struct row *make_rows(struct top_model *model, const struct top_view *vie
 	return rows;
 }
 
+static const char *source(const struct top_process *process)
+{
+	if (process->ended)
+		return "ended";
+	return process->profiled ? "pc" : process->source;
+}
+
 static void draw_row(struct page *page, const struct row *row, enum line_style style)
 {
 	const struct top_process *process = row->process;
@@ -238,16 +245,16 @@ static void draw_row(struct page *page, const struct row *row, enum line_style s
 
 	snprintf(container, sizeof(container), " %-12s",
 		 text__show(name, sizeof(name), process->container, 0));
-	if (!process->no_gpu)
+	if (!process->no_gpu && !process->profiled)
 		snprintf(gpu, sizeof(gpu), "%.1f", row->figures.gpu);
-	page__line(
-		page, style, "%7u %-15s %-8s %5s %8s %6s %6s %5.0f %5s %-6s%s", process->pid,
-		text__show(comm, sizeof(comm), process->comm, 15),
-		text__show(user, sizeof(user), process->user, 8), gpu,
-		short_number(launches, rate, 1000), short_number(copied, row->figures.copied, 1000),
-		short_number(memory, process->live_bytes, 1024), row->figures.wait,
-		short_number(errors, row->figures.errors, 1000),
-		process->ended ? "ended" : process->source, page->columns >= WIDE ? container : "");
+	page__line(page, style, "%7u %-15s %-8s %5s %8s %6s %6s %5.0f %5s %-6s%s", process->pid,
+		   text__show(comm, sizeof(comm), process->comm, 15),
+		   text__show(user, sizeof(user), process->user, 8), gpu,
+		   short_number(launches, rate, 1000),
+		   short_number(copied, row->figures.copied, 1000),
+		   short_number(memory, process->live_bytes, 1024), row->figures.wait,
+		   short_number(errors, row->figures.errors, 1000), source(process),
+		   page->columns >= WIDE ? container : "");
 }
 
 /* Keeps the selection on the list, and the part that is shown around it. */

@@ -19,10 +19,12 @@
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/pc_contexts.h"
 #include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/pc_windows.h"
+#include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/sass_profiler.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
@@ -238,28 +240,41 @@ static uint32_t drain_first(uint32_t groups, uint32_t groups_on)
 	return drain() ? groups | BIT(PC_SAMPLES) : groups & ~BIT(PC_SAMPLES);
 }
 
+/* Launches whose kernels somebody wants, and that CUPTI does not stamp because of us. */
+static struct {
+	bool wanted;
+	bool counting;
+	uint64_t launches; /* when last counted */
+} unstamped;
+
+static void count_unstamped(void)
+{
+	uint64_t launches = rings__launches();
+
+	if (unstamped.counting)
+		status__lost(CUDA_LOST_PROFILED, launches - unstamped.launches);
+	unstamped.launches = launches;
+	unstamped.counting = unstamped.wanted && !kinds__stamps_kernels();
+}
+
 /* Never both in one process: with kernels traced on and off beside PC samples, a PyTorch program
- * died (H200). Who comes second is told, and gets it once the first has gone. */
-static uint32_t exclude(uint32_t groups, uint32_t groups_on)
+ * died (H200). Samples win, as somebody asks for those of a few processes and for a while, and for
+ * kernels of all of them and for ever. */
+static uint32_t exclude(uint32_t groups)
 {
 	const uint32_t kernels = BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH);
-	static bool excluded;
-	bool both = groups & kernels && groups & BIT(PC_SAMPLES);
-	bool samples_first = groups_on & BIT(PC_SAMPLES);
+	bool both = groups & kernels && groups & BIT(PC_SAMPLES) && cupti_has_it();
 
-	if (both && !excluded)
-		status__trouble(CUPTI_NOT_COMPATIBLE, samples_first ? "kernels" : "PC sampling",
-				samples_first ? "not beside PC samples, which are taken already"
-					      : "not beside kernels, which are traced already");
-	excluded = both;
-	if (both)
-		groups &= samples_first ? ~kernels : ~BIT(PC_SAMPLES);
-	return groups;
+	unstamped.wanted = both;
+	/* When they are to come back, pc_sampling__switch() counts, after that. */
+	if (both || !(groups & kernels))
+		count_unstamped();
+	return both ? groups & ~kernels : groups;
 }
 
 uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on)
 {
-	return exclude(drain_first(groups, groups_on), groups_on);
+	return exclude(drain_first(groups, groups_on));
 }
 
 /* Contexts and modules to come are told by callbacks, which cost nothing else. The first stays on:
@@ -277,6 +292,7 @@ int pc_sampling__switch(void *subscriber, bool on, bool window)
 {
 	static bool is_listening;
 
+	count_unstamped();
 	if (on && !is_listening && begin())
 		return -1;
 	if (on != is_listening)

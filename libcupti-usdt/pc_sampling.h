@@ -13,7 +13,7 @@
  * that was told. */
 int pc_sampling__switch(void *subscriber, bool on, bool window);
 /* What can be had of groups that are wanted, with those that are on: samples end before they go
- * off, for which launches must still be told of, and they and kernels exclude each other. */
+ * off, for which launches must still be told of, and kernels give way to them. */
 uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on);
 /* A window opens, closes: its samples are handed out then. */
 void pc_sampling__start(void);

@@ -501,9 +501,8 @@ struct cuda_counters_metric {
 enum cuda_counters_outcome {
 	CUDA_COUNTERS_WAITING = 0, /* no kernel that is asked for has come yet */
 	CUDA_COUNTERS_ON = 1,	   /* kernels are counted */
-	CUDA_COUNTERS_DONE =
-		2, /* as many were counted as were asked for, or, with a result, can be */
-	CUDA_COUNTERS_FAILED = 3, /* result, function and metric say why */
+	CUDA_COUNTERS_DONE = 2,	   /* as many as were asked for, or, with a result, can be */
+	CUDA_COUNTERS_FAILED = 3,  /* result, function and metric say why */
 };
 
 /* When the metrics are known, at each change of the outcome, and every second or so. */
@@ -598,7 +597,8 @@ struct cuda_pc_window {
 	X(INVALID, "invalid", "CUPTI delivered a record without valid times")              \
 	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")       \
 	X(NAMES_FULL, "names_full", "the guest's name table was full (names, not events)") \
-	X(THREADS_FULL, "threads_full", "no batch was left for a thread")
+	X(THREADS_FULL, "threads_full", "no batch was left for a thread")                  \
+	X(PROFILED, "profiled", "launches without GPU times: PC samples were taken meanwhile")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

@@ -367,29 +367,80 @@ shares() {
 	grep -q '^expect launches' storm.out
 }
 
-@test "profile --pc (stat is there, stat comes later) gives way, holds its place, and says so" {
-	requires bpf sim
+# traced_storm SECONDS: a workload that runs already, whose kernels are traced; $storm_PID, and CUPTI's calls in log.
+traced_storm() {
 	script
 	export SIMCUDA_LOG=$PWD/log
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 14 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s "$1" -p 500
 	sleep 0.3
-	start stat "$CUDA_TRACE" stat -p "$storm_PID" -d 4 --json -o "$PWD/stat.json"
-	wait_for 10 grep -Eq 'kinds=([0-9]+,)*10[, ]' log
-	pc -p "$storm_PID" -d 1 --json -o out.json 2>err
-	json out.json '.samples.placed == 0'
-	grep -q 'PC sampling: not beside kernels, which are traced already' err
-	finished "$stat_PID"
-	json stat.json '.totals.kernels > .totals.launches / 2 and .lost.total == 0'
-	# The other way round.
-	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 4 --json -o "$PWD/out.json"
-	wait_for 10 grep -q 'pc_sampling start 0' log
-	ct stat -p "$storm_PID" -d 1 --json -o stat.json 2>err
-	json stat.json '.totals.launches > 100 and .totals.kernels == 0'
-	grep -q 'kernels: not beside PC samples, which are taken already' err
-	finished "$pc_PID"
-	json out.json '.samples.placed > 0 and .lost.total == 0'
+}
+
+kernels_on() {
+	tail -n 1 <(grep -o 'kinds=[0-9,]*' log) | grep -Eq '[=,]10(,|$)'
+}
+
+unfaulted() {
 	finished "$storm_PID"
 	assert_equal "$status" 0
+	run ! grep 'fault' <(grep -v 'faults=0' log)
+}
+
+@test "profile --pc (stat is there, stat comes later) has kernels give way, which is counted, and come back" {
+	requires bpf sim
+	traced_storm 9
+	start stat "$CUDA_TRACE" stat -p "$storm_PID" -d 5 --json -o "$PWD/stat.json"
+	wait_for 10 kernels_on
+	pc -p "$storm_PID" -d 1.5 --json -o out.json
+	json out.json '.samples.placed > 0 and .lost.total == 0'
+	wait_for 5 kernels_on
+	finished "$stat_PID"
+	# Every launch has its times or is counted, but for those under way at a switch or as stat ends.
+	json stat.json '.totals.launches - .totals.kernels - .lost.profiled | . > -20 and . < 100'
+	json stat.json '.lost.profiled > 500 and .totals.kernels > 500 and .lost.total == .lost.profiled'
+	# The other way round; and nobody who does not want times is told that some are missing.
+	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 3 --json -o "$PWD/out.json"
+	wait_for 10 grep -q 'pc_sampling start 0' log
+	ct stat -p "$storm_PID" -d 0.7 --json -o stat.json
+	json stat.json '.totals.launches > 100 and .totals.kernels == 0 and .lost.profiled > 100'
+	json stat.json '.processes[0].state == "profiled" and (.processes[0].trouble | contains("profile --pc"))'
+	ct stat -p "$storm_PID" -d 0.7 -e launches --json -o stat.json
+	json stat.json '.totals.launches > 100 and .lost.total == 0'
+	finished "$pc_PID"
+	json out.json '.samples.placed > 0 and .lost.total == 0'
+	unfaulted
+}
+
+@test "profile --pc (metrics watches everything, the profiler is killed) has the kernels of that process only, and gives them back" {
+	requires bpf sim curl
+	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:0
+	wait_for 15 grep -q 'listening on' metrics.err
+	traced_storm 12
+	wait_for 10 kernels_on
+	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 60
+	wait_for 10 grep -q 'pc_sampling start 0' log
+	run ! kernels_on
+	ct top --once --json -p "$storm_PID" >top.json
+	json top.json '.processes[0] | .profiled and .gpu_percent == null and .launches_per_second > 100'
+	kill -KILL "$pc_PID"
+	wait_for 5 kernels_on
+	sleep 0.3
+	curl -sS -o scrape "$(sed -n 's/.*listening on \(.*\)$/\1/p' metrics.err)"
+	grep -Eq '^cuda_trace_lost_records_total\{reason="profiled"\} [1-9]' scrape
+	ct stat -p "$storm_PID" -d 1 --json -o stat.json
+	json stat.json '.totals.kernels > .totals.launches / 2 and .lost.total == 0'
+	unfaulted
+}
+
+@test "profile --pc (metrics watches everything, PROGRAM starts) takes samples from the start" {
+	requires bpf sim
+	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:0
+	wait_for 15 grep -q 'listening on' metrics.err
+	script
+	export SIMCUDA_LOG=$PWD/log
+	# shellcheck disable=SC2046
+	pc --json -o out.json -- $(storm) >out
+	json out.json '.samples.placed > 0 and .lost.total == 0'
+	run ! grep -Eq 'kinds=([0-9]+,)*10[, ]' log
 	run ! grep 'fault' <(grep -v 'faults=0' log)
 }
 
