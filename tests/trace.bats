@@ -151,6 +151,12 @@ count_of() {
 		group_by(.) | map(.[0] + [length])' out.json)" '[[0,0,1,2],[1,1,2,2],[2,2,0,2]]'
 	assert_equal "$(jq -sc 'map(select(.event == "kernel").device) | unique' out.json)" '[0,1,2]'
 	assert_equal "$(sum_of memcpy bytes)" "$(expect_key out memcpy_bytes)"
+
+	# Where no GPU reaches the other: as the driver does it.
+	SIMCUDA_DEVICES=2 SIMCUDA_PEER_ACCESS=0 ct trace -e copies --json -o out.json -- "$SIM" "$WORKLOADS/peers" 1 >out
+	assert_equal "$(jq -sc 'map(select(.event == "memcpy") | "\(.direction) \(.device)")' out.json)" \
+		'["HtoD 0","DtoH 0","HtoD 1","DtoH 1","HtoD 0","DtoH 1"]'
+	assert_equal "$(sum_of memcpy copies) $(sum_of memcpy bytes)" "$(expect_key out memcpys) $(expect_key out memcpy_bytes)"
 }
 
 @test "trace (memory) shows allocations and frees with address, bytes and kind" {

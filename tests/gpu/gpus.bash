@@ -12,8 +12,8 @@ copies_between() {
 	say "  memory" "$(detail "$json" '[.memory[] | "\(.device) \(.kind) \(.bytes)"] | join(", ")')"
 	timeout 60 cuda-trace trace -e copies,kernels --json -o "$lines" -- "$bundle/workloads/peers" >"$work/peers.out" \
 		2>>"$OUT/gpus.err"
-	text=$(jq -sc 'map(select(.event == "memcpy" and .direction == "PtoP") | "\(.from_device)-\(.to_device)") |
-		group_by(.) | map("\(.[0]) \(length)")' "$lines")
+	text=$(jq -sc 'map(select(.event == "memcpy") | "\(.direction) \(.device) \(.from_device)-\(.to_device)") |
+		group_by(.) | map("\(.[0]) \(length)") | join(", ")' "$lines")
 	row "  from which GPU to which" "$(same "$(jq -s 'map(select(.direction == "PtoP" and
 		.from_device != .to_device and .from_device >= 0 and .to_device >= 0)) | length' "$lines")" \
 		"$(truth_of "$work/peers.out" peer_copies)")" "$text, program: $(truth_of "$work/peers.out" peer_copies)"
@@ -34,8 +34,8 @@ live() {
 	sleep 1
 	timeout 30 cuda-trace top --json -n 2 -d 1 >"$json" 2>>"$OUT/gpus.err"
 	kill %% 2>/dev/null
-	row "top, GPUs seen busy" "$(same "$(tail -n1 "$json" | jq '[.devices[] | select(.busy_ns > 0)] | length')" \
-		"$(nvidia-smi -L | wc -l)")" "$(tail -n1 "$json" | jq -c '[.devices[] | [.device, .busy_ns, .copy_ns]]' | head -c 300)"
+	row "top, GPUs seen busy" "$(same "$(tail -n1 "$json" | jq '[.devices[] | select(.gpu_percent > 0 and .copy_percent > 0)] | length')" \
+		"$(nvidia-smi -L | wc -l)")" "$(tail -n1 "$json" | jq -c '[.devices[] | [.device, .gpu_percent, .copy_percent]]' | head -c 300)"
 }
 
 ranks() {

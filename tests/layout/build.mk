@@ -23,5 +23,6 @@ else
 	$(Q)$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
 		-isystem $(dir $(CUPTI_H)) -isystem tests/layout/cxx \
 		-c -o $(B)/tests/layout/sass.o tests/layout/sass.c
-	@echo "check-layout: cupti_*.h, pm_calls.h and metric_library_calls.h agree with $(CUPTI_H)"
+	$(Q)tests/layout/results.sh $(CUDA_HOME)/include
+	@echo "check-layout: results, cupti_*.h, pm_calls.h and metric_library_calls.h agree with $(CUPTI_H)"
 endif

@@ -9,31 +9,53 @@ static const char help[] =
 	"usage: peers [ROUNDS [BYTES]]\n"
 	"ROUNDS (10) times, on each GPU: a launch, and a copy of BYTES (1048576) to the next GPU.\n"
 	"The last line also has devices, how many there are, and peer_copies, between two of "
-	"them.\n";
+	"them;\n"
+	"where one does not reach another's memory, each of those is two: to the host, and back.\n";
 
 #define MOST 16
 
 static struct gpu {
+	CUdevice device;
 	CUcontext context;
 	CUstream stream;
 	CUfunction kernel;
 	CUdeviceptr memory;
 } gpus[MOST];
 static int count;
+static uint64_t peer_copies;
 static size_t bytes;
 
 static void start(struct gpu *gpu, int number)
 {
-	CUdevice device;
 	CUmodule module;
 
-	program__check(cuDeviceGet(&device, number), "cuDeviceGet");
-	program__check(cuDevicePrimaryCtxRetain(&gpu->context, device), "cuDevicePrimaryCtxRetain");
+	program__check(cuDeviceGet(&gpu->device, number), "cuDeviceGet");
+	program__check(cuDevicePrimaryCtxRetain(&gpu->context, gpu->device),
+		       "cuDevicePrimaryCtxRetain");
 	program__check(cuCtxSetCurrent(gpu->context), "cuCtxSetCurrent");
 	program__check(cuModuleLoadData(&module, program_kernels), "cuModuleLoadData");
 	program__check(cuModuleGetFunction(&gpu->kernel, module, "empty"), "cuModuleGetFunction");
 	program__check(cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	program__check(counted__alloc(cuMemAlloc_v2(&gpu->memory, bytes), bytes), "cuMemAlloc");
+}
+
+/* Both ways, or the driver takes the way through the host. */
+static bool reaches(const struct gpu *from, const struct gpu *to)
+{
+	int there = 0, back = 0;
+
+	program__check(cuDeviceCanAccessPeer(&there, from->device, to->device), "access");
+	program__check(cuDeviceCanAccessPeer(&back, to->device, from->device), "access");
+	return there && back;
+}
+
+static void let_in(const struct gpu *gpu)
+{
+	program__check(cuCtxSetCurrent(gpu->context), "cuCtxSetCurrent");
+	for (int i = 0; i < count; i++)
+		if (&gpus[i] != gpu && reaches(gpu, &gpus[i]))
+			program__check(cuCtxEnablePeerAccess(gpus[i].context, 0),
+				       "cuCtxEnablePeerAccess");
 }
 
 static void use(const struct gpu *gpu)
@@ -52,6 +74,10 @@ static void pass_on(const struct gpu *from, const struct gpu *to)
 						       from->context, bytes, from->stream),
 				     bytes),
 		       "cuMemcpyPeerAsync");
+	if (from != to && reaches(from, to))
+		peer_copies++;
+	else if (from != to)
+		counted__copy(CUDA_SUCCESS, bytes);
 	program__check(counted__stream_synchronize(from->stream), "cuStreamSynchronize");
 }
 
@@ -94,6 +120,8 @@ int main(int argc, char **argv)
 		program__fail("no memory, or no GPU");
 	for (int i = 0; i < count; i++)
 		start(&gpus[i], i);
+	for (int i = 0; i < count; i++)
+		let_in(&gpus[i]);
 	for (uint64_t i = 0; i < rounds; i++)
 		go_round(memory, i % 100);
 	for (int i = 0; i < count; i++) {
@@ -102,7 +130,7 @@ int main(int argc, char **argv)
 	}
 	free(memory);
 	program__also("devices", count);
-	program__also("peer_copies", count > 1 ? rounds * count : 0);
+	program__also("peer_copies", peer_copies);
 	program__expect();
 	return 0;
 }

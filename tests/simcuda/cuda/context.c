@@ -219,6 +219,8 @@ CUresult sim_cuCtxGetDevice(CUdevice *device)
 
 CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
 {
+	if (!settings__get()->peer_access)
+		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	return context__alive(peer) && !flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 

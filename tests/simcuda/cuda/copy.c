@@ -16,6 +16,17 @@ static bool on_device(int memory)
 	return memory == MEMORY_DEVICE || memory == MEMORY_MANAGED;
 }
 
+/* To the host, and from there to the other one: two records of one call. */
+static void push_staged(CUstream stream, struct simcuda_record *record)
+{
+	record->kind = KIND_MEMCPY;
+	record->copy.kind = COPY_DTOH;
+	stream__push(stream, copy__duration(record->copy.bytes), record);
+	record->copy.kind = COPY_HTOD;
+	record->device = record->copy.target_device;
+	stream__push(stream, copy__duration(record->copy.bytes), record);
+}
+
 /* wait: the host returns when the copy is done; kind 0: to be found from the addresses */
 static CUresult copy(uint64_t target, uint64_t source, size_t bytes, CUstream handle, bool wait,
 		     bool async, int kind)
@@ -50,7 +61,10 @@ static CUresult copy(uint64_t target, uint64_t source, size_t bytes, CUstream ha
 		return graph__add_copy(stream->capture, &record, (void *)(uintptr_t)target,
 				       (const void *)(uintptr_t)source, NULL);
 	memmove((void *)(uintptr_t)target, (const void *)(uintptr_t)source, bytes);
-	stream__push(stream, copy__duration(bytes), &record);
+	if (kind == COPY_PTOP && !settings__get()->peer_access)
+		push_staged(stream, &record);
+	else
+		stream__push(stream, copy__duration(bytes), &record);
 	if (wait)
 		clock__wait_until(record.end);
 	return CUDA_SUCCESS;

@@ -107,7 +107,7 @@ CUresult sim_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
 {
 	if (!can)
 		return CUDA_ERROR_INVALID_VALUE;
-	*can = device != peer;
+	*can = device != peer && settings__get()->peer_access;
 	return device__check(device) ? CUDA_ERROR_INVALID_DEVICE : device__check(peer);
 }
 

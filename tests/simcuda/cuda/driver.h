@@ -80,6 +80,7 @@ struct settings {
 	uint64_t copy_bytes_per_us;
 	uint64_t memory_bytes;
 	int devices;
+	bool peer_access;
 	int version;
 	uint64_t fail_launch; /* every N-th launch fails, 0: none */
 	int fork_in_init;

@@ -26,6 +26,7 @@ static void read_environment(void)
 		.copy_bytes_per_us = number("SIMCUDA_COPY_MBPS", 20000),
 		.memory_bytes = number("SIMCUDA_MEMORY_BYTES", 80ULL << 30),
 		.devices = number("SIMCUDA_DEVICES", 1),
+		.peer_access = number("SIMCUDA_PEER_ACCESS", 1),
 		.version = number("SIMCUDA_DRIVER_VERSION", 13000),
 		.fail_launch = number("SIMCUDA_FAIL_LAUNCH", 0),
 		.fork_in_init = number("SIMCUDA_FORK_IN_INIT", 0),
