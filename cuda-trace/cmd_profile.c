@@ -54,6 +54,7 @@ static const struct option_usage usage = {
 	.examples = "  cuda-trace profile --pc -- python3 train.py\n"
 		    "  cuda-trace profile --pc -p 4711 -d 30\n"
 		    "  cuda-trace profile --counters overview -k gemm --kernels 10 -- ./train\n"
+		    "  cuda-trace profile --counters quick --kernels 10 -p 4711\n"
 		    "  cuda-trace profile --device -d 10\n"
 		    "  cuda-trace profile --sass -k gemm --kernels 1 -- ./train\n",
 };

@@ -39,6 +39,8 @@ struct counter_process {
 	struct cuda_counters_state state;
 	char chip[32], function[64], metric[128];
 	bool told;
+	bool asked;   /* while it ran, by this tool */
+	bool refused; /* it counts nothing for us, which was said */
 	struct {
 		int64_t capability, multiprocessors;
 	} devices[32];

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/counting.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/counter_report.h"
+#include "cuda-trace/requests.h"
+#include "cuda-trace/states.h"
 #include "cuda-trace/text.h"
 
 #define SLOW_SECONDS 5
@@ -17,8 +21,19 @@ static void put_count(const char *name, uint64_t count)
 	setenv(name, text, 1);
 }
 
-void counting__ask(const struct profile_options *options, const char *request)
+int counting__ask(struct counting *counting, const struct profile_options *options,
+		  const char *request)
 {
+	counting->pid = options->shared.pid;
+	if (!options->shared.program) {
+		counting->requests = requests__new(request, options->shared.kernel, options->skip,
+						   options->kernels);
+		if (counting->requests)
+			return EXIT_OK;
+		fprintf(stderr, "cuda-trace profile: more metrics than a process can be asked for, "
+				"or no memory\n");
+		return EXIT_TROUBLE;
+	}
 	setenv("CUPTI_USDT_COUNTERS", request, 1);
 	if (options->shared.kernel)
 		setenv("CUPTI_USDT_COUNTERS_KERNELS", options->shared.kernel, 1);
@@ -26,14 +41,67 @@ void counting__ask(const struct profile_options *options, const char *request)
 		unsetenv("CUPTI_USDT_COUNTERS_KERNELS");
 	put_count("CUPTI_USDT_COUNTERS_SKIP", options->skip);
 	put_count("CUPTI_USDT_COUNTERS_LIMIT", options->kernels);
+	return EXIT_OK;
 }
 
 void counting__process_start(void *context, struct process *process)
 {
 }
 
-void counting__process_end(void *context, struct process *process)
+/* Why a process cannot be told what to count. */
+static const char *refusal(int err)
 {
+	switch (err) {
+	case -ENOTSUP:
+		return "it was told at its start what to count, or its guest is older than this "
+		       "tool";
+	case -EBUSY:
+		return "another cuda-trace has it counted";
+	case -EFAULT:
+		return "what it names is not the memory of its guest";
+	case -EPERM:
+	case -EACCES:
+		return "its memory may not be written, where it would be told what to count: run "
+		       "as root or with CAP_SYS_PTRACE (a container: --cap-add SYS_PTRACE; "
+		       "kernel.yama.ptrace_scope=3 forbids it to all)";
+	default:
+		return strerror(-err);
+	}
+}
+
+void counting__process_status(struct counting *counting, struct process *process)
+{
+	struct counter_process *whose = counter_table__process(&counting->table, process);
+	const char *trouble = states__trouble(&process->status);
+	char comm[80];
+	int err = 0;
+
+	if (!whose || whose->refused || process->ended)
+		return;
+	if (!trouble && counting->requests)
+		err = requests__put(counting->requests, process);
+	if (!trouble && !err)
+		whose->asked = true;
+	if (!trouble && (!err || err == -ESRCH))
+		return;
+	whose->refused = true;
+	counting->failures++;
+	fprintf(stderr, "cuda-trace profile: process %u (%s) counts nothing: %s\n", process->pid,
+		text__show(comm, sizeof(comm), process->comm, 16),
+		trouble ? trouble : refusal(err));
+}
+
+bool counting__means(struct counting *counting, struct process *process)
+{
+	const struct counter_process *whose = counter_table__process(&counting->table, process);
+
+	return whose && (whose->asked || !counting->requests);
+}
+
+void counting__process_end(struct counting *counting, struct process *process)
+{
+	if (counting->requests)
+		requests__drop(counting->requests, process);
 	process->data = NULL;
 }
 
@@ -87,13 +155,18 @@ void counting__state(struct counting *counting, struct process *process,
 	}
 }
 
-bool counting__is_done(const struct counting *counting)
+bool counting__tick(struct counting *counting)
 {
 	bool any = false;
 
+	if (counting->requests)
+		requests__keep_alive(counting->requests);
 	for (const struct counter_process *process = counting->table.processes; process;
 	     process = process->next) {
-		if (!process->told)
+		/* Others that -p means may start later, but not often enough to wait for them. */
+		if (process->refused && process->pid == counting->pid)
+			return true;
+		if (!process->told || process->refused)
 			continue;
 		if (process->state.outcome != CUDA_COUNTERS_DONE)
 			return false;
@@ -115,5 +188,6 @@ int counting__end(struct counting *counting, const struct profile_options *optio
 		status = EXIT_TROUBLE;
 	}
 	counter_table__free(&counting->table);
+	requests__free(counting->requests);
 	return status;
 }

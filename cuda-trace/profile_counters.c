@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * profile --counters: the request goes to PROGRAM by its environment, what it counts comes back by
- * the wire. profile --list-metrics: what may be asked for.
+ * profile --counters: what is asked for goes to the processes (counting.h), what they count comes
+ * back by the wire. profile --list-metrics: what may be asked for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct counter_sum sums[CUDA_COUNTERS_METRICS];
 	struct counter_kernel alone = {.sums = sums};
 
+	if (!counting__means(&counters->counting, process))
+		return;
 	switch (record->kind) {
 	case CUDA_RECORD_DEVICE:
 		counter_table__device(table, process, (const void *)record);
@@ -62,6 +64,20 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	}
 }
 
+static void on_status(void *context, struct process *process)
+{
+	struct counters *counters = context;
+
+	counting__process_status(&counters->counting, process);
+}
+
+static void on_end(void *context, struct process *process)
+{
+	struct counters *counters = context;
+
+	counting__process_end(&counters->counting, process);
+}
+
 static int on_start(void *context, FILE *output)
 {
 	struct counters *counters = context;
@@ -74,7 +90,7 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct counters *counters = context;
 
-	return counting__is_done(&counters->counting);
+	return counting__tick(&counters->counting);
 }
 
 static void on_finish(void *context, struct session *session)
@@ -204,8 +220,7 @@ static int check_request(const char *request, bool verbose, bool *passes_said)
 	return status;
 }
 
-static int prepare(const struct option_usage *usage, const struct profile_options *options,
-		   bool *passes_said)
+static int prepare(const struct profile_options *options, struct counting *counting)
 {
 	struct pattern *pattern = pattern__new(options->shared.kernel);
 	char unknown[128], *request;
@@ -214,17 +229,14 @@ static int prepare(const struct option_usage *usage, const struct profile_option
 	pattern__free(pattern);
 	if (!pattern)
 		return EXIT_USAGE;
-	if (!options->shared.program)
-		return options__misuse(usage, "--counters needs a PROGRAM to start: a process that "
-					      "runs already cannot be told what to collect");
 	request = counter_presets__expand(options->counters, stderr, unknown, sizeof(unknown));
 	if (!request || !*request) {
 		free(request);
 		return say_unknown_word(unknown);
 	}
-	status = check_request(request, options->shared.verbose, passes_said);
+	status = check_request(request, options->shared.verbose, &counting->passes_said);
 	if (!status)
-		counting__ask(options, request);
+		status = counting__ask(counting, options, request);
 	free(request);
 	return status;
 }
@@ -236,7 +248,8 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 		.context = &counters,
 		.process_start = counting__process_start,
 		.record = on_record,
-		.process_end = counting__process_end,
+		.process_status = on_status,
+		.process_end = on_end,
 		.process_error = losses__say_error,
 	};
 	struct watch watch = {
@@ -249,7 +262,7 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status = prepare(usage, options, &counters.counting.passes_said);
+	int status = prepare(options, &counters.counting);
 
 	if (status)
 		return status;

@@ -26,12 +26,28 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct counter_sum sums[CUDA_COUNTERS_METRICS];
 	struct counter_kernel alone = {.sums = sums};
 
+	if (!counting__means(&sass->counting, process))
+		return;
 	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
 		counting__state(&sass->counting, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_COUNTERS)
 		counter_table__kernel(&sass->counting.table, process, (const void *)record, &alone);
 	else if (record->kind == CUDA_RECORD_SASS)
 		sass_table__record(&sass->table, process, (const void *)record);
+}
+
+static void on_status(void *context, struct process *process)
+{
+	struct sass *sass = context;
+
+	counting__process_status(&sass->counting, process);
+}
+
+static void on_end(void *context, struct process *process)
+{
+	struct sass *sass = context;
+
+	counting__process_end(&sass->counting, process);
 }
 
 static int on_start(void *context, FILE *output)
@@ -46,7 +62,7 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct sass *sass = context;
 
-	return counting__is_done(&sass->counting);
+	return counting__tick(&sass->counting);
 }
 
 static void on_finish(void *context, struct session *session)
@@ -84,7 +100,8 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 		.context = &sass,
 		.process_start = counting__process_start,
 		.record = on_record,
-		.process_end = counting__process_end,
+		.process_status = on_status,
+		.process_end = on_end,
 		.process_error = losses__say_error,
 	};
 	struct watch watch = {
@@ -104,13 +121,13 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 	if (!pattern)
 		return EXIT_USAGE;
 	if (!options->shared.program)
-		return options__misuse(usage,
-				       "--sass needs a PROGRAM to start: a process that runs "
-				       "already cannot be told what to collect");
+		return options__misuse(usage, "--sass needs a PROGRAM to start: in a process that "
+					      "runs already it has not been seen to work");
 	if (sass_table__init(&sass.table))
 		return EXIT_TROUBLE;
-	counting__ask(options, "sass");
-	status = counting__end(&sass.counting, options, watch__run(&watch));
+	status = counting__ask(&sass.counting, options, "sass");
+	status = status ? status : watch__run(&watch);
+	status = counting__end(&sass.counting, options, status);
 	sass_table__free(&sass.table);
 	return status;
 }

@@ -32,6 +32,7 @@
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/pc_contexts.h"
 #include "libcupti-usdt/pc_sampling.h"
+#include "libcupti-usdt/request.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/sampling.h"
 #include "libcupti-usdt/settings.h"
@@ -171,13 +172,13 @@ void control__open(void)
 	}
 }
 
-/* What CUPTI is needed for. Counters mean the processes that were told so at their start: the
- * others are not to pay for the semaphore that they share. */
+/* What CUPTI is needed for. Counters mean the processes that were told what to count: the others
+ * are not to pay for the semaphore that they share. */
 static uint32_t wanted_groups(void)
 {
 	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
 
-	if (!settings__get()->counters)
+	if (!request__look(wanted & BIT(COUNTERS), groups_on & BIT(COUNTERS)))
 		return wanted & ~BIT(COUNTERS);
 	/* CUPTI refuses to count in a context that is sampled, which somebody else may want of all
 	 * processes. */
@@ -272,7 +273,7 @@ static void switch_groups(uint32_t wanted)
 	if (wanted & BIT(NVTX) && nvtx__open())
 		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
-	counters__follow(subscriber, wanted & BIT(COUNTERS));
+	counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
 	sampling__follow(wanted, clock__now());

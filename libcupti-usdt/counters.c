@@ -21,14 +21,17 @@
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/range_profiler.h"
+#include "libcupti-usdt/request.h"
 #include "libcupti-usdt/sass_profiler.h"
-#include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
 #define TELL_NS	  1000000000ULL
 #define OTHERS_MS 60000 /* a counted kernel may take long, and as often as there are passes */
 #define DECISIONS 4096U /* power of 2 */
+/* Launches that were under way when the callbacks came on are not in the gate. Once they have had
+ * this time they are over, unless the GPU's queue was full of kernels that take longer. */
+#define SETTLE_NS 300000000ULL
 
 static atomic_bool counters_on;
 static const struct collector *collector = &range_profiler; /* set before the group is on */
@@ -42,7 +45,8 @@ static struct {
 static struct range_failure failure;
 static uint32_t device;
 static bool prepared;
-static uint64_t started; /* ns; of the launch that is counted */
+static _Atomic(uint64_t) settled; /* ns; before it no kernel is counted */
+static uint64_t started;	  /* ns; of the launch that is counted */
 static _Atomic(uint64_t) alone_since;
 
 static bool wanted_before, closed, draining;
@@ -132,7 +136,7 @@ static bool prepare(void *context)
 	if (prepared)
 		return true;
 	cupti_api__get()->GetDeviceId(context, &device);
-	if (collector->prepare(settings__get()->counters, device, &failure))
+	if (collector->prepare(request__get()->metrics, device, &failure))
 		return false;
 	prepared = true;
 	tell_metrics();
@@ -152,14 +156,15 @@ static void *stream_of(uint32_t cbid, const struct cupti_callback_data *data)
 
 static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t number, skip = settings__get()->counters_skip,
-			 limit = settings__get()->counters_limit;
+	uint64_t number, skip = request__get()->skip, limit = request__get()->limit;
 
 	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
 		atomic_fetch_add(&counts.graphs, 1);
 		return false;
 	}
 	atomic_fetch_add(&counts.launches, 1);
+	if (clock__now() < atomic_load_explicit(&settled, memory_order_relaxed))
+		return false;
 	if (is_over() || !is_meant(data->symbol_name) || captures__takes(stream_of(cbid, data)))
 		return false;
 	number = atomic_fetch_add(&counts.matched, 1);
@@ -249,7 +254,7 @@ static void tell_kernel(uint32_t cbid, const struct cupti_callback_data *data, c
 static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 {
 	static double values[CUDA_COUNTERS_METRICS];
-	uint64_t limit = settings__get()->counters_limit;
+	uint64_t limit = request__get()->limit;
 	int mode = captures__relax();
 	int came = collector->stop(data->context, stream_of(cbid, data), values, &failure);
 
@@ -289,21 +294,34 @@ void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data
 		launch_gate__leave();
 }
 
-static void begin(void)
+/* Nothing of what was asked for before. */
+static void forget(void)
 {
-	const struct settings *settings = settings__get();
-
+	atomic_store(&counts.launches, 0);
+	atomic_store(&counts.matched, 0);
+	atomic_store(&counts.missed, 0);
+	atomic_store(&counts.graphs, 0);
+	atomic_store(&counts.counted, 0);
+	for (uint32_t i = 0; i < DECISIONS; i++)
+		atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 	failure = (struct range_failure){0};
-	closed = draining = false;
+	prepared = closed = draining = false;
 	launch_gate__reset();
 	end_with(CUDA_COUNTERS_WAITING);
-	if (settings->counters && !strcmp(settings->counters, SASS_REQUEST))
-		collector = &sass_profiler;
+}
+
+static void begin(bool late)
+{
+	const struct request *request = request__get();
+
+	forget();
+	atomic_store(&settled, late ? clock__now() + SETTLE_NS : 0);
+	collector = strcmp(request->metrics, SASS_REQUEST) ? &range_profiler : &sass_profiler;
 	if (!collector->is_there()) {
 		failure.result = CUPTI_NOT_SUPPORTED;
 		failure.function = collector->lack;
 		end_with(CUDA_COUNTERS_FAILED);
-	} else if (!kernel_choice__compile(settings->counters_kernels)) {
+	} else if (!kernel_choice__compile(request->kernels)) {
 		failure.result = 1;
 		failure.function = "regcomp";
 		end_with(CUDA_COUNTERS_FAILED);
@@ -345,10 +363,10 @@ bool counters__is_counting(void)
 	return launch_gate__is_shut();
 }
 
-void counters__follow(void *subscriber, bool wanted)
+void counters__follow(void *subscriber, bool wanted, bool late)
 {
 	if (wanted && !wanted_before)
-		begin();
+		begin(late);
 	else if (!wanted && wanted_before)
 		close_profiler();
 	if (wanted != wanted_before && collector == &sass_profiler)

@@ -15,8 +15,9 @@ struct cupti_callback_data;
 void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data);
 void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data);
 
-/* The following on the guest's own thread. Somebody listens, or nobody does any more. */
-void counters__follow(void *subscriber, bool wanted);
+/* The following on the guest's own thread. Somebody listens, or nobody does any more; late: the
+ * program may be launching already. */
+void counters__follow(void *subscriber, bool wanted, bool late);
 /*
  * Nobody listens any more, so no further kernel is begun. While one is being counted the group must
  * stay on: without the callback at its launch's exit CUPTI would go on counting for ever.

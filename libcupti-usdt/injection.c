@@ -19,6 +19,7 @@
 #include "libcupti-usdt/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/python.h"
+#include "libcupti-usdt/request.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/sass_profiler.h"
 #include "libcupti-usdt/settings.h"
@@ -75,6 +76,7 @@ static void start(void)
 		status__send();
 		return;
 	}
+	request__open();
 	stamps__open();
 	kernel_shape__open();
 	sass_profiler__open();

@@ -11,7 +11,8 @@
 
 #define NAME_MAX_LENGTH 512
 
-static regex_t regex;
+/* The one before stays for who is just comparing with it. */
+static regex_t expressions[2], *regex = expressions;
 static bool chosen;
 
 static bool is_digit(char c)
@@ -67,8 +68,18 @@ void kernel_choice__plain_name(const char *mangled, char *name, size_t size)
 
 bool kernel_choice__compile(const char *expression)
 {
+	static bool used[2];
+	bool *is_used;
+
 	chosen = expression != NULL;
-	return !chosen || !regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+	if (!chosen)
+		return true;
+	regex = regex == expressions ? expressions + 1 : expressions;
+	is_used = &used[regex - expressions];
+	if (*is_used)
+		regfree(regex);
+	*is_used = !regcomp(regex, expression, REG_EXTENDED | REG_NOSUB);
+	return *is_used;
 }
 
 bool kernel_choice__matches(const char *mangled)
@@ -78,5 +89,5 @@ bool kernel_choice__matches(const char *mangled)
 	if (!chosen)
 		return true;
 	kernel_choice__plain_name(mangled, name, sizeof(name));
-	return !regexec(&regex, name, 0, NULL, 0) || !regexec(&regex, mangled, 0, NULL, 0);
+	return !regexec(regex, name, 0, NULL, 0) || !regexec(regex, mangled, 0, NULL, 0);
 }

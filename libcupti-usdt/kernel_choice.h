@@ -11,7 +11,8 @@
  * template arguments and parameters. What is not such a name is taken as it is.
  */
 void kernel_choice__plain_name(const char *mangled, char *name, size_t size);
-/* NULL: every kernel is meant. False if it is no regular expression; once, before the next. */
+/* NULL: every kernel is meant. False if it is no regular expression. Before the
+ * next, which nobody calls meanwhile. */
 bool kernel_choice__compile(const char *expression);
 /* The expression is found in the plain name or in the mangled one. Allocates: once a kernel. */
 bool kernel_choice__matches(const char *mangled);

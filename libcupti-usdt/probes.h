@@ -456,10 +456,9 @@ struct cuda_stream {
 };
 
 /*
- * Hardware counters. What is collected is asked for by the environment of the process (see
- * libcupti-usdt(7)), others are not touched; nothing is while counters_batch is not listened to. A
- * kernel that is counted runs alone, once for each pass, inside its launch call, and launches of
- * other threads wait.
+ * Hardware counters. What is collected is asked for by the environment of the process, or by a
+ * request (counter_request.h), others are not touched; nothing is while counters_batch is not
+ * listened to. A kernel that is counted runs alone, once for each pass, and other launches wait.
  */
 #define CUDA_COUNTERS_METRICS 256 /* at most */
 
@@ -632,6 +631,7 @@ enum cuda_guest_error {
 	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
 	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
 	CUDA_GUEST_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
+	CUDA_GUEST_REQUEST = 10005,   /* a request to count made no sense */
 };
 
 struct cuda_status {
@@ -660,6 +660,7 @@ struct cuda_status {
 	__u32 sample_windows; /* since sample_start, the one that is open included */
 	__u16 sample_on_ms;   /* the cycle in force */
 	__u16 sample_every_ms;
+	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
 };
 
 #ifdef __cplusplus
@@ -693,8 +694,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 32, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_status) == 1944, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1952, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

@@ -82,6 +82,8 @@ static uint32_t split(const char *request)
 	uint32_t count = 0;
 	char *rest = list, *name;
 
+	memset(list, 0, sizeof(list));
+	memset(optional, 0, sizeof(optional));
 	strncpy(list, request, sizeof(list) - 1);
 	while (count < CUDA_COUNTERS_METRICS && (name = strsep(&rest, ","))) {
 		if (!*name)
@@ -183,12 +185,38 @@ static int make_config(struct range_failure *failure)
 	return 0;
 }
 
+/* CUPTI is done with the memory of who was disabled, and with no other. */
+static void range_close(void)
+{
+	bool all = true;
+
+	for (int i = 0; i < CONTEXTS; i++) {
+		struct session *session = &sessions[i];
+		struct cupti_range_plain disable =
+			P(cupti_range_plain, object, .object = session->object);
+
+		if (!session->context)
+			continue;
+		if (session->broken || cupti_range__get()->RangeProfilerDisable(&disable))
+			all = false;
+		else
+			munmap(session->data, session->data_size);
+		memset(session, 0, sizeof(*session));
+	}
+	if (all && config)
+		munmap(config, config_size);
+	config = NULL;
+}
+
 static int range_prepare(const char *request, uint32_t device, struct range_failure *failure)
 {
 	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
 	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
-	uint32_t count = split(request);
+	uint32_t count;
 
+	/* Of what was asked for before, should it not have been let go then. */
+	range_close();
+	count = split(request);
 	if (!count)
 		return failed(failure, CUPTI_UNKNOWN_METRIC, "no metric");
 	if (CALL(ProfilerInitialize, &begin) || CALL(DeviceGetChipName, &chip))
@@ -298,6 +326,11 @@ static int evaluate(struct session *session, double *values, struct range_failur
 		return -1;
 	if (info.ranges <= session->used)
 		return 0;
+	/* Of another launch, too, which was under way before anybody looked: whose is whose? */
+	if (info.ranges > session->used + 1) {
+		session->used = info.ranges;
+		return 0;
+	}
 	ask.range = info.ranges - 1;
 	session->used = info.ranges;
 	return CALL(ProfilerHostEvaluateToGpuValues, &ask) ? -1 : 1;
@@ -328,18 +361,6 @@ static void range_forget(void *context)
 
 	if (session)
 		memset(session, 0, sizeof(*session));
-}
-
-static void range_close(void)
-{
-	for (int i = 0; i < CONTEXTS; i++) {
-		struct cupti_range_plain disable =
-			P(cupti_range_plain, object, .object = sessions[i].object);
-
-		if (sessions[i].context && !sessions[i].broken)
-			cupti_range__get()->RangeProfilerDisable(&disable);
-		memset(&sessions[i], 0, sizeof(sessions[i]));
-	}
 }
 
 static bool range_is_there(void)

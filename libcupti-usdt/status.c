@@ -101,6 +101,11 @@ void status__count_activation(void)
 	status.activations++;
 }
 
+void status__set_request(uint64_t address)
+{
+	status.request = address;
+}
+
 void status__set_switched(uint32_t microseconds)
 {
 	status.switch_us = microseconds;

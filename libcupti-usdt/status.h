@@ -28,6 +28,8 @@ void status__set_driver(uint32_t version);
 void status__set_primed(uint32_t microseconds);
 void status__set_holder(const char *holder);
 void status__count_activation(void);
+/* Where requests are taken. */
+void status__set_request(uint64_t address);
 /* How long CUPTI took for the last switching. */
 void status__set_switched(uint32_t microseconds);
 /* One line of the search: "path: outcome". */

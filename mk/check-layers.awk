@@ -8,6 +8,7 @@ BEGIN {
 	allowed["bpf", "libcupti-usdt/probes.h"] = 1
 	allowed["bpf", "libcupti-usdt/stack_probes.h"] = 1
 	allowed["cuda-trace", "libcupti-usdt/probes.h"] = 1
+	allowed["cuda-trace", "libcupti-usdt/counter_request.h"] = 1
 	allowed["cuda-trace", "libcupti-usdt/stack_probes.h"] = 1
 	allowed["cuda-trace", "libcupti-usdt/api_families.h"] = 1
 	for (i = split("bpf/event.h bpf/aggregate.h", contracts, " "); i; i--)

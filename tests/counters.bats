@@ -269,11 +269,6 @@ lines() {
 	json stat.json '.totals.kernels == 10'
 }
 
-@test "profile --counters (-p) is refused, with the reason" {
-	run -2 ct profile --counters quick -p $$
-	assert_output --partial "cannot be told what to collect"
-}
-
 @test "counters (asked for by environment, but nobody listens) stay off" {
 	requires sim
 	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$GUEST run -0 sim "$WORKLOADS/saxpy"

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <stdint.h>
 #include <unistd.h>
+#include "libcupti-usdt/counter_request.h"
 #include "tests/emitter/emitter.h"
 
 #define INSTANCE 0x1234567
@@ -66,14 +68,18 @@ static void tell(const char *name, __u32 id)
 	emitter_name(INSTANCE, id, name, strlen(name));
 }
 
+static __u64 place; /* where it says to take requests */
+static __u64 instance = INSTANCE;
+
 static void tell_state(__u32 state)
 {
 	struct cuda_status status = {
 		.version = CUDA_PROBES_VERSION,
 		.size = sizeof(status),
-		.instance = INSTANCE,
+		.instance = instance,
 		.pid = getpid(),
 		.state = state,
+		.request = place,
 	};
 
 	status.emitted[CUDA_GROUP_LAUNCH] = launched;
@@ -290,6 +296,24 @@ static void emit_counters(void)
 	send_counters(&state, sizeof(state));
 }
 
+/* Names memory that is not a guest's: on the stack, nowhere, in the kernel, across the end. */
+static void emit_requests(void)
+{
+	struct cuda_request looks_right = {
+		.magic = CUDA_REQUEST_MAGIC, .instance = INSTANCE, .size = sizeof(looks_right)};
+	const __u64 places[] = {(__u64)(uintptr_t)&looks_right, 16, ~0ull - 100, 1ull << 63,
+				(__u64)(uintptr_t)&counted};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		place = places[i];
+		looks_right.instance = ++instance;
+		tell_state(CUDA_STATE_DORMANT);
+		pause_ms(400);
+	}
+	printf("number %u %u\n", looks_right.number, looks_right.bytes);
+	fflush(stdout);
+}
+
 static int wait_for_listener(int seconds)
 {
 	for (int i = 0; i < seconds * 100 && !emitter_wanted(); i++)
@@ -322,6 +346,8 @@ int main(int argc, char **argv)
 		emit_nonsense();
 	else if (!strcmp(what, "counters"))
 		emit_counters();
+	else if (!strcmp(what, "requests"))
+		emit_requests();
 	else if (!strcmp(what, "killed"))
 		emit_pairs(n);
 	else if (!strcmp(what, "forever"))

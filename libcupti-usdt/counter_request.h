@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Part of CONTRACT 1 (probes.h): how a process that runs already is asked to count.
+ */
+#ifndef LIBCUPTI_USDT_COUNTER_REQUEST_H
+#define LIBCUPTI_USDT_COUNTER_REQUEST_H
+
+#include "libcupti-usdt/probes.h"
+
+/*
+ * A place in the guest's own memory, where
+ * cuda_status.request says, for who may write there (/proc/PID/mem). Whoever does so listens to
+ * counters_batch first, compares magic and instance, looks whether another is alive, and writes
+ * number last. The guest looks a few times a second. When nobody listens any more it is forgotten.
+ */
+#define CUDA_REQUEST_MAGIC 0x7473657571657263ULL
+#define CUDA_REQUEST_TEXT  34816
+#define CUDA_REQUEST_ALIVE 3000000000ULL /* ns without a sign of life: that asker is gone */
+
+struct cuda_request {
+	__u64 magic;	/* CUDA_REQUEST_MAGIC */
+	__u64 instance; /* as in cuda_status */
+	__u32 size;	/* of this structure */
+	__u32 taken;	/* the number that the guest saw last, whether it made sense or not */
+	__u32 number;	/* of the request, another one than taken; 0 = there is none */
+	__u32 bytes;	/* of text that count */
+	__u64 alive;	/* ns, when the asker was there last */
+	__u64 skip;	/* so many kernels first */
+	__u64 limit;	/* so many at most, 0 = all */
+	__u64 checksum; /* FNV-1a, 64 bits, over skip, limit and text */
+	char text[CUDA_REQUEST_TEXT]; /* metrics, NUL, expression (may be empty), NUL */
+};
+
+CUDA_ASSERT(sizeof(struct cuda_request) == 64 + CUDA_REQUEST_TEXT, "layout");
+
+#endif
