@@ -27,7 +27,7 @@ static const struct family families[] = {
 };
 
 static uint8_t groups[2][API_CBIDS]; /* 0: no such call (no family is group 0) */
-static bool fills[API_CBIDS];	     /* of the driver API */
+static uint8_t sorts[API_CBIDS];     /* of the driver API */
 static bool learned;
 
 uint32_t api_calls__groups(void)
@@ -57,9 +57,13 @@ static unsigned int group_of_name(const char *name)
 }
 
 /* Those that the driver carries out by kernels of its own. */
-static bool is_fill(const char *name)
+static enum api_calls_sort sort_of(const char *name)
 {
-	return !strncmp(name, "cuMemset", 8) || !strncmp(name, "cuMemcpyDtoD", 12);
+	if (!strncmp(name, "cuMemset", 8) || !strncmp(name, "cuMemcpyDtoD", 12))
+		return API_CALLS_FILL;
+	if (!strncmp(name, "cuStreamBeginCapture", 20))
+		return API_CALLS_CAPTURE_BEGINS;
+	return strncmp(name, "cuStreamEndCapture", 18) ? API_CALLS_ANY : API_CALLS_CAPTURE_ENDS;
 }
 
 void api_calls__learn(void)
@@ -75,7 +79,7 @@ void api_calls__learn(void)
 			if (!cupti->GetCallbackName(domain, cbid, &name) && name)
 				groups[domain - 1][cbid] = group_of_name(name);
 			if (domain == CUPTI_DOMAIN_DRIVER && name)
-				fills[cbid] = is_fill(name);
+				sorts[cbid] = sort_of(name);
 		}
 	learned = true;
 }
@@ -85,9 +89,9 @@ unsigned int api_calls__group(int domain, uint32_t cbid)
 	return cbid < API_CBIDS ? groups[domain - 1][cbid] : CUDA_GROUP_API_OTHER;
 }
 
-bool api_calls__fills(uint32_t cbid)
+enum api_calls_sort api_calls__sort(uint32_t cbid)
 {
-	return cbid < API_CBIDS && fills[cbid];
+	return cbid < API_CBIDS ? sorts[cbid] : API_CALLS_ANY;
 }
 
 static void send(struct ring *ring, unsigned int group, const struct cuda_api *call)

@@ -18,10 +18,16 @@
 uint32_t api_calls__groups(void);
 /* Asks libcupti for the names of its calls and sorts them into families; once. */
 void api_calls__learn(void);
+/* What a driver call does beside launching kernels that PC sampling must know of. */
+enum api_calls_sort {
+	API_CALLS_ANY,
+	API_CALLS_FILL, /* fills or copies memory by a kernel of the driver's own */
+	API_CALLS_CAPTURE_BEGINS,
+	API_CALLS_CAPTURE_ENDS,
+};
+enum api_calls_sort api_calls__sort(uint32_t cbid);
 /* The group of a call; CUDA_GROUP_API_OTHER for one that nobody knows. 0 if there is no such call.
  */
-/* A driver call that fills or copies memory by a kernel of the driver's own. */
-bool api_calls__fills(uint32_t cbid);
 unsigned int api_calls__group(int domain, uint32_t cbid);
 /* Called as a call returns; groups: those that are on. */
 void api_calls__record(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "libcupti-usdt/api_calls.h"
+#include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/counters.h"
 #include "libcupti-usdt/cupti_api.h"
@@ -110,6 +111,11 @@ static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *
 		ring__count_launch(rings__mine());
 }
 
+static bool is_success(const struct cupti_callback_data *data)
+{
+	return !data->return_value || !*(const int *)data->return_value;
+}
+
 /* Contexts are learnt from launches; and what runs kernels waits here while a call of CUPTI's is
  * under way that it would lock up with itself: see pc_windows.c. True: nobody else wants to know.
  */
@@ -117,11 +123,19 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 			      const struct cupti_callback_data *data)
 {
 	bool launches = launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE;
+	enum api_calls_sort sort = api_calls__sort(cbid);
+	bool enters = data->site == CUPTI_SITE_ENTER;
 	int saved = errno;
 
 	pc_contexts__begins(data->context);
-	if ((launches || api_calls__fills(cbid)) && !launch_gate__is_mine()) {
-		if (data->site == CUPTI_SITE_ENTER)
+	if (sort == API_CALLS_CAPTURE_BEGINS && enters)
+		captures__await();
+	else if (sort == API_CALLS_CAPTURE_BEGINS && is_success(data))
+		captures__begins();
+	else if (!enters && sort == API_CALLS_CAPTURE_ENDS)
+		captures__ends();
+	if ((launches || sort) && sort != API_CALLS_CAPTURE_ENDS && !launch_gate__is_mine()) {
+		if (enters)
 			launch_gate__enter(HELD_MS);
 		else
 			launch_gate__leave();

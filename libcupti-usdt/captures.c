@@ -8,13 +8,21 @@
 #include "libcupti-usdt/captures.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/threads.h"
 
 #define STRICT	-1 /* nothing was changed */
 #define RELAXED 2  /* CU_STREAM_CAPTURE_MODE_RELAXED */
+#define TURN_MS 20
+#define TURNS	15
 
 static int (*is_capturing)(void *stream, int *status);
 static int (*exchange)(int *mode);
+static _Atomic(uint32_t) under_way;
+static _Atomic(uint32_t) paused; /* futex */
 
 void captures__open(void)
 {
@@ -46,4 +54,41 @@ void captures__restore(int mode)
 {
 	if (mode != STRICT && exchange)
 		exchange(&mode);
+}
+
+void captures__begins(void)
+{
+	atomic_fetch_add(&under_way, 1);
+}
+
+/* It may have begun before anybody listened. */
+void captures__ends(void)
+{
+	uint32_t some = atomic_load(&under_way);
+
+	while (some && !atomic_compare_exchange_weak(&under_way, &some, some - 1))
+		;
+}
+
+void captures__forget(void)
+{
+	atomic_store(&under_way, 0);
+}
+
+bool captures__any(void)
+{
+	return atomic_load(&under_way);
+}
+
+void captures__pause(bool on)
+{
+	atomic_store(&paused, on);
+	if (!on)
+		futex__wake(&paused);
+}
+
+void captures__await(void)
+{
+	for (int turn = 0; turn < TURNS && atomic_load(&paused); turn++)
+		futex__wait(&paused, 1, TURN_MS);
 }

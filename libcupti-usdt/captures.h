@@ -16,4 +16,14 @@ bool captures__takes(void *stream);
 int captures__relax(void);
 void captures__restore(int mode);
 
+/* Some that are told of, as their calls return. */
+void captures__begins(void);
+void captures__ends(void);
+void captures__forget(void);
+/* Is one of them under way? */
+bool captures__any(void);
+/* Those to come are to wait; before they begin, they do, for a limited time. */
+void captures__pause(bool on);
+void captures__await(void);
+
 #endif

@@ -219,10 +219,11 @@ static void include_families(struct cbid_set *set, uint32_t groups)
 		}
 }
 
-static void include_fills(struct cbid_set *set)
+/* They are held with the launches, or counted. */
+static void include_sorted(struct cbid_set *set)
 {
 	for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++)
-		if (api_calls__fills(cbid))
+		if (api_calls__sort(cbid))
 			include(set, CUPTI_DOMAIN_DRIVER, cbid);
 }
 
@@ -270,10 +271,9 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		api_calls__learn();
 		include_families(&set, groups);
 	}
-	/* They are held with the launches. */
 	if (groups & BIT(PC_SAMPLES)) {
 		api_calls__learn();
-		include_fills(&set);
+		include_sorted(&set);
 	}
 	switch_to(subscriber, &set);
 	switch_nvtx(subscriber, groups & BIT(NVTX));

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
@@ -160,6 +161,7 @@ static int begin(void)
 	}
 	atomic_store(&told, false);
 	launch_gate__reset();
+	captures__forget();
 	atomic_store(&began, clock__now());
 	pc_contexts__listen(true);
 	atomic_store(&wanted, true);

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/launch_gate.h"
@@ -386,8 +387,16 @@ static void collect_stopped(struct slot *slot)
 	slot->stopped = false;
 }
 
+static bool postponed;
+
+/* Each capture that is under way would fail (H200): it ends first, and those to come wait a little.
+ * Nobody begins one in the middle of the call, as that is held like a launch. */
 static void disable(struct slot *slot)
 {
+	if (captures__any()) {
+		postponed |= slot->enabled;
+		return;
+	}
 	if (slot->enabled)
 		slot__call(slot, cupti_api__get()->PCSamplingDisable);
 	slot->enabled = slot->started = false;
@@ -444,7 +453,12 @@ void pc_windows__part(void)
 
 bool pc_windows__make_way(void)
 {
-	return pc_windows__close() && held(disable);
+	bool done;
+
+	postponed = false;
+	done = pc_windows__close() && held(disable) && !postponed;
+	captures__pause(postponed);
+	return done;
 }
 
 bool pc_windows__end(void)

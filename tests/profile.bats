@@ -332,6 +332,24 @@ shares() {
 	json out.json '.samples.placed >= 2000'
 }
 
+@test "profile --pc -p (graphs are captured all the time) leaves at no capture's cost" {
+	requires bpf sim
+	script
+	export SIMCUDA_LOG=$PWD/log
+	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 8 80
+	sleep 0.3
+	for _ in 1 2 3; do
+		pc -p "$captures_PID" -d 1 --json -o out.json
+		json out.json '.samples.placed >= 2000'
+		wait_for 5 grep -q 'pc_sampling disable 0' log
+		: >log
+	done
+	finished "$captures_PID"
+	assert_equal "$status" 0
+	grep -q '^expect launches' captures.out
+	run ! grep 'fault' <(grep -v 'faults=0' log)
+}
+
 @test "profile --pc --max-overhead (little, all) puts windows so far apart that holding launches takes no more" {
 	requires bpf sim
 	script

@@ -125,6 +125,7 @@ struct simcuda_bridge {
 	CUcontext (*current)(void);
 	const char *(*intern)(const char *text, size_t length); /* a copy for the process's life */
 	const char *(*kernel_name)(const void *kernel);		/* NULL: no kernel */
+	void (*break_captures)(void); /* all that are under way will fail */
 };
 
 extern struct simcuda_bridge simcuda_bridge __attribute__((visibility("default")));

@@ -94,8 +94,9 @@ struct CUstream_st {
 	unsigned int flags;
 	int priority;
 	pthread_mutex_t lock;
-	uint64_t end;	 /* ns: when the last work put on it is done */
-	CUgraph capture; /* not NULL: calls become nodes */
+	uint64_t end;	     /* ns: when the last work put on it is done */
+	CUgraph capture;     /* not NULL: calls become nodes */
+	unsigned int breaks; /* of captures, before this one began */
 	struct CUstream_st *next, **link;
 };
 
@@ -185,6 +186,7 @@ CUstream stream__new(CUcontext context, unsigned int flags, int priority);
 void stream__free(CUstream stream);
 bool stream__id(CUcontext context, CUstream handle, uint32_t *id);
 void stream__report(CUstream stream);
+void stream__break_captures(void);
 /* Puts work of that many ns on the stream and reports the record, whose times it fills in. */
 void overhead__report(uint32_t kind, uint64_t start, uint64_t end);
 void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record);

@@ -30,6 +30,7 @@ struct simcuda_bridge simcuda_bridge = {
 	.current = context__peek,
 	.intern = name__intern,
 	.kernel_name = function__name,
+	.break_captures = stream__break_captures,
 };
 
 /* Which calls work in which state; CUDA is unusable in a forked child. */

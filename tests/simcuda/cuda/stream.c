@@ -246,6 +246,13 @@ CUresult sim_cuStreamGetFlags(CUstream handle, unsigned int *flags)
 	return result;
 }
 
+static atomic_uint breaks;
+
+void stream__break_captures(void)
+{
+	atomic_fetch_add(&breaks, 1);
+}
+
 CUresult sim_cuStreamBeginCapture_v2(CUstream handle, int mode)
 {
 	CUstream stream;
@@ -258,6 +265,7 @@ CUresult sim_cuStreamBeginCapture_v2(CUstream handle, int mode)
 	if (stream->capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	stream->capture = graph__new();
+	stream->breaks = atomic_load(&breaks);
 	return CUDA_SUCCESS;
 }
 
@@ -272,7 +280,10 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *graph)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	*graph = stream->capture;
 	stream->capture = NULL;
-	return CUDA_SUCCESS;
+	if (stream->breaks == atomic_load(&breaks))
+		return CUDA_SUCCESS;
+	*graph = NULL;
+	return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 
 CUresult sim_cuStreamIsCapturing(CUstream handle, int *status)

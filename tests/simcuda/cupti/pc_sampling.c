@@ -242,6 +242,8 @@ CUptiResult cuptiPCSamplingDisable(struct cupti_pc_context *of)
 	if (!sampled[i].enabled)
 		return leave(CUPTI_ERROR_INVALID_OPERATION, "disable");
 	memset(&sampled[i], 0, sizeof(sampled[i]));
+	/* As on an H200. */
+	bridge__get()->break_captures();
 	return leave(CUPTI_SUCCESS, "disable");
 }
 

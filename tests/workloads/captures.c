@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Captures graphs all the time, slowly, and launches each: what a tool does must break none.
+#include <string.h>
+#include <time.h>
+#include "tests/workloads/program.h"
+
+static const char help[] =
+	"usage: captures [SECONDS [MS]]\n"
+	"For SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and launches it.\n";
+
+static const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
+
+static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
+{
+	const struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
+	CUgraphExec exec;
+	CUgraph plan;
+
+	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_GLOBAL), "begin capture");
+	for (int i = 0; i < 2; i++) {
+		program__check(counted__captured(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0,
+								stream, NULL, NULL)),
+			       "launch into a capture");
+		nanosleep(&rest, NULL);
+	}
+	program__check(cuStreamEndCapture(stream, &plan), "cuStreamEndCapture");
+	program__check(cuGraphInstantiateWithFlags(&exec, plan, 0), "cuGraphInstantiate");
+	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
+	return exec;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seconds, ms, end, graphs = 0;
+	struct program program;
+	CUfunction kernel;
+	CUstream stream;
+
+	if (argc > 1 && !strcmp(argv[1], "--help"))
+		return fputs(help, stdout), 0;
+	seconds = argc > 1 ? program__number(argv[1], "SECONDS") : 1;
+	ms = argc > 2 ? program__number(argv[2], "MS") : 50;
+	program__start(&program);
+	kernel = program__kernel(&program, "empty");
+	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+	end = program__now() + seconds * 1000000000;
+	do {
+		CUgraphExec exec;
+
+		program__check(counted__launch(kernel, &shape, stream, NULL), "cuLaunchKernel");
+		exec = capture(kernel, stream, ms / 2);
+		program__check(counted__graph_launch(exec, stream, 2, 0, 0, 0), "cuGraphLaunch");
+		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
+		program__check(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+		graphs++;
+	} while (program__now() < end);
+	program__also("graphs", graphs);
+	program__expect();
+	return 0;
+}
