@@ -39,7 +39,7 @@ static void on_call(void *context, int domain, uint32_t cbid, const void *data)
 {
 }
 
-static void on_request(uint8_t **buffer, size_t *size, size_t *max_records)
+void alone__requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	pthread_mutex_lock(&lock);
 	*buffer = unused_count ? unused[--unused_count] : NULL;
@@ -53,7 +53,7 @@ static void on_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	*max_records = 0;
 }
 
-static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void alone__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	pthread_mutex_lock(&lock);
 	buffers_seen += valid > 0;
@@ -104,6 +104,14 @@ static void switch_kinds(bool on)
 			change(other_kinds[i]);
 }
 
+bool alone__is_launch(int domain, uint32_t cbid)
+{
+	for (size_t i = 0; i < sizeof(launch_cbids) / sizeof(*launch_cbids); i++)
+		if (domain == CUPTI_DOMAIN_DRIVER && cbid == launch_cbids[i])
+			return true;
+	return false;
+}
+
 static void switch_launches(bool on)
 {
 	for (size_t i = 0; i < sizeof(launch_cbids) / sizeof(*launch_cbids); i++)
@@ -125,7 +133,7 @@ static int subscribe(cupti_callback call)
 
 void alone__on(const char *mode, const struct alone_callbacks *callbacks)
 {
-	static const struct alone_callbacks nothing = {on_call, on_request, on_complete};
+	static const struct alone_callbacks nothing = {on_call, alone__requested, alone__completed};
 
 	callbacks = callbacks ? callbacks : &nothing;
 	alone__open();
@@ -143,6 +151,17 @@ void alone__off(void)
 	must(cupti.ActivityFlushAll(0), "cuptiActivityFlushAll");
 	switch_launches(false);
 	must(cupti.Unsubscribe(subscriber), "cuptiUnsubscribe");
+}
+
+bool alone__owns(const uint8_t *buffer)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < all_count && !found; i++)
+		found = all[i] == buffer;
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
 unsigned long alone__buffers(void)

@@ -6,6 +6,8 @@
 #ifndef TESTS_BENCH_ALONE_H
 #define TESTS_BENCH_ALONE_H
 
+#include <stdbool.h>
+
 #include "libcupti-usdt/cupti_api.h"
 
 struct alone_callbacks {
@@ -23,6 +25,12 @@ const struct cupti *alone__open(void);
  * buffers. */
 void alone__on(const char *mode, const struct alone_callbacks *callbacks);
 void alone__off(void);
+/* Those that are used then: buffers of 1 MiB, from a free list. */
+void alone__requested(uint8_t **buffer, size_t *size, size_t *max_records);
+void alone__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+bool alone__owns(const uint8_t *buffer);
+/* One of the callbacks that are on then. */
+bool alone__is_launch(int domain, uint32_t cbid);
 /* Buffers that came back with records, of the callbacks of this file. */
 unsigned long alone__buffers(void);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The programs that tests/bench/run measures with.
-BENCH_PROGRAMS := $(addprefix $(B)/bench/,launch-rate measure steps libbaseline.so)
+BENCH_PROGRAMS := $(addprefix $(B)/bench/,launch-rate measure steps libbaseline.so libgate.so)
 
 .PHONY: bench-programs
 workloads bench-programs: $(BENCH_PROGRAMS)
@@ -25,4 +25,10 @@ $(B)/bench/libbaseline.so: $(addprefix $(B)/pic/tests/bench/,baseline.o alone.o)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -shared -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+
+# Needs libcupti.so.13, whichever the loader finds: what it does not define is found there.
+$(B)/bench/libgate.so: $(addprefix $(B)/pic/tests/bench/,gate.o alone.o) $(B)/simcuda/libcupti.so.13
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,--no-as-needed -o $@ $^ -ldl -lpthread
 $(B)/pic/tests/bench/baseline.o $(B)/pic/tests/bench/alone.o: PIC_CFLAGS = -fvisibility=default

@@ -12,7 +12,7 @@
  * the last one down. With -c it takes commands on its standard input, a line each, and answers with
  * a line "= COMMAND" when that is done: "launch", "kernel" or "default" switches CUPTI on by
  * itself, with callbacks that do nothing (alone.h); "off" switches it off again;
- * "where" asks for the address of cuLaunchKernel.
+ * "where" asks for the address of cuLaunchKernel; "gate STATE" passes that on to gate.c.
  *
  * With -g every eighth launch is a graph of four kernels; with -m
  * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
@@ -221,12 +221,28 @@ static void start(struct worker *workers, int threads)
 	}
 }
 
+/* The library that the guest took for libcupti. */
+static int set_gate(const char *state)
+{
+	const char *path = getenv("CUDA_TRACE_LIBCUPTI");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+	int (*set)(const char *);
+
+	*(void **)&set = library ? dlsym(library, "gate__set") : NULL;
+	return set ? set(state) : -1;
+}
+
 static void obey(const char *command)
 {
 	static char mode[16];
 
 	if (!strcmp(command, "where")) {
 		printf("= where %lx\n", (unsigned long)dlsym(RTLD_DEFAULT, "cuLaunchKernel"));
+		fflush(stdout);
+		return;
+	}
+	if (!strncmp(command, "gate ", 5)) {
+		printf("= gate %d\n", set_gate(command + 5));
 		fflush(stdout);
 		return;
 	}

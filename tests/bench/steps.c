@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * steps PID ADDRESS LAUNCHES: lets the launching thread of a launch-rate go one instruction at a
- * time, and says how many of a launch's instructions lie in which library:
+ * steps PID ADDRESS LAUNCHES [mean]: lets the launching thread of a launch-rate go one instruction
+ * at a time, and says how many of a launch's instructions lie in which library:
  *
  *   launches=20 all=812 libcuda.so.1=640 libcupti.so.13=120 ...
  *
- * Medians over launches, from one time at ADDRESS (cuLaunchKernel's) to the next. A count is the
- * same on a busy machine and on an idle one, which times are not.
+ * Medians over launches, or means where other calls are between some of them, from one time at
+ * ADDRESS (cuLaunchKernel's) to the next. A count is the same on a busy machine and on an idle one,
+ * which times are not.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -143,16 +144,19 @@ static int step(int tid)
 static int count_launches(int pid, int tid, uint64_t entry, int wanted)
 {
 	time_t end = time(NULL) + SECONDS;
+	uint64_t before = 0;
 	int launch = -1;
 
 	while (launch < wanted && time(NULL) <= end) {
 		uint64_t at = position(tid);
 
 		launch += at == entry;
-		if (launch >= 0 && launch < wanted) {
+		/* A string instruction stops once a turn, a memset of a buffer once a byte. */
+		if (launch >= 0 && launch < wanted && at != before) {
 			libraries[0].counts[launch]++;
 			libraries[where(pid, at)].counts[launch]++;
 		}
+		before = at;
 		if (step(tid))
 			break;
 	}
@@ -166,14 +170,24 @@ static int by_size(const void *a, const void *b)
 		       : *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
-static void say(int launches)
+static uint32_t middle(uint32_t *counts, int launches, int mean)
+{
+	uint64_t sum = 0;
+
+	qsort(counts, launches, sizeof(uint32_t), by_size);
+	for (int i = 0; i < launches; i++)
+		sum += counts[i];
+	return mean ? sum / launches : counts[launches / 2];
+}
+
+static void say(int launches, int mean)
 {
 	printf("launches=%d", launches);
 	for (int i = 0; i < library_count && launches; i++) {
-		qsort(libraries[i].counts, launches, sizeof(uint32_t), by_size);
+		uint32_t count = middle(libraries[i].counts, launches, mean);
+
 		if (!i || libraries[i].counts[launches - 1])
-			printf(" %s=%u", i ? libraries[i].name : "all",
-			       libraries[i].counts[launches / 2]);
+			printf(" %s=%u", i ? libraries[i].name : "all", count);
 	}
 	printf("\n");
 }
@@ -189,12 +203,13 @@ static void move_to(int tid)
 
 int main(int argc, char **argv)
 {
-	int pid = argc == 4 ? atoi(argv[1]) : 0, tid = launching_thread(pid), status, launches;
-	uint64_t entry = argc == 4 ? strtoull(argv[2], NULL, 16) : 0;
-	int wanted = argc == 4 ? atoi(argv[3]) : 0;
+	int pid = argc >= 4 ? atoi(argv[1]) : 0, tid = launching_thread(pid), status, launches;
+	uint64_t entry = argc >= 4 ? strtoull(argv[2], NULL, 16) : 0;
+	int wanted = argc >= 4 ? atoi(argv[3]) : 0;
 
 	if (!tid || !entry || wanted < 1 || wanted > LAUNCHES)
-		return fputs("usage: steps PID ADDRESS LAUNCHES    (of a launch-rate)\n", stderr),
+		return fputs("usage: steps PID ADDRESS LAUNCHES [mean]    (of a launch-rate)\n",
+			     stderr),
 		       2;
 	move_to(tid);
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ||
@@ -202,6 +217,6 @@ int main(int argc, char **argv)
 		return perror("steps: ptrace"), 1;
 	launches = count_launches(pid, tid, entry, wanted);
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
-	say(launches);
+	say(launches, argc > 4);
 	return !launches;
 }

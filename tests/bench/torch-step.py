@@ -50,6 +50,7 @@ def main():
     parser.add_argument("-n", "--steps", type=int, default=0)
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("-b", "--batch", type=int, default=64, help="16 is launch-bound on an H200")
+    parser.add_argument("--sync", type=int, default=25, help="steps between two waits for the GPU")
     options = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.use_deterministic_algorithms(False)
@@ -66,11 +67,11 @@ def main():
         (options.steps and total < options.steps)
         or (not options.steps and last - begin < options.seconds)
     ):
-        for _ in range(25):
+        for _ in range(options.sync):
             loss = step()
         torch.cuda.synchronize()
-        done += 25
-        total += 25
+        done += options.sync
+        total += options.sync
         now = time.monotonic()
         if now - last >= 0.25:
             print(f"{now:.3f} {done} {(now - last) / done * 1e3:.4f}", flush=True)

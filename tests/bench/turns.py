@@ -44,12 +44,13 @@ INTERVAL = 0.020
 class LaunchRate:
     """One process; its intervals as they come."""
 
-    def __init__(self, options, guest):
-        environment = dict(os.environ)
+    def __init__(self, options, guest, mixed=False, interval=INTERVAL, environment=None):
+        environment = dict(os.environ) | (environment or {})
         environment.pop("CUDA_INJECTION64_PATH", None)
         if guest:
             environment["CUDA_INJECTION64_PATH"] = options.guest
-        arguments = ["-i", str(int(INTERVAL * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * options.mixed
+        arguments = ["-i", str(round(interval * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * mixed
+        self.interval = interval
         self.process = subprocess.Popen(
             shlex.split(options.sim) + [options.launch_rate] + arguments,
             env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr, text=True,
@@ -87,9 +88,9 @@ class LaunchRate:
         self.wait(lambda: len(self.answers) > count, f"answer to {word}")
         return int(self.answers[-1][2], 16 if word == "where" else 10)
 
-    def instructions(self, steps, launches):
+    def instructions(self, steps, launches, mean=False):
         """By library, of a launch: {"all": …}."""
-        command = [steps, str(self.process.pid), f"{self.command('where'):x}", str(launches)]
+        command = [steps, str(self.process.pid), f"{self.command('where'):x}", str(launches)] + ["mean"] * mean
         told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
         counts = dict(pair.rsplit("=", 1) for pair in told)
         return {name: int(count) for name, count in counts.items() if name != "launches"}
@@ -98,7 +99,7 @@ class LaunchRate:
         begin = time.monotonic()
         time.sleep(seconds)
         with self.more:
-            costs = [ns for end, ns in self.intervals if end - INTERVAL * 1.2 > begin]
+            costs = [ns for end, ns in self.intervals if end - self.interval * 1.2 > begin]
         return middle(costs) if costs else float("nan")
 
     def end(self):
@@ -109,11 +110,11 @@ class LaunchRate:
 class Tool:
     """One attachment of the tool; what it says that it saw is its proof."""
 
-    def __init__(self, options, turn, pid, work):
+    def __init__(self, options, turn, pid, work, mixed=False):
         self.turn = turn
         self.out = os.path.join(work, "turn.json")
         self.file = os.path.join(work, "turn.db")
-        events = [] if options.mixed else ["-e", "kernels"]
+        events = [] if mixed else ["-e", "kernels"]
         record = ["record", "-q", "-f", "-o", self.file] + events
         command = {
             "stat": ["stat", "--json", "-o", self.out] + events,
@@ -172,7 +173,7 @@ def take_turn(options, rate, turn, work, look):
         time.sleep(options.settle / 2)
         found = look()
         return found, {"buffers": rate.command("off") - before}
-    tool = Tool(options, turn, rate.process.pid, work)
+    tool = Tool(options, turn, rate.process.pid, work, options.mixed)
     time.sleep(options.attach)
     found = look()
     return found, tool.end()
@@ -182,7 +183,7 @@ def count_instructions(options, result, work):
     """Without the guest, with it, under each turn, and with nothing on after each."""
     counts = result["instructions"] = []
     for guest in (False, True):
-        rate = LaunchRate(options, guest)
+        rate = LaunchRate(options, guest, options.mixed)
         time.sleep(0.3)
         for turn in ["nothing"] + (options.turns if guest else []):
             for on in [turn] + ["nothing"] * (turn != "nothing"):
@@ -196,7 +197,7 @@ def count_instructions(options, result, work):
 
 def take_turns(options, result, work):
     guest = any(turn != "driver" for turn in options.turns)
-    rate = LaunchRate(options, guest)
+    rate = LaunchRate(options, guest, options.mixed)
     time.sleep(options.warm)
     base = rate.cost(max(1.0, options.seconds))
     result["base"].append(base)
@@ -254,7 +255,7 @@ def compare_idle(options, result):
     costs = {False: [], True: []}
     for number in range(options.idle):
         for guest in (number % 2 == 0, number % 2 == 1):
-            rate = LaunchRate(options, guest)
+            rate = LaunchRate(options, guest, options.mixed)
             time.sleep(0.2)
             costs[guest].append(rate.cost(options.seconds))
             rate.end()
@@ -308,4 +309,5 @@ def main():
     print()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Stands between the guest and libcupti (CUDA_TRACE_LIBCUPTI), so that one process can take turns
+ * with the guest and with CUPTI alone every few milliseconds, which a machine that drifts within
+ * seconds does not spoil. The guest is the shipped one and notices nothing.
+ *
+ *   full      what CUPTI calls goes to the guest
+ *   alone     the same kinds are on, but callbacks do nothing, and nobody reads the buffers; of
+ * calls that are not launches there is no callback nothing   what the guest switched on is off, as
+ * after its detach but for the subscriber
+ *
+ * Functions that are not here are found in libcupti.so.13 itself, which this library needs: dlsym()
+ * looks there as well. "hold" keeps the guest's flushes back: a thread that is let go instruction
+ * by instruction would need a new buffer in each launch.
+ *
+ * GATE_EXTRA_NS=N: as long as "dear" is on, which is "full" otherwise, each exit of a call spins
+ * for about so long: a known cost, to see that a measurement finds it. "spun" answers with what it
+ * took, in ns.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/bench/alone.h"
+
+#define SHOWN __attribute__((visibility("default")))
+#define KINDS 64
+#define CBIDS 1024
+#define MANY  2000000
+
+enum state { FULL, DEAR, ALONE, NOTHING };
+
+static _Atomic enum state state;
+static atomic_bool held;
+static const struct cupti *cupti;
+static void *subscriber;
+static cupti_callback guest_call;
+static cupti_buffer_requested guest_requested;
+static cupti_buffer_completed guest_completed;
+static bool kinds[KINDS];    /* as the guest left them */
+static bool cbids[3][CBIDS]; /* the same, of the driver and the runtime */
+static bool called[3][CBIDS];
+static uint64_t extra_turns; /* of spin() */
+static _Atomic uint64_t spun_ns, spun_times;
+static uint64_t clock_ns; /* from one reading to the next */
+
+/* What the guest uses, under libcupti's names; no header of NVIDIA's is needed to build. */
+SHOWN int cuptiSubscribe(void **handle, cupti_callback call, void *userdata);
+SHOWN int cuptiSubscribe_v2(void **handle, cupti_callback call, void *userdata,
+			    struct cupti_subscriber_params *params);
+SHOWN int cuptiUnsubscribe(void *handle);
+SHOWN int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid);
+SHOWN int cuptiActivityRegisterCallbacks(cupti_buffer_requested requested,
+					 cupti_buffer_completed completed);
+SHOWN int cuptiActivityEnable(int kind);
+SHOWN int cuptiActivityDisable(int kind);
+SHOWN int cuptiActivityFlushAll(uint32_t flag);
+SHOWN int gate__set(const char *name);
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static __attribute__((noinline)) void spin(uint64_t turns)
+{
+	for (uint64_t i = 0; i < turns; i++)
+		__asm__ volatile("");
+}
+
+/* A call whose entry went nowhere has no time of entry: the guest leaves it out. */
+static void on_call(void *userdata, int domain, uint32_t cbid, const void *data)
+{
+	if (atomic_load_explicit(&state, memory_order_relaxed) > DEAR)
+		return;
+	if (domain < 3 && cbid < CBIDS)
+		called[domain][cbid] = true;
+	guest_call(userdata, domain, cbid, data);
+}
+
+/* One of 64 is timed: reading the clock takes as long as what is to be found. */
+static void spin_and_look(void)
+{
+	static _Thread_local uint32_t count;
+	static _Thread_local uint64_t least = UINT64_MAX;
+	uint64_t before, took;
+
+	if (count++ % 64) {
+		spin(extra_turns);
+		return;
+	}
+	before = now();
+	spin(extra_turns);
+	took = now() - before - clock_ns;
+	least = took < least ? took : least;
+	/* Else something else ran meanwhile, which a measurement leaves out as well. */
+	if (took < least * 2) {
+		spun_ns += took;
+		spun_times++;
+	}
+}
+
+static void on_call_and_more(void *userdata, int domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_callback_data *call = data;
+
+	on_call(userdata, domain, cbid, data);
+	if (atomic_load_explicit(&state, memory_order_relaxed) == DEAR &&
+	    domain == CUPTI_DOMAIN_DRIVER && call->site == CUPTI_SITE_EXIT)
+		spin_and_look();
+}
+
+static void on_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	if (atomic_load(&state) <= DEAR)
+		guest_requested(buffer, size, max_records);
+	else
+		alone__requested(buffer, size, max_records);
+}
+
+/* Everything goes back to where it is from. */
+static void on_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	if (alone__owns(buffer))
+		alone__completed(context, stream, buffer, size, valid);
+	else
+		guest_completed(context, stream, buffer, size, valid);
+}
+
+/* What it is asked for, by the time that many turns take. */
+static void calibrate(const char *extra)
+{
+	uint64_t before = now(), took;
+
+	spin(MANY);
+	extra_turns = strtoull(extra, NULL, 10) * MANY / (now() - before);
+	clock_ns = UINT64_MAX;
+	for (int i = 0; i < 1000; i++) {
+		before = now();
+		took = now() - before;
+		clock_ns = took < clock_ns ? took : clock_ns;
+	}
+}
+
+static cupti_callback open_real(cupti_callback call)
+{
+	const char *extra = getenv("GATE_EXTRA_NS");
+
+	cupti = alone__open();
+	guest_call = call;
+	if (extra)
+		calibrate(extra);
+	return extra_turns ? on_call_and_more : on_call;
+}
+
+int cuptiSubscribe(void **handle, cupti_callback call, void *userdata)
+{
+	cupti_callback ours = open_real(call);
+	int result = cupti->Subscribe(handle, ours, userdata);
+
+	subscriber = result ? NULL : *handle;
+	return result;
+}
+
+int cuptiSubscribe_v2(void **handle, cupti_callback call, void *userdata,
+		      struct cupti_subscriber_params *params)
+{
+	cupti_callback ours = open_real(call);
+	int result = cupti->Subscribe_v2(handle, ours, userdata, params);
+
+	subscriber = result ? NULL : *handle;
+	return result;
+}
+
+int cuptiUnsubscribe(void *handle)
+{
+	memset(cbids, 0, sizeof(cbids));
+	subscriber = NULL;
+	return cupti->Unsubscribe(handle);
+}
+
+int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid)
+{
+	if (domain < 3 && cbid < CBIDS)
+		cbids[domain][cbid] = enable;
+	return cupti->EnableCallback(enable, handle, domain, cbid);
+}
+
+int cuptiActivityRegisterCallbacks(cupti_buffer_requested requested,
+				   cupti_buffer_completed completed)
+{
+	guest_requested = requested;
+	guest_completed = completed;
+	return cupti->ActivityRegisterCallbacks(on_requested, on_completed);
+}
+
+int cuptiActivityEnable(int kind)
+{
+	int result = cupti->ActivityEnable(kind);
+
+	if (!result && kind < KINDS)
+		kinds[kind] = true;
+	return result;
+}
+
+int cuptiActivityDisable(int kind)
+{
+	if (kind < KINDS)
+		kinds[kind] = false;
+	return cupti->ActivityDisable(kind);
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+	return atomic_load(&held) ? 0 : cupti->ActivityFlushAll(flag);
+}
+
+static void switch_all(bool on)
+{
+	for (int domain = 1; domain < 3; domain++)
+		for (uint32_t cbid = 0; cbid < CBIDS; cbid++)
+			if (cbids[domain][cbid])
+				cupti->EnableCallback(on, subscriber, domain, cbid);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (kinds[kind])
+			(on ? cupti->ActivityEnable : cupti->ActivityDisable)(kind);
+}
+
+/* Callbacks that CUPTI alone does without, as far as the program makes such calls. */
+static void switch_besides(bool on)
+{
+	for (int domain = 1; domain < 3; domain++)
+		for (uint32_t cbid = 0; cbid < CBIDS; cbid++)
+			if (cbids[domain][cbid] && called[domain][cbid] &&
+			    !alone__is_launch(domain, cbid))
+				cupti->EnableCallback(on, subscriber, domain, cbid);
+}
+
+/* Not while the guest attaches or detaches. 0, or -1: nobody is attached, or no such state. */
+int gate__set(const char *name)
+{
+	static const char *const names[] = {"full", "dear", "alone", "nothing"};
+	enum state before = state, next;
+
+	if (!strcmp(name, "hold") || !strcmp(name, "flow"))
+		return atomic_store(&held, *name == 'h'), 0;
+	if (!strcmp(name, "spun"))
+		return spun_times ? spun_ns / spun_times : 0;
+	for (next = FULL; next <= NOTHING && strcmp(names[next], name);)
+		next++;
+	if (!subscriber || next > NOTHING)
+		return -1;
+	if (before == NOTHING && next != NOTHING)
+		switch_all(true);
+	if ((before == ALONE) != (next == ALONE))
+		switch_besides(next != ALONE);
+	atomic_store(&state, next);
+	if (before != NOTHING && next == NOTHING)
+		switch_all(false);
+	/* What is in a buffer of the other's comes out now. */
+	return cupti->ActivityFlushAll(0);
+}

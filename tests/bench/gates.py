@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the guest and its tool add to what CUPTI alone adds to a launch, in turns of some ten milliseconds.
+
+A tool stays attached to one launch-rate. Between the guest and libcupti stands gate.c, which lets CUPTI call
+the guest for a turn ("full") and callbacks that do nothing for the next ("alone"): each full turn is compared
+with the alone turns on both sides of it, so that what a machine does within seconds is on both sides. What CUPTI
+alone costs is an alone turn less what a launch took in the same process before anybody attached ("price"), as the
+promise means it; and less a turn in which all is switched off again ("price_after"), which holds what CUPTI leaves behind.
+
+    gates.py [options] MODE…      MODE: stat default metrics record stacks every
+
+A JSON object a line on stdout, after each round of processes, of all until then: for each mode "more_ns", "price_ns", "price_after_ns", "ratio" (1 + more/price) and
+"ratio_after", each as [middle, low, high], where low to high holds nine of ten of what the same processes and turns
+give when they are drawn anew; "pairs", "processes", "base_ns", "proof". A turn's cost is the mean of its intervals without
+the dearest and the cheapest tenth.
+
+With --steps no time is taken: "instructions" of a launch by library before anybody attached ("base"), in each of the
+three turns, and "ratio": what is added to base, full over alone. A launch is stepped while the guest flushes nothing, so what
+is done once for many launches (sending a batch, a new buffer, a stack of one in a hundred) is not in it.
+With --extra-ns N it measures itself: turns with the guest against turns in which each launch spins for about N ns
+more; "more_ns" should be what was added, "spun_ns".
+"""
+import argparse
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+
+import turns
+
+MIXED = ("default",)
+
+
+def launch_rate(options, mode):
+    environment = {"CUDA_TRACE_LIBCUPTI": os.path.realpath(options.gate), "GATE_EXTRA_NS": str(options.extra_ns)}
+    return turns.LaunchRate(options, True, mixed=mode in MIXED, interval=options.interval, environment=environment)
+
+
+def attach(options, mode, rate, work):
+    tool = turns.Tool(options, "stat" if mode == "default" else mode, rate.process.pid, work, mixed=mode in MIXED)
+    for _ in range(50):
+        time.sleep(options.attach / 2)
+        if not rate.command("gate full"):
+            time.sleep(options.attach / 2)
+            return tool
+    tool.end()
+    sys.exit(f"gates.py: {mode}: the guest does not go through the gate")
+
+
+def trimmed(values):
+    cut = len(values) // 10
+    return statistics.fmean(sorted(values)[cut : len(values) - cut]) if values else float("nan")
+
+
+def turn(options, rate, state):
+    if rate.command("gate " + state):
+        sys.exit(f"gates.py: cannot switch to {state}")
+    time.sleep(options.settle)
+    return rate.cost(options.turn, trimmed)
+
+
+def one_process(options, mode, work):
+    """The turns' costs: alone and full by turns, one with nothing on between some of them."""
+    rate = launch_rate(options, mode)
+    time.sleep(options.warm)
+    base = rate.cost(options.base, trimmed)
+    tool = attach(options, mode, rate, work)
+    found = {"base": base, "more": [], "price": [], "price_after": []}
+    end = time.monotonic() + options.seconds
+    one, other = ("dear", "full") if options.extra_ns else ("full", "alone")
+    before = turn(options, rate, other)
+    while time.monotonic() < end:
+        for _ in range(options.pairs):
+            dearer = turn(options, rate, one)
+            after = turn(options, rate, other)
+            found["more"].append(dearer - (before + after) / 2)
+            found["price"].append(after - base)
+            before = after
+        nothing = turn(options, rate, "nothing")
+        after = turn(options, rate, other)
+        found["price_after"].append((before + after) / 2 - nothing)
+        before = after
+    rate.command("gate full")
+    found["spun"] = rate.command("gate spun")
+    found["proof"] = tool.end()
+    rate.end()
+    # A turn without an interval of its own: the machine stood still.
+    for key in ("more", "price", "price_after"):
+        found[key] = [value for value in found[key] if value == value]
+    middle = {key: round(statistics.median(found[key])) for key in ("more", "price", "price_after")}
+    print(f"gates: {mode}: base {base:.0f}, {len(found['more'])} pairs, medians {middle}", file=sys.stderr, flush=True)
+    return found
+
+
+def drawn_anew(processes, dice):
+    """Processes are drawn, and of each its turns; of the price only the process counts, its turns are no news."""
+    drawn = [dice.choice(processes) for _ in processes] if dice else processes
+    pick = lambda values: [dice.choice(values) for _ in values] if dice else values
+    more = statistics.median([v for p in drawn for v in pick(p["more"])])
+    price = statistics.median([statistics.median(pick(p["price"])) for p in drawn])
+    after = statistics.median([v for p in drawn for v in pick(p["price_after"])])
+    ratio = lambda of: 1 + more / of if of > 0 else 99.0
+    return {"more_ns": more, "price_ns": price, "price_after_ns": after, "ratio": ratio(price), "ratio_after": ratio(after)}
+
+
+def summarise(processes):
+    dice = random.Random(1)
+    middle = drawn_anew(processes, None)
+    many = [drawn_anew(processes, dice) for _ in range(2000)]
+    result = {}
+    for key, value in middle.items():
+        values = sorted(one[key] for one in many)
+        result[key] = [value, values[100], values[1899]]
+    result["pairs"] = sum(len(p["more"]) for p in processes)
+    result["processes"] = len(processes)
+    result["base_ns"] = [p["base"] for p in processes]
+    if processes[0]["spun"]:
+        result["spun_ns"] = [p["spun"] for p in processes]
+    result["proof"] = [p["proof"] for p in processes]
+    return result
+
+
+def count_instructions(options, mode, work):
+    rate = launch_rate(options, mode)
+    time.sleep(0.3)
+    launches = 12 if mode in MIXED else options.launches  # of eight mixed calls six are launches
+
+    def count():
+        """Of a machine that is busy it may be none at first."""
+        for _ in range(3):
+            counts = rate.instructions(options.steps, launches, mode in MIXED)
+            if counts.get("all"):
+                break
+        return counts
+
+    found = {"base": count()}
+    tool = attach(options, mode, rate, work)
+    for state in ("alone", "full", "nothing"):
+        rate.command("gate " + state)
+        rate.command("gate hold")
+        time.sleep(0.1)
+        found[state] = count()
+        rate.command("gate flow")
+    rate.command("gate full")
+    tool.end()
+    rate.end()
+    for counts in found.values():
+        counts["all"] = counts.get("all", 0) - counts.pop("libgate.so", 0)
+    more = {state: found[state]["all"] - found["base"]["all"] for state in ("alone", "full")}
+    found["ratio"] = more["full"] / more["alone"] if more["alone"] > 0 else None
+    print(f"gates: {mode}: {found}", file=sys.stderr, flush=True)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description="what is added to CUPTI's own price of a launch")
+    parser.add_argument("modes", nargs="+", metavar="MODE")
+    parser.add_argument("--tool", default="cuda-trace")
+    parser.add_argument("--guest", default="")
+    parser.add_argument("--sim", default="", help="what runs a program on the simulated driver")
+    parser.add_argument("--launch-rate", default="build/bench/launch-rate")
+    parser.add_argument("--gate", default="build/bench/libgate.so")
+    parser.add_argument("--steps", help="that program: instructions are counted, no time is taken")
+    parser.add_argument("--launches", type=int, default=10, help="whose instructions are counted")
+    parser.add_argument("--extra-ns", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=3, help="of each mode")
+    parser.add_argument("--seconds", type=float, default=8, help="of turns in each")
+    parser.add_argument("--pairs", type=int, default=6, help="between two turns with nothing on")
+    parser.add_argument("--interval", type=float, default=0.004)
+    parser.add_argument("--turn", type=float, default=0.040)
+    parser.add_argument("--settle", type=float, default=0.015)
+    parser.add_argument("--attach", type=float, default=0.6)
+    parser.add_argument("--warm", type=float, default=1.5)
+    parser.add_argument("--base", type=float, default=0.8, help="seconds before anybody attaches")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        if options.steps:
+            print(json.dumps({mode: count_instructions(options, mode, work) for mode in options.modes}))
+        else:
+            processes = {mode: [] for mode in options.modes}
+            # In turn as well: what one minute does to a machine is not one mode's alone.
+            for _ in range(options.processes):
+                for mode in options.modes:
+                    processes[mode].append(one_process(options, mode, work))
+                print(json.dumps({mode: summarise(processes[mode]) for mode in options.modes}), flush=True)
+
+
+main()
