@@ -83,6 +83,7 @@ struct settings {
 	bool peer_access;
 	int version;
 	uint64_t fail_launch; /* every N-th launch fails, 0: none */
+	uint64_t gone_after;  /* so many launches the driver ends, 0: when the process does */
 	int fork_in_init;
 	int starve;
 };
@@ -205,6 +206,8 @@ uint64_t kernel__duration(const struct launch *launch);
 void kernel__run(const struct launch *launch);
 bool function__valid(CUfunction function);
 const char *function__name(const void *function);
+/* From now on launches find no driver (x86-64). */
+void wrapper__end(void);
 CUresult launch__check(const struct launch *launch);
 void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node);
 

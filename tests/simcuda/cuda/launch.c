@@ -2,7 +2,7 @@
 // Kernel launches: what the driver checks, then a place on the stream's timeline.
 #include "tests/simcuda/cuda/driver.h"
 
-static _Atomic uint64_t attempts;
+static _Atomic uint64_t attempts, good;
 
 CUresult launch__check(const struct launch *launch)
 {
@@ -24,6 +24,8 @@ CUresult launch__check(const struct launch *launch)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (every && atomic_fetch_add(&attempts, 1) % every == every - 1)
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	if (settings__get()->gone_after && ++good == settings__get()->gone_after)
+		wrapper__end();
 	return CUDA_SUCCESS;
 }
 

@@ -29,6 +29,7 @@ static void read_environment(void)
 		.peer_access = number("SIMCUDA_PEER_ACCESS", 1),
 		.version = number("SIMCUDA_DRIVER_VERSION", 13000),
 		.fail_launch = number("SIMCUDA_FAIL_LAUNCH", 0),
+		.gone_after = number("SIMCUDA_GONE_AFTER", 0),
 		.fork_in_init = number("SIMCUDA_FORK_IN_INIT", 0),
 		.starve = number("SIMCUDA_STARVE_MS", 0),
 	};
