@@ -2,9 +2,9 @@
 /*
  * The driver's own entry points (libcuda.so.1), for processes without a guest: launches, memory,
  * copies, waits and their results, as the host sees them; no time of the GPU. One program at the
- * entries, one at the returns; the cookie says which function it is (enum driver_shape, and the
- * function's number), because each link takes 100 ms to remove. Here are the entries and how calls
- * become records; the returns hand these over, in driver_events.h (stream.bpf.c) and
+ * entries, one at the returns, one where launches fail; the cookie says which function it is (enum
+ * driver_shape, and the function's number), because each link takes 100 ms to remove. Here are the
+ * entries and how calls become records; they are handed over in driver_events.h (stream.bpf.c) and
  * driver_sums.h (aggregate.bpf.c). Included once by each, below its struct parcel and identify().
  */
 #ifndef BPF_DRIVER_H
@@ -27,24 +27,29 @@ struct driver_call {
 /* Calls that a thread is in, the outermost first. */
 #define DRIVER_DEPTH 8
 struct driver_thread {
-	__u64 identified; /* when who it is was last looked up */
+	__u64 identified; /* when who it is was last looked up, in ticks */
 	struct parcel parcel;
 	__u32 depth;
 	__u32 pad;
 	struct driver_call calls[DRIVER_DEPTH];
 };
 
-/* By thread (this_task()). Made at its first call and kept: to make and remove one for each call
- * takes longer than all the rest of these programs. */
+/* The kernel finds it by way of the task itself, in half the time that a hash of its number takes,
+ * and it ends with the task. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, struct driver_thread);
 } driver_threads SEC(".maps");
 
-/* What a new thread begins with: too large for a program's stack. */
-static const struct driver_thread no_calls;
+/* Hits of the tool's own trial (DRIVER_TRIAL). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} driver_trials SEC(".maps");
 
 /* --source driver: every process that the filter lets through. */
 const volatile bool driver_all;
@@ -110,13 +115,17 @@ static __always_inline bool is_driver_process(void)
 
 static __always_inline struct driver_thread *this_driver_thread(void)
 {
-	__u64 task = this_task();
-	struct driver_thread *thread = bpf_map_lookup_elem(&driver_threads, &task);
+	return bpf_task_storage_get(&driver_threads, bpf_get_current_task_btf(), NULL,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
 
-	if (thread)
-		return thread;
-	bpf_map_update_elem(&driver_threads, &task, &no_calls, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&driver_threads, &task);
+static __always_inline void count_trial(void)
+{
+	__u32 zero = 0;
+	__u64 *trials = bpf_map_lookup_elem(&driver_trials, &zero);
+
+	if (trials)
+		__sync_fetch_and_add(trials, 1);
 }
 
 /* The compiler must not find out that the mask does nothing: the verifier does not. */
@@ -145,34 +154,9 @@ static __always_inline struct driver_call *push_driver_call(struct driver_thread
 	return driver_call_at(thread, depth);
 }
 
-SEC("kprobe")
-int driver_entry(struct pt_regs *ctx)
+static __always_inline __u32 shape_of_cookie(__u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct driver_thread *thread;
-	struct driver_call *call;
-	__u32 shape = (__u32)cookie & 0xff;
-
-	if (!is_driver_process())
-		return 0;
-	thread = this_driver_thread();
-	if (!thread)
-		return 0;
-	call = push_driver_call(thread, PT_REGS_SP(ctx));
-	call->cookie = cookie;
-	call->stack = PT_REGS_SP(ctx);
-	if (shape == DRIVER_LAUNCH) {
-		read_launch(ctx, call);
-	} else if (shape == DRIVER_LAUNCH_EX) {
-		read_launch_ex(ctx, call);
-	} else {
-		call->args[0] = PT_REGS_PARM1(ctx);
-		call->args[1] = PT_REGS_PARM2(ctx);
-		call->args[2] = PT_REGS_PARM3(ctx);
-		call->args[3] = PT_REGS_PARM4(ctx);
-	}
-	call->start = bpf_ktime_get_ns();
-	return 0;
+	return (__u32)cookie & 0xff;
 }
 
 /* Handles are addresses, aligned to 8 at least. */
@@ -210,12 +194,15 @@ static __always_inline struct driver_call *pop_driver_call(struct driver_thread 
 	return NULL;
 }
 
-/* A thread may come to have another user or name: it is asked for them again after this. */
-#define IDENTITY_NS 10000000ULL
+/* A thread may come to have another user or name: it is asked for them again after so many ticks of
+ * the kernel's clock, of 1 to 10 ms; that clock costs a fifth of what the exact one does. */
+#define IDENTITY_TICKS 3
 
-static __always_inline bool identify_driver_thread(struct driver_thread *thread, __u64 now)
+static __always_inline bool identify_driver_thread(struct driver_thread *thread)
 {
-	if (now - thread->identified < IDENTITY_NS)
+	__u64 now = bpf_jiffies64();
+
+	if (now - thread->identified < IDENTITY_TICKS)
 		return true;
 	if (!identify(&thread->parcel))
 		return false;
@@ -223,22 +210,28 @@ static __always_inline bool identify_driver_thread(struct driver_thread *thread,
 	return true;
 }
 
-/* False: not one of ours, or its entry was not seen. */
-static __always_inline bool take_driver_call(struct pt_regs *ctx, struct driver_result *done)
+static __always_inline void describe_call(struct driver_result *done, __u64 cookie)
 {
-	__u64 task = this_task(), cookie = bpf_get_attach_cookie(ctx);
-	struct driver_thread *thread = bpf_map_lookup_elem(&driver_threads, &task);
+	done->shape = shape_of_cookie(cookie);
+	done->detail = (__u32)(cookie >> 8) & 0xff;
+	done->function = (__u32)(cookie >> 16) & 0xffff;
+}
+
+/* At its return, or where it fails; .end is set. False: not one of ours, or its entry was not seen.
+ */
+static __always_inline bool take_driver_call(struct pt_regs *ctx, __u64 cookie,
+					     struct driver_result *done)
+{
+	struct driver_thread *thread =
+		bpf_task_storage_get(&driver_threads, bpf_get_current_task_btf(), NULL, 0);
 
 	done->call = thread ? pop_driver_call(thread, cookie) : NULL;
 	if (!done->call)
 		return false;
-	done->end = bpf_ktime_get_ns();
 	done->parcel = &thread->parcel;
-	if (!identify_driver_thread(thread, done->end))
+	if (!identify_driver_thread(thread))
 		return false;
-	done->shape = (__u32)cookie & 0xff;
-	done->detail = (__u32)(cookie >> 8) & 0xff;
-	done->function = (__u32)(cookie >> 16) & 0xffff;
+	describe_call(done, cookie);
 	done->result = (__s32)PT_REGS_RC(ctx);
 	return true;
 }
@@ -256,13 +249,17 @@ static __always_inline void fill_driver_launch(struct cuda_launch *record,
 	DRIVER_RECORD_HEAD(record, graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH);
 	record->start = call->start;
 	record->end = done->end;
-	record->stream = graph ? call->args[1] : call->stream;
-	record->tid = this_thread();
+	record->tid = DRIVER_TID(done->parcel);
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
-	if (graph)
+	if (graph) {
+		record->stream = call->args[1];
 		return;
+	}
 	record->name = handle_id(call->args[0]);
+	if (call->cookie & DRIVER_TOLD_AT_ENTRY)
+		return;
+	record->stream = call->stream;
 	__builtin_memcpy(record->grid, call->grid, sizeof(record->grid));
 	__builtin_memcpy(record->block, call->block, sizeof(record->block));
 	record->dynamic_shared = call->shared;
@@ -307,6 +304,68 @@ static __always_inline void fill_driver_sync(struct cuda_sync *record,
 	record->event = ~0u;
 	record->result = done->result;
 	record->type = done->detail;
+}
+
+/* The kernel had no memory for the thread. */
+static __always_inline void lose_driver_call(void);
+
+#ifdef DRIVER_TELLS_AT_ENTRY
+/* Nobody waits for this call's return: how long it takes is not known, and a further program sees
+ * those that fail. */
+static __always_inline void tell_at_entry(struct driver_thread *thread, struct driver_call *call);
+#endif
+
+static __always_inline void read_arguments(struct pt_regs *ctx, struct driver_call *call)
+{
+	call->args[0] = PT_REGS_PARM1(ctx);
+	call->args[1] = PT_REGS_PARM2(ctx);
+	call->args[2] = PT_REGS_PARM3(ctx);
+	call->args[3] = PT_REGS_PARM4(ctx);
+}
+
+static __always_inline void read_call(struct pt_regs *ctx, struct driver_call *call, __u32 shape)
+{
+	if (shape == DRIVER_LAUNCH)
+		read_launch(ctx, call);
+	else if (shape == DRIVER_LAUNCH_EX)
+		read_launch_ex(ctx, call);
+	else
+		read_arguments(ctx, call);
+}
+
+SEC("kprobe")
+int driver_entry(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 shape = shape_of_cookie(cookie);
+	struct driver_thread *thread;
+	struct driver_call *call;
+
+	if (shape == DRIVER_TRIAL)
+		count_trial();
+	if (shape == DRIVER_TRIAL || !is_driver_process())
+		return 0;
+	thread = this_driver_thread();
+	if (!thread) {
+		lose_driver_call();
+		return 0;
+	}
+	call = push_driver_call(thread, PT_REGS_SP(ctx));
+	call->cookie = cookie;
+	call->stack = PT_REGS_SP(ctx);
+#ifdef DRIVER_TELLS_AT_ENTRY
+	if (cookie & DRIVER_TOLD_AT_ENTRY) {
+		/* Its shape lies on the stack, and is not asked for. */
+		read_arguments(ctx, call);
+		if (shape == DRIVER_LAUNCH_EX)
+			call->args[0] = call->args[1]; /* the function */
+		tell_at_entry(thread, call);
+		return 0;
+	}
+#endif
+	read_call(ctx, call, shape);
+	call->start = bpf_ktime_get_ns();
+	return 0;
 }
 
 #endif

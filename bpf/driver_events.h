@@ -5,6 +5,8 @@
 #ifndef BPF_DRIVER_EVENTS_H
 #define BPF_DRIVER_EVENTS_H
 
+#define DRIVER_TELLS_AT_ENTRY
+#define DRIVER_TID(parcel) ((parcel)->tid)
 #include "bpf/driver.h"
 
 /* Reserves an event with one record of a constant size, addressed; NULL after counting. */
@@ -45,6 +47,19 @@ static __always_inline void send_driver_launch(struct parcel *parcel,
 	SEND_DRIVER_RECORD(parcel, done, cuda_launch, CUDA_GROUP_LAUNCH, fill_driver_launch);
 }
 
+static __always_inline void fill_driver_told_failure(struct cuda_launch *record,
+						     const struct driver_result *done)
+{
+	fill_driver_launch(record, done);
+	record->flags = DRIVER_LAUNCH_FAILED;
+}
+
+static __always_inline void send_driver_told_failure(struct parcel *parcel,
+						     const struct driver_result *done)
+{
+	SEND_DRIVER_RECORD(parcel, done, cuda_launch, CUDA_GROUP_LAUNCH, fill_driver_told_failure);
+}
+
 static __always_inline void send_driver_memory(struct parcel *parcel,
 					       const struct driver_result *done)
 {
@@ -69,7 +84,7 @@ static __always_inline void fill_driver_failure(struct cuda_api *record,
 	DRIVER_RECORD_HEAD(record, CUDA_RECORD_API);
 	record->start = done->call->start;
 	record->end = done->end;
-	record->tid = this_thread();
+	record->tid = done->parcel->tid;
 	record->name = DRIVER_FUNCTION_NAME + done->function;
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
@@ -142,20 +157,70 @@ static __always_inline void send_driver_success(struct parcel *parcel,
 	}
 }
 
+static __always_inline bool is_launch(const struct driver_result *done)
+{
+	return done->shape == DRIVER_LAUNCH || done->shape == DRIVER_LAUNCH_EX ||
+	       done->shape == DRIVER_GRAPH;
+}
+
+static __always_inline struct parcel *sign_parcel(const struct driver_result *done, __u64 time)
+{
+	struct parcel *parcel = done->parcel;
+
+	parcel->time = time;
+	parcel->instance = DRIVER_INSTANCE;
+	parcel->first = EVENT_UNNUMBERED;
+	return parcel;
+}
+
+static __always_inline void lose_driver_call(void)
+{
+	struct stream_counters *counter = this_cpu_counters();
+
+	if (counter)
+		count_up(&counter->unreadable_other, 1);
+}
+
+static __always_inline void tell_at_entry(struct driver_thread *thread, struct driver_call *call)
+{
+	struct driver_result done = {.call = call, .parcel = &thread->parcel};
+
+	call->start = 0;
+	if (!identify_driver_thread(thread))
+		return;
+	describe_call(&done, call->cookie);
+	send_driver_launch(sign_parcel(&done, 0), &done);
+}
+
+/* Inside of a call that was told at its entry, on the way that only those take which fail. */
+SEC("kprobe")
+int driver_failure(struct pt_regs *ctx)
+{
+	struct driver_result done = {.end = bpf_ktime_get_ns()};
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 result = DRIVER_RESULT_OF(cookie);
+	struct parcel *parcel;
+
+	if (!is_driver_process() || !take_driver_call(ctx, cookie & ~DRIVER_RESULT(0xffff), &done))
+		return 0;
+	if (result)
+		done.result = result;
+	parcel = sign_parcel(&done, done.end);
+	send_driver_told_failure(parcel, &done);
+	send_driver_failure(parcel, &done);
+	return 0;
+}
+
 SEC("kprobe")
 int driver_return(struct pt_regs *ctx)
 {
-	struct driver_result done;
+	struct driver_result done = {.end = bpf_ktime_get_ns()};
 	struct parcel *parcel;
 
-	if (!take_driver_call(ctx, &done))
+	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
 		return 0;
-	parcel = done.parcel;
-	parcel->time = done.end;
-	parcel->instance = DRIVER_INSTANCE;
-	parcel->first = EVENT_UNNUMBERED;
-	if (done.shape == DRIVER_LAUNCH || done.shape == DRIVER_LAUNCH_EX ||
-	    done.shape == DRIVER_GRAPH)
+	parcel = sign_parcel(&done, done.end);
+	if (is_launch(&done))
 		send_driver_launch(parcel, &done);
 	else if (done.shape == DRIVER_SYNC)
 		send_driver_sync(parcel, &done);

@@ -6,6 +6,8 @@
 #ifndef BPF_DRIVER_SUMS_H
 #define BPF_DRIVER_SUMS_H
 
+#define DRIVER_SHAPELESS   false /* there are histograms of grids and blocks */
+#define DRIVER_TID(parcel) 0	 /* nobody asks which thread it was */
 #include "bpf/driver.h"
 #include "bpf/tally_records.h"
 
@@ -122,33 +124,43 @@ static __always_inline void enter_driver_call(struct place *at, const struct par
 	sum_driver_call(at, done);
 }
 
-SEC("kprobe")
-int driver_return(struct pt_regs *ctx)
+static __always_inline void lose_driver_call(void)
 {
-	__u64 began = bpf_ktime_get_ns(), *number;
-	struct driver_result done;
-	struct parcel *parcel;
+	count_up(&counters.full, 1);
+}
+
+static __always_inline void sum_in_lane(const struct driver_result *done)
+{
+	struct parcel *parcel = done->parcel;
+	__u64 *number = bpf_map_lookup_elem(&driver_pids, &parcel->pid);
 	struct place at = {};
 	__s32 taken;
 
-	if (!take_driver_call(ctx, &done))
-		return 0;
-	parcel = done.parcel;
-	number = bpf_map_lookup_elem(&driver_pids, &parcel->pid);
 	if (!number)
-		return 0;
+		return;
 	parcel->source = EVENT_SOURCE_DRIVER;
 	parcel->instance = *number;
 	taken = take_lane();
 	if (taken < 0 || taken >= AGGREGATE_LANES) {
 		count_up(&counters.driver_busy, 1);
-		return 0;
+		return;
 	}
 	at.lane = taken;
 	at.scratch = enter_lane(taken);
 	if (at.scratch)
-		enter_driver_call(&at, parcel, &done);
-	leave_lane(taken, began);
+		enter_driver_call(&at, parcel, done);
+	leave_lane(taken, done->end);
+}
+
+/* A launch is a success or a failure from the first on, because counters must not fall: so it is
+ * added at its return. */
+SEC("kprobe")
+int driver_return(struct pt_regs *ctx)
+{
+	struct driver_result done = {.end = bpf_ktime_get_ns()};
+
+	if (take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
+		sum_in_lane(&done);
 	return 0;
 }
 

@@ -53,7 +53,16 @@ enum driver_shape {
 	DRIVER_SYNC = 7,
 	DRIVER_NAME = 8,
 	DRIVER_ALIAS = 9,
+	DRIVER_TRIAL = 0xff, /* the tool's own function: its hits are counted */
 };
+
+/* In a cookie: a launch that is told at its entry, not when it returns. */
+#define DRIVER_TOLD_AT_ENTRY (1ull << 32)
+/* In a cookie where such a launch fails: with what; 0 = as the register of results says there. */
+#define DRIVER_RESULT(code)    ((__u64)(code) << 40)
+#define DRIVER_RESULT_OF(cookie) ((__u32)((cookie) >> 40) & 0xffff)
+/* In the flags of a struct cuda_launch: was told before, and has failed. */
+#define DRIVER_LAUNCH_FAILED 0x80
 
 #define DRIVER_INSTANCE	     1		 /* such a process has no guest that could number itself */
 #define DRIVER_FUNCTION_NAME 0xfff00000u /* + function's number: id of its name */

@@ -110,14 +110,6 @@ static __always_inline __u32 this_thread(void)
 	return number_at_tool((void *)bpf_get_current_task());
 }
 
-/* Both in one word, as bpf_get_current_pid_tgid() has it. */
-static __always_inline __u64 this_task(void)
-{
-	if (!settings.pid_namespace)
-		return bpf_get_current_pid_tgid();
-	return (__u64)this_process() << 32 | this_thread();
-}
-
 /* The main thread's: a thread may have a name of its own ("python" is what the user knows). */
 static __always_inline void process_comm(char comm[EVENT_COMM_LEN])
 {

@@ -74,6 +74,7 @@ struct parcel {
 	__u32 uid;
 	__u32 pad;
 	char comm[EVENT_COMM_LEN];
+	__u64 cgroup;
 	__u64 time; /* of the driver source: the call's end */
 };
 
@@ -86,6 +87,7 @@ static __always_inline bool identify(struct parcel *parcel)
 	parcel->pid = this_process();
 	parcel->tid = this_thread();
 	parcel->uid = (__u32)bpf_get_current_uid_gid();
+	parcel->cgroup = bpf_get_current_cgroup_id();
 	process_comm(parcel->comm);
 	if (!process_is_wanted(parcel->pid, parcel->uid, parcel->comm))
 		return false;
@@ -101,7 +103,7 @@ static __always_inline void address_at(struct event *e, const struct parcel *par
 	e->time = time;
 	e->instance = parcel->instance;
 	e->first = parcel->first;
-	e->cgroup = bpf_get_current_cgroup_id();
+	e->cgroup = parcel->cgroup;
 	e->pid = parcel->pid;
 	e->tid = parcel->tid;
 	e->uid = parcel->uid;
@@ -348,6 +350,7 @@ int selftest(struct pt_regs *ctx)
 		return 0;
 	parcel.kind = EVENT_SELFTEST;
 	parcel.pid = this_process();
+	parcel.cgroup = bpf_get_current_cgroup_id();
 	send_other(&parcel);
 	return 0;
 }
@@ -381,6 +384,7 @@ static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 	parcel.count = code;
 	parcel.pid = pid;
 	parcel.tid = pid;
+	parcel.cgroup = bpf_get_current_cgroup_id();
 	send_other(&parcel);
 }
 

@@ -69,7 +69,8 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 				false);
 	aggregate->driver = driver_source__new(
 		skeleton->obj, driver,
-		&(struct driver_options){options->comm, options->uid, true, true});
+		&(struct driver_options){
+			.comm = options->comm, .uid = options->uid, .each = true, .stays = true});
 	if (options->pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
 	if (!err && options->driver_pids >= 0)

@@ -143,6 +143,7 @@ static void on_finish(void *context, struct session *session)
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
 		.most_kernels =
 			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
+		.driver_launches = session__driver_launches(session),
 		.overhead = overhead__finding(stat->overhead, &overhead) ? &overhead : NULL,
 	};
 
@@ -175,6 +176,7 @@ int cmd_stat(int argc, char **argv)
 	struct watch watch = {
 		.command = "stat",
 		.sources = true,
+		.launches_at_entry = true,
 		.options = &stat.options.shared,
 		.sink = &sink,
 		.context = &stat,

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "bpf/event.h"
+#include "cuda-trace/driver_failures.h"
 #include "cuda-trace/elf_segments.h"
 
 enum { HTOD = 1, DTOH = 2, DTOD = 8 };			    /* CUpti_ActivityMemcpyKind */
@@ -53,8 +53,15 @@ static const struct {
 	{"cuKernelGetFunction", DRIVER_ALIAS, 0},
 };
 
-#define FUNCTIONS   (sizeof(functions) / sizeof(functions[0]))
-#define MOST_PROBES (3 * FUNCTIONS)
+struct scan {
+	Elf *elf;
+	const uint8_t *image; /* NULL = launches are told when they return */
+	size_t size;
+	struct driver_probes *probes;
+};
+
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+_Static_assert(3 * FUNCTIONS <= DRIVER_POINTS_MOST, "each name and its two endings");
 
 const char *driver_functions__name(uint32_t function)
 {
@@ -75,22 +82,65 @@ static int find_function(const char *symbol)
 	return -1;
 }
 
-static void add_probe(struct driver_probes *probes, uint64_t offset, int function)
+static bool is_launch(int function)
 {
-	/* Two names of one place would be told twice. */
-	for (uint32_t i = 0; i < probes->count; i++)
-		if (probes->offsets[i] == offset)
-			return;
-	if (!offset || probes->count == MOST_PROBES)
-		return;
-	probes->offsets[probes->count] = offset;
-	probes->cookies[probes->count++] = functions[function].shape |
-					   functions[function].detail << 8 |
-					   (uint64_t)function << 16;
+	return functions[function].shape == DRIVER_LAUNCH ||
+	       functions[function].shape == DRIVER_LAUNCH_EX ||
+	       functions[function].shape == DRIVER_GRAPH;
 }
 
-static void scan_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-			 struct driver_probes *probes)
+static bool add_point(struct driver_points *points, uint64_t offset, uint64_t cookie)
+{
+	if (points->count == DRIVER_POINTS_MOST)
+		return false;
+	points->offsets[points->count] = offset;
+	points->cookies[points->count++] = cookie;
+	return true;
+}
+
+/* False: there is none that is known to be one; then no point was added. */
+static bool add_failures(struct scan *scan, const GElf_Sym *symbol, uint64_t offset,
+			 uint64_t cookie)
+{
+	struct driver_points *points = &scan->probes->failures;
+	struct driver_failure found[DRIVER_FAILURES_MOST];
+	uint32_t count;
+
+	if (!scan->image || offset > scan->size || symbol->st_size > scan->size - offset)
+		return false;
+	count = driver_failures__find(scan->image + offset, symbol->st_size, found);
+	if (!count || points->count + count > DRIVER_POINTS_MOST)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		add_point(points, offset + found[i].at, cookie | DRIVER_RESULT(found[i].result));
+	return true;
+}
+
+static void add_function(struct scan *scan, const GElf_Sym *symbol, int function)
+{
+	uint64_t offset = elf_segments__offset(scan->elf, symbol->st_value, PF_X);
+	uint64_t cookie = functions[function].shape | functions[function].detail << 8 |
+			  (uint64_t)function << 16;
+	struct driver_probes *probes = scan->probes;
+
+	/* Two names of one place would be told twice. */
+	for (uint32_t i = 0; i < probes->entries.count; i++)
+		if (probes->entries.offsets[i] == offset)
+			return;
+	if (!offset || probes->entries.count == DRIVER_POINTS_MOST)
+		return;
+	probes->launches += is_launch(function);
+	if (is_launch(function) &&
+	    add_failures(scan, symbol, offset, cookie | DRIVER_TOLD_AT_ENTRY)) {
+		cookie |= DRIVER_TOLD_AT_ENTRY;
+		probes->told_at_entry++;
+	} else {
+		add_point(&probes->returns, offset, cookie);
+	}
+	add_point(&probes->entries, offset, cookie);
+}
+
+static void scan_symbols(struct scan *scan, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
@@ -103,34 +153,43 @@ static void scan_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 		if (!gelf_getsym(data, i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
 		    symbol.st_shndx == SHN_UNDEF)
 			continue;
-		name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		name = elf_strptr(scan->elf, header->sh_link, symbol.st_name);
 		if (!name || strncmp(name, "cu", 2))
 			continue;
 		function = find_function(name);
 		if (function >= 0)
-			add_probe(probes, elf_segments__offset(elf, symbol.st_value, PF_X),
-				  function);
+			add_function(scan, &symbol, function);
 	}
 }
 
-int driver_functions__find(const char *path, struct driver_probes *probes)
+/* The file as it is mapped; NULL if its instructions are none that we read. */
+static const uint8_t *image_of(Elf *elf, size_t *size)
+{
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64)
+		return NULL;
+	return (const uint8_t *)elf_rawfile(elf, size);
+}
+
+int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct scan scan = {.probes = probes};
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	Elf *elf;
 
 	memset(probes, 0, sizeof(*probes));
 	if (fd < 0)
 		return -errno;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	probes->offsets = calloc(MOST_PROBES, sizeof(*probes->offsets));
-	probes->cookies = calloc(MOST_PROBES, sizeof(*probes->cookies));
-	while (elf && probes->offsets && probes->cookies && (section = elf_nextscn(elf, section)))
+	scan.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (scan.elf && at_entry)
+		scan.image = image_of(scan.elf, &scan.size);
+	while (scan.elf && (section = elf_nextscn(scan.elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-			scan_symbols(elf, section, &header, probes);
-	elf_end(elf);
+			scan_symbols(&scan, section, &header);
+	elf_end(scan.elf);
 	close(fd);
-	return probes->count ? 0 : -ENOENT;
+	return probes->entries.count ? 0 : -ENOENT;
 }

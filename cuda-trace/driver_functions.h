@@ -5,16 +5,26 @@
 #ifndef CUDA_TRACE_DRIVER_FUNCTIONS_H
 #define CUDA_TRACE_DRIVER_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct driver_probes {
-	uint64_t *offsets; /* in the file */
-	uint64_t *cookies;
+#define DRIVER_POINTS_MOST 96 /* 27 functions with up to three names, and failures of six */
+
+struct driver_points {
+	uint64_t offsets[DRIVER_POINTS_MOST]; /* in the file */
+	uint64_t cookies[DRIVER_POINTS_MOST];
 	uint32_t count;
 };
 
-/* Finds them in the library's own symbol table. 0 or -errno; to be freed by the caller. */
-int driver_functions__find(const char *path, struct driver_probes *probes);
+struct driver_probes {
+	struct driver_points entries, returns, failures;
+	uint32_t launches; /* entries of launch functions; of them, those with failures: */
+	uint32_t told_at_entry;
+};
+
+/* Finds them in the library's own symbol table. at_entry: launches may be told at their entry,
+ * where it can be seen inside of the function that they fail. 0 or -errno. */
+int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes);
 /* Of the number in a cookie; NULL = no such. */
 const char *driver_functions__name(uint32_t function);
 

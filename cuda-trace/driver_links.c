@@ -10,17 +10,19 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "bpf/event.h"
 #include "cuda-trace/multi_link.h"
 
-#define TRIAL_COOKIE 0xff /* a shape that no call has */
+static const char *const programs[DRIVER_LINKS] = {"driver_entry", "driver_return",
+						   "driver_failure"};
 
 void driver_links__prepare(struct bpf_object *object, bool wanted)
 {
-	static const char *const programs[] = {"driver_entry", "driver_return"};
-
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < DRIVER_LINKS; i++) {
 		struct bpf_program *program = bpf_object__find_program_by_name(object, programs[i]);
 
+		if (!program)
+			continue; /* sums have none for failures */
 		if (wanted)
 			bpf_program__set_expected_attach_type(program, MULTI_LINK_ATTACH_TYPE);
 		else
@@ -29,12 +31,12 @@ void driver_links__prepare(struct bpf_object *object, bool wanted)
 }
 
 static int attach(struct bpf_object *object, const char *program, const char *path,
-		  const struct driver_probes *probes, uint32_t pid, bool at_return)
+		  const struct driver_points *at, uint32_t pid, bool at_return)
 {
 	const struct multi_link_points points = {
-		.offsets = probes->offsets,
-		.cookies = probes->cookies,
-		.count = probes->count,
+		.offsets = at->offsets,
+		.cookies = at->cookies,
+		.count = at->count,
 		.pid = pid,
 	};
 
@@ -42,30 +44,46 @@ static int attach(struct bpf_object *object, const char *program, const char *pa
 			       path, &points, at_return);
 }
 
+/* Entries come last and go first: whatever is seen to begin is seen to fail or to return. */
 int driver_links__attach(struct bpf_object *object, const char *path,
-			 const struct driver_probes *probes, uint32_t pid, int links[2])
+			 const struct driver_probes *probes, uint32_t pid, int links[DRIVER_LINKS])
 {
-	links[0] = attach(object, "driver_entry", path, probes, pid, false);
-	if (links[0] < 0)
-		return links[0];
-	links[1] = attach(object, "driver_return", path, probes, pid, true);
-	if (links[1] >= 0)
-		return 0;
-	close(links[0]);
-	return links[1];
+	const struct driver_points *points[DRIVER_LINKS] = {&probes->entries, &probes->returns,
+							    &probes->failures};
+	int err = 0;
+
+	for (int i = 0; i < DRIVER_LINKS; i++)
+		links[i] = -1;
+	for (int i = DRIVER_LINKS - 1; i >= 0 && !err; i--) {
+		if (!points[i]->count)
+			continue;
+		links[i] = attach(object, programs[i], path, points[i], pid, i == 1);
+		err = links[i] < 0 ? links[i] : 0;
+	}
+	if (err)
+		driver_links__close(links);
+	return err;
+}
+
+void driver_links__close(int links[DRIVER_LINKS])
+{
+	for (int i = 0; i < DRIVER_LINKS; i++) {
+		if (links[i] >= 0)
+			close(links[i]);
+		links[i] = -1;
+	}
 }
 
 /* What the trial's link is on; called by a thread that is not the first. */
-static __attribute__((noinline)) void be_probed(pid_t *tid)
+static __attribute__((noinline)) void be_probed(void)
 {
-	*tid = gettid();
 	__asm__ volatile("");
 }
 
-static void *run_trial(void *tid)
+static void *run_trial(void *context)
 {
-	be_probed(tid);
-	return NULL;
+	be_probed();
+	return context;
 }
 
 /* Where a function of this program lies in its file. */
@@ -84,28 +102,25 @@ static uint64_t own_offset(uintptr_t address)
 	return found;
 }
 
-/* driver_entry notes a call of be_probed() as it notes one of libcuda. */
 bool driver_links__know_processes(struct bpf_object *object)
 {
-	int pids = bpf_object__find_map_fd_by_name(object, "driver_pids");
-	int threads = bpf_object__find_map_fd_by_name(object, "driver_threads");
-	uint64_t offset = own_offset((uintptr_t)be_probed), cookie = TRIAL_COOKIE, number = 0, task;
-	const struct driver_probes probe = {&offset, &cookie, 1};
-	uint32_t self = getpid();
+	int trials = bpf_object__find_map_fd_by_name(object, "driver_trials");
+	const struct driver_points point = {
+		.offsets = {own_offset((uintptr_t)be_probed)},
+		.cookies = {DRIVER_TRIAL},
+		.count = 1,
+	};
+	uint32_t zero = 0;
+	uint64_t hits = 0;
 	pthread_t thread;
-	pid_t tid = 0;
-	int link =
-		offset ? attach(object, "driver_entry", "/proc/self/exe", &probe, self, false) : -1;
-	bool fired;
+	int link = point.offsets[0] ? attach(object, "driver_entry", "/proc/self/exe", &point,
+					     getpid(), false)
+				    : -1;
 
 	if (link < 0)
 		return false;
-	bpf_map_update_elem(pids, &self, &number, BPF_ANY);
-	if (!pthread_create(&thread, NULL, run_trial, &tid))
+	if (!pthread_create(&thread, NULL, run_trial, NULL))
 		pthread_join(thread, NULL);
-	task = (uint64_t)self << 32 | (uint32_t)tid;
-	fired = tid && !bpf_map_delete_elem(threads, &task);
-	bpf_map_delete_elem(pids, &self);
 	close(link);
-	return fired;
+	return !bpf_map_lookup_elem(trials, &zero, &hits) && hits;
 }

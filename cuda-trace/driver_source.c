@@ -23,19 +23,20 @@
 #include "cuda-trace/inspect.h"
 
 #define MOST_LIBRARIES 64
-#define MOST_PROCESSES 256 /* with links of their own: two open files each */
+#define MOST_PROCESSES 256 /* with links of their own: three open files each */
 
 struct library {
 	dev_t device;
 	ino_t inode;
 	struct driver_probes probes;
-	int links[2]; /* of all processes, or -1 */
+	bool used;
+	int links[DRIVER_LINKS]; /* of all processes, or -1 */
 };
 
 struct watched {
 	uint32_t pid;
 	uint64_t number; /* as in the map driver_pids */
-	int links[2];
+	int links[DRIVER_LINKS];
 };
 
 /* Links of processes that are gone, closed by a thread: it takes the kernel 100 ms each. */
@@ -43,7 +44,7 @@ struct closing {
 	pthread_t thread;
 	bool started;
 	atomic_bool done;
-	int links[2 * MOST_PROCESSES];
+	int links[MOST_PROCESSES][DRIVER_LINKS];
 	int count;
 };
 
@@ -66,6 +67,7 @@ struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 					 const struct driver_options *options)
 {
 	struct driver_source *source = wanted ? calloc(1, sizeof(*source)) : NULL;
+	const char *forced = getenv("CUDA_TRACE_LAUNCHES");
 
 	driver_links__prepare(object, source != NULL);
 	if (!source)
@@ -73,6 +75,8 @@ struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 	source->object = object;
 	source->options = *options;
 	source->by_process = options->each;
+	/* So that what other libraries get can be tried on this one. */
+	source->options.at_entry &= !forced || strcmp(forced, "return");
 	return source;
 }
 
@@ -81,7 +85,7 @@ static void *close_links(void *context)
 	struct closing *closing = context;
 
 	for (int i = 0; i < closing->count; i++)
-		close(closing->links[i]);
+		driver_links__close(closing->links[i]);
 	closing->count = 0;
 	atomic_store(&closing->done, true);
 	return NULL;
@@ -105,20 +109,10 @@ void driver_source__free(struct driver_source *source)
 		return;
 	if (source->closing.started)
 		pthread_join(source->closing.thread, NULL);
-	for (int i = 0; i < source->library_count; i++) {
-		struct library *library = &source->libraries[i];
-
-		free(library->probes.offsets);
-		free(library->probes.cookies);
-		if (library->links[0] < 0)
-			continue;
-		close(library->links[0]);
-		close(library->links[1]);
-	}
-	for (int i = 0; i < source->watched_count; i++) {
-		close(source->watched[i].links[0]);
-		close(source->watched[i].links[1]);
-	}
+	for (int i = 0; i < source->library_count; i++)
+		driver_links__close(source->libraries[i].links);
+	for (int i = 0; i < source->watched_count; i++)
+		driver_links__close(source->watched[i].links);
 	free(source);
 }
 
@@ -140,14 +134,12 @@ static struct library *add_library(struct driver_source *source, const char *pat
 
 	if (source->library_count == MOST_LIBRARIES)
 		return NULL;
-	if (driver_functions__find(path, &library->probes)) {
-		free(library->probes.offsets);
-		free(library->probes.cookies);
+	if (driver_functions__find(path, source->options.at_entry, &library->probes))
 		return NULL;
-	}
 	library->device = file->st_dev;
 	library->inode = file->st_ino;
-	library->links[0] = library->links[1] = -1;
+	for (int i = 0; i < DRIVER_LINKS; i++)
+		library->links[i] = -1;
 	source->library_count++;
 	return library;
 }
@@ -166,6 +158,35 @@ static struct library *library_of(struct driver_source *source, const char *path
 	return add_library(source, path, &file);
 }
 
+/* Once a library, when the first links of it are there. */
+static void begin_to_use(struct driver_source *source, struct library *library, const char *path)
+{
+	const struct driver_probes *probes = &library->probes;
+
+	if (source->options.verbose && !library->used)
+		fprintf(stderr,
+			"cuda-trace: %s: %u entry points, %u of them launch; %u of these are told "
+			"at their entry, and where they fail inside, %u when they return\n",
+			path, probes->entries.count, probes->launches, probes->told_at_entry,
+			probes->launches - probes->told_at_entry);
+	library->used = true;
+}
+
+const char *driver_source__launches(const struct driver_source *source)
+{
+	uint32_t launches = 0, at_entry = 0;
+
+	for (int i = 0; source && i < source->library_count; i++) {
+		if (!source->libraries[i].used)
+			continue;
+		launches += source->libraries[i].probes.launches;
+		at_entry += source->libraries[i].probes.told_at_entry;
+	}
+	if (!launches)
+		return NULL;
+	return at_entry == launches ? "entry" : at_entry ? "mixed" : "return";
+}
+
 /* 0 or -errno. */
 static int link_library(struct driver_source *source, const char *path)
 {
@@ -177,10 +198,10 @@ static int link_library(struct driver_source *source, const char *path)
 	if (library->links[0] >= 0)
 		return 0;
 	err = driver_links__attach(source->object, path, &library->probes, 0, library->links);
-	if (err) {
-		library->links[0] = -1;
+	if (err)
 		complain(source, err);
-	}
+	else
+		begin_to_use(source, library, path);
 	return err;
 }
 
@@ -201,6 +222,7 @@ static int link_process(struct driver_source *source, uint32_t pid, const char *
 			complain(source, err);
 		return err;
 	}
+	begin_to_use(source, library, path);
 	watched->pid = pid;
 	watched->number = source->processes + 1;
 	source->watched_count++;
@@ -286,8 +308,7 @@ static void drop_links(struct driver_source *source)
 			source->watched[kept++] = *watched;
 			continue;
 		}
-		closing->links[closing->count++] = watched->links[0];
-		closing->links[closing->count++] = watched->links[1];
+		memcpy(closing->links[closing->count++], watched->links, sizeof(watched->links));
 	}
 	source->watched_count = kept;
 	if (!closing->count)

@@ -16,6 +16,10 @@ struct driver_options {
 	int64_t uid;	  /* the same; -1 = any */
 	bool each;	  /* links on single processes, not on the library */
 	bool stays;	  /* for days: no remarks */
+	/* How long launches take is not asked: they may be told at their entry, which is cheaper.
+	 */
+	bool at_entry;
+	bool verbose;
 };
 
 /* Before the object is loaded: prepares its programs, or leaves them out (then NULL). */
@@ -27,6 +31,8 @@ void driver_source__free(struct driver_source *source);
 void driver_source__prepare(struct driver_source *source);
 /* A process was looked at: takes it over if it uses CUDA without a guest (or `force`). */
 void driver_source__look(struct driver_source *source, uint32_t pid, bool force);
+/* How the launches of the libraries that are watched are told. NULL: there are none. */
+const char *driver_source__launches(const struct driver_source *source);
 /* After a round of looks: lets go of who has ended, and one line on stderr about who came, once. */
 void driver_source__tidy(struct driver_source *source);
 

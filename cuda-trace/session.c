@@ -105,25 +105,28 @@ static int load(struct session *session)
 		CUDA_GROUPS(BATCH_PROGRAM)
 #undef BATCH_PROGRAM
 	};
+	const struct session_options *options = &session->options;
 	struct stream_bpf *skeleton = session->skeleton;
 	int err;
 
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
-		if (!(session->options.groups >> group & 1))
+		if (!(options->groups >> group & 1))
 			bpf_program__set_autoload(
 				bpf_object__find_program_by_name(skeleton->obj, names[group]),
 				false);
-	if (!session->options.pid)
+	if (!options->pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
-	if (!session->options.stacks)
+	if (!options->stacks)
 		bpf_program__set_autoload(skeleton->progs.stack, false);
-	skeleton->rodata->driver_all = session->options.source == SESSION_DRIVER;
+	skeleton->rodata->driver_all = options->source == SESSION_DRIVER;
 	session->driver = driver_source__new(
-		skeleton->obj, session->options.source != SESSION_GUESTS,
-		&(struct driver_options){session->options.comm, session->options.uid,
-					 session_filter__wants_links(&session->options) &&
-						 session->options.source == SESSION_AUTO,
-					 false});
+		skeleton->obj, options->source != SESSION_GUESTS,
+		&(struct driver_options){.comm = options->comm,
+					 .uid = options->uid,
+					 .each = session_filter__wants_links(options) &&
+						 options->source == SESSION_AUTO,
+					 .at_entry = options->launches_at_entry,
+					 .verbose = options->verbose});
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
@@ -247,6 +250,11 @@ void session__take_driver(struct session *session, struct driver_source *driver)
 {
 	driver_source__free(session->driver);
 	session->driver = driver;
+}
+
+const char *session__driver_launches(const struct session *session)
+{
+	return driver_source__launches(session->driver);
 }
 
 static bool passes_filter(const struct session *session, uint32_t pid)

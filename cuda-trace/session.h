@@ -74,6 +74,9 @@ struct session_options {
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	bool held;    /* pid has not begun its program yet, which gets the guest */
 	bool stacks;  /* session__take_stacks() will be called */
+	/* Launches that the driver source sees have no length and no shape, and one that fails is
+	 * told twice: see DRIVER_LAUNCH_FAILED. */
+	bool launches_at_entry;
 	bool verbose; /* say what is attached; libbpf's messages too */
 };
 
@@ -92,6 +95,8 @@ int session__filter(const struct session *session, struct stream_settings *filte
  * for its map of processes: an end takes them out. */
 int session__driver_pids(const struct session *session);
 void session__take_driver(struct session *session, struct driver_source *driver);
+/* How launches are told that the driver source sees, a stable key; NULL: it watches no library. */
+const char *session__driver_launches(const struct session *session);
 /* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
 void session__take_stacks(struct session *session, uint32_t period);
 /* What the kernel spent on a stack on average, without the trap into it; 0 = none was taken yet. */

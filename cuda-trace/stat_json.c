@@ -168,6 +168,9 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 				       ? NULL
 				       : json_object_new_double(report->first_record_ns / 1e6));
 	stat_json__put_text(object, "source", stat_report__source(report));
+	json_object_object_add(
+		object, "driver_launches",
+		report->driver_launches ? json_object_new_string(report->driver_launches) : NULL);
 	put_sums(totals, &report->table->totals, report->table->sampled);
 	json_object_object_add(object, "totals", totals);
 	if (report->table->sampled)

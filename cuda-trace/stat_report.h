@@ -17,6 +17,7 @@ struct stat_report {
 	const struct session_lost_counts *lost;
 	uint64_t duration_ns;			 /* that was watched */
 	int64_t first_record_ns;		 /* from the start of watching; -1 = none came */
+	const char *driver_launches;		 /* as session__driver_launches() has it */
 	uint64_t most_kernels;			 /* lines of text, of processes, too */
 	const struct overhead_finding *overhead; /* NULL = no --max-overhead */
 };

@@ -200,6 +200,11 @@ static void map_time(struct stat_time *time, const struct cuda_record *record)
 	}
 }
 
+static bool was_told(const struct cuda_launch *launch)
+{
+	return launch->flags & DRIVER_LAUNCH_FAILED;
+}
+
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record)
 {
@@ -221,11 +226,11 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
 		sums = &slot_of(tally, launch->name)->sums;
-		sums->launches++;
+		sums->launches += !was_told(launch);
 		sums->launch_errors += !!launch->result;
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		tally->graph_launches++;
+		tally->graph_launches += !was_told(launch);
 		break;
 	default:
 		stat_events__record(&tally->events, tally->heap, process, record);

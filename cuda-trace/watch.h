@@ -15,9 +15,10 @@ struct watch {
 	const char *command;
 	const struct options *options;
 	uint32_t groups;
-	bool sources;	      /* --source counts; else only guests are listened to */
-	bool stacks;	      /* session__take_stacks() will be called */
-	struct sample sample; /* .on_ms 0 = groups as they are, all the time */
+	bool sources;		/* --source counts; else only guests are listened to */
+	bool stacks;		/* session__take_stacks() will be called */
+	bool launches_at_entry; /* as session_options has it */
+	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
 	const struct sink *sink;
 	void *context;
 	/* The output is open, nothing has come yet. May be NULL; non-zero = exit status. */

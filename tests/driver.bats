@@ -101,3 +101,185 @@ on_driver() {
 	json out.json '.source == "none" and .totals.launches == 0 and (.processes[0] |
 		.source == "none" and (.trouble | startswith("no usable libcupti was found")))'
 }
+
+@test "stat --source driver (failures inside of functions, and at returns) tells the same of either" {
+	[ "$(uname -m)" = x86_64 ] || skip "the functions are read on x86-64 only"
+	on_driver "$WORKLOADS/failures"
+	json out.json '.driver_launches == "mixed"' # cooperative launches are of another make
+	cp out.json inside.json
+	CUDA_TRACE_LAUNCHES=return on_driver "$WORKLOADS/failures"
+	json out.json '.driver_launches == "return"'
+	assert_equal "$(json inside.json '[(.totals | del(.sync_ns)), .kernels, .errors] | tojson')" \
+		"$(json out.json '[(.totals | del(.sync_ns)), .kernels, .errors] | tojson')"
+	json inside.json '[.errors[] | select(.call == "cuLaunchKernel") | [.result, .count]] == [[1, 30], [400, 10]]'
+}
+
+@test "stat --source driver (every tenth launch of four threads fails) counts them all" {
+	SIMCUDA_FAIL_LAUNCH=10 LD_LIBRARY_PATH=$B/simcuda ct stat --source driver --json -o out.json -- \
+		"$WORKLOADS/launch-storm" -n 5000 -t 4 >out 2>err || true
+	json out.json '.lost.total == 0 and .totals.launches > 0 and .totals.launch_errors > 0'
+	json out.json '[.errors[] | select(.call == "cuLaunchKernel" and .result == 701) | .count] == [.totals.launch_errors]'
+}
+
+@test "stat --source driver (launches after the driver has ended) sees that they fail" {
+	[ "$(uname -m)" = x86_64 ] || skip "made by hand for x86-64"
+	SIMCUDA_GONE_AFTER=3 LD_LIBRARY_PATH=$B/simcuda run -1 ct stat --source driver --json -o out.json -- \
+		"$WORKLOADS/saxpy"
+	json out.json '.driver_launches == "mixed" and (.totals | .launches == 4 and .launch_errors == 1)'
+	json out.json '.errors == [{call: "cuLaunchKernel", result: 4, result_name: "CUDA_ERROR_DEINITIALIZED", count: 1}]'
+}
+
+@test "stat -v --source driver (functions without a size, or of another make) says how many are told when they return" {
+	[ "$(uname -m)" = x86_64 ] || skip "made by hand for x86-64"
+	mkdir lib
+	{
+		function_of_the_make cuLaunchKernel
+		echo '	.size cuLaunchKernel, . - cuLaunchKernel'
+		function_of_the_make cuGraphLaunch
+		function_of_the_make cuLaunchKernelEx
+		echo '	.size cuLaunchKernelEx, . - cuLaunchKernelEx - 3'
+		printf '%s\n' '	.globl cuLaunchKernel_ptsz' '	.type cuLaunchKernel_ptsz, @function' cuLaunchKernel_ptsz: \
+			'	jmp cuLaunchKernel' '	.size cuLaunchKernel_ptsz, . - cuLaunchKernel_ptsz'
+	} >cuda.s
+	cc -shared -nostdlib -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.s
+	LD_LIBRARY_PATH=$PWD/lib run --separate-stderr ct stat -v --source driver -o out -- true
+	[[ $stderr == *"$PWD/lib/libcuda.so.1: 4 entry points, 4 of them launch; 1 of these are told at their entry, and where they fail inside, 3 when they return"* ]]
+}
+
+# A launch function as those of the real library are; with SED-SCRIPT changed.
+function_of_the_make() { # NAME [SED-SCRIPT]
+	sed -e "${2-}" <<-EOF
+		.text
+		.globl $1
+		.type $1, @function
+		$1:
+		push %rbp
+		mov %rsp, %rbp
+		push %r12
+		sub \$8, %rsp
+		cmpl \$0x321cba00, 0x1000(%rip)
+		je 4f
+		mov 24(%rbp), %eax
+		push %rax
+		push 48(%rbp)
+		call *0x1000(%rip)
+		mov %eax, %r12d
+		add \$16, %rsp
+		test %eax, %eax
+		je 1f
+		cmp \$600, %eax
+		je 1f
+		lea -3(%rax), %eax
+		cmp \$1, %eax
+		ja 2f
+		1: mov %r12d, %eax
+		mov -8(%rbp), %r12
+		leave
+		ret
+		nopl 0(%rax, %rax)
+		2: mov \$100, %ecx
+		xor %esi, %esi
+		3: lea (%rsi, %rcx), %eax
+		shr \$1, %eax
+		cmp %esi, %ecx
+		jae 3b
+		mov %r12d, %ecx
+		xor %eax, %eax
+		call 5f
+		5: mov %r12d, %eax
+		mov -8(%rbp), %r12
+		leave
+		ret
+		4: mov \$4, %r12d
+		mov %r12d, %eax
+		mov -8(%rbp), %r12
+		leave
+		ret
+	EOF
+}
+
+# Where it fails: lines "OFFSET RESULT".
+failures_of() { # [SED-SCRIPT]
+	function_of_the_make f "${1-}" >f.s
+	cc -c -o f.o f.s
+	objcopy -O binary -j .text f.o f.bin
+	./failures <f.bin
+}
+
+build_unit() {
+	requires objdump objcopy
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o failures "$TOP/tests/unit/failures.c" \
+		"$TOP"/cuda-trace/{driver_failures,x86_length}.c
+}
+
+@test "failures inside (a function of the known make) are found at its comparison and at its constant" {
+	[ "$(uname -m)" = x86_64 ] || skip "assembles for x86-64"
+	build_unit
+	failures_of >places
+	# Lines "address:<tab>bytes<tab>instruction".
+	at() { printf '%d %d\n' "0x$(objdump -d f.o | sed -n "s/^ *\([0-9a-f]*\):.*$1.*/\1/p")" "$2"; }
+	assert_equal "$(sort places)" "$({ at 'cmp *.0x258,%eax' 0; at 'mov *.0x4,%r12d' 4; } | sort)"
+}
+
+# refused WHAT SED-SCRIPT
+refused() {
+	local found
+	found=$(failures_of "$2")
+	[ -z "$found" ] || fail "$1: $found"
+	! cmp -s f.bin good.bin || fail "$1: nothing was changed"
+}
+
+@test "failures inside (functions changed in one line) are looked for in none of them" {
+	[ "$(uname -m)" = x86_64 ] || skip "assembles for x86-64"
+	build_unit
+	[ -n "$(failures_of)" ]
+	cp f.bin good.bin
+	refused "a jump into the comparison" 's/^ja 2f/ja 7b+1/; s/^cmp .600/7: &/'
+	refused "a jump into a later instruction" 's/^jae 3b/jae 3b+1/'
+	refused "a jump into the comparison from where no path leads" 's/^nopl.*/jmp 7b+1/; s/^cmp .600/7: &/'
+	refused "a jump out of the function" 's/^ja 2f/ja f+4096/'
+	refused "a tail call" 's/^ja 2f/jmp f+4096/'
+	refused "a jump through a table" 's/^ja 2f/jmp *%rax/'
+	refused "two comparisons in one path" 's/^lea -3(%rax), %eax/cmp $600, %eax/'
+	refused "a comparison with another result" 's/^cmp .600/cmp $601/'
+	refused "a comparison before the test" 's/^test %eax, %eax/cmp $600, %eax\ntest %eax, %eax/'
+	refused "no test" 's/^test %eax, %eax/nop/'
+	refused "a test of something else" 's/^test %eax, %eax/test %ecx, %ecx/'
+	refused "something between test and branch" 's/^test %eax, %eax/test %eax, %eax\nadd $1, %ecx/'
+	refused "a way out for what was not tested" 's/^test %eax, %eax/js 1f\ntest %eax, %eax/'
+	refused "a branch that is not on zero" '/^cmp .600/!s/^je 1f/js 1f/'
+	refused "another result is returned" 's/^5: mov %r12d, %eax/5: mov %r13d, %eax/'
+	refused "a result that is changed" 's/^5: mov %r12d, %eax/5: mov %r12d, %eax\nadd $1, %eax/'
+	refused "a kept result that is changed" 's/^5: mov %r12d, %eax/5: add $1, %r12d\nmov %r12d, %eax/'
+	refused "a result whose lowest byte is changed" 's/^5: mov %r12d, %eax/5: mov %r12d, %eax\nsete %al/'
+	refused "a result whose second byte is changed" 's/^5: mov %r12d, %eax/5: mov %r12d, %eax\nmov $1, %ah/'
+	refused "the last call's result is returned" 's/^5: mov %r12d, %eax/5: nop/'
+	refused "a result that a call overwrites" 's/^mov %eax, %r12d/&\nmov %eax, %edx/; s/^5: mov %r12d, %eax/5: mov %edx, %eax/'
+	refused "a constant that is not returned" 's/^4: mov .4, %r12d/4: mov $4, %r12d\nmov %r13d, %r12d/'
+	refused "a call after the constant" 's/^4: mov .4, %r12d/4: mov $4, %r12d\ncall f/'
+	refused "a constant from memory" 's/^4: mov .4, %r12d/4: mov (%rbp), %r12d/'
+	refused "a far return" 's/^4: /4: lret\n/'
+	refused "an instruction of AVX" 's/^mov -8(%rbp), %r12/vzeroupper\nmov -8(%rbp), %r12/'
+	refused "a trap" 's/^ja 2f/ja 2f\nud2/'
+}
+
+@test "failures inside (a function that is cut short, empty or very long) are looked for in none of them" {
+	[ "$(uname -m)" = x86_64 ] || skip "assembles for x86-64"
+	build_unit
+	[ -n "$(failures_of)" ]
+	size=$(stat -c %s f.bin)
+	for ((n = 0; n < size; n++)); do
+		[ -z "$(head -c "$n" f.bin | ./failures)" ] || fail "of $n bytes"
+	done
+	[ -z "$( { cat f.bin; head -c 2000 /dev/zero; } | ./failures)" ]
+}
+
+@test "lengths of instructions (all of the C library) are those that objdump finds" {
+	[ "$(uname -m)" = x86_64 ] || skip "reads x86-64"
+	build_unit
+	library=$(ldd "$CUDA_TRACE" | awk '$1 == "libc.so.6" {print $3}')
+	objdump -d -w --section=.text "$library" | awk -F'\t' 'NF >= 3 && $3 !~ /^\(bad\)/ {print $2}' >instructions
+	./failures -l <instructions >found
+	assert_equal "$(sed -n 's/^wrong //p' found)" 0
+	[ "$(sed -n 's/^known //p' found)" -gt $(($(wc -l <instructions) * 9 / 10)) ]
+}

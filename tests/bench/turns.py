@@ -8,8 +8,8 @@ one launch-rate runs on, pinned to a CPU, and everything takes its turn with it:
 cost is the median of its intervals of 20 ms, those of coming and going left out.
 
     turns.py [options] TURN…      TURN: launch kernel default (CUPTI alone, of that sort)
-                                        stat metrics record stacks every launches driver sampled
-                                        sampled-launches (the tool)
+                                        stat metrics record stacks every launches driver driver-return
+                                        sampled sampled-launches (the tool)
 
 One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "nothing"
 (with nothing on just before and after it), "base" and "proof" by round; and what that comes to, always as [middle, low,
@@ -122,6 +122,7 @@ class Tool:
             "sampled": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s"] + events,
             "sampled-launches": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s", "-e", "launches"],
             "driver": ["stat", "--json", "-o", self.out, "--source", "driver"] + events,
+            "driver-return": ["stat", "--json", "-o", self.out, "--source", "driver"] + events,
             "metrics": ["metrics", "--listen", "127.0.0.1:0"] + (["--events", "kernels"] if events else []),
             "record": record,
             "stacks": record + ["-g=100"],
@@ -129,7 +130,10 @@ class Tool:
         }[turn]
         command = [options.tool] + command + (["-p", str(pid)] if turn != "metrics" else [])
         self.errors = open(os.path.join(work, "turn.err"), "w+", encoding="utf-8")
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.errors)
+        environment = dict(os.environ)
+        if turn == "driver-return":
+            environment["CUDA_TRACE_LAUNCHES"] = "return"
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.errors, env=environment)
 
     def scrape(self):
         self.errors.seek(0)
@@ -153,6 +157,8 @@ class Tool:
                 told = json.load(file)
             totals = told["totals"]
             proof = {"kernels": totals["kernels"], "launches": totals["launches"], "lost": told["lost"]["total"]}
+            if told.get("driver_launches"):
+                proof["told_at"] = told["driver_launches"]
             os.unlink(self.out)
         elif os.path.exists(self.file):
             proof = {"bytes": os.path.getsize(self.file), "lost": 0}
@@ -196,7 +202,7 @@ def count_instructions(options, result, work):
 
 
 def take_turns(options, result, work):
-    guest = any(turn != "driver" for turn in options.turns)
+    guest = any(not turn.startswith("driver") for turn in options.turns)
     rate = LaunchRate(options, guest, options.mixed)
     time.sleep(options.warm)
     base = rate.cost(max(1.0, options.seconds))
