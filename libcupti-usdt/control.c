@@ -140,7 +140,8 @@ static void refused(int result)
 /*
  * The first subscription of a process initialises CUPTI, which starves for seconds where many
  * threads launch. Here, while the program waits in its cuInit(), there are none. What it leaves
- * behind costs no launch anything.
+ * behind costs a launch some 300 instructions of CUPTI's, and no call of its does less: see
+ * docs/performance.md.
  */
 static void prime(void)
 {

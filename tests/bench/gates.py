@@ -6,12 +6,13 @@ A tool stays attached to one launch-rate. Between the guest and libcupti stands 
 the guest for a turn ("full") and callbacks that do nothing for the next ("alone"): each full turn is compared
 with the alone turns on both sides of it, so that what a machine does within seconds is on both sides. What CUPTI
 alone costs is an alone turn less what a launch took in the same process before anybody attached ("price"), as the
-promise means it; and less a turn in which all is switched off again ("price_after"), which holds what CUPTI leaves behind.
+promise means it, the median of all processes in which the same is on, whatever tool is attached; and less a turn in
+which all is switched off again ("price_after"), which holds what CUPTI leaves behind.
 
     gates.py [options] MODE…      MODE: stat default metrics record stacks every
 
-A JSON object a line on stdout, after each round of processes, of all until then: for each mode "more_ns", "price_ns", "price_after_ns", "ratio" (1 + more/price) and
-"ratio_after", each as [middle, low, high], where low to high holds nine of ten of what the same processes and turns
+A JSON object a line on stdout, after each round of processes, of all until then: for each mode "more_ns", "price_ns",
+"price_after_ns", "ratio" (1 + more/price) and "ratio_after", each as [middle, low, high], where low to high holds nine of ten of what the same processes and turns
 give when they are drawn anew; "pairs", "processes", "base_ns", "proof". A turn's cost is the mean of its intervals without
 the dearest and the cheapest tenth.
 
@@ -33,6 +34,7 @@ import time
 import turns
 
 MIXED = ("default",)
+NEAR = 10  # alone turns that are compared with what was before the attach
 
 
 def launch_rate(options, mode):
@@ -78,7 +80,8 @@ def one_process(options, mode, work):
             dearer = turn(options, rate, one)
             after = turn(options, rate, other)
             found["more"].append(dearer - (before + after) / 2)
-            found["price"].append(after - base)
+            if len(found["price"]) < NEAR:
+                found["price"].append(after - base)
             before = after
         nothing = turn(options, rate, "nothing")
         after = turn(options, rate, other)
@@ -96,21 +99,21 @@ def one_process(options, mode, work):
     return found
 
 
-def drawn_anew(processes, dice):
+def drawn_anew(processes, alike, dice):
     """Processes are drawn, and of each its turns; of the price only the process counts, its turns are no news."""
     drawn = [dice.choice(processes) for _ in processes] if dice else processes
     pick = lambda values: [dice.choice(values) for _ in values] if dice else values
     more = statistics.median([v for p in drawn for v in pick(p["more"])])
-    price = statistics.median([statistics.median(pick(p["price"])) for p in drawn])
+    price = statistics.median([statistics.median(p["price"]) for p in pick(alike)])
     after = statistics.median([v for p in drawn for v in pick(p["price_after"])])
     ratio = lambda of: 1 + more / of if of > 0 else 99.0
     return {"more_ns": more, "price_ns": price, "price_after_ns": after, "ratio": ratio(price), "ratio_after": ratio(after)}
 
 
-def summarise(processes):
+def summarise(processes, alike):
     dice = random.Random(1)
-    middle = drawn_anew(processes, None)
-    many = [drawn_anew(processes, dice) for _ in range(2000)]
+    middle = drawn_anew(processes, alike, None)
+    many = [drawn_anew(processes, alike, dice) for _ in range(2000)]
     result = {}
     for key, value in middle.items():
         values = sorted(one[key] for one in many)
@@ -186,7 +189,11 @@ def main():
             for _ in range(options.processes):
                 for mode in options.modes:
                     processes[mode].append(one_process(options, mode, work))
-                print(json.dumps({mode: summarise(processes[mode]) for mode in options.modes}), flush=True)
+                result = {}
+                for mode in options.modes:
+                    alike = [p for other in options.modes for p in processes[other] if (other in MIXED) == (mode in MIXED)]
+                    result[mode] = summarise(processes[mode], alike)
+                print(json.dumps(result), flush=True)
 
 
 main()
