@@ -2,6 +2,8 @@
 TOOL := $(B)/cuda-trace
 TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard cuda-trace/*.c))
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c 2>/dev/null) -lelf -lz -lstdc++ -lpthread -lm
+# images in fatbins: profile
+TOOL_LIBS += $(shell $(PKG_CONFIG) --libs liblz4 libzstd 2>/dev/null)
 # top and metrics
 TOOL_LIBS += $(shell $(PKG_CONFIG) --libs libmicrohttpd yaml-0.1 ncursesw 2>/dev/null) -lcrypt
 ALL += $(TOOL)

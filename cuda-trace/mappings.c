@@ -311,11 +311,22 @@ static struct mapping *mapping_of(const struct maps *maps, uint64_t address)
 	return low < maps->count && maps->list[low].start <= address ? &maps->list[low] : NULL;
 }
 
+/* 0 = no room. */
+static uint32_t module_of(struct mappings *mappings, struct mapping *mapping)
+{
+	const char *path = mappings->maps.texts + mapping->path;
+
+	if (!mapping->module)
+		mapping->module = find_module(mappings->modules, mapping, path, mappings->pid);
+	if (!mapping->module)
+		mapping->module = add_module(mappings->modules, mapping, path, mappings->pid);
+	return mapping->module;
+}
+
 uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *in_module)
 {
 	uint64_t age = now_ns() - mappings->read_at;
 	struct mapping *mapping;
-	const char *path;
 
 	if (age >= STALE_NS)
 		read_maps(mappings);
@@ -329,16 +340,18 @@ uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *i
 	*in_module = address;
 	if (!mapping)
 		return 0;
-	path = mappings->maps.texts + mapping->path;
-	if (!mapping->module)
-		mapping->module = find_module(mappings->modules, mapping, path, mappings->pid);
-	if (!mapping->module)
-		mapping->module = add_module(mappings->modules, mapping, path, mappings->pid);
-	if (!mapping->module)
+	if (!module_of(mappings, mapping))
 		return 0;
 	elf_outline__address(&modules__at(mappings->modules, mapping->module)->outline,
 			     address - mapping->start + mapping->offset, in_module);
 	return mapping->module;
+}
+
+void mappings__open_all(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->maps.count; i++)
+		if (mappings->maps.list[i].inode)
+			module_of(mappings, &mappings->maps.list[i]);
 }
 
 void mappings__free(struct mappings *mappings)

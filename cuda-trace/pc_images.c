@@ -12,25 +12,38 @@
 #include <string.h>
 #include <sys/uio.h>
 #include "cuda-trace/demangle.h"
+#include "cuda-trace/interned.h"
 #include "cuda-trace/pc_lines.h"
 
-#define MOST_IMAGES 256
-#define MOST_BYTES  (64ul << 20)
+#define MOST_IMAGES	256
+#define MOST_BYTES	(64ul << 20)
+#define MOST_PATHS	8192
+#define MOST_PATH_BYTES (4u << 20)
 
 struct pc_images {
 	struct image {
 		uint64_t cubin;
 		struct pc_lines *lines; /* NULL = could not be read, or has none */
+		enum pc_lines_from from;
 	} list[MOST_IMAGES];
 	uint32_t count;
 	uint64_t bytes;
 	struct pc_line *chains[MOST_IMAGES * 64]; /* that instructions point to */
 	uint32_t chain_count;
+	struct interned *paths;
 };
 
 struct pc_images *pc_images__new(void)
 {
-	return calloc(1, sizeof(struct pc_images));
+	struct pc_images *images = calloc(1, sizeof(*images));
+
+	if (images)
+		images->paths = interned__new(MOST_PATHS, MOST_PATH_BYTES);
+	if (images && !images->paths) {
+		free(images);
+		return NULL;
+	}
+	return images;
 }
 
 static struct image *find(const struct pc_images *images, uint64_t cubin)
@@ -72,6 +85,30 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 		image = &images->list[images->count++];
 	image->cubin = told->cubin;
 	image->lines = read_lines(images, process->pid, told->address, told->size);
+	image->from = PC_LINES_MODULE;
+}
+
+bool pc_images__has(const struct pc_images *images, uint64_t cubin)
+{
+	const struct image *image = find(images, cubin);
+
+	return image && image->lines;
+}
+
+void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
+		    enum pc_lines_from from)
+{
+	struct image *image = find(images, cubin);
+
+	if (size > MOST_BYTES - images->bytes || (image && image->lines) ||
+	    (!image && images->count == MOST_IMAGES)) {
+		free(bytes);
+		return;
+	}
+	if (!image)
+		image = &images->list[images->count++];
+	images->bytes += size;
+	*image = (struct image){.cubin = cubin, .lines = pc_lines__open(bytes, size), .from = from};
 }
 
 static struct pc_line *keep(struct pc_line *chain, size_t depth)
@@ -81,28 +118,51 @@ static struct pc_line *keep(struct pc_line *chain, size_t depth)
 	return copy ? memcpy(copy, chain, depth * sizeof(*copy)) : NULL;
 }
 
-void pc_images__resolve(const struct pc_images *all, struct pc_table *table)
+/* As the guest puts CUPTI's together: the same place is to have the same name. */
+static const char *path_of(struct pc_images *images, const struct pc_line *line)
 {
-	struct pc_images *images = (struct pc_images *)all;
+	bool is_below = *line->folder && *line->path != '/';
+	char path[1024];
+	size_t size;
+	uint32_t number;
+
+	snprintf(path, sizeof(path), "%s%s%s", is_below ? line->folder : "", is_below ? "/" : "",
+		 line->path);
+	number = interned__number(images->paths, path, strlen(path) + 1, NULL);
+	return number ? interned__at(images->paths, number, &size) : NULL;
+}
+
+static void resolve(struct pc_images *images, struct pc_function *function,
+		    struct pc_instruction *instruction)
+{
+	const struct image *image = find(images, function->cubin);
 	struct pc_line chain[PC_LINES_DEEPEST];
+	size_t depth = 0;
 
-	for (uint32_t i = 0; i < table->instruction_count; i++) {
-		struct pc_instruction *instruction = &table->instructions[i];
-		const struct pc_function *function = &table->functions[instruction->function];
-		const struct image *image = find(images, function->cubin);
-		size_t depth = 0;
-
-		if (image && image->lines && function->symbol && instruction->file &&
-		    images->chain_count < MOST_IMAGES * 64)
-			depth = pc_lines__at(image->lines, function->symbol, instruction->offset,
-					     chain);
-		/* The kernel's own lines CUPTI says as well. */
-		if (depth < 2)
-			continue;
-		instruction->chain = images->chains[images->chain_count] = keep(chain, depth);
-		instruction->depth = instruction->chain ? depth : 0;
-		images->chain_count++;
+	if (instruction->file)
+		function->lines_from = PC_LINES_MODULE;
+	if (image && image->lines && function->symbol &&
+	    (instruction->file || image->from != PC_LINES_MODULE))
+		depth = pc_lines__at(image->lines, function->symbol, instruction->offset, chain);
+	if (depth && !instruction->file) {
+		instruction->file = path_of(images, &chain[0]);
+		instruction->line = instruction->file ? chain[0].line : 0;
+		if (instruction->file && !function->lines_from)
+			function->lines_from = image->from;
 	}
+	/* One line alone is said already. */
+	if (depth < 2 || !instruction->file || images->chain_count == MOST_IMAGES * 64)
+		return;
+	instruction->chain = images->chains[images->chain_count] = keep(chain, depth);
+	instruction->depth = instruction->chain ? depth : 0;
+	images->chain_count++;
+}
+
+void pc_images__resolve(struct pc_images *images, struct pc_table *table)
+{
+	for (uint32_t i = 0; i < table->instruction_count; i++)
+		resolve(images, &table->functions[table->instructions[i].function],
+			&table->instructions[i]);
 }
 
 const char *pc_images__inlined(const struct pc_instruction *instruction, char *text, size_t size)
@@ -130,5 +190,6 @@ void pc_images__free(struct pc_images *images)
 		pc_lines__free(images->list[i].lines);
 	for (uint32_t i = 0; i < images->chain_count; i++)
 		free(images->chains[i]);
+	interned__free(images->paths);
 	free(images);
 }

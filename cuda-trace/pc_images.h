@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Images of modules, read from the memory of the processes that were sampled while they live, and
- * what their line tables say of instructions. One thread.
+ * Images of modules, read from the memory of the processes that were sampled while they live or
+ * from their files, and what their line tables say of instructions. One thread.
  */
 #ifndef CUDA_TRACE_PC_IMAGES_H
 #define CUDA_TRACE_PC_IMAGES_H
@@ -15,8 +15,13 @@ struct pc_images *pc_images__new(void);
 /* CUDA_RECORD_PC_IMAGE; others are ignored. */
 void pc_images__record(struct pc_images *images, const struct process *process,
 		       const struct cuda_record *record);
-/* Chains of the instructions that have a line; valid as long as the images. */
-void pc_images__resolve(const struct pc_images *images, struct pc_table *table);
+/* Of a file: takes the bytes over (malloc). */
+void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
+		    enum pc_lines_from from);
+bool pc_images__has(const struct pc_images *images, uint64_t cubin);
+/* Lines of functions whose image is of a file, and chains of the instructions that have a line;
+ * valid as long as the images. */
+void pc_images__resolve(struct pc_images *images, struct pc_table *table);
 /* "deepest < middle": the inlined functions that an instruction is in, demangled, from the
  * innermost; "" = it is in none. Untrusted. */
 const char *pc_images__inlined(const struct pc_instruction *instruction, char *text, size_t size);

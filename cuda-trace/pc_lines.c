@@ -20,6 +20,7 @@
 
 #define MOST_ROWS    (1u << 20)
 #define MOST_FILES   4096
+#define MOST_FOLDERS 256 /* of a unit */
 #define MOST_OPCODES 64
 #define MOST_LOOKS   (1u << 22)
 #define LONGEST_TEXT 65536
@@ -48,7 +49,9 @@ struct pc_lines {
 	struct row *rows;
 	struct sequence *sequences;
 	uint32_t row_count, row_room, sequence_count, sequence_room;
-	const char **files; /* of all units */
+	struct file {
+		const char *path, *folder;
+	} * files; /* of all units */
 	uint32_t file_count, file_room;
 	const struct sequence *last; /* that was asked for */
 	uint64_t relocation;	     /* after the one that was found last */
@@ -349,18 +352,25 @@ static void run(struct pc_lines *lines, const struct unit *unit, struct bytes pr
 /* Folders, then files; of these the names. */
 static void read_files(struct pc_lines *lines, struct unit *unit, struct bytes header)
 {
-	const char *name;
+	const char *folders[MOST_FOLDERS], *name;
+	uint32_t folder_count = 0;
+	uint64_t folder;
 
-	for (name = text(&header); name && *name;)
-		name = text(&header);
+	for (name = text(&header); name && *name; name = text(&header))
+		if (folder_count < MOST_FOLDERS)
+			folders[folder_count++] = name;
 	unit->first_file = lines->file_count;
 	for (name = text(&header); name && *name; name = text(&header)) {
-		for (int i = 0; i < 3; i++)
-			uleb(&header);
+		folder = uleb(&header);
+		uleb(&header);
+		uleb(&header);
 		if (!has_room(&lines->files, &lines->file_room, lines->file_count,
 			      sizeof(*lines->files), MOST_FILES))
 			return;
-		lines->files[lines->file_count++] = name;
+		lines->files[lines->file_count++] = (struct file){
+			.path = name,
+			.folder = folder && folder <= folder_count ? folders[folder - 1] : "",
+		};
 		unit->file_count++;
 	}
 }
@@ -465,11 +475,13 @@ static const struct sequence *sequence_of(struct pc_lines *lines, const char *fu
 
 static struct pc_line line_of(const struct pc_lines *lines, const struct row *row)
 {
-	const char *file = row->file ? lines->files[row->file - 1] : "?";
-	const char *slash = strrchr(file, '/');
+	struct file file = row->file ? lines->files[row->file - 1] : (struct file){"?", ""};
+	const char *slash = strrchr(file.path, '/');
 
 	return (struct pc_line){
-		.file = slash ? slash + 1 : file,
+		.file = slash ? slash + 1 : file.path,
+		.path = file.path,
+		.folder = file.folder,
 		.function = row->context ? text_at(lines->text, row->name) : NULL,
 		.line = row->line,
 	};

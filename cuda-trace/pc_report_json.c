@@ -78,6 +78,18 @@ static struct json_object *instructions(const struct pc_table *table, uint32_t f
 	return array;
 }
 
+static void put_lines_from(struct json_object *object, enum pc_lines_from from)
+{
+	static const char *const keys[PC_LINES_FROM_COUNT] = {
+		[PC_LINES_MODULE] = "module",
+		[PC_LINES_FILE] = "file",
+		[PC_LINES_BY_NAME] = "name",
+	};
+
+	json_object_object_add(object, "lines_from",
+			       keys[from] ? json_object_new_string(keys[from]) : NULL);
+}
+
 static struct json_object *functions(const struct pc_table *table)
 {
 	struct json_object *array = json_object_new_array();
@@ -90,6 +102,7 @@ static struct json_object *functions(const struct pc_table *table)
 		stat_json__put_text(object, "name", function->name);
 		snprintf(cubin, sizeof(cubin), "%" PRIx64, function->cubin);
 		stat_json__put_text(object, "cubin", cubin);
+		put_lines_from(object, function->lines_from);
 		put_counts(object, &function->counts, table);
 		json_object_object_add(object, "instructions", instructions(table, i));
 		json_object_array_add(array, object);

@@ -247,6 +247,30 @@ static void put_account(FILE *file, const struct pc_report *report)
 			table->overflows);
 }
 
+static uint32_t lines_from(const struct pc_table *table, enum pc_lines_from from)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < table->function_count; i++)
+		count += table->functions[i].lines_from == from;
+	return count;
+}
+
+static void put_lines_from(FILE *file, const struct pc_table *table)
+{
+	uint32_t checked = lines_from(table, PC_LINES_FILE);
+	uint32_t by_name = lines_from(table, PC_LINES_BY_NAME);
+
+	if (checked + by_name)
+		fprintf(file,
+			"lines of %u functions are of the program's files: they were loaded "
+			"before\n",
+			checked + by_name);
+	if (by_name)
+		fprintf(file, "%u of these by their names only: no libcupti is here to compare\n",
+			by_name);
+}
+
 static void put_notes(FILE *file, const struct pc_report *report)
 {
 	const struct pc_table *table = report->table;
@@ -279,6 +303,7 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	put_functions(file, report);
 	put_reasons(file, report);
 	put_account(file, report);
+	put_lines_from(file, report->table);
 	put_notes(file, report);
 	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
 		losses__say(file, report->lost);

@@ -20,10 +20,20 @@ struct pc_counts {
 	uint64_t reasons[PC_MOST_REASONS]; /* samples, by number of the reason */
 };
 
+/* Where the lines of a function are from. */
+enum pc_lines_from {
+	PC_LINES_UNKNOWN,
+	PC_LINES_MODULE,  /* its module, as the program loaded it */
+	PC_LINES_FILE,	  /* a file that the program has mapped, by the image's checksum */
+	PC_LINES_BY_NAME, /* likewise, by the function's name */
+	PC_LINES_FROM_COUNT
+};
+
 struct pc_function {
 	const char *name;   /* demangled, untrusted; valid as long as the table */
 	const char *symbol; /* mangled, likewise; NULL = unknown */
 	uint64_t cubin;
+	enum pc_lines_from lines_from;
 	struct pc_counts counts;
 };
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/losses.h"
-#include "cuda-trace/pc_images.h"
+#include "cuda-trace/pc_files.h"
 #include "cuda-trace/pc_pace.h"
 #include "cuda-trace/pc_report.h"
 #include "cuda-trace/pc_stacks.h"
@@ -45,6 +45,7 @@ struct profile {
 	struct pc_table table;
 	struct pc_pace pace;
 	struct pc_images *images;
+	struct pc_files *files;
 	struct pc_stacks *stacks; /* NULL = no picture is wanted */
 	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 	bool failed;
@@ -84,6 +85,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	pc_table__record(&profile->table, process, record);
 	pc_images__record(profile->images, process, record);
+	pc_files__record(profile->files, process, record);
 	if (record->kind == CUDA_RECORD_PC_WINDOW)
 		take_cost(profile, process, (const void *)record);
 	if (profile->stacks)
@@ -204,6 +206,15 @@ static void write_pictures(struct profile *profile)
 	stacks__free(&tree);
 }
 
+static void find_lines(struct profile *profile, struct session *session)
+{
+	if (pc_files__is_worth_it(profile->files, profile->images, &profile->table)) {
+		session__let_go(session);
+		pc_files__search(profile->files, profile->images, &profile->table);
+	}
+	pc_images__resolve(profile->images, &profile->table);
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct profile *profile = context;
@@ -219,7 +230,7 @@ static void on_finish(void *context, struct session *session)
 	};
 
 	session__lost(session, &lost);
-	pc_images__resolve(profile->images, &profile->table);
+	find_lines(profile, session);
 	if (profile->stacks)
 		write_pictures(profile);
 	if (profile->pace.too_dear)
@@ -296,14 +307,15 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
 	pattern = pattern__new(options->shared.kernel);
 	profile.images = pc_images__new();
-	if (!pattern || !profile.images || pc_table__init(&profile.table, pattern)) {
-		pattern__free(pattern);
-		pc_images__free(profile.images);
-		pc_stacks__free(profile.stacks);
-		return EXIT_USAGE;
+	profile.files = pc_files__new();
+	if (!pattern || !profile.images || !profile.files ||
+	    pc_table__init(&profile.table, pattern)) {
+		status = EXIT_USAGE;
+	} else {
+		status = watch__run(&watch);
+		pc_table__free(&profile.table);
 	}
-	status = watch__run(&watch);
-	pc_table__free(&profile.table);
+	pc_files__free(profile.files);
 	pc_images__free(profile.images);
 	pattern__free(pattern);
 	pc_stacks__free(profile.stacks);

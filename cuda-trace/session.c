@@ -467,11 +467,6 @@ void session__finish(struct session *session)
 	intake__end_all(session->intake);
 }
 
-unsigned int session__running(const struct session *session)
-{
-	return intake__running(session->intake);
-}
-
 void session__each_process(struct session *session,
 			   void (*visit)(void *context, struct process *process), void *context)
 {
@@ -499,13 +494,18 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 	intake__lost(session->intake, &sum, session->options.groups, counts);
 }
 
+void session__let_go(struct session *session)
+{
+	if (session->attachments)
+		attachments__drop_batches(session->attachments);
+}
+
 void session__close(struct session *session)
 {
 	if (!session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
-	if (session->attachments)
-		attachments__drop_batches(session->attachments);
+	session__let_go(session);
 	switches__free(session->switches);
 	attachments__free(session->attachments);
 	guests__free(session->guests);

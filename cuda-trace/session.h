@@ -112,11 +112,11 @@ void session__finish(struct session *session);
 void session__say_hello(struct session *session);
 /* Window and period of sampling from now on, 0 = as it is; 0 or -errno. */
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
-/* Processes that sent something and have not ended. */
-unsigned int session__running(const struct session *session);
 void session__each_process(struct session *session,
 			   void (*visit)(void *context, struct process *process), void *context);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
+/* Switches the guests off, for what takes its time before the close. */
+void session__let_go(struct session *session);
 void session__close(struct session *session);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A line table as nvcc -lineinfo writes it: `outer`, with middle() in its line 14 and deepest() in line 7 of
 # that. Extended opcode 0x90 is NVIDIA's: the row of the call, from 1, and the function's name in .debug_str.
-	.text
+	.section .text.outer,"ax",%progbits
 	.globl outer
 outer:
 	.space 256

@@ -370,7 +370,7 @@ static unsigned int put_record(struct cupti_pc_record *record, unsigned int at)
 {
 	const struct line *first = &script[at];
 
-	record->cubin = 0x5eed;
+	record->cubin = cubins__sampled();
 	record->offset = first->offset;
 	record->function = name_of(first);
 	record->stall_count = 0;
@@ -422,20 +422,6 @@ CUptiResult cuptiPCSamplingGetData(struct cupti_pc_get *get)
 	return leave(CUPTI_SUCCESS, "data");
 }
 
-/* SIMCUDA_PC_CUBIN: a file that stands for every module. */
-static bool read_cubin(CUpti_ModuleResourceData *module)
-{
-	static char image[65536];
-	FILE *file = fopen(getenv("SIMCUDA_PC_CUBIN"), "r");
-
-	if (!file)
-		return false;
-	module->cubinSize = fread(image, 1, sizeof(image), file);
-	module->pCubin = image;
-	fclose(file);
-	return module->cubinSize;
-}
-
 /* An ELF file of sections without contents: with lines, if the script has any. */
 void pc_sampling__compile(CUpti_ModuleResourceData *module)
 {
@@ -454,7 +440,7 @@ void pc_sampling__compile(CUpti_ModuleResourceData *module)
 	};
 
 	pthread_once(&once, read_script);
-	if (getenv("SIMCUDA_PC_CUBIN") && read_cubin(module))
+	if (cubins__read(module))
 		return;
 	memcpy(cubin.names, names, sizeof(names));
 	cubin.sections[1].sh_offset = (char *)cubin.names - (char *)&cubin;
@@ -480,14 +466,6 @@ CUptiResult cuptiGetSassToSourceCorrelation(struct cupti_source_line *to)
 			return CUPTI_SUCCESS;
 		}
 	return CUPTI_ERROR_UNKNOWN;
-}
-
-CUptiResult cuptiGetCubinCrc(struct cupti_cubin_checksum *of)
-{
-	if (!of || !of->cubin || !of->cubin_size)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	of->checksum = 0x5eed;
-	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRegisterComputeCrcCallback(cupti_checksum_callback callback)

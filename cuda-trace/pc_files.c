@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Fears: 1. to open all files of a process takes time, a thousandth of a second each at worst: it
+ * is done once, and then at ever longer intervals, only while there are samples without a line.
+ * 2. a process has ended before that: its lines stay unknown. 3. code that was compiled at run time
+ * has no file: its lines stay unknown as well.
+ */
+#include "cuda-trace/pc_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cuda-trace/image_search.h"
+#include "cuda-trace/mappings.h"
+
+#define MOST_PROCESSES 1024
+#define FIRST_PAUSE_MS 1000
+
+struct pc_files {
+	struct modules *modules;
+	struct seen {
+		uint64_t instance;
+		uint32_t pid;
+		bool lineless; /* a sample without a line came */
+		uint64_t next_ms, pause_ms;
+	} * processes;
+	uint32_t count;
+};
+
+struct pc_files *pc_files__new(void)
+{
+	struct pc_files *files = calloc(1, sizeof(*files));
+
+	if (files) {
+		files->modules = modules__new();
+		files->processes = calloc(MOST_PROCESSES, sizeof(*files->processes));
+	}
+	if (files && files->modules && files->processes)
+		return files;
+	pc_files__free(files);
+	return NULL;
+}
+
+void pc_files__free(struct pc_files *files)
+{
+	if (!files)
+		return;
+	modules__free(files->modules);
+	free(files->processes);
+	free(files);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static struct seen *seen_of(struct pc_files *files, const struct process *process)
+{
+	/* The one that samples come of is most often the last. */
+	for (uint32_t i = files->count; i--;)
+		if (files->processes[i].pid == process->pid &&
+		    files->processes[i].instance == process->instance)
+			return &files->processes[i];
+	if (files->count == MOST_PROCESSES)
+		return NULL;
+	files->processes[files->count] = (struct seen){
+		.instance = process->instance, .pid = process->pid, .pause_ms = FIRST_PAUSE_MS};
+	return &files->processes[files->count++];
+}
+
+static void open_files(struct pc_files *files, struct seen *seen)
+{
+	struct mappings *mappings;
+
+	if (!seen->lineless || now_ms() < seen->next_ms)
+		return;
+	mappings = mappings__new(seen->pid, files->modules);
+	if (mappings)
+		mappings__open_all(mappings);
+	mappings__free(mappings);
+	seen->lineless = false;
+	seen->next_ms = now_ms() + seen->pause_ms;
+	seen->pause_ms *= 2;
+}
+
+void pc_files__record(struct pc_files *files, const struct process *process,
+		      const struct cuda_record *record)
+{
+	bool is_sample = record->kind == CUDA_RECORD_PC_SAMPLE;
+	struct seen *seen;
+
+	if (is_sample ? ((const struct cuda_pc_sample *)record)->file != 0
+		      : record->kind != CUDA_RECORD_PC_WINDOW)
+		return;
+	seen = seen_of(files, process);
+	if (seen && is_sample)
+		seen->lineless = true;
+	else if (seen)
+		open_files(files, seen);
+}
+
+/* Functions that have no line, and none to come. */
+static uint32_t find_wishes(const struct pc_images *images, const struct pc_table *table,
+			    struct image_wish *wishes, uint32_t most)
+{
+	bool *has_line = calloc(table->function_count + 1, sizeof(*has_line));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; has_line && i < table->instruction_count; i++)
+		has_line[table->instructions[i].function] |= table->instructions[i].file != NULL;
+	for (uint32_t i = 0; has_line && i < table->function_count && count < most; i++) {
+		const struct pc_function *function = &table->functions[i];
+
+		if (has_line[i] || !function->symbol || !function->cubin ||
+		    pc_images__has(images, function->cubin))
+			continue;
+		wishes[count++] = (struct image_wish){function->symbol, function->cubin};
+	}
+	free(has_line);
+	return count;
+}
+
+bool pc_files__is_worth_it(const struct pc_files *files, const struct pc_images *images,
+			   const struct pc_table *table)
+{
+	struct image_wish wish;
+
+	return modules__count(files->modules) && find_wishes(images, table, &wish, 1);
+}
+
+static void take(void *context, const struct image_found *found)
+{
+	pc_images__add(context, found->cubin, found->bytes, found->size,
+		       found->by_name ? PC_LINES_BY_NAME : PC_LINES_FILE);
+}
+
+void pc_files__search(struct pc_files *files, struct pc_images *images,
+		      const struct pc_table *table)
+{
+	struct image_wish *wishes = calloc(IMAGE_WISHES_MOST, sizeof(*wishes));
+	struct image_search search = {
+		.files = files->modules,
+		.wishes = wishes,
+		.take = take,
+		.context = images,
+	};
+
+	if (wishes)
+		search.count = find_wishes(images, table, wishes, IMAGE_WISHES_MOST);
+	if (image_search__run(&search))
+		search.failed = true;
+	if (search.stopped || search.failed)
+		fprintf(stderr,
+			"cuda-trace profile: the search for lines of source ended early, after %u "
+			"of %u files\n",
+			search.looked, modules__count(files->modules));
+	free(wishes);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Modules that were loaded before anybody listened: the files that sampled processes have mapped
+ * are opened while these live, and at the end searched for the functions that have no line. One
+ * thread.
+ */
+#ifndef CUDA_TRACE_PC_FILES_H
+#define CUDA_TRACE_PC_FILES_H
+
+#include "cuda-trace/pc_images.h"
+
+struct pc_files;
+
+struct pc_files *pc_files__new(void);
+/* A sample that has no line, or the end of a window: others are ignored. */
+void pc_files__record(struct pc_files *files, const struct process *process,
+		      const struct cuda_record *record);
+/* Whether any function has no line although there are files to look into. */
+bool pc_files__is_worth_it(const struct pc_files *files, const struct pc_images *images,
+			   const struct pc_table *table);
+/* Adds the images of these functions. Takes some seconds at most; says on stderr what came short.
+ */
+void pc_files__search(struct pc_files *files, struct pc_images *images,
+		      const struct pc_table *table);
+void pc_files__free(struct pc_files *files);
+
+#endif

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# profile --pc attached to programs whose modules were loaded before: lines of source from the
+# images in their files. The simulated CUPTI says only where samples are, not what line that is.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	${CC:-cc} -c -o inlined.o "$TOP/tests/profile/inlined.s"
+	# The same functions, one line further down.
+	sed 's/\.sleb128 11/.sleb128 12/' "$TOP/tests/profile/inlined.s" >other.s
+	${CC:-cc} -c -o other.o other.s
+	${CC:-cc} -std=gnu11 -O1 -o fatbin "$TOP/tests/profile/fatbin.c" -llz4 -lzstd
+	cat >script <<-END
+		outer b0 wait 100
+		outer 10 wait 50
+		outer c0 wait 30
+		outer d0 wait 20
+	END
+	export SIMCUDA_PC_SCRIPT=$PWD/script SIMCUDA_PC_CUBIN=$PWD/inlined.o
+}
+
+# program IMAGE...: ./storm, with these images in it.
+program() {
+	./fatbin images "$@"
+	objcopy --add-section .nv_fatbin=images "$WORKLOADS/launch-storm" storm
+}
+
+# late OPTIONS...: profile --pc of ./storm, attached when its modules are there already.
+late() {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
+	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
+	sleep 0.5
+	CUDA_TRACE_LIBCUPTI=${CHECKER:-$B/simcuda/libcupti.so.13} \
+		ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 "$@" 2>err
+	kill -0 "$storm_PID"
+	kill "$storm_PID"
+}
+
+# That of tests/profile/inlined.s.
+truth='[[176, "/src/inlined.cu", 3, [
+	{"function": "deepest(float)", "file": "inlined.cu", "line": 7},
+	{"function": "middle(float)", "file": "inlined.cu", "line": 14}]],
+	[16, "/src/inlined.cu", 12, []], [192, "/src/inlined.cu", 15, []], [208, "/src/inlined.cu", 15, []]]'
+
+is_true() {
+	json out.json "[.functions[0].instructions[] | [.offset, .file, .line, .inlined]] == $truth"
+}
+
+@test "profile --pc -p (modules loaded before: plain, LZ4, Zstandard) finds lines in the program's file" {
+	requires bpf sim objcopy
+	local packing
+	for packing in plain lz4 zstd; do
+		program 80:$packing:other.o 90:ptx:script 90:$packing:inlined.o 100:$packing:other.o
+		late --json -o out.json
+		is_true
+		json out.json '.functions[0].lines_from == "file" and .lost.total == 0'
+		[ ! -s err ] || fail "$(cat err)"
+	done
+	late -o out.txt --folded f.txt
+	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest\(float\) < middle\(float\)$' out.txt
+	grep -q "^lines of 1 functions are of the program's files" out.txt
+	grep -q ';outer;inlined.cu:14;middle(float);inlined.cu:7;deepest(float);inlined.cu:3;wait ' f.txt
+}
+
+@test "profile --pc -p (the file is gone from its folder) reads what is mapped" {
+	requires bpf sim objcopy
+	program 90:zstd:inlined.o
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
+	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
+	rm storm
+	CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --json -o out.json
+	is_true
+}
+
+@test "profile --pc -p (an image of the same function, but another one) takes no line of it" {
+	requires bpf sim objcopy
+	program 90:lz4:other.o
+	late --json -o out.json
+	json out.json '.functions[0].lines_from == null and ([.functions[0].instructions[].file] | unique) == [null]'
+	# Without a libcupti nobody can tell: then its name counts.
+	CHECKER=$PWD/none late --json -o out.json
+	json out.json '.functions[0].lines_from == "name"'
+	json out.json '[.functions[0].instructions[] | select(.offset == 16).line] == [13]'
+	CHECKER=$PWD/none late -o out.txt
+	grep -q '^1 of these by their names only: no libcupti is here to compare$' out.txt
+	# Unless two have it.
+	program 80:lz4:inlined.o 90:lz4:other.o
+	CHECKER=$PWD/none late --json -o out.json
+	json out.json '.functions[0].lines_from == null'
+}
+
+@test "profile --pc -p (no line table, no image at all) shows offsets" {
+	requires bpf sim objcopy
+	objcopy --rename-section .debug_line=.other_line inlined.o bare.o
+	export SIMCUDA_PC_CUBIN=$PWD/bare.o
+	program 90:plain:bare.o
+	late --json -o out.json
+	json out.json '.functions[0].lines_from == null'
+	cp "$WORKLOADS/launch-storm" storm
+	late --json -o out.json
+	json out.json '.functions[0].lines_from == null and .samples.placed > 0'
+	[ ! -s err ]
+}
+
+@test "profile --pc -p (libcupti crashes, hangs on an image) says so, and shows offsets" {
+	requires bpf sim objcopy
+	local how
+	program 90:plain:inlined.o
+	for how in crash hang; do
+		SIMCUDA_CUBIN_CHECKSUM=$how late --json -o out.json
+		json out.json '.functions[0].lines_from == null and .samples.placed > 0'
+		grep -q 'the search for lines of source ended early, after [0-9]* of [0-9]* files' err
+	done
+}
+
+@test "images in programs (damaged in 20,000 ways) are read without a fault" {
+	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" \
+		-o fuzz "$TOP/tests/profile/fuzz_fatbin.c" "$TOP/cuda-trace/fatbin.c" -llz4 -lzstd 2>cc.err ||
+		skip "no sanitizers: $(head -n1 cc.err)"
+	program 75:plain:inlined.o 80:lz4:inlined.o 90:zstd:inlined.o
+	run -0 ./fuzz storm 20000
+}
+
+@test "profile --pc -p (programs of this toolkit's nvcc, each way of packing) finds their lines" {
+	requires bpf sim objcopy
+	local nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc mode
+	[ -x "$nvcc" ] || skip "needs nvcc"
+	cp "$TOP/tests/profile/inlined.cu" .
+	"$nvcc" -lineinfo -arch=sm_90 -cubin inlined.cu -o inlined.cubin || skip "this nvcc has no sm_90"
+	export SIMCUDA_PC_CUBIN=$PWD/inlined.cubin
+	# An instruction in 16 bytes: one of these is in the loop.
+	for ((i = 0; i < 2048; i += 16)); do printf '_Z5outerPfi %x wait 1\n' $i; done >script
+	for mode in none size speed balance default; do
+		"$nvcc" -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+			-Xfatbin -compress-all -Xfatbin --compress-mode=$mode -c inlined.cu -o $mode.o || {
+			# Before CUDA 12.8.
+			[ $mode = none ] || continue
+		}
+		objcopy -O binary --only-section=.nv_fatbin --set-section-flags .nv_fatbin=alloc $mode.o images
+		objcopy --add-section .nv_fatbin=images "$WORKLOADS/launch-storm" storm
+		late --json -o out.json
+		json out.json '.functions[0] | .name == "outer(float*, int)" and .lines_from == "file"'
+		json out.json '[.functions[0].instructions[] | select(.inlined != []) |
+			[.file[-10:], .line, [.inlined[] | [.function, .line]]]] |
+			any(. == ["inlined.cu", 7, [["deepest(float)", 13], ["middle(float)", 20]]])'
+		json out.json '[.functions[0].instructions[].line // 20] | all(. >= 4 and . <= 21)'
+		mv out.json $mode.json
+	done
+	for mode in size speed balance default; do
+		[ ! -e $mode.json ] || assert_equal "$(jq -c '[.functions[0].instructions[] | [.offset, .file, .line]] | sort' $mode.json)" \
+			"$(jq -c '[.functions[0].instructions[] | [.offset, .file, .line]] | sort' none.json)"
+	done
+}
