@@ -207,12 +207,11 @@ static void fill(struct counter_kernel *alone, struct process *process,
 	memcpy(alone->block, record->block, sizeof(alone->block));
 }
 
-bool counter_table__kernel(struct counter_table *table, struct process *process,
-			   const struct cuda_counters *record, struct counter_kernel *alone)
+bool counter_table__read(struct counter_table *table, struct process *process,
+			 const struct cuda_counters *record, struct counter_kernel *alone)
 {
 	const struct cuda_counter *values = (const void *)(record + 1);
 	struct counter_process *whose = counter_table__process(table, process);
-	struct counter_kernel *kernel;
 
 	if (!whose || record->count > CUDA_COUNTERS_METRICS ||
 	    record->head.size < sizeof(*record) + record->count * sizeof(*values))
@@ -226,13 +225,24 @@ bool counter_table__kernel(struct counter_table *table, struct process *process,
 			alone->sums[alone->count++] = (struct counter_sum){
 				metric, values[i].value, values[i].value, values[i].value};
 	}
+	return true;
+}
+
+void counter_table__add(struct counter_table *table, const struct counter_kernel *alone)
+{
+	struct counter_kernel *kernel = kernel_like(table, alone);
+
 	table->counted++;
-	kernel = kernel_like(table, alone);
 	if (kernel)
 		sum_up(kernel, alone);
 	else
 		table->unkept++;
-	return true;
+}
+
+void counter_table__forget_processes(struct counter_table *table)
+{
+	for (struct counter_process *process = table->processes; process; process = process->next)
+		process->past = true;
 }
 
 static double total_time(const struct counter_kernel *kernel)

@@ -39,6 +39,7 @@ struct counter_process {
 	struct cuda_counters_state state;
 	char chip[32], function[64], metric[128];
 	bool told;
+	bool past;    /* of a run that is over */
 	bool asked;   /* while it ran, by this tool */
 	bool refused; /* it counts nothing for us, which was said */
 	struct {
@@ -67,8 +68,12 @@ void counter_table__device(struct counter_table *table, struct process *process,
 			   const struct cuda_device *record);
 /* One launch: what is known of it, its values in `alone` as sums of one. False: it made no sense.
  */
-bool counter_table__kernel(struct counter_table *table, struct process *process,
-			   const struct cuda_counters *record, struct counter_kernel *alone);
+bool counter_table__read(struct counter_table *table, struct process *process,
+			 const struct cuda_counters *record, struct counter_kernel *alone);
+/* And takes it into the sums. */
+void counter_table__add(struct counter_table *table, const struct counter_kernel *alone);
+/* Those that there are by now are only kept for being shown: PROGRAM runs once more. */
+void counter_table__forget_processes(struct counter_table *table);
 /* By total GPU time, the longest first; by name where that was not collected. */
 void counter_table__sort(struct counter_table *table);
 /* What the rules say of a kernel's means. */

@@ -166,7 +166,7 @@ bool counting__tick(struct counting *counting)
 		/* Others that -p means may start later, but not often enough to wait for them. */
 		if (process->refused && process->pid == counting->pid)
 			return true;
-		if (!process->told || process->refused)
+		if (!process->told || process->refused || process->past)
 			continue;
 		if (process->state.outcome != CUDA_COUNTERS_DONE)
 			return false;

@@ -117,8 +117,36 @@ static unsigned int passes_of(const struct library_calls *calls, const char *chi
 	return passes.passes;
 }
 
+/* Each into the first set that takes it. */
+static void write_sets(FILE *to, const struct library_calls *calls, const char *chip,
+		       const char **names, size_t count)
+{
+	static const char *sets[METRIC_SETS][256];
+	size_t counts[METRIC_SETS] = {}, made = 0, at;
+
+	for (size_t i = 0; i < count; i++) {
+		if (passes_of(calls, chip, &names[i], 1) != 1) {
+			fprintf(to, "alone\t%s\n", names[i]);
+			continue;
+		}
+		for (at = 0; at < made; at++) {
+			sets[at][counts[at]] = names[i];
+			if (passes_of(calls, chip, sets[at], counts[at] + 1) == 1)
+				break;
+		}
+		if (at == METRIC_SETS)
+			continue;
+		sets[at][counts[at]++] = names[i];
+		made += at == made;
+	}
+	for (at = 0; at < made; at++)
+		for (size_t i = 0; i < counts[at]; i++)
+			fprintf(to, "%s%s%s", i ? "," : "set\t", sets[at][i],
+				i + 1 < counts[at] ? "" : "\n");
+}
+
 static void write_passes(FILE *to, const struct library_calls *calls, const char *chip,
-			 const char *request)
+			 const char *request, bool split_up)
 {
 	const char *names[256], *kept[256];
 	char *copy = strdup(request);
@@ -134,9 +162,11 @@ static void write_passes(FILE *to, const struct library_calls *calls, const char
 			kept[left++] = names[i];
 	}
 	fprintf(to, "passes\t%u\n", left ? passes_of(calls, chip, kept, left) : 0);
+	if (split_up)
+		write_sets(to, calls, chip, kept, left);
 }
 
-static void be_the_child(int out, const char *named, const char *request)
+static void be_the_child(int out, const char *named, const char *request, bool split_up)
 {
 	FILE *to = fdopen(out, "w");
 	struct library_calls calls;
@@ -158,7 +188,7 @@ static void be_the_child(int out, const char *named, const char *request)
 	else {
 		fprintf(to, "chip\t%s\npath\t%s\n", chip, path);
 		if (request)
-			write_passes(to, &calls, chip, request);
+			write_passes(to, &calls, chip, request, split_up);
 		for (int type = 0; type < 3; type++)
 			write_type(to, &calls, host, type);
 		fprintf(to, "end\n");
@@ -235,6 +265,10 @@ static bool take_line(struct metric_library *library, char *line, const char *ro
 		snprintf(library->path, sizeof(library->path), "%s", name);
 	else if (!strcmp(what, "passes"))
 		library->passes = strtoul(name, NULL, 10);
+	else if (!strcmp(what, "set") && library->set_count < METRIC_SETS)
+		library->sets[library->set_count++] = name;
+	else if (!strcmp(what, "alone") && library->alone_count < METRIC_SETS)
+		library->alone[library->alone_count++] = name;
 	for (int i = 0; i < 3 && !strcmp(what, "rollups"); i++)
 		if (!strcmp(name, rollup_types[i]))
 			rollups[i] = field(&rest);
@@ -268,8 +302,8 @@ static int take_lines(struct metric_library *library, char *why, size_t size)
 	return 0;
 }
 
-int metric_library__load(struct metric_library *library, const char *chip, const char *request,
-			 char *why, size_t size)
+static int load(struct metric_library *library, const char *chip, const char *request,
+		bool split_up, char *why, size_t size)
 {
 	int ends[2], status;
 	pid_t child;
@@ -281,7 +315,7 @@ int metric_library__load(struct metric_library *library, const char *chip, const
 		return -1;
 	child = fork();
 	if (!child)
-		be_the_child(ends[1], chip, request);
+		be_the_child(ends[1], chip, request, split_up);
 	close(ends[1]);
 	if (child < 0) {
 		close(ends[0]);
@@ -292,6 +326,18 @@ int metric_library__load(struct metric_library *library, const char *chip, const
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	return take_lines(library, why, size);
+}
+
+int metric_library__load(struct metric_library *library, const char *chip, const char *request,
+			 char *why, size_t size)
+{
+	return load(library, chip, request, false, why, size);
+}
+
+int metric_library__split(struct metric_library *library, const char *request, char *why,
+			  size_t size)
+{
+	return load(library, NULL, request, true, why, size);
 }
 
 void metric_library__free(struct metric_library *library)

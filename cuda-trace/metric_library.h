@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#define METRIC_SETS 64
+
 struct metric_row {
 	const char *name, *type, *unit, *description;
 	const char *rollups; /* ".sum .avg ...": of its type */
@@ -18,8 +20,12 @@ struct metric_library {
 	char path[512];	     /* of the libcupti */
 	unsigned int passes; /* for the request, 0 = it does not go like that, or none was made */
 	size_t count;
-	struct metric_row *rows; /* by name */
-	char *text;		 /* what rows point into */
+	struct metric_row *rows;       /* by name */
+	const char *sets[METRIC_SETS]; /* metrics separated by commas that one pass collects */
+	size_t set_count;
+	const char *alone[METRIC_SETS]; /* metrics that one pass does not collect */
+	size_t alone_count;
+	char *text; /* what all of these point into */
 };
 
 /*
@@ -28,6 +34,9 @@ struct metric_library {
  */
 int metric_library__load(struct metric_library *library, const char *chip, const char *request,
 			 char *why, size_t size);
+/* The same for the first GPU, and which metrics go together into one pass. */
+int metric_library__split(struct metric_library *library, const char *request, char *why,
+			  size_t size);
 void metric_library__free(struct metric_library *library);
 /* The row of a metric with or without its rollup; NULL = it is not there. */
 const struct metric_row *metric_library__find(const struct metric_library *library,

@@ -15,6 +15,7 @@ struct profile_options {
 	const char *stacks;		 /* -g[=N] of --pc, NULL = none of the host */
 	const char *flamegraph, *folded; /* files of --pc, NULL = none */
 	const char *counters;		 /* --counters: presets and metrics, NULL = not that mode */
+	const char *replay;		 /* of --counters: kernel or application, NULL = kernel */
 	bool sass;			 /* --sass */
 	uint64_t kernels;		 /* of --counters and --sass: so many at most, 0 = all */
 	uint64_t skip;			 /* likewise */

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/counter_presets.h"
 #include "cuda-trace/counter_report.h"
@@ -13,6 +14,7 @@
 #include "cuda-trace/metric_library.h"
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/profile.h"
+#include "cuda-trace/replay.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/watch.h"
 
@@ -25,6 +27,9 @@ const struct option_row profile_counters_rows[] = {
 	{OPTION_COUNT, 0, "kernels", "COUNT",
 	 "count so many kernels of each process, then let it\nrun on at full speed", AT(kernels)},
 	{OPTION_COUNT, 0, "skip", "COUNT", "but not the first COUNT of those that match", AT(skip)},
+	{OPTION_TEXT, 0, "replay", "kernel|application",
+	 "metrics of several passes: each kernel runs as often\n(the default), or PROGRAM does",
+	 AT(replay)},
 	{OPTION_TEXT, 0, "chip", "NAME",
 	 "--list-metrics: of this chip (GH100, AD102 ...) and\nnot of the first GPU", AT(chip)},
 	{},
@@ -33,15 +38,40 @@ const struct option_row profile_counters_rows[] = {
 struct counters {
 	const struct profile_options *options;
 	struct counting counting;
+	struct replay *replay; /* NULL = kernels are replayed */
+	struct session_lost_counts lost;
 	FILE *output;
 };
+
+/* One launch with all of its metrics. */
+static void show_kernel(void *context, const struct process *process,
+			const struct cuda_counters *record, struct counter_kernel *alone)
+{
+	struct counters *counters = context;
+
+	counter_table__add(&counters->counting.table, alone);
+	if (counters->options->shared.json)
+		counter_report__json_kernel(counters->output, process, record, alone);
+}
+
+static void take_kernel(struct counters *counters, struct process *process,
+			const struct cuda_counters *record)
+{
+	struct counter_sum sums[CUDA_COUNTERS_METRICS];
+	struct counter_kernel alone = {.sums = sums};
+
+	if (!counter_table__read(&counters->counting.table, process, record, &alone))
+		return;
+	if (counters->replay)
+		replay__kernel(counters->replay, process, record, &alone);
+	else
+		show_kernel(counters, process, record, &alone);
+}
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct counters *counters = context;
 	struct counter_table *table = &counters->counting.table;
-	struct counter_sum sums[CUDA_COUNTERS_METRICS];
-	struct counter_kernel alone = {.sums = sums};
 
 	if (!counting__means(&counters->counting, process))
 		return;
@@ -56,10 +86,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		counting__state(&counters->counting, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS:
-		if (counter_table__kernel(table, process, (const void *)record, &alone) &&
-		    counters->options->shared.json)
-			counter_report__json_kernel(counters->output, process, (const void *)record,
-						    &alone);
+		take_kernel(counters, process, (const void *)record);
 		break;
 	}
 }
@@ -93,25 +120,43 @@ static bool on_tick(void *context, struct session *session)
 	return counting__tick(&counters->counting);
 }
 
-static void on_finish(void *context, struct session *session)
+static void show_all(struct counters *counters, const struct session_lost_counts *lost)
 {
-	struct counters *counters = context;
-	struct session_lost_counts lost;
 	struct counter_table *table = &counters->counting.table;
 	uint64_t most = counters->options->shared.count;
 
-	session__lost(session, &lost);
 	if (!counters->options->shared.json) {
 		counter_table__sort(table);
 		counter_report__text(counters->output, table, most ? most : DEFAULT_LINES);
-		losses__say(counters->output, &lost);
+		losses__say(counters->output, lost);
 		return;
 	}
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->told)
 			counter_report__json_process(counters->output, process);
-	losses__write_json_line(counters->output, &lost);
+	losses__write_json_line(counters->output, lost);
+}
+
+static void add_up(struct session_lost_counts *sum, const struct session_lost_counts *lost)
+{
+	for (int i = 0; i < CUDA_LOST_COUNT; i++)
+		sum->guest[i] += lost->guest[i];
+	for (int i = 0; i < SESSION_LOST_COUNT; i++)
+		sum->session[i] += lost->session[i];
+	sum->total += lost->total;
+}
+
+/* A run of several is shown when all are over. */
+static void on_finish(void *context, struct session *session)
+{
+	struct counters *counters = context;
+	struct session_lost_counts lost;
+
+	session__lost(session, &lost);
+	add_up(&counters->lost, &lost);
+	if (!counters->replay)
+		show_all(counters, &counters->lost);
 }
 
 /* The words that are nearest, of presets and old names, or of metrics. */
@@ -185,7 +230,7 @@ static int say_unknown_metric(const struct metric_library *library, const char *
  * Before PROGRAM starts, where libcupti is here and tells: in a container it may be elsewhere, and
  * then the guest finds out.
  */
-static int check_request(const char *request, bool verbose, bool *passes_said)
+static int check_request(const char *request, bool verbose, bool tell, bool *passes_said)
 {
 	struct metric_library library;
 	char why[256], *copy = strdup(request), *rest = copy, *metric;
@@ -204,7 +249,7 @@ static int check_request(const char *request, bool verbose, bool *passes_said)
 		if (*metric != '?' && (!row || !metric_library__has_rollup(row, metric)))
 			status = say_unknown_metric(&library, metric);
 	}
-	*passes_said = !status && library.passes;
+	*passes_said = tell && !status && library.passes;
 	if (*passes_said)
 		fprintf(stderr,
 			"cuda-trace profile: %u pass%s a kernel on %s: the first one waits some "
@@ -220,54 +265,165 @@ static int check_request(const char *request, bool verbose, bool *passes_said)
 	return status;
 }
 
-static int prepare(const struct profile_options *options, struct counting *counting)
+/* The metrics, by which a request is known to make sense; the caller frees them. An exit status. */
+static int take_request(const struct profile_options *options, bool tell, char **request,
+			bool *passes_said)
 {
 	struct pattern *pattern = pattern__new(options->shared.kernel);
-	char unknown[128], *request;
-	int status;
+	char unknown[128];
 
+	*request = NULL;
 	pattern__free(pattern);
 	if (!pattern)
 		return EXIT_USAGE;
-	request = counter_presets__expand(options->counters, stderr, unknown, sizeof(unknown));
-	if (!request || !*request) {
-		free(request);
+	*request = counter_presets__expand(options->counters, stderr, unknown, sizeof(unknown));
+	if (!*request || !**request)
 		return say_unknown_word(unknown);
-	}
-	status = check_request(request, options->shared.verbose, &counting->passes_said);
-	if (!status)
-		status = counting__ask(counting, options, request);
-	free(request);
-	return status;
+	return check_request(*request, options->shared.verbose, tell, passes_said);
 }
 
-int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
+static int run_once(struct counters *counters, const char *request, struct watch_end *end)
 {
-	struct counters counters = {.options = options};
 	const struct sink sink = {
-		.context = &counters,
+		.context = counters,
 		.process_start = counting__process_start,
 		.record = on_record,
 		.process_status = on_status,
 		.process_end = on_end,
 		.process_error = losses__say_error,
 	};
-	struct watch watch = {
+	const struct watch watch = {
 		.command = "profile",
-		.options = &options->shared,
+		.options = &counters->options->shared,
 		.groups = 1u << CUDA_GROUP_COUNTERS | 1u << CUDA_GROUP_DEVICE,
+		.end = end,
+		.output = counters->replay ? counters->output : NULL,
 		.sink = &sink,
-		.context = &counters,
+		.context = counters,
 		.start = on_start,
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status = prepare(options, &counters.counting);
+	int status = counting__ask(&counters->counting, counters->options, request);
 
-	if (status)
+	return status ? status : watch__run(&watch);
+}
+
+static bool ended_alike(const struct watch_end *a, const struct watch_end *b)
+{
+	return WIFEXITED(a->status) && WIFEXITED(b->status) &&
+	       WEXITSTATUS(a->status) == WEXITSTATUS(b->status);
+}
+
+static void say_stop(size_t run, size_t runs, const struct watch_end *end)
+{
+	fprintf(stderr, "cuda-trace profile: no more runs: run %zu of %zu ", run, runs);
+	if (end->interrupted)
+		fprintf(stderr, "was interrupted\n");
+	else if (!end->ended)
+		fprintf(stderr, "did not start\n");
+	else if (WIFSIGNALED(end->status))
+		fprintf(stderr, "ended by signal %d\n", WTERMSIG(end->status));
+	else
+		fprintf(stderr, "ended with status %d, and the first did not\n",
+			WEXITSTATUS(end->status));
+}
+
+/* PROGRAM once for each set of metrics; the exit status is that of its last run. */
+static int run_sets(struct counters *counters, const struct metric_library *library)
+{
+	struct watch_end first = {}, end = {};
+	int status = EXIT_OK;
+
+	for (size_t run = 0; run < library->set_count; run++) {
+		bool whole;
+
+		if (library->set_count > 1)
+			fprintf(stderr, "cuda-trace profile: run %zu of %zu\n", run + 1,
+				library->set_count);
+		counter_table__forget_processes(&counters->counting.table);
+		status = run_once(counters, library->sets[run], &end);
+		first = run ? first : end;
+		whole = !status && end.ended && !end.interrupted && ended_alike(&first, &end);
+		replay__run_ended(counters->replay, whole);
+		if (whole && !counters->counting.failures)
+			continue;
+		if (!whole)
+			say_stop(run + 1, library->set_count, &end);
+		break;
+	}
+	replay__each(counters->replay, show_kernel, counters);
+	show_all(counters, &counters->lost);
+	if (counters->options->shared.json)
+		replay__json(counters->output, counters->replay, library->set_count);
+	else
+		replay__say(counters->output, counters->replay);
+	status = counting__end(&counters->counting, counters->options, status);
+	return status || !end.ended ? status : watch__pass_on(&end);
+}
+
+static int run_application(struct counters *counters, const char *request)
+{
+	const struct options *shared = &counters->options->shared;
+	struct metric_library library;
+	char why[256];
+	int status = EXIT_TROUBLE;
+
+	if (metric_library__split(&library, request, why, sizeof(why))) {
+		fprintf(stderr,
+			"cuda-trace profile: --replay application asks this machine's libcupti "
+			"which "
+			"metrics go together: %s\n",
+			why);
+		metric_library__free(&library);
 		return status;
-	status = watch__run(&watch);
-	status = counting__end(&counters.counting, options, status);
+	}
+	for (size_t i = 0; i < library.alone_count; i++)
+		fprintf(stderr,
+			"cuda-trace profile: %s needs several passes of one run: left out "
+			"(--replay "
+			"kernel has it)\n",
+			library.alone[i]);
+	if (!library.set_count)
+		fprintf(stderr, "cuda-trace profile: nothing is left to be counted\n");
+	counters->replay = library.set_count ? replay__new() : NULL;
+	counters->output = counters->replay ? watch__open_output("profile", shared) : NULL;
+	if (counters->output) {
+		fprintf(stderr,
+			"cuda-trace profile: PROGRAM runs %zu time%s, once for each set of metrics "
+			"that "
+			"%s takes in one pass\n",
+			library.set_count, library.set_count == 1 ? "" : "s", library.chip);
+		counters->counting.passes_said = true;
+		status = run_sets(counters, &library);
+	}
+	if (counters->output)
+		fclose(counters->output);
+	replay__free(counters->replay);
+	metric_library__free(&library);
+	return status;
+}
+
+int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
+{
+	bool application = options->replay && !strcmp(options->replay, "application");
+	struct counters counters = {.options = options};
+	char *request;
+	int status;
+
+	if (options->replay && !application && strcmp(options->replay, "kernel"))
+		return options__misuse(usage, "--replay is kernel or application");
+	if (application && !options->shared.program)
+		return options__misuse(usage,
+				       "--replay application runs a PROGRAM several times: what "
+				       "runs already runs once");
+	status = take_request(options, !application, &request, &counters.counting.passes_said);
+	if (!status && application)
+		status = run_application(&counters, request);
+	else if (!status)
+		status = counting__end(&counters.counting, options,
+				       run_once(&counters, request, NULL));
+	free(request);
 	return status;
 }
 

@@ -20,18 +20,26 @@ struct sass {
 	FILE *output;
 };
 
+static void take_kernel(struct sass *sass, struct process *process,
+			const struct cuda_counters *record)
+{
+	struct counter_sum sums[CUDA_COUNTERS_METRICS];
+	struct counter_kernel alone = {.sums = sums};
+
+	if (counter_table__read(&sass->counting.table, process, record, &alone))
+		counter_table__add(&sass->counting.table, &alone);
+}
+
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct sass *sass = context;
-	struct counter_sum sums[CUDA_COUNTERS_METRICS];
-	struct counter_kernel alone = {.sums = sums};
 
 	if (!counting__means(&sass->counting, process))
 		return;
 	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
 		counting__state(&sass->counting, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_COUNTERS)
-		counter_table__kernel(&sass->counting.table, process, (const void *)record, &alone);
+		take_kernel(sass, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_SASS)
 		sass_table__record(&sass->table, process, (const void *)record);
 }

@@ -24,6 +24,7 @@
 static volatile sig_atomic_t
 	interrupts; /* SIGINT, SIGQUIT: from the terminal, PROGRAM gets them too */
 static volatile sig_atomic_t termination; /* SIGTERM or SIGHUP: passed on to PROGRAM */
+static volatile sig_atomic_t terminated;  /* there was one */
 
 struct run {
 	const struct watch *watch;
@@ -41,7 +42,7 @@ static void on_signal(int number)
 	if (number == SIGINT || number == SIGQUIT)
 		interrupts++;
 	else if (number != SIGCHLD)
-		termination = number;
+		termination = terminated = number;
 }
 
 static void catch_signals(void)
@@ -67,24 +68,23 @@ static uint64_t now_ms(void)
 	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
-static int open_output(struct run *run)
+FILE *watch__open_output(const char *command, const struct options *options)
 {
-	const struct options *options = run->watch->options;
+	FILE *output;
 
 	/* Not stdout and stderr themselves: rows want a large buffer, messages none. */
 	if (options->output && strcmp(options->output, "-"))
-		run->output = fopen(options->output, "we");
+		output = fopen(options->output, "we");
 	else
-		run->output = fdopen(
+		output = fdopen(
 			dup(options->program && !options->output ? STDERR_FILENO : STDOUT_FILENO),
 			"w");
-	if (run->output) {
-		setvbuf(run->output, NULL, _IOFBF, 1 << 16);
-		return 0;
-	}
-	fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", run->watch->command,
-		options->output ? options->output : "the output", strerror(errno));
-	return -EIO;
+	if (output)
+		setvbuf(output, NULL, _IOFBF, 1 << 16);
+	else
+		fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", command,
+			options->output ? options->output : "the output", strerror(errno));
+	return output;
 }
 
 static enum session_source source_of(const struct watch *watch)
@@ -223,6 +223,13 @@ static int run_prepared(struct run *run)
 	return status;
 }
 
+int watch__pass_on(const struct watch_end *end)
+{
+	const struct runner runner = {.ended = true, .status = end->status};
+
+	return runner__pass_on(&runner);
+}
+
 int watch__run(const struct watch *watch)
 {
 	struct run run = {.watch = watch, .pidfd = -1};
@@ -230,7 +237,9 @@ int watch__run(const struct watch *watch)
 	char guest[PATH_MAX];
 	int status = EXIT_TROUBLE;
 
-	if (open_output(&run))
+	run.output =
+		watch->output ? watch->output : watch__open_output(watch->command, watch->options);
+	if (!run.output)
 		return EXIT_TROUBLE;
 	if (options->program) {
 		bool guests = source_of(watch) != SESSION_DRIVER;
@@ -255,8 +264,12 @@ int watch__run(const struct watch *watch)
 		wait_for_program(&run);
 	if (run.pidfd >= 0)
 		close(run.pidfd);
-	fclose(run.output);
-	if (run.program_runs && run.runner.ended && status == EXIT_OK)
+	if (!watch->output)
+		fclose(run.output);
+	if (watch->end)
+		*watch->end = (struct watch_end){run.program_runs && run.runner.ended,
+						 run.runner.status, interrupts || terminated};
+	else if (run.program_runs && run.runner.ended && status == EXIT_OK)
 		return runner__pass_on(&run.runner);
 	return status;
 }

@@ -11,6 +11,13 @@
 #include "cuda-trace/sample.h"
 #include "cuda-trace/session.h"
 
+/* How PROGRAM ended, for who goes on afterwards. */
+struct watch_end {
+	bool ended; /* it was started, and ended */
+	int status; /* as wait() tells it */
+	bool interrupted;
+};
+
 struct watch {
 	const char *command;
 	const struct options *options;
@@ -19,6 +26,8 @@ struct watch {
 	bool stacks;		/* session__take_stacks() will be called */
 	bool launches_at_entry; /* as session_options has it */
 	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
+	struct watch_end *end;	/* NULL = the tool ends as PROGRAM did */
+	FILE *output;		/* open already, and left open; NULL = as the options say */
 	const struct sink *sink;
 	void *context;
 	/* The output is open, nothing has come yet. May be NULL; non-zero = exit status. */
@@ -31,6 +40,10 @@ struct watch {
 	void (*finish)(void *context, struct session *session);
 };
 
+/* What `-o` names, or the standard file that is left to the tool. NULL: said on stderr. */
+FILE *watch__open_output(const char *command, const struct options *options);
+/* As a PROGRAM that ended so: the exit status, or by the same signal. */
+int watch__pass_on(const struct watch_end *end);
 /* The exit status. */
 int watch__run(const struct watch *watch);
 

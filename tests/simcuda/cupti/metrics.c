@@ -77,6 +77,7 @@ static const struct sim_metric metrics[] = {
 	{"sm__throughput", "percent", 2},
 	/* Not of any GPU: it goes with no other one. */
 	{"sim__alone", "", 0},
+	{"sim__heavy", "", 0},
 };
 #define METRICS (sizeof(metrics) / sizeof(metrics[0]))
 

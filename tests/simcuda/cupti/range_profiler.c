@@ -134,6 +134,8 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(struct cupti_host_metrics *paramet
 	for (size_t i = 0; i < parameters->count; i++) {
 		alone |= !strncmp(parameters->names[i], "sim__alone.", 11);
 		host->spoilt |= !sim_metric__find(parameters->names[i], true);
+		/* Two passes even by itself. */
+		host->passes += !strncmp(parameters->names[i], "sim__heavy.", 11);
 	}
 	host->spoilt |= alone && parameters->count > 1;
 	if (host->spoilt)
