@@ -28,6 +28,33 @@ __global__ void copy(const float4 *in, float4 *out, size_t n)
 		out[i] = in[i];
 }
 
+// The same with arithmetic in between: its twin that memory does not hold back.
+__global__ void copy_and_work(const float4 *in, float4 *out, size_t n, int k)
+{
+	size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+	float4 v;
+
+	if (i >= n)
+		return;
+	v = in[i];
+	for (int j = 0; j < k; j++) {
+		v.x = v.x * 0.5f + 1.25f;
+		v.y = v.y * 0.5f + 1.25f;
+		v.z = v.z * 0.5f + 1.25f;
+		v.w = v.w * 0.5f + 1.25f;
+	}
+	out[i] = v;
+}
+
+// Reads more than any cache holds and writes nothing: what was written before is in DRAM then.
+__global__ void sweep(const float4 *in, float4 *out, size_t n)
+{
+	size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+
+	if (i < n && in[i].x == 4711)
+		out[i] = in[i];
+}
+
 __global__ void fma_chain(float *out, int k)
 {
 	float a = threadIdx.x, b = 0.5f, c = 1.25f, d = a + 1;
@@ -108,11 +135,11 @@ __global__ void strided(const float *in, float *out, size_t n, int stride)
 		out[first + j * blockDim.x] = v[j];
 }
 
-__global__ void one_lane(float *out, int k)
+__global__ void one_lane(float *out, int k, int lanes)
 {
 	float v = threadIdx.x;
 
-	if (threadIdx.x % 32 == 0)
+	if (threadIdx.x % lanes == 0)
 		for (int i = 0; i < k; i++)
 			v = v * 0.5f + 1.25f;
 	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = v;
@@ -126,6 +153,24 @@ __global__ void chase(const int *next, int *out, int steps)
 	for (int i = 0; i < steps; i++)
 		p = next[p];
 	out[blockIdx.x * blockDim.x + threadIdx.x] = p;
+}
+
+// Sixteen of them at once: there is always something to do.
+__global__ void chase_many(const int *next, int *out, int steps)
+{
+	int p[16], sum = 0;
+
+#pragma unroll
+	for (int j = 0; j < 16; j++)
+		p[j] = ((blockIdx.x * 16 + j) * blockDim.x + threadIdx.x) % RING;
+	for (int i = 0; i < steps; i++)
+#pragma unroll
+		for (int j = 0; j < 16; j++)
+			p[j] = next[p[j]];
+#pragma unroll
+	for (int j = 0; j < 16; j++)
+		sum += p[j];
+	out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
 // The same while so many registers hold what is needed at the end.
@@ -229,6 +274,12 @@ static void run(const char *name)
 #define IS(text) !strcmp(name, text)
 	if (IS("copy"))
 		copy<<<N / 4 / 256, 256>>>((float4 *)A, (float4 *)B, N / 4);
+	else if (IS("copy_and_work"))
+		copy_and_work<<<N / 4 / 256, 256>>>((float4 *)A, (float4 *)B, N / 4, 400);
+	else if (IS("sweep"))
+		sweep<<<N / 4 / 256, 256>>>((float4 *)A, (float4 *)B, N / 4);
+	else if (IS("fma_few_warps"))
+		fma_chain<<<m, 32>>>(C, LOOPS);
 	else if (IS("fma_chain"))
 		fma_chain<<<m * 8, 256>>>(C, LOOPS);
 	else if (IS("matrix_product"))
@@ -244,13 +295,17 @@ static void run(const char *name)
 	else if (IS("unit_stride"))
 		strided<<<N / EACH / 256, 256>>>(A, B, N, 1);
 	else if (IS("one_lane"))
-		one_lane<<<m * 8, 256>>>(C, LOOPS);
+		one_lane<<<m * 8, 256>>>(C, LOOPS, 32);
+	else if (IS("all_lanes"))
+		one_lane<<<m * 8, 256>>>(C, LOOPS, 1);
 	else if (IS("tail"))
 		tail_chain<<<m + 1, 256, SHARED>>>(C, LOOPS);
 	else if (IS("no_tail"))
 		tail_chain<<<m, 256, SHARED>>>(C, LOOPS);
 	else if (IS("chase_one"))
 		chase<<<1, 32>>>(ring, (int *)C, STEPS);
+	else if (IS("chase_many"))
+		chase_many<<<m * 8, 256>>>(ring, (int *)C, STEPS / 4);
 	else if (IS("chase_small_blocks"))
 		chase<<<m * 32, 32>>>(ring, (int *)C, STEPS);
 	else if (IS("chase_registers"))
@@ -265,6 +320,8 @@ static void run(const char *name)
 		spin<<<m * 4, 256>>>(SPIN);
 	else if (IS("spin_eighth"))
 		spin<<<m, 256>>>(SPIN);
+	else if (IS("short_spin"))
+		spin<<<1, 32>>>(SPIN / 40);
 	else if (IS("long"))
 		spin<<<m, 256>>>(300LL * SPIN);
 	else if (IS("nothing"))
@@ -277,12 +334,32 @@ static void run(const char *name)
 
 int main(int argc, char **argv)
 {
-	static const char *const all[] = {
-		"copy",	      "fma_chain", "matrix_product",	 "tensor_product",  "increment",
-		"graph",      "strided",   "unit_stride",	 "one_lane",	    "tail",
-		"no_tail",    "chase_one", "chase_small_blocks", "chase_registers", "chase_shared",
-		"chase_full", "spin_full", "spin_half",		 "spin_eighth",	    "nothing",
-		NULL};
+	static const char *const all[] = {"copy",
+					  "copy_and_work",
+					  "fma_chain",
+					  "fma_few_warps",
+					  "matrix_product",
+					  "tensor_product",
+					  "increment",
+					  "graph",
+					  "strided",
+					  "unit_stride",
+					  "one_lane",
+					  "all_lanes",
+					  "tail",
+					  "no_tail",
+					  "chase_one",
+					  "chase_many",
+					  "chase_small_blocks",
+					  "chase_registers",
+					  "chase_shared",
+					  "chase_full",
+					  "spin_full",
+					  "spin_half",
+					  "spin_eighth",
+					  "short_spin",
+					  "nothing",
+					  NULL};
 	int increments = 0, first = -1;
 
 	set_up();
