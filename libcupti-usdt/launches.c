@@ -113,7 +113,7 @@ static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_
 				  uint64_t end, struct cuda_launch *launch)
 {
 	if (group == CUDA_GROUP_LAUNCH && sites__stacks_wanted())
-		stacks__sample(ring, launch);
+		stacks__sample(ring, launch->head.correlation, launch->context);
 	if (!sites__readable_wanted(group))
 		return;
 	launch->start = stamps__to_ns(start);
@@ -148,18 +148,30 @@ fill(struct cuda_launch *to, struct ring *ring, enum launch_shape shape, int dom
 		to->name = names__intern(data->symbol_name);
 }
 
-/* Others than the batch's consumers want it, or the ring has no room. */
+/* Others than the batch's consumers want it, or the ring has no room. Where those others want
+ * stacks alone, of few launches, the rest of them must not be dear: they go straight into the ring.
+ */
 static COLD_PATH void record_apart(struct ring *ring, enum launch_shape shape, int domain,
 				   uint32_t cbid, const struct cupti_callback_data *data,
 				   uint64_t start, uint64_t end)
 {
 	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
-	struct cuda_launch launch;
+	unsigned int others = sites__others_want_launches();
+	struct cuda_launch launch, *slot = NULL;
 
+	if (others == SITES_OTHERS_STACKS)
+		slot = ring__claim(ring, group);
+	if (slot) {
+		fill(slot, ring, shape, domain, cbid, data, start, end);
+		ring__publish(ring);
+		if (group == CUDA_GROUP_LAUNCH)
+			stacks__sample(ring, data->correlation, data->context_id);
+		return;
+	}
 	fill(&launch, ring, shape, domain, cbid, data, start, end);
 	if (sites__batch_wanted(group))
 		ring__append(ring, group, &launch.head);
-	if (sites__others_want_launches())
+	if (others != SITES_OTHERS_NONE)
 		tell_others(ring, group, start, end, &launch);
 }
 
@@ -170,7 +182,7 @@ HOT_PATH void launches__record(struct ring *ring, enum launch_shape shape, int d
 	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
 	struct cuda_launch *slot = NULL;
 
-	if (!sites__others_want_launches())
+	if (sites__others_want_launches() == SITES_OTHERS_NONE)
 		slot = ring__claim(ring, group);
 	if (!slot) {
 		record_apart(ring, shape, domain, cbid, data, start, end);

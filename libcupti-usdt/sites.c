@@ -63,7 +63,7 @@ static const struct listener readable_listeners[] = {
 
 /* What launching threads ask for each launch, noted as the guest's thread looks at it all. */
 static HOT_DATA _Atomic(uint32_t) readable_groups, stack_probes;
-HOT_DATA atomic_bool sites_others;
+HOT_DATA _Atomic(unsigned char) sites_others;
 
 static uint32_t look_at_stacks(void)
 {
@@ -79,6 +79,7 @@ static uint32_t look_at_stacks(void)
 uint32_t sites__wanted(void)
 {
 	uint32_t batched = 0, readable = 0, stacks = look_at_stacks();
+	unsigned char others = SITES_OTHERS_NONE;
 
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
 		if (*batch_listeners[i].semaphore)
@@ -88,10 +89,12 @@ uint32_t sites__wanted(void)
 			readable |= 1U << readable_listeners[i].group;
 	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
 	atomic_store_explicit(&stack_probes, stacks, memory_order_relaxed);
-	atomic_store_explicit(
-		&sites_others,
-		stacks || readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME),
-		memory_order_relaxed);
+	if (readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
+	    (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)))
+		others = SITES_OTHERS_APART;
+	else if (stacks)
+		others = SITES_OTHERS_STACKS;
+	atomic_store_explicit(&sites_others, others, memory_order_relaxed);
 	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
 }
 

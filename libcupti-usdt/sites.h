@@ -86,9 +86,11 @@ bool sites__readable_wanted(unsigned int group);
 /* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
  */
 void sites__cycle(uint32_t *on, uint32_t *every);
-/* Somebody wants launches otherwise than in batches alone, as of sites__wanted(). */
-extern atomic_bool sites_others;
-static inline bool sites__others_want_launches(void)
+/* Who wants launches otherwise than in batches alone, as of sites__wanted(): nobody, somebody the
+ * stacks of some besides, or somebody each by itself. */
+enum { SITES_OTHERS_NONE, SITES_OTHERS_STACKS, SITES_OTHERS_APART };
+extern _Atomic(unsigned char) sites_others;
+static inline unsigned int sites__others_want_launches(void)
 {
 	return atomic_load_explicit(&sites_others, memory_order_relaxed);
 }

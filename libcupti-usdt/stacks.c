@@ -53,13 +53,16 @@ static bool is_due(uint32_t *distance, uint32_t period, uint32_t tid)
 	return due;
 }
 
-void stacks__sample(struct ring *ring, const struct cuda_launch *launch)
+void stacks__sample(struct ring *ring, uint32_t correlation, uint32_t context)
 {
-	uint32_t wanted = sites__stacks_wanted();
+	uint32_t wanted = sites__stacks_wanted(), tid = ring__tid(ring);
 	uint32_t *distances = distances_of(ring);
 
-	for (unsigned int probe = 0; probe < PROBES; probe++)
-		if (wanted & 1U << probe && is_due(&distances[probe], periods[probe], launch->tid))
-			site__stack(probe, launch->head.correlation, launch->tid, launch->context,
-				    python__get(), status__instance());
+	for (; wanted; wanted &= wanted - 1) {
+		unsigned int probe = __builtin_ctz(wanted);
+
+		if (is_due(&distances[probe], periods[probe], tid))
+			site__stack(probe, correlation, tid, context, python__get(),
+				    status__instance());
+	}
 }

@@ -9,6 +9,6 @@
 #include "libcupti-usdt/rings.h"
 
 /* A launch has returned; `ring` may be NULL. */
-void stacks__sample(struct ring *ring, const struct cuda_launch *launch);
+void stacks__sample(struct ring *ring, uint32_t correlation, uint32_t context);
 
 #endif
