@@ -4,6 +4,7 @@
  * Called by cmd_doctor; one thread.
  */
 #include <dirent.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "cuda-trace/doctor_findings.h"
 #include "cuda-trace/doctor_ldcache.h"
 #include "cuda-trace/doctor_version.h"
+#include "cuda-trace/driver_functions.h"
 
 #define NVIDIA_VENDOR "0x10de"
 
@@ -178,6 +180,30 @@ static void report_gpus(struct filetree *tree, struct findings *findings)
 			      "user fail");
 }
 
+/* As source driver would take them. */
+static void report_launches(const struct driver *driver, struct findings *findings)
+{
+	struct driver_probes probes;
+	struct json_object *facts;
+
+	if (driver_functions__find(driver->libcuda, true, &probes) || !probes.launches)
+		return;
+	facts = json_object_new_object();
+	json_object_object_add(facts, "functions", json_object_new_int64(probes.launches));
+	json_object_object_add(facts, "at_entry", json_object_new_int64(probes.told_at_entry));
+	if (probes.told_at_entry == probes.launches)
+		findings__add_facts(findings, FINDING_OK, "driver_launches", NULL, facts,
+				    "stat can see launches of programs without the guest at their "
+				    "entry, and those that fail inside (%u functions)",
+				    probes.launches);
+	else
+		findings__add_facts(findings, FINDING_OK, "driver_launches", NULL, facts,
+				    "stat sees launches of programs without the guest when they "
+				    "return, which is dearer, for %u of %u functions: they are not "
+				    "of the make that is known",
+				    probes.launches - probes.told_at_entry, probes.launches);
+}
+
 void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings)
 {
 	if (!*driver->module && !*driver->libcuda)
@@ -197,5 +223,7 @@ void driver__report(struct filetree *tree, const struct driver *driver, struct f
 			      *driver->module ? driver->module : "without a kernel module",
 			      driver->cuda / 1000, driver->cuda % 1000 / 10,
 			      driver->guessed ? " by its version" : "", driver->libcuda);
+	if (tree->own && *driver->libcuda)
+		report_launches(driver, findings);
 	report_gpus(tree, findings);
 }

@@ -240,9 +240,9 @@ static void try_folder(struct driver_source *source, const char *folder, size_t 
 
 void driver_source__prepare(struct driver_source *source)
 {
-	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu",
-					      "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-					      "/usr/lib", "/usr/lib/wsl/lib"};
+	static const char *const folders[] = {
+		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+		"/usr/local/nvidia/lib64",   "/usr/lib/wsl/lib",	   "/usr/lib"};
 	const char *list = getenv("LD_LIBRARY_PATH");
 
 	while (list && *list) {

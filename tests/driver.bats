@@ -146,6 +146,15 @@ on_driver() {
 	[[ $stderr == *"$PWD/lib/libcuda.so.1: 4 entry points, 4 of them launch; 1 of these are told at their entry, and where they fail inside, 3 when they return"* ]]
 }
 
+@test "doctor (a libcuda of both makes) says how its launches are seen" {
+	local at_entry=6
+	[ "$(uname -m)" = x86_64 ] || at_entry=0
+	LD_LIBRARY_PATH=$B/simcuda ct doctor --json >out.json || true
+	jq -s '.[] | select(.key == "driver_launches")' out.json >found.json
+	json found.json ".severity == \"ok\" and .facts == {functions: 8, at_entry: $at_entry} and
+		(.text | contains(\"when they return, which is dearer, for $((8 - at_entry)) of 8 functions\"))"
+}
+
 # A launch function as those of the real library are; with SED-SCRIPT changed.
 function_of_the_make() { # NAME [SED-SCRIPT]
 	sed -e "${2-}" <<-EOF
