@@ -175,16 +175,35 @@ bool counting__tick(struct counting *counting)
 	return any;
 }
 
+/* Why no kernel came; "" = nobody knows. */
+static const char *guess(const struct counting *counting, const struct profile_options *options)
+{
+	uint64_t launches = 0, graphs = 0;
+
+	for (const struct counter_process *process = counting->table.processes; process;
+	     process = process->next) {
+		launches += process->state.launches;
+		graphs += process->state.graphs;
+	}
+	if (graphs && !launches)
+		return ": all were launched by graphs, whose kernels cannot be counted one by one";
+	if (!counting->table.processes)
+		return ": no process with the guest, or none that uses CUDA";
+	if (!launches)
+		return ": none was launched";
+	return options->shared.kernel
+		       ? ": -k is compared with names without template arguments and "
+			 "parameters"
+		       : "";
+}
+
 /* An empty profile is no success. */
 int counting__end(struct counting *counting, const struct profile_options *options, int status)
 {
 	if (!counting->table.counted && status == EXIT_OK) {
 		if (!counting->failures)
 			fprintf(stderr, "cuda-trace profile: no kernel was counted%s\n",
-				options->shared.kernel
-					? ": -k is compared with names without template arguments "
-					  "and parameters"
-					: "");
+				guess(counting, options));
 		status = EXIT_TROUBLE;
 	}
 	counter_table__free(&counting->table);

@@ -145,6 +145,18 @@ lines() {
 	assert_equal "$(lines counters length)" 20
 }
 
+@test "profile --counters (graphs alone, no launch, no CUDA) says why nothing was counted" {
+	requires bpf sim
+	run -1 counted quick -- "$STORM" -n 20 -g 1
+	unharmed
+	grep -q 'no kernel was counted: all were launched by graphs, whose kernels cannot be counted' err
+	run -1 counted quick -- "$STORM" -n 0
+	unharmed
+	grep -q 'no kernel was counted: none was launched' err
+	run -1 counted quick -- true
+	grep -q 'no kernel was counted: no process with the guest, or none that uses CUDA' err
+}
+
 @test "profile --counters (cooperative kernels) counts them as others" {
 	requires bpf sim
 	counted quick -- "$WORKLOADS/saxpy" --cooperative --size 65536
