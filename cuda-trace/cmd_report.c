@@ -25,7 +25,7 @@
 
 struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
-	bool processes, all;
+	bool processes, stalls, all;
 	bool csv, json, compare;
 	const char *sql, *import, *output;
 	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols, *device;
@@ -48,6 +48,8 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "errors", NULL, "calls that failed", AT(errors)},
 	{OPTION_FLAG, 0, "losses", NULL, "what could not be recorded, and why", AT(losses)},
 	{OPTION_FLAG, 0, "processes", NULL, "the processes", AT(processes)},
+	{OPTION_FLAG, 0, "stalls", NULL, "samples of profile --pc --record, by place and reason",
+	 AT(stalls)},
 	{OPTION_FLAG, 0, "all", NULL, "every table that has rows", AT(all)},
 	{OPTION_HEADING, 0, NULL, NULL, "Other formats (FILE may be -)", 0},
 	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
@@ -100,6 +102,7 @@ static const struct {
 	{"memsets", AT(memsets)}, {"memory", AT(memory)}, {"sync", AT(sync)},
 	{"graphs", AT(graphs)},	  {"nvtx", AT(nvtx)},	  {"idle", AT(idle)},
 	{"errors", AT(errors)},	  {"losses", AT(losses)}, {"processes", AT(processes)},
+	{"stalls", AT(stalls)},
 };
 
 static const struct {
@@ -305,6 +308,20 @@ static int write_exports(const struct report_file *file, const struct report_opt
 	return err;
 }
 
+/* What there is to say of samples, and of what is missing. */
+static int report_samples(const struct report_file *file, const struct report_options *options,
+			  FILE *out)
+{
+	int err = sections__report(file, "stalls", out, format_of(options),
+				   options->limit ? options->limit : DEFAULT_KERNELS);
+
+	if (err || options->csv || !sections__any(file, "losses"))
+		return err;
+	if (!options->json)
+		putc('\n', out);
+	return sections__report(file, "losses", out, format_of(options), 0);
+}
+
 static int report_one(const char *path, const struct report_options *options, FILE *out)
 {
 	struct report_file file;
@@ -321,7 +338,9 @@ static int report_one(const char *path, const struct report_options *options, FI
 	else if (!err)
 		err = report_tables(&file, options, out, &any);
 	any |= exported;
-	if (!err && !any && !options->sql && options->csv)
+	if (!err && !any && !options->sql && sections__any(&file, "stalls"))
+		err = report_samples(&file, options, out);
+	else if (!err && !any && !options->sql && options->csv)
 		err = sections__report(&file, "kernels", out, REPORT_CSV, options->limit);
 	else if (!err && !any && !options->sql)
 		err = report_summary(&file, options, out);

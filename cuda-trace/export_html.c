@@ -181,6 +181,8 @@ static int put_flame(struct page *page)
 		return err;
 	put_key(page, "stack_period");
 	fprintf(page->out, "%u", stacks.period);
+	put_key(page, "flame_samples");
+	fputs(stacks.samples ? "true" : "false", page->out);
 	put_key(page, "flame");
 	putc('[', page->out);
 	for (size_t i = 0; i < stacks.count; i++) {
@@ -289,9 +291,10 @@ static int put_tables(struct page *page)
 	static const struct {
 		const char *name;
 		int64_t limit;
-	} tables[] = {{"idle", 0},    {"kernels", 5000}, {"api", 2000}, {"copies", 0},
-		      {"memsets", 0}, {"memory", 1000},	 {"sync", 0},	{"graphs", 1000},
-		      {"nvtx", 1000}, {"errors", 1000},	 {"losses", 0}, {"processes", 1000}};
+	} tables[] = {{"idle", 0},	  {"kernels", 5000}, {"api", 2000},    {"copies", 0},
+		      {"memsets", 0},	  {"memory", 1000},  {"sync", 0},      {"graphs", 1000},
+		      {"nvtx", 1000},	  {"stalls", 5000},  {"errors", 1000}, {"losses", 0},
+		      {"processes", 1000}};
 	int err = 0;
 
 	fprintf(page->out, "{\"tool\":\"cuda-trace " VERSION "\",\"duration_ns\":%llu",

@@ -225,6 +225,11 @@ int export_pprof(const struct report_file *file, FILE *out)
 
 	if (err)
 		return err;
+	if (stacks.samples) {
+		stacks__free(&stacks);
+		fprintf(stderr, "cuda-trace report: samples have no times for pprof: --folded\n");
+		return -ENOTSUP;
+	}
 	err = allocate(&pprof, &stacks);
 	if (err)
 		goto cleanup;

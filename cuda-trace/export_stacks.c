@@ -265,6 +265,67 @@ static int read_chains(struct reading *reading, const struct report_file *file)
 	return err;
 }
 
+#define MOST_NODES 4000000
+#define MOST_DEPTH 1000
+
+/* Row by row, parents first, as they were written: what is not so is damaged. */
+static int add_sampled(const struct reading *reading, sqlite3_stmt *statement, uint32_t **nodes,
+		       size_t *count)
+{
+	struct stacks *stacks = reading->stacks;
+	int64_t parent = sqlite3_column_int64(statement, 1);
+	int64_t samples = sqlite3_column_int64(statement, 3);
+	uint32_t node;
+
+	if (sqlite3_column_int64(statement, 0) != (int64_t)*count || *count >= MOST_NODES ||
+	    parent < 0 || parent >= (int64_t)*count || samples < 0 ||
+	    samples > INT64_MAX / MOST_NODES || stacks->nodes[(*nodes)[parent]].depth >= MOST_DEPTH)
+		return -EPROTO;
+	if (!(*count & (*count - 1))) {
+		uint32_t *larger = reallocarray(*nodes, *count * 2, sizeof(**nodes));
+
+		if (!larger)
+			return -ENOMEM;
+		*nodes = larger;
+	}
+	node = stacks__child(
+		stacks, (*nodes)[parent],
+		export_names__string(reading->names, sqlite3_column_int64(statement, 2)));
+	if (node == UINT32_MAX)
+		return -ENOMEM;
+	(*nodes)[(*count)++] = node;
+	stacks->nodes[node].leaf |= samples > 0;
+	stacks__add(stacks, node, samples, 0);
+	return 0;
+}
+
+static int add_all_sampled(const struct reading *reading, const struct report_file *file)
+{
+	uint32_t *nodes = calloc(1, sizeof(*nodes)); /* by row; of the root, which has none, 0 */
+	sqlite3_stmt *statement = NULL;
+	size_t count = 1;
+	int err = nodes ? 0 : -ENOMEM;
+
+	if (!err && sqlite3_prepare_v2(file->db,
+				       "SELECT id, parentId, nameId, samples FROM "
+				       "CUDA_TRACE_PC_STACKS ORDER BY id",
+				       -1, &statement, NULL))
+		err = report_file__complain(file);
+	while (!err && sqlite3_step(statement) == SQLITE_ROW)
+		err = add_sampled(reading, statement, &nodes, &count);
+	if (err == -EPROTO)
+		fprintf(stderr, "cuda-trace report: the stacks of samples are damaged\n");
+	sqlite3_finalize(statement);
+	free(nodes);
+	return err;
+}
+
+static bool has_samples(const struct report_file *file)
+{
+	return report_file__has(file, "CUDA_TRACE_PC_STACKS", NULL) &&
+	       report_file__any(file, "CUDA_TRACE_PC_STACKS") > 0;
+}
+
 int stacks__read(struct stacks *stacks, const struct report_file *file)
 {
 	struct reading reading = {.stacks = stacks};
@@ -272,10 +333,11 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 	int err;
 
 	memset(stacks, 0, sizeof(*stacks));
+	stacks->samples = has_samples(file);
 	err = export_names__open(&reading.names, file);
-	if (!err)
+	if (!err && !stacks->samples)
 		err = read_chains(&reading, file);
-	if (!err && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
+	if (!err && !stacks->samples && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
 		err = groups__read(&groups, file,
 				   reading.chains
 					   ? "SELECT globalPid, deviceId, streamId, demangledName, "
@@ -286,7 +348,8 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 	if (!err && stacks__child(stacks, 0, "all"))
 		err = -ENOMEM;
 	if (!err)
-		err = add_all(&reading, &groups);
+		err = stacks->samples ? add_all_sampled(&reading, file)
+				      : add_all(&reading, &groups);
 	groups__free(&groups);
 	file_chains__close(reading.chains);
 	export_names__close(reading.names);

@@ -9,16 +9,16 @@
 #include "cuda-trace/options.h"
 
 struct profile_options {
-	struct options shared;		 /* first: the shared rows mean its fields */
-	bool pc;			 /* --pc */
-	const char *bursts;		 /* of --pc: ON/PERIOD, NULL = the default */
-	const char *stacks;		 /* -g[=N] of --pc, NULL = none of the host */
-	const char *flamegraph, *folded; /* files of --pc, NULL = none */
-	const char *counters;		 /* --counters: presets and metrics, NULL = not that mode */
-	const char *replay;		 /* of --counters: kernel or application, NULL = kernel */
-	bool sass;			 /* --sass */
-	uint64_t kernels;		 /* of --counters and --sass: so many at most, 0 = all */
-	uint64_t skip;			 /* likewise */
+	struct options shared;			  /* first: the shared rows mean its fields */
+	bool pc;				  /* --pc */
+	const char *bursts;			  /* of --pc: ON/PERIOD, NULL = the default */
+	const char *stacks;			  /* -g[=N] of --pc, NULL = none of the host */
+	const char *flamegraph, *folded, *record; /* files of --pc, NULL = none */
+	const char *counters;	  /* --counters: presets and metrics, NULL = not that mode */
+	const char *replay;	  /* of --counters: kernel or application, NULL = kernel */
+	bool sass;		  /* --sass */
+	uint64_t kernels;	  /* of --counters and --sass: so many at most, 0 = all */
+	uint64_t skip;		  /* likewise */
 	const char *list_metrics; /* --list-metrics: a regular expression, "" = all, NULL = no */
 	const char *device;	  /* --device: presets, "" = the default, NULL = not that mode */
 	const char *gpus;	  /* of --device: a list of numbers, NULL = all */

@@ -11,6 +11,7 @@
 #include "cuda-trace/pc_pace.h"
 #include "cuda-trace/pc_report.h"
 #include "cuda-trace/pc_stacks.h"
+#include "cuda-trace/pc_store.h"
 #include "cuda-trace/profile.h"
 #include "cuda-trace/stack_pace.h"
 #include "cuda-trace/text.h"
@@ -32,9 +33,11 @@ const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "flamegraph", "FILE",
 	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
+	{OPTION_TEXT, 0, "record", "FILE", "the same and the table, for cuda-trace report",
+	 AT(record)},
 	{OPTION_MAYBE, 'g', "stacks", "[=N]",
-	 "in both, the host's functions above each kernel, by\nits launches' stacks; with N of one "
-	 "in N\n(10, 100, 1000 or 10000)",
+	 "in all three, the host's functions above each kernel,\nby its launches' stacks; with N "
+	 "of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
 	{},
 };
@@ -184,7 +187,7 @@ static int write_folded(const struct stacks *tree, FILE *out)
 }
 
 /* Before the table is sorted. */
-static void write_pictures(struct profile *profile)
+static void write_pictures(struct profile *profile, const struct pc_report *report)
 {
 	const struct profile_options *options = profile->options;
 	struct stacks tree;
@@ -197,6 +200,9 @@ static void write_pictures(struct profile *profile)
 	}
 	write_tree(profile, &tree, options->flamegraph, stacks__write_flamegraph);
 	write_tree(profile, &tree, options->folded, write_folded);
+	if (options->record && pc_store__write(options->record, &profile->table, &tree,
+					       report->lost, report->duration_ns))
+		profile->failed = true;
 	left_out = pc_stacks__left_out(profile->stacks);
 	if (left_out)
 		fprintf(stderr,
@@ -232,7 +238,7 @@ static void on_finish(void *context, struct session *session)
 	session__lost(session, &lost);
 	find_lines(profile, session);
 	if (profile->stacks)
-		write_pictures(profile);
+		write_pictures(profile, &report);
 	if (profile->pace.too_dear)
 		fprintf(stderr,
 			"cuda-trace profile: windows cost more than --max-overhead however far "
@@ -259,10 +265,10 @@ static int take_limit(const struct option_usage *usage, struct profile *profile)
 static int take_pictures(const struct option_usage *usage, struct profile *profile)
 {
 	const struct profile_options *options = profile->options;
-	bool any = options->flamegraph || options->folded;
+	bool any = options->flamegraph || options->folded || options->record;
 
 	if (options->stacks && !any)
-		return options__misuse(usage, "-g is for --flamegraph and --folded");
+		return options__misuse(usage, "-g is for --flamegraph, --folded and --record");
 	profile->period = options->stacks ? stack_pace__parse(options->stacks) : 0;
 	if (options->stacks && !profile->period)
 		return options__misuse(usage, "-g takes 1, 10, 100, 1000 or 10000");

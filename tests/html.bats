@@ -140,3 +140,17 @@ is() {
 	browse "file://$PWD/flame.svg" --virtual-time-budget=3000 --screenshot="$PWD/flame.png"
 	assert [ "$(stat -c %s flame.png)" -gt 5000 ]
 }
+
+@test "report --html (PC samples) has their table and their stacks, and runs nothing of theirs" {
+	requires bpf sim
+	printf '%s\n' 'saxpy 80 wait 2000 saxpy.cu 12' 'x</script><script>window.owned=1</script> 10 barrier 300 <img>.cu 3' >script
+	SIMCUDA_PC_SCRIPT=$PWD/script ct profile --pc --bursts 10ms/100ms --record r.db -o out.txt -- \
+		"$SIM" "$WORKLOADS/launch-storm" -p 1000 -s 1 >out
+	ct report --html page.html r.db
+	drive page.html 'saxpy.cu:12'
+	is .ready yes
+	is .stalls 2
+	is '.hits > 0' true
+	is '.frame | contains(" samples")' true
+	is .injected true
+}

@@ -191,7 +191,7 @@ shares() {
 
 @test "profile --pc -g (without a file for it, odd N) says what it wants and exits 2" {
 	run -2 --separate-stderr ct profile --pc -g -- true
-	[[ $stderr == *"-g is for --flamegraph and --folded"* ]]
+	[[ $stderr == *"-g is for --flamegraph, --folded and --record"* ]]
 	run -2 --separate-stderr ct profile --pc -g=7 --folded f -- true
 	[[ $stderr == *"-g takes 1, 10, 100"* ]]
 }
@@ -202,6 +202,73 @@ shares() {
 	run -1 --separate-stderr ct profile --pc --bursts 10ms/100ms --folded no/such/file -o out.txt -- $(storm)
 	[[ $stderr == *"no/such/file: No such file or directory"* ]]
 	grep -q 'nothing was lost' out.txt
+}
+
+# recorded: samples with hostile names among them in r.db, and as folded stacks in f.txt.
+recorded() {
+	printf '%s\n' 'saxpy 80 wait 2000 saxpy.cu 12' 'saxpy 80 selected 500 saxpy.cu 12' 'saxpy a0 wait 100' \
+		$'_Z\e[31m<script>alert(1)</script> 10 barrier 300 <b>evil</b>.cu 3' 'dropped 7' 'other 3' >script
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SCRIPT=$PWD/script pc --record r.db --folded f.txt --json -o out.json -- $(storm) >out
+}
+
+@test "profile --pc --record, report (table, folded, flame graph) say what profile said" {
+	requires bpf sim
+	recorded
+	local n=$(($(jq .samples.placed out.json) / 2900))
+	((n > 0))
+	ct report --stalls --json r.db >stalls.json
+	assert_equal "$(jq -cs 'map([.function, .place, .reason, .samples, .percent])[:3]' stalls.json)" \
+		"[[\"saxpy\",\"/src/saxpy.cu:12\",\"wait\",$((2000 * n)),68.97],[\"saxpy\",\"/src/saxpy.cu:12\",\"selected\",$((500 * n)),17.24],[\"saxpy\",\"+0xa0\",\"wait\",$((100 * n)),3.45]]"
+	ct report r.db >report.txt
+	grep -q 'What warps waited for (PC samples)' report.txt
+	grep -q 'samples that the GPU dropped' report.txt
+	# Nothing of a terminal's language gets out.
+	run ! grep -q $'\e' report.txt
+	ct report --folded - r.db | sort >again.txt
+	diff <(sort f.txt) again.txt
+	ct report --flamegraph f.svg r.db
+	run -0 xmllint --noout f.svg
+	run -1 ct report --pprof p.gz r.db
+	assert_output --partial 'samples have no times for pprof'
+	rm -f out.json
+	# shellcheck disable=SC2046
+	run -1 pc --record no/such/r.db --json -o out.json -- $(storm)
+	json out.json '.samples.placed > 0'
+}
+
+@test "report (stacks of samples that are damaged in ten ways) refuses them" {
+	requires bpf sim
+	recorded
+	for harm in 'parentId = id' 'parentId = id + 1' 'parentId = -1' 'id = 1' 'id = id * 4000000000' 'samples = -1' \
+		"samples = 'x'" 'samples = 9223372036854775807' 'nameId = -5' 'parentId = 1e300'; do
+		cp r.db h.db
+		# What all rows share is a default of the table, and no cell of them.
+		python3 - "$harm" <<-'END'
+			import sqlite3, sys
+			db = sqlite3.connect("h.db")
+			rows = db.execute("SELECT id, parentId, nameId, samples FROM CUDA_TRACE_PC_STACKS ORDER BY id").fetchall()
+			db.execute("DROP TABLE CUDA_TRACE_PC_STACKS")
+			db.execute("CREATE TABLE CUDA_TRACE_PC_STACKS (id, parentId, nameId, samples)")
+			db.executemany("INSERT INTO CUDA_TRACE_PC_STACKS VALUES (?,?,?,?)", rows)
+			db.execute("UPDATE CUDA_TRACE_PC_STACKS SET " + sys.argv[1] + " WHERE id >= 3")
+			db.commit()
+		END
+		run ct report --folded h.txt h.db
+		((status == 0 || status == 1)) || fail "$harm: status $status"
+		[[ $harm == nameId* || $harm == *\'x\' || $status == 1 ]] || fail "$harm: taken"
+		run ! grep -q 'Sanitizer\|Segmentation' <<<"$output"
+	done
+	# As deep as a hostile file may like.
+	python3 - <<-'END'
+		import sqlite3
+		db = sqlite3.connect("h.db")
+		db.execute("DELETE FROM CUDA_TRACE_PC_STACKS")
+		db.executemany("INSERT INTO CUDA_TRACE_PC_STACKS VALUES (?,?,?,?)", [(i, i - 1, 1, 1) for i in range(1, 200000)])
+		db.commit()
+	END
+	run -1 ct report --html h.html h.db
+	assert_output --partial 'the stacks of samples are damaged'
 }
 
 @test "profile --pc -k (one function) shows that, and counts the others' samples" {

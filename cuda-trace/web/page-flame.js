@@ -22,6 +22,8 @@ const flame = (() => {
 
 	function describe(node) {
 		const share = nodes[0].ns ? (100 * node.ns / nodes[0].ns).toFixed(2) + " %, " : "";
+		if (data.flame_samples)
+			return node.name + "\n" + share + count(node.ns) + " samples";
 		return node.name + "\n" + time(node.ns) + ", " + share + count(node.kernels) + " kernels";
 	}
 

@@ -68,7 +68,7 @@
 
 	function others() {
 		const titles = { api: "Calls of the CUDA API", copies: "Copies", memsets: "Memsets", memory: "Memory",
-			sync: "Waiting of the host", graphs: "CUDA graphs", nvtx: "NVTX ranges", errors: "Calls that failed",
+			sync: "Waiting of the host", graphs: "CUDA graphs", nvtx: "NVTX ranges", stalls: "What warps waited for (PC samples)", errors: "Calls that failed",
 			losses: "Losses", processes: "Processes", idle: "How busy each GPU was" };
 		byId("kernel-table").append(data.kernels.length ?
 			tables.make(data.kernels, data.histograms) : element("p", "", "No kernels."));

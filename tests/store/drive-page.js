@@ -37,6 +37,9 @@ result.kernel_ns = lanes.filter((lane) => lane.kind === "stream").reduce((sum, l
 }, 0);
 result.rows = document.querySelectorAll("#kernel-table tbody tr").length;
 result.frames = document.querySelectorAll("#flames .frame").length;
+result.stalls = data.stalls.length && [...document.querySelectorAll("#other-tables h3")].some((title) =>
+	title.textContent.includes("PC samples")) ? data.stalls.length : 0;
+result.frame = (document.querySelector("#flames .frame") || { title: "" }).title;
 result.drawn = drawn();
 const whole = span();
 press("+");
@@ -64,7 +67,9 @@ byId("search").dispatchEvent(new Event("input", { bubbles: true }));
 result.nonsense = byId("found").textContent;
 byId("search").value = "";
 byId("search").dispatchEvent(new Event("input", { bubbles: true }));
-document.querySelector("#kernel-table th button").click();
+const header = document.querySelector("#kernel-table th button");
+if (header)
+	header.click();
 const dark = document.documentElement.classList.contains("dark");
 press("d");
 result.theme = document.documentElement.classList.contains("dark") !== dark;
