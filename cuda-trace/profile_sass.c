@@ -73,6 +73,18 @@ static bool on_tick(void *context, struct session *session)
 	return counting__tick(&sass->counting);
 }
 
+/* Where CUPTI looks into no more than one kernel: that the others were not, and how to get them. */
+static void say_rest(FILE *file, const struct counter_process *process)
+{
+	const struct cuda_counters_state *state = &process->state;
+
+	if (state->outcome == CUDA_COUNTERS_DONE && state->result)
+		fprintf(file,
+			"  only what stands below was looked into, no later launch: this libcupti "
+			"looks into one\n  kernel of a process. Run it again with -k REGEX or "
+			"--skip N for another one (cuda-trace\n  stat has their names)\n");
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct sass *sass = context;
@@ -87,10 +99,12 @@ static void on_finish(void *context, struct session *session)
 	     process = process->next) {
 		if (!process->told)
 			continue;
-		if (shared->json)
+		if (shared->json) {
 			counter_report__json_process(sass->output, process);
-		else
+		} else {
 			counter_report__text_process(sass->output, process);
+			say_rest(sass->output, process);
+		}
 	}
 	if (shared->json) {
 		losses__write_json_line(sass->output, &lost);

@@ -148,6 +148,10 @@ lines() {
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed, .result]')" '["done",1,0,8]'
 	assert_equal "$(lines sass '.[0].launches')" 1
 	grep -q 'looks into one kernel of a process' err
+	SIMCUDA_SASS_KERNELS=1 timeout 60 "$SIM" "$CUDA_TRACE" profile --sass -o out.txt -- "$WORKLOADS/saxpy" >program 2>err
+	grep -Eq '^  only what stands below was looked into, no later launch: ' out.txt
+	SIMCUDA_SASS_KERNELS=1 timeout 60 "$SIM" "$CUDA_TRACE" profile --sass --kernels 1 -o out.txt -- "$WORKLOADS/saxpy" >program 2>err
+	! grep -q 'only what stands below' out.txt
 }
 
 @test "profile --sass (graphs and captures) counts none of them, and breaks no capture" {
