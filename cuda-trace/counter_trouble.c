@@ -36,6 +36,9 @@ static const struct {
 	{42, "NVIDIA's mining processors have no counters"},
 	{43, "the counters of this MIG instance cannot be read"},
 	{44, "the counters cannot be read while SLI is on"},
+	{CUDA_COUNTERS_NO_END,
+	 "the counted kernel did not end within 60 s: its launch has returned, it goes on, and no "
+	 "other is counted; leave it out with -k"},
 	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
 };
 

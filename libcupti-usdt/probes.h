@@ -503,7 +503,7 @@ enum cuda_counters_outcome {
 	CUDA_COUNTERS_DONE = 2,	   /* as many as were asked for, or, with a result, can be */
 	CUDA_COUNTERS_FAILED = 3,  /* result, function and metric say why */
 };
-
+#define CUDA_COUNTERS_NO_END 1000 /* no CUptiResult: the counted kernel did not end within 60 s */
 /* When the metrics are known, at each change of the outcome, and every second or so. */
 struct cuda_counters_state {
 	struct cuda_record head;
@@ -514,7 +514,7 @@ struct cuda_counters_state {
 	__u64 missed;	/* matched, but CUPTI brought no values, or other launches were under way */
 	__u64 graphs;	/* launches of graphs, whose kernels cannot be counted */
 	__u32 outcome;	/* enum cuda_counters_outcome */
-	__s32 result;	/* CUptiResult, 0 = none */
+	__s32 result;	/* CUptiResult, 0 = none, or CUDA_COUNTERS_NO_END */
 	__u32 function; /* id of a cuda:name: which call failed, 0 = none */
 	__u32 metric;	/* id of a cuda:name: which metric it was about, 0 = none */
 	__u32 chip;	/* id of a cuda:name */

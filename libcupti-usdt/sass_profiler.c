@@ -13,7 +13,9 @@
  *
  * Fears: 1. a kernel has more instructions than there is room for: nothing of it is told, and it
  * counts as missed. 2. something fails half way: what was switched on is switched off, and no
- * further kernel is begun.
+ * further kernel is begun. 3. the kernel never ends, or not before its launching thread goes on:
+ * the wait has an end. CUPTI is not touched any more then, as nobody knows what taking its code
+ * away from a kernel that runs does.
  */
 #include "libcupti-usdt/sass_profiler.h"
 
@@ -21,8 +23,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_sass.h"
 #include "libcupti-usdt/names.h"
@@ -30,6 +34,8 @@
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/sites.h"
 
+#define NOT_READY    600 /* CUDA_ERROR_NOT_READY */
+#define AWAIT_NS     60000000000ULL
 #define RECORDS_MOST 262144 /* instructions of a kernel, times metrics */
 #define VALUES_MOST  8
 #define IN_BATCH     (CUDA_BATCH_MAX / sizeof(struct cuda_sass))
@@ -45,7 +51,7 @@ static const char *known_metrics[CUDA_SASS_COUNT];
 static struct cupti_sass_choice choices[CUDA_SASS_COUNT];
 static uint32_t known; /* bits */
 
-static int (*wait_for)(void *stream);
+static int (*ask_stream)(void *stream); /* cuStreamQuery */
 static atomic_bool listening;
 static bool counted; /* any kernel */
 
@@ -76,7 +82,7 @@ void sass_profiler__open(void)
 
 	if (!library)
 		return;
-	*(void **)&wait_for = dlsym(library, "cuStreamSynchronize");
+	*(void **)&ask_stream = dlsym(library, "cuStreamQuery");
 	dlclose(library);
 }
 
@@ -98,7 +104,7 @@ bool sass_profiler__is_listening(void)
 
 static bool sass_is_there(void)
 {
-	return cupti_sass__get() && wait_for;
+	return cupti_sass__get() && ask_stream;
 }
 
 static int sass_prepare(const char *request, uint32_t device, struct range_failure *failure)
@@ -209,12 +215,36 @@ static int flush(void *context, struct range_failure *failure)
 	return CALL(SassMetricsFlushData, &to) ? -1 : 1;
 }
 
+/* NOT_READY: it does not end. A kernel may wait for what its launching thread does next, which is
+ * held here: so this asks, and does not wait in the driver, from where nobody comes back. */
+static int await(void *stream)
+{
+	const struct timespec longest = {.tv_nsec = 10000000};
+	struct timespec pause = {.tv_nsec = 20000};
+	uint64_t until = clock__now() + AWAIT_NS;
+	int result = ask_stream(stream);
+
+	while (result == NOT_READY && clock__now() < until) {
+		nanosleep(&pause, NULL);
+		pause.tv_nsec =
+			pause.tv_nsec * 2 < longest.tv_nsec ? pause.tv_nsec * 2 : longest.tv_nsec;
+		result = ask_stream(stream);
+	}
+	return result;
+}
+
 static int sass_stop(void *context, void *stream, double *values, struct range_failure *failure)
 {
 	struct cupti_sass_disable disable = P(cupti_sass_disable, dropped, .context = context);
-	/* The kernel may have failed; the program is told by its own next call. */
-	int came = wait_for(stream) ? 0 : flush(context, failure);
+	int result = await(stream), came;
 
+	if (result == NOT_READY) {
+		failure->result = CUDA_COUNTERS_NO_END;
+		failure->function = "the kernel";
+		return -1;
+	}
+	/* The kernel may have failed; the program is told by its own next call. */
+	came = result ? 0 : flush(context, failure);
 	if (came >= 0 && CALL(SassMetricsDisable, &disable))
 		came = -1;
 	if (came >= 0)

@@ -536,3 +536,11 @@ unfaulted() {
 	grep -q 'the GPU is sampled already, by another process' err
 	grep -q 'no samples: the GPU is sampled already' out.txt
 }
+
+@test "profile --pc (a kernel that never ends) samples, comes back, and the program runs on" {
+	requires bpf sim
+	echo 'spin 10 wait 5' >script
+	SIMCUDA_PC_SCRIPT=$PWD/script LIMIT=30 pc --json -o out.json -- "$SIM" "$WORKLOADS/early-exit" endless 10 >out
+	json out.json '.samples.placed > 0 and .functions[0].name == "spin" and .lost.total == 0'
+	grep -q '^expect launches=211 ' out
+}

@@ -12,6 +12,7 @@ static const char help[] =
 	"Launches LAUNCHES kernels (1000), waits for them, prints its truth and ends by MODE:\n"
 	"  return        from main (the default)\n"
 	"  running       from main, while a kernel of two seconds runs; it counts as executed\n"
+	"  endless       from main, two seconds after the launch of a kernel that never ends\n"
 	"  unsynced      from main, without having waited for the kernels\n"
 	"  exit, _exit   with status 0\n"
 	"  signal        by SIGTERM; kill: by SIGKILL; abort: by SIGABRT; crash: by SIGSEGV\n"
@@ -54,10 +55,26 @@ static int end(const char *mode)
 	if (!strcmp(mode, "pthread_exit"))
 		leave_to_another_thread();
 	if (!strcmp(mode, "return") || !strcmp(mode, "running") || !strcmp(mode, "unsynced") ||
-	    !strcmp(mode, "destroy"))
+	    !strcmp(mode, "endless") || !strcmp(mode, "destroy"))
 		return 0;
 	fprintf(stderr, "early-exit: no mode %s\n", mode);
 	return 2;
+}
+
+/* For eleven days, to be exact. */
+static void launch_endless(CUfunction spin, CUfunction empty, CUstream stream)
+{
+	const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
+	uint64_t for_ever = 1000000000000000;
+	void *parameters[] = {&for_ever};
+	CUstream other;
+
+	program__check(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+	program__check(counted__launch(spin, &shape, stream, parameters), "cuLaunchKernel");
+	for (int i = 0; i < 200; i++) {
+		program__check(counted__launch(empty, &shape, other, NULL), "cuLaunchKernel");
+		usleep(10000);
+	}
 }
 
 int main(int argc, char **argv)
@@ -83,6 +100,8 @@ int main(int argc, char **argv)
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 	if (!strcmp(mode, "running"))
 		program__check(counted__launch(spin, &shape, stream, parameters), "cuLaunchKernel");
+	if (!strcmp(mode, "endless"))
+		launch_endless(spin, empty, stream);
 	if (!strcmp(mode, "destroy"))
 		program__check(cuDevicePrimaryCtxReset_v2(program.device),
 			       "cuDevicePrimaryCtxReset");
