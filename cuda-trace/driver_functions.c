@@ -48,6 +48,7 @@ static const struct {
 	{"cuEventSynchronize", DRIVER_SYNC, EVENT_WAIT},
 	{"cuStreamSynchronize", DRIVER_SYNC, STREAM_WAIT},
 	{"cuCtxSynchronize", DRIVER_SYNC, CONTEXT_WAIT},
+	{"cuCtxSynchronize_v2", DRIVER_SYNC, CONTEXT_WAIT},
 	{"cuModuleGetFunction", DRIVER_NAME, 0},
 	{"cuLibraryGetKernel", DRIVER_NAME, 0},
 	{"cuKernelGetFunction", DRIVER_ALIAS, 0},

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DRIVER_POINTS_MOST 96 /* 27 functions with up to three names, and failures of six */
+#define DRIVER_POINTS_MOST 96 /* 28 functions with up to three names */
 
 struct driver_points {
 	uint64_t offsets[DRIVER_POINTS_MOST]; /* in the file */
