@@ -462,7 +462,9 @@ static uint64_t missed_so_far(const struct intake *intake, int group)
 static bool wants_times(uint32_t groups)
 {
 	return !groups || groups & (1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_SAMPLED_KERNEL |
-				    1u << CUDA_GROUP_GRAPH);
+				    1u << CUDA_GROUP_GRAPH | 1u << CUDA_GROUP_MEMCPY |
+				    1u << CUDA_GROUP_SAMPLED_MEMCPY | 1u << CUDA_GROUP_MEMSET |
+				    1u << CUDA_GROUP_SAMPLED_MEMSET);
 }
 
 void intake__lost(const struct intake *intake, const struct stream_counters *kernel,

@@ -78,7 +78,7 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 		process->ended ? "true" : "false");
 	fprintf(file, ",\"profiled\":%s", process->profiled ? "true" : "false");
 	write_percent(file, "gpu_percent", !process->no_gpu && !process->profiled, figures.gpu);
-	write_percent(file, "copy_percent", !process->no_gpu, figures.copy);
+	write_percent(file, "copy_percent", !process->no_gpu && !process->profiled, figures.copy);
 	write_percent(file, "wait_percent", true, figures.wait);
 	fprintf(file,
 		",\"launches_per_second\":%.1f,\"graph_launches_per_second\":%.1f,"

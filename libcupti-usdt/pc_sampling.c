@@ -265,13 +265,16 @@ static void count_unstamped(void)
 static uint32_t exclude(uint32_t groups)
 {
 	const uint32_t kernels = BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH);
-	bool both = groups & kernels && groups & BIT(PC_SAMPLES) && cupti_has_it();
+	/* With these on as a context is enabled, CUPTI cannot tell whose any sample is (H200). */
+	const uint32_t copies =
+		BIT(MEMCPY) | BIT(SAMPLED_MEMCPY) | BIT(MEMSET) | BIT(SAMPLED_MEMSET);
+	bool both = groups & (kernels | copies) && groups & BIT(PC_SAMPLES) && cupti_has_it();
 
 	unstamped.wanted = both;
 	/* When they are to come back, pc_sampling__switch() counts, after that. */
-	if (both || !(groups & kernels))
+	if (both || !(groups & (kernels | copies)))
 		count_unstamped();
-	return both ? groups & ~kernels : groups;
+	return both ? groups & ~(kernels | copies) : groups;
 }
 
 uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on)

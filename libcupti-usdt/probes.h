@@ -597,7 +597,7 @@ struct cuda_pc_window {
 	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")       \
 	X(NAMES_FULL, "names_full", "the guest's name table was full (names, not events)") \
 	X(THREADS_FULL, "threads_full", "no batch was left for a thread")                  \
-	X(PROFILED, "profiled", "launches without GPU times: PC samples were taken meanwhile")
+	X(PROFILED, "profiled", "launches without times, and copies unseen: PC samples were taken")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

@@ -187,6 +187,9 @@ CUptiResult cuptiPCSamplingEnable(struct cupti_pc_context *of)
 	/* A real one was seen to crash a program then. */
 	if (activity__kinds() >> CUPTI_KIND_CONCURRENT_KERNEL & 1)
 		fault__log("PC sampling beside kernels");
+	/* A real one cannot tell whose the samples are then. */
+	if (activity__kinds() & (1ULL << CUPTI_KIND_MEMCPY | 1ULL << CUPTI_KIND_MEMSET))
+		fault__log("PC sampling beside copies");
 	sampled[i].enabled = true;
 	sampled[i].configured = sampled[i].started = false;
 	sampled[i].ranges = sampled[i].delivered = 0;
