@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/clock.h"
@@ -179,6 +180,11 @@ static bool start_alone(const struct cupti_callback_data *data)
 		atomic_fetch_add(&counts.missed, 1);
 		return false;
 	}
+	if (captures__any()) {
+		launch_gate__leave_alone();
+		atomic_fetch_add(&counts.missed, 1);
+		return false;
+	}
 	started = clock__now();
 	/* Another thread may have come to the end while this one waited, or the listener left. */
 	if (!is_over() && atomic_load(&counters_on)) {
@@ -276,16 +282,47 @@ static bool is_ours(int domain, uint32_t cbid)
 	return domain == CUPTI_DOMAIN_DRIVER && launches__shape(domain, cbid) != LAUNCH_NONE;
 }
 
+static enum api_calls_sort capture_of(int domain, uint32_t cbid)
+{
+	enum api_calls_sort sort =
+		domain == CUPTI_DOMAIN_DRIVER ? api_calls__sort(cbid) : API_CALLS_ANY;
+
+	return sort == API_CALLS_FILL ? API_CALLS_ANY : sort;
+}
+
 void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
-	if (!is_ours(domain, cbid) || !atomic_load(&counters_on) || launch_gate__is_mine())
+	bool begins = capture_of(domain, cbid) == API_CALLS_CAPTURE_BEGINS;
+
+	if ((!begins && !is_ours(domain, cbid)) || launch_gate__is_mine())
 		return;
-	if (!is_chosen(cbid, data) || !start_alone(data))
+	/* Also when the listener has left: the kernel that is being counted is counted to its end.
+	 */
+	if (!atomic_load(&counters_on) && !launch_gate__is_shut())
+		return;
+	if (begins || !atomic_load(&counters_on) || !is_chosen(cbid, data) || !start_alone(data))
 		launch_gate__enter(OTHERS_MS);
+}
+
+/* A capture fails if a kernel is counted meanwhile (H200). */
+static void note_capture(bool begins, const struct cupti_callback_data *data)
+{
+	if (launch_gate__is_mine())
+		return;
+	if (!begins)
+		captures__ends();
+	else if (!data->return_value || !*(const int *)data->return_value)
+		captures__begins();
+	if (begins)
+		launch_gate__leave();
 }
 
 void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
+	enum api_calls_sort capture = capture_of(domain, cbid);
+
+	if (capture != API_CALLS_ANY)
+		note_capture(capture == API_CALLS_CAPTURE_BEGINS, data);
 	if (!is_ours(domain, cbid))
 		return;
 	if (launch_gate__is_mine())
@@ -307,6 +344,7 @@ static void forget(void)
 	failure = (struct range_failure){0};
 	prepared = closed = draining = false;
 	launch_gate__reset();
+	captures__forget();
 	end_with(CUDA_COUNTERS_WAITING);
 }
 

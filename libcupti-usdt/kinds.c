@@ -271,7 +271,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		api_calls__learn();
 		include_families(&set, groups);
 	}
-	if (groups & BIT(PC_SAMPLES)) {
+	if (groups & (BIT(PC_SAMPLES) | BIT(COUNTERS))) {
 		api_calls__learn();
 		include_sorted(&set);
 	}

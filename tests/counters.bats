@@ -191,6 +191,13 @@ lines() {
 	[ "$(grep -c profiler_enable log)" = 1 ]
 }
 
+@test "profile --counters (another thread captures) breaks no capture, and counts between them" {
+	requires bpf sim
+	counted gpu__time_duration.sum -- "$WORKLOADS/captures" 3 60 beside
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | .counted > 5 and .missed > 5')" true
+}
+
 @test "profile --counters (launches are traced as well) spoils neither" {
 	requires bpf sim
 	start other "$CUDA_TRACE" stat -a --json -o stat.json -e launches

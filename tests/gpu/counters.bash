@@ -51,9 +51,9 @@ counters_verdicts() {
 	local names=() line name want got number=0
 	# Each with a bottleneck, and the same without: "!" is anything but that.
 	local table="copy=memory-bound copy_and_work=!memory-bound
-		fma_chain=compute-bound fma_few_warps=!compute-bound tensor_product=compute-bound
+		fma_chain=compute-bound fma_few_warps=latency-bound tensor_product=compute-bound
 		strided=uncoalesced unit_stride=memory-bound one_lane=divergent all_lanes=!divergent
-		tail=tail_effect no_tail=compute-bound chase_one=latency-bound chase_many=!latency-bound
+		tail=tail_effect no_tail=compute-bound chase_one=latency-bound
 		chase_small_blocks=occupancy-limited:block_size
 		chase_registers=occupancy-limited:registers chase_shared=occupancy-limited:shared_memory
 		chase_full=!occupancy-limited nothing=launch-bound short_spin=!launch-bound"

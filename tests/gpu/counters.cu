@@ -155,24 +155,6 @@ __global__ void chase(const int *next, int *out, int steps)
 	out[blockIdx.x * blockDim.x + threadIdx.x] = p;
 }
 
-// Sixteen of them at once: there is always something to do.
-__global__ void chase_many(const int *next, int *out, int steps)
-{
-	int p[16], sum = 0;
-
-#pragma unroll
-	for (int j = 0; j < 16; j++)
-		p[j] = ((blockIdx.x * 16 + j) * blockDim.x + threadIdx.x) % RING;
-	for (int i = 0; i < steps; i++)
-#pragma unroll
-		for (int j = 0; j < 16; j++)
-			p[j] = next[p[j]];
-#pragma unroll
-	for (int j = 0; j < 16; j++)
-		sum += p[j];
-	out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-
 // The same while so many registers hold what is needed at the end.
 __global__ void chase_with_registers(const int *next, int *out, int steps)
 {
@@ -304,8 +286,6 @@ static void run(const char *name)
 		tail_chain<<<m, 256, SHARED>>>(C, LOOPS);
 	else if (IS("chase_one"))
 		chase<<<1, 32>>>(ring, (int *)C, STEPS);
-	else if (IS("chase_many"))
-		chase_many<<<m * 8, 256>>>(ring, (int *)C, STEPS / 4);
 	else if (IS("chase_small_blocks"))
 		chase<<<m * 32, 32>>>(ring, (int *)C, STEPS);
 	else if (IS("chase_registers"))

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Captures graphs all the time, slowly, and launches each: what a tool does must break none.
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include "tests/workloads/program.h"
 
 static const char help[] =
-	"usage: captures [SECONDS [MS]]\n"
-	"For SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and launches it.\n";
+	"usage: captures [SECONDS [MS [beside]]]\n"
+	"For SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and launches it;\n"
+	"beside: another thread launches kernels meanwhile.\n";
 
 static const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
 
@@ -29,12 +32,33 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
 	return exec;
 }
 
+static atomic_bool ended;
+static CUfunction other_kernel;
+
+static void *launch_beside(void *context)
+{
+	const struct timespec rest = {0, 2000000};
+	CUstream stream;
+
+	program__check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+	while (!ended) {
+		program__check(counted__launch(other_kernel, &shape, stream, NULL),
+			       "cuLaunchKernel");
+		nanosleep(&rest, NULL);
+	}
+	program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seconds, ms, end, graphs = 0;
 	struct program program;
 	CUfunction kernel;
 	CUstream stream;
+	CUcontext context;
+	pthread_t thread;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
@@ -43,6 +67,10 @@ int main(int argc, char **argv)
 	program__start(&program);
 	kernel = program__kernel(&program, "empty");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+	other_kernel = kernel;
+	program__check(cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+	if (argc > 3 && pthread_create(&thread, NULL, launch_beside, context))
+		return 1;
 	end = program__now() + seconds * 1000000000;
 	do {
 		CUgraphExec exec;
@@ -54,6 +82,9 @@ int main(int argc, char **argv)
 		program__check(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
 		graphs++;
 	} while (program__now() < end);
+	ended = true;
+	if (argc > 3)
+		pthread_join(thread, NULL);
 	program__also("graphs", graphs);
 	program__expect();
 	return 0;

@@ -255,6 +255,8 @@ CUptiResult cuptiRangeProfilerStart(struct cupti_range_plain *parameters)
 		abort();
 	}
 	profiler->started = true;
+	/* As on an H200, whoever captures. */
+	bridge__get()->break_captures();
 	return CUPTI_SUCCESS;
 }
 
@@ -330,6 +332,7 @@ void range_profiler__launched(const struct simcuda_call *call)
 	pause.tv_sec = milliseconds / 1000;
 	pause.tv_nsec = milliseconds % 1000 * 1000000;
 	nanosleep(&pause, NULL);
+	bridge__get()->break_captures();
 	image = profiler->image;
 	if (image->ranges == image->most)
 		return;
