@@ -33,7 +33,7 @@
 #define MOST_MS	      10000
 #define SAY_MS	      1000
 #define BEGINNING     (64u << 10)
-#define MOST_UNPACKED (256ul << 20)
+#define MOST_UNPACKED (16ul << 30) /* in all; one image at a time */
 #define MOST_SENT     (64ul << 20)
 #define MOST_MEMORY   (8ul << 30) /* addresses: libcupti and the tool are among them */
 #define NOBODY	      65534

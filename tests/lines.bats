@@ -74,6 +74,22 @@ is_true() {
 	is_true
 }
 
+@test "profile --pc -p (beside a library of a gigabyte of images) finds its own, and is told of no end" {
+	requires bpf sim objcopy
+	local library
+	library=$(find "${CUDA_HOME:-/usr/local/cuda}/" -name 'libcublasLt.so.1[0-9]' 2>/dev/null | head -n1)
+	[ -n "$library" ] || skip "needs cuBLAS"
+	printf '_Z9elsewherev 10 wait 1\n' >>script
+	program 90:zstd:inlined.o
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" LD_PRELOAD="$library" ./storm -s 30 -p 500
+	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
+	grep -q libcublasLt "/proc/$storm_PID/maps"
+	CUDA_TRACE_LIBCUPTI=$PWD/none ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --json -o out.json 2>err
+	is_true
+	json out.json '.functions[0].lines_from == "name"'
+	[ ! -s err ] || fail "$(cat err)"
+}
+
 @test "profile --pc -p (an image of the same function, but another one) takes no line of it" {
 	requires bpf sim objcopy
 	program 90:lz4:other.o
