@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
@@ -267,6 +268,37 @@ static bool visit_image(void *context, const struct fatbin_image *image)
 	return true;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* What else the tool has open, eBPF's maps and memory of processes among it, needs no rights to be
+ * used. */
+static void close_others(const struct child *child)
+{
+	const struct modules *files = child->search->files;
+	uint32_t count = 0;
+	int *kept = calloc(modules__count(files) + 1, sizeof(*kept)), last = STDERR_FILENO;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (!kept || null < 0)
+		_exit(1);
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	kept[count++] = child->out;
+	for (uint32_t i = 1; i <= modules__count(files); i++)
+		kept[count++] = modules__at(files, i)->fd;
+	qsort(kept, count, sizeof(*kept), by_number);
+	for (uint32_t i = 0; i < count; i++) {
+		if (kept[i] > last + 1)
+			close_range(last + 1, kept[i] - 1, 0);
+		last = kept[i] > last ? kept[i] : last;
+	}
+	close_range(last + 1, ~0u, 0);
+	free(kept);
+}
+
 /* Nothing here needs rights any more: files are open, and so is libcupti. */
 static void drop_rights(void)
 {
@@ -317,6 +349,7 @@ static _Noreturn void be_the_child(struct image_search *search, int out, pid_t p
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	open_checksum(&child);
+	close_others(&child);
 	drop_rights();
 	/* Another user's process would have lost it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -131,6 +131,28 @@ is_true() {
 	done
 }
 
+@test "profile --pc -p (the one who reads images) has no rights and nothing else open" {
+	requires bpf sim objcopy
+	local tool child
+	program 90:plain:inlined.o
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
+	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
+	sleep 0.5
+	start tool env CUDA_TRACE_LIBCUPTI="$B/simcuda/libcupti.so.13" SIMCUDA_CUBIN_CHECKSUM=hang \
+		"$CUDA_TRACE_UNDER_TEST" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1
+	wait_for 20 pgrep -P "$tool_PID" -u 65534
+	child=$(pgrep -P "$tool_PID" -u 65534)
+	grep -qE '^NoNewPrivs:\s1$' "/proc/$child/status"
+	grep -qE '^CapEff:\s0+$' "/proc/$child/status"
+	readlink "/proc/$child/fd/"* >open
+	# The answer's pipe, files that the program has mapped, and /dev/null.
+	grep -q '^pipe:' open
+	grep -q '/storm$' open
+	cat open
+	assert_equal "$(grep -c '^anon_inode\|^/proc\|^socket\|^/dev/tty\|\.out$\|\.err$' open || true)" 0
+	assert_equal "$(grep -c '^pipe:' open)" 1
+}
+
 @test "images in programs (damaged in 20,000 ways) are read without a fault" {
 	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" \
 		-o fuzz "$TOP/tests/profile/fuzz_fatbin.c" "$TOP/cuda-trace/fatbin.c" -llz4 -lzstd 2>cc.err ||
