@@ -39,14 +39,19 @@
 /* Groups that need the time of entry, since when, and what it is mixed with. */
 static HOT_DATA _Atomic(uint32_t) groups_on;
 static HOT_DATA _Atomic(uint64_t) since;
-static HOT_DATA uint64_t mix;
+static HOT_DATA _Atomic(uint64_t) mix;
+
+static inline uint64_t mixed(uint64_t value)
+{
+	return value ^ atomic_load_explicit(&mix, memory_order_relaxed);
+}
 
 void callbacks__set_groups(uint32_t groups)
 {
 	uint32_t before = atomic_load_explicit(&groups_on, memory_order_relaxed);
 
 	if (groups && !before) {
-		mix = status__instance();
+		atomic_store_explicit(&mix, status__instance(), memory_order_relaxed);
 		atomic_store_explicit(&since, stamps__now(), memory_order_relaxed);
 	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
@@ -68,7 +73,7 @@ static HOT_PATH __attribute__((noinline)) void api_exit(uint32_t groups, int dom
 							const struct cupti_callback_data *data)
 {
 	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
-	uint64_t start = *data->correlation_data ^ mix, end = stamps__now();
+	uint64_t start = mixed(*data->correlation_data), end = stamps__now();
 	enum launch_shape shape = launches__shape(domain, cbid);
 	struct ring *ring;
 
@@ -91,7 +96,7 @@ static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 {
 	if (groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
 		ring__set_runtime_call(rings__mine(), data->correlation);
-	*data->correlation_data = stamps__now() ^ mix;
+	*data->correlation_data = mixed(stamps__now());
 }
 
 /* A kernel that is to be counted is prepared for here, and others wait for it. */
@@ -206,7 +211,7 @@ static COLD_PATH void dispatch_any(uint32_t groups, int domain, uint32_t cbid, c
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data = stamps__now() ^ mix;
+		*data->correlation_data = mixed(stamps__now());
 }
 
 /* Something that dispatch_any() looks at first. */
@@ -232,7 +237,7 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	else if (data->site == CUPTI_SITE_EXIT)
 		api_exit(groups, domain, cbid, data);
 	else if (domain == CUPTI_DOMAIN_DRIVER && __builtin_expect(stamps_count, 1))
-		*data->correlation_data = stamps__now() ^ mix;
+		*data->correlation_data = mixed(stamps__now());
 	else
 		dispatch_any(groups, domain, cbid, about);
 }

@@ -52,7 +52,7 @@ static _Atomic(uint64_t) alone_since;
 
 static bool wanted_before, closed, draining;
 static uint64_t told;
-static uint32_t told_outcome;
+static _Atomic(uint32_t) told_outcome;
 
 /* By name id: id * 2 + whether it matches. */
 static _Atomic(uint32_t) decisions[DECISIONS];
@@ -128,7 +128,7 @@ static void tell_state(void)
 		to.function = failure.function ? names__intern_text(failure.function) : 0;
 		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
 	}
-	told_outcome = to.outcome;
+	atomic_store(&told_outcome, to.outcome);
 	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
 }
 
@@ -418,7 +418,7 @@ void counters__tick(uint64_t now)
 		return;
 	if (is_over() && !closed && atomic_load(&counters_on))
 		close_profiler();
-	if (now - told < TELL_NS && told_outcome == atomic_load(&counts.outcome))
+	if (now - told < TELL_NS && atomic_load(&told_outcome) == atomic_load(&counts.outcome))
 		return;
 	told = now;
 	tell_state();

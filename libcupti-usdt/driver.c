@@ -39,11 +39,11 @@ static int device_count;
 static atomic_bool learned;
 
 HOT_DATA atomic_bool driver_asked;
-static pthread_t asking;
+static _Atomic(pthread_t) asking;
 
 bool driver__asks_itself(void)
 {
-	return pthread_equal(asking, pthread_self());
+	return pthread_equal(atomic_load_explicit(&asking, memory_order_relaxed), pthread_self());
 }
 
 uint32_t driver__open(void)
@@ -114,7 +114,7 @@ bool driver__learn_devices(void)
 
 	if (atomic_load(&learned) || !driver.count)
 		return true;
-	asking = pthread_self();
+	atomic_store(&asking, pthread_self());
 	atomic_store(&driver_asked, true);
 	ready = !driver.count(&count);
 	device_count = count < DEVICES ? count : DEVICES;

@@ -65,5 +65,29 @@ silent() {
 @test "resets is clean" { silent resets; }
 @test "runtime is clean" { silent runtime; }
 @test "unified is clean" { silent unified; }
+@test "peers (three GPUs, which reach each other or not) is clean" { SIMCUDA_DEVICES=3 silent peers; SIMCUDA_DEVICES=2 SIMCUDA_PEER_ACCESS=0 silent peers; }
+@test "captures is clean" { silent captures; }
 @test "nvtx is clean" { silent nvtx; }
 @test "no-cuda is clean" { silent no-cuda; }
+
+# What switches on the most of the guest, and off again, beside threads that launch and capture.
+@test "captures and launch-storm (PC samples, counters, attached to) are clean" {
+	requires bpf
+	local err=$BATS_TEST_TMPDIR/err pid n
+	printf 'empty 70 wait 600\n' >"$BATS_TEST_TMPDIR/script"
+	export SIMCUDA_PC_SCRIPT=$BATS_TEST_TMPDIR/script
+	ct profile --pc --bursts 10ms/100ms -- "$SIM" setarch -R "$WORKLOADS/captures" 1 20 beside >/dev/null 2>"$err" ||
+		fail "samples: status $?: $(grep -h -A 40 Sanitizer "$err")"
+	ct profile --counters quick --kernels 5 -- "$SIM" setarch -R "$WORKLOADS/captures" 1 20 beside >/dev/null 2>>"$err" ||
+		fail "counters: status $?: $(grep -h -A 40 Sanitizer "$err")"
+	start storm env CUDA_INJECTION64_PATH="$GUEST" "$SIM" setarch -R "$WORKLOADS/launch-storm" -s 8 -t 4 -p 100
+	wait_for 20 grep -qs libcupti-usdt "/proc/$storm_PID/maps"
+	sleep 1
+	for n in 1 2; do
+		ct profile --counters quick --kernels 5 -p "$storm_PID" -d 1 >/dev/null 2>>"$err" || true
+		ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 >/dev/null 2>>"$err" || true
+	done
+	finished "$storm_PID"
+	run grep -h -A 40 -E 'Sanitizer|runtime error' "$err" "$BATS_TEST_TMPDIR/storm.err"
+	[ "$status" = 1 ] || fail "$output"
+}

@@ -29,8 +29,9 @@ struct image {
 #define MAGIC 0x52414e47
 
 struct profiler {
-	CUcontext context; /* NULL: free */
-	bool started, dead;
+	/* Other threads ask as their calls return. */
+	_Atomic(CUcontext) context; /* NULL: free */
+	atomic_bool started, dead;
 	uint32_t passes;
 	struct image *image;
 };
@@ -200,8 +201,12 @@ CUptiResult cuptiRangeProfilerEnable(struct cupti_range_enable *parameters)
 	profiler = find(parameters->context);
 	if (!profiler)
 		profiler = find(NULL);
-	if (profiler)
-		*profiler = (struct profiler){.context = parameters->context};
+	if (profiler) {
+		profiler->started = profiler->dead = false;
+		profiler->passes = 0;
+		profiler->image = NULL;
+		profiler->context = parameters->context;
+	}
 	pthread_mutex_unlock(&lock);
 	parameters->object = profiler;
 	bridge__get()->log("profiler_enable");
