@@ -142,20 +142,18 @@ static void keep_first(struct replay *replay, struct kind *kind, const struct pr
 	uint32_t at = kind->counts[0];
 	struct launch **grown, *launch;
 
-	if (replay->count == LAUNCHES) {
-		replay->unkept++;
-		return;
-	}
+	if (replay->count == LAUNCHES)
+		goto unkept;
 	/* Room grows by doubling. */
 	if (!(at & (at - 1))) {
 		grown = realloc(kind->launches, (at ? 2 * at : 1) * sizeof(*grown));
 		if (!grown)
-			return;
+			goto unkept;
 		kind->launches = grown;
 	}
 	launch = calloc(1, sizeof(*launch));
 	if (!launch)
-		return;
+		goto unkept;
 	launch->pid = process->pid;
 	launch->kind = kind;
 	launch->record = *record;
@@ -165,11 +163,14 @@ static void keep_first(struct replay *replay, struct kind *kind, const struct pr
 	launch->kernel.count = 0;
 	if (!add_sums(&launch->kernel, alone)) {
 		free(launch);
-		return;
+		goto unkept;
 	}
 	launch->runs = 1;
 	kind->launches[kind->counts[0]++] = launch;
 	replay->launches[replay->count++] = launch;
+	return;
+unkept:
+	replay->unkept++;
 }
 
 void replay__kernel(struct replay *replay, const struct process *process,
@@ -179,8 +180,10 @@ void replay__kernel(struct replay *replay, const struct process *process,
 	struct launch *launch;
 	uint32_t order;
 
-	if (!kind)
+	if (!kind) {
+		replay->unkept++;
 		return;
+	}
 	if (!replay->runs) {
 		keep_first(replay, kind, process, record, alone);
 		return;
@@ -264,7 +267,8 @@ void replay__say(FILE *file, const struct replay *replay)
 	int told = 0;
 
 	if (replay->unkept)
-		fprintf(file, "%" PRIu64 " launches beyond the first %u were not kept\n",
+		fprintf(file,
+			"%" PRIu64 " launches found no room (for %u of a run), and are left out\n",
 			replay->unkept, LAUNCHES);
 	if (!sum)
 		return;

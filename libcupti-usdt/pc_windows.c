@@ -48,6 +48,7 @@
  * samples a millisecond, which Stop takes 28 ns each to sort. */
 #define BUFFER_BYTES ((size_t)32 << 20)
 #define PERIOD	     16
+#define PAUSE_NS     3000000000ULL /* that captures are held up for, each a little */
 
 static struct room room;
 
@@ -451,13 +452,26 @@ void pc_windows__part(void)
 	pc_windows__open();
 }
 
+/* One that never ends must not hold up the others for ever; samples stay enabled then, without a
+ * window, until it does. */
+static void pause_captures(void)
+{
+	static uint64_t since;
+
+	if (!postponed)
+		since = 0;
+	else if (!since)
+		since = clock__now();
+	captures__pause(postponed && clock__now() - since < PAUSE_NS);
+}
+
 bool pc_windows__make_way(void)
 {
 	bool done;
 
 	postponed = false;
 	done = pc_windows__close() && held(disable) && !postponed;
-	captures__pause(postponed);
+	pause_captures();
 	return done;
 }
 

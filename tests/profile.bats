@@ -417,6 +417,24 @@ recorded() {
 	run ! grep 'fault' <(grep -v 'faults=0' log)
 }
 
+@test "profile --pc -p (a capture that never ends) holds up others for a limited time" {
+	requires bpf sim
+	local graphs
+	script
+	export SIMCUDA_LOG=$PWD/log
+	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 14 20 left
+	sleep 0.3
+	pc -p "$captures_PID" -d 2 --json -o out.json
+	json out.json '.samples.placed >= 2000'
+	finished "$captures_PID"
+	assert_equal "$status" 0
+	# CUPTI would have broken it.
+	run ! grep 'pc_sampling disable' log
+	# Of some 500. Those that are held up wait for 0.3 s each: all after the detach, and it is some 110.
+	graphs=$(expect_key captures.out graphs)
+	[ "$graphs" -gt 180 ] || fail "$graphs captures"
+}
+
 @test "profile --pc --max-overhead (little, all) puts windows so far apart that holding launches takes no more" {
 	requires bpf sim
 	script

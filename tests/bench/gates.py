@@ -22,7 +22,6 @@ is done once for many launches (sending a batch, a new buffer, a stack of one in
 With --extra-ns N it measures itself: turns with the guest against turns in which each launch spins for about N ns
 more; "more_ns" should be what was added, "spun_ns".
 """
-import argparse
 import json
 import os
 import random
@@ -160,14 +159,9 @@ def count_instructions(options, mode, work):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="what is added to CUPTI's own price of a launch")
+    parser = turns.parser_for("what is added to CUPTI's own price of a launch")
     parser.add_argument("modes", nargs="+", metavar="MODE")
-    parser.add_argument("--tool", default="cuda-trace")
-    parser.add_argument("--guest", default="")
-    parser.add_argument("--sim", default="", help="what runs a program on the simulated driver")
-    parser.add_argument("--launch-rate", default="build/bench/launch-rate")
     parser.add_argument("--gate", default="build/bench/libgate.so")
-    parser.add_argument("--steps", help="that program: instructions are counted, no time is taken")
     parser.add_argument("--launches", type=int, default=10, help="whose instructions are counted")
     parser.add_argument("--extra-ns", type=int, default=0)
     parser.add_argument("--processes", type=int, default=3, help="of each mode")

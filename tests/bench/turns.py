@@ -274,15 +274,21 @@ def compare_idle(options, result):
     result["idle_runs"] = options.idle
 
 
-def main():
-    parser = argparse.ArgumentParser(description="costs of a launch, in turns, within one process")
-    parser.add_argument("turns", nargs="*", metavar="TURN")
+def parser_for(description):
+    """With the options that gates.py has, too."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--tool", default="cuda-trace")
     parser.add_argument("--guest", default="")
     parser.add_argument("--sim", default="", help="what runs a program on the simulated driver")
     parser.add_argument("--launch-rate", default="build/bench/launch-rate")
-    parser.add_argument("--mixed", action="store_true")
     parser.add_argument("--steps", help="that program: instructions are counted, no time is taken")
+    return parser
+
+
+def main():
+    parser = parser_for("costs of a launch, in turns, within one process")
+    parser.add_argument("turns", nargs="*", metavar="TURN")
+    parser.add_argument("--mixed", action="store_true")
     parser.add_argument("--idle", type=int, default=0, metavar="N")
     parser.add_argument("--launches", type=int, default=20, help="whose instructions are counted")
     parser.add_argument("--processes", type=int, default=2)

@@ -81,6 +81,7 @@ typedef enum {
 #define CU_DEVICE_COOPERATIVE	     95
 #define CU_DEVICE_MEMORY_POOLS	     115
 #define CU_CAPTURE_GLOBAL	     0
+#define CU_CAPTURE_RELAXED	     2
 #define CU_CAPTURE_THREAD_LOCAL	     1
 
 typedef struct {

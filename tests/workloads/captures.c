@@ -7,9 +7,11 @@
 #include "tests/workloads/program.h"
 
 static const char help[] =
-	"usage: captures [SECONDS [MS [beside]]]\n"
+	"usage: captures [SECONDS [MS [beside|left]]]\n"
 	"For SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and launches it;\n"
-	"beside: another thread launches kernels meanwhile.\n";
+	"beside: another thread launches kernels meanwhile; left: one capture was begun before, "
+	"and\n"
+	"never ends.\n";
 
 static const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
 
@@ -30,6 +32,17 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
 	program__check(cuGraphInstantiateWithFlags(&exec, plan, 0), "cuGraphInstantiate");
 	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
 	return exec;
+}
+
+/* After a second, when somebody may have come to see it. */
+static void leave_one(void)
+{
+	const struct timespec second = {1, 0};
+	CUstream stream;
+
+	nanosleep(&second, NULL);
+	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_RELAXED), "begin capture");
 }
 
 static atomic_bool ended;
@@ -59,18 +72,23 @@ int main(int argc, char **argv)
 	CUstream stream;
 	CUcontext context;
 	pthread_t thread;
+	bool beside, left;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
 	seconds = argc > 1 ? program__number(argv[1], "SECONDS") : 1;
 	ms = argc > 2 ? program__number(argv[2], "MS") : 50;
+	beside = argc > 3 && !strcmp(argv[3], "beside");
+	left = argc > 3 && !strcmp(argv[3], "left");
 	program__start(&program);
 	kernel = program__kernel(&program, "empty");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	other_kernel = kernel;
 	program__check(cuCtxGetCurrent(&context), "cuCtxGetCurrent");
-	if (argc > 3 && pthread_create(&thread, NULL, launch_beside, context))
+	if (beside && pthread_create(&thread, NULL, launch_beside, context))
 		return 1;
+	if (left)
+		leave_one();
 	end = program__now() + seconds * 1000000000;
 	do {
 		CUgraphExec exec;
@@ -83,7 +101,7 @@ int main(int argc, char **argv)
 		graphs++;
 	} while (program__now() < end);
 	ended = true;
-	if (argc > 3)
+	if (beside)
 		pthread_join(thread, NULL);
 	program__also("graphs", graphs);
 	program__expect();
