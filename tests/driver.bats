@@ -115,10 +115,14 @@ on_driver() {
 }
 
 @test "stat --source driver (every tenth launch of four threads fails) counts them all" {
-	SIMCUDA_FAIL_LAUNCH=10 LD_LIBRARY_PATH=$B/simcuda ct stat --source driver --json -o out.json -- \
-		"$WORKLOADS/launch-storm" -n 5000 -t 4 >out 2>err || true
-	json out.json '.lost.total == 0 and .totals.launches > 0 and .totals.launch_errors > 0'
-	json out.json '[.errors[] | select(.call == "cuLaunchKernel" and .result == 701) | .count] == [.totals.launch_errors]'
+	local key
+	SIMCUDA_FAIL_LAUNCH=10 on_driver "$WORKLOADS/launch-storm" -n 5000 -t 4 --keep-going
+	assert_equal "$(expect_key out launch_errors)" 2000
+	json out.json '.lost.total == 0'
+	for key in launches launch_errors; do
+		assert_equal "$key=$(json out.json ".totals.$key")" "$key=$(expect_key out "$key")"
+	done
+	json out.json '[.errors[] | [.call, .result, .count]] == [["cuLaunchKernel", 701, 2000]]'
 }
 
 @test "stat --source driver (launches after the driver has ended) sees that they fail" {

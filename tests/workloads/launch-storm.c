@@ -18,11 +18,12 @@ static const char help[] =
 	"  -b, --batch N      synchronise after every N launches (0: only at the end)\n"
 	"  -v, --vary N       grids of 1 to N blocks of 1000 threads, as if at random (1 thread)\n"
 	"  -r, --report MS    print a line every MS milliseconds: time, launches, ns of a launch\n"
-	"  -w, --wait         wait for a line on stdin between start-up and the first launch\n";
+	"  -w, --wait         wait for a line on stdin between start-up and the first launch\n"
+	"  -k, --keep-going   go on after a launch that fails, instead of ending\n";
 
 static struct {
 	uint64_t launches, threads, seconds, pause, graphs, batch, report, vary;
-	bool wait;
+	bool wait, keep_going;
 } settings = {.launches = 100000, .threads = 1};
 
 static struct program program;
@@ -33,7 +34,7 @@ static uint64_t deadline;
 struct worker {
 	pthread_t thread;
 	_Atomic uint64_t done;
-	uint64_t ns;
+	uint64_t ns, failed;
 } __attribute__((aligned(128)));
 
 #define GRAPH_KERNELS 4
@@ -62,24 +63,31 @@ static void make_graph(void)
 	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
 }
 
-static void launch_varied(uint64_t number, CUstream stream)
+static CUresult launch_varied(uint64_t number, CUstream stream)
 {
 	unsigned int grid = 1 + (number * 2654435761U >> 8) % settings.vary;
 
-	program__check(cuLaunchKernel(empty, grid, 1, 1, 1000, 1, 1, 0, stream, NULL, NULL),
-		       "cuLaunchKernel");
+	return cuLaunchKernel(empty, grid, 1, 1, 1000, 1, 1, 0, stream, NULL, NULL);
 }
 
-static void launch_once(uint64_t number, CUstream stream)
+/* Ending on the first one would end the driver under the launches of other threads. */
+static void launched(struct worker *worker, CUresult result)
+{
+	if (result && settings.keep_going)
+		worker->failed++;
+	else
+		program__check(result, "cuLaunchKernel");
+}
+
+static void launch_once(struct worker *worker, uint64_t number, CUstream stream)
 {
 	if (settings.graphs && number % settings.graphs == settings.graphs - 1)
 		program__check(counted__graph_launch(graph, stream, GRAPH_KERNELS, 0, 0, 0),
 			       "cuGraphLaunch");
 	else if (settings.vary)
-		launch_varied(number, stream);
+		launched(worker, launch_varied(number, stream));
 	else
-		program__check(cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
-			       "cuLaunchKernel");
+		launched(worker, cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
 	if (settings.batch && number % settings.batch == settings.batch - 1)
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 	if (settings.pause) {
@@ -107,7 +115,7 @@ static void *work(void *argument)
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	start = program__now();
 	while (!finished(number)) {
-		launch_once(number++, stream);
+		launch_once(worker, number++, stream);
 		atomic_store_explicit(&worker->done, number, memory_order_relaxed);
 	}
 	worker->ns = program__now() - start;
@@ -116,7 +124,9 @@ static void *work(void *argument)
 	/* One shared counter for every launch would be what is measured. */
 	graphs = settings.graphs ? number / settings.graphs : 0;
 	atomic_fetch_add(&truth.launches, number - graphs);
-	atomic_fetch_add(&truth.kernels, number - graphs);
+	atomic_fetch_add(&truth.kernels, number - graphs - worker->failed);
+	atomic_fetch_add(&truth.launch_errors, worker->failed);
+	atomic_fetch_add(&truth.api_errors, worker->failed);
 	return NULL;
 }
 
@@ -155,17 +165,10 @@ static void report(const struct worker *workers)
 static int parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"launches", 1, NULL, 'l'},
-		{"threads", 1, NULL, 't'},
-		{"seconds", 1, NULL, 's'},
-		{"pause", 1, NULL, 'p'},
-		{"graphs", 1, NULL, 'g'},
-		{"batch", 1, NULL, 'b'},
-		{"report", 1, NULL, 'r'},
-		{"wait", 0, NULL, 'w'},
-		{"vary", 1, NULL, 'v'},
-		{"help", 0, NULL, 'h'},
-		{0},
+		{"launches", 1, NULL, 'l'},   {"threads", 1, NULL, 't'}, {"seconds", 1, NULL, 's'},
+		{"pause", 1, NULL, 'p'},      {"graphs", 1, NULL, 'g'},	 {"batch", 1, NULL, 'b'},
+		{"report", 1, NULL, 'r'},     {"wait", 0, NULL, 'w'},	 {"vary", 1, NULL, 'v'},
+		{"keep-going", 0, NULL, 'k'}, {"help", 0, NULL, 'h'},	 {0},
 	};
 	uint64_t *const numbers[] = {
 		['n'] = &settings.launches, ['t'] = &settings.threads, ['s'] = &settings.seconds,
@@ -173,13 +176,15 @@ static int parse(int argc, char **argv)
 		['r'] = &settings.report,   ['v'] = &settings.vary};
 	int option, row;
 
-	while ((option = getopt_long(argc, argv, "n:t:s:p:g:b:r:v:wh", options, &row)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:t:s:p:g:b:r:v:wkh", options, &row)) != -1) {
 		if (option == 'h' || option == '?') {
 			fputs(help, option == 'h' ? stdout : stderr);
 			return option == 'h' ? 0 : 2;
 		}
 		if (option == 'w')
 			settings.wait = true;
+		else if (option == 'k')
+			settings.keep_going = true;
 		else
 			*numbers[option] = program__number(optarg, argv[optind - 1]);
 	}
