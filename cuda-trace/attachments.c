@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/probe_link.h"
 #include "cuda-trace/text.h"
@@ -41,6 +42,7 @@ struct attachments {
 	struct place *places;
 	int place_count;
 	unsigned int hello; /* which of the bells is next */
+	uint64_t ready;	    /* ns, when all but the answer was there for the last process */
 	uint64_t dropped;   /* number of the process that is being let go of */
 	uint32_t period;    /* one in so many launches gives its stack; 0 = none */
 };
@@ -259,8 +261,11 @@ static void attach_batches(struct attachments *attachments, const struct place *
 static void attach_watched(struct attachments *attachments, const struct place *place)
 {
 	const struct probe_wish wish = {"hello", "watched", 0};
+	struct timespec now;
 	uint64_t missing;
 
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	attachments->ready = now.tv_sec * 1000000000ull + now.tv_nsec;
 	attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
 }
 
@@ -342,6 +347,11 @@ int attachments__add_selftest(struct attachments *attachments, uint32_t pid)
 	int err = attach(attachments, &place, "cuda_trace", &wish, 1, SORT_OTHER, &missing);
 
 	return err ? err : missing ? -ENOENT : 0;
+}
+
+uint64_t attachments__ready(const struct attachments *attachments)
+{
+	return attachments->ready;
 }
 
 int attachments__places(const struct attachments *attachments)

@@ -37,6 +37,9 @@ int attachments__add_selftest(struct attachments *attachments, uint32_t pid);
 /* Switches the guests off: only names and states go on. */
 void attachments__drop_batches(struct attachments *attachments);
 /* How many were added and not dropped. */
+/* ns, when everything but the answer to cuda:start was attached for the last process that got one.
+ */
+uint64_t attachments__ready(const struct attachments *attachments);
 int attachments__places(const struct attachments *attachments);
 
 #endif

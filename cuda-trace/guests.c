@@ -41,6 +41,7 @@ struct guest {
 	uint64_t number; /* as in the map `linked` */
 	struct file *file;
 	char *path;
+	uint64_t ready; /* ns, when it was listened to, if it told of its start; 0 = all is said */
 };
 
 struct guests {
@@ -190,7 +191,7 @@ static int link_process(struct guests *guests, struct file *file, uint32_t pid, 
 			bpf_map_delete_elem(guests->linked, &pid);
 		return err;
 	}
-	guests->guests[guests->count++] = (struct guest){pid, number, file, strdup(path)};
+	guests->guests[guests->count++] = (struct guest){pid, number, file, strdup(path), 0};
 	guests->linked_one = true;
 	if (file->is_old)
 		fprintf(stderr,
@@ -231,13 +232,13 @@ void guests__expect(struct guests *guests)
 	guests->linked_one = false;
 }
 
-void guests__note_time(const struct guests *guests, const struct event_start *event)
+void guests__note_time(struct guests *guests, const struct event_start *event)
 {
 	struct timespec now;
 	uint64_t late;
 
 	/* It was listened to before it started. */
-	if (!guests->linked_one)
+	if (!guests->linked_one || !guests->count)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	late = now.tv_sec * 1000000000ull + now.tv_nsec - event->time;
@@ -246,9 +247,27 @@ void guests__note_time(const struct guests *guests, const struct event_start *ev
 			"cuda-trace: process %u was listened to only %llu ms after its start: what "
 			"it launched before is missing\n",
 			event->pid, (unsigned long long)late / 1000000);
-	else if (guests->verbose)
+	else
+		guests->guests[guests->count - 1].ready = attachments__ready(guests->attachments);
+	if (guests->verbose && late <= event->milliseconds * 1000000ull)
 		fprintf(stderr, "cuda-trace: process %u was listened to %.1f ms after its start\n",
 			event->pid, late / 1e6);
+}
+
+void guests__note_begin(struct guests *guests, uint32_t pid, const struct cuda_status *status)
+{
+	for (int i = 0; guests && i < guests->count; i++) {
+		struct guest *guest = &guests->guests[i];
+
+		if (guest->pid != pid || !guest->ready || !status->began)
+			continue;
+		if (status->began < guest->ready)
+			fprintf(stderr,
+				"cuda-trace: process %u was listened to %.1f ms after another "
+				"tool had let it go on: what it launched in between is missing\n",
+				pid, (guest->ready - status->began) / 1e6);
+		guest->ready = 0;
+	}
 }
 
 /* Another thread that execs ends the first one, too, and becomes it: that takes a moment. */

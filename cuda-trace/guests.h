@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct attachments;
+struct cuda_status;
 struct event_start;
 struct guests;
 struct switches;
@@ -28,7 +29,9 @@ int guests__files(const struct guests *guests);
 void guests__add_process(struct guests *guests, uint32_t pid, const char *path);
 /* Before and after a process is added that was told of: says so if that came too late for it. */
 void guests__expect(struct guests *guests);
-void guests__note_time(const struct guests *guests, const struct event_start *event);
+void guests__note_time(struct guests *guests, const struct event_start *event);
+/* Accepts NULL. What a process said of itself: another tool may have ended its wait before us. */
+void guests__note_begin(struct guests *guests, uint32_t pid, const struct cuda_status *status);
 /* START_WITHOUT_FIRST: goes over to a link that does not need the process's first thread. */
 void guests__lost_first(struct guests *guests, uint32_t pid);
 /* Lets go of who has ended. */

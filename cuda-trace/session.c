@@ -212,7 +212,6 @@ int session__add_pid(struct session *session, uint32_t pid)
 static void watch_file(void *context, const char *path)
 {
 	struct session *session = context;
-
 	const struct probe_place place = {.path = path};
 
 	if (session->options.source == SESSION_DRIVER)
@@ -278,12 +277,13 @@ static void look_at_process(void *context, uint32_t pid, const char *guest)
 				    session->options.source == SESSION_DRIVER);
 }
 
-/* The guest is there and cannot work, mostly because libcupti is missing in its image. */
-static void take_over_inert(void *context, struct process *process)
+/* The guest may be there and not work, mostly because libcupti is missing in its image. */
+static void look_at_status(void *context, struct process *process)
 {
 	struct session *session = context;
 	const struct cuda_status *status = &process->status;
 
+	guests__note_begin(session->guests, process->pid, status);
 	if (session->driver && status->version && status->state == CUDA_STATE_INERT &&
 	    (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
 	     status->reason == CUDA_INERT_FATAL))
@@ -424,7 +424,7 @@ int session__poll(struct session *session, int timeout_ms)
 
 		if (err)
 			return err;
-		session__each_process(session, take_over_inert, session);
+		session__each_process(session, look_at_status, session);
 		now = now_ms();
 		if (now >= session->next_rescan && !session->finished) {
 			targets__scan(session->targets, watch_file, look_at_process, session);

@@ -661,6 +661,7 @@ struct cuda_status {
 	__u16 sample_on_ms;   /* the cycle in force */
 	__u16 sample_every_ms;
 	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
+	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
 };
 
 #ifdef __cplusplus
@@ -678,8 +679,7 @@ CUDA_ASSERT(sizeof(struct cuda_memory_pool) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_sync) == 56, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_graph) == 48, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_api) == 48, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_overhead) == 48, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_jit) == 56, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_overhead) == 48 && sizeof(struct cuda_jit) == 56, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_uvm) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_device) == 104, "wire layout");
@@ -694,7 +694,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 32, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1952, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1960, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

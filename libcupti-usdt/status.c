@@ -111,6 +111,11 @@ void status__set_switched(uint32_t microseconds)
 	status.switch_us = microseconds;
 }
 
+void status__set_began(uint64_t ns)
+{
+	status.began = ns;
+}
+
 void status__searched(const char *path, const char *outcome)
 {
 	size_t used = strlen(status.search);

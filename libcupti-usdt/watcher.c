@@ -24,6 +24,7 @@
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/sampling.h"
+#include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
 
 #define DORMANT_MS 250
@@ -66,6 +67,7 @@ static void *watch(void *unused)
 	control__begin();
 	while (arrival__is_open() && !atomic_load(&stopping))
 		futex__wait(&wakes, seen, ANSWER_MS);
+	status__set_began(clock__now());
 	control__follow();
 	atomic_store(&begun, 1);
 	futex__wake(&begun);

@@ -116,7 +116,8 @@ all_counted() {
 	mkfifo go
 	start_stranger
 	# A machine under load may be slower than the 50 ms that a process waits for anybody.
-	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=1000 bash later
+	# Without priming the answers are all that it waits for.
+	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=1000 CUPTI_USDT_PRIME=0 bash later
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$shell_PID" --json -o out.json
 	wait_for 5 grep -q watching tool.err
 	wait_for 5 listens_to "$stranger_PID" start
@@ -126,6 +127,55 @@ all_counted() {
 	all_counted shell.out out.json
 	run ! grep missing tool.err
 	slept
+}
+
+start_two() {
+	start one "$CUDA_TRACE" stat --source cupti -v -p "$shell_PID" --json -o one.json
+	start two "$CUDA_TRACE" stat --source cupti -v -e kernels,graphs,memory,api -p "$shell_PID" --json -o two.json
+	wait_for 5 grep -q watching one.err
+	wait_for 5 grep -q watching two.err
+}
+
+start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once it is told to
+	cat >later <<-'EOF'
+		export CUDA_INJECTION64_PATH=$GUEST
+		read -r _ <go
+		for _ in $(seq "$1"); do "${@:2}"; done
+		true
+	EOF
+	mkfifo go
+	# Without priming the answers are all that it waits for.
+	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=1000 CUPTI_USDT_PRIME=0 bash later "$@"
+}
+
+@test "stat -p (two tools mean programs that start later) count all, or say of which they do not" {
+	local tool
+	start_shell 3 "$WORKLOADS/saxpy"
+	start_two
+	echo >go
+	finished "$one_PID"
+	finished "$two_PID"
+	assert_equal "$(grep -c '^expect ' shell.out)" 3
+	for tool in one two; do
+		grep -q 'is missing' $tool.err || all_counted shell.out $tool.json
+	done
+	# One answer ended each wait.
+	[ "$(cat one.err two.err | grep -c 'is missing')" -le 3 ]
+}
+
+@test "stat -p (two tools, one of them slow) does not hold the program up, and tells the slow one" {
+	start_shell 1 "$WORKLOADS/launch-storm" -s 1 -p 1000
+	start_two
+	kill -STOP "$two_PID"
+	echo >go
+	sleep 0.7
+	kill -CONT "$two_PID"
+	finished "$one_PID"
+	finished "$two_PID"
+	all_counted shell.out one.json
+	run ! grep missing one.err
+	grep -q 'was listened to .* ms after another tool had let it go on: what it launched in between is missing' two.err
+	[ "$(json two.json .totals.launches)" -lt "$(sum shell.out launches)" ]
 }
 
 @test "stat -- PROGRAM (threads that come and go) counts the launches of each" {
