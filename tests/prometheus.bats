@@ -100,6 +100,25 @@ asked() {
 	assert_output --regexp 'Overall exposure level for cuda-trace-metrics.service: (0|1)\.[0-9]|: 2\.0'
 }
 
+# How much the drop-ins say that they cost, and that they are ones.
+@test "cuda-trace-metrics.service (offline, with a shipped drop-in) is exposed as much as the manual page says" {
+	requires systemd-analyze
+	local name exposure
+	mkdir cuda-trace-metrics.service.d
+	sed 's,^ExecStart=[^ ]*,ExecStart=/bin/true,' "$B/etc/systemd/cuda-trace-metrics.service" >cuda-trace-metrics.service
+	exposed() { systemd-analyze security --offline=true --no-pager ./cuda-trace-metrics.service |
+		sed -n 's/.*Overall exposure level for cuda-trace-metrics.service: \([0-9.]*\) .*/\1/p'; }
+	exposure=$(exposed)
+	for name in sys-admin counters; do
+		cp "$TOP/etc/share/metrics-$name.conf" cuda-trace-metrics.service.d/
+		run -0 systemd-analyze verify --man=no ./cuda-trace-metrics.service
+		assert_output ""
+		grep -qF "metrics-$name.conf: $(exposed)" <(tr -d '\\_' <"$TOP/man/cuda-trace-metrics.1.scd") ||
+			fail "$name: $exposure becomes $(exposed)"
+		rm cuda-trace-metrics.service.d/*
+	done
+}
+
 @test "metrics (started by a service manager) says when it is ready and that it ends" {
 	requires bpf socat
 	socat -u UNIX-RECV:notify - >told 3>&- &
