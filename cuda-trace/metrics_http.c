@@ -7,23 +7,21 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
-#include "cuda-trace/metrics_exporter.h"
 #include "cuda-trace/metrics_listen.h"
+#include "cuda-trace/metrics_pages.h"
+#include "cuda-trace/metrics_text.h"
 #include "cuda-trace/metrics_web.h"
 
 #define THREADS		  4
 #define MOST_CONNECTIONS  64
 #define MOST_PER_ADDRESS  32
 #define CONNECTION_MEMORY (16u << 10) /* header and all: a larger request gets 431 */
-#define MOST_DOCUMENTS	  8	      /* being sent at a time: memory is bounded by them */
 #define SECONDS_TO_ASK	  10	      /* from connecting to the end of the request's header */
 #define SECONDS_TO_READ	  30	      /* the answer */
 #define SECONDS_BETWEEN	  120	      /* two requests on one connection */
@@ -35,10 +33,9 @@ struct connection {
 
 struct http {
 	struct MHD_Daemon *daemon;
-	struct exporter *exporter;
+	struct pages *pages;
 	struct web_config *config;
 	char address[160];
-	atomic_int documents;
 	pthread_mutex_t lock; /* of connections */
 	struct connection connections[MOST_CONNECTIONS];
 };
@@ -161,80 +158,44 @@ static const char front_page[] =
 	"<ul><li><a href=\"/metrics\">Metrics</a></li>"
 	"<li><a href=\"/healthz\">Health</a></li></ul></body></html>\n";
 
-/* True: the body is gzip now, and *size its new size. */
-static bool compress_text(char **text, size_t *size)
-{
-	z_stream stream = {};
-	size_t room;
-	char *packed;
-
-	if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return false;
-	room = deflateBound(&stream, *size);
-	packed = malloc(room);
-	stream.next_in = (unsigned char *)*text;
-	stream.avail_in = *size;
-	stream.next_out = (unsigned char *)packed;
-	stream.avail_out = room;
-	if (!packed || deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-		deflateEnd(&stream);
-		free(packed);
-		return false;
-	}
-	free(*text);
-	*text = packed;
-	*size = stream.total_out;
-	deflateEnd(&stream);
-	return true;
-}
-
-/* A document on its way; its memory is given back when it was sent. */
-struct document {
-	struct http *http;
-	char *text;
-	size_t size;
+/* A document on its way. */
+struct sending {
+	struct pages *pages;
+	const struct page *page;
 };
 
-static ssize_t read_document(void *context, uint64_t position, char *buffer, size_t room)
+static ssize_t read_page(void *context, uint64_t position, char *buffer, size_t room)
 {
-	struct document *document = context;
-	size_t left = document->size - position;
+	struct sending *sending = context;
+	size_t left = sending->page->size - position;
 
 	if (!left)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (left < room)
 		room = left;
-	memcpy(buffer, document->text + position, room);
+	memcpy(buffer, sending->page->text + position, room);
 	return room;
 }
 
-static void free_document(void *context)
+static void end_sending(void *context)
 {
-	struct document *document = context;
+	struct sending *sending = context;
 
-	atomic_fetch_sub(&document->http->documents, 1);
-	free(document->text);
-	free(document);
+	pages__put(sending->pages, sending->page);
+	free(sending);
 }
 
-static struct document *make_document(struct http *http, bool openmetrics)
+static struct sending *begin_sending(struct http *http, bool openmetrics, bool packed)
 {
-	struct document *document;
+	struct sending *sending = malloc(sizeof(*sending));
 
-	if (atomic_fetch_add(&http->documents, 1) >= MOST_DOCUMENTS) {
-		atomic_fetch_sub(&http->documents, 1);
+	if (!sending)
 		return NULL;
-	}
-	document = calloc(1, sizeof(*document));
-	if (!document) {
-		atomic_fetch_sub(&http->documents, 1);
-		return NULL;
-	}
-	document->http = http;
-	if (!exporter__scrape(http->exporter, openmetrics ? EXPORTER_OPENMETRICS : EXPORTER_TEXT,
-			      &document->text, &document->size))
-		return document;
-	free_document(document);
+	sending->pages = http->pages;
+	sending->page = pages__get(http->pages, openmetrics, packed);
+	if (sending->page)
+		return sending;
+	free(sending);
 	return NULL;
 }
 
@@ -247,22 +208,20 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 {
 	bool openmetrics = metrics_text__wants_openmetrics(header(connection, "Accept"));
 	const char *encodings = header(connection, "Accept-Encoding");
-	struct document *document = make_document(http, openmetrics);
+	struct sending *sending =
+		begin_sending(http, openmetrics, encodings && strstr(encodings, "gzip"));
 	struct MHD_Response *response;
-	bool packed = false;
 
-	if (!document)
+	if (!sending)
 		return send_text(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, PLAIN,
 				 "too many scrapes at a time\n");
-	if (encodings && strstr(encodings, "gzip"))
-		packed = compress_text(&document->text, &document->size);
-	response = MHD_create_response_from_callback(document->size, 32768, read_document, document,
-						     free_document);
+	response = MHD_create_response_from_callback(sending->page->size, 32768, read_page, sending,
+						     end_sending);
 	if (!response) {
-		free_document(document);
+		end_sending(sending);
 		return MHD_NO;
 	}
-	if (packed)
+	if (sending->page->packed)
 		MHD_add_response_header(response, "Content-Encoding", "gzip");
 	MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
 	return send_response(http, connection, MHD_HTTP_OK,
@@ -363,12 +322,12 @@ struct http *http__start(const char *where, struct exporter *exporter, struct we
 
 	if (!http)
 		return NULL;
-	http->exporter = exporter;
+	http->pages = pages__new(exporter);
 	http->config = config;
 	pthread_mutex_init(&http->lock, NULL);
 	for (int i = 0; i < MOST_CONNECTIONS; i++)
 		http->connections[i].fd = -1;
-	fd = listen__open(where, http->address, sizeof(http->address));
+	fd = http->pages ? listen__open(where, http->address, sizeof(http->address)) : -1;
 	if (fd >= 0) {
 		http->daemon = start(http, fd);
 		if (http->daemon)
@@ -394,6 +353,7 @@ void http__stop(struct http *http)
 		return;
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
+	pages__free(http->pages);
 	pthread_mutex_destroy(&http->lock);
 	free(http);
 }

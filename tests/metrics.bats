@@ -472,6 +472,40 @@ refused() {
 	jobs -p | xargs -r kill 2>/dev/null || true
 }
 
+@test "metrics (a client asks 3000 times without a pause) answers from documents that are 1 s old at most, and burns no CPU" {
+	requires python3
+	exporter
+	cat >hammer.py <<-'EOF'
+		import http.client, os, re, sys, time
+
+		def cpu():
+		    fields = open(f"/proc/{sys.argv[2]}/stat").read().rsplit(")", 1)[1].split()
+		    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+		connection = http.client.HTTPConnection(sys.argv[1])
+		first, last, used, began = {}, {}, cpu(), time.monotonic()
+		for i in range(3000):
+		    asked = time.monotonic()
+		    connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"} if i % 2 else {})
+		    body = connection.getresponse().read()
+		    if i % 2:
+		        continue
+		    made = int(re.search(rb"^cuda_trace_scrapes_total (\d+)$", body, re.M).group(1))
+		    first.setdefault(made, time.monotonic())
+		    last[made] = asked
+		seconds = time.monotonic() - began
+		print(f"documents={len(first)} oldest={max(last[n] - first[n] for n in first):.3f}",
+		      f"seconds={seconds:.3f} cpu={cpu() - used:.2f}")
+		sys.exit(not (max(last[n] - first[n] for n in first) <= 1 and len(first) <= 2 + 10 * seconds and cpu() - used < 1))
+	EOF
+	run -0 python3 hammer.py "${URL#http://}" "$exporter_PID"
+	# What happens is shown a moment later.
+	traced saxpy
+	sleep 1.2
+	scrape
+	assert_equal "$(value saxpy cuda_kernel_launches_total)" 10
+}
+
 @test "metrics (a request whose body comes byte by byte) cuts it off" {
 	exporter
 	local host=${URL#http://}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A document costs a reading of the kernel's maps and up to tens of milliseconds; whoever asks
+ * without a pause shall not make the tool burn a CPU, nor may a figure be old where somebody looks:
+ * so the last document is handed out again for a tenth of a second, and for as much longer as it is
+ * dear, within limits.
+ *
+ * Fears: 1. slow clients keep documents: they are counted, those that are out of date as well.
+ * 2. all ask at once: one of them makes it, the others wait for it.
+ */
+#include "cuda-trace/metrics_pages.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <zlib.h>
+#include "cuda-trace/metrics_exporter.h"
+
+#define MOST_PAGES 8		/* at a time: memory is bounded by them */
+#define FRESH_NS   100000000ull /* cuda-trace-metrics(1) says these */
+#define SHARE	   20		/* of the time goes into making documents at most */
+#define OLDEST_NS  1000000000ull
+
+struct kept {
+	struct page page;
+	unsigned int users; /* clients, and the table of the latest */
+};
+
+/* The latest of a form: plain, and packed once somebody wanted it so. */
+struct latest {
+	struct kept *kept[2];
+	uint64_t until; /* ns */
+};
+
+struct pages {
+	struct exporter *exporter;
+	pthread_mutex_t lock;
+	struct latest latest[2]; /* text, OpenMetrics */
+	unsigned int count;	 /* that are in memory */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+struct pages *pages__new(struct exporter *exporter)
+{
+	struct pages *pages = calloc(1, sizeof(*pages));
+
+	if (!pages)
+		return NULL;
+	pages->exporter = exporter;
+	pthread_mutex_init(&pages->lock, NULL);
+	return pages;
+}
+
+static void let_go(struct pages *pages, struct kept *kept)
+{
+	if (!kept || --kept->users)
+		return;
+	pages->count--;
+	free((char *)kept->page.text);
+	free(kept);
+}
+
+static void forget(struct pages *pages, struct latest *latest)
+{
+	for (int packed = 0; packed < 2; packed++) {
+		let_go(pages, latest->kept[packed]);
+		latest->kept[packed] = NULL;
+	}
+}
+
+void pages__free(struct pages *pages)
+{
+	if (!pages)
+		return;
+	for (int form = 0; form < 2; form++)
+		forget(pages, &pages->latest[form]);
+	pthread_mutex_destroy(&pages->lock);
+	free(pages);
+}
+
+static struct kept *keep(struct pages *pages, char *text, size_t size, bool packed)
+{
+	struct kept *kept = text ? malloc(sizeof(*kept)) : NULL;
+
+	if (!kept) {
+		free(text);
+		return NULL;
+	}
+	*kept = (struct kept){{text, size, packed}, 1};
+	pages->count++;
+	return kept;
+}
+
+static struct kept *scrape(struct pages *pages, bool openmetrics)
+{
+	char *text = NULL;
+	size_t size;
+
+	if (exporter__scrape(pages->exporter, openmetrics ? EXPORTER_OPENMETRICS : EXPORTER_TEXT,
+			     &text, &size)) {
+		free(text);
+		text = NULL;
+	}
+	return keep(pages, text, size, false);
+}
+
+static struct kept *compress_page(struct pages *pages, const struct page *page)
+{
+	z_stream stream = {};
+	size_t room;
+	char *text;
+
+	if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return NULL;
+	room = deflateBound(&stream, page->size);
+	text = malloc(room);
+	stream.next_in = (unsigned char *)page->text;
+	stream.avail_in = page->size;
+	stream.next_out = (unsigned char *)text;
+	stream.avail_out = room;
+	if (text && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+		free(text);
+		text = NULL;
+	}
+	deflateEnd(&stream);
+	return keep(pages, text, stream.total_out, true);
+}
+
+/* Of when it is: of the moment in which its making began. */
+static void make(struct pages *pages, struct latest *latest, bool openmetrics, bool packed)
+{
+	uint64_t began = now_ns(), fresh;
+
+	forget(pages, latest);
+	if (pages->count >= MOST_PAGES)
+		return;
+	latest->kept[0] = scrape(pages, openmetrics);
+	if (latest->kept[0] && packed)
+		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);
+	fresh = (now_ns() - began) * SHARE;
+	fresh = fresh < FRESH_NS ? FRESH_NS : fresh > OLDEST_NS ? OLDEST_NS : fresh;
+	latest->until = began + fresh;
+}
+
+const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed)
+{
+	struct latest *latest = &pages->latest[openmetrics];
+	struct kept *found;
+
+	pthread_mutex_lock(&pages->lock);
+	if (!latest->kept[0] || now_ns() >= latest->until)
+		make(pages, latest, openmetrics, packed);
+	if (packed && latest->kept[0] && !latest->kept[1] && pages->count < MOST_PAGES)
+		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);
+	found = packed && latest->kept[1] ? latest->kept[1] : latest->kept[0];
+	if (found)
+		found->users++;
+	pthread_mutex_unlock(&pages->lock);
+	return found ? &found->page : NULL;
+}
+
+void pages__put(struct pages *pages, const struct page *page)
+{
+	pthread_mutex_lock(&pages->lock);
+	let_go(pages, (struct kept *)page); /* its first member */
+	pthread_mutex_unlock(&pages->lock);
+}

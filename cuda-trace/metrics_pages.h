@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Documents for clients, of which many may ask at a time: one is made for all who ask within a
+ * short time.
+ */
+#ifndef CUDA_TRACE_METRICS_PAGES_H
+#define CUDA_TRACE_METRICS_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct exporter;
+struct pages;
+
+struct page {
+	const char *text;
+	size_t size;
+	bool packed; /* gzip */
+};
+
+struct pages *pages__new(struct exporter *exporter);
+/* Accepts NULL. Every page was put back. */
+void pages__free(struct pages *pages);
+/* To be put back when it was sent. NULL: no memory, or too many are being sent. Any thread. */
+const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed);
+void pages__put(struct pages *pages, const struct page *page);
+
+#endif
