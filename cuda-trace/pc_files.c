@@ -104,8 +104,8 @@ void pc_files__record(struct pc_files *files, const struct process *process,
 		open_files(files, seen);
 }
 
-/* Functions that have no line, and none to come. */
-static uint32_t find_wishes(const struct pc_images *images, const struct pc_table *table,
+/* Functions that have no line (or all of them), and none to come. */
+static uint32_t find_wishes(const struct pc_images *images, const struct pc_table *table, bool all,
 			    struct image_wish *wishes, uint32_t most)
 {
 	bool *has_line = calloc(table->function_count + 1, sizeof(*has_line));
@@ -116,7 +116,7 @@ static uint32_t find_wishes(const struct pc_images *images, const struct pc_tabl
 	for (uint32_t i = 0; has_line && i < table->function_count && count < most; i++) {
 		const struct pc_function *function = &table->functions[i];
 
-		if (has_line[i] || !function->symbol || !function->cubin ||
+		if ((has_line[i] && !all) || !function->symbol || !function->cubin ||
 		    pc_images__has(images, function->cubin))
 			continue;
 		wishes[count++] = (struct image_wish){function->symbol, function->cubin};
@@ -126,11 +126,12 @@ static uint32_t find_wishes(const struct pc_images *images, const struct pc_tabl
 }
 
 bool pc_files__is_worth_it(const struct pc_files *files, const struct pc_images *images,
-			   const struct pc_table *table)
+			   const struct pc_table *table, enum pc_files_for what)
 {
 	struct image_wish wish;
 
-	return modules__count(files->modules) && find_wishes(images, table, &wish, 1);
+	return modules__count(files->modules) &&
+	       find_wishes(images, table, what == PC_FILES_ALL, &wish, 1);
 }
 
 static void take(void *context, const struct image_found *found)
@@ -140,18 +141,20 @@ static void take(void *context, const struct image_found *found)
 }
 
 void pc_files__search(struct pc_files *files, struct pc_images *images,
-		      const struct pc_table *table)
+		      const struct pc_table *table, enum pc_files_for what)
 {
 	struct image_wish *wishes = calloc(IMAGE_WISHES_MOST, sizeof(*wishes));
 	struct image_search search = {
 		.files = files->modules,
 		.wishes = wishes,
+		.any = what != PC_FILES_LINES,
 		.take = take,
 		.context = images,
 	};
 
 	if (wishes)
-		search.count = find_wishes(images, table, wishes, IMAGE_WISHES_MOST);
+		search.count =
+			find_wishes(images, table, what == PC_FILES_ALL, wishes, IMAGE_WISHES_MOST);
 	if (image_search__run(&search))
 		search.failed = true;
 	if (search.stopped || search.failed)

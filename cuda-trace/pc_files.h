@@ -15,13 +15,20 @@ struct pc_files *pc_files__new(void);
 /* A sample that has no line, or the end of a window: others are ignored. */
 void pc_files__record(struct pc_files *files, const struct process *process,
 		      const struct cuda_record *record);
-/* Whether any function has no line although there are files to look into. */
+/* For what images are searched. */
+enum pc_files_for {
+	PC_FILES_LINES, /* of functions that have none */
+	PC_FILES_CODE,	/* likewise, or their code */
+	PC_FILES_ALL,	/* the code of all functions */
+};
+
+/* Whether the image of any such function is not there although there are files to look into. */
 bool pc_files__is_worth_it(const struct pc_files *files, const struct pc_images *images,
-			   const struct pc_table *table);
+			   const struct pc_table *table, enum pc_files_for what);
 /* Adds the images of these functions. Takes some seconds at most; says on stderr what came short.
  */
 void pc_files__search(struct pc_files *files, struct pc_images *images,
-		      const struct pc_table *table);
+		      const struct pc_table *table, enum pc_files_for what);
 void pc_files__free(struct pc_files *files);
 
 #endif

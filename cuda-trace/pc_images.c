@@ -23,7 +23,9 @@
 struct pc_images {
 	struct image {
 		uint64_t cubin;
-		struct pc_lines *lines; /* NULL = could not be read, or has none */
+		uint8_t *bytes; /* NULL = could not be read */
+		size_t size;
+		struct pc_lines *lines; /* NULL = likewise, or has none */
 		enum pc_lines_from from;
 	} list[MOST_IMAGES];
 	uint32_t count;
@@ -54,8 +56,7 @@ static struct image *find(const struct pc_images *images, uint64_t cubin)
 	return NULL;
 }
 
-static struct pc_lines *read_lines(struct pc_images *images, uint32_t pid, uint64_t address,
-				   size_t size)
+static uint8_t *copy_image(struct pc_images *images, uint32_t pid, uint64_t address, size_t size)
 {
 	uint8_t *copy = malloc(size);
 	struct iovec to = {copy, size}, from = {(void *)(uintptr_t)address, size};
@@ -63,7 +64,7 @@ static struct pc_lines *read_lines(struct pc_images *images, uint32_t pid, uint6
 
 	images->bytes += copied > 0 ? copied : 0;
 	if (copied == (ssize_t)size)
-		return pc_lines__open(copy, size);
+		return copy;
 	free(copy);
 	return NULL;
 }
@@ -77,22 +78,31 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 	if (record->kind != CUDA_RECORD_PC_IMAGE || !told->size)
 		return;
 	image = find(images, told->cubin);
-	if (image && image->lines)
+	if (image && image->bytes)
 		return;
 	if (told->size > MOST_BYTES - images->bytes || (!image && images->count == MOST_IMAGES))
 		return;
 	if (!image)
 		image = &images->list[images->count++];
-	image->cubin = told->cubin;
-	image->lines = read_lines(images, process->pid, told->address, told->size);
-	image->from = PC_LINES_MODULE;
+	*image = (struct image){.cubin = told->cubin, .size = told->size, .from = PC_LINES_MODULE};
+	image->bytes = copy_image(images, process->pid, told->address, told->size);
+	if (image->bytes)
+		image->lines = pc_lines__open(image->bytes, image->size);
 }
 
 bool pc_images__has(const struct pc_images *images, uint64_t cubin)
 {
 	const struct image *image = find(images, cubin);
 
-	return image && image->lines;
+	return image && image->bytes;
+}
+
+const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, size_t *size)
+{
+	const struct image *image = find(images, cubin);
+
+	*size = image && image->bytes ? image->size : 0;
+	return image ? image->bytes : NULL;
 }
 
 void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
@@ -100,7 +110,7 @@ void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, si
 {
 	struct image *image = find(images, cubin);
 
-	if (size > MOST_BYTES - images->bytes || (image && image->lines) ||
+	if (size > MOST_BYTES - images->bytes || (image && image->bytes) ||
 	    (!image && images->count == MOST_IMAGES)) {
 		free(bytes);
 		return;
@@ -108,7 +118,13 @@ void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, si
 	if (!image)
 		image = &images->list[images->count++];
 	images->bytes += size;
-	*image = (struct image){.cubin = cubin, .lines = pc_lines__open(bytes, size), .from = from};
+	*image = (struct image){
+		.cubin = cubin,
+		.bytes = bytes,
+		.size = size,
+		.lines = pc_lines__open(bytes, size),
+		.from = from,
+	};
 }
 
 static struct pc_line *keep(struct pc_line *chain, size_t depth)
@@ -186,8 +202,10 @@ void pc_images__free(struct pc_images *images)
 {
 	if (!images)
 		return;
-	for (uint32_t i = 0; i < images->count; i++)
+	for (uint32_t i = 0; i < images->count; i++) {
 		pc_lines__free(images->list[i].lines);
+		free(images->list[i].bytes);
+	}
 	for (uint32_t i = 0; i < images->chain_count; i++)
 		free(images->chains[i]);
 	interned__free(images->paths);

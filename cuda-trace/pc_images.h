@@ -19,6 +19,8 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
 		    enum pc_lines_from from);
 bool pc_images__has(const struct pc_images *images, uint64_t cubin);
+/* NULL = it is not there. Hostile. */
+const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, size_t *size);
 /* Lines of functions whose image is of a file, and chains of the instructions that have a line;
  * valid as long as the images. */
 void pc_images__resolve(struct pc_images *images, struct pc_table *table);

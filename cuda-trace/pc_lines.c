@@ -43,7 +43,7 @@ struct sequence {
 };
 
 struct pc_lines {
-	uint8_t *image;
+	const uint8_t *image;
 	size_t size;
 	struct bytes line, text, relocations, symbols, names;
 	struct row *rows;
@@ -401,15 +401,13 @@ static void read_unit(struct pc_lines *lines, struct bytes all)
 	run(lines, &unit, all);
 }
 
-struct pc_lines *pc_lines__open(uint8_t *image, size_t size)
+struct pc_lines *pc_lines__open(const uint8_t *image, size_t size)
 {
 	struct pc_lines *lines = calloc(1, sizeof(*lines));
 	struct bytes left;
 
-	if (!lines) {
-		free(image);
+	if (!lines)
 		return NULL;
-	}
 	lines->image = image;
 	lines->size = size;
 	if (!find_sections(lines)) {
@@ -434,7 +432,6 @@ void pc_lines__free(struct pc_lines *lines)
 {
 	if (!lines)
 		return;
-	free(lines->image);
 	free(lines->rows);
 	free(lines->sequences);
 	free(lines->files);

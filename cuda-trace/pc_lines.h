@@ -22,8 +22,8 @@ struct pc_line {
 
 struct pc_lines;
 
-/* Takes the image over (malloc), also where it answers NULL: no line table that is understood. */
-struct pc_lines *pc_lines__open(uint8_t *image, size_t size);
+/* NULL: no line table that is understood. The image stays the caller's, as long as the table. */
+struct pc_lines *pc_lines__open(const uint8_t *image, size_t size);
 /* The line of an instruction, then the one that its function was called at, and so on up to the
  * kernel's own; how many, 0 = unknown. Valid as long as the table. */
 size_t pc_lines__at(struct pc_lines *lines, const char *function, uint64_t offset,

@@ -72,6 +72,10 @@ static struct json_object *instructions(const struct pc_table *table, uint32_t f
 			json_object_object_add(object, "line", NULL);
 		}
 		json_object_object_add(object, "inlined", inlined(instruction));
+		if (instruction->text)
+			stat_json__put_text(object, "sass", instruction->text);
+		else
+			json_object_object_add(object, "sass", NULL);
 		put_counts(object, &instruction->counts, table);
 		json_object_array_add(array, object);
 	}

@@ -40,9 +40,8 @@ static uint32_t most_of(const struct pc_counts *counts, const struct pc_table *t
 	return most;
 }
 
-/* "long_scoreboard 83%, wait 10%" */
-static const char *describe(const struct pc_counts *counts, const struct pc_table *table,
-			    char *text, size_t size)
+const char *pc_report__waits(const struct pc_counts *counts, const struct pc_table *table,
+			     char *text, size_t size)
 {
 	bool used[PC_MOST_REASONS] = {};
 	size_t at = 0;
@@ -116,7 +115,8 @@ static const char *name_place(const struct pc_instruction *instruction, char *te
 			 name ? name + 1 : instruction->file, instruction->line,
 			 instruction->offset, *inlined ? "  in " : "", inlined);
 	else
-		snprintf(text, size, "    +0x%" PRIx64, instruction->offset);
+		snprintf(text, size, "    +0x%" PRIx64 "%s%s", instruction->offset,
+			 instruction->text ? "  " : "", instruction->text ? instruction->text : "");
 	return text;
 }
 
@@ -127,7 +127,7 @@ static void put_row(struct writer *writer, const struct pc_table *table,
 	const struct cell cells[] = {
 		cell_share(share_of(counts->samples, table)),
 		cell_count(counts->samples),
-		cell_text(describe(counts, table, waits, sizeof(waits))),
+		cell_text(pc_report__waits(counts, table, waits, sizeof(waits))),
 		cell_text(where),
 	};
 
@@ -301,6 +301,10 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	if (!report->table->process_count)
 		fprintf(file, "No CUDA activity was seen.\n");
 	put_functions(file, report);
+	if (report->code) {
+		fprintf(file, "\n");
+		pc_report__code(file, report);
+	}
 	put_reasons(file, report);
 	put_account(file, report);
 	put_lines_from(file, report->table);

@@ -35,6 +35,7 @@ static int put_instruction(struct db *db, const struct pc_table *table,
 			string_id(db, instruction->file),
 			instruction->line ? instruction->line : DB_NULL,
 			0,
+			string_id(db, instruction->text),
 		};
 
 		if (!instruction->counts.reasons[i])

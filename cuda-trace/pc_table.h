@@ -13,6 +13,7 @@
 
 struct interned;
 struct pc_line;
+struct disassembled;
 
 struct pc_counts {
 	uint64_t samples;
@@ -34,6 +35,7 @@ struct pc_function {
 	const char *symbol; /* mangled, likewise; NULL = unknown */
 	uint64_t cubin;
 	enum pc_lines_from lines_from;
+	const struct disassembled *code; /* NULL = unknown */
 	struct pc_counts counts;
 };
 
@@ -45,6 +47,7 @@ struct pc_instruction {
 	/* Through which inlined functions, if that is known: see pc_lines.h. */
 	const struct pc_line *chain;
 	uint32_t depth;
+	const char *text; /* disassembled, untrusted; NULL = unknown */
 	struct pc_counts counts;
 };
 

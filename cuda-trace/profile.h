@@ -13,6 +13,7 @@ struct profile_options {
 	bool pc;				  /* --pc */
 	const char *bursts;			  /* of --pc: ON/PERIOD, NULL = the default */
 	const char *stacks;			  /* -g[=N] of --pc, NULL = none of the host */
+	bool disassemble;			  /* --disassemble */
 	const char *flamegraph, *folded, *record; /* files of --pc, NULL = none */
 	const char *counters;	  /* --counters: presets and metrics, NULL = not that mode */
 	const char *replay;	  /* of --counters: kernel or application, NULL = kernel */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/disassembly.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/pc_files.h"
 #include "cuda-trace/pc_pace.h"
@@ -30,6 +31,8 @@ const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "windows so far apart that launches are held for them\nno more than this",
 	 AT(shared.max_overhead)},
+	{OPTION_FLAG, 0, "disassemble", NULL,
+	 "the instructions of the functions with most samples,\nby nvdisasm", AT(disassemble)},
 	{OPTION_TEXT, 0, "flamegraph", "FILE",
 	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
@@ -49,6 +52,7 @@ struct profile {
 	struct pc_pace pace;
 	struct pc_images *images;
 	struct pc_files *files;
+	struct disassembly *disassembly;
 	struct pc_stacks *stacks; /* NULL = no picture is wanted */
 	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 	bool failed;
@@ -212,13 +216,19 @@ static void write_pictures(struct profile *profile, const struct pc_report *repo
 	stacks__free(&tree);
 }
 
-static void find_lines(struct profile *profile, struct session *session)
+/* Lines, and instructions. */
+static void find_places(struct profile *profile, struct session *session)
 {
-	if (pc_files__is_worth_it(profile->files, profile->images, &profile->table)) {
-		session__let_go(session);
-		pc_files__search(profile->files, profile->images, &profile->table);
-	}
+	bool wanted = profile->options->disassemble;
+	enum pc_files_for what = !disassembly__can(profile->disassembly) ? PC_FILES_LINES
+				 : wanted				 ? PC_FILES_ALL
+									 : PC_FILES_CODE;
+
+	session__let_go(session);
+	if (pc_files__is_worth_it(profile->files, profile->images, &profile->table, what))
+		pc_files__search(profile->files, profile->images, &profile->table, what);
 	pc_images__resolve(profile->images, &profile->table);
+	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
 }
 
 static void on_finish(void *context, struct session *session)
@@ -233,10 +243,11 @@ static void on_finish(void *context, struct session *session)
 		.on_ms = profile->bursts.on_ms,
 		.every_ms = profile->pace.every_ms,
 		.most = shared->count ? shared->count : DEFAULT_LINES,
+		.code = profile->options->disassemble && disassembly__can(profile->disassembly),
 	};
 
 	session__lost(session, &lost);
-	find_lines(profile, session);
+	find_places(profile, session);
 	if (profile->stacks)
 		write_pictures(profile, &report);
 	if (profile->pace.too_dear)
@@ -314,13 +325,15 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 	pattern = pattern__new(options->shared.kernel);
 	profile.images = pc_images__new();
 	profile.files = pc_files__new();
-	if (!pattern || !profile.images || !profile.files ||
+	profile.disassembly = disassembly__new();
+	if (!pattern || !profile.images || !profile.files || !profile.disassembly ||
 	    pc_table__init(&profile.table, pattern)) {
 		status = EXIT_USAGE;
 	} else {
 		status = watch__run(&watch);
 		pc_table__free(&profile.table);
 	}
+	disassembly__free(profile.disassembly);
 	pc_files__free(profile.files);
 	pc_images__free(profile.images);
 	pattern__free(pattern);

@@ -63,7 +63,7 @@ struct db;
 	X(CALLCHAIN, "CUDA_CALLCHAINS",                                                          \
 	  "id,symbol,module,unresolved,stackDepth,moduleAddress,buildId")                        \
 	X(PC_SAMPLES, "CUDA_TRACE_PC_SAMPLES",                                                   \
-	  "samples,functionId,cubin,offset,fileId,line,reasonId")                                \
+	  "samples,functionId,cubin,offset,fileId,line,reasonId,sassId")                         \
 	X(PC_STACKS, "CUDA_TRACE_PC_STACKS", "id,parentId,nameId,samples")                       \
 	X(NVTX, "NVTX_EVENTS",                                                                   \
 	  "start,end,eventType,rangeId,category,color,globalTid,textId,domainId")

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 		for (uint64_t offset = 0; lines && offset < 0x110; offset += 16)
 			rows += pc_lines__at(lines, "outer", offset, chain);
 		pc_lines__free(lines);
+		free(image);
 	}
 	printf("%lu\n", rows);
 	return rows == 0;

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# profile --pc with nvdisasm: a stand-in that prints what nvdisasm 12.4 does, one that behaves
+# badly, and the real one where it is installed.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	${CC:-cc} -c -o inlined.o "$TOP/tests/profile/inlined.s"
+	cubin inlined.o lines.cubin
+	objcopy --rename-section .debug_line=.other_line inlined.o bare.o
+	cubin bare.o bare.cubin
+	${CC:-cc} -std=gnu11 -O1 -o fatbin "$TOP/tests/profile/fatbin.c" -llz4 -lzstd
+	cat >script <<-END
+		outer b0 wait 100
+		outer 10 long_scoreboard 50
+		outer c0 wait 30
+		outer 100 wait 20
+	END
+	export SIMCUDA_PC_SCRIPT=$PWD/script
+	sed 's/$/ inlined.cu 3/; s/\(10 .*\)3$/\112/' script >with-lines
+	export CUDA_TRACE_NVDISASM=$PWD/nvdisasm
+}
+
+# cubin FROM TO: the machine and the architecture of a cubin for sm_90.
+cubin() {
+	cp "$1" "$2"
+	printf '\276\0' | dd of="$2" bs=1 seek=18 conv=notrunc status=none
+	printf '\132\005\132\0' | dd of="$2" bs=1 seek=48 conv=notrunc status=none
+}
+
+# real_text: as nvdisasm -c prints it; 16 instructions of f0.
+real_text() {
+	local i
+	printf '\t.headerflags\t@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90"\n'
+	printf '\t.elftype\t@"ET_EXEC"\n\n\n'
+	printf '//--------------------- .text.f0                  --------------------------\n'
+	printf '\t.section\t.text.f0,"ax",@progbits\n\t.align\t128\n'
+	printf '        .global         f0\n        .type           f0,@function\n'
+	printf '        .size           f0,(.L_x_2 - f0)\n        .other          f0,@"STO_CUDA_ENTRY STV_DEFAULT"\n'
+	printf 'f0:\n.text.f0:\n'
+	for ((i = 0; i < 16; i++)); do
+		case $i in
+		1) printf '        /*0010*/                   LDG.E R5, desc[UR4][R2.64] ;\n' ;;
+		10) printf '.L_x_0:\n        /*00a0*/              @!P0 BRA `(.L_x_1) ;\n' ;;
+		11) printf '.L_x_1:\n        /*00b0*/                   FFMA R5, R5, R0, 0.5 ;\n' ;;
+		12) printf '        /*00c0*/              @P0  BRA `(.L_x_0) ;\n' ;;
+		*) printf '        /*%04x*/                   NOP;\n' $((16 * i)) ;;
+		esac
+	done
+	printf '.L_x_2:\n\n\n//--------------------- SYMBOLS --------------------------\n'
+}
+
+# stand_in [LINES]: an nvdisasm that prints what stands in `text` and, before that, does LINES. It
+# may start no process, so the shell must have all of it.
+stand_in() {
+	real_text >text
+	{ printf '#!/bin/sh\n%s\n' "${1:-}"; printf "printf '%%s\\\\n' '"; cat text; printf "'\n"; } >nvdisasm
+	chmod 755 nvdisasm
+}
+
+# of OPTIONS...: profile --pc of ./storm, whose file has the image.
+of() {
+	local image=$1; shift
+	./fatbin images 90:zstd:"$image"
+	objcopy --add-section .nv_fatbin=images "$WORKLOADS/launch-storm" storm
+	SIMCUDA_PC_CUBIN=$PWD/$image CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 \
+		ct profile --pc --bursts 10ms/100ms "$@" -- "$SIM" ./storm -p 1000 -s 1 >out 2>err
+}
+
+truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192, "@P0 BRA 0xa0"], [256, null]]'
+
+@test "profile --pc (no line information) shows instructions where there is an nvdisasm" {
+	requires bpf sim objcopy
+	stand_in
+	of bare.cubin --json -o out.json
+	json out.json "[.functions[0].instructions[] | [.offset, .sass]] == $truth"
+	[ ! -s err ] || fail "$(cat err)"
+	of bare.cubin -o out.txt
+	grep -Eq '^  50\.0% .* wait 100% +\+0xb0  FFMA R5, R5, R0, 0\.5$' out.txt
+	grep -Eq '^  10\.0% .* wait 100% +\+0x100$' out.txt
+	run ! grep -q '^Instructions of' out.txt
+	# Lines say more. They are not asked for where they are not needed.
+	stand_in 'exit 3'
+	SIMCUDA_PC_SCRIPT=$PWD/with-lines of lines.cubin -o out.txt
+	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest' out.txt
+	[ ! -s err ] || fail "$(cat err)"
+}
+
+@test "profile --pc --disassemble (text) has the instructions with samples, and those around them" {
+	requires bpf sim objcopy
+	stand_in
+	SIMCUDA_PC_SCRIPT=$PWD/with-lines of lines.cubin --disassemble -o out.txt
+	sed -n '/^Instructions of/,/^$/p' out.txt | sed 's/  *$//' >shown
+	cat shown
+	grep -Eq '^Instructions of outer: [0-9,]+ samples, 100\.0% of all; shares are of these$' shown
+	assert_equal "$(grep -c '^ *\.\.\.$' shown)" 1
+	grep -Eq '^  50\.0% +[0-9,]+ wait 100% +\+0xb0 FFMA R5, R5, R0, 0\.5 +inlined\.cu:3$' shown
+	grep -Eq '^  25\.0% +[0-9,]+ long_scoreboard 100% +\+0x10 LDG\.E R5, desc\[UR4\]\[R2\.64\] +inlined\.cu:12$' shown
+	grep -Eq '^  10\.0% .* \+0x100 \? +inlined\.cu:3$' shown
+	assert_equal "$(grep -o '+0x[0-9a-f]*' shown | tr '\n' ' ')" \
+		"+0x0 +0x10 +0x20 +0x30 +0x90 +0xa0 +0xb0 +0xc0 +0xd0 +0xe0 +0xf0 +0x100 "
+	grep -Eq '^ +\+0xa0 @!P0 BRA 0xb0$' shown
+	[ ! -s err ] || fail "$(cat err)"
+	# -n: so many with samples.
+	SIMCUDA_PC_SCRIPT=$PWD/with-lines of lines.cubin --disassemble -n 1 -o out.txt
+	grep -Eq '^ \.\.\. and 3 more with [0-9,]+ samples \(-n 4 shows all\)$' out.txt
+}
+
+@test "profile --pc --record, report (instructions) keeps their text, and no image" {
+	requires bpf sim objcopy
+	stand_in
+	of bare.cubin --record r.db -o out.txt
+	ct report --stalls --json r.db >stalls.json
+	assert_equal "$(jq -cs 'map([.place, .percent])' stalls.json)" \
+		'[["+0xb0  FFMA R5, R5, R0, 0.5",50],["+0x10  LDG.E R5, desc[UR4][R2.64]",25],["+0xc0  @P0 BRA 0xa0",15],["+0x100",10]]'
+	run ! grep -qa '\.other_line' r.db
+}
+
+@test "profile --pc (no nvdisasm) is told only who asked for it" {
+	requires bpf sim objcopy
+	CUDA_TRACE_NVDISASM=$PWD/none of bare.cubin -o out.txt
+	[ ! -s err ] || fail "$(cat err)"
+	grep -Eq ' \+0xb0$' out.txt
+	CUDA_TRACE_NVDISASM=$PWD/none of bare.cubin --disassemble -o out.txt
+	assert_equal "$(grep -c '^cuda-trace profile: no disassembly: .*/none: No such file' err)" 1
+	grep -Eq ' \+0xb0$' out.txt
+	CUDA_TRACE_NVDISASM=off of bare.cubin --json -o out.json
+	json out.json '[.functions[0].instructions[].sass] | unique == [null]'
+}
+
+@test "profile --pc --disassemble (nvdisasm crashes, hangs, prints for ever or garbage, complains) is not harmed" {
+	requires bpf sim objcopy
+	local began
+	stand_in 'kill -SEGV $$'
+	of bare.cubin --disassemble -o out.txt
+	grep -q 'nvdisasm did not disassemble 1 functions$' err
+	grep -Eq ' \+0xb0$' out.txt
+	stand_in 'while :; do :; done'
+	began=$SECONDS
+	of bare.cubin --disassemble -o out.txt
+	[ $((SECONDS - began)) -lt 40 ]
+	grep -q 'nvdisasm did not come to its end in time, and was killed: 1 functions are not disassembled$' err
+	stand_in 'while :; do printf "%s\n" aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done'
+	of bare.cubin --disassemble -o out.txt
+	grep -Eq 'nvdisasm (printed without an end|did not come to its end in time), and was killed: 1 functions are not disassembled$' err
+	stand_in 'printf "nvdisasm fatal   : Cannot decode \033[31m architecture\n"; exit 1'
+	of bare.cubin --disassemble -o out.txt
+	grep -qF 'nvdisasm did not disassemble 1 functions: nvdisasm fatal   : Cannot decode \x1b[31m architecture' err
+	# Text that is none, of no function, with control characters.
+	stand_in "$(cat <<-'END'
+		printf '\t.section\t.text.f99,"ax"\n        /*00b0*/ WRONG ;\n\t.section\t.text.f0,"ax"\n'
+		printf '        /*00b0*/ FFMA \033[31m R5 ;\n/*zz*/ X ;\n   /*00b0*/ TWICE;\n/*0010*/ BACK ;\n'
+		exit 0
+	END
+	)"
+	of bare.cubin --json -o out.json
+	json out.json '[.functions[0].instructions[].sass] == ["FFMA \u001b[31m R5", null, null, null]'
+	of bare.cubin --disassemble -o out.txt
+	grep -qF 'FFMA \x1b[31m R5' out.txt
+	run ! grep -q $'\033' out.txt
+}
+
+@test "profile --pc --disassemble (the one who disassembles) has no rights, no terminal, nothing else open" {
+	requires bpf sim objcopy
+	# It may start no process: all of this is the shell's own.
+	cat >nvdisasm <<-'END'
+		#!/bin/sh
+		said=
+		for fd in 5 6 7 8 9 11 12 13 14 15 16 17 18 19 20 21; do [ ! -e /proc/self/fd/$fd ] || said="$said open:$fd"; done
+		while read -r name value rest; do case $name in Uid:|CapEff:|NoNewPrivs:) said="$said $name$value" ;; esac; done </proc/self/status
+		[ -r /etc/shadow ] && said="$said shadow"
+		read -r pid name state parent group session terminal rest </proc/self/stat
+		[ "$pid" = "$session" ] || said="$said terminal"
+		printf 'nvdisasm %s\n' "$said"
+	END
+	chmod 755 nvdisasm
+	of bare.cubin --disassemble -o out.txt
+	cat err
+	grep -Eq 'nvdisasm  Uid:65534 CapEff:0+ NoNewPrivs:1$' err
+}
+
+@test "code of cubins, and what nvdisasm prints (damaged in 20,000 ways) are read without a fault" {
+	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o fuzz \
+		"$TOP/tests/profile/fuzz_disassembly.c" "$TOP/cuda-trace/cubin.c" "$TOP/cuda-trace/disassembly_text.c" \
+		"$TOP/cuda-trace/interned.c" -lz 2>cc.err || skip "no sanitizers: $(head -n1 cc.err)"
+	real_text >text
+	run -0 timeout 120 ./fuzz bare.cubin outer text 20000
+	run -0 ./fuzz bare.cubin outer text 1
+	assert_output "1 16"
+}
+
+@test "profile --pc --disassemble (the real nvdisasm, a program of nvcc's) agrees with its own listing" {
+	requires bpf sim objcopy
+	local nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc nvdisasm=${NVDISASM:-${CUDA_HOME:-/usr/local/cuda}/bin/nvdisasm}
+	[ -x "$nvdisasm" ] || nvdisasm=$(command -v nvdisasm) || skip "needs nvdisasm (or NVDISASM=FILE)"
+	[ -x "$nvcc" ] || skip "needs nvcc"
+	cp "$TOP/tests/profile/inlined.cu" .
+	"$nvcc" -arch=sm_90 -cubin inlined.cu -o inlined.cubin || skip "this nvcc has no sm_90"
+	"$nvdisasm" -c inlined.cubin >listing
+	for ((i = 0; i < 2048; i += 16)); do printf '_Z5outerPfi %x wait 1\n' $i; done >script
+	CUDA_TRACE_NVDISASM=$nvdisasm of inlined.cubin --json -o out.json
+	cat err
+	jq -r '.functions[0].instructions | sort_by(.offset)[] | select(.sass) | .sass' out.json >ours
+	sed -n 's|^ */\*[0-9a-f]*\*/ *||p' listing | sed 's/ *; *$//' >theirs
+	[ "$(wc -l <ours)" -gt 30 ]
+	# But for the names of places.
+	assert_equal "$(sed 's/BRA .*/BRA/' ours)" "$(sed 's/BRA .*/BRA/' theirs)"
+	grep -q 'BRA 0x' ours
+}
