@@ -151,6 +151,25 @@ on_driver() {
 	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; 1 of these are told at their entry, and where they fail inside, 3 when they return"* ]]
 }
 
+# CUDA 13's runtime waits by it, which the simulation does not.
+@test "stat --source driver (waits by cuCtxSynchronize_v2) counts them, and those that fail" {
+	mkdir lib
+	echo 'int cuCtxSynchronize_v2(void *context) { return context ? 0 : 201; }' >cuda.c
+	cc -shared -fPIC -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.c
+	cat >waits.c <<-'EOF'
+		int cuCtxSynchronize_v2(void *context);
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < 7; i++)
+				cuCtxSynchronize_v2(i % 3 ? argv : 0);
+		}
+	EOF
+	cc -o waits waits.c lib/libcuda.so.1
+	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver --json -o out.json -- ./waits
+	json out.json '.totals.syncs == 7 and .lost.total == 0'
+	json out.json '[.errors[] | [.call, .result, .count]] == [["cuCtxSynchronize_v2", 201, 3]]'
+}
+
 @test "doctor (a libcuda of both makes) says how its launches are seen" {
 	local at_entry=6
 	[ "$(uname -m)" = x86_64 ] || at_entry=0
