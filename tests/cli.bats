@@ -94,7 +94,7 @@ as_nobody() {
 @test "stat -p (a CUDA program started without the guest) names the remedy" {
 	requires bpf sim
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.3
+	ready storm
 	run -0 ct stat -p "$storm_PID" -d 200ms
 	assert_output --partial "process $storm_PID (launch-storm) was started without libcupti-usdt.so"
 }
@@ -173,7 +173,7 @@ without() {
 	fi
 	start storm setpriv --bounding-set $caps --inh-caps -all "$SIM" \
 		env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready storm
 	run -0 --separate-stderr setpriv --bounding-set $caps --inh-caps -all \
 		"$CUDA_TRACE" stat -p "$storm_PID" -d 1 --json
 	json <(echo "$output") '.totals.kernels > 100 and .lost.total == 0'

@@ -200,8 +200,8 @@ lines() {
 
 @test "profile --counters (launches are traced as well) spoils neither" {
 	requires bpf sim
-	start other "$CUDA_TRACE" stat -a --json -o stat.json -e launches
-	sleep 1
+	start other "$CUDA_TRACE" stat -v -a --json -o stat.json -e launches
+	wait_for 20 grep -q watching other.err
 	counted gpu__time_duration.sum -- "$STORM" -n 50
 	unharmed
 	assert_equal "$(lines counters length)" 50

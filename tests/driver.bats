@@ -44,7 +44,7 @@ on_driver() {
 
 @test "stat -p (a program without the guest) sees its launches, and says why there is no more" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready storm
 	run --separate-stderr ct stat -p "$storm_PID" -d 1 --json
 	assert_success
 	echo "$output" >out.json
@@ -54,14 +54,14 @@ on_driver() {
 
 @test "stat --source cupti -p (a program without the guest) sees nothing" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready storm
 	ct stat --source cupti -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.source == "none" and .totals.launches == 0'
 }
 
 @test "trace (a program without the guest) marks every line with its source, GPU columns empty" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready storm
 	ct trace -e kernels -p "$storm_PID" -n 20 --json -o out.json
 	run jq -es 'map(select(.event != "lost")) | length == 20 and all(.source == "driver" and .gpu_ns == null and
 		.event == "launch" and .launch_ns > 0 and .result == 0 and .grid == [1,1,1])' out.json
@@ -71,7 +71,8 @@ on_driver() {
 @test "stat (one program with the guest, one without) tells the two apart" {
 	start with "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready with
+	ready without
 	ct stat -c launch-storm -d 2 --json -o out.json
 	json out.json ".processes[] | select(.pid == $with_PID) | .source == \"cupti\" and .kernels > 100"
 	json out.json ".processes[] | select(.pid == $without_PID) | .source == \"driver\" and .launches > 100"

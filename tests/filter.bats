@@ -15,7 +15,8 @@ start_two() {
 	cp "$WORKLOADS/launch-storm" ./second
 	start first "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./first -s 30 -p 1000
 	start second "$@" "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./second -s 30 -p 1000
-	sleep 0.5
+	ready first
+	ready second
 }
 
 @test "-p (two programs) sees the one" {
@@ -27,7 +28,7 @@ start_two() {
 @test "-p (a shell) sees the child that runs already and those that come" {
 	start shell sh -c '"$@" & sleep 1.5; "$@"; wait' sh "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
 		"$WORKLOADS/launch-storm" -s 3 -p 1000
-	sleep 0.5
+	ready shell
 	ct stat -p "$shell_PID" -d 3 --json -o out.json
 	json out.json '.processes | length == 2'
 	json out.json ".processes | all(.pid != $shell_PID)"
@@ -78,8 +79,8 @@ start_two() {
 @test "-a (a program that starts later with a copy of the library) sees it" {
 	mkdir copy
 	cp "$GUEST" copy/
-	start tool "$CUDA_TRACE" stat -c launch-storm -d 5 --json
-	sleep 1
+	start tool "$CUDA_TRACE" stat -v -c launch-storm -d 8 --json
+	wait_for 5 grep -q watching tool.err
 	"$SIM" env CUDA_INJECTION64_PATH="$PWD/copy/libcupti-usdt.so" "$WORKLOADS/launch-storm" -s 3 -p 1000 >out
 	finished "$tool_PID"
 	json tool.out '.totals.kernels > 100'

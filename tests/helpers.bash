@@ -81,6 +81,11 @@ start() {
 	echo $! >>"$BATS_TEST_TMPDIR/started"
 }
 
+# ready NAME: waits until a started launch-storm is about to launch.
+ready() {
+	wait_for 30 grep -qx ready "$BATS_TEST_TMPDIR/$1.out"
+}
+
 # stop_started: ends what `start` started. A test file with a teardown of its own calls it there.
 stop_started() {
 	local pid

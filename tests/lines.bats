@@ -31,7 +31,7 @@ program() {
 late() {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
-	sleep 0.5
+	ready storm
 	CUDA_TRACE_LIBCUPTI=${CHECKER:-$B/simcuda/libcupti.so.13} \
 		ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 "$@" 2>err
 	kill -0 "$storm_PID"
@@ -137,7 +137,7 @@ is_true() {
 	program 90:plain:inlined.o
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
-	sleep 0.5
+	ready storm
 	start tool env CUDA_TRACE_LIBCUPTI="$B/simcuda/libcupti.so.13" SIMCUDA_CUBIN_CHECKSUM=hang \
 		"$CUDA_TRACE_UNDER_TEST" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1
 	wait_for 20 pgrep -P "$tool_PID" -u 65534

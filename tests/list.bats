@@ -11,7 +11,7 @@ setup() {
 
 @test "list (a program with the guest) tells its state and libcupti" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
 	json row '.process == "launch-storm" and .source == "cupti" and .guest'
 	# Somebody else's tool may watch the whole system just now.
@@ -22,7 +22,7 @@ setup() {
 
 @test "list (a CUDA program without the guest) says how to trace it" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.3
+	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
 	json row '.state == "none" and .source == "driver" and (.guest | not)'
 	json row '.note | contains("started without the guest")'
@@ -30,23 +30,24 @@ setup() {
 
 @test "list (a watched program) shows it active, and leaves it so" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.3
-	start tool "$CUDA_TRACE" stat -p "$storm_PID" -d 5 --json
-	sleep 1.5
-	ct list --json | jq -c "select(.pid == $storm_PID)" >row
-	json row '.state == "active"'
+	ready storm
+	start tool "$CUDA_TRACE" stat -p "$storm_PID" -d 20 --json
+	is_active() { ct list --json | jq -e "select(.pid == $storm_PID) | .state == \"active\"" >state; }
+	wait_for 10 is_active
+	# Looking at it has not changed that.
+	is_active
 }
 
 @test "list (another client holds CUPTI) names it, and what that means" {
 	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
 		"$WORKLOADS/launch-storm" -s 20 -p 20000
-	sleep 0.5
+	ready held
 	ct list --json | jq -c "select(.pid == $held_PID)" >row
 	json row '.guest and (.state == "dormant" or .state == "yielded")'
 	# It is asked for only when somebody wants something.
-	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 5 --json
+	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 20 --json
 	yields() { ct list --json | jq -c "select(.pid == $held_PID)" >row && [ "$(jq -r .state row)" = yielded ]; }
-	wait_for 5 yields || fail "$(cat row)"
+	wait_for 10 yields || fail "$(cat row)"
 	json row '.holder == "Nsight \u001b[31m" and (.note | length > 0)'
 	ct list --wide >page
 	grep -E "^ *$held_PID launch-storm .* yielded " page
@@ -66,7 +67,7 @@ setup() {
 	chmod 755 "$BATS_TEST_TMPDIR" ./cuda-trace
 	start storm setpriv --reuid 65534 --regid 65534 --clear-groups "$SIM" \
 		env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 0.5
+	ready storm
 	setpriv --reuid 65534 --regid 65534 --clear-groups ./cuda-trace list --json |
 		jq -c "select(.pid == $storm_PID)" >row
 	json row '.guest and .state == "unknown" and (.note | contains("CAP_BPF"))'

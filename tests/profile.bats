@@ -303,7 +303,7 @@ recorded() {
 	script
 	export SIMCUDA_LOG=$PWD/log
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 6 -p 1000
-	sleep 0.5
+	ready storm
 	pc -p "$storm_PID" -d 2 --json -o out.json
 	json out.json '.samples.placed > 0 and .lost.total == 0'
 	wait_for 5 grep -q 'pc_sampling disable 0' log
@@ -475,7 +475,7 @@ traced_storm() {
 	script
 	export SIMCUDA_LOG=$PWD/log
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s "$1" -p 500
-	sleep 0.3
+	ready storm
 }
 
 kernels_on() {

@@ -81,13 +81,16 @@ kernels_of() {
 @test "record and stat (one program, watched by both) give the same sums" {
 	requires bpf sim
 	mkfifo gate
-	sleep 60 >gate &
+	sleep 60 >gate 3>&- &
 	echo $! >>started
-	CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
+	SIMCUDA_LOG=$PWD/cupti.log CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
 	local program=$!
-	start stat "$CUDA_TRACE" stat --json -o stat.json -p $program
-	start record "$CUDA_TRACE" record -q -o r.db -p $program
-	sleep 2
+	start stat "$CUDA_TRACE" stat -v --json -o stat.json -p $program
+	start record "$CUDA_TRACE" record -v -q -o r.db -p $program
+	wait_for 20 grep -q "watching .* in process" stat.err
+	wait_for 20 grep -q "watching .* in process" record.err
+	# The guest notices within 0.3 s.
+	wait_for 20 grep -qs 'kinds=[0-9,]*10' cupti.log
 	echo >gate
 	wait $program
 	# shellcheck disable=SC2154 # set by start

@@ -121,10 +121,11 @@ sums_equal() {
 	ct report --timeline t.json r.db
 	assert_equal "$(jq -c '[.traceEvents[] | select(.cat == "overhead").name] | unique' t.json)" \
 		'["Activity Buffer Request","Lazy Function Loading"]'
-	start exporter "$CUDA_TRACE" metrics --events kernels,overhead --textfile - -d 4
-	sleep 2
+	start exporter "$CUDA_TRACE" metrics -v --events kernels,overhead --textfile -
+	wait_for 20 grep -q watching exporter.err
 	cp "$WORKLOADS/threads" overhead-kinds
 	CUDA_INJECTION64_PATH=$GUEST sim ./overhead-kinds >out
+	kill -INT "$exporter_PID"
 	finished "$exporter_PID"
 	assert_equal "$(sed -n 's/^cuda_.*overhead.*comm="overhead-kinds".*kind="\([a-z_]*\)".*/\1/p' exporter.out | sort -u | tr '\n' ' ')" \
 		'buffer_request lazy_load '
@@ -172,7 +173,7 @@ sums_equal() {
 
 @test "stat -p (a program that runs) attaches late and ends by --duration" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
-	sleep 0.5
+	ready storm
 	ct stat -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.totals.kernels > 100 and .totals.launches > 100 and .lost.total == 0'
 	json out.json ".processes | length == 1 and .[0].pid == $storm_PID"
@@ -181,9 +182,10 @@ sums_equal() {
 
 @test "stat -p (SIGINT) ends with the sums and exit status 0" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
-	sleep 0.3
-	start tool "$CUDA_TRACE" stat -p "$storm_PID"
-	sleep 1.5
+	ready storm
+	start tool "$CUDA_TRACE" stat -v -p "$storm_PID"
+	wait_for 20 grep -q "watching .* in process" tool.err
+	sleep 0.5
 	kill -INT "$tool_PID"
 	finished "$tool_PID"
 	assert_equal "$status" 0
@@ -192,7 +194,7 @@ sums_equal() {
 
 @test "stat -p (the process ends meanwhile) ends, too" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 2 -p 500
-	sleep 0.3
+	ready storm
 	LIMIT=20 ct stat -p "$storm_PID" --json -o out.json
 	json out.json '.totals.launches > 0 and .lost.total == 0'
 }
@@ -214,9 +216,9 @@ sums_equal() {
 @test "stat (a tool that comes while another listens) gets names and states at once" {
 	local i
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 1000
-	sleep 0.5
-	start first "$CUDA_TRACE" stat -p "$storm_PID" -d 25
-	sleep 1.5
+	ready storm
+	start first "$CUDA_TRACE" stat -v -p "$storm_PID" -d 25
+	wait_for 20 grep -q "watching .* in process" first.err
 	for i in 1 2 3; do
 		ct stat -p "$storm_PID" -d 1 --json -o out.json
 		json out.json '[.kernels[].name] == ["empty"] and .processes[0].state == "active"'

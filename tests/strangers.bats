@@ -346,7 +346,8 @@ entry_of() {
 	local before other
 	start other "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	start meant "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	sleep 0.5
+	ready other
+	ready meant
 	before=$(entry_of "$other_PID")
 	other=$other_PID
 	start tool "$CUDA_TRACE" stat -p "$meant_PID" -d 4 --json -o out.json

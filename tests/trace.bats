@@ -69,7 +69,7 @@ setup() {
 
 @test "trace (a reader that stops reading) ends quietly" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
-	sleep 0.3
+	ready storm
 	timeout 20 bash -c '"$0" trace -p "$1" 2>err | head -n 2 >head; echo "${PIPESTATUS[0]}" >status' \
 		"$CUDA_TRACE" "$storm_PID"
 	assert_equal "$(cat err)" ''
@@ -79,7 +79,7 @@ setup() {
 
 @test "trace (nothing can be written) says so and exits 1" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
-	sleep 0.3
+	ready storm
 	run ct trace -p "$storm_PID" -o /dev/full
 	assert_failure 1
 	assert_output --partial 'cannot write /dev/full: No space left on device'

@@ -9,7 +9,7 @@
 
 static const char help[] =
 	"usage: launch-storm [OPTION...]\n"
-	"Launches empty kernels as fast as possible; prints the ns of one launch.\n"
+	"Says \"ready\", then launches empty kernels as fast as possible; prints the ns of one.\n"
 	"  -n, --launches N   launches of each thread (100000)\n"
 	"  -t, --threads N    threads, each on a stream of its own (1)\n"
 	"  -s, --seconds S    go on for S seconds instead of counting launches\n"
@@ -208,12 +208,10 @@ int main(int argc, char **argv)
 	empty = program__kernel(&program, "empty");
 	if (settings.graphs)
 		make_graph();
-	if (settings.wait) {
-		puts("ready");
-		fflush(stdout);
-		while (getchar() != '\n' && !feof(stdin))
-			;
-	}
+	puts("ready");
+	fflush(stdout);
+	while (settings.wait && getchar() != '\n' && !feof(stdin))
+		;
 	workers = aligned_alloc(128, settings.threads * sizeof(*workers));
 	if (!workers)
 		program__fail("no memory");
