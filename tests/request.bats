@@ -16,8 +16,7 @@ setup() {
 # start_storm ARGS...: launches from several threads before anybody comes.
 start_storm() {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" "$@"
-	wait_for 5 grep -q subscribe log
-	sleep 0.5
+	ready storm
 }
 
 # counted ARGS...: JSON in out.json, messages in err.
@@ -53,6 +52,13 @@ all_off() {
 	assert_equal "$(lines counters_state '.[0] | .graphs > 0 and .matched >= 25')" true
 	assert_equal "$(lines lost '.[0].lost.total')" 0
 	wait_for 5 all_off
+	unharmed
+}
+
+@test "profile --counters -p (--skip, one thread) begins behind so many" {
+	start_storm -s 6 -p 1000
+	counted gpu__time_duration.sum --kernels 3 --skip 40 -p "$storm_PID"
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .matched, .counted]')" '["done",43,3]'
 	unharmed
 }
 
@@ -97,14 +103,28 @@ all_off() {
 @test "profile --counters -p (two tools) tells the second one, and one that was killed is forgotten" {
 	start_storm -s 14 -p 1000
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
-	wait_for 5 grep -q '"event":"counters"' first.json
+	wait_for 5 grep -qs '"event":"counters"' first.json
 	run -1 counted quick -p "$storm_PID"
 	grep -q 'counts nothing: another cuda-trace has it counted' err
 	kill -KILL "$first_PID"
-	sleep 3.2
-	counted dram__bytes.sum --kernels 2 -p "$storm_PID"
+	wait_for 5 counted dram__bytes.sum --kernels 2 -p "$storm_PID"
 	assert_equal "$(lines counters 'map(.metrics | keys) | unique')" '[["dram__bytes.sum"]]'
 	unharmed
+}
+
+# While anybody listens, the guest does not forget by itself what it was asked for.
+@test "profile --counters -p (one that was killed, another listens on) can be asked again after 3 s" {
+	start_storm -s 60 -p 1000
+	start listen "$B/tests/guest/listen" -p "$storm_PID" -t 60000 "$GUEST" counters_batch
+	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
+	wait_for 5 grep -qs '"event":"counters"' first.json
+	kill -KILL "$first_PID"
+	run -1 counted quick -p "$storm_PID"
+	grep -q 'counts nothing: another cuda-trace has it counted' err
+	# What was counted for the first one may come before.
+	wait_for 10 counted dram__bytes.sum --kernels 500 -d 3 -p "$storm_PID"
+	assert_equal "$(lines counters 'map(.metrics | keys) | unique | index([["dram__bytes.sum"]]) != null')" true
+	run ! grep '^[0-9]* [0-9]* fault' log
 }
 
 # Each is looked at and refused; a good one afterwards counts.
@@ -146,7 +166,8 @@ all_off() {
 	start told "$SIM" env CUDA_INJECTION64_PATH="$GUEST" CUPTI_USDT_COUNTERS=dram__bytes.sum \
 		"$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	sleep 1
+	ready told
+	ready without
 	run -1 counted quick -p "$told_PID"
 	grep -q 'it was told at its start what to count' err
 	run -1 counted quick -d 1 -p "$without_PID"
