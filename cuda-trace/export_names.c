@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/report_index.h"
 #include "cuda-trace/report_strings.h"
 #include "cuda-trace/store_text.h"
 
@@ -20,7 +21,8 @@ struct names_of_file {
 	char **strings;
 	size_t count;
 	struct process_name *processes;
-	size_t process_count, recent;
+	size_t process_count;
+	struct report_index index, rows; /* of them, and of the table PROCESSES */
 };
 
 int export_names__open(struct names_of_file **result, const struct report_file *file)
@@ -32,6 +34,8 @@ int export_names__open(struct names_of_file **result, const struct report_file *
 		return -ENOMEM;
 	names->file = file;
 	err = report_strings__read(file, store__clean_text, &names->strings, &names->count);
+	if (!err)
+		err = report_index__read(&names->rows, file, "PROCESSES", MAX_PROCESSES);
 	if (err) {
 		export_names__close(names);
 		return err;
@@ -49,12 +53,14 @@ const char *export_names__string(const struct names_of_file *names, int64_t id)
 
 static char *read_command(const struct names_of_file *names, int64_t global)
 {
-	sqlite3_stmt *statement;
+	ssize_t row = report_index__find(&names->rows, global);
+	sqlite3_stmt *statement = NULL;
 	char *command = NULL;
 
-	if (!sqlite3_prepare_v2(names->file->db, "SELECT name FROM PROCESSES WHERE globalPid = ?",
-				-1, &statement, NULL)) {
-		sqlite3_bind_int64(statement, 1, global);
+	if (row >= 0 &&
+	    !sqlite3_prepare_v2(names->file->db, "SELECT name FROM PROCESSES WHERE rowid = ?", -1,
+				&statement, NULL)) {
+		sqlite3_bind_int64(statement, 1, row);
 		if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
 			command = store__clean_text((const char *)sqlite3_column_text(statement, 0),
 						    256);
@@ -66,22 +72,19 @@ static char *read_command(const struct names_of_file *names, int64_t global)
 static struct process_name *find(struct names_of_file *names, int64_t global)
 {
 	int64_t key = global & ~0xffffffll;
+	ssize_t known = report_index__find(&names->index, key);
 	struct process_name *process, *more;
 
-	if (names->recent < names->process_count && names->processes[names->recent].global == key)
-		return &names->processes[names->recent];
-	for (size_t i = 0; i < names->process_count; i++) {
-		if (names->processes[i].global == key) {
-			names->recent = i;
-			return &names->processes[i];
-		}
-	}
+	if (known >= 0)
+		return &names->processes[known];
 	if (names->process_count == MAX_PROCESSES)
 		return NULL;
 	more = realloc(names->processes, (names->process_count + 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	names->processes = more;
+	if (report_index__add(&names->index, key, names->process_count))
+		return NULL;
 	process = &more[names->process_count++];
 	process->global = key;
 	process->command = read_command(names, key);
@@ -131,6 +134,8 @@ void export_names__close(struct names_of_file *names)
 		free(names->processes[i].label);
 	}
 	report_strings__free(names->strings, names->count);
+	report_index__free(&names->index);
+	report_index__free(&names->rows);
 	free(names->processes);
 	free(names);
 }

@@ -23,12 +23,13 @@ static void fill_process(const struct replay *replay, struct process *process, i
 	const char *sql = report_file__has(replay->file, "CUDA_TRACE_PROCESSES", NULL)
 				  ? "SELECT name, uid, cgroup, state, reason, cuptiVersion, "
 				    "driverVersion, holder, message FROM CUDA_TRACE_PROCESSES "
-				    "WHERE globalPid = ?"
-				  : "SELECT name FROM PROCESSES WHERE globalPid = ?";
+				    "WHERE rowid = ?"
+				  : "SELECT name FROM PROCESSES WHERE rowid = ?";
+	ssize_t row = report_index__find(&replay->rows, key);
 
-	if (sqlite3_prepare_v2(replay->file->db, sql, -1, &statement, NULL))
+	if (row < 0 || sqlite3_prepare_v2(replay->file->db, sql, -1, &statement, NULL))
 		return;
-	sqlite3_bind_int64(statement, 1, key);
+	sqlite3_bind_int64(statement, 1, row);
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		struct cuda_status *status = &process->status;
 		const char *name = (const char *)sqlite3_column_text(statement, 0);
@@ -51,15 +52,16 @@ static void fill_process(const struct replay *replay, struct process *process, i
 static void fill_sample(const struct replay *replay, struct process *process, int64_t key)
 {
 	struct cuda_status *status = &process->status;
+	ssize_t row = report_index__find(&replay->samples, key);
 	sqlite3_stmt *statement;
 
-	if (!report_file__has(replay->file, "CUDA_TRACE_SAMPLES", NULL) ||
+	if (row < 0 ||
 	    sqlite3_prepare_v2(replay->file->db,
 			       "SELECT start, onNs, periodNs, windows, openNs, watchedNs "
-			       "FROM CUDA_TRACE_SAMPLES WHERE globalPid = ?",
+			       "FROM CUDA_TRACE_SAMPLES WHERE rowid = ?",
 			       -1, &statement, NULL))
 		return;
-	sqlite3_bind_int64(statement, 1, key);
+	sqlite3_bind_int64(statement, 1, row);
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		status->sample_start = REPLAY_EPOCH + sqlite3_column_int64(statement, 0);
 		status->sample_on_ms = sqlite3_column_int64(statement, 1) / 1000000;
@@ -80,9 +82,12 @@ static ssize_t add_process(struct replay *replay, int64_t key)
 		return -ENOMEM;
 	replay->processes[i] = process__new(PID_OF(key), key);
 	replay->known[i] = calloc(1, replay->string_count / 8 + 1);
-	if (!replay->processes[i] || !replay->known[i])
+	if (!replay->processes[i] || !replay->known[i] ||
+	    report_index__add(&replay->index, key, i)) {
+		process__free(replay->processes[i]);
+		free(replay->known[i]);
 		return -ENOMEM;
-	replay->keys[i] = key;
+	}
 	replay->count++;
 	fill_process(replay, replay->processes[i], key);
 	fill_sample(replay, replay->processes[i], key);
@@ -94,16 +99,30 @@ static ssize_t add_process(struct replay *replay, int64_t key)
 static ssize_t find_process(struct replay *replay, int64_t global)
 {
 	int64_t key = global & ~0xffffffll;
+	ssize_t found;
 
-	if (replay->recent < replay->count && replay->keys[replay->recent] == key)
+	if (replay->count && replay->recent_key == key)
 		return replay->recent;
-	for (size_t i = 0; i < replay->count; i++) {
-		if (replay->keys[i] == key) {
-			replay->recent = i;
-			return i;
-		}
+	found = report_index__find(&replay->index, key);
+	if (found < 0)
+		found = add_process(replay, key);
+	if (found >= 0) {
+		replay->recent = found;
+		replay->recent_key = key;
 	}
-	return add_process(replay, key);
+	return found;
+}
+
+static int read_rows(struct replay *replay)
+{
+	bool ours = report_file__has(replay->file, "CUDA_TRACE_PROCESSES", NULL);
+	int err = report_index__read(&replay->rows, replay->file,
+				     ours ? "CUDA_TRACE_PROCESSES" : "PROCESSES", MAX_PROCESSES);
+
+	if (!err && report_file__has(replay->file, "CUDA_TRACE_SAMPLES", NULL))
+		err = report_index__read(&replay->samples, replay->file, "CUDA_TRACE_SAMPLES",
+					 MAX_PROCESSES);
+	return err;
 }
 
 static int open_sources(struct replay *replay, struct replay_source *sources)
@@ -200,12 +219,13 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 		.sink = sink,
 		.processes = calloc(MAX_PROCESSES, sizeof(*replay.processes)),
 		.known = calloc(MAX_PROCESSES, sizeof(*replay.known)),
-		.keys = calloc(MAX_PROCESSES, sizeof(*replay.keys)),
 	};
 	int err = -ENOMEM;
 
-	if (replay.processes && replay.known && replay.keys)
+	if (replay.processes && replay.known)
 		err = report_strings__read(file, strndup, &replay.strings, &replay.string_count);
+	if (!err)
+		err = read_rows(&replay);
 	if (!err)
 		err = play_all(&replay);
 	for (size_t i = 0; i < replay.count; i++) {
@@ -217,7 +237,9 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	report_strings__free(replay.strings, replay.string_count);
 	free(replay.processes);
 	free(replay.known);
-	free(replay.keys);
+	report_index__free(&replay.index);
+	report_index__free(&replay.rows);
+	report_index__free(&replay.samples);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include "cuda-trace/report_file.h"
+#include "cuda-trace/report_index.h"
 #include "cuda-trace/report_reader.h"
 #include "cuda-trace/session.h"
 
@@ -15,9 +16,11 @@ struct replay {
 	const struct sink *sink;
 	struct process **processes; /* in order of appearance */
 	uint8_t **known;	    /* of each: bit per string that its names have */
-	int64_t *keys;		    /* globalPid without its tid */
 	size_t count;
-	size_t recent;	/* the one that the last row was of */
+	struct report_index index;	   /* of them, by globalPid without a tid */
+	struct report_index rows, samples; /* what the file says of each */
+	size_t recent;			   /* the one that the last row was of */
+	int64_t recent_key;
 	char **strings; /* StringIds by id */
 	size_t string_count;
 };

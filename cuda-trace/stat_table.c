@@ -83,7 +83,8 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		table->timed += !!tally->time;
 	}
 	/* Now, because at the end the process is gone. */
-	cgroup__of(process->pid, tally->cgroup, sizeof(tally->cgroup));
+	if (!table->past)
+		cgroup__of(process->pid, tally->cgroup, sizeof(tally->cgroup));
 }
 
 static struct by_id *find(const struct tally *tally, uint32_t id)

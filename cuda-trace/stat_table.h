@@ -68,6 +68,7 @@ struct stat_table {
 	struct pattern *pattern; /* which kernels count */
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
+	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
 	struct stat_sums totals;
 	struct stat_kernel *kernels;

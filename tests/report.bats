@@ -468,6 +468,57 @@ disguised() {
 	done
 }
 
+# spread OUT N: the rows of one.db over N processes, so that hardly two of one follow each other.
+spread() {
+	cp one.db "$1"
+	sqlite3 "$1" >/dev/null <<-SQL
+		PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;
+		CREATE TEMP TABLE n AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r
+			WHERE n < $2 - 1) SELECT * FROM r;
+		INSERT INTO PROCESSES SELECT globalPid + n * 16777216, pid + n, 'p' || n FROM PROCESSES, n;
+		INSERT INTO CUDA_TRACE_PROCESSES SELECT globalPid + n * 16777216, instance + n, pid + n, uid, cgroup,
+			'p' || n, start, end, state, reason, cuptiVersion, driverVersion, cuptiPath, holder, message
+			FROM CUDA_TRACE_PROCESSES, n;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = globalPid + correlationId * 7919 % $2 * 16777216;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = globalTid + correlationId * 7919 % $2 * 16777216;
+	SQL
+}
+
+# user_ms CMD...: CPU time in ms, without the kernel's.
+user_ms() {
+	local TIMEFORMAT=%3U
+	{ time "$@" >/dev/null 2>&3; } 3>&2 2>&1 | tr -d .
+}
+
+@test "report (10,000 processes) names each, and takes as long as its rows" {
+	requires sqlite3
+	feed one.db -n 200000 -k 20
+	spread few.db 100
+	spread many.db 10000
+	ct report --json many.db >many.json
+	json many.json '.totals | .launches == 200000 and .kernels == 200000'
+	json many.json '[.processes[] | select(.process == "p\(.pid - 1000)" or .pid == 1000)] | length > 1000'
+	ct report --timeline t.json many.db
+	json t.json '[.traceEvents[] | select(.name == "process_name") | .args.name | select(test("^p[0-9]+$"))] |
+		unique | length == 9999'
+	local few many
+	few=$(user_ms ct report few.db)
+	many=$(user_ms ct report many.db)
+	# Looked up one by one the processes took 10 times as long as the rows of 100.
+	[ "$((10#$many))" -lt $((10#$few * 7)) ] || fail "$many ms, with 100 processes $few ms"
+}
+
+@test "report (of processes whose numbers are others' by now) shows no control group of theirs" {
+	requires sqlite3
+	feed r.db -n 100
+	grep -q '^0::/..*' /proc/$$/cgroup || [ -n "$(cat /proc/$$/cgroup)" ] || skip "no control groups"
+	sqlite3 r.db "UPDATE PROCESSES SET globalPid = $$ << 24; UPDATE CUDA_TRACE_PROCESSES SET globalPid = $$ << 24;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = $$ << 24;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = $$ << 24"
+	ct report --json r.db >r.json
+	json r.json ".processes | map(select(.pid == $$)) | length == 1 and .[0].cgroup == \"\" and .[0].container == \"\""
+}
+
 teardown() {
 	umount "$BATS_TEST_TMPDIR/small" 2>/dev/null || true
 	stop_started
