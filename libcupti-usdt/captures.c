@@ -61,7 +61,13 @@ void captures__begins(void)
 	atomic_fetch_add(&under_way, 1);
 }
 
-/* It may have begun before anybody listened. */
+/*
+ * It may have begun before anybody listened, and then nobody knows of it until it ends. There is no
+ * call that lists captures: a stream is asked by its handle, and those come with launches, each of
+ * which is asked about (captures__takes()). The legacy stream would tell of captures on streams
+ * that wait for it, but not of those on others, where PyTorch captures; and it would have to be
+ * asked in each context, made current on a thread of ours while the program may destroy it.
+ */
 void captures__ends(void)
 {
 	uint32_t some = atomic_load(&under_way);
