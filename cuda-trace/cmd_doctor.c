@@ -3,6 +3,7 @@
  * cuda-trace doctor: why something is missing, and the one command that mends it. Read-only.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -292,6 +293,10 @@ int cmd_doctor(int argc, char **argv)
 				       argv[operand]);
 	if (options.root && options.pid)
 		return options__misuse(&usage, "either --root or -p");
+	if (options.pid && kill(options.pid, 0) && errno == ESRCH) {
+		fprintf(stderr, "cuda-trace doctor: there is no process %u\n", options.pid);
+		return EXIT_TROUBLE;
+	}
 	if (open_tree(&tree, &options))
 		return EXIT_TROUBLE;
 	status = examine(&tree, &options);

@@ -2,6 +2,7 @@
 /*
  * cuda-trace: the table of commands and their dispatch, nothing else.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/commands.h"
@@ -43,13 +44,24 @@ static void print_help(FILE *file)
 		      "\nManual page: cuda-trace(1)\n");
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 int main(int argc, char **argv)
 {
+	char *help[] = {argv[0], NULL, "--help", NULL};
+
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	/* As others have it: help COMMAND. */
+	if (argc == 3 && is_help(argv[1]) && !is_help(argv[2])) {
+		help[1] = argv[2];
+		argv = help;
+	} else if (is_help(argv[1])) {
 		print_help(stdout);
 		return EXIT_OK;
 	}

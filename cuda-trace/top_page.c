@@ -69,8 +69,10 @@ int top_sort__parse(const char *word, enum top_sort *sort)
 
 const char *top_sort__words(void)
 {
-#define SORT_LIST(name, word) word " "
-	return TOP_SORTS(SORT_LIST);
+#define SORT_LIST(name, word) ", " word
+	static const char words[] = TOP_SORTS(SORT_LIST);
+
+	return words + 2;
 #undef SORT_LIST
 }
 

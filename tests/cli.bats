@@ -27,6 +27,22 @@ as_nobody() {
 	[[ $stderr == Usage:* ]]
 }
 
+@test "cuda-trace help (alone, with a command) is --help" {
+	run -0 --separate-stderr ct help
+	assert_output "$(ct --help)"
+	run -0 --separate-stderr ct help stat
+	assert_output "$(ct stat --help)"
+	run -2 ct help fly
+	assert_output "cuda-trace: there is no command 'fly' (see cuda-trace --help)"
+}
+
+@test "doctor -p, top --sort (what there is not) say so in one line" {
+	run -1 ct doctor -p 99999999
+	assert_output "cuda-trace doctor: there is no process 99999999"
+	run -2 ct top --sort magic
+	assert_output "cuda-trace top: --sort: 'magic' is none of gpu, launches, copy, memory, wait, errors, pid, name (see cuda-trace top --help)"
+}
+
 @test "cuda-trace (unknown command, unknown option) says which and exits 2" {
 	run -2 ct fly
 	assert_output "cuda-trace: there is no command 'fly' (see cuda-trace --help)"
