@@ -39,6 +39,11 @@ static const struct {
 	{CUDA_COUNTERS_NO_END,
 	 "the counted kernel did not end within 60 s: its launch has returned, it goes on, and no "
 	 "other is counted; leave it out with -k"},
+	{CUDA_COUNTERS_HELD,
+	 "the counted kernel has not ended within 60 s, and CUPTI waits for it inside its launch: "
+	 "that returns when it ends, and nothing can end it before. No other is counted; launches "
+	 "of other threads wait 60 s each. Ctrl-C ends cuda-trace and leaves the program so. Leave "
+	 "the kernel out with -k"},
 	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
 };
 

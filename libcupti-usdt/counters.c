@@ -51,6 +51,7 @@ static uint64_t started;	  /* ns; of the launch that is counted */
 static _Atomic(uint64_t) alone_since;
 
 static bool wanted_before, closed, draining;
+static atomic_bool held; /* CUPTI waits for a kernel that does not end */
 static uint64_t told;
 static _Atomic(uint32_t) told_outcome;
 
@@ -123,7 +124,9 @@ static void tell_state(void)
 
 	if (plan->chip[0])
 		to.chip = names__intern_text(plan->chip);
-	if (to.outcome == CUDA_COUNTERS_FAILED || to.outcome == CUDA_COUNTERS_DONE) {
+	if (atomic_load(&held)) {
+		to.result = CUDA_COUNTERS_HELD;
+	} else if (to.outcome == CUDA_COUNTERS_FAILED || to.outcome == CUDA_COUNTERS_DONE) {
 		to.result = failure.result;
 		to.function = failure.function ? names__intern_text(failure.function) : 0;
 		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
@@ -272,7 +275,7 @@ static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 		atomic_fetch_add(&counts.missed, 1);
 	if (came < 0)
 		end_with(CUDA_COUNTERS_FAILED);
-	else if (limit && atomic_load(&counts.counted) >= limit)
+	else if (limit && atomic_load(&counts.counted) >= limit && !atomic_load(&held))
 		end_with(CUDA_COUNTERS_DONE);
 	launch_gate__leave_alone();
 }
@@ -343,6 +346,7 @@ static void forget(void)
 		atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 	failure = (struct range_failure){0};
 	prepared = closed = draining = false;
+	atomic_store(&held, false);
 	launch_gate__reset();
 	captures__forget();
 	end_with(CUDA_COUNTERS_WAITING);
@@ -412,8 +416,22 @@ void counters__follow(void *subscriber, bool wanted, bool late)
 	wanted_before = wanted;
 }
 
+/* CUPTI waits inside the launch, from where it cannot be called back: that thread stays there, and
+ * nobody knows what CUPTI would do with launches of others meanwhile. */
+static void look_after_kernel(uint64_t now)
+{
+	uint64_t since = atomic_load(&alone_since);
+
+	if (atomic_load(&held) || collector != &range_profiler || !since ||
+	    now < since + OTHERS_MS * 1000000ULL)
+		return;
+	atomic_store(&held, true);
+	end_with(CUDA_COUNTERS_FAILED);
+}
+
 void counters__tick(uint64_t now)
 {
+	look_after_kernel(now);
 	if (!wanted_before)
 		return;
 	if (is_over() && !closed && atomic_load(&counters_on))

@@ -496,7 +496,6 @@ struct cuda_counters_metric {
 	__u32 description; /* id of a cuda:name, 0 = none */
 	__u32 type;	   /* CUpti_MetricType: 0 counter, 1 ratio, 2 throughput */
 };
-
 enum cuda_counters_outcome {
 	CUDA_COUNTERS_WAITING = 0, /* no kernel that is asked for has come yet */
 	CUDA_COUNTERS_ON = 1,	   /* kernels are counted */
@@ -504,6 +503,7 @@ enum cuda_counters_outcome {
 	CUDA_COUNTERS_FAILED = 3,  /* result, function and metric say why */
 };
 #define CUDA_COUNTERS_NO_END 1000 /* no CUptiResult: the counted kernel did not end within 60 s */
+#define CUDA_COUNTERS_HELD   1001 /* likewise, and CUPTI waits for it: its launch does not return */
 /* When the metrics are known, at each change of the outcome, and every second or so. */
 struct cuda_counters_state {
 	struct cuda_record head;
@@ -514,7 +514,7 @@ struct cuda_counters_state {
 	__u64 missed;	/* matched, but CUPTI brought no values, or other launches were under way */
 	__u64 graphs;	/* launches of graphs, whose kernels cannot be counted */
 	__u32 outcome;	/* enum cuda_counters_outcome */
-	__s32 result;	/* CUptiResult, 0 = none, or CUDA_COUNTERS_NO_END */
+	__s32 result;	/* CUptiResult, 0 = none, or one of those above */
 	__u32 function; /* id of a cuda:name: which call failed, 0 = none */
 	__u32 metric;	/* id of a cuda:name: which metric it was about, 0 = none */
 	__u32 chip;	/* id of a cuda:name */
