@@ -142,9 +142,6 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 	pattern__free(pattern);
 	if (!pattern)
 		return EXIT_USAGE;
-	if (!options->shared.program)
-		return options__misuse(usage, "--sass needs a PROGRAM to start: in a process that "
-					      "runs already it has not been seen to work");
 	if (sass_table__init(&sass.table))
 		return EXIT_TROUBLE;
 	status = counting__ask(&sass.counting, options, "sass");

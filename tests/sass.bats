@@ -169,9 +169,35 @@ lines() {
 	assert_equal "$(lines sass 'map([.function, .launches, .executed])')" '[["saxpy",10,20000]]'
 }
 
-@test "profile --sass without a PROGRAM, or with another mode, is a misuse" {
-	run -2 "$CUDA_TRACE" profile --sass -p 1
-	assert_output --partial 'needs a PROGRAM'
+@test "profile --sass -p, -c (kernels launched and modules loaded before) looks into what is launched later, and lets go" {
+	requires bpf sim jq
+	local target
+	echo 'empty 70 smsp__sass_inst_executed 1000' >sass
+	: >log
+	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+		"$WORKLOADS/launch-storm" -s 12 -t 4 -g 5 -p 500
+	wait_for 5 grep -q subscribe log
+	sleep 0.5
+	# shellcheck disable=SC2154 # made by start
+	for target in "-p $storm_PID" "-c launch-storm"; do
+		# shellcheck disable=SC2086 # words
+		timeout -k 5 60 "$CUDA_TRACE" profile --sass --kernels 3 --json -o out.json $target 2>err
+		cat err
+		assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed]')" '["done",3,0]'
+		assert_equal "$(lines sass 'map([.function, .launches, .executed])')" '[["empty",3,3000]]'
+		assert_equal "$(lines sass '.[0].instructions | map([.offset, .file])')" '[[112,null]]'
+		assert_equal "$(lines lost '.[0].lost.total')" 0
+		assert_equal "$(grep -c 'sass enable 0' log)" "$(grep -c 'sass disable 0' log)"
+	done
+	wait_for 5 eval '[ "$(tail -n 1 log | grep -oE "(subscribed|callbacks|kinds)=[^ ]*" | xargs)" = "subscribed=0 callbacks=0 kinds=-" ]'
+	finished "$storm_PID"
+	assert_equal "$status" 0
+	run ! grep '^[0-9]* [0-9]* fault' log
+}
+
+@test "profile --sass with another mode, or with nobody to look into, is a misuse" {
+	run -2 "$CUDA_TRACE" profile --sass
+	assert_output --partial 'whom to watch'
 	run -2 "$CUDA_TRACE" profile --sass --pc -- true
 	assert_output --partial 'either --pc or --sass'
 }
