@@ -35,6 +35,7 @@
 #define FINISH_MS  300
 #define WAY_MS	   500
 #define STARVE_NS  3000000000ULL
+#define WAIT_NS	   1000000000ULL
 /* A launch that was under way when listening began is known to nobody. */
 #define SETTLE_NS 300000000ULL
 
@@ -234,12 +235,37 @@ static bool drain(void)
 	return atomic_load(&since) || atomic_load(&is_on);
 }
 
+/* Somebody wants samples while those of the one before cannot end: once it has lasted. */
+static void tell_who_waits(bool waits)
+{
+	static uint64_t waits_since;
+	static bool said;
+
+	if (!waits) {
+		waits_since = 0;
+		said = false;
+	} else if (!waits_since) {
+		waits_since = clock__now();
+	} else if (!said && clock__now() - waits_since >= WAIT_NS && captures__any()) {
+		said = true;
+		status__trouble(-EBUSY, "PC sampling",
+				"a graph is being captured, which CUPTI would break: until that "
+				"ends nobody else gets samples");
+	}
+}
+
 /* CUPTI is to be told that samples end while launches still come by: they are held meanwhile. */
 static uint32_t drain_first(uint32_t groups, uint32_t groups_on)
 {
-	if (!(groups_on & BIT(PC_SAMPLES)) || (groups & BIT(PC_SAMPLES) && !is_draining()))
+	bool again = groups & BIT(PC_SAMPLES), drains;
+
+	if (!(groups_on & BIT(PC_SAMPLES)) || (again && !is_draining())) {
+		tell_who_waits(false);
 		return groups;
-	return drain() ? groups | BIT(PC_SAMPLES) : groups & ~BIT(PC_SAMPLES);
+	}
+	drains = drain();
+	tell_who_waits(drains && again);
+	return drains ? groups | BIT(PC_SAMPLES) : groups & ~BIT(PC_SAMPLES);
 }
 
 /* Launches whose kernels somebody wants, and that CUPTI does not stamp because of us. */

@@ -426,6 +426,10 @@ recorded() {
 	sleep 0.3
 	pc -p "$captures_PID" -d 2 --json -o out.json
 	json out.json '.samples.placed >= 2000'
+	# A second one gets nothing, and hears why.
+	pc -p "$captures_PID" -d 3 --json -o second.json 2>err
+	json second.json '.samples.total == 0 and (.processes[0].trouble | contains("a graph is being captured"))'
+	grep -q 'a graph is being captured, which CUPTI would break: until that ends nobody else gets samples' err
 	finished "$captures_PID"
 	assert_equal "$status" 0
 	# CUPTI would have broken it.
