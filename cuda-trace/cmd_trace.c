@@ -60,7 +60,7 @@ static const struct option_usage usage = {
 						     options_limits, rows, NULL},
 	.examples = "  cuda-trace trace -- ./saxpy\n"
 		    "  cuda-trace trace -p 4711 -k gemm --min-duration 100us\n"
-		    "  cuda-trace trace -a --json -d 10 | jq 'select(.result != 0)'\n",
+		    "  cuda-trace trace -a --json -d 10 | jq 'select(.result > 0)'\n",
 };
 
 struct trace {

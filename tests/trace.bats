@@ -54,6 +54,15 @@ setup() {
 	assert_line null
 }
 
+@test "trace (the manual page's filter for failures) lets through those alone" {
+	local filter
+	filter=$(sed -n "s/.*trace -a --json.* | jq '\(.*\)'$/\1/p" "$TOP/man/cuda-trace-trace.1.scd")
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/failures" >out
+	jq -c "$filter" out.json >failed.json
+	assert_equal "$(wc -l <failed.json)" "$(expect_key out launch_errors)"
+	assert_equal "$(jq -s 'map(.event) | unique | tojson' failed.json)" '"[\"launch\"]"'
+}
+
 @test "trace (kernels that never finish) shows the launches with empty GPU columns" {
 	ct_emit trace --json -o out.json -- "$EMIT" unfinished 4 >out
 	assert_equal "$(jq -s 'map(select(.event == "launch" and .gpu_ns == null)) | length' out.json)" 4
