@@ -217,8 +217,9 @@ static __always_inline void describe_call(struct driver_result *done, __u64 cook
 	done->function = (__u32)(cookie >> 16) & 0xffff;
 }
 
-/* At its return, or where it fails; .end is set. False: not one of ours, or its entry was not seen.
- */
+/* At its return, or where it fails; .end is set. False: not one of ours, or its entry was not seen,
+ * which is counted there. No thread means that no call of it was noted: before Linux 6.2 a busy
+ * lock could mean it as well, but there is no link for these programs before 6.6. */
 static __always_inline bool take_driver_call(struct pt_regs *ctx, __u64 cookie,
 					     struct driver_result *done)
 {

@@ -123,11 +123,15 @@ static __always_inline void driver_name(struct parcel *parcel, const struct driv
 /* (function *out, kernel): the function goes by the kernel's name. */
 static __always_inline void driver_alias(struct parcel *parcel, const struct driver_call *call)
 {
+	struct stream_counters *counter = this_cpu_counters();
 	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u64 handle = 0;
 
-	if (!e)
+	if (!e) {
+		if (counter)
+			count_up(&counter->ring_full_other, 1);
 		return;
+	}
 	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
 	parcel->kind = EVENT_ALIAS;
 	parcel->group = handle_id(handle);

@@ -171,6 +171,43 @@ on_driver() {
 	json out.json '[.errors[] | [.call, .result, .count]] == [["cuCtxSynchronize_v2", 201, 3]]'
 }
 
+@test "stat --source driver (ring full: kernels become functions) counts names that found no room" {
+	mkdir lib
+	cat >cuda.c <<-'EOF'
+		int cuLaunchKernel(void) { return 0; }
+		int cuKernelGetFunction(void **function, void *kernel) { *function = kernel; return 0; }
+	EOF
+	cc -shared -fPIC -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.c
+	cat >fills.c <<-'EOF'
+		#include <stdio.h>
+		int cuLaunchKernel(void);
+		int cuKernelGetFunction(void **function, void *kernel);
+		int main(int argc, char **argv)
+		{
+			void *function;
+
+			fclose(fopen(argv[1], "r"));
+			for (int i = 0; i < 20000; i++)
+				cuLaunchKernel();
+			for (int i = 0; i < 1000; i++)
+				cuKernelGetFunction(&function, argv);
+			fclose(fopen(argv[2], "w"));
+		}
+	EOF
+	cc -o fills fills.c lib/libcuda.so.1
+	mkfifo gate
+	LD_LIBRARY_PATH=$PWD/lib start tool "$CUDA_TRACE" stat -v --source driver --buffer 1 --json -o out.json -- \
+		./fills gate filled
+	wait_for 20 grep -q ' entry points' tool.err
+	kill -STOP "$tool_PID"
+	wait_for 20 grep -q '^State:.T' "/proc/$tool_PID/status"
+	: >gate
+	wait_for 20 test -e filled
+	kill -CONT "$tool_PID"
+	finished "$tool_PID"
+	json out.json '.lost | .ring_full > 10000 and .ring_full_names >= 1000'
+}
+
 @test "doctor (a libcuda of both makes) says how its launches are seen" {
 	local at_entry=6
 	[ "$(uname -m)" = x86_64 ] || at_entry=0
