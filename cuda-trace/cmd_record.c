@@ -150,16 +150,24 @@ static void on_stack(void *context, struct process *process, const struct event 
 		store__stack(record->store, process, event);
 }
 
+static void take_stacks(struct record *record, struct session *session, uint32_t period)
+{
+	session__take_stacks(session, period);
+	store__stack_period(record->store, period);
+	record->period = period;
+	if (record->options.shared.verbose)
+		fprintf(stderr, "cuda-trace record: one in %u launches gives its stack now\n",
+			period);
+}
+
 static void on_attached(void *context, struct session *session)
 {
 	struct record *record = context;
 
 	if (record->pace)
 		record->trap_ns = selftest__measure();
-	if (!record->period)
-		return;
-	session__take_stacks(session, record->period);
-	store__stack_period(record->store, record->period);
+	if (record->period)
+		take_stacks(record, session, record->period);
 }
 
 /* -g --max-overhead: as many stacks as are allowed. */
@@ -172,14 +180,8 @@ static void adapt_period(struct record *record, struct session *session)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	period = stack_pace__period(record->pace, now.tv_sec * 1000000000ull + now.tv_nsec,
 				    ns ? ns + record->trap_ns : 0);
-	if (period == record->period)
-		return;
-	session__take_stacks(session, period);
-	record->period = period;
-	store__stack_period(record->store, period);
-	if (record->options.shared.verbose)
-		fprintf(stderr, "cuda-trace record: one in %u launches gives its stack now\n",
-			period);
+	if (period != record->period)
+		take_stacks(record, session, period);
 }
 
 static void on_process_end(void *context, struct process *process)

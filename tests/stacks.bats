@@ -193,7 +193,8 @@ launches_below() {
 	local stacks lost
 	cp "$WORKLOADS/launch-storm" "gone-$$"
 	start rec "$CUDA_TRACE" record -v -g --buffer 1 -c "gone-$$" -o r.db
-	wait_for 30 grep -q 'watching .*libcupti-usdt' rec.err
+	# That is after "watching": stopped in between, it would ask for no stacks.
+	wait_for 30 grep -q 'one in 1 launches gives its stack now' rec.err
 	kill -STOP "$rec_PID"
 	wait_for 30 grep -q '^State:.T' "/proc/$rec_PID/status"
 	CUDA_INJECTION64_PATH=$GUEST sim "./gone-$$" -n 5000 -b 500 >out
