@@ -24,6 +24,7 @@
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/names.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/pc_contexts.h"
 #include "libcupti-usdt/pc_source.h"
@@ -36,25 +37,19 @@
 /* See pc_sampling__tick(), which lets them go before; but its thread may wait for CUPTI, too. */
 #define HELD_MS 3500
 
-/* Groups that need the time of entry, since when, and what it is mixed with. */
-static HOT_DATA _Atomic(uint32_t) groups_on;
-static HOT_DATA _Atomic(uint64_t) since;
-static HOT_DATA _Atomic(uint64_t) mix;
-
-static inline uint64_t mixed(uint64_t value)
-{
-	return value ^ atomic_load_explicit(&mix, memory_order_relaxed);
-}
+/* Groups that need the time of entry; hot.since: since when; hot.mix: what it is mixed with. */
+static _Atomic(uint32_t) groups_on;
 
 void callbacks__set_groups(uint32_t groups)
 {
 	uint32_t before = atomic_load_explicit(&groups_on, memory_order_relaxed);
 
 	if (groups && !before) {
-		atomic_store_explicit(&mix, status__instance(), memory_order_relaxed);
-		atomic_store_explicit(&since, stamps__now(), memory_order_relaxed);
+		atomic_store_explicit(&hot.mix, status__instance(), memory_order_relaxed);
+		atomic_store_explicit(&hot.since, stamps__now(), memory_order_relaxed);
 	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
+	hot__detour(DETOUR_GROUPS, groups != BIT(LAUNCH));
 }
 
 static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,
@@ -69,22 +64,21 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 	errno = saved;
 }
 
-static HOT_PATH __attribute__((noinline)) void api_exit(uint32_t groups, int domain, uint32_t cbid,
-							const struct cupti_callback_data *data)
+static void api_exit(uint32_t groups, int domain, uint32_t cbid,
+		     const struct cupti_callback_data *data)
 {
 	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
-	uint64_t start = mixed(*data->correlation_data), end = stamps__now();
-	enum launch_shape shape = launches__shape(domain, cbid);
+	uint64_t start = hot__mixed(*data->correlation_data), end = stamps__now();
 	struct ring *ring;
 
-	if (start < atomic_load_explicit(&since, memory_order_relaxed) || start > end)
+	if (!hot__believes(start, end))
 		return;
 	ring = rings__mine();
-	if (shape != LAUNCH_NONE) {
+	if (launches__shape(domain, cbid) != LAUNCH_NONE) {
 		if (domain == CUPTI_DOMAIN_DRIVER)
 			ring__count_launch(ring);
 		if (groups & launch_group)
-			launches__record(ring, shape, domain, cbid, data, start, end);
+			launches__record(ring, domain, cbid, data, start, end);
 	}
 	if (groups & ~(BIT(LAUNCH) | BIT(RUNTIME)))
 		other_calls(ring, groups, domain, cbid, data, start, end);
@@ -96,7 +90,7 @@ static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 {
 	if (groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
 		ring__set_runtime_call(rings__mine(), data->correlation);
-	*data->correlation_data = mixed(stamps__now());
+	*data->correlation_data = hot__mixed(stamps__now());
 }
 
 /* A kernel that is to be counted is prepared for here, and others wait for it. */
@@ -175,6 +169,7 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	case CUPTI_DOMAIN_RESOURCE:
 		if (pc_callback(cbid, data))
 			break;
+		names__forget();
 		control__context_ends(((const struct cupti_resource_data *)data)->context);
 		counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;
@@ -186,20 +181,21 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	errno = saved;
 }
 
-static COLD_PATH void dispatch_any(uint32_t groups, int domain, uint32_t cbid, const void *about)
+void callbacks__detour(int domain, uint32_t cbid, const void *about)
 {
+	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
+	uint32_t detours = hot__detours();
 	const struct cupti_callback_data *data = about;
 
-	if (!control__listening())
-		return;
-	if (atomic_load_explicit(&driver_asked, memory_order_relaxed) && driver__asks_itself())
+	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && driver__asks_itself()))
 		return;
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
 	    data->site == CUPTI_SITE_ENTER)
 		counters_enter(domain, cbid, data);
-	if (atomic_load_explicit(&pc_contexts_listening, memory_order_relaxed) &&
-	    domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
+	if (detours & DETOUR_PC && domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
 		return;
+	if (domain == CUPTI_DOMAIN_DRIVER && launches__unloads_by(cbid))
+		names__forget();
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		rare_callback(domain, cbid, about);
 	else if (!data->correlation_data)
@@ -211,16 +207,7 @@ static COLD_PATH void dispatch_any(uint32_t groups, int domain, uint32_t cbid, c
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data = mixed(stamps__now());
-}
-
-/* Something that dispatch_any() looks at first. */
-static inline bool is_special(uint32_t groups, int domain)
-{
-	return !groups || groups & BIT(COUNTERS) || !control__listening() ||
-	       atomic_load_explicit(&driver_asked, memory_order_relaxed) ||
-	       atomic_load_explicit(&pc_contexts_listening, memory_order_relaxed) ||
-	       (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME);
+		*data->correlation_data = hot__mixed(stamps__now());
 }
 
 /*
@@ -229,15 +216,14 @@ static inline bool is_special(uint32_t groups, int domain)
  */
 HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)
 {
-	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
 	const struct cupti_callback_data *data = about;
 
-	if (is_special(groups, domain) || !data->correlation_data)
-		dispatch_any(groups, domain, cbid, about);
+	(void)userdata;
+	if (__builtin_expect(hot__detours() || domain != CUPTI_DOMAIN_DRIVER, 0) ||
+	    launches__common_shape(cbid) == LAUNCH_NONE || !data->correlation_data)
+		callbacks__detour(domain, cbid, about);
 	else if (data->site == CUPTI_SITE_EXIT)
-		api_exit(groups, domain, cbid, data);
-	else if (domain == CUPTI_DOMAIN_DRIVER && __builtin_expect(stamps_count, 1))
-		*data->correlation_data = mixed(stamps__now());
+		launches__leave(cbid, data);
 	else
-		dispatch_any(groups, domain, cbid, about);
+		*data->correlation_data = hot__mixed(stamps__counted());
 }

@@ -53,8 +53,6 @@
 #define QUEUE_DEPTH   1024	    /* launches that may wait in the GPU's queue without a record */
 #define SUBSCRIBER_AS "cuda-trace"
 
-HOT_DATA atomic_bool control_deaf;
-
 static void *subscriber;
 static uint32_t groups_on;	 /* what was asked of CUPTI */
 static uint32_t missing_besides; /* groups that are no kinds, and could not be had */
@@ -242,6 +240,7 @@ static int open_session(void)
 	}
 	is_refused = false;
 	cbids__forget();
+	names__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
 	/* Fails before 12.2, which has no such state. */
@@ -325,7 +324,7 @@ static void become_fatal(void)
 {
 	/* CUPTI has finalised itself: not one more call. */
 	callbacks__set_groups(0);
-	atomic_store(&control_deaf, true);
+	hot__detour(DETOUR_DEAF, true);
 	rings__flush();
 	subscriber = NULL;
 	groups_on = 0;
@@ -485,7 +484,7 @@ void control__say_end(void)
 	if (atomic_flag_test_and_set(&said))
 		return;
 	callbacks__set_groups(0);
-	atomic_store(&control_deaf, true);
+	hot__detour(DETOUR_DEAF, true);
 	rings__flush();
 	status__end();
 	status__send_lost();

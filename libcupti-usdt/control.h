@@ -6,20 +6,18 @@
 #ifndef LIBCUPTI_USDT_CONTROL_H
 #define LIBCUPTI_USDT_CONTROL_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
+#include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/probes.h"
 
 struct cupti_state_data;
 
 /* Set for good in a forked child, after a fatal state, and once the program has ended for us. */
-extern atomic_bool control_deaf;
-
 /* On any thread. */
 static inline bool control__listening(void)
 {
-	return !atomic_load_explicit(&control_deaf, memory_order_relaxed);
+	return !(hot__detours() & DETOUR_DEAF);
 }
 
 /* Finds CUPTI: opens libraries, so on the program's thread, which may be inside a dlopen() itself.

@@ -25,6 +25,19 @@
 	X(cuLaunchGrid, 116, BARE)                         \
 	X(cuLaunchGridAsync, 117, BARE)
 
+/* Driver calls that take kernels away. X(CUPTI's name, number) */
+#define DRIVER_UNLOADS(X)                    \
+	X(cuModuleUnload, 22)                \
+	X(cuLibraryUnload, 680)              \
+	X(cuCtxDestroy, 11)                  \
+	X(cuCtxDestroy_v2, 322)              \
+	X(cuCtxDetach, 13)                   \
+	X(cuDevicePrimaryCtxRelease, 387)    \
+	X(cuDevicePrimaryCtxRelease_v2, 544) \
+	X(cuDevicePrimaryCtxReset, 389)      \
+	X(cuDevicePrimaryCtxReset_v2, 545)   \
+	X(cuGreenCtxDestroy, 744)
+
 #define RUNTIME_LAUNCHES(X)                                        \
 	X(cudaLaunch_v3020, 13, BARE)                              \
 	X(cudaLaunchKernel_v7000, 211, RUNTIME)                    \

@@ -38,7 +38,6 @@ static struct {
 static int device_count;
 static atomic_bool learned;
 
-HOT_DATA atomic_bool driver_asked;
 static _Atomic(pthread_t) asking;
 
 bool driver__asks_itself(void)
@@ -115,12 +114,12 @@ bool driver__learn_devices(void)
 	if (atomic_load(&learned) || !driver.count)
 		return true;
 	atomic_store(&asking, pthread_self());
-	atomic_store(&driver_asked, true);
+	hot__detour(DETOUR_DRIVER, true);
 	ready = !driver.count(&count);
 	device_count = count < DEVICES ? count : DEVICES;
 	for (int i = 0; ready && i < device_count; i++)
 		learn_device(i);
-	atomic_store(&driver_asked, false);
+	hot__detour(DETOUR_DRIVER, false);
 	if (ready)
 		atomic_store(&learned, true);
 	return ready;

@@ -25,7 +25,6 @@ void driver__pci(uint32_t device, char *text, size_t size);
 const char *driver__device(uint32_t device, struct cuda_device *to);
 
 /* The calling thread is the guest's own, inside a call of the driver: no call of the program's. */
-extern atomic_bool driver_asked;
 bool driver__asks_itself(void);
 
 #endif

@@ -37,7 +37,7 @@ static pid_t home;
  * program may fork at any moment, with any of our locks "held". */
 static void forked(void)
 {
-	atomic_store(&control_deaf, true);
+	hot__detour(DETOUR_DEAF, true);
 }
 
 /* Nothing is on and nobody listens: the program's exit costs nothing. */
@@ -50,7 +50,7 @@ static void at_exit(void)
 		watcher__stop(settings__get()->exit_ms);
 		control__say_end();
 	}
-	atomic_store(&control_deaf, true);
+	hot__detour(DETOUR_DEAF, true);
 	errno = saved;
 }
 
@@ -72,7 +72,7 @@ static void start(void)
 	reason = unwelcome();
 	if (reason) {
 		control__go_inert(reason);
-		atomic_store(&control_deaf, true);
+		hot__detour(DETOUR_DEAF, true);
 		status__send();
 		return;
 	}

@@ -48,10 +48,9 @@ static const struct kind_of_group kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static uint64_t kinds_on; /* by activity kind */
-static uint32_t waiting;  /* by row: CUPTI is not ready for them yet */
-static uint32_t refused;  /* by group: CUPTI does without */
-HOT_DATA atomic_bool kinds_stamp_kernels;
+static uint64_t kinds_on;	/* by activity kind */
+static uint32_t waiting;	/* by row: CUPTI is not ready for them yet */
+static uint32_t refused;	/* by group: CUPTI does without */
 static int thread_id_type = -1; /* the program's, while it is ours; -1 = not changed */
 
 /* Overhead records name threads; CUPTI's default are the low bits of pthread_self(). */
@@ -146,7 +145,9 @@ uint32_t kinds__missing(void)
 
 static void note_stamping(void)
 {
-	atomic_store_explicit(&kinds_stamp_kernels, kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1,
+	bool stamps = kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1;
+
+	atomic_store_explicit(&hot.launch_flags, stamps ? CUDA_LAUNCH_TIMED : 0,
 			      memory_order_relaxed);
 }
 
@@ -208,6 +209,12 @@ static void include_launches(struct cbid_set *set, int domain)
 		include(set, domain, *cbid);
 }
 
+static void include_unloads(struct cbid_set *set)
+{
+	for (const uint16_t *cbid = launches__unloads(); *cbid; cbid++)
+		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
+}
+
 static void include_families(struct cbid_set *set, uint32_t groups)
 {
 	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
@@ -267,6 +274,8 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		include_launches(&set, CUPTI_DOMAIN_DRIVER);
 	if (groups & BIT(RUNTIME))
 		include_launches(&set, CUPTI_DOMAIN_RUNTIME);
+	if (groups & BIT(LAUNCH))
+		include_unloads(&set);
 	if (groups & families) {
 		api_calls__learn();
 		include_families(&set, groups);

@@ -3,9 +3,11 @@
 #ifndef LIBCUPTI_USDT_KINDS_H
 #define LIBCUPTI_USDT_KINDS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "libcupti-usdt/hot.h"
+#include "libcupti-usdt/probes.h"
 
 /* Switches kinds on and off so that those of `groups` are on; first those off that are not needed
  * any more. */
@@ -22,10 +24,9 @@ void kinds__tell_waiting(void);
 /* Is any kind on? */
 int kinds__any(void);
 /* Kernels get their GPU times; on any thread. */
-extern atomic_bool kinds_stamp_kernels;
 static inline bool kinds__stamps_kernels(void)
 {
-	return atomic_load_explicit(&kinds_stamp_kernels, memory_order_relaxed);
+	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_TIMED;
 }
 
 /* The same for the callbacks of a subscriber. */

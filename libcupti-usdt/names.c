@@ -7,8 +7,11 @@
  * Fears: 1. two threads intern one name at once: the loser of the slot uses the winner's entry and
  * leaves its own unused. 2. a batch with an id leaves before the id was announced: whoever finds an
  * entry that is not announced yet announces it too; twice does no harm. 3. a module is unloaded and
- * another kernel's name comes to lie at the same address: the address is a hint only, the text is
- * compared on every hit (of names above CUDA_NAME_MAX the part that travels).
+ * another kernel's name comes to lie at the same address: CUPTI tells before a program takes
+ * kernels away, and what is known of addresses is forgotten. 4. there is a way for names to come
+ * and go that we were not told of: an address is believed only after the text there was compared a
+ * thousand times, of one in sixteen it still is (of names above CUDA_NAME_MAX the part that
+ * travels), and after one that was another's none is believed any more.
  */
 #include "libcupti-usdt/names.h"
 
@@ -27,8 +30,11 @@
 #define TEXT_BYTES  (ARENA_BYTES / 2)
 #define SLOTS	    32768U /* power of 2 */
 #define SLOTS_FULL  (SLOTS / 4 * 3)
-#define HINTS	    1024U /* power of 2 */
+#define HINTS	    (1U << NAMES_HINT_BITS)
+#define SURE	    1000U /* comparisons */
 #define UNIT	    8U
+
+_Static_assert(ARENA_BYTES / UNIT < 1U << NAMES_ID_BITS, "ids");
 
 struct entry {
 	uint64_t hash;	 /* of the full name */
@@ -40,12 +46,14 @@ struct entry {
 
 struct table {
 	_Atomic(uint32_t) slots[SLOTS];
-	/* Lossy: by address of the name. Written by many threads, each hit is verified. */
-	_Atomic(uint64_t) hints[HINTS]; /* upper half: of the address, lower half: id */
+	/* Lossy: by address of the name; written by many threads. */
+	_Atomic(uint64_t) hints[HINTS]; /* NAMES_ID_BITS of id, above them the address's tag */
+	_Atomic(uint32_t) compared;
+	atomic_bool deceived;
 	_Alignas(UNIT) char arena[ARENA_BYTES];
 };
 
-static HOT_DATA struct table *table;
+static struct table *table;
 static _Atomic(uint32_t) arena_used = UNIT; /* id 0 is no name */
 static _Atomic(uint32_t) entries;
 
@@ -59,6 +67,7 @@ int names__open(void)
 	if (!memory)
 		return -ENOMEM;
 	table = memory;
+	hot.hints = table->hints;
 	return 0;
 }
 
@@ -96,7 +105,7 @@ static COLD_PATH void announce(uint32_t id, struct entry *entry)
 	atomic_store_explicit(&entry->announced, true, memory_order_release);
 }
 
-static HOT_PATH uint32_t known(uint32_t id)
+static uint32_t known(uint32_t id)
 {
 	struct entry *entry = entry_of(id);
 
@@ -171,7 +180,7 @@ static COLD_PATH uint32_t find_or_add(const char *name, size_t length, uint32_t 
 	return 0;
 }
 
-static HOT_PATH bool hint_holds(uint32_t id, const char *name)
+static bool is_text_of(uint32_t id, const char *name)
 {
 	const struct entry *entry = entry_of(id);
 
@@ -179,25 +188,53 @@ static HOT_PATH bool hint_holds(uint32_t id, const char *name)
 					      : !strncmp(entry->text, name, entry->stored);
 }
 
-HOT_PATH uint32_t names__intern(const char *name)
+/* Counts do not add up where threads meet; they need not. */
+static bool hint_holds(uint32_t id, const char *name)
 {
-	uint32_t high, id;
-	uint64_t hint, mixed;
+	uint32_t compared = atomic_load_explicit(&table->compared, memory_order_relaxed) + 1;
+
+	if (!is_text_of(id, name)) {
+		atomic_store(&table->deceived, true);
+		atomic_store(&hot.hints_hold, false);
+		return false;
+	}
+	if (compared <= SURE)
+		atomic_store_explicit(&table->compared, compared, memory_order_relaxed);
+	if (compared == SURE) {
+		atomic_store(&hot.hints_hold, true);
+		if (atomic_load(&table->deceived))
+			atomic_store(&hot.hints_hold, false);
+	}
+	return true;
+}
+
+uint32_t names__intern(const char *name)
+{
+	uint64_t mixed = names__mixed(name), hint;
 	_Atomic(uint64_t) *place;
+	uint32_t id;
 
 	if (!name || !*name || !table)
 		return 0;
-	mixed = (uintptr_t)name * 0x9e3779b97f4a7c15;
-	high = mixed >> 32;
-	place = &table->hints[mixed >> 54 & (HINTS - 1)];
-	hint = atomic_load_explicit(place, memory_order_acquire);
-	if (hint >> 32 == high && (uint32_t)hint && hint_holds((uint32_t)hint, name))
-		return known((uint32_t)hint);
+	place = &table->hints[names__place(mixed)];
+	hint = names__has_tag(name) ? atomic_load_explicit(place, memory_order_acquire) : 0;
+	id = names__id(hint);
+	if (id && hint >> NAMES_ID_BITS == names__tag(mixed) && hint_holds(id, name))
+		return known(id);
 	id = find_or_add(name, strlen(name), ARENA_BYTES);
 	if (!id)
 		return 0;
-	atomic_store_explicit(place, (uint64_t)high << 32 | id, memory_order_release);
-	return known(id);
+	known(id);
+	if (names__has_tag(name))
+		atomic_store_explicit(place, names__tag(mixed) << NAMES_ID_BITS | id,
+				      memory_order_release);
+	return id;
+}
+
+void names__forget(void)
+{
+	for (uint32_t i = 0; table && i < HINTS; i++)
+		atomic_store_explicit(&table->hints[i], 0, memory_order_relaxed);
 }
 
 uint32_t names__intern_text(const char *text)

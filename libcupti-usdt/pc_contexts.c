@@ -18,7 +18,6 @@
 
 static struct slot slots[CONTEXTS];
 static _Atomic(uint32_t) in_call; /* futex: slot + 1 whose context is in a call of ours */
-HOT_DATA atomic_bool pc_contexts_listening;
 static int first;
 
 struct slot *pc_contexts__slot(int i)
@@ -28,7 +27,7 @@ struct slot *pc_contexts__slot(int i)
 
 void pc_contexts__listen(bool on)
 {
-	atomic_store(&pc_contexts_listening, on);
+	hot__detour(DETOUR_PC, on);
 }
 
 static bool is_known(const void *context)
@@ -51,7 +50,7 @@ static void add_context(void *context)
 
 void pc_contexts__begins(void *context)
 {
-	if (atomic_load(&pc_contexts_listening))
+	if (hot__detours() & DETOUR_PC)
 		add_context(context);
 }
 

@@ -31,18 +31,14 @@
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/memory.h"
+#include "libcupti-usdt/ring.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stack_probes.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
 
-#define RINGS		   RINGS_MAX
-#define SLOTS		   512U		   /* power of 2 */
-#define FLUSH_AT	   (SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
-#define BATCH_MAX	   (CUDA_BATCH_MAX / RING_RECORD_MAX)
-
-#define ONE(probe, period) +1
-#define STACK_PROBES	   (0 CUDA_STACK_PROBES(ONE))
+#define RINGS	  RINGS_MAX
+#define BATCH_MAX (CUDA_BATCH_MAX / RING_RECORD_MAX)
 
 enum ring_state { RING_FREE, RING_OWNED, RING_ORPHAN };
 
@@ -58,33 +54,9 @@ _Static_assert(offsetof(struct cuda_api, end) == offsetof(struct stamped, end), 
 _Static_assert(offsetof(struct cuda_nvtx, start) == offsetof(struct stamped, start), "layout");
 _Static_assert(offsetof(struct cuda_nvtx, end) == offsetof(struct stamped, end), "layout");
 
-/* All of one size, so that neighbours of one group are a batch as they lie. */
-struct slot {
-	_Alignas(8) uint8_t record[RING_RECORD_MAX];
-};
-
-struct ring {
-	/* The owner's own line: what each record needs. */
-	_Alignas(64) _Atomic(uint32_t) head;
-	uint32_t seen; /* of tail, when the owner last looked: each look may take the line from a
-			  core */
-	uint32_t tid;
-	uint32_t runtime_call;	    /* the one that its owner is in, by correlation; 0 = none */
-	_Atomic(uint64_t) launches; /* of all its owners; written by the present one only */
-	uint32_t stack_distances[STACK_PROBES];
-	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
-	_Atomic(uint32_t) state;
-	atomic_flag busy; /* somebody empties it */
-	uint8_t groups[SLOTS];
-	struct slot slots[SLOTS];
-	struct batch staging; /* of whoever holds busy; not on a launching thread's small stack */
-};
-
-static HOT_DATA struct ring *rings;
+static struct ring *rings;
 static _Atomic(uint32_t) rings_used;	     /* no ring at or above this index was ever taken */
 static _Atomic(uint64_t) launches_elsewhere; /* of threads that have no ring */
-static HOT_DATA pthread_key_t key;
-static HOT_DATA bool key_made;
 
 int rings__open(void)
 {
@@ -111,10 +83,10 @@ static void settle(void *record)
 static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
 {
 	while (from != to) {
-		uint32_t start = from & (SLOTS - 1), count = to - from;
+		uint32_t start = from & (RING_SLOTS - 1), count = to - from;
 
-		if (count > SLOTS - start)
-			count = SLOTS - start;
+		if (count > RING_SLOTS - start)
+			count = RING_SLOTS - start;
 		if (count > BATCH_MAX)
 			count = BATCH_MAX;
 		batch__send_in_place(group, ring->slots[start].record, RING_RECORD_MAX, count);
@@ -131,9 +103,9 @@ static bool is_void(const struct cuda_record *record)
 static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i != to; i++) {
-		struct cuda_record *record = (void *)ring->slots[i & (SLOTS - 1)].record;
+		struct cuda_record *record = (void *)ring->slots[i & (RING_SLOTS - 1)].record;
 
-		if (ring->groups[i & (SLOTS - 1)] == group && !is_void(record))
+		if (ring->groups[i & (RING_SLOTS - 1)] == group && !is_void(record))
 			batch__add(&ring->staging, group, record);
 	}
 	batch__send(&ring->staging, group);
@@ -148,11 +120,11 @@ static void empty(struct ring *ring)
 	bool whole = true;
 
 	for (uint32_t i = from; i != to; i++) {
-		struct cuda_record *record = (void *)ring->slots[i & (SLOTS - 1)].record;
+		struct cuda_record *record = (void *)ring->slots[i & (RING_SLOTS - 1)].record;
 
 		whole &= record->size == RING_RECORD_MAX && !is_void(record);
-		groups |= 1U << ring->groups[i & (SLOTS - 1)];
-		voids += is_void(record) && batch__heard(ring->groups[i & (SLOTS - 1)]);
+		groups |= 1U << ring->groups[i & (RING_SLOTS - 1)];
+		voids += is_void(record) && batch__heard(ring->groups[i & (RING_SLOTS - 1)]);
 		settle(record);
 	}
 	if (whole && groups && !(groups & (groups - 1)))
@@ -196,9 +168,9 @@ static void thread_ends(void *value)
 
 int rings__prepare(void)
 {
-	int error = pthread_key_create(&key, thread_ends);
+	int error = pthread_key_create(&hot.ring_key, thread_ends);
 
-	key_made = !error;
+	hot__detour(DETOUR_NO_KEY, error);
 	return -error;
 }
 
@@ -215,7 +187,7 @@ static struct ring *find_free(void)
 		while (used <= i && !atomic_compare_exchange_weak(&rings_used, &used, i + 1))
 			;
 		rings[i].tid = syscall(SYS_gettid);
-		if (!pthread_setspecific(key, &rings[i]))
+		if (!pthread_setspecific(hot.ring_key, &rings[i]))
 			return &rings[i];
 		give_back(&rings[i], RING_OWNED);
 		return NULL;
@@ -232,9 +204,9 @@ static COLD_PATH struct ring *take(void)
 	return ring;
 }
 
-HOT_PATH struct ring *rings__mine(void)
+struct ring *rings__mine(void)
 {
-	struct ring *ring = key_made ? pthread_getspecific(key) : NULL;
+	struct ring *ring = hot__detours() & DETOUR_NO_KEY ? NULL : ring__found();
 
 	return ring ? ring : take();
 }
@@ -244,7 +216,7 @@ uint32_t ring__index(const struct ring *ring)
 	return ring - rings;
 }
 
-HOT_PATH uint32_t ring__tid(const struct ring *ring)
+uint32_t ring__tid(const struct ring *ring)
 {
 	return ring ? ring->tid : (uint32_t)syscall(SYS_gettid);
 }
@@ -265,13 +237,10 @@ uint32_t *ring__stack_distances(struct ring *ring)
 	return ring->stack_distances;
 }
 
-HOT_PATH void ring__count_launch(struct ring *ring)
+void ring__count_launch(struct ring *ring)
 {
 	if (ring)
-		atomic_store_explicit(&ring->launches,
-				      atomic_load_explicit(&ring->launches, memory_order_relaxed) +
-					      1,
-				      memory_order_relaxed);
+		ring__count(ring);
 	else
 		atomic_fetch_add_explicit(&launches_elsewhere, 1, memory_order_relaxed);
 }
@@ -302,47 +271,28 @@ static COLD_PATH bool make_room(struct ring *ring, uint32_t head)
 
 	ring->seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	pending = head - ring->seen;
-	if (pending >= FLUSH_AT && try_empty(ring)) {
+	if (pending >= RING_FLUSH_AT && try_empty(ring)) {
 		ring->seen = head;
 		return true;
 	}
-	return pending < SLOTS;
+	return pending < RING_SLOTS;
 }
 
-HOT_PATH void *ring__claim(struct ring *ring, unsigned int group)
+void *ring__claim(struct ring *ring, unsigned int group)
 {
 	uint32_t head;
 
 	if (!ring)
 		return NULL;
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	if (head - ring->seen >= FLUSH_AT && !make_room(ring, head))
-		return NULL;
-	ring->groups[head & (SLOTS - 1)] = group;
-	return ring->slots[head & (SLOTS - 1)].record;
+	if (ring__has_room(ring, head) || make_room(ring, head))
+		return ring__slot(ring, head, group);
+	return NULL;
 }
 
-/* What the next record will be written to lies in the cache of the core that sent what was there.
- * To fetch it takes as long as all else that is done for a record, and the launch's own stores
- * would wait behind it; asked for now, it is here by then. */
-static inline void fetch_to_write(void *at)
+void ring__publish(struct ring *ring)
 {
-#ifdef __x86_64__
-	/* Does nothing where it is not known. The builtin would only fetch to read. */
-	__asm__ volatile("prefetchw %0" : "+m"(*(uint8_t *)at));
-#else
-	__builtin_prefetch(at, 1);
-#endif
-}
-
-HOT_PATH void ring__publish(struct ring *ring)
-{
-	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed) + 1;
-	struct slot *next = &ring->slots[head & (SLOTS - 1)];
-
-	atomic_store_explicit(&ring->head, head, memory_order_release);
-	fetch_to_write(next);
-	fetch_to_write((uint8_t *)next + sizeof(*next) - 1);
+	ring__advance(ring, atomic_load_explicit(&ring->head, memory_order_relaxed));
 }
 
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record)
@@ -406,5 +356,5 @@ bool rings__flush(void)
 		if (try_empty(ring) && state == RING_ORPHAN)
 			give_back(ring, RING_ORPHAN);
 	}
-	return most >= SLOTS / 8;
+	return most >= RING_SLOTS / 8;
 }

@@ -61,9 +61,8 @@ static const struct listener readable_listeners[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What launching threads ask for each launch, noted as the guest's thread looks at it all. */
-static HOT_DATA _Atomic(uint32_t) readable_groups, stack_probes;
-HOT_DATA _Atomic(unsigned char) sites_others;
+/* Noted, as are hot.stack_probes and DETOUR_OTHERS, when the guest's thread looks at it all. */
+static _Atomic(uint32_t) readable_groups;
 
 static uint32_t look_at_stacks(void)
 {
@@ -79,7 +78,6 @@ static uint32_t look_at_stacks(void)
 uint32_t sites__wanted(void)
 {
 	uint32_t batched = 0, readable = 0, stacks = look_at_stacks();
-	unsigned char others = SITES_OTHERS_NONE;
 
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
 		if (*batch_listeners[i].semaphore)
@@ -88,13 +86,11 @@ uint32_t sites__wanted(void)
 		if (*readable_listeners[i].semaphore)
 			readable |= 1U << readable_listeners[i].group;
 	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
-	atomic_store_explicit(&stack_probes, stacks, memory_order_relaxed);
-	if (readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
-	    (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)))
-		others = SITES_OTHERS_APART;
-	else if (stacks)
-		others = SITES_OTHERS_STACKS;
-	atomic_store_explicit(&sites_others, others, memory_order_relaxed);
+	if (stacks != sites__stacks_wanted())
+		atomic_store_explicit(&hot.stack_probes, stacks, memory_order_relaxed);
+	hot__detour(DETOUR_OTHERS,
+		    readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
+			    (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)));
 	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
 }
 
@@ -116,7 +112,7 @@ void sites__cycle(uint32_t *on, uint32_t *every)
 
 HOT_PATH uint32_t sites__stacks_wanted(void)
 {
-	return atomic_load_explicit(&stack_probes, memory_order_relaxed);
+	return atomic_load_explicit(&hot.stack_probes, memory_order_relaxed);
 }
 
 HOT_PATH bool sites__batch_wanted(unsigned int group)

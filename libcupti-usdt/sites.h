@@ -86,14 +86,6 @@ bool sites__readable_wanted(unsigned int group);
 /* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
  */
 void sites__cycle(uint32_t *on, uint32_t *every);
-/* Who wants launches otherwise than in batches alone, as of sites__wanted(): nobody, somebody the
- * stacks of some besides, or somebody each by itself. */
-enum { SITES_OTHERS_NONE, SITES_OTHERS_STACKS, SITES_OTHERS_APART };
-extern _Atomic(unsigned char) sites_others;
-static inline unsigned int sites__others_want_launches(void)
-{
-	return atomic_load_explicit(&sites_others, memory_order_relaxed);
-}
 /* The stack probes that somebody listens to: one bit each, in the order of CUDA_STACK_PROBES. */
 uint32_t sites__stacks_wanted(void);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,

@@ -81,6 +81,7 @@ last_state() {
 	same_counts nvtx
 	same_counts streams 300
 	same_counts resets 3
+	same_counts modules 3 10
 	same_counts early-exit return
 	same_counts early-exit pthread_exit
 	same_counts runtime

@@ -55,6 +55,16 @@ sums_equal() {
 	done
 }
 
+@test "stat (modules that come and go, names where others were) tells their kernels apart" {
+	for reused in 0 1; do
+		SIMCUDA_NAMES_REUSED=$reused ct stat --json -o out.json -- "$SIM" "$WORKLOADS/modules" >out
+		sums_equal out out.json launches kernels launch_errors
+		json out.json "[.kernels[] | {(.name): [.launches, .count]}] | add == {
+			even: [$(expect_key out even), $(expect_key out even)],
+			odd: [$(expect_key out odd), $(expect_key out odd)]}"
+	done
+}
+
 @test "stat (copies) sums up by direction, and says where the time went" {
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/copies" >out
 	json out.json "[.copies[] | select(.direction != \"memset\").bytes] | add == $(expect_key out memcpy_bytes)"

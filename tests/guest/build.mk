@@ -19,7 +19,7 @@ $(GUEST_HOSTS): $(B)/tests/guest/%: $(B)/obj/tests/guest/%.o $(SIMCUDA)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread -ldl
 
 $(GUEST_UNIT): $(B)/obj/tests/guest/unit.o \
-		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,batches buffers clock kernel_choice launch_gate memory names rings sampling settings sites stamps status threads)
+		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,batches buffers clock hot kernel_choice launch_gate memory names rings sampling settings sites stamps status threads)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread -Wl,--wrap=status__lost

@@ -69,8 +69,6 @@ static void test_names(void)
 	pthread_t threads[THREADS];
 	char *big = malloc(200001);
 
-	if (names__open())
-		fail("names__open", 0, 0);
 	for (int t = 0; t < THREADS; t++)
 		pthread_create(&threads[t], NULL, intern, ids[t]);
 	for (int t = 0; t < THREADS; t++)
@@ -102,6 +100,40 @@ static void test_reused_address(void)
 	second = names__intern(text);
 	if (first == second || strcmp(names__text(second), "second_kernel"))
 		fail("a reused address has the old name", first, second);
+}
+
+static void intern_often(const char *text, uint32_t wanted, uint32_t from, uint32_t turns)
+{
+	for (uint32_t i = from; i < from + turns; i++)
+		if (names__intern_kernel(text, i) != wanted)
+			fail("a kernel has another name", i, wanted);
+}
+
+/* The same of kernels: where we were told that they go; and where we were not, which is noticed
+ * within sixteen launches, and then no address is believed any more. */
+static void test_reused_kernel(void)
+{
+	char text[64] = "third_kernel";
+	int opened = names__open();
+	uint32_t kernels[3] = {names__intern("third_kernel"), names__intern("fourth_kernel"),
+			       names__intern("fifth_kernel")};
+
+	if (opened)
+		fail("names__open", 0, 0);
+	intern_often(text, kernels[0], 0, 5000);
+	if (!atomic_load(&hot.hints_hold))
+		fail("addresses are never believed", 0, 0);
+	strcpy(text, "fourth_kernel");
+	names__forget();
+	intern_often(text, kernels[1], 1, 5000);
+	if (!atomic_load(&hot.hints_hold))
+		fail("addresses are believed no more", 0, 0);
+	strcpy(text, "fifth_kernel");
+	for (uint32_t i = 1; i <= 16; i++)
+		names__intern_kernel(text, i);
+	intern_often(text, kernels[2], 1, 5000);
+	if (atomic_load(&hot.hints_hold))
+		fail("addresses are believed still", 0, 0);
 }
 
 static void *produce(void *argument)
@@ -418,6 +450,7 @@ int main(void)
 {
 	status__open();
 	test_stamps();
+	test_reused_kernel();
 	test_names();
 	test_reused_address();
 	test_rings();

@@ -58,14 +58,14 @@ static const char *call__symbol(const struct simcuda_call *call)
 	switch (call->cbid) {
 	case 307:
 	case 442:
-		return function__name(((const struct cuLaunchKernel_params *)call->params)->f);
+		return function__shown(((const struct cuLaunchKernel_params *)call->params)->f);
 	case 477:
 	case 478:
-		return function__name(
+		return function__shown(
 			((const struct cuLaunchCooperativeKernel_params *)call->params)->f);
 	case 652:
 	case 653:
-		return function__name(((const struct cuLaunchKernelEx_params *)call->params)->f);
+		return function__shown(((const struct cuLaunchKernelEx_params *)call->params)->f);
 	}
 	return NULL;
 }

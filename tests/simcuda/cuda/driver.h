@@ -86,6 +86,7 @@ struct settings {
 	uint64_t gone_after;  /* so many launches the driver ends, 0: when the process does */
 	int fork_in_init;
 	int starve;
+	int names_reused;
 };
 
 struct CUstream_st {
@@ -117,6 +118,7 @@ struct CUctx_st {
 struct CUfunc_st {
 	uint32_t magic;
 	const char *name;	     /* interned */
+	const char *shown;	     /* the same, as callbacks have it */
 	const struct kernel *kernel; /* what is known of it, or NULL */
 	CUmodule module;
 	unsigned int static_shared, max_dynamic_shared;
@@ -206,6 +208,7 @@ uint64_t kernel__duration(const struct launch *launch);
 void kernel__run(const struct launch *launch);
 bool function__valid(CUfunction function);
 const char *function__name(const void *function);
+const char *function__shown(const void *function);
 /* From now on launches find no driver (x86-64). */
 void wrapper__end(void);
 CUresult launch__check(const struct launch *launch);

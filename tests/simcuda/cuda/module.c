@@ -54,9 +54,24 @@ const char *name__intern(const char *text, size_t length)
 	return name->text;
 }
 
+/* A module's n-th kernel takes the place of an earlier module's. */
+static const char *name__shown(const char *name, uint32_t n)
+{
+	static char shown[16][64];
+
+	if (!settings__get()->names_reused || n >= 16 || strlen(name) >= sizeof(shown[0]))
+		return name;
+	return strcpy(shown[n], name);
+}
+
 bool function__valid(CUfunction function)
 {
 	return function && function->magic == MAGIC_FUNCTION;
+}
+
+const char *function__shown(const void *function)
+{
+	return function__valid((CUfunction)function) ? ((CUfunction)function)->shown : NULL;
 }
 
 const char *function__name(const void *function)
@@ -82,6 +97,7 @@ static unsigned int shared_bytes(const char *text, const char *end)
 static void module__parse(CUmodule module, const char *text)
 {
 	const char *at = text, *name, *next;
+	uint32_t count = 0;
 
 	while ((at = strstr(at, ".entry"))) {
 		struct CUfunc_st *function;
@@ -97,6 +113,7 @@ static void module__parse(CUmodule module, const char *text)
 		function = object__new(sizeof(*function));
 		function->magic = MAGIC_FUNCTION;
 		function->name = name__intern(name, at - name);
+		function->shown = name__shown(function->name, count++);
 		function->kernel = kernel__find(function->name);
 		function->module = module;
 		function->static_shared = shared_bytes(at, next);

@@ -31,6 +31,7 @@ static void read_environment(void)
 		.fail_launch = number("SIMCUDA_FAIL_LAUNCH", 0),
 		.gone_after = number("SIMCUDA_GONE_AFTER", 0),
 		.fork_in_init = number("SIMCUDA_FORK_IN_INIT", 0),
+		.names_reused = number("SIMCUDA_NAMES_REUSED", 0),
 		.starve = number("SIMCUDA_STARVE_MS", 0),
 	};
 	if (settings.devices > 16)

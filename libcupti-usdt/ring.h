@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A ring as its owner sees it in each launch; whatever is dearer is behind rings.h. On the thread
+ * that owns it.
+ */
+#ifndef LIBCUPTI_USDT_RING_H
+#define LIBCUPTI_USDT_RING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/batches.h"
+#include "libcupti-usdt/hot.h"
+#include "libcupti-usdt/rings.h"
+#include "libcupti-usdt/stack_probes.h"
+
+#define RING_SLOTS 512U /* power of 2 */
+#define RING_FLUSH_AT \
+	(RING_SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
+
+#define ONE(probe, period) +1
+#define RING_STACKS	   (0 CUDA_STACK_PROBES(ONE))
+
+/* All of one size, so that neighbours of one group are a batch as they lie. */
+struct slot {
+	_Alignas(8) uint8_t record[RING_RECORD_MAX];
+};
+
+struct ring {
+	/* The owner's own line: what each record needs. */
+	_Alignas(64) _Atomic(uint32_t) head;
+	uint32_t seen; /* of tail, when the owner last looked: each look may take the line from a
+			  core */
+	uint32_t tid;
+	uint32_t runtime_call;	    /* the one that its owner is in, by correlation; 0 = none */
+	_Atomic(uint64_t) launches; /* of all its owners; written by the present one only */
+	uint32_t stack_distances[RING_STACKS];
+	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
+	_Atomic(uint32_t) state;
+	atomic_flag busy; /* somebody empties it */
+	uint8_t groups[RING_SLOTS];
+	struct slot slots[RING_SLOTS];
+	struct batch staging; /* of whoever holds busy; not on a launching thread's small stack */
+};
+
+/* The calling thread's, if it has one. */
+static inline struct ring *ring__found(void)
+{
+	return pthread_getspecific(hot.ring_key);
+}
+
+static inline void ring__count(struct ring *ring)
+{
+	uint64_t launches = atomic_load_explicit(&ring->launches, memory_order_relaxed);
+
+	atomic_store_explicit(&ring->launches, launches + 1, memory_order_relaxed);
+}
+
+static inline bool ring__has_room(const struct ring *ring, uint32_t head)
+{
+	return head - ring->seen < RING_FLUSH_AT;
+}
+
+static inline void *ring__slot(struct ring *ring, uint32_t head, unsigned int group)
+{
+	ring->groups[head & (RING_SLOTS - 1)] = group;
+	return ring->slots[head & (RING_SLOTS - 1)].record;
+}
+
+/* What the next record will be written to lies in the cache of the core that sent what was there.
+ * To fetch it takes as long as all else that is done for a record, and the launch's own stores
+ * would wait behind it; asked for now, it is here by then. */
+static inline void ring__fetch_to_write(void *at)
+{
+#ifdef __x86_64__
+	/* Does nothing where it is not known. The builtin would only fetch to read. */
+	__asm__ volatile("prefetchw %0" : "+m"(*(uint8_t *)at));
+#else
+	__builtin_prefetch(at, 1);
+#endif
+}
+
+/* What lies at head is there to be sent. */
+static inline void ring__advance(struct ring *ring, uint32_t head)
+{
+	struct slot *next = &ring->slots[(head + 1) & (RING_SLOTS - 1)];
+
+	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+	ring__fetch_to_write(next);
+	ring__fetch_to_write((uint8_t *)next + sizeof(*next) - 1);
+}
+
+#endif
