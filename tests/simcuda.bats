@@ -264,9 +264,14 @@ last_state() {
 	SIMCUDA_STARVE_MS=5000 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
 		COUNTER_OUT=$BATS_TEST_TMPDIR/count LIMIT=4 run sim "$WORKLOADS/launch-storm" -n 1000 -t 4
 	assert_success
-	SIMCUDA_STARVE_MS=1500 COUNTER_LATE=1 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
-		COUNTER_OUT=$BATS_TEST_TMPDIR/late run sim "$WORKLOADS/launch-storm" -s 3 -t 4 -p 100
+	SIMCUDA_STARVE_MS=1500 SIMCUDA_LAUNCH_NS=2000 COUNTER_LATE=1 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
+		COUNTER_OUT=$BATS_TEST_TMPDIR/late run sim "$WORKLOADS/launch-storm" -s 3 -t 8
 	assert_success
 	[ "$(counted "$BATS_TEST_TMPDIR/late" subscribe_ms)" -ge 1500 ]
 	[ "$(counted "$BATS_TEST_TMPDIR/late" kernels)" -gt 0 ]
+	# One moment without a launch is enough.
+	SIMCUDA_STARVE_MS=1500 SIMCUDA_LAUNCH_NS=2000 COUNTER_LATE=1 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
+		COUNTER_OUT=$BATS_TEST_TMPDIR/seldom run sim "$WORKLOADS/launch-storm" -s 3 -t 8 -p 1000
+	assert_success
+	[ "$(counted "$BATS_TEST_TMPDIR/seldom" subscribe_ms)" -lt 1500 ]
 }

@@ -112,7 +112,7 @@ struct simcuda_bridge {
 	int (*leave)(const struct simcuda_hooks *hooks, struct simcuda_call *call, int result);
 	/* One line into the file that SIMCUDA_LOG names. */
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-	int (*busy_threads)(void); /* threads that are launching just now; takes 10 ms */
+	void (*await_no_launch)(uint64_t ms); /* for a moment without one, so long at most */
 	int (*device_count)(void);
 	bool (*has_context)(void); /* was there ever one? */
 	bool (*context_ids)(CUcontext context, uint32_t *id, uint32_t *device);

@@ -85,7 +85,7 @@ struct settings {
 	uint64_t fail_launch; /* every N-th launch fails, 0: none */
 	uint64_t gone_after;  /* so many launches the driver ends, 0: when the process does */
 	int fork_in_init;
-	int starve;
+	uint64_t starve; /* CUPTI's first subscription waits for launches */
 	int names_reused;
 };
 
@@ -139,7 +139,6 @@ struct thread {
 	CUcontext stack[16];
 	int depth;
 	struct simcuda_call *call; /* innermost API call in progress */
-	_Atomic uint64_t launches;
 	uint32_t tid;
 	struct thread *next, **link;
 };
@@ -167,7 +166,9 @@ uint64_t clock__now(void);
 void clock__wait_until(uint64_t time);
 
 struct thread *thread__current(void);
-int thread__busy(void);
+void starving__enter(void);
+void starving__leave(void);
+void starving__wait(uint64_t ms);
 uint32_t thread__correlation(void);
 
 CUresult init__error(uint32_t cbid);

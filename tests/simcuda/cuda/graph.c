@@ -308,10 +308,9 @@ static void node__run(CUgraphNode node, CUstream stream, uint32_t graph)
 	stream__push(stream, copy__duration(record.copy.bytes), &record);
 }
 
-CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream handle)
+static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 {
 	struct simcuda_record whole = {0};
-	struct thread *thread = thread__current();
 	uint64_t start;
 	CUstream stream;
 	CUresult result = stream__resolve(handle, &stream);
@@ -333,8 +332,17 @@ CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream handle)
 	pthread_mutex_unlock(&stream->lock);
 	if (record__wanted(KIND_GRAPH))
 		record__send(&whole);
-	atomic_store_explicit(&thread->launches, thread->launches + 1, memory_order_relaxed);
 	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+	CUresult result;
+
+	starving__enter();
+	result = graph__launch(exec, stream);
+	starving__leave();
+	return result;
 }
 
 CUresult sim_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)

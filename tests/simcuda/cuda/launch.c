@@ -78,11 +78,10 @@ static void function__load(CUfunction function)
 	overhead__report(OVERHEAD_FUNCTION_LOADING, start, start + 1000);
 }
 
-static CUresult launch(const struct launch *launch, CUstream handle)
+static CUresult launch_locked(const struct launch *launch, CUstream handle)
 {
 	const struct simcuda_hooks *hooks =
 		atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed);
-	struct thread *thread = thread__current();
 	CUstream stream;
 	CUresult result = stream__resolve(handle, &stream);
 
@@ -97,10 +96,19 @@ static CUresult launch(const struct launch *launch, CUstream handle)
 	if (stream->capture)
 		return graph__add_kernel(stream->capture, launch, NULL);
 	launch__push(stream, launch, 0, 0);
-	atomic_store_explicit(&thread->launches, thread->launches + 1, memory_order_relaxed);
 	if (hooks)
 		hooks->resource(RESOURCE_MODULE_PROFILED, stream->context, NULL, NULL);
 	return CUDA_SUCCESS;
+}
+
+static CUresult launch(const struct launch *launch, CUstream handle)
+{
+	CUresult result;
+
+	starving__enter();
+	result = launch_locked(launch, handle);
+	starving__leave();
+	return result;
 }
 
 CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,

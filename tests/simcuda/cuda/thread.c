@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each thread carries: its stack of current contexts, the API call that it is in, and how much
-// it launches; and the clock that everything is measured by.
+// What each thread carries: its stack of current contexts and the API call that it is in; and the
+// clock that everything is measured by.
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,34 +80,6 @@ struct thread *thread__current(void)
 	if (!current)
 		current = thread__new();
 	return current;
-}
-
-/* How many threads launched something within 10 ms from now on? */
-int thread__busy(void)
-{
-	struct timespec pause = {0, 10000000};
-	struct {
-		struct thread *thread;
-		uint64_t launches;
-	} before[256];
-	int count = 0, busy = 0;
-	struct thread *thread;
-
-	pthread_mutex_lock(&lock);
-	for (thread = threads; thread && count < 256; thread = thread->next) {
-		before[count].thread = thread;
-		before[count++].launches = atomic_load(&thread->launches);
-	}
-	pthread_mutex_unlock(&lock);
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-	pthread_mutex_lock(&lock);
-	for (thread = threads; thread; thread = thread->next)
-		for (int i = 0; i < count; i++)
-			if (before[i].thread == thread &&
-			    atomic_load(&thread->launches) != before[i].launches)
-				busy++;
-	pthread_mutex_unlock(&lock);
-	return busy;
 }
 
 /* The id of the API call in progress: a driver call inside a runtime call has the outer one's. */

@@ -59,8 +59,8 @@ static void starve(struct simcuda_bridge *bridge)
 {
 	uint64_t ms = settings__get()->starve_ms;
 
-	if (ms && !ever && bridge->busy_threads() >= 2)
-		sleep_ms(ms);
+	if (ms && !ever)
+		bridge->await_no_launch(ms);
 }
 
 static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
