@@ -867,7 +867,8 @@ machine() {
 
 @test "doctor -p (another client holds CUPTI) names it" {
 	requires bpf sim
-	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	# One that was not primed has not met the other client.
+	CUPTI_USDT_PRIME=1 SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
 	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
 	wait_for 20 mapped
