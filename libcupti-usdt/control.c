@@ -226,7 +226,11 @@ static int open_session(void)
 
 	if (open_memory())
 		return -1;
+	/* Who hears of it can make room between launches. */
+	if (begun)
+		status__begin_first();
 	result = subscribe();
+	status__end_first();
 	if (!result) {
 		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
 		if (result) {

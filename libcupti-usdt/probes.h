@@ -658,10 +658,10 @@ struct cuda_status {
 	__u64 sample_start;   /* ns, when the first period began; 0 = nothing is sampled */
 	__u64 sample_open_ns; /* of the time since: in windows */
 	__u32 sample_windows; /* since sample_start, the one that is open included */
-	__u16 sample_on_ms;   /* the cycle in force */
-	__u16 sample_every_ms;
+	__u16 sample_on_ms, sample_every_ms; /* the cycle in force */
 	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
 	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
+	__u64 subscribing; /* ns, when the first subscription began that is under way; 0 = none */
 };
 
 #ifdef __cplusplus
@@ -694,7 +694,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 32, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1960, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1968, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

@@ -101,6 +101,19 @@ void status__count_activation(void)
 	status.activations++;
 }
 
+void status__begin_first(void)
+{
+	if (status.prime_us || status.activations)
+		return;
+	status.subscribing = clock__now();
+	status__send();
+}
+
+void status__end_first(void)
+{
+	status.subscribing = 0;
+}
+
 void status__set_request(uint64_t address)
 {
 	status.request = address;

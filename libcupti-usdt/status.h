@@ -28,6 +28,9 @@ void status__set_driver(uint32_t version);
 void status__set_primed(uint32_t microseconds);
 void status__set_holder(const char *holder);
 void status__count_activation(void);
+/* Its first subscription begins, which is told at once, or is over. */
+void status__begin_first(void);
+void status__end_first(void);
 /* Where requests are taken. */
 void status__set_request(uint64_t address);
 /* How long CUPTI took for the last switching. */

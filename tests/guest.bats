@@ -154,7 +154,7 @@ process() {
 
 @test "dormant library (nobody listens) leaves CUPTI alone after priming" {
 	requires sim
-	SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/launch-storm" -n 1000 >"$OUT"
+	CUPTI_USDT_PRIME=1 SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/launch-storm" -n 1000 >"$OUT"
 	assert_equal "$(cut -d' ' -f3 "$BATS_TEST_TMPDIR/log" | grep subscribe | paste -sd' ')" "subscribe unsubscribe"
 }
 
@@ -420,6 +420,21 @@ hear_exit() {
 	requires root bpf sim
 	CUPTI_USDT_EXIT_MS=0 hear_exit $CORE
 	[ "$took" -lt 400 ] || fail "$took ms"
+}
+
+# Who hears that it begins can make room for it between launches.
+@test "attach (the first subscription of a process) is told before it begins, one after priming is not" {
+	requires root bpf sim
+	local primed told
+	for primed in 0 1; do
+		CUPTI_USDT_PRIME=$primed hear -w 300 $CORE -- "$WORKLOADS/launch-storm" -s 1 -p 100
+		told=$(sed -n 's/^status .*state=\([0-9]\) .*activations=\([0-9]*\) subscribing=\([01]\) .*/\1-\2-\3/p' "$OUT" |
+			uniq | paste -sd' ')
+		assert_equal "$primed: $told" "$([ $primed = 1 ] && echo 1: || echo 0: 0-0-1) 1-1-0 4-1-0"
+	done
+	# Not while the program waits in its cuInit(), where nobody launches.
+	CUPTI_USDT_PRIME=0 hear $CORE -- "$WORKLOADS/launch-storm" -n 100
+	run ! grep 'subscribing=1' "$OUT"
 }
 
 @test "attach (CUPTI hangs while subscribing) does not hold the program" {

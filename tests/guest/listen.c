@@ -148,10 +148,10 @@ static void print_status(const struct heard *h)
 	const struct cuda_status *s = (const void *)h->data;
 
 	printf("status pid=%u state=%u reason=%u groups=%#x cupti=%u driver=%u primed_us=%u "
-	       "switch_us=%u resident_kib=%u activations=%u launches=%llu kernels=%llu path=%s "
-	       "holder=%s message=%s\n",
+	       "switch_us=%u resident_kib=%u activations=%u subscribing=%d launches=%llu "
+	       "kernels=%llu path=%s holder=%s message=%s\n",
 	       h->pid, s->state, s->reason, s->groups, s->cupti_version, s->driver_version,
-	       s->prime_us, s->switch_us, s->resident_kib, s->activations,
+	       s->prime_us, s->switch_us, s->resident_kib, s->activations, s->subscribing != 0,
 	       s->emitted[CUDA_GROUP_LAUNCH], s->emitted[CUDA_GROUP_KERNEL], s->cupti_path,
 	       s->holder, s->message);
 	if (verbose)
