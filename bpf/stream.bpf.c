@@ -9,6 +9,8 @@
  */
 #include "bpf/arguments.h"
 
+#include "bpf/hold.h"
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct {

@@ -53,6 +53,15 @@ static const char *const batch_probes[] = {
 #undef BATCH_PROBE
 };
 
+void attachments__prepare(struct bpf_object *object, uint32_t groups)
+{
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (!(groups >> group & 1))
+			bpf_program__set_autoload(
+				bpf_object__find_program_by_name(object, batch_probes[group]),
+				false);
+}
+
 struct attachments *attachments__new(struct bpf_object *object, uint32_t groups, bool verbose)
 {
 	struct attachments *attachments = calloc(1, sizeof(*attachments));

@@ -12,6 +12,8 @@ struct bpf_object;
 struct attachments;
 struct probe_place;
 
+/* Before the object is loaded: batches that are not asked for have no program. */
+void attachments__prepare(struct bpf_object *object, uint32_t groups);
 struct attachments *attachments__new(struct bpf_object *object, uint32_t groups, bool verbose);
 /* Detaches what is attached; accepts NULL. */
 void attachments__free(struct attachments *attachments);

@@ -90,6 +90,13 @@ static bool is_launch(int function)
 	       functions[function].shape == DRIVER_GRAPH;
 }
 
+bool driver_functions__is_launch(uint64_t cookie)
+{
+	uint32_t function = cookie >> 16 & 0xffff;
+
+	return function < FUNCTIONS && is_launch(function);
+}
+
 static bool add_point(struct driver_points *points, uint64_t offset, uint64_t cookie)
 {
 	if (points->count == DRIVER_POINTS_MOST)

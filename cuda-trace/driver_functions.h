@@ -25,6 +25,7 @@ struct driver_probes {
 /* Finds them in the library's own symbol table. at_entry: launches may be told at their entry,
  * where it can be seen inside of the function that they fail. 0 or -errno. */
 int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes);
+bool driver_functions__is_launch(uint64_t cookie);
 /* Of the number in a cookie; NULL = no such. */
 const char *driver_functions__name(uint32_t function);
 

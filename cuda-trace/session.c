@@ -18,6 +18,7 @@
 #include "cuda-trace/attachments.h"
 #include "cuda-trace/driver_source.h"
 #include "cuda-trace/guests.h"
+#include "cuda-trace/hold.h"
 #include "cuda-trace/intake.h"
 #include "cuda-trace/link_closer.h"
 #include "cuda-trace/link_test.h"
@@ -48,6 +49,7 @@ struct session {
 	struct targets *targets;
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = guests only */
+	struct hold *hold;	      /* NULL = no launches are held */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */
@@ -95,25 +97,16 @@ static int configure(struct session *session)
 }
 
 static int take_start(void *context, void *data, size_t size);
-
 static int load_guests_only(struct session *session);
 
 static int load(struct session *session)
 {
-	static const char *const names[] = {
-#define BATCH_PROGRAM(name, probe, text) #probe,
-		CUDA_GROUPS(BATCH_PROGRAM)
-#undef BATCH_PROGRAM
-	};
 	const struct session_options *options = &session->options;
 	struct stream_bpf *skeleton = session->skeleton;
 	int err;
 
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
-		if (!(options->groups >> group & 1))
-			bpf_program__set_autoload(
-				bpf_object__find_program_by_name(skeleton->obj, names[group]),
-				false);
+	attachments__prepare(skeleton->obj, options->groups);
+	session->hold = hold__new(skeleton->obj, options->holds, options->verbose);
 	if (!options->pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
 	if (!options->stacks)
@@ -153,7 +146,9 @@ static int load_guests_only(struct session *session)
 		return -EOPNOTSUPP;
 	}
 	driver_source__free(session->driver);
+	hold__free(session->hold);
 	session->driver = NULL;
+	session->hold = NULL;
 	session->options.source = SESSION_GUESTS;
 	stream_bpf__destroy(session->skeleton);
 	session->skeleton = stream_bpf__open();
@@ -277,13 +272,15 @@ static void look_at_process(void *context, uint32_t pid, const char *guest)
 				    session->options.source == SESSION_DRIVER);
 }
 
-/* The guest may be there and not work, mostly because libcupti is missing in its image. */
+/* The guest may subscribe, behind launches; or not work, mostly for want of libcupti in its image.
+ */
 static void look_at_status(void *context, struct process *process)
 {
 	struct session *session = context;
 	const struct cuda_status *status = &process->status;
 
 	guests__note_begin(session->guests, process->pid, status);
+	hold__look(session->hold, process);
 	if (session->driver && status->version && status->state == CUDA_STATE_INERT &&
 	    (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
 	     status->reason == CUDA_INERT_FATAL))
@@ -298,6 +295,7 @@ static int test_self(struct session *session)
 	session->guests =
 		guests__new(session->attachments, session->switches,
 			    bpf_map__fd(session->skeleton->maps.linked), session->options.verbose);
+	hold__mean_processes(session->hold);
 	return session->guests ? 0 : -ENOMEM;
 }
 
@@ -425,6 +423,7 @@ int session__poll(struct session *session, int timeout_ms)
 		if (err)
 			return err;
 		session__each_process(session, look_at_status, session);
+		hold__tidy(session->hold);
 		now = now_ms();
 		if (now >= session->next_rescan && !session->finished) {
 			targets__scan(session->targets, watch_file, look_at_process, session);
@@ -506,6 +505,7 @@ void session__close(struct session *session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
 	session__let_go(session);
+	hold__free(session->hold);
 	switches__free(session->switches);
 	attachments__free(session->attachments);
 	guests__free(session->guests);

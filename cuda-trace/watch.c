@@ -114,6 +114,7 @@ static int open_session(struct run *run)
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
 		.held = run->program_runs,
+		.holds = true,
 	};
 
 	run->session = session__open(&wanted, run->watch->sink);
