@@ -94,6 +94,9 @@ static void *watch(void *unused)
 		}
 		pause = next_pause(pause, fast);
 	}
+	/* It ended sooner than the next look. */
+	if (devices__are_due())
+		devices__tell();
 	control__finish();
 	atomic_store(&finished, 1);
 	futex__wake(&finished);

@@ -169,6 +169,14 @@ kernels_of() {
 	assert_equal "$(sql r.db 'PRAGMA integrity_check')" ok
 }
 
+@test "record (a program that ends at once) knows its GPU" {
+	requires bpf sim sqlite3
+	ct record -q -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -n 1 >out
+	assert_equal "$(kernels_of r.db)" 1
+	assert_equal "$(sql r.db 'SELECT name FROM TARGET_INFO_GPU AS g JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k
+		ON g.id = k.deviceId')" 'Simulated GPU'
+}
+
 @test "record (the schema) has what readers of Nsight's exports ask for" {
 	requires sqlite3
 	feed r.db -n 10
