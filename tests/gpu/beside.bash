@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Part of tests/gpu/run: programs that go on working, and check themselves, while they are profiled.
+
+# What this file shares with tests/gpu/run:
+: "${work:?}" "${bundle:?}"
+
+# unharmed FILE STATUS: 1 if the program ended well and found nothing wrong
+unharmed() {
+	local wrong
+	wrong=$(truth_of "$1" wrong_seconds)
+	[ "$2" = 0 ] && [ "${wrong:-$(truth_of "$1" wrong)}" = 0 ] && echo 1 || echo 0
+}
+
+counters_state() {
+	jq -c 'select(.event == "counters_state") | [.outcome, .counted, .missed, .result, .failed_call]' "$1" | tail -n1
+}
+
+# Kernels are run several times to be counted, while another thread launches kernels, or captures and launches graphs.
+beside_counters() {
+	local mode presets status
+	for mode in graph kernel; do
+		timeout 60 cuda-trace profile --counters quick -k increment --kernels 20 --json -o "$work/beside.jsonl" -- \
+			"$work/beside" 3 "$mode" >"$work/beside.out" 2>>"$OUT/beside.err"
+		status=$?
+		row "profile --counters beside a $mode" "$(unharmed "$work/beside.out" $status)" \
+			"status $status $(counters_state "$work/beside.jsonl") $(tail -n1 "$work/beside.out")"
+	done
+	CUDA_INJECTION64_PATH=$(the_guest) "$work/beside" 16 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
+	local pid=$!
+	sleep 2.5
+	for presets in quick overview quick overview; do
+		timeout 20 cuda-trace profile --counters $presets -k increment --kernels 20 -d 2 --json \
+			-o "$work/late.jsonl" -p $pid 2>>"$OUT/beside.err"
+		row "profile --counters $presets -p" "$(jq -s 'map(select(.event == "counters_state").counted) | add == 20 |
+			if . then 1 else 0 end' "$work/late.jsonl")" "$(counters_state "$work/late.jsonl")"
+	done
+	wait $pid
+	status=$?
+	row "four --counters -p beside graphs" "$(unharmed "$work/beside.out" $status)" "status $status $(tail -n1 "$work/beside.out")"
+}
+
+# Captures that begin and end while windows of PC samples open and close.
+beside_captures() {
+	local pid status samples
+	CUDA_INJECTION64_PATH=$(the_guest) timeout 30 "$bundle/workloads/captures" 6 >"$work/captures.out" 2>>"$OUT/beside.err" &
+	pid=$!
+	sleep 1
+	samples=$(for _ in 1 2 3; do
+		timeout 20 cuda-trace profile --pc --bursts 20ms/200ms --json -d 0.8 -o "$work/captures.json" \
+			-p "$(pgrep -P $pid -x captures)" 2>>"$OUT/beside.err"
+		jq -r .samples.placed "$work/captures.json"
+	done | xargs)
+	wait $pid
+	status=$?
+	row "profile --pc -p beside captures" "$([ $status = 0 ] && [ "$((${samples// /+}))" -gt 0 ] && echo 1 || echo 0)" \
+		"status $status, samples $samples, $(tail -n1 "$work/captures.out")"
+}
+
+kernels_seen() { # PORT
+	curl -s "127.0.0.1:$1/metrics" | awk '/^cuda_kernel_duration_seconds_count/ {sum += $2} END {print sum + 0}'
+}
+
+# metrics watches the machine; a PyTorch program is sampled, and its kernels come back afterwards. Its modules were
+# there before: their lines come from PyTorch's files.
+beside_torch() {
+	local metrics pid program status before after
+	cuda-trace metrics --listen 127.0.0.1:9878 2>>"$OUT/beside.err" &
+	metrics=$!
+	CUDA_INJECTION64_PATH=$(the_guest) timeout 90 python3 tests/gpu/torch-checked.py 60 >"$work/torch.out" 2>>"$OUT/beside.err" &
+	program=$!
+	for _ in $(seq 200); do
+		grep -q ready "$work/torch.out" && break
+		sleep 0.1
+	done
+	pid=$(sed -n 's/^ready //p' "$work/torch.out")
+	timeout 40 cuda-trace profile --pc --bursts 20ms/200ms -d 2 --json -o "$OUT/beside-torch.json" -p "$pid" 2>>"$OUT/beside.err"
+	sleep 1
+	before=$(kernels_seen 9878)
+	sleep 1
+	after=$(kernels_seen 9878)
+	kill -USR1 "$pid"
+	wait $program
+	status=$?
+	kill $metrics
+	row "profile --pc -p in PyTorch" "$(jq '.samples.placed > 0 | if . then 1 else 0 end' "$OUT/beside-torch.json")" \
+		"$(jq -c '[.windows, .samples, ([.functions[].instructions[] | select(.line)] | length)]' "$OUT/beside-torch.json")"
+	row "metrics beside it, afterwards" "$([ "$after" -gt "$before" ] && echo 1 || echo 0)" "$before, a second later $after kernels"
+	row "the program meanwhile" "$(unharmed "$work/torch.out" $status)" "status $status $(tail -n1 "$work/torch.out")"
+}
+
+part_beside() {
+	nvcc -arch=native -O2 -o "$work/beside" tests/gpu/beside.cu >>"$OUT/nvcc.log" 2>&1 || {
+		row "beside: nvcc" 0 "see nvcc.log"
+		return
+	}
+	beside_counters
+	beside_captures
+	! torch_is_here beside || beside_torch
+}
