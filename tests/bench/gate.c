@@ -8,6 +8,8 @@
  *   alone     the same kinds are on, but callbacks do nothing, and nobody reads the buffers; of
  * calls that are not launches there is no callback nothing   what the guest switched on is off, as
  * after its detach but for the subscriber
+ *   zeroed    as full, but with buffers that are cleared as they come back, instead of by CUPTI on
+ * the launching thread: would that be cheaper?
  *
  * Functions that are not here are found in libcupti.so.13 itself, which this library needs: dlsym()
  * looks there as well. "hold" keeps the guest's flushes back: a thread that is let go instruction
@@ -17,6 +19,7 @@
  * for about so long: a known cost, to see that a measurement finds it. "spun" answers with what it
  * took, in ns.
  */
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,15 +29,19 @@
 
 #include "tests/bench/alone.h"
 
-#define SHOWN __attribute__((visibility("default")))
-#define KINDS 64
-#define CBIDS 1024
-#define MANY  2000000
+#define SHOWN			   __attribute__((visibility("default")))
+#define KINDS			   64
+#define CBIDS			   1024
+#define MANY			   2000000
 
-enum state { FULL, DEAR, ALONE, NOTHING };
+#define ZEROED_OUT_ACTIVITY_BUFFER 5
+
+enum state { FULL, DEAR, ZEROED, ALONE, NOTHING };
 
 static _Atomic enum state state;
 static atomic_bool held;
+static atomic_bool clears; /* what is not the guest's, from the first "zeroed" on */
+static uint64_t cleared_ns, cleared_buffers;
 static const struct cupti *cupti;
 static void *subscriber;
 static cupti_callback guest_call;
@@ -77,7 +84,7 @@ static __attribute__((noinline)) void spin(uint64_t turns)
 /* A call whose entry went nowhere has no time of entry: the guest leaves it out. */
 static void on_call(void *userdata, int domain, uint32_t cbid, const void *data)
 {
-	if (atomic_load_explicit(&state, memory_order_relaxed) > DEAR)
+	if (atomic_load_explicit(&state, memory_order_relaxed) > ZEROED)
 		return;
 	if (domain < 3 && cbid < CBIDS)
 		called[domain][cbid] = true;
@@ -124,13 +131,27 @@ static void on_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 		alone__requested(buffer, size, max_records);
 }
 
-/* Everything goes back to where it is from. */
+static void clear(uint8_t *buffer, size_t bytes)
+{
+	uint64_t before = now();
+
+	memset(buffer, 0, bytes);
+	cleared_ns += now() - before;
+	cleared_buffers++;
+}
+
+/* Everything goes back to where it is from. The guest reads what it does not own, and leaves it. */
 static void on_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	if (alone__owns(buffer))
-		alone__completed(context, stream, buffer, size, valid);
-	else
+	if (!alone__owns(buffer)) {
 		guest_completed(context, stream, buffer, size, valid);
+		return;
+	}
+	if (atomic_load(&state) == ZEROED)
+		guest_completed(context, stream, buffer, size, valid);
+	if (atomic_load(&clears))
+		clear(buffer, valid);
+	alone__completed(context, stream, buffer, size, valid);
 }
 
 /* What it is asked for, by the time that many turns take. */
@@ -242,19 +263,37 @@ static void switch_besides(bool on)
 				cupti->EnableCallback(on, subscriber, domain, cbid);
 }
 
+/* False: this CUPTI knows no such thing. */
+static bool provide_zeroed(bool on)
+{
+	void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+	int (*set)(int, size_t *, void *) = library ? (int (*)(int, size_t *, void *))dlsym(
+							      library, "cuptiActivitySetAttribute")
+						    : NULL;
+	uint8_t value = on;
+	size_t size = sizeof(value);
+
+	atomic_store(&clears, true);
+	return set && !set(ZEROED_OUT_ACTIVITY_BUFFER, &size, &value);
+}
+
 /* Not while the guest attaches or detaches. 0, or -1: nobody is attached, or no such state. */
 int gate__set(const char *name)
 {
-	static const char *const names[] = {"full", "dear", "alone", "nothing"};
+	static const char *const names[] = {"full", "dear", "zeroed", "alone", "nothing"};
 	enum state before = state, next;
 
 	if (!strcmp(name, "hold") || !strcmp(name, "flow"))
 		return atomic_store(&held, *name == 'h'), 0;
+	if (!strcmp(name, "cleared"))
+		return cleared_buffers ? cleared_ns / cleared_buffers : 0;
 	if (!strcmp(name, "spun"))
 		return spun_times ? spun_ns / spun_times : 0;
 	for (next = FULL; next <= NOTHING && strcmp(names[next], name);)
 		next++;
 	if (!subscriber || next > NOTHING)
+		return -1;
+	if ((before == ZEROED) != (next == ZEROED) && !provide_zeroed(next == ZEROED))
 		return -1;
 	if (before == NOTHING && next != NOTHING)
 		switch_all(true);
