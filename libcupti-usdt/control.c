@@ -244,7 +244,6 @@ static int open_session(void)
 	}
 	is_refused = false;
 	cbids__forget();
-	names__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
 	/* Fails before 12.2, which has no such state. */
@@ -278,8 +277,11 @@ static void switch_groups(uint32_t wanted)
 		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
 	counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
+	/* Modules may have gone while nobody was told of that, and while it is switched on. */
+	names__forget();
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
+	names__forget();
 	sampling__follow(wanted, clock__now());
 	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
 		gap.launches = rings__launches();

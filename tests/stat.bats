@@ -65,6 +65,39 @@ sums_equal() {
 	done
 }
 
+# has_waited FILE COUNT: the program has said so often that it waits
+has_waited() {
+	[ "$(grep -cx ready "$1")" = "$2" ]
+}
+
+@test "stat (comes back after modules have come and gone unseen) knows their kernels' names" {
+	mkfifo lines
+	start mods bash -c "SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$GUEST' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
+	exec 9>lines
+	wait_for 10 has_waited mods.out 1
+	# Somebody is there all the time, of whom CUPTI keeps its subscriber, but not for launches.
+	start other "$CUDA_TRACE" stat -v -e copies -p "$mods_PID"
+	wait_for 10 grep -q watching other.err
+	local kernel round=0
+	for kernel in even odd; do
+		start it "$CUDA_TRACE" stat -v -e kernels --json -o "$kernel.json" -p "$mods_PID"
+		wait_for 10 grep -q watching it.err
+		sleep 0.3
+		echo >&9
+		wait_for 10 has_waited mods.out $((round * 2 + 2))
+		kill -INT "$it_PID"
+		finished "$it_PID"
+		json "$kernel.json" "[.kernels[] | [.name, .launches, .count]] == [[\"$kernel\", 3003, 3003]]"
+		# The module goes, and the next one comes.
+		sleep 0.5
+		echo >&9
+		round=$((round + 1))
+		[ $round = 2 ] || wait_for 10 has_waited mods.out 3
+	done
+	exec 9>&-
+	finished "$mods_PID"
+}
+
 @test "stat (copies) sums up by direction, and says where the time went" {
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/copies" >out
 	json out.json "[.copies[] | select(.direction != \"memset\").bytes] | add == $(expect_key out memcpy_bytes)"

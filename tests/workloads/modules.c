@@ -4,10 +4,13 @@
 #include <string.h>
 #include "tests/workloads/program.h"
 
-static const char help[] = "usage: modules [ROUNDS [LAUNCHES]]\n"
-			   "ROUNDS (20) of a module and LAUNCHES (2003) of its kernel. The last "
-			   "line also has even and odd,\n"
-			   "the launches of each kernel.\n";
+static const char help[] =
+	"usage: modules [ROUNDS [LAUNCHES [wait]]]\n"
+	"ROUNDS (20) of a module and LAUNCHES (2003) of its kernel. The last line also has even\n"
+	"and odd, the launches of each kernel. wait: says \"ready\" and reads a line before the\n"
+	"launches of each round, and after them.\n";
+
+static bool waits;
 
 static const char image[] = ".version 7.0\n"
 			    ".target sm_52\n"
@@ -16,6 +19,16 @@ static const char image[] = ".version 7.0\n"
 			    "{\n"
 			    "	ret;\n"
 			    "}\n";
+
+static void await_line(void)
+{
+	if (!waits)
+		return;
+	puts("ready");
+	fflush(stdout);
+	while (getchar() > '\n')
+		;
+}
 
 static void use(const char *name, uint64_t launches)
 {
@@ -27,9 +40,11 @@ static void use(const char *name, uint64_t launches)
 	snprintf(text, sizeof(text), image, name);
 	program__check(cuModuleLoadData(&module, text), "cuModuleLoadData");
 	program__check(cuModuleGetFunction(&kernel, module, name), "cuModuleGetFunction");
+	await_line();
 	for (uint64_t i = 0; i < launches; i++)
 		program__check(counted__launch(kernel, &shape, NULL, NULL), "launch");
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");
+	await_line();
 	program__check(cuModuleUnload(module), "cuModuleUnload");
 }
 
@@ -42,6 +57,7 @@ int main(int argc, char **argv)
 		return fputs(help, stdout), 0;
 	rounds = argc > 1 ? program__number(argv[1], "ROUNDS") : 20;
 	launches = argc > 2 ? program__number(argv[2], "LAUNCHES") : 2003;
+	waits = argc > 3 && !strcmp(argv[3], "wait");
 	program__start(&program);
 	for (uint64_t i = 0; i < rounds; i++)
 		use(i % 2 ? "odd" : "even", launches);
