@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <zlib.h>
 #include "cuda-trace/metrics_exporter.h"
@@ -38,6 +39,7 @@ struct pages {
 	pthread_mutex_t lock;
 	struct latest latest[2]; /* text, OpenMetrics */
 	unsigned int count;	 /* that are in memory */
+	bool anew;		 /* each is made for who asks */
 };
 
 static uint64_t now_ns(void)
@@ -51,10 +53,13 @@ static uint64_t now_ns(void)
 struct pages *pages__new(struct exporter *exporter)
 {
 	struct pages *pages = calloc(1, sizeof(*pages));
+	const char *choice = getenv("CUDA_TRACE_PAGES");
 
 	if (!pages)
 		return NULL;
 	pages->exporter = exporter;
+	/* So that who has done something can ask at once what came of it. */
+	pages->anew = choice && !strcmp(choice, "0");
 	pthread_mutex_init(&pages->lock, NULL);
 	return pages;
 }
@@ -156,7 +161,7 @@ const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed
 	struct kept *found;
 
 	pthread_mutex_lock(&pages->lock);
-	if (!latest->kept[0] || now_ns() >= latest->until)
+	if (!latest->kept[0] || pages->anew || now_ns() >= latest->until)
 		make(pages, latest, openmetrics, packed);
 	if (packed && latest->kept[0] && !latest->kept[1] && pages->count < MOST_PAGES)
 		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);

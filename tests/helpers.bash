@@ -24,6 +24,8 @@ export B GUEST SIM WORKLOADS CUDA_TRACE_GUEST=$GUEST CUDA_TRACE_UNDER_TEST=$CUDA
 
 # Nobody's opt-in, and no other injection, may leak into a test.
 unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI
+# Who has waited for something asks metrics what came of it, not what was a moment before.
+export CUDA_TRACE_PAGES=0
 PATH=$PATH:/usr/sbin:/sbin
 
 # requires root|bpf|gpu|sim|systemd|PROGRAM...: skips the test, with the reason.

@@ -474,6 +474,7 @@ refused() {
 
 @test "metrics (a client asks 3000 times without a pause) answers from documents that are 1 s old at most, and burns no CPU" {
 	requires python3
+	unset CUDA_TRACE_PAGES
 	exporter
 	cat >hammer.py <<-'EOF'
 		import http.client, os, re, sys, time
