@@ -404,7 +404,7 @@ recorded() {
 	script
 	export SIMCUDA_LOG=$PWD/log
 	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 8 80
-	sleep 0.3
+	ready captures
 	for _ in 1 2 3; do
 		pc -p "$captures_PID" -d 1 --json -o out.json
 		json out.json '.samples.placed >= 2000'
@@ -422,9 +422,13 @@ recorded() {
 	local graphs
 	script
 	export SIMCUDA_LOG=$PWD/log
-	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 14 20 left
-	sleep 0.3
-	pc -p "$captures_PID" -d 2 --json -o out.json
+	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 14 20 left sampled
+	ready captures
+	start first "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$captures_PID" -d 2 --json -o "$PWD/out.json"
+	wait_for 10 grep -q 'pc_sampling enable' log
+	touch sampled
+	finished "$first_PID"
+	assert_equal "$status" 0
 	json out.json '.samples.placed >= 2000'
 	# A second one gets nothing, and hears why.
 	pc -p "$captures_PID" -d 3 --json -o second.json 2>err

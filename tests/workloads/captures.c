@@ -4,14 +4,15 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "tests/workloads/program.h"
 
 static const char help[] =
-	"usage: captures [SECONDS [MS [beside|left]]]\n"
-	"For SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and launches it;\n"
-	"beside: another thread launches kernels meanwhile; left: one capture was begun before, "
-	"and\n"
-	"never ends.\n";
+	"usage: captures [SECONDS [MS [beside|left FILE]]]\n"
+	"Says \"ready\"; for SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and "
+	"launches it;\n"
+	"beside: another thread launches kernels meanwhile; left: as soon as FILE is there, one\n"
+	"more capture is begun, which never ends.\n";
 
 static const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
 
@@ -34,13 +35,15 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
 	return exec;
 }
 
-/* After a second, when somebody may have come to see it. */
-static void leave_one(void)
+/* Once there is a reason to: somebody has come who sees it begin. */
+static void leave_one(const char *reason)
 {
-	const struct timespec second = {1, 0};
+	static bool left;
 	CUstream stream;
 
-	nanosleep(&second, NULL);
+	if (left || access(reason, F_OK))
+		return;
+	left = true;
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_RELAXED), "begin capture");
 }
@@ -72,14 +75,15 @@ int main(int argc, char **argv)
 	CUstream stream;
 	CUcontext context;
 	pthread_t thread;
-	bool beside, left;
+	const char *reason;
+	bool beside;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
 	seconds = argc > 1 ? program__number(argv[1], "SECONDS") : 1;
 	ms = argc > 2 ? program__number(argv[2], "MS") : 50;
 	beside = argc > 3 && !strcmp(argv[3], "beside");
-	left = argc > 3 && !strcmp(argv[3], "left");
+	reason = argc > 4 && !strcmp(argv[3], "left") ? argv[4] : NULL;
 	program__start(&program);
 	kernel = program__kernel(&program, "empty");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
@@ -87,12 +91,14 @@ int main(int argc, char **argv)
 	program__check(cuCtxGetCurrent(&context), "cuCtxGetCurrent");
 	if (beside && pthread_create(&thread, NULL, launch_beside, context))
 		return 1;
-	if (left)
-		leave_one();
+	puts("ready");
+	fflush(stdout);
 	end = program__now() + seconds * 1000000000;
 	do {
 		CUgraphExec exec;
 
+		if (reason)
+			leave_one(reason);
 		program__check(counted__launch(kernel, &shape, stream, NULL), "cuLaunchKernel");
 		exec = capture(kernel, stream, ms / 2);
 		program__check(counted__graph_launch(exec, stream, 2, 0, 0, 0), "cuGraphLaunch");
