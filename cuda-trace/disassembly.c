@@ -42,7 +42,8 @@ struct asking {
 	struct disassembly *all;
 	struct wish wishes[MOST_FUNCTIONS];
 	uint32_t count;
-	uint32_t without_image;
+	uint32_t without_code;
+	uint32_t left_out; /* those with the fewest samples */
 	uint64_t until_ms;
 	enum nvdisasm_end end; /* the first one that was not as it should be */
 	char said[160];	       /* its first complaint */
@@ -105,27 +106,39 @@ static bool find_code(const struct pc_images *images, const struct pc_function *
 	return image && function->symbol && cubin__code(image, size, function->symbol, code);
 }
 
+static void take_wishes(struct asking *asking, struct wish *found, uint32_t count)
+{
+	qsort(found, count, sizeof(*found), by_samples);
+	asking->count = count < MOST_FUNCTIONS ? count : MOST_FUNCTIONS;
+	asking->left_out = count - asking->count;
+	for (uint32_t i = 0; i < asking->count; i++) {
+		asking->wishes[i] = found[i];
+		asking->wishes[i].to = &asking->all->codes[i];
+	}
+}
+
 static void find_wishes(struct asking *asking, const struct pc_images *images,
 			struct pc_table *table, bool wanted)
 {
 	bool *asked = calloc(table->function_count + 1, sizeof(*asked));
+	struct wish *found = calloc(table->function_count + 1, sizeof(*found));
+	uint32_t count = 0;
 
 	for (uint32_t i = 0; asked && i < table->instruction_count; i++)
 		asked[table->instructions[i].function] |= wanted || !table->instructions[i].file;
-	for (uint32_t i = 0; asked && i < table->function_count; i++) {
-		struct wish wish = {.function = &table->functions[i]};
-
+	for (uint32_t i = 0; asked && found && i < table->function_count; i++) {
+		found[count].function = &table->functions[i];
 		if (!asked[i])
 			continue;
-		if (!find_code(images, wish.function, &wish.code))
-			asking->without_image++;
-		else if (asking->count < MOST_FUNCTIONS)
-			asking->wishes[asking->count++] = wish;
+		if (find_code(images, found[count].function, &found[count].code))
+			count++;
+		else
+			asking->without_code++;
 	}
+	if (found)
+		take_wishes(asking, found, count);
+	free(found);
 	free(asked);
-	qsort(asking->wishes, asking->count, sizeof(*asking->wishes), by_samples);
-	for (uint32_t i = 0; i < asking->count; i++)
-		asking->wishes[i].to = &asking->all->codes[i];
 }
 
 /* Whether anything came of all of them. */
@@ -241,6 +254,20 @@ static void say_end(const struct asking *asking)
 			text__show(said, sizeof(said), asking->said, 100));
 }
 
+static void say_left_out(const struct asking *asking)
+{
+	if (asking->without_code)
+		fprintf(stderr,
+			"cuda-trace profile: no machine code of %u functions: made while the "
+			"program ran, larger than %u KiB, or the program had ended\n",
+			asking->without_code, CUBIN_MOST_CODE >> 10);
+	if (asking->left_out)
+		fprintf(stderr,
+			"cuda-trace profile: %u functions are not disassembled: they have fewer "
+			"samples than %u others\n",
+			asking->left_out, MOST_FUNCTIONS);
+}
+
 static void say_missing(const struct disassembly *all)
 {
 	char path[256];
@@ -275,11 +302,8 @@ void disassembly__run(struct disassembly *all, const struct pc_images *images,
 	ask_all(asking);
 	hand_out(asking, table);
 	say_end(asking);
-	if (wanted && asking->without_image)
-		fprintf(stderr,
-			"cuda-trace profile: no machine code was found of %u functions: it was "
-			"made while the program ran\n",
-			asking->without_image);
+	if (wanted)
+		say_left_out(asking);
 	free(asking);
 }
 

@@ -209,3 +209,27 @@ truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192,
 	assert_equal "$(sed 's/BRA .*/BRA/' ours)" "$(sed 's/BRA .*/BRA/' theirs)"
 	grep -q 'BRA 0x' ours
 }
+
+@test "profile --pc --disassemble (600 functions) takes the 512 with most samples, and says what it left out" {
+	requires bpf sim objcopy
+	local i
+	for ((i = 0; i < 600; i++)); do
+		printf '.section .text.k%d,"ax",@progbits\n.zero 16\n' $i >>many.s
+		printf 'k%d 0 wait %d\n' $i $((i + 1)) >>many
+	done
+	${CC:-cc} -c -o many.o many.s
+	cubin many.o many.cubin
+	cat >nvdisasm <<-'END'
+		#!/bin/sh
+		i=0
+		while [ $i -lt 64 ]; do
+			printf '\t.section\t.text.f%d,"ax",@progbits\n        /*0000*/                   NOP;\n' $i
+			i=$((i + 1))
+		done
+	END
+	chmod 755 nvdisasm
+	SIMCUDA_PC_SCRIPT=$PWD/many of many.cubin --disassemble --json -o out.json
+	json out.json '.functions | length == 600 and ([.[].instructions[0].sass] |
+		(.[:512] | all(. == "NOP")) and (.[512:] | all(. == null)))'
+	grep -q '88 functions are not disassembled: they have fewer samples than 512 others$' err || fail "$(cat err)"
+}

@@ -13,7 +13,7 @@
 
 #define REASONS	 8
 #define CONTEXTS 16
-#define LINES	 512
+#define LINES	 1024
 #define PART_NS	 90000000 /* a range that goes on brings its script each so often */
 #define PREFIX	 "smsp__pcsamp_warps_issue_stalled_"
 
