@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/probe_link.h"
 #include "cuda-trace/text.h"
 #include "libcupti-usdt/probes.h"
@@ -270,11 +270,9 @@ static void attach_batches(struct attachments *attachments, const struct place *
 static void attach_watched(struct attachments *attachments, const struct place *place)
 {
 	const struct probe_wish wish = {"hello", "watched", 0};
-	struct timespec now;
 	uint64_t missing;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	attachments->ready = now.tv_sec * 1000000000ull + now.tv_nsec;
+	attachments->ready = monotonic__ns();
 	attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
 }
 

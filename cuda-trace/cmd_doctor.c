@@ -22,6 +22,7 @@
 #include "cuda-trace/doctor_process.h"
 #include "cuda-trace/doctor_profiling.h"
 #include "cuda-trace/doctor_report.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/text.h"
 
@@ -71,7 +72,7 @@ static const struct option_usage usage = {
 static void show_progress(const char *path)
 {
 	static uint64_t last;
-	uint64_t now = filetree__now();
+	uint64_t now = monotonic__ns();
 	char shown[4 * 60 + 8];
 
 	if (now - last < 100000000)

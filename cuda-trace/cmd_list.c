@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/cgroup.h"
 #include "cuda-trace/commands.h"
 #include "cuda-trace/inspect.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/session.h"
@@ -140,19 +140,11 @@ static bool all_answered(const struct list *list)
 	return true;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 static void wait_for_answers(struct session *session, const struct list *list)
 {
-	uint64_t until = now_ms() + ANSWER_MS;
+	uint64_t until = monotonic__ms() + ANSWER_MS;
 
-	while (!all_answered(list) && now_ms() < until)
+	while (!all_answered(list) && monotonic__ms() < until)
 		session__poll(session, 20);
 }
 

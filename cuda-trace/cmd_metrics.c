@@ -16,6 +16,7 @@
 #include "cuda-trace/metrics_http.h"
 #include "cuda-trace/metrics_textfile.h"
 #include "cuda-trace/metrics_web.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/notify.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/sample.h"
@@ -119,14 +120,6 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 struct outlets {
 	const struct metrics_options *options;
 	struct exporter *exporter;
@@ -165,12 +158,13 @@ static int run(struct outlets *outlets)
 {
 	const struct metrics_options *options = outlets->options;
 	bool to_stdout = options->textfile && !strcmp(options->textfile, "-");
-	uint64_t began = now_ns(), next_file = began, next_second = began;
+	uint64_t began = monotonic__ns(), next_file = began, next_second = began;
 	int err = 0;
 
-	while (!stopped && !err && !(options->duration && now_ns() - began >= options->duration)) {
+	while (!stopped && !err &&
+	       !(options->duration && monotonic__ns() - began >= options->duration)) {
 		const struct timespec pause = {0, LOOK_MS * 1000000};
-		uint64_t now = now_ns();
+		uint64_t now = monotonic__ns();
 
 		device_metrics__poll(outlets->counters);
 		err = exporter__poll(outlets->exporter);

@@ -15,6 +15,7 @@
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/selftest.h"
 #include "cuda-trace/stack_pace.h"
 #include "cuda-trace/overhead.h"
@@ -174,12 +175,9 @@ static void on_attached(void *context, struct session *session)
 static void adapt_period(struct record *record, struct session *session)
 {
 	uint64_t ns = session__stack_ns(session);
-	struct timespec now;
-	uint32_t period;
+	uint32_t period =
+		stack_pace__period(record->pace, monotonic__ns(), ns ? ns + record->trap_ns : 0);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	period = stack_pace__period(record->pace, now.tv_sec * 1000000000ull + now.tv_nsec,
-				    ns ? ns + record->trap_ns : 0);
 	if (period != record->period)
 		take_stacks(record, session, period);
 }

@@ -4,10 +4,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/stat_report.h"
 #include "cuda-trace/watch.h"
 
@@ -75,14 +75,6 @@ struct stat {
 	uint64_t first_record; /* ns, when the first one came; 0 = none did */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static void on_process_start(void *context, struct process *process)
 {
 	struct stat *stat = context;
@@ -95,7 +87,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct stat *stat = context;
 
 	if (!stat->first_record)
-		stat->first_record = now_ns();
+		stat->first_record = monotonic__ns();
 	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
 		overhead__launch(stat->overhead, (const struct cuda_launch *)record);
 	if (record->kind == CUDA_RECORD_API)
@@ -116,7 +108,7 @@ static int on_start(void *context, FILE *output)
 	struct stat *stat = context;
 
 	stat->output = output;
-	stat->started = now_ns();
+	stat->started = monotonic__ns();
 	return EXIT_OK;
 }
 
@@ -138,7 +130,7 @@ static void on_finish(void *context, struct session *session)
 		.table = &stat->table,
 		.calls = stat->calls,
 		.lost = &lost,
-		.duration_ns = now_ns() - stat->started,
+		.duration_ns = monotonic__ns() - stat->started,
 		.first_record_ns =
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
 		.most_kernels =

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/groups.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/options.h"
 #include "cuda-trace/top_page.h"
 #include "cuda-trace/top_screen.h"
@@ -79,19 +79,11 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* Waits for the end of an interval, taking names and ends meanwhile. */
 static int wait_interval(struct top_model *model, uint64_t until)
 {
-	while (!stopped && now_ns() < until) {
-		uint64_t left = (until - now_ns()) / 1000000 + 1;
+	while (!stopped && monotonic__ns() < until) {
+		uint64_t left = (until - monotonic__ns()) / 1000000 + 1;
 		int err = live__poll(model->live, left < LOOK_MS ? left : LOOK_MS);
 
 		if (err && err != -EINTR)
@@ -109,7 +101,7 @@ static int print_pages(struct top_model *model, struct top_view *view,
 
 	/* What came while the probes were being attached is no rate. */
 	top_model__collect(model);
-	next = now_ns();
+	next = monotonic__ns();
 	while (!err && !(count && shown >= count)) {
 		next += options->interval;
 		top_model__forget_ended(model, NULL);

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "cuda-trace/cubin.h"
 #include "cuda-trace/disassembly_text.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/nvdisasm.h"
 #include "cuda-trace/text.h"
 
@@ -48,14 +48,6 @@ struct asking {
 	enum nvdisasm_end end; /* the first one that was not as it should be */
 	char said[160];	       /* its first complaint */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
 
 struct disassembly *disassembly__new(void)
 {
@@ -174,7 +166,7 @@ static bool ask_once(struct asking *asking, struct wish *const *wishes, uint32_t
 
 static bool may_go_on(const struct asking *asking)
 {
-	return !asking->end && now_ms() < asking->until_ms;
+	return !asking->end && monotonic__ms() < asking->until_ms;
 }
 
 static void ask(struct asking *asking, struct wish *const *wishes, uint32_t count)
@@ -297,7 +289,7 @@ void disassembly__run(struct disassembly *all, const struct pc_images *images,
 	if (!asking)
 		return;
 	asking->all = all;
-	asking->until_ms = now_ms() + MOST_MS;
+	asking->until_ms = monotonic__ms() + MOST_MS;
 	find_wishes(asking, images, table, wanted);
 	ask_all(asking);
 	hand_out(asking, table);

@@ -14,26 +14,18 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/doctor_filetree.h"
 
 #define TRIES_MAX  1000
 #define STREAM_MAX (64l << 20) /* bytes: above any list of packages, far below a trap */
 
-uint64_t filetree__now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 void filetree__budget(struct filetree *tree, uint64_t ns, uint64_t entries)
 {
 	tree->incomplete |= tree->cut;
 	tree->cut = false;
-	tree->deadline = ns ? filetree__now() + ns : 0;
+	tree->deadline = ns ? monotonic__ns() + ns : 0;
 	tree->entries_max = entries ? tree->entries + entries : 0;
 }
 
@@ -41,7 +33,7 @@ bool filetree__exhausted(struct filetree *tree)
 {
 	if (tree->entries_max && tree->entries > tree->entries_max)
 		tree->cut = true;
-	else if (tree->deadline && filetree__now() > tree->deadline)
+	else if (tree->deadline && monotonic__ns() > tree->deadline)
 		tree->cut = true;
 	return tree->cut;
 }

@@ -38,7 +38,6 @@ void filetree__close(struct filetree *tree);
 /* A new budget; 0 = without end. That an earlier one ran out is remembered. */
 void filetree__budget(struct filetree *tree, uint64_t ns, uint64_t entries);
 bool filetree__exhausted(struct filetree *tree);
-uint64_t filetree__now(void);
 
 /* An O_PATH descriptor; links are followed inside the tree unless nofollow. */
 int filetree__path(const struct filetree *tree, const char *path, bool nofollow);

@@ -13,6 +13,7 @@
 #include "cuda-trace/doctor_findings.h"
 #include "cuda-trace/doctor_kernel.h"
 #include "cuda-trace/doctor_live.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/session.h"
 
 /* A session says its trouble on stderr; here it is a finding. */
@@ -119,8 +120,8 @@ int live__status(uint32_t pid, const char *guest, struct cuda_status *status, ch
 	session = session__open(&options, &sink);
 	if (session)
 		err = session__attach(session);
-	end = filetree__now() + LIVE_WAIT_MS * 1000000ull;
-	while (!err && !wait.came && filetree__now() < end)
+	end = monotonic__ns() + LIVE_WAIT_MS * 1000000ull;
+	while (!err && !wait.came && monotonic__ns() < end)
 		err = session__poll(session, 50);
 	if (session)
 		session__close(session);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cuda-trace/doctor_packages.h"
 #include "cuda-trace/doctor_query.h"
+#include "cuda-trace/monotonic.h"
 
 #define DPKG_QUERY   "/usr/bin/dpkg-query"
 #define RPM	     "/usr/bin/rpm"
@@ -147,12 +148,12 @@ static void ask_rpm(struct packages *packages, struct filetree *tree, uint64_t n
 struct packages *packages__read(struct filetree *tree, uint64_t ns)
 {
 	struct packages *packages = calloc(1, sizeof(*packages));
-	uint64_t deadline = filetree__now() + ns, now;
+	uint64_t deadline = monotonic__ns() + ns, now;
 
 	if (!packages)
 		return NULL;
 	ask_dpkg(packages, tree, ns);
-	now = filetree__now();
+	now = monotonic__ns();
 	ask_rpm(packages, tree, deadline > now ? deadline - now : 0);
 	return packages;
 }

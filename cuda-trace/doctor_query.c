@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/doctor_query.h"
 
 #define NOBODY	   65534
@@ -119,7 +120,7 @@ static char *receive(int in, uint64_t deadline)
 	uint64_t now;
 	ssize_t n;
 
-	while (text && (now = filetree__now()) < deadline) {
+	while (text && (now = monotonic__ns()) < deadline) {
 		if (poll(&poll_in, 1, (deadline - now) / 1000000 + 1) <= 0)
 			continue;
 		n = read(in, text + have, size - have - 1);
@@ -148,7 +149,7 @@ static bool await(pid_t pid, uint64_t deadline, int *status)
 	pid_t ended;
 
 	while (!(ended = waitpid(pid, status, WNOHANG)) || (ended < 0 && errno == EINTR)) {
-		if (filetree__now() >= deadline)
+		if (monotonic__ns() >= deadline)
 			return false;
 		poll(NULL, 0, 1);
 	}
@@ -157,7 +158,7 @@ static bool await(pid_t pid, uint64_t deadline, int *status)
 
 char *query__output(const struct filetree *tree, char *const argv[], uint64_t ns, int *err)
 {
-	uint64_t deadline = filetree__now() + ns;
+	uint64_t deadline = monotonic__ns() + ns;
 	int ends[2], status = 0;
 	char *text;
 	pid_t pid;
@@ -177,7 +178,7 @@ char *query__output(const struct filetree *tree, char *const argv[], uint64_t ns
 		text = NULL;
 		kill(pid, SIGKILL);
 		/* Where its file system hangs it does not die: then it is left behind. */
-		await(pid, filetree__now() + DYING_NS, &status);
+		await(pid, monotonic__ns() + DYING_NS, &status);
 	}
 	if (text && WIFEXITED(status) && WEXITSTATUS(status) < NO_VIEW) {
 		*err = WEXITSTATUS(status);

@@ -22,6 +22,7 @@
 #include <time.h>
 #include "bpf/event.h"
 #include "cuda-trace/attachments.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/probe_link.h"
 #include "cuda-trace/switches.h"
 #include "cuda-trace/text.h"
@@ -234,14 +235,12 @@ void guests__expect(struct guests *guests)
 
 void guests__note_time(struct guests *guests, const struct event_start *event)
 {
-	struct timespec now;
 	uint64_t late;
 
 	/* It was listened to before it started. */
 	if (!guests->linked_one || !guests->count)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	late = now.tv_sec * 1000000000ull + now.tv_nsec - event->time;
+	late = monotonic__ns() - event->time;
 	if (late > event->milliseconds * 1000000ull)
 		fprintf(stderr,
 			"cuda-trace: process %u was listened to only %llu ms after its start: what "

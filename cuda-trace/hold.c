@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include "cuda-trace/driver_functions.h"
 #include "cuda-trace/inspect.h"
 #include "cuda-trace/link_closer.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/multi_link.h"
 #include "cuda-trace/process.h"
 
@@ -50,14 +50,6 @@ struct hold {
 	struct held held[MOST_HELD];
 	int count;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 struct hold *hold__new(struct bpf_object *object, bool wanted, bool verbose)
 {
@@ -157,7 +149,7 @@ static void let_go(struct hold *hold, struct held *held)
 	held->link = -1;
 	if (hold->verbose)
 		fprintf(stderr, "cuda-trace: launches of process %u were held for %.1f ms\n",
-			held->pid, (now_ns() - held->since) / 1e6);
+			held->pid, (monotonic__ns() - held->since) / 1e6);
 }
 
 static void begin(struct hold *hold, struct held *held, const struct process *process)
@@ -165,7 +157,7 @@ static void begin(struct hold *hold, struct held *held, const struct process *pr
 	int map = bpf_object__find_map_fd_by_name(hold->object, "held");
 
 	*held = (struct held){.instance = process->instance,
-			      .since = now_ns(),
+			      .since = monotonic__ns(),
 			      .pid = process->pid,
 			      .link = -1,
 			      .seen = true};
@@ -225,7 +217,7 @@ void hold__tidy(struct hold *hold)
 
 	for (int i = 0; hold && i < hold->count; i++) {
 		struct held *held = &hold->held[i];
-		bool over = now_ns() - held->since > HOLD_LONGEST_NS;
+		bool over = monotonic__ns() - held->since > HOLD_LONGEST_NS;
 
 		if (over && held->seen && held->link >= 0)
 			complain(hold, held);

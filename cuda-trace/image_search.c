@@ -25,11 +25,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/cupti_library.h"
 #include "cuda-trace/fatbin.h"
 #include "cuda-trace/mappings.h"
+#include "cuda-trace/monotonic.h"
 
 #define MOST_MS	      10000
 #define SAY_MS	      1000
@@ -377,14 +377,6 @@ static _Noreturn void be_the_child(struct image_search *search, int out, pid_t p
 
 /* ---- the tool ---- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 struct answer {
 	int in;
 	uint64_t began;
@@ -406,7 +398,7 @@ static int receive(struct answer *answer, void *to, size_t size)
 {
 	for (size_t done = 0; done < size;) {
 		struct pollfd ready = {.fd = answer->in, .events = POLLIN};
-		uint64_t passed = now_ms() - answer->began;
+		uint64_t passed = monotonic__ms() - answer->began;
 		uint64_t until = answer->said ? MOST_MS : SAY_MS;
 		ssize_t n;
 		int came;
@@ -448,7 +440,7 @@ static int receive_image(struct image_search *search, struct answer *answer,
 /* 1: all was looked at, else as above. */
 static int receive_frames(struct image_search *search, int in)
 {
-	struct answer answer = {.in = in, .began = now_ms()};
+	struct answer answer = {.in = in, .began = monotonic__ms()};
 	uint64_t left = MOST_SENT;
 	struct frame frame;
 	int came;

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 
 #define NS_PER_S      1000000000ull
 #define STALE_NS      NS_PER_S
@@ -53,14 +53,6 @@ struct mappings {
 	uint64_t read_at, took; /* ns */
 	uint32_t retries;	/* so far, for an address that was in none */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 struct modules *modules__new(void)
 {
@@ -264,7 +256,7 @@ static bool read_file(FILE *file, struct maps *maps)
 /* Of a process that is gone the old ones stay: it cannot have changed them since. */
 static void read_maps(struct mappings *mappings)
 {
-	uint64_t before = now_ns();
+	uint64_t before = monotonic__ns();
 	struct maps maps = {};
 	char path[32];
 	FILE *file;
@@ -279,7 +271,7 @@ static void read_maps(struct mappings *mappings)
 	}
 	if (file)
 		fclose(file);
-	mappings->read_at = now_ns();
+	mappings->read_at = monotonic__ns();
 	mappings->took = mappings->read_at - before;
 }
 
@@ -325,7 +317,7 @@ static uint32_t module_of(struct mappings *mappings, struct mapping *mapping)
 
 uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *in_module)
 {
-	uint64_t age = now_ns() - mappings->read_at;
+	uint64_t age = monotonic__ns() - mappings->read_at;
 	struct mapping *mapping;
 
 	if (age >= STALE_NS)

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/cupti_library.h"
 #include "cuda-trace/metric_library_calls.h"
+#include "cuda-trace/monotonic.h"
 
 #define TEXT_MAX (4 << 20)
 #define WAIT_MS	 20000
@@ -198,23 +198,15 @@ static void be_the_child(int out, const char *named, const char *request, bool s
 	_exit(0);
 }
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Until its end, or for so long. */
 static size_t read_all(int in, char *text, size_t size)
 {
-	long until = now_ms() + WAIT_MS;
+	long until = monotonic__ms() + WAIT_MS;
 	size_t used = 0;
 
 	while (used + 1 < size) {
 		struct pollfd ready = {.fd = in, .events = POLLIN};
-		long left = until - now_ms();
+		long left = until - monotonic__ms();
 		ssize_t n;
 
 		if (left <= 0 || poll(&ready, 1, left) <= 0)

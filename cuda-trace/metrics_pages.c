@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zlib.h>
 #include "cuda-trace/metrics_exporter.h"
+#include "cuda-trace/monotonic.h"
 
 #define MOST_PAGES 8		/* at a time: memory is bounded by them */
 #define FRESH_NS   100000000ull /* cuda-trace-metrics(1) says these */
@@ -41,14 +41,6 @@ struct pages {
 	unsigned int count;	 /* that are in memory */
 	bool anew;		 /* each is made for who asks */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 struct pages *pages__new(struct exporter *exporter)
 {
@@ -142,7 +134,7 @@ static struct kept *compress_page(struct pages *pages, const struct page *page)
 /* Of when it is: of the moment in which its making began. */
 static void make(struct pages *pages, struct latest *latest, bool openmetrics, bool packed)
 {
-	uint64_t began = now_ns(), fresh;
+	uint64_t began = monotonic__ns(), fresh;
 
 	forget(pages, latest);
 	if (pages->count >= MOST_PAGES)
@@ -150,7 +142,7 @@ static void make(struct pages *pages, struct latest *latest, bool openmetrics, b
 	latest->kept[0] = scrape(pages, openmetrics);
 	if (latest->kept[0] && packed)
 		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);
-	fresh = (now_ns() - began) * SHARE;
+	fresh = (monotonic__ns() - began) * SHARE;
 	fresh = fresh < FRESH_NS ? FRESH_NS : fresh > OLDEST_NS ? OLDEST_NS : fresh;
 	latest->until = began + fresh;
 }
@@ -161,7 +153,7 @@ const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed
 	struct kept *found;
 
 	pthread_mutex_lock(&pages->lock);
-	if (!latest->kept[0] || pages->anew || now_ns() >= latest->until)
+	if (!latest->kept[0] || pages->anew || monotonic__ns() >= latest->until)
 		make(pages, latest, openmetrics, packed);
 	if (packed && latest->kept[0] && !latest->kept[1] && pages->count < MOST_PAGES)
 		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);

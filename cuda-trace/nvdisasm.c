@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 
 #define NAME	     "nvdisasm"
 #define NOBODY	     65534
@@ -156,14 +157,6 @@ static _Noreturn void be_the_child(const struct nvdisasm *program, int image, in
 
 /* ---- the tool ---- */
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 static int memory_file(const void *bytes, size_t size)
 {
 	int fd = memfd_create(NAME, MFD_CLOEXEC);
@@ -186,7 +179,7 @@ static enum nvdisasm_end receive(int in, uint64_t until_ms, char **text, size_t 
 
 	for (*length = 0; *length < MOST_TEXT;) {
 		struct pollfd ready = {.fd = in, .events = POLLIN};
-		uint64_t now = now_ms();
+		uint64_t now = monotonic__ms();
 		int came = now < until_ms ? poll(&ready, 1, until_ms - now) : 0;
 		char *larger;
 		ssize_t n;

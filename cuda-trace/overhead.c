@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "cuda-trace/monotonic.h"
 
 #define DECIDE_NS  1000000000ull
 #define ENOUGH	   64		       /* launches of each kind */
@@ -35,14 +35,6 @@ struct overhead {
 	struct aggregate_spans before; /* what was last told of all launches */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 struct overhead *overhead__new(const struct sample *sample)
 {
 	struct overhead *overhead = sample->max_overhead > 0 ? calloc(1, sizeof(*overhead)) : NULL;
@@ -52,7 +44,7 @@ struct overhead *overhead__new(const struct sample *sample)
 	overhead->finding.limit = sample->max_overhead;
 	overhead->finding.on_ms = sample->on_ms;
 	overhead->every_ms = sample->every_ms;
-	overhead->since = now_ns();
+	overhead->since = monotonic__ns();
 	return overhead;
 }
 
@@ -136,7 +128,7 @@ static double measure(struct overhead *overhead, uint64_t ns)
 void overhead__tick(struct overhead *overhead, struct session *session, const char *command)
 {
 	struct overhead_finding *finding = overhead ? &overhead->finding : NULL;
-	uint64_t now = now_ns();
+	uint64_t now = monotonic__ns();
 	double whole, fits;
 	uint32_t window;
 

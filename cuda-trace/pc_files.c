@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "cuda-trace/image_search.h"
 #include "cuda-trace/mappings.h"
+#include "cuda-trace/monotonic.h"
 
 #define MOST_PROCESSES 1024
 #define FIRST_PAUSE_MS 1000
@@ -51,14 +51,6 @@ void pc_files__free(struct pc_files *files)
 	free(files);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 static struct seen *seen_of(struct pc_files *files, const struct process *process)
 {
 	/* The one that samples come of is most often the last. */
@@ -77,14 +69,14 @@ static void open_files(struct pc_files *files, struct seen *seen)
 {
 	struct mappings *mappings;
 
-	if (!seen->lineless || now_ms() < seen->next_ms)
+	if (!seen->lineless || monotonic__ms() < seen->next_ms)
 		return;
 	mappings = mappings__new(seen->pid, files->modules);
 	if (mappings)
 		mappings__open_all(mappings);
 	mappings__free(mappings);
 	seen->lineless = false;
-	seen->next_ms = now_ms() + seen->pause_ms;
+	seen->next_ms = monotonic__ms() + seen->pause_ms;
 	seen->pause_ms *= 2;
 }
 

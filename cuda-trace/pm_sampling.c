@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <time.h>
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/pm_process.h"
 
 #define DECODE_MS     50
@@ -16,14 +17,6 @@
 #define SAMPLES_LEAST 64
 #define SAMPLES_MOST  1024
 #define BEAT	      100 /* decodings */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static struct pm_plain plain(const struct pm_process *helper)
 {
@@ -169,7 +162,7 @@ static int send_sample(struct pm_process *helper, size_t index)
 static int64_t monotonic_less_real(void)
 {
 	struct timespec real;
-	uint64_t now = now_ns();
+	uint64_t now = monotonic__ns();
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	return now - (real.tv_sec * 1000000000ull + real.tv_nsec);
@@ -191,7 +184,7 @@ static void note_clock(struct pm_process *helper, size_t samples, uint64_t befor
 
 	if (helper->calls.sample_info(&info))
 		return;
-	most = now_ns() - info.end;
+	most = monotonic__ns() - info.end;
 	least = before - info.end - 2 * (info.end - info.start);
 	helper->offset = monotonic_less_real();
 	if (helper->offset > most)
@@ -255,7 +248,7 @@ static const char *decode(struct pm_process *helper, int *result)
 	uint64_t before;
 
 	do {
-		before = now_ns();
+		before = monotonic__ns();
 		decode.overflow = 0;
 		decode.reason = 0;
 		*result = helper->calls.decode(&decode);

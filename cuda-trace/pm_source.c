@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 
 #define BUFFER	   (64 << 10)
 #define SILENCE_MS 20000 /* a helper that says nothing for so long hangs */
@@ -41,14 +41,6 @@ struct pm_source {
 	bool finishing;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 static void say(struct pm_source *source, struct helper *helper, const char *text)
 {
 	if (!helper->told)
@@ -72,7 +64,7 @@ static int start(struct pm_source *source, unsigned int number)
 	}
 	helper->device.number = number;
 	helper->socket = ends[0];
-	helper->heard_ms = now_ms();
+	helper->heard_ms = monotonic__ms();
 	helper->pid = fork();
 	if (!helper->pid) {
 		close(ends[0]);
@@ -239,14 +231,14 @@ static void hear(struct pm_source *source, struct helper *helper)
 		bury(source, helper);
 		return;
 	}
-	helper->heard_ms = now_ms();
+	helper->heard_ms = monotonic__ms();
 	helper->used += n;
 	take_frames(source, helper);
 }
 
 static void look_for_silence(struct pm_source *source, struct helper *helper)
 {
-	if (helper->socket < 0 || helper->waits || now_ms() - helper->heard_ms < SILENCE_MS)
+	if (helper->socket < 0 || helper->waits || monotonic__ms() - helper->heard_ms < SILENCE_MS)
 		return;
 	say(source, helper, "libcupti has not come back for 20 s; its helper process was ended");
 	bury(source, helper);
@@ -298,13 +290,13 @@ bool pm_source__is_complete(const struct pm_source *source)
 
 void pm_source__finish(struct pm_source *source)
 {
-	uint64_t until = now_ms() + FINISH_MS;
+	uint64_t until = monotonic__ms() + FINISH_MS;
 
 	source->finishing = true;
 	for (unsigned int i = 0; i < source->count; i++)
 		if (source->helpers[i]->socket >= 0)
 			shutdown(source->helpers[i]->socket, SHUT_WR);
-	while (now_ms() < until && pm_source__poll(source, 100))
+	while (monotonic__ms() < until && pm_source__poll(source, 100))
 		;
 }
 

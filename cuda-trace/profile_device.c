@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/pm_report.h"
 #include "cuda-trace/profile.h"
 #include "cuda-trace/runner.h"
@@ -48,14 +48,6 @@ static volatile sig_atomic_t stopped;
 static void on_signal(int number)
 {
 	stopped = number;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
 static void on_started(void *context, struct pm_device *device)
@@ -206,7 +198,7 @@ static bool is_over(struct device_run *run, uint64_t until)
 		if (runner__ended(&run->runner, false))
 			return true;
 	}
-	return stopped || (until && now_ns() >= until) || ferror(run->report.file);
+	return stopped || (until && monotonic__ns() >= until) || ferror(run->report.file);
 }
 
 static void summarize(struct device_run *run)
@@ -225,7 +217,7 @@ static void summarize(struct device_run *run)
 static void watch(struct device_run *run)
 {
 	uint64_t duration = run->options->shared.duration;
-	uint64_t until = duration ? now_ns() + duration : 0;
+	uint64_t until = duration ? monotonic__ns() + duration : 0;
 
 	while (!is_over(run, until) && pm_source__poll(run->source, POLL_MS))
 		fflush(run->report.file);

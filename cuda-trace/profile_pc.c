@@ -4,10 +4,10 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/disassembly.h"
 #include "cuda-trace/losses.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/pc_files.h"
 #include "cuda-trace/pc_pace.h"
 #include "cuda-trace/pc_report.h"
@@ -60,14 +60,6 @@ struct profile {
 	uint64_t started; /* ns */
 	bool told_remedy;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static void on_process_start(void *context, struct process *process)
 {
@@ -161,7 +153,7 @@ static int on_start(void *context, FILE *output)
 	struct profile *profile = context;
 
 	profile->output = output;
-	profile->started = now_ns();
+	profile->started = monotonic__ns();
 	return EXIT_OK;
 }
 
@@ -239,7 +231,7 @@ static void on_finish(void *context, struct session *session)
 	struct pc_report report = {
 		.table = &profile->table,
 		.lost = &lost,
-		.duration_ns = now_ns() - profile->started,
+		.duration_ns = monotonic__ns() - profile->started,
 		.on_ms = profile->bursts.on_ms,
 		.every_ms = profile->pace.every_ms,
 		.most = shared->count ? shared->count : DEFAULT_LINES,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A line on stderr, five times a second at most. */
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/report_progress.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/text.h"
 
@@ -17,14 +17,6 @@ struct progress {
 	bool shown;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
-}
-
 struct progress *progress__new(const char *path)
 {
 	struct progress *progress;
@@ -35,7 +27,7 @@ struct progress *progress__new(const char *path)
 	if (!progress)
 		return NULL;
 	text__show(progress->path, sizeof(progress->path), path, 40);
-	progress->next = now_ms() + MS_BEFORE;
+	progress->next = monotonic__ms() + MS_BEFORE;
 	return progress;
 }
 
@@ -47,7 +39,7 @@ void progress__rows(struct progress *progress, uint64_t rows)
 	if (!progress)
 		return;
 	progress->rows += rows;
-	now = now_ms();
+	now = monotonic__ms();
 	if (now < progress->next)
 		return;
 	progress->next = now + MS_EVERY;

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "cuda-trace/monotonic.h"
 #include "libcupti-usdt/counter_request.h"
 
 #define FNV_BASIS 0xcbf29ce484222325ull
@@ -35,14 +35,6 @@ struct requests {
 	struct cuda_request request;
 	struct asked *asked;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static uint64_t sum_up(uint64_t sum, const void *bytes, size_t count)
 {
@@ -121,7 +113,7 @@ static int put(const struct requests *requests, const struct asked *asked)
 	if (theirs.magic != CUDA_REQUEST_MAGIC || theirs.instance != asked->instance ||
 	    theirs.size < sizeof(ours))
 		return -EFAULT;
-	ours.alive = now_ns();
+	ours.alive = monotonic__ns();
 	if (theirs.number && theirs.alive <= ours.alive &&
 	    ours.alive - theirs.alive < CUDA_REQUEST_ALIVE)
 		return -EBUSY;
@@ -186,7 +178,7 @@ int requests__put(struct requests *requests, const struct process *process)
 
 void requests__keep_alive(struct requests *requests)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic__ns();
 
 	for (struct asked *asked = requests->asked; asked; asked = asked->next)
 		/* Of one that has ended the session will tell. */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "bpf/stream.skel.h"
 #include "cuda-trace/attachments.h"
@@ -22,6 +21,7 @@
 #include "cuda-trace/intake.h"
 #include "cuda-trace/link_closer.h"
 #include "cuda-trace/link_test.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/probe_link.h"
 #include "cuda-trace/session_filter.h"
@@ -60,14 +60,6 @@ struct session {
 	void (*file_found)(void *context, const char *path);
 	void *file_context;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
 
 static int speak(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -350,8 +342,8 @@ int session__attach(struct session *session)
 		driver_source__prepare(session->driver);
 	if (session->driver)
 		driver_source__tidy(session->driver);
-	session->next_rescan = now_ms() + RESCAN_MS;
-	session->next_hello = now_ms() + HELLO_MS;
+	session->next_rescan = monotonic__ms() + RESCAN_MS;
+	session->next_hello = monotonic__ms() + HELLO_MS;
 	if (attachments__places(session->attachments) || session->driver ||
 	    (session->guests && guests__files(session->guests)))
 		return 0;
@@ -414,7 +406,7 @@ static void ask_again(struct session *session, uint64_t now)
 
 int session__poll(struct session *session, int timeout_ms)
 {
-	uint64_t now = now_ms(), until = now + (timeout_ms > 0 ? timeout_ms : 0);
+	uint64_t now = monotonic__ms(), until = now + (timeout_ms > 0 ? timeout_ms : 0);
 
 	do {
 		uint64_t left = until > now ? until - now : 0;
@@ -424,14 +416,14 @@ int session__poll(struct session *session, int timeout_ms)
 			return err;
 		session__each_process(session, look_at_status, session);
 		hold__tidy(session->hold);
-		now = now_ms();
+		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
 			targets__scan(session->targets, watch_file, look_at_process, session);
 			if (session->driver)
 				driver_source__tidy(session->driver);
 			if (session->guests)
 				guests__tidy(session->guests);
-			session->next_rescan = now_ms() + RESCAN_MS;
+			session->next_rescan = monotonic__ms() + RESCAN_MS;
 		}
 		ask_again(session, now);
 		/* Something came: the caller may want to show it. */
@@ -444,23 +436,23 @@ int session__poll(struct session *session, int timeout_ms)
 static void drain(struct session *session)
 {
 	/* Bounded, should a program go on writing faster than we read. */
-	uint64_t until = now_ms() + 2000;
+	uint64_t until = monotonic__ms() + 2000;
 
 	do {
 		session->turn = 0;
 		ring_buffer__consume(session->ring);
-	} while (session->turn && now_ms() < until);
+	} while (session->turn && monotonic__ms() < until);
 }
 
 void session__finish(struct session *session)
 {
-	uint64_t until = now_ms() + FLUSH_MS;
+	uint64_t until = monotonic__ms() + FLUSH_MS;
 
 	if (session->finished)
 		return;
 	session->finished = true;
 	drain(session);
-	while (intake__running(session->intake) && now_ms() < until)
+	while (intake__running(session->intake) && monotonic__ms() < until)
 		look(session, 20);
 	drain(session);
 	intake__end_all(session->intake);

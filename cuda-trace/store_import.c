@@ -3,6 +3,7 @@
  * The spool is read twice: names and processes first, so that a name which came late still reaches
  * the rows that carry its id. The unfinished file has its own name until it is complete and synced.
  */
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/store_import.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,17 +37,9 @@ struct import {
 	uint64_t shown;			/* when the progress line was last written */
 };
 
-static uint64_t monotonic(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 static void show_progress(struct import *import, bool done)
 {
-	uint64_t now = monotonic(), size = spool_reader__size(import->reader);
+	uint64_t now = monotonic__ns(), size = spool_reader__size(import->reader);
 	unsigned int percent = size ? spool_reader__position(import->reader) * 100 / size : 100;
 
 	if (!import->options->progress || (!done && now - import->shown < NS_PER_S / 5))

@@ -4,6 +4,7 @@
  * through a short queue. A second thread syncs more than once a second, which a power cut costs,
  * and fdatasync on a slow disk must not hold up the writes behind it.
  */
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/store_spool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -47,14 +48,6 @@ struct spool {
 	struct extent *extents; /* kept by the writer, consumed by drop_before */
 	size_t extent_count, extent_first, extent_room;
 };
-
-static uint64_t monotonic(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 static int write_all(int fd, const void *data, size_t bytes, off_t offset)
 {
@@ -313,7 +306,7 @@ static int put_entry(struct spool *spool, const struct spool_entry *head, const 
 	}
 	if (!buffer->head.bytes) {
 		buffer->head.magic = SPOOL_MAGIC;
-		buffer->head.time = monotonic();
+		buffer->head.time = monotonic__ns();
 		buffer->head.flags = flags;
 	}
 	entry = (struct spool_entry *)(buffer->data + buffer->head.bytes);

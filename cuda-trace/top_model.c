@@ -9,18 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/states.h"
 
 #define MOST_KERNELS 4096 /* of one process; the last is for all others */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static const char *source_of(const struct live_process *live)
 {
@@ -183,7 +175,7 @@ struct top_model *top_model__open(const struct live_options *options)
 	model->sample_every_ms = options->session.sample_every_ms;
 	model->live = live__open(options, &sink);
 	/* Attaching took a second or two: the first interval begins after it. */
-	model->collected = now_ns();
+	model->collected = monotonic__ns();
 	if (model->live)
 		return model;
 	top_model__close(model);
@@ -236,7 +228,7 @@ int top_model__collect(struct top_model *model)
 	err = live__collect(model->live);
 	if (err)
 		return err;
-	now = now_ns();
+	now = monotonic__ns();
 	model->sample_on_ms = live__window(model->live);
 	model->interval_ns = now - model->collected;
 	model->collected = now;

@@ -8,7 +8,7 @@
 #include <ncurses.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "cuda-trace/monotonic.h"
 
 #define LOOK_MS	   100
 #define FOOT	   1 /* the line of keys */
@@ -25,14 +25,6 @@ struct screen {
 	char message[128]; /* in place of the keys, until the next one is pressed */
 	int list_selected; /* of the processes, while kernels are shown */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static int attributes(const struct screen *screen, enum line_style style)
 {
@@ -298,7 +290,7 @@ int top_screen__run(struct top_model *model, struct top_view *view, uint64_t int
 		    uint64_t count, bool colour, volatile sig_atomic_t *stopped)
 {
 	struct screen screen = {.model = model, .view = view, .colour = colour};
-	uint64_t next = now_ns() + interval_ns, shown = 0;
+	uint64_t next = monotonic__ns() + interval_ns, shown = 0;
 	int err = start_terminal(&screen);
 
 	if (err)
@@ -314,9 +306,9 @@ int top_screen__run(struct top_model *model, struct top_view *view, uint64_t int
 		err = live__poll(model->live, 0);
 		if (err == -EINTR)
 			err = 0;
-		if (now_ns() < next)
+		if (monotonic__ns() < next)
 			continue;
-		next = now_ns() + interval_ns;
+		next = monotonic__ns() + interval_ns;
 		if (!view->paused)
 			top_model__forget_ended(model, top_model__find(model, view->pid));
 		if (end_interval(&screen))

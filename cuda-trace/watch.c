@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands.h"
 #include "cuda-trace/inspect.h"
+#include "cuda-trace/monotonic.h"
 #include "cuda-trace/nvtx_injection.h"
 #include "cuda-trace/runner.h"
 #include "cuda-trace/targets.h"
@@ -58,14 +59,6 @@ static void catch_signals(void)
 	}
 	/* A reader that goes away shows as a failed write. */
 	signal(SIGPIPE, SIG_IGN);
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
 FILE *watch__open_output(const char *command, const struct options *options)
@@ -126,7 +119,7 @@ static bool is_over(struct run *run)
 {
 	struct pollfd process = {.fd = run->pidfd, .events = POLLIN};
 
-	if (run->until && now_ms() >= run->until)
+	if (run->until && monotonic__ms() >= run->until)
 		return true;
 	if (run->output_error)
 		return true;
@@ -157,11 +150,11 @@ static void poll_until_over(struct run *run)
 	while (!is_over(run)) {
 		session__poll(run->session, TICK_MS);
 		flush_output(run);
-		if (!watch->tick || now_ms() < next_tick)
+		if (!watch->tick || monotonic__ms() < next_tick)
 			continue;
 		if (watch->tick(watch->context, run->session))
 			return;
-		next_tick = now_ms() + TICK_MS;
+		next_tick = monotonic__ms() + TICK_MS;
 	}
 }
 
@@ -209,7 +202,7 @@ static int run_prepared(struct run *run)
 		}
 	}
 	if (options->duration)
-		run->until = now_ms() + (options->duration + 999999) / 1000000;
+		run->until = monotonic__ms() + (options->duration + 999999) / 1000000;
 	poll_until_over(run);
 	session__finish(run->session);
 	watch->finish(watch->context, run->session);
