@@ -61,10 +61,11 @@ static void on_end(void *context, struct live_process *live)
 static void name_kernel(struct top_process *process, struct top_kernel *kernel)
 {
 	char nameless[32];
-	const char *name = live__known_name(process->live, kernel->id);
+	const char *name;
 
 	if (kernel->named || !process->live)
 		return;
+	name = live__known_name(process->live, kernel->id);
 	kernel->named = name != NULL;
 	if (!name && kernel->name)
 		return;
