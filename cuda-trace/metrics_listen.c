@@ -67,7 +67,7 @@ static int open_one(const struct addrinfo *info)
 
 static void name_it(int fd, char *address, size_t size)
 {
-	struct sockaddr_storage at;
+	struct sockaddr_storage at = {0};
 	socklen_t length = sizeof(at);
 	char host[128] = "?", port[16] = "?";
 
