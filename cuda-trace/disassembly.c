@@ -93,9 +93,9 @@ static bool find_code(const struct pc_images *images, const struct pc_function *
 		      struct cubin_code *code)
 {
 	size_t size;
-	const uint8_t *image = pc_images__bytes(images, function->cubin, &size);
+	const uint8_t *image = pc_images__bytes(images, function->of.cubin, &size);
 
-	return image && function->symbol && cubin__code(image, size, function->symbol, code);
+	return image && function->of.symbol && cubin__code(image, size, function->of.symbol, code);
 }
 
 static void take_wishes(struct asking *asking, struct wish *found, uint32_t count)
@@ -117,7 +117,8 @@ static void find_wishes(struct asking *asking, const struct pc_images *images,
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; asked && i < table->instruction_count; i++)
-		asked[table->instructions[i].function] |= wanted || !table->instructions[i].file;
+		asked[table->instructions[i].at.function] |=
+			wanted || !table->instructions[i].at.file;
 	for (uint32_t i = 0; asked && found && i < table->function_count; i++) {
 		found[count].function = &table->functions[i];
 		if (!asked[i])
@@ -214,10 +215,10 @@ static void hand_out(struct asking *asking, struct pc_table *table)
 			asking->wishes[i].function->code = asking->wishes[i].to;
 	for (uint32_t i = 0; i < table->instruction_count; i++) {
 		struct pc_instruction *instruction = &table->instructions[i];
-		const struct disassembled *code = table->functions[instruction->function].code;
+		const struct disassembled *code = table->functions[instruction->at.function].code;
 
 		if (code)
-			instruction->text = disassembled__at(code, instruction->offset);
+			instruction->text = disassembled__at(code, instruction->at.offset);
 	}
 }
 

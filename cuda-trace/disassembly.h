@@ -7,6 +7,7 @@
 #define CUDA_TRACE_DISASSEMBLY_H
 
 #include "cuda-trace/pc_images.h"
+#include "cuda-trace/pc_table.h"
 
 /* Of a function, by offset. */
 struct disassembled {

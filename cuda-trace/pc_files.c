@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Fears: 1. to open all files of a process takes time, a thousandth of a second each at worst: it
- * is done once, and then at ever longer intervals, only while there are samples without a line.
- * 2. a process has ended before that: its lines stay unknown. 3. code that was compiled at run time
- * has no file: its lines stay unknown as well.
+ * is done once, and then at ever longer intervals, only while there are instructions without a
+ * line. 2. a process has ended before that: its lines stay unknown. 3. code that was compiled at
+ * run time has no file: its lines stay unknown as well.
  */
 #include "cuda-trace/pc_files.h"
 
@@ -22,7 +22,7 @@ struct pc_files {
 	struct seen {
 		uint64_t instance;
 		uint32_t pid;
-		bool lineless; /* a sample without a line came */
+		bool lineless; /* an instruction without a line came */
 		uint64_t next_ms, pause_ms;
 	} * processes;
 	uint32_t count;
@@ -97,16 +97,19 @@ void pc_files__record(struct pc_files *files, const struct process *process,
 }
 
 /* Functions that have no line (or all of them), and none to come. */
-static uint32_t find_wishes(const struct pc_images *images, const struct pc_table *table, bool all,
-			    struct image_wish *wishes, uint32_t most)
+static uint32_t find_wishes(const struct pc_images *images, const struct code_table *table,
+			    bool all, struct image_wish *wishes, uint32_t most)
 {
 	bool *has_line = calloc(table->function_count + 1, sizeof(*has_line));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; has_line && i < table->instruction_count; i++)
-		has_line[table->instructions[i].function] |= table->instructions[i].file != NULL;
+	for (uint32_t i = 0; has_line && i < table->instruction_count; i++) {
+		const struct code_place *place = code_table__place(table, i);
+
+		has_line[place->function] |= place->file != NULL;
+	}
 	for (uint32_t i = 0; has_line && i < table->function_count && count < most; i++) {
-		const struct pc_function *function = &table->functions[i];
+		const struct code_function *function = code_table__function(table, i);
 
 		if ((has_line[i] && !all) || !function->symbol || !function->cubin ||
 		    pc_images__has(images, function->cubin))
@@ -117,23 +120,14 @@ static uint32_t find_wishes(const struct pc_images *images, const struct pc_tabl
 	return count;
 }
 
-bool pc_files__is_worth_it(const struct pc_files *files, const struct pc_images *images,
-			   const struct pc_table *table, enum pc_files_for what)
-{
-	struct image_wish wish;
-
-	return modules__count(files->modules) &&
-	       find_wishes(images, table, what == PC_FILES_ALL, &wish, 1);
-}
-
 static void take(void *context, const struct image_found *found)
 {
 	pc_images__add(context, found->cubin, found->bytes, found->size,
-		       found->by_name ? PC_LINES_BY_NAME : PC_LINES_FILE);
+		       found->by_name ? CODE_LINES_BY_NAME : CODE_LINES_FILE);
 }
 
 void pc_files__search(struct pc_files *files, struct pc_images *images,
-		      const struct pc_table *table, enum pc_files_for what)
+		      const struct code_table *table, enum pc_files_for what)
 {
 	struct image_wish *wishes = calloc(IMAGE_WISHES_MOST, sizeof(*wishes));
 	struct image_search search = {

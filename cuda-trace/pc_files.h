@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules that were loaded before anybody listened: the files that sampled processes have mapped
- * are opened while these live, and at the end searched for the functions that have no line. One
- * thread.
+ * Modules that were loaded before anybody listened: the files that processes have mapped whose code
+ * is looked into are opened while these live, and at the end searched for the functions that have
+ * no line. One thread.
  */
 #ifndef CUDA_TRACE_PC_FILES_H
 #define CUDA_TRACE_PC_FILES_H
@@ -22,13 +22,10 @@ enum pc_files_for {
 	PC_FILES_ALL,	/* the code of all functions */
 };
 
-/* Whether the image of any such function is not there although there are files to look into. */
-bool pc_files__is_worth_it(const struct pc_files *files, const struct pc_images *images,
-			   const struct pc_table *table, enum pc_files_for what);
-/* Adds the images of these functions. Takes some seconds at most; says on stderr what came short.
- */
+/* Adds the images of these functions, as far as they are not there. Takes some seconds at most;
+ * says on stderr what came short. */
 void pc_files__search(struct pc_files *files, struct pc_images *images,
-		      const struct pc_table *table, enum pc_files_for what);
+		      const struct code_table *table, enum pc_files_for what);
 void pc_files__free(struct pc_files *files);
 
 #endif

@@ -26,7 +26,7 @@ struct pc_images {
 		uint8_t *bytes; /* NULL = could not be read */
 		size_t size;
 		struct pc_lines *lines; /* NULL = likewise, or has none */
-		enum pc_lines_from from;
+		enum code_lines_from from;
 	} list[MOST_IMAGES];
 	uint32_t count;
 	uint64_t bytes;
@@ -84,7 +84,8 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 		return;
 	if (!image)
 		image = &images->list[images->count++];
-	*image = (struct image){.cubin = told->cubin, .size = told->size, .from = PC_LINES_MODULE};
+	*image =
+		(struct image){.cubin = told->cubin, .size = told->size, .from = CODE_LINES_MODULE};
 	image->bytes = copy_image(images, process->pid, told->address, told->size);
 	if (image->bytes)
 		image->lines = pc_lines__open(image->bytes, image->size);
@@ -106,7 +107,7 @@ const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, 
 }
 
 void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
-		    enum pc_lines_from from)
+		    enum code_lines_from from)
 {
 	struct image *image = find(images, cubin);
 
@@ -148,46 +149,48 @@ static const char *path_of(struct pc_images *images, const struct pc_line *line)
 	return number ? interned__at(images->paths, number, &size) : NULL;
 }
 
-static void resolve(struct pc_images *images, struct pc_function *function,
-		    struct pc_instruction *instruction)
+static void resolve(struct pc_images *images, struct code_function *function,
+		    struct code_place *place)
 {
 	const struct image *image = find(images, function->cubin);
 	struct pc_line chain[PC_LINES_DEEPEST];
 	size_t depth = 0;
 
-	if (instruction->file)
-		function->lines_from = PC_LINES_MODULE;
+	if (place->file)
+		function->lines_from = CODE_LINES_MODULE;
 	if (image && image->lines && function->symbol &&
-	    (instruction->file || image->from != PC_LINES_MODULE))
-		depth = pc_lines__at(image->lines, function->symbol, instruction->offset, chain);
-	if (depth && !instruction->file) {
-		instruction->file = path_of(images, &chain[0]);
-		instruction->line = instruction->file ? chain[0].line : 0;
-		if (instruction->file && !function->lines_from)
+	    (place->file || image->from != CODE_LINES_MODULE))
+		depth = pc_lines__at(image->lines, function->symbol, place->offset, chain);
+	if (depth && !place->file) {
+		place->file = path_of(images, &chain[0]);
+		place->line = place->file ? chain[0].line : 0;
+		if (place->file && !function->lines_from)
 			function->lines_from = image->from;
 	}
 	/* One line alone is said already. */
-	if (depth < 2 || !instruction->file || images->chain_count == MOST_IMAGES * 64)
+	if (depth < 2 || !place->file || images->chain_count == MOST_IMAGES * 64)
 		return;
-	instruction->chain = images->chains[images->chain_count] = keep(chain, depth);
-	instruction->depth = instruction->chain ? depth : 0;
+	place->chain = images->chains[images->chain_count] = keep(chain, depth);
+	place->depth = place->chain ? depth : 0;
 	images->chain_count++;
 }
 
-void pc_images__resolve(struct pc_images *images, struct pc_table *table)
+void pc_images__resolve(struct pc_images *images, const struct code_table *table)
 {
-	for (uint32_t i = 0; i < table->instruction_count; i++)
-		resolve(images, &table->functions[table->instructions[i].function],
-			&table->instructions[i]);
+	for (uint32_t i = 0; i < table->instruction_count; i++) {
+		struct code_place *place = code_table__place(table, i);
+
+		resolve(images, code_table__function(table, place->function), place);
+	}
 }
 
-const char *pc_images__inlined(const struct pc_instruction *instruction, char *text, size_t size)
+const char *pc_images__inlined(const struct code_place *place, char *text, size_t size)
 {
 	size_t at = 0;
 
 	*text = '\0';
-	for (uint32_t i = 0; i < instruction->depth && at + 1 < size; i++) {
-		const char *mangled = instruction->chain[i].function;
+	for (uint32_t i = 0; i < place->depth && at + 1 < size; i++) {
+		const char *mangled = place->chain[i].function;
 		char *pretty = mangled ? demangle(mangled) : NULL;
 
 		if (mangled)

@@ -6,8 +6,8 @@
 #ifndef CUDA_TRACE_PC_IMAGES_H
 #define CUDA_TRACE_PC_IMAGES_H
 
-#include <stddef.h>
-#include "cuda-trace/pc_table.h"
+#include "cuda-trace/code_table.h"
+#include "cuda-trace/process.h"
 
 struct pc_images;
 
@@ -17,16 +17,16 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 		       const struct cuda_record *record);
 /* Of a file: takes the bytes over (malloc). */
 void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
-		    enum pc_lines_from from);
+		    enum code_lines_from from);
 bool pc_images__has(const struct pc_images *images, uint64_t cubin);
 /* NULL = it is not there. Hostile. */
 const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, size_t *size);
 /* Lines of functions whose image is of a file, and chains of the instructions that have a line;
  * valid as long as the images. */
-void pc_images__resolve(struct pc_images *images, struct pc_table *table);
+void pc_images__resolve(struct pc_images *images, const struct code_table *table);
 /* "deepest < middle": the inlined functions that an instruction is in, demangled, from the
  * innermost; "" = it is in none. Untrusted. */
-const char *pc_images__inlined(const struct pc_instruction *instruction, char *text, size_t size);
+const char *pc_images__inlined(const struct code_place *place, char *text, size_t size);
 void pc_images__free(struct pc_images *images);
 
 #endif

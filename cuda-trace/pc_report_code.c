@@ -31,7 +31,9 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct pc_instruction *const *first = a, *const *second = b;
 
-	return (*first)->offset < (*second)->offset ? -1 : (*first)->offset > (*second)->offset;
+	return (*first)->at.offset < (*second)->at.offset
+		       ? -1
+		       : (*first)->at.offset > (*second)->at.offset;
 }
 
 /* The table has them by samples. */
@@ -40,7 +42,7 @@ static void find_sampled(struct listing *listing, uint32_t function, uint64_t mo
 	for (uint32_t i = 0; i < listing->table->instruction_count; i++) {
 		const struct pc_instruction *instruction = &listing->table->instructions[i];
 
-		if (instruction->function != function || !instruction->counts.samples)
+		if (instruction->at.function != function || !instruction->counts.samples)
 			continue;
 		if (listing->count < most) {
 			listing->sampled[listing->count++] = instruction;
@@ -55,7 +57,7 @@ static void find_sampled(struct listing *listing, uint32_t function, uint64_t mo
 static void put_line(struct listing *listing, uint64_t offset, const char *text,
 		     const struct pc_instruction *sampled)
 {
-	const char *file = sampled && sampled->file ? strrchr(sampled->file, '/') : NULL;
+	const char *file = sampled && sampled->at.file ? strrchr(sampled->at.file, '/') : NULL;
 	uint64_t all = listing->function->counts.samples;
 	char place[24], line[400], waits[160] = BLANK;
 	const struct cell cells[] = {
@@ -70,9 +72,9 @@ static void put_line(struct listing *listing, uint64_t offset, const char *text,
 	if (sampled)
 		pc_report__waits(&sampled->counts, listing->table, waits, sizeof(waits));
 	snprintf(place, sizeof(place), "+0x%" PRIx64, offset);
-	if (sampled && sampled->file)
+	if (sampled && sampled->at.file)
 		snprintf(line, sizeof(line), "%-44s  %s:%u", text ? text : "?",
-			 file ? file + 1 : sampled->file, sampled->line);
+			 file ? file + 1 : sampled->at.file, sampled->at.line);
 	else
 		snprintf(line, sizeof(line), "%s", text ? text : "?");
 	writer__row(&listing->writer, cells);
@@ -112,20 +114,22 @@ static void put_lines(struct listing *listing)
 
 	for (uint32_t i = 0; i < listing->count; i++) {
 		const struct pc_instruction *sampled = listing->sampled[i];
-		uint32_t at = first_after(code, sampled->offset), from, until;
-		bool is_there = at < code->count && code->lines[at].offset == sampled->offset;
+		uint32_t at = first_after(code, sampled->at.offset), from, until;
+		bool is_there = at < code->count && code->lines[at].offset == sampled->at.offset;
 
 		from = at > next + AROUND ? at - AROUND : next;
 		if (from > next)
 			put_gap(listing);
 		for (; from < at; from++)
 			put_line(listing, code->lines[from].offset, code->lines[from].text, NULL);
-		put_line(listing, sampled->offset, is_there ? code->lines[at].text : NULL, sampled);
+		put_line(listing, sampled->at.offset, is_there ? code->lines[at].text : NULL,
+			 sampled);
 		next = at + is_there;
 		/* Those behind it, as far as they are not before the next one. */
 		until = next + AROUND < code->count ? next + AROUND : code->count;
-		for (; next < until && (i + 1 == listing->count ||
-					code->lines[next].offset < listing->sampled[i + 1]->offset);
+		for (; next < until &&
+		       (i + 1 == listing->count ||
+			code->lines[next].offset < listing->sampled[i + 1]->at.offset);
 		     next++)
 			put_line(listing, code->lines[next].offset, code->lines[next].text, NULL);
 	}
@@ -138,7 +142,7 @@ static void put_listing(FILE *file, struct listing *listing)
 	uint64_t all = listing->table->all.samples;
 	char name[2048], count[32];
 
-	text__show(name, sizeof(name), listing->function->name, 0);
+	text__show(name, sizeof(name), listing->function->of.name, 0);
 	if (!listing->function->code) {
 		fprintf(file, "Instructions of %s: not disassembled\n\n", name);
 		return;

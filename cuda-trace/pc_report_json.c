@@ -4,8 +4,8 @@
  */
 #include "cuda-trace/pc_report.h"
 
-#include <inttypes.h>
 #include <json-c/json.h>
+#include "cuda-trace/code_json.h"
 #include "cuda-trace/demangle.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/pc_lines.h"
@@ -34,18 +34,18 @@ static void put_counts(struct json_object *object, const struct pc_counts *count
 }
 
 /* The functions that it is inlined in, from the innermost, and where each was called. */
-static struct json_object *inlined(const struct pc_instruction *instruction)
+static struct json_object *inlined(const struct code_place *place)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (uint32_t i = 0; i + 1 < instruction->depth; i++) {
+	for (uint32_t i = 0; i + 1 < place->depth; i++) {
 		struct json_object *object = json_object_new_object();
-		const char *mangled = instruction->chain[i].function;
+		const char *mangled = place->chain[i].function;
 		char *pretty = mangled ? demangle(mangled) : NULL;
 
 		stat_json__put_text(object, "function", pretty ? pretty : mangled ? mangled : "");
-		stat_json__put_text(object, "file", instruction->chain[i + 1].file);
-		put_number(object, "line", instruction->chain[i + 1].line);
+		stat_json__put_text(object, "file", place->chain[i + 1].file);
+		put_number(object, "line", place->chain[i + 1].line);
 		json_object_array_add(array, object);
 		free(pretty);
 	}
@@ -60,18 +60,11 @@ static struct json_object *instructions(const struct pc_table *table, uint32_t f
 		const struct pc_instruction *instruction = &table->instructions[i];
 		struct json_object *object;
 
-		if (instruction->function != function)
+		if (instruction->at.function != function)
 			continue;
 		object = json_object_new_object();
-		put_number(object, "offset", instruction->offset);
-		if (instruction->file) {
-			stat_json__put_text(object, "file", instruction->file);
-			put_number(object, "line", instruction->line);
-		} else {
-			json_object_object_add(object, "file", NULL);
-			json_object_object_add(object, "line", NULL);
-		}
-		json_object_object_add(object, "inlined", inlined(instruction));
+		code_json__put_place(object, &instruction->at);
+		json_object_object_add(object, "inlined", inlined(&instruction->at));
 		if (instruction->text)
 			stat_json__put_text(object, "sass", instruction->text);
 		else
@@ -82,18 +75,6 @@ static struct json_object *instructions(const struct pc_table *table, uint32_t f
 	return array;
 }
 
-static void put_lines_from(struct json_object *object, enum pc_lines_from from)
-{
-	static const char *const keys[PC_LINES_FROM_COUNT] = {
-		[PC_LINES_MODULE] = "module",
-		[PC_LINES_FILE] = "file",
-		[PC_LINES_BY_NAME] = "name",
-	};
-
-	json_object_object_add(object, "lines_from",
-			       keys[from] ? json_object_new_string(keys[from]) : NULL);
-}
-
 static struct json_object *functions(const struct pc_table *table)
 {
 	struct json_object *array = json_object_new_array();
@@ -101,12 +82,9 @@ static struct json_object *functions(const struct pc_table *table)
 	for (uint32_t i = 0; i < table->function_count; i++) {
 		const struct pc_function *function = &table->functions[i];
 		struct json_object *object = json_object_new_object();
-		char cubin[24];
 
-		stat_json__put_text(object, "name", function->name);
-		snprintf(cubin, sizeof(cubin), "%" PRIx64, function->cubin);
-		stat_json__put_text(object, "cubin", cubin);
-		put_lines_from(object, function->lines_from);
+		stat_json__put_text(object, "name", function->of.name);
+		code_json__put_origin(object, &function->of);
 		put_counts(object, &function->counts, table);
 		json_object_object_add(object, "instructions", instructions(table, i));
 		json_object_array_add(array, object);

@@ -68,11 +68,6 @@ static void add(struct pc_counts *to, const struct pc_counts *counts)
 		to->reasons[i] += counts->reasons[i];
 }
 
-static bool is_same_line(const struct pc_instruction *a, const struct pc_instruction *b)
-{
-	return a->file && b->file && a->line == b->line && !strcmp(a->file, b->file);
-}
-
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *first = a, *second = b;
@@ -91,9 +86,10 @@ static uint32_t find_places(const struct pc_table *table, uint32_t function, str
 		const struct pc_instruction *instruction = &table->instructions[i];
 		uint32_t at = 0;
 
-		if (instruction->function != function)
+		if (instruction->at.function != function)
 			continue;
-		while (at < count && !is_same_line(places[at].hottest, instruction))
+		while (at < count &&
+		       !code_place__is_same_line(&places[at].hottest->at, &instruction->at))
 			at++;
 		if (at == count)
 			places[count++] = (struct place){.hottest = instruction};
@@ -105,18 +101,15 @@ static uint32_t find_places(const struct pc_table *table, uint32_t function, str
 
 static const char *name_place(const struct pc_instruction *instruction, char *text, size_t size)
 {
-	const char *name = instruction->file ? strrchr(instruction->file, '/') : NULL;
-
 	char inlined[256];
+	size_t length;
 
-	pc_images__inlined(instruction, inlined, sizeof(inlined));
-	if (instruction->file)
-		snprintf(text, size, "    %s:%u  +0x%" PRIx64 "%s%s",
-			 name ? name + 1 : instruction->file, instruction->line,
-			 instruction->offset, *inlined ? "  in " : "", inlined);
-	else
-		snprintf(text, size, "    +0x%" PRIx64 "%s%s", instruction->offset,
-			 instruction->text ? "  " : "", instruction->text ? instruction->text : "");
+	code_place__name(&instruction->at, "    ", text, size);
+	length = strlen(text);
+	if (*pc_images__inlined(&instruction->at, inlined, sizeof(inlined)))
+		snprintf(text + length, size - length, "  in %s", inlined);
+	else if (!instruction->at.file && instruction->text)
+		snprintf(text + length, size - length, "  %s", instruction->text);
 	return text;
 }
 
@@ -167,7 +160,7 @@ static void put_functions(FILE *file, const struct pc_report *report)
 		fprintf(file, "Functions by samples\n");
 	for (; places && shown < table->function_count && shown < report->most; shown++) {
 		put_row(&writer, table, &table->functions[shown].counts,
-			table->functions[shown].name);
+			table->functions[shown].of.name);
 		put_places(&writer, table, shown, places);
 	}
 	if (shown < table->function_count)
@@ -247,30 +240,6 @@ static void put_account(FILE *file, const struct pc_report *report)
 			table->overflows);
 }
 
-static uint32_t lines_from(const struct pc_table *table, enum pc_lines_from from)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < table->function_count; i++)
-		count += table->functions[i].lines_from == from;
-	return count;
-}
-
-static void put_lines_from(FILE *file, const struct pc_table *table)
-{
-	uint32_t checked = lines_from(table, PC_LINES_FILE);
-	uint32_t by_name = lines_from(table, PC_LINES_BY_NAME);
-
-	if (checked + by_name)
-		fprintf(file,
-			"lines of %u functions are of the program's files: they were loaded "
-			"before\n",
-			checked + by_name);
-	if (by_name)
-		fprintf(file, "%u of these by their names only: no libcupti is here to compare\n",
-			by_name);
-}
-
 static void put_notes(FILE *file, const struct pc_report *report)
 {
 	const struct pc_table *table = report->table;
@@ -298,6 +267,8 @@ static void put_notes(FILE *file, const struct pc_report *report)
 
 void pc_report__text(FILE *file, const struct pc_report *report)
 {
+	const struct code_table code = code_table_of(report->table);
+
 	if (!report->table->process_count)
 		fprintf(file, "No CUDA activity was seen.\n");
 	put_functions(file, report);
@@ -307,7 +278,7 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	}
 	put_reasons(file, report);
 	put_account(file, report);
-	put_lines_from(file, report->table);
+	code_table__say_lines_from(file, &code);
 	put_notes(file, report);
 	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
 		losses__say(file, report->lost);

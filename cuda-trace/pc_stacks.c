@@ -300,8 +300,8 @@ static int prepare(struct planting *planting)
 	sorting = all;
 	qsort(planting->places, n, sizeof(*planting->places), by_kernel);
 	for (uint32_t i = 0; i < table->function_count; i++)
-		planting->functions[i] = interned__find(all->kernels, table->functions[i].name,
-							strlen(table->functions[i].name) + 1);
+		planting->functions[i] = interned__find(all->kernels, table->functions[i].of.name,
+							strlen(table->functions[i].of.name) + 1);
 	for (const struct own *own = all->processes; own; own = own->next)
 		planting->labels[own->number] = own->label;
 	return 0;
@@ -356,7 +356,7 @@ static int add_leaf(struct planting *planting, const struct sample_key *key, uin
 {
 	const struct pc_table *table = planting->table;
 	const struct pc_instruction *instruction = &table->instructions[key->instruction];
-	const char *slash = instruction->file ? strrchr(instruction->file, '/') : NULL;
+	const char *slash = instruction->at.file ? strrchr(instruction->at.file, '/') : NULL;
 	char line[TEXT];
 
 	planting->node = 0;
@@ -365,22 +365,22 @@ static int add_leaf(struct planting *planting, const struct sample_key *key, uin
 		chains__frames(planting->all->chains, stack, take_frame, planting);
 	else if (planting->all->callstacks)
 		descend(planting, "[no stack]");
-	descend(planting, table->functions[instruction->function].name);
+	descend(planting, table->functions[instruction->at.function].of.name);
 	/* From the kernel's own line inwards. */
-	for (uint32_t i = instruction->depth; i-- > 1;) {
-		char *pretty = demangle(instruction->chain[i - 1].function ?: "");
+	for (uint32_t i = instruction->at.depth; i-- > 1;) {
+		char *pretty = demangle(instruction->at.chain[i - 1].function ?: "");
 
-		snprintf(line, sizeof(line), "%.1000s:%u", instruction->chain[i].file,
-			 instruction->chain[i].line);
+		snprintf(line, sizeof(line), "%.1000s:%u", instruction->at.chain[i].file,
+			 instruction->at.chain[i].line);
 		descend(planting, line);
-		descend(planting, pretty ?: instruction->chain[i - 1].function ?: "?");
+		descend(planting, pretty ?: instruction->at.chain[i - 1].function ?: "?");
 		free(pretty);
 	}
-	if (instruction->file)
-		snprintf(line, sizeof(line), "%.1000s:%u", slash ? slash + 1 : instruction->file,
-			 instruction->line);
+	if (instruction->at.file)
+		snprintf(line, sizeof(line), "%.1000s:%u", slash ? slash + 1 : instruction->at.file,
+			 instruction->at.line);
 	else
-		snprintf(line, sizeof(line), "+0x%llx", (unsigned long long)instruction->offset);
+		snprintf(line, sizeof(line), "+0x%llx", (unsigned long long)instruction->at.offset);
 	descend(planting, line);
 	descend(planting, pc_table__reason(table, key->reason));
 	if (planting->node == UINT32_MAX)
@@ -395,7 +395,7 @@ static int part(struct planting *planting, const struct sample_key *key, uint64_
 {
 	const struct pc_instruction *instruction = &planting->table->instructions[key->instruction];
 	uint32_t first, count = find_places(planting, key->process,
-					    planting->functions[instruction->function], &first);
+					    planting->functions[instruction->at.function], &first);
 	uint64_t whole = 0, seen = 0, given = 0, so_far;
 	int err = 0;
 

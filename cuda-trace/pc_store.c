@@ -23,17 +23,17 @@ static int64_t string_id(struct db *db, const char *text)
 static int put_instruction(struct db *db, const struct pc_table *table,
 			   const struct pc_instruction *instruction)
 {
-	const struct pc_function *function = &table->functions[instruction->function];
+	const struct pc_function *function = &table->functions[instruction->at.function];
 	int err = 0;
 
 	for (uint32_t i = 0; i < PC_MOST_REASONS && !err; i++) {
 		int64_t values[] = {
 			instruction->counts.reasons[i],
-			string_id(db, function->name),
-			function->cubin,
-			instruction->offset,
-			string_id(db, instruction->file),
-			instruction->line ? instruction->line : DB_NULL,
+			string_id(db, function->of.name),
+			function->of.cubin,
+			instruction->at.offset,
+			string_id(db, instruction->at.file),
+			instruction->at.line ? instruction->at.line : DB_NULL,
 			0,
 			string_id(db, instruction->text),
 		};

@@ -70,9 +70,10 @@ static uint32_t function_of(struct pc_table *table, const char *name, uint64_t c
 	number = interned__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
 	if (number && is_new)
 		functions[table->function_count++] = (struct pc_function){
-			.name = (const char *)interned__at(table->function_names, number, &size) +
-				sizeof(cubin),
-			.cubin = cubin,
+			.of = {.name = (const char *)interned__at(table->function_names, number,
+								  &size) +
+				       sizeof(cubin),
+			       .cubin = cubin},
 		};
 	return number;
 }
@@ -105,8 +106,7 @@ static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64
 	number = interned__number(table->instruction_keys, &key, sizeof(key), &is_new);
 	if (number && is_new)
 		instructions[table->instruction_count++] = (struct pc_instruction){
-			.function = function - 1,
-			.offset = offset,
+			.at = {.function = function - 1, .offset = offset},
 		};
 	return number;
 }
@@ -169,8 +169,8 @@ static void take_sample(struct pc_table *table, struct process *process,
 	function = function_of(table, name, sample->cubin);
 	if (function)
 		count(&table->functions[function - 1].counts, reason, idle, sample->samples);
-	if (function && !table->functions[function - 1].symbol)
-		table->functions[function - 1].symbol =
+	if (function && !table->functions[function - 1].of.symbol)
+		table->functions[function - 1].of.symbol =
 			file_of(table, process__name(process, sample->function));
 	place = function ? instruction_of(table, function, sample->offset) : 0;
 	if (!place) {
@@ -180,9 +180,9 @@ static void take_sample(struct pc_table *table, struct process *process,
 	instruction = &table->instructions[place - 1];
 	count(&instruction->counts, reason, idle, sample->samples);
 	table->latest = (struct pc_place){place - 1, reason, idle ? 0 : sample->samples};
-	if (!instruction->file && sample->file) {
-		instruction->file = file_of(table, process__name(process, sample->file));
-		instruction->line = sample->line;
+	if (!instruction->at.file && sample->file) {
+		instruction->at.file = file_of(table, process__name(process, sample->file));
+		instruction->at.line = sample->line;
 	}
 }
 
@@ -268,7 +268,7 @@ static int compare_instructions(const void *a, const void *b)
 
 	if (order)
 		return order;
-	return first->offset < second->offset ? -1 : first->offset > second->offset;
+	return first->at.offset < second->at.offset ? -1 : first->at.offset > second->at.offset;
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -279,36 +279,11 @@ static int compare_functions(const void *a, const void *b)
 	return order ? order : *first < *second ? -1 : *first > *second;
 }
 
-/* Instructions name their function by its place, so that goes along. */
-static void sort_functions(struct pc_table *table)
-{
-	uint32_t n = table->function_count;
-	struct pc_function **order = calloc(n + 1, sizeof(*order));
-	struct pc_function *sorted = calloc(n + 1, sizeof(*sorted));
-	uint32_t *places = calloc(n + 1, sizeof(*places));
-
-	for (uint32_t i = 0; order && i < n; i++)
-		order[i] = &table->functions[i];
-	if (order && sorted && places) {
-		qsort(order, n, sizeof(*order), compare_functions);
-		for (uint32_t i = 0; i < n; i++) {
-			sorted[i] = *order[i];
-			places[order[i] - table->functions] = i;
-		}
-		for (uint32_t i = 0; i < table->instruction_count; i++)
-			table->instructions[i].function = places[table->instructions[i].function];
-		free(table->functions);
-		table->functions = sorted;
-		sorted = NULL;
-	}
-	free(order);
-	free(sorted);
-	free(places);
-}
-
 void pc_table__sort(struct pc_table *table)
 {
-	sort_functions(table);
+	const struct code_table code = code_table_of(table);
+
+	code_table__sort_functions(&code, compare_functions);
 	if (table->instruction_count)
 		qsort(table->instructions, table->instruction_count, sizeof(*table->instructions),
 		      compare_instructions);

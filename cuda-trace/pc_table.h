@@ -6,13 +6,13 @@
 #ifndef CUDA_TRACE_PC_TABLE_H
 #define CUDA_TRACE_PC_TABLE_H
 
+#include "cuda-trace/code_table.h"
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/process.h"
 
 #define PC_MOST_REASONS 64
 
 struct interned;
-struct pc_line;
 struct disassembled;
 
 struct pc_counts {
@@ -21,32 +21,14 @@ struct pc_counts {
 	uint64_t reasons[PC_MOST_REASONS]; /* samples, by number of the reason */
 };
 
-/* Where the lines of a function are from. */
-enum pc_lines_from {
-	PC_LINES_UNKNOWN,
-	PC_LINES_MODULE,  /* its module, as the program loaded it */
-	PC_LINES_FILE,	  /* a file that the program has mapped, by the image's checksum */
-	PC_LINES_BY_NAME, /* likewise, by the function's name */
-	PC_LINES_FROM_COUNT
-};
-
 struct pc_function {
-	const char *name;   /* demangled, untrusted; valid as long as the table */
-	const char *symbol; /* mangled, likewise; NULL = unknown */
-	uint64_t cubin;
-	enum pc_lines_from lines_from;
+	struct code_function of;
 	const struct disassembled *code; /* NULL = unknown */
 	struct pc_counts counts;
 };
 
 struct pc_instruction {
-	uint32_t function; /* index */
-	uint32_t line;	   /* 0 = unknown */
-	uint64_t offset;
-	const char *file; /* untrusted; NULL = unknown */
-	/* Through which inlined functions, if that is known: see pc_lines.h. */
-	const struct pc_line *chain;
-	uint32_t depth;
+	struct code_place at;
 	const char *text; /* disassembled, untrusted; NULL = unknown */
 	struct pc_counts counts;
 };

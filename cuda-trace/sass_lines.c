@@ -14,11 +14,6 @@
 #define USED	  0.5 /* of what is moved */
 #define PART	  0.1 /* of a function, that one line must have to be worth a look */
 
-static bool is_same_line(const struct sass_instruction *a, const struct sass_instruction *b)
-{
-	return a->file && b->file && a->line == b->line && !strcmp(a->file, b->file);
-}
-
 static uint64_t value(const struct sass_counts *counts, enum cuda_sass_metric metric)
 {
 	return counts->values[metric];
@@ -32,7 +27,7 @@ static int compare_lines(const void *a, const void *b)
 
 	if (one != other)
 		return one < other ? 1 : -1;
-	return first->first->offset < second->first->offset ? -1 : 1;
+	return first->first->at.offset < second->first->at.offset ? -1 : 1;
 }
 
 uint32_t sass_lines__find(const struct sass_table *table, uint32_t function,
@@ -41,11 +36,12 @@ uint32_t sass_lines__find(const struct sass_table *table, uint32_t function,
 	uint32_t count = 0;
 
 	for (uint32_t i = sass_table__first(table, function);
-	     i < table->instruction_count && table->instructions[i].function == function; i++) {
+	     i < table->instruction_count && table->instructions[i].at.function == function; i++) {
 		const struct sass_instruction *instruction = &table->instructions[i];
-		uint32_t at = instruction->file ? 0 : count;
+		uint32_t at = instruction->at.file ? 0 : count;
 
-		while (at < count && !is_same_line(lines[at].first, instruction))
+		while (at < count &&
+		       !code_place__is_same_line(&lines[at].first->at, &instruction->at))
 			at++;
 		if (at == count)
 			lines[count++] = (struct sass_line){.first = instruction};

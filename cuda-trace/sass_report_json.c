@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
+#include "cuda-trace/code_json.h"
 #include "cuda-trace/sass_lines.h"
 #include "cuda-trace/stat_json.h"
 
@@ -57,27 +58,15 @@ static void put_counts(struct json_object *object, const struct sass_counts *cou
 		  known & 1u << CUDA_SASS_WAVEFRONTS ? counts->accesses : 0);
 }
 
-static void put_place(struct json_object *object, const struct sass_instruction *instruction)
-{
-	put_number(object, "offset", instruction->offset);
-	if (instruction->file) {
-		stat_json__put_text(object, "file", instruction->file);
-		put_number(object, "line", instruction->line);
-	} else {
-		json_object_object_add(object, "file", NULL);
-		json_object_object_add(object, "line", NULL);
-	}
-}
-
 static struct json_object *instructions(const struct sass_table *table, uint32_t function)
 {
 	struct json_object *array = json_object_new_array();
 
 	for (uint32_t i = sass_table__first(table, function);
-	     i < table->instruction_count && table->instructions[i].function == function; i++) {
+	     i < table->instruction_count && table->instructions[i].at.function == function; i++) {
 		struct json_object *object = json_object_new_object();
 
-		put_place(object, &table->instructions[i]);
+		code_json__put_place(object, &table->instructions[i].at);
 		put_counts(object, &table->instructions[i].counts,
 			   table->functions[function].known);
 		json_object_array_add(array, object);
@@ -102,7 +91,7 @@ static struct json_object *findings(const struct sass_table *table, uint32_t fun
 		object = json_object_new_object();
 		sass_finding__because(finding, whose, line, because, sizeof(because));
 		stat_json__put_text(object, "is", sass_finding__key(finding));
-		put_place(object, line->first);
+		code_json__put_place(object, &line->first->at);
 		stat_json__put_text(object, "because", because);
 		stat_json__put_text(object, "advice", sass_finding__advice(finding));
 		json_object_array_add(array, object);
@@ -118,8 +107,8 @@ static void put_function(FILE *file, const struct sass_table *table, uint32_t nu
 	char cubin[24];
 
 	stat_json__put_text(object, "event", "sass");
-	stat_json__put_text(object, "function", function->name);
-	snprintf(cubin, sizeof(cubin), "%" PRIx64, function->cubin);
+	stat_json__put_text(object, "function", function->of.name);
+	snprintf(cubin, sizeof(cubin), "%" PRIx64, function->of.cubin);
 	stat_json__put_text(object, "cubin", cubin);
 	put_number(object, "launches", function->launches);
 	put_counts(object, &function->counts, function->known);

@@ -44,20 +44,6 @@ static void put_row(struct writer *writer, const struct sass_counts *counts, uin
 	writer__row(writer, cells);
 }
 
-static const char *name_line(const struct sass_instruction *instruction, const char *lead,
-			     char *text, size_t size)
-{
-	const char *name = instruction->file ? strrchr(instruction->file, '/') : NULL;
-
-	if (instruction->file)
-		snprintf(text, size, "%s%s:%u  +0x%" PRIx64, lead,
-			 name ? name + 1 : instruction->file, instruction->line,
-			 instruction->offset);
-	else
-		snprintf(text, size, "%s+0x%" PRIx64, lead, instruction->offset);
-	return text;
-}
-
 static void put_findings(FILE *file, const struct sass_function *function,
 			 const struct sass_line *lines, uint32_t count)
 {
@@ -68,7 +54,7 @@ static void put_findings(FILE *file, const struct sass_function *function,
 		if (!line)
 			continue;
 		sass_finding__because(finding, function, line, because, sizeof(because));
-		name_line(line->first, "", where, sizeof(where));
+		code_place__name(&line->first->at, "", where, sizeof(where));
 		fprintf(file, "   look at %s: %s: %s\n     try: %s\n",
 			text__show(shown, sizeof(shown), where, NAME_COLUMNS),
 			sass_finding__key(finding), because, sass_finding__advice(finding));
@@ -82,10 +68,10 @@ static void put_function(struct writer *writer, const struct sass_table *table, 
 	uint32_t count = sass_lines__find(table, number, lines);
 	char where[512];
 
-	put_row(writer, &function->counts, table->executed, function->name);
+	put_row(writer, &function->counts, table->executed, function->of.name);
 	for (uint32_t i = 0; i < count && i < MOST_LINES; i++)
 		put_row(writer, &lines[i].counts, table->executed,
-			name_line(lines[i].first, "    ", where, sizeof(where)));
+			code_place__name(&lines[i].first->at, "    ", where, sizeof(where)));
 	if (count > MOST_LINES)
 		fprintf(writer->file, "   ... and %u more lines (--json has all)\n",
 			count - MOST_LINES);

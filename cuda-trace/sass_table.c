@@ -58,9 +58,10 @@ static struct sass_function *function_of(struct sass_table *table, const char *n
 	number = interned__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
 	if (number && is_new)
 		functions[table->function_count++] = (struct sass_function){
-			.name = (const char *)interned__at(table->function_names, number, &size) +
-				sizeof(cubin),
-			.cubin = cubin,
+			.of = {.name = (const char *)interned__at(table->function_names, number,
+								  &size) +
+				       sizeof(cubin),
+			       .cubin = cubin},
 		};
 	return number ? &functions[number - 1] : NULL;
 }
@@ -83,8 +84,7 @@ static struct sass_instruction *instruction_of(struct sass_table *table, uint32_
 	number = interned__number(table->instruction_keys, &key, sizeof(key), &is_new);
 	if (number && is_new)
 		instructions[table->instruction_count++] = (struct sass_instruction){
-			.function = function,
-			.offset = offset,
+			.at = {.function = function, .offset = offset},
 		};
 	return number ? &instructions[number - 1] : NULL;
 }
@@ -151,9 +151,9 @@ void sass_table__record(struct sass_table *table, struct process *process,
 		return;
 	}
 	sass_counts__add(&instruction->counts, &counts);
-	if (!instruction->file && record->file) {
-		instruction->file = file_of(table, process__name(process, record->file));
-		instruction->line = record->line;
+	if (!instruction->at.file && record->file) {
+		instruction->at.file = file_of(table, process__name(process, record->file));
+		instruction->at.line = record->line;
 	}
 }
 
@@ -175,41 +175,16 @@ static int compare_instructions(const void *a, const void *b)
 {
 	const struct sass_instruction *first = a, *second = b;
 
-	if (first->function != second->function)
-		return first->function < second->function ? -1 : 1;
-	return first->offset < second->offset ? -1 : first->offset > second->offset;
-}
-
-/* Instructions name their function by its place, so that goes along. */
-static void sort_functions(struct sass_table *table)
-{
-	uint32_t n = table->function_count;
-	struct sass_function **order = calloc(n + 1, sizeof(*order));
-	struct sass_function *sorted = calloc(n + 1, sizeof(*sorted));
-	uint32_t *places = calloc(n + 1, sizeof(*places));
-
-	if (order && sorted && places) {
-		for (uint32_t i = 0; i < n; i++)
-			order[i] = &table->functions[i];
-		qsort(order, n, sizeof(*order), compare_functions);
-		for (uint32_t i = 0; i < n; i++) {
-			sorted[i] = *order[i];
-			places[order[i] - table->functions] = i;
-		}
-		for (uint32_t i = 0; i < table->instruction_count; i++)
-			table->instructions[i].function = places[table->instructions[i].function];
-		free(table->functions);
-		table->functions = sorted;
-		sorted = NULL;
-	}
-	free(order);
-	free(sorted);
-	free(places);
+	if (first->at.function != second->at.function)
+		return first->at.function < second->at.function ? -1 : 1;
+	return first->at.offset < second->at.offset ? -1 : first->at.offset > second->at.offset;
 }
 
 void sass_table__sort(struct sass_table *table)
 {
-	sort_functions(table);
+	const struct code_table code = code_table_of(table);
+
+	code_table__sort_functions(&code, compare_functions);
 	if (table->instruction_count)
 		qsort(table->instructions, table->instruction_count, sizeof(*table->instructions),
 		      compare_instructions);
@@ -222,7 +197,7 @@ uint32_t sass_table__first(const struct sass_table *table, uint32_t function)
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (table->instructions[middle].function < function)
+		if (table->instructions[middle].at.function < function)
 			low = middle + 1;
 		else
 			high = middle;

@@ -7,6 +7,7 @@
 #define CUDA_TRACE_SASS_TABLE_H
 
 #include <stdbool.h>
+#include "cuda-trace/code_table.h"
 #include "cuda-trace/process.h"
 
 struct interned;
@@ -18,8 +19,7 @@ struct sass_counts {
 };
 
 struct sass_function {
-	const char *name; /* demangled, untrusted; valid as long as the table */
-	uint64_t cubin;
+	struct code_function of;
 	uint32_t known;	   /* bits (1 << enum cuda_sass_metric) */
 	uint32_t number;   /* of the launch that was counted last */
 	uint32_t pid;	   /* and its process */
@@ -28,10 +28,7 @@ struct sass_function {
 };
 
 struct sass_instruction {
-	uint32_t function; /* index */
-	uint32_t line;	   /* 0 = unknown */
-	uint64_t offset;
-	const char *file; /* untrusted; NULL = unknown */
+	struct code_place at;
 	struct sass_counts counts;
 };
 
