@@ -80,19 +80,36 @@ static void open_files(struct pc_files *files, struct seen *seen)
 	seen->pause_ms *= 2;
 }
 
+/* An instruction without a line. */
+static bool is_lineless(const struct cuda_record *record)
+{
+	switch (record->kind) {
+	case CUDA_RECORD_PC_SAMPLE:
+		return !((const struct cuda_pc_sample *)record)->file;
+	case CUDA_RECORD_SASS:
+		return !((const struct cuda_sass *)record)->file;
+	default:
+		return false;
+	}
+}
+
+/* Not at each of thousands of samples, which come at once, a window's all together. */
+static bool may_open(const struct cuda_record *record)
+{
+	return record->kind == CUDA_RECORD_PC_WINDOW || record->kind == CUDA_RECORD_SASS ||
+	       record->kind == CUDA_RECORD_COUNTERS_STATE;
+}
+
 void pc_files__record(struct pc_files *files, const struct process *process,
 		      const struct cuda_record *record)
 {
-	bool is_sample = record->kind == CUDA_RECORD_PC_SAMPLE;
-	struct seen *seen;
+	bool lineless = is_lineless(record);
+	struct seen *seen = lineless || may_open(record) ? seen_of(files, process) : NULL;
 
-	if (is_sample ? ((const struct cuda_pc_sample *)record)->file != 0
-		      : record->kind != CUDA_RECORD_PC_WINDOW)
+	if (!seen)
 		return;
-	seen = seen_of(files, process);
-	if (seen && is_sample)
-		seen->lineless = true;
-	else if (seen)
+	seen->lineless |= lineless;
+	if (may_open(record))
 		open_files(files, seen);
 }
 

@@ -12,7 +12,8 @@
 struct pc_files;
 
 struct pc_files *pc_files__new(void);
-/* A sample that has no line, or the end of a window: others are ignored. */
+/* An instruction, sampled or counted, or what comes behind some: the end of a window, a state of
+ * the counters. Others are ignored. */
 void pc_files__record(struct pc_files *files, const struct process *process,
 		      const struct cuda_record *record);
 /* For what images are searched. */

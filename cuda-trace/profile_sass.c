@@ -7,6 +7,7 @@
 #include "cuda-trace/counting.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/pattern.h"
+#include "cuda-trace/pc_files.h"
 #include "cuda-trace/profile.h"
 #include "cuda-trace/sass_report.h"
 #include "cuda-trace/watch.h"
@@ -17,6 +18,8 @@ struct sass {
 	const struct profile_options *options;
 	struct counting counting;
 	struct sass_table table;
+	struct pc_images *images;
+	struct pc_files *files;
 	FILE *output;
 };
 
@@ -36,6 +39,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	if (!counting__means(&sass->counting, process))
 		return;
+	pc_files__record(sass->files, process, record);
 	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
 		counting__state(&sass->counting, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_COUNTERS)
@@ -85,6 +89,16 @@ static void say_rest(FILE *file, const struct counter_process *process)
 			"--skip N for another one (cuda-trace\n  stat has their names)\n");
 }
 
+/* Of modules that were loaded before: those that came later CUPTI has told of. */
+static void find_lines(struct sass *sass, struct session *session)
+{
+	const struct code_table code = code_table_of(&sass->table);
+
+	session__let_go(session);
+	pc_files__search(sass->files, sass->images, &code, PC_FILES_LINES);
+	pc_images__resolve(sass->images, &code);
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct sass *sass = context;
@@ -92,6 +106,7 @@ static void on_finish(void *context, struct session *session)
 	struct session_lost_counts lost;
 
 	session__lost(session, &lost);
+	find_lines(sass, session);
 	sass_table__sort(&sass->table);
 	if (shared->json)
 		sass_report__json(sass->output, &sass->table);
@@ -144,9 +159,14 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 		return EXIT_USAGE;
 	if (sass_table__init(&sass.table))
 		return EXIT_TROUBLE;
-	status = counting__ask(&sass.counting, options, "sass");
+	sass.images = pc_images__new();
+	sass.files = pc_files__new();
+	status = sass.images && sass.files ? counting__ask(&sass.counting, options, "sass")
+					   : EXIT_TROUBLE;
 	status = status ? status : watch__run(&watch);
 	status = counting__end(&sass.counting, options, status);
+	pc_files__free(sass.files);
+	pc_images__free(sass.images);
 	sass_table__free(&sass.table);
 	return status;
 }

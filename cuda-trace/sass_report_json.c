@@ -5,7 +5,6 @@
  */
 #include "cuda-trace/sass_report.h"
 
-#include <inttypes.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
@@ -104,12 +103,10 @@ static void put_function(FILE *file, const struct sass_table *table, uint32_t nu
 {
 	const struct sass_function *function = &table->functions[number];
 	struct json_object *object = json_object_new_object();
-	char cubin[24];
 
 	stat_json__put_text(object, "event", "sass");
 	stat_json__put_text(object, "function", function->of.name);
-	snprintf(cubin, sizeof(cubin), "%" PRIx64, function->of.cubin);
-	stat_json__put_text(object, "cubin", cubin);
+	code_json__put_origin(object, &function->of);
 	put_number(object, "launches", function->launches);
 	put_counts(object, &function->counts, function->known);
 	json_object_object_add(object, "look_at", findings(table, number, lines));

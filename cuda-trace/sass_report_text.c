@@ -97,6 +97,7 @@ void sass_report__text(FILE *file, const struct sass_table *table, uint64_t most
 		.indent = 1,
 	};
 	struct sass_line *lines = calloc(table->instruction_count + 1, sizeof(*lines));
+	const struct code_table code = code_table_of(table);
 	uint32_t shown = 0;
 
 	if (table->function_count)
@@ -108,6 +109,7 @@ void sass_report__text(FILE *file, const struct sass_table *table, uint64_t most
 	if (shown < table->function_count)
 		fprintf(file, " ... and %u more (-n %u shows all)\n", table->function_count - shown,
 			table->function_count);
+	code_table__say_lines_from(file, &code);
 	if (table->no_room)
 		fprintf(file, "%" PRIu64 " instructions found no room here\n", table->no_room);
 	free(lines);

@@ -138,6 +138,8 @@ void sass_table__record(struct sass_table *table, struct process *process,
 		table->no_room++;
 		return;
 	}
+	if (!function->of.symbol)
+		function->of.symbol = file_of(table, process__name(process, record->function));
 	table->executed += counts.values[CUDA_SASS_EXECUTED];
 	function->known |= record->known;
 	if (function->number != record->number || function->pid != process->pid)

@@ -4,14 +4,11 @@
 # images in their files. The simulated CUPTI says only where samples are, not what line that is.
 
 load helpers
+load lines
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	${CC:-cc} -c -o inlined.o "$TOP/tests/profile/inlined.s"
-	# The same functions, one line further down.
-	sed 's/\.sleb128 11/.sleb128 12/' "$TOP/tests/profile/inlined.s" >other.s
-	${CC:-cc} -c -o other.o other.s
-	${CC:-cc} -std=gnu11 -O1 -o fatbin "$TOP/tests/profile/fatbin.c" -llz4 -lzstd
+	make_images outer
 	cat >script <<-END
 		outer b0 wait 100
 		outer 10 wait 50
@@ -21,21 +18,9 @@ setup() {
 	export SIMCUDA_PC_SCRIPT=$PWD/script SIMCUDA_PC_CUBIN=$PWD/inlined.o
 }
 
-# program IMAGE...: ./storm, with these images in it.
-program() {
-	./fatbin images "$@"
-	objcopy --add-section .nv_fatbin=images "$WORKLOADS/launch-storm" storm
-}
-
-# late OPTIONS...: profile --pc of ./storm, attached when its modules are there already.
+# late OPTIONS...: profile --pc of ./storm.
 late() {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
-	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
-	ready storm
-	CUDA_TRACE_LIBCUPTI=${CHECKER:-$B/simcuda/libcupti.so.13} \
-		ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 "$@" 2>err
-	kill -0 "$storm_PID"
-	kill "$storm_PID"
+	attached_late --pc --bursts 10ms/100ms -d 1 "$@"
 }
 
 # That of tests/profile/inlined.s.

@@ -4,6 +4,7 @@
 # SIMCUDA_SASS_SCRIPT, and its lines of source are those of SIMCUDA_PC_SCRIPT.
 
 load helpers
+load lines
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -33,7 +34,7 @@ lines() {
 	unharmed
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed, .metrics, .passes]')" \
 		"[\"on\",$(expect_key program launches),0,10,1]"
-	assert_equal "$(lines sass 'map([.function, .launches, .executed])')" '[["saxpy",10,20000]]'
+	assert_equal "$(lines sass 'map([.function, .launches, .executed, .lines_from])')" '[["saxpy",10,20000,"module"]]'
 	assert_equal "$(lines sass '.[0].instructions | map([.offset, .file, .line, .executed,
 		.threads_on, .sectors, .sectors_ideal])')" \
 		'[[112,"/src/saxpy.cu",12,10000,320000,320000,40000],[144,"/src/saxpy.cu",13,10000,40000,0,0]]'
@@ -193,6 +194,80 @@ lines() {
 	finished "$storm_PID"
 	assert_equal "$status" 0
 	run ! grep '^[0-9]* [0-9]* fault' log
+}
+
+# late OPTIONS...: profile --sass of ./storm, whose kernel tests/profile/inlined.s has the lines of.
+late() {
+	cat >script <<-END
+		empty 10 smsp__sass_inst_executed 1000
+		empty b0 smsp__sass_inst_executed 2000
+		empty b0 smsp__sass_sectors_mem_global 64000
+		empty b0 smsp__sass_sectors_mem_global_ideal 8000
+	END
+	SIMCUDA_SASS_SCRIPT=$PWD/script SIMCUDA_PC_CUBIN=$PWD/${IMAGE:-inlined.o} attached_late --sass --kernels 1 "$@"
+}
+
+@test "profile --sass -p (modules loaded before) finds lines in the program's file" {
+	requires bpf sim objcopy
+	make_images empty
+	program 80:lz4:other.o 90:zstd:inlined.o
+	late --json -o out.json
+	assert_equal "$(lines sass 'map([.function, .lines_from, .launches, .executed])')" '[["empty","file",1,3000]]'
+	assert_equal "$(lines sass '.[0].instructions | map([.offset, .file, .line])')" \
+		'[[16,"/src/inlined.cu",12],[176,"/src/inlined.cu",3]]'
+	assert_equal "$(lines sass '.[0].look_at[0] | [.is, .line, .offset]')" '["uncoalesced",3,176]'
+	run ! grep 'ended early' err
+	late -o out.txt
+	grep -Eq ' inlined\.cu:3  \+0xb0$' out.txt
+	grep -q "^lines of 1 functions are of the program's files: they were loaded before$" out.txt
+	# Without a libcupti here by the name of the function, of which there are two.
+	CHECKER=$PWD/none late --json -o out.json
+	assert_equal "$(lines sass 'map(.lines_from)')" '[null]'
+	program 90:zstd:other.o
+	CHECKER=$PWD/none late --json -o out.json
+	assert_equal "$(lines sass '.[0] | [.lines_from, .instructions[0].line]')" '["name",13]'
+}
+
+@test "profile --sass -p (the image is damaged, another one, hostile) changes nothing but the lines" {
+	requires bpf sim objcopy
+	local counts='map(del(.cubin, .lines_from, .look_at[].file, .look_at[].line, .instructions[].file, .instructions[].line))'
+	local truth how
+	make_images empty
+	program 90:plain:inlined.o
+	late --json -o out.json
+	assert_equal "$(lines sass 'map(.lines_from)')" '["file"]'
+	truth=$(lines sass "$counts")
+
+	head -c 200 /dev/zero | tr '\0' '\377' >noise
+	objcopy --update-section .debug_line=noise inlined.o damaged.o
+	program 90:plain:damaged.o
+	IMAGE=damaged.o late --json -o out.json
+	assert_equal "$(lines sass 'map([.lines_from, .instructions[].line])')" '[[null,null,null]]'
+	assert_equal "$(lines sass "$counts")" "$truth"
+
+	program 90:plain:other.o
+	late --json -o out.json
+	assert_equal "$(lines sass 'map([.lines_from, .instructions[].line])')" '[[null,null,null]]'
+	assert_equal "$(lines sass "$counts")" "$truth"
+
+	program 90:plain:inlined.o
+	for how in crash hang; do
+		SIMCUDA_CUBIN_CHECKSUM=$how late --json -o out.json
+		assert_equal "$(lines sass "$counts")" "$truth"
+		grep -q 'the search for lines of source ended early, after [0-9]* of [0-9]* files' err
+	done
+
+	# A name that would colour the terminal.
+	sed 's|/src/inlined.cu|/src/in\\033[31m.cu|' inlined.s >red.s
+	${CC:-cc} -c -o red.o red.s
+	program 90:plain:red.o
+	IMAGE=red.o late -o out.txt
+	grep -q '+0xb0' out.txt
+	grep -q '31m\.cu:3' out.txt
+	run ! grep -q $'\e' out.txt
+	IMAGE=red.o late --json -o out.json
+	assert_equal "$(lines sass '.[0].instructions[0].file')" '"/src/in\u001b[31m.cu"'
+	assert_equal "$(lines sass "$counts")" "$truth"
 }
 
 @test "profile --sass with another mode, or with nobody to look into, is a misuse" {
