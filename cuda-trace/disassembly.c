@@ -251,8 +251,9 @@ static void say_left_out(const struct asking *asking)
 {
 	if (asking->without_code)
 		fprintf(stderr,
-			"cuda-trace profile: no machine code of %u functions: made while the "
-			"program ran, larger than %u KiB, or the program had ended\n",
+			"cuda-trace profile: no machine code of %u functions: in no file and "
+			"loaded before the tool came, more than there is room for, larger than %u "
+			"KiB, or the program had ended\n",
 			asking->without_code, CUBIN_MOST_CODE >> 10);
 	if (asking->left_out)
 		fprintf(stderr,

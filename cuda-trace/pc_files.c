@@ -3,7 +3,8 @@
  * Fears: 1. to open all files of a process takes time, a thousandth of a second each at worst: it
  * is done once, and then at ever longer intervals, only while there are instructions without a
  * line. 2. a process has ended before that: its lines stay unknown. 3. code that was compiled at
- * run time has no file: its lines stay unknown as well.
+ * run time has no file: its lines stay unknown as well, unless it was loaded while somebody
+ * listened (pc_images.c).
  */
 #include "cuda-trace/pc_files.h"
 

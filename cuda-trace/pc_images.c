@@ -3,7 +3,8 @@
  * Fears: 1. the address is a lie: the kernel reads what that process itself may read, or nothing.
  * 2. the process is gone, or is another one by now: then there is no image, and CUPTI's line stays.
  * 3. too many, too large, or the same again and again because it can never be read to its end:
- * there is a bound to what is copied, whatever comes of it.
+ * there is a bound to what is copied, whatever comes of it. 4. images without lines take the places
+ * of those with: these have their own.
  */
 #include "cuda-trace/pc_images.h"
 
@@ -15,10 +16,13 @@
 #include "cuda-trace/interned.h"
 #include "cuda-trace/pc_lines.h"
 
-#define MOST_IMAGES	256
-#define MOST_BYTES	(64ul << 20)
-#define MOST_PATHS	8192
-#define MOST_PATH_BYTES (4u << 20)
+#define MOST_IMAGES	 256
+#define MOST_BYTES	 (64ul << 20) /* in all */
+#define MOST_PLAIN	 128	      /* without lines, of processes; beside the others */
+#define MOST_PLAIN_BYTES (16ul << 20)
+#define MOST_CHAINS	 (MOST_IMAGES * 64)
+#define MOST_PATHS	 8192
+#define MOST_PATH_BYTES	 (4u << 20)
 
 struct pc_images {
 	struct image {
@@ -27,18 +31,21 @@ struct pc_images {
 		size_t size;
 		struct pc_lines *lines; /* NULL = likewise, or has none */
 		enum code_lines_from from;
-	} list[MOST_IMAGES];
-	uint32_t count;
-	uint64_t bytes;
-	struct pc_line *chains[MOST_IMAGES * 64]; /* that instructions point to */
+	} list[MOST_IMAGES + MOST_PLAIN];
+	uint32_t count, plain_count;
+	uint64_t bytes, plain_bytes;
+	bool code;			     /* somebody wants what has no lines */
+	struct pc_line *chains[MOST_CHAINS]; /* that instructions point to */
 	uint32_t chain_count;
 	struct interned *paths;
 };
 
-struct pc_images *pc_images__new(void)
+struct pc_images *pc_images__new(bool code)
 {
 	struct pc_images *images = calloc(1, sizeof(*images));
 
+	if (images)
+		images->code = code;
 	if (images)
 		images->paths = interned__new(MOST_PATHS, MOST_PATH_BYTES);
 	if (images && !images->paths) {
@@ -56,14 +63,38 @@ static struct image *find(const struct pc_images *images, uint64_t cubin)
 	return NULL;
 }
 
-static uint8_t *copy_image(struct pc_images *images, uint32_t pid, uint64_t address, size_t size)
+static bool has_room(const struct pc_images *images, bool plain, size_t size)
 {
-	uint8_t *copy = malloc(size);
-	struct iovec to = {copy, size}, from = {(void *)(uintptr_t)address, size};
+	if (size > MOST_BYTES - images->bytes)
+		return false;
+	return !plain || size <= MOST_PLAIN_BYTES - images->plain_bytes;
+}
+
+/* The image's place, or a new one; NULL = there is none. */
+static struct image *place_of(struct pc_images *images, uint64_t cubin, bool plain)
+{
+	struct image *image = find(images, cubin);
+
+	if (image)
+		return image;
+	if (plain ? images->plain_count == MOST_PLAIN
+		  : images->count - images->plain_count == MOST_IMAGES)
+		return NULL;
+	images->plain_count += plain;
+	return &images->list[images->count++];
+}
+
+static uint8_t *copy_image(struct pc_images *images, uint32_t pid, const struct cuda_pc_image *told)
+{
+	uint8_t *copy = malloc(told->size);
+	struct iovec to = {copy, told->size}, from = {(void *)(uintptr_t)told->address, told->size};
 	ssize_t copied = copy ? process_vm_readv(pid, &to, 1, &from, 1, 0) : -1;
 
-	images->bytes += copied > 0 ? copied : 0;
-	if (copied == (ssize_t)size)
+	if (copied > 0) {
+		images->bytes += copied;
+		images->plain_bytes += told->plain ? copied : 0;
+	}
+	if (copied == (ssize_t)told->size)
 		return copy;
 	free(copy);
 	return NULL;
@@ -74,20 +105,21 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 {
 	const struct cuda_pc_image *told = (const void *)record;
 	struct image *image;
+	bool plain;
 
 	if (record->kind != CUDA_RECORD_PC_IMAGE || !told->size)
 		return;
-	image = find(images, told->cubin);
-	if (image && image->bytes)
+	plain = told->plain;
+	if ((plain && !images->code) || pc_images__has(images, told->cubin) ||
+	    !has_room(images, plain, told->size))
 		return;
-	if (told->size > MOST_BYTES - images->bytes || (!image && images->count == MOST_IMAGES))
-		return;
+	image = place_of(images, told->cubin, plain);
 	if (!image)
-		image = &images->list[images->count++];
+		return;
 	*image =
 		(struct image){.cubin = told->cubin, .size = told->size, .from = CODE_LINES_MODULE};
-	image->bytes = copy_image(images, process->pid, told->address, told->size);
-	if (image->bytes)
+	image->bytes = copy_image(images, process->pid, told);
+	if (image->bytes && !plain)
 		image->lines = pc_lines__open(image->bytes, image->size);
 }
 
@@ -109,15 +141,14 @@ const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, 
 void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
 		    enum code_lines_from from)
 {
-	struct image *image = find(images, cubin);
+	struct image *image = NULL;
 
-	if (size > MOST_BYTES - images->bytes || (image && image->bytes) ||
-	    (!image && images->count == MOST_IMAGES)) {
+	if (!pc_images__has(images, cubin) && has_room(images, false, size))
+		image = place_of(images, cubin, false);
+	if (!image) {
 		free(bytes);
 		return;
 	}
-	if (!image)
-		image = &images->list[images->count++];
 	images->bytes += size;
 	*image = (struct image){
 		.cubin = cubin,
@@ -168,7 +199,7 @@ static void resolve(struct pc_images *images, struct code_function *function,
 			function->lines_from = image->from;
 	}
 	/* One line alone is said already. */
-	if (depth < 2 || !place->file || images->chain_count == MOST_IMAGES * 64)
+	if (depth < 2 || !place->file || images->chain_count == MOST_CHAINS)
 		return;
 	place->chain = images->chains[images->chain_count] = keep(chain, depth);
 	place->depth = place->chain ? depth : 0;

@@ -6,12 +6,14 @@
 #ifndef CUDA_TRACE_PC_IMAGES_H
 #define CUDA_TRACE_PC_IMAGES_H
 
+#include <stdbool.h>
 #include "cuda-trace/code_table.h"
 #include "cuda-trace/process.h"
 
 struct pc_images;
 
-struct pc_images *pc_images__new(void);
+/* code: those without lines as well, to be disassembled. */
+struct pc_images *pc_images__new(bool code);
 /* CUDA_RECORD_PC_IMAGE; others are ignored. */
 void pc_images__record(struct pc_images *images, const struct process *process,
 		       const struct cuda_record *record);

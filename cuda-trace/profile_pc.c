@@ -315,9 +315,10 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 	if (profile.period)
 		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
 	pattern = pattern__new(options->shared.kernel);
-	profile.images = pc_images__new();
-	profile.files = pc_files__new();
 	profile.disassembly = disassembly__new();
+	profile.images =
+		pc_images__new(profile.disassembly && disassembly__can(profile.disassembly));
+	profile.files = pc_files__new();
 	if (!pattern || !profile.images || !profile.files || !profile.disassembly ||
 	    pc_table__init(&profile.table, pattern)) {
 		status = EXIT_USAGE;

@@ -159,7 +159,7 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 		return EXIT_USAGE;
 	if (sass_table__init(&sass.table))
 		return EXIT_TROUBLE;
-	sass.images = pc_images__new();
+	sass.images = pc_images__new(false);
 	sass.files = pc_files__new();
 	status = sass.images && sass.files ? counting__ask(&sass.counting, options, "sass")
 					   : EXIT_TROUBLE;

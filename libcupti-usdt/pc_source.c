@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Images are kept as copies, because CUPTI shows them in a callback only and the program may free
- * its own at any time: those with lines in them, which few programs have, as far as there is room.
+ * its own at any time, as far as there is room: those with lines in them, which few programs have,
+ * and for those who take samples small ones without, which may be in no file that a tool could
+ * disassemble.
  *
  * Fears: 1. the copying takes the program's time: it is that of loading the module, which takes
  * longer. 2. an image is not what it says: nothing of it is believed beyond its size. 3. CUPTI is
- * slow on a large one: each instruction is asked for once.
+ * slow on a large one: each instruction is asked for once, and nothing of images without lines.
+ * 4. these are in the way of those with lines: each sort has a room of its own.
  */
 #include "libcupti-usdt/pc_source.h"
 
@@ -27,11 +30,14 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
-#define IMAGES	     256
-#define LOCK_TURNS   100
-#define IMAGES_BYTES ((size_t)8 << 20)
-#define PLACES	     8192U /* power of 2 */
-#define PLACES_FULL  (PLACES / 4 * 3)
+#define IMAGES	      256
+#define IMAGES_BYTES  ((size_t)8 << 20)
+#define PLAIN_IMAGES  128
+#define PLAIN_BYTES   ((size_t)4 << 20)
+#define PLAIN_LARGEST ((size_t)256 << 10)
+#define LOCK_TURNS    100
+#define PLACES	      8192U /* power of 2 */
+#define PLACES_FULL   (PLACES / 4 * 3)
 
 struct image {
 	_Atomic(const uint8_t *) start; /* set last */
@@ -49,13 +55,25 @@ struct place {
 };
 
 static struct memory {
-	struct image images[IMAGES];
+	struct image lined[IMAGES], plain[PLAIN_IMAGES];
 	struct place places[PLACES];
-	_Alignas(64) uint8_t bytes[IMAGES_BYTES];
+	_Alignas(64) uint8_t lined_bytes[IMAGES_BYTES];
+	_Alignas(64) uint8_t plain_bytes[PLAIN_BYTES];
 } * memory;
 
-static _Atomic(size_t) bytes_used;
-static _Atomic(uint32_t) images_used;
+/* Images of one sort. */
+struct store {
+	struct image *images;
+	uint8_t *bytes;
+	uint32_t most;
+	size_t room, largest; /* bytes */
+	_Atomic(size_t) bytes_used;
+	_Atomic(uint32_t) images_used;
+};
+
+static struct store lined = {.most = IMAGES, .room = IMAGES_BYTES, .largest = IMAGES_BYTES};
+static struct store plain = {.most = PLAIN_IMAGES, .room = PLAIN_BYTES, .largest = PLAIN_LARGEST};
+
 static uint32_t places_used;
 static _Atomic(uint32_t) open;				 /* bits: who wants lines */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of places and checksums; only tried */
@@ -74,14 +92,34 @@ static bool take_lock(void)
 	return false;
 }
 
-int pc_source__open(enum pc_source_user user)
+static int furnish(void)
 {
-	if (!memory)
-		memory = memory__map(sizeof(*memory));
+	if (memory)
+		return 0;
+	memory = memory__map(sizeof(*memory));
 	if (!memory)
 		return -ENOMEM;
+	lined.images = memory->lined;
+	lined.bytes = memory->lined_bytes;
+	plain.images = memory->plain;
+	plain.bytes = memory->plain_bytes;
+	return 0;
+}
+
+int pc_source__open(enum pc_source_user user)
+{
+	int err = furnish();
+
+	if (err)
+		return err;
 	atomic_fetch_or(&open, user);
 	return 0;
+}
+
+static void empty(struct store *store)
+{
+	atomic_store(&store->images_used, 0);
+	atomic_store(&store->bytes_used, 0);
 }
 
 void pc_source__close(enum pc_source_user user)
@@ -93,8 +131,8 @@ void pc_source__close(enum pc_source_user user)
 		pthread_mutex_unlock(&lock);
 		return;
 	}
-	atomic_store(&images_used, 0);
-	atomic_store(&bytes_used, 0);
+	empty(&lined);
+	empty(&plain);
 	places_used = 0;
 	madvise(memory, sizeof(*memory), MADV_DONTNEED);
 	pthread_mutex_unlock(&lock);
@@ -111,24 +149,28 @@ static const char *section_name(const uint8_t *image, size_t size, const Elf64_S
 	return memchr(image + at, '\0', size - at) ? (const char *)image + at : NULL;
 }
 
-static bool has_lines(const uint8_t *image, size_t size)
+/* The sections' headers are within the image. */
+static bool is_image(const uint8_t *image, size_t size, Elf64_Ehdr *header)
 {
-	Elf64_Ehdr header;
+	if (size < sizeof(*header))
+		return false;
+	memcpy(header, image, sizeof(*header));
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shoff <= size &&
+	       (size - header->e_shoff) / sizeof(Elf64_Shdr) >= header->e_shnum &&
+	       header->e_shstrndx < header->e_shnum;
+}
+
+static bool has_lines(const uint8_t *image, size_t size, const Elf64_Ehdr *header)
+{
 	Elf64_Shdr names, section;
 
-	if (size < sizeof(header))
-		return false;
-	memcpy(&header, image, sizeof(header));
-	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_shentsize != sizeof(section) || header.e_shoff > size ||
-	    (size - header.e_shoff) / sizeof(section) < header.e_shnum ||
-	    header.e_shstrndx >= header.e_shnum)
-		return false;
-	memcpy(&names, image + header.e_shoff + header.e_shstrndx * sizeof(names), sizeof(names));
-	for (unsigned int i = 0; i < header.e_shnum; i++) {
+	memcpy(&names, image + header->e_shoff + header->e_shstrndx * sizeof(names), sizeof(names));
+	for (unsigned int i = 0; i < header->e_shnum; i++) {
 		const char *name;
 
-		memcpy(&section, image + header.e_shoff + i * sizeof(section), sizeof(section));
+		memcpy(&section, image + header->e_shoff + i * sizeof(section), sizeof(section));
 		name = section_name(image, size, &names, &section);
 		if (name && !strcmp(name, ".debug_line"))
 			return true;
@@ -136,23 +178,53 @@ static bool has_lines(const uint8_t *image, size_t size)
 	return false;
 }
 
-static void keep(const void *image, size_t size)
+/* Where it is to be kept; NULL = nowhere. */
+static struct store *store_of(const void *image, size_t size)
 {
-	size_t room = (size + 63) & ~(size_t)63;
-	size_t at = atomic_fetch_add(&bytes_used, room);
+	Elf64_Ehdr header;
+
+	if (!is_image(image, size, &header))
+		return NULL;
+	if (has_lines(image, size, &header))
+		return &lined;
+	return atomic_load(&open) & PC_SOURCE_SAMPLES ? &plain : NULL;
+}
+
+/* Modules come and go, and come once for each GPU. */
+static bool is_kept(const struct store *store, const void *image, size_t size)
+{
+	uint32_t count = atomic_load(&store->images_used);
+
+	for (uint32_t i = 0; i < count && i < store->most; i++) {
+		const struct image *kept = &store->images[i];
+		const uint8_t *start = atomic_load_explicit(&kept->start, memory_order_acquire);
+
+		if (start && kept->size == size && !memcmp(start, image, size))
+			return true;
+	}
+	return false;
+}
+
+static void keep(struct store *store, const void *image, size_t size)
+{
+	size_t room = (size + 63) & ~(size_t)63, at;
 	uint32_t i;
 
-	if (room < size || at > IMAGES_BYTES || room > IMAGES_BYTES - at) {
+	if (size > store->largest || atomic_load(&store->images_used) >= store->most ||
+	    is_kept(store, image, size))
+		return;
+	at = atomic_fetch_add(&store->bytes_used, room);
+	if (at > store->room || room > store->room - at) {
 		/* A smaller one may still fit. */
-		atomic_fetch_sub(&bytes_used, room);
+		atomic_fetch_sub(&store->bytes_used, room);
 		return;
 	}
-	i = atomic_fetch_add(&images_used, 1);
-	if (i >= IMAGES)
+	i = atomic_fetch_add(&store->images_used, 1);
+	if (i >= store->most)
 		return;
-	memcpy(memory->bytes + at, image, size);
-	memory->images[i].size = size;
-	atomic_store_explicit(&memory->images[i].start, memory->bytes + at, memory_order_release);
+	memcpy(store->bytes + at, image, size);
+	store->images[i].size = size;
+	atomic_store_explicit(&store->images[i].start, store->bytes + at, memory_order_release);
 }
 
 static uint64_t checksum_of(const void *image, size_t size)
@@ -170,22 +242,25 @@ static uint64_t checksum_of(const void *image, size_t size)
 
 void pc_source__module(const void *image, size_t size)
 {
+	struct store *store;
+
 	if (!image || !size || !atomic_load(&open))
 		return;
 	if (site_wanted(cubin))
 		site__cubin(checksum_of(image, size), image, size, status__instance());
 	atomic_fetch_add(&writers, 1);
-	if (atomic_load(&open) && has_lines(image, size))
-		keep(image, size);
+	store = atomic_load(&open) ? store_of(image, size) : NULL;
+	if (store)
+		keep(store, image, size);
 	atomic_fetch_sub(&writers, 1);
 }
 
-static struct image *find_image(uint64_t cubin)
+static struct image *find_image(const struct store *store, uint64_t cubin)
 {
-	uint32_t count = atomic_load(&images_used);
+	uint32_t count = atomic_load(&store->images_used);
 
-	for (uint32_t i = 0; i < count && i < IMAGES; i++) {
-		struct image *image = &memory->images[i];
+	for (uint32_t i = 0; i < count && i < store->most; i++) {
+		struct image *image = &store->images[i];
 		const uint8_t *start = atomic_load_explicit(&image->start, memory_order_acquire);
 
 		if (!start)
@@ -203,11 +278,15 @@ static struct image *find_image(uint64_t cubin)
 bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 {
 	struct image *image;
-	bool is_new;
+	bool is_new, is_lined;
 
-	if (!memory || !cubin || !atomic_load(&images_used) || !take_lock())
+	if (!memory || !cubin ||
+	    (!atomic_load(&lined.images_used) && !atomic_load(&plain.images_used)) || !take_lock())
 		return false;
-	image = find_image(cubin);
+	image = find_image(&lined, cubin);
+	is_lined = image;
+	if (!image)
+		image = find_image(&plain, cubin);
 	is_new = image && !image->told;
 	if (is_new) {
 		image->told = true;
@@ -216,6 +295,7 @@ bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 			.cubin = cubin,
 			.address = (uintptr_t)atomic_load(&image->start),
 			.size = image->size,
+			.plain = !is_lined,
 		};
 	}
 	pthread_mutex_unlock(&lock);
@@ -225,7 +305,9 @@ bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 void pc_source__tell_again(void)
 {
 	for (uint32_t i = 0; memory && i < IMAGES; i++)
-		memory->images[i].told = false;
+		memory->lined[i].told = false;
+	for (uint32_t i = 0; memory && i < PLAIN_IMAGES; i++)
+		memory->plain[i].told = false;
 }
 
 static uint32_t path_name(const struct cupti_source_line *line)
@@ -248,7 +330,7 @@ static void ask(const char *function, struct place *place)
 		.function = function,
 		.offset = place->offset,
 	};
-	const struct image *image = find_image(place->cubin);
+	const struct image *image = find_image(&lined, place->cubin);
 
 	if (!image || !cupti_api__get()->GetSassToSourceCorrelation)
 		return;
@@ -283,7 +365,8 @@ uint32_t pc_source__line(uint64_t cubin, const char *function, uint32_t function
 	uint32_t line;
 
 	*file = 0;
-	if (!memory || !function || !function_name || !atomic_load(&images_used) || !take_lock())
+	if (!memory || !function || !function_name || !atomic_load(&lined.images_used) ||
+	    !take_lock())
 		return 0;
 	place = find_place(cubin, function_name, offset);
 	if (!place->function) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From an instruction to its line of source, by CUPTI, which wants the module's image for it. On
- * the threads that sample or count, but for what is marked.
+ * From an instruction to its line of source, by CUPTI, which wants the module's image for it; and
+ * the images that samples are of. On the threads that sample or count, but for what is marked.
  */
 #ifndef LIBCUPTI_USDT_PC_SOURCE_H
 #define LIBCUPTI_USDT_PC_SOURCE_H

@@ -571,10 +571,10 @@ struct cuda_pc_sample {
 	__u32 file, line, pad;		/* id of a cuda:name: the source's path; 0 = unknown */
 };
 
-/* Where a copy of a module's image with a line table is in the process, while samples last. */
+/* Where a copy of a module's image is in the process, while samples last. */
 struct cuda_pc_image {
 	struct cuda_record head;
-	__u64 cubin, address, size; /* checksum as in samples; bytes */
+	__u64 cubin, address, size, plain; /* checksum as in samples; bytes; 1: without lines */
 };
 
 /* What a window, or a part of it, came to in one context. */
@@ -693,7 +693,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 32, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1968, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 

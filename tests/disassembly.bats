@@ -233,3 +233,88 @@ truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192,
 		(.[:512] | all(. == "NOP")) and (.[512:] | all(. == null)))'
 	grep -q '88 functions are not disassembled: they have fewer samples than 512 others$' err || fail "$(cat err)"
 }
+
+# at_run_time IMAGES OPTIONS...: profile --pc of a program that is in no file with these images.
+at_run_time() {
+	local images=$1; shift
+	SIMCUDA_PC_CUBIN=$images CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 \
+		ct profile --pc --bursts 10ms/100ms "$@" -- "$SIM" "$WORKLOADS/launch-storm" -p 1000 -s 1 >out 2>err
+}
+
+@test "profile --pc (code that was compiled while the program ran, no line information) shows instructions" {
+	requires bpf sim objcopy
+	stand_in
+	at_run_time bare.cubin --disassemble --json -o out.json
+	json out.json "[.functions[0].instructions[] | [.offset, .sass]] == $truth"
+	json out.json '.functions[0].lines_from == null and .lost.total == 0'
+	[ ! -s err ] || fail "$(cat err)"
+	at_run_time bare.cubin -o out.txt
+	grep -Eq '^  50\.0% .* wait 100% +\+0xb0  FFMA R5, R5, R0, 0\.5$' out.txt
+	[ ! -s err ] || fail "$(cat err)"
+	# What was loaded before the tool came is in no file and was not kept.
+	SIMCUDA_PC_CUBIN=$PWD/bare.cubin start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 500
+	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
+	ready storm
+	ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --disassemble --json -o out.json 2>err
+	kill "$storm_PID"
+	json out.json '.samples.placed > 0 and ([.functions[0].instructions[].sass] | unique) == [null]'
+	grep -q 'no machine code of 1 functions: in no file and loaded before the tool came, more than there is room for, ' err
+}
+
+# What a tracer of the tool's system calls sees of images.
+reads() {
+	local images=$1; shift
+	SIMCUDA_PC_CUBIN=$images strace -f -qq -e trace=process_vm_readv -e signal=none -o calls \
+		"$CUDA_TRACE_UNDER_TEST" profile --pc --bursts 10ms/100ms "$@" -- "$SIM" "$WORKLOADS/launch-storm" -p 1000 -s 1 >out 2>err
+	grep -c "process_vm_readv.*iov_len=$(stat -c %s "${images##*:}")" calls || true
+}
+
+@test "profile --pc (no line information) reads no image where nobody disassembles, and each once where somebody does" {
+	requires bpf sim objcopy strace
+	stand_in
+	assert_equal "$(CUDA_TRACE_NVDISASM=off reads bare.cubin -o out.txt)" 0
+	grep -q '+0xb0$' out.txt
+	assert_equal "$(reads bare.cubin -o out.txt)" 1
+	assert_equal "$(CUDA_TRACE_NVDISASM=off reads lines.cubin -o out.txt)" 1
+}
+
+# images FIRST LAST BYTES: cubins of functions kFIRST to kLAST, three digits each, of so much code.
+images() {
+	local i
+	printf '.section .text.k@@@,"ax",@progbits\n.zero %d\n' "$3" >one.s
+	${CC:-cc} -c -o one.o one.s
+	cubin one.o one.cubin
+	for i in $(seq -f %03g "$1" "$2"); do
+		LC_ALL=C sed "s/@@@/$i/g" one.cubin >"k$i.cubin"
+		printf '%s:' "k$i.cubin"
+	done
+}
+
+@test "profile --pc (more images without lines than room) keeps all with lines, and says what it left out" {
+	requires bpf sim objcopy
+	local images i
+	# 20 of these fill 4 MiB but for a little, 108 small ones the places; one is too large, one comes four times.
+	images=$(images 1 1 270000; images 101 123 205000; images 201 320 16)lines.cubin
+	images=k101.cubin:k101.cubin:k101.cubin:$images
+	[ "$(stat -c %s k201.cubin)" -le 704 ]
+	for i in 001 101 120 121 201 308 309; do echo "k$i 0 wait 10"; done >script
+	sed 's/$/ inlined.cu 3/' >>script <<-END
+		outer b0 wait 100
+		outer 10 wait 50
+	END
+	cat >nvdisasm <<-'END'
+		#!/bin/sh
+		for i in 0 1 2 3 4 5 6 7; do
+			printf '\t.section\t.text.f%d,"ax",@progbits\n        /*0000*/                   NOP;\n' $i
+		done
+	END
+	chmod 755 nvdisasm
+	at_run_time "$images" --disassemble --json -o out.json
+	cat err
+	json out.json '[.functions[] | select(.name != "outer") | [.name, .instructions[0].sass]] | sort ==
+		[["k001", null], ["k101", "NOP"], ["k120", "NOP"], ["k121", null],
+		["k201", "NOP"], ["k308", "NOP"], ["k309", null]]'
+	json out.json '.functions[] | select(.name == "outer") | .lines_from == "module" and
+		[.instructions[] | [.offset, .line, (.inlined | length)]] == [[176, 3, 2], [16, 3, 0]]'
+	grep -q 'no machine code of 3 functions: ' err
+}

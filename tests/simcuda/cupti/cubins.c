@@ -7,18 +7,47 @@
 #include "tests/simcuda/cupti/tracer.h"
 #include "tests/simcuda/cupti_pc.h"
 
-bool cubins__read(CUpti_ModuleResourceData *module)
+static const char *list(void)
 {
-	static char image[65536];
-	const char *name = getenv("SIMCUDA_PC_CUBIN");
-	FILE *file = name ? fopen(name, "r") : NULL;
+	const char *names = getenv("SIMCUDA_PC_CUBIN");
 
+	return names ? names : "";
+}
+
+unsigned int cubins__count(void)
+{
+	unsigned int count = 1;
+
+	for (const char *at = list(); (at = strchr(at, ':')); at++)
+		count++;
+	return count;
+}
+
+#define MOST_BYTES (1 << 19)
+
+static bool read_image(unsigned int which, char *image, CUpti_ModuleResourceData *module)
+{
+	const char *name = list();
+	char path[4096];
+	FILE *file;
+
+	while (which--)
+		name = strchr(name, ':') + 1;
+	snprintf(path, sizeof(path), "%.*s", (int)strcspn(name, ":"), name);
+	file = fopen(path, "r");
 	if (!file)
 		return false;
-	module->cubinSize = fread(image, 1, sizeof(image), file);
+	module->cubinSize = fread(image, 1, MOST_BYTES, file);
 	module->pCubin = image;
 	fclose(file);
 	return module->cubinSize;
+}
+
+bool cubins__read(unsigned int which, CUpti_ModuleResourceData *module)
+{
+	static char image[MOST_BYTES];
+
+	return read_image(which, image, module);
 }
 
 /* Of a file that stands for the modules; of those made up here always the same. */
@@ -33,14 +62,25 @@ static uint64_t checksum_of(const void *image, size_t size)
 	return (uint32_t)sum;
 }
 
-uint64_t cubins__sampled(void)
+static bool has_function(const CUpti_ModuleResourceData *module, const char *function)
 {
-	static uint64_t sum;
-	CUpti_ModuleResourceData module;
+	char section[256];
+	int length = snprintf(section, sizeof(section), ".text.%s", function);
 
-	if (!sum)
-		sum = cubins__read(&module) ? checksum_of(module.pCubin, module.cubinSize) : 0x5eed;
-	return sum;
+	return memmem(module->pCubin, module->cubinSize, section, length + 1);
+}
+
+uint64_t cubins__sampled(const char *function)
+{
+	static char image[MOST_BYTES]; /* a module is maybe being loaded */
+	CUpti_ModuleResourceData module;
+	unsigned int count = cubins__count(), which = 0;
+
+	for (; which + 1 < count; which++)
+		if (read_image(which, image, &module) && has_function(&module, function))
+			break;
+	return read_image(which, image, &module) ? checksum_of(module.pCubin, module.cubinSize)
+						 : 0x5eed;
 }
 
 CUptiResult cuptiGetCubinCrc(struct cupti_cubin_checksum *of)

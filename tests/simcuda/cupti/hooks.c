@@ -155,17 +155,26 @@ static void leave(struct simcuda_call *call)
 	hooks__record(&record);
 }
 
+/* As if each of its images were a module of its own. */
+static void module_loaded(CUpti_ResourceData *data)
+{
+	CUpti_ModuleResourceData module = *(CUpti_ModuleResourceData *)data->descriptor;
+
+	data->descriptor = &module;
+	for (unsigned int i = 0; i < cubins__count(); i++) {
+		pc_sampling__compile(i, &module);
+		if (subscriber__wants(CUPTI_DOMAIN_RESOURCE, MODULE_LOADED))
+			subscriber__callback(CUPTI_DOMAIN_RESOURCE, MODULE_LOADED, data);
+	}
+}
+
 static void resource(uint32_t cbid, CUcontext context, CUstream handle, void *descriptor)
 {
 	CUpti_ResourceData data = {context, handle, descriptor};
-	CUpti_ModuleResourceData module;
 
-	if (cbid == MODULE_LOADED) {
-		module = *(CUpti_ModuleResourceData *)descriptor;
-		pc_sampling__compile(&module);
-		data.descriptor = &module;
-	}
-	if (subscriber__wants(CUPTI_DOMAIN_RESOURCE, cbid))
+	if (cbid == MODULE_LOADED)
+		module_loaded(&data);
+	else if (subscriber__wants(CUPTI_DOMAIN_RESOURCE, cbid))
 		subscriber__callback(CUPTI_DOMAIN_RESOURCE, cbid, &data);
 	if (cbid == MODULE_PROFILED)
 		range_profiler__runs();

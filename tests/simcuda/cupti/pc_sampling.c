@@ -40,6 +40,7 @@ static struct line script[LINES] = {
 	{"saxpy", "selected", "", 0x90, 100, 0},
 };
 static unsigned int lines = 4;
+static uint64_t cubins[LINES]; /* of the script's lines; 0 = not looked for yet */
 static uint64_t dropped_each, other_each;
 
 static struct {
@@ -373,7 +374,9 @@ static unsigned int put_record(struct cupti_pc_record *record, unsigned int at)
 {
 	const struct line *first = &script[at];
 
-	record->cubin = cubins__sampled();
+	if (!cubins[at])
+		cubins[at] = cubins__sampled(first->function);
+	record->cubin = cubins[at];
 	record->offset = first->offset;
 	record->function = name_of(first);
 	record->stall_count = 0;
@@ -426,7 +429,7 @@ CUptiResult cuptiPCSamplingGetData(struct cupti_pc_get *get)
 }
 
 /* An ELF file of sections without contents: with lines, if the script has any. */
-void pc_sampling__compile(CUpti_ModuleResourceData *module)
+void pc_sampling__compile(unsigned int which, CUpti_ModuleResourceData *module)
 {
 	static const char names[] = "\0.shstrtab\0.debug_line";
 	static struct {
@@ -443,7 +446,7 @@ void pc_sampling__compile(CUpti_ModuleResourceData *module)
 	};
 
 	pthread_once(&once, read_script);
-	if (cubins__read(module))
+	if (cubins__read(which, module))
 		return;
 	memcpy(cubin.names, names, sizeof(names));
 	cubin.sections[1].sh_offset = (char *)cubin.names - (char *)&cubin;

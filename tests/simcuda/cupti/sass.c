@@ -215,7 +215,7 @@ CUptiResult cuptiSassMetricsGetDataProperties(struct cupti_sass_extent *paramete
 
 static void put(struct cupti_sass_record *record, const struct line *line)
 {
-	record->cubin = cubins__sampled();
+	record->cubin = cubins__sampled(line->function);
 	record->function_index = 0;
 	record->function = line->function;
 	record->offset = line->offset;

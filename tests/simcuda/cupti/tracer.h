@@ -50,11 +50,12 @@ void pc_sampling__context_ends(CUcontext context);
 void pc_sampling__launch_begins(void);
 void pc_sampling__launch_ends(void);
 /* What CUPTI shows of a module is what the driver's compiler made of it. */
-/* SIMCUDA_PC_CUBIN: a file that stands for every module; false: there is none. */
-bool cubins__read(CUpti_ModuleResourceData *module);
-/* The checksum that samples have. */
-uint64_t cubins__sampled(void);
-void pc_sampling__compile(CUpti_ModuleResourceData *module);
+/* SIMCUDA_PC_CUBIN: files that stand for every module, at least one; false: there is none. */
+unsigned int cubins__count(void);
+bool cubins__read(unsigned int which, CUpti_ModuleResourceData *module);
+/* The checksum that samples of that function have. */
+uint64_t cubins__sampled(const char *function);
+void pc_sampling__compile(unsigned int which, CUpti_ModuleResourceData *module);
 bool activity__any(void);
 void activity__off(void);
 
