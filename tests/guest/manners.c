@@ -17,11 +17,15 @@
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 			  ".visible .entry empty_kernel()\n{\nret;\n}\n";
 static int errno_changes;
+static int checks, first_change, first_errno;
 
 static void check(void)
 {
-	if (errno != E2BIG)
-		errno_changes++;
+	checks++;
+	if (errno != E2BIG && !errno_changes++) {
+		first_change = checks;
+		first_errno = errno;
+	}
 	errno = E2BIG;
 }
 
@@ -46,9 +50,11 @@ static void report(int files_before)
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	for (int i = 1; i < NSIG; i++)
 		blocked += sigismember(&mask, i) == 1;
-	printf("errno %d\nmask %d\ncwd %s\nfds %d\nlocale %s\n", errno_changes, blocked,
-	       getcwd(folder, sizeof(folder)), open_files() - files_before,
-	       setlocale(LC_ALL, NULL));
+	printf("errno %d", errno_changes);
+	if (errno_changes)
+		printf(", first to %d at check %d", first_errno, first_change);
+	printf("\nmask %d\ncwd %s\nfds %d\nlocale %s\n", blocked, getcwd(folder, sizeof(folder)),
+	       open_files() - files_before, setlocale(LC_ALL, NULL));
 	printf("children %d\n", waitpid(-1, NULL, WNOHANG) > 0);
 }
 

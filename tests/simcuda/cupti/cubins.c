@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The images of modules, as PC sampling has them, and their checksums.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,14 @@ static bool read_image(unsigned int which, char *image, CUpti_ModuleResourceData
 {
 	const char *name = list();
 	char path[4096];
+	int saved = errno;
 	FILE *file;
 
 	while (which--)
 		name = strchr(name, ':') + 1;
 	snprintf(path, sizeof(path), "%.*s", (int)strcspn(name, ":"), name);
-	file = fopen(path, "r");
+	file = *path ? fopen(path, "r") : NULL;
+	errno = saved;
 	if (!file)
 		return false;
 	module->cubinSize = fread(image, 1, MOST_BYTES, file);
