@@ -26,13 +26,20 @@ static void launch_some(void)
 	program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* Nothing: another thread may have held the locks of its allocator, which threads take to start,
+ * while this child was made (gcc 12). */
+static int use_memory(void)
+{
+	return 0;
+}
+#else
 static void *fill(void *block)
 {
 	return memset(block, 1, 1 << 20);
 }
 
-/* exit(), so that the atexit handlers of the parent's libraries run in the child as well */
-static int child_exits(void)
+static int use_memory(void)
 {
 	char *block = malloc(1 << 20);
 
@@ -47,6 +54,15 @@ static int child_exits(void)
 		return 1;
 #endif
 	free(block);
+	return 0;
+}
+#endif
+
+/* exit(), so that the atexit handlers of the parent's libraries run in the child as well */
+static int child_exits(void)
+{
+	if (use_memory())
+		return 1;
 	exit(7);
 }
 
