@@ -66,6 +66,10 @@ asked() {
 		"$(expect_key failures.out launch_errors)"
 	assert_equal "$(ask 'sum(cuda_graph_launches_total{comm="'$ID'graphs"})')" \
 		"$(expect_key graphs.out graph_launches)"
+	# Should programs of others run here, what was lost may be theirs.
+	if [ "$(ask 'count(cuda_kernel_launches_total{comm!~"'$ID'.*"})')" = "0 answers" ]; then
+		assert_equal "$(ask 'sum(cuda_trace_lost_records_total)')" 0
+	fi
 	# The server scraped OpenMetrics, and took every sample.
 	assert_equal "$(ask 'scrape_samples_scraped{job="cuda"} - scrape_samples_post_metric_relabeling{job="cuda"}')" 0
 	assert_equal "$(ask 'count(cuda_kernel_launches_created{comm="'$ID'saxpy"})')" 1

@@ -68,9 +68,10 @@ static uint64_t checksum_of(const void *image, size_t size)
 static bool has_function(const CUpti_ModuleResourceData *module, const char *function)
 {
 	char section[256];
-	int length = snprintf(section, sizeof(section), ".text.%s", function);
+	size_t length = snprintf(section, sizeof(section), ".text.%s", function);
 
-	return memmem(module->pCubin, module->cubinSize, section, length + 1);
+	return length < sizeof(section) &&
+	       memmem(module->pCubin, module->cubinSize, section, length + 1);
 }
 
 uint64_t cubins__sampled(const char *function)
