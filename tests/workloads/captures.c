@@ -8,13 +8,15 @@
 #include "tests/workloads/program.h"
 
 static const char help[] =
-	"usage: captures [SECONDS [MS [beside|left FILE]]]\n"
+	"usage: captures [SECONDS [MS [beside|long|left FILE]]]\n"
 	"Says \"ready\"; for SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and "
 	"launches it;\n"
-	"beside: another thread launches kernels meanwhile; left: as soon as FILE is there, one\n"
-	"more capture is begun, which never ends.\n";
+	"beside: another thread launches kernels meanwhile; long: kernels take 3 ms, not next to\n"
+	"nothing; left: as soon as FILE is there, one more capture is begun, which never ends.\n";
 
-static const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
+static const struct shape shape = {{64, 1, 1}, {128, 1, 1}, 0};
+static uint64_t kernel_ns = 3000000; /* of those that are long */
+static void *parameters[] = {&kernel_ns};
 
 static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
 {
@@ -24,8 +26,8 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
 
 	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_GLOBAL), "begin capture");
 	for (int i = 0; i < 2; i++) {
-		program__check(counted__captured(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0,
-								stream, NULL, NULL)),
+		program__check(counted__captured(cuLaunchKernel(kernel, 64, 1, 1, 128, 1, 1, 0,
+								stream, parameters, NULL)),
 			       "launch into a capture");
 		nanosleep(&rest, NULL);
 	}
@@ -59,7 +61,7 @@ static void *launch_beside(void *context)
 	program__check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	while (!ended) {
-		program__check(counted__launch(other_kernel, &shape, stream, NULL),
+		program__check(counted__launch(other_kernel, &shape, stream, parameters),
 			       "cuLaunchKernel");
 		nanosleep(&rest, NULL);
 	}
@@ -85,7 +87,7 @@ int main(int argc, char **argv)
 	beside = argc > 3 && !strcmp(argv[3], "beside");
 	reason = argc > 4 && !strcmp(argv[3], "left") ? argv[4] : NULL;
 	program__start(&program);
-	kernel = program__kernel(&program, "empty");
+	kernel = program__kernel(&program, argc > 3 && !strcmp(argv[3], "long") ? "spin" : "empty");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	other_kernel = kernel;
 	program__check(cuCtxGetCurrent(&context), "cuCtxGetCurrent");
@@ -99,7 +101,8 @@ int main(int argc, char **argv)
 
 		if (reason)
 			leave_one(reason);
-		program__check(counted__launch(kernel, &shape, stream, NULL), "cuLaunchKernel");
+		program__check(counted__launch(kernel, &shape, stream, parameters),
+			       "cuLaunchKernel");
 		exec = capture(kernel, stream, ms / 2);
 		program__check(counted__graph_launch(exec, stream, 2, 0, 0, 0), "cuGraphLaunch");
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
