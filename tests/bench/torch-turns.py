@@ -4,6 +4,8 @@
 
     torch-turns.py [options] TURN…     TURN: device sampled pc (the tool), detached
 
+--step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
+
 Each turn of the tool is compared with the turns with nothing on just before and after it; "detached" compares turns after
 a stat that traced kernels for a second, from 10 s after it on, with turns before it: put it after device, which does not
 touch the process, and before the others. Costs are means over a turn, or no window of a sampler would be in
@@ -80,7 +82,12 @@ def stop(tool, turn, out):
         tool.kill()
         _, said = tool.communicate()
     size = os.path.getsize(out) if os.path.exists(out) else 0
-    print(f"torch-turns: {turn}: status {tool.returncode}, {size} bytes {said.strip()[-200:]}", file=sys.stderr, flush=True)
+    if turn == "pc" and size:
+        with open(out, encoding="utf-8") as file:
+            told = json.load(file)
+        size = [told["windows"], told["samples"]["total"]]
+        os.unlink(out)
+    print(f"torch-turns: {turn}: status {tool.returncode}, proof {size} {said.strip()[-200:]}", file=sys.stderr, flush=True)
     return size
 
 
@@ -95,7 +102,7 @@ def under(options, turn, steps, work):
         time.sleep(options.settle)
         nothing.append(steps.cost(options.off))
     ratios = [on / ((before + after) / 2) for on, before, after in zip(ms, nothing, nothing[1:])]
-    return ratios, {"ms": ms, "nothing_ms": nothing, "proof_bytes": proof}
+    return ratios, {"ms": ms, "nothing_ms": nothing, "proof": proof}
 
 
 def detached(options, steps, work):
@@ -107,7 +114,7 @@ def detached(options, steps, work):
     time.sleep(10)
     after = [steps.cost(options.off) for _ in range(options.rounds)]
     middle = statistics.median(before)
-    return [ms / middle for ms in after], {"before_ms": before, "ms": after, "proof_bytes": [size]}
+    return [ms / middle for ms in after], {"before_ms": before, "ms": after, "proof": [size]}
 
 
 def main():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Two loops of the same instructions, the second three times as long: where the time goes is stamped
-// by the kernel itself. Compile with -lineinfo. Usage: pc-split [SECONDS [KERNEL_MS]]
+// by the kernel itself. Compile with -lineinfo. Usage: pc-split [SECONDS [KERNEL_MS [INTERVAL_MS]]];
+// each interval a line "SECONDS LAUNCHES MS_PER_LAUNCH" (CLOCK_MONOTONIC), as tests/bench/torch-turns.py reads them.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -37,9 +38,25 @@ static double now()
 	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/* Of those since the last line. */
+static void tell(double interval, long launches)
+{
+	static double since = now();
+	static long told;
+	double at = now();
+
+	if (interval <= 0 || at - since < interval)
+		return;
+	printf("%.4f %ld %.5f\n", at, launches - told, (at - since) * 1e3 / (launches - told));
+	fflush(stdout);
+	since = at;
+	told = launches;
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 5, kernel_ms = argc > 2 ? atof(argv[2]) : 10, end;
+	double interval = argc > 3 ? atof(argv[3]) / 1e3 : 0;
 	unsigned long long *ticks, total[2] = {};
 	long launches = 0;
 	float *out;
@@ -55,6 +72,7 @@ int main(int argc, char **argv)
 		launches++;
 		if (cudaDeviceSynchronize())
 			return 1;
+		tell(interval, launches);
 	}
 	double each = (now() - before) / launches;
 	if (cudaMemcpy(total, ticks, sizeof(total), cudaMemcpyDeviceToHost))
