@@ -23,6 +23,7 @@
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launch_gate.h"
+#include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/nvtx.h"
@@ -157,6 +158,12 @@ static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
 	return cbid != CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING;
 }
 
+static COLD_PATH void names_move(void)
+{
+	names__forget();
+	kernel_names__moved();
+}
+
 static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 {
 	int saved = errno;
@@ -169,7 +176,7 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	case CUPTI_DOMAIN_RESOURCE:
 		if (pc_callback(cbid, data))
 			break;
-		names__forget();
+		names_move();
 		control__context_ends(((const struct cupti_resource_data *)data)->context);
 		counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;
@@ -195,7 +202,7 @@ void callbacks__detour(int domain, uint32_t cbid, const void *about)
 	if (detours & DETOUR_PC && domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
 		return;
 	if (domain == CUPTI_DOMAIN_DRIVER && launches__unloads_by(cbid))
-		names__forget();
+		names_move();
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		rare_callback(domain, cbid, about);
 	else if (!data->correlation_data)

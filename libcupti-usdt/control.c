@@ -27,6 +27,7 @@
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/flusher.h"
 #include "libcupti-usdt/hot.h"
+#include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/nvtx.h"
@@ -196,6 +197,7 @@ static int open_memory(void)
 {
 	int error = names__open();
 
+	error = error ? error : kernel_names__open();
 	error = error ? error : rings__open();
 	error = error ? error : batches__open();
 	error = error ? error : buffers__open();
@@ -279,12 +281,15 @@ static void switch_groups(uint32_t wanted)
 	counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
 	/* Modules may have gone while nobody was told of that, and while it is switched on. */
 	names__forget();
+	kernel_names__moved();
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
 	names__forget();
 	sampling__follow(wanted, clock__now());
 	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
 		gap.launches = rings__launches();
+	if (wanted & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)))
+		kernel_names__begin();
 	kinds__switch(sampling__groups(wanted));
 	missing_besides =
 		pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES), sampling__is_open())

@@ -14,6 +14,7 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_records.h"
 #include "libcupti-usdt/driver.h"
+#include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
@@ -118,7 +119,9 @@ static void take_kernel(struct batch *batches, const struct cupti_kernel *from)
 
 	if (!convert(from->start, from->end, &to.start, &to.end))
 		return;
-	to.name = names__intern(from->name);
+	to.name = kernel_names__of(from->correlation);
+	if (!to.name)
+		to.name = names__intern(from->name);
 	add(batches, BUFFER_KERNEL, &to);
 	if (site_wanted(kernel_exec))
 		site__kernel_exec(&to, names__text(to.name));

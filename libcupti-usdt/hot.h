@@ -29,13 +29,14 @@ enum detour {
 
 /* What each launch reads and nobody writes meanwhile: one line. */
 struct hot {
-	_Alignas(64) _Atomic(uint32_t) detours; /* enum detour; 0: the short way */
-	pthread_key_t ring_key;			/* rings.c */
-	_Atomic(uint64_t) since, mix;		/* callbacks.c */
-	_Atomic(uint64_t) *hints;		/* names.c */
-	_Atomic(uint32_t) stack_probes;		/* sites.c */
-	_Atomic(uint8_t) launch_flags;		/* of each record: kinds.c */
-	atomic_bool hints_hold;			/* names.c */
+	_Alignas(64) _Atomic(uint32_t) detours;	     /* enum detour; 0: the short way */
+	pthread_key_t ring_key;			     /* rings.c */
+	_Atomic(uint64_t) since, mix;		     /* callbacks.c */
+	_Atomic(uint64_t) *hints;		     /* names.c */
+	_Atomic(_Atomic(uint64_t) *) launched_names; /* kernel_names.c; NULL: nobody asks */
+	_Atomic(uint32_t) stack_probes;		     /* sites.c */
+	_Atomic(uint8_t) launch_flags;		     /* of each record: kinds.c */
+	atomic_bool hints_hold;			     /* names.c */
 };
 extern struct hot hot;
 

@@ -12,6 +12,7 @@
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/kinds.h"
+#include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/ring.h"
 #include "libcupti-usdt/sites.h"
@@ -200,6 +201,8 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	fill(&launch, shape, domain, cbid, data, start, end);
 	launch.tid = ring__tid(ring);
 	launch.name = shape == LAUNCH_GRAPH ? 0 : names__intern(data->symbol_name);
+	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
+		kernel_names__launched(data->correlation, launch.name);
 	if (sites__batch_wanted(group))
 		ring__append(ring, group, &launch.head);
 	tell_others(ring, group, start, end, &launch);
@@ -222,6 +225,7 @@ static inline bool record_shortly(uint32_t cbid, const struct cupti_callback_dat
 	fill(slot, launches__common_shape(cbid), CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
 	slot->tid = ring->tid;
 	slot->name = names__intern_kernel(data->symbol_name, head);
+	kernel_names__launched(data->correlation, slot->name);
 	ring__advance(ring, head);
 	ring__count(ring);
 	if (__builtin_expect(atomic_load_explicit(&hot.stack_probes, memory_order_relaxed), 0))

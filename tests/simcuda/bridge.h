@@ -39,7 +39,8 @@ struct simcuda_record {
 	uint64_t graph_node;
 	union {
 		struct {
-			const char *name; /* lives as long as the process */
+			const char *name;	/* lives as long as the process */
+			const char *remembered; /* likewise: CUPTI's first at its address */
 			uint32_t grid[3], block[3], cluster[3];
 			uint32_t static_shared, dynamic_shared, local;
 			uint16_t registers;

@@ -119,6 +119,7 @@ struct CUfunc_st {
 	uint32_t magic;
 	const char *name;	     /* interned */
 	const char *shown;	     /* the same, as callbacks have it */
+	uint32_t place;		     /* of shown; 0: its own */
 	const struct kernel *kernel; /* what is known of it, or NULL */
 	CUmodule module;
 	unsigned int static_shared, max_dynamic_shared;
@@ -210,6 +211,8 @@ void kernel__run(const struct launch *launch);
 bool function__valid(CUfunction function);
 const char *function__name(const void *function);
 const char *function__shown(const void *function);
+/* The first whose records were wanted of all that were shown there. */
+const char *function__remembered(CUfunction function);
 /* From now on launches find no driver (x86-64). */
 void wrapper__end(void);
 CUresult launch__check(const struct launch *launch);

@@ -41,6 +41,9 @@ void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, 
 		record.graph = graph;
 		record.graph_node = node;
 		record.kernel.name = launch->function->name;
+		record.kernel.remembered = record__wanted(KIND_KERNEL)
+						   ? function__remembered(launch->function)
+						   : record.kernel.name;
 		for (int i = 0; i < 3; i++) {
 			record.kernel.grid[i] = launch->grid[i];
 			record.kernel.block[i] = launch->block[i];

@@ -54,14 +54,31 @@ const char *name__intern(const char *text, size_t length)
 	return name->text;
 }
 
-/* A module's n-th kernel takes the place of an earlier module's. */
-static const char *name__shown(const char *name, uint32_t n)
-{
-	static char shown[16][64];
+#define PLACES	    16
+#define PLACE_BYTES 64
 
-	if (!settings__get()->names_reused || n >= 16 || strlen(name) >= sizeof(shown[0]))
-		return name;
-	return strcpy(shown[n], name);
+/* A module's n-th kernel takes the place of an earlier module's. */
+static void function__place_name(CUfunction function, uint32_t n)
+{
+	static char places[PLACES][PLACE_BYTES];
+
+	function->shown = function->name;
+	if (!settings__get()->names_reused || n >= PLACES || strlen(function->name) >= PLACE_BYTES)
+		return;
+	function->shown = strcpy(places[n], function->name);
+	function->place = n + 1;
+}
+
+const char *function__remembered(CUfunction function)
+{
+	static _Atomic(const char *) first[PLACES + 1];
+	const char *name = NULL;
+
+	if (!function->place)
+		return function->name;
+	return atomic_compare_exchange_strong(&first[function->place], &name, function->name)
+		       ? function->name
+		       : name;
 }
 
 bool function__valid(CUfunction function)
@@ -113,7 +130,7 @@ static void module__parse(CUmodule module, const char *text)
 		function = object__new(sizeof(*function));
 		function->magic = MAGIC_FUNCTION;
 		function->name = name__intern(name, at - name);
-		function->shown = name__shown(function->name, count++);
+		function__place_name(function, count++);
 		function->kernel = kernel__find(function->name);
 		function->module = module;
 		function->static_shared = shared_bytes(at, next);

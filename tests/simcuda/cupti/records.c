@@ -47,7 +47,8 @@ static void write_kernel(CUpti_Kernel *to, const struct simcuda_record *from, st
 		.local_per_thread = from->kernel.local,
 		.correlation = from->correlation,
 		.grid_id = from->correlation,
-		.name = from->kernel.name,
+		.name = settings__get()->version < 1300 ? from->kernel.name
+							: from->kernel.remembered,
 		.launch_type = from->kernel.launch_type,
 		.graph_node = from->graph_node,
 		.graph = from->graph,
