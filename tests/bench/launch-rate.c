@@ -16,7 +16,9 @@
  *
  * With -g every eighth launch is a graph of four kernels; with -m
  * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
- * its end. The last line is the ground truth that all workloads print.
+ * its end. With -o KINDS nothing is launched: c(opies), f(ills), a(llocations and their ends) and
+ * w(aits) in turn, as these letters say. The last line is the ground truth that all workloads
+ * print.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -41,6 +43,7 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
 static CUcontext context;
 static CUfunction function;
 static int with_graphs, mixed, pinned, commanded;
+static const char *only; /* these kinds of calls, and no launch */
 static atomic_bool stop;
 static volatile sig_atomic_t told; /* to end */
 
@@ -103,23 +106,36 @@ static struct memory get_memory(void)
 	return memory;
 }
 
-/* 1: this turn was something else than a launch. */
-static int do_other(int turn, const struct memory *memory, CUstream stream)
+static void do_one(int kind, const struct memory *memory, CUstream stream)
 {
 	CUdeviceptr other;
 
-	if (turn % 8 == 3) {
+	switch (kind) {
+	case 'c':
 		check(cuMemcpyHtoDAsync_v2(memory->device, memory->host, 4096, stream),
 		      "cuMemcpyHtoDAsync");
-	} else if (turn % 8 == 5) {
+		break;
+	case 'f':
 		check(cuMemsetD8Async(memory->device, 0, 4096, stream), "cuMemsetD8Async");
-	} else if (turn % 128 == 64) {
+		break;
+	case 'a':
 		check(cuMemAlloc_v2(&other, 4096), "cuMemAlloc");
 		check(cuMemFree_v2(other), "cuMemFree");
-	} else {
-		return 0;
+		break;
+	case 'w':
+		check(cuStreamSynchronize(stream), "cuStreamSynchronize");
+		break;
 	}
-	return 1;
+}
+
+/* What this turn is instead of a launch, or 0. */
+static int kind_of(int turn)
+{
+	if (only)
+		return only[turn % strlen(only)];
+	if (!mixed)
+		return 0;
+	return turn % 8 == 3 ? 'c' : turn % 8 == 5 ? 'f' : turn % 128 == 64 ? 'a' : 0;
 }
 
 /* The n-th from the end of those that the process may use. */
@@ -159,13 +175,16 @@ static void *work(void *argument)
 	check(cuStreamCreate(&stream, 1), "cuStreamCreate");
 	if (with_graphs)
 		graph = make_graph();
-	if (mixed)
+	if (mixed || only)
 		memory = get_memory();
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
 		uint64_t graphs = 0, others = 0, start = now();
 
 		for (int i = 0; i < SYNC_EVERY; i++) {
-			if (mixed && do_other(i, &memory, stream)) {
+			int kind = kind_of(i);
+
+			if (kind) {
+				do_one(kind, &memory, stream);
 				others++;
 				continue;
 			}
@@ -287,7 +306,7 @@ int main(int argc, char **argv)
 	uint64_t last_count = 0, last_ns = 0, launches = 0, graphs = 0;
 	double seconds = 3;
 
-	while ((option = getopt(argc, argv, "t:i:d:gmpc")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:d:gmpco:")) != -1) {
 		if (option == 't')
 			threads = atoi(optarg) > 256 ? 256 : atoi(optarg);
 		else if (option == 'i')
@@ -302,9 +321,11 @@ int main(int argc, char **argv)
 			pinned = 1;
 		else if (option == 'c')
 			commanded = 1;
+		else if (option == 'o' && *optarg && !optarg[strspn(optarg, "cfaw")])
+			only = optarg;
 		else
 			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g] "
-				     "[-m] [-p] [-c]\n",
+				     "[-m] [-p] [-c] [-o cfaw]\n",
 				     stderr),
 			       2;
 	}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training steps that check themselves, while somebody profiles: torch-checked.py SECONDS
+"""Training steps that check themselves, while somebody profiles: torch-checked.py SECONDS [stop]
 
-Prints "ready PID" when it is warm; SIGUSR1 ends it. Counts its steps on the GPU, and multiplies matrices of small
-integers, whose product is exact. Last line: "expect steps=N wrong=N"; status 1 if anything was wrong.
+Prints "ready PID" when it is warm, and stops itself then if it is to (until SIGCONT); SIGUSR1 ends it. Counts its
+steps on the GPU, and multiplies matrices of small integers, whose product is exact. Last line: "expect steps=N wrong=N";
+status 1 if anything was wrong.
 """
 import os
 import signal
@@ -39,6 +40,8 @@ for _ in range(steps):
     loss = step()
 torch.cuda.synchronize()
 print("ready", os.getpid(), flush=True)
+if sys.argv[2:] == ["stop"]:
+    os.kill(os.getpid(), signal.SIGSTOP)
 end = time.monotonic() + float(sys.argv[1])
 while not asked_to_end and time.monotonic() < end:
     for _ in range(10):
