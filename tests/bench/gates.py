@@ -54,23 +54,18 @@ def attach(options, mode, rate, work):
     sys.exit(f"gates.py: {mode}: the guest does not go through the gate")
 
 
-def trimmed(values):
-    cut = len(values) // 10
-    return statistics.fmean(sorted(values)[cut : len(values) - cut]) if values else float("nan")
-
-
 def turn(options, rate, state):
     if rate.command("gate " + state):
         sys.exit(f"gates.py: cannot switch to {state}")
     time.sleep(options.settle)
-    return rate.cost(options.turn, trimmed)
+    return rate.cost(options.turn, turns.trimmed)
 
 
 def one_process(options, mode, work):
     """The turns' costs: alone and full by turns, one with nothing on between some of them."""
     rate = launch_rate(options, mode)
     time.sleep(options.warm)
-    base = rate.cost(options.base, trimmed)
+    base = rate.cost(options.base, turns.trimmed)
     tool = attach(options, mode, rate, work)
     found = {"base": base, "more": [], "price": [], "price_after": []}
     end = time.monotonic() + options.seconds

@@ -12,7 +12,8 @@
  * the last one down. With -c it takes commands on its standard input, a line each, and answers with
  * a line "= COMMAND" when that is done: "launch", "kernel" or "default" switches CUPTI on by
  * itself, with callbacks that do nothing (alone.h); "off" switches it off again;
- * "where" asks for the address of cuLaunchKernel; "gate STATE" passes that on to gate.c.
+ * "where" asks for the address of cuLaunchKernel; "gate STATE" passes that on to gate.c; "load"
+ * does with the library that LAUNCH_RATE_GUEST names what cuInit() does with an injection.
  *
  * With -g every eighth launch is a graph of four kernels; with -m
  * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
@@ -251,12 +252,28 @@ static int set_gate(const char *state)
 	return set ? set(state) : -1;
 }
 
+/* 1: it is there, as it says. */
+static int load_guest(void)
+{
+	const char *path = getenv("LAUNCH_RATE_GUEST");
+	void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*begin)(void);
+
+	*(void **)&begin = library ? dlsym(library, "InitializeInjection") : NULL;
+	return begin ? begin() : 0;
+}
+
 static void obey(const char *command)
 {
 	static char mode[16];
 
 	if (!strcmp(command, "where")) {
 		printf("= where %lx\n", (unsigned long)dlsym(RTLD_DEFAULT, "cuLaunchKernel"));
+		fflush(stdout);
+		return;
+	}
+	if (!strcmp(command, "load")) {
+		printf("= load %d\n", load_guest());
 		fflush(stdout);
 		return;
 	}

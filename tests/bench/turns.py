@@ -20,7 +20,10 @@ the two, which makes the ratio of them larger than it is in a new process.
 
 With --steps no time is taken: "instructions" says how many a launch has in which library, without the
 guest, with it, under each turn and after it. With --idle N, of N short processes each, the dormant guest
-is compared with none.
+is compared with none. With --late N, in each of N processes, the guest is loaded while launches go on, by the
+program itself: two windows before, two after; "late" is the step between the middle ones less half of those on
+both sides of it, which is how the process drifts, over the middle ones; "late_nothing" the same of each third process once
+more, in which nothing is loaded: what is found there is an error.
 """
 import argparse
 import json
@@ -234,6 +237,11 @@ def added(of_turn, rounds):
     return statistics.median(of_turn["ns"][i] - of_turn["nothing"][i] for i in rounds)
 
 
+def trimmed(values):
+    cut = len(values) // 10
+    return statistics.fmean(sorted(values)[cut : len(values) - cut]) if values else float("nan")
+
+
 def drawn(statistic, count):
     """The middle, and what holds nine of ten of those that the same rounds give when drawn anew."""
     dice = random.Random(1)
@@ -274,6 +282,34 @@ def compare_idle(options, result):
     result["idle_runs"] = options.idle
 
 
+def step_of(rate, options, word):
+    """What the second of three steps between four windows is more than its neighbours, over the window before it."""
+    windows = []
+    for number in range(4):
+        if number == 2 and rate.command(word) != 1 and word == "load":
+            sys.exit("turns.py: the guest cannot be loaded")
+        time.sleep(options.settle)
+        windows.append(rate.cost(options.seconds, trimmed))
+    a, b, c, d = windows
+    return ((c - b) - ((b - a) + (d - c)) / 2) / ((b + c) / 2)
+
+
+def compare_late(options, result):
+    steps = {"load": [], "where": []}
+    environment = {"LAUNCH_RATE_GUEST": options.guest}
+    for number in range(options.late):
+        for word in ["load"] + ["where"] * (number % 3 == 0):
+            rate = LaunchRate(options, False, options.mixed, interval=0.004, environment=environment)
+            time.sleep(options.warm)
+            steps[word].append(step_of(rate, options, word))
+            rate.end()
+            print(f"turns: late: {word} {1 + steps[word][-1]:.4f}", file=sys.stderr, flush=True)
+    for key, word in (("late", "load"), ("late_nothing", "where")):
+        found = steps[word]
+        result[key] = drawn(lambda rounds, f=found: 1 + statistics.median(f[i] for i in rounds), len(found))
+    result["late_runs"] = options.late
+
+
 def parser_for(description):
     """With the options that gates.py has, too."""
     parser = argparse.ArgumentParser(description=description)
@@ -290,6 +326,7 @@ def main():
     parser.add_argument("turns", nargs="*", metavar="TURN")
     parser.add_argument("--mixed", action="store_true")
     parser.add_argument("--idle", type=int, default=0, metavar="N")
+    parser.add_argument("--late", type=int, default=0, metavar="N")
     parser.add_argument("--launches", type=int, default=20, help="whose instructions are counted")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=6)
@@ -303,6 +340,8 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         if options.idle:
             compare_idle(options, result)
+        elif options.late:
+            compare_late(options, result)
         elif options.steps:
             count_instructions(options, result, work)
         else:
