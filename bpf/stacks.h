@@ -32,6 +32,34 @@ struct {
 	__type(value, __u8);
 } codes SEC(".maps");
 
+/* The tool sets it before the load, if it wants to know what a stack takes. */
+const volatile bool stacks_are_timed;
+
+#define PAGE_BYTES     4096
+#define WINDOW_WORDS   64
+#define LOWEST_ADDRESS 65536 /* nobody may map anything below */
+
+/* A piece of a stack. */
+struct stack_window {
+	__u64 first, bytes;
+	__u64 words[WINDOW_WORDS];
+};
+
+/* A thread that gave a stack: who it is, which takes longer to ask than the stack itself does. */
+struct stack_thread {
+	__u64 identified; /* in ticks; see IDENTITY_TICKS */
+	__u64 wakes;	  /* its next stack wakes the tool */
+	struct parcel parcel;
+	struct stack_window window;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stack_thread);
+} stack_threads SEC(".maps");
+
 static __always_inline __u64 read_word(__u64 address)
 {
 	__u64 value = 0;
@@ -225,21 +253,87 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 	return SENT;
 }
 
-static __always_inline void read_addresses(struct pt_regs *ctx, struct event_stack *stack)
+#if defined(__TARGET_ARCH_x86)
+/*
+ * The kernel's own walk goes on until it cannot read, so that each ends in a fault, mostly at
+ * address 0, which takes longer than all else that is done for a stack. This one looks before it
+ * reads, and reads a piece of the stack at a time. It ends, too, where frames do not go up, as that
+ * of arm64 does.
+ */
+static __always_inline bool read_window(struct stack_window *window, __u64 at)
 {
+	/* The page behind may be none; a frame reaches into it at most by its second word. */
+	__u64 bytes = PAGE_BYTES - (at & (PAGE_BYTES - 1));
+
+	if (bytes < 2 * sizeof(__u64))
+		bytes = 2 * sizeof(__u64);
+	if (bytes > sizeof(window->words))
+		bytes = sizeof(window->words);
+	window->first = at;
+	window->bytes = bytes;
+	return !bpf_probe_read_user(window->words, bytes, (const void *)at);
+}
+
+/* A frame: the caller's one, and where it goes on. */
+static __always_inline bool read_link(struct stack_window *window, __u64 at, __u64 *next,
+				      __u64 *address)
+{
+	__u64 within;
+	__u32 i;
+
+	if (at < LOWEST_ADDRESS || at % sizeof(__u64))
+		return false;
+	within = at - window->first;
+	if (within >= window->bytes || window->bytes - within < 2 * sizeof(__u64)) {
+		if (!read_window(window, at))
+			return false;
+		within = 0;
+	}
+	i = within / sizeof(__u64);
+	*next = window->words[i & (WINDOW_WORDS - 1)];
+	*address = window->words[(i + 1) & (WINDOW_WORDS - 1)];
+	return *address >= LOWEST_ADDRESS;
+}
+
+static __noinline void walk_frames(struct pt_regs *ctx, struct event_stack *stack,
+				   struct stack_window *window)
+{
+	__u64 at = PT_REGS_FP(ctx), next;
+	int n = 1;
+
+	window->bytes = 0;
+	stack->addresses[0] = PT_REGS_IP(ctx);
+	while (n < STACK_ADDRESSES && read_link(window, at, &next, &stack->addresses[n])) {
+		n++;
+		if (next <= at)
+			break;
+		at = next;
+	}
+	stack->depth = n;
+}
+#endif
+
+static __always_inline void read_addresses(struct pt_regs *ctx, struct event_stack *stack,
+					   struct stack_window *window)
+{
+#if defined(__TARGET_ARCH_x86)
+	walk_frames(ctx, stack, window);
+#else
 	long bytes =
 		bpf_get_stack(ctx, stack->addresses, sizeof(stack->addresses), BPF_F_USER_STACK);
 
 	stack->depth = bytes > 0 ? bytes / sizeof(stack->addresses[0]) : 0;
+#endif
 }
 
-static __always_inline void count_stack(int outcome, __u64 ns)
+static __always_inline void count_stack(int outcome, __u64 start)
 {
 	struct stream_counters *counter = this_cpu_counters();
 
 	if (!counter)
 		return;
-	count_up(&counter->stack_ns, ns);
+	if (stacks_are_timed)
+		count_up(&counter->stack_ns, bpf_ktime_get_ns() - start);
 	count_up(outcome == SENT	? &counter->stacks
 		 : outcome == RING_FULL ? &counter->stacks_ring_full
 					: &counter->stacks_unreadable,
@@ -248,20 +342,20 @@ static __always_inline void count_stack(int outcome, __u64 ns)
 
 /* Fills what was reserved; `python` NULL = there is none, and no room for its frames. */
 static __always_inline int fill_stack(struct pt_regs *ctx, struct event *e,
-				      const struct parcel *parcel, const struct cuda_python *python,
-				      __u32 tid, __u32 context)
+				      struct stack_window *window, const struct parcel *parcel,
+				      const struct cuda_python *python, __u32 tid, __u32 context)
 {
 	struct event_stack *stack = (void *)e->data;
 	int outcome = SENT;
 
-	address(e, parcel);
+	address_at(e, parcel, parcel->time);
 	stack->correlation = parcel->group;
 	stack->tid = tid;
 	stack->context = context;
 	stack->period = probe_value(ctx);
 	stack->frames = 0;
 	stack->python = STACK_PYTHON_NONE;
-	read_addresses(ctx, stack);
+	read_addresses(ctx, stack, window);
 	if (python)
 		outcome = walk_python(stack, parcel, python);
 	if (outcome == SENT && !stack->depth && !stack->frames)
@@ -275,32 +369,31 @@ static __always_inline int fill_stack(struct pt_regs *ctx, struct event *e,
 #define STACK_WITH_PYTHON    (sizeof(struct event) + sizeof(struct event_stack))
 
 /* The first stack of a process wakes the tool, which must look at its mappings while it lives. */
-static __always_inline __u64 stack_wake_flags(__u32 pid)
+static __always_inline bool is_first_stack(__u32 pid)
 {
 	struct code_key key = {.pid = pid};
 	__u8 one = 1;
 
-	if (bpf_map_lookup_elem(&codes, &key))
-		return wake_flags();
-	bpf_map_update_elem(&codes, &key, &one, BPF_ANY);
-	return BPF_RB_FORCE_WAKEUP;
+	return !bpf_map_lookup_elem(&codes, &key) &&
+	       !bpf_map_update_elem(&codes, &key, &one, BPF_ANY);
 }
 
-#define SEND_STACK(size, python)                                              \
-	do {                                                                  \
-		e = bpf_ringbuf_reserve(&events, (size), 0);                  \
-		if (!e)                                                       \
-			return RING_FULL;                                     \
-		outcome = fill_stack(ctx, e, parcel, (python), tid, context); \
-		if (outcome == SENT)                                          \
-			bpf_ringbuf_submit(e, stack_wake_flags(parcel->pid)); \
-		else                                                          \
-			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);             \
+#define SEND_STACK(size, python)                                                               \
+	do {                                                                                   \
+		e = bpf_ringbuf_reserve(&events, (size), 0);                                   \
+		if (!e)                                                                        \
+			return RING_FULL;                                                      \
+		outcome = fill_stack(ctx, e, &thread->window, parcel, (python), tid, context); \
+		if (outcome == SENT)                                                           \
+			bpf_ringbuf_submit(e, wake);                                           \
+		else                                                                           \
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);                              \
 	} while (0)
 
-static __always_inline int send_stack(struct pt_regs *ctx, const struct parcel *parcel, __u32 tid,
-				      __u32 context)
+static __always_inline int send_stack(struct pt_regs *ctx, struct stack_thread *thread, __u32 tid,
+				      __u32 context, __u64 wake)
 {
+	const struct parcel *parcel = &thread->parcel;
 	struct cuda_python python = {};
 	struct event *e;
 	int outcome;
@@ -313,24 +406,55 @@ static __always_inline int send_stack(struct pt_regs *ctx, const struct parcel *
 	return outcome;
 }
 
+/* False: it is not listened to. */
+static __always_inline bool identify_stack_thread(struct stack_thread *thread)
+{
+	__u64 now = bpf_jiffies64();
+
+	if (now - thread->identified < IDENTITY_TICKS)
+		return true;
+	if (!identify(&thread->parcel))
+		return false;
+	thread->parcel.kind = EVENT_STACK;
+	thread->wakes |= is_first_stack(thread->parcel.pid);
+	thread->identified = now;
+	return true;
+}
+
+static __always_inline int take_stack(struct pt_regs *ctx, struct stack_thread *thread)
+{
+	struct parcel *parcel = &thread->parcel;
+	__u64 wake = thread->wakes ? BPF_RB_FORCE_WAKEUP : wake_flags();
+	int outcome;
+
+	parcel->group = (__u32)argument(ctx, 0);
+	parcel->data = (const void *)argument(ctx, 3);
+	parcel->instance = argument(ctx, 4);
+	outcome = send_stack(ctx, thread, (__u32)argument(ctx, 1), (__u32)argument(ctx, 2), wake);
+	if (outcome == SENT)
+		thread->wakes = 0;
+	return outcome;
+}
+
 SEC("usdt")
 int stack(struct pt_regs *ctx)
 {
 	__u64 start = bpf_ktime_get_ns();
-	struct parcel parcel;
-	__u32 tid, context;
-	int outcome;
+	struct stack_thread *thread = bpf_task_storage_get(
+		&stack_threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (!identify(&parcel))
+	/* No memory. */
+	if (!thread) {
+		struct parcel parcel;
+
+		if (identify(&parcel))
+			count_stack(UNREADABLE, start);
 		return 0;
-	parcel.kind = EVENT_STACK;
-	parcel.group = (__u32)argument(ctx, 0);
-	tid = (__u32)argument(ctx, 1);
-	context = (__u32)argument(ctx, 2);
-	parcel.data = (const void *)argument(ctx, 3);
-	parcel.instance = argument(ctx, 4);
-	outcome = send_stack(ctx, &parcel, tid, context);
-	count_stack(outcome, bpf_ktime_get_ns() - start);
+	}
+	if (!identify_stack_thread(thread))
+		return 0;
+	thread->parcel.time = start;
+	count_stack(take_stack(ctx, thread), start);
 	return 0;
 }
 

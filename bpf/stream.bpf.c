@@ -303,8 +303,6 @@ int error(struct pt_regs *ctx)
 	return 0;
 }
 
-#include "bpf/stacks.h"
-
 /* Attached only to raise the semaphore of one of the hello probes. */
 SEC("usdt")
 int hello(struct pt_regs *ctx)
@@ -433,3 +431,5 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 }
 
 #include "bpf/driver_events.h"
+
+#include "bpf/stacks.h"

@@ -433,6 +433,7 @@ int cmd_record(int argc, char **argv)
 			return EXIT_TROUBLE;
 	}
 	watch.stacks = record.period != 0;
+	watch.stacks_timed = record.pace != NULL;
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
 	record.overhead = overhead__new(&watch.sample);

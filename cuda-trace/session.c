@@ -103,6 +103,7 @@ static int load(struct session *session)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
 	if (!options->stacks)
 		bpf_program__set_autoload(skeleton->progs.stack, false);
+	skeleton->rodata->stacks_are_timed = options->stacks_timed;
 	skeleton->rodata->driver_all = options->source == SESSION_DRIVER;
 	session->driver = driver_source__new(
 		skeleton->obj, options->source != SESSION_GUESTS,

@@ -74,7 +74,8 @@ struct session_options {
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	bool held;    /* pid has not begun its program yet, which gets the guest */
 	bool stacks;  /* session__take_stacks() will be called */
-	bool holds;   /* launches, where a guest subscribes for its first time: see hold.h */
+	bool stacks_timed; /* session__stack_ns() will */
+	bool holds;	   /* launches, where a guest subscribes for its first time: see hold.h */
 	/* Launches that the driver source sees have no length and no shape, and one that fails is
 	 * told twice: see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;

@@ -104,6 +104,7 @@ static int open_session(struct run *run)
 		.ring_mib = options->ring_mib,
 		.verbose = options->verbose,
 		.stacks = run->watch->stacks,
+		.stacks_timed = run->watch->stacks_timed,
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
 		.held = run->program_runs,

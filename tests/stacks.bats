@@ -169,6 +169,20 @@ launches_below() {
 	assert_output --regexp ';bare\+0x[0-9a-f]+;'
 }
 
+@test "record -g (60 and 200 callers, frames of 16 bytes to 5 KiB) has each of the first 127" {
+	requires bpf sim sqlite3
+	local names
+	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 1 --deep 60
+	names=$(chains r.db | grep -F ';deep;')
+	[[ $names == *"main;deep;"*";deep;spin;counted__launch;cuLaunchKernel 1" ]] || fail "$names"
+	assert_equal "$(grep -o ';deep' <<<"$names" | wc -l)" 60
+	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 1 --deep 200
+	names=$(chains r.db | grep -F 'deep;deep;')
+	[[ $names == "deep;deep;"*";deep;spin;counted__launch;cuLaunchKernel 1" ]] || fail "$names"
+	[ "$(grep -o 'deep;' <<<"$names" | wc -l)" -gt 110 ]
+	grep -q 'stacks of 5 launches' rec.err
+}
+
 @test "record -g (code made at run time) takes names from /tmp/perf-PID.map" {
 	requires bpf sim sqlite3
 	record_lingering '[anon]' "$WORKLOADS/stacks" -n 1 --jit

@@ -3,14 +3,15 @@
 // pointers. One step is: main → train_step → forward → layer (three times) and main → train_step →
 // backward. With --jit another kernel is launched through code that was made at run time and has
 // its name in /tmp/perf-PID.map only; with --hostile through a function with a name that nobody
-// gives.
+// gives; with --deep N below a function that calls itself N times, with frames of 16 bytes to 5
+// KiB.
 #include <getopt.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "tests/workloads/program.h"
 
-static const char help[] = "usage: stacks [-n STEPS] [--jit] [--hostile] [--linger]\n"
+static const char help[] = "usage: stacks [-n STEPS] [--jit] [--hostile] [--deep N] [--linger]\n"
 			   "Launches kernels from a known chain of functions; lingers until its "
 			   "input ends.\n";
 
@@ -27,7 +28,7 @@ static const char help[] = "usage: stacks [-n STEPS] [--jit] [--hostile] [--ling
 
 static struct program program;
 static char jit_map[64];
-static uint64_t forward_launches, backward_launches, jit_launches, hostile_launches;
+static uint64_t forward_launches, backward_launches, jit_launches, hostile_launches, deep_launches;
 
 static FUNCTION void spin(uint64_t ns)
 {
@@ -75,6 +76,22 @@ void hostile(void)
 	hostile_launches++;
 }
 
+FUNCTION void deep(uint64_t left);
+
+void deep(uint64_t left)
+{
+	volatile char *room = __builtin_alloca(16 + left % 8 * 700);
+
+	*room = 1;
+	if (left) {
+		deep(left - 1);
+	} else {
+		spin(BACKWARD_NS);
+		deep_launches++;
+	}
+	*room = 0; /* and no jump instead of the call */
+}
+
 static FUNCTION void from_jit(void)
 {
 	spin(BACKWARD_NS);
@@ -112,13 +129,11 @@ static void run_jit(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"jit", 0, NULL, 'j'},
-						{"hostile", 0, NULL, 'H'},
-						{"linger", 0, NULL, 'l'},
-						{"help", 0, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {{"jit", 0, NULL, 'j'},	{"hostile", 0, NULL, 'H'},
+						{"deep", 1, NULL, 'D'}, {"linger", 0, NULL, 'l'},
+						{"help", 0, NULL, 'h'}, {0}};
 	bool jit = false, evil = false, linger = false;
-	uint64_t steps = 10;
+	uint64_t steps = 10, depth = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
@@ -128,6 +143,8 @@ int main(int argc, char **argv)
 			jit = true;
 		else if (option == 'H')
 			evil = true;
+		else if (option == 'D')
+			depth = program__number(optarg, "--deep");
 		else if (option == 'l')
 			linger = true;
 		else
@@ -140,11 +157,14 @@ int main(int argc, char **argv)
 		run_jit();
 	if (evil)
 		hostile();
+	if (depth)
+		deep(depth - 1);
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");
 	program__also("forward", forward_launches);
 	program__also("backward", backward_launches);
 	program__also("jit", jit_launches);
 	program__also("hostile", hostile_launches);
+	program__also("deep", deep_launches);
 	program__expect();
 	fflush(stdout);
 	while (linger && getchar() != EOF)
