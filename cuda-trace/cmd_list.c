@@ -179,6 +179,10 @@ static const char *note(const struct entry *entry)
 		return "no GPU times: started without the guest (see cuda-trace enable)";
 	if (trouble)
 		return trouble;
+	if (entry->status.version && entry->status.subscribing &&
+	    entry->status.state == CUDA_STATE_DORMANT)
+		return "CUPTI waits for a moment without a launch (cuda-trace stat -p PID makes "
+		       "one)";
 	if (entry->status.version)
 		return "";
 	return can_ask() ? "the guest did not answer" : "its state needs CAP_BPF and CAP_PERFMON";

@@ -15,6 +15,7 @@
 #include "cuda-trace/doctor_process.h"
 #include "cuda-trace/doctor_profiling.h"
 #include "cuda-trace/doctor_report.h"
+#include "cuda-trace/multi_link.h"
 #include "cuda-trace/text.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
@@ -119,6 +120,8 @@ static struct json_object *state_facts(const struct cuda_status *status)
 			       json_object_new_int64(status->cupti_version));
 	json_object_object_add(facts, "prime_us", json_object_new_int64(status->prime_us));
 	json_object_object_add(facts, "activations", json_object_new_int64(status->activations));
+	json_object_object_add(facts, "subscribing",
+			       json_object_new_boolean(status->subscribing != 0));
 	add_text(facts, "cupti_path", status->cupti_path, sizeof(status->cupti_path));
 	add_text(facts, "holder", status->holder, sizeof(status->holder));
 	return facts;
@@ -135,7 +138,34 @@ static void report_search(const struct cuda_status *status, struct findings *fin
 				      line);
 }
 
-static void report_state(const struct image *image, const struct cuda_status *status,
+/* When CUPTI is initialised: at the start, now, or when somebody attaches for the first time. */
+static void report_first(uint32_t pid, const struct cuda_status *status, struct findings *findings)
+{
+	bool dormant = status->state == CUDA_STATE_DORMANT;
+	char attach[64];
+
+	if (status->prime_us) {
+		findings__add(findings, FINDING_OK, "primed", NULL,
+			      "priming CUPTI took %u us at the program's start", status->prime_us);
+	} else if (dormant && status->subscribing) {
+		snprintf(attach, sizeof(attach), "sudo cuda-trace stat -p %u -d 2", pid);
+		findings__add(findings, FINDING_NOTE, "subscribing", attach,
+			      "somebody listens, and CUPTI is not initialised yet: it waits for a "
+			      "moment without a launch, for which cuda-trace can hold them");
+	} else if (dormant && !status->activations && multi_link__supported()) {
+		findings__add(findings, FINDING_OK, "primed", NULL,
+			      "CUPTI is initialised when somebody attaches for the first time: "
+			      "cuda-trace holds launches for that moment, other tools do not "
+			      "(CUPTI_USDT_PRIME=1)");
+	} else if (dormant && !status->activations) {
+		findings__add(findings, FINDING_NOTE, "primed",
+			      "start the program with CUPTI_USDT_PRIME=1",
+			      "CUPTI is initialised when somebody attaches for the first time, and "
+			      "this kernel has no way to hold launches for that moment");
+	}
+}
+
+static void report_state(uint32_t pid, const struct image *image, const struct cuda_status *status,
 			 struct findings *findings)
 {
 	char command[128];
@@ -168,9 +198,7 @@ static void report_state(const struct image *image, const struct cuda_status *st
 			state_facts(status), "the guest does nothing in this process: %s%s%.128s",
 			reason_text(status->reason), *status->message ? ": " : "", status->message);
 	}
-	if (status->prime_us)
-		findings__add(findings, FINDING_OK, "primed", NULL,
-			      "priming CUPTI took %u us at the program's start", status->prime_us);
+	report_first(pid, status, findings);
 	report_search(status, findings);
 }
 
@@ -202,7 +230,7 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 	if (err)
 		return;
 	image__read(libraries->tree, &image);
-	report_state(&image, &status, findings);
+	report_state(process->pid, &image, &status, findings);
 }
 
 static void report_choice(struct libraries *libraries, const struct cuda_process *process,

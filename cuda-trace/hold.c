@@ -44,6 +44,7 @@ struct held {
 
 struct hold {
 	struct bpf_object *object;
+	bool possible; /* else who cannot be held is told of, no more */
 	bool verbose;
 	bool by_process;
 	bool complained;
@@ -57,15 +58,17 @@ struct hold *hold__new(struct bpf_object *object, bool wanted, bool verbose)
 	const char *choice = getenv("CUDA_TRACE_HOLD");
 	struct hold *hold = NULL;
 
-	/* So that what happens without can be seen. */
-	wanted &= !choice || strcmp(choice, "0");
-	if (wanted && multi_link__supported())
+	if (wanted)
 		hold = calloc(1, sizeof(*hold));
-	if (!hold) {
+	/* So that what happens without can be seen. */
+	if (hold)
+		hold->possible = (!choice || strcmp(choice, "0")) && multi_link__supported();
+	if (!hold || !hold->possible)
 		bpf_program__set_autoload(program, false);
+	else
+		bpf_program__set_expected_attach_type(program, MULTI_LINK_ATTACH_TYPE);
+	if (!hold)
 		return NULL;
-	}
-	bpf_program__set_expected_attach_type(program, MULTI_LINK_ATTACH_TYPE);
 	hold->object = object;
 	hold->verbose = verbose;
 	return hold;
@@ -161,9 +164,12 @@ static void begin(struct hold *hold, struct held *held, const struct process *pr
 			      .pid = process->pid,
 			      .link = -1,
 			      .seen = true};
-	held->link = bpf_map_update_elem(map, &held->pid, &held->since, BPF_ANY)
-			     ? -errno
-			     : grasp(hold, held);
+	if (!hold->possible)
+		held->link = -EOPNOTSUPP;
+	else
+		held->link = bpf_map_update_elem(map, &held->pid, &held->since, BPF_ANY)
+				     ? -errno
+				     : grasp(hold, held);
 	if (held->link >= 0)
 		return;
 	bpf_map_delete_elem(map, &held->pid);
@@ -219,7 +225,7 @@ void hold__tidy(struct hold *hold)
 		struct held *held = &hold->held[i];
 		bool over = monotonic__ns() - held->since > HOLD_LONGEST_NS;
 
-		if (over && held->seen && held->link >= 0)
+		if (over && held->seen)
 			complain(hold, held);
 		if (over || !held->seen)
 			let_go(hold, held);

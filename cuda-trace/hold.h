@@ -12,8 +12,8 @@ struct bpf_object;
 struct hold;
 struct process;
 
-/* Before the object is loaded. NULL: nothing will be held, as it is not wanted, or this kernel has
- * no uprobe_multi link. */
+/* Before the object is loaded. NULL: it is not wanted. Where this kernel has no uprobe_multi link,
+ * nothing is held, and who would have to be is told of. */
 struct hold *hold__new(struct bpf_object *object, bool wanted, bool verbose);
 /* Links of one process reach all of its threads here. */
 void hold__mean_processes(struct hold *hold);

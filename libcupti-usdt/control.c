@@ -40,6 +40,7 @@
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
+#include "libcupti-usdt/subscription.h"
 #include "libcupti-usdt/unready.h"
 #include "libcupti-usdt/watcher.h"
 
@@ -47,12 +48,11 @@
 #define CALIBRATE_NS 1000000000ULL
 /* A second consumer of a probe raises no semaphore, nor is one seen that comes just as another
  * leaves, so all is told again as often as costs little: each second, and a millisecond a name. */
-#define REPLAY_NS     1000000000ULL
-#define NAME_NS	      1000000ULL
-#define SILENCE_NS    5000000000ULL
-#define SETTLE_NS     1000000000ULL /* callbacks that were under way at a detach are over */
-#define QUEUE_DEPTH   1024	    /* launches that may wait in the GPU's queue without a record */
-#define SUBSCRIBER_AS "cuda-trace"
+#define REPLAY_NS   1000000000ULL
+#define NAME_NS	    1000000ULL
+#define SILENCE_NS  5000000000ULL
+#define SETTLE_NS   1000000000ULL /* callbacks that were under way at a detach are over */
+#define QUEUE_DEPTH 1024	  /* launches that may wait in the GPU's queue without a record */
 
 static void *subscriber;
 static uint32_t groups_on;	 /* what was asked of CUPTI */
@@ -89,43 +89,6 @@ void control__go_inert(enum cuda_inert_reason reason)
 	status__set_groups(0);
 }
 
-static int subscribe_named(char *holder, size_t size)
-{
-	struct cupti_subscriber_params params = {
-		.size = sizeof(params),
-		.name = SUBSCRIBER_AS,
-		.old_name = holder,
-		.old_size = size,
-	};
-
-	return cupti_api__get()->Subscribe_v2(&subscriber, callbacks__dispatch, NULL, &params);
-}
-
-/*
- * The second version of the call has names, and since 13.2 it also makes a subscriber of another
- * sort, which the activity functions used here refuse. There it only serves to ask who holds CUPTI.
- */
-static int subscribe(void)
-{
-	const struct cupti *cupti = cupti_api__get();
-	char holder[64] = "";
-	int result;
-
-	if (cupti->Subscribe_v2 && cupti->version < CUPTI_VERSION_13_2) {
-		result = subscribe_named(holder, sizeof(holder));
-	} else {
-		result = cupti->Subscribe(&subscriber, callbacks__dispatch, NULL);
-		if (result == CUPTI_MULTIPLE_SUBSCRIBERS && cupti->Subscribe_v2 &&
-		    !subscribe_named(holder, sizeof(holder)))
-			cupti->Unsubscribe(subscriber);
-	}
-	holder[sizeof(holder) - 1] = '\0';
-	status__set_holder(result == CUPTI_MULTIPLE_SUBSCRIBERS ? holder : "");
-	if (result)
-		subscriber = NULL;
-	return result;
-}
-
 static void refused(int result)
 {
 	is_refused = true;
@@ -149,7 +112,7 @@ static void prime(void)
 
 	if (!settings__get()->prime)
 		return;
-	result = subscribe();
+	result = subscription__new(&subscriber, false);
 	if (result) {
 		refused(result);
 		return;
@@ -228,11 +191,7 @@ static int open_session(void)
 
 	if (open_memory())
 		return -1;
-	/* Who hears of it can make room between launches. */
-	if (begun)
-		status__begin_first();
-	result = subscribe();
-	status__end_first();
+	result = subscription__new(&subscriber, begun);
 	if (!result) {
 		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
 		if (result) {

@@ -4,6 +4,9 @@
  * eight threads that launch graphs flat out it was seen to take 10 s on an H100. A thread of its
  * own takes that, so that attaching, detaching and host records go on meanwhile.
  *
+ * It has nothing to do during the first subscription, which the guest's own thread waits in: then
+ * it tells others of that.
+ *
  * Fears: 1. a flush outlives the session that asked for it: what it brings is dropped as nobody
  * listens, or as older than the next session. 2. it never comes back: nothing waits for it, not
  * even the program's exit. 3. asked while it runs: it runs once more, not once for each asking.
@@ -16,24 +19,39 @@
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/control.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/status.h"
 #include "libcupti-usdt/threads.h"
 
-static _Atomic(uint32_t) asked; /* futex */
+#define TELL_MS	    250 /* as often as a dormant guest wakes */
+#define SETTLE_MS   5
+#define SETTLE_MOST 20
+
+static _Atomic(uint32_t) wakes; /* futex */
+static atomic_bool asked, first, telling;
+
+/* The first subscription goes on, for which whoever began to listen meanwhile can make room. */
+static void tell_first(void)
+{
+	atomic_store(&telling, true);
+	if (atomic_load(&first) && status__state() != CUDA_STATE_ENDED)
+		status__send();
+	atomic_store(&telling, false);
+}
 
 static void *flush(void *unused)
 {
-	uint32_t seen = 0;
-
 	while (control__listening()) {
-		futex__wait(&asked, seen, FOREVER);
-		if (!control__listening())
-			break;
-		if (atomic_load(&asked) == seen)
+		uint32_t seen = atomic_load(&wakes);
+
+		if (atomic_exchange(&asked, false)) {
+			cupti_api__get()->ActivityFlushAll(0);
+			if (!control__is_busy())
+				buffers__trim();
 			continue;
-		seen = atomic_load(&asked);
-		cupti_api__get()->ActivityFlushAll(0);
-		if (!control__is_busy())
-			buffers__trim();
+		}
+		futex__wait(&wakes, seen, atomic_load(&first) ? TELL_MS : FOREVER);
+		if (atomic_load(&wakes) == seen)
+			tell_first();
 	}
 	return NULL;
 }
@@ -47,8 +65,26 @@ int flusher__start(void)
 	return error;
 }
 
+static void wake(void)
+{
+	atomic_fetch_add(&wakes, 1);
+	futex__wake(&wakes);
+}
+
 void flusher__ask(void)
 {
-	atomic_fetch_add(&asked, 1);
-	futex__wake(&asked);
+	atomic_store(&asked, true);
+	wake();
+}
+
+void flusher__tell_first(bool under_way)
+{
+	_Atomic(uint32_t) never = 0;
+
+	atomic_store(&first, under_way);
+	if (under_way)
+		wake();
+	/* What is just being told must not come after the news that it is over. */
+	for (int i = 0; !under_way && atomic_load(&telling) && i < SETTLE_MOST; i++)
+		futex__wait(&never, 0, SETTLE_MS);
 }

@@ -101,12 +101,13 @@ void status__count_activation(void)
 	status.activations++;
 }
 
-void status__begin_first(void)
+bool status__begin_first(void)
 {
 	if (status.prime_us || status.activations)
-		return;
+		return false;
 	status.subscribing = clock__now();
 	status__send();
+	return true;
 }
 
 void status__end_first(void)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the guest knows of itself: counters, state, the last trouble. Counting and trouble on any
- * thread; sending on the guest's own thread (or before it exists) only.
+ * thread; sending on the guest's own thread (or before it exists) only, and while that one waits
+ * for its first subscription on "cupti-flush".
  */
 #ifndef LIBCUPTI_USDT_STATUS_H
 #define LIBCUPTI_USDT_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libcupti-usdt/probes.h"
@@ -28,8 +30,8 @@ void status__set_driver(uint32_t version);
 void status__set_primed(uint32_t microseconds);
 void status__set_holder(const char *holder);
 void status__count_activation(void);
-/* Its first subscription begins, which is told at once, or is over. */
-void status__begin_first(void);
+/* Its first subscription begins, which is told at once; false: it is not the first. It is over. */
+bool status__begin_first(void);
 void status__end_first(void);
 /* Where requests are taken. */
 void status__set_request(uint64_t address);

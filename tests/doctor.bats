@@ -878,6 +878,54 @@ machine() {
 	assert_equal "$(of_json 'select(.key == "state") | .facts.holder')" 'Nsight \x1b[31m'
 }
 
+@test "doctor -p (CUPTI is initialised at the start, or later) says which, and where nobody can make room for it" {
+	requires bpf sim
+	local prime links
+	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
+	for prime in 0 1; do
+		CUPTI_USDT_PRIME=$prime CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+			"$WORKLOADS/launch-storm" --seconds 30 --pause 20000
+		ready held
+		for links in single ''; do
+			CUDA_TRACE_LINKS=$links about "$held_PID"
+			case $prime$links in
+			1*) assert_output --partial "priming CUPTI took" ;;
+			0) assert_output --partial "CUPTI is initialised when somebody attaches for the first time: cuda-trace holds" ;;
+			*)
+				assert_output --partial "this kernel has no way to hold launches"
+				assert_output --partial "mend: start the program with CUPTI_USDT_PRIME=1"
+				;;
+			esac
+			assert_equal "$(of_json 'select(.key == "state") | .facts | [.subscribing, .prime_us > 0] | @json')" \
+				"[false,$([ $prime = 1 ] && echo true || echo false)]"
+		done
+		kill -TERM -- "-$held_PID"
+	done
+}
+
+@test "doctor -p (CUPTI does not come out of its first call) says what helps, though the guest waits" {
+	requires bpf sim
+	SIMCUDA_SUBSCRIBE=hang CUPTI_USDT_PRIME=0 CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+		"$WORKLOADS/launch-storm" --seconds 30 --pause 20000
+	ready held
+	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
+	wait_for 15 grep -q 'CUPTI does not start' "$BATS_TEST_TMPDIR/tool.err"
+	about "$held_PID"
+	assert_output --partial "CUPTI is not initialised yet: it waits for a moment without a launch"
+	assert_output --partial "mend: sudo cuda-trace stat -p $held_PID -d 2"
+	assert_equal "$(of_json 'select(.key == "state") | .facts.subscribing')" true
+}
+
+@test "doctor (links for many probes) says what comes of it without them" {
+	requires bpf
+	JSON=$BATS_TEST_TMPDIR/json
+	ct doctor --json >"$JSON" || true
+	assert_equal "$(of_json 'select(.key == "links") | .severity')" ok
+	CUDA_TRACE_LINKS=single ct doctor --json >"$JSON" || true
+	assert_equal "$(of_json 'select(.key == "links") | [.severity, .mend] | @tsv')" \
+		$'note\tstart programs with CUPTI_USDT_PRIME=1'
+}
+
 @test "doctor -p (no such process) fails with a reason" {
 	run ct doctor -p 4194304
 	assert_failure 1

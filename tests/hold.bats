@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Attaching to programs whose CUPTI is not initialised (CUPTI_USDT_PRIME=0) and whose threads launch without a
-# pause: the tool holds their launches until the first subscription is through. The simulated driver's waits for
+# Attaching to programs whose CUPTI is not initialised (CUPTI_USDT_PRIME=0) and whose
+# threads launch without a pause: the tool holds their launches until the first subscription is through. The simulated driver's waits for
 # a moment without a launch, as seen on an H200.
 # shellcheck disable=SC2154 # storm_PID and the like are made by start
 
@@ -60,9 +60,20 @@ well() {
 
 @test "attach (not primed, 8 threads launch without a pause, no hold) does not get through" {
 	storm storm -s 6
-	CUDA_TRACE_HOLD=0 ct stat -p "$storm_PID" -d 2 --json -o out.json
+	CUDA_TRACE_HOLD=0 ct stat -p "$storm_PID" -d 2 --json -o out.json 2>err
 	json out.json '.totals.kernels == 0 and .totals.launches < 100'
 	is_as_before "$storm_PID"
+	grep -q "CUPTI does not start in process $storm_PID" err
+	grep -q "CUPTI_USDT_PRIME=1" err
+	well storm
+}
+
+@test "attach (primed, 8 threads launch without a pause, no hold) gets through" {
+	export CUPTI_USDT_PRIME=1
+	storm storm -s 6
+	CUDA_TRACE_HOLD=0 ct stat -p "$storm_PID" -d 2 --json -o out.json 2>err
+	json out.json '.first_record_ms < 1000 and .totals.kernels > 100'
+	run ! grep 'CUPTI does not start' err
 	well storm
 }
 
@@ -82,17 +93,41 @@ well() {
 	well storm
 }
 
+# gets_through COMMAND: of a tool that attaches to a new storm; ends with -p: to that process
+gets_through() {
+	local command=$1
+	storm storm -s 30 -g 5
+	[[ $command != *-p ]] || command+=" $storm_PID"
+	# shellcheck disable=SC2086
+	ct $command >out 2>err || fail "$command: $(cat err)"
+	grep -q " subscribe " storm.log || fail "$command: $(cat err)"
+	wait_for 2 is_as_before "$storm_PID"
+	kill -TERM -- "-$storm_PID"
+}
+
 @test "attach (not primed, graphs are launched as well) gets through in every command" {
 	local command
 	for command in "trace -o json -d 1.5 -p" "record -o r.db -d 1.5 -p" "profile --pc --json -d 1.5 -p" \
 		"top -b -d 1 -n 2" "metrics --textfile - -d 1.5"; do
-		storm storm -s 20 -g 5
-		[[ $command != *-p ]] || command+=" $storm_PID"
-		# shellcheck disable=SC2086
-		ct $command >out 2>err || fail "$command: $(cat err)"
-		grep -q " subscribe " storm.log || fail "$command: $(cat err)"
-		wait_for 2 is_as_before "$storm_PID"
-		kill -TERM -- "-$storm_PID"
+		gets_through "$command"
+	done
+}
+
+@test "attach (not primed, hardware counters, instructions) gets through" {
+	local command
+	echo 'empty 70 smsp__sass_inst_executed 1000' >sass
+	export SIMCUDA_SASS_SCRIPT=$PWD/sass
+	for command in "profile --counters gpu__time_duration.sum --json -d 3 -p" "profile --sass --json -d 3 -p"; do
+		gets_through "$command"
+	done
+}
+
+@test "attach (not primed, whoever is meant, and how much of it) gets through" {
+	local command
+	for command in "stat -d 1.5 -a" "stat -d 1.5 -c launch-storm" "record -g -o s.db -d 1.5 -u $(id -u)" \
+		"stat --source cupti -e launches -d 1.5 -p" "stat --sample 100ms/500ms -d 1.5 -p" \
+		"top --sample 100ms/500ms -b -d 1 -n 2 -p" "metrics --max-overhead 5% --textfile - -d 1.5"; do
+		gets_through "$command"
 	done
 }
 
@@ -118,4 +153,62 @@ well() {
 	kill -KILL -- "-$tool_PID"
 	wait_for 5 is_as_before "$storm_PID"
 	well storm
+}
+
+# Of a probe that is listened to already no second listener is heard: the guest tells it again and again.
+@test "attach (not primed, one that holds nobody waits already) gets through once another one holds" {
+	storm storm -s 30
+	CUDA_TRACE_HOLD=0 start first "$CUDA_TRACE" stat -p "$storm_PID" -d 25 --json -o first.json
+	wait_for 10 grep -q 'CUPTI does not start' first.err
+	run ! grep ' subscribe ' storm.log
+	# Who only looks is told so as well, though the guest's own thread waits.
+	ct list --json | jq -c "select(.pid == $storm_PID)" >row
+	json row '.state == "dormant" and (.note | contains("waits for a moment without a launch"))'
+	ct stat -v -p "$storm_PID" -d 2 --json -o out.json 2>err
+	grep -q "launches of process $storm_PID were held for" err
+	json out.json '.first_record_ms < 2000 and .totals.kernels > 100'
+	kill -INT "$first_PID"
+	finished "$first_PID"
+	json first.json '.totals.kernels > 100'
+	kill -TERM -- "-$storm_PID"
+}
+
+@test "attach (not primed, after a tool that was killed with -9 while it waited) gets through" {
+	storm storm -s 30
+	CUDA_TRACE_HOLD=0 start first "$CUDA_TRACE" stat -p "$storm_PID" --json -o first.json
+	wait_for 10 grep -q 'CUPTI does not start' first.err
+	kill -KILL -- "-$first_PID"
+	sleep 0.5
+	run ! grep ' subscribe ' storm.log
+	ct stat -v -p "$storm_PID" -d 2 --json -o out.json 2>err
+	grep -q "launches of process $storm_PID were held for" err
+	json out.json '.first_record_ms < 2000 and .totals.kernels > 100 and .lost.total == 0'
+	kill -TERM -- "-$storm_PID"
+}
+
+@test "attach (not primed, after a tool that was killed with -9 while it held) holds again" {
+	# The first one is gone before CUPTI so much as waits for a moment without launches.
+	export SIMCUDA_SUBSCRIBE=slow:4000
+	storm storm -s 30
+	start first "$CUDA_TRACE" stat -p "$storm_PID" --json -o first.json
+	wait_for 5 is_held "$storm_PID"
+	kill -KILL -- "-$first_PID"
+	wait_for 5 is_as_before "$storm_PID"
+	start second "$CUDA_TRACE" stat -v -p "$storm_PID" -d 20 --json -o out.json
+	wait_for 5 is_held "$storm_PID"
+	kill -TERM -- "-$storm_PID"
+}
+
+@test "attach (not primed, the tool in a PID namespace of its own) gets through" {
+	requires unshare
+	cat >inside <<-'END'
+		CUDA_INJECTION64_PATH=$CUDA_TRACE_GUEST SIMCUDA_LOG=$PWD/storm.log "$SIM" "$WORKLOADS/launch-storm" -s 30 -t 8 &
+		until grep -q 'injection .*called=1' storm.log 2>/dev/null && grep -q libcupti-usdt "/proc/$!/maps"; do sleep 0.05; done
+		sleep 0.3
+		"$CUDA_TRACE" stat -v -p $! -d 2 --json -o out.json 2>err
+		echo $! >pid
+	END
+	CUDA_TRACE=$CUDA_TRACE timeout -k 5 60 unshare --pid --fork --kill-child --mount-proc bash inside
+	grep -q "launches of process $(cat pid) were held for" err || fail "$(cat err)"
+	json out.json '.first_record_ms < 1000 and .totals.kernels > 100'
 }
