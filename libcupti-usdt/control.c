@@ -103,7 +103,7 @@ static void refused(int result)
  * The first subscription of a process initialises CUPTI, which starves for seconds where many
  * threads launch. Here, while the program waits in its cuInit(), there are none. What it leaves
  * behind costs a launch some 300 instructions of CUPTI's, and no call of its does less: see
- * docs/performance.md.
+ * docs/performance.md. So it is done only where tools cannot hold launches later.
  */
 static void prime(void)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Attaching to programs whose CUPTI is not initialised (CUPTI_USDT_PRIME=0) and whose
+# Attaching to programs whose CUPTI is not initialised (CUPTI_USDT_PRIME=0, the default since Linux 6.6) and whose
 # threads launch without a pause: the tool holds their launches until the first subscription is through. The simulated driver's waits for
 # a moment without a launch, as seen on an H200.
 # shellcheck disable=SC2154 # storm_PID and the like are made by start

@@ -177,7 +177,7 @@ lines() {
 	: >log
 	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
 		"$WORKLOADS/launch-storm" -s 12 -t 4 -g 5 -p 500
-	wait_for 5 grep -q subscribe log
+	wait_for 5 grep -q 'injection .*called=1' log
 	sleep 0.5
 	# shellcheck disable=SC2154 # made by start
 	for target in "-p $storm_PID" "-c launch-storm"; do
