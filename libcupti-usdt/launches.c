@@ -161,7 +161,7 @@ void *launches__function(uint32_t cbid, const void *params)
 static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
 				  uint64_t end, struct cuda_launch *launch)
 {
-	if (group == CUDA_GROUP_LAUNCH && sites__stacks_wanted())
+	if (group == CUDA_GROUP_LAUNCH && stacks__may_be_due(ring))
 		stacks__sample(ring, launch->head.correlation, launch->context);
 	if (!sites__readable_wanted(group))
 		return;
@@ -228,7 +228,7 @@ static inline bool record_shortly(uint32_t cbid, const struct cupti_callback_dat
 	kernel_names__launched(data->correlation, slot->name);
 	ring__advance(ring, head);
 	ring__count(ring);
-	if (__builtin_expect(atomic_load_explicit(&hot.stack_probes, memory_order_relaxed), 0))
+	if (stacks__may_be_due(ring))
 		stacks__sample(ring, data->correlation, data->context_id);
 	return true;
 }

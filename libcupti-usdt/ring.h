@@ -36,7 +36,9 @@ struct ring {
 	uint32_t tid;
 	uint32_t runtime_call;	    /* the one that its owner is in, by correlation; 0 = none */
 	_Atomic(uint64_t) launches; /* of all its owners; written by the present one only */
-	uint32_t stack_distances[RING_STACKS];
+	uint32_t stacks_left;	    /* launches up to the next of which a stack may be due, and */
+	uint32_t stacks_wanted;	    /* the probes that this is about; stacks.c has the rest */
+	uint32_t stacks_step, stack_distances[RING_STACKS];
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
 	_Atomic(uint32_t) state;
 	atomic_flag busy; /* somebody empties it */
@@ -56,6 +58,13 @@ static inline void ring__count(struct ring *ring)
 	uint64_t launches = atomic_load_explicit(&ring->launches, memory_order_relaxed);
 
 	atomic_store_explicit(&ring->launches, launches + 1, memory_order_relaxed);
+}
+
+/* False: none of these probes has its turn at this launch; to find that out is all that most
+ * launches have to do with stacks. */
+static inline bool ring__stack_may_be_due(struct ring *ring, uint32_t wanted)
+{
+	return !--ring->stacks_left || ring->stacks_wanted != wanted;
 }
 
 static inline bool ring__has_room(const struct ring *ring, uint32_t head)

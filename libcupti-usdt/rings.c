@@ -232,11 +232,6 @@ uint32_t ring__runtime_call(const struct ring *ring)
 	return ring ? ring->runtime_call : 0;
 }
 
-uint32_t *ring__stack_distances(struct ring *ring)
-{
-	return ring->stack_distances;
-}
-
 void ring__count_launch(struct ring *ring)
 {
 	if (ring)

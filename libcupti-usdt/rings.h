@@ -31,8 +31,6 @@ void *ring__claim(struct ring *ring, unsigned int group);
 void ring__publish(struct ring *ring);
 /* The calling thread's id, without a system call where it has a ring. */
 uint32_t ring__tid(const struct ring *ring);
-/* Launches that the calling thread has yet to make before each stack probe fires; 0 = not drawn. */
-uint32_t *ring__stack_distances(struct ring *ring);
 /* The runtime call that the calling thread is in, if its record will come; 0 = none. */
 void ring__set_runtime_call(struct ring *ring, uint32_t correlation);
 uint32_t ring__runtime_call(const struct ring *ring);

@@ -86,7 +86,7 @@ uint32_t sites__wanted(void)
 		if (*readable_listeners[i].semaphore)
 			readable |= 1U << readable_listeners[i].group;
 	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
-	if (stacks != sites__stacks_wanted())
+	if (stacks != atomic_load_explicit(&hot.stack_probes, memory_order_relaxed))
 		atomic_store_explicit(&hot.stack_probes, stacks, memory_order_relaxed);
 	hot__detour(DETOUR_OTHERS,
 		    readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
@@ -108,11 +108,6 @@ void sites__cycle(uint32_t *on, uint32_t *every)
 	CUDA_SAMPLE_EVERY(SHORTEST, )
 #undef LONGEST
 #undef SHORTEST
-}
-
-HOT_PATH uint32_t sites__stacks_wanted(void)
-{
-	return atomic_load_explicit(&hot.stack_probes, memory_order_relaxed);
 }
 
 HOT_PATH bool sites__batch_wanted(unsigned int group)

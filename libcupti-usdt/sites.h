@@ -86,8 +86,6 @@ bool sites__readable_wanted(unsigned int group);
 /* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
  */
 void sites__cycle(uint32_t *on, uint32_t *every);
-/* The stack probes that somebody listens to: one bit each, in the order of CUDA_STACK_PROBES. */
-uint32_t sites__stacks_wanted(void);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
  * status and bells. */
 uint64_t sites__up(void);

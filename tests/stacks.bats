@@ -99,6 +99,22 @@ launches_below() {
 	grep -q 'estimated from one in 10 launches' f.svg
 }
 
+@test "record -g=10 and -g=100 (at once, of one program) each take one in as many" {
+	requires bpf sim sqlite3
+	local stacks
+	cp "$WORKLOADS/launch-storm" "twice-$$"
+	start rec "$CUDA_TRACE" record -v -g=100 -c "twice-$$" -o b.db
+	wait_for 30 grep -q 'one in 100 launches gives its stack now' rec.err
+	ct record -g=10 -o a.db -- "$SIM" "./twice-$$" -n 100000 -b 500 >out 2>err || { cat err; false; }
+	kill -INT "$rec_PID"
+	finished "$rec_PID" 40
+	# 10,000 and 1,000 expected; the deviations are 58 and 18.
+	stacks=$(sql a.db 'SELECT count(callchainId) FROM CUPTI_ACTIVITY_KIND_RUNTIME')
+	[ "$stacks" -gt 9600 ] && [ "$stacks" -lt 10400 ] || fail "one in 10: $stacks"
+	stacks=$(sql b.db 'SELECT count(callchainId) FROM CUPTI_ACTIVITY_KIND_RUNTIME')
+	[ "$stacks" -gt 880 ] && [ "$stacks" -lt 1120 ] || fail "one in 100: $stacks"
+}
+
 @test "record -g --max-overhead (much, next to nothing) takes as many stacks as that allows" {
 	requires bpf sim
 	start much "$CUDA_TRACE" record -v -g --max-overhead 100 -o m.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
