@@ -11,7 +11,7 @@ struct json_object;
 
 /* cubin, lines_from */
 void code_json__put_origin(struct json_object *object, const struct code_function *function);
-/* offset, file, line */
+/* offset, file, line, inlined */
 void code_json__put_place(struct json_object *object, const struct code_place *place);
 
 #endif

@@ -232,6 +232,19 @@ const char *pc_images__inlined(const struct code_place *place, char *text, size_
 	return text;
 }
 
+const char *pc_images__name(const struct code_place *place, const char *lead, char *text,
+			    size_t size)
+{
+	char inlined[256];
+	size_t length;
+
+	code_place__name(place, lead, text, size);
+	length = strlen(text);
+	if (*pc_images__inlined(place, inlined, sizeof(inlined)))
+		snprintf(text + length, size - length, "  in %s", inlined);
+	return text;
+}
+
 void pc_images__free(struct pc_images *images)
 {
 	if (!images)

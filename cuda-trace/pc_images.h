@@ -29,6 +29,9 @@ void pc_images__resolve(struct pc_images *images, const struct code_table *table
 /* "deepest < middle": the inlined functions that an instruction is in, demangled, from the
  * innermost; "" = it is in none. Untrusted. */
 const char *pc_images__inlined(const struct code_place *place, char *text, size_t size);
+/* code_place__name(), and these behind it. Returns text. */
+const char *pc_images__name(const struct code_place *place, const char *lead, char *text,
+			    size_t size);
 void pc_images__free(struct pc_images *images);
 
 #endif

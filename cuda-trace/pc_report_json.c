@@ -6,9 +6,7 @@
 
 #include <json-c/json.h>
 #include "cuda-trace/code_json.h"
-#include "cuda-trace/demangle.h"
 #include "cuda-trace/losses.h"
-#include "cuda-trace/pc_lines.h"
 #include "cuda-trace/stat_json.h"
 #include "cuda-trace/states.h"
 
@@ -33,25 +31,6 @@ static void put_counts(struct json_object *object, const struct pc_counts *count
 	json_object_object_add(object, "reasons", reasons);
 }
 
-/* The functions that it is inlined in, from the innermost, and where each was called. */
-static struct json_object *inlined(const struct code_place *place)
-{
-	struct json_object *array = json_object_new_array();
-
-	for (uint32_t i = 0; i + 1 < place->depth; i++) {
-		struct json_object *object = json_object_new_object();
-		const char *mangled = place->chain[i].function;
-		char *pretty = mangled ? demangle(mangled) : NULL;
-
-		stat_json__put_text(object, "function", pretty ? pretty : mangled ? mangled : "");
-		stat_json__put_text(object, "file", place->chain[i + 1].file);
-		put_number(object, "line", place->chain[i + 1].line);
-		json_object_array_add(array, object);
-		free(pretty);
-	}
-	return array;
-}
-
 static struct json_object *instructions(const struct pc_table *table, uint32_t function)
 {
 	struct json_object *array = json_object_new_array();
@@ -64,7 +43,6 @@ static struct json_object *instructions(const struct pc_table *table, uint32_t f
 			continue;
 		object = json_object_new_object();
 		code_json__put_place(object, &instruction->at);
-		json_object_object_add(object, "inlined", inlined(&instruction->at));
 		if (instruction->text)
 			stat_json__put_text(object, "sass", instruction->text);
 		else

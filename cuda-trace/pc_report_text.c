@@ -101,14 +101,11 @@ static uint32_t find_places(const struct pc_table *table, uint32_t function, str
 
 static const char *name_place(const struct pc_instruction *instruction, char *text, size_t size)
 {
-	char inlined[256];
 	size_t length;
 
-	code_place__name(&instruction->at, "    ", text, size);
+	pc_images__name(&instruction->at, "    ", text, size);
 	length = strlen(text);
-	if (*pc_images__inlined(&instruction->at, inlined, sizeof(inlined)))
-		snprintf(text + length, size - length, "  in %s", inlined);
-	else if (!instruction->at.file && instruction->text)
+	if (!instruction->at.file && instruction->text)
 		snprintf(text + length, size - length, "  %s", instruction->text);
 	return text;
 }

@@ -40,6 +40,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (!counting__means(&sass->counting, process))
 		return;
 	pc_files__record(sass->files, process, record);
+	pc_images__record(sass->images, process, record);
 	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
 		counting__state(&sass->counting, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_COUNTERS)

@@ -6,12 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/pc_images.h"
 #include "cuda-trace/sass_lines.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/writer.h"
 
 #define MOST_LINES   10 /* of a function */
-#define NAME_COLUMNS 100
+#define NAME_COLUMNS 200
 
 /* "32.0", or what stands for nothing. */
 static struct cell figure(char out[16], uint64_t a, uint64_t b)
@@ -49,12 +50,12 @@ static void put_findings(FILE *file, const struct sass_function *function,
 {
 	for (int finding = 0; finding < SASS_FINDING_COUNT; finding++) {
 		const struct sass_line *line = sass_lines__worst(function, lines, count, finding);
-		char because[160], where[300], shown[1300];
+		char because[160], where[600], shown[1300];
 
 		if (!line)
 			continue;
 		sass_finding__because(finding, function, line, because, sizeof(because));
-		code_place__name(&line->first->at, "", where, sizeof(where));
+		pc_images__name(&line->first->at, "", where, sizeof(where));
 		fprintf(file, "   look at %s: %s: %s\n     try: %s\n",
 			text__show(shown, sizeof(shown), where, NAME_COLUMNS),
 			sass_finding__key(finding), because, sass_finding__advice(finding));
@@ -71,7 +72,7 @@ static void put_function(struct writer *writer, const struct sass_table *table, 
 	put_row(writer, &function->counts, table->executed, function->of.name);
 	for (uint32_t i = 0; i < count && i < MOST_LINES; i++)
 		put_row(writer, &lines[i].counts, table->executed,
-			code_place__name(&lines[i].first->at, "    ", where, sizeof(where)));
+			pc_images__name(&lines[i].first->at, "    ", where, sizeof(where)));
 	if (count > MOST_LINES)
 		fprintf(writer->file, "   ... and %u more lines (--json has all)\n",
 			count - MOST_LINES);

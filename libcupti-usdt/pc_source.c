@@ -275,6 +275,30 @@ static struct image *find_image(const struct store *store, uint64_t cubin)
 	return NULL;
 }
 
+static void describe(const struct image *image, bool is_lined, struct cuda_pc_image *to)
+{
+	*to = (struct cuda_pc_image){
+		.head = {.kind = CUDA_RECORD_PC_IMAGE, .size = sizeof(*to)},
+		.cubin = image->checksum,
+		.address = (uintptr_t)atomic_load(&image->start),
+		.size = image->size,
+		.plain = !is_lined,
+	};
+}
+
+bool pc_source__lined_image(uint64_t cubin, struct cuda_pc_image *to)
+{
+	const struct image *image;
+
+	if (!memory || !cubin || !atomic_load(&lined.images_used) || !take_lock())
+		return false;
+	image = find_image(&lined, cubin);
+	if (image)
+		describe(image, true, to);
+	pthread_mutex_unlock(&lock);
+	return image;
+}
+
 bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 {
 	struct image *image;
@@ -290,13 +314,7 @@ bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 	is_new = image && !image->told;
 	if (is_new) {
 		image->told = true;
-		*to = (struct cuda_pc_image){
-			.head = {.kind = CUDA_RECORD_PC_IMAGE, .size = sizeof(*to)},
-			.cubin = cubin,
-			.address = (uintptr_t)atomic_load(&image->start),
-			.size = image->size,
-			.plain = !is_lined,
-		};
+		describe(image, is_lined, to);
 	}
 	pthread_mutex_unlock(&lock);
 	return is_new;

@@ -23,6 +23,8 @@ struct cuda_pc_image;
  * the second. On the thread of pc_sampling.c. */
 bool pc_source__image(uint64_t cubin, struct cuda_pc_image *image);
 void pc_source__tell_again(void);
+/* The same of an image that has lines, however often it is asked for. On any thread, as below. */
+bool pc_source__lined_image(uint64_t cubin, struct cuda_pc_image *image);
 /* The line, and in *file the id of its path's name; 0 = unknown. On any thread; waits for another
  * that asks, 0.1 s at most. */
 uint32_t pc_source__line(uint64_t cubin, const char *function, uint32_t function_name,

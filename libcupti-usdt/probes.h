@@ -185,7 +185,7 @@ enum cuda_record_kind {
 	CUDA_RECORD_STREAM = 17,    /* struct cuda_stream, in object_batch */
 	CUDA_RECORD_PC_SAMPLE = 18, /* struct cuda_pc_sample, in pc_samples_batch */
 	CUDA_RECORD_PC_WINDOW = 19, /* struct cuda_pc_window, likewise, after its samples */
-	CUDA_RECORD_PC_IMAGE = 20,  /* struct cuda_pc_image, likewise, before samples of it */
+	CUDA_RECORD_PC_IMAGE = 20,  /* struct cuda_pc_image, before samples or struct cuda_sass */
 	CUDA_RECORD_COUNTERS = 32,  /* struct cuda_counters, in counters_batch as the next three */
 	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
 	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
@@ -571,7 +571,7 @@ struct cuda_pc_sample {
 	__u32 file, line, pad;		/* id of a cuda:name: the source's path; 0 = unknown */
 };
 
-/* Where a copy of a module's image is in the process, while samples last. */
+/* Where a copy of a module's image is in the process, while samples or struct cuda_sass last. */
 struct cuda_pc_image {
 	struct cuda_record head;
 	__u64 cubin, address, size, plain; /* checksum as in samples; bytes; 1: without lines */

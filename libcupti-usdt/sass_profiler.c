@@ -319,6 +319,16 @@ static bool is_empty(const struct cuda_sass *one)
 	return true;
 }
 
+/* Before its instructions. Each time anew: it costs little beside a kernel that is counted, and so
+ * nothing is to be known of who heard it before. */
+static void tell_image(uint64_t cubin)
+{
+	struct cuda_pc_image image;
+
+	if (pc_source__lined_image(cubin, &image))
+		batch__send_in_place(CUDA_GROUP_COUNTERS, &image, sizeof(image), 1);
+}
+
 /* Instructions that were never reached are left out. */
 static void sass_tell(const struct cuda_counters *kernel)
 {
@@ -327,6 +337,8 @@ static void sass_tell(const struct cuda_counters *kernel)
 
 	sort_records();
 	for (size_t at = 0; at < last.count;) {
+		if (!at || last.records[at].cubin != last.records[at - 1].cubin)
+			tell_image(last.records[at].cubin);
 		batch[count] = (struct cuda_sass){
 			.head = {.kind = CUDA_RECORD_SASS,
 				 .size = sizeof(batch[0]),

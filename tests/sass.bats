@@ -105,6 +105,37 @@ lines() {
 	assert_equal "$(lines sass '.[0].look_at | map(.offset)')" '[112,144]'
 }
 
+@test "profile --sass (inlined functions) says through which an instruction is reached" {
+	requires bpf sim
+	local through='[{"function":"deepest(float)","file":"inlined.cu","line":7},{"function":"middle(float)","file":"inlined.cu","line":14}]'
+	make_images empty
+	cat >script <<-END
+		empty 10 smsp__sass_inst_executed 1000
+		empty b0 smsp__sass_inst_executed 2000
+		empty b0 smsp__sass_sectors_mem_global 64000
+		empty b0 smsp__sass_sectors_mem_global_ideal 8000
+	END
+	printf 'empty b0 wait 1 inlined.cu 3\nempty 10 wait 1 inlined.cu 12\n' >pcs
+	export SIMCUDA_SASS_SCRIPT=$PWD/script SIMCUDA_PC_SCRIPT=$PWD/pcs SIMCUDA_PC_CUBIN=$PWD/inlined.o
+	# It lives on: the image is read from its memory.
+	sassed --kernels 2 -- "$WORKLOADS/launch-storm" -s 2 -p 500
+	unharmed
+	assert_equal "$(lines sass 'map([.lines_from, .launches])')" '[["module",2]]'
+	assert_equal "$(lines sass '.[0].instructions | map([.offset, .line, .inlined])')" "[[16,12,[]],[176,3,$through]]"
+	assert_equal "$(lines sass '.[0].look_at[0] | [.is, .inlined]')" "[\"uncoalesced\",$through]"
+	timeout 60 "$SIM" "$CUDA_TRACE" profile --sass --kernels 1 -o out.txt -- "$WORKLOADS/launch-storm" -s 2 -p 500 >program 2>err
+	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest\(float\) < middle\(float\)$' out.txt
+	grep -Eq ' inlined\.cu:12  \+0x10$' out.txt
+	grep -q 'look at inlined.cu:3  +0xb0  in deepest(float) < middle(float): uncoalesced: ' out.txt
+	# The name of an inlined function that would colour the terminal.
+	sed 's/_Z7deepestf/_Z7d\\033[31mf/' inlined.s >red.s
+	${CC:-cc} -c -o red.o red.s
+	SIMCUDA_PC_CUBIN=$PWD/red.o timeout 60 "$SIM" "$CUDA_TRACE" profile --sass --kernels 1 -o out.txt -- \
+		"$WORKLOADS/launch-storm" -s 2 -p 500 >program 2>err
+	grep -q ' inlined.cu:3  +0xb0  in .*31mf' out.txt
+	run ! grep -q $'\e' out.txt
+}
+
 @test "profile --sass -k, --skip and --kernels choose, and the program runs on" {
 	requires bpf sim
 	sassed -k 'sax' --skip 3 --kernels 2 -- "$WORKLOADS/saxpy"
@@ -218,7 +249,7 @@ late() {
 	assert_equal "$(lines sass '.[0].look_at[0] | [.is, .line, .offset]')" '["uncoalesced",3,176]'
 	run ! grep 'ended early' err
 	late -o out.txt
-	grep -Eq ' inlined\.cu:3  \+0xb0$' out.txt
+	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest\(float\) < middle\(float\)$' out.txt
 	grep -q "^lines of 1 functions are of the program's files: they were loaded before$" out.txt
 	# Without a libcupti here by the name of the function, of which there are two.
 	CHECKER=$PWD/none late --json -o out.json
@@ -230,7 +261,8 @@ late() {
 
 @test "profile --sass -p (the image is damaged, another one, hostile) changes nothing but the lines" {
 	requires bpf sim objcopy
-	local counts='map(del(.cubin, .lines_from, .look_at[].file, .look_at[].line, .instructions[].file, .instructions[].line))'
+	local counts='map(del(.cubin, .lines_from, .look_at[].file, .look_at[].line, .look_at[].inlined,
+		.instructions[].file, .instructions[].line, .instructions[].inlined))'
 	local truth how
 	make_images empty
 	program 90:plain:inlined.o
