@@ -91,3 +91,18 @@ silent() {
 	run grep -h -A 40 -E 'Sanitizer|runtime error' "$err" "$BATS_TEST_TMPDIR/storm.err"
 	[ "$status" = 1 ] || fail "$output"
 }
+
+# The thread that flushes tells of it while the guest's own waits: both have to do with the guest's state.
+@test "launch-storm (attached to, the first subscription takes its time) is clean" {
+	requires bpf
+	CUPTI_USDT_PRIME=0 SIMCUDA_SUBSCRIBE=slow:1000 CUDA_INJECTION64_PATH=$GUEST start storm \
+		"$SIM" setarch -R "$WORKLOADS/launch-storm" -s 8 -t 4 -p 100
+	wait_for 20 grep -qs libcupti-usdt "/proc/$storm_PID/maps"
+	wait_for 20 grep -qx ready "$BATS_TEST_TMPDIR/storm.out"
+	ct stat -v -p "$storm_PID" -d 3 --json -o "$BATS_TEST_TMPDIR/out.json" 2>"$BATS_TEST_TMPDIR/err"
+	grep -q "launches of process $storm_PID were held" "$BATS_TEST_TMPDIR/err"
+	finished "$storm_PID"
+	assert_equal "$status" 0
+	run grep -h -A 40 -E 'Sanitizer|runtime error' "$BATS_TEST_TMPDIR/storm.err"
+	[ "$status" = 1 ] || fail "$output"
+}
