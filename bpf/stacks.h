@@ -45,7 +45,7 @@ struct stack_window {
 	__u64 words[WINDOW_WORDS];
 };
 
-/* A thread that gave a stack: who it is, which takes longer to ask than the stack itself does. */
+/* A thread that gave a stack, and who it is: too dear to be asked in each hit. */
 struct stack_thread {
 	__u64 identified; /* in ticks; see IDENTITY_TICKS */
 	__u64 wakes;	  /* its next stack wakes the tool */
@@ -256,9 +256,8 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 #if defined(__TARGET_ARCH_x86)
 /*
  * The kernel's own walk goes on until it cannot read, so that each ends in a fault, mostly at
- * address 0, which takes longer than all else that is done for a stack. This one looks before it
- * reads, and reads a piece of the stack at a time. It ends, too, where frames do not go up, as that
- * of arm64 does.
+ * address 0, which was a third of what a stack took. This one looks before it reads, and reads a
+ * piece of the stack at a time. It ends, too, where frames do not go up, as that of arm64 does.
  */
 static __always_inline bool read_window(struct stack_window *window, __u64 at)
 {
