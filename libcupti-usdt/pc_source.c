@@ -122,12 +122,22 @@ static void empty(struct store *store)
 	atomic_store(&store->bytes_used, 0);
 }
 
+/* Those that copy just now; whoever comes later sees that nobody wants it. */
+static bool await_writers(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int turn = 0; atomic_load(&writers) && turn < LOCK_TURNS; turn++)
+		nanosleep(&pause, NULL);
+	return !atomic_load(&writers);
+}
+
 void pc_source__close(enum pc_source_user user)
 {
 	if (!memory || (atomic_fetch_and(&open, ~(uint32_t)user) & ~(uint32_t)user) || !take_lock())
 		return;
-	/* Somebody copies just now, or came back: then the memory stays, and is used on. */
-	if (atomic_load(&writers) || atomic_load(&open)) {
+	/* Somebody still copies, or came back: then the memory stays, and is used on. */
+	if (!await_writers() || atomic_load(&open)) {
 		pthread_mutex_unlock(&lock);
 		return;
 	}

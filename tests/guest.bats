@@ -358,6 +358,43 @@ dormant() {
 	[ "$(state resident_kib)" -le 16384 ] || fail "$(state resident_kib) KiB"
 }
 
+# module_images FIRST LAST BYTES COMMAND...: images that differ, of so many bytes and a little; what COMMAND makes of one
+# stays. Their names, with a colon behind each.
+module_images() {
+	local i
+	printf '\t.section .data.x@@@,"aw",@progbits\n\t.zero %d\n' "$3" | cat "$TOP/tests/profile/inlined.s" - >one.s
+	${CC:-cc} -c -o one.o one.s
+	"${@:4}" one.o
+	for i in $(seq -f %03g "$1" "$2"); do
+		LC_ALL=C sed "s/@@@/$i/g" one.o >"i$i.o"
+		printf '%s:' "i$i.o"
+	done
+}
+
+@test "active library (instructions are sampled, more images of modules than room) owns at most 28 MiB, and gives them back" {
+	requires root bpf sim objcopy
+	cd "$BATS_TEST_TMPDIR" || return 1
+	local with without i
+	with=$(module_images 101 122 400000 true)
+	without=$(module_images 201 224 200000 objcopy --rename-section .debug_line=.other_line)
+	# Modules come again and again, also after somebody came.
+	SIMCUDA_PC_CUBIN=$with${without%:} start modules "$SIM" "$WORKLOADS/modules" 1000000
+	wait_for 10 grep -qs guest-under-test "/proc/$modules_PID/maps"
+	for i in 2000 4000 8000; do
+		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status pc_samples_batch >"$OUT"
+		[ "$(state resident_kib)" -le 11500 ] || break
+	done
+	# Both rooms were as good as full: 20 and 20 images fit.
+	[ "$(state resident_kib)" -gt 11500 ] || fail "$(state resident_kib) KiB"
+	[ "$(state resident_kib)" -le $((16384 + 12288)) ] || fail "$(state resident_kib) KiB"
+	for i in 1500 1500 1500 1500 1500; do
+		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status >"$OUT"
+		[ "$(state resident_kib)" -gt 4096 ] || break
+	done
+	[ "$(state resident_kib)" -le 4096 ] || fail "$(state resident_kib) KiB are left"
+	kill "$modules_PID"
+}
+
 @test "other groups (copies, memsets, memory, syncs, failed calls) arrive exactly" {
 	requires root bpf sim
 	hear name lost error memcpy_batch memset_batch memory_batch sync_batch api_error_batch object_batch \
