@@ -30,8 +30,11 @@
 #include "cuda-trace/targets.h"
 #include "cuda-trace/tree.h"
 
-#define LOOK_MS	  50 /* how long an event may lie in the ring buffer unseen */
-#define RESCAN_MS 1000
+#define LOOK_MS 50 /* how long an event may lie in the ring buffer unseen */
+/* Likewise at first, when somebody waits to see anything at all. */
+#define EAGER_LOOK_MS 10
+#define EAGER_MS      1000
+#define RESCAN_MS     1000
 /* A guest sends what it has every 100 ms: then nothing that happened before is under way. */
 #define FLUSH_MS 150
 /* Guests look four times a second; after so many bells somebody is just silent. */
@@ -53,6 +56,7 @@ struct session {
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */
+	uint64_t eager_until; /* ms */
 	int hellos;
 	uint64_t names_lost; /* for want of room, when they were last asked for */
 	size_t turn;	     /* bytes handled since the last look at the clock */
@@ -345,6 +349,7 @@ int session__attach(struct session *session)
 		driver_source__tidy(session->driver);
 	session->next_rescan = monotonic__ms() + RESCAN_MS;
 	session->next_hello = monotonic__ms() + HELLO_MS;
+	session->eager_until = monotonic__ms() + EAGER_MS;
 	if (attachments__places(session->attachments) || session->driver ||
 	    (session->guests && guests__files(session->guests)))
 		return 0;
@@ -411,7 +416,8 @@ int session__poll(struct session *session, int timeout_ms)
 
 	do {
 		uint64_t left = until > now ? until - now : 0;
-		int err = look(session, left < LOOK_MS ? left : LOOK_MS);
+		uint64_t most = now < session->eager_until ? EAGER_LOOK_MS : LOOK_MS;
+		int err = look(session, left < most ? left : most);
 
 		if (err)
 			return err;

@@ -38,12 +38,22 @@
 #define EAGER_TURNS 30
 
 #define ANSWER_MS   2 /* between looks for an answer to cuda:start */
+#define FIRST_MS    4 /* who has just attached waits for something to see */
 
 static uint32_t eager = EAGER_TURNS;
 static _Atomic(uint32_t) wakes;	   /* futex: raised to wake the thread */
 static _Atomic(uint32_t) begun;	   /* futex: 1 when CUPTI is primed, or on */
 static _Atomic(uint32_t) finished; /* futex: 1 when it is done */
 static atomic_bool stopping, started;
+
+/* Looks who listens. True: CUPTI is on since. */
+static bool follow(void)
+{
+	bool before = control__is_busy();
+
+	control__follow();
+	return control__is_busy() && !before;
+}
 
 static uint32_t next_pause(uint32_t pause, bool fast)
 {
@@ -68,10 +78,10 @@ static void *watch(void *unused)
 	while (arrival__is_open() && !atomic_load(&stopping))
 		futex__wait(&wakes, seen, ANSWER_MS);
 	status__set_began(clock__now());
-	control__follow();
+	pause = follow() ? FIRST_MS : ACTIVE_MS;
 	atomic_store(&begun, 1);
 	futex__wake(&begun);
-	pause = next_pause(ACTIVE_MS, false);
+	pause = next_pause(pause, false);
 	while (!atomic_load(&stopping)) {
 		bool fast;
 
@@ -88,7 +98,8 @@ static void *watch(void *unused)
 		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || atomic_load(&wakes) != seen) {
 			seen = atomic_load(&wakes);
 			waited = 0;
-			control__follow();
+			if (follow())
+				pause = FIRST_MS;
 			if (!atomic_load(&stopping))
 				control__tick();
 		}
