@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
 	 "nvtx, overhead\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
-	{OPTION_MAYBE, 'g', "stacks", "[=N]",
+	{OPTION_MAYBE, 'g', "stacks", "N",
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",

@@ -44,6 +44,7 @@ int options__misuse(const struct option_usage *usage, const char *format, ...)
 
 static void print_row(const struct option_row *row)
 {
+	bool maybe = row->kind == OPTION_MAYBE;
 	const char *line = row->help;
 	char left[80];
 	int width;
@@ -52,10 +53,12 @@ static void print_row(const struct option_row *row)
 		printf("\n%s:\n", row->help);
 		return;
 	}
-	width = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", row->letter ? '-' : ' ',
+	width = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s%s", row->letter ? '-' : ' ',
 			 row->letter ? row->letter : ' ', row->letter ? "," : " ", row->name,
-			 row->value && row->kind != OPTION_MAYBE ? " " : "",
-			 row->value ? row->value : "");
+			 !row->value ? ""
+			 : maybe     ? "[="
+				     : " ",
+			 row->value ? row->value : "", maybe ? "]" : "");
 	printf("%s", left);
 	if (width >= HELP_COLUMN) {
 		printf("\n");

@@ -38,7 +38,7 @@ const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "record", "FILE", "the same and the table, for cuda-trace report",
 	 AT(record)},
-	{OPTION_MAYBE, 'g', "stacks", "[=N]",
+	{OPTION_MAYBE, 'g', "stacks", "N",
 	 "in all three, the host's functions above each kernel,\nby its launches' stacks; with N "
 	 "of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},

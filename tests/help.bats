@@ -36,6 +36,8 @@ commands() {
 		# Two rows of one name: only the first can ever be meant.
 		twice=$(sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p' <<<"$output" | sort | uniq -d)
 		assert_equal "$command $twice" "$command "
+		refute_line --regexp '^ +(-., )?--[a-z-]+[^] =[a-z-]'
+		refute_line --regexp '^ +(-., )?--[a-z-]+\[[^=]'
 	done
 }
 
