@@ -331,6 +331,8 @@ int pc_sampling__switch(void *subscriber, bool on, bool window)
 	if (!on && is_listening) {
 		drain();
 		pc_contexts__listen(false);
+		/* Of those who went before their first window nothing else ends. */
+		pc_source__close(PC_SOURCE_SAMPLES);
 	}
 	is_listening = on;
 	if (on && window)
