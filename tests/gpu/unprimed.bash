@@ -91,6 +91,18 @@ each_torch() {
 	done
 }
 
+# Is a capture that is under way while CUPTI is initialised spoilt? Nearly all the time there is one.
+first_beside_captures() {
+	local out=$work/captures.out pid
+	rm -f "$out"
+	CUDA_INJECTION64_PATH=$(the_guest) timeout 30 "${on[@]}" "$bundle/workloads/captures" 4 80 >"$out" 2>>"$OUT/unprimed.err" &
+	pid=$!
+	until_there "$out" ready
+	LOOK=1.5 attach_first "captures-$1" stat "$(pgrep -P $pid -x captures)"
+	wait $pid
+	ended "$out" $?
+}
+
 part_unprimed() {
 	local -x CUPTI_USDT_PRIME=0
 	local -A torch
@@ -104,6 +116,9 @@ part_unprimed() {
 	first_of calls stat -o cfaw
 	for kind in c f a w; do
 		LOOK=1.5 first_of "only-$kind" stat -o $kind
+	done
+	for kind in 1 2 3; do
+		first_beside_captures $kind
 	done
 	[ $with_torch = 0 ] || each_torch
 	row "unprimed programs ended well" "$([ -z "$harmed" ] && echo 1 || echo 0)" "$well$harmed"
