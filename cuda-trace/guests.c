@@ -237,9 +237,15 @@ void guests__note_time(struct guests *guests, const struct event_start *event)
 {
 	uint64_t late;
 
-	/* It was listened to before it started. */
-	if (!guests->linked_one || !guests->count)
+	/* It was listened to before it started, or found by a look at all processes. */
+	if (!guests->linked_one || !guests->count) {
+		if (guests->verbose)
+			fprintf(stderr,
+				"cuda-trace: process %u was listened to before its start was "
+				"told\n",
+				event->pid);
 		return;
+	}
 	late = monotonic__ns() - event->time;
 	if (late > event->milliseconds * 1000000ull)
 		fprintf(stderr,
