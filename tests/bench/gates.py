@@ -12,8 +12,8 @@ which all is switched off again ("price_after"), which holds what CUPTI leaves b
     gates.py [options] MODE…      MODE: stat default metrics record stacks every
 
 A JSON object a line on stdout, after each round of processes, of all until then: for each mode "more_ns", "price_ns",
-"price_after_ns", "ratio" (1 + more/price) and "ratio_after", each as [middle, low, high], where low to high holds nine of ten of what the same processes and turns
-give when they are drawn anew; "pairs", "processes", "base_ns", "proof". A turn's cost is the mean of its intervals without
+"price_after_ns", "ratio" (1 + more/price), "ratio_after" and "ratio_own" (of each process over its own price; the middle of them), each as [middle, low, high], where low to high holds
+nine of ten of what the same processes and turns give when they are drawn anew; "by_process", what ratio_own is the middle of; "pairs", "processes", "base_ns", "proof". A turn's cost is the mean of its intervals without
 the dearest and the cheapest tenth.
 
 With --steps no time is taken: "instructions" of a launch by library before anybody attached ("base"), in each of the
@@ -96,6 +96,12 @@ def one_process(options, mode, work):
     return found
 
 
+def ratio_of(process, pick=lambda values: values):
+    """Of one process, over what CUPTI alone adds there: a bad minute makes both larger."""
+    price = statistics.median(pick(process["price"]))
+    return 1 + statistics.median(pick(process["more"])) / price if price > 0 else 99.0
+
+
 def drawn_anew(processes, alike, dice):
     """Processes are drawn, and of each its turns; of the price only the process counts, its turns are no news."""
     drawn = [dice.choice(processes) for _ in processes] if dice else processes
@@ -104,7 +110,8 @@ def drawn_anew(processes, alike, dice):
     price = statistics.median([statistics.median(p["price"]) for p in pick(alike)])
     after = statistics.median([v for p in drawn for v in pick(p["price_after"])])
     ratio = lambda of: 1 + more / of if of > 0 else 99.0
-    return {"more_ns": more, "price_ns": price, "price_after_ns": after, "ratio": ratio(price), "ratio_after": ratio(after)}
+    own = statistics.median([ratio_of(p, pick) for p in drawn])
+    return {"more_ns": more, "price_ns": price, "price_after_ns": after, "ratio": ratio(price), "ratio_after": ratio(after), "ratio_own": own}
 
 
 def summarise(processes, alike):
@@ -115,6 +122,7 @@ def summarise(processes, alike):
     for key, value in middle.items():
         values = sorted(one[key] for one in many)
         result[key] = [value, values[100], values[1899]]
+    result["by_process"] = sorted(round(ratio_of(p), 3) for p in processes)
     result["pairs"] = sum(len(p["more"]) for p in processes)
     result["processes"] = len(processes)
     result["base_ns"] = [p["base"] for p in processes]
