@@ -450,8 +450,9 @@ static void test_launch_gate(void)
 /* Whether launches can be held on such a kernel; what is no release counts as an older one. */
 static void test_releases(void)
 {
-	static const char *const can[] = {"6.6", "6.6.0",  "6.18.44-fc-v657-gpu", "6.10-rc1",
-					  "7.0", "10.1.2", "6.6.87.2-WSL"};
+	static const char *const can[] = {"6.6",	 "6.6.0", "6.18.44-1-vendor-amd64",
+					  "6.10-rc1",	 "7.0",	  "10.1.2",
+					  "6.6.87.2-WSL"};
 	static const char *const cannot[] = {"",     "6",    "6.",     "6.5.13",
 					     "6.x",  "5.60", "2.6.78", "-6.9",
 					     " 6.9", "v6.6", "6.-7",   "4294967302.9"};
