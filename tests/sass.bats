@@ -105,16 +105,21 @@ lines() {
 	assert_equal "$(lines sass '.[0].look_at | map(.offset)')" '[112,144]'
 }
 
-@test "profile --sass (inlined functions) says through which an instruction is reached" {
-	requires bpf sim
-	local through='[{"function":"deepest(float)","file":"inlined.cu","line":7},{"function":"middle(float)","file":"inlined.cu","line":14}]'
-	make_images empty
+# What two instructions of tests/profile/inlined.s did, as the kernel "empty", to the file script.
+count_inlined() {
 	cat >script <<-END
 		empty 10 smsp__sass_inst_executed 1000
 		empty b0 smsp__sass_inst_executed 2000
 		empty b0 smsp__sass_sectors_mem_global 64000
 		empty b0 smsp__sass_sectors_mem_global_ideal 8000
 	END
+}
+
+@test "profile --sass (inlined functions) says through which an instruction is reached" {
+	requires bpf sim
+	local through='[{"function":"deepest(float)","file":"inlined.cu","line":7},{"function":"middle(float)","file":"inlined.cu","line":14}]'
+	make_images empty
+	count_inlined
 	printf 'empty b0 wait 1 inlined.cu 3\nempty 10 wait 1 inlined.cu 12\n' >pcs
 	export SIMCUDA_SASS_SCRIPT=$PWD/script SIMCUDA_PC_SCRIPT=$PWD/pcs SIMCUDA_PC_CUBIN=$PWD/inlined.o
 	# It lives on: the image is read from its memory.
@@ -229,12 +234,7 @@ lines() {
 
 # late OPTIONS...: profile --sass of ./storm, whose kernel tests/profile/inlined.s has the lines of.
 late() {
-	cat >script <<-END
-		empty 10 smsp__sass_inst_executed 1000
-		empty b0 smsp__sass_inst_executed 2000
-		empty b0 smsp__sass_sectors_mem_global 64000
-		empty b0 smsp__sass_sectors_mem_global_ideal 8000
-	END
+	count_inlined
 	SIMCUDA_SASS_SCRIPT=$PWD/script SIMCUDA_PC_CUBIN=$PWD/${IMAGE:-inlined.o} attached_late --sass --kernels 1 "$@"
 }
 
