@@ -17,9 +17,9 @@
  *
  * With -g every eighth launch is a graph of four kernels; with -m
  * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
- * its end. With -o KINDS nothing is launched: c(opies), f(ills), a(llocations and their ends) and
- * w(aits) in turn, as these letters say. The last line is the ground truth that all workloads
- * print.
+ * its end. With -o KINDS nothing is launched: c(opies), f(ills), a(llocations and their ends),
+ * g(raphs that are made and thrown away) and w(aits) in turn, as these letters say. The last line
+ * is the ground truth that all workloads print.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -71,7 +71,7 @@ static void check(CUresult result, const char *what)
 	}
 }
 
-static CUgraphExec make_graph(void)
+static CUgraphExec make_graph(CUgraph *plan)
 {
 	CUDA_KERNEL_NODE_PARAMS params = {.func = function,
 					  .gridDimX = 1,
@@ -90,7 +90,17 @@ static CUgraphExec make_graph(void)
 					      &params),
 		      "cuGraphAddKernelNode");
 	check(cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+	*plan = graph;
 	return exec;
+}
+
+static void make_and_end_graph(void)
+{
+	CUgraph plan;
+	CUgraphExec exec = make_graph(&plan);
+
+	check(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+	check(cuGraphDestroy(plan), "cuGraphDestroy");
 }
 
 struct memory {
@@ -122,6 +132,9 @@ static void do_one(int kind, const struct memory *memory, CUstream stream)
 	case 'a':
 		check(cuMemAlloc_v2(&other, 4096), "cuMemAlloc");
 		check(cuMemFree_v2(other), "cuMemFree");
+		break;
+	case 'g':
+		make_and_end_graph();
 		break;
 	case 'w':
 		check(cuStreamSynchronize(stream), "cuStreamSynchronize");
@@ -166,6 +179,7 @@ static void *work(void *argument)
 {
 	struct worker *w = argument;
 	CUgraphExec graph = NULL;
+	CUgraph plan;
 	struct memory memory = {0};
 	CUstream stream;
 
@@ -175,7 +189,7 @@ static void *work(void *argument)
 	check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
 	check(cuStreamCreate(&stream, 1), "cuStreamCreate");
 	if (with_graphs)
-		graph = make_graph();
+		graph = make_graph(&plan);
 	if (mixed || only)
 		memory = get_memory();
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
@@ -338,11 +352,11 @@ int main(int argc, char **argv)
 			pinned = 1;
 		else if (option == 'c')
 			commanded = 1;
-		else if (option == 'o' && *optarg && !optarg[strspn(optarg, "cfaw")])
+		else if (option == 'o' && *optarg && !optarg[strspn(optarg, "cfagw")])
 			only = optarg;
 		else
 			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g] "
-				     "[-m] [-p] [-c] [-o cfaw]\n",
+				     "[-m] [-p] [-c] [-o cfagw]\n",
 				     stderr),
 			       2;
 	}

@@ -2,6 +2,7 @@
 // What the simulated driver calls while somebody looks: callbacks and API records are made from it
 // here. Runs on the program's threads; in a forked child it takes no lock.
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -172,6 +173,8 @@ static void resource(uint32_t cbid, CUcontext context, CUstream handle, void *de
 {
 	CUpti_ResourceData data = {context, handle, descriptor};
 
+	if (subscriber__without_table())
+		raise(SIGSEGV);
 	if (cbid == MODULE_LOADED)
 		module_loaded(&data);
 	else if (subscriber__wants(CUPTI_DOMAIN_RESOURCE, cbid))
@@ -212,6 +215,9 @@ void hooks__update(void)
 		return;
 	pthread_mutex_lock(&lock);
 	atomic_store(&bridge->kinds, activity__kinds());
-	atomic_store(&bridge->hooks, subscriber__callbacks() || activity__any() ? &hooks : NULL);
+	atomic_store(&bridge->hooks,
+		     subscriber__callbacks() || activity__any() || subscriber__without_table()
+			     ? &hooks
+			     : NULL);
 	pthread_mutex_unlock(&lock);
 }

@@ -16,6 +16,7 @@ struct CUpti_Subscriber_st {
 static struct CUpti_Subscriber_st subscriber;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool taken, ever;
+static _Atomic bool without_table;
 static uint64_t attempts;
 static _Atomic uint64_t wanted[CUPTI_DOMAIN_COUNT][CBIDS / 64];
 static _Atomic uint32_t callbacks;
@@ -63,6 +64,24 @@ static void starve(struct simcuda_bridge *bridge)
 		bridge->await_no_launch(ms);
 }
 
+bool subscriber__without_table(void)
+{
+	return atomic_load(&without_table);
+}
+
+/* As 13.0 does: somebody is subscribed, and the table of who wants what is not there yet. Later
+ * ones find the one of before. */
+static void get_table(void)
+{
+	if (!ever && settings__get()->table_ms) {
+		atomic_store(&without_table, true);
+		hooks__update();
+		sleep_ms(settings__get()->table_ms);
+		atomic_store(&without_table, false);
+	}
+	ever = true;
+}
+
 static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
 			     void *data)
 {
@@ -88,7 +107,8 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 	else
 		starve(bridge);
 	if (!result) {
-		taken = ever = true;
+		get_table();
+		taken = true;
 		atomic_store(&subscriber.data, data);
 		atomic_store(&subscriber.callback, callback);
 		*handle = &subscriber;

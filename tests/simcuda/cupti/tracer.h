@@ -15,7 +15,7 @@ struct settings {
 	CUptiResult subscribe_error;
 	uint64_t subscribe_errors; /* how often, 0: always */
 	enum fault_mode subscribe, flush;
-	uint64_t subscribe_ms, flush_ms, starve_ms, pass_ms;
+	uint64_t subscribe_ms, flush_ms, starve_ms, table_ms, pass_ms;
 	CUptiResult unified_error;
 	uint64_t drop, bad_times, state_fatal;
 	int64_t clock_offset;
@@ -37,6 +37,7 @@ bool subscriber__wants(int domain, uint32_t cbid);
 uint32_t subscriber__callbacks(void);
 bool subscriber__present(void);
 void subscriber__fatal(void);
+bool subscriber__without_table(void);
 /* Looks or looks away, by whether anything is on. Called with no lock held. */
 void hooks__update(void);
 void hooks__start(void);
