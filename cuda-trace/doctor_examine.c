@@ -152,16 +152,14 @@ static void report_first(uint32_t pid, const struct cuda_status *status, struct 
 		findings__add(findings, FINDING_NOTE, "subscribing", attach,
 			      "somebody listens, and CUPTI is not initialised yet: it waits for a "
 			      "moment without a launch, for which cuda-trace can hold them");
-	} else if (dormant && !status->activations && multi_link__supported()) {
-		findings__add(findings, FINDING_OK, "primed", NULL,
-			      "CUPTI is initialised when somebody attaches for the first time: "
-			      "cuda-trace holds launches for that moment, other tools do not "
-			      "(CUPTI_USDT_PRIME=1)");
 	} else if (dormant && !status->activations) {
 		findings__add(findings, FINDING_NOTE, "primed",
-			      "start the program with CUPTI_USDT_PRIME=1",
-			      "CUPTI is initialised when somebody attaches for the first time, and "
-			      "this kernel has no way to hold launches for that moment");
+			      "start the program without CUPTI_USDT_PRIME=0",
+			      "CUPTI is initialised when somebody attaches for the first time, "
+			      "which kills a program that makes a graph at that moment%s",
+			      multi_link__supported()
+				      ? ""
+				      : "; and this kernel has no way to hold launches meanwhile");
 	}
 }
 

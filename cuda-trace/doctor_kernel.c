@@ -78,26 +78,19 @@ static void report_ebpf(struct findings *findings)
 			      "no eBPF attach cookies: Linux 5.15 or newer is needed");
 }
 
-/* Guests go by the kernel's version whether to initialise CUPTI at a program's start; a kernel that
- * is new enough and was built without these links leaves nobody who makes room for it later. */
-static void report_links(const char *release, struct findings *findings)
+static void report_links(struct findings *findings)
 {
-	unsigned int major = 0, minor = 0;
-	bool is_new = sscanf(release, "%u.%u", &major, &minor) == 2 &&
-		      (major > 6 || (major == 6 && minor >= 6));
-
 	if (multi_link__supported())
 		findings__add(
 			findings, FINDING_OK, "links", NULL,
 			"one link for many probes works: launches can be held for the moment in "
 			"which CUPTI is initialised");
 	else
-		findings__add(findings, FINDING_NOTE, "links",
-			      is_new ? "start programs with CUPTI_USDT_PRIME=1" : NULL,
-			      "no uprobe_multi links (Linux 6.6): attaching is slow, and launches "
-			      "cannot be held while CUPTI is initialised, which is done at a "
-			      "program's start instead%s",
-			      is_new ? " only if it is asked for" : "");
+		findings__add(
+			findings, FINDING_NOTE, "links", NULL,
+			"no uprobe_multi links (Linux 6.6): attaching is slow, and launches of "
+			"programs that were started with CUPTI_USDT_PRIME=0 cannot be held "
+			"while CUPTI is initialised");
 }
 
 bool kernel__report(struct filetree *tree, struct findings *findings)
@@ -124,7 +117,7 @@ bool kernel__report(struct filetree *tree, struct findings *findings)
 	may_trace = report_rights(findings);
 	if (may_trace) {
 		report_ebpf(findings);
-		report_links(name.release, findings);
+		report_links(findings);
 	}
 	return may_trace;
 }

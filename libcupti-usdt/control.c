@@ -100,10 +100,11 @@ static void refused(int result)
 }
 
 /*
- * The first subscription of a process initialises CUPTI, which starves for seconds where many
- * threads launch. Here, while the program waits in its cuInit(), there are none. What it leaves
- * behind costs a launch some 300 instructions of CUPTI's, and no call of its does less: see
- * docs/performance.md. So it is done only where tools cannot hold launches later.
+ * The first subscription of a process initialises CUPTI. Later it would starve for seconds where
+ * many threads launch, and kill the program where one makes a graph at that moment (docs/guest.md,
+ * Not primed). Here, while the program waits in its cuInit(), there are none. What it leaves behind
+ * costs a launch some 300 instructions of CUPTI's, and no call of its does less: see
+ * docs/performance.md.
  */
 static void prime(void)
 {

@@ -5,11 +5,9 @@
  */
 #include "libcupti-usdt/settings.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #define START_MS     1000
 #define EXIT_MS	     500
@@ -74,33 +72,6 @@ static unsigned long read_count(const char *name)
 	return value && *value ? strtoul(value, NULL, 10) : 0;
 }
 
-/* Short, without a sign; -1 = there is none. */
-static int read_digits(const char **at)
-{
-	int number = 0, digits = 0;
-
-	for (; isdigit((unsigned char)**at) && digits < 6; digits++)
-		number = 10 * number + *(*at)++ - '0';
-	return digits ? number : -1;
-}
-
-bool settings__can_be_held(const char *release)
-{
-	int major = read_digits(&release), minor;
-
-	if (major < 0 || *release++ != '.')
-		return false;
-	minor = read_digits(&release);
-	return minor >= 0 && (major > 6 || (major == 6 && minor >= 6));
-}
-
-static bool primes_by_default(void)
-{
-	struct utsname kernel;
-
-	return uname(&kernel) || !settings__can_be_held(kernel.release);
-}
-
 static void read_counters(void)
 {
 	settings.counters = read_text("CUPTI_USDT_COUNTERS", counters, sizeof(counters));
@@ -115,7 +86,7 @@ void settings__read(void)
 	const char *trace = secure_getenv("CUDA_TRACE");
 
 	settings.off = trace && (!strcmp(trace, "off") || !strcmp(trace, "0"));
-	settings.prime = read_bool("CUPTI_USDT_PRIME", primes_by_default());
+	settings.prime = read_bool("CUPTI_USDT_PRIME", true);
 	settings.force = read_bool("CUPTI_USDT_FORCE", false);
 	settings.debug = read_bool("CUPTI_USDT_DEBUG", false);
 	settings.start_ms = read_ms("CUPTI_USDT_START_MS", START_MS);

@@ -7,7 +7,7 @@
 
 struct settings {
 	bool off;	       /* CUDA_TRACE=off */
-	bool prime;	       /* CUPTI_USDT_PRIME, default: where nobody can be held */
+	bool prime;	       /* CUPTI_USDT_PRIME, default 1 */
 	bool force;	       /* CUPTI_USDT_FORCE: use a libcupti that is known to be faulty */
 	bool debug;	       /* CUPTI_USDT_DEBUG: say on stderr what happens */
 	unsigned int start_ms; /* CUPTI_USDT_START_MS: how long the program's cuInit() may wait */
@@ -25,11 +25,5 @@ struct settings {
 
 void settings__read(void);
 const struct settings *settings__get(void);
-/*
- * Whether tools can hold launches while CUPTI is initialised late, which they do by links that came
- * with Linux 6.6 (docs/guest.md, Not primed). By uname(): the guest may not ask for a link. What is
- * no release of Linux counts as an older one.
- */
-bool settings__can_be_held(const char *release);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Attaching to programs whose CUPTI is not initialised (CUPTI_USDT_PRIME=0, the default since Linux 6.6) and whose
+# Attaching to programs whose CUPTI is not initialised (CUPTI_USDT_PRIME=0) and whose
 # threads launch without a pause: the tool holds their launches until the first subscription is through. The simulated driver's waits for
 # a moment without a launch, as seen on an H200.
 # shellcheck disable=SC2154 # storm_PID and the like are made by start
@@ -211,4 +211,16 @@ gets_through() {
 	CUDA_TRACE=$CUDA_TRACE timeout -k 5 60 unshare --pid --fork --kill-child --mount-proc bash inside
 	grep -q "launches of process $(cat pid) were held for" err || fail "$(cat err)"
 	json out.json '.first_record_ms < 1000 and .totals.kernels > 100'
+}
+
+# The simulated CUPTI's first subscription, like that of 13.0 on an H200, kills whoever makes a part of a graph meanwhile.
+@test "attach (first, to a program that captures graphs) leaves it alone: CUPTI was subscribed to in its cuInit()" {
+	unset CUPTI_USDT_PRIME
+	SIMCUDA_TABLE_MS=300 start busy "$SIM" env CUDA_INJECTION64_PATH="$CUDA_TRACE_GUEST" "$WORKLOADS/captures" 4 1
+	wait_for 10 grep -q ready busy.out
+	ct stat -p "$busy_PID" -d 1.5 --json -o out.json
+	json out.json '.totals.kernels > 0'
+	finished "$busy_PID"
+	assert_equal "$status" 0
+	grep -q '^expect ' busy.out
 }

@@ -53,8 +53,8 @@ listens_to() {
 
 # No CUPTI call of the stranger's guest but those of its start, if any.
 slept() {
-	local primed=0
-	[ "${CUPTI_USDT_PRIME-}" = 1 ] && primed=1
+	local primed=1
+	[ "${CUPTI_USDT_PRIME-}" = 0 ] && primed=0
 	[ $primed = 0 ] || grep -q ' subscriptions=1 ' stranger.log
 	! grep -m 3 -E " (subscriptions=[$((primed + 1))-9]|callbacks=[1-9]|kinds=[0-9])" stranger.log
 }

@@ -39,7 +39,9 @@ NEAR = 10  # alone turns that are compared with what was before the attach
 
 
 def launch_rate(options, mode):
-    environment = {"CUDA_TRACE_LIBCUPTI": os.path.realpath(options.gate), "GATE_EXTRA_NS": str(options.extra_ns)}
+    # Not primed: what an initialised CUPTI takes of each launch is of what CUPTI alone costs.
+    environment = {"CUDA_TRACE_LIBCUPTI": os.path.realpath(options.gate), "GATE_EXTRA_NS": str(options.extra_ns),
+                   "CUPTI_USDT_PRIME": "0"}
     return turns.LaunchRate(options, True, mixed=mode in MIXED, interval=options.interval, environment=environment)
 
 

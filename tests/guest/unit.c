@@ -22,7 +22,6 @@
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/rings.h"
-#include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
 
@@ -447,28 +446,9 @@ static void test_launch_gate(void)
 		fail("still shut", 0, 0);
 }
 
-/* Whether launches can be held on such a kernel; what is no release counts as an older one. */
-static void test_releases(void)
-{
-	static const char *const can[] = {"6.6",	 "6.6.0", "6.18.44-1-vendor-amd64",
-					  "6.10-rc1",	 "7.0",	  "10.1.2",
-					  "6.6.87.2-WSL"};
-	static const char *const cannot[] = {"",     "6",    "6.",     "6.5.13",
-					     "6.x",  "5.60", "2.6.78", "-6.9",
-					     " 6.9", "v6.6", "6.-7",   "4294967302.9"};
-
-	for (size_t i = 0; i < sizeof(can) / sizeof(can[0]); i++)
-		if (!settings__can_be_held(can[i]))
-			fail(can[i], 0, 1);
-	for (size_t i = 0; i < sizeof(cannot) / sizeof(cannot[0]); i++)
-		if (settings__can_be_held(cannot[i]))
-			fail(cannot[i], 1, 0);
-}
-
 int main(void)
 {
 	status__open();
-	test_releases();
 	test_stamps();
 	test_reused_kernel();
 	test_names();
