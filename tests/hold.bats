@@ -213,6 +213,19 @@ gets_through() {
 	json out.json '.first_record_ms < 1000 and .totals.kernels > 100'
 }
 
+@test "list (not primed, primed) says of which what attaching may do" {
+	local prime
+	for prime in 0 1; do
+		CUPTI_USDT_PRIME=$prime storm "primed$prime" -s 20 -p 1000
+	done
+	ct list --json >rows
+	jq -c "select(.pid == $primed0_PID)" rows >row
+	json row '.state == "dormant" and (.note | startswith("not primed: attaching may kill it"))'
+	jq -c "select(.pid == $primed1_PID)" rows >row
+	json row '.state == "dormant" and .prime_us > 0 and .note == ""'
+	kill -TERM -- "-$primed0_PID" "-$primed1_PID"
+}
+
 # The simulated CUPTI's first subscription, like that of 13.0 on an H200, kills whoever makes a part of a graph meanwhile.
 @test "attach (first, to a program that captures graphs) leaves it alone: CUPTI was subscribed to in its cuInit()" {
 	unset CUPTI_USDT_PRIME
