@@ -486,6 +486,14 @@ traced_storm() {
 	ready storm
 }
 
+windows_begun() {
+	grep -c 'pc_sampling start 0' log
+}
+
+more_windows_than() {
+	[ "$(windows_begun)" -gt "$1" ]
+}
+
 kernels_on() {
 	tail -n 1 <(grep -o 'kinds=[0-9,]*' log) | grep -Eq '[=,]10(,|$)'
 }
@@ -498,6 +506,7 @@ unfaulted() {
 
 @test "profile --pc (stat is there, stat comes later) has kernels give way, which is counted, and come back" {
 	requires bpf sim
+	local windows
 	traced_storm 9
 	start stat "$CUDA_TRACE" stat -p "$storm_PID" -d 5 --json -o "$PWD/stat.json"
 	wait_for 10 kernels_on
@@ -509,8 +518,9 @@ unfaulted() {
 	json stat.json '.totals.launches - .totals.kernels - .lost.profiled | . > -20 and . < 100'
 	json stat.json '.lost.profiled > 500 and .totals.kernels > 500 and .lost.total == .lost.profiled'
 	# The other way round; and nobody who does not want times is told that some are missing.
+	windows=$(windows_begun)
 	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 3 --json -o "$PWD/out.json"
-	wait_for 10 grep -q 'pc_sampling start 0' log
+	wait_for 10 more_windows_than "$windows"
 	ct stat -p "$storm_PID" -d 0.7 --json -o stat.json
 	json stat.json '.totals.launches > 100 and .totals.kernels == 0 and .lost.profiled > 100'
 	json stat.json '.processes[0].state == "profiled" and (.processes[0].trouble | contains("profile --pc"))'
