@@ -171,13 +171,6 @@ static void ask_guests(struct list *list)
 	session__close(session);
 }
 
-/* CUPTI would be initialised beside the running program. */
-static bool is_unprimed(const struct cuda_status *status)
-{
-	return status->version && status->state == CUDA_STATE_DORMANT && !status->prime_us &&
-	       !status->activations;
-}
-
 static const char *note(const struct entry *entry)
 {
 	const char *trouble = states__no_times(&entry->status);
@@ -190,7 +183,7 @@ static const char *note(const struct entry *entry)
 	    entry->status.state == CUDA_STATE_DORMANT)
 		return "CUPTI waits for a moment without a launch (cuda-trace stat -p PID makes "
 		       "one)";
-	if (is_unprimed(&entry->status))
+	if (states__is_unprimed(&entry->status))
 		return "not primed: attaching may kill it (cuda-trace doctor -p PID says why)";
 	if (entry->status.version)
 		return "";

@@ -16,6 +16,7 @@
 #include "cuda-trace/doctor_profiling.h"
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/multi_link.h"
+#include "cuda-trace/states.h"
 #include "cuda-trace/text.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
@@ -141,18 +142,17 @@ static void report_search(const struct cuda_status *status, struct findings *fin
 /* When CUPTI is initialised: at the start, now, or when somebody attaches for the first time. */
 static void report_first(uint32_t pid, const struct cuda_status *status, struct findings *findings)
 {
-	bool dormant = status->state == CUDA_STATE_DORMANT;
 	char attach[64];
 
 	if (status->prime_us) {
 		findings__add(findings, FINDING_OK, "primed", NULL,
 			      "priming CUPTI took %u us at the program's start", status->prime_us);
-	} else if (dormant && status->subscribing) {
+	} else if (status->state == CUDA_STATE_DORMANT && status->subscribing) {
 		snprintf(attach, sizeof(attach), "sudo cuda-trace stat -p %u -d 2", pid);
 		findings__add(findings, FINDING_NOTE, "subscribing", attach,
 			      "somebody listens, and CUPTI is not initialised yet: it waits for a "
 			      "moment without a launch, for which cuda-trace can hold them");
-	} else if (dormant && !status->activations) {
+	} else if (states__is_unprimed(status)) {
 		findings__add(findings, FINDING_NOTE, "primed",
 			      "start the program without CUPTI_USDT_PRIME=0",
 			      "CUPTI is initialised when somebody attaches for the first time, "
