@@ -45,6 +45,7 @@ static uint64_t cleared_ns, cleared_buffers;
 static const struct cupti *cupti;
 static void *subscriber;
 static cupti_callback guest_call;
+static _Atomic(cupti_callback) target; /* of calls: the guest's, or one that does nothing */
 static cupti_buffer_requested guest_requested;
 static cupti_buffer_completed guest_completed;
 static bool kinds[KINDS];    /* as the guest left them */
@@ -81,14 +82,17 @@ static __attribute__((noinline)) void spin(uint64_t turns)
 		__asm__ volatile("");
 }
 
-/* A call whose entry went nowhere has no time of entry: the guest leaves it out. */
+static void on_nothing(void *userdata, int domain, uint32_t cbid, const void *data)
+{
+}
+
+/* The same way in each state: what it takes itself must not be found as the guest's. A call whose
+ * entry went nowhere has no time of entry: the guest leaves it out. */
 static void on_call(void *userdata, int domain, uint32_t cbid, const void *data)
 {
-	if (atomic_load_explicit(&state, memory_order_relaxed) > ZEROED)
-		return;
 	if (domain < 3 && cbid < CBIDS)
 		called[domain][cbid] = true;
-	guest_call(userdata, domain, cbid, data);
+	atomic_load_explicit(&target, memory_order_relaxed)(userdata, domain, cbid, data);
 }
 
 /* One of 64 is timed: reading the clock takes as long as what is to be found. */
@@ -154,6 +158,11 @@ static void on_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 	alone__completed(context, stream, buffer, size, valid);
 }
 
+static void aim(void)
+{
+	atomic_store(&target, atomic_load(&state) > ZEROED ? on_nothing : guest_call);
+}
+
 /* What it is asked for, by the time that many turns take. */
 static void calibrate(const char *extra)
 {
@@ -175,6 +184,7 @@ static cupti_callback open_real(cupti_callback call)
 
 	cupti = alone__open();
 	guest_call = call;
+	aim();
 	if (extra)
 		calibrate(extra);
 	return extra_turns ? on_call_and_more : on_call;
@@ -300,6 +310,7 @@ int gate__set(const char *name)
 	if ((before == ALONE) != (next == ALONE))
 		switch_besides(next != ALONE);
 	atomic_store(&state, next);
+	aim();
 	if (before != NOTHING && next == NOTHING)
 		switch_all(false);
 	/* What is in a buffer of the other's comes out now. */
