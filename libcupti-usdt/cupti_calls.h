@@ -53,21 +53,18 @@
 	X(__cudaLaunchKernel_v13000, 505, RUNTIME)                 \
 	X(__cudaLaunchKernel_ptsz_v13000, 506, RUNTIME)
 
-/* PLAIN: cuLaunchKernel, cuLaunchCooperativeKernel */
-struct launch_params {
-	void *function;
-	uint32_t grid[3];
-	uint32_t block[3];
-	uint32_t shared;
-	uint64_t stream;
-};
-
 /* CUlaunchConfig; cudaLaunchConfig_t differs in nothing but the width of shared. */
 struct launch_config {
 	uint32_t grid[3];
 	uint32_t block[3];
 	uint32_t shared;
 	uint64_t stream;
+};
+
+/* PLAIN: cuLaunchKernel, cuLaunchCooperativeKernel; behind the function the same as of a config. */
+struct launch_params {
+	void *function;
+	struct launch_config config;
 };
 
 /* EX: cuLaunchKernelEx, cudaLaunchKernelExC */

@@ -59,13 +59,12 @@ enum launch_shape launches__shape(int domain, uint32_t cbid)
 	return cbid < sizeof(runtime_shapes) ? runtime_shapes[cbid] : LAUNCH_NONE;
 }
 
-/* Grid, block and dynamic shared memory lie so in records and in all parameters alike. */
-#define SAME_ORDER(from)                                                            \
-	_Static_assert(offsetof(from, block) - offsetof(from, grid) == 12 &&        \
-			       offsetof(from, shared) - offsetof(from, grid) == 24, \
-		       "copied at once")
-SAME_ORDER(struct launch_params);
-SAME_ORDER(struct launch_config);
+/* Grid, block and dynamic shared memory lie alike in records and in all parameters. */
+_Static_assert(offsetof(struct launch_config, block) - offsetof(struct launch_config, grid) == 12 &&
+		       offsetof(struct launch_config, shared) -
+				       offsetof(struct launch_config, grid) ==
+			       24,
+	       "copied at once");
 _Static_assert(offsetof(struct cuda_launch, block) - offsetof(struct cuda_launch, grid) == 12 &&
 		       offsetof(struct cuda_launch, dynamic_shared) -
 				       offsetof(struct cuda_launch, grid) ==
@@ -76,64 +75,44 @@ _Static_assert(offsetof(struct cuda_launch, block) - offsetof(struct cuda_launch
 _Static_assert(sizeof(struct cuda_launch) - offsetof(struct cuda_launch, grid) == SHAPE_BYTES,
 	       "the record's end");
 
-static inline void read_shape(struct cuda_launch *to, const void *from, size_t grid,
-			      uint64_t stream)
+static const struct launch_config unknown;
+
+static inline void read_config(struct cuda_launch *to, const struct launch_config *config)
 {
-	memcpy((uint8_t *)to + offsetof(struct cuda_launch, grid), (const uint8_t *)from + grid,
-	       SHAPE_BYTES);
-	to->stream = stream;
+	memcpy((uint8_t *)to + offsetof(struct cuda_launch, grid), config, SHAPE_BYTES);
+	to->stream = config->stream;
 }
 
-static inline void read_nothing(struct cuda_launch *to)
+static inline const struct launch_config *config_of(const struct launch_ex_params *params,
+						    int result)
 {
-	static const uint8_t none[SHAPE_BYTES];
-
-	read_shape(to, none, 0, 0);
+	return result || !params->config ? &unknown : params->config;
 }
 
-static inline void read_ex(struct cuda_launch *to, const struct launch_ex_params *params)
+static void read_runtime(struct cuda_launch *to, const struct runtime_params *params)
 {
-	const struct launch_config *config = params->config;
-
-	if (to->result || !config)
-		read_nothing(to);
-	else
-		read_shape(to, config, offsetof(struct launch_config, grid), config->stream);
-}
-
-static void read_rare(struct cuda_launch *to, enum launch_shape shape, const void *params)
-{
-	const struct runtime_params *runtime = params;
-
-	read_nothing(to);
-	switch (shape) {
-	case LAUNCH_RUNTIME:
-		memcpy(to->grid, runtime->grid, sizeof(to->grid));
-		memcpy(to->block, runtime->block, sizeof(to->block));
-		to->dynamic_shared = runtime->shared;
-		to->stream = runtime->stream;
-		break;
-	case LAUNCH_GRAPH:
-		to->stream = ((const struct graph_params *)params)->stream;
-		break;
-	default:
-		break;
-	}
+	memcpy(to->grid, params->grid, sizeof(to->grid));
+	memcpy(to->block, params->block, sizeof(to->block));
+	to->dynamic_shared = params->shared;
+	to->stream = params->stream;
 }
 
 /* Fills what of a record comes from them. */
-static inline void read_params(struct cuda_launch *to, enum launch_shape shape, const void *params)
+static void read_params(struct cuda_launch *to, enum launch_shape shape, const void *params)
 {
 	const struct launch_params *plain = params;
 
+	read_config(to, &unknown);
 	if (!params)
-		read_nothing(to);
-	else if (shape == LAUNCH_PLAIN)
-		read_shape(to, plain, offsetof(struct launch_params, grid), plain->stream);
+		return;
+	if (shape == LAUNCH_PLAIN)
+		read_config(to, &plain->config);
 	else if (shape == LAUNCH_EX)
-		read_ex(to, params);
-	else
-		read_rare(to, shape, params);
+		read_config(to, config_of(params, to->result));
+	else if (shape == LAUNCH_RUNTIME)
+		read_runtime(to, params);
+	else if (shape == LAUNCH_GRAPH)
+		to->stream = ((const struct graph_params *)params)->stream;
 }
 
 bool launches__is_graph(int domain, uint32_t cbid)
@@ -173,12 +152,14 @@ static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_
 		site__runtime_launch(launch, names__text(launch->name));
 }
 
-/* Every byte of a record is written, and once: it may lie in a ring, and none is cleared before. */
-static inline __attribute__((always_inline)) void
-fill(struct cuda_launch *to, enum launch_shape shape, int domain, uint32_t cbid,
-     const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+/* Every byte of a record is written, by this and what comes from the parameters: it may lie in a
+ * ring, and none is cleared before. */
+static inline __attribute__((always_inline)) void fill(struct cuda_launch *to, int kind, int domain,
+						       uint32_t cbid,
+						       const struct cupti_callback_data *data,
+						       uint64_t start, uint64_t end)
 {
-	to->head.kind = shape == LAUNCH_GRAPH ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH;
+	to->head.kind = kind;
 	to->head.size = sizeof(*to);
 	to->head.correlation = data->correlation;
 	to->start = start;
@@ -188,7 +169,6 @@ fill(struct cuda_launch *to, enum launch_shape shape, int domain, uint32_t cbid,
 	to->cbid = cbid;
 	to->domain = domain;
 	to->flags = atomic_load_explicit(&hot.launch_flags, memory_order_relaxed);
-	read_params(to, shape, data->params);
 }
 
 void launches__record(struct ring *ring, int domain, uint32_t cbid,
@@ -196,9 +176,11 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 {
 	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
 	enum launch_shape shape = launches__shape(domain, cbid);
+	int kind = shape == LAUNCH_GRAPH ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH;
 	struct cuda_launch launch;
 
-	fill(&launch, shape, domain, cbid, data, start, end);
+	fill(&launch, kind, domain, cbid, data, start, end);
+	read_params(&launch, shape, data->params);
 	launch.tid = ring__tid(ring);
 	launch.name = shape == LAUNCH_GRAPH ? 0 : names__intern(data->symbol_name);
 	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
@@ -208,35 +190,49 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	tell_others(ring, group, start, end, &launch);
 }
 
-/* A launch without a stack must not be dear where some have one: they, too, come this way. */
-static inline bool record_shortly(uint32_t cbid, const struct cupti_callback_data *data,
-				  uint64_t start, uint64_t end)
+/* What lacks something that the short way needs at hand, and one launch of each sixteen. */
+static __attribute__((noinline)) void
+record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
-	struct ring *ring = ring__found();
-	struct cuda_launch *slot;
-	uint32_t head;
+	struct ring *ring = rings__mine();
 
-	if (!ring || !data->params)
-		return false;
+	ring__count_launch(ring);
+	launches__record(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+}
+
+/*
+ * Nearly every launch. Nothing is called but in its place, so that nothing is saved, and what is
+ * likely lies in a row: the code of a launch has to come into the first cache, too. A launch
+ * without a stack must not be dear where some have one: they, too, come this way.
+ */
+HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	uint64_t start = hot__mixed(*data->correlation_data), end = stamps__counted();
+	const struct launch_params *params = data->params;
+	struct ring *ring = ring__at_hand();
+	const struct launch_config *config;
+	struct cuda_launch *slot;
+	uint32_t head, name;
+
+	if (UNLIKELY(!hot__believes(start, end)))
+		return;
+	if (UNLIKELY(!ring || !params))
+		return record_anew(cbid, data, start, end);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	if (!ring__has_room(ring, head))
-		return false;
+	name = names__at_hand(data->symbol_name, head);
+	if (UNLIKELY(!name || !ring__has_room(ring, head)))
+		return record_anew(cbid, data, start, end);
 	slot = ring__slot(ring, head, CUDA_GROUP_LAUNCH);
-	fill(slot, launches__common_shape(cbid), CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+	fill(slot, CUDA_RECORD_LAUNCH, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+	config = &params->config;
+	if (launches__common_shape(cbid) == LAUNCH_EX)
+		config = config_of(data->params, slot->result);
+	read_config(slot, config);
 	slot->tid = ring->tid;
-	slot->name = names__intern_kernel(data->symbol_name, head);
-	kernel_names__launched(data->correlation, slot->name);
+	slot->name = name;
+	kernel_names__launched(data->correlation, name);
 	ring__advance(ring, head);
 	ring__count(ring);
 	if (stacks__may_be_due(ring))
 		stacks__sample(ring, data->correlation, data->context_id);
-	return true;
-}
-
-HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *data)
-{
-	uint64_t start = hot__mixed(*data->correlation_data), end = stamps__counted();
-
-	if (hot__believes(start, end) && !record_shortly(cbid, data, start, end))
-		callbacks__detour(CUPTI_DOMAIN_DRIVER, cbid, data);
 }

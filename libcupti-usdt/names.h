@@ -17,9 +17,10 @@ int names__open(void);
 /* The id of a name, announced by cuda:name before this returns. 0: no name, or the table is full.
  */
 uint32_t names__intern(const char *name);
-/* The same for a kernel's name, which the driver keeps where it is until names__forget(); turn: of
- * the calling thread, of which every so-and-so-many looks whether that is true. */
-static inline uint32_t names__intern_kernel(const char *name, uint32_t turn);
+/* The same for a kernel's name, which the driver keeps where it is until names__forget(), if it is
+ * at hand, else 0; turn: of the calling thread, of which every so-and-so-many looks whether that is
+ * true. */
+static inline uint32_t names__at_hand(const char *name, uint32_t turn);
 /* Kernels go: names that come may lie where others did. On any thread. */
 void names__forget(void);
 /* The same for text that a program makes up as it runs (NVTX): may fill half of the table only. */
@@ -63,17 +64,15 @@ static inline uint32_t names__id(uint64_t hint)
 	return hint & ((1U << NAMES_ID_BITS) - 1);
 }
 
-static inline uint32_t names__intern_kernel(const char *name, uint32_t turn)
+static inline uint32_t names__at_hand(const char *name, uint32_t turn)
 {
 	uint64_t mixed = names__mixed(name), hint;
 
-	if (turn % NAMES_CHECK_EVERY && names__has_tag(name) &&
-	    atomic_load_explicit(&hot.hints_hold, memory_order_relaxed)) {
-		hint = atomic_load_explicit(&hot.hints[names__place(mixed)], memory_order_relaxed);
-		if (hint >> NAMES_ID_BITS == names__tag(mixed) && names__id(hint))
-			return names__id(hint);
-	}
-	return names__intern(name);
+	if (!(turn % NAMES_CHECK_EVERY) || !names__has_tag(name) ||
+	    !atomic_load_explicit(&hot.hints_hold, memory_order_relaxed))
+		return 0;
+	hint = atomic_load_explicit(&hot.hints[names__place(mixed)], memory_order_relaxed);
+	return hint >> NAMES_ID_BITS == names__tag(mixed) ? names__id(hint) : 0;
 }
 
 #endif

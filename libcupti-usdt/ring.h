@@ -39,6 +39,7 @@ struct ring {
 	uint32_t stacks_left;	    /* launches up to the next of which a stack may be due, and */
 	uint32_t stacks_wanted;	    /* the probes that this is about; stacks.c has the rest */
 	uint32_t stacks_step, stack_distances[RING_STACKS];
+	_Atomic(uintptr_t) thread;	     /* the owner's thread pointer; 0: it has ended */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
 	_Atomic(uint32_t) state;
 	atomic_flag busy; /* somebody empties it */
@@ -47,10 +48,44 @@ struct ring {
 	struct batch staging; /* of whoever holds busy; not on a launching thread's small stack */
 };
 
-/* The calling thread's, if it has one. */
-static inline struct ring *ring__found(void)
+/*
+ * Rings by their owners' thread pointers. A key's value lies behind a call and several lines that
+ * nobody else has touched since the last launch; this is one line, and the ring itself is the
+ * other. What is not here, as two threads may share a place, the key knows.
+ */
+#define RING_PLACE_BITS 9
+extern _Atomic(struct ring *) rings_by_thread[1 << RING_PLACE_BITS];
+
+#ifdef __x86_64__
+/* The processor's ABI has a thread's pointer to itself there. */
+static inline uintptr_t ring__thread(void)
 {
-	return pthread_getspecific(hot.ring_key);
+	uintptr_t thread;
+
+	__asm__("mov %%fs:0, %0" : "=r"(thread));
+	return thread;
+}
+#else
+static inline uintptr_t ring__thread(void)
+{
+	return (uintptr_t)pthread_self();
+}
+#endif
+
+static inline _Atomic(struct ring *) *ring__place(uintptr_t thread)
+{
+	return &rings_by_thread[(uint64_t)thread * 0x9e3779b97f4a7c15 >> (64 - RING_PLACE_BITS)];
+}
+
+/* The calling thread's, or NULL: it has none, or its place is another's. */
+static inline struct ring *ring__at_hand(void)
+{
+	uintptr_t thread = ring__thread();
+	struct ring *ring = atomic_load_explicit(ring__place(thread), memory_order_relaxed);
+
+	if (ring && atomic_load_explicit(&ring->thread, memory_order_relaxed) == thread)
+		return ring;
+	return NULL;
 }
 
 static inline void ring__count(struct ring *ring)

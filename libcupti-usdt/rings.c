@@ -54,6 +54,8 @@ _Static_assert(offsetof(struct cuda_api, end) == offsetof(struct stamped, end), 
 _Static_assert(offsetof(struct cuda_nvtx, start) == offsetof(struct stamped, start), "layout");
 _Static_assert(offsetof(struct cuda_nvtx, end) == offsetof(struct stamped, end), "layout");
 
+_Atomic(struct ring *) rings_by_thread[1 << RING_PLACE_BITS];
+
 static struct ring *rings;
 static _Atomic(uint32_t) rings_used;	     /* no ring at or above this index was ever taken */
 static _Atomic(uint64_t) launches_elsewhere; /* of threads that have no ring */
@@ -153,12 +155,31 @@ static void give_back(struct ring *ring, uint32_t from)
 						memory_order_release, memory_order_relaxed);
 }
 
+/* On the thread itself. Its place stays another's, if it is. */
+static void note_owner(struct ring *ring)
+{
+	struct ring *nobody = NULL;
+	uintptr_t thread = ring__thread();
+
+	atomic_store_explicit(&ring->thread, thread, memory_order_relaxed);
+	atomic_compare_exchange_strong(ring__place(thread), &nobody, ring);
+}
+
+static void forget_owner(struct ring *ring)
+{
+	struct ring *expected = ring;
+
+	atomic_store_explicit(&ring->thread, 0, memory_order_relaxed);
+	atomic_compare_exchange_strong(ring__place(ring__thread()), &expected, NULL);
+}
+
 /* Called by pthread as a thread that owns a ring ends. */
 static void thread_ends(void *value)
 {
 	struct ring *ring = value;
 	int saved = errno;
 
+	forget_owner(ring);
 	if (try_empty(ring))
 		give_back(ring, RING_OWNED);
 	else
@@ -187,8 +208,10 @@ static struct ring *find_free(void)
 		while (used <= i && !atomic_compare_exchange_weak(&rings_used, &used, i + 1))
 			;
 		rings[i].tid = syscall(SYS_gettid);
-		if (!pthread_setspecific(hot.ring_key, &rings[i]))
+		if (!pthread_setspecific(hot.ring_key, &rings[i])) {
+			note_owner(&rings[i]);
 			return &rings[i];
+		}
 		give_back(&rings[i], RING_OWNED);
 		return NULL;
 	}
@@ -206,8 +229,10 @@ static COLD_PATH struct ring *take(void)
 
 struct ring *rings__mine(void)
 {
-	struct ring *ring = hot__detours() & DETOUR_NO_KEY ? NULL : ring__found();
+	struct ring *ring = NULL;
 
+	if (!(hot__detours() & DETOUR_NO_KEY))
+		ring = pthread_getspecific(hot.ring_key);
 	return ring ? ring : take();
 }
 

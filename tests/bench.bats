@@ -26,6 +26,7 @@ gates() {
 
 @test "bench (instructions) has the guest's where it is called, and nowhere else" {
 	gates --steps "$B/bench/steps" --launches 5 stat >out
-	json out '.stat | .full["libcupti-usdt.so"] > 100 and .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'
+	# The long way takes some 300.
+	json out '.stat | .full["libcupti-usdt.so"] > 100 and .full["libcupti-usdt.so"] < 220 and .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'
 	json out '.stat | .nothing.all < .alone.all and .alone.all + .full["libcupti-usdt.so"] <= .full.all + 100'
 }

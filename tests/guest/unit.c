@@ -21,6 +21,7 @@
 #include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
+#include "libcupti-usdt/ring.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
 #include "libcupti-usdt/status.h"
@@ -102,10 +103,18 @@ static void test_reused_address(void)
 		fail("a reused address has the old name", first, second);
 }
 
+/* As a launch does. */
+static uint32_t intern_kernel(const char *text, uint32_t turn)
+{
+	uint32_t id = names__at_hand(text, turn);
+
+	return id ? id : names__intern(text);
+}
+
 static void intern_often(const char *text, uint32_t wanted, uint32_t from, uint32_t turns)
 {
 	for (uint32_t i = from; i < from + turns; i++)
-		if (names__intern_kernel(text, i) != wanted)
+		if (intern_kernel(text, i) != wanted)
 			fail("a kernel has another name", i, wanted);
 }
 
@@ -130,7 +139,7 @@ static void test_reused_kernel(void)
 		fail("addresses are believed no more", 0, 0);
 	strcpy(text, "fifth_kernel");
 	for (uint32_t i = 1; i <= 16; i++)
-		names__intern_kernel(text, i);
+		intern_kernel(text, i);
 	intern_often(text, kernels[2], 1, 5000);
 	if (atomic_load(&hot.hints_hold))
 		fail("addresses are believed still", 0, 0);
@@ -269,6 +278,39 @@ static void expect_conversion(const char *what)
 	now = clock__now();
 	if (llabs((long long)(clock__from_cupti(stamp) - now)) > 1000000)
 		fail(what, clock__from_cupti(stamp), now);
+}
+
+static void *look_for_ring(void *number)
+{
+	struct ring *ring;
+
+	if (ring__at_hand())
+		fail("a new thread finds a ring, by the number of", ring__at_hand()->tid, 0);
+	ring = rings__mine();
+	if (!ring || (ring__at_hand() && ring__at_hand() != ring))
+		fail("a thread finds another's ring", (long)ring__at_hand(), (long)ring);
+	*(uintptr_t *)number = ring__thread();
+	return ring__at_hand();
+}
+
+/* A thread that gets the stack of one that has ended: not its ring. */
+static void test_same_stack(void)
+{
+	uintptr_t before = 0, now;
+	uint32_t again = 0, found = 0;
+
+	for (int i = 0; i < 50; i++) {
+		pthread_t thread;
+		void *ring;
+
+		pthread_create(&thread, NULL, look_for_ring, &now);
+		pthread_join(thread, &ring);
+		again += now == before;
+		found += ring != NULL;
+		before = now;
+	}
+	if (!again || !found)
+		fail("stacks used again, rings at hand", again, found);
 }
 
 static void test_clock(void)
@@ -454,6 +496,7 @@ int main(void)
 	test_names();
 	test_reused_address();
 	test_rings();
+	test_same_stack();
 	test_clock();
 	test_buffers();
 	test_batches();

@@ -135,14 +135,14 @@ static inline void same_functions(void)
 }
 
 SAME_WIDTH(launch_params, function, cuLaunchKernel_params, f);
-SAME_FIELD(launch_params, grid, cuLaunchKernel_params, gridDimX);
-SAME_FIELD(launch_params, block, cuLaunchKernel_params, blockDimX);
-SAME_WIDTH(launch_params, shared, cuLaunchKernel_params, sharedMemBytes);
-SAME_WIDTH(launch_params, stream, cuLaunchKernel_params, hStream);
-SAME_FIELD(launch_params, grid, cuLaunchCooperativeKernel_params, gridDimX);
-SAME_WIDTH(launch_params, stream, cuLaunchCooperativeKernel_params, hStream);
-SAME_WIDTH(launch_params, stream, cuLaunchCooperativeKernel_ptsz_params, hStream);
-SAME_WIDTH(launch_params, stream, cuLaunchKernel_ptsz_params, hStream);
+SAME_FIELD(launch_params, config.grid, cuLaunchKernel_params, gridDimX);
+SAME_FIELD(launch_params, config.block, cuLaunchKernel_params, blockDimX);
+SAME_WIDTH(launch_params, config.shared, cuLaunchKernel_params, sharedMemBytes);
+SAME_WIDTH(launch_params, config.stream, cuLaunchKernel_params, hStream);
+SAME_FIELD(launch_params, config.grid, cuLaunchCooperativeKernel_params, gridDimX);
+SAME_WIDTH(launch_params, config.stream, cuLaunchCooperativeKernel_params, hStream);
+SAME_WIDTH(launch_params, config.stream, cuLaunchCooperativeKernel_ptsz_params, hStream);
+SAME_WIDTH(launch_params, config.stream, cuLaunchKernel_ptsz_params, hStream);
 SAME_WIDTH(launch_ex_params, config, cuLaunchKernelEx_params, config);
 SAME_WIDTH(launch_ex_params, function, cuLaunchKernelEx_params, f);
 SAME_WIDTH(launch_ex_params, config, cuLaunchKernelEx_ptsz_params, config);
