@@ -31,6 +31,7 @@
 #include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/rings.h"
 #include "libcupti-usdt/stamps.h"
+#include "libcupti-usdt/standstill.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/unready.h"
 
@@ -144,6 +145,18 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 	return !launches && !groups;
 }
 
+static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	bool graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid);
+	int saved = errno;
+
+	if (data->site == CUPTI_SITE_EXIT)
+		standstill__leave(graph);
+	else if (launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
+		standstill__enter(graph);
+	errno = saved;
+}
+
 /* Contexts and modules that come. */
 static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
 {
@@ -196,6 +209,8 @@ void callbacks__detour(int domain, uint32_t cbid, const void *about)
 
 	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && driver__asks_itself()))
 		return;
+	if (standstill__is_needed() && domain == CUPTI_DOMAIN_DRIVER)
+		stand_still(cbid, data);
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
 	    data->site == CUPTI_SITE_ENTER)
 		counters_enter(domain, cbid, data);

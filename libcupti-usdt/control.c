@@ -39,6 +39,7 @@
 #include "libcupti-usdt/settings.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
+#include "libcupti-usdt/standstill.h"
 #include "libcupti-usdt/status.h"
 #include "libcupti-usdt/subscription.h"
 #include "libcupti-usdt/unready.h"
@@ -205,6 +206,7 @@ static int open_session(void)
 		return result;
 	}
 	is_refused = false;
+	standstill__open(cupti->version);
 	cbids__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
@@ -229,7 +231,8 @@ static void close_session(void)
 	closed = clock__now();
 }
 
-static void switch_groups(uint32_t wanted)
+/* False: not now; what was to be switched off is still on. */
+static bool switch_groups(uint32_t wanted)
 {
 	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
 			api_calls__groups();
@@ -250,7 +253,8 @@ static void switch_groups(uint32_t wanted)
 		gap.launches = rings__launches();
 	if (wanted & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)))
 		kernel_names__begin();
-	kinds__switch(sampling__groups(wanted));
+	if (!kinds__switch(sampling__groups(wanted)))
+		return false;
 	missing_besides =
 		pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES), sampling__is_open())
 			? BIT(PC_SAMPLES)
@@ -263,6 +267,7 @@ static void switch_groups(uint32_t wanted)
 	}
 	groups_on = wanted;
 	status__set_groups(wanted & ~(kinds__missing() | missing_besides));
+	return true;
 }
 
 static void announce(void)
@@ -283,7 +288,8 @@ static void change_to(uint32_t wanted)
 		return;
 	if (!subscriber && (is_refused || open_session()))
 		return;
-	switch_groups(wanted);
+	if (!switch_groups(wanted))
+		return;
 	if (!wanted)
 		close_session();
 	status__set_switched((clock__now() - before) / 1000);
@@ -316,7 +322,7 @@ void control__sample(void)
 {
 	bool opens = !sampling__is_open();
 
-	if (!subscriber || !sampling__is_due(clock__now()))
+	if (!subscriber || !sampling__is_due(clock__now()) || !standstill__begin())
 		return;
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;
@@ -371,7 +377,9 @@ void control__follow(void)
 		wanted &= ~BIT(OBJECT);
 	if (atomic_exchange(&fatal, false))
 		become_fatal();
-	if (status__state() != CUDA_STATE_INERT && wanted != groups_on) {
+	/* Or nothing could be switched on, and who wanted it has left. */
+	if (status__state() != CUDA_STATE_INERT &&
+	    (wanted != groups_on || (subscriber && !wanted))) {
 		atomic_store(&busy, true);
 		change_to(wanted);
 		atomic_store(&busy, subscriber != NULL);

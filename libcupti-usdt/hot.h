@@ -26,6 +26,7 @@ enum detour {
 	DETOUR_OTHERS = 1 << 4,	    /* somebody wants each by itself: sites.c */
 	DETOUR_CLOCK = 1 << 5,	    /* stamps are not told by the processor's counter: stamps.c */
 	DETOUR_NO_KEY = 1 << 6,	    /* threads cannot find their rings: rings.c */
+	DETOUR_STANDSTILL = 1 << 7, /* launches wait: standstill.c */
 };
 
 /* What each launch reads and nobody writes meanwhile: one line. */

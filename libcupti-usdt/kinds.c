@@ -17,6 +17,7 @@
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/pc_sampling.h"
 #include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/standstill.h"
 #include "libcupti-usdt/status.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
@@ -151,17 +152,29 @@ static void note_stamping(void)
 			      memory_order_relaxed);
 }
 
-void kinds__switch(uint32_t groups)
+static bool differs(uint32_t groups)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (!(groups & kinds[i].group) != !(kinds_on & 1ULL << kinds[i].kind))
+			return true;
+	return false;
+}
+
+bool kinds__switch(uint32_t groups)
 {
 	/* Whole graphs and their nodes exclude each other; the nodes win. */
 	if (groups & BIT(GRAPH_NODES))
 		groups &= ~BIT(GRAPH);
+	if (differs(groups) && !standstill__begin())
+		return false;
 	switch_off(groups);
 	waiting = refused = 0;
 	for (size_t i = 0; i < KINDS; i++)
 		if (groups & kinds[i].group && !(kinds_on & 1ULL << kinds[i].kind))
 			try_row(i);
+	standstill__end();
 	note_stamping();
+	return true;
 }
 
 bool kinds__wait(void)
@@ -270,7 +283,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH) | BIT(PC_SAMPLES);
 	struct cbid_set set = {0};
 
-	if (groups & (correlated | BIT(COUNTERS)))
+	if (groups & (correlated | BIT(COUNTERS)) || (groups && standstill__is_needed()))
 		include_launches(&set, CUPTI_DOMAIN_DRIVER);
 	if (groups & BIT(RUNTIME))
 		include_launches(&set, CUPTI_DOMAIN_RUNTIME);

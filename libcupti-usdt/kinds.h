@@ -10,8 +10,8 @@
 #include "libcupti-usdt/probes.h"
 
 /* Switches kinds on and off so that those of `groups` are on; first those off that are not needed
- * any more. */
-void kinds__switch(uint32_t groups);
+ * any more. False: not now, all is as it was (see standstill.h). */
+bool kinds__switch(uint32_t groups);
 /* The groups that could not be had. */
 uint32_t kinds__missing(void);
 /*

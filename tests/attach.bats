@@ -194,3 +194,47 @@ all_off() {
 		sh "$SIM" "$WORKLOADS/launch-storm" "$CUDA_TRACE" "$JSON"
 	json "$JSON" '.totals.launches > 100 and .source == "driver"'
 }
+
+# busy_with_graphs OPTION...: launch-rate, a program that attaching to CUPTI 12.9 lets lock up, if launches of graphs go on meanwhile
+busy_with_graphs() {
+	SIMCUDA_CUPTI_VERSION=12.9 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+		"$B/bench/launch-rate" "$@" -i 50 -d 60
+	wait_for 10 grep -q . busy.out
+}
+
+ends_well() {
+	kill -USR1 "$busy_PID"
+	finished "$busy_PID"
+	assert_equal "$status" 0
+	grep -q '^expect ' busy.out
+}
+
+@test "attach (CUPTI 12.9, launches of graphs flat out) locks nobody up, again and again" {
+	cd "$BATS_TEST_TMPDIR"
+	export SIMCUDA_LOG=$PWD/cupti.log
+	busy_with_graphs -t 4 -g
+	for events in kernels default copies; do
+		ct stat --source cupti -p "$busy_PID" -d 0.6 --json -o out.json $([ $events = default ] || echo "-e $events")
+		json out.json '.lost.total == 0'
+		[ $events = copies ] || json out.json '.totals.kernels > 0'
+		wait_for 5 all_off "$SIMCUDA_LOG"
+	done
+	ct stat --source cupti -p "$busy_PID" -d 2 --sample 50ms/500ms -e kernels --json -o out.json
+	json out.json '.totals.launches > 0'
+	ends_well
+}
+
+@test "attach (CUPTI 12.9, a graph whose launch takes long) switches between its launches, when it can" {
+	cd "$BATS_TEST_TMPDIR"
+	export SIMCUDA_LOG=$PWD/cupti.log
+	SIMCUDA_GRAPH_MS=400 SIMCUDA_CUPTI_VERSION=12.9 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
+		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
+	wait_for 10 program launch-rate "$busy_PID"
+	for _ in 1 2; do
+		ct stat --source cupti -p "$busy_PID" -d 2 --json -o out.json
+		json out.json '.totals.graph_launches > 1 and .totals.launches > 1'
+		wait_for 15 all_off "$SIMCUDA_LOG"
+	done
+	grep -q 'kinds=[0-9,]*10' "$SIMCUDA_LOG"
+	kill -TERM -- "-$busy_PID"
+}

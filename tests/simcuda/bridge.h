@@ -101,6 +101,8 @@ struct simcuda_hooks {
 	/* CUPTI's number of the resource event; handle is the stream, descriptor its extra data. */
 	void (*resource)(uint32_t cbid, CUcontext context, CUstream handle, void *descriptor);
 	void (*synchronized)(uint32_t cbid, CUcontext context, CUstream stream);
+	/* In the middle of a graph's launch, which holds the driver's lock; NULL: not asked for. */
+	void (*graph)(void);
 };
 
 struct simcuda_bridge {
@@ -114,6 +116,7 @@ struct simcuda_bridge {
 	/* One line into the file that SIMCUDA_LOG names. */
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	void (*await_no_launch)(uint64_t ms); /* for a moment without one, so long at most */
+	void (*await_no_graph)(void);	      /* for the lock that launches of graphs hold */
 	int (*device_count)(void);
 	bool (*has_context)(void); /* was there ever one? */
 	bool (*context_ids)(CUcontext context, uint32_t *id, uint32_t *device);

@@ -75,6 +75,7 @@ enum {
 struct settings {
 	uint64_t kernel_ns; /* 0: by grid and block */
 	uint64_t latency_ns;
+	uint64_t graph_ms;
 	uint64_t launch_ns;
 	uint64_t record_ns; /* more for a launch while CUPTI wants kernels */
 	uint64_t copy_bytes_per_us;
@@ -170,6 +171,7 @@ struct thread *thread__current(void);
 void starving__enter(void);
 void starving__leave(void);
 void starving__wait(uint64_t ms);
+void graph__await_lock(void);
 uint32_t thread__correlation(void);
 
 CUresult init__error(uint32_t cbid);

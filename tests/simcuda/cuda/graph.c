@@ -3,6 +3,7 @@
 // dependencies allows that only points backwards. A launch gives each node's record the launch's
 // correlation id, or one record of the whole graph when graphs are traced as wholes.
 #include <string.h>
+#include <time.h>
 #include "tests/simcuda/cuda/driver.h"
 
 struct CUgraphNode_st {
@@ -335,12 +336,33 @@ static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 	return CUDA_SUCCESS;
 }
 
+/* CUPTI takes it while it switches, and is called with it held: SIMCUDA_INVERSION_MS. */
+static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void graph__await_lock(void)
+{
+	pthread_mutex_lock(&launch_lock);
+	pthread_mutex_unlock(&launch_lock);
+}
+
 CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
+	const struct simcuda_hooks *hooks = atomic_load(&simcuda_bridge.hooks);
+	uint64_t ms = settings__get()->graph_ms;
+	struct timespec slow = {ms / 1000, ms % 1000 * 1000000};
+	bool locks = hooks && hooks->graph;
 	CUresult result;
 
 	starving__enter();
+	if (locks) {
+		pthread_mutex_lock(&launch_lock);
+		hooks->graph();
+	}
 	result = graph__launch(exec, stream);
+	if (ms)
+		nanosleep(&slow, NULL);
+	if (locks)
+		pthread_mutex_unlock(&launch_lock);
 	starving__leave();
 	return result;
 }

@@ -19,6 +19,7 @@ struct simcuda_bridge simcuda_bridge = {
 	.leave = call__leave,
 	.log = log__line,
 	.await_no_launch = starving__wait,
+	.await_no_graph = graph__await_lock,
 	.device_count = device__count,
 	.has_context = context__was_any,
 	.context_ids = context__ids,

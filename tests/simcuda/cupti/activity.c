@@ -45,6 +45,31 @@ void hooks__record(const struct simcuda_record *record)
 		buffers__add(record);
 }
 
+/* Before 13.0: switching takes a lock of its own and then the driver's, a launch of a graph the
+ * driver's and then this one. */
+static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
+
+bool activity__is_inverted(void)
+{
+	return settings__get()->inversion_ms && settings__get()->version < 1300;
+}
+
+void activity__graph(void)
+{
+	pthread_mutex_lock(&switching);
+	pthread_mutex_unlock(&switching);
+}
+
+static void invert(void)
+{
+	if (!activity__is_inverted())
+		return;
+	pthread_mutex_lock(&switching);
+	sleep_ms(settings__get()->inversion_ms);
+	bridge__get()->await_no_graph();
+	pthread_mutex_unlock(&switching);
+}
+
 CUptiResult cuptiActivityEnable(uint32_t kind)
 {
 	uint64_t now = atomic_load(&kinds);
@@ -65,6 +90,7 @@ CUptiResult cuptiActivityEnable(uint32_t kind)
 		result = CUPTI_ERROR_NOT_COMPATIBLE;
 	else
 		atomic_fetch_or(&kinds, 1ULL << kind);
+	invert();
 	buffers__start();
 	hooks__update();
 	state__log("enable_kind");
@@ -84,6 +110,7 @@ CUptiResult cuptiActivityDisable(uint32_t kind)
 {
 	if (kind >= 64 || !version__size(kind))
 		return CUPTI_ERROR_INVALID_KIND;
+	invert();
 	atomic_fetch_and(&kinds, ~(1ULL << kind));
 	hooks__update();
 	state__log("disable_kind");

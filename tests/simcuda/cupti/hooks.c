@@ -196,7 +196,7 @@ static void synchronized(uint32_t cbid, CUcontext context, CUstream stream)
 		subscriber__callback(CUPTI_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
-static const struct simcuda_hooks hooks = {
+static struct simcuda_hooks hooks = {
 	.enter = enter,
 	.leave = leave,
 	.record = hooks__record,
@@ -214,6 +214,7 @@ void hooks__update(void)
 	if (!bridge__get())
 		return;
 	pthread_mutex_lock(&lock);
+	hooks.graph = activity__is_inverted() ? activity__graph : NULL;
 	atomic_store(&bridge->kinds, activity__kinds());
 	atomic_store(&bridge->hooks,
 		     subscriber__callbacks() || activity__any() || subscriber__without_table()

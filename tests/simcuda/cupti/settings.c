@@ -86,6 +86,7 @@ static void read_environment(void)
 	settings.flush = read_mode(text_of("SIMCUDA_FLUSH"), &settings.flush_ms);
 	settings.starve_ms = number("SIMCUDA_STARVE_MS");
 	settings.table_ms = number("SIMCUDA_TABLE_MS");
+	settings.inversion_ms = number("SIMCUDA_INVERSION_MS");
 	settings.unified_error = number("SIMCUDA_UNIFIED");
 	settings.pass_ms = number("SIMCUDA_PASS_MS");
 	settings.drop = number("SIMCUDA_DROP");

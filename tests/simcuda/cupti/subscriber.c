@@ -22,7 +22,7 @@ static _Atomic uint64_t wanted[CUPTI_DOMAIN_COUNT][CBIDS / 64];
 static _Atomic uint32_t callbacks;
 static _Atomic bool dead; /* after a fatal state CUPTI has finalised itself */
 
-static void sleep_ms(uint64_t ms)
+void sleep_ms(uint64_t ms)
 {
 	struct timespec time = {ms / 1000, ms % 1000 * 1000000};
 

@@ -15,7 +15,7 @@ struct settings {
 	CUptiResult subscribe_error;
 	uint64_t subscribe_errors; /* how often, 0: always */
 	enum fault_mode subscribe, flush;
-	uint64_t subscribe_ms, flush_ms, starve_ms, table_ms, pass_ms;
+	uint64_t subscribe_ms, flush_ms, starve_ms, table_ms, inversion_ms, pass_ms;
 	CUptiResult unified_error;
 	uint64_t drop, bad_times, state_fatal;
 	int64_t clock_offset;
@@ -45,6 +45,9 @@ void hooks__record(const struct simcuda_record *record);
 
 bool activity__api_wanted(uint32_t domain, uint32_t cbid);
 uint64_t activity__kinds(void);
+bool activity__is_inverted(void);
+void activity__graph(void);
+void sleep_ms(uint64_t ms);
 bool pc_sampling__is_enabled(void);
 void pc_sampling__context_ends(CUcontext context);
 /* Between the callbacks of a launch's entry and exit. */

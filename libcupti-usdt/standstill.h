@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Before CUDA 13.0 CUPTI switches kinds of records under locks of its own and of the driver, which
+ * a launch of a graph takes the other way round: both wait for each other for good (seen with 12.8
+ * and 12.9 on an H200, within six attaches of each of four programs, not with 11.8 and 13.0). And
+ * behind threads that launch flat out it waits for as long as they do. So launches stand still
+ * meanwhile.
+ */
+#ifndef LIBCUPTI_USDT_STANDSTILL_H
+#define LIBCUPTI_USDT_STANDSTILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* CUPTI of this version needs it. Before its callbacks come. */
+void standstill__open(uint32_t version);
+bool standstill__is_needed(void);
+
+/* On the guest's own thread: no thread is inside of a graph's launch, and none comes into a launch,
+ * until standstill__end(). False: one does not get done, and none is held any longer; ask again
+ * later. True at once where it is not needed, or begun already. */
+bool standstill__begin(void);
+void standstill__end(void);
+
+/* As a thread of the program enters and leaves a launch call of the driver. Waits, but never for
+ * ever. */
+void standstill__enter(bool graph);
+void standstill__leave(bool graph);
+
+#endif
