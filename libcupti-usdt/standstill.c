@@ -47,7 +47,7 @@ void standstill__open(uint32_t version)
 		atomic_store(&slots[i], 0);
 	begin_anew();
 	not_before = 0;
-	atomic_store(&needed, version < CUPTI_VERSION_13_0);
+	atomic_store(&needed, version <= CUPTI_VERSION_13_0);
 }
 
 bool standstill__is_needed(void)
