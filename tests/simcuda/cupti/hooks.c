@@ -196,13 +196,12 @@ static void synchronized(uint32_t cbid, CUcontext context, CUstream stream)
 		subscriber__callback(CUPTI_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
-static struct simcuda_hooks hooks = {
-	.enter = enter,
-	.leave = leave,
-	.record = hooks__record,
-	.resource = resource,
-	.synchronized = synchronized,
-};
+#define HOOKS                                                                          \
+	.enter = enter, .leave = leave, .record = hooks__record, .resource = resource, \
+	.synchronized = synchronized
+
+static const struct simcuda_hooks hooks = {HOOKS};
+static const struct simcuda_hooks inverted_hooks = {HOOKS, .graph = activity__graph};
 
 void hooks__start(void)
 {
@@ -214,11 +213,10 @@ void hooks__update(void)
 	if (!bridge__get())
 		return;
 	pthread_mutex_lock(&lock);
-	hooks.graph = activity__is_inverted() ? activity__graph : NULL;
 	atomic_store(&bridge->kinds, activity__kinds());
 	atomic_store(&bridge->hooks,
 		     subscriber__callbacks() || activity__any() || subscriber__without_table()
-			     ? &hooks
+			     ? (activity__is_inverted() ? &inverted_hooks : &hooks)
 			     : NULL);
 	pthread_mutex_unlock(&lock);
 }
