@@ -227,11 +227,11 @@ ends_well() {
 @test "attach (CUPTI 12.9, a graph whose launch takes long) switches between its launches, when it can" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	SIMCUDA_GRAPH_MS=400 SIMCUDA_CUPTI_VERSION=12.9 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
+	SIMCUDA_GRAPH_MS=700 SIMCUDA_CUPTI_VERSION=12.9 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
 		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
 	wait_for 10 program launch-rate "$busy_PID"
 	for _ in 1 2; do
-		ct stat --source cupti -p "$busy_PID" -d 2 --json -o out.json
+		ct stat --source cupti -p "$busy_PID" -d 3 --json -o out.json
 		json out.json '.totals.graph_launches > 1 and .totals.launches > 1'
 		wait_for 15 all_off "$SIMCUDA_LOG"
 	done

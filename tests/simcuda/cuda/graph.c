@@ -354,13 +354,13 @@ CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream)
 	CUresult result;
 
 	starving__enter();
-	if (locks) {
+	if (locks)
 		pthread_mutex_lock(&launch_lock);
-		hooks->graph();
-	}
-	result = graph__launch(exec, stream);
 	if (ms)
 		nanosleep(&slow, NULL);
+	if (locks)
+		hooks->graph();
+	result = graph__launch(exec, stream);
 	if (locks)
 		pthread_mutex_unlock(&launch_lock);
 	starving__leave();
