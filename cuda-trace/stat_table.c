@@ -31,6 +31,7 @@ struct by_id {
 struct tally {
 	uint64_t graph_launches;
 	uint64_t graph_kernels;
+	uint64_t untimed; /* launches for which no kernel is to come */
 	struct by_id *slots;
 	uint32_t used;
 	uint32_t mask;
@@ -229,6 +230,8 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		sums = &slot_of(tally, launch->name)->sums;
 		sums->launches += !was_told(launch);
 		sums->launch_errors += !!launch->result;
+		tally->untimed += !launch->result && !was_told(launch) &&
+				  !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		tally->graph_launches += !was_told(launch);
@@ -466,8 +469,8 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	take_events(&sums, &tally->events);
 	sums.launches += tally->events.runtime_launch_errors;
 	sums.launch_errors += tally->events.runtime_launch_errors;
-	if (process->source == EVENT_SOURCE_DRIVER)
-		sums.untimed = sums.launches - sums.launch_errors;
+	sums.untimed = process->source == EVENT_SOURCE_DRIVER ? sums.launches - sums.launch_errors
+							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	keep_memory(table, process, tally);
 	if (tally->time) {

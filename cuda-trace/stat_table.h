@@ -15,7 +15,7 @@
 struct stat_sums {
 	uint64_t launches; /* calls, failed ones too */
 	uint64_t launch_errors;
-	uint64_t untimed; /* launches seen at the driver: their kernels cannot come */
+	uint64_t untimed; /* launches whose kernels cannot come, as nobody stamps them */
 	uint64_t graph_launches;
 	uint64_t kernels;
 	uint64_t graph_kernels; /* of these: from graphs */

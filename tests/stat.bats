@@ -296,6 +296,9 @@ has_waited() {
 	json out.json '.totals.launches == 7 and .totals.kernels == 0 and .totals.unfinished == 7'
 	ct_emit stat -o out.txt -- "$EMIT" unfinished 7 >out
 	grep -q '^7 launches had no finished kernel by the end$' out.txt
+	# Of kernels that nobody stamps none is awaited.
+	"$SIM" "$CUDA_TRACE" stat -e launches --json -o out.json -- "$WORKLOADS/saxpy" >out
+	json out.json '.totals.launches == 10 and .totals.unfinished == 0'
 }
 
 @test "stat (numbers missing, losses told) counts both by reason" {

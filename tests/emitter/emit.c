@@ -36,6 +36,7 @@ static struct cuda_launch launch(__u32 correlation, __u32 name)
 {
 	return (struct cuda_launch){
 		.head = {CUDA_RECORD_LAUNCH, sizeof(struct cuda_launch), correlation},
+		.flags = CUDA_LAUNCH_TIMED,
 		.start = now() - 20000,
 		.end = now() - 17000,
 		.tid = getpid(),
