@@ -51,7 +51,8 @@ void callbacks__set_groups(uint32_t groups)
 		atomic_store_explicit(&hot.since, stamps__now(), memory_order_relaxed);
 	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
-	hot__detour(DETOUR_GROUPS, groups != BIT(LAUNCH));
+	hot__detour(DETOUR_GROUPS,
+		    !(groups & BIT(LAUNCH)) || groups & (BIT(COUNTERS) | BIT(API_LAUNCH)));
 }
 
 static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,

@@ -22,7 +22,7 @@ enum detour {
 	DETOUR_DEAF = 1 << 0,	    /* CUPTI is gone, or this is a forked child: control.c */
 	DETOUR_DRIVER = 1 << 1,	    /* a call may be the guest's own: driver.c */
 	DETOUR_PC = 1 << 2,	    /* contexts are learnt from launches: pc_contexts.c */
-	DETOUR_GROUPS = 1 << 3,	    /* not the launches of the driver API alone: callbacks.c */
+	DETOUR_GROUPS = 1 << 3,	    /* no record of it, or more than one: callbacks.c */
 	DETOUR_OTHERS = 1 << 4,	    /* somebody wants each by itself: sites.c */
 	DETOUR_CLOCK = 1 << 5,	    /* stamps are not told by the processor's counter: stamps.c */
 	DETOUR_NO_KEY = 1 << 6,	    /* threads cannot find their rings: rings.c */

@@ -190,12 +190,24 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	tell_others(ring, group, start, end, &launch);
 }
 
-/* What lacks something that the short way needs at hand, and one launch of each sixteen. */
+static inline int result_of(const struct cupti_callback_data *data)
+{
+	return data->return_value ? *(const int *)data->return_value : 0;
+}
+
+/* What lacks something that the short way needs at hand, what failed, and one launch of each
+ * sixteen.
+ */
 static __attribute__((noinline)) void
 record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
 	struct ring *ring = rings__mine();
 
+	/* Who wants errors by themselves gets it as one, too. */
+	if (result_of(data)) {
+		callbacks__detour(CUPTI_DOMAIN_DRIVER, cbid, data);
+		return;
+	}
 	ring__count_launch(ring);
 	launches__record(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
 }
@@ -216,7 +228,7 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 
 	if (UNLIKELY(!hot__believes(start, end)))
 		return;
-	if (UNLIKELY(!ring || !params))
+	if (UNLIKELY(!ring || !params || result_of(data)))
 		return record_anew(cbid, data, start, end);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	name = names__at_hand(data->symbol_name, head);
