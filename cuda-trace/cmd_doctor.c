@@ -147,6 +147,7 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 			findings, FINDING_OK, "libcupti", NULL,
 			"for a program with a static CUDA runtime the guest takes %s (CUDA %s): %s",
 			choice__file(choice), library__cuda(choice->found, cuda), choice->why);
+		report__choice_flaws(choice, findings);
 		return;
 	}
 	image__read(libraries->tree, &image);

@@ -314,6 +314,7 @@ void image__report(struct libraries *libraries, const struct image *image,
 			findings, FINDING_OK, "libcupti", NULL, report__choice_facts(&choice),
 			"GPU times can be traced: the guest takes %s (CUDA %s): %s",
 			choice__file(&choice), library__cuda(choice.found, cuda), choice.why);
+		report__choice_flaws(&choice, findings);
 		if (image->cuda_major && choice.found->cuda_major != image->cuda_major)
 			findings__add(findings, FINDING_NOTE, "other_major", NULL,
 				      "it is of CUDA %s, the image's runtime of %u: launches by "

@@ -241,17 +241,19 @@ static void report_choice(struct libraries *libraries, const struct cuda_process
 	/* What is mapped may be the guest's own doing; then it says nothing about the order. */
 	choose(libraries, process, NULL, &foretold);
 	add_text(facts, "without_mapped", foretold.path, sizeof(foretold.path));
-	if (choice->found)
+	if (choice->found) {
 		findings__add_facts(findings, FINDING_OK, "libcupti", NULL, facts,
 				    "the guest's choice here: %s (CUDA %s): %s",
 				    choice__file(choice), library__cuda(choice->found, cuda),
 				    choice->why);
-	else
+		report__choice_flaws(choice, findings);
+	} else {
 		findings__add_facts(
 			findings, FINDING_PROBLEM, "libcupti", NULL, facts,
 			"no libcupti that the guest would take in this process%s%s",
 			choice->refused ? ": " : "",
 			choice->refused ? library__verdict_text(choice->refused->verdict) : "");
+	}
 }
 
 static void report_collision(const struct cuda_process *process, struct findings *findings)

@@ -14,6 +14,10 @@
 #include "cuda-trace/doctor_report.h"
 #include "cuda-trace/text.h"
 
+/* cuptiGetVersion() of CUDA 12.9 and its Update 1. */
+#define API_12_9   27
+#define API_12_9_1 28
+
 static void add_text(struct json_object *object, const char *key, const char *text)
 {
 	char shown[4 * FILETREE_PATH_MAX + 4];
@@ -61,6 +65,17 @@ struct json_object *report__choice_facts(const struct choice *choice)
 	add_text(facts, "cuda", choice->found ? library__cuda(choice->found, cuda) : NULL);
 	add_text(facts, "why", choice->why);
 	return facts;
+}
+
+/* See libcupti-usdt/graphs.h. */
+void report__choice_flaws(const struct choice *choice, struct findings *findings)
+{
+	if (choice->found->api == API_12_9 || choice->found->api == API_12_9_1)
+		findings__add(findings, FINDING_NOTE, "graphs",
+			      "set CUDA_TRACE_LIBCUPTI to CUDA 12.8's or, with driver 580, that of "
+			      "13.0 Update 1",
+			      "programs that launch graphs get no GPU times with CUPTI 12.9, which "
+			      "breaks them (CUDA error 719)");
 }
 
 static void describe(const struct library *library, char *out, size_t size)

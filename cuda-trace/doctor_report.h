@@ -14,6 +14,8 @@ void report__libraries(const struct libraries *libraries, const struct choice *c
 		       struct findings *findings);
 /* {"choice": path or null, "cuda": …, "why": …} for the JSON of a finding. */
 struct json_object *report__choice_facts(const struct choice *choice);
+/* What the library that was chosen is known not to do. */
+void report__choice_flaws(const struct choice *choice, struct findings *findings);
 /* Folders with cupti.h where no usable library stands: build systems take them for CUPTI. */
 void report__headers(const struct libraries *libraries, struct findings *findings);
 /* Whether the listing is complete, and if not, what was not seen. */

@@ -21,6 +21,7 @@
 #include "libcupti-usdt/counters.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/driver.h"
+#include "libcupti-usdt/graphs.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/launch_gate.h"
@@ -151,6 +152,8 @@ static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_dat
 	bool graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid);
 	int saved = errno;
 
+	if (graph && data->site == CUPTI_SITE_ENTER)
+		graphs__enter();
 	if (data->site == CUPTI_SITE_EXIT)
 		standstill__leave(graph);
 	else if (launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)

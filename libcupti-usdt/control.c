@@ -26,6 +26,7 @@
 #include "libcupti-usdt/devices.h"
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/flusher.h"
+#include "libcupti-usdt/graphs.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/kinds.h"
@@ -206,7 +207,8 @@ static int open_session(void)
 		return result;
 	}
 	is_refused = false;
-	standstill__open(cupti->version);
+	standstill__open(cupti->version, begun);
+	graphs__open(cupti->version, begun);
 	cbids__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
@@ -322,7 +324,7 @@ void control__sample(void)
 {
 	bool opens = !sampling__is_open();
 
-	if (!subscriber || !sampling__is_due(clock__now()) || !standstill__begin())
+	if (!subscriber || !sampling__is_due(clock__now()) || !standstill__begin(!opens))
 		return;
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;
@@ -379,13 +381,15 @@ void control__follow(void)
 		become_fatal();
 	/* Or nothing could be switched on, and who wanted it has left. */
 	if (status__state() != CUDA_STATE_INERT &&
-	    (wanted != groups_on || (subscriber && !wanted))) {
+	    (wanted != groups_on || (subscriber && (!wanted || graphs__are_due())))) {
 		atomic_store(&busy, true);
 		change_to(wanted);
 		atomic_store(&busy, subscriber != NULL);
 	}
 	if (come & sites__name_bits())
 		announce();
+	if (!kinds__trace_graphs())
+		graphs__go_unseen();
 	begun = true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/graphs.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/pc_sampling.h"
@@ -152,26 +153,46 @@ static void note_stamping(void)
 			      memory_order_relaxed);
 }
 
-static bool differs(uint32_t groups)
+/* Is any kind to go on, or off? */
+static bool moves(uint32_t groups, bool off)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (!(groups & kinds[i].group) != !(kinds_on & 1ULL << kinds[i].kind))
+	for (size_t i = 0; i < KINDS; i++) {
+		bool is_on = kinds_on & 1ULL << kinds[i].kind, is_wanted = groups & kinds[i].group;
+
+		if (is_on != is_wanted && is_on == off)
 			return true;
+	}
 	return false;
+}
+
+static bool stand_still(uint32_t groups)
+{
+	bool off = moves(groups, true);
+
+	return (!off && !moves(groups, false)) || standstill__begin(off);
 }
 
 bool kinds__switch(uint32_t groups)
 {
+	uint32_t spared;
+
 	/* Whole graphs and their nodes exclude each other; the nodes win. */
 	if (groups & BIT(GRAPH_NODES))
 		groups &= ~BIT(GRAPH);
-	if (differs(groups) && !standstill__begin())
+	graphs__tell(groups);
+	if (!stand_still(groups & ~graphs__spared()))
 		return false;
+	/* Asked once more: whoever stands still now may be about to launch one. */
+	spared = graphs__spared();
+	refused = groups & spared;
+	groups &= ~spared;
 	switch_off(groups);
-	waiting = refused = 0;
+	waiting = 0;
 	for (size_t i = 0; i < KINDS; i++)
 		if (groups & kinds[i].group && !(kinds_on & 1ULL << kinds[i].kind))
 			try_row(i);
+	graphs__are_off(spared);
+	graphs__tell(refused);
 	standstill__end();
 	note_stamping();
 	return true;
@@ -185,7 +206,7 @@ bool kinds__wait(void)
 void kinds__retry(void)
 {
 	for (size_t i = 0; i < KINDS; i++)
-		if (waiting & 1U << i)
+		if (waiting & 1U << i && kinds[i].group & ~graphs__spared())
 			try_row(i);
 	note_stamping();
 }
@@ -196,6 +217,11 @@ void kinds__tell_waiting(void)
 		if (waiting & 1U << i && !kinds[i].optional)
 			status__trouble(CUPTI_NOT_READY, "cuptiActivityEnable", "%s: %s",
 					kinds[i].name, cupti_api__result_text(CUPTI_NOT_READY));
+}
+
+bool kinds__trace_graphs(void)
+{
+	return kinds_on >> CUPTI_KIND_GRAPH_TRACE & 1;
 }
 
 int kinds__any(void)

@@ -21,6 +21,7 @@ uint32_t kinds__missing(void);
 bool kinds__wait(void);
 void kinds__retry(void);
 void kinds__tell_waiting(void);
+bool kinds__trace_graphs(void);
 /* Is any kind on? */
 int kinds__any(void);
 /* Kernels get their GPU times; on any thread. */

@@ -5,9 +5,10 @@
  *
  * Fears: 1. a launch waits for ever: CUPTI does not come back. It waits for a limited time. 2. a
  * graph's launch does not end, as it waits for another that is held: the switch is put off, the
- * longer the oftener that happens. 3. callbacks were switched off while a thread was inside, so
- * that its slot stays taken: slots are forgotten with each session. 4. more threads than slots:
- * whoever has none is not seen, as if this were not here.
+ * longer the oftener that happens. 3. a thread was inside before callbacks came, and has no slot:
+ * nothing is switched off before they have come for a second. 4. callbacks were switched off while
+ * a thread was inside, so that its slot stays taken: slots are forgotten with each session. 5. more
+ * threads than slots: whoever has none is not seen, as if this were not here.
  */
 #include "libcupti-usdt/standstill.h"
 
@@ -26,6 +27,7 @@
 #define SETTLE_MS  2   /* in which plain launches end, and a graph's that nobody saw begin */
 #define QUIET_MS   100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MOST 800
+#define UNSEEN_NS  1000000000ULL /* a launch that began before callbacks came has ended */
 #define PAUSE_NS   1000000000ULL
 #define PAUSE_MOST 32000000000ULL
 
@@ -33,7 +35,7 @@ static _Atomic(uintptr_t) slots[SLOTS];
 static _Atomic(uint32_t) held; /* futex */
 static atomic_bool needed;
 static uint32_t quiet_ms;
-static uint64_t pause_ns, not_before;
+static uint64_t pause_ns, not_before, unseen_until;
 
 static void begin_anew(void)
 {
@@ -41,12 +43,13 @@ static void begin_anew(void)
 	pause_ns = PAUSE_NS;
 }
 
-void standstill__open(uint32_t version)
+void standstill__open(uint32_t version, bool program_runs)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)
 		atomic_store(&slots[i], 0);
 	begin_anew();
 	not_before = 0;
+	unseen_until = program_runs ? clock__now() + UNSEEN_NS : 0;
 	atomic_store(&needed, version <= CUPTI_VERSION_13_0);
 }
 
@@ -111,11 +114,13 @@ static void put_off(void)
 		quiet_ms *= 2;
 }
 
-bool standstill__begin(void)
+bool standstill__begin(bool off)
 {
+	uint64_t now = clock__now();
+
 	if (!standstill__is_needed() || atomic_load(&held))
 		return true;
-	if (clock__now() < not_before)
+	if (now < not_before || (off && now < unseen_until))
 		return false;
 	atomic_store(&held, 1);
 	hot__detour(DETOUR_STANDSTILL, true);

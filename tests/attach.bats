@@ -195,10 +195,10 @@ all_off() {
 	json "$JSON" '.totals.launches > 100 and .source == "driver"'
 }
 
-# busy_with_graphs OPTION...: launch-rate, a program that attaching to CUPTI 12.9 lets lock up, if launches of graphs go on meanwhile
+# busy_with_graphs VERSION OPTION...: launch-rate, a program that attaching to CUPTI 12.8 or 12.9 lets lock up, if launches of graphs go on meanwhile
 busy_with_graphs() {
-	SIMCUDA_CUPTI_VERSION=12.9 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
-		"$B/bench/launch-rate" "$@" -i 50 -d 60
+	SIMCUDA_CUPTI_VERSION=$1 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+		"$B/bench/launch-rate" "${@:2}" -i 50 -d 60
 	wait_for 10 grep -q . busy.out
 }
 
@@ -209,10 +209,10 @@ ends_well() {
 	grep -q '^expect ' busy.out
 }
 
-@test "attach (CUPTI 12.9, launches of graphs flat out) locks nobody up, again and again" {
+@test "attach (CUPTI 12.8, launches of graphs flat out) locks nobody up, again and again" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	busy_with_graphs -t 4 -g
+	busy_with_graphs 12.8 -t 4 -g
 	for events in kernels default copies; do
 		ct stat --source cupti -p "$busy_PID" -d 0.6 --json -o out.json $([ $events = default ] || echo "-e $events")
 		json out.json '.lost.total == 0'
@@ -224,10 +224,10 @@ ends_well() {
 	ends_well
 }
 
-@test "attach (CUPTI 12.9, a graph whose launch takes long) switches between its launches, when it can" {
+@test "attach (CUPTI 12.8, a graph whose launch takes long) switches between its launches, when it can" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	SIMCUDA_GRAPH_MS=700 SIMCUDA_CUPTI_VERSION=12.9 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
+	SIMCUDA_GRAPH_MS=700 SIMCUDA_CUPTI_VERSION=12.8 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
 		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
 	wait_for 10 program launch-rate "$busy_PID"
 	for _ in 1 2; do
@@ -237,4 +237,90 @@ ends_well() {
 	done
 	grep -q 'kinds=[0-9,]*10' "$SIMCUDA_LOG"
 	kill -TERM -- "-$busy_PID"
+}
+
+@test "attach (CUPTI 12.8, for less than a graph's launch takes) locks nobody up" {
+	cd "$BATS_TEST_TMPDIR"
+	export SIMCUDA_LOG=$PWD/cupti.log
+	SIMCUDA_GRAPH_MS=600 SIMCUDA_CUPTI_VERSION=12.8 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
+		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
+	wait_for 10 program launch-rate "$busy_PID"
+	for _ in 1 2 3 4; do
+		ct stat --source cupti -p "$busy_PID" -d 0.2 -e kernels -o /dev/null
+		wait_for 15 all_off "$SIMCUDA_LOG"
+	done
+	ct stat --source cupti -p "$busy_PID" -d 2 -e kernels --json -o out.json
+	json out.json '.totals.graph_launches > 0 and .totals.launches > 0'
+	kill -TERM -- "-$busy_PID"
+}
+
+# ct that may say something on stderr
+ct_says() {
+	run -0 --separate-stderr "$SIM" "$CUDA_TRACE" "$@"
+}
+
+@test "attach (-e graphs to a program that has made graphs) has their kernels, and the program goes on" {
+	cd "$BATS_TEST_TMPDIR"
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+	wait_for 10 grep -q . busy.out
+	for _ in 1 2; do
+		ct_says stat --source cupti -p "$busy_PID" -d 0.6 -e kernels,graphs --json -o out.json
+		assert_regex "$stderr" 'GRAPH_TRACE: only from a program.s start, .*their kernels can be had'
+		json out.json '.lost.total == 0 and .totals.kernels > .totals.launches and .totals.graph_launches > 0'
+		json out.json '[.kernels[] | select(.count > 0)] | length > 0'
+	done
+	ct_says trace --source cupti -p "$busy_PID" -d 0.3 -e kernels,graphs --json -o out.jsonl
+	jq -es 'map(select(.event == "kernel" and .graph != null)) | length > 0' out.jsonl
+	jq -es 'map(select(.event == "graph")) | length == 0' out.jsonl
+	ends_well
+}
+
+@test "attach (-e graphs, a tool was there when the program began) has whole graphs" {
+	cd "$BATS_TEST_TMPDIR"
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" "$CUDA_TRACE" stat -e kernels,graphs --json -o first.json -- "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+	wait_for 10 grep -q . busy.out
+	ct_says stat --source cupti -p "$(pgrep -P "$busy_PID" launch-rate)" -d 0.6 -e kernels,graphs --json -o out.json
+	assert_equal "$stderr" ""
+	json out.json '.lost.total == 0 and .graphs.count > 0'
+	pkill -USR1 -P "$busy_PID" launch-rate
+	finished "$busy_PID"
+	assert_equal "$status" 0
+	json first.json '.lost.total == 0 and .graphs.count == .totals.graph_launches'
+}
+
+@test "attach (-e graphs after another tool had them from the program's start, and left) leaves the program alone" {
+	cd "$BATS_TEST_TMPDIR"
+	start tool "$CUDA_TRACE" stat -a -e graphs -d 3 --json -o first.json
+	sleep 0.7
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+	finished "$tool_PID"
+	json first.json '.lost.total == 0 and .graphs.count > 0'
+	ct_says stat --source cupti -p "$busy_PID" -d 0.6 -e kernels,graphs --json -o out.json
+	assert_regex "$stderr" 'GRAPH_TRACE: only from a program.s start, .*their kernels can be had'
+	json out.json '.lost.total == 0 and .graphs.count == 0 and .totals.kernels > .totals.launches'
+	ends_well
+}
+
+@test "attach (CUPTI 12.9, graphs) takes no GPU times, says so, and the program does not fail" {
+	cd "$BATS_TEST_TMPDIR"
+	export SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_GRAPH_FAULT=20
+	busy_with_graphs 12.9 -t 4 -g
+	for events in kernels default; do
+		ct_says stat --source cupti -p "$busy_PID" -d 0.6 --json -o out.json $([ $events = default ] || echo "-e $events")
+		assert_regex "$stderr" 'no GPU times of programs that launch graphs'
+		json out.json '.totals.launches > 0 and .totals.graph_launches > 0 and .lost.total == 0'
+		[ $events = default ] || json out.json '.totals.unfinished == 0'
+		wait_for 5 all_off "$SIMCUDA_LOG"
+	done
+	ends_well
+	SIMCUDA_CUPTI_VERSION=12.9 run -0 "$SIM" "$CUDA_TRACE" stat --json -o out.json -- "$B/bench/launch-rate" -t 4 -g -i 50 -d 1
+	json out.json '.totals.launches > 0 and .totals.graph_launches > 0'
+}
+
+@test "attach (CUPTI 12.9, no graphs) takes GPU times" {
+	cd "$BATS_TEST_TMPDIR"
+	busy_with_graphs 12.9 -t 2
+	ct stat --source cupti -p "$busy_PID" -d 0.6 --json -o out.json
+	json out.json '.totals.kernels > 0 and .lost.total == 0'
+	ends_well
 }

@@ -142,6 +142,17 @@ expect_library() {
 	assert_equal "$(choice)" /opt/cuda/extras/CUPTI/lib64/libcupti.so.13
 }
 
+@test "doctor --root (CUPTI 12.9) tells of graphs, and only then" {
+	put "$TREE" /usr/lib/cuda-trace/cupti/12/libcupti.so.12 libcupti.so.12 28
+	examine
+	assert_equal "$(choice)" /usr/lib/cuda-trace/cupti/12/libcupti.so.12
+	assert_regex "$(of_json 'select(.key == "graphs") | .text')" 'no GPU times with CUPTI 12.9'
+	assert_regex "$(of_json 'select(.key == "graphs") | .mend')" CUDA_TRACE_LIBCUPTI
+	put "$TREE" /usr/lib/cuda-trace/cupti/12/libcupti.so.12 libcupti.so.12 26
+	examine
+	assert_equal "$(of_json 'select(.key == "graphs") | .text')" null
+}
+
 @test "doctor --root (Nsight's private copies) lists them and never chooses them" {
 	put "$TREE" /opt/nvidia/nsight-systems/2025.3.1/target-linux-x64/libcupti.so.13.0 libcupti.so.13 130000
 	put "$TREE" /opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/libcupti.so.12 libcupti.so.12 26

@@ -76,6 +76,7 @@ struct settings {
 	uint64_t kernel_ns; /* 0: by grid and block */
 	uint64_t latency_ns;
 	uint64_t graph_ms;
+	uint64_t graph_fault; /* so many launches of graphs with kernels timed end in 719 */
 	uint64_t launch_ns;
 	uint64_t record_ns; /* more for a launch while CUPTI wants kernels */
 	uint64_t copy_bytes_per_us;

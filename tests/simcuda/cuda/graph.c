@@ -2,6 +2,7 @@
 // Graphs: nodes run one after the other in the order in which they were added, which every set of
 // dependencies allows that only points backwards. A launch gives each node's record the launch's
 // correlation id, or one record of the whole graph when graphs are traced as wholes.
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include "tests/simcuda/cuda/driver.h"
@@ -30,6 +31,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
 	uint32_t magic;
 	CUgraph graph; /* its own copy */
+	bool traced;   /* it was made while graphs were traced as wholes */
 };
 
 struct graph_data { /* CUpti_GraphData */
@@ -264,6 +266,7 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 	exec = object__new(sizeof(*exec));
 	exec->magic = MAGIC_EXEC;
 	exec->graph = graph__new();
+	exec->traced = record__wanted(KIND_GRAPH);
 	exec__copy_nodes(exec, graph);
 	graph__tell(
 		RESOURCE_EXEC_CREATED,
@@ -309,6 +312,19 @@ static void node__run(CUgraphNode node, CUstream stream, uint32_t graph)
 	stream__push(stream, copy__duration(record.copy.bytes), &record);
 }
 
+/* What CUPTI does to programs. */
+static CUresult graph__harm(CUgraphExec exec)
+{
+	static _Atomic uint64_t timed;
+	uint64_t limit = settings__get()->graph_fault;
+
+	if (record__wanted(KIND_GRAPH) && !exec->traced)
+		raise(SIGSEGV);
+	if (limit && record__wanted(KIND_KERNEL) && !record__wanted(KIND_GRAPH))
+		atomic_fetch_add(&timed, 1);
+	return limit && atomic_load(&timed) >= limit ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
+}
+
 static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 {
 	struct simcuda_record whole = {0};
@@ -320,6 +336,9 @@ static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 		return result;
 	if (!exec || exec->magic != MAGIC_EXEC)
 		return CUDA_ERROR_INVALID_VALUE;
+	result = graph__harm(exec);
+	if (result)
+		return result;
 	start = clock__now() + settings__get()->latency_ns;
 	pthread_mutex_lock(&stream->lock);
 	whole.start = stream->end > start ? stream->end : start;
@@ -350,7 +369,7 @@ CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream)
 	const struct simcuda_hooks *hooks = atomic_load(&simcuda_bridge.hooks);
 	uint64_t ms = settings__get()->graph_ms;
 	struct timespec slow = {ms / 1000, ms % 1000 * 1000000};
-	bool locks = hooks && hooks->graph;
+	bool locks = ms || (hooks && hooks->graph);
 	CUresult result;
 
 	starving__enter();
@@ -358,7 +377,8 @@ CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream)
 		pthread_mutex_lock(&launch_lock);
 	if (ms)
 		nanosleep(&slow, NULL);
-	if (locks)
+	hooks = atomic_load(&simcuda_bridge.hooks); /* they may have come meanwhile */
+	if (hooks && hooks->graph && locks)
 		hooks->graph();
 	result = graph__launch(exec, stream);
 	if (locks)

@@ -22,6 +22,7 @@ static void read_environment(void)
 		.kernel_ns = number("SIMCUDA_KERNEL_NS", 0),
 		.latency_ns = number("SIMCUDA_LATENCY_NS", 1000),
 		.graph_ms = number("SIMCUDA_GRAPH_MS", 0),
+		.graph_fault = number("SIMCUDA_GRAPH_FAULT", 0),
 		.launch_ns = number("SIMCUDA_LAUNCH_NS", 0),
 		.record_ns = number("SIMCUDA_RECORD_NS", 0),
 		.copy_bytes_per_us = number("SIMCUDA_COPY_MBPS", 20000),

@@ -90,7 +90,6 @@ CUptiResult cuptiActivityEnable(uint32_t kind)
 		result = CUPTI_ERROR_NOT_COMPATIBLE;
 	else
 		atomic_fetch_or(&kinds, 1ULL << kind);
-	invert();
 	buffers__start();
 	hooks__update();
 	state__log("enable_kind");
