@@ -136,11 +136,19 @@ static bool is_over(struct run *run)
 	return run->pidfd >= 0 && poll(&process, 1, 0) == 1;
 }
 
+/* A write failed in the middle of a line's printing, and nobody kept why. */
+static int reason_of(FILE *output)
+{
+	struct pollfd pipe = {.fd = fileno(output)};
+
+	return poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR ? EPIPE : EIO;
+}
+
 static void flush_output(struct run *run)
 {
 	errno = 0;
 	if ((fflush(run->output) || ferror(run->output)) && !run->output_error)
-		run->output_error = errno ? errno : EIO;
+		run->output_error = errno ? errno : reason_of(run->output);
 }
 
 static void poll_until_over(struct run *run)
