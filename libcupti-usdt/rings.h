@@ -19,7 +19,7 @@ int rings__prepare(void);
 struct ring;
 struct ring *rings__mine(void);
 /* Which of them it is; not for NULL. */
-#define RINGS_MAX 96
+#define RINGS_MAX 88
 uint32_t ring__index(const struct ring *ring);
 
 /* Appends a record of at most RING_RECORD_MAX bytes whose start and end are stamps. Never waits. */
