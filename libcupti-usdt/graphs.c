@@ -35,9 +35,9 @@ void graphs__open(uint32_t version, bool program_runs)
 
 uint32_t graphs__spared(void)
 {
-	if (trial_until && clock__now() >= trial_until)
-		trial_until = 0;
-	return (atomic_load(&launched) || trial_until ? timed : 0) | (unseen ? BIT(GRAPH) : 0);
+	bool off = atomic_load(&launched) || clock__now() < trial_until;
+
+	return (off ? timed : 0) | (unseen ? BIT(GRAPH) : 0);
 }
 
 void graphs__tell(uint32_t wanted)
@@ -58,7 +58,12 @@ void graphs__tell(uint32_t wanted)
 
 void graphs__are_off(uint32_t groups)
 {
-	if (!(groups & BIT(KERNEL)) || !atomic_load(&launched) || atomic_exchange(&spared, 1))
+	bool off = groups & BIT(KERNEL);
+
+	if (off && !atomic_load(&launched))
+		return; /* on trial */
+	trial_until = 0;
+	if (!off || atomic_exchange(&spared, 1))
 		return;
 	futex__wake(&spared);
 	flusher__ask();

@@ -196,8 +196,7 @@ static inline int result_of(const struct cupti_callback_data *data)
 }
 
 /* What lacks something that the short way needs at hand, what failed, and one launch of each
- * sixteen.
- */
+ * sixteen. */
 static __attribute__((noinline)) void
 record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {

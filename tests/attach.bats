@@ -233,7 +233,7 @@ ends_well() {
 	for _ in 1 2; do
 		ct stat --source cupti -p "$busy_PID" -d 3 --json -o out.json
 		json out.json '.totals.graph_launches > 1 and .totals.launches > 1'
-		wait_for 15 all_off "$SIMCUDA_LOG"
+		wait_for 40 all_off "$SIMCUDA_LOG"
 	done
 	grep -q 'kinds=[0-9,]*10' "$SIMCUDA_LOG"
 	kill -TERM -- "-$busy_PID"
@@ -246,8 +246,8 @@ ends_well() {
 		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
 	wait_for 10 program launch-rate "$busy_PID"
 	for _ in 1 2 3 4; do
-		ct stat --source cupti -p "$busy_PID" -d 0.2 -e kernels -o /dev/null
-		wait_for 15 all_off "$SIMCUDA_LOG"
+		ct stat --source cupti -p "$busy_PID" -d 0.5 -e kernels -o /dev/null
+		wait_for 40 all_off "$SIMCUDA_LOG"
 	done
 	ct stat --source cupti -p "$busy_PID" -d 2 -e kernels --json -o out.json
 	json out.json '.totals.graph_launches > 0 and .totals.launches > 0'
@@ -290,8 +290,8 @@ ct_says() {
 
 @test "attach (-e graphs after another tool had them from the program's start, and left) leaves the program alone" {
 	cd "$BATS_TEST_TMPDIR"
-	start tool "$CUDA_TRACE" stat -a -e graphs -d 3 --json -o first.json
-	sleep 0.7
+	start tool "$CUDA_TRACE" stat -a -e graphs -d 6 --json -o first.json
+	sleep 2
 	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
 	finished "$tool_PID"
 	json first.json '.lost.total == 0 and .graphs.count > 0'
