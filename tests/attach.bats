@@ -242,11 +242,11 @@ ends_well() {
 @test "attach (CUPTI 12.8, for less than a graph's launch takes) locks nobody up" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	SIMCUDA_GRAPH_MS=600 SIMCUDA_CUPTI_VERSION=12.8 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
+	SIMCUDA_GRAPH_MS=700 SIMCUDA_CUPTI_VERSION=12.8 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
 		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
 	wait_for 10 program launch-rate "$busy_PID"
-	for _ in 1 2 3 4; do
-		ct stat --source cupti -p "$busy_PID" -d 0.5 -e kernels -o /dev/null
+	for _ in 1 2 3 4 5; do
+		ct stat --source cupti -p "$busy_PID" -d 0.3 -e kernels -o /dev/null
 		wait_for 40 all_off "$SIMCUDA_LOG"
 	done
 	ct stat --source cupti -p "$busy_PID" -d 2 -e kernels --json -o out.json
