@@ -376,5 +376,5 @@ bool rings__flush(void)
 		if (try_empty(ring) && state == RING_ORPHAN)
 			give_back(ring, RING_ORPHAN);
 	}
-	return most >= RING_SLOTS / 8;
+	return most >= RING_SLOTS / 16;
 }
