@@ -17,7 +17,7 @@
 #include "libcupti-usdt/stack_probes.h"
 
 /* Power of 2. The guest's thread comes each millisecond if it can; one that comes late must not let
- * the owner send for itself, which half of all launches were when this was 512. */
+ * the owner send for itself, as was done for half of all launches on two CPUs when this was 512. */
 #define RING_SLOTS 1024U
 #define RING_FLUSH_AT \
 	(RING_SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */

@@ -19,47 +19,56 @@ moves() { # whether it launched anything in the last two seconds
 	return 1
 }
 
+# begin PROGRAM...: in the background, with the guest; until it has printed three lines
+begin() {
+	CUDA_INJECTION64_PATH=$(the_guest) "${on[@]}" "$@" >"$work/attaches.out" 2>>"$OUT/attaches.err" &
+	busy=$!
+	for _ in $(seq 300); do [ "$(wc -l <"$work/attaches.out")" -ge 3 ] && break; sleep 0.1; done
+}
+
+# watch EVENTS: for 0.4 s, to $work/a.json
+watch() {
+	timeout 30 cuda-trace stat --source cupti -e "$1" -d 0.4 --json -o "$work/a.json" -p "$busy" 2>>"$OUT/attaches.err"
+}
+
+# Says what is wrong with it, if it does not end as it should.
+end() {
+	kill -USR1 "$busy"
+	for _ in $(seq 50); do kill -0 "$busy" 2>/dev/null || break; sleep 0.1; done
+	kill -KILL "$busy" 2>/dev/null
+	wait "$busy" || echo ", status $?"
+}
+
 # attaches NAME THREADS: a row
 attaches() {
-	local seen="" well=1 pid stuck=""
-	CUDA_INJECTION64_PATH=$(the_guest) "${on[@]}" "$bundle/bench/launch-rate" -t "$2" -g -i 50 -d 60 \
-		>"$work/attaches.out" 2>>"$OUT/attaches.err" &
-	pid=$!
-	for _ in $(seq 100); do [ "$(wc -l <"$work/attaches.out")" -ge 3 ] && break; sleep 0.1; done
+	local seen="" well=1 stuck="" ended
+	begin "$bundle/bench/launch-rate" -t "$2" -g -i 50 -d 60
 	for _ in 1 2 3 4 5 6; do
-		timeout 30 cuda-trace stat --source cupti -e kernels -d 0.4 --json -o "$work/a.json" -p $pid 2>>"$OUT/attaches.err"
+		watch kernels
 		seen+=" $(jq -r '"\(.totals.kernels)\(if .lost.total > 0 then "(\(.lost.total) lost)" else "" end)"' "$work/a.json")"
 		jq -e '(.processes[0].cupti_version | . == 27 or . == 28) as $spared | .lost.total == 0 and
 			if $spared then .totals.launches > 0 and .totals.graph_launches > 0 else .totals.kernels > 0 end' \
 			"$work/a.json" >/dev/null || well=0
-		moves || { stuck=", then nothing moved"; break; }
+		moves || { stuck=", then nothing moved"; well=0; break; }
 	done
-	kill -USR1 $pid
-	for _ in $(seq 50); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
-	kill -KILL $pid 2>/dev/null && well=0
-	wait $pid || { well=0; stuck+=", status $?"; }
-	row "attaches: $1" $well "$2 threads with graphs, kernels seen:$seen$stuck"
+	end >"$work/ended"
+	ended=$(cat "$work/ended")
+	[ -z "$ended" ] || well=0
+	row "attaches: $1" $well "$2 threads with graphs, kernels seen:$seen$stuck$ended"
 }
 
 # one_of_each NAME PROGRAM...: it prints a line from time to time. A row: does it live on, whatever is asked of it while it runs?
 one_of_each() {
-	local name=$1 word seen="" well=1 pid
+	local name=$1 word stuck="" ended
 	shift
-	CUDA_INJECTION64_PATH=$(the_guest) "${on[@]}" "$@" >"$work/attaches.out" 2>>"$OUT/attaches.err" &
-	pid=$!
-	for _ in $(seq 300); do [ "$(wc -l <"$work/attaches.out")" -ge 3 ] && break; sleep 0.1; done
+	begin "$@"
 	for word in launches kernels copies memory sync errors graphs kernels,graphs graph-nodes runtime api unified nvtx overhead objects; do
-		timeout 30 cuda-trace stat --source cupti -e $word -d 0.4 --json -o "$work/a.json" -p $pid 2>>"$OUT/attaches.err"
-		moves && continue
-		seen+=" not after -e $word"
-		well=0
-		break
+		watch "$word"
+		moves || { stuck=" not after -e $word"; break; }
 	done
-	kill -USR1 $pid
-	for _ in $(seq 50); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
-	kill -KILL $pid 2>/dev/null && well=0
-	wait $pid || { well=0; seen+=", status $?"; }
-	row "each kind: $name" $well "goes on${seen:- after each}"
+	end >"$work/ended"
+	ended=$(cat "$work/ended")
+	row "each kind: $name" "$([ -z "$stuck$ended" ] && echo 1 || echo 0)" "goes on${stuck:- after each}$ended"
 }
 
 part_attaches() {
