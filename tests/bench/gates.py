@@ -9,7 +9,8 @@ alone costs is an alone turn less what a launch took in the same process before 
 promise means it, the median of all processes in which the same is on, whatever tool is attached; and less a turn in
 which all is switched off again ("price_after"), which holds what CUPTI leaves behind.
 
-    gates.py [options] MODE…      MODE: stat default metrics record stacks every
+    gates.py [options] MODE…      MODE: stat metrics record stacks every, with kernels alone; default default-metrics
+                                  default-record, with all that these ask for by themselves and calls mixed
 
 A JSON object a line on stdout, after each round of processes, of all until then: for each mode "more_ns", "price_ns",
 "price_after_ns", "ratio" (1 + more/price), "ratio_after" and "ratio_own" (of each process over its own price; the middle of them), each as [middle, low, high], where low to high holds
@@ -34,7 +35,7 @@ import time
 
 import turns
 
-MIXED = ("default",)
+MIXED = {"default": "stat", "default-metrics": "metrics", "default-record": "record"}
 NEAR = 10  # alone turns that are compared with what was before the attach
 
 
@@ -46,7 +47,7 @@ def launch_rate(options, mode):
 
 
 def attach(options, mode, rate, work):
-    tool = turns.Tool(options, "stat" if mode == "default" else mode, rate.process.pid, work, mixed=mode in MIXED)
+    tool = turns.Tool(options, MIXED.get(mode, mode), rate.process.pid, work, mixed=mode in MIXED)
     for _ in range(50):
         time.sleep(options.attach / 2)
         if not rate.command("gate full"):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
-    torch-turns.py [options] TURN…     TURN: device sampled pc (the tool), detached
+    torch-turns.py [options] TURN…     TURN: device sampled pc pc-default (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
 
@@ -30,6 +30,7 @@ COMMANDS = {
     "device": ["profile", "--device", "--json", "-o", "OUT"],
     "sampled": ["stat", "--json", "-o", "OUT", "--sample", "10ms/1s", "-e", "kernels", "-p", "PID"],
     "pc": ["profile", "--pc", "--bursts", "10ms/1s", "--json", "-o", "OUT", "-p", "PID"],
+    "pc-default": ["profile", "--pc", "--json", "-o", "OUT", "-p", "PID"],
     "kernels": ["stat", "--json", "-o", "OUT", "-e", "kernels", "-p", "PID"],
 }
 
@@ -82,7 +83,7 @@ def stop(tool, turn, out):
         tool.kill()
         _, said = tool.communicate()
     size = os.path.getsize(out) if os.path.exists(out) else 0
-    if turn == "pc" and size:
+    if turn.startswith("pc") and size:
         with open(out, encoding="utf-8") as file:
             told = json.load(file)
         size = [told["windows"], told["samples"]["total"]]

@@ -9,7 +9,7 @@ cost is the median of its intervals of 20 ms, those of coming and going left out
 
     turns.py [options] TURN…      TURN: launch kernel default (CUPTI alone, of that sort)
                                         stat metrics record stacks every launches driver driver-return
-                                        sampled sampled-launches (the tool)
+                                        sampled sampled-launches sampled-metrics (the tool)
 
 One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "nothing"
 (with nothing on just before and after it), "base" and "proof" by round; and what that comes to, always as [middle, low,
@@ -26,11 +26,13 @@ both sides of it, which is how the process drifts, over the middle ones; "late_n
 more, in which nothing is loaded: what is found there is an error.
 """
 import argparse
+import contextlib
 import json
 import os
 import random
 import shlex
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -40,7 +42,7 @@ import time
 import urllib.request
 
 CUPTI = ("launch", "kernel", "default")
-SAMPLED = ("sampled", "sampled-launches")
+SAMPLED = ("sampled", "sampled-launches", "sampled-metrics")
 INTERVAL = 0.020
 
 
@@ -119,6 +121,7 @@ class Tool:
         self.file = os.path.join(work, "turn.db")
         events = [] if mixed else ["-e", "kernels"]
         record = ["record", "-q", "-f", "-o", self.file] + events
+        metrics = ["metrics", "--listen", "127.0.0.1:0"] + (["--events", "kernels"] if events else [])
         command = {
             "stat": ["stat", "--json", "-o", self.out] + events,
             "launches": ["stat", "--json", "-o", self.out, "-e", "launches"],
@@ -126,12 +129,13 @@ class Tool:
             "sampled-launches": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s", "-e", "launches"],
             "driver": ["stat", "--json", "-o", self.out, "--source", "driver"] + events,
             "driver-return": ["stat", "--json", "-o", self.out, "--source", "driver"] + events,
-            "metrics": ["metrics", "--listen", "127.0.0.1:0"] + (["--events", "kernels"] if events else []),
+            "metrics": metrics,
+            "sampled-metrics": metrics + ["--sample", "10ms/1s"],
             "record": record,
             "stacks": record + ["-g=100"],
             "every": record + ["-g", "--buffer", "256"],
         }[turn]
-        command = [options.tool] + command + (["-p", str(pid)] if turn != "metrics" else [])
+        command = [options.tool] + command + (["-p", str(pid)] if command[0] != "metrics" else [])
         self.errors = open(os.path.join(work, "turn.err"), "w+", encoding="utf-8")
         environment = dict(os.environ)
         if turn == "driver-return":
@@ -144,14 +148,20 @@ class Tool:
         if not address:
             return None
         with urllib.request.urlopen(address[0]) as page:
-            lines = [line.decode().split() for line in page if line.startswith(b"cuda_kernel_duration_seconds_count")]
-        return {"kernels": sum(float(line[-1]) for line in lines), "lost": 0}
+            lines = [line.decode().split() for line in page]
+        total = lambda name: sum(float(line[-1]) for line in lines if line[0].startswith(name))
+        return {"kernels": total("cuda_kernel_duration_seconds_count"), "lost": total("cuda_trace_lost_records_total")}
+
+    def recorded(self):
+        with contextlib.closing(sqlite3.connect(self.file)) as db:
+            lost = db.execute("SELECT coalesce(sum(count), 0) FROM CUDA_TRACE_LOST").fetchone()[0]
+        return {"bytes": os.path.getsize(self.file), "lost": lost}
 
     def end(self):
-        proof = self.scrape() if self.turn == "metrics" else None
+        proof = self.scrape() if "metrics" in self.turn else None
         self.process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(20)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -164,7 +174,7 @@ class Tool:
                 proof["told_at"] = told["driver_launches"]
             os.unlink(self.out)
         elif os.path.exists(self.file):
-            proof = {"bytes": os.path.getsize(self.file), "lost": 0}
+            proof = self.recorded()
             os.unlink(self.file)
         self.errors.seek(0)
         text = self.errors.read()
