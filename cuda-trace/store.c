@@ -371,9 +371,9 @@ static void put_lost(struct store *store, const struct session_lost_counts *lost
 }
 _Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "room in struct spool_lost");
 
-static void reap_snapshot(struct store *store)
+static void reap_snapshot(struct store *store, int options)
 {
-	if (store->snapshot && waitpid(store->snapshot, NULL, WNOHANG) == store->snapshot)
+	if (store->snapshot && waitpid(store->snapshot, NULL, options) == store->snapshot)
 		store->snapshot = 0;
 }
 
@@ -394,7 +394,7 @@ int store__tick(struct store *store, const struct session_lost_counts *lost)
 		if (store->options.keep && now > store->options.keep)
 			spool__drop_before(store->spool, now - store->options.keep);
 	}
-	reap_snapshot(store);
+	reap_snapshot(store, WNOHANG);
 	err = spool__tick(store->spool, now);
 	if (err && !store->error)
 		store->error = err;
@@ -409,7 +409,21 @@ uint64_t store__records(const struct store *store)
 }
 
 /* In a process of its own: reading a minute of events takes seconds, and the ring buffer does not
- * wait. One at a time, so that a flood of signals makes no flood of processes. */
+ * wait. One at a time, so that a flood of signals makes no flood of processes. In a group of its
+ * own: the Ctrl-C that ends a recording is not for it. */
+static int spawn_apart(pid_t *pid, char *argv[])
+{
+	posix_spawnattr_t attributes;
+	int err = posix_spawnattr_init(&attributes);
+
+	if (err)
+		return -err;
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+	err = posix_spawn(pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	return -err;
+}
+
 int store__snapshot(struct store *store, const char *path)
 {
 	char last[32];
@@ -418,13 +432,12 @@ int store__snapshot(struct store *store, const char *path)
 			"--last",	   last,       NULL};
 	int err;
 
-	reap_snapshot(store);
+	reap_snapshot(store, WNOHANG);
 	if (store->snapshot)
 		return -EBUSY;
 	snprintf(last, sizeof(last), "%lluns", (unsigned long long)store->options.keep);
 	err = spool__flush(store->spool);
-	return err ? err
-		   : -posix_spawn(&store->snapshot, "/proc/self/exe", NULL, NULL, argv, environ);
+	return err ? err : spawn_apart(&store->snapshot, argv);
 }
 
 int store__finish(struct store *store, const struct session_lost_counts *lost)
@@ -455,6 +468,8 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 	if (err)
 		fprintf(stderr, "cuda-trace: %s: %s: events after that are lost\n",
 			store->spool_path, strerror(-err));
+	/* It reads the spool, which is deleted with what follows. */
+	reap_snapshot(store, 0);
 	err = import__run(&options, NULL);
 	if (err)
 		fprintf(stderr,

@@ -323,6 +323,19 @@ teardown() {
 		"$(sql "$snapshot" 'SELECT max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL')" ]
 }
 
+@test "record --last (SIGUSR2, and at once the end of all of it) saves what there is, and ends" {
+	requires bpf sim sqlite3
+	start record "$CUDA_TRACE" record --last 1s -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -s 30
+	ready record
+	sleep 1.5
+	kill -USR2 "$record_PID"
+	wait_for 5 grep -q 'saving r.db-' record.err
+	kill -TERM -- "-$record_PID"
+	finished "$record_PID"
+	assert [ "$(kernels_of r.db-*.db)" -gt 100 ]
+	assert [ "$(kernels_of r.db)" -gt 100 ]
+}
+
 @test "record (--max-size) stops there, and the program goes on" {
 	requires bpf sim
 	ct record --max-size 2M -o r.db -- "$SIM" "$WORKLOADS/launch-storm" -n 200000 >out 2>err
