@@ -7,7 +7,10 @@
  *
  * Fears: 1. a thread's ring goes to another thread with ranges still open: the stack knows whose it
  * is. 2. a pop without a push, a push without a pop: ignored; the stack is bounded. 3. two threads
- * start and end one range at once: a slot is taken and given back by compare-and-swap.
+ * start and end one range at once: a slot is taken and given back by compare-and-swap. 4. the pop
+ * of a range that found no room ends the one around it: that one counts how many such there are.
+ * With none of its domain around it such a pop finds nothing to end. 5. two domains of one name, or
+ * without a known one, end each other's ranges: they are told apart by their handles.
  */
 #include "libcupti-usdt/nvtx.h"
 
@@ -35,8 +38,10 @@
 enum nvtx_kind { NVTX_MARK = 1, NVTX_PUSHED = 2, NVTX_STARTED = 3 };
 
 struct range {
-	uint64_t start; /* stamp */
+	uint64_t start;	 /* stamp */
+	uint64_t handle; /* the domain's; 0 = the default one */
 	uint32_t text, domain, color, category;
+	uint32_t dropped; /* pushed after it in its domain, still open, and not kept */
 };
 
 struct stack {
@@ -98,6 +103,7 @@ static uint32_t name_of(uint64_t handle)
 static struct range make_range(uint64_t domain, const char *text)
 {
 	return (struct range){.start = stamps__now(),
+			      .handle = domain,
 			      .text = names__intern_text(text),
 			      .domain = name_of(domain)};
 }
@@ -155,31 +161,50 @@ static struct stack *my_stack(void)
 	return stack;
 }
 
+/* The place of the innermost range of that domain, -1 = none: each domain has its own order. */
+static int innermost(const struct stack *stack, uint64_t domain)
+{
+	int i = (int)stack->depth - 1;
+
+	while (i >= 0 && stack->ranges[i].handle != domain)
+		i--;
+	return i;
+}
+
 static void push(struct range range)
 {
 	struct stack *stack = my_stack();
+	int outer;
 
-	if (!stack || stack->depth == DEPTH)
+	if (!stack) {
 		status__lost(CUDA_LOST_THREADS_FULL, 1);
-	else
+		return;
+	}
+	if (stack->depth < DEPTH) {
 		stack->ranges[stack->depth++] = range;
+		return;
+	}
+	outer = innermost(stack, range.handle);
+	if (outer >= 0)
+		stack->ranges[outer].dropped++;
+	status__lost(CUDA_LOST_RANGES_FULL, 1);
 }
 
-/* The innermost range of that domain: each domain has its own order. */
 static void pop(uint64_t domain)
 {
 	struct stack *stack = my_stack();
-	uint32_t name = name_of(domain);
+	int i = stack ? innermost(stack, domain) : -1;
 
-	for (uint32_t i = stack ? stack->depth : 0; i-- > 0;) {
-		if (stack->ranges[i].domain != name)
-			continue;
-		send(&stack->ranges[i], NVTX_PUSHED, 0, i);
-		memmove(&stack->ranges[i], &stack->ranges[i + 1],
-			(stack->depth - i - 1) * sizeof(stack->ranges[0]));
-		stack->depth--;
+	if (i < 0)
+		return;
+	if (stack->ranges[i].dropped) {
+		stack->ranges[i].dropped--;
 		return;
 	}
+	send(&stack->ranges[i], NVTX_PUSHED, 0, i);
+	memmove(&stack->ranges[i], &stack->ranges[i + 1],
+		(stack->depth - i - 1) * sizeof(stack->ranges[0]));
+	stack->depth--;
 }
 
 static void start(struct range range, uint64_t id)
@@ -195,7 +220,7 @@ static void start(struct range range, uint64_t id)
 		return;
 	}
 	if (id)
-		status__lost(CUDA_LOST_THREADS_FULL, 1);
+		status__lost(CUDA_LOST_RANGES_FULL, 1);
 }
 
 static void end(uint64_t id)

@@ -405,17 +405,15 @@ struct cuda_uvm {
 /* head.correlation is 0. A range is sent once, when it ends. */
 struct cuda_nvtx {
 	struct cuda_record head;
-	__u64 start;  /* ns */
-	__u64 end;    /* ns; = start for a mark */
-	__u64 range;  /* id of a start/end range, else 0 */
-	__u32 tid;    /* of the end */
-	__u32 text;   /* id of a cuda:name, 0 = none */
-	__u32 domain; /* id of a cuda:name, 0 = the default domain */
-	__u32 color;  /* ARGB, 0 = none */
+	__u64 start, end; /* ns; the same for a mark */
+	__u64 range;	  /* id of a start/end range, else 0 */
+	__u32 tid;	  /* of the end */
+	__u32 text;	  /* id of a cuda:name, 0 = none */
+	__u32 domain;	  /* id of a cuda:name, 0 = the default domain */
+	__u32 color;	  /* ARGB, 0 = none */
 	__u32 category;
-	__u8 kind; /* 1 mark, 2 push/pop range, 3 start/end range */
-	__u8 pad[3];
-	__u32 depth; /* of a push/pop range: how many ranges of its thread enclose it */
+	__u8 kind, pad[3]; /* 1 mark, 2 push/pop range, 3 start/end range */
+	__u32 depth;	   /* of a push/pop range: how many ranges of its thread enclose it */
 	__u32 pad2;
 };
 
@@ -597,7 +595,9 @@ struct cuda_pc_window {
 	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")       \
 	X(NAMES_FULL, "names_full", "the guest's name table was full (names, not events)") \
 	X(THREADS_FULL, "threads_full", "no batch was left for a thread")                  \
-	X(PROFILED, "profiled", "launches without times, and copies unseen: PC samples were taken")
+	X(PROFILED, "profiled",                                                            \
+	  "launches without times, and copies unseen: PC samples were taken")              \
+	X(RANGES_FULL, "ranges_full", "more NVTX ranges were open than the guest keeps")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

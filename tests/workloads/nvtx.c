@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // NVTX ranges and marks around kernel launches, with a client of NVTX version 3 written out: the
 // library that NVTX_INJECTION64_PATH names gets a table of pointers to fill at the first call, and
-// every call goes through them. The last line also has nvtx_ranges and nvtx_marks.
+// every call goes through them. The last line also has nvtx_ranges and nvtx_marks; in the mode
+// `deep` nvtx_ranges are those that pushing 16 deep has room for, nvtx_lost the others, and before
+// it each range that is kept says when it was: "range NAME", the times before and after its push,
+// and before and after its pop.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tests/workloads/program.h"
 
-static const char help[] = "usage: nvtx [ROUNDS]\n"
-			   "ROUNDS (10) of nested ranges with a launch in each, and marks.\n";
+static const char help[] =
+	"usage: nvtx [ROUNDS]\n"
+	"       nvtx deep\n"
+	"ROUNDS (10) of nested ranges with a launch in each, and marks; or ranges\n"
+	"pushed 20 deep, of one domain and of two.\n";
 
 typedef void (*function)(void);
 typedef const void *(*get_table)(uint32_t id);
@@ -190,27 +196,114 @@ static void one_round(CUfunction kernel, void *domain, void *registered)
 	domain_event(DOMAIN_MARK_EX, domain, NULL, "a mark in a domain");
 }
 
+#define MOST 64
+
+static struct {
+	char name[16];
+	void *domain;
+	uint64_t pushing, pushed;
+	bool lost;
+} open_ranges[MOST];
+static int depth;
+static uint64_t ended, lost;
+
+static void enter(const char *name, int number, void *domain, bool no_room)
+{
+	snprintf(open_ranges[depth].name, sizeof(open_ranges[depth].name), "%s-%d", name, number);
+	open_ranges[depth].domain = domain;
+	open_ranges[depth].lost = no_room;
+	open_ranges[depth].pushing = program__now();
+	if (domain)
+		domain_event(DOMAIN_PUSH_EX, domain, NULL, open_ranges[depth].name);
+	else
+		push(open_ranges[depth].name);
+	open_ranges[depth++].pushed = program__now();
+}
+
+/* The innermost one of that domain. */
+static void leave(void *domain)
+{
+	uint64_t popping = program__now();
+	int i = depth - 1;
+
+	while (open_ranges[i].domain != domain)
+		i--;
+	if (domain)
+		domain_pop(domain);
+	else
+		pop();
+	if (open_ranges[i].lost)
+		lost++;
+	else
+		printf("range %s %llu %llu %llu %llu\n", open_ranges[i].name,
+		       (unsigned long long)open_ranges[i].pushing,
+		       (unsigned long long)open_ranges[i].pushed, (unsigned long long)popping,
+		       (unsigned long long)program__now());
+	ended += !open_ranges[i].lost;
+	memmove(&open_ranges[i], &open_ranges[i + 1], (depth - i - 1) * sizeof(open_ranges[0]));
+	depth--;
+}
+
+static void leave_all(void)
+{
+	while (depth)
+		leave(open_ranges[depth - 1].domain);
+}
+
+/* One domain, then two: the other one has a range around all, one that finds no room, and one
+ * inside of that which does, as some of the first were left before it came. Then, all over, one
+ * of a domain that has none to be taken for it. */
+static void deep(void *domain)
+{
+	void *third = domain_create("third");
+
+	for (int i = 1; i <= 20; i++)
+		enter("alone", i, NULL, i > 16);
+	leave_all();
+	enter("around", 1, domain, false);
+	for (int i = 1; i <= 20; i++)
+		enter("among", i, NULL, i > 15);
+	enter("around", 2, domain, true);
+	enter("third", 1, third, true);
+	for (int i = 0; i < 6; i++)
+		leave(NULL);
+	enter("around", 3, domain, false);
+	enter("third", 2, third, true);
+	leave_all();
+	enter("after", 1, NULL, false);
+	leave_all();
+	domain_destroy(third);
+	program__also("nvtx_ranges", ended);
+	program__also("nvtx_lost", lost);
+}
+
 int main(int argc, char **argv)
 {
 	struct program program;
 	void *domain, *registered;
 	CUfunction kernel;
 	uint64_t rounds;
+	bool is_deep;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
-	rounds = argc > 1 ? program__number(argv[1], "ROUNDS") : 10;
+	is_deep = argc > 1 && !strcmp(argv[1], "deep");
+	rounds = argc > 1 && !is_deep ? program__number(argv[1], "ROUNDS") : 10;
 	program__start(&program);
 	kernel = program__kernel(&program, "empty");
 	initialize();
 	domain = domain_create("workload");
 	registered = register_string(domain, "registered");
-	for (uint64_t i = 0; i < rounds; i++)
+	for (uint64_t i = 0; i < rounds && !is_deep; i++)
 		one_round(kernel, domain, registered);
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");
+	if (is_deep) {
+		deep(domain);
+	} else {
+		program__also("nvtx_ranges", 5 * rounds);
+		program__also("nvtx_marks", 2 * rounds);
+	}
 	domain_destroy(domain);
-	program__also("nvtx_ranges", 5 * rounds);
-	program__also("nvtx_marks", 2 * rounds);
 	program__expect();
 	return 0;
 }
