@@ -16,6 +16,7 @@
 #include "libcupti-usdt/graphs.h"
 #include "libcupti-usdt/hot.h"
 #include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/pc_sampling.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/standstill.h"
@@ -296,6 +297,8 @@ static void switch_to(void *subscriber, const struct cbid_set *set)
 /* NVTX calls come only where somebody asked for them at the program's start: as a whole then. */
 static void switch_nvtx(void *subscriber, bool on)
 {
+	if (on && !nvtx_on)
+		nvtx__begin();
 	if (on != nvtx_on)
 		cupti_api__get()->EnableDomain(on, subscriber, CUPTI_DOMAIN_NVTX);
 	nvtx_on = on;

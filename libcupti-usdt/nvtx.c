@@ -10,7 +10,9 @@
  * start and end one range at once: a slot is taken and given back by compare-and-swap. 4. the pop
  * of a range that found no room ends the one around it: that one counts how many such there are.
  * With none of its domain around it such a pop finds nothing to end. 5. two domains of one name, or
- * without a known one, end each other's ranges: they are told apart by their handles.
+ * without a known one, end each other's ranges: they are told apart by their handles. 6. a range is
+ * left open by a listener that goes, and the next one's pops end it, or it takes up room for ever:
+ * nothing is kept from one session to the next.
  */
 #include "libcupti-usdt/nvtx.h"
 
@@ -46,6 +48,7 @@ struct range {
 
 struct stack {
 	uint32_t tid; /* whose ranges these are */
+	uint32_t session;
 	uint32_t depth;
 	struct range ranges[DEPTH];
 };
@@ -64,6 +67,7 @@ static struct tables {
 	struct stack stacks[RINGS_MAX];
 	struct started started[STARTS];
 	struct known known[KNOWN];
+	_Atomic(uint32_t) session;
 } * tables;
 
 int nvtx__open(void)
@@ -71,6 +75,19 @@ int nvtx__open(void)
 	if (!tables)
 		tables = memory__map(sizeof(*tables));
 	return tables ? 0 : -ENOMEM;
+}
+
+void nvtx__begin(void)
+{
+	if (!tables)
+		return;
+	atomic_fetch_add(&tables->session, 1);
+	for (uint32_t i = 0; i < STARTS; i++) {
+		uint64_t id = atomic_load(&tables->started[i].id);
+
+		if (id != UINT64_MAX)
+			atomic_compare_exchange_strong(&tables->started[i].id, &id, 0);
+	}
 }
 
 static void learn(uint64_t handle, const char *name)
@@ -153,9 +170,11 @@ static struct stack *my_stack(void)
 {
 	struct ring *ring = rings__mine();
 	struct stack *stack = ring ? &tables->stacks[ring__index(ring)] : NULL;
+	uint32_t session = atomic_load_explicit(&tables->session, memory_order_relaxed);
 
-	if (stack && stack->tid != ring__tid(ring)) {
+	if (stack && (stack->tid != ring__tid(ring) || stack->session != session)) {
 		stack->tid = ring__tid(ring);
+		stack->session = session;
 		stack->depth = 0;
 	}
 	return stack;

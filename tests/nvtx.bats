@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# NVTX ranges in ways that go wrong elsewhere: nested too deep, left open, written in wide characters.
+# NVTX ranges in ways that go wrong elsewhere: nested too deep, of domains made before anybody came, left open.
 
 load helpers
 
@@ -9,17 +9,42 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+all_off() {
+	tail -n 1 "$SIMCUDA_LOG" | grep -q 'subscribed=0 .*callbacks=0 .*kinds=- '
+}
+
+# are_true SEEN TRUTH: each range in the JSON lines SEEN began within its push, and ended within its pop.
+are_true() {
+	sed -n 's/^range //p' "$2" | sort >truth
+	jq -r 'select(.event == "range") | "\(.name) \(.launch_start_ns) \(.launch_start_ns + .launch_ns)"' "$1" | sort >seen
+	assert_equal "$(join truth seen | wc -l)" "$(wc -l <seen)"
+	run -0 awk '$6 < $2 || $6 > $3 || $7 < $4 || $7 > $5' <(join truth seen)
+	assert_output ""
+}
+
 @test "trace -e nvtx (20 ranges in each other, of one domain and of two) has the outer 16 as they were, and counts the others" {
 	ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" deep >out
 	assert_equal "$(jq -s 'map(select(.event == "range")) | length' out.json)" "$(expect_key out nvtx_ranges)"
 	assert_equal "$(tail -n 1 out.json | jq -c '.lost | [.total, .ranges_full]')" \
 		"[$(expect_key out nvtx_lost),$(expect_key out nvtx_lost)]"
-	# Each began within its push, and ended within its pop.
-	sed -n 's/^range //p' out | sort >truth
-	jq -r 'select(.event == "range") | "\(.name) \(.launch_start_ns) \(.launch_start_ns + .launch_ns)"' out.json | sort >seen
-	assert_equal "$(wc -l <truth)" "$(expect_key out nvtx_ranges)"
-	run join truth seen
-	assert_equal "${#lines[@]}" "$(expect_key out nvtx_ranges)"
-	run -0 awk '$6 < $2 || $6 > $3 || $7 < $4 || $7 > $5' <<<"$output"
-	assert_output ""
+	assert_equal "$(grep -c '^range ' out)" "$(expect_key out nvtx_ranges)"
+	are_true out.json out
+}
+
+@test "trace -e nvtx (attached to three times, ranges open whenever it comes and goes) has each range with its own times" {
+	export SIMCUDA_LOG=$PWD/cupti.log NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13
+	start apart "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/nvtx" apart "$PWD/stop"
+	ready apart
+	for i in 1 2 3; do
+		ct trace -p "$apart_PID" -e nvtx -d 0.6 --json -o out$i.json
+		assert_equal "$(tail -n 1 out$i.json | jq .lost.total)" 0
+		wait_for 10 all_off
+	done
+	touch stop
+	finished "$apart_PID"
+	assert_equal "$status" 0
+	for i in 1 2 3; do
+		[ "$(jq -s 'map(select(.event == "range")) | length' out$i.json)" -gt 10 ]
+		are_true out$i.json apart.out
+	done
 }

@@ -4,17 +4,19 @@
 // every call goes through them. The last line also has nvtx_ranges and nvtx_marks; in the mode
 // `deep` nvtx_ranges are those that pushing 16 deep has room for, nvtx_lost the others, and before
 // it each range that is kept says when it was: "range NAME", the times before and after its push,
-// and before and after its pop.
+// and before and after its pop. The mode `apart` says the same.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "tests/workloads/program.h"
 
 static const char help[] =
 	"usage: nvtx [ROUNDS]\n"
-	"       nvtx deep\n"
+	"       nvtx deep | apart FILE\n"
 	"ROUNDS (10) of nested ranges with a launch in each, and marks; or ranges\n"
-	"pushed 20 deep, of one domain and of two.\n";
+	"pushed 20 deep, of one domain and of two; or such that end in another order\n"
+	"than their domains', until FILE is there.\n";
 
 typedef void (*function)(void);
 typedef const void *(*get_table)(uint32_t id);
@@ -277,28 +279,52 @@ static void deep(void *domain)
 	program__also("nvtx_lost", lost);
 }
 
+/* At any moment somebody may come or go. */
+static void apart(void *domain, const char *file)
+{
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; access(file, F_OK); i++) {
+		enter("whole", i, NULL, false);
+		usleep(3000);
+		enter("ours", i, domain, false);
+		usleep(3000);
+		enter("plain", i, NULL, false);
+		usleep(3000);
+		leave(domain);
+		usleep(3000);
+		leave(NULL);
+		usleep(3000);
+		leave(NULL);
+		usleep(3000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct program program;
 	void *domain, *registered;
 	CUfunction kernel;
 	uint64_t rounds;
-	bool is_deep;
+	bool is_deep, is_apart;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
 	is_deep = argc > 1 && !strcmp(argv[1], "deep");
-	rounds = argc > 1 && !is_deep ? program__number(argv[1], "ROUNDS") : 10;
+	is_apart = argc > 2 && !strcmp(argv[1], "apart");
+	rounds = is_deep || is_apart ? 0 : argc > 1 ? program__number(argv[1], "ROUNDS") : 10;
 	program__start(&program);
 	kernel = program__kernel(&program, "empty");
 	initialize();
 	domain = domain_create("workload");
 	registered = register_string(domain, "registered");
-	for (uint64_t i = 0; i < rounds && !is_deep; i++)
+	for (uint64_t i = 0; i < rounds; i++)
 		one_round(kernel, domain, registered);
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");
 	if (is_deep) {
 		deep(domain);
+	} else if (is_apart) {
+		apart(domain, argv[2]);
 	} else {
 		program__also("nvtx_ranges", 5 * rounds);
 		program__also("nvtx_marks", 2 * rounds);
