@@ -8,6 +8,7 @@
 #ifndef LIBCUPTI_USDT_CUPTI_CALLS_H
 #define LIBCUPTI_USDT_CUPTI_CALLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* X(CUPTI's name, number, shape of the parameters) */
@@ -92,6 +93,7 @@ struct runtime_params {
 /* NVTX calls. X(name without nvtx, number) */
 #define NVTX_CALLS(X)                \
 	X(MarkA, 1)                  \
+	X(MarkW, 2)                  \
 	X(MarkEx, 3)                 \
 	X(RangeStartA, 4)            \
 	X(RangeStartW, 5)            \
@@ -107,7 +109,9 @@ struct runtime_params {
 	X(DomainRangePushEx, 33)     \
 	X(DomainRangePop, 34)        \
 	X(DomainRegisterStringA, 39) \
-	X(DomainCreateA, 41)
+	X(DomainRegisterStringW, 40) \
+	X(DomainCreateA, 41)         \
+	X(DomainCreateW, 42)
 
 enum nvtx_cbid {
 #define NVTX_CBID(name, number) NVTX_##name = number,
@@ -124,15 +128,17 @@ struct nvtx_attributes {
 	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type;
-	const char *message;
+	const void *message;
 };
 
 #define NVTX_MESSAGE_ASCII	1
+#define NVTX_MESSAGE_WIDE	2
 #define NVTX_MESSAGE_REGISTERED 3
 
-/* Without a domain, and of nvtxDomainCreateA. */
+/* Without a domain, and of nvtxDomainCreateA and ...W. */
 union nvtx_params {
 	const char *text;
+	const wchar_t *wide;
 	const struct nvtx_attributes *attributes;
 	uint64_t range;
 };
@@ -142,6 +148,7 @@ struct nvtx_domain_params {
 	union {
 		const struct nvtx_attributes *attributes;
 		const char *text; /* nvtxDomainRegisterStringA */
+		const wchar_t *wide;
 		uint64_t range;
 	};
 };

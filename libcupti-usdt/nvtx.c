@@ -2,7 +2,7 @@
 /*
  * NVTX calls → records, a range when it ends. Push/pop ranges are kept on a stack a thread (beside
  * its ring), start/end ranges in a table by id; both are bounded, and a range that finds no room is
- * counted. Texts of wide characters are left out. Handles of domains and strings that were made
+ * counted. Texts of wide characters become UTF-8. Handles of domains and strings that were made
  * before anybody listened have no name.
  *
  * Fears: 1. a thread's ring goes to another thread with ranges still open: the stack knows whose it
@@ -36,6 +36,7 @@
 #define STARTS 256U  /* power of 2 */
 #define KNOWN  1024U /* handles; power of 2 */
 #define PROBES 16U
+#define WIDE   1024U /* bytes of UTF-8: on the program's stack, which may be small */
 
 enum nvtx_kind { NVTX_MARK = 1, NVTX_PUSHED = 2, NVTX_STARTED = 3 };
 
@@ -90,10 +91,42 @@ void nvtx__begin(void)
 	}
 }
 
-static void learn(uint64_t handle, const char *name)
+/* What is no character becomes a question mark. */
+static char *put_character(char *to, uint32_t c)
 {
-	uint32_t id = names__intern_text(name);
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = '?';
+	if (c < 0x80) {
+		*to++ = c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = 0xc0 | c >> 6;
+	} else {
+		if (c < 0x10000) {
+			*to++ = 0xe0 | c >> 12;
+		} else {
+			*to++ = 0xf0 | c >> 18;
+			*to++ = 0x80 | (c >> 12 & 0x3f);
+		}
+		*to++ = 0x80 | (c >> 6 & 0x3f);
+	}
+	*to++ = 0x80 | (c & 0x3f);
+	return to;
+}
 
+static uint32_t intern_wide(const wchar_t *text)
+{
+	char utf8[WIDE], *to = utf8;
+
+	while (text && *text && to < utf8 + WIDE - 4)
+		to = put_character(to, *text++);
+	*to = 0;
+	return names__intern_text(utf8);
+}
+
+static void learn(uint64_t handle, uint32_t id)
+{
 	for (uint32_t i = 0; handle && i < PROBES; i++) {
 		struct known *known = &tables->known[((handle >> 4) + i) & (KNOWN - 1)];
 		uint64_t none = 0;
@@ -117,17 +150,15 @@ static uint32_t name_of(uint64_t handle)
 	return 0;
 }
 
-static struct range make_range(uint64_t domain, const char *text)
+static struct range make_range(uint64_t domain, uint32_t text)
 {
-	return (struct range){.start = stamps__now(),
-			      .handle = domain,
-			      .text = names__intern_text(text),
-			      .domain = name_of(domain)};
+	return (struct range){
+		.start = stamps__now(), .handle = domain, .text = text, .domain = name_of(domain)};
 }
 
 static struct range make_range_ex(uint64_t domain, const struct nvtx_attributes *attributes)
 {
-	struct range range = make_range(domain, NULL);
+	struct range range = make_range(domain, 0);
 
 	if (!attributes || attributes->size < sizeof(*attributes))
 		return range;
@@ -135,6 +166,8 @@ static struct range make_range_ex(uint64_t domain, const struct nvtx_attributes 
 	range.category = attributes->category;
 	if (attributes->message_type == NVTX_MESSAGE_ASCII)
 		range.text = names__intern_text(attributes->message);
+	else if (attributes->message_type == NVTX_MESSAGE_WIDE)
+		range.text = intern_wide(attributes->message);
 	else if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
 		range.text = name_of((uintptr_t)attributes->message);
 	return range;
@@ -274,31 +307,34 @@ static void plain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 
 	switch (cbid) {
 	case NVTX_MarkA:
-		mark(make_range(0, params->text));
+		mark(make_range(0, names__intern_text(params->text)));
+		break;
+	case NVTX_MarkW:
+		mark(make_range(0, intern_wide(params->wide)));
 		break;
 	case NVTX_MarkEx:
 		mark(make_range_ex(0, params->attributes));
 		break;
 	case NVTX_RangePushA:
-		push(make_range(0, params->text));
+		push(make_range(0, names__intern_text(params->text)));
 		break;
 	case NVTX_RangePushEx:
 		push(make_range_ex(0, params->attributes));
 		break;
 	case NVTX_RangePushW:
-		push(make_range(0, NULL));
+		push(make_range(0, intern_wide(params->wide)));
 		break;
 	case NVTX_RangePop:
 		pop(0);
 		break;
 	case NVTX_RangeStartA:
-		start(make_range(0, params->text), result_of(data));
+		start(make_range(0, names__intern_text(params->text)), result_of(data));
 		break;
 	case NVTX_RangeStartEx:
 		start(make_range_ex(0, params->attributes), result_of(data));
 		break;
 	case NVTX_RangeStartW:
-		start(make_range(0, NULL), result_of(data));
+		start(make_range(0, intern_wide(params->wide)), result_of(data));
 		break;
 	case NVTX_RangeEnd:
 		end(params->range);
@@ -309,6 +345,7 @@ static void plain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 static void domain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 {
 	const struct nvtx_domain_params *params = data->params;
+	const union nvtx_params *made = data->params;
 
 	switch (cbid) {
 	case NVTX_DomainMarkEx:
@@ -327,10 +364,16 @@ static void domain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 		end(params->range);
 		break;
 	case NVTX_DomainRegisterStringA:
-		learn(result_of(data), params->text);
+		learn(result_of(data), names__intern_text(params->text));
+		break;
+	case NVTX_DomainRegisterStringW:
+		learn(result_of(data), intern_wide(params->wide));
 		break;
 	case NVTX_DomainCreateA:
-		learn(result_of(data), ((const union nvtx_params *)data->params)->text);
+		learn(result_of(data), names__intern_text(made->text));
+		break;
+	case NVTX_DomainCreateW:
+		learn(result_of(data), intern_wide(made->wide));
 		break;
 	}
 }

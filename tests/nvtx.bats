@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# NVTX ranges in ways that go wrong elsewhere: nested too deep, of domains made before anybody came, left open.
+# NVTX ranges in ways that go wrong elsewhere: nested too deep, of domains made before anybody came, left open, in wide characters.
 
 load helpers
 
@@ -47,4 +47,22 @@ are_true() {
 		[ "$(jq -s 'map(select(.event == "range")) | length' out$i.json)" -gt 10 ]
 		are_true out$i.json apart.out
 	done
+}
+
+@test "trace -e nvtx (texts of wide characters) shows them as UTF-8, cut, and what is no character as a question mark" {
+	ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" wide >out
+	run jq -r 'select(.event != "lost") | "\(.event)|\(.domain)|\(.name[:20])|"' out.json
+	assert_output - <<-'EOF'
+		mark||€ mark|
+		range||😀 push|
+		range||start|
+		range|domäne|attributes é|
+		range|domäne|registered|
+		mark||€€€€€€€€€€€€€€€€€€€€|
+		mark||a???b|
+		mark|||
+	EOF
+	assert_equal "$(jq -r 'select(.event == "mark" and (.name | startswith("€€"))).name | explode | unique, length' out.json | xargs)" \
+		'[ 8364 ] 340'
+	assert_equal "$(tail -n 1 out.json | jq .lost.total)" 0
 }

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 #include "tests/workloads/program.h"
 
 static const char help[] =
 	"usage: nvtx [ROUNDS]\n"
-	"       nvtx deep | apart FILE\n"
+	"       nvtx deep | apart FILE | wide\n"
 	"ROUNDS (10) of nested ranges with a launch in each, and marks; or ranges\n"
 	"pushed 20 deep, of one domain and of two; or such that end in another order\n"
-	"than their domains', until FILE is there.\n";
+	"than their domains', until FILE is there; or with texts of wide characters.\n";
 
 typedef void (*function)(void);
 typedef const void *(*get_table)(uint32_t id);
@@ -31,6 +32,7 @@ struct attributes { /* nvtxEventAttributes_v2 */
 	int32_t message_type;
 	union {
 		const char *ascii;
+		const wchar_t *wide;
 		void *registered;
 	} message;
 };
@@ -46,13 +48,24 @@ static function *slots[MODULES][16];
 #define core  functions[CORE]
 #define core2 functions[CORE2]
 
-enum { MARK_A = 2, RANGE_START_A = 5, RANGE_END = 7, RANGE_PUSH_A = 9, RANGE_POP = 11 };
+enum {
+	MARK_A = 2,
+	MARK_W = 3,
+	RANGE_START_A = 5,
+	RANGE_START_W = 6,
+	RANGE_END = 7,
+	RANGE_PUSH_A = 9,
+	RANGE_PUSH_W = 10,
+	RANGE_POP = 11
+};
 enum {
 	DOMAIN_MARK_EX = 1,
 	DOMAIN_PUSH_EX = 4,
 	DOMAIN_POP = 5,
 	REGISTER_STRING_A = 10,
+	REGISTER_STRING_W = 11,
 	DOMAIN_CREATE_A = 12,
+	DOMAIN_CREATE_W = 13,
 	DOMAIN_DESTROY = 14
 };
 
@@ -300,19 +313,55 @@ static void apart(void *domain, const char *file)
 	}
 }
 
+/* One of each call that takes wide characters, as good as any other, and three bad ones. */
+static void wide(void)
+{
+	static wchar_t lengthy[3000] = {0};
+	static const wchar_t no_characters[] = {'a', 0xd800, 0x110000, -1, 'b', 0};
+	struct attributes attributes = {
+		.version = 3, .size = 48, .message_type = 2, .message.wide = L"attributes \u00e9"};
+	void *domain = NULL;
+	uint64_t range = 0;
+
+	if (!core[MARK_W])
+		return;
+	domain = ((void *(*)(const wchar_t *))core2[DOMAIN_CREATE_W])(L"dom\u00e4ne");
+	((void (*)(const wchar_t *))core[MARK_W])(L"\u20ac mark");
+	((int (*)(const wchar_t *))core[RANGE_PUSH_W])(L"\U0001f600 push");
+	pop();
+	range = ((uint64_t(*)(const wchar_t *))core[RANGE_START_W])(L"start");
+	end(range);
+	((int (*)(void *, const struct attributes *))core2[DOMAIN_PUSH_EX])(domain, &attributes);
+	domain_pop(domain);
+	attributes.message_type = 3;
+	attributes.message.registered =
+		((void *(*)(void *, const wchar_t *))core2[REGISTER_STRING_W])(domain,
+									       L"registered");
+	((int (*)(void *, const struct attributes *))core2[DOMAIN_PUSH_EX])(domain, &attributes);
+	domain_pop(domain);
+	wmemset(lengthy, 0x20ac, 2999);
+	((void (*)(const wchar_t *))core[MARK_W])(lengthy);
+	((void (*)(const wchar_t *))core[MARK_W])(no_characters);
+	((void (*)(const wchar_t *))core[MARK_W])(L"");
+	domain_destroy(domain);
+}
+
 int main(int argc, char **argv)
 {
 	struct program program;
 	void *domain, *registered;
 	CUfunction kernel;
 	uint64_t rounds;
-	bool is_deep, is_apart;
+	bool is_deep, is_apart, is_wide;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
 	is_deep = argc > 1 && !strcmp(argv[1], "deep");
+	is_wide = argc > 1 && !strcmp(argv[1], "wide");
 	is_apart = argc > 2 && !strcmp(argv[1], "apart");
-	rounds = is_deep || is_apart ? 0 : argc > 1 ? program__number(argv[1], "ROUNDS") : 10;
+	rounds = is_deep || is_apart || is_wide ? 0
+		 : argc > 1			? program__number(argv[1], "ROUNDS")
+						: 10;
 	program__start(&program);
 	kernel = program__kernel(&program, "empty");
 	initialize();
@@ -325,6 +374,8 @@ int main(int argc, char **argv)
 		deep(domain);
 	} else if (is_apart) {
 		apart(domain, argv[2]);
+	} else if (is_wide) {
+		wide();
 	} else {
 		program__also("nvtx_ranges", 5 * rounds);
 		program__also("nvtx_marks", 2 * rounds);

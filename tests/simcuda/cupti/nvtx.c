@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CUPTI as NVTX's injection library: with NVTX_INJECTION64_PATH set to this library, a program's
-// NVTX calls come here, become callbacks of their domain and, when asked for, marker records. The
-// wide-character calls are left alone.
+// NVTX calls come here, become callbacks of their domain and, when asked for, marker records, those
+// of wide characters without a text.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 #include <sys/syscall.h>
 #include "tests/simcuda/cupti/tracer.h"
 
@@ -107,6 +108,12 @@ static void mark_a(const char *text)
 	tell(1, "nvtxMarkA", &text, NULL);
 }
 
+static void mark_w(const wchar_t *text)
+{
+	record_marker(MARK, atomic_fetch_add(&last_id, 1) + 1, NULL, NULL, NULL);
+	tell(2, "nvtxMarkW", &text, NULL);
+}
+
 static void mark_ex(const struct attributes *attributes)
 {
 	record_marker(MARK, atomic_fetch_add(&last_id, 1) + 1, text_of(attributes), NULL,
@@ -120,6 +127,15 @@ static uint64_t range_start_a(const char *text)
 
 	record_marker(START, id, text, NULL, NULL);
 	tell(4, "nvtxRangeStartA", &text, &id);
+	return id;
+}
+
+static uint64_t range_start_w(const wchar_t *text)
+{
+	uint64_t id = atomic_fetch_add(&last_id, 1) + 1;
+
+	record_marker(START, id, NULL, NULL, NULL);
+	tell(5, "nvtxRangeStartW", &text, &id);
 	return id;
 }
 
@@ -143,6 +159,14 @@ static int range_push_a(const char *text)
 	int level = range__push(text, NULL, NULL);
 
 	tell(8, "nvtxRangePushA", &text, &level);
+	return level;
+}
+
+static int range_push_w(const wchar_t *text)
+{
+	int level = range__push(NULL, NULL, NULL);
+
+	tell(9, "nvtxRangePushW", &text, &level);
 	return level;
 }
 
@@ -229,6 +253,26 @@ static const struct nvtx_domain *domain_create_a(const char *name)
 	return domain;
 }
 
+/* Begins like a domain or a string, without a text; each has its own. */
+static const void *handle_of_wide(const wchar_t *text)
+{
+	struct simcuda_bridge *bridge = bridge__get();
+	const struct {
+		const char *text;
+		const char *wide;
+	} handle = {NULL, bridge->intern((const char *)text, wcslen(text) * sizeof(*text))};
+
+	return bridge->intern((const char *)&handle, sizeof(handle));
+}
+
+static const struct nvtx_domain *domain_create_w(const wchar_t *name)
+{
+	const struct nvtx_domain *domain = handle_of_wide(name);
+
+	tell(42, "nvtxDomainCreateW", &name, &domain);
+	return domain;
+}
+
 static void domain_destroy(const struct nvtx_domain *domain)
 {
 	tell(43, "nvtxDomainDestroy", &domain, NULL);
@@ -250,6 +294,19 @@ static const struct nvtx_string *register_string_a(const struct nvtx_domain *dom
 	return handle;
 }
 
+static const struct nvtx_string *register_string_w(const struct nvtx_domain *domain,
+						   const wchar_t *string)
+{
+	const struct {
+		const struct nvtx_domain *domain;
+		const wchar_t *string;
+	} parameters = {domain, string};
+	const struct nvtx_string *handle = handle_of_wide(string);
+
+	tell(40, "nvtxDomainRegisterStringW", &parameters, &handle);
+	return handle;
+}
+
 static void fill(function **table, unsigned int size, unsigned int index, void *handler)
 {
 	if (index < size && table[index])
@@ -260,11 +317,14 @@ static void fill_core(function **table, unsigned int size)
 {
 	fill(table, size, 1, mark_ex);
 	fill(table, size, 2, mark_a);
+	fill(table, size, 3, mark_w);
 	fill(table, size, 4, range_start_ex);
 	fill(table, size, 5, range_start_a);
+	fill(table, size, 6, range_start_w);
 	fill(table, size, 7, range_end);
 	fill(table, size, 8, range_push_ex);
 	fill(table, size, 9, range_push_a);
+	fill(table, size, 10, range_push_w);
 	fill(table, size, 11, range_pop);
 }
 
@@ -276,7 +336,9 @@ static void fill_core2(function **table, unsigned int size)
 	fill(table, size, 4, domain_range_push_ex);
 	fill(table, size, 5, domain_range_pop);
 	fill(table, size, 10, register_string_a);
+	fill(table, size, 11, register_string_w);
 	fill(table, size, 12, domain_create_a);
+	fill(table, size, 13, domain_create_w);
 	fill(table, size, 14, domain_destroy);
 }
 
