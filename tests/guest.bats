@@ -575,7 +575,9 @@ hear_exit() {
 	export CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 SIMCUDA_MISSING_SYMBOL=cuptiActivityFlushAll
 	hear -v $CORE -- "$WORKLOADS/launch-storm" -n 1000
 	grep -q '^expect launches=1000' "$OUT"
-	grep -Eq 'refused: lacks cuptiActivityFlushAll|records=1000' "$OUT"
+	grep -q '^status .*state=3 reason=6 ' "$OUT"
+	grep -q '^error code=10002 .*refused: lacks cuptiActivityFlushAll' "$OUT"
+	assert_equal "$(heard launch_batch records)" 0
 }
 
 @test "fatal state of CUPTI makes it inert for good, launches so far kept" {

@@ -149,6 +149,29 @@ count_of() {
 		(.direction | IN("HtoD", "DtoH", "DtoD", "HtoH", "PtoP")) and
 		(.from | IN("pageable", "pinned", "device", "managed")))' out.json
 	assert_success
+	# What the program does in each of its 10 rounds, and how often.
+	run jq -rs 'map(select(.event == "memcpy") | "\(.direction) \(.from) \(.to) \(.asynchronous)") |
+		group_by(.) | map("\(.[0]) \(length / 10)")[]' out.json
+	assert_output - <<-'EOF'
+		DtoD device device false 1
+		DtoD device device true 2
+		DtoD device managed false 1
+		DtoH device pageable false 3
+		DtoH device pageable true 1
+		DtoH device pinned true 1
+		DtoH managed pinned false 1
+		HtoD pageable device false 1
+		HtoD pinned device true 1
+	EOF
+	run jq -rs 'map(select(.event == "memset") | "\(.value) \(.to) \(.bytes) \(.asynchronous)") |
+		group_by(.) | map("\(.[0]) \(length / 10)")[]' out.json
+	assert_output - <<-EOF
+		$((0x3322)) device 1048576 false 1
+		$((0x11)) device 1048576 false 1
+		$((0x77665544)) device 1048576 false 1
+		$((0x19)) device 1048576 true 1
+		$((0x1a1a1a1a)) device 1048576 true 1
+	EOF
 	ct trace -o out.txt -- "$SIM" "$WORKLOADS/copies" >out
 	grep -q '\[memcpy HtoD\] pageable to device, [0-9]* bytes, ' out.txt
 }
@@ -174,12 +197,49 @@ count_of() {
 	assert_equal "$(count_of free)" "$(expect_key out frees)"
 	assert_equal "$(jq -s '(map(select(.event == "alloc").bytes) | add) -
 		(map(select(.event == "free").bytes) | add)' out.json)" "$(expect_key out live_bytes)"
+	# 10 rounds: three of the device, two of pools, two pinned, one managed; what is not freed at the end is one
+	# of the device and one pinned.
+	run jq -rs 'map(select(.event == "alloc" or .event == "free") | "\(.event) \(.kind) \(.asynchronous)") |
+		group_by(.) | map("\(.[0]) \(length)")[]' out.json
+	assert_output - <<-'EOF'
+		alloc device false 31
+		alloc device true 20
+		alloc managed false 10
+		alloc pinned false 21
+		free device false 30
+		free device true 20
+		free managed false 10
+		free pinned false 20
+	EOF
+	# What is freed was allocated there, with those bytes, of that kind, and nothing is allocated where something is.
+	run jq -nrc 'reduce (inputs | select(.event == "alloc" or .event == "free")) as $e ({};
+		if $e.event == "alloc" and .[$e.address] == null then .[$e.address] = [$e.kind, $e.bytes]
+		elif $e.event == "free" and .[$e.address] == [$e.kind, $e.bytes] then del(.[$e.address])
+		else error("\($e)") end) | (keys | all(test("^0x[1-9a-f][0-9a-f]+$"))), (map(.) | sort | .[])' out.json
+	assert_output - <<-EOF
+		true
+		["device",1048576]
+		["pinned",1048576]
+	EOF
 }
 
 @test "trace (syncs) shows each wait of the host with its kind and length" {
 	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/syncs" >out
 	assert_equal "$(jq -s 'map(select(.event == "sync" and .kind != "stream_wait_event")) | length' out.json)" \
 		"$(expect_key out syncs)"
+	# The first wait is before the 10 rounds. Only that for a stream is for one, and only the program's own calls wait.
+	run jq -rs 'map(select(.event == "sync") | "\(.kind) \(.stream != null) \(.result_name)") |
+		group_by(.) | map("\(.[0]) \(length)")[]' out.json
+	assert_output - <<-'EOF'
+		context false ok 10
+		event false ok 10
+		stream true ok 11
+		stream_wait_event true ok 10
+	EOF
+	# Each wait is for a kernel of 1 ms; all of them but the first are what the program measured from outside.
+	jq -s 'map(select(.event == "sync" and .kind != "stream_wait_event").launch_ns)[1:]' out.json >waits.json
+	json waits.json 'all(. > 100000)'
+	json waits.json "add <= $(expect_key out waited_ns) and add > $(expect_key out waited_ns) / 2"
 }
 
 @test "trace --errors shows every failed call with its name and result" {
@@ -214,6 +274,18 @@ count_of() {
 	# Told again to each consumer that comes.
 	run bash -c "jq -r 'select(.event == \"device\") | .uuid' out.json | sort -u"
 	assert_output --regexp '^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+	ct trace -e objects --json -o out.json -- "$SIM" "$WORKLOADS/streams" 20 >out
+	run jq -rs 'map(select(.event == "stream" and .kind == "non-blocking")) | unique_by(.stream) |
+		group_by(.priority) | map("\(.[0].priority) \(length)")[]' out.json
+	assert_output - <<-EOF
+		-5 $(($(expect_key out streams) / 2))
+		0 $(($(expect_key out streams) / 2))
+	EOF
+	assert_equal "$(jq -sc '[map(select(.event == "context").context), map(select(.event == "stream").context)] |
+		map(unique)' out.json)" '[[1],[1]]'
+	ct trace -e objects --json -o out.json -- "$SIM" "$WORKLOADS/resets" 3 >out
+	assert_equal "$(jq -s 'map(select(.event == "context" and .kind == "context" and .device == 0).context) | unique | length' out.json)" \
+		"$(expect_key out contexts)"
 }
 
 @test "trace -e (an unknown word) names those that it knows" {
@@ -246,7 +318,26 @@ count_of() {
 	assert_equal "$(grep -A1 '\[call\] cudaMalloc' out.txt | grep -c '  \[call\] cuMemAlloc_v2')" 2
 }
 
-@test "trace --api (a family) switches no other family on" {
-	ct trace --api 'cudaMalloc*' -e launches --json -v -o out.json -- "$SIM" "$WORKLOADS/runtime" 1 >out
+# callbacks_with OPTIONS: how many calls CUPTI was asked to call back for, and that it was asked for no kind of record.
+callbacks_with() {
+	rm -f cupti.log
+	SIMCUDA_LOG=$PWD/cupti.log ct trace "$@" -e launches --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 1 >out
+	assert_equal "$(grep -o ' kinds=[^ ]*' cupti.log | sort -u)" ' kinds=-' >&2 || return 1
+	sed -n 's/.* callbacks_max=\([0-9]*\) .*/\1/p' cupti.log | tail -n 1
+}
+
+@test "trace --api (a call of each family) switches no other family on" {
+	local launches all call with sum=0
+	launches=$(callbacks_with)
+	all=$(callbacks_with --api '*')
+	for call in cudaMalloc cudaMemcpy cudaStreamCreate cudaEventRecord cudaLaunchKernel cudaSetDevice cudaGraphCreate \
+		cudaStreamSynchronize cuModuleLoadData cudaGetLastError; do
+		with=$(callbacks_with --api "$call")
+		[ "$with" -gt "$launches" ] || fail "$call: $with callbacks, $launches without"
+		sum=$((sum + with - launches))
+	done
+	# Were one call of another family among them, it would be counted twice.
+	assert_equal "$sum" $((all - launches))
+	callbacks_with --api 'cudaMalloc*' >/dev/null
 	assert_equal "$(jq -rs '[.[] | select(.event == "api").call] | unique | join(" ")' out.json)" cudaMalloc
 }
