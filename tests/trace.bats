@@ -242,6 +242,43 @@ count_of() {
 	json waits.json "add <= $(expect_key out waited_ns) and add > $(expect_key out waited_ns) / 2"
 }
 
+# everything VERSION EVENTS PROGRAM...: what trace says of these programs with that CUPTI, without what differs from run to
+# run: a line an event, sorted; of times whether they are in order, of addresses whether there are any. How much CUPTI says
+# of its own overhead is its own affair.
+everything() {
+	# shellcheck disable=SC2016 # expanded by the shell that is started
+	SIMCUDA_DEVICES=3 SIMCUDA_CUPTI_VERSION=$1 ct trace -e "$2" --json -o out.json -- "$SIM" \
+		bash -c 'for program; do "$WORKLOADS"/$program || exit; done' - "${@:3}" >out || return 1
+	assert_equal "$1 $(tail -n 1 out.json | jq .lost.total)" "$1 0" || return 1
+	jq -c 'select(.event != "lost") | .times = (.gpu_start_ns == null or .gpu_end_ns > .gpu_start_ns and
+			.gpu_start_ns > (.launch_start_ns // 0)) | .address = (.address and .address != "0x0") |
+		del(.timestamp, .pid, .tid, .launch_start_ns, .launch_ns, .queue_ns, .gpu_start_ns, .gpu_end_ns, .gpu_ns,
+			.bytes_per_second, .correlation, .cgroup, .container)' out.json | sort >all
+	grep -v '"event":"overhead"' all
+	grep '"event":"overhead"' all | sort -u
+}
+
+@test "trace (CUPTI 11.8 to 13.4) shows the same of every kind of event" {
+	local version programs=("copies 1" "memory 1" "syncs 1" "unified 2" "streams 4" "peers 1" "resets 1" failures saxpy)
+	local events=kernels,copies,memory,sync,errors,unified,overhead,objects
+	everything 13.0 "$events" "${programs[@]}" >13.0
+	everything 13.0 kernels,copies "graphs 2" >nodes-13.0
+	everything 13.0 kernels,copies,graphs "graphs 2" >graphs-13.0
+	assert_equal "$(jq -r .event 13.0 graphs-13.0 | sort -u | paste -sd' ')" \
+		"alloc context device error free graph graph_launch jit kernel launch memcpy memset overhead static stream sync unified"
+	run ! grep -h '"times":false' 13.0 nodes-13.0 graphs-13.0
+	for version in 11.8 12.0 12.4 12.6 12.8 12.9 13.1 13.2 13.3 13.4; do
+		everything $version "$events" "${programs[@]}" >$version
+		diff 13.0 $version >difference || fail "$version: $(head -n 10 difference)"
+		# No GPU times of programs that launch graphs are taken with that one.
+		[ $version = 12.9 ] && continue
+		everything $version kernels,copies "graphs 2" >nodes-$version
+		diff nodes-13.0 nodes-$version >difference || fail "$version: $(head -n 10 difference)"
+		everything $version kernels,copies,graphs "graphs 2" >graphs-$version
+		diff graphs-13.0 graphs-$version >difference || fail "$version: $(head -n 10 difference)"
+	done
+}
+
 @test "trace --errors shows every failed call with its name and result" {
 	ct trace --errors --json -o out.json -- "$SIM" "$WORKLOADS/failures" >out
 	assert_equal "$(count_of error)" "$(expect_key out api_errors)"
