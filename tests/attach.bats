@@ -26,6 +26,11 @@ last_state() {
 	tail -n 1 "$1" | tr ' ' '\n' | grep -E '^(subscribed|callbacks|kinds)=' | xargs
 }
 
+# ct that may say something on stderr
+ct_says() {
+	run -0 --separate-stderr "$SIM" "$CUDA_TRACE" "$@"
+}
+
 all_off() {
 	[ "$(last_state "$1")" = "subscribed=0 callbacks=0 kinds=-" ]
 }
@@ -87,7 +92,7 @@ all_off() {
 
 @test "attach (every way to end) leaves output and status as they are without the guest" {
 	local mode plain traced
-	for mode in return exit _exit signal kill abort exec pthread_exit destroy; do
+	for mode in return exit _exit signal kill abort crash exec pthread_exit destroy running unsynced endless; do
 		plain=0 traced=0
 		sim "$WORKLOADS/early-exit" "$mode" >"$BATS_TEST_TMPDIR/plain" 2>/dev/null || plain=$?
 		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$mode" \
@@ -104,6 +109,117 @@ all_off() {
 		assert_equal "$mode $(json "$JSON" .totals.kernels)" "$mode $(expect_key "$OUT" kernels)"
 		json "$JSON" '.lost.total == 0 and .lost.killed == 0'
 	done
+}
+
+# ends_while MODE WHEN: that program ends with a tool attached, from its start or later; whether CUPTI was misused.
+ends_while() {
+	local faults
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
+	rm -f "$SIMCUDA_LOG" gate
+	status=0
+	if [ "$2" = start ]; then
+		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$1" >"$OUT" 2>err || status=$?
+	else
+		mkfifo gate
+		PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$GUEST start early "$SIM" "$WORKLOADS/early-exit" "$1"
+		wait_for 20 grep -qs ' exit \|injection .*kept=1' "$SIMCUDA_LOG"
+		start tool "$CUDA_TRACE" stat --json -o "$JSON" -p "$early_PID"
+		wait_for 20 grep -q 'kinds=[0-9,]*10' "$SIMCUDA_LOG"
+		: >gate
+		finished "$tool_PID"
+		assert_equal "$1 $status" "$1 0"
+		finished "$early_PID"
+		cp early.out "$OUT"
+		cp early.err err
+	fi
+	faults=$(grep -o 'buffers_out=[0-9]* faults=[0-9]*' "$SIMCUDA_LOG" | tail -n 1)
+	assert_equal "$1 $2 ${faults##* }" "$1 $2 faults=0"
+}
+
+@test "attach (ends while a kernel runs, without having waited, by a crash) has everything, or says what it has not" {
+	cd "$BATS_TEST_TMPDIR"
+	local mode when
+	for when in start later; do
+		for mode in running unsynced endless; do
+			ends_while $mode $when
+			assert_equal "$mode $when $status $(cat err)" "$mode $when 0 "
+			assert_equal "$mode $when $(json "$JSON" .totals.launches)" "$mode $when $(expect_key "$OUT" launches)"
+			# The kernel that runs has no end; one that waits in the stream may have none.
+			assert_equal "$mode $when $(json "$JSON" '.totals.kernels + .lost.unfinished')" \
+				"$mode $when $(expect_key "$OUT" kernels)"
+			json "$JSON" '.lost.total == .lost.unfinished and .lost.killed == 0'
+			[ $mode = unsynced ] || json "$JSON" '.lost.unfinished == 1 and .totals.unfinished == 1'
+			grep -q ' exit .*buffers_out=0 ' "$SIMCUDA_LOG"
+		done
+		ends_while crash $when
+		assert_equal "$when $status" "$when 139"
+		assert_equal "$(expect_key "$OUT" launches)" 1000
+		# Without a last word: its last 100 ms may be unknown, and that is said.
+		json "$JSON" '.totals.launches <= 1000 and .totals.kernels <= .totals.launches and .lost.killed == 1'
+	done
+}
+
+@test "attach (a libcuda that is loaded late by dlopen, and let go of) sees every launch; without the guest, all that come after it was found" {
+	sim "$WORKLOADS/dlopened" >"$BATS_TEST_TMPDIR/plain"
+	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/dlopened" >"$OUT"
+	diff "$BATS_TEST_TMPDIR/plain" "$OUT"
+	assert_equal "$(json "$JSON" .totals.launches)" "$(expect_key "$OUT" launches)"
+	json "$JSON" '.lost.total == 0 and .totals.syncs == 1 and .totals.kernels == .totals.launches'
+	ct_says stat --source driver --json -o "$JSON" -- "$SIM" "$WORKLOADS/dlopened" 4000 500
+	json "$JSON" '.lost.total == 0 and .totals.syncs == 1 and .totals.launches > 500 and .totals.launches <= 4000'
+	assert_regex "$output" '^expect launches=4000 '
+	CUDA_INJECTION64_PATH=$GUEST start late "$SIM" "$WORKLOADS/dlopened" 4000 500
+	wait_for 20 grep -qs libcuda.so "/proc/$late_PID/maps"
+	ct stat -p "$late_PID" -d 0.6 --json -o "$JSON"
+	json "$JSON" '.totals.launches > 10 and .totals.kernels > 10 and .lost.total == 0'
+	finished "$late_PID"
+	assert_equal "$status" 0
+	assert_equal "$(expect_key "$BATS_TEST_TMPDIR/late.out" launches)" 4000
+}
+
+# possessions PID: its open files, its threads by name, but for the guest's own and CUPTI's.
+possessions() {
+	local fd
+	for fd in /proc/"$1"/fd/*; do
+		echo "${fd##*/} $(readlink "$fd")"
+	done
+	cat /proc/"$1"/task/*/comm | grep -vx 'cupti-.*\|simcupti' | sort
+	grep -E 'SigBlk|SigIgn|SigCgt' "/proc/$1/status"
+}
+
+@test "attach (stat, trace and record, come and gone) leaves the program's files, threads and signals as they were" {
+	cd "$BATS_TEST_TMPDIR"
+	export SIMCUDA_LOG=$PWD/cupti.log
+	CUDA_INJECTION64_PATH=$GUEST start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -t 3 -p 500
+	ready storm
+	# Its threads are there, and the guest has begun.
+	wait_for 10 grep -q 'unsubscribe subscribed=0' "$SIMCUDA_LOG"
+	wait_for 10 eval '[ "$(grep -xc launch-storm /proc/$storm_PID/task/*/comm | grep -c :1)" = 4 ]'
+	possessions "$storm_PID" >before
+	[ "$(grep -xc launch-storm before)" = 4 ]
+	for command in stat "trace --errors -o trace.out" "record -o storm.db" "stat -o stat.out"; do
+		# shellcheck disable=SC2086
+		ct $command -p "$storm_PID" -d 0.6 >/dev/null
+		wait_for 10 all_off "$SIMCUDA_LOG"
+		possessions "$storm_PID" >after
+		diff before after
+		# Those of the guest, and CUPTI's, do not grow in number either.
+		cat /proc/"$storm_PID"/task/*/comm | sort >"threads-${command%% *}"
+	done
+	diff threads-trace threads-stat
+	kill -TERM -- "-$storm_PID"
+}
+
+@test "attach (no GPU record for 5 s of launches) is told on stderr, by stat and trace, once" {
+	local command
+	for command in stat trace; do
+		SIMCUDA_NO_RECORDS=1 run -0 --separate-stderr ct $command -o "$OUT" -- "$SIM" "$WORKLOADS/launch-storm" -s 7 -p 1000
+		assert_regex "$stderr" '^cuda-trace: guest in [0-9]+ \(launch-storm\): cupti: [0-9]+ launches, but no GPU record for 5 s: GPU newer than libcupti [0-9]+, or another client took the buffers \(10000\)$'
+		assert_regex "$output" 'expect launches=[1-9]'
+	done
+	# Records come: not a word.
+	run -0 --separate-stderr ct stat -o "$OUT" -- "$SIM" "$WORKLOADS/launch-storm" -s 7 -p 1000
+	assert_equal "$stderr" ""
 }
 
 # The line of truth differs from run to run: these launch for a time.
@@ -255,11 +371,6 @@ ends_well() {
 	ct stat --source cupti -p "$busy_PID" -d 2 -e kernels --json -o out.json
 	json out.json '.totals.graph_launches > 0 and .totals.launches > 0'
 	kill -TERM -- "-$busy_PID"
-}
-
-# ct that may say something on stderr
-ct_says() {
-	run -0 --separate-stderr "$SIM" "$CUDA_TRACE" "$@"
 }
 
 @test "attach (-e graphs to a program that has made graphs) has their kernels, and the program goes on" {
