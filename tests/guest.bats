@@ -256,6 +256,60 @@ process() {
 	assert_equal "$(grep -c 'readable probe=kernel_exec text=[a-z_]' "$OUT")" "$(expect_key "$OUT" kernels)"
 }
 
+# fires PROBE HITS SANE PROGRAM ARGS...: the readable probe PROBE fires HITS times (a number, a key of what the program
+# says, or a sum of those) while PROGRAM runs, each time with arguments a[1] ... and, if a[4] is a name, text, of which
+# SANE is true.
+fires() {
+	local key want=0
+	hear -v name lost "$1" -- "$WORKLOADS/$4" "${@:5}"
+	for key in ${2//+/ }; do
+		[[ $key == [0-9]* ]] || key=$(expect_key "$OUT" "$key")
+		want=$((want + key))
+	done
+	assert_equal "$1 $(heard "$1" hits)" "$1 $want"
+	assert_equal "$(heard lost hits)" 0
+	grep -a "^readable probe=$1 " "$OUT" >readable
+	assert_equal "$1 $(wc -l <readable)" "$1 $want"
+	run -0 awk -F ' args=' "{split(\$NF, a, \",\"); text = \$1; sub(/.* text=/, \"\", text)} !($3)" readable
+	assert_output ""
+}
+
+# With a time that CUPTI gave, or two of them: since this machine began, and not before each other.
+@test "listening (each readable probe that nobody else asks for) hears it fire with arguments that make sense" {
+	requires root bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+	local span='a[1] > 1e9 && a[2] >= a[1] && a[2] - a[1] < 1e10' call
+	call="$span && a[3] > 0 && a[7] > 0 && a[5] == 0"
+
+	fires runtime_launch launches "$span && a[3] > 0 && text == \"saxpy\" && (a[5] == 9 ||
+		a[5] == 0 && a[6] > 0 && a[7] == 256 && a[8] == 1 && a[9] == 1 && a[10] == 256 && a[11] == 1 && a[12] == 1)" runtime 20
+	# A pool is made, trimmed twice and destroyed, all without size, on the first device.
+	fires memory_pool 4 "a[1] > 1e9 && a[2] > 0 && a[3] >= 1 && a[3] <= 3 && a[4] == 1 && a[5] > 0 && a[9] == 0" memory 2
+	fires graph_exec graph_launches "a[1] > 1e9 && a[2] > a[1] && a[3] > 0 && a[4] == 0 && a[5] == 1 && a[6] > 7 && a[7] > 0" graphs 5
+	fires overhead 2 "$span && (a[4] == 5 * 65536 || a[4] == 7 * 65536) && a[5] == 2 && a[6] > 0 && a[7] > 0" saxpy
+	# PTX is compiled, for the first device.
+	fires jit 1 "$span && a[3] > 0 && a[4] == 1 && a[5] == 3 && a[6] == 0" saxpy
+	# In each of 4 rounds all of the data goes there and comes back, and each side faults.
+	fires uvm 16 "$span && a[5] > 0 && (a[3] <= 2 && a[4] == 4194304 || (a[3] == 3 || a[3] == 4) && a[4] > 0)" unified 4
+	# Told as CUPTI is switched on, and as the guest begins.
+	fires device 2 "a[1] == 0 && a[2] > 0 && a[3] == 9 && a[4] == 0 && a[5] == 80 * 2^30 && a[6] > 0 && a[7] > 0" saxpy
+	fires context contexts "a[1] >= 1 && a[1] <= 6 && a[2] == 0 && a[3] >= 7 && a[4] == 0 && a[5] == 0" resets 3
+	# Non-blocking; a priority is signed, the listener's numbers are not.
+	fires stream streams "a[1] > 7 && a[2] == 1 && (a[3] == 0 || a[3] > 2^64 - 4096) && a[4] == 2" streams 20
+
+	fires api_launch launches+launches "$span && a[3] > 0 && text ~ /Launch/ && (a[6] == 1 || a[6] == 2) && a[7] > 0 && a[8] == 1" runtime 5
+	fires api_memory allocs+frees+api_errors+4 "$span && a[3] > 0 && a[7] > 0 && text ~ /^cuMem/ && (a[5] == 0 || a[5] == 2) && a[6] == 1 && a[8] == 1" memory 2
+	assert_equal "$(awk -F ' args=' '{split($NF, a, ",")} a[5] == 2' readable | wc -l)" "$(expect_key "$OUT" api_errors)"
+	fires api_copy memcpys+memsets "$call && text ~ /^cuMem(cpy|set)/ && a[6] == 1 && a[8] == 1" copies 1
+	fires api_sync syncs+2 "$call && text ~ /Synchronize|WaitEvent/ && a[6] == 1 && a[8] == 1" syncs 2 10000
+	fires api_stream streams+streams "$call && text ~ /^cuStream(Create|Destroy)/ && a[6] == 1 && a[8] == 1" streams 10
+	fires api_event 6 "$call && text ~ /^cuEvent(Create|Record|Destroy)/ && a[6] == 1 && a[8] == 1" syncs 2 10000
+	fires api_module 2 "$call && text ~ /^cuModule(LoadData|GetFunction)/ && a[6] == 1 && a[8] == 1" saxpy
+	fires api_graph 14 "$call && text ~ /Graph|Capture/ && a[6] == 1 && a[8] == 1" graphs 2
+	fires api_context 13 "$call && text ~ /Ctx|Device/ && a[6] == 1" resets 2
+	fires api_other 3 "$span && a[3] > 0 && a[7] > 0 && (text == \"cuInit\" && a[6] == 1 || text == \"cudaGetLastError\" && a[6] == 2)" runtime 2
+}
+
 @test "listening (PC samples, batched and readable) hears each once, and switches nothing else on" {
 	requires root bpf sim
 	SIMCUDA_LOG=$BATS_TEST_TMPDIR/log hear -v name lost error sample_on_10 sample_every_100 pc_samples pc_samples_batch -- \
