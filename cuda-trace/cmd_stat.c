@@ -33,7 +33,7 @@ static const struct option_row event_rows[] = {
 	 offsetof(struct stat_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL,
 	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
-	 "failed\nlaunches are always counted",
+	 "failed\nlaunches and waits are always listed",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
@@ -206,6 +206,7 @@ int cmd_stat(int argc, char **argv)
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
 	stat.table.sampled = watch.sample.on_ms != 0;
+	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))
 		stat.calls = stat_calls__new(stat.options.api);

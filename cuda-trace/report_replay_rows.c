@@ -3,6 +3,7 @@
 #include "cuda-trace/report_replay_rows.h"
 #include <string.h>
 #include "cuda-trace/names.h"
+#include "cuda-trace/store_api.h"
 
 /* A string as a name of that process: 0 where there is none. */
 static uint32_t name_of(struct replay *replay, size_t process, int64_t string)
@@ -51,6 +52,17 @@ static void play_kernel(struct replay *replay, const int64_t *row, size_t proces
 		play(replay, process, &kernel.head);
 }
 
+/* By which call, where it failed: else nobody asks. */
+static uint16_t call_number(const struct replay *replay, const int64_t *row)
+{
+	const char *name = NULL;
+
+	if (row[4] && row[8] > 0 && (size_t)row[8] < replay->string_count)
+		name = replay->strings[row[8]];
+	return name ? store__call_number(row[5] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME, name)
+		    : 0;
+}
+
 static void play_launch(struct replay *replay, const int64_t *row, size_t process)
 {
 	bool graph = row[7];
@@ -63,6 +75,7 @@ static void play_launch(struct replay *replay, const int64_t *row, size_t proces
 		.result = row[4],
 		.domain = row[5] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
 		.name = name_of(replay, process, row[6]),
+		.cbid = call_number(replay, row),
 	};
 
 	play(replay, process, &launch.head);
@@ -214,11 +227,12 @@ static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
 const struct replay_source replay_sources[] = {
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
-	 "kernelName = 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
+	 "kernelName = 0, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
 	 play_launch, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "
-	 "'%GraphLaunch%' FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE "
+	 "'%GraphLaunch%', nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId "
+	 "WHERE "
 	 "value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' OR value LIKE "
 	 "'%LaunchCooperative%'",
 	 play_launch, NULL, NULL},

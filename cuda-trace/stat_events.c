@@ -101,77 +101,6 @@ static void add_sync(struct stat_events *events, const struct cuda_sync *sync)
 	events->wait_ns += ns;
 }
 
-static struct stat_error *error_line(struct stat_events *events, uint32_t name, const char *text,
-				     uint8_t domain, int32_t result)
-{
-	struct stat_error *line = events->errors;
-
-	for (uint32_t i = 0; i < events->error_count; i++, line++)
-		if (line->name == name && line->result == result && line->domain == domain &&
-		    (!text || !strcmp(line->text, text)))
-			return line;
-	if (events->error_count == STAT_MOST_ERRORS)
-		return NULL;
-	events->error_count++;
-	*line = (struct stat_error){.name = name, .domain = domain, .result = result};
-	if (text)
-		strncpy(line->text, text, sizeof(line->text) - 1);
-	return line;
-}
-
-/* A driver call that fails inside a runtime call is told first: it is the runtime's failure then,
- * and counts once. */
-static bool replaces_driver_error(struct stat_events *events, const struct cuda_api *call)
-{
-	struct stat_driver_error *inner = &events->driver_errors[call->tid % 8];
-
-	if (inner->tid != call->tid || inner->start < call->start || inner->end > call->end)
-		return false;
-	inner->tid = 0;
-	if (inner->line < events->error_count && events->errors[inner->line].count)
-		events->errors[inner->line].count--;
-	events->api_errors--;
-	return true;
-}
-
-/* These hand out what an earlier call returned; and "not ready" is an answer, not a failure. */
-static bool is_no_failure(const struct process *process, const struct cuda_api *call)
-{
-	const char *name;
-
-	if (call->result == 600)
-		return true;
-	if (call->domain != CUDA_DOMAIN_RUNTIME)
-		return false;
-	name = process__name(process, call->name);
-	return name && (!strncmp(name, "cudaGetLastError", 16) ||
-			!strncmp(name, "cudaPeekAtLastError", 19));
-}
-
-static void add_error(struct stat_events *events, const struct process *process,
-		      const struct cuda_api *call)
-{
-	struct stat_error *line;
-
-	/* With its family listened to as well, a failed call comes a second time. */
-	if (!call->result || process->group != CUDA_GROUP_API_ERROR || is_no_failure(process, call))
-		return;
-	if (call->domain == CUDA_DOMAIN_RUNTIME && !replaces_driver_error(events, call) &&
-	    call->group == CUDA_GROUP_API_LAUNCH)
-		events->runtime_launch_errors++;
-	line = error_line(events, call->name, NULL, call->domain, call->result);
-	if (line)
-		line->count++;
-	events->api_errors++;
-	if (call->domain == CUDA_DOMAIN_DRIVER)
-		events->driver_errors[call->tid % 8] = (struct stat_driver_error){
-			.tid = call->tid,
-			.line = line ? line - events->errors : UINT32_MAX,
-			.start = call->start,
-			.end = call->end,
-		};
-}
-
 static void add_range(struct stat_events *events, const struct cuda_nvtx *range)
 {
 	struct stat_range *line = events->ranges;
@@ -220,9 +149,6 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 	case CUDA_RECORD_GRAPH:
 		stat_span__add(&events->graphs, length(graph->start, graph->end));
 		return true;
-	case CUDA_RECORD_API:
-		add_error(events, process, (const void *)record);
-		return true;
 	case CUDA_RECORD_OVERHEAD:
 		stat_span__add(&events->overhead[stat_events__overhead_index(overhead->kind)],
 			       length(overhead->start, overhead->end));
@@ -235,22 +161,6 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 		return true;
 	default:
 		return false;
-	}
-}
-
-static void merge_errors(struct stat_events *sum, const struct stat_events *of,
-			 struct process *process)
-{
-	for (uint32_t i = 0; i < of->error_count; i++) {
-		const struct stat_error *error = &of->errors[i];
-		const char *name = process__name(process, error->name);
-		char text[sizeof(error->text)] = "";
-		struct stat_error *line;
-
-		strncpy(text, name ? name : "[unknown call]", sizeof(text) - 1);
-		line = error_line(sum, 0, text, error->domain, error->result);
-		if (line)
-			line->count += error->count;
 	}
 }
 
@@ -296,7 +206,7 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 	for (int i = 0; i < STAT_UVM_COUNTERS; i++)
 		sum->uvm[i] += of->uvm[i];
 	stat_span__merge(&sum->graphs, &of->graphs);
-	merge_errors(sum, of, process);
+	stat_errors__merge(&sum->errors, &of->errors, process);
 	merge_ranges(sum, of, process);
 	sum->memcpys += of->memcpys;
 	sum->memcpy_bytes += of->memcpy_bytes;
@@ -306,7 +216,6 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 	sum->live_bytes += of->live_bytes;
 	sum->waits += of->waits;
 	sum->wait_ns += of->wait_ns;
-	sum->api_errors += of->api_errors;
 	sum->untracked += of->untracked;
 }
 

@@ -7,10 +7,10 @@
 #define CUDA_TRACE_STAT_EVENTS_H
 
 #include "cuda-trace/process.h"
+#include "cuda-trace/stat_errors.h"
 
 #define STAT_MOST_COPIES  48
 #define STAT_MOST_MEMORY  32 /* of a process: device and kind of memory */
-#define STAT_MOST_ERRORS  64
 #define STAT_SYNC_TYPES	  5
 #define STAT_UVM_COUNTERS 9
 #define STAT_MOST_RANGES  64
@@ -46,14 +46,6 @@ struct stat_memory {
 	uint64_t live_count;
 };
 
-struct stat_error {
-	uint32_t name; /* id, while the process lives */
-	char text[96]; /* untrusted */
-	uint8_t domain;
-	int32_t result;
-	uint64_t count;
-};
-
 struct stat_range {
 	uint32_t name; /* id, while the process lives */
 	char text[96]; /* untrusted */
@@ -67,8 +59,7 @@ struct stat_events {
 	struct stat_span graphs;      /* whole graphs on the GPU */
 	struct stat_span overhead[9]; /* by kind: low numbers as they are, 1 << 16 … as 2 … */
 	uint64_t uvm[STAT_UVM_COUNTERS];
-	struct stat_error errors[STAT_MOST_ERRORS];
-	uint32_t error_count;
+	struct stat_errors errors;
 	struct stat_range ranges[STAT_MOST_RANGES];
 	uint32_t range_count;
 	uint64_t memcpys;
@@ -79,15 +70,6 @@ struct stat_events {
 	uint64_t live_bytes;
 	uint64_t waits; /* of the host */
 	uint64_t wait_ns;
-	uint64_t api_errors;
-	/* Launch calls of the runtime API that failed before they reached the driver. */
-	uint64_t runtime_launch_errors;
-	struct stat_driver_error { /* the latest of some threads: the runtime's comes after it */
-		uint32_t tid;
-		uint32_t line;
-		uint64_t start;
-		uint64_t end;
-	} driver_errors[8];
 	uint64_t untracked; /* allocations beyond what is kept: not in live_bytes */
 };
 

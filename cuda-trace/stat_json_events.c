@@ -6,7 +6,6 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include "cuda-trace/results.h"
 #include "cuda-trace/stat_advice.h"
 
 static void put_number(struct json_object *object, const char *key, uint64_t number)
@@ -105,17 +104,17 @@ static struct json_object *errors(const struct stat_events *events)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (uint32_t i = 0; i < events->error_count; i++) {
-		const struct stat_error *error = &events->errors[i];
-		const char *name = results__name(error->domain, error->result);
+	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
+		const struct stat_error *error = &events->errors.lines[i];
 		struct json_object *object;
 
 		if (!error->count)
 			continue;
 		object = json_object_new_object();
 		stat_json__put_text(object, "call", error->text);
-		json_object_object_add(object, "result", json_object_new_int(error->result));
-		stat_json__put_text(object, "result_name", name ? name : "unknown");
+		json_object_object_add(object, "result",
+				       error->result ? json_object_new_int(error->result) : NULL);
+		stat_json__put_text(object, "result_name", stat_errors__result(error));
 		put_number(object, "count", error->count);
 		json_object_array_add(array, object);
 	}

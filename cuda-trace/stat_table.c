@@ -169,42 +169,27 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 		sums->max_ns = ns;
 }
 
-static void map_time(struct stat_time *time, const struct cuda_record *record)
-{
-	const struct cuda_kernel *kernel = (const void *)record;
-	const struct cuda_memcpy *copy = (const void *)record;
-	const struct cuda_memset *set = (const void *)record;
-	const struct cuda_graph *graph = (const void *)record;
-	const struct cuda_launch *launch = (const void *)record;
-	const struct cuda_sync *sync = (const void *)record;
-
-	switch (record->kind) {
-	case CUDA_RECORD_KERNEL:
-		stat_time__kernel(time, kernel->start, kernel->end);
-		break;
-	case CUDA_RECORD_GRAPH:
-		stat_time__kernel(time, graph->start, graph->end);
-		break;
-	case CUDA_RECORD_MEMCPY:
-		stat_time__copy(time, copy->start, copy->end);
-		break;
-	case CUDA_RECORD_MEMSET:
-		stat_time__copy(time, set->start, set->end);
-		break;
-	case CUDA_RECORD_LAUNCH:
-	case CUDA_RECORD_GRAPH_LAUNCH:
-		stat_time__launch(time, launch->start, launch->end);
-		break;
-	case CUDA_RECORD_SYNC:
-		if (sync->type != 2)
-			stat_time__wait(time, sync->start, sync->end);
-		break;
-	}
-}
-
 static bool was_told(const struct cuda_launch *launch)
 {
 	return launch->flags & DRIVER_LAUNCH_FAILED;
+}
+
+/* Where failures have a group of their own that is listened to, it tells of each. The driver source
+ * always does; of what it tells at the entry of a call the result is not known. */
+static void take_failure(const struct stat_table *table, struct tally *tally,
+			 const struct process *process, const struct cuda_record *record)
+{
+	struct stat_errors *errors = &tally->events.errors;
+	bool alone = !table->errors_told && process->source == EVENT_SOURCE_GUEST;
+
+	if (record->kind == CUDA_RECORD_API && (alone || process->group == CUDA_GROUP_API_ERROR))
+		stat_errors__call(errors, process, (const void *)record);
+	else if (!alone)
+		return;
+	else if (record->kind == CUDA_RECORD_SYNC)
+		stat_errors__wait(errors, (const void *)record);
+	else if (record->kind == CUDA_RECORD_LAUNCH || record->kind == CUDA_RECORD_GRAPH_LAUNCH)
+		stat_errors__launch(errors, (const void *)record);
 }
 
 void stat_table__record(struct stat_table *table, struct process *process,
@@ -218,13 +203,14 @@ void stat_table__record(struct stat_table *table, struct process *process,
 	if (!tally)
 		return;
 	if (tally->time && process->source == EVENT_SOURCE_GUEST)
-		map_time(tally->time, record);
+		stat_time__record(tally->time, record);
+	take_failure(table, tally, process, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
 		add_kernel(table, tally, process, (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_LAUNCH:
-		/* The driver's launch below it counts, or its error: see stat_events.c. */
+		/* The driver's launch below it counts, or its error: see stat_errors.c. */
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
 		sums = &slot_of(tally, launch->name)->sums;
@@ -400,7 +386,7 @@ static void take_events(struct stat_sums *sums, const struct stat_events *events
 	sums->live_bytes = events->live_bytes;
 	sums->syncs = events->waits;
 	sums->sync_ns = events->wait_ns;
-	sums->api_errors = events->api_errors;
+	sums->api_errors = events->errors.total;
 }
 
 static void keep_process(struct stat_table *table, const struct process *process,
@@ -467,8 +453,8 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_kernels = tally->graph_kernels;
 	take_events(&sums, &tally->events);
-	sums.launches += tally->events.runtime_launch_errors;
-	sums.launch_errors += tally->events.runtime_launch_errors;
+	sums.launches += tally->events.errors.runtime_launches;
+	sums.launch_errors += tally->events.errors.runtime_launches;
 	sums.untimed = process->source == EVENT_SOURCE_DRIVER ? sums.launches - sums.launch_errors
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);

@@ -32,7 +32,7 @@ struct stat_sums {
 	uint64_t live_bytes; /* never freed, of what was allocated while we looked */
 	uint64_t syncs;
 	uint64_t sync_ns;
-	uint64_t api_errors; /* 0 unless errors are listened to */
+	uint64_t api_errors;
 };
 
 struct stat_kernel {
@@ -68,6 +68,7 @@ struct stat_table {
 	struct pattern *pattern; /* which kernels count */
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
+	bool errors_told;	     /* each failed call comes in the group API_ERROR */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
 	struct stat_sums totals;

@@ -5,7 +5,6 @@
 #include "cuda-trace/stat_report.h"
 
 #include <inttypes.h>
-#include "cuda-trace/results.h"
 #include "cuda-trace/stat_advice.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/writer.h"
@@ -178,20 +177,20 @@ static void put_errors(FILE *file, const struct stat_report *report)
 	struct writer writer = {
 		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
 
-	for (uint32_t i = 0; i < events->error_count; i++) {
-		const struct stat_error *error = &events->errors[i];
-		const char *name = results__name(error->domain, error->result);
+	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
+		const struct stat_error *error = &events->errors.lines[i];
 
 		if (!error->count)
 			continue;
 		if (!writer.headed)
 			fprintf(file, "\nFailed calls\n");
-		writer__row(&writer, (const struct cell[]){
-					     cell_count(error->count),
-					     cell_text(error->text),
-					     cell_signed(error->result),
-					     cell_text(name ? name : "unknown"),
-				     });
+		writer__row(&writer,
+			    (const struct cell[]){
+				    cell_count(error->count),
+				    cell_text(error->text),
+				    error->result ? cell_signed(error->result) : (struct cell){},
+				    cell_text(stat_errors__result(error)),
+			    });
 	}
 }
 

@@ -97,24 +97,38 @@ static void mark(struct stat_time *time, enum kind kind, uint64_t start, uint64_
 	}
 }
 
-void stat_time__kernel(struct stat_time *time, uint64_t start, uint64_t end)
+void stat_time__record(struct stat_time *time, const struct cuda_record *record)
 {
-	mark(time, KERNEL, start, end);
-}
+	const struct cuda_kernel *kernel = (const void *)record;
+	const struct cuda_memcpy *copy = (const void *)record;
+	const struct cuda_memset *set = (const void *)record;
+	const struct cuda_graph *graph = (const void *)record;
+	const struct cuda_launch *launch = (const void *)record;
+	const struct cuda_sync *sync = (const void *)record;
 
-void stat_time__copy(struct stat_time *time, uint64_t start, uint64_t end)
-{
-	mark(time, COPY, start, end);
-}
-
-void stat_time__launch(struct stat_time *time, uint64_t start, uint64_t end)
-{
-	mark(time, LAUNCH, start, end);
-}
-
-void stat_time__wait(struct stat_time *time, uint64_t start, uint64_t end)
-{
-	mark(time, WAIT, start, end);
+	switch (record->kind) {
+	case CUDA_RECORD_KERNEL:
+		mark(time, KERNEL, kernel->start, kernel->end);
+		break;
+	case CUDA_RECORD_GRAPH:
+		mark(time, KERNEL, graph->start, graph->end);
+		break;
+	case CUDA_RECORD_MEMCPY:
+		mark(time, COPY, copy->start, copy->end);
+		break;
+	case CUDA_RECORD_MEMSET:
+		mark(time, COPY, set->start, set->end);
+		break;
+	case CUDA_RECORD_LAUNCH:
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		mark(time, LAUNCH, launch->start, launch->end);
+		break;
+	case CUDA_RECORD_SYNC:
+		/* A stream that waits for an event holds up no host thread. */
+		if (sync->type != 2)
+			mark(time, WAIT, sync->start, sync->end);
+		break;
+	}
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

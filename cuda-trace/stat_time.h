@@ -7,6 +7,7 @@
 #define CUDA_TRACE_STAT_TIME_H
 
 #include <stdint.h>
+#include "libcupti-usdt/probes.h"
 
 struct stat_time_sums {
 	uint64_t window_ns;	/* from the first event to the end of the last, of each process */
@@ -22,10 +23,8 @@ struct stat_time;
 struct stat_time *stat_time__new(void);
 void stat_time__free(struct stat_time *time);
 
-void stat_time__kernel(struct stat_time *time, uint64_t start, uint64_t end);
-void stat_time__copy(struct stat_time *time, uint64_t start, uint64_t end);
-void stat_time__launch(struct stat_time *time, uint64_t start, uint64_t end);
-void stat_time__wait(struct stat_time *time, uint64_t start, uint64_t end);
+/* What is neither work of the GPU nor a launch or a wait changes nothing. */
+void stat_time__record(struct stat_time *time, const struct cuda_record *record);
 /* Takes what is still open into account and adds it all. */
 void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums);
 

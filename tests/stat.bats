@@ -55,6 +55,75 @@ sums_equal() {
 	done
 }
 
+# errors_of ARGS... -- PROGRAM...: "CALL RESULT COUNT" of each line of stat ARGS
+errors_of() {
+	ct stat --json -o out.json "$@" >out
+	jq -r '.errors[] | "\(.call) \(.result_name) \(.count)"' out.json
+}
+
+@test "stat (failed launches, without --errors) names call and code, however many records tell of each" {
+	local launches=$'cuLaunchKernel CUDA_ERROR_INVALID_VALUE 30\ncuLaunchKernelEx CUDA_ERROR_INVALID_VALUE 10
+cuLaunchKernel CUDA_ERROR_INVALID_HANDLE 10'
+	local other=$'cuMemAlloc_v2 CUDA_ERROR_OUT_OF_MEMORY 10\ncuMemAlloc_v2 CUDA_ERROR_INVALID_VALUE 10
+cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVICE 10'
+	run errors_of -- "$SIM" "$WORKLOADS/failures"
+	assert_output "$launches"
+	json out.json ".totals | .api_errors == 50 and .launch_errors == $(expect_key out launch_errors)"
+	run errors_of --api 'cuMem*' -- "$SIM" "$WORKLOADS/failures"
+	assert_output "$launches"$'\n'"$(head -n 2 <<<"$other")"
+	# Twice each: as launches, and by their family or as failures.
+	for option in --errors --api=*; do
+		run errors_of "$option" -- "$SIM" "$WORKLOADS/failures"
+		assert_output "$launches"$'\n'"$other"
+		sums_equal out out.json launches launch_errors api_errors
+	done
+	ct stat -o out.txt -- "$SIM" "$WORKLOADS/failures" >out
+	grep -qE '^ +30 cuLaunchKernel +1 CUDA_ERROR_INVALID_VALUE$' out.txt
+	# And of a recording that has no failures by themselves, and of one that has.
+	for events in kernels kernels,errors; do
+		ct record -q -e "$events" -o "$events.db" -- "$SIM" "$WORKLOADS/failures" >out
+		ct report --json "$events.db" >report.json
+		json report.json ".totals.api_errors == ([.errors[].count] | add) and
+			(.errors[:3] | map(\"\(.call) \(.result_name) \(.count)\") | join(\"\n\")) == \"${launches//$'\n'/\\n}\""
+	done
+	json report.json ".totals.api_errors == $(expect_key out api_errors)"
+}
+
+@test "stat (runtime calls that failed, by each source of records) counts them once, not their driver calls" {
+	local options runtime=$'cudaLaunchKernel cudaErrorInvalidConfiguration 1\ncudaLaunchKernelExC cudaErrorInvalidConfiguration 1'
+	for options in --runtime --errors '--errors --runtime' '--api=*' '--runtime --api=cu*Launch*'; do
+		# shellcheck disable=SC2086 # several options
+		run errors_of $options -- "$SIM" "$WORKLOADS/runtime"
+		assert_equal "$options: $output" "$options: $runtime"
+		sums_equal out out.json launches launch_errors api_errors
+	done
+	run errors_of -- "$SIM" "$WORKLOADS/runtime"
+	assert_output $'cuLaunchKernel CUDA_ERROR_INVALID_VALUE 1\ncuLaunchKernelEx CUDA_ERROR_INVALID_VALUE 1'
+}
+
+@test "stat (a wait that failed) says so once, by the call's name where calls are told" {
+	local options call
+	for options in '' --errors '--api=cu*Sync*'; do
+		call=cuEventSynchronize
+		[ -n "$options" ] || call='[wait for an event]'
+		# shellcheck disable=SC2086 # none, or one
+		SIMCUDA_FAIL_WAIT=3 run -1 ct stat $options --json -o out.json -- "$SIM" "$WORKLOADS/syncs"
+		assert_equal "$(jq -c '[.totals.api_errors, (.errors[] | .call, .result, .count)]' out.json)" "[1,\"$call\",719,1]"
+	done
+	# Before 12.8 CUPTI does not say how a wait ended.
+	SIMCUDA_CUPTI_VERSION=12.4 SIMCUDA_FAIL_WAIT=3 run -1 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/syncs"
+	json out.json '.totals.api_errors == 0 and .errors == []'
+}
+
+@test "stat (more failures of different kinds than lines) has the rest in a line of their own" {
+	ct_emit stat --json -o out.json -- "$EMIT" failures 100 >out
+	json out.json '.totals | .api_errors == 100 and .launch_errors == 100'
+	json out.json '.errors | length == 65 and ([.[].count] | add) == 100'
+	json out.json '.errors[64] == {"call":"[other calls]","result":null,"result_name":"several","count":36}'
+	ct_emit stat -o out.txt -- "$EMIT" failures 100 >out
+	grep -qE '^ +36 \[other calls\] +- several$' out.txt
+}
+
 @test "stat (modules that come and go, names where others were) tells their kernels apart" {
 	for reused in 0 1; do
 		SIMCUDA_NAMES_REUSED=$reused ct stat --json -o out.json -- "$SIM" "$WORKLOADS/modules" >out

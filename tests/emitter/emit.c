@@ -151,14 +151,15 @@ static void emit_hostile_names(void)
 		pair(id);
 }
 
-static void emit_failures(void)
+/* Of as many kinds. */
+static void emit_failures(long n)
 {
 	struct cuda_launch one;
 
 	tell("_Z5saxpyifPfS_", 1);
-	for (int i = 0; i < 5; i++) {
+	for (long i = 0; i < n; i++) {
 		one = launch(launched + 1, 1);
-		one.result = i % 2 ? 1 : 98765;
+		one.result = i % 2 ? 1 + i / 2 : 98765 + i / 2;
 		emitter_launches(&one, sizeof(one), 1, launched++, INSTANCE);
 		errors++;
 	}
@@ -338,7 +339,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "names"))
 		emit_hostile_names();
 	else if (!strcmp(what, "failures"))
-		emit_failures();
+		emit_failures(argc > 2 ? n : 5);
 	else if (!strcmp(what, "unfinished"))
 		emit_unfinished(n);
 	else if (!strcmp(what, "gap"))

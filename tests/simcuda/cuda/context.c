@@ -248,11 +248,12 @@ CUresult sim_cuCtxSynchronize(void)
 	record.context = context->id;
 	record.stream = UINT32_MAX;
 	record.correlation = thread__correlation();
+	record.sync.result = wait__result();
 	if (record__wanted(KIND_SYNC))
 		record__send(&record);
 	if (hooks)
 		hooks->synchronized(2, context, NULL);
-	return CUDA_SUCCESS;
+	return record.sync.result;
 }
 
 CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice device)

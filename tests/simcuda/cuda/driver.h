@@ -85,6 +85,7 @@ struct settings {
 	bool peer_access;
 	int version;
 	uint64_t fail_launch; /* every N-th launch fails, 0: none */
+	uint64_t fail_wait;   /* every N-th wait of the host fails, 0: none */
 	uint64_t gone_after;  /* so many launches the driver ends, 0: when the process does */
 	int fork_in_init;
 	uint64_t starve; /* CUPTI's first subscription waits for launches */
@@ -190,6 +191,8 @@ void context__dump(uint32_t kind);
 void context__destroy(CUcontext context);
 
 CUresult stream__resolve(CUstream handle, CUstream *stream);
+/* What a wait of the host ends with: see SIMCUDA_FAIL_WAIT. */
+CUresult wait__result(void);
 CUstream stream__new(CUcontext context, unsigned int flags, int priority);
 void stream__free(CUstream stream);
 bool stream__id(CUcontext context, CUstream handle, uint32_t *id);

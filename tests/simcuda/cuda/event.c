@@ -69,13 +69,15 @@ CUresult sim_cuEventQuery(CUevent event)
 	return atomic_load(&event->time) > clock__now() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-static void event__report(CUevent event, uint32_t type, uint32_t stream, uint64_t start)
+static void event__report(CUevent event, uint32_t type, uint32_t stream, uint64_t start,
+			  CUresult result)
 {
 	struct simcuda_record record = {.kind = KIND_SYNC, .start = start};
 
 	record.end = clock__now();
 	record.sync.type = type;
 	record.sync.event = event->id;
+	record.sync.result = result;
 	record.context = event->context->id;
 	record.stream = stream;
 	record.correlation = thread__correlation();
@@ -86,12 +88,14 @@ static void event__report(CUevent event, uint32_t type, uint32_t stream, uint64_
 CUresult sim_cuEventSynchronize(CUevent event)
 {
 	uint64_t start = clock__now();
+	CUresult result;
 
 	if (!event__valid(event))
 		return CUDA_ERROR_INVALID_HANDLE;
 	clock__wait_until(atomic_load(&event->time));
-	event__report(event, SYNC_EVENT, UINT32_MAX, start);
-	return CUDA_SUCCESS;
+	result = wait__result();
+	event__report(event, SYNC_EVENT, UINT32_MAX, start, result);
+	return result;
 }
 
 CUresult sim_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
@@ -107,7 +111,7 @@ CUresult sim_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flag
 	if (stream->end < time)
 		stream->end = time;
 	pthread_mutex_unlock(&stream->lock);
-	event__report(event, SYNC_STREAM_WAIT, stream->id, start);
+	event__report(event, SYNC_STREAM_WAIT, stream->id, start, CUDA_SUCCESS);
 	return CUDA_SUCCESS;
 }
 

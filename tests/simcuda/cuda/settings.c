@@ -31,6 +31,7 @@ static void read_environment(void)
 		.peer_access = number("SIMCUDA_PEER_ACCESS", 1),
 		.version = number("SIMCUDA_DRIVER_VERSION", 13000),
 		.fail_launch = number("SIMCUDA_FAIL_LAUNCH", 0),
+		.fail_wait = number("SIMCUDA_FAIL_WAIT", 0),
 		.gone_after = number("SIMCUDA_GONE_AFTER", 0),
 		.fork_in_init = number("SIMCUDA_FORK_IN_INIT", 0),
 		.names_reused = number("SIMCUDA_NAMES_REUSED", 0),

@@ -194,6 +194,15 @@ static uint64_t stream__end(CUstream stream)
 	return end;
 }
 
+CUresult wait__result(void)
+{
+	static _Atomic uint64_t waits;
+	uint64_t every = settings__get()->fail_wait;
+
+	return every && atomic_fetch_add(&waits, 1) % every == every - 1 ? CUDA_ERROR_LAUNCH_FAILED
+									 : CUDA_SUCCESS;
+}
+
 CUresult sim_cuStreamSynchronize(CUstream handle)
 {
 	const struct simcuda_hooks *hooks = atomic_load(&simcuda_bridge.hooks);
@@ -209,11 +218,12 @@ CUresult sim_cuStreamSynchronize(CUstream handle)
 	record.start = clock__now();
 	clock__wait_until(stream__end(stream));
 	record.end = clock__now();
+	record.sync.result = wait__result();
 	if (record__wanted(KIND_SYNC))
 		record__send(&record);
 	if (hooks)
 		hooks->synchronized(1, stream->context, handle);
-	return CUDA_SUCCESS;
+	return record.sync.result;
 }
 
 CUresult sim_cuStreamQuery(CUstream handle)
