@@ -131,6 +131,7 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 {
 	const struct cuda_overhead *overhead = (const void *)record;
 	const struct cuda_graph *graph = (const void *)record;
+	const struct cuda_jit *jit = (const void *)record;
 	const struct cuda_uvm *uvm = (const void *)record;
 
 	switch (record->kind) {
@@ -152,6 +153,10 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 	case CUDA_RECORD_OVERHEAD:
 		stat_span__add(&events->overhead[stat_events__overhead_index(overhead->kind)],
 			       length(overhead->start, overhead->end));
+		return true;
+	case CUDA_RECORD_JIT:
+		stat_span__add(&events->jit[jit->operation < STAT_JIT_KINDS ? jit->operation : 0],
+			       length(jit->start, jit->end));
 		return true;
 	case CUDA_RECORD_UVM:
 		events->uvm[uvm->counter < STAT_UVM_COUNTERS ? uvm->counter : 0] += uvm->value;
@@ -203,6 +208,8 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 		stat_span__merge(&sum->syncs[i], &of->syncs[i]);
 	for (int i = 0; i < 9; i++)
 		stat_span__merge(&sum->overhead[i], &of->overhead[i]);
+	for (int i = 0; i < STAT_JIT_KINDS; i++)
+		stat_span__merge(&sum->jit[i], &of->jit[i]);
 	for (int i = 0; i < STAT_UVM_COUNTERS; i++)
 		sum->uvm[i] += of->uvm[i];
 	stat_span__merge(&sum->graphs, &of->graphs);
@@ -262,4 +269,12 @@ const char *stat_events__overhead_key(int kind)
 					   "lazy_load",	      "queue_full",	 "buffer_request"};
 
 	return keys[kind];
+}
+
+const char *stat_events__jit_key(int operation)
+{
+	static const char *const keys[STAT_JIT_KINDS] = {"unknown", "cache_load", "cache_store",
+							 "compile"};
+
+	return keys[operation];
 }

@@ -12,6 +12,7 @@
 #define STAT_MOST_COPIES  48
 #define STAT_MOST_MEMORY  32 /* of a process: device and kind of memory */
 #define STAT_SYNC_TYPES	  5
+#define STAT_JIT_KINDS	  4
 #define STAT_UVM_COUNTERS 9
 #define STAT_MOST_RANGES  64
 
@@ -58,6 +59,7 @@ struct stat_events {
 	struct stat_span syncs[STAT_SYNC_TYPES];
 	struct stat_span graphs;      /* whole graphs on the GPU */
 	struct stat_span overhead[9]; /* by kind: low numbers as they are, 1 << 16 … as 2 … */
+	struct stat_span jit[STAT_JIT_KINDS];
 	uint64_t uvm[STAT_UVM_COUNTERS];
 	struct stat_errors errors;
 	struct stat_range ranges[STAT_MOST_RANGES];
@@ -97,6 +99,7 @@ const char *stat_events__memory_key(uint8_t kind);
 const char *stat_events__sync_key(int type);
 const char *stat_events__uvm_key(int counter);
 const char *stat_events__overhead_key(int kind);
+const char *stat_events__jit_key(int operation);
 /* Index of an overhead's kind in `overhead`. */
 int stat_events__overhead_index(uint32_t kind);
 

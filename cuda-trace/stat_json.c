@@ -177,6 +177,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 		json_object_object_add(object, "sample", stat_report__json_sample(report));
 	json_object_object_add(object, "kernels", kernels(report->table));
 	stat_json__put_events(object, report);
+	stat_json__put_objects(object, report);
 	json_object_object_add(object, "processes", processes(report->table));
 	json_object_object_add(object, "lost", losses__json(report->lost));
 	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));

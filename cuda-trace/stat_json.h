@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the two files that write `stat --json`.
+ * Between the files that write `stat --json`.
  */
 #ifndef CUDA_TRACE_STAT_JSON_H
 #define CUDA_TRACE_STAT_JSON_H
@@ -11,7 +11,9 @@ struct json_object;
 
 /* Valid JSON whatever the text holds. */
 void stat_json__put_text(struct json_object *object, const char *key, const char *text);
-/* copies, memory, syncs, api, graphs, errors, ranges, unified, overhead, time, advice */
+/* copies, memory, syncs, api, graphs, errors, ranges, unified, overhead, jit, time, advice */
 void stat_json__put_events(struct json_object *object, const struct stat_report *report);
+/* devices, contexts, streams, pools, left_out */
+void stat_json__put_objects(struct json_object *object, const struct stat_report *report);
 
 #endif

@@ -187,6 +187,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 	const struct stat_events *events = &table->events;
 	struct json_object *unified = json_object_new_object();
 	struct json_object *overhead = json_object_new_object();
+	struct json_object *jit = json_object_new_object();
 	struct json_object *advice = json_object_new_array();
 	char lines[STAT_MOST_ADVICE][256];
 	int count = stat_advice__lines(table, lines);
@@ -197,6 +198,9 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 		if (events->overhead[i].count)
 			json_object_object_add(overhead, stat_events__overhead_key(i),
 					       span(&events->overhead[i]));
+	for (int i = 0; i < STAT_JIT_KINDS; i++)
+		if (events->jit[i].count)
+			json_object_object_add(jit, stat_events__jit_key(i), span(&events->jit[i]));
 	for (int i = 0; i < count; i++)
 		json_object_array_add(advice, json_object_new_string(lines[i]));
 	json_object_object_add(object, "copies", copies(events, table->sampled));
@@ -208,6 +212,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 	json_object_object_add(object, "ranges", ranges(events));
 	json_object_object_add(object, "unified", unified);
 	json_object_object_add(object, "overhead", overhead);
+	json_object_object_add(object, "jit", jit);
 	json_object_object_add(object, "time", table->sampled ? NULL : time_went(&table->time));
 	json_object_object_add(object, "advice", advice);
 }

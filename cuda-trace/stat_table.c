@@ -39,8 +39,9 @@ struct tally {
 	char cgroup[256];
 	struct stat_events events;
 	struct stat_heap *heap;
-	struct stat_time *time;	    /* NULL = not mapped */
-	struct stat_sample *sample; /* NULL = all records come */
+	struct stat_objects *objects; /* NULL = none came */
+	struct stat_time *time;	      /* NULL = not mapped */
+	struct stat_sample *sample;   /* NULL = all records come */
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
@@ -63,6 +64,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->kernels);
 	free(table->processes);
 	free(table->memory);
+	free(table->objects);
 	free(table->heads);
 	free(table->next);
 }
@@ -223,6 +225,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		tally->graph_launches += !was_told(launch);
 		break;
 	default:
+		stat_objects__record(&tally->objects, process, record);
 		stat_events__record(&tally->events, tally->heap, process, record);
 		line = tally->sample ? stat_events__copy_line(&tally->events, record) : -1;
 		if (line >= 0)
@@ -428,6 +431,7 @@ static void free_tally(struct tally *tally)
 	stat_sample__free(tally->sample);
 	stat_time__free(tally->time);
 	stat_heap__free(tally->heap);
+	free(tally->objects);
 	free(tally->slots);
 	free(tally);
 }
@@ -458,6 +462,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	sums.untimed = process->source == EVENT_SOURCE_DRIVER ? sums.launches - sums.launch_errors
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
+	stat_objects__merge(&table->objects, tally->objects);
 	keep_memory(table, process, tally);
 	if (tally->time) {
 		stat_time__finish(tally->time, &table->time);

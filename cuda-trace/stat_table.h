@@ -9,6 +9,7 @@
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/process.h"
 #include "cuda-trace/stat_events.h"
+#include "cuda-trace/stat_objects.h"
 #include "cuda-trace/stat_sample.h"
 #include "cuda-trace/stat_time.h"
 
@@ -76,9 +77,10 @@ struct stat_table {
 	uint32_t kernel_count;
 	struct stat_process *processes;
 	uint32_t process_count;
-	uint32_t processes_left_out; /* their sums are in the totals */
-	struct stat_events events;   /* of all processes */
-	struct stat_memory *memory;  /* by process, device and kind */
+	uint32_t processes_left_out;  /* their sums are in the totals */
+	struct stat_events events;    /* of all processes */
+	struct stat_objects *objects; /* of all processes; NULL = none were told */
+	struct stat_memory *memory;   /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */

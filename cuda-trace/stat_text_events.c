@@ -11,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *show_bytes(char out[24], uint64_t bytes)
+const char *stat_report__bytes(char out[24], uint64_t bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 	double number = bytes;
@@ -62,7 +62,8 @@ static void put_copies(FILE *file, const struct stat_events *events, bool sample
 				cell_text(copy->kind == 255 ? ""
 							    : stat_events__memory_key(copy->from)),
 				cell_text(stat_events__memory_key(copy->to)),
-				cell_count(span->count), cell_text(show_bytes(bytes, copy->bytes)),
+				cell_count(span->count),
+				cell_text(stat_report__bytes(bytes, copy->bytes)),
 				timed(span, span->total_ns),
 				timed(span, span->count ? span->total_ns / span->count : 0),
 				timed(span, span->max_ns), cell_text(rate)});
@@ -95,10 +96,10 @@ static void put_memory(FILE *file, const struct stat_report *report)
 									: cell_number(line->device),
 					     cell_text(stat_events__memory_key(line->kind)),
 					     cell_count(line->allocs),
-					     cell_text(show_bytes(bytes, line->bytes)),
+					     cell_text(stat_report__bytes(bytes, line->bytes)),
 					     cell_count(line->frees),
-					     cell_text(show_bytes(peak, line->peak_bytes)),
-					     cell_text(show_bytes(held, line->live_bytes)),
+					     cell_text(stat_report__bytes(peak, line->peak_bytes)),
+					     cell_text(stat_report__bytes(held, line->live_bytes)),
 				     });
 	}
 }
@@ -245,6 +246,10 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 	for (int i = 0; i < 9; i++)
 		names[i] = stat_events__overhead_key(i);
 	put_spans(file, "Overhead of CUPTI and the driver", names, events->overhead, 9);
+	for (int i = 0; i < STAT_JIT_KINDS; i++)
+		names[i] = stat_events__jit_key(i);
+	put_spans(file, "Compilation at run time (JIT)", names, events->jit, STAT_JIT_KINDS);
+	stat_report__text_objects(file, report);
 	put_errors(file, report);
 	put_time(file, report->table);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cuda-trace/results.h"
 #include "cuda-trace/stat_events.h"
+#include "cuda-trace/stat_objects.h"
 
 /* Everything is text of our own but for names, which the writer escapes. */
 #define what(text, ...) snprintf((text)->what, sizeof((text)->what), __VA_ARGS__)
@@ -222,14 +223,16 @@ static void fill_overhead(struct cell *cells, struct trace_text *text,
 
 static void fill_jit(struct cell *cells, struct trace_text *text, const struct cuda_jit *jit)
 {
-	static const char *const operations[] = {"unknown", "cache_load", "cache_store", "compile"};
-	const char *kind = operations[jit->operation < 4 ? jit->operation : 0];
+	const char *kind =
+		stat_events__jit_key(jit->operation < STAT_JIT_KINDS ? jit->operation : 0);
 
 	cells[EVENT] = cell_text("jit");
 	cells[TIMESTAMP] = cell_clock(jit->start);
 	cells[LAUNCH_START] = cell_number(jit->start);
 	cells[LAUNCH] = cell_ns(jit->end > jit->start ? jit->end - jit->start : 0);
 	cells[DEVICE] = cell_number(jit->device);
+	if (jit->tid)
+		cells[TID] = cell_number(jit->tid);
 	cells[KIND] = cell_text(kind);
 	what(text, "[jit] %s", kind);
 }
@@ -237,18 +240,9 @@ static void fill_jit(struct cell *cells, struct trace_text *text, const struct c
 static void fill_device(struct cell *cells, struct trace_text *text, struct process *process,
 			const struct cuda_device *device)
 {
-	static const uint8_t dashes[] = {4, 6, 8, 10};
 	const char *name = process__name(process, device->name);
-	char *to = text->uuid;
 
-	to += sprintf(to, "GPU-");
-	for (uint8_t i = 0, dash = 0; i < 16; i++) {
-		if (dash < 4 && i == dashes[dash]) {
-			*to++ = '-';
-			dash++;
-		}
-		to += sprintf(to, "%02x", device->uuid[i]);
-	}
+	stat_objects__uuid(text->uuid, "GPU", device->uuid);
 	snprintf(text->capability, sizeof(text->capability), "%u.%u", device->major % 1000,
 		 device->minor % 1000);
 	snprintf(text->number, sizeof(text->number), "%.16s", device->pci);
@@ -278,12 +272,10 @@ static void fill_context(struct cell *cells, struct trace_text *text,
 static void fill_stream(struct cell *cells, struct trace_text *text,
 			const struct cuda_stream *stream)
 {
-	static const char *const kinds[] = {"unknown", "default", "non-blocking", "null"};
-
 	cells[EVENT] = cell_text("stream");
 	cells[CONTEXT] = cell_number(stream->context);
 	cells[STREAM] = cell_number(stream->stream);
-	cells[KIND] = cell_text(kinds[stream->flag < 4 ? stream->flag : 0]);
+	cells[KIND] = cell_text(stat_objects__stream_key(stream->flag));
 	cells[PRIORITY] = cell_signed(stream->priority);
 	what(text, "[stream %u] priority %d", stream->stream, stream->priority);
 }

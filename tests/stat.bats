@@ -243,6 +243,39 @@ has_waited() {
 		'buffer_request lazy_load '
 }
 
+@test "stat, trace -e overhead (modules that are compiled) have each compilation, with its thread" {
+	ct stat -e overhead --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
+	# Its kernels, and the module with its variables.
+	json out.json '.jit | keys == ["compile"] and .compile.count == 2 and .compile.total_ns >= .compile.max_ns and .compile.min_ns > 0'
+	ct stat -e overhead -o out.txt -- "$SIM" "$WORKLOADS/memory" >out
+	grep -A2 -x 'Compilation at run time (JIT)' out.txt | grep -qE '^ compile +2 '
+	ct trace -e overhead --json -o trace.json -- "$SIM" "$WORKLOADS/memory" >out
+	run jq -es 'map(select(.event == "jit")) | length == 2 and all(.kind == "compile" and .tid == .pid)' trace.json
+	assert_success
+}
+
+@test "stat -e objects (and pools, by default) counts streams by priority, and knows what they belong to" {
+	ct stat -e kernels,objects --json -o out.json -- "$SIM" "$WORKLOADS/streams" >out
+	json out.json "[.streams[] | .count] | add == $(expect_key out streams)"
+	json out.json '[.streams[] | [.kind, .priority, .count]] | sort == [["non-blocking", -5, 1000], ["non-blocking", 0, 1000]]'
+	json out.json '[.contexts[] | [.context, .device, .kind, .parent_context]] == [[1, 0, "context", null]] and
+		.contexts[0].pid == .processes[0].pid and .streams[0].context == 1 and all(.left_out[]; . == 0)'
+	SIMCUDA_DEVICES=3 ct stat -e kernels,objects --json -o out.json -- sh -c '"$0" "$1" 2; "$0" "$1" 2' "$SIM" "$WORKLOADS/peers" >out
+	json out.json '[.devices[] | [.device, .name, .compute_capability, .processes]] | sort ==
+		[range(3) | [., "Simulated GPU", "9.0", 2]]'
+	json out.json '[.devices[].uuid] | unique | length == 3 and all(test("^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"))'
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
+	# Two are used: the program's own, which it trims in each of 10 rounds and destroys, and the device's.
+	json out.json '[.pools[] | [.kind, .trims, .destroyed, .peak_used_bytes <= .peak_size_bytes, .peak_used_bytes > 0]] | sort ==
+		[["local", 0, false, true, true], ["local", 10, true, true, true]]'
+	json out.json '.devices == [] and .contexts == [] and .streams == []'
+	ct stat -e kernels,memory,objects -o out.txt -- "$SIM" "$WORKLOADS/memory" >out
+	grep -A2 -x Devices out.txt | grep -qE '^ +0 +9\.0 +80\.00 GiB .* 0000:01:00\.0 +GPU-51515151-.*Simulated GPU$'
+	grep -A2 -x Contexts out.txt | grep -qE '^ +[0-9]+ +1 +0 context +- +-$'
+	grep -A2 -x Streams out.txt | grep -qE '^ +[0-9]+ +1 non-blocking +0 +1$'
+	grep -A3 -x 'Memory pools' out.txt | grep -qE ' local +32\.00 MiB .* 10 destroyed$'
+}
+
 @test "stat (text) names the kernel, the process and the totals" {
 	ct stat -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
 	run cat out.txt
