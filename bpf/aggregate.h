@@ -164,11 +164,12 @@ struct aggregate_counters {
 	__u64 busy[CUDA_GROUP_COUNT];	    /* lost: every lane was taken */
 	__u64 driver_calls;		    /* received from the driver source */
 	__u64 driver_busy;		    /* of them lost: every lane was taken */
-	__u64 unsized;	 /* not lost: allocations whose frees will be without a size */
-	__u64 full;	 /* lost: no key was left, not even for the rest */
-	__u64 folded;	 /* not lost: counted under AGGREGATE_NAME_REST */
-	__u64 strangers; /* not lost: counted under slot 0 */
-	__u64 invalid;	 /* records whose times make no sense: counted, without a time */
+	__u64 driver_unknown; /* not lost: counted, but their arguments were not understood */
+	__u64 unsized;	      /* not lost: allocations whose frees will be without a size */
+	__u64 full;	      /* lost: no key was left, not even for the rest */
+	__u64 folded;	      /* not lost: counted under AGGREGATE_NAME_REST */
+	__u64 strangers;      /* not lost: counted under slot 0 */
+	__u64 invalid;	      /* records whose times make no sense: counted, without a time */
 };
 
 /* One lane's state; .taken is the lock. 64 bytes, so that lanes do not share a cache line. */

@@ -20,7 +20,8 @@ struct driver_call {
 	__u32 grid[3];
 	__u32 block[3];
 	__u32 shared;
-	__u32 pad;
+	__u16 direction; /* of a copy, whose bytes are args[2] and which is args[3] copies */
+	__u16 unknown;	 /* a copy whose bytes are not */
 	__u64 stream;
 };
 
@@ -106,6 +107,77 @@ static __always_inline void read_launch_ex(struct pt_regs *ctx, struct driver_ca
 	bpf_probe_read_user(&call->stream, 8, config + 32);
 }
 
+/* Both kinds of memory of a copy that does not say its direction by its name (CUmemorytype: 1 host,
+ * 2 device, 3 array; 4 is any), as CUPTI has it: a digit each, HtoH the lowest, then HtoD, HtoA,
+ * DtoH ... */
+#define DRIVER_DIRECTIONS 0x564782319ull
+
+static __always_inline __u16 direction_between(__u32 from, __u32 to)
+{
+	if (from - 1 > 2 || to - 1 > 2)
+		return 0;
+	return DRIVER_DIRECTIONS >> 4 * (3 * (from - 1) + to - 1) & 0xf;
+}
+
+#define DRIVER_PEERS	10
+#define DRIVER_ONE_PEER 8
+
+static __always_inline void read_extent(struct driver_call *call, const char *copy, int from,
+					int to, int extent, int dimensions)
+{
+	__u32 kinds[2] = {};
+	__u64 sizes[3] = {0, 1, 1};
+
+	bpf_probe_read_user(&kinds[0], 4, copy + from);
+	bpf_probe_read_user(&kinds[1], 4, copy + to);
+	call->unknown = bpf_probe_read_user(sizes, dimensions * 8, copy + extent) != 0;
+	call->args[2] = call->unknown ? 0 : sizes[0] * sizes[1] * sizes[2];
+	call->direction = direction_between(kinds[0], kinds[1]);
+}
+
+#define DRIVER_MOST_SIZES 128
+
+/* What is longer counts as that many copies, of bytes that nobody knows. */
+static __always_inline void read_batch(struct driver_call *call, const __u64 *sizes, __u64 count)
+{
+	__u64 sum = 0, size;
+
+	call->args[3] = count;
+	call->unknown = count > DRIVER_MOST_SIZES;
+	for (__u32 i = 0; i < DRIVER_MOST_SIZES && i < count && !call->unknown; i++) {
+		call->unknown = bpf_probe_read_user(&size, sizeof(size), &sizes[i]) != 0;
+		sum += size;
+	}
+	call->args[2] = call->unknown ? 0 : sum;
+}
+
+static __always_inline void read_copy(struct pt_regs *ctx, struct driver_call *call)
+{
+	__u32 layout = DRIVER_LAYOUT_OF(call->cookie);
+	const char *first = (const char *)PT_REGS_PARM1(ctx);
+
+	call->direction = call->cookie >> 8 & 0xff;
+	call->unknown = layout == DRIVER_UNKNOWN;
+	call->args[2] = 0;
+	call->args[3] = 1;
+	if (layout == DRIVER_PLAIN)
+		call->args[2] = PT_REGS_PARM3(ctx);
+	else if (layout == DRIVER_FOURTH)
+		call->args[2] = PT_REGS_PARM4(ctx);
+	else if (layout == DRIVER_FIFTH)
+		call->args[2] = PT_REGS_PARM5(ctx);
+	else if (layout == DRIVER_RECTANGLE)
+		read_extent(call, first, DRIVER_RECTANGLE_FROM, DRIVER_RECTANGLE_TO,
+			    DRIVER_RECTANGLE_EXTENT, 2);
+	else if (layout == DRIVER_BOX)
+		read_extent(call, first, DRIVER_BOX_FROM, DRIVER_BOX_TO, DRIVER_BOX_EXTENT, 3);
+	else if (layout == DRIVER_BATCH)
+		read_batch(call, (const __u64 *)PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx));
+	/* (target, its context, source, its context, ...): of one context it is no peer. */
+	if (call->direction == DRIVER_PEERS && PT_REGS_PARM2(ctx) == PT_REGS_PARM4(ctx))
+		call->direction = DRIVER_ONE_PEER;
+}
+
 static __always_inline bool is_driver_process(void)
 {
 	__u32 tgid = this_process();
@@ -159,10 +231,10 @@ static __always_inline __u32 shape_of_cookie(__u64 cookie)
 	return (__u32)cookie & 0xff;
 }
 
-/* Handles are addresses, aligned to 8 at least. */
+/* Handles are addresses, aligned to 8 at least. Below DRIVER_FUNCTION_NAME. */
 static __always_inline __u32 handle_id(__u64 handle)
 {
-	return (__u32)(handle >> 3) ^ (__u32)(handle >> 35);
+	return ((__u32)(handle >> 3) ^ (__u32)(handle >> 35)) & 0x7fffffff;
 }
 
 /* A call that has returned. */
@@ -237,6 +309,13 @@ static __always_inline bool take_driver_call(struct pt_regs *ctx, __u64 cookie,
 	return true;
 }
 
+static __always_inline bool is_unknown(const struct driver_result *done)
+{
+	if (DRIVER_LAYOUT_OF(done->call->cookie) == DRIVER_UNKNOWN)
+		return true;
+	return done->shape == DRIVER_COPY && done->call->unknown;
+}
+
 /* Records are zeroed by the caller, but for what is set here. */
 #define DRIVER_RECORD_HEAD(record, record_kind) \
 	((record)->head = (struct cuda_record){.kind = (record_kind), .size = sizeof(*(record))})
@@ -253,6 +332,10 @@ static __always_inline void fill_driver_launch(struct cuda_launch *record,
 	record->tid = DRIVER_TID(done->parcel);
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
+	if (DRIVER_LAYOUT_OF(call->cookie) == DRIVER_UNKNOWN) {
+		record->name = graph ? 0 : DRIVER_FUNCTION_NAME + done->function;
+		return;
+	}
 	if (graph) {
 		record->stream = call->args[1];
 		return;
@@ -276,10 +359,17 @@ static __always_inline void fill_driver_memory(struct cuda_memory *record,
 	record->kind = done->detail;
 	record->device = ~0u;
 	record->operation = is_free ? 2 : 1;
+	if (is_unknown(done))
+		return;
 	record->address = done->call->args[0];
-	if (!is_free) {
-		record->bytes = done->call->args[1];
-		bpf_probe_read_user(&record->address, 8, (void *)done->call->args[0]);
+	if (is_free)
+		return;
+	record->bytes = done->call->args[1];
+	bpf_probe_read_user(&record->address, 8, (void *)done->call->args[0]);
+	if (DRIVER_LAYOUT_OF(done->call->cookie) == DRIVER_PITCH) {
+		record->bytes = 0;
+		bpf_probe_read_user(&record->bytes, 8, (void *)done->call->args[1]);
+		record->bytes *= done->call->args[3];
 	}
 }
 
@@ -290,8 +380,8 @@ static __always_inline void fill_driver_copy(struct cuda_memcpy *record,
 	record->start = done->call->start; /* of the call: the GPU's are not known */
 	record->end = done->end;
 	record->bytes = done->call->args[2];
-	record->copy_kind = done->detail;
-	record->copies = 1;
+	record->copy_kind = done->call->direction;
+	record->copies = done->call->args[3];
 	record->device = ~0u;
 }
 
@@ -306,6 +396,9 @@ static __always_inline void fill_driver_sync(struct cuda_sync *record,
 	record->result = done->result;
 	record->type = done->detail;
 }
+
+/* A call of a function whose arguments are not known. */
+static __always_inline void count_unknown(void);
 
 /* The kernel had no memory for the thread. */
 static __always_inline void lose_driver_call(void);
@@ -326,7 +419,11 @@ static __always_inline void read_arguments(struct pt_regs *ctx, struct driver_ca
 
 static __always_inline void read_call(struct pt_regs *ctx, struct driver_call *call, __u32 shape)
 {
-	if (shape == DRIVER_LAUNCH)
+	if (shape == DRIVER_COPY)
+		read_copy(ctx, call);
+	else if (DRIVER_LAYOUT_OF(call->cookie) == DRIVER_UNKNOWN)
+		return;
+	else if (shape == DRIVER_LAUNCH)
 		read_launch(ctx, call);
 	else if (shape == DRIVER_LAUNCH_EX)
 		read_launch_ex(ctx, call);

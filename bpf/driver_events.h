@@ -97,11 +97,12 @@ static __always_inline void send_driver_failure(struct parcel *parcel,
 	SEND_DRIVER_RECORD(parcel, done, cuda_api, CUDA_GROUP_API_ERROR, fill_driver_failure);
 }
 
-/* (handle *out, module or library, const char *name) */
+/* (handle *out, module or library, const char *name), or (const char **out, handle) */
 static __always_inline void driver_name(struct parcel *parcel, const struct driver_call *call)
 {
+	bool given = DRIVER_LAYOUT_OF(call->cookie) == DRIVER_GIVEN;
 	struct stream_counters *counter = this_cpu_counters();
-	__u64 handle = 0;
+	__u64 handle = 0, text = call->args[2];
 	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e) + 1024, 0);
 	long length;
 
@@ -110,12 +111,12 @@ static __always_inline void driver_name(struct parcel *parcel, const struct driv
 			count_up(&counter->ring_full_other, 1);
 		return;
 	}
-	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
+	bpf_probe_read_user(given ? &text : &handle, 8, (void *)call->args[0]);
 	parcel->kind = EVENT_NAME;
-	parcel->group = handle_id(handle);
+	parcel->group = handle_id(given ? call->args[1] : handle);
 	address_at(e, parcel, parcel->time);
 	e->source = EVENT_SOURCE_DRIVER;
-	length = bpf_probe_read_user_str(e->data, 1024, (void *)call->args[2]);
+	length = bpf_probe_read_user_str(e->data, 1024, (void *)text);
 	e->bytes = length > 0 ? length : 0;
 	bpf_ringbuf_submit(e, wake_flags());
 }
@@ -185,6 +186,14 @@ static __always_inline void lose_driver_call(void)
 		count_up(&counter->unreadable_other, 1);
 }
 
+static __always_inline void count_unknown(void)
+{
+	struct stream_counters *counter = this_cpu_counters();
+
+	if (counter)
+		count_up(&counter->driver_unknown, 1);
+}
+
 static __always_inline void tell_at_entry(struct driver_thread *thread, struct driver_call *call)
 {
 	struct driver_result done = {.call = call, .parcel = &thread->parcel};
@@ -193,6 +202,8 @@ static __always_inline void tell_at_entry(struct driver_thread *thread, struct d
 	if (!identify_driver_thread(thread))
 		return;
 	describe_call(&done, call->cookie);
+	if (is_unknown(&done))
+		count_unknown();
 	send_driver_launch(sign_parcel(&done, 0), &done);
 }
 
@@ -224,6 +235,8 @@ int driver_return(struct pt_regs *ctx)
 	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
 		return 0;
 	parcel = sign_parcel(&done, done.end);
+	if (is_unknown(&done))
+		count_unknown();
 	if (is_launch(&done))
 		send_driver_launch(parcel, &done);
 	else if (done.shape == DRIVER_SYNC)

@@ -6,8 +6,7 @@
 #ifndef BPF_DRIVER_SUMS_H
 #define BPF_DRIVER_SUMS_H
 
-#define DRIVER_SHAPELESS   false /* there are histograms of grids and blocks */
-#define DRIVER_TID(parcel) 0	 /* nobody asks which thread it was */
+#define DRIVER_TID(parcel) 0 /* nobody asks which thread it was */
 #include "bpf/driver.h"
 #include "bpf/tally_records.h"
 
@@ -23,11 +22,11 @@
 
 static __always_inline void sum_driver_copy(struct place *at, const struct driver_result *done)
 {
-	struct tally *tally = tally_of(at, TALLY_MEMCPY, 0, ~0u, done->detail);
+	struct tally *tally = tally_of(at, TALLY_MEMCPY, 0, ~0u, done->call->direction);
 
 	if (!tally)
 		return;
-	tally->count++;
+	tally->count += done->call->args[3];
 	tally->bytes += done->call->args[2];
 }
 
@@ -50,6 +49,10 @@ static __always_inline void sum_driver_memory(struct place *at, const struct dri
 
 	s->block_key.address = memory->address;
 	s->block_key.serial = at->process->serial;
+	if (is_unknown(done)) {
+		add_memory(at, memory, false);
+		return;
+	}
 	if (done->shape == DRIVER_ALLOC) {
 		add_memory(at, memory, keep_block(s, memory));
 		return;
@@ -129,6 +132,11 @@ static __always_inline void lose_driver_call(void)
 	count_up(&counters.full, 1);
 }
 
+static __always_inline void count_unknown(void)
+{
+	count_up(&counters.driver_unknown, 1);
+}
+
 static __always_inline void sum_in_lane(const struct driver_result *done)
 {
 	struct parcel *parcel = done->parcel;
@@ -159,8 +167,11 @@ int driver_return(struct pt_regs *ctx)
 {
 	struct driver_result done = {.end = bpf_ktime_get_ns()};
 
-	if (take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
-		sum_in_lane(&done);
+	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
+		return 0;
+	if (is_unknown(&done))
+		count_unknown();
+	sum_in_lane(&done);
 	return 0;
 }
 

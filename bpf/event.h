@@ -42,7 +42,7 @@ enum event_source {
 #define EVENT_UNNUMBERED (~0ull)
 
 /* What an entry point of libcuda is: the lowest byte of its cookie; then a detail (kind of memory,
- * direction of a copy, kind of a wait), then the function's number. */
+ * direction of a copy, kind of a wait), then the function's number, and how its arguments lie. */
 enum driver_shape {
 	DRIVER_LAUNCH = 1,
 	DRIVER_LAUNCH_EX = 2,
@@ -55,6 +55,29 @@ enum driver_shape {
 	DRIVER_ALIAS = 9,
 	DRIVER_TRIAL = 0xff, /* the tool's own function: its hits are counted */
 };
+
+/* Where the arguments say what is asked of them. */
+enum driver_layout {
+	DRIVER_PLAIN = 0,     /* as most of this shape have them */
+	DRIVER_UNKNOWN = 1,   /* not known: nothing but the result is read */
+	DRIVER_FOURTH = 2,    /* bytes: the fourth */
+	DRIVER_FIFTH = 3,     /* bytes: the fifth */
+	DRIVER_RECTANGLE = 4, /* the first points to a CUDA_MEMCPY2D */
+	DRIVER_BOX = 5,	      /* the first points to a CUDA_MEMCPY3D or a CUDA_MEMCPY3D_PEER */
+	DRIVER_BATCH = 6,     /* an array of bytes: the third; of so many: the fourth */
+	DRIVER_PITCH = 7,     /* bytes of a row come back at the second; rows: the fourth */
+	DRIVER_GIVEN = 8,     /* a name comes back at the first, of the handle: the second */
+};
+#define DRIVER_LAYOUT(layout)	 ((__u64)(layout) << 33)
+#define DRIVER_LAYOUT_OF(cookie) ((__u32)((cookie) >> 33) & 0xf)
+/* Where those structures have two kinds of memory (32 bits) and, side by side, how far they reach
+ * (64 bits each). */
+#define DRIVER_RECTANGLE_FROM	16
+#define DRIVER_RECTANGLE_TO	72
+#define DRIVER_RECTANGLE_EXTENT 112
+#define DRIVER_BOX_FROM		32
+#define DRIVER_BOX_TO		120
+#define DRIVER_BOX_EXTENT	176
 
 /* In a cookie: a launch that is told at its entry, not when it returns. */
 #define DRIVER_TOLD_AT_ENTRY (1ull << 32)
@@ -190,6 +213,7 @@ struct stream_counters {
 	__u64 stack_ns;		 /* spent on stacks, without the trap into the kernel */
 	__u64 stacks_unreadable; /* without one readable frame */
 	__u64 unfollowed; /* forked children that found no room in the map `pids` */
+	__u64 driver_unknown; /* calls of libcuda that were counted, their arguments unread */
 };
 
 #endif

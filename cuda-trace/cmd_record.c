@@ -300,7 +300,7 @@ static void on_finish(void *context, struct session *session)
 		text__show(shown, sizeof(shown), record->options.path, 60),
 		text__count(count, records), text__count(size, st.st_size));
 	say_stacks(record);
-	if (lost.total || lost.session[SESSION_LOST_KILLED] || lost.session[SESSION_LOST_STACKS])
+	if (losses__any(&lost))
 		losses__say(stderr, &lost);
 }
 

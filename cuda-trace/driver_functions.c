@@ -12,47 +12,10 @@
 #include <unistd.h>
 #include "bpf/event.h"
 #include "cuda-trace/driver_failures.h"
+#include "cuda-trace/driver_layouts.h"
 #include "cuda-trace/elf_segments.h"
 
-enum { HTOD = 1, DTOH = 2, DTOD = 8 };			    /* CUpti_ActivityMemcpyKind */
-enum { PINNED = 2, DEVICE = 3, MANAGED = 5 };		    /* CUpti_ActivityMemoryKind */
-enum { EVENT_WAIT = 1, STREAM_WAIT = 3, CONTEXT_WAIT = 4 }; /* as struct cuda_sync has it */
-
-/* Each also with _ptsz or _ptds at its end: the same, on the thread's own default stream. */
-static const struct {
-	const char *name;
-	uint8_t shape; /* enum driver_shape */
-	uint8_t detail;
-} functions[] = {
-	{"cuLaunchKernel", DRIVER_LAUNCH, 0},
-	{"cuLaunchCooperativeKernel", DRIVER_LAUNCH, 0},
-	{"cuLaunchKernelEx", DRIVER_LAUNCH_EX, 0},
-	{"cuGraphLaunch", DRIVER_GRAPH, 0},
-	{"cuMemAlloc_v2", DRIVER_ALLOC, DEVICE},
-	{"cuMemAllocAsync", DRIVER_ALLOC, DEVICE},
-	{"cuMemAllocFromPoolAsync", DRIVER_ALLOC, DEVICE},
-	{"cuMemAllocManaged", DRIVER_ALLOC, MANAGED},
-	{"cuMemAllocHost_v2", DRIVER_ALLOC, PINNED},
-	{"cuMemHostAlloc", DRIVER_ALLOC, PINNED},
-	{"cuMemFree_v2", DRIVER_FREE, DEVICE},
-	{"cuMemFreeAsync", DRIVER_FREE, DEVICE},
-	{"cuMemFreeHost", DRIVER_FREE, PINNED},
-	{"cuMemcpyHtoD_v2", DRIVER_COPY, HTOD},
-	{"cuMemcpyHtoDAsync_v2", DRIVER_COPY, HTOD},
-	{"cuMemcpyDtoH_v2", DRIVER_COPY, DTOH},
-	{"cuMemcpyDtoHAsync_v2", DRIVER_COPY, DTOH},
-	{"cuMemcpyDtoD_v2", DRIVER_COPY, DTOD},
-	{"cuMemcpyDtoDAsync_v2", DRIVER_COPY, DTOD},
-	{"cuMemcpy", DRIVER_COPY, 0},
-	{"cuMemcpyAsync", DRIVER_COPY, 0},
-	{"cuEventSynchronize", DRIVER_SYNC, EVENT_WAIT},
-	{"cuStreamSynchronize", DRIVER_SYNC, STREAM_WAIT},
-	{"cuCtxSynchronize", DRIVER_SYNC, CONTEXT_WAIT},
-	{"cuCtxSynchronize_v2", DRIVER_SYNC, CONTEXT_WAIT},
-	{"cuModuleGetFunction", DRIVER_NAME, 0},
-	{"cuLibraryGetKernel", DRIVER_NAME, 0},
-	{"cuKernelGetFunction", DRIVER_ALIAS, 0},
-};
+#define LONGEST_NAME 127
 
 struct scan {
 	Elf *elf;
@@ -61,26 +24,32 @@ struct scan {
 	struct driver_probes *probes;
 };
 
-#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
-_Static_assert(3 * FUNCTIONS <= DRIVER_POINTS_MOST, "each name and its two endings");
+/* Of all libraries together, by the number in cookies; never let go. */
+static struct function {
+	char *name;
+	uint8_t shape;
+} functions[DRIVER_FUNCTIONS_MOST];
+static uint32_t function_count;
 
 const char *driver_functions__name(uint32_t function)
 {
-	return function < FUNCTIONS ? functions[function].name : NULL;
+	return function < function_count ? functions[function].name : NULL;
 }
 
-static int find_function(const char *symbol)
+/* Its number; below 0: there is no room. */
+static int intern(const char *symbol, size_t length, uint8_t shape)
 {
-	size_t length = strlen(symbol);
+	struct function *function = &functions[function_count];
 
-	if (length > 5 &&
-	    (!strcmp(symbol + length - 5, "_ptsz") || !strcmp(symbol + length - 5, "_ptds")))
-		length -= 5;
-	for (size_t i = 0; i < FUNCTIONS; i++)
+	for (uint32_t i = 0; i < function_count; i++)
 		if (strlen(functions[i].name) == length &&
 		    !strncmp(functions[i].name, symbol, length))
 			return i;
-	return -1;
+	if (function_count == DRIVER_FUNCTIONS_MOST || length > LONGEST_NAME)
+		return -1;
+	function->name = strndup(symbol, length);
+	function->shape = shape;
+	return function->name ? (int)function_count++ : -1;
 }
 
 static bool is_launch(int function)
@@ -94,7 +63,7 @@ bool driver_functions__is_launch(uint64_t cookie)
 {
 	uint32_t function = cookie >> 16 & 0xffff;
 
-	return function < FUNCTIONS && is_launch(function);
+	return function < function_count && is_launch(function);
 }
 
 static bool add_point(struct driver_points *points, uint64_t offset, uint64_t cookie)
@@ -124,20 +93,41 @@ static bool add_failures(struct scan *scan, const GElf_Sym *symbol, uint64_t off
 	return true;
 }
 
-static void add_function(struct scan *scan, const GElf_Sym *symbol, int function)
+static bool is_there(const struct driver_points *entries, uint64_t offset)
+{
+	for (uint32_t i = 0; i < entries->count; i++)
+		if (entries->offsets[i] == offset)
+			return true;
+	return false;
+}
+
+static void note_unknown(struct driver_probes *probes, int function)
+{
+	for (uint32_t i = 0; i < probes->unknown_count; i++)
+		if (probes->unknown[i] == function)
+			return;
+	if (probes->unknown_count < DRIVER_POINTS_MOST)
+		probes->unknown[probes->unknown_count++] = function;
+}
+
+static void add_function(struct scan *scan, const GElf_Sym *symbol,
+			 const struct driver_layout_of *of, int function)
 {
 	uint64_t offset = elf_segments__offset(scan->elf, symbol->st_value, PF_X);
-	uint64_t cookie = functions[function].shape | functions[function].detail << 8 |
-			  (uint64_t)function << 16;
+	uint64_t cookie =
+		of->shape | of->detail << 8 | (uint64_t)function << 16 | DRIVER_LAYOUT(of->layout);
 	struct driver_probes *probes = scan->probes;
 
 	/* Two names of one place would be told twice. */
-	for (uint32_t i = 0; i < probes->entries.count; i++)
-		if (probes->entries.offsets[i] == offset)
-			return;
-	if (!offset || probes->entries.count == DRIVER_POINTS_MOST)
+	if (!offset || is_there(&probes->entries, offset))
 		return;
+	if (probes->entries.count == DRIVER_POINTS_MOST) {
+		probes->refused++;
+		return;
+	}
 	probes->launches += is_launch(function);
+	if (of->layout == DRIVER_UNKNOWN)
+		note_unknown(probes, function);
 	if (is_launch(function) &&
 	    add_failures(scan, symbol, offset, cookie | DRIVER_TOLD_AT_ENTRY)) {
 		cookie |= DRIVER_TOLD_AT_ENTRY;
@@ -148,6 +138,17 @@ static void add_function(struct scan *scan, const GElf_Sym *symbol, int function
 	add_point(&probes->entries, offset, cookie);
 }
 
+static void take_symbol(struct scan *scan, const GElf_Sym *symbol, const char *name)
+{
+	struct driver_layout_of of = driver_layouts__of(name);
+	int function = of.shape ? intern(name, of.length, of.shape) : -1;
+
+	if (function >= 0)
+		add_function(scan, symbol, &of, function);
+	else if (of.shape || of.refused)
+		scan->probes->refused++;
+}
+
 static void scan_symbols(struct scan *scan, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -156,17 +157,13 @@ static void scan_symbols(struct scan *scan, Elf_Scn *section, const GElf_Shdr *h
 	for (size_t i = 0; i < count; i++) {
 		GElf_Sym symbol;
 		const char *name;
-		int function;
 
 		if (!gelf_getsym(data, i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
 		    symbol.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_strptr(scan->elf, header->sh_link, symbol.st_name);
-		if (!name || strncmp(name, "cu", 2))
-			continue;
-		function = find_function(name);
-		if (function >= 0)
-			add_function(scan, &symbol, function);
+		if (name && !strncmp(name, "cu", 2))
+			take_symbol(scan, &symbol, name);
 	}
 }
 

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DRIVER_POINTS_MOST 96 /* 28 functions with up to three names */
+#define DRIVER_POINTS_MOST    256 /* of a library; that of CUDA 13.0 has 113 */
+#define DRIVER_FUNCTIONS_MOST 1024
 
 struct driver_points {
 	uint64_t offsets[DRIVER_POINTS_MOST]; /* in the file */
@@ -20,6 +21,10 @@ struct driver_probes {
 	struct driver_points entries, returns, failures;
 	uint32_t launches; /* entries of launch functions; of them, those with failures: */
 	uint32_t told_at_entry;
+	/* Functions whose calls are counted without a look at their arguments. */
+	uint16_t unknown[DRIVER_POINTS_MOST];
+	uint32_t unknown_count;
+	uint32_t refused; /* entry points that are not watched, though they should be */
 };
 
 /* Finds them in the library's own symbol table. at_entry: launches may be told at their entry,

@@ -21,6 +21,7 @@
 #include "cuda-trace/driver_functions.h"
 #include "cuda-trace/driver_links.h"
 #include "cuda-trace/inspect.h"
+#include "cuda-trace/text.h"
 
 #define MOST_LIBRARIES 64
 #define MOST_PROCESSES 256 /* with links of their own: three open files each */
@@ -158,6 +159,25 @@ static struct library *library_of(struct driver_source *source, const char *path
 	return add_library(source, path, &file);
 }
 
+/* Nothing is left out silently. */
+static void say_unknown(const struct driver_probes *probes, const char *path)
+{
+	char shown[512];
+
+	if (probes->unknown_count)
+		fprintf(stderr, "cuda-trace: %s: counted, their arguments unknown:", path);
+	for (uint32_t i = 0; i < probes->unknown_count; i++)
+		fprintf(stderr, " %s%s",
+			text__show(shown, sizeof(shown), driver_functions__name(probes->unknown[i]),
+				   0),
+			i + 1 < probes->unknown_count ? "," : "\n");
+	if (probes->refused)
+		fprintf(stderr,
+			"cuda-trace: %s: %u more entry points are not watched: unknown versions of "
+			"what names kernels, or more than there is room for\n",
+			path, probes->refused);
+}
+
 /* Once a library, when the first links of it are there. */
 static void begin_to_use(struct driver_source *source, struct library *library, const char *path)
 {
@@ -169,6 +189,8 @@ static void begin_to_use(struct driver_source *source, struct library *library, 
 			"at their entry, and where they fail inside, %u when they return\n",
 			path, probes->entries.count, probes->launches, probes->told_at_entry,
 			probes->launches - probes->told_at_entry);
+	if (source->options.verbose && !library->used)
+		say_unknown(probes, path);
 	library->used = true;
 }
 

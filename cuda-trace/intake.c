@@ -495,9 +495,9 @@ void intake__lost(const struct intake *intake, const struct stream_counters *ker
 	lost[SESSION_LOST_MALFORMED] = intake->malformed;
 	lost[SESSION_LOST_KILLED] = intake->killed;
 	lost[SESSION_LOST_STACKS] = kernel->stacks_ring_full + kernel->stacks_unreadable;
+	lost[SESSION_LOST_DRIVER_UNKNOWN] = kernel->driver_unknown;
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
 		counts->total += counts->guest[reason];
-	for (int reason = 0; reason < SESSION_LOST_COUNT; reason++)
-		if (reason != SESSION_LOST_KILLED && reason != SESSION_LOST_STACKS)
-			counts->total += lost[reason];
+	for (int reason = 0; reason < SESSION_LOST_KILLED; reason++)
+		counts->total += lost[reason];
 }

@@ -31,6 +31,14 @@ static void say_one(FILE *file, uint64_t n, const char *key, const char *text)
 		fprintf(file, "cuda-trace: lost %s (%s): %s\n", text__count(number, n), key, text);
 }
 
+bool losses__any(const struct session_lost_counts *lost)
+{
+	for (int i = SESSION_LOST_KILLED; i < SESSION_LOST_COUNT; i++)
+		if (lost->session[i])
+			return true;
+	return lost->total;
+}
+
 void losses__say(FILE *file, const struct session_lost_counts *lost)
 {
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)

@@ -10,6 +10,8 @@
 
 struct json_object;
 
+/* Of any reason, also one that is not in the total. */
+bool losses__any(const struct session_lost_counts *lost);
 /* One line a reason; nothing when nothing was lost. */
 void losses__say(FILE *file, const struct session_lost_counts *lost);
 /* {"total": N, "reason": N, ...} with every reason. */

@@ -103,6 +103,10 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 	    "are "
 	    "not counted, nor is what they hold.");
 	exposition__count(exposition, "", counters->unsized, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_unknown_calls", "",
+	    "Calls of source=\"driver\" that were counted without their size: their arguments are "
+	    "not known.");
+	exposition__count(exposition, "", counters->driver_unknown, view->started);
 }
 
 static void write_series(struct exposition *exposition, const struct exporter_view *view)

@@ -56,15 +56,20 @@ const char *process__name(const struct process *process, uint32_t id)
 const char *process__pretty_name(struct process *process, uint32_t id)
 {
 	/* For ids without a name; the caller uses it before it asks for the next one. */
-	static char nameless[24];
+	static char nameless[160];
+	bool driver = process->source == EVENT_SOURCE_DRIVER;
 	const char *pretty;
 
 	if (!id)
 		return "";
 	pretty = names__pretty(process->names, id);
+	if (pretty && driver && id >= DRIVER_FUNCTION_NAME) {
+		/* Not what was launched, but by what. */
+		snprintf(nameless, sizeof(nameless), "[%s]", pretty);
+		return nameless;
+	}
 	if (pretty)
 		return pretty;
-	snprintf(nameless, sizeof(nameless),
-		 process->source == EVENT_SOURCE_DRIVER ? "[handle %08x]" : "[name %u]", id);
+	snprintf(nameless, sizeof(nameless), driver ? "[handle %08x]" : "[name %u]", id);
 	return nameless;
 }

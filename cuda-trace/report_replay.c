@@ -274,9 +274,8 @@ void report_replay__lost(const struct report_file *file, struct session_lost_cou
 	sqlite3_finalize(statement);
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
 		lost->total += lost->guest[i];
-	for (int i = 0; i < SESSION_LOST_COUNT; i++)
-		lost->total +=
-			i == SESSION_LOST_KILLED || i == SESSION_LOST_STACKS ? 0 : lost->session[i];
+	for (int i = 0; i < SESSION_LOST_KILLED; i++)
+		lost->total += lost->session[i];
 }
 
 uint64_t report_replay__duration(const struct report_file *file)

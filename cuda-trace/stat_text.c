@@ -164,7 +164,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 	put_processes(file, report);
 	put_totals(file, report);
 	put_notes(file, report);
-	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
+	if (losses__any(report->lost))
 		losses__say(file, report->lost);
 	else
 		fprintf(file, "nothing was lost\n");

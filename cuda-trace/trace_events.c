@@ -55,7 +55,7 @@ static void fill_driver_memcpy(struct cell *cells, struct trace_text *text,
 	cells[LAUNCH] = cell_ns(copy->end > copy->start ? copy->end - copy->start : 0);
 	cells[DIRECTION] = cell_text(stat_events__copy_key(copy->copy_kind));
 	cells[BYTES] = cell_number(copy->bytes);
-	cells[COPIES] = cell_number(1);
+	cells[COPIES] = cell_number(copy->copies);
 	what(text, "[memcpy %s] %" PRIu64 " bytes", stat_events__copy_key(copy->copy_kind),
 	     (uint64_t)copy->bytes);
 }

@@ -171,6 +171,122 @@ on_driver() {
 	json out.json '[.errors[] | [.call, .result, .count]] == [["cuCtxSynchronize_v2", 201, 3]]'
 }
 
+# A libcuda of functions that only say yes, in lib/, and ./calls, which calls them: C on stdin, up to
+# a line "calls" of the one, from there on of the other. Pointers and sizes are `long` there.
+library_of_calls() {
+	mkdir lib
+	awk '/^calls$/ {calls = 1; next} {print > (calls ? "calls.c" : "cuda.c")}'
+	cc -w -shared -fPIC -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.c
+	cc -w -o calls calls.c lib/libcuda.so.1
+}
+
+@test "stat --source driver (copies and allocations of every layout) has their bytes and directions" {
+	library_of_calls <<-'EOF'
+		int cuMemcpyPeer_ptds(long to, void *a, long from, void *b, long n) { return 0; }
+		int cuMemcpyPeerAsync(long to, void *a, long from, void *b, long n, void *s) { return 0; }
+		int cuMemcpyHtoA_v2(void *to, long at, void *from, long n) { return 0; }
+		int cuMemcpyAtoA_v2_ptds(void *to, long at, void *from, long in, long n) { return 0; }
+		int cuMemcpy2D_v2(long *copy) { return 0; }
+		int cuMemcpy2DAsync_v2_ptsz(long *copy, void *s) { return 0; }
+		int cuMemcpy3D_v2(long *copy) { return 0; }
+		int cuMemcpy3DPeerAsync(long *copy, void *s) { return 0; }
+		int cuMemcpyBatchAsync_v2(long *to, long *from, long *sizes, long n, long *as, long *is,
+					  long m, void *s) { return 0; }
+		int cuMemAllocPitch_v2(long *at, long *pitch, long width, long height, int element)
+		{
+			*at = 0x7000;
+			*pitch = 512;
+			return 0;
+		}
+		int cuMemFree_v2(long at) { return 0; }
+		calls
+		int main(void)
+		{
+			/* CUDA_MEMCPY2D, CUDA_MEMCPY3D: kinds of memory at 2 and 9, at 4 and 15. */
+			long flat[16] = {[2] = 1, [9] = 2, [14] = 100, [15] = 7};
+			long deep[25] = {[4] = 2, [15] = 3, [22] = 10, [23] = 20, [24] = 30};
+			long sizes[200] = {1000, 200, 30}, at, pitch;
+
+			cuMemcpyPeer_ptds(1L, 2L, 3L, 4L, 5L << 32);
+			cuMemcpyPeerAsync(1L, 2L, 3L, 2L, 16L, 0L);
+			cuMemcpyHtoA_v2(1L, 2L, 3L, 40L);
+			cuMemcpyAtoA_v2_ptds(1L, 2L, 3L, 2L, 50L);
+			cuMemcpy2D_v2(flat);
+			flat[2] = 4;
+			cuMemcpy2DAsync_v2_ptsz(flat, 0L);
+			cuMemcpy3D_v2(deep);
+			deep[15] = 2;
+			cuMemcpy3DPeerAsync(deep, 0L);
+			cuMemcpyBatchAsync_v2(sizes, sizes, sizes, 3L, 0L, 0L, 0L, 0L);
+			cuMemAllocPitch_v2(&at, &pitch, 500L, 3L, 4);
+			cuMemFree_v2(at);
+		}
+	EOF
+	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver --json -o out.json -- ./calls
+	assert_equal "$(json out.json '[.copies[] | [.direction, .count, .bytes]] | sort | tojson')" \
+		"$(jq -nc '[["PtoP", 1, 21474836480], ["DtoD", 2, 6016], ["HtoA", 1, 40], ["AtoA", 1, 50],
+			["HtoD", 1, 700], ["unknown", 4, 1930], ["DtoA", 1, 6000]] | sort')"
+	json out.json '.memory | map([.kind, .allocs, .frees, .bytes, .live_bytes]) == [["device", 1, 1, 1536, 0]]'
+	json out.json '.lost | .total == 0 and .driver_unknown == 0'
+}
+
+@test "stat --source driver (versions and functions that nobody knows) counts their calls, and reads nothing of them" {
+	library_of_calls <<-'EOF'
+		int cuLaunchKernel_v2(long *a) { return 0; }
+		int cuLaunchTensor_ptsz(long *a) { return 719; }
+		int cuLaunchHostFunc_v2(long *a) { return 0; }
+		int cuGraphLaunchEx(long *a) { return 0; }
+		int cuMemAlloc_v3(long *a, long b) { return 0; }
+		int cuMemAlloc(int *a, int b) { return 0; }
+		int cuMemAllocationThing(long *a, long b) { return 0; }
+		int cuMemFreeLater(long a) { return 0; }
+		int cuMemcpyHtoD_v12(long a, long b, long c) { return 0; }
+		int cuMemcpy4DAsync_v2_ptsz(long a, long b, long c) { return 1; }
+		int cuMemcpyBatchAsync(long *to, long *from, long *sizes, long n) { return 0; }
+		int cuStreamSynchronize_v7_ptsz(void) { return 0; }
+		int cuThingSynchronize(void) { return 0; }
+		int cuModuleGetFunction_v2(long *a, long b) { return 0; }
+		calls
+		int main(void)
+		{
+			long sizes[200] = {1000};
+
+			cuLaunchKernel_v2(sizes);
+			cuLaunchKernel_v2(sizes);
+			cuLaunchTensor_ptsz(sizes);
+			cuLaunchHostFunc_v2(sizes);
+			cuGraphLaunchEx(sizes);
+			cuMemAlloc_v3(sizes, 1000L);
+			cuMemAlloc(sizes, 1000L);
+			cuMemAllocationThing(sizes, 1000L);
+			cuMemFreeLater(1L);
+			cuMemcpyHtoD_v12(1L, 2L, 3L);
+			cuMemcpy4DAsync_v2_ptsz(1L, 2L, 3L);
+			cuMemcpyBatchAsync(sizes, sizes, sizes, 200L);
+			cuStreamSynchronize_v7_ptsz();
+			cuThingSynchronize();
+			cuModuleGetFunction_v2(sizes, 1L);
+		}
+	EOF
+	LD_LIBRARY_PATH=$PWD/lib run --separate-stderr ct stat -v --source driver --json -o out.json -- ./calls
+	json out.json '.totals | .launches == 3 and .launch_errors == 1 and .graph_launches == 1 and .allocs == 2 and
+		.frees == 1 and .live_bytes == 0 and .memcpys == 201 and .memcpy_bytes == 0 and .syncs == 2'
+	json out.json '[.copies[] | [.direction, .count]] | sort == [["HtoD", 1], ["unknown", 200]]'
+	json out.json '.kernels | map([.name, .launches, .launch_errors]) | sort ==
+		[["[cuLaunchKernel_v2]", 2, 0], ["[cuLaunchTensor]", 1, 1]]'
+	json out.json '[.errors[] | [.call, .result]] | sort == [["cuLaunchTensor", 719], ["cuMemcpy4DAsync_v2", 1]]'
+	json out.json '.lost | .total == 0 and .driver_unknown == 10'
+	for name in cuLaunchKernel_v2 cuLaunchTensor cuGraphLaunchEx cuMemAlloc_v3 cuMemAlloc cuMemFreeLater \
+		cuMemcpyHtoD_v12 cuMemcpy4DAsync_v2; do
+		grep -qE "counted, their arguments unknown:.* $name(,|\$)" <<<"$stderr" || fail "$name: $stderr"
+	done
+	[[ $stderr != *cuLaunchHostFunc* && $stderr != *Synchronize* && $stderr != *cuMemAllocationThing* ]]
+	[[ $stderr == *'lib/libcuda.so.1: 1 more entry points are not watched'* ]]
+	# People are told, too.
+	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver -o text -- ./calls
+	grep -q '^cuda-trace: lost 10 (driver_unknown): ' text
+}
+
 @test "stat --source driver (ring full: kernels become functions) counts names that found no room" {
 	mkdir lib
 	cat >cuda.c <<-'EOF'

@@ -12,6 +12,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <generated_nvtx_meta.h>
 
+#include "bpf/event.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/cupti_pc.h"
@@ -438,3 +439,17 @@ SAME_WIDTH(cupti_stream, stream, CUpti_ActivityStream, streamId);
 SAME_WIDTH(cupti_stream, priority, CUpti_ActivityStream, priority);
 SAME_WIDTH(cupti_stream, flag, CUpti_ActivityStream, flag);
 SAME_WIDTH(cupti_stream, correlation, CUpti_ActivityStream, correlationId);
+
+/* What source driver reads of copies. */
+SAME_NUMBER(DRIVER_RECTANGLE_FROM, offsetof(CUDA_MEMCPY2D, srcMemoryType));
+SAME_NUMBER(DRIVER_RECTANGLE_TO, offsetof(CUDA_MEMCPY2D, dstMemoryType));
+SAME_NUMBER(DRIVER_RECTANGLE_EXTENT, offsetof(CUDA_MEMCPY2D, WidthInBytes));
+SAME_NUMBER(DRIVER_RECTANGLE_EXTENT + 8, offsetof(CUDA_MEMCPY2D, Height));
+SAME_NUMBER(DRIVER_BOX_FROM, offsetof(CUDA_MEMCPY3D, srcMemoryType));
+SAME_NUMBER(DRIVER_BOX_TO, offsetof(CUDA_MEMCPY3D, dstMemoryType));
+SAME_NUMBER(DRIVER_BOX_EXTENT, offsetof(CUDA_MEMCPY3D, WidthInBytes));
+SAME_NUMBER(DRIVER_BOX_EXTENT + 8, offsetof(CUDA_MEMCPY3D, Height));
+SAME_NUMBER(DRIVER_BOX_EXTENT + 16, offsetof(CUDA_MEMCPY3D, Depth));
+SAME_NUMBER(DRIVER_BOX_FROM, offsetof(CUDA_MEMCPY3D_PEER, srcMemoryType));
+SAME_NUMBER(DRIVER_BOX_TO, offsetof(CUDA_MEMCPY3D_PEER, dstMemoryType));
+SAME_NUMBER(DRIVER_BOX_EXTENT, offsetof(CUDA_MEMCPY3D_PEER, WidthInBytes));
