@@ -320,13 +320,15 @@ static __always_inline bool is_unknown(const struct driver_result *done)
 #define DRIVER_RECORD_HEAD(record, record_kind) \
 	((record)->head = (struct cuda_record){.kind = (record_kind), .size = sizeof(*(record))})
 
-static __always_inline void fill_driver_launch(struct cuda_launch *record,
+static __always_inline void fill_driver_launch(struct driver_launch *told,
 					       const struct driver_result *done)
 {
 	const struct driver_call *call = done->call;
 	bool graph = done->shape == DRIVER_GRAPH;
+	struct cuda_launch *record = &told->launch;
 
-	DRIVER_RECORD_HEAD(record, graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH);
+	record->head.kind = graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH;
+	record->head.size = sizeof(*told);
 	record->start = call->start;
 	record->end = done->end;
 	record->tid = DRIVER_TID(done->parcel);
@@ -340,6 +342,7 @@ static __always_inline void fill_driver_launch(struct cuda_launch *record,
 		record->stream = call->args[1];
 		return;
 	}
+	told->kernel = call->args[0];
 	record->name = handle_id(call->args[0]);
 	if (call->cookie & DRIVER_TOLD_AT_ENTRY)
 		return;

@@ -44,20 +44,21 @@ static __always_inline struct event *driver_event(struct parcel *parcel, __u32 g
 static __always_inline void send_driver_launch(struct parcel *parcel,
 					       const struct driver_result *done)
 {
-	SEND_DRIVER_RECORD(parcel, done, cuda_launch, CUDA_GROUP_LAUNCH, fill_driver_launch);
+	SEND_DRIVER_RECORD(parcel, done, driver_launch, CUDA_GROUP_LAUNCH, fill_driver_launch);
 }
 
-static __always_inline void fill_driver_told_failure(struct cuda_launch *record,
+static __always_inline void fill_driver_told_failure(struct driver_launch *record,
 						     const struct driver_result *done)
 {
 	fill_driver_launch(record, done);
-	record->flags = DRIVER_LAUNCH_FAILED;
+	record->launch.flags = DRIVER_LAUNCH_FAILED;
 }
 
 static __always_inline void send_driver_told_failure(struct parcel *parcel,
 						     const struct driver_result *done)
 {
-	SEND_DRIVER_RECORD(parcel, done, cuda_launch, CUDA_GROUP_LAUNCH, fill_driver_told_failure);
+	SEND_DRIVER_RECORD(parcel, done, driver_launch, CUDA_GROUP_LAUNCH,
+			   fill_driver_told_failure);
 }
 
 static __always_inline void send_driver_memory(struct parcel *parcel,
@@ -117,8 +118,14 @@ static __always_inline void driver_name(struct parcel *parcel, const struct driv
 	address_at(e, parcel, parcel->time);
 	e->source = EVENT_SOURCE_DRIVER;
 	length = bpf_probe_read_user_str(e->data, 1024, (void *)text);
-	e->bytes = length > 0 ? length : 0;
-	bpf_ringbuf_submit(e, wake_flags());
+	if (length > 0) {
+		e->bytes = length;
+		bpf_ringbuf_submit(e, wake_flags());
+		return;
+	}
+	bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+	if (counter)
+		count_up(&counter->unreadable_other, 1);
 }
 
 /* (function *out, kernel): the function goes by the kernel's name. */

@@ -90,7 +90,8 @@ static __always_inline void sum_driver_call(struct place *at, const struct drive
 	case DRIVER_LAUNCH_EX:
 	case DRIVER_GRAPH:
 		if (sums_group(CUDA_GROUP_LAUNCH))
-			add_launch(at, DRIVER_RECORD(at, done, cuda_launch, fill_driver_launch));
+			add_launch(at, &DRIVER_RECORD(at, done, driver_launch, fill_driver_launch)
+						->launch);
 		break;
 	case DRIVER_SYNC:
 		if (sums_group(CUDA_GROUP_SYNC))

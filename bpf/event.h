@@ -87,6 +87,12 @@ enum driver_layout {
 /* In the flags of a struct cuda_launch: was told before, and has failed. */
 #define DRIVER_LAUNCH_FAILED 0x80
 
+/* A launch of the driver source that is not one of a graph. */
+struct driver_launch {
+	struct cuda_launch launch;
+	__u64 kernel; /* its handle; the name's id is made of it; 0 = not known */
+};
+
 #define DRIVER_INSTANCE	     1		 /* such a process has no guest that could number itself */
 #define DRIVER_FUNCTION_NAME 0xfff00000u /* + function's number: id of its name */
 

@@ -215,6 +215,14 @@ static bool is_known_or_nameless(struct process *process, const struct cuda_reco
 	return told;
 }
 
+static void note_kernel(struct process *process, const struct cuda_record *record)
+{
+	const struct driver_launch *told = (const void *)record;
+
+	if (record->kind == CUDA_RECORD_LAUNCH && record->size >= sizeof(*told) && told->kernel)
+		names__note_handle(process->names, told->launch.name, told->kernel);
+}
+
 static void take_batch(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
@@ -239,6 +247,8 @@ static void take_batch(struct intake *intake, const struct event *event)
 		if (!known ||
 		    (record->kind == CUDA_RECORD_DEVICE && is_known_or_nameless(process, record)))
 			continue;
+		if (event->source == EVENT_SOURCE_DRIVER)
+			note_kernel(process, record);
 		if (record->size < known)
 			deliver_short(intake, process, record, known);
 		else

@@ -12,9 +12,10 @@
 #define MOST_BYTES (24u << 20) /* of all processes together: the tool stays below 64 MiB */
 
 struct name {
-	uint32_t id; /* 0 = free */
-	char *text;
-	char *pretty; /* NULL = not asked for yet; may be `text` itself */
+	uint32_t id;	 /* 0 = free */
+	uint64_t handle; /* 0 = not noted */
+	char *text;	 /* NULL = a handle is all that is known */
+	char *pretty;	 /* NULL = not asked for yet; may be `text` itself */
 };
 
 struct names {
@@ -105,22 +106,40 @@ static int grow(struct names *names)
 	return 0;
 }
 
-void names__put(struct names *names, uint32_t id, const char *text, size_t length)
+/* The id's slot, new if need be; NULL: there is no room. */
+static struct name *claim(struct names *names, uint32_t id)
 {
-	struct name *slot;
+	struct name *slot = id ? find(names, id) : NULL;
 
-	if (!id || names->used == MOST_NAMES)
-		return;
-	if (names->used * 2 > names->mask && grow(names))
-		return;
+	if (!slot || slot->id)
+		return slot;
+	if (names->used == MOST_NAMES || (names->used * 2 > names->mask && grow(names)))
+		return NULL;
 	slot = find(names, id);
-	if (slot->id)
-		return;
-	slot->text = keep(text, strnlen(text, length));
-	if (!slot->text)
-		return;
 	slot->id = id;
 	names->used++;
+	return slot;
+}
+
+void names__put(struct names *names, uint32_t id, const char *text, size_t length)
+{
+	struct name *slot = claim(names, id);
+
+	if (slot && !slot->text)
+		slot->text = keep(text, strnlen(text, length));
+}
+
+void names__note_handle(struct names *names, uint32_t id, uint64_t handle)
+{
+	struct name *slot = claim(names, id);
+
+	if (slot && !slot->handle)
+		slot->handle = handle;
+}
+
+uint64_t names__handle(const struct names *names, uint32_t id)
+{
+	return id ? find(names, id)->handle : 0;
 }
 
 void names__alias(struct names *names, uint32_t id, uint32_t other)
@@ -141,7 +160,7 @@ const char *names__pretty(struct names *names, uint32_t id)
 	struct name *slot = id ? find(names, id) : NULL;
 	char *pretty;
 
-	if (!slot || !slot->id)
+	if (!slot || !slot->text)
 		return NULL;
 	if (slot->pretty)
 		return slot->pretty;

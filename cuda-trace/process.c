@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/process.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "cuda-trace/names.h"
@@ -70,6 +71,10 @@ const char *process__pretty_name(struct process *process, uint32_t id)
 	}
 	if (pretty)
 		return pretty;
-	snprintf(nameless, sizeof(nameless), driver ? "[handle %08x]" : "[name %u]", id);
+	if (driver && names__handle(process->names, id))
+		snprintf(nameless, sizeof(nameless), "[handle 0x%" PRIx64 "]",
+			 names__handle(process->names, id));
+	else
+		snprintf(nameless, sizeof(nameless), "[name %u]", id);
 	return nameless;
 }

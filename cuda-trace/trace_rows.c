@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/trace_rows.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include "cuda-trace/cgroup.h"
 #include "cuda-trace/losses.h"
@@ -131,9 +132,15 @@ void trace_rows__put(struct trace_rows *rows, struct process *process,
 		     const struct cuda_launch *launch, const struct cuda_kernel *kernel)
 {
 	struct cell cells[TRACE_COLUMNS] = {};
+	char handle[24];
 
 	if (launch)
 		fill_launch(cells, launch);
+	/* CUPTI's number of the stream is not known there. */
+	if (launch && process->source == EVENT_SOURCE_DRIVER) {
+		snprintf(handle, sizeof(handle), "0x%" PRIx64, (uint64_t)launch->stream);
+		cells[STREAM] = cell_text(handle);
+	}
 	if (kernel)
 		fill_kernel(cells, kernel);
 	if (kernel && !launch)

@@ -180,6 +180,48 @@ library_of_calls() {
 	cc -w -o calls calls.c lib/libcuda.so.1
 }
 
+@test "trace --source driver (launches of every kind) shows their shapes, streams and names, or handles" {
+	library_of_calls <<-'EOF'
+		typedef unsigned int u;
+		int cuModuleGetFunction(long *f, long m, char *name)
+		{
+			*f = 0x7fab00001230;
+			return *name != 'f'; /* so it can be read */
+		}
+		int cuKernelGetName(char **name, long f) { *name = "second"; return **name != 's'; }
+		int cuLaunchKernel(long f, u a, u b, u c, u d, u e, u g, u shared, long s, long p, long x)
+		{
+			return 0;
+		}
+		int cuLaunchCooperativeKernel_ptsz(long f, u a, u b, u c, u d, u e, u g, u shared, long s, long p)
+		{
+			return 0;
+		}
+		int cuLaunchKernelEx(u *config, long f, long p, long x) { return 0; }
+		int cuGraphLaunch_ptsz(long g, long s) { return 0; }
+		calls
+		int main(void)
+		{
+			unsigned int config[14] = {11, 12, 13, 14, 15, 16, 17, 0, 0x7000, 0x7fcd};
+			long f;
+			char *name;
+
+			cuModuleGetFunction(&f, 0L, "first");
+			cuKernelGetName(&name, 0x7fab000011f0);
+			cuLaunchKernel(f, 1, 2, 3, 4, 5, 6, 7, 0x7fcd00005000, 0L, 0L);
+			cuLaunchCooperativeKernel_ptsz(0x7fabcdef1238, 7, 6, 5, 4, 3, 2, 1, 2L, 0L);
+			cuLaunchKernelEx(config, 0x7fab000011f0, 0L, 0L);
+			cuGraphLaunch_ptsz(0x7fab00000010, 0x7fcd00006000);
+		}
+	EOF
+	LD_LIBRARY_PATH=$PWD/lib ct trace --source driver --json -o out.json -- ./calls
+	assert_equal "$(jq -c 'select(.event != "lost") | [.kernel, .stream, .grid, .block, .dynamic_shared]' out.json)" \
+		"$(printf '%s\n' '["first","0x7fcd00005000",[1,2,3],[4,5,6],7]' \
+			'["[handle 0x7fabcdef1238]","0x2",[7,6,5],[4,3,2],1]' \
+			'["second","0x7fcd00007000",[11,12,13],[14,15,16],17]' \
+			'[null,"0x7fcd00006000",null,null,0]')"
+}
+
 @test "stat --source driver (copies and allocations of every layout) has their bytes and directions" {
 	library_of_calls <<-'EOF'
 		int cuMemcpyPeer_ptds(long to, void *a, long from, void *b, long n) { return 0; }
