@@ -344,8 +344,6 @@ static __always_inline void fill_driver_launch(struct driver_launch *told,
 	}
 	told->kernel = call->args[0];
 	record->name = handle_id(call->args[0]);
-	if (call->cookie & DRIVER_TOLD_AT_ENTRY)
-		return;
 	record->stream = call->stream;
 	__builtin_memcpy(record->grid, call->grid, sizeof(record->grid));
 	__builtin_memcpy(record->block, call->block, sizeof(record->block));
@@ -456,10 +454,7 @@ int driver_entry(struct pt_regs *ctx)
 	call->stack = PT_REGS_SP(ctx);
 #ifdef DRIVER_TELLS_AT_ENTRY
 	if (cookie & DRIVER_TOLD_AT_ENTRY) {
-		/* Its shape lies on the stack, and is not asked for. */
-		read_arguments(ctx, call);
-		if (shape == DRIVER_LAUNCH_EX)
-			call->args[0] = call->args[1]; /* the function */
+		read_call(ctx, call, shape);
 		tell_at_entry(thread, call);
 		return 0;
 	}

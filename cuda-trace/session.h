@@ -80,8 +80,8 @@ struct session_options {
 	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */
 	bool holds;	   /* launches, where a guest subscribes for its first time: see hold.h */
-	/* Launches that the driver source sees have no length and no shape, and one that fails is
-	 * told twice: see DRIVER_LAUNCH_FAILED. */
+	/* Launches that the driver source sees have no length, and one that fails is told twice:
+	 * see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;
 	bool verbose; /* say what is attached; libbpf's messages too */
 };

@@ -96,9 +96,10 @@ static struct json_object *kernels(const struct stat_table *table)
 		put_number(object, "max_ns", kernel->max_ns);
 		json_object_object_add(object, "share",
 				       json_object_new_double((double)kernel->total_ns / all));
-		json_object_object_add(object, "grid", kernel->count ? triple(kernel->grid) : NULL);
+		json_object_object_add(object, "grid",
+				       kernel->shaped ? triple(kernel->grid) : NULL);
 		json_object_object_add(object, "block",
-				       kernel->count ? triple(kernel->block) : NULL);
+				       kernel->shaped ? triple(kernel->block) : NULL);
 		json_object_object_add(object, "varies", json_object_new_boolean(kernel->varies));
 		json_object_object_add(object, "estimated",
 				       json_object_new_boolean(table->sampled));

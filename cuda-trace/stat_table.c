@@ -140,6 +140,18 @@ static struct by_id *slot_of(struct tally *tally, uint32_t id)
 	return slot;
 }
 
+static void note_shape(struct stat_kernel *sums, const uint32_t grid[3], const uint32_t block[3])
+{
+	if (!sums->shaped) {
+		memcpy(sums->grid, grid, sizeof(sums->grid));
+		memcpy(sums->block, block, sizeof(sums->block));
+	} else if (memcmp(sums->grid, grid, sizeof(sums->grid)) ||
+		   memcmp(sums->block, block, sizeof(sums->block))) {
+		sums->varies = true;
+	}
+	sums->shaped = true;
+}
+
 static void add_kernel(struct stat_table *table, struct tally *tally, const struct process *process,
 		       const struct cuda_kernel *kernel)
 {
@@ -155,17 +167,9 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 	if (tally->sample)
 		stat_sample__kernel(tally->sample, process, &slot->sampled, kernel);
 	tally->graph_kernels += !!kernel->graph;
-	if (!sums->count) {
-		sums->min_ns = ns;
-		memcpy(sums->grid, kernel->grid, sizeof(sums->grid));
-		memcpy(sums->block, kernel->block, sizeof(sums->block));
-	} else if (!sums->varies && (memcmp(sums->grid, kernel->grid, sizeof(sums->grid)) ||
-				     memcmp(sums->block, kernel->block, sizeof(sums->block)))) {
-		sums->varies = true;
-	}
-	sums->count++;
+	note_shape(sums, kernel->grid, kernel->block);
 	sums->total_ns += ns;
-	if (ns < sums->min_ns)
+	if (!sums->count++ || ns < sums->min_ns)
 		sums->min_ns = ns;
 	if (ns > sums->max_ns)
 		sums->max_ns = ns;
@@ -218,6 +222,9 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		sums = &slot_of(tally, launch->name)->sums;
 		sums->launches += !was_told(launch);
 		sums->launch_errors += !!launch->result;
+		/* There will be no kernel; of an unknown function, no grid either. */
+		if (process->source == EVENT_SOURCE_DRIVER && !was_told(launch) && launch->grid[0])
+			note_shape(sums, launch->grid, launch->block);
 		tally->untimed += !launch->result && !was_told(launch) &&
 				  !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
@@ -289,14 +296,10 @@ static struct stat_kernel *line_of(struct stat_table *table, const char *name)
 
 static void merge(struct stat_kernel *to, const struct stat_kernel *from)
 {
-	if (from->count && !to->count) {
+	if (from->count && (!to->count || from->min_ns < to->min_ns))
 		to->min_ns = from->min_ns;
-		memcpy(to->grid, from->grid, sizeof(to->grid));
-		memcpy(to->block, from->block, sizeof(to->block));
-	} else if (from->count && (memcmp(to->grid, from->grid, sizeof(to->grid)) ||
-				   memcmp(to->block, from->block, sizeof(to->block)))) {
-		to->varies = true;
-	}
+	if (from->shaped)
+		note_shape(to, from->grid, from->block);
 	to->varies |= from->varies;
 	to->launches += from->launches;
 	to->launch_errors += from->launch_errors;
@@ -305,8 +308,6 @@ static void merge(struct stat_kernel *to, const struct stat_kernel *from)
 	to->sampled += from->sampled;
 	to->unsampled += from->unsampled;
 	to->error2 += from->error2;
-	if (from->count && from->min_ns < to->min_ns)
-		to->min_ns = from->min_ns;
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
 }

@@ -48,8 +48,9 @@ struct stat_kernel {
 	uint64_t sampled;   /* that came */
 	uint64_t unsampled; /* launches, if none came */
 	double error2;	    /* square of total_ns's error */
-	uint32_t grid[3];   /* of the first one */
+	uint32_t grid[3];   /* of the first kernel, or of the driver source's first launch */
 	uint32_t block[3];
+	bool shaped; /* there was one */
 	bool varies; /* others had another grid or block */
 };
 

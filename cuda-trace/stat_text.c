@@ -53,6 +53,8 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 			cells[5] = cell_ns(kernel->total_ns / kernel->count);
 			cells[6] = cell_ns(kernel->min_ns);
 			cells[7] = cell_ns(kernel->max_ns);
+		}
+		if (kernel->shaped) {
 			cells[8] = cell_triple(kernel->grid);
 			cells[9] = cell_triple(kernel->block);
 		}

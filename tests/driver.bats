@@ -18,7 +18,7 @@ on_driver() {
 
 @test "stat --source driver (launches, copies, memory, waits, errors) counts what the programs count" {
 	local workload key
-	for workload in saxpy copies memory syncs failures streams; do
+	for workload in saxpy copies memory syncs failures streams peers; do
 		on_driver "$WORKLOADS/$workload"
 		for key in launches launch_errors graph_launches memcpys memcpy_bytes allocs frees live_bytes syncs; do
 			assert_equal "$workload $key=$(json out.json ".totals.$key")" \
@@ -40,6 +40,35 @@ on_driver() {
 	on_driver "$WORKLOADS/runtime"
 	assert_equal "$(json out.json .totals.launches)" "$(expect_key out launches)"
 	json out.json '[.kernels[].name] == ["saxpy"]'
+}
+
+@test "stat --source driver (graphs) counts their launches, and launches between them" {
+	on_driver "$WORKLOADS/graphs"
+	[ "$(expect_key out graph_launches)" -gt 0 ]
+	assert_equal "$(json out.json .totals.graph_launches)" "$(expect_key out graph_launches)"
+	assert_equal "$(json out.json .totals.launches)" "$(expect_key out launches)"
+	json out.json '.lost | .total == 0 and .driver_unknown == 0'
+}
+
+@test "stat --source driver (against source cupti) has the same kernels, shapes, directions and bytes" {
+	local workload
+	# "unknown" is what cuMemcpy and cuMemcpyAsync do not say.
+	of() {
+		jq -c '[([.kernels[] | [.name, .launches, .grid, .block, .varies]] | sort),
+			(.copies | map(select(.direction != "memset")) | group_by(.direction) |
+			map([.[0].direction, (map(.count) | add), (map(.bytes) | add)]))]' "$1"
+	}
+	for workload in saxpy streams memory peers; do
+		on_driver "$WORKLOADS/$workload"
+		ct stat --source cupti --json -o cupti.json -- "$SIM" "$WORKLOADS/$workload" >out
+		json out.json '.source == "driver" and (.kernels | all(.grid[0] > 0 and .block[0] > 0))'
+		assert_equal "$workload $(of out.json)" "$workload $(of cupti.json)"
+	done
+	on_driver "$WORKLOADS/copies"
+	ct stat --source cupti --json -o cupti.json -- "$SIM" "$WORKLOADS/copies" >out
+	assert_equal "$(json out.json '.copies | map(.bytes) | add')" \
+		"$(json cupti.json '.copies | map(select(.direction != "memset").bytes) | add')"
+	json out.json '.copies | map(.direction) | sort == ["DtoD", "DtoH", "HtoD", "unknown"]'
 }
 
 @test "stat -p (a program without the guest) sees its launches, and says why there is no more" {
