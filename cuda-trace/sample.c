@@ -14,10 +14,10 @@
 #define GROUP(name)	  (1u << CUDA_GROUP_##name)
 #define NUMBER(ms, a)	  ms,
 #define MS		  1000000ull
-#define TEXT_NUMBERS	  "ON/PERIOD: 1, 2, 5, 10 ... 500ms or 1s in 100, 200, 500ms, 1, 2, 5, 10 or 20s"
-#define SHORTEST_MS	  1
+#define TEXT_NUMBERS	  "ON/PERIOD: 1ms to 1s in 100, 200, 500ms, 1, 2, 5, 10 or 20s"
 #define OVERHEAD_ON_MS	  10
 #define OVERHEAD_EVERY_MS 1000
+#define COUNT(numbers)	  (sizeof(numbers) / sizeof((numbers)[0]))
 
 static const uint32_t windows[] = {CUDA_SAMPLE_ON(NUMBER, )};
 static const uint32_t periods[] = {CUDA_SAMPLE_EVERY(NUMBER, )};
@@ -30,7 +30,31 @@ static bool is_one_of(const uint32_t *numbers, size_t count, uint64_t ns)
 	return false;
 }
 
-static int parse_cycle(const char *text, struct sample *sample)
+/*
+ * The window that is nearest by ratio, and not longer than its period. 0: nobody has one like it.
+ * Fear: a window that is silently another one, so that a share of the time is taken for what it is
+ * not. Who calls it says what was taken.
+ */
+static uint32_t nearest_window(uint64_t ns, uint64_t period)
+{
+	double best = 0;
+	uint32_t nearest = 0;
+
+	if (ns < windows[0] * MS || ns > windows[COUNT(windows) - 1] * MS)
+		return 0;
+	for (size_t i = 0; i < COUNT(windows) && windows[i] * MS <= period; i++) {
+		double ratio = (double)ns / (double)(windows[i] * MS);
+
+		ratio = ratio > 1 ? 1 / ratio : ratio;
+		if (ratio > best) {
+			best = ratio;
+			nearest = windows[i];
+		}
+	}
+	return nearest;
+}
+
+static int parse_cycle(const char *text, struct sample *sample, bool *is_exact)
 {
 	const char *slash = strchr(text, '/');
 	uint64_t on, every;
@@ -41,20 +65,26 @@ static int parse_cycle(const char *text, struct sample *sample)
 	snprintf(first, sizeof(first), "%.*s", (int)(slash - text), text);
 	if (options__parse_time(first, &on) || options__parse_time(slash + 1, &every))
 		return -1;
-	if (!is_one_of(windows, sizeof(windows) / sizeof(windows[0]), on) ||
-	    !is_one_of(periods, sizeof(periods) / sizeof(periods[0]), every) || on > every)
+	if (!is_one_of(periods, COUNT(periods), every) || on > every)
 		return -1;
-	sample->on_ms = on / MS;
+	sample->on_ms = nearest_window(on, every);
 	sample->every_ms = every / MS;
-	return 0;
+	*is_exact = sample->on_ms * MS == on;
+	return sample->on_ms ? 0 : -1;
 }
 
 int sample__parse_cycle(const struct option_usage *usage, const char *option, const char *text,
 			struct sample *sample)
 {
+	bool is_exact;
+
 	*sample = (struct sample){};
-	return parse_cycle(text, sample) ? options__misuse(usage, "%s " TEXT_NUMBERS, option)
-					 : EXIT_OK;
+	if (parse_cycle(text, sample, &is_exact))
+		return options__misuse(usage, "%s " TEXT_NUMBERS, option);
+	if (!is_exact)
+		fprintf(stderr, "cuda-trace %s: %s %u ms is the nearest window there is\n",
+			usage->command, option, sample->on_ms);
+	return EXIT_OK;
 }
 
 int sample__parse(const struct option_usage *usage, const char *cycle, const char *max_overhead,
@@ -113,7 +143,7 @@ uint32_t sample__window(double ms)
 {
 	uint32_t window = windows[0];
 
-	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++)
+	for (size_t i = 0; i < COUNT(windows); i++)
 		if (windows[i] <= ms)
 			window = windows[i];
 	return window;

@@ -23,8 +23,7 @@
  *   cuda:name   (u64 instance, u32 id, const char *name, u32 length)
  *     Sent when a name is first seen, and again for all names: when a consumer attaches (see
  *     cuda:hello_0), and every second or so while somebody listens (every few, if there are
- *     thousands). name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is the
- *     full one.
+ *     thousands). name is NUL-terminated, mangled, cut at CUDA_NAME_MAX - 1 bytes; length is not.
  *   cuda:status (const struct cuda_status *, u32 size)
  *     Sent at every change of state, whenever all names are, and at the end of the process
  *     (state CUDA_STATE_ENDED): a process that vanishes without it was killed.
@@ -152,7 +151,8 @@
  * time where kernel_batch and its like, or a readable probe, ask for the same kind.
  */
 #define CUDA_SAMPLE_ON(X, a) \
-	X(1, a) X(2, a) X(5, a) X(10, a) X(20, a) X(50, a) X(100, a) X(200, a) X(500, a) X(1000, a)
+	X(1, a)              \
+	X(2, a) X(5, a) X(10, a) X(20, a) X(30, a) X(50, a) X(100, a) X(200, a) X(500, a) X(1000, a)
 #define CUDA_SAMPLE_EVERY(X, a) \
 	X(100, a) X(200, a) X(500, a) X(1000, a) X(2000, a) X(5000, a) X(10000, a) X(20000, a)
 #define CUDA_SAMPLE_MS 10, 1000 /* the default */

@@ -46,10 +46,22 @@ storm() {
 }
 
 @test "profile --pc --bursts (not a cycle) says which there are and exits 2" {
-	for cycle in 20ms 3ms/1s 1s/20ms 20ms/3s x/y; do
+	for cycle in 20ms 0.5ms/1s 2s/10s 1s/20ms 20ms/3s x/y; do
 		run -2 --separate-stderr ct profile --pc --bursts "$cycle" -- true
 		[ "${#stderr_lines[@]}" = 1 ]
 		[[ $stderr == *"--bursts ON/PERIOD"* ]]
+	done
+}
+
+@test "profile --pc --bursts 30ms/1s has windows of 30 ms; of a length that nobody has, the nearest, and says so" {
+	requires bpf sim
+	# shellcheck disable=SC2046 # words
+	ct profile --pc --bursts 30ms/1s --json -o out.json -- $(storm 3) >out 2>err
+	json out.json '.windows >= 2 and .period_ms == 1000 and .window_ns / .windows >= 30e6 and .window_ns / .windows < 80e6'
+	run ! grep nearest err
+	for cycle in 40ms/1s=50 25ms/1s=30 3ms/100ms=2 99ms/100ms=100 999ms/1s=1000; do
+		run --separate-stderr ct profile --pc --bursts "${cycle%=*}" -- true
+		grep -qx "cuda-trace profile: --bursts ${cycle#*=} ms is the nearest window there is" <<<"$stderr"
 	done
 }
 

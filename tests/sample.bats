@@ -120,7 +120,7 @@ heard() {
 }
 
 @test "stat --sample (values that no probe stands for, or that contradict) is refused" {
-	for cycle in 3ms/1s 10ms 10ms/3s 1s/100ms x/y ""; do
+	for cycle in 0.5ms/1s 2s/20s 10ms 10ms/3s 1s/100ms x/y ""; do
 		run -2 ct stat --sample "$cycle" -- true
 		assert_output --partial "--sample ON/PERIOD"
 	done
@@ -131,6 +131,15 @@ heard() {
 		run -2 ct stat --max-overhead "$percent" -- true
 		assert_output --partial "--max-overhead wants a percentage"
 	done
+}
+
+@test "stat --sample (a window that no probe stands for) takes the nearest and says so" {
+	alone
+	run --separate-stderr ct stat --sample 3ms/1s -- true
+	[[ $stderr == *"cuda-trace stat: --sample 2 ms is the nearest window there is"* ]]
+	ct stat --sample 30ms/1s --json -o s.json -- "$SIM" "$WORKLOADS/saxpy" >out 2>err
+	run ! grep nearest err
+	json s.json '.sample.on_ns == 30000000'
 }
 
 @test "record --sample: report estimates from the file, launches are all there" {
@@ -277,7 +286,7 @@ storm_meanwhile() {
 	ct top --once --json -d 1s >top.json
 	assert_equal "$(jq -c .sample top.json)" null
 	for command in "top -b" metrics; do
-		run -2 ct $command --sample 3ms/1s
+		run -2 ct $command --sample 2s/20s
 		assert_output --partial "--sample ON/PERIOD"
 		run -2 ct $command --max-overhead 101%
 		run -2 ct $command --sample 10ms/1s --max-overhead 2%
