@@ -213,29 +213,3 @@ char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size
 	free(words);
 	return to;
 }
-
-unsigned int counter_presets__distance(const char *a, const char *b)
-{
-	unsigned int row[256], length = strlen(b);
-
-	if (length >= sizeof(row) / sizeof(row[0]))
-		return -1u;
-	for (unsigned int j = 0; j <= length; j++)
-		row[j] = j;
-	for (unsigned int i = 1; *a; a++, i++) {
-		unsigned int corner = row[0];
-
-		row[0] = i;
-		for (unsigned int j = 1; j <= length; j++) {
-			unsigned int above = row[j], least = corner + (*a != b[j - 1]);
-
-			if (above + 1 < least)
-				least = above + 1;
-			if (row[j - 1] + 1 < least)
-				least = row[j - 1] + 1;
-			row[j] = least;
-			corner = above;
-		}
-	}
-	return row[length];
-}

@@ -29,7 +29,5 @@ extern const struct counter_alias counter_aliases[];
  * remarked on in `notes`. NULL: *unknown is the word that is none of them, or there is no memory.
  */
 char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size_t size);
-/* How far two words are apart: single letters that are put in, left out or changed. */
-unsigned int counter_presets__distance(const char *a, const char *b);
 
 #endif

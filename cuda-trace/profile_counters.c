@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "cuda-trace/commands.h"
+#include "cuda-trace/counter_cost.h"
 #include "cuda-trace/counter_presets.h"
 #include "cuda-trace/counter_report.h"
 #include "cuda-trace/counting.h"
 #include "cuda-trace/losses.h"
 #include "cuda-trace/metric_library.h"
+#include "cuda-trace/nearest_words.h"
 #include "cuda-trace/pattern.h"
 #include "cuda-trace/profile.h"
 #include "cuda-trace/replay.h"
@@ -20,7 +22,6 @@
 
 #define AT(field)     offsetof(struct profile_options, field)
 #define DEFAULT_LINES 25
-#define NEAREST	      3
 
 const struct option_row profile_counters_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Counters", 0},
@@ -38,6 +39,7 @@ const struct option_row profile_counters_rows[] = {
 struct counters {
 	const struct profile_options *options;
 	struct counting counting;
+	struct counter_cost cost;
 	struct replay *replay; /* NULL = kernels are replayed */
 	struct session_lost_counts lost;
 	FILE *output;
@@ -62,10 +64,13 @@ static void take_kernel(struct counters *counters, struct process *process,
 
 	if (!counter_table__read(&counters->counting.table, process, record, &alone))
 		return;
-	if (counters->replay)
+	if (counters->replay) {
 		replay__kernel(counters->replay, process, record, &alone);
-	else
-		show_kernel(counters, process, record, &alone);
+		return;
+	}
+	show_kernel(counters, process, record, &alone);
+	if (record->end > record->start)
+		counter_cost__launch(&counters->cost, process->pid, record->end - record->start);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
@@ -159,48 +164,24 @@ static void on_finish(void *context, struct session *session)
 		show_all(counters, &counters->lost);
 }
 
-/* The words that are nearest, of presets and old names, or of metrics. */
-struct nearest {
-	const char *names[NEAREST];
-	unsigned int distances[NEAREST];
-};
-
-static void consider(struct nearest *nearest, const char *name, const char *word, size_t length)
+static void say_nearest(const struct nearest_words *nearest)
 {
-	char cut[256];
-	unsigned int distance;
+	char list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
 
-	snprintf(cut, sizeof(cut), "%.*s", (int)length, word);
-	distance = counter_presets__distance(cut, name);
-	for (int i = 0; i < NEAREST; i++) {
-		if (nearest->names[i] && nearest->distances[i] <= distance)
-			continue;
-		for (int k = NEAREST - 1; k > i; k--) {
-			nearest->names[k] = nearest->names[k - 1];
-			nearest->distances[k] = nearest->distances[k - 1];
-		}
-		nearest->names[i] = name;
-		nearest->distances[i] = distance;
-		return;
-	}
-}
-
-static void say_nearest(const struct nearest *nearest)
-{
-	for (int i = 0; i < NEAREST && nearest->names[i]; i++)
-		fprintf(stderr, "%s%s", i ? ", " : " (near it: ", nearest->names[i]);
-	fputs(nearest->names[0] ? ")\n" : "\n", stderr);
+	if (*nearest_words__list(nearest, list, sizeof(list)))
+		fprintf(stderr, " (near it: %s)", list);
+	fputc('\n', stderr);
 }
 
 static int say_unknown_word(const char *word)
 {
-	struct nearest nearest = {};
+	struct nearest_words nearest = {};
 	char shown[300];
 
 	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
-		consider(&nearest, preset->name, word, strlen(word));
+		nearest_words__consider(&nearest, preset->name, word, strlen(word));
 	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
-		consider(&nearest, alias->old, word, strlen(word));
+		nearest_words__consider(&nearest, alias->old, word, strlen(word));
 	fprintf(stderr, "cuda-trace profile: %s is no preset, and no metric's name",
 		text__show(shown, sizeof(shown), word, 70));
 	say_nearest(&nearest);
@@ -210,7 +191,7 @@ static int say_unknown_word(const char *word)
 static int say_unknown_metric(const struct metric_library *library, const char *metric)
 {
 	const struct metric_row *row = metric_library__find(library, metric);
-	struct nearest nearest = {};
+	struct nearest_words nearest = {};
 	char shown[600];
 
 	text__show(shown, sizeof(shown), metric, 120);
@@ -220,7 +201,8 @@ static int say_unknown_metric(const struct metric_library *library, const char *
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < library->count; i++)
-		consider(&nearest, library->rows[i].name, metric, strcspn(metric, "."));
+		nearest_words__consider(&nearest, library->rows[i].name, metric,
+					strcspn(metric, "."));
 	fprintf(stderr, "cuda-trace profile: %s has no metric %s", library->chip, shown);
 	say_nearest(&nearest);
 	return EXIT_USAGE;
@@ -230,14 +212,15 @@ static int say_unknown_metric(const struct metric_library *library, const char *
  * Before PROGRAM starts, where libcupti is here and tells: in a container it may be elsewhere, and
  * then the guest finds out.
  */
-static int check_request(const char *request, bool verbose, bool tell, bool *passes_said)
+static int check_request(const struct profile_options *options, const char *request, bool tell,
+			 bool *passes_said)
 {
 	struct metric_library library;
 	char why[256], *copy = strdup(request), *rest = copy, *metric;
 	int status = EXIT_OK;
 
 	if (!copy || metric_library__load(&library, NULL, request, why, sizeof(why))) {
-		if (copy && verbose)
+		if (copy && options->shared.verbose)
 			fprintf(stderr, "cuda-trace profile: metrics are not checked before: %s\n",
 				why);
 		free(copy);
@@ -251,15 +234,7 @@ static int check_request(const char *request, bool verbose, bool tell, bool *pas
 	}
 	*passes_said = tell && !status && library.passes;
 	if (*passes_said)
-		fprintf(stderr,
-			"cuda-trace profile: %u pass%s a kernel on %s: the first one waits some "
-			"0.3 s, "
-			"%s\n",
-			library.passes, library.passes == 1 ? "" : "es", library.chip,
-			library.passes == 1
-				? "each other some 0.2 ms beside its own time"
-				: "each pass of a kernel some 20 ms beside its own time, and more "
-				  "where much memory is to be put back");
+		counter_cost__say_before(library.chip, library.passes, options->kernels);
 	metric_library__free(&library);
 	free(copy);
 	return status;
@@ -279,7 +254,7 @@ static int take_request(const struct profile_options *options, bool tell, char *
 	*request = counter_presets__expand(options->counters, stderr, unknown, sizeof(unknown));
 	if (!*request || !**request)
 		return say_unknown_word(unknown);
-	return check_request(*request, options->shared.verbose, tell, passes_said);
+	return check_request(options, *request, tell, passes_said);
 }
 
 static int run_once(struct counters *counters, const char *request, struct watch_end *end)
@@ -407,7 +382,7 @@ static int run_application(struct counters *counters, const char *request)
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
 {
 	bool application = options->replay && !strcmp(options->replay, "application");
-	struct counters counters = {.options = options};
+	struct counters counters = {.options = options, .cost.kernels = options->kernels};
 	char *request;
 	int status;
 

@@ -237,6 +237,33 @@ lines() {
 	assert_equal "$(lines counters '.[0].metrics | length')" 10
 }
 
+# ms TEXT: "1.23 s", "45.6 ms" or "789 us" in milliseconds.
+ms() {
+	awk -v text="$1" 'BEGIN { split(text, part, " "); print part[1] * (part[2] == "s" ? 1000 : part[2] == "ms" ? 1 : 0.001) }'
+}
+
+@test "profile --counters --kernels (what it takes) is told before, and corrected by what it took" {
+	requires bpf sim
+	local took first told range low high
+	# Two passes, as long as an H200 takes for one of several.
+	SIMCUDA_PASS_MS=13 counted quick --kernels 20 -- "$STORM" -n 100
+	unharmed
+	took=$(lines counters 'map(.call_ns) | add / 1e6')
+	range=$(sed -n 's/.*2 passes a kernel on GH100.* each other \([0-9]* to [0-9]* ms\).*/\1/p' err)
+	read -r low _ high _ <<<"$range"
+	first=$(lines counters 'map(.call_ns / 1e6) | sort[10]')
+	[ -n "$high" ] && awk "BEGIN { exit !($low <= $first && $first <= $high) }" || fail "$first ms, told: $range"
+	grep -qE ': 20 of each process some [0-9.]+ to [0-9.]+ s?(ms)?$' err
+	told=$(sed -n 's/.*counted here: .*: 20 of each process some \(.*\)$/\1/p' err)
+	[ -n "$told" ] && awk "BEGIN { exit !($(ms "$told") >= $took / 2 && $(ms "$told") <= $took * 2) }" ||
+		fail "told: $told, took $took ms"
+	# Without a number what each takes is told, and of few nothing is left to be told.
+	SIMCUDA_PASS_MS=40 counted gpu__time_duration.sum -- "$WORKLOADS/saxpy"
+	grep -qE 'counted here: the first launch took .*, the next ones [45][0-9.]* ms each; --kernels' err
+	counted quick --kernels 3 -- "$WORKLOADS/saxpy"
+	run ! grep 'counted here' err
+}
+
 @test "profile --counters (old names) are mapped, with a note" {
 	requires bpf sim
 	printf '* sm__warps_active.avg.pct_of_peak_sustained_active 77.5\n' >counters
