@@ -203,16 +203,19 @@ static int check(struct metrics_options *options, uint32_t *groups)
 /* Before the server's threads are there, as it forks. */
 static int open_counters(struct outlets *outlets)
 {
+	struct nearest_words nearest = {};
 	struct pm_choice choice;
-	char unknown[200];
+	char unknown[200], list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
 
 	if (!outlets->options->counters)
 		return 0;
-	if (pm_choice__parse(&choice, outlets->options->counters, unknown, sizeof(unknown)))
+	if (pm_choice__parse(&choice, outlets->options->counters, unknown, sizeof(unknown))) {
+		pm_choice__nearest(unknown, &nearest);
 		return options__misuse(&usage,
 				       "--counters: '%s' is none of device, compute, memory, "
-				       "links, no column of theirs, and no metric",
-				       unknown);
+				       "links, no column of theirs (near it: %s), and no metric",
+				       unknown, nearest_words__list(&nearest, list, sizeof(list)));
+	}
 	outlets->counters = device_metrics__open(&choice);
 	return outlets->counters ? 0 : EXIT_TROUBLE;
 }

@@ -17,9 +17,10 @@
 #define PM_DATA_FULL	1 /* CUpti_PmSampling_DecodeStopReason */
 
 /* CUptiResult, as far as it is told apart */
-#define PM_BAD_PARAMETER 1
-#define PM_OUT_OF_MEMORY 8
-#define PM_NOT_SUPPORTED 27
+#define PM_BAD_PARAMETER  1
+#define PM_OUT_OF_MEMORY  8
+#define PM_UNKNOWN_METRIC 17
+#define PM_NOT_SUPPORTED  27
 
 struct pm_availability {
 	size_t size;

@@ -6,7 +6,9 @@
 #ifndef CUDA_TRACE_PM_COLUMNS_H
 #define CUDA_TRACE_PM_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include "cuda-trace/nearest_words.h"
 
 #define PM_COLUMNS 24
 
@@ -44,6 +46,10 @@ struct pm_choice {
  * `unknown` is the word that is none of them, or one too many.
  */
 int pm_choice__parse(struct pm_choice *choice, const char *list, char *unknown, size_t size);
+/* What may have been meant by a word that is none of them. */
+void pm_choice__nearest(const char *word, struct nearest_words *nearest);
+/* It was asked for by CUPTI's name for it, and there is no other. */
+bool pm_column__is_metric(const struct pm_column *column);
 void pm_choice__free(struct pm_choice *choice);
 /* The n-th metric of a column into out; NULL = there are no more. */
 const char *pm_column__metric(const struct pm_column *column, size_t n, char *out, size_t size);

@@ -52,7 +52,7 @@ static uint8_t *image_of(const struct pm_process *helper, void *host, const char
 	return image.image;
 }
 
-static bool goes(const struct pm_process *helper, const char **names, size_t count)
+bool pm_config__goes(const struct pm_process *helper, const char **names, size_t count)
 {
 	int result;
 	size_t size, passes = 0;
@@ -109,7 +109,7 @@ static void choose_one_by_one(struct pm_process *helper)
 		     pm_column__metric(&choice->columns[i], n, text, sizeof(helper->texts[0]));
 		     n++) {
 			helper->names[helper->count] = text;
-			if (!goes(helper, helper->names, helper->count + 1))
+			if (!pm_config__goes(helper, helper->names, helper->count + 1))
 				continue;
 			take(helper, i, n);
 			break;
@@ -121,20 +121,30 @@ const char *pm_config__make(struct pm_process *helper, int *result)
 {
 	size_t passes = 0;
 	void *host = new_host(helper, result);
+	bool has_any;
 
 	if (!host)
 		return "cuptiProfilerHostInitialize";
 	helper->count = 0;
 	memset(helper->started.chosen, -1, sizeof(helper->started.chosen));
+	if (pm_unknown__find(helper, host)) {
+		end_host(helper, host);
+		*result = PM_UNKNOWN_METRIC;
+		return "cuptiProfilerHostGetMetricProperties";
+	}
 	choose_first(helper, host);
 	end_host(helper, host);
-	if (!helper->count || !goes(helper, helper->names, helper->count)) {
+	has_any = helper->count;
+	if (!helper->count || !pm_config__goes(helper, helper->names, helper->count)) {
 		helper->count = 0;
 		choose_one_by_one(helper);
 	}
-	*result = PM_NOT_SUPPORTED;
+	/* The chip has them, and CUPTI takes none: the GPU can be sampled, but not for these. */
+	*result = has_any ? 0 : PM_NOT_SUPPORTED;
 	if (!helper->count)
-		return "cuptiProfilerHostConfigAddMetrics";
+		return has_any ? "none of these metrics can be sampled over time; profile "
+				 "--counters has them"
+			       : "cuptiProfilerHostConfigAddMetrics";
 	helper->host = new_host(helper, result);
 	if (!helper->host)
 		return "cuptiProfilerHostInitialize";

@@ -201,6 +201,9 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 			break;
 		if (pause > request->try_again)
 			pause = request->try_again;
+		/* No further try makes it known. */
+		if (result == PM_UNKNOWN_METRIC)
+			give_up(&helper, result, failed, helper.unknown);
 		send_trouble(&helper, result, failed, helper.started.cupti, pause);
 		if (!pause || wait_seconds(&helper, pause))
 			_exit(1);

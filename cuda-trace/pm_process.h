@@ -36,6 +36,7 @@ struct pm_process {
 	uint8_t *availability;
 	uint8_t *config;
 	size_t config_size;
+	char unknown[720]; /* what is to be said of a metric that the chip has not */
 	void *host;
 	void *object;
 	uint8_t *data;
@@ -55,6 +56,12 @@ void pm_process__send(struct pm_process *helper, uint32_t kind, const void *fram
 /* pm_config.c: which metrics this chip can sample together, and the configuration for them. NULL,
  * or the function that fails, with its result. */
 const char *pm_config__make(struct pm_process *helper, int *result);
+/* One pass collects these together. */
+bool pm_config__goes(const struct pm_process *helper, const char **names, size_t count);
+
+/* pm_unknown.c: is a metric that was asked for by its name none of the chip's, or its rollup none
+ * of its own? Then helper->unknown says which, and what is near it. */
+bool pm_unknown__find(struct pm_process *helper, void *host);
 
 /* pm_sampling.c: from Enable to Disable. NULL = it was asked to stop, else as above. */
 const char *pm_sampling__run(struct pm_process *helper, int *result);

@@ -38,12 +38,16 @@ static const struct {
 
 const char *pm_trouble__text(const struct pm_trouble *trouble, char *out, size_t size)
 {
-	char where[200], text[600];
+	char where[400], text[1100];
 
 	text__show(where, sizeof(where), trouble->where, 0);
 	text__show(text, sizeof(text), trouble->text, 0);
 	if (!trouble->result) {
 		snprintf(out, size, "%s%s%s%s", where, *text ? " (" : "", text, *text ? ")" : "");
+		return out;
+	}
+	if (trouble->result == PM_UNKNOWN_METRIC) {
+		snprintf(out, size, "%s", text);
 		return out;
 	}
 	snprintf(out, size, "%s fails with error %d (%s)", where, trouble->result, text);

@@ -53,8 +53,8 @@ struct pm_lost {
 struct pm_trouble {
 	int32_t result; /* CUptiResult, or 0 */
 	uint32_t again; /* seconds until the next try, 0 = none */
-	char where[64]; /* a function, or the whole reason when result is 0 */
-	char text[256];
+	char where[96]; /* a function, or the whole reason when result is 0 */
+	char text[720];
 };
 
 #endif

@@ -125,7 +125,8 @@ static int parse_gpus(const char *list, uint64_t *gpus)
 static int check(const struct option_usage *usage, const struct profile_options *options,
 		 struct device_run *run, uint64_t *gpus)
 {
-	char unknown[200], shown[820];
+	char unknown[200], shown[820], list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
+	struct nearest_words nearest = {};
 
 	if (options->shared.pid || options->shared.comm || options->shared.uid >= 0 ||
 	    options->shared.cgroup || options->shared.kernel)
@@ -139,10 +140,12 @@ static int check(const struct option_usage *usage, const struct profile_options 
 	run->interval = options->interval ? options->interval : DEFAULT_INTERVAL;
 	if (!pm_choice__parse(&run->request.choice, options->device, unknown, sizeof(unknown)))
 		return 0;
+	pm_choice__nearest(unknown, &nearest);
 	fprintf(stderr,
 		"cuda-trace profile: %s is none of device, compute, memory, links, no column of "
-		"theirs, and no metric with its rollup\n",
-		text__show(shown, sizeof(shown), unknown, 100));
+		"theirs (near it: %s), and no metric with its rollup\n",
+		text__show(shown, sizeof(shown), unknown, 100),
+		nearest_words__list(&nearest, list, sizeof(list)));
 	return EXIT_USAGE;
 }
 

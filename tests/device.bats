@@ -151,6 +151,34 @@ lines() {
 	assert_equal "$(lines device_summary '.[0].columns | keys')" '["sim__alone.sum"]'
 }
 
+@test "profile --device (unknown metric, rollup, column) names what is near, and no GPU is to blame" {
+	sampled --device=sm__cycles_activ.avg.$PEAK -d 0.2
+	assert_equal "$status" 1
+	grep -q 'GPU 0: GH100 has no metric sm__cycles_activ.avg.*(near it: sm__cycles_active, ' err
+	run ! grep 'does not support' err
+	# Beside others, too: it was asked for by name.
+	sampled --device=device,sm__cycles_activ.avg.$PEAK -d 0.2
+	assert_equal "$status" 1
+	sampled --device=sm__cycles_active.avg.pct_of_paek_sustained_elapsed -d 0.2
+	grep -q "it has other rollups (near it: .avg.$PEAK" err
+	sampled --device=dram_raed -d 0.2
+	assert_equal "$status" 2
+	grep -q 'dram_raed is none of .* (near it: dram_read, ' err
+	# A GPU that cannot be sampled is still told as one.
+	SIMCUDA_PROFILER=cuptiPmSamplingEnable:27 sampled --device -d 0.2
+	grep -q 'does not support this GPU' err
+}
+
+@test "metrics --counters (unknown metric) says so once, and goes on without" {
+	exporter sm__cycles_activ.avg.$PEAK
+	wait_for 10 grep -q 'has no metric sm__cycles_activ.*near it: sm__cycles_active' exporter.err
+	wait_for 5 shown 'cuda_trace_killed_processes_total 0'
+	sleep 2
+	assert_equal "$(grep -c 'has no metric' exporter.err)" 1
+	run -2 ct metrics --counters dram_raed
+	assert_output --partial "near it: dram_read"
+}
+
 @test "profile --device (a GPU that counts clocks only, another rate) samples nevertheless" {
 	SIMCUDA_PM=clocks sampled --device --json --every 10ms -d 0.35
 	assert_equal "$status" 0
