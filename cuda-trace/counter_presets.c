@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The presets are made of single counters and ratios, not of *__throughput: that of the SM alone is
- * eight passes. Passes on an H100 stand in the manual page. Old names are mapped as NVIDIA's
- * "Metrics Comparison" of Nsight Compute does.
+ * eight passes. Passes on an H100 stand in the manual page. Old names are in old_names.c.
  */
 #include "cuda-trace/counter_presets.h"
 
@@ -87,55 +86,6 @@ const struct counter_preset counter_presets[] = {
 	{},
 };
 
-#define SAME NULL
-const struct counter_alias counter_aliases[] = {
-	{"achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active",
-	 "in percent, not a part of 1"},
-	{"branch_efficiency", "smsp__sass_average_branch_targets_threads_uniform.pct", SAME},
-	{"dram_read_bytes", "dram__bytes_read.sum", SAME},
-	{"dram_read_throughput", "dram__bytes_read.sum.per_second", SAME},
-	{"dram_utilization", "dram__bytes.sum.pct_of_peak_sustained_elapsed",
-	 "in percent, not from 0 to 10"},
-	{"dram_write_bytes", "dram__bytes_write.sum", SAME},
-	{"dram_write_throughput", "dram__bytes_write.sum.per_second", SAME},
-	{"eligible_warps_per_cycle", "smsp__warps_eligible.avg.per_cycle_active",
-	 "of one of four schedulers"},
-	{"flop_count_dp_add", "sm__sass_thread_inst_executed_op_dadd_pred_on.sum", SAME},
-	{"flop_count_dp_fma", "sm__sass_thread_inst_executed_op_dfma_pred_on.sum", SAME},
-	{"flop_count_dp_mul", "sm__sass_thread_inst_executed_op_dmul_pred_on.sum", SAME},
-	{"flop_count_hp_add", "sm__sass_thread_inst_executed_op_hadd_pred_on.sum", SAME},
-	{"flop_count_hp_fma", "sm__sass_thread_inst_executed_op_hfma_pred_on.sum", SAME},
-	{"flop_count_hp_mul", "sm__sass_thread_inst_executed_op_hmul_pred_on.sum", SAME},
-	{"flop_count_sp_add", "sm__sass_thread_inst_executed_op_fadd_pred_on.sum", SAME},
-	{"flop_count_sp_fma", "sm__sass_thread_inst_executed_op_ffma_pred_on.sum", SAME},
-	{"flop_count_sp_mul", "sm__sass_thread_inst_executed_op_fmul_pred_on.sum", SAME},
-	{"gld_efficiency", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", SAME},
-	{"gld_transactions_per_request",
-	 "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", SAME},
-	{"global_hit_rate", "l1tex__t_sector_hit_rate.pct", "of all that L1 serves"},
-	{"gst_efficiency", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", SAME},
-	{"gst_transactions_per_request",
-	 "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", SAME},
-	{"inst_executed", "smsp__inst_executed.sum", SAME},
-	{"ipc", "sm__inst_executed.avg.per_cycle_active", SAME},
-	{"issue_slot_utilization", "smsp__issue_active.avg.pct_of_peak_sustained_active", SAME},
-	{"l2_tex_hit_rate", "lts__t_sector_hit_rate.pct", "of all that L2 serves"},
-	{"sm_efficiency", "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", SAME},
-	{"stall_memory_dependency",
-	 "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
-	 "warps, not percent"},
-	{"stall_sync", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
-	 "warps, not percent"},
-	{"tensor_precision_fu_utilization",
-	 "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-	 "in percent, not from 0 to 10"},
-	{"warp_execution_efficiency", "smsp__average_thread_inst_executed_per_inst_executed.pct",
-	 SAME},
-	{"warp_nonpred_execution_efficiency",
-	 "smsp__average_thread_inst_executed_pred_on_per_inst_executed.pct", SAME},
-	{},
-};
-
 static bool contains(const char *list, const char *name, size_t length)
 {
 	while (*list) {
@@ -172,6 +122,8 @@ static const char *meaning(const char *word, FILE *notes)
 	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++) {
 		if (strcmp(alias->old, word))
 			continue;
+		if (!alias->now)
+			return NULL;
 		fprintf(notes, "cuda-trace: %s is %s today%s%s%s\n", word, alias->now,
 			alias->note ? " (" : "", alias->note ? alias->note : "",
 			alias->note ? ")" : "");
@@ -188,7 +140,7 @@ static size_t room(void)
 	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
 		most += strlen(preset->metrics) + 1;
 	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
-		most += strlen(alias->now) + 1;
+		most += alias->now ? strlen(alias->now) + 1 : 0;
 	return most;
 }
 
@@ -212,4 +164,12 @@ char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size
 	}
 	free(words);
 	return to;
+}
+
+bool counter_presets__has_no_counterpart(const char *word)
+{
+	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
+		if (!strcmp(alias->old, word))
+			return !alias->now;
+	return false;
 }

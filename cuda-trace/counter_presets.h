@@ -6,6 +6,7 @@
 #ifndef CUDA_TRACE_COUNTER_PRESETS_H
 #define CUDA_TRACE_COUNTER_PRESETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -17,17 +18,20 @@ struct counter_preset {
 
 struct counter_alias {
 	const char *old;
-	const char *now;
+	const char *now;  /* metrics, separated by commas; NULL = there is no counterpart today */
 	const char *note; /* NULL: the same figure */
 };
 
 extern const struct counter_preset counter_presets[]; /* ended by a NULL name */
-extern const struct counter_alias counter_aliases[];
+extern const struct counter_alias counter_aliases[];  /* old_names.c, likewise */
 
 /*
  * A list of presets, metrics and old names → metrics, each once; the caller frees it. Old names are
- * remarked on in `notes`. NULL: *unknown is the word that is none of them, or there is no memory.
+ * remarked on in `notes`. NULL: *unknown is the word that is none of them, or an old name without a
+ * counterpart; or there is no memory.
  */
 char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size_t size);
+/* An old name that nothing stands for today. */
+bool counter_presets__has_no_counterpart(const char *word);
 
 #endif

@@ -8,12 +8,18 @@
 #include "cuda-trace/text.h"
 
 /* CUptiResult */
+#define OUT_OF_MEMORY  8
 #define UNKNOWN_METRIC 17
 #define HARDWARE_BUSY  26
 #define NOT_SUPPORTED  27
 #define NO_RIGHTS      35
 
 #define TOO_OLD	       "libcupti before" /* how the guest's words for that begin */
+#define RANGE_PROFILER "cuptiRangeProfiler"
+#define KNOWS_CHIP     "cuptiProfilerHostInitialize" /* or not */
+#define TRY_PROGRAM                                                                           \
+	"try --replay application, which runs PROGRAM once for each pass and saves nothing, " \
+	"or metrics of one pass (quick)"
 
 static const struct {
 	int result;
@@ -62,6 +68,48 @@ static const char *reason_of(int result)
 	return NULL;
 }
 
+/* Those before Turing, whose counters only the Event and Metric APIs of CUDA 12 and before read. */
+static bool is_before_turing(const struct counter_process *process)
+{
+	static const char *const families[] = {"GF", "GK", "GM", "GP", "GV"};
+
+	for (size_t i = 0; i < sizeof(process->devices) / sizeof(process->devices[0]); i++)
+		if (process->devices[i].capability > 0 && process->devices[i].capability < 75)
+			return true;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (!strncmp(process->chip, families[i], strlen(families[i])))
+			return true;
+	return false;
+}
+
+/* A GPU that the range profiler does not know: too old for it, or newer than this libcupti. */
+static void say_chip(const struct counter_process *process, const char *chip)
+{
+	const char *shown = *chip ? chip : "this GPU";
+
+	if (is_before_turing(process))
+		fprintf(stderr,
+			"no counters: %s is older than what CUPTI's range profiler counts on "
+			"(compute "
+			"capability 7.5, Turing); nvprof of CUDA 12 and before does, by the Event "
+			"and "
+			"Metric APIs, which are gone in CUDA 13\n",
+			shown);
+	else
+		fprintf(stderr,
+			"no counters: this libcupti does not know %s; a newer one may "
+			"(`cuda-trace doctor` says which it is), and compute capability 7.5 is the "
+			"least\n",
+			shown);
+}
+
+/* Between passes CUPTI saves and puts back what the kernel may write. */
+static bool is_of_replay(const struct counter_process *process)
+{
+	return process->state.passes > 1 &&
+	       !strncmp(process->function, RANGE_PROFILER, strlen(RANGE_PROFILER));
+}
+
 void counter_report__say_failure(const struct counter_process *process)
 {
 	const struct cuda_counters_state *state = &process->state;
@@ -89,7 +137,18 @@ void counter_report__say_failure(const struct counter_process *process)
 			"is, "
 			"and what others there are)\n",
 			function);
+	else if (state->result == NOT_SUPPORTED && !strcmp(function, KNOWS_CHIP))
+		say_chip(process, chip);
+	else if (state->result == OUT_OF_MEMORY && is_of_replay(process))
+		fprintf(stderr,
+			"no counters: no memory to save what the kernel may write, for its %u "
+			"passes "
+			"(%s gave error %d): " TRY_PROGRAM "\n",
+			state->passes, function, state->result);
 	else
-		fprintf(stderr, "no counters: %s gave error %d\n", *function ? function : "CUPTI",
-			state->result);
+		fprintf(stderr, "no counters: %s gave error %d%s\n", *function ? function : "CUPTI",
+			state->result,
+			is_of_replay(process)
+				? "; if these kernels cannot run several times: " TRY_PROGRAM
+				: "");
 }

@@ -178,6 +178,13 @@ static int say_unknown_word(const char *word)
 	struct nearest_words nearest = {};
 	char shown[300];
 
+	if (counter_presets__has_no_counterpart(word)) {
+		fprintf(stderr,
+			"cuda-trace profile: %s, of the Event and Metric APIs, has no counterpart "
+			"today; --list-metrics says what there is\n",
+			word);
+		return EXIT_USAGE;
+	}
 	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
 		nearest_words__consider(&nearest, preset->name, word, strlen(word));
 	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)

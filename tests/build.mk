@@ -10,3 +10,4 @@ include tests/layout/build.mk
 include tests/sample/build.mk
 include tests/store/build.mk
 include tests/verdict/build.mk
+include tests/old_names/build.mk

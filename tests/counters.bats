@@ -273,6 +273,60 @@ ms() {
 	assert_equal "$(lines counters '.[0].metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value')" 77.5
 }
 
+@test "old names (all of them) are taken, for metrics that are spelt as today's, or told to have no counterpart" {
+	run -0 "$B/tests/old_names/unit"
+	assert_output ok
+	local old
+	for old in gld_throughput shared_efficiency flop_sp_efficiency flop_count_sp l2_utilization ldst_executed \
+		stall_exec_dependency issued_ipc active_cycles active_warps divergent_branch shared_ld_bank_conflict \
+		warps_launched elapsed_cycles_sm inst_executed_fma_pipe_s0; do
+		"$B/tests/old_names/unit" list | grep -q "^$old " || fail "$old is not known"
+	done
+}
+
+@test "old names (a libcupti of NVIDIA's) are mapped to metrics that it lists for an H100" {
+	local library
+	for library in /usr/local/cuda*/lib*/libcupti.so.1[2-9] /usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1[2-9]; do
+		[ ! -e "$library" ] || break
+	done
+	[ -e "$library" ] || skip "needs NVIDIA's libcupti"
+	CUDA_TRACE_LIBCUPTI=$library ct profile --list-metrics --chip GH100 --json >metrics || skip "it lists none"
+	jq -r '.metric as $metric | .rollups | split(" ")[] | $metric + .' metrics | sort -u >known
+	"$B/tests/old_names/unit" list | awk '{ print $2 }' | sort -u >wanted
+	[ "$(wc -l <wanted)" -gt 100 ]
+	run -0 comm -23 wanted known
+	assert_output ""
+}
+
+@test "profile --counters (an old name that nothing stands for) says so, and starts nothing" {
+	requires sim
+	run -2 timeout 60 "$SIM" "$CUDA_TRACE" profile --counters quick,ecc_throughput -- touch started
+	assert_output --partial "ecc_throughput, of the Event and Metric APIs, has no counterpart today"
+	[ ! -e started ]
+}
+
+@test "profile --counters (a GPU before Turing) says that only the old APIs count there" {
+	requires bpf sim
+	SIMCUDA_CHIP=GV100 run -1 counted quick -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'GV100 is older than what .* counts on .*7.5, Turing.*Event and Metric APIs' err
+	SIMCUDA_CHIP=GX900 run -1 counted quick -- "$WORKLOADS/saxpy"
+	grep -q 'this libcupti does not know GX900; a newer one may' err
+	run ! grep 'gave error' err
+}
+
+@test "profile --counters (no memory to save what a kernel writes) says what saves nothing" {
+	requires bpf sim
+	SIMCUDA_PROFILER=cuptiRangeProfilerStop:8 run -1 counted quick -- "$WORKLOADS/saxpy"
+	unharmed
+	grep -q 'no memory to save .* 2 passes .*cuptiRangeProfilerStop.*try --replay application' err
+	SIMCUDA_PROFILER=cuptiRangeProfilerStop:999 run -1 counted quick -- "$WORKLOADS/saxpy"
+	grep -q 'cuptiRangeProfilerStop gave error 999; .*try --replay application' err
+	# Of one pass nothing is saved.
+	SIMCUDA_PROFILER=cuptiRangeProfilerStop:8 run -1 counted gpu__time_duration.sum -- "$WORKLOADS/saxpy"
+	run ! grep 'replay application' err
+}
+
 @test "profile --counters (no permission, GPU busy) says what mends it, the program unharmed" {
 	requires bpf sim
 	SIMCUDA_PROFILER=cuptiRangeProfilerStart:35 run -1 counted quick -- "$WORKLOADS/saxpy"
