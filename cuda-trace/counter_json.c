@@ -75,6 +75,8 @@ static void put_verdict(FILE *file, const struct counter_kernel *kernel)
 	fputc(',', file);
 	put_text(file, "advice", verdict__advice(&verdict));
 	fputc(',', file);
+	put_text(file, "where", verdict__where(&verdict));
+	fputc(',', file);
 	put_text(file, "limited_by", verdict.limit);
 	fputc(',', file);
 	put_text(file, "busiest", verdict.busiest);

@@ -94,8 +94,8 @@ static void print_verdict(FILE *file, const struct counter_kernel *kernel)
 	verdict__because(&facts, &verdict, because, sizeof(because));
 	fprintf(file, "  verdict: %s: %s\n", verdict__key(verdict.kind), because);
 	fprintf(file, "  try: %s\n", verdict__advice(&verdict));
-	if (verdict.kind == VERDICT_UNCOALESCED || verdict.kind == VERDICT_DIVERGENT)
-		fprintf(file, "  where: cuda-trace profile --sass -k NAME names the line\n");
+	if (verdict__where(&verdict))
+		fprintf(file, "  where: %s\n", verdict__where(&verdict));
 	if (verdict.also) {
 		const char *lead = "  also: ";
 

@@ -304,3 +304,36 @@ const char *verdict__advice(const struct verdict *verdict)
 		return "--counters overview collects what the rules read";
 	}
 }
+
+/* Of several places the one that tells most: counters know no lines. */
+const char *verdict__where(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_LAUNCH:
+		return "the host's code that launches it: cuda-trace record -g, then report "
+		       "--flamegraph";
+	case VERDICT_UNCOALESCED:
+	case VERDICT_DIVERGENT:
+		return "cuda-trace profile --sass -k NAME names the line";
+	case VERDICT_MEMORY:
+	case VERDICT_COMPUTE:
+		return "cuda-trace profile --pc -k NAME names the lines that take the time";
+	case VERDICT_TAIL:
+		return "the launch: its grid, and the size of its blocks";
+	case VERDICT_OCCUPANCY:
+		if (verdict->limit && !strcmp(verdict->limit, "registers"))
+			return "the kernel's registers: nvcc -Xptxas -v tells them, "
+			       "__launch_bounds__ limits them";
+		if (verdict->limit && !strcmp(verdict->limit, "shared memory"))
+			return "the kernel's __shared__ arrays, and the launch's dynamic shared "
+			       "memory";
+		return "the launch: the size of its blocks";
+	case VERDICT_LATENCY:
+		if (verdict->waves < 1)
+			return "the launch: its grid; cuda-trace profile --pc -k NAME names the "
+			       "lines that wait";
+		return "cuda-trace profile --pc -k NAME names the lines that wait";
+	default:
+		return NULL;
+	}
+}

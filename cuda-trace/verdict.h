@@ -105,5 +105,7 @@ const char *verdict__key(enum verdict_kind kind);
 void verdict__because(const struct verdict_facts *facts, const struct verdict *verdict, char *text,
 		      size_t size);
 const char *verdict__advice(const struct verdict *verdict);
+/* Where to look for the place in the program; NULL = nobody knows. */
+const char *verdict__where(const struct verdict *verdict);
 
 #endif

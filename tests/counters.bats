@@ -52,6 +52,7 @@ lines() {
 	assert_equal "$(lines counters '.[9] | [.kernel, .grid, .block, .registers, .passes]')" \
 		'["saxpy",[4096,1,1],[256,1,1],16,2]'
 	assert_equal "$(lines counters '.[9].verdict | [.is, .busiest]')" '["memory-bound","DRAM"]'
+	assert_equal "$(lines counters '.[9].verdict.where | test("profile --pc -k NAME")')" true
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .launches, .matched, .counted, .missed]')" \
 		'["on",10,10,10,0]'
 	assert_equal "$(lines lost '.[0].lost.total')" 0
@@ -90,6 +91,7 @@ lines() {
 	assert_line --regexp '^     125\.0 us    125\.0 us    125\.0 us ns +gpu__time_duration\.sum$'
 	assert_line "  verdict: memory-bound: DRAM at 91% of the peak"
 	assert_line "  best time with DRAM at its peak: 113.8 us"
+	assert_line "  where: cuda-trace profile --pc -k NAME names the lines that take the time"
 	refute_line --partial "--sass"
 	# What a line is to be blamed for says who knows it.
 	printf '* %s 4\n* %s 70\n' smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio \

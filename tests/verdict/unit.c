@@ -46,6 +46,10 @@ static struct verdict expect(const char *what, const struct verdict_facts *facts
 
 	verdict__find(facts, &verdict);
 	verdict__because(facts, &verdict, text, sizeof(text));
+	if ((verdict.kind == VERDICT_UNKNOWN) != !verdict__where(&verdict)) {
+		printf("%s: where to look is not said\n", what);
+		failures++;
+	}
 	if (verdict.kind != kind || !strstr(text, said)) {
 		printf("%s: %s (%s)\n", what, verdict__key(verdict.kind), text);
 		failures++;
