@@ -154,6 +154,9 @@ void pc_report__json(FILE *file, const struct pc_report *report)
 	put_number(object, "held_ns", table->held_ns);
 	put_number(object, "period_ms", report->every_ms);
 	json_object_object_add(object, "samples", samples(table));
+	json_object_object_add(object, "note",
+			       pc_table__note(table) ? json_object_new_string(pc_table__note(table))
+						     : NULL);
 	json_object_object_add(object, "functions", functions(table));
 	json_object_object_add(object, "reasons", reasons(table));
 	json_object_object_add(object, "processes", processes(table));

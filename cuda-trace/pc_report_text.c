@@ -241,6 +241,8 @@ static void put_notes(FILE *file, const struct pc_report *report)
 {
 	const struct pc_table *table = report->table;
 
+	if (pc_table__note(table))
+		fprintf(file, "%s\n", pc_table__note(table));
 	for (uint32_t i = 0; i < table->process_count && i < report->most; i++) {
 		const struct pc_process *process = &table->processes[i];
 		const char *trouble = states__trouble(&process->status);

@@ -335,3 +335,21 @@ uint64_t pc_table__unplaced(const struct pc_table *table)
 
 	return table->total > known ? table->total - known : 0;
 }
+
+/*
+ * Two reasons look alike from here: other processes on the GPU, and CUPTI that takes the program's
+ * own kernels for theirs (the manual page, SAMPLES). So both are told, with what parts them.
+ */
+const char *pc_table__note(const struct pc_table *table)
+{
+	if (!table->other || table->other * 10 < (table->total - table->dropped) * 9)
+		return NULL;
+	return "nearly all samples are of kernels that CUPTI does not take for the program's: "
+	       "either "
+	       "others use the GPU (nvidia-smi shows them), or the program launched a graph, or "
+	       "its "
+	       "kernels were traced, before its first window. Then start it with cuda-trace "
+	       "profile "
+	       "--pc, before metrics, top and the like; of this process profile --counters -p and "
+	       "profile --sass -p tell more";
+}

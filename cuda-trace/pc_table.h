@@ -88,5 +88,8 @@ const char *pc_table__reason(const struct pc_table *table, uint32_t number);
 const char *pc_table__meaning(const char *reason);
 /* Samples of the program that were not told one by one, and not said to be dropped. */
 uint64_t pc_table__unplaced(const struct pc_table *table);
+/* Why there is next to nothing in the table though the GPU was sampled, and what helps; NULL =
+ * there is. */
+const char *pc_table__note(const struct pc_table *table);
 
 #endif

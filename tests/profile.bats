@@ -283,6 +283,23 @@ recorded() {
 	assert_output --partial 'the stacks of samples are damaged'
 }
 
+@test "profile --pc (nearly all samples are of other kernels) says why, and what helps" {
+	requires bpf sim
+	printf 'saxpy 70 wait 100\nother 1000\ndropped 400\n' >script
+	export SIMCUDA_PC_SCRIPT=$PWD/script
+	# shellcheck disable=SC2046 # words
+	pc --json -o out.json -- $(storm) >out
+	json out.json '.note | test("others use the GPU.* graph.* traced, before its first window.*start it with cuda-trace profile --pc")'
+	# shellcheck disable=SC2046
+	pc -o out.txt -- $(storm) >out
+	grep -q '^nearly all samples are of kernels that CUPTI does not take for' out.txt
+	# Half of them: the GPU is shared, and there is something to be seen.
+	printf 'saxpy 70 wait 100\nother 100\n' >script
+	# shellcheck disable=SC2046
+	pc --json -o out.json -- $(storm) >out
+	json out.json '.samples.other > 0 and has("note") and .note == null'
+}
+
 @test "profile --pc -k (one function) shows that, and counts the others' samples" {
 	requires bpf sim
 	script
