@@ -371,6 +371,29 @@ ms() {
 	json stat.json '.totals.kernels == 10'
 }
 
+@test "profile (each mode, with libcupti 12.6, 12.8 and 13.2) works" {
+	requires bpf sim
+	printf 'saxpy 70 wait 100\n' >script
+	export SIMCUDA_PC_SCRIPT=$PWD/script SIMCUDA_SASS_KERNELS=1000 SIMCUDA_CUPTI_VERSION
+	local told
+	for SIMCUDA_CUPTI_VERSION in 12.6 12.8 13.2; do
+		counted quick -- "$WORKLOADS/saxpy"
+		unharmed
+		assert_equal "$SIMCUDA_CUPTI_VERSION $(lines counters length)" "$SIMCUDA_CUPTI_VERSION 10"
+		timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --sass --json -o out.json -- "$WORKLOADS/saxpy" >program 2>err
+		unharmed
+		assert_equal "$SIMCUDA_CUPTI_VERSION $(lines sass '.[0].launches')" "$SIMCUDA_CUPTI_VERSION 10"
+		timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --device --json -o out.json -d 0.3 2>err
+		assert_equal "$SIMCUDA_CUPTI_VERSION $(lines device_summary '.[0].samples > 100')" "$SIMCUDA_CUPTI_VERSION true"
+		timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --pc --bursts 10ms/100ms --json -o pc.json -- "$STORM" -p 1000 -s 1 >program 2>err
+		unharmed
+		json pc.json '.windows > 0 and .samples.placed == 100 * .windows and .functions[0].name == "saxpy"'
+		# It was that version, and not the one that the simulation has by default.
+		told+="$(jq '.processes[0].cupti_version' pc.json) "
+	done
+	[ "$(tr ' ' '\n' <<<"$told" | sort -u | wc -w)" = 3 ] || fail "versions: $told"
+}
+
 @test "counters (asked for by environment, but nobody listens) stay off" {
 	requires sim
 	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$GUEST run -0 sim "$WORKLOADS/saxpy"
