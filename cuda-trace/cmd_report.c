@@ -56,7 +56,8 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "timeline", "FILE", "trace events as PyTorch's profiler writes them",
 	 AT(timeline)},
 	{OPTION_TEXT, 0, "device", "SAMPLES",
-	 "with --timeline: what profile --device --json wrote,\nbelow the kernels", AT(device)},
+	 "with --html, --timeline: what profile --device --json\nwrote, below the kernels",
+	 AT(device)},
 	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: where the GPU's time went", AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
@@ -403,10 +404,13 @@ static int import(const struct report_options *options)
 static int check(const struct report_options *options, int files)
 {
 	if (options->import)
-		return options->output && !files
+		return options->output && !files && !options->device
 			       ? 0
 			       : options__misuse(&usage,
 						 "--import SPOOL wants --output FILE, no other");
+	if (options->device && (options->compare || (!options->html && !options->timeline)))
+		return options__misuse(&usage, "--device goes with --html or --timeline, which "
+					       "can show samples");
 	if (options->csv && options->json)
 		return options__misuse(&usage, "either --csv or --json");
 	if (options->compare && files != 2)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include "cuda-trace/export.h"
 #include "cuda-trace/export_lanes.h"
+#include "cuda-trace/export_packer.h"
+#include "cuda-trace/export_samples.h"
 #include "cuda-trace/export_stacks.h"
 #include "cuda-trace/report_group.h"
 #include "cuda-trace/report_output.h"
@@ -198,36 +200,6 @@ static int put_flame(struct page *page)
 	return 0;
 }
 
-/* Base64 of a stream of LEB128 numbers. */
-struct packer {
-	FILE *out;
-	uint8_t bytes[3];
-	int count;
-};
-
-static void pack_byte(struct packer *packer, uint8_t byte)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const uint8_t *b = packer->bytes;
-
-	packer->bytes[packer->count++] = byte;
-	if (packer->count < 3)
-		return;
-	putc_unlocked(digits[b[0] >> 2], packer->out);
-	putc_unlocked(digits[(b[0] & 3) << 4 | b[1] >> 4], packer->out);
-	putc_unlocked(digits[(b[1] & 15) << 2 | b[2] >> 6], packer->out);
-	putc_unlocked(digits[b[2] & 63], packer->out);
-	packer->count = 0;
-}
-
-static void pack(struct packer *packer, uint64_t number)
-{
-	for (; number >= 0x80; number >>= 7)
-		pack_byte(packer, number | 0x80);
-	pack_byte(packer, number);
-}
-
 /* start - last end (zigzag), length, name, count - 1, and of sums the busy time. */
 static void put_items(struct page *page, const struct lane *lane)
 {
@@ -236,19 +208,16 @@ static void put_items(struct page *page, const struct lane *lane)
 
 	for (size_t i = 0; i < lane->count; i++) {
 		const struct lane_item *item = &lane->items[i];
-		int64_t gap = item->start - before;
 
-		pack(&packer, (uint64_t)gap << 1 ^ (uint64_t)(gap >> 63));
-		pack(&packer, item->end - item->start);
-		pack(&packer, item->name);
-		pack(&packer, item->count - 1);
+		packer__signed(&packer, item->start - before);
+		packer__number(&packer, item->end - item->start);
+		packer__number(&packer, item->name);
+		packer__number(&packer, item->count - 1);
 		if (item->count > 1)
-			pack(&packer, item->busy);
+			packer__number(&packer, item->busy);
 		before = item->end;
 	}
-	/* Zeros to a whole group of three; the number of items says where to stop. */
-	while (packer.count)
-		pack_byte(&packer, 0);
+	packer__end(&packer);
 }
 
 static void put_lane(struct page *page, const struct lane *lane, bool first)
@@ -284,6 +253,17 @@ static void put_lanes(struct page *page, const struct lanes *lanes)
 	for (size_t i = 0; i < lanes->count; i++)
 		put_lane(page, &lanes->list[i], !i);
 	fputs("]}", page->out);
+}
+
+/* After the lanes, as they say which time is shown; null without report --device. */
+static int put_samples(struct page *page, const struct lanes *lanes)
+{
+	put_key(page, "samples");
+	if (page->file->samples)
+		return export_samples__put(page->out, page->file, page->names, lanes->begin,
+					   lanes->end);
+	fputs("null", page->out);
+	return 0;
 }
 
 static int put_tables(struct page *page)
@@ -333,6 +313,8 @@ static int put_data(struct page *page)
 	err = err ? err : failed;
 	if (!err)
 		put_lanes(page, lanes);
+	if (!err)
+		err = put_samples(page, lanes);
 	lanes__end(job);
 	fputs("}\n", page->out);
 	return err;
@@ -359,9 +341,9 @@ int export_html(const struct report_file *file, FILE *out)
 	static const struct {
 		const char *mark, *text;
 	} parts[] = {{"@STYLE@", embedded_page_css}, {"@DATA@", NULL}, {"@SCRIPT@", NULL}};
-	static const char *const scripts[] = {embedded_page_data_js, embedded_page_timeline_js,
-					      embedded_page_flame_js, embedded_page_tables_js,
-					      embedded_page_js};
+	static const char *const scripts[] = {embedded_page_data_js,	 embedded_page_samples_js,
+					      embedded_page_timeline_js, embedded_page_flame_js,
+					      embedded_page_tables_js,	 embedded_page_js};
 	struct page page = {.file = file};
 	const char *at = embedded_page_html;
 	int err = export_names__open(&page.names, file);

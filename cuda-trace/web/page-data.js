@@ -41,15 +41,11 @@ function bytes(number) {
 
 const count = (number) => number.toLocaleString("en");
 
-// LEB128 numbers in base64 → start, end, name, count, busy of each item of a lane.
-function unpack(lane) {
-	const text = atob(lane.data), n = lane.items;
-	const items = {
-		start: new Float64Array(n), end: new Float64Array(n), name: new Uint32Array(n),
-		count: new Uint32Array(n), busy: new Float64Array(n), length: n,
-	};
-	let at = 0, before = 0;
-	function number() {
+// LEB128 numbers in base64: a function that gives the next one.
+function numbers(base64) {
+	const text = atob(base64);
+	let at = 0;
+	return () => {
 		let value = 0, scale = 1;
 		for (;;) {
 			const byte = text.charCodeAt(at++);
@@ -58,10 +54,21 @@ function unpack(lane) {
 				return value;
 			scale *= 128;
 		}
-	}
+	};
+}
+
+const signed = (number) => number % 2 ? -(number + 1) / 2 : number / 2;
+
+// Start, end, name, count, busy of each item of a lane.
+function unpack(lane) {
+	const number = numbers(lane.data), n = lane.items;
+	const items = {
+		start: new Float64Array(n), end: new Float64Array(n), name: new Uint32Array(n),
+		count: new Uint32Array(n), busy: new Float64Array(n), length: n,
+	};
+	let before = 0;
 	for (let i = 0; i < n; i++) {
-		const gap = number();
-		const start = before + (gap % 2 ? -(gap + 1) / 2 : gap / 2);
+		const start = before + signed(number());
 		items.start[i] = start;
 		items.end[i] = before = start + number();
 		items.name[i] = number();

@@ -8,7 +8,7 @@ const timeline = (() => {
 	const begin = data.timeline.begin, end = Math.max(data.timeline.end, data.timeline.begin + 1);
 	const canvas = byId("canvas"), box = byId("lanes"), context = canvas.getContext("2d");
 	const COLORS = { k: "--kernel", c: "--copy", s: "--memset", g: "--graph", d: "--driver",
-		r: "--runtime", w: "--wait", n: "--range" };
+		r: "--runtime", w: "--wait", n: "--range", samples: "--counter" };
 	let from = begin, to = end, width = 0, colors = {}, hits = null, selected = null, measure = null;
 	let queued = false;
 
@@ -72,6 +72,9 @@ const timeline = (() => {
 		context.globalAlpha = 1;
 	}
 
+	// What lies on a lane: events, or what was sampled.
+	const spansOf = (lane) => lane.points || lane.items;
+
 	function drawLane(lane, y) {
 		const items = lane.items;
 		let column = -1, busy = 0, best = 0, bestName = 0;
@@ -129,7 +132,7 @@ const timeline = (() => {
 
 	function drawSelection() {
 		if (selected) {
-			const items = selected.lane.items, i = selected.item;
+			const items = spansOf(selected.lane), i = selected.item;
 			const y = AXIS + lanes.indexOf(selected.lane) * ROW;
 			context.strokeStyle = colors["--text"];
 			context.lineWidth = 2;
@@ -147,7 +150,9 @@ const timeline = (() => {
 
 	function draw() {
 		queued = false;
-		const ratio = window.devicePixelRatio || 1, height = AXIS + lanes.length * ROW + 4;
+		const height = AXIS + lanes.length * ROW + 4;
+		// Browsers leave a canvas empty that is higher than 32,767.
+		const ratio = Math.min(window.devicePixelRatio || 1, 32000 / height);
 		width = Math.max(400, box.clientWidth);
 		canvas.width = width * ratio;
 		canvas.height = height * ratio;
@@ -164,13 +169,17 @@ const timeline = (() => {
 				context.fillRect(0, y, width, ROW);
 				context.globalAlpha = 1;
 			}
-			drawLane(lane, y);
+			if (lane.points)
+				samples.draw(context, lane, firstAt(lane.points, from),
+					{ x, y, to, left: LABEL, right: width, row: ROW, color: colors.samples });
+			else
+				drawLane(lane, y);
 			context.fillStyle = colors["--back"];
 			context.fillRect(0, y, LABEL - 2, ROW);
 			context.fillStyle = colors["--text"];
 			context.fillText(lane.label, 6, y + 11, LABEL - 12);
 			context.fillStyle = colors["--faint"];
-			context.fillText(lane.process, 6, y + 22, LABEL - 12);
+			context.fillText(lane.scaleLabel || lane.process, 6, y + 22, LABEL - 12);
 		});
 		drawSelection();
 	}
@@ -201,11 +210,11 @@ const timeline = (() => {
 		const lane = lanes[Math.floor((py - AXIS) / ROW)];
 		if (!lane || px < LABEL)
 			return null;
-		const when = at(px), slack = (to - from) / (width - LABEL) * 1.5;
+		const when = at(px), slack = (to - from) / (width - LABEL) * 1.5, spans = spansOf(lane);
 		let found = null, nearest = Infinity;
-		for (let i = firstAt(lane.items, when - slack); i < lane.items.length &&
-			lane.items.start[i] <= when + slack; i++) {
-			const away = Math.max(lane.items.start[i] - when, when - lane.items.end[i], 0);
+		for (let i = firstAt(spans, when - slack); i < spans.length &&
+			spans.start[i] <= when + slack; i++) {
+			const away = Math.max(spans.start[i] - when, when - spans.end[i], 0);
 			if (away <= slack && away <= nearest) {
 				nearest = away;
 				found = i;
@@ -217,8 +226,11 @@ const timeline = (() => {
 	function describe(hit) {
 		if (!hit)
 			return "\u00a0";
+		if (hit.lane.points)
+			return samples.describe(hit.lane, hit.item);
 		const { items } = hit.lane, i = hit.item, span = items.end[i] - items.start[i];
-		const where = hit.lane.process + ", " + hit.lane.label + ", at " + time(items.start[i]);
+		const where = hit.lane.process + ", " + hit.lane.label + ", at " + time(items.start[i]) +
+			samples.during(hit.lane, firstAt, items.start[i], items.end[i]);
 		if (items.count[i] > 1)
 			return count(items.count[i]) + " events in " + time(span) + ", together " +
 				time(items.busy[i]) + "; the longest: " + names[items.name[i]] + "\n" + where;
@@ -259,7 +271,7 @@ const timeline = (() => {
 	function next() {
 		if (!hits)
 			return;
-		const after = selected ? selected.lane.items.start[selected.item] : from - 1;
+		const after = selected ? spansOf(selected.lane).start[selected.item] : from - 1;
 		let best = null, first = null;
 		for (const lane of lanes)
 			for (let i = 0; i < lane.items.length; i++) {
@@ -361,7 +373,7 @@ const timeline = (() => {
 	readColors();
 	wire();
 	return {
-		draw, search, show, zoom, key, next, describe,
+		draw, search, show, zoom, key, next, describe, itemAt,
 		recolor: () => { readColors(); redraw(); },
 		range: () => [from, to],
 		selected: () => selected && describe(selected),

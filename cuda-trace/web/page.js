@@ -119,11 +119,12 @@
 	others();
 	theme();
 	keys();
+	samples.note();
 	flame.draw();
 	timeline.draw();
 	if (data.timeline.cell)
 		byId("detail").textContent = count(data.timeline.events) + " events; those shorter than " +
 			time(data.timeline.cell) + " are summed up in steps of that length.";
-	window.cudaTrace = { data, lanes, timeline, flame };
+	window.cudaTrace = { data, lanes, samples, timeline, flame };
 	document.documentElement.dataset.ready = "yes";
 })();

@@ -67,12 +67,40 @@ byId("search").dispatchEvent(new Event("input", { bubbles: true }));
 result.nonsense = byId("found").textContent;
 byId("search").value = "";
 byId("search").dispatchEvent(new Event("input", { bubbles: true }));
+// What lies on a lane's first 50 points, what the mouse is told there, and what colours are seen.
+function seenAt(lane, when) {
+	const [from, to] = cudaTrace.timeline.range(), box = canvas.getBoundingClientRect();
+	const x = 200 + (box.width - 200) * (when - from) / (to - from), y = 22 + 26 * lanes.indexOf(lane) + 20;
+	canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y, bubbles: true }));
+	cudaTrace.timeline.draw();
+	return { told: byId("detail").textContent,
+		color: [...canvas.getContext("2d").getImageData(x, y, 1, 1).data.slice(0, 3)].join() };
+}
+const middle = (points, i) => (points.start[i] + points.end[i]) / 2;
+const listed = (points) => [...points.start.slice(0, 50)].map((start, i) =>
+	[start, points.end[i], points.least[i], points.mean[i], points.most[i]]);
+result.lanes = lanes.map((lane) => lane.label);
+result.begin = data.timeline.begin;
+result.samples_note = byId("samples-note").hidden ? "" : byId("samples-note").textContent;
+result.counters = samples.counters.map((lane) => ({
+	key: lane.key, unit: lane.unit, scale: lane.scale, below: lane.scaleLabel, count: lane.points.length,
+	points: listed(lane.points), least: Math.min(...lane.points.least), most: Math.max(...lane.points.most),
+	covered: lane.points.end.reduce((sum, end, i) => sum + end - lane.points.start[i], 0),
+	mean: lane.points.mean.reduce((sum, mean, i) => sum + mean, 0) / lane.points.length,
+}));
+// Each look draws everything once: of some lanes only.
+const looked = samples.counters.slice(0, 4);
+const lookAtAll = () => looked.map((lane) => seenAt(lane, middle(lane.points, lane.points.length - 1)));
+result.seen = lookAtAll();
+const stream = lanes.find((lane) => lane.kind === "stream");
+result.kernel_told = stream ? seenAt(stream, middle(stream.items, Math.floor(stream.items.length / 2))).told : "";
 const header = document.querySelector("#kernel-table th button");
 if (header)
 	header.click();
 const dark = document.documentElement.classList.contains("dark");
 press("d");
 result.theme = document.documentElement.classList.contains("dark") !== dark;
+result.seen_otherwise = lookAtAll();
 const frame = document.querySelectorAll("#flames .frame")[1];
 frame.click();
 result.flame = document.querySelector("#flames .frame").textContent;
