@@ -108,13 +108,7 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 			   "PC samples are taken of it (profile --pc): no times meanwhile");
 	page__line(page, LINE_HEADER, "%6s %8s %9s %8s %8s %8s %-10s %2s %s", "SHARE", "TOTAL",
 		   "COUNT", "MEAN", "P50", "P99", "1us...64ms", "D", "KERNEL");
-	view->row_count = count;
-	if (view->selected >= count)
-		view->selected = count ? count - 1 : 0;
-	if (view->rows && view->first < view->selected - view->rows + 1)
-		view->first = view->selected - view->rows + 1;
-	if (view->first > view->selected)
-		view->first = view->selected;
+	top_page__settle(page, view, count);
 	end = view->rows && view->first + view->rows < count ? view->first + view->rows : count;
 	for (int i = view->first; kernels && i < end; i++)
 		draw_kernel(page, kernels[i], all, view,

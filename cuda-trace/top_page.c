@@ -259,9 +259,12 @@ static void draw_row(struct page *page, const struct row *row, enum line_style s
 		   page->columns >= WIDE ? container : "");
 }
 
-/* Keeps the selection on the list, and the part that is shown around it. */
-static void settle_view(struct top_view *view, int count)
+void top_page__settle(const struct page *page, struct top_view *view, int count)
 {
+	/* What stands above the list is counted as drawn: a second count of it would miss a line.
+	 */
+	if (view->lines)
+		view->rows = view->lines > page->count ? view->lines - page->count : 1;
 	view->row_count = count;
 	if (view->selected >= count)
 		view->selected = count - 1;
@@ -285,7 +288,7 @@ static void draw_processes(struct page *page, struct top_model *model, struct to
 		   "MEM", "WAIT%", "ERR", "SRC", page->columns >= WIDE ? " CONTAINER" : "");
 	if (!rows)
 		return;
-	settle_view(view, count);
+	top_page__settle(page, view, count);
 	end = view->rows && view->first + view->rows < count ? view->first + view->rows : count;
 	view->selected_pid = count ? rows[view->selected].process->pid : 0;
 	for (int i = view->first; i < end; i++)
@@ -322,17 +325,6 @@ static void draw_help(struct page *page)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		page__line(page, LINE_PLAIN, "%s", lines[i]);
-}
-
-int top_page__head(const struct top_model *model, const struct top_view *view)
-{
-	int lines = 1 + (top_model__lost(model) != 0);
-
-	if (view->pid)
-		return lines + 2;
-	for (int i = 0; i < AGGREGATE_DEVICES; i++)
-		lines += model->devices[i].seen;
-	return lines + 3;
 }
 
 void top_page__draw(struct page *page, struct top_model *model, struct top_view *view)

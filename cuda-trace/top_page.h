@@ -55,7 +55,8 @@ struct top_view {
 	uint32_t pid;	       /* whose kernels are shown; 0 = the processes */
 	int selected;	       /* row of the list */
 	int first;	       /* row at the top of the list, when it is longer than the screen */
-	int rows;	       /* of the list that fit; 0 = all (batch mode) */
+	int lines;	       /* of the screen that a page may have; 0 = any number (batch mode) */
+	int rows;	       /* of the list that fit; 0 = all; set by drawing */
 	uint32_t selected_pid; /* of the row that is selected; set by drawing */
 	int row_count;	       /* set by drawing */
 	char filter[64];       /* part of a name, user or container; "" = all */
@@ -70,8 +71,9 @@ void page__print(const struct page *page, FILE *file);
 /* The page that the view means. */
 void top_page__draw(struct page *page, struct top_model *model, struct top_view *view);
 void top_page__draw_kernels(struct page *page, struct top_model *model, struct top_view *view);
-/* Lines before the list begins, and after it. */
-int top_page__head(const struct top_model *model, const struct top_view *view);
+/* Once all that stands above a list is drawn: how many rows of it fit, and which. Keeps the
+ * selection on the list, and the part that is shown around it. */
+void top_page__settle(const struct page *page, struct top_view *view, int count);
 
 /* GPU | launches | …; -EINVAL. */
 int top_sort__parse(const char *word, enum top_sort *sort);

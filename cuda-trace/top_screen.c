@@ -64,9 +64,7 @@ static void draw(struct screen *screen)
 	struct page *page = &screen->page;
 
 	page->columns = COLS < LINE_COLUMNS ? COLS : LINE_COLUMNS;
-	screen->view->rows = LINES - FOOT - top_page__head(screen->model, screen->view);
-	if (screen->view->rows < 1)
-		screen->view->rows = 1;
+	screen->view->lines = LINES > FOOT ? LINES - FOOT : 1;
 	top_page__draw(page, screen->model, screen->view);
 	erase();
 	for (int i = 0; i < page->count && i < LINES - FOOT; i++) {

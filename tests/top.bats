@@ -168,6 +168,23 @@ first_is() {
 	[ "$(awk 'seen { print $1; exit } $1 == "PID" { seen = 1 }' screen)" = "$1" ]
 }
 
+# ends_with PID: the row above the keys is its, and selected (drawn in reverse).
+ends_with() {
+	tmux -L "$TERMINAL" capture-pane -p -e >screen
+	sed -n 23p screen | grep -qE $'\e\\[[0-9;]*7m.* *'"$1 crowd "
+}
+
+@test "top --sample (80 x 24, a list longer than the screen) shows the row that is selected" {
+	requires tmux
+	export CUDA_TRACE_GUEST=$CROWD
+	start crowd env CUDA_TRACE_GUEST= "$CROWD" --processes 30 --launches 60000 --rate 1000 --wait-ms 5000
+	screen 80 24 -c crowd -s pid --no-colour --sample 100ms/200ms
+	shows '^GPU times are taken for 100 ms in every 200 ms'
+	shows 'processes: 30 cupti'
+	press End
+	wait_for 10 ends_with "$(pgrep -g "$crowd_PID" -x crowd | sort -n | tail -n 1)" || { cat screen; false; }
+}
+
 @test "top (sorted, reversed, moved in) keeps the order of what it shows" {
 	requires tmux
 	export CUDA_TRACE_GUEST=$CROWD
