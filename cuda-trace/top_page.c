@@ -103,22 +103,36 @@ static const char *bar(char out[64], double percent, int width, bool utf8)
 	return out;
 }
 
+/* In one line, if it fits; else what somebody chose has a line of its own: who cannot see that
+ * there is a filter, or a pause, takes what is shown for all that there is. */
 static void draw_title(struct page *page, const struct top_model *model,
 		       const struct top_view *view)
 {
 	const unsigned int *sources = model->state.sources;
-	uint64_t lost = top_model__lost(model);
+	char clock[16], driver[32] = "", told[128], chosen[128];
 	time_t now = time(NULL);
-	char clock[16], driver[32] = "";
 
 	if (sources[LIVE_SOURCE_DRIVER])
 		snprintf(driver, sizeof(driver), ", %u driver", sources[LIVE_SOURCE_DRIVER]);
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
-	page__line(page, LINE_TITLE,
-		   "cuda-trace top  %s  %.1f s%s  processes: %u cupti%s, %u none  sort: %s%s%s",
-		   clock, model->interval_ns / 1e9, view->paused ? " [paused]" : "",
-		   sources[LIVE_SOURCE_CUPTI], driver, sources[LIVE_SOURCE_NONE],
-		   sort_words[view->sort], *view->filter ? "  filter: " : "", view->filter);
+	snprintf(told, sizeof(told), "cuda-trace top  %s  %.1f s%s  processes: %u cupti%s, %u none",
+		 clock, model->interval_ns / 1e9, view->paused ? " [paused]" : "",
+		 sources[LIVE_SOURCE_CUPTI], driver, sources[LIVE_SOURCE_NONE]);
+	snprintf(chosen, sizeof(chosen), "sort: %s%s%s", sort_words[view->sort],
+		 *view->filter ? "  filter: " : "", view->filter);
+	if (strlen(told) + 2 + strlen(chosen) <= (size_t)page->columns) {
+		page__line(page, LINE_TITLE, "%s  %s", told, chosen);
+	} else {
+		page__line(page, LINE_TITLE, "%s", told);
+		page__line(page, LINE_TITLE, "%s", chosen);
+	}
+}
+
+static void draw_head(struct page *page, const struct top_model *model, const struct top_view *view)
+{
+	uint64_t lost = top_model__lost(model);
+
+	draw_title(page, model, view);
 	if (model->sample_on_ms)
 		page__line(page, LINE_PLAIN,
 			   "GPU times are taken for %u ms in every %u ms: kernels and copies are "
@@ -330,7 +344,7 @@ static void draw_help(struct page *page)
 void top_page__draw(struct page *page, struct top_model *model, struct top_view *view)
 {
 	page__clear(page);
-	draw_title(page, model, view);
+	draw_head(page, model, view);
 	if (view->help) {
 		draw_help(page);
 	} else if (view->pid) {

@@ -18,6 +18,7 @@ teardown() {
 	local socket
 	for socket in "$BATS_TEST_TMPDIR"/tmux-*/*; do tmux -S "$socket" kill-server 2>/dev/null || true; done
 	stop_started
+	[ -z "${GROUP:-}" ] || wait_for 10 rmdir "$GROUP" 2>/dev/null
 }
 
 # A program that goes on for a while: 200 launches a second of five kernels, 1 to 16 us each.
@@ -183,6 +184,28 @@ ends_with() {
 	shows 'processes: 30 cupti'
 	press End
 	wait_for 10 ends_with "$(pgrep -g "$crowd_PID" -x crowd | sort -n | tail -n 1)" || { cat screen; false; }
+}
+
+@test "top (80 x 24, paused, filtered, in a container) shows all of it" {
+	requires tmux
+	local mount
+	mount=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
+	[ -w "$mount" ] || skip "needs a writable cgroup version 2"
+	GROUP=$mount/docker-0123456789ab$(printf %052d $$).scope
+	mkdir "$GROUP"
+	export CUDA_TRACE_GUEST=$CROWD
+	start crowd sh -c "echo \$\$ >'$GROUP/cgroup.procs'; exec env CUDA_TRACE_GUEST= '$CROWD' --processes 12 --launches 20000 --rate 500 --wait-ms 5000"
+	screen 80 24 -c crowd -s launches
+	shows 'processes: 12 cupti, 0 none'
+	press '/'; press -l crow; press Enter
+	press p
+	shows '^cuda-trace top  [0-9:]{8}  [0-9.]+ s \[paused\]  processes: 12 cupti, 0 none$'
+	assert_equal "$(sed -n 2p screen)" 'sort: launches  filter: crow'
+	press Enter
+	shows '^[0-9]+ crowd \(root, container 0123456789ab\)  kernels since it was first seen$'
+	tmux -L "$TERMINAL" kill-server
+	screen 120 30 -c crowd
+	shows '^ +[0-9]+ crowd +root .* cupti +0123456789ab$'
 }
 
 @test "top (sorted, reversed, moved in) keeps the order of what it shows" {
