@@ -168,8 +168,9 @@ static int run(struct outlets *outlets)
 
 		device_metrics__poll(outlets->counters);
 		err = exporter__poll(outlets->exporter);
-		if (outlets->http && now >= next_second) {
+		if (outlets->http)
 			http__sweep(outlets->http);
+		if (outlets->http && now >= next_second) {
 			notify__send("WATCHDOG=1");
 			next_second = now + 1000000000;
 		}

@@ -4,49 +4,29 @@
  */
 #include "cuda-trace/metrics_http.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+#include "cuda-trace/metrics_clients.h"
 #include "cuda-trace/metrics_listen.h"
 #include "cuda-trace/metrics_pages.h"
 #include "cuda-trace/metrics_text.h"
 #include "cuda-trace/metrics_web.h"
 
 #define THREADS		  4
-#define MOST_CONNECTIONS  64
-#define MOST_PER_ADDRESS  32
 #define CONNECTION_MEMORY (16u << 10) /* header and all: a larger request gets 431 */
-#define SECONDS_TO_ASK	  10	      /* from connecting to the end of the request's header */
-#define SECONDS_TO_READ	  30	      /* the answer */
-#define SECONDS_BETWEEN	  120	      /* two requests on one connection */
-
-struct connection {
-	int fd; /* -1 = free */
-	time_t deadline;
-};
+#define SECONDS_TO_REST	  120	      /* metrics_clients.c has the other limits */
 
 struct http {
 	struct MHD_Daemon *daemon;
 	struct pages *pages;
+	struct clients *clients;
 	struct web_config *config;
 	char address[160];
-	pthread_mutex_t lock; /* of connections */
-	struct connection connections[MOST_CONNECTIONS];
 };
-
-static time_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
 
 static int socket_of(struct MHD_Connection *connection)
 {
@@ -56,62 +36,33 @@ static int socket_of(struct MHD_Connection *connection)
 	return info ? info->connect_fd : -1;
 }
 
-/* libmicrohttpd's own timeout starts anew with every byte: a client that sends one now and then
- * would never be cut off by it. */
-static void set_deadline(struct http *http, struct MHD_Connection *connection, int seconds)
-{
-	int fd = socket_of(connection), place = -1;
-
-	pthread_mutex_lock(&http->lock);
-	for (int i = 0; i < MOST_CONNECTIONS; i++) {
-		if (http->connections[i].fd == fd) {
-			place = i;
-			break;
-		}
-		if (http->connections[i].fd < 0)
-			place = i;
-	}
-	if (place >= 0)
-		http->connections[place] = (struct connection){fd, now() + seconds};
-	pthread_mutex_unlock(&http->lock);
-}
-
-static void forget(struct http *http, struct MHD_Connection *connection)
-{
-	int fd = socket_of(connection);
-
-	pthread_mutex_lock(&http->lock);
-	for (int i = 0; i < MOST_CONNECTIONS; i++)
-		if (http->connections[i].fd == fd)
-			http->connections[i].fd = -1;
-	pthread_mutex_unlock(&http->lock);
-}
-
 static void on_connection(void *context, struct MHD_Connection *connection, void **own,
 			  enum MHD_ConnectionNotificationCode code)
 {
+	struct http *http = context;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
-		set_deadline(context, connection, SECONDS_TO_ASK);
+		clients__step(http->clients, socket_of(connection), CLIENT_ASKS,
+			      info ? info->client_addr : NULL);
 	else
-		forget(context, connection);
+		clients__end(http->clients, socket_of(connection));
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **own,
 			 enum MHD_RequestTerminationCode code)
 {
-	set_deadline(context, connection, SECONDS_BETWEEN);
+	struct http *http = context;
+
+	clients__step(http->clients, socket_of(connection), CLIENT_RESTS, NULL);
 }
 
 void http__sweep(struct http *http)
 {
-	time_t at = now();
-
-	pthread_mutex_lock(&http->lock);
-	for (int i = 0; i < MOST_CONNECTIONS; i++)
-		if (http->connections[i].fd >= 0 && http->connections[i].deadline < at)
-			/* The server sees the end of it and closes. */
-			shutdown(http->connections[i].fd, SHUT_RDWR);
-	pthread_mutex_unlock(&http->lock);
+	clients__sweep(http->clients);
+	if (pages__crowded(http->pages))
+		clients__hurry(http->clients);
 }
 
 static void add_header(void *response, const char *name, const char *value)
@@ -185,18 +136,28 @@ static void end_sending(void *context)
 	free(sending);
 }
 
-static struct sending *begin_sending(struct http *http, bool openmetrics, bool packed)
+static struct sending *begin_sending(struct http *http, bool openmetrics, bool packed,
+				     uint64_t *age)
 {
 	struct sending *sending = malloc(sizeof(*sending));
 
 	if (!sending)
 		return NULL;
 	sending->pages = http->pages;
-	sending->page = pages__get(http->pages, openmetrics, packed);
+	sending->page = pages__get(http->pages, openmetrics, packed, age);
 	if (sending->page)
 		return sending;
 	free(sending);
 	return NULL;
+}
+
+/* No newer one could be made, because clients keep too many. */
+static void add_age(struct MHD_Response *response, uint64_t age)
+{
+	char seconds[24];
+
+	snprintf(seconds, sizeof(seconds), "%" PRIu64, (age + 999999999) / 1000000000);
+	MHD_add_response_header(response, "Age", seconds);
 }
 
 static const char *header(struct MHD_Connection *connection, const char *name)
@@ -208,13 +169,14 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 {
 	bool openmetrics = metrics_text__wants_openmetrics(header(connection, "Accept"));
 	const char *encodings = header(connection, "Accept-Encoding");
+	uint64_t age = 0;
 	struct sending *sending =
-		begin_sending(http, openmetrics, encodings && strstr(encodings, "gzip"));
+		begin_sending(http, openmetrics, encodings && strstr(encodings, "gzip"), &age);
 	struct MHD_Response *response;
 
 	if (!sending)
 		return send_text(http, connection, MHD_HTTP_SERVICE_UNAVAILABLE, PLAIN,
-				 "too many scrapes at a time\n");
+				 "no memory for a document\n");
 	response = MHD_create_response_from_callback(sending->page->size, 32768, read_page, sending,
 						     end_sending);
 	if (!response) {
@@ -223,6 +185,8 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 	}
 	if (sending->page->packed)
 		MHD_add_response_header(response, "Content-Encoding", "gzip");
+	if (age)
+		add_age(response, age);
 	MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
 	return send_response(http, connection, MHD_HTTP_OK,
 			     openmetrics ? OPENMETRICS_CONTENT_TYPE : TEXT_CONTENT_TYPE, response);
@@ -249,7 +213,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 
 	/* Once a request: a body that comes byte by byte must not begin the time anew. */
 	if (!*own)
-		set_deadline(http, connection, SECONDS_TO_READ);
+		clients__step(http->clients, socket_of(connection), CLIENT_READS, NULL);
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return send_text(http, connection, MHD_HTTP_METHOD_NOT_ALLOWED, PLAIN,
 				 "only GET and HEAD\n");
@@ -305,14 +269,14 @@ static struct MHD_Daemon *start(struct http *http, int fd)
 
 	if (certificate)
 		flags |= MHD_USE_TLS;
-	return MHD_start_daemon(
-		flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, keep_quiet, NULL,
-		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, MOST_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		MOST_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SECONDS_BETWEEN,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, http, MHD_OPTION_ARRAY, certificate ? tls : none, MHD_OPTION_END);
+	return MHD_start_daemon(flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER,
+				keep_quiet, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+				MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_CONNECTION_LIMIT,
+				CLIENTS_ROOM, MHD_OPTION_CONNECTION_TIMEOUT,
+				(unsigned int)SECONDS_TO_REST, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
+				on_connection, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+				http, MHD_OPTION_ARRAY, certificate ? tls : none, MHD_OPTION_END);
 }
 
 struct http *http__start(const char *where, struct exporter *exporter, struct web_config *config)
@@ -324,10 +288,10 @@ struct http *http__start(const char *where, struct exporter *exporter, struct we
 		return NULL;
 	http->pages = pages__new(exporter);
 	http->config = config;
-	pthread_mutex_init(&http->lock, NULL);
-	for (int i = 0; i < MOST_CONNECTIONS; i++)
-		http->connections[i].fd = -1;
-	fd = http->pages ? listen__open(where, http->address, sizeof(http->address)) : -1;
+	http->clients = clients__new();
+	fd = http->pages && http->clients
+		     ? listen__open(where, http->address, sizeof(http->address))
+		     : -1;
 	if (fd >= 0) {
 		http->daemon = start(http, fd);
 		if (http->daemon)
@@ -354,6 +318,6 @@ void http__stop(struct http *http)
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
 	pages__free(http->pages);
-	pthread_mutex_destroy(&http->lock);
+	clients__free(http->clients);
 	free(http);
 }

@@ -12,7 +12,7 @@ struct web_config;
 
 /* listen: "ADDRESS:PORT", "[ADDRESS]:PORT" or ":PORT". Errors are printed on stderr; NULL then. */
 struct http *http__start(const char *listen, struct exporter *exporter, struct web_config *config);
-/* Cuts off connections that have taken too long; to be called about once a second. */
+/* Cuts off connections that have taken too long or are too many; to be called often. */
 void http__sweep(struct http *http);
 /* The address in use, as a client would write it. */
 const char *http__address(const struct http *http);

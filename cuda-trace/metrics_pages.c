@@ -5,8 +5,10 @@
  * so the last document is handed out again for a tenth of a second, and for as much longer as it is
  * dear, within limits.
  *
- * Fears: 1. slow clients keep documents: they are counted, those that are out of date as well.
- * 2. all ask at once: one of them makes it, the others wait for it.
+ * Fears: 1. slow clients keep documents: those that are out of date are counted, and when there are
+ * too many of them the latest stays the latest, for everybody, until one comes back. 2. all ask at
+ * once: one of them makes it, the others wait for it. 3. who keeps documents of one format leaves
+ * none for the other: the latest of each is beside those that are counted.
  */
 #include "cuda-trace/metrics_pages.h"
 
@@ -18,10 +20,10 @@
 #include "cuda-trace/metrics_exporter.h"
 #include "cuda-trace/monotonic.h"
 
-#define MOST_PAGES 8		/* at a time: memory is bounded by them */
-#define FRESH_NS   100000000ull /* cuda-trace-metrics(1) says these */
-#define SHARE	   20		/* of the time goes into making documents at most */
-#define OLDEST_NS  1000000000ull
+#define MOST_OLD  8	       /* in memory, beside the latest */
+#define FRESH_NS  100000000ull /* cuda-trace-metrics(1) says these */
+#define SHARE	  20	       /* of the time goes into making documents at most */
+#define OLDEST_NS 1000000000ull
 
 struct kept {
 	struct page page;
@@ -31,14 +33,14 @@ struct kept {
 /* The latest of a form: plain, and packed once somebody wanted it so. */
 struct latest {
 	struct kept *kept[2];
-	uint64_t until; /* ns */
+	uint64_t made, until; /* ns */
 };
 
 struct pages {
 	struct exporter *exporter;
 	pthread_mutex_t lock;
 	struct latest latest[2]; /* text, OpenMetrics */
-	unsigned int count;	 /* that are in memory */
+	unsigned int old;	 /* in memory for their clients only */
 	bool anew;		 /* each is made for who asks */
 };
 
@@ -56,11 +58,8 @@ struct pages *pages__new(struct exporter *exporter)
 	return pages;
 }
 
-static void let_go(struct pages *pages, struct kept *kept)
+static void discard(struct kept *kept)
 {
-	if (!kept || --kept->users)
-		return;
-	pages->count--;
 	free((char *)kept->page.text);
 	free(kept);
 }
@@ -68,9 +67,23 @@ static void let_go(struct pages *pages, struct kept *kept)
 static void forget(struct pages *pages, struct latest *latest)
 {
 	for (int packed = 0; packed < 2; packed++) {
-		let_go(pages, latest->kept[packed]);
+		struct kept *kept = latest->kept[packed];
+
 		latest->kept[packed] = NULL;
+		if (kept && --kept->users)
+			pages->old++;
+		else if (kept)
+			discard(kept);
 	}
+}
+
+static bool can_forget(const struct pages *pages, const struct latest *latest)
+{
+	unsigned int old = pages->old;
+
+	for (int packed = 0; packed < 2; packed++)
+		old += latest->kept[packed] && latest->kept[packed]->users > 1;
+	return old <= MOST_OLD;
 }
 
 void pages__free(struct pages *pages)
@@ -83,7 +96,7 @@ void pages__free(struct pages *pages)
 	free(pages);
 }
 
-static struct kept *keep(struct pages *pages, char *text, size_t size, bool packed)
+static struct kept *keep(char *text, size_t size, bool packed)
 {
 	struct kept *kept = text ? malloc(sizeof(*kept)) : NULL;
 
@@ -92,7 +105,6 @@ static struct kept *keep(struct pages *pages, char *text, size_t size, bool pack
 		return NULL;
 	}
 	*kept = (struct kept){{text, size, packed}, 1};
-	pages->count++;
 	return kept;
 }
 
@@ -106,10 +118,10 @@ static struct kept *scrape(struct pages *pages, bool openmetrics)
 		free(text);
 		text = NULL;
 	}
-	return keep(pages, text, size, false);
+	return keep(text, size, false);
 }
 
-static struct kept *compress_page(struct pages *pages, const struct page *page)
+static struct kept *compress_page(const struct page *page)
 {
 	z_stream stream = {};
 	size_t room;
@@ -128,45 +140,66 @@ static struct kept *compress_page(struct pages *pages, const struct page *page)
 		text = NULL;
 	}
 	deflateEnd(&stream);
-	return keep(pages, text, stream.total_out, true);
+	return keep(text, stream.total_out, true);
 }
 
-/* Of when it is: of the moment in which its making began. */
-static void make(struct pages *pages, struct latest *latest, bool openmetrics, bool packed)
+/* Of when it is: of the moment in which its making began. The one before stays if there is no
+ * memory. */
+static void make(struct pages *pages, struct latest *latest, bool openmetrics)
 {
 	uint64_t began = monotonic__ns(), fresh;
+	struct kept *made = scrape(pages, openmetrics);
 
-	forget(pages, latest);
-	if (pages->count >= MOST_PAGES)
+	if (!made)
 		return;
-	latest->kept[0] = scrape(pages, openmetrics);
-	if (latest->kept[0] && packed)
-		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);
+	forget(pages, latest);
+	latest->kept[0] = made;
 	fresh = (monotonic__ns() - began) * SHARE;
 	fresh = fresh < FRESH_NS ? FRESH_NS : fresh > OLDEST_NS ? OLDEST_NS : fresh;
+	latest->made = began;
 	latest->until = began + fresh;
 }
 
-const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed)
+const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed, uint64_t *age)
 {
 	struct latest *latest = &pages->latest[openmetrics];
 	struct kept *found;
+	uint64_t now;
 
 	pthread_mutex_lock(&pages->lock);
-	if (!latest->kept[0] || pages->anew || monotonic__ns() >= latest->until)
-		make(pages, latest, openmetrics, packed);
-	if (packed && latest->kept[0] && !latest->kept[1] && pages->count < MOST_PAGES)
-		latest->kept[1] = compress_page(pages, &latest->kept[0]->page);
+	if ((!latest->kept[0] || pages->anew || monotonic__ns() >= latest->until) &&
+	    can_forget(pages, latest))
+		make(pages, latest, openmetrics);
+	if (packed && latest->kept[0] && !latest->kept[1])
+		latest->kept[1] = compress_page(&latest->kept[0]->page);
 	found = packed && latest->kept[1] ? latest->kept[1] : latest->kept[0];
+	now = monotonic__ns();
+	*age = found && now >= latest->until ? now - latest->made : 0;
 	if (found)
 		found->users++;
 	pthread_mutex_unlock(&pages->lock);
 	return found ? &found->page : NULL;
 }
 
+bool pages__crowded(struct pages *pages)
+{
+	bool crowded;
+
+	pthread_mutex_lock(&pages->lock);
+	crowded = !can_forget(pages, &pages->latest[0]) || !can_forget(pages, &pages->latest[1]);
+	pthread_mutex_unlock(&pages->lock);
+	return crowded;
+}
+
 void pages__put(struct pages *pages, const struct page *page)
 {
+	struct kept *kept = (struct kept *)page; /* its first member */
+
 	pthread_mutex_lock(&pages->lock);
-	let_go(pages, (struct kept *)page); /* its first member */
+	/* The latest has the table for a user, too. */
+	if (!--kept->users) {
+		pages->old--;
+		discard(kept);
+	}
 	pthread_mutex_unlock(&pages->lock);
 }

@@ -268,21 +268,75 @@ requires_uprobe_multi() {
 	assert_equal "$(curl -s -o /dev/null -w '%{http_code}' -H "X: $(head -c 60000 /dev/zero | tr '\0' a)" "$URL/metrics")" 431
 }
 
-@test "metrics (forty clients that never finish their request) still answers" {
-	exporter
-	local host=${URL#http://} before after
-	for _ in $(seq 30); do
-		(exec 9<>"/dev/tcp/${host%:*}/${host#*:}"; printf 'GET /metrics HTTP/1.1\r\nX: ' >&9; sleep 20) 3>&- &
+# clients COUNT TEXT [renew]: so many connections that send TEXT and neither finish it nor read; cut
+# off, they come again at once with `renew`. $clients_PID; ready when it returns.
+clients() {
+	cat >clients.py <<-'EOF'
+		import select, socket, sys
+		host, port, count, text, renew = sys.argv[1].split(":")[0], int(sys.argv[1].split(":")[1]), *sys.argv[2:5]
+		def connect():
+		    client = socket.socket()
+		    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+		    client.connect((host, port))
+		    client.sendall(text.encode().decode("unicode_escape").encode())
+		    return client
+		clients, watch = {}, select.poll()
+		def add():
+		    client = connect()
+		    clients[client.fileno()] = client
+		    watch.register(client, select.POLLRDHUP)
+		for _ in range(int(count)):
+		    add()
+		print("ready", flush=True)
+		while clients:
+		    for fd, _ in watch.poll():
+		        watch.unregister(fd)
+		        clients.pop(fd).close()
+		        if renew:
+		            add()
+	EOF
+	start clients python3 clients.py "${URL#http://}" "$1" "$2" "${3:-}"
+	wait_for 10 grep -q ready clients.out
+}
+
+# Twenty scrapes in a row: each with 200, soon, and of a document that is no older than this.
+served() { # SECONDS
+	local i age
+	for i in $(seq 20); do
+		run curl -s -o scrape -D headers -w '%{http_code} %{time_total}' --max-time 5 "$URL/metrics"
+		assert_output --regexp '^200 [01]\.'
+		age=$(sed -n 's/^[Aa]ge: \([0-9]*\).*/\1/p' headers)
+		[ "${age:-0}" -le "$1" ]
+		sleep 0.1
 	done
-	sleep 0.5
+}
+
+@test "metrics (forty clients that never finish their request) still answers" {
+	requires python3
+	exporter
+	local before after
+	clients 40 'GET /metrics HTTP/1.1\r\nX: '
+	assert_equal "$(ss -Htn state established "sport = :${URL##*:}" | wc -l)" 40
 	before=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
 	run curl -s -o /dev/null -w '%{http_code} %{time_total}' --max-time 5 "$URL/metrics"
 	assert_output --regexp '^200 0\.'
 	# They are cut off after 10 s, whatever they send.
-	wait_for 14 eval '[ "$(ss -Htn state established "sport = :${host#*:}" | wc -l)" = 0 ]'
+	wait_for 14 established 0
 	after=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
 	assert [ $((after - before)) -lt 4096 ]
-	jobs -p | xargs -r kill 2>/dev/null || true
+}
+
+@test "metrics (more clients than it takes, that come again when they are cut off) lets each new one in" {
+	requires python3
+	exporter
+	local before after
+	before=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
+	clients 100 'GET /metrics HTTP/1.1\r\nX: ' renew
+	served 0
+	# More than it keeps, and what waits to be accepted.
+	assert [ "$(ss -Htn state established "sport = :${URL##*:}" | wc -l)" -le 104 ]
+	after=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
+	assert [ $((after - before)) -lt 8192 ]
 }
 
 # SLOW=1: as many as no node has.
@@ -452,24 +506,37 @@ refused() {
 	assert_equal "$stderr" "cuda-trace metrics: nowhere.yml: No such file or directory"
 }
 
-@test "metrics (clients that never read their answer) still answers" {
-	exporter
-	local host=${URL#http://} before after
+@test "metrics (clients that never read their answer) still answers, with what is a few seconds old" {
+	requires python3
+	export CUDA_TRACE_GUEST=$CROWD
+	local before after requests
+	# Documents of some 100 KiB, so that none of them fits into the sockets' buffers twenty times.
+	exporter --by-pid --events kernels
+	"$CROWD" --processes 60 --launches 128 --wait-ms 5000 >crowd.out
+	scrape
+	assert [ "$(wc -c <scrape)" -gt 100000 ]
 	before=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
-	for _ in $(seq 8); do
-		(exec 9<>"/dev/tcp/${host%:*}/${host#*:}"
-		for _ in $(seq 50); do printf 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n' >&9; done
-		sleep 60) 3>&- &
-	done
-	for _ in $(seq 20); do
-		run curl -s -o /dev/null -w '%{http_code}' --max-time 20 "$URL/metrics"
-		# 503 while eight documents are under way.
-		assert_output --regexp '^(200|503)$'
-	done
-	wait_for 40 answers
+	requests=$(for _ in $(seq 60); do printf 'GET /metrics HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; done)
+	# Each of them keeps a document; twelve more than there may be.
+	clients 20 "$requests" renew
+	crowded() { curl -s -D headers -o scrape --max-time 5 "$URL/metrics"; grep -qi '^age:' headers; }
+	wait_for 20 crowded
+	# Who has kept one for 5 s is cut off.
+	served 7
+	sleep 6
+	served 7
+	run curl -s -o scrape -w '%{http_code}' --max-time 5 -H 'Accept: application/openmetrics-text' "$URL/metrics"
+	assert_output 200
 	after=$(awk '/VmRSS/ { print $2 }' "/proc/$exporter_PID/status")
 	assert [ $((after - before)) -lt 16384 ]
-	jobs -p | xargs -r kill 2>/dev/null || true
+	kill -TERM -- "-$clients_PID"
+	wait_for 10 established 0
+	# And of now again.
+	"$CROWD" --launches 64 --wait-ms 5000 >crowd.out
+	sleep 0.3
+	scrape -D headers
+	run ! grep -i '^age:' headers
+	assert_equal "$(grep -c '^cuda_kernel_launches_total{comm="crowd"' scrape)" 61
 }
 
 @test "metrics (a client asks 3000 times without a pause) answers from documents that are 1 s old at most, and burns no CPU" {
@@ -521,10 +588,6 @@ refused() {
 
 established() {
 	[ "$(ss -Htn state established "sport = :${URL##*:}" | wc -l)" = "$1" ]
-}
-
-answers() {
-	[ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 20 "$URL/metrics")" = 200 ]
 }
 
 # code_at PID FILE ADDRESS: four bytes of a mapped library, as the process would run them.
