@@ -42,7 +42,9 @@ enum tally_kind {
 	TALLY_FREE = 7,		/* the same */
 	TALLY_SYNC = 8,		/* context, detail = type of struct cuda_sync */
 	TALLY_ERROR = 9,	/* context, name = result code, detail = enum cuda_domain */
-	TALLY_FAILED = 10,   /* context, detail = enum cuda_group: calls of the family, once each */
+	/* context, detail = enum cuda_group: calls of the family, once each. Of API_COPY the name
+	 * is that of the call, with the driver source the CUpti_ActivityMemcpyKind. */
+	TALLY_FAILED = 10,
 	TALLY_UVM = 11,	     /* device, detail = counter of struct cuda_uvm; bytes = value */
 	TALLY_OVERHEAD = 12, /* detail = kind of struct cuda_overhead, 16 bits shifted away */
 	TALLY_COUNT
@@ -169,6 +171,7 @@ struct aggregate_counters {
 	__u64 full;	      /* lost: no key was left, not even for the rest */
 	__u64 folded;	      /* not lost: counted under AGGREGATE_NAME_REST */
 	__u64 strangers;      /* not lost: counted under slot 0 */
+	__u64 failures;	      /* calls that failed and whose key has their name */
 	__u64 invalid;	      /* records whose times make no sense: counted, without a time */
 };
 

@@ -70,10 +70,11 @@ static __always_inline void sum_driver_memory(struct place *at, const struct dri
 static __always_inline void sum_driver_failure(struct place *at, const struct driver_result *done,
 					       __u32 family)
 {
+	__u32 kind = family == CUDA_GROUP_API_COPY ? done->detail : 0;
 	struct tally *tally;
 
 	add_error(at, done->result, 0, CUDA_DOMAIN_DRIVER);
-	tally = tally_of(at, TALLY_FAILED, 0, AGGREGATE_CONTEXT, family);
+	tally = tally_of(at, TALLY_FAILED, kind, AGGREGATE_CONTEXT, family);
 	if (tally)
 		tally->count++;
 }

@@ -182,7 +182,7 @@ static __always_inline bool fold_name(struct scratch *s)
 {
 	__u64 *count = generation_of(s) ? &named[1] : &named[0];
 
-	if (!s->key.name || s->key.kind != TALLY_KERNEL)
+	if (!s->key.name || (s->key.kind != TALLY_KERNEL && s->key.kind != TALLY_FAILED))
 		return false;
 	if (*count < AGGREGATE_NAMED) {
 		count_up(count, 1);

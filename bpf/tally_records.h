@@ -268,6 +268,7 @@ static __always_inline bool is_told(struct aggregate_process *process, const str
 
 static __always_inline void add_api(struct place *at, const struct cuda_api *api)
 {
+	__u32 name = api->group == CUDA_GROUP_API_COPY ? api->name : 0;
 	struct tally *tally;
 
 	if (!api->result)
@@ -277,9 +278,11 @@ static __always_inline void add_api(struct place *at, const struct cuda_api *api
 		add_error(at, api->result, api->context, api->domain);
 	if (is_told(at->process, api))
 		return;
-	tally = tally_of(at, TALLY_FAILED, 0, api->context | AGGREGATE_CONTEXT, api->group);
+	tally = tally_of(at, TALLY_FAILED, name, api->context | AGGREGATE_CONTEXT, api->group);
 	if (tally)
 		tally->count++;
+	if (name)
+		count_up(&counters.failures, 1);
 }
 
 static __always_inline void add_uvm(struct place *at, const struct cuda_uvm *uvm)

@@ -33,6 +33,7 @@ struct live {
 	struct live_process rest; /* slot 0 */
 	time_t next_sweep;
 	uint64_t strangers;	/* at the last sweep */
+	uint64_t failures;	/* at the last end of a process */
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name;
@@ -79,6 +80,17 @@ static void told_start(void *context, struct process *told)
 		*origin = *cached;
 }
 
+/* Of calls that have failed since: their names are at stake. */
+static bool has_failures(struct live *live)
+{
+	struct aggregate_state state;
+	uint64_t before = live->failures;
+
+	aggregate__state(live->aggregate, &state);
+	live->failures = state.counters.failures;
+	return live->failures != before;
+}
+
 /* With the end its names go: what it did since the last collect must be handed out before. */
 static void told_end(void *context, struct process *told)
 {
@@ -86,8 +98,8 @@ static void told_end(void *context, struct process *told)
 	struct live_process *process;
 	time_t now = time(NULL);
 
-	/* Without kernel names only the devices' are at stake: not for each of a thousand. */
-	if (live->by_name || now >= live->next_end_collect) {
+	/* Else only the devices' are at stake: not for each of a thousand. */
+	if (has_failures(live) || live->by_name || now >= live->next_end_collect) {
 		live->next_end_collect = now + 1;
 		live->ending = told;
 		live__collect(live);

@@ -86,6 +86,16 @@ static void on_end(void *context, struct live_process *process)
 	process->data = NULL;
 }
 
+/* libcuda's entry points tell the kind of copy, guests the call's name. */
+static void add_failed(struct series *series, const struct live_process *process,
+		       const struct tally_key *key, uint64_t count)
+{
+	if (process->key.source == EVENT_SOURCE_DRIVER)
+		series->failed.copies[sums__direction_of(key->name)] += count;
+	else
+		failed_calls__add(&series->failed, live__known_name(process, key->name), count);
+}
+
 static void on_tally(void *context, struct live_process *process, uint32_t device,
 		     const struct tally_key *key, const struct tally *tally)
 {
@@ -97,6 +107,8 @@ static void on_tally(void *context, struct live_process *process, uint32_t devic
 		series->kernel_variance += live_sample__variance(tally, process->scale);
 	if (key->kind == TALLY_ERROR)
 		series__add_error(series, key->name, key->detail, tally->count);
+	if (key->kind == TALLY_FAILED && key->detail == CUDA_GROUP_API_COPY)
+		add_failed(series, process, key, tally->count);
 	if (key->kind == TALLY_KERNEL && exporter->view.kernels)
 		kernels__add(exporter->view.kernels, series, live__known_name(process, key->name),
 			     tally->count, tally->ns);

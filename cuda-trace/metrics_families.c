@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cuda-trace/metrics_device.h"
 #include "cuda-trace/metrics_exporter.h"
+#include "cuda-trace/metrics_failed.h"
 #include "cuda-trace/metrics_sample.h"
 #include "cuda-trace/metrics_self.h"
 #include "cuda-trace/results.h"
@@ -228,11 +229,9 @@ static void write_errors(struct pass *pass, const struct series *series)
 static void write_failed(struct pass *pass, const struct series *series)
 {
 	const struct sums *sums = &series->sums;
-	bool copies = pass->offset == CUDA_GROUP_API_COPY, uses = sums->failed[pass->offset];
+	bool uses = sums->failed[pass->offset];
 
-	for (int i = 0; copies && i < SUMS_DIRECTION_COUNT; i++)
-		uses = uses || sums->copies[i].copies;
-	for (int i = 0; !copies && i < SUMS_MEMORY_KINDS; i++)
+	for (int i = 0; i < SUMS_MEMORY_KINDS; i++)
 		uses = uses || sums->memory[i].allocations;
 	if (uses)
 		exposition__count(pass->exposition, series->text, sums->failed[pass->offset],
@@ -353,10 +352,6 @@ static const struct family {
 	  "Time in which at least one copy of a process ran."},
 	 write_seconds,
 	 SUM(copies_busy_ns),
-	 NULL},
-	{{METRIC_COUNTER, "cuda_memcpy_errors", "", "Copy calls that failed."},
-	 write_failed,
-	 CUDA_GROUP_API_COPY,
 	 NULL},
 	{{METRIC_COUNTER, "cuda_memset_operations", "", "Memsets on the GPU."},
 	 write_count,
@@ -511,6 +506,7 @@ void families__write(struct exposition *exposition, struct exporter_view *view)
 		exposition__family(exposition, &families[i].metric);
 		series_table__each(view->series, write_one, &pass);
 	}
+	failed_calls__write(exposition, view);
 	write_kernels(exposition, view);
 	metrics_sample__write(exposition, view);
 	device_metrics__write(exposition, view->counters);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+#include "cuda-trace/metrics_failed.h"
 #include "cuda-trace/sums.h"
 
 #define SERIES_ERRORS 16 /* result codes that are told apart in one label set */
@@ -40,6 +41,7 @@ struct series {
 	struct sums sums;
 	double kernel_variance; /* of the estimated GPU time, ns²; 0 = it is exact */
 	struct series_error errors[SERIES_ERRORS];
+	struct failed_calls failed;
 	uint64_t unnamed_count; /* kernels that metrics_kernels.c counts as "other" */
 	uint64_t unnamed_ns;
 	uint64_t live_bytes; /* of the processes that live; set anew by each collect */

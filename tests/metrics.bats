@@ -190,6 +190,65 @@ requires_uprobe_multi() {
 	assert_line --regexp '^cuda_api_errors_total.*code="2",error="CUDA_ERROR_OUT_OF_MEMORY"} 10$'
 }
 
+@test "metrics (copies, fills, prefetches that fail) counts each by what its name says" {
+	exporter
+	local key
+	traced badcopies
+	sleep 0.3
+	scrape
+	for key in h2d d2h d2d; do
+		assert_equal "$key $(value badcopies cuda_memcpy_errors_total "direction=\"$key\"")" \
+			"$key $(expect_key badcopies.out $key)"
+	done
+	assert_equal "$(value badcopies cuda_memcpy_errors_total)" 60
+	assert_equal "$(value badcopies cuda_memset_errors_total)" "$(expect_key badcopies.out sets)"
+	assert_equal "$(value badcopies cuda_memory_prefetch_errors_total)" "$(expect_key badcopies.out prefetches)"
+	assert_equal "$(value badcopies cuda_memcpy_copies_total)" "$(expect_key badcopies.out memcpys)"
+}
+
+@test "metrics (copies that fail in a program without the guest) counts them by direction" {
+	requires_uprobe_multi
+	exporter
+	local key
+	gated badcopies
+	wait_for 20 taken_over "$badcopies_PID"
+	opened badcopies
+	scrape
+	for key in h2d d2h d2d; do
+		assert_equal "$key $(value badcopies cuda_memcpy_errors_total "direction=\"$key\"" 'source="driver"')" \
+			"$key $(expect_key badcopies.out $key)"
+	done
+	assert_equal "$(value badcopies cuda_memcpy_errors_total)" 60
+}
+
+@test "metrics (allocations that fail, copies by direction, bytes set, time waited) is what the program says" {
+	exporter
+	local key
+	traced failures
+	SIMCUDA_COPY_MBPS=1024 traced copies
+	traced syncs
+	sleep 0.3
+	scrape
+	# Two in a round: too much, and nothing.
+	assert_equal "$(value failures cuda_memory_allocation_errors_total)" 20
+	assert_equal "$(value copies cuda_memory_allocation_errors_total)" 0
+	for key in h2d d2h d2d; do
+		assert_equal "$key $(value copies cuda_memcpy_copies_total "direction=\"$key\"")" \
+			"$key $(expect_key copies.out $key)"
+		assert_equal "$key $(value copies cuda_memcpy_duration_seconds_count "direction=\"$key\"")" \
+			"$key $(expect_key copies.out $key)"
+		# The simulated GPU takes 1 us and 1 ms for each of 1 MiB.
+		assert_equal "$key $(value copies cuda_memcpy_duration_seconds_sum "direction=\"$key\"")" \
+			"$key $(awk "BEGIN { printf \"%.9g\", $(expect_key copies.out $key) * 1.025e-3 }")"
+		assert_equal "$key $(value copies cuda_memcpy_errors_total "direction=\"$key\"")" "$key 0"
+	done
+	assert_equal "$(value copies cuda_memset_bytes_total)" "$(expect_key copies.out set_bytes)"
+	# What the program took for it has the calls' way in and out, too; and one wait is before it counts.
+	awk -v waited="$(value syncs cuda_sync_wait_seconds_sum)" -v said="$(expect_key syncs.out waited_ns)" \
+		'BEGIN { exit !(waited > 0.9 * said / 1e9 && waited < 1.1 * said / 1e9 + 0.01) }' ||
+		fail "waited $(value syncs cuda_sync_wait_seconds_sum) s; the program: $(expect_key syncs.out waited_ns) ns"
+}
+
 @test "metrics (times) shows each kernel's time in the right bucket" {
 	export CUDA_TRACE_GUEST=$CROWD
 	exporter

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies in every direction, from pageable, pinned and managed memory, with and without waiting,
 // and fills of every width; each result is checked.
+// The last line also has the copies by direction (h2d, d2h, d2d) and set_bytes.
 #include <stdlib.h>
 #include <string.h>
 #include "tests/workloads/program.h"
@@ -13,14 +14,23 @@ static unsigned char *pageable, *pinned;
 static CUdeviceptr one, other, managed;
 static CUstream stream;
 
+static uint64_t h2d, d2h, d2d, set_bytes;
+
 static void copied(CUresult result, const char *what)
 {
 	program__check(counted__copy(result, bytes), what);
+	if (strstr(what, "HtoD"))
+		h2d++;
+	else if (strstr(what, "DtoH"))
+		d2h++;
+	else
+		d2d++;
 }
 
 static void filled(CUresult result, const char *what)
 {
 	program__check(counted__set(result), what);
+	set_bytes += bytes;
 }
 
 static void expect_bytes(const unsigned char *memory, const char *pattern, size_t length,
@@ -120,6 +130,10 @@ int main(int argc, char **argv)
 	}
 	release();
 	program__check(cuStreamDestroy_v2(stream), "cuStreamDestroy");
+	program__also("h2d", h2d);
+	program__also("d2h", d2h);
+	program__also("d2d", d2d);
+	program__also("set_bytes", set_bytes);
 	program__expect();
 	return 0;
 }
