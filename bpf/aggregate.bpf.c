@@ -48,8 +48,7 @@ static __always_inline void number_batch(struct aggregate_process *process, __u3
 		process->base[group] = first;
 	}
 	count_up(&process->received[group], count);
-	if (first + count > process->high[group])
-		process->high[group] = first + count;
+	raise(&process->high[group], first + count);
 }
 
 /* Global, so that the verifier takes the result for any number and not for each of 32. */

@@ -95,7 +95,7 @@ struct aggregate_process_key {
 	__u32 source; /* enum event_source */
 };
 
-/* Written by several lanes at once: counts by atomic addition, the rest is set or only grows. */
+/* Written by several lanes at once: all but what is only set is changed by atomic operations. */
 struct aggregate_process {
 	__u32 serial; /* never used twice, unlike the slot */
 	__u32 uid;

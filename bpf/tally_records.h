@@ -134,14 +134,25 @@ static __always_inline void add_launch(struct place *at, const struct cuda_launc
 		join_halves(at, &launch->head, launch->start, 0);
 }
 
+/* Lanes share what is kept of a process: each change is made of the value that it was decided on,
+ * and of no other. When others are faster so often, one more try is as good as any. */
+#define TRIES 16
+
 /* Adds the part of a span that lies behind *until. Records come in the order of their ends,
  * nearly: what ended later and began before counts from there on. */
 static __always_inline void add_busy(struct tally *tally, __u64 *until, __u64 start, __u64 end)
 {
-	if (end <= *until)
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TRIES; i++) {
+		__u64 before = *until;
+
+		if (end <= before)
+			return;
+		if (__sync_val_compare_and_swap(until, before, end) != before)
+			continue;
+		tally->busy_ns += end - (start > before ? start : before);
 		return;
-	tally->busy_ns += end - (start > *until ? start : *until);
-	*until = end;
+	}
 }
 
 static __always_inline bool is_valid(struct tally *tally, __u64 start, __u64 end)
@@ -201,20 +212,42 @@ static __always_inline void add_memset(struct place *at, const struct cuda_memse
 		add_time(tally, set->end - set->start);
 }
 
-/* What lives on the device, and the most that ever did. Frees of what was allocated before
- * anybody looked would take it below nothing. */
+static __always_inline void raise(__u64 *most, __u64 value)
+{
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TRIES; i++) {
+		__u64 before = *most;
+
+		if (value <= before || __sync_val_compare_and_swap(most, before, value) == before)
+			return;
+	}
+}
+
+/* Not below nothing: frees of what was allocated before anybody looked would take it there. */
+static __always_inline void take_off(__u64 *live, __u64 bytes)
+{
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TRIES; i++) {
+		__u64 before = *live, after = bytes < before ? before - bytes : 0;
+
+		if (__sync_val_compare_and_swap(live, before, after) == before)
+			return;
+	}
+	/* Rather this than a drift that stays. */
+	if (bytes <= *live)
+		__sync_fetch_and_add(live, -bytes);
+}
+
+/* What lives on the device, and the most that ever did. */
 static __always_inline void add_live(struct aggregate_process *process, __u32 device, __u64 bytes,
 				     bool freed)
 {
 	__u64 *live = &process->live[device];
 
-	if (freed) {
-		*live -= bytes < *live ? bytes : *live;
-		return;
-	}
-	*live += bytes;
-	if (*live > process->peak[device])
-		process->peak[device] = *live;
+	if (freed)
+		take_off(live, bytes);
+	else
+		raise(&process->peak[device], __sync_fetch_and_add(live, bytes) + bytes);
 }
 
 enum { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_FREED = 2 };

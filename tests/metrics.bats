@@ -171,6 +171,23 @@ requires_uprobe_multi() {
 	wait_for 20 gone
 }
 
+@test "metrics (eight threads that allocate and free without the guest) knows to the byte what they hold" {
+	requires_uprobe_multi
+	exporter
+	cp "$WORKLOADS/allocators" "./${ID}allocators"
+	mkfifo gate last
+	start allocators env PROGRAM_GATE=gate PROGRAM_LAST_GATE=last "$SIM" "./${ID}allocators" 8 20000
+	wait_for 20 taken_over "$allocators_PID"
+	: >gate
+	wait_for 60 grep -q ^expect allocators.out
+	scrape
+	assert_equal "$(awk '/^cuda_trace_lost_records_total/ { n += $NF } END { print n }' scrape)" 0
+	assert_equal "$(value allocators cuda_memory_allocations_total)" "$(expect_key allocators.out allocs)"
+	assert_equal "$(value allocators cuda_memory_live_bytes)" "$(expect_key allocators.out live_bytes)"
+	: >last
+	finished "$allocators_PID"
+}
+
 @test "metrics (--events unified) counts what migrates" {
 	exporter --events kernels,unified
 	traced unified 4
@@ -278,6 +295,26 @@ requires_uprobe_multi() {
 	assert_equal "$(value crowd cuda_kernel_queue_seconds_bucket 'le="1.024e-06"')" 0
 	assert_equal "$(value crowd cuda_kernel_queue_seconds_bucket 'le="4.096e-06"')" \
 		"$(value crowd cuda_kernel_queue_seconds_count)"
+}
+
+@test "metrics (kernels that overlap) is busy as long as at least one of them runs" {
+	export CUDA_TRACE_GUEST=$CROWD
+	exporter
+	# Each of 20, 40 ... 320 us, one begun each 20 us; and each of 2 to 32 us, with gaps.
+	"$CROWD" --launches 16000 --times 20 --wait-ms 5000 >crowd.out
+	sleep 0.2
+	scrape
+	seconds() { awk "BEGIN { printf \"%.9g\", $(expect_key crowd.out "$1") / 1e9 }"; }
+	assert_equal "$(value crowd cuda_kernel_duration_seconds_sum)" "$(seconds gpu_ns)"
+	assert_equal "$(value crowd cuda_gpu_busy_seconds_total)" "$(seconds busy_ns)"
+	assert [ $(($(expect_key crowd.out gpu_ns) / $(expect_key crowd.out busy_ns))) -ge 8 ]
+	local before
+	before=$(value crowd cuda_gpu_busy_seconds_total)
+	"$CROWD" --launches 16000 --times 2 --wait-ms 5000 >crowd.out
+	sleep 0.2
+	scrape
+	assert_equal "$(awk "BEGIN { printf \"%.9g\", $(value crowd cuda_gpu_busy_seconds_total) - $before }")" "$(seconds busy_ns)"
+	assert [ "$(expect_key crowd.out busy_ns)" -lt "$(expect_key crowd.out gpu_ns)" ]
 }
 
 @test "metrics (four threads and two devices at once) loses and doubles nothing" {

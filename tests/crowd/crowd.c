@@ -30,8 +30,8 @@ SEMAPHORE(error);
 
 static struct {
 	unsigned long launches, names, processes, threads, rate, failures, wait_ms, hold_ms;
-	unsigned long devices, own_names;
-} options = {.launches = 1000, .names = 1, .processes = 1, .threads = 1, .devices = 1};
+	unsigned long devices, own_names, times;
+} options = {.launches = 1000, .names = 1, .processes = 1, .threads = 1, .devices = 1, .times = 1};
 
 static __u64 instance;
 static _Atomic __u64 launched, executed;
@@ -115,10 +115,13 @@ static void tell_names(unsigned long number)
 	}
 }
 
-/* Kernel n runs for 1, 2 ... 16 us, one after the other on its device. */
+#define APART 20000 /* ns between the starts of two kernels */
+
+/* Kernel n runs for 1, 2 ... 16 us, one after the other on its device; --times as long, when
+ * several run at a time and some that began later end earlier. */
 static __u64 duration(__u64 n)
 {
-	return 1000 * (1 + n % 16);
+	return 1000 * (1 + n % 16) * options.times;
 }
 
 static void fill_launch(struct cuda_launch *launch, __u64 n, __u64 at)
@@ -158,7 +161,7 @@ static __u64 emit_batch(__u64 from, __u64 to, __u64 at)
 	struct cuda_kernel kernels[64];
 	__u32 count = to - from, ran = 0;
 
-	for (__u64 n = from; n < to; n++, at += 20000) {
+	for (__u64 n = from; n < to; n++, at += APART) {
 		fill_launch(&launches[n - from], n, at);
 		if (!launches[n - from].result)
 			fill_kernel(&kernels[ran++], n, at + 3000);
@@ -207,17 +210,25 @@ static void be_a_process(unsigned long number)
 static void print_truth(void)
 {
 	unsigned long share = options.launches / options.threads, all = share * options.threads;
-	unsigned long errors = 0, ns = 0;
+	unsigned long errors = 0, ns = 0, busy = 0, until = 0;
 
 	for (unsigned long n = 0; n < all; n++) {
-		if (options.failures && n % options.failures == 0)
+		unsigned long start = n * APART, end = start + duration(n);
+
+		if (options.failures && n % options.failures == 0) {
 			errors++;
-		else
-			ns += duration(n);
+			continue;
+		}
+		ns += duration(n);
+		if (end <= until)
+			continue;
+		busy += end - (start > until ? start : until);
+		until = end;
 	}
-	printf("expect launches=%lu kernels=%lu launch_errors=%lu gpu_ns=%lu\n",
+	/* busy_ns: of one device and one thread */
+	printf("expect launches=%lu kernels=%lu launch_errors=%lu gpu_ns=%lu busy_ns=%lu\n",
 	       (all - errors) * options.processes, (all - errors) * options.processes,
-	       errors * options.processes, ns * options.processes);
+	       errors * options.processes, ns * options.processes, busy * options.processes);
 }
 
 int main(int argc, char **argv)
@@ -226,7 +237,7 @@ int main(int argc, char **argv)
 		{"launches", 1, NULL, 'l'},  {"names", 1, NULL, 'n'},	{"processes", 1, NULL, 'p'},
 		{"threads", 1, NULL, 't'},   {"rate", 1, NULL, 'r'},	{"failures", 1, NULL, 'f'},
 		{"wait-ms", 1, NULL, 'w'},   {"hold-ms", 1, NULL, 'h'}, {"devices", 1, NULL, 'd'},
-		{"own-names", 0, NULL, 'o'}, {NULL, 0, NULL, 0},
+		{"own-names", 0, NULL, 'o'}, {"times", 1, NULL, 'x'},	{NULL, 0, NULL, 0},
 	};
 	int letter;
 
@@ -263,6 +274,9 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			options.own_names = 1;
+			break;
+		case 'x':
+			options.times = value;
 			break;
 		default:
 			return 2;
