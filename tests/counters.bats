@@ -394,6 +394,22 @@ ms() {
 	[ "$(tr ' ' '\n' <<<"$told" | sort -u | wc -w)" = 3 ] || fail "versions: $told"
 }
 
+@test "profile --counters (libcupti lists no metrics, or not what they are) counts all the same" {
+	requires bpf sim
+	local how
+	for how in SIMCUDA_PROFILER=ProfilerHostGetBaseMetrics:8 SIMCUDA_PROFILER=ProfilerHostGetSubMetrics:8 SIMCUDA_BARE_METRICS=1; do
+		export "${how?}"
+		counted quick -- "$WORKLOADS/saxpy"
+		unharmed
+		assert_equal "$how $(lines counters length)" "$how 10"
+		unset "${how%%=*}"
+	done
+	SIMCUDA_BARE_METRICS=1 run -0 sim "$CUDA_TRACE" profile --list-metrics=^dram__bytes_read --json
+	assert_equal "$(jq -r .description <<<"$output")" 'a metric of the simulated GPU'
+	# Where names are listed, one that is not there is still refused.
+	SIMCUDA_BARE_METRICS=1 run -2 sim "$CUDA_TRACE" profile --counters dram__bites_read.sum -- "$WORKLOADS/saxpy"
+}
+
 @test "counters (asked for by environment, but nobody listens) stay off" {
 	requires sim
 	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$GUEST run -0 sim "$WORKLOADS/saxpy"

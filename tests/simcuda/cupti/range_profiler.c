@@ -115,7 +115,7 @@ CUptiResult cuptiProfilerHostGetMetricProperties(struct cupti_host_properties *p
 
 	FAIL_ON_REQUEST(ProfilerHostGetMetricProperties);
 	metric = sim_metric__find(parameters->metric, false);
-	if (!metric)
+	if (!metric || (getenv("SIMCUDA_BARE_METRICS") && !strchr(parameters->metric, '.')))
 		return CUPTI_UNKNOWN_METRIC;
 	parameters->unit = metric->unit;
 	parameters->description = "a metric of the simulated GPU";
