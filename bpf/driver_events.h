@@ -142,6 +142,7 @@ static __always_inline void driver_alias(struct parcel *parcel, const struct dri
 	}
 	bpf_probe_read_user(&handle, 8, (void *)call->args[0]);
 	parcel->kind = EVENT_ALIAS;
+	parcel->bytes = 0; /* of the thread's event before this one */
 	parcel->group = handle_id(handle);
 	parcel->first = handle_id(call->args[1]);
 	address_at(e, parcel, parcel->time);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/driver_functions.h"
+#include "cuda-trace/driver_names.h"
 #include "cuda-trace/names.h"
 
 #define BUCKETS 1024
@@ -98,18 +98,6 @@ static struct process *find(struct intake *intake, uint32_t pid)
 	return process;
 }
 
-/* Calls have numbers there: their names are put in by ourselves. */
-static void become_driver(struct process *process)
-{
-	const char *name;
-
-	if (process->source == EVENT_SOURCE_DRIVER)
-		return;
-	process->source = EVENT_SOURCE_DRIVER;
-	for (uint32_t i = 0; (name = driver_functions__name(i)); i++)
-		names__put(process->names, DRIVER_FUNCTION_NAME + i, name, strlen(name));
-}
-
 static struct process *start_process(struct intake *intake, const struct event *event)
 {
 	struct process *process = process__new(event->pid, event->instance);
@@ -117,8 +105,7 @@ static struct process *start_process(struct intake *intake, const struct event *
 	if (!process)
 		return NULL;
 	process->uid = event->uid;
-	if (event->source == EVENT_SOURCE_DRIVER)
-		become_driver(process);
+	process->source = event->source;
 	process->cgroup = event->cgroup;
 	memcpy(process->comm, event->comm, sizeof(process->comm));
 	process->comm[EVENT_COMM_LEN - 1] = 0;
@@ -140,7 +127,7 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 		return process;
 	/* Both sources of one process: its guest is there, but does not work. */
 	if (process && event->source == EVENT_SOURCE_DRIVER) {
-		become_driver(process);
+		process->source = EVENT_SOURCE_DRIVER;
 		return process;
 	}
 	if (process && process->instance == DRIVER_INSTANCE) {
@@ -215,19 +202,12 @@ static bool is_known_or_nameless(struct process *process, const struct cuda_reco
 	return told;
 }
 
-static void note_kernel(struct process *process, const struct cuda_record *record)
-{
-	const struct driver_launch *told = (const void *)record;
-
-	if (record->kind == CUDA_RECORD_LAUNCH && record->size >= sizeof(*told) && told->kernel)
-		names__note_handle(process->names, told->launch.name, told->kernel);
-}
-
 static void take_batch(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
 	const struct sink *sink = &intake->sink;
 	struct process_numbers *numbers;
+	struct driver_names_room room;
 	uint32_t at = 0, came = 0;
 
 	if (!process || event->group >= CUDA_GROUP_COUNT)
@@ -248,7 +228,7 @@ static void take_batch(struct intake *intake, const struct event *event)
 		    (record->kind == CUDA_RECORD_DEVICE && is_known_or_nameless(process, record)))
 			continue;
 		if (event->source == EVENT_SOURCE_DRIVER)
-			note_kernel(process, record);
+			record = driver_names__translate(process, record, &room);
 		if (record->size < known)
 			deliver_short(intake, process, record, known);
 		else
@@ -378,14 +358,17 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 		break;
 	case EVENT_NAME:
 		process = process_of(intake, event);
-		if (process)
+		if (process && event->source == EVENT_SOURCE_DRIVER)
+			driver_names__put(process, event->group, (const char *)event->data,
+					  event->bytes);
+		else if (process)
 			names__put(process->names, event->group, (const char *)event->data,
 				   event->bytes);
 		break;
 	case EVENT_ALIAS:
 		process = process_of(intake, event);
 		if (process)
-			names__alias(process->names, event->group, event->first);
+			driver_names__alias(process, event->group, event->first);
 		break;
 	case EVENT_STATUS:
 		take_status(intake, event);

@@ -142,14 +142,6 @@ uint64_t names__handle(const struct names *names, uint32_t id)
 	return id ? find(names, id)->handle : 0;
 }
 
-void names__alias(struct names *names, uint32_t id, uint32_t other)
-{
-	const char *text = names__get(names, other);
-
-	if (text)
-		names__put(names, id, text, strlen(text));
-}
-
 const char *names__get(const struct names *names, uint32_t id)
 {
 	return id ? find(names, id)->text : NULL;

@@ -18,8 +18,6 @@ void names__put(struct names *names, uint32_t id, const char *text, size_t lengt
 /* What an id is made of, for as long as it has no text: the first one stays. 0 = none. */
 void names__note_handle(struct names *names, uint32_t id, uint64_t handle);
 uint64_t names__handle(const struct names *names, uint32_t id);
-/* The id gets the text of another one, if that is known. */
-void names__alias(struct names *names, uint32_t id, uint32_t other);
 /* NULL = unknown. */
 const char *names__get(const struct names *names, uint32_t id);
 /* Demangled at the first call; NULL = unknown. */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda-trace/driver_names.h"
 #include "cuda-trace/names.h"
 #include "cuda-trace/states.h"
 
@@ -34,6 +35,7 @@ void process__free(struct process *process)
 	if (!process)
 		return;
 	names__free(process->names);
+	driver_names__free(process->driver_names);
 	free(process);
 }
 
@@ -57,21 +59,15 @@ const char *process__name(const struct process *process, uint32_t id)
 const char *process__pretty_name(struct process *process, uint32_t id)
 {
 	/* For ids without a name; the caller uses it before it asks for the next one. */
-	static char nameless[160];
-	bool driver = process->source == EVENT_SOURCE_DRIVER;
+	static char nameless[32];
 	const char *pretty;
 
 	if (!id)
 		return "";
 	pretty = names__pretty(process->names, id);
-	if (pretty && driver && id >= DRIVER_FUNCTION_NAME) {
-		/* Not what was launched, but by what. */
-		snprintf(nameless, sizeof(nameless), "[%s]", pretty);
-		return nameless;
-	}
 	if (pretty)
 		return pretty;
-	if (driver && names__handle(process->names, id))
+	if (names__handle(process->names, id))
 		snprintf(nameless, sizeof(nameless), "[handle 0x%" PRIx64 "]",
 			 names__handle(process->names, id));
 	else

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "bpf/event.h"
 
+struct driver_names;
 struct names;
 
 struct process {
@@ -27,8 +28,9 @@ struct process {
 	uint32_t devices_told;	   /* a bit each */
 	unsigned int troubles;	   /* of the guest's own that were told */
 	struct names *names;
-	uint64_t lost[CUDA_LOST_COUNT]; /* in the process, since it was first seen */
-	struct process_numbers {	/* of each group: what was numbered and what came */
+	struct driver_names *driver_names; /* NULL = that source has told none */
+	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */
+	struct process_numbers {	   /* of each group: what was numbered and what came */
 		uint64_t lowest;
 		uint64_t next;
 		uint64_t received;

@@ -251,6 +251,51 @@ library_of_calls() {
 			'[null,"0x7fcd00006000",null,null,0]')"
 }
 
+@test "stat --source driver (a handle that becomes another kernel's) counts each kernel under its name" {
+	on_driver "$WORKLOADS/modules" 20 100
+	assert_equal "$(json out.json '[.kernels[] | [.name, .launches]] | sort | tojson')" \
+		"[[\"even\",$(expect_key out even)],[\"odd\",$(expect_key out odd)]]"
+	library_of_calls <<-'EOF'
+		int cuModuleGetFunction(long *f, long m, char *name) { *f = 0x1230; return !*name; }
+		int cuKernelGetFunction(long *f, long kernel) { *f = 0x4560; return 0; }
+		int cuLaunchKernelEx(int *config, long f) { return 0; }
+		calls
+		int main(void)
+		{
+			char *names[] = {"one", "two", "one", "three", "two"};
+			int config[14] = {1, 1, 1, 1, 1, 1};
+			long f;
+
+			cuLaunchKernelEx(config, 0x1230L);
+			for (int i = 0; i < 5; i++) {
+				cuModuleGetFunction(&f, 0L, names[i]);
+				cuKernelGetFunction(&f, 0x1230L);
+				cuLaunchKernelEx(config, i < 3 ? 0x1230L : 0x4560L);
+			}
+		}
+	EOF
+	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver --json -o out.json -- ./calls
+	json out.json '[.kernels[] | [.name, .launches]] | sort == [["one", 3], ["three", 1], ["two", 2]]'
+}
+
+@test "stat --source driver (a kernel's name that cannot be read) counts it as lost, and shows the handle" {
+	library_of_calls <<-'EOF'
+		int cuModuleGetFunction(long *f, long m, char *name) { *f = 0x7fab00001230; return 0; }
+		int cuLaunchKernelEx(int *config, long f) { return 0; }
+		calls
+		int main(void)
+		{
+			int config[14] = {1, 1, 1, 1, 1, 1};
+			long f;
+
+			cuModuleGetFunction(&f, 0L, 8L);
+			cuLaunchKernelEx(config, f);
+		}
+	EOF
+	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver --json -o out.json -- ./calls
+	json out.json '.lost.unreadable == 1 and [.kernels[] | [.name, .launches]] == [["[handle 0x7fab00001230]", 1]]'
+}
+
 @test "stat --source driver (copies and allocations of every layout) has their bytes and directions" {
 	library_of_calls <<-'EOF'
 		int cuMemcpyPeer_ptds(long to, void *a, long from, void *b, long n) { return 0; }
