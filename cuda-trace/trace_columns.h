@@ -54,6 +54,8 @@ enum trace_column {
 	ASYNCHRONOUS,
 	NAME,
 	DOMAIN,
+	COLOR,
+	CATEGORY,
 	UUID,
 	PCI,
 	CAPABILITY,

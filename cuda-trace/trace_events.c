@@ -202,7 +202,16 @@ static void fill_nvtx(struct cell *cells, struct trace_text *text, struct proces
 	}
 	cells[NAME] = cell_text(name ? name : "");
 	cells[DOMAIN] = cell_text(domain ? domain : "");
-	what(text, "[%s] %.400s", nvtx->kind == 1 ? "mark" : "range", name ? name : "");
+	if (nvtx->color) {
+		snprintf(text->number, sizeof(text->number), "#%08x", nvtx->color);
+		cells[COLOR] = cell_text(text->number);
+	}
+	if (nvtx->category)
+		cells[CATEGORY] = cell_number(nvtx->category);
+	/* What identifies comes first: the end of a long line is cut. */
+	what(text, "[%s] %.300s%s%.100s%s%s", nvtx->kind == 1 ? "mark" : "range", name ? name : "",
+	     domain ? ", domain " : "", domain ? domain : "", nvtx->color ? ", " : "",
+	     nvtx->color ? text->number : "");
 }
 
 static void fill_overhead(struct cell *cells, struct trace_text *text,

@@ -66,3 +66,21 @@ are_true() {
 		'[ 8364 ] 340'
 	assert_equal "$(tail -n 1 out.json | jq .lost.total)" 0
 }
+
+@test "trace -e nvtx (domains, colours, categories) says them, in text and in JSON" {
+	ct trace -e nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" 3 >out
+	run jq -rs 'map(select(.event != "lost") | "\(.event) \(.name)|\(.domain)|\(.color)|\(.category)") |
+		group_by(.) | map("\(length) \(.[0])")[]' out.json
+	assert_output - <<-'EOF'
+		3 mark a mark in a domain|workload|#ff00ff00|7
+		3 mark a mark||null|null
+		3 range across||null|null
+		3 range in a domain|workload|#ff00ff00|7
+		3 range inner||null|null
+		3 range outer||null|null
+		3 range registered|workload|#ff00ff00|7
+	EOF
+	ct trace -e nvtx -o out.txt -- "$SIM" "$WORKLOADS/nvtx" 3 >out
+	assert_equal "$(grep -c '  \[range\] in a domain, domain workload, #ff00ff00$' out.txt)" 3
+	assert_equal "$(grep -c '  \[mark\] a mark$' out.txt)" 3
+}
