@@ -26,6 +26,16 @@ slow_crowd() {
 	start crowd env CUDA_TRACE_GUEST= "$CROWD" --launches 12000 --rate 200 --names 5 --wait-ms 5000
 }
 
+# contained_crowd ARGS...: the same in a control group as a container's, which teardown removes.
+contained_crowd() {
+	local mount
+	mount=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
+	[ -w "$mount" ] || skip "needs a writable cgroup version 2"
+	GROUP=$mount/docker-0123456789ab$(printf %052d $$).scope
+	mkdir "$GROUP"
+	start crowd sh -c "echo \$\$ >'$GROUP/cgroup.procs'; exec env CUDA_TRACE_GUEST= '$CROWD' --wait-ms 5000 $*"
+}
+
 # A server of tmux's own for each: one that is just ending takes no new session.
 next_terminal() {
 	export TMUX_TMPDIR=$BATS_TEST_TMPDIR
@@ -52,6 +62,23 @@ shows() {
 
 press() {
 	tmux -L "$TERMINAL" send-keys "$@"
+}
+
+# like NAME: is the screen as tests/screens/NAME.txt? A number with its unit is a "#" where it ends,
+# so that columns count and figures do not; a bar is drawn empty, a histogram as "#".
+like() {
+	tmux -L "$TERMINAL" capture-pane -p | PYTHONUTF8=1 python3 -c '
+import re, sys
+text = re.sub(r"(?m)^[0-9]+(?= crowd \()", "#", sys.stdin.read())
+text = re.sub(r" *[0-9][0-9.,]*( [mun]?s\b|[kMGTPE%])?", lambda m: "#".rjust(len(m[0])), text)
+bar = lambda m: "\u2591" * 20 if len(m[0]) == 20 else "#" * len(m[0])
+print(re.sub(r"[\u2581-\u2588\u2591]+", bar, text), end="")' >"screen.$1"
+	diff -u "$TOP/tests/screens/$1.txt" "screen.$1" >difference
+}
+
+# looks_like NAME: within ten seconds. Where the page is meant to differ, copy screen.NAME.
+looks_like() {
+	wait_for 10 like "$1" 2>/dev/null || { cat difference top.err; fail "the screen differs from tests/screens/$1.txt"; }
 }
 
 @test "top (--json) counts what the program counted" {
@@ -163,6 +190,25 @@ gated() {
 	shows '^ +[0-9]+ crowd +root'
 }
 
+@test "top (80 x 24 and 120 x 30) draws the processes, the kernels and the help as kept in tests/screens" {
+	requires tmux python3 findmnt
+	export CUDA_TRACE_GUEST=$CROWD
+	contained_crowd --processes 3 --launches 12000 --rate 200 --names 5
+	screen 80 24 -c crowd -s pid
+	for size in 80x24 120x30; do
+		tmux -L "$TERMINAL" resize-window -x "${size%x*}" -y "${size#*x}"
+		shows 'processes: 3 cupti'
+		looks_like "processes-$size"
+		press '?'
+		looks_like "help-$size"
+		press x
+		looks_like "processes-$size"
+		press Enter
+		looks_like "kernels-$size"
+		press q
+	done
+}
+
 # first_is PID: the first line of the list.
 first_is() {
 	tmux -L "$TERMINAL" capture-pane -p >screen
@@ -188,13 +234,8 @@ ends_with() {
 
 @test "top (80 x 24, paused, filtered, in a container) shows all of it" {
 	requires tmux
-	local mount
-	mount=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
-	[ -w "$mount" ] || skip "needs a writable cgroup version 2"
-	GROUP=$mount/docker-0123456789ab$(printf %052d $$).scope
-	mkdir "$GROUP"
 	export CUDA_TRACE_GUEST=$CROWD
-	start crowd sh -c "echo \$\$ >'$GROUP/cgroup.procs'; exec env CUDA_TRACE_GUEST= '$CROWD' --processes 12 --launches 20000 --rate 500 --wait-ms 5000"
+	contained_crowd --processes 12 --launches 20000 --rate 500
 	screen 80 24 -c crowd -s launches
 	shows 'processes: 12 cupti, 0 none'
 	press '/'; press -l crow; press Enter
