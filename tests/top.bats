@@ -134,6 +134,102 @@ gated() {
 	wait_for 20 told '{cupti: 0, driver: 0, none: 0}'
 }
 
+# looked_at WORKLOAD ARGS...: runs it while one top writes JSON (looks.out) and one pages (pages.out),
+# both from before its first call until after its last; its truth is in work.out.
+looked_at() {
+	local top=(-d 500ms -e kernels,copies,memory,sync,errors)
+	rm -f gate last
+	mkfifo gate last
+	start work env PROGRAM_GATE=gate PROGRAM_LAST_GATE=last CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/$1" "${@:2}"
+	wait_for 20 grep -q libcuda "/proc/$work_PID/maps"
+	start looks "$CUDA_TRACE" top --json "${top[@]}" -p "$work_PID"
+	start pages "$CUDA_TRACE" top -b "${top[@]}" -p "$work_PID"
+	wait_for 20 test -s looks.out
+	wait_for 20 test -s pages.out
+	: >gate
+	wait_for 20 grep -q '^expect' work.out
+	# The guest sends its last records within 100 ms, and two looks more are then over.
+	sleep 1.5
+	kill -TERM "$looks_PID" "$pages_PID"
+	finished "$looks_PID"
+	finished "$pages_PID"
+	: >last
+	finished "$work_PID"
+}
+
+# looks FILTER: jq's answer over all looks at the program, each with its interval in .s; the devices
+# are in .devices.
+looks() {
+	jq -sr "[.[] | . as \$look | .processes[] | select(.pid == $work_PID) | .s = \$look.interval_s | .devices = \$look.devices] | $1" looks.out
+}
+
+# near WHAT IS WANTED SHARE: no further from it than that share of it.
+near() {
+	awk -v is="$2" -v wanted="$3" -v share="$4" 'BEGIN { d = is - wanted; exit !((d < 0 ? -d : d) <= share * wanted && wanted > 0) }' ||
+		fail "$1: $2 instead of $3"
+}
+
+# pages COLUMN: of the program's line in each page, times its interval, summed up; 1.2k is 1200.
+pages() {
+	awk -v pid="$work_PID" -v column="$1" '
+		/^cuda-trace top/ { seconds = $4 }
+		$1 == pid {
+			scale = index("kMGT", substr($column, length($column)))
+			sum += $column * 1000 ^ scale * seconds
+		}
+		END { print sum + 0 }' pages.out
+}
+
+# last_page COLUMNS: those of the program's line in the last page.
+last_page() {
+	grep -E "^ *$work_PID " pages.out | tail -n 1 | tr -s ' ' | sed 's/^ //' | cut -d ' ' -f "$1"
+}
+
+@test "top (copies, memory, waits, graphs, failures) shows the figures that the programs tell" {
+	looked_at copies
+	assert_equal "$(looks 'last.totals.memcpys')" "$(expect_key work.out memcpys)"
+	assert_equal "$(looks 'last.totals.memcpy_bytes')" "$(expect_key work.out memcpy_bytes)"
+	near COPY "$(looks 'map(.copy_bytes_per_second * .s) | add')" "$(expect_key work.out memcpy_bytes)" 0.01
+	near COPY/s "$(pages 6)" "$(expect_key work.out memcpy_bytes)" 0.1
+	assert_equal "$(looks '[map(.copy_percent), map(.devices[0].copy_percent)] | map(max > 0) | all')" true
+	# The GPU's line: copies ran on it.
+	grep -qE '^  0 .* [1-9][0-9]*% +[0-9.]+[kM]? +0$' pages.out || { cat pages.out; false; }
+	# On the device: what was left, and the 64 KiB of a module's variables; no pinned memory.
+	looked_at memory 10 3145728
+	assert_equal "$(looks 'last | [.live_bytes, .devices[0].live_bytes] | join(",")')" 3211264,3211264
+	assert_equal "$(looks 'last.totals.api_errors')" "$(expect_key work.out api_errors)"
+	assert_equal "$(last_page 7,9)" "3.1M $(expect_key work.out api_errors)"
+	looked_at syncs 100
+	near wait_percent "$(looks 'map(.wait_percent * .s * 1e7) | add')" "$(expect_key work.out waited_ns)" 0.15
+	near WAIT% "$(awk -v shown="$(pages 8)" 'BEGIN { print shown * 1e7 }')" "$(expect_key work.out waited_ns)" 0.2
+	looked_at graphs
+	assert_equal "$(looks 'last.totals.graph_launches')" "$(expect_key work.out graph_launches)"
+	near graph_launches_per_second "$(looks 'map(.graph_launches_per_second * .s) | add')" "$(expect_key work.out graph_launches)" 0.02
+	looked_at failures
+	assert_equal "$(looks 'last.totals | [.launch_errors, .api_errors] | join(",")')" \
+		"$(expect_key work.out launch_errors),$(expect_key work.out api_errors)"
+	assert_equal "$(last_page 9)" "$(expect_key work.out api_errors)"
+}
+
+@test "top (g, 80 x 24) shows how many graphs are launched a second" {
+	requires tmux
+	start work env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/graphs" 100000000
+	wait_for 20 grep -q libcuda "/proc/$work_PID/maps"
+	screen 80 24 -p "$work_PID"
+	shows "^ +$work_PID graphs +root "
+	press g
+	shows 'GRAPH/s'
+	shows "^ +$work_PID graphs +root +[0-9.]+ +[1-9][0-9.]*[kM]? "
+	# Who launches kernels, and no graphs, has none.
+	tmux -L "$TERMINAL" kill-server
+	export CUDA_TRACE_GUEST=$CROWD
+	slow_crowd
+	screen 80 24 -c crowd
+	shows '^ +[0-9]+ crowd +root +[0-9.]+ +[1-9][0-9.]* '
+	press g
+	shows '^ +[0-9]+ crowd +root +[0-9.]+ +0 '
+}
+
 @test "top (-b) prints the same tables as text" {
 	export CUDA_TRACE_GUEST=$CROWD
 	slow_crowd
