@@ -119,6 +119,14 @@ static void add_range(struct stat_events *events, const struct cuda_nvtx *range)
 	stat_span__add(&line[i].span, length(range->start, range->end));
 }
 
+static void add_uvm(struct stat_events *events, const struct cuda_uvm *uvm)
+{
+	uint32_t counter = uvm->counter < STAT_UVM_COUNTERS ? uvm->counter : 0;
+
+	events->uvm[counter] += uvm->value;
+	stat_span__add(&events->uvm_spans[counter], length(uvm->start, uvm->end));
+}
+
 int stat_events__overhead_index(uint32_t kind)
 {
 	uint32_t index = kind >> 16 ? (kind >> 16) + 1 : kind;
@@ -132,7 +140,6 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 	const struct cuda_overhead *overhead = (const void *)record;
 	const struct cuda_graph *graph = (const void *)record;
 	const struct cuda_jit *jit = (const void *)record;
-	const struct cuda_uvm *uvm = (const void *)record;
 
 	switch (record->kind) {
 	case CUDA_RECORD_MEMCPY:
@@ -159,7 +166,7 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 			       length(jit->start, jit->end));
 		return true;
 	case CUDA_RECORD_UVM:
-		events->uvm[uvm->counter < STAT_UVM_COUNTERS ? uvm->counter : 0] += uvm->value;
+		add_uvm(events, (const void *)record);
 		return true;
 	case CUDA_RECORD_NVTX:
 		add_range(events, (const void *)record);
@@ -210,8 +217,10 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 		stat_span__merge(&sum->overhead[i], &of->overhead[i]);
 	for (int i = 0; i < STAT_JIT_KINDS; i++)
 		stat_span__merge(&sum->jit[i], &of->jit[i]);
-	for (int i = 0; i < STAT_UVM_COUNTERS; i++)
+	for (int i = 0; i < STAT_UVM_COUNTERS; i++) {
 		sum->uvm[i] += of->uvm[i];
+		stat_span__merge(&sum->uvm_spans[i], &of->uvm_spans[i]);
+	}
 	stat_span__merge(&sum->graphs, &of->graphs);
 	stat_errors__merge(&sum->errors, &of->errors, process);
 	merge_ranges(sum, of, process);

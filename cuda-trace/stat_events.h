@@ -60,7 +60,8 @@ struct stat_events {
 	struct stat_span graphs;      /* whole graphs on the GPU */
 	struct stat_span overhead[9]; /* by kind: low numbers as they are, 1 << 16 … as 2 … */
 	struct stat_span jit[STAT_JIT_KINDS];
-	uint64_t uvm[STAT_UVM_COUNTERS];
+	uint64_t uvm[STAT_UVM_COUNTERS];	       /* values: bytes or faults */
+	struct stat_span uvm_spans[STAT_UVM_COUNTERS]; /* records; those of faults have no length */
 	struct stat_errors errors;
 	struct stat_range ranges[STAT_MOST_RANGES];
 	uint32_t range_count;

@@ -181,19 +181,46 @@ static struct json_object *time_went(const struct stat_time_sums *time)
 	return object;
 }
 
+/* The values by counter, as CUPTI has them, and what became of which memory how often. */
+static struct json_object *unified(const struct stat_events *events)
+{
+	static const struct {
+		int counter;
+		const char *direction;
+	} moves[] = {{1, "HtoD"}, {2, "DtoH"}, {8, "DtoD"}};
+	struct json_object *object = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+
+	for (int i = 1; i < STAT_UVM_COUNTERS; i++)
+		put_number(object, stat_events__uvm_key(i), events->uvm[i]);
+	put_number(object, "gpu_fault_records", events->uvm_spans[4].count);
+	put_number(object, "thrashing_count", events->uvm_spans[5].count);
+	put_number(object, "throttling_count", events->uvm_spans[6].count);
+	put_number(object, "remote_map_count", events->uvm_spans[7].count);
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		struct json_object *move;
+
+		if (!events->uvm_spans[moves[i].counter].count)
+			continue;
+		move = span(&events->uvm_spans[moves[i].counter]);
+		stat_json__put_text(move, "direction", moves[i].direction);
+		put_number(move, "bytes", events->uvm[moves[i].counter]);
+		json_object_array_add(array, move);
+	}
+	json_object_object_add(object, "migrations", array);
+	return object;
+}
+
 void stat_json__put_events(struct json_object *object, const struct stat_report *report)
 {
 	const struct stat_table *table = report->table;
 	const struct stat_events *events = &table->events;
-	struct json_object *unified = json_object_new_object();
 	struct json_object *overhead = json_object_new_object();
 	struct json_object *jit = json_object_new_object();
 	struct json_object *advice = json_object_new_array();
 	char lines[STAT_MOST_ADVICE][256];
 	int count = stat_advice__lines(table, lines);
 
-	for (int i = 1; i < STAT_UVM_COUNTERS; i++)
-		put_number(unified, stat_events__uvm_key(i), events->uvm[i]);
 	for (int i = 0; i < 9; i++)
 		if (events->overhead[i].count)
 			json_object_object_add(overhead, stat_events__overhead_key(i),
@@ -210,7 +237,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 	json_object_object_add(object, "graphs", span(&events->graphs));
 	json_object_object_add(object, "errors", errors(events));
 	json_object_object_add(object, "ranges", ranges(events));
-	json_object_object_add(object, "unified", unified);
+	json_object_object_add(object, "unified", unified(events));
 	json_object_object_add(object, "overhead", overhead);
 	json_object_object_add(object, "jit", jit);
 	json_object_object_add(object, "time", table->sampled ? NULL : time_went(&table->time));

@@ -195,6 +195,51 @@ static void put_errors(FILE *file, const struct stat_report *report)
 	}
 }
 
+/* Of faults the value is how many there were; of all else, bytes. */
+static void put_unified(FILE *file, const struct stat_events *events)
+{
+	static const struct column columns[] = {
+		{"kind", "KIND", 24, COLUMN_LEFT},
+		{"count", "COUNT", 11, 0},
+		{"bytes", "BYTES", 11, 0},
+		{"total", "TOTAL", 8, 0},
+		{"mean", "MEAN", 8, 0},
+		{"max", "MAX", 8, 0},
+	};
+	static const char *const names[STAT_UVM_COUNTERS] = {
+		"unknown",	    "migrations HtoD",	"migrations DtoH",
+		"page faults, CPU", "page faults, GPU", "thrashing",
+		"throttling",	    "remote mappings",	"migrations DtoD"};
+	static const uint8_t order[] = {1, 2, 8, 3, 4, 5, 6, 7, 0};
+	struct writer writer = {
+		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+
+	for (size_t i = 0; i < COUNT(order); i++) {
+		struct stat_span span = events->uvm_spans[order[i]];
+		uint64_t value = events->uvm[order[i]];
+		bool faults = order[i] == 3 || order[i] == 4;
+		bool bytes = !faults && order[i] != 6 && order[i];
+		char text[24];
+
+		if (!span.count)
+			continue;
+		/* Of a fault on the host CUPTI knows the moment alone. */
+		if (order[i] == 3)
+			span.total_ns = 0;
+		if (!writer.headed)
+			fprintf(file, "\nUnified memory\n");
+		writer__row(&writer, (const struct cell[]){
+					     cell_text(names[order[i]]),
+					     cell_count(faults ? value : span.count),
+					     bytes ? cell_text(stat_report__bytes(text, value))
+						   : (struct cell){},
+					     timed(&span, span.total_ns),
+					     timed(&span, span.total_ns / span.count),
+					     timed(&span, span.max_ns),
+				     });
+	}
+}
+
 static void put_part(FILE *file, const char *what, uint64_t ns, uint64_t window)
 {
 	char time[16];
@@ -232,6 +277,7 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 
 	put_copies(file, events, report->table->sampled);
 	put_memory(file, report);
+	put_unified(file, events);
 	for (int i = 0; i < STAT_SYNC_TYPES; i++)
 		names[i] = stat_events__sync_key(i);
 	put_spans(file, "Waits", names, events->syncs, STAT_SYNC_TYPES);

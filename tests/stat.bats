@@ -488,6 +488,22 @@ has_waited() {
 	done
 }
 
+@test "stat -e unified (migrations, faults) counts them in the table for people, too" {
+	local bytes
+	ct stat -e unified --json -o out.json -- "$SIM" "$WORKLOADS/unified" 4 65536 >out
+	bytes=$(expect_key out managed_bytes)
+	json out.json "[.unified.migrations[] | [.direction, .count, .bytes]] == [
+		[\"HtoD\", 4, 4 * $bytes], [\"DtoH\", 4, 4 * $bytes]]"
+	json out.json '.unified | .migrations[].bytes == .htod_bytes and .cpu_faults == 4 and .gpu_faults == 4 and
+		.gpu_fault_records == 4 and .thrashing_count == 0 and .remote_map_count == 0'
+	ct stat -e unified -o out.txt -- "$SIM" "$WORKLOADS/unified" 4 65536 >out
+	run grep -A5 -x 'Unified memory' out.txt
+	assert_line --regexp '^ migrations HtoD +4 +1\.00 MiB '
+	assert_line --regexp '^ migrations DtoH +4 +1\.00 MiB '
+	assert_line --regexp '^ page faults, CPU +4 +- +- +- +-$'
+	assert_line --regexp '^ page faults, GPU +4 +- '
+}
+
 @test "stat -e unified (CUPTI refuses, or never becomes ready) says so by name" {
 	requires bpf sim
 	local error
