@@ -72,7 +72,7 @@ static void on_pageable(const struct stat_table *table, struct lines *lines)
 	for (uint32_t i = 0; i < events->copy_count; i++) {
 		const struct stat_copy *copy = &events->copies[i];
 
-		if (copy->kind == 255 || (copy->from != 1 && copy->to != 1))
+		if (copy->kind == STAT_COPY_SET || (copy->from != 1 && copy->to != 1))
 			continue;
 		bytes += copy->bytes;
 		ns += copy->span.total_ns;

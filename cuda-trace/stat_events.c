@@ -43,12 +43,12 @@ static struct stat_copy *copy_line(struct stat_events *events, uint8_t kind, uin
 	for (uint32_t i = 0; i < events->copy_count; i++, line++)
 		if (line->kind == kind && line->from == from && line->to == to)
 			return line;
-	if (events->copy_count < STAT_MOST_COPIES) {
-		events->copy_count++;
-		*line = (struct stat_copy){.kind = kind, .from = from, .to = to};
-		return line;
-	}
-	return &events->copies[STAT_MOST_COPIES - 1];
+	if (events->copy_count == STAT_MOST_COPIES)
+		return &events->copies[STAT_MOST_COPIES - 1];
+	*line = (struct stat_copy){.kind = kind, .from = from, .to = to};
+	if (++events->copy_count == STAT_MOST_COPIES)
+		*line = (struct stat_copy){.kind = STAT_COPY_OTHERS};
+	return line;
 }
 
 int stat_events__copy_line(struct stat_events *events, const struct cuda_record *record)
@@ -60,7 +60,7 @@ int stat_events__copy_line(struct stat_events *events, const struct cuda_record 
 		return copy_line(events, copy->copy_kind, copy->src_kind, copy->dst_kind) -
 		       events->copies;
 	if (record->kind == CUDA_RECORD_MEMSET)
-		return copy_line(events, 255, 0, set->memory_kind) - events->copies;
+		return copy_line(events, STAT_COPY_SET, 0, set->memory_kind) - events->copies;
 	return -1;
 }
 
@@ -81,7 +81,7 @@ static void add_memcpy(struct stat_events *events, const struct process *process
 
 static void add_memset(struct stat_events *events, const struct cuda_memset *set)
 {
-	struct stat_copy *line = copy_line(events, 255, 0, set->memory_kind);
+	struct stat_copy *line = copy_line(events, STAT_COPY_SET, 0, set->memory_kind);
 
 	stat_span__add(&line->span, length(set->start, set->end));
 	line->bytes += set->bytes;
@@ -101,22 +101,32 @@ static void add_sync(struct stat_events *events, const struct cuda_sync *sync)
 	events->wait_ns += ns;
 }
 
+/* Line `at`, which may be the next free one: the last one goes by another name. */
+static struct stat_range *range_line(struct stat_events *events, uint32_t at,
+				     const struct stat_range *key)
+{
+	if (at < events->range_count)
+		return &events->ranges[at];
+	if (at == STAT_MOST_RANGES)
+		return &events->ranges[STAT_MOST_RANGES - 1];
+	events->range_count++;
+	events->ranges[at] = *key;
+	if (events->range_count == STAT_MOST_RANGES)
+		events->ranges[at] =
+			(struct stat_range){.name = STAT_NAME_OTHERS, .text = "[other ranges]"};
+	return &events->ranges[at];
+}
+
 static void add_range(struct stat_events *events, const struct cuda_nvtx *range)
 {
-	struct stat_range *line = events->ranges;
-	uint32_t i = 0;
+	const struct stat_range key = {.name = range->text};
+	uint32_t at = 0;
 
 	if (range->kind == 1)
 		return;
-	while (i < events->range_count && line[i].name != range->text)
-		i++;
-	if (i == STAT_MOST_RANGES)
-		return;
-	if (i == events->range_count) {
-		events->range_count++;
-		line[i] = (struct stat_range){.name = range->text};
-	}
-	stat_span__add(&line[i].span, length(range->start, range->end));
+	while (at < events->range_count && events->ranges[at].name != range->text)
+		at++;
+	stat_span__add(&range_line(events, at, &key)->span, length(range->start, range->end));
 }
 
 static void add_uvm(struct stat_events *events, const struct cuda_uvm *uvm)
@@ -180,21 +190,15 @@ static void merge_ranges(struct stat_events *sum, const struct stat_events *of,
 			 struct process *process)
 {
 	for (uint32_t i = 0; i < of->range_count; i++) {
-		const char *name = process__name(process, of->ranges[i].name);
-		char text[sizeof(of->ranges[i].text)] = "";
+		const struct stat_range *range = &of->ranges[i];
+		const char *name = *range->text ? range->text : process__name(process, range->name);
+		struct stat_range key = {};
 		uint32_t at = 0;
 
-		strncpy(text, name ? name : "[no name]", sizeof(text) - 1);
-		while (at < sum->range_count && strcmp(sum->ranges[at].text, text))
+		strncpy(key.text, name ? name : "[no name]", sizeof(key.text) - 1);
+		while (at < sum->range_count && strcmp(sum->ranges[at].text, key.text))
 			at++;
-		if (at == STAT_MOST_RANGES)
-			continue;
-		if (at == sum->range_count) {
-			sum->range_count++;
-			sum->ranges[at] = (struct stat_range){};
-			memcpy(sum->ranges[at].text, text, sizeof(text));
-		}
-		stat_span__merge(&sum->ranges[at].span, &of->ranges[i].span);
+		stat_span__merge(&range_line(sum, at, &key)->span, &range->span);
 	}
 }
 
@@ -240,8 +244,10 @@ const char *stat_events__copy_key(uint8_t kind)
 	static const char *const keys[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 					   "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
 
-	if (kind == 255)
+	if (kind == STAT_COPY_SET)
 		return "memset";
+	if (kind == STAT_COPY_OTHERS)
+		return "others";
 	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
 }
 
@@ -251,6 +257,8 @@ const char *stat_events__memory_key(uint8_t kind)
 					   "device",	    "array",	     "managed",
 					   "device static", "managed static"};
 
+	if (kind == STAT_KIND_OTHERS)
+		return "others";
 	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
 }
 

@@ -9,12 +9,18 @@
 #include "cuda-trace/process.h"
 #include "cuda-trace/stat_errors.h"
 
-#define STAT_MOST_COPIES  48
-#define STAT_MOST_MEMORY  32 /* of a process: device and kind of memory */
+/* The last line of each is for all that find no other one. */
+#define STAT_MOST_COPIES  49
+#define STAT_MOST_MEMORY  33 /* of a process: device and kind of memory */
 #define STAT_SYNC_TYPES	  5
 #define STAT_JIT_KINDS	  4
 #define STAT_UVM_COUNTERS 9
-#define STAT_MOST_RANGES  64
+#define STAT_MOST_RANGES  65
+
+#define STAT_COPY_SET	  255 /* kind of a line: a memset */
+#define STAT_COPY_OTHERS  254 /* what found no line */
+#define STAT_KIND_OTHERS  255 /* the same, of memory */
+#define STAT_NAME_OTHERS  UINT32_MAX
 
 struct stat_span {
 	uint64_t count;
@@ -24,7 +30,7 @@ struct stat_span {
 };
 
 struct stat_copy {
-	uint8_t kind; /* CUpti_ActivityMemcpyKind; 255 = a memset */
+	uint8_t kind; /* CUpti_ActivityMemcpyKind, STAT_COPY_SET, STAT_COPY_OTHERS */
 	uint8_t from; /* CUpti_ActivityMemoryKind */
 	uint8_t to;
 	uint64_t bytes;
@@ -35,10 +41,10 @@ struct stat_copy {
 };
 
 struct stat_memory {
-	uint32_t pid; /* in the sum of all processes */
+	uint32_t pid; /* in the sum of all processes; 0 = those that found no room there */
 	char comm[EVENT_COMM_LEN];
-	uint32_t device;
-	uint8_t kind; /* CUpti_ActivityMemoryKind */
+	uint32_t device; /* UINT32_MAX = of none, or several */
+	uint8_t kind;	 /* CUpti_ActivityMemoryKind, STAT_KIND_OTHERS */
 	uint64_t allocs;
 	uint64_t frees;
 	uint64_t bytes; /* allocated */
@@ -88,8 +94,6 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 int stat_events__copy_line(struct stat_events *events, const struct cuda_record *record);
 /* Adds those of a process that ends to the sum. */
 void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct process *process);
-/* The process's memory by device and kind; how many. */
-uint32_t stat_heap__lines(const struct stat_heap *heap, const struct stat_memory **lines);
 
 void stat_span__add(struct stat_span *span, uint64_t ns);
 void stat_span__merge(struct stat_span *to, const struct stat_span *from);

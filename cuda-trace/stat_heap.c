@@ -11,6 +11,8 @@
 
 #define MOST_BLOCKS 262144u /* of one process; further ones are counted as untracked */
 
+#define MOST_LINES  4096 /* of all processes */
+
 #define EARLY_FREES 64
 
 struct block {
@@ -110,6 +112,9 @@ static uint32_t line_of(struct stat_heap *heap, uint32_t device, uint8_t kind)
 	if (heap->line_count == STAT_MOST_MEMORY)
 		return STAT_MOST_MEMORY - 1;
 	heap->lines[heap->line_count] = (struct stat_memory){.device = device, .kind = kind};
+	if (heap->line_count == STAT_MOST_MEMORY - 1)
+		heap->lines[heap->line_count] =
+			(struct stat_memory){.device = UINT32_MAX, .kind = STAT_KIND_OTHERS};
 	return heap->line_count++;
 }
 
@@ -187,8 +192,45 @@ void stat_heap__record(struct stat_heap *heap, struct stat_events *events,
 	}
 }
 
-uint32_t stat_heap__lines(const struct stat_heap *heap, const struct stat_memory **lines)
+static void add_to_others(struct stat_memory *others, const struct stat_memory *line)
 {
-	*lines = heap->lines;
-	return heap->line_count;
+	others->pid = 0;
+	strcpy(others->comm, "[others]");
+	others->device = UINT32_MAX;
+	others->kind = STAT_KIND_OTHERS;
+	others->allocs += line->allocs;
+	others->frees += line->frees;
+	others->bytes += line->bytes;
+	others->live_bytes += line->live_bytes;
+	others->peak_bytes += line->peak_bytes;
+	others->live_count += line->live_count;
+}
+
+static struct stat_memory *next_line(struct stat_memory **lines, uint32_t *count)
+{
+	struct stat_memory *larger = reallocarray(*lines, *count + 1, sizeof(*larger));
+
+	if (!larger)
+		return NULL;
+	*lines = larger;
+	return &larger[(*count)++];
+}
+
+void stat_heap__keep(const struct stat_heap *heap, const struct process *process,
+		     struct stat_memory **lines, uint32_t *count)
+{
+	for (uint32_t i = 0; heap && i < heap->line_count; i++) {
+		struct stat_memory *kept;
+
+		if (*count == MOST_LINES) {
+			add_to_others(&(*lines)[MOST_LINES - 1], &heap->lines[i]);
+			continue;
+		}
+		kept = next_line(lines, count);
+		if (!kept)
+			return;
+		*kept = heap->lines[i];
+		kept->pid = process->pid;
+		memcpy(kept->comm, process->comm, sizeof(kept->comm));
+	}
 }

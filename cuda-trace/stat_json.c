@@ -68,6 +68,7 @@ static void put_sums(struct json_object *object, const struct stat_sums *sums, b
 	put_number(object, "allocs", sums->allocs);
 	put_number(object, "frees", sums->frees);
 	put_number(object, "live_bytes", sums->live_bytes);
+	put_number(object, "untracked_allocs", sums->untracked);
 	put_number(object, "syncs", sums->syncs);
 	put_number(object, "sync_ns", sums->sync_ns);
 	put_number(object, "api_errors", sums->api_errors);

@@ -42,7 +42,7 @@ static struct json_object *copies(const struct stat_events *events, bool estimat
 		struct json_object *object = span(&copy->span);
 
 		stat_json__put_text(object, "direction", stat_events__copy_key(copy->kind));
-		if (copy->kind != 255)
+		if (copy->kind != STAT_COPY_SET)
 			stat_json__put_text(object, "from", stat_events__memory_key(copy->from));
 		stat_json__put_text(object, "to", stat_events__memory_key(copy->to));
 		put_number(object, "bytes", copy->bytes);
@@ -67,7 +67,8 @@ static struct json_object *memory(const struct stat_table *table)
 		const struct stat_memory *line = &table->memory[i];
 		struct json_object *object = json_object_new_object();
 
-		put_number(object, "pid", line->pid);
+		json_object_object_add(object, "pid",
+				       line->pid ? json_object_new_uint64(line->pid) : NULL);
 		stat_json__put_text(object, "process", line->comm);
 		json_object_object_add(
 			object, "device",

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/cgroup.h"
+#include "cuda-trace/stat_heap.h"
 
 #define MOST_IDS       16384 /* of one process; further ones share a line */
 #define MOST_KERNELS   32768
 #define MOST_NAMES     (12u << 20) /* bytes */
 #define MOST_PROCESSES 8192
-#define MOST_MEMORY    4096
 #define MOST_TIMED     32 /* half a MiB each */
 #define HEADS	       8192
 #define NONE	       UINT32_MAX
@@ -353,31 +353,10 @@ static void add_sums(struct stat_sums *to, const struct stat_sums *from)
 	to->allocs += from->allocs;
 	to->frees += from->frees;
 	to->live_bytes += from->live_bytes;
+	to->untracked += from->untracked;
 	to->syncs += from->syncs;
 	to->sync_ns += from->sync_ns;
 	to->api_errors += from->api_errors;
-}
-
-static void keep_memory(struct stat_table *table, const struct process *process,
-			const struct tally *tally)
-{
-	const struct stat_memory *lines;
-	uint32_t count = tally->heap ? stat_heap__lines(tally->heap, &lines) : 0;
-	struct stat_memory *larger;
-
-	if (!count || table->memory_count + count > MOST_MEMORY)
-		return;
-	larger = reallocarray(table->memory, table->memory_count + count, sizeof(*larger));
-	if (!larger)
-		return;
-	table->memory = larger;
-	for (uint32_t i = 0; i < count; i++) {
-		struct stat_memory *kept = &larger[table->memory_count++];
-
-		*kept = lines[i];
-		kept->pid = process->pid;
-		memcpy(kept->comm, process->comm, sizeof(kept->comm));
-	}
 }
 
 static void take_events(struct stat_sums *sums, const struct stat_events *events)
@@ -388,6 +367,7 @@ static void take_events(struct stat_sums *sums, const struct stat_events *events
 	sums->allocs = events->allocs;
 	sums->frees = events->frees;
 	sums->live_bytes = events->live_bytes;
+	sums->untracked = events->untracked;
 	sums->syncs = events->waits;
 	sums->sync_ns = events->wait_ns;
 	sums->api_errors = events->errors.total;
@@ -464,7 +444,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
-	keep_memory(table, process, tally);
+	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	if (tally->time) {
 		stat_time__finish(tally->time, &table->time);
 		table->timed--;

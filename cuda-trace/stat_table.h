@@ -31,6 +31,7 @@ struct stat_sums {
 	uint64_t allocs;
 	uint64_t frees;
 	uint64_t live_bytes; /* never freed, of what was allocated while we looked */
+	uint64_t untracked;  /* allocations that are in neither live_bytes nor a peak */
 	uint64_t syncs;
 	uint64_t sync_ns;
 	uint64_t api_errors;

@@ -55,18 +55,18 @@ static void put_copies(FILE *file, const struct stat_events *events, bool sample
 		if (span->total_ns)
 			snprintf(rate, sizeof(rate), "%.2f GB/s",
 				 (double)copy->bytes / span->total_ns);
-		writer__row(
-			&writer,
-			(const struct cell[]){
-				cell_text(stat_events__copy_key(copy->kind)),
-				cell_text(copy->kind == 255 ? ""
-							    : stat_events__memory_key(copy->from)),
-				cell_text(stat_events__memory_key(copy->to)),
-				cell_count(span->count),
-				cell_text(stat_report__bytes(bytes, copy->bytes)),
-				timed(span, span->total_ns),
-				timed(span, span->count ? span->total_ns / span->count : 0),
-				timed(span, span->max_ns), cell_text(rate)});
+		writer__row(&writer,
+			    (const struct cell[]){
+				    cell_text(stat_events__copy_key(copy->kind)),
+				    cell_text(copy->kind == STAT_COPY_SET
+						      ? ""
+						      : stat_events__memory_key(copy->from)),
+				    cell_text(stat_events__memory_key(copy->to)),
+				    cell_count(span->count),
+				    cell_text(stat_report__bytes(bytes, copy->bytes)),
+				    timed(span, span->total_ns),
+				    timed(span, span->count ? span->total_ns / span->count : 0),
+				    timed(span, span->max_ns), cell_text(rate)});
 	}
 }
 
@@ -83,7 +83,10 @@ static void put_memory(FILE *file, const struct stat_report *report)
 	struct writer writer = {
 		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
 
-	for (uint32_t i = 0; i < table->memory_count && i < report->most_kernels; i++) {
+	char untracked[32];
+	uint32_t i;
+
+	for (i = 0; i < table->memory_count && i < report->most_kernels; i++) {
 		const struct stat_memory *line = &table->memory[i];
 		char bytes[24], peak[24], held[24];
 
@@ -102,6 +105,14 @@ static void put_memory(FILE *file, const struct stat_report *report)
 					     cell_text(stat_report__bytes(held, line->live_bytes)),
 				     });
 	}
+	if (i < table->memory_count)
+		fprintf(file, " ... and %u more (-n %u shows all)\n", table->memory_count - i,
+			table->memory_count);
+	if (table->totals.untracked)
+		fprintf(file,
+			" %s allocations were too many to keep track of: in neither PEAK nor STILL "
+			"HELD\n",
+			text__count(untracked, table->totals.untracked));
 }
 
 static void put_spans(FILE *file, const char *title, const char *const *names,

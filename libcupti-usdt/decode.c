@@ -99,6 +99,14 @@ static bool convert(uint64_t start, uint64_t end, __u64 *our_start, __u64 *our_e
 	return is_ours(*our_end);
 }
 
+/* The same of what has one time: without it the record is counted and left out. */
+static bool is_moment(uint64_t time, uint64_t our_time)
+{
+	if (!time)
+		status__lost(CUDA_LOST_INVALID, 1);
+	return time && is_ours(our_time);
+}
+
 static void take_kernel(struct batch *batches, const struct cupti_kernel *from)
 {
 	struct cuda_kernel to = {
@@ -231,7 +239,7 @@ static void take_memory(struct batch *batches, const struct cupti_memory *from)
 		to.pool_size = from->pool_size;
 		to.pool_used = from->pool_used;
 	}
-	if (!is_ours(to.time))
+	if (!is_moment(from->time, to.time))
 		return;
 	add(batches, BUFFER_MEMORY, &to);
 	if (site_wanted(memory))
@@ -253,7 +261,7 @@ static void take_memory_pool(struct batch *batches, const struct cupti_memory_po
 		.type = from->type,
 	};
 
-	if (!is_ours(to.time))
+	if (!is_moment(from->time, to.time))
 		return;
 	add(batches, BUFFER_MEMORY, &to);
 	if (site_wanted(memory_pool))

@@ -316,6 +316,33 @@ has_waited() {
 	json out.json '.totals.launches == 20 and .totals.kernels == 20 and .lost.total == 0'
 }
 
+# What the sums say in a unit test, of records that no simulated program has.
+unit() {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/stat.c" \
+		"$TOP"/cuda-trace/{stat_events,stat_heap,stat_errors,stat_objects,stat_time,store_api,results}.c
+	run -0 ./unit
+}
+
+@test "stat (more of a kind than there are lines) has the rest in a line of their own" {
+	unit
+	assert_line 'copies 49 lines 60 last others 12'
+	assert_line 'ranges 65 lines 200 last [other ranges] 72'
+	assert_line 'memory 33 lines last others device -1 allocs 8 bytes 128'
+	assert_line 'processes 4096 lines last [others] pid 0 allocs 3077'
+	assert_line 'untracked 100 of 262244 live 4194304'
+	assert_line 'contexts 128 left out 5 first 2 parent 1'
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.totals.untracked_allocs == 0 and .processes[0].untracked_allocs == 0'
+}
+
+@test "stat (memory records without a time) counts them as invalid" {
+	SIMCUDA_BAD_TIMES=3 ct stat -e memory --json -o out.json -- "$SIM" "$WORKLOADS/memory" >out
+	# Every ninth begins at 0; of the 162 some are of pools.
+	json out.json ".lost.invalid > 10 and .lost.total == .lost.invalid and
+		.totals.allocs + .totals.frees < $(expect_key out allocs) + $(expect_key out frees) and
+		.totals.allocs + .totals.frees + .lost.invalid >= $(expect_key out allocs) + $(expect_key out frees)"
+}
+
 @test "stat -p (a program that runs) attaches late and ends by --duration" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
