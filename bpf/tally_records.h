@@ -31,6 +31,7 @@ static __always_inline void join_halves(struct place *at, const struct cuda_reco
 		s->half.kind = record->kind;
 		s->half.device = device;
 		bpf_map_update_elem(&halves, &s->half_key, &s->half, BPF_ANY);
+		count_up(&counters.halves, 1);
 		return;
 	}
 	launched = record->kind == CUDA_RECORD_LAUNCH ? start : other->start;
@@ -38,6 +39,7 @@ static __always_inline void join_halves(struct place *at, const struct cuda_reco
 	if (record->kind == CUDA_RECORD_LAUNCH)
 		device = other->device;
 	bpf_map_delete_elem(&halves, &s->half_key);
+	count_up(&counters.pairs, 1);
 	tally = tally_of(at, TALLY_QUEUE, 0, device, 0);
 	if (tally) {
 		tally->count++;
@@ -347,7 +349,10 @@ static __always_inline void keep_device(struct place *at, const struct cuda_devi
 {
 	at->scratch->device_key.process = at->slot;
 	at->scratch->device_key.device = device->device;
-	bpf_map_update_elem(&devices, &at->scratch->device_key, device, BPF_ANY);
+	/* The reader forgets those of a process up to there. */
+	if (device->device >= AGGREGATE_DEVICES ||
+	    bpf_map_update_elem(&devices, &at->scratch->device_key, device, BPF_ANY))
+		count_up(&counters.devices, 1);
 }
 
 static __always_inline void keep_context(struct place *at, const struct cuda_context *context)

@@ -32,8 +32,8 @@ struct live {
 	struct live_process *slots[AGGREGATE_PROCESSES];
 	struct live_process rest; /* slot 0 */
 	time_t next_sweep;
-	uint64_t strangers;	/* at the last sweep */
-	uint64_t failures;	/* at the last end of a process */
+	uint64_t strangers, failures; /* at the last sweep; at the last end of a process */
+	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name;
@@ -206,12 +206,24 @@ static uint32_t device_of(const struct live_process *process, uint32_t device)
 	return process->state.device_of[context] - 1;
 }
 
+/* What device_of() cannot know, and what add_busy() has no room for. All ones: neither is known. */
+static void note_beyond(struct live *live, uint32_t device, uint64_t records)
+{
+	uint32_t context = device & ~AGGREGATE_CONTEXT;
+
+	if (context == device && device >= AGGREGATE_DEVICES)
+		live->beyond.devices += records;
+	else if (context != device && context >= AGGREGATE_CONTEXTS && device != UINT32_MAX)
+		live->beyond.contexts += records;
+}
+
 static void on_tally(void *context, const struct tally_key *key, const struct tally *tally)
 {
 	struct live *live = context;
 	struct live_process *process = process_of(live, key->process);
 	struct tally whole;
 
+	note_beyond(live, key->device, tally->count);
 	if (live_sample__expand(key, tally, process->scale, &whole))
 		tally = &whole;
 	live->sink.tally(live->sink.context, process, device_of(process, key->device), key, tally);
@@ -222,6 +234,7 @@ static void on_shape(void *context, const struct shape_key *key, const struct sh
 	struct live *live = context;
 	struct live_process *process = process_of(live, key->process);
 
+	note_beyond(live, key->context | AGGREGATE_CONTEXT, shape->launches + shape->errors);
 	live->sink.shape(live->sink.context, process,
 			 device_of(process, key->context | AGGREGATE_CONTEXT), shape);
 }
@@ -273,7 +286,6 @@ struct live *live__open(const struct live_options *options, const struct live_si
 		.record = no_record,
 		.process_end = told_end,
 	};
-
 	int err;
 
 	if (!live)
@@ -440,6 +452,9 @@ void live__state(struct live *live, struct live_state *state)
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
 	}
 	state->lost[LIVE_LOST_FULL] = counters->full;
+	state->lost[LIVE_LOST_NAMES] = told.session[SESSION_LOST_RING_FULL_NAMES];
+	state->lost[LIVE_LOST_MALFORMED] = told.session[SESSION_LOST_MALFORMED];
+	state->beyond = live->beyond;
 	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */
 	known = state->lost[LIVE_LOST_BUSY] + state->lost[LIVE_LOST_UNREADABLE];
 	live__each_process(live, add_missed, &missed);

@@ -75,7 +75,10 @@ enum live_source {
 	X(BUSY, "lanes_busy", "too many batches at the same time")          \
 	X(FULL, "maps_full", "the maps of the aggregate program were full") \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")  \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")
+	X(MISSED, "missed", "numbered by the guest, but never arrived")     \
+	X(NAMES, "ring_full_names",                                         \
+	  "names, states and ends of processes: the ring buffer was full")  \
+	X(MALFORMED, "malformed", "records that made no sense")
 
 enum live_lost {
 #define LIVE_LOST(name, key, text) LIVE_LOST_##name,
@@ -84,11 +87,18 @@ enum live_lost {
 		LIVE_LOST_COUNT
 };
 
+/* Records without the label of their device, because only so many contexts and devices are tied to
+ * one. */
+struct live_beyond {
+	uint64_t contexts, devices;
+};
+
 struct live_state {
 	struct aggregate_state aggregate;
 	uint64_t lost[LIVE_LOST_COUNT];
 	uint64_t guest_lost[CUDA_LOST_COUNT];
 	uint64_t killed; /* processes that ended without a goodbye */
+	struct live_beyond beyond;
 	unsigned int sources[LIVE_SOURCE_COUNT];
 };
 

@@ -149,6 +149,8 @@ static void on_device(void *context, struct live_process *process, const struct 
 		}
 	if (devices->count < EXPORTER_DEVICES)
 		devices->device[devices->count++] = device;
+	else
+		devices->dropped++;
 }
 
 static void on_dropped(void *context, struct series *series)

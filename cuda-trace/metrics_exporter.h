@@ -73,6 +73,7 @@ struct exporter_device {
 struct exporter_devices {
 	struct exporter_device device[EXPORTER_DEVICES];
 	unsigned int count;
+	uint64_t dropped; /* tellings of devices that found no room */
 };
 
 #endif

@@ -98,6 +98,21 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 	    "Records counted as 'other' for want of room in the kernel.");
 	exposition__count(exposition, "what=\"kernel\"", counters->folded, view->started);
 	exposition__count(exposition, "what=\"process\"", counters->strangers, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_unlabelled_records", "",
+	    "Records counted without a device, because its number or its context's is too high.");
+	exposition__count(exposition, "what=\"context\"", view->state.beyond.contexts,
+			  view->started);
+	exposition__count(exposition, "what=\"device\"", view->state.beyond.devices, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_dropped_devices", "",
+	    "Times that a device found no room to be told of by cuda_device_info.");
+	exposition__count(exposition, "", counters->devices + view->devices->dropped,
+			  view->started);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_unpaired_samples", "",
+	    "Launches and kernels drawn for cuda_kernel_queue_seconds without their other half: "
+	    "of more than 8,192 the oldest were forgotten.");
+	exposition__count(
+		exposition, "",
+		counters->halves > counters->pairs ? counters->halves - counters->pairs : 0, 0);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_unsized_allocations", "",
 	    "Allocations of source=\"driver\" whose size found no room: the bytes of their frees "
 	    "are "

@@ -317,6 +317,50 @@ requires_uprobe_multi() {
 	assert [ "$(expect_key crowd.out busy_ns)" -lt "$(expect_key crowd.out gpu_ns)" ]
 }
 
+# own NAME [LABEL]: what the exporter says of itself.
+own() {
+	awk -v name="$1${2:+{$2\}}" '$1 == name { sum += $NF } END { print sum + 0 }' scrape
+}
+
+@test "metrics (more contexts and devices than are told apart) counts what has lost its label" {
+	export CUDA_TRACE_GUEST=$CROWD
+	local what
+	exporter --events kernels
+	"$CROWD" --launches 1600 --devices 16 --wait-ms 5000 >crowd.out
+	sleep 0.2
+	scrape
+	for what in context device; do
+		assert_equal "$what $(own cuda_trace_unlabelled_records_total "what=\"$what\"")" "$what 0"
+	done
+	# 100 devices with a context each: 1 to 100.
+	"$CROWD" --launches 10000 --devices 100 --wait-ms 5000 >crowd.out
+	sleep 0.2
+	scrape
+	# Launches have their context, kernels their device.
+	assert_equal "$(own cuda_trace_unlabelled_records_total 'what="context"')" 3700
+	assert_equal "$(own cuda_trace_unlabelled_records_total 'what="device"')" \
+		"$((8400 + $(own_queue_beyond)))"
+	assert_equal "$(value crowd cuda_kernel_launches_total)" 11600
+	assert_equal "$(own cuda_trace_lost_records_total 'reason="maps_full"')" 0
+}
+
+# Of the queue sample, which has its records counted, too.
+own_queue_beyond() {
+	echo "$(($(value crowd cuda_kernel_queue_seconds_count) - $(grep '^cuda_kernel_queue_seconds_count' scrape | grep -F 'comm="crowd"' | grep -F device= | awk '{ s += $NF } END { print s + 0 }')))"
+}
+
+@test "metrics (more contexts than the maps have room for) counts the launches that are lost" {
+	export CUDA_TRACE_GUEST=$CROWD
+	local lost
+	exporter --events kernels
+	"$CROWD" --launches 20000 --devices 10000 --wait-ms 5000 >crowd.out
+	sleep 0.2
+	scrape
+	lost=$(own cuda_trace_lost_records_total 'reason="maps_full"')
+	assert [ "$lost" -gt 0 ]
+	assert_equal "$(($(value crowd cuda_kernel_launches_total) + $(value crowd cuda_kernel_duration_seconds_count) + lost))" 40000
+}
+
 @test "metrics (four threads and two devices at once) loses and doubles nothing" {
 	export CUDA_TRACE_GUEST=$CROWD
 	exporter
