@@ -37,6 +37,7 @@ static void read_maps(uint32_t pid, struct inspection *inspection)
 
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
+	inspection->refused = !maps && (errno == EACCES || errno == EPERM);
 	if (!maps)
 		return;
 	errno = 0;

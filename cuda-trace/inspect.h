@@ -10,6 +10,7 @@
 
 struct inspection {
 	bool readable; /* its maps could be read */
+	bool refused;  /* they may not be: another user's, without CAP_SYS_PTRACE */
 	bool cuda;     /* maps libcuda.so */
 	bool guest;    /* maps libcupti-usdt.so */
 	bool cupti;    /* maps some libcupti.so */

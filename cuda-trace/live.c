@@ -460,7 +460,7 @@ void live__state(struct live *live, struct live_state *state)
 	live__each_process(live, add_missed, &missed);
 	state->lost[LIVE_LOST_MISSED] = missed > known ? missed - known : 0;
 	state->lost[LIVE_LOST_BUSY] += counters->driver_busy; /* nobody numbers these */
-	sources__count(live->sources, live->session, state->sources);
+	sources__count(live->sources, live->session, state->sources, &state->unreadable);
 }
 
 const char *live__known_name(const struct live_process *process, uint32_t id)

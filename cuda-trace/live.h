@@ -100,6 +100,7 @@ struct live_state {
 	uint64_t killed; /* processes that ended without a goodbye */
 	struct live_beyond beyond;
 	unsigned int sources[LIVE_SOURCE_COUNT];
+	unsigned int unreadable; /* processes of any kind: see sources.h */
 };
 
 /* Errors are printed on stderr; NULL then. Attached when it returns. */

@@ -52,6 +52,10 @@ static void write_sources(struct exposition *exposition, const struct live_state
 	    "CUDA processes, by what they are seen through.");
 	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)
 		exposition__count(exposition, labels[source], state->sources[source], 0);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_unreadable_processes", "",
+	    "Processes that this tool may not look into, for want of CAP_SYS_PTRACE: those of CUDA "
+	    "among them are seen only with the library.");
+	exposition__count(exposition, "", state->unreadable, 0);
 }
 
 static void write_losses(struct exposition *exposition, const struct exporter_view *view)

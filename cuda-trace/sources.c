@@ -29,6 +29,7 @@ struct candidate {
 struct sources {
 	struct candidate candidates[MOST_CANDIDATES]; /* mapped libcuda; ordered by pid */
 	unsigned int count;
+	unsigned int refused; /* at the last look */
 	time_t next_look;
 	struct session_options options;
 };
@@ -75,13 +76,16 @@ static void look_for_candidates(struct sources *sources, const struct session *s
 	struct inspection seen;
 	struct dirent *entry;
 
-	sources->count = 0;
+	sources->count = sources->refused = 0;
 	while (proc && sources->count < MOST_CANDIDATES && (entry = readdir(proc))) {
 		char *end;
 		unsigned long pid = strtoul(entry->d_name, &end, 10);
 
-		if (*end || !pid || inspect__process(pid, &seen) || !seen.cuda ||
+		if (*end || !pid || inspect__process(pid, &seen) ||
 		    !is_meant(sources, session, pid, &seen))
+			continue;
+		sources->refused += seen.refused;
+		if (!seen.cuda)
 			continue;
 		sources->candidates[sources->count++].pid = pid;
 	}
@@ -125,7 +129,8 @@ static void count_driver(const struct count *count)
 	}
 }
 
-void sources__count(struct sources *sources, struct session *session, unsigned int *counts)
+void sources__count(struct sources *sources, struct session *session, unsigned int *counts,
+		    unsigned int *refused)
 {
 	struct count count = {sources, session__driver_pids(session), counts};
 	time_t now = time(NULL);
@@ -134,6 +139,7 @@ void sources__count(struct sources *sources, struct session *session, unsigned i
 		look_for_candidates(sources, session);
 		sources->next_look = now + LOOK_SECONDS;
 	}
+	*refused = sources->refused;
 	for (unsigned int i = 0; i < sources->count; i++)
 		sources->candidates[i].seen = false;
 	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)

@@ -137,6 +137,33 @@ requires_uprobe_multi() {
 	assert_equal "$(grep -vc 'source="driver"' <<<"$output" || true)" 0
 }
 
+@test "metrics (as another user, without CAP_SYS_PTRACE) says how many processes it may not look into" {
+	requires setpriv
+	requires_uprobe_multi
+	local caps=-all,+bpf,+perfmon,+sys_admin refused here
+	# As root first: it may look nearly everywhere, as this shell may.
+	exporter
+	scrape
+	here=$(cat /proc/[0-9]*/maps 2>&1 >/dev/null | grep -c 'Permission denied\|not permitted' || true)
+	assert_equal "$(grep '^cuda_trace_unreadable_processes' scrape)" "cuda_trace_unreadable_processes $here"
+	kill -TERM "$exporter_PID"
+	finished "$exporter_PID"
+	storm without
+	start exporter setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set $caps \
+		--inh-caps $caps --ambient-caps $caps "$CUDA_TRACE" metrics --listen 127.0.0.1:0
+	wait_for 15 grep -q 'listening on' exporter.err
+	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
+	scrape
+	# With its rights: newer kernels let CAP_PERFMON read maps, older ones no other user's.
+	refused=$(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set $caps \
+		--inh-caps $caps --ambient-caps $caps cat /proc/[0-9]*/maps 2>&1 >/dev/null |
+		grep -c 'Permission denied\|not permitted' || true)
+	assert_equal "$(grep '^cuda_trace_unreadable_processes' scrape)" "cuda_trace_unreadable_processes $refused"
+	# Never is nothing said of the storm, to which no probe can be put.
+	run -0 grep '^cuda_processes{source="none"}' scrape
+	[ "${output##* }" -ge 1 ] || [ "$refused" -gt "$here" ]
+}
+
 @test "metrics --sample (a program without the guest) scales nothing of it" {
 	requires_uprobe_multi
 	exporter --sample 10ms/1s
