@@ -222,6 +222,9 @@ requires_uprobe_multi() {
 	wait_for 20 migrated "$((4 * $(expect_key unified.out managed_bytes)))"
 	assert_equal "$(value unified cuda_unified_memory_migrated_bytes_total 'direction="d2h"')" \
 		"$((4 * $(expect_key unified.out managed_bytes)))"
+	for p in cpu gpu; do
+		assert [ "$(value unified cuda_unified_memory_page_faults_total "processor=\"$p\"")" -gt 0 ]
+	done
 }
 
 @test "metrics (--events errors) counts each failed call once, by its code" {
@@ -424,6 +427,63 @@ own_queue_beyond() {
 	scrape -D headers --compressed
 	grep -qi '^content-encoding: gzip' headers
 	grep -q '^cuda_kernel_launches_total{comm="'"$ID"'saxpy"' scrape
+}
+
+@test "metrics (everything switched on, all workloads) satisfies promtool in both formats" {
+	requires promtool
+	local w
+	exporter --events kernels,copies,memory,sync,errors,unified,overhead --sample 100ms/200ms --by-kernel 5 --by-pid
+	for w in saxpy copies memory syncs graphs failures badcopies unified streams modules; do traced $w; done
+	gated copies
+	wait_for 20 taken_over "$copies_PID"
+	opened copies
+	sleep 0.3
+	scrape
+	for w in cuda_memcpy_errors_total cuda_api_errors_total \
+		cuda_unified_memory_migrated_bytes_total cuda_unified_memory_page_faults_total cuda_graph_launches_total \
+		cuda_sync_wait_seconds_bucket cuda_kernel_name_seconds_total cuda_trace_unlabelled_records_total; do
+		grep -q "^$w{" scrape || fail "no $w"
+	done
+	run promtool check metrics <scrape
+	assert_success
+	assert_output ""
+	scrape -H 'Accept: application/openmetrics-text'
+	assert_equal "$(tail -n 1 scrape)" "# EOF"
+	# Each family once, each series once.
+	assert_equal "$(grep '^# TYPE' scrape | sort | uniq -d)" ""
+	assert_equal "$(grep -v '^#' scrape | sed 's/ [^ ]*$//' | sort | uniq -d)" ""
+}
+
+@test "metrics (--no-created, --forget, SIGHUP) leaves out, drops and goes on" {
+	exporter --no-created --forget 2s
+	traced saxpy
+	kill -HUP "$exporter_PID"
+	sleep 0.3
+	scrape -H 'Accept: application/openmetrics-text'
+	assert_equal "$(value saxpy cuda_kernel_launches_total)" "$(expect_key saxpy.out launches)"
+	run ! grep _created scrape
+	kill -HUP "$exporter_PID"
+	dropped() { scrape; ! grep -q "comm=\"${ID}saxpy\"" scrape; }
+	wait_for 20 dropped
+	# Counting begins anew.
+	traced saxpy
+	sleep 0.3
+	scrape
+	assert_equal "$(value saxpy cuda_kernel_launches_total)" "$(expect_key saxpy.out launches)"
+}
+
+@test "metrics (programs with and without the guest) counts processes by how they are seen" {
+	requires_uprobe_multi
+	exporter
+	local cupti driver
+	count_of() { sed -n "s/^cuda_processes{source=\"$1\"} //p" scrape; }
+	scrape
+	cupti=$(count_of cupti) driver=$(count_of driver)
+	storm with CUDA_INJECTION64_PATH="$GUEST"
+	storm without
+	# Of others, too, should any run.
+	seen() { scrape; [ "$(count_of cupti)" -gt "$cupti" ] && [ "$(count_of driver)" -gt "$driver" ]; }
+	wait_for 30 seen
 }
 
 @test "metrics (other paths and methods) answers as an exporter should" {
