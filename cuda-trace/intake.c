@@ -16,6 +16,7 @@ struct intake {
 	struct sink sink;
 	struct process *buckets[BUCKETS];
 	struct process *latest; /* most batches come from the process of the one before */
+	struct process *ends;	/* to be told */
 	unsigned int running;
 	bool selftest_came;
 	/* Of processes that are gone. */
@@ -79,9 +80,22 @@ static void end_process(struct intake *intake, struct process *process)
 		intake->missed[group] += missed_of(&process->numbers[group]);
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
 		intake->guest_lost[reason] += process->lost[reason];
-	if (intake->sink.process_end)
-		intake->sink.process_end(intake->sink.context, process);
-	process__free(process);
+	process->next_in_bucket = intake->ends;
+	intake->ends = process;
+	if (!intake->sink.ends_last)
+		intake__tell_ends(intake);
+}
+
+void intake__tell_ends(struct intake *intake)
+{
+	while (intake->ends) {
+		struct process *process = intake->ends;
+
+		intake->ends = process->next_in_bucket;
+		if (intake->sink.process_end)
+			intake->sink.process_end(intake->sink.context, process);
+		process__free(process);
+	}
 }
 
 static struct process *find(struct intake *intake, uint32_t pid)
@@ -413,30 +427,24 @@ void intake__each(struct intake *intake, void (*visit)(void *context, struct pro
 			visit(context, process);
 		}
 	}
-}
-
-static void end_one(void *context, struct process *process)
-{
-	end_process(context, process);
+	for (struct process *process = intake->ends; process; process = process->next_in_bucket)
+		visit(context, process);
 }
 
 void intake__end_all(struct intake *intake)
 {
-	intake__each(intake, end_one, intake);
+	for (int i = 0; i < BUCKETS; i++)
+		while (intake->buckets[i])
+			end_process(intake, intake->buckets[i]);
+	intake__tell_ends(intake);
 }
 
 void intake__free(struct intake *intake)
 {
 	if (!intake)
 		return;
-	for (int i = 0; i < BUCKETS; i++) {
-		while (intake->buckets[i]) {
-			struct process *process = intake->buckets[i];
-
-			intake->buckets[i] = process->next_in_bucket;
-			process__free(process);
-		}
-	}
+	intake->sink.process_end = NULL;
+	intake__end_all(intake);
 	free(intake);
 }
 

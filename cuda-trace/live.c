@@ -31,7 +31,7 @@ struct live {
 	struct live_sink sink;
 	struct live_process *slots[AGGREGATE_PROCESSES];
 	struct live_process rest; /* slot 0 */
-	time_t next_sweep;
+	time_t next_sweep, next_end_collect;
 	uint64_t strangers, failures; /* at the last sweep; at the last end of a process */
 	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
@@ -39,7 +39,6 @@ struct live {
 	bool by_name;
 	struct session_options options; /* of which cycle is asked for */
 	struct live_pace pace;
-	time_t next_end_collect;
 	struct origin origins[CGROUPS]; /* by id: for processes that ended before they were seen */
 	const struct process *ending;	/* whose end is being told: it has its names still */
 };
@@ -285,6 +284,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 		.process_start = told_start,
 		.record = no_record,
 		.process_end = told_end,
+		.ends_last = true,
 	};
 	int err;
 
@@ -301,7 +301,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
-	session.ring_mib = 1;
+	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
 	session.holds = true;
 	live->sources = sources__new(&options->session);
 	live->session = session__open(&session, &told);
@@ -452,7 +452,7 @@ void live__state(struct live *live, struct live_state *state)
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
 	}
 	state->lost[LIVE_LOST_FULL] = counters->full;
-	state->lost[LIVE_LOST_NAMES] = told.session[SESSION_LOST_RING_FULL_NAMES];
+	state->lost_names = told.session[SESSION_LOST_RING_FULL_NAMES];
 	state->lost[LIVE_LOST_MALFORMED] = told.session[SESSION_LOST_MALFORMED];
 	state->beyond = live->beyond;
 	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */

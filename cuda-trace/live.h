@@ -76,8 +76,6 @@ enum live_source {
 	X(FULL, "maps_full", "the maps of the aggregate program were full") \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")  \
 	X(MISSED, "missed", "numbered by the guest, but never arrived")     \
-	X(NAMES, "ring_full_names",                                         \
-	  "names, states and ends of processes: the ring buffer was full")  \
 	X(MALFORMED, "malformed", "records that made no sense")
 
 enum live_lost {
@@ -96,6 +94,7 @@ struct live_beyond {
 struct live_state {
 	struct aggregate_state aggregate;
 	uint64_t lost[LIVE_LOST_COUNT];
+	uint64_t lost_names; /* states and ends of processes, too: the ring buffer was full */
 	uint64_t guest_lost[CUDA_LOST_COUNT];
 	uint64_t killed; /* processes that ended without a goodbye */
 	struct live_beyond beyond;

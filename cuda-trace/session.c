@@ -419,6 +419,7 @@ int session__poll(struct session *session, int timeout_ms)
 		uint64_t most = now < session->eager_until ? EAGER_LOOK_MS : LOOK_MS;
 		int err = look(session, left < most ? left : most);
 
+		intake__tell_ends(session->intake);
 		if (err)
 			return err;
 		session__each_process(session, look_at_status, session);

@@ -59,6 +59,8 @@ struct sink {
 	void (*stack)(void *context, struct process *process, const struct event *event);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
+	/* It is called when all is read that is there, as others' names may still be behind it. */
+	bool ends_last;
 };
 
 /* Where events come from: the guests; and libcuda's entry points for processes without a working
