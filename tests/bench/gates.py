@@ -178,6 +178,7 @@ def main():
     parser.add_argument("--zeroed", action="store_true")
     parser.add_argument("--processes", type=int, default=3, help="of each mode")
     parser.add_argument("--seconds", type=float, default=8, help="of turns in each")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which no round begins")
     parser.add_argument("--pairs", type=int, default=6, help="between two turns with nothing on")
     parser.add_argument("--interval", type=float, default=0.004)
     parser.add_argument("--turn", type=float, default=0.040)
@@ -191,8 +192,11 @@ def main():
             print(json.dumps({mode: count_instructions(options, mode, work) for mode in options.modes}))
         else:
             processes = {mode: [] for mode in options.modes}
+            begin = time.monotonic()
             # In turn as well: what one minute does to a machine is not one mode's alone.
-            for _ in range(options.processes):
+            for number in range(options.processes):
+                if number and time.monotonic() - begin > options.limit:
+                    break
                 for mode in options.modes:
                     processes[mode].append(one_process(options, mode, work))
                 result = {}
