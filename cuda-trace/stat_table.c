@@ -229,7 +229,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 				  !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		tally->graph_launches += !was_told(launch);
+		tally->graph_launches += launch->domain != CUDA_DOMAIN_RUNTIME && !was_told(launch);
 		break;
 	default:
 		stat_objects__record(&tally->objects, process, record);

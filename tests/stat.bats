@@ -56,6 +56,11 @@ sums_equal() {
 	done
 }
 
+@test "stat --runtime (graphs launched by the runtime) counts each launch once" {
+	ct stat --runtime --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 20 5 runtime >out
+	sums_equal out out.json launches graph_launches kernels launch_errors
+}
+
 # errors_of ARGS... -- PROGRAM...: "CALL RESULT COUNT" of each line of stat ARGS
 errors_of() {
 	ct stat --json -o out.json "$@" >out

@@ -5,9 +5,10 @@
 #include <string.h>
 #include "tests/workloads/program.h"
 
-static const char help[] =
-	"usage: graphs [LAUNCHES [NODES]]\n"
-	"Launches two graphs LAUNCHES times each (20); the first has NODES kernels (5).\n";
+static const char help[] = "usage: graphs [LAUNCHES [NODES [runtime]]]\n"
+			   "Launches two graphs LAUNCHES times each (20); the first has NODES "
+			   "kernels (5). With runtime\n"
+			   "by cudaGraphLaunch.\n";
 
 #define N	 1024u
 #define BYTES	 (N * sizeof(uint32_t))
@@ -95,6 +96,8 @@ int main(int argc, char **argv)
 		return fputs(help, stdout), 0;
 	launches = argc > 1 ? program__number(argv[1], "LAUNCHES") : 20;
 	nodes = argc > 2 ? program__number(argv[2], "NODES") : 5;
+	if (argc > 3 && !strcmp(argv[3], "runtime"))
+		program__launch_graphs_by_runtime();
 	program__start(&program);
 	kernel = program__kernel(&program, "increment");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");

@@ -67,6 +67,8 @@ CUresult counted__launch_ex(CUfunction kernel, const struct shape *shape, CUstre
 			    void **parameters, CUlaunchAttribute *attributes, unsigned int count);
 CUresult counted__launch_cooperative(CUfunction kernel, const struct shape *shape, CUstream stream,
 				     void **parameters);
+/* By cudaGraphLaunch() from here on. */
+void program__launch_graphs_by_runtime(void);
 /* kernels, copies, bytes, sets: what one launch of this graph executes */
 CUresult counted__graph_launch(CUgraphExec exec, CUstream stream, uint64_t kernels, uint64_t copies,
 			       uint64_t bytes, uint64_t sets);
