@@ -64,8 +64,11 @@ ours() {
 	done
 }
 
-@test "files (all) have no TODO, no trailing blanks, and end with a newline" {
+@test "files (all) have no TODO, no trailing blanks, no endless lines, and end with a newline" {
 	run git grep -InwE 'TODO|FIXME|XXX|HACK' -- ':!tests/style.bats'
+	assert_output ""
+	# lintian's limit for a source package.
+	run git grep -IlE '.{513}' -- ':!*.svg' ':!*.json'
 	assert_output ""
 	run git grep -nIE '[ 	]+$' -- ':!*.md' ':!docs/*' ':!tests/**/*.out'
 	assert_output ""
