@@ -16,6 +16,9 @@
 /* Behind what a guest that stopped working may have told. */
 #define FIRST_ID 65536
 #define MOST_IDS 32768
+/* Of one handle's names so many are looked through for one that comes back: a program that gives
+ * a handle ever new ones must not make each dearer than the one before. */
+#define MOST_OLDER 64
 
 /* The functions by which kernels were launched of which nothing is known. */
 #define LAUNCHED_BY (DRIVER_FUNCTION_NAME - 0x100000)
@@ -82,17 +85,24 @@ void driver_names__put(struct process *process, uint32_t id, const char *text, s
 {
 	struct slot *slot = claim(process, id);
 	struct driver_names *names = process->driver_names;
+	uint32_t own;
 
 	if (!slot)
 		return;
 	length = strnlen(text, length);
-	for (uint32_t own = slot->newest; own; own = names->older[own - FIRST_ID])
+	own = slot->newest;
+	for (int i = 0; own && i < MOST_OLDER; i++, own = names->older[own - FIRST_ID])
 		if (is_text(process, own, text, length)) {
 			slot->now = own;
 			return;
 		}
-	if (!process__name(process, slot->now) || renew(names, slot, id))
-		names__put(process->names, slot->now, text, length);
+	/* Where there is no room for another name, the kernel must not go by an earlier one. */
+	if (process__name(process, slot->newest) && !renew(names, slot, id)) {
+		slot->now = id;
+		return;
+	}
+	slot->now = slot->newest;
+	names__put(process->names, slot->now, text, length);
 }
 
 void driver_names__alias(struct process *process, uint32_t id, uint32_t other)

@@ -28,6 +28,17 @@ on_driver() {
 	done
 }
 
+@test "driver source (a handle with more names than there is room for) has no other kernel's name" {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/driver_names.c" \
+		"$TOP"/cuda-trace/{driver_names,names,process,demangle}.c -lstdc++
+	run -0 ./unit
+	assert_output 'the second: kernel_2
+the first again: kernel_1
+one too many: [handle 0x7000]
+the last that had room: kernel_32768
+one too many again: [handle 0x7000]'
+}
+
 @test "stat --source driver (no time of the GPU) invents none, and knows the kernels' names" {
 	on_driver "$WORKLOADS/saxpy"
 	json out.json '.totals | .gpu_ns == 0 and .kernels == 0 and .unfinished == 0'
