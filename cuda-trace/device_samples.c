@@ -16,7 +16,7 @@ struct reading {
 	int64_t began; /* UTC ns of the recording's time 0 */
 	struct sampled_gpu gpus[SAMPLES_GPUS];
 	size_t gpu_count;
-	uint64_t taken, outside;
+	uint64_t taken, outside, senseless;
 };
 
 static const char *text_of(struct json_object *object, const char *key)
@@ -73,23 +73,31 @@ static struct sampled_gpu *gpu_of(struct reading *reading, const char *uuid, int
 	return gpu;
 }
 
+/* Differences of what a file claims may be more than a number can hold. */
+static bool find_times(const struct reading *reading, struct json_object *object,
+		       struct samples_row *row)
+{
+	int64_t length;
+
+	return !__builtin_sub_overflow(number_of(object, "utc_ns"), reading->began, &row->start) &&
+	       !__builtin_sub_overflow(number_of(object, "end_ns"), number_of(object, "time_ns"),
+				       &length) &&
+	       !__builtin_add_overflow(row->start, length > 0 ? length : 1, &row->end);
+}
+
 static void read_row(struct reading *reading, struct json_object *object)
 {
 	struct samples_row row = {.samples = number_of(object, "samples")};
-	int64_t length;
 
-	if (strcmp(text_of(object, "event"), "device") ||
-	    !json_object_object_get_ex(object, "columns", &row.columns) ||
-	    !json_object_is_type(row.columns, json_type_object))
+	if (strcmp(text_of(object, "event"), "device"))
 		return;
 	row.gpu = gpu_of(reading, text_of(object, "uuid"), number_of(object, "device"));
-	/* Differences of what a file claims may be more than a number can hold. */
-	if (!row.gpu ||
-	    __builtin_sub_overflow(number_of(object, "utc_ns"), reading->began, &row.start) ||
-	    __builtin_sub_overflow(number_of(object, "end_ns"), number_of(object, "time_ns"),
-				   &length) ||
-	    __builtin_add_overflow(row.start, length > 0 ? length : 1, &row.end))
+	if (!json_object_object_get_ex(object, "columns", &row.columns) ||
+	    !json_object_is_type(row.columns, json_type_object) || !row.gpu ||
+	    !find_times(reading, object, &row)) {
+		reading->senseless++;
 		return;
+	}
 	row.gpu_index = row.gpu - reading->gpus;
 	if (reading->take(reading->context, &row))
 		reading->taken++;
@@ -108,6 +116,8 @@ static int read_lines(struct reading *reading, FILE *file)
 
 		if (json_object_is_type(object, json_type_object))
 			read_row(reading, object);
+		else
+			reading->senseless++;
 		json_object_put(object);
 	}
 	free(line);
@@ -129,10 +139,14 @@ int device_samples__read(const struct report_file *file, samples_take *take, voi
 
 	if (lines)
 		fclose(lines);
+	text__show(shown, sizeof(shown), file->samples, 80);
+	if (!err && reading.taken && reading.senseless)
+		fprintf(stderr,
+			"cuda-trace report: %s: %llu lines make no sense, and are left out\n",
+			shown, (unsigned long long)reading.senseless);
 	if (!err && reading.taken)
 		return 0;
-	fprintf(stderr, "cuda-trace report: %s %s\n",
-		text__show(shown, sizeof(shown), file->samples, 80),
+	fprintf(stderr, "cuda-trace report: %s %s\n", shown,
 		err ? "cannot be read"
 		: reading.outside
 			? "has no samples from the time of this recording: take them while it is "

@@ -183,7 +183,8 @@ for k in range(5):
 row(-3000000, 1000000, {"sm": 1})
 row(9000000, 1000000, {"sm": 1})
 print("[]\nnonsense\n{}")' >rows
-	ct report --html page.html --device rows r.db
+	ct report --html page.html --device rows r.db 2>err
+	grep -qx 'cuda-trace report: rows: 2 lines make no sense, and are left out' err
 	drive page.html 'kernel<3>'
 	# Below the streams of their GPU, before what else there is.
 	is '.lanes | [.[:4][] | sub("[0-9]+$"; "")] | unique | join(",")' 'GPU 0 stream '
