@@ -40,16 +40,40 @@ static void put_metrics(FILE *file, const struct counter_kernel *kernel)
 	fputc('}', file);
 }
 
-static void put_roofline(FILE *file, const struct verdict *verdict)
+static void put_point(FILE *file, const struct roofline_point *point,
+		      enum roofline_precision precision)
 {
+	put_text(file, "precision", roofline__key(precision));
+	fputc(',', file);
+	put_number(file, "flop_per_byte", point->intensity);
+	fputc(',', file);
+	put_number(file, "flop_per_second", point->performance);
+	fputc(',', file);
+	put_number(file, "roof_flop_per_second", point->roof);
+	fputc(',', file);
+	put_number(file, "ridge_flop_per_byte", point->ridge);
+}
+
+static void put_roofline(FILE *file, const struct verdict_facts *facts,
+			 const struct verdict *verdict)
+{
+	const char *lead = "";
+
 	fputs("\"roofline\":{", file);
-	put_number(file, "flop_per_byte", verdict->intensity);
-	fputc(',', file);
-	put_number(file, "flop_per_second", verdict->performance);
-	fputc(',', file);
-	put_number(file, "roof_flop_per_second", verdict->roof);
-	fputc(',', file);
-	put_number(file, "ridge_flop_per_byte", verdict->ridge);
+	put_point(file, &verdict->roofline, verdict->precision);
+	fputs(",\"others\":[", file);
+	for (int precision = 0; precision < ROOFLINE_COUNT; precision++) {
+		struct roofline_point point = verdict_facts__roofline(facts, precision);
+
+		if (precision == (int)verdict->precision || !(point.performance > 0))
+			continue;
+		fprintf(file, "%s{", lead);
+		put_point(file, &point, precision);
+		fputc('}', file);
+		lead = ",";
+	}
+	fputs("],", file);
+	put_text(file, "uncounted", verdict->uncounted);
 	fputc('}', file);
 }
 
@@ -89,7 +113,7 @@ static void put_verdict(FILE *file, const struct counter_kernel *kernel)
 	fputc(',', file);
 	put_number(file, "best_ns", verdict.best_ns);
 	fputc(',', file);
-	put_roofline(file, &verdict);
+	put_roofline(file, &facts, &verdict);
 	fputc('}', file);
 }
 

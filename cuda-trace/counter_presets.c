@@ -37,11 +37,20 @@
 #define DOUBLE                                               \
 	"sm__sass_thread_inst_executed_op_dadd_pred_on.sum," \
 	"sm__sass_thread_inst_executed_op_dmul_pred_on.sum," \
-	"sm__sass_thread_inst_executed_op_dfma_pred_on.sum"
+	"sm__sass_thread_inst_executed_op_dfma_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained"
 #define HALF                                                 \
 	"sm__sass_thread_inst_executed_op_hadd_pred_on.sum," \
 	"sm__sass_thread_inst_executed_op_hmul_pred_on.sum," \
-	"sm__sass_thread_inst_executed_op_hfma_pred_on.sum"
+	"sm__sass_thread_inst_executed_op_hfma_pred_on.sum," \
+	"sm__sass_thread_inst_executed_op_hfma_pred_on.sum.peak_sustained"
+#define ON_TENSOR(from)                          \
+	",?sm__ops_path_tensor_src_" from ".sum" \
+	",?sm__ops_path_tensor_src_" from ".sum.peak_sustained"
+/* FP16 is one counter on some chips, and one by what is added up on others. */
+#define TENSOR_HALF ON_TENSOR("fp16") ON_TENSOR("fp16_dst_fp32") ON_TENSOR("fp16_dst_fp16")
+#define TENSOR_LONG ON_TENSOR("fp64") ON_TENSOR("tf32_dst_fp32") ON_TENSOR("bf16_dst_fp32")
+#define TENSOR	    TENSOR_LONG TENSOR_HALF ON_TENSOR("fp8") ON_TENSOR("int8")
 #define DRAM                                              \
 	"dram__bytes.sum,dram__bytes.sum.peak_sustained," \
 	"dram__cycles_elapsed.avg.per_second,sm__cycles_elapsed.avg.per_second"
@@ -58,7 +67,8 @@ const struct counter_preset counter_presets[] = {
 	{"quick", "what is busy, in one pass",
 	 TIME "," BUSY "," SHAPE "," LANES ",?dram__bytes_read.sum,?dram__bytes_write.sum"},
 	{"overview", "all that the verdict reads",
-	 TIME "," BUSY "," SHAPE "," LANES "," SECTORS "," PIPES "," DRAM "," SINGLE "," STALLS},
+	 TIME "," BUSY "," SHAPE "," LANES "," SECTORS "," PIPES "," DRAM "," SINGLE "," DOUBLE
+	      "," HALF "," STALLS},
 	{"memory", "bytes, hit rates and how accesses are coalesced",
 	 TIME "," BUSY ",dram__bytes.sum,?dram__bytes_read.sum,?dram__bytes_write.sum,"
 	      "lts__t_sector_hit_rate.pct,l1tex__t_sector_hit_rate.pct," SECTORS ","
@@ -73,15 +83,12 @@ const struct counter_preset counter_presets[] = {
 	      "?sm__inst_executed_pipe_tensor.sum,?sm__inst_executed_pipe_tensor_op_hmma.sum,"
 	      "?sm__inst_executed_pipe_tensor_op_gmma.sum,"
 	      "?sm__inst_executed_pipe_tensor_op_imma.sum,"
-	      "?sm__inst_executed_pipe_tensor_op_dmma.sum,?sm__ops_path_tensor_src_fp16.sum,"
-	      "?sm__ops_path_tensor_src_bf16_dst_fp32.sum,"
-	      "?sm__ops_path_tensor_src_tf32_dst_fp32.sum,?sm__ops_path_tensor_src_int8.sum,"
-	      "?sm__ops_path_tensor_src_fp64.sum"},
+	      "?sm__inst_executed_pipe_tensor_op_dmma.sum" TENSOR},
 	{"occupancy", "warps: how many there are, and how many can issue",
 	 TIME "," SHAPE ",sm__warps_active.avg.per_cycle_active,"
 	      "smsp__warps_eligible.avg.per_cycle_active"},
 	{"roofline", "operations and bytes, with the roofs",
-	 TIME "," DRAM "," SINGLE "," DOUBLE "," HALF
+	 TIME "," DRAM "," SINGLE "," DOUBLE "," HALF TENSOR
 	      ",?sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
 	{},
 };

@@ -9,6 +9,7 @@
 #include "cuda-trace/text.h"
 
 #define NAME_COLUMNS 100
+#define WORTH_A_LINE 0.01
 
 /* 1234567 → "1.235 M"; percentages and small figures as they are. */
 static const char *figure(char out[24], double value, const char *unit)
@@ -69,17 +70,36 @@ static void print_sums(FILE *file, const struct counter_kernel *kernel)
 	}
 }
 
-static void print_roofline(FILE *file, const struct verdict *verdict)
+static void print_point(FILE *file, const struct verdict_facts *facts,
+			enum roofline_precision precision)
 {
+	struct roofline_point point = verdict_facts__roofline(facts, precision);
+	const char *unit = precision == ROOFLINE_TENSOR_INT8 ? "OP" : "FLOP";
 	char done[24], roof[24];
 
-	if (!(verdict->roof > 0) || !(verdict->intensity > 0))
+	if (!(point.roof > 0) || !(point.intensity > 0))
 		return;
 	fprintf(file,
-		"  roofline: %.2f FLOP/byte (ridge %.1f), %sFLOP/s of %sFLOP/s there (%.0f%%), "
-		"single precision\n",
-		verdict->intensity, verdict->ridge, figure(done, verdict->performance, ""),
-		figure(roof, verdict->roof, ""), 100 * verdict->performance / verdict->roof);
+		"  roofline: %.2f %s/byte (ridge %.1f), %s%s/s of %s%s/s there (%.0f%%), %s\n",
+		point.intensity, unit, point.ridge, figure(done, point.performance, ""), unit,
+		figure(roof, point.roof, ""), unit, 100 * point.performance / point.roof,
+		roofline__words(precision));
+}
+
+/* The one that decides first; of the others those that are more than some code beside it. */
+static void print_roofline(FILE *file, const struct verdict_facts *facts,
+			   const struct verdict *verdict)
+{
+	print_point(file, facts, verdict->precision);
+	for (int precision = 0; precision < ROOFLINE_COUNT; precision++)
+		if (precision != (int)verdict->precision &&
+		    verdict_facts__roofline(facts, precision).share >= WORTH_A_LINE)
+			print_point(file, facts, precision);
+	if (verdict->uncounted)
+		fprintf(file,
+			"  roofline: the %s do most, and their operations were not counted: "
+			"--counters roofline does\n",
+			verdict->uncounted);
 }
 
 static void print_verdict(FILE *file, const struct counter_kernel *kernel)
@@ -109,7 +129,7 @@ static void print_verdict(FILE *file, const struct counter_kernel *kernel)
 	if (verdict.best_ns > 0)
 		fprintf(file, "  best time with %s at its peak: %s\n", verdict.busiest,
 			text__ns(best, (uint64_t)verdict.best_ns));
-	print_roofline(file, &verdict);
+	print_roofline(file, &facts, &verdict);
 }
 
 void counter_report__text_process(FILE *file, const struct counter_process *process)

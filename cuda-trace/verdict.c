@@ -34,7 +34,7 @@ static const struct {
 
 void verdict_facts__clear(struct verdict_facts *facts)
 {
-	memset(facts, 0, sizeof(*facts));
+	*facts = (struct verdict_facts){};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		*(double *)((char *)facts + fields[i].offset) = NAN;
 }
@@ -44,6 +44,18 @@ void verdict_facts__take(struct verdict_facts *facts, const char *metric, double
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (!strcmp(fields[i].metric, metric))
 			*(double *)((char *)facts + fields[i].offset) = value;
+	roofline__take(&facts->work, metric, value);
+}
+
+struct roofline_point verdict_facts__roofline(const struct verdict_facts *facts,
+					      enum roofline_precision precision)
+{
+	const struct roofline_memory memory = {.bytes = facts->dram_bytes,
+					       .bandwidth = facts->dram_peak * facts->dram_clock,
+					       .clock = facts->sm_clock,
+					       .ns = facts->time};
+
+	return roofline__point(&facts->work, &memory, precision);
 }
 
 const char *verdict__key(enum verdict_kind kind)
@@ -137,17 +149,24 @@ static void find_shape(const struct verdict_facts *facts, struct verdict *verdic
 	verdict->waves = (double)facts->blocks / ((double)limit.blocks * facts->multiprocessors);
 }
 
+/* A roof of units that idle says nothing of a kernel that keeps others busy. */
+static const char *uncounted(const struct verdict_facts *facts, enum roofline_precision precision)
+{
+	double others = fmax(facts->fma, facts->fp64), tensor = facts->tensor;
+
+	if (tensor > others && precision < ROOFLINE_TENSOR_FP64)
+		return "tensor cores";
+	if (facts->fp64 > fmax(facts->fma, tensor) &&
+	    isnan(verdict_facts__roofline(facts, ROOFLINE_FP64).performance))
+		return "FP64 units";
+	return NULL;
+}
+
 static void find_roofline(const struct verdict_facts *facts, struct verdict *verdict)
 {
-	double operations = facts->fadd + facts->fmul + 2 * facts->ffma;
-	double bandwidth = facts->dram_peak * facts->dram_clock;
-	double arithmetic = 2 * facts->ffma_peak * facts->sm_clock;
-
-	verdict->intensity = facts->dram_bytes > 0 ? operations / facts->dram_bytes : NAN;
-	verdict->performance = facts->time > 0 ? operations / facts->time * 1e9 : NAN;
-	verdict->ridge = bandwidth > 0 ? arithmetic / bandwidth : NAN;
-	if (!isnan(verdict->intensity) && bandwidth > 0 && arithmetic > 0)
-		verdict->roof = fmin(arithmetic, verdict->intensity * bandwidth);
+	verdict->precision = roofline__busiest(&facts->work);
+	verdict->roofline = verdict_facts__roofline(facts, verdict->precision);
+	verdict->uncounted = uncounted(facts, verdict->precision);
 }
 
 static bool is_uncoalesced(const struct verdict_facts *facts, const struct verdict *verdict)
@@ -208,10 +227,6 @@ void verdict__find(const struct verdict_facts *facts, struct verdict *verdict)
 		.possible = NAN,
 		.stall_share = NAN,
 		.best_ns = NAN,
-		.intensity = NAN,
-		.performance = NAN,
-		.roof = NAN,
-		.ridge = NAN,
 	};
 	find_busiest(facts, verdict);
 	find_stall(facts, verdict);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "cuda-trace/roofline.h"
 
 /* X(enumerator, stable key) */
 #define VERDICTS(X)                       \
@@ -52,10 +53,6 @@ enum verdict_kind {
 	X(dram_peak, "dram__bytes.sum.peak_sustained")                                         \
 	X(dram_clock, "dram__cycles_elapsed.avg.per_second")                                   \
 	X(sm_clock, "sm__cycles_elapsed.avg.per_second")                                       \
-	X(fadd, "sm__sass_thread_inst_executed_op_fadd_pred_on.sum")                           \
-	X(fmul, "sm__sass_thread_inst_executed_op_fmul_pred_on.sum")                           \
-	X(ffma, "sm__sass_thread_inst_executed_op_ffma_pred_on.sum")                           \
-	X(ffma_peak, "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained")       \
 	X(stall_memory,                                                                        \
 	  "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")          \
 	X(stall_shared,                                                                        \
@@ -71,6 +68,7 @@ struct verdict_facts {
 #define VERDICT_FIELD(field, metric) double field;
 	VERDICT_FACTS(VERDICT_FIELD)
 #undef VERDICT_FIELD
+	struct roofline_work work;
 	/* The launch, as it was asked for; 0 = not known. */
 	int64_t blocks, threads;	     /* of the grid, of a block */
 	int64_t registers, shared;	     /* of a thread, bytes of a block */
@@ -82,23 +80,23 @@ struct verdict {
 	const char *limit; /* of OCCUPANCY: "registers", "shared memory", "block size"; else NULL */
 	const char *busiest; /* the unit that is nearest to its peak, NULL = unknown */
 	double busiest_percent;
-	double waves;	    /* of blocks over all multiprocessors; NAN = unknown */
-	double possible;    /* occupancy that the launch allows, percent; NAN */
-	const char *stall;  /* what warps mostly wait for, NULL = unknown */
-	double stall_share; /* of the cycles that warps are resident */
-	double best_ns;	    /* if the busiest unit were at its peak; NAN */
-	/* Roofline, single precision against DRAM: NAN where something is not known. */
-	double intensity;   /* operations a byte */
-	double performance; /* operations a second */
-	double roof;	    /* the best at that intensity */
-	double ridge;	    /* intensity from which on the arithmetic is the roof */
-	uint32_t also;	    /* bits (1 << enum verdict_kind): rules that hold beside it */
+	double waves;			   /* of blocks over all multiprocessors; NAN = unknown */
+	double possible;		   /* occupancy that the launch allows, percent; NAN */
+	const char *stall;		   /* what warps mostly wait for, NULL = unknown */
+	double stall_share;		   /* of the cycles that warps are resident */
+	double best_ns;			   /* if the busiest unit were at its peak; NAN */
+	enum roofline_precision precision; /* of those counted, nearest to its peak */
+	struct roofline_point roofline;	   /* in it, against DRAM */
+	const char *uncounted; /* units busier than those whose operations were counted, or NULL */
+	uint32_t also;	       /* bits (1 << enum verdict_kind): rules that hold beside it */
 };
 
 /* All fields NAN or 0. */
 void verdict_facts__clear(struct verdict_facts *facts);
 /* Takes the value if a rule reads that metric. */
 void verdict_facts__take(struct verdict_facts *facts, const char *metric, double value);
+struct roofline_point verdict_facts__roofline(const struct verdict_facts *facts,
+					      enum roofline_precision precision);
 void verdict__find(const struct verdict_facts *facts, struct verdict *verdict);
 const char *verdict__key(enum verdict_kind kind);
 /* The numbers that say so, and where to look: two sentences for people. */

@@ -106,6 +106,39 @@ lines() {
 	assert_line --partial "where: cuda-trace profile --sass -k NAME"
 }
 
+@test "profile --counters roofline has that of each precision, the nearest first; overview says whose is missing" {
+	requires bpf sim
+	cat >counters <<-END
+		* gpu__time_duration.sum 1000000
+		* dram__bytes.sum 1000000000
+		* dram__bytes.sum.peak_sustained 1000
+		* dram__cycles_elapsed.avg.per_second 3000000000
+		* sm__cycles_elapsed.avg.per_second 1500000000
+		* sm__sass_thread_inst_executed_op_ffma_pred_on.sum 1000000000
+		* sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained 16896
+		* sm__sass_thread_inst_executed_op_dfma_pred_on.sum 1000
+		* sm__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained 8448
+		* sm__ops_path_tensor_src_bf16_dst_fp32.sum 405000000000
+		* sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained 540672
+		* sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed 50
+	END
+	counted roofline --kernels 1 -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines counters '.[0].verdict.roofline | [.precision, .flop_per_byte, .flop_per_second,
+		.roof_flop_per_second, .uncounted, (.others[0] | .precision, (.flop_per_byte | round))]')" \
+		'["tensor_bf16",405,405000000000000,811008000000000,null,"fp32",2]'
+	counted overview --kernels 1 -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines counters '.[0].verdict.roofline | [.precision, .uncounted]')" '["fp32","tensor cores"]'
+	for preset in roofline overview; do
+		timeout 60 "$SIM" "$CUDA_TRACE" profile --counters $preset --kernels 1 -o $preset -- "$WORKLOADS/saxpy"
+	done
+	run -0 grep roofline: roofline
+	assert_line -n 0 "  roofline: 405.00 FLOP/byte (ridge 270.3), 405.00 TFLOP/s of 811.01 TFLOP/s there (50%), tensor cores, BF16"
+	assert_line -n 1 --partial "2000.00 GFLOP/s of 6000.00 GFLOP/s there (33%), single precision"
+	refute_line --partial "double precision"
+	run -0 grep roofline: overview
+	assert_line "  roofline: the tensor cores do most, and their operations were not counted: --counters roofline does"
+}
+
 @test "profile --counters --skip --kernels counts those, and lets the GPU go" {
 	requires bpf sim
 	counted quick --skip 3 --kernels 4 -- "$STORM" -n 200 -p 10000

@@ -172,26 +172,109 @@ static void test_shape(void)
 	check(fabs(verdict.possible - 50) < 0.1, "possible occupancy", verdict.possible);
 }
 
-static void test_roofline(void)
+/* A memory of 3 TB/s, 100 MB moved; multiprocessors at 1.5 GHz. */
+static struct verdict_facts moving(void)
 {
 	struct verdict_facts facts = healthy();
-	struct verdict verdict;
 
-	facts.fadd = facts.fmul = 0;
-	facts.ffma = 1e9;
 	facts.dram_bytes = 1e8;
 	facts.dram_peak = 1000;
-	facts.dram_clock = 3e9; /* 3 TB/s */
-	facts.ffma_peak = 132 * 128;
-	facts.sm_clock = 1.5e9; /* 50.7 TFLOP/s */
+	facts.dram_clock = 3e9;
+	facts.sm_clock = 1.5e9;
+	return facts;
+}
+
+#define EXECUTED(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum"
+
+/* adds, multiplies, both at once of one precision, whose first letter comes last. */
+static void execute(struct verdict_facts *facts, const char *letter, double add, double mul,
+		    double fma, double peak)
+{
+	char metric[96];
+
+	snprintf(metric, sizeof(metric), EXECUTED("%sadd"), letter);
+	verdict_facts__take(facts, metric, add);
+	snprintf(metric, sizeof(metric), EXECUTED("%smul"), letter);
+	verdict_facts__take(facts, metric, mul);
+	snprintf(metric, sizeof(metric), EXECUTED("%sfma"), letter);
+	verdict_facts__take(facts, metric, fma);
+	snprintf(metric, sizeof(metric), EXECUTED("%sfma") ".peak_sustained", letter);
+	verdict_facts__take(facts, metric, peak);
+}
+
+static void test_roofline(void)
+{
+	struct verdict_facts facts = moving();
+	struct verdict verdict;
+
+	execute(&facts, "f", 0, 0, 1e9, 132 * 128); /* 50.7 TFLOP/s */
 	verdict__find(&facts, &verdict);
-	check(fabs(verdict.intensity - 20) < 1e-9, "intensity", verdict.intensity);
-	check(fabs(verdict.performance - 2e13) < 1e6, "performance", verdict.performance);
-	check(fabs(verdict.ridge - 16.896) < 1e-3, "ridge", verdict.ridge);
-	check(fabs(verdict.roof - 50.688e12) < 1e9, "roof of the arithmetic", verdict.roof);
-	facts.ffma = 1e8;
+	check(fabs(verdict.roofline.intensity - 20) < 1e-9, "intensity",
+	      verdict.roofline.intensity);
+	check(fabs(verdict.roofline.performance - 2e13) < 1e6, "performance",
+	      verdict.roofline.performance);
+	check(fabs(verdict.roofline.ridge - 16.896) < 1e-3, "ridge", verdict.roofline.ridge);
+	check(fabs(verdict.roofline.roof - 50.688e12) < 1e9, "roof of the arithmetic",
+	      verdict.roofline.roof);
+	facts = moving();
+	execute(&facts, "f", 1e7, 3e7, 8e7, 132 * 128);
 	verdict__find(&facts, &verdict);
-	check(fabs(verdict.roof - 6e12) < 1e6, "roof of the memory", verdict.roof);
+	check(fabs(verdict.roofline.intensity - 2) < 1e-9, "adds and multiplies",
+	      verdict.roofline.intensity);
+	check(fabs(verdict.roofline.roof - 6e12) < 1e6, "roof of the memory",
+	      verdict.roofline.roof);
+	check(!verdict.uncounted, "all that is busy was counted", 0);
+}
+
+/* The peaks of an H100: FP64 half of FP32, FP16 twice that, tensor cores sixteen times. */
+static void test_precisions(void)
+{
+	struct verdict_facts facts = moving();
+	struct roofline_point point;
+	struct verdict verdict;
+
+	execute(&facts, "f", 1e6, 0, 0, 132 * 128);
+	execute(&facts, "d", 1e8, 2e8, 3e8, 132 * 64);
+	execute(&facts, "h", 1e7, 2e7, 3e7, 132 * 128);
+	verdict__find(&facts, &verdict);
+	check(verdict.precision == ROOFLINE_FP64, "double decides", verdict.precision);
+	check(fabs(verdict.roofline.intensity - 9) < 1e-9, "double", verdict.roofline.intensity);
+	check(fabs(verdict.roofline.ridge - 8.448) < 1e-3, "its ridge", verdict.roofline.ridge);
+	point = verdict_facts__roofline(&facts, ROOFLINE_FP16);
+	check(fabs(point.intensity - 1.8) < 1e-9, "two numbers an instruction", point.intensity);
+	check(fabs(point.ridge - 33.792) < 1e-3, "and at their peak", point.ridge);
+	check(isnan(verdict_facts__roofline(&facts, ROOFLINE_TENSOR_BF16).performance),
+	      "nobody counted those", 0);
+
+	facts.tensor = 70;
+	verdict__find(&facts, &verdict);
+	check(verdict.uncounted && !strcmp(verdict.uncounted, "tensor cores"), "said so", 0);
+	verdict_facts__take(&facts, "sm__ops_path_tensor_src_bf16_dst_fp32.sum", 6e10);
+	verdict_facts__take(&facts, "sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained",
+			    132 * 4096);
+	verdict__find(&facts, &verdict);
+	check(verdict.precision == ROOFLINE_TENSOR_BF16 && !verdict.uncounted, "tensor cores",
+	      verdict.precision);
+	check(fabs(verdict.roofline.intensity - 600) < 1e-9, "of tensor cores",
+	      verdict.roofline.intensity);
+	check(fabs(verdict.roofline.roof - 811.008e12) < 1e9, "their roof", verdict.roofline.roof);
+}
+
+/* A sum of which a part was not counted would be too small; a peak of 0 would be infinitely near.
+ */
+static void test_roofline_of_parts(void)
+{
+	struct verdict_facts facts = moving();
+	struct verdict verdict;
+
+	execute(&facts, "f", 1e6, 0, 0, 132 * 128);
+	verdict_facts__take(&facts, EXECUTED("dfma"), 1e9);
+	verdict_facts__take(&facts, EXECUTED("dfma") ".peak_sustained", 132 * 64);
+	verdict_facts__take(&facts, "sm__ops_path_tensor_src_fp8.sum", 1e12);
+	facts.fp64 = 70;
+	verdict__find(&facts, &verdict);
+	check(verdict.precision == ROOFLINE_FP32, "parts do not decide", verdict.precision);
+	check(verdict.uncounted && !strcmp(verdict.uncounted, "FP64 units"), "FP64 is missing", 0);
 }
 
 /* Older GPUs lack some metrics, and a user may ask for others: no rule may fire on nothing. */
@@ -202,7 +285,8 @@ static void test_unknown(void)
 
 	verdict_facts__clear(&facts);
 	verdict = expect("nothing known", &facts, VERDICT_UNKNOWN, "not collected");
-	check(isnan(verdict.best_ns) && isnan(verdict.intensity), "from nothing", verdict.best_ns);
+	check(isnan(verdict.best_ns) && isnan(verdict.roofline.intensity), "from nothing",
+	      verdict.best_ns);
 	check(!verdict.also, "also", verdict.also);
 	verdict_facts__take(&facts, "gpu__time_duration.sum", 1000);
 	expect("a time", &facts, VERDICT_LAUNCH, "1.0 us");
@@ -225,6 +309,8 @@ int main(void)
 	test_causes();
 	test_shape();
 	test_roofline();
+	test_precisions();
+	test_roofline_of_parts();
 	test_unknown();
 	if (!failures)
 		puts("ok");
