@@ -218,9 +218,9 @@ static __always_inline bool is_known(const struct known_key *known, const struct
 	return a[0] == b[0] && a[1] == b[1] && known->epoch == s->epoch;
 }
 
-/* NULL: no room, and counted as lost. */
-static __always_inline struct tally *tally_of(struct place *at, __u32 kind, __u32 name,
-					      __u32 device, __u32 detail)
+/* NULL: no room. */
+static __always_inline struct tally *find_tally(struct place *at, __u32 kind, __u32 name,
+						__u32 device, __u32 detail)
 {
 	struct scratch *s = at->scratch;
 	struct tally_key *key = &s->key;
@@ -236,7 +236,6 @@ static __always_inline struct tally *tally_of(struct place *at, __u32 kind, __u3
 	if (is_known(known, s)) {
 		s->tally_place = known->place;
 	} else if (place_tally(at->lane)) {
-		count_up(&counters.full, 1);
 		return NULL;
 	} else {
 		known->key = *key;
@@ -244,6 +243,17 @@ static __always_inline struct tally *tally_of(struct place *at, __u32 kind, __u3
 		known->epoch = s->epoch;
 	}
 	return bpf_map_lookup_elem(&tallies, &s->tally_place);
+}
+
+/* The same; then the record counts as lost. */
+static __always_inline struct tally *tally_of(struct place *at, __u32 kind, __u32 name,
+					      __u32 device, __u32 detail)
+{
+	struct tally *tally = find_tally(at, kind, name, device, detail);
+
+	if (!tally)
+		count_up(&counters.full, 1);
+	return tally;
 }
 
 static __always_inline __u32 *find_shape(struct scratch *s)

@@ -39,9 +39,10 @@ static __always_inline void join_halves(struct place *at, const struct cuda_reco
 	if (record->kind == CUDA_RECORD_LAUNCH)
 		device = other->device;
 	bpf_map_delete_elem(&halves, &s->half_key);
-	count_up(&counters.pairs, 1);
-	tally = tally_of(at, TALLY_QUEUE, 0, device, 0);
+	/* Both records have been counted, with room or without: the sample alone is lost. */
+	tally = find_tally(at, TALLY_QUEUE, 0, device, 0);
 	if (tally) {
+		count_up(&counters.pairs, 1);
 		tally->count++;
 		/* The GPU's clock is converted: some us before the launch mean "at once". */
 		add_time(tally, began > launched ? began - launched : 0);

@@ -117,7 +117,7 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 			  view->started);
 	ONE(exposition, METRIC_GAUGE, "cuda_trace_unpaired_samples", "",
 	    "Launches and kernels drawn for cuda_kernel_queue_seconds without their other half: "
-	    "of more than 8,192 the oldest were forgotten.");
+	    "of more than 8,192 the oldest were forgotten; or with it, where there was no room.");
 	exposition__count(
 		exposition, "",
 		counters->halves > counters->pairs ? counters->halves - counters->pairs : 0, 0);
