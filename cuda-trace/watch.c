@@ -115,11 +115,25 @@ static int open_session(struct run *run)
 	return run->session ? session__attach(run->session) : -EINVAL;
 }
 
+/*
+ * The end of -p's process, of which nobody else would tell. Its descriptor is opened before
+ * anything is attached: that takes a while on a busy machine, and the number of a process that ends
+ * meanwhile is nobody's then, or soon another one's.
+ */
+static bool process_has_ended(const struct run *run)
+{
+	struct pollfd process = {.fd = run->pidfd, .events = POLLIN};
+	uint32_t pid = run->watch->options->pid;
+
+	if (run->pidfd >= 0)
+		return poll(&process, 1, 0) == 1;
+	/* A sandbox may know no such descriptors. */
+	return pid && kill(pid, 0) && errno == ESRCH;
+}
+
 /* What ends it from outside; PROGRAM's own end is the usual way. */
 static bool is_over(struct run *run)
 {
-	struct pollfd process = {.fd = run->pidfd, .events = POLLIN};
-
 	if (run->until && monotonic__ms() >= run->until)
 		return true;
 	if (run->output_error)
@@ -133,7 +147,7 @@ static bool is_over(struct run *run)
 	}
 	if (interrupts || termination)
 		return true;
-	return run->pidfd >= 0 && poll(&process, 1, 0) == 1;
+	return process_has_ended(run);
 }
 
 /* A write failed in the middle of a line's printing, and nobody kept why. */
@@ -198,10 +212,8 @@ static int run_prepared(struct run *run)
 	}
 	if (watch->attached)
 		watch->attached(watch->context, run->session);
-	if (options->pid) {
-		run->pidfd = syscall(SYS_pidfd_open, options->pid, 0);
+	if (options->pid && !process_has_ended(run))
 		inspect__remark(options->pid);
-	}
 	catch_signals();
 	if (run->program_runs) {
 		status = runner__release(&run->runner, options->program[0]);
@@ -255,6 +267,8 @@ int watch__run(const struct watch *watch)
 			return EXIT_TROUBLE;
 		run.program_runs = true;
 	}
+	if (options->pid)
+		run.pidfd = syscall(SYS_pidfd_open, options->pid, 0);
 	if (open_session(&run)) {
 		if (run.program_runs)
 			runner__cancel(&run.runner);

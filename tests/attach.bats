@@ -159,6 +159,25 @@ ends_while() {
 	done
 }
 
+@test "attach (the program ends before the tool is through with attaching) ends, too" {
+	cd "$BATS_TEST_TMPDIR"
+	mkfifo gate says
+	PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$GUEST start early "$SIM" "$WORKLOADS/early-exit" return
+	wait_for 20 grep -qs libcupti-usdt "/proc/$early_PID/maps"
+	# Its first message finds no room: there it stands, probes in place.
+	exec 8<>says
+	head -c 65536 /dev/zero >&8
+	start tool sh -c 'exec "$@" 2>says 8>&-' sh "$CUDA_TRACE" stat -v -p "$early_PID" --json -o "$JSON"
+	wait_for 20 grep -q pipe_write "/proc/$tool_PID/wchan"
+	: >gate
+	finished "$early_PID"
+	start reader cat says
+	finished "$tool_PID"
+	exec 8>&-
+	assert_equal "$status" 0
+	json "$JSON" '.totals.launches <= 1000 and .totals.kernels <= .totals.launches'
+}
+
 @test "attach (a libcuda that is loaded late by dlopen, and let go of) sees every launch; without the guest, all that come after it was found" {
 	sim "$WORKLOADS/dlopened" >"$BATS_TEST_TMPDIR/plain"
 	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/dlopened" >"$OUT"
