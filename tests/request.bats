@@ -51,7 +51,7 @@ all_off() {
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed]')" '["done",20,0]'
 	assert_equal "$(lines counters_state '.[0] | .graphs > 0 and .matched >= 25')" true
 	assert_equal "$(lines lost '.[0].lost.total')" 0
-	wait_for 5 all_off
+	wait_for 20 all_off
 	unharmed
 }
 
@@ -71,7 +71,7 @@ all_off() {
 	counted gpu__time_duration.sum,sm__cycles_active.avg --kernels 4 -p "$storm_PID"
 	assert_equal "$(lines counters 'map(.metrics | keys | length) | unique')" '[2]'
 	assert_equal "$(lines counters 'map(.number)')" '[1,2,3,4]'
-	wait_for 5 all_off
+	wait_for 20 all_off
 	# As much is mapped after the third time as after the first.
 	assert_equal "$(grep -c profiler_enable log)" "$(grep -c profiler_disable log)"
 	unharmed
@@ -109,10 +109,10 @@ all_off() {
 	unset SIMCUDA_LOG # in a folder that only we may enter
 	start storm unshare --mount --pid --fork --kill-child setpriv --reuid 65534 --regid 65534 --clear-groups \
 		"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 6 -p 1000
-	wait_for 5 pgrep -P "$storm_PID"
+	wait_for 20 pgrep -P "$storm_PID"
 	local pid
 	pid=$(pgrep -P "$storm_PID")
-	wait_for 5 grep -q libcupti-usdt "/proc/$pid/maps"
+	wait_for 20 grep -q libcupti-usdt "/proc/$pid/maps"
 	counted quick --kernels 3 -p "$pid"
 	assert_equal "$(lines counters length)" 3
 	unharmed
@@ -121,11 +121,11 @@ all_off() {
 @test "profile --counters -p (two tools) tells the second one, and one that was killed is forgotten" {
 	start_storm -s 14 -p 1000
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
-	wait_for 5 grep -qs '"event":"counters"' first.json
+	wait_for 20 grep -qs '"event":"counters"' first.json
 	run -1 counted quick -p "$storm_PID"
 	grep -q 'counts nothing: another cuda-trace has it counted' err
 	kill -KILL "$first_PID"
-	wait_for 5 counted dram__bytes.sum --kernels 2 -p "$storm_PID"
+	wait_for 20 counted dram__bytes.sum --kernels 2 -p "$storm_PID"
 	assert_equal "$(lines counters 'map(.metrics | keys) | unique')" '[["dram__bytes.sum"]]'
 	unharmed
 }
@@ -135,7 +135,7 @@ all_off() {
 	start_storm -s 60 -p 1000
 	start listen "$B/tests/guest/listen" -p "$storm_PID" -t 60000 "$GUEST" counters_batch
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
-	wait_for 5 grep -qs '"event":"counters"' first.json
+	wait_for 20 grep -qs '"event":"counters"' first.json
 	kill -KILL "$first_PID"
 	run -1 counted quick -p "$storm_PID"
 	grep -q 'counts nothing: another cuda-trace has it counted' err
@@ -148,10 +148,10 @@ all_off() {
 # Each is looked at and refused; a good one afterwards counts.
 @test "profile --counters -p (requests that make no sense) are told of, and harm nobody" {
 	local kind
-	start_storm -s 40 -t 2 -p 1000
-	start listen "$B/tests/guest/listen" -v -p "$storm_PID" -t 30000 "$GUEST" counters_batch error
-	wait_for 5 grep -qs . /proc/"$storm_PID"/maps
-	sleep 1
+	start_storm -s 90 -t 2 -p 1000
+	start listen "$B/tests/guest/listen" -v -p "$storm_PID" -t 90000 "$GUEST" status counters_batch error
+	# The guest has heard that somebody listens.
+	wait_for 20 grep -q '^status ' listen.out
 	for kind in noise "no end" "one text" "three texts" "no metric" control space "not ASCII" long "too long" \
 		short nothing cut sum; do
 		run -0 python3 "$TOP/tests/guest/ask.py" "$storm_PID" "$kind"
@@ -160,7 +160,7 @@ all_off() {
 	done
 	if grep -q profiler_enable log; then fail "something was counted"; fi
 	run -0 python3 "$TOP/tests/guest/ask.py" "$storm_PID" good
-	wait_for 5 grep -q profiler_enable log
+	wait_for 20 grep -q profiler_enable log
 	kill -INT "$listen_PID" 2>/dev/null || true
 	wait "$listen_PID" || true
 	assert_equal "$(sed -n 's/^probe=error hits=\([0-9]*\).*/\1/p' listen.out)" 14
@@ -201,7 +201,7 @@ all_off() {
 	cp "$WORKLOADS/launch-storm" "$name"
 	start storm setpriv --reuid 65534 --regid 65534 --clear-groups \
 		"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$name" -s 8 -p 1000
-	wait_for 5 grep -q libcupti-usdt "/proc/$storm_PID/maps"
+	wait_for 20 grep -q libcupti-usdt "/proc/$storm_PID/maps"
 	run -1 setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace timeout 30 \
 		"$SIM" "$CUDA_TRACE" profile --counters quick -d 2 -c "$(basename "$name")"
 	rm "$name"
