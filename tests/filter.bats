@@ -26,10 +26,18 @@ start_two() {
 }
 
 @test "-p (a shell) sees the child that runs already and those that come" {
-	start shell sh -c '"$@" & sleep 1.5; "$@"; wait' sh "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
-		"$WORKLOADS/launch-storm" -s 3 -p 1000
+	mkfifo go
+	start shell sh -c '"$@" & read -r _ <go; "$@"; wait' sh "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+		"$WORKLOADS/launch-storm" -s 8 -p 1000
 	ready shell
-	ct stat -p "$shell_PID" -d 3 --json -o out.json
+	start tool "$CUDA_TRACE" stat -v -p "$shell_PID" --json -o out.json
+	wait_for 30 grep -q watching tool.err
+	echo >go
+	both_are_ready() { [ "$(grep -cx ready shell.out)" = 2 ]; }
+	wait_for 30 both_are_ready
+	sleep 1
+	kill -INT "$tool_PID"
+	finished "$tool_PID"
 	json out.json '.processes | length == 2'
 	json out.json ".processes | all(.pid != $shell_PID)"
 }
@@ -80,7 +88,7 @@ start_two() {
 	mkdir copy
 	cp "$GUEST" copy/
 	start tool "$CUDA_TRACE" stat -v -c launch-storm -d 8 --json
-	wait_for 5 grep -q watching tool.err
+	wait_for 30 grep -q watching tool.err
 	"$SIM" env CUDA_INJECTION64_PATH="$PWD/copy/libcupti-usdt.so" "$WORKLOADS/launch-storm" -s 3 -p 1000 >out
 	finished "$tool_PID"
 	json tool.out '.totals.kernels > 100'

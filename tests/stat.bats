@@ -145,29 +145,36 @@ has_waited() {
 	[ "$(grep -cx ready "$1")" = "$2" ]
 }
 
+# kernels_are on|off: by the last change of what CUPTI is asked for, in cupti.log.
+kernels_are() {
+	local state=off
+	! tail -n 1 cupti.log | grep -q 'kinds=\([0-9]*,\)*10[, ]' || state=on
+	[ $state = "$1" ]
+}
+
 @test "stat (comes back after modules have come and gone unseen) knows their kernels' names" {
 	mkfifo lines
-	start mods bash -c "SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$GUEST' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
+	start mods bash -c "SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$GUEST' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
 	exec 9>lines
-	wait_for 10 has_waited mods.out 1
+	wait_for 20 has_waited mods.out 1
 	# Somebody is there all the time, of whom CUPTI keeps its subscriber, but not for launches.
 	start other "$CUDA_TRACE" stat -v -e copies -p "$mods_PID"
-	wait_for 10 grep -q watching other.err
+	wait_for 20 grep -q watching other.err
 	local kernel round=0
 	for kernel in even odd; do
 		start it "$CUDA_TRACE" stat -v -e kernels --json -o "$kernel.json" -p "$mods_PID"
-		wait_for 10 grep -q watching it.err
-		sleep 0.3
+		wait_for 20 grep -q watching it.err
+		wait_for 20 kernels_are on
 		echo >&9
-		wait_for 10 has_waited mods.out $((round * 2 + 2))
+		wait_for 20 has_waited mods.out $((round * 2 + 2))
 		kill -INT "$it_PID"
 		finished "$it_PID"
 		json "$kernel.json" "[.kernels[] | [.name, .launches, .count]] == [[\"$kernel\", 3003, 3003]]"
 		# The module goes, and the next one comes.
-		sleep 0.5
+		wait_for 20 kernels_are off
 		echo >&9
 		round=$((round + 1))
-		[ $round = 2 ] || wait_for 10 has_waited mods.out 3
+		[ $round = 2 ] || wait_for 20 has_waited mods.out 3
 	done
 	exec 9>&-
 	finished "$mods_PID"
@@ -535,10 +542,10 @@ advice() {
 @test "stat (a copy of the library in another mount namespace) sees it" {
 	requires unshare
 	unshare -m sh -c 'mkdir -p "$0/own" && mount -t tmpfs none "$0/own" && cp "$1" "$0/own/" &&
-		exec "$2" env CUDA_INJECTION64_PATH="$0/own/libcupti-usdt.so" "$3" -s 6 -p 500' \
-		"$BATS_TEST_TMPDIR" "$GUEST" "$SIM" "$WORKLOADS/launch-storm" 3>&- >/dev/null &
-	sleep 1
-	run --separate-stderr ct stat -p $! -d 1 --json
+		exec "$2" env CUDA_INJECTION64_PATH="$0/own/libcupti-usdt.so" "$3" -s 10 -p 500' \
+		"$BATS_TEST_TMPDIR" "$GUEST" "$SIM" "$WORKLOADS/launch-storm" 3>&- >storm.out &
+	ready storm
+	run --separate-stderr ct stat -p $! -d 2 --json
 	assert_success
 	json <(echo "$output") '.totals.kernels > 100 and .lost.total == 0'
 	wait
