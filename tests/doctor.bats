@@ -595,7 +595,7 @@ mapper() {
 	[ -e "$BATS_FILE_TMPDIR/mapper" ] ||
 		${CC:-cc} -O1 -static -o "$BATS_FILE_TMPDIR/mapper" "$TOP/tests/doctor/mapper.c"
 	start "$name" "$BATS_FILE_TMPDIR/mapper" "$@"
-	wait_for 5 grep -q ready "$BATS_TEST_TMPDIR/$name.out"
+	wait_for 30 grep -q ready "$BATS_TEST_TMPDIR/$name.out"
 }
 
 # about PID: doctor -p, as text in $output and as JSON in $JSON.
@@ -915,10 +915,10 @@ machine() {
 @test "doctor -p (CUPTI does not come out of its first call) says what helps, though the guest waits" {
 	requires bpf sim
 	SIMCUDA_SUBSCRIBE=hang CUPTI_USDT_PRIME=0 CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
-		"$WORKLOADS/launch-storm" --seconds 30 --pause 20000
+		"$WORKLOADS/launch-storm" --seconds 60 --pause 20000
 	ready held
-	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
-	wait_for 15 grep -q 'CUPTI does not start' "$BATS_TEST_TMPDIR/tool.err"
+	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 60 --json
+	wait_for 30 grep -q 'CUPTI does not start' "$BATS_TEST_TMPDIR/tool.err"
 	about "$held_PID"
 	assert_output --partial "CUPTI is not initialised yet: it waits for a moment without a launch"
 	assert_output --partial "mend: sudo cuda-trace stat -p $held_PID -d 2"

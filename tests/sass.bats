@@ -212,8 +212,8 @@ count_inlined() {
 	echo 'empty 70 smsp__sass_inst_executed 1000' >sass
 	: >log
 	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
-		"$WORKLOADS/launch-storm" -s 12 -t 4 -g 5 -p 500
-	wait_for 5 grep -q 'injection .*called=1' log
+		"$WORKLOADS/launch-storm" -s 20 -t 4 -g 5 -p 500
+	ready storm
 	sleep 0.5
 	# shellcheck disable=SC2154 # made by start
 	for target in "-p $storm_PID" "-c launch-storm"; do
@@ -226,7 +226,7 @@ count_inlined() {
 		assert_equal "$(lines lost '.[0].lost.total')" 0
 		assert_equal "$(grep -c 'sass enable 0' log)" "$(grep -c 'sass disable 0' log)"
 	done
-	wait_for 5 eval '[ "$(tail -n 1 log | grep -oE "(subscribed|callbacks|kinds)=[^ ]*" | xargs)" = "subscribed=0 callbacks=0 kinds=-" ]'
+	wait_for 20 eval '[ "$(tail -n 1 log | grep -oE "(subscribed|callbacks|kinds)=[^ ]*" | xargs)" = "subscribed=0 callbacks=0 kinds=-" ]'
 	finished "$storm_PID"
 	assert_equal "$status" 0
 	run ! grep '^[0-9]* [0-9]* fault' log

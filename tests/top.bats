@@ -235,7 +235,7 @@ last_page() {
 	slow_crowd
 	run ct top -b -n 2 -c crowd
 	assert_success
-	assert_line --regexp '^cuda-trace top  [0-9:]{8}  1\.0 s  processes: [0-9]+ cupti'
+	assert_line --regexp '^cuda-trace top  [0-9:]{8}  [1-9][0-9]*\.[0-9] s  processes: [0-9]+ cupti'
 	assert_line --regexp '^GPU  NAME +BUSY +COPY MEMORY +LAUNCH/s$'
 	assert_line --regexp '^ +[0-9]+ crowd +root +0\.[0-9] +[1-9][0-9.k]* +0 +0 +0 +0 cupti'
 }
