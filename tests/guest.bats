@@ -519,25 +519,29 @@ gives_images_back() {
 	done
 }
 
-# hear_exit PROBES: a program whose CUPTI hangs; $took = ms from the end of main() to the end of all.
+# hear_exit LIMIT PROBES: a program whose CUPTI hangs; $took = ms from the end of main() to the end of all. Less than
+# LIMIT: a machine that has much else to do makes some of five runs longer, what the guest waits for all of them.
 hear_exit() {
-	SIMCUDA_FLUSH=hang hear "$@" -- bash -c '"$@"; echo "gone=$(date +%s%3N)"' - "$B/tests/guest/ends" return 500
-	took=$(($(sed -n 's/^gone=//p' "$OUT") - $(sed -n 's/^left=//p' "$OUT")))
+	for _ in 1 2 3 4 5; do
+		SIMCUDA_FLUSH=hang hear "${@:2}" -- bash -c '"$@"; echo "gone=$(date +%s%3N)"' - "$B/tests/guest/ends" return 500
+		took=$(($(sed -n 's/^gone=//p' "$OUT") - $(sed -n 's/^left=//p' "$OUT")))
+		[ "$took" -ge "$1" ] || return 0
+	done
+	fail "$took ms"
 }
 
 @test "exit (CUPTI hangs while flushing) takes at most 0.5 s longer, and keeps the launches" {
 	requires root bpf sim
-	hear_exit $CORE
 	# Not less, or it did not hang; not more, but for a loaded machine's own slowness.
-	[ "$took" -ge 450 ] && [ "$took" -lt 1500 ] || fail "$took ms"
+	hear_exit 1500 $CORE
+	[ "$took" -ge 450 ] || fail "$took ms"
 	assert_equal "$(heard launch_batch records)" 500
 	assert_equal "$(state state)" 4
 }
 
 @test "exit (CUPTI_USDT_EXIT_MS=0, CUPTI hangs) does not wait at all" {
 	requires root bpf sim
-	CUPTI_USDT_EXIT_MS=0 hear_exit $CORE
-	[ "$took" -lt 400 ] || fail "$took ms"
+	CUPTI_USDT_EXIT_MS=0 hear_exit 400 $CORE
 }
 
 # Who hears that it begins can make room for it between launches.
