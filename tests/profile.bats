@@ -537,7 +537,7 @@ unfaulted() {
 @test "profile --pc (stat is there, stat comes later) has kernels give way, which is counted, and come back" {
 	requires bpf sim
 	local windows
-	traced_storm 9
+	traced_storm 20
 	start stat "$CUDA_TRACE" stat -p "$storm_PID" -d 5 --json -o "$PWD/stat.json"
 	wait_for 10 kernels_on
 	pc -p "$storm_PID" -d 1.5 --json -o out.json
@@ -549,13 +549,14 @@ unfaulted() {
 	json stat.json '.lost.profiled > 500 and .totals.kernels > 500 and .lost.total == .lost.profiled'
 	# The other way round; and nobody who does not want times is told that some are missing.
 	windows=$(windows_begun)
-	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 3 --json -o "$PWD/out.json"
-	wait_for 10 more_windows_than "$windows"
+	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" --json -o "$PWD/out.json"
+	wait_for 20 more_windows_than "$windows"
 	ct stat -p "$storm_PID" -d 0.7 --json -o stat.json
 	json stat.json '.totals.launches > 100 and .totals.kernels == 0 and .lost.profiled > 100'
 	json stat.json '.processes[0].state == "profiled" and (.processes[0].trouble | contains("profile --pc"))'
 	ct stat -p "$storm_PID" -d 0.7 -e launches --json -o stat.json
 	json stat.json '.totals.launches > 100 and .lost.total == 0'
+	kill -INT "$pc_PID"
 	finished "$pc_PID"
 	json out.json '.samples.placed > 0 and .lost.total == 0'
 	unfaulted
@@ -565,12 +566,14 @@ unfaulted() {
 	requires bpf sim curl
 	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:0
 	wait_for 15 grep -q 'listening on' metrics.err
-	traced_storm 12
+	traced_storm 20
 	wait_for 10 kernels_on
 	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 60
 	wait_for 10 grep -q 'pc_sampling start 0' log
 	run ! kernels_on
-	ct top --once --json -p "$storm_PID" >top.json
+	# Who has just come has perhaps not heard of it.
+	seen() { ct top --once --json -p "$storm_PID" >top.json && jq -e '.processes | length == 1' top.json; }
+	wait_for 20 seen
 	json top.json '.processes[0] | .profiled and .gpu_percent == null and .launches_per_second > 100'
 	kill -KILL "$pc_PID"
 	wait_for 5 kernels_on

@@ -249,8 +249,8 @@ storm_meanwhile() {
 
 @test "metrics --max-overhead (windows that cost nothing) lengthens them, and says how dear they are" {
 	alone
-	storm_meanwhile 20 -p 50
-	ct metrics -v --max-overhead 50% --textfile - -d 6s >m.prom 2>err
+	storm_meanwhile 60 -p 50
+	ct metrics -v --max-overhead 50% --textfile - -d 12s >m.prom 2>err
 	grep -q 'metrics: windows of 20 ms in 1000 ms now' err
 	grep -q '^cuda_kernel_duration_seconds_sum{comm="sampled-storm",device="0",estimated="true"}' m.prom
 	awk '/^cuda_trace_sample_share / && $2 > 0.01 && $2 <= 0.5 {found++}
@@ -272,7 +272,7 @@ storm_meanwhile() {
 
 @test "top --sample (and --max-overhead) says so and estimates GPU time" {
 	alone
-	storm_meanwhile 20 -p 50 -v 1000
+	storm_meanwhile 60 -p 50 -v 1000
 	ct top --sample 20ms/200ms --once --json -d 5s >top.json
 	json top.json '.sample == {on_ns: 20000000, period_ns: 200000000}'
 	# 200 ns and 1 ns for each 100 threads of 1 to 1000 blocks of 1000: 5205 in the middle
@@ -280,9 +280,12 @@ storm_meanwhile() {
 		| .launches > 1000 and .gpu_ns / .launches > 2600 and .gpu_ns / .launches < 10400'
 	ct top --sample 20ms/200ms --once -d 1s >page.txt
 	grep -q '^GPU times are taken for 20 ms in every 200 ms: kernels and copies are estimates' page.txt
-	ct top -v --max-overhead 50% --json -n 5 >top.json 2>err
-	grep -q 'top: windows of 20 ms in 1000 ms now' err
-	json <(tail -n 1 top.json) '.sample.on_ns >= 2e7'
+	start tool "$CUDA_TRACE_UNDER_TEST" top -v --max-overhead 50% --json
+	wait_for 30 grep -q 'top: windows of 20 ms in 1000 ms now' tool.err
+	longer() { tail -n 1 tool.out | jq -e '.sample.on_ns >= 2e7' >longer.json; }
+	wait_for 20 longer
+	kill -INT "$tool_PID"
+	finished "$tool_PID"
 	ct top --once --json -d 1s >top.json
 	assert_equal "$(jq -c .sample top.json)" null
 	for command in "top -b" metrics; do
