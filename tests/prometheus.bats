@@ -1,10 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
 # cuda-trace metrics with a real Prometheus: what its HTTP API answers equals what the programs
-# counted; alert rules and their tests; the service's unit.
+# counted, also to the dashboard's and the rules' expressions; alert rules and their tests; the
+# service's unit.
 
 load helpers
 
+DASHBOARD=$TOP/etc/share/grafana-dashboard.json
 ID=$(printf '%03d' $((RANDOM % 1000)))
 
 setup() {
@@ -35,20 +37,27 @@ asked() {
 	[ "$(ask "$2")" = "$1" ]
 }
 
-@test "prometheus (real server, several programs) answers what they counted" {
-	requires bpf sim curl prometheus
-	PORT=$(free_port)
-	start exporter "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10
+# scraped MS [LINE...]: starts the server, which asks the started exporter so often; its configuration
+# has these lines, too.
+scraped() {
 	wait_for 15 grep -q 'listening on' exporter.err
+	PORT=$(free_port)
 	cat >prometheus.yml <<-END
-	global: {scrape_interval: 500ms, scrape_timeout: 400ms}
+	global: {scrape_interval: $1ms, scrape_timeout: $1ms, evaluation_interval: 1s}
 	scrape_configs:
 	  - job_name: cuda
 	    static_configs: [{targets: ["$(sed -n 's/.*http:\/\/\(.*\)\/metrics$/\1/p' exporter.err)"]}]
 	END
+	printf '%s\n' "${@:2}" >>prometheus.yml
 	start server prometheus --config.file prometheus.yml --storage.tsdb.path data \
 		--web.listen-address "127.0.0.1:$PORT"
 	wait_for 20 curl -sf -o /dev/null "http://127.0.0.1:$PORT/-/ready"
+}
+
+@test "prometheus (real server, several programs) answers what they counted" {
+	requires bpf sim curl prometheus
+	start exporter "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10
+	scraped 500
 	for w in saxpy copies memory failures graphs; do traced $w; done
 	traced launch-storm -n 60000 -t 3
 	# The last program's last figure: then all others are there, too.
@@ -73,6 +82,152 @@ asked() {
 	# The server scraped OpenMetrics, and took every sample.
 	assert_equal "$(ask 'scrape_samples_scraped{job="cuda"} - scrape_samples_post_metric_relabeling{job="cuda"}')" 0
 	assert_equal "$(ask 'count(cuda_kernel_launches_created{comm="'$ID'saxpy"})')" 1
+}
+
+# expressions INSTANCE MS: each of the dashboard's, as Grafana sends it for these nodes and an interval
+# of MS, into asked/PANEL-LETTER.query; what its lines are called, into .legend.
+expressions() {
+	local key
+	mkdir -p asked
+	jq --arg instance "$1" --arg interval "$2ms" '[.panels[] | (., .panels[]?) | .id as $id | .targets[]? | {
+		key: "\($id)-\(.refId)", legend: .legendFormat,
+		query: (.expr | gsub("\\$instance"; $instance) | gsub("\\$__rate_interval"; $interval))}]' "$DASHBOARD" >expressions
+	for key in $(jq -r '.[].key' expressions); do
+		jq -r --arg key "$key" '.[] | select(.key == $key) | .query' expressions >"asked/$key.query"
+		jq -r --arg key "$key" '.[] | select(.key == $key) | .legend' expressions >"asked/$key.legend"
+		run ! grep '\$' "asked/$key.query"
+	done
+}
+
+# answer FILE QUERY: what the server says to it, of the moment $NOW; no error and no warning.
+answer() {
+	curl -sS --max-time 5 "http://127.0.0.1:$PORT/api/v1/query" --data-urlencode "query=$2" \
+		--data-urlencode "time=$NOW" >"$1"
+	json "$1" '.status == "success" and .warnings == null and .data.resultType == "vector"' >/dev/null
+}
+
+# value KEY FILTER: the sum of what the answer to the expression KEY says of these series.
+value() {
+	jq -r "[.data.result[] | select(.metric | $2) | .value[1] | tonumber] | add // \"nothing\"" "asked/$1.json"
+}
+
+# grown KEY FILTER: the same of a rate, times the interval that it is of.
+grown() {
+	jq -r "[.data.result[] | select(.metric | $2) | .value[1] | tonumber * $INTERVAL / 1000] | add // \"nothing\"" "asked/$1.json"
+}
+
+# Between what grew in the interval and what Prometheus makes of it, as no scrape is just at its ends.
+equal() {
+	awk -v what="$1" -v said="$2" -v truth="$3" 'BEGIN {
+		if (said == "nothing" || said < truth * 0.9999 || said > truth * 1.06) {
+			print what ": the server says " said ", the program " truth; exit 1 } }'
+}
+
+@test "prometheus (dashboard and rules, through the real server) are answered without error, and with the truth" {
+	requires bpf sim curl prometheus jq
+	local w from count instance name key label static
+	# Panels that have nothing to show in this run: none.
+	local empty=""
+	export SIMCUDA_KERNEL_NS=16384 SIMCUDA_LATENCY_NS=2000000 SIMCUDA_COPY_MBPS=1024
+	export SIMCUDA_PM_SCRIPT=$PWD/script
+	printf '* 0 %s\n' 'gr__cycles_active.sum.pct_of_peak_sustained_elapsed 50' \
+		'pcie__read_bytes.sum.per_second 12345678901' >script
+	start exporter "$SIM" "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10 --counters device \
+		--events kernels,copies,memory,sync,errors
+	scraped 250 "rule_files: ['$TOP/etc/share/cuda-trace.rules.yml']"
+	# Once, so that their series are there; what they do the second time is what grows in the interval.
+	traced launch-storm -n 1000
+	for w in copies syncs failures graphs; do traced $w; done
+	wait_for 10 asked "$(expect_key graphs.out graph_launches)" 'sum(cuda_graph_launches_total{comm="'$ID'graphs"})'
+	sleep 0.6
+	from=$(date +%s%3N)
+	cp "$WORKLOADS/failures" fresh
+	WORKLOADS=$PWD traced fresh
+	count=$(expect_key graphs.out graph_launches)
+	cp "$WORKLOADS/memory" "./${ID}memory"
+	mkfifo gate
+	start memory env PROGRAM_LAST_GATE=gate CUDA_INJECTION64_PATH="$GUEST" "$SIM" "./${ID}memory" 10 1048576
+	wait_for 20 grep -q ^expect memory.out
+	traced launch-storm -n 8000 -p 100
+	for w in copies syncs failures graphs; do traced $w; done
+	wait_for 10 asked "$((count + $(expect_key graphs.out graph_launches)))" \
+		'sum(cuda_graph_launches_total{comm="'$ID'graphs"})'
+	sleep 0.6
+	NOW=$(date +%s%3N)
+	INTERVAL=$((NOW - from))
+	NOW=${NOW%???}.${NOW: -3}
+
+	# The node's name is asked for as Grafana does for label_values().
+	assert_equal "$(jq -r '.templating.list[] | select(.type == "query") | "\(.name) \(.query.query)"' "$DASHBOARD")" \
+		"instance label_values(cuda_processes, instance)"
+	curl -sS --max-time 5 -G "http://127.0.0.1:$PORT/api/v1/label/instance/values" \
+		--data-urlencode 'match[]=cuda_processes' >instances
+	json instances '.status == "success" and (.data | length == 1)'
+	# A chosen node, with what a regular expression would take for its own; then all of them.
+	for instance in "$(jq -r '.data[0] | gsub("\\."; "\\\\.")' instances)" "$(jq -r '.templating.list[] | .allValue // empty' "$DASHBOARD")"; do
+		expressions "$instance" "$INTERVAL"
+		assert_equal "$(jq '[.. | .expr? | strings] | length' "$DASHBOARD")" "$(jq length expressions)"
+		for name in asked/*.query; do
+			key=${name#asked/}; key=${key%.query}
+			answer "asked/$key.json" "$(cat "$name")"
+			[[ " $empty " == *" $key "* ]] || json "asked/$key.json" '.data.result | length > 0' >/dev/null
+			# Nothing runs in a container, and perhaps not in a control group.
+			for label in $(grep -o '{{[a-z]*}}' "asked/$key.legend" | tr -d '{}' | grep -vx 'container\|cgroup'); do
+				json "asked/$key.json" "any(.data.result[]; .metric | has(\"$label\"))" >/dev/null
+			done
+		done
+	done
+	comm() { echo ".comm == \"$ID$1\""; }
+	equal "busy" "$(grown 1-A "$(comm launch-storm)")" "$(awk "BEGIN { print $(expect_key launch-storm.out kernels) * 16384e-9 }")"
+	for w in launch-storm graphs; do
+		equal "$w launches" "$(grown 2-A "$(comm $w)")" "$(expect_key $w.out launches)"
+	done
+	equal "failures launches" "$(grown 2-A "$(comm failures)")" \
+		"$(($(expect_key failures.out launches) - $(expect_key failures.out launch_errors)))"
+	# All kernels took what is the upper bound of a bucket, whose lower one is a fourth.
+	equal "median" "$(value 3-A "$(comm launch-storm)")" 1.024e-05
+	equal "99th percentile" "$(value 3-B "$(comm launch-storm)")" 1.626112e-05
+	# No kernel starts within 2 ms of its launch: it is in the bucket from 1 to 4 ms at least.
+	awk -v delay="$(value 4-A "$(comm launch-storm)")" 'BEGIN { exit !(delay > 1.048576e-3) }' || fail "$(cat asked/4-A.json)"
+	equal "copies" "$(grown 5-A "$(comm copies)")" "$(expect_key copies.out memcpy_bytes)"
+	for key in h2d d2h d2d; do
+		equal "copies $key" "$(grown 5-A "$(comm copies) and .direction == \"$key\"")" "$(($(expect_key copies.out $key) * 1048576))"
+	done
+	equal "busy with copies" "$(grown 6-A "$(comm copies)")" "$(awk "BEGIN { print $(expect_key copies.out memcpys) * 1.025e-3 }")"
+	static=$(ask 'sum(cuda_memory_allocated_bytes_total{comm="'$ID'memory",kind=~".*_static"})')
+	assert_equal "$(value 7-A "$(comm memory)")" $((1048576 + static))
+	# As in metrics.bats: the program's own figure has the calls' way in and out, and not its first wait.
+	awk -v said="$(grown 8-A "$(comm syncs)")" -v waited="$(expect_key syncs.out waited_ns)" \
+		'BEGIN { exit !(said > 0.9e-9 * waited && said < 1.06 * (1.1e-9 * waited + 0.01)) }' ||
+		fail "waits: the server says $(grown 8-A "$(comm syncs)") s, the program $(expect_key syncs.out waited_ns) ns"
+	equal "graphs" "$(grown 9-A "$(comm graphs)")" "$(expect_key graphs.out graph_launches)"
+	# Also where the series begins with the first of them.
+	for w in failures fresh; do
+		equal "errors of $w" "$(value 10-A "$(comm $w)")" "$(expect_key $w.out api_errors)"
+		equal "failed launches of $w" "$(value 10-B "$(comm $w)")" "$(expect_key $w.out launch_errors)"
+	done
+	equal "kernel" "$(grown 11-A "$(comm launch-storm) and .kernel == \"empty\"")" \
+		"$(awk "BEGIN { print $(expect_key launch-storm.out kernels) * 16384e-9 }")"
+	assert_equal "$(value 12-A '.reason')" 0
+	awk -v part="$(value 12-B true)" 'BEGIN { exit !(part > 0) }' || fail "$(cat asked/12-B.json)"
+	assert_equal "$(value 13-A '.part == "busy"')" 0.5
+	# It grows all the time, in steps: a part of one may be before the interval or after it.
+	awk -v rate="$(value 14-A '.path == "pcie_read_bytes"')" 'BEGIN { exit !(rate / 12345678901 > 0.95 && rate / 12345678901 < 1.05) }' ||
+		fail "$(cat asked/14-A.json)"
+
+	# The rules as the server itself evaluates them, and their expressions.
+	curl -sS --max-time 5 "http://127.0.0.1:$PORT/api/v1/rules" >rules
+	assert_equal "$(jq '[.data.groups[].rules[] | select(.health == "ok" and .lastError == null)] | length' rules)" \
+		"$(grep -c '^ *- \(alert\|record\):' "$TOP/etc/share/cuda-trace.rules.yml")"
+	for name in $(jq -r '.data.groups[].rules[].name' rules); do
+		answer "$name.json" "$(jq -r --arg name "$name" '.data.groups[].rules[] | select(.name == $name) | .query' rules)"
+		echo "$name $(jq -r '.data.groups[].rules[] | select(.name == "'"$name"'") | .state' rules)" >>states
+	done
+	grep -x 'CudaLaunchErrors pending' states
+	grep -x 'CudaOutOfMemory firing' states
+	grep -x 'CudaTraceLosesRecords inactive' states
+	: >gate
+	finished "$memory_PID"
 }
 
 @test "prometheus (alert rules) are valid and fire as they should" {
