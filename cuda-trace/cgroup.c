@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The id that eBPF helpers know is the file handle of the group's folder.
+ * The id that eBPF helpers know is the file handle of the group's folder. What can go wrong with a
+ * process's path: it is over before anybody reads it; its number is another's by then, whose path
+ * would be taken for its own; the group itself is gone. The id tells the first two.
  */
 #include "cuda-trace/cgroup.h"
 
@@ -13,6 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS */
+
+struct id_handle {
+	struct file_handle handle;
+	uint64_t id;
+};
 
 /* Systems with version 1 beside it mount version 2 at /sys/fs/cgroup/unified. */
 static int find_mount(char mount[PATH_MAX])
@@ -34,15 +44,12 @@ static int find_mount(char mount[PATH_MAX])
 
 static int read_id(const char *path, unsigned long long *id)
 {
-	union {
-		struct file_handle handle;
-		char room[sizeof(struct file_handle) + sizeof(uint64_t)];
-	} u = {.handle.handle_bytes = sizeof(uint64_t)};
+	struct id_handle at = {.handle.handle_bytes = sizeof(at.id)};
 	int mount_id;
 
-	if (name_to_handle_at(AT_FDCWD, path, &u.handle, &mount_id, 0))
+	if (name_to_handle_at(AT_FDCWD, path, &at.handle, &mount_id, 0))
 		return -errno;
-	memcpy(id, u.handle.f_handle, sizeof(*id));
+	memcpy(id, at.handle.f_handle, sizeof(*id));
 	return 0;
 }
 
@@ -78,7 +85,7 @@ int cgroup__find(const char *path, unsigned long long *id, unsigned int *level)
 	return 0;
 }
 
-void cgroup__of(uint32_t pid, char *path, size_t size)
+static void read_path(uint32_t pid, char *path, size_t size)
 {
 	char name[64], line[PATH_MAX];
 	FILE *groups;
@@ -94,6 +101,49 @@ void cgroup__of(uint32_t pid, char *path, size_t size)
 	}
 	if (groups)
 		fclose(groups);
+}
+
+/* Needs CAP_DAC_READ_SEARCH. 0 or -errno. */
+static int path_by_id(const char *mount, uint64_t id, char *path, size_t size)
+{
+	struct id_handle at = {{sizeof(id), KERNFS_HANDLE}, id};
+	int folder = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), group;
+	char link[64], whole[PATH_MAX] = "";
+	size_t length = strlen(mount);
+
+	if (folder < 0)
+		return -errno;
+	group = open_by_handle_at(folder, &at.handle, O_PATH | O_CLOEXEC);
+	close(folder);
+	if (group < 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", group);
+	if (readlink(link, whole, sizeof(whole) - 1) < 0 || strncmp(whole, mount, length))
+		whole[0] = 0;
+	close(group);
+	if (!whole[0])
+		return -ENOENT;
+	snprintf(path, size, "%s", whole[length] ? whole + length : "/");
+	return 0;
+}
+
+void cgroup__of(uint32_t pid, uint64_t id, char *path, size_t size)
+{
+	static char mount[PATH_MAX]; /* which stays where it is */
+	char joined[2 * PATH_MAX];
+	unsigned long long found = 0;
+	bool other;
+
+	read_path(pid, path, size);
+	if (!id || (!*mount && find_mount(mount)))
+		return;
+	snprintf(joined, sizeof(joined), "%s%s", mount, path);
+	other = *path && !read_id(joined, &found);
+	if (other && found == id)
+		return;
+	/* Nothing rather than what may be another's. */
+	if (path_by_id(mount, id, path, size) && other)
+		path[0] = 0;
 }
 
 static bool is_plain(char c)

@@ -197,7 +197,7 @@ static void put(struct writer *writer, const struct entry *entry)
 	const struct passwd *user = getpwuid(entry->seen.uid);
 	char cgroup[512], container[16], uid[16];
 
-	cgroup__of(entry->pid, cgroup, sizeof(cgroup));
+	cgroup__of(entry->pid, 0, cgroup, sizeof(cgroup));
 	cgroup__container(cgroup, container, sizeof(container));
 	snprintf(uid, sizeof(uid), "%u", entry->seen.uid);
 	cells[PID] = cell_number(entry->pid);

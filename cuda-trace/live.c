@@ -12,18 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "cuda-trace/cgroup.h"
+#include "cuda-trace/live_origin.h"
 #include "cuda-trace/sources.h"
 
 #define SWEEP_SECONDS 30 /* between looks for processes whose end was not told */
-#define CGROUPS	      256
-
-/* Where a process runs. Looked up as soon as it tells of itself: /proc forgets it with its end. */
-struct origin {
-	uint64_t id; /* of the cgroup */
-	char cgroup[256];
-	char container[16];
-};
 
 struct live {
 	struct session *session;
@@ -39,8 +31,8 @@ struct live {
 	bool by_name;
 	struct session_options options; /* of which cycle is asked for */
 	struct live_pace pace;
-	struct origin origins[CGROUPS]; /* by id: for processes that ended before they were seen */
-	const struct process *ending;	/* whose end is being told: it has its names still */
+	struct live_origin origins[LIVE_ORIGINS];
+	const struct process *ending; /* whose end is being told: it has its names still */
 };
 
 static struct live_process *process_of(struct live *live, uint32_t slot)
@@ -65,18 +57,8 @@ static struct live_process *find(struct live *live, uint32_t pid, uint64_t insta
 static void told_start(void *context, struct process *told)
 {
 	struct live *live = context;
-	struct origin *cached = &live->origins[told->cgroup % CGROUPS], *origin;
 
-	origin = told->data = calloc(1, sizeof(*origin));
-	if (!origin)
-		return;
-	origin->id = told->cgroup;
-	cgroup__of(told->pid, origin->cgroup, sizeof(origin->cgroup));
-	cgroup__container(origin->cgroup, origin->container, sizeof(origin->container));
-	if (*origin->cgroup)
-		*cached = *origin;
-	else if (cached->id == told->cgroup)
-		*origin = *cached;
+	told->data = live_origin__of(live->origins, told);
 }
 
 /* Of calls that have failed since: their names are at stake. */
@@ -135,21 +117,6 @@ static void find_told(struct live *live, struct live_process *process)
 		session__each_process(live->session, link_told, process);
 }
 
-static void find_origin(struct live *live, struct live_process *process)
-{
-	const struct origin *origin = process->told ? process->told->data : NULL;
-
-	if (!origin && live->origins[process->state.cgroup % CGROUPS].id == process->state.cgroup)
-		origin = &live->origins[process->state.cgroup % CGROUPS];
-	if (origin) {
-		memcpy(process->cgroup, origin->cgroup, sizeof(process->cgroup));
-		memcpy(process->container, origin->container, sizeof(process->container));
-		return;
-	}
-	cgroup__of(process->key.pid, process->cgroup, sizeof(process->cgroup));
-	cgroup__container(process->cgroup, process->container, sizeof(process->container));
-}
-
 static void start_process(struct live *live, uint32_t slot, const struct aggregate_process_key *key,
 			  const struct aggregate_process *state)
 {
@@ -168,7 +135,7 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	if (key->source == EVENT_SOURCE_GUEST)
 		process->scale =
 			live_sample__scale(&live->options, process->told, &process->sample);
-	find_origin(live, process);
+	live_origin__find(live->origins, process);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, process);
 }

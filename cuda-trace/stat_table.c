@@ -87,7 +87,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 	}
 	/* Now, because at the end the process is gone. */
 	if (!table->past)
-		cgroup__of(process->pid, tally->cgroup, sizeof(tally->cgroup));
+		cgroup__of(process->pid, process->cgroup, tally->cgroup, sizeof(tally->cgroup));
 }
 
 static struct by_id *find(const struct tally *tally, uint32_t id)

@@ -53,7 +53,7 @@ static const struct place *place_of(struct process *process)
 	place = calloc(1, sizeof(*place));
 	if (!place)
 		return NULL;
-	cgroup__of(process->pid, place->cgroup, sizeof(place->cgroup));
+	cgroup__of(process->pid, process->cgroup, place->cgroup, sizeof(place->cgroup));
 	cgroup__container(place->cgroup, place->container, sizeof(place->container));
 	process->data = place;
 	return place;
