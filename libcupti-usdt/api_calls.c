@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "libcupti-usdt/api_families.h"
+#include "libcupti-usdt/asked.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stamps.h"
@@ -104,7 +105,11 @@ static void send(struct ring *ring, unsigned int group, const struct cuda_api *c
 		return;
 	timed.start = stamps__to_ns(call->start);
 	timed.end = stamps__to_ns(call->end);
-	site__api(group, &timed, names__text(call->name));
+	if (group == CUDA_GROUP_API_ERROR)
+		site__api_error(&timed, names__text(call->name), asked__first(call),
+				asked__second(call), asked__kernel(call));
+	else
+		site__api(group, &timed, names__text(call->name));
 }
 
 void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid,
@@ -136,6 +141,7 @@ void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid
 		.flags = ring__runtime_call(ring) == data->correlation ? CUDA_API_NESTED : 0,
 		.group = group,
 	};
+	asked__read(&call, domain, cbid, data);
 	if (on & 1U << group)
 		send(ring, group, &call);
 	if (failed)

@@ -63,7 +63,8 @@
  *   cuda:sync          (start, end, correlation, type, context, stream, event, result)
  *   cuda:graph_exec    (start, end, correlation, device, context, stream, graph)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
- *   cuda:api_error     (the same, of calls that failed)
+ *   cuda:api_error     (the same, of calls that failed, then what was asked: flags as in struct
+ *                       cuda_api, bytes or address, copy kind or value or device, kernel name *)
  *   cuda:overhead      (start, end, correlation, kind, object kind, object, object's thread)
  *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path *)
  *   cuda:uvm           (start, end, counter, value, address, source, destination, stream)
@@ -165,16 +166,15 @@ enum cuda_group {
 };
 
 enum cuda_record_kind {
-	CUDA_RECORD_LAUNCH = 1, /* struct cuda_launch, of a kernel */
-	CUDA_RECORD_GRAPH_LAUNCH =
-		2,		/* struct cuda_launch, of a graph: name, grid and block are 0 */
-	CUDA_RECORD_KERNEL = 3, /* struct cuda_kernel */
-	CUDA_RECORD_MEMCPY = 4, /* struct cuda_memcpy */
-	CUDA_RECORD_MEMSET = 5, /* struct cuda_memset */
-	CUDA_RECORD_MEMORY = 6, /* struct cuda_memory */
-	CUDA_RECORD_MEMORY_POOL = 7, /* struct cuda_memory_pool, in memory_batch */
-	CUDA_RECORD_SYNC = 8,	     /* struct cuda_sync */
-	CUDA_RECORD_GRAPH = 9,	     /* struct cuda_graph */
+	CUDA_RECORD_LAUNCH = 1,	      /* struct cuda_launch, of a kernel */
+	CUDA_RECORD_GRAPH_LAUNCH = 2, /* likewise, of a graph: name, grid and block are 0 */
+	CUDA_RECORD_KERNEL = 3,	      /* struct cuda_kernel */
+	CUDA_RECORD_MEMCPY = 4,	      /* struct cuda_memcpy */
+	CUDA_RECORD_MEMSET = 5,	      /* struct cuda_memset */
+	CUDA_RECORD_MEMORY = 6,	      /* struct cuda_memory */
+	CUDA_RECORD_MEMORY_POOL = 7,  /* struct cuda_memory_pool, in memory_batch */
+	CUDA_RECORD_SYNC = 8,	      /* struct cuda_sync */
+	CUDA_RECORD_GRAPH = 9,	      /* struct cuda_graph */
 	CUDA_RECORD_API = 10,	    /* struct cuda_api, in api_<family>_batch and api_error_batch */
 	CUDA_RECORD_OVERHEAD = 11,  /* struct cuda_overhead */
 	CUDA_RECORD_JIT = 12,	    /* struct cuda_jit, in overhead_batch */
@@ -215,8 +215,7 @@ struct cuda_launch {
 	__u16 cbid;    /* CUPTI's number of the call */
 	__u8 domain;   /* enum cuda_domain */
 	__u8 flags;    /* CUDA_LAUNCH_TIMED: CUPTI stamped kernels while it returned */
-	__u32 grid[3];
-	__u32 block[3];
+	__u32 grid[3], block[3];
 	__u32 dynamic_shared; /* bytes */
 };
 
@@ -230,8 +229,7 @@ struct cuda_kernel {
 	__u32 context;	  /* context id */
 	__u32 stream;	  /* stream id */
 	__u32 name;	  /* id of a cuda:name, 0 = none */
-	__u32 grid[3];
-	__u32 block[3];
+	__u32 grid[3], block[3];
 	__u32 static_shared;	/* bytes */
 	__u32 dynamic_shared;	/* bytes */
 	__u32 local_per_thread; /* bytes */
@@ -251,12 +249,10 @@ struct cuda_memcpy {
 	__u64 graph_node; /* 0 = not from a graph */
 	__u32 device;
 	__u32 context;
-	__u32 stream;	  /* stream id */
-	__u32 graph;	  /* 0 = not from a graph */
-	__u32 src_device; /* differs from device only in peer copies, as the next three */
-	__u32 src_context;
-	__u32 dst_device;
-	__u32 dst_context;
+	__u32 stream;		       /* stream id */
+	__u32 graph;		       /* 0 = not from a graph */
+	__u32 src_device, src_context; /* differ from the above in peer copies only, as the next */
+	__u32 dst_device, dst_context;
 	__u8 copy_kind; /* CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, 8 DtoD, 9 HtoH, 10 PtoP ... */
 	__u8 src_kind;	/* CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, 4 array, 5
 			   managed */
@@ -336,14 +332,18 @@ struct cuda_graph {
 	__u64 end;   /* ns */
 	__u32 device;
 	__u32 context;
-	__u32 stream;	  /* stream id */
-	__u32 graph;	  /* id of the executable graph */
-	__u32 end_device; /* where its last node ran */
-	__u32 end_context;
+	__u32 stream;		       /* stream id */
+	__u32 graph;		       /* id of the executable graph */
+	__u32 end_device, end_context; /* where its last node ran */
 };
 
-/* The runtime call's own record follows, maybe in another batch. */
-#define CUDA_API_NESTED 1
+#define CUDA_API_NESTED	   1 /* the runtime call's own record follows, maybe in another batch */
+#define CUDA_API_BYTES	   2 /* this and the next: what of `asked` is known */
+#define CUDA_API_ADDRESS   4
+#define CUDA_API_COPY_KIND 8
+#define CUDA_API_VALUE	   16
+#define CUDA_API_DEVICE	   32
+#define CUDA_API_LAUNCH	   64
 
 /* One call of the driver or the runtime API. */
 struct cuda_api {
@@ -358,6 +358,15 @@ struct cuda_api {
 	__u8 domain;  /* enum cuda_domain */
 	__u8 flags;   /* CUDA_API_NESTED: inside a runtime call of the same correlation */
 	__u32 group;  /* enum cuda_group of its family */
+	union {	      /* of a call that failed: its arguments, as far as they say something */
+		struct {
+			__u64 bytes, address;
+			__u32 value, device, copy_kind, pad; /* as in struct cuda_memcpy */
+		} call;
+		struct { /* grid and block: all 0 = not known; kernel: id of a cuda:name */
+			__u32 grid[3], block[3], dynamic_shared, kernel;
+		} launch;
+	} asked;
 };
 
 /* Time that CUPTI itself or the driver spent. */
@@ -470,8 +479,7 @@ struct cuda_counters {
 	__u32 name;   /* id of a cuda:name */
 	__u32 device; /* CUDA ordinal in the process */
 	__u32 context;
-	__u32 grid[3];
-	__u32 block[3];
+	__u32 grid[3], block[3];
 	__u32 dynamic_shared; /* bytes */
 	__u32 static_shared;  /* bytes; registers 0 = both are not known */
 	__u32 registers;      /* a thread */
@@ -669,30 +677,21 @@ struct cuda_status {
 #else
 #define CUDA_ASSERT _Static_assert
 #endif
-CUDA_ASSERT(sizeof(struct cuda_record) == 8, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_launch) == 80, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_kernel) == 96, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_memcpy) == 80, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_memset) == 64, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_memory) == 88, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_memory_pool) == 64, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_sync) == 56, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_graph) == 48, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_api) == 48, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_overhead) == 48 && sizeof(struct cuda_jit) == 56, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_uvm) == 64, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_device) == 104, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_context) == 32, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_stream) == 24, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_counters) == 96, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_counter) == 16, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_counters_metric) == 24, "wire layout");
-CUDA_ASSERT(sizeof(struct cuda_counters_state) == 96, "wire layout");
+CUDA_ASSERT(sizeof(struct cuda_record) == 8 && sizeof(struct cuda_counters_metric) == 24, "layout");
+CUDA_ASSERT(sizeof(struct cuda_launch) == 80 && sizeof(struct cuda_kernel) == 96, "layout");
+CUDA_ASSERT(sizeof(struct cuda_memcpy) == 80 && sizeof(struct cuda_memset) == 64, "layout");
+CUDA_ASSERT(sizeof(struct cuda_memory) == 88 && sizeof(struct cuda_memory_pool) == 64, "layout");
+CUDA_ASSERT(sizeof(struct cuda_sync) == 56 && sizeof(struct cuda_graph) == 48, "layout");
+CUDA_ASSERT(sizeof(struct cuda_api) == 80 && sizeof(struct cuda_overhead) == 48, "layout");
+CUDA_ASSERT(sizeof(struct cuda_jit) == 56 && sizeof(struct cuda_uvm) == 64, "layout");
+CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64 && sizeof(struct cuda_device) == 104, "layout");
+CUDA_ASSERT(sizeof(struct cuda_context) == 32 && sizeof(struct cuda_stream) == 24, "layout");
+CUDA_ASSERT(sizeof(struct cuda_counter) == 16 && sizeof(struct cuda_counters_state) == 96,
+	    "layout");
+CUDA_ASSERT(sizeof(struct cuda_counters) == 96 && sizeof(struct cuda_sass) == 128, "layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
-CUDA_ASSERT(sizeof(struct cuda_sass) == 128, "wire layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
 CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1968, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");

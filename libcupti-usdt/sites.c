@@ -363,7 +363,14 @@ SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function,
 			    (uint32_t)r->domain, (uint32_t)r->cbid, r->context);                 \
 	}
 API_READABLE_PROBES(API_SITE)
-API_SITE(api_error, API_ERROR)
+
+SITE void site__api_error(const struct cuda_api *r, const char *name, uint64_t first,
+			  uint32_t second, const char *kernel)
+{
+	STAP_PROBE12(cuda, api_error, r->start, r->end, r->head.correlation, name, r->result,
+		     (uint32_t)r->domain, (uint32_t)r->cbid, r->context, (uint32_t)r->flags, first,
+		     second, kernel);
+}
 
 void site__api(unsigned int group, const struct cuda_api *r, const char *name)
 {
@@ -373,7 +380,6 @@ void site__api(unsigned int group, const struct cuda_api *r, const char *name)
 		site__##probe(r, name); \
 		break;
 		API_READABLE_PROBES(API_CASE)
-		API_CASE(api_error, API_ERROR)
 #undef API_CASE
 	}
 }

@@ -132,5 +132,7 @@ void site__sass(const struct cuda_sass *r, const char *kernel, const char *file)
 void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
 		      const char *file);
 void site__api(unsigned int group, const struct cuda_api *r, const char *name);
+void site__api_error(const struct cuda_api *r, const char *name, uint64_t first, uint32_t second,
+		     const char *kernel);
 
 #endif

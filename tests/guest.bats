@@ -300,6 +300,9 @@ fires() {
 	# Non-blocking; a priority is signed, the listener's numbers are not.
 	fires stream streams "a[1] > 7 && a[2] == 1 && (a[3] == 0 || a[3] > 2^64 - 4096) && a[4] == 2" streams 20
 
+	# What was asked for: 64 TiB, none, a device, a launch of so many threads or of a config; a name says nothing.
+	fires api_error api_errors "$span && a[5] > 0 && (a[9] == 2 && (a[10] == 2^46 || a[10] == 0) || a[9] == 32 && a[11] == 1000 ||
+		a[9] == 64 && (a[11] == 2000 || a[11] == 32 || a[11] == 0) || a[9] == 0 && a[5] == 500)" failures 2
 	fires api_launch launches+launches "$span && a[3] > 0 && text ~ /Launch/ && (a[6] == 1 || a[6] == 2) && a[7] > 0 && a[8] == 1" runtime 5
 	fires api_memory allocs+frees+api_errors+4 "$span && a[3] > 0 && a[7] > 0 && text ~ /^cuMem/ && (a[5] == 0 || a[5] == 2) && a[6] == 1 && a[8] == 1" memory 2
 	assert_equal "$(awk -F ' args=' '{split($NF, a, ",")} a[5] == 2' readable | wc -l)" "$(expect_key "$OUT" api_errors)"

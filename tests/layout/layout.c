@@ -13,6 +13,7 @@
 #include <generated_nvtx_meta.h>
 
 #include "bpf/event.h"
+#include "libcupti-usdt/asked_calls.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/cupti_pc.h"
@@ -166,6 +167,44 @@ SAME_WIDTH(runtime_params, stream, cudaLaunchKernel_ptsz_v7000_params, stream);
 SAME_WIDTH(runtime_params, stream, cudaLaunchCooperativeKernel_v9000_params, stream);
 SAME_WIDTH(launch_ex_params, config, cudaLaunchKernelExC_v11060_params, config);
 SAME_WIDTH(graph_params, stream, cudaGraphLaunch_v10000_params, stream);
+
+/* What a toolkit before 13.0 does not have of these is not worth its own list. */
+#if CUPTI_API_VERSION >= 130000
+#define AT(member, at, bytes)                                            \
+	_Static_assert(offsetof(params, member) == (at) &&               \
+			       sizeof(((params *)0)->member) == (bytes), \
+		       #member " is not at " #at);
+#define BYTES(member, at)   AT(member, at, 8)
+#define TIMES(member, at)   AT(member, at, 8)
+#define ADDRESS(member, at) AT(member, at, 8)
+#define KIND(member, at)    AT(member, at, 4)
+#define DEVICE(member, at)  AT(member, at, 4)
+#define VALUE		    AT
+#define UNIT(n)
+#define DIRECTION(kind)                                                     \
+	_Static_assert((kind) == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD ||         \
+			       (kind) == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH || \
+			       (kind) == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD || \
+			       (kind) == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,   \
+		       "a direction");
+/* Each joins the name itself: cuda.h makes macros of some. */
+#define SAME_DRIVER_ASKED(name, number, what)                \
+	SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##name); \
+	static inline void asked_of_##name(void)             \
+	{                                                    \
+		typedef name##_params params;                \
+		what                                         \
+	}
+#define SAME_RUNTIME_ASKED(name, number, what)                \
+	SAME_NUMBER(number, CUPTI_RUNTIME_TRACE_CBID_##name); \
+	static inline void asked_of_##name(void)              \
+	{                                                     \
+		typedef name##_params params;                 \
+		what                                          \
+	}
+DRIVER_ASKED(SAME_DRIVER_ASKED)
+RUNTIME_ASKED(SAME_RUNTIME_ASKED)
+#endif
 
 #define SAME_NVTX_CBID(name, number) SAME_NUMBER(number, CUPTI_CBID_NVTX_nvtx##name);
 NVTX_CALLS(SAME_NVTX_CBID)
