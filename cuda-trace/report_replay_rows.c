@@ -195,7 +195,27 @@ static void play_range(struct replay *replay, const int64_t *row, size_t process
 	play(replay, process, &range.head);
 }
 
-static void play_error(struct replay *replay, const int64_t *row, size_t process)
+/* Columns 8 to 15: bytes or grid's x, address or y, the one other number or z, block, shared bytes,
+ * kernel. */
+static void fill_asked(struct cuda_api *call, const int64_t *row, uint32_t kernel)
+{
+	if (call->flags & CUDA_API_LAUNCH) {
+		for (int i = 0; i < 3; i++) {
+			call->asked.launch.grid[i] = row[8 + i];
+			call->asked.launch.block[i] = row[11 + i];
+		}
+		call->asked.launch.dynamic_shared = row[14];
+		call->asked.launch.kernel = kernel;
+		return;
+	}
+	call->asked.call.bytes = row[8];
+	call->asked.call.address = row[9];
+	call->asked.call.copy_kind = row[10];
+	call->asked.call.value = row[10];
+	call->asked.call.device = row[10];
+}
+
+static void play_failure(struct replay *replay, const int64_t *row, size_t process, bool asked)
 {
 	struct cuda_api call = {
 		.head = {CUDA_RECORD_API, sizeof(call), row[3]},
@@ -205,11 +225,25 @@ static void play_error(struct replay *replay, const int64_t *row, size_t process
 		.name = name_of(replay, process, row[4]),
 		.result = row[5],
 		.domain = row[6] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-		.group = row[7] ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER,
+		.group = row[7] & 1 ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER,
+		.flags = asked ? row[7] & ~1 : 0,
 	};
 
+	if (asked)
+		fill_asked(&call, row, name_of(replay, process, row[15]));
 	replay->processes[process]->group = CUDA_GROUP_API_ERROR;
 	play(replay, process, &call.head);
+}
+
+static void play_error(struct replay *replay, const int64_t *row, size_t process)
+{
+	play_failure(replay, row, process, true);
+}
+
+/* Of a recording that says nothing of arguments. */
+static void play_bare_error(struct replay *replay, const int64_t *row, size_t process)
+{
+	play_failure(replay, row, process, false);
 }
 
 static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
@@ -225,6 +259,21 @@ static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
 }
 
 const struct replay_source replay_sources[] = {
+	/* Before the launches: of those that failed these know more, and the first one counts. */
+	{"CUDA_TRACE_ERRORS",
+	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, "
+	 "launch + 2 * (bytes IS NOT NULL) + 4 * (address IS NOT NULL) + "
+	 "8 * (copyKind IS NOT NULL) + 16 * (value IS NOT NULL) + 32 * (deviceId IS NOT NULL) + "
+	 "64 * (kernelName IS NOT NULL OR gridX IS NOT NULL), "
+	 "coalesce(bytes, gridX), coalesce(address, gridY), "
+	 "coalesce(copyKind, value, deviceId, gridZ), blockX, blockY, blockZ, "
+	 "dynamicSharedMemory, kernelName FROM CUDA_TRACE_ERRORS",
+	 play_error, NULL, NULL},
+	{"CUDA_TRACE_ERRORS",
+	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, launch "
+	 "FROM "
+	 "CUDA_TRACE_ERRORS",
+	 play_bare_error, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
 	 "kernelName = 0, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
@@ -276,11 +325,6 @@ const struct replay_source replay_sources[] = {
 	 "SELECT globalTid, start, end, textId, eventType FROM NVTX_EVENTS WHERE eventType IN "
 	 "(59, 60) AND end IS NOT NULL",
 	 play_range, NULL, NULL},
-	{"CUDA_TRACE_ERRORS",
-	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, launch "
-	 "FROM "
-	 "CUDA_TRACE_ERRORS",
-	 play_error, NULL, NULL},
 	{"CUDA_TRACE_UNIFIED_MEMORY",
 	 "SELECT globalPid, start, counter, value FROM CUDA_TRACE_UNIFIED_MEMORY", play_uvm, NULL,
 	 NULL},

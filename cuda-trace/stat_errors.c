@@ -10,8 +10,10 @@
  */
 #include "cuda-trace/stat_errors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/asked.h"
 #include "cuda-trace/results.h"
 #include "cuda-trace/store_api.h"
 
@@ -139,6 +141,8 @@ static void fail(struct stat_errors *errors, const struct cuda_api *call,
 		return;
 	line = line_of(errors, key);
 	line->count++;
+	if (line != &errors->lines[OTHERS])
+		line->last = *call;
 	errors->total++;
 	if (failure) {
 		struct told *told = runtime ? &failure->runtime : &failure->driver;
@@ -183,7 +187,7 @@ static void name_launch(char *out, size_t size, const struct cuda_launch *launch
 
 void stat_errors__launch(struct stat_errors *errors, const struct cuda_launch *launch)
 {
-	const struct cuda_api call = {
+	struct cuda_api call = {
 		.head = launch->head,
 		.start = launch->start,
 		.end = launch->end,
@@ -195,6 +199,7 @@ void stat_errors__launch(struct stat_errors *errors, const struct cuda_launch *l
 
 	if (!launch->result || launch->result == NOT_READY)
 		return;
+	asked__of_launch(&call, launch);
 	name_launch(key.text, sizeof(key.text), launch);
 	fail(errors, &call, &key);
 }
@@ -219,6 +224,18 @@ void stat_errors__wait(struct stat_errors *errors, const struct cuda_sync *sync)
 	fail(errors, &call, &key);
 }
 
+/* Names are the process's own, and it is about to go. */
+static void add_line(struct stat_error *sum, const struct stat_error *of, struct process *process)
+{
+	uint32_t kernel = of->last.flags & CUDA_API_LAUNCH ? of->last.asked.launch.kernel : 0;
+
+	sum->count += of->count;
+	if (!sum->result || sum->last.start > of->last.start)
+		return;
+	sum->last = of->last;
+	snprintf(sum->kernel, sizeof(sum->kernel), "%s", process__pretty_name(process, kernel));
+}
+
 void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct process *process)
 {
 	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
@@ -235,7 +252,7 @@ void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct 
 				.count = sum->lines[OTHERS].count + error->count,
 			};
 		else
-			line_of(sum, &key)->count += error->count;
+			add_line(line_of(sum, &key), error, process);
 	}
 	sum->total += of->total;
 	sum->runtime_launches += of->runtime_launches;

@@ -15,6 +15,8 @@ struct stat_error {
 	uint8_t domain;
 	int32_t result; /* 0: of the line of others */
 	uint64_t count;
+	struct cuda_api last; /* as far as it says what was asked for: flags, asked, start */
+	char kernel[96];      /* of its launch, once the process is gone; untrusted */
 };
 
 struct stat_failure; /* a call that failed a moment ago */

@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 #include <math.h>
+#include "cuda-trace/asked.h"
 #include "cuda-trace/stat_advice.h"
 
 static void put_number(struct json_object *object, const char *key, uint64_t number)
@@ -101,13 +102,64 @@ static struct json_object *syncs(const struct stat_events *events)
 	return array;
 }
 
+static struct json_object *triple(const uint32_t *values)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (int i = 0; i < 3; i++)
+		json_object_array_add(array, json_object_new_int64(values[i]));
+	return array;
+}
+
+static void put_asked_launch(struct json_object *object, const struct stat_error *error)
+{
+	const struct cuda_api *call = &error->last;
+
+	if (*error->kernel)
+		stat_json__put_text(object, "kernel", error->kernel);
+	if (!asked__has_grid(call))
+		return;
+	json_object_object_add(object, "grid", triple(call->asked.launch.grid));
+	json_object_object_add(object, "block", triple(call->asked.launch.block));
+	put_number(object, "dynamic_shared", call->asked.launch.dynamic_shared);
+}
+
+/* By the keys that `trace` has for them. */
+static struct json_object *asked(const struct stat_error *error)
+{
+	struct json_object *object = json_object_new_object();
+	const struct cuda_api *call = &error->last;
+	char address[24];
+
+	if (call->flags & CUDA_API_LAUNCH) {
+		put_asked_launch(object, error);
+		return object;
+	}
+	if (call->flags & CUDA_API_BYTES)
+		put_number(object, "bytes", call->asked.call.bytes);
+	if (call->flags & CUDA_API_COPY_KIND)
+		stat_json__put_text(object, "direction",
+				    stat_events__copy_key(call->asked.call.copy_kind));
+	if (call->flags & CUDA_API_VALUE)
+		put_number(object, "value", call->asked.call.value);
+	if (call->flags & CUDA_API_DEVICE)
+		json_object_object_add(object, "device",
+				       json_object_new_int((int32_t)call->asked.call.device));
+	if (call->flags & CUDA_API_ADDRESS) {
+		snprintf(address, sizeof(address), "0x%" PRIx64,
+			 (uint64_t)call->asked.call.address);
+		stat_json__put_text(object, "address", address);
+	}
+	return object;
+}
+
 static struct json_object *errors(const struct stat_events *events)
 {
 	struct json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
 		const struct stat_error *error = &events->errors.lines[i];
-		struct json_object *object;
+		struct json_object *object, *last;
 
 		if (!error->count)
 			continue;
@@ -117,6 +169,11 @@ static struct json_object *errors(const struct stat_events *events)
 				       error->result ? json_object_new_int(error->result) : NULL);
 		stat_json__put_text(object, "result_name", stat_errors__result(error));
 		put_number(object, "count", error->count);
+		last = asked(error);
+		if (json_object_object_length(last))
+			json_object_object_add(object, "last", last);
+		else
+			json_object_put(last);
 		json_object_array_add(array, object);
 	}
 	return array;

@@ -5,6 +5,7 @@
 #include "cuda-trace/stat_report.h"
 
 #include <inttypes.h>
+#include "cuda-trace/asked.h"
 #include "cuda-trace/stat_advice.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/writer.h"
@@ -177,6 +178,16 @@ static void put_calls(FILE *file, const struct stat_report *report)
 	}
 }
 
+/* Below a line of failed calls. */
+static void put_last(FILE *file, const struct stat_error *error)
+{
+	char asked[256], shown[4 * sizeof(asked) + 4];
+
+	asked__text(asked, sizeof(asked), &error->last, error->kernel);
+	if (*asked)
+		fprintf(file, "%14slast: %s\n", "", text__show(shown, sizeof(shown), asked, 0));
+}
+
 static void put_errors(FILE *file, const struct stat_report *report)
 {
 	static const struct column columns[] = {
@@ -203,6 +214,7 @@ static void put_errors(FILE *file, const struct stat_report *report)
 				    error->result ? cell_signed(error->result) : (struct cell){},
 				    cell_text(stat_errors__result(error)),
 			    });
+		put_last(file, error);
 	}
 }
 

@@ -257,6 +257,14 @@ static void need_name(struct store *store, struct store_process *own, uint32_t i
 		put_name(store, own, id);
 }
 
+static void need_names_of_call(struct store *store, struct store_process *own,
+			       const struct cuda_api *call)
+{
+	need_name(store, own, call->name);
+	if (call->flags & CUDA_API_LAUNCH)
+		need_name(store, own, call->asked.launch.kernel);
+}
+
 /* The ids of names that a record carries, wherever they stand in it. */
 static void need_names(struct store *store, struct store_process *own,
 		       const struct cuda_record *record)
@@ -269,7 +277,7 @@ static void need_names(struct store *store, struct store_process *own,
 		need_name(store, own, ((const struct cuda_kernel *)record)->name);
 		break;
 	case CUDA_RECORD_API:
-		need_name(store, own, ((const struct cuda_api *)record)->name);
+		need_names_of_call(store, own, (const struct cuda_api *)record);
 		break;
 	case CUDA_RECORD_MEMORY:
 		need_name(store, own, ((const struct cuda_memory *)record)->name);

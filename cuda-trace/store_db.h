@@ -45,7 +45,9 @@ struct db;
 	X(OVERHEAD, "CUPTI_ACTIVITY_KIND_OVERHEAD",                                              \
 	  "start,end,eventClass,globalTid,correlationId,nameId,overheadType")                    \
 	X(ERRORS, "CUDA_TRACE_ERRORS",                                                           \
-	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,launch")              \
+	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,launch,bytes,"        \
+	  "address,copyKind,value,deviceId,kernelName,gridX,gridY,gridZ,blockX,blockY,blockZ,"   \
+	  "dynamicSharedMemory")                                                                 \
 	X(UVM, "CUDA_TRACE_UNIFIED_MEMORY",                                                      \
 	  "start,end,globalPid,counter,value,address,source,destination")                        \
 	X(MEMORY, "CUDA_GPU_MEMORY_USAGE_EVENTS",                                                \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/asked.h"
 
 /* A hostile process may number its names as it likes; more than this stays "[name N]". */
 #define MAX_NAMES     (1u << 20)
@@ -372,4 +373,37 @@ void rows__free(struct rows *rows)
 	free(rows->failures);
 	chains__free(rows->chains);
 	free(rows);
+}
+
+static int64_t asked_for(const struct cuda_api *call, uint8_t flag, uint64_t value)
+{
+	return call->flags & flag ? (int64_t)value : DB_NULL;
+}
+
+int rows__asked(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
+		int64_t *values)
+{
+	const struct rows_name *kernel = NULL;
+	uint8_t grid = asked__has_grid(call) ? CUDA_API_LAUNCH : 0;
+
+	for (int i = 0; i < 5; i++)
+		values[i] = DB_NULL;
+	if (!(call->flags & CUDA_API_LAUNCH)) {
+		values[0] = asked_for(call, CUDA_API_BYTES, call->asked.call.bytes);
+		values[1] = asked_for(call, CUDA_API_ADDRESS, call->asked.call.address);
+		values[2] = asked_for(call, CUDA_API_COPY_KIND, call->asked.call.copy_kind);
+		values[3] = asked_for(call, CUDA_API_VALUE, call->asked.call.value);
+		values[4] = asked_for(call, CUDA_API_DEVICE, (int32_t)call->asked.call.device);
+	} else if (call->asked.launch.kernel) {
+		kernel = rows__kernel_name(rows, process, call->asked.launch.kernel);
+		if (!kernel)
+			return -ENOMEM;
+	}
+	values[5] = kernel ? kernel->pretty : DB_NULL;
+	for (int i = 0; i < 3; i++) {
+		values[6 + i] = asked_for(call, grid, call->asked.launch.grid[i]);
+		values[9 + i] = asked_for(call, grid, call->asked.launch.block[i]);
+	}
+	values[12] = asked_for(call, grid, call->asked.launch.dynamic_shared);
+	return 0;
 }

@@ -80,6 +80,10 @@ int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t i
 int64_t rows__device_of(const struct rows_process *process, uint32_t context);
 bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
 			const struct cuda_api *call);
+/* What a failed call was asked for, as CUDA_TRACE_ERRORS has it from `bytes` on. */
+#define ROWS_ASKED 13
+int rows__asked(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
+		int64_t *values);
 /* Devices, contexts, streams; other kinds are of a newer version and skipped. */
 int rows__object(struct rows *rows, struct rows_process *process, const union rows_record *record);
 

@@ -117,10 +117,10 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 			kernel ? kernel->pretty : 0);
 }
 
-static int put_error(struct rows *rows, const struct rows_process *process,
-		     const struct cuda_api *call, int64_t name)
+static int put_error(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
+		     int64_t name)
 {
-	int64_t values[] = {
+	int64_t values[8 + ROWS_ASKED] = {
 		at(rows, call->start),
 		at(rows, call->end),
 		event_class(call->domain),
@@ -130,8 +130,9 @@ static int put_error(struct rows *rows, const struct rows_process *process,
 		call->result,
 		call->group == CUDA_GROUP_API_LAUNCH,
 	};
+	int err = rows__asked(rows, process, call, values + 8);
 
-	return db__insert(rows->db, DB_ERRORS, values);
+	return err ? err : db__insert(rows->db, DB_ERRORS, values);
 }
 
 static int put_api(struct rows *rows, struct rows_process *process, const struct cuda_api *call,

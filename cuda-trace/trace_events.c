@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "cuda-trace/asked.h"
 #include "cuda-trace/results.h"
 #include "cuda-trace/stat_events.h"
 #include "cuda-trace/stat_objects.h"
@@ -153,11 +154,45 @@ static void fill_graph(struct cell *cells, struct trace_text *text, const struct
 	what(text, "[graph %u]", graph->graph);
 }
 
+static void fill_asked_launch(struct cell *cells, const struct cuda_api *call)
+{
+	if (!asked__has_grid(call))
+		return;
+	cells[GRID] = cell_triple(call->asked.launch.grid);
+	cells[BLOCK] = cell_triple(call->asked.launch.block);
+	cells[DYNAMIC_SHARED] = cell_number(call->asked.launch.dynamic_shared);
+}
+
+/* Of a call that failed: its arguments. */
+static void fill_asked(struct cell *cells, struct trace_text *text, const struct cuda_api *call)
+{
+	if (call->flags & CUDA_API_LAUNCH) {
+		fill_asked_launch(cells, call);
+		return;
+	}
+	if (call->flags & CUDA_API_BYTES)
+		cells[BYTES] = cell_number(call->asked.call.bytes);
+	if (call->flags & CUDA_API_COPY_KIND)
+		cells[DIRECTION] = cell_text(stat_events__copy_key(call->asked.call.copy_kind));
+	if (call->flags & CUDA_API_VALUE)
+		cells[VALUE] = cell_number(call->asked.call.value);
+	if (call->flags & CUDA_API_DEVICE)
+		cells[DEVICE] = cell_signed((int32_t)call->asked.call.device);
+	if (call->flags & CUDA_API_ADDRESS) {
+		snprintf(text->number, sizeof(text->number), "0x%" PRIx64,
+			 (uint64_t)call->asked.call.address);
+		cells[ADDRESS] = cell_text(text->number);
+	}
+}
+
 static void fill_call(struct cell *cells, struct trace_text *text, struct process *process,
 		      const struct cuda_api *call)
 {
-	const char *name = process__name(process, call->name);
+	const char *name = process__name(process, call->name), *kernel = "";
+	char asked[256];
 
+	if (call->flags & CUDA_API_LAUNCH && call->asked.launch.kernel)
+		kernel = process__pretty_name(process, call->asked.launch.kernel);
 	cells[EVENT] = cell_text(process->group == CUDA_GROUP_API_ERROR ? "error" : "api");
 	cells[TIMESTAMP] = cell_clock(call->start);
 	cells[TID] = cell_number(call->tid);
@@ -167,7 +202,12 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 	cells[CALL] = cell_text(name ? name : "[unknown call]");
 	cells[DOMAIN] = cell_text(call->domain == CUDA_DOMAIN_RUNTIME ? "runtime" : "driver");
 	fill_result(cells, call->domain, call->result);
-	what(text, "[%s] %s", call->result ? "failed" : "call", name ? name : "[unknown call]");
+	fill_asked(cells, text, call);
+	if (*kernel)
+		cells[KERNEL] = cell_text(kernel);
+	asked__text(asked, sizeof(asked), call, kernel);
+	what(text, "[%s] %s%s%s", call->result ? "failed" : "call", name ? name : "[unknown call]",
+	     *asked ? ": " : "", asked);
 }
 
 static void fill_uvm(struct cell *cells, struct trace_text *text, const struct cuda_uvm *uvm)

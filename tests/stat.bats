@@ -95,6 +95,32 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	json report.json ".totals.api_errors == $(expect_key out api_errors)"
 }
 
+# The last of each call and result, and the driver's inside it are the runtime's.
+@test "stat (failed calls) says what the last of each was asked for, a recording of it the same" {
+	local last='.errors[] | [.call, .count, .last]'
+	ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
+	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call))}) | .[]' | jq -cS . | sort >asked
+	assert_equal "$(jq -cS '.errors[] | {call, count, last}' out.json | sort)" "$(<asked)"
+	local events
+	for events in kernels,errors errors; do
+		rm -f r.db
+		ct record -q -e "$events" -o r.db -- "$SIM" "$WORKLOADS/refused" >out
+		ct report --json r.db >report.json
+		assert_equal "$(jq -cS "$last" report.json)" "$(jq -cS "$last" out.json)"
+	done
+	ct stat --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
+	grep -A 1 -E '^ +1 cudaMalloc +2 ' out.txt | grep -qE '^ +last: 70368744177664 bytes$'
+	grep -A 1 -E '^ +2 cudaMemcpy ' out.txt | grep -qE '^ +last: 62 bytes DtoH$'
+	# Launches that fail are told without --errors, too.
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
+	json out.json '.errors | map(.last) == [{"kernel": "empty", "grid": [3,2,1], "block": [4096,1,1], "dynamic_shared": 1024}]'
+	# A recording of before has no columns for it.
+	sqlite3 r.db "$(for column in bytes address copyKind value deviceId kernelName gridX gridY gridZ blockX blockY blockZ \
+		dynamicSharedMemory; do echo "ALTER TABLE CUDA_TRACE_ERRORS DROP COLUMN $column;"; done)"
+	ct report --json r.db >report.json
+	json report.json '.totals.api_errors == 14 and ([.errors[].last | values] | length <= 1)'
+}
+
 @test "stat (runtime calls that failed, by each source of records) counts them once, not their driver calls" {
 	local options runtime=$'cudaLaunchKernel cudaErrorInvalidConfiguration 1\ncudaLaunchKernelExC cudaErrorInvalidConfiguration 1'
 	for options in --runtime --errors '--errors --runtime' '--api=*' '--runtime --api=cu*Launch*'; do
@@ -190,7 +216,7 @@ kernels_are() {
 # What the sums say in a unit test, of records that no simulated program has.
 unit() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/stat.c" \
-		"$TOP"/cuda-trace/{stat_events,stat_heap,stat_errors,stat_objects,stat_time,store_api,results}.c
+		"$TOP"/cuda-trace/{asked,stat_events,stat_heap,stat_errors,stat_objects,stat_time,store_api,results}.c
 	run -0 ./unit
 }
 

@@ -279,6 +279,31 @@ everything() {
 	done
 }
 
+# asked_of FILE: what each line of JSON says that its call was asked for
+asked_of() {
+	jq -cS '{call, bytes, address, direction, value, device, grid, block, dynamic_shared, kernel} |
+		with_entries(select(.value != null))' "$1" | sort
+}
+
+@test "trace --errors (calls refused for what they ask for) says what that is, and follows no pointer" {
+	ct trace --errors --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
+	grep '^{' out >asked.json
+	jq -c 'select(.event == "error" and .domain == "runtime")' out.json >runtime.json
+	run asked_of runtime.json
+	assert_output "$(grep '"cuda' asked.json | asked_of /dev/stdin)"
+	# Those that the runtime makes are among them.
+	jq -c 'select(.event == "error" and .domain == "driver")' out.json >driver.json
+	asked_of driver.json >driver
+	grep -v '"cuda' asked.json | asked_of /dev/stdin >asked
+	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "5 "
+	ct trace --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
+	for line in 'cudaMalloc: 70368744177664 bytes' 'cudaMemcpy: 62 bytes DtoH' 'cudaMemset: 60 bytes to 0x7' \
+		'cudaFree: at 0x4000' 'cudaSetDevice: device 99' \
+		'cudaLaunchKernel: empty, grid 3x2x1, block 4096x1x1, 1024 bytes of shared memory'; do
+		grep -q "\[failed\] $line\$" out.txt || fail "no line of $line"
+	done
+}
+
 @test "trace --errors shows every failed call with its name and result" {
 	ct trace --errors --json -o out.json -- "$SIM" "$WORKLOADS/failures" >out
 	assert_equal "$(count_of error)" "$(expect_key out api_errors)"

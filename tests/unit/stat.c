@@ -20,6 +20,11 @@ const char *process__name(const struct process *of, uint32_t id)
 	return text;
 }
 
+const char *process__pretty_name(struct process *of, uint32_t id)
+{
+	return process__name(of, id);
+}
+
 static void copies(void)
 {
 	uint64_t count = 0;

@@ -28,6 +28,6 @@ $(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(S
 	$(Q)$(LINK) -o $@ $< $(WORKLOAD_LIB) -L$(SIMCUDA_DIR) -Wl,--as-needed $(WORKLOAD_NEEDS) -lcuda \
 		-lpthread -ldl
 
-$(B)/workloads/runtime: WORKLOAD_NEEDS = -lcudart
+$(B)/workloads/runtime $(B)/workloads/refused: WORKLOAD_NEEDS = -lcudart
 
 workloads: $(WORKLOADS)
