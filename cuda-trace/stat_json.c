@@ -57,8 +57,9 @@ static void put_estimates(struct json_object *object, const struct stat_sums *su
 static void put_sums(struct json_object *object, const struct stat_sums *sums, bool estimated)
 {
 	put_number(object, "launches", sums->launches);
-	put_number(object, "launch_errors", sums->launch_errors);
+	put_number(object, "launch_errors", sums->launch_errors + sums->graph_launch_errors);
 	put_number(object, "graph_launches", sums->graph_launches);
+	put_number(object, "graph_launch_errors", sums->graph_launch_errors);
 	put_number(object, "kernels", sums->kernels);
 	put_number(object, "gpu_ns", sums->gpu_ns);
 	put_number(object, "unfinished", stat_report__unfinished(sums));

@@ -29,7 +29,7 @@ struct by_id {
 };
 
 struct tally {
-	uint64_t graph_launches;
+	uint64_t graph_launches, graph_launch_errors;
 	uint64_t graph_kernels;
 	uint64_t untimed; /* launches for which no kernel is to come */
 	struct by_id *slots;
@@ -229,7 +229,10 @@ void stat_table__record(struct stat_table *table, struct process *process,
 				  !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		tally->graph_launches += launch->domain != CUDA_DOMAIN_RUNTIME && !was_told(launch);
+		if (launch->domain == CUDA_DOMAIN_RUNTIME)
+			break;
+		tally->graph_launches += !was_told(launch);
+		tally->graph_launch_errors += !!launch->result;
 		break;
 	default:
 		stat_objects__record(&tally->objects, process, record);
@@ -341,6 +344,7 @@ static void add_sums(struct stat_sums *to, const struct stat_sums *from)
 	to->launch_errors += from->launch_errors;
 	to->untimed += from->untimed;
 	to->graph_launches += from->graph_launches;
+	to->graph_launch_errors += from->graph_launch_errors;
 	to->kernels += from->kernels;
 	to->graph_kernels += from->graph_kernels;
 	to->gpu_ns += from->gpu_ns;
@@ -436,6 +440,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	if (tally->sample)
 		stat_sample__estimate_copies(tally->sample, process, &tally->events);
 	sums.graph_launches = tally->graph_launches;
+	sums.graph_launch_errors = tally->graph_launch_errors;
 	sums.graph_kernels = tally->graph_kernels;
 	take_events(&sums, &tally->events);
 	sums.launches += tally->events.errors.runtime_launches;

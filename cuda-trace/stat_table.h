@@ -14,10 +14,11 @@
 #include "cuda-trace/stat_time.h"
 
 struct stat_sums {
-	uint64_t launches; /* calls, failed ones too */
-	uint64_t launch_errors;
-	uint64_t untimed; /* launches whose kernels cannot come, as nobody stamps them */
-	uint64_t graph_launches;
+	uint64_t launches;	 /* calls, failed ones too */
+	uint64_t launch_errors;	 /* of these */
+	uint64_t untimed;	 /* launches whose kernels cannot come, as nobody stamps them */
+	uint64_t graph_launches; /* calls, failed ones too */
+	uint64_t graph_launch_errors;
 	uint64_t kernels;
 	uint64_t graph_kernels; /* of these: from graphs */
 	uint64_t gpu_ns;

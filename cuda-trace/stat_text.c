@@ -96,7 +96,7 @@ static void put_processes(FILE *file, const struct stat_report *report)
 			cell_number(process->pid),
 			cell_text(process->comm),
 			cell_count(process->sums.launches),
-			cell_count(process->sums.launch_errors),
+			cell_count(process->sums.launch_errors + process->sums.graph_launch_errors),
 			cell_count(process->sums.graph_launches),
 			cell_count(process->sums.kernels),
 			cell_ns(process->sums.gpu_ns),
@@ -117,18 +117,23 @@ static void put_totals(FILE *file, const struct stat_report *report)
 {
 	const struct stat_sums *totals = &report->table->totals;
 	char launches[32], errors[32], graphs[32], kernels[32], gpu[16], watched[16], open[32];
+	char count[32], failed[48] = "";
 	uint64_t unfinished = stat_report__unfinished(totals);
 
+	if (totals->graph_launch_errors)
+		snprintf(failed, sizeof(failed), " (%s failed)",
+			 text__count(count, totals->graph_launch_errors));
 	fprintf(file,
-		report->table->sampled ? "\n%s launches (%s failed), %s graph launches, %s "
+		report->table->sampled ? "\n%s launches (%s failed), %s graph launches%s, %s "
 					 "kernels; about %s of GPU "
 					 "time in %s\n"
-				       : "\n%s launches (%s failed), %s graph launches, %s "
+				       : "\n%s launches (%s failed), %s graph launches%s, %s "
 					 "kernels; %s of GPU time "
 					 "in %s\n",
 		text__count(launches, totals->launches), text__count(errors, totals->launch_errors),
-		text__count(graphs, totals->graph_launches), text__count(kernels, totals->kernels),
-		text__ns(gpu, totals->gpu_ns), text__ns(watched, report->duration_ns));
+		text__count(graphs, totals->graph_launches), failed,
+		text__count(kernels, totals->kernels), text__ns(gpu, totals->gpu_ns),
+		text__ns(watched, report->duration_ns));
 	if (report->table->sampled)
 		stat_report__text_sample(file, report);
 	else if (unfinished)

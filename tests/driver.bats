@@ -18,7 +18,7 @@ on_driver() {
 
 @test "stat --source driver (launches, copies, memory, waits, errors) counts what the programs count" {
 	local workload key
-	for workload in saxpy copies memory syncs failures streams peers; do
+	for workload in saxpy copies memory syncs failures streams peers refused; do
 		on_driver "$WORKLOADS/$workload"
 		for key in launches launch_errors graph_launches memcpys memcpy_bytes allocs frees live_bytes syncs; do
 			assert_equal "$workload $key=$(json out.json ".totals.$key")" \

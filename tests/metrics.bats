@@ -227,6 +227,15 @@ requires_uprobe_multi() {
 	done
 }
 
+@test "metrics (graph launches that fail) counts them apart from those of kernels" {
+	exporter
+	traced refused
+	sleep 0.3
+	scrape
+	assert_equal "$(value refused cuda_kernel_launch_errors_total) $(value refused cuda_graph_launch_errors_total)" "1 2"
+	assert_equal "$(value refused cuda_graph_launches_total)" 0
+}
+
 @test "metrics (--events errors) counts each failed call once, by its code" {
 	exporter --events kernels,memory,errors
 	traced failures

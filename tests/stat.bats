@@ -61,6 +61,19 @@ sums_equal() {
 	sums_equal out out.json launches graph_launches kernels launch_errors
 }
 
+@test "stat (graph launches that fail, seen and recorded) has them among those that failed" {
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
+	sums_equal out out.json launches graph_launches launch_errors
+	json out.json '.totals | .graph_launch_errors == 2 and .launch_errors == 3 and .unfinished == 0'
+	json out.json '.processes | length == 1 and .[0].graph_launch_errors == 2'
+	ct stat -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
+	grep -q '^1 launches (1 failed), 2 graph launches (2 failed), 0 kernels;' out.txt
+	grep -qE '^ +[0-9]+ refused +1 +3 +2 +0 ' out.txt
+	ct record -q -o r.db -- "$SIM" "$WORKLOADS/refused" >out
+	ct report --json r.db >report.json
+	json report.json '.totals | .graph_launch_errors == 2 and .launch_errors == 3'
+}
+
 # errors_of ARGS... -- PROGRAM...: "CALL RESULT COUNT" of each line of stat ARGS
 errors_of() {
 	ct stat --json -o out.json "$@" >out
@@ -99,7 +112,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 @test "stat (failed calls) says what the last of each was asked for, a recording of it the same" {
 	local last='.errors[] | [.call, .count, .last]'
 	ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
-	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call))}) | .[]' | jq -cS . | sort >asked
+	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call) | if . == {} then null else . end)}) | .[]' | jq -cS . | sort >asked
 	assert_equal "$(jq -cS '.errors[] | {call, count, last}' out.json | sort)" "$(<asked)"
 	local events
 	for events in kernels,errors errors; do
@@ -113,12 +126,12 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	grep -A 1 -E '^ +2 cudaMemcpy ' out.txt | grep -qE '^ +last: 62 bytes DtoH$'
 	# Launches that fail are told without --errors, too.
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
-	json out.json '.errors | map(.last) == [{"kernel": "empty", "grid": [3,2,1], "block": [4096,1,1], "dynamic_shared": 1024}]'
+	json out.json '.errors | map(.last) == [{"kernel": "empty", "grid": [3,2,1], "block": [4096,1,1], "dynamic_shared": 1024}, null]'
 	# A recording of before has no columns for it.
 	sqlite3 r.db "$(for column in bytes address copyKind value deviceId kernelName gridX gridY gridZ blockX blockY blockZ \
 		dynamicSharedMemory; do echo "ALTER TABLE CUDA_TRACE_ERRORS DROP COLUMN $column;"; done)"
 	ct report --json r.db >report.json
-	json report.json '.totals.api_errors == 14 and ([.errors[].last | values] | length <= 1)'
+	json report.json '.totals.api_errors == 16 and ([.errors[].last | values] | length <= 1)'
 }
 
 @test "stat (runtime calls that failed, by each source of records) counts them once, not their driver calls" {

@@ -295,7 +295,7 @@ asked_of() {
 	jq -c 'select(.event == "error" and .domain == "driver")' out.json >driver.json
 	asked_of driver.json >driver
 	grep -v '"cuda' asked.json | asked_of /dev/stdin >asked
-	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "5 "
+	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "6 "
 	ct trace --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
 	for line in 'cudaMalloc: 70368744177664 bytes' 'cudaMemcpy: 62 bytes DtoH' 'cudaMemset: 60 bytes to 0x7' \
 		'cudaFree: at 0x4000' 'cudaSetDevice: device 99' \

@@ -18,6 +18,14 @@ static void refused(int result, const char *call, const char *asked)
 	printf("{\"call\":\"%s\",%s}\n", call, asked);
 }
 
+/* Of no graph: there is nothing to say of them. */
+static void refuse_graph(const char *call)
+{
+	if (!counted__graph_launch(NULL, NULL, 0, 0, 0, 0))
+		program__fail("%s was not refused", call);
+	printf("{\"call\":\"%s\"}\n", call);
+}
+
 static void refuse_runtime(cudaKernel_t kernel)
 {
 	const dim3 grid = {3, 2, 1}, block = {4096, 1, 1};
@@ -68,6 +76,9 @@ int main(int argc, char **argv)
 		program__fail("no kernel");
 	refuse_runtime(kernel);
 	refuse_driver();
+	refuse_graph("cuGraphLaunch");
+	program__launch_graphs_by_runtime();
+	refuse_graph("cudaGraphLaunch");
 	program__expect();
 	return 0;
 }
