@@ -79,6 +79,34 @@ static __always_inline void send_driver_sync(struct parcel *parcel,
 	SEND_DRIVER_RECORD(parcel, done, cuda_sync, CUDA_GROUP_SYNC, fill_driver_sync);
 }
 
+/* As far as the call's own arguments say it, or a launch's config, which the kernel can read where
+ * the program could not. */
+static __always_inline void fill_driver_asked(struct cuda_api *record,
+					      const struct driver_result *done)
+{
+	const struct driver_call *call = done->call;
+
+	if (is_unknown(done))
+		return;
+	if (done->shape == DRIVER_LAUNCH || done->shape == DRIVER_LAUNCH_EX) {
+		record->flags = CUDA_API_LAUNCH;
+		__builtin_memcpy(record->asked.launch.grid, call->grid, sizeof(call->grid));
+		__builtin_memcpy(record->asked.launch.block, call->block, sizeof(call->block));
+		record->asked.launch.dynamic_shared = call->shared;
+		record->asked.launch.kernel = handle_id(call->args[0]);
+	} else if (done->shape == DRIVER_ALLOC && DRIVER_LAYOUT_OF(call->cookie) == DRIVER_PLAIN) {
+		record->flags = CUDA_API_BYTES;
+		record->asked.call.bytes = call->args[1];
+	} else if (done->shape == DRIVER_FREE) {
+		record->flags = CUDA_API_ADDRESS;
+		record->asked.call.address = call->args[0];
+	} else if (done->shape == DRIVER_COPY) {
+		record->flags = CUDA_API_BYTES | (call->direction ? CUDA_API_COPY_KIND : 0);
+		record->asked.call.bytes = call->args[2];
+		record->asked.call.copy_kind = call->direction;
+	}
+}
+
 static __always_inline void fill_driver_failure(struct cuda_api *record,
 						const struct driver_result *done)
 {
@@ -90,6 +118,7 @@ static __always_inline void fill_driver_failure(struct cuda_api *record,
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
 	record->group = CUDA_GROUP_API_OTHER;
+	fill_driver_asked(record, done);
 }
 
 static __always_inline void send_driver_failure(struct parcel *parcel,

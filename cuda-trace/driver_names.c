@@ -155,6 +155,8 @@ const struct cuda_record *driver_names__translate(struct process *process,
 	if (record->kind == CUDA_RECORD_API && record->size == sizeof(*api)) {
 		memcpy(api, record, sizeof(*api));
 		api->name = function_of(process, api->name, false);
+		if (api->flags & CUDA_API_LAUNCH && api->asked.launch.kernel)
+			api->asked.launch.kernel = kernel_of(process, api->asked.launch.kernel, 0);
 		return &api->head;
 	}
 	return record;

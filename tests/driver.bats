@@ -28,6 +28,20 @@ on_driver() {
 	done
 }
 
+# By the same keys as libcupti-usdt.so's; fills and devices are not watched there.
+@test "stat --source driver (failed calls) says what the last of each was asked for" {
+	on_driver "$WORKLOADS/refused"
+	run jq -cS '.errors[] | {call, last}' out.json
+	assert_line '{"call":"cuMemAlloc_v2","last":{"bytes":140737488355328}}'
+	assert_line '{"call":"cuMemFree_v2","last":{"address":"0x4001"}}'
+	assert_line '{"call":"cuMemcpyHtoD_v2","last":{"bytes":4,"direction":"HtoD"}}'
+	assert_line '{"call":"cuMemcpyDtoH_v2","last":{"bytes":62,"direction":"DtoH"}}'
+	assert_line '{"call":"cuLaunchKernel","last":{"block":[4096,1,1],"dynamic_shared":1024,"grid":[3,2,1],"kernel":"empty"}}'
+	assert_line '{"call":"cuGraphLaunch","last":null}'
+	on_driver "$WORKLOADS/failures"
+	json out.json '.errors[] | select(.call == "cuLaunchKernelEx").last | .block == [2000,1,1] and .kernel == "empty"'
+}
+
 @test "driver source (a handle with more names than there is room for) has no other kernel's name" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/driver_names.c" \
 		"$TOP"/cuda-trace/{driver_names,names,process,demangle}.c -lstdc++
