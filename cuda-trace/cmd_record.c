@@ -93,6 +93,7 @@ struct record {
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
+	bool calls;	 /* every call is kept: an instantiation has come as one */
 	bool stopped;	 /* no more records are wanted */
 	bool failed;
 };
@@ -135,7 +136,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead__launch(record->overhead, (const struct cuda_launch *)data);
 	/* What comes after the end was not asked for: not a loss. */
-	if (record->stopped)
+	if (record->stopped || (record->calls && data->kind == CUDA_RECORD_GRAPH_INSTANTIATE))
 		return;
 	if (record->pace && data->kind == CUDA_RECORD_LAUNCH)
 		stack_pace__launch(record->pace, process->pid,
@@ -424,6 +425,7 @@ int cmd_record(int argc, char **argv)
 			sample__choose(&usage, &record.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;
+	record.calls = watch.groups >> CUDA_GROUP_API_GRAPH & 1;
 	if (record.options.stacks)
 		record.period = stack_pace__parse(record.options.stacks);
 	if (record.options.stack_percent > 0) {

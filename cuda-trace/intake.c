@@ -167,6 +167,7 @@ static size_t known_size(uint16_t kind)
 		[CUDA_RECORD_SYNC] = sizeof(struct cuda_sync),
 		[CUDA_RECORD_GRAPH] = sizeof(struct cuda_graph),
 		[CUDA_RECORD_API] = sizeof(struct cuda_api),
+		[CUDA_RECORD_GRAPH_INSTANTIATE] = sizeof(struct cuda_api),
 		[CUDA_RECORD_OVERHEAD] = sizeof(struct cuda_overhead),
 		[CUDA_RECORD_JIT] = sizeof(struct cuda_jit),
 		[CUDA_RECORD_UVM] = sizeof(struct cuda_uvm),

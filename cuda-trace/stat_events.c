@@ -149,6 +149,7 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 {
 	const struct cuda_overhead *overhead = (const void *)record;
 	const struct cuda_graph *graph = (const void *)record;
+	const struct cuda_api *call = (const void *)record;
 	const struct cuda_jit *jit = (const void *)record;
 
 	switch (record->kind) {
@@ -166,6 +167,9 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 		return true;
 	case CUDA_RECORD_GRAPH:
 		stat_span__add(&events->graphs, length(graph->start, graph->end));
+		return true;
+	case CUDA_RECORD_GRAPH_INSTANTIATE:
+		stat_span__add(&events->instantiations, length(call->start, call->end));
 		return true;
 	case CUDA_RECORD_OVERHEAD:
 		stat_span__add(&events->overhead[stat_events__overhead_index(overhead->kind)],
@@ -226,6 +230,7 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 		stat_span__merge(&sum->uvm_spans[i], &of->uvm_spans[i]);
 	}
 	stat_span__merge(&sum->graphs, &of->graphs);
+	stat_span__merge(&sum->instantiations, &of->instantiations);
 	stat_errors__merge(&sum->errors, &of->errors, process);
 	merge_ranges(sum, of, process);
 	sum->memcpys += of->memcpys;

@@ -63,7 +63,8 @@ struct stat_events {
 	struct stat_copy copies[STAT_MOST_COPIES];
 	uint32_t copy_count;
 	struct stat_span syncs[STAT_SYNC_TYPES];
-	struct stat_span graphs;      /* whole graphs on the GPU */
+	struct stat_span graphs;	 /* whole graphs on the GPU */
+	struct stat_span instantiations; /* of graphs, on the host; failed ones too */
 	struct stat_span overhead[9]; /* by kind: low numbers as they are, 1 << 16 … as 2 … */
 	struct stat_span jit[STAT_JIT_KINDS];
 	uint64_t uvm[STAT_UVM_COUNTERS];	       /* values: bytes or faults */

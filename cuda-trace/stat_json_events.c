@@ -293,6 +293,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 	json_object_object_add(object, "syncs", syncs(events));
 	json_object_object_add(object, "api", calls(report->calls));
 	json_object_object_add(object, "graphs", span(&events->graphs));
+	json_object_object_add(object, "graph_instantiations", span(&events->instantiations));
 	json_object_object_add(object, "errors", errors(events));
 	json_object_object_add(object, "ranges", ranges(events));
 	json_object_object_add(object, "unified", unified(events));

@@ -188,7 +188,10 @@ static void take_failure(const struct stat_table *table, struct tally *tally,
 	struct stat_errors *errors = &tally->events.errors;
 	bool alone = !table->errors_told && process->source == EVENT_SOURCE_GUEST;
 
-	if (record->kind == CUDA_RECORD_API && (alone || process->group == CUDA_GROUP_API_ERROR))
+	if (record->kind == CUDA_RECORD_GRAPH_INSTANTIATE && alone)
+		stat_errors__call(errors, process, (const void *)record);
+	else if (record->kind == CUDA_RECORD_API &&
+		 (alone || process->group == CUDA_GROUP_API_ERROR))
 		stat_errors__call(errors, process, (const void *)record);
 	else if (!alone)
 		return;

@@ -307,6 +307,8 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 	put_calls(file, report);
 	names[0] = "graph";
 	put_spans(file, "Graphs on the GPU, as a whole", names, &events->graphs, 1);
+	names[0] = "instantiation";
+	put_spans(file, "Graphs made ready by the host", names, &events->instantiations, 1);
 	for (uint32_t i = 0; i < events->range_count; i++) {
 		names[i] = events->ranges[i].text;
 		spans[i] = events->ranges[i].span;

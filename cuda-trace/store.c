@@ -277,6 +277,7 @@ static void need_names(struct store *store, struct store_process *own,
 		need_name(store, own, ((const struct cuda_kernel *)record)->name);
 		break;
 	case CUDA_RECORD_API:
+	case CUDA_RECORD_GRAPH_INSTANTIATE:
 		need_names_of_call(store, own, (const struct cuda_api *)record);
 		break;
 	case CUDA_RECORD_MEMORY:

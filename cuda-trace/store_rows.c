@@ -449,6 +449,8 @@ static int put(struct rows *rows, struct rows_process *process, const union rows
 		return put_graph(rows, process, &record->graph);
 	case CUDA_RECORD_API:
 		return put_api(rows, process, &record->api, group);
+	case CUDA_RECORD_GRAPH_INSTANTIATE:
+		return put_api(rows, process, &record->api, group);
 	case CUDA_RECORD_OVERHEAD:
 		return put_overhead(rows, process, &record->overhead);
 	case CUDA_RECORD_JIT:

@@ -189,11 +189,14 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 		      const struct cuda_api *call)
 {
 	const char *name = process__name(process, call->name), *kernel = "";
+	bool instantiates = call->head.kind == CUDA_RECORD_GRAPH_INSTANTIATE;
 	char asked[256];
 
 	if (call->flags & CUDA_API_LAUNCH && call->asked.launch.kernel)
 		kernel = process__pretty_name(process, call->asked.launch.kernel);
-	cells[EVENT] = cell_text(process->group == CUDA_GROUP_API_ERROR ? "error" : "api");
+	cells[EVENT] = cell_text(instantiates				  ? "graph_instantiate"
+				 : process->group == CUDA_GROUP_API_ERROR ? "error"
+									  : "api");
 	cells[TIMESTAMP] = cell_clock(call->start);
 	cells[TID] = cell_number(call->tid);
 	cells[CONTEXT] = cell_number(call->context);
@@ -206,8 +209,11 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 	if (*kernel)
 		cells[KERNEL] = cell_text(kernel);
 	asked__text(asked, sizeof(asked), call, kernel);
-	what(text, "[%s] %s%s%s", call->result ? "failed" : "call", name ? name : "[unknown call]",
-	     *asked ? ": " : "", asked);
+	what(text, "[%s] %s%s%s",
+	     call->result   ? "failed"
+	     : instantiates ? "graph instantiation"
+			    : "call",
+	     name ? name : "[unknown call]", *asked ? ": " : "", asked);
 }
 
 static void fill_uvm(struct cell *cells, struct trace_text *text, const struct cuda_uvm *uvm)
@@ -370,6 +376,7 @@ static bool fill_known(struct cell *cells, struct trace_text *text, struct proce
 		fill_graph(cells, text, (const void *)record, json);
 		return true;
 	case CUDA_RECORD_API:
+	case CUDA_RECORD_GRAPH_INSTANTIATE:
 		fill_call(cells, text, process, (const void *)record);
 		return true;
 	case CUDA_RECORD_UVM:

@@ -23,6 +23,7 @@
 #include "libcupti-usdt/driver.h"
 #include "libcupti-usdt/graphs.h"
 #include "libcupti-usdt/hot.h"
+#include "libcupti-usdt/instantiations.h"
 #include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/launches.h"
@@ -64,6 +65,8 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 
 	if (groups & BIT(COUNTERS))
 		counters__leave(domain, cbid, data);
+	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
+		instantiations__record(ring, cbid, data, start, end);
 	api_calls__record(ring, groups, domain, cbid, data, start, end);
 	errno = saved;
 }

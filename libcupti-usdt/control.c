@@ -237,7 +237,7 @@ static void close_session(void)
 static bool switch_groups(uint32_t wanted)
 {
 	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
-			api_calls__groups();
+			BIT(GRAPH) | api_calls__groups();
 	uint32_t fewer = groups_on & ~wanted;
 
 	if (wanted & BIT(NVTX) && nvtx__open())

@@ -39,6 +39,14 @@
 	X(cuDevicePrimaryCtxReset_v2, 545)   \
 	X(cuGreenCtxDestroy, 744)
 
+/* Driver calls that make a graph ready to be launched. X(CUPTI's name, number) */
+#define DRIVER_INSTANTIATIONS(X)             \
+	X(cuGraphInstantiate, 513)           \
+	X(cuGraphInstantiate_v2, 578)        \
+	X(cuGraphInstantiateWithFlags, 643)  \
+	X(cuGraphInstantiateWithParams, 656) \
+	X(cuGraphInstantiateWithParams_ptsz, 657)
+
 #define RUNTIME_LAUNCHES(X)                                        \
 	X(cudaLaunch_v3020, 13, BARE)                              \
 	X(cudaLaunchKernel_v7000, 211, RUNTIME)                    \

@@ -15,6 +15,7 @@
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/graphs.h"
 #include "libcupti-usdt/hot.h"
+#include "libcupti-usdt/instantiations.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/pc_sampling.h"
@@ -255,6 +256,12 @@ static void include_unloads(struct cbid_set *set)
 		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
 }
 
+static void include_instantiations(struct cbid_set *set)
+{
+	for (const uint16_t *cbid = instantiations__cbids(); *cbid; cbid++)
+		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
+}
+
 static void include_families(struct cbid_set *set, uint32_t groups)
 {
 	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
@@ -318,6 +325,8 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		include_launches(&set, CUPTI_DOMAIN_RUNTIME);
 	if (groups & BIT(LAUNCH))
 		include_unloads(&set);
+	if (groups & BIT(GRAPH))
+		include_instantiations(&set);
 	if (groups & families) {
 		api_calls__learn();
 		include_families(&set, groups);

@@ -62,6 +62,7 @@
  *                       release threshold, device)
  *   cuda:sync          (start, end, correlation, type, context, stream, event, result)
  *   cuda:graph_exec    (start, end, correlation, device, context, stream, graph)
+ *   cuda:graph_instantiate (start, end, correlation, name * of the call, result, context)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
  *   cuda:api_error     (the same, of calls that failed, then what was asked: flags as in struct
  *                       cuda_api, bytes or address, copy kind or value or device, kernel name *)
@@ -186,7 +187,8 @@ enum cuda_record_kind {
 	CUDA_RECORD_PC_SAMPLE = 18, /* struct cuda_pc_sample, in pc_samples_batch */
 	CUDA_RECORD_PC_WINDOW = 19, /* struct cuda_pc_window, likewise, after its samples */
 	CUDA_RECORD_PC_IMAGE = 20,  /* struct cuda_pc_image, before samples or struct cuda_sass */
-	CUDA_RECORD_COUNTERS = 32,  /* struct cuda_counters, in counters_batch as the next three */
+	CUDA_RECORD_GRAPH_INSTANTIATE = 21, /* struct cuda_api, in graph_batch; driver calls only */
+	CUDA_RECORD_COUNTERS = 32, /* struct cuda_counters, in counters_batch as the next three */
 	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
 	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
 	CUDA_RECORD_SASS = 35,		  /* struct cuda_sass */
@@ -439,8 +441,7 @@ struct cuda_device {
 	__u32 multiprocessors;
 	__u32 core_clock; /* kHz */
 	__u32 mig;	  /* 1: gpu_instance and compute_instance tell */
-	__u32 gpu_instance;
-	__u32 compute_instance;
+	__u32 gpu_instance, compute_instance;
 	__u32 pad;
 };
 

@@ -292,6 +292,12 @@ SITE void site__graph_exec(const struct cuda_graph *r)
 		    r->stream, r->graph);
 }
 
+SITE void site__graph_instantiate(const struct cuda_api *r, const char *name)
+{
+	STAP_PROBE6(cuda, graph_instantiate, r->start, r->end, r->head.correlation, name, r->result,
+		    r->context);
+}
+
 SITE void site__overhead(const struct cuda_overhead *r)
 {
 	STAP_PROBE7(cuda, overhead, r->start, r->end, r->head.correlation, r->kind, r->object_kind,

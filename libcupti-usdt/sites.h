@@ -14,27 +14,28 @@
 #include "libcupti-usdt/stack_probes.h"
 
 /* X(probe, group that its semaphore switches on) */
-#define READABLE_PROBES(X)         \
-	X(kernel_launch, LAUNCH)   \
-	X(runtime_launch, RUNTIME) \
-	X(kernel_exec, KERNEL)     \
-	X(memcpy, MEMCPY)          \
-	X(memset, MEMSET)          \
-	X(memory, MEMORY)          \
-	X(memory_pool, MEMORY)     \
-	X(sync, SYNC)              \
-	X(graph_exec, GRAPH)       \
-	X(overhead, OVERHEAD)      \
-	X(jit, OVERHEAD)           \
-	X(uvm, UVM)                \
-	X(nvtx, NVTX)              \
-	X(device, OBJECT)          \
-	X(context, OBJECT)         \
-	X(stream, OBJECT)          \
-	X(counters, COUNTERS)      \
-	X(sass, COUNTERS)          \
-	X(pc_samples, PC_SAMPLES)  \
-	X(api_error, API_ERROR)    \
+#define READABLE_PROBES(X)          \
+	X(kernel_launch, LAUNCH)    \
+	X(runtime_launch, RUNTIME)  \
+	X(kernel_exec, KERNEL)      \
+	X(memcpy, MEMCPY)           \
+	X(memset, MEMSET)           \
+	X(memory, MEMORY)           \
+	X(memory_pool, MEMORY)      \
+	X(sync, SYNC)               \
+	X(graph_exec, GRAPH)        \
+	X(graph_instantiate, GRAPH) \
+	X(overhead, OVERHEAD)       \
+	X(jit, OVERHEAD)            \
+	X(uvm, UVM)                 \
+	X(nvtx, NVTX)               \
+	X(device, OBJECT)           \
+	X(context, OBJECT)          \
+	X(stream, OBJECT)           \
+	X(counters, COUNTERS)       \
+	X(sass, COUNTERS)           \
+	X(pc_samples, PC_SAMPLES)   \
+	X(api_error, API_ERROR)     \
 	API_READABLE_PROBES(X)
 
 #define API_READABLE_PROBES(X)      \
@@ -119,6 +120,7 @@ void site__memory(const struct cuda_memory *r);
 void site__memory_pool(const struct cuda_memory_pool *r);
 void site__sync(const struct cuda_sync *r);
 void site__graph_exec(const struct cuda_graph *r);
+void site__graph_instantiate(const struct cuda_api *r, const char *name);
 void site__overhead(const struct cuda_overhead *r);
 void site__jit(const struct cuda_jit *r, const char *path);
 void site__uvm(const struct cuda_uvm *r);

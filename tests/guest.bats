@@ -289,6 +289,7 @@ fires() {
 	# A pool is made, trimmed twice and destroyed, all without size, on the first device.
 	fires memory_pool 4 "a[1] > 1e9 && a[2] > 0 && a[3] >= 1 && a[3] <= 3 && a[4] == 1 && a[5] > 0 && a[9] == 0" memory 2
 	fires graph_exec graph_launches "a[1] > 1e9 && a[2] > a[1] && a[3] > 0 && a[4] == 0 && a[5] == 1 && a[6] > 7 && a[7] > 0" graphs 5
+	fires graph_instantiate instantiations "$span && a[3] > 0 && text ~ /^cuGraphInstantiate/ && a[5] == 0 && a[6] == 1" graphs 5
 	fires overhead 2 "$span && (a[4] == 5 * 65536 || a[4] == 7 * 65536) && a[5] == 2 && a[6] > 0 && a[7] > 0" saxpy
 	# PTX is compiled, for the first device.
 	fires jit 1 "$span && a[3] > 0 && a[4] == 1 && a[5] == 3 && a[6] == 0" saxpy

@@ -48,7 +48,7 @@ sums_equal() {
 		keys=$(grep '^expect ' out | tail -n 1 | tr ' ' '\n' | sed -n 's/=.*//p')
 		for key in $keys; do
 			# What a program says beside it; any other key that the tool lacks is a failure.
-			case $key in managed_bytes | nvtx_ranges | nvtx_marks | streams | waited_ns | peer_copies | devices | h2d | d2h | d2d | set_bytes) continue ;; esac
+			case $key in managed_bytes | nvtx_ranges | nvtx_marks | streams | waited_ns | peer_copies | devices | h2d | d2h | d2d | set_bytes | instantiations) continue ;; esac
 			assert_equal "$workload $key=$(json out.json ".totals.$key")" \
 				"$workload $key=$(expect_key out "$key")"
 		done
@@ -72,6 +72,27 @@ sums_equal() {
 	ct record -q -o r.db -- "$SIM" "$WORKLOADS/refused" >out
 	ct report --json r.db >report.json
 	json report.json '.totals | .graph_launch_errors == 2 and .launch_errors == 3'
+}
+
+@test "stat -e graphs (instantiations) has their count and the host's time, and those that failed" {
+	local events
+	for events in graphs kernels,graphs,errors graphs,api; do
+		ct stat -e "$events" --json -o out.json -- "$SIM" "$WORKLOADS/graphs" >out
+		json out.json ".graph_instantiations | .count == $(expect_key out instantiations) and .total_ns >= .count * .min_ns and .min_ns > 0"
+		json out.json '.lost.total == 0'
+	done
+	ct stat -e graphs -o out.txt -- "$SIM" "$WORKLOADS/graphs" >out
+	grep -A 2 '^Graphs made ready by the host$' out.txt | grep -qE '^ instantiation +2 '
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/graphs" >out
+	json out.json '.graph_instantiations.count == 0'
+	ct stat -e graphs --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
+	json out.json '.graph_instantiations.count == 1 and (.errors | map([.call, .result, .count]) == [["cuGraphInstantiateWithFlags",1,1]])'
+	# A recording has it among the calls, once.
+	for events in graphs graphs,api; do
+		ct record -q -e "$events" -o "$events.db" -- "$SIM" "$WORKLOADS/graphs" >out
+		assert_equal "$(sqlite3 "$events.db" "SELECT count(*), min(end > start) FROM CUPTI_ACTIVITY_KIND_RUNTIME
+			JOIN StringIds ON id = nameId WHERE value LIKE 'cuGraphInstantiate%'")" "2|1"
+	done
 }
 
 # errors_of ARGS... -- PROGRAM...: "CALL RESULT COUNT" of each line of stat ARGS
@@ -131,7 +152,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	sqlite3 r.db "$(for column in bytes address copyKind value deviceId kernelName gridX gridY gridZ blockX blockY blockZ \
 		dynamicSharedMemory; do echo "ALTER TABLE CUDA_TRACE_ERRORS DROP COLUMN $column;"; done)"
 	ct report --json r.db >report.json
-	json report.json '.totals.api_errors == 16 and ([.errors[].last | values] | length <= 1)'
+	json report.json '.totals.api_errors == 17 and ([.errors[].last | values] | length <= 1)'
 }
 
 @test "stat (runtime calls that failed, by each source of records) counts them once, not their driver calls" {

@@ -265,7 +265,7 @@ everything() {
 	everything 13.0 kernels,copies "graphs 2" >nodes-13.0
 	everything 13.0 kernels,copies,graphs "graphs 2" >graphs-13.0
 	assert_equal "$(jq -r .event 13.0 graphs-13.0 | sort -u | paste -sd' ')" \
-		"alloc context device error free graph graph_launch jit kernel launch memcpy memset overhead static stream sync unified"
+		"alloc context device error free graph graph_instantiate graph_launch jit kernel launch memcpy memset overhead static stream sync unified"
 	run ! grep -h '"times":false' 13.0 nodes-13.0 graphs-13.0
 	for version in 11.8 12.0 12.4 12.6 12.8 12.9 13.1 13.2 13.3 13.4; do
 		everything $version "$events" "${programs[@]}" >$version
@@ -295,7 +295,7 @@ asked_of() {
 	jq -c 'select(.event == "error" and .domain == "driver")' out.json >driver.json
 	asked_of driver.json >driver
 	grep -v '"cuda' asked.json | asked_of /dev/stdin >asked
-	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "6 "
+	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "7 "
 	ct trace --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
 	for line in 'cudaMalloc: 70368744177664 bytes' 'cudaMemcpy: 62 bytes DtoH' 'cudaMemset: 60 bytes to 0x7' \
 		'cudaFree: at 0x4000' 'cudaSetDevice: device 99' \
@@ -327,6 +327,19 @@ asked_of() {
 	ct trace -e kernels,graphs --json -o out.json -- "$SIM" "$WORKLOADS/graphs" >out
 	assert_equal "$(count_of graph)" "$(expect_key out graph_launches)"
 	assert_equal "$(jq -s 'map(select(.event == "kernel" and .graph != null)) | length' out.json)" 0
+}
+
+@test "trace -e graphs (instantiations) shows each with how long the host took, by the driver's call" {
+	ct trace -e graphs --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 5 runtime >out
+	assert_equal "$(count_of graph_instantiate)" "$(expect_key out instantiations)"
+	run jq -es 'map(select(.event == "graph_instantiate")) | all(.call == "cuGraphInstantiateWithFlags" and
+		.launch_ns > 0 and .result == 0 and .domain == "driver" and .tid == .pid and .correlation > 0)' out.json
+	assert_success
+	ct trace -e graphs -o out.txt -- "$SIM" "$WORKLOADS/graphs" 2 >out
+	assert_equal "$(grep -c '\[graph instantiation\] cuGraphInstantiateWithFlags$' out.txt)" "$(expect_key out instantiations)"
+	# Nobody asked.
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 >out
+	assert_equal "$(count_of graph_instantiate)" 0
 }
 
 @test "trace -e unified, objects show those" {

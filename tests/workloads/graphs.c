@@ -16,11 +16,14 @@ static const char help[] = "usage: graphs [LAUNCHES [NODES [runtime]]]\n"
 
 static const struct shape shape = {{N / 256, 1, 1}, {256, 1, 1}, 0};
 
+static uint64_t instantiations;
+
 static CUgraphExec instantiate(CUgraph plan)
 {
 	CUgraphExec graph;
 
 	program__check(cuGraphInstantiateWithFlags(&graph, plan, 0), "cuGraphInstantiate");
+	instantiations++;
 	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
 	return graph;
 }
@@ -125,6 +128,7 @@ int main(int argc, char **argv)
 	program__check(counted__free(cuMemFree_v2(other), BYTES), "cuMemFree");
 	program__check(counted__free(cuMemFree_v2(copy), BYTES), "cuMemFree");
 	program__check(cuStreamDestroy_v2(stream), "cuStreamDestroy");
+	program__also("instantiations", instantiations);
 	program__expect();
 	return 0;
 }

@@ -52,6 +52,7 @@ static void refuse_runtime(cudaKernel_t kernel)
 
 static void refuse_driver(void)
 {
+	CUgraphExec graph;
 	CUdeviceptr memory;
 	CUdevice device;
 
@@ -62,6 +63,9 @@ static void refuse_driver(void)
 	refused(cuMemsetD32_v2(NOWHERE, 0x80000001, 5), "cuMemsetD32_v2",
 		"\"bytes\":20,\"value\":2147483649");
 	refused(cuDeviceGet(&device, -3), "cuDeviceGet", "\"device\":-3");
+	if (!counted__result(cuGraphInstantiateWithFlags(&graph, NULL, 0)))
+		program__fail("no graph was instantiated");
+	puts("{\"call\":\"cuGraphInstantiateWithFlags\"}");
 }
 
 int main(int argc, char **argv)
