@@ -113,13 +113,9 @@ static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struc
 				      const __u32 group)
 {
 	struct aggregate_process *process;
-	__u64 bytes = parcel->bytes;
+	__u64 bytes = at_most(parcel->bytes, CUDA_BATCH_MAX);
 	__u32 slot;
 
-	/* The verifier forgets bounds of what was on the stack: set them where they are needed. */
-	asm volatile("" : "+r"(bytes));
-	if (bytes > CUDA_BATCH_MAX)
-		bytes = CUDA_BATCH_MAX;
 	if (bpf_probe_read_user(s->records, bytes, parcel->records)) {
 		count_up(&counters.unreadable[group], parcel->count);
 		return;

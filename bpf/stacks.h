@@ -12,6 +12,7 @@
 #ifndef BPF_STACKS_H
 #define BPF_STACKS_H
 
+#include "bpf/bounds.h"
 #include "libcupti-usdt/stack_probes.h"
 
 #define PYTHON_INTERPRETERS 4
@@ -115,6 +116,7 @@ static __noinline __u32 read_text(__u8 *to, __u32 room, __u32 *width,
 			return RING_FULL;                                               \
 		address(e, parcel);                                                     \
 		to = (void *)e->data;                                                   \
+		bytes = at_most(bytes, (size));                                         \
 		if (bpf_probe_read_user(to->table, bytes,                               \
 					(const void *)(table + python->bytes_data)))    \
 			bytes = 0;                                                      \

@@ -8,6 +8,7 @@
 
 #include "bpf/filter.h"
 #include "bpf/aggregate.h"
+#include "bpf/bounds.h"
 
 const volatile struct aggregate_settings aggregate_settings;
 struct aggregate_counters counters;
@@ -232,7 +233,7 @@ static __always_inline struct tally *find_tally(struct place *at, __u32 kind, __
 	key->kind = kind;
 	key->detail = detail;
 	key->lane = at->lane;
-	known = &s->known[(name ^ at->slot ^ device << 4 ^ kind << 5 ^ detail) & (KNOWN_KEYS - 1)];
+	known = &s->known[modulo(name ^ at->slot ^ device << 4 ^ kind << 5 ^ detail, KNOWN_KEYS)];
 	if (is_known(known, s)) {
 		s->tally_place = known->place;
 	} else if (place_tally(at->lane)) {

@@ -181,7 +181,8 @@ static __always_inline void add_kernel(struct place *at, const struct cuda_kerne
 		return;
 	add_time(tally, kernel->end - kernel->start);
 	if (device < AGGREGATE_DEVICES)
-		add_busy(tally, &at->process->kernels_until[device], kernel->start, kernel->end);
+		add_busy(tally, &at->process->kernels_until[modulo(device, AGGREGATE_DEVICES)],
+			 kernel->start, kernel->end);
 	/* All kernels of a graph share the correlation of its launch: no pairs there. */
 	if (!kernel->graph && is_sampled(kernel->head.correlation))
 		join_halves(at, &kernel->head, kernel->start, device);
@@ -200,7 +201,8 @@ static __always_inline void add_memcpy(struct place *at, const struct cuda_memcp
 		return;
 	add_time(tally, copy->end - copy->start);
 	if (device < AGGREGATE_DEVICES)
-		add_busy(tally, &at->process->copies_until[device], copy->start, copy->end);
+		add_busy(tally, &at->process->copies_until[modulo(device, AGGREGATE_DEVICES)],
+			 copy->start, copy->end);
 }
 
 static __always_inline void add_memset(struct place *at, const struct cuda_memset *set)
@@ -269,8 +271,7 @@ static __always_inline void add_memory(struct place *at, const struct cuda_memor
 	tally->bytes += memory->bytes;
 	if (!sized || memory->kind == MEMORY_PAGEABLE || memory->kind == MEMORY_PINNED)
 		return;
-	add_live(at->process, device < AGGREGATE_DEVICES ? device : AGGREGATE_DEVICES,
-		 memory->bytes, freed);
+	add_live(at->process, at_most(device, AGGREGATE_DEVICES), memory->bytes, freed);
 }
 
 static __always_inline void add_any_memory(struct place *at, const struct cuda_memory *memory)
