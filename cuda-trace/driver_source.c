@@ -21,6 +21,7 @@
 #include "cuda-trace/driver_functions.h"
 #include "cuda-trace/driver_links.h"
 #include "cuda-trace/inspect.h"
+#include "cuda-trace/multi_link.h"
 #include "cuda-trace/text.h"
 
 #define MOST_LIBRARIES 64
@@ -53,7 +54,8 @@ struct driver_source {
 	struct bpf_object *object;
 	struct driver_options options;
 	bool by_process;
-	bool tried; /* whether by_process can be */
+	bool tried;	/* whether by_process can be */
+	bool supported; /* this kernel has the links; else nothing is loaded, and it is told once */
 	struct library libraries[MOST_LIBRARIES];
 	int library_count;
 	struct watched watched[MOST_PROCESSES];
@@ -70,15 +72,24 @@ struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 	struct driver_source *source = wanted ? calloc(1, sizeof(*source)) : NULL;
 	const char *forced = getenv("CUDA_TRACE_LAUNCHES");
 
-	driver_links__prepare(object, source != NULL);
+	driver_links__prepare(object, source && multi_link__supported());
 	if (!source)
 		return NULL;
+	source->supported = multi_link__supported();
 	source->object = object;
 	source->options = *options;
 	source->by_process = options->each;
 	/* So that what other libraries get can be tried on this one. */
 	source->options.at_entry &= !forced || strcmp(forced, "return");
 	return source;
+}
+
+int driver_source__check(void)
+{
+	if (multi_link__supported())
+		return 0;
+	fprintf(stderr, "cuda-trace: --source driver needs Linux 6.6 or newer\n");
+	return -EOPNOTSUPP;
 }
 
 static void *close_links(void *context)
@@ -305,6 +316,10 @@ void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
 	    inspect__process(pid, &seen) || !is_wanted(source, &seen, force))
 		return;
+	if (!source->supported) {
+		complain(source, -EOPNOTSUPP);
+		return;
+	}
 	try_processes(source);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
 	if ((source->by_process ? link_process(source, pid, path) : link_library(source, path)) ||

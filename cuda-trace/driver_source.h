@@ -22,6 +22,8 @@ struct driver_options {
 	bool verbose;
 };
 
+/* 0, or -EOPNOTSUPP and a line that says what is missing. Not needed before the following. */
+int driver_source__check(void);
 /* Before the object is loaded: prepares its programs, or leaves them out (then NULL). */
 struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 					 const struct driver_options *options);

@@ -101,6 +101,8 @@ static int load(struct session *session)
 	struct stream_bpf *skeleton = session->skeleton;
 	int err;
 
+	if (options->source == SESSION_DRIVER && driver_source__check())
+		return -EOPNOTSUPP;
 	attachments__prepare(skeleton->obj, options->groups);
 	session->hold = hold__new(skeleton->obj, options->holds, options->verbose);
 	if (!options->pid)
@@ -123,7 +125,7 @@ static int load(struct session *session)
 	err = stream_bpf__load(skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
-	if (err && session->driver)
+	if (err && session->driver && options->source != SESSION_DRIVER)
 		return load_guests_only(session);
 	if (err)
 		fprintf(stderr,
@@ -133,15 +135,11 @@ static int load(struct session *session)
 	return err;
 }
 
-/* Kernels before 6.6 do not know the link of the driver programs, and may refuse to load them. */
+/* A kernel may refuse to load the driver programs: then without them. */
 static int load_guests_only(struct session *session)
 {
 	int err;
 
-	if (session->options.source == SESSION_DRIVER) {
-		fprintf(stderr, "cuda-trace: --source driver needs Linux 6.6 or newer\n");
-		return -EOPNOTSUPP;
-	}
 	driver_source__free(session->driver);
 	hold__free(session->hold);
 	session->driver = NULL;

@@ -106,6 +106,20 @@ one too many again: [handle 0x7000]'
 	[[ $stderr == *'1 process is without a working guest: launches, sizes and results are seen, GPU times are not (source driver)'* ]]
 }
 
+@test "stat --source driver (a kernel without its links) is refused before the program runs" {
+	CUDA_TRACE_LINKS=single run -1 --separate-stderr ct stat --source driver -- touch ran
+	assert_equal "$stderr" "cuda-trace: --source driver needs Linux 6.6 or newer"
+	[ ! -e ran ]
+}
+
+@test "stat -p (a program without the guest, a kernel without links) says once that it cannot be seen" {
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	ready storm
+	CUDA_TRACE_LINKS=single run -0 --separate-stderr ct stat -p "$storm_PID" -d 2 --json
+	assert_equal "$(jq .totals.launches <<<"$output")" 0
+	assert_equal "$(grep -c 'processes without the guest cannot be seen: .* (Linux 6.6 or newer is needed)$' <<<"$stderr")" 1
+}
+
 @test "stat --source cupti -p (a program without the guest) sees nothing" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
