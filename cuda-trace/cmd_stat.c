@@ -206,6 +206,7 @@ int cmd_stat(int argc, char **argv)
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
 	stat.table.sampled = watch.sample.on_ms != 0;
+	stat.table.ranges_told = watch.groups >> CUDA_GROUP_NVTX & 1;
 	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))

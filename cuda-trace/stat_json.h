@@ -13,6 +13,8 @@ struct json_object;
 void stat_json__put_text(struct json_object *object, const char *key, const char *text);
 /* copies, memory, syncs, api, graphs, errors, ranges, unified, overhead, jit, time, advice */
 void stat_json__put_events(struct json_object *object, const struct stat_report *report);
+/* kernel_ranges */
+void stat_json__put_ranges(struct json_object *object, const struct stat_report *report);
 /* devices, contexts, streams, pools, left_out */
 void stat_json__put_objects(struct json_object *object, const struct stat_report *report);
 

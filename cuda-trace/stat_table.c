@@ -42,6 +42,7 @@ struct tally {
 	struct stat_objects *objects; /* NULL = none came */
 	struct stat_time *time;	      /* NULL = not mapped */
 	struct stat_sample *sample;   /* NULL = all records come */
+	struct stat_ranges *ranges;   /* NULL = nobody asks */
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
@@ -65,6 +66,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->processes);
 	free(table->memory);
 	free(table->objects);
+	free(table->ranges);
 	free(table->heads);
 	free(table->next);
 }
@@ -85,6 +87,8 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		tally->time = stat_time__new();
 		table->timed += !!tally->time;
 	}
+	if (table->ranges_told && !table->sampled)
+		tally->ranges = stat_ranges__new();
 	/* Now, because at the end the process is gone. */
 	if (!table->past)
 		cgroup__of(process->pid, process->cgroup, tally->cgroup, sizeof(tally->cgroup));
@@ -162,6 +166,7 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 
 	if (ns < table->min_duration)
 		return;
+	stat_ranges__record(tally->ranges, &kernel->head);
 	slot = slot_of(tally, kernel->name);
 	sums = &slot->sums;
 	if (tally->sample)
@@ -214,6 +219,8 @@ void stat_table__record(struct stat_table *table, struct process *process,
 	if (tally->time && process->source == EVENT_SOURCE_GUEST)
 		stat_time__record(tally->time, record);
 	take_failure(table, tally, process, record);
+	if (record->kind != CUDA_RECORD_KERNEL)
+		stat_ranges__record(tally->ranges, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
 		add_kernel(table, tally, process, (const struct cuda_kernel *)record);
@@ -419,6 +426,7 @@ static void free_tally(struct tally *tally)
 	stat_sample__free(tally->sample);
 	stat_time__free(tally->time);
 	stat_heap__free(tally->heap);
+	stat_ranges__free(tally->ranges);
 	free(tally->objects);
 	free(tally->slots);
 	free(tally);
@@ -452,6 +460,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
+	stat_ranges__merge(&table->ranges, tally->ranges, process);
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	if (tally->time) {
 		stat_time__finish(tally->time, &table->time);
@@ -491,4 +500,5 @@ void stat_table__sort(struct stat_table *table)
 	if (table->process_count)
 		qsort(table->processes, table->process_count, sizeof(*table->processes),
 		      compare_processes);
+	stat_ranges__sort(table->ranges);
 }

@@ -10,6 +10,7 @@
 #include "cuda-trace/process.h"
 #include "cuda-trace/stat_events.h"
 #include "cuda-trace/stat_objects.h"
+#include "cuda-trace/stat_ranges.h"
 #include "cuda-trace/stat_sample.h"
 #include "cuda-trace/stat_time.h"
 
@@ -73,6 +74,7 @@ struct stat_table {
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
 	bool errors_told;	     /* each failed call comes in the group API_ERROR */
+	bool ranges_told;	     /* NVTX was asked for: which kernels are in which range */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
 	struct stat_sums totals;
@@ -80,10 +82,11 @@ struct stat_table {
 	uint32_t kernel_count;
 	struct stat_process *processes;
 	uint32_t process_count;
-	uint32_t processes_left_out;  /* their sums are in the totals */
-	struct stat_events events;    /* of all processes */
-	struct stat_objects *objects; /* of all processes; NULL = none were told */
-	struct stat_memory *memory;   /* by process, device and kind */
+	uint32_t processes_left_out;	 /* their sums are in the totals */
+	struct stat_events events;	 /* of all processes */
+	struct stat_objects *objects;	 /* of all processes; NULL = none were told */
+	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not asked for */
+	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */

@@ -314,6 +314,7 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 		spans[i] = events->ranges[i].span;
 	}
 	put_spans(file, "NVTX ranges", names, spans, events->range_count);
+	stat_report__text_ranges(file, report);
 	for (int i = 0; i < 9; i++)
 		names[i] = stat_events__overhead_key(i);
 	put_spans(file, "Overhead of CUPTI and the driver", names, events->overhead, 9);

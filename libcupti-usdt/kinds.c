@@ -147,11 +147,14 @@ uint32_t kinds__missing(void)
 	return groups;
 }
 
-static void note_stamping(void)
+static bool nvtx_on;
+
+static void note_launch_flags(void)
 {
 	bool stamps = kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1;
 
-	atomic_store_explicit(&hot.launch_flags, stamps ? CUDA_LAUNCH_TIMED : 0,
+	atomic_store_explicit(&hot.launch_flags,
+			      (stamps ? CUDA_LAUNCH_TIMED : 0) | (nvtx_on ? CUDA_LAUNCH_RANGES : 0),
 			      memory_order_relaxed);
 }
 
@@ -196,7 +199,7 @@ bool kinds__switch(uint32_t groups)
 	graphs__are_off(spared);
 	graphs__tell(refused);
 	standstill__end();
-	note_stamping();
+	note_launch_flags();
 	return true;
 }
 
@@ -210,7 +213,7 @@ void kinds__retry(void)
 	for (size_t i = 0; i < KINDS; i++)
 		if (waiting & 1U << i && kinds[i].group & ~graphs__spared())
 			try_row(i);
-	note_stamping();
+	note_launch_flags();
 }
 
 void kinds__tell_waiting(void)
@@ -236,7 +239,6 @@ struct cbid_set {
 };
 
 static struct cbid_set cbids_on;
-static bool nvtx_on;
 
 static void include(struct cbid_set *set, int domain, uint32_t cbid)
 {
@@ -306,9 +308,11 @@ static void switch_nvtx(void *subscriber, bool on)
 {
 	if (on && !nvtx_on)
 		nvtx__begin();
-	if (on != nvtx_on)
-		cupti_api__get()->EnableDomain(on, subscriber, CUPTI_DOMAIN_NVTX);
+	if (on == nvtx_on)
+		return;
+	cupti_api__get()->EnableDomain(on, subscriber, CUPTI_DOMAIN_NVTX);
 	nvtx_on = on;
+	note_launch_flags();
 }
 
 void cbids__switch(void *subscriber, uint32_t groups)
@@ -343,4 +347,5 @@ void cbids__forget(void)
 {
 	memset(&cbids_on, 0, sizeof(cbids_on));
 	nvtx_on = false;
+	note_launch_flags();
 }

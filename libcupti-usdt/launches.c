@@ -14,6 +14,7 @@
 #include "libcupti-usdt/kernel_names.h"
 #include "libcupti-usdt/kinds.h"
 #include "libcupti-usdt/names.h"
+#include "libcupti-usdt/nvtx.h"
 #include "libcupti-usdt/ring.h"
 #include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/stacks.h"
@@ -152,6 +153,12 @@ static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_
 		site__runtime_launch(launch, names__text(launch->name));
 }
 
+/* Somebody listens to NVTX: by how many are open a launch finds its range, which is told later. */
+static inline bool notes_ranges(void)
+{
+	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_RANGES;
+}
+
 /* Every byte of a record is written, by this and what comes from the parameters: it may lie in a
  * ring, and none is cleared before. */
 static inline __attribute__((always_inline)) void fill(struct cuda_launch *to, int kind, int domain,
@@ -182,6 +189,8 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	fill(&launch, kind, domain, cbid, data, start, end);
 	read_params(&launch, shape, data->params);
 	launch.tid = ring__tid(ring);
+	if (launch.flags & CUDA_LAUNCH_RANGES)
+		launch.flags |= nvtx__depth(ring) << 2;
 	launch.name = shape == LAUNCH_GRAPH ? 0 : names__intern(data->symbol_name);
 	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
 		kernel_names__launched(data->correlation, launch.name);
@@ -195,8 +204,8 @@ static inline int result_of(const struct cupti_callback_data *data)
 	return data->return_value ? *(const int *)data->return_value : 0;
 }
 
-/* What lacks something that the short way needs at hand, what failed, and one launch of each
- * sixteen. */
+/* What lacks something that the short way needs at hand, what failed, one launch of each sixteen,
+ * and all while NVTX is listened to. */
 static __attribute__((noinline)) void
 record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
@@ -227,7 +236,7 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 
 	if (UNLIKELY(!hot__believes(start, end)))
 		return;
-	if (UNLIKELY(!ring || !params || result_of(data)))
+	if (UNLIKELY(!ring || !params || result_of(data) || notes_ranges()))
 		return record_anew(cbid, data, start, end);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	name = names__at_hand(data->symbol_name, head);

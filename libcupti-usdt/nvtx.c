@@ -213,6 +213,16 @@ static struct stack *my_stack(void)
 	return stack;
 }
 
+uint32_t nvtx__depth(const struct ring *ring)
+{
+	const struct stack *stack = ring && tables ? &tables->stacks[ring__index(ring)] : NULL;
+
+	if (!stack || stack->tid != ring__tid(ring) ||
+	    stack->session != atomic_load_explicit(&tables->session, memory_order_relaxed))
+		return 0;
+	return stack->depth;
+}
+
 /* The place of the innermost range of that domain, -1 = none: each domain has its own order. */
 static int innermost(const struct stack *stack, uint64_t domain)
 {

@@ -202,8 +202,8 @@ struct cuda_record {
 	__u32 correlation; /* ties launch and kernel; per process, wraps at 2^32 */
 };
 
-#define CUDA_LAUNCH_TIMED 1
-
+#define CUDA_LAUNCH_TIMED  1
+#define CUDA_LAUNCH_RANGES 2 /* NVTX was listened to: flags >> 2 & 31 pushed ranges were open */
 /* One launch call, as the host saw it. */
 struct cuda_launch {
 	struct cuda_record head;
@@ -216,7 +216,7 @@ struct cuda_launch {
 	__s32 result;  /* CUresult or cudaError_t, 0 = success */
 	__u16 cbid;    /* CUPTI's number of the call */
 	__u8 domain;   /* enum cuda_domain */
-	__u8 flags;    /* CUDA_LAUNCH_TIMED: CUPTI stamped kernels while it returned */
+	__u8 flags;    /* CUDA_LAUNCH_TIMED: CUPTI stamped kernels as it returned; ..._RANGES */
 	__u32 grid[3], block[3];
 	__u32 dynamic_shared; /* bytes */
 };

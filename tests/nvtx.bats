@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# NVTX ranges in ways that go wrong elsewhere: nested too deep, of domains made before anybody came, left open, in wide characters.
+# NVTX ranges in ways that go wrong elsewhere: kernels in them, nested too deep, of domains made before anybody came, left open, in wide characters.
 
 load helpers
 
@@ -83,4 +83,35 @@ are_true() {
 	ct trace -e nvtx -o out.txt -- "$SIM" "$WORKLOADS/nvtx" 3 >out
 	assert_equal "$(grep -c '  \[range\] in a domain, domain workload, #ff00ff00$' out.txt)" 3
 	assert_equal "$(grep -c '  \[mark\] a mark$' out.txt)" 3
+}
+
+# owners_of JSON: the table of kernels by range as tests/workloads/ranges.c tells it.
+owners_of() {
+	jq -r '.kernel_ranges[] | "owner \(.domain // "")|\(.name // "")|\(.entered)|\(.launches)|\(.kernels)|" +
+		"\(.self_launches)|\(.self_kernels)"' "$1" | sort
+}
+
+@test "stat -e nvtx (ranges in ranges, of two domains, around graphs, on two threads) has each kernel in its ranges" {
+	ct stat -e kernels,nvtx --json -o out.json -- "$SIM" "$WORKLOADS/ranges" 500 >out
+	assert_equal "$(owners_of out.json)" "$(grep '^owner ' out | sort)"
+	assert_equal "$(jq .lost.total out.json)" 0
+	# Every kernel is in one range or in none, and all GPU time is told.
+	json out.json '([.kernel_ranges[].self_kernels] | add) == .totals.kernels'
+	json out.json '([.kernel_ranges[].self_gpu_ns] | add) == .totals.gpu_ns'
+	json out.json '[.kernel_ranges[].gpu_ns] | . == (sort | reverse)'
+	# What a program calls a range must not reach the terminal, nor be taken for ours.
+	ct stat -e kernels,nvtx -- "$SIM" "$WORKLOADS/ranges" 3 >out 2>text
+	grep -qF ' \x1b[31mred\x09|"\' text
+	run ! grep -q $'\033' text
+	grep -qE '^ +[0-9.]+% .* 3 workload:outer$' text
+	# Who does not ask for NVTX is told nothing of it.
+	ct stat -e kernels --json -o out.json -- "$SIM" "$WORKLOADS/ranges" 3 >out
+	json out.json '.kernel_ranges == null'
+}
+
+@test "stat -e graphs,nvtx (graphs stamped as a whole) has their time in their range" {
+	ct stat -e kernels,graphs,nvtx --json -o out.json -- "$SIM" "$WORKLOADS/ranges" 5 >out
+	json out.json '.graphs.count == 5 and .graphs.total_ns > 0'
+	assert_equal "$(json out.json '.kernel_ranges[] | select(.name == "graph") | "\(.launches) \(.kernels) \(.gpu_ns)"')" \
+		"5 0 $(json out.json .graphs.total_ns)"
 }

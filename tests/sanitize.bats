@@ -68,6 +68,7 @@ silent() {
 @test "peers (three GPUs, which reach each other or not) is clean" { SIMCUDA_DEVICES=3 silent peers; SIMCUDA_DEVICES=2 SIMCUDA_PEER_ACCESS=0 silent peers; }
 @test "captures is clean" { silent captures; }
 @test "nvtx is clean" { silent nvtx; }
+@test "ranges is clean" { silent ranges; }
 @test "no-cuda is clean" { silent no-cuda; }
 
 # What switches on the most of the guest, and off again, beside threads that launch and capture.

@@ -250,7 +250,7 @@ kernels_are() {
 # What the sums say in a unit test, of records that no simulated program has.
 unit() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/stat.c" \
-		"$TOP"/cuda-trace/{asked,stat_events,stat_heap,stat_errors,stat_objects,stat_time,store_api,results}.c
+		"$TOP"/cuda-trace/{asked,stat_events,stat_heap,stat_errors,stat_objects,stat_ranges,stat_range_tree,stat_time,store_api,results}.c
 	run -0 ./unit
 }
 
@@ -624,6 +624,13 @@ advice() {
 		"$SIM" "$WORKLOADS/nvtx" 20
 	assert_success
 	assert_equal "$(json out.json '.ranges // [] | length')" 0
+}
+
+@test "stat (ranges whose ends are late or lost, or of too many names) tells of each kernel once, and of none in the wrong one" {
+	unit
+	assert_line 'batches, name 3 2/4, [no range] 1/1, name 1 1/1, name 2 1/1'
+	assert_line 'lost, [range not known] 3/3, name 2 1/1, [no range] 0/0, [other ranges] 0/0'
+	assert_line 'many, [other ranges] 6840/6840, name 10 91/91, name 100 91/91, name 1000 91/91'
 }
 
 @test "stat -e unified (CUPTI not ready before there is a context) sees every migration, and no trouble" {

@@ -4,8 +4,10 @@
  * no simulated program has. Prints "WHAT FIGURES" lines.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include "cuda-trace/stat_heap.h"
 #include "cuda-trace/stat_objects.h"
+#include "cuda-trace/stat_ranges.h"
 #include "cuda-trace/stat_time.h"
 
 static struct process process = {.pid = 7, .comm = "unit"};
@@ -68,6 +70,85 @@ static void ranges(void)
 		count += all.ranges[i].span.count;
 	printf("ranges %u lines %lu last %s %lu\n", all.range_count, count,
 	       all.ranges[all.range_count - 1].text, all.ranges[all.range_count - 1].span.count);
+}
+
+static void in_range(struct stat_ranges *own, uint64_t start, uint32_t correlation, uint32_t depth)
+{
+	struct cuda_launch launch = {.head = {CUDA_RECORD_LAUNCH, sizeof(launch), correlation},
+				     .start = start,
+				     .tid = 7,
+				     .domain = CUDA_DOMAIN_DRIVER,
+				     .flags = CUDA_LAUNCH_RANGES | depth << 2};
+	struct cuda_kernel kernel = {.head = {CUDA_RECORD_KERNEL, sizeof(kernel), correlation},
+				     .start = start,
+				     .end = start + 1};
+
+	stat_ranges__record(own, &kernel.head);
+	stat_ranges__record(own, &launch.head);
+}
+
+static void range_ends(struct stat_ranges *own, uint64_t start, uint64_t end, uint32_t name,
+		       uint32_t depth)
+{
+	struct cuda_nvtx range = {.head = {CUDA_RECORD_NVTX, sizeof(range), 0},
+				  .start = start,
+				  .end = end,
+				  .tid = 7,
+				  .text = name,
+				  .kind = 2,
+				  .depth = depth};
+
+	stat_ranges__record(own, &range.head);
+}
+
+static void tell_lines(const char *what, struct stat_ranges *own)
+{
+	struct stat_range_lines *all = NULL;
+
+	stat_ranges__merge(&all, own, &process);
+	stat_ranges__sort(all);
+	printf("%s", what);
+	for (uint32_t i = 0; i < all->count && i < 4; i++)
+		printf(", %s %lu/%lu", all->lines[i].name, all->lines[i].self.kernels,
+		       all->lines[i].all.kernels);
+	printf("\n");
+	free(all);
+	stat_ranges__free(own);
+}
+
+static void kernels_by_range(void)
+{
+	const uint64_t ms = 1000000;
+	struct stat_ranges *own = stat_ranges__new();
+
+	/* As the guest sends them: all launches, then all ends, of a few at a time. */
+	in_range(own, 2 * ms, 1, 1);
+	in_range(own, 4 * ms, 2, 2);
+	in_range(own, 6 * ms, 3, 2);
+	in_range(own, 8 * ms, 4, 1);
+	in_range(own, 10 * ms, 5, 0);
+	range_ends(own, 3 * ms, 5 * ms, 1, 1);
+	range_ends(own, 5 * ms, 7 * ms, 2, 1);
+	range_ends(own, 1 * ms, 9 * ms, 3, 0);
+	tell_lines("batches", own);
+
+	/* The end of what began at 1 ms was lost: the next range must not have its kernel. */
+	own = stat_ranges__new();
+	in_range(own, 2 * ms, 1, 1);
+	in_range(own, 5 * ms, 2, 1);
+	range_ends(own, 4 * ms, 6 * ms, 1, 0);
+	in_range(own, 8 * ms, 3, 1);
+	range_ends(own, 7 * ms, 9 * ms, 2, 0);
+	in_range(own, 11 * ms, 4, 1);
+	tell_lines("lost", own);
+
+	/* More names than there are lines, and far more launches than can wait. */
+	own = stat_ranges__new();
+	for (uint32_t i = 1; i <= 100000; i++) {
+		in_range(own, i * ms, i, 1);
+		range_ends(own, i * ms - 1000, i * ms + 1000, 1 + i % 1100, 0);
+	}
+	tell_lines("many", own);
 }
 
 static struct cuda_memory allocation(uint64_t address, uint32_t device)
@@ -173,6 +254,7 @@ int main(void)
 {
 	copies();
 	ranges();
+	kernels_by_range();
 	memory();
 	untracked();
 	objects();

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NVTX ranges and marks around kernel launches, with a client of NVTX version 3 written out: the
-// library that NVTX_INJECTION64_PATH names gets a table of pointers to fill at the first call, and
-// every call goes through them. The last line also has nvtx_ranges and nvtx_marks; in the mode
-// `deep` nvtx_ranges are those that pushing 16 deep has room for, nvtx_lost the others, and before
-// it each range that is kept says when it was: "range NAME", the times before and after its push,
-// and before and after its pop. The mode `apart` says the same.
-#include <dlfcn.h>
+// NVTX ranges and marks around kernel launches. The last line also has nvtx_ranges and nvtx_marks;
+// in the mode `deep` nvtx_ranges are those that pushing 16 deep has room for, nvtx_lost the others,
+// and before it each range that is kept says when it was: "range NAME", the times before and after
+// its push, and before and after its pop. The mode `apart` says the same.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
-#include "tests/workloads/program.h"
+#include "tests/workloads/nvtx_client.h"
 
 static const char help[] =
 	"usage: nvtx [ROUNDS]\n"
@@ -18,170 +15,6 @@ static const char help[] =
 	"ROUNDS (10) of nested ranges with a launch in each, and marks; or ranges\n"
 	"pushed 20 deep, of one domain and of two; or such that end in another order\n"
 	"than their domains', until FILE is there; or with texts of wide characters.\n";
-
-typedef void (*function)(void);
-typedef const void *(*get_table)(uint32_t id);
-
-struct attributes { /* nvtxEventAttributes_v2 */
-	uint16_t version, size;
-	uint32_t category;
-	int32_t color_type;
-	uint32_t color;
-	int32_t payload_type, reserved;
-	uint64_t payload;
-	int32_t message_type;
-	union {
-		const char *ascii;
-		const wchar_t *wide;
-		void *registered;
-	} message;
-};
-
-/* Where the injected library puts its functions; numbered as NVTX numbers them. The real libcupti
- * refuses a client that lacks one of these modules, or has fewer functions in it. */
-enum { CORE = 1, CUDA = 2, CUDART = 4, CORE2 = 5, SYNC = 6, MODULES };
-static const unsigned int sizes[MODULES] = {
-	[CORE] = 16, [CUDA] = 9, [CUDART] = 7, [CORE2] = 16, [SYNC] = 7,
-};
-static function functions[MODULES][16];
-static function *slots[MODULES][16];
-#define core  functions[CORE]
-#define core2 functions[CORE2]
-
-enum {
-	MARK_A = 2,
-	MARK_W = 3,
-	RANGE_START_A = 5,
-	RANGE_START_W = 6,
-	RANGE_END = 7,
-	RANGE_PUSH_A = 9,
-	RANGE_PUSH_W = 10,
-	RANGE_POP = 11
-};
-enum {
-	DOMAIN_MARK_EX = 1,
-	DOMAIN_PUSH_EX = 4,
-	DOMAIN_POP = 5,
-	REGISTER_STRING_A = 10,
-	REGISTER_STRING_W = 11,
-	DOMAIN_CREATE_A = 12,
-	DOMAIN_CREATE_W = 13,
-	DOMAIN_DESTROY = 14
-};
-
-static int module_table(int module, function ***table, unsigned int *size)
-{
-	if (module < 0 || module >= MODULES || !sizes[module])
-		return 0;
-	*table = slots[module];
-	*size = sizes[module];
-	return 1;
-}
-
-static void set_version(uint32_t version)
-{
-}
-
-static const void *export_table(uint32_t id)
-{
-	static const struct {
-		size_t size;
-		int (*module)(int module, function ***table, unsigned int *size);
-	} callbacks = {sizeof(callbacks), module_table};
-	static const struct {
-		size_t size;
-		uint32_t version, reserved;
-		void (*set)(uint32_t version);
-	} version = {sizeof(version), 3, 0, set_version};
-
-	return id == 1 ? (const void *)&callbacks : id == 3 ? (const void *)&version : NULL;
-}
-
-static void initialize(void)
-{
-	const char *path = getenv("NVTX_INJECTION64_PATH");
-	void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
-	int (*start)(get_table) = NULL;
-
-	for (int module = 0; module < MODULES; module++)
-		for (unsigned int i = 1; i < sizes[module]; i++)
-			slots[module][i] = &functions[module][i];
-	if (library)
-		start = (int (*)(get_table))dlsym(library, "InitializeInjectionNvtx2");
-	if (start && !start(export_table))
-		program__fail("%s refused", path);
-}
-
-static void mark(const char *text)
-{
-	if (core[MARK_A])
-		((void (*)(const char *))core[MARK_A])(text);
-}
-
-static void push(const char *text)
-{
-	if (core[RANGE_PUSH_A])
-		((int (*)(const char *))core[RANGE_PUSH_A])(text);
-}
-
-static void pop(void)
-{
-	if (core[RANGE_POP])
-		((int (*)(void))core[RANGE_POP])();
-}
-
-static uint64_t start(const char *text)
-{
-	return core[RANGE_START_A] ? ((uint64_t(*)(const char *))core[RANGE_START_A])(text) : 0;
-}
-
-static void end(uint64_t range)
-{
-	if (core[RANGE_END])
-		((void (*)(uint64_t))core[RANGE_END])(range);
-}
-
-static void *domain_create(const char *name)
-{
-	return core2[DOMAIN_CREATE_A] ? ((void *(*)(const char *))core2[DOMAIN_CREATE_A])(name)
-				      : NULL;
-}
-
-static void domain_destroy(void *domain)
-{
-	if (core2[DOMAIN_DESTROY])
-		((void (*)(void *))core2[DOMAIN_DESTROY])(domain);
-}
-
-static void *register_string(void *domain, const char *text)
-{
-	return core2[REGISTER_STRING_A]
-		       ? ((void *(*)(void *, const char *))core2[REGISTER_STRING_A])(domain, text)
-		       : NULL;
-}
-
-static void domain_event(int number, void *domain, void *registered, const char *text)
-{
-	struct attributes attributes = {.version = 3,
-					.size = 48,
-					.category = 7,
-					.color_type = 1,
-					.color = 0xff00ff00,
-					.message_type = registered ? 3 : 1};
-
-	if (registered)
-		attributes.message.registered = registered;
-	else
-		attributes.message.ascii = text;
-	if (core2[number])
-		((int (*)(void *, const struct attributes *))core2[number])(domain, &attributes);
-}
-
-static void domain_pop(void *domain)
-{
-	if (core2[DOMAIN_POP])
-		((int (*)(void *))core2[DOMAIN_POP])(domain);
-}
 
 static void launch(CUfunction kernel)
 {
