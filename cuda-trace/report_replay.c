@@ -125,6 +125,23 @@ static int read_rows(struct replay *replay)
 	return err;
 }
 
+/* Launches and ranges of a thread are told apart by nothing but their order. */
+static int open_source(struct replay *replay, struct replay_source *source)
+{
+	bool sorted = replay->ranged && (!strcmp(source->table, "NVTX_EVENTS") ||
+					 !strcmp(source->table, "CUPTI_ACTIVITY_KIND_RUNTIME"));
+	char *sql = NULL;
+	int err;
+
+	if (!sorted)
+		return reader__open(&source->reader, replay->file, source->sql);
+	if (asprintf(&sql, "%s ORDER BY start", source->sql) < 0)
+		return -ENOMEM;
+	err = reader__open(&source->reader, replay->file, sql);
+	free(sql);
+	return err;
+}
+
 static int open_sources(struct replay *replay, struct replay_source *sources)
 {
 	const char *opened = "";
@@ -141,7 +158,7 @@ static int open_sources(struct replay *replay, struct replay_source *sources)
 			return err;
 		if (!err)
 			continue;
-		err = reader__open(&source->reader, replay->file, source->sql);
+		err = open_source(replay, source);
 		if (err == -ENOENT)
 			continue;
 		if (err)
@@ -226,8 +243,11 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 		err = report_strings__read(file, strndup, &replay.strings, &replay.string_count);
 	if (!err)
 		err = read_rows(&replay);
+	replay.ranged = report_file__any(file, "NVTX_EVENTS") > 0;
+	replay.ours = report_file__has(file, "CUDA_TRACE_PROCESSES", NULL);
 	if (!err)
 		err = play_all(&replay);
+	replay_ranges__end(&replay);
 	for (size_t i = 0; i < replay.count; i++) {
 		if (sink->process_end)
 			sink->process_end(sink->context, replay.processes[i]);
@@ -240,6 +260,7 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	report_index__free(&replay.index);
 	report_index__free(&replay.rows);
 	report_index__free(&replay.samples);
+	replay_ranges__free(&replay.ranges);
 	return err;
 }
 

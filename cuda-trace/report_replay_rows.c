@@ -78,6 +78,9 @@ static void play_launch(struct replay *replay, const int64_t *row, size_t proces
 		.cbid = call_number(replay, row),
 	};
 
+	if (replay->ranged)
+		launch.flags = CUDA_LAUNCH_RANGES |
+			       replay_ranges__depth(replay, row[0], launch.start) << 2;
 	play(replay, process, &launch.head);
 }
 
@@ -190,9 +193,13 @@ static void play_range(struct replay *replay, const int64_t *row, size_t process
 		.text = name_of(replay, process, row[3]),
 		.kind = row[4] == 60 ? 3 : 2,
 		.tid = row[0] & 0xffffff,
+		.domain = replay->ours ? name_of(replay, process, row[5]) : 0,
 	};
 
-	play(replay, process, &range.head);
+	if (range.kind == 2)
+		replay_ranges__begin(replay, process, row[0], &range);
+	else
+		play(replay, process, &range.head);
 }
 
 /* Columns 8 to 15: bytes or grid's x, address or y, the one other number or z, block, shared bytes,
@@ -322,7 +329,11 @@ const struct replay_source replay_sources[] = {
 	 "SELECT globalTid, start, end, overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD",
 	 play_overhead, NULL, NULL},
 	{"NVTX_EVENTS",
-	 "SELECT globalTid, start, end, textId, eventType FROM NVTX_EVENTS WHERE eventType IN "
+	 "SELECT globalTid, start, end, textId, eventType, domainId FROM NVTX_EVENTS WHERE "
+	 "eventType IN (59, 60) AND end IS NOT NULL",
+	 play_range, NULL, NULL},
+	{"NVTX_EVENTS",
+	 "SELECT globalTid, start, end, textId, eventType, 0 FROM NVTX_EVENTS WHERE eventType IN "
 	 "(59, 60) AND end IS NOT NULL",
 	 play_range, NULL, NULL},
 	{"CUDA_TRACE_UNIFIED_MEMORY",

@@ -9,6 +9,7 @@
 #include "cuda-trace/report_file.h"
 #include "cuda-trace/report_index.h"
 #include "cuda-trace/report_reader.h"
+#include "cuda-trace/report_replay_ranges.h"
 #include "cuda-trace/session.h"
 
 struct replay {
@@ -23,6 +24,9 @@ struct replay {
 	int64_t recent_key;
 	char **strings; /* StringIds by id */
 	size_t string_count;
+	bool ranged; /* there are NVTX ranges, and what they belong with comes in order */
+	bool ours;   /* domains are ids of strings */
+	struct replay_ranges ranges;
 };
 
 /* Times of a file may be negative; those of records are not. A day is enough for any session that

@@ -115,3 +115,19 @@ owners_of() {
 	assert_equal "$(json out.json '.kernel_ranges[] | select(.name == "graph") | "\(.launches) \(.kernels) \(.gpu_ns)"')" \
 		"5 0 $(json out.json .graphs.total_ns)"
 }
+
+@test "report (a recording of NVTX ranges) has each kernel in its ranges" {
+	local table owners
+	ct record -q -e kernels,nvtx -o r.db -- "$SIM" "$WORKLOADS/ranges" 200 >out
+	# A recording has texts as they may be shown.
+	owners=$(grep '^owner ' out | sed $'s/\033/\\\\x1b/; s/\t/\\\\x09/' | sort)
+	ct report --json r.db >out.json
+	assert_equal "$(owners_of out.json)" "$owners"
+	# Rows in any order are the same recording.
+	for table in NVTX_EVENTS CUPTI_ACTIVITY_KIND_RUNTIME; do
+		sqlite3 r.db "CREATE TABLE other AS SELECT * FROM $table ORDER BY random(); DELETE FROM $table;
+			INSERT INTO $table SELECT * FROM other; DROP TABLE other"
+	done
+	ct report --json r.db >out.json
+	assert_equal "$(owners_of out.json)" "$owners"
+}
