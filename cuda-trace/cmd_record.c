@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
-	 "nvtx, overhead\n(default " DEFAULT_EVENTS ")",
+	 "nvtx, overhead,\nobjects\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
 	{OPTION_MAYBE, 'g', "stacks", "N",
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",

@@ -166,9 +166,72 @@ static void play_memory(struct replay *replay, const int64_t *row, size_t proces
 		.operation = row[6] ? 2 : 1,
 		.device = row[7],
 		.context = row[8],
+		.pool = row[9],
+		.pool_size = row[10],
+		.pool_used = row[11],
+		.pool_type = 1,
 	};
 
 	play(replay, process, &memory.head);
+}
+
+static void play_pool(struct replay *replay, const int64_t *row, size_t process)
+{
+	struct cuda_memory_pool pool = {
+		.head = {CUDA_RECORD_MEMORY_POOL, sizeof(pool), row[2]},
+		.time = time_at(row, 1),
+		.device = row[3],
+		.address = row[4],
+		.operation = row[5],
+		.type = row[6],
+		.threshold = row[7],
+		.size = row[8],
+		.used = row[9],
+	};
+
+	play(replay, process, &pool.head);
+}
+
+static void play_context(struct replay *replay, const int64_t *row, size_t process)
+{
+	struct cuda_context context = {
+		.head = {CUDA_RECORD_CONTEXT, sizeof(context), 0},
+		.context = row[2],
+		.device = row[3],
+		.parent = row[4],
+		.green = row[5],
+		.multiprocessors = row[6],
+		.null_stream = row[7],
+	};
+
+	play(replay, process, &context.head);
+}
+
+static void play_stream(struct replay *replay, const int64_t *row, size_t process)
+{
+	struct cuda_stream stream = {
+		.head = {CUDA_RECORD_STREAM, sizeof(stream), 0},
+		.context = row[2],
+		.stream = row[3],
+		.priority = row[4],
+		.flag = row[5],
+	};
+
+	play(replay, process, &stream.head);
+}
+
+static void play_jit(struct replay *replay, const int64_t *row, size_t process)
+{
+	struct cuda_jit jit = {
+		.head = {CUDA_RECORD_JIT, sizeof(jit), row[3]},
+		.start = time_at(row, 1),
+		.end = time_at(row, 2),
+		.tid = row[0] & 0xffffff,
+		.operation = row[4],
+		.device = row[5],
+	};
+
+	play(replay, process, &jit.head);
 }
 
 static void play_overhead(struct replay *replay, const int64_t *row, size_t process)
@@ -178,7 +241,7 @@ static void play_overhead(struct replay *replay, const int64_t *row, size_t proc
 		.head = {CUDA_RECORD_OVERHEAD, sizeof(overhead), 0},
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
-		.kind = type >= 3 && type < 9 ? (type - 2) << 16 : type == 2,
+		.kind = type >= 3 && type < 10 ? (type - 2) << 16 : type == 2,
 	};
 
 	play(replay, process, &overhead.head);
@@ -265,6 +328,11 @@ static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
 	play(replay, process, &uvm.head);
 }
 
+/* These have a pid alone: of several processes that had it they are the first one's. */
+#define OF_PROCESS                                                                   \
+	"JOIN (SELECT pid, min(globalPid) AS globalPid FROM PROCESSES GROUP BY pid)" \
+	" ON pid = processId"
+
 const struct replay_source replay_sources[] = {
 	/* Before the launches: of those that failed these know more, and the first one counts. */
 	{"CUDA_TRACE_ERRORS",
@@ -322,9 +390,30 @@ const struct replay_source replay_sources[] = {
 	 play_sync, NULL, NULL},
 	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
 	 "SELECT globalPid, start, correlationId, address, bytes, coalesce(memKind, -1), "
-	 "memoryOperationType, "
-	 "deviceId, contextId FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
+	 "memoryOperationType, deviceId, contextId, localMemoryPoolAddress, localMemoryPoolSize, "
+	 "localMemoryPoolUtilizedSize FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
 	 play_memory, NULL, NULL},
+	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
+	 "SELECT globalPid, start, correlationId, address, bytes, coalesce(memKind, -1), "
+	 "memoryOperationType, deviceId, contextId, 0, 0, 0 FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
+	 play_memory, NULL, NULL},
+	{"CUDA_GPU_MEMORY_POOL_EVENTS",
+	 "SELECT globalPid, start, correlationId, deviceId, address, operationType, poolType, "
+	 "localMemoryPoolReleaseThreshold, localMemoryPoolSize, localMemoryPoolUtilizedSize FROM "
+	 "CUDA_GPU_MEMORY_POOL_EVENTS",
+	 play_pool, NULL, NULL},
+	{"TARGET_INFO_CUDA_CONTEXT_INFO",
+	 "SELECT globalPid, 0, contextId, deviceId, parentContextId, isGreenContext, "
+	 "numMultiprocessors, nullStreamId FROM TARGET_INFO_CUDA_CONTEXT_INFO " OF_PROCESS,
+	 play_context, NULL, NULL},
+	{"TARGET_INFO_CUDA_STREAM",
+	 "SELECT globalPid, 0, contextId, streamId, priority, flag FROM "
+	 "TARGET_INFO_CUDA_STREAM " OF_PROCESS,
+	 play_stream, NULL, NULL},
+	{"CUPTI_ACTIVITY_KIND_JIT",
+	 "SELECT globalTid, start, end, correlationId, jitOperationType, deviceId FROM "
+	 "CUPTI_ACTIVITY_KIND_JIT",
+	 play_jit, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_OVERHEAD",
 	 "SELECT globalTid, start, end, overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD",
 	 play_overhead, NULL, NULL},

@@ -46,6 +46,6 @@ struct replay_source {
 extern const struct replay_source replay_sources[];
 extern const size_t replay_source_count;
 
-#define REPLAY_SOURCES 16 /* at most */
+#define REPLAY_SOURCES 24 /* at most */
 
 #endif

@@ -528,3 +528,28 @@ teardown() {
 	umount "$BATS_TEST_TMPDIR/small" 2>/dev/null || true
 	stop_started
 }
+
+@test "report (pools, compilations, contexts, streams, overhead) shows them as stat does" {
+	requires bpf sim
+	local events=kernels,copies,memory,sync,overhead,objects key
+	ct record -q -e $events -o r.db -- "$SIM" "$WORKLOADS/memory" >out
+	ct report --json r.db >report.json
+	json report.json '[.pools[] | [.kind, .trims, .destroyed, .peak_used_bytes <= .peak_size_bytes, .peak_used_bytes > 0]] | sort ==
+		[["local", 0, false, true, true], ["local", 10, true, true, true]]'
+	json report.json '.jit | keys == ["compile"] and .compile.count == 2 and .compile.total_ns >= .compile.max_ns'
+	json report.json '.pools[0].pid == .processes[0].pid'
+	# What has no times is the same in another run; pids and addresses are not.
+	ct stat -e $events --json -o stat.json -- "$SIM" "$WORKLOADS/memory" >out
+	for key in '[.pools[] | del(.pid, .address)] | sort' '[.contexts[] | del(.pid)]' '[.streams[] | del(.pid)]' .left_out; do
+		assert_equal "$key $(jq -cS "$key" report.json)" "$key $(jq -cS "$key" stat.json)"
+	done
+	ct report -o report.txt r.db
+	grep -A3 -x 'Memory pools' report.txt | grep -qE ' local +32\.00 MiB .* 10 destroyed$'
+	grep -A2 -x 'Compilation at run time (JIT)' report.txt | grep -qE '^ compile +2 '
+	ct record -q -e $events -o s.db -- "$SIM" "$WORKLOADS/streams" >out
+	ct report --json s.db >report.json
+	json report.json '[.streams[] | [.kind, .priority, .count]] | sort == [["non-blocking", -5, 1000], ["non-blocking", 0, 1000]]'
+	json report.json '[.contexts[] | [.context, .device, .kind, .parent_context]] == [[1, 0, "context", null]]'
+	# The kinds of overhead by the names that they have there.
+	json report.json '.overhead | has("buffer_request") and (has("unknown") | not)'
+}
