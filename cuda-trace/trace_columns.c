@@ -58,5 +58,8 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[MEMORY] = {"memory_bytes", "", 0, JSON_SOME},
 	[PRIORITY] = {"priority", "", 0, JSON_SOME},
 	[PARENT] = {"parent_context", "", 0, JSON_SOME},
+	[OPERATION] = {"operation", "", 0, JSON_SOME},
+	[USED] = {"used_bytes", "", 0, JSON_SOME},
+	[KEPT] = {"keep_bytes", "", 0, JSON_SOME},
 	[KERNEL] = {"kernel", "KERNEL OR EVENT", 0, COLUMN_LEFT},
 };

@@ -62,6 +62,9 @@ enum trace_column {
 	MEMORY,
 	PRIORITY,
 	PARENT,
+	OPERATION,
+	USED,
+	KEPT,
 	KERNEL,
 	TRACE_COLUMNS
 };

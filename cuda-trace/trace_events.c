@@ -128,6 +128,28 @@ static void fill_memory(struct cell *cells, struct trace_text *text,
 	     (uint64_t)memory->address, memory->pool ? ", of a pool" : "");
 }
 
+static void fill_pool(struct cell *cells, struct trace_text *text,
+		      const struct cuda_memory_pool *pool)
+{
+	static const char *const operations[] = {"unknown", "created", "destroyed", "trimmed"};
+	const char *operation = operations[pool->operation < 4 ? pool->operation : 0];
+	const char *kind = pool->type == 2 ? "imported" : "local";
+
+	cells[EVENT] = cell_text("pool");
+	cells[TIMESTAMP] = cell_clock(pool->time);
+	cells[DEVICE] = cell_number(pool->device);
+	snprintf(text->number, sizeof(text->number), "0x%" PRIx64, (uint64_t)pool->address);
+	cells[ADDRESS] = cell_text(text->number);
+	cells[OPERATION] = cell_text(operation);
+	cells[KIND] = cell_text(kind);
+	cells[BYTES] = cell_number(pool->size);
+	cells[USED] = cell_number(pool->used);
+	if (pool->operation == 3)
+		cells[KEPT] = cell_number(pool->keep);
+	what(text, "[pool %s] %s, %" PRIu64 " bytes at 0x%" PRIx64, operation, kind,
+	     (uint64_t)pool->size, (uint64_t)pool->address);
+}
+
 static void fill_sync(struct cell *cells, struct trace_text *text, const struct cuda_sync *sync)
 {
 	const char *kind = stat_events__sync_key(sync->type < STAT_SYNC_TYPES ? sync->type : 0);
@@ -368,6 +390,9 @@ static bool fill_known(struct cell *cells, struct trace_text *text, struct proce
 		return true;
 	case CUDA_RECORD_MEMORY:
 		fill_memory(cells, text, (const void *)record);
+		return true;
+	case CUDA_RECORD_MEMORY_POOL:
+		fill_pool(cells, text, (const void *)record);
 		return true;
 	case CUDA_RECORD_SYNC:
 		fill_sync(cells, text, (const void *)record);

@@ -223,6 +223,26 @@ count_of() {
 	EOF
 }
 
+@test "trace (memory) shows when a pool is created, trimmed and destroyed" {
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/memory" 7 >out
+	# Its own one, which it trims in each round; what the device's default one goes through is nobody's call.
+	run jq -rs 'map(select(.event == "pool")) | (map(.address) | unique | length), (map(.operation) | group_by(.) |
+		map("\(.[0]) \(length)")[])' out.json
+	assert_output - <<-'EOF'
+		1
+		created 1
+		destroyed 1
+		trimmed 7
+	EOF
+	json <(jq -s . out.json) 'map(select(.event == "pool")) | sort_by(.timestamp) | .[0].operation == "created" and
+		.[-1].operation == "destroyed" and all(.kind == "local" and .used_bytes <= .bytes and .device == 0)'
+	json <(jq -s . out.json) 'map(select(.event == "pool" and .operation == "trimmed")) |
+		all(.keep_bytes == 0 and .correlation > 0)'
+	json <(jq -s . out.json) 'map(select(has("keep_bytes"))) | all(.operation == "trimmed")'
+	ct trace -o out.txt -- "$SIM" "$WORKLOADS/memory" 7 >out
+	assert_equal "$(grep -cE '  \[pool trimmed\] local, [0-9]+ bytes at 0x[0-9a-f]+$' out.txt)" 7
+}
+
 @test "trace (syncs) shows each wait of the host with its kind and length" {
 	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/syncs" 10 30000 >out
 	assert_equal "$(jq -s 'map(select(.event == "sync" and .kind != "stream_wait_event")) | length' out.json)" \
@@ -265,7 +285,7 @@ everything() {
 	everything 13.0 kernels,copies "graphs 2" >nodes-13.0
 	everything 13.0 kernels,copies,graphs "graphs 2" >graphs-13.0
 	assert_equal "$(jq -r .event 13.0 graphs-13.0 | sort -u | paste -sd' ')" \
-		"alloc context device error free graph graph_instantiate graph_launch jit kernel launch memcpy memset overhead static stream sync unified"
+		"alloc context device error free graph graph_instantiate graph_launch jit kernel launch memcpy memset overhead pool static stream sync unified"
 	run ! grep -h '"times":false' 13.0 nodes-13.0 graphs-13.0
 	for version in 11.8 12.0 12.4 12.6 12.8 12.9 13.1 13.2 13.3 13.4; do
 		everything $version "$events" "${programs[@]}" >$version
