@@ -93,6 +93,7 @@ struct record {
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
+	bool sampled;	 /* GPU times of windows only */
 	bool calls;	 /* every call is kept: an instantiation has come as one */
 	bool stopped;	 /* no more records are wanted */
 	bool failed;
@@ -201,6 +202,7 @@ static int on_start(void *context, FILE *output)
 		.max_bytes = options->max_size ? parse_size(options->max_size) : 0,
 		.keep = options->last,
 		.stacks = record->period != 0,
+		.sampled = record->sampled,
 		.compress = options->compress,
 		.progress = !options->quiet && isatty(STDERR_FILENO),
 	};
@@ -425,6 +427,7 @@ int cmd_record(int argc, char **argv)
 			sample__choose(&usage, &record.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;
+	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
 	record.calls = watch.groups >> CUDA_GROUP_API_GRAPH & 1;
 	if (record.options.stacks)
 		record.period = stack_pace__parse(record.options.stacks);

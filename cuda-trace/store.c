@@ -326,12 +326,15 @@ static void put_missing_names(struct store *store, struct store_process *own)
 
 static void put_status(struct store *store, struct store_process *own)
 {
-	const struct cuda_status *status = &own->process->status;
+	struct cuda_status status = own->process->status;
 
-	if (!status->version || status->time == own->status_time)
+	if (!status.version || status.time == own->status_time)
 		return;
-	own->status_time = status->time;
-	put(store, SPOOL_STATUS, own->number, status, sizeof(*status), NULL, 0);
+	own->status_time = status.time;
+	/* Another tool's windows: this one got everything, and has nothing to estimate. */
+	if (!store->options.sampled)
+		status.sample_start = 0;
+	put(store, SPOOL_STATUS, own->number, &status, sizeof(status), NULL, 0);
 }
 
 void store__process_end(struct store *store, struct process *process)

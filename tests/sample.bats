@@ -156,6 +156,18 @@ heard() {
 	json <(ct report --json r.db) '.totals.estimated == false'
 }
 
+@test "record (without windows, beside a tool that has some) keeps everything, and estimates nothing" {
+	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -s 30 -p 100
+	ready program
+	start sampled "$CUDA_TRACE" stat --sample 20ms/200ms --json -o s.json -p "$program_PID"
+	ct record -q -d 2 -o r.db -p "$program_PID"
+	kill -INT "$sampled_PID"
+	finished "$sampled_PID"
+	json s.json '.totals.estimated and .sample.windows > 0'
+	assert_equal "$(sqlite3 r.db 'SELECT count(*) FROM CUDA_TRACE_SAMPLES')" 0
+	json <(ct report --json r.db) '.totals.estimated == false and .totals.kernels > 100'
+}
+
 @test "stat --max-overhead (windows that cost nothing) lengthens them" {
 	alone
 	ct stat --max-overhead 5% --json -o s.json -- "$SIM" "$STORM" -s 6 -p 10 >out

@@ -311,7 +311,7 @@ advice() {
 	json out.json "[.memory[].live_bytes] | add == $(expect_key out live_bytes)"
 	json out.json '.memory | all(.peak_bytes >= .live_bytes and .allocs >= .frees)'
 	json out.json '.advice | any(startswith("Still held at the end: 2.0 MiB in 2 allocations"))'
-	json out.json '.errors == [{"call":"cuMemAlloc_v2","result":2,"result_name":"CUDA_ERROR_OUT_OF_MEMORY","count":10}]'
+	json out.json '.errors | map(del(.last)) == [{"call":"cuMemAlloc_v2","result":2,"result_name":"CUDA_ERROR_OUT_OF_MEMORY","count":10}]'
 }
 
 @test "stat --api (nested calls) shares the host's time among them without counting it twice" {
