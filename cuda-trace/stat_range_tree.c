@@ -10,7 +10,8 @@
  * open; launches wait at most as long as it takes for MOST_WAITING others to come, and what comes
  * for one after that is counted as lost. 2. a node becomes another's while somebody still points to
  * it: only what has a name does, which nobody holds but its parent. 3. a program names ranges by a
- * counter: children are looked through one by one, but no more than there are names.
+ * counter: children are looked through one by one, but no more than there are names. 4. thousands
+ * of processes, each with a tree: of its arrays nothing is touched that is not needed.
  */
 #include "cuda-trace/stat_range_tree.h"
 
@@ -23,7 +24,7 @@
 
 struct slot {
 	uint32_t correlation;
-	uint32_t chain;		 /* the next one of this hash */
+	uint32_t chain;		 /* the number of the next one of this hash, from 1 on; 0 = none */
 	uint32_t previous, next; /* of the same node */
 	struct range_node *node; /* NULL: its launch has not come */
 	uint64_t gpu_ns;	 /* until then, as the next */
@@ -34,9 +35,10 @@ struct slot {
 struct range_tree {
 	struct range_node root;
 	struct range_node *lost;
-	struct range_node *unused;
-	uint32_t cursor;
-	uint32_t heads[MOST_WAITING];
+	struct range_node *unused; /* they were used, as those before `fresh` */
+	uint32_t fresh;
+	uint32_t cursor, taken;	      /* of slots: the next one, and how many were ever used */
+	uint32_t heads[MOST_WAITING]; /* as `chain` */
 	struct slot slots[MOST_WAITING];
 	struct range_node nodes[MOST_NODES];
 };
@@ -47,11 +49,6 @@ struct range_tree *range_tree__new(uint32_t lost)
 
 	if (!tree)
 		return NULL;
-	memset(tree->heads, 0xff, sizeof(tree->heads));
-	for (int i = MOST_NODES - 1; i >= 0; i--) {
-		tree->nodes[i].next = tree->unused;
-		tree->unused = &tree->nodes[i];
-	}
 	tree->root.slots = NONE;
 	tree->lost = range_tree__named(tree, lost);
 	return tree;
@@ -92,9 +89,12 @@ struct range_node *range_tree__open(struct range_tree *tree, struct range_node *
 {
 	struct range_node *node = tree->unused;
 
-	if (!node)
+	if (node)
+		tree->unused = node->next;
+	else if (tree->fresh < MOST_NODES)
+		node = &tree->nodes[tree->fresh++];
+	else
 		return NULL;
-	tree->unused = node->next;
 	*node = (struct range_node){.first = first, .line = RANGE_OPEN, .slots = NONE};
 	put_below(node, parent);
 	return node;
@@ -193,11 +193,11 @@ static uint32_t *head_of(struct range_tree *tree, uint32_t correlation)
 
 static uint32_t find(struct range_tree *tree, uint32_t correlation)
 {
-	uint32_t index = *head_of(tree, correlation);
+	uint32_t number = *head_of(tree, correlation);
 
-	while (index != NONE && tree->slots[index].correlation != correlation)
-		index = tree->slots[index].chain;
-	return index;
+	while (number && tree->slots[number - 1].correlation != correlation)
+		number = tree->slots[number - 1].chain;
+	return number ? number - 1 : NONE;
 }
 
 static void release(struct range_tree *tree, uint32_t index)
@@ -211,8 +211,8 @@ static void release(struct range_tree *tree, uint32_t index)
 		tree->lost->self.kernels += slot->kernels;
 		tree->lost->self.gpu_ns += slot->gpu_ns;
 	}
-	while (*link != index)
-		link = &tree->slots[*link].chain;
+	while (*link != index + 1)
+		link = &tree->slots[*link - 1].chain;
 	*link = slot->chain;
 	slot->used = false;
 }
@@ -226,7 +226,9 @@ static uint32_t make_slot(struct range_tree *tree, uint32_t correlation)
 		release(tree, index);
 	tree->slots[index] =
 		(struct slot){.correlation = correlation, .chain = *head, .used = true};
-	*head = index;
+	*head = index + 1;
+	if (tree->taken < MOST_WAITING)
+		tree->taken++;
 	return index;
 }
 
@@ -275,7 +277,7 @@ void range_tree__kernel(struct range_tree *tree, uint32_t correlation, uint32_t 
 
 void range_tree__finish(struct range_tree *tree)
 {
-	for (uint32_t i = 0; i < MOST_WAITING; i++)
+	for (uint32_t i = 0; i < tree->taken; i++)
 		if (tree->slots[i].used)
 			release(tree, i);
 }
