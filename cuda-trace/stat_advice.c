@@ -144,16 +144,33 @@ static void on_waits(const struct stat_table *table, struct lines *lines)
 	    text__ns(idle, time->host_wait_ns), percent(time->host_wait_ns, time->window_ns));
 }
 
+/* Where the GPU seems idle only because its kernels came too late, each of these would be wrong. */
+static void on_late(const struct stat_table *table, struct lines *lines)
+{
+	char processes[32];
+
+	say(lines,
+	    "No advice on launches, overlap and waits: in %s process%s more than 1%% of the time "
+	    "came "
+	    "too late to be placed.",
+	    text__count(processes, table->time.doubtful), table->time.doubtful == 1 ? "" : "es");
+}
+
 int stat_advice__lines(const struct stat_table *table, char text[STAT_MOST_ADVICE][256])
 {
 	struct lines lines = {.text = text};
 
 	if (!table->time.window_ns)
 		return 0;
-	on_launches(table, &lines);
+	if (table->time.doubtful)
+		on_late(table, &lines);
+	else
+		on_launches(table, &lines);
 	on_pageable(table, &lines);
-	on_overlap(table, &lines);
-	on_waits(table, &lines);
+	if (!table->time.doubtful) {
+		on_overlap(table, &lines);
+		on_waits(table, &lines);
+	}
 	on_allocations(table, &lines);
 	on_leaks(table, &lines);
 	return lines.count;

@@ -236,6 +236,9 @@ static struct json_object *time_went(const struct stat_time_sums *time)
 	put_number(object, "idle_ns", stat_advice__idle(time));
 	put_number(object, "launch_bound_ns", time->host_bound_ns);
 	put_number(object, "idle_wait_ns", time->host_wait_ns);
+	put_number(object, "late_events", time->late_events);
+	put_number(object, "late_gpu_ns", time->late_gpu_ns);
+	put_number(object, "late_host_ns", time->late_host_ns);
 	return object;
 }
 

@@ -15,7 +15,7 @@
 #define MOST_KERNELS   32768
 #define MOST_NAMES     (12u << 20) /* bytes */
 #define MOST_PROCESSES 8192
-#define MOST_TIMED     32 /* half a MiB each */
+#define MOST_TIMED     32 /* half a MiB each, and what stat_time.c allows beyond */
 #define HEADS	       8192
 #define NONE	       UINT32_MAX
 
@@ -84,7 +84,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 	if (table->sampled)
 		tally->sample = stat_sample__new();
 	else if (table->timed < MOST_TIMED) {
-		tally->time = stat_time__new();
+		tally->time = stat_time__new(&table->timed_beyond);
 		table->timed += !!tally->time;
 	}
 	if (table->ranges_told && !table->sampled)

@@ -90,7 +90,8 @@ struct stat_table {
 	uint32_t memory_count;
 	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */
-	int timed; /* processes whose time is mapped now */
+	int timed;	     /* processes whose time is mapped now */
+	size_t timed_beyond; /* bytes: see stat_time.h */
 	uint32_t kernel_room;
 	uint32_t process_room;
 	uint32_t *heads; /* of kernels, by name */

@@ -270,6 +270,18 @@ static void put_part(FILE *file, const char *what, uint64_t ns, uint64_t window)
 	fprintf(file, " %-44s %8s %5.1f%%\n", what, text__ns(time, ns), 100.0 * ns / window);
 }
 
+static void put_late(FILE *file, const struct stat_time_sums *time)
+{
+	char count[32], gpu[16], host[16];
+
+	if (time->late_events)
+		fprintf(file,
+			" %s events came too late to be placed: %s of kernels and copies, %s of "
+			"launches and waits\n",
+			text__count(count, time->late_events), text__ns(gpu, time->late_gpu_ns),
+			text__ns(host, time->late_host_ns));
+}
+
 static void put_time(FILE *file, const struct stat_table *table)
 {
 	const struct stat_time_sums *time = &table->time;
@@ -288,6 +300,7 @@ static void put_time(FILE *file, const struct stat_table *table)
 	put_part(file, "  while the host was in launch calls", time->host_bound_ns,
 		 time->window_ns);
 	put_part(file, "  while the host waited for the GPU", time->host_wait_ns, time->window_ns);
+	put_late(file, time);
 	for (int i = 0; i < count; i++)
 		fprintf(file, "%s%s\n", i ? "" : "\n", lines[i]);
 }

@@ -6,6 +6,7 @@
 #ifndef CUDA_TRACE_STAT_TIME_H
 #define CUDA_TRACE_STAT_TIME_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "libcupti-usdt/probes.h"
 
@@ -16,11 +17,17 @@ struct stat_time_sums {
 	uint64_t busy_ns;	/* either */
 	uint64_t host_bound_ns; /* the GPU was idle while the host was in a launch call */
 	uint64_t host_wait_ns;	/* the GPU was idle while the host waited for it */
+	uint64_t late_events; /* came when their time was no longer kept: (in part) not in the above
+			       */
+	uint64_t late_gpu_ns; /* how long those kernels and copies were, together */
+	uint64_t late_host_ns; /* the same of launches and waits */
+	uint64_t doubtful; /* processes where that is more than 1 % of the GPU's or host's time */
 };
 
 struct stat_time;
 
-struct stat_time *stat_time__new(void);
+/* BEYOND counts what all of those with the same one take beyond half a MiB each, and bounds it. */
+struct stat_time *stat_time__new(size_t *beyond);
 void stat_time__free(struct stat_time *time);
 
 /* What is neither work of the GPU nor a launch or a wait changes nothing. */

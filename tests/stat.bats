@@ -293,6 +293,45 @@ advice() {
 	run ! advice out.json 'Waiting for nothing'
 }
 
+@test "stat (kernels that come seconds after their launch) finds the waits for nothing, all of them" {
+	local latency us waits
+	# The next kernel is always queued: CUPTI keeps its buffer to the end. Of 1 s, of 4 s.
+	for latency in 50 200; do
+		us=$((latency * 1000 / 5))
+		SIMCUDA_LATENCY_NS=${latency}000000 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/syncs" 5 $us >out
+		# The first wait is not in waited_ns.
+		waits=$(($(expect_key out waited_ns) - 15 * us * 1000 + latency * 1000000))
+		json out.json ".time.idle_wait_ns - $waits | fabs < $waits / 50"
+		json out.json ".time | .kernel_ns <= 16 * ${us}000 and .kernel_ns > 15.9 * ${us}000"
+		json out.json '.time | .late_events == 0 and .late_gpu_ns == 0 and .late_host_ns == 0'
+		advice out.json 'Waiting for nothing: the GPU was idle for '
+	done
+}
+
+@test "stat (records that come after more time than is kept) counts them, and advises nothing from the rest" {
+	SIMCUDA_LATENCY_NS=600000000 ct stat -o out -- "$SIM" "$WORKLOADS/syncs" 5 1000 >/dev/null
+	run -0 grep -c '^ [1-9] events came too late to be placed: [0-9].* of kernels and copies, [0-9].* s of launches and waits$' out
+	run -0 grep -c '^No advice on launches, overlap and waits: in 1 process more than 1% of the time came too late' out
+	run ! grep 'Waiting for nothing' out
+}
+
+@test "stat (late records) keeps more of the past while kernels are to come, within bounds, and counts all else" {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o late "$TOP/tests/unit/stat_late.c" \
+		"$TOP"/cuda-trace/{stat_time,stat_advice,text}.c
+	run -0 ./late
+	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 1536 KiB'
+	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 7680 KiB'
+	# 4800 ms of kernels in 12 s, of which 8.6 s are kept.
+	assert_line 'too late: kernels 3480 idle-wait 5209 ms, late 67: 1320 + 3310 ms, doubtful 1, beyond 15872 KiB'
+	# Of launches without GPU times nothing is to come: the first late one makes it more.
+	assert_line --partial 'without times: kernels 480 '
+	assert_line 'out of order: kernels 3574 idle-wait 4426 ms, late 6: 326 + 0 ms, doubtful 1, beyond 3584 KiB'
+	assert_line 'together: 64 MiB, and then 0'
+	assert_line --partial 'doubtful 0: Waiting for nothing: '
+	assert_line --partial 'doubtful 1: No advice on launches, overlap and waits: in 1 process '
+	refute_line --partial 'doubtful 1: Waiting'
+}
+
 @test "stat (slow pageable copies beside long kernels, many allocations) advises, with its numbers" {
 	SIMCUDA_COPY_MBPS=100 SIMCUDA_KERNEL_NS=3000000 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
 	json out.json '.time.overlap_ns == 0'

@@ -234,7 +234,8 @@ static void at(struct stat_time *time, int kind, uint64_t from, uint64_t to)
 
 static void times(void)
 {
-	struct stat_time *time = stat_time__new();
+	size_t beyond = 0;
+	struct stat_time *time = stat_time__new(&beyond);
 	struct stat_time_sums is = {};
 
 	/* launch 0-100, kernel 40-300, copy 200-500, wait 450-700, kernel 650-800 */
