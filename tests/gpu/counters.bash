@@ -46,6 +46,28 @@ counters_truth() {
 	cp "$work/truth.jsonl" "$OUT/counters-truth.jsonl"
 }
 
+# Operations by the roofline of the precision that a kernel computes in: of a chain 2 for a thread's
+# instruction, 4 in half precision, whose instructions work on two numbers.
+counters_roofline() {
+	local number=0 line name precision known chain
+	count roofline roofline fma_chain double_chain half_chain tensor_product
+	chain=$(truth_of "$work/roofline.out" chain_ffma)
+	for line in "fma_chain fp32 $((chain * 2))" "double_chain fp64 $((chain * 2))" "half_chain fp16 $((chain * 4))" \
+		"tensor_product tensor_fp16 $(truth_of "$work/roofline.out" tensor_ops)"; do
+		read -r name precision known <<<"$line"
+		number=$((number + 1))
+		jq -r "select(.event == \"counters\" and .number == $number) | (.metrics[\"gpu__time_duration.sum\"].value) as \$ns |
+			.verdict.roofline | [.precision, .flop_per_second * \$ns / 1e9, .flop_per_second / .roof_flop_per_second] | @tsv" \
+			"$work/roofline.jsonl" >"$work/roofline.row"
+		row "roofline of $name: precision" "$([ "$(cut -f1 "$work/roofline.row")" = "$precision" ] && echo 1 || echo 0)" \
+			"$(cut -f1 "$work/roofline.row"), known: $precision"
+		within "roofline of $name: operations" "$(cut -f2 "$work/roofline.row")" "$known" 1
+		row "roofline of $name: below its roof" "$(cut -f3 "$work/roofline.row" | awk '{ print ($1 > 0.3 && $1 <= 1.02) ? 1 : 0 }')" \
+			"$(cut -f3 "$work/roofline.row") of it"
+	done
+	cp "$work/roofline.jsonl" "$OUT/counters-roofline.jsonl"
+}
+
 # The verdict of each, and of its twin without the bottleneck.
 counters_verdicts() {
 	local names=() line name want got number=0
@@ -187,6 +209,7 @@ part_counters() {
 	row "list of metrics" "$([ "$(wc -l <"$OUT/counters-metrics.txt")" -gt 1000 ] && echo 1 || echo 0)" \
 		"$(wc -l <"$OUT/counters-metrics.txt") lines, $chip"
 	counters_truth
+	counters_roofline
 	counters_verdicts
 	counters_cost
 	counters_sass

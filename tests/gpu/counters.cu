@@ -66,6 +66,31 @@ __global__ void fma_chain(float *out, int k)
 	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = a + d;
 }
 
+// The same in the other precisions. An instruction of the second works on two numbers.
+__global__ void double_chain(double *out, int k)
+{
+	double a = threadIdx.x, b = 0.5, c = 1.25, d = a + 1;
+
+	for (int i = 0; i < k; i++) {
+		a = a * b + c;
+		d = d * b + c;
+	}
+	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = a + d;
+}
+
+__global__ void half_chain(half2 *out, int k)
+{
+	half2 a = __float2half2_rn(threadIdx.x), b = __float2half2_rn(0.5f);
+	half2 c = __float2half2_rn(1.25f), d = c;
+
+	for (int i = 0; i < k; i++) {
+		a = __hfma2(a, b, c);
+		d = __hfma2(d, b, c);
+	}
+	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] =
+		__halves2half2(__low2half(a), __high2half(d));
+}
+
 __global__ void tail_chain(float *out, int k)
 {
 	extern __shared__ float shared_floats[];
@@ -264,6 +289,10 @@ static void run(const char *name)
 		fma_chain<<<m, 32>>>(C, LOOPS);
 	else if (IS("fma_chain"))
 		fma_chain<<<m * 8, 256>>>(C, LOOPS);
+	else if (IS("double_chain"))
+		double_chain<<<m * 8, 256>>>((double *)C, LOOPS);
+	else if (IS("half_chain"))
+		half_chain<<<m * 8, 256>>>((half2 *)C, LOOPS);
 	else if (IS("matrix_product"))
 		matrix_product<<<dim3(MATRIX / 32, MATRIX / 32), dim3(32, 32)>>>(A, B, C, MATRIX);
 	else if (IS("tensor_product"))
@@ -318,6 +347,8 @@ int main(int argc, char **argv)
 					  "copy_and_work",
 					  "fma_chain",
 					  "fma_few_warps",
+					  "double_chain",
+					  "half_chain",
 					  "matrix_product",
 					  "tensor_product",
 					  "increment",
