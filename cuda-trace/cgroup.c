@@ -106,7 +106,8 @@ static void read_path(uint32_t pid, char *path, size_t size)
 /* Needs CAP_DAC_READ_SEARCH. 0 or -errno. */
 static int path_by_id(const char *mount, uint64_t id, char *path, size_t size)
 {
-	struct id_handle at = {{sizeof(id), KERNFS_HANDLE}, id};
+	struct id_handle at = {
+		.handle.handle_bytes = sizeof(id), .handle.handle_type = KERNFS_HANDLE, .id = id};
 	int folder = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), group;
 	char link[64], whole[PATH_MAX] = "";
 	size_t length = strlen(mount);
