@@ -31,6 +31,8 @@ workloads: simcuda
 #:   check            builds, installs into a tree of its own, tests that;
 #:                    TESTS='tests/trace.bats' runs some files, FILTER=regex some tests
 #:   check-packages   packages built, installed, upgraded, removed in clean roots (as root)
+#:   check-kernels    the commands on kernels of Debian 12 and 13, in QEMU, or on
+#:                    KERNELS='vmlinuz...'
 #:   check-sanitize   the guest and the simulated driver under ASan, UBSan and TSan
 #:   check-fuzz       VARIANTS=10000 damaged recordings, read under ASan and UBSan
 #:   bench            the overhead table

@@ -10,7 +10,8 @@ TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS),$(sort $(wildcard tests
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
-.PHONY: check check-run root check-headers check-packages check-sanitize check-fuzz
+.PHONY: check check-run root check-headers check-packages check-sanitize check-fuzz \
+	check-kernels
 check:
 	$(Q)mk/deps build test
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
@@ -53,6 +54,22 @@ check-fuzz:
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
 	$(Q)python3 tests/store/fuzz.py $(FUZZ)/cuda-trace $(FUZZ)/tests/store/feeder \
 		$(VARIANTS) $(abspath $(B))/tap/fuzz/fuzz.tap $(FIRST)
+
+# What is installed, on kernels that distributions have: what one kernel's verifier takes, another's
+# refuses. Suites of Debian, or files: KERNELS='bookworm /boot/vmlinuz-5.15.0-1-generic'. Tests skip
+# with the reason where a kernel or QEMU cannot be had.
+KERNELS ?= bookworm trixie
+check-kernels:
+	$(Q)mk/deps build test
+	$(Q)mk/deps kernels || :
+	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
+	$(Q)rm -rf $(abspath $(B))/tap/kernels
+	$(Q)for k in $(KERNELS); do \
+		KERNEL=$$k TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
+			tests/run tests/kernels/kernels.bats || :; \
+	done
+	$(Q)sum=$$(tests/tally $$(find $(abspath $(B))/tap/kernels -name '*.tap')); echo "$$sum"; \
+		echo "$$sum" | grep -q ', 0 failed,'
 
 # Each header compiles alone; those of bpf/ as eBPF. A part of a source ("Included once") is none.
 check-headers: $(SKELETONS)
