@@ -67,7 +67,9 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 		counters__leave(domain, cbid, data);
 	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
 		instantiations__record(ring, cbid, data, start, end);
-	api_calls__record(ring, groups, domain, cbid, data, start, end);
+	/* Else families may just be learnt by another thread. */
+	if (groups & (BIT(API_ERROR) | api_calls__groups()))
+		api_calls__record(ring, groups, domain, cbid, data, start, end);
 	errno = saved;
 }
 

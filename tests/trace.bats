@@ -310,11 +310,13 @@ asked_of() {
 	grep '^{' out >asked.json
 	jq -c 'select(.event == "error" and .domain == "runtime")' out.json >runtime.json
 	run asked_of runtime.json
-	assert_output "$(grep '"cuda' asked.json | asked_of /dev/stdin)"
+	grep '"cuda' asked.json >runtime_asked.json
+	assert_output "$(asked_of runtime_asked.json)"
 	# Those that the runtime makes are among them.
 	jq -c 'select(.event == "error" and .domain == "driver")' out.json >driver.json
 	asked_of driver.json >driver
-	grep -v '"cuda' asked.json | asked_of /dev/stdin >asked
+	grep -v '"cuda' asked.json >driver_asked.json
+	asked_of driver_asked.json >asked
 	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "7 "
 	ct trace --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
 	for line in 'cudaMalloc: 70368744177664 bytes' 'cudaMemcpy: 62 bytes DtoH' 'cudaMemset: 60 bytes to 0x7' \
