@@ -112,6 +112,23 @@ static void send(struct ring *ring, unsigned int group, const struct cuda_api *c
 		site__api(group, &timed, names__text(call->name));
 }
 
+struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid,
+				    const struct cupti_callback_data *data, uint64_t start,
+				    uint64_t end)
+{
+	return (struct cuda_api){
+		.head = {.size = sizeof(struct cuda_api), .correlation = data->correlation},
+		.start = start,
+		.end = end,
+		.tid = ring__tid(ring),
+		.name = names__intern(data->function_name),
+		.context = data->context_id,
+		.result = data->return_value ? *(const int *)data->return_value : 0,
+		.cbid = cbid,
+		.domain = domain,
+	};
+}
+
 void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid,
 		       const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
@@ -126,21 +143,10 @@ void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid
 		ring__set_runtime_call(ring, 0);
 	if (!failed && !(on & 1U << group))
 		return;
-	call = (struct cuda_api){
-		.head = {.kind = CUDA_RECORD_API,
-			 .size = sizeof(call),
-			 .correlation = data->correlation},
-		.start = start,
-		.end = end,
-		.tid = ring__tid(ring),
-		.name = names__intern(data->function_name),
-		.context = data->context_id,
-		.result = result,
-		.cbid = cbid,
-		.domain = domain,
-		.flags = ring__runtime_call(ring) == data->correlation ? CUDA_API_NESTED : 0,
-		.group = group,
-	};
+	call = api_calls__describe(ring, domain, cbid, data, start, end);
+	call.head.kind = CUDA_RECORD_API;
+	call.flags = ring__runtime_call(ring) == data->correlation ? CUDA_API_NESTED : 0;
+	call.group = group;
 	asked__read(&call, domain, cbid, data);
 	if (on & 1U << group)
 		send(ring, group, &call);

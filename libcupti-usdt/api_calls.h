@@ -29,7 +29,17 @@ enum api_calls_sort api_calls__sort(uint32_t cbid);
 /* The group of a call; CUDA_GROUP_API_OTHER for one that nobody knows. 0 if there is no such call.
  */
 unsigned int api_calls__group(int domain, uint32_t cbid);
-/* Called as a call returns; groups: those that are on. */
+/* The record of a call that returns now, without its kind and group. */
+struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid,
+				    const struct cupti_callback_data *data, uint64_t start,
+				    uint64_t end);
+/* Whether calls of a family, or those that fail, are asked for: only then families are learnt. */
+static inline bool api_calls__wanted(uint32_t groups)
+{
+	return groups & (api_calls__groups() | 1U << CUDA_GROUP_API_ERROR);
+}
+
+/* Called as a call returns; groups: those that are on, of which some are wanted. */
 void api_calls__record(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,
 		       const struct cupti_callback_data *data, uint64_t start, uint64_t end);
 

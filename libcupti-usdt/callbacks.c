@@ -67,8 +67,8 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 		counters__leave(domain, cbid, data);
 	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
 		instantiations__record(ring, cbid, data, start, end);
-	/* Else families may just be learnt by another thread. */
-	if (groups & (BIT(API_ERROR) | api_calls__groups()))
+	/* Else families may just be learnt by another thread; so in runtime_enter(). */
+	if (api_calls__wanted(groups))
 		api_calls__record(ring, groups, domain, cbid, data, start, end);
 	errno = saved;
 }
@@ -97,7 +97,8 @@ static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 				    const struct cupti_callback_data *data)
 {
-	if (groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
+	if (api_calls__wanted(groups) &&
+	    groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
 		ring__set_runtime_call(rings__mine(), data->correlation);
 	*data->correlation_data = hot__mixed(stamps__now());
 }

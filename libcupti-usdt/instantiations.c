@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "libcupti-usdt/api_calls.h"
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
@@ -38,20 +39,9 @@ void instantiations__record(struct ring *ring, uint32_t cbid,
 
 	if (!is_one(cbid))
 		return;
-	call = (struct cuda_api){
-		.head = {.kind = CUDA_RECORD_GRAPH_INSTANTIATE,
-			 .size = sizeof(call),
-			 .correlation = data->correlation},
-		.start = start,
-		.end = end,
-		.tid = ring__tid(ring),
-		.name = names__intern(data->function_name),
-		.context = data->context_id,
-		.result = data->return_value ? *(const int *)data->return_value : 0,
-		.cbid = cbid,
-		.domain = CUDA_DOMAIN_DRIVER,
-		.group = CUDA_GROUP_API_GRAPH,
-	};
+	call = api_calls__describe(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+	call.head.kind = CUDA_RECORD_GRAPH_INSTANTIATE;
+	call.group = CUDA_GROUP_API_GRAPH;
 	if (sites__batch_wanted(CUDA_GROUP_GRAPH))
 		ring__append(ring, CUDA_GROUP_GRAPH, &call.head);
 	if (!sites__readable_wanted(CUDA_GROUP_GRAPH))
