@@ -51,6 +51,7 @@ void asked__text(char *out, size_t size, const struct cuda_api *call, const char
 	else
 		put_call(file, call);
 	fclose(file);
+	out[size - 1] = 0; /* a text that fills it all */
 }
 
 void asked__of_launch(struct cuda_api *call, const struct cuda_launch *launch)
