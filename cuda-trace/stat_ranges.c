@@ -20,6 +20,7 @@
 #define RING_RECORDS 1024 /* power of 2; RING_SLOTS of libcupti-usdt/ring.h */
 #define MOST_THREADS 128  /* with a range open */
 #define PLACES	     4096 /* power of 2 */
+#define MOST_RANGED  1024 /* processes at a time: 2 MiB each at most, a tenth of that most often */
 /* Stamps become times when they are sent, and by a better measure of the clock from time to time.
  */
 #define DRIFT_NS 100000
@@ -39,6 +40,7 @@ struct thread {
 };
 
 struct stat_ranges {
+	uint32_t *count; /* of all */
 	struct range_tree *tree;
 	struct thread *threads[MOST_THREADS];
 	uint32_t thread_count;
@@ -57,18 +59,21 @@ static void set_kinds(struct stat_range_lines *lines)
 	lines->count = STAT_RANGE_NAMED;
 }
 
-struct stat_ranges *stat_ranges__new(void)
+struct stat_ranges *stat_ranges__new(uint32_t *count)
 {
-	struct stat_ranges *ranges = calloc(1, sizeof(*ranges));
+	struct stat_ranges *ranges = *count < MOST_RANGED ? calloc(1, sizeof(*ranges)) : NULL;
 
 	if (!ranges)
 		return NULL;
 	set_kinds(&ranges->own);
 	ranges->tree = range_tree__new(STAT_RANGE_LOST);
-	if (ranges->tree)
-		return ranges;
-	free(ranges);
-	return NULL;
+	if (!ranges->tree) {
+		free(ranges);
+		return NULL;
+	}
+	ranges->count = count;
+	++*count;
+	return ranges;
 }
 
 void stat_ranges__free(struct stat_ranges *ranges)
@@ -78,6 +83,7 @@ void stat_ranges__free(struct stat_ranges *ranges)
 	for (uint32_t i = 0; i < ranges->thread_count; i++)
 		free(ranges->threads[i]);
 	range_tree__free(ranges->tree);
+	--*ranges->count;
 	free(ranges);
 }
 
@@ -364,17 +370,29 @@ static void set_names(struct stat_range_line *line, const struct process *proces
 	line->hash = hash(line);
 }
 
+static bool is_there(struct stat_range_lines **sum)
+{
+	if (*sum)
+		return true;
+	*sum = calloc(1, sizeof(**sum));
+	if (*sum)
+		set_kinds(*sum);
+	return *sum;
+}
+
+void stat_ranges__add_untold(struct stat_range_lines **sum, const struct range_sums *untold)
+{
+	if (!is_there(sum))
+		return;
+	add_sums(&(*sum)->lines[STAT_RANGE_LOST].self, untold);
+	add_sums(&(*sum)->lines[STAT_RANGE_LOST].all, untold);
+}
+
 void stat_ranges__merge(struct stat_range_lines **sum, struct stat_ranges *of,
 			const struct process *process)
 {
-	if (!of)
+	if (!of || !is_there(sum))
 		return;
-	if (!*sum) {
-		*sum = calloc(1, sizeof(**sum));
-		if (!*sum)
-			return;
-		set_kinds(*sum);
-	}
 	finish(of);
 	for (uint32_t i = 0; i < of->own.count; i++) {
 		struct stat_range_line *from = &of->own.lines[i], *to;

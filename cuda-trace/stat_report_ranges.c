@@ -53,9 +53,11 @@ void stat_report__text_ranges(FILE *file, const struct stat_report *report)
 	struct writer writer = {
 		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
 	uint32_t shown = 0, more = 0;
+	uint64_t sum;
 
 	if (!is_worth_it(ranges))
 		return;
+	sum = sum_of(ranges);
 	fprintf(file, "\nKernels by NVTX range, those of ranges within included (SELF: without)\n");
 	for (uint32_t i = 0; i < ranges->count; i++) {
 		const struct stat_range_line *line = &ranges->lines[i];
@@ -71,7 +73,7 @@ void stat_report__text_ranges(FILE *file, const struct stat_report *report)
 		show_name(name, line);
 		writer__row(&writer,
 			    (const struct cell[]){
-				    cell_share((double)line->all.gpu_ns / sum_of(ranges)),
+				    cell_share((double)line->all.gpu_ns / sum),
 				    cell_ns(line->all.gpu_ns),
 				    cell_ns(line->self.gpu_ns),
 				    cell_count(line->all.kernels),
@@ -120,9 +122,10 @@ void stat_json__put_ranges(struct json_object *object, const struct stat_report 
 {
 	const struct stat_range_lines *ranges = report->table->ranges;
 	struct json_object *array = ranges ? json_object_new_array() : NULL;
+	uint64_t sum = ranges ? sum_of(ranges) : 1;
 
 	for (uint32_t i = 0; ranges && i < ranges->count; i++)
 		if (is_told(&ranges->lines[i]) || ranges->lines[i].entered)
-			json_object_array_add(array, range(&ranges->lines[i], sum_of(ranges)));
+			json_object_array_add(array, range(&ranges->lines[i], sum));
 	json_object_object_add(object, "kernel_ranges", array);
 }

@@ -88,7 +88,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		table->timed += !!tally->time;
 	}
 	if (table->ranges_told && !table->sampled)
-		tally->ranges = stat_ranges__new();
+		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
 	if (!table->past)
 		cgroup__of(process->pid, process->cgroup, tally->cgroup, sizeof(tally->cgroup));
@@ -432,6 +432,21 @@ static void free_tally(struct tally *tally)
 	free(tally);
 }
 
+static void merge_ranges(struct stat_table *table, struct tally *tally,
+			 const struct process *process, const struct stat_sums *sums)
+{
+	const struct range_sums untold = {.launches = sums->launches - sums->launch_errors +
+						      sums->graph_launches -
+						      sums->graph_launch_errors,
+					  .kernels = sums->kernels,
+					  .gpu_ns = sums->gpu_ns};
+
+	if (tally->ranges)
+		stat_ranges__merge(&table->ranges, tally->ranges, process);
+	else if (table->ranges_told && !table->sampled)
+		stat_ranges__add_untold(&table->ranges, &untold);
+}
+
 void stat_table__end(struct stat_table *table, struct process *process)
 {
 	struct tally *tally = process->data;
@@ -460,7 +475,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
-	stat_ranges__merge(&table->ranges, tally->ranges, process);
+	merge_ranges(table, tally, process, &sums);
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	if (tally->time) {
 		stat_time__finish(tally->time, &table->time);

@@ -91,6 +91,7 @@ struct stat_table {
 	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */
 	int timed;	     /* processes whose time is mapped now */
+	uint32_t ranged;     /* processes whose ranges are looked at now */
 	size_t timed_beyond; /* bytes: see stat_time.h */
 	uint32_t kernel_room;
 	uint32_t process_room;

@@ -670,6 +670,7 @@ advice() {
 	assert_line 'batches, name 3 2/4, [no range] 1/1, name 1 1/1, name 2 1/1'
 	assert_line 'lost, [range not known] 3/3, name 2 1/1, [no range] 0/0, [other ranges] 0/0'
 	assert_line 'many, [other ranges] 6840/6840, name 10 91/91, name 100 91/91, name 1000 91/91'
+	assert_line 'ranges of 1024 processes at a time, one more when one ended, [range not known] 8/8, left 0'
 }
 
 @test "stat -e unified (CUPTI not ready before there is a context) sees every migration, and no trouble" {

@@ -12,6 +12,7 @@
 
 static struct process process = {.pid = 7, .comm = "unit"};
 static struct stat_events events, sum;
+static uint32_t ranged;
 
 const char *process__name(const struct process *of, uint32_t id)
 {
@@ -119,7 +120,7 @@ static void tell_lines(const char *what, struct stat_ranges *own)
 static void kernels_by_range(void)
 {
 	const uint64_t ms = 1000000;
-	struct stat_ranges *own = stat_ranges__new();
+	struct stat_ranges *own = stat_ranges__new(&ranged);
 
 	/* As the guest sends them: all launches, then all ends, of a few at a time. */
 	in_range(own, 2 * ms, 1, 1);
@@ -133,7 +134,7 @@ static void kernels_by_range(void)
 	tell_lines("batches", own);
 
 	/* The end of what began at 1 ms was lost: the next range must not have its kernel. */
-	own = stat_ranges__new();
+	own = stat_ranges__new(&ranged);
 	in_range(own, 2 * ms, 1, 1);
 	in_range(own, 5 * ms, 2, 1);
 	range_ends(own, 4 * ms, 6 * ms, 1, 0);
@@ -143,12 +144,37 @@ static void kernels_by_range(void)
 	tell_lines("lost", own);
 
 	/* More names than there are lines, and far more launches than can wait. */
-	own = stat_ranges__new();
+	own = stat_ranges__new(&ranged);
 	for (uint32_t i = 1; i <= 100000; i++) {
 		in_range(own, i * ms, i, 1);
 		range_ends(own, i * ms - 1000, i * ms + 1000, 1 + i % 1100, 0);
 	}
 	tell_lines("many", own);
+}
+
+static void ranges_of_many(void)
+{
+	static struct stat_ranges *of[1030];
+	const struct range_sums untold = {.launches = 5, .kernels = 4, .gpu_ns = 3000};
+	struct stat_range_lines *all = NULL;
+	uint32_t there = 0;
+
+	for (uint32_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		of[i] = stat_ranges__new(&ranged);
+		there += !!of[i];
+	}
+	stat_ranges__free(of[0]);
+	of[0] = stat_ranges__new(&ranged);
+	printf("ranges of %u processes at a time, %s when one ended", there,
+	       of[0] ? "one more" : "none");
+	for (uint32_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+		stat_ranges__free(of[i]);
+	stat_ranges__add_untold(&all, &untold);
+	stat_ranges__add_untold(&all, &untold);
+	printf(", %s %lu/%lu, left %u\n", all->lines[STAT_RANGE_LOST].name,
+	       all->lines[STAT_RANGE_LOST].self.kernels, all->lines[STAT_RANGE_LOST].all.kernels,
+	       ranged);
+	free(all);
 }
 
 static struct cuda_memory allocation(uint64_t address, uint32_t device)
@@ -256,6 +282,7 @@ int main(void)
 	copies();
 	ranges();
 	kernels_by_range();
+	ranges_of_many();
 	memory();
 	untracked();
 	objects();
