@@ -22,7 +22,7 @@ root: all workloads
 	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(ROOT) sysconfdir=/etc
 
 check-run:
-	$(Q)B=$(abspath $(B)) CC='$(CC)' tests/run $(TESTS)
+	$(Q)B=$(abspath $(B)) CC='$(CC)' AGAIN=$(AGAIN) tests/run $(TESTS)
 
 check-packages:
 	$(Q)mk/deps build test package

@@ -97,3 +97,29 @@ ours() {
 			fail "no manual page for ${line% *}"
 	done
 }
+
+@test "tests/run (AGAIN) runs what failed once more, and says which tests passed only then" {
+	local name='fails once (a|b) [c] <d> 50% 1/2'
+	# bats takes lines that begin with it for tests of this file.
+	printf '%s\n' '@''test "passes" {' true '}' \
+		'@''test "'"$name"'" {' "[ -e $BATS_TEST_TMPDIR/tried ] || { touch $BATS_TEST_TMPDIR/tried; false; }" '}' \
+		'@''test "fails once" {' false '}' \
+		'@''test "is skipped" {' skip '}' >"$BATS_TEST_TMPDIR/some.bats"
+	some() {
+		rm -f "$BATS_TEST_TMPDIR/tried"
+		run env -u FILTER TAP="$BATS_TEST_TMPDIR" AGAIN="$1" tests/run "$BATS_TEST_TMPDIR/some.bats"
+		assert_failure
+	}
+	# Unless it is asked for, and if more failed than that: no.
+	for again in "" 1; do
+		some "$again"
+		assert_line "1 passed, 2 failed, 1 skipped"
+		refute_line --partial unsteady
+	done
+	some 2
+	assert_line "unsteady: $BATS_TEST_TMPDIR/some.tap: $name"
+	assert_line "failed: $BATS_TEST_TMPDIR/some.tap: fails once"
+	assert_line "2 passed, 1 failed, 1 skipped"
+	sed -i 's/^false$/true/' "$BATS_TEST_TMPDIR/some.bats"
+	run -0 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR/some.bats"
+}
