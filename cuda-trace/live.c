@@ -28,7 +28,7 @@ struct live {
 	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
-	bool by_name;
+	bool by_name, by_device;
 	struct session_options options; /* of which cycle is asked for */
 	struct live_pace pace;
 	struct live_origin origins[LIVE_ORIGINS];
@@ -189,6 +189,8 @@ static void on_tally(void *context, const struct tally_key *key, const struct ta
 	struct live_process *process = process_of(live, key->process);
 	struct tally whole;
 
+	if (live->by_device && live_held__tally(process, key, tally))
+		return;
 	note_beyond(live, key->device, tally->count);
 	if (live_sample__expand(key, tally, process->scale, &whole))
 		tally = &whole;
@@ -200,6 +202,8 @@ static void on_shape(void *context, const struct shape_key *key, const struct sh
 	struct live *live = context;
 	struct live_process *process = process_of(live, key->process);
 
+	if (live->by_device && live_held__shape(process, key, shape))
+		return;
 	note_beyond(live, key->context | AGGREGATE_CONTEXT, shape->launches + shape->errors);
 	live->sink.shape(live->sink.context, process,
 			 device_of(process, key->context | AGGREGATE_CONTEXT), shape);
@@ -260,6 +264,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live->sink = *sink;
 	memcpy(live->rest.state.comm, "other", sizeof("other"));
 	live->by_name = options->by_name;
+	live->by_device = options->by_device;
 	live->options = options->session;
 	live->pace = (struct live_pace){
 		.overhead = overhead__new(&options->sample),
@@ -382,9 +387,12 @@ int live__collect(struct live *live)
 	err = aggregate__collect(live->aggregate, &sink);
 	if (err)
 		return err;
-	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		if (live->slots[slot])
+			live_held__give(live->slots[slot], &sink, had_ended[slot]);
 		if (had_ended[slot])
 			end_process(live, live->slots[slot]);
+	}
 	sweep(live);
 	return 0;
 }
@@ -481,7 +489,10 @@ void live__close(struct live *live)
 	session__close(live->session);
 	sources__free(live->sources);
 	overhead__free(live->pace.overhead);
-	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		if (live->slots[slot])
+			live_held__free(live->slots[slot]);
 		free(live->slots[slot]);
+	}
 	free(live);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "bpf/aggregate.h"
 #include "cuda-trace/aggregate.h"
+#include "cuda-trace/live_held.h"
 #include "cuda-trace/live_sample.h"
 #include "cuda-trace/overhead.h"
 #include "cuda-trace/session.h"
@@ -30,6 +31,7 @@ struct live_process {
 	bool ended;
 	double scale; /* of GPU records that come of windows only; 1 = all come */
 	struct live_sample sample;
+	struct live_holds holds;
 	void *data; /* the sink's own */
 };
 
@@ -52,6 +54,7 @@ struct live_options {
 	bool by_name;
 	struct sample sample; /* what live__sample() was given */
 	const char *command;  /* in messages */
+	bool by_device;	      /* sums wait for their device: see live_held.h */
 };
 
 /* Puts --sample and --max-overhead into options whose groups are chosen already. */

@@ -178,6 +178,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	pthread_mutex_init(&exporter->lock, NULL);
 	exporter->options = *options;
 	exporter->options.live.by_name = options->by_kernel != 0;
+	exporter->options.live.by_device = true;
 	exporter->view.started = now_unix(CLOCK_REALTIME);
 	exporter->view.label_sets = options->label_sets;
 	exporter->view.sample_on_ms = options->live.session.sample_on_ms;

@@ -75,6 +75,20 @@ value() {
 	assert_equal "$(grep '^cuda_trace_lost_records_total' scrape | awk '{ s += $NF } END { print s }')" 0
 }
 
+# CUPTI tells of a context in a buffer, some ms after the first launches. A series of their own would begin
+# with them, and no rate() would have them.
+@test "metrics (launches before their context's device is told) has them in the device's series, and in no other" {
+	exporter
+	while :; do curl -s "$URL/metrics" | grep "^cuda_kernel_launches_total{comm=\"${ID}launch-storm" || true; done >lines &
+	local scraper=$! i
+	for i in {1..25}; do traced launch-storm -n 1500 -p 100; done
+	kill "$scraper"
+	scrape
+	assert_equal "$(value launch-storm cuda_kernel_launches_total device=)" 37500
+	[ "$(wc -l <lines)" -gt 25 ]
+	run ! grep -v 'device="' lines
+}
+
 # gated NAME ARGS...: a workload without the guest under a name of its own, started up and waiting
 # at a gate; $NAME_PID. `opened NAME` lets it go on and waits for its end.
 gated() {
