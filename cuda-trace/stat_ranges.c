@@ -380,19 +380,16 @@ static bool is_there(struct stat_range_lines **sum)
 	return *sum;
 }
 
-void stat_ranges__add_untold(struct stat_range_lines **sum, const struct range_sums *untold)
+void stat_ranges__merge(struct stat_range_lines **sum, struct stat_ranges *of,
+			const struct process *process, const struct range_sums *done)
 {
 	if (!is_there(sum))
 		return;
-	add_sums(&(*sum)->lines[STAT_RANGE_LOST].self, untold);
-	add_sums(&(*sum)->lines[STAT_RANGE_LOST].all, untold);
-}
-
-void stat_ranges__merge(struct stat_range_lines **sum, struct stat_ranges *of,
-			const struct process *process)
-{
-	if (!of || !is_there(sum))
+	if (!of) {
+		add_sums(&(*sum)->lines[STAT_RANGE_LOST].self, done);
+		add_sums(&(*sum)->lines[STAT_RANGE_LOST].all, done);
 		return;
+	}
 	finish(of);
 	for (uint32_t i = 0; i < of->own.count; i++) {
 		struct stat_range_line *from = &of->own.lines[i], *to;

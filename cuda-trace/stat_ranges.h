@@ -43,11 +43,10 @@ struct stat_ranges *stat_ranges__new(uint32_t *count);
 void stat_ranges__free(struct stat_ranges *ranges);
 /* Kernels, launches of both kinds, whole graphs, NVTX; others are none of its business. */
 void stat_ranges__record(struct stat_ranges *ranges, const struct cuda_record *record);
-/* Adds those of a process that ends. */
+/* Adds those of a process that ends; of one that has none all that it did, in which ranges nobody
+ * knows. */
 void stat_ranges__merge(struct stat_range_lines **sum, struct stat_ranges *of,
-			const struct process *process);
-/* Adds what a process without one did: in which ranges nobody knows. */
-void stat_ranges__add_untold(struct stat_range_lines **sum, const struct range_sums *untold);
+			const struct process *process, const struct range_sums *done);
 /* By GPU time, longest first; accepts NULL. */
 void stat_ranges__sort(struct stat_range_lines *lines);
 

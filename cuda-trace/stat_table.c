@@ -432,21 +432,6 @@ static void free_tally(struct tally *tally)
 	free(tally);
 }
 
-static void merge_ranges(struct stat_table *table, struct tally *tally,
-			 const struct process *process, const struct stat_sums *sums)
-{
-	const struct range_sums untold = {.launches = sums->launches - sums->launch_errors +
-						      sums->graph_launches -
-						      sums->graph_launch_errors,
-					  .kernels = sums->kernels,
-					  .gpu_ns = sums->gpu_ns};
-
-	if (tally->ranges)
-		stat_ranges__merge(&table->ranges, tally->ranges, process);
-	else if (table->ranges_told && !table->sampled)
-		stat_ranges__add_untold(&table->ranges, &untold);
-}
-
 void stat_table__end(struct stat_table *table, struct process *process)
 {
 	struct tally *tally = process->data;
@@ -475,11 +460,18 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
-	merge_ranges(table, tally, process, &sums);
+	if (table->ranges_told && !table->sampled)
+		stat_ranges__merge(&table->ranges, tally->ranges, process,
+				   &(struct range_sums){sums.launches - sums.launch_errors +
+								sums.graph_launches -
+								sums.graph_launch_errors,
+							sums.kernels, sums.gpu_ns});
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	if (tally->time) {
 		stat_time__finish(tally->time, &table->time);
 		table->timed--;
+	} else if (!tally->sample && process->source == EVENT_SOURCE_GUEST) {
+		table->time.left_out += sums.launches || sums.kernels || sums.memcpys;
 	}
 	add_sums(&table->totals, &sums);
 	if (tally->sample)

@@ -280,6 +280,9 @@ static void put_late(FILE *file, const struct stat_time_sums *time)
 			"launches and waits\n",
 			text__count(count, time->late_events), text__ns(gpu, time->late_gpu_ns),
 			text__ns(host, time->late_host_ns));
+	if (time->left_out)
+		fprintf(file, " %s process%s more: of so many at a time this is not kept\n",
+			text__count(count, time->left_out), time->left_out == 1 ? "" : "es");
 }
 
 static void put_time(FILE *file, const struct stat_table *table)

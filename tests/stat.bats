@@ -265,6 +265,23 @@ advice() {
 	jq -er --arg with "$2" '.advice[] | select(startswith($with))' "$1"
 }
 
+@test "stat (more processes at a time than it keeps the time of) says how many are left out" {
+	mkfifo gate
+	cat >crowd <<-'EOF'
+		for i in {1..35}; do "$SIM" "$WORKLOADS/launch-storm" -n 10 & done
+		wait
+	EOF
+	start tool env PROGRAM_LAST_GATE=gate "$CUDA_TRACE" stat --json -o out.json -- bash crowd
+	# All are there until the last one has launched.
+	wait_for 60 eval '[ "$(grep -c ^expect tool.out)" = 35 ]'
+	# One that has said so may not wait yet.
+	sleep 2 >gate
+	finished "$tool_PID"
+	json out.json '(.processes | length) == 35 and .totals.kernels == 350 and .time.left_out_processes == 3'
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 10 >out
+	json out.json '.time.left_out_processes == 0'
+}
+
 @test "stat (launches of 20 us, kernels of 2 us) finds it launch-bound, for as long as it is" {
 	SIMCUDA_LAUNCH_NS=20000 SIMCUDA_KERNEL_NS=2000 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 2000 >out
 	# In each launch the GPU is idle but for the kernel before it: for 18 of at least 20 us.

@@ -106,7 +106,7 @@ static void tell_lines(const char *what, struct stat_ranges *own)
 {
 	struct stat_range_lines *all = NULL;
 
-	stat_ranges__merge(&all, own, &process);
+	stat_ranges__merge(&all, own, &process, NULL);
 	stat_ranges__sort(all);
 	printf("%s", what);
 	for (uint32_t i = 0; i < all->count && i < 4; i++)
@@ -169,8 +169,8 @@ static void ranges_of_many(void)
 	       of[0] ? "one more" : "none");
 	for (uint32_t i = 0; i < sizeof(of) / sizeof(*of); i++)
 		stat_ranges__free(of[i]);
-	stat_ranges__add_untold(&all, &untold);
-	stat_ranges__add_untold(&all, &untold);
+	stat_ranges__merge(&all, NULL, &process, &untold);
+	stat_ranges__merge(&all, NULL, &process, &untold);
 	printf(", %s %lu/%lu, left %u\n", all->lines[STAT_RANGE_LOST].name,
 	       all->lines[STAT_RANGE_LOST].self.kernels, all->lines[STAT_RANGE_LOST].all.kernels,
 	       ranged);
