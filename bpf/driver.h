@@ -334,6 +334,7 @@ static __always_inline void fill_driver_launch(struct driver_launch *told,
 	record->tid = DRIVER_TID(done->parcel);
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
+	record->cbid = done->function; /* the tool knows CUPTI's number of it */
 	if (DRIVER_LAYOUT_OF(call->cookie) == DRIVER_UNKNOWN) {
 		record->name = graph ? 0 : DRIVER_FUNCTION_NAME + done->function;
 		return;

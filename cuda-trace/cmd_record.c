@@ -78,8 +78,8 @@ static const struct option_usage usage = {
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, rows, options_sampling,
-						     options_limits, NULL},
+	.tables = (const struct option_row *const[]){options_targets, rows, options_source,
+						     options_sampling, options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
 		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
@@ -90,6 +90,7 @@ struct record {
 	struct store *store;
 	struct overhead *overhead; /* NULL = --max-overhead is not for windows */
 	char *command;
+	uint32_t groups;	 /* what is to be kept */
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
@@ -130,16 +131,26 @@ static void on_process_start(void *context, struct process *process)
 	store__process_start(record->store, process);
 }
 
+static bool is_asked_for(const struct record *record, const struct process *process,
+			 const struct cuda_record *data)
+{
+	/* It tells of all that it sees. */
+	if (process->source == EVENT_SOURCE_DRIVER)
+		return record->groups >> process->group & 1;
+	return !record->calls || data->kind != CUDA_RECORD_GRAPH_INSTANTIATE;
+}
+
 static void on_record(void *context, struct process *process, const struct cuda_record *data)
 {
 	struct record *record = context;
 
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
-		overhead__launch(record->overhead, (const struct cuda_launch *)data);
+		overhead__launch(record->overhead, process, (const struct cuda_launch *)data);
 	/* What comes after the end was not asked for: not a loss. */
-	if (record->stopped || (record->calls && data->kind == CUDA_RECORD_GRAPH_INSTANTIATE))
+	if (record->stopped || !is_asked_for(record, process, data))
 		return;
-	if (record->pace && data->kind == CUDA_RECORD_LAUNCH)
+	if (record->pace && process->source == EVENT_SOURCE_GUEST &&
+	    data->kind == CUDA_RECORD_LAUNCH)
 		stack_pace__launch(record->pace, process->pid,
 				   ((const struct cuda_launch *)data)->tid);
 	store__record(record->store, process, data);
@@ -385,6 +396,8 @@ static int check(struct record_options *options, uint32_t *groups)
 	/* A stack belongs to a launch. */
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
+	if (options->stacks && options->shared.source && !strcmp(options->shared.source, "driver"))
+		return options__misuse(&usage, "-g wants the guest: --source driver has no stacks");
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
 	if (!options->force && !may_replace(options->path))
@@ -409,6 +422,7 @@ int cmd_record(int argc, char **argv)
 		.options = &record.options.shared,
 		.sink = &sink,
 		.context = &record,
+		.sources = true,
 		.start = on_start,
 		.attached = on_attached,
 		.tick = on_tick,
@@ -428,6 +442,7 @@ int cmd_record(int argc, char **argv)
 	if (status)
 		return status;
 	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
+	record.groups = watch.groups;
 	record.calls = watch.groups >> CUDA_GROUP_API_GRAPH & 1;
 	if (record.options.stacks)
 		record.period = stack_pace__parse(record.options.stacks);

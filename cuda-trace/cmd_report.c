@@ -25,7 +25,7 @@
 
 struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
-	bool processes, stalls, all;
+	bool processes, stalls, launches, copy_calls, all;
 	bool csv, json, compare;
 	const char *sql, *import, *output;
 	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols, *device;
@@ -39,6 +39,10 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "kernels", NULL, "kernels, by time on the GPU", AT(kernels)},
 	{OPTION_FLAG, 0, "api", NULL, "calls of the CUDA API, by time on the host", AT(api)},
 	{OPTION_FLAG, 0, "copies", NULL, "copies, by direction", AT(copies)},
+	{OPTION_FLAG, 0, "launches", NULL, "launches without GPU times (source driver)",
+	 AT(launches)},
+	{OPTION_FLAG, 0, "copy-calls", NULL, "copies without GPU times (source driver)",
+	 AT(copy_calls)},
 	{OPTION_FLAG, 0, "memsets", NULL, "memsets, by kind of memory", AT(memsets)},
 	{OPTION_FLAG, 0, "memory", NULL, "allocations, peaks, what was not freed", AT(memory)},
 	{OPTION_FLAG, 0, "sync", NULL, "where the host waited", AT(sync)},
@@ -99,11 +103,11 @@ static const struct {
 	const char *name;
 	size_t offset;
 } tables[] = {
-	{"kernels", AT(kernels)}, {"api", AT(api)},	  {"copies", AT(copies)},
-	{"memsets", AT(memsets)}, {"memory", AT(memory)}, {"sync", AT(sync)},
-	{"graphs", AT(graphs)},	  {"nvtx", AT(nvtx)},	  {"idle", AT(idle)},
-	{"errors", AT(errors)},	  {"losses", AT(losses)}, {"processes", AT(processes)},
-	{"stalls", AT(stalls)},
+	{"kernels", AT(kernels)}, {"api", AT(api)},	      {"copies", AT(copies)},
+	{"memsets", AT(memsets)}, {"memory", AT(memory)},     {"sync", AT(sync)},
+	{"graphs", AT(graphs)},	  {"nvtx", AT(nvtx)},	      {"idle", AT(idle)},
+	{"errors", AT(errors)},	  {"losses", AT(losses)},     {"processes", AT(processes)},
+	{"stalls", AT(stalls)},	  {"launches", AT(launches)}, {"copy-calls", AT(copy_calls)},
 };
 
 static const struct {

@@ -89,7 +89,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (!stat->first_record)
 		stat->first_record = monotonic__ns();
 	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
-		overhead__launch(stat->overhead, (const struct cuda_launch *)record);
+		overhead__launch(stat->overhead, process, (const struct cuda_launch *)record);
 	if (record->kind == CUDA_RECORD_API)
 		stat_calls__record(stat->calls, process, (const struct cuda_api *)record);
 	stat_table__record(&stat->table, process, record);

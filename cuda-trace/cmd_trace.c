@@ -148,7 +148,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		if (record->kind == CUDA_RECORD_LAUNCH)
-			overhead__launch(trace->overhead, launch);
+			overhead__launch(trace->overhead, process, launch);
 		/* The driver's launch below it has the line; unless it did not get so far. */
 		if (process->source == EVENT_SOURCE_DRIVER)
 			show(trace, process, launch, NULL);

@@ -14,6 +14,8 @@
 #include "cuda-trace/driver_failures.h"
 #include "cuda-trace/driver_layouts.h"
 #include "cuda-trace/elf_segments.h"
+#include "cuda-trace/store_api.h"
+#include "libcupti-usdt/probes.h"
 
 #define LONGEST_NAME 127
 
@@ -27,6 +29,7 @@ struct scan {
 /* Of all libraries together, by the number in cookies; never let go. */
 static struct function {
 	char *name;
+	uint16_t cbid; /* of a launch; 0 = not known */
 	uint8_t shape;
 } functions[DRIVER_FUNCTIONS_MOST];
 static uint32_t function_count;
@@ -34,6 +37,11 @@ static uint32_t function_count;
 const char *driver_functions__name(uint32_t function)
 {
 	return function < function_count ? functions[function].name : NULL;
+}
+
+uint16_t driver_functions__cbid(uint32_t function)
+{
+	return function < function_count ? functions[function].cbid : 0;
 }
 
 /* Its number; below 0: there is no room. */
@@ -49,6 +57,8 @@ static int intern(const char *symbol, size_t length, uint8_t shape)
 		return -1;
 	function->name = strndup(symbol, length);
 	function->shape = shape;
+	if (function->name)
+		function->cbid = store__call_number(CUDA_DOMAIN_DRIVER, function->name);
 	return function->name ? (int)function_count++ : -1;
 }
 

@@ -33,5 +33,7 @@ int driver_functions__find(const char *path, bool at_entry, struct driver_probes
 bool driver_functions__is_launch(uint64_t cookie);
 /* Of the number in a cookie; NULL = no such. */
 const char *driver_functions__name(uint32_t function);
+/* CUPTI's number of it, if it launches; 0 = not known. */
+uint16_t driver_functions__cbid(uint32_t function);
 
 #endif

@@ -144,8 +144,10 @@ const struct cuda_record *driver_names__translate(struct process *process,
 	struct driver_launch *launch = (void *)room;
 	struct cuda_api *api = (void *)room;
 
-	if (record->kind == CUDA_RECORD_LAUNCH && record->size == sizeof(*launch)) {
+	if ((record->kind == CUDA_RECORD_LAUNCH || record->kind == CUDA_RECORD_GRAPH_LAUNCH) &&
+	    record->size == sizeof(*launch)) {
 		memcpy(launch, record, sizeof(*launch));
+		launch->launch.cbid = driver_functions__cbid(launch->launch.cbid);
 		launch->launch.name =
 			launch->launch.name >= DRIVER_FUNCTION_NAME
 				? function_of(process, launch->launch.name, true)

@@ -16,8 +16,8 @@ struct driver_names;
 void driver_names__put(struct process *process, uint32_t id, const char *text, size_t length);
 /* ... of the name that the other one means. */
 void driver_names__alias(struct process *process, uint32_t id, uint32_t other);
-/* The record with ids of names that mean the same as long as the process lives; in `room`, if it
- * has any. */
+/* The record with CUPTI's number of the call, and with ids of names that mean the same as long as
+ * the process lives; in `room`, if it has any. */
 struct driver_names_room {
 	_Alignas(8) char bytes[256];
 };

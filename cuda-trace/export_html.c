@@ -135,7 +135,7 @@ static int put_memory_levels(struct page *page)
 		" memoryOperationType AS freed, bytes, address, lag(memoryOperationType) OVER again"
 		" AS before, lag(bytes) OVER again AS had FROM CUDA_GPU_MEMORY_USAGE_EVENTS"
 		" WHERE memKind IN (2, 4) WINDOW again AS"
-		" (PARTITION BY globalPid, deviceId, memKind, address ORDER BY start, rowid)),"
+		" (PARTITION BY globalPid, address ORDER BY start, rowid)),"
 		" levels AS (SELECT globalPid, deviceId, start,"
 		" sum(CASE WHEN freed = 0 THEN bytes WHEN before = 0 THEN -had ELSE 0 END)"
 		" OVER (PARTITION BY globalPid, deviceId ORDER BY start, seq) AS live FROM events)"
@@ -271,10 +271,10 @@ static int put_tables(struct page *page)
 	static const struct {
 		const char *name;
 		int64_t limit;
-	} tables[] = {{"idle", 0},	  {"kernels", 5000}, {"api", 2000},    {"copies", 0},
-		      {"memsets", 0},	  {"memory", 1000},  {"sync", 0},      {"graphs", 1000},
-		      {"nvtx", 1000},	  {"stalls", 5000},  {"errors", 1000}, {"losses", 0},
-		      {"processes", 1000}};
+	} tables[] = {{"idle", 0},	{"kernels", 5000}, {"launches", 2000}, {"copy-calls", 0},
+		      {"api", 2000},	{"copies", 0},	   {"memsets", 0},     {"memory", 1000},
+		      {"sync", 0},	{"graphs", 1000},  {"nvtx", 1000},     {"stalls", 5000},
+		      {"errors", 1000}, {"losses", 0},	   {"processes", 1000}};
 	int err = 0;
 
 	fprintf(page->out, "{\"tool\":\"cuda-trace " VERSION "\",\"duration_ns\":%llu",

@@ -42,6 +42,9 @@ void timeline__put_string(struct timeline *timeline, const char *key, const char
 
 int64_t timeline__device_pid(struct timeline *timeline, int64_t global, int64_t device)
 {
+	/* Waits of a process without the guest: with its threads. */
+	if (device == UINT32_MAX)
+		return global >> 24 & 0xffffff;
 	return (int64_t)export_names__process_index(timeline->names, global) * PROCESS_DEVICES +
 	       device;
 }
@@ -154,7 +157,10 @@ static void put_waits_label(struct timeline *timeline, sqlite3_stmt *row)
 
 	if (stream == UINT32_MAX)
 		stream = -1;
-	snprintf(text, sizeof(text), "stream %lld (sync)", (long long)stream);
+	if (sqlite3_column_int64(row, 1) == UINT32_MAX)
+		snprintf(text, sizeof(text), "waits");
+	else
+		snprintf(text, sizeof(text), "stream %lld (sync)", (long long)stream);
 	put_label(timeline, "thread_name", pid, stream + TIMELINE_SYNC_ROWS, "name", text);
 	put_order(timeline, "thread_sort_index", pid, stream + TIMELINE_SYNC_ROWS,
 		  stream + TIMELINE_SYNC_ROWS);

@@ -232,6 +232,8 @@ static void put_sync(struct timeline *timeline, sqlite3_stmt *row)
 		return;
 	if (gpu.stream == UINT32_MAX)
 		gpu.stream = -1;
+	if (gpu.device == UINT32_MAX)
+		gpu.device = -1;
 	timeline__put_span(timeline, "cuda_sync", name, gpu.pid, gpu.stream + TIMELINE_SYNC_ROWS,
 			   gpu.start, gpu.end);
 	fprintf(timeline->out,
@@ -350,7 +352,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	if (timeline->chains && sqlite3_column_type(row, 7) != SQLITE_NULL)
 		put_stack(timeline, sqlite3_column_int64(row, 7));
 	fputs("}}", timeline->out);
-	if (begins_flow(name) &&
+	if (correlation && begins_flow(name) &&
 	    !(class && is_inner(timeline, timeline__flow_id(timeline, global, correlation))))
 		timeline__put_flow(timeline, true, timeline__flow_id(timeline, global, correlation),
 				   pid, tid, start);

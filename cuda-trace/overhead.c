@@ -84,12 +84,13 @@ static double middle(const struct spans *spans)
 	return 0;
 }
 
-void overhead__launch(struct overhead *overhead, const struct cuda_launch *launch)
+void overhead__launch(struct overhead *overhead, const struct process *process,
+		      const struct cuda_launch *launch)
 {
 	struct spans *spans;
 
-	if (!overhead || launch->result || launch->domain != CUDA_DOMAIN_DRIVER ||
-	    launch->end < launch->start)
+	if (!overhead || process->source == EVENT_SOURCE_DRIVER || launch->result ||
+	    launch->domain != CUDA_DOMAIN_DRIVER || launch->end < launch->start)
 		return;
 	spans = launch->flags & CUDA_LAUNCH_TIMED ? &overhead->timed : &overhead->plain;
 	spans->count++;

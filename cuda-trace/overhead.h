@@ -17,8 +17,9 @@ struct overhead;
 /* NULL where there is nothing to keep to. */
 struct overhead *overhead__new(const struct sample *sample);
 void overhead__free(struct overhead *overhead);
-/* Accepts NULL, as the following do. */
-void overhead__launch(struct overhead *overhead, const struct cuda_launch *launch);
+/* Accepts NULL, as the following do. Launches that the driver source sees are never stamped. */
+void overhead__launch(struct overhead *overhead, const struct process *process,
+		      const struct cuda_launch *launch);
 /* The same of all launches at once; `sum` grows from call to call. */
 void overhead__spans(struct overhead *overhead, const struct aggregate_spans *sum);
 /* Some times a second: changes the window where that is due, and says so for `command` unless that

@@ -41,14 +41,7 @@ void process__free(struct process *process)
 
 const char *process__source(const struct process *process)
 {
-	const struct cuda_status *status = &process->status;
-
-	if (process->source == EVENT_SOURCE_DRIVER)
-		return "driver";
-	/* A guest that never worked saw nothing; one that met a fatal error did before. */
-	if (states__was_inert(status) && status->reason != CUDA_INERT_FATAL)
-		return "none";
-	return "cupti";
+	return states__source(&process->status, process->source);
 }
 
 const char *process__name(const struct process *process, uint32_t id)

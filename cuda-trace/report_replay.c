@@ -22,7 +22,7 @@ static void fill_process(const struct replay *replay, struct process *process, i
 	sqlite3_stmt *statement;
 	const char *sql = report_file__has(replay->file, "CUDA_TRACE_PROCESSES", NULL)
 				  ? "SELECT name, uid, cgroup, state, reason, cuptiVersion, "
-				    "driverVersion, holder, message FROM CUDA_TRACE_PROCESSES "
+				    "driverVersion, source = 'driver' FROM CUDA_TRACE_PROCESSES "
 				    "WHERE rowid = ?"
 				  : "SELECT name FROM PROCESSES WHERE rowid = ?";
 	ssize_t row = report_index__find(&replay->rows, key);
@@ -43,6 +43,8 @@ static void fill_process(const struct replay *replay, struct process *process, i
 			status->reason = sqlite3_column_int(statement, 4);
 			status->cupti_version = sqlite3_column_int64(statement, 5);
 			status->driver_version = sqlite3_column_int64(statement, 6);
+			process->source = sqlite3_column_int(statement, 7) ? EVENT_SOURCE_DRIVER
+									   : EVENT_SOURCE_GUEST;
 		}
 	}
 	sqlite3_finalize(statement);
@@ -210,11 +212,49 @@ static int find_all_processes(struct replay *replay)
 	return 0;
 }
 
+/* They are numbered from 1; what follows a hole is not looked at. */
+static int read_shapes(struct replay *replay)
+{
+	struct reader *reader;
+	const int64_t *row;
+	int err;
+
+	if (!report_file__has(replay->file, "CUDA_TRACE_LAUNCH_SHAPES", NULL))
+		return 0;
+	err = reader__open(&reader, replay->file,
+			   "SELECT id, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+			   "dynamicSharedMemory FROM CUDA_TRACE_LAUNCH_SHAPES ORDER BY id");
+	if (err)
+		return err;
+	while ((row = reader__next(reader)) && row[0] == (int64_t)replay->shape_count + 1) {
+		size_t count = replay->shape_count;
+		struct cuda_launch *shapes = replay->shapes;
+
+		/* Room grows by doubling. */
+		if (!(count & (count - 1)))
+			shapes = reallocarray(shapes, count ? 2 * count : 1, sizeof(*shapes));
+		if (!shapes) {
+			err = -ENOMEM;
+			break;
+		}
+		replay->shapes = shapes;
+		for (int i = 0; i < 3; i++) {
+			shapes[count].grid[i] = row[1 + i];
+			shapes[count].block[i] = row[4 + i];
+		}
+		shapes[count].dynamic_shared = row[7];
+		replay->shape_count++;
+	}
+	return reader__close(reader) ? -EIO : err;
+}
+
 static int play_all(struct replay *replay)
 {
 	struct replay_source sources[REPLAY_SOURCES];
 	int err = find_all_processes(replay);
 
+	if (!err)
+		err = read_shapes(replay);
 	memset(sources, 0, sizeof(sources));
 	if (!err)
 		err = open_sources(replay, sources);
@@ -257,6 +297,7 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	report_strings__free(replay.strings, replay.string_count);
 	free(replay.processes);
 	free(replay.known);
+	free(replay.shapes);
 	report_index__free(&replay.index);
 	report_index__free(&replay.rows);
 	report_index__free(&replay.samples);

@@ -78,6 +78,13 @@ static void play_launch(struct replay *replay, const int64_t *row, size_t proces
 		.cbid = call_number(replay, row),
 	};
 
+	if (row[9] > 0 && (size_t)row[9] <= replay->shape_count) {
+		const struct cuda_launch *shape = &replay->shapes[row[9] - 1];
+
+		memcpy(launch.grid, shape->grid, sizeof(launch.grid));
+		memcpy(launch.block, shape->block, sizeof(launch.block));
+		launch.dynamic_shared = shape->dynamic_shared;
+	}
 	if (replay->ranged)
 		launch.flags = CUDA_LAUNCH_RANGES |
 			       replay_ranges__depth(replay, row[0], launch.start) << 2;
@@ -351,11 +358,17 @@ const struct replay_source replay_sources[] = {
 	 play_bare_error, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
-	 "kernelName = 0, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
+	 "kernelName = 0, nameId, launchShape FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+	 "WHERE kernelName IS NOT NULL",
+	 play_launch, NULL, NULL},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
+	 "kernelName = 0, nameId, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
 	 play_launch, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "
-	 "'%GraphLaunch%', nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId "
+	 "'%GraphLaunch%', nameId, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = "
+	 "nameId "
 	 "WHERE "
 	 "value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' OR value LIKE "
 	 "'%LaunchCooperative%'",
@@ -375,6 +388,10 @@ const struct replay_source replay_sources[] = {
 	 "coalesce(dstKind, -1), "
 	 "deviceId, "
 	 "streamId, 1 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+	 play_memcpy, NULL, NULL},
+	{"CUDA_TRACE_COPIES",
+	 "SELECT globalPid, start, end, 0, bytes, copyKind, -1, -1, 4294967295, 0, copyCount "
+	 "FROM CUDA_TRACE_COPIES",
 	 play_memcpy, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_MEMSET",
 	 "SELECT globalPid, start, end, correlationId, bytes, coalesce(memKind, -1) FROM "

@@ -24,6 +24,8 @@ struct replay {
 	int64_t recent_key;
 	char **strings; /* StringIds by id */
 	size_t string_count;
+	struct cuda_launch *shapes; /* by id - 1; of launches whose kernels have no record */
+	size_t shape_count;
 	bool ranged; /* there are NVTX ranges, and what they belong with comes in order */
 	bool ours;   /* domains are ids of strings */
 	struct replay_ranges ranges;
@@ -46,6 +48,6 @@ struct replay_source {
 extern const struct replay_source replay_sources[];
 extern const size_t replay_source_count;
 
-#define REPLAY_SOURCES 24 /* at most */
+#define REPLAY_SOURCES 28 /* at most */
 
 #endif

@@ -5,6 +5,7 @@
 #include "cuda-trace/states.h"
 
 #include <stddef.h>
+#include "bpf/event.h"
 
 const char *states__key(const struct cuda_status *status)
 {
@@ -19,6 +20,16 @@ const char *states__key(const struct cuda_status *status)
 	if (states__is_profiled(status))
 		return "profiled";
 	return keys[status->state];
+}
+
+const char *states__source(const struct cuda_status *status, uint32_t source)
+{
+	if (source == EVENT_SOURCE_DRIVER)
+		return "driver";
+	/* A guest that never worked saw nothing; one that met a fatal error did before. */
+	if (states__was_inert(status) && status->reason != CUDA_INERT_FATAL)
+		return "none";
+	return "cupti";
 }
 
 static const char *inert_reason(__u32 reason)

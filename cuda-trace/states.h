@@ -6,12 +6,15 @@
 #define CUDA_TRACE_STATES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "libcupti-usdt/probes.h"
 
 /* "dormant", "active", "profiled", "yielded", "inert", "ended"; "unknown" when none was told.
  * Stable keys. */
 const char *states__key(const struct cuda_status *status);
+/* By what the process was seen: "cupti", "driver", "none"; source: enum event_source. */
+const char *states__source(const struct cuda_status *status, uint32_t source);
 /* The guest never works, or has ended without; reason says why. */
 static inline bool states__was_inert(const struct cuda_status *status)
 {

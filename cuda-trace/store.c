@@ -5,15 +5,14 @@
  */
 #include "cuda-trace/store.h"
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/store_import.h"
+#include "cuda-trace/store_snapshot.h"
 #include "cuda-trace/store_spool.h"
 
 #define NS_PER_S   1000000000ull
@@ -28,6 +27,7 @@ struct store_process {
 	struct store_process *next;
 	struct process *process;
 	uint32_t number;
+	uint32_t source;		       /* enum event_source that is in the spool */
 	struct callstacks_process *callstacks; /* NULL = none are wanted, or no memory */
 	uint8_t *names;			       /* enum name_state by id */
 	uint32_t name_room;
@@ -46,11 +46,9 @@ struct store {
 	uint64_t bytes;	    /* of events in the spool */
 	bool full;	    /* max_bytes is reached: what comes now was not asked for */
 	uint64_t lost_time; /* when losses were last written */
-	pid_t snapshot;	    /* the process that writes one, 0 = none */
+	pid_t snapshot;	    /* see store_snapshot.h */
 	int error;
 };
-
-extern char **environ;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -296,6 +294,32 @@ static void need_names(struct store *store, struct store_process *own,
 	}
 }
 
+/* Last pass of names: kernels of the driver source that have none go by their handles. */
+static void put_handles(struct store *store, struct store_process *own)
+{
+	uint32_t head[2];
+
+	for (uint32_t id = 0; id < own->name_room; id++) {
+		const char *text;
+
+		if (own->names[id] != NAME_MISSING)
+			continue;
+		text = process__pretty_name(own->process, id);
+		head[0] = id;
+		head[1] = strlen(text);
+		put(store, SPOOL_NAME, own->number, head, sizeof(head), text, head[1]);
+	}
+}
+
+/* A guest may give up, and its process be seen at libcuda's entry points from then on. */
+static void note_source(struct store *store, struct store_process *own)
+{
+	if (own->source == own->process->source)
+		return;
+	own->source = own->process->source;
+	put(store, SPOOL_SOURCE, own->number, &own->source, sizeof(own->source), NULL, 0);
+}
+
 void store__record(struct store *store, struct process *process, const struct cuda_record *record)
 {
 	struct store_process *own = process->data;
@@ -306,6 +330,7 @@ void store__record(struct store *store, struct process *process, const struct cu
 	}
 	if (store->full || !has_room(store, record->size))
 		return;
+	note_source(store, own);
 	need_names(store, own, record);
 	store->error = spool__put_record(store->spool, process->group, own->number, record);
 	if (store->error)
@@ -346,6 +371,8 @@ void store__process_end(struct store *store, struct process *process)
 		return;
 	callstacks_process__free(own->callstacks);
 	put_missing_names(store, own);
+	if (own->missing && process->source == EVENT_SOURCE_DRIVER)
+		put_handles(store, own);
 	put_status(store, own);
 	put(store, SPOOL_ENDED, own->number, &now, sizeof(now), NULL, 0);
 	for (struct store_process **at = &store->processes; *at; at = &(*at)->next) {
@@ -383,12 +410,6 @@ static void put_lost(struct store *store, const struct session_lost_counts *lost
 }
 _Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "room in struct spool_lost");
 
-static void reap_snapshot(struct store *store, int options)
-{
-	if (store->snapshot && waitpid(store->snapshot, NULL, options) == store->snapshot)
-		store->snapshot = 0;
-}
-
 int store__tick(struct store *store, const struct session_lost_counts *lost)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -406,7 +427,7 @@ int store__tick(struct store *store, const struct session_lost_counts *lost)
 		if (store->options.keep && now > store->options.keep)
 			spool__drop_before(store->spool, now - store->options.keep);
 	}
-	reap_snapshot(store, WNOHANG);
+	snapshot__reap(&store->snapshot, false);
 	err = spool__tick(store->spool, now);
 	if (err && !store->error)
 		store->error = err;
@@ -420,36 +441,17 @@ uint64_t store__records(const struct store *store)
 	return store->records;
 }
 
-/* In a process of its own: reading a minute of events takes seconds, and the ring buffer does not
- * wait. One at a time, so that a flood of signals makes no flood of processes. In a group of its
- * own: the Ctrl-C that ends a recording is not for it. */
-static int spawn_apart(pid_t *pid, char *argv[])
-{
-	posix_spawnattr_t attributes;
-	int err = posix_spawnattr_init(&attributes);
-
-	if (err)
-		return -err;
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-	err = posix_spawn(pid, "/proc/self/exe", NULL, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	return -err;
-}
-
 int store__snapshot(struct store *store, const char *path)
 {
-	char last[32];
-	char *argv[] = {"cuda-trace",	   "report",   "--import",
-			store->spool_path, "--output", (char *)path,
-			"--last",	   last,       NULL};
 	int err;
 
-	reap_snapshot(store, WNOHANG);
+	snapshot__reap(&store->snapshot, false);
 	if (store->snapshot)
 		return -EBUSY;
-	snprintf(last, sizeof(last), "%lluns", (unsigned long long)store->options.keep);
 	err = spool__flush(store->spool);
-	return err ? err : spawn_apart(&store->snapshot, argv);
+	return err ? err
+		   : snapshot__start(&store->snapshot, store->spool_path, path,
+				     store->options.keep);
 }
 
 int store__finish(struct store *store, const struct session_lost_counts *lost)
@@ -481,7 +483,7 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 		fprintf(stderr, "cuda-trace: %s: %s: events after that are lost\n",
 			store->spool_path, strerror(-err));
 	/* It reads the spool, which is deleted with what follows. */
-	reap_snapshot(store, 0);
+	snapshot__reap(&store->snapshot, true);
 	err = import__run(&options, NULL);
 	if (err)
 		fprintf(stderr,

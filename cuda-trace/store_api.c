@@ -14,6 +14,9 @@ static const struct {
 	uint16_t cbid;
 	const char *name;
 } calls[] = {
+	{CUDA_DOMAIN_DRIVER, 115, "cuLaunch"},
+	{CUDA_DOMAIN_DRIVER, 116, "cuLaunchGrid"},
+	{CUDA_DOMAIN_DRIVER, 117, "cuLaunchGridAsync"},
 	{CUDA_DOMAIN_DRIVER, 307, "cuLaunchKernel"},
 	{CUDA_DOMAIN_DRIVER, 442, "cuLaunchKernel_ptsz"},
 	{CUDA_DOMAIN_DRIVER, 477, "cuLaunchCooperativeKernel"},

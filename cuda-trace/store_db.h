@@ -24,7 +24,7 @@ struct db;
 #define DB_TABLES(X)                                                                             \
 	X(RUNTIME, "CUPTI_ACTIVITY_KIND_RUNTIME",                                                \
 	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,callchainId,"         \
-	  "kernelName")                                                                          \
+	  "kernelName,launchShape")                                                              \
 	X(KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL",                                                  \
 	  "start,end,deviceId,contextId,streamId,correlationId,globalPid,demangledName,"         \
 	  "shortName,mangledName,launchType,registersPerThread,gridX,gridY,gridZ,blockX,blockY," \
@@ -48,6 +48,7 @@ struct db;
 	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,launch,bytes,"        \
 	  "address,copyKind,value,deviceId,kernelName,gridX,gridY,gridZ,blockX,blockY,blockZ,"   \
 	  "dynamicSharedMemory")                                                                 \
+	X(COPIES, "CUDA_TRACE_COPIES", "start,end,globalPid,bytes,copyKind,copyCount")           \
 	X(UVM, "CUDA_TRACE_UNIFIED_MEMORY",                                                      \
 	  "start,end,globalPid,counter,value,address,source,destination")                        \
 	X(MEMORY, "CUDA_GPU_MEMORY_USAGE_EVENTS",                                                \

@@ -111,6 +111,8 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 	case SPOOL_STATUS:
 		memcpy(&status, entry->data, size < sizeof(status) ? size : sizeof(status));
 		return rows__status(import->rows, entry->process, &status);
+	case SPOOL_SOURCE:
+		return rows__source(import->rows, entry->process, entry->data, size);
 	case SPOOL_LOST:
 		memcpy(&import->lost, entry->data,
 		       size < sizeof(import->lost) ? size : sizeof(import->lost));

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/asked.h"
+#include "cuda-trace/states.h"
 
 /* A hostile process may number its names as it likes; more than this stays "[name N]". */
-#define MAX_NAMES     (1u << 20)
-#define MAX_PROCESSES (1u << 20)
-#define MAX_FAILURES  (1u << 20)
+#define MAX_NAMES      (1u << 20)
+#define MAX_PROCESSES  (1u << 20)
+#define MAX_FAILURES   (1u << 20)
 
-#define VM	      1ll /* see docs/schema.md: hw 0, vm 1 */
-#define GLOBAL_VM     (VM << 48)
+#define UNKNOWN_DEVICE 0xffffffff
+
+_Static_assert(ROWS_SHAPES == 256, "a byte of a hash");
+
+#define VM	  1ll /* see docs/schema.md: hw 0, vm 1 */
+#define GLOBAL_VM (VM << 48)
 
 int rows__new(struct rows **result, struct db *db, uint64_t epoch)
 {
@@ -89,6 +94,15 @@ int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *s
 		process->status.holder[sizeof(status->holder) - 1] = '\0';
 		process->status.message[sizeof(status->message) - 1] = '\0';
 	}
+	return 0;
+}
+
+int rows__source(struct rows *rows, uint32_t number, const uint8_t *data, size_t size)
+{
+	struct rows_process *process = rows__find(rows, number);
+
+	if (process && size >= sizeof(process->source))
+		memcpy(&process->source, data, sizeof(process->source));
 	return 0;
 }
 
@@ -187,16 +201,64 @@ int64_t rows__device_of(const struct rows_process *process, uint32_t context)
 	for (size_t i = 0; i < process->context_count; i++)
 		if (process->contexts[i].context == context)
 			return process->contexts[i].device;
-	return 0;
+	return context ? 0 : UNKNOWN_DEVICE;
+}
+
+/* Of a function whose arguments nobody knows all is 0. */
+static int put_shape(struct rows *rows, const struct rows_shape *shape)
+{
+	int64_t sizes[7];
+	bool known = false;
+
+	for (int i = 0; i < 7; i++)
+		known |= shape->sizes[i] != 0;
+	for (int i = 0; i < 7; i++)
+		sizes[i] = known ? (int64_t)shape->sizes[i] : DB_NULL;
+	return db__run(rows->db, "INSERT INTO CUDA_TRACE_LAUNCH_SHAPES VALUES (?,?,?,?,?,?,?,?)",
+		       "iiiiiiii", (int64_t)shape->id, sizes[0], sizes[1], sizes[2], sizes[3],
+		       sizes[4], sizes[5], sizes[6]);
+}
+
+int64_t rows__shape(struct rows *rows, const struct cuda_launch *launch)
+{
+	struct rows_shape shape = {.sizes = {launch->grid[0], launch->grid[1], launch->grid[2],
+					     launch->block[0], launch->block[1], launch->block[2],
+					     launch->dynamic_shared}};
+	struct rows_shape *known;
+	uint32_t hash = 0;
+	int err;
+
+	if (launch->head.kind != CUDA_RECORD_LAUNCH)
+		return DB_NULL;
+	for (int i = 0; i < 7; i++)
+		hash = (hash ^ shape.sizes[i]) * 2654435761u;
+	known = &rows->shapes[hash >> 24];
+	if (known->id && !memcmp(known->sizes, shape.sizes, sizeof(shape.sizes)))
+		return known->id;
+	shape.id = ++rows->shape_count;
+	err = put_shape(rows, &shape);
+	*known = shape;
+	return err ? err : (int64_t)shape.id;
+}
+
+/* Process, correlation and call in one word; never 0, as cbids are not. The driver source has no
+ * correlation: a thread makes one call at a time. */
+static uint64_t failure_key(const struct rows *rows, const struct rows_process *process,
+			    const struct cuda_api *call)
+{
+	uint64_t key = (uint64_t)(process - rows->processes) << 49;
+
+	if (!call->head.correlation)
+		return key | ((call->start << 1 ^ (uint64_t)call->tid << 33) & ((1ull << 49) - 1)) |
+		       1;
+	return key | (uint64_t)call->head.correlation << 17 | (uint64_t)call->cbid << 1 |
+	       (call->domain == CUDA_DOMAIN_RUNTIME);
 }
 
 bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
 			const struct cuda_api *call)
 {
-	/* Process, correlation and call in one word; never 0, as cbids are not. */
-	uint64_t key = (uint64_t)(process - rows->processes) << 49 |
-		       (uint64_t)call->head.correlation << 17 | (uint64_t)call->cbid << 1 |
-		       (call->domain == CUDA_DOMAIN_RUNTIME);
+	uint64_t key = failure_key(rows, process, call);
 	size_t i;
 
 	if (!rows->failures) {
@@ -321,17 +383,19 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 		      (int64_t)process->info.pid, process->info.comm);
 	if (err)
 		return err;
-	err = db__run(
-		rows->db, "INSERT INTO CUDA_TRACE_PROCESSES VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		"iiiiitiiiiiittt", process->global_pid, (int64_t)process->info.instance,
-		(int64_t)process->info.pid, (int64_t)process->info.uid,
-		(int64_t)process->info.cgroup, process->info.comm,
-		(int64_t)(process->info.time - rows->epoch),
-		process->ended ? (int64_t)(process->ended - rows->epoch) : DB_NULL,
-		has ? (int64_t)status->state : DB_NULL, has ? (int64_t)status->reason : DB_NULL,
-		has ? (int64_t)status->cupti_version : DB_NULL,
-		has ? (int64_t)status->driver_version : DB_NULL, has ? status->cupti_path : NULL,
-		has ? status->holder : NULL, has ? status->message : NULL);
+	err = db__run(rows->db,
+		      "INSERT INTO CUDA_TRACE_PROCESSES VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		      "iiiiitiiiiiitttt", process->global_pid, (int64_t)process->info.instance,
+		      (int64_t)process->info.pid, (int64_t)process->info.uid,
+		      (int64_t)process->info.cgroup, process->info.comm,
+		      (int64_t)(process->info.time - rows->epoch),
+		      process->ended ? (int64_t)(process->ended - rows->epoch) : DB_NULL,
+		      has ? (int64_t)status->state : DB_NULL,
+		      has ? (int64_t)status->reason : DB_NULL,
+		      has ? (int64_t)status->cupti_version : DB_NULL,
+		      has ? (int64_t)status->driver_version : DB_NULL,
+		      has ? status->cupti_path : NULL, has ? status->holder : NULL,
+		      has ? status->message : NULL, states__source(status, process->source));
 	return err ? err : put_sample(rows, process);
 }
 

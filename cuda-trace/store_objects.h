@@ -13,6 +13,7 @@
 
 #define ROWS_CALLS    1024
 #define ROWS_CONTEXTS 64
+#define ROWS_SHAPES   256
 
 union rows_record {
 	struct cuda_record head;
@@ -45,7 +46,8 @@ struct rows_process {
 	bool used;
 	struct spool_process info;
 	int64_t global_pid;
-	uint64_t ended; /* 0 = not known */
+	uint64_t ended;	 /* 0 = not known */
+	uint32_t source; /* enum event_source, the last */
 	bool has_status;
 	struct cuda_status status;
 	struct names *texts;
@@ -57,6 +59,12 @@ struct rows_process {
 	size_t context_count;
 };
 
+/* Of a launch: grid, block, shared bytes. */
+struct rows_shape {
+	uint32_t sizes[7];
+	uint32_t id; /* 0 = free */
+};
+
 struct rows {
 	struct db *db;
 	struct chains *chains;
@@ -65,6 +73,8 @@ struct rows {
 	struct rows_process *processes;
 	size_t process_room;
 	int64_t calls[2][ROWS_CALLS];
+	struct rows_shape shapes[ROWS_SHAPES]; /* the last of each hash: others get another id */
+	uint32_t shape_count;
 	uint64_t *failures; /* open addressing: keys of failed calls, 0 = free */
 	size_t failure_room, failure_count;
 };
@@ -78,6 +88,8 @@ int64_t rows__plain_name(struct rows *rows, const struct rows_process *process, 
 /* The same for an NVTX domain, which gets a row of its own when first seen. */
 int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t id);
 int64_t rows__device_of(const struct rows_process *process, uint32_t context);
+/* The id of a launch's shape, which gets a row; DB_NULL for a graph; -errno. */
+int64_t rows__shape(struct rows *rows, const struct cuda_launch *launch);
 bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
 			const struct cuda_api *call);
 /* What a failed call was asked for, as CUDA_TRACE_ERRORS has it from `bytes` on. */

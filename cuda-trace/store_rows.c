@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bpf/event.h"
 #include "cuda-trace/store_api.h"
 #include "cuda-trace/store_objects.h"
 
@@ -67,7 +68,7 @@ static int64_t call_name(struct rows *rows, uint8_t domain, uint16_t cbid)
 }
 
 static int put_call(struct rows *rows, const struct rows_process *process,
-		    const struct cuda_api *call, int64_t name, int64_t kernel)
+		    const struct cuda_api *call, int64_t name, int64_t kernel, int64_t shape)
 {
 	/* Only launches have stacks. */
 	int64_t chain = kernel == DB_NULL ? DB_NULL
@@ -78,11 +79,12 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 		at(rows, call->end),
 		event_class(call->domain),
 		global_tid(process, call->tid),
-		call->head.correlation,
+		or_null(call->head.correlation),
 		name,
 		call->result,
 		chain,
 		kernel,
+		shape,
 	};
 
 	if (chain < 0 && chain != DB_NULL)
@@ -106,7 +108,12 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 		.domain = launch->domain,
 	};
 	const struct rows_name *kernel = NULL;
+	/* Else the kernel's own record has it. */
+	bool bare = process->source == EVENT_SOURCE_DRIVER;
+	int64_t shape = bare ? rows__shape(rows, launch) : DB_NULL;
 
+	if (shape < 0 && shape != DB_NULL)
+		return shape;
 	/* Graph launches, and they alone, have 0, the empty name. */
 	if (launch->head.kind != CUDA_RECORD_GRAPH_LAUNCH) {
 		kernel = rows__kernel_name(rows, process, launch->name);
@@ -114,7 +121,7 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 			return -ENOMEM;
 	}
 	return put_call(rows, process, &call, call_name(rows, launch->domain, launch->cbid),
-			kernel ? kernel->pretty : 0);
+			kernel ? kernel->pretty : 0, shape);
 }
 
 static int put_error(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
@@ -144,7 +151,7 @@ static int put_api(struct rows *rows, struct rows_process *process, const struct
 
 	if (!err && group == CUDA_GROUP_API_ERROR)
 		err = put_error(rows, process, call, name);
-	return err ? err : put_call(rows, process, call, name, DB_NULL);
+	return err ? err : put_call(rows, process, call, name, DB_NULL, DB_NULL);
 }
 
 static int put_kernel(struct rows *rows, struct rows_process *process,
@@ -182,6 +189,16 @@ static int put_kernel(struct rows *rows, struct rows_process *process,
 	return name ? add(rows, DB_KERNEL, values) : -ENOMEM;
 }
 
+/* As the host asked for it: when the GPU made it is not known. */
+static int put_asked_copy(struct rows *rows, const struct rows_process *process,
+			  const struct cuda_memcpy *copy)
+{
+	int64_t values[] = {at(rows, copy->start), at(rows, copy->end), process->global_pid,
+			    copy->bytes,	   copy->copy_kind,	copy->copies};
+
+	return add(rows, DB_COPIES, values);
+}
+
 static int put_memcpy(struct rows *rows, const struct rows_process *process,
 		      const struct cuda_memcpy *copy)
 {
@@ -207,6 +224,8 @@ static int put_memcpy(struct rows *rows, const struct rows_process *process,
 		copy->copies ? copy->copies : 1,
 	};
 
+	if (process->source == EVENT_SOURCE_DRIVER && copy->device == ~0u)
+		return put_asked_copy(rows, process, copy);
 	return add(rows, DB_MEMCPY, values);
 }
 

@@ -20,6 +20,8 @@ int rows__new(struct rows **rows, struct db *db, uint64_t epoch);
 int rows__process(struct rows *rows, uint32_t number, const struct spool_process *process);
 int rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text, size_t length);
 int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status);
+/* By what it is seen from then on, a u32 enum event_source. */
+int rows__source(struct rows *rows, uint32_t number, const uint8_t *data, size_t size);
 int rows__ended(struct rows *rows, uint32_t number, uint64_t time);
 /* Entries of stacks; others are ignored. */
 int rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size);

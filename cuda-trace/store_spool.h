@@ -49,6 +49,7 @@ enum spool_kind {
 	SPOOL_SYMBOL = 12,   /* u32 frame, name: found later than the frame */
 	SPOOL_STACK = 13,    /* struct spool_stack, u32 frames */
 	SPOOL_PERIOD = 14,   /* u32: one in so many launches has a stack from now on */
+	SPOOL_SOURCE = 15,   /* u32 enum event_source: what comes of the process from now on */
 };
 
 /* Numbers are those of one recording, from 1. */

@@ -44,7 +44,7 @@ on_driver() {
 
 @test "driver source (a handle with more names than there is room for) has no other kernel's name" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/driver_names.c" \
-		"$TOP"/cuda-trace/{driver_names,names,process,demangle}.c -lstdc++
+		"$TOP"/cuda-trace/{driver_names,names,process,states,demangle}.c -lstdc++
 	run -0 ./unit
 	assert_output 'the second: kernel_2
 the first again: kernel_1
@@ -441,6 +441,12 @@ library_of_calls() {
 	# People are told, too.
 	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver -o text -- ./calls
 	grep -q '^cuda-trace: lost 10 (driver_unknown): ' text
+	# And recordings have it, without a shape.
+	LD_LIBRARY_PATH=$PWD/lib ct record -q -o r.db --source driver -- ./calls
+	ct report --launches --json r.db >launches.json
+	assert_equal "$(jq -sc 'map([.kernel, .launches, .failed, .grid, .block]) | sort' launches.json)" \
+		'[["[cuLaunchKernel_v2]",2,0,null,null],["[cuLaunchTensor]",1,1,null,null]]'
+	assert_equal "$(ct report --losses --json r.db | jq -c '[.reason, .lost]')" '["driver_unknown",10]'
 }
 
 @test "stat --source driver (ring full: kernels become functions) counts names that found no room" {

@@ -5,11 +5,14 @@
 -- free, but not against what is live. So live and peak are of what was allocated while recording.
 -- Table:
 WITH events AS (
-	SELECT globalPid, deviceId, memKind, start, rowid AS seq, memoryOperationType AS freed,
-		bytes, address,
+	SELECT globalPid, start, rowid AS seq, memoryOperationType AS freed, bytes, address,
+		iif(memoryOperationType AND NOT lag(memoryOperationType) OVER again,
+			lag(deviceId) OVER again, deviceId) AS deviceId,
+		iif(memoryOperationType AND NOT lag(memoryOperationType) OVER again,
+			lag(memKind) OVER again, memKind) AS memKind,
 		lag(memoryOperationType) OVER again AS before, lag(bytes) OVER again AS had
 	FROM CUDA_GPU_MEMORY_USAGE_EVENTS
-	WINDOW again AS (PARTITION BY globalPid, deviceId, memKind, address ORDER BY start, rowid)
+	WINDOW again AS (PARTITION BY globalPid, address ORDER BY start, rowid)
 ), steps AS (
 	SELECT *, CASE WHEN freed = 0 THEN bytes WHEN before = 0 THEN -had ELSE 0 END AS step
 	FROM events
@@ -18,7 +21,7 @@ WITH events AS (
 		ORDER BY start, seq ROWS UNBOUNDED PRECEDING) AS live
 	FROM steps
 )
-SELECT globalPid / 0x1000000 % 0x1000000 AS pid, deviceId AS device,
+SELECT globalPid / 0x1000000 % 0x1000000 AS pid, nullif(deviceId, 4294967295) AS device,
 	CASE memKind WHEN 0 THEN 'pageable' WHEN 1 THEN 'pinned' WHEN 2 THEN 'device'
 		WHEN 3 THEN 'array' WHEN 4 THEN 'managed' WHEN 5 THEN 'device static'
 		WHEN 6 THEN 'managed static' ELSE 'unknown' END AS memory,

@@ -95,6 +95,8 @@ const tables = (() => {
 	function memoryChart(series) {
 		const box = byId("memory-chart");
 		for (const { process, device, levels } of series) {
+			// Without the guest nobody knows where it is.
+			const gpu = device === 4294967295 ? "" : ", GPU " + device;
 			const most = Math.max(1, ...levels.map((level) => level[1]));
 			const begin = data.timeline.begin, span = Math.max(1, data.timeline.end - begin);
 			const svg = svgElement("svg", { class: "chart", viewBox: "0 0 1000 190", preserveAspectRatio: "none", role: "img" });
@@ -107,9 +109,9 @@ const tables = (() => {
 			}
 			svg.append(svgElement("path", { d: path + "L1000 " + y }));
 			const label = svgElement("title", {});
-			label.textContent = "Live memory of " + process + " on GPU " + device;
+			label.textContent = "Live memory of " + process + gpu;
 			svg.append(label);
-			box.append(element("h3", "", process + ", GPU " + device + ": at most " + bytes(most) + " live"), svg);
+			box.append(element("h3", "", process + gpu + ": at most " + bytes(most) + " live"), svg);
 		}
 		byId("memory-section").hidden = !series.length;
 	}

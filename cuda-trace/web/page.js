@@ -67,7 +67,7 @@
 	}
 
 	function others() {
-		const titles = { api: "Calls of the CUDA API", copies: "Copies", memsets: "Memsets", memory: "Memory",
+		const titles = { launches: "Launches whose GPU time is not known", "copy-calls": "Copies whose GPU time is not known", api: "Calls of the CUDA API", copies: "Copies", memsets: "Memsets", memory: "Memory",
 			sync: "Waiting of the host", graphs: "CUDA graphs", nvtx: "NVTX ranges", stalls: "What warps waited for (PC samples)", errors: "Calls that failed",
 			losses: "Losses", processes: "Processes", idle: "How busy each GPU was" };
 		byId("kernel-table").append(data.kernels.length ?

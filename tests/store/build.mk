@@ -4,7 +4,8 @@
 FEEDER := $(B)/tests/store/feeder
 FEEDER_OBJS := $(B)/obj/tests/store/feeder.o $(patsubst %.c,$(B)/obj/%.o,$(wildcard \
 	cuda-trace/store*.c) $(addprefix cuda-trace/,names.c demangle.c process.c text.c \
-	callstacks.c interned.c mappings.c perf_map.c python_code.c symbol_files.c symbols.c))
+	callstacks.c interned.c mappings.c perf_map.c python_code.c states.c symbol_files.c \
+	symbols.c))
 POWERCUT_OBJS := $(FEEDER_OBJS) $(B)/obj/tests/store/powercut.o
 comma := ,
 POWERCUT_LINK := $(patsubst %,-Wl$(comma)--wrap=%,open pwrite fdatasync fsync rename unlink)

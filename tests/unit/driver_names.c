@@ -14,6 +14,11 @@ const char *driver_functions__name(uint32_t function)
 	return NULL;
 }
 
+uint16_t driver_functions__cbid(uint32_t function)
+{
+	return function;
+}
+
 static void name(struct process *process, int number)
 {
 	char text[32];
