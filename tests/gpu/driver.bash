@@ -9,6 +9,10 @@ by_driver() {
 	timeout 60 cuda-trace stat --source driver --errors --json -o "$OUT/driver-$name.json" -- \
 		"${on[@]}" "$@" >"$work/driver.out" 2>>"$OUT/driver.err"
 	compare "driver $name" "$work/driver.out" "$OUT/driver-$name.json" "${keys[@]}"
+	timeout 60 cuda-trace record -q -f --source driver -o "$work/driver.db" -- \
+		"${on[@]}" "$@" >"$work/driver.out" 2>>"$OUT/driver.err"
+	cuda-trace report --json "$work/driver.db" >"$OUT/driver-$name-recorded.json" 2>>"$OUT/driver.err"
+	compare "driver $name, recorded" "$work/driver.out" "$OUT/driver-$name-recorded.json" "${keys[@]}"
 }
 
 # launched FILE: of each kernel its name and how often it was launched
