@@ -117,6 +117,22 @@ static void find_told(struct live *live, struct live_process *process)
 		session__each_process(live->session, link_told, process);
 }
 
+/* Of two with one number the earlier has ended, though nobody may have told. */
+static void end_namesakes(struct live *live, struct live_process *process)
+{
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		struct live_process *other = live->slots[slot];
+
+		if (!other || other == process || other->key.pid != process->key.pid ||
+		    other->key.source != EVENT_SOURCE_GUEST)
+			continue;
+		if (other->state.start < process->state.start)
+			other->ended = true;
+		else
+			process->ended = true;
+	}
+}
+
 static void start_process(struct live *live, uint32_t slot, const struct aggregate_process_key *key,
 			  const struct aggregate_process *state)
 {
@@ -129,6 +145,8 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	process->state = *state;
 	process->state.comm[sizeof(state->comm) - 1] = 0;
 	live->slots[slot] = process;
+	if (key->source == EVENT_SOURCE_GUEST)
+		end_namesakes(live, process);
 	find_told(live, process);
 	/* No window decides what libcuda's entry points show. */
 	process->scale = 1;
@@ -347,7 +365,8 @@ static void sweep(struct live *live)
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		struct live_process *process = live->slots[slot];
 
-		if (process && kill(process->key.pid, 0) && errno == ESRCH)
+		if (process && ((kill(process->key.pid, 0) && errno == ESRCH) ||
+				live_origin__is_later(process->key.pid, process->state.start)))
 			process->ended = true;
 	}
 }

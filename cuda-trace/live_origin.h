@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In which control group and container a process of live.h runs. Looked up as soon as it tells of
- * itself: /proc forgets it with its end.
+ * Which process of live.h a number means: in which control group and container it runs, looked up
+ * as soon as it tells of itself, because /proc forgets it with its end; and whether it is another's
+ * by now.
  */
 #ifndef CUDA_TRACE_LIVE_ORIGIN_H
 #define CUDA_TRACE_LIVE_ORIGIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct live_process;
@@ -27,5 +29,8 @@ struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
 /* Fills in process->cgroup and ->container; process->told->data is what it told, if anything. */
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS],
 		       struct live_process *process);
+/* Whether who has the number now began after that time (CLOCK_MONOTONIC, ns). False if nobody has
+ * it. */
+bool live_origin__is_later(uint32_t pid, uint64_t time);
 
 #endif

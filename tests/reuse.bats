@@ -124,6 +124,65 @@ asleep_meanwhile() {
 	nothing_lost
 }
 
+# held_by_first: a program that keeps its memory until `last` is opened, and has $held bytes.
+held_by_first() {
+	cp "$WORKLOADS/memory" "./first$ID"
+	mkfifo last
+	numbered first CUDA_INJECTION64_PATH="$GUEST" PROGRAM_LAST_GATE=last -- 10 1048576
+	wait_for 20 grep -q ^expect first.out
+	sleep 0.3
+	scrape
+	of first cuda_memory_live_bytes
+	[ "$value" -ge 1048576 ]
+}
+
+# end_unheard: its end finds no room in the ring buffer, which has 1 MiB.
+end_unheard() {
+	local i
+	kill -STOP "$tool_PID"
+	for i in {1..500}; do
+		CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -n 1 >/dev/null
+	done
+	sleep 2 >last
+	over first
+}
+
+@test "metrics (a process number used again, nobody told the first one's end) forgets what the first one held" {
+	local lost
+	exporter
+	held_by_first
+	end_unheard
+	mkfifo last2
+	numbered second CUDA_INJECTION64_PATH="$GUEST" PROGRAM_LAST_GATE=last2 -- -n 5000
+	wait_for 20 grep -q ^expect second.out
+	sleep 0.3
+	kill -CONT "$tool_PID"
+	scrape
+	lost=$(sed -n 's/^cuda_trace_lost_names_total //p' scrape)
+	[ "$lost" -gt 0 ]
+	# What it did stays, and is all that stays.
+	scrape
+	of first cuda_memory_frees_total
+	[ "$value" -gt 0 ]
+	of first cuda_memory_live_bytes
+	assert_equal "$value" 0
+	of second cuda_kernel_launches_total
+	assert_equal "$value" "$(expect_key second.out launches)"
+	: >last2
+	over second
+}
+
+@test "metrics (the same, and the second one has no guest) forgets it within half a minute" {
+	exporter
+	held_by_first
+	end_unheard
+	numbered second -- -s 60 -p 100000
+	kill -CONT "$tool_PID"
+	none() { scrape; of first cuda_memory_live_bytes; [ "$value" = 0 ]; }
+	wait_for 40 none
+	kill "$second_PID"
+}
+
 @test "metrics (the same, without the right to look a control group up) says no container rather than the other's" {
 	requires setpriv
 	CUDA_TRACE=(setpriv --inh-caps -dac_read_search --bounding-set -dac_read_search "$CUDA_TRACE")
