@@ -22,9 +22,9 @@ static const struct {
 } words[] = {
 	{"kernels", GROUP(LAUNCH) | GROUP(KERNEL), GROUP(LAUNCH) | GROUP(KERNEL)},
 	{"launches", GROUP(LAUNCH), 0},
-	/* The calls of these two families are rare, and tell which of them failed. */
-	{"copies", GROUP(MEMCPY) | GROUP(MEMSET), GROUP(MEMCPY) | GROUP(MEMSET) | GROUP(API_COPY)},
-	{"memory", GROUP(MEMORY), GROUP(MEMORY) | GROUP(API_MEMORY)},
+	{"copies", GROUP(MEMCPY) | GROUP(MEMSET),
+	 GROUP(MEMCPY) | GROUP(MEMSET) | GROUP(MEMORY_ERROR)},
+	{"memory", GROUP(MEMORY), GROUP(MEMORY) | GROUP(MEMORY_ERROR)},
 	{"sync", GROUP(SYNC), GROUP(SYNC)},
 	{"errors", GROUP(API_ERROR), GROUP(API_ERROR)},
 	{"graphs", GROUP(GRAPH), 0},
@@ -71,9 +71,9 @@ const char *groups__parse_summed(const char *list, uint32_t *groups)
 	/* Devices and contexts are told once a process, and everything refers to them. */
 	*groups = GROUP(OBJECT);
 	unknown = add_words(list, NULL, groups);
-	/* All calls that fail: the two families would tell of some a second time. */
+	/* All calls that fail: it would tell of some a second time. */
 	if (*groups & GROUP(API_ERROR))
-		*groups &= ~(GROUP(API_COPY) | GROUP(API_MEMORY));
+		*groups &= ~GROUP(MEMORY_ERROR);
 	return unknown;
 }
 

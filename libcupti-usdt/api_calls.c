@@ -33,7 +33,7 @@ static bool learned;
 
 uint32_t api_calls__groups(void)
 {
-	uint32_t mask = 0;
+	uint32_t mask = API_CALLS_FAILED;
 
 #define FAMILY_BIT(NAME, probe, text) mask |= 1U << CUDA_GROUP_##NAME;
 	CUDA_API_FAMILIES(FAMILY_BIT)
@@ -129,19 +129,28 @@ struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid
 	};
 }
 
+uint32_t api_calls__failures(unsigned int family)
+{
+	uint32_t memory = 1U << CUDA_GROUP_API_MEMORY | 1U << CUDA_GROUP_API_COPY;
+
+	return memory >> family & 1 ? API_CALLS_FAILED : 1U << CUDA_GROUP_API_ERROR;
+}
+
 void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid,
 		       const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
 	unsigned int group = api_calls__group(domain, cbid);
 	int result = data->return_value ? *(const int *)data->return_value : 0;
-	bool failed = result && on & 1U << CUDA_GROUP_API_ERROR;
+	uint32_t failed = 0;
 	struct cuda_api call;
 
 	if (!group)
 		group = CUDA_GROUP_API_OTHER;
+	if (result)
+		failed = on & api_calls__failures(group);
 	if (domain == CUPTI_DOMAIN_RUNTIME)
 		ring__set_runtime_call(ring, 0);
-	if (!failed && !(on & 1U << group))
+	if (!(failed | (on & 1U << group)))
 		return;
 	call = api_calls__describe(ring, domain, cbid, data, start, end);
 	call.head.kind = CUDA_RECORD_API;
@@ -150,6 +159,8 @@ void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid
 	asked__read(&call, domain, cbid, data);
 	if (on & 1U << group)
 		send(ring, group, &call);
-	if (failed)
+	if (failed & 1U << CUDA_GROUP_API_ERROR)
 		send(ring, CUDA_GROUP_API_ERROR, &call);
+	if (failed & 1U << CUDA_GROUP_MEMORY_ERROR)
+		send(ring, CUDA_GROUP_MEMORY_ERROR, &call);
 }

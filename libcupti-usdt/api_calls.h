@@ -14,8 +14,13 @@
 
 #define API_CBIDS 1024 /* a domain has some 520 (runtime) and 810 (driver) in 13.0 */
 
-/* The groups of all families, as a bit mask. */
+/* The groups of calls that failed. */
+#define API_CALLS_FAILED (1U << CUDA_GROUP_API_ERROR | 1U << CUDA_GROUP_MEMORY_ERROR)
+
+/* The groups of all families, and those above, as a bit mask. */
 uint32_t api_calls__groups(void);
+/* Which of those above have a call of this family that failed. */
+uint32_t api_calls__failures(unsigned int family);
 /* Asks libcupti for the names of its calls and sorts them into families; once. */
 void api_calls__learn(void);
 /* What a driver call does beside launching kernels that PC sampling must know of. */
@@ -36,7 +41,7 @@ struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid
 /* Whether calls of a family, or those that fail, are asked for: only then families are learnt. */
 static inline bool api_calls__wanted(uint32_t groups)
 {
-	return groups & (api_calls__groups() | 1U << CUDA_GROUP_API_ERROR);
+	return groups & api_calls__groups();
 }
 
 /* Called as a call returns; groups: those that are on, of which some are wanted. */

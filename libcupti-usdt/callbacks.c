@@ -73,13 +73,31 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 	errno = saved;
 }
 
+static bool is_success(const struct cupti_callback_data *data)
+{
+	return !data->return_value || !*(const int *)data->return_value;
+}
+
+/* Most calls are over with this: they did not fail, and nobody wants to know more of them. */
+static bool is_nobodys(uint32_t groups, int domain, uint32_t cbid,
+		       const struct cupti_callback_data *data)
+{
+	const uint32_t others = BIT(LAUNCH) | BIT(RUNTIME) | BIT(NVTX) | API_CALLS_FAILED;
+
+	return !(groups & ~others) && is_success(data) &&
+	       launches__shape(domain, cbid) == LAUNCH_NONE;
+}
+
 static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 		     const struct cupti_callback_data *data)
 {
 	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
-	uint64_t start = hot__mixed(*data->correlation_data), end = stamps__now();
+	uint64_t start = hot__mixed(*data->correlation_data), end;
 	struct ring *ring;
 
+	if (is_nobodys(groups, domain, cbid, data))
+		return;
+	end = stamps__now();
 	if (!hot__believes(start, end))
 		return;
 	ring = rings__mine();
@@ -118,11 +136,6 @@ static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *
 {
 	if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
 		ring__count_launch(rings__mine());
-}
-
-static bool is_success(const struct cupti_callback_data *data)
-{
-	return !data->return_value || !*(const int *)data->return_value;
 }
 
 /* Contexts are learnt from launches; and what runs kernels waits here while a call of CUPTI's is

@@ -236,8 +236,8 @@ static void close_session(void)
 /* False: not now; what was to be switched off is still on. */
 static bool switch_groups(uint32_t wanted)
 {
-	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(API_ERROR) | BIT(NVTX) | BIT(COUNTERS) |
-			BIT(GRAPH) | api_calls__groups();
+	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(NVTX) | BIT(COUNTERS) | BIT(GRAPH) |
+			api_calls__groups();
 	uint32_t fewer = groups_on & ~wanted;
 
 	if (wanted & BIT(NVTX) && nvtx__open())

@@ -270,7 +270,7 @@ static void include_families(struct cbid_set *set, uint32_t groups)
 		for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++) {
 			unsigned int group = api_calls__group(domain, cbid);
 
-			if (group && (groups & 1U << group || groups & BIT(API_ERROR)))
+			if (group && groups & (1U << group | api_calls__failures(group)))
 				include(set, domain, cbid);
 		}
 }
@@ -317,7 +317,6 @@ static void switch_nvtx(void *subscriber, bool on)
 
 void cbids__switch(void *subscriber, uint32_t groups)
 {
-	const uint32_t families = api_calls__groups() | BIT(API_ERROR);
 	/* GPU records carry a correlation id only if the call that caused them is called back. */
 	const uint32_t correlated =
 		BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH) | BIT(PC_SAMPLES);
@@ -331,7 +330,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		include_unloads(&set);
 	if (groups & BIT(GRAPH))
 		include_instantiations(&set);
-	if (groups & families) {
+	if (api_calls__wanted(groups)) {
 		api_calls__learn();
 		include_families(&set, groups);
 	}

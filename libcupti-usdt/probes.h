@@ -95,32 +95,31 @@
 #define CUDA_NAME_MAX	    4096 /* bytes of a name that travel at most, NUL included */
 #define CUDA_HELLOS	    8	 /* probes hello_0 ... */
 
-/*
- * Groups: the unit of switching on. A group is wanted while a semaphore of one of its probes is up;
- * only then does the guest ask CUPTI for what feeds it. X(enumerator, probe, what it is)
- */
-#define CUDA_GROUPS(X)                                                                     \
-	X(LAUNCH, launch_batch, "driver-API launch calls")                                 \
-	X(KERNEL, kernel_batch, "kernels on the GPU")                                      \
-	X(RUNTIME, runtime_batch, "runtime-API launch calls")                              \
-	X(MEMCPY, memcpy_batch, "copies on the GPU")                                       \
-	X(MEMSET, memset_batch, "memsets on the GPU")                                      \
-	X(MEMORY, memory_batch, "allocations, frees and memory pools")                     \
-	X(SYNC, sync_batch, "the host waiting for streams, events, contexts")              \
-	X(GRAPH, graph_batch, "graph launches as a whole on the GPU")                      \
-	X(GRAPH_NODES, graph_nodes_batch, "kernels of graphs one by one")                  \
-	X(OVERHEAD, overhead_batch, "CUPTI overhead, blocked launches, module loads, JIT") \
-	X(UVM, uvm_batch, "unified memory: migrations and faults")                         \
-	X(NVTX, nvtx_batch, "NVTX ranges and marks")                                       \
-	X(OBJECT, object_batch, "devices, contexts, streams")                              \
-	X(API_ERROR, api_error_batch, "calls of either API that failed")                   \
-	CUDA_API_FAMILIES(X)                                                               \
-	X(SAMPLED_KERNEL, sampled_kernel_batch, "kernels on the GPU, of windows")          \
-	X(SAMPLED_MEMCPY, sampled_memcpy_batch, "copies on the GPU, of windows")           \
-	X(SAMPLED_MEMSET, sampled_memset_batch, "memsets on the GPU, of windows")          \
-	X(DEVICE, device_batch, "devices, from the driver: nothing of CUPTI is on for it") \
-	X(COUNTERS, counters_batch, "hardware counters of single kernels")                 \
-	X(PC_SAMPLES, pc_samples_batch, "samples of program counters on the GPU, of windows")
+/* Groups: the unit of switching on. A group is wanted while a semaphore of one of its probes is up;
+ * only then does the guest ask CUPTI for what feeds it. X(enumerator, probe, what it is) */
+#define CUDA_GROUPS(X)                                                                        \
+	X(LAUNCH, launch_batch, "driver-API launch calls")                                    \
+	X(KERNEL, kernel_batch, "kernels on the GPU")                                         \
+	X(RUNTIME, runtime_batch, "runtime-API launch calls")                                 \
+	X(MEMCPY, memcpy_batch, "copies on the GPU")                                          \
+	X(MEMSET, memset_batch, "memsets on the GPU")                                         \
+	X(MEMORY, memory_batch, "allocations, frees and memory pools")                        \
+	X(SYNC, sync_batch, "the host waiting for streams, events, contexts")                 \
+	X(GRAPH, graph_batch, "graph launches as a whole on the GPU")                         \
+	X(GRAPH_NODES, graph_nodes_batch, "kernels of graphs one by one")                     \
+	X(OVERHEAD, overhead_batch, "CUPTI overhead, blocked launches, module loads, JIT")    \
+	X(UVM, uvm_batch, "unified memory: migrations and faults")                            \
+	X(NVTX, nvtx_batch, "NVTX ranges and marks")                                          \
+	X(OBJECT, object_batch, "devices, contexts, streams")                                 \
+	X(API_ERROR, api_error_batch, "calls of either API that failed")                      \
+	CUDA_API_FAMILIES(X)                                                                  \
+	X(SAMPLED_KERNEL, sampled_kernel_batch, "kernels on the GPU, of windows")             \
+	X(SAMPLED_MEMCPY, sampled_memcpy_batch, "copies on the GPU, of windows")              \
+	X(SAMPLED_MEMSET, sampled_memset_batch, "memsets on the GPU, of windows")             \
+	X(DEVICE, device_batch, "devices, from the driver: nothing of CUPTI is on for it")    \
+	X(COUNTERS, counters_batch, "hardware counters of single kernels")                    \
+	X(PC_SAMPLES, pc_samples_batch, "samples of program counters on the GPU, of windows") \
+	X(MEMORY_ERROR, memory_error_batch, "of API_ERROR those of API_MEMORY and API_COPY")
 
 /*
  * Calls of the driver and the runtime API, by family, told from their names. A call that is in

@@ -477,6 +477,21 @@ gives_images_back() {
 	run ! grep -E '^name .*text=cu(Memcpy|Stream|Launch)' "$OUT"
 }
 
+@test "memory_error_batch carries the calls of both families that failed, and looks at no others" {
+	requires root bpf sim
+	hear name lost memory_error_batch -- "$B/tests/guest/calls" 50
+	assert_equal "$(heard memory_error_batch records)" "$(expect_key "$OUT" api_errors)"
+	assert_equal "$(heard memory_error_batch failed)" "$(expect_key "$OUT" api_errors)"
+	# Copies, too, and with those of api_error_batch they come twice.
+	hear name lost memory_error_batch api_error_batch -- "$WORKLOADS/badcopies"
+	assert_equal "$(heard memory_error_batch records)" "$(heard api_error_batch records)"
+	[ "$(heard memory_error_batch records)" -gt 60 ]
+	# Launches that fail are none of them.
+	hear name lost memory_error_batch -- "$WORKLOADS/failures"
+	assert_equal "$(heard memory_error_batch records)" 20
+	run ! grep -E '^name .*text=cu(Launch|Module|Stream)' "$OUT"
+}
+
 @test "NVTX (NVIDIA's own client, used before and after cuInit) carries its ranges" {
 	requires root bpf sim
 	[ -e /usr/local/cuda/include/nvtx3/nvToolsExt.h ] || skip "needs a toolkit's nvtx3 headers"
