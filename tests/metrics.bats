@@ -88,7 +88,8 @@ value() {
 	scrape
 	assert_equal "$(value launch-storm cuda_kernel_launches_total device=)" 37500
 	[ "$(wc -l <lines)" -gt 25 ]
-	if grep -v 'device="' lines >others; then fail "$(sort others | uniq -c)"; fi
+	# A process may be seen at libcuda's entry points before its guest is there: of those no device is ever known.
+	if grep -v 'device="\|source="driver"' lines >others; then fail "$(sort others | uniq -c)"; fi
 }
 
 # gated NAME ARGS...: a workload without the guest under a name of its own, started up and waiting
