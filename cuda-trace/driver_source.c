@@ -328,6 +328,14 @@ void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 	source->processes++;
 }
 
+void driver_source__leave(struct driver_source *source, uint32_t pid)
+{
+	/* Its links go when all are tidied up. */
+	if (source)
+		bpf_map_delete_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
+				    &pid);
+}
+
 /* Links of processes that the kernel has taken out of the map since. */
 static void drop_links(struct driver_source *source)
 {

@@ -33,6 +33,9 @@ void driver_source__free(struct driver_source *source);
 void driver_source__prepare(struct driver_source *source);
 /* A process was looked at: takes it over if it uses CUDA without a guest (or `force`). */
 void driver_source__look(struct driver_source *source, uint32_t pid, bool force);
+/* Its guest was loaded after it had been looked at: what it does would be told twice.
+ * Accepts NULL. */
+void driver_source__leave(struct driver_source *source, uint32_t pid);
 /* How the launches of the libraries that are watched are told. NULL: there are none. */
 const char *driver_source__launches(const struct driver_source *source);
 /* After a round of looks: lets go of who has ended, and one line on stderr about who came, once. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cuda-trace/driver_names.h"
 #include "cuda-trace/names.h"
+#include "cuda-trace/states.h"
 
 #define BUCKETS 1024
 
@@ -283,6 +284,9 @@ static void take_status(struct intake *intake, const struct event *event)
 	if (!process)
 		return;
 	process->status = status;
+	/* It was seen at libcuda's entry points until its guest was there. */
+	if (states__works(&status))
+		process->source = EVENT_SOURCE_GUEST;
 	if (status.state == CUDA_STATE_ENDED)
 		process->ended = true;
 	if (intake->sink.process_status)

@@ -25,6 +25,7 @@
 #include "cuda-trace/privileges.h"
 #include "cuda-trace/probe_link.h"
 #include "cuda-trace/session_filter.h"
+#include "cuda-trace/states.h"
 #include "cuda-trace/stream_sums.h"
 #include "cuda-trace/switches.h"
 #include "cuda-trace/targets.h"
@@ -276,10 +277,10 @@ static void look_at_status(void *context, struct process *process)
 
 	guests__note_begin(session->guests, process->pid, status);
 	hold__look(session->hold, process);
-	if (session->driver && status->version && status->state == CUDA_STATE_INERT &&
-	    (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
-	     status->reason == CUDA_INERT_FATAL))
+	if (session->driver && states__wants_driver(status))
 		driver_source__look(session->driver, process->pid, true);
+	else if (states__works(status))
+		driver_source__leave(session->driver, process->pid);
 }
 
 static int test_self(struct session *session)
@@ -306,6 +307,7 @@ static int take_start(void *context, void *data, size_t size)
 		return 0;
 	}
 	guests__expect(session->guests);
+	driver_source__leave(session->driver, event->pid);
 	targets__look(session->targets, event->pid, watch_file, look_at_process, session);
 	guests__note_time(session->guests, event);
 	return 0;

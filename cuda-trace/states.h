@@ -22,6 +22,18 @@ static inline bool states__was_inert(const struct cuda_status *status)
 	       (status->state == CUDA_STATE_INERT ||
 		(status->state == CUDA_STATE_ENDED && status->reason != CUDA_INERT_NONE));
 }
+/* For want of a libcupti, or of one that works on: what the driver's entry points show is all. */
+static inline bool states__wants_driver(const struct cuda_status *status)
+{
+	return status->version && status->state == CUDA_STATE_INERT &&
+	       (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
+		status->reason == CUDA_INERT_FATAL);
+}
+static inline bool states__works(const struct cuda_status *status)
+{
+	return status->version &&
+	       (status->state == CUDA_STATE_DORMANT || status->state == CUDA_STATE_ACTIVE);
+}
 /* PC samples are taken of it just now: kernels have no times meanwhile. */
 static inline bool states__is_profiled(const struct cuda_status *status)
 {

@@ -147,6 +147,35 @@ one too many again: [handle 0x7000]'
 	json out.json '.source == "mixed"'
 }
 
+# early NAME ARGS...: a workload with the guest that waits on the FIFO `gate` before it calls anything, when libcuda
+# is mapped and the guest is not; $early_PID.
+early() {
+	mkfifo gate
+	echo '#include <fcntl.h>
+		__attribute__((constructor)) static void wait_here(void) { open("gate", O_RDONLY); }' |
+		cc -shared -fPIC -o early.so -x c -
+	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/$1" "${@:2}"
+}
+
+# taken_over FILE: has the tool said so?
+taken_over() { grep -q '1 process is without a working guest' "$1"; }
+
+@test "stat, record (looked at before its guest was loaded) count a program once, by its guest" {
+	local command
+	for command in "stat --json" "record -q"; do
+		rm -f gate seen
+		early launch-storm -n 2000 -p 500
+		wait_for 10 grep -q libcuda "/proc/$early_PID/maps"
+		# shellcheck disable=SC2086 # words
+		start tool "$CUDA_TRACE" $command -o seen -p "$early_PID"
+		wait_for 20 taken_over tool.err
+		: >gate
+		finished "$tool_PID"
+		if [ "$command" = "record -q" ]; then ct report --json seen >out.json; else mv seen out.json; fi
+		json out.json '.totals.launches == 2000 and .totals.kernels == 2000 and .source == "cupti"'
+	done
+}
+
 @test "stat --source (something else) is refused" {
 	run -2 ct stat --source magic -- true
 	assert_output --partial 'cuda-trace stat: --source is auto, cupti or driver'

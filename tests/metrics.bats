@@ -279,6 +279,24 @@ requires_uprobe_multi() {
 	assert_equal "$(value badcopies cuda_memcpy_copies_total)" "$(expect_key badcopies.out memcpys)"
 }
 
+@test "metrics (looked at before its guest was loaded) counts a program once, by its guest" {
+	requires_uprobe_multi
+	exporter
+	mkfifo gate
+	echo '#include <fcntl.h>
+		__attribute__((constructor)) static void wait_here(void) { open("gate", O_RDONLY); }' |
+		cc -shared -fPIC -o early.so -x c -
+	cp "$WORKLOADS/launch-storm" "./${ID}early"
+	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$GUEST" "./${ID}early" -n 2000 -p 500
+	wait_for 20 taken_over "$early_PID"
+	: >gate
+	finished "$early_PID"
+	sleep 1.2
+	scrape
+	assert_equal "$(value early cuda_kernel_launches_total)" 2000
+	assert_equal "$(value early cuda_kernel_launches_total 'source="driver"')" 0
+}
+
 @test "metrics (copies that fail in a program without the guest) counts them by direction" {
 	requires_uprobe_multi
 	exporter
