@@ -8,7 +8,7 @@ one launch-rate runs on, pinned to a CPU, and everything takes its turn with it:
 cost is the median of its intervals of 20 ms, those of coming and going left out.
 
     turns.py [options] TURN…      TURN: launch kernel default (CUPTI alone, of that sort)
-                                        stat metrics record stacks every launches driver driver-return
+                                        stat errors metrics record stacks every launches driver driver-return
                                         sampled sampled-launches sampled-metrics (the tool)
 
 One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "nothing"
@@ -124,6 +124,7 @@ class Tool:
         metrics = ["metrics", "--listen", "127.0.0.1:0"] + (["--events", "kernels"] if events else [])
         command = {
             "stat": ["stat", "--json", "-o", self.out] + events,
+            "errors": ["stat", "--errors", "--json", "-o", self.out] + events,
             "launches": ["stat", "--json", "-o", self.out, "-e", "launches"],
             "sampled": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s"] + events,
             "sampled-launches": ["stat", "--json", "-o", self.out, "--sample", "10ms/1s", "-e", "launches"],
