@@ -3,7 +3,7 @@
 """compare-ncu.py OURS.jsonl NCU.csv: the same metrics of the same kernels, side by side.
 
 Both count runs of their own, so clocks and caches differ a little: times, occupancy and rates may be
-5 % apart, bytes 3 %, counts of instructions 0.1 %. Small figures may be so far apart as is noise. DRAM
+5 % apart, bytes 3 %, counts of instructions 0.1 %, 1 % where the clock ends a kernel. Small figures may be so far apart as is noise. DRAM
 writes were up to 23 MB apart on an H200, as if the L2 cache held them back on one side: they are marked,
 and not judged below 32 MiB. Registers ncu tells as the kernel has them, or as they are allotted, by eights.
 """
@@ -30,7 +30,10 @@ def allotted(registers):
     return max(16, (registers + 7) // 8 * 8)
 
 
-def limit_of(metric):
+def limit_of(metric, kernel):
+    # As many as the clock lets it: 0.11 % apart once.
+    if "inst_executed" in metric and kernel.startswith("spin"):
+        return 1
     return next((limit for part, limit in LIMITS if part in metric), 5)
 
 
@@ -67,11 +70,11 @@ def main():
             small = is_noise(metric, value, other)
             compared += 1
             mark = ""
-            if difference > limit_of(metric) and not small:
+            if difference > limit_of(metric, kernel["kernel"]) and not small:
                 apart += 1
                 mark = "  APART"
             elif small:
-                mark = "  noise" if difference > limit_of(metric) else ""
+                mark = "  noise" if difference > limit_of(metric, kernel["kernel"]) else ""
             else:
                 worst = max(worst, difference)
             print(f"{kernel['kernel']:16} {metric:70} {value:16.6g} {other:16.6g} "

@@ -137,6 +137,11 @@ cudaError_t sim_cudaFreeHost(void *memory)
 
 cudaError_t sim_cudaMallocManaged(void **memory, size_t bytes, unsigned int flags)
 {
+	/* 13.0 on an H200 refuses no 0 bytes. */
+	if (!bytes && flags) {
+		*memory = NULL;
+		return cudaSuccess;
+	}
 	return cuMemAllocManaged((CUdeviceptr *)memory, bytes, flags);
 }
 
