@@ -18,6 +18,8 @@ void cupti_range__bind(void *library)
 #undef BIND
 	*(void **)&range.GetDeviceId = dlsym(library, "cuptiGetDeviceId");
 	complete &= range.GetDeviceId != NULL;
+	*(void **)&range.ProfilerGetCounterAvailability =
+		dlsym(library, "cuptiProfilerGetCounterAvailability");
 }
 
 const struct cupti_range *cupti_range__get(void)

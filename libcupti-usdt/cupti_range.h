@@ -37,6 +37,14 @@ struct cupti_chip_name {
 	const char *name;
 };
 
+struct cupti_availability {
+	size_t size;
+	void *private;
+	void *context; /* NULL = the current one */
+	size_t image_size;
+	uint8_t *image;
+};
+
 struct cupti_host_initialize {
 	size_t size;
 	void *private;
@@ -207,6 +215,8 @@ struct cupti_range {
 	CUPTI_RANGE_FUNCTIONS(CUPTI_RANGE_POINTER)
 #undef CUPTI_RANGE_POINTER
 	int (*GetDeviceId)(void *context, uint32_t *device);
+	/* NULL: this libcupti has none. */
+	int (*ProfilerGetCounterAvailability)(struct cupti_availability *);
 };
 
 /* Takes the functions out of the libcupti in use; once, in InitializeInjection. */

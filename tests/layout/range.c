@@ -38,6 +38,12 @@ SAME_NUMBER(CUPTI_REPLAY_KERNEL, CUPTI_KernelReplay);
 SAME_SIZE(cupti_profiler_initialize, private, CUpti_Profiler_Initialize);
 SAME(cupti_chip_name, device, CUpti_Device_GetChipName, deviceIndex);
 SAME_SIZE(cupti_chip_name, name, CUpti_Device_GetChipName);
+SAME(cupti_availability, context, CUpti_Profiler_GetCounterAvailability, ctx);
+SAME(cupti_availability, image_size, CUpti_Profiler_GetCounterAvailability,
+     counterAvailabilityImageSize);
+SAME(cupti_availability, image, CUpti_Profiler_GetCounterAvailability, pCounterAvailabilityImage);
+SAME_SIZE(cupti_availability, image, CUpti_Profiler_GetCounterAvailability);
+
 SAME(cupti_host_initialize, type, CUpti_Profiler_Host_Initialize, profilerType);
 SAME(cupti_host_initialize, chip, CUpti_Profiler_Host_Initialize, pChipName);
 SAME(cupti_host_initialize, availability, CUpti_Profiler_Host_Initialize,

@@ -54,6 +54,7 @@ void range_profiler__context_ends(CUcontext context);
 #pragma GCC visibility push(default)
 #define SIM_PROFILER_CALL(name, type) CUptiResult cupti##name(struct type *parameters);
 CUPTI_RANGE_FUNCTIONS(SIM_PROFILER_CALL)
+SIM_PROFILER_CALL(ProfilerGetCounterAvailability, cupti_availability)
 SIM_PROFILER_CALL(ProfilerHostGetBaseMetrics, cupti_host_base_metrics)
 SIM_PROFILER_CALL(ProfilerHostGetSubMetrics, cupti_host_sub_metrics)
 #undef SIM_PROFILER_CALL

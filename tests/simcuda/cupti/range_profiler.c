@@ -16,9 +16,10 @@
 #define SHARED	  8  /* metrics that one pass collects */
 #define PM_SHARED 16 /* and one of PM sampling */
 #define KERNEL	  64
+#define BLIND	  (1U << 31) /* of the passes: no counter is in the configuration */
 
 struct host {
-	bool spoilt;
+	bool spoilt, blind;
 	uint32_t passes, shared;
 };
 
@@ -64,6 +65,16 @@ CUptiResult cuptiDeviceGetChipName(struct cupti_chip_name *parameters)
 	return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiProfilerGetCounterAvailability(struct cupti_availability *parameters)
+{
+	FAIL_ON_REQUEST(ProfilerGetCounterAvailability);
+	parameters->image_size = 16;
+	if (parameters->image)
+		memset(parameters->image, 0, 16);
+	return CUPTI_SUCCESS;
+}
+
+/* Without the availability before 13.0: one pass, and no range, as 12.8 and 12.9 on an H200. */
 CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters)
 {
 	FAIL_ON_REQUEST(ProfilerHostInitialize);
@@ -72,6 +83,8 @@ CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters
 	parameters->host = calloc(1, sizeof(struct host));
 	((struct host *)parameters->host)->shared =
 		parameters->type == PM_PROFILER ? PM_SHARED : SHARED;
+	((struct host *)parameters->host)->blind =
+		!parameters->availability && settings__get()->version < 1300;
 	return CUPTI_SUCCESS;
 }
 
@@ -154,8 +167,11 @@ CUptiResult cuptiProfilerHostGetConfigImageSize(struct cupti_host_image_size *pa
 
 CUptiResult cuptiProfilerHostGetConfigImage(struct cupti_host_image *parameters)
 {
+	const struct host *host = parameters->host;
+	uint32_t passes = host->blind ? 1 | BLIND : host->passes;
+
 	FAIL_ON_REQUEST(ProfilerHostGetConfigImage);
-	memcpy(parameters->image, &((struct host *)parameters->host)->passes, sizeof(uint32_t));
+	memcpy(parameters->image, &passes, sizeof(passes));
 	return CUPTI_SUCCESS;
 }
 
@@ -165,7 +181,7 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(struct cupti_host_passes *parameters
 
 	FAIL_ON_REQUEST(ProfilerHostGetNumOfPasses);
 	memcpy(&passes, parameters->image, sizeof(passes));
-	parameters->passes = passes;
+	parameters->passes = passes & ~BLIND;
 	return CUPTI_SUCCESS;
 }
 
@@ -333,13 +349,13 @@ void range_profiler__launched(const struct simcuda_call *call)
 	if (!call->symbol || !ran)
 		return;
 	milliseconds = settings__get()->pass_ms ? settings__get()->pass_ms : PASS_MS;
-	milliseconds *= profiler->passes;
+	milliseconds *= profiler->passes & ~BLIND;
 	pause.tv_sec = milliseconds / 1000;
 	pause.tv_nsec = milliseconds % 1000 * 1000000;
 	nanosleep(&pause, NULL);
 	bridge__get()->break_captures();
 	image = profiler->image;
-	if (image->ranges == image->most)
+	if (image->ranges == image->most || profiler->passes & BLIND)
 		return;
 	strncpy(image->kernels[image->ranges], call->symbol, KERNEL - 1);
 	image->kernels[image->ranges++][KERNEL - 1] = 0;
