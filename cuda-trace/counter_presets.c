@@ -48,9 +48,16 @@
 	",?sm__ops_path_tensor_src_" from ".sum" \
 	",?sm__ops_path_tensor_src_" from ".sum.peak_sustained"
 /* FP16 is one counter on some chips, and one by what is added up on others. */
-#define TENSOR_HALF ON_TENSOR("fp16") ON_TENSOR("fp16_dst_fp32") ON_TENSOR("fp16_dst_fp16")
+#define TENSOR_HALF       \
+	ON_TENSOR("fp16") \
+	ON_TENSOR("fp16_dst_fp32") ON_TENSOR("fp16_dst_fp16") ON_TENSOR("fp16_bf16_tf32_dst_fp32")
 #define TENSOR_LONG ON_TENSOR("fp64") ON_TENSOR("tf32_dst_fp32") ON_TENSOR("bf16_dst_fp32")
-#define TENSOR	    TENSOR_LONG TENSOR_HALF ON_TENSOR("fp8") ON_TENSOR("int8")
+/* And so is what is narrower; Blackwell's instructions for FP8 take FP6 and FP4, too. */
+#define TENSOR_FP8    ON_TENSOR("fp8") ON_TENSOR("fp8_dst_fp32") ON_TENSOR("fp8_dst_fp16")
+#define TENSOR_FP6    ON_TENSOR("fp4_fp6_dst_fp32") ON_TENSOR("fp4_fp6_dst_fp16")
+#define TENSOR_ALL    ON_TENSOR("fp4_fp6_fp8_dst_fp32") ON_TENSOR("fp4_fp6_fp8_dst_fp16")
+#define TENSOR_NARROW ON_TENSOR("int8") TENSOR_FP8 TENSOR_FP6 TENSOR_ALL ON_TENSOR("fp4_dst_fp32")
+#define TENSOR	      TENSOR_LONG TENSOR_HALF TENSOR_NARROW
 #define DRAM                                              \
 	"dram__bytes.sum,dram__bytes.sum.peak_sustained," \
 	"dram__cycles_elapsed.avg.per_second,sm__cycles_elapsed.avg.per_second"

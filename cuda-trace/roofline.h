@@ -6,6 +6,8 @@
 #ifndef CUDA_TRACE_ROOFLINE_H
 #define CUDA_TRACE_ROOFLINE_H
 
+#include <stdbool.h>
+
 /* X(enumerator, stable key, words). Tensor cores: by what goes in, and what is added up. */
 #define ROOFLINES(X)                                                  \
 	X(FP32, "fp32", "single precision")                           \
@@ -17,6 +19,7 @@
 	X(TENSOR_FP16, "tensor_fp16", "tensor cores, FP16")           \
 	X(TENSOR_HALF, "tensor_fp16_fp16", "tensor cores, FP16 only") \
 	X(TENSOR_FP8, "tensor_fp8", "tensor cores, FP8")              \
+	X(TENSOR_FP4, "tensor_fp4", "tensor cores, FP4")              \
 	X(TENSOR_INT8, "tensor_int8", "tensor cores, INT8")
 
 enum roofline_precision {
@@ -41,6 +44,7 @@ struct roofline_memory {
 	double bandwidth; /* bytes a second that it has at most */
 	double clock;	  /* cycles of the multiprocessors a second */
 	double ns;	  /* that the kernel took */
+	bool sparse;	  /* the tensor cores take sparse operands, which their peak is of */
 };
 
 struct roofline_point {
@@ -58,7 +62,8 @@ struct roofline_point roofline__point(const struct roofline_work *work,
 				      const struct roofline_memory *memory,
 				      enum roofline_precision precision);
 /* In which the kernel is nearest to the peak of its arithmetic; single where nothing is known. */
-enum roofline_precision roofline__busiest(const struct roofline_work *work);
+enum roofline_precision roofline__busiest(const struct roofline_work *work,
+					  const struct roofline_memory *memory);
 const char *roofline__key(enum roofline_precision precision);
 const char *roofline__words(enum roofline_precision precision);
 

@@ -21,6 +21,8 @@
 #define TAIL_WAVES   5.0
 #define LOW_WARPS    50.0 /* percent of the warps that a multiprocessor has room for */
 
+#define TURING	     75 /* the last one whose tensor cores know no sparse operands */
+
 #define HOLDS(kind)  (1u << VERDICT_##kind)
 
 static const struct {
@@ -47,13 +49,19 @@ void verdict_facts__take(struct verdict_facts *facts, const char *metric, double
 	roofline__take(&facts->work, metric, value);
 }
 
+static struct roofline_memory memory_of(const struct verdict_facts *facts)
+{
+	return (struct roofline_memory){.bytes = facts->dram_bytes,
+					.bandwidth = facts->dram_peak * facts->dram_clock,
+					.clock = facts->sm_clock,
+					.ns = facts->time,
+					.sparse = facts->capability != TURING};
+}
+
 struct roofline_point verdict_facts__roofline(const struct verdict_facts *facts,
 					      enum roofline_precision precision)
 {
-	const struct roofline_memory memory = {.bytes = facts->dram_bytes,
-					       .bandwidth = facts->dram_peak * facts->dram_clock,
-					       .clock = facts->sm_clock,
-					       .ns = facts->time};
+	const struct roofline_memory memory = memory_of(facts);
 
 	return roofline__point(&facts->work, &memory, precision);
 }
@@ -164,7 +172,9 @@ static const char *uncounted(const struct verdict_facts *facts, enum roofline_pr
 
 static void find_roofline(const struct verdict_facts *facts, struct verdict *verdict)
 {
-	verdict->precision = roofline__busiest(&facts->work);
+	const struct roofline_memory memory = memory_of(facts);
+
+	verdict->precision = roofline__busiest(&facts->work, &memory);
 	verdict->roofline = verdict_facts__roofline(facts, verdict->precision);
 	verdict->uncounted = uncounted(facts, verdict->precision);
 }

@@ -119,7 +119,7 @@ lines() {
 		* sm__sass_thread_inst_executed_op_dfma_pred_on.sum 1000
 		* sm__sass_thread_inst_executed_op_dfma_pred_on.sum.peak_sustained 8448
 		* sm__ops_path_tensor_src_bf16_dst_fp32.sum 405000000000
-		* sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained 540672
+		* sm__ops_path_tensor_src_bf16_dst_fp32.sum.peak_sustained 1081344
 		* sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed 50
 	END
 	counted roofline --kernels 1 -- "$WORKLOADS/saxpy"
@@ -137,6 +137,47 @@ lines() {
 	refute_line --partial "double precision"
 	run -0 grep roofline: overview
 	assert_line "  roofline: the tensor cores do most, and their operations were not counted: --counters roofline does"
+}
+
+# The peaks that libcupti tells are those of sparse operands, as on an H200.
+@test "profile --counters roofline (tensor cores) has the roof of dense operands, or of sparse ones where more is done" {
+	requires bpf sim
+	local operations roof
+	while read -r operations roof; do
+		cat >counters <<-END
+			* gpu__time_duration.sum 1000000
+			* dram__bytes.sum 1000000
+			* dram__bytes.sum.peak_sustained 1000
+			* dram__cycles_elapsed.avg.per_second 3000000000
+			* sm__cycles_elapsed.avg.per_second 1000000000
+			* sm__ops_path_tensor_src_fp16.sum $operations
+			* sm__ops_path_tensor_src_fp16.sum.peak_sustained 1081344
+			* sm__ops_path_tensor_src_fp64.sum 1000
+			* sm__ops_path_tensor_src_fp64.sum.peak_sustained 33792
+		END
+		counted roofline --kernels 1 -- "$WORKLOADS/saxpy"
+		assert_equal "$(lines counters '.[0].verdict.roofline | [.precision, .flop_per_second / 1e12, .roof_flop_per_second / 1e12]')" \
+			"[\"tensor_fp16\",$roof]"
+		# FP64 has no sparse operands.
+		assert_equal "$(lines counters '.[0].verdict.roofline.others[] | select(.precision == "tensor_fp64") | .ridge_flop_per_byte')" 11.264
+	done <<-END
+		300000000000 300,540.672
+		550000000000 550,540.672
+		900000000000 900,1081.344
+	END
+}
+
+@test "roofline (each chip's names of the tensor cores' counters) sums what belongs together" {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/unit/roofline.c" "$TOP/cuda-trace/roofline.c" -lm
+	run -0 ./unit
+	assert_output "Turing: tensor_fp16, 500 operations, 50 % of its peak, which is of dense operands
+Ampere: tensor_fp16, 500 operations, 50 %
+Hopper: tensor_fp8, 500 operations, 50 %
+Blackwell: tensor_fp8, 1100 operations of four counters, 55 %
+Blackwell: tensor_fp4, 500 operations, 50 %
+FP64: tensor_fp64, 500 operations, 50 %
+both: tensor_bf16, 400 operations, 40 %
+nothing: fp32, 0 operations"
 }
 
 @test "profile --counters --skip --kernels counts those, and lets the GPU go" {
