@@ -70,15 +70,20 @@ counters_roofline() {
 
 # The verdict of each, and of its twin without the bottleneck.
 counters_verdicts() {
-	local names=() line name want got number=0
-	# Each with a bottleneck, and the same without: "!" is anything but that.
+	local names=() line name want got unit because number=0
+	# Each with a bottleneck, and the same without: "!" is anything but that. "@": the unit that is busiest.
 	local table="copy=memory-bound copy_and_work=!memory-bound
 		fma_chain=compute-bound fma_few_warps=latency-bound tensor_product=compute-bound
 		strided=uncoalesced unit_stride=memory-bound one_lane=divergent all_lanes=!divergent
 		tail=tail_effect no_tail=compute-bound chase_one=latency-bound
 		chase_small_blocks=occupancy-limited:block_size
 		chase_registers=occupancy-limited:registers chase_shared=occupancy-limited:shared_memory
-		chase_full=!occupancy-limited nothing=launch-bound short_spin=!launch-bound"
+		chase_full=!occupancy-limited nothing=launch-bound short_spin=!launch-bound
+		l2_reads=memory-bound@L2 l2_reads_and_work=!memory-bound
+		shared_reads=memory-bound@L1 shared_reads_and_work=!memory-bound
+		double_chain=compute-bound@FP64 double_few_warps=latency-bound
+		strided_stores=uncoalesced unit_stride_stores=!uncoalesced
+		unequal_blocks=tail_effect equal_blocks=!tail_effect"
 	for line in $table; do
 		names+=("${line%%=*}")
 	done
@@ -86,6 +91,8 @@ counters_verdicts() {
 	cp "$work/verdicts.jsonl" "$OUT/counters-verdicts.jsonl"
 	for line in $table; do
 		number=$((number + 1)) name=${line%%=*} want=${line#*=}
+		unit=${want#"${want%@*}"}
+		want=${want%@*}
 		got=$(jq -r "select(.event == \"counters\" and .number == $number).verdict |
 			.is + (if .limited_by then \":\" + .limited_by else \"\" end)" \
 			"$work/verdicts.jsonl" | tr ' ' _)
@@ -93,8 +100,9 @@ counters_verdicts() {
 			row "verdict: $name" "$([ -n "$got" ] && [ "${got%%:*}" != "${want#!}" ] && echo 1 || echo 0)" \
 				"$got, and not ${want#!}"
 		else
-			row "verdict: $name" "$([ "$got" = "$want" ] && echo 1 || echo 0)" "$got, built to be: $want; \
-$(jq -r "select(.event == \"counters\" and .number == $number).verdict.because" "$work/verdicts.jsonl")"
+			because=$(jq -r "select(.event == \"counters\" and .number == $number).verdict.because" "$work/verdicts.jsonl")
+			row "verdict: $name" "$([ "$got" = "$want" ] && [[ $because = "${unit#@}"* ]] && echo 1 || echo 0)" \
+				"$got, built to be: $want${unit:+ by ${unit#@}}; $because"
 		fi
 	done
 	timeout 60 cuda-trace profile --counters overview -o "$OUT/counters-overview.txt" -- "$counters" \
@@ -188,6 +196,18 @@ counters_sass() {
 }
 
 # The same metrics of the same kernels by Nsight Compute.
+# Kernels whose blocks wait for each other, and one that ends when the host says so, which waits for it.
+counters_others() {
+	count together quick together
+	row "cooperative kernel" "$([ "$(grep -c '"event":"counters"' "$work/together.jsonl")" = 1 ] &&
+		grep -q '^expect' "$work/together.out" && ! grep -q 'together() made' "$OUT/counters.err" && echo 1 || echo 0)" \
+		"$(jq -rc 'select(.event == "counters_state") | [.outcome, .matched, .counted]' "$work/together.jsonl")"
+	timeout 150 cuda-trace profile --counters quick --kernels 1 --json -o "$work/endless.jsonl" -- "$counters" endless \
+		>"$work/endless.out" 2>"$work/endless.err"
+	row "endless kernel" "$(grep -q 'has not ended within 60 s' "$work/endless.err" &&
+		grep -q '^expect' "$work/endless.out" && echo 1 || echo 0)" "$(grep -o 'the counted kernel has not ended.*' "$work/endless.err" | head -c 120)"
+}
+
 counters_ncu() {
 	local metrics kernels=(copy matrix_product tensor_product strided spin_half)
 	command -v ncu >/dev/null || return
@@ -214,5 +234,6 @@ part_counters() {
 	counters_cost
 	counters_sass
 	counters_manners
+	counters_others
 	counters_ncu
 }

@@ -2,6 +2,7 @@
 // Kernels whose counters are known beforehand, each with exactly one bottleneck, and its twin
 // without. Prints what they do, by name: counters NAME... runs those, in this order; without names
 // all.
+#include <cooperative_groups.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 #include <stdio.h>
@@ -78,7 +79,8 @@ __global__ void double_chain(double *out, int k)
 	out[blockIdx.x * (size_t)blockDim.x + threadIdx.x] = a + d;
 }
 
-// Its factors are parameters: of constants the compiler makes further instructions of half precision.
+// Its factors are parameters: of constants the compiler makes further instructions of half
+// precision.
 __global__ void half_chain(half2 *out, int k, float rate)
 {
 	half2 a = __float2half2_rn(threadIdx.x), b = __float2half2_rn(rate);
@@ -222,6 +224,92 @@ __global__ void spin(long long cycles)
 __global__ void nothing()
 {
 }
+
+// Reads 16 MiB over and over, which lie in the L2 cache, past the L1 cache; with k between two
+// reads its twin, which the arithmetic holds back. n is a power of 2.
+__global__ void l2_reads(const float4 *in, float *out, unsigned int n, int rounds, int k)
+{
+	unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+	float sum = 0;
+
+	for (int j = 0; j < rounds; j++) {
+		float4 v = __ldcg(&in[i & (n - 1)]);
+
+		sum += v.x + v.y + v.z + v.w;
+		for (int l = 0; l < k; l++)
+			sum = sum * 0.5f + 1.25f;
+		i += gridDim.x * blockDim.x;
+	}
+	out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// Four loads of shared memory under way, no two threads of a warp in one bank; and the same k.
+__global__ void shared_reads(float *out, int rounds, int k)
+{
+	__shared__ float4 all[256];
+	float sum = 0;
+
+	all[threadIdx.x] = make_float4(threadIdx.x, 1, 2, 3);
+	__syncthreads();
+	for (int j = 0; j < rounds; j += EACH) {
+#pragma unroll
+		for (int l = 0; l < EACH; l++) {
+			float4 v = all[(threadIdx.x + 32 * (j + l)) % 256];
+
+			sum += v.x + v.y + v.z + v.w;
+		}
+		for (int l = 0; l < k; l++)
+			sum = sum * 0.5f + 1.25f;
+	}
+	out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// As strided(), but it is the stores that jump.
+__global__ void strided_stores(const float *in, float *out, size_t n, int stride)
+{
+	size_t first = blockIdx.x * (size_t)blockDim.x * EACH + threadIdx.x;
+
+#pragma unroll
+	for (int j = 0; j < EACH; j++)
+		out[((first + j * blockDim.x) * stride) & (n - 1)] = in[first + j * blockDim.x];
+}
+
+// Eight waves of blocks that take k, and at the end some, fewer than there are multiprocessors,
+// that take `longer` times that.
+__global__ void unequal_blocks(float *out, int k, int longer, int multiprocessors)
+{
+	float a = threadIdx.x, d = a + 1;
+	int all = blockIdx.x >= gridDim.x - multiprocessors / 4 ? k * longer : k;
+
+	for (int i = 0; i < all; i++) {
+		a = a * 0.5f + 1.25f;
+		d = d * 0.5f + 1.25f;
+	}
+	out[blockIdx.x % (multiprocessors * 8) * (size_t)blockDim.x + threadIdx.x] = a + d;
+}
+
+// Its blocks wait for each other, which they can only where all run at once.
+__global__ void together(int *counts, int k)
+{
+	cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+
+	for (int i = 0; i < k; i++) {
+		if (threadIdx.x == 0)
+			atomicAdd(&counts[1], 1);
+		grid.sync();
+	}
+}
+
+// Ends when the host says so; by itself after so many seconds, or nobody's run would end.
+__global__ void endless(volatile int *stop, long long seconds)
+{
+	unsigned long long start, now;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+	do
+		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+	while (!*stop && now - start < seconds * 1000000000ull);
+}
 }
 
 static float *A, *B, *C;
@@ -273,6 +361,31 @@ static void graph_of_increments()
 	check(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
 	check(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
 	check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+static void run_together()
+{
+	int k = 5, sum[2];
+	void *parameters[] = {&counts, &k};
+
+	check(cudaMemset(counts + 1, 0, sizeof(int)), "cudaMemset");
+	check(cudaLaunchCooperativeKernel((const void *)together, dim3(multiprocessors), dim3(64),
+					  parameters, 0, 0),
+	      "cudaLaunchCooperativeKernel");
+	check(cudaMemcpy(sum, counts, sizeof(sum), cudaMemcpyDeviceToHost), "cudaMemcpy");
+	if (sum[1] != k * multiprocessors)
+		fprintf(stderr, "counters: together() made %d\n", sum[1]);
+	check(cudaMemset(counts + 1, 0, sizeof(int)), "cudaMemset");
+}
+
+static void run_endless()
+{
+	int *stop;
+
+	check(cudaHostAlloc(&stop, sizeof(*stop), cudaHostAllocMapped), "cudaHostAlloc");
+	*stop = 0;
+	endless<<<1, 32>>>(stop, 75);
+	*stop = 1;
 }
 
 static void run(const char *name)
@@ -336,6 +449,28 @@ static void run(const char *name)
 		spin<<<m, 256>>>(300LL * SPIN);
 	else if (IS("nothing"))
 		nothing<<<1, 32>>>();
+	else if (IS("l2_reads"))
+		l2_reads<<<m * 8, 256>>>((float4 *)A, C, 1 << 20, 200, 0);
+	else if (IS("l2_reads_and_work"))
+		l2_reads<<<m * 8, 256>>>((float4 *)A, C, 1 << 20, 200, 300);
+	else if (IS("shared_reads"))
+		shared_reads<<<m * 8, 256>>>(C, LOOPS, 0);
+	else if (IS("shared_reads_and_work"))
+		shared_reads<<<m * 8, 256>>>(C, LOOPS / 10, 300);
+	else if (IS("double_few_warps"))
+		double_chain<<<m, 32>>>((double *)C, LOOPS);
+	else if (IS("strided_stores"))
+		strided_stores<<<N / EACH / 256, 256>>>(A, B, N, 32);
+	else if (IS("unit_stride_stores"))
+		strided_stores<<<N / EACH / 256, 256>>>(A, B, N, 1);
+	else if (IS("unequal_blocks"))
+		unequal_blocks<<<m * 64, 256>>>(C, LOOPS, 60, m);
+	else if (IS("equal_blocks"))
+		unequal_blocks<<<m * 64, 256>>>(C, LOOPS, 1, m);
+	else if (IS("together"))
+		run_together();
+	else if (IS("endless"))
+		run_endless();
 	else
 		fprintf(stderr, "counters: there is no kernel %s\n", name);
 	check(cudaGetLastError(), name);
