@@ -23,10 +23,10 @@ early_exits() {
 		timeout 60 "${on[@]}" "$bundle/workloads/early-exit" $mode >"$work/plain.out" 2>/dev/null || plain=$?
 		timeout 60 cuda-trace stat --json -o "$work/e.json" -- "${on[@]}" "$bundle/workloads/early-exit" $mode \
 			>"$work/e.out" 2>>"$OUT/behaviour.err" || status=$?
-		[ "$status" = "$plain" ] && cmp -s "$work/plain.out" "$work/e.out" || {
+		if [ "$status" != "$plain" ] || ! cmp -s "$work/plain.out" "$work/e.out"; then
 			ok=0
 			text+=" $mode: $status for $plain;"
-		}
+		fi
 		case $mode in return | exit | pthread_exit | destroy)
 			seen=$(jq -r '"\(.totals.kernels) \(.lost.total)"' "$work/e.json")
 			[ "$seen" = "$(truth_of "$work/e.out" kernels) 0" ] || {
@@ -39,7 +39,7 @@ early_exits() {
 	row "early-exit, 13 ways" $ok "${text:-as without the guest; all kernels of those that end in order}"
 }
 
-# asked FILE: of each line of JSON the call, and what it was asked for
+# asked: of each line of JSON on stdin the call, and what it was asked for
 asked() {
 	jq -cS '{call, bytes, address, direction, value, device, grid, block, dynamic_shared, kernel} |
 		with_entries(select(.value != null))' | sort
