@@ -56,7 +56,25 @@ part_events() {
 		"${on[@]}" "$bundle/workloads/unified" >"$work/u.out" 2>>"$OUT/events-unified.err"
 	row "stat -e unified: migrations" "$(jq '.unified | .htod_bytes > 0 and .dtoh_bytes > 0' "$json" | sed s/true/1/)" \
 		"$(detail "$json" .unified) program: $(truth_of "$work/u.out" managed_bytes) bytes a journey"
+	estimated "launches, copies between them" "$bundle/bench/launch-rate" -i 50 -d 5 -m
+	[ -n "${TRY:-}" ] || estimated PyTorch python3 tests/bench/torch-step.py -n 800
 	nvtx_rows
+}
+
+# estimated NAME COMMAND…: the GPU time of all kernels, by windows of 10 ms in 100, against all of it in a run of its own
+estimated() {
+	local name=$1 whole=$work/whole.json sampled=$work/sampled.json
+	shift
+	timeout 60 cuda-trace stat -e kernels --json -o "$whole" -- "${on[@]}" "$@" >/dev/null 2>>"$OUT/events-sampled.err"
+	timeout 60 cuda-trace stat -e kernels --sample 10ms/100ms --json -o "$sampled" -- \
+		"${on[@]}" "$@" >/dev/null 2>>"$OUT/events-sampled.err"
+	# Three times its own error, and 2 % that two runs may differ.
+	row "stat --sample: $name" "$(jq -n --slurpfile all "$whole" --slurpfile some "$sampled" \
+		'($all[0].totals | .gpu_ns / .launches) as $mean | $some[0].totals | .estimated and .sampled_kernels > 100 and
+			(.gpu_ns / .launches - $mean | fabs) <= 3 * .gpu_ns_error / .launches + 0.02 * $mean | if . then 1 else 0 end')" \
+		"$(jq -n -r --slurpfile all "$whole" --slurpfile some "$sampled" '$some[0].totals |
+			"GPU ns a launch \(.gpu_ns / .launches) +- \(.gpu_ns_error / .launches) from \(.sampled_kernels) of \(.launches), " +
+			"whole \($all[0].totals | .gpu_ns / .launches); \($some[0].sample | [.windows, .open_ns, .watched_ns])"')"
 }
 
 # ranges NAME PROGRAM ARGS…: as PROGRAM counted them
