@@ -103,11 +103,11 @@ static double peak_of(const struct roofline_work *work, const struct roofline_me
 		      enum roofline_precision precision)
 {
 	double peak = work->of[precision].peak;
-	bool dense = precision <= ROOFLINE_TENSOR_FP64 || !memory->sparse ||
-		     work->of[precision].operations / memory->ns * 1e9 >
-			     DENSE_AT_MOST * peak / 2 * memory->clock;
+	bool as_told = precision <= ROOFLINE_TENSOR_FP64 || !memory->sparse ||
+		       work->of[precision].operations / memory->ns * 1e9 >
+			       DENSE_AT_MOST * peak / 2 * memory->clock;
 
-	return dense ? peak : peak / 2;
+	return as_told ? peak : peak / 2;
 }
 
 struct roofline_point roofline__point(const struct roofline_work *work,

@@ -78,6 +78,8 @@ json() {
 # $BATS_TEST_TMPDIR/NAME.{out,err}. Ended at the latest by teardown, with all of its children.
 start() {
 	local name=$1; shift
+	# Else who waits for a word of it may find the one before it has said.
+	rm -f "$BATS_TEST_TMPDIR/$name.out" "$BATS_TEST_TMPDIR/$name.err"
 	setsid "$@" >"$BATS_TEST_TMPDIR/$name.out" 2>"$BATS_TEST_TMPDIR/$name.err" 3>&- </dev/null &
 	printf -v "${name}_PID" %s $!
 	echo $! >>"$BATS_TEST_TMPDIR/started"
