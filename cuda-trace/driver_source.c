@@ -297,6 +297,13 @@ static bool is_wanted(const struct driver_source *source, const struct inspectio
 	       (options->uid < 0 || options->uid == seen->uid);
 }
 
+static bool is_still_wanted(const struct driver_source *source, uint32_t pid, bool force)
+{
+	struct inspection seen;
+
+	return !inspect__process(pid, &seen) && is_wanted(source, &seen, force);
+}
+
 /* Asked only when somebody needs it: it takes 100 ms. */
 static void try_processes(struct driver_source *source)
 {
@@ -322,10 +329,15 @@ void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 	}
 	try_processes(source);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
+	/* Linking takes as long as some launches: a guest that came meanwhile has told of itself
+	 * already, and nobody would take the process out again for a while. */
 	if ((source->by_process ? link_process(source, pid, path) : link_library(source, path)) ||
+	    !is_still_wanted(source, pid, force) ||
 	    bpf_map_update_elem(map, &pid, &number, BPF_ANY))
 		return;
 	source->processes++;
+	if (!is_still_wanted(source, pid, force))
+		driver_source__leave(source, pid);
 }
 
 void driver_source__leave(struct driver_source *source, uint32_t pid)

@@ -297,6 +297,27 @@ requires_uprobe_multi() {
 	assert_equal "$(value early cuda_kernel_launches_total 'source="driver"')" 0
 }
 
+# The look reads what is mapped, and puts the process among those watched at libcuda some milliseconds later: a guest
+# that comes in between must not leave it there.
+@test "metrics (a guest that is loaded while its process is looked at) counts a program once, whenever that is" {
+	requires_uprobe_multi
+	local delay programs=0
+	exporter
+	echo '#include <stdlib.h>
+		#include <unistd.h>
+		__attribute__((constructor)) static void wait_here(void) { usleep(atoi(getenv("DELAY"))); }' |
+		cc -shared -fPIC -o late.so -x c -
+	cp "$WORKLOADS/launch-storm" "./${ID}late"
+	for ((delay = 0; delay < 160000; delay += 4000)); do
+		DELAY=$delay CUDA_INJECTION64_PATH=$GUEST "$SIM" env LD_PRELOAD=./late.so "./${ID}late" -n 100 -p 1000 >/dev/null
+		programs=$((programs + 1))
+	done
+	sleep 1.2
+	scrape
+	assert_equal "$(value late cuda_kernel_launches_total 'source="driver"') $(value late cuda_kernel_launches_total)" \
+		"0 $((programs * 100))"
+}
+
 @test "metrics (copies that fail in a program without the guest) counts them by direction" {
 	requires_uprobe_multi
 	exporter
