@@ -14,6 +14,8 @@
 	"dram__bytes.sum.pct_of_peak_sustained_elapsed,"    \
 	"lts__t_sectors.sum.pct_of_peak_sustained_elapsed," \
 	"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
+/* What L2 answers with goes over a port of its own, which is full before its tags are. */
+#define L2_PORT "?lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed"
 #define SHAPE                                                \
 	"sm__cycles_active.avg,sm__cycles_active.max,"       \
 	"sm__cycles_elapsed.max,"                            \
@@ -23,11 +25,13 @@
 #define SECTORS                                                            \
 	"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio," \
 	"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio"
-#define PIPES                                                            \
-	"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed,"  \
-	"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_elapsed," \
-	"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed,"  \
-	"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed,"   \
+#define PIPES                                                                      \
+	"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed,"            \
+	"?sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_elapsed," \
+	"?sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_elapsed,"          \
+	"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_elapsed,"           \
+	"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed,"            \
+	"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed,"             \
 	"?sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 #define SINGLE                                               \
 	"sm__sass_thread_inst_executed_op_fadd_pred_on.sum," \
@@ -74,10 +78,10 @@ const struct counter_preset counter_presets[] = {
 	{"quick", "what is busy, in one pass",
 	 TIME "," BUSY "," SHAPE "," LANES ",?dram__bytes_read.sum,?dram__bytes_write.sum"},
 	{"overview", "all that the verdict reads",
-	 TIME "," BUSY "," SHAPE "," LANES "," SECTORS "," PIPES "," DRAM "," SINGLE "," DOUBLE
-	      "," HALF "," STALLS},
+	 TIME "," BUSY "," L2_PORT "," SHAPE "," LANES "," SECTORS "," PIPES "," DRAM "," SINGLE
+	      "," DOUBLE "," HALF "," STALLS},
 	{"memory", "bytes, hit rates and how accesses are coalesced",
-	 TIME "," BUSY ",dram__bytes.sum,?dram__bytes_read.sum,?dram__bytes_write.sum,"
+	 TIME "," BUSY "," L2_PORT ",dram__bytes.sum,?dram__bytes_read.sum,?dram__bytes_write.sum,"
 	      "lts__t_sector_hit_rate.pct,l1tex__t_sector_hit_rate.pct," SECTORS ","
 	      "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,"
 	      "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},

@@ -88,12 +88,13 @@ static void raise_busiest(struct verdict *verdict, const char *unit, double perc
 
 static double memory_percent(const struct verdict_facts *facts)
 {
-	return fmax(fmax(facts->dram, facts->l2), facts->l1);
+	return fmax(fmax(facts->dram, facts->l1), fmax(facts->l2, facts->l2_port));
 }
 
 static double compute_percent(const struct verdict_facts *facts)
 {
-	double pipes = fmax(fmax(facts->fma, facts->fp64), fmax(facts->alu, facts->xu));
+	double half = fmax(facts->half, facts->half_pipe); /* a GPU has one of them */
+	double pipes = fmax(fmax(fmax(facts->fma, half), facts->fp64), fmax(facts->alu, facts->xu));
 	double spread = facts->active_mean / facts->elapsed;
 
 	/* Issue slots are counted while the multiprocessor is active, the rest all the time. */
@@ -106,8 +107,11 @@ static void find_busiest(const struct verdict_facts *facts, struct verdict *verd
 
 	raise_busiest(verdict, "DRAM", facts->dram);
 	raise_busiest(verdict, "L2 cache", facts->l2);
+	raise_busiest(verdict, "L2 cache", facts->l2_port);
 	raise_busiest(verdict, "L1 cache and shared memory", facts->l1);
 	raise_busiest(verdict, "FMA units", facts->fma);
+	raise_busiest(verdict, "FP16 units", facts->half);
+	raise_busiest(verdict, "FP16 units", facts->half_pipe);
 	raise_busiest(verdict, "FP64 units", facts->fp64);
 	raise_busiest(verdict, "ALU", facts->alu);
 	raise_busiest(verdict, "special function units", facts->xu);

@@ -35,9 +35,12 @@ enum verdict_kind {
 	X(time, "gpu__time_duration.sum")                                                      \
 	X(dram, "dram__bytes.sum.pct_of_peak_sustained_elapsed")                               \
 	X(l2, "lts__t_sectors.sum.pct_of_peak_sustained_elapsed")                              \
+	X(l2_port, "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed")            \
 	X(l1, "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed")             \
 	X(issue, "smsp__issue_active.avg.pct_of_peak_sustained_active")                        \
 	X(fma, "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed")                 \
+	X(half, "sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_elapsed")      \
+	X(half_pipe, "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_elapsed")          \
 	X(fp64, "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_elapsed")               \
 	X(alu, "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed")                 \
 	X(xu, "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed")                   \

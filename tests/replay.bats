@@ -73,29 +73,29 @@ lines() {
 		[ $n = 2 ] || "$WORKLOADS/saxpy"')"
 	assert_equal "$(lines counters 'map(.kernel) | unique')" '["empty"]'
 	assert_equal "$(lines counters length)" 7
-	assert_equal "$(lines counters 'map(.metrics | length) | unique')" '[40]'
+	assert_equal "$(lines counters 'map(.metrics | length) | unique')" '[42]'
 	assert_equal "$(lines replay '.[0] | [.runs, .left_out, (.kernels | map([.kernel, .launches]))]')" \
-		'[5,18,[["empty",[11,12,7,14,15]],["saxpy",[10,0,10,10,10]]]]'
+		'[6,19,[["empty",[11,12,7,14,15,16]],["saxpy",[10,0,10,10,10,10]]]]'
 	: >runs
 	timeout 60 "$SIM" "$CUDA_TRACE" profile -o out --replay application --counters overview -- \
 		sh -c "$(nth '"$WORKLOADS/launch-storm" -n 1$n')"
 	run -0 cat out
-	assert_line "4 launches were not in every run, and are left out:"
-	assert_line "  empty, grid 1x1x1: 11,12,13,14,15 times in the runs"
+	assert_line "5 launches were not in every run, and are left out:"
+	assert_line "  empty, grid 1x1x1: 11,12,13,14,15,16 times in the runs"
 }
 
 @test "profile --counters --replay application (a run fails, is killed, is not found) stops there" {
 	run -9 replayed overview -- sh -c "$(nth '"$WORKLOADS/saxpy"; [ $n -lt 3 ] || exit 9')"
-	grep -q 'no more runs: run 3 of 5 ended with status 9, and the first did not' err
+	grep -q 'no more runs: run 3 of 6 ended with status 9, and the first did not' err
 	assert_equal "$(wc -l <runs)" 3
 	# What the runs before it had in common.
 	assert_equal "$(lines counters 'map([(.metrics | length), .passes]) | unique')" '[[16,2]]'
-	assert_equal "$(lines replay '.[0] | [.runs, .planned, .left_out]')" '[2,5,0]'
+	assert_equal "$(lines replay '.[0] | [.runs, .planned, .left_out]')" '[2,6,0]'
 	: >runs
 	run -143 replayed overview -- sh -c "$(nth '"$WORKLOADS/saxpy"; [ $n -lt 2 ] || kill $$')"
-	grep -q 'no more runs: run 2 of 5 ended by signal 15' err
+	grep -q 'no more runs: run 2 of 6 ended by signal 15' err
 	run -127 replayed overview -- ./not-there
-	grep -q 'no more runs: run 1 of 5 did not start' err
+	grep -q 'no more runs: run 1 of 6 did not start' err
 }
 
 @test "profile --counters --replay application (each run ends with the same status) goes on, and passes it on" {
@@ -107,14 +107,14 @@ lines() {
 @test "profile --counters --replay application (Ctrl-C in the second run) shows the first" {
 	start tool "$SIM" "$CUDA_TRACE" profile --json -o out.json --replay application --counters overview -- \
 		sh -c "$(nth '"$WORKLOADS/launch-storm" -n 5; [ $n -lt 2 ] || sleep 30')"
-	wait_for 20 grep -q 'run 2 of 5' tool.err
+	wait_for 20 grep -q 'run 2 of 6' tool.err
 	sleep 1
 	kill -INT -- "-$tool_PID"
 	finished "$tool_PID"
-	grep -q 'no more runs: run 2 of 5 was interrupted' tool.err
+	grep -q 'no more runs: run 2 of 6 was interrupted' tool.err
 	assert_equal "$(wc -l <runs)" 2
 	assert_equal "$(lines counters length)" 5
-	assert_equal "$(lines replay '.[0] | [.runs, .planned]')" '[1,5]'
+	assert_equal "$(lines replay '.[0] | [.runs, .planned]')" '[1,6]'
 }
 
 @test "profile --counters --replay application (a metric of several passes) leaves it out, and says so" {

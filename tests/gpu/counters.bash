@@ -81,6 +81,7 @@ counters_verdicts() {
 		chase_full=!occupancy-limited nothing=launch-bound short_spin=!launch-bound
 		l2_reads=memory-bound@L2 l2_reads_and_work=!memory-bound
 		shared_reads=memory-bound@L1 shared_reads_and_work=!memory-bound
+		half_chain=compute-bound@FP16 half_few_warps=latency-bound
 		double_chain=compute-bound@FP64 double_few_warps=latency-bound
 		strided_stores=uncoalesced unit_stride_stores=!uncoalesced
 		unequal_blocks=tail_effect equal_blocks=!tail_effect"

@@ -243,8 +243,9 @@ __global__ void l2_reads(const float4 *in, float *out, unsigned int n, int round
 	out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Four loads of shared memory under way, no two threads of a warp in one bank; and the same k.
-__global__ void shared_reads(float *out, int rounds, int k)
+// Four loads of shared memory under way, no two threads of a warp in one bank; and the same k. The
+// compiler must not know step, or it reads what there is once and keeps it in registers.
+__global__ void shared_reads(float *out, int rounds, int step, int k)
 {
 	__shared__ float4 all[256];
 	float sum = 0;
@@ -254,7 +255,7 @@ __global__ void shared_reads(float *out, int rounds, int k)
 	for (int j = 0; j < rounds; j += EACH) {
 #pragma unroll
 		for (int l = 0; l < EACH; l++) {
-			float4 v = all[(threadIdx.x + 32 * (j + l)) % 256];
+			float4 v = all[(threadIdx.x + step * (j + l)) % 256];
 
 			sum += v.x + v.y + v.z + v.w;
 		}
@@ -407,6 +408,8 @@ static void run(const char *name)
 		double_chain<<<m * 8, 256>>>((double *)C, LOOPS);
 	else if (IS("half_chain"))
 		half_chain<<<m * 8, 256>>>((half2 *)C, LOOPS, 0.5f);
+	else if (IS("half_few_warps"))
+		half_chain<<<m, 32>>>((half2 *)C, LOOPS, 0.5f);
 	else if (IS("matrix_product"))
 		matrix_product<<<dim3(MATRIX / 32, MATRIX / 32), dim3(32, 32)>>>(A, B, C, MATRIX);
 	else if (IS("tensor_product"))
@@ -454,9 +457,9 @@ static void run(const char *name)
 	else if (IS("l2_reads_and_work"))
 		l2_reads<<<m * 8, 256>>>((float4 *)A, C, 1 << 20, 200, 300);
 	else if (IS("shared_reads"))
-		shared_reads<<<m * 8, 256>>>(C, LOOPS, 0);
+		shared_reads<<<m * 8, 256>>>(C, LOOPS, 32, 0);
 	else if (IS("shared_reads_and_work"))
-		shared_reads<<<m * 8, 256>>>(C, LOOPS / 10, 300);
+		shared_reads<<<m * 8, 256>>>(C, LOOPS / 10, 32, 300);
 	else if (IS("double_few_warps"))
 		double_chain<<<m, 32>>>((double *)C, LOOPS);
 	else if (IS("strided_stores"))

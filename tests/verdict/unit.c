@@ -79,8 +79,20 @@ static void test_busy(void)
 	facts.l2 = 80;
 	expect("L2", &facts, VERDICT_MEMORY, "L2 cache at 80%");
 	facts = healthy();
+	facts.l2_port = 84;
+	expect("L2, what it answers", &facts, VERDICT_MEMORY, "L2 cache at 84%");
+	facts = healthy();
 	facts.fma = 85;
 	expect("FMA", &facts, VERDICT_COMPUTE, "FMA units at 85%");
+	/* Both halves of the FMA pipe take each instruction: it is full at half of its own peak. */
+	facts = healthy();
+	facts.half = 99;
+	expect("FP16", &facts, VERDICT_COMPUTE, "FP16 units at 99%");
+	facts = healthy();
+	facts.half_pipe = 95;
+	expect("FP16 of Turing", &facts, VERDICT_COMPUTE, "FP16 units at 95%");
+	facts = healthy();
+	facts.fma = 85;
 	facts.dram = 90;
 	expect("DRAM before FMA", &facts, VERDICT_MEMORY, "DRAM");
 	facts = healthy();
