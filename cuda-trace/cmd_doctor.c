@@ -179,7 +179,7 @@ static void examine_machine(struct libraries *libraries, const struct doctor_opt
 	profiling__report(libraries->tree, findings);
 	search(libraries, options);
 	report_choice(libraries, &choice, findings);
-	profiling__report_library(libraries->tree, &choice, findings);
+	profiling__report_library(libraries, &choice, findings);
 	report__libraries(libraries, &choice, findings);
 	report__headers(libraries, findings);
 	report__coverage(libraries, findings);

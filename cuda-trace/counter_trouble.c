@@ -50,6 +50,10 @@ static const struct {
 	 "that returns when it ends, and nothing can end it before. No other is counted; launches "
 	 "of other threads wait 60 s each. Ctrl-C ends cuda-trace and leaves the program so. Leave "
 	 "the kernel out with -k"},
+	{CUDA_COUNTERS_SILENT,
+	 "kernels ran, and CUPTI has no values of them, though it tells of no error. Those of CUDA "
+	 "12.8 and 12.9 are like that with driver 580: take one of CUDA 13.0 or later "
+	 "(`cuda-trace doctor` says what there is, CUDA_TRACE_LIBCUPTI=FILE names one)"},
 	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
 };
 

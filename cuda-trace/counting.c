@@ -178,12 +178,14 @@ bool counting__tick(struct counting *counting)
 /* Why no kernel came; "" = nobody knows. */
 static const char *guess(const struct counting *counting, const struct profile_options *options)
 {
-	uint64_t launches = 0, graphs = 0;
+	uint64_t launches = 0, graphs = 0, matched = 0, missed = 0;
 
 	for (const struct counter_process *process = counting->table.processes; process;
 	     process = process->next) {
 		launches += process->state.launches;
 		graphs += process->state.graphs;
+		matched += process->state.matched;
+		missed += process->state.missed;
 	}
 	if (graphs && !launches)
 		return ": all were launched by graphs, whose kernels cannot be counted one by one";
@@ -191,6 +193,9 @@ static const char *guess(const struct counting *counting, const struct profile_o
 		return ": no process with the guest, or none that uses CUDA";
 	if (!launches)
 		return ": none was launched";
+	if (matched && missed == matched)
+		return ": CUPTI had no values of those that ran (that of CUDA 12.8 and 12.9 never "
+		       "has any with driver 580, see cuda-trace doctor)";
 	return options->shared.kernel
 		       ? ": -k is compared with names without template arguments and "
 			 "parameters"

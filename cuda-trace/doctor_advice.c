@@ -322,7 +322,7 @@ void image__report(struct libraries *libraries, const struct image *image,
 				      cuda, image->cuda_major);
 		if (image->flavour == FLAVOUR_DEVEL)
 			advise_present(&choice, findings);
-		profiling__report_library(libraries->tree, &choice, findings);
+		profiling__report_library(libraries, &choice, findings);
 	}
 	report__libraries(libraries, &choice, findings);
 }

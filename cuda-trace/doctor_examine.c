@@ -284,7 +284,7 @@ static void report_fit(struct libraries *libraries, const struct cuda_process *p
 		report_collision(process, findings);
 	report_choice(libraries, process, choice, findings);
 	report_cudart(process, choice, findings);
-	profiling__report_library(libraries->tree, choice, findings);
+	profiling__report_library(libraries, choice, findings);
 }
 
 void examine__process(struct libraries *libraries, const struct cuda_process *process,

@@ -19,6 +19,7 @@
 
 #define OPTION	 "NVreg_RestrictProfilingToAdminUsers"
 #define NVPERF	 "libnvperf_host.so"
+#define API_13_0 130000
 #define API_12_6 24 /* cuptiGetVersion() of CUDA 12.6, the first that is used for samples */
 #define ALLOW	 "echo options nvidia " OPTION "=0 | sudo tee /etc/modprobe.d/nvidia-profiling.conf"
 
@@ -310,7 +311,7 @@ static bool has_nvperf(const struct filetree *tree, const struct library *librar
 	       (library->real && is_beside(tree, library->real, NVPERF));
 }
 
-void profiling__report_library(struct filetree *tree, const struct choice *choice,
+void profiling__report_library(const struct libraries *libraries, const struct choice *choice,
 			       struct findings *findings)
 {
 	const struct library *library = choice->found;
@@ -325,9 +326,16 @@ void profiling__report_library(struct filetree *tree, const struct choice *choic
 			"`profile` needs CUPTI of CUDA 12.6 or newer; the guest takes that of "
 			"%s, which serves for tracing",
 			library__cuda(library, cuda));
-	else if (!has_nvperf(tree, library, file))
+	else if (!has_nvperf(libraries->tree, library, file))
 		findings__add(findings, FINDING_NOTE, "nvperf",
 			      "copy " NVPERF " from where this libcupti came from, beside it",
 			      "no " NVPERF " beside %s: `profile --counters` does not work with it",
 			      file);
+	if (library->api >= API_12_6 && library->api < API_13_0 && libraries->driver_major >= 13)
+		findings__add(findings, FINDING_NOTE, "counters_version",
+			      "install libcupti of CUDA 13.0 or later (pip: nvidia-cuda-cupti)",
+			      "`profile --counters` may have no values: with a driver of CUDA 13, "
+			      "CUPTI of 12.8 and 12.9 had none, and said nothing; the guest takes "
+			      "that of %s",
+			      library__cuda(library, cuda));
 }

@@ -7,6 +7,7 @@
 #include "cuda-trace/doctor_filetree.h"
 
 struct choice;
+struct libraries;
 struct findings;
 
 /* Of this machine and this user; the tree must be the machine's own. */
@@ -14,7 +15,7 @@ void profiling__report(struct filetree *tree, struct findings *findings);
 /* Whether that process may be profiled; the tree as above. */
 void profiling__report_process(struct filetree *tree, uint32_t pid, struct findings *findings);
 /* What the libcupti that the guest takes lacks for it, in any tree. */
-void profiling__report_library(struct filetree *tree, const struct choice *choice,
+void profiling__report_library(const struct libraries *libraries, const struct choice *choice,
 			       struct findings *findings);
 
 #endif

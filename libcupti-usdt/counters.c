@@ -30,6 +30,7 @@
 #define TELL_NS	  1000000000ULL
 #define OTHERS_MS 60000 /* a counted kernel may take long, and as often as there are passes */
 #define DECISIONS 4096U /* power of 2 */
+#define SILENT	  3	/* kernels without values, none before with any: there will be none */
 /* Launches that were under way when the callbacks came on are not in the gate. Once they have had
  * this time they are over, unless the GPU's queue was full of kernels that take longer. */
 #define SETTLE_NS 300000000ULL
@@ -48,6 +49,7 @@ static uint32_t device;
 static bool prepared;
 static _Atomic(uint64_t) settled; /* ns; before it no kernel is counted */
 static uint64_t started;	  /* ns; of the launch that is counted */
+static uint32_t silent;		  /* kernels that were launched, and had no values */
 static _Atomic(uint64_t) alone_since;
 
 static bool wanted_before, closed, draining;
@@ -260,6 +262,23 @@ static void tell_kernel(uint32_t cbid, const struct cupti_callback_data *data, c
 	collector->tell(&to.head);
 }
 
+/*
+ * CUPTI 12.8 and 12.9 with driver 580 run each pass, report success, and have no range then. Who
+ * does not notice makes every launch of the program wait for nothing.
+ */
+static bool is_silent(const struct cupti_callback_data *data)
+{
+	const int *result = data->return_value;
+
+	if (collector != &range_profiler || !result || *result || atomic_load(&counts.counted))
+		return false;
+	if (++silent < SILENT)
+		return false;
+	failure.result = CUDA_COUNTERS_SILENT;
+	failure.function = "cuptiRangeProfilerDecodeData";
+	return true;
+}
+
 static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 {
 	static double values[CUDA_COUNTERS_METRICS];
@@ -273,7 +292,7 @@ static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 		tell_kernel(cbid, data, values);
 	else
 		atomic_fetch_add(&counts.missed, 1);
-	if (came < 0)
+	if (came < 0 || (!came && is_silent(data)))
 		end_with(CUDA_COUNTERS_FAILED);
 	else if (limit && atomic_load(&counts.counted) >= limit && !atomic_load(&held))
 		end_with(CUDA_COUNTERS_DONE);
@@ -345,6 +364,7 @@ static void forget(void)
 	for (uint32_t i = 0; i < DECISIONS; i++)
 		atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 	failure = (struct range_failure){0};
+	silent = 0;
 	prepared = closed = draining = false;
 	atomic_store(&held, false);
 	launch_gate__reset();

@@ -846,6 +846,33 @@ machine() {
 	assert_output --partial "has not loaded the CUDA driver"
 }
 
+@test "doctor -p (CUPTI before the driver) says that counters may have no values" {
+	local lib=$BATS_TEST_TMPDIR/lib api asked=-DcuptiGetVersion=cuDriverGetVersion
+	mkdir -p "$lib"
+	cp "$(fake libcuda.so.1 13000 "$asked")" "$lib/libcuda.so.1"
+	export LD_LIBRARY_PATH=$lib
+	for api in 22 26 27 28; do
+		cp --remove-destination "$(fake libcupti.so.12 "$api")" "$lib/libcupti.so.12"
+		mapper "old$api" "$lib/libcuda.so.1" "$lib/libcupti.so.12"
+		local pid=old${api}_PID
+		about "${!pid}"
+		if [ "$api" = 22 ]; then
+			refute_output --partial "may have no values"
+		else
+			assert_output --partial "CUPTI of 12.8 and 12.9 had none, and said nothing"
+		fi
+	done
+	cp "$(fake libcupti.so.13 130001)" "$lib/libcupti.so.13"
+	mapper new "$lib/libcuda.so.1" "$lib/libcupti.so.13"
+	about "$new_PID"
+	refute_output --partial "may have no values"
+	rm "$lib/libcupti.so.13"
+	cp --remove-destination "$(fake libcuda.so.1 12080 "$asked")" "$lib/libcuda.so.1"
+	mapper then "$lib/libcuda.so.1" "$lib/libcupti.so.12"
+	about "$then_PID"
+	refute_output --partial "may have no values"
+}
+
 @test "doctor -p (two libcupti in one process) warns of the collision" {
 	local lib=$BATS_TEST_TMPDIR/lib
 	mkdir -p "$lib"/{a,b}

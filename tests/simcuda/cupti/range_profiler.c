@@ -16,7 +16,7 @@
 #define SHARED	  8  /* metrics that one pass collects */
 #define PM_SHARED 16 /* and one of PM sampling */
 #define KERNEL	  64
-#define BLIND	  (1U << 31) /* of the passes: no counter is in the configuration */
+#define BLIND	  (1U << 31) /* of the passes: automatic ranges stay empty */
 
 struct host {
 	bool spoilt, blind;
@@ -74,7 +74,15 @@ CUptiResult cuptiProfilerGetCounterAvailability(struct cupti_availability *param
 	return CUPTI_SUCCESS;
 }
 
-/* Without the availability before 13.0: one pass, and no range, as 12.8 and 12.9 on an H200. */
+/* 12.8 and 12.9 with driver 580: whoever does not ask for the availability gets one pass, and no
+ * automatic range has values. */
+static uint32_t passes_of(const struct host *host)
+{
+	if (settings__get()->version >= 1300 || host->shared == PM_SHARED)
+		return host->passes;
+	return (host->blind ? 1 : host->passes) | (getenv("SIMCUDA_RANGES") ? 0 : BLIND);
+}
+
 CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters)
 {
 	FAIL_ON_REQUEST(ProfilerHostInitialize);
@@ -83,8 +91,7 @@ CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters
 	parameters->host = calloc(1, sizeof(struct host));
 	((struct host *)parameters->host)->shared =
 		parameters->type == PM_PROFILER ? PM_SHARED : SHARED;
-	((struct host *)parameters->host)->blind =
-		!parameters->availability && settings__get()->version < 1300;
+	((struct host *)parameters->host)->blind = !parameters->availability;
 	return CUPTI_SUCCESS;
 }
 
@@ -168,7 +175,7 @@ CUptiResult cuptiProfilerHostGetConfigImageSize(struct cupti_host_image_size *pa
 CUptiResult cuptiProfilerHostGetConfigImage(struct cupti_host_image *parameters)
 {
 	const struct host *host = parameters->host;
-	uint32_t passes = host->blind ? 1 | BLIND : host->passes;
+	uint32_t passes = passes_of(host);
 
 	FAIL_ON_REQUEST(ProfilerHostGetConfigImage);
 	memcpy(parameters->image, &passes, sizeof(passes));
