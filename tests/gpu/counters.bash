@@ -124,6 +124,34 @@ counters_cost() {
 	done
 }
 
+# Of kernels of 5 us what a pass takes is CUPTI's own: by turns with a program that counts its own with nobody
+# beside, the same metrics, each the middle one of 21 launches.
+counters_floor() {
+	local library preset metrics bare ours
+	library=$(find -L /usr/local/cuda/ -name libcupti.so.13 2>/dev/null | head -n1)
+	[ -n "$library" ] || return
+	gcc -I. -I/usr/local/cuda/include -L"$bundle/simcuda" -o "$work/counting" tests/gpu/counting.c \
+		-l:libcuda.so.1 -ldl >>"$OUT/nvcc.log" 2>&1 || return
+	for preset in quick overview; do
+		metrics=$(jq -r 'select(.event == "counters" and .number == 2).metrics | keys_unsorted | .[]' \
+			"$work/cost-$preset.jsonl")
+		: >"$work/floor"
+		for _ in 1 2 3 4 5; do
+			# shellcheck disable=SC2086
+			"$work/counting" "$library" 21 5000 $metrics >"$work/floor.out" 2>>"$OUT/counters.err"
+			CUDA_TRACE_LIBCUPTI=$library timeout 60 cuda-trace profile --json -o "$work/floor.jsonl" \
+				--counters $preset -- "$work/counting" "" 21 5000 >/dev/null 2>>"$OUT/counters.err"
+			bare=$(truth_of "$work/floor.out" ns)
+			ours=$(jq -s 'map(select(.event == "counters").call_ns) | sort | .[length / 2 | floor]' "$work/floor.jsonl")
+			echo "$bare $ours" >>"$work/floor"
+		done
+		cp "$work/floor" "$OUT/counters-floor-$preset.txt"
+		row "cost of $preset over CUPTI's own" "$(awk '$1 > 0 && $2 > 0 { print $2 / $1 }' "$work/floor" | sort -g |
+			awk 'NR == 3 { middle = $1 } END { print (NR == 5 && middle <= 1.2) ? 1 : 0 }')" \
+			"$(truth_of "$work/floor.out" passes) passes of 5 us; CUPTI, ours ns: $(paste -sd';' "$work/floor")"
+	done
+}
+
 # The program's results, its graphs, and the other profilers of the machine.
 counters_manners() {
 	local status
@@ -233,6 +261,7 @@ part_counters() {
 	counters_roofline
 	counters_verdicts
 	counters_cost
+	counters_floor
 	counters_sass
 	counters_manners
 	counters_others
