@@ -46,17 +46,25 @@ struct collector {
 	const struct range_plan *(*plan)(void);
 	/* What CUPTI says of one of the plan's metrics. */
 	void (*describe)(const char *metric, struct range_metric *description);
-	/* Counts whatever is launched in that context until stop. 0, or 1: no further kernel can be
+	/* Counts whatever is launched in that context until stop; may be called again before.
+	 * 0, or 1: no further kernel can be
 	 * counted, or -1: never call it again then. */
 	int (*start)(void *context, struct range_failure *failure);
-	/* The values of the kernel that ran since start, one for each metric. 1, or 0: there was
-	 * none, or -1 as above. */
-	int (*stop)(void *context, void *stream, double *values, struct range_failure *failure);
+	/* How many kernels may follow each other before stop, each begun by a start of its own: at
+	 * least 1. NULL: never more than that. */
+	uint32_t (*room)(void *context);
+	/* That many kernels ran since start, the last one in that stream. 1: each has values, or 0:
+	 * some other number has, or -1 as above. */
+	int (*stop)(void *context, void *stream, uint32_t kernels, struct range_failure *failure);
+	/* Those of one of them, from 0 on, one for each metric; 0, or -1 as above. After stop came
+	 * to 1, and only if the plan has values. */
+	int (*values)(void *context, uint32_t which, double *values, struct range_failure *failure);
 	/* Sends what belongs to a kernel beside its values; after stop came to 1. */
 	void (*tell)(const struct cuda_counters *kernel);
-	/* The context is about to go: CUPTI crashes when it is asked for it again. */
-	void (*forget)(void *context);
-	/* Lets the GPU go; on the guest's thread, while nobody is between start and stop. */
+	/* The context is about to go: CUPTI crashes when it is asked for it again. The GPU is let
+	 * go if no launch is under way, of whoever. */
+	void (*forget)(void *context, bool is_quiet);
+	/* Lets the GPU go; on the guest's thread, while no launch is under way. */
 	void (*close)(void);
 };
 

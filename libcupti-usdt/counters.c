@@ -3,6 +3,14 @@
  * One launch at a time is counted, alone: its callback at entry starts CUPTI's range profiler and
  * the one at exit reads the values. Both run on the program's thread; that launch takes its passes'
  * time anyway. All other launches hold the gate open while they last, and wait while it is shut.
+ *
+ * Starting and stopping is dearer than most kernels. Where the collector has room the profiler
+ * stays started, and counted launches gather until something else comes (`gathering`). Fears: 1. a
+ * graph is launched, or a capture begins, while it is started: the graph's work does not happen,
+ * the capture fails. So whoever goes among the others stops it first, and whoever has gone keeps it
+ * from being started. 2. nobody stops it: the tool leaves, the program pauses, its context goes, it
+ * ends. Each of them stops it; callbacks stay on until then. 3. other launches come between: then
+ * the number of ranges is not that of the launches, and none of them is told rather than one wrong.
  */
 #include "libcupti-usdt/counters.h"
 
@@ -13,23 +21,23 @@
 #include "libcupti-usdt/batches.h"
 #include "libcupti-usdt/captures.h"
 #include "libcupti-usdt/clock.h"
+#include "libcupti-usdt/counted_launches.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/cupti_range.h"
 #include "libcupti-usdt/kernel_choice.h"
-#include "libcupti-usdt/kernel_shape.h"
 #include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/launches.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/range_profiler.h"
 #include "libcupti-usdt/request.h"
 #include "libcupti-usdt/sass_profiler.h"
-#include "libcupti-usdt/sites.h"
 #include "libcupti-usdt/status.h"
 
 #define TELL_NS	  1000000000ULL
+#define GATHER_NS 500000000ULL
+#define CLOSE_NS  10000000000ULL
 #define OTHERS_MS 60000 /* a counted kernel may take long, and as often as there are passes */
-#define DECISIONS 4096U /* power of 2 */
 #define SILENT	  3	/* kernels without values, none before with any: there will be none */
 /* Launches that were under way when the callbacks came on are not in the gate. Once they have had
  * this time they are over, unless the GPU's queue was full of kernels that take longer. */
@@ -46,33 +54,25 @@ static struct {
 /* By the one alone; read by the guest's thread once the outcome says so. */
 static struct range_failure failure;
 static uint32_t device;
-static bool prepared;
+static atomic_bool prepared;
 static _Atomic(uint64_t) settled; /* ns; before it no kernel is counted */
 static uint64_t started;	  /* ns; of the launch that is counted */
 static uint32_t silent;		  /* kernels that were launched, and had no values */
 static _Atomic(uint64_t) alone_since;
+/* The profiler is started though nobody is alone; changed by the one alone, while nobody else is
+ * among the launches. */
+static atomic_bool gathering;
+static void *gathered_in;		 /* context */
+static _Atomic(uint64_t) gathered_since; /* ns */
 
-static bool wanted_before, closed, draining;
-static atomic_bool held; /* CUPTI waits for a kernel that does not end */
+#define BESIDE_GRAPHS 3	       /* range_profiler.c says why */
+static uint32_t beside_graphs; /* sessions in which graphs were launched, too */
+static bool wanted_before;
+static atomic_bool draining;   /* nobody listens any more */
+static uint64_t closing_since; /* ns; 0 = nobody has tried */
+static atomic_bool held;       /* CUPTI waits for a kernel that does not end */
 static uint64_t told;
 static _Atomic(uint32_t) told_outcome;
-
-/* By name id: id * 2 + whether it matches. */
-static _Atomic(uint32_t) decisions[DECISIONS];
-
-static bool is_meant(const char *symbol)
-{
-	uint32_t id = names__intern(symbol), known, decision;
-
-	if (!symbol)
-		return kernel_choice__matches("");
-	known = atomic_load_explicit(&decisions[id % DECISIONS], memory_order_relaxed);
-	if (id && known / 2 == id && known)
-		return known & 1;
-	decision = id * 2 + kernel_choice__matches(symbol);
-	atomic_store_explicit(&decisions[id % DECISIONS], decision, memory_order_relaxed);
-	return decision & 1;
-}
 
 static void end_with(enum cuda_counters_outcome outcome)
 {
@@ -83,7 +83,8 @@ static bool is_over(void)
 {
 	uint32_t outcome = atomic_load(&counts.outcome);
 
-	return outcome != CUDA_COUNTERS_WAITING && outcome != CUDA_COUNTERS_ON;
+	return atomic_load(&draining) ||
+	       (outcome != CUDA_COUNTERS_WAITING && outcome != CUDA_COUNTERS_ON);
 }
 
 static void tell_metrics(void)
@@ -139,12 +140,12 @@ static void tell_state(void)
 
 static bool prepare(void *context)
 {
-	if (prepared)
+	if (atomic_load(&prepared))
 		return true;
 	cupti_api__get()->GetDeviceId(context, &device);
 	if (collector->prepare(request__get()->metrics, device, &failure))
 		return false;
-	prepared = true;
+	atomic_store(&prepared, true);
 	tell_metrics();
 	atomic_store(&counts.outcome, CUDA_COUNTERS_ON);
 	/* Who waits for the passes is to know before the first kernel takes them. */
@@ -171,10 +172,50 @@ static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 	atomic_fetch_add(&counts.launches, 1);
 	if (clock__now() < atomic_load_explicit(&settled, memory_order_relaxed))
 		return false;
-	if (is_over() || !is_meant(data->symbol_name) || captures__takes(stream_of(cbid, data)))
+	if (is_over() || !kernel_choice__takes(data->symbol_name) ||
+	    captures__takes(stream_of(cbid, data)))
 		return false;
 	number = atomic_fetch_add(&counts.matched, 1);
 	return number >= skip && (!limit || atomic_load(&counts.counted) < limit);
+}
+
+/*
+ * CUPTI 12.8 and 12.9 with driver 580 run each pass, report success, and have no range then. Who
+ * does not notice makes every launch of the program wait for nothing.
+ */
+static bool is_silent(uint32_t kernels)
+{
+	if (collector != &range_profiler || atomic_load(&counts.counted))
+		return false;
+	silent += kernels;
+	if (silent < SILENT)
+		return false;
+	failure.result = CUDA_COUNTERS_SILENT;
+	failure.function = "cuptiRangeProfilerDecodeData";
+	return true;
+}
+
+/* Stops what was started, and tells the values of its launches. By the one alone; in_last: inside
+ * the call of the last of them, which takes as long then. */
+static void collect(void *stream, bool in_last)
+{
+	uint64_t limit = request__get()->limit, before = atomic_load(&counts.counted);
+	uint32_t kernels = counted_launches__count();
+	int mode = captures__relax();
+	int came = collector->stop(gathered_in, stream, kernels, &failure);
+
+	captures__restore(mode);
+	if (in_last)
+		counted_launches__last_ends();
+	atomic_store(&gathering, false);
+	if (came > 0 && counted_launches__tell(collector, &counts.counted, &failure))
+		came = -1;
+	counted_launches__forget();
+	atomic_fetch_add(&counts.missed, before + kernels - atomic_load(&counts.counted));
+	if (came < 0 || (!came && is_silent(kernels)))
+		end_with(CUDA_COUNTERS_FAILED);
+	else if (limit && atomic_load(&counts.counted) >= limit && !atomic_load(&held))
+		end_with(CUDA_COUNTERS_DONE);
 }
 
 static bool start_alone(const struct cupti_callback_data *data)
@@ -190,113 +231,70 @@ static bool start_alone(const struct cupti_callback_data *data)
 		atomic_fetch_add(&counts.missed, 1);
 		return false;
 	}
+	atomic_store(&alone_since, clock__now());
+	if (atomic_load(&gathering) && gathered_in != data->context)
+		collect(NULL, false);
 	started = clock__now();
 	/* Another thread may have come to the end while this one waited, or the listener left. */
 	if (!is_over() && atomic_load(&counters_on)) {
-		atomic_store(&alone_since, started);
 		mode = captures__relax();
 		came = prepare(data->context) ? collector->start(data->context, &failure) : -1;
 		captures__restore(mode);
+		gathered_in = data->context;
 		if (!came)
 			return true;
-		atomic_store(&alone_since, 0);
 		end_with(came > 0 ? CUDA_COUNTERS_DONE : CUDA_COUNTERS_FAILED);
 	}
+	atomic_store(&alone_since, 0);
 	launch_gate__leave_alone();
 	return false;
 }
 
-static void tell_readable(const struct cuda_counters *to, const struct cuda_counter *values)
+static bool has_room(void)
 {
-	if (!sites__readable_wanted(CUDA_GROUP_COUNTERS))
-		return;
-	for (uint32_t i = 0; i < to->count; i++) {
-		double thousandths = values[i].value * 1000;
-		uint64_t bits;
+	uint64_t limit = request__get()->limit;
+	uint32_t gathered = counted_launches__count();
 
-		memcpy(&bits, &values[i].value, sizeof(bits));
-		/* What is out of range, or no number, is nothing that an integer can say. */
-		if (!(thousandths > -9e18 && thousandths < 9e18))
-			thousandths = -1;
-		site__counters(to, names__text(to->name), names__text(values[i].metric),
-			       (int64_t)thousandths, bits);
-	}
-}
-
-static void tell_kernel(uint32_t cbid, const struct cupti_callback_data *data, const double *values)
-{
-	static struct {
-		struct cuda_counters head;
-		struct cuda_counter values[CUDA_COUNTERS_METRICS];
-	} to;
-	const struct range_plan *plan = collector->plan();
-	struct cuda_launch launch = {0};
-
-	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
-	to.head = (struct cuda_counters){
-		.head = {.kind = CUDA_RECORD_COUNTERS,
-			 .size = sizeof(to.head) + plan->values * sizeof(to.values[0]),
-			 .correlation = data->correlation},
-		.start = started,
-		.end = clock__now(),
-		.stream = launch.stream,
-		.number = atomic_fetch_add(&counts.counted, 1) + 1,
-		.name = names__intern(data->symbol_name),
-		.device = device,
-		.context = data->context_id,
-		.dynamic_shared = launch.dynamic_shared,
-		.passes = plan->passes,
-		.count = plan->values,
-	};
-	cupti_api__get()->GetDeviceId(data->context, &to.head.device);
-	memcpy(to.head.grid, launch.grid, sizeof(launch.grid));
-	memcpy(to.head.block, launch.block, sizeof(launch.block));
-	kernel_shape__find(launches__function(cbid, data->params), &to.head.registers,
-			   &to.head.static_shared);
-	for (uint32_t i = 0; i < plan->values; i++) {
-		to.values[i].metric = names__intern_text(plan->metrics[i]);
-		to.values[i].value = values[i];
-	}
-	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, to.head.head.size, 1);
-	tell_readable(&to.head, to.values);
-	collector->tell(&to.head);
-}
-
-/*
- * CUPTI 12.8 and 12.9 with driver 580 run each pass, report success, and have no range then. Who
- * does not notice makes every launch of the program wait for nothing.
- */
-static bool is_silent(const struct cupti_callback_data *data)
-{
-	const int *result = data->return_value;
-
-	if (collector != &range_profiler || !result || *result || atomic_load(&counts.counted))
-		return false;
-	if (++silent < SILENT)
-		return false;
-	failure.result = CUDA_COUNTERS_SILENT;
-	failure.function = "cuptiRangeProfilerDecodeData";
-	return true;
+	return collector->room && gathered < collector->room(gathered_in) && !is_over() &&
+	       atomic_load(&counters_on) &&
+	       (!limit || atomic_load(&counts.counted) + gathered < limit);
 }
 
 static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	static double values[CUDA_COUNTERS_METRICS];
-	uint64_t limit = request__get()->limit;
-	int mode = captures__relax();
-	int came = collector->stop(data->context, stream_of(cbid, data), values, &failure);
+	bool is_success = !data->return_value || !*(const int *)data->return_value;
 
-	captures__restore(mode);
-	atomic_store(&alone_since, 0);
-	if (came > 0)
-		tell_kernel(cbid, data, values);
+	if (is_success)
+		counted_launches__add(cbid, data, started);
 	else
 		atomic_fetch_add(&counts.missed, 1);
-	if (came < 0 || (!came && is_silent(data)))
-		end_with(CUDA_COUNTERS_FAILED);
-	else if (limit && atomic_load(&counts.counted) >= limit && !atomic_load(&held))
-		end_with(CUDA_COUNTERS_DONE);
+	if (!is_success || !has_room()) {
+		collect(stream_of(cbid, data), is_success);
+	} else if (!atomic_load(&gathering)) {
+		atomic_store(&gathered_since, clock__now());
+		atomic_store(&gathering, true);
+	}
+	atomic_store(&alone_since, 0);
 	launch_gate__leave_alone();
+}
+
+/* A launch that is not counted, or a capture that begins. */
+static void enter_among_others(void)
+{
+	for (uint64_t end = clock__now() + OTHERS_MS * 1000000ULL;;) {
+		if (!launch_gate__enter(OTHERS_MS) || !atomic_load(&gathering))
+			return;
+		launch_gate__leave();
+		if (launch_gate__enter_alone()) {
+			if (atomic_load(&gathering))
+				collect(NULL, false);
+			launch_gate__join();
+			return;
+		}
+		if (clock__now() > end)
+			break;
+	}
+	launch_gate__enter(0);
 }
 
 static bool is_ours(int domain, uint32_t cbid)
@@ -320,10 +318,10 @@ void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data
 		return;
 	/* Also when the listener has left: the kernel that is being counted is counted to its end.
 	 */
-	if (!atomic_load(&counters_on) && !launch_gate__is_shut())
+	if (!counters__is_counting())
 		return;
 	if (begins || !atomic_load(&counters_on) || !is_chosen(cbid, data) || !start_alone(data))
-		launch_gate__enter(OTHERS_MS);
+		enter_among_others();
 }
 
 /* A capture fails if a kernel is counted meanwhile (H200). */
@@ -353,19 +351,28 @@ void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data
 		launch_gate__leave();
 }
 
+static void note_session(void)
+{
+	if (!atomic_load(&counts.graphs) || !atomic_load(&prepared) || collector != &range_profiler)
+		return;
+	beside_graphs = atomic_load(&counts.outcome) == CUDA_COUNTERS_FAILED ? BESIDE_GRAPHS
+									     : beside_graphs + 1;
+}
+
 /* Nothing of what was asked for before. */
 static void forget(void)
 {
+	note_session();
 	atomic_store(&counts.launches, 0);
 	atomic_store(&counts.matched, 0);
 	atomic_store(&counts.missed, 0);
 	atomic_store(&counts.graphs, 0);
 	atomic_store(&counts.counted, 0);
-	for (uint32_t i = 0; i < DECISIONS; i++)
-		atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 	failure = (struct range_failure){0};
 	silent = 0;
-	prepared = closed = draining = false;
+	closing_since = 0;
+	atomic_store(&prepared, false);
+	atomic_store(&draining, false);
 	atomic_store(&held, false);
 	launch_gate__reset();
 	captures__forget();
@@ -383,6 +390,10 @@ static void begin(bool late)
 		failure.result = CUPTI_NOT_SUPPORTED;
 		failure.function = collector->lack;
 		end_with(CUDA_COUNTERS_FAILED);
+	} else if (beside_graphs >= BESIDE_GRAPHS && collector == &range_profiler) {
+		failure.result = CUDA_COUNTERS_WORN;
+		failure.function = "cuptiRangeProfilerEnable";
+		end_with(CUDA_COUNTERS_FAILED);
 	} else if (!kernel_choice__compile(request->kernels)) {
 		failure.result = 1;
 		failure.function = "regcomp";
@@ -394,43 +405,63 @@ static void begin(bool late)
 	told = clock__now();
 }
 
-/* Launches that are under way keep their slots in the gate: they are forgotten at the next begin.
- */
-static void close_profiler(void)
+/* On this library's thread; launches go on as if nothing was counted, if it is not yet over. */
+static bool is_the_turn_of_nobody(void)
 {
-	atomic_store(&counters_on, false);
-	if (closed)
+	return !launch_gate__is_shut() && launch_gate__enter_alone();
+}
+
+/* Not where a kernel is being counted: this thread has other work. */
+static void collect_late(void)
+{
+	if (!atomic_load(&gathering) || !is_the_turn_of_nobody())
 		return;
-	closed = true;
-	/* Else a kernel is being counted: its thread is inside CUPTI, which must not be touched. */
-	if (!launch_gate__claim())
-		return;
-	collector->close();
+	if (atomic_load(&gathering))
+		collect(NULL, false);
 	launch_gate__leave_alone();
+}
+
+/* Again and again until it comes to an end: no launch may be under way (range_profiler.c). So all
+ * of them come through the gate until then, and where one does not end CUPTI is not disabled. */
+static void close_profiler(uint64_t now)
+{
+	if (!closing_since)
+		closing_since = now;
+	if (is_the_turn_of_nobody()) {
+		if (atomic_load(&gathering))
+			collect(NULL, false);
+		if (atomic_load(&prepared))
+			collector->close();
+		atomic_store(&counters_on, false);
+		launch_gate__leave_alone();
+	} else if (now - closing_since > CLOSE_NS && !launch_gate__is_shut()) {
+		atomic_store(&counters_on, false);
+	}
 }
 
 void counters__drain(void)
 {
-	draining = true;
-	atomic_store(&counters_on, false);
+	atomic_store(&draining, true);
+	if (atomic_load(&counters_on))
+		close_profiler(clock__now());
 }
 
 bool counters__is_draining(void)
 {
-	return draining;
+	return atomic_load(&draining);
 }
 
 bool counters__is_counting(void)
 {
-	return launch_gate__is_shut();
+	return launch_gate__is_shut() || atomic_load(&counters_on);
 }
 
 void counters__follow(void *subscriber, bool wanted, bool late)
 {
 	if (wanted && !wanted_before)
 		begin(late);
-	else if (!wanted && wanted_before)
-		close_profiler();
+	else if (!wanted)
+		atomic_store(&counters_on, false);
 	if (wanted != wanted_before && collector == &sass_profiler)
 		sass_profiler__listen(subscriber, wanted);
 	wanted_before = wanted;
@@ -454,8 +485,10 @@ void counters__tick(uint64_t now)
 	look_after_kernel(now);
 	if (!wanted_before)
 		return;
-	if (is_over() && !closed && atomic_load(&counters_on))
-		close_profiler();
+	if (now - atomic_load(&gathered_since) >= GATHER_NS)
+		collect_late();
+	if (is_over() && atomic_load(&counters_on))
+		close_profiler(now);
 	if (now - told < TELL_NS && atomic_load(&told_outcome) == atomic_load(&counts.outcome))
 		return;
 	told = now;
@@ -464,12 +497,21 @@ void counters__tick(uint64_t now)
 
 void counters__finish(void)
 {
-	if (wanted_before)
-		tell_state();
+	if (!wanted_before)
+		return;
+	/* Callbacks are deaf from here on. */
+	atomic_store(&counters_on, false);
+	collect_late();
+	tell_state();
 }
 
 void counters__context_ends(void *context)
 {
-	if (atomic_load_explicit(&counters_on, memory_order_relaxed))
-		collector->forget(context);
+	bool is_alone = counters__is_counting() && launch_gate__enter_alone();
+
+	if (is_alone && atomic_load(&gathering) && gathered_in == context)
+		collect(NULL, false);
+	collector->forget(context, is_alone);
+	if (is_alone)
+		launch_gate__leave_alone();
 }

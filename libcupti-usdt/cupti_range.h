@@ -21,6 +21,7 @@
 #define CUPTI_TYPE_RANGE_PROFILER 0 /* CUpti_ProfilerType */
 #define CUPTI_RANGE_AUTO	  1 /* CUpti_ProfilerRange: each kernel is one */
 #define CUPTI_REPLAY_KERNEL	  2 /* CUpti_ProfilerReplayMode: by CUPTI, inside the launch */
+#define CUPTI_REPLAY_USER	  3 /* by nobody but the caller */
 
 /* Up to its last field, as NVIDIA counts: padding at the end is not part of it. */
 #define CUPTI_SIZE_OF(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))

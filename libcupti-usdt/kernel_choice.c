@@ -6,14 +6,22 @@
 #include "libcupti-usdt/kernel_choice.h"
 
 #include <regex.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libcupti-usdt/names.h"
+
 #define NAME_MAX_LENGTH 512
+#define DECISIONS	4096U /* power of 2 */
 
 /* The one before stays for who is just comparing with it. */
 static regex_t expressions[2], *regex = expressions;
 static bool chosen;
+
+/* By name id: id * 2 + whether it matches. */
+static _Atomic(uint32_t) decisions[DECISIONS];
 
 static bool is_digit(char c)
 {
@@ -71,6 +79,8 @@ bool kernel_choice__compile(const char *expression)
 	static bool used[2];
 	bool *is_used;
 
+	for (uint32_t i = 0; i < DECISIONS; i++)
+		atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 	chosen = expression != NULL;
 	if (!chosen)
 		return true;
@@ -90,4 +100,18 @@ bool kernel_choice__matches(const char *mangled)
 		return true;
 	kernel_choice__plain_name(mangled, name, sizeof(name));
 	return !regexec(regex, name, 0, NULL, 0) || !regexec(regex, mangled, 0, NULL, 0);
+}
+
+bool kernel_choice__takes(const char *symbol)
+{
+	uint32_t id = names__intern(symbol), known, decision;
+
+	if (!symbol)
+		return kernel_choice__matches("");
+	known = atomic_load_explicit(&decisions[id % DECISIONS], memory_order_relaxed);
+	if (id && known / 2 == id && known)
+		return known & 1;
+	decision = id * 2 + kernel_choice__matches(symbol);
+	atomic_store_explicit(&decisions[id % DECISIONS], decision, memory_order_relaxed);
+	return decision & 1;
 }

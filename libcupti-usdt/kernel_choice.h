@@ -16,5 +16,7 @@ void kernel_choice__plain_name(const char *mangled, char *name, size_t size);
 bool kernel_choice__compile(const char *expression);
 /* The expression is found in the plain name or in the mangled one. Allocates: once a kernel. */
 bool kernel_choice__matches(const char *mangled);
+/* The same, and remembered by name. NULL: a kernel without a name. */
+bool kernel_choice__takes(const char *symbol);
 
 #endif

@@ -12,11 +12,12 @@
 /* Before a launch that is not counted, and after it. False: it has waited that long, and goes. */
 bool launch_gate__enter(uint32_t most_ms);
 void launch_gate__leave(void);
-/* Before one that is: false if others do not get done soon. */
+/* Before one that is, or whatever no launch may be under way at: false if others do not get done
+ * soon. */
 bool launch_gate__enter_alone(void);
 void launch_gate__leave_alone(void);
-/* The same, but launches that are under way may go on: nobody else is alone then. */
-bool launch_gate__claim(void);
+/* From alone to one of the many: nobody else is alone in between. */
+void launch_gate__join(void);
 /* The caller is the one alone. */
 bool launch_gate__is_mine(void);
 /* Forgets who is in: callbacks of their ends will not come. */

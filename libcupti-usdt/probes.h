@@ -493,7 +493,6 @@ struct cuda_counter {
 	__u32 pad;
 	double value;
 };
-
 /* What a metric is; once for each, before the first kernel. */
 struct cuda_counters_metric {
 	struct cuda_record head;
@@ -511,6 +510,7 @@ enum cuda_counters_outcome {
 #define CUDA_COUNTERS_NO_END 1000 /* no CUptiResult: the counted kernel did not end within 60 s */
 #define CUDA_COUNTERS_HELD   1001 /* likewise, and CUPTI waits for it: its launch does not return */
 #define CUDA_COUNTERS_SILENT 1002 /* likewise: kernels ran, CUPTI said so, and had no values */
+#define CUDA_COUNTERS_WORN   1003 /* likewise: once too often in a process with graphs */
 /* When the metrics are known, at each change of the outcome, and every second or so. */
 struct cuda_counters_state {
 	struct cuda_record head;

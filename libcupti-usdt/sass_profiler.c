@@ -233,7 +233,7 @@ static int await(void *stream)
 	return result;
 }
 
-static int sass_stop(void *context, void *stream, double *values, struct range_failure *failure)
+static int sass_stop(void *context, void *stream, uint32_t kernels, struct range_failure *failure)
 {
 	struct cupti_sass_disable disable = P(cupti_sass_disable, dropped, .context = context);
 	int result = await(stream), came;
@@ -363,7 +363,7 @@ static void sass_tell(const struct cuda_counters *kernel)
 }
 
 /* Nothing is on between kernels. */
-static void sass_forget(void *context)
+static void sass_forget(void *context, bool is_quiet)
 {
 }
 

@@ -150,6 +150,10 @@ process() {
 	run -0 timeout 60 "$B/tests/guest/unit"
 }
 
+@test "launch gate (many threads, and one without a pause) holds in unit tests" {
+	run -0 timeout 60 "$B/tests/guest/gate"
+}
+
 # ---- nobody listens
 
 @test "dormant library (nobody listens) leaves CUPTI alone after priming" {

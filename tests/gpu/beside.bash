@@ -35,18 +35,21 @@ beside_counters() {
 		row "profile --counters beside a $mode" "$(unharmed "$work/beside.out" $status)" \
 			"status $status $(counters_state "$work/beside.jsonl") $(tail -n1 "$work/beside.out")"
 	done
-	CUDA_INJECTION64_PATH=$(the_guest) "$work/beside" 16 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
+	CUDA_INJECTION64_PATH=$(the_guest) "$work/beside" 24 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
 	local pid=$!
 	sleep 2.5
-	for presets in quick overview quick overview; do
-		timeout 20 cuda-trace profile --counters $presets -k increment --kernels 20 -d 2 --json \
+	for presets in quick overview quick; do
+		timeout 20 cuda-trace profile --counters $presets -k increment --kernels 20 -d 4 --json \
 			-o "$work/late.jsonl" -p $pid 2>>"$OUT/beside.err"
 		row "profile --counters $presets -p" "$(jq -s 'map(select(.event == "counters_state").counted) | add == 20 |
 			if . then 1 else 0 end' "$work/late.jsonl")" "$(counters_state "$work/late.jsonl")"
 	done
+	timeout 20 cuda-trace profile --counters quick -d 4 -o "$work/late.txt" -p $pid 2>"$work/late.err"
+	row "profile --counters -p, a fourth time" "$(grep -q 'was counted three times' "$work/late.err" && echo 1 || echo 0)" \
+		"$(grep -o 'was counted three times.*' "$work/late.err" | head -c 120)"
 	wait $pid
 	status=$?
-	row "four --counters -p beside graphs" "$(unharmed "$work/beside.out" $status)" "status $status $(tail -n1 "$work/beside.out")"
+	row "three --counters -p beside graphs" "$(unharmed "$work/beside.out" $status)" "status $status $(tail -n1 "$work/beside.out")"
 }
 
 # Captures that begin and end while windows of PC samples open and close. Its kernels take 3 ms, and there is one most of the

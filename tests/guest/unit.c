@@ -18,7 +18,6 @@
 #include "libcupti-usdt/buffers.h"
 #include "libcupti-usdt/clock.h"
 #include "libcupti-usdt/kernel_choice.h"
-#include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/memory.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/ring.h"
@@ -445,49 +444,6 @@ static void test_kernel_choice(void)
 		fail("no expression", 0, 1);
 }
 
-static _Atomic(int) inside, alone;
-static _Atomic(unsigned long) alone_times;
-
-/* Half of the time alone: nobody else may be inside then. */
-static void *go_through_gate(void *nothing)
-{
-	for (int i = 0; i < 2000; i++) {
-		if (i % 2 && launch_gate__enter_alone()) {
-			atomic_fetch_add(&alone_times, 1);
-			if (atomic_fetch_add(&alone, 1) || atomic_load(&inside) ||
-			    !launch_gate__is_mine())
-				fail("not alone", atomic_load(&inside), i);
-			sched_yield();
-			atomic_fetch_sub(&alone, 1);
-			launch_gate__leave_alone();
-			continue;
-		}
-		if (!launch_gate__enter(60000) || launch_gate__is_mine())
-			fail("did not get in", 0, i);
-		atomic_fetch_add(&inside, 1);
-		sched_yield();
-		if (atomic_load(&alone))
-			fail("somebody is alone", atomic_load(&inside), i);
-		atomic_fetch_sub(&inside, 1);
-		launch_gate__leave();
-	}
-	return nothing;
-}
-
-static void test_launch_gate(void)
-{
-	pthread_t threads[6];
-
-	for (int i = 0; i < 6; i++)
-		pthread_create(&threads[i], NULL, go_through_gate, NULL);
-	for (int i = 0; i < 6; i++)
-		pthread_join(threads[i], NULL);
-	if (atomic_load(&alone_times) < 3000)
-		fail("seldom alone", atomic_load(&alone_times), 6000);
-	if (launch_gate__is_shut())
-		fail("still shut", 0, 0);
-}
-
 int main(void)
 {
 	status__open();
@@ -501,6 +457,5 @@ int main(void)
 	test_buffers();
 	test_batches();
 	test_kernel_choice();
-	test_launch_gate();
 	return atomic_load(&failures) != 0;
 }

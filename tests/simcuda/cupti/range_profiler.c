@@ -25,6 +25,7 @@ struct host {
 
 struct image {
 	uint32_t magic, ranges, most;
+	uint32_t gathered; /* ranges that nobody sees before Stop and Decode */
 	char kernels[][KERNEL];
 };
 #define MAGIC 0x52414e47
@@ -34,10 +35,14 @@ struct profiler {
 	_Atomic(CUcontext) context; /* NULL: free */
 	atomic_bool started, dead;
 	uint32_t passes;
+	bool by_caller; /* replay: nobody launches a kernel again */
+	bool holds;	/* the counters, from its first start until it is disabled */
 	struct image *image;
 };
 
 static struct profiler profilers[CONTEXTS];
+static atomic_bool
+	held_by_dead; /* a context that went before it was disabled: nobody has them now */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define FAIL_ON_REQUEST(name)                                                \
@@ -227,6 +232,7 @@ CUptiResult cuptiRangeProfilerEnable(struct cupti_range_enable *parameters)
 	if (profiler) {
 		profiler->started = profiler->dead = false;
 		profiler->passes = 0;
+		profiler->holds = false;
 		profiler->image = NULL;
 		profiler->context = parameters->context;
 	}
@@ -240,6 +246,7 @@ CUptiResult cuptiRangeProfilerDisable(struct cupti_range_plain *parameters)
 {
 	FAIL_ON_REQUEST(RangeProfilerDisable);
 	((struct profiler *)parameters->object)->context = NULL;
+	((struct profiler *)parameters->object)->holds = false;
 	bridge__get()->log("profiler_disable");
 	return CUPTI_SUCCESS;
 }
@@ -256,7 +263,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data
 	struct image *image = (void *)parameters->data;
 
 	FAIL_ON_REQUEST(RangeProfilerCounterDataImageInitialize);
-	*image = (struct image){MAGIC, 0, (parameters->data_size - sizeof(*image)) / KERNEL};
+	*image = (struct image){MAGIC, 0, (parameters->data_size - sizeof(*image)) / KERNEL, 0};
 	return CUPTI_SUCCESS;
 }
 
@@ -267,10 +274,28 @@ CUptiResult cuptiRangeProfilerSetConfig(struct cupti_range_config *parameters)
 	FAIL_ON_REQUEST(RangeProfilerSetConfig);
 	profiler->image = (void *)parameters->data;
 	memcpy(&profiler->passes, parameters->image, sizeof(profiler->passes));
-	if (parameters->range != CUPTI_RANGE_AUTO || parameters->replay != CUPTI_REPLAY_KERNEL ||
-	    profiler->image->magic != MAGIC || parameters->levels != 1)
+	profiler->by_caller = parameters->replay == CUPTI_REPLAY_USER;
+	if (parameters->range != CUPTI_RANGE_AUTO || profiler->image->magic != MAGIC ||
+	    parameters->levels != 1)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	return CUPTI_SUCCESS;
+	return profiler->by_caller || parameters->replay == CUPTI_REPLAY_KERNEL
+		       ? CUPTI_SUCCESS
+		       : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static bool is_held_by_another(const struct profiler *profiler)
+{
+	uint32_t device = 0, other = 0;
+
+	cuptiGetDeviceId(profiler->context, &device);
+	for (int i = 0; i < CONTEXTS; i++) {
+		if (!profilers[i].holds || &profilers[i] == profiler)
+			continue;
+		cuptiGetDeviceId(profilers[i].context, &other);
+		if (other == device)
+			return true;
+	}
+	return held_by_dead;
 }
 
 CUptiResult cuptiRangeProfilerStart(struct cupti_range_plain *parameters)
@@ -282,7 +307,11 @@ CUptiResult cuptiRangeProfilerStart(struct cupti_range_plain *parameters)
 		fault__log("start_unconfigured");
 		abort();
 	}
+	if (is_held_by_another(profiler))
+		return CUPTI_ERROR_HARDWARE_BUSY;
 	profiler->started = true;
+	profiler->holds = true;
+	bridge__get()->log("profiler_start");
 	/* As on an H200, whoever captures. */
 	bridge__get()->break_captures();
 	return CUPTI_SUCCESS;
@@ -294,17 +323,22 @@ CUptiResult cuptiRangeProfilerStop(struct cupti_range_stop *parameters)
 
 	FAIL_ON_REQUEST(RangeProfilerStop);
 	profiler->started = false;
+	bridge__get()->log("profiler_stop");
 	parameters->all_submitted = 1;
 	return profiler->dead ? CUPTI_ERROR_INVALID_CONTEXT : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerDecodeData(struct cupti_range_decode *parameters)
 {
+	struct profiler *profiler = parameters->object;
+
 	FAIL_ON_REQUEST(RangeProfilerDecodeData);
-	if (((struct profiler *)parameters->object)->dead) {
+	if (profiler->dead) {
 		fault__log("decode_without_context");
 		abort();
 	}
+	if (!profiler->started)
+		profiler->image->ranges = profiler->image->gathered;
 	return CUPTI_SUCCESS;
 }
 
@@ -319,8 +353,10 @@ void range_profiler__context_ends(CUcontext context)
 {
 	struct profiler *profiler = find(context);
 
-	if (profiler)
-		profiler->dead = true;
+	if (!profiler)
+		return;
+	profiler->dead = true;
+	held_by_dead |= profiler->holds;
 }
 
 static _Thread_local bool runs;
@@ -362,8 +398,12 @@ void range_profiler__launched(const struct simcuda_call *call)
 	nanosleep(&pause, NULL);
 	bridge__get()->break_captures();
 	image = profiler->image;
-	if (image->ranges == image->most || profiler->passes & BLIND)
+	/* A pass that nobody repeats is no measurement. */
+	if (image->gathered == image->most || profiler->passes & BLIND ||
+	    (profiler->by_caller && profiler->passes > 1))
 		return;
-	strncpy(image->kernels[image->ranges], call->symbol, KERNEL - 1);
-	image->kernels[image->ranges++][KERNEL - 1] = 0;
+	strncpy(image->kernels[image->gathered], call->symbol, KERNEL - 1);
+	image->kernels[image->gathered++][KERNEL - 1] = 0;
+	if (!profiler->by_caller)
+		image->ranges = image->gathered;
 }
