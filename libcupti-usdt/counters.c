@@ -434,7 +434,8 @@ static void close_profiler(uint64_t now)
 			collector->close();
 		atomic_store(&counters_on, false);
 		launch_gate__leave_alone();
-	} else if (now - closing_since > CLOSE_NS && !launch_gate__is_shut()) {
+	} else if (now - closing_since > CLOSE_NS && !launch_gate__is_shut() &&
+		   !atomic_load(&gathering)) {
 		atomic_store(&counters_on, false);
 	}
 }

@@ -311,6 +311,10 @@ nothing: fp32, 0 operations"
 	SIMCUDA_LACKS=dram__bytes_read,dram__bytes_write counted quick -- "$WORKLOADS/saxpy"
 	assert_equal "$(lines counters '.[0].metrics | has("dram__bytes_read.sum")')" false
 	assert_equal "$(lines counters '.[0].metrics | length')" 10
+	# One that may lack is no failure.
+	SIMCUDA_LACKS=sm__inst_executed_pipe_fp16 counted overview --kernels 2 -- "$WORKLOADS/saxpy"
+	assert_equal "$(lines counters_state '.[-1] | [.outcome, .counted, .result]')" '["done",2,0]'
+	! grep 'looks into one kernel' err || fail "a message about nothing"
 }
 
 # ms TEXT: "1.23 s", "45.6 ms" or "789 us" in milliseconds.
