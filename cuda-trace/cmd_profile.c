@@ -103,7 +103,7 @@ int cmd_profile(int argc, char **argv)
 	if (operand < 0)
 		return status;
 	if (options.list_metrics)
-		return profile_counters__list(&usage, &options);
+		return profile_metrics__list(&usage, &options);
 	for (size_t i = 0; i < MODES; i++) {
 		if (!modes[i].wanted(&options))
 			continue;

@@ -11,13 +11,17 @@
 #include <stdio.h>
 #include "cuda-trace/text.h"
 
-/* The call of a counted launch less the kernel's own time: docs/h200/counters-*.txt. */
+/* The call of a counted launch less the kernel's own time: docs/h200/counters-*.txt;
+ * docs/h100/suite.txt. */
 #define FIRST_LEAST_MS 160
 #define FIRST_MOST_MS  470
 #define LEAST_MS       1 /* with one pass: many between one start and stop of CUPTI, or each alone */
 #define MOST_MS	       32
 #define PASS_LEAST_MS  8 /* with several, each */
 #define PASS_MOST_MS   20
+
+#define TURN_LEAST_MS  200 /* where CUPTI is enabled anew */
+#define TURN_MOST_MS   420
 
 #define EARLY	       3 /* launches, the first one among them */
 
@@ -46,6 +50,19 @@ void counter_cost__say_before(const char *chip, unsigned int passes, uint64_t ke
 		fprintf(stderr, ": %llu of each process some %s", (unsigned long long)kernels,
 			range(all, FIRST_LEAST_MS + (kernels - 1) * least,
 			      FIRST_MOST_MS + (kernels - 1) * most));
+	fputc('\n', stderr);
+}
+
+void counter_cost__say_turns(const char *chip, unsigned int sets, uint64_t kernels)
+{
+	fprintf(stderr,
+		"cuda-trace profile: %u set%s of metrics on %s, one a launch, and no kernel runs "
+		"twice: beside its own time a launch waits some 1 ms, %d to %d ms where another "
+		"set begins (H100)",
+		sets, sets == 1 ? "" : "s", chip, TURN_LEAST_MS, TURN_MOST_MS);
+	if (kernels && kernels < 1000000)
+		fprintf(stderr, "; %llu launches of each process are wanted",
+			(unsigned long long)kernels * sets);
 	fputc('\n', stderr);
 }
 

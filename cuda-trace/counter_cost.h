@@ -19,6 +19,8 @@ struct counter_cost {
 
 /* On stderr: what to expect of so many passes. */
 void counter_cost__say_before(const char *chip, unsigned int passes, uint64_t kernels);
+/* Likewise of so many sets, each for launches of its own. */
+void counter_cost__say_turns(const char *chip, unsigned int sets, uint64_t kernels);
 /* A launch was counted, and its call took so long. On stderr, once: what that comes to. */
 void counter_cost__launch(struct counter_cost *cost, uint32_t pid, uint64_t call_ns);
 

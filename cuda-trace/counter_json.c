@@ -24,7 +24,7 @@ static void put_text(FILE *file, const char *key, const char *text)
 		fputs("null", file);
 }
 
-static void put_metrics(FILE *file, const struct counter_kernel *kernel)
+static void put_metrics(FILE *file, const struct counter_kernel *kernel, bool sums)
 {
 	fputs("\"metrics\":{", file);
 	for (uint32_t i = 0; i < kernel->count; i++) {
@@ -32,8 +32,14 @@ static void put_metrics(FILE *file, const struct counter_kernel *kernel)
 			fputc(',', file);
 		text__write_json(file, kernel->sums[i].metric->name);
 		fputs(":{", file);
-		put_number(file, "value", kernel->sums[i].sum);
+		put_number(file, "value", counter_sum__mean(&kernel->sums[i]));
 		fputc(',', file);
+		if (sums) {
+			put_number(file, "least", kernel->sums[i].least);
+			fputc(',', file);
+			put_number(file, "most", kernel->sums[i].most);
+			fprintf(file, ",\"launches\":%" PRIu64 ",", kernel->sums[i].count);
+		}
 		put_text(file, "unit", kernel->sums[i].metric->unit);
 		fputc('}', file);
 	}
@@ -117,9 +123,21 @@ static void put_verdict(FILE *file, const struct counter_kernel *kernel)
 	fputc('}', file);
 }
 
+static void put_shape(FILE *file, const struct counter_kernel *kernel)
+{
+	fprintf(file, "\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],", kernel->grid[0], kernel->grid[1],
+		kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2]);
+	if (kernel->registers)
+		fprintf(file, "\"registers\":%u,\"static_shared\":%u,", kernel->registers,
+			kernel->static_shared);
+	else
+		fputs("\"registers\":null,\"static_shared\":null,", file);
+	fprintf(file, "\"dynamic_shared\":%u,", kernel->dynamic_shared);
+}
+
 void counter_report__json_kernel(FILE *file, const struct process *process,
 				 const struct cuda_counters *record,
-				 const struct counter_kernel *kernel)
+				 const struct counter_kernel *kernel, bool whole)
 {
 	fprintf(file, "{\"event\":\"counters\",\"pid\":%u,", process->pid);
 	put_text(file, "comm", process->comm);
@@ -127,19 +145,29 @@ void counter_report__json_kernel(FILE *file, const struct process *process,
 	put_text(file, "kernel", kernel->name);
 	fprintf(file,
 		",\"number\":%u,\"correlation\":%u,\"device\":%u,\"context\":%u,\"stream\":%" PRIu64
-		",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],",
+		",",
 		record->number, record->head.correlation, record->device, record->context,
-		(uint64_t)record->stream, record->grid[0], record->grid[1], record->grid[2],
-		record->block[0], record->block[1], record->block[2]);
-	if (record->registers)
-		fprintf(file, "\"registers\":%u,\"static_shared\":%u,", record->registers,
-			record->static_shared);
-	else
-		fputs("\"registers\":null,\"static_shared\":null,", file);
-	fprintf(file, "\"dynamic_shared\":%u,\"passes\":%u,\"call_ns\":%" PRIu64 ",",
-		record->dynamic_shared, record->passes,
+		(uint64_t)record->stream);
+	put_shape(file, kernel);
+	fprintf(file, "\"passes\":%u,\"call_ns\":%" PRIu64 ",", record->passes,
 		(uint64_t)(record->end > record->start ? record->end - record->start : 0));
-	put_metrics(file, kernel);
+	put_metrics(file, kernel, false);
+	fputc(',', file);
+	if (whole)
+		put_verdict(file, kernel);
+	else
+		fputs("\"verdict\":null", file);
+	fputs("}\n", file);
+}
+
+void counter_report__json_sum(FILE *file, const struct counter_kernel *kernel)
+{
+	fputs("{\"event\":\"counters_sum\",", file);
+	put_text(file, "kernel", kernel->name);
+	fputc(',', file);
+	put_shape(file, kernel);
+	fprintf(file, "\"launches\":%" PRIu64 ",", kernel->counted);
+	put_metrics(file, kernel, true);
 	fputc(',', file);
 	put_verdict(file, kernel);
 	fputs("}\n", file);

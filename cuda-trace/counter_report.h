@@ -3,6 +3,7 @@
 #ifndef CUDA_TRACE_COUNTER_REPORT_H
 #define CUDA_TRACE_COUNTER_REPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "cuda-trace/counter_table.h"
 
@@ -10,10 +11,12 @@
 void counter_report__text(FILE *file, const struct counter_table *table, uint64_t most);
 /* The line of a process. */
 void counter_report__text_process(FILE *file, const struct counter_process *process);
-/* One line of JSON a counted launch, as it comes; and one a process at the end. */
+/* One line of JSON a counted launch, as it comes, with a verdict where it has all metrics; one a
+ * kernel and shape, of means; and one a process at the end. */
 void counter_report__json_kernel(FILE *file, const struct process *process,
 				 const struct cuda_counters *record,
-				 const struct counter_kernel *kernel);
+				 const struct counter_kernel *kernel, bool whole);
+void counter_report__json_sum(FILE *file, const struct counter_kernel *kernel);
 void counter_report__json_process(FILE *file, const struct counter_process *process);
 
 /* Stable key of enum cuda_counters_outcome. */

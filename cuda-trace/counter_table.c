@@ -134,7 +134,7 @@ void counter_table__device(struct counter_table *table, struct process *process,
 
 static bool is_same(const struct counter_kernel *a, const struct counter_kernel *b)
 {
-	return a->count == b->count && !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+	return !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
 	       !memcmp(a->block, b->block, sizeof(a->block)) &&
 	       a->dynamic_shared == b->dynamic_shared && !strcmp(a->name, b->name);
 }
@@ -152,21 +152,36 @@ static struct counter_kernel *kernel_like(struct counter_table *table,
 		return NULL;
 	*kernel = *alone;
 	kernel->counted = 0;
+	kernel->count = 0;
+	kernel->sums = NULL;
 	kernel->name = strdup(alone->name);
-	kernel->sums = calloc(alone->count ? alone->count : 1, sizeof(kernel->sums[0]));
-	if (!kernel->name || !kernel->sums) {
-		free(kernel->name);
-		free(kernel->sums);
+	if (!kernel->name) {
 		free(kernel);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < alone->count; i++)
-		kernel->sums[i] =
-			(struct counter_sum){alone->sums[i].metric, 0, INFINITY, -INFINITY};
 	kernel->next = table->kernels;
 	table->kernels = kernel;
 	table->kernel_count++;
 	return kernel;
+}
+
+/* Where the launches have the same metrics, each is where it was before. */
+static struct counter_sum *sum_of(struct counter_kernel *kernel, uint32_t at,
+				  const struct counter_metric *metric)
+{
+	struct counter_sum *grown;
+
+	if (at < kernel->count && kernel->sums[at].metric == metric)
+		return &kernel->sums[at];
+	for (uint32_t i = 0; i < kernel->count; i++)
+		if (kernel->sums[i].metric == metric)
+			return &kernel->sums[i];
+	grown = realloc(kernel->sums, (kernel->count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	kernel->sums = grown;
+	kernel->sums[kernel->count] = (struct counter_sum){metric, 0, INFINITY, -INFINITY, 0};
+	return &kernel->sums[kernel->count++];
 }
 
 static void sum_up(struct counter_kernel *kernel, const struct counter_kernel *alone)
@@ -178,9 +193,12 @@ static void sum_up(struct counter_kernel *kernel, const struct counter_kernel *a
 		kernel->multiprocessors = alone->multiprocessors;
 	}
 	for (uint32_t i = 0; i < alone->count; i++) {
-		struct counter_sum *sum = &kernel->sums[i];
+		struct counter_sum *sum = sum_of(kernel, i, alone->sums[i].metric);
 		double value = alone->sums[i].sum;
 
+		if (!sum)
+			continue;
+		sum->count++;
 		sum->sum += value;
 		sum->least = fmin(sum->least, value);
 		sum->most = fmax(sum->most, value);
@@ -223,7 +241,7 @@ bool counter_table__read(struct counter_table *table, struct process *process,
 
 		if (metric)
 			alone->sums[alone->count++] = (struct counter_sum){
-				metric, values[i].value, values[i].value, values[i].value};
+				metric, values[i].value, values[i].value, values[i].value, 1};
 	}
 	return true;
 }
@@ -245,11 +263,16 @@ void counter_table__forget_processes(struct counter_table *table)
 		process->past = true;
 }
 
+double counter_sum__mean(const struct counter_sum *sum)
+{
+	return sum->sum / sum->count;
+}
+
 static double total_time(const struct counter_kernel *kernel)
 {
 	for (uint32_t i = 0; i < kernel->count; i++)
 		if (!strcmp(kernel->sums[i].metric->name, "gpu__time_duration.sum"))
-			return kernel->sums[i].sum;
+			return counter_sum__mean(&kernel->sums[i]) * kernel->counted;
 	return 0;
 }
 
@@ -282,7 +305,7 @@ void counter_kernel__verdict(const struct counter_kernel *kernel, struct verdict
 	verdict_facts__clear(facts);
 	for (uint32_t i = 0; i < kernel->count; i++)
 		verdict_facts__take(facts, kernel->sums[i].metric->name,
-				    kernel->sums[i].sum / kernel->counted);
+				    counter_sum__mean(&kernel->sums[i]));
 	/* A launch has fewer than 2^63 blocks; what a hostile process says need not. */
 	facts->blocks =
 		(int64_t)fmin((double)kernel->grid[0] * kernel->grid[1] * kernel->grid[2], 1e18);

@@ -19,6 +19,7 @@ struct counter_metric {
 struct counter_sum {
 	const struct counter_metric *metric;
 	double sum, least, most;
+	uint64_t count; /* launches that had it */
 };
 
 struct counter_kernel {
@@ -74,8 +75,9 @@ bool counter_table__read(struct counter_table *table, struct process *process,
 void counter_table__add(struct counter_table *table, const struct counter_kernel *alone);
 /* Those that there are by now are only kept for being shown: PROGRAM runs once more. */
 void counter_table__forget_processes(struct counter_table *table);
-/* By total GPU time, the longest first; by name where that was not collected. */
+/* By GPU time, that of a launch times launches, the longest first; by name where there is none. */
 void counter_table__sort(struct counter_table *table);
+double counter_sum__mean(const struct counter_sum *sum);
 /* What the rules say of a kernel's means. */
 void counter_kernel__verdict(const struct counter_kernel *kernel, struct verdict_facts *facts,
 			     struct verdict *verdict);

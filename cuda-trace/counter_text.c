@@ -52,20 +52,32 @@ static void print_head(FILE *file, const struct counter_kernel *kernel)
 	fprintf(file, "  counted %" PRIu64 "\n", kernel->counted);
 }
 
+/* Not all launches have the same metrics. */
+static bool is_by_turns(const struct counter_kernel *kernel)
+{
+	for (uint32_t i = 0; i < kernel->count; i++)
+		if (kernel->sums[i].count != kernel->counted)
+			return true;
+	return false;
+}
+
 static void print_sums(FILE *file, const struct counter_kernel *kernel)
 {
-	char mean[24], least[24], most[24];
+	char mean[24], least[24], most[24], of[24] = "";
+	bool by_turns = is_by_turns(kernel);
 
-	fprintf(file, "  %-11s %11s %11s %-14s %s\n", "       MEAN", "LEAST", "MOST", "UNIT",
-		"METRIC");
+	fprintf(file, "  %-11s %11s %11s %s%-14s %s\n", "       MEAN", "LEAST", "MOST",
+		by_turns ? "LAUNCHES " : "", "UNIT", "METRIC");
 	for (uint32_t i = 0; i < kernel->count; i++) {
 		const struct counter_sum *sum = &kernel->sums[i];
 		const char *unit = sum->metric->unit;
 		char shown_unit[64], shown[600];
 
-		fprintf(file, "  %11s %11s %11s %-14s %s\n",
-			figure(mean, sum->sum / kernel->counted, unit),
-			figure(least, sum->least, unit), figure(most, sum->most, unit),
+		if (by_turns)
+			snprintf(of, sizeof(of), "%8" PRIu64 " ", sum->count);
+		fprintf(file, "  %11s %11s %11s %s%-14s %s\n",
+			figure(mean, counter_sum__mean(sum), unit), figure(least, sum->least, unit),
+			figure(most, sum->most, unit), of,
 			text__show(shown_unit, sizeof(shown_unit), unit, 14),
 			text__show(shown, sizeof(shown), sum->metric->name, 120));
 	}

@@ -54,11 +54,11 @@ static const struct {
 	 "kernels ran, and CUPTI has no values of them, though it tells of no error. Those of CUDA "
 	 "12.8 and 12.9 are like that with driver 580: take one of CUDA 13.0 or later "
 	 "(`cuda-trace doctor` says what there is, CUDA_TRACE_LIBCUPTI=FILE names one)"},
-	{CUDA_COUNTERS_WORN, "this process launches graphs, and was counted three times, or CUPTI "
-			     "failed in it: a further "
-			     "time its kernels might lose their effect (seen with CUDA 13.0). "
-			     "Trace it anew: `cuda-trace "
-			     "profile --counters ... -- PROGRAM`"},
+	{CUDA_COUNTERS_WORN,
+	 "this process launches graphs, and CUPTI was switched on there three times, or failed: "
+	 "once more and its kernels might lose their effect (seen with CUDA 13.0). Each profile "
+	 "does that once, --replay launches for each set of metrics. Trace it anew: `cuda-trace "
+	 "profile --counters ... -- PROGRAM`"},
 	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
 };
 

@@ -37,7 +37,7 @@ extern const struct option_row profile_counters_rows[];
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options);
 int profile_sass__run(const struct option_usage *usage, const struct profile_options *options);
 /* `profile --list-metrics`: no targets are needed. */
-int profile_counters__list(const struct option_usage *usage, const struct profile_options *options);
+int profile_metrics__list(const struct option_usage *usage, const struct profile_options *options);
 
 /* Options of --device alone. */
 extern const struct option_row profile_device_rows[];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * profile --counters: what is asked for goes to the processes (counting.h), what they count comes
- * back by the wire. profile --list-metrics: what may be asked for.
+ * back by the wire.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,7 @@
 #include "cuda-trace/replay.h"
 #include "cuda-trace/text.h"
 #include "cuda-trace/watch.h"
+#include "libcupti-usdt/counter_request.h"
 
 #define AT(field)     offsetof(struct profile_options, field)
 #define DEFAULT_LINES 25
@@ -28,8 +29,9 @@ const struct option_row profile_counters_rows[] = {
 	{OPTION_COUNT, 0, "kernels", "COUNT",
 	 "count so many kernels of each process, then let it\nrun on at full speed", AT(kernels)},
 	{OPTION_COUNT, 0, "skip", "COUNT", "but not the first COUNT of those that match", AT(skip)},
-	{OPTION_TEXT, 0, "replay", "kernel|application",
-	 "metrics of several passes: each kernel runs as often\n(the default), or PROGRAM does",
+	{OPTION_TEXT, 0, "replay", "kernel|application|launches",
+	 "metrics of several passes: each kernel runs as often\n(the default), or PROGRAM does, or "
+	 "nothing does: each\nlaunch is counted with some, the next with others",
 	 AT(replay)},
 	{OPTION_TEXT, 0, "chip", "NAME",
 	 "--list-metrics: of this chip (GH100, AD102 ...) and\nnot of the first GPU", AT(chip)},
@@ -40,7 +42,8 @@ struct counters {
 	const struct profile_options *options;
 	struct counting counting;
 	struct counter_cost cost;
-	struct replay *replay; /* NULL = kernels are replayed */
+	struct replay *replay; /* of --replay application, or NULL */
+	bool by_turns;	       /* a launch has some of the metrics */
 	struct session_lost_counts lost;
 	FILE *output;
 };
@@ -53,7 +56,8 @@ static void show_kernel(void *context, const struct process *process,
 
 	counter_table__add(&counters->counting.table, alone);
 	if (counters->options->shared.json)
-		counter_report__json_kernel(counters->output, process, record, alone);
+		counter_report__json_kernel(counters->output, process, record, alone,
+					    !counters->by_turns);
 }
 
 static void take_kernel(struct counters *counters, struct process *process,
@@ -136,6 +140,9 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 		losses__say(counters->output, lost);
 		return;
 	}
+	for (const struct counter_kernel *kernel = table->kernels; kernel && counters->by_turns;
+	     kernel = kernel->next)
+		counter_report__json_sum(counters->output, kernel);
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->told)
@@ -346,40 +353,44 @@ static int run_sets(struct counters *counters, const struct metric_library *libr
 	return status || !end.ended ? status : watch__pass_on(&end);
 }
 
+/* Which metrics go together, as this machine's libcupti has it; the caller frees the library. */
+static int split_request(struct metric_library *library, const char *request, const char *replay)
+{
+	char why[256];
+	bool failed = metric_library__split(library, request, why, sizeof(why)) != 0;
+
+	if (failed)
+		fprintf(stderr,
+			"cuda-trace profile: --replay %s asks this machine's libcupti which "
+			"metrics go together: %s\n",
+			replay, why);
+	for (size_t i = 0; i < library->alone_count && !failed; i++)
+		fprintf(stderr,
+			"cuda-trace profile: %s needs several passes of one run: left out "
+			"(--replay kernel has it)\n",
+			library->alone[i]);
+	if (!failed && !library->set_count)
+		fprintf(stderr, "cuda-trace profile: nothing is left to be counted\n");
+	return failed || !library->set_count ? EXIT_TROUBLE : EXIT_OK;
+}
+
 static int run_application(struct counters *counters, const char *request)
 {
 	const struct options *shared = &counters->options->shared;
 	struct metric_library library;
-	char why[256];
-	int status = EXIT_TROUBLE;
+	int status = split_request(&library, request, "application");
 
-	if (metric_library__split(&library, request, why, sizeof(why))) {
-		fprintf(stderr,
-			"cuda-trace profile: --replay application asks this machine's libcupti "
-			"which "
-			"metrics go together: %s\n",
-			why);
-		metric_library__free(&library);
-		return status;
-	}
-	for (size_t i = 0; i < library.alone_count; i++)
-		fprintf(stderr,
-			"cuda-trace profile: %s needs several passes of one run: left out "
-			"(--replay "
-			"kernel has it)\n",
-			library.alone[i]);
-	if (!library.set_count)
-		fprintf(stderr, "cuda-trace profile: nothing is left to be counted\n");
-	counters->replay = library.set_count ? replay__new() : NULL;
+	counters->replay = status ? NULL : replay__new();
 	counters->output = counters->replay ? watch__open_output("profile", shared) : NULL;
 	if (counters->output) {
 		fprintf(stderr,
 			"cuda-trace profile: PROGRAM runs %zu time%s, once for each set of metrics "
-			"that "
-			"%s takes in one pass\n",
+			"that %s takes in one pass\n",
 			library.set_count, library.set_count == 1 ? "" : "s", library.chip);
 		counters->counting.passes_said = true;
 		status = run_sets(counters, &library);
+	} else {
+		status = EXIT_TROUBLE;
 	}
 	if (counters->output)
 		fclose(counters->output);
@@ -388,110 +399,74 @@ static int run_application(struct counters *counters, const char *request)
 	return status;
 }
 
+/* "a,b;c,d"; the caller frees it. */
+static char *join_sets(const struct metric_library *library)
+{
+	size_t size = 1;
+	char *joined;
+
+	for (size_t i = 0; i < library->set_count; i++)
+		size += strlen(library->sets[i]) + 1;
+	joined = calloc(1, size);
+	for (size_t i = 0; i < library->set_count && joined; i++) {
+		strcat(joined, i ? ";" : "");
+		strcat(joined, library->sets[i]);
+	}
+	return joined;
+}
+
+static int run_launches(struct counters *counters, const char *request)
+{
+	struct metric_library library;
+	char *joined = NULL;
+	int status = split_request(&library, request, "launches");
+
+	if (!status && library.set_count > CUDA_REQUEST_SETS) {
+		fprintf(stderr,
+			"cuda-trace profile: %zu sets of metrics, and a process takes %d at most: "
+			"ask for fewer\n",
+			library.set_count, CUDA_REQUEST_SETS);
+		status = EXIT_TROUBLE;
+	}
+	if (!status)
+		joined = join_sets(&library);
+	if (joined) {
+		counters->by_turns = counters->counting.passes_said = true;
+		/* What the first launches take says nothing of the others. */
+		counters->cost.said = true;
+		counter_cost__say_turns(library.chip, library.set_count,
+					counters->options->kernels);
+		status = run_once(counters, joined, NULL);
+	}
+	free(joined);
+	metric_library__free(&library);
+	return counting__end(&counters->counting, counters->options, status);
+}
+
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
 {
-	bool application = options->replay && !strcmp(options->replay, "application");
+	enum { KERNEL, APPLICATION, LAUNCHES, WAYS };
+	static const char *const ways[] = {"kernel", "application", "launches"};
 	struct counters counters = {.options = options, .cost.kernels = options->kernels};
+	int way = KERNEL, status;
 	char *request;
-	int status;
 
-	if (options->replay && !application && strcmp(options->replay, "kernel"))
-		return options__misuse(usage, "--replay is kernel or application");
-	if (application && !options->shared.program)
+	while (options->replay && way < WAYS && strcmp(options->replay, ways[way]))
+		way++;
+	if (way == WAYS)
+		return options__misuse(usage, "--replay is kernel, application or launches");
+	if (way == APPLICATION && !options->shared.program)
 		return options__misuse(usage,
 				       "--replay application runs a PROGRAM several times: what "
-				       "runs already runs once");
-	status = take_request(options, !application, &request, &counters.counting.passes_said);
-	if (!status && application)
+				       "runs already runs once (--replay launches looks into it)");
+	status = take_request(options, way == KERNEL, &request, &counters.counting.passes_said);
+	if (!status && way == APPLICATION)
 		status = run_application(&counters, request);
+	else if (!status && way == LAUNCHES)
+		status = run_launches(&counters, request);
 	else if (!status)
 		status = counting__end(&counters.counting, options,
 				       run_once(&counters, request, NULL));
 	free(request);
-	return status;
-}
-
-static void print_metric(FILE *file, const struct metric_row *row, bool json)
-{
-	const struct {
-		const char *key, *text;
-	} fields[] = {{"metric", row->name},
-		      {"type", row->type},
-		      {"unit", row->unit},
-		      {"description", row->description},
-		      {"rollups", row->rollups}};
-
-	if (!json) {
-		fprintf(file, "%s\n    %s%s%s: %s\n", row->name, row->type, *row->unit ? ", " : "",
-			row->unit, *row->description ? row->description : "-");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		fprintf(file, "%c\"%s\":", i ? ',' : '{', fields[i].key);
-		text__write_json(file, fields[i].text);
-	}
-	fputs("}\n", file);
-}
-
-/* Some forty of them, in lines of a terminal's width. */
-static void print_rollups(FILE *file, const struct metric_row *row)
-{
-	const char *at = row->rollups;
-	int column = fprintf(file, "  %s:", row->type);
-
-	while (*at) {
-		int length = strcspn(at, " ");
-
-		if (column + length + 1 > 79)
-			column = fprintf(file, "\n   ") - 1;
-		column += fprintf(file, " %.*s", length, at);
-		at += length + (at[length] == ' ');
-	}
-	fputc('\n', file);
-}
-
-static void print_presets(FILE *file, const struct metric_library *library)
-{
-	fprintf(file, "Presets:\n");
-	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
-		fprintf(file, "  %-10s %s\n", preset->name, preset->summary);
-	fprintf(file, "\nMetrics of %s (%s). To each belongs one of:\n", library->chip,
-		library->path);
-	for (size_t i = 0; i < library->count; i++) {
-		bool first = true;
-
-		for (size_t k = 0; k < i && first; k++)
-			first = strcmp(library->rows[k].type, library->rows[i].type) != 0;
-		if (first)
-			print_rollups(file, &library->rows[i]);
-	}
-	fputc('\n', file);
-}
-
-int profile_counters__list(const struct option_usage *usage, const struct profile_options *options)
-{
-	struct pattern *pattern =
-		pattern__new(*options->list_metrics ? options->list_metrics : NULL);
-	struct metric_library library;
-	char why[256];
-	int status = EXIT_OK;
-
-	if (!pattern)
-		return EXIT_USAGE;
-	if (metric_library__load(&library, options->chip, NULL, why, sizeof(why))) {
-		fprintf(stderr, "cuda-trace %s: %s%s\n", usage->command, why,
-			options->chip ? "" : " (--chip GH100 asks without a GPU)");
-		status = EXIT_TROUBLE;
-	} else {
-		if (!options->shared.json)
-			print_presets(stdout, &library);
-		/* Those with a group before a dot are for NVIDIA's own triage. */
-		for (size_t i = 0; i < library.count; i++)
-			if (!strchr(library.rows[i].name, '.') &&
-			    pattern__matches(pattern, library.rows[i].name))
-				print_metric(stdout, &library.rows[i], options->shared.json);
-	}
-	metric_library__free(&library);
-	pattern__free(pattern);
 	return status;
 }

@@ -24,7 +24,10 @@ struct range_plan {
 	char chip[32];
 	uint32_t count; /* of metrics */
 	const char *const *metrics;
-	uint32_t values; /* that a kernel has: as many as metrics, or 0 */
+	uint32_t sets;	 /* of metrics, each of which is for launches of its own; at least 1 */
+	uint32_t set;	 /* that is used now */
+	uint32_t first;	 /* of its metrics */
+	uint32_t values; /* that a kernel has: as many as metrics of the set, or 0 */
 	uint32_t passes;
 };
 
@@ -38,18 +41,23 @@ struct collector {
 	bool (*is_there)(void);
 	const char *lack; /* what is said if not */
 	/*
-	 * Takes the metrics ("a,b,?c": one with a question mark is left out where the GPU lacks it)
-	 * and finds out how they are collected on that device. 0, or -1 and the failure; once a
-	 * process.
+	 * Takes the metrics ("a,b,?c": one with a question mark is left out where the GPU lacks it;
+	 * sets of them: "a,b;c", of which the first is used) and finds out how they are collected
+	 * on that device. 0, or -1 and the failure; once a process.
 	 */
 	int (*prepare)(const char *request, uint32_t device, struct range_failure *failure);
 	const struct range_plan *(*plan)(void);
+	/* Another set, from 0 on, for whatever is started next; nothing is. NULL: there is one. */
+	void (*use)(uint32_t set);
 	/* What CUPTI says of one of the plan's metrics. */
 	void (*describe)(const char *metric, struct range_metric *description);
 	/* Counts whatever is launched in that context until stop; may be called again before.
 	 * 0, or 1: no further kernel can be
 	 * counted, or -1: never call it again then. */
 	int (*start)(void *context, struct range_failure *failure);
+	/* How often CUPTI was enabled since prepare, and with the next start in that context (NULL:
+	 * so far). NULL: that is of no matter. */
+	uint32_t (*opens)(void *context);
 	/* How many kernels may follow each other before stop, each begun by a start of its own: at
 	 * least 1. NULL: never more than that. */
 	uint32_t (*room)(void *context);

@@ -10,14 +10,40 @@
 #include "libcupti-usdt/cupti_calls.h"
 #include "libcupti-usdt/kernel_shape.h"
 #include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/metric_turns.h"
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/sites.h"
 
 static struct cuda_counters launches[COUNTED_LAUNCHES_MOST];
 static void *contexts[COUNTED_LAUNCHES_MOST];
-static uint32_t count;
+static uint32_t sets[COUNTED_LAUNCHES_MOST];
+static uint32_t count, told;
 
-void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start)
+static uint64_t kind_of(const struct cuda_counters *launch)
+{
+	return metric_turns__kind(launch->name, launch->grid, launch->block,
+				  launch->dynamic_shared);
+}
+
+void *counted_launches__stream(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	struct cuda_launch launch = {0};
+
+	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	return (void *)(uintptr_t)launch.stream;
+}
+
+uint64_t counted_launches__kind(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	struct cuda_launch launch = {0};
+
+	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	return metric_turns__kind(names__intern(data->symbol_name), launch.grid, launch.block,
+				  launch.dynamic_shared);
+}
+
+void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data, uint32_t set,
+			   uint64_t start)
 {
 	struct cuda_counters *to = &launches[count];
 	struct cuda_launch launch = {0};
@@ -39,7 +65,9 @@ void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data
 	cupti_api__get()->GetDeviceId(data->context, &to->device);
 	kernel_shape__find(launches__function(cbid, data->params), &to->registers,
 			   &to->static_shared);
-	contexts[count++] = data->context;
+	contexts[count] = data->context;
+	sets[count++] = set;
+	metric_turns__counted(kind_of(to), set);
 }
 
 uint32_t counted_launches__count(void)
@@ -70,7 +98,7 @@ static void tell_readable(const struct cuda_counters *to, const struct cuda_coun
 	}
 }
 
-int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) *told,
+int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) *number,
 			   struct range_failure *failure)
 {
 	static struct {
@@ -80,16 +108,16 @@ int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) 
 	static double values[CUDA_COUNTERS_METRICS];
 	const struct range_plan *plan = collector->plan();
 
-	for (uint32_t which = 0; which < count; which++) {
+	for (uint32_t which = 0; which < count; which++, told++) {
 		if (plan->values && collector->values(contexts[which], which, values, failure))
 			return -1;
 		to.head = launches[which];
 		to.head.head.size = sizeof(to.head) + plan->values * sizeof(to.values[0]);
-		to.head.number = atomic_fetch_add(told, 1) + 1;
+		to.head.number = atomic_fetch_add(number, 1) + 1;
 		to.head.passes = plan->passes;
 		to.head.count = plan->values;
 		for (uint32_t i = 0; i < plan->values; i++) {
-			to.values[i].metric = names__intern_text(plan->metrics[i]);
+			to.values[i].metric = names__intern_text(plan->metrics[plan->first + i]);
 			to.values[i].value = values[i];
 		}
 		batch__send_in_place(CUDA_GROUP_COUNTERS, &to, to.head.head.size, 1);
@@ -99,7 +127,28 @@ int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) 
 	return 0;
 }
 
+void counted_launches__tell_metrics(const struct collector *collector)
+{
+	const struct range_plan *plan = collector->plan();
+
+	for (uint32_t i = 0; i < plan->count; i++) {
+		struct cuda_counters_metric to = {
+			.head = {.kind = CUDA_RECORD_COUNTERS_METRIC, .size = sizeof(to)},
+			.metric = names__intern_text(plan->metrics[i]),
+		};
+		struct range_metric metric;
+
+		collector->describe(plan->metrics[i], &metric);
+		to.unit = metric.unit ? names__intern_text(metric.unit) : 0;
+		to.description = metric.description ? names__intern_text(metric.description) : 0;
+		to.type = metric.type;
+		batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
+	}
+}
+
 void counted_launches__forget(void)
 {
-	count = 0;
+	for (uint32_t which = told; which < count; which++)
+		metric_turns__lost(kind_of(&launches[which]), sets[which]);
+	count = told = 0;
 }

@@ -15,6 +15,7 @@
  */
 #define CUDA_REQUEST_MAGIC 0x7473657571657263ULL
 #define CUDA_REQUEST_TEXT  34816
+#define CUDA_REQUEST_SETS  32 /* of metrics ("a,b;c"), at most: each launch is counted with one */
 #define CUDA_REQUEST_ALIVE 3000000000ULL /* ns without a sign of life: that asker is gone */
 
 struct cuda_request {

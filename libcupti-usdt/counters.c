@@ -24,11 +24,13 @@
 #include "libcupti-usdt/counted_launches.h"
 #include "libcupti-usdt/cupti_api.h"
 #include "libcupti-usdt/cupti_calls.h"
-#include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/graph_wear.h"
 #include "libcupti-usdt/kernel_choice.h"
 #include "libcupti-usdt/launch_gate.h"
 #include "libcupti-usdt/launches.h"
+#include "libcupti-usdt/metric_turns.h"
 #include "libcupti-usdt/names.h"
+#include "libcupti-usdt/range_calls.h"
 #include "libcupti-usdt/range_profiler.h"
 #include "libcupti-usdt/request.h"
 #include "libcupti-usdt/sass_profiler.h"
@@ -38,6 +40,7 @@
 #define GATHER_NS 500000000ULL
 #define CLOSE_NS  10000000000ULL
 #define OTHERS_MS 60000 /* a counted kernel may take long, and as often as there are passes */
+#define UNWANTED  2	/* a launch that has been counted with all metrics */
 #define SILENT	  3	/* kernels without values, none before with any: there will be none */
 /* Launches that were under way when the callbacks came on are not in the gate. Once they have had
  * this time they are over, unless the GPU's queue was full of kernels that take longer. */
@@ -47,7 +50,7 @@ static atomic_bool counters_on;
 static const struct collector *collector = &range_profiler; /* set before the group is on */
 
 static struct {
-	_Atomic(uint64_t) launches, matched, missed, graphs, chosen, counted;
+	_Atomic(uint64_t) launches, matched, missed, graphs, counted;
 	_Atomic(uint32_t) outcome;
 } counts;
 
@@ -65,8 +68,6 @@ static atomic_bool gathering;
 static void *gathered_in;		 /* context */
 static _Atomic(uint64_t) gathered_since; /* ns */
 
-#define BESIDE_GRAPHS 3	       /* range_profiler.c says why */
-static uint32_t beside_graphs; /* sessions in which graphs were launched, too */
 static bool wanted_before;
 static atomic_bool draining;   /* nobody listens any more */
 static uint64_t closing_since; /* ns; 0 = nobody has tried */
@@ -85,25 +86,6 @@ static bool is_over(void)
 
 	return atomic_load(&draining) ||
 	       (outcome != CUDA_COUNTERS_WAITING && outcome != CUDA_COUNTERS_ON);
-}
-
-static void tell_metrics(void)
-{
-	const struct range_plan *plan = collector->plan();
-
-	for (uint32_t i = 0; i < plan->count; i++) {
-		struct cuda_counters_metric to = {
-			.head = {.kind = CUDA_RECORD_COUNTERS_METRIC, .size = sizeof(to)},
-			.metric = names__intern_text(plan->metrics[i]),
-		};
-		struct range_metric metric;
-
-		collector->describe(plan->metrics[i], &metric);
-		to.unit = metric.unit ? names__intern_text(metric.unit) : 0;
-		to.description = metric.description ? names__intern_text(metric.description) : 0;
-		to.type = metric.type;
-		batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
-	}
 }
 
 static void tell_state(void)
@@ -146,24 +128,16 @@ static bool prepare(void *context)
 	if (collector->prepare(request__get()->metrics, device, &failure))
 		return false;
 	atomic_store(&prepared, true);
-	tell_metrics();
+	counted_launches__tell_metrics(collector);
 	atomic_store(&counts.outcome, CUDA_COUNTERS_ON);
 	/* Who waits for the passes is to know before the first kernel takes them. */
 	tell_state();
 	return true;
 }
 
-static void *stream_of(uint32_t cbid, const struct cupti_callback_data *data)
-{
-	struct cuda_launch launch = {0};
-
-	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
-	return (void *)(uintptr_t)launch.stream;
-}
-
 static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t number, skip = request__get()->skip, limit = request__get()->limit;
+	uint64_t number, skip = request__get()->skip, limit = metric_turns__limit();
 
 	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
 		atomic_fetch_add(&counts.graphs, 1);
@@ -173,7 +147,8 @@ static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 	if (clock__now() < atomic_load_explicit(&settled, memory_order_relaxed))
 		return false;
 	if (is_over() || !kernel_choice__takes(data->symbol_name) ||
-	    captures__takes(stream_of(cbid, data)))
+	    captures__takes(counted_launches__stream(cbid, data)) ||
+	    !metric_turns__wants(counted_launches__kind(cbid, data)))
 		return false;
 	number = atomic_fetch_add(&counts.matched, 1);
 	return number >= skip && (!limit || atomic_load(&counts.counted) < limit);
@@ -199,7 +174,7 @@ static bool is_silent(uint32_t kernels)
  * the call of the last of them, which takes as long then. */
 static void collect(void *stream, bool in_last)
 {
-	uint64_t limit = request__get()->limit, before = atomic_load(&counts.counted);
+	uint64_t limit = metric_turns__limit(), before = atomic_load(&counts.counted);
 	uint32_t kernels = counted_launches__count();
 	int mode = captures__relax();
 	int came = collector->stop(gathered_in, stream, kernels, &failure);
@@ -218,7 +193,28 @@ static void collect(void *stream, bool in_last)
 		end_with(CUDA_COUNTERS_DONE);
 }
 
-static bool start_alone(const struct cupti_callback_data *data)
+/* What would be one time too many in a process that launches graphs. */
+static bool is_worn(uint32_t opens)
+{
+	return !graph_wear__allows(opens, atomic_load(&counts.graphs)) &&
+	       failed(&failure, CUDA_COUNTERS_WORN, "cuptiRangeProfilerEnable");
+}
+
+/* That of the metrics which this kernel is to be counted with. */
+static bool choose_set(uint64_t kind)
+{
+	uint32_t now = collector->plan()->set;
+	int set = metric_turns__next(kind, now);
+
+	if (set < 0 || set == (int)now)
+		return set >= 0;
+	if (atomic_load(&gathering))
+		collect(NULL, false);
+	collector->use(set);
+	return !is_over();
+}
+
+static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 {
 	int came, mode;
 
@@ -238,12 +234,22 @@ static bool start_alone(const struct cupti_callback_data *data)
 	/* Another thread may have come to the end while this one waited, or the listener left. */
 	if (!is_over() && atomic_load(&counters_on)) {
 		mode = captures__relax();
-		came = prepare(data->context) ? collector->start(data->context, &failure) : -1;
+		if (!prepare(data->context))
+			came = -1;
+		else if (!choose_set(counted_launches__kind(cbid, data)))
+			came = UNWANTED;
+		else if (collector->opens && is_worn(collector->opens(data->context)))
+			came = -1;
+		else
+			came = collector->start(data->context, &failure);
 		captures__restore(mode);
 		gathered_in = data->context;
 		if (!came)
 			return true;
-		end_with(came > 0 ? CUDA_COUNTERS_DONE : CUDA_COUNTERS_FAILED);
+		if (came != UNWANTED)
+			end_with(came > 0 ? CUDA_COUNTERS_DONE : CUDA_COUNTERS_FAILED);
+		else if (!metric_turns__limit()) /* no room for yet another kernel */
+			atomic_fetch_add(&counts.missed, 1);
 	}
 	atomic_store(&alone_since, 0);
 	launch_gate__leave_alone();
@@ -252,7 +258,7 @@ static bool start_alone(const struct cupti_callback_data *data)
 
 static bool has_room(void)
 {
-	uint64_t limit = request__get()->limit;
+	uint64_t limit = metric_turns__limit();
 	uint32_t gathered = counted_launches__count();
 
 	return collector->room && gathered < collector->room(gathered_in) && !is_over() &&
@@ -265,11 +271,11 @@ static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 	bool is_success = !data->return_value || !*(const int *)data->return_value;
 
 	if (is_success)
-		counted_launches__add(cbid, data, started);
+		counted_launches__add(cbid, data, collector->plan()->set, started);
 	else
 		atomic_fetch_add(&counts.missed, 1);
 	if (!is_success || !has_room()) {
-		collect(stream_of(cbid, data), is_success);
+		collect(counted_launches__stream(cbid, data), is_success);
 	} else if (!atomic_load(&gathering)) {
 		atomic_store(&gathered_since, clock__now());
 		atomic_store(&gathering, true);
@@ -320,7 +326,8 @@ void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data
 	 */
 	if (!counters__is_counting())
 		return;
-	if (begins || !atomic_load(&counters_on) || !is_chosen(cbid, data) || !start_alone(data))
+	if (begins || !atomic_load(&counters_on) || !is_chosen(cbid, data) ||
+	    !start_alone(cbid, data))
 		enter_among_others();
 }
 
@@ -353,10 +360,9 @@ void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data
 
 static void note_session(void)
 {
-	if (!atomic_load(&counts.graphs) || !atomic_load(&prepared) || collector != &range_profiler)
-		return;
-	beside_graphs = atomic_load(&counts.outcome) == CUDA_COUNTERS_FAILED ? BESIDE_GRAPHS
-									     : beside_graphs + 1;
+	if (atomic_load(&counts.graphs) && atomic_load(&prepared) && collector->opens)
+		graph_wear__note(collector->opens(NULL),
+				 atomic_load(&counts.outcome) == CUDA_COUNTERS_FAILED);
 }
 
 /* Nothing of what was asked for before. */
@@ -384,23 +390,19 @@ static void begin(bool late)
 	const struct request *request = request__get();
 
 	forget();
+	metric_turns__begin(request->metrics, request->limit);
 	atomic_store(&settled, late ? clock__now() + SETTLE_NS : 0);
 	collector = strcmp(request->metrics, SASS_REQUEST) ? &range_profiler : &sass_profiler;
-	if (!collector->is_there()) {
-		failure.result = CUPTI_NOT_SUPPORTED;
-		failure.function = collector->lack;
+	if (!collector->is_there())
+		failed(&failure, CUPTI_NOT_SUPPORTED, collector->lack);
+	else if (collector->opens)
+		is_worn(1);
+	if (!failure.result && !kernel_choice__compile(request->kernels))
+		failed(&failure, 1, "regcomp");
+	if (failure.result)
 		end_with(CUDA_COUNTERS_FAILED);
-	} else if (beside_graphs >= BESIDE_GRAPHS && collector == &range_profiler) {
-		failure.result = CUDA_COUNTERS_WORN;
-		failure.function = "cuptiRangeProfilerEnable";
-		end_with(CUDA_COUNTERS_FAILED);
-	} else if (!kernel_choice__compile(request->kernels)) {
-		failure.result = 1;
-		failure.function = "regcomp";
-		end_with(CUDA_COUNTERS_FAILED);
-	} else {
+	else
 		atomic_store(&counters_on, true);
-	}
 	tell_state();
 	told = clock__now();
 }

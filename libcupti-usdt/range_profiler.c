@@ -15,11 +15,8 @@
  * nothing.
  * - Starting before a configuration is set, or decoding after the context has gone, crashes. So
  * after any failure not one more call is made for that context.
- * - Enabled and disabled again and again while another thread launches graphs it failed in each of
- * 13 programs, with 999 or without a range, no sooner than the fourth time; in 8 of them kernels
- * had no effect from then on, of whoever, or a capture broke. Beside plain launches it did not in
- * 57 times. Why is not known: that nobody is inside a launch when it is disabled did not mend it,
- * and is kept to all the same. So counters.c ends after the third time.
+ * - Enabled for one configuration it takes another one without a word, and each value is NaN then
+ * (H100). So another set of metrics means disabling and enabling, 0.2 to 0.35 s.
  * - A graph that is launched between start and stop has no effect at all: the caller keeps them
  * out.
  * - Counter availability need not be asked for; it takes half a second. But with 12.8 and 12.9 the
@@ -31,22 +28,24 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "libcupti-usdt/counted_launches.h"
 #include "libcupti-usdt/cupti_api.h"
-#include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/metric_config.h"
+#include "libcupti-usdt/metric_turns.h"
 #include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/range_calls.h"
 
-#define CONTEXTS   16 /* one of each GPU */
-#define RANGES	   8  /* of an image, where each kernel is stopped for */
-#define CONFIG_MAX (1U << 20)
-#define LIST_MAX   (32U << 10)
+#define CONTEXTS	       16 /* one of each GPU */
+#define RANGES		       8  /* of an image, where each kernel is stopped for */
+#define LIST_MAX	       (32U << 10)
+#define CALL(name, parameters) failed(failure, cupti_range__get()->name(parameters), "cupti" #name)
 
 struct session {
 	void *context; /* NULL = free */
 	uint32_t device;
 	void *object;
+	const struct metric_config *set; /* that it is enabled for */
 	uint8_t *data;
 	size_t data_size;
 	size_t used;  /* ranges in data */
@@ -58,189 +57,23 @@ static struct session sessions[CONTEXTS];
 static struct range_plan plan;
 static const char *metrics[CUDA_COUNTERS_METRICS];
 static bool optional[CUDA_COUNTERS_METRICS];
-static void *host;
-static uint8_t *availability; /* NULL = not asked for */
-static uint8_t *config;
-static size_t config_size;
-static bool gathers; /* kernels between a start and a stop */
-
-static int failed(struct range_failure *failure, int result, const char *function)
-{
-	if (!result)
-		return 0;
-	*failure = (struct range_failure){.result = result, .function = function};
-	return -1;
-}
-
-/* P(structure, its last field, further fields): the parameters of a call. */
-#define P(type, last, ...)                                     \
-	{                                                      \
-		.size = CUPTI_SIZE_OF(type, last), __VA_ARGS__ \
-	}
-#define CALL(name, parameters) failed(failure, cupti_range__get()->name(parameters), "cupti" #name)
+static struct metric_config sets[CUDA_REQUEST_SETS];
+static const struct metric_config *set = sets; /* that kernels are counted with now */
+static uint32_t opens;			       /* since what is to be counted was taken */
+static uint8_t *availability;		       /* NULL = not asked for */
 
 static const struct range_plan *range_plan(void)
 {
 	return &plan;
 }
 
-static void *map(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-static int no_memory(struct range_failure *failure)
-{
-	return failed(failure, CUPTI_OUT_OF_MEMORY, "mmap");
-}
-
-/* How many there are. */
-static uint32_t split(const char *request)
-{
-	static char list[LIST_MAX];
-	uint32_t count = 0;
-	char *rest = list, *name;
-
-	memset(list, 0, sizeof(list));
-	memset(optional, 0, sizeof(optional));
-	strncpy(list, request, sizeof(list) - 1);
-	while (count < CUDA_COUNTERS_METRICS && (name = strsep(&rest, ","))) {
-		if (!*name)
-			continue;
-		optional[count] = *name == '?';
-		metrics[count] = name + optional[count];
-		count++;
-	}
-	return count;
-}
-
-static void close_host(void)
-{
-	struct cupti_host_deinitialize end = P(cupti_host_deinitialize, host, .host = host);
-
-	if (host)
-		cupti_range__get()->ProfilerHostDeinitialize(&end);
-	host = NULL;
-}
-
-static int open_host(struct range_failure *failure)
-{
-	struct cupti_host_initialize begin =
-		P(cupti_host_initialize, host, .type = CUPTI_TYPE_RANGE_PROFILER, .chip = plan.chip,
-		  .availability = availability);
-
-	close_host();
-	if (CALL(ProfilerHostInitialize, &begin))
-		return -1;
-	host = begin.host;
-	return 0;
-}
-
-/* A fresh host object with these metrics and no others. */
-static int take_metrics(const char **names, uint32_t count, struct range_failure *failure)
-{
-	struct cupti_host_metrics add =
-		P(cupti_host_metrics, count, .names = names, .count = count);
-
-	if (open_host(failure))
-		return -1;
-	add.host = host;
-	return CALL(ProfilerHostConfigAddMetrics, &add);
-}
-
-static bool is_about_metrics(const struct range_failure *failure)
-{
-	return host &&
-	       (failure->result == CUPTI_BAD_PARAMETER || failure->result == CUPTI_UNKNOWN_METRIC);
-}
-
-/* Those that may lack, each tried alone: a GPU that lacks one is no reason to try all. */
-static int take_what_is_there(uint32_t count, struct range_failure *failure)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (optional[i] && take_metrics(&metrics[i], 1, failure))
-			continue;
-		optional[kept] = optional[i];
-		metrics[kept++] = metrics[i];
-	}
-	plan.count = plan.values = kept;
-	return take_metrics(metrics, kept, failure);
-}
-
-/*
- * Some metric does not go: which? Each is added to those before it, and tried alone where that
- * fails. This takes some milliseconds for each, once.
- */
-static int take_one_by_one(uint32_t count, struct range_failure *failure)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const char *name = metrics[i];
-		bool alone;
-
-		metrics[kept] = name;
-		if (!take_metrics(metrics, kept + 1, failure)) {
-			kept++;
-			continue;
-		}
-		alone = !take_metrics(&name, 1, failure);
-		if (optional[i])
-			continue;
-		failure->result = alone ? CUPTI_NOT_SUPPORTED : CUPTI_UNKNOWN_METRIC;
-		failure->function = "cuptiProfilerHostConfigAddMetrics";
-		failure->metric = name;
-		return -1;
-	}
-	plan.count = plan.values = kept;
-	if (!kept)
-		return failed(failure, CUPTI_UNKNOWN_METRIC, "cuptiProfilerHostConfigAddMetrics");
-	return take_metrics(metrics, kept, failure);
-}
-
-/* Not seen with those before 13.0. And where only the time is asked for launches do not wait for
- * their kernels, so that one that never ends would be waited for by who stops it. */
-static bool may_gather(void)
-{
-	bool counts = false;
-
-	for (uint32_t i = 0; i < plan.count; i++)
-		counts |= strncmp(metrics[i], "gpu__time", strlen("gpu__time")) != 0;
-	return counts && plan.passes == 1 && cupti_api__get()->version >= CUPTI_VERSION_13_0;
-}
-
-static int make_config(struct range_failure *failure)
-{
-	struct cupti_host_image_size size = P(cupti_host_image_size, image_size, .host = host);
-	struct cupti_host_image image = P(cupti_host_image, image, .host = host);
-	struct cupti_host_passes passes = P(cupti_host_passes, passes);
-
-	if (CALL(ProfilerHostGetConfigImageSize, &size))
-		return -1;
-	config_size = size.image_size;
-	config = config_size <= CONFIG_MAX ? map(config_size) : NULL;
-	if (!config)
-		return no_memory(failure);
-	image.image_size = passes.image_size = config_size;
-	image.image = passes.image = config;
-	if (CALL(ProfilerHostGetConfigImage, &image) || CALL(ProfilerHostGetNumOfPasses, &passes))
-		return -1;
-	plan.passes = passes.passes;
-	gathers = may_gather();
-	return 0;
-}
-
-/* CUPTI is done with the memory of who was disabled, and with no other. */
 static bool close_session(struct session *session)
 {
 	struct cupti_range_plain disable = P(cupti_range_plain, object, .object = session->object);
 	bool is_done = !session->broken && !cupti_range__get()->RangeProfilerDisable(&disable);
 
-	if (is_done)
+	/* CUPTI is done with the memory of who was disabled, and with no other. */
+	if (is_done && session->data)
 		munmap(session->data, session->data_size);
 	memset(session, 0, sizeof(*session));
 	return is_done;
@@ -268,12 +101,36 @@ static void range_close(void)
 {
 	bool all = close_sessions();
 
-	if (all && config)
-		munmap(config, config_size);
-	config = NULL;
+	for (uint32_t i = 0; i < CUDA_REQUEST_SETS; i++)
+		metric_config__close(&sets[i], all);
 }
 
-/* Kept: the host object may look into it as long as there is one. */
+/* Metrics by sets: "a,b;c,d". How many sets there are, 0 = they make no sense. */
+static uint32_t split(const char *request)
+{
+	static char list[LIST_MAX];
+	uint32_t count = 0, made = 0;
+	char *rest = list, *part, *name;
+
+	memset(list, 0, sizeof(list));
+	strncpy(list, request, sizeof(list) - 1);
+	while (made < CUDA_REQUEST_SETS && (part = strsep(&rest, ";"))) {
+		sets[made].metrics = metrics + count;
+		sets[made].optional = optional + count;
+		while (count < CUDA_COUNTERS_METRICS && (name = strsep(&part, ","))) {
+			if (!*name)
+				continue;
+			optional[count] = *name == '?';
+			metrics[count] = name + optional[count];
+			count++;
+			sets[made].count++;
+		}
+		made += sets[made].count != 0;
+	}
+	return made;
+}
+
+/* Kept: host objects may look into it as long as there are any. */
 static int ask_availability(struct range_failure *failure)
 {
 	struct cupti_availability ask = P(cupti_availability, image);
@@ -283,48 +140,64 @@ static int ask_availability(struct range_failure *failure)
 		return 0;
 	if (CALL(ProfilerGetCounterAvailability, &ask))
 		return -1;
-	ask.image = map(ask.image_size);
-	if (!ask.image)
-		return no_memory(failure);
-	if (CALL(ProfilerGetCounterAvailability, &ask))
+	ask.image = map(ask.image_size, failure);
+	if (!ask.image || CALL(ProfilerGetCounterAvailability, &ask))
 		return -1;
 	availability = ask.image;
 	return 0;
+}
+
+static void range_use(uint32_t which)
+{
+	set = &sets[which];
+	plan.first = set->metrics - metrics;
+	plan.values = set->count;
+	plan.passes = set->passes;
+	plan.set = which;
+}
+
+/* Those of a set that lack leave a gap behind. */
+static void close_gaps(void)
+{
+	plan.count = 0;
+	for (uint32_t i = 0; i < plan.sets; i++) {
+		memmove(metrics + plan.count, sets[i].metrics, sets[i].count * sizeof(*metrics));
+		sets[i].metrics = metrics + plan.count;
+		plan.count += sets[i].count;
+	}
 }
 
 static int range_prepare(const char *request, uint32_t device, struct range_failure *failure)
 {
 	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
 	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
-	uint32_t count;
 
 	/* Of what was asked for before, should it not have been let go then. */
 	range_close();
-	count = split(request);
-	if (!count)
+	opens = 0;
+	plan.sets = split(request);
+	if (!plan.sets)
 		return failed(failure, CUPTI_UNKNOWN_METRIC, "no metric");
 	if (CALL(ProfilerInitialize, &begin) || CALL(DeviceGetChipName, &chip) ||
 	    ask_availability(failure))
 		return -1;
 	strncpy(plan.chip, chip.name ? chip.name : "", sizeof(plan.chip) - 1);
+	for (uint32_t i = 0; i < plan.sets; i++)
+		if (metric_config__open(&sets[i], plan.chip, availability, failure))
+			return -1;
 	plan.metrics = metrics;
-	plan.count = plan.values = count;
-	if (take_metrics(metrics, count, failure) &&
-	    (!is_about_metrics(failure) || take_what_is_there(count, failure)) &&
-	    (!is_about_metrics(failure) || take_one_by_one(plan.count, failure)))
-		return -1;
-	/* A metric that may lack does. */
-	*failure = (struct range_failure){0};
-	return make_config(failure);
+	close_gaps();
+	range_use(0);
+	return 0;
 }
 
 static void range_describe(const char *metric, struct range_metric *description)
 {
 	struct cupti_host_properties ask =
-		P(cupti_host_properties, type, .host = host, .metric = metric);
+		P(cupti_host_properties, type, .host = set->host, .metric = metric);
 
 	memset(description, 0, sizeof(*description));
-	if (!host || cupti_range__get()->ProfilerHostGetMetricProperties(&ask))
+	if (!set->host || cupti_range__get()->ProfilerHostGetMetricProperties(&ask))
 		return;
 	description->unit = ask.unit;
 	description->description = ask.description;
@@ -341,7 +214,7 @@ static struct session *find(void *context)
 
 static uint32_t ranges_most(void)
 {
-	return gathers ? COUNTED_LAUNCHES_MOST : RANGES;
+	return set->gathers ? COUNTED_LAUNCHES_MOST : RANGES;
 }
 
 /* An empty image of counter data, and the configuration with it: both again when it is full. */
@@ -349,17 +222,17 @@ static int set_config(struct session *session, struct range_failure *failure)
 {
 	struct cupti_range_data data = P(cupti_range_data, data, .object = session->object,
 					 .data_size = session->data_size, .data = session->data);
-	struct cupti_range_config set =
+	struct cupti_range_config to =
 		P(cupti_range_config, target_level, .object = session->object,
-		  .image_size = config_size, .image = config, .data_size = session->data_size,
+		  .image_size = set->size, .image = set->image, .data_size = session->data_size,
 		  .data = session->data, .range = CUPTI_RANGE_AUTO,
-		  .replay = gathers ? CUPTI_REPLAY_USER : CUPTI_REPLAY_KERNEL,
+		  .replay = set->gathers ? CUPTI_REPLAY_USER : CUPTI_REPLAY_KERNEL,
 		  .ranges = ranges_most(), .levels = 1, .lowest_level = 1);
 
 	session->used = 0;
 	if (CALL(RangeProfilerCounterDataImageInitialize, &data))
 		return -1;
-	return CALL(RangeProfilerSetConfig, &set);
+	return CALL(RangeProfilerSetConfig, &to);
 }
 
 static int open_session(struct session *session, void *context, uint32_t device,
@@ -367,23 +240,34 @@ static int open_session(struct session *session, void *context, uint32_t device,
 {
 	struct cupti_range_enable enable = P(cupti_range_enable, object, .context = context);
 	struct cupti_range_data_size size =
-		P(cupti_range_data_size, data_size, .names = metrics, .count = plan.count,
+		P(cupti_range_data_size, data_size, .names = set->metrics, .count = set->count,
 		  .ranges = ranges_most(), .nodes = ranges_most());
 
-	*session = (struct session){.context = context, .device = device, .broken = true};
+	*session =
+		(struct session){.context = context, .device = device, .set = set, .broken = true};
+	opens++;
 	if (CALL(RangeProfilerEnable, &enable))
 		return -1;
 	session->object = size.object = enable.object;
 	if (CALL(RangeProfilerGetCounterDataSize, &size))
 		return -1;
 	session->data_size = size.data_size;
-	session->data = map(size.data_size);
-	if (!session->data)
-		return no_memory(failure);
-	if (set_config(session, failure))
+	session->data = map(size.data_size, failure);
+	if (!session->data || set_config(session, failure))
 		return -1;
 	session->broken = false;
 	return 0;
+}
+
+/* CUPTI takes another set only if it is enabled anew. */
+static bool is_open(const struct session *session)
+{
+	return session && (session->broken || session->set == set);
+}
+
+static uint32_t range_opens(void *context)
+{
+	return opens + (context && !is_open(find(context)));
 }
 
 static int range_start(void *context, struct range_failure *failure)
@@ -392,7 +276,7 @@ static int range_start(void *context, struct range_failure *failure)
 	struct cupti_range_plain start = P(cupti_range_plain, object);
 	uint32_t device = 0;
 
-	if (!session) {
+	if (!is_open(session)) {
 		cupti_api__get()->GetDeviceId(context, &device);
 		close_those_of(device);
 		session = find(NULL);
@@ -419,7 +303,7 @@ static uint32_t range_room(void *context)
 {
 	const struct session *session = find(context);
 
-	return gathers && session ? ranges_most() - session->used : 1;
+	return set->gathers && session ? ranges_most() - session->used : 1;
 }
 
 /* 0: there are others, too, of launches that were under way before anybody looked: whose is whose?
@@ -459,8 +343,9 @@ static int range_values(void *context, uint32_t which, double *values,
 			struct range_failure *failure)
 {
 	struct session *session = find(context);
-	struct cupti_host_evaluate ask = P(cupti_host_evaluate, values, .host = host,
-					   .names = metrics, .count = plan.count, .values = values);
+	struct cupti_host_evaluate ask =
+		P(cupti_host_evaluate, values, .host = set->host, .names = set->metrics,
+		  .count = set->count, .values = values);
 
 	if (!session)
 		return failed(failure, CUPTI_NOT_SUPPORTED, "the context has gone");
@@ -502,7 +387,9 @@ const struct collector range_profiler = {
 	.prepare = range_prepare,
 	.plan = range_plan,
 	.describe = range_describe,
+	.use = range_use,
 	.start = range_start,
+	.opens = range_opens,
 	.room = range_room,
 	.stop = range_stop,
 	.values = range_values,

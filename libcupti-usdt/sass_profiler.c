@@ -32,6 +32,7 @@
 #include "libcupti-usdt/names.h"
 #include "libcupti-usdt/pc_source.h"
 #include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/range_calls.h"
 #include "libcupti-usdt/sites.h"
 
 #define NOT_READY    600 /* CUDA_ERROR_NOT_READY */
@@ -62,18 +63,6 @@ static struct {
 	uint32_t device;
 } last;
 
-static int failed(struct range_failure *failure, int result, const char *function)
-{
-	if (!result)
-		return 0;
-	*failure = (struct range_failure){.result = result, .function = function};
-	return -1;
-}
-
-#define P(type, last, ...)                                     \
-	{                                                      \
-		.size = CUPTI_SIZE_OF(type, last), __VA_ARGS__ \
-	}
 #define CALL(name, parameters) failed(failure, cupti_sass__get()->name(parameters), "cupti" #name)
 
 void sass_profiler__open(void)
@@ -127,7 +116,7 @@ static int sass_prepare(const char *request, uint32_t device, struct range_failu
 		known_metrics[plan.count++] = metrics[i];
 	}
 	plan.metrics = known_metrics;
-	plan.passes = 1;
+	plan.passes = plan.sets = 1;
 	return plan.count ? 0 : failed(failure, CUPTI_NOT_SUPPORTED, "no SASS metric");
 }
 

@@ -158,7 +158,7 @@ all_of() {
 		assert_equal "$i $(lines counters_state '.[-1].counted')" "$i 3"
 	done
 	run -1 timeout -k 5 20 "$SIM" "$CUDA_TRACE" profile -o out.txt --counters quick --kernels 3 -d 9 -p "$program_PID"
-	[[ $output = *"launches graphs, and was counted three times"* ]]
+	[[ $output = *"launches graphs, and CUPTI was switched on there three times"* ]]
 	assert_equal "$(starts) $(grep -c profiler_disable log)" "9 3"
 	kill "$program_PID"
 }

@@ -150,6 +150,11 @@ process() {
 	run -0 timeout 60 "$B/tests/guest/unit"
 }
 
+@test "sets of metrics by turns (rhythms, random launches, limits, ever new kernels) hold in unit tests" {
+	run -0 timeout 60 "$B/tests/guest/turns"
+	assert_output ""
+}
+
 @test "launch gate (many threads, and one without a pause) holds in unit tests" {
 	run -0 timeout 60 "$B/tests/guest/gate"
 }

@@ -45,11 +45,28 @@ beside_counters() {
 			if . then 1 else 0 end' "$work/late.jsonl")" "$(counters_state "$work/late.jsonl")"
 	done
 	timeout 20 cuda-trace profile --counters quick -d 4 -o "$work/late.txt" -p $pid 2>"$work/late.err"
-	row "profile --counters -p, a fourth time" "$(grep -q 'was counted three times' "$work/late.err" && echo 1 || echo 0)" \
-		"$(grep -o 'was counted three times.*' "$work/late.err" | head -c 120)"
+	row "profile --counters -p, a fourth time" "$(grep -q 'CUPTI was switched on there three times' "$work/late.err" && echo 1 || echo 0)" \
+		"$(grep -o 'CUPTI was switched on there three times.*' "$work/late.err" | head -c 120)"
 	wait $pid
 	status=$?
 	row "three --counters -p beside graphs" "$(unharmed "$work/beside.out" $status)" "status $status $(tail -n1 "$work/beside.out")"
+}
+
+# One session that goes on, and counts far more than the three above, beside graphs.
+beside_long() {
+	local how pid status counted
+	for how in "quick" "overview" "overview --replay launches"; do
+		CUDA_INJECTION64_PATH=$(the_guest) "$work/beside" 13 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
+		pid=$!
+		sleep 2
+		# shellcheck disable=SC2086
+		timeout 20 cuda-trace profile --counters $how -k increment -d 9 --json -o "$work/long.jsonl" -p $pid 2>>"$OUT/beside.err"
+		wait $pid
+		status=$?
+		counted=$(jq -s 'map(select(.event == "counters_state").counted) | add' "$work/long.jsonl")
+		row "a long --counters $how -p" "$([ "${counted:-0}" -ge 100 ] && unharmed "$work/beside.out" $status || echo 0)" \
+			"status $status $(counters_state "$work/long.jsonl") $(tail -n1 "$work/beside.out")"
+	done
 }
 
 # Captures that begin and end while windows of PC samples open and close. Its kernels take 3 ms, and there is one most of the
@@ -102,12 +119,17 @@ beside_torch() {
 	row "the program meanwhile" "$(unharmed "$work/torch.out" $status)" "status $status $(tail -n1 "$work/torch.out")"
 }
 
+part_long() {
+	nvcc -arch=native -O2 -o "$work/beside" tests/gpu/beside.cu >>"$OUT/nvcc.log" 2>&1 && beside_long
+}
+
 part_beside() {
 	nvcc -arch=native -O2 -o "$work/beside" tests/gpu/beside.cu >>"$OUT/nvcc.log" 2>&1 || {
 		row "beside: nvcc" 0 "see nvcc.log"
 		return
 	}
 	beside_counters
+	beside_long
 	part_captures
 	! torch_is_here beside || beside_torch
 }

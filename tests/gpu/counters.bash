@@ -268,6 +268,61 @@ counters_ncu() {
 		>"$OUT/counters-ncu.txt" 2>&1 && echo 1 || echo 0)" "$(tail -n1 "$OUT/counters-ncu.txt")"
 }
 
+# by_turns NAME METRICS PROGRAM...: no kernel runs twice, each launch is counted with some of the metrics
+by_turns() {
+	local name=$1 metrics=$2
+	shift 2
+	timeout 120 cuda-trace profile --json -o "$work/$name.jsonl" --counters "$metrics" --replay launches -- \
+		"$@" >"$work/$name.out" 2>>"$OUT/counters.err"
+	cp "$work/$name.jsonl" "$OUT/counters-$name.jsonl"
+}
+
+# summed NAME KERNEL FILTER: of the means of a kernel
+summed() {
+	jq -r "select(.event == \"counters_sum\" and (.kernel | test(\"\\\\b$2\\\\b\"))) | $3" "$work/$1.jsonl"
+}
+
+# The same kernels again and again, each metric of other launches: figures as known, and the verdicts of kernel replay.
+counters_turns() {
+	local line name library bare ours metrics=overview,dram__bytes_read.sum,dram__bytes_write.sum
+	# shellcheck disable=SC2046
+	by_turns turns $metrics "$counters" $(yes copy matrix_product fma_chain tensor_product strided one_lane | head -n 25)
+	row "by turns: all launches" "$(jq -s 'map(select(.event == "counters_state"))[0] | .counted == .launches and
+		.missed == 0 and .outcome == "on" | if . then 1 else 0 end' "$work/turns.jsonl")" \
+		"$(counters_state "$work/turns.jsonl"), $(grep -o '[0-9]* sets\? of metrics on' "$OUT/counters.err" | tail -n1)"
+	for name in dram__bytes_read.sum dram__bytes_write.sum; do
+		within "by turns, copy: $name" "$(summed turns copy ".metrics[\"$name\"].value")" "$(truth_of "$work/turns.out" copy_bytes)" 3
+	done
+	name=sm__sass_thread_inst_executed_op_ffma_pred_on.sum
+	within "by turns, matrix product: FFMA" "$(summed turns matrix_product ".metrics[\"$name\"].value")" \
+		"$(truth_of "$work/turns.out" matrix_ffma)" 1
+	within "by turns, FMA chain: FFMA" "$(summed turns fma_chain ".metrics[\"$name\"].value")" "$(truth_of "$work/turns.out" chain_ffma)" 1
+	for line in copy=memory-bound fma_chain=compute-bound tensor_product=compute-bound strided=uncoalesced one_lane=divergent; do
+		name=${line%%=*}
+		row "by turns, verdict: $name" "$([ "$(summed turns "$name" .verdict.is)" = "${line#*=}" ] && echo 1 || echo 0)" \
+			"$(summed turns "$name" '"\(.verdict.is), \(.launches) launches; \(.verdict.because)"')"
+	done
+	# And what it takes: kernels of 5 us, beside CUPTI alone, which replays each.
+	library=$(find -L /usr/local/cuda/ -name libcupti.so.13 2>/dev/null | head -n1)
+	gcc -I. -I/usr/local/cuda/include -L"$bundle/simcuda" -o "$work/counting" tests/gpu/counting.c \
+		-l:libcuda.so.1 -ldl >>"$OUT/nvcc.log" 2>&1 || return
+	export CUDA_TRACE_LIBCUPTI=$library
+	by_turns cost-turns overview "$work/counting" "" 601 5000
+	unset CUDA_TRACE_LIBCUPTI
+	metrics=$(jq -r 'select(.event == "counters_sum").metrics | keys_unsorted | .[]' "$work/cost-turns.jsonl")
+	# shellcheck disable=SC2086
+	"$work/counting" "$library" 11 5000 $metrics >"$work/floor.out" 2>>"$OUT/counters.err"
+	bare=$(truth_of "$work/floor.out" ns)
+	ours=$(truth_of "$work/cost-turns.out" ns)
+	row "by turns: cost over CUPTI's own" "$(awk -v a="$ours" -v b="$bare" 'BEGIN { print (a > 0 && b > 0 && a <= b / 2) ? 1 : 0 }')" \
+		"$(jq -sc 'map(select(.event == "counters_sum"))[0] | [.launches, (.metrics | length)]' "$work/cost-turns.jsonl") of 5 us; CUPTI, which replays, and ours ns a launch: $bare $ours"
+}
+
+part_turns() {
+	nvcc -arch=native -O2 -lineinfo -o "$counters" tests/gpu/counters.cu >>"$OUT/nvcc.log" 2>&1 || return
+	counters_turns
+}
+
 part_counters() {
 	local chip
 	nvcc -arch=native -O2 -lineinfo -o "$counters" tests/gpu/counters.cu >>"$OUT/nvcc.log" 2>&1 || return
@@ -281,6 +336,7 @@ part_counters() {
 	counters_cost
 	counters_floor
 	counters_contexts
+	counters_turns
 	counters_sass
 	counters_manners
 	counters_others

@@ -6,7 +6,8 @@ GUEST_LISTEN := $(B)/tests/guest/listen
 GUEST_HOSTS := $(patsubst %,$(B)/tests/guest/%,calls ends manners)
 GUEST_UNIT := $(B)/tests/guest/unit
 GUEST_GATE := $(B)/tests/guest/gate
-workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(GUEST_UNIT) $(GUEST_GATE)
+GUEST_TURNS := $(B)/tests/guest/turns
+workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(GUEST_UNIT) $(GUEST_GATE) $(GUEST_TURNS)
 
 $(B)/obj/tests/guest/listen.o: | $(B)/tests/guest/listen.skel.h
 $(GUEST_LISTEN): $(B)/obj/tests/guest/listen.o
@@ -29,3 +30,8 @@ $(GUEST_GATE): $(B)/obj/tests/guest/gate.o $(patsubst %,$(B)/pic/libcupti-usdt/%
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread
+
+$(GUEST_TURNS): $(B)/obj/tests/guest/turns.o $(B)/pic/libcupti-usdt/metric_turns.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^

@@ -3,6 +3,7 @@
 // is spoilt by a metric that it does not have, ranges gather until the image is full, a start
 // without configuration crashes, and so does decoding for a context that is gone. Kernels run once;
 // each further pass only takes time.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,12 +21,17 @@
 
 struct host {
 	bool spoilt, blind;
-	uint32_t passes, shared;
+	uint32_t passes, shared, hash;
+};
+
+struct config {
+	uint32_t passes, hash; /* of the metrics */
 };
 
 struct image {
 	uint32_t magic, ranges, most;
 	uint32_t gathered; /* ranges that nobody sees before Stop and Decode */
+	uint32_t stale;	   /* CUPTI was enabled for another configuration: no value is a number */
 	char kernels[][KERNEL];
 };
 #define MAGIC 0x52414e47
@@ -34,7 +40,7 @@ struct profiler {
 	/* Other threads ask as their calls return. */
 	_Atomic(CUcontext) context; /* NULL: free */
 	atomic_bool started, dead;
-	uint32_t passes;
+	struct config config;
 	bool by_caller; /* replay: nobody launches a kernel again */
 	bool holds;	/* the counters, from its first start until it is disabled */
 	struct image *image;
@@ -160,6 +166,8 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(struct cupti_host_metrics *paramet
 	for (size_t i = 0; i < parameters->count; i++) {
 		alone |= !strncmp(parameters->names[i], "sim__alone.", 11);
 		host->spoilt |= !sim_metric__find(parameters->names[i], true);
+		for (const char *at = parameters->names[i]; *at; at++)
+			host->hash = host->hash * 31 + (unsigned char)*at;
 		/* Two passes even by itself. */
 		host->passes += !strncmp(parameters->names[i], "sim__heavy.", 11);
 	}
@@ -173,27 +181,27 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(struct cupti_host_metrics *paramet
 CUptiResult cuptiProfilerHostGetConfigImageSize(struct cupti_host_image_size *parameters)
 {
 	FAIL_ON_REQUEST(ProfilerHostGetConfigImageSize);
-	parameters->image_size = sizeof(uint32_t);
+	parameters->image_size = sizeof(struct config);
 	return ((struct host *)parameters->host)->spoilt ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImage(struct cupti_host_image *parameters)
 {
 	const struct host *host = parameters->host;
-	uint32_t passes = passes_of(host);
+	const struct config config = {passes_of(host), host->hash};
 
 	FAIL_ON_REQUEST(ProfilerHostGetConfigImage);
-	memcpy(parameters->image, &passes, sizeof(passes));
+	memcpy(parameters->image, &config, sizeof(config));
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetNumOfPasses(struct cupti_host_passes *parameters)
 {
-	uint32_t passes;
+	struct config config;
 
 	FAIL_ON_REQUEST(ProfilerHostGetNumOfPasses);
-	memcpy(&passes, parameters->image, sizeof(passes));
-	parameters->passes = passes & ~BLIND;
+	memcpy(&config, parameters->image, sizeof(config));
+	parameters->passes = config.passes & ~BLIND;
 	return CUPTI_SUCCESS;
 }
 
@@ -208,7 +216,9 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *par
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t i = 0; i < parameters->count; i++)
 		parameters->values[i] =
-			sim_metric__value(image->kernels[parameters->range], parameters->names[i]);
+			image->stale ? NAN
+				     : sim_metric__value(image->kernels[parameters->range],
+							 parameters->names[i]);
 	return CUPTI_SUCCESS;
 }
 
@@ -231,7 +241,7 @@ CUptiResult cuptiRangeProfilerEnable(struct cupti_range_enable *parameters)
 		profiler = find(NULL);
 	if (profiler) {
 		profiler->started = profiler->dead = false;
-		profiler->passes = 0;
+		profiler->config = (struct config){0};
 		profiler->holds = false;
 		profiler->image = NULL;
 		profiler->context = parameters->context;
@@ -263,17 +273,21 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data
 	struct image *image = (void *)parameters->data;
 
 	FAIL_ON_REQUEST(RangeProfilerCounterDataImageInitialize);
-	*image = (struct image){MAGIC, 0, (parameters->data_size - sizeof(*image)) / KERNEL, 0};
+	*image = (struct image){MAGIC, 0, (parameters->data_size - sizeof(*image)) / KERNEL, 0, 0};
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerSetConfig(struct cupti_range_config *parameters)
 {
 	struct profiler *profiler = parameters->object;
+	struct config config;
 
 	FAIL_ON_REQUEST(RangeProfilerSetConfig);
 	profiler->image = (void *)parameters->data;
-	memcpy(&profiler->passes, parameters->image, sizeof(profiler->passes));
+	memcpy(&config, parameters->image, sizeof(config));
+	if (!profiler->config.passes)
+		profiler->config = config;
+	profiler->image->stale = profiler->config.hash != config.hash;
 	profiler->by_caller = parameters->replay == CUPTI_REPLAY_USER;
 	if (parameters->range != CUPTI_RANGE_AUTO || profiler->image->magic != MAGIC ||
 	    parameters->levels != 1)
@@ -392,15 +406,15 @@ void range_profiler__launched(const struct simcuda_call *call)
 	if (!call->symbol || !ran)
 		return;
 	milliseconds = settings__get()->pass_ms ? settings__get()->pass_ms : PASS_MS;
-	milliseconds *= profiler->passes & ~BLIND;
+	milliseconds *= profiler->config.passes & ~BLIND;
 	pause.tv_sec = milliseconds / 1000;
 	pause.tv_nsec = milliseconds % 1000 * 1000000;
 	nanosleep(&pause, NULL);
 	bridge__get()->break_captures();
 	image = profiler->image;
 	/* A pass that nobody repeats is no measurement. */
-	if (image->gathered == image->most || profiler->passes & BLIND ||
-	    (profiler->by_caller && profiler->passes > 1))
+	if (image->gathered == image->most || profiler->config.passes & BLIND ||
+	    (profiler->by_caller && profiler->config.passes > 1))
 		return;
 	strncpy(image->kernels[image->gathered], call->symbol, KERNEL - 1);
 	image->kernels[image->gathered++][KERNEL - 1] = 0;
