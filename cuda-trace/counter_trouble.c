@@ -17,9 +17,9 @@
 #define TOO_OLD	       "libcupti before" /* how the guest's words for that begin */
 #define RANGE_PROFILER "cuptiRangeProfiler"
 #define KNOWS_CHIP     "cuptiProfilerHostInitialize" /* or not */
-#define TRY_PROGRAM                                                                           \
-	"try --replay application, which runs PROGRAM once for each pass and saves nothing, " \
-	"or metrics of one pass (quick)"
+#define TRY_OTHERS                                                                           \
+	"try --replay launches, which counts different launches and replays none, --replay " \
+	"application, which runs PROGRAM once for each pass, or metrics of one pass (quick)"
 
 static const struct {
 	int result;
@@ -152,12 +152,12 @@ void counter_report__say_failure(const struct counter_process *process)
 		fprintf(stderr,
 			"no counters: no memory to save what the kernel may write, for its %u "
 			"passes "
-			"(%s gave error %d): " TRY_PROGRAM "\n",
+			"(%s gave error %d): " TRY_OTHERS "\n",
 			state->passes, function, state->result);
 	else
 		fprintf(stderr, "no counters: %s gave error %d%s\n", *function ? function : "CUPTI",
 			state->result,
 			is_of_replay(process)
-				? "; if these kernels cannot run several times: " TRY_PROGRAM
+				? "; if these kernels cannot run several times: " TRY_OTHERS
 				: "");
 }

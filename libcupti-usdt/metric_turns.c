@@ -23,9 +23,24 @@ struct kind {
 };
 
 static struct kind kinds[KINDS];
-static uint32_t sets = 1, used;
-static uint64_t wanted;		   /* kernels, 0 = all */
+static uint32_t used;
+/* Read by launches that are still under way as another request begins. */
+static _Atomic(uint32_t) sets = 1;
+static _Atomic(uint64_t) wanted;   /* kernels, 0 = all */
 static _Atomic(uint64_t) admitted; /* of them */
+
+/* As range_profiler.c takes them apart: what lies between two semicolons, if it is not empty. */
+static uint32_t count_sets(const char *request)
+{
+	uint32_t count = 0;
+	bool is_empty = true;
+
+	for (; *request && count < CUDA_REQUEST_SETS; request++) {
+		is_empty = *request == ';' || (is_empty && *request == ',');
+		count += !is_empty && (!request[1] || request[1] == ';');
+	}
+	return count ? count : 1;
+}
 
 void metric_turns__begin(const char *request, uint64_t kernels)
 {
@@ -37,14 +52,15 @@ void metric_turns__begin(const char *request, uint64_t kernels)
 	}
 	used = 0;
 	atomic_store(&admitted, 0);
-	wanted = kernels;
-	for (sets = 1; *request && sets < CUDA_REQUEST_SETS; request++)
-		sets += *request == ';' && request[1];
+	atomic_store(&wanted, kernels);
+	atomic_store(&sets, count_sets(request));
 }
 
 uint64_t metric_turns__limit(void)
 {
-	return wanted > UINT64_MAX / CUDA_REQUEST_SETS ? UINT64_MAX : wanted * sets;
+	uint64_t kernels = atomic_load_explicit(&wanted, memory_order_relaxed);
+
+	return kernels > UINT64_MAX / CUDA_REQUEST_SETS ? UINT64_MAX : kernels * sets;
 }
 
 uint64_t metric_turns__kind(uint32_t name, const uint32_t grid[3], const uint32_t block[3],

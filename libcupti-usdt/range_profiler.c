@@ -149,6 +149,8 @@ static int ask_availability(struct range_failure *failure)
 
 static void range_use(uint32_t which)
 {
+	if (which >= plan.sets)
+		return;
 	set = &sets[which];
 	plan.first = set->metrics - metrics;
 	plan.values = set->count;

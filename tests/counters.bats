@@ -399,12 +399,12 @@ ms() {
 	requires bpf sim
 	SIMCUDA_PROFILER=cuptiRangeProfilerStop:8 run -1 counted quick -- "$WORKLOADS/saxpy"
 	unharmed
-	grep -q 'no memory to save .* 2 passes .*cuptiRangeProfilerStop.*try --replay application' err
+	grep -q 'no memory to save .* 2 passes .*cuptiRangeProfilerStop.*try --replay launches.*--replay application' err
 	SIMCUDA_PROFILER=cuptiRangeProfilerStop:999 run -1 counted quick -- "$WORKLOADS/saxpy"
-	grep -q 'cuptiRangeProfilerStop gave error 999; .*try --replay application' err
+	grep -q 'cuptiRangeProfilerStop gave error 999; .*try --replay launches.*--replay application' err
 	# Of one pass nothing is saved.
 	SIMCUDA_PROFILER=cuptiRangeProfilerStop:8 run -1 counted gpu__time_duration.sum -- "$WORKLOADS/saxpy"
-	run ! grep 'replay application' err
+	run ! grep 'try --replay' err
 }
 
 @test "profile --counters (no permission, GPU busy) says what mends it, the program unharmed" {

@@ -115,3 +115,13 @@ lines() {
 	CUDA_TRACE_LIBCUPTI=/nowhere run -1 timeout 20 "$CUDA_TRACE" profile --replay launches --counters overview -- "$STORM"
 	assert_output --partial "--replay launches asks this machine's libcupti which metrics go together"
 }
+
+@test "counters (sets that are written as nobody would) count each launch with one that there is" {
+	requires root
+	export CUDA_INJECTION64_PATH=$GUEST
+	CUPTI_USDT_COUNTERS=';;gpu__time_duration.sum,,;,;dram__bytes.sum;' run -0 timeout 60 \
+		"$B/tests/guest/listen" -v "$GUEST" counters -- "$SIM" "$WORKLOADS/saxpy"
+	assert_line --regexp '^expect launches=10 '
+	assert_equal "$(grep -c '^readable probe=counters text=gpu__time_duration.sum' <<<"$output")" 5
+	assert_equal "$(grep -c '^readable probe=counters text=dram__bytes.sum' <<<"$output")" 5
+}

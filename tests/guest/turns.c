@@ -134,6 +134,13 @@ static void test_bounds(void)
 	metric_turns__begin("a,b", 5);
 	if (metric_turns__limit() != 5 || metric_turns__next(7, 0) || !metric_turns__wants(7))
 		fail("one set", metric_turns__limit(), 5);
+	/* However they are written. */
+	metric_turns__begin(";;a,b;,;;,c;d,;", 1);
+	if (metric_turns__limit() != 3)
+		fail("three sets", metric_turns__limit(), 3);
+	metric_turns__begin(";,;", 1);
+	if (metric_turns__limit() != 1)
+		fail("no set", metric_turns__limit(), 1);
 	metric_turns__begin("a;b", UINT64_MAX);
 	if (metric_turns__limit() != UINT64_MAX)
 		fail("a limit without end", metric_turns__limit(), -1);
