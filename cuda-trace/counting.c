@@ -179,6 +179,7 @@ bool counting__tick(struct counting *counting)
 static const char *guess(const struct counting *counting, const struct profile_options *options)
 {
 	uint64_t launches = 0, graphs = 0, matched = 0, missed = 0;
+	bool gathers = false;
 
 	for (const struct counter_process *process = counting->table.processes; process;
 	     process = process->next) {
@@ -186,6 +187,7 @@ static const char *guess(const struct counting *counting, const struct profile_o
 		graphs += process->state.graphs;
 		matched += process->state.matched;
 		missed += process->state.missed;
+		gathers |= process->state.outcome == CUDA_COUNTERS_ON;
 	}
 	if (graphs && !launches)
 		return ": all were launched by graphs, whose kernels cannot be counted one by one";
@@ -196,6 +198,9 @@ static const char *guess(const struct counting *counting, const struct profile_o
 	if (matched && missed == matched)
 		return ": CUPTI had no values of those that ran (that of CUDA 12.8 and 12.9 never "
 		       "has any with driver 580, see cuda-trace doctor)";
+	if (matched > missed && gathers)
+		return ": values come after half a second, and the program ended before by _exit() "
+		       "or a signal, or this did";
 	return options->shared.kernel
 		       ? ": -k is compared with names without template arguments and "
 			 "parameters"

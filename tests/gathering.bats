@@ -116,6 +116,15 @@ all_of() {
 	done
 }
 
+@test "profile --counters (one pass, the program ends by _exit) says what is lost" {
+	run -1 timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- "$WORKLOADS/early-exit" _exit 10
+	assert_output --partial "no kernel was counted: values come after half a second, and the program ended before by _exit()"
+	assert_equal "$(lines lost '.[0].lost.killed')" 1
+	# Of more than one pass each is told as it returns.
+	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" _exit 10
+	assert_equal "$(lines counters length)" 10
+}
+
 @test "profile --counters (contexts that live at the same time) lets each have the counters in turn" {
 	counted $CYCLES -- "$WORKLOADS/resets" 3 turns
 	all_of 300
