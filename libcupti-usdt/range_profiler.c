@@ -16,7 +16,7 @@
  * - Starting before a configuration is set, or decoding after the context has gone, crashes. So
  * after any failure not one more call is made for that context.
  * - Enabled for one configuration it takes another one without a word, and each value is NaN then
- * (H100). So another set of metrics means disabling and enabling, 0.2 to 0.35 s.
+ * (H100). So another set of metrics means disabling and enabling, 0.2 to 0.4 s.
  * - A graph that is launched between start and stop has no effect at all: the caller keeps them
  * out.
  * - Counter availability need not be asked for; it takes half a second. But with 12.8 and 12.9 the
