@@ -160,7 +160,8 @@ void counter_report__json_kernel(FILE *file, const struct process *process,
 	fputs("}\n", file);
 }
 
-void counter_report__json_sum(FILE *file, const struct counter_kernel *kernel)
+void counter_report__json_sum(FILE *file, const struct counter_table *table,
+			      const struct counter_kernel *kernel)
 {
 	fputs("{\"event\":\"counters_sum\",", file);
 	put_text(file, "kernel", kernel->name);
@@ -169,7 +170,10 @@ void counter_report__json_sum(FILE *file, const struct counter_kernel *kernel)
 	fprintf(file, "\"launches\":%" PRIu64 ",", kernel->counted);
 	put_metrics(file, kernel, true);
 	fputc(',', file);
-	put_verdict(file, kernel);
+	if (counter_table__lacks(table, kernel))
+		fputs("\"verdict\":null", file);
+	else
+		put_verdict(file, kernel);
 	fputs("}\n", file);
 }
 

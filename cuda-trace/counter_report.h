@@ -16,7 +16,8 @@ void counter_report__text_process(FILE *file, const struct counter_process *proc
 void counter_report__json_kernel(FILE *file, const struct process *process,
 				 const struct cuda_counters *record,
 				 const struct counter_kernel *kernel, bool whole);
-void counter_report__json_sum(FILE *file, const struct counter_kernel *kernel);
+void counter_report__json_sum(FILE *file, const struct counter_table *table,
+			      const struct counter_kernel *kernel);
 void counter_report__json_process(FILE *file, const struct counter_process *process);
 
 /* Stable key of enum cuda_counters_outcome. */

@@ -263,6 +263,12 @@ void counter_table__forget_processes(struct counter_table *table)
 		process->past = true;
 }
 
+uint32_t counter_table__lacks(const struct counter_table *table,
+			      const struct counter_kernel *kernel)
+{
+	return table->by_turns ? table->metric_count - kernel->count : 0;
+}
+
 double counter_sum__mean(const struct counter_sum *sum)
 {
 	return sum->sum / sum->count;

@@ -56,6 +56,7 @@ struct counter_table {
 	uint32_t metric_count, kernel_count;
 	uint64_t counted;
 	uint64_t unkept; /* launches of kernels for which there was no room */
+	bool by_turns;	 /* a launch has some of the metrics, others have the others */
 };
 
 /* process->data is ours: NULL if there is no memory. */
@@ -77,6 +78,9 @@ void counter_table__add(struct counter_table *table, const struct counter_kernel
 void counter_table__forget_processes(struct counter_table *table);
 /* By GPU time, that of a launch times launches, the longest first; by name where there is none. */
 void counter_table__sort(struct counter_table *table);
+/* Metrics that none of its launches had so far: what the rules say without them may be wrong. */
+uint32_t counter_table__lacks(const struct counter_table *table,
+			      const struct counter_kernel *kernel);
 double counter_sum__mean(const struct counter_sum *sum);
 /* What the rules say of a kernel's means. */
 void counter_kernel__verdict(const struct counter_kernel *kernel, struct verdict_facts *facts,

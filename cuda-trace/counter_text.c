@@ -187,7 +187,13 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 		fputc('\n', file);
 		print_head(file, kernel);
 		print_sums(file, kernel);
-		print_verdict(file, kernel);
+		if (counter_table__lacks(table, kernel))
+			fprintf(file,
+				"  %u more metrics wait for launches of it: no verdict without "
+				"them\n",
+				counter_table__lacks(table, kernel));
+		else
+			print_verdict(file, kernel);
 		printed++;
 	}
 	if (left)

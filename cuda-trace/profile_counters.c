@@ -43,7 +43,6 @@ struct counters {
 	struct counting counting;
 	struct counter_cost cost;
 	struct replay *replay; /* of --replay application, or NULL */
-	bool by_turns;	       /* a launch has some of the metrics */
 	struct session_lost_counts lost;
 	FILE *output;
 };
@@ -57,7 +56,7 @@ static void show_kernel(void *context, const struct process *process,
 	counter_table__add(&counters->counting.table, alone);
 	if (counters->options->shared.json)
 		counter_report__json_kernel(counters->output, process, record, alone,
-					    !counters->by_turns);
+					    !counters->counting.table.by_turns);
 }
 
 static void take_kernel(struct counters *counters, struct process *process,
@@ -140,9 +139,9 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 		losses__say(counters->output, lost);
 		return;
 	}
-	for (const struct counter_kernel *kernel = table->kernels; kernel && counters->by_turns;
+	for (const struct counter_kernel *kernel = table->kernels; kernel && table->by_turns;
 	     kernel = kernel->next)
-		counter_report__json_sum(counters->output, kernel);
+		counter_report__json_sum(counters->output, table, kernel);
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->told)
@@ -431,7 +430,7 @@ static int run_launches(struct counters *counters, const char *request)
 	if (!status)
 		joined = join_sets(&library);
 	if (joined) {
-		counters->by_turns = counters->counting.passes_said = true;
+		counters->counting.table.by_turns = counters->counting.passes_said = true;
 		/* What the first launches take says nothing of the others. */
 		counters->cost.said = true;
 		counter_cost__say_turns(library.chip, library.set_count,
