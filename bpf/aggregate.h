@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the aggregate program (bpf/aggregate.bpf.c) and its reader (cuda-trace/aggregate.c) share:
- * keys and values of its maps, settings and counters. Both are built together: no version here.
+ * What the aggregate program (bpf/aggregate.bpf.c) and its reader (cuda-trace/live/aggregate.c)
+ * share: keys and values of its maps, settings and counters. Both are built together: no version
+ * here.
  *
  * Lanes instead of per-CPU maps: since Linux 6.0 a uprobe program may be preempted and another may
  * run on the same CPU, so that per-CPU values are not exclusive; and one value a CPU would cost

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Keeps threads outside of the driver for a moment before each launch, in processes whose guest
- * subscribes to CUPTI for its first time: see cuda-trace/hold.c. The bound is kept here as well,
- * should the tool be stopped meanwhile. Included once by stream.bpf.c.
+ * subscribes to CUPTI for its first time: see cuda-trace/capture/launch_hold.c. The bound is kept
+ * here as well, should the tool be stopped meanwhile. Included once by stream.bpf.c.
  */
 #ifndef BPF_HOLD_H
 #define BPF_HOLD_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 TOOL := $(B)/cuda-trace
-TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard cuda-trace/*.c))
+TOOL_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(addsuffix /*.c,cuda-trace cuda-trace/* cuda-trace/*/*)))
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c 2>/dev/null) -lelf -lz -lstdc++ -lpthread -lm
 # images in fatbins: profile
 TOOL_LIBS += $(shell $(PKG_CONFIG) --libs liblz4 libzstd 2>/dev/null)
@@ -13,7 +13,7 @@ include cuda-trace/embed.mk
 $(TOOL_OBJS): | $(SKELETONS)
 $(TOOL_OBJS): OBJ_CFLAGS = -DGUESTDIR='"$(guestdir)"'
 # The only ones to know where things are installed: another prefix rebuilds these alone.
-$(B)/obj/cuda-trace/targets.o $(B)/obj/cuda-trace/optin.o: $(B)/paths
+$(B)/obj/cuda-trace/attach/agent_files.o $(B)/obj/cuda-trace/optin/optin.o: $(B)/paths
 
 $(TOOL): $(TOOL_OBJS)
 	$(call say,LD,$@)

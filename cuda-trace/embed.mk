@@ -5,26 +5,26 @@ PROTOC_C ?= protoc-c
 
 EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h)
 
-$(B)/embedded/schema.h: $(wildcard cuda-trace/schema/*.sql) mk/embed.awk
+$(B)/embedded/schema.h: $(wildcard cuda-trace/recording/schema/*.sql) mk/embed.awk
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q)awk -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
-$(B)/embedded/reports.h: $(wildcard cuda-trace/report/*.sql) mk/embed.awk
+$(B)/embedded/reports.h: $(wildcard cuda-trace/report/sql/*.sql) mk/embed.awk
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q)awk -v list=embedded_reports -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
-$(B)/embedded/web.h: $(wildcard cuda-trace/web/*) mk/embed.awk
+$(B)/embedded/web.h: $(wildcard cuda-trace/export/web/*) mk/embed.awk
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q)awk -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
 PROFILE := $(B)/generated/profile.pb-c
-$(PROFILE).c $(PROFILE).h &: cuda-trace/profile.proto
+$(PROFILE).c $(PROFILE).h &: cuda-trace/export/profile.proto
 	$(call say,PROTOC,$(PROFILE).c)
 	@mkdir -p $(@D)
-	$(Q)$(PROTOC_C) --proto_path=cuda-trace --c_out=$(B)/generated profile.proto
+	$(Q)$(PROTOC_C) --proto_path=cuda-trace/export --c_out=$(B)/generated profile.proto
 
 $(B)/obj/generated/profile.pb-c.o: $(PROFILE).c $(PROFILE).h
 	$(call say,CC,$@)

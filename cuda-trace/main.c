@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "cuda-trace/commands.h"
+#include "cuda-trace/commands/commands.h"
 
 /* A line each, in the order of --help; cmd_NAME() is in cmd_NAME.c. */
 static const struct {

@@ -2,11 +2,11 @@
 # The guest: one shared object, one exported symbol, nothing of NVIDIA's linked.
 
 GUEST := $(B)/libcupti-usdt.so
-GUEST_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard libcupti-usdt/*.c))
+GUEST_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(filter-out libcupti-usdt/nvtx-entry/%,$(wildcard libcupti-usdt/*.c libcupti-usdt/*/*.c)))
 ALL += $(GUEST)
 # Who walks the stack of a launch comes through here. Two fields are not put together in a vector's
 # register, whose constants would be one more line of memory in each launch.
-GUEST_CFLAGS := -fno-omit-frame-pointer -fno-tree-slp-vectorize -include libcupti-usdt/glibc.h
+GUEST_CFLAGS := -fno-omit-frame-pointer -fno-tree-slp-vectorize -include libcupti-usdt/base/glibc.h
 $(GUEST_OBJS): PIC_CFLAGS = $(GUEST_CFLAGS)
 $(GUEST_OBJS): libcupti-usdt/build.mk
 

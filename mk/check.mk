@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make check: lays down build/root with `make install` as a package would, and runs tests/*.bats
+# make check: lays down build/root with `make install` as a package would, and runs tests/*/*.bats
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := tests/newcomer.bats tests/package.bats tests/systemd.bats tests/container.bats
+PACKAGE_TESTS := $(addprefix tests/packaging/,newcomer.bats package.bats systemd.bats container.bats)
 # That need a build of their own.
-SANITIZE_TESTS := tests/sanitize.bats
-TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS),$(sort $(wildcard tests/*.bats)))
+SANITIZE_TESTS := tests/agent/sanitize.bats
+# In a virtual machine.
+KERNEL_TESTS := tests/kernels/kernels.bats
+TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS) $(KERNEL_TESTS),\
+	$(sort $(wildcard tests/*/*.bats)))
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
@@ -50,9 +53,9 @@ FUZZ := $(abspath $(B))/t/sanitize-address
 check-fuzz:
 	$(Q)mk/deps build test
 	$(Q)$(MAKE) --no-print-directory B=$(FUZZ) SANITIZE=address,undefined \
-		$(FUZZ)/cuda-trace $(FUZZ)/tests/store/feeder
+		$(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
-	$(Q)python3 tests/store/fuzz.py $(FUZZ)/cuda-trace $(FUZZ)/tests/store/feeder \
+	$(Q)python3 tests/recording/store/fuzz.py $(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder \
 		$(VARIANTS) $(abspath $(B))/tap/fuzz/fuzz.tap $(FIRST)
 
 # What is installed, on kernels that distributions have: what one kernel's verifier takes, another's
@@ -66,14 +69,14 @@ check-kernels:
 	$(Q)rm -rf $(abspath $(B))/tap/kernels
 	$(Q)for k in $(KERNELS); do \
 		KERNEL=$$k TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
-			tests/run tests/kernels/kernels.bats || :; \
+			tests/run $(KERNEL_TESTS) || :; \
 	done
 	$(Q)sum=$$(tests/tally $$(find $(abspath $(B))/tap/kernels -name '*.tap')); echo "$$sum"; \
 		echo "$$sum" | grep -q ', 0 failed,'
 
 # Each header compiles alone; those of bpf/ as eBPF. A part of a source ("Included once") is none.
 check-headers: $(SKELETONS)
-	$(Q)for h in $(wildcard libcupti-usdt/*.h cuda-trace/*.h bpf/event.h); do \
+	$(Q)for h in $(shell find libcupti-usdt cuda-trace -name "*.h") bpf/event.h; do \
 		$(COMPILE) -Werror -fsyntax-only -MF /dev/null -x c -include $$h /dev/null || exit 1; done
 	$(Q)for h in $(shell grep -L 'Included once' bpf/*.h); do \
 		$(CLANG) $(BPF_CFLAGS) -fsyntax-only -x c -include $$h /dev/null || exit 1; done

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 
-#include "libcupti-usdt/cupti_api.h"
-#include "libcupti-usdt/cupti_search.h"
-#include "libcupti-usdt/settings.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cupti_search.h"
+#include "libcupti-usdt/base/settings.h"
 
 typedef int (*nvtx_entry)(const void *(*get_table)(uint32_t));
 

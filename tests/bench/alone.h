@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "libcupti-usdt/cupti_api.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
 
 struct alone_callbacks {
 	cupti_callback call;

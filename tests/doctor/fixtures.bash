@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# Builds what tests/doctor.bats looks at: small libraries and whole trees, one a way in which CUDA
+# Builds what tests/doctor/doctor.bats looks at: small libraries and whole trees, one a way in which CUDA
 # is installed. $FAKES holds each library once; trees get copies.
 
 FAKES=${BATS_FILE_TMPDIR:-}/fakes

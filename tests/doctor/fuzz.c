@@ -2,7 +2,7 @@
 /*
  * Feeds the doctor's readers with damaged files: `fuzz TREE ROUNDS ELF`. Starts from a good library
  * and from TREE's loader cache, changes some bytes or cuts the file, and reads the outcome. Built
- * with sanitizers by tests/doctor.bats; always the same numbers, so that a fault comes back.
+ * with sanitizers by tests/doctor/doctor.bats; always the same numbers, so that a fault comes back.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "cuda-trace/doctor_elf.h"
-#include "cuda-trace/doctor_filetree.h"
-#include "cuda-trace/doctor_ldcache.h"
+#include "cuda-trace/inventory/elf_reader.h"
+#include "cuda-trace/inventory/filetree.h"
+#include "cuda-trace/inventory/ldcache.h"
 
 #define SIZE_MAX_READ (1 << 20)
 

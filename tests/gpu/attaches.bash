@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Part of tests/gpu/run: six attaches to threads that launch kernels and graphs flat out, then one for each kind of event,
 # with each libcupti that the machine has and the guest takes. Those before 13.0 Update 1 lock up by themselves there, 12.9 lets
-# graphs fault, and all crash at graphs made before they trace them as wholes: see docs/guest.md.
+# graphs fault, and all crash at graphs made before they trace them as wholes: see docs/internals/agent.md.
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"

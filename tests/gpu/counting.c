@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/cupti/cupti_range.h"
 
 #define RANGES	     8
 #define METRICS_MOST 64

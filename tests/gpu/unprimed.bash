@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Part of tests/gpu/run: the first attach to programs whose CUPTI was not initialised at their start
 # (CUPTI_USDT_PRIME=0) and that make calls flat out. Launches are held for the first subscription, other calls are not
-# (docs/guest.md, Not primed). To try it elsewhere: SIMCUDA_STARVE_MS=60000, and a SIMCUDA_SASS_SCRIPT of the kernel "empty".
+# (docs/internals/agent.md, Not primed). To try it elsewhere: SIMCUDA_STARVE_MS=60000, and a SIMCUDA_SASS_SCRIPT of the kernel "empty".
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}" "${kernels_sql:?}"

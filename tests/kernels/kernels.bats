@@ -3,7 +3,7 @@
 # The commands on another kernel, in QEMU: `make check-kernels`. $KERNEL is a suite of Debian or a
 # file. It is booted once, before the first test; what is compared there is in the file `checks`.
 
-load ../helpers
+load ../lib/helpers
 
 # What the kernel and the checks said is kept here.
 setup_file() {

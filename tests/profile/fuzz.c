@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/pc_lines.h"
+#include "cuda-trace/profile/code/code_lines.h"
 
 static uint32_t seed = 1;
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/cubin.h"
-#include "cuda-trace/disassembly_text.h"
+#include "cuda-trace/profile/code/cubin.h"
+#include "cuda-trace/profile/pc/disassembly_text.h"
 
 static uint32_t seed = 1;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "cuda-trace/fatbin.h"
+#include "cuda-trace/profile/code/fatbin.h"
 
 #define ROOM 65536
 

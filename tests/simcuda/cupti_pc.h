@@ -6,7 +6,7 @@
 #ifndef TESTS_SIMCUDA_CUPTI_PC_H
 #define TESTS_SIMCUDA_CUPTI_PC_H
 
-#include "libcupti-usdt/cupti_pc.h"
+#include "libcupti-usdt/cupti/cupti_pc.h"
 #include "tests/simcuda/cupti.h"
 
 /* Exported also where the library is built with -fvisibility=hidden. */

@@ -6,7 +6,7 @@
 #ifndef TESTS_SIMCUDA_CUPTI_SASS_H
 #define TESTS_SIMCUDA_CUPTI_SASS_H
 
-#include "libcupti-usdt/cupti_sass.h"
+#include "libcupti-usdt/cupti/cupti_sass.h"
 #include "tests/simcuda/cupti.h"
 
 struct simcuda_call;

@@ -5,7 +5,7 @@
 #ifndef TESTS_SIMCUDA_PM_H
 #define TESTS_SIMCUDA_PM_H
 
-#include "cuda-trace/pm_calls.h"
+#include "cuda-trace/profile/device/pm_calls.h"
 #include "tests/simcuda/profiler.h"
 
 /* X(its name, its structure); evaluating and the end of a host are in profiler.h */

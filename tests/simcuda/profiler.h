@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The profiler host and range profiler APIs as far as they are simulated. The structures are the
- * guest's own declarations, which tests/layout compares with NVIDIA's headers; two more are here.
+ * guest's own declarations, which tests/agent/layout compares with NVIDIA's headers; two more are
+ * here.
  */
 #ifndef TESTS_SIMCUDA_PROFILER_H
 #define TESTS_SIMCUDA_PROFILER_H
 
 #include <stdbool.h>
 
-#include "libcupti-usdt/cupti_range.h"
+#include "libcupti-usdt/cupti/cupti_range.h"
 #include "tests/simcuda/cupti.h"
 
 struct simcuda_call;

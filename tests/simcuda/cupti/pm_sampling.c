@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PM sampling: a sample for each interval since the start, whose values SIMCUDA_PM_SCRIPT says. The
 // GPU's clock is CLOCK_REALTIME here, and as on an H200 the first sample begins at the
-// configuration. The structures are the tool's own declarations, which tests/layout compares with
-// NVIDIA's headers.
+// configuration. The structures are the tool's own declarations, which tests/agent/layout compares
+// with NVIDIA's headers.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

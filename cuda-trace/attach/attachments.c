@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Links between programs and probes. Called by the session on the tool's one thread.
+ */
+#include "cuda-trace/attach/attachments.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/attach/probe_link.h"
+#include "cuda-trace/base/text.h"
+#include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/stack_probes.h"
+
+enum sort { SORT_OTHER, SORT_BATCH, SORT_STACK };
+
+struct attached {
+	struct probe_link *probes; /* or NULL */
+	struct bpf_link *link;	   /* of a program that is at no probe, or NULL */
+	enum sort sort;
+	uint32_t period; /* of stacks */
+	uint64_t number; /* of its place */
+};
+
+/* A file, in all processes or in one. */
+struct place {
+	struct probe_place at; /* with a path of its own */
+	uint64_t number;       /* of the process; 0 = all */
+};
+
+struct attachments {
+	struct bpf_object *object;
+	uint32_t groups;
+	bool verbose;
+	struct attached *links;
+	int count;
+	int room;
+	struct place *places;
+	int place_count;
+	unsigned int hello; /* which of the bells is next */
+	uint64_t ready;	    /* ns, when all but the answer was there for the last process */
+	uint64_t dropped;   /* number of the process that is being let go of */
+	uint32_t period;    /* one in so many launches gives its stack; 0 = none */
+};
+
+static const char *const batch_probes[] = {
+#define BATCH_PROBE(name, probe, text) #probe,
+	CUDA_GROUPS(BATCH_PROBE)
+#undef BATCH_PROBE
+};
+
+void attachments__prepare(struct bpf_object *object, uint32_t groups)
+{
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (!(groups >> group & 1))
+			bpf_program__set_autoload(
+				bpf_object__find_program_by_name(object, batch_probes[group]),
+				false);
+}
+
+struct attachments *attachments__new(struct bpf_object *object, uint32_t groups, bool verbose)
+{
+	struct attachments *attachments = calloc(1, sizeof(*attachments));
+
+	if (!attachments)
+		return NULL;
+	attachments->object = object;
+	attachments->groups = groups;
+	attachments->verbose = verbose;
+	/* Tools that run at the same time should not pull the same one. */
+	attachments->hello = getpid();
+	return attachments;
+}
+
+static void drop(struct attachments *attachments,
+		 bool (*is_over)(const struct attachments *, const struct attached *))
+{
+	int kept = 0;
+
+	for (int i = 0; i < attachments->count; i++) {
+		struct attached *attached = &attachments->links[i];
+
+		if (!is_over(attachments, attached)) {
+			attachments->links[kept++] = *attached;
+			continue;
+		}
+		probe_link__free(attached->probes);
+		bpf_link__destroy(attached->link);
+	}
+	attachments->count = kept;
+}
+
+static bool costs_launches(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->sort != SORT_OTHER;
+}
+
+static bool is_old_period(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->sort == SORT_STACK && attached->period != attachments->period;
+}
+
+static bool is_of_dropped(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->number == attachments->dropped;
+}
+
+static bool is_any(const struct attachments *attachments, const struct attached *attached)
+{
+	return true;
+}
+
+void attachments__drop_batches(struct attachments *attachments)
+{
+	drop(attachments, costs_launches);
+}
+
+void attachments__free(struct attachments *attachments)
+{
+	if (!attachments)
+		return;
+	drop(attachments, is_any);
+	for (int i = 0; i < attachments->place_count; i++)
+		free((char *)attachments->places[i].at.path);
+	free(attachments->places);
+	free(attachments->links);
+	free(attachments);
+}
+
+static int keep(struct attachments *attachments, struct attached attached)
+{
+	if (attachments->count == attachments->room) {
+		int room = attachments->room ? attachments->room * 2 : 16;
+		struct attached *larger = reallocarray(attachments->links, room, sizeof(*larger));
+
+		if (!larger) {
+			probe_link__free(attached.probes);
+			bpf_link__destroy(attached.link);
+			return -ENOMEM;
+		}
+		attachments->links = larger;
+		attachments->room = room;
+	}
+	attachments->links[attachments->count++] = attached;
+	return 0;
+}
+
+static int attach(struct attachments *attachments, const struct place *place, const char *provider,
+		  const struct probe_wish *wishes, int count, enum sort sort, uint64_t *missing)
+{
+	struct attached attached = {
+		.sort = sort, .period = wishes[0].value, .number = place->number};
+	int err = probe_link__new(&attached.probes, attachments->object, &place->at, provider,
+				  wishes, count, missing);
+
+	return err ? err : keep(attachments, attached);
+}
+
+void attachments__say_hello(struct attachments *attachments)
+{
+	char bell[16];
+	const struct probe_wish hello = {"hello", bell, 0};
+	uint64_t missing;
+
+	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello++ % CUDA_HELLOS);
+	for (int i = 0; i < attachments->place_count; i++)
+		attach(attachments, &attachments->places[i], CUDA_PROVIDER, &hello, 1, SORT_OTHER,
+		       &missing);
+}
+
+/* Older libraries have no such probe: there are no stacks of their processes then. */
+static void attach_stacks(struct attachments *attachments, const struct place *place)
+{
+	char probe[24], shown[256];
+	const struct probe_wish wish = {"stack", probe, attachments->period};
+	uint64_t missing;
+	int err;
+
+	if (!attachments->period)
+		return;
+	snprintf(probe, sizeof(probe), "stack_%u", attachments->period);
+	err = attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_STACK, &missing);
+	if (!err && missing)
+		err = -ENOENT;
+	if (err && err != -ESRCH)
+		fprintf(stderr, "cuda-trace: no stacks: no %s:%s in %s (%s): an older library?\n",
+			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), place->at.path, 200),
+			strerror(-err));
+}
+
+void attachments__take_stacks(struct attachments *attachments, uint32_t period)
+{
+	if (period == attachments->period)
+		return;
+	attachments->period = period;
+	for (int i = 0; i < attachments->place_count; i++)
+		attach_stacks(attachments, &attachments->places[i]);
+	drop(attachments, is_old_period);
+}
+
+static struct place *new_place(struct attachments *attachments, const struct probe_place *at,
+			       uint64_t number)
+{
+	struct place *larger = reallocarray(attachments->places, attachments->place_count + 1,
+					    sizeof(*attachments->places));
+	struct place *place;
+
+	if (!larger)
+		return NULL;
+	attachments->places = larger;
+	place = &larger[attachments->place_count];
+	*place = (struct place){*at, number};
+	place->at.path = strdup(at->path);
+	return place->at.path ? place : NULL;
+}
+
+/* Names and states; without them nothing else is worth anything. */
+static int attach_always(struct attachments *attachments, const struct place *place,
+			 const char *shown)
+{
+	char bell[16];
+	const struct probe_wish wishes[] = {
+		{"name", "name", 0},   {"status", "status", 0}, {"lost", "lost", 0},
+		{"error", "error", 0}, {"hello", bell, 0},
+	};
+	uint64_t missing;
+	int err;
+
+	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello % CUDA_HELLOS);
+	err = attach(attachments, place, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
+	if (!err && missing & 0xf)
+		err = -ENOENT;
+	/* The process by which the file was reached may have ended meanwhile: no word of that. */
+	if (err && err != -ESRCH && !access(place->at.path, F_OK))
+		fprintf(stderr, "cuda-trace: cannot attach to the probes of %s: %s\n", shown,
+			err == -EBADMSG ? "their arguments are not where this cuda-trace expects "
+					  "them; install the libcupti-usdt of the same version"
+					: strerror(-err));
+	return err;
+}
+
+static void attach_batches(struct attachments *attachments, const struct place *place,
+			   const char *shown)
+{
+	struct probe_wish wishes[CUDA_GROUP_COUNT];
+	uint64_t missing;
+	int count = 0, err;
+
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (attachments->groups >> group & 1)
+			wishes[count++] =
+				(struct probe_wish){batch_probes[group], batch_probes[group], 0};
+	if (!count)
+		return;
+	err = attach(attachments, place, CUDA_PROVIDER, wishes, count, SORT_BATCH, &missing);
+	if (err && err != -ESRCH)
+		fprintf(stderr, "cuda-trace: cannot attach to the batches of %s: %s\n", shown,
+			strerror(-err));
+	for (int i = 0; !err && i < count; i++)
+		if (missing >> i & 1)
+			fprintf(stderr, "cuda-trace: no %s:%s in %s: an older library?\n",
+				CUDA_PROVIDER, wishes[i].probe, shown);
+}
+
+/* The answer to cuda:start, when all else is there. */
+static void attach_watched(struct attachments *attachments, const struct place *place)
+{
+	const struct probe_wish wish = {"hello", "watched", 0};
+	uint64_t missing;
+
+	attachments->ready = monotonic__ns();
+	attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
+}
+
+static void say_where(const struct place *place, const char *shown)
+{
+	if (place->number)
+		fprintf(stderr, "cuda-trace: watching %s in process %u\n", shown, place->at.pid);
+	else
+		fprintf(stderr, "cuda-trace: watching %s\n", shown);
+}
+
+int attachments__add(struct attachments *attachments, const struct probe_place *at, uint64_t number)
+{
+	struct place *place = new_place(attachments, at, number);
+	char shown[256];
+	int err;
+
+	if (!place)
+		return -ENOMEM;
+	text__show(shown, sizeof(shown), at->path, 200);
+	err = attach_always(attachments, place, shown);
+	if (err) {
+		free((char *)place->at.path);
+		return err;
+	}
+	attachments->place_count++;
+	attach_batches(attachments, place, shown);
+	attach_stacks(attachments, place);
+	if (number)
+		attach_watched(attachments, place);
+	if (attachments->verbose)
+		say_where(place, shown);
+	return 0;
+}
+
+void attachments__drop_process(struct attachments *attachments, uint64_t number)
+{
+	int kept = 0;
+
+	attachments->dropped = number;
+	drop(attachments, is_of_dropped);
+	for (int i = 0; i < attachments->place_count; i++)
+		if (attachments->places[i].number == number)
+			free((char *)attachments->places[i].at.path);
+		else
+			attachments->places[kept++] = attachments->places[i];
+	attachments->place_count = kept;
+}
+
+int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe)
+{
+	const struct place place = {.at.path = path};
+	const struct probe_wish wish = {probe, probe, 0};
+	uint64_t missing;
+	int err = attach(attachments, &place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
+
+	return err ? err : missing ? -ENOENT : 0;
+}
+
+int attachments__add_program(struct attachments *attachments, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(attachments->object, name);
+	struct bpf_link *link = program ? bpf_program__attach(program) : NULL;
+
+	if (!link) {
+		int err = program ? -errno : -ENOENT;
+
+		fprintf(stderr, "cuda-trace: cannot attach %s: %s\n", name, strerror(-err));
+		return err;
+	}
+	return keep(attachments, (struct attached){.link = link});
+}
+
+int attachments__add_selftest(struct attachments *attachments, uint32_t pid)
+{
+	const struct place place = {.at = {.path = "/proc/self/exe", .pid = pid}};
+	const struct probe_wish wish = {"selftest", "selftest", 0};
+	uint64_t missing;
+	int err = attach(attachments, &place, "cuda_trace", &wish, 1, SORT_OTHER, &missing);
+
+	return err ? err : missing ? -ENOENT : 0;
+}
+
+uint64_t attachments__ready(const struct attachments *attachments)
+{
+	return attachments->ready;
+}
+
+int attachments__places(const struct attachments *attachments)
+{
+	return attachments->place_count;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Capabilities and kernel features, asked for before the load, because the kernel's own answers
+ * (EPERM, EINVAL) do not say which. Called by session__open() and doctor.
+ */
+#include "cuda-trace/attach/privileges.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF	    39
+#endif
+
+bool privileges__has(int capability)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {};
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[capability / 32].effective >> (capability % 32) & 1;
+}
+
+static const char *own_path(char self[256])
+{
+	ssize_t n = readlink("/proc/self/exe", self, 255);
+
+	if (n <= 0)
+		return "cuda-trace";
+	self[n] = 0;
+	return self;
+}
+
+/* Newer kernels (seen: 6.18) take uprobes back from CAP_PERFMON. */
+int privileges__say_uprobes(void)
+{
+	char self[256];
+
+	fprintf(stderr,
+		"cuda-trace: this kernel lets only CAP_SYS_ADMIN set uprobes: use sudo, or once: "
+		"sudo setcap cap_sys_admin,cap_bpf,cap_perfmon=ep %s\n",
+		own_path(self));
+	return -EPERM;
+}
+
+static int say_capabilities(bool bpf, bool perfmon)
+{
+	char self[256];
+
+	fprintf(stderr,
+		"cuda-trace: %s%s%s %s missing: use sudo, or once: sudo setcap "
+		"cap_bpf,cap_perfmon=ep %s\n",
+		bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON",
+		bpf || perfmon ? "is" : "are", own_path(self));
+	return -EPERM;
+}
+
+int privileges__check(void)
+{
+	bool admin = privileges__has(CAP_SYS_ADMIN);
+	bool bpf = admin || privileges__has(CAP_BPF);
+	bool perfmon = admin || privileges__has(CAP_PERFMON);
+	struct utsname kernel = {};
+
+	uname(&kernel);
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		fprintf(stderr,
+			"cuda-trace: this kernel (%s) has no BTF (/sys/kernel/btf/vmlinux): it "
+			"needs "
+			"Linux 5.15 or newer built with CONFIG_DEBUG_INFO_BTF\n",
+			kernel.release);
+		return -EOPNOTSUPP;
+	}
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK)) {
+		fprintf(stderr,
+			"cuda-trace: this kernel (%s) has no uprobes (CONFIG_UPROBE_EVENTS), or "
+			"/sys "
+			"is not mounted\n",
+			kernel.release);
+		return -EOPNOTSUPP;
+	}
+	if (!bpf || !perfmon)
+		return say_capabilities(bpf, perfmon);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel must offer and allow before anything can be traced.
+ */
+#ifndef CUDA_TRACE_ATTACH_PRIVILEGES_H
+#define CUDA_TRACE_ATTACH_PRIVILEGES_H
+
+#include <stdbool.h>
+
+/* Is the capability (CAP_BPF …) effective in this process? */
+bool privileges__has(int capability);
+
+/* 0, or -errno after one line on stderr: what is missing and the command that mends it. */
+int privileges__check(void);
+
+/* The kernel refused a uprobe to CAP_PERFMON: says what is needed instead. Returns -EPERM. */
+int privileges__say_uprobes(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs at the probes of a file. What hangs on one link goes with it. bpf/arguments.h has the
+ * other half. On the tool's one thread.
+ */
+#ifndef CUDA_TRACE_ATTACH_PROBE_LINK_H
+#define CUDA_TRACE_ATTACH_PROBE_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct probe_link;
+
+struct probe_wish {
+	const char *program;
+	const char *probe;
+	uint32_t value; /* what probe_value() of bpf/arguments.h tells the program */
+};
+
+/* Where: the probes of a file, in every process that maps it or in one. */
+struct probe_place {
+	const char *path;
+	uint32_t pid;	/* 0 = every process */
+	uint32_t whose; /* PROBE_OF_LINKED and PROBE_LINK(), PROBE_OF_OTHERS, or 0 */
+};
+
+/* Before the object is loaded, with its arguments_in_registers. */
+void probe_link__prepare(struct bpf_object *object, bool *arguments_in_registers);
+/* After: makes its programs known to each other. 0 or -errno. */
+int probe_link__introduce(struct bpf_object *object);
+
+/*
+ * Attaches those of the wishes that the file has; *missing gets a bit for each other one. 0 with a
+ * link, even if it holds nothing, or -errno: -EBADMSG when the file's probes keep their arguments
+ * where this tool does not look for them.
+ */
+int probe_link__new(struct probe_link **link, struct bpf_object *object,
+		    const struct probe_place *place, const char *provider,
+		    const struct probe_wish *wishes, int count, uint64_t *missing);
+/* Accepts NULL. Goes on in the background: link_closer__wait(). */
+void probe_link__free(struct probe_link *link);
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A link of one process raises the semaphores in that process alone, follows it through an exec,
+ * and costs others nothing. What it cannot do, and a link of all processes takes over for that
+ * file: more than MOST_PROCESSES; processes whose first thread has ended, by which the kernel knows
+ * the memory that a link is about. Both may be there at a time: the map `linked` says which of them
+ * counts for a process, so that nothing is told twice (bpf/arguments.h).
+ *
+ * A pid used again means another process: its entry in `linked` went with the one before, and
+ * entries here are worth something only while their number is in there. The same goes for links:
+ * one that lost its process to an exec by another thread fires on if somebody else puts breakpoints
+ * there.
+ */
+#include "cuda-trace/attach/process_links.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include "bpf/event.h"
+#include "cuda-trace/attach/attachments.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/attach/probe_link.h"
+#include "cuda-trace/attach/sample_switches.h"
+#include "cuda-trace/base/text.h"
+
+#define MOST_PROCESSES 64
+#define MOST_FILES     512 /* as targets.c */
+
+struct file {
+	dev_t device;
+	ino_t inode;
+	bool is_old;	/* it does not tell of its start */
+	bool everybody; /* all processes that map it are listened to, unless they have links */
+};
+
+struct guest {
+	uint32_t pid;
+	uint64_t number; /* as in the map `linked` */
+	struct file *file;
+	char *path;
+	uint64_t ready; /* ns, when it was listened to, if it told of its start; 0 = all is said */
+};
+
+struct guests {
+	struct attachments *attachments;
+	struct switches *switches;
+	int linked;
+	bool verbose;
+	struct file files[MOST_FILES];
+	int file_count;
+	struct guest guests[MOST_PROCESSES];
+	int count;
+	uint64_t numbers; /* used so far */
+	bool linked_one;  /* since guests__expect() */
+};
+
+struct guests *guests__new(struct attachments *attachments, struct switches *switches, int linked,
+			   bool verbose)
+{
+	struct guests *guests = calloc(1, sizeof(*guests));
+
+	if (!guests)
+		return NULL;
+	guests->attachments = attachments;
+	guests->switches = switches;
+	guests->linked = linked;
+	guests->verbose = verbose;
+	return guests;
+}
+
+void guests__free(struct guests *guests)
+{
+	for (int i = 0; guests && i < guests->count; i++)
+		free(guests->guests[i].path);
+	free(guests);
+}
+
+int guests__files(const struct guests *guests)
+{
+	return guests->file_count;
+}
+
+static struct file *find_file(struct guests *guests, const char *path)
+{
+	struct stat found;
+
+	if (stat(path, &found))
+		return NULL;
+	for (int i = 0; i < guests->file_count; i++)
+		if (guests->files[i].inode == found.st_ino &&
+		    guests->files[i].device == found.st_dev)
+			return &guests->files[i];
+	return NULL;
+}
+
+/* Switches before batches, or these would begin with another cycle. 0 or -errno. */
+static int listen_at(struct guests *guests, const struct probe_place *place, uint64_t number)
+{
+	if (guests->switches &&
+	    switches__add(guests->switches, place->path, place->pid, number) == -ENOENT)
+		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
+				"the GPU from its processes\n");
+	return attachments__add(guests->attachments, place, number);
+}
+
+static void listen_to_everybody(struct guests *guests, struct file *file, const char *path,
+				const char *why)
+{
+	const struct probe_place place = {.path = path, .whose = PROBE_OF_OTHERS};
+	char shown[256];
+
+	if (file->everybody)
+		return;
+	file->everybody = !listen_at(guests, &place, 0);
+	if (guests->verbose)
+		fprintf(stderr, "cuda-trace: %s is listened to in every process: %s\n",
+			text__show(shown, sizeof(shown), path, 200), why);
+}
+
+void guests__add_file(struct guests *guests, const char *path)
+{
+	struct file *file = &guests->files[guests->file_count];
+	char shown[256];
+	struct stat found;
+	int err;
+
+	if (stat(path, &found) || guests->file_count == MOST_FILES)
+		return;
+	*file = (struct file){.device = found.st_dev, .inode = found.st_ino};
+	guests->file_count++;
+	err = attachments__add_probe(guests->attachments, path, "start");
+	file->is_old = err == -ENOENT;
+	if (err && !file->is_old)
+		listen_to_everybody(guests, file, path, strerror(-err));
+	else if (guests->verbose)
+		fprintf(stderr, "cuda-trace: watching %s, where it is meant\n",
+			text__show(shown, sizeof(shown), path, 200));
+}
+
+/* A thread's state, as /proc shows it; 0 = it is gone. */
+static char first_thread_state(uint32_t pid)
+{
+	char name[64], line[256] = "", *end;
+	FILE *stat;
+
+	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+	stat = fopen(name, "re");
+	if (!stat)
+		return 0;
+	line[fread(line, 1, sizeof(line) - 1, stat)] = 0;
+	fclose(stat);
+	end = strrchr(line, ')');
+	return end && end[1] ? end[2] : 0;
+}
+
+static uint64_t number_of(const struct guests *guests, uint32_t pid)
+{
+	uint64_t number = 0;
+
+	return bpf_map_lookup_elem(guests->linked, &pid, &number) ? 0 : number;
+}
+
+static bool is_known(const struct guests *guests, const struct file *file, uint64_t number)
+{
+	for (int i = 0; i < guests->count; i++)
+		if (guests->guests[i].number == number && guests->guests[i].file == file)
+			return true;
+	return false;
+}
+
+/* `linked` first: what comes before is said by nobody else. 0 or -errno. */
+static int link_process(struct guests *guests, struct file *file, uint32_t pid, uint64_t number,
+			const char *path)
+{
+	struct probe_place place = {.path = path, .pid = pid};
+	bool is_new = !number;
+	int err;
+
+	if (is_new) {
+		number = ++guests->numbers;
+		if (bpf_map_update_elem(guests->linked, &pid, &number, BPF_ANY))
+			return -errno;
+	}
+	place.whose = PROBE_OF_LINKED | PROBE_LINK(number);
+	err = listen_at(guests, &place, number);
+	if (err) {
+		if (is_new)
+			bpf_map_delete_elem(guests->linked, &pid);
+		return err;
+	}
+	guests->guests[guests->count++] = (struct guest){pid, number, file, strdup(path), 0};
+	guests->linked_one = true;
+	if (file->is_old)
+		fprintf(stderr,
+			"cuda-trace: process %u has an older library, which does not tell of its "
+			"start: what it launched before it was found is missing\n",
+			pid);
+	return 0;
+}
+
+/* Where all processes are listened to, those without links are, too. */
+void guests__add_process(struct guests *guests, uint32_t pid, const char *path)
+{
+	uint64_t number = number_of(guests, pid);
+	struct file *file = find_file(guests, path);
+	int err;
+
+	if (!file || (file->everybody && !number) || (number && is_known(guests, file, number)))
+		return;
+	if (guests->count >= MOST_PROCESSES)
+		guests__tidy(guests);
+	if (guests->count >= MOST_PROCESSES) {
+		listen_to_everybody(guests, file, path,
+				    "too many processes for links of their own");
+		return;
+	}
+	if (first_thread_state(pid) == 'Z') {
+		listen_to_everybody(guests, file, path, "the first thread of a process has ended");
+		return;
+	}
+	err = link_process(guests, file, pid, number, path);
+	/* A process that has gone meanwhile says nothing of the kernel. */
+	if (err && err != -ESRCH)
+		listen_to_everybody(guests, file, path, strerror(-err));
+}
+
+void guests__expect(struct guests *guests)
+{
+	guests->linked_one = false;
+}
+
+void guests__note_time(struct guests *guests, const struct event_start *event)
+{
+	uint64_t late;
+
+	/* It was listened to before it started, or found by a look at all processes. */
+	if (!guests->linked_one || !guests->count) {
+		if (guests->verbose)
+			fprintf(stderr,
+				"cuda-trace: process %u was listened to before its start was "
+				"told\n",
+				event->pid);
+		return;
+	}
+	late = monotonic__ns() - event->time;
+	if (late > event->milliseconds * 1000000ull)
+		fprintf(stderr,
+			"cuda-trace: process %u was listened to only %llu ms after its start: what "
+			"it launched before is missing\n",
+			event->pid, (unsigned long long)late / 1000000);
+	else
+		guests->guests[guests->count - 1].ready = attachments__ready(guests->attachments);
+	if (guests->verbose && late <= event->milliseconds * 1000000ull)
+		fprintf(stderr, "cuda-trace: process %u was listened to %.1f ms after its start\n",
+			event->pid, late / 1e6);
+}
+
+void guests__note_begin(struct guests *guests, uint32_t pid, const struct cuda_status *status)
+{
+	for (int i = 0; guests && i < guests->count; i++) {
+		struct guest *guest = &guests->guests[i];
+
+		if (guest->pid != pid || !guest->ready || !status->began)
+			continue;
+		if (status->began < guest->ready)
+			fprintf(stderr,
+				"cuda-trace: process %u was listened to %.1f ms after another "
+				"tool had let it go on: what it launched in between is missing\n",
+				pid, (guest->ready - status->began) / 1e6);
+		guest->ready = 0;
+	}
+}
+
+/* Another thread that execs ends the first one, too, and becomes it: that takes a moment. */
+static bool has_lost_first(uint32_t pid)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+
+	for (int i = 0; i < 3; i++) {
+		if (first_thread_state(pid) != 'Z')
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* Both links are there for a moment, and the map says which one counts. */
+void guests__lost_first(struct guests *guests, uint32_t pid)
+{
+	uint64_t number = number_of(guests, pid);
+
+	if (!number || !has_lost_first(pid) || number_of(guests, pid) != number)
+		return;
+	for (int i = 0; i < guests->count; i++)
+		if (guests->guests[i].number == number && guests->guests[i].path)
+			listen_to_everybody(guests, guests->guests[i].file, guests->guests[i].path,
+					    "the first thread of a process has ended");
+	bpf_map_delete_elem(guests->linked, &pid);
+	guests__tidy(guests);
+}
+
+void guests__tidy(struct guests *guests)
+{
+	int kept = 0;
+
+	for (int i = 0; i < guests->count; i++) {
+		struct guest *guest = &guests->guests[i];
+
+		if (number_of(guests, guest->pid) == guest->number) {
+			guests->guests[kept++] = *guest;
+			continue;
+		}
+		attachments__drop_process(guests->attachments, guest->number);
+		if (guests->switches)
+			switches__drop_process(guests->switches, guest->number);
+		free(guest->path);
+	}
+	guests->count = kept;
+}

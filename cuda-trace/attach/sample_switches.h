@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The switches of a sampling cycle: probes that are attached to for their semaphores alone. Called
+ * by the session; one thread.
+ */
+#ifndef CUDA_TRACE_ATTACH_SAMPLE_SWITCHES_H
+#define CUDA_TRACE_ATTACH_SAMPLE_SWITCHES_H
+
+#include <stdint.h>
+
+struct bpf_object;
+struct switches;
+
+struct switches *switches__new(struct bpf_object *object, uint32_t on_ms, uint32_t every_ms);
+void switches__free(struct switches *switches);
+/* In one process, whose number is not 0, or in all. Before the batches of that file, or they would
+ * begin with another cycle. 0 or -errno. */
+int switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number);
+/* A process is over, which was added by its number. */
+void switches__drop_process(struct switches *switches, uint64_t number);
+/* Another window or period, 0 = as it is; the guests follow within 100 ms. 0 or -errno. */
+int switches__set(struct switches *switches, uint32_t on_ms, uint32_t every_ms);
+
+#endif

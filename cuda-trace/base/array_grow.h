@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Arrays that grow.
+ */
+#ifndef CUDA_TRACE_BASE_ARRAY_GROW_H
+#define CUDA_TRACE_BASE_ARRAY_GROW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The array, where it lies with room for one more element of `size` after its `count`; NULL without
+ * memory, and all is as it was. `room` is how many it has room for. */
+void *room__for_one(void *array, uint32_t *room, uint32_t count, size_t size);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * C++ names of untrusted programs, demangled with a bound on memory and time.
+ */
+#ifndef CUDA_TRACE_BASE_DEMANGLE_H
+#define CUDA_TRACE_BASE_DEMANGLE_H
+
+/* To be freed; NULL when it is no mangled name, or one that is not worth its price. One thread. */
+char *demangle(const char *mangled);
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Writes and removes our files in folders of others. Called by the commands enable, disable and
+ * status; one thread.
+ */
+#include "cuda-trace/base/managed_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TEMPORARY ".cuda-trace.new"
+
+/* RESOLVE_IN_ROOT: in an image that is not ours, "/etc" may be a link to our own. */
+static int open_below(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = syscall(SYS_openat2, root, *path ? path : "/", &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_folder(int root, char *path)
+{
+	char *slash = strrchr(path, '/');
+	int parent, err = 0;
+
+	*slash = '\0';
+	parent = open_below(root, path);
+	if (parent == -ENOENT && *path) {
+		err = make_folder(root, path);
+		parent = err ? err : open_below(root, path);
+	}
+	*slash = '/';
+	if (parent < 0)
+		return parent;
+	if (mkdirat(parent, slash + 1, 0755) && errno != EEXIST)
+		err = -errno;
+	close(parent);
+	return err;
+}
+
+/* Opens the folder that the file is in; *name is the rest of the path. */
+static int open_folder(const char *root, const char *path, bool make, const char **name)
+{
+	char folder[PATH_MAX];
+	int top, fd;
+
+	*name = strrchr(path, '/') + 1;
+	if (snprintf(folder, sizeof(folder), "%.*s", (int)(*name - path - 1), path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	top = open(root ?: "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (top < 0)
+		return -errno;
+	fd = open_below(top, folder);
+	if (fd == -ENOENT && make) {
+		fd = make_folder(top, folder);
+		if (!fd)
+			fd = open_below(top, folder);
+	}
+	close(top);
+	return fd;
+}
+
+static int check_in(int folder, const char *name)
+{
+	char start[sizeof(OWN_FILE_MARK)] = "";
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int result = -EEXIST;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    read(fd, start, sizeof(start) - 1) == sizeof(start) - 1 &&
+	    !strcmp(start, OWN_FILE_MARK))
+		result = 1;
+	close(fd);
+	return result;
+}
+
+int own_file__check(const char *root, const char *path)
+{
+	const char *name;
+	int folder = open_folder(root, path, false, &name);
+	int result;
+
+	if (folder < 0)
+		return folder == -ENOENT || folder == -ENOTDIR ? 0 : folder;
+	result = check_in(folder, name);
+	close(folder);
+	return result;
+}
+
+static int fill(int folder, const char *text)
+{
+	int fd, err = 0;
+
+	unlinkat(folder, TEMPORARY, 0);
+	fd = openat(folder, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	/* Whatever the umask: profile scripts of other users test for some of these. */
+	if (fchmod(fd, 0644) || dprintf(fd, OWN_FILE_MARK "%s", text) < 0 || fsync(fd))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+int own_file__write(const char *root, const char *path, const char *text)
+{
+	const char *name;
+	int folder = open_folder(root, path, true, &name);
+	int err;
+
+	if (folder < 0)
+		return folder;
+	err = check_in(folder, name);
+	if (err < 0)
+		goto cleanup;
+	err = fill(folder, text);
+	if (!err && renameat(folder, TEMPORARY, folder, name))
+		err = -errno;
+	if (err)
+		unlinkat(folder, TEMPORARY, 0);
+cleanup:
+	close(folder);
+	return err;
+}
+
+int own_file__remove(const char *root, const char *path)
+{
+	const char *name;
+	int folder = open_folder(root, path, false, &name);
+	char parent[PATH_MAX];
+	int err;
+
+	if (folder < 0)
+		return folder;
+	err = check_in(folder, name);
+	if (err > 0)
+		err = unlinkat(folder, name, 0) ? -errno : 0;
+	else if (!err)
+		err = -ENOENT;
+	close(folder);
+	if (err)
+		return err;
+	/* The folder too, unless others use it: rmdir does not remove what is not empty. */
+	snprintf(parent, sizeof(parent), "%.*s", (int)(name - path - 1), path);
+	folder = open_folder(root, parent, false, &name);
+	if (folder >= 0) {
+		unlinkat(folder, name, AT_REMOVEDIR);
+		close(folder);
+	}
+	return 0;
+}

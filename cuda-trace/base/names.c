@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Open-addressing table of names by id. Owned by a process; the tool's one thread.
+ */
+#include "cuda-trace/base/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/demangle.h"
+
+#define MOST_NAMES 65536       /* of one process */
+#define MOST_BYTES (24u << 20) /* of all processes together: the tool stays below 64 MiB */
+
+struct name {
+	uint32_t id;	 /* 0 = free */
+	uint64_t handle; /* 0 = not noted */
+	char *text;	 /* NULL = a handle is all that is known */
+	char *pretty;	 /* NULL = not asked for yet; may be `text` itself */
+};
+
+struct names {
+	struct name *slots;
+	uint32_t used;
+	uint32_t mask;
+};
+
+static size_t bytes_kept;
+
+static char *keep(const char *text, size_t length)
+{
+	char *copy;
+
+	if (bytes_kept + length + 1 > MOST_BYTES)
+		return NULL;
+	copy = malloc(length + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, length);
+	copy[length] = 0;
+	bytes_kept += length + 1;
+	return copy;
+}
+
+static void let_go(char *text)
+{
+	if (!text)
+		return;
+	bytes_kept -= strlen(text) + 1;
+	free(text);
+}
+
+struct names *names__new(void)
+{
+	struct names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->mask = 63;
+	names->slots = calloc(names->mask + 1, sizeof(*names->slots));
+	if (!names->slots) {
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
+void names__free(struct names *names)
+{
+	if (!names)
+		return;
+	for (uint32_t i = 0; i <= names->mask; i++) {
+		if (names->slots[i].pretty != names->slots[i].text)
+			let_go(names->slots[i].pretty);
+		let_go(names->slots[i].text);
+	}
+	free(names->slots);
+	free(names);
+}
+
+/* The id's slot, or the free one where it belongs. Half of the slots are free, so it ends. */
+static struct name *find(const struct names *names, uint32_t id)
+{
+	uint32_t i = id * 2654435761u;
+
+	for (;; i++) {
+		struct name *slot = &names->slots[i & names->mask];
+
+		if (slot->id == id || !slot->id)
+			return slot;
+	}
+}
+
+static int grow(struct names *names)
+{
+	struct names larger = {.mask = names->mask * 2 + 1};
+
+	larger.slots = calloc(larger.mask + 1, sizeof(*larger.slots));
+	if (!larger.slots)
+		return -1;
+	for (uint32_t i = 0; i <= names->mask; i++)
+		if (names->slots[i].id)
+			*find(&larger, names->slots[i].id) = names->slots[i];
+	free(names->slots);
+	names->slots = larger.slots;
+	names->mask = larger.mask;
+	return 0;
+}
+
+/* The id's slot, new if need be; NULL: there is no room. */
+static struct name *claim(struct names *names, uint32_t id)
+{
+	struct name *slot = id ? find(names, id) : NULL;
+
+	if (!slot || slot->id)
+		return slot;
+	if (names->used == MOST_NAMES || (names->used * 2 > names->mask && grow(names)))
+		return NULL;
+	slot = find(names, id);
+	slot->id = id;
+	names->used++;
+	return slot;
+}
+
+void names__put(struct names *names, uint32_t id, const char *text, size_t length)
+{
+	struct name *slot = claim(names, id);
+
+	if (slot && !slot->text)
+		slot->text = keep(text, strnlen(text, length));
+}
+
+void names__note_handle(struct names *names, uint32_t id, uint64_t handle)
+{
+	struct name *slot = claim(names, id);
+
+	if (slot && !slot->handle)
+		slot->handle = handle;
+}
+
+uint64_t names__handle(const struct names *names, uint32_t id)
+{
+	return id ? find(names, id)->handle : 0;
+}
+
+const char *names__get(const struct names *names, uint32_t id)
+{
+	return id ? find(names, id)->text : NULL;
+}
+
+const char *names__pretty(struct names *names, uint32_t id)
+{
+	struct name *slot = id ? find(names, id) : NULL;
+	char *pretty;
+
+	if (!slot || !slot->text)
+		return NULL;
+	if (slot->pretty)
+		return slot->pretty;
+	pretty = demangle(slot->text);
+	slot->pretty = pretty ? keep(pretty, strlen(pretty)) : NULL;
+	free(pretty);
+	if (!slot->pretty)
+		slot->pretty = slot->text;
+	return slot->pretty;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -k REGEX: is a kernel's name wanted?
+ */
+#ifndef CUDA_TRACE_BASE_PATTERN_H
+#define CUDA_TRACE_BASE_PATTERN_H
+
+#include <stdbool.h>
+#include "cuda-trace/capture/process.h"
+
+struct pattern;
+
+/* expression NULL = everything matches. NULL after a line on stderr when it is no expression. */
+struct pattern *pattern__new(const char *expression);
+void pattern__free(struct pattern *pattern);
+bool pattern__matches(struct pattern *pattern, const char *text);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Words for the guest's states.
+ */
+#ifndef CUDA_TRACE_CAPTURE_AGENT_STATE_H
+#define CUDA_TRACE_CAPTURE_AGENT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/probes.h"
+
+/* "dormant", "active", "profiled", "yielded", "inert", "ended"; "unknown" when none was told.
+ * Stable keys. */
+const char *states__key(const struct cuda_status *status);
+/* By what the process was seen: "cupti", "driver", "none"; source: enum event_source. */
+const char *states__source(const struct cuda_status *status, uint32_t source);
+/* The guest never works, or has ended without; reason says why. */
+static inline bool states__was_inert(const struct cuda_status *status)
+{
+	return status->version &&
+	       (status->state == CUDA_STATE_INERT ||
+		(status->state == CUDA_STATE_ENDED && status->reason != CUDA_INERT_NONE));
+}
+/* For want of a libcupti, or of one that works on: what the driver's entry points show is all. */
+static inline bool states__wants_driver(const struct cuda_status *status)
+{
+	return status->version && status->state == CUDA_STATE_INERT &&
+	       (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
+		status->reason == CUDA_INERT_FATAL);
+}
+static inline bool states__works(const struct cuda_status *status)
+{
+	return status->version &&
+	       (status->state == CUDA_STATE_DORMANT || status->state == CUDA_STATE_ACTIVE);
+}
+/* PC samples are taken of it just now: kernels have no times meanwhile. */
+static inline bool states__is_profiled(const struct cuda_status *status)
+{
+	return status->version && status->state == CUDA_STATE_ACTIVE &&
+	       status->groups & 1u << CUDA_GROUP_PC_SAMPLES;
+}
+/* Nobody has attached yet, and CUPTI would be initialised beside the running program. */
+static inline bool states__is_unprimed(const struct cuda_status *status)
+{
+	return status->version && status->state == CUDA_STATE_DORMANT && !status->prime_us &&
+	       !status->activations;
+}
+/* Why nothing of CUPTI comes from a process in this state, or NULL. */
+const char *states__trouble(const struct cuda_status *status);
+/* Why no times of kernels come: the same, or because it is profiled. */
+const char *states__no_times(const struct cuda_status *status);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Driver calls under the runtime call that made them. They return first, and may come before or
+ * after it: both are held for a moment. The tool's one thread.
+ */
+#ifndef CUDA_TRACE_CAPTURE_API_CORRELATION_H
+#define CUDA_TRACE_CAPTURE_API_CORRELATION_H
+
+#include "cuda-trace/capture/process.h"
+
+struct calls;
+
+/* `parent`: the runtime call that it was made by, as it was shown or not; NULL = none, or unknown.
+ */
+typedef void (*calls_emit)(void *context, struct process *process, const struct cuda_api *call,
+			   const struct cuda_api *parent);
+
+struct calls *calls__new(calls_emit emit, void *context);
+void calls__free(struct calls *calls);
+/* Emits now or later: a runtime call, then what it made, in order. */
+void calls__take(struct calls *calls, struct process *process, const struct cuda_api *call);
+/* Some times a second, and more than the guest's threads send in. */
+void calls__tick(struct calls *calls);
+/* Emits all that is held of a process. */
+void calls__end(struct calls *calls, struct process *process);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Fears: 1. the process has ended, and its number is another's by now, or the address is a lie: all
+ * goes through one descriptor of /proc/PID, the memory must be a library's own data and say what it
+ * is for, with the instance that told us. 2. the guest reads while we write: the number comes
+ * last. 3. two tools ask at once: who is there writes the time now and then, and the second one
+ * leaves.
+ */
+#include "cuda-trace/capture/counter_requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cuda-trace/base/clock.h"
+#include "libcupti-usdt/counter_request.h"
+
+#define FNV_BASIS 0xcbf29ce484222325ull
+#define FNV_PRIME 0x100000001b3ull
+#define HEAD	  offsetof(struct cuda_request, text)
+#define BODY	  offsetof(struct cuda_request, bytes)
+
+struct asked {
+	uint32_t pid;
+	uint64_t instance, address;
+	int memory; /* stays with the memory that was asked, whoever gets the number */
+	struct asked *next;
+};
+
+struct requests {
+	struct cuda_request request;
+	struct asked *asked;
+};
+
+static uint64_t sum_up(uint64_t sum, const void *bytes, size_t count)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < count; i++)
+		sum = (sum ^ at[i]) * FNV_PRIME;
+	return sum;
+}
+
+struct requests *requests__new(const char *metrics, const char *kernels, uint64_t skip,
+			       uint64_t limit)
+{
+	size_t length = strlen(metrics) + 1, more = kernels ? strlen(kernels) + 1 : 1;
+	struct requests *requests = calloc(1, sizeof(*requests));
+	struct cuda_request *request;
+
+	if (!requests || length + more > sizeof(requests->request.text)) {
+		free(requests);
+		return NULL;
+	}
+	request = &requests->request;
+	request->skip = skip;
+	request->limit = limit;
+	request->bytes = length + more;
+	memcpy(request->text, metrics, length);
+	if (kernels)
+		memcpy(request->text + length, kernels, more);
+	request->checksum = sum_up(FNV_BASIS, &request->skip, sizeof(request->skip));
+	request->checksum = sum_up(request->checksum, &request->limit, sizeof(request->limit));
+	request->checksum = sum_up(request->checksum, request->text, request->bytes);
+	return requests;
+}
+
+/* Private, writable, and of a file, as the data of a library is. */
+static bool is_library_data(const char *line, uint64_t address)
+{
+	uint64_t start, end;
+	char mode[5];
+
+	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, mode) == 3 &&
+	       address >= start && address < end && sizeof(struct cuda_request) <= end - address &&
+	       !strcmp(mode, "rw-p") && strchr(line, '/');
+}
+
+static int check_place(int folder, uint64_t address)
+{
+	int maps = openat(folder, "maps", O_RDONLY | O_CLOEXEC), found = -EFAULT;
+	FILE *file = maps < 0 ? NULL : fdopen(maps, "r");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return -errno;
+	while (found && getline(&line, &size, file) > 0)
+		if (is_library_data(line, address))
+			found = 0;
+	free(line);
+	fclose(file);
+	return found;
+}
+
+static bool write_all(const struct asked *asked, const void *from, size_t size, size_t offset)
+{
+	errno = EIO; /* of a short one */
+	return pwrite(asked->memory, from, size, asked->address + offset) == (ssize_t)size;
+}
+
+static int put(const struct requests *requests, const struct asked *asked)
+{
+	struct cuda_request theirs, ours = requests->request;
+	uint64_t at = asked->address;
+
+	if (pread(asked->memory, &theirs, HEAD, at) != (ssize_t)HEAD)
+		return -ESRCH;
+	if (theirs.magic != CUDA_REQUEST_MAGIC || theirs.instance != asked->instance ||
+	    theirs.size < sizeof(ours))
+		return -EFAULT;
+	ours.alive = monotonic__ns();
+	if (theirs.number && theirs.alive <= ours.alive &&
+	    ours.alive - theirs.alive < CUDA_REQUEST_ALIVE)
+		return -EBUSY;
+	/* Neither one that was seen nor one that is to be seen yet. */
+	ours.number = (theirs.number > theirs.taken ? theirs.number : theirs.taken) + 1;
+	ours.number += !ours.number;
+	if (!write_all(asked, (const uint8_t *)&ours + BODY, sizeof(ours) - BODY, BODY) ||
+	    !write_all(asked, &ours.number, sizeof(ours.number),
+		       offsetof(struct cuda_request, number)))
+		return errno == EIO ? -ESRCH : -errno;
+	return 0;
+}
+
+static int open_place(struct asked *asked)
+{
+	char path[32];
+	int folder, err;
+
+	snprintf(path, sizeof(path), "/proc/%u", asked->pid);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -ESRCH;
+	asked->memory = openat(folder, "mem", O_RDWR | O_CLOEXEC);
+	err = asked->memory < 0 ? -errno : check_place(folder, asked->address);
+	close(folder);
+	return err == -ENOENT ? -ESRCH : err;
+}
+
+static bool was_asked(const struct requests *requests, const struct process *process)
+{
+	for (const struct asked *asked = requests->asked; asked; asked = asked->next)
+		if (asked->pid == process->pid && asked->instance == process->instance)
+			return true;
+	return false;
+}
+
+int requests__put(struct requests *requests, const struct process *process)
+{
+	struct asked *asked;
+	int err;
+
+	if (was_asked(requests, process))
+		return 0;
+	if (!process->status.request)
+		return -ENOTSUP;
+	asked = calloc(1, sizeof(*asked));
+	if (!asked)
+		return -ENOMEM;
+	*asked = (struct asked){process->pid, process->instance, process->status.request, -1,
+				requests->asked};
+	err = open_place(asked);
+	err = err ? err : put(requests, asked);
+	if (!err) {
+		requests->asked = asked;
+		return 0;
+	}
+	if (asked->memory >= 0)
+		close(asked->memory);
+	free(asked);
+	return err;
+}
+
+void requests__keep_alive(struct requests *requests)
+{
+	uint64_t now = monotonic__ns();
+
+	for (struct asked *asked = requests->asked; asked; asked = asked->next)
+		/* Of one that has ended the session will tell. */
+		write_all(asked, &now, sizeof(now), offsetof(struct cuda_request, alive));
+}
+
+static void drop_first(struct asked **link)
+{
+	struct asked *asked = *link;
+
+	*link = asked->next;
+	close(asked->memory);
+	free(asked);
+}
+
+void requests__drop(struct requests *requests, const struct process *process)
+{
+	for (struct asked **link = &requests->asked; *link; link = &(*link)->next)
+		if ((*link)->pid == process->pid && (*link)->instance == process->instance) {
+			drop_first(link);
+			return;
+		}
+}
+
+void requests__free(struct requests *requests)
+{
+	while (requests && requests->asked)
+		drop_first(&requests->asked);
+	free(requests);
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Called by the session for each event, on the tool's one thread. The path of a batch allocates
+ * nothing and looks nothing up but the process.
+ */
+#include "cuda-trace/capture/intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/capture/driver_names.h"
+#include "cuda-trace/base/names.h"
+#include "cuda-trace/capture/agent_state.h"
+
+#define BUCKETS 1024
+
+struct intake {
+	struct sink sink;
+	struct process *buckets[BUCKETS];
+	struct process *latest; /* most batches come from the process of the one before */
+	struct process *ends;	/* to be told */
+	unsigned int running;
+	bool selftest_came;
+	/* Of processes that are gone. */
+	uint64_t guest_lost[CUDA_LOST_COUNT];
+	uint64_t missed[CUDA_GROUP_COUNT];
+	uint64_t killed;
+	uint64_t malformed;
+};
+
+struct intake *intake__new(const struct sink *sink)
+{
+	struct intake *intake = calloc(1, sizeof(*intake));
+
+	if (intake)
+		intake->sink = *sink;
+	return intake;
+}
+
+static struct process **bucket(struct intake *intake, uint32_t pid)
+{
+	return &intake->buckets[pid % BUCKETS];
+}
+
+static uint64_t missed_of(const struct process_numbers *numbers)
+{
+	uint64_t numbered;
+
+	if (numbers->lowest == UINT64_MAX || numbers->next < numbers->lowest)
+		return 0;
+	numbered = numbers->next - numbers->lowest;
+	return numbered > numbers->received ? numbered - numbers->received : 0;
+}
+
+/* A saying goodbye names what it had sent: the last batch, too, is known to be missing then. */
+static void take_last_numbers(struct process *process)
+{
+	if (process->status.state != CUDA_STATE_ENDED)
+		return;
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
+		struct process_numbers *numbers = &process->numbers[group];
+		uint64_t emitted = process->status.emitted[group];
+
+		if (numbers->lowest != UINT64_MAX && emitted > numbers->next)
+			numbers->next = emitted;
+	}
+}
+
+static void end_process(struct intake *intake, struct process *process)
+{
+	struct process **link = bucket(intake, process->pid);
+
+	while (*link != process)
+		link = &(*link)->next_in_bucket;
+	*link = process->next_in_bucket;
+	if (intake->latest == process)
+		intake->latest = NULL;
+	intake->running--;
+	process->ended = true;
+	take_last_numbers(process);
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		intake->missed[group] += missed_of(&process->numbers[group]);
+	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
+		intake->guest_lost[reason] += process->lost[reason];
+	process->next_in_bucket = intake->ends;
+	intake->ends = process;
+	if (!intake->sink.ends_last)
+		intake__tell_ends(intake);
+}
+
+void intake__tell_ends(struct intake *intake)
+{
+	while (intake->ends) {
+		struct process *process = intake->ends;
+
+		intake->ends = process->next_in_bucket;
+		if (intake->sink.process_end)
+			intake->sink.process_end(intake->sink.context, process);
+		process__free(process);
+	}
+}
+
+static struct process *find(struct intake *intake, uint32_t pid)
+{
+	struct process *process = intake->latest;
+
+	if (process && process->pid == pid)
+		return process;
+	for (process = *bucket(intake, pid); process; process = process->next_in_bucket)
+		if (process->pid == pid)
+			break;
+	if (process)
+		intake->latest = process;
+	return process;
+}
+
+static struct process *start_process(struct intake *intake, const struct event *event)
+{
+	struct process *process = process__new(event->pid, event->instance);
+
+	if (!process)
+		return NULL;
+	process->uid = event->uid;
+	process->source = event->source;
+	process->cgroup = event->cgroup;
+	memcpy(process->comm, event->comm, sizeof(process->comm));
+	process->comm[EVENT_COMM_LEN - 1] = 0;
+	process->next_in_bucket = *bucket(intake, event->pid);
+	*bucket(intake, event->pid) = process;
+	intake->running++;
+	intake->latest = process;
+	if (intake->sink.process_start)
+		intake->sink.process_start(intake->sink.context, process);
+	return process;
+}
+
+/* An exec in between gives another instance: that is another process here. */
+static struct process *process_of(struct intake *intake, const struct event *event)
+{
+	struct process *process = find(intake, event->pid);
+
+	if (process && process->instance == event->instance)
+		return process;
+	/* Both sources of one process: its guest is there, but does not work. */
+	if (process && event->source == EVENT_SOURCE_DRIVER) {
+		process->source = EVENT_SOURCE_DRIVER;
+		return process;
+	}
+	if (process && process->instance == DRIVER_INSTANCE) {
+		process->instance = event->instance;
+		return process;
+	}
+	if (process)
+		end_process(intake, process);
+	return start_process(intake, event);
+}
+
+/* What this version reads of each kind; older guests may send less, newer ones more. */
+static size_t known_size(uint16_t kind)
+{
+	static const uint16_t sizes[] = {
+		[CUDA_RECORD_LAUNCH] = sizeof(struct cuda_launch),
+		[CUDA_RECORD_GRAPH_LAUNCH] = sizeof(struct cuda_launch),
+		[CUDA_RECORD_KERNEL] = sizeof(struct cuda_kernel),
+		[CUDA_RECORD_MEMCPY] = sizeof(struct cuda_memcpy),
+		[CUDA_RECORD_MEMSET] = sizeof(struct cuda_memset),
+		[CUDA_RECORD_MEMORY] = sizeof(struct cuda_memory),
+		[CUDA_RECORD_MEMORY_POOL] = sizeof(struct cuda_memory_pool),
+		[CUDA_RECORD_SYNC] = sizeof(struct cuda_sync),
+		[CUDA_RECORD_GRAPH] = sizeof(struct cuda_graph),
+		[CUDA_RECORD_API] = sizeof(struct cuda_api),
+		[CUDA_RECORD_GRAPH_INSTANTIATE] = sizeof(struct cuda_api),
+		[CUDA_RECORD_OVERHEAD] = sizeof(struct cuda_overhead),
+		[CUDA_RECORD_JIT] = sizeof(struct cuda_jit),
+		[CUDA_RECORD_UVM] = sizeof(struct cuda_uvm),
+		[CUDA_RECORD_NVTX] = sizeof(struct cuda_nvtx),
+		[CUDA_RECORD_DEVICE] = sizeof(struct cuda_device),
+		[CUDA_RECORD_CONTEXT] = sizeof(struct cuda_context),
+		[CUDA_RECORD_STREAM] = sizeof(struct cuda_stream),
+		[CUDA_RECORD_COUNTERS] = sizeof(struct cuda_counters),
+		[CUDA_RECORD_COUNTERS_METRIC] = sizeof(struct cuda_counters_metric),
+		[CUDA_RECORD_COUNTERS_STATE] = sizeof(struct cuda_counters_state),
+		[CUDA_RECORD_SASS] = sizeof(struct cuda_sass),
+		[CUDA_RECORD_PC_SAMPLE] = sizeof(struct cuda_pc_sample),
+		[CUDA_RECORD_PC_IMAGE] = sizeof(struct cuda_pc_image),
+		[CUDA_RECORD_PC_WINDOW] = sizeof(struct cuda_pc_window),
+	};
+
+	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;
+}
+
+static void deliver_short(struct intake *intake, struct process *process,
+			  const struct cuda_record *record, size_t known)
+{
+	_Alignas(8) char whole[256] = {};
+
+	if (known > sizeof(whole))
+		return;
+	memcpy(whole, record, record->size);
+	intake->sink.record(intake->sink.context, process, (const struct cuda_record *)whole);
+}
+
+/* Guests tell of their devices again and again, as of names; what CUPTI tells of them beside that
+ * may come before the device's name has. */
+static bool is_known_or_nameless(struct process *process, const struct cuda_record *record)
+{
+	const struct cuda_device *device = (const void *)record;
+	uint32_t bit;
+	bool told;
+
+	if (record->size < sizeof(*device))
+		return false;
+	if (process->group == CUDA_GROUP_OBJECT && device->name &&
+	    !process__name(process, device->name))
+		return true;
+	bit = 1u << (device->device & 31);
+	told = process->devices_told & bit;
+	process->devices_told |= bit;
+	return told;
+}
+
+static void take_batch(struct intake *intake, const struct event *event)
+{
+	struct process *process = process_of(intake, event);
+	const struct sink *sink = &intake->sink;
+	struct process_numbers *numbers;
+	struct driver_names_room room;
+	uint32_t at = 0, came = 0;
+
+	if (!process || event->group >= CUDA_GROUP_COUNT)
+		return;
+	process->group = event->group;
+	while (at + sizeof(struct cuda_record) <= event->bytes) {
+		const struct cuda_record *record = (const void *)(event->data + at);
+		size_t known;
+
+		/* A size of 0 would never end, an odd one would misalign what follows. */
+		if (record->size < sizeof(*record) || record->size % 8 ||
+		    record->size > event->bytes - at)
+			break;
+		at += record->size;
+		came++;
+		known = known_size(record->kind);
+		if (!known ||
+		    (record->kind == CUDA_RECORD_DEVICE && is_known_or_nameless(process, record)))
+			continue;
+		if (event->source == EVENT_SOURCE_DRIVER)
+			record = driver_names__translate(process, record, &room);
+		if (record->size < known)
+			deliver_short(intake, process, record, known);
+		else
+			sink->record(sink->context, process, record);
+	}
+	/* Counting what does not fit as received keeps a fault from being counted twice. */
+	if (came < event->count)
+		intake->malformed += event->count - came;
+	if (event->first == EVENT_UNNUMBERED)
+		return;
+	numbers = &process->numbers[event->group];
+	numbers->received += event->count;
+	if (event->first < numbers->lowest)
+		numbers->lowest = event->first;
+	if (event->first + event->count > numbers->next)
+		numbers->next = event->first + event->count;
+}
+
+static void take_status(struct intake *intake, const struct event *event)
+{
+	struct cuda_status status = {};
+	struct event whose = *event;
+	struct process *process;
+	size_t size = event->bytes < sizeof(status) ? event->bytes : sizeof(status);
+
+	if (size < offsetof(struct cuda_status, emitted)) {
+		intake->malformed++;
+		return;
+	}
+	memcpy(&status, event->data, size);
+	status.cupti_path[sizeof(status.cupti_path) - 1] = 0;
+	status.holder[sizeof(status.holder) - 1] = 0;
+	status.message[sizeof(status.message) - 1] = 0;
+	status.search[sizeof(status.search) - 1] = 0;
+	whose.instance = status.instance;
+	process = process_of(intake, &whose);
+	if (!process)
+		return;
+	process->status = status;
+	/* It was seen at libcuda's entry points until its guest was there. */
+	if (states__works(&status))
+		process->source = EVENT_SOURCE_GUEST;
+	if (status.state == CUDA_STATE_ENDED)
+		process->ended = true;
+	if (intake->sink.process_status)
+		intake->sink.process_status(intake->sink.context, process);
+}
+
+static void take_lost(struct intake *intake, const struct event *event)
+{
+	struct process *process = process_of(intake, event);
+
+	/* Only what was lost while we looked: the total counts since the load. */
+	if (process && event->group < CUDA_LOST_COUNT)
+		process->lost[event->group] += event->count;
+}
+
+static void take_error(struct intake *intake, const struct event *event)
+{
+	struct process *process = process_of(intake, event);
+	char component[ERROR_COMPONENT_LEN], message[ERROR_MESSAGE_LEN];
+
+	if (!process || event->bytes < sizeof(component) + sizeof(message) ||
+	    !intake->sink.process_error)
+		return;
+	memcpy(component, event->data, sizeof(component));
+	memcpy(message, event->data + sizeof(component), sizeof(message));
+	component[sizeof(component) - 1] = 0;
+	message[sizeof(message) - 1] = 0;
+	intake->sink.process_error(intake->sink.context, process, (int32_t)event->group, component,
+				   message);
+}
+
+static void take_exit(struct intake *intake, const struct event *event)
+{
+	struct process *process = find(intake, event->pid);
+
+	if (!process)
+		return;
+	/* What the driver source sees is not kept back anywhere. */
+	if (process->status.state != CUDA_STATE_ENDED && process->source != EVENT_SOURCE_DRIVER)
+		intake->killed += process->status.state != CUDA_STATE_INERT;
+	if (event->group == EVENT_EXIT_END)
+		process->exit_status = event->count;
+	end_process(intake, process);
+}
+
+/* Lengths that a reader believes must be those that came. */
+static bool is_whole_stack(const struct event *event)
+{
+	const struct event_stack *stack = (const void *)event->data;
+
+	return event->bytes >= offsetof(struct event_stack, python_frames) &&
+	       stack->depth <= STACK_ADDRESSES && stack->frames <= STACK_PYTHON_FRAMES &&
+	       event->bytes >= offsetof(struct event_stack, python_frames) +
+				       stack->frames * sizeof(stack->python_frames[0]);
+}
+
+static bool is_whole_code(const struct event *event)
+{
+	const struct event_code *code = (const void *)event->data;
+
+	return event->bytes >= sizeof(*code) && code->file_bytes <= CODE_FILE_LEN &&
+	       code->name_bytes <= CODE_NAME_LEN &&
+	       code->table_bytes <= event->bytes - sizeof(*code);
+}
+
+static void take_stack(struct intake *intake, const struct event *event)
+{
+	struct process *process;
+
+	if (event->kind == EVENT_STACK ? !is_whole_stack(event) : !is_whole_code(event)) {
+		intake->malformed++;
+		return;
+	}
+	process = process_of(intake, event);
+	if (process && intake->sink.stack)
+		intake->sink.stack(intake->sink.context, process, event);
+}
+
+void intake__event(struct intake *intake, const struct event *event, size_t size)
+{
+	struct process *process;
+
+	if (size < sizeof(*event) || event->bytes > size - sizeof(*event))
+		return;
+	switch (event->kind) {
+	case EVENT_BATCH:
+		take_batch(intake, event);
+		break;
+	case EVENT_NAME:
+		process = process_of(intake, event);
+		if (process && event->source == EVENT_SOURCE_DRIVER)
+			driver_names__put(process, event->group, (const char *)event->data,
+					  event->bytes);
+		else if (process)
+			names__put(process->names, event->group, (const char *)event->data,
+				   event->bytes);
+		break;
+	case EVENT_ALIAS:
+		process = process_of(intake, event);
+		if (process)
+			driver_names__alias(process, event->group, event->first);
+		break;
+	case EVENT_STATUS:
+		take_status(intake, event);
+		break;
+	case EVENT_LOST:
+		take_lost(intake, event);
+		break;
+	case EVENT_ERROR:
+		take_error(intake, event);
+		break;
+	case EVENT_EXIT:
+		take_exit(intake, event);
+		break;
+	case EVENT_STACK:
+	case EVENT_CODE:
+		take_stack(intake, event);
+		break;
+	case EVENT_SELFTEST:
+		intake->selftest_came = true;
+		break;
+	}
+}
+
+bool intake__selftest_came(const struct intake *intake)
+{
+	return intake->selftest_came;
+}
+
+unsigned int intake__running(const struct intake *intake)
+{
+	return intake->running;
+}
+
+void intake__each(struct intake *intake, void (*visit)(void *context, struct process *process),
+		  void *context)
+{
+	for (int i = 0; i < BUCKETS; i++) {
+		struct process *next;
+
+		for (struct process *process = intake->buckets[i]; process; process = next) {
+			next = process->next_in_bucket;
+			visit(context, process);
+		}
+	}
+	for (struct process *process = intake->ends; process; process = process->next_in_bucket)
+		visit(context, process);
+}
+
+void intake__end_all(struct intake *intake)
+{
+	for (int i = 0; i < BUCKETS; i++)
+		while (intake->buckets[i])
+			end_process(intake, intake->buckets[i]);
+	intake__tell_ends(intake);
+}
+
+void intake__free(struct intake *intake)
+{
+	if (!intake)
+		return;
+	intake->sink.process_end = NULL;
+	intake__end_all(intake);
+	free(intake);
+}
+
+static uint64_t missed_so_far(const struct intake *intake, int group)
+{
+	uint64_t missed = intake->missed[group];
+
+	for (int i = 0; i < BUCKETS; i++)
+		for (const struct process *process = intake->buckets[i]; process;
+		     process = process->next_in_bucket)
+			missed += missed_of(&process->numbers[group]);
+	return missed;
+}
+
+/* Launches without times are a loss to those who want times. */
+static bool wants_times(uint32_t groups)
+{
+	return !groups || groups & (1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_SAMPLED_KERNEL |
+				    1u << CUDA_GROUP_GRAPH | 1u << CUDA_GROUP_MEMCPY |
+				    1u << CUDA_GROUP_SAMPLED_MEMCPY | 1u << CUDA_GROUP_MEMSET |
+				    1u << CUDA_GROUP_SAMPLED_MEMSET);
+}
+
+void intake__lost(const struct intake *intake, const struct stream_counters *kernel,
+		  uint32_t groups, struct session_lost_counts *counts)
+{
+	uint64_t *lost = counts->session;
+
+	memset(counts, 0, sizeof(*counts));
+	memcpy(counts->guest, intake->guest_lost, sizeof(counts->guest));
+	for (int i = 0; i < BUCKETS; i++)
+		for (const struct process *process = intake->buckets[i]; process;
+		     process = process->next_in_bucket)
+			for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
+				counts->guest[reason] += process->lost[reason];
+	if (!wants_times(groups))
+		counts->guest[CUDA_LOST_PROFILED] = 0;
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
+		uint64_t known = kernel->ring_full[group] + kernel->unreadable[group];
+		uint64_t missed = missed_so_far(intake, group);
+
+		lost[SESSION_LOST_RING_FULL] += kernel->ring_full[group];
+		lost[SESSION_LOST_UNREADABLE] += kernel->unreadable[group];
+		/* A batch that found no room leaves a gap in the numbers, too: say it once. */
+		lost[SESSION_LOST_MISSED] += missed > known ? missed - known : 0;
+	}
+	lost[SESSION_LOST_RING_FULL_NAMES] = kernel->ring_full_other;
+	lost[SESSION_LOST_UNREADABLE] += kernel->unreadable_other;
+	lost[SESSION_LOST_MALFORMED] = intake->malformed;
+	lost[SESSION_LOST_KILLED] = intake->killed;
+	lost[SESSION_LOST_STACKS] = kernel->stacks_ring_full + kernel->stacks_unreadable;
+	lost[SESSION_LOST_DRIVER_UNKNOWN] = kernel->driver_unknown;
+	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
+		counts->total += counts->guest[reason];
+	for (int reason = 0; reason < SESSION_LOST_KILLED; reason++)
+		counts->total += lost[reason];
+}

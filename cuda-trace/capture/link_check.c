@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The tool's own probe. Called by session__attach(). */
+#include "cuda-trace/capture/link_check.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "cuda-trace/attach/attachments.h"
+#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/attach/privileges.h"
+#include "cuda-trace/attach/probe_selfcheck.h"
+#include "cuda-trace/capture/session_filter.h"
+
+/* Kernels of the 6.6 series without a later fix take the first thread for the process. */
+static bool all_threads_arrive(struct attachments *attachments, struct ring_buffer *ring,
+			       const struct intake *intake)
+{
+	if (attachments__add_selftest(attachments, getpid()) || selftest__fire_in_thread())
+		return false;
+	ring_buffer__consume(ring);
+	return intake__selftest_came(intake);
+}
+
+bool link_test__by_process(const struct session_options *options, struct attachments *attachments,
+			   struct ring_buffer *ring, const struct intake *intake)
+{
+	const char *why = "this kernel has no links by process";
+
+	if (!options->by_link || !options->pid)
+		return false;
+	if (session_filter__wants_links(options)) {
+		if (all_threads_arrive(attachments, ring, intake))
+			return true;
+		why = "this kernel's links by process miss threads";
+	}
+	if (options->verbose)
+		fprintf(stderr, "cuda-trace: guests of other processes are woken, too: %s\n", why);
+	return false;
+}
+
+int link_test__by_file(struct attachments *attachments, struct ring_buffer *ring,
+		       const struct intake *intake)
+{
+	int err = attachments__add_selftest(attachments, 0);
+
+	if (err == -EACCES && !privileges__has(CAP_SYS_ADMIN))
+		return privileges__say_uprobes();
+	if (err || selftest__fire()) {
+		fprintf(stderr, "cuda-trace: the self-test could not be run\n");
+		return 0;
+	}
+	ring_buffer__consume(ring);
+	if (!intake__selftest_came(intake))
+		fprintf(stderr, "cuda-trace: a probe of the self-test fired and did not arrive: "
+				"expect to see nothing (cuda-trace doctor says more)\n");
+	return 0;
+}

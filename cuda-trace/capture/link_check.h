@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Does a probe reach this tool, and does a link of one process mean all of its threads? Tried out,
+ * as no version number tells.
+ */
+#ifndef CUDA_TRACE_CAPTURE_LINK_CHECK_H
+#define CUDA_TRACE_CAPTURE_LINK_CHECK_H
+
+#include <stdbool.h>
+
+struct attachments;
+struct intake;
+struct ring_buffer;
+struct session_options;
+
+/* True if links of one process are wanted and serve; the tool's own probe is attached then. */
+bool link_test__by_process(const struct session_options *options, struct attachments *attachments,
+			   struct ring_buffer *ring, const struct intake *intake);
+/* The same with a link of all processes. A failure is only a doubt, which is said (some sandboxes
+ * hide the tool's own file), but for one reason: then -errno. */
+int link_test__by_file(struct attachments *attachments, struct ring_buffer *ring,
+		       const struct intake *intake);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Losses and the guest's troubles. Called by the commands at their end; one thread.
+ */
+#include "cuda-trace/capture/losses.h"
+
+#include <json-c/json.h>
+#include "cuda-trace/base/text.h"
+
+static const char *const guest_keys[] = {
+#define KEY(name, key, text) key,
+	CUDA_LOST_REASONS(KEY)};
+
+static const char *const session_keys[] = {SESSION_LOST_REASONS(KEY)
+#undef KEY
+};
+
+static const char *const guest_texts[] = {
+#define TEXT(name, key, text) text,
+	CUDA_LOST_REASONS(TEXT)};
+
+static const char *const session_texts[] = {SESSION_LOST_REASONS(TEXT)
+#undef TEXT
+};
+
+static void say_one(FILE *file, uint64_t n, const char *key, const char *text)
+{
+	char number[32];
+
+	if (n)
+		fprintf(file, "cuda-trace: lost %s (%s): %s\n", text__count(number, n), key, text);
+}
+
+bool losses__any(const struct session_lost_counts *lost)
+{
+	for (int i = SESSION_LOST_KILLED; i < SESSION_LOST_COUNT; i++)
+		if (lost->session[i])
+			return true;
+	return lost->total;
+}
+
+void losses__say(FILE *file, const struct session_lost_counts *lost)
+{
+	for (int i = 0; i < CUDA_LOST_COUNT; i++)
+		say_one(file, lost->guest[i], guest_keys[i], guest_texts[i]);
+	for (int i = 0; i < SESSION_LOST_COUNT; i++)
+		say_one(file, lost->session[i], session_keys[i], session_texts[i]);
+}
+
+struct json_object *losses__json(const struct session_lost_counts *lost)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "total", json_object_new_uint64(lost->total));
+	for (int i = 0; i < CUDA_LOST_COUNT; i++)
+		json_object_object_add(object, guest_keys[i],
+				       json_object_new_uint64(lost->guest[i]));
+	for (int i = 0; i < SESSION_LOST_COUNT; i++)
+		json_object_object_add(object, session_keys[i],
+				       json_object_new_uint64(lost->session[i]));
+	return object;
+}
+
+void losses__write_json_line(FILE *file, const struct session_lost_counts *lost)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "event", json_object_new_string("lost"));
+	json_object_object_add(object, "lost", losses__json(lost));
+	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+	json_object_put(object);
+}
+
+void losses__say_error(void *context, struct process *process, int code, const char *component,
+		       const char *message)
+{
+	char comm[64], where[128], what[512];
+
+	/* A program can fire this probe as often as it likes. */
+	if (process->troubles++ >= 3)
+		return;
+	fprintf(stderr, "cuda-trace: guest in %u (%s): %s: %s (%d)\n", process->pid,
+		text__show(comm, sizeof(comm), process->comm, 0),
+		text__show(where, sizeof(where), component, 30),
+		text__show(what, sizeof(what), message, 120), code);
+}

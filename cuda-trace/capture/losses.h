@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was lost, by reason, for people and for programs. Nothing is lost silently.
+ */
+#ifndef CUDA_TRACE_CAPTURE_LOSSES_H
+#define CUDA_TRACE_CAPTURE_LOSSES_H
+
+#include <stdio.h>
+#include "cuda-trace/capture/session.h"
+
+struct json_object;
+
+/* Of any reason, also one that is not in the total. */
+bool losses__any(const struct session_lost_counts *lost);
+/* One line a reason; nothing when nothing was lost. */
+void losses__say(FILE *file, const struct session_lost_counts *lost);
+/* {"total": N, "reason": N, ...} with every reason. */
+struct json_object *losses__json(const struct session_lost_counts *lost);
+/* {"event":"lost", ...} */
+void losses__write_json_line(FILE *file, const struct session_lost_counts *lost);
+/* A sink's process_error: one line on stderr, as often as it is news. */
+void losses__say_error(void *context, struct process *process, int code, const char *component,
+		       const char *message);
+
+#endif

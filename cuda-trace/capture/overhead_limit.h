@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --max-overhead: how much longer a launch takes while kernels are stamped, and how long windows
+ * may be for that. Fed with the launches of all processes; one thread.
+ */
+#ifndef CUDA_TRACE_CAPTURE_OVERHEAD_LIMIT_H
+#define CUDA_TRACE_CAPTURE_OVERHEAD_LIMIT_H
+
+#include <stdint.h>
+#include "bpf/aggregate.h"
+#include "cuda-trace/capture/process.h"
+#include "cuda-trace/cli/sample_options.h"
+#include "cuda-trace/capture/session.h"
+
+struct overhead;
+
+/* NULL where there is nothing to keep to. */
+struct overhead *overhead__new(const struct sample *sample);
+void overhead__free(struct overhead *overhead);
+/* Accepts NULL, as the following do. Launches that the driver source sees are never stamped. */
+void overhead__launch(struct overhead *overhead, const struct process *process,
+		      const struct cuda_launch *launch);
+/* The same of all launches at once; `sum` grows from call to call. */
+void overhead__spans(struct overhead *overhead, const struct aggregate_spans *sum);
+/* Some times a second: changes the window where that is due, and says so for `command` unless that
+ * is NULL. */
+void overhead__tick(struct overhead *overhead, struct session *session, const char *command);
+
+struct overhead_finding {
+	uint32_t on_ms;	    /* the window now */
+	uint64_t launch_ns; /* of the middle launch between windows */
+	int64_t added_ns;   /* that one in a window took longer */
+	double part;	    /* of the time: what the windows cost launches now */
+	double limit;
+	uint64_t measured; /* launches that were compared; 0 = nothing is known yet */
+};
+
+/* False: there is no limit. */
+bool overhead__finding(const struct overhead *overhead, struct overhead_finding *finding);
+
+#endif

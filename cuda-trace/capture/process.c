@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One traced process and its names. Made by the intake, read by sinks; the tool's one thread.
+ */
+#include "cuda-trace/capture/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "cuda-trace/capture/driver_names.h"
+#include "cuda-trace/base/names.h"
+#include "cuda-trace/capture/agent_state.h"
+
+struct process *process__new(uint32_t pid, uint64_t instance)
+{
+	struct process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->names = names__new();
+	if (!process->names) {
+		free(process);
+		return NULL;
+	}
+	process->pid = pid;
+	process->instance = instance;
+	process->exit_status = -1;
+	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
+		process->numbers[i].lowest = UINT64_MAX;
+	return process;
+}
+
+void process__free(struct process *process)
+{
+	if (!process)
+		return;
+	names__free(process->names);
+	driver_names__free(process->driver_names);
+	free(process);
+}
+
+const char *process__source(const struct process *process)
+{
+	return states__source(&process->status, process->source);
+}
+
+const char *process__name(const struct process *process, uint32_t id)
+{
+	return names__get(process->names, id);
+}
+
+const char *process__pretty_name(struct process *process, uint32_t id)
+{
+	/* For ids without a name; the caller uses it before it asks for the next one. */
+	static char nameless[32];
+	const char *pretty;
+
+	if (!id)
+		return "";
+	pretty = names__pretty(process->names, id);
+	if (pretty)
+		return pretty;
+	if (names__handle(process->names, id))
+		snprintf(nameless, sizeof(nameless), "[handle 0x%" PRIx64 "]",
+			 names__handle(process->names, id));
+	else
+		snprintf(nameless, sizeof(nameless), "[name %u]", id);
+	return nameless;
+}

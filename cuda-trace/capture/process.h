@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One traced process: more exactly one load of the guest in it (an exec gives a new one). Made and
+ * owned by the session; a sink may keep the pointer until its process_end() has returned.
+ */
+#ifndef CUDA_TRACE_CAPTURE_PROCESS_H
+#define CUDA_TRACE_CAPTURE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "bpf/event.h"
+
+struct driver_names;
+struct names;
+
+struct process {
+	uint64_t instance; /* the guest's number of this load; with pid the key */
+	uint32_t pid;
+	uint32_t uid;
+	uint64_t cgroup;	   /* id, 0 = unknown */
+	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
+	struct cuda_status status; /* the last one that came; .version 0 = none yet */
+	bool ended;		   /* said goodbye, or is gone */
+	int exit_status;	   /* as wait() tells it, once it is gone; -1 = not known */
+	uint32_t source;	   /* enum event_source */
+	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */
+	void *data;		   /* the sink's own */
+	uint32_t devices_told;	   /* a bit each */
+	unsigned int troubles;	   /* of the guest's own that were told */
+	struct names *names;
+	struct driver_names *driver_names; /* NULL = that source has told none */
+	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */
+	struct process_numbers {	   /* of each group: what was numbered and what came */
+		uint64_t lowest;
+		uint64_t next;
+		uint64_t received;
+	} numbers[CUDA_GROUP_COUNT];
+	struct process *next_in_bucket;
+};
+
+/* "cupti", "driver", or "none" where the guest could not work: a stable key. */
+const char *process__source(const struct process *process);
+
+/* A name's text by the id in records; NULL while it has not arrived. Mangled, untrusted, and valid
+ * as long as the process. */
+const char *process__name(const struct process *process, uint32_t id);
+
+/* The same demangled (cached); "" for id 0, "[name ID]" when the name never came. */
+const char *process__pretty_name(struct process *process, uint32_t id);
+
+/* Frees it and its names; accepts NULL. The session's business. */
+struct process *process__new(uint32_t pid, uint64_t instance);
+void process__free(struct process *process);
+
+#endif

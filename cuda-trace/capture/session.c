@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Opens and loads the stream program, attaches it to every copy of the guest, reads the ring buffer
+ * and ends it all in an order that loses nothing. Called by the commands; one thread.
+ */
+#include "cuda-trace/capture/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "bpf/stream.skel.h"
+#include "cuda-trace/attach/attachments.h"
+#include "cuda-trace/driver/driver_source.h"
+#include "cuda-trace/attach/process_links.h"
+#include "cuda-trace/capture/launch_hold.h"
+#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/attach/link_closer.h"
+#include "cuda-trace/capture/link_check.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/attach/privileges.h"
+#include "cuda-trace/attach/probe_link.h"
+#include "cuda-trace/capture/session_filter.h"
+#include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/stream_sums.h"
+#include "cuda-trace/attach/sample_switches.h"
+#include "cuda-trace/attach/agent_files.h"
+#include "cuda-trace/proc/process_tree.h"
+
+#define LOOK_MS 50 /* how long an event may lie in the ring buffer unseen */
+/* Likewise at first, when somebody waits to see anything at all. */
+#define EAGER_LOOK_MS 10
+#define EAGER_MS      1000
+#define RESCAN_MS     1000
+/* A guest sends what it has every 100 ms: then nothing that happened before is under way. */
+#define FLUSH_MS 150
+/* Guests look four times a second; after so many bells somebody is just silent. */
+#define HELLO_MS     300
+#define MOST_HELLOS  4
+#define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock */
+
+struct session {
+	struct stream_bpf *skeleton;
+	struct ring_buffer *ring;
+	struct ring_buffer *starts; /* what must be answered at once */
+	struct attachments *attachments;
+	struct switches *switches; /* NULL = nothing is sampled */
+	struct guests *guests;	   /* NULL = those of all processes are listened to */
+	struct targets *targets;
+	struct intake *intake;
+	struct driver_source *driver; /* NULL = guests only */
+	struct hold *hold;	      /* NULL = no launches are held */
+	struct session_options options;
+	uint64_t next_rescan; /* ms */
+	uint64_t next_hello;  /* ms */
+	uint64_t eager_until; /* ms */
+	int hellos;
+	uint64_t names_lost; /* for want of room, when they were last asked for */
+	size_t turn;	     /* bytes handled since the last look at the clock */
+	bool finished;
+	void (*file_found)(void *context, const char *path);
+	void *file_context;
+};
+
+static int speak(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, format, arguments);
+}
+
+static int keep_quiet(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return 0;
+}
+
+static int take_event(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+
+	intake__event(session->intake, data, size);
+	session->turn += size;
+	/* libbpf would read on as long as programs write: come back to look at clock and signals.
+	 */
+	return session->turn < LONGEST_TURN ? 0 : -EAGAIN;
+}
+
+static int configure(struct session *session)
+{
+	return session_filter__fill(&session->options,
+				    (void *)&session->skeleton->rodata->settings);
+}
+
+static int take_start(void *context, void *data, size_t size);
+static int load_guests_only(struct session *session);
+
+static int load(struct session *session)
+{
+	const struct session_options *options = &session->options;
+	struct stream_bpf *skeleton = session->skeleton;
+	int err;
+
+	if (options->source == SESSION_DRIVER && driver_source__check())
+		return -EOPNOTSUPP;
+	attachments__prepare(skeleton->obj, options->groups);
+	session->hold = hold__new(skeleton->obj, options->holds, options->verbose);
+	if (!options->pid)
+		bpf_program__set_autoload(skeleton->progs.process_forks, false);
+	if (!options->stacks)
+		bpf_program__set_autoload(skeleton->progs.stack, false);
+	skeleton->rodata->stacks_are_timed = options->stacks_timed;
+	skeleton->rodata->driver_all = options->source == SESSION_DRIVER;
+	session->driver = driver_source__new(
+		skeleton->obj, options->source != SESSION_GUESTS,
+		&(struct driver_options){.comm = options->comm,
+					 .uid = options->uid,
+					 .each = session_filter__wants_links(options) &&
+						 options->source == SESSION_AUTO,
+					 .at_entry = options->launches_at_entry,
+					 .verbose = options->verbose});
+	bpf_map__set_max_entries(skeleton->maps.events,
+				 session_filter__ring_bytes(&session->options));
+	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
+	err = stream_bpf__load(skeleton);
+	if (!err)
+		err = probe_link__introduce(skeleton->obj);
+	if (err && session->driver && options->source != SESSION_DRIVER)
+		return load_guests_only(session);
+	if (err)
+		fprintf(stderr,
+			"cuda-trace: the kernel refused the eBPF program (%s); Linux 5.15 or newer "
+			"is needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
+			strerror(-err));
+	return err;
+}
+
+/* A kernel may refuse to load the driver programs: then without them. */
+static int load_guests_only(struct session *session)
+{
+	int err;
+
+	driver_source__free(session->driver);
+	hold__free(session->hold);
+	session->driver = NULL;
+	session->hold = NULL;
+	session->options.source = SESSION_GUESTS;
+	stream_bpf__destroy(session->skeleton);
+	session->skeleton = stream_bpf__open();
+	if (!session->skeleton)
+		return -errno;
+	err = configure(session);
+	return err ? err : load(session);
+}
+
+struct session *session__open(const struct session_options *options, const struct sink *sink)
+{
+	struct session *session;
+	const char *debug = getenv("CUDA_TRACE_DEBUG");
+
+	if (privileges__check())
+		return NULL;
+	libbpf_set_print(debug && *debug ? speak : keep_quiet);
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return NULL;
+	session->options = *options;
+	session->intake = intake__new(sink);
+	session->targets = targets__new();
+	session->skeleton = stream_bpf__open();
+	if (!session->intake || !session->targets || !session->skeleton) {
+		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
+		goto failed;
+	}
+	if (configure(session) || load(session))
+		goto failed;
+	session->attachments =
+		attachments__new(session->skeleton->obj, options->groups, options->verbose);
+	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
+					 session, NULL);
+	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts), take_start,
+					   session, NULL);
+	if (options->sample_on_ms)
+		session->switches = switches__new(session->skeleton->obj, options->sample_on_ms,
+						  options->sample_every_ms);
+	if (!session->attachments || !session->ring || !session->starts ||
+	    (options->sample_on_ms && !session->switches)) {
+		fprintf(stderr, "cuda-trace: cannot open the ring buffer: %s\n", strerror(errno));
+		goto failed;
+	}
+	return session;
+failed:
+	session__close(session);
+	return NULL;
+}
+
+int session__add_pid(struct session *session, uint32_t pid)
+{
+	return tree__add(bpf_map__fd(session->skeleton->maps.pids), pid);
+}
+
+static void watch_file(void *context, const char *path)
+{
+	struct session *session = context;
+	const struct probe_place place = {.path = path};
+
+	if (session->options.source == SESSION_DRIVER)
+		return;
+	if (session->guests) {
+		guests__add_file(session->guests, path);
+		return;
+	}
+	if (session->switches && switches__add(session->switches, path, 0, 0))
+		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
+				"the GPU from its processes\n");
+	if (!attachments__add(session->attachments, &place, 0) && session->file_found)
+		session->file_found(session->file_context, path);
+}
+
+void session__on_file(struct session *session, void (*found)(void *context, const char *path),
+		      void *context)
+{
+	session->file_found = found;
+	session->file_context = context;
+}
+
+int session__filter(const struct session *session, struct stream_settings *filter)
+{
+	*filter = *(const struct stream_settings *)&session->skeleton->rodata->settings;
+	return bpf_map__fd(session->skeleton->maps.pids);
+}
+
+int session__driver_pids(const struct session *session)
+{
+	return bpf_map__fd(session->skeleton->maps.driver_pids);
+}
+
+void session__take_driver(struct session *session, struct driver_source *driver)
+{
+	driver_source__free(session->driver);
+	session->driver = driver;
+}
+
+const char *session__driver_launches(const struct session *session)
+{
+	return driver_source__launches(session->driver);
+}
+
+static bool passes_filter(const struct session *session, uint32_t pid)
+{
+	uint8_t one;
+
+	return !session->options.pid ||
+	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
+}
+
+static void look_at_process(void *context, uint32_t pid, const char *guest)
+{
+	struct session *session = context;
+
+	if (!passes_filter(session, pid))
+		return;
+	if (session->guests && guest)
+		guests__add_process(session->guests, pid, guest);
+	if (session->driver)
+		driver_source__look(session->driver, pid,
+				    session->options.source == SESSION_DRIVER);
+}
+
+/* The guest may subscribe, behind launches; or not work, mostly for want of libcupti in its image.
+ */
+static void look_at_status(void *context, struct process *process)
+{
+	struct session *session = context;
+	const struct cuda_status *status = &process->status;
+
+	guests__note_begin(session->guests, process->pid, status);
+	hold__look(session->hold, process);
+	if (session->driver && states__wants_driver(status))
+		driver_source__look(session->driver, process->pid, true);
+	else if (states__works(status))
+		driver_source__leave(session->driver, process->pid);
+}
+
+static int test_self(struct session *session)
+{
+	if (!link_test__by_process(&session->options, session->attachments, session->ring,
+				   session->intake))
+		return link_test__by_file(session->attachments, session->ring, session->intake);
+	session->guests =
+		guests__new(session->attachments, session->switches,
+			    bpf_map__fd(session->skeleton->maps.linked), session->options.verbose);
+	hold__mean_processes(session->hold);
+	return session->guests ? 0 : -ENOMEM;
+}
+
+static int take_start(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+	const struct event_start *event = data;
+
+	if (!session->guests || session->finished)
+		return 0;
+	if (event->kind == START_WITHOUT_FIRST) {
+		guests__lost_first(session->guests, event->pid);
+		return 0;
+	}
+	guests__expect(session->guests);
+	driver_source__leave(session->driver, event->pid);
+	targets__look(session->targets, event->pid, watch_file, look_at_process, session);
+	guests__note_time(session->guests, event);
+	return 0;
+}
+
+/* What is held maps no guest yet: its link goes with it through its exec. */
+static void listen_to_first(struct session *session, const char *guest)
+{
+	targets__add_named(session->targets, guest, watch_file, session);
+	if (session->guests && session->options.held)
+		guests__add_process(session->guests, session->options.pid, guest);
+}
+
+int session__attach(struct session *session)
+{
+	char guest[PATH_MAX];
+	int err;
+
+	err = attachments__add_program(session->attachments, "process_exits");
+	if (!err)
+		err = attachments__add_program(session->attachments, "process_execs");
+	if (!err && session->options.pid)
+		err = attachments__add_program(session->attachments, "process_forks");
+	/* After the fork program, so that no child slips between the two. */
+	if (!err && session->options.pid)
+		err = session__add_pid(session, session->options.pid);
+	if (!err)
+		err = test_self(session);
+	if (err)
+		return err;
+	if (session->options.guest)
+		listen_to_first(session, session->options.guest);
+	else if (!targets__guest_path(guest, true))
+		listen_to_first(session, guest);
+	targets__scan(session->targets, watch_file, look_at_process, session);
+	if (session->options.source == SESSION_DRIVER)
+		driver_source__prepare(session->driver);
+	if (session->driver)
+		driver_source__tidy(session->driver);
+	session->next_rescan = monotonic__ms() + RESCAN_MS;
+	session->next_hello = monotonic__ms() + HELLO_MS;
+	session->eager_until = monotonic__ms() + EAGER_MS;
+	if (attachments__places(session->attachments) || session->driver ||
+	    (session->guests && guests__files(session->guests)))
+		return 0;
+	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
+		CUDA_GUEST_NAME);
+	return -ENOENT;
+}
+
+/* One turn; 0, or -EINTR. */
+static int look(struct session *session, int timeout_ms)
+{
+	struct pollfd rings[] = {
+		{.fd = ring_buffer__epoll_fd(session->starts), .events = POLLIN},
+		{.fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN},
+	};
+
+	session->turn = 0;
+	if (poll(rings, 2, timeout_ms) < 0 && errno == EINTR)
+		return -EINTR;
+	ring_buffer__consume(session->starts);
+	/* The programs wake us rarely: what lies there since must be fetched by ourselves. */
+	ring_buffer__consume(session->ring);
+	return 0;
+}
+
+int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms)
+{
+	return session->switches ? switches__set(session->switches, on_ms, every_ms) : -EINVAL;
+}
+
+void session__say_hello(struct session *session)
+{
+	attachments__say_hello(session->attachments);
+}
+
+static void note_nameless(void *context, struct process *process)
+{
+	*(bool *)context |= !process->status.version;
+}
+
+/* Another tool may hold the bell that we pulled: then guests did not notice that we came. */
+static void ask_again(struct session *session, uint64_t now)
+{
+	struct session_lost_counts lost;
+	bool nameless = false;
+
+	if (now < session->next_hello || session->hellos >= MOST_HELLOS)
+		return;
+	session->next_hello = now + HELLO_MS;
+	session__each_process(session, note_nameless, &nameless);
+	session__lost(session, &lost);
+	if (lost.session[SESSION_LOST_RING_FULL_NAMES] > session->names_lost)
+		nameless = true;
+	session->names_lost = lost.session[SESSION_LOST_RING_FULL_NAMES];
+	if (!nameless)
+		return;
+	session->hellos++;
+	session__say_hello(session);
+}
+
+int session__poll(struct session *session, int timeout_ms)
+{
+	uint64_t now = monotonic__ms(), until = now + (timeout_ms > 0 ? timeout_ms : 0);
+
+	do {
+		uint64_t left = until > now ? until - now : 0;
+		uint64_t most = now < session->eager_until ? EAGER_LOOK_MS : LOOK_MS;
+		int err = look(session, left < most ? left : most);
+
+		intake__tell_ends(session->intake);
+		if (err)
+			return err;
+		session__each_process(session, look_at_status, session);
+		hold__tidy(session->hold);
+		now = monotonic__ms();
+		if (now >= session->next_rescan && !session->finished) {
+			targets__scan(session->targets, watch_file, look_at_process, session);
+			if (session->driver)
+				driver_source__tidy(session->driver);
+			if (session->guests)
+				guests__tidy(session->guests);
+			session->next_rescan = monotonic__ms() + RESCAN_MS;
+		}
+		ask_again(session, now);
+		/* Something came: the caller may want to show it. */
+		if (session->turn)
+			break;
+	} while (now < until);
+	return 0;
+}
+
+static void drain(struct session *session)
+{
+	/* Bounded, should a program go on writing faster than we read. */
+	uint64_t until = monotonic__ms() + 2000;
+
+	do {
+		session->turn = 0;
+		ring_buffer__consume(session->ring);
+	} while (session->turn && monotonic__ms() < until);
+}
+
+void session__finish(struct session *session)
+{
+	uint64_t until = monotonic__ms() + FLUSH_MS;
+
+	if (session->finished)
+		return;
+	session->finished = true;
+	drain(session);
+	while (intake__running(session->intake) && monotonic__ms() < until)
+		look(session, 20);
+	drain(session);
+	intake__end_all(session->intake);
+}
+
+void session__each_process(struct session *session,
+			   void (*visit)(void *context, struct process *process), void *context)
+{
+	intake__each(session->intake, visit, context);
+}
+
+void session__take_stacks(struct session *session, uint32_t period)
+{
+	attachments__take_stacks(session->attachments, period);
+}
+
+uint64_t session__stack_ns(const struct session *session)
+{
+	struct stream_counters sum;
+
+	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
+	return sum.stacks ? sum.stack_ns / sum.stacks : 0;
+}
+
+void session__lost(const struct session *session, struct session_lost_counts *counts)
+{
+	struct stream_counters sum;
+
+	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
+	intake__lost(session->intake, &sum, session->options.groups, counts);
+}
+
+void session__let_go(struct session *session)
+{
+	if (session->attachments)
+		attachments__drop_batches(session->attachments);
+}
+
+void session__close(struct session *session)
+{
+	if (!session)
+		return;
+	/* The kernel takes its time: first what costs the programs something. */
+	session__let_go(session);
+	hold__free(session->hold);
+	switches__free(session->switches);
+	attachments__free(session->attachments);
+	guests__free(session->guests);
+	driver_source__free(session->driver);
+	link_closer__wait();
+	ring_buffer__free(session->ring);
+	ring_buffer__free(session->starts);
+	stream_bpf__destroy(session->skeleton);
+	targets__free(session->targets);
+	intake__free(session->intake);
+	free(session);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tracing session: open → attach → poll … → close. Commands say what they want to see and get
+ * it through a sink; where it came from (ring buffer, which library file, which namespace) is
+ * the session's business. One thread.
+ */
+#ifndef CUDA_TRACE_CAPTURE_SESSION_H
+#define CUDA_TRACE_CAPTURE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "cuda-trace/capture/process.h"
+
+struct driver_source;
+struct session;
+
+/* Why records were lost after they had left the process; the reasons inside it are enum
+ * cuda_lost_reason. X(enumerator, stable key, text) */
+#define SESSION_LOST_REASONS(X)                                                                  \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")         \
+	X(RING_FULL_NAMES, "ring_full_names", "the same: names, states and ends of processes")   \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                       \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")                          \
+	X(MALFORMED, "malformed", "records that made no sense")                                  \
+	X(KILLED, "killed",                                                                      \
+	  "processes that ended without a goodbye: their last 100 ms are unknown")               \
+	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")   \
+	X(DRIVER_UNKNOWN, "driver_unknown",                                                      \
+	  "calls of libcuda that are counted, but not what they moved, took or launched: their " \
+	  "arguments are not known (-v names the functions)")
+
+enum session_lost {
+#define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
+	SESSION_LOST_REASONS(SESSION_LOST_ENUMERATOR)
+#undef SESSION_LOST_ENUMERATOR
+		SESSION_LOST_COUNT
+};
+
+struct session_lost_counts {
+	uint64_t guest[CUDA_LOST_COUNT];
+	uint64_t session[SESSION_LOST_COUNT]; /* KILLED counts processes, and is not in total;
+					       * those behind it are not either: what was launched
+					       * is known */
+	uint64_t total;
+};
+
+/* Called from session__poll(), in arrival order: batches of threads and of the GPU interleave. */
+struct sink {
+	void *context;
+	void (*process_start)(void *context, struct process *process);
+	void (*record)(void *context, struct process *process, const struct cuda_record *record);
+	/* The guest's state changed or was told again: process->status. May be NULL. */
+	void (*process_status)(void *context, struct process *process);
+	/* The guest's own trouble; the texts are untrusted. May be NULL. */
+	void (*process_error)(void *context, struct process *process, int code,
+			      const char *component, const char *message);
+	/* A stack (EVENT_STACK) or what its frames are (EVENT_CODE), whole and within its bounds;
+	 * the contents are untrusted. May be NULL. */
+	void (*stack)(void *context, struct process *process, const struct event *event);
+	/* After it, nothing more comes from this process. */
+	void (*process_end)(void *context, struct process *process);
+	/* It is called when all is read that is there, as others' names may still be behind it. */
+	bool ends_last;
+};
+
+/* Where events come from: the guests; and libcuda's entry points for processes without a working
+ * guest; or these for every process. */
+enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
+
+struct session_options {
+	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
+	uint32_t pid;	    /* 0 = any; its children are included */
+	const char *comm;   /* NULL = any */
+	int64_t uid;	    /* -1 = any */
+	const char *cgroup; /* path below /sys/fs/cgroup or absolute; NULL = any */
+	const char *guest;  /* library file to watch beside those found; NULL = the installed one */
+	enum session_source source;
+	uint32_t ring_mib;			/* 0 = default */
+	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
+	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
+	bool held;    /* pid has not begun its program yet, which gets the guest */
+	bool stacks;  /* session__take_stacks() will be called */
+	bool stacks_timed; /* session__stack_ns() will */
+	bool holds;	   /* launches, where a guest subscribes for its first time: see hold.h */
+	/* Launches that the driver source sees have no length, and one that fails is told twice:
+	 * see DRIVER_LAUNCH_FAILED. */
+	bool launches_at_entry;
+	bool verbose; /* say what is attached; libbpf's messages too */
+};
+
+/* Errors are printed on stderr (one line with the remedy); NULL then. */
+struct session *session__open(const struct session_options *options, const struct sink *sink);
+int session__attach(struct session *session);
+/*
+ * For a second set of programs beside the session's (live.c): each library file, once the names and
+ * states of its processes come (call it before session__attach()); and whom the session listens to
+ * (returns the map of the processes that filter->by_pid means).
+ */
+void session__on_file(struct session *session, void (*found)(void *context, const char *path),
+		      void *context);
+int session__filter(const struct session *session, struct stream_settings *filter);
+/* The same for a driver source beside the session, which becomes the session's (NULL = none), and
+ * for its map of processes: an end takes them out. */
+int session__driver_pids(const struct session *session);
+void session__take_driver(struct session *session, struct driver_source *driver);
+/* How launches are told that the driver source sees, a stable key; NULL: it watches no library. */
+const char *session__driver_launches(const struct session *session);
+/* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
+void session__take_stacks(struct session *session, uint32_t period);
+/* What the kernel spent on a stack on average, without the trap into it; 0 = none was taken yet. */
+uint64_t session__stack_ns(const struct session *session);
+/* Adds a process tree to a session that was opened with options.pid (before the child runs). */
+int session__add_pid(struct session *session, uint32_t pid);
+/* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
+int session__poll(struct session *session, int timeout_ms);
+/* Waits for what is under way (bounded), delivers it, ends the processes. Nothing is delivered
+ * after it; the guests are switched off by session__close(), which takes 100 ms a probe. */
+void session__finish(struct session *session);
+/* Asks the guests to tell names and states again. Done by session__poll() where it is missed. */
+void session__say_hello(struct session *session);
+/* Window and period of sampling from now on, 0 = as it is; 0 or -errno. */
+int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
+void session__each_process(struct session *session,
+			   void (*visit)(void *context, struct process *process), void *context);
+void session__lost(const struct session *session, struct session_lost_counts *counts);
+/* Switches the guests off, for what takes its time before the close. */
+void session__let_go(struct session *session);
+void session__close(struct session *session);
+
+#endif

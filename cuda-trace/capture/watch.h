@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What trace, stat and their like do alike: open the output, run PROGRAM or watch others, poll
+ * until it is over, finish, pass the exit status on.
+ */
+#ifndef CUDA_TRACE_CAPTURE_WATCH_H
+#define CUDA_TRACE_CAPTURE_WATCH_H
+
+#include <stdio.h>
+#include "cuda-trace/cli/options.h"
+#include "cuda-trace/cli/sample_options.h"
+#include "cuda-trace/capture/session.h"
+
+/* How PROGRAM ended, for who goes on afterwards. */
+struct watch_end {
+	bool ended; /* it was started, and ended */
+	int status; /* as wait() tells it */
+	bool interrupted;
+};
+
+struct watch {
+	const char *command;
+	const struct options *options;
+	uint32_t groups;
+	bool sources;		/* --source counts; else only guests are listened to */
+	bool stacks;		/* session__take_stacks() will be called */
+	bool stacks_timed;	/* session__stack_ns() will */
+	bool launches_at_entry; /* as session_options has it */
+	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
+	struct watch_end *end;	/* NULL = the tool ends as PROGRAM did */
+	FILE *output;		/* open already, and left open; NULL = as the options say */
+	const struct sink *sink;
+	void *context;
+	/* The output is open, nothing has come yet. May be NULL; non-zero = exit status. */
+	int (*start)(void *context, FILE *output);
+	/* The session is attached, nothing has come yet. May be NULL. */
+	void (*attached)(void *context, struct session *session);
+	/* Several times a second; true = enough was seen. May be NULL. */
+	bool (*tick)(void *context, struct session *session);
+	/* Everything has come; all processes were ended. */
+	void (*finish)(void *context, struct session *session);
+};
+
+/* What `-o` names, or the standard file that is left to the tool. NULL: said on stderr. */
+FILE *watch__open_output(const char *command, const struct options *options);
+/* As a PROGRAM that ended so: the exit status, or by the same signal. */
+int watch__pass_on(const struct watch_end *end);
+/* The exit status. */
+int watch__run(const struct watch *watch);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Command-line options as rows of a table: from one row come getopt_long's entry and the line of
+ * --help, which shell completion reads. A command has a list of tables, so that options which
+ * several commands share are written once.
+ */
+#ifndef CUDA_TRACE_CLI_OPTIONS_H
+#define CUDA_TRACE_CLI_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+
+enum option_kind {
+	OPTION_HEADING, /* not an option: `help` starts a group in --help */
+	OPTION_FLAG,	/* bool: true when given */
+	OPTION_TEXT,	/* const char *: as given */
+	OPTION_MAYBE,	/* const char *: what stands behind = or the letter, "" without */
+	OPTION_COUNT,	/* uint64_t: a whole number > 0 */
+	OPTION_PID,	/* uint32_t: a process id > 0 */
+	OPTION_USER,	/* int64_t: a user name or number */
+	OPTION_TIME, /* uint64_t, ns: number with ns, us, ms, s, m or h; without a unit seconds */
+};
+
+struct option_row {
+	enum option_kind kind;
+	char letter;	   /* 0 = long only */
+	const char *name;  /* long name, without dashes */
+	const char *value; /* what --help calls the value; NULL for flags */
+	const char *help;  /* a "\n" in it breaks the line */
+	size_t offset;	   /* of the field in the structure that the command gave */
+};
+
+struct option_usage {
+	const char *command;	     /* "trace" */
+	const char *summary;	     /* one line */
+	const char *const *synopsis; /* lines after "cuda-trace COMMAND ", NULL-terminated */
+	const struct option_row *const
+		*tables;      /* NULL-terminated; a table ends with name NULL and help NULL */
+	const char *examples; /* lines, each "  cuda-trace ...\n" */
+};
+
+/*
+ * Parses argv (argv[0] is the command's name) into the structure that the rows' offsets mean.
+ * Returns the index of the first operand, or -1 after having answered --help or a mistake; *status
+ * is then the exit status.
+ */
+int options__parse(const struct option_usage *usage, void *into, int argc, char **argv,
+		   int *status);
+
+/* "cuda-trace stat: <text>" and where help is, on stderr; returns EXIT_USAGE. */
+int options__misuse(const struct option_usage *usage, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "1.5ms" → ns; 0 or -EINVAL. */
+int options__parse_time(const char *text, uint64_t *ns);
+
+/* What trace, stat and their like share: whom to watch, what to keep, where to write. */
+struct options {
+	uint32_t pid; /* 0 = not given */
+	const char *comm;
+	int64_t uid; /* -1 = not given */
+	const char *cgroup;
+	bool all;
+	const char *kernel;    /* regular expression, NULL = every kernel */
+	uint64_t min_duration; /* ns */
+	const char *output;    /* file, NULL = stdout or stderr */
+	bool json;
+	uint64_t count;	   /* 0 = no limit */
+	uint64_t duration; /* ns, 0 = no limit */
+	uint64_t ring_mib;
+	const char *source; /* auto, cupti or driver; NULL = auto */
+	bool runtime;	    /* runtime-API launch calls, too */
+	bool verbose;
+	const char *sample;	  /* ON/PERIOD, NULL = all the time */
+	const char *max_overhead; /* a percentage, NULL = none */
+	char **program;		  /* NULL = none */
+};
+
+#define OPTIONS_INIT      \
+	{                 \
+		.uid = -1 \
+	}
+
+extern const struct option_row
+	options_targets[]; /* offsets in struct options, which must be first */
+extern const struct option_row options_kernels[];
+extern const struct option_row options_output[];
+extern const struct option_row options_limits[];
+extern const struct option_row options_source[];
+extern const struct option_row options_sampling[];
+extern const struct option_row options_overhead[];
+
+/*
+ * Takes the operands (PROGRAM ARGS) and checks that exactly one kind of target was named.
+ * 0, or the exit status after having said what is wrong.
+ */
+int options__take_targets(const struct option_usage *usage, struct options *options, int argc,
+			  char **argv, int operand);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The options that trace, stat and their like share, and the rule for naming a target.
+ */
+#include "cuda-trace/cli/options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include "cuda-trace/commands/commands.h"
+
+#define AT(field) offsetof(struct options, field)
+
+const struct option_row options_targets[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
+	{OPTION_PID, 'p', "pid", "PID", "this process and what it starts", AT(pid)},
+	{OPTION_TEXT, 'c', "comm", "NAME", "processes whose command name is NAME", AT(comm)},
+	{OPTION_USER, 'u', "user", "USER", "processes of this user", AT(uid)},
+	{OPTION_TEXT, 0, "cgroup", "PATH", "processes below this cgroup (a container, a unit)",
+	 AT(cgroup)},
+	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
+	{},
+};
+
+const struct option_row options_kernels[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
+	{OPTION_TEXT, 'k', "kernel", "REGEX",
+	 "kernels whose name matches (extended regular\nexpression, demangled name)", AT(kernel)},
+	{OPTION_TIME, 0, "min-duration", "TIME", "kernels that took at least this long on the GPU",
+	 AT(min_duration)},
+	{OPTION_FLAG, 0, "runtime", NULL,
+	 "launch calls of the runtime API, too: some fail\nthere and never reach the driver "
+	 "(dearer)",
+	 AT(runtime)},
+	{},
+};
+
+const struct option_row options_output[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
+	{OPTION_TEXT, 'o', "output", "FILE",
+	 "write there (else: stdout, or stderr when a PROGRAM\nis run, whose stdout stays its own)",
+	 AT(output)},
+	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text", AT(json)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	 AT(verbose)},
+	{},
+};
+
+const struct option_row options_source[] = {
+	{OPTION_TEXT, 0, "source", "SOURCE",
+	 "cupti (the guest), driver (libcuda's entry points: no\nGPU times), or auto: driver where "
+	 "no "
+	 "guest works",
+	 AT(source)},
+	{},
+};
+
+const struct option_row options_sampling[] = {
+	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
+	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches come all the "
+	 "time, sums of\nGPU time are estimates with their error",
+	 AT(sample)},
+	{},
+};
+
+const struct option_row options_overhead[] = {
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "as --sample, with windows so long that they make\nlaunches slower by PERCENT of the time "
+	 "at most",
+	 AT(max_overhead)},
+	{},
+};
+
+const struct option_row options_limits[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "When to stop (Ctrl-C always does)", 0},
+	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",
+	 AT(duration)},
+	{OPTION_COUNT, 0, "buffer", "MIB", "ring buffer between kernel and tool (default 16)",
+	 AT(ring_mib)},
+	{},
+};
+
+int options__take_targets(const struct option_usage *usage, struct options *options, int argc,
+			  char **argv, int operand)
+{
+	bool filtered = options->pid || options->comm || options->uid >= 0 || options->cgroup;
+
+	if (operand < argc)
+		options->program = argv + operand;
+	if (options->program && (filtered || options->all))
+		return options__misuse(usage, "either PROGRAM or -p, -c, -u, --cgroup, -a");
+	/* Not the whole system by default: being watched leaves a cost behind in a process. */
+	if (!options->program && !filtered && !options->all)
+		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
+	if (options->comm && strlen(options->comm) > 15)
+		return options__misuse(usage, "a command name has 15 characters at most");
+	if (options->source && strcmp(options->source, "auto") &&
+	    strcmp(options->source, "cupti") && strcmp(options->source, "driver"))
+		return options__misuse(usage, "--source is auto, cupti or driver");
+	if (options->pid && kill(options->pid, 0) && errno == ESRCH) {
+		fprintf(stderr, "cuda-trace %s: there is no process %u\n", usage->command,
+			options->pid);
+		return EXIT_TROUBLE;
+	}
+	return 0;
+}

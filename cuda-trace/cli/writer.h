@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How rows are shown. Commands fill cells; whether they become columns of text or objects of JSON,
+ * and how untrusted text is escaped, is decided here.
+ */
+#ifndef CUDA_TRACE_CLI_WRITER_H
+#define CUDA_TRACE_CLI_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum column_flags {
+	COLUMN_LEFT = 1,    /* text: flush left */
+	COLUMN_WIDE = 2,    /* text: only when wide output was asked for */
+	COLUMN_JSON = 4,    /* JSON only */
+	COLUMN_TEXT = 8,    /* text only */
+	COLUMN_IF_SET = 16, /* JSON: left out when there is no value */
+};
+
+struct column {
+	const char *key;   /* JSON: stable */
+	const char *title; /* text */
+	int width;	   /* text; 0 = the last column, as wide as it gets */
+	int flags;
+};
+
+enum cell_kind {
+	CELL_NONE,   /* "-" and null */
+	CELL_TEXT,   /* untrusted or not */
+	CELL_NUMBER, /* plain digits: ids */
+	CELL_SIGNED,
+	CELL_COUNT,  /* text: with thousands separators */
+	CELL_NS,     /* text: 1.234 ms */
+	CELL_TRIPLE, /* text: 1x2x3, JSON: [1, 2, 3] */
+	CELL_CLOCK,  /* CLOCK_MONOTONIC ns; text: local time of day, JSON: RFC 3339 in UTC */
+	CELL_SHARE,  /* a part of 1; text: 12.3% */
+	CELL_BOOL,
+};
+
+struct cell {
+	enum cell_kind kind;
+	union {
+		const char *text;
+		uint64_t number;
+		int64_t signed_number;
+		const uint32_t *triple;
+		double share;
+		bool yes;
+	};
+};
+
+#define cell_text(value)   ((struct cell){.kind = CELL_TEXT, .text = (value)})
+#define cell_number(value) ((struct cell){.kind = CELL_NUMBER, .number = (value)})
+#define cell_signed(value) ((struct cell){.kind = CELL_SIGNED, .signed_number = (value)})
+#define cell_count(value)  ((struct cell){.kind = CELL_COUNT, .number = (value)})
+#define cell_ns(value)	   ((struct cell){.kind = CELL_NS, .number = (value)})
+#define cell_triple(value) ((struct cell){.kind = CELL_TRIPLE, .triple = (value)})
+#define cell_clock(value)  ((struct cell){.kind = CELL_CLOCK, .number = (value)})
+#define cell_share(value)  ((struct cell){.kind = CELL_SHARE, .share = (value)})
+#define cell_bool(value)   ((struct cell){.kind = CELL_BOOL, .yes = (value)})
+
+struct writer {
+	FILE *file;
+	const struct column *columns;
+	int count;
+	bool json;
+	bool wide;
+	int indent; /* text: blanks before each line */
+	bool headed;
+};
+
+/* One row of as many cells as there are columns. The header comes with the first row. */
+void writer__row(struct writer *writer, const struct cell *cells);
+void writer_text__row(struct writer *writer, const struct cell *cells);
+void writer_json__row(struct writer *writer, const struct cell *cells);
+
+/* CLOCK_MONOTONIC ns → CLOCK_REALTIME ns, as the two stood at the tool's start. */
+uint64_t writer__wall_clock(uint64_t monotonic);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Rows as aligned columns. Called through writer__row().
+ */
+#include "cuda-trace/cli/writer.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include "cuda-trace/base/text.h"
+
+#define LONGEST_LAST 200 /* characters of the last column */
+
+static bool is_shown(const struct writer *writer, const struct column *column)
+{
+	return !(column->flags & COLUMN_JSON) && (writer->wide || !(column->flags & COLUMN_WIDE));
+}
+
+/* printf's widths count bytes; names may hold wider characters. */
+static int columns_of(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void put(struct writer *writer, const struct column *column, const char *text)
+{
+	int blanks = column->width - columns_of(text);
+
+	if (blanks < 0)
+		blanks = 0;
+	if (column->flags & COLUMN_LEFT || !column->width)
+		fprintf(writer->file, "%s%*s", text, blanks, "");
+	else
+		fprintf(writer->file, "%*s%s", blanks, "", text);
+}
+
+static void put_header(struct writer *writer)
+{
+	bool first = true;
+
+	fprintf(writer->file, "%*s", writer->indent, "");
+	for (int i = 0; i < writer->count; i++) {
+		if (!is_shown(writer, &writer->columns[i]))
+			continue;
+		if (!first)
+			putc(' ', writer->file);
+		first = false;
+		put(writer, &writer->columns[i], writer->columns[i].title);
+	}
+	putc('\n', writer->file);
+	writer->headed = true;
+}
+
+/* localtime_r() takes a lock and reads the zone file's rules: once a second is enough. */
+static void format_clock(char *out, size_t size, uint64_t monotonic)
+{
+	static time_t known = -1;
+	static char hms[16];
+	uint64_t wall = writer__wall_clock(monotonic);
+	time_t second = wall / 1000000000;
+	struct tm tm;
+
+	if (second != known) {
+		localtime_r(&second, &tm);
+		strftime(hms, sizeof(hms), "%H:%M:%S", &tm);
+		known = second;
+	}
+	snprintf(out, size, "%s.%06u", hms, (unsigned int)(wall % 1000000000 / 1000));
+}
+
+static const char *format(const struct column *column, const struct cell *cell, char *out,
+			  size_t size)
+{
+	switch (cell->kind) {
+	case CELL_NONE:
+		return "-";
+	case CELL_TEXT:
+		if (!cell->text || !*cell->text)
+			return "-";
+		return text__show(out, size, cell->text,
+				  column->width ? column->width : LONGEST_LAST);
+	case CELL_NUMBER:
+		snprintf(out, size, "%" PRIu64, cell->number);
+		return out;
+	case CELL_SIGNED:
+		snprintf(out, size, "%" PRId64, cell->signed_number);
+		return out;
+	case CELL_COUNT:
+		return text__count(out, cell->number);
+	case CELL_NS:
+		return text__ns(out, cell->number);
+	case CELL_TRIPLE:
+		snprintf(out, size, "%ux%ux%u", cell->triple[0], cell->triple[1], cell->triple[2]);
+		return out;
+	case CELL_CLOCK:
+		format_clock(out, size, cell->number);
+		return out;
+	case CELL_SHARE:
+		snprintf(out, size, "%.1f%%", 100 * cell->share);
+		return out;
+	case CELL_BOOL:
+		return cell->yes ? "yes" : "no";
+	}
+	return "";
+}
+
+void writer_text__row(struct writer *writer, const struct cell *cells)
+{
+	char text[4 * LONGEST_LAST + 8];
+	bool first = true;
+
+	if (!writer->headed)
+		put_header(writer);
+	fprintf(writer->file, "%*s", writer->indent, "");
+	for (int i = 0; i < writer->count; i++) {
+		if (!is_shown(writer, &writer->columns[i]))
+			continue;
+		if (!first)
+			putc(' ', writer->file);
+		first = false;
+		put(writer, &writer->columns[i],
+		    format(&writer->columns[i], &cells[i], text, sizeof(text)));
+	}
+	putc('\n', writer->file);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The subcommands: one cmd_NAME.c each, dispatched by the table in main.c.
+ * Each returns the exit status: 0, 1 trouble, 2 usage, or that of the program it ran.
+ */
+#ifndef CUDA_TRACE_COMMANDS_COMMANDS_H
+#define CUDA_TRACE_COMMANDS_COMMANDS_H
+
+enum { EXIT_OK = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
+
+int cmd_trace(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_metrics(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_enable(int argc, char **argv);
+int cmd_disable(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+
+#endif

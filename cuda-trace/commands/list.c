@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace list: CUDA processes and how each can be traced.
+ */
+#include <dirent.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cuda-trace/proc/cgroup.h"
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/cli/options.h"
+#include "cuda-trace/attach/privileges.h"
+#include "cuda-trace/capture/session.h"
+#include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/cli/writer.h"
+#include <linux/capability.h>
+
+/* Guests look for consumers four times a second at least. */
+#define ANSWER_MS 300
+/* Another tool may hold the bells that were pulled; after a second guests tell without being asked.
+ */
+#define ANSWERS 5
+#define MOST	4096
+
+struct list_options {
+	bool json;
+	bool wide;
+};
+
+static const struct option_row rows[] = {
+	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text, one object a line",
+	 offsetof(struct list_options, json)},
+	{OPTION_FLAG, 'w', "wide", NULL, "text: all columns", offsetof(struct list_options, wide)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "list",
+	.summary =
+		"Lists CUDA processes: state of the guest, its libcupti, how each can be traced.",
+	.synopsis = (const char *const[]){"[OPTIONS]", NULL},
+	.tables = (const struct option_row *const[]){rows, NULL},
+	.examples = "  sudo cuda-trace list\n"
+		    "  sudo cuda-trace list --json | jq -r 'select(.guest | not) | .pid'\n",
+};
+
+enum {
+	PID,
+	PROCESS,
+	USER,
+	STATE,
+	SOURCE,
+	CUPTI_VERSION,
+	CUPTI_PATH,
+	HOLDER,
+	PRIME,
+	CONTAINER,
+	CGROUP,
+	GUEST,
+	NOTE,
+	COLUMN_COUNT
+};
+
+static const struct column columns[COLUMN_COUNT] = {
+	[PID] = {"pid", "PID", 8, 0},
+	[PROCESS] = {"process", "PROCESS", 15, COLUMN_LEFT},
+	[USER] = {"user", "USER", 10, COLUMN_LEFT},
+	[STATE] = {"state", "STATE", 8, COLUMN_LEFT},
+	[SOURCE] = {"source", "SOURCE", 6, COLUMN_LEFT},
+	[CUPTI_VERSION] = {"cupti_version", "CUPTI", 7, 0},
+	[CUPTI_PATH] = {"cupti_path", "LIBCUPTI", 40, COLUMN_LEFT | COLUMN_WIDE},
+	[HOLDER] = {"holder", "HOLDER", 16, COLUMN_LEFT | COLUMN_WIDE},
+	[PRIME] = {"prime_us", "PRIME", 0, COLUMN_JSON},
+	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT},
+	[CGROUP] = {"cgroup", "CGROUP", 40, COLUMN_LEFT | COLUMN_WIDE},
+	[GUEST] = {"guest", "GUEST", 0, COLUMN_JSON},
+	[NOTE] = {"note", "NOTE", 0, COLUMN_LEFT},
+};
+
+struct entry {
+	uint32_t pid;
+	struct inspection seen;
+	struct cuda_status status; /* .version 0 = the guest did not answer */
+};
+
+struct list {
+	struct entry *entries;
+	uint32_t count;
+};
+
+static void find_processes(struct list *list)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *found;
+
+	while (proc && list->count < MOST && (found = readdir(proc))) {
+		struct entry *entry = &list->entries[list->count];
+		char *end;
+		unsigned long pid = strtoul(found->d_name, &end, 10);
+
+		if (*end || !pid || inspect__process(pid, &entry->seen))
+			continue;
+		if (!entry->seen.cuda && !entry->seen.guest)
+			continue;
+		entry->pid = pid;
+		list->count++;
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static void on_status(void *context, struct process *process)
+{
+	struct list *list = context;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->entries[i].pid == process->pid)
+			list->entries[i].status = process->status;
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+}
+
+static bool can_ask(void)
+{
+	return privileges__has(CAP_SYS_ADMIN) ||
+	       (privileges__has(CAP_BPF) && privileges__has(CAP_PERFMON));
+}
+
+static bool all_answered(const struct list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->entries[i].seen.guest && !list->entries[i].status.version)
+			return false;
+	return true;
+}
+
+static void wait_for_answers(struct session *session, const struct list *list)
+{
+	uint64_t until = monotonic__ms() + ANSWER_MS;
+
+	while (!all_answered(list) && monotonic__ms() < until)
+		session__poll(session, 20);
+}
+
+/* Attaching to cuda:status alone makes guests tell their state, and switches nothing on. */
+static void ask_guests(struct list *list)
+{
+	const struct session_options options = {.uid = -1};
+	const struct sink sink = {
+		.context = list,
+		.process_status = on_status,
+		.record = on_record,
+	};
+	struct session *session;
+
+	if (all_answered(list) || !can_ask())
+		return;
+	session = session__open(&options, &sink);
+	if (session && !session__attach(session))
+		for (int i = 0; i < ANSWERS && !all_answered(list); i++) {
+			if (i)
+				session__say_hello(session);
+			wait_for_answers(session, list);
+		}
+	session__close(session);
+}
+
+static const char *note(const struct entry *entry)
+{
+	const char *trouble = states__no_times(&entry->status);
+
+	if (!entry->seen.guest)
+		return "no GPU times: started without the guest (see cuda-trace enable)";
+	if (trouble)
+		return trouble;
+	if (entry->status.version && entry->status.subscribing &&
+	    entry->status.state == CUDA_STATE_DORMANT)
+		return "CUPTI waits for a moment without a launch (cuda-trace stat -p PID makes "
+		       "one)";
+	if (states__is_unprimed(&entry->status))
+		return "not primed: attaching may kill it (cuda-trace doctor -p PID says why)";
+	if (entry->status.version)
+		return "";
+	return can_ask() ? "the guest did not answer" : "its state needs CAP_BPF and CAP_PERFMON";
+}
+
+static void put(struct writer *writer, const struct entry *entry)
+{
+	struct cell cells[COLUMN_COUNT] = {};
+	const struct cuda_status *status = &entry->status;
+	const struct passwd *user = getpwuid(entry->seen.uid);
+	char cgroup[512], container[16], uid[16];
+
+	cgroup__of(entry->pid, 0, cgroup, sizeof(cgroup));
+	cgroup__container(cgroup, container, sizeof(container));
+	snprintf(uid, sizeof(uid), "%u", entry->seen.uid);
+	cells[PID] = cell_number(entry->pid);
+	cells[PROCESS] = cell_text(entry->seen.comm);
+	cells[USER] = cell_text(user ? user->pw_name : uid);
+	cells[STATE] = entry->seen.guest ? cell_text(states__key(status)) : cell_text("none");
+	cells[SOURCE] =
+		cell_text(entry->seen.guest && !states__trouble(status) ? "cupti" : "driver");
+	if (status->version) {
+		cells[CUPTI_VERSION] = cell_number(status->cupti_version);
+		cells[CUPTI_PATH] = cell_text(status->cupti_path);
+		cells[PRIME] = cell_number(status->prime_us);
+	}
+	if (*status->holder)
+		cells[HOLDER] = cell_text(status->holder);
+	if (*container)
+		cells[CONTAINER] = cell_text(container);
+	if (*cgroup)
+		cells[CGROUP] = cell_text(cgroup);
+	cells[GUEST] = cell_bool(entry->seen.guest);
+	cells[NOTE] = cell_text(note(entry));
+	writer__row(writer, cells);
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list_options options = {};
+	struct list list = {};
+	int status;
+	int operand = options__parse(&usage, &options, argc, argv, &status);
+	struct writer writer = {.file = stdout, .columns = columns, .count = COLUMN_COUNT};
+
+	if (operand < 0)
+		return status;
+	if (operand < argc)
+		return options__misuse(&usage, "takes no operand: '%s'", argv[operand]);
+	list.entries = calloc(MOST, sizeof(*list.entries));
+	if (!list.entries)
+		return EXIT_TROUBLE;
+	find_processes(&list);
+	ask_guests(&list);
+	writer.json = options.json;
+	writer.wide = options.wide;
+	for (uint32_t i = 0; i < list.count; i++)
+		put(&writer, &list.entries[i]);
+	if (!list.count)
+		fprintf(stderr, "cuda-trace: no process uses CUDA now%s\n",
+			geteuid() ? " (of those that this user may look at)" : "");
+	free(list.entries);
+	return EXIT_OK;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace metrics: an exporter for Prometheus, over HTTP or into a file.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/cli/event_groups.h"
+#include "cuda-trace/metrics/metrics_device.h"
+#include "cuda-trace/metrics/metrics_exporter.h"
+#include "cuda-trace/metrics/metrics_http.h"
+#include "cuda-trace/metrics/metrics_textfile.h"
+#include "cuda-trace/metrics/metrics_web.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/sd_notify.h"
+#include "cuda-trace/cli/options.h"
+#include "cuda-trace/cli/sample_options.h"
+
+/* "1CUDA" on a telephone: outside of 9100-9999, which the exporters have used up. */
+#define DEFAULT_LISTEN	   "127.0.0.1:12832"
+#define DEFAULT_LABEL_SETS 500
+#define DEFAULT_FORGET	   3600000000000ull /* ns */
+#define DEFAULT_INTERVAL   15000000000ull
+#define MOST_LABEL_SETS	   10000
+#define MOST_KERNELS	   1000
+#define LOOK_MS		   100
+
+struct metrics_options {
+	const char *listen;
+	const char *web_config;
+	const char *textfile;
+	uint64_t interval;
+	bool by_pid;
+	uint64_t by_kernel;
+	uint64_t label_sets;
+	uint64_t forget;
+	bool no_created;
+	const char *events;
+	const char *sample, *max_overhead;
+	const char *counters;
+	uint64_t duration;
+	bool verbose;
+};
+
+#define AT(field) offsetof(struct metrics_options, field)
+
+static const struct option_row rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Where to", 0},
+	{OPTION_TEXT, 'l', "listen", "ADDRESS:PORT",
+	 "serve there (default " DEFAULT_LISTEN "; [::1]:PORT,\n:PORT for every address)",
+	 AT(listen)},
+	{OPTION_TEXT, 0, "web-config", "FILE",
+	 "TLS and passwords, in the format of Prometheus's\nexporters", AT(web_config)},
+	{OPTION_TEXT, 0, "textfile", "FILE",
+	 "write FILE for node_exporter instead (- = stdout,\nonce, at the end)", AT(textfile)},
+	{OPTION_TIME, 0, "interval", "TIME", "between two writings of FILE (default 15s)",
+	 AT(interval)},
+	{OPTION_HEADING, 0, NULL, NULL, "What to show", 0},
+	{OPTION_TEXT, 'e', "events", "LIST",
+	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
+	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
+	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
+	 "all "
+	 "the time,\nGPU figures are estimates and labelled so",
+	 AT(sample)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "the same, with windows so long that launches get\nslower by no more than this",
+	 AT(max_overhead)},
+	{OPTION_TEXT, 0, "counters", "PRESET|METRIC,...",
+	 "what whole GPUs are busy with, whoever uses them:\ndevice, compute, memory, links",
+	 AT(counters)},
+	{OPTION_FLAG, 0, "by-pid", NULL, "a label set a process, with its pid", AT(by_pid)},
+	{OPTION_COUNT, 0, "by-kernel", "N",
+	 "time by kernel: the N that take the most by name,\nthe rest as \"other\"", AT(by_kernel)},
+	{OPTION_COUNT, 0, "label-sets", "N", "label sets at most, the rest as \"other\" (500)",
+	 AT(label_sets)},
+	{OPTION_TIME, 0, "forget", "TIME", "drop label sets without a process after TIME (1h)",
+	 AT(forget)},
+	{OPTION_FLAG, 0, "no-created", NULL, "OpenMetrics without the _created samples",
+	 AT(no_created)},
+	{OPTION_HEADING, 0, NULL, NULL, "Other", 0},
+	{OPTION_TIME, 'd', "duration", "TIME", "end after TIME", AT(duration)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached", AT(verbose)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "metrics",
+	.summary = "Counts what CUDA programs do on this machine and shows it to Prometheus.",
+	.synopsis = (const char *const[]){"[OPTIONS]", NULL},
+	.tables = (const struct option_row *const[]){rows, NULL},
+	.examples = "  cuda-trace metrics\n"
+		    "  cuda-trace metrics --listen :12832 --web-config web.yml --by-kernel 20\n"
+		    "  cuda-trace metrics --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
+		    "  cuda-trace metrics --textfile - -d 10s\n"
+		    "  cuda-trace metrics --counters device\n",
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	stopped = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = stop};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* A client that goes away in the middle, and a terminal that does. */
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+struct outlets {
+	const struct metrics_options *options;
+	struct exporter *exporter;
+	struct device_metrics *counters;
+	struct web_config *config;
+	struct http *http;
+};
+
+static bool serves(const struct metrics_options *options)
+{
+	return !options->textfile || options->listen;
+}
+
+/* Server threads leave signals to the main loop. */
+static int open_http(struct outlets *outlets)
+{
+	const struct metrics_options *options = outlets->options;
+	sigset_t all, before;
+
+	if (!serves(options))
+		return 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	outlets->http = http__start(options->listen ? options->listen : DEFAULT_LISTEN,
+				    outlets->exporter, outlets->config);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!outlets->http)
+		return -EIO;
+	fprintf(stderr, "cuda-trace metrics: listening on %s://%s/metrics\n",
+		outlets->config && web_config__certificate(outlets->config) ? "https" : "http",
+		http__address(outlets->http));
+	return 0;
+}
+
+static int run(struct outlets *outlets)
+{
+	const struct metrics_options *options = outlets->options;
+	bool to_stdout = options->textfile && !strcmp(options->textfile, "-");
+	uint64_t began = monotonic__ns(), next_file = began, next_second = began;
+	int err = 0;
+
+	while (!stopped && !err &&
+	       !(options->duration && monotonic__ns() - began >= options->duration)) {
+		const struct timespec pause = {0, LOOK_MS * 1000000};
+		uint64_t now = monotonic__ns();
+
+		device_metrics__poll(outlets->counters);
+		err = exporter__poll(outlets->exporter);
+		if (outlets->http)
+			http__sweep(outlets->http);
+		if (outlets->http && now >= next_second) {
+			notify__send("WATCHDOG=1");
+			next_second = now + 1000000000;
+		}
+		if (options->textfile && !to_stdout && now >= next_file) {
+			err = textfile__write(outlets->exporter, options->textfile);
+			next_file = now + options->interval;
+		}
+		nanosleep(&pause, NULL);
+	}
+	if (!err && options->textfile)
+		err = textfile__write(outlets->exporter, options->textfile);
+	return err;
+}
+
+static int check(struct metrics_options *options, uint32_t *groups)
+{
+	const char *unknown = groups__parse_summed(options->events, groups);
+
+	if (unknown)
+		return options__misuse(&usage, "--events: '%s' is none of " GROUPS_SUMMED_WORDS,
+				       unknown);
+	if (options->by_kernel > MOST_KERNELS)
+		return options__misuse(&usage, "--by-kernel: %d at most", MOST_KERNELS);
+	if (options->label_sets > MOST_LABEL_SETS)
+		return options__misuse(&usage, "--label-sets: %d at most", MOST_LABEL_SETS);
+	if (options->web_config && options->textfile && !options->listen)
+		return options__misuse(&usage, "--web-config is for --listen, not for --textfile");
+	return 0;
+}
+
+/* Before the server's threads are there, as it forks. */
+static int open_counters(struct outlets *outlets)
+{
+	struct nearest_words nearest = {};
+	struct pm_choice choice;
+	char unknown[200], list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
+
+	if (!outlets->options->counters)
+		return 0;
+	if (pm_choice__parse(&choice, outlets->options->counters, unknown, sizeof(unknown))) {
+		pm_choice__nearest(unknown, &nearest);
+		return options__misuse(&usage,
+				       "--counters: '%s' is none of device, compute, memory, "
+				       "links, no column of theirs (near it: %s), and no metric",
+				       unknown, nearest_words__list(&nearest, list, sizeof(list)));
+	}
+	outlets->counters = device_metrics__open(&choice);
+	return outlets->counters ? 0 : EXIT_TROUBLE;
+}
+
+int cmd_metrics(int argc, char **argv)
+{
+	struct metrics_options options = {
+		.label_sets = DEFAULT_LABEL_SETS,
+		.forget = DEFAULT_FORGET,
+		.interval = DEFAULT_INTERVAL,
+		.events = GROUPS_SUMMED_DEFAULT,
+	};
+	struct exporter_options exporter = {.live.session.uid = -1};
+	struct outlets outlets = {.options = &options};
+	struct sample sample;
+	int status, err, operand = options__parse(&usage, &options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	if (operand < argc)
+		return options__misuse(&usage, "unexpected '%s'", argv[operand]);
+	status = check(&options, &exporter.live.session.groups);
+	if (!status)
+		status = sample__parse(&usage, options.sample, options.max_overhead, &sample);
+	if (status)
+		return status;
+	live__sample(&exporter.live, &sample);
+	exporter.live.command = "metrics";
+	exporter.live.session.verbose = options.verbose;
+	exporter.by_pid = options.by_pid;
+	exporter.by_kernel = options.by_kernel;
+	exporter.label_sets = options.label_sets;
+	exporter.forget_seconds = options.forget / 1000000000;
+	exporter.created = !options.no_created;
+	catch_signals();
+	/* What can be said at once is not said after seconds of attaching. */
+	if (options.web_config && serves(&options)) {
+		outlets.config = web_config__open(options.web_config);
+		if (!outlets.config)
+			return EXIT_TROUBLE;
+	}
+	status = open_counters(&outlets);
+	if (status)
+		return status;
+	exporter.counters = outlets.counters;
+	outlets.exporter = exporter__open(&exporter);
+	err = outlets.exporter ? open_http(&outlets) : -EIO;
+	if (!err) {
+		notify__send("READY=1");
+		err = run(&outlets);
+		notify__send("STOPPING=1");
+	}
+	http__stop(outlets.http);
+	web_config__close(outlets.config);
+	exporter__close(outlets.exporter);
+	device_metrics__close(outlets.counters);
+	return err ? EXIT_TROUBLE : EXIT_OK;
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * profile --counters: what is asked for goes to the processes (counting.h), what they count comes
+ * back by the wire.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/profile/counters/counter_cost.h"
+#include "cuda-trace/profile/counters/counter_presets.h"
+#include "cuda-trace/profile/counters/counter_report.h"
+#include "cuda-trace/profile/counters/counter_session.h"
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/profile/counters/metric_library.h"
+#include "cuda-trace/base/suggest.h"
+#include "cuda-trace/base/pattern.h"
+#include "cuda-trace/profile/profile.h"
+#include "cuda-trace/profile/counters/application_replay.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/watch.h"
+#include "libcupti-usdt/counter_request.h"
+
+#define AT(field)     offsetof(struct profile_options, field)
+#define DEFAULT_LINES 25
+
+const struct option_row profile_counters_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Counters", 0},
+	{OPTION_COUNT, 0, "kernels", "COUNT",
+	 "count so many kernels of each process, then let it\nrun on at full speed", AT(kernels)},
+	{OPTION_COUNT, 0, "skip", "COUNT", "but not the first COUNT of those that match", AT(skip)},
+	{OPTION_TEXT, 0, "replay", "kernel|application|launches",
+	 "metrics of several passes: each kernel runs as often\n(the default), or PROGRAM does, or "
+	 "nothing does: each\nlaunch is counted with some, the next with others",
+	 AT(replay)},
+	{OPTION_TEXT, 0, "chip", "NAME",
+	 "--list-metrics: of this chip (GH100, AD102 ...) and\nnot of the first GPU", AT(chip)},
+	{},
+};
+
+struct counters {
+	const struct profile_options *options;
+	struct counting counting;
+	struct counter_cost cost;
+	struct replay *replay; /* of --replay application, or NULL */
+	struct session_lost_counts lost;
+	FILE *output;
+};
+
+/* One launch with all of its metrics. */
+static void show_kernel(void *context, const struct process *process,
+			const struct cuda_counters *record, struct counter_kernel *alone)
+{
+	struct counters *counters = context;
+
+	counter_table__add(&counters->counting.table, alone);
+	if (counters->options->shared.json)
+		counter_report__json_kernel(counters->output, process, record, alone,
+					    !counters->counting.table.by_turns);
+}
+
+static void take_kernel(struct counters *counters, struct process *process,
+			const struct cuda_counters *record)
+{
+	struct counter_sum sums[CUDA_COUNTERS_METRICS];
+	struct counter_kernel alone = {.sums = sums};
+
+	if (!counter_table__read(&counters->counting.table, process, record, &alone))
+		return;
+	if (counters->replay) {
+		replay__kernel(counters->replay, process, record, &alone);
+		return;
+	}
+	show_kernel(counters, process, record, &alone);
+	if (record->end > record->start)
+		counter_cost__launch(&counters->cost, process->pid, record->end - record->start);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct counters *counters = context;
+	struct counter_table *table = &counters->counting.table;
+
+	if (!counting__means(&counters->counting, process))
+		return;
+	switch (record->kind) {
+	case CUDA_RECORD_DEVICE:
+		counter_table__device(table, process, (const void *)record);
+		break;
+	case CUDA_RECORD_COUNTERS_METRIC:
+		counter_table__metric(table, process, (const void *)record);
+		break;
+	case CUDA_RECORD_COUNTERS_STATE:
+		counting__state(&counters->counting, process, (const void *)record);
+		break;
+	case CUDA_RECORD_COUNTERS:
+		take_kernel(counters, process, (const void *)record);
+		break;
+	}
+}
+
+static void on_status(void *context, struct process *process)
+{
+	struct counters *counters = context;
+
+	counting__process_status(&counters->counting, process);
+}
+
+static void on_end(void *context, struct process *process)
+{
+	struct counters *counters = context;
+
+	counting__process_end(&counters->counting, process);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct counters *counters = context;
+
+	counters->output = output;
+	return EXIT_OK;
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct counters *counters = context;
+
+	return counting__tick(&counters->counting);
+}
+
+static void show_all(struct counters *counters, const struct session_lost_counts *lost)
+{
+	struct counter_table *table = &counters->counting.table;
+	uint64_t most = counters->options->shared.count;
+
+	if (!counters->options->shared.json) {
+		counter_table__sort(table);
+		counter_report__text(counters->output, table, most ? most : DEFAULT_LINES);
+		losses__say(counters->output, lost);
+		return;
+	}
+	for (const struct counter_kernel *kernel = table->kernels; kernel && table->by_turns;
+	     kernel = kernel->next)
+		counter_report__json_sum(counters->output, table, kernel);
+	for (const struct counter_process *process = table->processes; process;
+	     process = process->next)
+		if (process->told)
+			counter_report__json_process(counters->output, process);
+	losses__write_json_line(counters->output, lost);
+}
+
+static void add_up(struct session_lost_counts *sum, const struct session_lost_counts *lost)
+{
+	for (int i = 0; i < CUDA_LOST_COUNT; i++)
+		sum->guest[i] += lost->guest[i];
+	for (int i = 0; i < SESSION_LOST_COUNT; i++)
+		sum->session[i] += lost->session[i];
+	sum->total += lost->total;
+}
+
+/* A run of several is shown when all are over. */
+static void on_finish(void *context, struct session *session)
+{
+	struct counters *counters = context;
+	struct session_lost_counts lost;
+
+	session__lost(session, &lost);
+	add_up(&counters->lost, &lost);
+	if (!counters->replay)
+		show_all(counters, &counters->lost);
+}
+
+static void say_nearest(const struct nearest_words *nearest)
+{
+	char list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
+
+	if (*nearest_words__list(nearest, list, sizeof(list)))
+		fprintf(stderr, " (near it: %s)", list);
+	fputc('\n', stderr);
+}
+
+static int say_unknown_word(const char *word)
+{
+	struct nearest_words nearest = {};
+	char shown[300];
+
+	if (counter_presets__has_no_counterpart(word)) {
+		fprintf(stderr,
+			"cuda-trace profile: %s, of the Event and Metric APIs, has no counterpart "
+			"today; --list-metrics says what there is\n",
+			word);
+		return EXIT_USAGE;
+	}
+	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
+		nearest_words__consider(&nearest, preset->name, word, strlen(word));
+	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
+		nearest_words__consider(&nearest, alias->old, word, strlen(word));
+	fprintf(stderr, "cuda-trace profile: %s is no preset, and no metric's name",
+		text__show(shown, sizeof(shown), word, 70));
+	say_nearest(&nearest);
+	return EXIT_USAGE;
+}
+
+static int say_unknown_metric(const struct metric_library *library, const char *metric)
+{
+	const struct metric_row *row = metric_library__find(library, metric);
+	struct nearest_words nearest = {};
+	char shown[600];
+
+	text__show(shown, sizeof(shown), metric, 120);
+	if (row) {
+		fprintf(stderr, "cuda-trace profile: %s: behind %s must stand one of: %s\n", shown,
+			row->name, row->rollups);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < library->count; i++)
+		nearest_words__consider(&nearest, library->rows[i].name, metric,
+					strcspn(metric, "."));
+	fprintf(stderr, "cuda-trace profile: %s has no metric %s", library->chip, shown);
+	say_nearest(&nearest);
+	return EXIT_USAGE;
+}
+
+/*
+ * Before PROGRAM starts, where libcupti is here and tells: in a container it may be elsewhere, and
+ * then the guest finds out.
+ */
+static int check_request(const struct profile_options *options, const char *request, bool tell,
+			 bool *passes_said)
+{
+	struct metric_library library;
+	char why[256], *copy = strdup(request), *rest = copy, *metric;
+	int status = EXIT_OK;
+
+	if (!copy || metric_library__load(&library, NULL, request, why, sizeof(why))) {
+		if (copy && options->shared.verbose)
+			fprintf(stderr, "cuda-trace profile: metrics are not checked before: %s\n",
+				why);
+		free(copy);
+		return EXIT_OK;
+	}
+	while (!status && (metric = strsep(&rest, ","))) {
+		const struct metric_row *row = metric_library__find(&library, metric);
+
+		/* A library that lists none knows them all the same. */
+		if (library.count && *metric != '?' &&
+		    (!row || (*row->rollups && !metric_library__has_rollup(row, metric))))
+			status = say_unknown_metric(&library, metric);
+	}
+	*passes_said = tell && !status && library.passes;
+	if (*passes_said)
+		counter_cost__say_before(library.chip, library.passes, options->kernels);
+	metric_library__free(&library);
+	free(copy);
+	return status;
+}
+
+/* The metrics, by which a request is known to make sense; the caller frees them. An exit status. */
+static int take_request(const struct profile_options *options, bool tell, char **request,
+			bool *passes_said)
+{
+	struct pattern *pattern = pattern__new(options->shared.kernel);
+	char unknown[128];
+
+	*request = NULL;
+	pattern__free(pattern);
+	if (!pattern)
+		return EXIT_USAGE;
+	*request = counter_presets__expand(options->counters, stderr, unknown, sizeof(unknown));
+	if (!*request || !**request)
+		return say_unknown_word(unknown);
+	return check_request(options, *request, tell, passes_said);
+}
+
+static int run_once(struct counters *counters, const char *request, struct watch_end *end)
+{
+	const struct sink sink = {
+		.context = counters,
+		.process_start = counting__process_start,
+		.record = on_record,
+		.process_status = on_status,
+		.process_end = on_end,
+		.process_error = losses__say_error,
+	};
+	const struct watch watch = {
+		.command = "profile",
+		.options = &counters->options->shared,
+		.groups = 1u << CUDA_GROUP_COUNTERS | 1u << CUDA_GROUP_DEVICE,
+		.end = end,
+		.output = counters->replay ? counters->output : NULL,
+		.sink = &sink,
+		.context = counters,
+		.start = on_start,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	int status = counting__ask(&counters->counting, counters->options, request);
+
+	return status ? status : watch__run(&watch);
+}
+
+static bool ended_alike(const struct watch_end *a, const struct watch_end *b)
+{
+	return WIFEXITED(a->status) && WIFEXITED(b->status) &&
+	       WEXITSTATUS(a->status) == WEXITSTATUS(b->status);
+}
+
+static void say_stop(size_t run, size_t runs, const struct watch_end *end)
+{
+	fprintf(stderr, "cuda-trace profile: no more runs: run %zu of %zu ", run, runs);
+	if (end->interrupted)
+		fprintf(stderr, "was interrupted\n");
+	else if (!end->ended)
+		fprintf(stderr, "did not start\n");
+	else if (WIFSIGNALED(end->status))
+		fprintf(stderr, "ended by signal %d\n", WTERMSIG(end->status));
+	else
+		fprintf(stderr, "ended with status %d, and the first did not\n",
+			WEXITSTATUS(end->status));
+}
+
+/* PROGRAM once for each set of metrics; the exit status is that of its last run. */
+static int run_sets(struct counters *counters, const struct metric_library *library)
+{
+	struct watch_end first = {}, end = {};
+	int status = EXIT_OK;
+
+	for (size_t run = 0; run < library->set_count; run++) {
+		bool whole;
+
+		if (library->set_count > 1)
+			fprintf(stderr, "cuda-trace profile: run %zu of %zu\n", run + 1,
+				library->set_count);
+		counter_table__forget_processes(&counters->counting.table);
+		status = run_once(counters, library->sets[run], &end);
+		first = run ? first : end;
+		whole = !status && end.ended && !end.interrupted && ended_alike(&first, &end);
+		replay__run_ended(counters->replay, whole);
+		if (whole && !counters->counting.failures)
+			continue;
+		if (!whole)
+			say_stop(run + 1, library->set_count, &end);
+		break;
+	}
+	replay__each(counters->replay, show_kernel, counters);
+	show_all(counters, &counters->lost);
+	if (counters->options->shared.json)
+		replay__json(counters->output, counters->replay, library->set_count);
+	else
+		replay__say(counters->output, counters->replay);
+	status = counting__end(&counters->counting, counters->options, status);
+	return status || !end.ended ? status : watch__pass_on(&end);
+}
+
+/* Which metrics go together, as this machine's libcupti has it; the caller frees the library. */
+static int split_request(struct metric_library *library, const char *request, const char *replay)
+{
+	char why[256];
+	bool failed = metric_library__split(library, request, why, sizeof(why)) != 0;
+
+	if (failed)
+		fprintf(stderr,
+			"cuda-trace profile: --replay %s asks this machine's libcupti which "
+			"metrics go together: %s\n",
+			replay, why);
+	for (size_t i = 0; i < library->alone_count && !failed; i++)
+		fprintf(stderr,
+			"cuda-trace profile: %s needs several passes of one run: left out "
+			"(--replay kernel has it)\n",
+			library->alone[i]);
+	if (!failed && !library->set_count)
+		fprintf(stderr, "cuda-trace profile: nothing is left to be counted\n");
+	return failed || !library->set_count ? EXIT_TROUBLE : EXIT_OK;
+}
+
+static int run_application(struct counters *counters, const char *request)
+{
+	const struct options *shared = &counters->options->shared;
+	struct metric_library library;
+	int status = split_request(&library, request, "application");
+
+	counters->replay = status ? NULL : replay__new();
+	counters->output = counters->replay ? watch__open_output("profile", shared) : NULL;
+	if (counters->output) {
+		fprintf(stderr,
+			"cuda-trace profile: PROGRAM runs %zu time%s, once for each set of metrics "
+			"that %s takes in one pass\n",
+			library.set_count, library.set_count == 1 ? "" : "s", library.chip);
+		counters->counting.passes_said = true;
+		status = run_sets(counters, &library);
+	} else {
+		status = EXIT_TROUBLE;
+	}
+	if (counters->output)
+		fclose(counters->output);
+	replay__free(counters->replay);
+	metric_library__free(&library);
+	return status;
+}
+
+/* "a,b;c,d"; the caller frees it. */
+static char *join_sets(const struct metric_library *library)
+{
+	size_t size = 1;
+	char *joined;
+
+	for (size_t i = 0; i < library->set_count; i++)
+		size += strlen(library->sets[i]) + 1;
+	joined = calloc(1, size);
+	for (size_t i = 0; i < library->set_count && joined; i++) {
+		strcat(joined, i ? ";" : "");
+		strcat(joined, library->sets[i]);
+	}
+	return joined;
+}
+
+static int run_launches(struct counters *counters, const char *request)
+{
+	struct metric_library library;
+	char *joined = NULL;
+	int status = split_request(&library, request, "launches");
+
+	if (!status && library.set_count > CUDA_REQUEST_SETS) {
+		fprintf(stderr,
+			"cuda-trace profile: %zu sets of metrics, and a process takes %d at most: "
+			"ask for fewer\n",
+			library.set_count, CUDA_REQUEST_SETS);
+		status = EXIT_TROUBLE;
+	}
+	if (!status)
+		joined = join_sets(&library);
+	if (joined) {
+		counters->counting.table.by_turns = counters->counting.passes_said = true;
+		/* What the first launches take says nothing of the others. */
+		counters->cost.said = true;
+		counter_cost__say_turns(library.chip, library.set_count,
+					counters->options->kernels);
+		status = run_once(counters, joined, NULL);
+	}
+	free(joined);
+	metric_library__free(&library);
+	return counting__end(&counters->counting, counters->options, status);
+}
+
+int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
+{
+	enum { KERNEL, APPLICATION, LAUNCHES, WAYS };
+	static const char *const ways[] = {"kernel", "application", "launches"};
+	struct counters counters = {.options = options, .cost.kernels = options->kernels};
+	int way = KERNEL, status;
+	char *request;
+
+	while (options->replay && way < WAYS && strcmp(options->replay, ways[way]))
+		way++;
+	if (way == WAYS)
+		return options__misuse(usage, "--replay is kernel, application or launches");
+	if (way == APPLICATION && !options->shared.program)
+		return options__misuse(usage,
+				       "--replay application runs a PROGRAM several times: what "
+				       "runs already runs once (--replay launches looks into it)");
+	status = take_request(options, way == KERNEL, &request, &counters.counting.passes_said);
+	if (!status && way == APPLICATION)
+		status = run_application(&counters, request);
+	else if (!status && way == LAUNCHES)
+		status = run_launches(&counters, request);
+	else if (!status)
+		status = counting__end(&counters.counting, options,
+				       run_once(&counters, request, NULL));
+	free(request);
+	return status;
+}

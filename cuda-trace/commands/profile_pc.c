@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * profile --pc: samples of program counters, by function, place and what was waited for.
+ */
+#include <errno.h>
+#include <string.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/profile/pc/disassembly.h"
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/profile/code/code_files.h"
+#include "cuda-trace/profile/pc/pc_rate.h"
+#include "cuda-trace/profile/pc/pc_report.h"
+#include "cuda-trace/profile/pc/pc_stacks.h"
+#include "cuda-trace/profile/pc/pc_store.h"
+#include "cuda-trace/profile/profile.h"
+#include "cuda-trace/capture/stack_rate.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/watch.h"
+
+#define AT(field)	   offsetof(struct profile_options, field)
+#define DEFAULT_BURSTS	   "20ms/1s"
+#define DEFAULT_LINES	   25
+#define CUPTI_NO_PRIVILEGE 35
+
+const struct option_row profile_pc_rows[] = {
+	{OPTION_TEXT, 0, "bursts", "ON/PERIOD",
+	 "sample for so long in each period, at a random place\nin it (default " DEFAULT_BURSTS
+	 "); 1s/1s = all the time",
+	 AT(bursts)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "windows so far apart that launches are held for them\nno more than this",
+	 AT(shared.max_overhead)},
+	{OPTION_FLAG, 0, "disassemble", NULL,
+	 "the instructions of the functions with most samples,\nby nvdisasm", AT(disassemble)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE",
+	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
+	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
+	{OPTION_TEXT, 0, "record", "FILE", "the same and the table, for cuda-trace report",
+	 AT(record)},
+	{OPTION_MAYBE, 'g', "stacks", "N",
+	 "in all three, the host's functions above each kernel,\nby its launches' stacks; with N "
+	 "of one in N\n(10, 100, 1000 or 10000)",
+	 AT(stacks)},
+	{},
+};
+
+struct profile {
+	const struct profile_options *options;
+	struct sample bursts;
+	struct pc_table table;
+	struct pc_pace pace;
+	struct pc_images *images;
+	struct pc_files *files;
+	struct disassembly *disassembly;
+	struct pc_stacks *stacks; /* NULL = no picture is wanted */
+	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
+	bool failed;
+	FILE *output;
+	uint64_t started; /* ns */
+	bool told_remedy;
+};
+
+static void on_process_start(void *context, struct process *process)
+{
+	struct profile *profile = context;
+
+	pc_table__start(&profile->table, process);
+	if (profile->stacks)
+		pc_stacks__start(profile->stacks, process);
+}
+
+/* The first window of a process has CUPTI set up what it needs. */
+static void take_cost(struct profile *profile, struct process *process,
+		      const struct cuda_pc_window *window)
+{
+	if (window->held && pc_table__windows(process) > 1)
+		pc_pace__window(&profile->pace, window->held);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct profile *profile = context;
+
+	pc_table__record(&profile->table, process, record);
+	pc_images__record(profile->images, process, record);
+	pc_files__record(profile->files, process, record);
+	if (record->kind == CUDA_RECORD_PC_WINDOW)
+		take_cost(profile, process, (const void *)record);
+	if (profile->stacks)
+		pc_stacks__record(profile->stacks, process, record, &profile->table);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	struct profile *profile = context;
+
+	pc_table__end(&profile->table, process);
+	if (profile->stacks)
+		pc_stacks__end(profile->stacks, process);
+}
+
+static void on_stack(void *context, struct process *process, const struct event *event)
+{
+	struct profile *profile = context;
+
+	if (profile->stacks)
+		pc_stacks__event(profile->stacks, process, event);
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct profile *profile = context;
+	uint32_t before = profile->pace.every_ms, now = pc_pace__period(&profile->pace);
+
+	if (now == before)
+		return false;
+	if (session__set_cycle(session, 0, now))
+		profile->pace.every_ms = before;
+	else if (profile->options->shared.verbose)
+		fprintf(stderr, "cuda-trace profile: a window in %u ms now\n", now);
+	return false;
+}
+
+static void on_attached(void *context, struct session *session)
+{
+	struct profile *profile = context;
+
+	if (profile->period)
+		session__take_stacks(session, profile->period);
+}
+
+static void on_error(void *context, struct process *process, int code, const char *component,
+		     const char *message)
+{
+	struct profile *profile = context;
+
+	losses__say_error(context, process, code, component, message);
+	if (code != CUPTI_NO_PRIVILEGE || profile->told_remedy)
+		return;
+	profile->told_remedy = true;
+	fprintf(stderr,
+		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n"
+		"  Either run the program as root or with CAP_SYS_ADMIN (in a container:\n"
+		"  --cap-add SYS_ADMIN), or allow it to everybody, for good:\n"
+		"  echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n"
+		"    sudo tee /etc/modprobe.d/nvidia-profiling.conf\n"
+		"  and load the driver anew: reboot (after update-initramfs -u or dracut -f)\n");
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct profile *profile = context;
+
+	profile->output = output;
+	profile->started = monotonic__ns();
+	return EXIT_OK;
+}
+
+static void write_tree(struct profile *profile, const struct stacks *tree, const char *path,
+		       int (*write)(const struct stacks *tree, FILE *out))
+{
+	FILE *out = path ? fopen(path, "we") : NULL;
+	char shown[256];
+	int err;
+
+	if (!path)
+		return;
+	err = out ? write(tree, out) : -errno;
+	if (out && fclose(out) && !err)
+		err = -errno;
+	if (!err)
+		return;
+	profile->failed = true;
+	fprintf(stderr, "cuda-trace profile: %s: %s\n", text__show(shown, sizeof(shown), path, 60),
+		strerror(-err));
+}
+
+static int write_folded(const struct stacks *tree, FILE *out)
+{
+	stacks__write_folded(tree, out);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* Before the table is sorted. */
+static void write_pictures(struct profile *profile, const struct pc_report *report)
+{
+	const struct profile_options *options = profile->options;
+	struct stacks tree;
+	uint64_t left_out;
+
+	if (pc_stacks__tree(profile->stacks, &profile->table, &tree)) {
+		fprintf(stderr, "cuda-trace profile: no memory for the picture\n");
+		profile->failed = true;
+		return;
+	}
+	write_tree(profile, &tree, options->flamegraph, stacks__write_flamegraph);
+	write_tree(profile, &tree, options->folded, write_folded);
+	if (options->record && pc_store__write(options->record, &profile->table, &tree,
+					       report->lost, report->duration_ns))
+		profile->failed = true;
+	left_out = pc_stacks__left_out(profile->stacks);
+	if (left_out)
+		fprintf(stderr,
+			"cuda-trace profile: %llu samples are not in the picture: too many "
+			"different ones\n",
+			(unsigned long long)left_out);
+	stacks__free(&tree);
+}
+
+/* Lines, and instructions. */
+static void find_places(struct profile *profile, struct session *session)
+{
+	const struct code_table code = code_table_of(&profile->table);
+	bool wanted = profile->options->disassemble;
+	enum pc_files_for what = !disassembly__can(profile->disassembly) ? PC_FILES_LINES
+				 : wanted				 ? PC_FILES_ALL
+									 : PC_FILES_CODE;
+
+	session__let_go(session);
+	pc_files__search(profile->files, profile->images, &code, what);
+	pc_images__resolve(profile->images, &code);
+	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct profile *profile = context;
+	const struct options *shared = &profile->options->shared;
+	struct session_lost_counts lost;
+	struct pc_report report = {
+		.table = &profile->table,
+		.lost = &lost,
+		.duration_ns = monotonic__ns() - profile->started,
+		.on_ms = profile->bursts.on_ms,
+		.every_ms = profile->pace.every_ms,
+		.most = shared->count ? shared->count : DEFAULT_LINES,
+		.code = profile->options->disassemble && disassembly__can(profile->disassembly),
+	};
+
+	session__lost(session, &lost);
+	find_places(profile, session);
+	if (profile->stacks)
+		write_pictures(profile, &report);
+	if (profile->pace.too_dear)
+		fprintf(stderr,
+			"cuda-trace profile: windows cost more than --max-overhead however far "
+			"apart\n");
+	pc_table__sort(&profile->table);
+	if (shared->json)
+		pc_report__json(profile->output, &report);
+	else
+		pc_report__text(profile->output, &report);
+}
+
+static int take_limit(const struct option_usage *usage, struct profile *profile)
+{
+	struct sample limit;
+	int status = sample__parse(usage, NULL, profile->options->shared.max_overhead, &limit);
+
+	profile->pace.limit = limit.max_overhead;
+	profile->pace.every_ms = profile->bursts.every_ms;
+	if (!status && profile->pace.limit > 0 && profile->bursts.on_ms >= profile->bursts.every_ms)
+		return options__misuse(usage, "--max-overhead needs --bursts with a pause");
+	return status;
+}
+
+static int take_pictures(const struct option_usage *usage, struct profile *profile)
+{
+	const struct profile_options *options = profile->options;
+	bool any = options->flamegraph || options->folded || options->record;
+
+	if (options->stacks && !any)
+		return options__misuse(usage, "-g is for --flamegraph, --folded and --record");
+	profile->period = options->stacks ? stack_pace__parse(options->stacks) : 0;
+	if (options->stacks && !profile->period)
+		return options__misuse(usage, "-g takes 1, 10, 100, 1000 or 10000");
+	profile->stacks = any ? pc_stacks__new(options->stacks) : NULL;
+	return any && !profile->stacks ? EXIT_TROUBLE : EXIT_OK;
+}
+
+int profile_pc__run(const struct option_usage *usage, const struct profile_options *options)
+{
+	struct profile profile = {.options = options};
+	const struct sink sink = {
+		.context = &profile,
+		.process_start = on_process_start,
+		.record = on_record,
+		.process_end = on_process_end,
+		.process_error = on_error,
+		.stack = on_stack,
+	};
+	struct watch watch = {
+		.command = usage->command,
+		.options = &options->shared,
+		.groups = 1u << CUDA_GROUP_PC_SAMPLES,
+		.sink = &sink,
+		.context = &profile,
+		.start = on_start,
+		.attached = on_attached,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	struct pattern *pattern;
+	int status = sample__parse_cycle(usage, "--bursts",
+					 options->bursts ? options->bursts : DEFAULT_BURSTS,
+					 &profile.bursts);
+
+	status = status ? status : take_limit(usage, &profile);
+	status = status ? status : take_pictures(usage, &profile);
+	if (status)
+		return status;
+	watch.sample = profile.bursts;
+	watch.stacks = profile.period != 0;
+	if (profile.period)
+		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
+	pattern = pattern__new(options->shared.kernel);
+	profile.disassembly = disassembly__new();
+	profile.images =
+		pc_images__new(profile.disassembly && disassembly__can(profile.disassembly));
+	profile.files = pc_files__new();
+	if (!pattern || !profile.images || !profile.files || !profile.disassembly ||
+	    pc_table__init(&profile.table, pattern)) {
+		status = EXIT_USAGE;
+	} else {
+		status = watch__run(&watch);
+		pc_table__free(&profile.table);
+	}
+	disassembly__free(profile.disassembly);
+	pc_files__free(profile.files);
+	pc_images__free(profile.images);
+	pattern__free(pattern);
+	pc_stacks__free(profile.stacks);
+	return profile.failed && !status ? EXIT_TROUBLE : status;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace record: keeps everything that happens in one SQLite file.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/cli/event_groups.h"
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/attach/probe_selfcheck.h"
+#include "cuda-trace/capture/stack_rate.h"
+#include "cuda-trace/capture/overhead_limit.h"
+#include "cuda-trace/recording/store.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/watch.h"
+#include "libcupti-usdt/stack_probes.h"
+
+#define DEFAULT_PATH   "cuda-trace.db"
+#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors,overhead"
+
+struct record_options {
+	struct options shared; /* first: the shared rows mean its fields */
+	const char *path;
+	const char *max_size;
+	uint64_t last;
+	const char *events, *stacks;
+	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
+	bool compress, force, quiet;
+};
+
+#define AT(field) offsetof(struct record_options, field)
+
+static const struct option_row rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
+	{OPTION_TEXT, 'e', "events", "LIST",
+	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
+	 "nvtx, overhead,\nobjects\n(default " DEFAULT_EVENTS ")",
+	 AT(events)},
+	{OPTION_MAYBE, 'g', "stacks", "N",
+	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
+	 AT(stacks)},
+	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
+	 "with -g: as many stacks as cost a thread no more;\nelse GPU times in windows (--sample) "
+	 "so "
+	 "long that\nlaunches get slower by no more than this",
+	 AT(shared.max_overhead)},
+	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
+	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
+	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
+	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
+	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
+	 AT(max_size)},
+	{OPTION_TIME, 0, "max-duration", "TIME", "stop after this time (the same as -d)",
+	 AT(shared.duration)},
+	{OPTION_TIME, 0, "last", "TIME",
+	 "keep only the last TIME before the end; SIGUSR2 saves\nwhat there is under a name with "
+	 "the "
+	 "time",
+	 AT(last)},
+	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no closing line", AT(quiet)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	 AT(shared.verbose)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "record",
+	.summary = "Records what PROGRAM or others do with CUDA, for cuda-trace report.",
+	.synopsis =
+		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
+	.tables = (const struct option_row *const[]){options_targets, rows, options_source,
+						     options_sampling, options_limits, NULL},
+	.examples = "  cuda-trace record -- python3 train.py\n"
+		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
+		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
+};
+
+struct record {
+	struct record_options options;
+	struct store *store;
+	struct overhead *overhead; /* NULL = --max-overhead is not for windows */
+	char *command;
+	uint32_t groups;	 /* what is to be kept */
+	struct stack_pace *pace; /* NULL = the period stays */
+	uint64_t trap_ns;
+	uint32_t period; /* one in so many launches gives its stack; 0 = none */
+	bool sampled;	 /* GPU times of windows only */
+	bool calls;	 /* every call is kept: an instantiation has come as one */
+	bool stopped;	 /* no more records are wanted */
+	bool failed;
+};
+
+static volatile sig_atomic_t snapshot_wanted;
+
+static void on_snapshot_signal(int number)
+{
+	snapshot_wanted = 1;
+}
+
+/* "500M" → bytes; 0 = not a size. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "kmgt";
+	char *end;
+	double number = strtod(text, &end);
+	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+
+	if (end == text || !(number > 0) || number > 1e15)
+		return 0;
+	if (*end && (!unit || (end[1] && strcasecmp(end + 1, "iB") && strcasecmp(end + 1, "B"))))
+		return 0;
+	for (int i = 0; unit && i <= unit - units; i++)
+		number *= 1024;
+	return number;
+}
+
+static void on_process_start(void *context, struct process *process)
+{
+	struct record *record = context;
+
+	store__process_start(record->store, process);
+}
+
+static bool is_asked_for(const struct record *record, const struct process *process,
+			 const struct cuda_record *data)
+{
+	/* It tells of all that it sees. */
+	if (process->source == EVENT_SOURCE_DRIVER)
+		return record->groups >> process->group & 1;
+	return !record->calls || data->kind != CUDA_RECORD_GRAPH_INSTANTIATE;
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *data)
+{
+	struct record *record = context;
+
+	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
+		overhead__launch(record->overhead, process, (const struct cuda_launch *)data);
+	/* What comes after the end was not asked for: not a loss. */
+	if (record->stopped || !is_asked_for(record, process, data))
+		return;
+	if (record->pace && process->source == EVENT_SOURCE_GUEST &&
+	    data->kind == CUDA_RECORD_LAUNCH)
+		stack_pace__launch(record->pace, process->pid,
+				   ((const struct cuda_launch *)data)->tid);
+	store__record(record->store, process, data);
+}
+
+static void on_stack(void *context, struct process *process, const struct event *event)
+{
+	struct record *record = context;
+
+	if (!record->stopped)
+		store__stack(record->store, process, event);
+}
+
+static void take_stacks(struct record *record, struct session *session, uint32_t period)
+{
+	session__take_stacks(session, period);
+	store__stack_period(record->store, period);
+	record->period = period;
+	if (record->options.shared.verbose)
+		fprintf(stderr, "cuda-trace record: one in %u launches gives its stack now\n",
+			period);
+}
+
+static void on_attached(void *context, struct session *session)
+{
+	struct record *record = context;
+
+	if (record->pace)
+		record->trap_ns = selftest__measure();
+	if (record->period)
+		take_stacks(record, session, record->period);
+}
+
+/* -g --max-overhead: as many stacks as are allowed. */
+static void adapt_period(struct record *record, struct session *session)
+{
+	uint64_t ns = session__stack_ns(session);
+	uint32_t period =
+		stack_pace__period(record->pace, monotonic__ns(), ns ? ns + record->trap_ns : 0);
+
+	if (period != record->period)
+		take_stacks(record, session, period);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	struct record *record = context;
+
+	store__process_end(record->store, process);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct record *record = context;
+	const struct record_options *options = &record->options;
+	struct sigaction action = {.sa_handler = on_snapshot_signal};
+	struct store_options store = {
+		.path = options->path,
+		.command = record->command,
+		.max_bytes = options->max_size ? parse_size(options->max_size) : 0,
+		.keep = options->last,
+		.stacks = record->period != 0,
+		.sampled = record->sampled,
+		.compress = options->compress,
+		.progress = !options->quiet && isatty(STDERR_FILENO),
+	};
+
+	if (options->last)
+		sigaction(SIGUSR2, &action, NULL);
+	return store__create(&record->store, &store) ? EXIT_TROUBLE : EXIT_OK;
+}
+
+static void save_snapshot(struct record *record)
+{
+	char *path = NULL, when[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int err = -ENOMEM;
+
+	snapshot_wanted = 0;
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	if (asprintf(&path, "%s-%s.db", record->options.path, when) > 0)
+		err = store__snapshot(record->store, path);
+	if (err)
+		fprintf(stderr, "cuda-trace record: cannot save a snapshot: %s\n", strerror(-err));
+	else if (!record->options.quiet)
+		fprintf(stderr, "cuda-trace record: saving %s\n", path);
+	free(path);
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct record *record = context;
+	struct session_lost_counts lost;
+	int err;
+
+	overhead__tick(record->overhead, session, record->options.shared.verbose ? "record" : NULL);
+	if (record->pace && !record->stopped)
+		adapt_period(record, session);
+	session__lost(session, &lost);
+	err = store__tick(record->store, &lost);
+	if (snapshot_wanted && !err)
+		save_snapshot(record);
+	if (!err)
+		return false;
+	record->stopped = true;
+	if (err == -EFBIG) {
+		fprintf(stderr, "cuda-trace record: --max-size is reached: recording ends\n");
+	} else {
+		fprintf(stderr, "cuda-trace record: cannot write %s.part: %s: recording ends\n",
+			record->options.path, strerror(-err));
+		record->failed = true;
+	}
+	return true;
+}
+
+static void say_stacks(const struct record *record)
+{
+	struct callstacks_counts counts;
+	char samples[32], stacks[32], frames[32], nameless[32];
+
+	store__stack_counts(record->store, &counts);
+	if (!record->period)
+		return;
+	if (record->pace)
+		fprintf(stderr, "one in %u launches gave its stack at the end\n", record->period);
+	fprintf(stderr, "stacks of %s launches, %s different; of %s frames, %s have no name",
+		text__count(samples, counts.samples), text__count(stacks, counts.stacks),
+		text__count(frames, counts.frames), text__count(nameless, counts.nameless));
+	if (counts.cut)
+		fprintf(stderr, "; %s are cut short", text__count(samples, counts.cut));
+	if (counts.without_python)
+		fprintf(stderr, "; %s of threads that Python does not know",
+			text__count(samples, counts.without_python));
+	if (counts.lost)
+		fprintf(stderr, "; %s more found no room", text__count(samples, counts.lost));
+	putc('\n', stderr);
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct record *record = context;
+	struct session_lost_counts lost;
+	uint64_t records = store__records(record->store);
+	char count[32], size[32], shown[256];
+	struct stat st;
+
+	/* A short program ends between two ticks: what ended the recording before it is said now.
+	 */
+	if (!record->stopped)
+		on_tick(context, session);
+	session__lost(session, &lost);
+	if (store__finish(record->store, &lost)) {
+		record->failed = true;
+		return;
+	}
+	if (record->options.quiet || stat(record->options.path, &st))
+		return;
+	fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n",
+		text__show(shown, sizeof(shown), record->options.path, 60),
+		text__count(count, records), text__count(size, st.st_size));
+	say_stacks(record);
+	if (losses__any(&lost))
+		losses__say(stderr, &lost);
+}
+
+/* "prog 'arg 1' arg2", for the file; only what fits. */
+static char *join_command(char **program)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&line, &size);
+
+	if (!file)
+		return NULL;
+	for (int i = 0; program[i] && size < 3000; i++) {
+		bool plain = !strpbrk(program[i], " \t\n'\"\\$") && *program[i];
+
+		fprintf(file, plain ? "%s%s" : "%s'%s'", i ? " " : "", program[i]);
+		fflush(file);
+	}
+	fclose(file);
+	return line;
+}
+
+/* A mistyped -o must not cost anybody a file that is something else. */
+static bool may_replace(const char *path)
+{
+	char head[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	n = read(fd, head, sizeof(head));
+	close(fd);
+	return (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16)) ||
+	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
+}
+
+/* 0 = none, or too many. */
+static double parse_percent(const char *text)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(number > 0 && number <= 100))
+		return 0;
+	return number;
+}
+
+/* What may be spent goes into stacks; GPU times are all taken, or as --sample says. */
+static int take_stack_percent(struct record_options *options)
+{
+	if (*options->stacks)
+		return options__misuse(&usage, "either -g=N or --max-overhead");
+	options->stack_percent = parse_percent(options->shared.max_overhead);
+	options->shared.max_overhead = NULL;
+	if (!(options->stack_percent > 0))
+		return options__misuse(&usage, "--max-overhead wants percent above 0, at most 100");
+	return EXIT_OK;
+}
+
+static int check(struct record_options *options, uint32_t *groups)
+{
+	char shown[256];
+
+	if (!options->path)
+		options->path = DEFAULT_PATH;
+	if (groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups))
+		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	/* What the GPUs are is told once a process, and costs it nothing. */
+	*groups |= 1u << CUDA_GROUP_DEVICE;
+	/* Launches come by groups of their own, with more to them: once is enough. */
+	if (*groups & 1u << CUDA_GROUP_API_LAUNCH)
+		*groups = (*groups & ~(1u << CUDA_GROUP_API_LAUNCH)) | 1u << CUDA_GROUP_LAUNCH |
+			  1u << CUDA_GROUP_RUNTIME;
+	if (options->stacks && !stack_pace__parse(options->stacks))
+		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
+	if (options->stacks && options->shared.max_overhead && take_stack_percent(options))
+		return EXIT_USAGE;
+	/* A stack belongs to a launch. */
+	if (options->stacks)
+		*groups |= 1u << CUDA_GROUP_LAUNCH;
+	if (options->stacks && options->shared.source && !strcmp(options->shared.source, "driver"))
+		return options__misuse(&usage, "-g wants the guest: --source driver has no stacks");
+	if (options->max_size && !parse_size(options->max_size))
+		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
+	if (!options->force && !may_replace(options->path))
+		return options__misuse(&usage, "%s is there and is no recording; -f replaces it",
+				       text__show(shown, sizeof(shown), options->path, 60));
+	return EXIT_OK;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = {.options.shared = OPTIONS_INIT};
+	const struct sink sink = {
+		.context = &record,
+		.process_start = on_process_start,
+		.record = on_record,
+		.stack = on_stack,
+		.process_end = on_process_end,
+		.process_error = losses__say_error,
+	};
+	struct watch watch = {
+		.command = "record",
+		.options = &record.options.shared,
+		.sink = &sink,
+		.context = &record,
+		.sources = true,
+		.start = on_start,
+		.attached = on_attached,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	int status;
+	int operand = options__parse(&usage, &record.options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	status = options__take_targets(&usage, &record.options.shared, argc, argv, operand);
+	if (!status)
+		status = check(&record.options, &watch.groups);
+	if (!status)
+		status =
+			sample__choose(&usage, &record.options.shared, watch.groups, &watch.sample);
+	if (status)
+		return status;
+	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
+	record.groups = watch.groups;
+	record.calls = watch.groups >> CUDA_GROUP_API_GRAPH & 1;
+	if (record.options.stacks)
+		record.period = stack_pace__parse(record.options.stacks);
+	if (record.options.stack_percent > 0) {
+		record.period = STACK_PACE_FIRST;
+		record.pace = stack_pace__new(record.options.stack_percent);
+		if (!record.pace)
+			return EXIT_TROUBLE;
+	}
+	watch.stacks = record.period != 0;
+	watch.stacks_timed = record.pace != NULL;
+	if (record.options.shared.program)
+		record.command = join_command(record.options.shared.program);
+	record.overhead = overhead__new(&watch.sample);
+	status = watch__run(&watch);
+	overhead__free(record.overhead);
+	store__close(record.store);
+	free(record.command);
+	stack_pace__free(record.pace);
+	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace report: answers questions about a recording.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/export/export.h"
+#include "cuda-trace/cli/options.h"
+#include "cuda-trace/report/report_compare.h"
+#include "cuda-trace/report/report_file.h"
+#include "cuda-trace/report/report_output.h"
+#include "cuda-trace/report/report_records.h"
+#include "cuda-trace/report/report_sections.h"
+#include "cuda-trace/stat/stat_report.h"
+#include "cuda-trace/recording/store_import.h"
+
+#define DEFAULT_PATH	"cuda-trace.db"
+#define DEFAULT_KERNELS 25
+
+struct report_options {
+	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
+	bool processes, stalls, launches, copy_calls, all;
+	bool csv, json, compare;
+	const char *sql, *import, *output;
+	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols, *device;
+	uint64_t limit, last;
+};
+
+#define AT(field) offsetof(struct report_options, field)
+
+static const struct option_row rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Tables (without any: the summary of stat)", 0},
+	{OPTION_FLAG, 0, "kernels", NULL, "kernels, by time on the GPU", AT(kernels)},
+	{OPTION_FLAG, 0, "api", NULL, "calls of the CUDA API, by time on the host", AT(api)},
+	{OPTION_FLAG, 0, "copies", NULL, "copies, by direction", AT(copies)},
+	{OPTION_FLAG, 0, "launches", NULL, "launches without GPU times (source driver)",
+	 AT(launches)},
+	{OPTION_FLAG, 0, "copy-calls", NULL, "copies without GPU times (source driver)",
+	 AT(copy_calls)},
+	{OPTION_FLAG, 0, "memsets", NULL, "memsets, by kind of memory", AT(memsets)},
+	{OPTION_FLAG, 0, "memory", NULL, "allocations, peaks, what was not freed", AT(memory)},
+	{OPTION_FLAG, 0, "sync", NULL, "where the host waited", AT(sync)},
+	{OPTION_FLAG, 0, "graphs", NULL, "CUDA graphs", AT(graphs)},
+	{OPTION_FLAG, 0, "nvtx", NULL, "NVTX ranges", AT(nvtx)},
+	{OPTION_FLAG, 0, "idle", NULL, "how busy each GPU was", AT(idle)},
+	{OPTION_FLAG, 0, "errors", NULL, "calls that failed", AT(errors)},
+	{OPTION_FLAG, 0, "losses", NULL, "what could not be recorded, and why", AT(losses)},
+	{OPTION_FLAG, 0, "processes", NULL, "the processes", AT(processes)},
+	{OPTION_FLAG, 0, "stalls", NULL, "samples of profile --pc --record, by place and reason",
+	 AT(stalls)},
+	{OPTION_FLAG, 0, "all", NULL, "every table that has rows", AT(all)},
+	{OPTION_HEADING, 0, NULL, NULL, "Other formats (FILE may be -)", 0},
+	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
+	{OPTION_TEXT, 0, "timeline", "FILE", "trace events as PyTorch's profiler writes them",
+	 AT(timeline)},
+	{OPTION_TEXT, 0, "device", "SAMPLES",
+	 "with --html, --timeline: what profile --device --json\nwrote, below the kernels",
+	 AT(device)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: where the GPU's time went", AT(flamegraph)},
+	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
+	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
+	{OPTION_TEXT, 0, "symbols", "FOLDER", "names of functions that had none when recorded",
+	 AT(symbols)},
+	{OPTION_HEADING, 0, NULL, NULL, "Questions of your own", 0},
+	{OPTION_TEXT, 0, "sql", "SELECT", "rows of this statement (docs/reference/schema.md)",
+	 AT(sql)},
+	{OPTION_FLAG, 0, "compare", NULL,
+	 "what changed from the first FILE to the second:\nkernels, copies, calls, waits, or the "
+	 "tables named",
+	 AT(compare)},
+	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
+	{OPTION_COUNT, 'n', "count", "COUNT", "so many rows a table", AT(limit)},
+	{OPTION_FLAG, 'j', "json", NULL, "one JSON object a row", AT(json)},
+	{OPTION_FLAG, 0, "csv", NULL, "comma-separated, with a header", AT(csv)},
+	{OPTION_TEXT, 'o', "output", "FILE", "write there instead of stdout", AT(output)},
+	{OPTION_HEADING, 0, NULL, NULL, "Rescue", 0},
+	{OPTION_TEXT, 0, "import", "SPOOL",
+	 "make the recording --output from a .part file, also\nfrom one that is being written",
+	 AT(import)},
+	{OPTION_TIME, 0, "last", "TIME", "with --import: only the last TIME", AT(last)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "report",
+	.summary = "Answers questions about a recording, or an SQLite export of Nsight Systems.",
+	.synopsis = (const char *const[]){"[OPTIONS] [FILE]", "--compare [OPTIONS] OLD NEW",
+					  "--import SPOOL --output FILE", NULL},
+	.tables = (const struct option_row *const[]){rows, NULL},
+	.examples = "  cuda-trace report\n"
+		    "  cuda-trace report --kernels --copies step.db\n"
+		    "  cuda-trace report --compare before.db after.db\n"
+		    "  cuda-trace report --csv --sql 'SELECT * FROM TARGET_INFO_GPU' step.db\n",
+};
+
+static const struct {
+	const char *name;
+	size_t offset;
+} tables[] = {
+	{"kernels", AT(kernels)}, {"api", AT(api)},	      {"copies", AT(copies)},
+	{"memsets", AT(memsets)}, {"memory", AT(memory)},     {"sync", AT(sync)},
+	{"graphs", AT(graphs)},	  {"nvtx", AT(nvtx)},	      {"idle", AT(idle)},
+	{"errors", AT(errors)},	  {"losses", AT(losses)},     {"processes", AT(processes)},
+	{"stalls", AT(stalls)},	  {"launches", AT(launches)}, {"copy-calls", AT(copy_calls)},
+};
+
+static const struct {
+	size_t offset;
+	int (*write)(const struct report_file *file, FILE *out);
+} exports[] = {
+	{AT(html), export_html},
+	{AT(timeline), export_timeline},
+	{AT(flamegraph), export_flamegraph},
+	{AT(folded), export_folded},
+	{AT(pprof), export_pprof},
+};
+
+static enum report_format format_of(const struct report_options *options)
+{
+	return options->csv ? REPORT_CSV : options->json ? REPORT_JSON : REPORT_TEXT;
+}
+
+static int report_tables(const struct report_file *file, const struct report_options *options,
+			 FILE *out, bool *any)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !err; i++) {
+		bool named = *(const bool *)((const char *)options + tables[i].offset);
+
+		if (!named && !(options->all && sections__any(file, tables[i].name)))
+			continue;
+		if (*any && format_of(options) != REPORT_JSON)
+			putc('\n', out);
+		*any = true;
+		err = sections__report(file, tables[i].name, out, format_of(options),
+				       options->limit);
+	}
+	return err;
+}
+
+static int report_sql(struct report_file *file, const struct report_options *options, FILE *out)
+{
+	sqlite3_stmt *statement = NULL;
+	const char *rest = NULL;
+	int err = 0;
+
+	report_file__restrict(file);
+	if (sqlite3_prepare_v2(file->db, options->sql, -1, &statement, &rest))
+		return report_file__complain(file);
+	while (rest && (*rest == ' ' || *rest == '\n' || *rest == '\t' || *rest == ';'))
+		rest++;
+	if (!statement || (rest && *rest)) {
+		fprintf(stderr, "cuda-trace report: --sql takes one statement\n");
+		err = -EINVAL;
+	} else if (report_output__write(out, format_of(options), NULL, NULL, statement) < 0) {
+		err = report_file__complain(file);
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
+struct summary {
+	struct stat_table table;
+};
+
+static void on_process_start(void *context, struct process *process)
+{
+	stat_table__start(&((struct summary *)context)->table, process);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	stat_table__record(&((struct summary *)context)->table, process, record);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	stat_table__end(&((struct summary *)context)->table, process);
+}
+
+/* What was lost after it had arrived: stat does not know of that. */
+static int report_store_losses(const struct report_file *file, enum report_format format, FILE *out)
+{
+	static const char sql[] = "SELECT stage, reason, count, text AS meaning FROM "
+				  "CUDA_TRACE_LOST WHERE stage = 'store'";
+	sqlite3_stmt *statement = NULL;
+	int err = 0;
+
+	if (report_file__number(file, "SELECT count(*) FROM CUDA_TRACE_LOST WHERE stage = 'store'",
+				0) < 1)
+		return 0;
+	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL) ||
+	    report_output__write(out, format, "losses", "\nLost by the recorder", statement) < 0)
+		err = report_file__complain(file);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+/* GPU records are of windows only: what the summary says of times is estimated from them. */
+static bool is_sample(const struct report_file *file)
+{
+	return report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
+	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
+}
+
+static int report_summary(const struct report_file *file, const struct report_options *options,
+			  FILE *out)
+{
+	struct summary summary;
+	struct pattern *pattern = pattern__new(NULL);
+	struct session_lost_counts lost;
+	const struct sink sink = {
+		.context = &summary,
+		.process_start = on_process_start,
+		.record = on_record,
+		.process_end = on_process_end,
+	};
+	struct stat_report report = {
+		.table = &summary.table,
+		.lost = &lost,
+		.duration_ns = report_replay__duration(file),
+		.first_record_ns = report_file__number(
+			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
+		.most_kernels = options->limit ? options->limit : DEFAULT_KERNELS,
+	};
+	int err = -ENOMEM;
+
+	if (!pattern || stat_table__init(&summary.table, pattern, 0))
+		goto cleanup;
+	summary.table.sampled = is_sample(file);
+	summary.table.ranges_told = report_file__any(file, "NVTX_EVENTS") > 0;
+	summary.table.past = true;
+	report_replay__lost(file, &lost);
+	err = report_replay__run(file, &sink);
+	if (!err) {
+		stat_table__sort(&summary.table);
+		(options->json ? stat_report__json : stat_report__text)(out, &report);
+		err = report_store_losses(file, format_of(options), out);
+	}
+	stat_table__free(&summary.table);
+cleanup:
+	pattern__free(pattern);
+	return err;
+}
+
+/* Not to be replaced by a file of that name: a device, a FIFO, what a link leads to. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+/* A file of ours: in a folder that others may write to, a link could stand under this name. */
+static FILE *open_partial(const char *path)
+{
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+/* Beside the file first, so that nobody sees half of it and a failure leaves the old one. */
+static int export_to(const struct report_file *file, const char *path,
+		     int (*write)(const struct report_file *file, FILE *out))
+{
+	bool special = is_special(path);
+	char *partial = NULL;
+	FILE *out;
+	int err;
+
+	if (!strcmp(path, "-")) {
+		err = write(file, stdout);
+		return err ? err : fflush(stdout) ? -errno : 0;
+	}
+	if (asprintf(&partial, special ? "%s" : "%s.unfinished", path) < 0)
+		return -ENOMEM;
+	out = special ? fopen(partial, "we") : open_partial(partial);
+	err = out ? write(file, out) : -errno;
+	if (out && (ferror(out) | fclose(out)) && !err)
+		err = errno ? -errno : -EIO;
+	if (!err && !special && rename(partial, path))
+		err = -errno;
+	if (err) {
+		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path, strerror(-err));
+		if (out && !special)
+			unlink(partial);
+	}
+	free(partial);
+	return err;
+}
+
+static int write_exports(const struct report_file *file, const struct report_options *options,
+			 bool *any)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]) && !err; i++) {
+		const char *path =
+			*(const char *const *)((const char *)options + exports[i].offset);
+
+		if (path) {
+			*any = true;
+			err = export_to(file, path, exports[i].write);
+		}
+	}
+	return err;
+}
+
+/* What there is to say of samples, and of what is missing. */
+static int report_samples(const struct report_file *file, const struct report_options *options,
+			  FILE *out)
+{
+	int err = sections__report(file, "stalls", out, format_of(options),
+				   options->limit ? options->limit : DEFAULT_KERNELS);
+
+	if (err || options->csv || !sections__any(file, "losses"))
+		return err;
+	if (!options->json)
+		putc('\n', out);
+	return sections__report(file, "losses", out, format_of(options), 0);
+}
+
+static int report_one(const char *path, const struct report_options *options, FILE *out)
+{
+	struct report_file file;
+	bool any = false, exported = false;
+	int err = report_file__open(&file, path);
+
+	if (err)
+		return err;
+	file.symbols = options->symbols;
+	file.samples = options->device;
+	err = write_exports(&file, options, &exported);
+	if (!err && options->sql)
+		err = report_sql(&file, options, out);
+	else if (!err)
+		err = report_tables(&file, options, out, &any);
+	any |= exported;
+	if (!err && !any && !options->sql && sections__any(&file, "stalls"))
+		err = report_samples(&file, options, out);
+	else if (!err && !any && !options->sql && options->csv)
+		err = sections__report(&file, "kernels", out, REPORT_CSV, options->limit);
+	else if (!err && !any && !options->sql)
+		err = report_summary(&file, options, out);
+	report_file__close(&file);
+	return err;
+}
+
+/* Without a table named: all of them, or, as one table is what CSV is for, kernels. */
+static bool is_compared(const void *context, const char *table)
+{
+	const struct report_options *options = context;
+	bool any = false, named = false;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		bool set = *(const bool *)((const char *)options + tables[i].offset);
+
+		any |= set;
+		named |= set && !strcmp(tables[i].name, table);
+	}
+	return options->all || (any ? named : !options->csv || !strcmp(table, "kernels"));
+}
+
+static int compare(char **paths, const struct report_options *options, FILE *out)
+{
+	struct report_file before, after;
+	int err = report_file__open(&before, paths[0]);
+
+	if (err)
+		return err;
+	err = report_file__open(&after, paths[1]);
+	if (!err) {
+		const struct report_compare_options wanted = {
+			.format = format_of(options),
+			.limit = options->limit,
+			.wanted = is_compared,
+			.context = options,
+		};
+
+		err = report_compare__write(&before, &after, &wanted, out);
+		report_file__close(&after);
+	}
+	report_file__close(&before);
+	return err;
+}
+
+static int import(const struct report_options *options)
+{
+	const struct import_options wanted = {
+		.spool = options->import,
+		.path = options->output,
+		.keep_spool = true,
+		.since_last = options->last,
+		.progress = isatty(STDERR_FILENO),
+	};
+
+	return import__run(&wanted, NULL);
+}
+
+static int check(const struct report_options *options, int files)
+{
+	if (options->import)
+		return options->output && !files && !options->device
+			       ? 0
+			       : options__misuse(&usage,
+						 "--import SPOOL wants --output FILE, no other");
+	if (options->device && (options->compare || (!options->html && !options->timeline)))
+		return options__misuse(&usage, "--device goes with --html or --timeline, which "
+					       "can show samples");
+	if (options->csv && options->json)
+		return options__misuse(&usage, "either --csv or --json");
+	if (options->compare && files != 2)
+		return options__misuse(&usage, "--compare wants two files: OLD NEW");
+	if (!options->compare && files > 1)
+		return options__misuse(&usage, "one FILE, please");
+	return 0;
+}
+
+static int close_output(FILE *out, const char *path, int err)
+{
+	bool broken = fflush(out) || ferror(out);
+	int code = errno;
+
+	/* A reader that has enough (head) is no trouble. */
+	if (broken && code != EPIPE && !err) {
+		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path ? path : "stdout",
+			strerror(code));
+		err = -EIO;
+	}
+	if (out != stdout)
+		fclose(out);
+	return err;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options options = {0};
+	int status, operand = options__parse(&usage, &options, argc, argv, &status);
+	FILE *out = stdout;
+	int err;
+
+	if (operand < 0)
+		return status;
+	status = check(&options, argc - operand);
+	if (status)
+		return status;
+	if (options.import)
+		return import(&options) ? EXIT_TROUBLE : EXIT_OK;
+	if (options.output && strcmp(options.output, "-"))
+		out = fopen(options.output, "we");
+	if (!out) {
+		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", options.output,
+			strerror(errno));
+		return EXIT_TROUBLE;
+	}
+	err = options.compare
+		      ? compare(argv + operand, &options, out)
+		      : report_one(operand < argc ? argv[operand] : DEFAULT_PATH, &options, out);
+	return close_output(out, options.output, err) ? EXIT_TROUBLE : EXIT_OK;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuda-trace stat: runs or watches, then sums up.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/cli/event_groups.h"
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/stat/stat_report.h"
+#include "cuda-trace/capture/watch.h"
+
+#define DEFAULT_LINES  25
+#define DEFAULT_EVENTS "kernels,copies,memory,sync"
+
+struct stat_options {
+	struct options shared; /* first: the shared rows mean its fields */
+	const char *events;
+	const char *api;
+	bool errors, graph_nodes;
+};
+
+static const struct option_row event_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Which events", 0},
+	{OPTION_TEXT, 'e', "events", "LIST",
+	 "of: kernels, launches, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
+	 "api,\n"
+	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
+	 offsetof(struct stat_options, events)},
+	{OPTION_TEXT, 0, "api", "GLOB",
+	 "CUDA calls whose name matches, too ('cudaMalloc*'),\nby their share of the host's time",
+	 offsetof(struct stat_options, api)},
+	{OPTION_FLAG, 0, "errors", NULL,
+	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
+	 "failed\nlaunches and waits are always listed",
+	 offsetof(struct stat_options, errors)},
+	{OPTION_FLAG, 0, "graph-nodes", NULL,
+	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
+	 offsetof(struct stat_options, graph_nodes)},
+	{},
+};
+
+static const struct option_row rows[] = {
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
+	 offsetof(struct stat_options, shared.count)},
+	{},
+};
+
+static const struct option_usage usage = {
+	.command = "stat",
+	.summary =
+		"Sums up what the GPU did and why it waited, at the end of PROGRAM or at Ctrl-C.",
+	.synopsis =
+		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
+	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
+						     options_sampling, options_overhead,
+						     options_kernels, options_output,
+						     options_limits, rows, NULL},
+	.examples = "  cuda-trace stat -- python3 train.py\n"
+		    "  cuda-trace stat -p 4711 -d 10\n"
+		    "  cuda-trace stat -a -d 1h --sample 10ms/1s\n"
+		    "  cuda-trace stat --json -o out.json -- ./saxpy\n",
+};
+
+struct stat {
+	struct stat_options options;
+	struct pattern *pattern;
+	struct stat_table table;
+	struct overhead *overhead;
+	struct stat_calls *calls; /* NULL = nobody asks for them */
+	FILE *output;
+	uint64_t started;      /* ns */
+	uint64_t first_record; /* ns, when the first one came; 0 = none did */
+};
+
+static void on_process_start(void *context, struct process *process)
+{
+	struct stat *stat = context;
+
+	stat_table__start(&stat->table, process);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct stat *stat = context;
+
+	if (!stat->first_record)
+		stat->first_record = monotonic__ns();
+	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
+		overhead__launch(stat->overhead, process, (const struct cuda_launch *)record);
+	if (record->kind == CUDA_RECORD_API)
+		stat_calls__record(stat->calls, process, (const struct cuda_api *)record);
+	stat_table__record(&stat->table, process, record);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	struct stat *stat = context;
+
+	stat_calls__end(stat->calls, process);
+	stat_table__end(&stat->table, process);
+}
+
+static int on_start(void *context, FILE *output)
+{
+	struct stat *stat = context;
+
+	stat->output = output;
+	stat->started = monotonic__ns();
+	return EXIT_OK;
+}
+
+static bool on_tick(void *context, struct session *session)
+{
+	struct stat *stat = context;
+
+	stat_calls__tick(stat->calls);
+	overhead__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
+	return false;
+}
+
+static void on_finish(void *context, struct session *session)
+{
+	struct stat *stat = context;
+	struct session_lost_counts lost;
+	struct overhead_finding overhead;
+	struct stat_report report = {
+		.table = &stat->table,
+		.calls = stat->calls,
+		.lost = &lost,
+		.duration_ns = monotonic__ns() - stat->started,
+		.first_record_ns =
+			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,
+		.most_kernels =
+			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
+		.driver_launches = session__driver_launches(session),
+		.overhead = overhead__finding(stat->overhead, &overhead) ? &overhead : NULL,
+	};
+
+	session__lost(session, &lost);
+	stat_table__sort(&stat->table);
+	stat_calls__sort(stat->calls);
+	if (stat->options.shared.json)
+		stat_report__json(stat->output, &report);
+	else
+		stat_report__text(stat->output, &report);
+}
+
+static bool asks_for_calls(uint32_t groups)
+{
+	uint32_t calls;
+
+	return !groups__parse("api", &calls) && (groups & calls) == calls;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat stat = {.options.shared = OPTIONS_INIT};
+	const struct sink sink = {
+		.context = &stat,
+		.process_start = on_process_start,
+		.record = on_record,
+		.process_end = on_process_end,
+		.process_error = losses__say_error,
+	};
+	struct watch watch = {
+		.command = "stat",
+		.sources = true,
+		.launches_at_entry = true,
+		.options = &stat.options.shared,
+		.sink = &sink,
+		.context = &stat,
+		.start = on_start,
+		.tick = on_tick,
+		.finish = on_finish,
+	};
+	int status;
+	int operand = options__parse(&usage, &stat.options, argc, argv, &status);
+
+	if (operand < 0)
+		return status;
+	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
+	if (status)
+		return status;
+	if (groups__parse(stat.options.events ? stat.options.events : DEFAULT_EVENTS,
+			  &watch.groups))
+		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	if (stat.options.api)
+		watch.groups |= groups__of_calls(stat.options.api);
+	if (stat.options.shared.runtime)
+		watch.groups |= 1u << CUDA_GROUP_RUNTIME;
+	if (stat.options.errors)
+		watch.groups |= 1u << CUDA_GROUP_API_ERROR;
+	if (stat.options.graph_nodes)
+		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
+	status = sample__choose(&usage, &stat.options.shared, watch.groups, &watch.sample);
+	if (status)
+		return status;
+	if (watch.sample.on_ms && stat.options.shared.min_duration)
+		return options__misuse(&usage, "--sample scales the time of all kernels: not with "
+					       "--min-duration");
+	stat.pattern = pattern__new(stat.options.shared.kernel);
+	if (!stat.pattern ||
+	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
+		return EXIT_USAGE;
+	stat.table.sampled = watch.sample.on_ms != 0;
+	stat.table.ranges_told = watch.groups >> CUDA_GROUP_NVTX & 1;
+	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;
+	stat.overhead = overhead__new(&watch.sample);
+	if (stat.options.api || asks_for_calls(watch.groups))
+		stat.calls = stat_calls__new(stat.options.api);
+	status = watch__run(&watch);
+	overhead__free(stat.overhead);
+	stat_calls__free(stat.calls);
+	stat_table__free(&stat.table);
+	pattern__free(stat.pattern);
+	return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The entry points of libcuda that the driver source watches.
+ */
+#ifndef CUDA_TRACE_DRIVER_DRIVER_FUNCTIONS_H
+#define CUDA_TRACE_DRIVER_DRIVER_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DRIVER_POINTS_MOST    256 /* of a library; that of CUDA 13.0 has 113 */
+#define DRIVER_FUNCTIONS_MOST 1024
+
+struct driver_points {
+	uint64_t offsets[DRIVER_POINTS_MOST]; /* in the file */
+	uint64_t cookies[DRIVER_POINTS_MOST];
+	uint32_t count;
+};
+
+struct driver_probes {
+	struct driver_points entries, returns, failures;
+	uint32_t launches; /* entries of launch functions; of them, those with failures: */
+	uint32_t told_at_entry;
+	/* Functions whose calls are counted without a look at their arguments. */
+	uint16_t unknown[DRIVER_POINTS_MOST];
+	uint32_t unknown_count;
+	uint32_t refused; /* entry points that are not watched, though they should be */
+};
+
+/* Finds them in the library's own symbol table. at_entry: launches may be told at their entry,
+ * where it can be seen inside of the function that they fail. 0 or -errno. */
+int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes);
+bool driver_functions__is_launch(uint64_t cookie);
+/* Of the number in a cookie; NULL = no such. */
+const char *driver_functions__name(uint32_t function);
+/* CUPTI's number of it, if it launches; 0 = not known. */
+uint16_t driver_functions__cbid(uint32_t function);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The second source: uprobes on libcuda for processes that have no working guest.
+ */
+#ifndef CUDA_TRACE_DRIVER_DRIVER_SOURCE_H
+#define CUDA_TRACE_DRIVER_DRIVER_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct driver_source;
+
+struct driver_options {
+	const char *comm; /* who is taken over; NULL = any */
+	int64_t uid;	  /* the same; -1 = any */
+	bool each;	  /* links on single processes, not on the library */
+	bool stays;	  /* for days: no remarks */
+	/* How long launches take is not asked: they may be told at their entry, which is cheaper.
+	 */
+	bool at_entry;
+	bool verbose;
+};
+
+/* 0, or -EOPNOTSUPP and a line that says what is missing. Not needed before the following. */
+int driver_source__check(void);
+/* Before the object is loaded: prepares its programs, or leaves them out (then NULL). */
+struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
+					 const struct driver_options *options);
+/* Accepts NULL. */
+void driver_source__free(struct driver_source *source);
+/* The system's libcuda, for programs that have not loaded it yet. */
+void driver_source__prepare(struct driver_source *source);
+/* A process was looked at: takes it over if it uses CUDA without a guest (or `force`). */
+void driver_source__look(struct driver_source *source, uint32_t pid, bool force);
+/* Its guest was loaded after it had been looked at: what it does would be told twice.
+ * Accepts NULL. */
+void driver_source__leave(struct driver_source *source, uint32_t pid);
+/* How the launches of the libraries that are watched are told. NULL: there are none. */
+const char *driver_source__launches(const struct driver_source *source);
+/* After a round of looks: lets go of who has ended, and one line on stderr about who came, once. */
+void driver_source__tidy(struct driver_source *source);
+
+#endif

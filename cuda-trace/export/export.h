@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording in other tools' formats. Each writes to a FILE that the caller opened and reports
+ * trouble on stderr; 0 or -errno.
+ */
+#ifndef CUDA_TRACE_EXPORT_EXPORT_H
+#define CUDA_TRACE_EXPORT_EXPORT_H
+
+#include <stdio.h>
+#include "cuda-trace/report/report_file.h"
+
+/* Trace events in the conventions of PyTorch's Kineto: Perfetto, TensorBoard, HTA read it. */
+int export_timeline(const struct report_file *file, FILE *out);
+/* One stack a line with nanoseconds on the GPU, for flamegraph.pl, speedscope and their like. */
+int export_folded(const struct report_file *file, FILE *out);
+/* A gzipped profile for `pprof`. */
+int export_pprof(const struct report_file *file, FILE *out);
+/* A flame graph as one SVG file that can be searched and zoomed in a browser. */
+int export_flamegraph(const struct report_file *file, FILE *out);
+/* One page that holds everything, without a network. */
+int export_html(const struct report_file *file, FILE *out);
+
+#endif

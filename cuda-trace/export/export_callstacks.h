@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The host's stacks in a file (CUDA_CALLCHAINS, ours or Nsight's), by number; what had no name when
+ * it was recorded gets one here, if its file is at hand.
+ */
+#ifndef CUDA_TRACE_EXPORT_EXPORT_CALLSTACKS_H
+#define CUDA_TRACE_EXPORT_EXPORT_CALLSTACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "cuda-trace/export/export_names.h"
+#include "cuda-trace/report/report_file.h"
+
+struct file_chains;
+
+/* *chains is NULL where the file has none. The names must live as long. 0 or -errno. */
+int file_chains__open(struct file_chains **chains, const struct report_file *file,
+		      const struct names_of_file *names);
+/* Frames of that chain, innermost first, clean; NULL and 0 of an unknown one. */
+const char *const *file_chains__frames(const struct file_chains *chains, int64_t id, size_t *count);
+/* One in so many launches has a chain; 1 where the file does not say. */
+uint32_t file_chains__period(const struct file_chains *chains);
+/* Frames that are addresses still. */
+uint64_t file_chains__nameless(const struct file_chains *chains);
+void file_chains__close(struct file_chains *chains);
+
+/*
+ * Makes temp.launch_chains (correlation, pid, chain) of the launches that have one; pid as in
+ * globalPid / 0x1000000. 1 = made, 0 = the file has none, -errno.
+ */
+int file_chains__of_launches(const struct report_file *file);
+/* An SQL expression: the chain of the row of table alias k, or NULL. */
+#define CHAIN_OF_K                                                                          \
+	"(SELECT chain FROM temp.launch_chains AS l WHERE l.correlation = k.correlationId " \
+	"AND l.pid = k.globalPid / 0x1000000)"
+
+#endif

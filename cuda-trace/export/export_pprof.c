@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A pprof profile. Its messages are built from one pool of memory and freed at once. A stack is
+ * kernel ← the host's functions ← process; device and stream are labels, so that pprof can group by
+ * them or not.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "cuda-trace/export/export.h"
+#include "cuda-trace/export/export_stack_tree.h"
+#include "cuda-trace/report/report_records.h"
+#include "generated/profile.pb-c.h"
+
+struct pprof {
+	CudaTrace__Profile profile;
+	char **strings;
+	size_t string_count, string_room;
+	CudaTrace__Function *functions;
+	CudaTrace__Location *locations;
+	CudaTrace__Line *lines;
+	CudaTrace__Line **line_lists;
+	CudaTrace__Sample *samples;
+	CudaTrace__Label *labels;
+	CudaTrace__ValueType types[3];
+	CudaTrace__ValueType *type_list[2];
+	uint64_t *location_ids;
+	size_t location_count;
+	int64_t *values, comments[2];
+	bool failed;
+};
+
+#define VALUES 2
+#define LABELS 3
+
+/* The index of a string, added at the end: names of nodes differ, so nothing is looked up. */
+static int64_t add_string(struct pprof *pprof, const char *text)
+{
+	if (pprof->string_count == pprof->string_room) {
+		size_t room = pprof->string_room ? pprof->string_room * 2 : 256;
+		char **more = realloc(pprof->strings, room * sizeof(*more));
+
+		if (!more) {
+			pprof->failed = true;
+			return 0;
+		}
+		pprof->strings = more;
+		pprof->string_room = room;
+	}
+	pprof->strings[pprof->string_count] = (char *)text;
+	return pprof->string_count++;
+}
+
+static int allocate(struct pprof *pprof, const struct stacks *stacks)
+{
+	size_t nodes = stacks->count, frames = 1;
+
+	for (size_t i = 0; i < nodes; i++)
+		frames += stacks->nodes[i].leaf ? stacks->nodes[i].depth : 0;
+	pprof->functions = calloc(nodes, sizeof(*pprof->functions));
+	pprof->locations = calloc(nodes, sizeof(*pprof->locations));
+	pprof->lines = calloc(nodes, sizeof(*pprof->lines));
+	pprof->line_lists = calloc(nodes, sizeof(*pprof->line_lists));
+	pprof->samples = calloc(nodes, sizeof(*pprof->samples));
+	pprof->labels = calloc(nodes * LABELS, sizeof(*pprof->labels));
+	pprof->location_ids = calloc(frames, sizeof(*pprof->location_ids));
+	pprof->values = calloc(nodes * VALUES, sizeof(*pprof->values));
+	pprof->profile.function = calloc(nodes, sizeof(*pprof->profile.function));
+	pprof->profile.location = calloc(nodes, sizeof(*pprof->profile.location));
+	pprof->profile.sample = calloc(nodes, sizeof(*pprof->profile.sample));
+	for (size_t i = 0; pprof->samples && i < nodes; i++)
+		pprof->samples[i].label = calloc(LABELS, sizeof(*pprof->samples[i].label));
+	return pprof->functions && pprof->locations && pprof->lines && pprof->line_lists &&
+			       pprof->samples && pprof->labels && pprof->location_ids &&
+			       pprof->values && pprof->profile.function &&
+			       pprof->profile.location && pprof->profile.sample
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void release(struct pprof *pprof, size_t nodes)
+{
+	for (size_t i = 0; pprof->samples && i < nodes; i++)
+		free(pprof->samples[i].label);
+	free(pprof->functions);
+	free(pprof->locations);
+	free(pprof->lines);
+	free(pprof->line_lists);
+	free(pprof->samples);
+	free(pprof->labels);
+	free(pprof->location_ids);
+	free(pprof->values);
+	free(pprof->profile.function);
+	free(pprof->profile.location);
+	free(pprof->profile.sample);
+	free(pprof->strings);
+}
+
+/* Function and location of one name; ids are the node's index, which is not 0. */
+static void put_location(struct pprof *pprof, size_t node, const char *name)
+{
+	size_t n = pprof->profile.n_function++;
+
+	cuda_trace__function__init(&pprof->functions[node]);
+	cuda_trace__location__init(&pprof->locations[node]);
+	cuda_trace__line__init(&pprof->lines[node]);
+	pprof->functions[node].id = node;
+	pprof->functions[node].name = add_string(pprof, name);
+	pprof->functions[node].system_name = pprof->functions[node].name;
+	pprof->lines[node].function_id = node;
+	pprof->line_lists[node] = &pprof->lines[node];
+	pprof->locations[node].id = node;
+	pprof->locations[node].n_line = 1;
+	pprof->locations[node].line = &pprof->line_lists[node];
+	pprof->profile.function[n] = &pprof->functions[node];
+	pprof->profile.location[n] = &pprof->locations[node];
+	pprof->profile.n_location = pprof->profile.n_function;
+}
+
+static void put_sample(struct pprof *pprof, const struct stacks *stacks, size_t node,
+		       const int64_t keys[LABELS])
+{
+	const struct stacks_node *leaf = &stacks->nodes[node];
+	const int64_t numbers[LABELS] = {leaf->pid, leaf->device, leaf->stream};
+	CudaTrace__Sample *sample = &pprof->samples[node];
+	CudaTrace__Label **labels = sample->label;
+	cuda_trace__sample__init(sample);
+	sample->label = labels;
+	sample->location_id = &pprof->location_ids[pprof->location_count];
+	for (uint32_t at = node; at; at = stacks->nodes[at].parent)
+		if (!stacks->nodes[at].place)
+			sample->location_id[sample->n_location_id++] = at;
+	pprof->location_count += sample->n_location_id;
+	sample->value = &pprof->values[node * VALUES];
+	sample->value[0] = leaf->count;
+	sample->value[1] = leaf->ns;
+	sample->n_value = VALUES;
+	sample->n_label = LABELS;
+	for (int i = 0; i < LABELS; i++) {
+		CudaTrace__Label *label = &pprof->labels[node * LABELS + i];
+
+		cuda_trace__label__init(label);
+		label->key = keys[i];
+		label->num = numbers[i];
+		labels[i] = label;
+	}
+	pprof->profile.sample[pprof->profile.n_sample++] = sample;
+}
+
+static void put_type(struct pprof *pprof, CudaTrace__ValueType *type, const char *name,
+		     const char *unit)
+{
+	cuda_trace__value_type__init(type);
+	type->type = add_string(pprof, name);
+	type->unit = add_string(pprof, unit);
+}
+
+static void put_head(struct pprof *pprof, const struct report_file *file,
+		     const struct stacks *stacks)
+{
+	CudaTrace__Profile *profile = &pprof->profile;
+
+	add_string(pprof, "");
+	put_type(pprof, &pprof->types[0], "kernels", "count");
+	put_type(pprof, &pprof->types[1], "gpu_time", "nanoseconds");
+	put_type(pprof, &pprof->types[2], "gpu_time", "nanoseconds");
+	pprof->type_list[0] = &pprof->types[0];
+	pprof->type_list[1] = &pprof->types[1];
+	profile->sample_type = pprof->type_list;
+	profile->n_sample_type = VALUES;
+	profile->default_sample_type = pprof->types[1].type;
+	profile->period_type = &pprof->types[2];
+	profile->period = 1;
+	profile->time_nanos = report_file__number(
+		file, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", 0);
+	profile->duration_nanos = report_replay__duration(file);
+	pprof->comments[0] = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
+	pprof->comments[1] =
+		add_string(pprof, "Functions of the host: estimated from a part of the "
+				  "launches. Kernels: exact");
+	profile->comment = pprof->comments;
+	profile->n_comment = stacks->period > 1 ? 2 : 1;
+}
+
+/* The whole message is in memory; kernels and streams are few, whatever the number of events. */
+static int write_packed(const struct pprof *pprof, FILE *out)
+{
+	size_t size = cuda_trace__profile__get_packed_size(&pprof->profile);
+	uint8_t *packed = malloc(size);
+	gzFile zipped = NULL;
+	int fd = -1, err = -ENOMEM;
+
+	if (!packed || fflush(out))
+		goto cleanup;
+	cuda_trace__profile__pack(&pprof->profile, packed);
+	fd = dup(fileno(out));
+	zipped = fd < 0 ? NULL : gzdopen(fd, "wb");
+	if (!zipped) {
+		if (fd >= 0)
+			close(fd);
+		err = -errno;
+		goto cleanup;
+	}
+	errno = 0;
+	err = gzwrite(zipped, packed, size) == (int)size ? 0 : -EIO;
+	if (gzclose(zipped) != Z_OK)
+		err = -EIO;
+	if (err && errno)
+		err = -errno;
+cleanup:
+	free(packed);
+	if (err)
+		fprintf(stderr, "cuda-trace: cannot write the profile: %s\n", strerror(-err));
+	return err;
+}
+
+int export_pprof(const struct report_file *file, FILE *out)
+{
+	struct pprof pprof = {.profile = CUDA_TRACE__PROFILE__INIT};
+	struct stacks stacks;
+	int64_t keys[LABELS];
+	int err = stacks__read(&stacks, file);
+
+	if (err)
+		return err;
+	if (stacks.samples) {
+		stacks__free(&stacks);
+		fprintf(stderr, "cuda-trace report: samples have no times for pprof: --folded\n");
+		return -ENOTSUP;
+	}
+	err = allocate(&pprof, &stacks);
+	if (err)
+		goto cleanup;
+	put_head(&pprof, file, &stacks);
+	keys[0] = add_string(&pprof, "pid");
+	keys[1] = add_string(&pprof, "cuda_device");
+	keys[2] = add_string(&pprof, "cuda_stream");
+	for (size_t i = 1; i < stacks.count; i++) {
+		if (!stacks.nodes[i].place)
+			put_location(&pprof, i, stacks.nodes[i].name);
+		if (stacks.nodes[i].leaf)
+			put_sample(&pprof, &stacks, i, keys);
+	}
+	pprof.profile.string_table = pprof.strings;
+	pprof.profile.n_string_table = pprof.string_count;
+	err = pprof.failed ? -ENOMEM : write_packed(&pprof, out);
+cleanup:
+	release(&pprof, stacks.count);
+	stacks__free(&stacks);
+	return err;
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Building the tree of GPU time. */
+#include "cuda-trace/export/export_stack_tree.h"
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include "cuda-trace/export/export_callstacks.h"
+#include "cuda-trace/export/export_names.h"
+#include "cuda-trace/report/report_group.h"
+
+static uint32_t *slot_of(const struct stacks *stacks, uint32_t parent, const char *name)
+{
+	uint64_t hash = crc32(parent, (const Bytef *)name, strlen(name));
+	size_t i = hash * 0x9e3779b97f4a7c15ull >> 32 & (stacks->table_room - 1);
+
+	for (; stacks->table[i]; i = (i + 1) & (stacks->table_room - 1)) {
+		const struct stacks_node *node = &stacks->nodes[stacks->table[i] - 1];
+
+		if (node->parent == parent && !strcmp(node->name, name))
+			break;
+	}
+	return &stacks->table[i];
+}
+
+static int grow(struct stacks *stacks)
+{
+	size_t room = stacks->room ? stacks->room * 2 : 64;
+	struct stacks_node *nodes = realloc(stacks->nodes, room * sizeof(*nodes));
+	uint32_t *table = calloc(room * 2, sizeof(*table));
+
+	if (nodes)
+		stacks->nodes = nodes;
+	if (!nodes || !table) {
+		free(table);
+		return -ENOMEM;
+	}
+	free(stacks->table);
+	stacks->table = table;
+	stacks->table_room = room * 2;
+	stacks->room = room;
+	for (size_t i = 1; i < stacks->count; i++)
+		*slot_of(stacks, nodes[i].parent, nodes[i].name) = i + 1;
+	return 0;
+}
+
+uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
+{
+	struct stacks_node *node;
+	uint32_t *slot = NULL;
+
+	if (stacks->count == stacks->room && grow(stacks))
+		return UINT32_MAX;
+	if (stacks->count) {
+		slot = slot_of(stacks, parent, name);
+		if (*slot)
+			return *slot - 1;
+	}
+	node = &stacks->nodes[stacks->count];
+	memset(node, 0, sizeof(*node));
+	node->name = strdup(name);
+	if (!node->name)
+		return UINT32_MAX;
+	node->parent = parent;
+	node->depth = slot ? stacks->nodes[parent].depth + 1 : 0;
+	if (slot)
+		*slot = stacks->count + 1;
+	return stacks->count++;
+}
+
+void stacks__add(struct stacks *stacks, uint32_t node, uint64_t ns, uint64_t count)
+{
+	for (;; node = stacks->nodes[node].parent) {
+		stacks->nodes[node].ns += ns;
+		stacks->nodes[node].count += count;
+		if (!node)
+			return;
+	}
+}
+
+/* A kernel of one GPU and stream, launched from one place of the host. */
+struct leaf {
+	const struct group *group;
+	uint64_t ns, count;
+};
+
+struct reading {
+	struct stacks *stacks;
+	struct names_of_file *names;
+	struct file_chains *chains; /* NULL = the file has none */
+};
+
+enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
+
+/* From the outermost function to the innermost. */
+static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
+				const struct group *group)
+{
+	const char *const *frames = NULL;
+	size_t count = 0;
+
+	if (!reading->chains)
+		return node;
+	if (!group->null[KEY_CHAIN])
+		frames = file_chains__frames(reading->chains, group->keys[KEY_CHAIN], &count);
+	if (!frames)
+		return stacks__child(reading->stacks, node, "[no stack]");
+	while (count && node != UINT32_MAX)
+		node = stacks__child(reading->stacks, node, frames[--count]);
+	return node;
+}
+
+static uint32_t add_place(struct stacks *stacks, uint32_t node, const char *format, int64_t number)
+{
+	char text[48];
+
+	if (node == UINT32_MAX)
+		return node;
+	snprintf(text, sizeof(text), format, (long long)number);
+	node = stacks__child(stacks, node, text);
+	if (node != UINT32_MAX)
+		stacks->nodes[node].place = true;
+	return node;
+}
+
+static int add_leaf(const struct reading *reading, const struct leaf *leaf)
+{
+	const struct group *group = leaf->group;
+	struct stacks *stacks = reading->stacks;
+	uint32_t node;
+
+	node = stacks__child(stacks, 0,
+			     export_names__process(reading->names, group->keys[KEY_PROCESS]));
+	if (node != UINT32_MAX)
+		node = add_host_frames(reading, node, group);
+	node = add_place(stacks, node, "GPU %lld", group->keys[KEY_DEVICE]);
+	node = add_place(stacks, node, "stream %lld", group->keys[KEY_STREAM]);
+	if (node != UINT32_MAX)
+		node = stacks__child(stacks, node,
+				     export_names__string(reading->names, group->keys[KEY_KERNEL]));
+	if (node == UINT32_MAX)
+		return -ENOMEM;
+	stacks->nodes[node].leaf = true;
+	stacks->nodes[node].pid = group->keys[KEY_PROCESS] >> 24 & 0xffffff;
+	stacks->nodes[node].device = group->keys[KEY_DEVICE];
+	stacks->nodes[node].stream = group->keys[KEY_STREAM];
+	stacks__add(stacks, node, leaf->ns, leaf->count);
+	return 0;
+}
+
+/* The same kernels together, what has no chain last. */
+static int by_kernel(const void *a, const void *b)
+{
+	const struct group *x = *(const struct group *const *)a;
+	const struct group *y = *(const struct group *const *)b;
+
+	for (int i = 0; i < KEY_CHAIN; i++)
+		if (x->keys[i] != y->keys[i])
+			return x->keys[i] < y->keys[i] ? -1 : 1;
+	if (x->null[KEY_CHAIN] != y->null[KEY_CHAIN])
+		return x->null[KEY_CHAIN] ? 1 : -1;
+	return x->keys[KEY_CHAIN] < y->keys[KEY_CHAIN] ? -1
+						       : x->keys[KEY_CHAIN] > y->keys[KEY_CHAIN];
+}
+
+/* `part` of `whole`, of `total`; without a whole there is nothing to part. */
+static uint64_t share_of(uint64_t total, uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((unsigned __int128)total * part / whole) : 0;
+}
+
+/*
+ * One kernel. Of all its runs the time is known, and of some the place they were launched from: it
+ * is parted among those places as the known ones are. So sums over kernels, processes and GPUs are
+ * exact whatever was sampled; only what stands between them is an estimate.
+ */
+static int add_kernel(const struct reading *reading, struct group *const *groups, size_t count)
+{
+	uint64_t ns = 0, runs = 0, known_ns = 0, known_runs = 0, seen_ns = 0, seen_runs = 0;
+	bool scaled = file_chains__period(reading->chains) > 1;
+	int err = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		ns += groups[i]->durations.sum;
+		runs += groups[i]->durations.count;
+		known_ns += groups[i]->null[KEY_CHAIN] ? 0 : groups[i]->durations.sum;
+		known_runs += groups[i]->null[KEY_CHAIN] ? 0 : groups[i]->durations.count;
+	}
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct durations *own = &groups[i]->durations;
+		struct leaf leaf = {groups[i], own->sum, own->count};
+
+		if (scaled && known_ns && groups[i]->null[KEY_CHAIN])
+			continue;
+		/* Differences of running sums, so that what is rounded off is not lost. */
+		if (scaled && known_ns) {
+			leaf.ns = share_of(ns, seen_ns + own->sum, known_ns) -
+				  share_of(ns, seen_ns, known_ns);
+			leaf.count = share_of(runs, seen_runs + own->count, known_runs) -
+				     share_of(runs, seen_runs, known_runs);
+		}
+		seen_ns += own->sum;
+		seen_runs += own->count;
+		err = add_leaf(reading, &leaf);
+	}
+	return err;
+}
+
+static int add_kernels(const struct reading *reading, struct groups *groups)
+{
+	int err = 0;
+
+	/* The table of the groups does not fit any more, and is not needed either. */
+	qsort(groups->list, groups->count, sizeof(groups->list[0]), by_kernel);
+	for (size_t i = 0, end; i < groups->count && !err; i = end) {
+		for (end = i + 1; end < groups->count; end++)
+			if (memcmp(groups->list[i]->keys, groups->list[end]->keys,
+				   KEY_CHAIN * sizeof(groups->list[i]->keys[0])) != 0)
+				break;
+		err = add_kernel(reading, groups->list + i, end - i);
+	}
+	return err;
+}
+
+static int add_all(const struct reading *reading, struct groups *groups)
+{
+	int err = 0;
+
+	if (reading->chains)
+		return add_kernels(reading, groups);
+	for (size_t i = 0; !err && i < groups->count; i++) {
+		const struct durations *own = &groups->list[i]->durations;
+		const struct leaf leaf = {groups->list[i], own->sum, own->count};
+
+		err = add_leaf(reading, &leaf);
+	}
+	return err;
+}
+
+/* Each export reads the tree; it is said once. */
+static void say_estimate(const struct stacks *stacks)
+{
+	static bool said;
+
+	if (stacks->period > 1 && !said)
+		fprintf(stderr,
+			"cuda-trace report: the host's stacks are of one in %u launches: times by "
+			"function are estimates, those of kernels are exact\n",
+			stacks->period);
+	said = true;
+}
+
+static int read_chains(struct reading *reading, const struct report_file *file)
+{
+	int any = file_chains__of_launches(file);
+	int err = any > 0 ? file_chains__open(&reading->chains, file, reading->names) : any;
+
+	if (reading->chains) {
+		reading->stacks->period = file_chains__period(reading->chains);
+		reading->stacks->nameless = file_chains__nameless(reading->chains);
+		say_estimate(reading->stacks);
+	}
+	return err;
+}
+
+#define MOST_NODES 4000000
+#define MOST_DEPTH 1000
+
+/* Row by row, parents first, as they were written: what is not so is damaged. */
+static int add_sampled(const struct reading *reading, sqlite3_stmt *statement, uint32_t **nodes,
+		       size_t *count)
+{
+	struct stacks *stacks = reading->stacks;
+	int64_t parent = sqlite3_column_int64(statement, 1);
+	int64_t samples = sqlite3_column_int64(statement, 3);
+	uint32_t node;
+
+	if (sqlite3_column_int64(statement, 0) != (int64_t)*count || *count >= MOST_NODES ||
+	    parent < 0 || parent >= (int64_t)*count || samples < 0 ||
+	    samples > INT64_MAX / MOST_NODES || stacks->nodes[(*nodes)[parent]].depth >= MOST_DEPTH)
+		return -EPROTO;
+	if (!(*count & (*count - 1))) {
+		uint32_t *larger = reallocarray(*nodes, *count * 2, sizeof(**nodes));
+
+		if (!larger)
+			return -ENOMEM;
+		*nodes = larger;
+	}
+	node = stacks__child(
+		stacks, (*nodes)[parent],
+		export_names__string(reading->names, sqlite3_column_int64(statement, 2)));
+	if (node == UINT32_MAX)
+		return -ENOMEM;
+	(*nodes)[(*count)++] = node;
+	stacks->nodes[node].leaf |= samples > 0;
+	stacks__add(stacks, node, samples, 0);
+	return 0;
+}
+
+static int add_all_sampled(const struct reading *reading, const struct report_file *file)
+{
+	uint32_t *nodes = calloc(1, sizeof(*nodes)); /* by row; of the root, which has none, 0 */
+	sqlite3_stmt *statement = NULL;
+	size_t count = 1;
+	int err = nodes ? 0 : -ENOMEM;
+
+	if (!err && sqlite3_prepare_v2(file->db,
+				       "SELECT id, parentId, nameId, samples FROM "
+				       "CUDA_TRACE_PC_STACKS ORDER BY id",
+				       -1, &statement, NULL))
+		err = report_file__complain(file);
+	while (!err && sqlite3_step(statement) == SQLITE_ROW)
+		err = add_sampled(reading, statement, &nodes, &count);
+	if (err == -EPROTO)
+		fprintf(stderr, "cuda-trace report: the stacks of samples are damaged\n");
+	sqlite3_finalize(statement);
+	free(nodes);
+	return err;
+}
+
+static bool has_samples(const struct report_file *file)
+{
+	return report_file__has(file, "CUDA_TRACE_PC_STACKS", NULL) &&
+	       report_file__any(file, "CUDA_TRACE_PC_STACKS") > 0;
+}
+
+int stacks__read(struct stacks *stacks, const struct report_file *file)
+{
+	struct reading reading = {.stacks = stacks};
+	struct groups groups = {0};
+	int err;
+
+	memset(stacks, 0, sizeof(*stacks));
+	stacks->samples = has_samples(file);
+	err = export_names__open(&reading.names, file);
+	if (!err && !stacks->samples)
+		err = read_chains(&reading, file);
+	if (!err && !stacks->samples && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
+		err = groups__read(&groups, file,
+				   reading.chains
+					   ? "SELECT globalPid, deviceId, streamId, demangledName, "
+					     "" CHAIN_OF_K " AS chain, end - start AS ns FROM "
+					     "CUPTI_ACTIVITY_KIND_KERNEL AS k"
+					   : "SELECT globalPid, deviceId, streamId, demangledName, "
+					     "end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL");
+	if (!err && stacks__child(stacks, 0, "all"))
+		err = -ENOMEM;
+	if (!err)
+		err = stacks->samples ? add_all_sampled(&reading, file)
+				      : add_all(&reading, &groups);
+	groups__free(&groups);
+	file_chains__close(reading.chains);
+	export_names__close(reading.names);
+	if (err)
+		stacks__free(stacks);
+	return err;
+}
+
+void stacks__free(struct stacks *stacks)
+{
+	for (size_t i = 0; i < stacks->count; i++)
+		free(stacks->nodes[i].name);
+	free(stacks->nodes);
+	free(stacks->table);
+	memset(stacks, 0, sizeof(*stacks));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of the timeline export share: the file being written, and how an event is.
+ * Inside of export_timeline*.c.
+ */
+#ifndef CUDA_TRACE_EXPORT_EXPORT_TIMELINE_H
+#define CUDA_TRACE_EXPORT_EXPORT_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "cuda-trace/export/export_callstacks.h"
+#include "cuda-trace/export/export_names.h"
+#include "cuda-trace/report/report_file.h"
+
+#define TIMELINE_SYNC_ROWS 1000000ll /* added to a stream's number for its waits */
+
+struct timeline {
+	const struct report_file *file;
+	FILE *out;
+	struct names_of_file *names;
+	struct file_chains *chains; /* NULL = the file has no stacks of the host */
+	int64_t epoch;		    /* UTC ns of the file's time 0, less the base */
+	bool separate;		    /* a comma is due before the next event */
+	uint64_t invalid;
+	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
+	size_t runtime_count, runtime_room;
+};
+
+/* "{", after a comma where one is due. */
+void timeline__begin_event(struct timeline *timeline);
+/* "KEY": TEXT as JSON. */
+void timeline__put_string(struct timeline *timeline, const char *key, const char *text);
+/* A complete event up to its arguments; the caller closes it. Times in ns of the file. */
+void timeline__put_span(struct timeline *timeline, const char *category, const char *name,
+			int64_t pid, int64_t tid, int64_t start, int64_t end);
+/* One end of the arrow from a call to its work on the GPU. */
+void timeline__put_flow(struct timeline *timeline, bool begins, int64_t id, int64_t pid,
+			int64_t tid, int64_t start);
+int64_t timeline__device_pid(struct timeline *timeline, int64_t global, int64_t device);
+/* Unique in the file; of the first process, the correlation id itself. */
+int64_t timeline__flow_id(struct timeline *timeline, int64_t global, int64_t correlation);
+/* Rows of a table, which the file may lack; 0 or -errno. */
+int timeline__put_rows(struct timeline *timeline, const char *table, const char *columns,
+		       const char *where, void (*put)(struct timeline *, sqlite3_stmt *));
+/* A value from then on. */
+void timeline__put_counter(struct timeline *timeline, const char *name, int64_t pid, int64_t start,
+			   double value);
+/* export_device.c: those of report --device, if there is such a file. 0, or -errno, printed. */
+int timeline__put_device_samples(struct timeline *timeline);
+/* All events of all tables. */
+int timeline__put_all_rows(struct timeline *timeline);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The NVIDIA driver and GPUs of this machine. */
+#ifndef CUDA_TRACE_INVENTORY_DRIVER_INVENTORY_H
+#define CUDA_TRACE_INVENTORY_DRIVER_INVENTORY_H
+
+#include <stdint.h>
+#include "cuda-trace/inventory/filetree.h"
+
+struct findings;
+
+struct driver {
+	char module[64];		 /* version of the kernel module, "" = not loaded */
+	char libcuda[FILETREE_PATH_MAX]; /* the library that programs get, "" = none found */
+	uint32_t cuda;			 /* 1000 * major + 10 * minor, 0 = unknown */
+	bool guessed;			 /* cuda was told by the module's version, not by libcuda */
+};
+
+/* Looks, says nothing. The tree must be the machine's own. */
+void driver__read(const struct filetree *tree, struct driver *driver);
+void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings);
+
+#endif

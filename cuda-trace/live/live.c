@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Session and aggregate program side by side. A process is known by its slot in the aggregate
+ * program's table; the session says its names, and when it has ended.
+ */
+#include "cuda-trace/live/live.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cuda-trace/live/live_origin.h"
+#include "cuda-trace/live/live_processes.h"
+
+#define SWEEP_SECONDS 30 /* between looks for processes whose end was not told */
+
+struct live {
+	struct session *session;
+	struct aggregate *aggregate;
+	struct live_sink sink;
+	struct live_process *slots[AGGREGATE_PROCESSES];
+	struct live_process rest; /* slot 0 */
+	time_t next_sweep, next_end_collect;
+	uint64_t strangers, failures; /* at the last sweep; at the last end of a process */
+	struct live_beyond beyond;
+	uint64_t missed_before; /* by processes that are gone */
+	struct sources *sources;
+	bool by_name, by_device;
+	struct session_options options; /* of which cycle is asked for */
+	struct live_pace pace;
+	struct live_origin origins[LIVE_ORIGINS];
+	const struct process *ending; /* whose end is being told: it has its names still */
+};
+
+static struct live_process *process_of(struct live *live, uint32_t slot)
+{
+	if (slot && slot < AGGREGATE_PROCESSES && live->slots[slot])
+		return live->slots[slot];
+	return &live->rest;
+}
+
+static struct live_process *find(struct live *live, uint32_t pid, uint64_t instance)
+{
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		struct live_process *process = live->slots[slot];
+
+		if (process && process->key.pid == pid && process->key.instance == instance &&
+		    process->key.source == EVENT_SOURCE_GUEST)
+			return process;
+	}
+	return NULL;
+}
+
+static void told_start(void *context, struct process *told)
+{
+	struct live *live = context;
+
+	told->data = live_origin__of(live->origins, told);
+}
+
+/* Of calls that have failed since: their names are at stake. */
+static bool has_failures(struct live *live)
+{
+	struct aggregate_state state;
+	uint64_t before = live->failures;
+
+	aggregate__state(live->aggregate, &state);
+	live->failures = state.counters.failures;
+	return live->failures != before;
+}
+
+/* With the end its names go: what it did since the last collect must be handed out before. */
+static void told_end(void *context, struct process *told)
+{
+	struct live *live = context;
+	struct live_process *process;
+	time_t now = time(NULL);
+
+	/* Else only the devices' are at stake: not for each of a thousand. */
+	if (has_failures(live) || live->by_name || now >= live->next_end_collect) {
+		live->next_end_collect = now + 1;
+		live->ending = told;
+		live__collect(live);
+		live->ending = NULL;
+	}
+	free(told->data);
+	told->data = NULL;
+	process = find(live, told->pid, told->instance);
+	if (!process)
+		return;
+	process->told = NULL;
+	process->ended = true;
+}
+
+static void no_record(void *context, struct process *process, const struct cuda_record *record)
+{
+}
+
+static void link_told(void *context, struct process *told)
+{
+	struct live_process *process = context;
+
+	if (told->pid == process->key.pid && told->instance == process->key.instance)
+		process->told = told;
+}
+
+static void find_told(struct live *live, struct live_process *process)
+{
+	if (process->key.source != EVENT_SOURCE_GUEST)
+		return;
+	if (live->ending)
+		link_told(process, (struct process *)live->ending);
+	if (!process->told && !process->ended)
+		session__each_process(live->session, link_told, process);
+}
+
+/* Of two with one number the earlier has ended, though nobody may have told. */
+static void end_namesakes(struct live *live, struct live_process *process)
+{
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		struct live_process *other = live->slots[slot];
+
+		if (!other || other == process || other->key.pid != process->key.pid ||
+		    other->key.source != EVENT_SOURCE_GUEST)
+			continue;
+		if (other->state.start < process->state.start)
+			other->ended = true;
+		else
+			process->ended = true;
+	}
+}
+
+static void start_process(struct live *live, uint32_t slot, const struct aggregate_process_key *key,
+			  const struct aggregate_process *state)
+{
+	struct live_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return;
+	process->slot = slot;
+	process->key = *key;
+	process->state = *state;
+	process->state.comm[sizeof(state->comm) - 1] = 0;
+	live->slots[slot] = process;
+	if (key->source == EVENT_SOURCE_GUEST)
+		end_namesakes(live, process);
+	find_told(live, process);
+	/* No window decides what libcuda's entry points show. */
+	process->scale = 1;
+	if (key->source == EVENT_SOURCE_GUEST)
+		process->scale =
+			live_sample__scale(&live->options, process->told, &process->sample);
+	live_origin__find(live->origins, process);
+	if (live->sink.process_start)
+		live->sink.process_start(live->sink.context, process);
+}
+
+static void on_process(void *context, uint32_t slot, const struct aggregate_process_key *key,
+		       const struct aggregate_process *state)
+{
+	struct live *live = context;
+
+	if (!slot || slot >= AGGREGATE_PROCESSES)
+		return;
+	if (!live->slots[slot]) {
+		start_process(live, slot, key, state);
+		return;
+	}
+	if (!live->slots[slot]->told)
+		find_told(live, live->slots[slot]);
+	/* Who is gone keeps what it told last. */
+	if (live->slots[slot]->told)
+		live->slots[slot]->scale = live_sample__scale(
+			&live->options, live->slots[slot]->told, &live->slots[slot]->sample);
+	live->slots[slot]->state = *state;
+	live->slots[slot]->state.comm[sizeof(state->comm) - 1] = 0;
+}
+
+static uint32_t device_of(const struct live_process *process, uint32_t device)
+{
+	uint32_t context = device & ~AGGREGATE_CONTEXT;
+
+	if (!(device & AGGREGATE_CONTEXT))
+		return device;
+	if (context >= AGGREGATE_CONTEXTS || !process->state.device_of[context])
+		return LIVE_NO_DEVICE;
+	return process->state.device_of[context] - 1;
+}
+
+/* What device_of() cannot know, and what add_busy() has no room for. All ones: neither is known. */
+static void note_beyond(struct live *live, uint32_t device, uint64_t records)
+{
+	uint32_t context = device & ~AGGREGATE_CONTEXT;
+
+	if (context == device && device >= AGGREGATE_DEVICES)
+		live->beyond.devices += records;
+	else if (context != device && context >= AGGREGATE_CONTEXTS && device != UINT32_MAX)
+		live->beyond.contexts += records;
+}
+
+static void on_tally(void *context, const struct tally_key *key, const struct tally *tally)
+{
+	struct live *live = context;
+	struct live_process *process = process_of(live, key->process);
+	struct tally whole;
+
+	if (live->by_device && live_held__tally(process, key, tally))
+		return;
+	note_beyond(live, key->device, tally->count);
+	if (live_sample__expand(key, tally, process->scale, &whole))
+		tally = &whole;
+	live->sink.tally(live->sink.context, process, device_of(process, key->device), key, tally);
+}
+
+static void on_shape(void *context, const struct shape_key *key, const struct shape *shape)
+{
+	struct live *live = context;
+	struct live_process *process = process_of(live, key->process);
+
+	if (live->by_device && live_held__shape(process, key, shape))
+		return;
+	note_beyond(live, key->context | AGGREGATE_CONTEXT, shape->launches + shape->errors);
+	live->sink.shape(live->sink.context, process,
+			 device_of(process, key->context | AGGREGATE_CONTEXT), shape);
+}
+
+static void on_device(void *context, uint32_t slot, const struct cuda_device *device)
+{
+	struct live *live = context;
+
+	if (live->sink.device)
+		live->sink.device(live->sink.context, process_of(live, slot), device);
+}
+
+static void on_file(void *context, const char *path)
+{
+	struct live *live = context;
+	int err = aggregate__add_file(live->aggregate, path);
+
+	if (err)
+		fprintf(stderr, "cuda-trace: cannot attach to the batches of a library: %s\n",
+			strerror(-err));
+}
+
+static int open_aggregate(struct live *live, const struct live_options *options)
+{
+	struct aggregate_options aggregate = {
+		.groups = options->session.groups,
+		.by_name = options->by_name,
+		.spans = options->sample.max_overhead > 0,
+		.driver_pids = session__driver_pids(live->session),
+		.comm = options->session.comm,
+		.uid = options->session.uid,
+	};
+
+	aggregate.pids = session__filter(live->session, &aggregate.filter);
+	live->aggregate = aggregate__open(&aggregate);
+	if (!live->aggregate)
+		return -EINVAL;
+	session__take_driver(live->session, aggregate__take_driver(live->aggregate));
+	return 0;
+}
+
+struct live *live__open(const struct live_options *options, const struct live_sink *sink)
+{
+	struct live *live = calloc(1, sizeof(*live));
+	struct session_options session = options->session;
+	const struct sink told = {
+		.context = live,
+		.process_start = told_start,
+		.record = no_record,
+		.process_end = told_end,
+		.ends_last = true,
+	};
+	int err;
+
+	if (!live)
+		return NULL;
+	live->sink = *sink;
+	memcpy(live->rest.state.comm, "other", sizeof("other"));
+	live->by_name = options->by_name;
+	live->by_device = options->by_device;
+	live->options = options->session;
+	live->pace = (struct live_pace){
+		.overhead = overhead__new(&options->sample),
+		.command = options->command,
+	};
+	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
+	session.groups = 0;
+	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
+	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
+	session.holds = true;
+	live->sources = sources__new(&options->session);
+	live->session = session__open(&session, &told);
+	if (!live->sources || !live->session || open_aggregate(live, options))
+		goto failed;
+	session__on_file(live->session, on_file, live);
+	/* No library yet is no reason to give up: one may come with the next container. */
+	err = session__attach(live->session);
+	if (err && err != -ENOENT)
+		goto failed;
+	if (live->sink.process_start)
+		live->sink.process_start(live->sink.context, &live->rest);
+	return live;
+failed:
+	live__close(live);
+	return NULL;
+}
+
+int live__poll(struct live *live, int timeout_ms)
+{
+	live_pace__tick(&live->pace, live->aggregate, live->session, &live->options);
+	return session__poll(live->session, timeout_ms);
+}
+
+bool live__overhead(const struct live *live, struct overhead_finding *finding)
+{
+	return overhead__finding(live->pace.overhead, finding);
+}
+
+uint32_t live__window(const struct live *live)
+{
+	return live->options.sample_on_ms;
+}
+
+static uint64_t missed_of(const struct live_process *process)
+{
+	const struct aggregate_process *state = &process->state;
+	uint64_t missed = 0;
+
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
+		uint64_t numbered = state->high[group] - state->base[group];
+
+		if (state->seen >> group & 1 && numbered > state->received[group])
+			missed += numbered - state->received[group];
+	}
+	return missed;
+}
+
+static void end_process(struct live *live, struct live_process *process)
+{
+	live->missed_before += missed_of(process);
+	if (live->sink.process_end)
+		live->sink.process_end(live->sink.context, process);
+	aggregate__forget(live->aggregate, process->slot, &process->key, process->state.serial);
+	live->slots[process->slot] = NULL;
+	free(process);
+}
+
+/* The ring buffer may have been full when a process ended. */
+static void sweep(struct live *live)
+{
+	time_t now = time(NULL);
+	struct aggregate_state state;
+
+	aggregate__state(live->aggregate, &state);
+	/* No slot was left: then at once. */
+	if (now < live->next_sweep && state.counters.strangers == live->strangers)
+		return;
+	live->strangers = state.counters.strangers;
+	live->next_sweep = now + SWEEP_SECONDS;
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		struct live_process *process = live->slots[slot];
+
+		if (process && ((kill(process->key.pid, 0) && errno == ESRCH) ||
+				live_origin__is_later(process->key.pid, process->state.start)))
+			process->ended = true;
+	}
+}
+
+/* The kernel takes who has ended out of the map; the number says that it is still the same. */
+static void note_driver_ends(struct live *live)
+{
+	int map = session__driver_pids(live->session);
+
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		struct live_process *process = live->slots[slot];
+		uint64_t number;
+
+		if (process && process->key.source == EVENT_SOURCE_DRIVER &&
+		    (bpf_map_lookup_elem(map, &process->key.pid, &number) ||
+		     number != process->key.instance))
+			process->ended = true;
+	}
+}
+
+int live__collect(struct live *live)
+{
+	const struct aggregate_sink sink = {
+		.context = live,
+		.process = on_process,
+		.device = on_device,
+		.tally = on_tally,
+		.shape = on_shape,
+	};
+	bool had_ended[AGGREGATE_PROCESSES] = {};
+	int err;
+
+	note_driver_ends(live);
+	/* Only who had ended before the drain began has nothing left in the maps. */
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
+		had_ended[slot] = live->slots[slot] && live->slots[slot]->ended;
+	err = aggregate__collect(live->aggregate, &sink);
+	if (err)
+		return err;
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		if (live->slots[slot])
+			live_held__give(live->slots[slot], &sink, had_ended[slot]);
+		if (had_ended[slot])
+			end_process(live, live->slots[slot]);
+	}
+	sweep(live);
+	return 0;
+}
+
+void live__each_process(struct live *live,
+			void (*visit)(void *context, struct live_process *process), void *context)
+{
+	visit(context, &live->rest);
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
+		if (live->slots[slot])
+			visit(context, live->slots[slot]);
+}
+
+static void add_missed(void *context, struct live_process *process)
+{
+	*(uint64_t *)context += missed_of(process);
+}
+
+void live__state(struct live *live, struct live_state *state)
+{
+	const struct aggregate_counters *counters = &state->aggregate.counters;
+	struct session_lost_counts told;
+	uint64_t missed = live->missed_before, known = 0;
+
+	memset(state, 0, sizeof(*state));
+	aggregate__state(live->aggregate, &state->aggregate);
+	session__lost(live->session, &told);
+	memcpy(state->guest_lost, told.guest, sizeof(state->guest_lost));
+	state->killed = told.session[SESSION_LOST_KILLED];
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
+		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
+		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
+	}
+	state->lost[LIVE_LOST_FULL] = counters->full;
+	state->lost_names = told.session[SESSION_LOST_RING_FULL_NAMES];
+	state->lost[LIVE_LOST_MALFORMED] = told.session[SESSION_LOST_MALFORMED];
+	state->beyond = live->beyond;
+	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */
+	known = state->lost[LIVE_LOST_BUSY] + state->lost[LIVE_LOST_UNREADABLE];
+	live__each_process(live, add_missed, &missed);
+	state->lost[LIVE_LOST_MISSED] = missed > known ? missed - known : 0;
+	state->lost[LIVE_LOST_BUSY] += counters->driver_busy; /* nobody numbers these */
+	sources__count(live->sources, live->session, state->sources, &state->unreadable);
+}
+
+const char *live__known_name(const struct live_process *process, uint32_t id)
+{
+	if (id == AGGREGATE_NAME_REST || !process->told || !process__name(process->told, id))
+		return NULL;
+	return process__pretty_name((struct process *)process->told, id);
+}
+
+const char *live__name(const struct live_process *process, uint32_t id, char buffer[32])
+{
+	if (id == AGGREGATE_NAME_REST)
+		return "other";
+	if (process->told)
+		return process__pretty_name((struct process *)process->told, id);
+	if (!id)
+		return "";
+	snprintf(buffer, 32, "[name %u]", id);
+	return buffer;
+}
+
+int live__add_pid(struct live *live, uint32_t pid)
+{
+	return session__add_pid(live->session, pid);
+}
+
+static void free_origin(void *context, struct process *told)
+{
+	free(told->data);
+	told->data = NULL;
+}
+
+static void tell_end(void *context, struct live_process *process)
+{
+	struct live *live = context;
+
+	if (process->data)
+		live->sink.process_end(live->sink.context, process);
+}
+
+void live__close(struct live *live)
+{
+	if (!live)
+		return;
+	if (live->session)
+		session__each_process(live->session, free_origin, NULL);
+	/* The sink keeps something for each of them. */
+	if (live->sink.process_end)
+		live__each_process(live, tell_end, live);
+	aggregate__close(live->aggregate);
+	session__close(live->session);
+	sources__free(live->sources);
+	overhead__free(live->pace.overhead);
+	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
+		if (live->slots[slot])
+			live_held__free(live->slots[slot]);
+		free(live->slots[slot]);
+	}
+	free(live);
+}

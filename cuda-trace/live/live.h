@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is happening now, for top and metrics: a session tells of processes, names and states, the
+ * aggregate program sums what they do, and collect() hands out the growth since the last call by
+ * process and device. One thread at a time.
+ */
+#ifndef CUDA_TRACE_LIVE_LIVE_H
+#define CUDA_TRACE_LIVE_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "bpf/aggregate.h"
+#include "cuda-trace/live/aggregate.h"
+#include "cuda-trace/live/live_pending.h"
+#include "cuda-trace/live/live_sample.h"
+#include "cuda-trace/capture/overhead_limit.h"
+#include "cuda-trace/capture/session.h"
+
+struct live;
+
+#define LIVE_NO_DEVICE 0xffffffffu /* the context is known, its device is not */
+
+/* One load of the guest that has sent something. Slot 0 stands for those that found no room. */
+struct live_process {
+	uint32_t slot;
+	struct aggregate_process_key key; /* .pid, .instance, .source */
+	struct aggregate_process state;	  /* as last collected: uid, comm, live and peak bytes */
+	char cgroup[256];		  /* path below the mount, "" = unknown; untrusted */
+	char container[16];		  /* short id, or "" */
+	const struct process *told;	  /* by the session, NULL = nothing (yet, or any more) */
+	bool ended;
+	double scale; /* of GPU records that come of windows only; 1 = all come */
+	struct live_sample sample;
+	struct live_holds holds;
+	void *data; /* the sink's own */
+};
+
+struct live_sink {
+	void *context;
+	void (*process_start)(void *context, struct live_process *process);
+	/* device: CUDA ordinal, or LIVE_NO_DEVICE */
+	void (*tally)(void *context, struct live_process *process, uint32_t device,
+		      const struct tally_key *key, const struct tally *tally);
+	void (*shape)(void *context, struct live_process *process, uint32_t device,
+		      const struct shape *shape);
+	void (*device)(void *context, struct live_process *process,
+		       const struct cuda_device *device); /* may be NULL */
+	/* All it did was handed out. */
+	void (*process_end)(void *context, struct live_process *process);
+};
+
+struct live_options {
+	struct session_options session; /* .groups: what is summed */
+	bool by_name;
+	struct sample sample; /* what live__sample() was given */
+	const char *command;  /* in messages */
+	bool by_device;	      /* sums wait for their device: see live_held.h */
+};
+
+/* Puts --sample and --max-overhead into options whose groups are chosen already. */
+void live__sample(struct live_options *options, const struct sample *sample);
+
+/* Processes by how they can be seen. X(enumerator, label) */
+#define LIVE_SOURCES(X)     \
+	X(CUPTI, "cupti")   \
+	X(DRIVER, "driver") \
+	X(NONE, "none")
+
+enum live_source {
+#define LIVE_SOURCE(name, label) LIVE_SOURCE_##name,
+	LIVE_SOURCES(LIVE_SOURCE)
+#undef LIVE_SOURCE
+		LIVE_SOURCE_COUNT
+};
+
+/* Why records were lost on this path, beside the reasons of session.h. X(enumerator, key, text) */
+#define LIVE_LOST_REASONS(X)                                                \
+	X(BUSY, "lanes_busy", "too many batches at the same time")          \
+	X(FULL, "maps_full", "the maps of the aggregate program were full") \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")  \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")     \
+	X(MALFORMED, "malformed", "records that made no sense")
+
+enum live_lost {
+#define LIVE_LOST(name, key, text) LIVE_LOST_##name,
+	LIVE_LOST_REASONS(LIVE_LOST)
+#undef LIVE_LOST
+		LIVE_LOST_COUNT
+};
+
+/* Records without the label of their device, because only so many contexts and devices are tied to
+ * one. */
+struct live_beyond {
+	uint64_t contexts, devices;
+};
+
+struct live_state {
+	struct aggregate_state aggregate;
+	uint64_t lost[LIVE_LOST_COUNT];
+	uint64_t lost_names; /* states and ends of processes, too: the ring buffer was full */
+	uint64_t guest_lost[CUDA_LOST_COUNT];
+	uint64_t killed; /* processes that ended without a goodbye */
+	struct live_beyond beyond;
+	unsigned int sources[LIVE_SOURCE_COUNT];
+	unsigned int unreadable; /* processes of any kind: see sources.h */
+};
+
+/* Errors are printed on stderr; NULL then. Attached when it returns. */
+struct live *live__open(const struct live_options *options, const struct live_sink *sink);
+/* Handles names, states and ends that have come; waits at most timeout_ms. 0, or -EINTR. */
+int live__poll(struct live *live, int timeout_ms);
+/* 0, or -EAGAIN: nothing was handed out this time. */
+int live__collect(struct live *live);
+void live__state(struct live *live, struct live_state *state);
+void live__each_process(struct live *live,
+			void (*visit)(void *context, struct live_process *process), void *context);
+/* Demangled, or NULL: it has not come, or the process is gone. */
+const char *live__known_name(const struct live_process *process, uint32_t id);
+/* Demangled; "" for id 0, "[name ID]" when it never came, "other" for what was folded. */
+const char *live__name(const struct live_process *process, uint32_t id, char buffer[32]);
+/* False: there is no limit to what windows may cost. */
+bool live__overhead(const struct live *live, struct overhead_finding *finding);
+/* The window of now, in ms; 0 = GPU records come all the time. */
+uint32_t live__window(const struct live *live);
+/* A process tree is added to a session that was opened with session.pid. */
+int live__add_pid(struct live *live, uint32_t pid);
+void live__close(struct live *live);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A cache of control groups by id, for want of anything else that a short process leaves behind.
+ */
+#include "cuda-trace/live/live_origin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda-trace/proc/cgroup.h"
+#include "cuda-trace/live/live.h"
+
+struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
+				    const struct process *told)
+{
+	struct live_origin *cached = &origins[told->cgroup % LIVE_ORIGINS], *origin;
+
+	origin = calloc(1, sizeof(*origin));
+	if (!origin)
+		return NULL;
+	origin->id = told->cgroup;
+	cgroup__of(told->pid, told->cgroup, origin->cgroup, sizeof(origin->cgroup));
+	cgroup__container(origin->cgroup, origin->container, sizeof(origin->container));
+	if (*origin->cgroup)
+		*cached = *origin;
+	else if (cached->id == told->cgroup)
+		*origin = *cached;
+	return origin;
+}
+
+void live_origin__find(const struct live_origin origins[LIVE_ORIGINS], struct live_process *process)
+{
+	const struct live_origin *cached = &origins[process->state.cgroup % LIVE_ORIGINS];
+	const struct live_origin *origin = process->told ? process->told->data : NULL;
+
+	if (!origin && cached->id == process->state.cgroup)
+		origin = cached;
+	if (origin) {
+		memcpy(process->cgroup, origin->cgroup, sizeof(process->cgroup));
+		memcpy(process->container, origin->container, sizeof(process->container));
+		return;
+	}
+	cgroup__of(process->key.pid, process->state.cgroup, process->cgroup,
+		   sizeof(process->cgroup));
+	cgroup__container(process->cgroup, process->container, sizeof(process->container));
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+bool live_origin__is_later(uint32_t pid, uint64_t time)
+{
+	uint64_t asleep = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC), ticks = 0;
+	char path[32], line[1024] = "", *at;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	/* The name in parentheses may hold anything; the 20th word behind it is what counts. */
+	for (int word = 0; at && word < 20; word++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	/* To a tick, and a clock that slept meanwhile makes it earlier, not later. */
+	return ticks && (ticks - 1) * (1000000000ull / sysconf(_SC_CLK_TCK)) > time + asleep;
+}

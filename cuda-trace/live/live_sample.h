@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --sample of metrics and top: sums of windows made into sums of all the time; --max-overhead: how
+ * long windows may be. Called by live.c.
+ */
+#ifndef CUDA_TRACE_LIVE_LIVE_SAMPLE_H
+#define CUDA_TRACE_LIVE_LIVE_SAMPLE_H
+
+#include "bpf/aggregate.h"
+#include "cuda-trace/capture/overhead_limit.h"
+#include "cuda-trace/capture/session.h"
+
+/* What a process told of its windows when its sums were last collected. */
+struct live_sample {
+	uint64_t start, time; /* ns */
+	uint64_t open_ns;
+	double scale; /* 0 = nothing yet */
+};
+
+struct aggregate;
+
+struct live_pace {
+	struct overhead *overhead; /* NULL = the cycle stays */
+	const char *command;	   /* in messages */
+	int64_t next;		   /* the second of the last look */
+};
+
+/* Lengthens or shortens windows where that is due; options->sample_on_ms is the new one. */
+void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
+		     struct session *session, struct session_options *options);
+/* By how much to multiply what came since: by what was told meanwhile, else by what is asked for.
+ */
+double live_sample__scale(const struct session_options *options, const struct process *told,
+			  struct live_sample *last);
+/* Of a kind that comes of windows only: true, and *whole is what it makes of all the time. */
+bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,
+			 struct tally *whole);
+/*
+ * The variance of the time in an expanded tally, at most: each kernel counted as long as its
+ * bucket's upper bound, and kernels as drawn one by one.
+ */
+double live_sample__variance(const struct tally *whole, double scale);
+
+#endif

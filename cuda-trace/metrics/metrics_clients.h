@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who is connected to the HTTP server, by the connection's file: bounded in number and in time,
+ * whatever clients send. Any thread.
+ */
+#ifndef CUDA_TRACE_METRICS_METRICS_CLIENTS_H
+#define CUDA_TRACE_METRICS_METRICS_CLIENTS_H
+
+struct clients;
+struct sockaddr;
+
+#define CLIENTS_MOST 64 /* more, and the one that is behind the longest is cut off */
+#define CLIENTS_ROOM                                                                \
+	128 /* with those that have just come, or were cut off and are not gone yet \
+	     */
+
+/* What the server waits for. */
+enum client_step {
+	CLIENT_ASKS,  /* the request */
+	CLIENT_READS, /* the answer's being taken */
+	CLIENT_RESTS, /* the next request */
+	CLIENT_STEPS
+};
+
+struct clients *clients__new(void);
+/* Accepts NULL. */
+void clients__free(struct clients *clients);
+/* The first step says from where; address is not asked for later. */
+void clients__step(struct clients *clients, int fd, enum client_step step,
+		   const struct sockaddr *address);
+void clients__end(struct clients *clients, int fd);
+/* Cuts off those that have taken too long, and those that are too many; to be called often. */
+void clients__sweep(struct clients *clients);
+/* Documents are scarce: the same for those that keep one for longer than a client needs. */
+void clients__hurry(struct clients *clients);
+
+#endif

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A bounded table of kernels by label set and name, ranked by decaying GPU time.
+ */
+#include "cuda-trace/metrics/metrics_kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cuda-trace/metrics/metrics_series.h"
+#include "cuda-trace/metrics/metrics_text.h"
+#include "cuda-trace/base/text.h"
+
+#define BUCKETS	       4096
+#define MOST_TRACKED   8192 /* candidates; each is a name of at most NAME_COLUMNS characters */
+#define NAME_COLUMNS   160
+#define RANK_SECONDS   10
+#define DECAY	       0.977 /* a rank halves in 5 minutes */
+#define CLEARLY_BETTER 1.25  /* so that two alike do not take turns */
+
+struct kernel {
+	struct series *series;
+	char *name;
+	char *labels; /* rendered; NULL = has no name in public */
+	double rank;
+	uint64_t count; /* since it has one */
+	uint64_t ns;
+	double created;
+	struct kernel *next_in_bucket;
+};
+
+struct kernels {
+	struct kernel *buckets[BUCKETS];
+	unsigned int tracked;
+	unsigned int named;
+	unsigned int limit;
+	time_t next_rank;
+};
+
+struct kernels *kernels__new(unsigned int limit)
+{
+	struct kernels *kernels = calloc(1, sizeof(*kernels));
+
+	if (kernels)
+		kernels->limit = limit;
+	return kernels;
+}
+
+static struct kernel **bucket_of(struct kernels *kernels, const struct series *series,
+				 const char *name)
+{
+	uint32_t hash = (uint32_t)((uintptr_t)series >> 6) * 2654435761u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return &kernels->buckets[hash % BUCKETS];
+}
+
+static void kernel__free(struct kernel *kernel)
+{
+	free(kernel->labels);
+	free(kernel->name);
+	free(kernel);
+}
+
+static struct kernel *find_or_make(struct kernels *kernels, struct series *series, const char *name)
+{
+	struct kernel **bucket = bucket_of(kernels, series, name), *kernel;
+
+	for (kernel = *bucket; kernel; kernel = kernel->next_in_bucket)
+		if (kernel->series == series && !strcmp(kernel->name, name))
+			return kernel;
+	if (kernels->tracked >= MOST_TRACKED)
+		return NULL;
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return NULL;
+	kernel->series = series;
+	kernel->name = strdup(name);
+	if (!kernel->name) {
+		free(kernel);
+		return NULL;
+	}
+	kernel->next_in_bucket = *bucket;
+	*bucket = kernel;
+	kernels->tracked++;
+	return kernel;
+}
+
+static void give_name(struct kernels *kernels, struct kernel *kernel)
+{
+	struct timespec now;
+	size_t size;
+	FILE *file = open_memstream(&kernel->labels, &size);
+
+	if (!file)
+		return;
+	fprintf(file, "%s,kernel=", kernel->series->text);
+	metrics_text__write_label(file, kernel->name);
+	if (fclose(file) || !kernel->labels)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	kernel->created = now.tv_sec + now.tv_nsec / 1e9;
+	kernel->count = 0;
+	kernel->ns = 0;
+	kernels->named++;
+}
+
+void kernels__add(struct kernels *kernels, struct series *series, const char *name, uint64_t count,
+		  uint64_t ns)
+{
+	char shown[4 * NAME_COLUMNS + 4];
+	struct kernel *kernel = NULL;
+
+	if (name)
+		kernel = find_or_make(kernels, series,
+				      text__show(shown, sizeof(shown), name, NAME_COLUMNS));
+	if (kernel)
+		kernel->rank += ns;
+	/* Without a choice to make there is nothing to wait for. */
+	if (kernel && !kernel->labels && kernels->named < kernels->limit)
+		give_name(kernels, kernel);
+	if (kernel && kernel->labels) {
+		kernel->count += count;
+		kernel->ns += ns;
+	} else {
+		series->unnamed_count += count;
+		series->unnamed_ns += ns;
+	}
+}
+
+static void take_name(struct kernels *kernels, struct kernel *kernel)
+{
+	free(kernel->labels);
+	kernel->labels = NULL;
+	kernels->named--;
+}
+
+/* The best without a name and the worst with one. */
+static void find_extremes(struct kernels *kernels, struct kernel **best, struct kernel **worst)
+{
+	*best = *worst = NULL;
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct kernel *kernel = kernels->buckets[i]; kernel;
+		     kernel = kernel->next_in_bucket) {
+			if (kernel->labels && (!*worst || kernel->rank < (*worst)->rank))
+				*worst = kernel;
+			if (!kernel->labels && (!*best || kernel->rank > (*best)->rank))
+				*best = kernel;
+		}
+}
+
+/* Candidates that have done nothing for a while make room for new ones. */
+static void decay(struct kernels *kernels)
+{
+	bool crowded = kernels->tracked > MOST_TRACKED / 2;
+
+	for (int i = 0; i < BUCKETS; i++) {
+		struct kernel **link = &kernels->buckets[i];
+
+		while (*link) {
+			struct kernel *kernel = *link;
+
+			kernel->rank *= DECAY;
+			if (crowded && !kernel->labels && kernel->rank < 1e6) {
+				*link = kernel->next_in_bucket;
+				kernels->tracked--;
+				kernel__free(kernel);
+			} else {
+				link = &kernel->next_in_bucket;
+			}
+		}
+	}
+}
+
+void kernels__rank(struct kernels *kernels)
+{
+	struct kernel *best, *worst;
+	time_t now = time(NULL);
+
+	if (kernels->named == kernels->limit && now < kernels->next_rank)
+		return;
+	if (now >= kernels->next_rank) {
+		kernels->next_rank = now + RANK_SECONDS;
+		decay(kernels);
+	}
+	for (unsigned int i = 0; i < kernels->limit; i++) {
+		find_extremes(kernels, &best, &worst);
+		if (!best || best->rank <= 0)
+			return;
+		if (kernels->named == kernels->limit) {
+			if (!worst || best->rank < worst->rank * CLEARLY_BETTER)
+				return;
+			take_name(kernels, worst);
+		}
+		give_name(kernels, best);
+	}
+}
+
+void kernels__forget(struct kernels *kernels, struct series *series)
+{
+	for (int i = 0; i < BUCKETS; i++) {
+		struct kernel **link = &kernels->buckets[i];
+
+		while (*link) {
+			struct kernel *kernel = *link;
+
+			if (kernel->series != series) {
+				link = &kernel->next_in_bucket;
+				continue;
+			}
+			*link = kernel->next_in_bucket;
+			kernels->tracked--;
+			kernels->named -= kernel->labels != NULL;
+			kernel__free(kernel);
+		}
+	}
+}
+
+void kernels__each(struct kernels *kernels,
+		   void (*visit)(void *context, const char *labels, uint64_t count, uint64_t ns,
+				 double created),
+		   void *context)
+{
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct kernel *kernel = kernels->buckets[i]; kernel;
+		     kernel = kernel->next_in_bucket)
+			if (kernel->labels)
+				visit(context, kernel->labels, kernel->count, kernel->ns,
+				      kernel->created);
+}
+
+void kernels__free(struct kernels *kernels)
+{
+	if (!kernels)
+		return;
+	for (int i = 0; i < BUCKETS; i++)
+		while (kernels->buckets[i]) {
+			struct kernel *kernel = kernels->buckets[i];
+
+			kernels->buckets[i] = kernel->next_in_bucket;
+			kernel__free(kernel);
+		}
+	free(kernels);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Devices, processes by source, losses, own cost. Called under the exporter's lock.
+ */
+#include "cuda-trace/metrics/metrics_self.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "cuda-trace/metrics/metrics_exporter.h"
+
+#define ONE(exposition, type, name, unit, help) \
+	exposition__family(exposition, &(const struct metric){type, name, unit, help})
+
+static void write_devices(struct exposition *exposition, const struct exporter_devices *devices)
+{
+	static const struct metric metric = {
+		METRIC_INFO, "cuda_device", "",
+		"Devices by the number that processes give them; several where these differ."};
+
+	exposition__family(exposition, &metric);
+	for (unsigned int i = 0; i < devices->count; i++) {
+		const struct exporter_device *device = &devices->device[i];
+		char *labels = NULL;
+		size_t size;
+		FILE *file = open_memstream(&labels, &size);
+
+		if (!file)
+			continue;
+		fprintf(file, "device=\"%u\",uuid=\"%s\",name=", device->ordinal, device->uuid);
+		metrics_text__write_label(file, device->name);
+		fputs(",pci=", file);
+		metrics_text__write_label(file, device->pci);
+		if (!fclose(file))
+			exposition__count(exposition, labels, 1, 0);
+		free(labels);
+	}
+}
+
+static void write_sources(struct exposition *exposition, const struct live_state *state)
+{
+	static const char *const labels[] = {
+#define SOURCE_LABEL(name, label) "source=\"" label "\"",
+		LIVE_SOURCES(SOURCE_LABEL)
+#undef SOURCE_LABEL
+	};
+
+	ONE(exposition, METRIC_GAUGE, "cuda_processes", "",
+	    "CUDA processes, by what they are seen through.");
+	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)
+		exposition__count(exposition, labels[source], state->sources[source], 0);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_unreadable_processes", "",
+	    "Processes that this tool may not look into, for want of CAP_SYS_PTRACE: those of CUDA "
+	    "among them are seen only with the library.");
+	exposition__count(exposition, "", state->unreadable, 0);
+}
+
+static void write_losses(struct exposition *exposition, const struct exporter_view *view)
+{
+	static const char *const labels[] =
+		{
+#define LOST_LABEL(name, key, text) "reason=\"" key "\"",
+			LIVE_LOST_REASONS(LOST_LABEL)},
+				 *const guest_labels[] = {CUDA_LOST_REASONS(LOST_LABEL)
+#undef LOST_LABEL
+				 };
+	const struct live_state *state = &view->state;
+
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_records", "",
+	    "Records that were lost, by reason: the other counters lack them.");
+	for (int reason = 0; reason < LIVE_LOST_COUNT; reason++)
+		exposition__count(exposition, labels[reason], state->lost[reason], view->started);
+	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
+		exposition__count(exposition, guest_labels[reason], state->guest_lost[reason],
+				  view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_names", "",
+	    "Names, states and ends of processes that came while the ring buffer was full; names "
+	    "are asked for again.");
+	exposition__count(exposition, "", state->lost_names, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_killed_processes", "",
+	    "Processes that ended without a goodbye: their last 100 ms are unknown.");
+	exposition__count(exposition, "", state->killed, view->started);
+}
+
+static void write_records(struct exposition *exposition, const struct exporter_view *view)
+{
+	static const char *const labels[] = {
+#define GROUP_LABEL(name, probe, text) "probe=\"" #probe "\"",
+		CUDA_GROUPS(GROUP_LABEL)
+#undef GROUP_LABEL
+	};
+	const struct aggregate_counters *counters = &view->state.aggregate.counters;
+
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_records", "", "Records received, by probe.");
+	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
+		if (counters->received[group])
+			exposition__count(exposition, labels[group], counters->received[group],
+					  view->started);
+	if (counters->driver_calls)
+		exposition__count(exposition, "probe=\"libcuda\"", counters->driver_calls,
+				  view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_folded_records", "",
+	    "Records counted as 'other' for want of room in the kernel.");
+	exposition__count(exposition, "what=\"kernel\"", counters->folded, view->started);
+	exposition__count(exposition, "what=\"process\"", counters->strangers, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_unlabelled_records", "",
+	    "Records counted without a device, because its number or its context's is too high.");
+	exposition__count(exposition, "what=\"context\"", view->state.beyond.contexts,
+			  view->started);
+	exposition__count(exposition, "what=\"device\"", view->state.beyond.devices, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_dropped_devices", "",
+	    "Times that a device found no room to be told of by cuda_device_info.");
+	exposition__count(exposition, "", counters->devices + view->devices->dropped,
+			  view->started);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_unpaired_samples", "",
+	    "Launches and kernels drawn for cuda_kernel_queue_seconds without their other half: "
+	    "of more than 8,192 the oldest were forgotten; or with it, where there was no room.");
+	exposition__count(
+		exposition, "",
+		counters->halves > counters->pairs ? counters->halves - counters->pairs : 0, 0);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_unsized_allocations", "",
+	    "Allocations of source=\"driver\" whose size found no room: the bytes of their frees "
+	    "are "
+	    "not counted, nor is what they hold.");
+	exposition__count(exposition, "", counters->unsized, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_unknown_calls", "",
+	    "Calls of source=\"driver\" that were counted without their size: their arguments are "
+	    "not known.");
+	exposition__count(exposition, "", counters->driver_unknown, view->started);
+}
+
+static void write_series(struct exposition *exposition, const struct exporter_view *view)
+{
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_label_sets", "", "Label sets in use.");
+	exposition__count(exposition, "", series_table__count(view->series), 0);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_label_sets_limit", "",
+	    "Label sets at most; see --label-sets.");
+	exposition__count(exposition, "", view->label_sets, 0);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_label_sets_evicted", "",
+	    "Label sets without a process that gave way to others.");
+	exposition__count(exposition, "", series_table__evicted(view->series), view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_label_sets_folded", "",
+	    "Times that a process found no label set and was counted as comm='other'.");
+	exposition__count(exposition, "", series_table__folded(view->series), view->started);
+}
+
+static void write_cost(struct exposition *exposition, const struct exporter_view *view)
+{
+	const struct aggregate_state *state = &view->state.aggregate;
+
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_program_seconds", "seconds",
+	    "Time that traced programs spent in the eBPF programs.");
+	exposition__value(exposition, "", state->program_ns / 1e9, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_batches", "", "Batches received.");
+	exposition__count(exposition, "", state->batches, view->started);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_keys", "",
+	    "Keys of the kernel's maps that were in use since the collect before the last.");
+	exposition__count(exposition, "", state->keys, 0);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_collect_seconds", "seconds",
+	    "Time that the last reading of the kernel's maps took.");
+	exposition__value(exposition, "", view->collect_seconds, 0);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_collects_postponed", "",
+	    "Readings that a batch under way held up: the next one has it all.");
+	exposition__count(exposition, "", view->postponed, view->started);
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_scrapes", "", "Documents written.");
+	exposition__count(exposition, "", view->scrapes, view->started);
+	ONE(exposition, METRIC_INFO, "cuda_trace_build", "", "The version of cuda-trace.");
+	exposition__count(exposition, "version=\"" VERSION "\"", 1, 0);
+}
+
+static unsigned int open_files(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	while (files && readdir(files))
+		count++;
+	if (files)
+		closedir(files);
+	/* ".", "..", and the folder itself while it was read. */
+	return count > 3 ? count - 3 : 0;
+}
+
+static uint64_t resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long size = 0, resident = 0;
+
+	if (file && fscanf(file, "%llu %llu", &size, &resident) != 2)
+		resident = 0;
+	if (file)
+		fclose(file);
+	return resident * sysconf(_SC_PAGESIZE);
+}
+
+/* The names that every exporter has. */
+static void write_process(struct exposition *exposition, const struct exporter_view *view)
+{
+	struct rusage usage;
+	double cpu;
+
+	getrusage(RUSAGE_SELF, &usage);
+	cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+	      (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	ONE(exposition, METRIC_COUNTER, "process_cpu_seconds", "seconds", "CPU time of this tool.");
+	exposition__value(exposition, "", cpu, view->started);
+	ONE(exposition, METRIC_GAUGE, "process_resident_memory_bytes", "bytes",
+	    "Resident memory of this tool.");
+	exposition__count(exposition, "", resident_bytes(), 0);
+	ONE(exposition, METRIC_GAUGE, "process_start_time_seconds", "seconds",
+	    "When this tool started, in Unix time.");
+	exposition__value(exposition, "", view->started, 0);
+	ONE(exposition, METRIC_GAUGE, "process_open_fds", "", "Open files of this tool.");
+	exposition__count(exposition, "", open_files(), 0);
+}
+
+void self__write(struct exposition *exposition, struct exporter_view *view)
+{
+	write_devices(exposition, view->devices);
+	write_sources(exposition, &view->state);
+	write_losses(exposition, view);
+	write_records(exposition, view);
+	write_series(exposition, view);
+	write_cost(exposition, view);
+	/* node_exporter has its own: a second sample of that name would spoil the whole scrape. */
+	if (!view->embedded)
+		write_process(exposition, view);
+}

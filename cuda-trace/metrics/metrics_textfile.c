@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Writes beside the file and renames. Called by the command's main loop.
+ */
+#include "cuda-trace/metrics/metrics_textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cuda-trace/metrics/metrics_exporter.h"
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t written = write(fd, text, size);
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		if (written > 0) {
+			text += written;
+			size -= written;
+		}
+	}
+	return 0;
+}
+
+static int replace(const char *path, const char *text, size_t size)
+{
+	char beside[PATH_MAX];
+	int fd, err;
+
+	/* Not *.prom: the collector would read it half written. */
+	snprintf(beside, sizeof(beside), "%s.%d", path, getpid());
+	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, text, size);
+	if (!err && fsync(fd))
+		err = -errno;
+	close(fd);
+	if (!err && rename(beside, path))
+		err = -errno;
+	if (err)
+		unlink(beside);
+	return err;
+}
+
+int textfile__write(struct exporter *exporter, const char *path)
+{
+	char *text = NULL;
+	size_t size = 0;
+	int err = exporter__scrape(exporter, EXPORTER_TEXTFILE, &text, &size);
+
+	if (!err)
+		err = strcmp(path, "-") ? replace(path, text, size)
+					: write_all(STDOUT_FILENO, text, size);
+	free(text);
+	if (err)
+		fprintf(stderr, "cuda-trace metrics: cannot write %s: %s\n", path, strerror(-err));
+	return err;
+}

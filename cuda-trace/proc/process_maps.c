@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Reads /proc/PID/{maps,comm,status}. Used by list, doctor, and for -p's remarks.
+ */
+#include "cuda-trace/proc/process_maps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cuda-trace/base/text.h"
+#include "libcupti-usdt/probes.h"
+
+static void look_at_line(struct inspection *inspection, const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	if (!name)
+		return;
+	name++;
+	if (!strncmp(name, "libcuda.so", 10)) {
+		inspection->cuda = true;
+		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);
+	} else if (!strncmp(name, CUDA_GUEST_NAME, strlen(CUDA_GUEST_NAME))) {
+		inspection->guest = true;
+	} else if (!strncmp(name, "libcupti.so", 11)) {
+		inspection->cupti = true;
+	}
+}
+
+static void read_maps(uint32_t pid, struct inspection *inspection)
+{
+	char name[64], *line = NULL;
+	size_t size = 0;
+	FILE *maps;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	maps = fopen(name, "re");
+	inspection->refused = !maps && (errno == EACCES || errno == EPERM);
+	if (!maps)
+		return;
+	errno = 0;
+	while (getline(&line, &size, maps) > 0) {
+		char *path = strchr(line, '/');
+
+		if (!path)
+			continue;
+		path[strcspn(path, "\n")] = 0;
+		look_at_line(inspection, path);
+	}
+	inspection->readable = !errno;
+	free(line);
+	fclose(maps);
+}
+
+int inspect__process(uint32_t pid, struct inspection *inspection)
+{
+	char name[64];
+	struct stat folder;
+	FILE *comm;
+
+	memset(inspection, 0, sizeof(*inspection));
+	snprintf(name, sizeof(name), "/proc/%u", pid);
+	if (stat(name, &folder))
+		return -ESRCH;
+	inspection->uid = folder.st_uid;
+	snprintf(name, sizeof(name), "/proc/%u/comm", pid);
+	comm = fopen(name, "re");
+	if (comm) {
+		size_t n = fread(inspection->comm, 1, sizeof(inspection->comm) - 1, comm);
+
+		if (n && inspection->comm[n - 1] == '\n')
+			inspection->comm[n - 1] = 0;
+		fclose(comm);
+	}
+	read_maps(pid, inspection);
+	return 0;
+}
+
+void inspect__remark(uint32_t pid)
+{
+	struct inspection inspection;
+	char comm[64];
+
+	if (inspect__process(pid, &inspection))
+		return;
+	text__show(comm, sizeof(comm), inspection.comm, 0);
+	if (!inspection.readable)
+		fprintf(stderr, "cuda-trace: the maps of process %u (%s) cannot be read\n", pid,
+			comm);
+	else if (!inspection.cuda)
+		fprintf(stderr,
+			"cuda-trace: process %u (%s) is no CUDA program so far (libcuda.so is not "
+			"loaded): waiting for it\n",
+			pid, comm);
+	else if (!inspection.guest)
+		fprintf(stderr,
+			"cuda-trace: process %u (%s) was started without " CUDA_GUEST_NAME
+			": no GPU times; for these start it again with cuda-trace COMMAND -- "
+			"PROGRAM, or after cuda-trace "
+			"enable\n",
+			pid, comm);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What can be seen of a process from outside, without tracing it.
+ */
+#ifndef CUDA_TRACE_PROC_PROCESS_MAPS_H
+#define CUDA_TRACE_PROC_PROCESS_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct inspection {
+	bool readable; /* its maps could be read */
+	bool refused;  /* they may not be: another user's, without CAP_SYS_PTRACE */
+	bool cuda;     /* maps libcuda.so */
+	bool guest;    /* maps libcupti-usdt.so */
+	bool cupti;    /* maps some libcupti.so */
+	uint32_t uid;
+	char comm[16];	   /* untrusted */
+	char libcuda[256]; /* untrusted; as the process names it */
+};
+
+/* 0, or -ESRCH. */
+int inspect__process(uint32_t pid, struct inspection *inspection);
+/* A line on stderr, if there is a reason why nothing (or less) will be seen of this process. */
+void inspect__remark(uint32_t pid);
+
+#endif

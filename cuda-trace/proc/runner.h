@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The PROGRAM that a command was asked to run: started held, so that tracing is in place before its
+ * first instruction; its terminal, standard files and signals are its own.
+ */
+#ifndef CUDA_TRACE_PROC_RUNNER_H
+#define CUDA_TRACE_PROC_RUNNER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct runner {
+	pid_t pid;
+	int hold;    /* writing here lets it go */
+	int trouble; /* errno of a failed exec comes here */
+	bool ended;
+	int status; /* as wait() tells it */
+};
+
+/* Forks; the child waits. `guest` goes into CUDA_INJECTION64_PATH. 0 or -errno. */
+int runner__start(struct runner *runner, char **program, const char *guest);
+/* Lets it go. 0, or the exit status (126, 127) when it could not be executed, said on stderr. */
+int runner__release(struct runner *runner, const char *program);
+/* True once it has ended; with `wait` not before. */
+bool runner__ended(struct runner *runner, bool wait);
+void runner__signal(const struct runner *runner, int signal);
+/* Gives up a held child. */
+void runner__cancel(struct runner *runner);
+/* Exit status to pass on; ends the tool itself by the signal that ended the program. */
+int runner__pass_on(const struct runner *runner);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Fears: 1. the address is a lie: the kernel reads what that process itself may read, or nothing.
+ * 2. the process is gone, or is another one by now: then there is no image, and CUPTI's line stays.
+ * 3. too many, too large, or the same again and again because it can never be read to its end:
+ * there is a bound to what is copied, whatever comes of it. 4. images without lines take the places
+ * of those with: these have their own.
+ */
+#include "cuda-trace/profile/code/code_images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "cuda-trace/base/demangle.h"
+#include "cuda-trace/base/intern.h"
+#include "cuda-trace/profile/code/code_lines.h"
+
+#define MOST_IMAGES	 256
+#define MOST_BYTES	 (64ul << 20) /* in all */
+#define MOST_PLAIN	 128	      /* without lines, of processes; beside the others */
+#define MOST_PLAIN_BYTES (16ul << 20)
+#define MOST_CHAINS	 (MOST_IMAGES * 64)
+#define MOST_PATHS	 8192
+#define MOST_PATH_BYTES	 (4u << 20)
+
+struct pc_images {
+	struct image {
+		uint64_t cubin;
+		uint8_t *bytes; /* NULL = could not be read */
+		size_t size;
+		struct pc_lines *lines; /* NULL = likewise, or has none */
+		enum code_lines_from from;
+	} list[MOST_IMAGES + MOST_PLAIN];
+	uint32_t count, plain_count;
+	uint64_t bytes, plain_bytes;
+	bool code;			     /* somebody wants what has no lines */
+	struct pc_line *chains[MOST_CHAINS]; /* that instructions point to */
+	uint32_t chain_count;
+	struct interned *paths;
+};
+
+struct pc_images *pc_images__new(bool code)
+{
+	struct pc_images *images = calloc(1, sizeof(*images));
+
+	if (images)
+		images->code = code;
+	if (images)
+		images->paths = interned__new(MOST_PATHS, MOST_PATH_BYTES);
+	if (images && !images->paths) {
+		free(images);
+		return NULL;
+	}
+	return images;
+}
+
+static struct image *find(const struct pc_images *images, uint64_t cubin)
+{
+	for (uint32_t i = 0; i < images->count; i++)
+		if (images->list[i].cubin == cubin)
+			return (struct image *)&images->list[i];
+	return NULL;
+}
+
+static bool has_room(const struct pc_images *images, bool plain, size_t size)
+{
+	if (size > MOST_BYTES - images->bytes)
+		return false;
+	return !plain || size <= MOST_PLAIN_BYTES - images->plain_bytes;
+}
+
+/* The image's place, or a new one; NULL = there is none. */
+static struct image *place_of(struct pc_images *images, uint64_t cubin, bool plain)
+{
+	struct image *image = find(images, cubin);
+
+	if (image)
+		return image;
+	if (plain ? images->plain_count == MOST_PLAIN
+		  : images->count - images->plain_count == MOST_IMAGES)
+		return NULL;
+	images->plain_count += plain;
+	return &images->list[images->count++];
+}
+
+static uint8_t *copy_image(struct pc_images *images, uint32_t pid, const struct cuda_pc_image *told)
+{
+	uint8_t *copy = malloc(told->size);
+	struct iovec to = {copy, told->size}, from = {(void *)(uintptr_t)told->address, told->size};
+	ssize_t copied = copy ? process_vm_readv(pid, &to, 1, &from, 1, 0) : -1;
+
+	if (copied > 0) {
+		images->bytes += copied;
+		images->plain_bytes += told->plain ? copied : 0;
+	}
+	if (copied == (ssize_t)told->size)
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+void pc_images__record(struct pc_images *images, const struct process *process,
+		       const struct cuda_record *record)
+{
+	const struct cuda_pc_image *told = (const void *)record;
+	struct image *image;
+	bool plain;
+
+	if (record->kind != CUDA_RECORD_PC_IMAGE || !told->size)
+		return;
+	plain = told->plain;
+	if ((plain && !images->code) || pc_images__has(images, told->cubin) ||
+	    !has_room(images, plain, told->size))
+		return;
+	image = place_of(images, told->cubin, plain);
+	if (!image)
+		return;
+	*image =
+		(struct image){.cubin = told->cubin, .size = told->size, .from = CODE_LINES_MODULE};
+	image->bytes = copy_image(images, process->pid, told);
+	if (image->bytes && !plain)
+		image->lines = pc_lines__open(image->bytes, image->size);
+}
+
+bool pc_images__has(const struct pc_images *images, uint64_t cubin)
+{
+	const struct image *image = find(images, cubin);
+
+	return image && image->bytes;
+}
+
+const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, size_t *size)
+{
+	const struct image *image = find(images, cubin);
+
+	*size = image && image->bytes ? image->size : 0;
+	return image ? image->bytes : NULL;
+}
+
+void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, size_t size,
+		    enum code_lines_from from)
+{
+	struct image *image = NULL;
+
+	if (!pc_images__has(images, cubin) && has_room(images, false, size))
+		image = place_of(images, cubin, false);
+	if (!image) {
+		free(bytes);
+		return;
+	}
+	images->bytes += size;
+	*image = (struct image){
+		.cubin = cubin,
+		.bytes = bytes,
+		.size = size,
+		.lines = pc_lines__open(bytes, size),
+		.from = from,
+	};
+}
+
+static struct pc_line *keep(struct pc_line *chain, size_t depth)
+{
+	struct pc_line *copy = calloc(depth, sizeof(*copy));
+
+	return copy ? memcpy(copy, chain, depth * sizeof(*copy)) : NULL;
+}
+
+/* As the guest puts CUPTI's together: the same place is to have the same name. */
+static const char *path_of(struct pc_images *images, const struct pc_line *line)
+{
+	bool is_below = *line->folder && *line->path != '/';
+	char path[1024];
+	size_t size;
+	uint32_t number;
+
+	snprintf(path, sizeof(path), "%s%s%s", is_below ? line->folder : "", is_below ? "/" : "",
+		 line->path);
+	number = interned__number(images->paths, path, strlen(path) + 1, NULL);
+	return number ? interned__at(images->paths, number, &size) : NULL;
+}
+
+static void resolve(struct pc_images *images, struct code_function *function,
+		    struct code_place *place)
+{
+	const struct image *image = find(images, function->cubin);
+	struct pc_line chain[PC_LINES_DEEPEST];
+	size_t depth = 0;
+
+	if (place->file)
+		function->lines_from = CODE_LINES_MODULE;
+	if (image && image->lines && function->symbol &&
+	    (place->file || image->from != CODE_LINES_MODULE))
+		depth = pc_lines__at(image->lines, function->symbol, place->offset, chain);
+	if (depth && !place->file) {
+		place->file = path_of(images, &chain[0]);
+		place->line = place->file ? chain[0].line : 0;
+		if (place->file && !function->lines_from)
+			function->lines_from = image->from;
+	}
+	/* One line alone is said already. */
+	if (depth < 2 || !place->file || images->chain_count == MOST_CHAINS)
+		return;
+	place->chain = images->chains[images->chain_count] = keep(chain, depth);
+	place->depth = place->chain ? depth : 0;
+	images->chain_count++;
+}
+
+void pc_images__resolve(struct pc_images *images, const struct code_table *table)
+{
+	for (uint32_t i = 0; i < table->instruction_count; i++) {
+		struct code_place *place = code_table__place(table, i);
+
+		resolve(images, code_table__function(table, place->function), place);
+	}
+}
+
+const char *pc_images__inlined(const struct code_place *place, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	for (uint32_t i = 0; i < place->depth && at + 1 < size; i++) {
+		const char *mangled = place->chain[i].function;
+		char *pretty = mangled ? demangle(mangled) : NULL;
+
+		if (mangled)
+			at += snprintf(text + at, size - at, "%s%s", i ? " < " : "",
+				       pretty ? pretty : mangled);
+		free(pretty);
+	}
+	return text;
+}
+
+const char *pc_images__name(const struct code_place *place, const char *lead, char *text,
+			    size_t size)
+{
+	char inlined[256];
+	size_t length;
+
+	code_place__name(place, lead, text, size);
+	length = strlen(text);
+	if (*pc_images__inlined(place, inlined, sizeof(inlined)))
+		snprintf(text + length, size - length, "  in %s", inlined);
+	return text;
+}
+
+void pc_images__free(struct pc_images *images)
+{
+	if (!images)
+		return;
+	for (uint32_t i = 0; i < images->count; i++) {
+		pc_lines__free(images->list[i].lines);
+		free(images->list[i].bytes);
+	}
+	for (uint32_t i = 0; i < images->chain_count; i++)
+		free(images->chains[i]);
+	interned__free(images->paths);
+	free(images);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counted kernels, for people and for programs. */
+#ifndef CUDA_TRACE_PROFILE_COUNTERS_COUNTER_REPORT_H
+#define CUDA_TRACE_PROFILE_COUNTERS_COUNTER_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "cuda-trace/profile/counters/counter_table.h"
+
+/* The table at the end; `most` kernels, 0 = all. */
+void counter_report__text(FILE *file, const struct counter_table *table, uint64_t most);
+/* The line of a process. */
+void counter_report__text_process(FILE *file, const struct counter_process *process);
+/* One line of JSON a counted launch, as it comes, with a verdict where it has all metrics; one a
+ * kernel and shape, of means; and one a process at the end. */
+void counter_report__json_kernel(FILE *file, const struct process *process,
+				 const struct cuda_counters *record,
+				 const struct counter_kernel *kernel, bool whole);
+void counter_report__json_sum(FILE *file, const struct counter_table *table,
+			      const struct counter_kernel *kernel);
+void counter_report__json_process(FILE *file, const struct counter_process *process);
+
+/* Stable key of enum cuda_counters_outcome. */
+const char *counter_report__outcome(uint32_t outcome);
+/* Why nothing is collected, with what mends it, on stderr. */
+void counter_report__say_failure(const struct counter_process *process);
+
+#endif

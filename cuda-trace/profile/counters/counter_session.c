@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cuda-trace/profile/counters/counter_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/profile/counters/counter_report.h"
+#include "cuda-trace/capture/counter_requests.h"
+#include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/base/text.h"
+
+#define SLOW_SECONDS 5
+
+static void put_count(const char *name, uint64_t count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)count);
+	setenv(name, text, 1);
+}
+
+int counting__ask(struct counting *counting, const struct profile_options *options,
+		  const char *request)
+{
+	counting->pid = options->shared.pid;
+	if (!options->shared.program) {
+		counting->requests = requests__new(request, options->shared.kernel, options->skip,
+						   options->kernels);
+		if (counting->requests)
+			return EXIT_OK;
+		fprintf(stderr, "cuda-trace profile: more metrics than a process can be asked for, "
+				"or no memory\n");
+		return EXIT_TROUBLE;
+	}
+	setenv("CUPTI_USDT_COUNTERS", request, 1);
+	if (options->shared.kernel)
+		setenv("CUPTI_USDT_COUNTERS_KERNELS", options->shared.kernel, 1);
+	else
+		unsetenv("CUPTI_USDT_COUNTERS_KERNELS");
+	put_count("CUPTI_USDT_COUNTERS_SKIP", options->skip);
+	put_count("CUPTI_USDT_COUNTERS_LIMIT", options->kernels);
+	return EXIT_OK;
+}
+
+void counting__process_start(void *context, struct process *process)
+{
+}
+
+/* Why a process cannot be told what to count. */
+static const char *refusal(int err)
+{
+	switch (err) {
+	case -ENOTSUP:
+		return "it was told at its start what to count, or its guest is older than this "
+		       "tool";
+	case -EBUSY:
+		return "another cuda-trace has it counted";
+	case -EFAULT:
+		return "what it names is not the memory of its guest";
+	case -EPERM:
+	case -EACCES:
+		return "its memory may not be written, where it would be told what to count: run "
+		       "as root or with CAP_SYS_PTRACE (a container: --cap-add SYS_PTRACE; "
+		       "kernel.yama.ptrace_scope=3 forbids it to all)";
+	default:
+		return strerror(-err);
+	}
+}
+
+void counting__process_status(struct counting *counting, struct process *process)
+{
+	struct counter_process *whose = counter_table__process(&counting->table, process);
+	const char *trouble = states__trouble(&process->status);
+	char comm[80];
+	int err = 0;
+
+	if (!whose || whose->refused || process->ended)
+		return;
+	if (!trouble && counting->requests)
+		err = requests__put(counting->requests, process);
+	if (!trouble && !err)
+		whose->asked = true;
+	if (!trouble && (!err || err == -ESRCH))
+		return;
+	whose->refused = true;
+	counting->failures++;
+	fprintf(stderr, "cuda-trace profile: process %u (%s) counts nothing: %s\n", process->pid,
+		text__show(comm, sizeof(comm), process->comm, 16),
+		trouble ? trouble : refusal(err));
+}
+
+bool counting__means(struct counting *counting, struct process *process)
+{
+	const struct counter_process *whose = counter_table__process(&counting->table, process);
+
+	return whose && (whose->asked || !counting->requests);
+}
+
+void counting__process_end(struct counting *counting, struct process *process)
+{
+	if (counting->requests)
+		requests__drop(counting->requests, process);
+	process->data = NULL;
+}
+
+static void say_plan(const struct cuda_counters_state *state, const char *chip)
+{
+	char shown[140];
+
+	fprintf(stderr,
+		"cuda-trace profile: %u metrics in %u pass%s on %s: each counted kernel runs "
+		"alone, %s\n",
+		state->metrics, state->passes, state->passes == 1 ? "" : "es",
+		text__show(shown, sizeof(shown), chip, 30),
+		state->passes == 1 ? "once"
+				   : "once for each pass, and its memory is put back "
+				     "between them");
+}
+
+void counting__state(struct counting *counting, struct process *process,
+		     const struct cuda_counters_state *record)
+{
+	struct counter_process *whose = counter_table__process(&counting->table, process);
+	bool was_told;
+	uint32_t before;
+
+	if (!whose)
+		return;
+	was_told = whose->told;
+	before = was_told ? whose->state.outcome : (uint32_t)CUDA_COUNTERS_WAITING;
+	counter_table__state(&counting->table, process, record);
+	if (before != record->outcome) {
+		if (record->outcome == CUDA_COUNTERS_ON && !counting->passes_said)
+			say_plan(record, whose->chip);
+		if (record->outcome == CUDA_COUNTERS_FAILED) {
+			counter_report__say_failure(whose);
+			counting->failures++;
+		}
+		if (record->outcome == CUDA_COUNTERS_DONE && record->result &&
+		    !counting->end_said) {
+			counting->end_said = true;
+			fprintf(stderr, "cuda-trace profile: this libcupti looks into one kernel "
+					"of a process "
+					"and no more (13.0 does): choose it with -k and --skip\n");
+		}
+	}
+	if (record->running >= SLOW_SECONDS && !counting->slow_said) {
+		counting->slow_said = true;
+		fprintf(stderr,
+			"cuda-trace profile: process %u has been in one counted kernel for %u s; "
+			"if it never ends, neither does its launch: leave it out with -k\n",
+			process->pid, record->running);
+	}
+}
+
+bool counting__tick(struct counting *counting)
+{
+	bool any = false;
+
+	if (counting->requests)
+		requests__keep_alive(counting->requests);
+	for (const struct counter_process *process = counting->table.processes; process;
+	     process = process->next) {
+		/* Others that -p means may start later, but not often enough to wait for them. */
+		if (process->refused && process->pid == counting->pid)
+			return true;
+		if (!process->told || process->refused || process->past)
+			continue;
+		if (process->state.outcome != CUDA_COUNTERS_DONE)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Why no kernel came; "" = nobody knows. */
+static const char *guess(const struct counting *counting, const struct profile_options *options)
+{
+	uint64_t launches = 0, graphs = 0, matched = 0, missed = 0;
+	bool gathers = false;
+
+	for (const struct counter_process *process = counting->table.processes; process;
+	     process = process->next) {
+		launches += process->state.launches;
+		graphs += process->state.graphs;
+		matched += process->state.matched;
+		missed += process->state.missed;
+		gathers |= process->state.outcome == CUDA_COUNTERS_ON;
+	}
+	if (graphs && !launches)
+		return ": all were launched by graphs, whose kernels cannot be counted one by one";
+	if (!counting->table.processes)
+		return ": no process with the guest, or none that uses CUDA";
+	if (!launches)
+		return ": none was launched";
+	if (matched && missed == matched)
+		return ": CUPTI had no values of those that ran (that of CUDA 12.8 and 12.9 never "
+		       "has any with driver 580, see cuda-trace doctor)";
+	if (matched > missed && gathers)
+		return ": values come after half a second, and the program ended before by _exit() "
+		       "or a signal, or this did";
+	return options->shared.kernel
+		       ? ": -k is compared with names without template arguments and "
+			 "parameters"
+		       : "";
+}
+
+/* An empty profile is no success. */
+int counting__end(struct counting *counting, const struct profile_options *options, int status)
+{
+	if (!counting->table.counted && status == EXIT_OK) {
+		if (!counting->failures)
+			fprintf(stderr, "cuda-trace profile: no kernel was counted%s\n",
+				guess(counting, options));
+		status = EXIT_TROUBLE;
+	}
+	counter_table__free(&counting->table);
+	requests__free(counting->requests);
+	return status;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `profile --pc` for people: functions and the places in them, what was waited for, and what should
+ * be known about the truth of it.
+ */
+#include "cuda-trace/profile/pc/pc_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/profile/code/code_images.h"
+#include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/cli/writer.h"
+
+#define MOST_PLACES 10 /* of a function */
+#define MOST_WAITS  3  /* of a line */
+
+/* A line of the source, or an instruction whose line nobody knows. */
+struct place {
+	const struct pc_instruction *hottest;
+	struct pc_counts counts;
+};
+
+static double share_of(uint64_t samples, const struct pc_table *table)
+{
+	return (double)samples / (table->all.samples ? table->all.samples : 1);
+}
+
+static uint32_t most_of(const struct pc_counts *counts, const struct pc_table *table,
+			const bool *used)
+{
+	uint32_t most = PC_MOST_REASONS;
+
+	for (uint32_t i = 0; i < table->reason_count; i++)
+		if (counts->reasons[i] && !used[i] &&
+		    (most == PC_MOST_REASONS || counts->reasons[i] > counts->reasons[most]))
+			most = i;
+	return most;
+}
+
+const char *pc_report__waits(const struct pc_counts *counts, const struct pc_table *table,
+			     char *text, size_t size)
+{
+	bool used[PC_MOST_REASONS] = {};
+	size_t at = 0;
+
+	*text = '\0';
+	for (int i = 0; i < MOST_WAITS && at < size; i++) {
+		uint32_t reason = most_of(counts, table, used);
+
+		if (reason == PC_MOST_REASONS)
+			break;
+		used[reason] = true;
+		at += snprintf(text + at, size - at, "%s%.30s %.0f%%", i ? ", " : "",
+			       pc_table__reason(table, reason),
+			       100.0 * counts->reasons[reason] / counts->samples);
+	}
+	return text;
+}
+
+static void add(struct pc_counts *to, const struct pc_counts *counts)
+{
+	to->samples += counts->samples;
+	to->idle += counts->idle;
+	for (int i = 0; i < PC_MOST_REASONS; i++)
+		to->reasons[i] += counts->reasons[i];
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *first = a, *second = b;
+
+	if (first->counts.samples != second->counts.samples)
+		return first->counts.samples < second->counts.samples ? 1 : -1;
+	return first->hottest < second->hottest ? -1 : first->hottest > second->hottest;
+}
+
+/* The places of a function, most samples first; how many. */
+static uint32_t find_places(const struct pc_table *table, uint32_t function, struct place *places)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < table->instruction_count; i++) {
+		const struct pc_instruction *instruction = &table->instructions[i];
+		uint32_t at = 0;
+
+		if (instruction->at.function != function)
+			continue;
+		while (at < count &&
+		       !code_place__is_same_line(&places[at].hottest->at, &instruction->at))
+			at++;
+		if (at == count)
+			places[count++] = (struct place){.hottest = instruction};
+		add(&places[at].counts, &instruction->counts);
+	}
+	qsort(places, count, sizeof(*places), compare_places);
+	return count;
+}
+
+static const char *name_place(const struct pc_instruction *instruction, char *text, size_t size)
+{
+	size_t length;
+
+	pc_images__name(&instruction->at, "    ", text, size);
+	length = strlen(text);
+	if (!instruction->at.file && instruction->text)
+		snprintf(text + length, size - length, "  %s", instruction->text);
+	return text;
+}
+
+static void put_row(struct writer *writer, const struct pc_table *table,
+		    const struct pc_counts *counts, const char *where)
+{
+	char waits[160];
+	const struct cell cells[] = {
+		cell_share(share_of(counts->samples, table)),
+		cell_count(counts->samples),
+		cell_text(pc_report__waits(counts, table, waits, sizeof(waits))),
+		cell_text(where),
+	};
+
+	writer__row(writer, cells);
+}
+
+static void put_places(struct writer *writer, const struct pc_table *table, uint32_t function,
+		       struct place *places)
+{
+	uint32_t count = find_places(table, function, places);
+	char text[512];
+
+	for (uint32_t i = 0; i < count && i < MOST_PLACES; i++)
+		put_row(writer, table, &places[i].counts,
+			name_place(places[i].hottest, text, sizeof(text)));
+}
+
+static void put_functions(FILE *file, const struct pc_report *report)
+{
+	static const struct column columns[] = {
+		{"share", "SHARE", 6, 0},
+		{"samples", "SAMPLES", 11, 0},
+		{"waits", "WAITS FOR", 48, COLUMN_LEFT},
+		{"where", "FUNCTION AND PLACES IN IT", 0, COLUMN_LEFT},
+	};
+	const struct pc_table *table = report->table;
+	struct writer writer = {
+		.file = file,
+		.columns = columns,
+		.count = sizeof(columns) / sizeof(columns[0]),
+		.indent = 1,
+	};
+	struct place *places = calloc(table->instruction_count + 1, sizeof(*places));
+	uint32_t shown = 0;
+
+	if (table->function_count)
+		fprintf(file, "Functions by samples\n");
+	for (; places && shown < table->function_count && shown < report->most; shown++) {
+		put_row(&writer, table, &table->functions[shown].counts,
+			table->functions[shown].of.name);
+		put_places(&writer, table, shown, places);
+	}
+	if (shown < table->function_count)
+		fprintf(file, " ... and %u more (-n %u shows all)\n", table->function_count - shown,
+			table->function_count);
+	free(places);
+}
+
+static void put_reasons(FILE *file, const struct pc_report *report)
+{
+	static const struct column columns[] = {
+		{"share", "SHARE", 6, 0},
+		{"samples", "SAMPLES", 11, 0},
+		{"reason", "REASON", 20, COLUMN_LEFT},
+		{"meaning", "A WARP WAITS FOR", 0, COLUMN_LEFT},
+	};
+	const struct pc_table *table = report->table;
+	struct writer writer = {
+		.file = file,
+		.columns = columns,
+		.count = sizeof(columns) / sizeof(columns[0]),
+		.indent = 1,
+	};
+	bool used[PC_MOST_REASONS] = {};
+
+	for (uint64_t shown = 0; shown < report->most; shown++) {
+		uint32_t reason = most_of(&table->all, table, used);
+		const char *word;
+
+		if (reason == PC_MOST_REASONS)
+			break;
+		used[reason] = true;
+		word = pc_table__reason(table, reason);
+		if (!shown)
+			fprintf(file, "\nReasons\n");
+		writer__row(&writer,
+			    (const struct cell[]){
+				    cell_share(share_of(table->all.reasons[reason], table)),
+				    cell_count(table->all.reasons[reason]),
+				    cell_text(word),
+				    cell_text(pc_table__meaning(word)),
+			    });
+	}
+}
+
+static void put_account(FILE *file, const struct pc_report *report)
+{
+	const struct pc_table *table = report->table;
+	char windows[32], open[16], all[16], samples[32], dropped[32], other[32], rest[32];
+
+	fprintf(file, "\n%s windows, together %s of %s; %s samples",
+		text__count(windows, table->windows), text__ns(open, table->window_ns),
+		text__ns(all, report->duration_ns), text__count(samples, table->total));
+	if (table->period_least && table->period_least == table->period_most)
+		fprintf(file, ", one in 2^%u cycles", table->period_least);
+	fprintf(file, "\n%s dropped by the GPU, %s of kernels that are not the program's",
+		text__count(dropped, table->dropped), text__count(other, table->other));
+	if (table->filtered)
+		fprintf(file, ", %s of functions not asked for",
+			text__count(rest, table->filtered));
+	if (pc_table__unplaced(table))
+		fprintf(file, ", %s without a place", text__count(rest, pc_table__unplaced(table)));
+	if (table->no_room)
+		fprintf(file, ", %s that found no room here", text__count(rest, table->no_room));
+	fprintf(file, "\n");
+	if (table->held_ns)
+		fprintf(file,
+			"launches were held for %s of that time, %.2f %%; a window in %u ms at the "
+			"end\n",
+			text__ns(open, table->held_ns),
+			100.0 * table->held_ns / (report->duration_ns ? report->duration_ns : 1),
+			report->every_ms);
+	if (table->overflows)
+		fprintf(file,
+			"%" PRIu64
+			" windows are incomplete: CUPTI's buffer was full, or the context ended\n",
+			table->overflows);
+}
+
+static void put_notes(FILE *file, const struct pc_report *report)
+{
+	const struct pc_table *table = report->table;
+
+	if (pc_table__note(table))
+		fprintf(file, "%s\n", pc_table__note(table));
+	for (uint32_t i = 0; i < table->process_count && i < report->most; i++) {
+		const struct pc_process *process = &table->processes[i];
+		const char *trouble = states__trouble(&process->status);
+		char comm[64], message[300];
+
+		if (process->windows)
+			continue;
+		fprintf(file, "process %u (%s): no samples: ", process->pid,
+			text__show(comm, sizeof(comm), process->comm, 0));
+		if (trouble)
+			fprintf(file, "%s\n", trouble);
+		else if (*process->status.message)
+			fprintf(file, "%s\n",
+				text__show(message, sizeof(message), process->status.message, 128));
+		else
+			fprintf(file,
+				"it had no window: one lasts %u ms in each %u ms (--bursts)\n",
+				report->on_ms, report->every_ms);
+	}
+}
+
+void pc_report__text(FILE *file, const struct pc_report *report)
+{
+	const struct code_table code = code_table_of(report->table);
+
+	if (!report->table->process_count)
+		fprintf(file, "No CUDA activity was seen.\n");
+	put_functions(file, report);
+	if (report->code) {
+		fprintf(file, "\n");
+		pc_report__code(file, report);
+	}
+	put_reasons(file, report);
+	put_account(file, report);
+	code_table__say_lines_from(file, &code);
+	put_notes(file, report);
+	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
+		losses__say(file, report->lost);
+	else
+		fprintf(file, "nothing was lost\n");
+}

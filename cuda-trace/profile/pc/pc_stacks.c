@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * CUPTI does not say which launch a sample belongs to: kernels run side by side while it samples.
+ * So a kernel's samples are parted among the places that it was launched from, as its launches in
+ * that process are. Sums over kernels, lines and reasons are exact; only what stands above the
+ * kernel is an estimate, wrong by as much as some launches of it run longer than others.
+ *
+ * A launch comes as two halves, its record (which kernel) and its stack, in either order and far
+ * apart if many threads launch. Fear: a half whose other one never comes. Halves live in a table of
+ * fixed size, each correlation in its own place, and are written over.
+ */
+#include "cuda-trace/profile/pc/pc_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/recording/callstacks.h"
+#include "cuda-trace/base/demangle.h"
+#include "cuda-trace/base/intern.h"
+#include "cuda-trace/profile/code/code_lines.h"
+#include "cuda-trace/recording/store_chains.h"
+#include "cuda-trace/base/text.h"
+
+#define HALVES	     (1u << 16)
+#define MOST_SAMPLES (1u << 18)
+#define MOST_PLACES  (1u << 18) /* that kernels are launched from */
+#define MOST_KERNELS 8192
+#define MOST_BYTES   (32ul << 20)
+#define TEXT	     4200
+
+struct half {
+	uint32_t correlation;
+	uint32_t stack, kernel; /* 0 = has not come */
+};
+
+struct own {
+	struct own *next;
+	const struct process *process; /* NULL = has ended */
+	uint32_t number;	       /* from 1 */
+	struct callstacks_process *callstacks;
+	struct half *halves; /* NULL = none came, or no memory */
+	char label[64];
+};
+
+struct sample_key {
+	uint32_t process, instruction, reason;
+};
+
+struct place_key {
+	uint32_t process, kernel, stack;
+};
+
+/* How often each key came. */
+struct counts {
+	struct interned *keys;
+	uint64_t *counts;
+	uint32_t room;
+};
+
+struct pc_stacks {
+	struct own *processes;
+	uint32_t process_count;
+	struct callstacks *callstacks; /* NULL = no stacks are wanted */
+	struct chains *chains;
+	struct interned *kernels; /* demangled names */
+	struct counts samples, places;
+	uint64_t left_out;
+};
+
+static bool counts__init(struct counts *counts, uint32_t most)
+{
+	counts->keys = interned__new(most, MOST_BYTES);
+	return counts->keys;
+}
+
+/* False: no room. */
+static bool counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
+{
+	uint32_t number = interned__number(counts->keys, key, size, NULL);
+	uint64_t *larger;
+
+	if (number >= counts->room) {
+		uint32_t room = number * 2 + 64;
+
+		larger = reallocarray(counts->counts, room, sizeof(*larger));
+		if (!larger)
+			return false;
+		memset(larger + counts->room, 0, (room - counts->room) * sizeof(*larger));
+		counts->counts = larger;
+		counts->room = room;
+	}
+	if (number)
+		counts->counts[number] += more;
+	return number;
+}
+
+static void counts__free(struct counts *counts)
+{
+	interned__free(counts->keys);
+	free(counts->counts);
+}
+
+/* ---- what comes ---- */
+
+static void put(void *context, enum spool_kind kind, const void *data, size_t size,
+		const void *more, size_t more_size)
+{
+	struct pc_stacks *all = context;
+	uint8_t *whole = malloc(size + more_size + 1);
+
+	if (!whole)
+		return;
+	memcpy(whole, data, size);
+	if (more_size)
+		memcpy(whole + size, more, more_size);
+	chains__fact(all->chains, kind, whole, size + more_size);
+	free(whole);
+}
+
+static void put_place(struct pc_stacks *all, const struct own *own, const struct half *half)
+{
+	const struct place_key key = {own->number, half->kernel, half->stack};
+
+	counts__add(&all->places, &key, sizeof(key), 1);
+}
+
+static void put_half(struct pc_stacks *all, struct own *own, uint32_t correlation, uint32_t stack,
+		     uint32_t kernel)
+{
+	struct half *half;
+
+	if (!own->halves)
+		own->halves = calloc(HALVES, sizeof(*own->halves));
+	if (!own->halves)
+		return;
+	half = &own->halves[correlation % HALVES];
+	if (half->correlation != correlation)
+		*half = (struct half){.correlation = correlation};
+	half->stack = stack ? stack : half->stack;
+	half->kernel = kernel ? kernel : half->kernel;
+	if (!half->stack || !half->kernel)
+		return;
+	put_place(all, own, half);
+	*half = (struct half){.correlation = 0};
+}
+
+static void put_stack(void *context, void *owner, const struct spool_sample *sample)
+{
+	put_half(context, owner, sample->head.correlation, sample->stack, 0);
+}
+
+struct pc_stacks *pc_stacks__new(bool of_host)
+{
+	struct pc_stacks *all = calloc(1, sizeof(*all));
+	const struct callstacks_sink sink = {all, put, put_stack};
+
+	if (!all)
+		return NULL;
+	if (of_host) {
+		all->callstacks = callstacks__new(&sink);
+		all->chains = chains__new(NULL);
+	}
+	all->kernels = interned__new(MOST_KERNELS, MOST_BYTES);
+	if (all->kernels && counts__init(&all->samples, MOST_SAMPLES) &&
+	    counts__init(&all->places, MOST_PLACES) &&
+	    (!of_host || (all->callstacks && all->chains)))
+		return all;
+	pc_stacks__free(all);
+	return NULL;
+}
+
+void pc_stacks__start(struct pc_stacks *all, struct process *process)
+{
+	struct own *own = calloc(1, sizeof(*own));
+	char comm[40];
+
+	if (!own)
+		return;
+	own->process = process;
+	own->number = ++all->process_count;
+	snprintf(own->label, sizeof(own->label), "%s (%u)",
+		 text__show(comm, sizeof(comm), process->comm, 0), process->pid);
+	if (all->callstacks)
+		own->callstacks = callstacks_process__new(all->callstacks, process->pid, own);
+	own->next = all->processes;
+	all->processes = own;
+}
+
+/* The same one is asked for again and again. */
+static struct own *own_of(struct pc_stacks *all, const struct process *process)
+{
+	struct own **at = &all->processes, *own;
+
+	while (*at && (*at)->process != process)
+		at = &(*at)->next;
+	own = *at;
+	if (!own)
+		return NULL;
+	*at = own->next;
+	own->next = all->processes;
+	all->processes = own;
+	return own;
+}
+
+static void take_launch(struct pc_stacks *all, struct own *own, struct process *process,
+			const struct cuda_launch *launch)
+{
+	const char *name;
+	uint32_t kernel;
+
+	if (!all->callstacks || !launch->name || launch->result)
+		return;
+	name = process__pretty_name(process, launch->name);
+	kernel = interned__number(all->kernels, name, strlen(name) + 1, NULL);
+	if (kernel)
+		put_half(all, own, launch->head.correlation, 0, kernel);
+}
+
+void pc_stacks__record(struct pc_stacks *all, struct process *process,
+		       const struct cuda_record *record, const struct pc_table *table)
+{
+	struct own *own = own_of(all, process);
+	const struct pc_place *place = &table->latest;
+
+	if (own && record->kind == CUDA_RECORD_LAUNCH)
+		take_launch(all, own, process, (const void *)record);
+	if (!own || record->kind != CUDA_RECORD_PC_SAMPLE || !place->samples)
+		return;
+	const struct sample_key key = {own->number, place->instruction, place->reason};
+
+	if (!counts__add(&all->samples, &key, sizeof(key), place->samples))
+		all->left_out += place->samples;
+}
+
+void pc_stacks__event(struct pc_stacks *all, struct process *process, const struct event *event)
+{
+	struct own *own = own_of(all, process);
+
+	if (own && own->callstacks)
+		callstacks_process__take(own->callstacks, event);
+}
+
+void pc_stacks__end(struct pc_stacks *all, struct process *process)
+{
+	struct own *own = own_of(all, process);
+
+	if (!own)
+		return;
+	callstacks_process__free(own->callstacks);
+	free(own->halves);
+	own->callstacks = NULL;
+	own->halves = NULL;
+	own->process = NULL;
+}
+
+/* ---- the tree ---- */
+
+struct planting {
+	struct pc_stacks *all;
+	const struct pc_table *table;
+	struct stacks *tree;
+	uint32_t *places;    /* numbers in all->places, by process and kernel */
+	uint32_t *functions; /* the kernel of each function, 0 = none of that name was launched */
+	const char **labels; /* of processes */
+	uint32_t node;	     /* where the next frame goes */
+};
+
+static const struct place_key *place_at(const struct pc_stacks *all, uint32_t number)
+{
+	return interned__at(all->places.keys, number, NULL);
+}
+
+static const struct pc_stacks *sorting;
+
+static int by_kernel(const void *a, const void *b)
+{
+	const struct place_key *x = place_at(sorting, *(const uint32_t *)a);
+	const struct place_key *y = place_at(sorting, *(const uint32_t *)b);
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->kernel != y->kernel)
+		return x->kernel < y->kernel ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static int prepare(struct planting *planting)
+{
+	const struct pc_stacks *all = planting->all;
+	const struct pc_table *table = planting->table;
+	uint32_t n = interned__count(all->places.keys);
+
+	planting->places = calloc(n + 1, sizeof(*planting->places));
+	planting->functions = calloc(table->function_count + 1, sizeof(*planting->functions));
+	planting->labels = calloc(all->process_count + 1, sizeof(*planting->labels));
+	if (!planting->places || !planting->functions || !planting->labels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		planting->places[i] = i + 1;
+	sorting = all;
+	qsort(planting->places, n, sizeof(*planting->places), by_kernel);
+	for (uint32_t i = 0; i < table->function_count; i++)
+		planting->functions[i] = interned__find(all->kernels, table->functions[i].of.name,
+							strlen(table->functions[i].of.name) + 1);
+	for (const struct own *own = all->processes; own; own = own->next)
+		planting->labels[own->number] = own->label;
+	return 0;
+}
+
+/* Where the kernel was launched from, in `places`; how many. */
+static uint32_t find_places(const struct planting *planting, uint32_t process, uint32_t kernel,
+			    uint32_t *first)
+{
+	uint32_t low = 0, high = interned__count(planting->all->places.keys), n = 0;
+	const uint32_t end = high;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct place_key *key = place_at(planting->all, planting->places[middle]);
+
+		if (key->process < process || (key->process == process && key->kernel < kernel))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = low;
+	for (; kernel && low + n < end; n++) {
+		const struct place_key *key = place_at(planting->all, planting->places[low + n]);
+
+		if (key->process != process || key->kernel != kernel)
+			break;
+	}
+	return n;
+}
+
+/* Below planting->node, which becomes it; UINT32_MAX stays that. */
+static void descend(struct planting *planting, const char *name)
+{
+	char clean[TEXT];
+
+	if (planting->node != UINT32_MAX)
+		planting->node = stacks__child(
+			planting->tree, planting->node,
+			text__show(clean, sizeof(clean), name, sizeof(clean) / 4 - 1));
+}
+
+static void take_frame(void *context, const char *name, bool nameless)
+{
+	struct planting *planting = context;
+
+	descend(planting, name);
+}
+
+static int add_leaf(struct planting *planting, const struct sample_key *key, uint32_t stack,
+		    uint64_t samples)
+{
+	const struct pc_table *table = planting->table;
+	const struct pc_instruction *instruction = &table->instructions[key->instruction];
+	const char *slash = instruction->at.file ? strrchr(instruction->at.file, '/') : NULL;
+	char line[TEXT];
+
+	planting->node = 0;
+	descend(planting, planting->labels[key->process]);
+	if (stack)
+		chains__frames(planting->all->chains, stack, take_frame, planting);
+	else if (planting->all->callstacks)
+		descend(planting, "[no stack]");
+	descend(planting, table->functions[instruction->at.function].of.name);
+	/* From the kernel's own line inwards. */
+	for (uint32_t i = instruction->at.depth; i-- > 1;) {
+		char *pretty = demangle(instruction->at.chain[i - 1].function ?: "");
+
+		snprintf(line, sizeof(line), "%.1000s:%u", instruction->at.chain[i].file,
+			 instruction->at.chain[i].line);
+		descend(planting, line);
+		descend(planting, pretty ?: instruction->at.chain[i - 1].function ?: "?");
+		free(pretty);
+	}
+	if (instruction->at.file)
+		snprintf(line, sizeof(line), "%.1000s:%u", slash ? slash + 1 : instruction->at.file,
+			 instruction->at.line);
+	else
+		snprintf(line, sizeof(line), "+0x%llx", (unsigned long long)instruction->at.offset);
+	descend(planting, line);
+	descend(planting, pc_table__reason(table, key->reason));
+	if (planting->node == UINT32_MAX)
+		return -ENOMEM;
+	planting->tree->nodes[planting->node].leaf = true;
+	stacks__add(planting->tree, planting->node, samples, 0);
+	return 0;
+}
+
+/* Differences of running sums, so that what is rounded off is not lost. */
+static int part(struct planting *planting, const struct sample_key *key, uint64_t samples)
+{
+	const struct pc_instruction *instruction = &planting->table->instructions[key->instruction];
+	uint32_t first, count = find_places(planting, key->process,
+					    planting->functions[instruction->at.function], &first);
+	uint64_t whole = 0, seen = 0, given = 0, so_far;
+	int err = 0;
+
+	if (!count)
+		return add_leaf(planting, key, 0, samples);
+	for (uint32_t i = first; i < first + count; i++)
+		whole += planting->all->places.counts[planting->places[i]];
+	for (uint32_t i = first; i < first + count && !err; i++) {
+		seen += planting->all->places.counts[planting->places[i]];
+		so_far = (uint64_t)((unsigned __int128)samples * seen / whole);
+		if (so_far > given)
+			err = add_leaf(planting, key,
+				       place_at(planting->all, planting->places[i])->stack,
+				       so_far - given);
+		given = so_far;
+	}
+	return err;
+}
+
+int pc_stacks__tree(struct pc_stacks *all, const struct pc_table *table, struct stacks *tree)
+{
+	struct planting planting = {.all = all, .table = table, .tree = tree};
+	struct callstacks_counts counts;
+	int err;
+
+	memset(tree, 0, sizeof(*tree));
+	tree->samples = true;
+	tree->period = all->callstacks ? 1 : 0;
+	if (all->callstacks) {
+		callstacks__finish(all->callstacks);
+		callstacks__count(all->callstacks, &counts);
+		tree->nameless = counts.nameless;
+	}
+	err = stacks__child(tree, 0, "all") ? -ENOMEM : prepare(&planting);
+	for (uint32_t i = 1; !err && i <= interned__count(all->samples.keys); i++)
+		err = part(&planting, interned__at(all->samples.keys, i, NULL),
+			   all->samples.counts[i]);
+	free(planting.places);
+	free(planting.functions);
+	free(planting.labels);
+	if (err)
+		stacks__free(tree);
+	return err;
+}
+
+uint64_t pc_stacks__left_out(const struct pc_stacks *all)
+{
+	return all->left_out;
+}
+
+void pc_stacks__free(struct pc_stacks *all)
+{
+	if (!all)
+		return;
+	while (all->processes) {
+		struct own *own = all->processes;
+
+		all->processes = own->next;
+		callstacks_process__free(own->callstacks);
+		free(own->halves);
+		free(own);
+	}
+	callstacks__free(all->callstacks);
+	chains__free(all->chains);
+	interned__free(all->kernels);
+	counts__free(&all->samples);
+	counts__free(&all->places);
+	free(all);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The kernel reserves a stack's place in the ring buffer before those of its new code objects, so
+ * they come right behind it: a stack that names an unknown one waits for it. Only what is needed of
+ * a dying process is done at once (its mappings and files); names are looked up at the end.
+ */
+#include "cuda-trace/recording/callstacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/demangle.h"
+#include "cuda-trace/base/intern.h"
+#include "cuda-trace/symbols/mappings.h"
+#include "cuda-trace/symbols/perf_map.h"
+#include "cuda-trace/symbols/python_code.h"
+#include "cuda-trace/symbols/symbol_files.h"
+
+/* A program that runs in circles has some thousand; one that wants our memory gets no more. */
+#define MOST		(1u << 18) /* frames, stacks, functions */
+#define FRAME_BYTES	(16ul << 20)
+#define STACK_BYTES	(64ul << 20)
+#define FUNCTION_BYTES	(32ul << 20)
+#define CODE_BYTES	(64ul << 20) /* of Python's code objects, of all processes */
+#define MOST_PENDING	64
+#define MOST_JITS	128 /* each is an open file */
+#define MOST_JIT_FRAMES 4096
+#define JIT_BYTES	(256ul << 20) /* that are read of all their files */
+
+struct frame_key {
+	uint32_t module, function;
+	int32_t line;
+	uint32_t pad;
+	uint64_t address;
+};
+
+struct jit {
+	uint32_t pid;
+	struct perf_map *map;
+};
+
+struct callstacks {
+	struct callstacks_sink sink;
+	struct modules *modules;
+	uint32_t modules_put;
+	struct interned *functions; /* file, NUL, name */
+	struct interned *frames;    /* struct frame_key */
+	struct interned *stacks;    /* u16 frames, u16 Python's, then numbers of frames */
+	size_t code_bytes_left;
+	struct jit *jits;
+	uint32_t jit_count;
+	struct callstacks_counts counts;
+};
+
+struct callstacks_process {
+	struct callstacks *all;
+	void *owner;
+	uint32_t pid;
+	struct mappings *mappings;
+	struct python_codes *codes;
+	struct event_stack *pending[MOST_PENDING];
+	uint32_t pending_count;
+};
+
+struct numbered_stack {
+	uint16_t frames, python_frames;
+	uint32_t numbers[STACK_ADDRESSES + STACK_PYTHON_FRAMES];
+};
+
+struct callstacks *callstacks__new(const struct callstacks_sink *sink)
+{
+	struct callstacks *callstacks = calloc(1, sizeof(*callstacks));
+
+	if (!callstacks)
+		return NULL;
+	callstacks->sink = *sink;
+	callstacks->code_bytes_left = CODE_BYTES;
+	callstacks->modules = modules__new();
+	callstacks->functions = interned__new(MOST, FUNCTION_BYTES);
+	callstacks->frames = interned__new(MOST, FRAME_BYTES);
+	callstacks->stacks = interned__new(MOST, STACK_BYTES);
+	if (callstacks->modules && callstacks->functions && callstacks->frames &&
+	    callstacks->stacks)
+		return callstacks;
+	callstacks__free(callstacks);
+	return NULL;
+}
+
+struct callstacks_process *callstacks_process__new(struct callstacks *callstacks, uint32_t pid,
+						   void *owner)
+{
+	struct callstacks_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	process->all = callstacks;
+	process->owner = owner;
+	process->pid = pid;
+	process->mappings = mappings__new(pid, callstacks->modules);
+	process->codes = python_codes__new(&callstacks->code_bytes_left);
+	if (process->mappings && process->codes)
+		return process;
+	callstacks_process__free(process);
+	return NULL;
+}
+
+static void put(struct callstacks *all, enum spool_kind kind, const void *data, size_t size,
+		const void *more, size_t more_size)
+{
+	all->sink.put(all->sink.context, kind, data, size, more, more_size);
+}
+
+/* Memory without a file may hold compiled code: its names must be found while the process lives. */
+static void remember_jit(struct callstacks *all, uint32_t pid)
+{
+	struct perf_map *map;
+	struct jit *jits;
+
+	/* Processes come one after the other, and a program may have memory by many names. */
+	for (uint32_t i = all->jit_count; i; i--)
+		if (all->jits[i - 1].pid == pid)
+			return;
+	map = all->jit_count < MOST_JITS ? perf_map__open(pid) : NULL;
+	jits = map ? reallocarray(all->jits, all->jit_count + 1, sizeof(*jits)) : NULL;
+	if (!jits) {
+		perf_map__free(map);
+		return;
+	}
+	all->jits = jits;
+	jits[all->jit_count++] = (struct jit){pid, map};
+}
+
+static void put_new_modules(struct callstacks *all)
+{
+	while (all->modules_put < modules__count(all->modules)) {
+		const struct module *module = modules__at(all->modules, ++all->modules_put);
+		struct spool_module entry = {
+			.number = all->modules_put,
+			.build_id_size = module->outline.build_id_size,
+		};
+
+		memcpy(entry.build_id, module->outline.build_id, sizeof(entry.build_id));
+		put(all, SPOOL_MODULE, &entry, sizeof(entry), module->path,
+		    strnlen(module->path, 4096));
+		if (module->pid)
+			remember_jit(all, module->pid);
+	}
+}
+
+/* 0 = there is no room for it. */
+static uint32_t number_of(struct callstacks *all, const struct frame_key *key)
+{
+	struct spool_frame entry = {
+		.module = key->module,
+		.function = key->function,
+		.line = key->line,
+		.address = key->address,
+	};
+	bool is_new;
+
+	entry.number = interned__number(all->frames, key, sizeof(*key), &is_new);
+	if (is_new)
+		put(all, SPOOL_FRAME, &entry, sizeof(entry), NULL, 0);
+	return entry.number;
+}
+
+/* Of a caller what is known is where it goes on: its call is before that. */
+static uint32_t number_of_address(struct callstacks_process *process, uint64_t address,
+				  bool is_caller)
+{
+	struct frame_key key = {0};
+
+	key.module = mappings__find(process->mappings, address - is_caller, &key.address);
+	put_new_modules(process->all);
+	return number_of(process->all, &key);
+}
+
+static uint32_t number_of_function(struct callstacks *all, const char *file, const char *name)
+{
+	size_t file_bytes = strlen(file), name_bytes = strlen(name);
+	char text[CODE_FILE_LEN * 4 + CODE_NAME_LEN * 4 + 2];
+	struct spool_function entry = {.file_bytes = file_bytes};
+	bool is_new;
+
+	memcpy(text, file, file_bytes);
+	text[file_bytes] = 0;
+	memcpy(text + file_bytes + 1, name, name_bytes);
+	entry.number = interned__number(all->functions, text, file_bytes + 1 + name_bytes, &is_new);
+	memmove(text + file_bytes, name, name_bytes);
+	if (is_new)
+		put(all, SPOOL_FUNCTION, &entry, sizeof(entry), text, file_bytes + name_bytes);
+	return entry.number;
+}
+
+static uint32_t number_of_python(struct callstacks_process *process,
+				 const struct stack_python_frame *frame)
+{
+	const struct python_code *code =
+		python_codes__find(process->codes, frame->code, frame->key);
+	struct frame_key key = {0};
+
+	key.function = code ? number_of_function(process->all, python_code__file(code),
+						 python_code__name(code))
+			    : number_of_function(process->all, "", "");
+	if (!key.function)
+		return 0;
+	key.line = code ? python_code__line(code, frame->instruction) : 0;
+	return number_of(process->all, &key) | (frame->entry ? SPOOL_FRAME_ENTRY : 0);
+}
+
+static void put_stack(struct callstacks *all, uint32_t number, const struct numbered_stack *stack)
+{
+	struct spool_stack entry = {number, stack->frames, stack->python_frames};
+
+	put(all, SPOOL_STACK, &entry, sizeof(entry), stack->numbers,
+	    (stack->frames + stack->python_frames) * sizeof(stack->numbers[0]));
+}
+
+/*
+ * How many frames there are up to the last one that lies in some file's code, or in all if none
+ * does (the process was gone). Code without frame pointers uses their register for anything, and
+ * what the walk then takes for return addresses are none.
+ */
+static size_t without_strays(const struct callstacks *all, const struct numbered_stack *stack)
+{
+	for (size_t n = stack->frames; n; n--) {
+		uint32_t number = stack->numbers[n - 1];
+		const struct frame_key *key =
+			number ? interned__at(all->frames, number, NULL) : NULL;
+
+		if (key && key->module)
+			return n;
+	}
+	return stack->frames;
+}
+
+/* False: a frame of it found no room, and what it would show is not what was. */
+static bool is_complete(const struct numbered_stack *stack)
+{
+	for (size_t i = 0; i < (size_t)stack->frames + stack->python_frames; i++)
+		if (!(stack->numbers[i] & ~SPOOL_FRAME_ENTRY))
+			return false;
+	return true;
+}
+
+/* 0 = there is no room for it. */
+static uint32_t number_of_stack(struct callstacks *all, const struct numbered_stack *stack)
+{
+	size_t count = (size_t)stack->frames + stack->python_frames;
+	uint32_t number;
+	bool is_new;
+
+	if (!is_complete(stack))
+		return 0;
+	number = interned__number(all->stacks, stack,
+				  offsetof(struct numbered_stack, numbers[count]), &is_new);
+	if (is_new)
+		put_stack(all, number, stack);
+	return number;
+}
+
+static void take_stack(struct callstacks_process *process, const struct event_stack *event)
+{
+	struct callstacks *all = process->all;
+	struct numbered_stack stack = {.frames = event->depth};
+	struct spool_sample sample = {
+		.head = {SPOOL_SAMPLE, sizeof(sample), event->correlation},
+		.tid = event->tid,
+	};
+	size_t n = 0;
+
+	for (int i = 0; i < event->depth; i++)
+		stack.numbers[n++] = number_of_address(process, event->addresses[i], i > 0);
+	n = stack.frames = without_strays(all, &stack);
+	for (int i = 0; i < event->frames; i++) {
+		if (event->python_frames[i].code)
+			stack.numbers[n++] = number_of_python(process, &event->python_frames[i]);
+		else if (n > stack.frames)
+			stack.numbers[n - 1] |= SPOOL_FRAME_ENTRY;
+	}
+	stack.python_frames = n - stack.frames;
+	sample.stack = number_of_stack(all, &stack);
+	if (!sample.stack) {
+		all->counts.lost++;
+		return;
+	}
+	all->counts.samples++;
+	all->counts.without_python += event->python == STACK_PYTHON_STRANGE;
+	all->counts.cut += event->python == STACK_PYTHON_CUT || event->depth == STACK_ADDRESSES;
+	all->sink.put_sample(all->sink.context, process->owner, &sample);
+}
+
+static bool is_known(const struct callstacks_process *process, const struct event_stack *event)
+{
+	for (int i = 0; i < event->frames; i++)
+		if (event->python_frames[i].code &&
+		    !python_codes__find(process->codes, event->python_frames[i].code,
+					event->python_frames[i].key))
+			return false;
+	return true;
+}
+
+/* Takes those whose code objects have come; with `all`, also the others, the oldest first. */
+static void take_pending(struct callstacks_process *process, bool all)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < process->pending_count; i++) {
+		struct event_stack *event = process->pending[i];
+
+		if (!all && !is_known(process, event)) {
+			process->pending[kept++] = event;
+			continue;
+		}
+		take_stack(process, event);
+		free(event);
+	}
+	process->pending_count = kept;
+}
+
+static void keep_pending(struct callstacks_process *process, const struct event *event)
+{
+	struct event_stack *copy;
+
+	if (process->pending_count == MOST_PENDING)
+		take_pending(process, true);
+	copy = calloc(1, sizeof(*copy));
+	if (!copy) {
+		process->all->counts.lost++;
+		return;
+	}
+	memcpy(copy, event->data, event->bytes < sizeof(*copy) ? event->bytes : sizeof(*copy));
+	process->pending[process->pending_count++] = copy;
+	/* Its files can be had only while the process lives, which may be over soon. */
+	for (int i = 0; i < copy->depth; i++)
+		number_of_address(process, copy->addresses[i], i > 0);
+}
+
+void callstacks_process__take(struct callstacks_process *process, const struct event *event)
+{
+	const struct event_stack *stack = (const void *)event->data;
+
+	if (event->kind == EVENT_CODE) {
+		python_codes__add(process->codes, (const void *)event->data);
+		take_pending(process, false);
+	} else if (is_known(process, stack)) {
+		take_stack(process, stack);
+	} else {
+		keep_pending(process, event);
+	}
+}
+
+void callstacks_process__free(struct callstacks_process *process)
+{
+	if (!process)
+		return;
+	take_pending(process, true);
+	mappings__free(process->mappings);
+	python_codes__free(process->codes);
+	free(process);
+}
+
+static void put_symbol(struct callstacks *all, uint32_t number, const char *mangled)
+{
+	char *pretty = demangle(mangled);
+	const char *name = pretty ? pretty : mangled;
+
+	put(all, SPOOL_SYMBOL, &number, sizeof(number), name, strnlen(name, 4096));
+	all->counts.nameless--;
+	free(pretty);
+}
+
+/* All frames of a module at once: only one symbol table is in memory at a time. */
+static void name_frames_of(struct callstacks *all, uint32_t number)
+{
+	const struct module *module = modules__at(all->modules, number);
+	struct symbols *symbols = NULL;
+
+	if (module->is_elf)
+		symbols = symbol_files__read(module->fd, &module->outline);
+	for (uint32_t i = 1; symbols && i <= interned__count(all->frames); i++) {
+		const struct frame_key *key = interned__at(all->frames, i, NULL);
+		const char *name =
+			key->module == number ? symbols__at(symbols, key->address) : NULL;
+
+		if (name)
+			put_symbol(all, i, name);
+	}
+	symbols__free(symbols);
+}
+
+static void put_jit_symbol(void *context, uint32_t number, const char *name)
+{
+	put_symbol(context, number, name);
+}
+
+static void name_jit_frames(struct callstacks *all, const struct jit *jit, size_t *bytes_left)
+{
+	struct perf_map_wish *wishes = malloc(MOST_JIT_FRAMES * sizeof(*wishes));
+	size_t count = 0;
+
+	for (uint32_t i = 1; wishes && i <= interned__count(all->frames); i++) {
+		const struct frame_key *key = interned__at(all->frames, i, NULL);
+
+		if (count < MOST_JIT_FRAMES && key->module &&
+		    modules__at(all->modules, key->module)->pid == jit->pid)
+			wishes[count++] = (struct perf_map_wish){key->address, i};
+	}
+	if (count)
+		perf_map__names(jit->map, wishes, count, bytes_left, put_jit_symbol, all);
+	free(wishes);
+}
+
+/* Of Python's code objects that did not come, or found no room, the name is empty. */
+static bool has_name(const struct callstacks *all, const struct frame_key *key)
+{
+	const char *text;
+	size_t size;
+
+	if (!key->function)
+		return false;
+	text = interned__at(all->functions, key->function, &size);
+	return text[size - 1];
+}
+
+void callstacks__finish(struct callstacks *all)
+{
+	size_t jit_bytes_left = JIT_BYTES;
+
+	all->counts.nameless = 0;
+	for (uint32_t i = 1; i <= interned__count(all->frames); i++) {
+		const struct frame_key *key = interned__at(all->frames, i, NULL);
+
+		all->counts.nameless += !has_name(all, key);
+	}
+	for (uint32_t i = 1; i <= modules__count(all->modules); i++)
+		name_frames_of(all, i);
+	for (uint32_t i = 0; i < all->jit_count; i++)
+		name_jit_frames(all, &all->jits[i], &jit_bytes_left);
+}
+
+void callstacks__count(const struct callstacks *all, struct callstacks_counts *counts)
+{
+	*counts = all->counts;
+	counts->stacks = interned__count(all->stacks);
+	counts->frames = interned__count(all->frames);
+}
+
+void callstacks__free(struct callstacks *callstacks)
+{
+	if (!callstacks)
+		return;
+	for (uint32_t i = 0; i < callstacks->jit_count; i++)
+		perf_map__free(callstacks->jits[i].map);
+	free(callstacks->jits);
+	modules__free(callstacks->modules);
+	interned__free(callstacks->functions);
+	interned__free(callstacks->frames);
+	interned__free(callstacks->stacks);
+	free(callstacks);
+}

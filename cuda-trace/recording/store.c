@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The recording side: session → spool. Names are taken from the process when a record first
+ * carries their id; one that has not arrived yet is asked for again later.
+ */
+#include "cuda-trace/recording/store.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda-trace/recording/store_import.h"
+#include "cuda-trace/recording/store_snapshot.h"
+#include "cuda-trace/recording/store_spool.h"
+
+#define NS_PER_S   1000000000ull
+#define LOST_EVERY NS_PER_S
+
+/* Which of a process's names are in the spool, by id: a hostile process numbers as it likes. */
+#define MAX_NAMES (1u << 20)
+
+enum name_state { NAME_NEW, NAME_MISSING, NAME_WRITTEN };
+
+struct store_process {
+	struct store_process *next;
+	struct process *process;
+	uint32_t number;
+	uint32_t source;		       /* enum event_source that is in the spool */
+	struct callstacks_process *callstacks; /* NULL = none are wanted, or no memory */
+	uint8_t *names;			       /* enum name_state by id */
+	uint32_t name_room;
+	bool missing;	      /* some name is NAME_MISSING */
+	uint64_t status_time; /* of the last status written */
+};
+
+struct store {
+	struct store_options options;
+	char *path, *spool_path;
+	struct spool *spool;
+	struct callstacks *callstacks; /* NULL = none are wanted */
+	struct store_process *processes;
+	uint32_t process_count;
+	uint64_t records, refused, refused_stacks;
+	uint64_t bytes;	    /* of events in the spool */
+	bool full;	    /* max_bytes is reached: what comes now was not asked for */
+	uint64_t lost_time; /* when losses were last written */
+	pid_t snapshot;	    /* see store_snapshot.h */
+	int error;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static int put(struct store *store, enum spool_kind kind, uint32_t process, const void *data,
+	       size_t size, const void *more, size_t more_size)
+{
+	int err = spool__put(store->spool, kind, process, data, size, more, more_size);
+
+	if (err && !store->error)
+		store->error = err;
+	return err;
+}
+
+static int put_session(struct store *store)
+{
+	struct spool_session session = {
+		.version = SPOOL_VERSION,
+		.probes_version = CUDA_PROBES_VERSION,
+		.monotonic = clock_ns(CLOCK_MONOTONIC),
+		.utc = clock_ns(CLOCK_REALTIME),
+		.boottime = clock_ns(CLOCK_BOOTTIME),
+	};
+	struct utsname name;
+	char facts[4096];
+	int n;
+
+	uname(&name);
+	n = snprintf(facts, sizeof(facts),
+		     "version=" VERSION "%cHostname=%s%cKernelVersion=%s%cCpuCores=%ld%c", 0,
+		     name.nodename, 0, name.release, 0, sysconf(_SC_NPROCESSORS_ONLN), 0);
+	if (store->options.command)
+		n += snprintf(facts + n, sizeof(facts) - n, "command=%s", store->options.command);
+	if (n > (int)sizeof(facts) - 1)
+		n = sizeof(facts) - 1;
+	return put(store, SPOOL_SESSION, 0, &session, sizeof(session), facts, n + 1);
+}
+
+static bool has_room(struct store *store, size_t size)
+{
+	size += sizeof(struct spool_entry);
+	if (store->options.max_bytes && store->bytes + size > store->options.max_bytes)
+		store->full = true;
+	else
+		store->bytes += size;
+	return !store->full;
+}
+
+static void put_of_stacks(void *context, enum spool_kind kind, const void *data, size_t size,
+			  const void *more, size_t more_size)
+{
+	struct store *store = context;
+
+	/* Names come when recording is over: what has a place in the file gets its name, too. */
+	if (kind == SPOOL_SYMBOL || has_room(store, size + more_size))
+		put(store, kind, 0, data, size, more, more_size);
+}
+
+static void put_sample(void *context, void *owner, const struct spool_sample *sample)
+{
+	const struct store_process *own = owner;
+	struct store *store = context;
+	int err = 0;
+
+	if (has_room(store, sizeof(*sample)))
+		err = spool__put_record(store->spool, CUDA_GROUP_LAUNCH, own->number,
+					&sample->head);
+	store->refused_stacks += err != 0;
+	if (err && !store->error)
+		store->error = err;
+}
+
+static int start_stacks(struct store *store)
+{
+	const struct callstacks_sink sink = {store, put_of_stacks, put_sample};
+
+	if (store->options.stacks)
+		store->callstacks = callstacks__new(&sink);
+	return store->options.stacks && !store->callstacks ? -ENOMEM : 0;
+}
+
+int store__create(struct store **result, const struct store_options *options)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	int err = -ENOMEM;
+
+	if (!store)
+		return -ENOMEM;
+	if (import__check_path(options->path)) {
+		free(store);
+		return -EINVAL;
+	}
+	store->options = *options;
+	store->path = strdup(options->path);
+	if (!store->path || asprintf(&store->spool_path, "%s.part", options->path) < 0)
+		goto cleanup;
+	err = spool__create(&store->spool, store->spool_path);
+	if (err == -EEXIST)
+		fprintf(stderr,
+			"cuda-trace: %s is there: another recorder writes it, or one died. "
+			"Look at it with: cuda-trace report %s\n",
+			store->spool_path, store->path);
+	else if (err)
+		fprintf(stderr, "cuda-trace: cannot make %s: %s\n", store->spool_path,
+			strerror(-err));
+	if (err)
+		goto cleanup;
+	err = put_session(store);
+	if (!err)
+		err = start_stacks(store);
+	if (err)
+		goto cleanup;
+	*result = store;
+	return 0;
+cleanup:
+	store__close(store);
+	return err;
+}
+
+void store__process_start(struct store *store, struct process *process)
+{
+	struct store_process *own = calloc(1, sizeof(*own));
+	struct spool_process info = {
+		.instance = process->instance,
+		.cgroup = process->cgroup,
+		.time = clock_ns(CLOCK_MONOTONIC),
+		.pid = process->pid,
+		.uid = process->uid,
+	};
+
+	process->data = own;
+	if (!own)
+		return;
+	own->process = process;
+	own->number = ++store->process_count;
+	own->next = store->processes;
+	store->processes = own;
+	memcpy(info.comm, process->comm, sizeof(info.comm));
+	put(store, SPOOL_PROCESS, own->number, &info, sizeof(info), NULL, 0);
+	if (store->callstacks)
+		own->callstacks = callstacks_process__new(store->callstacks, process->pid, own);
+}
+
+void store__stack(struct store *store, struct process *process, const struct event *event)
+{
+	struct store_process *own = process->data;
+
+	if (store->full)
+		return;
+	if (own && own->callstacks && !store->error)
+		callstacks_process__take(own->callstacks, event);
+	else
+		store->refused_stacks += event->kind == EVENT_STACK;
+}
+
+void store__stack_period(struct store *store, uint32_t period)
+{
+	put(store, SPOOL_PERIOD, 0, &period, sizeof(period), NULL, 0);
+}
+
+void store__stack_counts(const struct store *store, struct callstacks_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+	if (store->callstacks)
+		callstacks__count(store->callstacks, counts);
+	counts->lost += store->refused_stacks;
+}
+
+static void put_name(struct store *store, struct store_process *own, uint32_t id)
+{
+	const char *text = process__name(own->process, id);
+	uint32_t head[2] = {id};
+
+	if (!text) {
+		own->names[id] = NAME_MISSING;
+		own->missing = true;
+		return;
+	}
+	head[1] = strnlen(text, CUDA_NAME_MAX);
+	if (!put(store, SPOOL_NAME, own->number, head, sizeof(head), text, head[1]))
+		own->names[id] = NAME_WRITTEN;
+}
+
+static void need_name(struct store *store, struct store_process *own, uint32_t id)
+{
+	if (!id || id >= MAX_NAMES)
+		return;
+	if (id >= own->name_room) {
+		uint32_t room = id * 2 < 256 ? 256 : id * 2;
+		uint8_t *names = realloc(own->names, room);
+
+		if (!names)
+			return;
+		memset(names + own->name_room, NAME_NEW, room - own->name_room);
+		own->names = names;
+		own->name_room = room;
+	}
+	if (own->names[id] == NAME_NEW)
+		put_name(store, own, id);
+}
+
+static void need_names_of_call(struct store *store, struct store_process *own,
+			       const struct cuda_api *call)
+{
+	need_name(store, own, call->name);
+	if (call->flags & CUDA_API_LAUNCH)
+		need_name(store, own, call->asked.launch.kernel);
+}
+
+/* The ids of names that a record carries, wherever they stand in it. */
+static void need_names(struct store *store, struct store_process *own,
+		       const struct cuda_record *record)
+{
+	switch (record->kind) {
+	case CUDA_RECORD_LAUNCH:
+		need_name(store, own, ((const struct cuda_launch *)record)->name);
+		break;
+	case CUDA_RECORD_KERNEL:
+		need_name(store, own, ((const struct cuda_kernel *)record)->name);
+		break;
+	case CUDA_RECORD_API:
+	case CUDA_RECORD_GRAPH_INSTANTIATE:
+		need_names_of_call(store, own, (const struct cuda_api *)record);
+		break;
+	case CUDA_RECORD_MEMORY:
+		need_name(store, own, ((const struct cuda_memory *)record)->name);
+		break;
+	case CUDA_RECORD_JIT:
+		need_name(store, own, ((const struct cuda_jit *)record)->cache_path);
+		break;
+	case CUDA_RECORD_NVTX:
+		need_name(store, own, ((const struct cuda_nvtx *)record)->text);
+		need_name(store, own, ((const struct cuda_nvtx *)record)->domain);
+		break;
+	case CUDA_RECORD_DEVICE:
+		need_name(store, own, ((const struct cuda_device *)record)->name);
+		break;
+	}
+}
+
+/* Last pass of names: kernels of the driver source that have none go by their handles. */
+static void put_handles(struct store *store, struct store_process *own)
+{
+	uint32_t head[2];
+
+	for (uint32_t id = 0; id < own->name_room; id++) {
+		const char *text;
+
+		if (own->names[id] != NAME_MISSING)
+			continue;
+		text = process__pretty_name(own->process, id);
+		head[0] = id;
+		head[1] = strlen(text);
+		put(store, SPOOL_NAME, own->number, head, sizeof(head), text, head[1]);
+	}
+}
+
+/* A guest may give up, and its process be seen at libcuda's entry points from then on. */
+static void note_source(struct store *store, struct store_process *own)
+{
+	if (own->source == own->process->source)
+		return;
+	own->source = own->process->source;
+	put(store, SPOOL_SOURCE, own->number, &own->source, sizeof(own->source), NULL, 0);
+}
+
+void store__record(struct store *store, struct process *process, const struct cuda_record *record)
+{
+	struct store_process *own = process->data;
+
+	if (!own || store->error) {
+		store->refused++;
+		return;
+	}
+	if (store->full || !has_room(store, record->size))
+		return;
+	note_source(store, own);
+	need_names(store, own, record);
+	store->error = spool__put_record(store->spool, process->group, own->number, record);
+	if (store->error)
+		store->refused++;
+	else
+		store->records++;
+}
+
+static void put_missing_names(struct store *store, struct store_process *own)
+{
+	if (!own->missing)
+		return;
+	own->missing = false;
+	for (uint32_t id = 0; id < own->name_room; id++)
+		if (own->names[id] == NAME_MISSING)
+			put_name(store, own, id);
+}
+
+static void put_status(struct store *store, struct store_process *own)
+{
+	struct cuda_status status = own->process->status;
+
+	if (!status.version || status.time == own->status_time)
+		return;
+	own->status_time = status.time;
+	/* Another tool's windows: this one got everything, and has nothing to estimate. */
+	if (!store->options.sampled)
+		status.sample_start = 0;
+	put(store, SPOOL_STATUS, own->number, &status, sizeof(status), NULL, 0);
+}
+
+void store__process_end(struct store *store, struct process *process)
+{
+	struct store_process *own = process->data;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!own)
+		return;
+	callstacks_process__free(own->callstacks);
+	put_missing_names(store, own);
+	if (own->missing && process->source == EVENT_SOURCE_DRIVER)
+		put_handles(store, own);
+	put_status(store, own);
+	put(store, SPOOL_ENDED, own->number, &now, sizeof(now), NULL, 0);
+	for (struct store_process **at = &store->processes; *at; at = &(*at)->next) {
+		if (*at == own) {
+			*at = own->next;
+			break;
+		}
+	}
+	free(own->names);
+	free(own);
+	process->data = NULL;
+}
+
+static void sum_lost(const struct store *store, const struct session_lost_counts *lost,
+		     struct spool_lost *sum)
+{
+	struct callstacks_counts stacks;
+
+	memset(sum, 0, sizeof(*sum));
+	sum->spool = store->refused;
+	if (store->spool)
+		sum->spool += spool__refused(store->spool);
+	memcpy(sum->guest, lost->guest, sizeof(lost->guest));
+	memcpy(sum->session, lost->session, sizeof(lost->session));
+	store__stack_counts(store, &stacks);
+	sum->session[SESSION_LOST_STACKS] += stacks.lost;
+}
+
+static void put_lost(struct store *store, const struct session_lost_counts *lost)
+{
+	struct spool_lost entry;
+
+	sum_lost(store, lost, &entry);
+	put(store, SPOOL_LOST, 0, &entry, sizeof(entry), NULL, 0);
+}
+_Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "room in struct spool_lost");
+
+int store__tick(struct store *store, const struct session_lost_counts *lost)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (store->error)
+		return store->error;
+	if (now - store->lost_time >= LOST_EVERY) {
+		store->lost_time = now;
+		for (struct store_process *own = store->processes; own; own = own->next) {
+			put_missing_names(store, own);
+			put_status(store, own);
+		}
+		put_lost(store, lost);
+		if (store->options.keep && now > store->options.keep)
+			spool__drop_before(store->spool, now - store->options.keep);
+	}
+	snapshot__reap(&store->snapshot, false);
+	err = spool__tick(store->spool, now);
+	if (err && !store->error)
+		store->error = err;
+	if (!err && store->full)
+		err = -EFBIG;
+	return err;
+}
+
+uint64_t store__records(const struct store *store)
+{
+	return store->records;
+}
+
+int store__snapshot(struct store *store, const char *path)
+{
+	int err;
+
+	snapshot__reap(&store->snapshot, false);
+	if (store->snapshot)
+		return -EBUSY;
+	err = spool__flush(store->spool);
+	return err ? err
+		   : snapshot__start(&store->snapshot, store->spool_path, path,
+				     store->options.keep);
+}
+
+int store__finish(struct store *store, const struct session_lost_counts *lost)
+{
+	struct spool_lost sum;
+	struct import_options options = {
+		.lost = &sum,
+		.spool = store->spool_path,
+		.path = store->path,
+		.compress = store->options.compress,
+		.progress = store->options.progress,
+		.since_last = store->options.keep,
+	};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	while (store->processes)
+		store__process_end(store, store->processes->process);
+	if (store->callstacks)
+		callstacks__finish(store->callstacks);
+	put_lost(store, lost);
+	put(store, SPOOL_FINISHED, 0, &now, sizeof(now), NULL, 0);
+	spool__flush(store->spool);
+	sum_lost(store, lost, &sum);
+	err = spool__close(store->spool);
+	store->spool = NULL;
+	/* A full disk has ended the spool early: what is in it is still worth importing. */
+	if (err)
+		fprintf(stderr, "cuda-trace: %s: %s: events after that are lost\n",
+			store->spool_path, strerror(-err));
+	/* It reads the spool, which is deleted with what follows. */
+	snapshot__reap(&store->snapshot, true);
+	err = import__run(&options, NULL);
+	if (err)
+		fprintf(stderr,
+			"cuda-trace: the events are kept in %s; when the trouble is mended: "
+			"cuda-trace report %s\n",
+			store->spool_path, store->path);
+	return err;
+}
+
+void store__close(struct store *store)
+{
+	if (!store)
+		return;
+	if (store->spool)
+		spool__close(store->spool);
+	while (store->processes) {
+		struct store_process *own = store->processes;
+
+		store->processes = own->next;
+		own->process->data = NULL;
+		callstacks_process__free(own->callstacks);
+		free(own->names);
+		free(own);
+	}
+	callstacks__free(store->callstacks);
+	free(store->path);
+	free(store->spool_path);
+	free(store);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording being made: takes what a session delivers, keeps it safe on disk from the first
+ * second on, and becomes one SQLite file at the end. One thread.
+ */
+#ifndef CUDA_TRACE_RECORDING_STORE_H
+#define CUDA_TRACE_RECORDING_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "cuda-trace/recording/callstacks.h"
+#include "cuda-trace/capture/session.h"
+
+struct store;
+
+struct store_options {
+	const char *path;    /* of the recording; the spool is PATH.part until it is finished */
+	const char *command; /* what was run, NULL = nothing */
+	uint64_t max_bytes;  /* 0 = no limit */
+	uint64_t keep;	     /* ns: only the last so many are kept; 0 = all */
+	bool stacks;	     /* store__stack() will be called */
+	bool sampled;	     /* GPU times come of windows only */
+	bool compress;
+	bool progress;
+};
+
+/* Errors are printed. */
+int store__create(struct store **store, const struct store_options *options);
+void store__process_start(struct store *store, struct process *process);
+void store__record(struct store *store, struct process *process, const struct cuda_record *record);
+/* What a session's sink gets as stack; and that one in `period` launches has one from now on. */
+void store__stack(struct store *store, struct process *process, const struct event *event);
+void store__stack_period(struct store *store, uint32_t period);
+void store__process_end(struct store *store, struct process *process);
+/* Call it a few times a second: 0, -EFBIG at max_bytes, or why the file cannot grow. */
+int store__tick(struct store *store, const struct session_lost_counts *lost);
+/* Names the functions of stacks; of store__finish() a part. Zeros where there are none. */
+void store__stack_counts(const struct store *store, struct callstacks_counts *counts);
+uint64_t store__records(const struct store *store);
+/* Starts a copy of what is there now under another name; of --last, for a signal. */
+int store__snapshot(struct store *store, const char *path);
+/* Makes the SQLite file. Prints where the spool stays if that fails. */
+int store__finish(struct store *store, const struct session_lost_counts *lost);
+/* Without finishing; the spool stays. */
+void store__close(struct store *store);
+
+#endif

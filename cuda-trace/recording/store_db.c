@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Filling an SQLite file as fast as SQLite goes: one transaction without a journal, because the
+ * spool stays until the file is complete, so that nothing is lost if this dies half way.
+ */
+#include "cuda-trace/recording/store_db.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "embedded/schema.h"
+#include "cuda-trace/recording/store_table.h"
+#include "cuda-trace/recording/store_text.h"
+
+struct text {
+	uint32_t hash;
+	uint32_t id; /* of StringIds */
+	char *value; /* NULL = free slot */
+};
+
+struct db {
+	sqlite3 *handle;
+	struct table tables[DB_TABLE_COUNT];
+	sqlite3_stmt *insert_string;
+	struct text *texts; /* open addressing, a power of two */
+	size_t text_room, text_count;
+	char *path;
+};
+
+static const struct {
+	const char *table, *columns;
+} tables[] = {
+#define DB_TABLE_ROW(name, table, columns) {table, columns},
+	DB_TABLES(DB_TABLE_ROW)
+#undef DB_TABLE_ROW
+};
+
+static int complain(struct db *db, const char *what)
+{
+	int code = sqlite3_errcode(db->handle);
+
+	fprintf(stderr, "cuda-trace: cannot %s %s: %s\n", what, db->path,
+		sqlite3_errmsg(db->handle));
+	return code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
+}
+
+static int open_tables(struct db *db)
+{
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (table__open(&db->tables[i], db->handle, tables[i].table, tables[i].columns))
+			return complain(db, "prepare");
+	if (sqlite3_prepare_v3(db->handle, "INSERT INTO StringIds VALUES (?,?)", -1,
+			       SQLITE_PREPARE_PERSISTENT, &db->insert_string, NULL))
+		return complain(db, "prepare");
+	return 0;
+}
+
+static int open_handle(struct db *db)
+{
+	/* A file of ours alone, so that nobody's link or file is written to; SQLite takes it on. */
+	int fd = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		int err = -errno;
+
+		fprintf(stderr, "cuda-trace: cannot make %s: %s\n", db->path, strerror(errno));
+		return err;
+	}
+	close(fd);
+	if (sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    NULL))
+		return complain(db, "open");
+	if (sqlite3_exec(db->handle,
+			 "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
+			 "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+			 "PRAGMA secure_delete=OFF; PRAGMA cache_size=-16384; BEGIN",
+			 NULL, NULL, NULL) ||
+	    sqlite3_exec(db->handle, embedded_tables_sql, NULL, NULL, NULL) ||
+	    sqlite3_exec(db->handle, embedded_enums_sql, NULL, NULL, NULL))
+		return complain(db, "prepare");
+	return 0;
+}
+
+/* SQLite takes "file:" names as URIs where it is built so, and may look for links. */
+static char *plain_path(const char *path)
+{
+	char *plain;
+
+	if (path[0] == '/')
+		return strdup(path);
+	return asprintf(&plain, "./%s", path) < 0 ? NULL : plain;
+}
+
+int db__create(struct db **result, const char *path)
+{
+	struct db *db = calloc(1, sizeof(*db));
+	int err = -ENOMEM;
+
+	if (!db)
+		return -ENOMEM;
+	db->path = plain_path(path);
+	db->text_room = 1024;
+	db->texts = calloc(db->text_room, sizeof(*db->texts));
+	if (!db->path || !db->texts)
+		goto cleanup;
+	err = open_handle(db);
+	if (!err)
+		err = open_tables(db);
+	/* Id 0 is the empty name, as in Nsight's files. */
+	if (!err && db__string(db, "", 0) != 0)
+		err = -EIO;
+	if (err)
+		goto cleanup;
+	*result = db;
+	return 0;
+cleanup:
+	db__close(db);
+	return err;
+}
+
+int db__insert(struct db *db, enum db_table table, const int64_t *values)
+{
+	return table__insert(&db->tables[table], values) ? complain(db, "write") : 0;
+}
+
+static struct text *find_text(struct db *db, const char *value, uint32_t hash)
+{
+	size_t i = hash & (db->text_room - 1);
+
+	while (db->texts[i].value &&
+	       (db->texts[i].hash != hash || strcmp(db->texts[i].value, value)))
+		i = (i + 1) & (db->text_room - 1);
+	return &db->texts[i];
+}
+
+static int grow_texts(struct db *db)
+{
+	size_t room = db->text_room;
+	struct text *old = db->texts;
+	struct text *texts = calloc(room * 2, sizeof(*texts));
+
+	if (!texts)
+		return -ENOMEM;
+	db->texts = texts;
+	db->text_room = room * 2;
+	for (size_t i = 0; i < room; i++)
+		if (old[i].value)
+			*find_text(db, old[i].value, old[i].hash) = old[i];
+	free(old);
+	return 0;
+}
+
+int64_t db__string(struct db *db, const char *value, size_t length)
+{
+	char *clean = store__clean_text(value, length);
+	struct text *text;
+	uint32_t hash;
+
+	if (!clean || (db->text_count * 2 >= db->text_room && grow_texts(db))) {
+		free(clean);
+		return -ENOMEM;
+	}
+	hash = crc32(0, (const Bytef *)clean, strlen(clean));
+	text = find_text(db, clean, hash);
+	if (text->value) {
+		free(clean);
+		return text->id;
+	}
+	*text = (struct text){.hash = hash, .id = db->text_count++, .value = clean};
+	sqlite3_bind_int64(db->insert_string, 1, text->id);
+	sqlite3_bind_text(db->insert_string, 2, clean, -1, SQLITE_STATIC);
+	if (sqlite3_step(db->insert_string) != SQLITE_DONE)
+		return complain(db, "write");
+	sqlite3_reset(db->insert_string);
+	return text->id;
+}
+
+static void bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+	if (text)
+		sqlite3_bind_text(statement, column, store__clean_text(text, strlen(text)), -1,
+				  free);
+}
+
+int db__run(struct db *db, const char *sql, const char *format, ...)
+{
+	sqlite3_stmt *statement;
+	va_list values;
+	int err = 0;
+
+	if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL))
+		return complain(db, "prepare");
+	va_start(values, format);
+	for (int i = 0; format[i]; i++) {
+		if (format[i] == 'i') {
+			int64_t value = va_arg(values, int64_t);
+
+			if (value != DB_NULL)
+				sqlite3_bind_int64(statement, i + 1, value);
+		} else {
+			bind_text(statement, i + 1, va_arg(values, const char *));
+		}
+	}
+	va_end(values);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		err = complain(db, "write");
+	sqlite3_finalize(statement);
+	return err;
+}
+
+sqlite3 *db__handle(struct db *db)
+{
+	return db->handle;
+}
+
+int db__finish(struct db *db)
+{
+	int fd, err = 0;
+
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (table__finish(&db->tables[i]))
+			return complain(db, "finish");
+	if (sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL))
+		return complain(db, "finish");
+	/* synchronous=OFF: the one sync that counts is ours, before the spool goes. */
+	fd = open(db->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd))
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+void db__close(struct db *db)
+{
+	if (!db)
+		return;
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		table__close(&db->tables[i]);
+	sqlite3_finalize(db->insert_string);
+	sqlite3_close(db->handle);
+	for (size_t i = 0; db->texts && i < db->text_room; i++)
+		free(db->texts[i].value);
+	free(db->texts);
+	free(db->path);
+	free(db);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What rows refer to: processes with their names, devices, contexts, streams. Inside of the import.
+ */
+#ifndef CUDA_TRACE_RECORDING_STORE_OBJECTS_H
+#define CUDA_TRACE_RECORDING_STORE_OBJECTS_H
+
+#include <stdbool.h>
+#include "cuda-trace/base/names.h"
+#include "cuda-trace/recording/store_chains.h"
+#include "cuda-trace/recording/store_rows.h"
+#include "cuda-trace/recording/store_text.h"
+
+#define ROWS_CALLS    1024
+#define ROWS_CONTEXTS 64
+#define ROWS_SHAPES   256
+
+union rows_record {
+	struct cuda_record head;
+	struct cuda_launch launch;
+	struct cuda_kernel kernel;
+	struct cuda_memcpy copy;
+	struct cuda_memset set;
+	struct cuda_memory memory;
+	struct cuda_memory_pool pool;
+	struct cuda_sync sync;
+	struct cuda_graph graph;
+	struct cuda_api api;
+	struct cuda_overhead overhead;
+	struct cuda_jit jit;
+	struct cuda_uvm uvm;
+	struct cuda_nvtx nvtx;
+	struct cuda_device device;
+	struct cuda_context context;
+	struct cuda_stream stream;
+	struct spool_sample sample;
+};
+
+/* StringIds of one name; -1 = not made yet. */
+struct rows_name {
+	int64_t plain, pretty, brief;
+	bool domain_made; /* a row of NVTX_EVENTS tells about this domain */
+};
+
+struct rows_process {
+	bool used;
+	struct spool_process info;
+	int64_t global_pid;
+	uint64_t ended;	 /* 0 = not known */
+	uint32_t source; /* enum event_source, the last */
+	bool has_status;
+	struct cuda_status status;
+	struct names *texts;
+	struct rows_name *names;
+	size_t name_room;
+	struct {
+		uint32_t context, device;
+	} contexts[ROWS_CONTEXTS];
+	size_t context_count;
+};
+
+/* Of a launch: grid, block, shared bytes. */
+struct rows_shape {
+	uint32_t sizes[7];
+	uint32_t id; /* 0 = free */
+};
+
+struct rows {
+	struct db *db;
+	struct chains *chains;
+	uint64_t epoch;
+	uint64_t count;
+	struct rows_process *processes;
+	size_t process_room;
+	int64_t calls[2][ROWS_CALLS];
+	struct rows_shape shapes[ROWS_SHAPES]; /* the last of each hash: others get another id */
+	uint32_t shape_count;
+	uint64_t *failures; /* open addressing: keys of failed calls, 0 = free */
+	size_t failure_room, failure_count;
+};
+
+struct rows_process *rows__find(struct rows *rows, uint32_t number);
+/* StringIds of a kernel's name; NULL without memory. */
+const struct rows_name *rows__kernel_name(struct rows *rows, struct rows_process *process,
+					  uint32_t id);
+/* StringIds id of any other name, not demangled; -errno. */
+int64_t rows__plain_name(struct rows *rows, const struct rows_process *process, uint32_t id);
+/* The same for an NVTX domain, which gets a row of its own when first seen. */
+int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t id);
+int64_t rows__device_of(const struct rows_process *process, uint32_t context);
+/* The id of a launch's shape, which gets a row; DB_NULL for a graph; -errno. */
+int64_t rows__shape(struct rows *rows, const struct cuda_launch *launch);
+bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
+			const struct cuda_api *call);
+/* What a failed call was asked for, as CUDA_TRACE_ERRORS has it from `bytes` on. */
+#define ROWS_ASKED 13
+int rows__asked(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
+		int64_t *values);
+/* Devices, contexts, streams; other kinds are of a newer version and skipped. */
+int rows__object(struct rows *rows, struct rows_process *process, const union rows_record *record);
+
+#endif

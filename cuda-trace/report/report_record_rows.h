@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a recording as records again. Inside of report_replay*.c.
+ */
+#ifndef CUDA_TRACE_REPORT_REPORT_RECORD_ROWS_H
+#define CUDA_TRACE_REPORT_REPORT_RECORD_ROWS_H
+
+#include <stddef.h>
+#include "cuda-trace/report/report_file.h"
+#include "cuda-trace/report/report_index.h"
+#include "cuda-trace/report/report_reader.h"
+#include "cuda-trace/report/report_record_ranges.h"
+#include "cuda-trace/capture/session.h"
+
+struct replay {
+	const struct report_file *file;
+	const struct sink *sink;
+	struct process **processes; /* in order of appearance */
+	uint8_t **known;	    /* of each: bit per string that its names have */
+	size_t count;
+	struct report_index index;	   /* of them, by globalPid without a tid */
+	struct report_index rows, samples; /* what the file says of each */
+	size_t recent;			   /* the one that the last row was of */
+	int64_t recent_key;
+	char **strings; /* StringIds by id */
+	size_t string_count;
+	struct cuda_launch *shapes; /* by id - 1; of launches whose kernels have no record */
+	size_t shape_count;
+	bool ranged; /* there are NVTX ranges, and what they belong with comes in order */
+	bool ours;   /* domains are ids of strings */
+	struct replay_ranges ranges;
+};
+
+/* Times of a file may be negative; those of records are not. A day is enough for any session that
+ * was running when the recording began. */
+#define REPLAY_EPOCH (86400ull * 1000000000)
+
+/* A table being played. Column 0 is the process (or thread), 1 the time, the others the record's.
+ */
+struct replay_source {
+	const char *table, *sql;
+	void (*play)(struct replay *replay, const int64_t *row, size_t process);
+	struct reader *reader;
+	const int64_t *row; /* the next one, NULL at the end */
+};
+
+/* Those of one table stand together: the first whose statement fits the file is taken. */
+extern const struct replay_source replay_sources[];
+extern const size_t replay_source_count;
+
+#define REPLAY_SOURCES 28 /* at most */
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording played to a sink, as if its events came from a session again: so `report` sums with
+ * the same code as `stat`, and equal sums are no accident.
+ */
+#ifndef CUDA_TRACE_REPORT_REPORT_RECORDS_H
+#define CUDA_TRACE_REPORT_REPORT_RECORDS_H
+
+#include "cuda-trace/report/report_file.h"
+#include "cuda-trace/capture/session.h"
+
+/* 0 or -errno, printed. Processes are made and freed inside. */
+int report_replay__run(const struct report_file *file, const struct sink *sink);
+/* What the recording says was lost; zeros for files that do not say. */
+void report_replay__lost(const struct report_file *file, struct session_lost_counts *lost);
+/* How long was recorded, ns. */
+uint64_t report_replay__duration(const struct report_file *file);
+
+#endif

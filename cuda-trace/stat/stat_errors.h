@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The failed calls of `stat`, by call and code: of one process while it lives, and of all of them.
+ */
+#ifndef CUDA_TRACE_STAT_STAT_ERRORS_H
+#define CUDA_TRACE_STAT_STAT_ERRORS_H
+
+#include "cuda-trace/capture/process.h"
+
+#define STAT_MOST_ERRORS 65 /* the last line is for all that find none */
+
+struct stat_error {
+	uint32_t name; /* id, while the process lives; 0 = it is in text */
+	char text[96]; /* untrusted */
+	uint8_t domain;
+	int32_t result; /* 0: of the line of others */
+	uint64_t count;
+	struct cuda_api last; /* as far as it says what was asked for: flags, asked, start */
+	char kernel[96];      /* of its launch, once the process is gone; untrusted */
+};
+
+struct stat_failure; /* a call that failed a moment ago */
+
+struct stat_errors {
+	struct stat_error lines[STAT_MOST_ERRORS]; /* those that count nothing are free */
+	uint64_t total;
+	/* Launch calls of the runtime API that failed before they reached the driver. */
+	uint64_t runtime_launches;
+	struct stat_failure *recent; /* NULL until a call fails */
+};
+
+/* Each takes any record of its kind: what did not fail is none. Records that tell of a failure
+ * beside the one of the group API_ERROR must not be handed in where that is listened to. */
+void stat_errors__call(struct stat_errors *errors, const struct process *process,
+		       const struct cuda_api *call);
+void stat_errors__launch(struct stat_errors *errors, const struct cuda_launch *launch);
+void stat_errors__wait(struct stat_errors *errors, const struct cuda_sync *sync);
+/* Adds those of a process that ends to the sum, and frees what they hold. */
+void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct process *process);
+
+/* "CUDA_ERROR_INVALID_VALUE"; "unknown", and "several" in the line of others. */
+const char *stat_errors__result(const struct stat_error *error);
+
+#endif

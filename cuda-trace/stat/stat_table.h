@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sums of `stat`: filled record by record, read when all processes have ended.
+ */
+#ifndef CUDA_TRACE_STAT_STAT_TABLE_H
+#define CUDA_TRACE_STAT_STAT_TABLE_H
+
+#include <stddef.h>
+#include "cuda-trace/base/pattern.h"
+#include "cuda-trace/capture/process.h"
+#include "cuda-trace/stat/stat_events.h"
+#include "cuda-trace/stat/stat_objects.h"
+#include "cuda-trace/stat/stat_ranges.h"
+#include "cuda-trace/stat/stat_sample.h"
+#include "cuda-trace/stat/stat_time.h"
+
+struct stat_sums {
+	uint64_t launches;	 /* calls, failed ones too */
+	uint64_t launch_errors;	 /* of these */
+	uint64_t untimed;	 /* launches whose kernels cannot come, as nobody stamps them */
+	uint64_t graph_launches; /* calls, failed ones too */
+	uint64_t graph_launch_errors;
+	uint64_t kernels;
+	uint64_t graph_kernels; /* of these: from graphs */
+	uint64_t gpu_ns;
+	/* With --sample the two above are estimates. */
+	uint64_t sampled_kernels;    /* that came */
+	uint64_t unsampled_launches; /* of kernels of which none came: not in gpu_ns */
+	double gpu_error2;
+	uint64_t memcpys;
+	uint64_t memcpy_bytes;
+	uint64_t memsets;
+	uint64_t allocs;
+	uint64_t frees;
+	uint64_t live_bytes; /* never freed, of what was allocated while we looked */
+	uint64_t untracked;  /* allocations that are in neither live_bytes nor a peak */
+	uint64_t syncs;
+	uint64_t sync_ns;
+	uint64_t api_errors;
+};
+
+struct stat_kernel {
+	const char *name; /* demangled, untrusted */
+	uint64_t launches;
+	uint64_t launch_errors;
+	uint64_t count;
+	uint64_t total_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;
+	/* With --sample count and total_ns are estimates. */
+	uint64_t sampled;   /* that came */
+	uint64_t unsampled; /* launches, if none came */
+	double error2;	    /* square of total_ns's error */
+	uint32_t grid[3];   /* of the first kernel, or of the driver source's first launch */
+	uint32_t block[3];
+	bool shaped; /* there was one */
+	bool varies; /* others had another grid or block */
+};
+
+struct stat_process {
+	uint32_t pid;
+	uint32_t uid;
+	char comm[EVENT_COMM_LEN];
+	char cgroup[256];
+	struct stat_sums sums;
+	struct cuda_status status;
+	const char *source;
+	struct stat_windows windows;
+	int exit_status; /* -1 = lives, or not known */
+};
+
+struct stat_table {
+	struct pattern *pattern; /* which kernels count */
+	uint64_t min_duration;
+	bool sampled;		     /* records come of windows only */
+	bool errors_told;	     /* each failed call comes in the group API_ERROR */
+	bool ranges_told;	     /* NVTX was asked for: which kernels are in which range */
+	bool past;		     /* of a recording: what has those pids here is another's */
+	struct stat_windows windows; /* of all processes */
+	struct stat_sums totals;
+	struct stat_kernel *kernels;
+	uint32_t kernel_count;
+	struct stat_process *processes;
+	uint32_t process_count;
+	uint32_t processes_left_out;	 /* their sums are in the totals */
+	struct stat_events events;	 /* of all processes */
+	struct stat_objects *objects;	 /* of all processes; NULL = none were told */
+	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not asked for */
+	struct stat_memory *memory;	 /* by process, device and kind */
+	uint32_t memory_count;
+	struct stat_time_sums time;
+	/* The rest is stat_table.c's own. */
+	int timed;	     /* processes whose time is mapped now */
+	uint32_t ranged;     /* processes whose ranges are looked at now */
+	size_t timed_beyond; /* bytes: see stat_time.h */
+	uint32_t kernel_room;
+	uint32_t process_room;
+	uint32_t *heads; /* of kernels, by name */
+	uint32_t *next;
+	size_t name_bytes;
+};
+
+int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration);
+void stat_table__free(struct stat_table *table);
+void stat_table__start(struct stat_table *table, struct process *process);
+void stat_table__record(struct stat_table *table, struct process *process,
+			const struct cuda_record *record);
+void stat_table__end(struct stat_table *table, struct process *process);
+/* Kernels and processes by GPU time, longest first. */
+void stat_table__sort(struct stat_table *table);
+
+#endif

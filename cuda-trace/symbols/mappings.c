@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * /proc/PID/maps, read again when an address is not in it, and every second: what was there may
+ * have been unmapped and something else mapped in its place.
+ */
+#include "cuda-trace/symbols/mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "cuda-trace/base/clock.h"
+
+#define NS_PER_S      1000000000ull
+#define STALE_NS      NS_PER_S
+#define RETRY_SHARE   20 /* reading again and again takes this part of the time at most */
+#define FREE_RETRIES  32 /* but for the first: a program that starts maps much in a short time */
+#define MOST_MAPPINGS 65536
+#define MOST_TEXTS    (4ul << 20) /* bytes of a process's paths */
+#define MOST_MODULES  4096
+#define MOST_FILES    512 /* kept open */
+
+struct modules {
+	struct module *list;
+	uint32_t count, open;
+};
+
+struct mapping {
+	uint64_t start, end, offset;
+	uint64_t device, inode;
+	uint32_t path;	 /* place in texts */
+	uint32_t module; /* 0 = not asked for yet */
+};
+
+/* What one reading of the file has shown. */
+struct maps {
+	struct mapping *list;
+	size_t count, room;
+	char *texts;
+	size_t text_bytes, text_room;
+};
+
+struct mappings {
+	uint32_t pid;
+	struct modules *modules;
+	struct maps maps;
+	uint64_t read_at, took; /* ns */
+	uint32_t retries;	/* so far, for an address that was in none */
+};
+
+struct modules *modules__new(void)
+{
+	return calloc(1, sizeof(struct modules));
+}
+
+const struct module *modules__at(const struct modules *modules, uint32_t number)
+{
+	return &modules->list[number - 1];
+}
+
+uint32_t modules__count(const struct modules *modules)
+{
+	return modules->count;
+}
+
+void modules__free(struct modules *modules)
+{
+	if (!modules)
+		return;
+	for (uint32_t i = 0; i < modules->count; i++) {
+		if (modules->list[i].fd >= 0)
+			close(modules->list[i].fd);
+		free(modules->list[i].path);
+	}
+	free(modules->list);
+	free(modules);
+}
+
+/* Looked at before it is opened: what is mapped may be a device that does something when opened. */
+static int open_regular(int path_fd, uint64_t inode, uint64_t device)
+{
+	char name[64];
+	struct stat st;
+	int fd = -1;
+
+	if (path_fd < 0)
+		return -1;
+	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode) && st.st_ino == inode &&
+	    (!device || st.st_dev == device)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+	}
+	close(path_fd);
+	return fd;
+}
+
+/* By name, inside of the process's root: a link there cannot lead out of it. */
+static int open_by_name(uint32_t pid, const char *path, uint64_t inode)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char root[64];
+	int root_fd, fd;
+
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
+		return -1;
+	fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	close(root_fd);
+	return open_regular(fd, inode, 0);
+}
+
+/* What is mapped itself, also when its name is gone; that needs CAP_SYS_ADMIN or the like. */
+static int open_mapped(uint32_t pid, const struct mapping *mapping, const char *path)
+{
+	char name[96];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", pid,
+		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+	fd = open_regular(open(name, O_PATH | O_CLOEXEC), mapping->inode, 0);
+	if (fd < 0)
+		fd = open_by_name(pid, path, mapping->inode);
+	/* The process is gone: the very same file is likely still there, if it was in no container.
+	 */
+	if (fd < 0)
+		fd = open_regular(open(path, O_PATH | O_CLOEXEC), mapping->inode, mapping->device);
+	return fd;
+}
+
+static uint32_t find_module(const struct modules *modules, const struct mapping *mapping,
+			    const char *path, uint32_t pid)
+{
+	for (uint32_t i = 0; i < modules->count; i++) {
+		const struct module *module = &modules->list[i];
+
+		if (module->device == mapping->device && module->inode == mapping->inode &&
+		    module->pid == (mapping->inode ? 0 : pid) && !strcmp(module->path, path))
+			return i + 1;
+	}
+	return 0;
+}
+
+static uint32_t add_module(struct modules *modules, const struct mapping *mapping, const char *path,
+			   uint32_t pid)
+{
+	struct module *module;
+
+	if (modules->count == MOST_MODULES)
+		return 0;
+	module = reallocarray(modules->list, modules->count + 1, sizeof(*module));
+	if (!module)
+		return 0;
+	modules->list = module;
+	module += modules->count;
+	memset(module, 0, sizeof(*module));
+	module->path = strdup(path);
+	if (!module->path)
+		return 0;
+	module->device = mapping->device;
+	module->inode = mapping->inode;
+	module->pid = mapping->inode ? 0 : pid;
+	module->fd =
+		mapping->inode && modules->open < MOST_FILES ? open_mapped(pid, mapping, path) : -1;
+	modules->open += module->fd >= 0;
+	module->is_elf = module->fd >= 0 && !elf_outline__read(&module->outline, module->fd);
+	return ++modules->count;
+}
+
+static bool keep_text(struct maps *maps, const char *text, uint32_t *at)
+{
+	size_t size = strlen(text) + 1;
+
+	if (maps->text_bytes + size > maps->text_room) {
+		size_t room = maps->text_room * 2 + size + 4096;
+		char *texts;
+
+		room = room < MOST_TEXTS ? room : MOST_TEXTS;
+		texts = maps->text_bytes + size > room ? NULL : realloc(maps->texts, room);
+		if (!texts)
+			return false;
+		maps->texts = texts;
+		maps->text_room = room;
+	}
+	*at = maps->text_bytes;
+	memcpy(maps->texts + *at, text, size);
+	maps->text_bytes += size;
+	return true;
+}
+
+/* "start-end perms offset major:minor inode   path"; only what can be executed. */
+static bool parse_line(struct maps *maps, char *line, struct mapping *mapping)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int major, minor;
+	char *path = "[anon]", perms[8];
+	int used = 0;
+
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major,
+		   &minor, &inode, &used) < 7 ||
+	    perms[2] != 'x')
+		return false;
+	line[strcspn(line, "\n")] = 0;
+	if (used && line[used])
+		path = line + used;
+	*mapping = (struct mapping){
+		.start = start,
+		.end = end,
+		.offset = offset,
+		.device = makedev(major, minor),
+		.inode = inode,
+	};
+	return keep_text(maps, path, &mapping->path);
+}
+
+static void free_maps(struct maps *maps)
+{
+	free(maps->list);
+	free(maps->texts);
+}
+
+/* False: the process had no memory any more when we came, or it ended while we read. */
+static bool read_file(FILE *file, struct maps *maps)
+{
+	struct mapping mapping;
+	char *line = NULL, byte;
+	size_t size = 0;
+
+	while (getline(&line, &size, file) > 0 && maps->count < MOST_MAPPINGS) {
+		if (maps->count == maps->room) {
+			size_t room = maps->room ? maps->room * 2 : 256;
+			struct mapping *list = reallocarray(maps->list, room, sizeof(*list));
+
+			if (!list)
+				break;
+			maps->list = list;
+			maps->room = room;
+		}
+		if (parse_line(maps, line, &mapping))
+			maps->list[maps->count++] = mapping;
+	}
+	free(line);
+	/* A file that ends because its process did looks like any other, but has become empty. */
+	return pread(fileno(file), &byte, 1, 0) == 1;
+}
+
+/* Of a process that is gone the old ones stay: it cannot have changed them since. */
+static void read_maps(struct mappings *mappings)
+{
+	uint64_t before = monotonic__ns();
+	struct maps maps = {};
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", mappings->pid);
+	file = fopen(path, "re");
+	if (file && (read_file(file, &maps) || !mappings->maps.count)) {
+		free_maps(&mappings->maps);
+		mappings->maps = maps;
+	} else {
+		free_maps(&maps);
+	}
+	if (file)
+		fclose(file);
+	mappings->read_at = monotonic__ns();
+	mappings->took = mappings->read_at - before;
+}
+
+struct mappings *mappings__new(uint32_t pid, struct modules *modules)
+{
+	struct mappings *mappings = calloc(1, sizeof(*mappings));
+
+	if (mappings) {
+		mappings->pid = pid;
+		mappings->modules = modules;
+		read_maps(mappings);
+	}
+	return mappings;
+}
+
+/* They come sorted. */
+static struct mapping *mapping_of(const struct maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < maps->count && maps->list[low].start <= address ? &maps->list[low] : NULL;
+}
+
+/* 0 = no room. */
+static uint32_t module_of(struct mappings *mappings, struct mapping *mapping)
+{
+	const char *path = mappings->maps.texts + mapping->path;
+
+	if (!mapping->module)
+		mapping->module = find_module(mappings->modules, mapping, path, mappings->pid);
+	if (!mapping->module)
+		mapping->module = add_module(mappings->modules, mapping, path, mappings->pid);
+	return mapping->module;
+}
+
+uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *in_module)
+{
+	uint64_t age = monotonic__ns() - mappings->read_at;
+	struct mapping *mapping;
+
+	if (age >= STALE_NS)
+		read_maps(mappings);
+	mapping = mapping_of(&mappings->maps, address);
+	if (!mapping && age < STALE_NS &&
+	    (mappings->retries < FREE_RETRIES || age >= mappings->took * RETRY_SHARE)) {
+		mappings->retries++;
+		read_maps(mappings);
+		mapping = mapping_of(&mappings->maps, address);
+	}
+	*in_module = address;
+	if (!mapping)
+		return 0;
+	if (!module_of(mappings, mapping))
+		return 0;
+	elf_outline__address(&modules__at(mappings->modules, mapping->module)->outline,
+			     address - mapping->start + mapping->offset, in_module);
+	return mapping->module;
+}
+
+void mappings__open_all(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->maps.count; i++)
+		if (mappings->maps.list[i].inode)
+			module_of(mappings, &mappings->maps.list[i]);
+}
+
+void mappings__free(struct mappings *mappings)
+{
+	if (!mappings)
+		return;
+	free_maps(&mappings->maps);
+	free(mappings);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * /tmp/perf-PID.map: functions that a program compiled at run time, CPython's trampolines among
+ * them (python -X perf).
+ */
+#ifndef CUDA_TRACE_SYMBOLS_PERF_MAP_H
+#define CUDA_TRACE_SYMBOLS_PERF_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_map;
+
+/* Remembers the file's place; the process must live. NULL = there is none. */
+struct perf_map *perf_map__open(uint32_t pid);
+void perf_map__free(struct perf_map *map);
+
+struct perf_map_wish {
+	uint64_t address;
+	uint32_t number; /* the caller's, for found() */
+};
+
+/*
+ * Calls found() for each wish whose function the file has now, in one pass, and sorts the wishes.
+ * `left`: bytes that may still be read, of this and other maps.
+ */
+void perf_map__names(const struct perf_map *map, struct perf_map_wish *wishes, size_t count,
+		     size_t *left, void (*found)(void *context, uint32_t number, const char *name),
+		     void *context);
+
+#endif

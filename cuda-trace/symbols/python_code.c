@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Code objects as eBPF found them. The table of lines is that of CPython 3.11 and later
+ * (Objects/locations.md in its sources); it comes from the process, so every step is bounded.
+ */
+#include "cuda-trace/symbols/python_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/intern.h"
+
+#define MOST_CODES 65536
+#define KEY_BYTES  64 /* what keeping a key takes */
+
+struct python_code {
+	char *file, *name;
+	int32_t first_line;
+	uint32_t table_bytes;
+	uint8_t *table;
+};
+
+struct code_key {
+	uint64_t code, key;
+};
+
+struct python_codes {
+	struct interned *keys;
+	struct python_code *list; /* by number of the key - 1 */
+	uint32_t count, room;
+	size_t bytes, *left;
+};
+
+struct python_codes *python_codes__new(size_t *left)
+{
+	struct python_codes *codes = calloc(1, sizeof(*codes));
+
+	if (!codes)
+		return NULL;
+	codes->left = left;
+	codes->keys = interned__new(MOST_CODES, MOST_CODES * KEY_BYTES);
+	if (codes->keys)
+		return codes;
+	free(codes);
+	return NULL;
+}
+
+static char *put_utf8(char *to, uint32_t c)
+{
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		*to++ = c;
+	} else if (c < 0x800) {
+		*to++ = 0xc0 | c >> 6;
+		*to++ = 0x80 | (c & 0x3f);
+	} else if (c < 0x10000) {
+		*to++ = 0xe0 | c >> 12;
+		*to++ = 0x80 | (c >> 6 & 0x3f);
+		*to++ = 0x80 | (c & 0x3f);
+	} else {
+		*to++ = 0xf0 | c >> 18;
+		*to++ = 0x80 | (c >> 12 & 0x3f);
+		*to++ = 0x80 | (c >> 6 & 0x3f);
+		*to++ = 0x80 | (c & 0x3f);
+	}
+	return to;
+}
+
+/* One byte becomes two at most, two become three, four stay four. */
+static size_t text_room(uint32_t bytes)
+{
+	return (size_t)bytes * 2 + 1;
+}
+
+static char *text_of(const uint8_t *data, uint32_t bytes, uint32_t width)
+{
+	char *text = malloc(text_room(bytes)), *to = text;
+
+	if (!text || (width != 1 && width != 2 && width != 4))
+		bytes = 0;
+	for (uint32_t at = 0; at + width <= bytes && bytes; at += width) {
+		uint32_t c = 0;
+
+		memcpy(&c, data + at, width);
+		to = put_utf8(to, c);
+	}
+	if (text)
+		*to = 0;
+	return text;
+}
+
+/* For one more code object; a key without its place in the list would give all later ones
+ * others' names. */
+static bool make_room(struct python_codes *codes)
+{
+	uint32_t room = codes->room ? codes->room * 2 : 64;
+	struct python_code *list;
+
+	if (codes->count < codes->room)
+		return true;
+	list = reallocarray(codes->list, room, sizeof(*list));
+	if (!list)
+		return false;
+	codes->list = list;
+	codes->room = room;
+	return true;
+}
+
+void python_codes__add(struct python_codes *codes, const struct event_code *event)
+{
+	size_t bytes = text_room(event->file_bytes) + text_room(event->name_bytes) +
+		       event->table_bytes + KEY_BYTES + sizeof(struct python_code);
+	struct code_key key = {event->code, event->key};
+	struct python_code *code;
+
+	if (interned__find(codes->keys, &key, sizeof(key)) || bytes > *codes->left ||
+	    !make_room(codes) || !interned__number(codes->keys, &key, sizeof(key), NULL))
+		return;
+	codes->bytes += bytes;
+	*codes->left -= bytes;
+	code = &codes->list[codes->count++];
+	code->file = text_of(event->file, event->file_bytes, event->file_width);
+	code->name = text_of(event->name, event->name_bytes, event->name_width);
+	code->first_line = event->first_line;
+	code->table_bytes = event->table_bytes;
+	code->table = malloc(event->table_bytes + 1);
+	if (code->table)
+		memcpy(code->table, event->table, event->table_bytes);
+	else
+		code->table_bytes = 0;
+}
+
+const struct python_code *python_codes__find(const struct python_codes *codes, uint64_t code,
+					     uint64_t key)
+{
+	struct code_key wanted = {code, key};
+	uint32_t number = interned__find(codes->keys, &wanted, sizeof(wanted));
+
+	return number && number <= codes->count ? &codes->list[number - 1] : NULL;
+}
+
+const char *python_code__file(const struct python_code *code)
+{
+	return code->file ? code->file : "";
+}
+
+const char *python_code__name(const struct python_code *code)
+{
+	return code->name ? code->name : "";
+}
+
+struct reader {
+	const uint8_t *at, *end;
+};
+
+static uint32_t take_number(struct reader *reader)
+{
+	uint32_t number = 0, shift = 0;
+
+	while (reader->at < reader->end) {
+		uint8_t byte = *reader->at++;
+
+		if (shift < 30)
+			number |= (uint32_t)(byte & 0x3f) << shift;
+		shift += 6;
+		if (!(byte & 0x40))
+			break;
+	}
+	return number;
+}
+
+static int32_t take_signed(struct reader *reader)
+{
+	uint32_t number = take_number(reader);
+
+	return number & 1 ? -(int32_t)(number >> 1) : (int32_t)(number >> 1);
+}
+
+enum { FORM_ONE_LINE_0 = 10, FORM_NO_COLUMNS = 13, FORM_LONG = 14, FORM_NONE = 15 };
+
+/* By how many lines this entry is behind the one before. The columns, too, lie in between. */
+static int32_t take_line_delta(struct reader *reader, unsigned int form)
+{
+	int32_t delta = 0;
+
+	if (form >= FORM_NO_COLUMNS && form != FORM_NONE)
+		delta = take_signed(reader);
+	else if (form >= FORM_ONE_LINE_0 && form < FORM_NO_COLUMNS)
+		delta = form - FORM_ONE_LINE_0;
+	return delta;
+}
+
+int32_t python_code__line(const struct python_code *code, int32_t instruction)
+{
+	struct reader reader = {code->table, code->table + code->table_bytes};
+	uint32_t line = code->first_line, unit = 0, wanted = instruction / 2;
+
+	if (instruction < 0)
+		return code->first_line;
+	while (reader.at < reader.end) {
+		uint8_t first = *reader.at++;
+		unsigned int form = first >> 3 & 15;
+
+		line += take_line_delta(&reader, form);
+		unit += (first & 7) + 1;
+		if (unit > wanted)
+			return form == FORM_NONE ? 0 : (int32_t)line;
+		/* Each entry's first byte, and it alone, has the highest bit. */
+		while (reader.at < reader.end && !(*reader.at & 0x80))
+			reader.at++;
+	}
+	return 0;
+}
+
+void python_codes__free(struct python_codes *codes)
+{
+	if (!codes)
+		return;
+	for (uint32_t i = 0; i < codes->count; i++) {
+		free(codes->list[i].file);
+		free(codes->list[i].name);
+		free(codes->list[i].table);
+	}
+	*codes->left += codes->bytes;
+	free(codes->list);
+	interned__free(codes->keys);
+	free(codes);
+}

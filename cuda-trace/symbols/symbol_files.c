@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Files of symbols, by build-id. */
+#include "cuda-trace/symbols/symbol_files.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+
+static void format_build_id(char out[2 * BUILD_ID_MAX + 1], const struct elf_outline *outline)
+{
+	out[0] = 0;
+	for (uint32_t i = 0; i < outline->build_id_size; i++)
+		snprintf(out + 2 * i, 3, "%02x", outline->build_id[i]);
+}
+
+/* What calls itself so and is another build would give wrong names. */
+static struct symbols *read_if_same(const char *path, const char *build_id)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char own[2 * BUILD_ID_MAX + 1];
+	struct symbols *symbols = NULL;
+	struct elf_outline outline;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !elf_outline__read(&outline, fd)) {
+		format_build_id(own, &outline);
+		if (*own && !strcmp(own, build_id))
+			symbols = symbols__read(fd);
+	}
+	close(fd);
+	return symbols;
+}
+
+static struct symbols *try(const char *folder, const char *format, const char *a, const char *b,
+			   const char *build_id)
+{
+	char path[PATH_MAX], rest[PATH_MAX];
+
+	snprintf(rest, sizeof(rest), format, a, b);
+	if (snprintf(path, sizeof(path), "%s/%s", folder, rest) >= (int)sizeof(path))
+		return NULL;
+	return read_if_same(path, build_id);
+}
+
+struct symbols *symbol_files__find(const char *folder, const char *build_id, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct symbols *symbols;
+	char head[3] = "";
+
+	/* It names a file: nothing but digits may stand in it. */
+	if (strlen(build_id) < 4 || strspn(build_id, "0123456789abcdef") != strlen(build_id))
+		return NULL;
+	memcpy(head, build_id, 2);
+	symbols = try(folder, ".build-id/%s/%s.debug", head, build_id + 2, build_id);
+	if (!symbols)
+		symbols = try(folder, ".build-id/%s/%s", head, build_id + 2, build_id);
+	if (!symbols)
+		symbols = try(folder, "usr/lib/debug/.build-id/%s/%s.debug", head, build_id + 2,
+			      build_id);
+	if (!symbols)
+		symbols = try(folder, "%s/%s", build_id, "debuginfo", build_id);
+	if (!symbols)
+		symbols = try(folder, "%s%s", path, "", build_id);
+	if (!symbols && name)
+		symbols = try(folder, "%s%s", name + 1, "", build_id);
+	return symbols;
+}
+
+struct symbols *symbol_files__read(int fd, const struct elf_outline *outline)
+{
+	char build_id[2 * BUILD_ID_MAX + 1];
+	struct symbols *symbols = NULL;
+
+	format_build_id(build_id, outline);
+	/* With what is exported alone, a private function would get its neighbour's name: sizes see
+	 * to that it gets none. */
+	if (*build_id)
+		symbols = symbol_files__find(DEBUG_FOLDER, build_id, "");
+	return symbols ? symbols : symbols__read(fd);
+}

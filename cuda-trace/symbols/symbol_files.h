@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the names of a file's functions are: in itself, or in a file of the same build-id.
+ */
+#ifndef CUDA_TRACE_SYMBOLS_SYMBOL_FILES_H
+#define CUDA_TRACE_SYMBOLS_SYMBOL_FILES_H
+
+#include "cuda-trace/symbols/symbols.h"
+
+/* Of a file at hand; what is stripped of names is looked for in /usr/lib/debug. NULL = none. */
+struct symbols *symbol_files__read(int fd, const struct elf_outline *outline);
+
+/*
+ * Of a file that only its build-id (hexadecimal) and its path elsewhere are known of. Looks in
+ * FOLDER/.build-id/xx/yyy.debug (also below FOLDER/usr/lib/debug), FOLDER/.build-id/xx/yyy (as
+ * packages of symbols and debuginfod's caches have it), FOLDER/BUILDID/debuginfo, FOLDER/PATH and
+ * FOLDER/NAME; takes only what has that build-id.
+ */
+struct symbols *symbol_files__find(const char *folder, const char *build_id, const char *path);
+
+#endif

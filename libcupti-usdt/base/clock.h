@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Time: CLOCK_MONOTONIC nanoseconds, and how CUPTI's time becomes it. clock__now() and
+ * clock__from_cupti() on any thread; clock__calibrate() on the guest's own thread (or before it).
+ */
+#ifndef LIBCUPTI_USDT_BASE_CLOCK_H
+#define LIBCUPTI_USDT_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* vDSO: no system call, errno untouched. */
+static inline uint64_t clock__now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+typedef int (*clock__reader)(uint64_t *timestamp);
+
+/* Measures CUPTI's clock against ours; read is cuptiGetTimestamp. */
+void clock__calibrate(clock__reader read);
+/* Forgets the calibration: it is minutes old when the guest becomes active again. */
+void clock__reset(void);
+uint64_t clock__from_cupti(uint64_t timestamp);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The path of a launch, kept together. Between two launches the driver and CUPTI run over more
+ * memory than the first cache holds, so that what a launch costs is less its instructions than the
+ * lines, of code and of data, that they lie on.
+ */
+#ifndef LIBCUPTI_USDT_BASE_LAUNCH_STATE_H
+#define LIBCUPTI_USDT_BASE_LAUNCH_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Functions that each launch runs through, and those that it nearly never does. */
+#define HOT_PATH	    __attribute__((hot))
+#define COLD_PATH	    __attribute__((cold, noinline))
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Why a launch may not go the short way; whoever knows of one says so, and takes it back. */
+enum detour {
+	DETOUR_DEAF = 1 << 0,	    /* CUPTI is gone, or this is a forked child: control.c */
+	DETOUR_DRIVER = 1 << 1,	    /* a call may be the guest's own: driver.c */
+	DETOUR_PC = 1 << 2,	    /* contexts are learnt from launches: pc_contexts.c */
+	DETOUR_GROUPS = 1 << 3,	    /* no record of it, or more than one: callbacks.c */
+	DETOUR_OTHERS = 1 << 4,	    /* somebody wants each by itself: sites.c */
+	DETOUR_CLOCK = 1 << 5,	    /* stamps are not told by the processor's counter: stamps.c */
+	DETOUR_NO_KEY = 1 << 6,	    /* threads cannot find their rings: rings.c */
+	DETOUR_STANDSTILL = 1 << 7, /* launches wait: standstill.c */
+};
+
+/* What each launch reads and nobody writes meanwhile: one line. */
+struct hot {
+	_Alignas(64) _Atomic(uint32_t) detours;	     /* enum detour; 0: the short way */
+	pthread_key_t ring_key;			     /* rings.c */
+	_Atomic(uint64_t) since, mix;		     /* callbacks.c */
+	_Atomic(uint64_t) *hints;		     /* names.c */
+	_Atomic(_Atomic(uint64_t) *) launched_names; /* kernel_names.c; NULL: nobody asks */
+	_Atomic(uint32_t) stack_probes;		     /* sites.c */
+	_Atomic(uint8_t) launch_flags;		     /* of each record: kinds.c */
+	atomic_bool hints_hold;			     /* names.c */
+};
+extern struct hot hot;
+
+static inline uint32_t hot__detours(void)
+{
+	return atomic_load_explicit(&hot.detours, memory_order_relaxed);
+}
+
+/* What an entry keeps with its call, and what its exit makes of that. */
+static inline uint64_t hot__mixed(uint64_t stamp)
+{
+	return stamp ^ atomic_load_explicit(&hot.mix, memory_order_relaxed);
+}
+
+static inline bool hot__believes(uint64_t start, uint64_t end)
+{
+	return start >= atomic_load_explicit(&hot.since, memory_order_relaxed) && start <= end;
+}
+
+static inline void hot__detour(enum detour reason, bool on)
+{
+	if (!!(hot__detours() & reason) == on)
+		return; /* and the line stays with the launching cores */
+	if (on)
+		atomic_fetch_or(&hot.detours, reason);
+	else
+		atomic_fetch_and(&hot.detours, ~(uint32_t)reason);
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The guest's own threads and how they sleep. All signals are blocked in them: they belong to the
+ * program. On any thread; errno may change.
+ */
+#ifndef LIBCUPTI_USDT_BASE_THREADS_H
+#define LIBCUPTI_USDT_BASE_THREADS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Starts a detached thread; 0 or -errno. */
+int thread__start(const char *name, void *(*run)(void *));
+
+#define FOREVER UINT32_MAX
+/* Sleeps until woken, unless the word has another value already. */
+void futex__wait(_Atomic(uint32_t) *word, uint32_t value, uint32_t milliseconds);
+void futex__wake(_Atomic(uint32_t) *word);
+
+#endif

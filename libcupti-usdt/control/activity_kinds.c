@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Groups → activity kinds and callbacks, and the calls that switch the difference. Callbacks are
+ * enabled one by one, never by domain: a domain would cost every call of the program.
+ * CONCURRENT_KERNEL and never KERNEL: the latter makes kernels run one after the other.
+ */
+#include "libcupti-usdt/control/activity_kinds.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "libcupti-usdt/trace/api_calls.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/control/graph_workarounds.h"
+#include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/graph_instantiations.h"
+#include "libcupti-usdt/trace/launches.h"
+#include "libcupti-usdt/trace/nvtx.h"
+#include "libcupti-usdt/profile/pc_sampling.h"
+#include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/trace/switch_barrier.h"
+#include "libcupti-usdt/emit/status.h"
+
+#define BIT(group) (1U << CUDA_GROUP_##group)
+
+struct kind_of_group {
+	uint32_t group;
+	uint32_t kind;
+	const char *name;
+	bool optional; /* older libraries or GPUs may lack it; the group works without */
+	bool dump;     /* what exists already is told, too */
+};
+
+static const struct kind_of_group kinds[] = {
+	{BIT(KERNEL) | BIT(SAMPLED_KERNEL), CUPTI_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL",
+	 false, false},
+	{BIT(MEMCPY) | BIT(SAMPLED_MEMCPY), CUPTI_KIND_MEMCPY, "MEMCPY", false, false},
+	{BIT(MEMCPY) | BIT(SAMPLED_MEMCPY), CUPTI_KIND_MEMCPY2, "MEMCPY2", true, false},
+	{BIT(MEMSET) | BIT(SAMPLED_MEMSET), CUPTI_KIND_MEMSET, "MEMSET", false, false},
+	{BIT(MEMORY), CUPTI_KIND_MEMORY2, "MEMORY2", false, false},
+	{BIT(MEMORY), CUPTI_KIND_MEMORY_POOL, "MEMORY_POOL", true, false},
+	{BIT(SYNC), CUPTI_KIND_SYNC, "SYNCHRONIZATION", false, false},
+	{BIT(GRAPH), CUPTI_KIND_GRAPH_TRACE, "GRAPH_TRACE", false, false},
+	{BIT(OVERHEAD), CUPTI_KIND_OVERHEAD, "OVERHEAD", false, false},
+	{BIT(OVERHEAD), CUPTI_KIND_JIT, "JIT", true, false},
+	{BIT(UVM), CUPTI_KIND_UVM, "UNIFIED_MEMORY_COUNTER", false, false},
+	{BIT(OBJECT), CUPTI_KIND_DEVICE, "DEVICE", false, true},
+	{BIT(OBJECT), CUPTI_KIND_CONTEXT, "CONTEXT", false, true},
+	{BIT(OBJECT), CUPTI_KIND_STREAM, "STREAM", true, true},
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static uint64_t kinds_on;	/* by activity kind */
+static uint32_t waiting;	/* by row: CUPTI is not ready for them yet */
+static uint32_t refused;	/* by group: CUPTI does without */
+static int thread_id_type = -1; /* the program's, while it is ours; -1 = not changed */
+
+/* Overhead records name threads; CUPTI's default are the low bits of pthread_self(). */
+static void use_thread_ids(bool system)
+{
+	const struct cupti *cupti = cupti_api__get();
+	int type;
+
+	if (!cupti->GetThreadIdType || !cupti->SetThreadIdType)
+		return;
+	if (system && thread_id_type < 0 && !cupti->GetThreadIdType(&type) &&
+	    !cupti->SetThreadIdType(CUPTI_THREAD_ID_SYSTEM)) {
+		thread_id_type = type;
+	} else if (!system && thread_id_type >= 0) {
+		cupti->SetThreadIdType(thread_id_type);
+		thread_id_type = -1;
+	}
+}
+
+/* All counters of the process; without this the kind stays silent. */
+static int configure_uvm(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+	struct cupti_uvm_config config[8] = {0};
+
+	if (!cupti->ActivityConfigureUnifiedMemoryCounter)
+		return CUPTI_NOT_COMPATIBLE;
+	for (int i = 0; i < 8; i++) {
+		config[i].scope = 1; /* a process and device */
+		config[i].kind = i + 1;
+		config[i].enable = 1;
+	}
+	return cupti->ActivityConfigureUnifiedMemoryCounter(config, 8);
+}
+
+static int enable(const struct kind_of_group *kind)
+{
+	const struct cupti *cupti = cupti_api__get();
+	int result = 0;
+
+	if (kind->kind == CUPTI_KIND_UVM)
+		result = configure_uvm();
+	if (kind->kind == CUPTI_KIND_OVERHEAD)
+		use_thread_ids(true);
+	if (kind->kind == CUPTI_KIND_CONCURRENT_KERNEL)
+		pc_sampling__make_way();
+	if (result)
+		return result;
+	if (kind->dump && cupti->ActivityEnableAndDump)
+		return cupti->ActivityEnableAndDump(kind->kind);
+	return cupti->ActivityEnable(kind->kind);
+}
+
+static void switch_off(uint32_t groups)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		if (groups & kinds[i].group || !(kinds_on & 1ULL << kinds[i].kind))
+			continue;
+		cupti_api__get()->ActivityDisable(kinds[i].kind);
+		kinds_on &= ~(1ULL << kinds[i].kind);
+		if (kinds[i].kind == CUPTI_KIND_OVERHEAD)
+			use_thread_ids(false);
+	}
+}
+
+static void try_row(size_t row)
+{
+	const struct kind_of_group *kind = &kinds[row];
+	int result = enable(kind);
+
+	waiting &= ~(1U << row);
+	if (!result) {
+		kinds_on |= 1ULL << kind->kind;
+	} else if (result == CUPTI_NOT_READY) {
+		waiting |= 1U << row;
+	} else if (!kind->optional) {
+		refused |= kind->group;
+		status__trouble(result, "cuptiActivityEnable", "%s: %s", kind->name,
+				cupti_api__result_text(result));
+	}
+}
+
+uint32_t kinds__missing(void)
+{
+	uint32_t groups = refused;
+
+	for (size_t i = 0; i < KINDS; i++)
+		if (waiting & 1U << i && !kinds[i].optional)
+			groups |= kinds[i].group;
+	return groups;
+}
+
+static bool nvtx_on;
+
+static void note_launch_flags(void)
+{
+	bool stamps = kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1;
+
+	atomic_store_explicit(&hot.launch_flags,
+			      (stamps ? CUDA_LAUNCH_TIMED : 0) | (nvtx_on ? CUDA_LAUNCH_RANGES : 0),
+			      memory_order_relaxed);
+}
+
+/* Is any kind to go on, or off? */
+static bool moves(uint32_t groups, bool off)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		bool is_on = kinds_on & 1ULL << kinds[i].kind, is_wanted = groups & kinds[i].group;
+
+		if (is_on != is_wanted && is_on == off)
+			return true;
+	}
+	return false;
+}
+
+static bool stand_still(uint32_t groups)
+{
+	bool off = moves(groups, true);
+
+	return (!off && !moves(groups, false)) || standstill__begin(off);
+}
+
+bool kinds__switch(uint32_t groups)
+{
+	uint32_t spared;
+
+	/* Whole graphs and their nodes exclude each other; the nodes win. */
+	if (groups & BIT(GRAPH_NODES))
+		groups &= ~BIT(GRAPH);
+	graphs__tell(groups);
+	if (!stand_still(groups & ~graphs__spared()))
+		return false;
+	/* Asked once more: whoever stands still now may be about to launch one. */
+	spared = graphs__spared();
+	refused = groups & spared;
+	groups &= ~spared;
+	switch_off(groups);
+	waiting = 0;
+	for (size_t i = 0; i < KINDS; i++)
+		if (groups & kinds[i].group && !(kinds_on & 1ULL << kinds[i].kind))
+			try_row(i);
+	graphs__are_off(spared);
+	graphs__tell(refused);
+	standstill__end();
+	note_launch_flags();
+	return true;
+}
+
+bool kinds__wait(void)
+{
+	return waiting != 0;
+}
+
+void kinds__retry(void)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (waiting & 1U << i && kinds[i].group & ~graphs__spared())
+			try_row(i);
+	note_launch_flags();
+}
+
+void kinds__tell_waiting(void)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (waiting & 1U << i && !kinds[i].optional)
+			status__trouble(CUPTI_NOT_READY, "cuptiActivityEnable", "%s: %s",
+					kinds[i].name, cupti_api__result_text(CUPTI_NOT_READY));
+}
+
+bool kinds__trace_graphs(void)
+{
+	return kinds_on >> CUPTI_KIND_GRAPH_TRACE & 1;
+}
+
+int kinds__any(void)
+{
+	return kinds_on != 0;
+}
+
+struct cbid_set {
+	uint64_t bits[2][API_CBIDS / 64];
+};
+
+static struct cbid_set cbids_on;
+
+static void include(struct cbid_set *set, int domain, uint32_t cbid)
+{
+	if (cbid < API_CBIDS)
+		set->bits[domain - 1][cbid / 64] |= 1ULL << cbid % 64;
+}
+
+static void include_launches(struct cbid_set *set, int domain)
+{
+	for (const uint16_t *cbid = launches__cbids(domain); *cbid; cbid++)
+		include(set, domain, *cbid);
+}
+
+static void include_unloads(struct cbid_set *set)
+{
+	for (const uint16_t *cbid = launches__unloads(); *cbid; cbid++)
+		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
+}
+
+static void include_instantiations(struct cbid_set *set)
+{
+	for (const uint16_t *cbid = instantiations__cbids(); *cbid; cbid++)
+		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
+}
+
+static void include_families(struct cbid_set *set, uint32_t groups)
+{
+	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
+		for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++) {
+			unsigned int group = api_calls__group(domain, cbid);
+
+			if (group && groups & (1U << group | api_calls__failures(group)))
+				include(set, domain, cbid);
+		}
+}
+
+/* They are held with the launches, or counted. */
+static void include_sorted(struct cbid_set *set)
+{
+	for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++)
+		if (api_calls__sort(cbid))
+			include(set, CUPTI_DOMAIN_DRIVER, cbid);
+}
+
+static void switch_to(void *subscriber, const struct cbid_set *set)
+{
+	const struct cupti *cupti = cupti_api__get();
+
+	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
+		for (uint32_t word = 0; word < API_CBIDS / 64; word++) {
+			uint64_t want = set->bits[domain - 1][word];
+			uint64_t *on = &cbids_on.bits[domain - 1][word];
+
+			for (uint64_t diff = want ^ *on; diff; diff &= diff - 1) {
+				uint32_t bit = __builtin_ctzll(diff);
+
+				/* A library that does not know the call answers with an error. */
+				cupti->EnableCallback(want >> bit & 1, subscriber, domain,
+						      word * 64 + bit);
+			}
+			*on = want;
+		}
+}
+
+/* NVTX calls come only where somebody asked for them at the program's start: as a whole then. */
+static void switch_nvtx(void *subscriber, bool on)
+{
+	if (on && !nvtx_on)
+		nvtx__begin();
+	if (on == nvtx_on)
+		return;
+	cupti_api__get()->EnableDomain(on, subscriber, CUPTI_DOMAIN_NVTX);
+	nvtx_on = on;
+	note_launch_flags();
+}
+
+void cbids__switch(void *subscriber, uint32_t groups)
+{
+	/* GPU records carry a correlation id only if the call that caused them is called back. */
+	const uint32_t correlated =
+		BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH) | BIT(PC_SAMPLES);
+	struct cbid_set set = {0};
+
+	if (groups & (correlated | BIT(COUNTERS)) || (groups && standstill__is_needed()))
+		include_launches(&set, CUPTI_DOMAIN_DRIVER);
+	if (groups & BIT(RUNTIME))
+		include_launches(&set, CUPTI_DOMAIN_RUNTIME);
+	if (groups & BIT(LAUNCH))
+		include_unloads(&set);
+	if (groups & BIT(GRAPH))
+		include_instantiations(&set);
+	if (api_calls__wanted(groups)) {
+		api_calls__learn();
+		include_families(&set, groups);
+	}
+	if (groups & (BIT(PC_SAMPLES) | BIT(COUNTERS))) {
+		api_calls__learn();
+		include_sorted(&set);
+	}
+	switch_to(subscriber, &set);
+	switch_nvtx(subscriber, groups & BIT(NVTX));
+}
+
+void cbids__forget(void)
+{
+	memset(&cbids_on, 0, sizeof(cbids_on));
+	nvtx_on = false;
+	note_launch_flags();
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * API enter and exit → host records. This is the program's own path: no lock that is waited for,
+ * no allocation after a thread's first launch, no CUPTI or CUDA call, errno as it was.
+ *
+ * The time of entry is kept in the 64 bits that CUPTI keeps for each call, so nested calls (the
+ * driver's inside the runtime's) need nothing of ours. Fears: 1. the exit of a call whose entry we
+ * did not see (we were switched on meanwhile): those 64 bits hold anything, an address looks like
+ * an uptime; so the time is kept mixed with this load's number, and only one between the switching
+ * on and now is believed. 2. callbacks still under way after unsubscribing: the
+ * groups are 0 first, they write nothing. 3. CUPTI calls back in a forked child: control knows.
+ */
+#include "libcupti-usdt/control/callbacks.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "libcupti-usdt/trace/api_calls.h"
+#include "libcupti-usdt/profile/stream_captures.h"
+#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/profile/launch_counters.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cuda_driver.h"
+#include "libcupti-usdt/control/graph_workarounds.h"
+#include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/graph_instantiations.h"
+#include "libcupti-usdt/trace/kernel_names.h"
+#include "libcupti-usdt/profile/launch_gate.h"
+#include "libcupti-usdt/trace/launches.h"
+#include "libcupti-usdt/emit/interned_names.h"
+#include "libcupti-usdt/trace/nvtx.h"
+#include "libcupti-usdt/profile/pc_contexts.h"
+#include "libcupti-usdt/profile/pc_source.h"
+#include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/base/timestamps.h"
+#include "libcupti-usdt/trace/switch_barrier.h"
+#include "libcupti-usdt/emit/status.h"
+#include "libcupti-usdt/control/deferred_kinds.h"
+
+#define BIT(group) (1U << CUDA_GROUP_##group)
+/* See pc_sampling__tick(), which lets them go before; but its thread may wait for CUPTI, too. */
+#define HELD_MS 3500
+
+/* Groups that need the time of entry; hot.since: since when; hot.mix: what it is mixed with. */
+static _Atomic(uint32_t) groups_on;
+
+void callbacks__set_groups(uint32_t groups)
+{
+	uint32_t before = atomic_load_explicit(&groups_on, memory_order_relaxed);
+
+	if (groups && !before) {
+		atomic_store_explicit(&hot.mix, status__instance(), memory_order_relaxed);
+		atomic_store_explicit(&hot.since, stamps__now(), memory_order_relaxed);
+	}
+	atomic_store_explicit(&groups_on, groups, memory_order_release);
+	hot__detour(DETOUR_GROUPS,
+		    !(groups & BIT(LAUNCH)) || groups & (BIT(COUNTERS) | BIT(API_LAUNCH)));
+}
+
+static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,
+				  const struct cupti_callback_data *data, uint64_t start,
+				  uint64_t end)
+{
+	int saved = errno;
+
+	if (groups & BIT(COUNTERS))
+		counters__leave(domain, cbid, data);
+	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
+		instantiations__record(ring, cbid, data, start, end);
+	/* Else families may just be learnt by another thread; so in runtime_enter(). */
+	if (api_calls__wanted(groups))
+		api_calls__record(ring, groups, domain, cbid, data, start, end);
+	errno = saved;
+}
+
+static bool is_success(const struct cupti_callback_data *data)
+{
+	return !data->return_value || !*(const int *)data->return_value;
+}
+
+/* Most calls are over with this: they did not fail, and nobody wants to know more of them. */
+static bool is_nobodys(uint32_t groups, int domain, uint32_t cbid,
+		       const struct cupti_callback_data *data)
+{
+	const uint32_t others = BIT(LAUNCH) | BIT(RUNTIME) | BIT(NVTX) | API_CALLS_FAILED;
+
+	return !(groups & ~others) && is_success(data) &&
+	       launches__shape(domain, cbid) == LAUNCH_NONE;
+}
+
+static void api_exit(uint32_t groups, int domain, uint32_t cbid,
+		     const struct cupti_callback_data *data)
+{
+	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
+	uint64_t start = hot__mixed(*data->correlation_data), end;
+	struct ring *ring;
+
+	if (is_nobodys(groups, domain, cbid, data))
+		return;
+	end = stamps__now();
+	if (!hot__believes(start, end))
+		return;
+	ring = rings__mine();
+	if (launches__shape(domain, cbid) != LAUNCH_NONE) {
+		if (domain == CUPTI_DOMAIN_DRIVER)
+			ring__count_launch(ring);
+		if (groups & launch_group)
+			launches__record(ring, domain, cbid, data, start, end);
+	}
+	if (groups & ~(BIT(LAUNCH) | BIT(RUNTIME)))
+		other_calls(ring, groups, domain, cbid, data, start, end);
+}
+
+/* Driver calls inside a runtime call have its correlation, and say that they are inside. */
+static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
+				    const struct cupti_callback_data *data)
+{
+	if (api_calls__wanted(groups) &&
+	    groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
+		ring__set_runtime_call(rings__mine(), data->correlation);
+	*data->correlation_data = hot__mixed(stamps__now());
+}
+
+/* A kernel that is to be counted is prepared for here, and others wait for it. */
+static COLD_PATH void counters_enter(int domain, uint32_t cbid,
+				     const struct cupti_callback_data *data)
+{
+	int saved = errno;
+
+	counters__enter(domain, cbid, data);
+	errno = saved;
+}
+
+/* Only kernels are wanted: they need this callback for their correlation ids. */
+static COLD_PATH void count_alone(int domain, const struct cupti_callback_data *data)
+{
+	if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
+		ring__count_launch(rings__mine());
+}
+
+/* Contexts are learnt from launches; and what runs kernels waits here while a call of CUPTI's is
+ * under way that it would lock up with itself: see pc_windows.c. True: nobody else wants to know.
+ */
+static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
+			      const struct cupti_callback_data *data)
+{
+	bool launches = launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE;
+	enum api_calls_sort sort = api_calls__sort(cbid);
+	bool enters = data->site == CUPTI_SITE_ENTER;
+	int saved = errno;
+
+	pc_contexts__begins(data->context);
+	if (sort == API_CALLS_CAPTURE_BEGINS && enters)
+		captures__await();
+	else if (sort == API_CALLS_CAPTURE_BEGINS && is_success(data))
+		captures__begins();
+	else if (!enters && sort == API_CALLS_CAPTURE_ENDS)
+		captures__ends();
+	if ((launches || sort) && sort != API_CALLS_CAPTURE_ENDS && !launch_gate__is_mine()) {
+		if (enters)
+			launch_gate__enter(HELD_MS);
+		else
+			launch_gate__leave();
+	}
+	errno = saved;
+	return !launches && !groups;
+}
+
+static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	bool graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid);
+	int saved = errno;
+
+	if (graph && data->site == CUPTI_SITE_ENTER)
+		graphs__enter();
+	if (data->site == CUPTI_SITE_EXIT)
+		standstill__leave(graph);
+	else if (launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
+		standstill__enter(graph);
+	errno = saved;
+}
+
+/* Contexts and modules that come. */
+static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
+{
+	const struct cupti_module_data *module = data->more;
+
+	if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
+		pc_contexts__begins(data->context);
+		unready__context_begins();
+	} else if (cbid == CUPTI_RESOURCE_MODULE_LOADED && module) {
+		pc_source__module(module->image, module->size);
+	}
+	return cbid != CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING;
+}
+
+static COLD_PATH void names_move(void)
+{
+	names__forget();
+	kernel_names__moved();
+}
+
+static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
+{
+	int saved = errno;
+
+	switch (domain) {
+	case CUPTI_DOMAIN_NVTX:
+		if (atomic_load_explicit(&groups_on, memory_order_relaxed) & BIT(NVTX))
+			nvtx__callback(cbid, data);
+		break;
+	case CUPTI_DOMAIN_RESOURCE:
+		if (pc_callback(cbid, data))
+			break;
+		names_move();
+		control__context_ends(((const struct cupti_resource_data *)data)->context);
+		counters__context_ends(((const struct cupti_resource_data *)data)->context);
+		break;
+	case CUPTI_DOMAIN_STATE:
+		if (cbid == CUPTI_STATE_FATAL)
+			control__fatal(data);
+		break;
+	}
+	errno = saved;
+}
+
+void callbacks__detour(int domain, uint32_t cbid, const void *about)
+{
+	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
+	uint32_t detours = hot__detours();
+	const struct cupti_callback_data *data = about;
+
+	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && driver__asks_itself()))
+		return;
+	if (standstill__is_needed() && domain == CUPTI_DOMAIN_DRIVER)
+		stand_still(cbid, data);
+	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
+	    data->site == CUPTI_SITE_ENTER)
+		counters_enter(domain, cbid, data);
+	if (detours & DETOUR_PC && domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
+		return;
+	if (domain == CUPTI_DOMAIN_DRIVER && launches__unloads_by(cbid))
+		names_move();
+	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
+		rare_callback(domain, cbid, about);
+	else if (!data->correlation_data)
+		return;
+	else if (!groups)
+		count_alone(domain, data);
+	else if (data->site == CUPTI_SITE_EXIT)
+		api_exit(groups, domain, cbid, data);
+	else if (domain == CUPTI_DOMAIN_RUNTIME)
+		runtime_enter(groups, cbid, data);
+	else
+		*data->correlation_data = hot__mixed(stamps__now());
+}
+
+/*
+ * Runs twice in each launch, and has no use for the stack: what does is called last, in its place.
+ * errno is kept by those who come near a system call: looking it up is a call itself.
+ */
+HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)
+{
+	const struct cupti_callback_data *data = about;
+
+	(void)userdata;
+	if (__builtin_expect(hot__detours() || domain != CUPTI_DOMAIN_DRIVER, 0) ||
+	    launches__common_shape(cbid) == LAUNCH_NONE || !data->correlation_data)
+		callbacks__detour(domain, cbid, about);
+	else if (data->site == CUPTI_SITE_EXIT)
+		launches__leave(cbid, data);
+	else
+		*data->correlation_data = hot__mixed(stamps__counted());
+}

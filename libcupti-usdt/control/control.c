@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * dormant → active → dormant, as the semaphores say.
+ *
+ * Detach is soft: kinds off, what is there flushed, callbacks off, unsubscribed. cuptiFinalize() is
+ * never called: it was seen to hang, to break the program's CUDA calls and to corrupt its heap.
+ * Fears of a detach: 1. CUPTI still hands out buffers or calls back: both are answered, and nothing
+ * is unmapped. 2. the call hangs: it hangs the guest's own thread; the program goes on, and its
+ * exit waits for a limited time. 3. another client came: nothing of ours is registered again until
+ * the next consumer attaches, and then a refusal means to yield, not to fight.
+ */
+#include "libcupti-usdt/control/control.h"
+
+#include <errno.h>
+
+#include "libcupti-usdt/trace/activity.h"
+#include "libcupti-usdt/trace/api_calls.h"
+#include "libcupti-usdt/emit/batches.h"
+#include "libcupti-usdt/trace/activity_buffers.h"
+#include "libcupti-usdt/control/callbacks.h"
+#include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/profile/launch_counters.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cupti_search.h"
+#include "libcupti-usdt/trace/activity_records.h"
+#include "libcupti-usdt/trace/devices.h"
+#include "libcupti-usdt/cupti/cuda_driver.h"
+#include "libcupti-usdt/trace/flusher.h"
+#include "libcupti-usdt/control/graph_workarounds.h"
+#include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/kernel_names.h"
+#include "libcupti-usdt/control/activity_kinds.h"
+#include "libcupti-usdt/emit/interned_names.h"
+#include "libcupti-usdt/trace/nvtx.h"
+#include "libcupti-usdt/profile/pc_contexts.h"
+#include "libcupti-usdt/profile/pc_sampling.h"
+#include "libcupti-usdt/profile/counter_requests.h"
+#include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/emit/sample_windows.h"
+#include "libcupti-usdt/base/settings.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/base/timestamps.h"
+#include "libcupti-usdt/trace/switch_barrier.h"
+#include "libcupti-usdt/emit/status.h"
+#include "libcupti-usdt/control/subscription.h"
+#include "libcupti-usdt/control/deferred_kinds.h"
+#include "libcupti-usdt/control/watcher.h"
+
+#define BIT(group)   (1U << CUDA_GROUP_##group)
+#define CALIBRATE_NS 1000000000ULL
+/* A second consumer of a probe raises no semaphore, nor is one seen that comes just as another
+ * leaves, so all is told again as often as costs little: each second, and a millisecond a name. */
+#define REPLAY_NS   1000000000ULL
+#define NAME_NS	    1000000ULL
+#define SILENCE_NS  5000000000ULL
+#define SETTLE_NS   1000000000ULL /* callbacks that were under way at a detach are over */
+#define QUEUE_DEPTH 1024	  /* launches that may wait in the GPU's queue without a record */
+
+static void *subscriber;
+static uint32_t groups_on;	 /* what was asked of CUPTI */
+static uint32_t missing_besides; /* groups that are no kinds, and could not be had */
+static uint64_t seen_up;	 /* probes that were listened to when last looked at */
+static uint64_t seen_readable_up;
+static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
+static bool begun;		       /* the program waits no longer inside its cuInit() */
+static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
+static uint64_t calibrated, replayed;
+static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
+static atomic_bool busy, fatal;
+
+/* Watching that GPU records come at all. */
+static struct {
+	uint64_t launches, records, since;
+	bool told;
+} silence;
+
+/* Launches between windows bring no record. */
+static struct {
+	uint64_t launches; /* when the last gap began */
+	uint64_t skipped;  /* in the gaps before it */
+} gap;
+
+bool control__is_busy(void)
+{
+	return atomic_load(&busy);
+}
+
+void control__go_inert(enum cuda_inert_reason reason)
+{
+	status__set_state(CUDA_STATE_INERT, reason);
+	status__set_groups(0);
+}
+
+static void refused(int result)
+{
+	is_refused = true;
+	status__set_state(result == CUPTI_MULTIPLE_SUBSCRIBERS ? CUDA_STATE_YIELDED
+							       : CUDA_STATE_DORMANT,
+			  CUDA_INERT_NONE);
+	status__trouble(result, "cuptiSubscribe", "%s", cupti_api__result_text(result));
+	status__send();
+}
+
+/*
+ * The first subscription of a process initialises CUPTI. Later it would starve for seconds where
+ * many threads launch, and kill the program where one makes a graph at that moment
+ * (docs/internals/agent.md, Not primed). Here, while the program waits in its cuInit(), there are
+ * none. What it leaves behind costs a launch some 300 instructions of CUPTI's, and no call of its
+ * does less: see docs/measurements/notebook.md.
+ */
+static void prime(void)
+{
+	uint64_t before = clock__now();
+	int result;
+
+	if (!settings__get()->prime)
+		return;
+	result = subscription__new(&subscriber, false);
+	if (result) {
+		refused(result);
+		return;
+	}
+	cupti_api__get()->Unsubscribe(subscriber);
+	subscriber = NULL;
+	status__set_primed((clock__now() - before) / 1000);
+}
+
+void control__open(void)
+{
+	enum cuda_inert_reason reason = cupti_search__run();
+
+	if (reason) {
+		control__go_inert(reason);
+		status__trouble(0, "libcupti",
+				reason == CUDA_INERT_NO_CUPTI ? "no libcupti found"
+							      : "no usable libcupti found");
+		return;
+	}
+}
+
+/* What CUPTI is needed for. Counters mean the processes that were told what to count: the others
+ * are not to pay for the semaphore that they share. */
+static uint32_t wanted_groups(void)
+{
+	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
+
+	if (!request__look(wanted & BIT(COUNTERS), groups_on & BIT(COUNTERS)))
+		return wanted & ~BIT(COUNTERS);
+	/* CUPTI refuses to count in a context that is sampled, which somebody else may want of all
+	 * processes. */
+	return wanted & BIT(COUNTERS) ? wanted & ~BIT(PC_SAMPLES) : wanted;
+}
+
+void control__begin(void)
+{
+	atomic_store(&busy, true);
+	if (status__state() != CUDA_STATE_INERT && !wanted_groups())
+		prime();
+	atomic_store(&busy, false);
+}
+
+static int open_memory(void)
+{
+	int error = names__open();
+
+	error = error ? error : kernel_names__open();
+	error = error ? error : rings__open();
+	error = error ? error : batches__open();
+	error = error ? error : buffers__open();
+	error = error ? error : flusher__start();
+	if (error)
+		status__trouble(error, "memory", "no memory or thread for the guest");
+	return error;
+}
+
+static uint64_t timed_launches(void)
+{
+	return (kinds__stamps_kernels() ? rings__launches() : gap.launches) - gap.skipped;
+}
+
+static void watch_silence(uint64_t now)
+{
+	silence.launches = timed_launches();
+	silence.records = activity__records();
+	silence.since = now;
+	silence.told = false;
+}
+
+/* Subscribes and registers; nothing is switched on yet. */
+static int open_session(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+	int result;
+
+	if (open_memory())
+		return -1;
+	result = subscription__new(&subscriber, begun);
+	if (!result) {
+		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
+		if (result) {
+			cupti->Unsubscribe(subscriber);
+			subscriber = NULL;
+		}
+	}
+	if (result) {
+		refused(result);
+		return result;
+	}
+	is_refused = false;
+	standstill__open(cupti->version, begun);
+	graphs__open(cupti->version, begun);
+	cbids__forget();
+	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
+			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
+	/* Fails before 12.2, which has no such state. */
+	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
+	clock__reset();
+	clock__calibrate(cupti->GetTimestamp);
+	stamps__pace();
+	calibrated = clock__now();
+	watch_silence(calibrated);
+	decode__set_start(calibrated);
+	status__count_activation();
+	return 0;
+}
+
+static void close_session(void)
+{
+	cupti_api__get()->Unsubscribe(subscriber);
+	subscriber = NULL;
+	rings__flush();
+	buffers__trim();
+	closed = clock__now();
+}
+
+/* False: not now; what was to be switched off is still on. */
+static bool switch_groups(uint32_t wanted)
+{
+	uint32_t host = BIT(LAUNCH) | BIT(RUNTIME) | BIT(NVTX) | BIT(COUNTERS) | BIT(GRAPH) |
+			api_calls__groups();
+	uint32_t fewer = groups_on & ~wanted;
+
+	if (wanted & BIT(NVTX) && nvtx__open())
+		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
+	callbacks__set_groups((wanted | groups_on) & host);
+	counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
+	/* Modules may have gone while nobody was told of that, and while it is switched on. */
+	names__forget();
+	kernel_names__moved();
+	if (wanted & ~groups_on)
+		cbids__switch(subscriber, wanted | groups_on);
+	names__forget();
+	sampling__follow(wanted, clock__now());
+	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
+		gap.launches = rings__launches();
+	if (wanted & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)))
+		kernel_names__begin();
+	if (!kinds__switch(sampling__groups(wanted)))
+		return false;
+	missing_besides =
+		pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES), sampling__is_open())
+			? BIT(PC_SAMPLES)
+			: 0;
+	unready__note(subscriber, begun);
+	if (fewer) {
+		flusher__ask();
+		cbids__switch(subscriber, wanted);
+		callbacks__set_groups(wanted & host);
+	}
+	groups_on = wanted;
+	status__set_groups(wanted & ~(kinds__missing() | missing_besides));
+	return true;
+}
+
+static void announce(void)
+{
+	replayed = clock__now();
+	names__replay();
+	if (begun)
+		devices__tell();
+	status__send();
+	site__hello(status__instance());
+}
+
+static void change_to(uint32_t wanted)
+{
+	uint64_t before = clock__now();
+
+	if (!wanted && !subscriber)
+		return;
+	if (!subscriber && (is_refused || open_session()))
+		return;
+	if (!switch_groups(wanted))
+		return;
+	if (!wanted)
+		close_session();
+	status__set_switched((clock__now() - before) / 1000);
+	status__set_state(wanted ? CUDA_STATE_ACTIVE : CUDA_STATE_DORMANT, CUDA_INERT_NONE);
+	announce();
+}
+
+static void become_fatal(void)
+{
+	/* CUPTI has finalised itself: not one more call. */
+	callbacks__set_groups(0);
+	hot__detour(DETOUR_DEAF, true);
+	rings__flush();
+	subscriber = NULL;
+	groups_on = 0;
+	control__go_inert(CUDA_INERT_FATAL);
+	status__send();
+}
+
+void control__retry(void)
+{
+	if (!subscriber || !unready__retry())
+		return;
+	status__set_groups(groups_on & ~(kinds__missing() | missing_besides));
+	status__send();
+}
+
+/* Windows: of the kinds alone, callbacks stay as they are. */
+void control__sample(void)
+{
+	bool opens = !sampling__is_open();
+
+	if (!subscriber || !sampling__is_due(clock__now()) || !standstill__begin(!opens))
+		return;
+	if (opens) {
+		gap.skipped += rings__launches() - gap.launches;
+		sampling__open();
+		kinds__switch(sampling__groups(groups_on));
+		pc_sampling__start();
+		sampling__opened(clock__now());
+		return;
+	}
+	sampling__close(clock__now());
+	kinds__switch(sampling__groups(groups_on));
+	pc_sampling__stop();
+	gap.launches = rings__launches();
+	flusher__ask();
+}
+
+static bool cycle_has_changed(void)
+{
+	uint32_t on = cycle_on, every = cycle_every;
+
+	sites__cycle(&cycle_on, &cycle_every);
+	return on != cycle_on || every != cycle_every;
+}
+
+/* A kernel that is being counted is waited for, before the group goes off or, as the listener has
+ * come back meanwhile, begins anew. */
+static uint32_t settle_counters(uint32_t wanted)
+{
+	if (!(groups_on & BIT(COUNTERS)))
+		return wanted;
+	if (!(wanted & BIT(COUNTERS)))
+		counters__drain();
+	if (!counters__is_draining())
+		return wanted;
+	return counters__is_counting() ? wanted | BIT(COUNTERS) : wanted & ~BIT(COUNTERS);
+}
+
+void control__follow(void)
+{
+	uint32_t wanted = pc_sampling__settle(settle_counters(wanted_groups()), groups_on);
+	uint64_t up = sites__up(), come = up & ~seen_up;
+	uint64_t readable = sites__readable_up();
+
+	if (come || readable & ~seen_readable_up)
+		is_refused = false;
+	seen_up = up;
+	seen_readable_up = readable;
+	if (cycle_has_changed() && subscriber)
+		sampling__follow(groups_on, clock__now());
+	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
+	if (wanted & BIT(OBJECT) && !driver__learn_devices())
+		wanted &= ~BIT(OBJECT);
+	if (atomic_exchange(&fatal, false))
+		become_fatal();
+	/* Or nothing could be switched on, and who wanted it has left. */
+	if (status__state() != CUDA_STATE_INERT &&
+	    (wanted != groups_on || (subscriber && (!wanted || graphs__are_due())))) {
+		atomic_store(&busy, true);
+		change_to(wanted);
+		atomic_store(&busy, subscriber != NULL);
+	}
+	if (come & sites__name_bits())
+		announce();
+	if (!kinds__trace_graphs())
+		graphs__go_unseen();
+	begun = true;
+}
+
+/* Launches go on and no record comes: a GPU newer than libcupti, or our buffers were taken over. */
+static void check_silence(uint64_t now)
+{
+	uint64_t launches = timed_launches(), records = activity__records();
+
+	if (!(groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL))) || records != silence.records ||
+	    launches == silence.launches) {
+		bool told = silence.told;
+
+		watch_silence(now);
+		silence.told = told && records == silence.records;
+		return;
+	}
+	if (silence.told || now - silence.since < SILENCE_NS ||
+	    (records && launches - silence.launches < QUEUE_DEPTH))
+		return;
+	silence.told = true;
+	status__trouble(
+		CUDA_GUEST_SILENT, "cupti",
+		"%llu launches, but no GPU record for %llu s: GPU newer than libcupti %u, or "
+		"another client took the buffers",
+		(unsigned long long)(launches - silence.launches),
+		(unsigned long long)((now - silence.since) / 1000000000),
+		cupti_api__get()->version);
+}
+
+void control__tick(void)
+{
+	uint64_t now = clock__now();
+
+	if (subscriber) {
+		stamps__pace();
+		rings__flush();
+		if (now - calibrated >= CALIBRATE_NS) {
+			clock__calibrate(cupti_api__get()->GetTimestamp);
+			calibrated = now;
+		}
+		if (kinds__any() || sampling__lingers(now))
+			flusher__ask();
+		pc_sampling__tick();
+		check_silence(now);
+		counters__tick(now);
+	}
+	if (closed && !subscriber && now - closed >= SETTLE_NS) {
+		rings__trim();
+		closed = 0;
+	}
+	status__send_lost();
+	if (sites__up() & sites__name_bits() &&
+	    now - replayed >= REPLAY_NS + names__count() * NAME_NS)
+		announce();
+}
+
+void control__finish(void)
+{
+	if (subscriber && !atomic_load(&fatal)) {
+		decode__expect_unfinished();
+		counters__finish();
+		unready__finish();
+		rings__flush();
+		pc_sampling__finish();
+		if (kinds__any())
+			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
+	}
+	control__say_end();
+}
+
+void control__say_end(void)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (atomic_flag_test_and_set(&said))
+		return;
+	callbacks__set_groups(0);
+	hot__detour(DETOUR_DEAF, true);
+	rings__flush();
+	status__end();
+	status__send_lost();
+	status__send();
+}
+
+/*
+ * CUPTI empties a context's buffers itself as it goes; only our own batches are hurried, by the
+ * guest's thread: flushing CUPTI from inside this callback is forbidden.
+ */
+void control__context_ends(void *context)
+{
+	pc_contexts__ends(context);
+	watcher__hurry();
+}
+
+void control__fatal(const struct cupti_state_data *data)
+{
+	status__trouble(data->result, "cupti", "%s", data->message ? data->message : "fatal error");
+	atomic_store(&fatal, true);
+	watcher__hurry();
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state machine: what is listened to → what CUPTI is asked for. All of it runs on the guest's
+ * own thread, but for what is marked.
+ */
+#ifndef LIBCUPTI_USDT_CONTROL_CONTROL_H
+#define LIBCUPTI_USDT_CONTROL_CONTROL_H
+
+#include <stdbool.h>
+
+#include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/probes.h"
+
+struct cupti_state_data;
+
+/* Set for good in a forked child, after a fatal state, and once the program has ended for us. */
+/* On any thread. */
+static inline bool control__listening(void)
+{
+	return !(hot__detours() & DETOUR_DEAF);
+}
+
+/* Finds CUPTI: opens libraries, so on the program's thread, which may be inside a dlopen() itself.
+ */
+void control__open(void);
+/* Primes CUPTI, or switches on what is listened to already. */
+void control__begin(void);
+/* Stays inert for good. */
+void control__go_inert(enum cuda_inert_reason reason);
+/* Looks at the semaphores and does what they say. */
+void control__follow(void);
+/* Switches on what CUPTI was not ready for; costs nothing when there is none. */
+void control__retry(void);
+/* Opens or closes a window of the sampled groups when it is time; costs nothing when it is not. */
+void control__sample(void);
+/* Periodic work while something is on: flushing, the clock, the account. */
+void control__tick(void);
+/* The program ends: hands out what there is and stops. */
+void control__finish(void);
+/* Its last part: what the process itself still holds, and the last word. On the exiting thread if
+ * the guest's own did not come to it in time. */
+void control__say_end(void);
+/* Something of CUPTI is on or being switched; on any thread. */
+bool control__is_busy(void);
+
+/* From CUPTI's callbacks, on any thread: a context is about to go; CUPTI gave up. */
+void control__context_ends(void *context);
+void control__fatal(const struct cupti_state_data *data);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Unified memory wanted from a program's start: inside its cuInit(), where everything is switched
+ * on, CUPTI answers CUPTI_ERROR_NOT_READY. It is asked again every 10 ms to 100 ms, and as soon as
+ * the first context is there, on the guest's own thread as ever.
+ *
+ * Fears: 1. what the program does first in its context is not seen: its thread waits for that try.
+ * 2. CUPTI calls back with a lock held that the try needs: the wait is short, and there is one.
+ * 3. CUPTI is never ready: that is said once, when it has had a context for some seconds.
+ */
+#include "libcupti-usdt/control/deferred_kinds.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/control/activity_kinds.h"
+#include "libcupti-usdt/base/threads.h"
+#include "libcupti-usdt/control/watcher.h"
+
+#define RETRY_NS   10000000ULL
+#define UNREADY_NS 5000000000ULL
+#define CONTEXT_MS 50 /* that a program's first context may wait */
+
+static uint64_t tried;
+static uint64_t since; /* when CUPTI should have been ready; 0 = it need not be yet */
+static bool told;
+static atomic_bool awaits_context, has_context;
+static _Atomic(uint32_t) tried_with_context; /* futex */
+
+void unready__note(void *subscriber, bool begun)
+{
+	bool waits = kinds__wait();
+
+	tried = clock__now();
+	since = begun ? tried : 0;
+	told = false;
+	atomic_store(&has_context, false);
+	atomic_store(&tried_with_context, 0);
+	atomic_store(&awaits_context, waits);
+	if (waits)
+		cupti_api__get()->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
+						 CUPTI_RESOURCE_CONTEXT_CREATED);
+}
+
+static void tell(uint64_t now)
+{
+	if (told || !since || now - since < UNREADY_NS)
+		return;
+	told = true;
+	kinds__tell_waiting();
+}
+
+bool unready__retry(void)
+{
+	bool context = atomic_load(&has_context);
+	uint64_t now;
+
+	if (!kinds__wait())
+		return false;
+	now = clock__now();
+	if (context && !atomic_load(&tried_with_context))
+		since = now;
+	else if (now - tried < RETRY_NS)
+		return false;
+	tried = now;
+	kinds__retry();
+	if (context) {
+		atomic_store(&tried_with_context, 1);
+		futex__wake(&tried_with_context);
+	}
+	if (kinds__wait()) {
+		tell(now);
+		return false;
+	}
+	atomic_store(&awaits_context, false);
+	return true;
+}
+
+void unready__finish(void)
+{
+	if (atomic_load(&has_context) && !told)
+		kinds__tell_waiting();
+}
+
+void unready__context_begins(void)
+{
+	if (!atomic_exchange(&awaits_context, false))
+		return;
+	atomic_store(&has_context, true);
+	watcher__hurry();
+	watcher__await(&tried_with_context, CONTEXT_MS);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The entry: libcuda opens this library and calls InitializeInjection() inside the program's
+ * cuInit(), once. Order of start: settings, libcupti, the guest's thread, which primes CUPTI or
+ * (when somebody listens already) switches on, so that the program's very first launch is seen;
+ * cuInit() waits for that, but not for ever. Order of the end: atexit in this process only, the
+ * thread finishes, then nothing is called any more.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "libcupti-usdt/profile/stream_captures.h"
+#include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/trace/kernel_shape.h"
+#include "libcupti-usdt/probes.h"
+#include "libcupti-usdt/trace/python_frames.h"
+#include "libcupti-usdt/profile/counter_requests.h"
+#include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/profile/sass_profiler.h"
+#include "libcupti-usdt/base/settings.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/base/timestamps.h"
+#include "libcupti-usdt/emit/status.h"
+#include "libcupti-usdt/control/watcher.h"
+
+/* What libcuda looks for. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+static pid_t home;
+
+/* CUDA does not work in a forked child, and the guest's thread is not there. Nothing else: the
+ * program may fork at any moment, with any of our locks "held". */
+static void forked(void)
+{
+	hot__detour(DETOUR_DEAF, true);
+}
+
+/* Nothing is on and nobody listens: the program's exit costs nothing. */
+static void at_exit(void)
+{
+	int saved = errno;
+
+	if (getpid() == home && control__listening() &&
+	    (control__is_busy() || (sites__up() & sites__name_bits()))) {
+		watcher__stop(settings__get()->exit_ms);
+		control__say_end();
+	}
+	hot__detour(DETOUR_DEAF, true);
+	errno = saved;
+}
+
+static enum cuda_inert_reason unwelcome(void)
+{
+	if (getauxval(AT_SECURE))
+		return CUDA_INERT_SECURE;
+	return settings__get()->off ? CUDA_INERT_OFF : CUDA_INERT_NONE;
+}
+
+static void start(void)
+{
+	enum cuda_inert_reason reason;
+	int error;
+
+	home = getpid();
+	settings__read();
+	status__open();
+	reason = unwelcome();
+	if (reason) {
+		control__go_inert(reason);
+		hot__detour(DETOUR_DEAF, true);
+		status__send();
+		return;
+	}
+	request__open();
+	stamps__open();
+	kernel_shape__open();
+	sass_profiler__open();
+	captures__open();
+	python__find();
+	error = rings__prepare();
+	if (!error)
+		error = -pthread_atfork(NULL, NULL, forked);
+	if (!error && atexit(at_exit))
+		error = -ENOMEM;
+	if (!error) {
+		control__open();
+		error = watcher__start();
+	}
+	if (!error)
+		watcher__await_start(settings__get()->start_ms);
+	if (error) {
+		status__trouble(CUDA_GUEST_NO_THREAD, "start", "no thread, or no memory");
+		control__finish();
+	}
+}
+
+int InitializeInjection(void)
+{
+	static atomic_flag called = ATOMIC_FLAG_INIT;
+	int saved = errno;
+
+	if (!atomic_flag_test_and_set(&called))
+		start();
+	errno = saved;
+	/* 0 would unload this library at once, under the thread that it has just started. */
+	return 1;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "libcupti-usdt/control/subscription.h"
+
+#include <stddef.h>
+
+#include "libcupti-usdt/control/callbacks.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/trace/flusher.h"
+#include "libcupti-usdt/emit/status.h"
+
+#define SUBSCRIBER_AS "cuda-trace"
+
+static int subscribe_named(void **subscriber, char *holder, size_t size)
+{
+	struct cupti_subscriber_params params = {
+		.size = sizeof(params),
+		.name = SUBSCRIBER_AS,
+		.old_name = holder,
+		.old_size = size,
+	};
+
+	return cupti_api__get()->Subscribe_v2(subscriber, callbacks__dispatch, NULL, &params);
+}
+
+/*
+ * The second version of the call has names, and since 13.2 it also makes a subscriber of another
+ * sort, which the activity functions used here refuse. There it only serves to ask who holds CUPTI.
+ */
+static int subscribe(void **subscriber)
+{
+	const struct cupti *cupti = cupti_api__get();
+	char holder[64] = "";
+	int result;
+
+	if (cupti->Subscribe_v2 && cupti->version < CUPTI_VERSION_13_2) {
+		result = subscribe_named(subscriber, holder, sizeof(holder));
+	} else {
+		result = cupti->Subscribe(subscriber, callbacks__dispatch, NULL);
+		if (result == CUPTI_MULTIPLE_SUBSCRIBERS && cupti->Subscribe_v2 &&
+		    !subscribe_named(subscriber, holder, sizeof(holder)))
+			cupti->Unsubscribe(*subscriber);
+	}
+	holder[sizeof(holder) - 1] = '\0';
+	status__set_holder(result == CUPTI_MULTIPLE_SUBSCRIBERS ? holder : "");
+	if (result)
+		*subscriber = NULL;
+	return result;
+}
+
+/* Who hears that the first one is under way can make room for it between launches, also who comes
+ * later, as the one for whom it began may be gone. */
+int subscription__new(void **subscriber, bool program_runs)
+{
+	bool first = program_runs && status__begin_first();
+	int result;
+
+	if (first)
+		flusher__tell_first(true);
+	result = subscribe(subscriber);
+	if (first) {
+		flusher__tell_first(false);
+		status__end_first();
+	}
+	return result;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the guest becomes CUPTI's subscriber. The guest's own thread. */
+#ifndef LIBCUPTI_USDT_CONTROL_SUBSCRIPTION_H
+#define LIBCUPTI_USDT_CONTROL_SUBSCRIPTION_H
+
+#include <stdbool.h>
+
+/*
+ * 0 or CUPTI's error; NULL then. The first one of a process, which may take its time, is told of
+ * for as long as it is under way, unless the program waits for it in its cuInit().
+ */
+int subscription__new(void **subscriber, bool program_runs);
+
+#endif

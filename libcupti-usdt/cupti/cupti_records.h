@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Activity records, as far as they are read. Every revision of a record appends to the one before,
+ * so a prefix fits all of 11.8 to 13.x; fields marked "since" may only be read when the loaded
+ * library is that new, as the last record of a buffer ends where its revision ends.
+ * Names follow NVIDIA's, in this project's spelling; `make check-layout` compares the offsets.
+ */
+#ifndef LIBCUPTI_USDT_CUPTI_CUPTI_RECORDS_H
+#define LIBCUPTI_USDT_CUPTI_CUPTI_RECORDS_H
+
+#include <stdint.h>
+
+struct cupti_kernel {
+	uint32_t kind;
+	uint8_t cache_config, shared_config;
+	uint16_t registers;
+	uint32_t cache_requested, cache_executed;
+	uint64_t start, end, completed;
+	uint32_t device, context, stream;
+	int32_t grid[3];
+	int32_t block[3];
+	int32_t static_shared, dynamic_shared;
+	uint32_t local_per_thread, local_total;
+	uint32_t correlation;
+	int64_t grid_id;
+	const char *name;
+	void *reserved;
+	uint64_t queued, submitted;
+	uint8_t launch_type, carveout_requested, carveout, padding;
+	uint32_t shared_executed;
+	uint64_t graph_node;
+	uint32_t shared_limit;
+	uint32_t graph;
+};
+
+struct cupti_memcpy {
+	uint32_t kind;
+	uint8_t copy_kind, src_kind, dst_kind, flags;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream, correlation, runtime_correlation, pad;
+	void *reserved;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint32_t channel, channel_type, device_launched;
+	uint64_t copies; /* since 12.8 */
+};
+
+struct cupti_memcpy_peer {
+	uint32_t kind;
+	uint8_t copy_kind, src_kind, dst_kind, flags;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream;
+	uint32_t src_device, src_context, dst_device, dst_context;
+	uint32_t correlation;
+	void *reserved;
+	uint64_t graph_node;
+	uint32_t graph;
+};
+
+struct cupti_memset {
+	uint32_t kind;
+	uint32_t value;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream, correlation;
+	uint16_t flags, memory_kind;
+	uint32_t pad;
+	void *reserved;
+	uint64_t graph_node;
+	uint32_t graph;
+};
+
+struct cupti_memory {
+	uint32_t kind;
+	uint32_t operation, memory_kind, correlation;
+	uint64_t address, bytes, time, pc;
+	uint32_t process, device, context, stream;
+	const char *name;
+	uint32_t asynchronous, pad;
+	uint32_t pool_type, pad2;
+	uint64_t pool_address, pool_threshold, pool_size, pool_used;
+};
+
+struct cupti_memory_pool {
+	uint32_t kind;
+	uint32_t operation, type, correlation;
+	uint32_t process, device;
+	uint64_t keep, address, size, threshold, time, used;
+};
+
+struct cupti_sync {
+	uint32_t kind;
+	uint32_t type;
+	uint64_t start, end;
+	uint32_t correlation, context, stream, event;
+	uint64_t event_sync; /* since 12.8 */
+	uint32_t result;     /* since 12.8 */
+};
+
+struct cupti_graph_trace {
+	uint32_t kind;
+	uint32_t correlation;
+	uint64_t start, end;
+	uint32_t device, graph, context, stream;
+	void *reserved;
+	uint32_t end_device,
+		end_context; /* since 12.4 (12.3 has them under an older version number) */
+};
+
+struct cupti_overhead {
+	uint32_t kind;
+	uint32_t overhead_kind, object_kind;
+	uint32_t object[3];
+	uint64_t start, end;
+	uint32_t correlation; /* since 12.4 */
+};
+
+struct cupti_jit {
+	uint32_t kind;
+	uint32_t entry, operation, device;
+	uint64_t start, end;
+	uint32_t correlation, pad;
+	uint64_t operation_id, cache_bytes;
+	const char *cache_path;
+	uint32_t process, thread; /* since 12.4 */
+};
+
+struct cupti_uvm {
+	uint32_t kind;
+	uint32_t counter;
+	uint64_t value, start, end, address;
+	uint32_t source, destination, stream, process, flags;
+};
+
+struct cupti_device {
+	uint32_t kind;
+	uint32_t flags;
+	uint64_t memory_bandwidth, memory;
+	uint32_t constant_memory, l2_cache, warp, core_clock, copy_engines, multiprocessors;
+	uint32_t limits[14];
+	uint32_t major, minor;
+	uint32_t id, ecc;
+	uint8_t uuid[16];
+	const char *name;
+	uint8_t visible, mig, reserved[6];
+	uint32_t gpu_instance, compute_instance;
+	uint8_t mig_uuid[16];
+};
+
+struct cupti_context {
+	uint32_t kind;
+	uint32_t context, device;
+	uint16_t api_kind, null_stream;
+	uint32_t parent;	  /* since 12.4 */
+	uint8_t green, pad;	  /* since 12.4 */
+	uint16_t multiprocessors; /* since 12.4 */
+};
+
+struct cupti_stream {
+	uint32_t kind;
+	uint32_t context, stream, priority, flag, correlation;
+};
+
+#endif

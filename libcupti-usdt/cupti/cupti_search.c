@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which libcupti. Several stand on most machines (toolkits, Python wheels, private copies of other
+ * tools), and two in one process collide. So, in this order:
+ *   1. one that the process has mapped already, and no other;
+ *   2. the one named by CUDA_TRACE_LIBCUPTI, and no other;
+ *   3. for the major version of the mapped libcudart (else of the driver), then lower ones, then
+ *      those up to the driver's: beside libcudart; $CUDA_HOME or $CUDA_PATH; where the loader finds
+ *      it; /usr/local/cuda-MAJOR.*, newest first; /usr/local/cuda; /opt/cuda; the multiarch folder;
+ *      /usr/lib/cuda-trace/cupti/MAJOR, for the administrator.
+ * Never one whose major version is above the driver's. A copy that is refused is closed again
+ * before it was used: once initialised, libcupti must never be closed.
+ */
+#include "libcupti-usdt/cupti/cupti_search.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cuda_driver.h"
+#include "libcupti-usdt/base/settings.h"
+#include "libcupti-usdt/emit/status.h"
+
+#define OLDEST_MAJOR 11
+
+#ifdef __aarch64__
+#define TRIPLET "aarch64-linux-gnu"
+#define TARGET	"sbsa-linux"
+#else
+#define TRIPLET "x86_64-linux-gnu"
+#define TARGET	"x86_64-linux"
+#endif
+
+struct search {
+	char cupti[PATH_MAX];	   /* mapped already, or "" */
+	char cudart_dir[PATH_MAX]; /* folder of the mapped libcudart, or "" */
+	uint32_t cudart_major;	   /* 0 = not mapped: linked statically, or not used */
+	uint32_t driver_major;	   /* 0 = unknown */
+	uint32_t major;		   /* looked for now */
+	bool quiet;		   /* places are not logged one by one */
+	bool refused;		   /* found, but not to be used */
+	bool bound;
+};
+
+/* "libcupti.so.12" → 12; 0 for "libcupti.so" */
+static uint32_t major_of(const char *file, const char *stem)
+{
+	const char *base = strrchr(file, '/');
+
+	base = base ? base + 1 : file;
+	if (strncmp(base, stem, strlen(stem)) || base[strlen(stem)] != '.')
+		return 0;
+	return strtoul(base + strlen(stem) + 1, NULL, 10);
+}
+
+static const char *soname_of(const struct link_map *map)
+{
+	const char *strings = NULL;
+	size_t soname = 0;
+
+	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_STRTAB)
+			strings = (const char *)d->d_un.d_ptr;
+		else if (d->d_tag == DT_SONAME)
+			soname = d->d_un.d_val;
+	}
+	return strings && soname ? strings + soname : "";
+}
+
+/* Runs under the loader's lock: copies, nothing else. */
+static int look_at_mapped(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	const char *path = info->dlpi_name, *base = path ? strrchr(path, '/') : NULL;
+
+	if (!base || strlen(path) >= PATH_MAX)
+		return 0;
+	base++;
+	if (!strncmp(base, "libcupti.so", 11) && !search->cupti[0])
+		strcpy(search->cupti, path);
+	if (!strncmp(base, "libcudart.so", 12) && !search->cudart_dir[0]) {
+		search->cudart_major = major_of(path, "libcudart.so");
+		memcpy(search->cudart_dir, path, base - path);
+		search->cudart_dir[base - path] = '\0';
+	}
+	return 0;
+}
+
+/* Why a bound libcupti is not to be used, or NULL. */
+static const char *refusal(const struct search *search)
+{
+	const struct cupti *cupti = cupti_api__get();
+
+	if (settings__get()->force)
+		return NULL;
+	if (cupti->version == CUPTI_VERSION_13_0)
+		return "CUDA 13.0 GA's deadlocks when tracing stops: take 13.0 Update 1 or later";
+	if (cupti->version < CUPTI_VERSION_11_8)
+		return "older than CUDA 11.8";
+	if (search->driver_major && cupti->major > search->driver_major)
+		return "newer than the driver";
+	return NULL;
+}
+
+static void judge(struct search *search, void *library, const char *path)
+{
+	const char *trouble, *soname = "";
+	struct link_map *map = NULL;
+	char text[96];
+
+	if (!dlinfo(library, RTLD_DI_LINKMAP, &map) && map) {
+		soname = soname_of(map);
+		path = map->l_name[0] ? map->l_name : path;
+	}
+	trouble = cupti_api__bind(library, major_of(soname, "libcupti.so"));
+	if (trouble) {
+		snprintf(text, sizeof(text), "refused: lacks %s", trouble);
+	} else {
+		trouble = refusal(search);
+		if (trouble)
+			snprintf(text, sizeof(text), "refused: %s", trouble);
+	}
+	if (trouble) {
+		search->refused = true;
+		status__searched(path, text);
+		status__trouble(CUDA_GUEST_REFUSED, "libcupti", "%s %s", path, text);
+		dlclose(library);
+		return;
+	}
+	/* From here on it stays for ever. */
+	dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE);
+	search->bound = true;
+	status__searched(path, "used");
+	status__set_cupti(cupti_api__get()->version, path);
+}
+
+static void try_file(struct search *search, const char *path, int flags)
+{
+	void *library;
+
+	if (search->bound)
+		return;
+	if (path[0] == '/' && access(path, F_OK)) {
+		if (!search->quiet)
+			status__searched(path, "not there");
+		return;
+	}
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+	if (library)
+		judge(search, library, path);
+	else if (path[0] == '/' || !search->quiet)
+		status__searched(path,
+				 path[0] == '/' ? "does not load" : "not known to the loader");
+}
+
+static void try_in(struct search *search, const char *folder, const char *below)
+{
+	char path[PATH_MAX];
+	int length;
+
+	length = snprintf(path, sizeof(path), "%s/%slibcupti.so.%u%s", folder, below, search->major,
+			  search->major == 11 ? ".8" : "");
+	if (length > 0 && (size_t)length < sizeof(path))
+		try_file(search, path, 0);
+}
+
+static void try_toolkit(struct search *search, const char *root)
+{
+	try_in(search, root, "extras/CUPTI/lib64/");
+	try_in(search, root, "targets/" TARGET "/lib/");
+	try_in(search, root, "lib64/");
+}
+
+/* /usr/local/cuda-MAJOR.*, the highest minor version first. */
+static void try_versioned(struct search *search)
+{
+	unsigned long below = ULONG_MAX;
+	char prefix[32], root[64];
+
+	snprintf(prefix, sizeof(prefix), "cuda-%u.", search->major);
+	while (!search->bound) {
+		DIR *folder = opendir("/usr/local");
+		struct dirent *entry;
+		long best = -1;
+
+		while (folder && (entry = readdir(folder))) {
+			unsigned long minor = 0;
+
+			if (strncmp(entry->d_name, prefix, strlen(prefix)))
+				continue;
+			minor = strtoul(entry->d_name + strlen(prefix), NULL, 10);
+			if (minor < below && (long)minor > best)
+				best = minor;
+		}
+		if (folder)
+			closedir(folder);
+		if (best < 0)
+			return;
+		below = best;
+		snprintf(root, sizeof(root), "/usr/local/%s%lu", prefix, below);
+		try_toolkit(search, root);
+	}
+}
+
+static void try_major(struct search *search, uint32_t major)
+{
+	char text[32];
+
+	if (search->bound || major < OLDEST_MAJOR)
+		return;
+	search->major = major;
+	if (search->cudart_dir[0] && search->cudart_major == major) {
+		try_in(search, search->cudart_dir, "");
+		try_in(search, search->cudart_dir, "../../cuda_cupti/lib/");
+		try_in(search, search->cudart_dir, "../extras/CUPTI/lib64/");
+		try_in(search, search->cudart_dir, "../../../extras/CUPTI/lib64/");
+	}
+	if (settings__get()->cuda_home)
+		try_toolkit(search, settings__get()->cuda_home);
+	snprintf(text, sizeof(text), "libcupti.so.%u%s", major, major == 11 ? ".8" : "");
+	try_file(search, text, 0);
+	try_versioned(search);
+	try_toolkit(search, "/usr/local/cuda");
+	try_toolkit(search, "/opt/cuda");
+	try_in(search, "/usr/lib/" TRIPLET, "");
+	snprintf(text, sizeof(text), "cupti/%u/", major);
+	try_in(search, "/usr/lib/cuda-trace", text);
+	if (search->quiet && !search->bound) {
+		snprintf(text, sizeof(text), "libcupti.so.%u", major);
+		status__searched(text, "in none of these places");
+	}
+	search->quiet = true;
+}
+
+static void try_majors(struct search *search)
+{
+	uint32_t first = search->cudart_major ? search->cudart_major : search->driver_major;
+
+	if (search->driver_major && first > search->driver_major)
+		first = search->driver_major;
+	if (!first)
+		first = 13;
+	for (uint32_t major = first; major >= OLDEST_MAJOR && !search->bound; major--)
+		try_major(search, major);
+	for (uint32_t major = first + 1; major <= search->driver_major && !search->bound; major++)
+		try_major(search, major);
+}
+
+enum cuda_inert_reason cupti_search__run(void)
+{
+	static struct search search; /* two paths: too much for a small stack */
+	const char *named = settings__get()->libcupti;
+
+	uint32_t driver = driver__open();
+
+	status__set_driver(driver);
+	search.driver_major = driver / 1000;
+	dl_iterate_phdr(look_at_mapped, &search);
+	if (named && search.cupti[0] && strcmp(named, search.cupti))
+		status__searched(named, "not used: the process has another copy");
+	if (search.cupti[0])
+		try_file(&search, search.cupti, RTLD_NOLOAD);
+	else if (named)
+		try_file(&search, named, 0);
+	else
+		try_majors(&search);
+	if (search.bound)
+		return CUDA_INERT_NONE;
+	return search.refused ? CUDA_INERT_UNSUITABLE : CUDA_INERT_NO_CUPTI;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names, interned: a string travels once, records carry its id. names__intern() on any thread,
+ * takes no lock, allocates nothing; names__open() and names__replay() on the guest's own thread.
+ */
+#ifndef LIBCUPTI_USDT_EMIT_INTERNED_NAMES_H
+#define LIBCUPTI_USDT_EMIT_INTERNED_NAMES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/base/launch_state.h"
+
+int names__open(void);
+
+/* The id of a name, announced by cuda:name before this returns. 0: no name, or the table is full.
+ */
+uint32_t names__intern(const char *name);
+/* The same for a kernel's name, which the driver keeps where it is until names__forget(), if it is
+ * at hand, else 0; turn: of the calling thread, of which every so-and-so-many looks whether that is
+ * true. */
+static inline uint32_t names__at_hand(const char *name, uint32_t turn);
+/* Kernels go: names that come may lie where others did. On any thread. */
+void names__forget(void);
+/* The same for text that a program makes up as it runs (NVTX): may fill half of the table only. */
+uint32_t names__intern_text(const char *text);
+/* The guest's own copy, resident, so that a tracer can read it. "" for 0. */
+const char *names__text(uint32_t id);
+/* Announces all names again, for a consumer that came later. */
+void names__replay(void);
+uint32_t names__count(void);
+
+/* Of the addresses that a program can have all are told apart. */
+#define NAMES_ADDRESS_BITS 48
+#define NAMES_HINT_BITS	   10
+#define NAMES_ID_BITS	   20
+#define NAMES_CHECK_EVERY  16
+
+/* An address, mixed: its place among the hints is in the upper bits, what tells it from others
+ * there, as a hint has it, in the rest. */
+static inline uint64_t names__mixed(const char *name)
+{
+	return (uintptr_t)name * 0x9e3779b97f4a7c15 << (64 - NAMES_ADDRESS_BITS);
+}
+
+static inline unsigned int names__place(uint64_t mixed)
+{
+	return mixed >> (64 - NAMES_HINT_BITS);
+}
+
+static inline uint64_t names__tag(uint64_t mixed)
+{
+	return mixed << NAMES_HINT_BITS >> (64 - NAMES_ADDRESS_BITS + NAMES_HINT_BITS);
+}
+
+static inline bool names__has_tag(const char *name)
+{
+	return !((uintptr_t)name >> NAMES_ADDRESS_BITS);
+}
+
+static inline uint32_t names__id(uint64_t hint)
+{
+	return hint & ((1U << NAMES_ID_BITS) - 1);
+}
+
+static inline uint32_t names__at_hand(const char *name, uint32_t turn)
+{
+	uint64_t mixed = names__mixed(name), hint;
+
+	if (!(turn % NAMES_CHECK_EVERY) || !names__has_tag(name) ||
+	    !atomic_load_explicit(&hot.hints_hold, memory_order_relaxed))
+		return 0;
+	hint = atomic_load_explicit(&hot.hints[names__place(mixed)], memory_order_relaxed);
+	return hint >> NAMES_ID_BITS == names__tag(mixed) ? names__id(hint) : 0;
+}
+
+#endif

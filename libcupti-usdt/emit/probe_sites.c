@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The probe sites. The only file that includes <sys/sdt.h>: its site is a plain nop, and the
+ * semaphores are all or nothing for a file.
+ *
+ * Each probe has exactly one site. Left to itself a compiler copies sites while inlining, folds
+ * arguments into constants, or names a variable as operand (8@instance(%rip)), which libbpf cannot
+ * read. So every site stands in a function that is neither inlined nor specialised, with operands
+ * that arrive as arguments or lie in a record that an argument points to. None lies at the record's
+ * very start: "8@(%rdi)", without an offset, is not understood by libbpf before 1.3.
+ */
+#define _SDT_HAS_SEMAPHORES 1
+/* sdt.h's extern declarations are our volatile ones; it names them in assembler only. */
+#include "libcupti-usdt/emit/probe_sites.h"
+
+#include "libcupti-usdt/base/launch_state.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include <sys/sdt.h>
+
+#ifdef __clang__
+#define SITE __attribute__((noinline))
+#else
+#define SITE __attribute__((noipa))
+#endif
+
+#define SEMAPHORE(probe, ...) \
+	volatile unsigned short cuda_##probe##_semaphore __attribute__((section(".probes"), used));
+#define BATCH_SEMAPHORE(NAME, probe, text) SEMAPHORE(probe)
+READABLE_PROBES(SEMAPHORE)
+CUDA_GROUPS(BATCH_SEMAPHORE)
+SEMAPHORE(name)
+SEMAPHORE(status)
+SEMAPHORE(lost)
+SEMAPHORE(error)
+SEMAPHORE(cubin)
+SEMAPHORE(start)
+SEMAPHORE(watched)
+HELLO_PROBES(SEMAPHORE)
+SAMPLE_PROBES(SEMAPHORE)
+CUDA_STACK_PROBES(SEMAPHORE)
+
+struct listener {
+	volatile unsigned short *semaphore;
+	unsigned int group;
+};
+
+static const struct listener batch_listeners[] = {
+#define LISTENER(NAME, probe, text) {&cuda_##probe##_semaphore, CUDA_GROUP_##NAME},
+	CUDA_GROUPS(LISTENER)
+#undef LISTENER
+};
+
+static const struct listener readable_listeners[] = {
+#define LISTENER(probe, NAME) {&cuda_##probe##_semaphore, CUDA_GROUP_##NAME},
+	READABLE_PROBES(LISTENER)
+#undef LISTENER
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Noted, as are hot.stack_probes and DETOUR_OTHERS, when the guest's thread looks at it all. */
+static _Atomic(uint32_t) readable_groups;
+
+static uint32_t look_at_stacks(void)
+{
+	uint32_t mask = 0;
+	unsigned int bit = 0;
+
+#define WANTED(probe, period) mask |= (uint32_t)(cuda_##probe##_semaphore != 0) << bit++;
+	CUDA_STACK_PROBES(WANTED)
+#undef WANTED
+	return mask;
+}
+
+uint32_t sites__wanted(void)
+{
+	uint32_t batched = 0, readable = 0, stacks = look_at_stacks();
+
+	for (size_t i = 0; i < COUNT(batch_listeners); i++)
+		if (*batch_listeners[i].semaphore)
+			batched |= 1U << batch_listeners[i].group;
+	for (size_t i = 0; i < COUNT(readable_listeners); i++)
+		if (*readable_listeners[i].semaphore)
+			readable |= 1U << readable_listeners[i].group;
+	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
+	if (stacks != atomic_load_explicit(&hot.stack_probes, memory_order_relaxed))
+		atomic_store_explicit(&hot.stack_probes, stacks, memory_order_relaxed);
+	hot__detour(DETOUR_OTHERS,
+		    readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
+			    (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)));
+	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
+}
+
+/* Not a table: each is looked at once a tick, and seldom up. */
+void sites__cycle(uint32_t *on, uint32_t *every)
+{
+	*on = *every = 0;
+#define LONGEST(ms, a)                       \
+	if (cuda_sample_on_##ms##_semaphore) \
+		*on = ms;
+#define SHORTEST(ms, a)                                    \
+	if (cuda_sample_every_##ms##_semaphore && !*every) \
+		*every = ms;
+	CUDA_SAMPLE_ON(LONGEST, )
+	CUDA_SAMPLE_EVERY(SHORTEST, )
+#undef LONGEST
+#undef SHORTEST
+}
+
+HOT_PATH bool sites__batch_wanted(unsigned int group)
+{
+	return *batch_listeners[group].semaphore != 0;
+}
+
+bool sites__readable_wanted(unsigned int group)
+{
+	return atomic_load_explicit(&readable_groups, memory_order_relaxed) >> group & 1;
+}
+
+/* Bits of sites__up(); name, status and the bells come first. */
+enum {
+	UP_NAME,
+	UP_STATUS,
+	UP_HELLO,
+	UP_LOST = UP_HELLO + CUDA_HELLOS,
+	UP_ERROR,
+	UP_STACKS, /* any of them: what follows from it is the same for all */
+	UP_BATCHES
+};
+_Static_assert(UP_BATCHES + COUNT(batch_listeners) <= 64 && COUNT(readable_listeners) <= 64,
+	       "a probe has no bit");
+
+uint64_t sites__name_bits(void)
+{
+	return (1ULL << UP_LOST) - 1;
+}
+
+uint64_t sites__up(void)
+{
+	uint64_t up = (uint64_t)(cuda_name_semaphore != 0) << UP_NAME |
+		      (uint64_t)(cuda_status_semaphore != 0) << UP_STATUS |
+		      (uint64_t)(cuda_lost_semaphore != 0) << UP_LOST |
+		      (uint64_t)(cuda_error_semaphore != 0) << UP_ERROR |
+		      (uint64_t)(look_at_stacks() != 0) << UP_STACKS;
+	unsigned int bit = UP_HELLO;
+
+#define UP(probe) up |= (uint64_t)(cuda_##probe##_semaphore != 0) << bit++;
+	HELLO_PROBES(UP)
+#undef UP
+	bit = UP_BATCHES;
+	for (size_t i = 0; i < COUNT(batch_listeners); i++)
+		up |= (uint64_t)(*batch_listeners[i].semaphore != 0) << bit++;
+	return up;
+}
+
+uint64_t sites__readable_up(void)
+{
+	uint64_t up = 0;
+
+	for (size_t i = 0; i < COUNT(readable_listeners); i++)
+		up |= (uint64_t)(*readable_listeners[i].semaphore != 0) << i;
+	return up;
+}
+
+#define BATCH_SITE(NAME, probe, text)                                                       \
+	static SITE void site__##probe(const void *records, uint32_t bytes, uint32_t count, \
+				       uint64_t first, uint64_t instance)                   \
+	{                                                                                   \
+		STAP_PROBE5(cuda, probe, records, bytes, count, first, instance);           \
+	}
+CUDA_GROUPS(BATCH_SITE)
+
+void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
+		 uint64_t first, uint64_t instance)
+{
+	switch (group) {
+#define BATCH_CASE(NAME, probe, text)                                  \
+	case CUDA_GROUP_##NAME:                                        \
+		site__##probe(records, bytes, count, first, instance); \
+		break;
+		CUDA_GROUPS(BATCH_CASE)
+#undef BATCH_CASE
+	}
+}
+
+SITE void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t length)
+{
+	STAP_PROBE4(cuda, name, instance, id, name, length);
+}
+
+SITE void site__status(const struct cuda_status *status, uint32_t size)
+{
+	STAP_PROBE2(cuda, status, status, size);
+}
+
+SITE void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance)
+{
+	STAP_PROBE4(cuda, lost, reason, count, total, instance);
+}
+
+SITE void site__error(int32_t code, const char *component, const char *message, uint64_t instance)
+{
+	STAP_PROBE4(cuda, error, code, component, message, instance);
+}
+
+SITE void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance)
+{
+	STAP_PROBE4(cuda, cubin, checksum, image, size, instance);
+}
+
+#define STACK_SITE(probe, period)                                                            \
+	static SITE void site__##probe(uint32_t correlation, uint32_t tid, uint32_t context, \
+				       const struct cuda_python *python, uint64_t instance)  \
+	{                                                                                    \
+		STAP_PROBE5(cuda, probe, correlation, tid, context, python, instance);       \
+	}
+CUDA_STACK_PROBES(STACK_SITE)
+
+void site__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
+		 const struct cuda_python *python, uint64_t instance)
+{
+	static void (*const sites[])(uint32_t, uint32_t, uint32_t, const struct cuda_python *,
+				     uint64_t) = {
+#define STACK_ENTRY(probe, period) site__##probe,
+		CUDA_STACK_PROBES(STACK_ENTRY)
+#undef STACK_ENTRY
+	};
+
+	sites[probe](correlation, tid, context, python, instance);
+}
+
+SITE void site__kernel_launch(const struct cuda_launch *r, const char *name)
+{
+	STAP_PROBE12(cuda, kernel_launch, r->start, r->end, r->head.correlation, name, r->result,
+		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
+		     r->block[2]);
+}
+
+SITE void site__runtime_launch(const struct cuda_launch *r, const char *name)
+{
+	STAP_PROBE12(cuda, runtime_launch, r->start, r->end, r->head.correlation, name, r->result,
+		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
+		     r->block[2]);
+}
+
+SITE void site__kernel_exec(const struct cuda_kernel *r, const char *name)
+{
+	STAP_PROBE12(cuda, kernel_exec, r->start, r->end, r->head.correlation, name, r->device,
+		     r->context, r->stream, r->graph, r->graph_node, (uint32_t)r->registers,
+		     r->static_shared, r->dynamic_shared);
+}
+
+SITE void site__memcpy(const struct cuda_memcpy *r)
+{
+	STAP_PROBE12(cuda, memcpy, r->start, r->end, r->head.correlation, r->bytes,
+		     (uint32_t)r->copy_kind, (uint32_t)r->src_kind, (uint32_t)r->dst_kind,
+		     r->src_device, r->dst_device, r->context, r->stream, (uint32_t)r->flags);
+}
+
+SITE void site__memset(const struct cuda_memset *r)
+{
+	STAP_PROBE12(cuda, memset, r->start, r->end, r->head.correlation, r->bytes, r->value,
+		     (uint32_t)r->memory_kind, r->device, r->context, r->stream, (uint32_t)r->flags,
+		     r->graph, r->graph_node);
+}
+
+SITE void site__memory(const struct cuda_memory *r)
+{
+	STAP_PROBE12(cuda, memory, r->time, r->head.correlation, (uint32_t)r->operation,
+		     (uint32_t)r->kind, r->address, r->bytes, r->device, r->context, r->stream,
+		     (uint32_t)r->asynchronous, r->pool, r->pool_used);
+}
+
+SITE void site__memory_pool(const struct cuda_memory_pool *r)
+{
+	STAP_PROBE9(cuda, memory_pool, r->time, r->head.correlation, (uint32_t)r->operation,
+		    (uint32_t)r->type, r->address, r->size, r->used, r->threshold, r->device);
+}
+
+SITE void site__sync(const struct cuda_sync *r)
+{
+	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type,
+		    r->context, r->stream, r->event, r->result);
+}
+
+SITE void site__graph_exec(const struct cuda_graph *r)
+{
+	STAP_PROBE7(cuda, graph_exec, r->start, r->end, r->head.correlation, r->device, r->context,
+		    r->stream, r->graph);
+}
+
+SITE void site__graph_instantiate(const struct cuda_api *r, const char *name)
+{
+	STAP_PROBE6(cuda, graph_instantiate, r->start, r->end, r->head.correlation, name, r->result,
+		    r->context);
+}
+
+SITE void site__overhead(const struct cuda_overhead *r)
+{
+	STAP_PROBE7(cuda, overhead, r->start, r->end, r->head.correlation, r->kind, r->object_kind,
+		    r->object[0], r->object[1]);
+}
+
+SITE void site__jit(const struct cuda_jit *r, const char *path)
+{
+	STAP_PROBE8(cuda, jit, r->start, r->end, r->head.correlation, (uint32_t)r->entry,
+		    (uint32_t)r->operation, r->device, r->cache_bytes, path);
+}
+
+SITE void site__uvm(const struct cuda_uvm *r)
+{
+	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->address, r->source,
+		    r->destination, r->stream);
+}
+
+SITE void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
+{
+	STAP_PROBE8(cuda, nvtx, r->start, r->end, (uint32_t)r->kind, text, domain, r->color,
+		    r->category, r->range);
+}
+
+SITE void site__device(const struct cuda_device *r, const char *name)
+{
+	STAP_PROBE7(cuda, device, r->device, name, r->major, r->minor, r->memory,
+		    r->multiprocessors, (const char *)r->pci);
+}
+
+SITE void site__context(const struct cuda_context *r)
+{
+	STAP_PROBE6(cuda, context, r->context, r->device, r->null_stream, r->parent, r->green,
+		    r->multiprocessors);
+}
+
+SITE void site__stream(const struct cuda_stream *r)
+{
+	STAP_PROBE4(cuda, stream, r->stream, r->context, r->priority, r->flag);
+}
+
+SITE void site__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
+			 int64_t thousandths, uint64_t bits)
+{
+	STAP_PROBE10(cuda, counters, r->number, r->head.correlation, kernel, metric, thousandths,
+		     bits, r->device, r->context, r->stream, r->passes);
+}
+
+SITE void site__sass(const struct cuda_sass *r, const char *kernel, const char *file)
+{
+	STAP_PROBE12(cuda, sass, r->number, kernel, r->offset, file, r->line,
+		     r->values[CUDA_SASS_EXECUTED], r->values[CUDA_SASS_THREADS],
+		     r->values[CUDA_SASS_THREADS_ON], r->values[CUDA_SASS_SECTORS],
+		     r->values[CUDA_SASS_SECTORS_IDEAL], r->values[CUDA_SASS_WAVEFRONTS],
+		     r->values[CUDA_SASS_WAVEFRONTS_IDEAL]);
+}
+
+SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
+			   const char *file)
+{
+	STAP_PROBE10(cuda, pc_samples, r->time, function, r->offset, reason, r->samples, r->cubin,
+		     file, r->line, r->device, r->context);
+}
+
+#define API_SITE(probe, NAME)                                                                    \
+	static SITE void site__##probe(const struct cuda_api *r, const char *name)               \
+	{                                                                                        \
+		STAP_PROBE8(cuda, probe, r->start, r->end, r->head.correlation, name, r->result, \
+			    (uint32_t)r->domain, (uint32_t)r->cbid, r->context);                 \
+	}
+API_READABLE_PROBES(API_SITE)
+
+SITE void site__api_error(const struct cuda_api *r, const char *name, uint64_t first,
+			  uint32_t second, const char *kernel)
+{
+	STAP_PROBE12(cuda, api_error, r->start, r->end, r->head.correlation, name, r->result,
+		     (uint32_t)r->domain, (uint32_t)r->cbid, r->context, (uint32_t)r->flags, first,
+		     second, kernel);
+}
+
+void site__api(unsigned int group, const struct cuda_api *r, const char *name)
+{
+	switch (group) {
+#define API_CASE(probe, NAME)           \
+	case CUDA_GROUP_##NAME:         \
+		site__##probe(r, name); \
+		break;
+		API_READABLE_PROBES(API_CASE)
+#undef API_CASE
+	}
+}
+
+/* Both have a site here: a probe without one would have no semaphore. */
+SITE void site__start(uint64_t instance, uint32_t milliseconds)
+{
+	STAP_PROBE2(cuda, start, instance, milliseconds);
+	STAP_PROBE1(cuda, watched, instance);
+}
+
+SITE void site__hello(uint64_t instance)
+{
+#define HELLO(probe) STAP_PROBE1(cuda, probe, instance);
+	HELLO_PROBES(HELLO)
+#undef HELLO
+}
+
+SITE void site__sample(uint64_t instance)
+{
+#define SAMPLE(probe) STAP_PROBE1(cuda, probe, instance);
+	SAMPLE_PROBES(SAMPLE)
+#undef SAMPLE
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What host threads record, one ring a thread: the owner appends without waiting for anybody;
+ * the owner itself (when enough is pending) or the guest's thread (on its tick) sends it off.
+ */
+#ifndef LIBCUPTI_USDT_EMIT_RINGS_H
+#define LIBCUPTI_USDT_EMIT_RINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libcupti-usdt/probes.h"
+
+int rings__open(void);
+/* Creates the key by which a thread finds its ring; once, before any callback. */
+int rings__prepare(void);
+
+/* The calling thread's ring, or NULL when none is left; each function below takes either. */
+struct ring;
+struct ring *rings__mine(void);
+/* Which of them it is; not for NULL. */
+#define RINGS_MAX 88
+uint32_t ring__index(const struct ring *ring);
+
+/* Appends a record of at most RING_RECORD_MAX bytes whose start and end are stamps. Never waits. */
+#define RING_RECORD_MAX 80
+void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
+/* The same without a copy, for a record of just that size: fill all of what is claimed, then
+ * publish. NULL when there is no room; what is claimed and not published is as if it never was. */
+void *ring__claim(struct ring *ring, unsigned int group);
+void ring__publish(struct ring *ring);
+/* The calling thread's id, without a system call where it has a ring. */
+uint32_t ring__tid(const struct ring *ring);
+/* The runtime call that the calling thread is in, if its record will come; 0 = none. */
+void ring__set_runtime_call(struct ring *ring, uint32_t correlation);
+uint32_t ring__runtime_call(const struct ring *ring);
+/* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
+void ring__count_launch(struct ring *ring);
+uint64_t rings__launches(void);
+
+/* Sends what is pending in all rings; on any thread. True where one had filled by an eighth: come
+ * again soon. */
+bool rings__flush(void);
+
+/* Gives the memory of what was sent back to the system. On the guest's thread, when nobody has
+ * listened for a while. */
+void rings__trim(void);
+
+#endif

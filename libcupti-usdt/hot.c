@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: BSD-2-Clause
-#include "libcupti-usdt/hot.h"
-
-_Static_assert(sizeof(struct hot) == 64, "one line");
-
-struct hot hot = {.detours = DETOUR_GROUPS | DETOUR_NO_KEY};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is to be counted, of which kernels: the environment says it at the start, or somebody who
+ * may write into this process while it runs (counter_request.h). The guest's own
+ * thread looks; what was taken stays as it is while it is in use.
+ */
+#ifndef LIBCUPTI_USDT_PROFILE_COUNTER_REQUESTS_H
+#define LIBCUPTI_USDT_PROFILE_COUNTER_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct request {
+	const char *metrics; /* separated by commas */
+	const char *kernels; /* a regular expression, or NULL */
+	uint64_t skip, limit;
+};
+
+/* After settings and status: offers the place, if the environment does not say what to count. */
+void request__open(void);
+/*
+ * Somebody listens; a request is in use. False: nothing is asked for, or what is in use is not what
+ * is asked for any more and must be let go before the next one can be taken.
+ */
+bool request__look(bool listened, bool in_use);
+/* The one that was taken last; metrics NULL = none ever was. */
+const struct request *request__get(void);
+
+#endif

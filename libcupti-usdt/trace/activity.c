@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Activity buffers, as CUPTI asks for them and hands them back. Several may come back at once. What
+ * still comes after a detach is dropped, and is no loss, as nobody asked for it.
+ */
+#include "libcupti-usdt/trace/activity.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "libcupti-usdt/emit/batches.h"
+#include "libcupti-usdt/trace/activity_buffers.h"
+#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/trace/activity_records.h"
+#include "libcupti-usdt/trace/flusher.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/emit/status.h"
+
+static _Atomic(uint64_t) records_seen;
+
+uint64_t activity__records(void)
+{
+	return atomic_load_explicit(&records_seen, memory_order_relaxed);
+}
+
+void activity__requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	int saved = errno;
+
+	*buffer = buffers__take(size);
+	*max_records = 0; /* as many as fit */
+	if (buffers__run_low())
+		flusher__ask();
+	errno = saved;
+}
+
+static void count_dropped(void *context, uint32_t stream)
+{
+	size_t dropped = 0;
+
+	if (!cupti_api__get()->ActivityGetNumDroppedRecords(context, stream, &dropped) && dropped)
+		status__lost(CUDA_LOST_CUPTI_DROPPED, dropped);
+}
+
+/* Counts the records, and takes them where somebody hears them. */
+static uint64_t read_buffer(uint8_t *buffer, size_t valid, bool heard)
+{
+	const struct cupti *cupti = cupti_api__get();
+	struct batch *batches = heard ? batches__take() : NULL;
+	uint64_t count = 0;
+	void *record = NULL;
+
+	while (!cupti->ActivityGetNextRecord(buffer, valid, &record)) {
+		count++;
+		if (heard)
+			decode__record(batches, record);
+	}
+	decode__send(batches);
+	batches__give(batches);
+	return count;
+}
+
+void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	/* What a detach flushes out was asked for by nobody, and is no loss. */
+	bool asked = sites__wanted() != 0, discard = buffers__is_discard(size);
+	uint64_t count;
+	int saved = errno;
+
+	if (!control__listening()) {
+		/* Forked child, or the program has ended for us. The buffer is not given back. */
+		errno = saved;
+		return;
+	}
+	count = read_buffer(buffer, valid, asked && !discard);
+	if (discard && asked)
+		status__lost(CUDA_LOST_POOL_EMPTY, count);
+	else
+		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
+	count_dropped(context, stream);
+	buffers__give(buffer, size);
+	errno = saved;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bounded pool of activity buffers.
+ * buffers__take() and buffers__give() on any thread of CUPTI's; open and trim on the guest's own.
+ */
+#ifndef LIBCUPTI_USDT_TRACE_ACTIVITY_BUFFERS_H
+#define LIBCUPTI_USDT_TRACE_ACTIVITY_BUFFERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int buffers__open(void);
+/* Never the same twice; when the pool is empty, one that is mapped for this use. */
+uint8_t *buffers__take(size_t *size);
+/* True once, until a buffer comes back, when few are left: what CUPTI has not filled it hands out
+ * only when flushed. */
+bool buffers__run_low(void);
+/* Whether a buffer of this size was only given for want of a better: its records are to be counted,
+ * not read. */
+bool buffers__is_discard(size_t size);
+void buffers__give(uint8_t *buffer, size_t size);
+/* Gives the memory of buffers that CUPTI does not hold back to the system. */
+void buffers__trim(void);
+
+#endif

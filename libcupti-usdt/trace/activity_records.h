@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* CUPTI's GPU records → our records → batches. On any thread of CUPTI's, several at once. */
+#ifndef LIBCUPTI_USDT_TRACE_ACTIVITY_RECORDS_H
+#define LIBCUPTI_USDT_TRACE_ACTIVITY_RECORDS_H
+
+#include <stdint.h>
+
+#include "libcupti-usdt/emit/batches.h"
+
+/* A session begins: records from before it are not its own. Time in ns. */
+void decode__set_start(uint64_t time);
+/* The program is ending: a record without an end is unfinished work, not a fault. */
+void decode__expect_unfinished(void);
+
+/* Into a set of batches (batches__take()), or with NULL at once. */
+void decode__record(struct batch *batches, const void *record);
+/* What is in the set; accepts NULL. */
+void decode__send(struct batch *batches);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a call that failed was asked for. In its callback, on any thread.
+ */
+#ifndef LIBCUPTI_USDT_TRACE_CALL_ARGUMENTS_H
+#define LIBCUPTI_USDT_TRACE_CALL_ARGUMENTS_H
+
+#include <stdint.h>
+
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/probes.h"
+
+/* Fills to->asked and the bits of to->flags that say what of it is known. */
+void asked__read(struct cuda_api *to, int domain, uint32_t cbid,
+		 const struct cupti_callback_data *data);
+/* For those who read one event a line: the name of the kernel, "" = none; the number that is asked
+ * for first, bytes or an address, and the one that comes with it. */
+const char *asked__kernel(const struct cuda_api *call);
+uint64_t asked__first(const struct cuda_api *call);
+uint32_t asked__second(const struct cuda_api *call);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Devices are told as names are: when a consumer attaches, and again each second or so, for the
+ * semaphore does not rise for a second one. Consumers know them by ordinal and keep the first.
+ */
+#include "libcupti-usdt/trace/devices.h"
+
+#include <string.h>
+
+#include "libcupti-usdt/emit/batches.h"
+#include "libcupti-usdt/cupti/cuda_driver.h"
+#include "libcupti-usdt/emit/interned_names.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/emit/status.h"
+
+static bool told; /* since somebody listens */
+
+bool devices__are_due(void)
+{
+	if (!sites__batch_wanted(CUDA_GROUP_DEVICE))
+		told = false;
+	else if (!told)
+		return true;
+	return false;
+}
+
+void devices__tell(void)
+{
+	struct cuda_device device;
+	const char *name;
+
+	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || !driver__learn_devices() || names__open())
+		return;
+	for (uint32_t i = 0; (name = driver__device(i, &device)); i++) {
+		device.head =
+			(struct cuda_record){.kind = CUDA_RECORD_DEVICE, .size = sizeof(device)};
+		device.name = names__intern_text(name);
+		/* Before it, always: this consumer may have come after the name was first told. */
+		if (device.name && site_wanted(name))
+			site__name(status__instance(), device.name, name, strlen(name));
+		batch__send_in_place(CUDA_GROUP_DEVICE, &device, sizeof(device), 1);
+	}
+	told = true;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cuptiActivityFlushAll() waits for CUPTI's own worker, and that for locks of the driver: with
+ * eight threads that launch graphs flat out it was seen to take 10 s on an H100. A thread of its
+ * own takes that, so that attaching, detaching and host records go on meanwhile.
+ *
+ * It has nothing to do during the first subscription, which the guest's own thread waits in: then
+ * it tells others of that.
+ *
+ * Fears: 1. a flush outlives the session that asked for it: what it brings is dropped as nobody
+ * listens, or as older than the next session. 2. it never comes back: nothing waits for it, not
+ * even the program's exit. 3. asked while it runs: it runs once more, not once for each asking.
+ */
+#include "libcupti-usdt/trace/flusher.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "libcupti-usdt/trace/activity_buffers.h"
+#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/emit/status.h"
+#include "libcupti-usdt/base/threads.h"
+
+#define TELL_MS	    250 /* as often as a dormant guest wakes */
+#define SETTLE_MS   5
+#define SETTLE_MOST 20
+
+static _Atomic(uint32_t) wakes; /* futex */
+static atomic_bool asked, first, telling;
+
+/* The first subscription goes on, for which whoever began to listen meanwhile can make room. */
+static void tell_first(void)
+{
+	atomic_store(&telling, true);
+	if (atomic_load(&first) && status__state() != CUDA_STATE_ENDED)
+		status__send();
+	atomic_store(&telling, false);
+}
+
+static void *flush(void *unused)
+{
+	while (control__listening()) {
+		uint32_t seen = atomic_load(&wakes);
+
+		if (atomic_exchange(&asked, false)) {
+			cupti_api__get()->ActivityFlushAll(0);
+			if (!control__is_busy())
+				buffers__trim();
+			continue;
+		}
+		futex__wait(&wakes, seen, atomic_load(&first) ? TELL_MS : FOREVER);
+		if (atomic_load(&wakes) == seen)
+			tell_first();
+	}
+	return NULL;
+}
+
+int flusher__start(void)
+{
+	static bool started;
+	int error = started ? 0 : thread__start("cupti-flush", flush);
+
+	started = started || !error;
+	return error;
+}
+
+static void wake(void)
+{
+	atomic_fetch_add(&wakes, 1);
+	futex__wake(&wakes);
+}
+
+void flusher__ask(void)
+{
+	atomic_store(&asked, true);
+	wake();
+}
+
+void flusher__tell_first(bool under_way)
+{
+	_Atomic(uint32_t) never = 0;
+
+	atomic_store(&first, under_way);
+	if (under_way)
+		wake();
+	/* What is just being told must not come after the news that it is over. */
+	for (int i = 0; !under_way && atomic_load(&telling) && i < SETTLE_MOST; i++)
+		futex__wait(&never, 0, SETTLE_MS);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The thread that has CUPTI hand out what it holds. Started when the guest first goes active. */
+#ifndef LIBCUPTI_USDT_TRACE_FLUSHER_H
+#define LIBCUPTI_USDT_TRACE_FLUSHER_H
+
+#include <stdbool.h>
+
+/* 0 or -errno; further calls do nothing. */
+int flusher__start(void);
+/* Asks for a flush soon; never waits. On any thread. */
+void flusher__ask(void);
+/* The state is told some times a second, until false, by this thread: the guest's own one is inside
+ * of CUPTI meanwhile. Waits 0.1 s at most for what is just being told. */
+void flusher__tell_first(bool under_way);
+
+#endif

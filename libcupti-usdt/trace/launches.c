@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Launch calls, as they return. A pointer among the parameters comes from the program: a call that
+ * failed may have passed anything, so a launch's config is looked at only after success.
+ */
+#include "libcupti-usdt/trace/launches.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "libcupti-usdt/control/callbacks.h"
+#include "libcupti-usdt/cupti/cupti_calls.h"
+#include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/kernel_names.h"
+#include "libcupti-usdt/control/activity_kinds.h"
+#include "libcupti-usdt/emit/interned_names.h"
+#include "libcupti-usdt/trace/nvtx.h"
+#include "libcupti-usdt/emit/ring.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/trace/stack_sampling.h"
+#include "libcupti-usdt/base/timestamps.h"
+
+#define LAUNCH_CBID(name, number, shape) number,
+static const uint16_t driver_cbids[] = {DRIVER_LAUNCHES(LAUNCH_CBID) 0};
+static const uint16_t runtime_cbids[] = {RUNTIME_LAUNCHES(LAUNCH_CBID) 0};
+#undef LAUNCH_CBID
+
+const uint16_t *launches__cbids(int domain)
+{
+	return domain == CUPTI_DOMAIN_DRIVER ? driver_cbids : runtime_cbids;
+}
+
+#define UNLOAD_CBID(name, number) number,
+static const uint16_t unloads[] = {DRIVER_UNLOADS(UNLOAD_CBID) 0};
+#undef UNLOAD_CBID
+
+const uint16_t *launches__unloads(void)
+{
+	return unloads;
+}
+
+bool launches__unloads_by(uint32_t cbid)
+{
+	for (const uint16_t *unload = unloads; *unload; unload++)
+		if (*unload == cbid)
+			return true;
+	return false;
+}
+
+/* By number: a table is a line and no jump to be guessed. */
+#define LAUNCH_SHAPE(name, number, shape) [number] = LAUNCH_##shape,
+static const uint8_t driver_shapes[] = {DRIVER_LAUNCHES(LAUNCH_SHAPE)};
+static const uint8_t runtime_shapes[] = {RUNTIME_LAUNCHES(LAUNCH_SHAPE)};
+#undef LAUNCH_SHAPE
+
+enum launch_shape launches__shape(int domain, uint32_t cbid)
+{
+	if (domain == CUPTI_DOMAIN_DRIVER)
+		return cbid < sizeof(driver_shapes) ? driver_shapes[cbid] : LAUNCH_NONE;
+	return cbid < sizeof(runtime_shapes) ? runtime_shapes[cbid] : LAUNCH_NONE;
+}
+
+/* Grid, block and dynamic shared memory lie alike in records and in all parameters. */
+_Static_assert(offsetof(struct launch_config, block) - offsetof(struct launch_config, grid) == 12 &&
+		       offsetof(struct launch_config, shared) -
+				       offsetof(struct launch_config, grid) ==
+			       24,
+	       "copied at once");
+_Static_assert(offsetof(struct cuda_launch, block) - offsetof(struct cuda_launch, grid) == 12 &&
+		       offsetof(struct cuda_launch, dynamic_shared) -
+				       offsetof(struct cuda_launch, grid) ==
+			       24,
+	       "copied at once");
+
+#define SHAPE_BYTES 28
+_Static_assert(sizeof(struct cuda_launch) - offsetof(struct cuda_launch, grid) == SHAPE_BYTES,
+	       "the record's end");
+
+static const struct launch_config unknown;
+
+static inline void read_config(struct cuda_launch *to, const struct launch_config *config)
+{
+	memcpy((uint8_t *)to + offsetof(struct cuda_launch, grid), config, SHAPE_BYTES);
+	to->stream = config->stream;
+}
+
+static inline const struct launch_config *config_of(const struct launch_ex_params *params,
+						    int result)
+{
+	return result || !params->config ? &unknown : params->config;
+}
+
+static void read_runtime(struct cuda_launch *to, const struct runtime_params *params)
+{
+	memcpy(to->grid, params->grid, sizeof(to->grid));
+	memcpy(to->block, params->block, sizeof(to->block));
+	to->dynamic_shared = params->shared;
+	to->stream = params->stream;
+}
+
+/* Fills what of a record comes from them. */
+static void read_params(struct cuda_launch *to, enum launch_shape shape, const void *params)
+{
+	const struct launch_params *plain = params;
+
+	read_config(to, &unknown);
+	if (!params)
+		return;
+	if (shape == LAUNCH_PLAIN)
+		read_config(to, &plain->config);
+	else if (shape == LAUNCH_EX)
+		read_config(to, config_of(params, to->result));
+	else if (shape == LAUNCH_RUNTIME)
+		read_runtime(to, params);
+	else if (shape == LAUNCH_GRAPH)
+		to->stream = ((const struct graph_params *)params)->stream;
+}
+
+bool launches__is_graph(int domain, uint32_t cbid)
+{
+	return launches__shape(domain, cbid) == LAUNCH_GRAPH;
+}
+
+void launches__read(struct cuda_launch *to, int domain, uint32_t cbid, const void *params)
+{
+	read_params(to, launches__shape(domain, cbid), params);
+}
+
+void *launches__function(uint32_t cbid, const void *params)
+{
+	enum launch_shape shape = launches__shape(CUPTI_DOMAIN_DRIVER, cbid);
+
+	if (shape == LAUNCH_PLAIN && params)
+		return ((const struct launch_params *)params)->function;
+	if (shape == LAUNCH_EX && params)
+		return ((const struct launch_ex_params *)params)->function;
+	return NULL;
+}
+
+/* Somebody wants more than the batch: a stack, or the readable probe. */
+static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
+				  uint64_t end, struct cuda_launch *launch)
+{
+	if (group == CUDA_GROUP_LAUNCH && stacks__may_be_due(ring))
+		stacks__sample(ring, launch->head.correlation, launch->context);
+	if (!sites__readable_wanted(group))
+		return;
+	launch->start = stamps__to_ns(start);
+	launch->end = stamps__to_ns(end);
+	if (group == CUDA_GROUP_LAUNCH)
+		site__kernel_launch(launch, names__text(launch->name));
+	else
+		site__runtime_launch(launch, names__text(launch->name));
+}
+
+/* Somebody listens to NVTX: by how many are open a launch finds its range, which is told later. */
+static inline bool notes_ranges(void)
+{
+	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_RANGES;
+}
+
+/* Every byte of a record is written, by this and what comes from the parameters: it may lie in a
+ * ring, and none is cleared before. */
+static inline __attribute__((always_inline)) void fill(struct cuda_launch *to, int kind, int domain,
+						       uint32_t cbid,
+						       const struct cupti_callback_data *data,
+						       uint64_t start, uint64_t end)
+{
+	to->head.kind = kind;
+	to->head.size = sizeof(*to);
+	to->head.correlation = data->correlation;
+	to->start = start;
+	to->end = end;
+	to->context = data->context_id;
+	to->result = data->return_value ? *(const int *)data->return_value : 0;
+	to->cbid = cbid;
+	to->domain = domain;
+	to->flags = atomic_load_explicit(&hot.launch_flags, memory_order_relaxed);
+}
+
+void launches__record(struct ring *ring, int domain, uint32_t cbid,
+		      const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+{
+	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
+	enum launch_shape shape = launches__shape(domain, cbid);
+	int kind = shape == LAUNCH_GRAPH ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH;
+	struct cuda_launch launch;
+
+	fill(&launch, kind, domain, cbid, data, start, end);
+	read_params(&launch, shape, data->params);
+	launch.tid = ring__tid(ring);
+	if (launch.flags & CUDA_LAUNCH_RANGES)
+		launch.flags |= nvtx__depth(ring) << 2;
+	launch.name = shape == LAUNCH_GRAPH ? 0 : names__intern(data->symbol_name);
+	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
+		kernel_names__launched(data->correlation, launch.name);
+	if (sites__batch_wanted(group))
+		ring__append(ring, group, &launch.head);
+	tell_others(ring, group, start, end, &launch);
+}
+
+static inline int result_of(const struct cupti_callback_data *data)
+{
+	return data->return_value ? *(const int *)data->return_value : 0;
+}
+
+/* What lacks something that the short way needs at hand, what failed, one launch of each sixteen,
+ * and all while NVTX is listened to. */
+static __attribute__((noinline)) void
+record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+{
+	struct ring *ring = rings__mine();
+
+	/* Who wants errors by themselves gets it as one, too. */
+	if (result_of(data)) {
+		callbacks__detour(CUPTI_DOMAIN_DRIVER, cbid, data);
+		return;
+	}
+	ring__count_launch(ring);
+	launches__record(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+}
+
+/*
+ * Nearly every launch. Nothing is called but in its place, so that nothing is saved, and what is
+ * likely lies in a row: the code of a launch has to come into the first cache, too. A launch
+ * without a stack must not be dear where some have one: they, too, come this way.
+ */
+HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	uint64_t start = hot__mixed(*data->correlation_data), end = stamps__counted();
+	const struct launch_params *params = data->params;
+	struct ring *ring = ring__at_hand();
+	const struct launch_config *config;
+	struct cuda_launch *slot;
+	uint32_t head, name;
+
+	if (UNLIKELY(!hot__believes(start, end)))
+		return;
+	if (UNLIKELY(!ring || !params || result_of(data) || notes_ranges()))
+		return record_anew(cbid, data, start, end);
+	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	name = names__at_hand(data->symbol_name, head);
+	if (UNLIKELY(!name || !ring__has_room(ring, head)))
+		return record_anew(cbid, data, start, end);
+	slot = ring__slot(ring, head, CUDA_GROUP_LAUNCH);
+	fill(slot, CUDA_RECORD_LAUNCH, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+	config = &params->config;
+	if (launches__common_shape(cbid) == LAUNCH_EX)
+		config = config_of(data->params, slot->result);
+	read_config(slot, config);
+	slot->tid = ring->tid;
+	slot->name = name;
+	kernel_names__launched(data->correlation, name);
+	ring__advance(ring, head);
+	ring__count(ring);
+	if (stacks__may_be_due(ring))
+		stacks__sample(ring, data->correlation, data->context_id);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A slot for each thread that is inside of a graph's launch, for as long as somebody listens: who
+ * is in one when a switch is due has entered it long before. Other launches are let out by a pause.
+ *
+ * Fears: 1. a launch waits for ever: CUPTI does not come back. It waits for a limited time. 2. a
+ * graph's launch does not end, as it waits for another that is held: the switch is put off, the
+ * longer the oftener that happens. 3. a thread was inside before callbacks came, and has no slot:
+ * nothing is switched off before they have come for a second. 4. callbacks were switched off while
+ * a thread was inside, so that its slot stays taken: slots are forgotten with each session. 5. more
+ * threads than slots: whoever has none is not seen, as if this were not here.
+ */
+#include "libcupti-usdt/trace/switch_barrier.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/base/threads.h"
+
+#define SLOTS	   256U
+#define HELD_MS	   3500
+#define TURN_MS	   20
+#define SETTLE_MS  2   /* in which plain launches end, and a graph's that nobody saw begin */
+#define QUIET_MS   100 /* at first: each time that it does not suffice twice as long */
+#define QUIET_MOST 800
+#define UNSEEN_NS  1000000000ULL /* a launch that began before callbacks came has ended */
+#define PAUSE_NS   1000000000ULL
+#define PAUSE_MOST 32000000000ULL
+
+static _Atomic(uintptr_t) slots[SLOTS];
+static _Atomic(uint32_t) held; /* futex */
+static atomic_bool needed;
+static uint32_t quiet_ms;
+static uint64_t pause_ns, not_before, unseen_until;
+
+static void begin_anew(void)
+{
+	quiet_ms = QUIET_MS;
+	pause_ns = PAUSE_NS;
+}
+
+void standstill__open(uint32_t version, bool program_runs)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		atomic_store(&slots[i], 0);
+	begin_anew();
+	not_before = 0;
+	unseen_until = program_runs ? clock__now() + UNSEEN_NS : 0;
+	atomic_store(&needed, version <= CUPTI_VERSION_13_0);
+}
+
+bool standstill__is_needed(void)
+{
+	return atomic_load_explicit(&needed, memory_order_relaxed);
+}
+
+static void replace(uintptr_t from, uintptr_t to)
+{
+	uint32_t first = (uint64_t)pthread_self() * 0x9e3779b97f4a7c15ULL >> 40;
+
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		uintptr_t expected = from;
+
+		if (atomic_compare_exchange_strong(&slots[(first + i) % SLOTS], &expected, to))
+			return;
+	}
+}
+
+void standstill__enter(bool graph)
+{
+	for (uint32_t waited = 0; waited < HELD_MS; waited += TURN_MS) {
+		if (graph)
+			replace(0, (uintptr_t)pthread_self());
+		if (!atomic_load(&held))
+			return;
+		standstill__leave(graph);
+		futex__wait(&held, 1, TURN_MS);
+	}
+	if (graph)
+		replace(0, (uintptr_t)pthread_self());
+}
+
+void standstill__leave(bool graph)
+{
+	if (graph)
+		replace((uintptr_t)pthread_self(), 0);
+}
+
+static bool is_quiet(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (atomic_load(&slots[i]))
+			return false;
+	return true;
+}
+
+static void rest(uint32_t milliseconds)
+{
+	_Atomic(uint32_t) never = 0;
+
+	futex__wait(&never, 0, milliseconds);
+}
+
+static void put_off(void)
+{
+	not_before = clock__now() + pause_ns;
+	if (pause_ns < PAUSE_MOST)
+		pause_ns *= 2;
+	if (quiet_ms < QUIET_MOST)
+		quiet_ms *= 2;
+}
+
+bool standstill__begin(bool off)
+{
+	uint64_t now = clock__now();
+
+	if (!standstill__is_needed() || atomic_load(&held))
+		return true;
+	if (now < not_before || (off && now < unseen_until))
+		return false;
+	atomic_store(&held, 1);
+	hot__detour(DETOUR_STANDSTILL, true);
+	rest(SETTLE_MS);
+	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
+		if (is_quiet()) {
+			begin_anew();
+			return true;
+		}
+		rest(1);
+	}
+	standstill__end();
+	put_off();
+	return false;
+}
+
+void standstill__end(void)
+{
+	if (!atomic_exchange(&held, 0))
+		return;
+	hot__detour(DETOUR_STANDSTILL, false);
+	futex__wake(&held);
+}

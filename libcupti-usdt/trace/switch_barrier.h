@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Before CUDA 13.0 Update 1 CUPTI switches kinds of records under locks of its own and of the
+ * driver, which a launch of a graph takes the other way round: both wait for each other for good
+ * (seen with 12.8 and 12.9 on an H200, within six attaches of each of four programs, not with 11.8
+ * and 13.0 Update 1, whose release notes have it as mended). And of
+ * 32 threads that launched plain kernels flat out later tools heard nothing. So launches stand
+ * still meanwhile.
+ */
+#ifndef LIBCUPTI_USDT_TRACE_SWITCH_BARRIER_H
+#define LIBCUPTI_USDT_TRACE_SWITCH_BARRIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* CUPTI of this version needs it. Before its callbacks come. */
+void standstill__open(uint32_t version, bool program_runs);
+bool standstill__is_needed(void);
+
+/* On the guest's own thread, before something is switched on, or off: no thread is inside of a
+ * graph's launch, and none comes into a launch, until standstill__end(). False: one does not get
+ * done, or may have begun before callbacks came, and none is held any longer; ask again later. True
+ * at once where it is not needed, or begun already. */
+bool standstill__begin(bool off);
+void standstill__end(void);
+
+/* As a thread of the program enters and leaves a launch call of the driver. Waits, but never for
+ * ever. */
+void standstill__enter(bool graph);
+void standstill__leave(bool graph);
+
+#endif

@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The benchmark measures what it says: a cost that is known is found.
+
+load ../lib/helpers
+
+setup() {
+	requires root bpf sim python3
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+gates() {
+	python3 "$TOP/tests/bench/gates.py" --tool "$CUDA_TRACE" --guest "$GUEST" --sim "$SIM" \
+		--launch-rate "$B/bench/launch-rate" --gate "$B/bench/libgate.so" "$@" 2>err
+}
+
+@test "bench (a cost added in turn, and one of nothing) finds it" {
+	# A busy machine may have a bad second.
+	for _ in 1 2 3 4 5 6; do
+		gates --extra-ns 3000 --processes 1 --seconds 2 --warm 0.2 --base 0.2 stat >out
+		jq -e '.stat | .more_ns[0] / .spun_ns[0] | . > 0.8 and . < 1.25' out && break
+	done
+	json out '.stat | .more_ns[0] / .spun_ns[0] | . > 0.8 and . < 1.25'
+	json out '.stat | .pairs > 5 and .proof[0].launches > 0 and .proof[0].lost == 0'
+}
+
+@test "bench (instructions) has the guest's where it is called, and nowhere else" {
+	gates --steps "$B/bench/steps" --launches 5 stat >out
+	# The long way takes some 300.
+	json out '.stat | .full["libcupti-usdt.so"] > 100 and .full["libcupti-usdt.so"] < 220 and .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'
+	json out '.stat | .nothing.all < .alone.all and .alone.all + .full["libcupti-usdt.so"] <= .full.all + 100'
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What the tool says about itself: --help, --version, manual pages, completion, one truth in all.
+
+load ../lib/helpers
+
+commands() {
+	ct --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  *.*/\1/p'
+}
+
+@test "cuda-trace --version prints the version of the tree" {
+	run -0 ct --version
+	if [ -e "$TOP/VERSION" ]; then
+		assert_output "cuda-trace $(cat "$TOP/VERSION")"
+	else
+		assert_output --regexp '^cuda-trace [0-9]+\.[0-9]+\.[0-9]+$'
+	fi
+}
+
+@test "cuda-trace (nothing asked) prints its usage on stderr and exits 2" {
+	run -2 --separate-stderr ct
+	assert_output ""
+	[[ $stderr == *"Usage: cuda-trace COMMAND"* ]]
+}
+
+@test "cuda-trace (unknown command) says so in one line and exits 2" {
+	run -2 --separate-stderr ct frobnicate
+	assert_output ""
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == *frobnicate* ]]
+}
+
+@test "cuda-trace COMMAND --help names each option once" {
+	for command in $(commands); do
+		run -0 ct $command --help
+		# Two rows of one name: only the first can ever be meant.
+		twice=$(sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p' <<<"$output" | sort | uniq -d)
+		assert_equal "$command $twice" "$command "
+		refute_line --regexp '^ +(-., )?--[a-z-]+[^] =[a-z-]'
+		refute_line --regexp '^ +(-., )?--[a-z-]+\[[^=]'
+	done
+}
+
+@test "cuda-trace COMMAND --help goes to stdout, fits 80 columns and ends with the manual page" {
+	[ "$(commands | wc -l)" -ge 3 ]
+	for command in "" $(commands); do
+		run -0 --separate-stderr ct $command --help
+		[ -z "$stderr" ]
+		assert_output --partial EXAMPLES
+		assert_line --index -1 "Manual page: cuda-trace${command:+-$command}(1)"
+		[ "$(awk 'length > 80' <<<"$output")" = "" ] || fail "wider than 80: $(awk 'length > 80' <<<"$output")"
+	done
+}
+
+@test "cuda-trace COMMAND (unknown option) says so in one line and exits 2" {
+	for command in $(commands); do
+		run -2 --separate-stderr ct "$command" --frobnicate
+		assert_output ""
+		[ "${#stderr_lines[@]}" = 1 ]
+		[[ $stderr == *frobnicate* ]]
+	done
+}
+
+@test "manual pages (each command) exist, have an entry for each option, and options that exist" {
+	man=${MAN:-$ROOT/usr/share/man}
+	[ -d "$man" ] || man=/usr/share/man
+	[ -n "$(find "$man/man1" -name 'cuda-trace.1*')" ]
+	for command in $(commands); do
+		page=$(find "$man/man1" -name "cuda-trace-$command.1*")
+		[ -n "$page" ] || fail "no page for $command"
+		# Bold words that begin with "--", as roff writes them.
+		zcat -f "$page" | sed 's/\\fB/\n&/g; s/\\-/-/g' | sed -n 's/^\\fB\(--[a-z-]*\).*/\1/p' |
+			sort -u >"$BATS_TEST_TMPDIR/page"
+		ct "$command" --help | sed -n 's/^  \(-.,\| \{3\}\) \(--[a-z0-9-]*\).*/\2/p' | sort -u >"$BATS_TEST_TMPDIR/tool"
+		run comm -13 "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/tool"
+		[ -z "${output/--help/}" ] || fail "cuda-trace-$command(1) lacks: $output"
+	done
+}
+
+@test "completion (bash) offers the commands and the options of a command" {
+	complete_words() {
+		PATH=$(dirname "$CUDA_TRACE"):$PATH bash -c '
+			source "$1"; shift
+			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+			_cuda_trace
+			printf "%s\n" "${COMPREPLY[@]}"' bash "$completion" "$@"
+	}
+	completion=$ROOT/usr/share/bash-completion/completions/cuda-trace
+	[ -e "$completion" ] || completion=/usr/share/bash-completion/completions/cuda-trace
+	run -0 complete_words cuda-trace sta
+	assert_line stat
+	run -0 complete_words cuda-trace stat --js
+	assert_output --json
+}
+
+@test "completion (zsh and fish) parses" {
+	requires zsh fish
+	dir=$ROOT/usr/share
+	[ -d "$dir" ] || dir=/usr/share
+	zsh -n "$(find "$dir/zsh" -name _cuda-trace)"
+	fish --no-execute "$dir/fish/vendor_completions.d/cuda-trace.fish"
+	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
+		complete -C 'cuda-trace sta'"
+	assert_line --partial stat
+}

@@ -1,0 +1,209 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace report --timeline, --folded, --pprof: what their readers need, read back by them or by
+# the rules of their formats.
+
+load ../lib/helpers
+
+FEEDER=$B/tests/recording/store/feeder
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+feed() {
+	local file=$1; shift
+	"$FEEDER" "$@" "$file" >"$file.expect" 2>"$file.err" ||
+		{ cat "$file.err"; fail "feeder $*"; }
+}
+
+# is FILTER VALUE: what jq says of t.json.
+is() {
+	assert_equal "$1: $(jq -r "$1" t.json)" "$1: $2"
+}
+
+@test "report --timeline (one process) follows Kineto's conventions" {
+	feed r.db -n 1000 -k 3
+	ct report --timeline t.json r.db
+	is 'keys_unsorted[0:2] | join(" ")' 'schemaVersion deviceProperties'
+	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nms')"
+	is '.baseTimeNanoseconds % 7889238000000000' 0
+	is '.deviceProperties[0] | .name, .numSms, .computeMajor' "$(printf 'NVIDIA Test GPU\n132\n9')"
+	is '[.traceEvents[] | select(.cat == "kernel")] | length' 1000
+	is '[.traceEvents[] | select(.cat == "cuda_driver")] | length' 1000
+	is '[.traceEvents[] | select(.cat == "gpu_memcpy")] | length' 20
+	is '[.traceEvents[] | select(.cat == "gpu_memset") | .name] | unique[]' 'Memset (Device)'
+	is '[.traceEvents[] | select(.cat == "gpu_memcpy") | .name] | unique | sort[]' \
+		"$(printf 'Memcpy DtoH (Pageable -> Device)\nMemcpy HtoD (Pageable -> Device)')"
+	# Rows of the GPU: pid is the device, tid the stream, and so say the arguments.
+	is '[.traceEvents[] | select(.cat == "kernel") | .pid == .args.device and .tid == .args.stream
+		and (.args.grid | length == 3) and (.args.block == [128,1,1])
+		and .args["registers per thread"] == 32 and .args["shared memory"] == 0] | all' true
+	is '[.traceEvents[] | select(.ph == "X") | has("ts") and has("dur") and has("name") and has("cat")
+		and has("pid") and has("tid")] | all' true
+	is '[.traceEvents[] | select(.cat == "cuda_driver") | .args.cbid] | unique[]' 307
+	# Every kernel has its arrow: one start on the host, one end where the kernel begins.
+	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "s") | .id] as $s
+		| [.traceEvents[] | select(.cat == "kernel") | .args.correlation] as $k | ($k - $s) | length' 0
+	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "f") | .bp] | unique[]' e
+	is '[.traceEvents[] | select(.cat == "kernel") | .dur] | add * 1000 | round' \
+		"$(expect_key r.db.expect kernel_time)"
+	is '[.traceEvents[] | select(.name == "process_labels") | .args.labels] | sort | join(" ")' 'CPU GPU 0'
+	# Times as text: three decimals, no exponent.
+	run grep -cE '"(ts|dur)": [0-9]+\.[0-9]{3}[,}]' t.json
+	assert_equal "$output" "$(grep -c '"ts": ' t.json)"
+	run head -c 2000 t.json
+	assert_output --partial '"rank": 0'
+}
+
+@test "report --timeline (shapes of launches) tells the occupancy that the GPU's limits give" {
+	requires sqlite3
+	feed r.db -n 20 -k 1
+	# capability, threads, registers, shared memory, blocks: percent; by hand from NVIDIA's tables.
+	while read -r capability threads registers shared blocks percent; do
+		sqlite3 r.db "UPDATE TARGET_INFO_GPU SET computeMajor = ${capability%.*}, computeMinor = ${capability#*.};
+			UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = $threads, registersPerThread = $registers,
+			dynamicSharedMemory = $shared, gridX = $blocks"
+		ct report --timeline t.json r.db
+		assert_equal "$capability $threads $(jq -c '[.traceEvents[] | select(.cat == "kernel")
+			| .args["est. achieved occupancy %"]] | unique[]' t.json)" "$capability $threads $percent"
+	done <<-'END'
+		9.0 128 32 0 100000 100
+		9.0 256 64 0 100000 50
+		9.0 1024 32 204800 100000 50
+		9.0 1024 32 102400 100000 100
+		9.0 96 255 0 100000 9
+		9.0 256 32 0 132 13
+		8.6 32 32 0 100000 33
+		7.5 64 32 0 100000 100
+		5.0 128 32 0 100000 null
+		9.0 -1 32 0 100000 null
+		9.0 128 32 0 9223372036854775807 100
+	END
+}
+
+@test "report --timeline (shapes of launches) tells what limits them, and the GPU's own limits" {
+	requires sqlite3
+	feed r.db -n 20 -k 1
+	ct report --timeline t.json r.db
+	is '.deviceProperties[0] | [.maxThreadsPerBlock, .maxThreadsPerMultiprocessor, .regsPerBlock, .warpSize,
+		.sharedMemPerBlock, .regsPerMultiprocessor, .sharedMemPerBlockOptin, .sharedMemPerMultiprocessor]
+		| join(" ")' '1024 2048 65536 32 49152 65536 232448 233472'
+	# 9.0; threads, registers, shared memory: blocks, what limits, by registers, shared memory, warps, blocks;
+	# registers and bytes given to a block. By hand.
+	while read -r threads registers shared expected; do
+		sqlite3 r.db "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = $threads, registersPerThread = $registers,
+			dynamicSharedMemory = $shared, staticSharedMemory = 0"
+		ct report --timeline t.json r.db
+		is '[.traceEvents[] | select(.cat == "kernel") | .args.occupancy | [.activeBlocksPerMultiprocessor,
+			.limitingFactors, .blockLimitRegs, .blockLimitSharedMem, .blockLimitWarps, .blockLimitBlocks,
+			.allocatedRegistersPerBlock, .allocatedSharedMemPerBlock] | join(" ")] | unique[]' "$expected"
+	done <<-'END'
+		128 32 0 16 WARPS|REGS 16 228 16 32 4096 1024
+		1024 32 204800 1 SMEM 2 1 2 32 32768 205824
+		32 0 0 32 BLOCKS 2147483647 228 64 32 0 1024
+		1024 255 0 0 REGS 0 228 2 32 262144 1024
+	END
+	sqlite3 r.db 'UPDATE TARGET_INFO_GPU SET computeMajor = 9223372036854775807'
+	ct report --timeline t.json r.db
+	is '.deviceProperties[0] | has("warpSize")' false
+	is '[.traceEvents[] | select(.cat == "kernel") | .args | has("occupancy")] | any' false
+}
+
+@test "report --timeline (copies between GPUs, nodes of graphs, waits for events) names them as Kineto does" {
+	requires sqlite3
+	feed r.db -n 1000
+	sqlite3 r.db 'UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 10, srcDeviceId = 1, dstDeviceId = 2,
+		srcContextId = 3, dstContextId = 4, graphNodeId = 5;
+		UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET graphNodeId = 6;
+		UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET syncType = 1, eventId = 7'
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "gpu_memcpy") | .args | [has("device"), has("context"), .fromDevice,
+		.toDevice, .fromContext, .toContext, .inDevice != null, .inContext != null, .["graph node id"]]
+		| join(" ")] | unique[]' 'false false 1 2 3 4 true true 5'
+	is '[.traceEvents[] | select(.cat == "gpu_memset") | .args["graph node id"]] | unique[]' 6
+	is '[.traceEvents[] | select(.cat == "cuda_sync") | .args.wait_on_cuda_event_id] | unique[]' 7
+	sqlite3 r.db 'UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET syncType = 3'
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "cuda_sync") | .args | has("wait_on_cuda_event_id")] | any' false
+}
+
+@test "report --timeline (driver calls within runtime calls) lets each arrow begin once, at the outer call" {
+	requires bpf sim
+	ct record -q -e kernels,runtime -o r.db -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "kernel")] | length' "$(expect_key out kernels)"
+	is '[.traceEvents[] | select(.ph == "s") | .id] | length == (unique | length) and length > 0' true
+	# Where the arrow begins there a runtime call begins.
+	is '[.traceEvents[] | select(.cat == "cuda_runtime") | "\(.args.correlation) \(.ts)"] as $calls
+		| [.traceEvents[] | select(.ph == "s") | "\(.id) \(.ts)"] - $calls | length' 0
+}
+
+@test "report --timeline (three processes) keeps their devices and arrows apart" {
+	feed r.db -n 900 -p 3
+	ct report --timeline t.json r.db
+	is '[.traceEvents[] | select(.cat == "kernel") | .pid] | unique | length' 3
+	is '[.traceEvents[] | select(.cat == "cuda_driver") | .pid] | unique | map(tostring) | join(" ")' \
+		'1000 1001 1002'
+	is '[.traceEvents[] | select(.cat == "ac2g" and .ph == "s") | .id] | length == (unique | length)' true
+}
+
+@test "report --timeline (losses) says what is missing" {
+	feed r.db -n 10 -x lost
+	ct report --timeline t.json r.db
+	is '.cuda_trace_lost["collect.ring_full"]' 7
+}
+
+@test "report --timeline (in the real speedscope) opens and shows the streams" {
+	requires chromium node npm
+	local scope=$B/npm/node_modules/speedscope/dist/release
+	[ -d "$scope" ] || npm install --silent --no-audit --no-fund --prefix "$B/npm" speedscope@1.25.0 \
+		>/dev/null 2>&1 || skip "speedscope cannot be had from the npm registry"
+	feed r.db -n 2000 -k 5
+	ct report --timeline t.json r.db
+	{
+		printf 'speedscope.loadFileFromBase64("t.json", "'
+		base64 -w0 t.json
+		printf '")'
+	} >t.js
+	HOME=$PWD timeout -k 5 90 chromium --headless --no-sandbox --use-gl=angle --use-angle=swiftshader \
+		--enable-unsafe-swiftshader --allow-file-access-from-files --user-data-dir="$PWD/chromium" \
+		--virtual-time-budget=20000 --enable-logging=stderr --dump-dom \
+		"file://$scope/index.html#localProfilePath=$PWD/t.js" >dom.html 2>browser.log
+	grep -q 'Importing as Trace Event Format' browser.log
+	run grep -c 'Tried to end' browser.log
+	assert_output 0
+	run grep -o 'title="feeder[^"]*stream 7[^"]*"' dom.html
+	assert_success
+	run grep -o 'title="feeder[^"]*thread 1000[^"]*"' dom.html
+	assert_success
+}
+
+@test "report --folded gives stacks whose sum is the kernels' time" {
+	feed r.db -n 1000 -p 2
+	ct report --folded folded r.db
+	assert_equal "$(awk '{ sum += $NF } END { printf "%d", sum }' folded)" "$(expect_key r.db.expect kernel_time)"
+	run grep -cvE '^feeder \(100[01]\);GPU 0;stream (7|13);void test::kernel<[0-9]+>\(float\*\) [0-9]+$' folded
+	assert_output 0
+}
+
+@test "report --folded (names with semicolons and line breaks) keeps one stack a line" {
+	feed r.db -n 120 -k 12 -x hostile
+	ct report --folded folded r.db
+	assert_equal "$(awk -F';' 'NF != 4' folded | wc -l)" 0
+}
+
+@test "report --pprof is a profile that protoc decodes, with right sums" {
+	requires protoc
+	feed r.db -n 1000
+	ct report --pprof p.pb.gz r.db
+	gzip -dc p.pb.gz | protoc --proto_path="$TOP/cuda-trace" --decode=cuda_trace.Profile profile.proto >p.txt
+	# Two values a sample: kernels, nanoseconds.
+	assert_equal "$(awk '/^  value:/ && n++ % 2 == 0 { sum += $2 } END { printf "%d", sum }' p.txt)" 1000
+	assert_equal "$(awk '/^  value:/ && n++ % 2 == 1 { sum += $2 } END { printf "%d", sum }' p.txt)" \
+		"$(expect_key r.db.expect kernel_time)"
+	assert_equal "$(sed -n 's/^string_table: //p' p.txt | head -n 1)" '""'
+	# Nothing is unknown to the format: protoc would print bare numbers.
+	run grep -cE '^ *[0-9]+[:{ ]' p.txt
+	assert_output 0
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Loaded by every tests/*/*.bats (`load ../lib/helpers`). What is tested is an installed tree: the one that
+# `make check` lays down in $B/root, or, with CUDA_TRACE and GUEST set, the packages of a system.
+
+bats_require_minimum_version 1.5.0
+bats_load_library bats-support
+bats_load_library bats-assert
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+TRIPLET=${TRIPLET:-$(cc -dumpmachine | sed 's/-pc-\|-unknown-/-/')}
+ROOT=${ROOT:-$B/root}
+
+# The variable that a user sets to "off" is called CUDA_TRACE too: programs under test must not see
+# ours, so that it travels to bats' own processes under another name.
+CUDA_TRACE=${CUDA_TRACE_UNDER_TEST:-${CUDA_TRACE:-$ROOT/usr/bin/cuda-trace}}
+export -n CUDA_TRACE
+GUEST=${GUEST:-$ROOT/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so}
+SIM=${SIM:-$TOP/tests/sim}
+WORKLOADS=${WORKLOADS:-$B/workloads}
+export B GUEST SIM WORKLOADS CUDA_TRACE_GUEST=$GUEST CUDA_TRACE_UNDER_TEST=$CUDA_TRACE
+
+# Nobody's opt-in, and no other injection, may leak into a test.
+unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI
+# Who has waited for something asks metrics what came of it, not what was a moment before.
+export CUDA_TRACE_PAGES=0
+PATH=$PATH:/usr/sbin:/sbin
+
+# requires root|bpf|gpu|sim|systemd|PROGRAM...: skips the test, with the reason.
+requires() {
+	local need
+	for need; do
+		case $need in
+		root) [ "$(id -u)" = 0 ] || skip "needs root" ;;
+		bpf)
+			[ "$(id -u)" = 0 ] || skip "needs root for eBPF"
+			[ -r /sys/kernel/btf/vmlinux ] || skip "needs a kernel with BTF"
+			bpftool prog list >/dev/null 2>&1 || skip "eBPF is not allowed here"
+			;;
+		gpu)
+			[ -c /dev/nvidia0 ] || skip "needs an NVIDIA GPU"
+			ldconfig -p | grep -q 'libcuda\.so\.1 ' || skip "needs NVIDIA's libcuda.so.1"
+			;;
+		sim) [ -x "$SIM" ] || skip "needs the simulated driver ($SIM)" ;;
+		systemd) [ -d /run/systemd/system ] || skip "needs a running systemd" ;;
+		*) command -v "$need" >/dev/null || skip "needs $need" ;;
+		esac
+	done
+}
+
+# ct ARGS...: the tool under test, never longer than $LIMIT seconds (60).
+ct() {
+	timeout -k 5 "${LIMIT:-60}" "$CUDA_TRACE" "$@"
+}
+
+# sim CMD...: CMD on the simulated driver, likewise. Through the tool: ct stat -- "$SIM" CMD...
+sim() {
+	timeout -k 5 "${LIMIT:-60}" "$SIM" "$@"
+}
+
+# expect_key FILE KEY: the number behind KEY= in the `expect` line that a workload printed last.
+expect_key() {
+	local value
+	value=$(grep '^expect ' "$1" | tail -n 1 | tr ' ' '\n' | sed -n "s/^$2=//p")
+	[ -n "$value" ] || { fail "no $2 in the expect line of $1: $(tail -n 1 "$1")"; return 1; }
+	echo "$value"
+}
+
+# json FILE FILTER: jq's raw answer.
+json() {
+	# Of an empty file jq 1.6 says that all is well.
+	{ [[ -s $1 || -p $1 ]] && jq -er "$2" "$1"; } || fail "$1: jq '$2' says nothing true of: $(head -c 2000 "$1")"
+}
+
+# start NAME CMD...: in the background, in a process group of its own; $NAME_PID and
+# $BATS_TEST_TMPDIR/NAME.{out,err}. Ended at the latest by teardown, with all of its children.
+start() {
+	local name=$1; shift
+	# Else who waits for a word of it may find the one before it has said.
+	rm -f "$BATS_TEST_TMPDIR/$name.out" "$BATS_TEST_TMPDIR/$name.err"
+	setsid "$@" >"$BATS_TEST_TMPDIR/$name.out" 2>"$BATS_TEST_TMPDIR/$name.err" 3>&- </dev/null &
+	printf -v "${name}_PID" %s $!
+	echo $! >>"$BATS_TEST_TMPDIR/started"
+}
+
+# ready NAME: waits until a started launch-storm is about to launch.
+ready() {
+	wait_for 30 grep -qx ready "$BATS_TEST_TMPDIR/$1.out"
+}
+
+# stop_started: ends what `start` started. A test file with a teardown of its own calls it there.
+stop_started() {
+	local pid
+	[ -e "$BATS_TEST_TMPDIR/started" ] || return 0
+	while read -r pid; do
+		kill -TERM -- "-$pid" 2>/dev/null || continue
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			kill -0 -- "-$pid" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL -- "-$pid" 2>/dev/null || true
+	done <"$BATS_TEST_TMPDIR/started"
+}
+
+teardown() {
+	stop_started
+}
+
+# wait_for SECONDS CMD...: until CMD succeeds; fails the test when it does not in time.
+wait_for() {
+	local end=$((SECONDS + $1 + 1)); shift
+	until "$@"; do
+		[ $SECONDS -lt "$end" ] || { fail "still not true: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+# finished PID [SECONDS]: waits for a started process; its exit status is in $status then, as after
+# `run` (and must not be called through it: only its parent can wait for a process).
+# shellcheck disable=SC2034 # status is read by the test
+finished() {
+	local end=$((SECONDS + ${2:-30}))
+	while kill -0 "$1" 2>/dev/null; do
+		[ $SECONDS -lt $end ] || { fail "process $1 does not end"; return 1; }
+		sleep 0.05
+	done
+	status=0
+	wait "$1" || status=$?
+}

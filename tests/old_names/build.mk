@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: BSD-2-Clause
-# Every name of the Event and Metric APIs, as --counters takes it.
-OLD_NAMES_UNIT := $(B)/tests/old_names/unit
-workloads: $(OLD_NAMES_UNIT)
-
-$(OLD_NAMES_UNIT): $(patsubst %,$(B)/obj/%.o,tests/old_names/unit cuda-trace/counter_presets cuda-trace/old_names)
-	$(call say,LD,$@)
-	@mkdir -p $(@D)
-	$(Q)$(LINK) -o $@ $^

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// stat_time.c with records that come late: how far back they are placed, what that takes at most,
+// and that all others are counted. Prints what came of it, for tests/stat/stat.bats.
+#include <stdio.h>
+#include "cuda-trace/stat/stat_advice.h"
+#include "cuda-trace/stat/stat_time.h"
+
+#define MS     1000000ull
+#define EPOCH  (1ull << 40)
+#define ROUNDS 40 /* processes at a time: more than have room */
+
+static size_t beyond;
+
+static void kernel(struct stat_time *time, uint64_t from, uint64_t to)
+{
+	struct cuda_kernel record = {.head = {CUDA_RECORD_KERNEL, sizeof(record), 1}};
+
+	record.start = EPOCH + from * MS;
+	record.end = EPOCH + to * MS;
+	stat_time__record(time, &record.head);
+}
+
+static void launch(struct stat_time *time, uint64_t at, int flags)
+{
+	struct cuda_launch record = {.head = {CUDA_RECORD_LAUNCH, sizeof(record), 1}};
+
+	record.start = EPOCH + at * MS;
+	record.end = record.start + 5000;
+	record.flags = flags;
+	stat_time__record(time, &record.head);
+}
+
+static void waited(struct stat_time *time, uint64_t from, uint64_t to)
+{
+	struct cuda_sync record = {.head = {CUDA_RECORD_SYNC, sizeof(record), 1}, .type = 3};
+
+	record.start = EPOCH + from * MS;
+	record.end = EPOCH + to * MS;
+	stat_time__record(time, &record.head);
+}
+
+static void finish(const char *what, struct stat_time *time)
+{
+	struct stat_time_sums is = {};
+	size_t took = beyond;
+
+	stat_time__finish(time, &is);
+	printf("%s: kernels %.0f idle-wait %.0f ms, late %lu: %.0f + %.0f ms, doubtful %lu, beyond "
+	       "%zu KiB\n",
+	       what, is.kernel_ns / 1e6, is.host_wait_ns / 1e6, is.late_events,
+	       is.late_gpu_ns / 1e6, is.late_host_ns / 1e6, is.doubtful, took >> 10);
+	stat_time__free(time);
+}
+
+/* A launch each 100 ms, waited for; the kernels of 40 ms come after all of them. */
+static struct stat_time *held_back(uint64_t ms, int flags)
+{
+	struct stat_time *time = stat_time__new(&beyond);
+
+	for (uint64_t at = 0; at < ms; at += 100)
+		launch(time, at, flags);
+	for (uint64_t at = 0; at < ms; at += 100) {
+		kernel(time, at + 60, at + 100);
+		waited(time, at, at + 100);
+	}
+	return time;
+}
+
+/* Waits come as they are, and no launch tells that there are kernels to come. */
+static void out_of_order(void)
+{
+	struct stat_time *time = stat_time__new(&beyond);
+
+	for (uint64_t at = 0; at < 8000; at += 100) {
+		waited(time, at, at + 100);
+		if (at >= 1500)
+			kernel(time, at - 1500, at - 1440);
+	}
+	finish("out of order", time);
+}
+
+static void all_together(void)
+{
+	struct stat_time *times[ROUNDS];
+	size_t most = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		times[i] = held_back(12000, CUDA_LAUNCH_TIMED);
+		most = beyond > most ? beyond : most;
+	}
+	for (int i = 0; i < ROUNDS; i++)
+		stat_time__free(times[i]);
+	printf("together: %zu MiB, and then %zu\n", most >> 20, beyond);
+}
+
+static void advise(uint64_t doubtful)
+{
+	struct stat_table table = {
+		.time = {.window_ns = 1000 * MS, .host_wait_ns = 900 * MS, .doubtful = doubtful}};
+	char lines[STAT_MOST_ADVICE][256];
+	int count = stat_advice__lines(&table, lines);
+
+	for (int i = 0; i < count; i++)
+		printf("doubtful %lu: %s\n", doubtful, lines[i]);
+}
+
+int main(void)
+{
+	finish("on time", held_back(500, CUDA_LAUNCH_TIMED));
+	finish("seconds", held_back(4000, CUDA_LAUNCH_TIMED));
+	finish("too late", held_back(12000, CUDA_LAUNCH_TIMED));
+	finish("without times", held_back(4000, 0));
+	out_of_order();
+	all_together();
+	advise(0);
+	advise(1);
+	return 0;
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What CONTRIBUTING.md says of style, as far as a program can see it. Looks at the tree only.
+
+load ../lib/helpers
+
+setup() {
+	requires git
+	cd "$TOP" || return 1
+	[ -e .git ] || skip "needs a git checkout"
+}
+
+# ours PATTERN...: the tracked files that are there.
+ours() {
+	git ls-files -- "$@" | while IFS= read -r file; do [ ! -e "$file" ] || echo "$file"; done
+}
+
+@test "C files match .clang-format (make format)" {
+	requires clang-format
+	ours '*.c' '*.h' | xargs clang-format --dry-run -Werror
+}
+
+@test "C files are at most 520 lines (the probe contract: 700), and none is named util, common, misc or helper" {
+	run -0 ours '*.c' '*.h'
+	for file in $output; do
+		[ "$(wc -l <"$file")" -le "$([ "$file" = libcupti-usdt/probes.h ] && echo 700 || echo 520)" ] ||
+			fail "$file is too long"
+	done
+	run grep -E '(^|/|_)(util|utils|common|misc|helper|helpers|manager)\.[ch]$' <<<"$output"
+	assert_output ""
+}
+
+@test "scripts satisfy shellcheck" {
+	requires shellcheck
+	scripts=$(git ls-files | while IFS= read -r file; do
+		[ ! -f "$file" ] || ! head -n 1 "$file" | grep -qE '^#!/bin/(ba)?sh' || echo "$file"
+	done)
+	[ "$(wc -l <<<"$scripts")" -ge 8 ]
+	# shellcheck disable=SC2086 # one word a file
+	shellcheck -S warning $scripts tests/lib/*.bash tests/doctor/*.bash
+	# Of the tests only errors: bats' own variables and subshells make warnings of what is meant.
+	ours 'tests/*.bats' | xargs shellcheck -S error -s bats -e SC2289
+}
+
+@test "files (each) say their licence in the first three lines" {
+	run -0 ours
+	for file in $output; do
+		case $file in
+		# What has no comments, or a form of its own, or is prose.
+		LICENSE | LICENSES/* | VERSION | *.md | *.json | *.svg | *.png | *.txt | *.out | *.jsonl) continue ;;
+		man/*.scd | man/links | .gitignore | .gitattributes | .clang-format | .editorconfig) continue ;;
+		debian/rules | debian/tests/installed) ;;
+		debian/* | etc/ld.so.conf.d/*) continue ;;
+		esac
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' || fail "$file has no SPDX line"
+	done
+}
+
+@test "bpf/ (each file) may be taken under either licence" {
+	run -0 ours bpf/
+	for file in $output; do
+		head -n 1 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' ||
+			fail "$file: not GPL-2.0-only OR BSD-2-Clause"
+	done
+}
+
+@test "files (all) have no TODO, no trailing blanks, no endless lines, and end with a newline" {
+	run git grep -InwE 'TODO|FIXME|XXX|HACK' -- ':!tests/tree/style.bats'
+	assert_output ""
+	# lintian's limit for a source package.
+	run git grep -IlE '.{513}' -- ':!*.svg' ':!*.json'
+	assert_output ""
+	run git grep -nIE '[ 	]+$' -- ':!*.md' ':!docs/*' ':!tests/**/*.out'
+	assert_output ""
+	run -0 ours '*.[ch]' '*.sh' '*.mk' '*.bats' '*.awk' '*.scd' '*.sql'
+	for file in $output; do
+		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || fail "$file: no newline at its end"
+	done
+}
+
+@test "version (VERSION, debian/changelog, rpm spec, NEWS.md) is one" {
+	version=$(cat VERSION)
+	[ "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" = "$version" ]
+	[ "$(sed -n 's/^Version: *//p' rpm/cuda-trace.spec)" = "$version" ]
+	if [ -e NEWS.md ]; then
+		grep -qE "^#+ .*\b${version//./\\.}\b" NEWS.md
+	fi
+}
+
+@test "enum of commands (main.c, commands.h, files) is one" {
+	run -0 sed -n 's/.*"\([a-z]*\)", ".*", cmd_\([a-z]*\)},.*/\1 \2/p' cuda-trace/main.c
+	[ "${#lines[@]}" -ge 3 ]
+	for line in "${lines[@]}"; do
+		[ "${line% *}" = "${line#* }" ] || fail "main.c: $line"
+		grep -q "^int cmd_${line% *}(" cuda-trace/commands/commands.h
+		[ -e "man/cuda-trace-${line% *}.1.scd" ] || grep -q "^cuda-trace-${line% *}\.1 " man/links ||
+			fail "no manual page for ${line% *}"
+	done
+}
+
+@test "tests/run (AGAIN) runs what failed once more, and says which tests passed only then" {
+	local name='fails once (a|b) [c] <d> 50% 1/2'
+	# bats takes lines that begin with it for tests of this file.
+	printf '%s\n' '@''test "passes" {' true '}' \
+		'@''test "'"$name"'" {' "[ -e $BATS_TEST_TMPDIR/tried ] || { touch $BATS_TEST_TMPDIR/tried; false; }" '}' \
+		'@''test "fails once" {' false '}' \
+		'@''test "is skipped" {' skip '}' >"$BATS_TEST_TMPDIR/some.bats"
+	some() {
+		rm -f "$BATS_TEST_TMPDIR/tried"
+		run env -u FILTER TAP="$BATS_TEST_TMPDIR" AGAIN="$1" tests/run "$BATS_TEST_TMPDIR/some.bats"
+		assert_failure
+	}
+	# Unless it is asked for, and if more failed than that: no.
+	for again in "" 1; do
+		some "$again"
+		assert_line "1 passed, 2 failed, 1 skipped"
+		refute_line --partial unsteady
+	done
+	some 2
+	assert_line "unsteady: $BATS_TEST_TMPDIR/some.tap: $name"
+	assert_line "failed: $BATS_TEST_TMPDIR/some.tap: fails once"
+	assert_line "2 passed, 1 failed, 1 skipped"
+	sed -i 's/^false$/true/' "$BATS_TEST_TMPDIR/some.bats"
+	run -0 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR/some.bats"
+}
