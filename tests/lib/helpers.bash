@@ -129,3 +129,13 @@ finished() {
 	status=0
 	wait "$1" || status=$?
 }
+
+# tool_sources NAME...: the paths of these sources of the tool, whose base names are unique in it.
+tool_sources() {
+	local name path
+	for name; do
+		path=$(find "$TOP/cuda-trace" -name "$name.c")
+		[ -e "$path" ] || { fail "no $name.c in cuda-trace/"; return 1; }
+		echo "$path"
+	done
+}

@@ -255,7 +255,7 @@ seen() {
 	jq -e '.panels | length > 5' "$TOP/etc/share/grafana-dashboard.json"
 	cat "$TOP/etc/share/cuda-trace.rules.yml" "$TOP/etc/share/grafana-dashboard.json" |
 		grep -o 'cuda_[a-z0-9_]*' | sort -u >asked
-	sed -n 's/.*METRIC_[A-Z]*, "\(cuda_[a-z0-9_]*\)".*/\1/p' "$TOP"/cuda-trace/metrics_*.c | sort -u >families
+	sed -n 's/.*METRIC_[A-Z]*, "\(cuda_[a-z0-9_]*\)".*/\1/p' "$TOP"/cuda-trace/metrics/metrics_*.c | sort -u >families
 	test -s families
 	while read -r name; do
 		base=$(sed -E 's/_(total|bucket|count|sum|info|created)$//' <<<"$name")
