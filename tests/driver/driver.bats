@@ -44,7 +44,7 @@ on_driver() {
 
 @test "driver source (a handle with more names than there is room for) has no other kernel's name" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/capture/unit_driver_names.c" \
-		"$TOP"/cuda-trace/{driver_names,names,process,states,demangle}.c -lstdc++
+		$(tool_sources driver_names names process agent_state demangle) -lstdc++
 	run -0 ./unit
 	assert_output 'the second: kernel_2
 the first again: kernel_1
@@ -587,7 +587,7 @@ failures_of() { # [SED-SCRIPT]
 build_unit() {
 	requires objdump objcopy
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o failures "$TOP/tests/driver/unit_failures.c" \
-		"$TOP"/cuda-trace/{driver_failures,x86_length}.c
+		$(tool_sources driver_failures x86_length)
 }
 
 @test "failures inside (a function of the known make) are found at its comparison and at its constant" {
