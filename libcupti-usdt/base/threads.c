@@ -34,7 +34,7 @@ void futex__wake(_Atomic(uint32_t) *word)
  * The time is counted in short turns: a machine that stood still for a second (a paused virtual
  * one, a host under load) has not given the other thread a second.
  */
-void futex__await(_Atomic(uint32_t) *word, unsigned int milliseconds)
+void futex__wait_until_set(_Atomic(uint32_t) *word, unsigned int milliseconds)
 {
 	uint64_t before = clock__now(), left = milliseconds * 1000000ULL;
 

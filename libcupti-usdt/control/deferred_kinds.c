@@ -90,5 +90,5 @@ void unready__context_begins(void)
 		return;
 	atomic_store(&has_context, true);
 	wakeup__request();
-	futex__await(&tried_with_context, CONTEXT_MS);
+	futex__wait_until_set(&tried_with_context, CONTEXT_MS);
 }

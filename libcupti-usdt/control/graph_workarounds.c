@@ -86,5 +86,5 @@ void graphs__enter(void)
 		return;
 	atomic_store(&launched, true);
 	wakeup__request();
-	futex__await(&spared, HELD_MS);
+	futex__wait_until_set(&spared, HELD_MS);
 }

@@ -123,7 +123,7 @@ int watcher__start(void)
 void watcher__await_start(unsigned int milliseconds)
 {
 	if (atomic_load(&started))
-		futex__await(&begun, milliseconds);
+		futex__wait_until_set(&begun, milliseconds);
 }
 
 void watcher__stop(unsigned int milliseconds)
@@ -132,5 +132,5 @@ void watcher__stop(unsigned int milliseconds)
 		return;
 	atomic_store(&stopping, true);
 	wakeup__request();
-	futex__await(&finished, milliseconds);
+	futex__wait_until_set(&finished, milliseconds);
 }
