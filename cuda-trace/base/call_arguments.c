@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "cuda-trace/stat/stat_events.h"
+#include "cuda-trace/base/event_keys.h"
 
 static void put_launch(FILE *out, const struct cuda_api *call, const char *kernel)
 {

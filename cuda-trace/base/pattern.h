@@ -6,7 +6,6 @@
 #define CUDA_TRACE_BASE_PATTERN_H
 
 #include <stdbool.h>
-#include "cuda-trace/capture/process.h"
 
 struct pattern;
 

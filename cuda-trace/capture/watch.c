@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/exit_status.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/proc/nvtx_injection.h"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/exit_status.h"
 
 #define MAX_OPTIONS 64
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/exit_status.h"
 #include "libcupti-usdt/probes.h"
 
 #define GROUP(name)	  (1u << CUDA_GROUP_##name)

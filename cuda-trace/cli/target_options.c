@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/exit_status.h"
 
 #define AT(field) offsetof(struct options, field)
 

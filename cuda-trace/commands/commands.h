@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subcommands: one cmd_NAME.c each, dispatched by the table in main.c.
- * Each returns the exit status: 0, 1 trouble, 2 usage, or that of the program it ran.
+ * The subcommands: one file each, dispatched by the table in main.c. Each returns the exit status.
  */
 #ifndef CUDA_TRACE_COMMANDS_COMMANDS_H
 #define CUDA_TRACE_COMMANDS_COMMANDS_H
 
-enum { EXIT_OK = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
+#include "cuda-trace/base/exit_status.h"
 
 int cmd_trace(int argc, char **argv);
 int cmd_stat(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include "cuda-trace/inventory/libcupti_choice.h"
 #include "cuda-trace/inventory/driver_inventory.h"
 #include "cuda-trace/inventory/elf_reader.h"
+#include "cuda-trace/doctor/doctor_driver.h"
 #include "cuda-trace/doctor/doctor_examine.h"
 #include "cuda-trace/inventory/filetree.h"
 #include "cuda-trace/doctor/doctor_findings.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The NVIDIA driver and GPUs of this machine. */
+/* The NVIDIA driver of this machine. */
 #ifndef CUDA_TRACE_INVENTORY_DRIVER_INVENTORY_H
 #define CUDA_TRACE_INVENTORY_DRIVER_INVENTORY_H
 
 #include <stdint.h>
 #include "cuda-trace/inventory/filetree.h"
-
-struct findings;
 
 struct driver {
 	char module[64];		 /* version of the kernel module, "" = not loaded */
@@ -15,8 +13,7 @@ struct driver {
 	bool guessed;			 /* cuda was told by the module's version, not by libcuda */
 };
 
-/* Looks, says nothing. The tree must be the machine's own. */
+/* The tree must be the machine's own. */
 void driver__read(const struct filetree *tree, struct driver *driver);
-void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings);
 
 #endif

@@ -137,13 +137,6 @@ static void add_uvm(struct stat_events *events, const struct cuda_uvm *uvm)
 	stat_span__add(&events->uvm_spans[counter], length(uvm->start, uvm->end));
 }
 
-int stat_events__overhead_index(uint32_t kind)
-{
-	uint32_t index = kind >> 16 ? (kind >> 16) + 1 : kind;
-
-	return index < 9 ? (int)index : 0;
-}
-
 bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 			 const struct process *process, const struct cuda_record *record)
 {
@@ -242,61 +235,4 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 	sum->waits += of->waits;
 	sum->wait_ns += of->wait_ns;
 	sum->untracked += of->untracked;
-}
-
-const char *stat_events__copy_key(uint8_t kind)
-{
-	static const char *const keys[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-					   "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-
-	if (kind == STAT_COPY_SET)
-		return "memset";
-	if (kind == STAT_COPY_OTHERS)
-		return "others";
-	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
-}
-
-const char *stat_events__memory_key(uint8_t kind)
-{
-	static const char *const keys[] = {"unknown",	    "pageable",	     "pinned",
-					   "device",	    "array",	     "managed",
-					   "device static", "managed static"};
-
-	if (kind == STAT_KIND_OTHERS)
-		return "others";
-	return keys[kind < sizeof(keys) / sizeof(keys[0]) ? kind : 0];
-}
-
-const char *stat_events__sync_key(int type)
-{
-	static const char *const keys[STAT_SYNC_TYPES] = {"unknown", "event", "stream_wait_event",
-							  "stream", "context"};
-
-	return keys[type];
-}
-
-const char *stat_events__uvm_key(int counter)
-{
-	static const char *const keys[STAT_UVM_COUNTERS] = {
-		"unknown",   "htod_bytes", "dtoh_bytes", "cpu_faults", "gpu_faults",
-		"thrashing", "throttling", "remote_map", "dtod_bytes"};
-
-	return keys[counter];
-}
-
-const char *stat_events__overhead_key(int kind)
-{
-	static const char *const keys[] = {"unknown",	      "driver_compiler", "buffer_flush",
-					   "instrumentation", "resource",	 "module_load",
-					   "lazy_load",	      "queue_full",	 "buffer_request"};
-
-	return keys[kind];
-}
-
-const char *stat_events__jit_key(int operation)
-{
-	static const char *const keys[STAT_JIT_KINDS] = {"unknown", "cache_load", "cache_store",
-							 "compile"};
-
-	return keys[operation];
 }

@@ -6,21 +6,16 @@
 #ifndef CUDA_TRACE_STAT_STAT_EVENTS_H
 #define CUDA_TRACE_STAT_STAT_EVENTS_H
 
+#include "cuda-trace/base/event_keys.h"
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/stat/stat_errors.h"
 
 /* The last line of each is for all that find no other one. */
-#define STAT_MOST_COPIES  49
-#define STAT_MOST_MEMORY  33 /* of a process: device and kind of memory */
-#define STAT_SYNC_TYPES	  5
-#define STAT_JIT_KINDS	  4
-#define STAT_UVM_COUNTERS 9
-#define STAT_MOST_RANGES  65
+#define STAT_MOST_COPIES 49
+#define STAT_MOST_MEMORY 33 /* of a process: device and kind of memory */
+#define STAT_MOST_RANGES 65
 
-#define STAT_COPY_SET	  255 /* kind of a line: a memset */
-#define STAT_COPY_OTHERS  254 /* what found no line */
-#define STAT_KIND_OTHERS  255 /* the same, of memory */
-#define STAT_NAME_OTHERS  UINT32_MAX
+#define STAT_NAME_OTHERS UINT32_MAX
 
 struct stat_span {
 	uint64_t count;
@@ -98,15 +93,5 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 
 void stat_span__add(struct stat_span *span, uint64_t ns);
 void stat_span__merge(struct stat_span *to, const struct stat_span *from);
-
-/* "HtoD", "memset" …; "pageable", "device" …; "event", "stream" …: stable keys. */
-const char *stat_events__copy_key(uint8_t kind);
-const char *stat_events__memory_key(uint8_t kind);
-const char *stat_events__sync_key(int type);
-const char *stat_events__uvm_key(int counter);
-const char *stat_events__overhead_key(int kind);
-const char *stat_events__jit_key(int operation);
-/* Index of an overhead's kind in `overhead`. */
-int stat_events__overhead_index(uint32_t kind);
 
 #endif

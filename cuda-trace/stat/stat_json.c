@@ -19,23 +19,6 @@ static void put_number(struct json_object *object, const char *key, uint64_t num
 	json_object_object_add(object, key, json_object_new_uint64(number));
 }
 
-/* json-c would pass invalid UTF-8 through; text__write_json() is what makes text valid. */
-void stat_json__put_text(struct json_object *object, const char *key, const char *text)
-{
-	struct json_object *value = NULL;
-	char *json = NULL;
-	size_t size = 0;
-	FILE *memory = open_memstream(&json, &size);
-
-	if (memory) {
-		text__write_json(memory, text);
-		fclose(memory);
-		value = json_tokener_parse(json);
-		free(json);
-	}
-	json_object_object_add(object, key, value);
-}
-
 static struct json_object *triple(const uint32_t values[3])
 {
 	struct json_object *array = json_object_new_array();

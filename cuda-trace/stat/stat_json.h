@@ -5,12 +5,11 @@
 #ifndef CUDA_TRACE_STAT_STAT_JSON_H
 #define CUDA_TRACE_STAT_STAT_JSON_H
 
+#include "cuda-trace/base/json_text.h"
 #include "cuda-trace/stat/stat_report.h"
 
 struct json_object;
 
-/* Valid JSON whatever the text holds. */
-void stat_json__put_text(struct json_object *object, const char *key, const char *text);
 /* copies, memory, syncs, api, graphs, errors, ranges, unified, overhead, jit, time, advice */
 void stat_json__put_events(struct json_object *object, const struct stat_report *report);
 /* kernel_ranges */

@@ -192,26 +192,3 @@ void stat_objects__merge(struct stat_objects **sum, const struct stat_objects *o
 	to->streams_left_out += of->streams_left_out;
 	to->pools_left_out += of->pools_left_out;
 }
-
-const char *stat_objects__stream_key(uint32_t flag)
-{
-	static const char *const keys[] = {"unknown", "default", "non-blocking", "null"};
-
-	return keys[flag < 4 ? flag : 0];
-}
-
-char *stat_objects__uuid(char out[48], const char *kind, const uint8_t uuid[16])
-{
-	static const uint8_t dashes[] = {4, 6, 8, 10};
-	char *to = out;
-
-	to += snprintf(to, 8, "%.3s-", kind);
-	for (uint8_t i = 0, dash = 0; i < 16; i++) {
-		if (dash < 4 && i == dashes[dash]) {
-			*to++ = '-';
-			dash++;
-		}
-		to += snprintf(to, 3, "%02x", uuid[i]);
-	}
-	return out;
-}

@@ -6,6 +6,7 @@
 #ifndef CUDA_TRACE_STAT_STAT_OBJECTS_H
 #define CUDA_TRACE_STAT_STAT_OBJECTS_H
 
+#include "cuda-trace/base/event_keys.h"
 #include "cuda-trace/capture/process.h"
 
 #define STAT_MOST_DEVICES  64
@@ -59,9 +60,5 @@ void stat_objects__record(struct stat_objects **objects, const struct process *p
 			  const struct cuda_record *record);
 /* Adds those of a process that ends; accepts NULL. */
 void stat_objects__merge(struct stat_objects **sum, const struct stat_objects *of);
-
-/* "default", "non-blocking" …; "GPU-8c1e…" as nvidia-smi has it: stable. */
-const char *stat_objects__stream_key(uint32_t flag);
-char *stat_objects__uuid(char out[48], const char *kind, const uint8_t uuid[16]);
 
 #endif

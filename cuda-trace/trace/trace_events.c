@@ -9,8 +9,7 @@
 #include <string.h>
 #include "cuda-trace/base/call_arguments.h"
 #include "cuda-trace/base/result_names.h"
-#include "cuda-trace/stat/stat_events.h"
-#include "cuda-trace/stat/stat_objects.h"
+#include "cuda-trace/base/event_keys.h"
 
 /* Everything is text of our own but for names, which the writer escapes. */
 #define what(text, ...) snprintf((text)->what, sizeof((text)->what), __VA_ARGS__)

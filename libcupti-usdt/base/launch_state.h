@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libcupti-usdt/probes.h"
+
 /* Functions that each launch runs through, and those that it nearly never does. */
 #define HOT_PATH	    __attribute__((hot))
 #define COLD_PATH	    __attribute__((cold, noinline))
@@ -45,6 +47,19 @@ extern struct hot hot;
 static inline uint32_t hot__detours(void)
 {
 	return atomic_load_explicit(&hot.detours, memory_order_relaxed);
+}
+
+/* False for good in a forked child, after a fatal state, and once the program has ended. On any
+ * thread. */
+static inline bool hot__is_listening(void)
+{
+	return !(hot__detours() & DETOUR_DEAF);
+}
+
+/* Kernels get their GPU times; on any thread. */
+static inline bool hot__times_kernels(void)
+{
+	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_TIMED;
 }
 
 /* What an entry keeps with its call, and what its exit makes of that. */

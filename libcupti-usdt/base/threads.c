@@ -12,7 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libcupti-usdt/base/clock.h"
+
 #define STACK_BYTES (512U << 10) /* address space; CUPTI initialises itself on it */
+#define TURN_NS	    20000000ULL
 
 void futex__wait(_Atomic(uint32_t) *word, uint32_t value, uint32_t milliseconds)
 {
@@ -25,6 +28,24 @@ void futex__wait(_Atomic(uint32_t) *word, uint32_t value, uint32_t milliseconds)
 void futex__wake(_Atomic(uint32_t) *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/*
+ * The time is counted in short turns: a machine that stood still for a second (a paused virtual
+ * one, a host under load) has not given the other thread a second.
+ */
+void futex__wait_until_set(_Atomic(uint32_t) *word, unsigned int milliseconds)
+{
+	uint64_t before = clock__now(), left = milliseconds * 1000000ULL;
+
+	while (!atomic_load(word) && left) {
+		uint64_t now, turn = left < TURN_NS ? left : TURN_NS;
+
+		futex__wait(word, 0, turn / 1000000 + 1);
+		now = clock__now();
+		left -= now - before < turn ? now - before : turn;
+		before = now;
+	}
 }
 
 static int create(const char *name, void *(*run)(void *), size_t stack)

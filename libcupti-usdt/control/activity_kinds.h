@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/probes.h"
 
 /* Switches kinds on and off so that those of `groups` are on; first those off that are not needed
@@ -24,11 +23,6 @@ void kinds__tell_waiting(void);
 bool kinds__trace_graphs(void);
 /* Is any kind on? */
 int kinds__any(void);
-/* Kernels get their GPU times; on any thread. */
-static inline bool kinds__stamps_kernels(void)
-{
-	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_TIMED;
-}
 
 /* The same for the callbacks of a subscriber. */
 void cbids__switch(void *subscriber, uint32_t groups);

@@ -8,7 +8,8 @@
  * did not see (we were switched on meanwhile): those 64 bits hold anything, an address looks like
  * an uptime; so the time is kept mixed with this load's number, and only one between the switching
  * on and now is believed. 2. callbacks still under way after unsubscribing: the
- * groups are 0 first, they write nothing. 3. CUPTI calls back in a forked child: control knows.
+ * groups are 0 first, they write nothing. 3. CUPTI calls back in a forked child: DETOUR_DEAF is set
+ * there.
  */
 #include "libcupti-usdt/control/callbacks.h"
 
@@ -17,7 +18,6 @@
 
 #include "libcupti-usdt/trace/api_calls.h"
 #include "libcupti-usdt/profile/stream_captures.h"
-#include "libcupti-usdt/control/control.h"
 #include "libcupti-usdt/profile/launch_counters.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cuda_driver.h"
@@ -33,6 +33,7 @@
 #include "libcupti-usdt/profile/pc_source.h"
 #include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/base/timestamps.h"
+#include "libcupti-usdt/base/wakeup.h"
 #include "libcupti-usdt/trace/switch_barrier.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/control/deferred_kinds.h"
@@ -44,11 +45,17 @@
 /* Groups that need the time of entry; hot.since: since when; hot.mix: what it is mixed with. */
 static _Atomic(uint32_t) groups_on;
 
+/* CUPTI has finalised itself. */
+static atomic_bool fatal;
+
+static __attribute__((noinline)) void detour(int domain, uint32_t cbid, const void *about);
+
 void callbacks__set_groups(uint32_t groups)
 {
 	uint32_t before = atomic_load_explicit(&groups_on, memory_order_relaxed);
 
 	if (groups && !before) {
+		launches__set_slow_path(detour);
 		atomic_store_explicit(&hot.mix, status__instance(), memory_order_relaxed);
 		atomic_store_explicit(&hot.since, stamps__now(), memory_order_relaxed);
 	}
@@ -200,6 +207,33 @@ static COLD_PATH void names_move(void)
 	kernel_names__moved();
 }
 
+/*
+ * CUPTI empties a context's buffers itself as it goes. Our own batches are flushed by the agent's
+ * thread: flushing CUPTI from inside this callback is forbidden.
+ */
+static void context_ends(void *context)
+{
+	pc_contexts__ends(context);
+	wakeup__request();
+}
+
+static void become_fatal(const struct cupti_state_data *data)
+{
+	status__trouble(data->result, "cupti", "%s", data->message ? data->message : "fatal error");
+	atomic_store(&fatal, true);
+	wakeup__request();
+}
+
+bool callbacks__is_fatal(void)
+{
+	return atomic_load(&fatal);
+}
+
+bool callbacks__take_fatal(void)
+{
+	return atomic_exchange(&fatal, false);
+}
+
 static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 {
 	int saved = errno;
@@ -213,18 +247,18 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 		if (pc_callback(cbid, data))
 			break;
 		names_move();
-		control__context_ends(((const struct cupti_resource_data *)data)->context);
+		context_ends(((const struct cupti_resource_data *)data)->context);
 		counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;
 	case CUPTI_DOMAIN_STATE:
 		if (cbid == CUPTI_STATE_FATAL)
-			control__fatal(data);
+			become_fatal(data);
 		break;
 	}
 	errno = saved;
 }
 
-void callbacks__detour(int domain, uint32_t cbid, const void *about)
+static void detour(int domain, uint32_t cbid, const void *about)
 {
 	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
 	uint32_t detours = hot__detours();
@@ -266,7 +300,7 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	(void)userdata;
 	if (__builtin_expect(hot__detours() || domain != CUPTI_DOMAIN_DRIVER, 0) ||
 	    launches__common_shape(cbid) == LAUNCH_NONE || !data->correlation_data)
-		callbacks__detour(domain, cbid, about);
+		detour(domain, cbid, about);
 	else if (data->site == CUPTI_SITE_EXIT)
 		launches__leave(cbid, data);
 	else

@@ -32,7 +32,6 @@
 #include "libcupti-usdt/control/activity_kinds.h"
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/trace/nvtx.h"
-#include "libcupti-usdt/profile/pc_contexts.h"
 #include "libcupti-usdt/profile/pc_sampling.h"
 #include "libcupti-usdt/profile/counter_requests.h"
 #include "libcupti-usdt/emit/rings.h"
@@ -44,7 +43,6 @@
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/control/subscription.h"
 #include "libcupti-usdt/control/deferred_kinds.h"
-#include "libcupti-usdt/control/watcher.h"
 
 #define BIT(group)   (1U << CUDA_GROUP_##group)
 #define CALIBRATE_NS 1000000000ULL
@@ -66,7 +64,6 @@ static bool begun;		       /* the program waits no longer inside its cuInit() */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
-static atomic_bool busy, fatal;
 
 /* Watching that GPU records come at all. */
 static struct {
@@ -79,11 +76,6 @@ static struct {
 	uint64_t launches; /* when the last gap began */
 	uint64_t skipped;  /* in the gaps before it */
 } gap;
-
-bool control__is_busy(void)
-{
-	return atomic_load(&busy);
-}
 
 void control__go_inert(enum cuda_inert_reason reason)
 {
@@ -153,10 +145,10 @@ static uint32_t wanted_groups(void)
 
 void control__begin(void)
 {
-	atomic_store(&busy, true);
+	status__set_busy(true);
 	if (status__state() != CUDA_STATE_INERT && !wanted_groups())
 		prime();
-	atomic_store(&busy, false);
+	status__set_busy(false);
 }
 
 static int open_memory(void)
@@ -175,7 +167,7 @@ static int open_memory(void)
 
 static uint64_t timed_launches(void)
 {
-	return (kinds__stamps_kernels() ? rings__launches() : gap.launches) - gap.skipped;
+	return (hot__times_kernels() ? rings__launches() : gap.launches) - gap.skipped;
 }
 
 static void watch_silence(uint64_t now)
@@ -377,14 +369,14 @@ void control__follow(void)
 	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);
-	if (atomic_exchange(&fatal, false))
+	if (callbacks__take_fatal())
 		become_fatal();
 	/* Or nothing could be switched on, and who wanted it has left. */
 	if (status__state() != CUDA_STATE_INERT &&
 	    (wanted != groups_on || (subscriber && (!wanted || graphs__are_due())))) {
-		atomic_store(&busy, true);
+		status__set_busy(true);
 		change_to(wanted);
-		atomic_store(&busy, subscriber != NULL);
+		status__set_busy(subscriber != NULL);
 	}
 	if (come & sites__name_bits())
 		announce();
@@ -448,7 +440,7 @@ void control__tick(void)
 
 void control__finish(void)
 {
-	if (subscriber && !atomic_load(&fatal)) {
+	if (subscriber && !callbacks__is_fatal()) {
 		decode__expect_unfinished();
 		counters__finish();
 		unready__finish();
@@ -472,21 +464,4 @@ void control__say_end(void)
 	status__end();
 	status__send_lost();
 	status__send();
-}
-
-/*
- * CUPTI empties a context's buffers itself as it goes; only our own batches are hurried, by the
- * guest's thread: flushing CUPTI from inside this callback is forbidden.
- */
-void control__context_ends(void *context)
-{
-	pc_contexts__ends(context);
-	watcher__hurry();
-}
-
-void control__fatal(const struct cupti_state_data *data)
-{
-	status__trouble(data->result, "cupti", "%s", data->message ? data->message : "fatal error");
-	atomic_store(&fatal, true);
-	watcher__hurry();
 }

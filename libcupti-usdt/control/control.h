@@ -6,19 +6,7 @@
 #ifndef LIBCUPTI_USDT_CONTROL_CONTROL_H
 #define LIBCUPTI_USDT_CONTROL_CONTROL_H
 
-#include <stdbool.h>
-
-#include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/probes.h"
-
-struct cupti_state_data;
-
-/* Set for good in a forked child, after a fatal state, and once the program has ended for us. */
-/* On any thread. */
-static inline bool control__listening(void)
-{
-	return !(hot__detours() & DETOUR_DEAF);
-}
 
 /* Finds CUPTI: opens libraries, so on the program's thread, which may be inside a dlopen() itself.
  */
@@ -40,11 +28,5 @@ void control__finish(void);
 /* Its last part: what the process itself still holds, and the last word. On the exiting thread if
  * the guest's own did not come to it in time. */
 void control__say_end(void);
-/* Something of CUPTI is on or being switched; on any thread. */
-bool control__is_busy(void);
-
-/* From CUPTI's callbacks, on any thread: a context is about to go; CUPTI gave up. */
-void control__context_ends(void *context);
-void control__fatal(const struct cupti_state_data *data);
 
 #endif

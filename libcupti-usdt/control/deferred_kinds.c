@@ -17,7 +17,7 @@
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/control/activity_kinds.h"
 #include "libcupti-usdt/base/threads.h"
-#include "libcupti-usdt/control/watcher.h"
+#include "libcupti-usdt/base/wakeup.h"
 
 #define RETRY_NS   10000000ULL
 #define UNREADY_NS 5000000000ULL
@@ -89,6 +89,6 @@ void unready__context_begins(void)
 	if (!atomic_exchange(&awaits_context, false))
 		return;
 	atomic_store(&has_context, true);
-	watcher__hurry();
-	watcher__await(&tried_with_context, CONTEXT_MS);
+	wakeup__request();
+	futex__wait_until_set(&tried_with_context, CONTEXT_MS);
 }

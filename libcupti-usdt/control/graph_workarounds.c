@@ -10,7 +10,7 @@
 #include "libcupti-usdt/base/settings.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
-#include "libcupti-usdt/control/watcher.h"
+#include "libcupti-usdt/base/wakeup.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
 #define HELD_MS	   3500
@@ -85,6 +85,6 @@ void graphs__enter(void)
 	if (!atomic_load_explicit(&breaks, memory_order_relaxed) || atomic_load(&spared))
 		return;
 	atomic_store(&launched, true);
-	watcher__hurry();
-	watcher__await(&spared, HELD_MS);
+	wakeup__request();
+	futex__wait_until_set(&spared, HELD_MS);
 }

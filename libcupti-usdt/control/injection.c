@@ -15,6 +15,7 @@
 
 #include "libcupti-usdt/profile/stream_captures.h"
 #include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/control/control.h"
 #include "libcupti-usdt/trace/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
@@ -45,8 +46,8 @@ static void at_exit(void)
 {
 	int saved = errno;
 
-	if (getpid() == home && control__listening() &&
-	    (control__is_busy() || (sites__up() & sites__name_bits()))) {
+	if (getpid() == home && hot__is_listening() &&
+	    (status__is_busy() || (sites__up() & sites__name_bits()))) {
 		watcher__stop(settings__get()->exit_ms);
 		control__say_end();
 	}

@@ -12,7 +12,6 @@
  */
 #include "libcupti-usdt/control/watcher.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,12 +25,12 @@
 #include "libcupti-usdt/emit/sample_windows.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
+#include "libcupti-usdt/base/wakeup.h"
 
 #define DORMANT_MS 250
 #define ACTIVE_MS  100
 /* CUPTI fills buffers for all it has before it hands out the first: what gathers must fit. */
 #define BURST_MS 25
-#define TURN_NS	 20000000ULL
 
 /* Devices are told of as soon as the driver can: right after the program's cuInit(), mostly. */
 #define EAGER_MS    10
@@ -41,7 +40,6 @@
 #define FIRST_MS    4 /* who has just attached waits for something to see */
 
 static uint32_t eager = EAGER_TURNS;
-static _Atomic(uint32_t) wakes;	   /* futex: raised to wake the thread */
 static _Atomic(uint32_t) begun;	   /* futex: 1 when CUPTI is primed, or on */
 static _Atomic(uint32_t) finished; /* futex: 1 when it is done */
 static atomic_bool stopping, started;
@@ -49,10 +47,10 @@ static atomic_bool stopping, started;
 /* Looks who listens. True: CUPTI is on since. */
 static bool follow(void)
 {
-	bool before = control__is_busy();
+	bool before = status__is_busy();
 
 	control__follow();
-	return control__is_busy() && !before;
+	return status__is_busy() && !before;
 }
 
 static uint32_t next_pause(uint32_t pause, bool fast)
@@ -61,7 +59,7 @@ static uint32_t next_pause(uint32_t pause, bool fast)
 		eager--;
 		return EAGER_MS;
 	}
-	if (!control__is_busy())
+	if (!status__is_busy())
 		return DORMANT_MS;
 	if (fast)
 		return pause > 4 ? pause / 4 : 1;
@@ -71,12 +69,12 @@ static uint32_t next_pause(uint32_t pause, bool fast)
 /* Rings that fill fast are emptied between two ticks, the oftener the faster. */
 static void *watch(void *unused)
 {
-	uint32_t seen = atomic_load(&wakes), waited = 0, pause, sleep;
+	uint32_t seen = wakeup__count(), waited = 0, pause, sleep;
 
 	arrival__tell();
 	control__begin();
 	while (arrival__is_open() && !atomic_load(&stopping))
-		futex__wait(&wakes, seen, ANSWER_MS);
+		wakeup__wait(seen, ANSWER_MS);
 	status__set_began(clock__now());
 	pause = follow() ? FIRST_MS : ACTIVE_MS;
 	atomic_store(&begun, 1);
@@ -86,7 +84,7 @@ static void *watch(void *unused)
 		bool fast;
 
 		sleep = sampling__pause(pause, clock__now());
-		futex__wait(&wakes, seen, sleep);
+		wakeup__wait(seen, sleep);
 		waited += sleep;
 		if (atomic_load(&stopping))
 			break;
@@ -95,8 +93,8 @@ static void *watch(void *unused)
 		if (devices__are_due())
 			devices__tell();
 		fast = rings__flush();
-		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || atomic_load(&wakes) != seen) {
-			seen = atomic_load(&wakes);
+		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || wakeup__count() != seen) {
+			seen = wakeup__count();
 			waited = 0;
 			if (follow())
 				pause = FIRST_MS;
@@ -122,37 +120,10 @@ int watcher__start(void)
 	return error;
 }
 
-/*
- * Waits for so long at most, counted in short turns: a machine that stood still for a second (a
- * paused virtual one, a host under load) has not given the guest's thread a second.
- */
-void watcher__await(_Atomic(uint32_t) *word, unsigned int milliseconds)
-{
-	uint64_t before = clock__now(), left = milliseconds * 1000000ULL;
-
-	while (!atomic_load(word) && left) {
-		uint64_t now, turn = left < TURN_NS ? left : TURN_NS;
-
-		futex__wait(word, 0, turn / 1000000 + 1);
-		now = clock__now();
-		left -= now - before < turn ? now - before : turn;
-		before = now;
-	}
-}
-
 void watcher__await_start(unsigned int milliseconds)
 {
 	if (atomic_load(&started))
-		watcher__await(&begun, milliseconds);
-}
-
-void watcher__hurry(void)
-{
-	int saved = errno;
-
-	atomic_fetch_add(&wakes, 1);
-	futex__wake(&wakes);
-	errno = saved;
+		futex__wait_until_set(&begun, milliseconds);
 }
 
 void watcher__stop(unsigned int milliseconds)
@@ -160,6 +131,6 @@ void watcher__stop(unsigned int milliseconds)
 	if (!atomic_load(&started))
 		return;
 	atomic_store(&stopping, true);
-	watcher__hurry();
-	watcher__await(&finished, milliseconds);
+	wakeup__request();
+	futex__wait_until_set(&finished, milliseconds);
 }

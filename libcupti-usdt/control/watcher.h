@@ -3,16 +3,10 @@
 #ifndef LIBCUPTI_USDT_CONTROL_WATCHER_H
 #define LIBCUPTI_USDT_CONTROL_WATCHER_H
 
-#include <stdint.h>
-
 /* Once, from InitializeInjection. 0 or -errno. */
 int watcher__start(void);
 /* Waits until CUPTI is ready, for at most this long. */
 void watcher__await_start(unsigned int milliseconds);
-/* On any thread: do not sleep the tick out. */
-void watcher__hurry(void);
-/* Sleeps until somebody sets the word and wakes its futex, for at most this long. */
-void watcher__await(_Atomic(uint32_t) *word, unsigned int milliseconds);
 /* At exit: lets the thread finish, for at most this long. */
 void watcher__stop(unsigned int milliseconds);
 

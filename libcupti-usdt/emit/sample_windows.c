@@ -17,7 +17,6 @@
 
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/emit/probe_sites.h"
-#include "libcupti-usdt/emit/status.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
 #define SAMPLED	   (BIT(SAMPLED_KERNEL) | BIT(SAMPLED_MEMCPY) | BIT(SAMPLED_MEMSET) | BIT(PC_SAMPLES))
@@ -38,6 +37,12 @@ static struct {
 } cycle;
 
 static atomic_bool is_open;
+static uint64_t instance;
+
+void sampling__prepare(uint64_t number)
+{
+	instance = number;
+}
 
 bool sampling__is_open(void)
 {
@@ -48,7 +53,7 @@ bool sampling__is_open(void)
 static uint64_t draw(uint64_t below)
 {
 	if (!cycle.random)
-		cycle.random = status__instance() | 1;
+		cycle.random = instance | 1;
 	cycle.random ^= cycle.random << 13;
 	cycle.random ^= cycle.random >> 7;
 	cycle.random ^= cycle.random << 17;
@@ -77,7 +82,7 @@ static void start(uint32_t on, uint32_t every, uint64_t now)
 		cycle.edge = cycle.opened + on * MS;
 	else
 		begin_period(now);
-	site__sample(status__instance());
+	site__sample(instance);
 }
 
 void sampling__follow(uint32_t wanted, uint64_t now)

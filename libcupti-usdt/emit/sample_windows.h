@@ -11,6 +11,8 @@
 
 struct cuda_status;
 
+/* Once, with the number of this load of the library. */
+void sampling__prepare(uint64_t instance);
 /* What is wanted from now on, by group; a cycle begins, goes on, changes or ends with it. */
 void sampling__follow(uint32_t wanted, uint64_t now);
 /* Of `wanted`: what CUPTI is to be asked for now. */

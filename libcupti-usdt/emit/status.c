@@ -22,6 +22,7 @@ static struct cuda_status status;
 static _Atomic(uint64_t) emitted[CUDA_GROUP_COUNT];
 static _Atomic(uint64_t) lost[CUDA_LOST_COUNT];
 static uint64_t lost_sent[CUDA_LOST_COUNT];
+static atomic_bool busy;
 static atomic_flag message_busy = ATOMIC_FLAG_INIT;
 
 void status__open(void)
@@ -32,6 +33,7 @@ void status__open(void)
 	/* Unique among the processes of a machine and the loads in one: time, made odd by the pid.
 	 */
 	status.instance = clock__now() * 2654435761U ^ (uint64_t)status.pid << 40;
+	sampling__prepare(status.instance);
 }
 
 uint64_t status__instance(void)
@@ -68,6 +70,16 @@ void status__end(void)
 enum cuda_state status__state(void)
 {
 	return status.state;
+}
+
+void status__set_busy(bool on)
+{
+	atomic_store(&busy, on);
+}
+
+bool status__is_busy(void)
+{
+	return atomic_load(&busy);
 }
 
 void status__set_groups(uint32_t groups)

@@ -24,6 +24,9 @@ void status__set_state(enum cuda_state state, enum cuda_inert_reason reason);
 /* The process ends; why it was inert, if it was, stays. */
 void status__end(void);
 enum cuda_state status__state(void);
+/* CUPTI is in use, or is being switched on or off. On any thread. */
+void status__set_busy(bool busy);
+bool status__is_busy(void);
 void status__set_groups(uint32_t groups);
 void status__set_cupti(uint32_t version, const char *path);
 void status__set_driver(uint32_t version);

@@ -18,9 +18,8 @@
 
 #include "libcupti-usdt/profile/stream_captures.h"
 #include "libcupti-usdt/base/clock.h"
-#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
-#include "libcupti-usdt/control/activity_kinds.h"
 #include "libcupti-usdt/profile/launch_gate.h"
 #include "libcupti-usdt/profile/pc_contexts.h"
 #include "libcupti-usdt/profile/pc_source.h"
@@ -96,7 +95,7 @@ static uint32_t turn(void)
 
 static void *sample(void *unused)
 {
-	while (control__listening()) {
+	while (hot__is_listening()) {
 		uint32_t seen = atomic_load(&bell), rest;
 
 		atomic_store(&since, clock__now());
@@ -282,7 +281,7 @@ static void count_unstamped(void)
 	if (unstamped.counting)
 		status__lost(CUDA_LOST_PROFILED, launches - unstamped.launches);
 	unstamped.launches = launches;
-	unstamped.counting = unstamped.wanted && !kinds__stamps_kernels();
+	unstamped.counting = unstamped.wanted && !hot__times_kernels();
 }
 
 /* Never both in one process: with kernels traced on and off beside PC samples, a PyTorch program

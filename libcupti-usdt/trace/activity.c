@@ -11,7 +11,7 @@
 
 #include "libcupti-usdt/emit/batches.h"
 #include "libcupti-usdt/trace/activity_buffers.h"
-#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/trace/activity_records.h"
 #include "libcupti-usdt/trace/flusher.h"
@@ -69,7 +69,7 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 	uint64_t count;
 	int saved = errno;
 
-	if (!control__listening()) {
+	if (!hot__is_listening()) {
 		/* Forked child, or the program has ended for us. The buffer is not given back. */
 		errno = saved;
 		return;

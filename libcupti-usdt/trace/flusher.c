@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "libcupti-usdt/trace/activity_buffers.h"
-#include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
@@ -40,12 +40,12 @@ static void tell_first(void)
 
 static void *flush(void *unused)
 {
-	while (control__listening()) {
+	while (hot__is_listening()) {
 		uint32_t seen = atomic_load(&wakes);
 
 		if (atomic_exchange(&asked, false)) {
 			cupti_api__get()->ActivityFlushAll(0);
-			if (!control__is_busy())
+			if (!status__is_busy())
 				buffers__trim();
 			continue;
 		}

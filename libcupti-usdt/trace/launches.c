@@ -8,11 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "libcupti-usdt/control/callbacks.h"
 #include "libcupti-usdt/cupti/cupti_calls.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/kernel_names.h"
-#include "libcupti-usdt/control/activity_kinds.h"
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/trace/nvtx.h"
 #include "libcupti-usdt/emit/ring.h"
@@ -204,6 +202,13 @@ static inline int result_of(const struct cupti_callback_data *data)
 	return data->return_value ? *(const int *)data->return_value : 0;
 }
 
+static void (*slow_path)(int domain, uint32_t cbid, const void *data);
+
+void launches__set_slow_path(void (*path)(int domain, uint32_t cbid, const void *data))
+{
+	slow_path = path;
+}
+
 /* What lacks something that the short way needs at hand, what failed, one launch of each sixteen,
  * and all while NVTX is listened to. */
 static __attribute__((noinline)) void
@@ -213,7 +218,7 @@ record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t star
 
 	/* Who wants errors by themselves gets it as one, too. */
 	if (result_of(data)) {
-		callbacks__detour(CUPTI_DOMAIN_DRIVER, cbid, data);
+		slow_path(CUPTI_DOMAIN_DRIVER, cbid, data);
 		return;
 	}
 	ring__count_launch(ring);

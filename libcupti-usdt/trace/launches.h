@@ -45,7 +45,8 @@ static inline enum launch_shape launches__common_shape(uint32_t cbid)
 		return LAUNCH_EX;
 	return LAUNCH_NONE;
 }
-/* Called as one of them returns. */
+/* Called as one of them returns. A call that failed goes to the slow path instead. */
+void launches__set_slow_path(void (*path)(int domain, uint32_t cbid, const void *data));
 void launches__leave(uint32_t cbid, const struct cupti_callback_data *data);
 
 /* Of a graph: many kernels in one call. */

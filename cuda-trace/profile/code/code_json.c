@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/profile/code/code_lines.h"
-#include "cuda-trace/stat/stat_json.h"
+#include "cuda-trace/base/json_text.h"
 
 void code_json__put_origin(struct json_object *object, const struct code_function *function)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/exit_status.h"
 #include "cuda-trace/profile/counters/counter_report.h"
 #include "cuda-trace/capture/counter_requests.h"
 #include "cuda-trace/capture/agent_state.h"

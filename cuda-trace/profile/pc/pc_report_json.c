@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 #include "cuda-trace/profile/code/code_json.h"
 #include "cuda-trace/capture/losses.h"
-#include "cuda-trace/stat/stat_json.h"
+#include "cuda-trace/base/json_text.h"
 #include "cuda-trace/capture/agent_state.h"
 
 static void put_number(struct json_object *object, const char *key, uint64_t number)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "cuda-trace/profile/code/code_json.h"
 #include "cuda-trace/profile/sass/sass_lines.h"
-#include "cuda-trace/stat/stat_json.h"
+#include "cuda-trace/base/json_text.h"
 
 static const char *const keys[CUDA_SASS_COUNT] = {
 	[CUDA_SASS_EXECUTED] = "executed",

@@ -3,8 +3,7 @@
 # feeder-powercut: the same on a disk that forgets what was not synced.
 FEEDER := $(B)/tests/recording/store/feeder
 FEEDER_OBJS := $(patsubst %.c,$(B)/obj/%.o,tests/recording/store/feeder.c \
-	$(filter-out %/call_arguments.c,$(wildcard $(addsuffix /*.c,\
-	$(addprefix cuda-trace/,base recording symbols)))) \
+	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base recording symbols))) \
 	$(addprefix cuda-trace/capture/,agent_state.c process.c))
 POWERCUT_OBJS := $(FEEDER_OBJS) $(B)/obj/tests/recording/store/powercut.o
 comma := ,
@@ -17,6 +16,6 @@ $(FEEDER) $(FEEDER)-powercut:
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(if $(filter %-powercut,$@),$(POWERCUT_LINK)) \
-		$(shell $(PKG_CONFIG) --libs sqlite3) -lelf -lz -lstdc++ -lpthread -lm
+		$(shell $(PKG_CONFIG) --libs sqlite3 json-c) -lelf -lz -lstdc++ -lpthread -lm
 
 $(POWERCUT_OBJS): | $(EMBEDDED)

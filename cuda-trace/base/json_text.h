@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Untrusted text as a member of a JSON object. */
+#ifndef CUDA_TRACE_BASE_JSON_TEXT_H
+#define CUDA_TRACE_BASE_JSON_TEXT_H
+
+struct json_object;
+
+/* Valid JSON whatever the text holds. */
+void stat_json__put_text(struct json_object *object, const char *key, const char *text);
+
+#endif
