@@ -133,8 +133,7 @@ static uint32_t add_process(const struct reading *reading, int64_t global)
 	uint32_t node = stacks__child(stacks, 0, export_names__process(reading->names, global));
 
 	if (node != UINT32_MAX)
-		stacks->nodes[node].stable =
-			strlen(export_names__command(reading->names, global));
+		stacks->nodes[node].stable = strlen(export_names__command(reading->names, global));
 	return node;
 }
 

@@ -137,6 +137,10 @@ is() {
 	# Where the arrow begins there a runtime call begins.
 	is '[.traceEvents[] | select(.cat == "cuda_runtime") | "\(.args.correlation) \(.ts)"] as $calls
 		| [.traceEvents[] | select(.ph == "s") | "\(.id) \(.ts)"] - $calls | length' 0
+	# Holistic Trace Analysis takes a correlation id for that of one launch.
+	is '[.traceEvents[] | select(.cat == "cuda_runtime" or .cat == "cuda_driver") | select(.name | test("Launch|Memcpy"))
+		| .args.correlation] | length == (unique | length) and length > 20' true
+	sqlite3 r.db "SELECT count(*) > 20 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 1" | grep -qx 1
 }
 
 @test "report --timeline (three processes) keeps their devices and arrows apart" {
