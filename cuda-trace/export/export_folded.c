@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Folded stacks: "root;...;leaf NANOSECONDS", one a line. */
+/*
+ * Folded stacks: "root;...;leaf NANOSECONDS", one a line. Without pids, so that tools that compare
+ * two files find the same stacks in both; processes of one command have lines of their own.
+ */
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_stack_tree.h"
 
@@ -12,8 +15,8 @@ static void write_frames(FILE *out, const struct stacks *stacks, uint32_t node)
 		putc(';', out);
 	}
 	/* The separator has no escape in this format; others write a colon too. */
-	for (const char *c = at->name; *c; c++)
-		putc(*c == ';' ? ':' : *c, out);
+	for (size_t i = 0; i < at->stable; i++)
+		putc(at->name[i] == ';' ? ':' : at->name[i], out);
 }
 
 void stacks__write_folded(const struct stacks *stacks, FILE *out)

@@ -35,7 +35,7 @@ struct pprof {
 #define VALUES 2
 #define LABELS 3
 
-/* The index of a string, added at the end: names of nodes differ, so nothing is looked up. */
+/* The index of a string, added at the end. It must live as long as the profile. */
 static int64_t add_string(struct pprof *pprof, const char *text)
 {
 	if (pprof->string_count == pprof->string_room) {
@@ -238,6 +238,8 @@ int export_pprof(const struct report_file *file, FILE *out)
 	keys[1] = add_string(&pprof, "cuda_device");
 	keys[2] = add_string(&pprof, "cuda_stream");
 	for (size_t i = 1; i < stacks.count; i++) {
+		/* The pid is a label: profiles of two runs compare by the command. */
+		stacks.nodes[i].name[stacks.nodes[i].stable] = '\0';
 		if (!stacks.nodes[i].place)
 			put_location(&pprof, i, stacks.nodes[i].name);
 		if (stacks.nodes[i].leaf)

@@ -63,6 +63,7 @@ uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 	node->name = strdup(name);
 	if (!node->name)
 		return UINT32_MAX;
+	node->stable = strlen(name);
 	node->parent = parent;
 	node->depth = slot ? stacks->nodes[parent].depth + 1 : 0;
 	if (slot)
@@ -125,14 +126,24 @@ static uint32_t add_place(struct stacks *stacks, uint32_t node, const char *form
 	return node;
 }
 
+/* Each process is a node of its own; two runs of a program compare by its command. */
+static uint32_t add_process(const struct reading *reading, int64_t global)
+{
+	struct stacks *stacks = reading->stacks;
+	uint32_t node = stacks__child(stacks, 0, export_names__process(reading->names, global));
+
+	if (node != UINT32_MAX)
+		stacks->nodes[node].stable = strlen(export_names__command(reading->names, global));
+	return node;
+}
+
 static int add_leaf(const struct reading *reading, const struct leaf *leaf)
 {
 	const struct group *group = leaf->group;
 	struct stacks *stacks = reading->stacks;
 	uint32_t node;
 
-	node = stacks__child(stacks, 0,
-			     export_names__process(reading->names, group->keys[KEY_PROCESS]));
+	node = add_process(reading, group->keys[KEY_PROCESS]);
 	if (node != UINT32_MAX)
 		node = add_host_frames(reading, node, group);
 	node = add_place(stacks, node, "GPU %lld", group->keys[KEY_DEVICE]);

@@ -13,7 +13,8 @@
 #include "cuda-trace/report/report_file.h"
 
 struct stacks_node {
-	char *name;	 /* cleaned text */
+	char *name;	 /* cleaned text; of a process with its pid: "python3 (4711)" */
+	size_t stable;	 /* bytes of name that another run has, too: without the pid */
 	uint64_t ns;	 /* on the GPU, of this node and all below it; or samples */
 	uint64_t count;	 /* kernels and so on; 0 of samples */
 	uint32_t parent; /* index; the root's is itself */

@@ -288,7 +288,7 @@ static void put_stack(struct timeline *timeline, int64_t chain)
 	free(text);
 }
 
-/* Beyond that many (256 MiB) a driver call has an arrow of its own. */
+/* Beyond that many (256 MiB) a driver call inside one is shown, too. */
 #define MOST_RUNTIME_CALLS (32u << 20)
 
 static void note_runtime_call(struct timeline *timeline, sqlite3_stmt *row)
@@ -317,10 +317,13 @@ static int by_id(const void *one, const void *two)
 	return a < b ? -1 : a > b;
 }
 
-/* A driver call that a runtime call made has its correlation id: the arrow begins at the latter. */
-static bool is_inner(const struct timeline *timeline, uint64_t id)
+/* A driver call that a runtime call made has the same correlation id. Kineto has the runtime call
+ * alone, and its readers (Holistic Trace Analysis) take a correlation id for that of one launch. */
+static bool is_inner(struct timeline *timeline, int64_t class, int64_t global, int64_t correlation)
 {
-	return timeline->runtime_count &&
+	uint64_t id = timeline__flow_id(timeline, global, correlation);
+
+	return class && correlation && timeline->runtime_count &&
 	       bsearch(&id, timeline->runtime_calls, timeline->runtime_count, sizeof(id), by_id);
 }
 
@@ -338,6 +341,8 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 		timeline->invalid++;
 		return;
 	}
+	if (is_inner(timeline, class, global, correlation))
+		return;
 	named = export_names__string(timeline->names, sqlite3_column_int64(row, 5));
 	plain_call(name, sizeof(name), named);
 	timeline__put_span(timeline, class ? "cuda_driver" : "cuda_runtime", name, pid, tid, start,
@@ -352,8 +357,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	if (timeline->chains && sqlite3_column_type(row, 7) != SQLITE_NULL)
 		put_stack(timeline, sqlite3_column_int64(row, 7));
 	fputs("}}", timeline->out);
-	if (correlation && begins_flow(name) &&
-	    !(class && is_inner(timeline, timeline__flow_id(timeline, global, correlation))))
+	if (correlation && begins_flow(name))
 		timeline__put_flow(timeline, true, timeline__flow_id(timeline, global, correlation),
 				   pid, tid, start);
 }

@@ -217,6 +217,15 @@ sqlite3 *db__handle(struct db *db)
 	return db->handle;
 }
 
+/* Scripts written for Nsight's export look for the names of ranges and domains in `text`. */
+static int put_nvtx_text(struct db *db)
+{
+	return sqlite3_exec(db->handle,
+			    "UPDATE NVTX_EVENTS SET text = (SELECT value FROM StringIds WHERE id = "
+			    "textId) WHERE textId IS NOT NULL",
+			    NULL, NULL, NULL);
+}
+
 int db__finish(struct db *db)
 {
 	int fd, err = 0;
@@ -224,6 +233,8 @@ int db__finish(struct db *db)
 	for (int i = 0; i < DB_TABLE_COUNT; i++)
 		if (table__finish(&db->tables[i]))
 			return complain(db, "finish");
+	if (put_nvtx_text(db))
+		return complain(db, "finish");
 	if (sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL))
 		return complain(db, "finish");
 	/* synchronous=OFF: the one sync that counts is ours, before the spool goes. */

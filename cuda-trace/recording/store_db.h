@@ -24,7 +24,7 @@ struct db;
 #define DB_TABLES(X)                                                                             \
 	X(RUNTIME, "CUPTI_ACTIVITY_KIND_RUNTIME",                                                \
 	  "start,end,eventClass,globalTid,correlationId,nameId,returnValue,callchainId,"         \
-	  "kernelName,launchShape")                                                              \
+	  "launchName,launchShape")                                                              \
 	X(KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL",                                                  \
 	  "start,end,deviceId,contextId,streamId,correlationId,globalPid,demangledName,"         \
 	  "shortName,mangledName,launchType,registersPerThread,gridX,gridY,gridZ,blockX,blockY," \

@@ -357,13 +357,15 @@ const struct replay_source replay_sources[] = {
 	 "CUDA_TRACE_ERRORS",
 	 play_bare_error, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, launchName, "
+	 "launchName = 0, nameId, launchShape FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+	 "WHERE launchName IS NOT NULL",
+	 play_launch, NULL, NULL},
+	/* Recordings made before 2026-11-25. */
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
 	 "kernelName = 0, nameId, launchShape FROM CUPTI_ACTIVITY_KIND_RUNTIME "
 	 "WHERE kernelName IS NOT NULL",
-	 play_launch, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_RUNTIME",
-	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
-	 "kernelName = 0, nameId, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL",
 	 play_launch, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "

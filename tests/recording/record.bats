@@ -153,7 +153,7 @@ kernels_of() {
 		kernels SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL
 		kernel_time SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL
 		launches SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 1
-		launches SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE kernelName IS NOT NULL
+		launches SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NOT NULL
 		failed SELECT count(*) FROM CUDA_TRACE_ERRORS
 		memcpys SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY
 		memcpy_bytes SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY
@@ -451,7 +451,7 @@ kernels_of_any() {
 		globalPid / 0x1000000 % 0x1000000 = 1000 + (correlationId + 1) % 2), count(*) FILTER
 		(WHERE streamId = iif((correlationId - 1) % 3, 7, 13)) FROM CUPTI_ACTIVITY_KIND_KERNEL')" \
 		'7|3000|3000'
-	assert_equal "$(sql two.db 'SELECT count(*), sum(returnValue), sum(kernelName IS NULL) FROM
+	assert_equal "$(sql two.db 'SELECT count(*), sum(returnValue), sum(launchName IS NULL) FROM
 		CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 0')" '60|120|60'
 }
 
@@ -475,7 +475,7 @@ declared() {
 	for file in full.db empty.db; do
 		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_KERNEL)" "$(xargs <<<"$kernel")"
 		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_RUNTIME)" 'callchainId correlationId end! eventClass!'\
-' globalTid kernelName launchShape nameId! returnValue! start!'
+' globalTid launchName launchShape nameId! returnValue! start!'
 		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_MEMCPY)" 'bytes! contextId! copyCount copyKind!'\
 ' correlationId deprecatedSrcId deviceId! dstContextId dstDeviceId dstKind end! globalPid graphNodeId'\
 ' greenContextId migrationCause srcContextId srcDeviceId srcKind start! streamId! virtualAddress'
@@ -513,4 +513,26 @@ declared() {
 	done
 	assert [ "$rate" -gt 800000 ]
 	assert_equal "$(kernels_of r.db)" 500000
+}
+
+@test "a recording (statements written for Nsight's export) has names of ranges, domains and sources" {
+	requires bpf sim sqlite3
+	ct record -q -e kernels,nvtx,overhead,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
+	q() { sqlite3 -bail r.db "$1"; }
+	# Each range has its name in `text`, and domains have theirs in rows of type 75 of the same process.
+	assert_equal "$(q 'SELECT count(*) FROM NVTX_EVENTS WHERE text IS NULL')" 0
+	assert_equal "$(q 'SELECT count(*) > 0 FROM NVTX_EVENTS WHERE eventType = 59 AND text <> ""')" 1
+	assert_equal "$(q 'SELECT count(*) FROM NVTX_EVENTS AS e WHERE eventType IN (59, 60) AND domainId <> 0 AND NOT EXISTS
+		(SELECT 1 FROM NVTX_EVENTS AS d WHERE d.eventType = 75 AND d.domainId = e.domainId AND d.text <> "" AND
+		(d.globalTid & 0xFFFFFF000000) = (e.globalTid & 0xFFFFFF000000))')" 0
+	# Calls get the name of their kernel in a column of the user's own.
+	q 'ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN kernelName TEXT'
+	q 'SELECT count(*) FROM DIAGNOSTIC_EVENT AS d JOIN ENUM_DIAGNOSTIC_SOURCE_TYPE AS s ON s.id = d.source'
+	q 'SELECT count(*), sum(end - start) FROM PROFILER_OVERHEAD LEFT JOIN ENUM_CUPTI_OVERHEAD_TYPE ON id = overheadType'
+	# Our own reader is not misled by the user's column.
+	ct report --json r.db >before.json
+	q 'UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET kernelName = "mine"'
+	ct report --json r.db >after.json
+	assert_equal "$(json before.json '[.. | .launches? | numbers] | max > 0' | sort -u)" true
+	diff before.json after.json
 }

@@ -2,7 +2,7 @@
 -- Title: Launches whose GPU time is not known (source driver), by kernel
 -- Needs: CUDA_TRACE_LAUNCH_SHAPES
 -- Group: launch_sums
-SELECT kernelName AS name, launchShape AS shape, returnValue <> 0 AS failed, end - start AS ns
+SELECT launchName AS name, launchShape AS shape, returnValue <> 0 AS failed, end - start AS ns
 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchShape IS NOT NULL;
 -- Table:
 -- Several ids may mean one shape.
