@@ -229,7 +229,7 @@ static void put_lane(struct page *page, const struct lane *lane, bool first)
 		first ? "" : ",\n", kinds[lane->kind], (long long)lane->device,
 		(long long)lane->number);
 	text__write_json(page->out, export_names__process(page->names, lane->global));
-	fprintf(page->out, ",\"items\":%zu,\"data\":\"", lane->count);
+	fprintf(page->out, ",\"merged\":%u,\"items\":%zu,\"data\":\"", lane->merged, lane->count);
 	put_items(page, lane);
 	fputs("\"}", page->out);
 }

@@ -46,6 +46,16 @@ struct lanes_job {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
+/* Where a stream's or a thread's events go. */
+struct place {
+	int64_t global, device, number;
+	enum lane_kind kind;
+	uint32_t lane; /* index + 1; 0 = free */
+};
+
+/* What has no place beyond these (32 MiB) is in a shared lane and counted again each time. */
+#define MAX_PLACES (1u << 19)
+
 /* Names by category and number, so that each is in the page once. */
 struct filling {
 	struct lanes *lanes;
@@ -55,7 +65,9 @@ struct filling {
 	uint32_t *table;	     /* open addressing: index in lanes.names + 1 */
 	int64_t *keys;
 	size_t table_room;
-	size_t recent; /* the lane of the last row */
+	struct place *places; /* open addressing, a power of two */
+	size_t place_count, place_room;
+	struct place recent; /* of the last row */
 };
 
 static char *name_text(const struct filling *filling, char category, int64_t number)
@@ -144,34 +156,104 @@ static int64_t name_index(struct filling *filling, char category, int64_t number
 	return filling->table[slot] - 1;
 }
 
+static bool same_place(const struct place *a, const struct place *b)
+{
+	return a->kind == b->kind && a->number == b->number && a->device == b->device &&
+	       a->global == b->global;
+}
+
+static struct place *place_slot(const struct filling *filling, const struct place *place)
+{
+	uint64_t hash = ((uint64_t)place->global >> 24) * 31 + (uint64_t)place->number;
+	size_t i;
+
+	hash = (hash * 31 + (uint64_t)place->device) * 8 + place->kind;
+	i = hash * 0x9e3779b97f4a7c15ull >> 32 & (filling->place_room - 1);
+	while (filling->places[i].lane && !same_place(&filling->places[i], place))
+		i = (i + 1) & (filling->place_room - 1);
+	return &filling->places[i];
+}
+
+static int grow_places(struct filling *filling)
+{
+	size_t old_room = filling->place_room, room = old_room ? old_room * 2 : 1024;
+	struct place *old = filling->places, *places = calloc(room, sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	filling->places = places;
+	filling->place_room = room;
+	for (size_t i = 0; i < old_room; i++)
+		if (old[i].lane)
+			*place_slot(filling, &old[i]) = old[i];
+	free(old);
+	return 0;
+}
+
+static struct lane *new_lane(struct lanes *lanes, const struct place *place)
+{
+	struct lane *lane = &lanes->list[lanes->count++];
+
+	*lane = (struct lane){
+		.kind = place->kind,
+		.global = place->global,
+		.device = place->device,
+		.number = place->number,
+	};
+	return lane;
+}
+
+/* The first streams and threads of a group (a process's streams on one GPU, its threads' ranges)
+ * have a lane each, its others share one, so that no process takes the place of another. */
+static struct lane *choose_lane(struct lanes *lanes, const struct place *place)
+{
+	struct lane *shared = NULL;
+	size_t own = 0;
+
+	for (size_t i = 0; i < lanes->count; i++) {
+		struct lane *lane = &lanes->list[i];
+
+		if (lane->kind != place->kind || lane->global != place->global ||
+		    lane->device != place->device)
+			continue;
+		own += !lane->merged;
+		shared = lane->merged ? lane : shared;
+	}
+	if (own < LANES_OF_GROUP && lanes->count < LANES_MAX - 1)
+		return new_lane(lanes, place);
+	if (!shared && lanes->count < LANES_MAX - 1)
+		shared = new_lane(lanes, place);
+	if (!shared && lanes->count < LANES_MAX)
+		new_lane(lanes, place)->kind = LANE_OTHERS;
+	if (!shared)
+		shared = &lanes->list[LANES_MAX - 1];
+	shared->merged++;
+	return shared;
+}
+
 static struct lane *find_lane(struct filling *filling, enum lane_kind kind, int64_t global,
 			      int64_t device, int64_t number)
 {
+	struct place place = {global & ~0xffffffll, device, number, kind, 0}, *slot;
 	struct lanes *lanes = filling->lanes;
-	struct lane *lane = &lanes->list[filling->recent];
+	struct lane *lane;
 
-	global &= ~0xffffffll;
-	if (filling->recent < lanes->count && lane->kind == kind && lane->number == number &&
-	    lane->device == device && lane->global == global)
-		return lane;
-	for (size_t i = 0; i < lanes->count; i++) {
-		lane = &lanes->list[i];
-		if (lane->kind == kind && lane->number == number && lane->device == device &&
-		    lane->global == global) {
-			filling->recent = i;
-			return lane;
-		}
+	if (filling->recent.lane && same_place(&filling->recent, &place))
+		return &lanes->list[filling->recent.lane - 1];
+	if (filling->place_count * 2 >= filling->place_room && grow_places(filling))
+		return NULL;
+	slot = place_slot(filling, &place);
+	if (slot->lane) {
+		filling->recent = *slot;
+		return &lanes->list[slot->lane - 1];
 	}
-	if (lanes->count == LANES_MAX)
-		return &lanes->list[LANES_MAX - 1];
-	/* The last one is for all that found no place. */
-	lanes->merged = lanes->count == LANES_MAX - 1;
-	filling->recent = lanes->count;
-	lane = &lanes->list[lanes->count++];
-	lane->kind = lanes->merged ? LANE_OTHERS : kind;
-	lane->global = global;
-	lane->device = device;
-	lane->number = number;
+	lane = choose_lane(lanes, &place);
+	place.lane = lane - lanes->list + 1;
+	filling->recent = place;
+	if (filling->place_count < MAX_PLACES) {
+		*slot = place;
+		filling->place_count++;
+	}
 	return lane;
 }
 
@@ -238,6 +320,8 @@ static int take_row(void *context, int columns, sqlite3_value **row)
 	lane = find_lane(filling, runtime ? LANE_RUNTIME : source->kind,
 			 sqlite3_value_int64(row[2]), sqlite3_value_int64(row[3]),
 			 sqlite3_value_int64(row[4]));
+	if (!lane)
+		return -ENOMEM;
 	item.name = name;
 	item.busy = item.end - item.start;
 	/* What is as long as a cell stands for itself, as far as there is room. */
@@ -360,6 +444,7 @@ int lanes__read(struct lanes *lanes, const struct report_file *file, struct name
 		err = settle(lanes, &lanes->list[i]);
 	free(filling.table);
 	free(filling.keys);
+	free(filling.places);
 	if (err)
 		lanes__free(lanes);
 	return err;

@@ -13,7 +13,8 @@
 
 #define LANES_ALL_KEPT (1200 * 1000) /* events: up to so many, each is kept */
 #define LANES_CELLS    (1000 * 1000) /* cells of all lanes together */
-#define LANES_MAX      256	     /* further streams and threads share one lane */
+#define LANES_MAX      1024	     /* of all processes; the last is for what found no place */
+#define LANES_OF_GROUP 32 /* of a process's streams on one GPU, of its threads' calls ... */
 
 enum lane_kind { LANE_STREAM, LANE_WAITS, LANE_DRIVER, LANE_RUNTIME, LANE_RANGES, LANE_OTHERS };
 
@@ -33,6 +34,7 @@ struct lane_cell {
 struct lane {
 	enum lane_kind kind;
 	int64_t global, device, number; /* globalPid; stream id or thread id */
+	uint32_t merged;		/* so many streams or threads share it; 0: it is of one */
 	struct lane_item *items;
 	size_t count, room;
 	struct lane_cell *cells; /* NULL while none is needed */
@@ -54,7 +56,6 @@ struct lanes {
 	int64_t cell;	  /* ns; 0: every event is kept */
 	size_t cells;	  /* of a lane */
 	uint64_t invalid; /* rows whose end lies before their start */
-	bool merged;	  /* some lanes share LANE_OTHERS */
 };
 
 /* 0 or -errno, printed. */

@@ -70,7 +70,7 @@ byId("search").dispatchEvent(new Event("input", { bubbles: true }));
 // What lies on a lane's first 50 points, what the mouse is told there, and what colours are seen.
 function seenAt(lane, when) {
 	const [from, to] = cudaTrace.timeline.range(), box = canvas.getBoundingClientRect();
-	const x = 200 + (box.width - 200) * (when - from) / (to - from), y = 22 + 26 * lanes.indexOf(lane) + 20;
+	const x = 200 + (box.width - 200) * (when - from) / (to - from), y = 22 + 26 * timeline.rowOf(lane) + 20;
 	canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y, bubbles: true }));
 	cudaTrace.timeline.draw();
 	return { told: byId("detail").textContent,
@@ -80,6 +80,15 @@ const middle = (points, i) => (points.start[i] + points.end[i]) / 2;
 const listed = (points) => [...points.start.slice(0, 50)].map((start, i) =>
 	[start, points.end[i], points.least[i], points.mean[i], points.most[i]]);
 result.lanes = lanes.map((lane) => lane.label);
+result.lanes_note = byId("lanes-note").hidden ? "" : byId("lanes-note").textContent;
+result.groups = timeline.groups.map(({ process, open, lanes }) => ({ process, open, lanes: lanes.length }));
+const tall = canvas.clientHeight;
+press("c");
+timeline.draw();
+result.taller = canvas.clientHeight - tall;
+press("c");
+timeline.draw();
+result.same = canvas.clientHeight === tall;
 result.begin = data.timeline.begin;
 result.samples_note = byId("samples-note").hidden ? "" : byId("samples-note").textContent;
 result.counters = samples.counters.map((lane) => ({

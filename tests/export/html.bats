@@ -77,6 +77,29 @@ is() {
 	is '.losses | contains("7 lost")' true
 }
 
+@test "report --html (a process with 2,000 streams beside two others) hides nobody's calls, waits or ranges" {
+	"$FEEDER" -n 6000 -k 5 -p 3 r.db >expect
+	sqlite3 r.db 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET streamId = 100 + rowid % 2000
+		WHERE globalPid = (SELECT min(globalPid) FROM CUPTI_ACTIVITY_KIND_KERNEL)'
+	ct report --html page.html r.db
+	drive page.html 'kernel<3>'
+	is .kernel_ns "$(expect_key expect kernel_time)"
+	is '[.groups[] | .process] | join(",")' 'feeder (1000),feeder (1001),feeder (1002)'
+	# Each process has its streams, waits and calls; the one with many has a row for those that share it.
+	is '[.groups[] | .lanes] | (.[1] == .[2]) and .[1] >= 4 and .[0] <= 40 + .[1]' true
+	shared=$(sqlite3 r.db 'SELECT count(*) - 32 FROM (
+		SELECT streamId, globalPid AS p FROM CUPTI_ACTIVITY_KIND_KERNEL
+		UNION SELECT streamId, globalPid FROM CUPTI_ACTIVITY_KIND_MEMCPY
+		UNION SELECT streamId, globalPid FROM CUPTI_ACTIVITY_KIND_MEMSET
+		UNION SELECT streamId, globalPid FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+		WHERE p = (SELECT min(globalPid) FROM CUPTI_ACTIVITY_KIND_KERNEL)')
+	is '[.lanes[] | select(contains("more streams")) | gsub(","; "")] | join(",")' "GPU 0 $shared more streams"
+	is '.lanes_note | contains("streams and threads have no row of their own")' true
+	# Processes are collapsed and expanded by one key.
+	is '.taller | fabs > 100' true
+	is .same true
+}
+
 @test "report --html (a million events) draws in a blink" {
 	"$FEEDER" -n 500000 r.db >expect
 	ct report --html page.html r.db

@@ -84,16 +84,23 @@ const NICE = { stream: "stream", waits: "waits", driver: "driver calls", runtime
 const ORDER = ["stream", "waits", "ranges", "runtime", "driver", "others"];
 
 function laneLabel(lane) {
+	const merged = count(lane.merged) + " more ";
+	if (lane.kind === "others")
+		return merged + "streams and threads";
+	if (lane.merged)
+		return lane.kind === "stream" ? "GPU " + lane.device + " " + merged + "streams" :
+			merged + "threads, " + NICE[lane.kind];
 	if (lane.kind === "stream")
 		return "GPU " + lane.device + " stream " + lane.number;
-	if (lane.kind === "waits" || lane.kind === "others")
+	if (lane.kind === "waits")
 		return NICE[lane.kind];
 	return "thread " + lane.number + " " + NICE[lane.kind];
 }
 
 const lanes = data.timeline.lanes.map((lane) => ({
 	kind: lane.kind, device: lane.device, number: lane.number, process: lane.process,
-	label: laneLabel(lane), items: unpack(lane),
+	merged: lane.merged, label: laneLabel(lane), items: unpack(lane),
 }));
 lanes.sort((a, b) => a.process < b.process ? -1 : a.process > b.process ? 1 :
-	ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || a.device - b.device || a.number - b.number);
+	ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || a.device - b.device ||
+	(a.merged > 0) - (b.merged > 0) || a.number - b.number);

@@ -99,7 +99,8 @@ const tables = (() => {
 			const gpu = device === 4294967295 ? "" : ", GPU " + device;
 			const most = Math.max(1, ...levels.map((level) => level[1]));
 			const begin = data.timeline.begin, span = Math.max(1, data.timeline.end - begin);
-			const svg = svgElement("svg", { class: "chart", viewBox: "0 0 1000 190", preserveAspectRatio: "none", role: "img" });
+			const svg = svgElement("svg", { class: "chart", viewBox: "0 0 1000 190", preserveAspectRatio: "none", role: "img",
+				"aria-label": "Live memory of " + process + gpu + " over time" });
 			let path = "M0 180", y = 180;
 			for (const [when, live] of levels) {
 				const x = Math.min(1000, Math.max(0, 1000 * (when - begin) / span));
@@ -111,7 +112,15 @@ const tables = (() => {
 			const label = svgElement("title", {});
 			label.textContent = "Live memory of " + process + gpu;
 			svg.append(label);
-			box.append(element("h3", "", process + gpu + ": at most " + bytes(most) + " live"), svg);
+			const chart = element("div", "chart"), levels_axis = element("div", "levels"), times = element("div", "times");
+			for (const share of [1, 0.5, 0])
+				levels_axis.append(element("span", "", bytes(Math.round(most * share))));
+			for (const share of [0, 0.25, 0.5, 0.75, 1])
+				times.append(element("span", "", time(Math.round(span * share))));
+			for (const line of [15, 97.5, 180])
+				svg.prepend(svgElement("path", { d: "M0 " + line + "L1000 " + line, class: "grid" }));
+			chart.append(levels_axis, svg, times);
+			box.append(element("h3", "", process + gpu + ": at most " + bytes(most) + " live"), chart);
 		}
 		byId("memory-section").hidden = !series.length;
 	}

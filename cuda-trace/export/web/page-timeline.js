@@ -10,7 +10,35 @@ const timeline = (() => {
 	const COLORS = { k: "--kernel", c: "--copy", s: "--memset", g: "--graph", d: "--driver",
 		r: "--runtime", w: "--wait", n: "--range", samples: "--counter" };
 	let from = begin, to = end, width = 0, colors = {}, hits = null, selected = null, measure = null;
-	let queued = false;
+	let queued = false, rows = [];
+
+	// Lanes by process. Of many, each process is one row at first: its streams on top of each other.
+	const groups = [...new Set(lanes.map((lane) => lane.process))].map((process) => ({
+		process, lanes: lanes.filter((lane) => lane.process === process), open: lanes.length <= 60,
+	}));
+
+	function arrange() {
+		rows = [];
+		for (const group of groups) {
+			const open = group.open || groups.length === 1;
+			if (groups.length > 1)
+				rows.push({ group, lanes: open ? [] : group.lanes.filter((lane) => lane.kind === "stream") });
+			if (open)
+				rows.push(...group.lanes.map((lane) => ({ lanes: [lane] })));
+		}
+	}
+
+	// Where a lane is drawn: its own row, or that of its process.
+	const rowOf = (lane) => Math.max(rows.findIndex((row) => !row.group && row.lanes[0] === lane),
+		rows.findIndex((row) => row.group && !row.group.open && row.group.lanes.includes(lane)));
+
+	function toggle(chosen) {
+		const open = !chosen.some((group) => group.open);
+		chosen.forEach((group) => group.open = open);
+		byId("fold").setAttribute("aria-expanded", groups.every((group) => group.open));
+		arrange();
+		redraw();
+	}
 
 	function readColors() {
 		const style = getComputedStyle(document.documentElement);
@@ -133,7 +161,7 @@ const timeline = (() => {
 	function drawSelection() {
 		if (selected) {
 			const items = spansOf(selected.lane), i = selected.item;
-			const y = AXIS + lanes.indexOf(selected.lane) * ROW;
+			const y = AXIS + rowOf(selected.lane) * ROW;
 			context.strokeStyle = colors["--text"];
 			context.lineWidth = 2;
 			context.strokeRect(Math.max(LABEL, x(items.start[i])), y + 3,
@@ -148,9 +176,17 @@ const timeline = (() => {
 		}
 	}
 
+	function labels(row) {
+		const { group } = row;
+		if (!group)
+			return [row.lanes[0].label, row.lanes[0].scaleLabel || row.lanes[0].process];
+		return [(group.open ? "\u25be " : "\u25b8 ") + (group.process || "GPUs as a whole"),
+			count(group.lanes.length) + " rows" + (group.open ? "" : ": click to see them")];
+	}
+
 	function draw() {
 		queued = false;
-		const height = AXIS + lanes.length * ROW + 4;
+		const height = AXIS + rows.length * ROW + 4;
 		// Browsers leave a canvas empty that is higher than 32,767.
 		const ratio = Math.min(window.devicePixelRatio || 1, 32000 / height);
 		width = Math.max(400, box.clientWidth);
@@ -161,7 +197,7 @@ const timeline = (() => {
 		context.setTransform(ratio, 0, 0, ratio, 0, 0);
 		context.font = "11px system-ui, sans-serif";
 		drawAxis();
-		lanes.forEach((lane, i) => {
+		rows.forEach((row, i) => {
 			const y = AXIS + i * ROW;
 			if (i % 2) {
 				context.fillStyle = colors["--panel"];
@@ -169,17 +205,20 @@ const timeline = (() => {
 				context.fillRect(0, y, width, ROW);
 				context.globalAlpha = 1;
 			}
-			if (lane.points)
-				samples.draw(context, lane, firstAt(lane.points, from),
-					{ x, y, to, left: LABEL, right: width, row: ROW, color: colors.samples });
-			else
-				drawLane(lane, y);
+			for (const lane of row.lanes) {
+				if (lane.points)
+					samples.draw(context, lane, firstAt(lane.points, from),
+						{ x, y, to, left: LABEL, right: width, row: ROW, color: colors.samples });
+				else
+					drawLane(lane, y);
+			}
+			const [label, below] = labels(row);
 			context.fillStyle = colors["--back"];
 			context.fillRect(0, y, LABEL - 2, ROW);
 			context.fillStyle = colors["--text"];
-			context.fillText(lane.label, 6, y + 11, LABEL - 12);
+			context.fillText(label, 6, y + 11, LABEL - 12);
 			context.fillStyle = colors["--faint"];
-			context.fillText(lane.scaleLabel || lane.process, 6, y + 22, LABEL - 12);
+			context.fillText(below, 6, y + 22, LABEL - 12);
 		});
 		drawSelection();
 	}
@@ -206,21 +245,26 @@ const timeline = (() => {
 
 	const move = (share) => show(from + (to - from) * share, to + (to - from) * share);
 
+	const rowAt = (py) => rows[Math.floor((py - AXIS) / ROW)];
+
 	function itemAt(px, py) {
-		const lane = lanes[Math.floor((py - AXIS) / ROW)];
-		if (!lane || px < LABEL)
+		const row = rowAt(py);
+		if (!row || px < LABEL)
 			return null;
-		const when = at(px), slack = (to - from) / (width - LABEL) * 1.5, spans = spansOf(lane);
+		const when = at(px), slack = (to - from) / (width - LABEL) * 1.5;
 		let found = null, nearest = Infinity;
-		for (let i = firstAt(spans, when - slack); i < spans.length &&
-			spans.start[i] <= when + slack; i++) {
-			const away = Math.max(spans.start[i] - when, when - spans.end[i], 0);
-			if (away <= slack && away <= nearest) {
-				nearest = away;
-				found = i;
+		for (const lane of row.lanes) {
+			const spans = spansOf(lane);
+			for (let i = firstAt(spans, when - slack); i < spans.length &&
+				spans.start[i] <= when + slack; i++) {
+				const away = Math.max(spans.start[i] - when, when - spans.end[i], 0);
+				if (away <= slack && away <= nearest) {
+					nearest = away;
+					found = { lane, item: i };
+				}
 			}
 		}
-		return found === null ? null : { lane, item: found };
+		return found;
 	}
 
 	function describe(hit) {
@@ -289,6 +333,8 @@ const timeline = (() => {
 		selected = best || first;
 		if (!selected)
 			return;
+		if (rowOf(selected.lane) < 0 || !rows[rowOf(selected.lane)].lanes.includes(selected.lane))
+			toggle(groups.filter((group) => group.lanes.includes(selected.lane)));
 		const { items } = selected.lane, i = selected.item, span = to - from;
 		if (items.start[i] < from || items.end[i] > to)
 			show(items.start[i] - span / 2, items.start[i] + span / 2);
@@ -336,7 +382,9 @@ const timeline = (() => {
 		});
 		canvas.addEventListener("pointerup", (event) => {
 			const [px, py] = place(event);
-			if (drag && !drag.moved) {
+			if (drag && !drag.moved && px < LABEL && rowAt(py) && rowAt(py).group) {
+				toggle([rowAt(py).group]);
+			} else if (drag && !drag.moved) {
 				measure = null;
 				selected = itemAt(px, py);
 				byId("detail").textContent = describe(selected);
@@ -348,6 +396,7 @@ const timeline = (() => {
 		byId("in").addEventListener("click", () => zoom(0.5));
 		byId("out").addEventListener("click", () => zoom(2));
 		byId("all").addEventListener("click", () => show(begin, end));
+		byId("fold").addEventListener("click", () => toggle(groups));
 		byId("next").addEventListener("click", next);
 		byId("search").addEventListener("input", (event) => search(event.target.value));
 		byId("search").addEventListener("keydown", (event) => {
@@ -360,7 +409,7 @@ const timeline = (() => {
 	function key(event) {
 		const actions = {
 			"+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => show(begin, end),
-			ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), n: next,
+			c: () => toggle(groups), ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), n: next,
 			Home: () => show(begin, begin + to - from), End: () => show(end - (to - from), end),
 		};
 		const action = actions[event.key];
@@ -370,10 +419,22 @@ const timeline = (() => {
 		return true;
 	}
 
+	// Which streams and threads have no row of their own.
+	function note() {
+		const merged = lanes.reduce((sum, lane) => sum + (lane.merged || 0), 0);
+		byId("fold").hidden = groups.length === 1;
+		byId("fold").setAttribute("aria-expanded", groups.every((group) => group.open));
+		byId("lanes-note").hidden = !merged;
+		byId("lanes-note").textContent = count(merged) + " streams and threads have no row of their own: " +
+			"those of a process share one (\u201cmore streams\u201d).";
+	}
+
 	readColors();
+	arrange();
+	note();
 	wire();
 	return {
-		draw, search, show, zoom, key, next, describe, itemAt,
+		draw, rowOf, groups, search, show, zoom, key, next, describe, itemAt,
 		recolor: () => { readColors(); redraw(); },
 		range: () => [from, to],
 		selected: () => selected && describe(selected),
