@@ -11,12 +11,16 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "cuda-trace/base/temporary_file.h"
+#include "cuda-trace/base/trusted_folder.h"
 
 #define TEMPORARY ".cuda-trace.new"
+#define MAX_TRIES 64 /* a "disable" at the same time removes the folder, once each time */
 
 /* RESOLVE_IN_ROOT: in an image that is not ours, "/etc" may be a link to our own. */
 static int open_below(int root, const char *path)
@@ -59,7 +63,9 @@ static int open_folder(const char *root, const char *path, bool make, const char
 	*name = strrchr(path, '/') + 1;
 	if (snprintf(folder, sizeof(folder), "%.*s", (int)(*name - path - 1), path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	top = open(root ?: "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!root)
+		return trusted_folder__open(folder, make);
+	top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (top < 0)
 		return -errno;
 	fd = open_below(top, folder);
@@ -102,14 +108,13 @@ int own_file__check(const char *root, const char *path)
 	return result;
 }
 
-static int fill(int folder, const char *text)
+/* A new file beside it; *temporary is the caller's to free. */
+static int fill(int folder, const char *text, char **temporary)
 {
-	int fd, err = 0;
+	int fd = temporary_file__open(folder, TEMPORARY, 0644, temporary), err = 0;
 
-	unlinkat(folder, TEMPORARY, 0);
-	fd = openat(folder, TEMPORARY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	/* Whatever the umask: profile scripts of other users test for some of these. */
 	if (fchmod(fd, 0644) || dprintf(fd, OWN_FILE_MARK "%s", text) < 0 || fsync(fd))
 		err = -errno;
@@ -118,25 +123,61 @@ static int fill(int folder, const char *text)
 	return err;
 }
 
-int own_file__write(const char *root, const char *path, const char *text)
+static int replace(const char *root, const char *path, const char *text)
 {
 	const char *name;
+	char *temporary = NULL;
 	int folder = open_folder(root, path, true, &name);
 	int err;
 
 	if (folder < 0)
 		return folder;
 	err = check_in(folder, name);
-	if (err < 0)
-		goto cleanup;
-	err = fill(folder, text);
-	if (!err && renameat(folder, TEMPORARY, folder, name))
+	if (err >= 0)
+		err = fill(folder, text, &temporary);
+	if (!err && renameat(folder, temporary, folder, name))
 		err = -errno;
-	if (err)
-		unlinkat(folder, TEMPORARY, 0);
-cleanup:
+	if (err && temporary)
+		unlinkat(folder, temporary, 0);
+	free(temporary);
 	close(folder);
 	return err;
+}
+
+int own_file__write(const char *root, const char *path, const char *text)
+{
+	int err = -ENOENT;
+
+	/* The folder was there or was made, and is gone: another process has just removed it. */
+	for (int i = 0; i < MAX_TRIES && err == -ENOENT; i++)
+		err = replace(root, path, text);
+	return err;
+}
+
+int own_file__drop(const char *path)
+{
+	const char *name;
+	int folder = open_folder(NULL, path, false, &name);
+	int err;
+
+	if (folder < 0)
+		return folder == -ENOENT || folder == -ENOTDIR ? 0 : folder;
+	err = unlinkat(folder, name, 0) && errno != ENOENT ? -errno : 0;
+	close(folder);
+	return err;
+}
+
+const char *own_file__reason(int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return "this is not ours, it is left alone";
+	case TRUSTED_FOLDER_FOREIGN:
+		return "a folder or a link in this path belongs to another user: nothing is "
+		       "written "
+		       "there";
+	}
+	return strerror(-err);
 }
 
 int own_file__remove(const char *root, const char *path)

@@ -2,7 +2,8 @@
 /*
  * Small files that `cuda-trace enable` writes into folders of others (/etc, a home, an image below
  * --root), and takes away again. Each begins with OWN_FILE_MARK, by which the packages' removal
- * scripts know them too. Links never lead out of the root. One thread.
+ * scripts know them too. Links never lead out of the root; without a root, no link or folder of
+ * another user is followed (TRUSTED_FOLDER_FOREIGN). One thread.
  */
 #ifndef CUDA_TRACE_BASE_MANAGED_FILE_H
 #define CUDA_TRACE_BASE_MANAGED_FILE_H
@@ -19,5 +20,11 @@ int own_file__write(const char *root, const char *path, const char *text);
 
 /* Removes the file and its folder, if that is empty then. 0 or -errno. */
 int own_file__remove(const char *root, const char *path);
+
+/* Removes what has this name, whoever made it. 0 (also: nothing was there) or -errno. */
+int own_file__drop(const char *path);
+
+/* Why one of these failed. */
+const char *own_file__reason(int err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cuda-trace/capture/driver_names.h"
 #include "cuda-trace/base/names.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/record_times.h"
 
 #define BUCKETS 1024
 
@@ -188,15 +189,24 @@ static size_t known_size(uint16_t kind)
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;
 }
 
+static void deliver(struct intake *intake, struct process *process,
+		    const struct cuda_record *record, uint64_t latest)
+{
+	if (record_times__are_possible(record, latest))
+		intake->sink.record(intake->sink.context, process, record);
+	else
+		intake->malformed++;
+}
+
 static void deliver_short(struct intake *intake, struct process *process,
-			  const struct cuda_record *record, size_t known)
+			  const struct cuda_record *record, size_t known, uint64_t latest)
 {
 	_Alignas(8) char whole[256] = {};
 
 	if (known > sizeof(whole))
 		return;
 	memcpy(whole, record, record->size);
-	intake->sink.record(intake->sink.context, process, (const struct cuda_record *)whole);
+	deliver(intake, process, (const struct cuda_record *)whole, latest);
 }
 
 /* Guests tell of their devices again and again, as of names; what CUPTI tells of them beside that
@@ -221,7 +231,7 @@ static bool is_known_or_nameless(struct process *process, const struct cuda_reco
 static void take_batch(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
-	const struct sink *sink = &intake->sink;
+	uint64_t latest = record_times__latest();
 	struct process_numbers *numbers;
 	struct driver_names_room room;
 	uint32_t at = 0, came = 0;
@@ -246,9 +256,9 @@ static void take_batch(struct intake *intake, const struct event *event)
 		if (event->source == EVENT_SOURCE_DRIVER)
 			record = driver_names__translate(process, record, &room);
 		if (record->size < known)
-			deliver_short(intake, process, record, known);
+			deliver_short(intake, process, record, known, latest);
 		else
-			sink->record(sink->context, process, record);
+			deliver(intake, process, record, latest);
 	}
 	/* Counting what does not fit as received keeps a fault from being counted twice. */
 	if (came < event->count)

@@ -67,8 +67,7 @@ static const struct option_usage disable_usage = {
 
 static int explain(const char *path, int err)
 {
-	fprintf(stderr, "cuda-trace: %s: %s%s\n", path,
-		err == -EEXIST ? "this is not ours, it is left alone" : strerror(-err),
+	fprintf(stderr, "cuda-trace: %s: %s%s\n", path, own_file__reason(err),
 		err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
 	return err;
 }
@@ -84,10 +83,9 @@ static int write_or_explain(const char *root, const char *path, const char *text
 static int drop_user(const char *name)
 {
 	char path[PATH_MAX];
+	int err = optin__user_path(name, path) ? 0 : own_file__drop(path);
 
-	if (!optin__user_path(name, path) && unlink(path) && errno != ENOENT)
-		return explain(path, -errno);
-	return 0;
+	return err ? explain(path, err) : 0;
 }
 
 static int set_user(const char *name, const char *other, const char *text)
@@ -97,7 +95,11 @@ static int set_user(const char *name, const char *other, const char *text)
 
 	if (err)
 		return explain("the user's home", err);
-	if (access(path, F_OK) && (err = write_or_explain(NULL, path, text)))
+	/* Another one's (-EEXIST) is one made by hand. */
+	err = own_file__check(NULL, path);
+	if (err < 0 && err != -EEXIST)
+		return explain(path, err);
+	if (!err && (err = write_or_explain(NULL, path, text)))
 		return err;
 	return drop_user(other);
 }
@@ -173,7 +175,7 @@ static int disable_system(const struct optin_options *options)
 	int err = own_file__remove(options->root, OPTIN_SYSTEM);
 
 	if (err == -EEXIST && !options->root)
-		err = unlink(OPTIN_SYSTEM) ? -errno : 0;
+		err = own_file__drop(OPTIN_SYSTEM);
 	if (err && err != -ENOENT)
 		return explain(OPTIN_SYSTEM, err);
 	printf(err ? "It was not enabled for the system.\n"

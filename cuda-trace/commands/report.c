@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/temporary_file.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/report/report_compare.h"
@@ -258,13 +259,13 @@ static bool is_special(const char *path)
 	return !lstat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-/* A file of ours: in a folder that others may write to, a link could stand under this name. */
-static FILE *open_partial(const char *path)
+/* Beside the file: in a folder that others may write to, a link could stand under a known name. */
+static FILE *open_partial(const char *path, char **partial)
 {
-	int fd;
+	int fd = temporary_file__open(AT_FDCWD, path, 0666, partial);
 
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		errno = -fd;
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
@@ -272,7 +273,6 @@ static FILE *open_partial(const char *path)
 static int export_to(const struct report_file *file, const char *path,
 		     int (*write)(const struct report_file *file, FILE *out))
 {
-	bool special = is_special(path);
 	char *partial = NULL;
 	FILE *out;
 	int err;
@@ -281,17 +281,15 @@ static int export_to(const struct report_file *file, const char *path,
 		err = write(file, stdout);
 		return err ? err : fflush(stdout) ? -errno : 0;
 	}
-	if (asprintf(&partial, special ? "%s" : "%s.unfinished", path) < 0)
-		return -ENOMEM;
-	out = special ? fopen(partial, "we") : open_partial(partial);
+	out = is_special(path) ? fopen(path, "we") : open_partial(path, &partial);
 	err = out ? write(file, out) : -errno;
 	if (out && (ferror(out) | fclose(out)) && !err)
 		err = errno ? -errno : -EIO;
-	if (!err && !special && rename(partial, path))
+	if (!err && partial && rename(partial, path))
 		err = -errno;
 	if (err) {
 		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path, strerror(-err));
-		if (out && !special)
+		if (partial)
 			unlink(partial);
 	}
 	free(partial);

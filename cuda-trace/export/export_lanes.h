@@ -55,7 +55,7 @@ struct lanes {
 	uint64_t events;
 	int64_t cell;	  /* ns; 0: every event is kept */
 	size_t cells;	  /* of a lane */
-	uint64_t invalid; /* rows whose end lies before their start */
+	uint64_t invalid; /* rows with impossible times */
 };
 
 /* 0 or -errno, printed. */

@@ -15,6 +15,7 @@
 #include "cuda-trace/profile/counters/occupancy.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/report/report_times.h"
 
 #define QUARTER_NS	7889238000000000ll /* Kineto rounds the base down to this */
 #define PROCESS_DEVICES 1000000ll	   /* devices of process n begin at n times this */
@@ -45,14 +46,16 @@ int64_t timeline__device_pid(struct timeline *timeline, int64_t global, int64_t 
 	/* Waits of a process without the guest: with its threads. */
 	if (device == UINT32_MAX)
 		return global >> 24 & 0xffffff;
-	return (int64_t)export_names__process_index(timeline->names, global) * PROCESS_DEVICES +
-	       device;
+	return report_times__wrap((int64_t)export_names__process_index(timeline->names, global) *
+					  PROCESS_DEVICES,
+				  device);
 }
 
 /* Unique in the file; of the first process, the correlation id itself. */
 int64_t timeline__flow_id(struct timeline *timeline, int64_t global, int64_t correlation)
 {
-	return correlation + ((int64_t)export_names__process_index(timeline->names, global) << 32);
+	return report_times__wrap(
+		correlation, (int64_t)export_names__process_index(timeline->names, global) << 32);
 }
 
 void timeline__put_span(struct timeline *timeline, const char *category, const char *name,
@@ -66,7 +69,7 @@ void timeline__put_span(struct timeline *timeline, const char *category, const c
 	fputs(", ", out);
 	timeline__put_string(timeline, "name", name);
 	fprintf(out, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", ", pid, tid);
-	put_us(out, "ts", timeline->epoch + start);
+	put_us(out, "ts", report_times__sum(timeline->epoch, start));
 	fputs(", ", out);
 	put_us(out, "dur", end - start);
 }
@@ -80,7 +83,7 @@ void timeline__put_flow(struct timeline *timeline, bool begins, int64_t id, int6
 	fprintf(out,
 		"\"ph\": \"%s\", \"id\": %" PRId64 ", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", ",
 		begins ? "s" : "f", id, pid, tid);
-	put_us(out, "ts", timeline->epoch + start);
+	put_us(out, "ts", report_times__sum(timeline->epoch, start));
 	fprintf(out, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"%s}", begins ? "" : ", \"bp\": \"e\"");
 }
 
@@ -91,7 +94,7 @@ void timeline__put_counter(struct timeline *timeline, const char *name, int64_t 
 	fputs("\"ph\": \"C\", ", timeline->out);
 	timeline__put_string(timeline, "name", name);
 	fprintf(timeline->out, ", \"pid\": %" PRId64 ", \"tid\": 0, ", pid);
-	put_us(timeline->out, "ts", timeline->epoch + start);
+	put_us(timeline->out, "ts", report_times__sum(timeline->epoch, start));
 	fprintf(timeline->out, ", \"args\": {\"value\": %.9g}}", isfinite(value) ? value : 0);
 }
 
@@ -161,9 +164,9 @@ static void put_waits_label(struct timeline *timeline, sqlite3_stmt *row)
 		snprintf(text, sizeof(text), "waits");
 	else
 		snprintf(text, sizeof(text), "stream %lld (sync)", (long long)stream);
-	put_label(timeline, "thread_name", pid, stream + TIMELINE_SYNC_ROWS, "name", text);
-	put_order(timeline, "thread_sort_index", pid, stream + TIMELINE_SYNC_ROWS,
-		  stream + TIMELINE_SYNC_ROWS);
+	stream = report_times__wrap(stream, TIMELINE_SYNC_ROWS);
+	put_label(timeline, "thread_name", pid, stream, "name", text);
+	put_order(timeline, "thread_sort_index", pid, stream, stream);
 }
 
 static void put_device_label(struct timeline *timeline, sqlite3_stmt *row)
@@ -180,7 +183,7 @@ static void put_device_label(struct timeline *timeline, sqlite3_stmt *row)
 	else
 		snprintf(text, sizeof(text), "GPU %lld", (long long)device);
 	put_label(timeline, "process_labels", pid, 0, "labels", text);
-	put_order(timeline, "process_sort_index", pid, 0, GPU_ROWS_LAST + pid);
+	put_order(timeline, "process_sort_index", pid, 0, report_times__wrap(pid, GPU_ROWS_LAST));
 }
 
 static void put_thread_label(struct timeline *timeline, sqlite3_stmt *row)

@@ -8,6 +8,7 @@
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/base/api_names.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/report/report_times.h"
 #include "libcupti-usdt/probes.h"
 
 /* Columns that all rows of the GPU begin with. */
@@ -29,7 +30,7 @@ static bool read_gpu_row(struct timeline *timeline, sqlite3_stmt *row, struct gp
 	gpu->correlation = sqlite3_column_int64(row, CORRELATION);
 	gpu->global = sqlite3_column_int64(row, GLOBAL);
 	gpu->pid = timeline__device_pid(timeline, gpu->global, gpu->device);
-	if (gpu->end >= gpu->start)
+	if (report_times__are_possible(gpu->start, gpu->end))
 		return true;
 	timeline->invalid++;
 	return false;
@@ -234,8 +235,8 @@ static void put_sync(struct timeline *timeline, sqlite3_stmt *row)
 		gpu.stream = -1;
 	if (gpu.device == UINT32_MAX)
 		gpu.device = -1;
-	timeline__put_span(timeline, "cuda_sync", name, gpu.pid, gpu.stream + TIMELINE_SYNC_ROWS,
-			   gpu.start, gpu.end);
+	timeline__put_span(timeline, "cuda_sync", name, gpu.pid,
+			   report_times__wrap(gpu.stream, TIMELINE_SYNC_ROWS), gpu.start, gpu.end);
 	fprintf(timeline->out,
 		", \"args\": {\"cuda_sync_kind\": \"%s\", \"stream\": %" PRId64
 		", \"correlation\": %" PRId64 ", \"device\": %" PRId64 ", \"context\": %" PRId64,
@@ -337,7 +338,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	unsigned int cbid;
 	char name[256];
 
-	if (end < start) {
+	if (!report_times__are_possible(start, end)) {
 		timeline->invalid++;
 		return;
 	}
@@ -379,7 +380,7 @@ static void put_overhead(struct timeline *timeline, sqlite3_stmt *row)
 	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
 	int64_t kind = sqlite3_column_int64(row, 3);
 
-	if (end < start) {
+	if (!report_times__are_possible(start, end)) {
 		timeline->invalid++;
 		return;
 	}
@@ -395,7 +396,7 @@ static void put_range(struct timeline *timeline, sqlite3_stmt *row)
 	const char *text = (const char *)sqlite3_column_text(row, 4);
 	char shown[1024];
 
-	if (end < start) {
+	if (!report_times__are_possible(start, end)) {
 		timeline->invalid++;
 		return;
 	}

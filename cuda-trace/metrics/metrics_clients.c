@@ -29,6 +29,7 @@ static const uint64_t patience[CLIENT_STEPS] = {
 	[CLIENT_ASKS] = 10 * SECONDS,
 	[CLIENT_READS] = 30 * SECONDS,
 	[CLIENT_RESTS] = 120 * SECONDS,
+	[CLIENT_WAITS] = 120 * SECONDS,
 };
 #define HURRIED (5 * SECONDS)
 #define YOUNG	(SECONDS / 5)
@@ -67,7 +68,7 @@ void clients__free(struct clients *clients)
 }
 
 /* An IPv6 host has the lower half of its address to itself. */
-static uint64_t address_of(const struct sockaddr *address)
+uint64_t clients__address(const struct sockaddr *address)
 {
 	const struct sockaddr_in6 *six = (const void *)address;
 	const struct sockaddr_in *four = (const void *)address;
@@ -93,6 +94,12 @@ static bool is_there(const struct client *client)
 	return client->fd >= 0 && !client->cut;
 }
 
+/* Takes one of the CLIENTS_MOST places. */
+static bool is_counted(const struct client *client)
+{
+	return is_there(client) && client->step != CLIENT_WAITS;
+}
+
 static bool is_reader(const struct client *client)
 {
 	return is_there(client) && client->step == CLIENT_READS;
@@ -110,7 +117,7 @@ static unsigned int count_of(const struct clients *clients, uint64_t address)
 	unsigned int count = 0;
 
 	for (int i = 0; i < CLIENTS_ROOM; i++)
-		count += is_there(&clients->client[i]) && clients->client[i].address == address;
+		count += is_counted(&clients->client[i]) && clients->client[i].address == address;
 	return count;
 }
 
@@ -126,7 +133,7 @@ static struct client *last_of(struct clients *clients, uint64_t now, bool reader
 		struct client *client = &clients->client[i];
 		unsigned int count;
 
-		if (!is_there(client) || is_reader(client) != readers ||
+		if (!is_counted(client) || is_reader(client) != readers ||
 		    now - client->since < YOUNG)
 			continue;
 		count = count_of(clients, client->address);
@@ -144,7 +151,7 @@ static void make_room(struct clients *clients)
 	uint64_t now = monotonic__ns();
 
 	for (int i = 0; i < CLIENTS_ROOM; i++) {
-		present += is_there(&clients->client[i]);
+		present += is_counted(&clients->client[i]);
 		readers += is_reader(&clients->client[i]);
 	}
 	for (; present > CLIENTS_MOST; present--) {
@@ -176,7 +183,7 @@ void clients__step(struct clients *clients, int fd, enum client_step step,
 	if (!client && fd >= 0) {
 		client = find(clients, -1);
 		if (client)
-			*client = (struct client){.fd = fd, .address = address_of(address)};
+			*client = (struct client){.fd = fd, .address = clients__address(address)};
 	}
 	if (client) {
 		client->step = step;

@@ -6,25 +6,29 @@
 #ifndef CUDA_TRACE_METRICS_METRICS_CLIENTS_H
 #define CUDA_TRACE_METRICS_METRICS_CLIENTS_H
 
+#include <stdint.h>
+
 struct clients;
 struct sockaddr;
 
 #define CLIENTS_MOST 64 /* more, and the one that is behind the longest is cut off */
-#define CLIENTS_ROOM                                                                \
-	128 /* with those that have just come, or were cut off and are not gone yet \
-	     */
+/* With those that have just come, were cut off and are not gone yet, or wait for a password. */
+#define CLIENTS_ROOM 384
 
 /* What the server waits for. */
 enum client_step {
 	CLIENT_ASKS,  /* the request */
 	CLIENT_READS, /* the answer's being taken */
 	CLIENT_RESTS, /* the next request */
+	CLIENT_WAITS, /* a password's being checked; metrics_passwords.c limits these */
 	CLIENT_STEPS
 };
 
 struct clients *clients__new(void);
 /* Accepts NULL. */
 void clients__free(struct clients *clients);
+/* A number for the address: the same for all clients that count as one. */
+uint64_t clients__address(const struct sockaddr *address);
 /* The first step says from where; address is not asked for later. */
 void clients__step(struct clients *clients, int fd, enum client_step step,
 		   const struct sockaddr *address);

@@ -13,6 +13,7 @@
 #include "cuda-trace/metrics/metrics_clients.h"
 #include "cuda-trace/metrics/metrics_listen.h"
 #include "cuda-trace/metrics/metrics_pages.h"
+#include "cuda-trace/metrics/metrics_passwords.h"
 #include "cuda-trace/metrics/metrics_text.h"
 #include "cuda-trace/metrics/metrics_web.h"
 
@@ -25,7 +26,12 @@ struct http {
 	struct pages *pages;
 	struct clients *clients;
 	struct web_config *config;
+	struct passwords *passwords; /* NULL: there is no configuration */
 	char address[160];
+};
+
+struct request {
+	struct password_check *check;
 };
 
 static int socket_of(struct MHD_Connection *connection)
@@ -54,8 +60,13 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 			 enum MHD_RequestTerminationCode code)
 {
 	struct http *http = context;
+	struct request *request = *own;
 
 	clients__step(http->clients, socket_of(connection), CLIENT_RESTS, NULL);
+	if (request && request->check)
+		passwords__take(request->check);
+	free(request);
+	*own = NULL;
 }
 
 void http__sweep(struct http *http)
@@ -192,16 +203,68 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 			     openmetrics ? OPENMETRICS_CONTENT_TYPE : TEXT_CONTENT_TYPE, response);
 }
 
-static enum web_answer check_user(struct http *http, struct MHD_Connection *connection)
+static uint64_t address_of(struct MHD_Connection *connection)
 {
-	char *password = NULL, *user = MHD_basic_auth_get_username_password(connection, &password);
-	enum web_answer answer = web_config__check(http->config, user, password);
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
+	return clients__address(info ? info->client_addr : NULL);
+}
+
+static void wake(void *connection)
+{
+	MHD_resume_connection(connection);
+}
+
+/* Suspends the connection: answer() is called again when the check is done. */
+static enum web_answer begin_check(struct http *http, struct MHD_Connection *connection,
+				   struct request *request, const char *user, const char *password)
+{
+	clients__step(http->clients, socket_of(connection), CLIENT_WAITS, NULL);
+	MHD_suspend_connection(connection);
+	request->check = passwords__begin(http->passwords, socket_of(connection),
+					  address_of(connection), connection, user, password);
+	if (request->check)
+		return WEB_UNKNOWN;
+	MHD_resume_connection(connection);
+	return WEB_BUSY;
+}
+
+/* WEB_UNKNOWN: the answer comes later. */
+static enum web_answer check_user(struct http *http, struct MHD_Connection *connection,
+				  struct request *request)
+{
+	char *password = NULL, *user;
+	enum web_answer answer;
+
+	if (request->check) {
+		answer = passwords__take(request->check);
+		request->check = NULL;
+		clients__step(http->clients, socket_of(connection), CLIENT_READS, NULL);
+		return answer;
+	}
+	user = MHD_basic_auth_get_username_password(connection, &password);
+	answer = web_config__lookup(http->config, user, password);
+	if (answer == WEB_UNKNOWN)
+		answer = begin_check(http, connection, request, user, password);
 	if (password)
 		explicit_bzero(password, strlen(password));
 	MHD_free(user);
 	MHD_free(password);
 	return answer;
+}
+
+static enum MHD_Result send_page(struct http *http, struct MHD_Connection *connection,
+				 const char *url)
+{
+	if (!strcmp(url, "/metrics"))
+		return send_metrics(http, connection);
+	if (!strcmp(url, "/healthz"))
+		return send_text(http, connection, MHD_HTTP_OK, PLAIN, "ok\n");
+	if (!strcmp(url, "/"))
+		return send_text(http, connection, MHD_HTTP_OK, "text/html; charset=utf-8",
+				 front_page);
+	return send_text(http, connection, MHD_HTTP_NOT_FOUND, PLAIN, "not found\n");
 }
 
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
@@ -219,8 +282,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 				 "only GET and HEAD\n");
 	/* An answer after the header alone makes libmicrohttpd close; it wants a second call. */
 	if (!*own) {
-		*own = http;
-		return MHD_YES;
+		*own = calloc(1, sizeof(struct request));
+		return *own ? MHD_YES : MHD_NO;
 	}
 	if (*upload_size) {
 		*upload_size = 0;
@@ -230,20 +293,19 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 		return send_text(http, connection, MHD_HTTP_INTERNAL_SERVER_ERROR, PLAIN,
 				 "the web configuration is not usable: see the log\n");
 	if (http->config)
-		allowed = check_user(http, connection);
-	if (allowed == WEB_DENIED)
+		allowed = check_user(http, connection, *own);
+	switch (allowed) {
+	case WEB_DENIED:
 		return send_text(http, connection, MHD_HTTP_UNAUTHORIZED, PLAIN, "Unauthorized\n");
-	if (allowed == WEB_BUSY)
+	case WEB_BUSY:
 		return send_text(http, connection, MHD_HTTP_TOO_MANY_REQUESTS, PLAIN,
-				 "another password is being checked\n");
-	if (!strcmp(url, "/metrics"))
-		return send_metrics(http, connection);
-	if (!strcmp(url, "/healthz"))
-		return send_text(http, connection, MHD_HTTP_OK, PLAIN, "ok\n");
-	if (!strcmp(url, "/"))
-		return send_text(http, connection, MHD_HTTP_OK, "text/html; charset=utf-8",
-				 front_page);
-	return send_text(http, connection, MHD_HTTP_NOT_FOUND, PLAIN, "not found\n");
+				 "too many passwords are being checked\n");
+	case WEB_UNKNOWN:
+		return MHD_YES;
+	case WEB_ALLOWED:
+		break;
+	}
+	return send_page(http, connection, url);
 }
 
 static void keep_quiet(void *context, const char *format, va_list arguments)
@@ -256,7 +318,8 @@ static struct MHD_Daemon *start(struct http *http, int fd)
 						 "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1",
 						 "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1:-VERS-TLS1.2"};
 	const char *certificate = http->config ? web_config__certificate(http->config) : NULL;
-	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG;
+	unsigned int flags =
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
 	struct MHD_OptionItem tls[] = {
 		{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
 		{MHD_OPTION_HTTPS_MEM_KEY, 0,
@@ -289,7 +352,9 @@ struct http *http__start(const char *where, struct exporter *exporter, struct we
 	http->pages = pages__new(exporter);
 	http->config = config;
 	http->clients = clients__new();
-	fd = http->pages && http->clients
+	if (config)
+		http->passwords = passwords__new(config, wake);
+	fd = http->pages && http->clients && !config == !http->passwords
 		     ? listen__open(where, http->address, sizeof(http->address))
 		     : -1;
 	if (fd >= 0) {
@@ -315,8 +380,11 @@ void http__stop(struct http *http)
 {
 	if (!http)
 		return;
+	/* libmicrohttpd cannot stop while connections are suspended. */
+	passwords__stop(http->passwords);
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
+	passwords__free(http->passwords);
 	pages__free(http->pages);
 	clients__free(http->clients);
 	free(http);

@@ -6,11 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cuda-trace/base/temporary_file.h"
 #include "cuda-trace/metrics/metrics_exporter.h"
 
 static int write_all(int fd, const char *text, size_t size)
@@ -30,14 +30,12 @@ static int write_all(int fd, const char *text, size_t size)
 
 static int replace(const char *path, const char *text, size_t size)
 {
-	char beside[PATH_MAX];
-	int fd, err;
-
+	char *beside;
 	/* Not *.prom: the collector would read it half written. */
-	snprintf(beside, sizeof(beside), "%s.%d", path, getpid());
-	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int fd = temporary_file__open(AT_FDCWD, path, 0644, &beside), err;
+
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = write_all(fd, text, size);
 	if (!err && fsync(fd))
 		err = -errno;
@@ -46,6 +44,7 @@ static int replace(const char *path, const char *text, size_t size)
 		err = -errno;
 	if (err)
 		unlink(beside);
+	free(beside);
 	return err;
 }
 

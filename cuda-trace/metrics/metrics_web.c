@@ -40,9 +40,8 @@ struct web_config {
 	char path[PATH_MAX];
 	struct stat seen;
 	bool broken;
-	unsigned int generation;  /* of content */
-	pthread_mutex_t lock;	  /* of all but the line below */
-	pthread_mutex_t checking; /* one bcrypt at a time: it is made to be slow */
+	unsigned int generation; /* of content */
+	pthread_mutex_t lock;
 	struct content content;
 	/* Pairs that were right: scrapes come every few seconds, and bcrypt costs 50 ms and more.
 	 */
@@ -227,7 +226,6 @@ struct web_config *web_config__open(const char *path)
 		return NULL;
 	snprintf(config->path, sizeof(config->path), "%s", path);
 	pthread_mutex_init(&config->lock, NULL);
-	pthread_mutex_init(&config->checking, NULL);
 	stat(path, &config->seen);
 	if (!read_content(path, &config->content))
 		return config;
@@ -242,7 +240,6 @@ void web_config__close(struct web_config *config)
 	free_content(&config->content);
 	free_pairs(config->verified, MOST_VERIFIED);
 	pthread_mutex_destroy(&config->lock);
-	pthread_mutex_destroy(&config->checking);
 	free(config);
 }
 
@@ -305,6 +302,19 @@ static bool is_equal(const char *a, const char *b)
 	return !difference;
 }
 
+/* bcrypt reads no more of a password. */
+#define HASHED_BYTES 72
+
+/* The user's right password was seen, and there is one only. */
+static bool is_refuted(struct web_config *config, const char *user, const char *password)
+{
+	for (int i = 0; i < MOST_VERIFIED; i++)
+		if (config->verified[i].name && !strcmp(config->verified[i].name, user) &&
+		    strncmp(config->verified[i].value, password, HASHED_BYTES) != 0)
+			return true;
+	return false;
+}
+
 static bool is_verified(struct web_config *config, const char *user, const char *password)
 {
 	for (int i = 0; i < MOST_VERIFIED; i++)
@@ -351,30 +361,43 @@ static bool is_right(const char *password, const char *hash)
 	return right;
 }
 
+static enum web_answer look_up(struct web_config *config, const char *user, const char *password)
+{
+	if (!config->content.user_count)
+		return WEB_ALLOWED;
+	if (!user || !password || strlen(user) > LONGEST || strlen(password) > LONGEST)
+		return WEB_DENIED;
+	return is_verified(config, user, password) ? WEB_ALLOWED : WEB_UNKNOWN;
+}
+
+enum web_answer web_config__lookup(struct web_config *config, const char *user,
+				   const char *password)
+{
+	enum web_answer answer;
+
+	pthread_mutex_lock(&config->lock);
+	answer = look_up(config, user, password);
+	pthread_mutex_unlock(&config->lock);
+	return answer;
+}
+
 enum web_answer web_config__check(struct web_config *config, const char *user, const char *password)
 {
-	bool known, open, right, changed;
+	enum web_answer answer;
 	unsigned int generation;
+	bool known, changed;
 	char hash[64];
 
 	pthread_mutex_lock(&config->lock);
-	open = !config->content.user_count;
-	if (!open && (!user || !password || strlen(user) > LONGEST || strlen(password) > LONGEST)) {
-		pthread_mutex_unlock(&config->lock);
-		return WEB_DENIED;
-	}
-	right = open || is_verified(config, user, password);
-	known = !right && find_hash(config, user, hash);
+	answer = look_up(config, user, password);
+	if (answer == WEB_UNKNOWN && is_refuted(config, user, password))
+		answer = WEB_DENIED;
+	known = answer == WEB_UNKNOWN && find_hash(config, user, hash);
 	generation = config->generation;
 	pthread_mutex_unlock(&config->lock);
-	if (right)
-		return WEB_ALLOWED;
-	/* Whoever tries passwords keeps one thread busy, and nobody waits for it. */
-	if (pthread_mutex_trylock(&config->checking))
-		return WEB_BUSY;
-	right = is_right(password, hash) && known;
-	pthread_mutex_unlock(&config->checking);
-	if (!right)
+	if (answer != WEB_UNKNOWN)
+		return answer;
+	if (!is_right(password, hash) || !known)
 		return WEB_DENIED;
 	pthread_mutex_lock(&config->lock);
 	/* Who was let in by a file that is gone by now may not be in the next one. */

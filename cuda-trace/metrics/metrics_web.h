@@ -13,7 +13,8 @@ struct web_config;
 enum web_answer {
 	WEB_ALLOWED,
 	WEB_DENIED,
-	WEB_BUSY, /* another password is being checked: come again */
+	WEB_BUSY,    /* too many passwords are being checked, or the file has just changed */
+	WEB_UNKNOWN, /* only web_config__lookup(): the password has to be hashed */
 };
 
 /* Reads the file; NULL after one line on stderr. */
@@ -27,7 +28,10 @@ int web_config__min_tls(const struct web_config *config);
 
 /* Reads the file again if it has changed. False: it is not usable (said once on stderr). */
 bool web_config__refresh(struct web_config *config);
-/* May take some 100 ms for a user that was not seen before; from any thread. user may be NULL. */
+/* What can be said at once; from any thread. user and password may be NULL. */
+enum web_answer web_config__lookup(struct web_config *config, const char *user,
+				   const char *password);
+/* Takes some 100 ms where the password has to be hashed; from any thread. */
 enum web_answer web_config__check(struct web_config *config, const char *user,
 				  const char *password);
 /* visit() for each header that every answer carries. */

@@ -92,7 +92,7 @@ static int explain(int err)
 	if (err == -EEXIST)
 		fprintf(stderr, "cuda-trace: " CDI_PATH " is not ours: it is left alone\n");
 	else if (err)
-		fprintf(stderr, "cuda-trace: " CDI_PATH ": %s%s\n", strerror(-err),
+		fprintf(stderr, "cuda-trace: " CDI_PATH ": %s%s\n", own_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
 	return err;
 }

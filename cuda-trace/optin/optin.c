@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cuda-trace/inventory/filetree.h"
+#include "cuda-trace/base/managed_file.h"
 #include "cuda-trace/inventory/ldcache.h"
 #include "cuda-trace/attach/agent_files.h"
 #include "libcupti-usdt/probes.h"
@@ -40,8 +41,9 @@ int optin__user_path(const char *name, char path[PATH_MAX])
 static bool user_has(const char *name)
 {
 	char path[PATH_MAX];
+	int found = optin__user_path(name, path) ? 0 : own_file__check(NULL, path);
 
-	return !optin__user_path(name, path) && !access(path, F_OK);
+	return found == 1 || found == -EEXIST;
 }
 
 enum optin_state optin__user(void)

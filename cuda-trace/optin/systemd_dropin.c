@@ -116,7 +116,7 @@ static int explain(const char *path, int err)
 	if (err == -EEXIST)
 		fprintf(stderr, "cuda-trace: %s is not ours: it is left alone\n", path);
 	else if (err)
-		fprintf(stderr, "cuda-trace: %s: %s%s\n", path, strerror(-err),
+		fprintf(stderr, "cuda-trace: %s: %s%s\n", path, own_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
 	return err;
 }

@@ -68,7 +68,8 @@ int durations__add(struct durations *durations, uint64_t ns)
 	if (ns > durations->greatest)
 		durations->greatest = ns;
 	durations->count++;
-	durations->sum += ns;
+	if (__builtin_add_overflow(durations->sum, ns, &durations->sum))
+		durations->sum = UINT64_MAX;
 	delta = ns - durations->mean;
 	durations->mean += delta / durations->count;
 	durations->squares += delta * (ns - durations->mean);

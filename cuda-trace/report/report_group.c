@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/report/report_scan.h"
+#include "cuda-trace/report/report_times.h"
 
 static uint64_t hash_of(const struct group *group, int keys)
 {
@@ -92,12 +93,13 @@ static int take_row(void *context, int columns, sqlite3_value **values)
 	if (!group)
 		return -ENOMEM;
 	ns = sqlite3_value_int64(values[groups->keys]);
-	if (ns < 0) {
+	if (!report_times__are_possible(0, ns)) {
 		group->invalid++;
 		return 0;
 	}
 	if (columns > groups->keys + 1)
-		group->bytes += sqlite3_value_int64(values[groups->keys + 1]);
+		group->bytes = report_times__sum(group->bytes,
+						 sqlite3_value_int64(values[groups->keys + 1]));
 	return durations__add(&group->durations, ns);
 }
 

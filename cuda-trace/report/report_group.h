@@ -18,7 +18,7 @@ struct group {
 	bool null[GROUP_KEYS];
 	struct durations durations;
 	int64_t bytes;
-	uint64_t invalid; /* rows whose end lies before their start: counted, not summed */
+	uint64_t invalid; /* rows with impossible times: counted, not summed */
 };
 
 struct groups {

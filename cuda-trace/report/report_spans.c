@@ -12,6 +12,7 @@
 #include "cuda-trace/report/report_group.h"
 #include "cuda-trace/report/report_reader.h"
 #include "cuda-trace/report/report_scan.h"
+#include "cuda-trace/report/report_times.h"
 
 #define MAX_KEYS   4096 /* devices; a file that claims more is shown its first ones */
 #define STRETCHES  1024 /* kept apart, of each key */
@@ -97,9 +98,9 @@ static void add_stretch(struct span_sum *sum, int64_t start, int64_t end)
 
 static void add_span(struct span_sums *sums, int64_t key, int64_t start, int64_t end)
 {
-	struct span_sum *sum = sum_of(sums, key);
+	struct span_sum *sum = report_times__are_possible(start, end) ? sum_of(sums, key) : NULL;
 
-	if (!sum || end < start)
+	if (!sum)
 		return;
 	sum->spans++;
 	/* A span that begins before what was summed up might fill a gap that is counted. */

@@ -711,6 +711,26 @@ served() { # SECONDS
 	assert_equal "$(code -u prom:other)" 500
 }
 
+@test "metrics (100 connections guess passwords) lets the right one in at its first try" {
+	requires htpasswd python3
+	printf 'basic_auth_users:\n  prom: %s\n' "$(htpasswd -nbBC 10 prom secret | cut -d: -f2)" >web.yml
+	exporter --web-config web.yml
+	local place=${URL#http://}
+	start guessers python3 "$BATS_TEST_DIRNAME/guess.py" "${place%:*}" "${place##*:}" 100
+	wait_for 20 grep -q guessing guessers.out
+	# Some have an answer by now, and guess again.
+	run -0 curl -s -o /dev/null -w '%{http_code} %{time_total}\n' -u prom:secret "$URL/metrics"
+	assert_output --regexp '^200 '
+	# Known by now: no guess costs anything any more, and none gets in.
+	run -0 curl -s -o /dev/null -w '%{http_code}\n' -u prom:secret "$URL/metrics"
+	assert_output 200
+	run -0 curl -s -o /dev/null -w '%{http_code}\n' -u prom:Secret "$URL/metrics"
+	assert_output 401
+	# It ends with the connections that still wait.
+	kill -TERM "$exporter_PID"
+	finished "$exporter_PID"
+}
+
 @test "metrics (--textfile) replaces the file at once and in the old format" {
 	requires promtool
 	mkdir dir

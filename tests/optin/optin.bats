@@ -163,6 +163,55 @@ everywhere() {
 	[ ! -e "$HOME/.config/cuda-trace" ]
 }
 
+@test "enable, disable (four at once) all succeed and leave nothing else behind" {
+	local round i pids
+	for round in {1..12}; do
+		pids=()
+		for i in 1 2 3 4; do
+			ct enable >"$BATS_TEST_TMPDIR/out$i" 2>&1 &
+			pids+=($!)
+		done
+		for i in "${pids[@]}"; do
+			wait "$i" || fail "$(cat "$BATS_TEST_TMPDIR"/out?)"
+		done
+		[ "$(ls -A "$HOME/.config/cuda-trace")" = enabled ]
+		ct disable >/dev/null
+		rm "$HOME/.config/cuda-trace/disabled"
+	done
+}
+
+@test "enable (root, another user's link or folder on the way) writes nothing, says why" {
+	requires root setpriv
+	other() {
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	}
+	OPEN=$(mktemp -d /tmp/cuda-trace-optin.XXXXXX)
+	chmod 1777 "$OPEN"
+	mkdir "$BATS_TEST_TMPDIR/victim"
+	export HOME=$OPEN
+	# A link beside a folder, a link in the folder, and the folder itself.
+	other ln -s "$BATS_TEST_TMPDIR/victim" "$OPEN/.config"
+	run -1 ct enable
+	assert_output --partial "belongs to another user"
+	other rm "$OPEN/.config"
+	other mkdir -p "$OPEN/.config"
+	other ln -s "$BATS_TEST_TMPDIR/victim" "$OPEN/.config/cuda-trace"
+	run -1 ct enable
+	run -1 ct disable
+	other rm "$OPEN/.config/cuda-trace"
+	other mkdir "$OPEN/.config/cuda-trace"
+	other touch "$OPEN/.config/cuda-trace/enabled"
+	run -1 ct disable
+	[ -e "$OPEN/.config/cuda-trace/enabled" ]
+	[ "$(ct status --json | jq -r .verdict)" = not_enabled ]
+	[ -z "$(ls -A "$BATS_TEST_TMPDIR/victim")" ]
+	# One's own links, and root's, are followed.
+	other rm -r "$OPEN/.config"
+	ln -s "$BATS_TEST_TMPDIR/victim" "$OPEN/.config"
+	run -0 ct enable
+	[ -e "$BATS_TEST_TMPDIR/victim/cuda-trace/enabled" ]
+}
+
 @test "status (each state) tells it, and --json agrees" {
 	verdict() {
 		ct status --json | jq -er .verdict

@@ -35,6 +35,26 @@ survives() {
 	assert_line 'nothing was lost'
 }
 
+@test "report (numbers from the edges of what a number can be) neither overflows nor drops the others" {
+	feed r.db -n 400
+	local edge=9223372036854775807 kernels gpu_ns
+	kernels=$(ct report --json --kernels r.db | jq -s 'map(.kernels) | add')
+	sqlite3 r.db "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = $edge;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -$edge WHERE rowid = 1;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = $edge WHERE rowid = 2;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = $edge, end = $edge WHERE rowid = 3;
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -$edge, end = $edge WHERE rowid = 4"
+	assert_equal "$(ct report --json --copies r.db | jq -s 'all(.total_bytes > 0)')" true
+	# What is left: the third row, which takes no time at all, and those that are as they were.
+	assert_equal "$(ct report --json --kernels r.db | jq -s 'map(.kernels) | add')" $((kernels - 3))
+	gpu_ns=$(ct report --json --kernels r.db | jq -s 'map(.total_ns) | add')
+	[ "$gpu_ns" -gt 0 ]
+	[ "$gpu_ns" -lt 1000000000000 ]
+	assert_equal "$(ct report --json --idle r.db | jq -s 'all(.busy_ns >= 0 and .busy_ns < 1000000000000)')" true
+	ct report --timeline o.json --html o.html r.db
+	assert_equal "$(jq '.cuda_trace_invalid >= 4 and all(.traceEvents[]; (.dur // 0) < 1e12)' o.json)" true
+}
+
 @test "report (each table) sums to what was fed" {
 	feed r.db -n 5000 -p 2
 	local total='[inputs | .%s] | add'

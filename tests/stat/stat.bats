@@ -25,6 +25,18 @@ sums_equal() {
 	assert_equal "$(jq .lost.total "$json")" 0
 }
 
+@test "stat, record (times that cannot be) leave these records out, and count them as malformed" {
+	requires root bpf
+	ct_emit stat --json -o out.json -- "$EMIT" impossible 3 >out
+	json out.json '.totals | .launches == 3 and .kernels == 3 and .gpu_ns < 1e6'
+	json out.json '.lost.malformed == 24 and .lost.total == 24'
+	ct_emit record -f -o r.db -- "$EMIT" impossible 3 >out
+	run -0 ct report --json --kernels r.db
+	assert_equal "$(jq -s 'map(.kernels) | add' <<<"$output")" 3
+	run -0 ct report --json --losses r.db
+	assert_output --partial malformed
+}
+
 @test "stat (saxpy) sums up what the program counted" {
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
 	sums_equal out out.json launches kernels launch_errors graph_launches

@@ -316,6 +316,24 @@ static void emit_requests(void)
 	fflush(stdout);
 }
 
+/* Times from the edges of what a number can be, n pairs of records each; then n true pairs. */
+static void emit_impossible(long n)
+{
+	const __u64 times[] = {~0ull, 1ull << 63, (1ull << 63) - 1, now() + (1ull << 60)};
+
+	for (long i = 0; i < n; i++)
+		for (size_t t = 0; t < sizeof(times) / sizeof(times[0]); t++) {
+			struct cuda_launch one = launch(900, 1);
+			struct cuda_kernel other = kernel(900, 1);
+
+			one.start = 1;
+			one.end = other.start = other.end = times[t];
+			emitter_launches(&one, sizeof(one), 1, launched++, INSTANCE);
+			emitter_kernels(&other, sizeof(other), 1, kernels++, INSTANCE);
+		}
+	emit_pairs(n);
+}
+
 static int wait_for_listener(int seconds)
 {
 	for (int i = 0; i < seconds * 100 && !emitter_wanted(); i++)
@@ -346,6 +364,8 @@ int main(int argc, char **argv)
 		emit_gap();
 	else if (!strcmp(what, "nonsense"))
 		emit_nonsense();
+	else if (!strcmp(what, "impossible"))
+		emit_impossible(n);
 	else if (!strcmp(what, "counters"))
 		emit_counters();
 	else if (!strcmp(what, "requests"))

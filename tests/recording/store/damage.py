@@ -2,7 +2,10 @@
 """damage.py SEED IN OUT: a copy of IN with a few bytes, runs or lengths changed, the same for the
 same seed."""
 import random
+import sqlite3
 import sys
+
+EDGES = (0, 1, -1, 2**31, 2**32, 2**62, 2**63 - 1, -(2**63), 2**63 - 1000, -(2**62), 1e308, None)
 
 
 def damage(seed, data):
@@ -28,6 +31,26 @@ def damage(seed, data):
     if chance.randrange(8) == 0:
         del data[chance.randrange(1, len(data)) :]
     return data
+
+
+def extreme(seed, path):
+    """Gives columns of the recording values from the edges of what a number can be: the file itself
+    is in order."""
+    chance = random.Random(seed)
+    with sqlite3.connect(path) as db:
+        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+        names = [name for name in names if db.execute(f'SELECT 1 FROM "{name}"').fetchone()]
+        for _ in range(chance.choice((1, 2, 5, 20))):
+            name = chance.choice(names)
+            columns = [row[1] for row in db.execute(f'PRAGMA table_info("{name}")')]
+            times = [column for column in columns if column in ("start", "end", "bytes")]
+            column = chance.choice(times or columns)
+            rows = chance.choice(("", "WHERE rowid % 2", "WHERE rowid % 3 = 1", "WHERE rowid = 1"))
+            try:
+                db.execute(f'UPDATE "{name}" SET "{column}" = ? {rows}', (chance.choice(EDGES),))
+            except sqlite3.Error:
+                pass  # a constraint
+    db.close()
 
 
 if __name__ == "__main__":

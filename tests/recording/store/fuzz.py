@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from damage import damage
+from damage import damage, extreme
 
 SECONDS = 60
 COMMANDS = (
@@ -19,6 +19,7 @@ COMMANDS = (
     ("--timeline", "o.json", "--folded", "o.folded"),
     ("--pprof", "o.pb.gz", "--flamegraph", "o.svg"),
     ("--compare",),
+    ("--all",),
     ("--sql", "SELECT count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
 )
 
@@ -56,6 +57,7 @@ def run(tool, feeder, count, first):
         "plain.db": feed(feeder, "plain.db", "-n", "300", "-p", "2"),
         "hostile.db": feed(feeder, "hostile.db", "-n", "150", "-k", "12", "-x", "hostile"),
         "packed.db": feed(feeder, "packed.db", "-n", "300", "-x", "compress"),
+        "extreme.db": feed(feeder, "extreme.db", "-n", "300", "-p", "2"),
         "left.db": feed(feeder, "left.db", "-n", "2000", "-x", "kill"),
     }
     failed = 0
@@ -66,9 +68,13 @@ def run(tool, feeder, count, first):
         for old in ("bad.db", "bad.db.part", "bad.db.unfinished"):
             if os.path.exists(old):
                 os.unlink(old)
-        data = damage(variant, bases[name])
+        data = bases[name] if name == "extreme.db" else damage(variant, bases[name])
         with open(target, "wb") as file:
             file.write(data)
+        if name == "extreme.db":
+            extreme(variant, target)
+            with open(target, "rb") as file:
+                data = file.read()
         files = ["plain.db", "bad.db"] if command == ("--compare",) else ["bad.db"]
         wrong = trouble([tool, "report", *command, *files], env)
         if wrong:
