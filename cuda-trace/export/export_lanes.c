@@ -68,7 +68,7 @@ struct filling {
 	int64_t *keys;
 	size_t table_room;
 	struct place *places; /* open addressing, a power of two */
-	size_t place_count, place_room;
+	size_t place_count, place_capacity;
 	struct place recent; /* of the last row */
 };
 
@@ -170,22 +170,22 @@ static struct place *place_slot(const struct filling *filling, const struct plac
 	size_t i;
 
 	hash = (hash * 31 + (uint64_t)place->device) * 8 + place->kind;
-	i = hash * 0x9e3779b97f4a7c15ull >> 32 & (filling->place_room - 1);
+	i = hash * 0x9e3779b97f4a7c15ull >> 32 & (filling->place_capacity - 1);
 	while (filling->places[i].lane && !same_place(&filling->places[i], place))
-		i = (i + 1) & (filling->place_room - 1);
+		i = (i + 1) & (filling->place_capacity - 1);
 	return &filling->places[i];
 }
 
 static int grow_places(struct filling *filling)
 {
-	size_t old_room = filling->place_room, room = old_room ? old_room * 2 : 1024;
-	struct place *old = filling->places, *places = calloc(room, sizeof(*places));
+	size_t before = filling->place_capacity, capacity = before ? before * 2 : 1024;
+	struct place *old = filling->places, *places = calloc(capacity, sizeof(*places));
 
 	if (!places)
 		return -ENOMEM;
 	filling->places = places;
-	filling->place_room = room;
-	for (size_t i = 0; i < old_room; i++)
+	filling->place_capacity = capacity;
+	for (size_t i = 0; i < before; i++)
 		if (old[i].lane)
 			*place_slot(filling, &old[i]) = old[i];
 	free(old);
@@ -242,7 +242,7 @@ static struct lane *find_lane(struct filling *filling, enum lane_kind kind, int6
 
 	if (filling->recent.lane && same_place(&filling->recent, &place))
 		return &lanes->list[filling->recent.lane - 1];
-	if (filling->place_count * 2 >= filling->place_room && grow_places(filling))
+	if (filling->place_count * 2 >= filling->place_capacity && grow_places(filling))
 		return NULL;
 	slot = place_slot(filling, &place);
 	if (slot->lane) {
