@@ -20,6 +20,7 @@ static const struct {
 	{"top", "live: GPUs, processes, kernels", cmd_top},
 	{"profile", "inside kernels: what they wait for, and their counters", cmd_profile},
 	{"metrics", "an exporter for Prometheus", cmd_metrics},
+	{"attach", "load the library into running programs", cmd_attach},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
 	{"doctor", "why something is missing, and what mends it", cmd_doctor},
 	{"enable", "let CUDA programs load the library", cmd_enable},

@@ -13,6 +13,7 @@ int cmd_top(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cuda-trace/inject/injection.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/inject/entry_stop.h"
+#include "cuda-trace/inject/remote_call.h"
+#include "cuda-trace/inject/thread_tracer.h"
+
+#define MS	     1000000ull
+#define QUIET_NS     (15 * MS)	 /* no thread has stopped for so long: none is inside the driver */
+#define GATHER_NS    (150 * MS)	 /* and for no longer than this after the first one */
+#define IDLE_NS	     (150 * MS)	 /* no thread came: one that sleeps is used */
+#define CALL_NS	     (1000 * MS) /* the others go on then, whatever the call does */
+#define WAIT_NS	     (5000 * MS)
+#define STACK_LOOK   16384 /* bytes of a stack that are searched for the loader */
+
+/* What the helper works with. */
+struct work {
+	struct injection_target target;
+	struct thread_tracer tracer;
+	struct entry_stop *stop;
+	struct remote_call call;
+	struct injection_result result;
+};
+
+static int fail(struct work *work, int error, const char *reason)
+{
+	work->result.error = error;
+	if (!*work->result.reason)
+		snprintf(work->result.reason, sizeof(work->result.reason), "%s", reason);
+	return error;
+}
+
+static void take_breath(void)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* Does any live frame of the stack lead into the dynamic loader, which holds its lock then? */
+static bool is_in_loader(const struct work *work, uint64_t stack)
+{
+	static uint64_t words[STACK_LOOK / sizeof(uint64_t)];
+	ssize_t size = pread(work->target.memory, words, sizeof(words), stack);
+
+	for (ssize_t i = 0; i < size / (ssize_t)sizeof(*words); i++)
+		if (words[i] >= work->target.loader.start && words[i] < work->target.loader.end &&
+		    remote_call__is_return(&work->target, words[i]))
+			return true;
+	return false;
+}
+
+/* The stack grows down: is there enough of it below, for what the call needs? */
+static bool has_stack(const struct work *work, uint64_t stack)
+{
+	uint8_t byte;
+
+	return pread(work->target.memory, &byte, 1, stack - REMOTE_CALL_STACK) == 1;
+}
+
+/* The main thread's stack is mapped as it grows, so its first bytes may not be there yet. */
+static bool can_make_call(const struct work *work, const struct traced_thread *thread)
+{
+	uint64_t instruction, stack;
+
+	if (remote_call__where(thread->id, &instruction, &stack) || is_in_loader(work, stack))
+		return false;
+	return thread->id == (pid_t)work->target.pid || has_stack(work, stack);
+}
+
+/* Until no further thread has stopped for a while. False: the process has ended. */
+static bool gather(struct work *work)
+{
+	const struct thread_tracer *tracer = &work->tracer;
+	uint64_t begin = monotonic__ns(), now = begin;
+
+	while (thread_tracer__serve(&work->tracer)) {
+		now = monotonic__ns();
+		if (tracer->first_stop ? now - tracer->latest_stop > QUIET_NS ||
+						 now - tracer->first_stop > GATHER_NS
+				       : now - begin > IDLE_NS)
+			return true;
+		take_breath();
+	}
+	return false;
+}
+
+/* A thread at an entry; NULL if there is none that may make the call. */
+static struct traced_thread *choose_stopped(struct work *work)
+{
+	struct traced_thread *chosen = NULL;
+
+	for (uint32_t i = 0; i < work->tracer.count; i++) {
+		struct traced_thread *thread = &work->tracer.threads[i];
+		uint64_t instruction, stack;
+
+		if (thread->state != THREAD_AT_ENTRY ||
+		    remote_call__where(thread->id, &instruction, &stack))
+			continue;
+		/* It holds the loader's lock, which the call needs: not now. */
+		if (is_in_loader(work, stack))
+			return NULL;
+		if (!chosen && can_make_call(work, thread))
+			chosen = thread;
+	}
+	return chosen;
+}
+
+/* System calls in which a thread waits for its turn, with none of the C library's locks held. */
+static bool is_wait(long number)
+{
+	static const long waits[] = {
+		SYS_read,	SYS_readv,     SYS_recvfrom,	SYS_recvmsg,	     SYS_accept,
+		SYS_accept4,	SYS_futex,     SYS_nanosleep,	SYS_clock_nanosleep, SYS_ppoll,
+		SYS_pselect6,	SYS_wait4,     SYS_waitid,	SYS_epoll_pwait,     SYS_rt_sigtimedwait,
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait, SYS_poll,      SYS_select,	SYS_pause,
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (waits[i] == number)
+			return true;
+	return false;
+}
+
+/* /proc/PID/task/TID/syscall: where a sleeping thread is, without stopping it. */
+static bool sleeps(const struct work *work, const struct traced_thread *thread)
+{
+	unsigned long long stack = 0;
+	char path[64], line[256] = "";
+	long number = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%d/syscall", work->target.pid, thread->id);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file) ||
+	    sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx", &number, &stack) != 2)
+		number = -1;
+	fclose(file);
+	return is_wait(number) && !is_in_loader(work, stack);
+}
+
+/* The first thread that sleeps in a system call and can be stopped there; NULL if there is none. */
+static struct traced_thread *choose_sleeping(struct work *work)
+{
+	for (uint32_t i = 0; i < work->tracer.count; i++) {
+		struct traced_thread *thread = &work->tracer.threads[i];
+
+		if (thread->state != THREAD_RUNS || !sleeps(work, thread) ||
+		    thread_tracer__interrupt(&work->tracer, thread))
+			continue;
+		if (can_make_call(work, thread))
+			return thread;
+		return NULL; /* release resumes it; the next attempt may find another */
+	}
+	return NULL;
+}
+
+/* The path under which the process can open the agent, or a descriptor to copy it from. */
+static int find_agent(struct work *work, const char *agent)
+{
+	char inside[PATH_MAX + 32];
+	struct stat here, there;
+
+	snprintf(inside, sizeof(inside), "/proc/%u/root%s", work->target.pid, agent);
+	if (!stat(agent, &here) && !stat(inside, &there) && here.st_dev == there.st_dev &&
+	    here.st_ino == there.st_ino)
+		return -1;
+	work->result.copied = true;
+	return open(agent, O_RDONLY | O_CLOEXEC);
+}
+
+static void wait_for_call(struct work *work)
+{
+	uint64_t begin = monotonic__ns();
+	enum remote_call_state state = REMOTE_CALL_RUNS;
+
+	while (state == REMOTE_CALL_RUNS && thread_tracer__serve(&work->tracer) &&
+	       monotonic__ns() - begin < CALL_NS) {
+		take_breath();
+		state = remote_call__state(&work->call, &work->target);
+	}
+	work->result.call_us = (monotonic__ns() - begin) / 1000;
+	if (state == REMOTE_CALL_NO_LIBRARY)
+		fail(work, -ELIBACC, "its loader cannot load the injection library");
+	else if (state == REMOTE_CALL_NO_ENTRY)
+		fail(work, -ELIBBAD, "the file is no injection library");
+	else if (state == REMOTE_CALL_NO_COPY)
+		fail(work, -EIO, "no copy of the injection library could be made in its memory");
+	else if (state != REMOTE_CALL_DONE)
+		fail(work, -ETIMEDOUT, "it did not finish loading the injection library");
+}
+
+static void call_agent(struct work *work, const char *agent)
+{
+	int copy = find_agent(work, agent), error;
+	struct traced_thread *thread;
+	bool sleeps_in_call = false;
+
+	thread = choose_stopped(work);
+	if (!thread && !work->tracer.stopped) {
+		thread = choose_sleeping(work);
+		sleeps_in_call = thread != NULL;
+		work->result.idle = sleeps_in_call;
+	}
+	if (!thread) {
+		fail(work, -EAGAIN,
+		     work->tracer.stopped ? "its threads are inside the dynamic loader"
+					  : "no thread enters libcuda, and none sleeps where it can "
+					    "be used");
+		return;
+	}
+	if (!work->tracer.first_stop)
+		work->tracer.first_stop = monotonic__ns();
+	error = remote_call__begin(&work->call, &work->target, thread->id, agent, copy,
+				   sleeps_in_call);
+	if (error) {
+		fail(work, error, "its registers or memory cannot be changed");
+		return;
+	}
+	thread_tracer__lend(&work->tracer, thread);
+	wait_for_call(work);
+}
+
+static void inject(struct work *work, uint32_t pid, const char *agent)
+{
+	uint64_t begin = monotonic__ns();
+	const char *reason = "";
+	int error = injection_target__open(&work->target, pid);
+
+	if (error) {
+		fail(work, error, work->target.reason);
+		return;
+	}
+	error = entry_stop__new(&work->stop, &work->target, &reason);
+	if (error) {
+		fail(work, error, reason);
+		return;
+	}
+	work->result.link_us = (monotonic__ns() - begin) / 1000;
+	error = thread_tracer__seize(&work->tracer, &work->target);
+	if (error) {
+		fail(work, error,
+		     error == -EPERM ? "it may not be traced (Yama, or another user's)"
+				     : "its threads cannot be traced");
+		return;
+	}
+	if (entry_stop__arm(work->stop) || !gather(work)) {
+		fail(work, -ESRCH, "the process has ended");
+		return;
+	}
+	work->result.threads = work->tracer.count;
+	work->result.stopped = work->tracer.stopped;
+	call_agent(work, agent);
+	entry_stop__disarm(work->stop);
+	thread_tracer__release(&work->tracer);
+	if (work->tracer.first_stop)
+		work->result.stop_us = (monotonic__ns() - work->tracer.first_stop) / 1000;
+}
+
+/* What the tool has open (links to probes, its output) is the tool's to close. */
+static int keep_only(int descriptor)
+{
+	int kept = STDERR_FILENO + 1;
+
+	if (dup2(descriptor, kept) != kept)
+		return descriptor;
+	close_range(kept + 1, ~0u, 0);
+	return kept;
+}
+
+/* The helper outlives the tool's terminal and its signals, but not its work. */
+static void be_helper(int results, uint32_t pid, const char *agent)
+{
+	static struct work work;
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	/* Before anything is stopped: ends an attach that hangs somewhere. */
+	alarm(30);
+	sigdelset(&all, SIGALRM);
+	signal(SIGALRM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	results = keep_only(results);
+	inject(&work, pid, agent);
+	write(results, &work.result, sizeof(work.result));
+	/* Detaches the threads that run, without interrupting them. */
+	_exit(0);
+}
+
+int injection__start(struct injection *injection, uint32_t pid, const char *agent)
+{
+	int ends[2];
+
+	*injection = (struct injection){.pid = pid, .results = -1};
+	injection->start = injection_target__start(pid);
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	injection->helper = fork();
+	if (!injection->helper) {
+		close(ends[0]);
+		be_helper(ends[1], pid, agent);
+	}
+	close(ends[1]);
+	if (injection->helper < 0) {
+		close(ends[0]);
+		return -errno;
+	}
+	injection->results = ends[0];
+	return 0;
+}
+
+static void finish(struct injection *injection, struct injection_result *result)
+{
+	if (read(injection->results, result, sizeof(*result)) != sizeof(*result)) {
+		*result = (struct injection_result){.error = -ECHILD};
+		snprintf(result->reason, sizeof(result->reason), "the helper process died");
+	}
+	result->reason[sizeof(result->reason) - 1] = 0;
+	close(injection->results);
+	injection->results = -1;
+	waitpid(injection->helper, NULL, 0);
+}
+
+bool injection__poll(struct injection *injection, struct injection_result *result)
+{
+	struct pollfd results = {.fd = injection->results, .events = POLLIN};
+
+	if (injection->results < 0 || poll(&results, 1, 0) != 1)
+		return false;
+	finish(injection, result);
+	return true;
+}
+
+void injection__wait(struct injection *injection, struct injection_result *result)
+{
+	struct pollfd results = {.fd = injection->results, .events = POLLIN};
+
+	if (poll(&results, 1, WAIT_NS / MS) == 1) {
+		finish(injection, result);
+		return;
+	}
+	*result = (struct injection_result){.error = -ETIMEDOUT};
+	snprintf(result->reason, sizeof(result->reason), "it takes longer than 5 s");
+}

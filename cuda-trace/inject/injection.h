@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loads the agent into one running process that was not prepared for it: stops its threads where
+ * they enter libcuda, has one of them load the library, and lets all go on. A helper process does
+ * it, so that a tool that dies in the middle leaves it to its end; should the helper die as well,
+ * the kernel lets the threads go on. docs/internals/attach.md has what can go wrong.
+ */
+#ifndef CUDA_TRACE_INJECT_INJECTION_H
+#define CUDA_TRACE_INJECT_INJECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cuda-trace/inject/injection_target.h"
+
+/* What a helper reports. */
+struct injection_result {
+	int32_t error;		    /* 0 = loaded; -EAGAIN: another attempt may succeed */
+	uint32_t threads, stopped;  /* of the process; how many of them waited at libcuda */
+	uint32_t link_us, stop_us;  /* to set up the probes; the longest stop of a thread */
+	uint32_t call_us;	    /* of that: loading the agent, and CUPTI's first subscription */
+	uint8_t idle;		    /* no thread entered libcuda: one that slept made the call */
+	uint8_t copied;		    /* the agent came as a copy in memory */
+	char reason[TARGET_REASON_SIZE]; /* why not; plain text */
+};
+
+struct injection {
+	uint32_t pid;
+	uint64_t start; /* of the process: see injection_target.h */
+	pid_t helper;
+	int results; /* pipe */
+};
+
+/* agent: path of the library as this process sees it. 0 or -errno. */
+int injection__start(struct injection *injection, uint32_t pid, const char *agent);
+/* True: it is over, and *result says how. */
+bool injection__poll(struct injection *injection, struct injection_result *result);
+/* Waits until it is over, 5 s at most. */
+void injection__wait(struct injection *injection, struct injection_result *result);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What must be known of a process before the agent is loaded into it, and why that may not be done.
+ * Reads only; the process notices nothing. Any thread.
+ */
+#ifndef CUDA_TRACE_INJECT_INJECTION_TARGET_H
+#define CUDA_TRACE_INJECT_INJECTION_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TARGET_ENTRIES_MAX  2048 /* libcuda 13.0 exports 674 functions */
+#define TARGET_MODULES_MAX  8
+#define TARGET_REASON_SIZE  160
+
+/* A range of addresses that the process has mapped. */
+struct address_range {
+	uint64_t start, end;
+};
+
+struct injection_target {
+	uint32_t pid;
+	int memory;		 /* /proc/PID/mem, or -1 */
+	char libcuda[64];	 /* a path of the mapped file that this process can open */
+	uint64_t entries[TARGET_ENTRIES_MAX]; /* addresses of what libcuda exports */
+	uint64_t offsets[TARGET_ENTRIES_MAX]; /* the same in its file */
+	uint32_t entry_count;
+	struct address_range loader; /* code of ld.so */
+	uint64_t dlopen, dlsym, errno_location;
+	uint64_t code;	   /* at least TARGET_CODE_SIZE unused bytes in executable pages */
+	uint32_t signal;   /* one that the process ignores */
+	uint64_t start;	   /* of the process, in clock ticks after boot: its number may be reused */
+	char reason[TARGET_REASON_SIZE]; /* why it cannot be done; plain text */
+};
+
+#define TARGET_CODE_SIZE 256
+
+/* 0, or -errno with target->reason set: -EAGAIN where another attempt may succeed. */
+int injection_target__open(struct injection_target *target, uint32_t pid);
+void injection_target__close(struct injection_target *target);
+/* Whether the address is at (or within the first instructions of) a function that libcuda exports. */
+bool injection_target__is_entry(const struct injection_target *target, uint64_t address);
+/* When the process began, in clock ticks after boot; 0 = it has gone. */
+uint64_t injection_target__start(uint32_t pid);
+
+#endif

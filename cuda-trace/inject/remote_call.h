@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Has one stopped thread of another process load the agent and call InitializeInjection(). The
+ * thread returns by itself to where it was, with every register, its signal mask and errno as they
+ * were: a signal frame on its own stack holds them, and the call ends with rt_sigreturn. Nobody has
+ * to finish anything, so the tool may be killed at any moment. One thread, the tracer's.
+ */
+#ifndef CUDA_TRACE_INJECT_REMOTE_CALL_H
+#define CUDA_TRACE_INJECT_REMOTE_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct injection_target;
+
+/* What the call takes of the thread's stack, with what dlopen() and CUPTI need. */
+#define REMOTE_CALL_STACK (160 * 1024)
+#define REMOTE_CALL_PATH  256
+
+struct remote_call {
+	pid_t thread;
+	uint64_t block; /* address of struct call_block in the process */
+	int copy;	/* the agent's file, to be copied into the process; -1 = `path` is valid there */
+};
+
+enum remote_call_state {
+	REMOTE_CALL_RUNS,
+	REMOTE_CALL_DONE,
+	REMOTE_CALL_NO_LIBRARY, /* dlopen() failed */
+	REMOTE_CALL_NO_ENTRY,	/* not our library */
+	REMOTE_CALL_NO_COPY,	/* its copy of the agent did not come in time */
+	REMOTE_CALL_LOST,	/* the process's memory cannot be read any more */
+};
+
+/* Where a stopped thread is: for a choice among threads. 0 or -errno. */
+int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
+/* Whether the address follows a call instruction: a return address on a stack, not a pointer. */
+bool remote_call__is_return(const struct injection_target *target, uint64_t address);
+/* A thread that was stopped inside a system call, and is to go on: calls that the kernel ends with
+ * EINTR for a stop alone are made again, unless a signal is waiting for the thread. */
+void remote_call__resume(pid_t thread);
+/*
+ * Prepares the thread, which must be stopped, and starts the call when the thread is continued.
+ * in_system_call: it was interrupted in one, which will be made again. 0 or -errno: nothing was
+ * changed then, -EAGAIN: the system call must not be made again.
+ */
+int remote_call__begin(struct remote_call *call, const struct injection_target *target,
+		       pid_t thread, const char *path, int copy, bool in_system_call);
+/* Serves the call; to be called every millisecond or so. */
+enum remote_call_state remote_call__state(struct remote_call *call,
+					  const struct injection_target *target);
+
+#endif
