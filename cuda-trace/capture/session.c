@@ -18,6 +18,8 @@
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/attach/process_links.h"
 #include "cuda-trace/capture/launch_hold.h"
+#include "cuda-trace/inject/injection.h"
+#include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/intake.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/capture/link_check.h"
@@ -54,6 +56,7 @@ struct session {
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = guests only */
 	struct hold *hold;	      /* NULL = no launches are held */
+	struct injections *injections; /* NULL = only programs that were prepared have an agent */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */
@@ -255,6 +258,22 @@ static bool passes_filter(const struct session *session, uint32_t pid)
 	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
 }
 
+/* The agent will be loaded into the process, which is listened to before. Until then, and for good
+ * if it cannot be done, the driver source is what there is. */
+static bool attach_to(struct session *session, uint32_t pid)
+{
+	if (!session->injections)
+		return false;
+	if (injections__includes(session->injections, pid))
+		return true;
+	if (!injections__wants(session->injections, pid) ||
+	    !session_filter__passes(&session->options, pid))
+		return false;
+	if (session->guests)
+		guests__add_process(session->guests, pid, injections__agent(session->injections));
+	return injections__start(session->injections, pid);
+}
+
 static void look_at_process(void *context, uint32_t pid, const char *guest)
 {
 	struct session *session = context;
@@ -263,6 +282,8 @@ static void look_at_process(void *context, uint32_t pid, const char *guest)
 		return;
 	if (session->guests && guest)
 		guests__add_process(session->guests, pid, guest);
+	if (!guest && attach_to(session, pid))
+		return;
 	if (session->driver)
 		driver_source__look(session->driver, pid,
 				    session->options.source == SESSION_DRIVER);
@@ -321,6 +342,22 @@ static void listen_to_first(struct session *session, const char *guest)
 		guests__add_process(session->guests, session->options.pid, guest);
 }
 
+static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
+{
+	struct session *session = context;
+
+	/* A copy in the process's memory is a file that nobody knows of yet. */
+	if (!session->finished)
+		targets__look(session->targets, pid, watch_file, look_at_process, session);
+}
+
+static void prepare_injections(struct session *session, const char *agent)
+{
+	if (session->options.attach && session->options.source != SESSION_DRIVER)
+		session->injections = injections__new(agent, session->options.verbose,
+						      attach_ended, session);
+}
+
 int session__attach(struct session *session)
 {
 	char guest[PATH_MAX];
@@ -338,10 +375,12 @@ int session__attach(struct session *session)
 		err = test_self(session);
 	if (err)
 		return err;
-	if (session->options.guest)
+	if (session->options.guest) {
 		listen_to_first(session, session->options.guest);
-	else if (!targets__guest_path(guest, true))
+	} else if (!targets__guest_path(guest, true)) {
 		listen_to_first(session, guest);
+		prepare_injections(session, guest);
+	}
 	targets__scan(session->targets, watch_file, look_at_process, session);
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
@@ -420,6 +459,8 @@ int session__poll(struct session *session, int timeout_ms)
 		int err = look(session, left < most ? left : most);
 
 		intake__tell_ends(session->intake);
+		if (session->injections && !session->finished)
+			injections__poll(session->injections);
 		if (err)
 			return err;
 		session__each_process(session, look_at_status, session);
@@ -510,6 +551,7 @@ void session__close(struct session *session)
 	attachments__free(session->attachments);
 	guests__free(session->guests);
 	driver_source__free(session->driver);
+	injections__free(session->injections);
 	link_closer__wait();
 	ring_buffer__free(session->ring);
 	ring_buffer__free(session->starts);

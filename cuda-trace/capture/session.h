@@ -78,6 +78,8 @@ struct session_options {
 	uint32_t ring_mib;			/* 0 = default */
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
+	/* Loads the agent into processes that are meant and run without one. */
+	bool attach;
 	bool held;    /* pid has not begun its program yet, which gets the guest */
 	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */

@@ -13,6 +13,8 @@ struct stream_settings;
 bool session_filter__wants_links(const struct session_options *options);
 /* 0, or -errno after a line on stderr. */
 int session_filter__fill(const struct session_options *options, struct stream_settings *settings);
+/* Does the process pass the filters by name, user and cgroup? As of now, without the kernel. */
+bool session_filter__passes(const struct session_options *options, uint32_t pid);
 /* Rounded up to a power of two, as the kernel wants it. */
 uint32_t session_filter__ring_bytes(const struct session_options *options);
 

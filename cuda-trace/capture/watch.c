@@ -89,6 +89,14 @@ static enum session_source source_of(const struct watch *watch)
 	return source && !strcmp(source, "driver") ? SESSION_DRIVER : SESSION_AUTO;
 }
 
+/* Whoever names one process or program means that; an administrator decides for all others. */
+static bool attaches(const struct run *run)
+{
+	const struct options *options = run->watch->options;
+
+	return !options->no_attach && (options->attach || options->pid || run->program_runs);
+}
+
 static int open_session(struct run *run)
 {
 	const struct options *options = run->watch->options;
@@ -107,6 +115,7 @@ static int open_session(struct run *run)
 		.stacks_timed = run->watch->stacks_timed,
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
+		.attach = attaches(run),
 		.held = run->program_runs,
 		.holds = true,
 	};
@@ -213,7 +222,7 @@ static int run_prepared(struct run *run)
 	if (watch->attached)
 		watch->attached(watch->context, run->session);
 	if (options->pid && !process_has_ended(run))
-		inspect__remark(options->pid);
+		inspect__remark(options->pid, attaches(run));
 	catch_signals();
 	if (run->program_runs) {
 		status = runner__release(&run->runner, options->program[0]);

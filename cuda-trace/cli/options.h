@@ -62,6 +62,7 @@ struct options {
 	int64_t uid; /* -1 = not given */
 	const char *cgroup;
 	bool all;
+	bool attach, no_attach; /* load the library into running programs: also of others, or none */
 	const char *kernel;    /* regular expression, NULL = every kernel */
 	uint64_t min_duration; /* ns */
 	const char *output;    /* file, NULL = stdout or stderr */

@@ -20,6 +20,11 @@ const struct option_row options_targets[] = {
 	{OPTION_TEXT, 0, "cgroup", "PATH", "processes below this cgroup (a container, a unit)",
 	 AT(cgroup)},
 	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
+	{OPTION_FLAG, 0, "attach", NULL,
+	 "load the library into running programs for GPU times;\n-p and PROGRAM do so anyway, -c, -u, "
+	 "--cgroup and -a\nonly with this",
+	 AT(attach)},
+	{OPTION_FLAG, 0, "no-attach", NULL, "never do that", AT(no_attach)},
 	{},
 };
 
@@ -93,6 +98,8 @@ int options__take_targets(const struct option_usage *usage, struct options *opti
 	/* Not the whole system by default: being watched leaves a cost behind in a process. */
 	if (!options->program && !filtered && !options->all)
 		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
+	if (options->attach && options->no_attach)
+		return options__misuse(usage, "either --attach or --no-attach");
 	if (options->comm && strlen(options->comm) > 15)
 		return options__misuse(usage, "a command name has 15 characters at most");
 	if (options->source && strcmp(options->source, "auto") &&

@@ -339,7 +339,13 @@ static void finish(struct injection *injection, struct injection_result *result)
 	result->reason[sizeof(result->reason) - 1] = 0;
 	close(injection->results);
 	injection->results = -1;
-	waitpid(injection->helper, NULL, 0);
+}
+
+bool injection__reap(struct injection *injection)
+{
+	if (injection->helper > 0 && waitpid(injection->helper, NULL, WNOHANG))
+		injection->helper = 0;
+	return injection->helper <= 0;
 }
 
 bool injection__poll(struct injection *injection, struct injection_result *result)

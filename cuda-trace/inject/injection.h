@@ -28,7 +28,7 @@ struct injection_result {
 struct injection {
 	uint32_t pid;
 	uint64_t start; /* of the process: see injection_target.h */
-	pid_t helper;
+	pid_t helper; /* 0 = there is none any more */
 	int results; /* pipe */
 };
 
@@ -36,6 +36,8 @@ struct injection {
 int injection__start(struct injection *injection, uint32_t pid, const char *agent);
 /* True: it is over, and *result says how. */
 bool injection__poll(struct injection *injection, struct injection_result *result);
+/* The helper takes some 50 ms to end after it has reported. True: it has. */
+bool injection__reap(struct injection *injection);
 /* Waits until it is over, 5 s at most. */
 void injection__wait(struct injection *injection, struct injection_result *result);
 

@@ -78,7 +78,7 @@ int inspect__process(uint32_t pid, struct inspection *inspection)
 	return 0;
 }
 
-void inspect__remark(uint32_t pid)
+void inspect__remark(uint32_t pid, bool attaches)
 {
 	struct inspection inspection;
 	char comm[64];
@@ -94,11 +94,9 @@ void inspect__remark(uint32_t pid)
 			"cuda-trace: process %u (%s) is no CUDA program so far (libcuda.so is not "
 			"loaded): waiting for it\n",
 			pid, comm);
-	else if (!inspection.guest)
+	else if (!inspection.guest && !attaches)
 		fprintf(stderr,
-			"cuda-trace: process %u (%s) was started without " CUDA_GUEST_NAME
-			": no GPU times; for these start it again with cuda-trace COMMAND -- "
-			"PROGRAM, or after cuda-trace "
-			"enable\n",
+			"cuda-trace: process %u (%s) was started without the injection library: no GPU "
+			"times; leave out --no-attach to load it now\n",
 			pid, comm);
 }

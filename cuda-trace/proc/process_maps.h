@@ -21,7 +21,8 @@ struct inspection {
 
 /* 0, or -ESRCH. */
 int inspect__process(uint32_t pid, struct inspection *inspection);
-/* A line on stderr, if there is a reason why nothing (or less) will be seen of this process. */
-void inspect__remark(uint32_t pid);
+/* A line on stderr, if there is a reason why nothing (or less) will be seen of this process.
+ * attaches: the library is being loaded into it. */
+void inspect__remark(uint32_t pid, bool attaches);
 
 #endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cuda-trace/inject/injections.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/inject/injection.h"
+#include "cuda-trace/proc/process_maps.h"
+#include "libcupti-usdt/probes.h"
+
+#define AT_ONCE	      4	   /* each has a helper process */
+#define ATTEMPTS      8
+#define RETRY_MS      250
+#define PROCESSES_MAX 4096 /* that are kept in mind; the oldest that have ended go first */
+#define ENVIRONMENT   (128 << 10)
+
+enum attempt_state { ATTEMPT_PLANNED, ATTEMPT_RUNS, ATTEMPT_OVER };
+
+struct attempt {
+	struct injection injection;
+	enum attempt_state state;
+	uint32_t count;
+	uint64_t due; /* ms */
+};
+
+struct injections {
+	char agent[PATH_MAX];
+	bool verbose;
+	injections_ended ended;
+	void *context;
+	struct attempt *attempts;
+	uint32_t count, capacity, running;
+};
+
+struct injections *injections__new(const char *agent, bool verbose, injections_ended ended,
+				   void *context)
+{
+	struct injections *injections = calloc(1, sizeof(*injections));
+
+	if (!injections)
+		return NULL;
+	snprintf(injections->agent, sizeof(injections->agent), "%s", agent);
+	injections->verbose = verbose;
+	injections->ended = ended;
+	injections->context = context;
+	return injections;
+}
+
+void injections__free(struct injections *injections)
+{
+	if (!injections)
+		return;
+	free(injections->attempts);
+	free(injections);
+}
+
+const char *injections__agent(const struct injections *injections)
+{
+	return injections->agent;
+}
+
+static struct attempt *find(const struct injections *injections, uint32_t pid)
+{
+	uint64_t start = injection_target__start(pid);
+
+	for (uint32_t i = 0; i < injections->count; i++)
+		if (injections->attempts[i].injection.pid == pid &&
+		    injections->attempts[i].injection.start == start)
+			return &injections->attempts[i];
+	return NULL;
+}
+
+bool injections__includes(const struct injections *injections, uint32_t pid)
+{
+	const struct attempt *attempt = find(injections, pid);
+
+	return attempt && attempt->state != ATTEMPT_OVER;
+}
+
+/* The driver will load the agent by itself, in cuInit(). */
+static bool is_prepared(uint32_t pid)
+{
+	static const char variable[] = "CUDA_INJECTION64_PATH=";
+	char path[64], *environment = malloc(ENVIRONMENT + 1);
+	bool found = false;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
+	file = environment ? fopen(path, "re") : NULL;
+	if (file) {
+		size = fread(environment, 1, ENVIRONMENT, file);
+		fclose(file);
+	}
+	for (size_t at = 0; at < size && !found; at += strlen(environment + at) + 1) {
+		environment[size] = 0;
+		found = !strncmp(environment + at, variable, sizeof(variable) - 1) &&
+			strstr(environment + at, "libcupti-usdt");
+	}
+	free(environment);
+	return found;
+}
+
+bool injections__wants(const struct injections *injections, uint32_t pid)
+{
+	struct inspection seen;
+
+	return !inspect__process(pid, &seen) && seen.cuda && !seen.guest &&
+	       !find(injections, pid) && !is_prepared(pid);
+}
+
+static void forget_ended(struct injections *injections)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < injections->count; i++) {
+		const struct attempt *attempt = &injections->attempts[i];
+
+		if (attempt->state != ATTEMPT_OVER || attempt->injection.helper ||
+		    injection_target__start(attempt->injection.pid) == attempt->injection.start)
+			injections->attempts[kept++] = *attempt;
+	}
+	injections->count = kept;
+}
+
+static bool begin(struct injections *injections, struct attempt *attempt)
+{
+	uint64_t start = attempt->injection.start;
+
+	if (injection__start(&attempt->injection, attempt->injection.pid, injections->agent))
+		return false;
+	attempt->injection.start = start;
+	attempt->state = ATTEMPT_RUNS;
+	attempt->count++;
+	injections->running++;
+	return true;
+}
+
+bool injections__start(struct injections *injections, uint32_t pid)
+{
+	struct attempt *attempts;
+
+	if (injections->count >= PROCESSES_MAX)
+		forget_ended(injections);
+	if (injections->count >= PROCESSES_MAX)
+		return false;
+	attempts = room__for_one(injections->attempts, &injections->capacity, injections->count,
+				 sizeof(*attempts));
+	if (!attempts)
+		return false;
+	injections->attempts = attempts;
+	attempts[injections->count] = (struct attempt){
+		.injection = {.pid = pid, .start = injection_target__start(pid), .results = -1},
+	};
+	injections->count++;
+	injections__poll(injections);
+	return true;
+}
+
+static void report(const struct injections *injections, uint32_t pid,
+		   const struct injection_result *result)
+{
+	struct inspection seen;
+	char comm[64];
+
+	if (inspect__process(pid, &seen) || result->error == -ESRCH)
+		return;
+	text__show(comm, sizeof(comm), seen.comm, 0);
+	if (result->error)
+		fprintf(stderr,
+			"cuda-trace: process %u (%s) gets no injection library, so its GPU times are "
+			"missing: %s\n",
+			pid, comm, result->reason);
+	else if (injections->verbose)
+		fprintf(stderr,
+			"cuda-trace: process %u (%s): loaded the injection library; %u of %u threads "
+			"stopped for up to %.1f ms\n",
+			pid, comm, result->stopped + result->idle, result->threads,
+			result->stop_us / 1e3);
+}
+
+static void end(struct injections *injections, struct attempt *attempt,
+		const struct injection_result *result)
+{
+	uint32_t pid = attempt->injection.pid;
+
+	injections->running--;
+	if (result->error == -EAGAIN && attempt->count < ATTEMPTS) {
+		attempt->state = ATTEMPT_PLANNED;
+		attempt->due = monotonic__ms() + RETRY_MS;
+		if (injections->verbose)
+			fprintf(stderr, "cuda-trace: process %u: %s; trying again\n", pid,
+				result->reason);
+		return;
+	}
+	attempt->state = ATTEMPT_OVER;
+	report(injections, pid, result);
+	injections->ended(injections->context, pid, result);
+}
+
+void injections__poll(struct injections *injections)
+{
+	uint64_t now = monotonic__ms();
+
+	for (uint32_t i = 0; i < injections->count; i++) {
+		struct attempt *attempt = &injections->attempts[i];
+		struct injection_result result;
+
+		if (attempt->state != ATTEMPT_RUNS)
+			injection__reap(&attempt->injection);
+		if (attempt->state == ATTEMPT_RUNS &&
+		    injection__poll(&attempt->injection, &result))
+			end(injections, attempt, &result);
+	}
+	for (uint32_t i = 0; i < injections->count && injections->running < AT_ONCE; i++) {
+		struct attempt *attempt = &injections->attempts[i];
+
+		if (attempt->state == ATTEMPT_PLANNED && now >= attempt->due &&
+		    injection__reap(&attempt->injection) && !begin(injections, attempt))
+			attempt->due = now + RETRY_MS;
+	}
+}
