@@ -214,7 +214,8 @@ static bool has_unused_end(const struct injection_target *target, const struct m
 
 static int find_functions(struct injection_target *target, const struct module modules[MODULES])
 {
-	static const int places[] = {LIBC, LIBCUDA, LIBDL, LOADER};
+	/* Not in libcuda: the agent would take the call for the driver's own. */
+	static const int places[] = {LIBC, LIBDL, LOADER};
 	int error;
 
 	if (!modules[LIBC].base)

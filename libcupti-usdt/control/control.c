@@ -60,7 +60,7 @@ static uint32_t missing_besides; /* groups that are no kinds, and could not be h
 static uint64_t seen_up;	 /* probes that were listened to when last looked at */
 static uint64_t seen_readable_up;
 static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
-static bool begun;		       /* the program waits no longer inside its cuInit() */
+static bool begun;		       /* the program is not (or no longer) inside its cuInit() */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
@@ -117,10 +117,14 @@ static void prime(void)
 	status__set_primed((clock__now() - before) / 1000);
 }
 
-void control__open(void)
+void control__open(bool late)
 {
 	enum cuda_inert_reason reason = cupti_search__run();
 
+	/* It may have made graphs, and contexts are there. */
+	begun = late;
+	if (late)
+		graphs__go_unseen();
 	if (reason) {
 		control__go_inert(reason);
 		status__trouble(0, "libcupti",

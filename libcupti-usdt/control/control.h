@@ -6,11 +6,14 @@
 #ifndef LIBCUPTI_USDT_CONTROL_CONTROL_H
 #define LIBCUPTI_USDT_CONTROL_CONTROL_H
 
+#include <stdbool.h>
+
 #include "libcupti-usdt/probes.h"
 
 /* Finds CUPTI: opens libraries, so on the program's thread, which may be inside a dlopen() itself.
  */
-void control__open(void);
+/* late: the program runs already, and may be anywhere but inside the driver. */
+void control__open(bool late);
 /* Primes CUPTI, or switches on what is listened to already. */
 void control__begin(void);
 /* Stays inert for good. */

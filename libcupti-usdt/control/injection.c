@@ -6,10 +6,12 @@
  * cuInit() waits for that, but not for ever. Order of the end: atexit in this process only, the
  * thread finishes, then nothing is called any more.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -62,7 +64,22 @@ static enum cuda_inert_reason unwelcome(void)
 	return settings__get()->off ? CUDA_INERT_OFF : CUDA_INERT_NONE;
 }
 
-static void start(void)
+/*
+ * The driver calls from inside cuInit(), when the program has made no CUDA call yet. Anyone else
+ * (cuda-trace attach) calls while the program runs.
+ */
+static bool is_called_by_driver(const void *caller)
+{
+	Dl_info library;
+	const char *name;
+
+	if (!dladdr(caller, &library) || !library.dli_fname)
+		return false;
+	name = strrchr(library.dli_fname, '/');
+	return !strncmp(name ? name + 1 : library.dli_fname, "libcuda.so", 10);
+}
+
+static void start(bool late)
 {
 	enum cuda_inert_reason reason;
 	int error;
@@ -89,7 +106,7 @@ static void start(void)
 	if (!error && atexit(at_exit))
 		error = -ENOMEM;
 	if (!error) {
-		control__open();
+		control__open(late);
 		error = watcher__start();
 	}
 	if (!error)
@@ -106,7 +123,7 @@ int InitializeInjection(void)
 	int saved = errno;
 
 	if (!atomic_flag_test_and_set(&called))
-		start();
+		start(!is_called_by_driver(__builtin_return_address(0)));
 	errno = saved;
 	/* 0 would unload this library at once, under the thread that it has just started. */
 	return 1;

@@ -1,0 +1,96 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Part of tests/gpu/run: attaching to programs that were started with nothing in their environment. Each program of
+# each kind is attached to three times and must end as it does alone; then the tool is killed in the middle of an attach.
+# PROGRAMS=N programs of each kind (2), KILLED=N that are killed (10). Elsewhere: TRY="tests/sim env".
+
+# What this file shares with tests/gpu/run:
+: "${work:?}" "${bundle:?}"
+declare -a on
+
+# unprepared_start COMMAND...: in the background; its number goes to $busy once three lines or "ready" are there
+unprepared_start() {
+	rm -f "$work/u.out"
+	"${on[@]}" "$@" >"$work/u.out" 2>>"$OUT/unprepared.err" &
+	busy=$!
+	for _ in $(seq 600); do
+		grep -q ready "$work/u.out" && break
+		[ "$(wc -l <"$work/u.out")" -lt 3 ] || break
+		sleep 0.1
+	done
+}
+
+# Its end: sets $ended to "" if it is as it should be.
+unprepared_end() {
+	local status=0
+	kill -USR1 "$busy" 2>/dev/null
+	for _ in $(seq 100); do kill -0 "$busy" 2>/dev/null || break; sleep 0.1; done
+	kill -KILL "$busy" 2>/dev/null
+	wait "$busy" || status=$?
+	tail -n1 "$work/u.out" | grep -q ^expect && [ "$(truth_of "$work/u.out" wrong)" != 1 ] || status="$status, no result"
+	ended=""
+	[ "$status" = 0 ] || ended=" [$status]"
+}
+
+# unprepared_kind NAME SEEN COMMAND...: a row; SEEN is the total that must be above 0 in each session
+unprepared_kind() {
+	local name=$1 total=$2 program stops="" firsts="" kernels="" lost=0 ended harm="" well=1 file=$work/u.json
+	shift 2
+	for program in $(seq "${PROGRAMS:-2}"); do
+		unprepared_start "$@"
+		for _ in 1 2 3; do
+			timeout 30 cuda-trace stat -v --json -e kernels,launches,graphs,copies,sync -d "${LOOK:-0.7}" -o "$file" -p "$busy" 2>"$work/u.err"
+			cat "$work/u.err" >>"$OUT/unprepared.err"
+			kernels+=" $(jq ".totals.$total" "$file")"
+			firsts+=" $(jq .first_record_ms "$file")"
+			lost=$((lost + $(jq .lost.total "$file")))
+			[ "$total" = none ] || jq -e ".totals.$total > 0" "$file" >/dev/null || well=0
+			stops+=" $(sed -n 's/.*stopped for up to \(.*\) ms/\1/p' "$work/u.err" | xargs)"
+			grep -q 'gets no injection' "$work/u.err" && { well=0; stops+="$(sed -n 's/.*missing: //p' "$work/u.err")"; }
+		done
+		unprepared_end
+		harm+=$ended
+	done
+	[ "$lost" = 0 ] && [ -z "$harm" ] || well=0
+	row "unprepared: $name" $well "$total:$kernels; stopped for ms:$(xargs <<<"$stops"); first record after ms:$firsts; lost $lost$harm"
+}
+
+# unprepared_killed NAME COMMAND...: the tool and its helper die at a random moment of an attach
+unprepared_killed() {
+	local name=$1 ended harm="" well=0 tool after=0
+	shift
+	for _ in $(seq "${KILLED:-10}"); do
+		unprepared_start "$@"
+		setsid cuda-trace attach -p "$busy" >/dev/null 2>>"$OUT/unprepared.err" &
+		tool=$!
+		sleep "0.$(printf %03d $((RANDOM % 250)))"
+		pkill -KILL -f "cuda-trace attach -p $busy"
+		wait $tool 2>/dev/null
+		timeout 30 cuda-trace stat --json -e kernels -d 0.7 -o "$work/u.json" -p "$busy" 2>>"$OUT/unprepared.err"
+		[ "$(jq .totals.kernels "$work/u.json")" -gt 0 ] && after=$((after + 1))
+		unprepared_end
+		[ -z "$ended" ] && well=$((well + 1))
+		harm+=$ended
+	done
+	row "unprepared, tool killed: $name" "$([ -z "$harm" ] && echo 1 || echo 0)" \
+		"$well of ${KILLED:-10} ended well, $after were attached to afterwards$harm"
+}
+
+part_unprepared() {
+	local rate="$bundle/bench/launch-rate -i 100 -d 60"
+	# shellcheck disable=SC2086
+	{
+		unprepared_kind "1 thread" kernels $rate -t 1
+		unprepared_kind "8 threads with graphs" kernels $rate -t 8 -g
+		unprepared_kind "32 threads" kernels $rate -t 32
+		unprepared_kind "32 threads with graphs" kernels $rate -t 32 -g
+		unprepared_kind "8 threads that make graphs" none $rate -t 8 -o g
+		unprepared_killed "8 threads with graphs" $rate -t 8 -g
+	}
+	[ -z "${TRY:-}" ] || return 0
+	unprepared_kind "before cuInit()" none python3 tests/gpu/late-init.py
+	unprepared_kind "PyTorch, training" kernels python3 tests/gpu/torch-checked.py 60
+	unprepared_kind "PyTorch, a captured graph" kernels python3 tests/gpu/graph-loop.py
+	unprepared_kind "JAX, a jitted loop" kernels python3 tests/gpu/jax-loop.py
+	unprepared_kind "CuPy" kernels python3 tests/gpu/cupy-loop.py
+}
