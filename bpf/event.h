@@ -189,9 +189,6 @@ struct event_start {
 
 _Static_assert(sizeof(struct event_start) == 24, "no hidden padding");
 
-/* How long a process may be held while its guest subscribes for its first time; see hold.h. */
-#define HOLD_LONGEST_NS 1000000000ull
-
 /* What is kept; set before load, read-only for the program. A zero field does not filter. */
 struct stream_settings {
 	__u8 by_pid;  /* only processes in the map `pids`, and what they fork while we look */

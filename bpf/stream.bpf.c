@@ -9,7 +9,6 @@
  */
 #include "bpf/arguments.h"
 
-#include "bpf/hold.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -17,7 +17,6 @@
 #include "cuda-trace/attach/attachments.h"
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/attach/process_links.h"
-#include "cuda-trace/capture/launch_hold.h"
 #include "cuda-trace/inject/injection.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/intake.h"
@@ -55,7 +54,6 @@ struct session {
 	struct targets *targets;
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = guests only */
-	struct hold *hold;	      /* NULL = no launches are held */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
@@ -108,7 +106,6 @@ static int load(struct session *session)
 	if (options->source == SESSION_DRIVER && driver_source__check())
 		return -EOPNOTSUPP;
 	attachments__prepare(skeleton->obj, options->groups);
-	session->hold = hold__new(skeleton->obj, options->holds, options->verbose);
 	if (!options->pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
 	if (!options->stacks)
@@ -145,9 +142,7 @@ static int load_guests_only(struct session *session)
 	int err;
 
 	driver_source__free(session->driver);
-	hold__free(session->hold);
 	session->driver = NULL;
-	session->hold = NULL;
 	session->options.source = SESSION_GUESTS;
 	stream_bpf__destroy(session->skeleton);
 	session->skeleton = stream_bpf__open();
@@ -260,7 +255,7 @@ static bool passes_filter(const struct session *session, uint32_t pid)
 
 /* The agent will be loaded into the process, which is listened to before. Until then, and for good
  * if it cannot be done, the driver source is what there is. */
-static bool attach_to(struct session *session, uint32_t pid)
+static bool attach_to(struct session *session, uint32_t pid, const char *guest)
 {
 	if (!session->injections)
 		return false;
@@ -269,7 +264,7 @@ static bool attach_to(struct session *session, uint32_t pid)
 	if (!injections__wants(session->injections, pid) ||
 	    !session_filter__passes(&session->options, pid))
 		return false;
-	if (session->guests)
+	if (session->guests && !guest)
 		guests__add_process(session->guests, pid, injections__agent(session->injections));
 	return injections__start(session->injections, pid);
 }
@@ -282,7 +277,7 @@ static void look_at_process(void *context, uint32_t pid, const char *guest)
 		return;
 	if (session->guests && guest)
 		guests__add_process(session->guests, pid, guest);
-	if (!guest && attach_to(session, pid))
+	if (attach_to(session, pid, guest))
 		return;
 	if (session->driver)
 		driver_source__look(session->driver, pid,
@@ -297,7 +292,9 @@ static void look_at_status(void *context, struct process *process)
 	const struct cuda_status *status = &process->status;
 
 	guests__note_begin(session->guests, process->pid, status);
-	hold__look(session->hold, process);
+	if (session->injections && states__is_unprimed(status) &&
+	    !injections__includes(session->injections, process->pid))
+		injections__start(session->injections, process->pid);
 	if (session->driver && states__wants_driver(status))
 		driver_source__look(session->driver, process->pid, true);
 	else if (states__works(status))
@@ -312,7 +309,6 @@ static int test_self(struct session *session)
 	session->guests =
 		guests__new(session->attachments, session->switches,
 			    bpf_map__fd(session->skeleton->maps.linked), session->options.verbose);
-	hold__mean_processes(session->hold);
 	return session->guests ? 0 : -ENOMEM;
 }
 
@@ -354,8 +350,9 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 static void prepare_injections(struct session *session, const char *agent)
 {
 	if (session->options.attach && session->options.source != SESSION_DRIVER)
-		session->injections = injections__new(agent, session->options.verbose,
-						      attach_ended, session);
+		session->injections = injections__new(
+			agent, session->options.attach == SESSION_ATTACH_ALL,
+			session->options.verbose, attach_ended, session);
 }
 
 int session__attach(struct session *session)
@@ -464,7 +461,6 @@ int session__poll(struct session *session, int timeout_ms)
 		if (err)
 			return err;
 		session__each_process(session, look_at_status, session);
-		hold__tidy(session->hold);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
 			targets__scan(session->targets, watch_file, look_at_process, session);
@@ -546,7 +542,6 @@ void session__close(struct session *session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
 	session__let_go(session);
-	hold__free(session->hold);
 	switches__free(session->switches);
 	attachments__free(session->attachments);
 	guests__free(session->guests);

@@ -67,6 +67,10 @@ struct sink {
  * guest; or these for every process. */
 enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
 
+/* Which running processes get a working agent: none; those that have loaded it and sleep; all that
+ * are meant. */
+enum session_attach { SESSION_ATTACH_NONE, SESSION_ATTACH_PREPARED, SESSION_ATTACH_ALL };
+
 struct session_options {
 	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
 	uint32_t pid;	    /* 0 = any; its children are included */
@@ -78,12 +82,10 @@ struct session_options {
 	uint32_t ring_mib;			/* 0 = default */
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
-	/* Loads the agent into processes that are meant and run without one. */
-	bool attach;
+	enum session_attach attach;
 	bool held;    /* pid has not begun its program yet, which gets the guest */
 	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */
-	bool holds;	   /* launches, where a guest subscribes for its first time: see hold.h */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:
 	 * see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;

@@ -90,11 +90,12 @@ static enum session_source source_of(const struct watch *watch)
 }
 
 /* Whoever names one process or program means that; an administrator decides for all others. */
-static bool attaches(const struct run *run)
+enum session_attach watch__attaches(const struct options *options)
 {
-	const struct options *options = run->watch->options;
-
-	return !options->no_attach && (options->attach || options->pid || run->program_runs);
+	if (options->no_attach)
+		return SESSION_ATTACH_NONE;
+	return options->attach || options->pid || options->program ? SESSION_ATTACH_ALL
+								   : SESSION_ATTACH_PREPARED;
 }
 
 static int open_session(struct run *run)
@@ -115,9 +116,8 @@ static int open_session(struct run *run)
 		.stacks_timed = run->watch->stacks_timed,
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
-		.attach = attaches(run),
+		.attach = watch__attaches(options),
 		.held = run->program_runs,
-		.holds = true,
 	};
 
 	run->session = session__open(&wanted, run->watch->sink);
@@ -222,7 +222,7 @@ static int run_prepared(struct run *run)
 	if (watch->attached)
 		watch->attached(watch->context, run->session);
 	if (options->pid && !process_has_ended(run))
-		inspect__remark(options->pid, attaches(run));
+		inspect__remark(options->pid, watch__attaches(options) == SESSION_ATTACH_ALL);
 	catch_signals();
 	if (run->program_runs) {
 		status = runner__release(&run->runner, options->program[0]);

@@ -44,6 +44,7 @@ struct metrics_options {
 	const char *sample, *max_overhead;
 	const char *counters;
 	uint64_t duration;
+	bool attach, no_attach;
 	bool verbose;
 };
 
@@ -60,6 +61,13 @@ static const struct option_row rows[] = {
 	 "write FILE for node_exporter instead (- = stdout,\nonce, at the end)", AT(textfile)},
 	{OPTION_TIME, 0, "interval", "TIME", "between two writings of FILE (default 15s)",
 	 AT(interval)},
+	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
+	{OPTION_FLAG, 0, "attach", NULL,
+	 "load the library into every running CUDA program\n(else: only those that carry it have GPU "
+	 "times)",
+	 AT(attach)},
+	{OPTION_FLAG, 0, "no-attach", NULL,
+	 "leave running programs alone, also those that carry\nit", AT(no_attach)},
 	{OPTION_HEADING, 0, NULL, NULL, "What to show", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
@@ -246,6 +254,9 @@ int cmd_metrics(int argc, char **argv)
 	live__sample(&exporter.live, &sample);
 	exporter.live.command = "metrics";
 	exporter.live.session.verbose = options.verbose;
+	exporter.live.session.attach = options.attach	   ? SESSION_ATTACH_ALL
+				       : options.no_attach ? SESSION_ATTACH_NONE
+							   : SESSION_ATTACH_PREPARED;
 	exporter.by_pid = options.by_pid;
 	exporter.by_kernel = options.by_kernel;
 	exporter.label_sets = options.label_sets;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cuda-trace/capture/watch.h"
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/base/clock.h"
@@ -199,6 +200,7 @@ int cmd_top(int argc, char **argv)
 	live.session.uid = options.shared.uid;
 	live.session.cgroup = options.shared.cgroup;
 	live.session.verbose = options.shared.verbose;
+	live.session.attach = watch__attaches(&options.shared);
 	catch_signals();
 	model = top_model__open(&live);
 	if (!model)

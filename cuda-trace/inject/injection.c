@@ -180,6 +180,9 @@ static int find_agent(struct work *work, const char *agent)
 	char inside[PATH_MAX + 32];
 	struct stat here, there;
 
+	work->result.present = *work->target.agent != 0;
+	if (work->result.present)
+		return -1;
 	snprintf(inside, sizeof(inside), "/proc/%u/root%s", work->target.pid, agent);
 	if (!stat(agent, &here) && !stat(inside, &there) && here.st_dev == there.st_dev &&
 	    here.st_ino == there.st_ino)
@@ -216,7 +219,8 @@ static void call_agent(struct work *work, const char *agent)
 	bool sleeps_in_call = false;
 
 	thread = choose_stopped(work);
-	if (!thread && !work->tracer.stopped) {
+	/* CUDA may not work in a forked child: only one that uses it is touched. */
+	if (!thread && !work->tracer.stopped && !work->target.forked) {
 		thread = choose_sleeping(work);
 		sleeps_in_call = thread != NULL;
 		work->result.idle = sleeps_in_call;
@@ -230,7 +234,8 @@ static void call_agent(struct work *work, const char *agent)
 	}
 	if (!work->tracer.first_stop)
 		work->tracer.first_stop = monotonic__ns();
-	error = remote_call__begin(&work->call, &work->target, thread->id, agent, copy,
+	error = remote_call__begin(&work->call, &work->target, thread->id,
+				   work->result.present ? work->target.agent : agent, copy,
 				   sleeps_in_call);
 	if (error) {
 		fail(work, error, "its registers or memory cannot be changed");

@@ -22,6 +22,7 @@ struct injection_result {
 	uint32_t call_us;	    /* of that: loading the agent, and CUPTI's first subscription */
 	uint8_t idle;		    /* no thread entered libcuda: one that slept made the call */
 	uint8_t copied;		    /* the agent came as a copy in memory */
+	uint8_t present;	    /* the process had loaded it */
 	char reason[TARGET_REASON_SIZE]; /* why not; plain text */
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cuda-trace/inject/remote_elf.h"
+#include "libcupti-usdt/probes.h"
 
 #define ENTRY_BYTES 16 /* a thread stops behind the first instruction of a function */
 
@@ -123,7 +124,7 @@ struct module {
 	struct address_range code; /* of its (last) executable mapping */
 };
 
-enum { LIBC, LIBDL, LOADER, LIBCUDA, MODULES };
+enum { LIBC, LIBDL, LOADER, LIBCUDA, AGENT, MODULES };
 
 static void note_mapping(struct module *module, uint64_t start, uint64_t end, uint64_t offset,
 			 const char *permissions)
@@ -140,6 +141,47 @@ static bool is_module(const struct module *module, const char *name)
 	return !strncmp(name, module->prefix, strlen(module->prefix)) ||
 	       (module->older_prefix &&
 		!strncmp(name, module->older_prefix, strlen(module->older_prefix)));
+}
+
+static void note_agent(struct injection_target *target, char *path)
+{
+	path[strcspn(path, "\n")] = 0;
+	if (strlen(path) < sizeof(target->agent))
+		strcpy(target->agent, path);
+}
+
+static uint32_t parent_of(uint32_t pid)
+{
+	FILE *status = open_proc(pid, "status");
+	unsigned int parent = 0;
+	char line[256];
+
+	while (status && fgets(line, sizeof(line), status))
+		sscanf(line, "PPid: %u", &parent);
+	if (status)
+		fclose(status);
+	return parent;
+}
+
+/* Only a child that was forked has the same library at the same address. */
+static bool is_forked(uint32_t pid, uint64_t libcuda)
+{
+	FILE *maps = open_proc(parent_of(pid), "maps");
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	while (maps && !found && getline(&line, &size, maps) > 0) {
+		unsigned long long start, offset;
+
+		found = strstr(line, "/libcuda.so") &&
+			sscanf(line, "%llx-%*x %*s %llx", &start, &offset) == 2 && !offset &&
+			start == libcuda;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
 }
 
 static int read_maps(struct injection_target *target, struct module modules[MODULES])
@@ -164,6 +206,8 @@ static int read_maps(struct injection_target *target, struct module modules[MODU
 		if (is_module(&modules[LIBCUDA], name + 1) && !offset)
 			snprintf(target->libcuda, sizeof(target->libcuda),
 				 "/proc/%u/map_files/%llx-%llx", target->pid, start, end);
+		if (is_module(&modules[AGENT], name + 1) && permissions[2] == 'x')
+			note_agent(target, strchr(line, '/'));
 	}
 	free(line);
 	fclose(maps);
@@ -248,6 +292,7 @@ int injection_target__open(struct injection_target *target, uint32_t pid)
 		[LIBDL] = {.prefix = "libdl.so.", .older_prefix = "libdl-2."},
 		[LOADER] = {.prefix = "ld-"},
 		[LIBCUDA] = {.prefix = "libcuda.so"},
+		[AGENT] = {.prefix = CUDA_GUEST_NAME},
 	};
 	char path[64];
 	int error;
@@ -266,6 +311,7 @@ int injection_target__open(struct injection_target *target, uint32_t pid)
 		return error;
 	if (!modules[LIBCUDA].base)
 		return refuse(target, -EAGAIN, "it has not loaded libcuda.so yet");
+	target->forked = is_forked(pid, modules[LIBCUDA].base);
 	return find_functions(target, modules);
 }
 

@@ -13,6 +13,7 @@
 #define TARGET_ENTRIES_MAX  2048 /* libcuda 13.0 exports 674 functions */
 #define TARGET_MODULES_MAX  8
 #define TARGET_REASON_SIZE  160
+#define TARGET_PATH_SIZE    256
 
 /* A range of addresses that the process has mapped. */
 struct address_range {
@@ -31,6 +32,8 @@ struct injection_target {
 	uint64_t code;	   /* at least TARGET_CODE_SIZE unused bytes in executable pages */
 	uint32_t signal;   /* one that the process ignores */
 	uint64_t start;	   /* of the process, in clock ticks after boot: its number may be reused */
+	char agent[TARGET_PATH_SIZE]; /* the library, as the process has mapped it; "" = it has not */
+	bool forked;	   /* without an exec after that, by a process that maps the same libcuda */
 	char reason[TARGET_REASON_SIZE]; /* why it cannot be done; plain text */
 };
 

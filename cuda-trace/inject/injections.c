@@ -31,21 +31,22 @@ struct attempt {
 
 struct injections {
 	char agent[PATH_MAX];
-	bool verbose;
+	bool unprepared, verbose;
 	injections_ended ended;
 	void *context;
 	struct attempt *attempts;
 	uint32_t count, capacity, running;
 };
 
-struct injections *injections__new(const char *agent, bool verbose, injections_ended ended,
-				   void *context)
+struct injections *injections__new(const char *agent, bool unprepared, bool verbose,
+				   injections_ended ended, void *context)
 {
 	struct injections *injections = calloc(1, sizeof(*injections));
 
 	if (!injections)
 		return NULL;
 	snprintf(injections->agent, sizeof(injections->agent), "%s", agent);
+	injections->unprepared = unprepared;
 	injections->verbose = verbose;
 	injections->ended = ended;
 	injections->context = context;
@@ -111,8 +112,9 @@ bool injections__wants(const struct injections *injections, uint32_t pid)
 {
 	struct inspection seen;
 
-	return !inspect__process(pid, &seen) && seen.cuda && !seen.guest &&
-	       !find(injections, pid) && !is_prepared(pid);
+	if (inspect__process(pid, &seen) || !seen.cuda || find(injections, pid))
+		return false;
+	return seen.guest ? seen.asleep : injections->unprepared && !is_prepared(pid);
 }
 
 static void forget_ended(struct injections *injections)
@@ -169,7 +171,7 @@ static void report(const struct injections *injections, uint32_t pid,
 	struct inspection seen;
 	char comm[64];
 
-	if (inspect__process(pid, &seen) || result->error == -ESRCH)
+	if (inspect__process(pid, &seen) || result->error == -ESRCH || result->error == -ECHILD)
 		return;
 	text__show(comm, sizeof(comm), seen.comm, 0);
 	if (result->error)
@@ -179,9 +181,9 @@ static void report(const struct injections *injections, uint32_t pid,
 			pid, comm, result->reason);
 	else if (injections->verbose)
 		fprintf(stderr,
-			"cuda-trace: process %u (%s): loaded the injection library; %u of %u threads "
+			"cuda-trace: process %u (%s): %s the injection library; %u of %u threads "
 			"stopped for up to %.1f ms\n",
-			pid, comm, result->stopped + result->idle, result->threads,
+			pid, comm, result->present ? "woke" : "loaded", result->stopped + result->idle, result->threads,
 			result->stop_us / 1e3);
 }
 

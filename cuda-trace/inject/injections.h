@@ -16,12 +16,13 @@ struct injection_result;
 typedef void (*injections_ended)(void *context, uint32_t pid,
 				 const struct injection_result *result);
 
-/* agent: path of the library, as this process sees it; kept. NULL without memory. */
-struct injections *injections__new(const char *agent, bool verbose, injections_ended ended,
-				   void *context);
+/* agent: path of the library, as this process sees it; kept. unprepared: processes that run without
+ * it get it, too, not only those that have it and wait. NULL without memory. */
+struct injections *injections__new(const char *agent, bool unprepared, bool verbose,
+				   injections_ended ended, void *context);
 /* Accepts NULL. What is under way goes on by itself. */
 void injections__free(struct injections *injections);
-/* Whether the process uses CUDA, has no agent, and none was tried: then injections__start() it. */
+/* Whether the process uses CUDA, has no agent that is awake, and nothing was tried yet. */
 bool injections__wants(const struct injections *injections, uint32_t pid);
 /* True: an attempt is under way, or will be at a later call. */
 bool injections__start(struct injections *injections, uint32_t pid);

@@ -292,7 +292,6 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	session.groups = 0;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
-	session.holds = true;
 	live->sources = sources__new(&options->session);
 	live->session = session__open(&session, &told);
 	if (!live->sources || !live->session || open_aggregate(live, options))

@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/proc/process_maps.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,31 @@ static void read_maps(uint32_t pid, struct inspection *inspection)
 	fclose(maps);
 }
 
+/* The agent's thread has a name of its own. */
+static bool has_agent_thread(uint32_t pid)
+{
+	char path[300], name[32];
+	struct dirent *entry;
+	bool found = false;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	tasks = opendir(path);
+	while (tasks && !found && (entry = readdir(tasks))) {
+		FILE *comm;
+
+		snprintf(path, sizeof(path), "/proc/%u/task/%s/comm", pid, entry->d_name);
+		comm = *entry->d_name == '.' ? NULL : fopen(path, "re");
+		if (!comm)
+			continue;
+		found = fgets(name, sizeof(name), comm) && !strcmp(name, "cupti-usdt\n");
+		fclose(comm);
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
 int inspect__process(uint32_t pid, struct inspection *inspection)
 {
 	char name[64];
@@ -75,6 +101,7 @@ int inspect__process(uint32_t pid, struct inspection *inspection)
 		fclose(comm);
 	}
 	read_maps(pid, inspection);
+	inspection->asleep = inspection->guest && !has_agent_thread(pid);
 	return 0;
 }
 

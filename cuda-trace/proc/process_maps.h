@@ -13,6 +13,7 @@ struct inspection {
 	bool refused;  /* they may not be: another user's, without CAP_SYS_PTRACE */
 	bool cuda;     /* maps libcuda.so */
 	bool guest;    /* maps libcupti-usdt.so */
+	bool asleep;   /* which has no thread: nobody has listened yet */
 	bool cupti;    /* maps some libcupti.so */
 	uint32_t uid;
 	char comm[16];	   /* untrusted */

@@ -17,7 +17,6 @@
 #define COUNTERS_MAX (32 << 10) /* bytes of all names of metrics */
 
 static struct settings settings = {
-	.prime = true,
 	.start_ms = START_MS,
 	.await_ms = AWAIT_MS,
 	.exit_ms = EXIT_MS,
@@ -86,7 +85,7 @@ void settings__read(void)
 	const char *trace = secure_getenv("CUDA_TRACE");
 
 	settings.off = trace && (!strcmp(trace, "off") || !strcmp(trace, "0"));
-	settings.prime = read_bool("CUPTI_USDT_PRIME", true);
+	settings.start = read_bool("CUPTI_USDT_START", false);
 	settings.force = read_bool("CUPTI_USDT_FORCE", false);
 	settings.debug = read_bool("CUPTI_USDT_DEBUG", false);
 	settings.start_ms = read_ms("CUPTI_USDT_START_MS", START_MS);

@@ -7,7 +7,7 @@
 
 struct settings {
 	bool off;	       /* CUDA_TRACE=off */
-	bool prime;	       /* CUPTI_USDT_PRIME, default 1 */
+	bool start;	       /* CUPTI_USDT_START, default 0: prepare in cuInit() */
 	bool force;	       /* CUPTI_USDT_FORCE: use a libcupti that is known to be faulty */
 	bool debug;	       /* CUPTI_USDT_DEBUG: say on stderr what happens */
 	unsigned int start_ms; /* CUPTI_USDT_START_MS: how long the program's cuInit() may wait */

@@ -61,6 +61,7 @@ static uint64_t seen_up;	 /* probes that were listened to when last looked at */
 static uint64_t seen_readable_up;
 static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
 static bool begun;		       /* the program is not (or no longer) inside its cuInit() */
+static bool may_begin = true;	       /* no thread is inside the driver: see prime() */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
@@ -94,19 +95,16 @@ static void refused(int result)
 }
 
 /*
- * The first subscription of a process initialises CUPTI. Later it would starve for seconds where
- * many threads launch, and kill the program where one makes a graph at that moment
- * (docs/internals/agent.md, Not primed). Here, while the program waits in its cuInit(), there are
- * none. What it leaves behind costs a launch some 300 instructions of CUPTI's, and no call of its
- * does less: see docs/measurements/notebook.md.
+ * The first subscription of a process initialises CUPTI. While the program runs it would starve
+ * for seconds where many threads launch, and kill the program where one makes a graph at that
+ * moment. So it is made where no thread is inside the driver: in cuInit(), or when cuda-trace has
+ * stopped all threads (docs/internals/attach.md).
  */
 static void prime(void)
 {
 	uint64_t before = clock__now();
 	int result;
 
-	if (!settings__get()->prime)
-		return;
 	result = subscription__new(&subscriber, false);
 	if (result) {
 		refused(result);
@@ -149,10 +147,21 @@ static uint32_t wanted_groups(void)
 
 void control__begin(void)
 {
+	bool prepares = begun || settings__get()->start;
+
 	status__set_busy(true);
-	if (status__state() != CUDA_STATE_INERT && !wanted_groups())
+	if (prepares && status__state() != CUDA_STATE_INERT && !wanted_groups())
 		prime();
 	status__set_busy(false);
+}
+
+void control__prepare(void)
+{
+	if (subscriber || status__state() == CUDA_STATE_INERT || status__is_initialised())
+		return;
+	may_begin = true;
+	if (!wanted_groups())
+		prime();
 }
 
 static int open_memory(void)
@@ -284,7 +293,7 @@ static void change_to(uint32_t wanted)
 
 	if (!wanted && !subscriber)
 		return;
-	if (!subscriber && (is_refused || open_session()))
+	if (!subscriber && (is_refused || !(may_begin || status__is_initialised()) || open_session()))
 		return;
 	if (!switch_groups(wanted))
 		return;
@@ -387,6 +396,7 @@ void control__follow(void)
 	if (!kinds__trace_graphs())
 		graphs__go_unseen();
 	begun = true;
+	may_begin = false;
 }
 
 /* Launches go on and no record comes: a GPU newer than libcupti, or our buffers were taken over. */

@@ -14,8 +14,10 @@
  */
 /* late: the program runs already, and may be anywhere but inside the driver. */
 void control__open(bool late);
-/* Primes CUPTI, or switches on what is listened to already. */
+/* Initialises CUPTI, where nobody listens yet but somebody prepares for it. */
 void control__begin(void);
+/* The same while the program runs, and no thread of it is inside the driver. */
+void control__prepare(void);
 /* Stays inert for good. */
 void control__go_inert(enum cuda_inert_reason reason);
 /* Looks at the semaphores and does what they say. */

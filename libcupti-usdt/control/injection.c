@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The entry: libcuda opens this library and calls InitializeInjection() inside the program's
- * cuInit(), once. Order of start: settings, libcupti, the guest's thread, which primes CUPTI or
- * (when somebody listens already) switches on, so that the program's very first launch is seen;
- * cuInit() waits for that, but not for ever. Order of the end: atexit in this process only, the
- * thread finishes, then nothing is called any more.
+ * The entry. libcuda opens this library and calls InitializeInjection() inside the program's
+ * cuInit(); if nobody listens, that is all that ever happens: no thread, no libcupti, nothing in
+ * the way of other tools. If somebody listens, CUPTI is switched on there, so that the program's
+ * first launch is seen. Later, cuda-trace calls the same function while no thread of the program is
+ * inside the driver. The end: atexit in this process only, the agent's thread finishes, then
+ * nothing is called any more.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/control/start_handshake.h"
 #include "libcupti-usdt/trace/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/trace/python_frames.h"
@@ -79,21 +81,16 @@ static bool is_called_by_driver(const void *caller)
 	return !strncmp(name ? name + 1 : library.dli_fname, "libcuda.so", 10);
 }
 
-static void start(bool late)
+static bool somebody_listens(void)
 {
-	enum cuda_inert_reason reason;
+	return sites__up() || sites__readable_up();
+}
+
+/* Everything that costs something: memory, libcupti, a thread. */
+static void wake(bool late)
+{
 	int error;
 
-	home = getpid();
-	settings__read();
-	status__open();
-	reason = unwelcome();
-	if (reason) {
-		control__go_inert(reason);
-		hot__detour(DETOUR_DEAF, true);
-		status__send();
-		return;
-	}
 	request__open();
 	stamps__open();
 	kernel_shape__open();
@@ -117,13 +114,55 @@ static void start(bool late)
 	}
 }
 
+static enum { LOADED, AWAKE, INERT } condition;
+
+static void start(bool late)
+{
+	enum cuda_inert_reason reason;
+
+	home = getpid();
+	settings__read();
+	status__open();
+	reason = unwelcome();
+	if (reason) {
+		condition = INERT;
+		control__go_inert(reason);
+		hot__detour(DETOUR_DEAF, true);
+		status__send();
+		return;
+	}
+	arrival__wait();
+	if (!late && !settings__get()->start && !somebody_listens())
+		return;
+	condition = AWAKE;
+	wake(late);
+}
+
+/* cuda-trace attach, while no other thread of the program is inside the driver. */
+static void start_again(void)
+{
+	if (getpid() != home || condition == INERT)
+		return;
+	if (condition == AWAKE) {
+		watcher__prepare(settings__get()->start_ms);
+		return;
+	}
+	condition = AWAKE;
+	wake(true);
+}
+
 int InitializeInjection(void)
 {
-	static atomic_flag called = ATOMIC_FLAG_INIT;
+	static atomic_flag called = ATOMIC_FLAG_INIT, busy = ATOMIC_FLAG_INIT;
 	int saved = errno;
 
-	if (!atomic_flag_test_and_set(&called))
-		start(!is_called_by_driver(__builtin_return_address(0)));
+	if (!atomic_flag_test_and_set(&busy)) {
+		if (!atomic_flag_test_and_set(&called))
+			start(!is_called_by_driver(__builtin_return_address(0)));
+		else
+			start_again();
+		atomic_flag_clear(&busy);
+	}
 	errno = saved;
 	/* 0 would unload this library at once, under the thread that it has just started. */
 	return 1;

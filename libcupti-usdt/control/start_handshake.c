@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The answer to cuda:start is cuda:watched, whose semaphore goes up in this process alone. On the
- * guest's thread, for which cuInit() waits.
+ * thread that is inside cuInit().
  *
  * Fears: 1. a stranger waits for an answer that never comes: for a short time only, unless the
  * environment says that it is meant. 2. the tool is gone: so is its listening to cuda:start, and
@@ -10,26 +10,33 @@
  */
 #include "libcupti-usdt/control/start_handshake.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/base/settings.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/status.h"
 
+#define ANSWER_NS 2000000 /* between looks for an answer */
+
 static uint64_t until;
 
-void arrival__tell(void)
+static bool is_open(void)
 {
+	return site_wanted(start) && !site_wanted(watched) && clock__now() < until;
+}
+
+void arrival__wait(void)
+{
+	const struct timespec pause = {.tv_nsec = ANSWER_NS};
 	unsigned int milliseconds = settings__get()->await_ms;
 
 	if (!site_wanted(start))
 		return;
 	until = clock__now() + milliseconds * 1000000ULL;
 	site__start(status__instance(), milliseconds);
-}
-
-bool arrival__is_open(void)
-{
-	return until && site_wanted(start) && !site_wanted(watched) && clock__now() < until;
+	while (is_open())
+		nanosleep(&pause, NULL);
 }

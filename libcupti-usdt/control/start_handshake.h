@@ -3,11 +3,7 @@
 #ifndef LIBCUPTI_USDT_CONTROL_START_HANDSHAKE_H
 #define LIBCUPTI_USDT_CONTROL_START_HANDSHAKE_H
 
-#include <stdbool.h>
-
-/* Fires cuda:start, if somebody listens to it. */
-void arrival__tell(void);
-/* May an answer to it come yet? */
-bool arrival__is_open(void);
+/* Fires cuda:start, if somebody listens to it, and waits for an answer: see CUPTI_USDT_AWAIT_MS. */
+void arrival__wait(void);
 
 #endif

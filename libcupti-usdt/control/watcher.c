@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libcupti-usdt/control/start_handshake.h"
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/control/control.h"
 #include "libcupti-usdt/trace/devices.h"
@@ -36,13 +35,13 @@
 #define EAGER_MS    10
 #define EAGER_TURNS 30
 
-#define ANSWER_MS   2 /* between looks for an answer to cuda:start */
-#define FIRST_MS    4 /* who has just attached waits for something to see */
+#define FIRST_MS 4 /* who has just attached waits for something to see */
 
 static uint32_t eager = EAGER_TURNS;
 static _Atomic(uint32_t) begun;	   /* futex: 1 when CUPTI is primed, or on */
 static _Atomic(uint32_t) finished; /* futex: 1 when it is done */
 static atomic_bool stopping, started;
+static _Atomic(uint32_t) prepared = 1; /* futex: 0 while watcher__prepare() waits */
 
 /* Looks who listens. True: CUPTI is on since. */
 static bool follow(void)
@@ -71,10 +70,7 @@ static void *watch(void *unused)
 {
 	uint32_t seen = wakeup__count(), waited = 0, pause, sleep;
 
-	arrival__tell();
 	control__begin();
-	while (arrival__is_open() && !atomic_load(&stopping))
-		wakeup__wait(seen, ANSWER_MS);
 	status__set_began(clock__now());
 	pause = follow() ? FIRST_MS : ACTIVE_MS;
 	atomic_store(&begun, 1);
@@ -88,6 +84,13 @@ static void *watch(void *unused)
 		waited += sleep;
 		if (atomic_load(&stopping))
 			break;
+		if (!atomic_load(&prepared)) {
+			control__prepare();
+			if (follow())
+				pause = FIRST_MS;
+			atomic_store(&prepared, 1);
+			futex__wake(&prepared);
+		}
 		control__retry();
 		control__sample();
 		if (devices__are_due())
@@ -124,6 +127,15 @@ void watcher__await_start(unsigned int milliseconds)
 {
 	if (atomic_load(&started))
 		futex__wait_until_set(&begun, milliseconds);
+}
+
+void watcher__prepare(unsigned int milliseconds)
+{
+	if (!atomic_load(&started))
+		return;
+	atomic_store(&prepared, 0);
+	wakeup__request();
+	futex__wait_until_set(&prepared, milliseconds);
 }
 
 void watcher__stop(unsigned int milliseconds)

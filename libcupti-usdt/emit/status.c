@@ -113,9 +113,14 @@ void status__count_activation(void)
 	status.activations++;
 }
 
+bool status__is_initialised(void)
+{
+	return status.prime_us || status.activations;
+}
+
 bool status__begin_first(void)
 {
-	if (status.prime_us || status.activations)
+	if (status__is_initialised())
 		return false;
 	status.subscribing = clock__now();
 	status__send();
