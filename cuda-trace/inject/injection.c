@@ -18,11 +18,12 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/inject/entry_stop.h"
 #include "cuda-trace/inject/remote_call.h"
+#include "cuda-trace/inject/seccomp_filter.h"
 #include "cuda-trace/inject/thread_tracer.h"
 
 #define MS	     1000000ull
 #define QUIET_NS     (15 * MS)	 /* no thread has stopped for so long: none is inside the driver */
-#define GATHER_NS    (150 * MS)	 /* and for no longer than this after the first one */
+#define GATHER_NS    (60 * MS)	 /* nobody waits for others longer than this: see is_settled() */
 #define IDLE_NS	     (150 * MS)	 /* no thread came: one that sleeps is used */
 #define CALL_NS	     (1000 * MS) /* the others go on then, whatever the call does */
 #define WAIT_NS	     (5000 * MS)
@@ -83,6 +84,23 @@ static bool can_make_call(const struct work *work, const struct traced_thread *t
 	return thread->id == (pid_t)work->target.pid || has_stack(work, stack);
 }
 
+/*
+ * A thread that is about to run may be inside the driver with a lock held, where the machine is so
+ * busy that it does not get a CPU. One that spins there until the GPU is done looks the same, and
+ * is harmless: so this is waited for a limited time.
+ */
+static bool is_settled(const struct work *work)
+{
+	for (uint32_t i = 0; i < work->tracer.count; i++) {
+		const struct traced_thread *thread = &work->tracer.threads[i];
+
+		if (thread->state == THREAD_RUNS &&
+		    injection_target__thread_state(work->target.pid, thread->id) == 'R')
+			return false;
+	}
+	return true;
+}
+
 /* Until no further thread has stopped for a while. False: the process has ended. */
 static bool gather(struct work *work)
 {
@@ -91,9 +109,10 @@ static bool gather(struct work *work)
 
 	while (thread_tracer__serve(&work->tracer)) {
 		now = monotonic__ns();
-		if (tracer->first_stop ? now - tracer->latest_stop > QUIET_NS ||
-						 now - tracer->first_stop > GATHER_NS
-				       : now - begin > IDLE_NS)
+		if (!tracer->first_stop ? now - begin > IDLE_NS
+					: now - tracer->first_stop > GATHER_NS ||
+						  (now - tracer->latest_stop > QUIET_NS &&
+						   is_settled(work)))
 			return true;
 		take_breath();
 	}
@@ -212,6 +231,23 @@ static void wait_for_call(struct work *work)
 		fail(work, -ETIMEDOUT, "it did not finish loading the injection library");
 }
 
+/* Its filters may kill it for a system call, or make the C library abort. */
+static int check_filters(struct work *work, pid_t thread)
+{
+	const char *call = "";
+	int error = seccomp_filter__check(thread, &call);
+	char reason[TARGET_REASON_SIZE];
+
+	if (!error)
+		return 0;
+	if (error == -EACCES && *call)
+		snprintf(reason, sizeof(reason), "its seccomp filter forbids %s()", call);
+	else
+		snprintf(reason, sizeof(reason),
+			 "its seccomp filters cannot be read (CAP_SYS_ADMIN can)");
+	return fail(work, -EACCES, reason);
+}
+
 static void call_agent(struct work *work, const char *agent)
 {
 	int copy = find_agent(work, agent), error;
@@ -234,6 +270,8 @@ static void call_agent(struct work *work, const char *agent)
 	}
 	if (!work->tracer.first_stop)
 		work->tracer.first_stop = monotonic__ns();
+	if (work->target.filtered && check_filters(work, thread->id))
+		return;
 	error = remote_call__begin(&work->call, &work->target, thread->id,
 				   work->result.present ? work->target.agent : agent, copy,
 				   sleeps_in_call);

@@ -105,9 +105,9 @@ static int check_status(struct injection_target *target)
 			      status.tracer);
 	if (status.state == 'T' || status.state == 't')
 		return refuse(target, -EAGAIN, "it is stopped");
-	if (status.seccomp == 2)
-		return refuse(target, -EACCES,
-			      "a seccomp filter may kill it for the system calls that this needs");
+	target->filtered = status.seccomp == 2;
+	if (status.seccomp == 1)
+		return refuse(target, -EACCES, "it is in seccomp's strict mode");
 	if (status.shadow_stack)
 		return refuse(target, -EOPNOTSUPP, "it uses shadow stacks");
 	if (is_secure(target->pid))
@@ -226,6 +226,23 @@ static void note_libc(void *context, const struct remote_function *function)
 		target->errno_location = function->address;
 }
 
+static bool is_frequent(const char *name)
+{
+	static const char *const prefixes[] = {
+		"cuLaunchKernel",      "cuGraphLaunch", "cuGraphInstantiate", "cuGraphCreate",
+		"cuGraphAdd",	       "cuGraphClone",	"cuStreamBeginCapture", "cuStreamEndCapture",
+		"cuMemcpyHtoDAsync",   "cuMemcpyDtoHAsync", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2",
+		"cuMemAlloc_v2",       "cuMemFree_v2",	"cuStreamSynchronize", "cuCtxSynchronize",
+		"cuEventRecord",       "cuEventQuery",	"cuStreamCreate",      "cuModuleLoadData",
+		"cuLibraryLoadData",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 static void note_entry(void *context, const struct remote_function *function)
 {
 	struct injection_target *target = context;
@@ -237,6 +254,8 @@ static void note_entry(void *context, const struct remote_function *function)
 	for (uint32_t i = 0; i < target->entry_count; i++)
 		if (target->entries[i] == function->address)
 			return; /* another name of the same function */
+	if (is_frequent(name) && target->frequent_count < TARGET_FREQUENT_MAX)
+		target->frequent[target->frequent_count++] = target->entry_count;
 	target->entries[target->entry_count] = function->address;
 	target->offsets[target->entry_count++] = function->offset;
 }
@@ -330,21 +349,42 @@ bool injection_target__is_entry(const struct injection_target *target, uint64_t 
 	return false;
 }
 
-uint64_t injection_target__start(uint32_t pid)
+/* What follows the name, which may hold anything, in a file "stat"; NULL = it has gone. */
+static const char *read_stat(const char *path, char line[1024])
 {
-	FILE *stat = open_proc(pid, "stat");
-	unsigned long long start = 0;
-	char line[1024] = "", *end;
+	FILE *stat = fopen(path, "re");
+	const char *end;
 
 	if (!stat)
-		return 0;
-	line[fread(line, 1, sizeof(line) - 1, stat)] = 0;
+		return NULL;
+	line[fread(line, 1, 1023, stat)] = 0;
 	fclose(stat);
-	end = strrchr(line, ')'); /* the name before it may hold anything */
-	if (!end || sscanf(end + 1,
-			   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			   "%*d %*d %llu",
-			   &start) != 1)
+	end = strrchr(line, ')');
+	return end && end[1] ? end + 2 : NULL;
+}
+
+char injection_target__thread_state(uint32_t pid, int thread)
+{
+	char path[64], line[1024];
+	const char *fields;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%d/stat", pid, thread);
+	fields = read_stat(path, line);
+	return fields ? *fields : 0;
+}
+
+uint64_t injection_target__start(uint32_t pid)
+{
+	unsigned long long start = 0;
+	char path[64], line[1024];
+	const char *fields;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	fields = read_stat(path, line);
+	if (!fields || sscanf(fields,
+			      "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			      "%*d %*d %llu",
+			      &start) != 1)
 		return 0;
 	return start;
 }

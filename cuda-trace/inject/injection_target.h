@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define TARGET_ENTRIES_MAX  2048 /* libcuda 13.0 exports 674 functions */
-#define TARGET_MODULES_MAX  8
+#define TARGET_FREQUENT_MAX 64
 #define TARGET_REASON_SIZE  160
 #define TARGET_PATH_SIZE    256
 
@@ -27,12 +27,17 @@ struct injection_target {
 	uint64_t entries[TARGET_ENTRIES_MAX]; /* addresses of what libcuda exports */
 	uint64_t offsets[TARGET_ENTRIES_MAX]; /* the same in its file */
 	uint32_t entry_count;
+	/* Indices of the few that programs call all the time, or that make graphs: for kernels that
+	 * take a probe of its own for each. */
+	uint32_t frequent[TARGET_FREQUENT_MAX];
+	uint32_t frequent_count;
 	struct address_range loader; /* code of ld.so */
 	uint64_t dlopen, dlsym, errno_location;
 	uint64_t code;	   /* at least TARGET_CODE_SIZE unused bytes in executable pages */
 	uint32_t signal;   /* one that the process ignores */
 	uint64_t start;	   /* of the process, in clock ticks after boot: its number may be reused */
 	char agent[TARGET_PATH_SIZE]; /* the library, as the process has mapped it; "" = it has not */
+	bool filtered;	   /* by seccomp: see seccomp_filter.h */
 	bool forked;	   /* without an exec after that, by a process that maps the same libcuda */
 	char reason[TARGET_REASON_SIZE]; /* why it cannot be done; plain text */
 };
@@ -44,6 +49,8 @@ int injection_target__open(struct injection_target *target, uint32_t pid);
 void injection_target__close(struct injection_target *target);
 /* Whether the address is at (or within the first instructions of) a function that libcuda exports. */
 bool injection_target__is_entry(const struct injection_target *target, uint64_t address);
+/* 'R', 'S' ... as /proc shows it; 0 = the thread has gone. */
+char injection_target__thread_state(uint32_t pid, int thread);
 /* When the process began, in clock ticks after boot; 0 = it has gone. */
 uint64_t injection_target__start(uint32_t pid);
 
