@@ -253,6 +253,27 @@ static bool passes_filter(const struct session *session, uint32_t pid)
 	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
 }
 
+struct search {
+	uint32_t pid;
+	bool found;
+};
+
+static void compare_pid(void *context, struct process *process)
+{
+	struct search *search = context;
+
+	search->found |= process->pid == search->pid;
+}
+
+/* Its agent has spoken: it is awake, or has ended its work as the process ends. */
+static bool has_spoken(const struct session *session, uint32_t pid)
+{
+	struct search search = {.pid = pid};
+
+	intake__each(session->intake, compare_pid, &search);
+	return search.found;
+}
+
 /* The agent will be loaded into the process, which is listened to before. Until then, and for good
  * if it cannot be done, the driver source is what there is. */
 static bool attach_to(struct session *session, uint32_t pid, const char *guest)
@@ -261,7 +282,7 @@ static bool attach_to(struct session *session, uint32_t pid, const char *guest)
 		return false;
 	if (injections__includes(session->injections, pid))
 		return true;
-	if (!injections__wants(session->injections, pid) ||
+	if (!injections__wants(session->injections, pid) || (guest && has_spoken(session, pid)) ||
 	    !session_filter__passes(&session->options, pid))
 		return false;
 	if (session->guests && !guest)

@@ -17,6 +17,7 @@
 #define AT_ONCE	      4	   /* each has a helper process */
 #define ATTEMPTS      8
 #define RETRY_MS      250
+#define SETTLE_MS     100 /* a start takes 50 ms while it waits for an answer */
 #define PROCESSES_MAX 4096 /* that are kept in mind; the oldest that have ended go first */
 #define ENVIRONMENT   (128 << 10)
 
@@ -25,6 +26,7 @@ enum attempt_state { ATTEMPT_PLANNED, ATTEMPT_RUNS, ATTEMPT_OVER };
 struct attempt {
 	struct injection injection;
 	enum attempt_state state;
+	bool is_unprimed; /* its agent is awake, but has not initialised CUPTI */
 	uint32_t count;
 	uint64_t due; /* ms */
 };
@@ -131,10 +133,23 @@ static void forget_ended(struct injections *injections)
 	injections->count = kept;
 }
 
+/* False: it has woken up by itself, or has ended. */
+static bool is_needed(const struct attempt *attempt)
+{
+	struct inspection seen;
+
+	return !inspect__process(attempt->injection.pid, &seen) &&
+	       (attempt->is_unprimed || !seen.guest || seen.asleep);
+}
+
 static bool begin(struct injections *injections, struct attempt *attempt)
 {
 	uint64_t start = attempt->injection.start;
 
+	if (!is_needed(attempt)) {
+		attempt->state = ATTEMPT_OVER;
+		return true;
+	}
 	if (injection__start(&attempt->injection, attempt->injection.pid, injections->agent))
 		return false;
 	attempt->injection.start = start;
@@ -147,6 +162,10 @@ static bool begin(struct injections *injections, struct attempt *attempt)
 bool injections__start(struct injections *injections, uint32_t pid)
 {
 	struct attempt *attempts;
+	struct inspection seen;
+
+	if (inspect__process(pid, &seen))
+		return false;
 
 	if (injections->count >= PROCESSES_MAX)
 		forget_ended(injections);
@@ -159,6 +178,8 @@ bool injections__start(struct injections *injections, uint32_t pid)
 	injections->attempts = attempts;
 	attempts[injections->count] = (struct attempt){
 		.injection = {.pid = pid, .start = injection_target__start(pid), .results = -1},
+		.is_unprimed = seen.guest && !seen.asleep,
+		.due = seen.asleep ? monotonic__ms() + SETTLE_MS : 0,
 	};
 	injections->count++;
 	injections__poll(injections);

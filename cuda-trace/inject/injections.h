@@ -24,7 +24,8 @@ struct injections *injections__new(const char *agent, bool unprepared, bool verb
 void injections__free(struct injections *injections);
 /* Whether the process uses CUDA, has no agent that is awake, and nothing was tried yet. */
 bool injections__wants(const struct injections *injections, uint32_t pid);
-/* True: an attempt is under way, or will be at a later call. */
+/* After a moment: a process that has just loaded the agent may be about to wake it in its cuInit().
+ * True: an attempt is under way, or will be at a later call. */
 bool injections__start(struct injections *injections, uint32_t pid);
 /* Is an attempt under way, or planned? */
 bool injections__includes(const struct injections *injections, uint32_t pid);

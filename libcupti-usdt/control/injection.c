@@ -81,6 +81,16 @@ static bool is_called_by_driver(const void *caller)
 	return !strncmp(name ? name + 1 : library.dli_fname, "libcuda.so", 10);
 }
 
+/* Other threads stand still meanwhile. */
+#define LATE_MS 300
+
+static unsigned int patience(bool late)
+{
+	unsigned int milliseconds = settings__get()->start_ms;
+
+	return late && milliseconds > LATE_MS ? LATE_MS : milliseconds;
+}
+
 static bool somebody_listens(void)
 {
 	return sites__up() || sites__readable_up();
@@ -107,7 +117,7 @@ static void wake(bool late)
 		error = watcher__start();
 	}
 	if (!error)
-		watcher__await_start(settings__get()->start_ms);
+		watcher__await_start(patience(late));
 	if (error) {
 		status__trouble(CUDA_GUEST_NO_THREAD, "start", "no thread, or no memory");
 		control__finish();
@@ -144,7 +154,7 @@ static void start_again(void)
 	if (getpid() != home || condition == INERT)
 		return;
 	if (condition == AWAKE) {
-		watcher__prepare(settings__get()->start_ms);
+		watcher__prepare(patience(true));
 		return;
 	}
 	condition = AWAKE;

@@ -131,7 +131,7 @@ void watcher__await_start(unsigned int milliseconds)
 
 void watcher__prepare(unsigned int milliseconds)
 {
-	if (!atomic_load(&started))
+	if (!atomic_load(&started) || atomic_load(&stopping))
 		return;
 	atomic_store(&prepared, 0);
 	wakeup__request();

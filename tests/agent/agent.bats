@@ -161,21 +161,36 @@ process() {
 
 # ---- nobody listens
 
-@test "dormant library (nobody listens) leaves CUPTI alone after priming" {
+@test "dormant library (nobody listens) has no thread, opens nothing, calls no CUPTI function and owns at most 64 KiB" {
 	requires sim
-	CUPTI_USDT_PRIME=1 SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/launch-storm" -n 1000 >"$OUT"
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/log
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	start plain "$SIM" env -u CUDA_INJECTION64_PATH "$WORKLOADS/launch-storm" -s 20 -p 1000
+	local pid plain kib
+	ready storm
+	ready plain
+	pid=$(process launch-storm "$storm_PID")
+	plain=$(process launch-storm "$plain_PID")
+	grep -q guest-under-test "/proc/$pid/maps"
+	run ! grep -q guest-under-test "/proc/$plain/maps"
+	assert_equal "$(ls "/proc/$pid/task" | wc -l)" "$(ls "/proc/$plain/task" | wc -l)"
+	assert_equal "$(ls "/proc/$pid/fd" | wc -l)" "$(ls "/proc/$plain/fd" | wc -l)"
+	run ! grep -q libcupti.so "/proc/$pid/maps"
+	run ! grep -E 'subscribe|callback|kind' "$SIMCUDA_LOG"
+	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "guest-under-test") > 0}
+		own && /^Private_Dirty/{sum += $2} END{print sum + 0}' "/proc/$pid/smaps")
+	[ "$kib" -le 64 ] || fail "$kib KiB of its own"
+}
+
+@test "prepared library (CUPTI_USDT_START=1) initialises CUPTI and lets it go" {
+	requires sim
+	CUPTI_USDT_START=1 SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/launch-storm" -n 1000 >"$OUT"
 	assert_equal "$(cut -d' ' -f3 "$BATS_TEST_TMPDIR/log" | grep subscribe | paste -sd' ')" "subscribe unsubscribe"
 }
 
-@test "dormant library (CUPTI_USDT_PRIME=0) calls no CUPTI function that does something" {
+@test "prepared library (nobody listens) wakes at most 4 times a second and owns at most 256 KiB" {
 	requires sim
-	CUPTI_USDT_PRIME=0 SIMCUDA_LOG=$BATS_TEST_TMPDIR/log sim "$WORKLOADS/saxpy" >"$OUT"
-	run ! grep -E 'subscribe|callback|kind' "$BATS_TEST_TMPDIR/log"
-}
-
-@test "dormant library wakes at most 4 times a second and owns at most 256 KiB" {
-	requires sim
-	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	CUPTI_USDT_START=1 start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	local pid tid before after began ms
 	pid=$(process launch-storm "$storm_PID")
 	wait_for 10 guest_thread "$pid" >/dev/null
@@ -242,7 +257,7 @@ process() {
 
 @test "listening (late, threads launching) hears a kernel for every launch within 300 ms" {
 	requires root bpf sim
-	hear -w 600 $CORE -- "$WORKLOADS/launch-storm" -s 2 -t 4 -p 50
+	CUPTI_USDT_START=1 hear -w 600 $CORE -- "$WORKLOADS/launch-storm" -s 2 -t 4 -p 50
 	[ "$(heard launch_batch records)" -gt 1000 ]
 	local difference=$(($(heard kernel_batch records) - $(heard launch_batch records)))
 	# Kernels of launches that were under way while we came.
@@ -356,7 +371,7 @@ fires() {
 
 @test "two listeners (the second comes later) both know every name" {
 	requires root bpf sim
-	start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 200
+	CUPTI_USDT_START=1 start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 200
 	local pid
 	pid=$(process launch-storm "$storm_PID")
 	start first "$LISTEN" -p "$pid" -t 8000 "$GUEST" $CORE
@@ -383,7 +398,7 @@ let_go() {
 
 @test "attach and detach (8 times, 4 threads launching) changes nothing for the program" {
 	requires root bpf sim
-	SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -t 4 -p 100
+	CUPTI_USDT_START=1 SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -t 4 -p 100
 	local pid i
 	pid=$(process launch-storm "$storm_PID")
 	for i in $(seq 8); do
@@ -437,7 +452,7 @@ gives_images_back() {
 	with=$(module_images 101 122 400000 true)
 	without=$(module_images 201 224 200000 objcopy --rename-section .debug_line=.other_line)
 	# Modules come again and again, also after somebody came.
-	SIMCUDA_PC_CUBIN=$with${without%:} start modules "$SIM" "$WORKLOADS/modules" 1000000
+	CUPTI_USDT_START=1 SIMCUDA_PC_CUBIN=$with${without%:} start modules "$SIM" "$WORKLOADS/modules" 1000000
 	wait_for 10 grep -qs guest-under-test "/proc/$modules_PID/maps"
 	for i in 2000 4000 8000; do
 		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status pc_samples_batch >"$OUT"
@@ -573,30 +588,6 @@ hear_exit() {
 }
 
 # Who hears that it begins can make room for it between launches.
-@test "attach (the first subscription of a process) is told before it begins, one after priming is not" {
-	requires root bpf sim
-	local primed told
-	for primed in 0 1; do
-		CUPTI_USDT_PRIME=$primed hear -w 300 $CORE -- "$WORKLOADS/launch-storm" -s 1 -p 100
-		told=$(sed -n 's/^status .*state=\([0-9]\) .*activations=\([0-9]*\) subscribing=\([01]\) .*/\1-\2-\3/p' "$OUT" |
-			uniq | paste -sd' ')
-		assert_equal "$primed: $told" "$([ $primed = 1 ] && echo 1: || echo 0: 0-0-1) 1-1-0 4-1-0"
-	done
-	# Not while the program waits in its cuInit(), where nobody launches.
-	CUPTI_USDT_PRIME=0 hear $CORE -- "$WORKLOADS/launch-storm" -n 100
-	run ! grep 'subscribing=1' "$OUT"
-}
-
-@test "attach (CUPTI hangs while subscribing) does not hold the program, and is told again and again" {
-	requires root bpf sim
-	CUPTI_USDT_PRIME=0 SIMCUDA_SUBSCRIBE=hang hear -w 300 $CORE -- "$WORKLOADS/launch-storm" -s 3 -p 100
-	grep -q '^expect launches=' "$OUT"
-	# For who comes later: some times a second, as often as a dormant guest wakes.
-	local told
-	told=$(grep -c '^status .* subscribing=1 ' "$OUT")
-	[ "$told" -ge 3 ] && [ "$told" -le 20 ] || fail "told $told times"
-}
-
 @test "start (CUPTI hangs, somebody listens) holds cuInit for 1 s at most" {
 	requires root bpf sim
 	SIMCUDA_SUBSCRIBE=hang CUPTI_USDT_START_MS=300 CUPTI_USDT_EXIT_MS=100 \
