@@ -178,7 +178,7 @@ process() {
 	run ! grep -q libcupti.so "/proc/$pid/maps"
 	run ! grep -E 'subscribe|callback|kind' "$SIMCUDA_LOG"
 	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "guest-under-test") > 0}
-		own && /^Private_Dirty/{sum += $2} END{print sum + 0}' "/proc/$pid/smaps")
+		own && /^Anonymous/{sum += $2} END{print sum + 0}' "/proc/$pid/smaps")
 	[ "$kib" -le 64 ] || fail "$kib KiB of its own"
 }
 
