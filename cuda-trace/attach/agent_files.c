@@ -122,7 +122,9 @@ static bool is_guest(const struct targets *targets, char *path)
 
 	if (ends_in(path, length, deleted))
 		length -= sizeof(deleted) - 1;
-	if (!ends_in(path, length, "/" CUDA_GUEST_NAME) && !ends_in(path, length, targets->name))
+	/* A copy in memory is what cuda-trace attach brings to another mount namespace. */
+	if (!ends_in(path, length, "/" CUDA_GUEST_NAME) &&
+	    !ends_in(path, length, "/memfd:" CUDA_GUEST_NAME) && !ends_in(path, length, targets->name))
 		return false;
 	path[length] = 0;
 	return true;

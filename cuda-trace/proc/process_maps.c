@@ -23,7 +23,8 @@ static void look_at_line(struct inspection *inspection, const char *path)
 	if (!strncmp(name, "libcuda.so", 10)) {
 		inspection->cuda = true;
 		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);
-	} else if (!strncmp(name, CUDA_GUEST_NAME, strlen(CUDA_GUEST_NAME))) {
+	} else if (!strncmp(name, CUDA_GUEST_NAME, strlen(CUDA_GUEST_NAME)) ||
+		   !strncmp(name, "memfd:" CUDA_GUEST_NAME, strlen("memfd:" CUDA_GUEST_NAME))) {
 		inspection->guest = true;
 	} else if (!strncmp(name, "libcupti.so", 11)) {
 		inspection->cupti = true;

@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Loading the agent into programs that run and were not prepared for it: docs/internals/attach.md.
+
+load ../lib/helpers
+
+setup() {
+	requires root bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset CUDA_INJECTION64_PATH CUPTI_USDT_START
+}
+
+# plain NAME PROGRAM...: in the background, on the simulated driver, with nothing in its environment
+plain() {
+	start "$1" "$SIM" "${@:2}"
+}
+
+# storm NAME OPTION...: a launch-storm that is ready
+storm() {
+	plain "$1" "$WORKLOADS/launch-storm" "${@:2}"
+	ready "$1"
+}
+
+attach() {
+	timeout 30 "$CUDA_TRACE" attach "$@"
+}
+
+# The tool's answers are in $output and $stderr.
+ct_says() {
+	run -0 --separate-stderr timeout 60 "$SIM" "$CUDA_TRACE" "$@"
+}
+
+ends_well() { # NAME
+	local pid=$1_PID
+	finished "${!pid}" 60
+	assert_equal "$1 $status" "$1 0"
+	grep -q '^expect ' "$1.out"
+}
+
+@test "attach (1 thread, 8 with graphs, 24) loads the library, and the program ends as it does alone" {
+	local threads
+	for threads in "1" "8 -g 8" "24"; do
+		# shellcheck disable=SC2086
+		storm busy -s 4 -p 100 -t $threads
+		run -0 --separate-stderr attach -v -p "$busy_PID"
+		assert_output "$busy_PID: attached"
+		# shellcheck disable=SC2154
+		assert_regex "$stderr" 'stopped for up to [0-9.]+ ms'
+		run -0 attach -p "$busy_PID"
+		assert_output "$busy_PID: has the injection library already"
+		ends_well busy
+	done
+}
+
+@test "stat -p (a program that was not prepared) has every GPU time, again and again" {
+	storm busy -s 12 -p 200 -t 4
+	local i
+	for i in 1 2 3; do
+		ct_says stat --json -o out.json -p "$busy_PID" -d 1
+		json out.json '.totals.kernels > 100 and .totals.launches > 100 and .lost.total == 0 and .first_record_ms < 1000'
+	done
+	ends_well busy
+}
+
+@test "trace, record, top -p (programs that were not prepared) have GPU times" {
+	storm one -s 30 -p 1000
+	storm two -s 30 -p 1000
+	storm three -s 30 -p 1000
+	timeout 30 "$CUDA_TRACE" trace --json -d 2 -o trace.jsonl -p "$one_PID"
+	[ "$(jq -s 'map(select(.event == "kernel" and .gpu_start_ns)) | length' trace.jsonl)" -gt 10 ]
+	timeout 30 "$CUDA_TRACE" record -o out.db -d 2 -p "$two_PID"
+	[ "$(sqlite3 out.db 'SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL')" -gt 10 ]
+	timeout 30 "$CUDA_TRACE" top --json -n 3 -p "$three_PID" >top.jsonl
+	jq -se '[.[] | .processes[] | select(.gpu_ns > 0 or .totals.gpu_ns > 0)] | length > 0' top.jsonl
+}
+
+@test "stat -p --no-attach (a program that was not prepared) leaves it alone" {
+	storm busy -s 10 -p 500
+	ct_says stat --no-attach --json -o out.json -p "$busy_PID" -d 1
+	json out.json '.source == "driver" and .totals.kernels == 0 and .totals.launches > 100'
+	run ! grep -q libcupti-usdt "/proc/$busy_PID/maps"
+	assert_regex "$stderr" 'leave out --no-attach to load it now'
+}
+
+@test "stat -c (a program that was not prepared) loads the library with --attach alone" {
+	cp "$WORKLOADS/launch-storm" storm-of-mine
+	plain busy ./storm-of-mine -s 20 -p 500
+	ready busy
+	ct stat --json -o out.json -c storm-of-mine -d 1
+	run ! grep -q libcupti-usdt "/proc/$busy_PID/maps"
+	ct stat --attach --json -o out.json -c storm-of-mine -d 1.5
+	grep -q libcupti-usdt "/proc/$busy_PID/maps"
+	json out.json '.totals.kernels > 100'
+}
+
+@test "attach (a program that sleeps in read, epoll_wait, futex) brings it back as it was" {
+	cc -O2 -o still "$TOP/tests/inject/still.c" -ldl
+	local call
+	for call in read epoll futex; do
+		rm -f gate
+		mkfifo gate
+		# shellcheck disable=SC2016
+		start asleep "$SIM" sh -c 'exec ./still "$1" <gate' sh $call
+		exec 8>gate
+		ready asleep
+		run -0 attach -p "$asleep_PID"
+		assert_output "$asleep_PID: attached"
+		echo >&8
+		exec 8>&-
+		finished "$asleep_PID"
+		assert_equal "$call $(tail -n 1 asleep.out) $status" "$call same 0"
+	done
+}
+
+@test "attach (the tool and its helper are killed at any moment) harms no program" {
+	local i attached=0
+	for i in $(seq 20); do
+		storm busy -s 3 -p 50 -t 4 -g 8
+		setsid "$CUDA_TRACE" attach -p "$busy_PID" >/dev/null 2>&1 3>&- &
+		sleep "0.$(printf %03d $((RANDOM % 200)))"
+		pkill -KILL -f "attach -p $busy_PID" || true
+		sleep 0.1
+		run attach -p "$busy_PID"
+		[ "$status" != 0 ] || attached=$((attached + 1))
+		ends_well busy
+	done
+	[ "$attached" -ge 18 ] || fail "only $attached of 20 could be attached to afterwards"
+}
+
+@test "attach (the tool is stopped in the middle) is finished by its helper" {
+	storm busy -s 6 -p 100 -t 4
+	start tool "$CUDA_TRACE" attach -p "$busy_PID"
+	sleep 0.05
+	kill -STOP "$tool_PID"
+	wait_for 10 grep -q libcupti-usdt "/proc/$busy_PID/maps"
+	kill -CONT "$tool_PID"
+	ends_well busy
+}
+
+@test "attach (threads come and go) takes them as they come" {
+	plain busy "$WORKLOADS/threads" 3000 20 50
+	wait_for 10 grep -qs libcuda "/proc/$busy_PID/maps"
+	local i
+	for i in 1 2 3; do
+		run attach -p "$busy_PID"
+		[ "$status" != 0 ] || break
+	done
+	assert_equal "$status" 0
+	ends_well busy
+}
+
+@test "attach (a signal each millisecond) delivers them all" {
+	plain busy "$WORKLOADS/bonds" signals 4000
+	wait_for 10 grep -qs libcuda "/proc/$busy_PID/maps"
+	sleep 0.5
+	run -0 attach -p "$busy_PID"
+	ends_well busy
+}
+
+@test "attach (CUPTI hangs in its first call) does not hold the program" {
+	SIMCUDA_SUBSCRIBE=hang storm busy -s 5 -p 100 -t 4
+	run attach -p "$busy_PID"
+	ends_well busy
+}
+
+@test "attach (a debugger is there, no CUDA, stopped, gone, seccomp) says why not, and changes nothing" {
+	requires strace
+	storm busy -s 30 -p 1000
+	start tracer strace -o /dev/null -p "$busy_PID"
+	wait_for 10 grep -q 'TracerPid:[[:space:]]*[1-9]' "/proc/$busy_PID/status"
+	run -1 attach -p "$busy_PID"
+	assert_output --regexp "process $busy_PID: process [0-9]+ traces it \(a debugger\?\), and a process has one tracer"
+	kill "$tracer_PID"
+	wait_for 10 grep -q 'TracerPid:[[:space:]]*0' "/proc/$busy_PID/status"
+	kill -STOP "$busy_PID"
+	wait_for 10 grep -q 'State:[[:space:]]*T' "/proc/$busy_PID/status"
+	run -1 attach -p "$busy_PID"
+	assert_output --partial "it is stopped"
+	kill -CONT "$busy_PID"
+	run ! grep -q libcupti-usdt "/proc/$busy_PID/maps"
+	start other sleep 30
+	run -1 attach -p "$other_PID"
+	assert_output --partial "it has not loaded libcuda.so yet"
+	run -1 attach -p 4194303
+	assert_output --partial "there is no process 4194303"
+	plain bonds "$WORKLOADS/bonds" seccomp 6000
+	wait_for 10 grep -q 'Seccomp:[[:space:]]*2' "/proc/$bonds_PID/status"
+	run -1 attach -p "$bonds_PID"
+	assert_output --partial "its seccomp filter forbids openat()"
+	ends_well bonds
+}
+
+@test "attach (another mount namespace, without the library) loads a copy from memory" {
+	# shellcheck disable=SC2016
+	start busy unshare --mount sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' sh \
+		"$(dirname "$GUEST")" "$SIM" "$WORKLOADS/launch-storm" -s 8 -p 200
+	ready busy
+	run ! ls "/proc/$busy_PID/root$GUEST"
+	run -0 --separate-stderr attach -v -p "$busy_PID"
+	assert_regex "$stderr" 'from a copy in memory'
+	grep -q memfd:libcupti-usdt "/proc/$busy_PID/maps"
+	run ! sh -c "readlink /proc/$busy_PID/fd/* | grep memfd"
+	ct stat --json -o out.json -p "$busy_PID" -d 1.5
+	json out.json '.totals.kernels > 100 and .lost.total == 0'
+	ends_well busy
+}
+
+@test "stat -- PROGRAM (it starts another one with an empty environment) loads the library there" {
+	# shellcheck disable=SC2016
+	ct_says stat --json -o out.json -- "$SIM" sh -c \
+		'env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$1" -s 4 -p 200; true' sh "$WORKLOADS/launch-storm"
+	json out.json '.totals.kernels > 1000'
+}
+
+@test "a prepared program that sleeps (stat -p, stat -c) is woken, and its other threads never noticed" {
+	CUDA_INJECTION64_PATH=$GUEST storm busy -s 12 -p 200 -t 4
+	run ! sh -c "cat /proc/$busy_PID/task/*/comm | grep cupti"
+	ct stat --json -o out.json -p "$busy_PID" -d 1.5
+	json out.json '.totals.kernels > 100 and .lost.total == 0'
+	cat "/proc/$busy_PID"/task/*/comm | grep -qx cupti-usdt
+	ct stat --json -o out.json -c launch-storm -d 1.5
+	json out.json '.totals.kernels > 100'
+	ends_well busy
+}
+
+@test "stat -p (a forked child that uses no CUDA) leaves the child alone" {
+	cat >forks.py <<-'EOF'
+		import ctypes, os, time
+		cuda = ctypes.CDLL("libcuda.so.1")
+		assert cuda.cuInit(0) == 0
+		child = os.fork()
+		print("ready", flush=True)
+		time.sleep(6 if child else 5)
+		if child:
+		    print("expect", os.waitpid(child, 0)[1])
+	EOF
+	start parent "$SIM" python3 forks.py
+	ready parent
+	local child
+	child=$(pgrep -P "$parent_PID")
+	ct_says stat -p "$parent_PID" -d 3
+	run ! grep -q libcupti-usdt "/proc/$child/maps"
+	finished "$parent_PID"
+	assert_equal "$(tail -n 1 parent.out)" "expect 0"
+}
