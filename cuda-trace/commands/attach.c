@@ -61,7 +61,7 @@ static int attach(uint32_t pid, const char *agent, bool verbose)
 		fprintf(stderr, "cuda-trace attach: there is no process %u\n", pid);
 		return EXIT_TROUBLE;
 	}
-	if (seen.guest) {
+	if (seen.guest && !seen.asleep) {
 		printf("%u: has the injection library already\n", pid);
 		return EXIT_OK;
 	}

@@ -3,6 +3,7 @@
  * cuda-trace list: CUDA processes and how each can be traced.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/inject/injection_target.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/cli/options.h"
@@ -85,12 +87,27 @@ struct entry {
 	uint32_t pid;
 	struct inspection seen;
 	struct cuda_status status; /* .version 0 = the guest did not answer */
+	char reason[TARGET_REASON_SIZE + 64]; /* without the guest: can it be loaded now? */
 };
 
 struct list {
 	struct entry *entries;
 	uint32_t count;
 };
+
+/* How a process without the library would be attached to. */
+static void say_attach(struct entry *entry)
+{
+	struct injection_target target;
+	int err = injection_target__open(&target, entry->pid);
+
+	injection_target__close(&target);
+	if (err && err != -EAGAIN)
+		snprintf(entry->reason, sizeof(entry->reason), "no GPU times: %s", target.reason);
+	else
+		snprintf(entry->reason, sizeof(entry->reason),
+			 "-p or --attach loads the library, for GPU times");
+}
 
 static void find_processes(struct list *list)
 {
@@ -107,6 +124,8 @@ static void find_processes(struct list *list)
 		if (!entry->seen.cuda && !entry->seen.guest)
 			continue;
 		entry->pid = pid;
+		if (!entry->seen.guest)
+			say_attach(entry);
 		list->count++;
 	}
 	if (proc)
@@ -135,7 +154,8 @@ static bool can_ask(void)
 static bool all_answered(const struct list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++)
-		if (list->entries[i].seen.guest && !list->entries[i].status.version)
+		if (list->entries[i].seen.guest && !list->entries[i].seen.asleep &&
+		    !list->entries[i].status.version)
 			return false;
 	return true;
 }
@@ -176,15 +196,11 @@ static const char *note(const struct entry *entry)
 	const char *trouble = states__no_times(&entry->status);
 
 	if (!entry->seen.guest)
-		return "no GPU times: started without the guest (see cuda-trace enable)";
+		return entry->reason;
+	if (entry->seen.asleep)
+		return "sleeps; the first tool that attaches wakes it";
 	if (trouble)
 		return trouble;
-	if (entry->status.version && entry->status.subscribing &&
-	    entry->status.state == CUDA_STATE_DORMANT)
-		return "CUPTI waits for a moment without a launch (cuda-trace stat -p PID makes "
-		       "one)";
-	if (states__is_unprimed(&entry->status))
-		return "not primed: attaching may kill it (cuda-trace doctor -p PID says why)";
 	if (entry->status.version)
 		return "";
 	return can_ask() ? "the guest did not answer" : "its state needs CAP_BPF and CAP_PERFMON";
@@ -203,7 +219,9 @@ static void put(struct writer *writer, const struct entry *entry)
 	cells[PID] = cell_number(entry->pid);
 	cells[PROCESS] = cell_text(entry->seen.comm);
 	cells[USER] = cell_text(user ? user->pw_name : uid);
-	cells[STATE] = entry->seen.guest ? cell_text(states__key(status)) : cell_text("none");
+	cells[STATE] = cell_text(!entry->seen.guest   ? "none"
+				 : entry->seen.asleep ? "dormant"
+						      : states__key(status));
 	cells[SOURCE] =
 		cell_text(entry->seen.guest && !states__trouble(status) ? "cupti" : "driver");
 	if (status->version) {

@@ -17,6 +17,8 @@
 #include "cuda-trace/doctor/doctor_report.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/inject/injection_target.h"
+#include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/base/text.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
@@ -34,6 +36,26 @@ static void choose(struct libraries *libraries, const struct cuda_process *proce
 	choice__make(libraries, &inputs, choice);
 }
 
+/* Whether the library can be loaded into the process as it runs; false: it cannot, and that is said. */
+static bool report_attach(uint32_t pid, struct findings *findings)
+{
+	struct injection_target target;
+	int err = injection_target__open(&target, pid);
+	char attach[64];
+
+	injection_target__close(&target);
+	snprintf(attach, sizeof(attach), "sudo cuda-trace stat -p %u", pid);
+	if (err && err != -EAGAIN) {
+		findings__add(findings, FINDING_PROBLEM, "attach", NULL,
+			      "the injection library cannot be loaded into the running process: %s",
+			      target.reason);
+		return false;
+	}
+	findings__add(findings, FINDING_OK, "attach", attach,
+		      "the injection library is not loaded, and can be: any command with -p does so");
+	return true;
+}
+
 /* Why a CUDA process runs without the guest. */
 static void report_absent(const struct libraries *libraries, const struct cuda_process *process,
 			  struct findings *findings)
@@ -47,6 +69,8 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 		findings__add(findings, FINDING_NOTE, "no_cuda", NULL,
 			      "the process has not loaded the CUDA driver (yet): there is nothing "
 			      "to trace");
+	else if (report_attach(process->pid, findings))
+		return;
 	else if (!process->environment_known)
 		findings__add(findings, FINDING_PROBLEM, "guest_absent", again,
 			      "the guest is not loaded; this user may not see with what "
@@ -139,28 +163,19 @@ static void report_search(const struct cuda_status *status, struct findings *fin
 				      line);
 }
 
-/* When CUPTI is initialised: at the start, now, or when somebody attaches for the first time. */
-static void report_first(uint32_t pid, const struct cuda_status *status, struct findings *findings)
+/* When CUPTI was initialised. */
+static void report_first(const struct cuda_status *status, struct findings *findings)
 {
-	char attach[64];
-
-	if (status->prime_us) {
+	if (status->prime_us)
+		findings__add(findings, FINDING_OK, "primed", NULL, "initialising CUPTI took %u us",
+			      status->prime_us);
+	else if (status->state == CUDA_STATE_DORMANT && status->subscribing)
+		findings__add(findings, FINDING_NOTE, "subscribing", "start the program again",
+			      "CUPTI has not come back from its first call");
+	else if (states__is_unprimed(status))
 		findings__add(findings, FINDING_OK, "primed", NULL,
-			      "priming CUPTI took %u us at the program's start", status->prime_us);
-	} else if (status->state == CUDA_STATE_DORMANT && status->subscribing) {
-		snprintf(attach, sizeof(attach), "sudo cuda-trace stat -p %u -d 2", pid);
-		findings__add(findings, FINDING_NOTE, "subscribing", attach,
-			      "somebody listens, and CUPTI is not initialised yet: it waits for a "
-			      "moment without a launch, for which cuda-trace can hold them");
-	} else if (states__is_unprimed(status)) {
-		findings__add(findings, FINDING_NOTE, "primed",
-			      "start the program without CUPTI_USDT_PRIME=0",
-			      "CUPTI is initialised when somebody attaches for the first time, "
-			      "which kills a program that makes a graph at that moment%s",
-			      multi_link__supported()
-				      ? ""
-				      : "; and this kernel has no way to hold launches meanwhile");
-	}
+			      "CUPTI is not initialised; the first tool that wants GPU times has that "
+			      "done");
 }
 
 static void report_state(uint32_t pid, const struct image *image, const struct cuda_status *status,
@@ -196,7 +211,7 @@ static void report_state(uint32_t pid, const struct image *image, const struct c
 			state_facts(status), "the guest does nothing in this process: %s%s%.128s",
 			reason_text(status->reason), *status->message ? ": " : "", status->message);
 	}
-	report_first(pid, status, findings);
+	report_first(status, findings);
 	report_search(status, findings);
 }
 
@@ -208,11 +223,18 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 	char said[512], guest[FILETREE_PATH_MAX + 32], again[64];
 	int err;
 
+	struct inspection seen;
+
 	snprintf(again, sizeof(again), "sudo cuda-trace doctor -p %u", process->pid);
 	findings__add(findings, process->guest.deleted ? FINDING_NOTE : FINDING_OK, "guest_loaded",
 		      process->guest.deleted ? "start the program again to get the new one" : NULL,
 		      "the guest is loaded: %s%s", process->guest.path,
 		      process->guest.deleted ? ", replaced or removed since" : "");
+	if (!process->off && !inspect__process(process->pid, &seen) && seen.asleep) {
+		findings__add(findings, FINDING_OK, "asleep", NULL,
+			      "it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
+		return;
+	}
 	snprintf(guest, sizeof(guest), "/proc/%u/root%s", process->pid, process->guest.path);
 	err = live__status(process->pid, process->guest.deleted ? NULL : guest, &status, said,
 			   sizeof(said));

@@ -83,14 +83,12 @@ static void report_links(struct findings *findings)
 	if (multi_link__supported())
 		findings__add(
 			findings, FINDING_OK, "links", NULL,
-			"one link for many probes works: launches can be held for the moment in "
-			"which CUPTI is initialised");
+			"one link for many probes works");
 	else
 		findings__add(
 			findings, FINDING_NOTE, "links", NULL,
-			"no uprobe_multi links (Linux 6.6): attaching is slow, and launches of "
-			"programs that were started with CUPTI_USDT_PRIME=0 cannot be held "
-			"while CUPTI is initialised");
+			"no uprobe_multi links (Linux 6.6): attaching is slow, and a running program's "
+			"threads are stopped at the frequent functions of libcuda only");
 }
 
 bool kernel__report(struct filetree *tree, struct findings *findings)

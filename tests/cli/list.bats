@@ -9,8 +9,15 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-@test "list (a program with the guest) tells its state and libcupti" {
+@test "list (a program with the library, asleep) says so" {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	ready storm
+	ct list --json | jq -c "select(.pid == $storm_PID)" >row
+	json row '.state == "dormant" and .source == "cupti" and .guest and .cupti_version == null and (.note | startswith("sleeps;"))'
+}
+
+@test "list (a program with the guest) tells its state and libcupti" {
+	start storm "$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
 	json row '.process == "launch-storm" and .source == "cupti" and .guest'
@@ -25,7 +32,7 @@ setup() {
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
 	json row '.state == "none" and .source == "driver" and (.guest | not)'
-	json row '.note | contains("started without the guest")'
+	json row '.note == "-p or --attach loads the library, for GPU times"'
 }
 
 @test "list (a watched program) shows it active, and leaves it so" {

@@ -905,8 +905,8 @@ machine() {
 
 @test "doctor -p (another client holds CUPTI) names it" {
 	requires bpf sim
-	# One that was not primed has not met the other client.
-	CUPTI_USDT_PRIME=1 SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	# One that sleeps has not met the other client.
+	CUPTI_USDT_START=1 SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
 	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
 	wait_for 20 mapped
@@ -916,40 +916,25 @@ machine() {
 	assert_equal "$(of_json 'select(.key == "state") | .facts.holder')" 'Nsight \x1b[31m'
 }
 
-@test "doctor -p (CUPTI is initialised at the start, or later) says which, and where nobody can make room for it" {
+@test "doctor -p (the library sleeps, CUPTI is initialised) says which" {
 	requires bpf sim
-	local prime links
-	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
-	for prime in 0 1; do
-		CUPTI_USDT_PRIME=$prime CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
-			"$WORKLOADS/launch-storm" --seconds 30 --pause 20000
-		ready held
-		for links in single ''; do
-			CUDA_TRACE_LINKS=$links about "$held_PID"
-			case $prime$links in
-			1*) assert_output --partial "priming CUPTI took" ;;
-			*) assert_output --partial "mend: start the program without CUPTI_USDT_PRIME=0" ;;
-			esac
-			[ $prime$links = 0single ] || refute_output --partial "this kernel has no way to hold launches"
-			[ $prime$links != 0single ] || assert_output --partial "this kernel has no way to hold launches"
-			assert_equal "$(of_json 'select(.key == "state") | .facts | [.subscribing, .prime_us > 0] | @json')" \
-				"[false,$([ $prime = 1 ] && echo true || echo false)]"
-		done
-		kill -TERM -- "-$held_PID"
-	done
+	CUDA_INJECTION64_PATH=$GUEST start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
+	ready held
+	about "$held_PID"
+	assert_output --partial "it sleeps: no thread, no libcupti; the first tool that attaches wakes it"
+	run -0 ct attach -p "$held_PID"
+	about "$held_PID"
+	assert_output --partial "initialising CUPTI took"
+	assert_equal "$(of_json 'select(.key == "state") | .facts | [.subscribing, .prime_us > 0] | @json')" "[false,true]"
 }
 
-@test "doctor -p (CUPTI does not come out of its first call) says what helps, though the guest waits" {
+@test "doctor -p (a program that was not prepared) says that the library can be loaded" {
 	requires bpf sim
-	SIMCUDA_SUBSCRIBE=hang CUPTI_USDT_PRIME=0 CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
-		"$WORKLOADS/launch-storm" --seconds 60 --pause 20000
+	start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
 	ready held
-	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 60 --json
-	wait_for 30 grep -q 'CUPTI does not start' "$BATS_TEST_TMPDIR/tool.err"
 	about "$held_PID"
-	assert_output --partial "CUPTI is not initialised yet: it waits for a moment without a launch"
-	assert_output --partial "mend: sudo cuda-trace stat -p $held_PID -d 2"
-	assert_equal "$(of_json 'select(.key == "state") | .facts.subscribing')" true
+	assert_output --partial "the injection library is not loaded, and can be: any command with -p does so"
+	assert_output --partial "mend: sudo cuda-trace stat -p $held_PID"
 }
 
 @test "doctor (links for many probes) says what comes of it without them" {
@@ -959,7 +944,7 @@ machine() {
 	assert_equal "$(of_json 'select(.key == "links") | .severity')" ok
 	CUDA_TRACE_LINKS=single ct doctor --json >"$JSON" || true
 	assert_equal "$(of_json 'select(.key == "links") | [.severity, .text] | @tsv')" \
-		$'note\tno uprobe_multi links (Linux 6.6): attaching is slow, and launches of programs that were started with CUPTI_USDT_PRIME=0 cannot be held while CUPTI is initialised'
+		$'note\tno uprobe_multi links (Linux 6.6): attaching is slow, and a running program\'s threads are stopped at the frequent functions of libcuda only'
 }
 
 @test "doctor -p (no such process) fails with a reason" {
@@ -972,6 +957,7 @@ machine() {
 agree() {
 	local name=$1_PID taken
 	wait_for 10 grep -q libcupti-usdt "/proc/${!name}/maps"
+	wait_for 10 ct attach -p "${!name}"
 	wait_for 10 grep -q 'libcupti\.so\.1' "/proc/${!name}/maps"
 	sleep 0.3
 	about "${!name}"

@@ -99,7 +99,7 @@ one too many again: [handle 0x7000]'
 @test "stat -p (a program without the guest) sees its launches, and says why there is no more" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	run --separate-stderr ct stat -p "$storm_PID" -d 1 --json
+	run --separate-stderr ct stat --no-attach -p "$storm_PID" -d 1 --json
 	assert_success
 	echo "$output" >out.json
 	json out.json '.source == "driver" and .totals.launches > 100'
@@ -115,7 +115,7 @@ one too many again: [handle 0x7000]'
 @test "stat -p (a program without the guest, a kernel without links) says once that it cannot be seen" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	CUDA_TRACE_LINKS=single run -0 --separate-stderr ct stat -p "$storm_PID" -d 2 --json
+	CUDA_TRACE_LINKS=single run -0 --separate-stderr ct stat --no-attach -p "$storm_PID" -d 2 --json
 	assert_equal "$(jq .totals.launches <<<"$output")" 0
 	assert_equal "$(grep -c 'processes without the guest cannot be seen: .* (Linux 6.6 or newer is needed)$' <<<"$stderr")" 1
 }
@@ -123,14 +123,14 @@ one too many again: [handle 0x7000]'
 @test "stat --source cupti -p (a program without the guest) sees nothing" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	ct stat --source cupti -p "$storm_PID" -d 1 --json -o out.json
+	ct stat --no-attach --source cupti -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.source == "none" and .totals.launches == 0'
 }
 
 @test "trace (a program without the guest) marks every line with its source, GPU columns empty" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	ct trace -e kernels -p "$storm_PID" -n 20 --json -o out.json
+	ct trace --no-attach -e kernels -p "$storm_PID" -n 20 --json -o out.json
 	run jq -es 'map(select(.event != "lost")) | length == 20 and all(.source == "driver" and .gpu_ns == null and
 		.event == "launch" and .launch_ns > 0 and .result == 0 and .grid == [1,1,1])' out.json
 	assert_success
