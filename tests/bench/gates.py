@@ -40,9 +40,7 @@ NEAR = 10  # alone turns that are compared with what was before the attach
 
 
 def launch_rate(options, mode):
-    # Not primed: what an initialised CUPTI takes of each launch is of what CUPTI alone costs.
-    environment = {"CUDA_TRACE_LIBCUPTI": os.path.realpath(options.gate), "GATE_EXTRA_NS": str(options.extra_ns),
-                   "CUPTI_USDT_PRIME": "0"}
+    environment = {"CUDA_TRACE_LIBCUPTI": os.path.realpath(options.gate), "GATE_EXTRA_NS": str(options.extra_ns)}
     return turns.LaunchRate(options, True, mixed=mode in MIXED, interval=options.interval, environment=environment)
 
 
