@@ -74,7 +74,7 @@ setup() {
 	cp "$CUDA_TRACE" ./cuda-trace
 	chmod 755 "$BATS_TEST_TMPDIR" ./cuda-trace
 	start storm setpriv --reuid 65534 --regid 65534 --clear-groups "$SIM" \
-		env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+		env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	setpriv --reuid 65534 --regid 65534 --clear-groups ./cuda-trace list --json |
 		jq -c "select(.pid == $storm_PID)" >row

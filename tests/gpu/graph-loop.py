@@ -38,6 +38,7 @@ def main():
         if time.monotonic() - said > 0.05:
             said = time.monotonic()
             print(count, flush=True)
+    print(f"expect replays={count}", flush=True)
 
 
 main()

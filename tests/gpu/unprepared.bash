@@ -34,9 +34,9 @@ unprepared_end() {
 
 # unprepared_kind NAME SEEN COMMAND...: a row; SEEN is the total that must be above 0 in each session
 unprepared_kind() {
-	local name=$1 total=$2 program stops="" firsts="" kernels="" lost=0 ended harm="" well=1 file=$work/u.json
+	local name=$1 total=$2 stops="" firsts="" kernels="" lost=0 ended harm="" well=1 file=$work/u.json
 	shift 2
-	for program in $(seq "${PROGRAMS:-2}"); do
+	for _ in $(seq "${PROGRAMS:-2}"); do
 		unprepared_start "$@"
 		for _ in 1 2 3; do
 			timeout 30 cuda-trace stat -v --json -e kernels,launches,graphs,copies,sync -d "${LOOK:-0.7}" -o "$file" -p "$busy" 2>"$work/u.err"
@@ -74,6 +74,38 @@ unprepared_killed() {
 	done
 	row "unprepared, tool killed: $name" "$([ -z "$harm" ] && echo 1 || echo 0)" \
 		"$well of ${KILLED:-10} ended well, $after were attached to afterwards$harm"
+}
+
+# older_graphs_one N: one program of the series below; a line to $work/series
+older_graphs_one() {
+	local out=$work/series.$1 status=0 pid seen=0 json=$work/series.$1.json
+	"${on[@]}" "$bundle/bench/launch-rate" -i 100 -d 60 -t 32 -g >"$out" 2>>"$OUT/unprepared.err" &
+	pid=$!
+	for _ in $(seq 100); do [ "$(wc -l <"$out")" -lt 3 ] || break; sleep 0.1; done
+	for _ in 1 2 3 4 5; do
+		timeout 30 cuda-trace stat --json -e kernels -d 0.7 -o "$json" -p "$pid" 2>>"$OUT/unprepared.err"
+		jq -e '.totals.kernels > 0' "$json" >/dev/null 2>&1 && seen=$((seen + 1))
+	done
+	kill -USR1 "$pid" 2>/dev/null
+	for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+	kill -KILL "$pid" 2>/dev/null
+	wait "$pid" || status=$?
+	rm -f "$out" "$json"
+	echo "$status $seen" >>"$work/series"
+}
+
+# Programs whose 32 threads launch graphs that they made before, five sessions each; SERIES=N programs (20), four at a time.
+# With CUDA_TRACE_GUEST=FILE another build of the library.
+part_older_graphs() {
+	local i
+	rm -f "$work/series"
+	for ((i = 0; i < ${SERIES:-20}; i++)); do
+		older_graphs_one "$i" &
+		[ $((i % 4)) != 3 ] || wait
+	done
+	wait
+	row "older graphs, 32 threads" "$(awk '$1 != 0 {bad = 1} END {print bad ? 0 : 1}' "$work/series")" \
+		"$(awk '{n++; died += $1 != 0; seen += $2} END {print died " of " n " programs died; kernels in " seen " of " 5 * n " sessions"}' "$work/series")"
 }
 
 part_unprepared() {

@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Part of tests/gpu/run: after `cuda-trace enable`, and with no tool attached, the tools of others work as they do
+# without it. Each row compares with the same program without the library.
+
+# What this file shares with tests/gpu/run:
+: "${work:?}" "${bundle:?}"
+
+# both NAME FILTER COMMAND...: runs it with and without the library; FILTER (a command) turns its output into one line
+both() {
+	local name=$1 filter=$2 with without
+	shift 2
+	without=$(timeout 120 "$@" 2>&1 | tee "$OUT/others-without.txt" | eval "$filter")
+	with=$(CUDA_INJECTION64_PATH=$(the_guest) timeout 120 "$@" 2>&1 | tee "$OUT/others-with.txt" | eval "$filter")
+	row "asleep: $name" "$([ -n "$with" ] && [ "$with" = "$without" ] && echo 1 || echo 0)" "with: $with; without: $without"
+}
+
+part_others() {
+	local home=$work/home
+	mkdir -p "$home"
+	command -v compute-sanitizer >/dev/null && both compute-sanitizer "grep -o 'ERROR SUMMARY: .*'" \
+		compute-sanitizer "$bundle/workloads/saxpy"
+	command -v cuda-gdb >/dev/null && both cuda-gdb "grep -o 'exited normally'" \
+		cuda-gdb -batch -ex run "$bundle/workloads/saxpy"
+	command -v nsys >/dev/null && both nsys "grep -c saxpy" \
+		sh -c 'rm -f "$1"/n.*; nsys profile -t cuda -o "$1/n" "$2" >/dev/null 2>&1; nsys stats -q -r cuda_gpu_kern_sum -f csv "$1/n.nsys-rep"' sh \
+		"$work" "$bundle/workloads/saxpy"
+	both torch.profiler "tail -n 1" python3 tests/gpu/torch-count.py -n 50
+	both jax.profiler "tail -n 1" python3 tests/gpu/jax-profiled.py
+	both Proton "tail -n 1" python3 tests/gpu/proton-count.py
+	if command -v ncu >/dev/null; then
+		HOME=$home cuda-trace enable >"$OUT/others-enable.txt" 2>&1
+		HOME=$home timeout 120 bash --login -ic "echo path=\$CUDA_INJECTION64_PATH; ncu --metrics sm__cycles_elapsed.max $bundle/workloads/saxpy" \
+			>"$OUT/others-ncu.txt" 2>&1
+		row "enabled: ncu in a login shell" "$(grep -q 'path=.*libcupti-usdt' "$OUT/others-ncu.txt" && grep -q sm__cycles_elapsed "$OUT/others-ncu.txt" &&
+			echo 1 || echo 0)" "$(grep -m1 -E 'sm__cycles_elapsed|ERROR' "$OUT/others-ncu.txt" | xargs)"
+	fi
+}
