@@ -78,7 +78,7 @@ unprepared_killed() {
 
 # older_graphs_one N: one program of the series below; a line to $work/series
 older_graphs_one() {
-	local out=$work/series.$1 status=0 pid seen=0 json=$work/series.$1.json
+	local out=$work/series.$1 status=0 pid seen=0 dead="" json=$work/series.$1.json
 	"${on[@]}" "$bundle/bench/launch-rate" -i 100 -d 60 -t 32 -g >"$out" 2>>"$OUT/unprepared.err" &
 	pid=$!
 	for _ in $(seq 100); do [ "$(wc -l <"$out")" -lt 3 ] || break; sleep 0.1; done
@@ -86,12 +86,13 @@ older_graphs_one() {
 		timeout 30 cuda-trace stat --json -e kernels -d 0.7 -o "$json" -p "$pid" 2>>"$OUT/unprepared.err"
 		jq -e '.totals.kernels > 0' "$json" >/dev/null 2>&1 && seen=$((seen + 1))
 	done
-	kill -USR1 "$pid" 2>/dev/null
+	sleep 0.5
+	kill -USR1 "$pid" 2>/dev/null || dead="already dead"
 	for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
 	kill -KILL "$pid" 2>/dev/null
 	wait "$pid" || status=$?
 	rm -f "$out" "$json"
-	echo "$status $seen" >>"$work/series"
+	echo "$status $seen $dead" >>"$work/series"
 }
 
 # Programs whose 32 threads launch graphs that they made before, five sessions each; SERIES=N programs (20), four at a time.
@@ -105,7 +106,7 @@ part_older_graphs() {
 	done
 	wait
 	row "older graphs, 32 threads" "$(awk '$1 != 0 {bad = 1} END {print bad ? 0 : 1}' "$work/series")" \
-		"$(awk '{n++; died += $1 != 0; seen += $2} END {print died " of " n " programs died; kernels in " seen " of " 5 * n " sessions"}' "$work/series")"
+		"$(awk '{n++; died += $1 != 0; seen += $2; early += /already/} END {print died + 0 " of " n " programs died, " early + 0 " of them before they were to end; kernels in " seen " of " 5 * n " sessions"}' "$work/series")"
 }
 
 part_unprepared() {
