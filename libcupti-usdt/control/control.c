@@ -26,6 +26,7 @@
 #include "libcupti-usdt/trace/devices.h"
 #include "libcupti-usdt/cupti/cuda_driver.h"
 #include "libcupti-usdt/trace/flusher.h"
+#include "libcupti-usdt/control/exit_hook.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/kernel_names.h"
@@ -190,6 +191,7 @@ static int open_session(void)
 
 	if (open_memory())
 		return -1;
+	exit_hook__install();
 	result = subscription__new(&subscriber, begun);
 	if (!result) {
 		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);

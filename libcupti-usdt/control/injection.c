@@ -19,6 +19,7 @@
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/control/exit_hook.h"
 #include "libcupti-usdt/trace/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/trace/python_frames.h"
@@ -48,7 +49,10 @@ static void at_exit(void)
 {
 	int saved = errno;
 
-	if (getpid() == home && hot__is_listening() &&
+	/* Also in a child of vfork(), which shares our memory. */
+	if (getpid() != home)
+		return;
+	if (hot__is_listening() &&
 	    (status__is_busy() || (sites__up() & sites__name_bits()))) {
 		watcher__stop(settings__get()->exit_ms);
 		control__say_end();
@@ -105,6 +109,7 @@ static void start(bool late)
 		error = -pthread_atfork(NULL, NULL, forked);
 	if (!error && atexit(at_exit))
 		error = -ENOMEM;
+	exit_hook__prepare(at_exit);
 	if (!error) {
 		control__open(late);
 		error = watcher__start();

@@ -102,9 +102,9 @@ all_off() {
 	done
 }
 
-@test "attach (ended by exit, return or another thread) has every kernel" {
+@test "attach (ended by exit, _exit, return or another thread) has every kernel" {
 	local mode
-	for mode in return exit pthread_exit destroy; do
+	for mode in return exit _exit pthread_exit destroy; do
 		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$mode" >"$OUT"
 		assert_equal "$mode $(json "$JSON" .totals.kernels)" "$mode $(expect_key "$OUT" kernels)"
 		json "$JSON" '.lost.total == 0 and .lost.killed == 0'
