@@ -159,6 +159,15 @@ ends_while() {
 	done
 }
 
+@test "attach (threads that are cancelled at any instruction) has what they launched, or counts it as lost" {
+	ct stat -e launches --json -o "$JSON" -- "$SIM" "$WORKLOADS/cancels" >"$OUT"
+	local counted
+	counted=$(json "$JSON" '.totals.launches + .lost.total')
+	# One that was cancelled in the middle of a launch may have made it.
+	[ "$counted" -ge "$(expect_key "$OUT" launches)" ] && [ "$counted" -le "$(expect_key "$OUT" launches_begun)" ] ||
+		fail "$counted: $(grep -o 'launches[_a-z]*=[0-9]*' "$OUT" | xargs), $(jq -c .lost "$JSON")"
+}
+
 @test "attach (the program ends before the tool is through with attaching) ends, too" {
 	cd "$BATS_TEST_TMPDIR"
 	mkfifo gate says
