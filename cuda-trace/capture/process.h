@@ -30,6 +30,8 @@ struct process {
 	struct names *names;
 	struct driver_names *driver_names; /* NULL = that source has told none */
 	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */
+	uint64_t lost_known[CUDA_LOST_COUNT]; /* since its load, as it said last */
+	uint32_t lost_noted;		   /* bits of the reasons of which that is known */
 	struct process_numbers {	   /* of each group: what was numbered and what came */
 		uint64_t lowest;
 		uint64_t next;

@@ -446,7 +446,8 @@ void live__state(struct live *live, struct live_state *state)
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
 	}
 	state->lost[LIVE_LOST_FULL] = counters->full;
-	state->lost_names = told.session[SESSION_LOST_RING_FULL_NAMES];
+	state->lost_names = told.session[SESSION_LOST_RING_FULL_NAMES] +
+			    told.session[SESSION_LOST_NAMES];
 	state->lost[LIVE_LOST_MALFORMED] = told.session[SESSION_LOST_MALFORMED];
 	state->beyond = live->beyond;
 	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */

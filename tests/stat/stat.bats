@@ -646,6 +646,29 @@ advice() {
 	json out.json '.lost.missed == 0'
 }
 
+@test "stat (stopped under load, a ring buffer of 1 MiB) counts every record once" {
+	start tool "$CUDA_TRACE" stat --buffer 1 --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 300000 -t 4
+	sleep 0.5
+	for _ in 1 2 3; do
+		kill -STOP "$tool_PID" && sleep 0.3
+		kill -CONT "$tool_PID" && sleep 0.02
+	done
+	finished "$tool_PID" 60
+	json out.json '.lost.ring_full > 1000 and .lost.ring_full_names > 0'
+	json out.json ".totals.launches + .totals.kernels + .totals.syncs + .lost.total == \
+		$(expect_key tool.out launches) + $(expect_key tool.out kernels) + $(expect_key tool.out syncs)"
+}
+
+@test "stat (a process that sends names without end) has those of the others, and counts what it has not" {
+	mkfifo gate
+	# shellcheck disable=SC2016 # for the inner shell
+	ct_emit stat --json -o out.json -- sh -c '"$0" flood 7000 <gate >flood.out & exec 9>gate
+		until grep -q sent flood.out; do sleep 0.05; done
+		"$0" pairs 10 >pairs.out; exec 9>&-; wait' "$EMIT"
+	json out.json '[.kernels[].name] | any(startswith("saxpy")) and any(startswith("flood1_")) and any(. == "[name 7000]")'
+	json out.json '.lost.names > 1000 and .lost.names < 7000 and .lost.total == 0'
+}
+
 @test "stat (hostile names) shows them escaped and shortened, in valid JSON" {
 	ct_emit stat -o out.txt -- "$EMIT" names >out
 	run grep -nP '[\x00-\x08\x0b-\x1f\x7f]' out.txt
@@ -655,6 +678,7 @@ advice() {
 	assert_line --partial 'red\x1b[31m\x0akernel\x09tab'
 	assert_line --partial 'bad\xff\xfeutf8\xc3'
 	assert_line --partial '[name 7]'
+	assert_line --partial 'lost 1 (names)'
 	run awk 'length > 340' out.txt
 	assert_output ''
 	ct_emit stat --json -o out.json -- "$EMIT" names >out
