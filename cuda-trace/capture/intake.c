@@ -14,6 +14,8 @@
 #include "cuda-trace/capture/record_times.h"
 
 #define BUCKETS 1024
+/* An exec or an end comes between two loads of one pid, unless the ring buffer was full. */
+#define MAX_REPLACED 64
 
 struct intake {
 	struct sink sink;
@@ -104,10 +106,12 @@ static struct process *start_process(struct intake *intake, const struct event *
 	return process;
 }
 
-/* An exec in between gives another instance: that is another process here. */
+/* An exec in between gives another instance: that is another process here. NULL: no memory, or a
+ * process that changes its instance again and again, which would cost more than its records. */
 static struct process *process_of(struct intake *intake, const struct event *event)
 {
 	struct process *process = find(intake, event->pid);
+	unsigned int replaced = 0;
 
 	if (process && process->instance == event->instance)
 		return process;
@@ -120,9 +124,16 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 		process->instance = event->instance;
 		return process;
 	}
-	if (process)
+	if (process) {
+		replaced = process->replaced + 1;
+		if (replaced > MAX_REPLACED)
+			return NULL;
 		end_process(intake, process);
-	return start_process(intake, event);
+	}
+	process = start_process(intake, event);
+	if (process)
+		process->replaced = replaced;
+	return process;
 }
 
 /* What this version reads of each kind; older guests may send less, newer ones more. */
@@ -205,8 +216,10 @@ static void take_batch(struct intake *intake, const struct event *event)
 	struct driver_names_room room;
 	uint32_t at = 0, came = 0;
 
-	if (!process || event->group >= CUDA_GROUP_COUNT)
+	if (!process || event->group >= CUDA_GROUP_COUNT) {
+		intake->lost.malformed += event->count;
 		return;
+	}
 	process->group = event->group;
 	while (at + sizeof(struct cuda_record) <= event->bytes) {
 		const struct cuda_record *record = (const void *)(event->data + at);

@@ -27,6 +27,7 @@ struct process {
 	void *data;		   /* the sink's own */
 	uint32_t devices_told;	   /* a bit each */
 	unsigned int troubles;	   /* of the guest's own that were told */
+	unsigned int replaced;	   /* loads of the same pid before this one, whose end did not come */
 	struct names *names;
 	struct driver_names *driver_names; /* NULL = that source has told none */
 	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */

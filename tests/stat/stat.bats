@@ -669,6 +669,27 @@ advice() {
 	json out.json '.lost.names > 1000 and .lost.names < 7000 and .lost.total == 0'
 }
 
+@test "stat -d (a process that changes its instance at each record) ends in time" {
+	start evil "$EMIT" instances 300000
+	local before=$SECONDS
+	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
+	[ $((SECONDS - before)) -le 15 ] || fail "$((SECONDS - before)) s"
+	json out.json '.processes | length < 100'
+	json out.json '.totals.kernels > 0 and .lost.malformed > 0'
+}
+
+@test "stat (too few files may be open) says so, and blames no kernel" {
+	local files
+	for files in 16 20 32 40 44 46 48 50 52 56 60; do
+		run bash -c 'ulimit -n "$1" && timeout 20 "$0" stat -e kernels -a -d 0.2 --json -o /dev/null' "$CUDA_TRACE" "$files"
+		refute_output --partial 'Linux'
+		refute_output --partial 'malloc'
+		[ "$status" -le 1 ] || fail "$files: $status, $output"
+	done
+	run -1 bash -c 'ulimit -n 16 && exec "$0" stat -a -d 0.2' "$CUDA_TRACE"
+	assert_output 'cuda-trace: the eBPF program cannot be loaded: this process may open 16 files only; raise the limit (ulimit -n 1024)'
+}
+
 @test "stat (hostile names) shows them escaped and shortened, in valid JSON" {
 	ct_emit stat -o out.txt -- "$EMIT" names >out
 	run grep -nP '[\x00-\x08\x0b-\x1f\x7f]' out.txt
