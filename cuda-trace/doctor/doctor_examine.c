@@ -93,6 +93,8 @@ static const char *reason_text(uint32_t reason)
 		return "CUPTI reported a fatal state";
 	case CUDA_INERT_UNSUITABLE:
 		return "the libcupti that was found is not suitable";
+	case CUDA_INERT_SANDBOXED:
+		return "the program has forbidden itself system calls since cuInit() (seccomp)";
 	default:
 		return "for a reason that this version does not know";
 	}

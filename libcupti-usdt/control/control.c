@@ -372,6 +372,12 @@ void control__follow(void)
 	seen_readable_up = readable;
 	if (cycle_has_changed() && subscriber)
 		sampling__follow(groups_on, clock__now());
+	/* Before any call of the driver: from here on nothing is called. */
+	if (site_wanted(sandboxed) && !subscriber && status__state() != CUDA_STATE_INERT) {
+		control__go_inert(CUDA_INERT_SANDBOXED);
+		announce();
+		return;
+	}
 	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);

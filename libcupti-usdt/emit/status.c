@@ -188,7 +188,9 @@ void status__send(void)
 	if (!site_wanted(status))
 		return;
 	status.time = clock__now();
-	status.resident_kib = memory__resident_kib();
+	/* No system call where one may kill the program. */
+	if (status.reason != CUDA_INERT_SANDBOXED)
+		status.resident_kib = memory__resident_kib();
 	sampling__tell(&status);
 	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
 		status.emitted[i] = status__emitted_total(i);
