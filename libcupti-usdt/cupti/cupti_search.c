@@ -120,7 +120,7 @@ static int look_at_mapped(struct dl_phdr_info *info, size_t size, void *data)
 	packages = strstr(path, "-packages/");
 	if (packages && !search->packages[0]) {
 		memcpy(search->packages, path, packages - path);
-		strcpy(search->packages + (packages - path), "-packages/");
+		strcpy(search->packages + (packages - path), "-packages");
 	}
 	if (version_of(base, "libcudart") && !search->cudart_dir[0]) {
 		search->cudart_major = major_of(path, "libcudart");
@@ -255,6 +255,7 @@ static void try_packages(struct search *search, const char *folder)
 	for (size_t i = 0; i < sizeof(wheels) / sizeof(wheels[0]); i++) {
 		snprintf(below, sizeof(below), wheels[i], search->major);
 		try_in(search, folder, below);
+		below[strlen(below) - 1] = '\0';
 		if (snprintf(path, sizeof(path), "%s/%s", folder, below) < PATH_MAX)
 			try_hashed(search, path);
 	}

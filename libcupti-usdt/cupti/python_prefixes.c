@@ -42,7 +42,7 @@ static void look_in_lib(const struct visitor *visitor, const char *lib)
 	while (versions && (entry = readdir(versions))) {
 		if (strncmp(entry->d_name, "python3", 7))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s/site-packages/", folder, entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s/site-packages", folder, entry->d_name);
 		if (!access(path, F_OK))
 			visitor->visit(visitor->context, visitor->prefix, path);
 	}
