@@ -313,7 +313,8 @@ static void take_exit(struct intake *intake, const struct event *event)
 		return;
 	/* What the driver source sees is not kept back anywhere. */
 	if (process->status.state != CUDA_STATE_ENDED && process->source != EVENT_SOURCE_DRIVER)
-		intake->lost.killed += process->status.state != CUDA_STATE_INERT;
+		process->killed = process->status.state != CUDA_STATE_INERT;
+	intake->lost.killed += process->killed;
 	if (event->group == EVENT_EXIT_END)
 		process->exit_status = event->count;
 	end_process(intake, process);

@@ -21,6 +21,7 @@ struct process {
 	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* said goodbye, or is gone */
+	bool killed;		   /* is gone without a goodbye: what it had not sent is unknown */
 	int exit_status;	   /* as wait() tells it, once it is gone; -1 = not known */
 	uint32_t source;	   /* enum event_source */
 	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */

@@ -21,3 +21,17 @@ setup() {
 		json out.json '.lost.total == 0 and .lost.killed == 0 and (.processes | map(.state) | unique == ["ended"])'
 	done
 }
+
+@test "stat (Python's workers, which are killed right after their launches) concludes nothing from what is missing" {
+	ct stat --json -o out.json -- "$SIM" python3 "$WORKERS" killed 200 >out
+	json out.json '.lost.killed == 3 and .totals.launches <= 600'
+	# Whether some kernels came is a matter of moments; either way no time is shown as idle that is unknown.
+	json out.json '.time.killed_processes as $killed | if .totals.kernels * 100 < .totals.launches * 99 then $killed > 0 else true end'
+	ct stat -o out.txt -- "$SIM" python3 "$WORKERS" killed 200 >out
+	if grep -q 'had no finished kernel' out.txt; then
+		run grep -A1 'Where the time went' out.txt
+		assert_output --partial 'killed, and the records of their last kernels with them'
+		run ! grep 'GPU idle .*100' out.txt
+	fi
+	grep -q 'lost 3 (killed)' out.txt
+}
