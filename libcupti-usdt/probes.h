@@ -683,7 +683,19 @@ struct cuda_status {
 	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
 	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
 	__u64 subscribing; /* ns, when the first subscription began that is under way; 0 = none */
+	__u64 ledger;	   /* address of its struct cuda_ledger, 0 = none */
 };
+
+/* Rings of records that are not sent yet, for who looks at a process as it is killed: of each, at
+ * its start, what was put in, and at `taken` what was taken out and how many more were sent. */
+struct cuda_ledger {
+	__u64 rings; /* address of the first one */
+	__u32 bytes; /* of each */
+	__u32 count;
+	__u32 taken; /* offset of two __u32 */
+	__u32 pad;
+};
+#define CUDA_LEDGER_RINGS 88 /* at most */
 
 #ifdef __cplusplus
 #define CUDA_ASSERT static_assert
@@ -706,7 +718,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1968, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1976, "layout");
 CUDA_ASSERT(sizeof(struct cuda_sandbox) == 8, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 

@@ -17,6 +17,8 @@
 /* An exec or an end comes between two loads of one pid, unless the ring buffer was full. */
 #define MAX_REPLACED 64
 
+#define MAX_UNSENT (CUDA_LEDGER_RINGS * 1024ull)
+
 struct intake {
 	struct sink sink;
 	struct process *buckets[BUCKETS];
@@ -315,6 +317,10 @@ static void take_exit(struct intake *intake, const struct event *event)
 	if (process->status.state != CUDA_STATE_ENDED && process->source != EVENT_SOURCE_DRIVER)
 		process->killed = process->status.state != CUDA_STATE_INERT;
 	intake->lost.killed += process->killed;
+	/* More than all of its rings hold is a lie. */
+	if (process->killed && event->first <= MAX_UNSENT)
+		process->unsent = event->first;
+	intake->lost.unsent += process->unsent;
 	if (event->group == EVENT_EXIT_END)
 		process->exit_status = event->count;
 	end_process(intake, process);

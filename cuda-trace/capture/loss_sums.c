@@ -116,5 +116,6 @@ void loss_sums__count(const struct loss_sums *sums, const struct stream_counters
 	lost[SESSION_LOST_STACKS] = kernel->stacks_ring_full + kernel->stacks_unreadable;
 	lost[SESSION_LOST_DRIVER_UNKNOWN] = kernel->driver_unknown;
 	lost[SESSION_LOST_NAMES] = sums->names;
+	lost[SESSION_LOST_UNSENT] = sums->unsent;
 	counts->total = losses__total(counts);
 }

@@ -12,6 +12,7 @@ struct loss_sums {
 	uint64_t missed[CUDA_GROUP_COUNT]; /* numbered, but never came */
 	uint64_t names;
 	uint64_t killed; /* processes */
+	uint64_t unsent; /* records of killed processes */
 	uint64_t malformed;
 };
 

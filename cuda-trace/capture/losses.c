@@ -41,7 +41,7 @@ uint64_t losses__total(const struct session_lost_counts *lost)
 	for (int i = 0; i < SESSION_LOST_KILLED; i++)
 		if (i != SESSION_LOST_RING_FULL_NAMES)
 			total += lost->session[i];
-	return total;
+	return total + lost->session[SESSION_LOST_UNSENT];
 }
 
 bool losses__any(const struct session_lost_counts *lost)

@@ -22,6 +22,7 @@ struct process {
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* said goodbye, or is gone */
 	bool killed;		   /* is gone without a goodbye: what it had not sent is unknown */
+	uint64_t unsent; /* records that it had not sent as it was killed, as far as that is known */
 	int exit_status;	   /* as wait() tells it, once it is gone; -1 = not known */
 	uint32_t source;	   /* enum event_source */
 	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */

@@ -29,7 +29,9 @@ struct session;
 	X(DRIVER_UNKNOWN, "driver_unknown",                                                      \
 	  "calls of libcuda that are counted, but not what they moved, took or launched: their " \
 	  "arguments are not known (-v names the functions)")                                    \
-	X(NAMES, "names", "names that are shown by their number: they never came, or were too many")
+	X(NAMES, "names",                                                                        \
+	  "names that are shown by their number: they never came, or were too many")             \
+	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,

@@ -436,7 +436,7 @@ static void free_tally(struct tally *tally)
  * a hundred, a GPU that seems idle proves nothing. */
 static bool is_unknown(const struct process *process, const struct stat_sums *sums)
 {
-	uint64_t launched = sums->launches - sums->launch_errors;
+	uint64_t launched = sums->launches - sums->launch_errors + process->unsent;
 
 	return process->killed && launched > sums->kernels &&
 	       (launched - sums->kernels) * 100 > launched;

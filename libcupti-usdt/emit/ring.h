@@ -50,6 +50,7 @@ struct ring {
 	uint32_t stacks_step, stack_distances[RING_STACKS];
 	_Atomic(uintptr_t) thread;	     /* the owner's thread pointer; 0: it has ended */
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by the holder */
+	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
 	_Atomic(uintptr_t) holder; /* thread pointer of who empties it; 0 = nobody */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */

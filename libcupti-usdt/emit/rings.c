@@ -63,6 +63,11 @@ _Atomic(struct ring *) rings_by_thread[1 << RING_PLACE_BITS];
 static struct ring *rings;
 static _Atomic(uint32_t) rings_used;	     /* no ring at or above this index was ever taken */
 static _Atomic(uint64_t) launches_elsewhere; /* of threads that have no ring */
+static struct cuda_ledger ledger;
+
+_Static_assert(offsetof(struct ring, head) == 0, "struct cuda_ledger");
+_Static_assert(offsetof(struct ring, marked) == offsetof(struct ring, tail) + 4, "likewise");
+_Static_assert(RINGS <= CUDA_LEDGER_RINGS, "likewise");
 
 int rings__open(void)
 {
@@ -74,7 +79,20 @@ int rings__open(void)
 	if (!memory)
 		return -ENOMEM;
 	rings = memory;
+	ledger = (struct cuda_ledger){.rings = (uintptr_t)rings,
+				      .bytes = sizeof(*rings),
+				      .count = RINGS,
+				      .taken = offsetof(struct ring, tail)};
+	status__set_ledger((uintptr_t)&ledger);
 	return 0;
+}
+
+static void mark_sent(struct ring *ring, uint32_t slot)
+{
+	uint32_t marked = atomic_load_explicit(&ring->marked, memory_order_relaxed);
+
+	ring->groups[slot & (RING_SLOTS - 1)] |= SLOT_SENT;
+	atomic_store_explicit(&ring->marked, marked + 1, memory_order_relaxed);
 }
 
 static void settle(void *record)
@@ -96,7 +114,7 @@ static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, 
 		if (count > BATCH_MAX)
 			count = BATCH_MAX;
 		for (uint32_t i = start; i < start + count; i++)
-			ring->groups[i] |= SLOT_SENT;
+			mark_sent(ring, i);
 		batch__send_in_place(group, ring->slots[start].record, RING_RECORD_MAX, count);
 		from += count;
 	}
@@ -112,7 +130,7 @@ static void send_staged(struct ring *ring, unsigned int group, uint32_t from, ui
 {
 	for (uint32_t i = from; i != to; i++)
 		if ((ring->groups[i & (RING_SLOTS - 1)] & ~SLOT_SETTLED) == group)
-			ring->groups[i & (RING_SLOTS - 1)] |= SLOT_SENT;
+			mark_sent(ring, i);
 	batch__send(&ring->staging, group);
 }
 
@@ -162,6 +180,7 @@ static void empty(struct ring *ring)
 			send_gathered(ring, __builtin_ctz(groups), from, to);
 	if (voids)
 		status__lost(CUDA_LOST_INVALID, voids);
+	atomic_store_explicit(&ring->marked, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->tail, to, memory_order_release);
 }
 

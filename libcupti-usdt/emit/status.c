@@ -132,6 +132,11 @@ void status__set_request(uint64_t address)
 	status.request = address;
 }
 
+void status__set_ledger(uint64_t address)
+{
+	status.ledger = address;
+}
+
 void status__set_switched(uint32_t microseconds)
 {
 	status.switch_us = microseconds;

@@ -22,16 +22,30 @@ setup() {
 	done
 }
 
+# kernel_is VERSION: the running kernel is at least that one.
+kernel_is() {
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
+@test "stat (Python's workers, which are killed right after their launches) counts what they had not sent" {
+	local how
+	for how in killed pool; do
+		ct stat --json -o out.json -- "$SIM" python3 "$WORKERS" $how 200 >out
+		json out.json ".totals.launches <= $(expect_key out launches)"
+		[ $how = pool ] || json out.json '.lost.killed == 3'
+		# Before, a process has no memory any more where its end is noticed.
+		kernel_is 6.16 || continue
+		json out.json ".totals.launches + .lost.unsent == $(expect_key out launches) and .lost.total == .lost.unsent"
+	done
+}
+
 @test "stat (Python's workers, which are killed right after their launches) concludes nothing from what is missing" {
 	ct stat --json -o out.json -- "$SIM" python3 "$WORKERS" killed 200 >out
-	json out.json '.lost.killed == 3 and .totals.launches <= 600'
 	# Whether some kernels came is a matter of moments; either way no time is shown as idle that is unknown.
 	json out.json '.time.killed_processes as $killed | if .totals.kernels * 100 < .totals.launches * 99 then $killed > 0 else true end'
 	ct stat -o out.txt -- "$SIM" python3 "$WORKERS" killed 200 >out
-	if grep -q 'had no finished kernel' out.txt; then
-		run grep -A1 'Where the time went' out.txt
-		assert_output --partial 'killed, and the records of their last kernels with them'
-		run ! grep 'GPU idle .*100' out.txt
-	fi
 	grep -q 'lost 3 (killed)' out.txt
+	if ! grep -q '^600 launches .* 600 kernels' out.txt; then
+		grep -q 'killed, and the records of their last kernels with them' out.txt
+	fi
 }
