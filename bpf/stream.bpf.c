@@ -416,8 +416,8 @@ static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 
 	if (!ledger)
 		return;
-	parcel.first = how == EVENT_EXIT_END ? count_unsent((const void *)*ledger) :
-					       EVENT_UNSENT_UNKNOWN;
+	parcel.first =
+		how == EVENT_EXIT_END ? count_unsent((const void *)*ledger) : EVENT_UNSENT_UNKNOWN;
 	if (bpf_map_delete_elem(&seen, &pid))
 		return;
 	parcel.kind = EVENT_EXIT;

@@ -635,7 +635,8 @@ enum cuda_inert_reason {
 	CUDA_INERT_FORKED = 4,	   /* CUDA does not work in a forked child */
 	CUDA_INERT_FATAL = 5,	   /* CUPTI reported a fatal state, or went away */
 	CUDA_INERT_UNSUITABLE = 6, /* libcupti refused: a version with a known fault */
-	CUDA_INERT_SANDBOXED = 7,  /* it has forbidden itself system calls since cuInit() (seccomp) */
+	CUDA_INERT_SANDBOXED =
+		7, /* it has forbidden itself system calls since cuInit() (seccomp) */
 };
 
 /* Codes of cuda:error beside CUptiResult (below 10000) and -errno. */

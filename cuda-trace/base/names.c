@@ -12,9 +12,9 @@
 #include <string.h>
 #include "cuda-trace/base/demangle.h"
 
-#define MAX_NAMES     65536	   /* of one process */
-#define MAX_BYTES     (12u << 20)  /* likewise */
-#define MAX_BYTES_ALL (24u << 20)  /* of all processes, without the reserve */
+#define MAX_NAMES     65536	  /* of one process */
+#define MAX_BYTES     (12u << 20) /* likewise */
+#define MAX_BYTES_ALL (24u << 20) /* of all processes, without the reserve */
 #define RESERVE	      (16u << 20)
 #define MAX_RESERVED  (128u << 10) /* of one process */
 #define FORGOTTEN     65536	   /* ids without a slot that are counted once each: bits */

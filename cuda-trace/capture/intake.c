@@ -17,7 +17,7 @@
 /* An exec or an end comes between two loads of one pid, unless the ring buffer was full. */
 #define MAX_REPLACED 64
 
-#define MAX_UNSENT (CUDA_LEDGER_RINGS * 1024ull)
+#define MAX_UNSENT   (CUDA_LEDGER_RINGS * 1024ull)
 
 struct intake {
 	struct sink sink;

@@ -90,12 +90,12 @@ static bool wants_times(uint32_t groups)
 void loss_sums__count(const struct loss_sums *sums, const struct stream_counters *kernel,
 		      uint32_t groups, struct session_lost_counts *counts)
 {
-	uint64_t *lost = counts->session;
+	uint64_t *lost = counts->session, *inside = counts->guest;
 
 	memset(counts, 0, sizeof(*counts));
-	memcpy(counts->guest, sums->agent, sizeof(counts->guest));
+	memcpy(inside, sums->agent, sizeof(sums->agent));
 	if (!wants_times(groups))
-		counts->guest[CUDA_LOST_PROFILED] = 0;
+		inside[CUDA_LOST_PROFILED] = 0;
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		uint64_t known = kernel->ring_full[group] + kernel->unreadable[group];
 

@@ -24,8 +24,8 @@ void loss_sums__note_status(struct process *process);
 void loss_sums__note_numbers(struct process *process, uint32_t group, uint64_t first,
 			     uint32_t count);
 void loss_sums__add(struct loss_sums *sums, const struct process *process);
-/* `kernel` = the sums of the eBPF program's counters, `groups` what was asked for (0: by somebody
- * else). */
+/* `kernel` = the sums of the eBPF program's counters, `groups` = those that are switched on (0: by
+ * somebody else). */
 void loss_sums__count(const struct loss_sums *sums, const struct stream_counters *kernel,
 		      uint32_t groups, struct session_lost_counts *counts);
 

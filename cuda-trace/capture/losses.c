@@ -44,15 +44,17 @@ uint64_t losses__total(const struct session_lost_counts *lost)
 	return total + lost->session[SESSION_LOST_UNSENT];
 }
 
-bool losses__any(const struct session_lost_counts *lost)
+static bool any(const uint64_t *counts, int count)
 {
-	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		if (lost->guest[i])
-			return true;
-	for (int i = 0; i < SESSION_LOST_COUNT; i++)
-		if (lost->session[i])
+	for (int i = 0; i < count; i++)
+		if (counts[i])
 			return true;
 	return false;
+}
+
+bool losses__any(const struct session_lost_counts *lost)
+{
+	return any(lost->guest, CUDA_LOST_COUNT) || any(lost->session, SESSION_LOST_COUNT);
 }
 
 void losses__say(FILE *file, const struct session_lost_counts *lost)

@@ -57,8 +57,8 @@ struct session {
 	struct guests *guests;	   /* NULL = those of all processes are listened to */
 	struct targets *targets;
 	struct intake *intake;
-	struct driver_source *driver; /* NULL = guests only */
-	struct hold *hold;	      /* NULL = no launches are held */
+	struct driver_source *driver;  /* NULL = guests only */
+	struct hold *hold;	       /* NULL = no launches are held */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
@@ -370,8 +370,8 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 static void prepare_injections(struct session *session, const char *agent)
 {
 	if (session->options.attach && session->options.source != SESSION_DRIVER)
-		session->injections = injections__new(agent, session->options.verbose,
-						      attach_ended, session);
+		session->injections =
+			injections__new(agent, session->options.verbose, attach_ended, session);
 }
 
 int session__attach(struct session *session)

@@ -82,8 +82,8 @@ struct session_options {
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	/* Loads the agent into processes that are meant and run without one. */
 	bool attach;
-	bool held;    /* pid has not begun its program yet, which gets the guest */
-	bool stacks;  /* session__take_stacks() will be called */
+	bool held;	   /* pid has not begun its program yet, which gets the guest */
+	bool stacks;	   /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */
 	bool holds;	   /* launches, where a guest subscribes for its first time: see hold.h */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:

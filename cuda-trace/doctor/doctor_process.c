@@ -103,8 +103,8 @@ static void read_called(struct cuda_process *process)
 
 	while (auxv && fread(entry, sizeof(entry), 1, auxv) == 1 && entry[0] != AT_NULL)
 		if (entry[0] == AT_EXECFN && memory &&
-		    pread(fileno(memory), process->called, sizeof(process->called) - 1,
-			  entry[1]) < 0)
+		    pread(fileno(memory), process->called, sizeof(process->called) - 1, entry[1]) <
+			    0)
 			process->called[0] = '\0';
 	if (auxv)
 		fclose(auxv);

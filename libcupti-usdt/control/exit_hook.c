@@ -36,11 +36,11 @@ typedef void (*exit_function)(int status);
 struct module {
 	ElfW(Addr) base, end;		   /* its segments lie in between */
 	ElfW(Addr) relro_start, relro_end; /* read-only once it is relocated */
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
 	size_t strings_size;
 	const uint32_t *gnu_hash;
-	const ElfW(Rela) *tables[2];
+	const ElfW(Rela) * tables[2];
 	size_t counts[2];
 };
 
@@ -66,7 +66,7 @@ static const void *address_in(const struct module *module, ElfW(Addr) address)
 	return address >= module->base && address < module->end ? (const void *)address : NULL;
 }
 
-static void read_dynamic(struct module *module, const ElfW(Dyn) *dynamic)
+static void read_dynamic(struct module *module, const ElfW(Dyn) * dynamic)
 {
 	for (; dynamic->d_tag != DT_NULL; dynamic++) {
 		ElfW(Addr) value = dynamic->d_un.d_val;
@@ -182,8 +182,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 		for (size_t i = 0; relocation && i < module.counts[table]; i++, relocation++)
 			if (IS_IMPORT(ELF64_R_TYPE(relocation->r_info)) &&
 			    is_exit(&module, ELF64_R_SYM(relocation->r_info)))
-				write_slot(&module, (void *)(info->dlpi_addr +
-							     relocation->r_offset));
+				write_slot(&module,
+					   (void *)(info->dlpi_addr + relocation->r_offset));
 	}
 	return 0;
 }

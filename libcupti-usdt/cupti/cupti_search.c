@@ -60,7 +60,8 @@ static const char *const wheels[] = {"nvidia/cuda_cupti/lib/", "nvidia/cu%u/lib/
 struct search {
 	char cupti[PATH_MAX];	   /* mapped already, or "" */
 	char cudart_dir[PATH_MAX]; /* folder of the mapped libcudart, or "" */
-	char packages[PATH_MAX];   /* folder of Python packages that something is mapped from, or "" */
+	char packages[PATH_MAX];   /* folder of Python packages that something is mapped from, or ""
+				    */
 	uint32_t cudart_major;	   /* 0 = not mapped: linked statically, or not used */
 	uint32_t driver_major;	   /* 0 = unknown */
 	uint32_t major;		   /* looked for now */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct visitor {
-	void (*visit)(void *context, const char *prefix, const char *packages);
+	void (*found)(void *context, const char *prefix, const char *packages);
 	void *context;
 	char prefix[PATH_MAX];
 };
@@ -44,7 +44,7 @@ static void look_in_lib(const struct visitor *visitor, const char *lib)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/site-packages", folder, entry->d_name);
 		if (!access(path, F_OK))
-			visitor->visit(visitor->context, visitor->prefix, path);
+			visitor->found(visitor->context, visitor->prefix, path);
 	}
 	if (versions)
 		closedir(versions);
@@ -59,7 +59,7 @@ static void look_at_prefix(const struct visitor *visitor)
 	look_in_lib(visitor, "lib");
 	look_in_lib(visitor, "lib64");
 	if (conda)
-		visitor->visit(visitor->context, visitor->prefix, NULL);
+		visitor->found(visitor->context, visitor->prefix, NULL);
 }
 
 static void look_at_program(struct visitor *visitor, const char *program)
@@ -72,7 +72,8 @@ static void look_at_program(struct visitor *visitor, const char *program)
 		return;
 	memcpy(folder, program, slash - program);
 	folder[slash - program] = '\0';
-	/* The name may be relative; what it is a link to must not matter, but its folder may be one.
+	/* The name may be relative; what it is a link to must not matter, but its folder may be
+	 * one.
 	 */
 	if (!realpath(*folder ? folder : "/", visitor->prefix))
 		return;
@@ -93,7 +94,7 @@ static void look_at_variable(struct visitor *visitor, const char *name)
 	look_at_prefix(visitor);
 }
 
-void python_prefixes__each(void (*visit)(void *context, const char *prefix, const char *packages),
+void python_prefixes__each(void (*found)(void *context, const char *prefix, const char *packages),
 			   void *context)
 {
 	static struct visitor visitor; /* too much for a small stack; one thread */
@@ -101,7 +102,7 @@ void python_prefixes__each(void (*visit)(void *context, const char *prefix, cons
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	visitor = (struct visitor){.visit = visit, .context = context};
+	visitor = (struct visitor){.found = found, .context = context};
 	if (called)
 		look_at_program(&visitor, called);
 	if (length > 0) {

@@ -8,7 +8,7 @@
 
 /* Each folder of Python packages of a prefix, and then (NULL) the prefix itself if it is conda's.
  */
-void python_prefixes__each(void (*visit)(void *context, const char *prefix, const char *packages),
+void python_prefixes__each(void (*found)(void *context, const char *prefix, const char *packages),
 			   void *context);
 
 #endif

@@ -52,7 +52,7 @@ struct ring {
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by the holder */
 	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
-	_Atomic(uintptr_t) holder; /* thread pointer of who empties it; 0 = nobody */
+	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
 	struct batch staging; /* the holder's; not on a launching thread's small stack */

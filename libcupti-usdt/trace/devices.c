@@ -30,7 +30,8 @@ void devices__tell(void)
 	const char *name;
 
 	/* A call of the driver may be a system call. */
-	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed) || !driver__learn_devices() || names__open())
+	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed) ||
+	    !driver__learn_devices() || names__open())
 		return;
 	for (uint32_t i = 0; (name = driver__device(i, &device)); i++) {
 		device.head =

@@ -7,8 +7,8 @@ GUEST_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
 GUEST_UNIT := $(B)/tests/agent/unit
 GUEST_GATE := $(B)/tests/agent/gate
 GUEST_TURNS := $(B)/tests/agent/turns
-GUEST_RELRO := $(B)/tests/agent/ends-relro
-workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(GUEST_RELRO) $(GUEST_UNIT) $(GUEST_GATE) $(GUEST_TURNS)
+HOST_RELRO := $(B)/tests/agent/ends-relro
+workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(HOST_RELRO) $(GUEST_UNIT) $(GUEST_GATE) $(GUEST_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(GUEST_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -22,7 +22,7 @@ $(GUEST_HOSTS): $(B)/tests/agent/%: $(B)/obj/tests/agent/%.o $(SIMCUDA)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread -ldl
 
 # All of its imports are bound at once, and their table is read-only.
-$(GUEST_RELRO): $(B)/obj/tests/agent/ends.o $(SIMCUDA)
+$(HOST_RELRO): $(B)/obj/tests/agent/ends.o $(SIMCUDA)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -Wl,-z,now,-z,relro -lcuda -lpthread -ldl

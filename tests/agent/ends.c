@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * ends HOW N: launches N kernels and ends: return, _exit (7), kill, exec (/bin/true), fork (a child
- * tries CUDA and exits), vfork (a child ends by _exit, then N more), threads (N threads of 64 KiB that launch 20 each), names (N hostile ones).
- * Tells how long cuInit() took and when main() ends, in ms.
+ * tries CUDA and exits), vfork (a child ends by _exit, then N more), threads (N threads of 64 KiB
+ * that launch 20 each), names (N hostile ones). Tells how long cuInit() took and when main() ends,
+ * in ms.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -6,12 +6,14 @@
 #include <time.h>
 #include "tests/workloads/program.h"
 
-static const char help[] =
-	"usage: cancels [COUNT [AT-ONCE [US]]]\n"
-	"COUNT threads (200), AT-ONCE of them together (4), launch on streams of their own without a pause\n"
-	"and are cancelled asynchronously after some US microseconds (2000). Those that are in the middle of\n"
-	"a launch then may have made it or not: launches_begun says how many launches began, launches how many\n"
-	"returned.\n";
+static const char help[] = "usage: cancels [COUNT [AT-ONCE [US]]]\n"
+			   "COUNT threads (200), AT-ONCE of them together (4), launch on streams "
+			   "of their own without a pause\n"
+			   "and are cancelled asynchronously after some US microseconds (2000). "
+			   "Those that are in the middle of\n"
+			   "a launch then may have made it or not: launches_begun says how many "
+			   "launches began, launches how many\n"
+			   "returned.\n";
 
 static struct program program;
 static CUfunction empty;

@@ -11,11 +11,12 @@
 #include <unistd.h>
 #include "tests/workloads/program.h"
 
-static const char help[] =
-	"usage: sandboxed [HOW [MS]]\n"
-	"Launches each millisecond for MS milliseconds (3000). From its first launch on new threads, files,\n"
-	"mappings and the like are forbidden: HOW is kill (the default), errno (they fail with EPERM), or before\n"
-	"(a filter that forbids nothing, before cuInit(), as in a container).\n";
+static const char help[] = "usage: sandboxed [HOW [MS]]\n"
+			   "Launches each millisecond for MS milliseconds (3000). From its first "
+			   "launch on new threads, files,\n"
+			   "mappings and the like are forbidden: HOW is kill (the default), errno "
+			   "(they fail with EPERM), or before\n"
+			   "(a filter that forbids nothing, before cuInit(), as in a container).\n";
 
 #ifndef SYS_open
 #define SYS_open -1 /* arm64 has openat() alone */
