@@ -26,7 +26,8 @@ enum event_kind {
 	EVENT_LOST = 4,	  /* group = enum cuda_lost_reason, first = total, count = since the last */
 	EVENT_ERROR = 5,  /* group = code, data: component at 0, message at ERROR_COMPONENT_LEN */
 	EVENT_EXIT = 6,	  /* a process that had sent something is over: group = enum event_exit,
-			   * count = exit status as wait() tells it; no data */
+			   * count = exit status as wait() tells it, first = records that it had
+			   * not sent; no data */
 	EVENT_SELFTEST = 7, /* the tool's own probe was hit; no data */
 	EVENT_ALIAS = 8,    /* group = id that means the same name as id `first`; no data */
 	EVENT_STACK = 9,    /* data: struct event_stack, as far as it is filled */
@@ -37,6 +38,9 @@ enum event_source {
 	EVENT_SOURCE_GUEST = 0,
 	EVENT_SOURCE_DRIVER = 1, /* seen at libcuda's entry points: no GPU times */
 };
+
+/* `first` of an end: its memory was gone. */
+#define EVENT_UNSENT_UNKNOWN (~0ull)
 
 /* `first` of records that nobody numbered. */
 #define EVENT_UNNUMBERED (~0ull)

@@ -30,12 +30,12 @@ struct {
 	__uint(max_entries, 64 << 10);
 } starts SEC(".maps");
 
-/* Processes that sent something: their end is told. */
+/* Processes that sent something: their end is told. The value is the address of its ledger. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, __u64);
 } seen SEC(".maps");
 
 /* The reader looks every 50 ms; it is woken earlier only when this much waits for it, because a
@@ -82,7 +82,7 @@ struct parcel {
 /* False: this process is not listened to. */
 static __always_inline bool identify(struct parcel *parcel)
 {
-	__u8 one = 1;
+	__u64 none = 0;
 
 	__builtin_memset(parcel, 0, sizeof(*parcel));
 	parcel->pid = this_process();
@@ -93,7 +93,7 @@ static __always_inline bool identify(struct parcel *parcel)
 	if (!process_is_wanted(parcel->pid, parcel->uid, parcel->comm))
 		return false;
 	if (!bpf_map_lookup_elem(&seen, &parcel->pid))
-		bpf_map_update_elem(&seen, &parcel->pid, &one, BPF_ANY);
+		bpf_map_update_elem(&seen, &parcel->pid, &none, BPF_ANY);
 	return true;
 }
 
@@ -236,6 +236,17 @@ static __always_inline void drop_driver_source(const struct parcel *parcel)
 		bpf_map_delete_elem(&driver_pids, &parcel->pid);
 }
 
+static __always_inline void note_ledger(const struct parcel *parcel)
+{
+	const struct cuda_status *status = parcel->data;
+	__u64 ledger = 0;
+
+	if (parcel->bytes < sizeof(*status) ||
+	    bpf_probe_read_user(&ledger, sizeof(ledger), &status->ledger))
+		return;
+	bpf_map_update_elem(&seen, &parcel->pid, &ledger, BPF_ANY);
+}
+
 SEC("usdt")
 int status(struct pt_regs *ctx)
 {
@@ -247,6 +258,7 @@ int status(struct pt_regs *ctx)
 	parcel.data = (const void *)argument(ctx, 0);
 	drop_driver_source(&parcel);
 	parcel.bytes = (__u32)argument(ctx, 1);
+	note_ledger(&parcel);
 	if (parcel.bytes > CUDA_BATCH_MAX)
 		parcel.bytes = CUDA_BATCH_MAX;
 	send_other(&parcel);
@@ -371,11 +383,40 @@ int process_forks(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* Records that a process had not sent as it ended. Its memory is still there at the tracepoint
+ * since Linux 6.16; before, as after an exec, nobody knows. */
+static __noinline __u64 count_unsent(const struct cuda_ledger *address)
+{
+	struct cuda_ledger ledger;
+	__u64 sum = 0;
+
+	if (!address)
+		return 0;
+	if (bpf_probe_read_user(&ledger, sizeof(ledger), address))
+		return EVENT_UNSENT_UNKNOWN;
+	for (__u32 i = 0; i < CUDA_LEDGER_RINGS && i < ledger.count; i++) {
+		const char *ring = (const char *)ledger.rings + (__u64)i * ledger.bytes;
+		__u32 head = 0, taken[2] = {};
+
+		if (bpf_probe_read_user(&head, sizeof(head), ring) ||
+		    bpf_probe_read_user(taken, sizeof(taken), ring + ledger.taken))
+			continue;
+		if ((__s32)(head - taken[0] - taken[1]) > 0)
+			sum += head - taken[0] - taken[1];
+	}
+	return sum;
+}
+
 /* The guest's load ends with an exec as with an exit; what it had not sent is gone. */
 static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 {
 	struct parcel parcel = {};
+	const __u64 *ledger = bpf_map_lookup_elem(&seen, &pid);
 
+	if (!ledger)
+		return;
+	parcel.first =
+		how == EVENT_EXIT_END ? count_unsent((const void *)*ledger) : EVENT_UNSENT_UNKNOWN;
 	if (bpf_map_delete_elem(&seen, &pid))
 		return;
 	parcel.kind = EVENT_EXIT;

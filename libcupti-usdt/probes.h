@@ -31,6 +31,10 @@
  *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
  *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
  *     enum cuda_guest_error from 10000 on.
+ *   cuda:sandboxed (u64 instance)
+ *     a listener keeps the library asleep in this process for good, and makes sure that it makes no
+ *     system call: to be listened to before anything else, in this process alone, where there are
+ *     more seccomp filters than struct cuda_sandbox, which lies at its semaphore, says
  *   cuda:start  (u64 instance, u32 milliseconds), cuda:watched (u64 instance)
  *     The library was loaded; fire once. A consumer that means some processes listens to start in all
  *     of them, which switches nothing on, and then to what it wants in this one alone, to watched
@@ -631,6 +635,8 @@ enum cuda_inert_reason {
 	CUDA_INERT_FORKED = 4,	   /* CUDA does not work in a forked child */
 	CUDA_INERT_FATAL = 5,	   /* CUPTI reported a fatal state, or went away */
 	CUDA_INERT_UNSUITABLE = 6, /* libcupti refused: a version with a known fault */
+	CUDA_INERT_SANDBOXED =
+		7, /* it has forbidden itself system calls since cuInit() (seccomp) */
 };
 
 /* Codes of cuda:error beside CUptiResult (below 10000) and -errno. */
@@ -641,6 +647,13 @@ enum cuda_guest_error {
 	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
 	CUDA_GUEST_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
 	CUDA_GUEST_REQUEST = 10005,   /* a request to count made no sense */
+};
+
+/* At the semaphore of cuda:sandboxed. */
+struct cuda_sandbox {
+	__u16 semaphore;
+	__u16 pad;
+	__u32 filters; /* seccomp filters at the start + 1; 0 = not started, ~0 = unknown */
 };
 
 struct cuda_status {
@@ -671,7 +684,19 @@ struct cuda_status {
 	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
 	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
 	__u64 subscribing; /* ns, when the first subscription began that is under way; 0 = none */
+	__u64 ledger;	   /* address of its struct cuda_ledger, 0 = none */
 };
+
+/* Rings of records that are not sent yet, for who looks at a process as it is killed: of each, at
+ * its start, what was put in, and at `taken` what was taken out and how many more were sent. */
+struct cuda_ledger {
+	__u64 rings; /* address of the first one */
+	__u32 bytes; /* of each */
+	__u32 count;
+	__u32 taken; /* offset of two __u32 */
+	__u32 pad;
+};
+#define CUDA_LEDGER_RINGS 88 /* at most */
 
 #ifdef __cplusplus
 #define CUDA_ASSERT static_assert
@@ -694,7 +719,8 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1968, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1976, "layout");
+CUDA_ASSERT(sizeof(struct cuda_sandbox) == 8, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

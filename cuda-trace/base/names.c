@@ -1,36 +1,59 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Open-addressing table of names by id. Owned by a process; the tool's one thread.
+ *
+ * What one process sends must not take another's names away: each has a budget of its own, and when
+ * all of them together have used up theirs, there is a reserve that is divided among processes.
  */
 #include "cuda-trace/base/names.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/demangle.h"
 
-#define MOST_NAMES 65536       /* of one process */
-#define MOST_BYTES (24u << 20) /* of all processes together: the tool stays below 64 MiB */
+#define MAX_NAMES     65536	  /* of one process */
+#define MAX_BYTES     (12u << 20) /* likewise */
+#define MAX_BYTES_ALL (24u << 20) /* of all processes, without the reserve */
+#define RESERVE	      (16u << 20)
+#define MAX_RESERVED  (128u << 10) /* of one process */
+#define FORGOTTEN     65536	   /* ids without a slot that are counted once each: bits */
 
 struct name {
 	uint32_t id;	 /* 0 = free */
 	uint64_t handle; /* 0 = not noted */
 	char *text;	 /* NULL = a handle is all that is known */
 	char *pretty;	 /* NULL = not asked for yet; may be `text` itself */
+	bool missing;	 /* counted as such */
 };
 
 struct names {
 	struct name *slots;
 	uint32_t used;
 	uint32_t mask;
+	size_t bytes;
+	uint32_t missing;
+	uint8_t *forgotten; /* bits; NULL = none */
 };
 
 static size_t bytes_kept;
+static uint32_t tables;
 
-static char *keep(const char *text, size_t length)
+static bool has_budget(const struct names *names, size_t bytes)
+{
+	size_t share = RESERVE / tables;
+
+	if (names->bytes + bytes > MAX_BYTES)
+		return false;
+	return bytes_kept + bytes <= MAX_BYTES_ALL ||
+	       names->bytes + bytes <= (share < MAX_RESERVED ? share : MAX_RESERVED);
+}
+
+static char *keep(struct names *names, const char *text, size_t length)
 {
 	char *copy;
 
-	if (bytes_kept + length + 1 > MOST_BYTES)
+	if (!has_budget(names, length + 1))
 		return NULL;
 	copy = malloc(length + 1);
 	if (!copy)
@@ -38,6 +61,7 @@ static char *keep(const char *text, size_t length)
 	memcpy(copy, text, length);
 	copy[length] = 0;
 	bytes_kept += length + 1;
+	names->bytes += length + 1;
 	return copy;
 }
 
@@ -61,6 +85,7 @@ struct names *names__new(void)
 		free(names);
 		return NULL;
 	}
+	tables++;
 	return names;
 }
 
@@ -73,6 +98,8 @@ void names__free(struct names *names)
 			let_go(names->slots[i].pretty);
 		let_go(names->slots[i].text);
 	}
+	tables--;
+	free(names->forgotten);
 	free(names->slots);
 	free(names);
 }
@@ -113,7 +140,7 @@ static struct name *claim(struct names *names, uint32_t id)
 
 	if (!slot || slot->id)
 		return slot;
-	if (names->used == MOST_NAMES || (names->used * 2 > names->mask && grow(names)))
+	if (names->used == MAX_NAMES || (names->used * 2 > names->mask && grow(names)))
 		return NULL;
 	slot = find(names, id);
 	slot->id = id;
@@ -126,7 +153,41 @@ void names__put(struct names *names, uint32_t id, const char *text, size_t lengt
 	struct name *slot = claim(names, id);
 
 	if (slot && !slot->text)
-		slot->text = keep(text, strnlen(text, length));
+		slot->text = keep(names, text, strnlen(text, length));
+	if (id && (!slot || !slot->text))
+		names__note_missing(names, id);
+}
+
+/* Names are sent again and again: each id counts once, and where two share a bit, both do. */
+static bool is_forgotten_already(struct names *names, uint32_t id)
+{
+	uint8_t bit = 1u << (id & 7), *byte;
+	bool known;
+
+	if (!names->forgotten)
+		names->forgotten = calloc(FORGOTTEN / 8, 1);
+	if (!names->forgotten)
+		return false;
+	byte = &names->forgotten[id % FORGOTTEN / 8];
+	known = *byte & bit;
+	*byte |= bit;
+	return known;
+}
+
+void names__note_missing(struct names *names, uint32_t id)
+{
+	struct name *slot = claim(names, id);
+
+	if (slot ? slot->missing : is_forgotten_already(names, id))
+		return;
+	if (slot)
+		slot->missing = true;
+	names->missing++;
+}
+
+uint32_t names__missing(const struct names *names)
+{
+	return names->missing;
 }
 
 void names__note_handle(struct names *names, uint32_t id, uint64_t handle)
@@ -157,7 +218,7 @@ const char *names__pretty(struct names *names, uint32_t id)
 	if (slot->pretty)
 		return slot->pretty;
 	pretty = demangle(slot->text);
-	slot->pretty = pretty ? keep(pretty, strlen(pretty)) : NULL;
+	slot->pretty = pretty ? keep(names, pretty, strlen(pretty)) : NULL;
 	free(pretty);
 	if (!slot->pretty)
 		slot->pretty = slot->text;

@@ -46,6 +46,9 @@ static const char *inert_reason(__u32 reason)
 		return "CUDA does not work in a forked child";
 	case CUDA_INERT_FATAL:
 		return "CUPTI reported a fatal error";
+	case CUDA_INERT_SANDBOXED:
+		return "it has forbidden itself system calls since cuInit() (seccomp), which CUPTI "
+		       "may make";
 	case CUDA_INERT_UNSUITABLE:
 		return "its libcupti has a known fault";
 	default:

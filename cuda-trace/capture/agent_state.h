@@ -27,7 +27,7 @@ static inline bool states__wants_driver(const struct cuda_status *status)
 {
 	return status->version && status->state == CUDA_STATE_INERT &&
 	       (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
-		status->reason == CUDA_INERT_FATAL);
+		status->reason == CUDA_INERT_FATAL || status->reason == CUDA_INERT_SANDBOXED);
 }
 static inline bool states__works(const struct cuda_status *status)
 {

@@ -9,10 +9,15 @@
 #include <string.h>
 #include "cuda-trace/capture/driver_names.h"
 #include "cuda-trace/base/names.h"
+#include "cuda-trace/capture/loss_sums.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/record_times.h"
 
 #define BUCKETS 1024
+/* An exec or an end comes between two loads of one pid, unless the ring buffer was full. */
+#define MAX_REPLACED 64
+
+#define MAX_UNSENT   (CUDA_LEDGER_RINGS * 1024ull)
 
 struct intake {
 	struct sink sink;
@@ -21,11 +26,7 @@ struct intake {
 	struct process *ends;	/* to be told */
 	unsigned int running;
 	bool selftest_came;
-	/* Of processes that are gone. */
-	uint64_t guest_lost[CUDA_LOST_COUNT];
-	uint64_t missed[CUDA_GROUP_COUNT];
-	uint64_t killed;
-	uint64_t malformed;
+	struct loss_sums lost; /* of processes that are gone */
 };
 
 struct intake *intake__new(const struct sink *sink)
@@ -42,30 +43,6 @@ static struct process **bucket(struct intake *intake, uint32_t pid)
 	return &intake->buckets[pid % BUCKETS];
 }
 
-static uint64_t missed_of(const struct process_numbers *numbers)
-{
-	uint64_t numbered;
-
-	if (numbers->lowest == UINT64_MAX || numbers->next < numbers->lowest)
-		return 0;
-	numbered = numbers->next - numbers->lowest;
-	return numbered > numbers->received ? numbered - numbers->received : 0;
-}
-
-/* A saying goodbye names what it had sent: the last batch, too, is known to be missing then. */
-static void take_last_numbers(struct process *process)
-{
-	if (process->status.state != CUDA_STATE_ENDED)
-		return;
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		struct process_numbers *numbers = &process->numbers[group];
-		uint64_t emitted = process->status.emitted[group];
-
-		if (numbers->lowest != UINT64_MAX && emitted > numbers->next)
-			numbers->next = emitted;
-	}
-}
-
 static void end_process(struct intake *intake, struct process *process)
 {
 	struct process **link = bucket(intake, process->pid);
@@ -77,11 +54,6 @@ static void end_process(struct intake *intake, struct process *process)
 		intake->latest = NULL;
 	intake->running--;
 	process->ended = true;
-	take_last_numbers(process);
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
-		intake->missed[group] += missed_of(&process->numbers[group]);
-	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		intake->guest_lost[reason] += process->lost[reason];
 	process->next_in_bucket = intake->ends;
 	intake->ends = process;
 	if (!intake->sink.ends_last)
@@ -96,6 +68,8 @@ void intake__tell_ends(struct intake *intake)
 		intake->ends = process->next_in_bucket;
 		if (intake->sink.process_end)
 			intake->sink.process_end(intake->sink.context, process);
+		/* Last, as a sink may only find now that a name is missing. */
+		loss_sums__add(&intake->lost, process);
 		process__free(process);
 	}
 }
@@ -134,10 +108,12 @@ static struct process *start_process(struct intake *intake, const struct event *
 	return process;
 }
 
-/* An exec in between gives another instance: that is another process here. */
+/* An exec in between gives another instance: that is another process here. NULL: no memory, or a
+ * process that changes its instance again and again, which would cost more than its records. */
 static struct process *process_of(struct intake *intake, const struct event *event)
 {
 	struct process *process = find(intake, event->pid);
+	unsigned int replaced = 0;
 
 	if (process && process->instance == event->instance)
 		return process;
@@ -150,9 +126,16 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 		process->instance = event->instance;
 		return process;
 	}
-	if (process)
+	if (process) {
+		replaced = process->replaced + 1;
+		if (replaced > MAX_REPLACED)
+			return NULL;
 		end_process(intake, process);
-	return start_process(intake, event);
+	}
+	process = start_process(intake, event);
+	if (process)
+		process->replaced = replaced;
+	return process;
 }
 
 /* What this version reads of each kind; older guests may send less, newer ones more. */
@@ -195,7 +178,7 @@ static void deliver(struct intake *intake, struct process *process,
 	if (record_times__are_possible(record, latest))
 		intake->sink.record(intake->sink.context, process, record);
 	else
-		intake->malformed++;
+		intake->lost.malformed++;
 }
 
 static void deliver_short(struct intake *intake, struct process *process,
@@ -232,12 +215,13 @@ static void take_batch(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
 	uint64_t latest = record_times__latest();
-	struct process_numbers *numbers;
 	struct driver_names_room room;
 	uint32_t at = 0, came = 0;
 
-	if (!process || event->group >= CUDA_GROUP_COUNT)
+	if (!process || event->group >= CUDA_GROUP_COUNT) {
+		intake->lost.malformed += event->count;
 		return;
+	}
 	process->group = event->group;
 	while (at + sizeof(struct cuda_record) <= event->bytes) {
 		const struct cuda_record *record = (const void *)(event->data + at);
@@ -262,15 +246,10 @@ static void take_batch(struct intake *intake, const struct event *event)
 	}
 	/* Counting what does not fit as received keeps a fault from being counted twice. */
 	if (came < event->count)
-		intake->malformed += event->count - came;
+		intake->lost.malformed += event->count - came;
 	if (event->first == EVENT_UNNUMBERED)
 		return;
-	numbers = &process->numbers[event->group];
-	numbers->received += event->count;
-	if (event->first < numbers->lowest)
-		numbers->lowest = event->first;
-	if (event->first + event->count > numbers->next)
-		numbers->next = event->first + event->count;
+	loss_sums__note_numbers(process, event->group, event->first, event->count);
 }
 
 static void take_status(struct intake *intake, const struct event *event)
@@ -281,7 +260,7 @@ static void take_status(struct intake *intake, const struct event *event)
 	size_t size = event->bytes < sizeof(status) ? event->bytes : sizeof(status);
 
 	if (size < offsetof(struct cuda_status, emitted)) {
-		intake->malformed++;
+		intake->lost.malformed++;
 		return;
 	}
 	memcpy(&status, event->data, size);
@@ -294,6 +273,7 @@ static void take_status(struct intake *intake, const struct event *event)
 	if (!process)
 		return;
 	process->status = status;
+	loss_sums__note_status(process);
 	/* It was seen at libcuda's entry points until its guest was there. */
 	if (states__works(&status))
 		process->source = EVENT_SOURCE_GUEST;
@@ -307,9 +287,8 @@ static void take_lost(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
 
-	/* Only what was lost while we looked: the total counts since the load. */
-	if (process && event->group < CUDA_LOST_COUNT)
-		process->lost[event->group] += event->count;
+	if (process)
+		loss_sums__note(process, event->group, event->count, event->first);
 }
 
 static void take_error(struct intake *intake, const struct event *event)
@@ -336,7 +315,12 @@ static void take_exit(struct intake *intake, const struct event *event)
 		return;
 	/* What the driver source sees is not kept back anywhere. */
 	if (process->status.state != CUDA_STATE_ENDED && process->source != EVENT_SOURCE_DRIVER)
-		intake->killed += process->status.state != CUDA_STATE_INERT;
+		process->killed = process->status.state != CUDA_STATE_INERT;
+	intake->lost.killed += process->killed;
+	/* More than all of its rings hold is a lie. */
+	if (process->killed && event->first <= MAX_UNSENT)
+		process->unsent = event->first;
+	intake->lost.unsent += process->unsent;
 	if (event->group == EVENT_EXIT_END)
 		process->exit_status = event->count;
 	end_process(intake, process);
@@ -367,7 +351,7 @@ static void take_stack(struct intake *intake, const struct event *event)
 	struct process *process;
 
 	if (event->kind == EVENT_STACK ? !is_whole_stack(event) : !is_whole_code(event)) {
-		intake->malformed++;
+		intake->lost.malformed++;
 		return;
 	}
 	process = process_of(intake, event);
@@ -463,57 +447,17 @@ void intake__free(struct intake *intake)
 	free(intake);
 }
 
-static uint64_t missed_so_far(const struct intake *intake, int group)
-{
-	uint64_t missed = intake->missed[group];
-
-	for (int i = 0; i < BUCKETS; i++)
-		for (const struct process *process = intake->buckets[i]; process;
-		     process = process->next_in_bucket)
-			missed += missed_of(&process->numbers[group]);
-	return missed;
-}
-
-/* Launches without times are a loss to those who want times. */
-static bool wants_times(uint32_t groups)
-{
-	return !groups || groups & (1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_SAMPLED_KERNEL |
-				    1u << CUDA_GROUP_GRAPH | 1u << CUDA_GROUP_MEMCPY |
-				    1u << CUDA_GROUP_SAMPLED_MEMCPY | 1u << CUDA_GROUP_MEMSET |
-				    1u << CUDA_GROUP_SAMPLED_MEMSET);
-}
-
 void intake__lost(const struct intake *intake, const struct stream_counters *kernel,
 		  uint32_t groups, struct session_lost_counts *counts)
 {
-	uint64_t *lost = counts->session;
+	struct loss_sums sums = intake->lost;
 
-	memset(counts, 0, sizeof(*counts));
-	memcpy(counts->guest, intake->guest_lost, sizeof(counts->guest));
 	for (int i = 0; i < BUCKETS; i++)
 		for (const struct process *process = intake->buckets[i]; process;
 		     process = process->next_in_bucket)
-			for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-				counts->guest[reason] += process->lost[reason];
-	if (!wants_times(groups))
-		counts->guest[CUDA_LOST_PROFILED] = 0;
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		uint64_t known = kernel->ring_full[group] + kernel->unreadable[group];
-		uint64_t missed = missed_so_far(intake, group);
-
-		lost[SESSION_LOST_RING_FULL] += kernel->ring_full[group];
-		lost[SESSION_LOST_UNREADABLE] += kernel->unreadable[group];
-		/* A batch that found no room leaves a gap in the numbers, too: say it once. */
-		lost[SESSION_LOST_MISSED] += missed > known ? missed - known : 0;
-	}
-	lost[SESSION_LOST_RING_FULL_NAMES] = kernel->ring_full_other;
-	lost[SESSION_LOST_UNREADABLE] += kernel->unreadable_other;
-	lost[SESSION_LOST_MALFORMED] = intake->malformed;
-	lost[SESSION_LOST_KILLED] = intake->killed;
-	lost[SESSION_LOST_STACKS] = kernel->stacks_ring_full + kernel->stacks_unreadable;
-	lost[SESSION_LOST_DRIVER_UNKNOWN] = kernel->driver_unknown;
-	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		counts->total += counts->guest[reason];
-	for (int reason = 0; reason < SESSION_LOST_KILLED; reason++)
-		counts->total += lost[reason];
+			loss_sums__add(&sums, process);
+	for (const struct process *process = intake->ends; process;
+	     process = process->next_in_bucket)
+		loss_sums__add(&sums, process);
+	loss_sums__count(&sums, kernel, groups, counts);
 }

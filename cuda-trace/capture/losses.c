@@ -31,12 +31,30 @@ static void say_one(FILE *file, uint64_t n, const char *key, const char *text)
 		fprintf(file, "cuda-trace: lost %s (%s): %s\n", text__count(number, n), key, text);
 }
 
+uint64_t losses__total(const struct session_lost_counts *lost)
+{
+	uint64_t total = 0;
+
+	for (int i = 0; i < CUDA_LOST_COUNT; i++)
+		if (i != CUDA_LOST_NAMES_FULL)
+			total += lost->guest[i];
+	for (int i = 0; i < SESSION_LOST_KILLED; i++)
+		if (i != SESSION_LOST_RING_FULL_NAMES)
+			total += lost->session[i];
+	return total + lost->session[SESSION_LOST_UNSENT];
+}
+
+static bool any(const uint64_t *counts, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (counts[i])
+			return true;
+	return false;
+}
+
 bool losses__any(const struct session_lost_counts *lost)
 {
-	for (int i = SESSION_LOST_KILLED; i < SESSION_LOST_COUNT; i++)
-		if (lost->session[i])
-			return true;
-	return lost->total;
+	return any(lost->guest, CUDA_LOST_COUNT) || any(lost->session, SESSION_LOST_COUNT);
 }
 
 void losses__say(FILE *file, const struct session_lost_counts *lost)

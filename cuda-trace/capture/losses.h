@@ -10,6 +10,9 @@
 
 struct json_object;
 
+/* Of those that count records, which somebody would have seen otherwise: not processes (killed),
+ * names and states, nor what is missing of a record that came. */
+uint64_t losses__total(const struct session_lost_counts *lost);
 /* Of any reason, also one that is not in the total. */
 bool losses__any(const struct session_lost_counts *lost);
 /* One line a reason; nothing when nothing was lost. */

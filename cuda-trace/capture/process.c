@@ -60,10 +60,12 @@ const char *process__pretty_name(struct process *process, uint32_t id)
 	pretty = names__pretty(process->names, id);
 	if (pretty)
 		return pretty;
-	if (names__handle(process->names, id))
+	if (names__handle(process->names, id)) {
 		snprintf(nameless, sizeof(nameless), "[handle 0x%" PRIx64 "]",
 			 names__handle(process->names, id));
-	else
+	} else {
 		snprintf(nameless, sizeof(nameless), "[name %u]", id);
+		names__note_missing(process->names, id);
+	}
 	return nameless;
 }

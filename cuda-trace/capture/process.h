@@ -21,16 +21,22 @@ struct process {
 	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* said goodbye, or is gone */
-	int exit_status;	   /* as wait() tells it, once it is gone; -1 = not known */
-	uint32_t source;	   /* enum event_source */
-	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */
-	void *data;		   /* the sink's own */
-	uint32_t devices_told;	   /* a bit each */
-	unsigned int troubles;	   /* of the guest's own that were told */
+	bool killed;		   /* is gone without a goodbye: what it had not sent is unknown */
+	uint64_t
+		unsent; /* records that it had not sent as it was killed, as far as that is known */
+	int exit_status;       /* as wait() tells it, once it is gone; -1 = not known */
+	uint32_t source;       /* enum event_source */
+	uint32_t group;	       /* enum cuda_group of the batch that is being delivered */
+	void *data;	       /* the sink's own */
+	uint32_t devices_told; /* a bit each */
+	unsigned int troubles; /* of the guest's own that were told */
+	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
 	struct names *names;
-	struct driver_names *driver_names; /* NULL = that source has told none */
-	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */
-	struct process_numbers {	   /* of each group: what was numbered and what came */
+	struct driver_names *driver_names;    /* NULL = that source has told none */
+	uint64_t lost[CUDA_LOST_COUNT];	      /* in the process, since it was first seen */
+	uint64_t lost_known[CUDA_LOST_COUNT]; /* since its load, as it said last */
+	uint32_t lost_noted;		      /* bits of the reasons of which that is known */
+	struct process_numbers {	      /* of each group: what was numbered and what came */
 		uint64_t lowest;
 		uint64_t next;
 		uint64_t received;

@@ -21,6 +21,7 @@
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/intake.h"
 #include "cuda-trace/attach/link_closer.h"
+#include "cuda-trace/attach/load_error.h"
 #include "cuda-trace/capture/link_check.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/privileges.h"
@@ -42,7 +43,9 @@
 /* Guests look four times a second; after so many bells somebody is just silent. */
 #define HELLO_MS     300
 #define MOST_HELLOS  4
-#define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock */
+#define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock, or */
+#define TURN_MS	     50		/* this much time: an event may cost much more than its bytes */
+#define TURN_EVENTS  16		/* so often that is looked at */
 
 struct session {
 	struct stream_bpf *skeleton;
@@ -62,6 +65,8 @@ struct session {
 	int hellos;
 	uint64_t names_lost; /* for want of room, when they were last asked for */
 	size_t turn;	     /* bytes handled since the last look at the clock */
+	uint32_t turn_events;
+	uint64_t turn_until; /* ms */
 	bool finished;
 	void (*file_found)(void *context, const char *path);
 	void *file_context;
@@ -85,7 +90,17 @@ static int take_event(void *context, void *data, size_t size)
 	session->turn += size;
 	/* libbpf would read on as long as programs write: come back to look at clock and signals.
 	 */
-	return session->turn < LONGEST_TURN ? 0 : -EAGAIN;
+	if (session->turn >= LONGEST_TURN)
+		return -EAGAIN;
+	return ++session->turn_events % TURN_EVENTS || monotonic__ms() < session->turn_until
+		       ? 0
+		       : -EAGAIN;
+}
+
+static void begin_turn(struct session *session)
+{
+	session->turn = 0;
+	session->turn_until = monotonic__ms() + TURN_MS;
 }
 
 static int configure(struct session *session)
@@ -126,13 +141,14 @@ static int load(struct session *session)
 	err = stream_bpf__load(skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
-	if (err && session->driver && options->source != SESSION_DRIVER)
+	if (err && session->driver && options->source != SESSION_DRIVER &&
+	    !load_error__is_limit(err))
 		return load_guests_only(session);
+	/* libbpf remembers it: later it may not be able to open the file any more. */
+	if (!err && libbpf_num_possible_cpus() < 0)
+		err = libbpf_num_possible_cpus();
 	if (err)
-		fprintf(stderr,
-			"cuda-trace: the kernel refused the eBPF program (%s); Linux 5.15 or newer "
-			"is needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
-			strerror(-err));
+		load_error__say("the eBPF program", err);
 	return err;
 }
 
@@ -423,7 +439,7 @@ static int look(struct session *session, int timeout_ms)
 		{.fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN},
 	};
 
-	session->turn = 0;
+	begin_turn(session);
 	if (poll(rings, 2, timeout_ms) < 0 && errno == EINTR)
 		return -EINTR;
 	ring_buffer__consume(session->starts);
@@ -505,7 +521,7 @@ static void drain(struct session *session)
 	uint64_t until = monotonic__ms() + 2000;
 
 	do {
-		session->turn = 0;
+		begin_turn(session);
 		ring_buffer__consume(session->ring);
 	} while (session->turn && monotonic__ms() < until);
 }

@@ -18,7 +18,8 @@ struct session;
  * cuda_lost_reason. X(enumerator, stable key, text) */
 #define SESSION_LOST_REASONS(X)                                                                  \
 	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")         \
-	X(RING_FULL_NAMES, "ring_full_names", "the same: names, states and ends of processes")   \
+	X(RING_FULL_NAMES, "ring_full_names",                                                    \
+	  "the same, or unreadable: names, states, devices and ends of processes")               \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                       \
 	X(MISSED, "missed", "numbered by the guest, but never arrived")                          \
 	X(MALFORMED, "malformed", "records that made no sense")                                  \
@@ -27,7 +28,10 @@ struct session;
 	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")   \
 	X(DRIVER_UNKNOWN, "driver_unknown",                                                      \
 	  "calls of libcuda that are counted, but not what they moved, took or launched: their " \
-	  "arguments are not known (-v names the functions)")
+	  "arguments are not known (-v names the functions)")                                    \
+	X(NAMES, "names",                                                                        \
+	  "names that are shown by their number: they never came, or were too many")             \
+	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
@@ -38,10 +42,8 @@ enum session_lost {
 
 struct session_lost_counts {
 	uint64_t guest[CUDA_LOST_COUNT];
-	uint64_t session[SESSION_LOST_COUNT]; /* KILLED counts processes, and is not in total;
-					       * those behind it are not either: what was launched
-					       * is known */
-	uint64_t total;
+	uint64_t session[SESSION_LOST_COUNT];
+	uint64_t total; /* records: see losses__total() */
 };
 
 /* Called from session__poll(), in arrival order: batches of threads and of the GPU interleave. */

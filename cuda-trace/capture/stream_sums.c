@@ -23,7 +23,8 @@ void stream_sums__read(int map, struct stream_counters *sum)
 	uint32_t zero = 0;
 
 	memset(sum, 0, sizeof(*sum));
-	per_cpu = calloc(cpus > 0 ? cpus : 1, sizeof(*per_cpu));
+	/* The kernel writes as many as there are. */
+	per_cpu = cpus > 0 ? calloc(cpus, sizeof(*per_cpu)) : NULL;
 	if (per_cpu && !bpf_map_lookup_elem(map, &zero, per_cpu))
 		for (int i = 0; i < cpus; i++)
 			add_counters(sum, &per_cpu[i]);

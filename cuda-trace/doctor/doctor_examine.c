@@ -30,6 +30,9 @@ static void choose(struct libraries *libraries, const struct cuda_process *proce
 		.cudart = process->cudart.path,
 		.cuda_home = process->cuda_home,
 		.loader_path = process->loader_path,
+		.packages = process->packages,
+		.programs = {process->called, process->program},
+		.environments = {process->virtual_env, process->conda_prefix},
 		.driver_major = libraries->driver_major,
 	};
 
@@ -117,6 +120,8 @@ static const char *reason_text(uint32_t reason)
 		return "CUPTI reported a fatal state";
 	case CUDA_INERT_UNSUITABLE:
 		return "the libcupti that was found is not suitable";
+	case CUDA_INERT_SANDBOXED:
+		return "the program has forbidden itself system calls since cuInit() (seccomp)";
 	default:
 		return "for a reason that this version does not know";
 	}
@@ -288,7 +293,7 @@ static void report_collision(const struct cuda_process *process, struct findings
 static void report_cudart(const struct cuda_process *process, const struct choice *choice,
 			  struct findings *findings)
 {
-	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
+	unsigned int cudart = choice__major(process->cudart.path, "libcudart");
 
 	if (choice->found && cudart && choice->found->cuda_major &&
 	    choice->found->cuda_major < cudart)
@@ -333,7 +338,7 @@ void examine__process(struct libraries *libraries, const struct cuda_process *pr
 void examine__briefly(struct libraries *libraries, const struct cuda_process *process,
 		      struct findings *findings)
 {
-	unsigned int cudart = choice__major(process->cudart.path, "libcudart.so");
+	unsigned int cudart = choice__major(process->cudart.path, "libcudart");
 	struct choice choice = {.found = NULL};
 	char runtime[32] = "no libcudart";
 

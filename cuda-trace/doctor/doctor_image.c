@@ -96,7 +96,7 @@ static int take_cudart(void *context, const char *path)
 {
 	struct finder *finder = context;
 	struct image *image = finder->image;
-	unsigned int major = choice__major(path, "libcudart.so");
+	unsigned int major = choice__major(path, "libcudart");
 
 	if (!major || image->cuda_major)
 		return 0;

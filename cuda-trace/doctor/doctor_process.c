@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -77,6 +78,51 @@ static void read_mapping(struct cuda_process *process, char *line)
 	mapped->deleted = strlen(path) != n;
 }
 
+static FILE *open_proc(uint32_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	return fopen(path, "re");
+}
+
+static void read_packages(struct cuda_process *process, const char *line)
+{
+	const char *path = strchr(line, '/'), *end = path ? strstr(path, "-packages/") : NULL;
+
+	if (end && !*process->packages)
+		snprintf(process->packages, sizeof(process->packages), "%.*s-packages",
+			 (int)(end - path), path);
+}
+
+/* The name that execve() got lies in the process's own memory. */
+static void read_called(struct cuda_process *process)
+{
+	FILE *auxv = open_proc(process->pid, "auxv"), *memory = open_proc(process->pid, "mem");
+	uint64_t entry[2];
+
+	while (auxv && fread(entry, sizeof(entry), 1, auxv) == 1 && entry[0] != AT_NULL)
+		if (entry[0] == AT_EXECFN && memory &&
+		    pread(fileno(memory), process->called, sizeof(process->called) - 1, entry[1]) <
+			    0)
+			process->called[0] = '\0';
+	if (auxv)
+		fclose(auxv);
+	if (memory)
+		fclose(memory);
+}
+
+static void read_program(struct cuda_process *process)
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", process->pid);
+	length = readlink(path, process->program, sizeof(process->program) - 1);
+	process->program[length > 0 ? length : 0] = '\0';
+	read_called(process);
+}
+
 /* Of a process that only changed its root, maps tells paths as we see them, not as it does. */
 static void strip_root(struct cuda_process *process, const char *root)
 {
@@ -89,14 +135,6 @@ static void strip_root(struct cuda_process *process, const char *root)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!strncmp(all[i]->path, root, n) && all[i]->path[n] == '/')
 			memmove(all[i]->path, all[i]->path + n, strlen(all[i]->path + n) + 1);
-}
-
-static FILE *open_proc(uint32_t pid, const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	return fopen(path, "re");
 }
 
 static int read_maps(struct cuda_process *process)
@@ -112,6 +150,7 @@ static int read_maps(struct cuda_process *process)
 	while (getline(&line, &room, file) > 0) {
 		if (strstr(line, "/libcu"))
 			read_mapping(process, line);
+		read_packages(process, line);
 	}
 	/* Another user's maps can be opened, but read as empty or not at all. */
 	if (ferror(file))
@@ -142,6 +181,8 @@ static void read_environment(struct cuda_process *process)
 		     "CUDA_INJECTION64_PATH=");
 		take(process->override, sizeof(process->override), line, "CUDA_TRACE_LIBCUPTI=");
 		take(process->loader_path, sizeof(process->loader_path), line, "LD_LIBRARY_PATH=");
+		take(process->virtual_env, sizeof(process->virtual_env), line, "VIRTUAL_ENV=");
+		take(process->conda_prefix, sizeof(process->conda_prefix), line, "CONDA_PREFIX=");
 		take(trace, sizeof(trace), line, "CUDA_TRACE=");
 		if (!begins(line, "CUDA_PATH=") || !*process->cuda_home)
 			take(process->cuda_home, sizeof(process->cuda_home), line, "CUDA_PATH=");
@@ -193,6 +234,7 @@ int cuda_process__read(uint32_t pid, struct cuda_process *process)
 		return err;
 	read_identity(process);
 	read_environment(process);
+	read_program(process);
 	return 0;
 }
 

@@ -33,6 +33,11 @@ struct cuda_process {
 	char override[FILETREE_PATH_MAX]; /* CUDA_TRACE_LIBCUPTI */
 	char cuda_home[FILETREE_PATH_MAX];
 	char loader_path[FILETREE_PATH_MAX];
+	char packages[FILETREE_PATH_MAX]; /* a folder of Python packages with mapped files */
+	char called[FILETREE_PATH_MAX]; /* the program as it was called, and as the kernel has it */
+	char program[FILETREE_PATH_MAX];
+	char virtual_env[FILETREE_PATH_MAX];
+	char conda_prefix[FILETREE_PATH_MAX];
 	bool off; /* CUDA_TRACE=off */
 };
 

@@ -134,9 +134,9 @@ static void complain(struct driver_source *source, int err)
 		return;
 	source->complained = true;
 	fprintf(stderr,
-		"cuda-trace: processes without the guest cannot be seen: uprobes on libcuda.so: %s "
-		"(Linux 6.6 or newer is needed)\n",
-		strerror(-err));
+		"cuda-trace: processes without the guest cannot be seen: uprobes on libcuda.so: "
+		"%s%s\n",
+		strerror(-err), multi_link__supported() ? "" : " (Linux 6.6 or newer is needed)");
 }
 
 static struct library *add_library(struct driver_source *source, const char *path,

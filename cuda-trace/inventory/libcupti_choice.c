@@ -33,9 +33,13 @@ unsigned int choice__major(const char *path, const char *stem)
 	size_t n = strlen(stem);
 
 	base = base ? base + 1 : path;
-	if (strncmp(base, stem, n) || base[n] != '.')
+	if (strncmp(base, stem, n))
 		return 0;
-	return strtoul(base + n + 1, NULL, 10);
+	base += n;
+	/* Wheels have names with a hash: libcupti-1a2b3c4d.so.12 */
+	if (*base == '-')
+		base += 1 + strspn(base + 1, "0123456789abcdef");
+	return strncmp(base, ".so.", 4) ? 0 : strtoul(base + 4, NULL, 10);
 }
 
 const char *choice__file(const struct choice *choice)
@@ -193,17 +197,126 @@ static bool try_versioned(struct chooser *chooser)
 	}
 }
 
+static int try_hashed_name(void *context, const char *path)
+{
+	struct chooser *chooser = context;
+
+	return choice__major(path, "libcupti") == chooser->major && try_path(chooser, path);
+}
+
+static bool try_hashed(struct chooser *chooser, const char *folder)
+{
+	char pattern[FILETREE_PATH_MAX];
+
+	if (snprintf(pattern, sizeof(pattern), "%s/libcupti-*.so.*", folder) < FILETREE_PATH_MAX)
+		filetree__glob(chooser->libraries->tree, pattern, try_hashed_name, chooser);
+	return chooser->choice->found;
+}
+
+/* A folder without the `up` last parts of its path, as it is written. */
+static bool try_above(struct chooser *chooser, const char *folder, unsigned int up,
+		      const char *below)
+{
+	char above[FILETREE_PATH_MAX];
+	char *slash;
+
+	snprintf(above, sizeof(above), "%s", folder);
+	for (; up && (slash = strrchr(above, '/')); up--)
+		*slash = '\0';
+	return !up && try_in(chooser, above, below);
+}
+
 static bool try_beside_cudart(struct chooser *chooser)
 {
-	static const char *const below[] = {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/",
-					    "../../../extras/CUPTI/lib64/"};
-	size_t i;
+	const char *folder = chooser->cudart_folder;
 
 	chooser->place = "it stands beside the program's libcudart";
-	if (!*chooser->cudart_folder || chooser->cudart_major != chooser->major)
+	if (!*folder || chooser->cudart_major != chooser->major)
 		return false;
-	for (i = 0; i < sizeof(below) / sizeof(below[0]); i++)
-		if (try_in(chooser, chooser->cudart_folder, below[i]))
+	return try_in(chooser, folder, "") || try_above(chooser, folder, 2, "cuda_cupti/lib/") ||
+	       try_above(chooser, folder, 1, "extras/CUPTI/lib64/") ||
+	       try_above(chooser, folder, 3, "extras/CUPTI/lib64/") ||
+	       try_hashed(chooser, folder) || try_in(chooser, folder, "../../cuda_cupti/lib/") ||
+	       try_in(chooser, folder, "../extras/CUPTI/lib64/");
+}
+
+static int try_packages(void *context, const char *packages)
+{
+	static const char *const wheels[] = {"nvidia/cuda_cupti/lib/", "nvidia/cu%u/lib/",
+					     "torch/lib/"};
+	struct chooser *chooser = context;
+	char folder[FILETREE_PATH_MAX], below[64];
+
+	for (size_t i = 0; i < sizeof(wheels) / sizeof(wheels[0]); i++) {
+		snprintf(below, sizeof(below), wheels[i], chooser->major);
+		if (try_in(chooser, packages, below))
+			return 1;
+		if (snprintf(folder, sizeof(folder), "%s/%s", packages, below) <
+			    FILETREE_PATH_MAX &&
+		    try_hashed(chooser, folder))
+			return 1;
+	}
+	return 0;
+}
+
+static bool has(struct chooser *chooser, const char *prefix, const char *name)
+{
+	char path[FILETREE_PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", prefix, name) < FILETREE_PATH_MAX &&
+	       filetree__exists(chooser->libraries->tree, path);
+}
+
+static bool try_prefix(struct chooser *chooser, const char *prefix)
+{
+	static const char *const lib[] = {"lib", "lib64"};
+	bool conda = has(chooser, prefix, "conda-meta");
+	char path[FILETREE_PATH_MAX];
+
+	if (!conda && !has(chooser, prefix, "pyvenv.cfg"))
+		return false;
+	for (size_t i = 0; i < 2; i++)
+		if (snprintf(path, sizeof(path), "%s/%s/python3*/site-packages", prefix, lib[i]) <
+		    FILETREE_PATH_MAX)
+			filetree__glob(chooser->libraries->tree, path, try_packages, chooser);
+	if (!conda || chooser->choice->found)
+		return chooser->choice->found;
+	snprintf(path, sizeof(path), "targets/%s/lib/", target(chooser));
+	return try_in(chooser, prefix, "lib/") || try_in(chooser, prefix, path);
+}
+
+/* The parent of the folder that the program lies in. */
+static bool try_program(struct chooser *chooser, const char *program)
+{
+	char folder[FILETREE_PATH_MAX], real[FILETREE_PATH_MAX];
+	const char *slash = program ? strrchr(program, '/') : NULL;
+	char *end;
+
+	if (!slash || *program != '/')
+		return false;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - program), program);
+	if (filetree__resolve(chooser->libraries->tree, folder, real, sizeof(real)))
+		return false;
+	end = strrchr(real, '/');
+	if (!end || end == real)
+		return false;
+	*end = '\0';
+	return try_prefix(chooser, real);
+}
+
+static bool try_python(struct chooser *chooser)
+{
+	const struct choice_inputs *inputs = chooser->inputs;
+
+	chooser->place = "it is in the program's Python environment";
+	if (inputs->packages && *inputs->packages && try_packages(chooser, inputs->packages))
+		return true;
+	for (size_t i = 0; i < 2; i++)
+		if (try_program(chooser, inputs->programs[i]))
+			return true;
+	for (size_t i = 0; i < 2; i++)
+		if (inputs->environments[i] && *inputs->environments[i] == '/' &&
+		    try_prefix(chooser, inputs->environments[i]))
 			return true;
 	return false;
 }
@@ -213,7 +326,7 @@ static bool try_major(struct chooser *chooser, unsigned int major)
 	char folder[64];
 
 	chooser->major = major;
-	if (try_beside_cudart(chooser))
+	if (try_beside_cudart(chooser) || try_python(chooser))
 		return true;
 	chooser->place = "CUDA_HOME or CUDA_PATH names its toolkit";
 	if (chooser->inputs->cuda_home && *chooser->inputs->cuda_home == '/' &&
@@ -274,7 +387,7 @@ void choice__make(struct libraries *libraries, const struct choice_inputs *input
 	if (slash) {
 		snprintf(chooser.cudart_folder, sizeof(chooser.cudart_folder), "%.*s",
 			 (int)(slash - inputs->cudart), inputs->cudart);
-		chooser.cudart_major = choice__major(inputs->cudart, "libcudart.so");
+		chooser.cudart_major = choice__major(inputs->cudart, "libcudart");
 	}
 	try_majors(&chooser);
 }

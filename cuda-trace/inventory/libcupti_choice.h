@@ -14,11 +14,14 @@ struct library;
 
 /* What the guest would see in the process; NULL or "" = not there. */
 struct choice_inputs {
-	const char *named;	   /* CUDA_TRACE_LIBCUPTI */
-	const char *mapped;	   /* a libcupti that the process has already */
-	const char *cudart;	   /* the libcudart that it has mapped */
-	const char *cuda_home;	   /* CUDA_HOME, else CUDA_PATH */
-	const char *loader_path;   /* LD_LIBRARY_PATH */
+	const char *named;	 /* CUDA_TRACE_LIBCUPTI */
+	const char *mapped;	 /* a libcupti that the process has already */
+	const char *cudart;	 /* the libcudart that it has mapped */
+	const char *cuda_home;	 /* CUDA_HOME, else CUDA_PATH */
+	const char *loader_path; /* LD_LIBRARY_PATH */
+	const char *packages;	 /* a folder of Python packages that it has mapped files of */
+	/* As it was called, as the kernel knows it; $VIRTUAL_ENV and $CONDA_PREFIX. */
+	const char *programs[2], *environments[2];
 	unsigned int driver_major; /* 0 = unknown */
 };
 

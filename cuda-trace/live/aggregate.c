@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "bpf/aggregate.skel.h"
 #include "cuda-trace/driver/driver_source.h"
+#include "cuda-trace/attach/load_error.h"
 #include "cuda-trace/attach/probe_link.h"
 
 #define DEFAULT_QUEUE_SAMPLE 256
@@ -123,10 +124,7 @@ struct aggregate *aggregate__open(const struct aggregate_options *options)
 		err = map_tallies(aggregate);
 	if (!err)
 		return aggregate;
-	fprintf(stderr,
-		"cuda-trace: the kernel refused the aggregate program (%s); Linux 5.15 or newer is "
-		"needed; CUDA_TRACE_DEBUG=1 shows its reasons\n",
-		strerror(-err));
+	load_error__say("the aggregate program", err);
 	aggregate__close(aggregate);
 	return NULL;
 }

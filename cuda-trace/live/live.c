@@ -433,19 +433,21 @@ void live__state(struct live *live, struct live_state *state)
 {
 	const struct aggregate_counters *counters = &state->aggregate.counters;
 	struct session_lost_counts told;
+	const uint64_t *lost;
 	uint64_t missed = live->missed_before, known = 0;
 
 	memset(state, 0, sizeof(*state));
 	aggregate__state(live->aggregate, &state->aggregate);
 	session__lost(live->session, &told);
+	lost = told.session;
 	memcpy(state->guest_lost, told.guest, sizeof(state->guest_lost));
-	state->killed = told.session[SESSION_LOST_KILLED];
+	state->killed = lost[SESSION_LOST_KILLED];
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
 	}
 	state->lost[LIVE_LOST_FULL] = counters->full;
-	state->lost_names = told.session[SESSION_LOST_RING_FULL_NAMES];
+	state->lost_names = lost[SESSION_LOST_RING_FULL_NAMES] + lost[SESSION_LOST_NAMES];
 	state->lost[LIVE_LOST_MALFORMED] = told.session[SESSION_LOST_MALFORMED];
 	state->beyond = live->beyond;
 	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */

@@ -97,7 +97,7 @@ struct live_beyond {
 struct live_state {
 	struct aggregate_state aggregate;
 	uint64_t lost[LIVE_LOST_COUNT];
-	uint64_t lost_names; /* states and ends of processes, too: the ring buffer was full */
+	uint64_t lost_names; /* that found no space; states and ends of processes, too */
 	uint64_t guest_lost[CUDA_LOST_COUNT];
 	uint64_t killed; /* processes that ended without a goodbye */
 	struct live_beyond beyond;

@@ -77,8 +77,9 @@ static void write_losses(struct exposition *exposition, const struct exporter_vi
 		exposition__count(exposition, guest_labels[reason], state->guest_lost[reason],
 				  view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_names", "",
-	    "Names, states and ends of processes that came while the ring buffer was full; names "
-	    "are asked for again.");
+	    "Names, states and ends of processes that came while the ring buffer was full, and "
+	    "names "
+	    "that never came or were too many for one process.");
 	exposition__count(exposition, "", state->lost_names, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_killed_processes", "",
 	    "Processes that ended without a goodbye: their last 100 ms are unknown.");

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/capture/losses.h"
 #include "cuda-trace/report/report_progress.h"
 #include "cuda-trace/report/report_record_rows.h"
 #include "cuda-trace/report/report_strings.h"
@@ -334,10 +335,7 @@ void report_replay__lost(const struct report_file *file, struct session_lost_cou
 				lost->session[i] += count;
 	}
 	sqlite3_finalize(statement);
-	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		lost->total += lost->guest[i];
-	for (int i = 0; i < SESSION_LOST_KILLED; i++)
-		lost->total += lost->session[i];
+	lost->total = losses__total(lost);
 }
 
 uint64_t report_replay__duration(const struct report_file *file)

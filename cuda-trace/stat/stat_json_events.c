@@ -240,6 +240,7 @@ static struct json_object *time_went(const struct stat_time_sums *time)
 	put_number(object, "late_gpu_ns", time->late_gpu_ns);
 	put_number(object, "late_host_ns", time->late_host_ns);
 	put_number(object, "left_out_processes", time->left_out);
+	put_number(object, "killed_processes", time->killed);
 	return object;
 }
 

@@ -432,6 +432,16 @@ static void free_tally(struct tally *tally)
 	free(tally);
 }
 
+/* A killed process takes the records of its last kernels with it. Where these are more than one in
+ * a hundred, a GPU that seems idle proves nothing. */
+static bool is_unknown(const struct process *process, const struct stat_sums *sums)
+{
+	uint64_t launched = sums->launches - sums->launch_errors + process->unsent;
+
+	return process->killed && launched > sums->kernels &&
+	       (launched - sums->kernels) * 100 > launched;
+}
+
 void stat_table__end(struct stat_table *table, struct process *process)
 {
 	struct tally *tally = process->data;
@@ -468,7 +478,10 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							sums.kernels, sums.gpu_ns});
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	if (tally->time) {
-		stat_time__finish(tally->time, &table->time);
+		if (is_unknown(process, &sums))
+			table->time.killed++;
+		else
+			stat_time__finish(tally->time, &table->time);
 		table->timed--;
 	} else if (!tally->sample && process->source == EVENT_SOURCE_GUEST) {
 		table->time.left_out += sums.launches || sums.kernels || sums.memcpys;

@@ -283,6 +283,11 @@ static void put_late(FILE *file, const struct stat_time_sums *time)
 	if (time->left_out)
 		fprintf(file, " %s process%s more: of so many at a time this is not kept\n",
 			text__count(count, time->left_out), time->left_out == 1 ? "" : "es");
+	if (time->killed)
+		fprintf(file,
+			" %s process%s more: killed, and the records of their last kernels with "
+			"them\n",
+			text__count(count, time->killed), time->killed == 1 ? "" : "es");
 }
 
 static void put_time(FILE *file, const struct stat_table *table)
@@ -291,6 +296,10 @@ static void put_time(FILE *file, const struct stat_table *table)
 	char lines[STAT_MOST_ADVICE][256], window[16];
 	int count = stat_advice__lines(table, lines);
 
+	if (!time->window_ns && time->killed) {
+		fprintf(file, "\nWhere the time went is not known\n");
+		put_late(file, time);
+	}
 	if (!time->window_ns)
 		return;
 	fprintf(file, "\nWhere the time went (%s from the first event to the last)\n",

@@ -22,6 +22,7 @@ struct stat_time_sums {
 	uint64_t late_gpu_ns; /* how long those kernels and copies were, together */
 	uint64_t late_host_ns; /* the same of launches and waits */
 	uint64_t left_out;     /* processes that are in none of these: too many at a time */
+	uint64_t killed;       /* likewise: most of their kernels' records went with them */
 	uint64_t doubtful; /* processes where that is more than 1 % of the GPU's or host's time */
 };
 

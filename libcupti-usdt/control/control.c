@@ -26,6 +26,7 @@
 #include "libcupti-usdt/trace/devices.h"
 #include "libcupti-usdt/cupti/cuda_driver.h"
 #include "libcupti-usdt/trace/flusher.h"
+#include "libcupti-usdt/control/exit_hook.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/kernel_names.h"
@@ -200,6 +201,7 @@ static int open_session(void)
 
 	if (open_memory())
 		return -1;
+	exit_hook__install();
 	result = subscription__new(&subscriber, begun);
 	if (!result) {
 		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
@@ -380,6 +382,12 @@ void control__follow(void)
 	seen_readable_up = readable;
 	if (cycle_has_changed() && subscriber)
 		sampling__follow(groups_on, clock__now());
+	/* Before any call of the driver: from here on nothing is called. */
+	if (site_wanted(sandboxed) && !subscriber && status__state() != CUDA_STATE_INERT) {
+		control__go_inert(CUDA_INERT_SANDBOXED);
+		announce();
+		return;
+	}
 	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);

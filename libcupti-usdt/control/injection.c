@@ -21,6 +21,8 @@
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/control/control.h"
 #include "libcupti-usdt/control/start_handshake.h"
+#include "libcupti-usdt/control/exit_hook.h"
+#include "libcupti-usdt/control/sandbox.h"
 #include "libcupti-usdt/trace/kernel_shape.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/trace/python_frames.h"
@@ -45,18 +47,25 @@ static void forked(void)
 	hot__detour(DETOUR_DEAF, true);
 }
 
-/* Nothing is on and nobody listens: the program's exit costs nothing. */
-static void at_exit(void)
+/* Nothing is on and nobody listens, or no system call may be made: the program's exit costs
+ * nothing. Also called in a child of vfork(), which shares our memory. */
+static void finish(void)
 {
 	int saved = errno;
 
-	if (getpid() == home && hot__is_listening() &&
-	    (status__is_busy() || (sites__up() & sites__name_bits()))) {
-		watcher__stop(settings__get()->exit_ms);
-		control__say_end();
-	}
+	if (!hot__is_listening() || site_wanted(sandboxed) ||
+	    (!status__is_busy() && !(sites__up() & sites__name_bits())) || getpid() != home)
+		return;
+	watcher__stop(settings__get()->exit_ms);
+	control__say_end();
 	hot__detour(DETOUR_DEAF, true);
 	errno = saved;
+}
+
+static void at_exit(void)
+{
+	finish();
+	hot__detour(DETOUR_DEAF, true);
 }
 
 static enum cuda_inert_reason unwelcome(void)
@@ -112,6 +121,7 @@ static void wake(bool late)
 		error = -pthread_atfork(NULL, NULL, forked);
 	if (!error && atexit(at_exit))
 		error = -ENOMEM;
+	exit_hook__prepare(finish);
 	if (!error) {
 		control__open(late);
 		error = watcher__start();
@@ -141,6 +151,7 @@ static void start(bool late)
 		status__send();
 		return;
 	}
+	sandbox__note();
 	arrival__wait();
 	if (!late && !settings__get()->start && !somebody_listens())
 		return;

@@ -5,7 +5,8 @@
  *   1. one that the process has mapped already, and no other;
  *   2. the one named by CUDA_TRACE_LIBCUPTI, and no other;
  *   3. for the major version of the mapped libcudart (else of the driver), then lower ones, then
- *      those up to the driver's: beside libcudart; $CUDA_HOME or $CUDA_PATH; where the loader finds
+ *      those up to the driver's: beside libcudart; in the program's Python environment
+ *      (python_prefixes.c), activated or not; $CUDA_HOME or $CUDA_PATH; where the loader finds
  *      it; /usr/local/cuda-MAJOR.*, newest first; /usr/local/cuda; /opt/cuda; the multiarch folder;
  *      /usr/lib/cuda-trace/cupti/MAJOR, for the administrator.
  * Never one whose major version is above the driver's. A copy that is refused is closed again
@@ -25,6 +26,7 @@
 
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cuda_driver.h"
+#include "libcupti-usdt/cupti/python_prefixes.h"
 #include "libcupti-usdt/base/settings.h"
 #include "libcupti-usdt/emit/status.h"
 
@@ -38,9 +40,28 @@
 #define TARGET	"x86_64-linux"
 #endif
 
+/* A folder without the `up` last parts of its path as it is written, which matters where it leads
+ * over symbolic links, and something below that. */
+struct beside {
+	unsigned int up;
+	const char *below;
+};
+
+static const struct beside beside_cudart[] = {
+	{0, ""},
+	{2, "cuda_cupti/lib/"},
+	{1, "extras/CUPTI/lib64/"},
+	{3, "extras/CUPTI/lib64/"},
+};
+
+/* In a folder of Python packages; %u is the major version. */
+static const char *const wheels[] = {"nvidia/cuda_cupti/lib/", "nvidia/cu%u/lib/", "torch/lib/"};
+
 struct search {
 	char cupti[PATH_MAX];	   /* mapped already, or "" */
 	char cudart_dir[PATH_MAX]; /* folder of the mapped libcudart, or "" */
+	char packages[PATH_MAX];   /* folder of Python packages that something is mapped from, or ""
+				    */
 	uint32_t cudart_major;	   /* 0 = not mapped: linked statically, or not used */
 	uint32_t driver_major;	   /* 0 = unknown */
 	uint32_t major;		   /* looked for now */
@@ -49,15 +70,27 @@ struct search {
 	bool bound;
 };
 
-/* "libcupti.so.12" → 12; 0 for "libcupti.so" */
-static uint32_t major_of(const char *file, const char *stem)
+/* What follows ".so" in "libcupti.so.12" or, as wheels have it, "libcupti-1a2b3c4d.so.12"; NULL:
+ * another library. */
+static const char *version_of(const char *file, const char *stem)
 {
 	const char *base = strrchr(file, '/');
 
 	base = base ? base + 1 : file;
-	if (strncmp(base, stem, strlen(stem)) || base[strlen(stem)] != '.')
-		return 0;
-	return strtoul(base + strlen(stem) + 1, NULL, 10);
+	if (strncmp(base, stem, strlen(stem)))
+		return NULL;
+	base += strlen(stem);
+	if (*base == '-')
+		base += 1 + strspn(base + 1, "0123456789abcdef");
+	return strncmp(base, ".so", 3) || (base[3] && base[3] != '.') ? NULL : base + 3;
+}
+
+/* "libcupti.so.12" → 12; 0 for "libcupti.so" */
+static uint32_t major_of(const char *file, const char *stem)
+{
+	const char *version = version_of(file, stem);
+
+	return version && *version ? strtoul(version + 1, NULL, 10) : 0;
 }
 
 static const char *soname_of(const struct link_map *map)
@@ -78,17 +111,22 @@ static const char *soname_of(const struct link_map *map)
 static int look_at_mapped(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct search *search = data;
-	const char *path = info->dlpi_name, *base = path ? strrchr(path, '/') : NULL;
+	const char *path = info->dlpi_name, *base = path ? strrchr(path, '/') : NULL, *packages;
 
 	if (!base || strlen(path) >= PATH_MAX)
 		return 0;
 	base++;
-	if (!strncmp(base, "libcupti.so", 11) && !search->cupti[0])
+	if (version_of(base, "libcupti") && !search->cupti[0])
 		strcpy(search->cupti, path);
-	if (!strncmp(base, "libcudart.so", 12) && !search->cudart_dir[0]) {
-		search->cudart_major = major_of(path, "libcudart.so");
-		memcpy(search->cudart_dir, path, base - path);
-		search->cudart_dir[base - path] = '\0';
+	packages = strstr(path, "-packages/");
+	if (packages && !search->packages[0]) {
+		memcpy(search->packages, path, packages - path);
+		strcpy(search->packages + (packages - path), "-packages");
+	}
+	if (version_of(base, "libcudart") && !search->cudart_dir[0]) {
+		search->cudart_major = major_of(path, "libcudart");
+		memcpy(search->cudart_dir, path, base - 1 - path);
+		search->cudart_dir[base - 1 - path] = '\0';
 	}
 	return 0;
 }
@@ -119,7 +157,7 @@ static void judge(struct search *search, void *library, const char *path)
 		soname = soname_of(map);
 		path = map->l_name[0] ? map->l_name : path;
 	}
-	trouble = cupti_api__bind(library, major_of(soname, "libcupti.so"));
+	trouble = cupti_api__bind(library, major_of(soname, "libcupti"));
 	if (trouble) {
 		snprintf(text, sizeof(text), "refused: lacks %s", trouble);
 	} else {
@@ -171,6 +209,72 @@ static void try_in(struct search *search, const char *folder, const char *below)
 		try_file(search, path, 0);
 }
 
+/* Names with a hash, of this major version. */
+static void try_hashed(struct search *search, const char *folder)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *files = search->bound ? NULL : opendir(folder);
+
+	while (files && !search->bound && (entry = readdir(files))) {
+		int length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+
+		if (!strncmp(entry->d_name, "libcupti-", 9) && length > 0 &&
+		    (size_t)length < sizeof(path) && major_of(path, "libcupti") == search->major)
+			try_file(search, path, 0);
+	}
+	if (files)
+		closedir(files);
+}
+
+static void try_beside_cudart(struct search *search)
+{
+	char folder[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(beside_cudart) / sizeof(beside_cudart[0]); i++) {
+		unsigned int up = beside_cudart[i].up;
+		char *slash = NULL;
+
+		strcpy(folder, search->cudart_dir);
+		while (up && (slash = strrchr(folder, '/'))) {
+			*slash = '\0';
+			up--;
+		}
+		if (!up)
+			try_in(search, folder, beside_cudart[i].below);
+	}
+	try_hashed(search, search->cudart_dir);
+	/* The same behind symbolic links. */
+	try_in(search, search->cudart_dir, "../../cuda_cupti/lib/");
+	try_in(search, search->cudart_dir, "../extras/CUPTI/lib64/");
+}
+
+static void try_packages(struct search *search, const char *folder)
+{
+	char path[PATH_MAX], below[64];
+
+	for (size_t i = 0; i < sizeof(wheels) / sizeof(wheels[0]); i++) {
+		snprintf(below, sizeof(below), wheels[i], search->major);
+		try_in(search, folder, below);
+		below[strlen(below) - 1] = '\0';
+		if (snprintf(path, sizeof(path), "%s/%s", folder, below) < PATH_MAX)
+			try_hashed(search, path);
+	}
+}
+
+/* A virtual environment, or conda's, which has the toolkit's libraries as well. */
+static void try_prefix(void *context, const char *prefix, const char *packages)
+{
+	struct search *search = context;
+
+	if (packages) {
+		try_packages(search, packages);
+		return;
+	}
+	try_in(search, prefix, "lib/");
+	try_in(search, prefix, "targets/" TARGET "/lib/");
+}
+
 static void try_toolkit(struct search *search, const char *root)
 {
 	try_in(search, root, "extras/CUPTI/lib64/");
@@ -216,12 +320,12 @@ static void try_major(struct search *search, uint32_t major)
 	if (search->bound || major < OLDEST_MAJOR)
 		return;
 	search->major = major;
-	if (search->cudart_dir[0] && search->cudart_major == major) {
-		try_in(search, search->cudart_dir, "");
-		try_in(search, search->cudart_dir, "../../cuda_cupti/lib/");
-		try_in(search, search->cudart_dir, "../extras/CUPTI/lib64/");
-		try_in(search, search->cudart_dir, "../../../extras/CUPTI/lib64/");
-	}
+	if (search->cudart_dir[0] && search->cudart_major == major)
+		try_beside_cudart(search);
+	if (search->packages[0])
+		try_packages(search, search->packages);
+	if (!search->bound)
+		python_prefixes__each(try_prefix, search);
 	if (settings__get()->cuda_home)
 		try_toolkit(search, settings__get()->cuda_home);
 	snprintf(text, sizeof(text), "libcupti.so.%u%s", major, major == 11 ? ".8" : "");

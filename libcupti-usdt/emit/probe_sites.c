@@ -38,6 +38,11 @@ SEMAPHORE(error)
 SEMAPHORE(cubin)
 SEMAPHORE(start)
 SEMAPHORE(watched)
+/* Its semaphore, and behind it what a tool looks at before it raises one. */
+volatile struct cuda_sandbox cuda_sandbox_place
+	__attribute__((section(".probes"), used, visibility("hidden")));
+__asm__(".globl cuda_sandboxed_semaphore\n.hidden cuda_sandboxed_semaphore\n"
+	".set cuda_sandboxed_semaphore, cuda_sandbox_place");
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -390,11 +395,17 @@ void site__api(unsigned int group, const struct cuda_api *r, const char *name)
 	}
 }
 
-/* Both have a site here: a probe without one would have no semaphore. */
+void sites__set_filters(uint32_t filters)
+{
+	cuda_sandbox_place.filters = filters;
+}
+
+/* All have a site here: a probe without one would have no semaphore. */
 SITE void site__start(uint64_t instance, uint32_t milliseconds)
 {
 	STAP_PROBE2(cuda, start, instance, milliseconds);
 	STAP_PROBE1(cuda, watched, instance);
+	STAP_PROBE1(cuda, sandboxed, instance);
 }
 
 SITE void site__hello(uint64_t instance)

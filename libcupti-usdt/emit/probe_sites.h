@@ -71,6 +71,7 @@ SITE_SEMAPHORE(error)
 SITE_SEMAPHORE(cubin)
 SITE_SEMAPHORE(start)
 SITE_SEMAPHORE(watched)
+SITE_SEMAPHORE(sandboxed)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -102,6 +103,8 @@ void site__error(int32_t code, const char *component, const char *message, uint6
 void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
 /* This library was loaded; who wants to listen to this process has so long to come. */
 void site__start(uint64_t instance, uint32_t milliseconds);
+/* What a tool reads beside the semaphore of `sandboxed`, before it raises any. */
+void sites__set_filters(uint32_t filters);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */

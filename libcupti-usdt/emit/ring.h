@@ -14,6 +14,7 @@
 #include "libcupti-usdt/emit/batches.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/stack_probes.h"
 
 /* Power of 2. The guest's thread comes each millisecond if it can; one that comes late must not let
@@ -24,6 +25,12 @@
 
 #define ONE(probe, period) +1
 #define RING_STACKS	   (0 CUDA_STACK_PROBES(ONE))
+
+/* Beside the group in struct ring's groups. */
+#define SLOT_SETTLED 0x40 /* its timestamps are ns */
+#define SLOT_SENT    0x80 /* it has a number, and its probe was hit or is about to be */
+#define SLOT_GROUP   0x3f
+_Static_assert(CUDA_GROUP_COUNT <= SLOT_GROUP + 1, "groups fit");
 
 /* All of one size, so that neighbours of one group are a batch as they lie. */
 struct slot {
@@ -42,12 +49,13 @@ struct ring {
 	uint32_t stacks_wanted;	    /* the probes that this is about; stacks.c has the rest */
 	uint32_t stacks_step, stack_distances[RING_STACKS];
 	_Atomic(uintptr_t) thread;	     /* the owner's thread pointer; 0: it has ended */
-	_Alignas(64) _Atomic(uint32_t) tail; /* written by whoever holds busy */
+	_Alignas(64) _Atomic(uint32_t) tail; /* written by the holder */
+	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
-	atomic_flag busy; /* somebody empties it */
-	uint8_t groups[RING_SLOTS];
+	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
+	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
-	struct batch staging; /* of whoever holds busy; not on a launching thread's small stack */
+	struct batch staging; /* the holder's; not on a launching thread's small stack */
 };
 
 /*

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rings of host records. One producer (the owner), one consumer at a time (whoever holds `busy`).
+ * Rings of host records. One producer (the owner), one consumer at a time (the holder).
  *
  * A probe hit is a trap, and the batch is copied in it, so the guest's thread makes it where it
  * can: it comes the sooner the faster rings fill, and the owner helps itself when three quarters
  * are full.
  *
- * Fears: 1. a launching thread waits for the guest: it never does. `busy` is only tried; when the
- * other side has it the owner goes on appending, and with a full ring it sends its record alone.
+ * Failure modes: 1. a launching thread waits for the agent: it never does. It only tries to become
+ * the holder; when the other side is it the owner goes on appending, and with a full ring it sends
+ * its record alone.
  * 2. a thread ends while the guest's thread empties its ring: the ring becomes an orphan, which the
  * next flush gives back. 3. threads come and go faster than rings do: with none
- * left a thread sends each record alone; dearer, nothing lost. (A signal handler that leaves an
- * append by longjmp, or a forked child, finds `busy` taken for ever: the same, nothing waits.)
+ * left a thread sends each record alone: that costs more, and nothing is lost. 4. a thread is
+ * cancelled asynchronously, or a signal handler leaves by longjmp(), in the middle of emptying: the
+ * ring keeps its holder until that thread ends, which then goes on where it was (each record is
+ * marked before its probe is hit, so that none is sent twice). Until then each record is sent alone
+ * once the ring is full, and nothing waits.
  *
  * A pthread key and not a __thread variable: the thread-local storage of a library that is
  * opened late may be allocated at first touch, inside the program's launch.
@@ -59,6 +63,11 @@ _Atomic(struct ring *) rings_by_thread[1 << RING_PLACE_BITS];
 static struct ring *rings;
 static _Atomic(uint32_t) rings_used;	     /* no ring at or above this index was ever taken */
 static _Atomic(uint64_t) launches_elsewhere; /* of threads that have no ring */
+static struct cuda_ledger ledger;
+
+_Static_assert(offsetof(struct ring, head) == 0, "struct cuda_ledger");
+_Static_assert(offsetof(struct ring, marked) == offsetof(struct ring, tail) + 4, "likewise");
+_Static_assert(RINGS <= CUDA_LEDGER_RINGS, "likewise");
 
 int rings__open(void)
 {
@@ -70,7 +79,20 @@ int rings__open(void)
 	if (!memory)
 		return -ENOMEM;
 	rings = memory;
+	ledger = (struct cuda_ledger){.rings = (uintptr_t)rings,
+				      .bytes = sizeof(*rings),
+				      .count = RINGS,
+				      .taken = offsetof(struct ring, tail)};
+	status__set_ledger((uintptr_t)&ledger);
 	return 0;
+}
+
+static void mark_sent(struct ring *ring, uint32_t slot)
+{
+	uint32_t marked = atomic_load_explicit(&ring->marked, memory_order_relaxed);
+
+	ring->groups[slot & (RING_SLOTS - 1)] |= SLOT_SENT;
+	atomic_store_explicit(&ring->marked, marked + 1, memory_order_relaxed);
 }
 
 static void settle(void *record)
@@ -91,6 +113,8 @@ static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, 
 			count = RING_SLOTS - start;
 		if (count > BATCH_MAX)
 			count = BATCH_MAX;
+		for (uint32_t i = start; i < start + count; i++)
+			mark_sent(ring, i);
 		batch__send_in_place(group, ring->slots[start].record, RING_RECORD_MAX, count);
 		from += count;
 	}
@@ -102,18 +126,34 @@ static bool is_void(const struct cuda_record *record)
 	return !record->kind || !record->size;
 }
 
-static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
+static void send_staged(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i != to; i++) {
-		struct cuda_record *record = (void *)ring->slots[i & (RING_SLOTS - 1)].record;
-
-		if (ring->groups[i & (RING_SLOTS - 1)] == group && !is_void(record))
-			batch__add(&ring->staging, group, record);
-	}
+	for (uint32_t i = from; i != to; i++)
+		if ((ring->groups[i & (RING_SLOTS - 1)] & ~SLOT_SETTLED) == group)
+			mark_sent(ring, i);
 	batch__send(&ring->staging, group);
 }
 
-/* Needs busy. */
+static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
+{
+	uint32_t first = from;
+
+	for (uint32_t i = from; i != to; i++) {
+		struct cuda_record *record = (void *)ring->slots[i & (RING_SLOTS - 1)].record;
+
+		if ((ring->groups[i & (RING_SLOTS - 1)] & ~SLOT_SETTLED) != group ||
+		    is_void(record))
+			continue;
+		if (ring->staging.bytes + record->size > sizeof(ring->staging.records)) {
+			send_staged(ring, group, first, i);
+			first = i;
+		}
+		batch__add(&ring->staging, group, record);
+	}
+	send_staged(ring, group, first, to);
+}
+
+/* Only the holder. */
 static void empty(struct ring *ring)
 {
 	uint32_t from = atomic_load_explicit(&ring->tail, memory_order_relaxed);
@@ -123,11 +163,15 @@ static void empty(struct ring *ring)
 
 	for (uint32_t i = from; i != to; i++) {
 		struct cuda_record *record = (void *)ring->slots[i & (RING_SLOTS - 1)].record;
+		uint8_t *group = &ring->groups[i & (RING_SLOTS - 1)];
 
-		whole &= record->size == RING_RECORD_MAX && !is_void(record);
-		groups |= 1U << ring->groups[i & (RING_SLOTS - 1)];
-		voids += is_void(record) && batch__heard(ring->groups[i & (RING_SLOTS - 1)]);
-		settle(record);
+		whole &= record->size == RING_RECORD_MAX && !is_void(record) &&
+			 !(*group & SLOT_SENT);
+		groups |= 1U << (*group & SLOT_GROUP);
+		voids += is_void(record) && batch__heard(*group & SLOT_GROUP);
+		if (!(*group & SLOT_SETTLED))
+			settle(record);
+		*group |= SLOT_SETTLED;
 	}
 	if (whole && groups && !(groups & (groups - 1)))
 		send_in_place(ring, __builtin_ctz(groups), from, to);
@@ -136,16 +180,40 @@ static void empty(struct ring *ring)
 			send_gathered(ring, __builtin_ctz(groups), from, to);
 	if (voids)
 		status__lost(CUDA_LOST_INVALID, voids);
+	atomic_store_explicit(&ring->marked, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->tail, to, memory_order_release);
+}
+
+static bool become_holder(struct ring *ring)
+{
+	uintptr_t nobody = 0;
+
+	return atomic_compare_exchange_strong_explicit(&ring->holder, &nobody, ring__thread(),
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+static void release(struct ring *ring)
+{
+	atomic_store_explicit(&ring->holder, 0, memory_order_release);
 }
 
 static bool try_empty(struct ring *ring)
 {
-	if (atomic_flag_test_and_set_explicit(&ring->busy, memory_order_acquire))
+	if (!become_holder(ring))
 		return false;
 	empty(ring);
-	atomic_flag_clear_explicit(&ring->busy, memory_order_release);
+	release(ring);
 	return true;
+}
+
+/* A thread that ends is the holder only if it was cancelled as such. */
+static void resume(struct ring *ring)
+{
+	if (atomic_load_explicit(&ring->holder, memory_order_relaxed) != ring__thread())
+		return;
+	ring->staging.count = ring->staging.bytes = 0;
+	empty(ring);
+	release(ring);
 }
 
 /* `from`: owned or orphan. Two flushes may meet at an orphan; one of them gives it back. */
@@ -180,6 +248,7 @@ static void thread_ends(void *value)
 	int saved = errno;
 
 	forget_owner(ring);
+	resume(ring);
 	if (try_empty(ring))
 		give_back(ring, RING_OWNED);
 	else
@@ -338,12 +407,12 @@ static void trim(struct ring *ring)
 	uintptr_t from = ((uintptr_t)ring->slots + page - 1) / page * page;
 	uintptr_t to = (uintptr_t)(&ring->staging + 1) / page * page;
 
-	if (atomic_flag_test_and_set_explicit(&ring->busy, memory_order_acquire))
+	if (!become_holder(ring))
 		return;
 	empty(ring);
 	if (to > from)
 		madvise((void *)from, to - from, MADV_DONTNEED);
-	atomic_flag_clear_explicit(&ring->busy, memory_order_release);
+	release(ring);
 }
 
 void rings__trim(void)

@@ -137,6 +137,11 @@ void status__set_request(uint64_t address)
 	status.request = address;
 }
 
+void status__set_ledger(uint64_t address)
+{
+	status.ledger = address;
+}
+
 void status__set_switched(uint32_t microseconds)
 {
 	status.switch_us = microseconds;
@@ -193,7 +198,9 @@ void status__send(void)
 	if (!site_wanted(status))
 		return;
 	status.time = clock__now();
-	status.resident_kib = memory__resident_kib();
+	/* No system call where one may kill the program. */
+	if (status.reason != CUDA_INERT_SANDBOXED)
+		status.resident_kib = memory__resident_kib();
 	sampling__tell(&status);
 	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
 		status.emitted[i] = status__emitted_total(i);

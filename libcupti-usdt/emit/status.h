@@ -40,6 +40,8 @@ bool status__begin_first(void);
 void status__end_first(void);
 /* Where requests are taken. */
 void status__set_request(uint64_t address);
+/* Where records are that are not sent yet. */
+void status__set_ledger(uint64_t address);
 /* How long CUPTI took for the last switching. */
 void status__set_switched(uint32_t microseconds);
 /* When the wait for tools that were told of the start was over. */

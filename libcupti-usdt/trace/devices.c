@@ -17,7 +17,7 @@ static bool told; /* since somebody listens */
 
 bool devices__are_due(void)
 {
-	if (!sites__batch_wanted(CUDA_GROUP_DEVICE))
+	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed))
 		told = false;
 	else if (!told)
 		return true;
@@ -29,7 +29,9 @@ void devices__tell(void)
 	struct cuda_device device;
 	const char *name;
 
-	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || !driver__learn_devices() || names__open())
+	/* A call of the driver may be a system call. */
+	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed) ||
+	    !driver__learn_devices() || names__open())
 		return;
 	for (uint32_t i = 0; (name = driver__device(i, &device)); i++) {
 		device.head =

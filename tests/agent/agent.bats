@@ -551,10 +551,29 @@ gives_images_back() {
 	assert_equal "$(state state)" 4
 }
 
-@test "exit (_exit, signal, exec) is the program's own, and ends without a last word" {
+@test "exit (by _exit, its table writable or not) loses nothing, and keeps its status" {
+	requires root bpf sim
+	local program
+	for program in ends ends-relro; do
+		run -7 hear $CORE -- "$B/tests/agent/$program" _exit 500
+		assert_equal "$program $(heard launch_batch records)" "$program 500"
+		assert_equal "$program $(($(heard kernel_batch records) + $(lost_total 3)))" "$program 500"
+		assert_equal "$program $(state state)" "$program 4"
+	done
+}
+
+@test "exit (a child of vfork ends by _exit) is the child's alone" {
+	requires root bpf sim
+	hear $CORE -- "$B/tests/agent/ends-relro" vfork 100
+	grep -qx 'child 9' "$OUT"
+	assert_equal "$(heard launch_batch records)" 200
+	assert_equal "$(state state)" 4
+}
+
+@test "exit (signal, exec) is the program's own, and ends without a last word" {
 	requires root bpf sim
 	local how
-	for how in _exit:7 kill:137 exec:0; do
+	for how in kill:137 exec:0; do
 		hear $CORE -- "$B/tests/agent/ends" "${how%:*}" 500 || status=$?
 		assert_equal "${how%:*} ${status:-0}" "${how%:*} ${how#*:}"
 		status=0

@@ -7,7 +7,8 @@ GUEST_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
 GUEST_UNIT := $(B)/tests/agent/unit
 GUEST_GATE := $(B)/tests/agent/gate
 GUEST_TURNS := $(B)/tests/agent/turns
-workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(GUEST_UNIT) $(GUEST_GATE) $(GUEST_TURNS)
+HOST_RELRO := $(B)/tests/agent/ends-relro
+workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(HOST_RELRO) $(GUEST_UNIT) $(GUEST_GATE) $(GUEST_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(GUEST_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -19,6 +20,12 @@ $(GUEST_HOSTS): $(B)/tests/agent/%: $(B)/obj/tests/agent/%.o $(SIMCUDA)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread -ldl
+
+# All of its imports are bound at once, and their table is read-only.
+$(HOST_RELRO): $(B)/obj/tests/agent/ends.o $(SIMCUDA)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -Wl,-z,now,-z,relro -lcuda -lpthread -ldl
 
 $(GUEST_UNIT): $(B)/obj/tests/agent/unit.o \
 		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,emit/batches trace/activity_buffers base/clock base/launch_state profile/kernel_choice base/memory emit/interned_names emit/rings emit/sample_windows base/settings emit/probe_sites base/timestamps emit/status base/threads)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * ends HOW N: launches N kernels and ends: return, _exit (7), kill, exec (/bin/true), fork (a child
- * tries CUDA and exits), threads (N threads of 64 KiB that launch 20 each), names (N hostile ones).
- * Tells how long cuInit() took and when main() ends, in ms.
+ * tries CUDA and exits), vfork (a child ends by _exit, then N more), threads (N threads of 64 KiB
+ * that launch 20 each), names (N hostile ones). Tells how long cuInit() took and when main() ends,
+ * in ms.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -96,6 +97,20 @@ static void use_fork(void)
 	printf("child %d\n", status);
 }
 
+static void use_vfork(int n)
+{
+	int status = 0;
+	pid_t child = vfork();
+
+	if (!child)
+		_exit(9);
+	waitpid(child, &status, 0);
+	launch(kernel, n);
+	cuCtxSynchronize();
+	printf("child %d\n", WEXITSTATUS(status));
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -122,6 +137,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (!strcmp(how, "_exit"))
 		_exit(7);
+	if (!strcmp(how, "vfork"))
+		use_vfork(n);
 	if (!strcmp(how, "kill"))
 		kill(getpid(), SIGKILL);
 	if (!strcmp(how, "exec"))

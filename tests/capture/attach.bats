@@ -102,9 +102,9 @@ all_off() {
 	done
 }
 
-@test "attach (ended by exit, return or another thread) has every kernel" {
+@test "attach (ended by exit, _exit, return or another thread) has every kernel" {
 	local mode
-	for mode in return exit pthread_exit destroy; do
+	for mode in return exit _exit pthread_exit destroy; do
 		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$mode" >"$OUT"
 		assert_equal "$mode $(json "$JSON" .totals.kernels)" "$mode $(expect_key "$OUT" kernels)"
 		json "$JSON" '.lost.total == 0 and .lost.killed == 0'
@@ -157,6 +157,15 @@ ends_while() {
 		# Without a last word: its last 100 ms may be unknown, and that is said.
 		json "$JSON" '.totals.launches <= 1000 and .totals.kernels <= .totals.launches and .lost.killed == 1'
 	done
+}
+
+@test "attach (threads that are cancelled at any instruction) has what they launched, or counts it as lost" {
+	ct stat -e launches --json -o "$JSON" -- "$SIM" "$WORKLOADS/cancels" >"$OUT"
+	local counted
+	counted=$(json "$JSON" '.totals.launches + .lost.total')
+	# One that was cancelled in the middle of a launch may have made it.
+	[ "$counted" -ge "$(expect_key "$OUT" launches)" ] && [ "$counted" -le "$(expect_key "$OUT" launches_begun)" ] ||
+		fail "$counted: $(grep -o 'launches[_a-z]*=[0-9]*' "$OUT" | xargs), $(jq -c .lost "$JSON")"
 }
 
 @test "attach (the program ends before the tool is through with attaching) ends, too" {

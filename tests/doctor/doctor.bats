@@ -958,7 +958,7 @@ agree() {
 	local name=$1_PID taken
 	wait_for 10 grep -q libcupti-usdt "/proc/${!name}/maps"
 	wait_for 10 ct attach -p "${!name}"
-	wait_for 10 grep -q 'libcupti\.so\.1' "/proc/${!name}/maps"
+	wait_for 10 grep -Eq 'libcupti(-[0-9a-f]+)?\.so\.1' "/proc/${!name}/maps"
 	sleep 0.3
 	about "${!name}"
 	taken=$(of_json 'select(.key == "state") | .facts.cupti_path')
@@ -991,6 +991,18 @@ agree() {
 	LD_LIBRARY_PATH=$dir/driver CUDA_TRACE_LIBCUPTI=$dir/home/extras/CUPTI/lib64/libcupti.so.13 \
 		start named "${storm[@]}"
 	agree named "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
+	stop_started
+
+	# In a Python environment that is not activated; by a name with a hash.
+	mkdir -p "$dir"/env/{bin,conda-meta,lib/python3.11/site-packages/nvidia/cuda_cupti/lib}
+	cp "$WORKLOADS/launch-storm" "$dir/env/bin/"
+	cp "$sim/libcupti.so.13" "$dir/env/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/"
+	LD_LIBRARY_PATH=$dir/driver start environment "$dir/env/bin/launch-storm" "${storm[@]:1}"
+	agree environment "$dir/env/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13"
+	stop_started
+	(cd "$dir/env/lib/python3.11/site-packages/nvidia/cuda_cupti/lib" && mv libcupti.so.13 libcupti-1a2b.so.13)
+	LD_LIBRARY_PATH=$dir/driver start hashed "$dir/env/bin/launch-storm" "${storm[@]:1}"
+	agree hashed "$dir/env/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti-1a2b.so.13"
 	stop_started
 
 	# The newest toolkit of the major version, in a mount namespace of its own.

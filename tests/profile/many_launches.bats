@@ -110,18 +110,18 @@ all_of() {
 	assert_equal "$(lines counters length)" 10
 	counted $CYCLES -- "$WORKLOADS/resets"
 	all_of "$(expect_key program launches)"
-	for mode in return unsynced exit pthread_exit destroy; do
+	for mode in return unsynced exit _exit pthread_exit destroy; do
 		counted $CYCLES -- "$WORKLOADS/early-exit" $mode 10
 		all_of 10
 	done
 }
 
-@test "profile --counters (one pass, the program ends by _exit) says what is lost" {
-	run -1 timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- "$WORKLOADS/early-exit" _exit 10
-	assert_output --partial "no kernel was counted: values come after half a second, and the program ended before by _exit()"
+@test "profile --counters (one pass, the program ends by a signal) says what is lost" {
+	run -1 timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- sh -c '"$0" kill 10 || :' "$WORKLOADS/early-exit"
+	assert_output --partial "no kernel was counted: values come after half a second, and the program was ended before by a signal"
 	assert_equal "$(lines lost '.[0].lost.killed')" 1
 	# Of more than one pass each is told as it returns.
-	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" _exit 10
+	run timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" kill 10
 	assert_equal "$(lines counters length)" 10
 }
 

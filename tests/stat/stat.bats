@@ -646,6 +646,50 @@ advice() {
 	json out.json '.lost.missed == 0'
 }
 
+@test "stat (stopped under load, a ring buffer of 1 MiB) counts every record once" {
+	start tool "$CUDA_TRACE" stat --buffer 1 --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 300000 -t 4
+	sleep 0.5
+	for _ in 1 2 3; do
+		kill -STOP "$tool_PID" && sleep 0.3
+		kill -CONT "$tool_PID" && sleep 0.02
+	done
+	finished "$tool_PID" 60
+	json out.json '.lost.ring_full > 1000 and .lost.ring_full_names > 0'
+	json out.json ".totals.launches + .totals.kernels + .totals.syncs + .lost.total == \
+		$(expect_key tool.out launches) + $(expect_key tool.out kernels) + $(expect_key tool.out syncs)"
+}
+
+@test "stat (a process that sends names without end) has those of the others, and counts what it has not" {
+	mkfifo gate
+	# shellcheck disable=SC2016 # for the inner shell
+	ct_emit stat --json -o out.json -- sh -c '"$0" flood 7000 <gate >flood.out & exec 9>gate
+		until grep -q sent flood.out; do sleep 0.05; done
+		"$0" pairs 10 >pairs.out; exec 9>&-; wait' "$EMIT"
+	json out.json '[.kernels[].name] | any(startswith("saxpy")) and any(startswith("flood1_")) and any(. == "[name 7000]")'
+	json out.json '.lost.names > 1000 and .lost.names < 7000 and .lost.total == 0'
+}
+
+@test "stat -d (a process that changes its instance at each record) ends in time" {
+	start evil "$EMIT" instances 300000
+	local before=$SECONDS
+	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
+	[ $((SECONDS - before)) -le 15 ] || fail "$((SECONDS - before)) s"
+	json out.json '.processes | length < 100'
+	json out.json '.totals.kernels > 0 and .lost.malformed > 0'
+}
+
+@test "stat (too few files may be open) says so, and blames no kernel" {
+	local files
+	for files in 16 20 32 40 44 46 48 50 52 56 60; do
+		run bash -c 'ulimit -n "$1" && timeout 20 "$0" stat -e kernels -a -d 0.2 --json -o /dev/null' "$CUDA_TRACE" "$files"
+		refute_output --partial 'Linux'
+		refute_output --partial 'malloc'
+		[ "$status" -le 1 ] || fail "$files: $status, $output"
+	done
+	run -1 bash -c 'ulimit -n 16 && exec "$0" stat -a -d 0.2' "$CUDA_TRACE"
+	assert_output 'cuda-trace: the eBPF program cannot be loaded: this process may open 16 files only; raise the limit (ulimit -n 1024)'
+}
+
 @test "stat (hostile names) shows them escaped and shortened, in valid JSON" {
 	ct_emit stat -o out.txt -- "$EMIT" names >out
 	run grep -nP '[\x00-\x08\x0b-\x1f\x7f]' out.txt
@@ -655,6 +699,7 @@ advice() {
 	assert_line --partial 'red\x1b[31m\x0akernel\x09tab'
 	assert_line --partial 'bad\xff\xfeutf8\xc3'
 	assert_line --partial '[name 7]'
+	assert_line --partial 'lost 1 (names)'
 	run awk 'length > 340' out.txt
 	assert_output ''
 	ct_emit stat --json -o out.json -- "$EMIT" names >out

@@ -199,8 +199,8 @@ static const char *guess(const struct counting *counting, const struct profile_o
 		return ": CUPTI had no values of those that ran (that of CUDA 12.8 and 12.9 never "
 		       "has any with driver 580, see cuda-trace doctor)";
 	if (matched > missed && gathers)
-		return ": values come after half a second, and the program ended before by _exit() "
-		       "or a signal, or this did";
+		return ": values come after half a second, and the program was ended before by a "
+		       "signal, or this was";
 	return options->shared.kernel
 		       ? ": -k is compared with names without template arguments and "
 			 "parameters"

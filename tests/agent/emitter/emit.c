@@ -334,6 +334,35 @@ static void emit_impossible(long n)
 	emit_pairs(n);
 }
 
+/* Names of 15 MB and more with a kernel each; stays until its input ends. */
+static void emit_flood(long n)
+{
+	static char name[3900];
+
+	memset(name, 'x', sizeof(name) - 1);
+	for (long id = 1; id <= n; id++) {
+		name[snprintf(name, 16, "flood%ld", id)] = '_';
+		tell(name, id);
+		if (id % 20 == 0)
+			pause_ms(3);
+	}
+	pair(1);
+	pair(n);
+	printf("sent\n");
+	fflush(stdout);
+	getchar();
+}
+
+/* One kernel each of so many loads of the library, which two processes take turns at having. */
+static void emit_instances(long n)
+{
+	struct cuda_kernel one = kernel(1, 1);
+
+	for (long i = 0; i < n; i++)
+		emitter_kernels(&one, sizeof(one), 1, 0, INSTANCE + (i & 1));
+	kernels += n;
+}
+
 static int wait_for_listener(int seconds)
 {
 	for (int i = 0; i < seconds * 100 && !emitter_wanted(); i++)
@@ -356,6 +385,10 @@ int main(int argc, char **argv)
 		emit_storm(n);
 	else if (!strcmp(what, "names"))
 		emit_hostile_names();
+	else if (!strcmp(what, "flood"))
+		emit_flood(n);
+	else if (!strcmp(what, "instances"))
+		emit_instances(n);
 	else if (!strcmp(what, "failures"))
 		emit_failures(argc > 2 ? n : 5);
 	else if (!strcmp(what, "unfinished"))

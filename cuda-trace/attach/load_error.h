@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CUDA_TRACE_ATTACH_LOAD_ERROR_H
+#define CUDA_TRACE_ATTACH_LOAD_ERROR_H
+
+#include <stdbool.h>
+
+/* A limit of this process or machine, which no other kernel and no smaller program would lift. */
+bool load_error__is_limit(int err);
+/* Why an eBPF program could not be loaded (-errno): one line on stderr, with the remedy. */
+void load_error__say(const char *program, int err);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs that forbid themselves system calls (seccomp) after cuInit(): CUPTI would make a thread
+ * there, and the program be killed for it.
+ */
+#ifndef LIBCUPTI_USDT_CONTROL_SANDBOX_H
+#define LIBCUPTI_USDT_CONTROL_SANDBOX_H
+
+/* Notes where tools find it which filters there are, as those let a thread be made. Inside
+ * InitializeInjection(). */
+void sandbox__note(void);
+
+#endif

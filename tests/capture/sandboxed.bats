@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs that forbid themselves system calls (seccomp) after cuInit(): attaching must not kill them.
+
+load ../lib/helpers
+
+setup() {
+	requires root bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# sandboxed HOW TOOL-OPTIONS...: stat of a running one, and that one's end.
+sandboxed() {
+	CUDA_INJECTION64_PATH=$GUEST start program "$SIM" "$WORKLOADS/sandboxed" "$1" 4000
+	wait_for 20 grep -qx ready program.out
+	sleep 0.3
+	timeout 20 "$CUDA_TRACE" stat --json -o out.json -d 1 "${@:2}" 2>err || fail "$(cat err)"
+	finished "$program_PID"
+	assert_equal "$1 $status" "$1 0"
+	expect_key program.out launches
+}
+
+@test "stat -p (a program that has forbidden itself threads, files and mappings) leaves it alive, at libcuda's entry points" {
+	local how
+	for how in kill errno; do
+		CUDA_INJECTION64_PATH=$GUEST start program "$SIM" "$WORKLOADS/sandboxed" $how 4000
+		wait_for 20 grep -qx ready program.out
+		sleep 0.3
+		timeout 20 "$CUDA_TRACE" stat --json -o out.json -d 1 -p "$program_PID" 2>err
+		finished "$program_PID"
+		assert_equal "$how $status" "$how 0"
+		grep -q '^expect ' program.out
+		json out.json '.totals.launches > 0 and .processes[0].source == "driver"'
+		json out.json '.processes[0].trouble | test("seccomp")'
+	done
+}
+
+@test "stat -c (all processes are woken but one that has forbidden itself threads) leaves it alive" {
+	sandboxed kill -c sandboxed
+	json out.json '.totals.launches > 0 and .processes[0].source == "driver"'
+}
+
+@test "stat -c (a filter that was there before cuInit, as in a container) has its kernels" {
+	sandboxed before -c sandboxed
+	json out.json '.totals.kernels > 0 and .processes[0].source == "cupti"'
+}
