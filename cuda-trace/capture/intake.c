@@ -24,7 +24,7 @@ struct intake {
 	/* Of processes that are gone. */
 	uint64_t guest_lost[CUDA_LOST_COUNT];
 	uint64_t missed[CUDA_GROUP_COUNT];
-	uint64_t killed;
+	uint64_t killed, yields;
 	uint64_t malformed;
 };
 
@@ -293,7 +293,7 @@ static void take_status(struct intake *intake, const struct event *event)
 	process = process_of(intake, &whose);
 	if (!process)
 		return;
-	process->status = status;
+	intake->yields += process__set_status(process, &status);
 	/* It was seen at libcuda's entry points until its guest was there. */
 	if (states__works(&status))
 		process->source = EVENT_SOURCE_GUEST;
@@ -512,6 +512,7 @@ void intake__lost(const struct intake *intake, const struct stream_counters *ker
 	lost[SESSION_LOST_KILLED] = intake->killed;
 	lost[SESSION_LOST_STACKS] = kernel->stacks_ring_full + kernel->stacks_unreadable;
 	lost[SESSION_LOST_DRIVER_UNKNOWN] = kernel->driver_unknown;
+	lost[SESSION_LOST_YIELDED] = intake->yields;
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
 		counts->total += counts->guest[reason];
 	for (int reason = 0; reason < SESSION_LOST_KILLED; reason++)

@@ -25,8 +25,12 @@ struct process {
 	uint32_t source;	   /* enum event_source */
 	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */
 	void *data;		   /* the sink's own */
-	uint32_t devices_told;	   /* a bit each */
-	unsigned int troubles;	   /* of the guest's own that were told */
+	bool gated;		   /* other CUPTI clients of it are let in: yield_gate.h */
+	char client[64];	   /* the last one; untrusted */
+	uint32_t yields;	   /* to such, while it was watched, */
+	uint64_t yielded_ns, yielded_before; /* for how long; and before that */
+	uint32_t devices_told;		     /* a bit each */
+	unsigned int troubles;		     /* of the guest's own that were told */
 	struct names *names;
 	struct driver_names *driver_names; /* NULL = that source has told none */
 	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */
@@ -47,6 +51,9 @@ const char *process__name(const struct process *process, uint32_t id);
 
 /* The same demangled (cached); "" for id 0, "[name ID]" when the name never came. */
 const char *process__pretty_name(struct process *process, uint32_t id);
+
+/* Keeps a new status; how often the process has yielded CUPTI since the one before. */
+uint32_t process__set_status(struct process *process, const struct cuda_status *status);
 
 /* Frees it and its names; accepts NULL. The session's business. */
 struct process *process__new(uint32_t pid, uint64_t instance);

@@ -27,7 +27,10 @@ struct session;
 	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")   \
 	X(DRIVER_UNKNOWN, "driver_unknown",                                                      \
 	  "calls of libcuda that are counted, but not what they moved, took or launched: their " \
-	  "arguments are not known (-v names the functions)")
+	  "arguments are not known (-v names the functions)")                                    \
+	X(YIELDED, "yielded",                                                                    \
+	  "times that a process yielded CUPTI to another client: no GPU times of what ran "      \
+	  "meanwhile, and no total is complete")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
@@ -72,6 +75,7 @@ enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
 enum session_attach { SESSION_ATTACH_NONE, SESSION_ATTACH_PREPARED, SESSION_ATTACH_ALL };
 
 struct session_options {
+	bool yields; /* other CUPTI clients of the processes are let in: yield_gate.h */
 	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
 	uint32_t pid;	    /* 0 = any; its children are included */
 	const char *comm;   /* NULL = any */

@@ -38,6 +38,9 @@ SEMAPHORE(error)
 SEMAPHORE(cubin)
 SEMAPHORE(start)
 SEMAPHORE(watched)
+SEMAPHORE(cupti_claim)
+SEMAPHORE(cupti_release)
+SEMAPHORE(yield)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -395,6 +398,21 @@ SITE void site__start(uint64_t instance, uint32_t milliseconds)
 {
 	STAP_PROBE2(cuda, start, instance, milliseconds);
 	STAP_PROBE1(cuda, watched, instance);
+}
+
+SITE void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end)
+{
+	STAP_PROBE4(cuda, cupti_claim, instance, function, code, code_end);
+}
+
+SITE void site__cupti_release(uint64_t instance)
+{
+	STAP_PROBE1(cuda, cupti_release, instance);
+}
+
+SITE void site__yield(uint64_t instance)
+{
+	STAP_PROBE1(cuda, yield, instance);
 }
 
 SITE void site__hello(uint64_t instance)

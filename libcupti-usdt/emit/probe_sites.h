@@ -71,6 +71,9 @@ SITE_SEMAPHORE(error)
 SITE_SEMAPHORE(cubin)
 SITE_SEMAPHORE(start)
 SITE_SEMAPHORE(watched)
+SITE_SEMAPHORE(cupti_claim)
+SITE_SEMAPHORE(cupti_release)
+SITE_SEMAPHORE(yield)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -102,6 +105,10 @@ void site__error(int32_t code, const char *component, const char *message, uint6
 void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
 /* This library was loaded; who wants to listen to this process has so long to come. */
 void site__start(uint64_t instance, uint32_t milliseconds);
+/* CUPTI: about to subscribe, left, left to another client. */
+void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end);
+void site__cupti_release(uint64_t instance);
+void site__yield(uint64_t instance);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */
