@@ -42,6 +42,7 @@
  *   cuda:cubin  (u64 checksum, const void *image, u64 bytes, u64 instance)
  *     A module was loaded, while somebody listens to PC samples. image is there until the probe
  *     returns: whoever wants it copies it. checksum is the cubin of samples.
+ *   cuda:cupti_claim, cuda:cupti_release, cuda:yield: see YIELDING in libcupti-usdt(7)
  *   cuda:sample_on_<MS> (u64 instance), cuda:sample_every_<MS> (u64 instance)
  *     Switches, not events; see CUDA_SAMPLE_ON. They fire once, when a cycle begins.
  *   cuda:hello_0 ... cuda:hello_7 (u64 instance)
@@ -685,6 +686,8 @@ struct cuda_status {
 	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
 	__u64 subscribing; /* ns, when the first subscription began that is under way; 0 = none */
 	__u64 ledger;	   /* address of its struct cuda_ledger, 0 = none */
+	__u64 yielded_since, yielded_ns; /* when it began to yield, 0 = it does not; and before */
+	__u32 yields, pad;		 /* times that it became so, since load */
 };
 
 /* Rings of records that are not sent yet, for who looks at a process as it is killed: of each, at
@@ -703,23 +706,22 @@ struct cuda_ledger {
 #else
 #define CUDA_ASSERT _Static_assert
 #endif
-CUDA_ASSERT(sizeof(struct cuda_record) == 8 && sizeof(struct cuda_counters_metric) == 24, "layout");
-CUDA_ASSERT(sizeof(struct cuda_launch) == 80 && sizeof(struct cuda_kernel) == 96, "layout");
-CUDA_ASSERT(sizeof(struct cuda_memcpy) == 80 && sizeof(struct cuda_memset) == 64, "layout");
-CUDA_ASSERT(sizeof(struct cuda_memory) == 88 && sizeof(struct cuda_memory_pool) == 64, "layout");
-CUDA_ASSERT(sizeof(struct cuda_sync) == 56 && sizeof(struct cuda_graph) == 48, "layout");
-CUDA_ASSERT(sizeof(struct cuda_api) == 80 && sizeof(struct cuda_overhead) == 48, "layout");
-CUDA_ASSERT(sizeof(struct cuda_jit) == 56 && sizeof(struct cuda_uvm) == 64, "layout");
-CUDA_ASSERT(sizeof(struct cuda_nvtx) == 64 && sizeof(struct cuda_device) == 104, "layout");
-CUDA_ASSERT(sizeof(struct cuda_context) == 32 && sizeof(struct cuda_stream) == 24, "layout");
-CUDA_ASSERT(sizeof(struct cuda_counter) == 16 && sizeof(struct cuda_counters_state) == 96,
+#define CUDA_SIZE(type, bytes) (sizeof(struct cuda_##type) == (bytes))
+CUDA_ASSERT(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SIZE(launch, 80) &&
+		    CUDA_SIZE(kernel, 96) && CUDA_SIZE(memcpy, 80) && CUDA_SIZE(memset, 64) &&
+		    CUDA_SIZE(memory, 88) && CUDA_SIZE(memory_pool, 64) && CUDA_SIZE(sync, 56) &&
+		    CUDA_SIZE(graph, 48) && CUDA_SIZE(api, 80) && CUDA_SIZE(overhead, 48) &&
+		    CUDA_SIZE(jit, 56) && CUDA_SIZE(uvm, 64) && CUDA_SIZE(nvtx, 64) &&
+		    CUDA_SIZE(device, 104) && CUDA_SIZE(context, 32) && CUDA_SIZE(stream, 24) &&
+		    CUDA_SIZE(counter, 16) && CUDA_SIZE(counters_state, 96) &&
+		    CUDA_SIZE(counters, 96) && CUDA_SIZE(sass, 128) && CUDA_SIZE(pc_sample, 64) &&
+		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) && CUDA_SIZE(status, 1992),
 	    "layout");
-CUDA_ASSERT(sizeof(struct cuda_counters) == 96 && sizeof(struct cuda_sass) == 128, "layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1976, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 2000, "layout");
 CUDA_ASSERT(sizeof(struct cuda_sandbox) == 8, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 

@@ -22,9 +22,12 @@ static inline bool states__was_inert(const struct cuda_status *status)
 	       (status->state == CUDA_STATE_INERT ||
 		(status->state == CUDA_STATE_ENDED && status->reason != CUDA_INERT_NONE));
 }
-/* For want of a libcupti, or of one that works on: what the driver's entry points show is all. */
+/* No libcupti, or none that works on, or another client has it: what the driver's entry points show
+ * is all. */
 static inline bool states__wants_driver(const struct cuda_status *status)
 {
+	if (status->version && status->state == CUDA_STATE_YIELDED)
+		return true;
 	return status->version && status->state == CUDA_STATE_INERT &&
 	       (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
 		status->reason == CUDA_INERT_FATAL || status->reason == CUDA_INERT_SANDBOXED);

@@ -27,6 +27,7 @@ struct intake {
 	unsigned int running;
 	bool selftest_came;
 	struct loss_sums lost; /* of processes that are gone */
+	uint64_t yields;
 };
 
 struct intake *intake__new(const struct sink *sink)
@@ -272,7 +273,7 @@ static void take_status(struct intake *intake, const struct event *event)
 	process = process_of(intake, &whose);
 	if (!process)
 		return;
-	process->status = status;
+	intake->yields += process__set_status(process, &status);
 	loss_sums__note_status(process);
 	/* It was seen at libcuda's entry points until its guest was there. */
 	if (states__works(&status))
@@ -460,4 +461,5 @@ void intake__lost(const struct intake *intake, const struct stream_counters *ker
 	     process = process->next_in_bucket)
 		loss_sums__add(&sums, process);
 	loss_sums__count(&sums, kernel, groups, counts);
+	counts->session[SESSION_LOST_YIELDED] = intake->yields;
 }

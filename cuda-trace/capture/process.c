@@ -69,3 +69,40 @@ const char *process__pretty_name(struct process *process, uint32_t id)
 	}
 	return nameless;
 }
+
+/* The process may write there what it likes. */
+#define YIELDS_MAX 1000
+
+static uint64_t yielded_ns(const struct cuda_status *status)
+{
+	uint64_t ns = status->yielded_ns;
+
+	if (status->yielded_since && status->time > status->yielded_since)
+		ns += status->time - status->yielded_since;
+	return ns;
+}
+
+static uint32_t yields_between(const struct cuda_status *before, const struct cuda_status *now)
+{
+	bool yields = now->state == CUDA_STATE_YIELDED;
+
+	if (!before->version)
+		return yields;
+	if (now->yields > before->yields)
+		return now->yields - before->yields < YIELDS_MAX ? now->yields - before->yields
+								 : YIELDS_MAX;
+	/* An older library does not count. */
+	return !now->yields && yields && before->state != CUDA_STATE_YIELDED;
+}
+
+uint32_t process__set_status(struct process *process, const struct cuda_status *status)
+{
+	uint32_t yields = yields_between(&process->status, status);
+
+	if (!process->status.version)
+		process->yielded_before = yielded_ns(status);
+	process->yields += yields;
+	process->yielded_ns = yielded_ns(status) - process->yielded_before;
+	process->status = *status;
+	return yields;
+}

@@ -28,6 +28,10 @@ struct process {
 	uint32_t source;       /* enum event_source */
 	uint32_t group;	       /* enum cuda_group of the batch that is being delivered */
 	void *data;	       /* the sink's own */
+	bool gated;	       /* other CUPTI clients of it are let in: yield_gate.h */
+	char client[64];       /* the last one; untrusted */
+	uint32_t yields;       /* to such, while it was watched, */
+	uint64_t yielded_ns, yielded_before; /* for how long; and before that */
 	uint32_t devices_told; /* a bit each */
 	unsigned int troubles; /* of the guest's own that were told */
 	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
@@ -53,6 +57,9 @@ const char *process__name(const struct process *process, uint32_t id);
 
 /* The same demangled (cached); "" for id 0, "[name ID]" when the name never came. */
 const char *process__pretty_name(struct process *process, uint32_t id);
+
+/* Keeps a new status; how often the process has yielded CUPTI since the one before. */
+uint32_t process__set_status(struct process *process, const struct cuda_status *status);
 
 /* Frees it and its names; accepts NULL. The session's business. */
 struct process *process__new(uint32_t pid, uint64_t instance);

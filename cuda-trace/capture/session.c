@@ -29,9 +29,11 @@
 #include "cuda-trace/capture/session_filter.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/stream_sums.h"
+#include "cuda-trace/capture/yields.h"
 #include "cuda-trace/attach/sample_switches.h"
 #include "cuda-trace/attach/agent_files.h"
 #include "cuda-trace/proc/process_tree.h"
+#include "cuda-trace/yield/yield_gate.h"
 
 #define LOOK_MS 50 /* how long an event may lie in the ring buffer unseen */
 /* Likewise at first, when somebody waits to see anything at all. */
@@ -58,6 +60,7 @@ struct session {
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = guests only */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
+	struct yield_gate *gate;      /* NULL = other CUPTI clients are refused */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */
@@ -189,6 +192,7 @@ struct session *session__open(const struct session_options *options, const struc
 	}
 	if (configure(session) || load(session))
 		goto failed;
+	session->gate = yields__gate(options);
 	session->attachments =
 		attachments__new(session->skeleton->obj, options->groups, options->verbose);
 	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
@@ -221,6 +225,7 @@ static void watch_file(void *context, const char *path)
 
 	if (session->options.source == SESSION_DRIVER)
 		return;
+	yield_gate__add_file(session->gate, path);
 	if (session->guests) {
 		guests__add_file(session->guests, path);
 		return;
@@ -329,6 +334,7 @@ static void look_at_status(void *context, struct process *process)
 	const struct cuda_status *status = &process->status;
 
 	guests__note_begin(session->guests, process->pid, status);
+	yields__look(session->gate, process);
 	if (session->injections && states__is_unprimed(status) &&
 	    !injections__includes(session->injections, process->pid))
 		injections__start(session->injections, process->pid);
@@ -579,6 +585,7 @@ void session__close(struct session *session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
 	session__let_go(session);
+	yield_gate__free(session->gate);
 	switches__free(session->switches);
 	attachments__free(session->attachments);
 	guests__free(session->guests);

@@ -31,7 +31,10 @@ struct session;
 	  "arguments are not known (-v names the functions)")                                    \
 	X(NAMES, "names",                                                                        \
 	  "names that are shown by their number: they never came, or were too many")             \
-	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")
+	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")             \
+	X(YIELDED, "yielded",                                                                    \
+	  "times that a process yielded CUPTI to another client: no GPU times of what ran "      \
+	  "meanwhile, and no total is complete")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
@@ -74,6 +77,7 @@ enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
 enum session_attach { SESSION_ATTACH_NONE, SESSION_ATTACH_PREPARED, SESSION_ATTACH_ALL };
 
 struct session_options {
+	bool yields; /* other CUPTI clients of the processes are let in: yield_gate.h */
 	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
 	uint32_t pid;	    /* 0 = any; its children are included */
 	const char *comm;   /* NULL = any */

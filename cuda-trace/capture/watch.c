@@ -116,6 +116,7 @@ static int open_session(struct run *run)
 		.stacks_timed = run->watch->stacks_timed,
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
+		.yields = true,
 		.attach = watch__attaches(options),
 		.held = run->program_runs,
 	};

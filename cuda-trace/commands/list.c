@@ -18,6 +18,7 @@
 #include "cuda-trace/attach/privileges.h"
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/yields.h"
 #include "cuda-trace/cli/writer.h"
 #include <linux/capability.h>
 
@@ -194,11 +195,14 @@ static void ask_guests(struct list *list)
 static const char *note(const struct entry *entry)
 {
 	const char *trouble = states__no_times(&entry->status);
+	static char yields[160];
 
 	if (!entry->seen.guest)
 		return entry->reason;
 	if (entry->seen.asleep)
 		return "sleeps; the first tool that attaches wakes it";
+	if (entry->status.version && entry->status.state == CUDA_STATE_YIELDED)
+		return yields__text(&entry->status, entry->status.holder, yields, sizeof(yields));
 	if (trouble)
 		return trouble;
 	if (entry->status.version)

@@ -290,6 +290,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	};
 	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
+	session.yields = true;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
 	live->sources = sources__new(&options->session);
@@ -442,6 +443,7 @@ void live__state(struct live *live, struct live_state *state)
 	lost = told.session;
 	memcpy(state->guest_lost, told.guest, sizeof(state->guest_lost));
 	state->killed = lost[SESSION_LOST_KILLED];
+	live_yields__find(live->session, &state->yields, lost[SESSION_LOST_YIELDED]);
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];

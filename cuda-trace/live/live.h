@@ -13,6 +13,7 @@
 #include "cuda-trace/live/aggregate.h"
 #include "cuda-trace/live/live_pending.h"
 #include "cuda-trace/live/live_sample.h"
+#include "cuda-trace/live/live_yields.h"
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/capture/session.h"
 
@@ -100,6 +101,7 @@ struct live_state {
 	uint64_t lost_names; /* that found no space; states and ends of processes, too */
 	uint64_t guest_lost[CUDA_LOST_COUNT];
 	uint64_t killed; /* processes that ended without a goodbye */
+	struct live_yields yields;
 	struct live_beyond beyond;
 	unsigned int sources[LIVE_SOURCE_COUNT];
 	unsigned int unreadable; /* processes of any kind: see sources.h */

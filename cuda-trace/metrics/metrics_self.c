@@ -86,6 +86,44 @@ static void write_losses(struct exposition *exposition, const struct exporter_vi
 	exposition__count(exposition, "", state->killed, view->started);
 }
 
+/* Who has CUPTI instead of us, and since when. */
+static void write_yield(struct exposition *exposition, const struct live_yield *yield)
+{
+	char *labels = NULL;
+	size_t size;
+	FILE *file = open_memstream(&labels, &size);
+
+	if (!file)
+		return;
+	fprintf(file, "pid=\"%u\",comm=", yield->pid);
+	metrics_text__write_label(file, yield->comm);
+	fputs(",client=", file);
+	metrics_text__write_label(file, yield->client);
+	if (!fclose(file))
+		exposition__value(exposition, labels, yield->since, 0);
+	free(labels);
+}
+
+static void write_yields(struct exposition *exposition, const struct exporter_view *view)
+{
+	const struct live_yields *yields = &view->state.yields;
+
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_yields", "",
+	    "Times that a process yielded CUPTI to another client: the counters of GPU work lack "
+	    "what "
+	    "ran meanwhile.");
+	exposition__count(exposition, "", yields->total, view->started);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_yielding_processes", "",
+	    "Processes that yield CUPTI to another client now.");
+	exposition__count(exposition, "", yields->now, 0);
+	ONE(exposition, METRIC_GAUGE, "cuda_trace_yielded_since_seconds", "seconds",
+	    "When a process yielded CUPTI to the client that has it now, in Unix time; 64 of them "
+	    "at "
+	    "most.");
+	for (unsigned int i = 0; i < yields->count; i++)
+		write_yield(exposition, &yields->yields[i]);
+}
+
 static void write_records(struct exposition *exposition, const struct exporter_view *view)
 {
 	static const char *const labels[] = {
@@ -223,6 +261,7 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 	write_devices(exposition, view->devices);
 	write_sources(exposition, &view->state);
 	write_losses(exposition, view);
+	write_yields(exposition, view);
 	write_records(exposition, view);
 	write_series(exposition, view);
 	write_cost(exposition, view);

@@ -12,6 +12,7 @@
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/stat/stat_json.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/yields.h"
 #include "cuda-trace/base/text.h"
 
 static void put_number(struct json_object *object, const char *key, uint64_t number)
@@ -97,8 +98,22 @@ static struct json_object *kernels(const struct stat_table *table)
 	return array;
 }
 
-static void put_guest(struct json_object *object, const struct cuda_status *status)
+static void put_yields(struct json_object *object, const struct stat_process *process)
 {
+	const struct cuda_status *status = &process->status;
+
+	put_number(object, "yields", process->yields);
+	put_number(object, "yielded_ns", process->yielded_ns);
+	if (yields__since(status))
+		json_object_object_add(object, "yielded_since",
+				       json_object_new_double(yields__since(status)));
+	if (*process->client)
+		stat_json__put_text(object, "client", process->client);
+}
+
+static void put_guest(struct json_object *object, const struct stat_process *process)
+{
+	const struct cuda_status *status = &process->status;
 	const char *trouble = states__no_times(status);
 
 	stat_json__put_text(object, "state", states__key(status));
@@ -114,6 +129,7 @@ static void put_guest(struct json_object *object, const struct cuda_status *stat
 	put_number(object, "guest_resident_kib", status->resident_kib);
 	if (*status->holder)
 		stat_json__put_text(object, "holder", status->holder);
+	put_yields(object, process);
 }
 
 static struct json_object *processes(const struct stat_table *table)
@@ -132,7 +148,7 @@ static struct json_object *processes(const struct stat_table *table)
 		stat_json__put_text(object, "cgroup", process->cgroup);
 		stat_json__put_text(object, "container", container);
 		put_sums(object, &process->sums, table->sampled);
-		put_guest(object, &process->status);
+		put_guest(object, process);
 		stat_json__put_text(object, "source", process->source);
 		json_object_object_add(object, "exit_status",
 				       process->exit_status < 0

@@ -412,6 +412,9 @@ static void keep_process(struct stat_table *table, const struct process *process
 	kept->sums = *sums;
 	kept->status = process->status;
 	kept->source = process__source(process);
+	memcpy(kept->client, process->client, sizeof(kept->client));
+	kept->yields = process->yields;
+	kept->yielded_ns = process->yielded_ns;
 	stat_sample__windows(process, &kept->windows);
 	kept->exit_status = process->exit_status;
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));

@@ -64,6 +64,9 @@ struct stat_process {
 	char cgroup[256];
 	struct stat_sums sums;
 	struct cuda_status status;
+	char client[64]; /* of CUPTI, to which it yielded; untrusted */
+	uint32_t yields;
+	uint64_t yielded_ns;
 	const char *source;
 	struct stat_windows windows;
 	int exit_status; /* -1 = lives, or not known */

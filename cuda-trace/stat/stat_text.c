@@ -8,6 +8,7 @@
 #include <math.h>
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/yields.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
 
@@ -141,6 +142,28 @@ static void put_totals(FILE *file, const struct stat_report *report)
 			text__count(open, unfinished));
 }
 
+static const char *client_of(const struct stat_process *process)
+{
+	return *process->client ? process->client : process->status.holder;
+}
+
+static void put_yields(FILE *file, const struct stat_process *process)
+{
+	char client[80];
+
+	if (process->yields)
+		fprintf(file,
+			"process %u: yielded CUPTI to %s %u time%s, for %.3f s: what ran then has "
+			"no GPU "
+			"times\n",
+			process->pid,
+			*client_of(process)
+				? text__show(client, sizeof(client), client_of(process), 60)
+				: "another client",
+			process->yields, process->yields == 1 ? "" : "s",
+			process->yielded_ns / 1e9);
+}
+
 static void put_notes(FILE *file, const struct stat_report *report)
 {
 	const struct stat_table *table = report->table;
@@ -149,16 +172,16 @@ static void put_notes(FILE *file, const struct stat_report *report)
 	for (uint32_t i = 0; i < table->process_count && told < report->most_kernels; i++) {
 		const struct stat_process *process = &table->processes[i];
 		const char *trouble = states__no_times(&process->status);
-		char holder[80];
+		char yields[160];
 
+		put_yields(file, process);
 		if (!trouble || process->status.reason == CUDA_INERT_FORKED)
 			continue;
 		told++;
-		fprintf(file, "process %u: no GPU times: %s", process->pid, trouble);
-		if (process->status.state == CUDA_STATE_YIELDED && *process->status.holder)
-			fprintf(file, " (%s)",
-				text__show(holder, sizeof(holder), process->status.holder, 60));
-		putc('\n', file);
+		if (process->status.state == CUDA_STATE_YIELDED)
+			trouble = yields__text(&process->status, client_of(process), yields,
+					       sizeof(yields));
+		fprintf(file, "process %u: no GPU times: %s\n", process->pid, trouble);
 	}
 }
 

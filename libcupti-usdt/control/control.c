@@ -7,7 +7,8 @@
  * Fears of a detach: 1. CUPTI still hands out buffers or calls back: both are answered, and nothing
  * is unmapped. 2. the call hangs: it hangs the guest's own thread; the program goes on, and its
  * exit waits for a limited time. 3. another client came: nothing of ours is registered again until
- * the next consumer attaches, and then a refusal means to yield, not to fight.
+ * the next consumer attaches, or a gate lets every client pass (claim.h), and then a refusal means
+ * to yield, not to fight.
  */
 #include "libcupti-usdt/control/control.h"
 
@@ -18,6 +19,7 @@
 #include "libcupti-usdt/emit/batches.h"
 #include "libcupti-usdt/trace/activity_buffers.h"
 #include "libcupti-usdt/control/callbacks.h"
+#include "libcupti-usdt/control/claim.h"
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/profile/launch_counters.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
@@ -88,7 +90,14 @@ void control__go_inert(enum cuda_inert_reason reason)
 
 static void refused(int result)
 {
+	bool again = is_refused && status__state() == CUDA_STATE_YIELDED;
+
+	if (result == SUBSCRIPTION_YIELDS)
+		return;
 	is_refused = true;
+	claim__note_refusal();
+	if (again && result == CUPTI_MULTIPLE_SUBSCRIBERS)
+		return;
 	status__set_state(result == CUPTI_MULTIPLE_SUBSCRIBERS ? CUDA_STATE_YIELDED
 							       : CUDA_STATE_DORMANT,
 			  CUDA_INERT_NONE);
@@ -112,8 +121,7 @@ static void prime(void)
 		refused(result);
 		return;
 	}
-	cupti_api__get()->Unsubscribe(subscriber);
-	subscriber = NULL;
+	subscription__end(&subscriber);
 	status__set_primed((clock__now() - before) / 1000);
 }
 
@@ -140,6 +148,8 @@ static uint32_t wanted_groups(void)
 {
 	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
 
+	if (claim__look())
+		wanted = 0;
 	if (!request__look(wanted & BIT(COUNTERS), groups_on & BIT(COUNTERS)))
 		return wanted & ~BIT(COUNTERS);
 	/* CUPTI refuses to count in a context that is sampled, which somebody else may want of all
@@ -206,8 +216,7 @@ static int open_session(void)
 	if (!result) {
 		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
 		if (result) {
-			cupti->Unsubscribe(subscriber);
-			subscriber = NULL;
+			subscription__end(&subscriber);
 		}
 	}
 	if (result) {
@@ -234,8 +243,9 @@ static int open_session(void)
 
 static void close_session(void)
 {
-	cupti_api__get()->Unsubscribe(subscriber);
-	subscriber = NULL;
+	if (claim__must_yield())
+		claim__flush();
+	subscription__end(&subscriber);
 	rings__flush();
 	buffers__trim();
 	closed = clock__now();
@@ -290,20 +300,28 @@ static void announce(void)
 	site__hello(status__instance());
 }
 
+static enum cuda_state resting_state(void)
+{
+	return claim__must_yield() && sites__wanted() & ~BIT(DEVICE) ? CUDA_STATE_YIELDED
+								     : CUDA_STATE_DORMANT;
+}
+
 static void change_to(uint32_t wanted)
 {
 	uint64_t before = clock__now();
 
 	if (!wanted && !subscriber)
 		return;
-	if (!subscriber && (is_refused || !(may_begin || status__is_initialised()) || open_session()))
+	if (!subscriber &&
+	    ((is_refused && !claim__may_retry()) ||
+	     !(may_begin || status__is_initialised()) || open_session()))
 		return;
 	if (!switch_groups(wanted))
 		return;
 	if (!wanted)
 		close_session();
 	status__set_switched((clock__now() - before) / 1000);
-	status__set_state(wanted ? CUDA_STATE_ACTIVE : CUDA_STATE_DORMANT, CUDA_INERT_NONE);
+	status__set_state(wanted ? CUDA_STATE_ACTIVE : resting_state(), CUDA_INERT_NONE);
 	announce();
 }
 
@@ -370,6 +388,17 @@ static uint32_t settle_counters(uint32_t wanted)
 	return counters__is_counting() ? wanted | BIT(COUNTERS) : wanted & ~BIT(COUNTERS);
 }
 
+/* Another client has come, or gone, while nothing of ours was on. */
+static void follow_yield(void)
+{
+	enum cuda_state state = status__state();
+
+	if (state == CUDA_STATE_INERT || is_refused || state == resting_state())
+		return;
+	status__set_state(resting_state(), CUDA_INERT_NONE);
+	announce();
+}
+
 void control__follow(void)
 {
 	uint32_t wanted = pc_sampling__settle(settle_counters(wanted_groups()), groups_on);
@@ -400,6 +429,8 @@ void control__follow(void)
 		change_to(wanted);
 		status__set_busy(subscriber != NULL);
 	}
+	if (!subscriber)
+		follow_yield();
 	if (come & sites__name_bits())
 		announce();
 	if (!kinds__trace_graphs())

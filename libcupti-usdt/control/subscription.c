@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "libcupti-usdt/control/callbacks.h"
+#include "libcupti-usdt/control/claim.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/trace/flusher.h"
 #include "libcupti-usdt/emit/status.h"
@@ -51,9 +52,13 @@ static int subscribe(void **subscriber)
  * later, as the one for whom it began may be gone. */
 int subscription__new(void **subscriber, bool program_runs)
 {
-	bool first = program_runs && status__begin_first();
+	bool first;
 	int result;
 
+	*subscriber = NULL;
+	if (!claim__begin(program_runs))
+		return SUBSCRIPTION_YIELDS;
+	first = program_runs && status__begin_first();
 	if (first)
 		flusher__tell_first(true);
 	result = subscribe(subscriber);
@@ -61,5 +66,14 @@ int subscription__new(void **subscriber, bool program_runs)
 		flusher__tell_first(false);
 		status__end_first();
 	}
+	if (result)
+		claim__end();
 	return result;
+}
+
+void subscription__end(void **subscriber)
+{
+	cupti_api__get()->Unsubscribe(*subscriber);
+	*subscriber = NULL;
+	claim__end();
 }

@@ -5,10 +5,13 @@
 
 #include <stdbool.h>
 
+#define SUBSCRIPTION_YIELDS (-1) /* another client has CUPTI, or is about to: nothing was tried */
+
 /*
  * 0 or CUPTI's error; NULL then. The first one of a process, which may take its time, is told of
  * for as long as it is under way, unless the program waits for it in its cuInit().
  */
 int subscription__new(void **subscriber, bool program_runs);
+void subscription__end(void **subscriber);
 
 #endif

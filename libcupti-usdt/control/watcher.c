@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/control/claim.h"
 #include "libcupti-usdt/control/control.h"
 #include "libcupti-usdt/trace/devices.h"
 #include "libcupti-usdt/control/activity_kinds.h"
@@ -73,6 +74,7 @@ static void *watch(void *unused)
 	control__begin();
 	status__set_began(clock__now());
 	pause = follow() ? FIRST_MS : ACTIVE_MS;
+	claim__release_program();
 	atomic_store(&begun, 1);
 	futex__wake(&begun);
 	pause = next_pause(pause, false);
@@ -80,7 +82,7 @@ static void *watch(void *unused)
 		bool fast;
 
 		sleep = sampling__pause(pause, clock__now());
-		wakeup__wait(seen, sleep);
+		claim__wait(seen, sleep);
 		waited += sleep;
 		if (atomic_load(&stopping))
 			break;
@@ -96,7 +98,8 @@ static void *watch(void *unused)
 		if (devices__are_due())
 			devices__tell();
 		fast = rings__flush();
-		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || wakeup__count() != seen) {
+		if (waited >= (fast ? BURST_MS : ACTIVE_MS) || wakeup__count() != seen ||
+		    claim__is_due()) {
 			seen = wakeup__count();
 			waited = 0;
 			if (follow())

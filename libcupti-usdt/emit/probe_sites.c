@@ -43,6 +43,9 @@ volatile struct cuda_sandbox cuda_sandbox_place
 	__attribute__((section(".probes"), used, visibility("hidden")));
 __asm__(".globl cuda_sandboxed_semaphore\n.hidden cuda_sandboxed_semaphore\n"
 	".set cuda_sandboxed_semaphore, cuda_sandbox_place");
+SEMAPHORE(cupti_claim)
+SEMAPHORE(cupti_release)
+SEMAPHORE(yield)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -406,6 +409,21 @@ SITE void site__start(uint64_t instance, uint32_t milliseconds)
 	STAP_PROBE2(cuda, start, instance, milliseconds);
 	STAP_PROBE1(cuda, watched, instance);
 	STAP_PROBE1(cuda, sandboxed, instance);
+}
+
+SITE void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end)
+{
+	STAP_PROBE4(cuda, cupti_claim, instance, function, code, code_end);
+}
+
+SITE void site__cupti_release(uint64_t instance)
+{
+	STAP_PROBE1(cuda, cupti_release, instance);
+}
+
+SITE void site__yield(uint64_t instance)
+{
+	STAP_PROBE1(cuda, yield, instance);
 }
 
 SITE void site__hello(uint64_t instance)

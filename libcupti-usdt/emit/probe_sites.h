@@ -72,6 +72,9 @@ SITE_SEMAPHORE(cubin)
 SITE_SEMAPHORE(start)
 SITE_SEMAPHORE(watched)
 SITE_SEMAPHORE(sandboxed)
+SITE_SEMAPHORE(cupti_claim)
+SITE_SEMAPHORE(cupti_release)
+SITE_SEMAPHORE(yield)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -105,6 +108,10 @@ void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t i
 void site__start(uint64_t instance, uint32_t milliseconds);
 /* What a tool reads beside the semaphore of `sandboxed`, before it raises any. */
 void sites__set_filters(uint32_t filters);
+/* CUPTI: about to subscribe, left, left to another client. */
+void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end);
+void site__cupti_release(uint64_t instance);
+void site__yield(uint64_t instance);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */

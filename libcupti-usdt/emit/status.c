@@ -56,8 +56,20 @@ void status__lost(enum cuda_lost_reason reason, uint64_t count)
 	atomic_fetch_add_explicit(&lost[reason], count, memory_order_relaxed);
 }
 
+static void note_yield(bool yields)
+{
+	if (yields && !status.yielded_since) {
+		status.yielded_since = clock__now();
+		status.yields++;
+	} else if (!yields && status.yielded_since) {
+		status.yielded_ns += clock__now() - status.yielded_since;
+		status.yielded_since = 0;
+	}
+}
+
 void status__set_state(enum cuda_state state, enum cuda_inert_reason reason)
 {
+	note_yield(state == CUDA_STATE_YIELDED);
 	status.state = state;
 	status.reason = reason;
 }

@@ -122,6 +122,12 @@ void buffers__give(uint8_t *buffer, size_t size)
 		munmap(buffer, size);
 }
 
+bool buffers__are_out(void)
+{
+	return pool &&
+	       (atomic_load(&free_buffers) != (1ULL << BUFFERS) - 1 || atomic_load(&spares_out));
+}
+
 void buffers__trim(void)
 {
 	for (unsigned int i = 0; pool && i < BUFFERS; i++) {

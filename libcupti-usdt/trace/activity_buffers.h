@@ -19,6 +19,8 @@ bool buffers__run_low(void);
 /* Whether a buffer of this size was only given for want of a better: its records are to be counted,
  * not read. */
 bool buffers__is_discard(size_t size);
+/* Does CUPTI hold any? */
+bool buffers__are_out(void);
 void buffers__give(uint8_t *buffer, size_t size);
 /* Gives the memory of buffers that CUPTI does not hold back to the system. */
 void buffers__trim(void);

@@ -18,6 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool taken, ever;
 static _Atomic bool without_table;
 static uint64_t attempts;
+static char subscriber_name[64]; /* of who is subscribed, "" = it has none */
 static _Atomic uint64_t wanted[CUPTI_DOMAIN_COUNT][CBIDS / 64];
 static _Atomic uint32_t callbacks;
 static _Atomic bool dead; /* after a fatal state CUPTI has finalised itself */
@@ -121,13 +122,18 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc 
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *data)
 {
-	return subscribe(handle, callback, data);
+	CUptiResult result = subscribe(handle, callback, data);
+
+	pthread_mutex_lock(&lock);
+	if (!result)
+		subscriber_name[0] = 0;
+	pthread_mutex_unlock(&lock);
+	return result;
 }
 
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
 			      void *data, CUpti_SubscriberParams *parameters)
 {
-	static char name[64];
 	CUptiResult result;
 	const char *other;
 
@@ -136,11 +142,11 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
 	result = subscribe(handle, callback, data);
 	pthread_mutex_lock(&lock);
 	if (!result && parameters && parameters->subscriberName) {
-		strncpy(name, parameters->subscriberName, sizeof(name) - 1);
+		strncpy(subscriber_name, parameters->subscriberName, sizeof(subscriber_name) - 1);
 	} else if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS && parameters &&
 		   parameters->oldSubscriberName && parameters->oldSubscriberSize) {
 		other = settings__get()->other_subscriber;
-		strncpy(parameters->oldSubscriberName, *other ? other : name,
+		strncpy(parameters->oldSubscriberName, *other ? other : subscriber_name,
 			parameters->oldSubscriberSize - 1);
 		parameters->oldSubscriberName[parameters->oldSubscriberSize - 1] = 0;
 	}
