@@ -715,14 +715,12 @@ CUDA_ASSERT(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SIZE(
 		    CUDA_SIZE(device, 104) && CUDA_SIZE(context, 32) && CUDA_SIZE(stream, 24) &&
 		    CUDA_SIZE(counter, 16) && CUDA_SIZE(counters_state, 96) &&
 		    CUDA_SIZE(counters, 96) && CUDA_SIZE(sass, 128) && CUDA_SIZE(pc_sample, 64) &&
-		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) && CUDA_SIZE(status, 1992),
+		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) && CUDA_SIZE(status, 2000) &&
+		    CUDA_SIZE(sandbox, 8),
 	    "layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
-CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 2000, "layout");
-CUDA_ASSERT(sizeof(struct cuda_sandbox) == 8, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif
