@@ -45,6 +45,11 @@
  *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
  *     cuda:status is not noticed. It attaches to one of these as well, any one; if no other consumer
  *     holds the same one, names and status are told again, and then all eight fire.
+ *   cuda:flush (u64 instance)
+ *     A request, not an event: as its semaphore rises, all that has been recorded is sent, also what
+ *     CUPTI would keep for longer. Then the status is sent, with the time from which on more may come
+ *     (flushed), and it fires. For consumers that are about to go: while nobody else listens, CUPTI
+ *     hands out buffers in which work is unfinished, which is lost then.
  *
  * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while their
  * own semaphore is up; plain scalars and NUL-terminated strings):
@@ -671,6 +676,8 @@ struct cuda_status {
 	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
 	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
 	__u64 subscribing; /* ns, when the first subscription began that is under way; 0 = none */
+	__u64 flushed; /* ns: all that had ended by then is sent; of the last request (cuda:flush)
+			*/
 };
 
 #ifdef __cplusplus
@@ -694,7 +701,7 @@ CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct
 		    CUDA_BATCH_MAX,
 	    "a kernel's counters fit into one batch");
 CUDA_ASSERT(sizeof(struct cuda_pc_sample) == 64 && sizeof(struct cuda_pc_image) == 40, "layout");
-CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1968, "layout");
+CUDA_ASSERT(sizeof(struct cuda_pc_window) == 72 && sizeof(struct cuda_status) == 1976, "layout");
 CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

@@ -172,6 +172,25 @@ void attachments__say_hello(struct attachments *attachments)
 		       &missing);
 }
 
+int attachments__request_flush(struct attachments *attachments)
+{
+	const struct probe_wish wish = {"hello", "flush", 0};
+	int err = 0;
+
+	for (int i = 0; i < attachments->place_count; i++) {
+		uint64_t missing = 0;
+		int failed = attach(attachments, &attachments->places[i], CUDA_PROVIDER, &wish, 1,
+				    SORT_OTHER, &missing);
+
+		if (!failed && missing)
+			failed = -ENOENT;
+		/* The process may have ended meanwhile. */
+		if (failed && failed != -ESRCH)
+			err = failed;
+	}
+	return err;
+}
+
 /* Older libraries have no such probe: there are no stacks of their processes then. */
 static void attach_stacks(struct attachments *attachments, const struct place *place)
 {

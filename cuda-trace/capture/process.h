@@ -17,16 +17,18 @@ struct process {
 	uint64_t instance; /* the guest's number of this load; with pid the key */
 	uint32_t pid;
 	uint32_t uid;
-	uint64_t cgroup;	   /* id, 0 = unknown */
-	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
-	struct cuda_status status; /* the last one that came; .version 0 = none yet */
-	bool ended;		   /* said goodbye, or is gone */
-	int exit_status;	   /* as wait() tells it, once it is gone; -1 = not known */
-	uint32_t source;	   /* enum event_source */
-	uint32_t group;		   /* enum cuda_group of the batch that is being delivered */
-	void *data;		   /* the sink's own */
-	uint32_t devices_told;	   /* a bit each */
-	unsigned int troubles;	   /* of the guest's own that were told */
+	uint64_t cgroup;	    /* id, 0 = unknown */
+	char comm[EVENT_COMM_LEN];  /* untrusted: escape before showing */
+	struct cuda_status status;  /* the last one that came; .version 0 = none yet */
+	bool ended;		    /* said goodbye, or is gone */
+	int exit_status;	    /* as wait() tells it, once it is gone; -1 = not known */
+	uint32_t source;	    /* enum event_source */
+	uint32_t group;		    /* enum cuda_group of the batch that is being delivered */
+	void *data;		    /* the sink's own */
+	uint32_t devices_told;	    /* a bit each */
+	unsigned int troubles;	    /* of the guest's own that were told */
+	uint64_t first_launch;	    /* ns, the start of the earliest that came; 0 = none has */
+	uint32_t first_correlation; /* of that launch */
 	struct names *names;
 	struct driver_names *driver_names; /* NULL = that source has told none */
 	uint64_t lost[CUDA_LOST_COUNT];	   /* in the process, since it was first seen */

@@ -205,7 +205,7 @@ int cmd_stat(int argc, char **argv)
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
-	stat.table.devices_told = watch.groups >> CUDA_GROUP_DEVICE & 1;
+	stat.table.devices_listed = watch.groups >> CUDA_GROUP_DEVICE & 1;
 	/* Which GPU a process means by a number. */
 	if (!watch.sample.on_ms)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;

@@ -23,10 +23,10 @@ static void put_gpus(FILE *file, const struct stat_time_sums *time)
 		const struct stat_gpu *gpu = &time->gpus[i];
 		char what[64], uuid[48] = "";
 
-		if (gpu->told)
+		if (gpu->known)
 			stat_objects__uuid(uuid, "GPU", gpu->uuid);
 		snprintf(what, sizeof(what), "  on GPU %u%s%.12s", gpu->device,
-			 gpu->told ? ", " : "", uuid);
+			 gpu->known ? ", " : "", uuid);
 		put_part(file, what, gpu->busy_ns, time->whole_ns);
 	}
 }
@@ -85,7 +85,7 @@ static struct json_object *json_gpu(const struct stat_gpu *gpu)
 
 	put_number(object, "device", gpu->device);
 	stat_objects__uuid(uuid, "GPU", gpu->uuid);
-	json_object_object_add(object, "uuid", gpu->told ? json_object_new_string(uuid) : NULL);
+	json_object_object_add(object, "uuid", gpu->known ? json_object_new_string(uuid) : NULL);
 	put_number(object, "busy_ns", gpu->busy_ns);
 	put_number(object, "kernel_ns", gpu->kernel_ns);
 	put_number(object, "copy_ns", gpu->copy_ns);

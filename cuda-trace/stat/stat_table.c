@@ -217,7 +217,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		return;
 	if (process->source == EVENT_SOURCE_GUEST)
 		stat_time__record(table->timeline, tally->host, record);
-	if (record->kind == CUDA_RECORD_DEVICE && !table->devices_told)
+	if (record->kind == CUDA_RECORD_DEVICE && !table->devices_listed)
 		return;
 	take_failure(table, tally, process, record);
 	if (record->kind != CUDA_RECORD_KERNEL)

@@ -75,7 +75,7 @@ struct stat_table {
 	bool sampled;		     /* records come of windows only */
 	bool errors_told;	     /* each failed call comes in the group API_ERROR */
 	bool ranges_told;	     /* NVTX was asked for: which kernels are in which range */
-	bool devices_told;	     /* devices are listed; else they only tell GPUs apart */
+	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
 	struct stat_sums totals;

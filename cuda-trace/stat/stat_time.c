@@ -236,12 +236,13 @@ static void mark_host(struct stat_time *time, struct stat_host *host, enum host_
 		stat_lines__mark(&time->lines, &host->lines[kind], start, end);
 }
 
-static struct gpu *find_told(struct stat_time *time, const struct cuda_device *device)
+static struct gpu *find_known(struct stat_time *time, const struct cuda_device *device)
 {
 	for (uint32_t i = 0; i < time->gpu_count; i++) {
 		struct gpu *gpu = &time->gpus[i];
 
-		if (gpu->sums.told && !memcmp(gpu->sums.uuid, device->uuid, sizeof(device->uuid)) &&
+		if (gpu->sums.known &&
+		    !memcmp(gpu->sums.uuid, device->uuid, sizeof(device->uuid)) &&
 		    !memcmp(gpu->mig_uuid, device->mig_uuid, sizeof(device->mig_uuid)))
 			return gpu;
 	}
@@ -254,17 +255,17 @@ static void take_device(struct stat_time *time, struct stat_host *host,
 			const struct cuda_device *device)
 {
 	static const uint8_t none[16];
-	struct gpu *gpu = find_told(time, device), *before;
+	struct gpu *gpu = find_known(time, device), *before;
 
 	if (device->device >= ORDINALS || !memcmp(device->uuid, none, sizeof(none)))
 		return;
 	before =
 		host->gpu_of[device->device] ? &time->gpus[host->gpu_of[device->device] - 1] : NULL;
 	if (!gpu) {
-		gpu = before && !before->sums.told ? before : add_gpu(time, device->device);
+		gpu = before && !before->sums.known ? before : add_gpu(time, device->device);
 		if (!gpu)
 			return;
-		gpu->sums.told = true;
+		gpu->sums.known = true;
 		memcpy(gpu->sums.uuid, device->uuid, sizeof(device->uuid));
 		memcpy(gpu->mig_uuid, device->mig_uuid, sizeof(device->mig_uuid));
 	}

@@ -18,7 +18,7 @@
 
 struct stat_gpu {
 	uint32_t device; /* ordinal in the first process that used it */
-	bool told;	 /* uuid is known */
+	bool known;	 /* uuid is */
 	uint8_t uuid[16];
 	uint64_t kernel_ns; /* some kernel ran */
 	uint64_t copy_ns;   /* some copy or memset ran */

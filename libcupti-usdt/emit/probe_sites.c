@@ -38,6 +38,7 @@ SEMAPHORE(error)
 SEMAPHORE(cubin)
 SEMAPHORE(start)
 SEMAPHORE(watched)
+SEMAPHORE(flush)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -154,6 +155,16 @@ uint64_t sites__up(void)
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
 		up |= (uint64_t)(*batch_listeners[i].semaphore != 0) << bit++;
 	return up;
+}
+
+bool sites__one_listener(void)
+{
+	unsigned int bells = 0;
+
+#define BELL(probe) bells += cuda_##probe##_semaphore != 0;
+	HELLO_PROBES(BELL)
+#undef BELL
+	return bells == 1 && !sites__readable_up();
 }
 
 uint64_t sites__readable_up(void)
@@ -402,6 +413,11 @@ SITE void site__hello(uint64_t instance)
 #define HELLO(probe) STAP_PROBE1(cuda, probe, instance);
 	HELLO_PROBES(HELLO)
 #undef HELLO
+}
+
+SITE void site__flush(uint64_t instance)
+{
+	STAP_PROBE1(cuda, flush, instance);
 }
 
 SITE void site__sample(uint64_t instance)
