@@ -191,6 +191,7 @@ static bool on_tick(void *context, struct session *session)
 
 	join__expire(trace->join);
 	calls__tick(trace->calls);
+	trace_rows__tick(trace->rows);
 	overhead__tick(trace->overhead, session, trace->options.shared.verbose ? "trace" : NULL);
 	return is_enough(trace);
 }

@@ -277,7 +277,7 @@ unit() {
 	unit
 	# Kernels 100-400, 300-600, 350-500 of three processes; one waits from 300 to 1000.
 	assert_line 'several window 1000 of 1000 kernel 500 copy 0 busy 500 launch-bound 100 idle-wait 400'
-	# Devices are told apart by what they are, not by their numbers: 0-400 and 200-1000 on one, 0-300 on the other.
+	# Devices differ by what they are, not by their numbers: 0-400 and 200-1000 on one, 0-300 on the other.
 	assert_line 'by gpu window 1000 of 2000 kernel 1300 copy 0 busy 1300 launch-bound 0 idle-wait 0'
 	assert_line 'by gpu gpu 0 uuid 7 busy 1000'
 	assert_line 'by gpu gpu 0 uuid 8 busy 300'

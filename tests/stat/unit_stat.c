@@ -260,7 +260,7 @@ static void at(struct stat_time *time, struct stat_host *host, int kind, uint32_
 						       : &wait.head);
 }
 
-static void told(struct stat_time *time, struct stat_host *host, uint32_t device, uint8_t uuid)
+static void identify(struct stat_time *time, struct stat_host *host, uint32_t device, uint8_t uuid)
 {
 	struct cuda_device record = {
 		.head = {CUDA_RECORD_DEVICE, sizeof(record), 0}, .device = device, .uuid = {uuid}};
@@ -321,9 +321,9 @@ static void times_by_gpu(void)
 	struct stat_time *time = stat_time__new();
 	struct stat_host *first = stat_time__start(time), *second = stat_time__start(time);
 
-	told(time, first, 0, 7);
-	told(time, second, 0, 8);
-	told(time, second, 1, 7);
+	identify(time, first, 0, 7);
+	identify(time, second, 0, 8);
+	identify(time, second, 1, 7);
 	at(time, first, CUDA_RECORD_KERNEL, 0, 0, 400);
 	at(time, second, CUDA_RECORD_KERNEL, 0, 0, 300);
 	at(time, second, CUDA_RECORD_KERNEL, 1, 200, 1000);
