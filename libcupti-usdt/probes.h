@@ -50,6 +50,11 @@
  *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
  *     cuda:status is not noticed. It attaches to one of these as well, any one; if no other consumer
  *     holds the same one, names and status are told again, and then all eight fire.
+ *   cuda:flush (u64 instance)
+ *     A request, not an event: as its semaphore rises, all that has been recorded is sent, also what
+ *     CUPTI would keep for longer. Then the status is sent, with the time from which on more may come
+ *     (flushed), and it fires. For consumers that are about to go: while nobody else listens, CUPTI
+ *     hands out buffers in which work is unfinished, which is lost then.
  *
  * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while their
  * own semaphore is up; plain scalars and NUL-terminated strings):
@@ -688,6 +693,8 @@ struct cuda_status {
 	__u64 ledger;	   /* address of its struct cuda_ledger, 0 = none */
 	__u64 yielded_since, yielded_ns; /* when it began to yield, 0 = it does not; and before */
 	__u32 yields, pad;		 /* times that it became so, since load */
+	__u64 flushed; /* ns: all that had ended by then is sent; of the last request (cuda:flush)
+			*/
 };
 
 /* Rings of records that are not sent yet, for who looks at a process as it is killed: of each, at
@@ -715,7 +722,7 @@ CUDA_ASSERT(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SIZE(
 		    CUDA_SIZE(device, 104) && CUDA_SIZE(context, 32) && CUDA_SIZE(stream, 24) &&
 		    CUDA_SIZE(counter, 16) && CUDA_SIZE(counters_state, 96) &&
 		    CUDA_SIZE(counters, 96) && CUDA_SIZE(sass, 128) && CUDA_SIZE(pc_sample, 64) &&
-		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) && CUDA_SIZE(status, 2000) &&
+		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) && CUDA_SIZE(status, 2008) &&
 		    CUDA_SIZE(sandbox, 8),
 	    "layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=

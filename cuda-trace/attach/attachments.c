@@ -18,7 +18,7 @@
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/stack_probes.h"
 
-enum sort { SORT_OTHER, SORT_BATCH, SORT_STACK };
+enum sort { SORT_OTHER, SORT_BATCH, SORT_STACK, SORT_HELLO };
 
 struct attached {
 	struct probe_link *probes; /* or NULL */
@@ -98,7 +98,7 @@ static void drop(struct attachments *attachments,
 
 static bool costs_launches(const struct attachments *attachments, const struct attached *attached)
 {
-	return attached->sort != SORT_OTHER;
+	return attached->sort == SORT_BATCH || attached->sort == SORT_STACK;
 }
 
 static bool is_old_period(const struct attachments *attachments, const struct attached *attached)
@@ -109,6 +109,11 @@ static bool is_old_period(const struct attachments *attachments, const struct at
 static bool is_of_dropped(const struct attachments *attachments, const struct attached *attached)
 {
 	return attached->number == attachments->dropped;
+}
+
+static bool is_another_hello(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->sort == SORT_HELLO;
 }
 
 static bool is_any(const struct attachments *attachments, const struct attached *attached)
@@ -170,8 +175,29 @@ void attachments__say_hello(struct attachments *attachments)
 
 	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello++ % CUDA_HELLOS);
 	for (int i = 0; i < attachments->place_count; i++)
-		attach(attachments, &attachments->places[i], CUDA_PROVIDER, &hello, 1, SORT_OTHER,
+		attach(attachments, &attachments->places[i], CUDA_PROVIDER, &hello, 1, SORT_HELLO,
 		       &missing);
+}
+
+int attachments__request_flush(struct attachments *attachments)
+{
+	const struct probe_wish wish = {"hello", "flush", 0};
+	int err = 0;
+
+	/* By how many of them are up an agent knows whether others listen. */
+	drop(attachments, is_another_hello);
+	for (int i = 0; i < attachments->place_count; i++) {
+		uint64_t missing = 0;
+		int failed = attach(attachments, &attachments->places[i], CUDA_PROVIDER, &wish, 1,
+				    SORT_OTHER, &missing);
+
+		if (!failed && missing)
+			failed = -ENOENT;
+		/* The process may have ended meanwhile. */
+		if (failed && failed != -ESRCH)
+			err = failed;
+	}
+	return err;
 }
 
 /* Older libraries have no such probe: there are no stacks of their processes then. */

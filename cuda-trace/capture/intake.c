@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/capture/driver_names.h"
+#include "cuda-trace/capture/launch_window.h"
 #include "cuda-trace/base/names.h"
 #include "cuda-trace/capture/loss_sums.h"
 #include "cuda-trace/capture/agent_state.h"
@@ -24,19 +25,32 @@ struct intake {
 	struct process *buckets[BUCKETS];
 	struct process *latest; /* most batches come from the process of the one before */
 	struct process *ends;	/* to be told */
+	struct launch_window *window;
 	unsigned int running;
 	bool selftest_came;
 	struct loss_sums lost; /* of processes that are gone */
 	uint64_t yields;
 };
 
+static void hand_on(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct intake *intake = context;
+
+	intake->sink.record(intake->sink.context, process, record);
+}
+
 struct intake *intake__new(const struct sink *sink)
 {
 	struct intake *intake = calloc(1, sizeof(*intake));
 
-	if (intake)
-		intake->sink = *sink;
-	return intake;
+	if (!intake)
+		return NULL;
+	intake->sink = *sink;
+	intake->window = launch_window__new(hand_on, intake);
+	if (intake->window)
+		return intake;
+	free(intake);
+	return NULL;
 }
 
 static struct process **bucket(struct intake *intake, uint32_t pid)
@@ -53,6 +67,7 @@ static void end_process(struct intake *intake, struct process *process)
 	*link = process->next_in_bucket;
 	if (intake->latest == process)
 		intake->latest = NULL;
+	launch_window__finish(intake->window, process);
 	intake->running--;
 	process->ended = true;
 	process->next_in_bucket = intake->ends;
@@ -177,7 +192,7 @@ static void deliver(struct intake *intake, struct process *process,
 		    const struct cuda_record *record, uint64_t latest)
 {
 	if (record_times__are_possible(record, latest))
-		intake->sink.record(intake->sink.context, process, record);
+		launch_window__take(intake->window, process, record);
 	else
 		intake->lost.malformed++;
 }
@@ -288,6 +303,9 @@ static void take_lost(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
 
+	/* What had not ended by the end is no loss of the time before it. */
+	if (launch_window__end(intake->window) && event->group == CUDA_LOST_UNFINISHED)
+		return;
 	if (process)
 		loss_sums__note(process, event->group, event->count, event->first);
 }
@@ -411,6 +429,34 @@ bool intake__selftest_came(const struct intake *intake)
 	return intake->selftest_came;
 }
 
+void intake__close_window(struct intake *intake, uint64_t end)
+{
+	launch_window__close(intake->window, end);
+}
+
+/* Libraries that do not answer have shorter structures. */
+static bool has_answered(const struct process *process, uint64_t end)
+{
+	const struct cuda_status *status = &process->status;
+
+	if (process->ended || process->source != EVENT_SOURCE_GUEST)
+		return true;
+	return status->size >= offsetof(struct cuda_status, flushed) + sizeof(status->flushed) &&
+	       status->flushed >= end;
+}
+
+bool intake__has_all(const struct intake *intake)
+{
+	uint64_t end = launch_window__end(intake->window);
+
+	for (int i = 0; i < BUCKETS; i++)
+		for (const struct process *process = intake->buckets[i]; process;
+		     process = process->next_in_bucket)
+			if (!has_answered(process, end))
+				return false;
+	return true;
+}
+
 unsigned int intake__running(const struct intake *intake)
 {
 	return intake->running;
@@ -445,6 +491,7 @@ void intake__free(struct intake *intake)
 		return;
 	intake->sink.process_end = NULL;
 	intake__end_all(intake);
+	launch_window__free(intake->window);
 	free(intake);
 }
 

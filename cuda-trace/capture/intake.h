@@ -16,6 +16,10 @@ void intake__free(struct intake *intake);
 void intake__event(struct intake *intake, const struct event *event, size_t size);
 /* True once the self-test's event has come. */
 bool intake__selftest_came(const struct intake *intake);
+/* What begins from this time on (ns) is not handed on. */
+void intake__close_window(struct intake *intake, uint64_t end);
+/* Every process has said that all it recorded before that time is sent. */
+bool intake__has_all(const struct intake *intake);
 /* Processes of which more can come. */
 unsigned int intake__running(const struct intake *intake);
 void intake__each(struct intake *intake, void (*visit)(void *context, struct process *process),

@@ -42,7 +42,6 @@ struct join {
 	/* By age. */
 	uint32_t oldest, newest;
 	uint64_t now;
-	bool few; /* kernels come of windows only */
 };
 
 static uint64_t now_ms(void)
@@ -71,11 +70,6 @@ struct join *join__new(join_emit emit, void *context)
 	join->free = join->oldest = join->newest = NONE;
 	join->now = now_ms();
 	return join;
-}
-
-void join__expect_few(struct join *join)
-{
-	join->few = true;
 }
 
 void join__free(struct join *join)
@@ -221,7 +215,7 @@ void join__kernel(struct join *join, struct process *process, const struct cuda_
 
 /* Without the GPU's side (the guest yielded, or has no CUPTI) there is nothing to wait for; nor, of
  * a sample, for the kernel of a launch that was made between windows. */
-static uint64_t patience(const struct join *join, const struct half *half)
+static uint64_t patience(const struct half *half)
 {
 	const struct cuda_status *status = &half->process->status;
 
@@ -229,7 +223,8 @@ static uint64_t patience(const struct join *join, const struct half *half)
 		return LAUNCH_WAIT_MS;
 	if (status->version && (status->state != CUDA_STATE_ACTIVE || states__is_profiled(status)))
 		return LAUNCH_WAIT_MS;
-	if (join->few && !(half->launch.flags & CUDA_LAUNCH_TIMED))
+	/* Nor for that of a launch into a stream capture. */
+	if (!(half->launch.flags & CUDA_LAUNCH_TIMED))
 		return LAUNCH_WAIT_MS;
 	return KERNEL_WAIT_MS;
 }
@@ -245,7 +240,7 @@ void join__expire(struct join *join)
 		newer = half->newer;
 		if (join->now - half->came < LAUNCH_WAIT_MS)
 			break;
-		if (join->now - half->came >= patience(join, half))
+		if (join->now - half->came >= patience(half))
 			emit_alone(join, index);
 	}
 }

@@ -14,8 +14,6 @@ struct join;
 typedef void (*join_emit)(void *context, struct process *process, const struct cuda_launch *launch,
 			  const struct cuda_kernel *kernel);
 
-/* Kernels come of windows only: most launches will have none, and are not held for long. */
-void join__expect_few(struct join *join);
 struct join *join__new(join_emit emit, void *context);
 void join__free(struct join *join);
 void join__launch(struct join *join, struct process *process, const struct cuda_launch *launch);

@@ -34,6 +34,8 @@ struct process {
 	uint64_t yielded_ns, yielded_before; /* for how long; and before that */
 	uint32_t devices_told; /* a bit each */
 	unsigned int troubles; /* of the guest's own that were told */
+	uint64_t first_launch; /* ns, the start of the earliest that came; 0 = none has */
+	uint32_t first_correlation; /* of that launch */
 	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
 	struct names *names;
 	struct driver_names *driver_names;    /* NULL = that source has told none */

@@ -40,8 +40,11 @@
 #define EAGER_LOOK_MS 10
 #define EAGER_MS      1000
 #define RESCAN_MS     1000
-/* A guest sends what it has every 100 ms: then nothing that happened before is under way. */
-#define FLUSH_MS 150
+/* Agents answer within 200 ms, unless CUPTI takes its time: it was seen to take seconds while
+ * threads launch graphs flat out. Those that do not know the request send what they have every 100
+ * ms. */
+#define ANSWER_MS 1500
+#define FLUSH_MS  150
 /* Guests look four times a second; after so many bells somebody is just silent. */
 #define HELLO_MS     300
 #define MOST_HELLOS  4
@@ -534,13 +537,17 @@ static void drain(struct session *session)
 
 void session__finish(struct session *session)
 {
-	uint64_t until = monotonic__ms() + FLUSH_MS;
+	uint64_t until = monotonic__ms();
 
 	if (session->finished)
 		return;
 	session->finished = true;
+	intake__close_window(session->intake, monotonic__ns());
 	drain(session);
-	while (intake__running(session->intake) && monotonic__ms() < until)
+	if (intake__running(session->intake))
+		until += attachments__request_flush(session->attachments) ? FLUSH_MS : ANSWER_MS;
+	while (intake__running(session->intake) && monotonic__ms() < until &&
+	       !intake__has_all(session->intake))
 		look(session, 20);
 	drain(session);
 	intake__end_all(session->intake);

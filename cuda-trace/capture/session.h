@@ -123,8 +123,10 @@ uint64_t session__stack_ns(const struct session *session);
 int session__add_pid(struct session *session, uint32_t pid);
 /* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
 int session__poll(struct session *session, int timeout_ms);
-/* Waits for what is under way (bounded), delivers it, ends the processes. Nothing is delivered
- * after it; the guests are switched off by session__close(), which takes 100 ms a probe. */
+/* Ends the time that is watched: has the agents send all that they recorded in it, waits for that
+ * (bounded), delivers it, ends the processes. What begins later is neither delivered nor missing.
+ * Nothing is delivered after it; the guests are switched off by session__close(), which takes 100
+ * ms a probe. */
 void session__finish(struct session *session);
 /* Asks the guests to tell names and states again. Done by session__poll() where it is missed. */
 void session__say_hello(struct session *session);

@@ -16,6 +16,7 @@ enum column_flags {
 	COLUMN_JSON = 4,    /* JSON only */
 	COLUMN_TEXT = 8,    /* text only */
 	COLUMN_IF_SET = 16, /* JSON: left out when there is no value */
+	COLUMN_WHOLE = 32,  /* text: rather wider than the column than cut */
 };
 
 struct column {
@@ -66,9 +67,16 @@ struct writer {
 	int count;
 	bool json;
 	bool wide;
-	int indent; /* text: blanks before each line */
+	int indent;	   /* text: blanks before each line */
+	int fit;	   /* text: characters of a line at most; 0 = any number */
+	uint64_t left_out; /* text: a bit for each column that is not shown */
 	bool headed;
 };
+
+/* Text: leaves out columns, in this order, until the others fit into `fit`. */
+void writer__fit(struct writer *writer, int fit, const int *order, int count);
+/* Before the first row, where rows go to another file than the header. */
+void writer__header(struct writer *writer);
 
 /* One row of as many cells as there are columns. The header comes with the first row. */
 void writer__row(struct writer *writer, const struct cell *cells);

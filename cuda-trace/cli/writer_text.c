@@ -13,7 +13,28 @@
 
 static bool is_shown(const struct writer *writer, const struct column *column)
 {
-	return !(column->flags & COLUMN_JSON) && (writer->wide || !(column->flags & COLUMN_WIDE));
+	return !(column->flags & COLUMN_JSON) && (writer->wide || !(column->flags & COLUMN_WIDE)) &&
+	       !(writer->left_out >> (column - writer->columns) & 1);
+}
+
+#define LEAST_LAST 24 /* characters of the last column, where others are left out for it */
+
+static int width_of(const struct writer *writer)
+{
+	int width = writer->indent;
+
+	for (int i = 0; i < writer->count; i++)
+		if (is_shown(writer, &writer->columns[i]))
+			width += 1 +
+				 (writer->columns[i].width ? writer->columns[i].width : LEAST_LAST);
+	return width - 1;
+}
+
+void writer__fit(struct writer *writer, int fit, const int *order, int count)
+{
+	writer->fit = fit;
+	for (int i = 0; i < count && width_of(writer) > fit; i++)
+		writer->left_out |= 1ull << order[i];
 }
 
 /* printf's widths count bytes; names may hold wider characters. */
@@ -26,9 +47,11 @@ static int columns_of(const char *text)
 	return n;
 }
 
-static void put(struct writer *writer, const struct column *column, const char *text)
+/* How many characters that took. */
+static int put(struct writer *writer, const struct column *column, const char *text)
 {
-	int blanks = column->width - columns_of(text);
+	int length = columns_of(text);
+	int blanks = column->width - length;
 
 	if (blanks < 0)
 		blanks = 0;
@@ -36,6 +59,7 @@ static void put(struct writer *writer, const struct column *column, const char *
 		fprintf(writer->file, "%s%*s", text, blanks, "");
 	else
 		fprintf(writer->file, "%*s%s", blanks, "", text);
+	return length + blanks;
 }
 
 static void put_header(struct writer *writer)
@@ -53,6 +77,12 @@ static void put_header(struct writer *writer)
 	}
 	putc('\n', writer->file);
 	writer->headed = true;
+}
+
+void writer__header(struct writer *writer)
+{
+	if (!writer->json && !writer->headed)
+		put_header(writer);
 }
 
 /* localtime_r() takes a lock and reads the zone file's rules: once a second is enough. */
@@ -73,16 +103,17 @@ static void format_clock(char *out, size_t size, uint64_t monotonic)
 }
 
 static const char *format(const struct column *column, const struct cell *cell, char *out,
-			  size_t size)
+			  size_t size, int last)
 {
+	bool whole = !column->width || column->flags & COLUMN_WHOLE;
+
 	switch (cell->kind) {
 	case CELL_NONE:
 		return "-";
 	case CELL_TEXT:
 		if (!cell->text || !*cell->text)
 			return "-";
-		return text__show(out, size, cell->text,
-				  column->width ? column->width : LONGEST_LAST);
+		return text__show(out, size, cell->text, whole ? last : column->width);
 	case CELL_NUMBER:
 		snprintf(out, size, "%" PRIu64, cell->number);
 		return out;
@@ -112,18 +143,25 @@ void writer_text__row(struct writer *writer, const struct cell *cells)
 {
 	char text[4 * LONGEST_LAST + 8];
 	bool first = true;
+	int used = writer->indent;
 
 	if (!writer->headed)
 		put_header(writer);
 	fprintf(writer->file, "%*s", writer->indent, "");
 	for (int i = 0; i < writer->count; i++) {
+		int last = LONGEST_LAST;
+
 		if (!is_shown(writer, &writer->columns[i]))
 			continue;
 		if (!first)
 			putc(' ', writer->file);
+		used += !first;
 		first = false;
-		put(writer, &writer->columns[i],
-		    format(&writer->columns[i], &cells[i], text, sizeof(text)));
+		if (writer->fit && !writer->columns[i].width)
+			last = writer->fit > used + LEAST_LAST / 2 ? writer->fit - used
+								   : LEAST_LAST / 2;
+		used += put(writer, &writer->columns[i],
+			    format(&writer->columns[i], &cells[i], text, sizeof(text), last));
 	}
 	putc('\n', writer->file);
 }

@@ -205,6 +205,10 @@ int cmd_stat(int argc, char **argv)
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
+	stat.table.devices_listed = watch.groups >> CUDA_GROUP_DEVICE & 1;
+	/* Which GPU a process means by a number. */
+	if (!watch.sample.on_ms)
+		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	stat.table.sampled = watch.sample.on_ms != 0;
 	stat.table.ranges_told = watch.groups >> CUDA_GROUP_NVTX & 1;
 	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;

@@ -191,6 +191,7 @@ static bool on_tick(void *context, struct session *session)
 
 	join__expire(trace->join);
 	calls__tick(trace->calls);
+	trace_rows__tick(trace->rows);
 	overhead__tick(trace->overhead, session, trace->options.shared.verbose ? "trace" : NULL);
 	return is_enough(trace);
 }
@@ -255,8 +256,6 @@ int cmd_trace(int argc, char **argv)
 	trace.join = join__new(show, &trace);
 	trace.calls = calls__new(show_call, &trace);
 	trace.overhead = overhead__new(&watch.sample);
-	if (trace.join && watch.sample.on_ms)
-		join__expect_few(trace.join);
 	status = trace.pattern && trace.join && trace.calls ? watch__run(&watch) : EXIT_USAGE;
 	trace_rows__free(trace.rows);
 	join__free(trace.join);

@@ -42,8 +42,8 @@ void groups__forget(struct report_file *file);
 int groups__make_table(const struct report_file *file, const char *name, const char *sql);
 
 /*
- * Columns: key, start, end → temp.NAME (key, spans, first_ns, last_ns, busy_ns, gaps,
- * longest_gap_ns, longest_gap_start_ns).
+ * Columns: globalPid, start, end, deviceId, copy or not → temp.NAME by GPU (device, spans, busy_ns,
+ * copy_ns, gaps, longest_gap_ns, longest_gap_start_ns, window_ns, uuid).
  */
 int spans__make_table(const struct report_file *file, const char *name, const char *sql);
 

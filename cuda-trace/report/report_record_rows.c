@@ -2,6 +2,7 @@
 /* One function for each kind of row, and the statements that read them. */
 #include "cuda-trace/report/report_record_rows.h"
 #include <string.h>
+#include "cuda-trace/report/report_gpus.h"
 #include "cuda-trace/base/names.h"
 #include "cuda-trace/base/api_names.h"
 
@@ -133,6 +134,7 @@ static void play_memset(struct replay *replay, const int64_t *row, size_t proces
 		.end = time_at(row, 2),
 		.bytes = row[4],
 		.memory_kind = memory_kind(row, 5),
+		.device = row[6],
 	};
 
 	play(replay, process, &set.head);
@@ -145,6 +147,7 @@ static void play_graph(struct replay *replay, const int64_t *row, size_t process
 		.start = time_at(row, 1),
 		.end = time_at(row, 2),
 		.graph = row[4],
+		.device = row[5],
 	};
 
 	play(replay, process, &graph.head);
@@ -225,6 +228,29 @@ static void play_stream(struct replay *replay, const int64_t *row, size_t proces
 	};
 
 	play(replay, process, &stream.head);
+}
+
+/* Only what tells GPUs apart. */
+static void play_device(struct replay *replay, const int64_t *row, size_t process)
+{
+	struct cuda_device device = {
+		.head = {CUDA_RECORD_DEVICE, sizeof(device), 0},
+		.device = row[2],
+	};
+	sqlite3_stmt *statement;
+
+	if (sqlite3_prepare_v2(replay->file->db,
+			       "SELECT uuid FROM TARGET_INFO_CUDA_DEVICE WHERE rowid = ?", -1,
+			       &statement, NULL))
+		return;
+	sqlite3_bind_int64(statement, 1, row[3]);
+	if (sqlite3_step(statement) == SQLITE_ROW &&
+	    sqlite3_column_type(statement, 0) == SQLITE_TEXT) {
+		report_gpus__parse_uuid(device.uuid,
+					(const char *)sqlite3_column_text(statement, 0));
+		play(replay, process, &device.head);
+	}
+	sqlite3_finalize(statement);
 }
 
 static void play_jit(struct replay *replay, const int64_t *row, size_t process)
@@ -396,11 +422,11 @@ const struct replay_source replay_sources[] = {
 	 "FROM CUDA_TRACE_COPIES",
 	 play_memcpy, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_MEMSET",
-	 "SELECT globalPid, start, end, correlationId, bytes, coalesce(memKind, -1) FROM "
-	 "CUPTI_ACTIVITY_KIND_MEMSET",
+	 "SELECT globalPid, start, end, correlationId, bytes, coalesce(memKind, -1), "
+	 "deviceId FROM CUPTI_ACTIVITY_KIND_MEMSET",
 	 play_memset, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	 "SELECT globalPid, start, end, correlationId, graphExecId FROM "
+	 "SELECT globalPid, start, end, correlationId, graphExecId, deviceId FROM "
 	 "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 	 play_graph, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
@@ -421,6 +447,13 @@ const struct replay_source replay_sources[] = {
 	 "localMemoryPoolReleaseThreshold, localMemoryPoolSize, localMemoryPoolUtilizedSize FROM "
 	 "CUDA_GPU_MEMORY_POOL_EVENTS",
 	 play_pool, NULL, NULL},
+	/* Before all work. */
+	{"TARGET_INFO_CUDA_DEVICE",
+	 "SELECT globalPid, -4611686018427387904, cudaId, d.rowid FROM TARGET_INFO_CUDA_DEVICE AS "
+	 "d "
+	 "JOIN (SELECT pid AS p, min(globalPid) AS globalPid FROM PROCESSES GROUP BY pid) ON p = "
+	 "d.pid",
+	 play_device, NULL, NULL},
 	{"TARGET_INFO_CUDA_CONTEXT_INFO",
 	 "SELECT globalPid, 0, contextId, deviceId, parentContextId, isGreenContext, "
 	 "numMultiprocessors, nullStreamId FROM TARGET_INFO_CUDA_CONTEXT_INFO " OF_PROCESS,

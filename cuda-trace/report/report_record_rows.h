@@ -48,6 +48,6 @@ struct replay_source {
 extern const struct replay_source replay_sources[];
 extern const size_t replay_source_count;
 
-#define REPLAY_SOURCES 28 /* at most */
+#define REPLAY_SOURCES 32 /* at most */
 
 #endif

@@ -92,7 +92,8 @@ static void add_missing_tables(const struct report_file *file)
 		if (report_file__has(file, tables[i], NULL))
 			continue;
 		snprintf(sql, sizeof(sql),
-			 "CREATE TEMP TABLE %s (start INTEGER, end INTEGER, deviceId INTEGER)",
+			 "CREATE TEMP TABLE %s (globalPid INTEGER, start INTEGER, end INTEGER, "
+			 "deviceId INTEGER, copyKind INTEGER)",
 			 tables[i]);
 		sqlite3_exec(file->db, sql, NULL, NULL, NULL);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The union of overlapping spans by key: how long a GPU was busy and how long its gaps were. Each
+ * The union of overlapping spans by GPU: how long it was busy and how long its gaps were. Each
  * table is read by a thread of its own and comes nearly in order of start; what is out of order is
  * put right among the last stretches, which are kept apart for that. Where it is further out of
  * order SQLite sorts everything on disk first, so that memory stays bounded.
@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/report/report_gpus.h"
 #include "cuda-trace/report/report_group.h"
 #include "cuda-trace/report/report_reader.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
-#define MAX_KEYS   4096 /* devices; a file that claims more is shown its first ones */
-#define STRETCHES  1024 /* kept apart, of each key */
+#define MAX_KEYS   (2 * REPORT_MOST_GPUS) /* of each GPU: its work; its copies alone */
+#define STRETCHES  1024			  /* kept apart, of each key */
 #define STATEMENTS 8
 
 struct stretch {
@@ -37,6 +38,7 @@ struct span_sums {
 	struct span_sum *list;
 	size_t count;
 	bool disorder;
+	struct report_gpus *gpus;
 };
 
 static struct span_sum *sum_of(struct span_sums *sums, int64_t key)
@@ -110,6 +112,19 @@ static void add_span(struct span_sums *sums, int64_t key, int64_t start, int64_t
 		add_stretch(sum, start, end);
 }
 
+/* globalPid, start, end, device, copy or not. */
+static void add_row(struct span_sums *sums, int64_t global, int64_t start, int64_t end,
+		    int64_t device, bool copy)
+{
+	int gpu = report_gpus__find(sums->gpus, global, device);
+
+	if (gpu < 0)
+		return;
+	add_span(sums, 2 * gpu, start, end);
+	if (copy)
+		add_span(sums, 2 * gpu + 1, start, end);
+}
+
 static void forget_sums(struct span_sums *sums)
 {
 	for (size_t i = 0; i < sums->count; i++)
@@ -138,7 +153,8 @@ static void merge(struct reader **readers, int count, struct span_sums *sums)
 				next = i;
 		if (next < 0)
 			break;
-		add_span(sums, rows[next][0], rows[next][1], rows[next][2]);
+		add_row(sums, rows[next][0], rows[next][1], rows[next][2], rows[next][3],
+			rows[next][4]);
 		rows[next] = reader__next(readers[next]);
 	}
 }
@@ -186,8 +202,9 @@ static int read_spans(const struct report_file *file, const char *sql, struct sp
 
 static int take_span(void *context, int columns, sqlite3_value **values)
 {
-	add_span(context, sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1]),
-		 sqlite3_value_int64(values[2]));
+	add_row(context, sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1]),
+		sqlite3_value_int64(values[2]), sqlite3_value_int64(values[3]),
+		sqlite3_value_int64(values[4]));
 	return 0;
 }
 
@@ -204,29 +221,53 @@ static int read_sorted(const struct report_file *file, const char *sql, struct s
 	return err;
 }
 
+static void bind_sum(sqlite3_stmt *statement, const struct span_sums *sums,
+		     const struct span_sum *sum, int64_t window)
+{
+	const struct report_gpu *gpu = report_gpus__get(sums->gpus, sum->key / 2);
+	int64_t values[] = {gpu->device, sum->spans,   sum->busy,	   0,
+			    sum->gaps,	 sum->longest, sum->longest_start, window};
+
+	for (size_t i = 0; i < sums->count; i++)
+		if (sums->list[i].key == sum->key + 1)
+			values[3] = sums->list[i].busy;
+	for (int c = 0; c < 8; c++)
+		sqlite3_bind_int64(statement, c + 1, values[c]);
+	if (*gpu->uuid)
+		sqlite3_bind_text(statement, 9, gpu->uuid, -1, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(statement, 9);
+}
+
 static int insert_sums(const struct report_file *file, const char *name,
 		       const struct span_sums *sums)
 {
+	int64_t first = INT64_MAX, last = INT64_MIN;
 	char sql[512];
 	sqlite3_stmt *statement;
+	int err;
 
 	snprintf(sql, sizeof(sql),
-		 "CREATE TEMP TABLE \"%s\" (key INTEGER, spans INTEGER, first_ns INTEGER, "
-		 "last_ns INTEGER, busy_ns INTEGER, gaps INTEGER, longest_gap_ns INTEGER, "
-		 "longest_gap_start_ns INTEGER)",
+		 "CREATE TEMP TABLE \"%s\" (device INTEGER, spans INTEGER, busy_ns INTEGER, "
+		 "copy_ns INTEGER, gaps INTEGER, longest_gap_ns INTEGER, longest_gap_start_ns "
+		 "INTEGER, window_ns INTEGER, uuid TEXT)",
 		 name);
 	if (sqlite3_exec(file->db, sql, NULL, NULL, NULL))
 		return report_file__complain(file);
-	snprintf(sql, sizeof(sql), "INSERT INTO temp.\"%s\" VALUES (?,?,?,?,?,?,?,?)", name);
+	for (size_t i = 0; i < sums->count; i++) {
+		first = sums->list[i].first < first ? sums->list[i].first : first;
+		last = sums->list[i].last > last ? sums->list[i].last : last;
+	}
+	err = sums->count ? report_gpus__widen(file, &first, &last) : 0;
+	if (err)
+		return err;
+	snprintf(sql, sizeof(sql), "INSERT INTO temp.\"%s\" VALUES (?,?,?,?,?,?,?,?,?)", name);
 	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL))
 		return report_file__complain(file);
 	for (size_t i = 0; i < sums->count; i++) {
-		const struct span_sum *sum = &sums->list[i];
-		const int64_t values[] = {sum->key,  sum->spans, sum->first,   sum->last,
-					  sum->busy, sum->gaps,	 sum->longest, sum->longest_start};
-
-		for (int c = 0; c < 8; c++)
-			sqlite3_bind_int64(statement, c + 1, values[c]);
+		if (sums->list[i].key % 2)
+			continue;
+		bind_sum(statement, sums, &sums->list[i], last - first);
 		sqlite3_step(statement);
 		sqlite3_reset(statement);
 	}
@@ -235,12 +276,12 @@ static int insert_sums(const struct report_file *file, const char *name,
 
 int spans__make_table(const struct report_file *file, const char *name, const char *sql)
 {
-	struct span_sums sums = {.list = calloc(MAX_KEYS, sizeof(*sums.list))};
-	int err = -ENOMEM;
+	struct span_sums sums = {.list = calloc(MAX_KEYS, sizeof(*sums.list)),
+				 .gpus = report_gpus__read(file)};
+	int err = sums.list && sums.gpus ? 0 : -ENOMEM;
 
-	if (!sums.list)
-		return -ENOMEM;
-	err = read_spans(file, sql, &sums);
+	if (!err)
+		err = read_spans(file, sql, &sums);
 	if (!err && sums.disorder)
 		err = read_sorted(file, sql, &sums);
 	else
@@ -249,5 +290,6 @@ int spans__make_table(const struct report_file *file, const char *name, const ch
 		err = insert_sums(file, name, &sums);
 	forget_sums(&sums);
 	free(sums.list);
+	report_gpus__free(sums.gpus);
 	return err;
 }

@@ -38,7 +38,7 @@ uint64_t stat_advice__overlap(const struct stat_time_sums *time)
 
 uint64_t stat_advice__idle(const struct stat_time_sums *time)
 {
-	return time->window_ns > time->busy_ns ? time->window_ns - time->busy_ns : 0;
+	return time->whole_ns > time->busy_ns ? time->whole_ns - time->busy_ns : 0;
 }
 
 static int percent(uint64_t part, uint64_t whole)
@@ -53,13 +53,13 @@ static void on_launches(const struct stat_table *table, struct lines *lines)
 	uint64_t mean = totals->kernels ? totals->gpu_ns / totals->kernels : 0;
 	char idle[16], length[16], count[32];
 
-	if (totals->kernels < MANY || time->host_bound_ns * 10 < time->window_ns ||
+	if (totals->kernels < MANY || time->host_bound_ns * 10 < time->whole_ns ||
 	    mean > SHORT_KERNEL_NS)
 		return;
 	say(lines,
 	    "Launch-bound: the GPU was idle for %s (%d%%) while the host was in launch calls; %s "
 	    "kernels of %s on average. Larger kernels or CUDA graphs would help.",
-	    text__ns(idle, time->host_bound_ns), percent(time->host_bound_ns, time->window_ns),
+	    text__ns(idle, time->host_bound_ns), percent(time->host_bound_ns, time->whole_ns),
 	    text__count(count, totals->kernels), text__ns(length, mean));
 }
 
@@ -77,12 +77,12 @@ static void on_pageable(const struct stat_table *table, struct lines *lines)
 		bytes += copy->bytes;
 		ns += copy->span.total_ns;
 	}
-	if (!ns || ns * 10 < table->time.window_ns)
+	if (!ns || ns * 10 < table->time.whole_ns)
 		return;
 	say(lines,
 	    "Pageable copies: %.1f MiB from or to pageable memory took %s (%d%% of the time) at "
 	    "%.2f GB/s. Pinned memory is faster, and can overlap with kernels.",
-	    bytes / 1048576.0, text__ns(length, ns), percent(ns, table->time.window_ns),
+	    bytes / 1048576.0, text__ns(length, ns), percent(ns, table->time.whole_ns),
 	    (double)bytes / ns);
 }
 
@@ -92,14 +92,14 @@ static void on_overlap(const struct stat_table *table, struct lines *lines)
 	uint64_t overlap = stat_advice__overlap(time);
 	char copy[16], both[16];
 
-	if (time->copy_ns * 10 < time->window_ns || time->kernel_ns * 10 < time->window_ns ||
+	if (time->copy_ns * 10 < time->whole_ns || time->kernel_ns * 10 < time->whole_ns ||
 	    overlap * 10 > time->copy_ns)
 		return;
 	say(lines,
 	    "No overlap: copies took %s (%d%%), of which only %s while kernels ran. Several "
 	    "streams "
 	    "and asynchronous copies would hide them.",
-	    text__ns(copy, time->copy_ns), percent(time->copy_ns, time->window_ns),
+	    text__ns(copy, time->copy_ns), percent(time->copy_ns, time->whole_ns),
 	    text__ns(both, overlap));
 }
 
@@ -136,34 +136,30 @@ static void on_waits(const struct stat_table *table, struct lines *lines)
 	const struct stat_time_sums *time = &table->time;
 	char idle[16];
 
-	if (time->host_wait_ns * 10 < time->window_ns)
+	if (time->host_wait_ns * 10 < time->whole_ns)
 		return;
 	say(lines,
 	    "Waiting for nothing: the GPU was idle for %s (%d%%) while the host waited in a "
 	    "synchronisation call.",
-	    text__ns(idle, time->host_wait_ns), percent(time->host_wait_ns, time->window_ns));
+	    text__ns(idle, time->host_wait_ns), percent(time->host_wait_ns, time->whole_ns));
 }
 
 /* Where the GPU seems idle only because its kernels came too late, each of these would be wrong. */
-static void on_late(const struct stat_table *table, struct lines *lines)
+static void on_late(struct lines *lines)
 {
-	char processes[32];
-
 	say(lines,
-	    "No advice on launches, overlap and waits: in %s process%s more than 1%% of the time "
-	    "came "
-	    "too late to be placed.",
-	    text__count(processes, table->time.doubtful), table->time.doubtful == 1 ? "" : "es");
+	    "No advice on launches, overlap and waits: more than 1%% of the time came too late "
+	    "to be placed.");
 }
 
 int stat_advice__lines(const struct stat_table *table, char text[STAT_MOST_ADVICE][256])
 {
 	struct lines lines = {.text = text};
 
-	if (!table->time.window_ns)
+	if (!table->time.whole_ns || table->time.killed)
 		return 0;
 	if (table->time.doubtful)
-		on_late(table, &lines);
+		on_late(&lines);
 	else
 		on_launches(table, &lines);
 	on_pageable(table, &lines);

@@ -224,26 +224,6 @@ static struct json_object *calls(const struct stat_calls *of)
 	return object;
 }
 
-static struct json_object *time_went(const struct stat_time_sums *time)
-{
-	struct json_object *object = json_object_new_object();
-
-	put_number(object, "window_ns", time->window_ns);
-	put_number(object, "gpu_busy_ns", time->busy_ns);
-	put_number(object, "kernel_ns", time->kernel_ns);
-	put_number(object, "copy_ns", time->copy_ns);
-	put_number(object, "overlap_ns", stat_advice__overlap(time));
-	put_number(object, "idle_ns", stat_advice__idle(time));
-	put_number(object, "launch_bound_ns", time->host_bound_ns);
-	put_number(object, "idle_wait_ns", time->host_wait_ns);
-	put_number(object, "late_events", time->late_events);
-	put_number(object, "late_gpu_ns", time->late_gpu_ns);
-	put_number(object, "late_host_ns", time->late_host_ns);
-	put_number(object, "left_out_processes", time->left_out);
-	put_number(object, "killed_processes", time->killed);
-	return object;
-}
-
 /* The values by counter, as CUPTI has them, and what became of which memory how often. */
 static struct json_object *unified(const struct stat_events *events)
 {
@@ -304,6 +284,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 	json_object_object_add(object, "unified", unified(events));
 	json_object_object_add(object, "overhead", overhead);
 	json_object_object_add(object, "jit", jit);
-	json_object_object_add(object, "time", table->sampled ? NULL : time_went(&table->time));
+	json_object_object_add(object, "time",
+			       table->sampled ? NULL : stat_report__json_time(&table->time));
 	json_object_object_add(object, "advice", advice);
 }

@@ -28,6 +28,9 @@ void stat_report__text_sample(FILE *file, const struct stat_report *report);
 struct json_object *stat_report__json_sample(const struct stat_report *report);
 /* Of it: memory pools, devices, contexts, streams. */
 void stat_report__text_objects(FILE *file, const struct stat_report *report);
+/* Of it: where the time went, and advice. */
+void stat_report__text_time(FILE *file, const struct stat_table *table);
+struct json_object *stat_report__json_time(const struct stat_time_sums *time);
 /* Of it: kernels by NVTX range. */
 void stat_report__text_ranges(FILE *file, const struct stat_report *report);
 /* "1.50 MiB", as the tables have it. */

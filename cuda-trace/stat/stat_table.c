@@ -15,7 +15,6 @@
 #define MOST_KERNELS   32768
 #define MOST_NAMES     (12u << 20) /* bytes */
 #define MOST_PROCESSES 8192
-#define MOST_TIMED     32 /* half a MiB each, and what stat_time.c allows beyond */
 #define HEADS	       8192
 #define NONE	       UINT32_MAX
 
@@ -40,7 +39,7 @@ struct tally {
 	struct stat_events events;
 	struct stat_heap *heap;
 	struct stat_objects *objects; /* NULL = none came */
-	struct stat_time *time;	      /* NULL = not mapped */
+	struct stat_host *host;	      /* NULL = its time is not kept */
 	struct stat_sample *sample;   /* NULL = all records come */
 	struct stat_ranges *ranges;   /* NULL = nobody asks */
 };
@@ -51,7 +50,8 @@ int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t
 	table->pattern = pattern;
 	table->min_duration = min_duration;
 	table->heads = malloc(HEADS * sizeof(*table->heads));
-	if (!table->heads)
+	table->timeline = stat_time__new();
+	if (!table->heads || !table->timeline)
 		return -1;
 	memset(table->heads, 0xff, HEADS * sizeof(*table->heads));
 	return 0;
@@ -69,6 +69,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->ranges);
 	free(table->heads);
 	free(table->next);
+	stat_time__free(table->timeline);
 }
 
 void stat_table__start(struct stat_table *table, struct process *process)
@@ -83,10 +84,8 @@ void stat_table__start(struct stat_table *table, struct process *process)
 	tally->heap = stat_heap__new();
 	if (table->sampled)
 		tally->sample = stat_sample__new();
-	else if (table->timed < MOST_TIMED) {
-		tally->time = stat_time__new(&table->timed_beyond);
-		table->timed += !!tally->time;
-	}
+	else
+		tally->host = stat_time__start(table->timeline);
 	if (table->ranges_told && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
@@ -216,8 +215,10 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 	if (!tally)
 		return;
-	if (tally->time && process->source == EVENT_SOURCE_GUEST)
-		stat_time__record(tally->time, record);
+	if (process->source == EVENT_SOURCE_GUEST)
+		stat_time__record(table->timeline, tally->host, record);
+	if (record->kind == CUDA_RECORD_DEVICE && !table->devices_listed)
+		return;
 	take_failure(table, tally, process, record);
 	if (record->kind != CUDA_RECORD_KERNEL)
 		stat_ranges__record(tally->ranges, record);
@@ -427,7 +428,6 @@ static void free_tally(struct tally *tally)
 		free(tally->slots[i].sampled);
 	free(tally->rest.sampled);
 	stat_sample__free(tally->sample);
-	stat_time__free(tally->time);
 	stat_heap__free(tally->heap);
 	stat_ranges__free(tally->ranges);
 	free(tally->objects);
@@ -480,15 +480,11 @@ void stat_table__end(struct stat_table *table, struct process *process)
 								sums.graph_launch_errors,
 							sums.kernels, sums.gpu_ns});
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
-	if (tally->time) {
-		if (is_unknown(process, &sums))
-			table->time.killed++;
-		else
-			stat_time__finish(tally->time, &table->time);
-		table->timed--;
-	} else if (!tally->sample && process->source == EVENT_SOURCE_GUEST) {
-		table->time.left_out += sums.launches || sums.kernels || sums.memcpys;
-	}
+	stat_time__end(table->timeline, tally->host,
+		       process->source == EVENT_SOURCE_GUEST &&
+			       (sums.launches || sums.kernels || sums.memcpys));
+	tally->host = NULL;
+	table->killed += process->source == EVENT_SOURCE_GUEST && is_unknown(process, &sums);
 	add_sums(&table->totals, &sums);
 	if (tally->sample)
 		stat_sample__add_windows(process, &table->windows);
@@ -517,6 +513,8 @@ static int compare_processes(const void *left, const void *right)
 
 void stat_table__sort(struct stat_table *table)
 {
+	stat_time__finish(table->timeline, &table->time);
+	table->time.killed = table->killed;
 	if (table->kernel_count)
 		qsort(table->kernels, table->kernel_count, sizeof(*table->kernels),
 		      compare_kernels);

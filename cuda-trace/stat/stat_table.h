@@ -78,6 +78,7 @@ struct stat_table {
 	bool sampled;		     /* records come of windows only */
 	bool errors_told;	     /* each failed call comes in the group API_ERROR */
 	bool ranges_told;	     /* NVTX was asked for: which kernels are in which range */
+	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
 	struct stat_sums totals;
@@ -93,9 +94,9 @@ struct stat_table {
 	uint32_t memory_count;
 	struct stat_time_sums time;
 	/* The rest is stat_table.c's own. */
-	int timed;	     /* processes whose time is mapped now */
-	uint32_t ranged;     /* processes whose ranges are looked at now */
-	size_t timed_beyond; /* bytes: see stat_time.h */
+	struct stat_time *timeline;
+	uint64_t killed; /* processes of which most of the last kernels are not known */
+	uint32_t ranged; /* processes whose ranges are looked at now */
 	uint32_t kernel_room;
 	uint32_t process_room;
 	uint32_t *heads; /* of kernels, by name */
@@ -109,7 +110,7 @@ void stat_table__start(struct stat_table *table, struct process *process);
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record);
 void stat_table__end(struct stat_table *table, struct process *process);
-/* Kernels and processes by GPU time, longest first. */
+/* All processes have ended: kernels and processes by GPU time, longest first; sums of time. */
 void stat_table__sort(struct stat_table *table);
 
 #endif

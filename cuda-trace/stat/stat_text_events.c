@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include "cuda-trace/base/call_arguments.h"
-#include "cuda-trace/stat/stat_advice.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
 
@@ -263,60 +262,6 @@ static void put_unified(FILE *file, const struct stat_events *events)
 	}
 }
 
-static void put_part(FILE *file, const char *what, uint64_t ns, uint64_t window)
-{
-	char time[16];
-
-	fprintf(file, " %-44s %8s %5.1f%%\n", what, text__ns(time, ns), 100.0 * ns / window);
-}
-
-static void put_late(FILE *file, const struct stat_time_sums *time)
-{
-	char count[32], gpu[16], host[16];
-
-	if (time->late_events)
-		fprintf(file,
-			" %s events came too late to be placed: %s of kernels and copies, %s of "
-			"launches and waits\n",
-			text__count(count, time->late_events), text__ns(gpu, time->late_gpu_ns),
-			text__ns(host, time->late_host_ns));
-	if (time->left_out)
-		fprintf(file, " %s process%s more: of so many at a time this is not kept\n",
-			text__count(count, time->left_out), time->left_out == 1 ? "" : "es");
-	if (time->killed)
-		fprintf(file,
-			" %s process%s more: killed, and the records of their last kernels with "
-			"them\n",
-			text__count(count, time->killed), time->killed == 1 ? "" : "es");
-}
-
-static void put_time(FILE *file, const struct stat_table *table)
-{
-	const struct stat_time_sums *time = &table->time;
-	char lines[STAT_MOST_ADVICE][256], window[16];
-	int count = stat_advice__lines(table, lines);
-
-	if (!time->window_ns && time->killed) {
-		fprintf(file, "\nWhere the time went is not known\n");
-		put_late(file, time);
-	}
-	if (!time->window_ns)
-		return;
-	fprintf(file, "\nWhere the time went (%s from the first event to the last)\n",
-		text__ns(window, time->window_ns));
-	put_part(file, "GPU busy", time->busy_ns, time->window_ns);
-	put_part(file, "  with kernels", time->kernel_ns, time->window_ns);
-	put_part(file, "  with copies", time->copy_ns, time->window_ns);
-	put_part(file, "  with both at once", stat_advice__overlap(time), time->window_ns);
-	put_part(file, "GPU idle", stat_advice__idle(time), time->window_ns);
-	put_part(file, "  while the host was in launch calls", time->host_bound_ns,
-		 time->window_ns);
-	put_part(file, "  while the host waited for the GPU", time->host_wait_ns, time->window_ns);
-	put_late(file, time);
-	for (int i = 0; i < count; i++)
-		fprintf(file, "%s%s\n", i ? "" : "\n", lines[i]);
-}
-
 void stat_report__text_events(FILE *file, const struct stat_report *report)
 {
 	const struct stat_events *events = &report->table->events;
@@ -348,5 +293,5 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 	put_spans(file, "Compilation at run time (JIT)", names, events->jit, STAT_JIT_KINDS);
 	stat_report__text_objects(file, report);
 	put_errors(file, report);
-	put_time(file, report->table);
+	stat_report__text_time(file, report->table);
 }

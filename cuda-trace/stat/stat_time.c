@@ -1,205 +1,281 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Time in slices of 16 us, each with a map of 64 bits: bit n says that something of a kind happened
- * in its n-th quarter of a microsecond. Kinds are then joined by logic instead of sorting, in any
- * order of arrival, and a record costs a few instructions. What lies further back than the slices
- * that are kept is counted as late. Used by stat_table.c for each record; the tool's one thread.
+ * A GPU has a line of kernels and one of copies, a process one of launches and one of waits; they
+ * are joined by logic instead of sorting, in any order of arrival. Used by stat_table.c for each
+ * record; the tool's one thread.
+ *
+ * A launch or a wait counts for each GPU that its process uses: one that is idle meanwhile is idle
+ * while its host is in that call.
  *
  * CUPTI keeps a buffer as long as one of its records is unfinished (docs/internals/design.md):
  * where the next kernel is always queued, kernels come seconds after their launches. Three ways to
  * go wrong there:
  * 1. Slices are closed before their kernels came: all that the GPU did is idleness then. So a
  *    launch after which nothing of the GPU came makes the slices more instead of being closed.
- * 2. Kernels that never come, or hostile times, make the slices many: there is a bound for one
- *    process and one for all. They do not become fewer: who was late is late again.
+ * 2. Kernels that never come, or hostile times, make the slices many: there is a bound for all
+ *    lines together. They do not become fewer: who was late is late again.
  * 3. What comes later than all that makes the sums wrong without a word: it is counted, by length,
  *    and where it is much, the sums are called doubtful and no advice rests on them.
  */
 #include "cuda-trace/stat/stat_time.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/stat/stat_lines.h"
 
-/* Slices are of 16.4 us and 32 bytes, powers of 2. */
-#define LEAST	    (1ull << 14) /* 268 ms: half a MiB, which each process gets */
-#define FIRST	    (1ull << 16) /* 1.07 s: what comes out of order is not much later than this */
-#define MOST	    (1ull << 19) /* 8.6 s: 16 MiB */
-#define MOST_BEYOND (64u << 20)	 /* bytes, of all processes, beyond LEAST of each */
-#define SLICE_BITS  14		 /* ns */
-#define BIT_BITS    8		 /* ns: 256 ns */
-#define BIT_NS	    (1u << BIT_BITS)
-#define LONGEST	    (600ull * 1000000000) /* of one event; more is nonsense */
-#define DOUBTFUL    100			  /* one part in so many was late */
+#define LONGEST	   (600ull * 1000000000) /* of one event; more is nonsense */
+#define DOUBTFUL   100			 /* one part in so many was late */
+#define MOST_HOSTS 32			 /* processes that have lines, at a time */
+#define ORDINALS   64			 /* devices of one process */
 
-enum kind { KERNEL, COPY, LAUNCH, WAIT, KINDS }; /* the GPU's, then the host's */
+/* The last two of a GPU are of processes that have ended. */
+enum gpu_line { KERNEL, COPY, PAST_LAUNCH, PAST_WAIT, GPU_LINES };
+enum host_line { LAUNCH, WAIT, HOST_LINES };
 
-struct stat_time {
-	uint64_t first; /* ns; UINT64_MAX = nothing came */
-	uint64_t last;
-	uint64_t oldest;  /* number of the oldest slice that is kept */
-	uint64_t size;	  /* slices */
-	uint64_t gpu_end; /* ns: nothing of the GPU came that ended later */
-	bool stamped;	  /* the last launch that worked has a kernel to come */
-	size_t *beyond;	  /* bytes that all processes have beyond their LEAST */
-	struct stat_time_sums sums;
-	/* Work shorter than a bit fills it: together it cannot be more than its lengths say. */
-	uint64_t lengths[KINDS];
-	uint64_t late[KINDS]; /* ns, in none of the lengths */
-	uint64_t (*maps)[KINDS];
+struct gpu {
+	struct stat_line lines[GPU_LINES];
+	struct stat_gpu sums;
+	uint8_t mig_uuid[16];
 };
 
-static uint64_t *maps_of(const struct stat_time *time, uint64_t slice)
+struct stat_host {
+	struct stat_host *next;
+	struct stat_line lines[HOST_LINES];
+	uint64_t uses;		  /* a bit for each GPU */
+	uint64_t gpu_end;	  /* ns: nothing of its GPUs came that ended later */
+	bool stamped;		  /* the last launch that worked has a kernel to come */
+	uint8_t gpu_of[ORDINALS]; /* index + 1; 0 = not used yet */
+};
+
+struct stat_time {
+	struct stat_lines lines;
+	unsigned int host_count; /* of those that have lines */
+	struct stat_host *hosts;
+	struct gpu gpus[STAT_MOST_GPUS];
+	uint32_t gpu_count;
+	struct stat_time_sums sums; /* of processes that have ended */
+};
+
+static struct gpu *add_gpu(struct stat_time *time, uint32_t device)
 {
-	return time->maps[slice & (time->size - 1)];
+	struct gpu *gpu = &time->gpus[time->gpu_count];
+
+	if (time->gpu_count == STAT_MOST_GPUS ||
+	    !stat_lines__open(&time->lines, gpu->lines, GPU_LINES))
+		return NULL;
+	gpu->sums.device = device;
+	time->gpu_count++;
+	return gpu;
 }
 
-/* What is closed stays as it is: only the place of what is kept changes. */
-static bool resize(struct stat_time *time, uint64_t size)
+/* As long as the process has not said which device that is, the one that others call so. */
+static struct gpu *gpu_of(struct stat_time *time, struct stat_host *host, uint32_t device)
 {
-	size_t more = (size - (time->size ? time->size : LEAST)) * sizeof(*time->maps);
-	uint64_t(*maps)[KINDS];
+	struct gpu *gpu = NULL;
 
-	if (size > MOST || *time->beyond + more > MOST_BEYOND)
-		return false;
-	maps = calloc(size, sizeof(*maps));
-	if (!maps)
-		return false;
-	for (uint64_t i = time->oldest; i < time->oldest + time->size; i++)
-		memcpy(maps[i & (size - 1)], maps_of(time, i), sizeof(*maps));
-	free(time->maps);
-	time->maps = maps;
-	time->size = size;
-	*time->beyond += more;
-	return true;
+	if (device >= ORDINALS)
+		return NULL;
+	if (host->gpu_of[device])
+		gpu = &time->gpus[host->gpu_of[device] - 1];
+	for (uint32_t i = 0; i < time->gpu_count && !gpu; i++)
+		if (time->gpus[i].sums.device == device)
+			gpu = &time->gpus[i];
+	if (!gpu)
+		gpu = add_gpu(time, device);
+	if (!gpu)
+		return NULL;
+	host->gpu_of[device] = gpu - time->gpus + 1;
+	host->uses |= 1ull << (gpu - time->gpus);
+	return gpu;
 }
 
-struct stat_time *stat_time__new(size_t *beyond)
+static uint64_t bits(uint64_t map)
+{
+	/* Most are empty, and where the CPU is not known to count bits this is a call. */
+	return map ? (uint64_t)__builtin_popcountll(map) << STAT_BIT_BITS : 0;
+}
+
+static uint64_t take(const struct stat_time *time, struct stat_line *line, uint64_t slice)
+{
+	uint64_t *word = stat_lines__word(&time->lines, line, slice), map = *word;
+
+	*word = 0;
+	return map;
+}
+
+/* Nothing of the GPU has come of this process: it is its first that it launches to, or waits for.
+ */
+static void assume_gpu(struct stat_time *time, struct stat_host *host, uint64_t slice)
+{
+	if (!host->uses && (*stat_lines__word(&time->lines, &host->lines[LAUNCH], slice) |
+			    *stat_lines__word(&time->lines, &host->lines[WAIT], slice)))
+		gpu_of(time, host, 0);
+}
+
+static void close_slice(void *context, uint64_t slice)
+{
+	struct stat_time *time = context;
+	uint64_t launches[STAT_MOST_GPUS] = {}, waits[STAT_MOST_GPUS] = {};
+
+	for (struct stat_host *host = time->hosts; host; host = host->next) {
+		uint64_t launch, wait;
+
+		if (!host->lines[LAUNCH].words)
+			continue;
+		assume_gpu(time, host, slice);
+		launch = take(time, &host->lines[LAUNCH], slice);
+		wait = take(time, &host->lines[WAIT], slice);
+		for (uint32_t i = 0; (launch | wait) && i < time->gpu_count; i++) {
+			if (!(host->uses >> i & 1))
+				continue;
+			launches[i] |= launch;
+			waits[i] |= wait;
+		}
+	}
+	for (uint32_t i = 0; i < time->gpu_count; i++) {
+		struct gpu *gpu = &time->gpus[i];
+		uint64_t kernel, copy, launch, wait;
+
+		kernel = take(time, &gpu->lines[KERNEL], slice);
+		copy = take(time, &gpu->lines[COPY], slice);
+		launch = launches[i] | take(time, &gpu->lines[PAST_LAUNCH], slice);
+		wait = waits[i] | take(time, &gpu->lines[PAST_WAIT], slice);
+		gpu->sums.kernel_ns += bits(kernel);
+		gpu->sums.copy_ns += bits(copy);
+		gpu->sums.busy_ns += bits(kernel | copy);
+		gpu->sums.host_bound_ns += bits(launch & ~(kernel | copy));
+		gpu->sums.host_wait_ns += bits(wait & ~launch & ~(kernel | copy));
+	}
+}
+
+/* Whether the kernel of a launch in this slice is still to come. */
+static bool awaits(void *context, uint64_t slice)
+{
+	const struct stat_time *time = context;
+
+	for (const struct stat_host *host = time->hosts; host; host = host->next)
+		if (host->stamped && host->lines[LAUNCH].words &&
+		    slice > host->gpu_end >> STAT_SLICE_BITS &&
+		    *stat_lines__word(&time->lines, &host->lines[LAUNCH], slice))
+			return true;
+	return false;
+}
+
+struct stat_time *stat_time__new(void)
 {
 	struct stat_time *time = calloc(1, sizeof(*time));
 
 	if (!time)
 		return NULL;
-	time->beyond = beyond;
-	time->first = UINT64_MAX;
-	if (resize(time, FIRST) || resize(time, LEAST))
-		return time;
-	free(time);
-	return NULL;
+	stat_lines__init(&time->lines);
+	time->lines.context = time;
+	time->lines.close = close_slice;
+	time->lines.awaits = awaits;
+	return time;
+}
+
+size_t stat_time__beyond(const struct stat_time *time)
+{
+	return stat_lines__beyond(&time->lines);
+}
+
+struct stat_host *stat_time__start(struct stat_time *time)
+{
+	struct stat_host *host = time ? calloc(1, sizeof(*host)) : NULL;
+
+	if (!host)
+		return NULL;
+	if (time->host_count < MOST_HOSTS &&
+	    stat_lines__open(&time->lines, host->lines, HOST_LINES))
+		time->host_count++;
+	host->next = time->hosts;
+	time->hosts = host;
+	return host;
 }
 
 void stat_time__free(struct stat_time *time)
 {
 	if (!time)
 		return;
-	*time->beyond -= (time->size - LEAST) * sizeof(*time->maps);
-	free(time->maps);
+	while (time->hosts)
+		stat_time__end(time, time->hosts, false);
+	for (uint32_t i = 0; i < time->gpu_count; i++)
+		stat_lines__close(&time->lines, time->gpus[i].lines, GPU_LINES);
 	free(time);
 }
 
-static uint64_t bits(uint64_t map)
+static bool is_possible(uint64_t start, uint64_t end)
 {
-	/* Most are empty, and where the CPU is not known to count bits this is a call. */
-	return map ? (uint64_t)__builtin_popcountll(map) * BIT_NS : 0;
+	return start && end >= start && end - start <= LONGEST;
 }
 
-static void close_slice(struct stat_time *time, uint64_t slice)
+static void mark_gpu(struct stat_time *time, struct stat_host *host, enum gpu_line kind,
+		     uint32_t device, uint64_t start, uint64_t end)
 {
-	uint64_t *maps = maps_of(time, slice);
-	uint64_t busy = maps[KERNEL] | maps[COPY];
+	struct gpu *gpu;
 
-	time->sums.kernel_ns += bits(maps[KERNEL]);
-	time->sums.copy_ns += bits(maps[COPY]);
-	time->sums.busy_ns += bits(busy);
-	time->sums.host_bound_ns += bits(maps[LAUNCH] & ~busy);
-	time->sums.host_wait_ns += bits(maps[WAIT] & ~maps[LAUNCH] & ~busy);
-	memset(maps, 0, sizeof(*time->maps));
-}
-
-/* Whether the kernel of a launch in this slice is still to come. */
-static bool awaits(const struct stat_time *time, uint64_t slice)
-{
-	return time->stamped && slice > time->gpu_end >> SLICE_BITS && maps_of(time, slice)[LAUNCH];
-}
-
-static void make_room(struct stat_time *time, uint64_t slice)
-{
-	uint64_t closed = 0;
-
-	while (slice >= time->oldest + time->size) {
-		if (awaits(time, time->oldest) && resize(time, time->size * 2))
-			continue;
-		/* A gap longer than what is kept has nothing in it. */
-		if (closed++ == time->size)
-			time->oldest = slice - time->size + 1;
-		else
-			close_slice(time, time->oldest++);
-	}
-}
-
-/* Counts what of an event lies before the oldest slice, and lets others like it be in time. */
-__attribute__((noinline)) static void count_late(struct stat_time *time, enum kind kind,
-						 uint64_t start, uint64_t end)
-{
-	uint64_t oldest = time->oldest << SLICE_BITS;
-
-	time->sums.late_events++;
-	time->late[kind] += (end < oldest ? end : oldest) - start;
-	while ((time->last - start) >> SLICE_BITS >= time->size && resize(time, time->size * 2))
-		;
-}
-
-/* What does not lie in one slice that is kept. */
-__attribute__((noinline)) static void place(struct stat_time *time, enum kind kind, uint64_t start,
-					    uint64_t end)
-{
-	uint64_t from = start >> SLICE_BITS, to = end >> SLICE_BITS;
-
-	if (from < time->oldest) {
-		count_late(time, kind, start, end);
-		from = time->oldest;
-		start = from << SLICE_BITS;
-		if (end < start)
-			return;
-	}
-	time->lengths[kind] += end - start;
-	for (uint64_t slice = from; slice <= to; slice++) {
-		int low = slice == from ? (start >> BIT_BITS) & 63 : 0;
-		int high = slice == to ? (end >> BIT_BITS) & 63 : 63;
-
-		/* On the way, so that an event longer than all slices is not cut. */
-		if (slice >= time->oldest + time->size)
-			make_room(time, slice);
-		maps_of(time, slice)[kind] |= (~0ull >> (63 - (high - low))) << low;
-	}
-}
-
-static void mark(struct stat_time *time, enum kind kind, uint64_t start, uint64_t end)
-{
-	uint64_t from = start >> SLICE_BITS;
-	int low = (start >> BIT_BITS) & 63, high = (end >> BIT_BITS) & 63;
-
-	if (end < start || !start || end - start > LONGEST)
+	if (!is_possible(start, end))
 		return;
-	if (start < time->first) {
-		if (time->first == UINT64_MAX)
-			time->oldest = from > time->size / 2 ? from - time->size / 2 : 0;
-		time->first = start;
-	}
-	if (end > time->last)
-		time->last = end;
 	/* Before its place: this is what slices with launches wait for. */
-	if (kind <= COPY && end > time->gpu_end)
-		time->gpu_end = end;
-	if (from != end >> SLICE_BITS || from - time->oldest >= time->size) {
-		place(time, kind, start, end);
+	if (end > host->gpu_end)
+		host->gpu_end = end;
+	gpu = gpu_of(time, host, device);
+	if (gpu) {
+		stat_lines__mark(&time->lines, &gpu->lines[kind], start, end);
 		return;
 	}
-	time->lengths[kind] += end - start;
-	maps_of(time, from)[kind] |= (~0ull >> (63 - (high - low))) << low;
+	/* More GPUs than there are lines for. */
+	time->lines.late_events++;
+	time->sums.late_gpu_ns += end - start;
 }
 
-void stat_time__record(struct stat_time *time, const struct cuda_record *record)
+static void mark_host(struct stat_time *time, struct stat_host *host, enum host_line kind,
+		      uint64_t start, uint64_t end)
+{
+	if (host->lines[kind].words && is_possible(start, end))
+		stat_lines__mark(&time->lines, &host->lines[kind], start, end);
+}
+
+static struct gpu *find_known(struct stat_time *time, const struct cuda_device *device)
+{
+	for (uint32_t i = 0; i < time->gpu_count; i++) {
+		struct gpu *gpu = &time->gpus[i];
+
+		if (gpu->sums.known &&
+		    !memcmp(gpu->sums.uuid, device->uuid, sizeof(device->uuid)) &&
+		    !memcmp(gpu->mig_uuid, device->mig_uuid, sizeof(device->mig_uuid)))
+			return gpu;
+	}
+	return NULL;
+}
+
+/* Which GPU the process means with this ordinal, at best before any work on it. What came before
+ * counts for the GPU that it was taken for. */
+static void take_device(struct stat_time *time, struct stat_host *host,
+			const struct cuda_device *device)
+{
+	static const uint8_t none[16];
+	struct gpu *gpu = find_known(time, device), *before;
+
+	if (device->device >= ORDINALS || !memcmp(device->uuid, none, sizeof(none)))
+		return;
+	before =
+		host->gpu_of[device->device] ? &time->gpus[host->gpu_of[device->device] - 1] : NULL;
+	if (!gpu) {
+		gpu = before && !before->sums.known ? before : add_gpu(time, device->device);
+		if (!gpu)
+			return;
+		gpu->sums.known = true;
+		memcpy(gpu->sums.uuid, device->uuid, sizeof(device->uuid));
+		memcpy(gpu->mig_uuid, device->mig_uuid, sizeof(device->mig_uuid));
+	}
+	host->gpu_of[device->device] = gpu - time->gpus + 1;
+	if (before)
+		host->uses |= 1ull << (gpu - time->gpus);
+}
+
+void stat_time__record(struct stat_time *time, struct stat_host *host,
+		       const struct cuda_record *record)
 {
 	const struct cuda_kernel *kernel = (const void *)record;
 	const struct cuda_memcpy *copy = (const void *)record;
@@ -208,36 +284,36 @@ void stat_time__record(struct stat_time *time, const struct cuda_record *record)
 	const struct cuda_launch *launch = (const void *)record;
 	const struct cuda_sync *sync = (const void *)record;
 
+	if (!time || !host)
+		return;
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
-		mark(time, KERNEL, kernel->start, kernel->end);
+		mark_gpu(time, host, KERNEL, kernel->device, kernel->start, kernel->end);
 		break;
 	case CUDA_RECORD_GRAPH:
-		mark(time, KERNEL, graph->start, graph->end);
+		mark_gpu(time, host, KERNEL, graph->device, graph->start, graph->end);
 		break;
 	case CUDA_RECORD_MEMCPY:
-		mark(time, COPY, copy->start, copy->end);
+		mark_gpu(time, host, COPY, copy->device, copy->start, copy->end);
 		break;
 	case CUDA_RECORD_MEMSET:
-		mark(time, COPY, set->start, set->end);
+		mark_gpu(time, host, COPY, set->device, set->start, set->end);
 		break;
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		mark(time, LAUNCH, launch->start, launch->end);
+		mark_host(time, host, LAUNCH, launch->start, launch->end);
 		/* After it: one that loads a module for seconds does not wait for itself. */
-		time->stamped = !launch->result && launch->flags & CUDA_LAUNCH_TIMED;
+		host->stamped = !launch->result && launch->flags & CUDA_LAUNCH_TIMED;
 		break;
 	case CUDA_RECORD_SYNC:
 		/* A stream that waits for an event holds up no host thread. */
 		if (sync->type != 2)
-			mark(time, WAIT, sync->start, sync->end);
+			mark_host(time, host, WAIT, sync->start, sync->end);
+		break;
+	case CUDA_RECORD_DEVICE:
+		take_device(time, host, (const void *)record);
 		break;
 	}
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 static bool much(uint64_t late, uint64_t placed)
@@ -245,33 +321,102 @@ static bool much(uint64_t late, uint64_t placed)
 	return late * DOUBTFUL > late + placed;
 }
 
-static void add_late(const struct stat_time *time, struct stat_time_sums *sums)
+static void add_late(struct stat_time *time, const struct stat_line *a, const struct stat_line *b,
+		     uint64_t *late_ns)
 {
-	uint64_t gpu = time->late[KERNEL] + time->late[COPY];
-	uint64_t host = time->late[LAUNCH] + time->late[WAIT];
+	*late_ns += a->late + b->late;
+	time->sums.doubtful += much(a->late + b->late, a->length + b->length);
+}
 
-	sums->late_events += time->sums.late_events;
-	sums->late_gpu_ns += gpu;
-	sums->late_host_ns += host;
-	sums->doubtful += much(gpu, time->lengths[KERNEL] + time->lengths[COPY]) ||
-			  much(host, time->lengths[LAUNCH] + time->lengths[WAIT]);
+/* What is not closed yet is the past of the GPUs that it used. */
+static void leave_past(struct stat_time *time, struct stat_host *host)
+{
+	for (uint64_t slice = time->lines.oldest; slice < time->lines.oldest + time->lines.size;
+	     slice++) {
+		uint64_t launch, wait;
+
+		assume_gpu(time, host, slice);
+		launch = *stat_lines__word(&time->lines, &host->lines[LAUNCH], slice);
+		wait = *stat_lines__word(&time->lines, &host->lines[WAIT], slice);
+		for (uint32_t i = 0; (launch | wait) && i < time->gpu_count; i++) {
+			if (!(host->uses >> i & 1))
+				continue;
+			*stat_lines__word(&time->lines, &time->gpus[i].lines[PAST_LAUNCH], slice) |=
+				launch;
+			*stat_lines__word(&time->lines, &time->gpus[i].lines[PAST_WAIT], slice) |=
+				wait;
+		}
+	}
+}
+
+void stat_time__end(struct stat_time *time, struct stat_host *host, bool active)
+{
+	struct stat_host **link = time ? &time->hosts : NULL;
+
+	if (!host)
+		return;
+	if (host->lines[LAUNCH].words) {
+		leave_past(time, host);
+		add_late(time, &host->lines[LAUNCH], &host->lines[WAIT], &time->sums.late_host_ns);
+		stat_lines__close(&time->lines, host->lines, HOST_LINES);
+		time->host_count--;
+	} else {
+		time->sums.left_out += active;
+	}
+	while (*link != host)
+		link = &(*link)->next;
+	*link = host->next;
+	free(host);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void add_gpu_sums(struct stat_time_sums *sums, struct gpu *gpu)
+{
+	struct stat_gpu *of = &sums->gpus[sums->gpu_count++];
+
+	*of = gpu->sums;
+	of->kernel_ns = least(of->kernel_ns, gpu->lines[KERNEL].length);
+	of->copy_ns = least(of->copy_ns, gpu->lines[COPY].length);
+	of->busy_ns = least(of->busy_ns, of->kernel_ns + of->copy_ns);
+	sums->kernel_ns += of->kernel_ns;
+	sums->copy_ns += of->copy_ns;
+	sums->busy_ns += of->busy_ns;
+	sums->host_bound_ns += of->host_bound_ns;
+	sums->host_wait_ns += of->host_wait_ns;
+}
+
+static int by_device(const void *a, const void *b)
+{
+	const struct stat_gpu *left = a, *right = b;
+
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	return memcmp(left->uuid, right->uuid, sizeof(left->uuid));
 }
 
 void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums)
 {
-	uint64_t kernel, copy;
-
-	if (!time->last)
+	if (!time || !time->lines.last) {
+		*sums = (struct stat_time_sums){};
 		return;
-	for (uint64_t i = 0; i < time->size; i++)
-		close_slice(time, time->oldest++);
-	kernel = least(time->sums.kernel_ns, time->lengths[KERNEL]);
-	copy = least(time->sums.copy_ns, time->lengths[COPY]);
-	sums->window_ns += time->last - time->first;
-	sums->kernel_ns += kernel;
-	sums->copy_ns += copy;
-	sums->busy_ns += least(time->sums.busy_ns, kernel + copy);
-	sums->host_bound_ns += time->sums.host_bound_ns;
-	sums->host_wait_ns += time->sums.host_wait_ns;
-	add_late(time, sums);
+	}
+	stat_lines__finish(&time->lines);
+	time->sums.late_events = time->lines.late_events;
+	for (uint32_t i = 0; i < time->gpu_count; i++) {
+		struct gpu *gpu = &time->gpus[i];
+
+		add_late(time, &gpu->lines[KERNEL], &gpu->lines[COPY], &time->sums.late_gpu_ns);
+		if (gpu->lines[KERNEL].length || gpu->lines[COPY].length ||
+		    gpu->sums.host_bound_ns || gpu->sums.host_wait_ns)
+			add_gpu_sums(&time->sums, gpu);
+	}
+	qsort(time->sums.gpus, time->sums.gpu_count, sizeof(time->sums.gpus[0]), by_device);
+	time->sums.window_ns = time->lines.last - time->lines.first;
+	time->sums.whole_ns =
+		time->sums.window_ns * (time->sums.gpu_count ? time->sums.gpu_count : 1);
+	*sums = time->sums;
 }

@@ -1,40 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the time went, of one process: how long its GPU work ran, copied, overlapped, and how long
- * the GPU was idle while the host was busy launching or waiting.
+ * Where the time went. A GPU is busy while a kernel, copy or memset of any traced process runs on
+ * it, overlap counted once. There is one window, from the first event of any process to the end of
+ * the last, and the time of the GPUs is that window for each GPU that had work. It is what all
+ * shares are of, so that none is above 100 %. What `report --idle` prints follows the same
+ * definition (report/sql/idle.sql).
  */
 #ifndef CUDA_TRACE_STAT_STAT_TIME_H
 #define CUDA_TRACE_STAT_STAT_TIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "libcupti-usdt/probes.h"
 
+#define STAT_MOST_GPUS 64
+
+struct stat_gpu {
+	uint32_t device; /* ordinal in the first process that used it */
+	bool known;	 /* uuid is */
+	uint8_t uuid[16];
+	uint64_t kernel_ns; /* some kernel ran */
+	uint64_t copy_ns;   /* some copy or memset ran */
+	uint64_t busy_ns;   /* either */
+	/* The GPU was idle while a process that uses it was in a launch call; or, not that, waited.
+	 */
+	uint64_t host_bound_ns, host_wait_ns;
+};
+
+/* The first five: sums over the GPUs. */
 struct stat_time_sums {
-	uint64_t window_ns;	/* from the first event to the end of the last, of each process */
-	uint64_t kernel_ns;	/* some kernel ran */
-	uint64_t copy_ns;	/* some copy or memset ran */
-	uint64_t busy_ns;	/* either */
-	uint64_t host_bound_ns; /* the GPU was idle while the host was in a launch call */
-	uint64_t host_wait_ns;	/* the GPU was idle while the host waited for it */
+	uint64_t kernel_ns;
+	uint64_t copy_ns;
+	uint64_t busy_ns;
+	uint64_t host_bound_ns;
+	uint64_t host_wait_ns;
+	uint64_t window_ns;   /* from the first event to the end of the last, of all processes */
+	uint64_t whole_ns;    /* window_ns of each GPU */
 	uint64_t late_events; /* came when their time was no longer kept: (in part) not in the above
 			       */
 	uint64_t late_gpu_ns; /* how long those kernels and copies were, together */
 	uint64_t late_host_ns; /* the same of launches and waits */
-	uint64_t left_out;     /* processes that are in none of these: too many at a time */
-	uint64_t killed;       /* likewise: most of their kernels' records went with them */
-	uint64_t doubtful; /* processes where that is more than 1 % of the GPU's or host's time */
+	uint64_t left_out; /* processes whose launches and waits are in none of these: too many at a
+			      time */
+	uint64_t killed;   /* processes most of whose last kernels' records went with them */
+	uint64_t doubtful; /* GPUs and processes where that is more than 1 % of their time */
+	uint32_t gpu_count; /* that had work; 1 where none had and something waited for it */
+	struct stat_gpu gpus[STAT_MOST_GPUS];
 };
 
 struct stat_time;
+struct stat_host; /* a process */
 
-/* BEYOND counts what all of those with the same one take beyond half a MiB each, and bounds it. */
-struct stat_time *stat_time__new(size_t *beyond);
+struct stat_time *stat_time__new(void);
 void stat_time__free(struct stat_time *time);
-
-/* What is neither work of the GPU nor a launch or a wait changes nothing. */
-void stat_time__record(struct stat_time *time, const struct cuda_record *record);
-/* Takes what is still open into account and adds it all. */
+/* A process, to be ended; NULL = no memory. */
+struct stat_host *stat_time__start(struct stat_time *time);
+/* Any record. What is neither work of a GPU, a launch, a wait nor a device changes nothing. Accepts
+ * NULL for both. */
+void stat_time__record(struct stat_time *time, struct stat_host *host,
+		       const struct cuda_record *record);
+/* Frees it; accepts NULL. `left_out`: it would have had launches and waits. */
+void stat_time__end(struct stat_time *time, struct stat_host *host, bool active);
+/* Takes what is still open into account and fills in the sums. */
 void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums);
+/* Bytes that are used beyond what all lines have from the beginning. */
+size_t stat_time__beyond(const struct stat_time *time);
 
 #endif

@@ -79,6 +79,8 @@ struct trace_text {
 	char capability[16];
 };
 
+/* A result; in text without the beginning that all names have. `name`: NULL = not known. */
+const char *trace_events__result(int32_t result, const char *name, bool json);
 /* Fills the cells of an event that is neither launch nor kernel; false = not one that is shown. */
 bool trace_events__fill(struct cell *cells, struct trace_text *text, struct process *process,
 			const struct cuda_record *record, bool json);

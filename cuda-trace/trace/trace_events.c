@@ -37,12 +37,24 @@ static void fill_node(struct cell *cells, uint32_t graph, uint64_t node)
 		cells[GRAPH_NODE] = cell_number(node);
 }
 
-static void fill_result(struct cell *cells, int domain, int32_t result)
+const char *trace_events__result(int32_t result, const char *name, bool json)
+{
+	static const char *const beginnings[] = {"CUDA_ERROR_", "cudaError"};
+
+	if (!result)
+		return "ok";
+	for (int i = 0; name && !json && i < 2; i++)
+		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+			return name + strlen(beginnings[i]);
+	return name ? name : "unknown";
+}
+
+static void fill_result(struct cell *cells, int domain, int32_t result, bool json)
 {
 	const char *name = results__name(domain, result);
 
 	cells[RESULT_CODE] = cell_signed(result);
-	cells[RESULT] = cell_text(!result ? "ok" : name ? name : "unknown");
+	cells[RESULT] = cell_text(trace_events__result(result, name, json));
 }
 
 /* Seen at the driver: only the call is timed. */
@@ -149,7 +161,8 @@ static void fill_pool(struct cell *cells, struct trace_text *text,
 	     (uint64_t)pool->size, (uint64_t)pool->address);
 }
 
-static void fill_sync(struct cell *cells, struct trace_text *text, const struct cuda_sync *sync)
+static void fill_sync(struct cell *cells, struct trace_text *text, const struct cuda_sync *sync,
+		      bool json)
 {
 	const char *kind = stat_events__sync_key(sync->type < STAT_SYNC_TYPES ? sync->type : 0);
 
@@ -161,7 +174,7 @@ static void fill_sync(struct cell *cells, struct trace_text *text, const struct 
 	if (sync->stream != UINT32_MAX)
 		cells[STREAM] = cell_number(sync->stream);
 	cells[KIND] = cell_text(kind);
-	fill_result(cells, CUDA_DOMAIN_DRIVER, sync->result);
+	fill_result(cells, CUDA_DOMAIN_DRIVER, sync->result, json);
 	what(text, sync->type == 2 ? "[%s]" : "[wait] for %s", kind);
 }
 
@@ -207,7 +220,7 @@ static void fill_asked(struct cell *cells, struct trace_text *text, const struct
 }
 
 static void fill_call(struct cell *cells, struct trace_text *text, struct process *process,
-		      const struct cuda_api *call)
+		      const struct cuda_api *call, bool json)
 {
 	const char *name = process__name(process, call->name), *kernel = "";
 	bool instantiates = call->head.kind == CUDA_RECORD_GRAPH_INSTANTIATE;
@@ -225,7 +238,7 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 	cells[LAUNCH] = cell_ns(call->end > call->start ? call->end - call->start : 0);
 	cells[CALL] = cell_text(name ? name : "[unknown call]");
 	cells[DOMAIN] = cell_text(call->domain == CUDA_DOMAIN_RUNTIME ? "runtime" : "driver");
-	fill_result(cells, call->domain, call->result);
+	fill_result(cells, call->domain, call->result, json);
 	fill_asked(cells, text, call);
 	if (*kernel)
 		cells[KERNEL] = cell_text(kernel);
@@ -394,14 +407,14 @@ static bool fill_known(struct cell *cells, struct trace_text *text, struct proce
 		fill_pool(cells, text, (const void *)record);
 		return true;
 	case CUDA_RECORD_SYNC:
-		fill_sync(cells, text, (const void *)record);
+		fill_sync(cells, text, (const void *)record, json);
 		return true;
 	case CUDA_RECORD_GRAPH:
 		fill_graph(cells, text, (const void *)record, json);
 		return true;
 	case CUDA_RECORD_API:
 	case CUDA_RECORD_GRAPH_INSTANTIATE:
-		fill_call(cells, text, process, (const void *)record);
+		fill_call(cells, text, process, (const void *)record, json);
 		return true;
 	case CUDA_RECORD_UVM:
 		fill_uvm(cells, text, (const void *)record);

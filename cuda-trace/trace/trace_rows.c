@@ -6,10 +6,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/result_names.h"
 #include "cuda-trace/trace/trace_columns.h"
+#include "cuda-trace/trace/trace_order.h"
 
 /* Of a process, read once. */
 struct place {
@@ -18,9 +22,27 @@ struct place {
 };
 
 struct trace_rows {
-	struct writer writer;
+	struct writer writer; /* to `line` */
+	FILE *line;
+	char *text;
+	size_t size;
+	struct trace_order *order;
 	FILE *output;
 };
+
+/* What goes first where a terminal is too narrow. */
+static const int dispensable[] = {SOURCE, TID,	  BLOCK,  PROCESS, QUEUE,
+				  GRID,	  STREAM, LAUNCH, DEVICE,  PID};
+
+/* 0: not a terminal, or one that does not say. */
+static int width_of_terminal(FILE *output)
+{
+	struct winsize size = {};
+
+	if (!isatty(fileno(output)) || ioctl(fileno(output), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
 
 struct trace_rows *trace_rows__new(FILE *output, bool json, bool wide)
 {
@@ -29,18 +51,33 @@ struct trace_rows *trace_rows__new(FILE *output, bool json, bool wide)
 	if (!rows)
 		return NULL;
 	rows->output = output;
+	rows->line = open_memstream(&rows->text, &rows->size);
+	rows->order = trace_order__new(output);
+	if (!rows->line || !rows->order) {
+		trace_rows__free(rows);
+		return NULL;
+	}
 	rows->writer = (struct writer){
-		.file = output,
+		.file = rows->line,
 		.columns = trace_columns,
 		.count = TRACE_COLUMNS,
 		.json = json,
 		.wide = wide,
 	};
+	if (!json && !wide && width_of_terminal(output))
+		writer__fit(&rows->writer, width_of_terminal(output), dispensable,
+			    sizeof(dispensable) / sizeof(dispensable[0]));
 	return rows;
 }
 
 void trace_rows__free(struct trace_rows *rows)
 {
+	if (!rows)
+		return;
+	if (rows->line)
+		fclose(rows->line);
+	trace_order__free(rows->order);
+	free(rows->text);
 	free(rows);
 }
 
@@ -65,7 +102,7 @@ void trace_rows__forget(struct trace_rows *rows, struct process *process)
 	process->data = NULL;
 }
 
-static void fill_launch(struct cell *cells, const struct cuda_launch *launch)
+static void fill_launch(struct cell *cells, const struct cuda_launch *launch, bool json)
 {
 	const char *name = results__name(launch->domain, launch->result);
 
@@ -77,7 +114,7 @@ static void fill_launch(struct cell *cells, const struct cuda_launch *launch)
 	cells[DYNAMIC_SHARED] = cell_number(launch->dynamic_shared);
 	cells[CORRELATION] = cell_number(launch->head.correlation);
 	cells[RESULT_CODE] = cell_signed(launch->result);
-	cells[RESULT] = launch->result ? cell_text(name ? name : "unknown") : cell_text("ok");
+	cells[RESULT] = cell_text(trace_events__result(launch->result, name, json));
 	if (launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH)
 		return;
 	cells[GRID] = cell_triple(launch->grid);
@@ -125,7 +162,20 @@ static void finish(struct trace_rows *rows, struct process *process, struct cell
 		cells[CONTAINER] = cell_text(place->container);
 	if (place && *place->cgroup)
 		cells[CGROUP] = cell_text(place->cgroup);
+	if (!rows->writer.json && !rows->writer.headed) {
+		rows->writer.file = rows->output;
+		writer__header(&rows->writer);
+		rows->writer.file = rows->line;
+	}
+	rewind(rows->line);
 	writer__row(&rows->writer, cells);
+	fflush(rows->line);
+	trace_order__add(rows->order, cells[TIMESTAMP].number, rows->text, rows->size);
+}
+
+void trace_rows__tick(struct trace_rows *rows)
+{
+	trace_order__tick(rows->order);
 }
 
 void trace_rows__put(struct trace_rows *rows, struct process *process,
@@ -135,7 +185,7 @@ void trace_rows__put(struct trace_rows *rows, struct process *process,
 	char handle[24];
 
 	if (launch)
-		fill_launch(cells, launch);
+		fill_launch(cells, launch, rows->writer.json);
 	/* CUPTI's number of the stream is not known there. */
 	if (launch && process->source == EVENT_SOURCE_DRIVER) {
 		snprintf(handle, sizeof(handle), "0x%" PRIx64, (uint64_t)launch->stream);
@@ -195,6 +245,7 @@ void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 
 void trace_rows__put_losses(struct trace_rows *rows, const struct session_lost_counts *lost)
 {
+	trace_order__flush(rows->order);
 	if (rows->writer.json)
 		losses__write_json_line(rows->output, lost);
 	else

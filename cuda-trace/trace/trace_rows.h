@@ -22,6 +22,8 @@ bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 /* `parent`: the runtime call that made it, or NULL; `inner`: it stands in a line above. */
 void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 			  const struct cuda_api *call, const struct cuda_api *parent, bool inner);
+/* Writes lines that others can no longer belong before; to be called some times a second. */
+void trace_rows__tick(struct trace_rows *rows);
 /* The process is over: what was kept of it can go. */
 void trace_rows__forget(struct trace_rows *rows, struct process *process);
 /* JSON: a last object; text: a line on stderr, only if something was lost. */

@@ -29,6 +29,7 @@ enum detour {
 	DETOUR_CLOCK = 1 << 5,	    /* stamps are not told by the processor's counter: stamps.c */
 	DETOUR_NO_KEY = 1 << 6,	    /* threads cannot find their rings: rings.c */
 	DETOUR_STANDSTILL = 1 << 7, /* launches wait: standstill.c */
+	DETOUR_CAPTURE = 1 << 8,    /* a stream is captured: callbacks.c */
 };
 
 /* What each launch reads and nobody writes meanwhile: one line. */

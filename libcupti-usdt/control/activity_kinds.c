@@ -283,6 +283,14 @@ static void include_sorted(struct cbid_set *set)
 			include(set, CUPTI_DOMAIN_DRIVER, cbid);
 }
 
+static void include_captures(struct cbid_set *set)
+{
+	for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++)
+		if (api_calls__sort(cbid) == API_CALLS_CAPTURE_BEGINS ||
+		    api_calls__sort(cbid) == API_CALLS_CAPTURE_ENDS)
+			include(set, CUPTI_DOMAIN_DRIVER, cbid);
+}
+
 static void switch_to(void *subscriber, const struct cbid_set *set)
 {
 	const struct cupti *cupti = cupti_api__get();
@@ -326,8 +334,11 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		include_launches(&set, CUPTI_DOMAIN_DRIVER);
 	if (groups & BIT(RUNTIME))
 		include_launches(&set, CUPTI_DOMAIN_RUNTIME);
-	if (groups & BIT(LAUNCH))
+	if (groups & BIT(LAUNCH)) {
+		api_calls__learn();
 		include_unloads(&set);
+		include_captures(&set);
+	}
 	if (groups & BIT(GRAPH))
 		include_instantiations(&set);
 	if (api_calls__wanted(groups)) {

@@ -32,6 +32,7 @@
 #include "libcupti-usdt/profile/pc_contexts.h"
 #include "libcupti-usdt/profile/pc_source.h"
 #include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/base/timestamps.h"
 #include "libcupti-usdt/base/wakeup.h"
 #include "libcupti-usdt/trace/switch_barrier.h"
@@ -44,6 +45,11 @@
 
 /* Groups that need the time of entry; hot.since: since when; hot.mix: what it is mixed with. */
 static _Atomic(uint32_t) groups_on;
+
+/* A capture may have begun before anybody listened: for so long each launch is looked at. Most take
+ * less. */
+#define CAPTURE_NS 300000000ULL
+static _Atomic(uint64_t) captures_known; /* ns, from when on */
 
 /* CUPTI has finalised itself. */
 static atomic_bool fatal;
@@ -58,6 +64,12 @@ void callbacks__set_groups(uint32_t groups)
 		launches__set_slow_path(detour);
 		atomic_store_explicit(&hot.mix, status__instance(), memory_order_relaxed);
 		atomic_store_explicit(&hot.since, stamps__now(), memory_order_relaxed);
+		atomic_store(&captures_known, clock__now() + CAPTURE_NS);
+		hot__detour(DETOUR_CAPTURE, true);
+	}
+	if (!groups) {
+		captures__forget();
+		hot__detour(DETOUR_CAPTURE, false);
 	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
 	hot__detour(DETOUR_GROUPS,
@@ -95,6 +107,21 @@ static bool is_nobodys(uint32_t groups, int domain, uint32_t cbid,
 	       launches__shape(domain, cbid) == LAUNCH_NONE;
 }
 
+/* The default stream answers with an error while another one is captured. Who wants each call on
+ * streams would see this one, too. */
+static bool is_captured(uint32_t groups, uint32_t cbid, const struct cupti_callback_data *data)
+{
+	struct cuda_launch launch = {.result = 0};
+
+	if (!(hot__detours() & DETOUR_CAPTURE || captures__any()) || groups & BIT(API_STREAM) ||
+	    !is_success(data))
+		return false;
+	if (!captures__any() && clock__now() > atomic_load(&captures_known))
+		hot__detour(DETOUR_CAPTURE, false);
+	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	return captures__takes((void *)(uintptr_t)launch.stream);
+}
+
 static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 		     const struct cupti_callback_data *data)
 {
@@ -112,7 +139,9 @@ static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 		if (domain == CUPTI_DOMAIN_DRIVER)
 			ring__count_launch(ring);
 		if (groups & launch_group)
-			launches__record(ring, domain, cbid, data, start, end);
+			launches__record(ring, domain, cbid, data, start, end,
+					 domain == CUPTI_DOMAIN_DRIVER &&
+						 is_captured(groups, cbid, data));
 	}
 	if (groups & ~(BIT(LAUNCH) | BIT(RUNTIME)))
 		other_calls(ring, groups, domain, cbid, data, start, end);
@@ -171,6 +200,22 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 	}
 	errno = saved;
 	return !launches && !groups;
+}
+
+/* Launches into a capture run nothing. PC sampling and counters look at captures themselves. */
+static COLD_PATH void look_at_capture(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	enum api_calls_sort sort = api_calls__sort(cbid);
+
+	if (data->site != CUPTI_SITE_EXIT)
+		return;
+	if (sort == API_CALLS_CAPTURE_BEGINS && is_success(data))
+		captures__begins();
+	else if (sort == API_CALLS_CAPTURE_ENDS)
+		captures__ends();
+	else
+		return;
+	hot__detour(DETOUR_CAPTURE, captures__any() || clock__now() < atomic_load(&captures_known));
 }
 
 static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_data *data)
@@ -273,6 +318,8 @@ static void detour(int domain, uint32_t cbid, const void *about)
 		counters_enter(domain, cbid, data);
 	if (detours & DETOUR_PC && domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
 		return;
+	if (domain == CUPTI_DOMAIN_DRIVER && !(detours & DETOUR_PC || groups & BIT(COUNTERS)))
+		look_at_capture(cbid, data);
 	if (domain == CUPTI_DOMAIN_DRIVER && launches__unloads_by(cbid))
 		names_move();
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)

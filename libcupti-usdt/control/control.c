@@ -70,6 +70,10 @@ static bool is_refused;		       /* CUPTI refused us, and nobody has come since *
 static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
 
+/* Of cuda:flush: its semaphore was up, and the answer that was sent last. */
+static bool flush_seen;
+static uint64_t flush_answered;
+
 /* Watching that GPU records come at all. */
 static struct {
 	uint64_t launches, records, since;
@@ -465,9 +469,37 @@ static void check_silence(uint64_t now)
 		cupti_api__get()->version);
 }
 
+/*
+ * A consumer that is about to go wants what there is. Where no other listens, also what CUPTI keeps
+ * behind work that is unfinished: that is lost then, but nobody waits for it.
+ */
+static void answer_flush(uint64_t now)
+{
+	bool requested = site_wanted(flush);
+	uint64_t flushed = flusher__flushed();
+
+	if (requested && !flush_seen) {
+		rings__flush();
+		if (subscriber)
+			flusher__flush_all(sites__one_listener());
+		else
+			flushed = now;
+	}
+	flush_seen = requested;
+	if (!requested || flushed <= flush_answered)
+		return;
+	flush_answered = flushed;
+	rings__flush();
+	status__set_flushed(flushed);
+	status__send();
+	site__flush(status__instance());
+}
+
 void control__tick(void)
 {
 	uint64_t now = clock__now();
+
+	answer_flush(now);
 
 	if (subscriber) {
 		stamps__pace();
@@ -495,7 +527,7 @@ void control__tick(void)
 void control__finish(void)
 {
 	if (subscriber && !callbacks__is_fatal()) {
-		decode__expect_unfinished();
+		decode__expect_unfinished(true);
 		counters__finish();
 		unready__finish();
 		rings__flush();

@@ -46,6 +46,7 @@ __asm__(".globl cuda_sandboxed_semaphore\n.hidden cuda_sandboxed_semaphore\n"
 SEMAPHORE(cupti_claim)
 SEMAPHORE(cupti_release)
 SEMAPHORE(yield)
+SEMAPHORE(flush)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -162,6 +163,16 @@ uint64_t sites__up(void)
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
 		up |= (uint64_t)(*batch_listeners[i].semaphore != 0) << bit++;
 	return up;
+}
+
+bool sites__one_listener(void)
+{
+	unsigned int bells = 0;
+
+#define BELL(probe) bells += cuda_##probe##_semaphore != 0;
+	HELLO_PROBES(BELL)
+#undef BELL
+	return bells == 1 && !sites__readable_up();
 }
 
 uint64_t sites__readable_up(void)
@@ -431,6 +442,11 @@ SITE void site__hello(uint64_t instance)
 #define HELLO(probe) STAP_PROBE1(cuda, probe, instance);
 	HELLO_PROBES(HELLO)
 #undef HELLO
+}
+
+SITE void site__flush(uint64_t instance)
+{
+	STAP_PROBE1(cuda, flush, instance);
 }
 
 SITE void site__sample(uint64_t instance)

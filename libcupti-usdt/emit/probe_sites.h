@@ -75,6 +75,7 @@ SITE_SEMAPHORE(sandboxed)
 SITE_SEMAPHORE(cupti_claim)
 SITE_SEMAPHORE(cupti_release)
 SITE_SEMAPHORE(yield)
+SITE_SEMAPHORE(flush)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -96,6 +97,8 @@ void sites__cycle(uint32_t *on, uint32_t *every);
 uint64_t sites__up(void);
 uint64_t sites__readable_up(void);
 uint64_t sites__name_bits(void);
+/* As far as that can be known: each consumer of batches has a bell of its own, mostly. */
+bool sites__one_listener(void);
 
 void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
 		 uint64_t first, uint64_t instance);
@@ -114,6 +117,8 @@ void site__cupti_release(uint64_t instance);
 void site__yield(uint64_t instance);
 /* All of names and status was told again. */
 void site__hello(uint64_t instance);
+/* All that was recorded is sent, and the status as well. */
+void site__flush(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */
 void site__sample(uint64_t instance);
 

@@ -164,6 +164,11 @@ void status__set_began(uint64_t ns)
 	status.began = ns;
 }
 
+void status__set_flushed(uint64_t ns)
+{
+	status.flushed = ns;
+}
+
 void status__searched(const char *path, const char *outcome)
 {
 	size_t used = strlen(status.search);

@@ -45,6 +45,7 @@ void status__set_ledger(uint64_t address);
 /* How long CUPTI took for the last switching. */
 void status__set_switched(uint32_t microseconds);
 /* When the wait for tools that were told of the start was over. */
+void status__set_flushed(uint64_t ns);
 void status__set_began(uint64_t ns);
 /* One line of the search: "path: outcome". */
 void status__searched(const char *path, const char *outcome);

@@ -21,7 +21,7 @@
 
 #define SLACK_NS 1000000 /* more than GPU stamps are ever off */
 
-static atomic_bool ending;
+static _Atomic(int) ending;	   /* those who expect it */
 static _Atomic(uint64_t) earliest; /* ns */
 
 /* Groups that GPU records belong to. */
@@ -52,9 +52,9 @@ void decode__set_start(uint64_t time)
 	atomic_store(&earliest, time - SLACK_NS);
 }
 
-void decode__expect_unfinished(void)
+void decode__expect_unfinished(bool expected)
 {
-	atomic_store(&ending, true);
+	atomic_fetch_add(&ending, expected ? 1 : -1);
 }
 
 static void add(struct batch *batches, enum buffer_batch which, const void *record)

@@ -10,7 +10,7 @@
 /* A session begins: records from before it are not its own. Time in ns. */
 void decode__set_start(uint64_t time);
 /* The program is ending: a record without an end is unfinished work, not a fault. */
-void decode__expect_unfinished(void);
+void decode__expect_unfinished(bool expected);
 
 /* Into a set of batches (batches__take()), or with NULL at once. */
 void decode__record(struct batch *batches, const void *record);

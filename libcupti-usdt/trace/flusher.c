@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "libcupti-usdt/base/clock.h"
+#include "libcupti-usdt/base/wakeup.h"
 #include "libcupti-usdt/trace/activity_buffers.h"
+#include "libcupti-usdt/trace/activity_records.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/emit/status.h"
@@ -27,7 +30,8 @@
 #define SETTLE_MOST 20
 
 static _Atomic(uint32_t) wakes; /* futex */
-static atomic_bool asked, first, telling;
+static atomic_bool asked, all, forced, first, telling;
+static _Atomic(uint64_t) flushed; /* ns, when the last flush of all began that is over */
 
 /* The first subscription goes on, for which whoever began to listen meanwhile can make room. */
 static void tell_first(void)
@@ -38,10 +42,29 @@ static void tell_first(void)
 	atomic_store(&telling, false);
 }
 
+static void flush_all(void)
+{
+	uint64_t began = clock__now();
+	bool force = atomic_load(&forced);
+
+	if (force)
+		decode__expect_unfinished(true);
+	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
+	if (force)
+		decode__expect_unfinished(false);
+	atomic_store(&flushed, began);
+	wakeup__request();
+}
+
 static void *flush(void *unused)
 {
 	while (hot__is_listening()) {
 		uint32_t seen = atomic_load(&wakes);
+
+		if (atomic_exchange(&all, false)) {
+			flush_all();
+			continue;
+		}
 
 		if (atomic_exchange(&asked, false)) {
 			cupti_api__get()->ActivityFlushAll(0);
@@ -75,6 +98,18 @@ void flusher__ask(void)
 {
 	atomic_store(&asked, true);
 	wake();
+}
+
+void flusher__flush_all(bool force)
+{
+	atomic_store(&forced, force);
+	atomic_store(&all, true);
+	wake();
+}
+
+uint64_t flusher__flushed(void)
+{
+	return atomic_load(&flushed);
 }
 
 void flusher__tell_first(bool under_way)

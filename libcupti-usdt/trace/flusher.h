@@ -4,11 +4,17 @@
 #define LIBCUPTI_USDT_TRACE_FLUSHER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* 0 or -errno; further calls do nothing. */
 int flusher__start(void);
 /* Asks for a flush soon; never waits. On any thread. */
 void flusher__ask(void);
+/* Likewise, and wakes the agent's thread when that is done. Forced: also what is unfinished, which
+ * is lost. */
+void flusher__flush_all(bool force);
+/* ns, when the last of these began that is done; 0 = none is. */
+uint64_t flusher__flushed(void);
 /* The state is told some times a second, until false, by this thread: the guest's own one is inside
  * of CUPTI meanwhile. Waits 0.1 s at most for what is just being told. */
 void flusher__tell_first(bool under_way);

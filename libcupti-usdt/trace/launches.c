@@ -177,7 +177,8 @@ static inline __attribute__((always_inline)) void fill(struct cuda_launch *to, i
 }
 
 void launches__record(struct ring *ring, int domain, uint32_t cbid,
-		      const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+		      const struct cupti_callback_data *data, uint64_t start, uint64_t end,
+		      bool captured)
 {
 	unsigned int group = domain == CUPTI_DOMAIN_DRIVER ? CUDA_GROUP_LAUNCH : CUDA_GROUP_RUNTIME;
 	enum launch_shape shape = launches__shape(domain, cbid);
@@ -185,6 +186,9 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	struct cuda_launch launch;
 
 	fill(&launch, kind, domain, cbid, data, start, end);
+	/* No kernel will come of it. */
+	if (captured)
+		launch.flags &= ~CUDA_LAUNCH_TIMED;
 	read_params(&launch, shape, data->params);
 	launch.tid = ring__tid(ring);
 	if (launch.flags & CUDA_LAUNCH_RANGES)
@@ -222,7 +226,7 @@ record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t star
 		return;
 	}
 	ring__count_launch(ring);
-	launches__record(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+	launches__record(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end, false);
 }
 
 /*

@@ -85,12 +85,59 @@ survives() {
 	feed r.db -n 3
 	sqlite3 r.db "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;
 		DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+		DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME; DELETE FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
 		INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, value,
 		bytes) VALUES (1000, 1100, 0, 1, 7, 0, 0), (150, 250, 0, 1, 7, 0, 0),
 		(100, 200, 0, 1, 7, 0, 0), (120, 130, 0, 1, 7, 0, 0), (5, 6, 1, 1, 7, 0, 0)"
 	run ct report --idle --json r.db
-	assert_line --index 0 --partial '"device":0,"span_ns":1000,"busy_ns":250,"busy_pct":25,"idle_ns":750,"gaps":1,"longest_gap_ns":750,"longest_gap_at_ns":250'
-	assert_line --index 1 --partial '"device":1,"span_ns":1,"busy_ns":1'
+	assert_line --index 0 --partial '"device":0,"span_ns":1095,"busy_ns":250,"busy_pct":22.83,"idle_ns":845,"gaps":1,"longest_gap_ns":750,"longest_gap_at_ns":250,"copy_ns":250'
+	# In the same window, though its own work ended long before.
+	assert_line --index 1 --partial '"device":1,"span_ns":1095,"busy_ns":1,'
+	# Launches and waits widen it, a stream that waits for an event does not.
+	sqlite3 r.db "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, correlationId, syncType, globalPid)
+		VALUES (1000, 1500, 1, 3, 0), (1000, 9000, 1, 2, 0);
+		INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, nameId, launchName) VALUES
+		(-500, 0, 1, 1, 1), (-9000, 0, 1, 1, NULL)"
+	run ct report --idle --json r.db
+	assert_line --index 1 --partial '"device":1,"span_ns":2000,"busy_ns":1,'
+}
+
+@test "report --idle (several processes) is of GPUs, not of numbers that processes give them" {
+	requires sqlite3
+	feed r.db -n 3
+	sqlite3 r.db "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;
+		DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+		DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME; DELETE FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+		DELETE FROM TARGET_INFO_CUDA_DEVICE; DELETE FROM PROCESSES;
+		INSERT INTO PROCESSES (globalPid, pid, name) VALUES (5 << 24, 5, 'a'), (6 << 24, 6, 'b');
+		INSERT INTO TARGET_INFO_CUDA_DEVICE (cudaId, pid, uuid) VALUES (0, 5, 'GPU-0a000000-0000-0000-0000-000000000000'),
+		(0, 6, 'GPU-0b000000-0000-0000-0000-000000000000'), (1, 6, 'GPU-0a000000-0000-0000-0000-000000000000');
+		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (globalPid, start, end, deviceId, streamId, contextId, registersPerThread,
+		shortName, demangledName) VALUES (5 << 24, 0, 400000, 0, 7, 1, 1, 1, 1),
+		(6 << 24, 200000, 1000000, 1, 7, 1, 1, 1, 1), (6 << 24, 0, 300000, 0, 7, 1, 1, 1, 1)"
+	run ct report --idle --json r.db
+	assert_line --index 0 --regexp '"device":0,"span_ns":1000000,"busy_ns":1000000,.*"uuid":"GPU-0a000000-'
+	assert_line --index 1 --regexp '"device":0,"span_ns":1000000,"busy_ns":300000,.*"uuid":"GPU-0b000000-'
+	# The summary counts likewise, in quarters of a microsecond.
+	ct report --json r.db >out.json
+	json out.json '.time | .window_ns == 1000000 and .gpus_window_ns == 2000000 and (.gpu_busy_ns - 1300000 | fabs) < 2000
+		and ([.gpus[].uuid[:12]] == ["GPU-0a000000", "GPU-0b000000"]) and (.gpus[1].busy_ns - 300000 | fabs) < 1000'
+}
+
+@test "report, report --idle (three processes on one GPU at a time) agree how busy it was, in one window" {
+	requires root bpf
+	cat >three <<-'EOF'
+		for i in 1 2 3; do "$SIM" "$WORKLOADS/launch-storm" -n 100 & done
+		wait
+	EOF
+	SIMCUDA_KERNEL_NS=3000000 ct record -o r.db -- bash three >out
+	ct report --json r.db >out.json
+	ct report --idle --json r.db >idle.json
+	assert_equal "$(wc -l <idle.json)" 1
+	jq -e --slurpfile idle idle.json '.time.window_ns == $idle[0].span_ns and .time.gpus_window_ns == .time.window_ns and
+		(.time.gpu_busy_ns - $idle[0].busy_ns | fabs) <= 0.01 * $idle[0].busy_ns' out.json
+	# Each process alone kept it busy for 300 ms at least, all together less than three times that or as long as all took.
+	json out.json '.time.gpu_busy_ns >= 300000000 and .time.gpu_busy_ns <= .time.window_ns and .totals.gpu_ns >= 900000000'
 }
 
 @test "report --idle (rows far out of order, equal ones, a table missing) is right" {
@@ -98,6 +145,7 @@ survives() {
 	feed r.db -n 3
 	sqlite3 r.db "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY;
 		DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+		DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME; DELETE FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
 		WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
 		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, streamId, contextId, registersPerThread,
 		shortName, demangledName) SELECT i * 10, i * 10 + 5, 7, 1, 1, 1, 1 FROM n"

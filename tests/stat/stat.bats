@@ -262,14 +262,25 @@ kernels_are() {
 # What the sums say in a unit test, of records that no simulated program has.
 unit() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_stat.c" \
-		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time api_names result_names)
+		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines api_names result_names)
 	run -0 ./unit
 }
 
 @test "stat (work whose places are known) divides the time as it was spent" {
 	unit
 	# Launch 0-100, kernels 40-300 and 650-800, copy 200-500, wait 450-700.
-	assert_line 'times window 800 kernel 410 copy 300 busy 610 launch-bound 40 idle-wait 150'
+	assert_line 'times window 800 of 800 kernel 410 copy 300 busy 610 launch-bound 40 idle-wait 150'
+	assert_line 'no gpu window 400 of 400 kernel 0 copy 0 busy 0 launch-bound 100 idle-wait 300'
+}
+
+@test "stat (several processes, several GPUs) counts what overlaps on a GPU once, in one window" {
+	unit
+	# Kernels 100-400, 300-600, 350-500 of three processes; one waits from 300 to 1000.
+	assert_line 'several window 1000 of 1000 kernel 500 copy 0 busy 500 launch-bound 100 idle-wait 400'
+	# Devices differ by what they are, not by their numbers: 0-400 and 200-1000 on one, 0-300 on the other.
+	assert_line 'by gpu window 1000 of 2000 kernel 1300 copy 0 busy 1300 launch-bound 0 idle-wait 0'
+	assert_line 'by gpu gpu 0 uuid 7 busy 1000'
+	assert_line 'by gpu gpu 0 uuid 8 busy 300'
 }
 
 # advice FILE BEGINNING: the line of advice that begins so
@@ -277,7 +288,7 @@ advice() {
 	jq -er --arg with "$2" '.advice[] | select(startswith($with))' "$1"
 }
 
-@test "stat (more processes at a time than it keeps the time of) says how many are left out" {
+@test "stat (more processes at a time than it keeps launches and waits of) says how many are left out" {
 	mkfifo gate
 	cat >crowd <<-'EOF'
 		for i in {1..35}; do "$SIM" "$WORKLOADS/launch-storm" -n 10 & done
@@ -340,24 +351,25 @@ advice() {
 @test "stat (records that come after more time than is kept) counts them, and advises nothing from the rest" {
 	SIMCUDA_LATENCY_NS=600000000 ct stat -o out -- "$SIM" "$WORKLOADS/syncs" 5 1000 >/dev/null
 	run -0 grep -c '^ [1-9] events came too late to be placed: [0-9].* of kernels and copies, [0-9].* s of launches and waits$' out
-	run -0 grep -c '^No advice on launches, overlap and waits: in 1 process more than 1% of the time came too late' out
+	run -0 grep -c '^No advice on launches, overlap and waits: more than 1% of the time came too late' out
 	run ! grep 'Waiting for nothing' out
 }
 
 @test "stat (late records) keeps more of the past while kernels are to come, within bounds, and counts all else" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o late "$TOP/tests/stat/unit_stat_late.c" \
-		$(tool_sources stat_time stat_advice text)
+		$(tool_sources stat_time stat_lines stat_advice text)
 	run -0 ./late
-	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 1536 KiB'
-	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 7680 KiB'
+	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 2304 KiB'
+	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 11520 KiB'
 	# 4800 ms of kernels in 12 s, of which 8.6 s are kept.
-	assert_line 'too late: kernels 3480 idle-wait 5209 ms, late 67: 1320 + 3310 ms, doubtful 1, beyond 15872 KiB'
+	assert_line 'too late: kernels 3480 idle-wait 5209 ms, late 67: 1320 + 3310 ms, doubtful 2, beyond 23808 KiB'
 	# Of launches without GPU times nothing is to come: the first late one makes it more.
 	assert_line --partial 'without times: kernels 480 '
-	assert_line 'out of order: kernels 3574 idle-wait 4426 ms, late 6: 326 + 0 ms, doubtful 1, beyond 3584 KiB'
-	assert_line 'together: 64 MiB, and then 0'
+	assert_line 'out of order: kernels 3574 idle-wait 4426 ms, late 6: 326 + 0 ms, doubtful 1, beyond 5376 KiB'
+	# Lines of 32 processes and a GPU: as many slices as fit into 64 MiB.
+	assert_line --partial 'together: 59 MiB, 8 left out, '
 	assert_line --partial 'doubtful 0: Waiting for nothing: '
-	assert_line --partial 'doubtful 1: No advice on launches, overlap and waits: in 1 process '
+	assert_line --partial 'doubtful 1: No advice on launches, overlap and waits: more than 1% '
 	refute_line --partial 'doubtful 1: Waiting'
 }
 

@@ -242,39 +242,106 @@ static void objects(void)
 }
 
 /* In us of 1,024 ns, as the map's bits begin and end with them; a bit is a quarter. */
-static void at(struct stat_time *time, int kind, uint64_t from, uint64_t to)
+static void at(struct stat_time *time, struct stat_host *host, int kind, uint32_t device,
+	       uint64_t from, uint64_t to)
 {
 	const uint64_t epoch = 1ull << 40;
-	struct cuda_kernel kernel = {.head = {kind, sizeof(kernel), 1}};
-	struct cuda_memcpy copy = {.head = {kind, sizeof(copy), 1}};
+	struct cuda_kernel kernel = {.head = {kind, sizeof(kernel), 1}, .device = device};
+	struct cuda_memcpy copy = {.head = {kind, sizeof(copy), 1}, .device = device};
 	struct cuda_launch launch = {.head = {kind, sizeof(launch), 1}};
 	struct cuda_sync wait = {.head = {kind, sizeof(wait), 1}, .type = 3};
 
 	kernel.start = copy.start = launch.start = wait.start = epoch + from * 1024;
 	kernel.end = copy.end = launch.end = wait.end = epoch + to * 1024 - 1;
-	stat_time__record(time, kind == CUDA_RECORD_KERNEL   ? &kernel.head
-				: kind == CUDA_RECORD_MEMCPY ? &copy.head
-				: kind == CUDA_RECORD_LAUNCH ? &launch.head
-							     : &wait.head);
+	stat_time__record(time, host,
+			  kind == CUDA_RECORD_KERNEL   ? &kernel.head
+			  : kind == CUDA_RECORD_MEMCPY ? &copy.head
+			  : kind == CUDA_RECORD_LAUNCH ? &launch.head
+						       : &wait.head);
+}
+
+static void identify(struct stat_time *time, struct stat_host *host, uint32_t device, uint8_t uuid)
+{
+	struct cuda_device record = {
+		.head = {CUDA_RECORD_DEVICE, sizeof(record), 0}, .device = device, .uuid = {uuid}};
+
+	stat_time__record(time, host, &record.head);
+}
+
+static void print_times(const char *what, struct stat_time *time)
+{
+	struct stat_time_sums is;
+
+	stat_time__finish(time, &is);
+	printf("%s window %lu of %lu kernel %lu copy %lu busy %lu launch-bound %lu idle-wait %lu\n",
+	       what, (is.window_ns + 1) / 1024, (is.whole_ns + 2) / 1024, (is.kernel_ns + 3) / 1024,
+	       (is.copy_ns + 1) / 1024, (is.busy_ns + 3) / 1024, is.host_bound_ns / 1024,
+	       is.host_wait_ns / 1024);
+	for (uint32_t i = 0; i < is.gpu_count; i++)
+		printf("%s gpu %u uuid %u busy %lu\n", what, is.gpus[i].device, is.gpus[i].uuid[0],
+		       (is.gpus[i].busy_ns + 3) / 1024);
+	stat_time__free(time);
 }
 
 static void times(void)
 {
-	size_t beyond = 0;
-	struct stat_time *time = stat_time__new(&beyond);
-	struct stat_time_sums is = {};
+	struct stat_time *time = stat_time__new();
+	struct stat_host *host = stat_time__start(time);
 
 	/* launch 0-100, kernel 40-300, copy 200-500, wait 450-700, kernel 650-800 */
-	at(time, CUDA_RECORD_KERNEL, 650, 800);
-	at(time, CUDA_RECORD_LAUNCH, 0, 100);
-	at(time, CUDA_RECORD_MEMCPY, 200, 500);
-	at(time, CUDA_RECORD_SYNC, 450, 700);
-	at(time, CUDA_RECORD_KERNEL, 40, 300);
-	stat_time__finish(time, &is);
-	printf("times window %lu kernel %lu copy %lu busy %lu launch-bound %lu idle-wait %lu\n",
-	       (is.window_ns + 1) / 1024, (is.kernel_ns + 2) / 1024, (is.copy_ns + 1) / 1024,
-	       (is.busy_ns + 3) / 1024, is.host_bound_ns / 1024, is.host_wait_ns / 1024);
-	stat_time__free(time);
+	at(time, host, CUDA_RECORD_KERNEL, 0, 650, 800);
+	at(time, host, CUDA_RECORD_LAUNCH, 0, 0, 100);
+	at(time, host, CUDA_RECORD_MEMCPY, 0, 200, 500);
+	at(time, host, CUDA_RECORD_SYNC, 0, 450, 700);
+	at(time, host, CUDA_RECORD_KERNEL, 0, 40, 300);
+	print_times("times", time);
+}
+
+/* Three processes, whose work on GPU 0 overlaps; one of them ends before the others. */
+static void times_of_several(void)
+{
+	struct stat_time *time = stat_time__new();
+	struct stat_host *hosts[3];
+
+	for (int i = 0; i < 3; i++)
+		hosts[i] = stat_time__start(time);
+	at(time, hosts[0], CUDA_RECORD_LAUNCH, 0, 0, 100);
+	at(time, hosts[0], CUDA_RECORD_KERNEL, 0, 100, 400);
+	stat_time__end(time, hosts[0], true);
+	at(time, hosts[1], CUDA_RECORD_KERNEL, 0, 300, 600);
+	at(time, hosts[2], CUDA_RECORD_KERNEL, 0, 350, 500);
+	/* The GPU of the first is still busy with the others' kernels. */
+	at(time, hosts[1], CUDA_RECORD_SYNC, 0, 300, 1000);
+	print_times("several", time);
+}
+
+/* Two processes, whose device 0 is another GPU each; the second one's 1 is the first one's 0. */
+static void times_by_gpu(void)
+{
+	struct stat_time *time = stat_time__new();
+	struct stat_host *first = stat_time__start(time), *second = stat_time__start(time);
+
+	identify(time, first, 0, 7);
+	identify(time, second, 0, 8);
+	identify(time, second, 1, 7);
+	at(time, first, CUDA_RECORD_KERNEL, 0, 0, 400);
+	at(time, second, CUDA_RECORD_KERNEL, 0, 0, 300);
+	at(time, second, CUDA_RECORD_KERNEL, 1, 200, 1000);
+	/* Of the first one alone, and so of GPU 7 alone, which is busy then. */
+	at(time, first, CUDA_RECORD_LAUNCH, 0, 400, 600);
+	print_times("by gpu", time);
+}
+
+/* Nothing came of the GPU: launches go to the first. */
+static void times_without_gpu(void)
+{
+	struct stat_time *time = stat_time__new();
+	struct stat_host *host = stat_time__start(time);
+
+	at(time, host, CUDA_RECORD_LAUNCH, 0, 0, 100);
+	at(time, host, CUDA_RECORD_SYNC, 0, 100, 400);
+	stat_time__end(time, host, true);
+	print_times("no gpu", time);
 }
 
 int main(void)
@@ -287,5 +354,8 @@ int main(void)
 	untracked();
 	objects();
 	times();
+	times_of_several();
+	times_by_gpu();
+	times_without_gpu();
 	return 0;
 }

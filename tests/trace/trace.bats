@@ -438,3 +438,33 @@ callbacks_with() {
 	callbacks_with --api 'cudaMalloc*' >/dev/null
 	assert_equal "$(jq -rs '[.[] | select(.event == "api").call] | unique | join(" ")' out.json)" cudaMalloc
 }
+
+@test "trace (text) shows a failed call's result in full, without the beginning that all have" {
+	ct trace --errors -o out.txt -- "$SIM" "$WORKLOADS/failures" >out
+	grep -q ' INVALID_DEVICE ' out.txt
+	run ! grep -E ' (CUDA_E|cudaE)[A-Za-z_]*' out.txt
+}
+
+@test "trace (copies, waits and kernels of several threads) is in order of time" {
+	ct trace --json -e kernels,copies,sync,memory -o out.json -- bash -c '"$SIM" "$WORKLOADS/copies"; "$SIM" "$WORKLOADS/threads"' >out
+	jq -se 'map(select(.timestamp) | .timestamp) | length > 100 and . == sort' out.json
+	ct trace -e kernels,copies,sync -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	run head -n 1 out.txt
+	assert_output --partial 'GPU-TIME RESULT'
+	sed 1d out.txt | cut -c 1-15 | sort -c
+}
+
+@test "trace (a terminal of 80 columns) fits; other outputs have every column" {
+	requires script
+	script -qec "stty cols 80; '$CUDA_TRACE' trace -o /dev/tty -- '$SIM' '$WORKLOADS/saxpy'" typescript >/dev/null </dev/null
+	tr -d '\r' <typescript | grep -E '^(TIME|[0-9:]{8}\.)' >lines
+	assert [ "$(wc -l <lines)" -gt 5 ]
+	LC_ALL=C.UTF-8 run ! grep -E '^.{81}' lines
+	run head -n 1 lines
+	assert_output --regexp '^TIME .*GPU-TIME .*KERNEL OR EVENT$'
+	refute_output --partial 'SOURCE'
+	# What is cut off nowhere is the kernel's name's beginning.
+	grep -q saxpy lines
+	ct trace -- "$SIM" "$WORKLOADS/saxpy" 2>err >out
+	head -n 1 err | grep -q 'PROCESS .* BLOCK .* SOURCE'
+}

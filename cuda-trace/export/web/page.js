@@ -40,17 +40,33 @@
 		byId("shares").append(line);
 	}
 
+	// Of each GPU, all in the same window; what the host did is of many threads, and no share of it.
 	function shares() {
+		const numbers = data.idle.map((gpu) => gpu.device);
 		for (const gpu of data.idle) {
-			share("GPU " + gpu.device + " busy", gpu.busy_ns, gpu.span_ns, "--kernel");
-			share("GPU " + gpu.device + " idle", gpu.idle_ns, gpu.span_ns, "--range");
+			const alike = numbers.filter((number) => number === gpu.device).length > 1;
+			const name = "GPU " + gpu.device + (alike && gpu.uuid ? " (" + gpu.uuid.slice(0, 12) + ")" : "");
+			share(name + " busy", gpu.busy_ns, gpu.span_ns, "--kernel");
+			if (gpu.copy_ns)
+				share(name + " copying", gpu.copy_ns, gpu.span_ns, "--copy");
+			share(name + " idle", gpu.idle_ns, gpu.span_ns, "--range");
 		}
-		if (data.copies.length)
-			share("copying", sum(data.copies, "total_ns"), data.duration_ns, "--copy");
+		const window = data.idle.length ? data.idle[0].span_ns : data.duration_ns;
 		if (data.sync.length)
-			share("host waiting", sum(data.sync, "total_ns"), data.duration_ns, "--wait");
-		if (data.api.length)
-			share("host in calls", sum(data.api, "total_ns"), data.duration_ns, "--driver");
+			threads("host waiting", sum(data.sync, "total_ns"), window);
+		// Calls of the runtime make calls of the driver: each counts what the other does, too.
+		for (const api of ["runtime", "driver"]) {
+			const calls = data.api.filter((call) => call.api === api);
+			if (calls.length)
+				threads("in " + api + " calls", sum(calls, "total_ns"), window);
+		}
+	}
+
+	function threads(label, part, whole) {
+		const line = element("div", "share");
+		line.append(element("span", "", label), element("div", "none"), element("span", "", time(part) +
+			(whole > 0 ? ", " + (part / whole).toFixed(2) + " threads on average" : "")));
+		byId("shares").append(line);
 	}
 
 	function losses() {
@@ -69,7 +85,7 @@
 	function others() {
 		const titles = { launches: "Launches whose GPU time is not known", "copy-calls": "Copies whose GPU time is not known", api: "Calls of the CUDA API", copies: "Copies", memsets: "Memsets", memory: "Memory",
 			sync: "Waiting of the host", graphs: "CUDA graphs", nvtx: "NVTX ranges", stalls: "What warps waited for (PC samples)", errors: "Calls that failed",
-			losses: "Losses", processes: "Processes", idle: "How busy each GPU was" };
+			losses: "Losses", processes: "Processes", idle: "How busy each GPU was, with the work of all processes" };
 		byId("kernel-table").append(data.kernels.length ?
 			tables.make(data.kernels, data.histograms) : element("p", "", "No kernels."));
 		for (const key in titles)

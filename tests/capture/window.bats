@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What a session that ends before the program does counts: what lies in its time, with the GPU's side of it.
+load ../lib/helpers
+
+setup() {
+	requires root bpf sim
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# storm NAME ARGS...: launch-storm with the agent, launching
+storm() {
+	local name=$1
+	shift
+	start "$name" env CUDA_INJECTION64_PATH="$CUDA_TRACE_GUEST" "$SIM" "$WORKLOADS/launch-storm" -n 100000000 "$@"
+	ready "$name"
+}
+
+@test "stat -p -d (kernels of 200 ns) has the kernel of each launch, and no other" {
+	SIMCUDA_KERNEL_NS=200 storm app -p 300
+	for _ in 1 2 3; do
+		ct stat -p "$app_PID" -d 0.7 --json -o out.json
+		json out.json '.totals | .launches > 100 and .kernels == .launches and .unfinished == 0'
+		json out.json '.lost.total == 0'
+	done
+	ct stat -p "$app_PID" -d 0.5 -o out
+	run ! grep 'had no finished kernel' out
+	grep -qx 'nothing was lost' out
+}
+
+@test "stat -p -d (the next kernel always queued) fetches those that are done, and counts the others as unfinished" {
+	local done
+	# Launches each 2.2 ms, of kernels that take 2.5 ms.
+	SIMCUDA_KERNEL_NS=2500000 storm app -p 2100
+	ct stat -p "$app_PID" -d 1.5 --json -o out.json
+	# CUPTI hands out none of them by itself before the last one is done.
+	json out.json '.totals | .kernels > 200 and .unfinished == .launches - .kernels and .unfinished > 5'
+	json out.json '.lost.total == 0'
+}
+
+@test "stat -p -d (beside another tool) takes nothing from that one" {
+	SIMCUDA_KERNEL_NS=200000 storm app -p 300
+	start other "$CUDA_TRACE" stat -p "$app_PID" --json -o other.json
+	sleep 1
+	ct stat -p "$app_PID" -d 0.5 --json -o out.json
+	sleep 0.5
+	kill -INT "$other_PID"
+	wait "$other_PID" || true
+	wait_for 10 test -s other.json
+	json other.json '.totals | .kernels == .launches and .unfinished == 0'
+	json other.json '.lost.total == 0'
+}
+
+@test "trace -p -d (kernels of 200 ns) ends with lines that have both sides" {
+	SIMCUDA_KERNEL_NS=200 storm app -p 300
+	ct trace -p "$app_PID" -d 0.7 --json -e kernels -o out
+	jq -se 'map(select(.event == "kernel")) | length > 100 and all(.gpu_ns > 0 and .launch_ns > 0)' out
+	jq -se 'all(.event != "launch")' out
+}
+
+@test "stat -p -d (launches into a stream capture) does not call them unfinished" {
+	start app env CUDA_INJECTION64_PATH="$CUDA_TRACE_GUEST" "$SIM" "$WORKLOADS/captures" 8 5
+	ready app
+	ct stat -p "$app_PID" -d 1 --json -o out.json
+	json out.json '.totals | .launches > 20 and .unfinished == 0'
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/captures" 1 5
+	json out.json '.totals | .launches > 20 and .unfinished == 0'
+}
