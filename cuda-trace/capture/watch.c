@@ -16,6 +16,7 @@
 #include "cuda-trace/base/exit_status.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/proc/nvtx_injection.h"
 #include "cuda-trace/proc/runner.h"
 #include "cuda-trace/attach/agent_files.h"
@@ -65,18 +66,21 @@ FILE *watch__open_output(const char *command, const struct options *options)
 {
 	FILE *output;
 
-	/* Not stdout and stderr themselves: rows want a large buffer, messages none. */
-	if (options->output && strcmp(options->output, "-"))
-		output = fopen(options->output, "we");
-	else
+	if (options->output && strcmp(options->output, "-")) {
+		output = output_file__open_stream(command, options->output, NULL);
+		if (!output)
+			return NULL;
+	} else {
+		/* Not stdout and stderr themselves: rows want a large buffer, messages none. */
 		output = fdopen(
 			dup(options->program && !options->output ? STDERR_FILENO : STDOUT_FILENO),
 			"w");
+	}
 	if (output)
 		setvbuf(output, NULL, _IOFBF, 1 << 16);
 	else
-		fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", command,
-			options->output ? options->output : "the output", strerror(errno));
+		fprintf(stderr, "cuda-trace %s: cannot write the output: %s\n", command,
+			strerror(errno));
 	return output;
 }
 

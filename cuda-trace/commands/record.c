@@ -14,11 +14,13 @@
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/cli/event_groups.h"
+#include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/overhead_limit.h"
+#include "cuda-trace/recording/older_recording.h"
 #include "cuda-trace/recording/store.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/watch.h"
@@ -45,6 +47,7 @@ static const struct option_row rows[] = {
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
 	 "nvtx, overhead,\nobjects\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
@@ -54,7 +57,10 @@ static const struct option_row rows[] = {
 	 "long that\nlaunches get slower by no more than this",
 	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
-	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
+	{OPTION_TEXT, 'o', "output", "FILE",
+	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nin it are process, host, rank, "
+	 "command",
+	 AT(path)},
 	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
 	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
 	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
@@ -223,6 +229,21 @@ static int on_start(void *context, FILE *output)
 	return store__create(&record->store, &store) ? EXIT_TROUBLE : EXIT_OK;
 }
 
+/* Two may be taken within a second. */
+static char *unused_name(const char *path, const char *when)
+{
+	char *name = NULL;
+
+	for (int i = 1; i < 100; i++) {
+		free(name);
+		if (asprintf(&name, i > 1 ? "%s-%s-%d.db" : "%s-%s.db", path, when, i) < 0)
+			return NULL;
+		if (access(name, F_OK))
+			return name;
+	}
+	return name;
+}
+
 static void save_snapshot(struct record *record)
 {
 	char *path = NULL, when[32] = "";
@@ -233,7 +254,8 @@ static void save_snapshot(struct record *record)
 	snapshot_wanted = 0;
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
-	if (asprintf(&path, "%s-%s.db", record->options.path, when) > 0)
+	path = unused_name(record->options.path, when);
+	if (path)
 		err = store__snapshot(record->store, path);
 	if (err)
 		fprintf(stderr, "cuda-trace record: cannot save a snapshot: %s\n", strerror(-err));
@@ -375,14 +397,33 @@ static int take_stack_percent(struct record_options *options)
 	return EXIT_OK;
 }
 
+/* Before PROGRAM is started: another recorder's spool, something in the older file's new place. */
+static int check_names(const char *path)
+{
+	char *spool = NULL;
+	int status = EXIT_OK;
+
+	if (older_recording__check("record", path))
+		return EXIT_USAGE;
+	if (asprintf(&spool, "%s.part", path) < 0)
+		return EXIT_TROUBLE;
+	if (!access(spool, F_OK)) {
+		store__say_taken(path);
+		status = EXIT_TROUBLE;
+	}
+	free(spool);
+	return status;
+}
+
 static int check(struct record_options *options, uint32_t *groups)
 {
 	char shown[256];
 
 	if (!options->path)
 		options->path = DEFAULT_PATH;
-	if (groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups))
-		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	if (groups__parse_events(&usage, options->events ? options->events : DEFAULT_EVENTS,
+				 groups))
+		return EXIT_USAGE;
 	/* What the GPUs are is told once a process, and costs it nothing. */
 	*groups |= 1u << CUDA_GROUP_DEVICE;
 	/* Launches come by groups of their own, with more to them: once is enough. */
@@ -400,10 +441,12 @@ static int check(struct record_options *options, uint32_t *groups)
 		return options__misuse(&usage, "-g wants the guest: --source driver has no stacks");
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
+	if (output_pattern__expand(&usage, &options->shared, &options->path))
+		return EXIT_USAGE;
 	if (!options->force && !may_replace(options->path))
 		return options__misuse(&usage, "%s is there and is no recording; -f replaces it",
 				       text__show(shown, sizeof(shown), options->path, 60));
-	return EXIT_OK;
+	return check_names(options->path);
 }
 
 int cmd_record(int argc, char **argv)

@@ -135,6 +135,14 @@ static int start_stacks(struct store *store)
 	return store->options.stacks && !store->callstacks ? -ENOMEM : 0;
 }
 
+void store__say_taken(const char *path)
+{
+	fprintf(stderr,
+		"cuda-trace: %s.part is there: another recorder writes it (several ranks: -o "
+		"'rank%%r.db', or %%p, %%h, %%c), or one died (cuda-trace report %s)\n",
+		path, path);
+}
+
 int store__create(struct store **result, const struct store_options *options)
 {
 	struct store *store = calloc(1, sizeof(*store));
@@ -152,10 +160,7 @@ int store__create(struct store **result, const struct store_options *options)
 		goto cleanup;
 	err = spool__create(&store->spool, store->spool_path);
 	if (err == -EEXIST)
-		fprintf(stderr,
-			"cuda-trace: %s is there: another recorder writes it, or one died. "
-			"Look at it with: cuda-trace report %s\n",
-			store->spool_path, store->path);
+		store__say_taken(store->path);
 	else if (err)
 		fprintf(stderr, "cuda-trace: cannot make %s: %s\n", store->spool_path,
 			strerror(-err));

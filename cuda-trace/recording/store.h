@@ -24,6 +24,8 @@ struct store_options {
 	bool progress;
 };
 
+/* Says that the spool of `path` is there already, and how several recorders get a file each. */
+void store__say_taken(const char *path);
 /* Errors are printed. */
 int store__create(struct store **store, const struct store_options *options);
 void store__process_start(struct store *store, struct process *process);

@@ -52,6 +52,18 @@ commands() {
 	done
 }
 
+@test "cuda-trace(1) lists the commands of main.c, all and no others, each with its page" {
+	[ -e "$TOP/cuda-trace/main.c" ] || skip "needs the tool's sources"
+	table=$(sed -n '/ commands\[\] = {/,/^};/s/^\t{"\([a-z]*\)", .*/\1/p' "$TOP/cuda-trace/main.c")
+	[ "$(wc -w <<<"$table")" -ge 12 ]
+	assert_equal "$(commands)" "$table"
+	page=$(sed -n '/^# COMMANDS/,/^# HOW/s/^\*\([a-z]*\)\*$/\1/p' "$TOP/man/cuda-trace.1.scd")
+	assert_equal "$page" "$table"
+	for command in $table; do
+		grep -q "cuda-trace-$command\*(1)" "$TOP/man/cuda-trace.1.scd" || fail "no reference to $command's page"
+	done
+}
+
 @test "cuda-trace COMMAND (unknown option) says so in one line and exits 2" {
 	for command in $(commands); do
 		run -2 --separate-stderr ct "$command" --frobnicate
