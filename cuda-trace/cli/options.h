@@ -76,7 +76,8 @@ struct options {
 	int64_t uid; /* -1 = not given */
 	const char *cgroup;
 	bool all;
-	bool attach, no_attach; /* load the library into running programs: also of others, or none */
+	bool attach,
+		no_attach;     /* load the library into running programs: also of others, or none */
 	const char *kernel;    /* regular expression, NULL = every kernel */
 	uint64_t min_duration; /* ns */
 	const char *output;    /* file, NULL = stdout or stderr */
@@ -87,6 +88,7 @@ struct options {
 	const char *source; /* auto, cupti or driver; NULL = auto */
 	bool runtime;	    /* runtime-API launch calls, too */
 	bool verbose;
+	bool wait;		  /* PROGRAM's end is not enough: what it started must end, too */
 	const char *sample;	  /* ON/PERIOD, NULL = all the time */
 	const char *max_overhead; /* a percentage, NULL = none */
 	char **program;		  /* NULL = none */

@@ -23,7 +23,8 @@ const struct option_row options_targets[] = {
 	 AT(cgroup)},
 	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the library into running programs for GPU times;\n-p and PROGRAM do so anyway, -c, -u, "
+	 "load the library into running programs for GPU times;\n-p and PROGRAM do so anyway, -c, "
+	 "-u, "
 	 "--cgroup and -a\nonly with this",
 	 AT(attach)},
 	{OPTION_FLAG, 0, "no-attach", NULL, "never do that", AT(no_attach)},
@@ -84,6 +85,8 @@ const struct option_row options_limits[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "When to stop (Ctrl-C always does)", 0},
 	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",
 	 AT(duration)},
+	{OPTION_FLAG, 0, "wait", NULL,
+	 "not at PROGRAM's end, but when all that it started\nhas ended", AT(wait)},
 	{OPTION_COUNT, 0, "buffer", "MIB", "ring buffer between kernel and tool (default 16)",
 	 AT(ring_mib)},
 	{},
@@ -105,6 +108,8 @@ int options__take_targets(const struct option_usage *usage, struct options *opti
 		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
 	if (options->attach && options->no_attach)
 		return options__misuse(usage, "either --attach or --no-attach");
+	if (options->wait && !options->program)
+		return options__misuse(usage, "--wait goes with a PROGRAM");
 	if (options->comm && strlen(options->comm) > 15)
 		return options__misuse(usage, "a command name has 15 characters at most");
 	if (output_pattern__expand(usage, options, &options->output) ||

@@ -133,6 +133,8 @@ static int check(const struct option_usage *usage, const struct profile_options 
 	    options->shared.cgroup || options->shared.kernel)
 		return options__misuse(usage, "--device is of whole GPUs: no process or kernel can "
 					      "be chosen");
+	if (options->shared.wait)
+		return options__misuse(usage, "--wait is for what processes do, not for --device");
 	if (parse_gpus(options->gpus, gpus))
 		return options__misuse(usage, "--gpus: numbers as 0,2-3, up to %d", PM_DEVICES - 1);
 	run->request.every = options->every ? options->every : DEFAULT_EVERY;

@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/commands/record_names.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
@@ -20,7 +20,6 @@
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/overhead_limit.h"
-#include "cuda-trace/recording/older_recording.h"
 #include "cuda-trace/recording/store.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/watch.h"
@@ -102,7 +101,9 @@ struct record {
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
 	bool sampled;	 /* GPU times of windows only */
 	bool calls;	 /* every call is kept: an instantiation has come as one */
-	bool stopped;	 /* no more records are wanted */
+	uint64_t processes;
+	bool stopped;  /* no more records are wanted */
+	bool finished; /* what came was handed to the file */
 	bool failed;
 };
 
@@ -134,6 +135,7 @@ static void on_process_start(void *context, struct process *process)
 {
 	struct record *record = context;
 
+	record->processes++;
 	store__process_start(record->store, process);
 }
 
@@ -180,10 +182,19 @@ static void take_stacks(struct record *record, struct session *session, uint32_t
 			period);
 }
 
+/* Attaching may take seconds, in which nothing else shows that the tool works. */
+static void say_progress(const struct record *record, const char *what)
+{
+	if (!record->options.quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "cuda-trace record: %s\n", what);
+}
+
 static void on_attached(void *context, struct session *session)
 {
 	struct record *record = context;
 
+	say_progress(record, record->options.shared.program ? "attached; PROGRAM starts"
+							    : "recording; Ctrl-C ends it");
 	if (record->pace)
 		record->trap_ns = selftest__measure();
 	if (record->period)
@@ -229,21 +240,6 @@ static int on_start(void *context, FILE *output)
 	return store__create(&record->store, &store) ? EXIT_TROUBLE : EXIT_OK;
 }
 
-/* Two may be taken within a second. */
-static char *unused_name(const char *path, const char *when)
-{
-	char *name = NULL;
-
-	for (int i = 1; i < 100; i++) {
-		free(name);
-		if (asprintf(&name, i > 1 ? "%s-%s-%d.db" : "%s-%s.db", path, when, i) < 0)
-			return NULL;
-		if (access(name, F_OK))
-			return name;
-	}
-	return name;
-}
-
 static void save_snapshot(struct record *record)
 {
 	char *path = NULL, when[32] = "";
@@ -254,7 +250,7 @@ static void save_snapshot(struct record *record)
 	snapshot_wanted = 0;
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
-	path = unused_name(record->options.path, when);
+	path = record_names__snapshot(record->options.path, when);
 	if (path)
 		err = store__snapshot(record->store, path);
 	if (err)
@@ -313,6 +309,22 @@ static void say_stacks(const struct record *record)
 	putc('\n', stderr);
 }
 
+static const char *why_nothing(const struct record *record, const struct session_lost_counts *lost)
+{
+	const char *off = getenv("CUDA_TRACE");
+
+	if (losses__any(lost))
+		return "what there was is lost";
+	if (record->processes)
+		return "processes used CUDA, but did nothing of what is recorded (-e, --source)";
+	if (record->options.shared.program && off && !strcmp(off, "off"))
+		return "CUDA_TRACE=off is set";
+	return record->options.shared.program
+		       ? "neither PROGRAM nor what it started made a CUDA call"
+		       : "no process that is meant made a CUDA call meanwhile (see cuda-trace "
+			 "list)";
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct record *record = context;
@@ -321,6 +333,7 @@ static void on_finish(void *context, struct session *session)
 	char count[32], size[32], shown[256];
 	struct stat st;
 
+	record->finished = true;
 	/* A short program ends between two ticks: what ended the recording before it is said now.
 	 */
 	if (!record->stopped)
@@ -332,9 +345,14 @@ static void on_finish(void *context, struct session *session)
 	}
 	if (record->options.quiet || stat(record->options.path, &st))
 		return;
-	fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n",
-		text__show(shown, sizeof(shown), record->options.path, 60),
-		text__count(count, records), text__count(size, st.st_size));
+	text__show(shown, sizeof(shown), record->options.path, 60);
+	text__count(size, st.st_size);
+	if (records)
+		fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n", shown,
+			text__count(count, records), size);
+	else
+		fprintf(stderr, "%s: 0 events, %s bytes: %s\n", shown, size,
+			why_nothing(record, &lost));
 	say_stacks(record);
 	if (losses__any(&lost))
 		losses__say(stderr, &lost);
@@ -357,21 +375,6 @@ static char *join_command(char **program)
 	}
 	fclose(file);
 	return line;
-}
-
-/* A mistyped -o must not cost anybody a file that is something else. */
-static bool may_replace(const char *path)
-{
-	char head[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n;
-
-	if (fd < 0)
-		return errno == ENOENT;
-	n = read(fd, head, sizeof(head));
-	close(fd);
-	return (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16)) ||
-	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
 }
 
 /* 0 = none, or too many. */
@@ -397,28 +400,8 @@ static int take_stack_percent(struct record_options *options)
 	return EXIT_OK;
 }
 
-/* Before PROGRAM is started: another recorder's spool, something in the older file's new place. */
-static int check_names(const char *path)
-{
-	char *spool = NULL;
-	int status = EXIT_OK;
-
-	if (older_recording__check("record", path))
-		return EXIT_USAGE;
-	if (asprintf(&spool, "%s.part", path) < 0)
-		return EXIT_TROUBLE;
-	if (!access(spool, F_OK)) {
-		store__say_taken(path);
-		status = EXIT_TROUBLE;
-	}
-	free(spool);
-	return status;
-}
-
 static int check(struct record_options *options, uint32_t *groups)
 {
-	char shown[256];
-
 	if (!options->path)
 		options->path = DEFAULT_PATH;
 	if (groups__parse_events(&usage, options->events ? options->events : DEFAULT_EVENTS,
@@ -443,10 +426,7 @@ static int check(struct record_options *options, uint32_t *groups)
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
 	if (output_pattern__expand(&usage, &options->shared, &options->path))
 		return EXIT_USAGE;
-	if (!options->force && !may_replace(options->path))
-		return options__misuse(&usage, "%s is there and is no recording; -f replaces it",
-				       text__show(shown, sizeof(shown), options->path, 60));
-	return check_names(options->path);
+	return record_names__check(&usage, options->path, options->force);
 }
 
 int cmd_record(int argc, char **argv)
@@ -500,9 +480,11 @@ int cmd_record(int argc, char **argv)
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
 	record.overhead = overhead__new(&watch.sample);
+	say_progress(&record, "attaching to the probes ...");
 	status = watch__run(&watch);
 	overhead__free(record.overhead);
-	store__close(record.store);
+	/* PROGRAM could not be run: the next try finds no spool in its way. */
+	(record.finished ? store__close : store__discard)(record.store);
 	free(record.command);
 	stack_pace__free(record.pace);
 	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;

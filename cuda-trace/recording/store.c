@@ -135,14 +135,6 @@ static int start_stacks(struct store *store)
 	return store->options.stacks && !store->callstacks ? -ENOMEM : 0;
 }
 
-void store__say_taken(const char *path)
-{
-	fprintf(stderr,
-		"cuda-trace: %s.part is there: another recorder writes it (several ranks: -o "
-		"'rank%%r.db', or %%p, %%h, %%c), or one died (cuda-trace report %s)\n",
-		path, path);
-}
-
 int store__create(struct store **result, const struct store_options *options)
 {
 	struct store *store = calloc(1, sizeof(*store));
@@ -160,7 +152,7 @@ int store__create(struct store **result, const struct store_options *options)
 		goto cleanup;
 	err = spool__create(&store->spool, store->spool_path);
 	if (err == -EEXIST)
-		store__say_taken(store->path);
+		spool__say_taken(store->path);
 	else if (err)
 		fprintf(stderr, "cuda-trace: cannot make %s: %s\n", store->spool_path,
 			strerror(-err));
@@ -496,6 +488,13 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 			"cuda-trace report %s\n",
 			store->spool_path, store->path);
 	return err;
+}
+
+void store__discard(struct store *store)
+{
+	if (store && store->spool)
+		unlink(store->spool_path);
+	store__close(store);
 }
 
 void store__close(struct store *store)

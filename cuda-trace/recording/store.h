@@ -24,8 +24,6 @@ struct store_options {
 	bool progress;
 };
 
-/* Says that the spool of `path` is there already, and how several recorders get a file each. */
-void store__say_taken(const char *path);
 /* Errors are printed. */
 int store__create(struct store **store, const struct store_options *options);
 void store__process_start(struct store *store, struct process *process);
@@ -45,5 +43,7 @@ int store__snapshot(struct store *store, const char *path);
 int store__finish(struct store *store, const struct session_lost_counts *lost);
 /* Without finishing; the spool stays. */
 void store__close(struct store *store);
+/* The same where nothing was recorded: the spool goes, too. */
+void store__discard(struct store *store);
 
 #endif
