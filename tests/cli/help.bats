@@ -103,6 +103,23 @@ commands() {
 	assert_line stat
 	run -0 complete_words cuda-trace stat --js
 	assert_output --json
+	# Values of options, elements of lists, and files only where a file is meant.
+	run -0 complete_words cuda-trace stat --source ''
+	assert_output "$(printf 'auto\ncupti\ndriver')"
+	run -0 complete_words cuda-trace stat --source = d
+	assert_output driver
+	run -0 complete_words cuda-trace trace -e kernels,un
+	assert_output kernels,unified
+	run -0 complete_words cuda-trace top --sort me
+	assert_output memory
+	run -0 complete_words cuda-trace profile --replay ''
+	assert_line application
+	run -0 complete_words cuda-trace enable --howto sl
+	assert_output slurm
+	cd "$BATS_TEST_TMPDIR"
+	: >a-file
+	run -0 complete_words cuda-trace stat -o a-f
+	assert_output a-file
 }
 
 @test "completion (zsh and fish) parses" {
@@ -114,4 +131,19 @@ commands() {
 	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
 		complete -C 'cuda-trace sta'"
 	assert_line --partial stat
+	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
+		complete -C 'cuda-trace stat --source d'"
+	assert_line driver
+}
+
+@test "--complete (each row of values) gives words that the option takes" {
+	run -0 ct stat --complete --source
+	assert_output "$(printf 'auto\ncupti\ndriver')"
+	for word in $(ct enable --complete --howto); do
+		ct enable --howto "$word" >/dev/null
+	done
+	assert_equal "$(ct top --complete -s | head -1)" gpu
+	run -1 ct stat --complete --output
+	assert_output ''
+	run -1 ct stat --complete --frobnicate
 }
