@@ -12,6 +12,15 @@ _cuda_trace_options() {
 		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1 \2/p' | tr -d ,
 }
 
+# _cuda_trace_values COMMAND OPTION WORD: completes WORD, of a list its last element; fails where any
+# text may stand.
+_cuda_trace_values() {
+	local values before=''
+	values=$("${COMP_WORDS[0]}" "$1" --complete "$2" 2>/dev/null) || return
+	[[ $3 != *,* ]] || before=${3%,*},
+	mapfile -t COMPREPLY < <(compgen -P "$before" -W "$values" -- "${3##*,}")
+}
+
 _cuda_trace() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command='' i
 	COMPREPLY=()
@@ -32,6 +41,12 @@ _cuda_trace() {
 		return
 		;;
 	esac
+	if [[ $cur == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD-1]} cur=''
+	elif [[ $prev == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD-2]}
+	fi
+	[[ -z $command || $prev != -* ]] || ! _cuda_trace_values "$command" "$prev" "$cur" || return
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_cuda_trace_options ${command:+"$command"})" -- "$cur")
 	elif [[ -z $command ]]; then

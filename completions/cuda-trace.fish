@@ -19,5 +19,13 @@ function __cuda_trace_options
 		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1\n\2/p' | string match -r -- '-[A-Za-z0-9-]+'
 end
 
+# The values of the option before the cursor; of a list its last element.
+function __cuda_trace_values
+	set -l option (commandline -opc)[-1]
+	set -l before (string match -r -- '.*,' (commandline -ct))
+	cuda-trace (__cuda_trace_command) --complete $option 2>/dev/null | string replace -r '^' "$before"
+end
+
+complete -c cuda-trace -f -n 'string match -q -- "-*" (commandline -opc)[-1]; and count (__cuda_trace_values) >/dev/null' -a '(__cuda_trace_values)'
 complete -c cuda-trace -f -n 'test -z (__cuda_trace_command)""' -a '(__cuda_trace_commands)'
 complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' -a '(__cuda_trace_options)'

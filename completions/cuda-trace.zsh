@@ -16,6 +16,12 @@ case ${words[CURRENT-1]} in
 -p | --pid) _pids && return ;;
 -u | --user) _users && return ;;
 esac
+local values
+if [[ -n $command && ${words[CURRENT-1]} == -* ]] &&
+	values=$(${words[1]} $command --complete ${words[CURRENT-1]} 2>/dev/null); then
+	_values -s , value ${(f)values}
+	return
+fi
 if [[ ${words[CURRENT]} == -* ]]; then
 	compadd -- ${(f)"$(${words[1]} $command --help 2>/dev/null |
 		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1 \2/p' | tr -d , | tr -s ' ' '\n')"}

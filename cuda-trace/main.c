@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "cuda-trace/commands/command_mistake.h"
 #include "cuda-trace/commands/commands.h"
 
 /* A line each, in the order of --help; cmd_NAME() is in cmd_NAME.c. */
@@ -53,6 +54,7 @@ static bool is_help(const char *word)
 int main(int argc, char **argv)
 {
 	char *help[] = {argv[0], NULL, "--help", NULL};
+	struct nearest_words nearest = {};
 
 	if (argc < 2) {
 		print_help(stderr);
@@ -73,6 +75,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "cuda-trace: there is no command '%s' (see cuda-trace --help)\n", argv[1]);
-	return EXIT_USAGE;
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_words__consider(&nearest, commands[i].name, argv[1], strlen(argv[1]));
+	return command_mistake__explain(argv + 1, &nearest);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,27 +40,93 @@ static const char *own_path(char self[256])
 	return self;
 }
 
-/* Newer kernels (seen: 6.18) take uprobes back from CAP_PERFMON. */
-int privileges__say_uprobes(void)
+static int set_effective(int capability, bool on)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {};
+	uint32_t bit = 1u << capability % 32;
+
+	if (syscall(SYS_capget, &header, data))
+		return -errno;
+	if (on)
+		data[capability / 32].effective |= bit;
+	else
+		data[capability / 32].effective &= ~bit;
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+/* A uprobe that is disabled, at no instruction: only whether it is allowed counts. */
+static bool may_set_uprobes(void)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr), .disabled = 1};
+	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	int fd, type = 0;
+
+	if (file && fscanf(file, "%d", &type) != 1)
+		type = 0;
+	if (file)
+		fclose(file);
+	attr.type = type;
+	attr.uprobe_path = (uintptr_t) "/proc/self/exe";
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+/*
+ * Linux 6.16 took uprobes back from CAP_PERFMON, and older kernels that are still maintained got
+ * that, too: it is tried out where this process may, without CAP_SYS_ADMIN for a moment.
+ */
+static bool uprobes_want_admin(void)
+{
+	struct utsname kernel = {};
+	unsigned int major = 0, minor = 0;
+	bool wants;
+
+	if (privileges__has(CAP_PERFMON)) {
+		bool admin = privileges__has(CAP_SYS_ADMIN);
+
+		if (!admin || !set_effective(CAP_SYS_ADMIN, false)) {
+			wants = !may_set_uprobes();
+			if (admin)
+				set_effective(CAP_SYS_ADMIN, true);
+			return wants;
+		}
+	}
+	uname(&kernel);
+	sscanf(kernel.release, "%u.%u", &major, &minor);
+	return major > 6 || (major == 6 && minor >= 16);
+}
+
+const char *privileges__recipe(char out[PRIVILEGES_RECIPE_SIZE])
 {
 	char self[256];
 
+	snprintf(out, PRIVILEGES_RECIPE_SIZE,
+		 "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,%s=ep %s",
+		 uprobes_want_admin() ? "cap_sys_admin" : "cap_checkpoint_restore", own_path(self));
+	return out;
+}
+
+int privileges__say_uprobes(void)
+{
+	char recipe[PRIVILEGES_RECIPE_SIZE];
+
 	fprintf(stderr,
 		"cuda-trace: this kernel lets only CAP_SYS_ADMIN set uprobes: use sudo, or once: "
-		"sudo setcap cap_sys_admin,cap_bpf,cap_perfmon=ep %s\n",
-		own_path(self));
+		"%s\n",
+		privileges__recipe(recipe));
 	return -EPERM;
 }
 
 static int say_capabilities(bool bpf, bool perfmon)
 {
-	char self[256];
+	char recipe[PRIVILEGES_RECIPE_SIZE];
 
-	fprintf(stderr,
-		"cuda-trace: %s%s%s %s missing: use sudo, or once: sudo setcap "
-		"cap_bpf,cap_perfmon=ep %s\n",
+	fprintf(stderr, "cuda-trace: %s%s%s %s missing: use sudo, or once: %s\n",
 		bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON",
-		bpf || perfmon ? "is" : "are", own_path(self));
+		bpf || perfmon ? "is" : "are", privileges__recipe(recipe));
 	return -EPERM;
 }
 

@@ -10,6 +10,12 @@
 /* Is the capability (CAP_BPF …) effective in this process? */
 bool privileges__has(int capability);
 
+#define PRIVILEGES_RECIPE_SIZE 512
+
+/* The command that gives this tool what it needs on this kernel, for users who are not root; the
+ * one that every message names. Returns out. */
+const char *privileges__recipe(char out[PRIVILEGES_RECIPE_SIZE]);
+
 /* 0, or -errno after one line on stderr: what is missing and the command that mends it. */
 int privileges__check(void);
 

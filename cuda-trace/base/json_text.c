@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda-trace/base/number_text.h"
 #include "cuda-trace/base/text.h"
 
 /* json-c passes invalid UTF-8 through; text__write_json() makes text valid. */
@@ -21,4 +22,11 @@ void stat_json__put_text(struct json_object *object, const char *key, const char
 		free(json);
 	}
 	json_object_object_add(object, key, value);
+}
+
+struct json_object *stat_json__double(double number)
+{
+	char text[NUMBER_TEXT_SIZE];
+
+	return json_object_new_double_s(number, number__shortest(text, number));
 }

@@ -8,4 +8,7 @@ struct json_object;
 /* Valid JSON whatever the text holds. */
 void stat_json__put_text(struct json_object *object, const char *key, const char *text);
 
+/* json-c writes 17 digits, of which the last ones are often noise. */
+struct json_object *stat_json__double(double number);
+
 #endif

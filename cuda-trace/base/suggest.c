@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/base/suggest.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,4 +64,22 @@ const char *nearest_words__list(const struct nearest_words *nearest, char *out, 
 	for (int i = 0; i < NEAREST_WORDS && *nearest->names[i] && used < size; i++)
 		used += snprintf(out + used, size - used, "%s%s", i ? ", " : "", nearest->names[i]);
 	return out;
+}
+
+static bool is_start(const char *start, const char *of)
+{
+	size_t length = strlen(start);
+
+	return length >= 3 && !strncmp(start, of, length);
+}
+
+const char *nearest_words__likely(const struct nearest_words *nearest, const char *word)
+{
+	if (*nearest->names[0] && nearest->distances[0] <= 1 + strlen(word) / 4 &&
+	    nearest->distances[0] < strlen(word))
+		return nearest->names[0];
+	for (int i = 0; i < NEAREST_WORDS && *nearest->names[i]; i++)
+		if (is_start(word, nearest->names[i]) || is_start(nearest->names[i], word))
+			return nearest->names[i];
+	return NULL;
 }

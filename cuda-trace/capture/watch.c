@@ -14,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/base/exit_status.h"
-#include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/capture/descendants.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/proc/nvtx_injection.h"
 #include "cuda-trace/proc/runner.h"
 #include "cuda-trace/attach/agent_files.h"
@@ -65,18 +66,21 @@ FILE *watch__open_output(const char *command, const struct options *options)
 {
 	FILE *output;
 
-	/* Not stdout and stderr themselves: rows want a large buffer, messages none. */
-	if (options->output && strcmp(options->output, "-"))
-		output = fopen(options->output, "we");
-	else
+	if (options->output && strcmp(options->output, "-")) {
+		output = output_file__open_stream(command, options->output, NULL);
+		if (!output)
+			return NULL;
+	} else {
+		/* Not stdout and stderr themselves: rows want a large buffer, messages none. */
 		output = fdopen(
 			dup(options->program && !options->output ? STDERR_FILENO : STDOUT_FILENO),
 			"w");
+	}
 	if (output)
 		setvbuf(output, NULL, _IOFBF, 1 << 16);
 	else
-		fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", command,
-			options->output ? options->output : "the output", strerror(errno));
+		fprintf(stderr, "cuda-trace %s: cannot write the output: %s\n", command,
+			strerror(errno));
 	return output;
 }
 
@@ -141,6 +145,13 @@ static bool process_has_ended(const struct run *run)
 	return pid && kill(pid, 0) && errno == ESRCH;
 }
 
+/* --wait: PROGRAM has ended, and what it started runs on. Nobody passes signals on to that. */
+static bool waits_for_others(const struct run *run)
+{
+	return run->watch->options->wait && !interrupts && !terminated &&
+	       descendants__list(run->session, run->runner.pid, NULL, 0);
+}
+
 /* What ends it from outside; PROGRAM's own end is the usual way. */
 static bool is_over(struct run *run)
 {
@@ -153,7 +164,7 @@ static bool is_over(struct run *run)
 			runner__signal(&run->runner, termination);
 			termination = 0;
 		}
-		return runner__ended(&run->runner, false);
+		return runner__ended(&run->runner, false) && !waits_for_others(run);
 	}
 	if (interrupts || termination)
 		return true;
@@ -223,7 +234,8 @@ static int run_prepared(struct run *run)
 	if (watch->attached)
 		watch->attached(watch->context, run->session);
 	if (options->pid && !process_has_ended(run))
-		inspect__remark(options->pid, watch__attaches(options) == SESSION_ATTACH_ALL);
+		descendants__remark(run->session, options->pid,
+				    watch__attaches(options) == SESSION_ATTACH_ALL);
 	catch_signals();
 	if (run->program_runs) {
 		status = runner__release(&run->runner, options->program[0]);
@@ -238,6 +250,8 @@ static int run_prepared(struct run *run)
 	session__finish(run->session);
 	watch->finish(watch->context, run->session);
 	flush_output(run);
+	if (run->program_runs && run->runner.ended)
+		descendants__say(watch->command, run->session, run->runner.pid);
 	/* A reader that has enough (head) is no trouble. */
 	if (run->output_error && run->output_error != EPIPE) {
 		fprintf(stderr, "cuda-trace %s: cannot write %s: %s\n", watch->command,

@@ -64,17 +64,30 @@ int groups__parse(const char *list, uint32_t *groups)
 	return add_words(list, groups, NULL) ? -EINVAL : 0;
 }
 
-const char *groups__parse_summed(const char *list, uint32_t *groups)
+static int explain(const struct option_usage *usage, const char *unknown, const char *known)
+{
+	return unknown ? options__unknown_word(usage, "events", unknown, strcspn(unknown, ","),
+					       known)
+		       : 0;
+}
+
+int groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups)
+{
+	*groups = 0;
+	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS);
+}
+
+int groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups)
 {
 	const char *unknown;
 
-	/* Devices and contexts are told once a process, and everything refers to them. */
+	/* Devices and contexts are reported once a process, and everything refers to them. */
 	*groups = GROUP(OBJECT);
 	unknown = add_words(list, NULL, groups);
-	/* All calls that fail: it would tell of some a second time. */
+	/* All calls that fail: it would report some a second time. */
 	if (*groups & GROUP(API_ERROR))
 		*groups &= ~GROUP(MEMORY_ERROR);
-	return unknown;
+	return explain(usage, unknown, GROUPS_SUMMED_WORDS);
 }
 
 static const struct {

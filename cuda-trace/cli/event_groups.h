@@ -7,20 +7,22 @@
 
 #include <stdint.h>
 
+#include "cuda-trace/cli/options.h"
+
 /* Of stat, trace and record, which take event by event. */
-#define GROUPS_WORDS                                                                           \
-	"kernels, launches, copies, memory, sync, errors, graphs, graph-nodes, runtime, api, " \
-	"unified, "                                                                            \
-	"nvtx, overhead, objects"
+#define GROUPS_WORDS                                                                 \
+	"kernels,launches,copies,memory,sync,errors,graphs,graph-nodes,runtime,api," \
+	"unified,nvtx,overhead,objects"
 /* Of metrics and top, for which the kernel adds up. */
-#define GROUPS_SUMMED_WORDS   "kernels, copies, memory, sync, errors, unified, overhead"
+#define GROUPS_SUMMED_WORDS   "kernels,copies,memory,sync,errors,unified,overhead"
 #define GROUPS_SUMMED_DEFAULT "kernels,copies,memory,sync"
 
-/* Bits (1 << enum cuda_group). 0, or -EINVAL when a word is not known. */
 /* The families that calls whose names match `glob` may be of: few, if it begins as a name does. */
 uint32_t groups__of_calls(const char *glob);
+/* Bits (1 << enum cuda_group) of the words. 0, or -EINVAL when one is not known. */
 int groups__parse(const char *list, uint32_t *groups);
-/* NULL, or the word that is not known and what follows it. */
-const char *groups__parse_summed(const char *list, uint32_t *groups);
+/* The same of what --events was given; 0, or EXIT_USAGE after naming the word that is not known. */
+int groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups);
+int groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups);
 
 #endif

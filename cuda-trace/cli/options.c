@@ -14,21 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/exit_status.h"
+#include "cuda-trace/cli/option_mistakes.h"
 
 #define MAX_OPTIONS 64
 
-enum { CODE_HELP = 1000, CODE_FIRST };
+enum { CODE_HELP = 1000, CODE_COMPLETE, CODE_FIRST };
 
 #define HELP_COLUMN 27
-
-static bool is_last(const struct option_row *row)
-{
-	return !row->name && !row->help;
-}
-
-#define for_each_row(row, table, usage)                                                \
-	for (const struct option_row *const *table = (usage)->tables; *table; table++) \
-		for (const struct option_row *row = *table; !is_last(row); row++)
 
 int options__misuse(const struct option_usage *usage, const char *format, ...)
 {
@@ -49,6 +41,8 @@ static void print_row(const struct option_row *row)
 	char left[80];
 	int width;
 
+	if (row->kind == OPTION_VALUES)
+		return;
 	if (row->kind == OPTION_HEADING) {
 		printf("\n%s:\n", row->help);
 		return;
@@ -82,7 +76,7 @@ static void print_help(const struct option_usage *usage)
 	for (const char *const *line = usage->synopsis; *line; line++, lead = "      ")
 		printf("%s cuda-trace %s %s\n", lead, usage->command, *line);
 	printf("%s\n", usage->summary);
-	for_each_row(row, table, usage) print_row(row);
+	for_each_option_row(row, table, usage) print_row(row);
 	printf("%-*sthis text\n", HELP_COLUMN, "  -h, --help");
 	if (usage->examples)
 		printf("\nEXAMPLES\n%s", usage->examples);
@@ -151,6 +145,18 @@ static int parse_user(const char *text, int64_t *uid)
 	return 0;
 }
 
+static bool is_one_of(const char *value, const char *words)
+{
+	size_t n;
+
+	for (; *words; words += n, words += *words == ',') {
+		n = strcspn(words, ",");
+		if (n == strlen(value) && !strncmp(value, words, n))
+			return true;
+	}
+	return false;
+}
+
 static int set(const struct option_row *row, void *into, const char *value)
 {
 	char *field = (char *)into + row->offset;
@@ -159,12 +165,17 @@ static int set(const struct option_row *row, void *into, const char *value)
 
 	switch (row->kind) {
 	case OPTION_HEADING:
+	case OPTION_VALUES:
 		break;
 	case OPTION_FLAG:
 		*(bool *)field = true;
 		break;
 	case OPTION_TEXT:
 		*(const char **)field = value;
+		break;
+	case OPTION_WORD:
+		*(const char **)field = value;
+		err = is_one_of(value, option_row__words(row)) ? 0 : -EINVAL;
 		break;
 	case OPTION_MAYBE:
 		*(const char **)field = value ? value + (*value == '=') : "";
@@ -202,6 +213,16 @@ static const char *expectation(enum option_kind kind)
 	}
 }
 
+static int explain_value(const struct option_usage *usage, const struct option_row *row,
+			 const char *value)
+{
+	if (row->kind == OPTION_WORD)
+		return options__unknown_word(usage, row->name, value, strlen(value),
+					     option_row__words(row));
+	return options__misuse(usage, "--%s wants %s, not '%s'", row->name, expectation(row->kind),
+			       value);
+}
+
 static void add(struct option *options, char *letters, const struct option_row *row, int *n)
 {
 	char *end = letters + strlen(letters);
@@ -227,28 +248,37 @@ static void add(struct option *options, char *letters, const struct option_row *
 int options__parse(const struct option_usage *usage, void *into, int argc, char **argv, int *status)
 {
 	const struct option_row *rows[MAX_OPTIONS];
-	struct option options[MAX_OPTIONS + 2] = {};
+	struct option options[MAX_OPTIONS + 3] = {};
 	/* "+": what follows PROGRAM is its own. ":": own messages, in the tool's own form. */
 	char letters[3 * MAX_OPTIONS + 4] = "+:h";
 	int n = 0, code;
 
-	for_each_row(row, table, usage)
+	for_each_option_row(row, table, usage)
 	{
-		if (row->kind == OPTION_HEADING || n == MAX_OPTIONS)
+		if (!row->name || n == MAX_OPTIONS)
 			continue;
 		rows[n] = row;
 		add(options, letters, row, &n);
 	}
 	options[n] = (struct option){"help", no_argument, NULL, CODE_HELP};
+	options[n + 1] = (struct option){"complete", required_argument, NULL, CODE_COMPLETE};
 
 	opterr = 0;
 	optind = 1;
-	while ((code = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		int i;
+	for (;;) {
+		int i, at = optind;
+
+		code = getopt_long(argc, argv, letters, options, NULL);
+		if (code == -1)
+			break;
 
 		*status = EXIT_OK;
 		if (code == 'h' || code == CODE_HELP) {
 			print_help(usage);
+			return -1;
+		}
+		if (code == CODE_COMPLETE) {
+			*status = option_mistakes__complete(usage, optarg);
 			return -1;
 		}
 		for (i = 0; i < n && options[i].val != code; i++)
@@ -257,10 +287,9 @@ int options__parse(const struct option_usage *usage, void *into, int argc, char 
 			*status =
 				options__misuse(usage, "option %s needs a value", argv[optind - 1]);
 		else if (i == n)
-			*status = options__misuse(usage, "unknown option %s", argv[optind - 1]);
+			*status = option_mistakes__unknown(usage, argv[at], optopt);
 		else if (set(rows[i], into, optarg))
-			*status = options__misuse(usage, "--%s wants %s, not '%s'", rows[i]->name,
-						  expectation(rows[i]->kind), optarg);
+			*status = explain_value(usage, rows[i], optarg);
 		if (*status != EXIT_OK)
 			return -1;
 	}

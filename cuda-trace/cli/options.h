@@ -15,10 +15,13 @@ enum option_kind {
 	OPTION_HEADING, /* not an option: `help` starts a group in --help */
 	OPTION_FLAG,	/* bool: true when given */
 	OPTION_TEXT,	/* const char *: as given */
+	OPTION_WORD,	/* const char *: one of the words that an OPTION_VALUES row behind it has */
 	OPTION_MAYBE,	/* const char *: what stands behind = or the letter, "" without */
 	OPTION_COUNT,	/* uint64_t: a whole number > 0 */
 	OPTION_PID,	/* uint32_t: a process id > 0 */
 	OPTION_USER,	/* int64_t: a user name or number */
+	OPTION_VALUES,	/* not an option: `help` has the values, or elements of a LIST, of the row
+			   before ("auto,cupti"), for checks and completion */
 	OPTION_TIME, /* uint64_t, ns: number with ns, us, ms, s, m or h; without a unit seconds */
 };
 
@@ -41,6 +44,9 @@ struct option_usage {
 };
 
 /*
+ * Also answers "--complete OPTION", for shell completion: the values of that option, a line each;
+ * status 1 where any text may stand.
+ *
  * Parses argv (argv[0] is the command's name) into the structure that the rows' offsets mean.
  * Returns the index of the first operand, or -1 after having answered --help or a mistake; *status
  * is then the exit status.
@@ -52,6 +58,14 @@ int options__parse(const struct option_usage *usage, void *into, int argc, char 
 int options__misuse(const struct option_usage *usage, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* "--NAME: 'word' is none of ...", with the nearest of the words (comma-separated, as in a row);
+ * `length` is that of the word, which may have others behind it. Returns EXIT_USAGE. */
+int options__unknown_word(const struct option_usage *usage, const char *name, const char *word,
+			  size_t length, const char *words);
+
+/* The same for an operand that the command does not take. */
+int options__extra_operand(const struct option_usage *usage, const char *operand);
+
 /* "1.5ms" → ns; 0 or -EINVAL. */
 int options__parse_time(const char *text, uint64_t *ns);
 
@@ -62,7 +76,8 @@ struct options {
 	int64_t uid; /* -1 = not given */
 	const char *cgroup;
 	bool all;
-	bool attach, no_attach; /* load the library into running programs: also of others, or none */
+	bool attach,
+		no_attach;     /* load the library into running programs: also of others, or none */
 	const char *kernel;    /* regular expression, NULL = every kernel */
 	uint64_t min_duration; /* ns */
 	const char *output;    /* file, NULL = stdout or stderr */
@@ -73,6 +88,7 @@ struct options {
 	const char *source; /* auto, cupti or driver; NULL = auto */
 	bool runtime;	    /* runtime-API launch calls, too */
 	bool verbose;
+	bool wait;		  /* PROGRAM's end is not enough: what it started must end, too */
 	const char *sample;	  /* ON/PERIOD, NULL = all the time */
 	const char *max_overhead; /* a percentage, NULL = none */
 	char **program;		  /* NULL = none */

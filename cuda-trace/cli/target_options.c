@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/base/exit_status.h"
+#include "cuda-trace/base/output_file.h"
+#include "cuda-trace/cli/output_pattern.h"
 
 #define AT(field) offsetof(struct options, field)
 
@@ -21,7 +23,8 @@ const struct option_row options_targets[] = {
 	 AT(cgroup)},
 	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the library into running programs for GPU times;\n-p and PROGRAM do so anyway, -c, -u, "
+	 "load the library into running programs for GPU times;\n-p and PROGRAM do so anyway, -c, "
+	 "-u, "
 	 "--cgroup and -a\nonly with this",
 	 AT(attach)},
 	{OPTION_FLAG, 0, "no-attach", NULL, "never do that", AT(no_attach)},
@@ -53,11 +56,12 @@ const struct option_row options_output[] = {
 };
 
 const struct option_row options_source[] = {
-	{OPTION_TEXT, 0, "source", "SOURCE",
+	{OPTION_WORD, 0, "source", "SOURCE",
 	 "cupti (the guest), driver (libcuda's entry points: no\nGPU times), or auto: driver where "
 	 "no "
 	 "guest works",
 	 AT(source)},
+	{OPTION_VALUES, 0, NULL, NULL, "auto,cupti,driver", 0},
 	{},
 };
 
@@ -81,6 +85,8 @@ const struct option_row options_limits[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "When to stop (Ctrl-C always does)", 0},
 	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",
 	 AT(duration)},
+	{OPTION_FLAG, 0, "wait", NULL,
+	 "not at PROGRAM's end, but when all that it started\nhas ended", AT(wait)},
 	{OPTION_COUNT, 0, "buffer", "MIB", "ring buffer between kernel and tool (default 16)",
 	 AT(ring_mib)},
 	{},
@@ -93,6 +99,8 @@ int options__take_targets(const struct option_usage *usage, struct options *opti
 
 	if (operand < argc)
 		options->program = argv + operand;
+	if (options->all && filtered)
+		return options__misuse(usage, "either -a or -p, -c, -u, --cgroup");
 	if (options->program && (filtered || options->all))
 		return options__misuse(usage, "either PROGRAM or -p, -c, -u, --cgroup, -a");
 	/* Not the whole system by default: being watched leaves a cost behind in a process. */
@@ -100,11 +108,13 @@ int options__take_targets(const struct option_usage *usage, struct options *opti
 		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
 	if (options->attach && options->no_attach)
 		return options__misuse(usage, "either --attach or --no-attach");
+	if (options->wait && !options->program)
+		return options__misuse(usage, "--wait goes with a PROGRAM");
 	if (options->comm && strlen(options->comm) > 15)
 		return options__misuse(usage, "a command name has 15 characters at most");
-	if (options->source && strcmp(options->source, "auto") &&
-	    strcmp(options->source, "cupti") && strcmp(options->source, "driver"))
-		return options__misuse(usage, "--source is auto, cupti or driver");
+	if (output_pattern__expand(usage, options, &options->output) ||
+	    output_file__check(usage->command, options->output, NULL))
+		return EXIT_USAGE;
 	if (options->pid && kill(options->pid, 0) && errno == ESRCH) {
 		fprintf(stderr, "cuda-trace %s: there is no process %u\n", usage->command,
 			options->pid);

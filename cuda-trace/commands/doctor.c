@@ -292,8 +292,7 @@ int cmd_doctor(int argc, char **argv)
 	if (operand < 0)
 		return status;
 	if (operand < argc)
-		return options__misuse(&usage, "there is nothing to be named after the options: %s",
-				       argv[operand]);
+		return options__extra_operand(&usage, argv[operand]);
 	if (options.root && options.pid)
 		return options__misuse(&usage, "either --root or -p");
 	if (options.pid && kill(options.pid, 0) && errno == ESRCH) {

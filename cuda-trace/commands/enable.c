@@ -39,8 +39,9 @@ struct optin_options {
 static const struct option_row enable_rows[] = {
 	SCOPE_ROWS,
 	{OPTION_HEADING, 0, NULL, NULL, "Where nothing of this reaches", 0},
-	{OPTION_TEXT, 0, "howto", "TOPIC",
+	{OPTION_WORD, 0, "howto", "TOPIC",
 	 "what to write where: slurm, cron, docker,\nkubernetes, desktop, zsh", AT(howto)},
+	{OPTION_VALUES, 0, NULL, NULL, HOWTO_TOPICS, 0},
 	{},
 };
 static const struct option_row disable_rows[] = {SCOPE_ROWS, {}};
@@ -123,7 +124,8 @@ static void warn(const struct optin_options *options)
 	if (options->root)
 		return;
 	if (access(OPTIN_PROFILE, R_OK))
-		fprintf(stderr, "note: " OPTIN_PROFILE " is not there: logins will not notice\n");
+		fprintf(stderr, "note: " OPTIN_PROFILE " is not there: install the package "
+				"cuda-trace, or see cuda-trace enable --howto\n");
 	if (optin__off())
 		fprintf(stderr, "note: CUDA_TRACE=off is set here, and wins\n");
 	if (value && !optin__ours(value))
@@ -135,13 +137,23 @@ static void warn(const struct optin_options *options)
 				"--howto zsh\n");
 }
 
+/* An image's logins are nobody's yet. */
+static void print_enabled(const char *whom, const struct optin_options *options)
+{
+	if (options->root || !access(OPTIN_PROFILE, R_OK))
+		printf("Enabled for %s: CUDA programs load the library from the next login on.\n",
+		       whom);
+	else
+		printf("Enabled for %s, without effect so far: no login reads it.\n", whom);
+}
+
 static int enable_user(const struct optin_options *options)
 {
 	const char *sudo = getenv("SUDO_USER");
 
 	if (set_user("enabled", "disabled", "; cuda-trace disable removes it.\n"))
 		return -EIO;
-	printf("Enabled for this user: CUDA programs load the library from the next login on.\n");
+	print_enabled("this user", options);
 	if (!geteuid() && sudo && strcmp(sudo, "root"))
 		fprintf(stderr, "note: this user is root; for your own programs call it without "
 				"sudo, for all users with --system\n");
@@ -155,8 +167,8 @@ static int enable_system(const struct optin_options *options)
 	    write_or_explain(options->root, OPTIN_SYSTEM,
 			     " --system; cuda-trace disable --system removes it.\n"))
 		return -EIO;
-	printf("Enabled for all users: CUDA programs load the library from the next login on.\n"
-	       "Who does not want it says `cuda-trace disable`.\n");
+	print_enabled("all users", options);
+	printf("Who does not want it says `cuda-trace disable`.\n");
 	warn(options);
 	return 0;
 }
@@ -193,7 +205,7 @@ static int parse(const struct option_usage *usage, struct optin_options *options
 	if (operand < 0)
 		return -1;
 	if (operand < argc)
-		*status = options__misuse(usage, "'%s' is too much", argv[operand]);
+		*status = options__extra_operand(usage, argv[operand]);
 	else if (scopes > 1)
 		*status = options__misuse(usage, "one of these options at a time");
 	else if (options->root && (!scopes || options->howto))
@@ -218,7 +230,7 @@ int cmd_enable(int argc, char **argv)
 		err = cdi__enable(options.root);
 	else
 		err = options.system ? enable_system(&options) : enable_user(&options);
-	return err ? EXIT_TROUBLE : EXIT_OK;
+	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_TROUBLE : EXIT_OK;
 }
 
 int cmd_disable(int argc, char **argv)
@@ -234,5 +246,5 @@ int cmd_disable(int argc, char **argv)
 		err = cdi__disable(options.root);
 	else
 		err = options.system ? disable_system(&options) : disable_user(&options);
-	return err ? EXIT_TROUBLE : EXIT_OK;
+	return err == -EINVAL ? EXIT_USAGE : err ? EXIT_TROUBLE : EXIT_OK;
 }

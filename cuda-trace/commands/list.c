@@ -255,7 +255,7 @@ int cmd_list(int argc, char **argv)
 	if (operand < 0)
 		return status;
 	if (operand < argc)
-		return options__misuse(&usage, "takes no operand: '%s'", argv[operand]);
+		return options__extra_operand(&usage, argv[operand]);
 	list.entries = calloc(MOST, sizeof(*list.entries));
 	if (!list.entries)
 		return EXIT_TROUBLE;

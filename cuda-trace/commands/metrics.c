@@ -14,9 +14,11 @@
 #include "cuda-trace/metrics/metrics_device.h"
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/metrics/metrics_http.h"
+#include "cuda-trace/metrics/metrics_listen.h"
 #include "cuda-trace/metrics/metrics_textfile.h"
 #include "cuda-trace/metrics/metrics_web.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/base/sd_notify.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/cli/sample_options.h"
@@ -71,6 +73,7 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to show", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_SUMMED_WORDS, 0},
 	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
 	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
 	 "all "
@@ -82,6 +85,7 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "counters", "PRESET|METRIC,...",
 	 "what whole GPUs are busy with, whoever uses them:\ndevice, compute, memory, links",
 	 AT(counters)},
+	{OPTION_VALUES, 0, NULL, NULL, "device,compute,memory,links", 0},
 	{OPTION_FLAG, 0, "by-pid", NULL, "a label set a process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "time by kernel: the N that take the most by name,\nthe rest as \"other\"", AT(by_kernel)},
@@ -195,11 +199,13 @@ static int run(struct outlets *outlets)
 
 static int check(struct metrics_options *options, uint32_t *groups)
 {
-	const char *unknown = groups__parse_summed(options->events, groups);
 
-	if (unknown)
-		return options__misuse(&usage, "--events: '%s' is none of " GROUPS_SUMMED_WORDS,
-				       unknown);
+	if (groups__parse_summed(&usage, options->events, groups))
+		return EXIT_USAGE;
+	if (options->listen && listen__check(options->listen))
+		return EXIT_USAGE;
+	if (output_file__check("metrics", options->textfile, NULL))
+		return EXIT_USAGE;
 	if (options->by_kernel > MOST_KERNELS)
 		return options__misuse(&usage, "--by-kernel: %d at most", MOST_KERNELS);
 	if (options->label_sets > MOST_LABEL_SETS)
@@ -245,7 +251,7 @@ int cmd_metrics(int argc, char **argv)
 	if (operand < 0)
 		return status;
 	if (operand < argc)
-		return options__misuse(&usage, "unexpected '%s'", argv[operand]);
+		return options__extra_operand(&usage, argv[operand]);
 	status = check(&options, &exporter.live.session.groups);
 	if (!status)
 		status = sample__parse(&usage, options.sample, options.max_overhead, &sample);

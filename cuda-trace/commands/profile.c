@@ -3,7 +3,9 @@
  * cuda-trace profile: why a kernel is slow. The options, and which mode they ask for.
  */
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/profile/profile.h"
+#include "cuda-trace/recording/older_recording.h"
 
 #define AT(field) offsetof(struct profile_options, field)
 
@@ -15,10 +17,13 @@ static const struct option_row mode_rows[] = {
 	 "hardware counters of each kernel, and what holds it\nback: quick, overview, memory, "
 	 "compute, tensor,\noccupancy, roofline, or single metrics",
 	 AT(counters)},
+	{OPTION_VALUES, 0, NULL, NULL, "quick,overview,memory,compute,tensor,occupancy,roofline",
+	 0},
 	{OPTION_MAYBE, 0, "device", "PRESET|METRIC,...",
 	 "whole GPUs over time: how busy their SMs, tensor\ncores, memory, PCIe and NVLink are; "
 	 "device (the\ndefault), compute, memory, links",
 	 AT(device)},
+	{OPTION_VALUES, 0, NULL, NULL, "device,compute,memory,links", 0},
 	{OPTION_FLAG, 0, "sass", NULL,
 	 "what each instruction of a kernel did, by line: its\nthreads, sectors and wavefronts",
 	 AT(sass)},
@@ -117,9 +122,15 @@ int cmd_profile(int argc, char **argv)
 				       "what to look at? --pc, --counters, --device, --sass");
 	/* Whole GPUs have no processes to choose from. */
 	if (options.device) {
+		if (output_file__check("profile", options.shared.output, NULL))
+			return EXIT_USAGE;
 		options.shared.program = operand < argc ? argv + operand : NULL;
 		return modes[chosen].run(&usage, &options);
 	}
 	status = options__take_targets(&usage, &options.shared, argc, argv, operand);
+	if (output_file__check("profile", options.flamegraph, NULL) ||
+	    output_file__check("profile", options.folded, NULL) ||
+	    (options.record && older_recording__check("profile", options.record)))
+		return EXIT_USAGE;
 	return status ? status : modes[chosen].run(&usage, &options);
 }

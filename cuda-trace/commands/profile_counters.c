@@ -29,10 +29,11 @@ const struct option_row profile_counters_rows[] = {
 	{OPTION_COUNT, 0, "kernels", "COUNT",
 	 "count so many kernels of each process, then let it\nrun on at full speed", AT(kernels)},
 	{OPTION_COUNT, 0, "skip", "COUNT", "but not the first COUNT of those that match", AT(skip)},
-	{OPTION_TEXT, 0, "replay", "kernel|application|launches",
+	{OPTION_WORD, 0, "replay", "kernel|application|launches",
 	 "metrics of several passes: each kernel runs as often\n(the default), or PROGRAM does, or "
 	 "nothing does: each\nlaunch is counted with some, the next with others",
 	 AT(replay)},
+	{OPTION_VALUES, 0, NULL, NULL, "kernel,application,launches", 0},
 	{OPTION_TEXT, 0, "chip", "NAME",
 	 "--list-metrics: of this chip (GH100, AD102 ...) and\nnot of the first GPU", AT(chip)},
 	{},
@@ -452,8 +453,6 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 
 	while (options->replay && way < WAYS && strcmp(options->replay, ways[way]))
 		way++;
-	if (way == WAYS)
-		return options__misuse(usage, "--replay is kernel, application or launches");
 	if (way == APPLICATION && !options->shared.program)
 		return options__misuse(usage,
 				       "--replay application runs a PROGRAM several times: what "

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/profile/device/pm_report.h"
 #include "cuda-trace/profile/profile.h"
 #include "cuda-trace/proc/runner.h"
@@ -132,6 +133,8 @@ static int check(const struct option_usage *usage, const struct profile_options 
 	    options->shared.cgroup || options->shared.kernel)
 		return options__misuse(usage, "--device is of whole GPUs: no process or kernel can "
 					      "be chosen");
+	if (options->shared.wait)
+		return options__misuse(usage, "--wait is for what processes do, not for --device");
 	if (parse_gpus(options->gpus, gpus))
 		return options__misuse(usage, "--gpus: numbers as 0,2-3, up to %d", PM_DEVICES - 1);
 	run->request.every = options->every ? options->every : DEFAULT_EVERY;
@@ -155,12 +158,14 @@ static int open_output(struct device_run *run)
 	bool to_file = shared->output && strcmp(shared->output, "-");
 	int fd = shared->program && !shared->output ? STDERR_FILENO : STDOUT_FILENO;
 
-	run->report.file = to_file ? fopen(shared->output, "we") : fdopen(dup(fd), "w");
+	run->report.file = to_file ? output_file__open_stream("profile", shared->output, NULL)
+				   : fdopen(dup(fd), "w");
 	run->report.lines = !to_file && isatty(fd) && !strcmp(nl_langinfo(CODESET), "UTF-8");
 	if (run->report.file)
 		return 0;
-	fprintf(stderr, "cuda-trace profile: cannot write %s: %s\n",
-		shared->output ? shared->output : "the output", strerror(errno));
+	if (!to_file)
+		fprintf(stderr, "cuda-trace profile: cannot write the output: %s\n",
+			strerror(errno));
 	return EXIT_TROUBLE;
 }
 

@@ -8,6 +8,7 @@
 #include "cuda-trace/profile/pc/disassembly.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/profile/code/code_files.h"
 #include "cuda-trace/profile/pc/pc_rate.h"
 #include "cuda-trace/profile/pc/pc_report.h"
@@ -160,20 +161,21 @@ static int on_start(void *context, FILE *output)
 static void write_tree(struct profile *profile, const struct stacks *tree, const char *path,
 		       int (*write)(const struct stacks *tree, FILE *out))
 {
-	FILE *out = path ? fopen(path, "we") : NULL;
-	char shown[256];
+	struct output_file output;
 	int err;
 
 	if (!path)
 		return;
-	err = out ? write(tree, out) : -errno;
-	if (out && fclose(out) && !err)
-		err = -errno;
-	if (!err)
-		return;
-	profile->failed = true;
-	fprintf(stderr, "cuda-trace profile: %s: %s\n", text__show(shown, sizeof(shown), path, 60),
-		strerror(-err));
+	err = output_file__open(&output, "profile", path, NULL);
+	if (!err) {
+		err = write(tree, output.file);
+		if (err && !ferror(output.file))
+			fprintf(stderr, "cuda-trace profile: cannot write %s: %s\n", path,
+				strerror(-err));
+		err = output_file__close(&output, ferror(output.file) ? 0 : err);
+	}
+	if (err)
+		profile->failed = true;
 }
 
 static int write_folded(const struct stacks *tree, FILE *out)

@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/commands/record_names.h"
 #include "cuda-trace/cli/event_groups.h"
+#include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/probe_selfcheck.h"
@@ -45,6 +46,7 @@ static const struct option_row rows[] = {
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
 	 "nvtx, overhead,\nobjects\n(default " DEFAULT_EVENTS ")",
 	 AT(events)},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
@@ -54,7 +56,10 @@ static const struct option_row rows[] = {
 	 "long that\nlaunches get slower by no more than this",
 	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
-	{OPTION_TEXT, 'o', "output", "FILE", "the recording (default " DEFAULT_PATH ")", AT(path)},
+	{OPTION_TEXT, 'o', "output", "FILE",
+	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nin it are process, host, rank, "
+	 "command",
+	 AT(path)},
 	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
 	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
 	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
@@ -96,7 +101,9 @@ struct record {
 	uint32_t period; /* one in so many launches gives its stack; 0 = none */
 	bool sampled;	 /* GPU times of windows only */
 	bool calls;	 /* every call is kept: an instantiation has come as one */
-	bool stopped;	 /* no more records are wanted */
+	uint64_t processes;
+	bool stopped;  /* no more records are wanted */
+	bool finished; /* what came was handed to the file */
 	bool failed;
 };
 
@@ -128,6 +135,7 @@ static void on_process_start(void *context, struct process *process)
 {
 	struct record *record = context;
 
+	record->processes++;
 	store__process_start(record->store, process);
 }
 
@@ -174,10 +182,19 @@ static void take_stacks(struct record *record, struct session *session, uint32_t
 			period);
 }
 
+/* Attaching may take seconds, in which nothing else shows that the tool works. */
+static void say_progress(const struct record *record, const char *what)
+{
+	if (!record->options.quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "cuda-trace record: %s\n", what);
+}
+
 static void on_attached(void *context, struct session *session)
 {
 	struct record *record = context;
 
+	say_progress(record, record->options.shared.program ? "attached; PROGRAM starts"
+							    : "recording; Ctrl-C ends it");
 	if (record->pace)
 		record->trap_ns = selftest__measure();
 	if (record->period)
@@ -233,7 +250,8 @@ static void save_snapshot(struct record *record)
 	snapshot_wanted = 0;
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
-	if (asprintf(&path, "%s-%s.db", record->options.path, when) > 0)
+	path = record_names__snapshot(record->options.path, when);
+	if (path)
 		err = store__snapshot(record->store, path);
 	if (err)
 		fprintf(stderr, "cuda-trace record: cannot save a snapshot: %s\n", strerror(-err));
@@ -291,6 +309,22 @@ static void say_stacks(const struct record *record)
 	putc('\n', stderr);
 }
 
+static const char *why_nothing(const struct record *record, const struct session_lost_counts *lost)
+{
+	const char *off = getenv("CUDA_TRACE");
+
+	if (losses__any(lost))
+		return "what there was is lost";
+	if (record->processes)
+		return "processes used CUDA, but did nothing of what is recorded (-e, --source)";
+	if (record->options.shared.program && off && !strcmp(off, "off"))
+		return "CUDA_TRACE=off is set";
+	return record->options.shared.program
+		       ? "neither PROGRAM nor what it started made a CUDA call"
+		       : "no process that is meant made a CUDA call meanwhile (see cuda-trace "
+			 "list)";
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct record *record = context;
@@ -299,6 +333,7 @@ static void on_finish(void *context, struct session *session)
 	char count[32], size[32], shown[256];
 	struct stat st;
 
+	record->finished = true;
 	/* A short program ends between two ticks: what ended the recording before it is said now.
 	 */
 	if (!record->stopped)
@@ -310,9 +345,14 @@ static void on_finish(void *context, struct session *session)
 	}
 	if (record->options.quiet || stat(record->options.path, &st))
 		return;
-	fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n",
-		text__show(shown, sizeof(shown), record->options.path, 60),
-		text__count(count, records), text__count(size, st.st_size));
+	text__show(shown, sizeof(shown), record->options.path, 60);
+	text__count(size, st.st_size);
+	if (records)
+		fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n", shown,
+			text__count(count, records), size);
+	else
+		fprintf(stderr, "%s: 0 events, %s bytes: %s\n", shown, size,
+			why_nothing(record, &lost));
 	say_stacks(record);
 	if (losses__any(&lost))
 		losses__say(stderr, &lost);
@@ -335,21 +375,6 @@ static char *join_command(char **program)
 	}
 	fclose(file);
 	return line;
-}
-
-/* A mistyped -o must not cost anybody a file that is something else. */
-static bool may_replace(const char *path)
-{
-	char head[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n;
-
-	if (fd < 0)
-		return errno == ENOENT;
-	n = read(fd, head, sizeof(head));
-	close(fd);
-	return (n == sizeof(head) && !memcmp(head, "SQLite format 3", 16)) ||
-	       (n > 2 && !memcmp(head, "\x1f\x8b", 2));
 }
 
 /* 0 = none, or too many. */
@@ -377,12 +402,11 @@ static int take_stack_percent(struct record_options *options)
 
 static int check(struct record_options *options, uint32_t *groups)
 {
-	char shown[256];
-
 	if (!options->path)
 		options->path = DEFAULT_PATH;
-	if (groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups))
-		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	if (groups__parse_events(&usage, options->events ? options->events : DEFAULT_EVENTS,
+				 groups))
+		return EXIT_USAGE;
 	/* What the GPUs are is told once a process, and costs it nothing. */
 	*groups |= 1u << CUDA_GROUP_DEVICE;
 	/* Launches come by groups of their own, with more to them: once is enough. */
@@ -400,10 +424,9 @@ static int check(struct record_options *options, uint32_t *groups)
 		return options__misuse(&usage, "-g wants the guest: --source driver has no stacks");
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
-	if (!options->force && !may_replace(options->path))
-		return options__misuse(&usage, "%s is there and is no recording; -f replaces it",
-				       text__show(shown, sizeof(shown), options->path, 60));
-	return EXIT_OK;
+	if (output_pattern__expand(&usage, &options->shared, &options->path))
+		return EXIT_USAGE;
+	return record_names__check(&usage, options->path, options->force);
 }
 
 int cmd_record(int argc, char **argv)
@@ -457,9 +480,11 @@ int cmd_record(int argc, char **argv)
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
 	record.overhead = overhead__new(&watch.sample);
+	say_progress(&record, "attaching to the probes ...");
 	status = watch__run(&watch);
 	overhead__free(record.overhead);
-	store__close(record.store);
+	/* PROGRAM could not be run: the next try finds no spool in its way. */
+	(record.finished ? store__close : store__discard)(record.store);
 	free(record.command);
 	stack_pace__free(record.pace);
 	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;

@@ -3,14 +3,12 @@
  * cuda-trace report: answers questions about a recording.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
-#include "cuda-trace/base/temporary_file.h"
+#include "cuda-trace/base/output_file.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/report/report_compare.h"
@@ -31,6 +29,7 @@ struct report_options {
 	const char *sql, *import, *output;
 	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols, *device;
 	uint64_t limit, last;
+	const char *inputs[5]; /* files that are read; NULL-terminated */
 };
 
 #define AT(field) offsetof(struct report_options, field)
@@ -251,49 +250,19 @@ cleanup:
 	return err;
 }
 
-/* Not to be replaced by a file of that name: a device, a FIFO, what a link leads to. */
-static bool is_special(const char *path)
+static int export_to(const struct report_file *file, const struct report_options *options,
+		     const char *path, int (*write)(const struct report_file *file, FILE *out))
 {
-	struct stat st;
+	struct output_file output;
+	int err = output_file__open(&output, "report", path, options->inputs);
 
-	return !lstat(path, &st) && !S_ISREG(st.st_mode);
-}
-
-/* Beside the file: in a folder that others may write to, a link could stand under a known name. */
-static FILE *open_partial(const char *path, char **partial)
-{
-	int fd = temporary_file__open(AT_FDCWD, path, 0666, partial);
-
-	if (fd < 0)
-		errno = -fd;
-	return fd < 0 ? NULL : fdopen(fd, "w");
-}
-
-/* Beside the file first, so that nobody sees half of it and a failure leaves the old one. */
-static int export_to(const struct report_file *file, const char *path,
-		     int (*write)(const struct report_file *file, FILE *out))
-{
-	char *partial = NULL;
-	FILE *out;
-	int err;
-
-	if (!strcmp(path, "-")) {
-		err = write(file, stdout);
-		return err ? err : fflush(stdout) ? -errno : 0;
-	}
-	out = is_special(path) ? fopen(path, "we") : open_partial(path, &partial);
-	err = out ? write(file, out) : -errno;
-	if (out && (ferror(out) | fclose(out)) && !err)
-		err = errno ? -errno : -EIO;
-	if (!err && partial && rename(partial, path))
-		err = -errno;
-	if (err) {
+	if (err)
+		return err;
+	err = write(file, output.file);
+	/* The writers leave failed writes to be found here. */
+	if (err && !ferror(output.file))
 		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path, strerror(-err));
-		if (partial)
-			unlink(partial);
-	}
-	free(partial);
-	return err;
+	return output_file__close(&output, ferror(output.file) ? 0 : err);
 }
 
 static int write_exports(const struct report_file *file, const struct report_options *options,
@@ -307,7 +276,7 @@ static int write_exports(const struct report_file *file, const struct report_opt
 
 		if (path) {
 			*any = true;
-			err = export_to(file, path, exports[i].write);
+			err = export_to(file, options, path, exports[i].write);
 		}
 	}
 	return err;
@@ -404,8 +373,10 @@ static int import(const struct report_options *options)
 	return import__run(&wanted, NULL);
 }
 
-static int check(const struct report_options *options, int files)
+static int check(const struct report_options *options, int argc, char **argv, int operand)
 {
+	int files = argc - operand;
+
 	if (options->import)
 		return options->output && !files && !options->device
 			       ? 0
@@ -416,52 +387,73 @@ static int check(const struct report_options *options, int files)
 					       "can show samples");
 	if (options->csv && options->json)
 		return options__misuse(&usage, "either --csv or --json");
-	if (options->compare && files != 2)
+	if (options->compare && files < 2)
 		return options__misuse(&usage, "--compare wants two files: OLD NEW");
+	if (options->compare && files > 2)
+		return options__extra_operand(&usage, argv[operand + 2]);
 	if (!options->compare && files > 1)
-		return options__misuse(&usage, "one FILE, please");
+		return options__extra_operand(&usage, argv[operand + 1]);
 	return 0;
 }
 
-static int close_output(FILE *out, const char *path, int err)
+/* Every FILE that is written, whatever option names it. */
+static int check_outputs(const struct report_options *options)
 {
-	bool broken = fflush(out) || ferror(out);
-	int code = errno;
+	const char *paths[sizeof(exports) / sizeof(exports[0]) + 1] = {options->output};
+	size_t count = 1;
 
-	/* A reader that has enough (head) is no trouble. */
-	if (broken && code != EPIPE && !err) {
-		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", path ? path : "stdout",
-			strerror(code));
-		err = -EIO;
+	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++)
+		paths[count++] = *(const char *const *)((const char *)options + exports[i].offset);
+	for (size_t i = 0; i < count; i++) {
+		if (!paths[i])
+			continue;
+		if (output_file__check("report", paths[i], options->inputs))
+			return EXIT_USAGE;
+		for (size_t j = 0; j < i; j++)
+			if (paths[j] && !strcmp(paths[i], paths[j]))
+				return options__misuse(&usage, "two outputs cannot both be %s",
+						       paths[i]);
 	}
-	if (out != stdout)
-		fclose(out);
-	return err;
+	return EXIT_OK;
+}
+
+/* What is read, so that nothing is written over it. */
+static void note_inputs(struct report_options *options, int argc, char **argv, int operand)
+{
+	const char **input = options->inputs;
+
+	if (options->device)
+		*input++ = options->device;
+	if (options->import)
+		*input++ = options->import;
+	else if (operand == argc)
+		*input++ = DEFAULT_PATH;
+	for (int i = operand; i < argc && i < operand + 2; i++)
+		*input++ = argv[i];
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = {0};
 	int status, operand = options__parse(&usage, &options, argc, argv, &status);
-	FILE *out = stdout;
+	struct output_file output;
 	int err;
 
 	if (operand < 0)
 		return status;
-	status = check(&options, argc - operand);
+	note_inputs(&options, argc, argv, operand);
+	status = check(&options, argc, argv, operand);
+	if (!status)
+		status = check_outputs(&options);
 	if (status)
 		return status;
 	if (options.import)
 		return import(&options) ? EXIT_TROUBLE : EXIT_OK;
-	if (options.output && strcmp(options.output, "-"))
-		out = fopen(options.output, "we");
-	if (!out) {
-		fprintf(stderr, "cuda-trace report: cannot write %s: %s\n", options.output,
-			strerror(errno));
+	if (output_file__open(&output, "report", options.output, options.inputs))
 		return EXIT_TROUBLE;
-	}
-	err = options.compare
-		      ? compare(argv + operand, &options, out)
-		      : report_one(operand < argc ? argv[operand] : DEFAULT_PATH, &options, out);
-	return close_output(out, options.output, err) ? EXIT_TROUBLE : EXIT_OK;
+	err = options.compare ? compare(argv + operand, &options, output.file)
+			      : report_one(operand < argc ? argv[operand] : DEFAULT_PATH, &options,
+					   output.file);
+	err = output_file__close(&output, err);
+	return err ? EXIT_TROUBLE : EXIT_OK;
 }

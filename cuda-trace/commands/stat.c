@@ -28,6 +28,7 @@ static const struct option_row event_rows[] = {
 	 "api,\n"
 	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_TEXT, 0, "api", "GLOB",
 	 "CUDA calls whose name matches, too ('cudaMalloc*'),\nby their share of the host's time",
 	 offsetof(struct stat_options, api)},
@@ -184,9 +185,10 @@ int cmd_stat(int argc, char **argv)
 	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	if (groups__parse(stat.options.events ? stat.options.events : DEFAULT_EVENTS,
-			  &watch.groups))
-		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	status = groups__parse_events(
+		&usage, stat.options.events ? stat.options.events : DEFAULT_EVENTS, &watch.groups);
+	if (status)
+		return status;
 	if (stat.options.api)
 		watch.groups |= groups__of_calls(stat.options.api);
 	if (stat.options.shared.runtime)

@@ -54,8 +54,13 @@ static void read_status(struct status *status)
 #define VERDICTS(X)                                                                                \
 	X(OFF, "off", "CUDA_TRACE=off: programs started from here leave the library idle.")        \
 	X(OTHER, "other", "Another library is injected here, and is left alone.")                  \
+	X(NOT_FOUND, "not_found",                                                                  \
+	  OPTIN_VARIABLE " is set here, but the loader finds no such library:\n"                   \
+			 "programs started from here do not load it.")                             \
 	X(LOADED, "loaded", "Programs started from here load the library.")                        \
 	X(MISSING, "missing", "The library is not installed: install the package libcupti-usdt.")  \
+	X(NO_LOGIN_SCRIPT, "no_login_script",                                                      \
+	  "It is enabled, but no login will notice: " OPTIN_PROFILE " is not installed.")          \
 	X(NEXT_LOGIN, "next_login", "Programs load the library from the next login on.")           \
 	X(NOT_ENABLED, "not_enabled",                                                              \
 	  "Only programs started by `cuda-trace stat -- PROGRAM` and the like load the library;\n" \
@@ -79,18 +84,24 @@ static const char *const verdict_texts[] = {
 #undef VERDICT_TEXT
 };
 
+/* CUDA hands the value to dlopen(): a name without a slash is searched for by the loader. */
+static bool is_found(const struct status *status)
+{
+	return strchr(status->value, '/') ? !access(status->value, R_OK) : status->known;
+}
+
 static enum verdict judge(const struct status *status)
 {
 	if (status->value && !optin__ours(status->value))
 		return VERDICT_OTHER;
 	if (status->off)
 		return VERDICT_OFF;
+	if (status->value)
+		return is_found(status) ? VERDICT_LOADED : VERDICT_NOT_FOUND;
 	if (!*status->guest)
 		return VERDICT_MISSING;
-	if (status->value)
-		return VERDICT_LOADED;
 	if (status->user == OPTIN_ENABLED || (status->user == OPTIN_UNSET && status->system))
-		return VERDICT_NEXT_LOGIN;
+		return status->profile ? VERDICT_NEXT_LOGIN : VERDICT_NO_LOGIN_SCRIPT;
 	return VERDICT_NOT_ENABLED;
 }
 
@@ -170,7 +181,7 @@ int cmd_status(int argc, char **argv)
 	if (operand < 0)
 		return exit_status;
 	if (operand < argc)
-		return options__misuse(&usage, "'%s' is too much", argv[operand]);
+		return options__extra_operand(&usage, argv[operand]);
 	read_status(&status);
 	if (options.json)
 		print_json(&status);

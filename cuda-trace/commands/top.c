@@ -38,10 +38,12 @@ struct top_options {
 
 static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to show", 0},
-	{OPTION_TEXT, 's', "sort", "COLUMN", "gpu, launches, copy, memory, wait, errors, pid, name",
+	{OPTION_WORD, 's', "sort", "COLUMN", "gpu, launches, copy, memory, wait, errors, pid, name",
 	 AT(sort)},
+	{OPTION_VALUES, 0, NULL, NULL, TOP_SORT_WORDS, 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_SUMMED_WORDS, 0},
 	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
 	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
 	 "all the time,\nGPU figures are estimates",
@@ -132,15 +134,14 @@ static int print_pages(struct top_model *model, struct top_view *view,
 
 static int check(struct top_options *options, struct top_view *view, uint32_t *groups)
 {
-	const char *unknown = groups__parse_summed(options->events, groups);
 	struct options *shared = &options->shared;
 
-	if (unknown)
-		return options__misuse(&usage, "--events: '%s' is none of " GROUPS_SUMMED_WORDS,
-				       unknown);
+	if (shared->all && (shared->pid || shared->comm || shared->uid >= 0 || shared->cgroup))
+		return options__misuse(&usage, "either -a or -p, -c, -u, --cgroup");
+	if (groups__parse_summed(&usage, options->events, groups))
+		return EXIT_USAGE;
 	if (top_sort__parse(options->sort, &view->sort))
-		return options__misuse(&usage, "--sort: '%s' is none of %s", options->sort,
-				       top_sort__words());
+		return EXIT_USAGE;
 	if (options->interval < LEAST_INTERVAL)
 		return options__misuse(&usage, "--delay: 100ms at least");
 	if (shared->comm && strlen(shared->comm) > 15)
@@ -186,7 +187,7 @@ int cmd_top(int argc, char **argv)
 	if (operand < 0)
 		return status;
 	if (operand < argc)
-		return options__misuse(&usage, "unexpected '%s'", argv[operand]);
+		return options__extra_operand(&usage, argv[operand]);
 	status = check(&options, &view, &live.session.groups);
 	if (!status)
 		status = sample__choose(&usage, &options.shared, live.session.groups, &sample);

@@ -31,6 +31,7 @@ static const struct option_row event_rows[] = {
 	 "api,\n"
 	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct trace_options, events)},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_TEXT, 0, "api", "GLOB", "CUDA calls whose name matches, too ('cudaMalloc*')",
 	 offsetof(struct trace_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL, "failed CUDA calls of any kind, too",
@@ -207,7 +208,8 @@ static void on_finish(void *context, struct session *session)
 
 static int choose_groups(const struct trace_options *options, uint32_t *groups)
 {
-	int err = groups__parse(options->events ? options->events : DEFAULT_EVENTS, groups);
+	int status = groups__parse_events(
+		&usage, options->events ? options->events : DEFAULT_EVENTS, groups);
 
 	if (options->api)
 		*groups |= groups__of_calls(options->api);
@@ -217,7 +219,7 @@ static int choose_groups(const struct trace_options *options, uint32_t *groups)
 		*groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	if (options->shared.runtime)
 		*groups |= 1u << CUDA_GROUP_RUNTIME;
-	return err;
+	return status;
 }
 
 int cmd_trace(int argc, char **argv)
@@ -247,8 +249,9 @@ int cmd_trace(int argc, char **argv)
 	status = options__take_targets(&usage, &trace.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	if (choose_groups(&trace.options, &watch.groups))
-		return options__misuse(&usage, "--events knows " GROUPS_WORDS);
+	status = choose_groups(&trace.options, &watch.groups);
+	if (status)
+		return status;
 	status = sample__choose(&usage, &trace.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;

@@ -18,9 +18,6 @@
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/privileges.h"
 
-static const char rights[] =
-	"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep \"$(command -v cuda-trace)\"";
-
 /* A feature by a file that the kernel has with it. */
 static void report_file(const struct filetree *tree, const char *path, const char *key,
 			const char *have, const char *lack, struct findings *findings)
@@ -48,7 +45,9 @@ static bool report_rights(struct findings *findings)
 	bool bpf = privileges__has(CAP_BPF) || privileges__has(CAP_SYS_ADMIN);
 	bool perfmon = privileges__has(CAP_PERFMON) || privileges__has(CAP_SYS_ADMIN);
 	bool ptrace = privileges__has(CAP_SYS_PTRACE);
+	char rights[PRIVILEGES_RECIPE_SIZE];
 
+	privileges__recipe(rights);
 	if (!bpf || !perfmon)
 		findings__add(findings, FINDING_NOTE, "rights", rights,
 			      "this user may not trace: it lacks %s%s%s", bpf ? "" : "CAP_BPF",

@@ -134,8 +134,8 @@ static void complain(struct driver_source *source, int err)
 		return;
 	source->complained = true;
 	fprintf(stderr,
-		"cuda-trace: processes without the guest cannot be seen: uprobes on libcuda.so: "
-		"%s%s\n",
+		"cuda-trace: processes without the injection library cannot be seen: uprobes on "
+		"libcuda.so: %s%s\n",
 		strerror(-err), multi_link__supported() ? "" : " (Linux 6.6 or newer is needed)");
 }
 
@@ -231,9 +231,10 @@ static int link_library(struct driver_source *source, const char *path)
 	if (library->links[0] >= 0)
 		return 0;
 	err = driver_links__attach(source->object, path, &library->probes, 0, library->links);
-	if (err)
+	/* The file is found through a process: one that has ended says nothing of the kernel. */
+	if (err && err != -ENOENT && err != -ESRCH)
 		complain(source, err);
-	else
+	else if (!err)
 		begin_to_use(source, library, path);
 	return err;
 }
@@ -251,7 +252,7 @@ static int link_process(struct driver_source *source, uint32_t pid, const char *
 	err = driver_links__attach(source->object, path, &library->probes, pid, watched->links);
 	if (err) {
 		/* A process that has gone meanwhile says nothing of the kernel. */
-		if (err != -ESRCH)
+		if (err != -ESRCH && err != -ENOENT)
 			complain(source, err);
 		return err;
 	}

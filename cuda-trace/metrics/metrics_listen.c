@@ -48,6 +48,13 @@ static int split(const char *where, char host[256], char port[16])
 	return 0;
 }
 
+int listen__check(const char *where)
+{
+	char host[256], port[16];
+
+	return split(where, host, port);
+}
+
 static int open_one(const struct addrinfo *info)
 {
 	int one = 1, zero = 0, fd, err;

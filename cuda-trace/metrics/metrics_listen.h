@@ -10,4 +10,7 @@
 /* The socket, or -errno after one line on stderr. address: as a client would write it. */
 int listen__open(const char *where, char *address, size_t size);
 
+/* Does it have the form of an address? 0, or -EINVAL after a message. */
+int listen__check(const char *where);
+
 #endif

@@ -53,7 +53,7 @@ enum optin_state optin__user(void)
 	return user_has("enabled") ? OPTIN_ENABLED : OPTIN_UNSET;
 }
 
-static bool exists_below(const char *root, const char *path)
+bool optin__exists(const char *root, const char *path)
 {
 	struct filetree tree;
 	bool exists;
@@ -67,7 +67,7 @@ static bool exists_below(const char *root, const char *path)
 
 bool optin__system(const char *root)
 {
-	return exists_below(root, OPTIN_SYSTEM);
+	return optin__exists(root, OPTIN_SYSTEM);
 }
 
 bool optin__off(void)
@@ -99,7 +99,7 @@ bool optin__guest(const char *root, char path[PATH_MAX])
 	}
 	if (known)
 		strcpy(path, cached);
-	else if (root && exists_below(root, GUESTDIR "/" CUDA_GUEST_NAME))
+	else if (root && optin__exists(root, GUESTDIR "/" CUDA_GUEST_NAME))
 		strcpy(path, GUESTDIR "/" CUDA_GUEST_NAME);
 	else if (!root && targets__guest_path(path, true))
 		*path = '\0';

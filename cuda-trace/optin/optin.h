@@ -20,6 +20,8 @@ int optin__user_path(const char *name, char path[PATH_MAX]);
 /* Disabled wins. */
 enum optin_state optin__user(void);
 bool optin__system(const char *root);
+/* Is there such a path below root (NULL = "/")? */
+bool optin__exists(const char *root, const char *path);
 /* CUDA_TRACE=off, which wins over everything. */
 bool optin__off(void);
 

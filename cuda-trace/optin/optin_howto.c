@@ -78,9 +78,5 @@ int howto__print(const char *topic)
 		fputs(howtos[i].text, stdout);
 		return 0;
 	}
-	fprintf(stderr, "cuda-trace enable: --howto knows");
-	for (size_t i = 0; i < HOWTOS; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", howtos[i].topic);
-	fprintf(stderr, "\n");
 	return -ENOENT;
 }

@@ -5,7 +5,9 @@
 #ifndef CUDA_TRACE_OPTIN_OPTIN_HOWTO_H
 #define CUDA_TRACE_OPTIN_OPTIN_HOWTO_H
 
-/* Prints the text about a topic; 0, or -ENOENT after having named the topics on stderr. */
+#define HOWTO_TOPICS "slurm,cron,docker,kubernetes,desktop,zsh"
+
+/* Prints the text about one of the topics; 0, or -ENOENT. */
 int howto__print(const char *topic);
 
 #endif

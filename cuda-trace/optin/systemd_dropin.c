@@ -75,6 +75,42 @@ static bool systemd_runs(const char *root)
 	return !root && !access("/run/systemd/system", F_OK);
 }
 
+static int say_no_unit(const char *unit, const char *where)
+{
+	fprintf(stderr, "cuda-trace: there is no unit %s (%s)\n", unit, where);
+	return -ENOENT;
+}
+
+/* Where systemd does not run (an image, a container) nobody else knows. */
+static int check_unit_file(const char *root, const char *unit)
+{
+	static const char *const folders[] = {
+		"/etc/systemd/system",		 "/run/systemd/system",
+		"/run/systemd/generator",	 "/run/systemd/generator.late",
+		"/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
+		"/lib/systemd/system",
+	};
+	const char *at = strchr(unit, '@'), *end = strrchr(unit, '.');
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folders[i], unit);
+		if (optin__exists(root, path))
+			return 0;
+		/* name@instance.service is made from name@.service. */
+		snprintf(path, sizeof(path), "%s/%.*s@%s", folders[i], at ? (int)(at - unit) : 0,
+			 unit, end);
+		if (at && optin__exists(root, path))
+			return 0;
+	}
+	/* Of a script in init.d systemd makes a unit when it starts. */
+	snprintf(path, sizeof(path), "/etc/init.d/%.*s", (int)(end - unit), unit);
+	if (optin__exists(root, path))
+		return 0;
+	return say_no_unit(unit,
+			   "no unit file of that name in /etc, /run or /usr/lib/systemd/system");
+}
+
 /* Is there such a unit, and has nobody else set the variable for it? */
 static int examine(char *unit)
 {
@@ -82,12 +118,9 @@ static int examine(char *unit)
 	char answer[8192], *value;
 
 	if (systemctl(argv, answer, sizeof(answer)))
-		return 0;
-	if (strstr(answer, "LoadState=not-found")) {
-		fprintf(stderr, "cuda-trace: there is no unit %s (see systemctl list-units)\n",
-			unit);
-		return -ENOENT;
-	}
+		return check_unit_file(NULL, unit);
+	if (strstr(answer, "LoadState=not-found"))
+		return say_no_unit(unit, "see systemctl list-unit-files");
 	value = strstr(answer, OPTIN_VARIABLE "=");
 	if (!value)
 		return 0;
@@ -126,7 +159,10 @@ int service__enable(const char *root, const char *unit)
 	char name[UNIT_MAX + 1], path[PATH_MAX], value[PATH_MAX], text[PATH_MAX + 512];
 	int err = complete(name, unit);
 
-	if (err || (systemd_runs(root) && (err = examine(name))))
+	if (err)
+		return err;
+	err = systemd_runs(root) ? examine(name) : check_unit_file(root, name);
+	if (err)
 		return err;
 	err = optin__value(root, value);
 	if (err) {

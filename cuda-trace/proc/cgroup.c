@@ -128,14 +128,14 @@ static int path_by_id(const char *mount, uint64_t id, char *path, size_t size)
 	return 0;
 }
 
-void cgroup__of(uint32_t pid, uint64_t id, char *path, size_t size)
+/* The path as the mount has it, which may reach further up than /proc does. */
+static void find_whole(uint64_t id, char *path, size_t size)
 {
 	static char mount[PATH_MAX]; /* which stays where it is */
 	char joined[2 * PATH_MAX];
 	unsigned long long found = 0;
 	bool other;
 
-	read_path(pid, path, size);
 	if (!id || (!*mount && find_mount(mount)))
 		return;
 	snprintf(joined, sizeof(joined), "%s%s", mount, path);
@@ -145,6 +145,29 @@ void cgroup__of(uint32_t pid, uint64_t id, char *path, size_t size)
 	/* Nothing rather than what may be another's. */
 	if (path_by_id(mount, id, path, size) && other)
 		path[0] = 0;
+}
+
+/* From within a control group namespace others' groups are "/../../theirs": nobody in it can know
+ * how it goes on above the namespace's own group. */
+static void drop_parents(char *path)
+{
+	char *rest = path;
+
+	while (!strncmp(rest, "/..", 3) && (rest[3] == '/' || !rest[3]))
+		rest += 3;
+	if (rest == path)
+		return;
+	if (*rest)
+		memmove(path, rest, strlen(rest) + 1);
+	else
+		strcpy(path, "/");
+}
+
+void cgroup__of(uint32_t pid, uint64_t id, char *path, size_t size)
+{
+	read_path(pid, path, size);
+	find_whole(id, path, size);
+	drop_parents(path);
 }
 
 static bool is_plain(char c)

@@ -152,10 +152,7 @@ int store__create(struct store **result, const struct store_options *options)
 		goto cleanup;
 	err = spool__create(&store->spool, store->spool_path);
 	if (err == -EEXIST)
-		fprintf(stderr,
-			"cuda-trace: %s is there: another recorder writes it, or one died. "
-			"Look at it with: cuda-trace report %s\n",
-			store->spool_path, store->path);
+		spool__say_taken(store->path);
 	else if (err)
 		fprintf(stderr, "cuda-trace: cannot make %s: %s\n", store->spool_path,
 			strerror(-err));
@@ -491,6 +488,13 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 			"cuda-trace report %s\n",
 			store->spool_path, store->path);
 	return err;
+}
+
+void store__discard(struct store *store)
+{
+	if (store && store->spool)
+		unlink(store->spool_path);
+	store__close(store);
 }
 
 void store__close(struct store *store)

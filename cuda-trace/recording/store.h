@@ -43,5 +43,7 @@ int store__snapshot(struct store *store, const char *path);
 int store__finish(struct store *store, const struct session_lost_counts *lost);
 /* Without finishing; the spool stays. */
 void store__close(struct store *store);
+/* The same where nothing was recorded: the spool goes, too. */
+void store__discard(struct store *store);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "cuda-trace/capture/session.h"
+#include "cuda-trace/recording/older_recording.h"
 #include "cuda-trace/recording/store_rows.h"
 #include "cuda-trace/recording/store_text.h"
 
@@ -390,8 +391,8 @@ static int settle(struct import *import)
 	const struct import_options *options = import->options;
 	int err = options->compress ? compress_file(import->partial) : 0;
 
-	if (!err && rename(import->partial, options->path))
-		err = -errno;
+	if (!err)
+		err = older_recording__replace(import->partial, options->path);
 	if (err)
 		fprintf(stderr, "cuda-trace: cannot finish %s: %s\n", options->path,
 			strerror(-err));

@@ -13,7 +13,7 @@ struct spool_lost;
 
 struct import_options {
 	const char *spool;
-	const char *path; /* of the recording; replaced if it exists */
+	const char *path; /* of the recording; one that exists is kept as PATH.old */
 	bool keep_spool;
 	bool compress;		       /* gzip the finished file */
 	bool progress;		       /* on stderr */

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -227,6 +228,14 @@ void spool__sync_folder(const char *path)
 		close(fd);
 	}
 	free(folder);
+}
+
+void spool__say_taken(const char *recording)
+{
+	fprintf(stderr,
+		"cuda-trace: %s.part is there: another recorder writes it (several ranks: -o "
+		"'rank%%r.db', or %%p, %%h, %%c), or one died (cuda-trace report %s)\n",
+		recording, recording);
 }
 
 int spool__create(struct spool **result, const char *path)

@@ -122,6 +122,8 @@ struct spool_lost {
 
 struct spool;
 
+/* Says that the spool of this recording is there, and how several recorders get a file each. */
+void spool__say_taken(const char *recording);
 /* What was done to the names in the folder of `path` survives a power cut from now on. */
 void spool__sync_folder(const char *path);
 /* Makes the file (it must not exist). Never follows a link in the last part of the path. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/number_text.h"
 #include "cuda-trace/base/text.h"
 
 #define MEASURED   1000 /* rows kept for the widths */
@@ -330,7 +331,7 @@ static void write_json_cell(FILE *out, sqlite3_stmt *statement, int column)
 
 		/* JSON has no infinities. */
 		if (value - value == 0)
-			fprintf(out, "%.10g", value);
+			fputs(number__shortest(raw, value), out);
 		else
 			fputs("null", out);
 	} else {

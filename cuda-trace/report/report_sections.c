@@ -99,19 +99,34 @@ static void add_missing_tables(const struct report_file *file)
 	}
 }
 
+/* What is not recorded by default may have happened all the same. */
+static void say_empty(const char *name, const char *text)
+{
+	char *how = find_directive(text, "Recorded");
+
+	if (how)
+		fprintf(stderr, "cuda-trace report: --%s is empty: %s\n", name, how);
+	free(how);
+}
+
 static int run_table(const struct report_file *file, const char *name, const char *text,
 		     const char *sql, FILE *out, enum report_format format, int64_t limit)
 {
 	char *title = find_directive(text, "Title"), *limited = NULL;
 	sqlite3_stmt *statement = NULL;
+	int64_t rows = 0;
 	int err = 0;
 
 	if (limit && asprintf(&limited, "SELECT * FROM (%s) LIMIT %lld", sql, (long long)limit) < 0)
 		err = -ENOMEM;
 	if (!err && sqlite3_prepare_v2(file->db, limit ? limited : sql, -1, &statement, NULL))
 		err = report_file__complain(file);
-	if (!err && report_output__write(out, format, name, title, statement) < 0)
+	if (!err)
+		rows = report_output__write(out, format, name, title, statement);
+	if (rows < 0)
 		err = report_file__complain(file);
+	else if (!err && !rows)
+		say_empty(name, text);
 	sqlite3_finalize(statement);
 	free(limited);
 	free(title);

@@ -2,6 +2,7 @@
 /*
  * `stat --json`: one object. The keys are documented in cuda-trace-stat(1) and stay as they are.
  */
+#include "cuda-trace/base/json_text.h"
 #include "cuda-trace/stat/stat_report.h"
 
 #include <json-c/json.h>
@@ -81,7 +82,7 @@ static struct json_object *kernels(const struct stat_table *table)
 		put_number(object, "min_ns", kernel->min_ns);
 		put_number(object, "max_ns", kernel->max_ns);
 		json_object_object_add(object, "share",
-				       json_object_new_double((double)kernel->total_ns / all));
+				       stat_json__double((double)kernel->total_ns / all));
 		json_object_object_add(object, "grid",
 				       kernel->shaped ? triple(kernel->grid) : NULL);
 		json_object_object_add(object, "block",
@@ -168,7 +169,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 	json_object_object_add(object, "first_record_ms",
 			       report->first_record_ns < 0
 				       ? NULL
-				       : json_object_new_double(report->first_record_ns / 1e6));
+				       : stat_json__double(report->first_record_ns / 1e6));
 	stat_json__put_text(object, "source", stat_report__source(report));
 	json_object_object_add(
 		object, "driver_launches",

@@ -2,6 +2,7 @@
 /*
  * `stat --json`: what is not kernels and launches.
  */
+#include "cuda-trace/base/json_text.h"
 #include "cuda-trace/stat/stat_json.h"
 
 #include <json-c/json.h>
@@ -47,11 +48,10 @@ static struct json_object *copies(const struct stat_events *events, bool estimat
 			stat_json__put_text(object, "from", stat_events__memory_key(copy->from));
 		stat_json__put_text(object, "to", stat_events__memory_key(copy->to));
 		put_number(object, "bytes", copy->bytes);
-		json_object_object_add(
-			object, "bytes_per_second",
-			copy->span.total_ns
-				? json_object_new_double(copy->bytes * 1e9 / copy->span.total_ns)
-				: NULL);
+		json_object_object_add(object, "bytes_per_second",
+				       copy->span.total_ns ? stat_json__double(copy->bytes * 1e9 /
+									       copy->span.total_ns)
+							   : NULL);
 		json_object_object_add(object, "estimated", json_object_new_boolean(estimated));
 		if (estimated)
 			put_errors_of(object, copy);
@@ -216,8 +216,8 @@ static struct json_object *calls(const struct stat_calls *of)
 		put_number(line, "own_ns", call->own_ns);
 		json_object_object_add(
 			line, "share",
-			json_object_new_double(
-				of->host_ns ? (double)call->span.total_ns / of->host_ns : 0));
+			stat_json__double(of->host_ns ? (double)call->span.total_ns / of->host_ns
+						      : 0));
 		json_object_array_add(array, line);
 	}
 	json_object_object_add(object, "calls", array);

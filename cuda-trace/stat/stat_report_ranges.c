@@ -3,6 +3,7 @@
  * `stat`: kernels by NVTX range, as text and as JSON.
  */
 #include <json-c/json.h>
+#include "cuda-trace/base/json_text.h"
 #include "cuda-trace/stat/stat_json.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
@@ -113,8 +114,7 @@ static struct json_object *range(const struct stat_range_line *line, uint64_t su
 	put_number(object, "self_launches", line->self.launches);
 	put_number(object, "self_kernels", line->self.kernels);
 	put_number(object, "self_gpu_ns", line->self.gpu_ns);
-	json_object_object_add(object, "share",
-			       json_object_new_double((double)line->all.gpu_ns / sum));
+	json_object_object_add(object, "share", stat_json__double((double)line->all.gpu_ns / sum));
 	return object;
 }
 

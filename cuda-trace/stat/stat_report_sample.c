@@ -4,6 +4,7 @@
  */
 #include <json-c/json.h>
 #include <math.h>
+#include "cuda-trace/base/json_text.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/base/text.h"
 
@@ -68,9 +69,9 @@ struct json_object *stat_report__json_sample(const struct stat_report *report)
 	json_object_object_add(object, "watched_ns", json_object_new_uint64(windows->watched_ns));
 	if (!found)
 		return object;
-	json_object_object_add(object, "max_overhead", json_object_new_double(found->limit));
+	json_object_object_add(object, "max_overhead", stat_json__double(found->limit));
 	json_object_object_add(object, "overhead",
-			       found->measured ? json_object_new_double(found->part) : NULL);
+			       found->measured ? stat_json__double(found->part) : NULL);
 	json_object_object_add(object, "launch_ns",
 			       found->measured ? json_object_new_uint64(found->launch_ns) : NULL);
 	json_object_object_add(object, "launch_added_ns",

@@ -36,6 +36,7 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 		.indent = 1,
 		.wide = table->sampled,
 	};
+	bool varies = false;
 	uint32_t shown = 0;
 
 	for (; shown < table->kernel_count && shown < report->most_kernels; shown++) {
@@ -60,10 +61,13 @@ static void put_kernels(FILE *file, const struct stat_report *report)
 			cells[9] = cell_triple(kernel->block);
 		}
 		cells[4] = cell_count(kernel->count ? kernel->count : kernel->launches);
+		varies |= kernel->varies;
 		cells[10] = cell_text(kernel->varies ? "+" : " ");
 		cells[11] = cell_text(kernel->name);
 		writer__row(&writer, cells);
 	}
+	if (varies)
+		fprintf(file, " + launched with other grids or blocks, too\n");
 	if (shown < table->kernel_count)
 		fprintf(file, " ... and %u more (-n %u shows all)\n", table->kernel_count - shown,
 			table->kernel_count);

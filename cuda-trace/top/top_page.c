@@ -67,15 +67,6 @@ int top_sort__parse(const char *word, enum top_sort *sort)
 	return -EINVAL;
 }
 
-const char *top_sort__words(void)
-{
-#define SORT_LIST(name, word) ", " word
-	static const char words[] = TOP_SORTS(SORT_LIST);
-
-	return words + 2;
-#undef SORT_LIST
-}
-
 /* 1234567 → "1.2M", at most 5 characters. */
 static const char *short_number(char out[16], double number, double thousand)
 {

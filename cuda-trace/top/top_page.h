@@ -77,7 +77,8 @@ void top_page__settle(const struct page *page, struct top_view *view, int count)
 
 /* GPU | launches | …; -EINVAL. */
 int top_sort__parse(const char *word, enum top_sort *sort);
-const char *top_sort__words(void);
+#define TOP_SORT_WORD(name, word) "," word
+#define TOP_SORT_WORDS		  (&TOP_SORTS(TOP_SORT_WORD)[1])
 bool top_page__is_shown(const struct top_view *view, const struct top_process *process);
 
 /* top_json.c: one object, one line. */

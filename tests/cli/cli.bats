@@ -148,7 +148,24 @@ as_nobody() {
 	chmod 755 "$BATS_TEST_TMPDIR" ./cuda-trace
 	run -1 as_nobody ./cuda-trace stat -a -d 1
 	assert_equal "${#lines[@]}" 1
-	assert_output --partial 'cuda-trace: CAP_BPF and CAP_PERFMON are missing: use sudo, or once: sudo setcap cap_bpf,cap_perfmon=ep '
+	assert_output --partial 'cuda-trace: CAP_BPF and CAP_PERFMON are missing: use sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,'
+}
+
+@test "setcap (the line that doctor and a refusal print) is one, and lets an ordinary user trace" {
+	requires bpf setpriv setcap
+	cp "$CUDA_TRACE" ./cuda-trace
+	chmod 755 "$BATS_TEST_TMPDIR" ./cuda-trace
+	local line refused
+	line=$(setpriv --bounding-set -sys_ptrace --inh-caps -all ./cuda-trace doctor 2>&1 | grep -o 'sudo setcap .*cuda-trace')
+	# Seen by someone who has no right to try it out.
+	refused=$(as_nobody ./cuda-trace stat -a -d 1 2>&1 | grep -o 'sudo setcap .*cuda-trace')
+	assert_equal "$refused" "$line"
+	eval "${line#sudo }"
+	mkdir work
+	chmod 777 work
+	cd work
+	run -0 env CUDA_TRACE_GUEST="" setpriv --reuid 65534 --regid 65534 --clear-groups ../cuda-trace stat --source driver -- true
+	assert_output --partial 'No CUDA activity was seen'
 }
 
 @test "stat (root without CAP_PERFMON) names that one" {
@@ -193,4 +210,40 @@ without() {
 	run -0 --separate-stderr setpriv --bounding-set $caps --inh-caps -all \
 		"$CUDA_TRACE" stat -p "$storm_PID" -d 1 --json
 	json <(echo "$output") '.totals.kernels > 100 and .lost.total == 0'
+}
+
+@test "JSON (stat, report) has numbers as short as exactness allows" {
+	requires bpf sim sqlite3
+	ct stat --json -o s.json -- "$SIM" "$WORKLOADS/saxpy" >/dev/null
+	python3 - s.json <<-'END'
+		import json, re, sys
+		text = open(sys.argv[1]).read()
+		for number in re.findall(r'(?<=[:\[, ])-?\d+\.\d+(?:e[+-]?\d+)?', text):
+		    shortest = repr(float(number))
+		    if len(number) > len(shortest):
+		        sys.exit(f'{number} could be {shortest}')
+	END
+	ct record -q -o r.db -- true
+	run -0 ct report --json --sql 'SELECT 8.811573 AS a, 0.1 + 0.2 AS b, 2.0 / 3 AS c, 3.0 AS d' r.db
+	assert_output '{"a":8.811573,"b":0.30000000000000004,"c":0.6666666666666666,"d":3}'
+}
+
+@test "stat (the tool in a control group namespace with a mount of its own) shows no path of .. folders" {
+	requires bpf sim unshare
+	local mount group
+	mount=$(findmnt -nt cgroup2 -o TARGET | head -1)
+	[ -n "$mount" ] || skip "needs cgroup version 2"
+	group=$mount/cuda-trace-test-$$
+	mkdir -p "$group/pod" "$group/tool" || skip "cannot make control groups"
+	start storm sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group/pod" \
+		env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	ready storm
+	# shellcheck disable=SC2016 # the inner shells'
+	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group/tool" unshare -C -m --propagation private \
+		sh -c 'umount -R "$0"; mount -t cgroup2 none "$0"; exec "$@"' "$mount" \
+		"$CUDA_TRACE" stat -p "$storm_PID" -d 1 --json -o s.json || true
+	stop_started
+	sleep 0.2
+	rmdir "$group/pod" "$group/tool" "$group"
+	json s.json '.processes[0].cgroup == "/pod"'
 }

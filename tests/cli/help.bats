@@ -52,6 +52,18 @@ commands() {
 	done
 }
 
+@test "cuda-trace(1) lists the commands of main.c, all and no others, each with its page" {
+	[ -e "$TOP/cuda-trace/main.c" ] || skip "needs the tool's sources"
+	table=$(sed -n '/ commands\[\] = {/,/^};/s/^\t{"\([a-z]*\)", .*/\1/p' "$TOP/cuda-trace/main.c")
+	[ "$(wc -w <<<"$table")" -ge 12 ]
+	assert_equal "$(commands)" "$table"
+	page=$(sed -n '/^# COMMANDS/,/^# HOW/s/^\*\([a-z]*\)\*$/\1/p' "$TOP/man/cuda-trace.1.scd")
+	assert_equal "$page" "$table"
+	for command in $table; do
+		grep -q "cuda-trace-$command\*(1)" "$TOP/man/cuda-trace.1.scd" || fail "no reference to $command's page"
+	done
+}
+
 @test "cuda-trace COMMAND (unknown option) says so in one line and exits 2" {
 	for command in $(commands); do
 		run -2 --separate-stderr ct "$command" --frobnicate
@@ -91,6 +103,23 @@ commands() {
 	assert_line stat
 	run -0 complete_words cuda-trace stat --js
 	assert_output --json
+	# Values of options, elements of lists, and files only where a file is meant.
+	run -0 complete_words cuda-trace stat --source ''
+	assert_output "$(printf 'auto\ncupti\ndriver')"
+	run -0 complete_words cuda-trace stat --source = d
+	assert_output driver
+	run -0 complete_words cuda-trace trace -e kernels,un
+	assert_output kernels,unified
+	run -0 complete_words cuda-trace top --sort me
+	assert_output memory
+	run -0 complete_words cuda-trace profile --replay ''
+	assert_line application
+	run -0 complete_words cuda-trace enable --howto sl
+	assert_output slurm
+	cd "$BATS_TEST_TMPDIR"
+	: >a-file
+	run -0 complete_words cuda-trace stat -o a-f
+	assert_output a-file
 }
 
 @test "completion (zsh and fish) parses" {
@@ -102,4 +131,19 @@ commands() {
 	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
 		complete -C 'cuda-trace sta'"
 	assert_line --partial stat
+	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
+		complete -C 'cuda-trace stat --source d'"
+	assert_line driver
+}
+
+@test "--complete (each row of values) gives words that the option takes" {
+	run -0 ct stat --complete --source
+	assert_output "$(printf 'auto\ncupti\ndriver')"
+	for word in $(ct enable --complete --howto); do
+		ct enable --howto "$word" >/dev/null
+	done
+	assert_equal "$(ct top --complete -s | head -1)" gpu
+	run -1 ct stat --complete --output
+	assert_output ''
+	run -1 ct stat --complete --frobnicate
 }

@@ -758,7 +758,7 @@ served() { # SECONDS
 	assert_failure 1
 	[[ $stderr == *"in use"* ]]
 	run --separate-stderr ct metrics --listen 12832
-	assert_failure 1
+	assert_failure 2
 	run --separate-stderr ct metrics --textfile /nonexistent/cuda.prom -d 5
 	assert_failure 1
 	[[ $stderr == *"/nonexistent/cuda.prom: No such file or directory"* ]]

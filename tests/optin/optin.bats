@@ -220,8 +220,19 @@ everywhere() {
 	run -0 ct status
 	assert_line --regexp '^user +nothing said$'
 	ct enable
-	[ "$(verdict)" = next_login ]
-	[ "$(CUDA_INJECTION64_PATH=libcupti-usdt.so verdict)" = loaded ]
+	# Says nothing of a login that no script of ours takes part in, or of a file that is not there.
+	if [ -r /etc/profile.d/cuda-trace.sh ]; then
+		[ "$(verdict)" = next_login ]
+	else
+		[ "$(verdict)" = no_login_script ]
+	fi
+	if ldconfig -p | grep -q libcupti-usdt.so; then
+		[ "$(CUDA_INJECTION64_PATH=libcupti-usdt.so verdict)" = loaded ]
+	else
+		[ "$(CUDA_INJECTION64_PATH=libcupti-usdt.so verdict)" = not_found ]
+	fi
+	[ "$(CUDA_INJECTION64_PATH=$GUEST verdict)" = loaded ]
+	[ "$(CUDA_INJECTION64_PATH=/no/such/libcupti-usdt.so verdict)" = not_found ]
 	[ "$(CUDA_INJECTION64_PATH=/x/other.so verdict)" = other ]
 	ct disable
 	[ "$(verdict)" = not_enabled ]
@@ -265,15 +276,44 @@ make_image() {
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/victim")" ]
 }
 
+make_unit() {
+	mkdir -p "$IMAGE/etc/systemd/system"
+	printf '[Service]\nExecStart=/bin/true\n' >"$IMAGE/etc/systemd/system/$1"
+}
+
+@test "enable --service (no such unit, systemd does not run) refuses and writes nothing" {
+	make_image
+	run -1 ct enable --service nowhere --root "$IMAGE"
+	assert_output --partial 'there is no unit nowhere.service (no unit file of that name in'
+	run -1 ct enable --service worker@1 --root "$IMAGE"
+	[ ! -e "$IMAGE/etc/systemd" ]
+	# Instances are made from templates, and scripts in init.d become units.
+	make_unit worker@.service
+	run -0 ct enable --service worker@1 --root "$IMAGE"
+	mkdir "$IMAGE/etc/init.d"
+	: >"$IMAGE/etc/init.d/old"
+	run -0 ct enable --service old --root "$IMAGE"
+	# This machine's own, if systemd does not run here.
+	run -1 ct enable --service no-such-unit-at-all
+	assert_output --partial 'there is no unit no-such-unit-at-all.service'
+	[ ! -e /etc/systemd/system/no-such-unit-at-all.service.d ]
+}
+
+@test "enable (no login script is installed) does not promise that a login will notice" {
+	[ ! -e /etc/profile.d/cuda-trace.sh ] || skip "the login script is installed"
+	run -0 ct enable
+	assert_line 'Enabled for this user, without effect so far: no login reads it.'
+	refute_output --partial 'from the next login on'
+}
+
 @test "enable --service --root writes a drop-in with the whole path, where the loader knows none" {
 	make_image
+	make_unit jupyterhub.service
 	run -0 ct enable --service jupyterhub --root "$IMAGE"
 	dropin=$IMAGE/etc/systemd/system/jupyterhub.service.d/cuda-trace.conf
 	grep -qx "Environment=CUDA_INJECTION64_PATH=/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so" "$dropin"
 	# systemd's own reading of it, where it is installed.
 	if command -v systemd-analyze >/dev/null; then
-		mkdir -p "$IMAGE/lib/systemd/system"
-		printf '[Service]\nExecStart=/bin/true\n' >"$IMAGE/etc/systemd/system/jupyterhub.service"
 		run systemd-analyze --root "$IMAGE" cat-config systemd/system/jupyterhub.service
 		assert_output --partial "CUDA_INJECTION64_PATH=/usr/lib"
 	fi
@@ -283,6 +323,7 @@ make_image() {
 
 @test "enable --service (a drop-in of somebody else's) leaves it alone, exits 1" {
 	make_image
+	make_unit x.service
 	mkdir -p "$IMAGE/etc/systemd/system/x.service.d"
 	echo "[Service]" >"$IMAGE/etc/systemd/system/x.service.d/cuda-trace.conf"
 	run -1 ct enable --service x --root "$IMAGE"
@@ -291,10 +332,11 @@ make_image() {
 	[ "$(cat "$IMAGE/etc/systemd/system/x.service.d/cuda-trace.conf")" = "[Service]" ]
 }
 
-@test "enable --service (names that are none) exits 1 and writes nothing" {
+@test "enable --service (names that are none) exits 2 and writes nothing" {
 	make_image
 	for name in '' '../x' 'a b' $'a\nb' 'x.socket' '.service' "$(printf 'x%.0s' {1..300})"; do
-		run -1 ct enable --service "$name" --root "$IMAGE"
+		run -2 ct enable --service "$name" --root "$IMAGE"
+		run -2 ct disable --service "$name" --root "$IMAGE"
 	done
 	[ ! -e "$IMAGE/etc/systemd" ]
 }

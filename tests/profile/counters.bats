@@ -88,7 +88,9 @@ lines() {
 	run -0 cat out
 	assert_line --partial "10 of 10 launches counted (10 matched, 0 missed)"
 	assert_line --regexp '^  grid 4096x1x1  block 256x1x1  registers 16  shared memory 0  counted 10$'
-	assert_line --regexp '^     125\.0 us    125\.0 us    125\.0 us ns +gpu__time_duration\.sum$'
+	assert_line --regexp '^          125         125         125 us +gpu__time_duration\.sum$'
+	# The verdict is read first.
+	[ "$(grep -n '^  verdict:' out | cut -d: -f1)" -lt "$(grep -n 'METRIC$' out | cut -d: -f1)" ]
 	assert_line "  verdict: memory-bound: DRAM at 91% of the peak"
 	assert_line "  best time with DRAM at its peak: 113.8 us"
 	assert_line "  where: cuda-trace profile --pc -k NAME names the lines that take the time"
@@ -104,6 +106,20 @@ lines() {
 	run -0 cat out
 	assert_line --partial "verdict: uncoalesced"
 	assert_line --partial "where: cuda-trace profile --sass -k NAME"
+}
+
+@test "profile --counters (bytes, bytes per second, clocks, counts) are in units that people read" {
+	requires bpf sim
+	printf '* %s\n' 'dram__bytes.sum 67368700' 'dram__bytes.sum.per_second 3350000000000' \
+		'sm__cycles_elapsed.avg.per_second 1979590000' 'sm__cycles_elapsed.max 3647390' >counters
+	timeout 60 "$SIM" "$CUDA_TRACE" profile --counters \
+		dram__bytes.sum,dram__bytes.sum.per_second,sm__cycles_elapsed.avg.per_second,sm__cycles_elapsed.max \
+		-o out -- "$WORKLOADS/saxpy"
+	run -0 cat out
+	assert_line --regexp ' 67\.37 +67\.37 +67\.37 MB +dram__bytes\.sum$'
+	assert_line --regexp ' 3\.35 +3\.35 +3\.35 TB/s +dram__bytes\.sum\.per_second$'
+	assert_line --regexp ' 1\.98 +1\.98 +1\.98 GHz +sm__cycles_elapsed\.avg\.per_second$'
+	assert_line --regexp ' 3\.65 +3\.65 +3\.65 M [a-z_]+ +sm__cycles_elapsed\.max$'
 }
 
 @test "profile --counters roofline has that of each precision, the nearest first; overview says whose is missing" {
@@ -132,8 +148,8 @@ lines() {
 		timeout 60 "$SIM" "$CUDA_TRACE" profile --counters $preset --kernels 1 -o $preset -- "$WORKLOADS/saxpy"
 	done
 	run -0 grep roofline: roofline
-	assert_line -n 0 "  roofline: 405.00 FLOP/byte (ridge 270.3), 405.00 TFLOP/s of 811.01 TFLOP/s there (50%), tensor cores, BF16"
-	assert_line -n 1 --partial "2000.00 GFLOP/s of 6000.00 GFLOP/s there (33%), single precision"
+	assert_line -n 0 "  roofline: 405.00 FLOP/byte (ridge 270.3), 405 of 811.01 TFLOP/s there (50%), tensor cores, BF16"
+	assert_line -n 1 --partial "2.00 of 6.00 TFLOP/s there (33%), single precision"
 	refute_line --partial "double precision"
 	run -0 grep roofline: overview
 	assert_line "  roofline: the tensor cores do most, and their operations were not counted: --counters roofline does"

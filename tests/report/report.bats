@@ -621,3 +621,16 @@ teardown() {
 	# The kinds of overhead by the names that they have there.
 	json report.json '.overhead | has("buffer_request") and (has("unknown") | not)'
 }
+
+@test "report --nvtx, --graphs (none were recorded) say how to record them, on stderr" {
+	feed r.db -n 20
+	sqlite3 r.db 'DELETE FROM NVTX_EVENTS; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE'
+	run -0 --separate-stderr ct report --nvtx r.db
+	[[ $stderr == "cuda-trace report: --nvtx is empty: NVTX ranges are recorded by cuda-trace record -e kernels,copies,nvtx -- PROGRAM" ]]
+	run -0 --separate-stderr ct report --graphs --json r.db
+	assert_output ''
+	[[ $stderr == *"cuda-trace record -e kernels,graphs -- PROGRAM" ]]
+	feed full.db -n 2000
+	run -0 --separate-stderr ct report --nvtx full.db
+	[ -z "$stderr" ]
+}

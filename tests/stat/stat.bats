@@ -800,3 +800,13 @@ advice() {
 		assert_equal "$(json out.json .totals.kernels)" 8
 	done
 }
+
+@test "stat (a kernel with several grids) explains its + below the table" {
+	requires bpf sim
+	ct stat -o s.txt -- "$SIM" "$WORKLOADS/launch-storm" -n 100 -v 8 >/dev/null
+	grep -q ' +  *empty$' s.txt
+	grep -qx ' + launched with other grids or blocks, too' s.txt
+	ct stat -o s.txt -- "$SIM" "$WORKLOADS/launch-storm" -n 100 >/dev/null
+	run grep -c 'other grids' s.txt
+	assert_output 0
+}

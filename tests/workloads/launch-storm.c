@@ -165,7 +165,7 @@ static void report(const struct worker *workers)
 static int parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"launches", 1, NULL, 'l'},   {"threads", 1, NULL, 't'}, {"seconds", 1, NULL, 's'},
+		{"launches", 1, NULL, 'n'},   {"threads", 1, NULL, 't'}, {"seconds", 1, NULL, 's'},
 		{"pause", 1, NULL, 'p'},      {"graphs", 1, NULL, 'g'},	 {"batch", 1, NULL, 'b'},
 		{"report", 1, NULL, 'r'},     {"wait", 0, NULL, 'w'},	 {"vary", 1, NULL, 'v'},
 		{"keep-going", 0, NULL, 'k'}, {"help", 0, NULL, 'h'},	 {0},

@@ -5,12 +5,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include "cuda-trace/profile/counters/counter_report.h"
+#include "cuda-trace/base/number_text.h"
 #include "cuda-trace/base/text.h"
 
 static void put_number(FILE *file, const char *key, double value)
 {
+	char text[NUMBER_TEXT_SIZE];
+
 	if (isfinite(value))
-		fprintf(file, "\"%s\":%.17g", key, value);
+		fprintf(file, "\"%s\":%s", key, number__shortest(text, value));
 	else
 		fprintf(file, "\"%s\":null", key);
 }

@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Counted kernels as text: a block for each kernel and shape, its metrics, the verdict below.
+ * Counted kernels as text: a block for each kernel and shape: the verdict, then its metrics.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include "cuda-trace/profile/counters/counter_report.h"
+#include "cuda-trace/profile/counters/counter_units.h"
 #include "cuda-trace/base/text.h"
 
 #define NAME_COLUMNS	    100
 #define WORTH_A_LINE	    0.01 /* of the peak of a precision */
 #define MORE_THAN_CONSTANTS 0.05
 
-/* 1234567 → "1.235 M"; percentages and small figures as they are. */
-static const char *figure(char out[24], double value, const char *unit)
+static const char *figure(char out[24], double value)
 {
-	static const char prefixes[] = " kMGTPE";
-	int step = 0;
-
-	if (isnan(value) || isinf(value)) {
+	if (isnan(value) || isinf(value))
 		snprintf(out, 24, "-");
-		return out;
-	}
-	if (!strcmp(unit, "ns")) {
-		text__ns(out, value > 0 ? (uint64_t)value : 0);
-		return out;
-	}
-	while (fabs(value) >= 99999 && prefixes[step + 1]) {
-		value /= 1000;
-		step++;
-	}
-	if (step)
-		snprintf(out, 24, "%.2f %c", value, prefixes[step]);
-	else if (value == floor(value))
+	/* Scaled to another unit, whole numbers are so but for the last bits. */
+	else if (fabs(value) < 1e9 && fabs(value - round(value)) <= 1e-12 * fabs(value))
 		snprintf(out, 24, "%.0f", value);
 	else
 		snprintf(out, 24, "%.2f", value);
@@ -70,15 +56,17 @@ static void print_sums(FILE *file, const struct counter_kernel *kernel)
 		by_turns ? "LAUNCHES " : "", "UNIT", "METRIC");
 	for (uint32_t i = 0; i < kernel->count; i++) {
 		const struct counter_sum *sum = &kernel->sums[i];
-		const char *unit = sum->metric->unit;
+		struct counter_unit unit;
 		char shown_unit[64], shown[600];
 
+		counter_unit__choose(&unit, sum->metric->unit, counter_sum__mean(sum));
 		if (by_turns)
 			snprintf(of, sizeof(of), "%8" PRIu64 " ", sum->count);
 		fprintf(file, "  %11s %11s %11s %s%-14s %s\n",
-			figure(mean, counter_sum__mean(sum), unit), figure(least, sum->least, unit),
-			figure(most, sum->most, unit), of,
-			text__show(shown_unit, sizeof(shown_unit), unit, 14),
+			figure(mean, counter_sum__mean(sum) * unit.factor),
+			figure(least, sum->least * unit.factor),
+			figure(most, sum->most * unit.factor), of,
+			text__show(shown_unit, sizeof(shown_unit), unit.text, 14),
 			text__show(shown, sizeof(shown), sum->metric->name, 120));
 	}
 }
@@ -88,15 +76,18 @@ static void print_point(FILE *file, const struct verdict_facts *facts,
 {
 	struct roofline_point point = verdict_facts__roofline(facts, precision);
 	const char *unit = precision == ROOFLINE_TENSOR_INT8 ? "OP" : "FLOP";
+	struct counter_unit scale;
 	char done[24], roof[24];
 
 	if (!(point.roof > 0) || !(point.intensity > 0))
 		return;
-	fprintf(file,
-		"  roofline: %.2f %s/byte (ridge %.1f), %s%s/s of %s%s/s there (%.0f%%), %s\n",
-		point.intensity, unit, point.ridge, figure(done, point.performance, ""), unit,
-		figure(roof, point.roof, ""), unit, 100 * point.performance / point.roof,
-		roofline__words(precision));
+	/* Both in one unit, so that they can be compared. */
+	counter_unit__choose(&scale, precision == ROOFLINE_TENSOR_INT8 ? "OP/s" : "FLOP/s",
+			     point.roof);
+	fprintf(file, "  roofline: %.2f %s/byte (ridge %.1f), %s of %s %s there (%.0f%%), %s\n",
+		point.intensity, unit, point.ridge, figure(done, point.performance * scale.factor),
+		figure(roof, point.roof * scale.factor), scale.text,
+		100 * point.performance / point.roof, roofline__words(precision));
 }
 
 /* More than some code beside the one that decides. Constants are loaded by instructions of half
@@ -186,7 +177,6 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 		}
 		fputc('\n', file);
 		print_head(file, kernel);
-		print_sums(file, kernel);
 		if (counter_table__lacks(table, kernel))
 			fprintf(file,
 				"  %u more metrics wait for launches of it: no verdict without "
@@ -194,6 +184,7 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 				counter_table__lacks(table, kernel));
 		else
 			print_verdict(file, kernel);
+		print_sums(file, kernel);
 		printed++;
 	}
 	if (left)

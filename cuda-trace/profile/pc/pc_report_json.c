@@ -22,8 +22,7 @@ static void put_counts(struct json_object *object, const struct pc_counts *count
 	uint64_t all = table->all.samples ? table->all.samples : 1;
 
 	put_number(object, "samples", counts->samples);
-	json_object_object_add(object, "share",
-			       json_object_new_double((double)counts->samples / all));
+	json_object_object_add(object, "share", stat_json__double((double)counts->samples / all));
 	put_number(object, "not_issued", counts->idle);
 	for (uint32_t i = 0; i < table->reason_count; i++)
 		if (counts->reasons[i])
@@ -82,7 +81,7 @@ static struct json_object *reasons(const struct pc_table *table)
 		stat_json__put_text(object, "reason", reason);
 		put_number(object, "samples", table->all.reasons[i]);
 		json_object_object_add(object, "share",
-				       json_object_new_double((double)table->all.reasons[i] / all));
+				       stat_json__double((double)table->all.reasons[i] / all));
 		json_object_object_add(object, "meaning",
 				       pc_table__meaning(reason)
 					       ? json_object_new_string(pc_table__meaning(reason))

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/recording/older_recording.h"
 #include "cuda-trace/recording/store_db.h"
 #include "cuda-trace/recording/store_import.h"
 #include "cuda-trace/base/text.h"
@@ -153,8 +154,8 @@ int pc_store__write(const char *path, const struct pc_table *table, const struct
 		return -ENOMEM;
 	unlink(partial);
 	err = fill(partial, table, tree, lost, duration_ns);
-	if (!err && rename(partial, path))
-		err = -errno;
+	if (!err)
+		err = older_recording__replace(partial, path);
 	if (err) {
 		fprintf(stderr, "cuda-trace profile: cannot write %s: %s\n",
 			text__show(shown, sizeof(shown), path, 60), strerror(-err));

@@ -34,7 +34,7 @@ static void put_ratio(struct json_object *object, const char *key, uint64_t a, u
 {
 	double ratio = sass_ratio(a, b);
 
-	json_object_object_add(object, key, isnan(ratio) ? NULL : json_object_new_double(ratio));
+	json_object_object_add(object, key, isnan(ratio) ? NULL : stat_json__double(ratio));
 }
 
 /* What this GPU does not count is null. */

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: Copies whose GPU time is not known (source driver), by direction
+-- Recorded: copies are in --copies unless they were recorded by --source driver
 -- Needs: CUDA_TRACE_COPIES
 -- Group: copy_call_sums
 SELECT copyKind AS kind, end - start AS ns, bytes FROM CUDA_TRACE_COPIES;

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: CUDA graphs, by time on the GPU
+-- Recorded: whole graphs are recorded by cuda-trace record -e kernels,graphs -- PROGRAM
 -- Needs: CUPTI_ACTIVITY_KIND_GRAPH_TRACE
 -- Group: graph_sums
 SELECT globalPid, graphExecId AS graph, end - start AS ns FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: Launches whose GPU time is not known (source driver), by kernel
+-- Recorded: launches are in --kernels unless they were recorded by --source driver
 -- Needs: CUDA_TRACE_LAUNCH_SHAPES
 -- Group: launch_sums
 SELECT launchName AS name, launchShape AS shape, returnValue <> 0 AS failed, end - start AS ns

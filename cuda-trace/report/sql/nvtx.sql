@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: NVTX ranges
+-- Recorded: NVTX ranges are recorded by cuda-trace record -e kernels,copies,nvtx -- PROGRAM
 -- Needs: NVTX_EVENTS
 -- Table:
 SELECT sum(e.end - e.start) AS total_ns, count(*) AS ranges,

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: What warps waited for (PC samples)
+-- Recorded: samples are recorded by cuda-trace profile --pc --record FILE -- PROGRAM
 -- Needs: CUDA_TRACE_PC_SAMPLES
 -- Functions with most samples first, and in each the places and reasons with most.
 -- Table:

@@ -12,7 +12,8 @@ $(SAMPLE_UNIT): $(B)/obj/tests/capture/sample/unit.o $(B)/obj/cuda-trace/base/cl
 FAMILIES := $(B)/tests/capture/sample/families
 workloads: $(FAMILIES)
 
-$(FAMILIES): $(B)/obj/tests/capture/sample/families.o $(B)/obj/cuda-trace/cli/event_groups.o
+$(FAMILIES): $(B)/obj/tests/capture/sample/families.o \
+		$(patsubst %,$(B)/obj/cuda-trace/%.o,cli/event_groups cli/options cli/option_mistakes base/suggest base/text)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Reads the map `pids` of a session. Called by watch__run(); one thread.
+ */
+#include "cuda-trace/capture/descendants.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/proc/process_maps.h"
+
+#define MAX_PIDS  256
+#define MAX_NAMED 3
+
+/* A zombie has ended, too; its number is in the list until its last thread is gone. */
+static bool runs(uint32_t pid)
+{
+	char name[64], line[512], *state;
+	FILE *stat;
+	bool is_read;
+
+	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+	stat = fopen(name, "re");
+	is_read = stat && fgets(line, sizeof(line), stat);
+	if (stat)
+		fclose(stat);
+	state = is_read ? strrchr(line, ')') : NULL;
+	return state && state[1] == ' ' && !strchr("ZXx", state[2]);
+}
+
+uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t *pids,
+			   uint32_t max)
+{
+	struct stream_settings settings;
+	int map = session__filter(session, &settings);
+	uint32_t pid, next, count = 0;
+
+	if (!settings.by_pid)
+		return 0;
+	for (int err = bpf_map_get_next_key(map, NULL, &next); !err;
+	     err = bpf_map_get_next_key(map, &pid, &next)) {
+		pid = next;
+		if (pid == but || !runs(pid))
+			continue;
+		if (count < max)
+			pids[count] = pid;
+		count++;
+	}
+	return count;
+}
+
+void descendants__say(const char *command, const struct session *session, uint32_t program)
+{
+	uint32_t pids[MAX_NAMED], count = descendants__list(session, program, pids, MAX_NAMED);
+	uint32_t named = count < MAX_NAMED ? count : MAX_NAMED;
+	struct inspection inspection;
+	char shown[64];
+
+	if (!count)
+		return;
+	fprintf(stderr, "cuda-trace %s: PROGRAM has ended, but what it started runs on, unwatched:",
+		command);
+	for (uint32_t i = 0; i < named; i++)
+		if (!inspect__process(pids[i], &inspection))
+			fprintf(stderr, "%s %s (%u)", i ? "," : "",
+				text__show(shown, sizeof(shown), inspection.comm, 0), pids[i]);
+	if (count > named)
+		fprintf(stderr, " and %u more", count - named);
+	fputs("; --wait waits for it\n", stderr);
+}
+
+void descendants__remark(const struct session *session, uint32_t pid, bool attaches)
+{
+	uint32_t pids[MAX_PIDS], count = descendants__list(session, pid, pids, MAX_PIDS), users = 0;
+	struct inspection inspection;
+	char shown[64];
+
+	for (uint32_t i = 0; i < count && i < MAX_PIDS; i++)
+		users += !inspect__process(pids[i], &inspection) && inspection.cuda;
+	if (!users || inspect__process(pid, &inspection) || inspection.cuda)
+		inspect__remark(pid, attaches);
+	else
+		fprintf(stderr,
+			"cuda-trace: process %u (%s) is no CUDA program itself; %u that it started "
+			"are, and are watched\n",
+			pid, text__show(shown, sizeof(shown), inspection.comm, 0), users);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The answer to a first word that is no command.
+ */
+#ifndef CUDA_TRACE_COMMANDS_COMMAND_MISTAKE_H
+#define CUDA_TRACE_COMMANDS_COMMAND_MISTAKE_H
+
+#include "cuda-trace/base/suggest.h"
+
+/* `words` begin with that word; `nearest` were chosen from the commands. Returns EXIT_USAGE. */
+int command_mistake__explain(char **words, const struct nearest_words *nearest);
+
+#endif
