@@ -69,6 +69,6 @@ int report_foreign__adapt(const struct report_file *file)
 void report_foreign__undo(const struct report_file *file)
 {
 	sqlite3_exec(file->db,
-		     "DROP VIEW IF EXISTS temp.NVTX_EVENTS; DROP VIEW IF EXISTS temp.StringIds", NULL,
-		     NULL, NULL);
+		     "DROP VIEW IF EXISTS temp.NVTX_EVENTS; DROP VIEW IF EXISTS temp.StringIds",
+		     NULL, NULL, NULL);
 }

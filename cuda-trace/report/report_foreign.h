@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nsight Systems' own exports name NVTX ranges otherwise than recordings of ours do: a text stands in
- * the row unless the program registered it, and `domainId` is a number that a row of type 75 names.
- * Temporary views give such a file our form: both are ids of StringIds.
+ * Nsight Systems' own exports name NVTX ranges otherwise than recordings of ours do: a text stands
+ * in the row unless the program registered it, and `domainId` is a number that a row of type 75
+ * names. Temporary views give such a file our form: both are ids of StringIds.
  */
 #ifndef CUDA_TRACE_REPORT_REPORT_FOREIGN_H
 #define CUDA_TRACE_REPORT_REPORT_FOREIGN_H
