@@ -226,3 +226,20 @@ is() {
 	assert_equal "$(sort -u 1.names)" '"saxpy"'
 	diff 1.names 2.names
 }
+
+@test "report --timeline (NVTX ranges) has them on the GPU's rows, from the first to the last kernel, as Kineto does" {
+	requires bpf sim sqlite3
+	ct record -q -e kernels,nvtx,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
+	ct report --timeline t.json r.db
+	# By hand: what was launched in the thread between a range's begin and its end.
+	sqlite3 -separator ' ' r.db "SELECT e.text, min(k.start) || '', max(k.end) - min(k.start) FROM NVTX_EVENTS AS e
+		JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.globalTid = e.globalTid AND r.start BETWEEN e.start AND e.end
+		JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.correlationId = r.correlationId WHERE e.eventType IN (59, 60)
+		GROUP BY e.rowid" | awk '{ print $NF, $0 }' | sed -E 's/ [0-9]+ [0-9]+$//' | sort >expected
+	jq -r '.traceEvents[] | select(.cat == "gpu_user_annotation") | "\(.dur * 1000 | round) \(.name)"' t.json | sort >seen
+	assert [ "$(wc -l <expected)" -ge 30 ]
+	diff expected seen
+	# Their rows are the streams of the kernels.
+	is '([.traceEvents[] | select(.cat == "kernel") | [.pid, .tid]] | unique)
+		== ([.traceEvents[] | select(.cat == "gpu_user_annotation") | [.pid, .tid]] | unique)' true
+}
