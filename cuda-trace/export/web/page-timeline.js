@@ -154,7 +154,8 @@ const timeline = (() => {
 			context.moveTo(px, AXIS - 6);
 			context.lineTo(px, canvas.height);
 			context.stroke();
-			context.fillText(time(t), px + 3, AXIS - 8);
+			if (px + 3 + context.measureText(time(t)).width <= width)
+				context.fillText(time(t), px + 3, AXIS - 8);
 		}
 	}
 
