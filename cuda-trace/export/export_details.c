@@ -9,9 +9,9 @@
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/profile/counters/occupancy.h"
 
-#define MOST_DETAILS (1u << 16)
-#define MOST_STACKS  4000
-#define MOST_FRAMES  64
+#define MAX_DETAILS (1u << 16)
+#define MAX_STACKS  4000
+#define MAX_FRAMES  64
 
 static size_t slot_of(const struct details *details, const struct detail *detail)
 {
@@ -57,7 +57,7 @@ uint32_t details__find(struct details *details, const struct detail *detail)
 	bool full = details->count == details->capacity;
 	size_t slot;
 
-	if (full && details->count < MOST_DETAILS && grow(details))
+	if (full && details->count < MAX_DETAILS && grow(details))
 		full = false;
 	if (!details->capacity) {
 		details->left_out++;
@@ -127,7 +127,7 @@ static void put_stack(FILE *out, const struct file_chains *chains, int64_t id)
 	size_t count = 0;
 	const char *const *frames = chains ? file_chains__frames(chains, id, &count) : NULL;
 
-	for (size_t i = 0; i < count && i < MOST_FRAMES; i++) {
+	for (size_t i = 0; i < count && i < MAX_FRAMES; i++) {
 		putc(',', out);
 		text__write_json(out, frames[i]);
 	}
@@ -152,7 +152,7 @@ int details__write(const struct details *details, FILE *out, const struct report
 			put_values(out, detail->values, DETAIL_VALUES);
 			put_occupancy(out, file, detail->values);
 		} else if (detail->category == 'h') {
-			if (stacks++ < MOST_STACKS)
+			if (stacks++ < MAX_STACKS)
 				put_stack(out, chains, detail->values[0]);
 		} else {
 			put_values(out, detail->values, detail->category == 'c' ? 3 : 2);

@@ -13,9 +13,9 @@
 #include "cuda-trace/report/report_times.h"
 
 /* What a hostile file has beyond these is left out and counted: it may have any number of rows. */
-#define MOST_ROWS  (8u << 20)
-#define MOST_SPANS (1u << 20)
-#define MOST_DEPTH 64
+#define MAX_ROWS  (8u << 20)
+#define MAX_SPANS (1u << 20)
+#define MAX_DEPTH 64
 
 #define NO_RANGE   SIZE_MAX
 
@@ -58,7 +58,7 @@ static int reserve(void **list, size_t count, size_t size)
 	return 0;
 }
 
-static int take_range(void *context, int columns, sqlite3_value **row)
+static int read_range(void *context, int columns, sqlite3_value **row)
 {
 	struct gpu_ranges *all = context;
 	struct range range = {
@@ -70,7 +70,7 @@ static int take_range(void *context, int columns, sqlite3_value **row)
 
 	if (!report_times__are_possible(range.start, range.end))
 		return 0;
-	if (all->range_count == MOST_ROWS) {
+	if (all->range_count == MAX_ROWS) {
 		all->left_out++;
 		return 0;
 	}
@@ -80,7 +80,7 @@ static int take_range(void *context, int columns, sqlite3_value **row)
 	return 0;
 }
 
-static int take_call(void *context, int columns, sqlite3_value **row)
+static int read_call(void *context, int columns, sqlite3_value **row)
 {
 	struct gpu_ranges *all = context;
 	struct call call = {
@@ -88,7 +88,7 @@ static int take_call(void *context, int columns, sqlite3_value **row)
 		.start = sqlite3_value_int64(row[1]),
 	};
 
-	if (all->call_count == MOST_ROWS) {
+	if (all->call_count == MAX_ROWS) {
 		all->left_out++;
 		return 0;
 	}
@@ -128,7 +128,7 @@ static void link_ranges(struct gpu_ranges *all)
 
 		for (int depth = 0; outer != NO_RANGE && all->ranges[outer].end < range->start;
 		     depth++)
-			outer = depth == MOST_DEPTH ? NO_RANGE : all->ranges[outer].outer;
+			outer = depth == MAX_DEPTH ? NO_RANGE : all->ranges[outer].outer;
 		range->outer = outer;
 	}
 }
@@ -182,14 +182,14 @@ static int add_work(struct gpu_ranges *all, const struct span *work)
 {
 	struct span *span;
 
-	if (all->span_count * 2 >= all->span_capacity && all->span_count < MOST_SPANS &&
+	if (all->span_count * 2 >= all->span_capacity && all->span_count < MAX_SPANS &&
 	    grow_spans(all))
 		return -ENOMEM;
 	span = slot_of(all, work);
 	if (span->range) {
 		span->start = span->start < work->start ? span->start : work->start;
 		span->end = span->end > work->end ? span->end : work->end;
-	} else if (all->span_count < MOST_SPANS) {
+	} else if (all->span_count < MAX_SPANS) {
 		*span = *work;
 		all->span_count++;
 	} else {
@@ -198,7 +198,7 @@ static int add_work(struct gpu_ranges *all, const struct span *work)
 	return 0;
 }
 
-static int take_work(void *context, int columns, sqlite3_value **row)
+static int read_work(void *context, int columns, sqlite3_value **row)
 {
 	struct gpu_ranges *all = context;
 	int64_t global = sqlite3_value_int64(row[0]);
@@ -229,7 +229,7 @@ static int take_work(void *context, int columns, sqlite3_value **row)
 	if (low == all->call_count || all->calls[low].id != key.id)
 		return 0;
 	range = range_at(all, all->calls[low].global, all->calls[low].start);
-	for (int depth = 0; range != NO_RANGE && depth < MOST_DEPTH && !err; depth++) {
+	for (int depth = 0; range != NO_RANGE && depth < MAX_DEPTH && !err; depth++) {
 		work.range = range + 1;
 		if (all->ranges[range].end >= all->calls[low].start)
 			err = add_work(all, &work);
@@ -246,7 +246,7 @@ static int read_all(struct gpu_ranges *all, const struct report_file *file)
 	int err = scan__run(file,
 			    "SELECT globalTid, start, end, textId FROM NVTX_EVENTS WHERE "
 			    "eventType IN (59, 60) AND end IS NOT NULL",
-			    take_range, all);
+			    read_range, all);
 
 	if (err || !all->range_count)
 		return err;
@@ -254,7 +254,7 @@ static int read_all(struct gpu_ranges *all, const struct report_file *file)
 	err = scan__run(file,
 			"SELECT globalTid, start, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
 			"WHERE correlationId <> 0",
-			take_call, all);
+			read_call, all);
 	if (all->call_count)
 		qsort(all->calls, all->call_count, sizeof(*all->calls), by_id);
 	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -266,7 +266,7 @@ static int read_all(struct gpu_ranges *all, const struct report_file *file)
 			 "SELECT globalPid, start, end, correlationId, deviceId, streamId FROM %s "
 			 "WHERE correlationId <> 0",
 			 tables[i]);
-		err = scan__run(file, sql, take_work, all);
+		err = scan__run(file, sql, read_work, all);
 	}
 	return err;
 }

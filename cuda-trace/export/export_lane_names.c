@@ -30,20 +30,20 @@ static char *name_text(const struct lane_names *names, char category, int64_t nu
 
 static size_t slot_of(const struct lane_names *names, int64_t key)
 {
-	size_t i = ((uint64_t)key * 0x9e3779b97f4a7c15ull) >> 32 & (names->table_room - 1);
+	size_t i = ((uint64_t)key * 0x9e3779b97f4a7c15ull) >> 32 & (names->table_capacity - 1);
 
 	while (names->table[i] && names->keys[i] != key)
-		i = (i + 1) & (names->table_room - 1);
+		i = (i + 1) & (names->table_capacity - 1);
 	return i;
 }
 
 static int grow_names(struct lane_names *names)
 {
 	struct lanes *lanes = names->lanes;
-	size_t room = lanes->name_room ? lanes->name_room * 2 : 1024, old_room = names->table_room;
-	struct lane_name *list = realloc(lanes->names, room * sizeof(*list));
-	uint32_t *table = calloc(room * 2, sizeof(*table)), *old = names->table;
-	int64_t *keys = calloc(room * 2, sizeof(*keys)), *old_keys = names->keys;
+	size_t capacity = lanes->name_room ? lanes->name_room * 2 : 1024, old_capacity = names->table_capacity;
+	struct lane_name *list = realloc(lanes->names, capacity * sizeof(*list));
+	uint32_t *table = calloc(capacity * 2, sizeof(*table)), *old = names->table;
+	int64_t *keys = calloc(capacity * 2, sizeof(*keys)), *old_keys = names->keys;
 
 	if (list)
 		lanes->names = list;
@@ -52,11 +52,11 @@ static int grow_names(struct lane_names *names)
 		free(keys);
 		return -ENOMEM;
 	}
-	lanes->name_room = room;
+	lanes->name_room = capacity;
 	names->table = table;
 	names->keys = keys;
-	names->table_room = room * 2;
-	for (size_t i = 0; i < old_room; i++) {
+	names->table_capacity = capacity * 2;
+	for (size_t i = 0; i < old_capacity; i++) {
 		if (old[i]) {
 			size_t slot = slot_of(names, old_keys[i]);
 

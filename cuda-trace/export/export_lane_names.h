@@ -10,7 +10,7 @@ struct lane_names {
 	struct names_of_file *strings;
 	uint32_t *table; /* open addressing: index in lanes.names + 1 */
 	int64_t *keys;
-	size_t table_room;
+	size_t table_capacity;
 };
 
 /* The index of what that number means in that category; -ENOMEM. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "cuda-trace/symbols/symbols.h"
 
-#define MOST_FILES 4096
+#define MAX_FILES 4096
 #define APART	   (1ull << 32) /* from one file's base to the next */
 #define PAGE	   4096ull
 
@@ -71,7 +71,7 @@ int mapped_files__find(struct mapped_files *files, const char *module, const cha
 		if (!strcmp(files->list[i].build_id, build_id) &&
 		    !strcmp(files->list[i].module, module))
 			return i;
-	if (files->count == MOST_FILES)
+	if (files->count == MAX_FILES)
 		return -1;
 	more = reallocarray(files->list, files->count + 1, sizeof(*more));
 	if (!more)
