@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/base/output_file.h"
+#include "cuda-trace/commands/report_advice.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/report/report_compare.h"
@@ -299,6 +300,7 @@ static int report_samples(const struct report_file *file, const struct report_op
 static int report_one(const char *path, const struct report_options *options, FILE *out)
 {
 	struct report_file file;
+	struct report_advice advice;
 	bool any = false, exported = false;
 	int err = report_file__open(&file, path);
 
@@ -306,6 +308,10 @@ static int report_one(const char *path, const struct report_options *options, FI
 		return err;
 	file.symbols = options->symbols;
 	file.samples = options->device;
+	/* Samples of program counters have no times to give advice on. */
+	if (options->html && !sections__any(&file, "stalls") &&
+	    !report_advice__read(&advice, &file))
+		file.advice = advice.lines;
 	err = write_exports(&file, options, &exported);
 	if (!err && options->sql)
 		err = report_sql(&file, options, out);

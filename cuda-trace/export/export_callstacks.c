@@ -30,6 +30,7 @@ struct file_chains {
 	struct chain *list;
 	size_t count, room;
 	const char **frames;
+	struct chain_place *places; /* of frames */
 	size_t frame_count, frame_room;
 	char **own; /* texts that are not the file's */
 	size_t own_count, own_room;
@@ -99,17 +100,23 @@ static const char *find_name(struct file_chains *chains, sqlite3_stmt *row)
 	return kept;
 }
 
-static int add_frame(struct file_chains *chains, const char *name)
+static int add_frame(struct file_chains *chains, const char *name, const struct chain_place *place)
 {
 	if (chains->frame_count == chains->frame_room) {
 		size_t room = chains->frame_room ? chains->frame_room * 2 : 1024;
 		const char **frames = reallocarray(chains->frames, room, sizeof(*frames));
+		struct chain_place *places;
 
 		if (!frames || room > MOST_FRAMES)
 			return -ENOMEM;
 		chains->frames = frames;
+		places = reallocarray(chains->places, room, sizeof(*places));
+		if (!places)
+			return -ENOMEM;
+		chains->places = places;
 		chains->frame_room = room;
 	}
+	chains->places[chains->frame_count] = *place;
 	chains->frames[chains->frame_count++] = name;
 	chains->list[chains->count - 1].count++;
 	return 0;
@@ -133,9 +140,16 @@ static int add_chain(struct file_chains *chains, int64_t id)
 static int take_row(struct file_chains *chains, sqlite3_stmt *row)
 {
 	int64_t id = sqlite3_column_int64(row, 0);
+	struct chain_place place = {0};
 	const char *name = NULL;
 	int err = 0;
 
+	if (sqlite3_column_type(row, 2) != SQLITE_NULL)
+		place.module = export_names__string(chains->names, sqlite3_column_int64(row, 2));
+	if (sqlite3_column_type(row, 5) != SQLITE_NULL) {
+		place.build_id = export_names__string(chains->names, sqlite3_column_int64(row, 5));
+		place.address = sqlite3_column_int64(row, 4);
+	}
 	if (!chains->count || chains->list[chains->count - 1].id != id)
 		err = add_chain(chains, id);
 	if (sqlite3_column_int64(row, 3)) {
@@ -144,7 +158,7 @@ static int take_row(struct file_chains *chains, sqlite3_stmt *row)
 	}
 	if (!name)
 		name = export_names__string(chains->names, sqlite3_column_int64(row, 1));
-	return err ? err : add_frame(chains, name);
+	return err ? err : add_frame(chains, name, &place);
 }
 
 static int read_rows(struct file_chains *chains)
@@ -197,11 +211,10 @@ int file_chains__open(struct file_chains **result, const struct report_file *fil
 	return err;
 }
 
-const char *const *file_chains__frames(const struct file_chains *chains, int64_t id, size_t *count)
+static const struct chain *find_chain(const struct file_chains *chains, int64_t id)
 {
 	size_t low = 0, high = chains->count;
 
-	*count = 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -210,10 +223,22 @@ const char *const *file_chains__frames(const struct file_chains *chains, int64_t
 		else
 			high = middle;
 	}
-	if (low == chains->count || chains->list[low].id != id)
-		return NULL;
-	*count = chains->list[low].count;
-	return chains->frames + chains->list[low].first;
+	return low < chains->count && chains->list[low].id == id ? &chains->list[low] : NULL;
+}
+
+const char *const *file_chains__frames(const struct file_chains *chains, int64_t id, size_t *count)
+{
+	const struct chain *chain = find_chain(chains, id);
+
+	*count = chain ? chain->count : 0;
+	return chain ? chains->frames + chain->first : NULL;
+}
+
+const struct chain_place *file_chains__places(const struct file_chains *chains, int64_t id)
+{
+	const struct chain *chain = find_chain(chains, id);
+
+	return chain ? chains->places + chain->first : NULL;
 }
 
 uint32_t file_chains__period(const struct file_chains *chains)
@@ -239,6 +264,7 @@ void file_chains__close(struct file_chains *chains)
 	free(chains->own);
 	free(chains->list);
 	free(chains->frames);
+	free(chains->places);
 	free(chains);
 }
 

@@ -18,6 +18,14 @@ int file_chains__open(struct file_chains **chains, const struct report_file *fil
 		      const struct names_of_file *names);
 /* Frames of that chain, innermost first, clean; NULL and 0 of an unknown one. */
 const char *const *file_chains__frames(const struct file_chains *chains, int64_t id, size_t *count);
+/* Where a frame's code is: the file, and the address in it as its ELF headers count. */
+struct chain_place {
+	const char *module;   /* path, as in the process; NULL = not known */
+	const char *build_id; /* hexadecimal; NULL = not known: `address` means nothing then */
+	uint64_t address;
+};
+/* Of the frames of that chain, in the same order. */
+const struct chain_place *file_chains__places(const struct file_chains *chains, int64_t id);
 /* One in so many launches has a chain; 1 where the file does not say. */
 uint32_t file_chains__period(const struct file_chains *chains);
 /* Frames that are addresses still. */

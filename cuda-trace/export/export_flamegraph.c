@@ -169,9 +169,11 @@ static void write_frame(struct picture *picture)
 		text__ns(total, picture->stacks->nodes[0].ns);
 	fprintf(picture->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" "
-		"height=\"%u\" font-family=\"monospace\" font-size=\"11\">\n"
-		"<style>.f{cursor:pointer}.f:hover rect,.f:focus rect{stroke:#000}"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" "
+		"style=\"width:100%%;height:auto\" "
+		"font-family=\"monospace\" font-size=\"11\">\n"
+		"<style>.f{cursor:pointer}.f:hover rect,.f:focus "
+		"rect{stroke:#000}"
 		".hit rect{fill:#7b3ff2}.hit text{fill:#fff}.dim{opacity:.35}"
 		"text{pointer-events:none}#q,#r{pointer-events:auto;cursor:pointer;"
 		"text-decoration:underline}</style>\n"
@@ -180,8 +182,7 @@ static void write_frame(struct picture *picture)
 		"<text x=\"10\" y=\"46\" id=\"m\">click: zoom; Ctrl-F or / : search</text>\n"
 		"<text x=\"%.0f\" y=\"22\" id=\"q\">search</text>"
 		"<text x=\"%.0f\" y=\"22\" id=\"r\">reset</text>\n<g id=\"frames\">\n",
-		WIDTH + 20, TOP + (deepest + 1) * ROW + 26, WIDTH + 20,
-		TOP + (deepest + 1) * ROW + 26,
+		WIDTH + 20, TOP + (deepest + 1) * ROW + 26,
 		picture->stacks->samples ? "Inside kernels" : "Time on the GPU", total, WIDTH - 100,
 		WIDTH - 40);
 }

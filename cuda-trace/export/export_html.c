@@ -70,6 +70,19 @@ static void put_query_text(struct page *page, const char *key, const char *sql)
 	sqlite3_finalize(statement);
 }
 
+static void put_advice(struct page *page)
+{
+	const char *const *line = page->file->advice;
+
+	put_key(page, "advice");
+	putc('[', page->out);
+	for (bool first = true; line && *line; line++, first = false) {
+		fputs(first ? "" : ",", page->out);
+		text__write_json(page->out, *line);
+	}
+	putc(']', page->out);
+}
+
 /* A table report as an array of objects: its rows are JSON lines, so a comma joins them. */
 static int put_table(struct page *page, const char *name, int64_t limit)
 {
@@ -200,11 +213,14 @@ static int put_flame(struct page *page)
 	return 0;
 }
 
-/* start - last end (zigzag), length, name, count - 1, and of sums the busy time. */
+/* start - last end (zigzag), length, name, count - 1; of sums the busy time, of events by
+ * themselves, where a call may have to do with work on the GPU, the detail and the correlation. */
 static void put_items(struct page *page, const struct lane *lane)
 {
 	struct packer packer = {.out = page->out};
-	int64_t before = 0;
+	bool tied = lane->kind == LANE_STREAM || lane->kind == LANE_DRIVER ||
+		    lane->kind == LANE_RUNTIME;
+	int64_t before = 0, correlation = 0;
 
 	for (size_t i = 0; i < lane->count; i++) {
 		const struct lane_item *item = &lane->items[i];
@@ -216,6 +232,11 @@ static void put_items(struct page *page, const struct lane *lane)
 		if (item->count > 1)
 			packer__number(&packer, item->busy);
 		before = item->end;
+		if (item->count > 1 || !tied)
+			continue;
+		packer__number(&packer, item->detail);
+		packer__signed(&packer, item->correlation - correlation);
+		correlation = item->correlation;
 	}
 	packer__end(&packer);
 }
@@ -234,8 +255,10 @@ static void put_lane(struct page *page, const struct lane *lane, bool first)
 	fputs("\"}", page->out);
 }
 
-static void put_lanes(struct page *page, const struct lanes *lanes)
+static int put_lanes(struct page *page, const struct lanes *lanes)
 {
+	int err;
+
 	put_key(page, "timeline");
 	fprintf(page->out,
 		"{\"begin\":%lld,\"end\":%lld,\"events\":%llu,\"cell\":%lld,"
@@ -249,10 +272,14 @@ static void put_lanes(struct page *page, const struct lanes *lanes)
 	fputs("],\"categories\":\"", page->out);
 	for (size_t i = 0; i < lanes->name_count; i++)
 		putc(lanes->names[i].category, page->out);
-	fputs("\",\"lanes\":[", page->out);
+	fprintf(page->out, "\",\"without_detail\":%llu,\"details\":",
+		(unsigned long long)lanes->details.left_out);
+	err = details__write(&lanes->details, page->out, page->file, page->names);
+	fputs(",\"lanes\":[", page->out);
 	for (size_t i = 0; i < lanes->count; i++)
 		put_lane(page, &lanes->list[i], !i);
 	fputs("]}", page->out);
+	return err;
 }
 
 /* After the lanes, as they say which time is shown; null without report --device. */
@@ -288,6 +315,7 @@ static int put_tables(struct page *page)
 	put_query_text(page, "gpus",
 		       "SELECT group_concat(name, ', ') FROM (SELECT count(*) || ' × ' || name AS "
 		       "name FROM TARGET_INFO_GPU GROUP BY TARGET_INFO_GPU.name)");
+	put_advice(page);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !err; i++)
 		err = put_table(page, tables[i].name, tables[i].limit);
 	if (!err)
@@ -312,7 +340,7 @@ static int put_data(struct page *page)
 	failed = lanes__wait(job, &lanes);
 	err = err ? err : failed;
 	if (!err)
-		put_lanes(page, lanes);
+		err = put_lanes(page, lanes);
 	if (!err)
 		err = put_samples(page, lanes);
 	lanes__end(job);
@@ -341,9 +369,10 @@ int export_html(const struct report_file *file, FILE *out)
 	static const struct {
 		const char *mark, *text;
 	} parts[] = {{"@STYLE@", embedded_page_css}, {"@DATA@", NULL}, {"@SCRIPT@", NULL}};
-	static const char *const scripts[] = {embedded_page_data_js,	 embedded_page_samples_js,
-					      embedded_page_timeline_js, embedded_page_flame_js,
-					      embedded_page_tables_js,	 embedded_page_js};
+	static const char *const scripts[] = {embedded_page_data_js,	embedded_page_samples_js,
+					      embedded_page_details_js, embedded_page_timeline_js,
+					      embedded_page_flame_js,	embedded_page_tables_js,
+					      embedded_page_js};
 	struct page page = {.file = file};
 	const char *at = embedded_page_html;
 	int err = export_names__open(&page.names, file);

@@ -7,35 +7,74 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/export/export_lane_names.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
-/* Each gives start, end, kind of lane, process, device, number of the lane, category, name. The
- * name is an id of StringIds, or what the category makes of a number. */
+/* Each gives start, end, process, device, number of the lane, name, class of API and correlation.
+ * The name is an id of StringIds, or what the category makes of a number. */
 static const struct source {
 	const char *table, *columns, *where;
 	enum lane_kind kind;
 	char category;
+	char detail; /* category of the details that follow; 0: there are none */
+	const char *details[DETAIL_VALUES];
 } sources[] = {
 	{"CUPTI_ACTIVITY_KIND_KERNEL",
-	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, demangledName", "", LANE_STREAM,
-	 'k'},
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, demangledName, 0, "
+	 "correlationId",
+	 "",
+	 LANE_STREAM,
+	 'k',
+	 'k',
+	 {"deviceId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread",
+	  "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread"}},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, copyKind", "", LANE_STREAM,
-	 'c'},
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, copyKind, 0, correlationId",
+	 "",
+	 LANE_STREAM,
+	 'c',
+	 'c',
+	 {"bytes", "srcKind", "dstKind"}},
 	{"CUPTI_ACTIVITY_KIND_MEMSET",
-	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, 0", "", LANE_STREAM, 's'},
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, 0, 0, correlationId",
+	 "",
+	 LANE_STREAM,
+	 's',
+	 's',
+	 {"bytes", "value"}},
 	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, graphExecId", "", LANE_STREAM,
-	 'g'},
+	 "start, end, globalPid AS p, deviceId AS d, streamId AS n, graphExecId, 0, correlationId",
+	 "",
+	 LANE_STREAM,
+	 'g',
+	 0,
+	 {NULL}},
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	 "start, end, globalPid AS p, 0 AS d, 0 AS n, syncType", "", LANE_WAITS, 'w'},
+	 "start, end, globalPid AS p, 0 AS d, 0 AS n, syncType, 0, 0",
+	 "",
+	 LANE_WAITS,
+	 'w',
+	 0,
+	 {NULL}},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
-	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, nameId, eventClass", "",
-	 LANE_DRIVER, 'd'},
-	{"NVTX_EVENTS", "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, textId",
-	 "WHERE eventType IN (59, 60) AND end IS NOT NULL", LANE_RANGES, 'n'},
+	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, nameId, eventClass, "
+	 "correlationId",
+	 "",
+	 LANE_DRIVER,
+	 'd',
+	 'h',
+	 {"callchainId"}},
+	{"NVTX_EVENTS",
+	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, textId, 0, 0",
+	 "WHERE eventType IN (59, 60) AND end IS NOT NULL",
+	 LANE_RANGES,
+	 'n',
+	 0,
+	 {NULL}},
 };
+
+enum { START, END, PROCESS, DEVICE, NUMBER, NAME, CLASS, CORRELATION, DETAILS };
 
 /* A filling in a thread of its own. */
 struct lanes_job {
@@ -58,105 +97,15 @@ struct place {
 /* What has no place beyond these (32 MiB) is in a shared lane and counted again each time. */
 #define MAX_PLACES (1u << 19)
 
-/* Names by category and number, so that each is in the page once. */
 struct filling {
 	struct lanes *lanes;
 	const struct report_file *file;
-	struct names_of_file *names;
+	struct lane_names names;
 	const struct source *source; /* the one that is read */
-	uint32_t *table;	     /* open addressing: index in lanes.names + 1 */
-	int64_t *keys;
-	size_t table_room;
-	struct place *places; /* open addressing, a power of two */
+	struct place *places;	     /* open addressing, a power of two */
 	size_t place_count, place_capacity;
 	struct place recent; /* of the last row */
 };
-
-static char *name_text(const struct filling *filling, char category, int64_t number)
-{
-	static const char *const copies[] = {
-		"?",	"HtoD", "DtoH", "HtoA", "AtoH",		"AtoA",		"AtoD",
-		"DtoA", "DtoD", "HtoH", "PtoP", "unified HtoD", "unified DtoH", "unified DtoD"};
-	static const char *const waits[] = {"?", "event", "stream for event", "stream", "context"};
-	char *text = NULL;
-	int n = 0;
-
-	if (category == 'c')
-		n = asprintf(&text, "Memcpy %s", copies[number > 0 && number < 14 ? number : 0]);
-	else if (category == 's')
-		n = asprintf(&text, "Memset");
-	else if (category == 'g')
-		n = asprintf(&text, "CUDA graph %lld", (long long)number);
-	else if (category == 'w')
-		n = asprintf(&text, "wait: %s", waits[number > 0 && number < 5 ? number : 0]);
-	else
-		text = strdup(export_names__string(filling->names, number));
-	return n < 0 ? NULL : text;
-}
-
-static size_t slot_of(const struct filling *filling, int64_t key)
-{
-	size_t i = ((uint64_t)key * 0x9e3779b97f4a7c15ull) >> 32 & (filling->table_room - 1);
-
-	while (filling->table[i] && filling->keys[i] != key)
-		i = (i + 1) & (filling->table_room - 1);
-	return i;
-}
-
-static int grow_names(struct filling *filling)
-{
-	struct lanes *lanes = filling->lanes;
-	size_t room = lanes->name_room ? lanes->name_room * 2 : 1024,
-	       old_room = filling->table_room;
-	struct lane_name *names = realloc(lanes->names, room * sizeof(*names));
-	uint32_t *table = calloc(room * 2, sizeof(*table)), *old = filling->table;
-	int64_t *keys = calloc(room * 2, sizeof(*keys)), *old_keys = filling->keys;
-
-	if (names)
-		lanes->names = names;
-	if (!names || !table || !keys) {
-		free(table);
-		free(keys);
-		return -ENOMEM;
-	}
-	lanes->name_room = room;
-	filling->table = table;
-	filling->keys = keys;
-	filling->table_room = room * 2;
-	for (size_t i = 0; i < old_room; i++) {
-		if (old[i]) {
-			size_t slot = slot_of(filling, old_keys[i]);
-
-			table[slot] = old[i];
-			keys[slot] = old_keys[i];
-		}
-	}
-	free(old);
-	free(old_keys);
-	return 0;
-}
-
-static int64_t name_index(struct filling *filling, char category, int64_t number)
-{
-	struct lanes *lanes = filling->lanes;
-	int64_t key = (uint64_t)number << 8 | (uint8_t)category;
-	size_t slot;
-
-	if (lanes->name_count >= lanes->name_room && grow_names(filling))
-		return -ENOMEM;
-	slot = slot_of(filling, key);
-	if (!filling->table[slot]) {
-		struct lane_name *name = &lanes->names[lanes->name_count];
-
-		name->category = category;
-		name->text = name_text(filling, category, number);
-		if (!name->text)
-			return -ENOMEM;
-		filling->keys[slot] = key;
-		filling->table[slot] = ++lanes->name_count;
-	}
-	return filling->table[slot] - 1;
-}
 
 static bool same_place(const struct place *a, const struct place *b)
 {
@@ -297,18 +246,37 @@ static int add_to_cell(struct lanes *lanes, struct lane *lane, const struct lane
 	return 0;
 }
 
+/* Of an event that is in the page by itself. */
+static void fill_detail(struct filling *filling, struct lane_item *item, sqlite3_value **row)
+{
+	const struct source *source = filling->source;
+	struct detail detail = {.category = source->detail};
+
+	item->correlation = sqlite3_value_int64(row[CORRELATION]);
+	if (item->correlation < 0 || item->correlation > UINT32_MAX)
+		item->correlation = 0; /* CUPTI's have 32 bits */
+	if (!source->detail ||
+	    (source->detail == 'h' && sqlite3_value_type(row[DETAILS]) == SQLITE_NULL))
+		return;
+	for (int i = 0; i < DETAIL_VALUES && source->details[i]; i++)
+		detail.values[i] = sqlite3_value_type(row[DETAILS + i]) == SQLITE_NULL
+					   ? DETAIL_UNKNOWN
+					   : sqlite3_value_int64(row[DETAILS + i]);
+	item->detail = details__find(&filling->lanes->details, &detail);
+}
+
 static int take_row(void *context, int columns, sqlite3_value **row)
 {
 	struct filling *filling = context;
 	struct lanes *lanes = filling->lanes;
 	struct lane_item item = {
-		.start = sqlite3_value_int64(row[0]),
-		.end = sqlite3_value_int64(row[1]),
+		.start = sqlite3_value_int64(row[START]),
+		.end = sqlite3_value_int64(row[END]),
 		.count = 1,
 	};
 	const struct source *source = filling->source;
 	/* Calls of the runtime contain those of the driver: two lanes for one thread. */
-	bool runtime = source->kind == LANE_DRIVER && !sqlite3_value_int(row[6]);
+	bool runtime = source->kind == LANE_DRIVER && !sqlite3_value_int(row[CLASS]);
 	struct lane *lane;
 	int64_t name;
 
@@ -316,32 +284,48 @@ static int take_row(void *context, int columns, sqlite3_value **row)
 		lanes->invalid++;
 		return 0;
 	}
-	name = name_index(filling, runtime ? 'r' : source->category, sqlite3_value_int64(row[5]));
+	name = lane_names__find(&filling->names, runtime ? 'r' : source->category,
+				sqlite3_value_int64(row[NAME]));
 	if (name < 0)
 		return name;
 	lane = find_lane(filling, runtime ? LANE_RUNTIME : source->kind,
-			 sqlite3_value_int64(row[2]), sqlite3_value_int64(row[3]),
-			 sqlite3_value_int64(row[4]));
+			 sqlite3_value_int64(row[PROCESS]), sqlite3_value_int64(row[DEVICE]),
+			 sqlite3_value_int64(row[NUMBER]));
 	if (!lane)
 		return -ENOMEM;
 	item.name = name;
 	item.busy = item.end - item.start;
-	/* What is as long as a cell stands for itself, as far as there is room. */
-	if (!lanes->cell || (item.end - item.start >= lanes->cell && lane->count < LANES_CELLS))
-		return add_item(lane, &item);
-	return add_to_cell(lanes, lane, &item);
+	/* What is as long as a cell stands for itself, while the lane has place for it. */
+	if (lanes->cell && (item.end - item.start < lanes->cell || lane->count >= LANES_CELLS))
+		return add_to_cell(lanes, lane, &item);
+	fill_detail(filling, &item, row);
+	return add_item(lane, &item);
 }
 
 static int read_source(struct filling *filling, const struct source *source)
 {
-	char sql[512];
+	sqlite3_str *sql;
+	char *text;
+	int err = -ENOMEM;
 
 	if (!report_file__has(filling->file, source->table, NULL))
 		return 0;
-	snprintf(sql, sizeof(sql), "SELECT %s FROM %s %s", source->columns, source->table,
-		 source->where);
+	sql = sqlite3_str_new(filling->file->db);
+	sqlite3_str_appendf(sql, "SELECT %s", source->columns);
+	/* Older exports lack some columns. */
+	for (int i = 0; i < DETAIL_VALUES && source->details[i]; i++)
+		sqlite3_str_appendf(
+			sql, ", %s",
+			report_file__has(filling->file, source->table, source->details[i])
+				? source->details[i]
+				: "NULL");
+	sqlite3_str_appendf(sql, " FROM %s %s", source->table, source->where);
+	text = sqlite3_str_finish(sql);
 	filling->source = source;
-	return scan__run(filling->file, sql, take_row, filling);
+	if (text)
+		err = scan__run(filling->file, text, take_row, filling);
+	sqlite3_free(text);
+	return err;
 }
 
 /* How much there is, and from when to when. */
@@ -430,7 +414,7 @@ static void choose_cells(struct lanes *lanes, const struct report_file *file)
 
 int lanes__read(struct lanes *lanes, const struct report_file *file, struct names_of_file *names)
 {
-	struct filling filling = {.lanes = lanes, .file = file, .names = names};
+	struct filling filling = {.lanes = lanes, .file = file, .names = {lanes, names}};
 	int err;
 
 	memset(lanes, 0, sizeof(*lanes));
@@ -441,8 +425,7 @@ int lanes__read(struct lanes *lanes, const struct report_file *file, struct name
 		err = read_source(&filling, &sources[i]);
 	for (size_t i = 0; !err && i < lanes->count; i++)
 		err = settle(lanes, &lanes->list[i]);
-	free(filling.table);
-	free(filling.keys);
+	lane_names__free(&filling.names);
 	free(filling.places);
 	if (err)
 		lanes__free(lanes);
@@ -506,5 +489,6 @@ void lanes__free(struct lanes *lanes)
 	for (size_t i = 0; i < lanes->name_count; i++)
 		free(lanes->names[i].text);
 	free(lanes->names);
+	details__free(&lanes->details);
 	memset(lanes, 0, sizeof(*lanes));
 }

@@ -8,6 +8,7 @@
 #define CUDA_TRACE_EXPORT_EXPORT_LANES_H
 
 #include <stdint.h>
+#include "cuda-trace/export/export_details.h"
 #include "cuda-trace/export/export_names.h"
 #include "cuda-trace/report/report_file.h"
 
@@ -20,9 +21,11 @@ enum lane_kind { LANE_STREAM, LANE_WAITS, LANE_DRIVER, LANE_RUNTIME, LANE_RANGES
 
 struct lane_item {
 	int64_t start, end;
-	uint64_t busy;	/* of a sum: time of its events, which may overlap */
-	uint32_t count; /* 1: an event of its own */
-	uint32_t name;	/* of the longest event; index in lanes.names */
+	uint64_t busy;	     /* of a sum: time of its events, which may overlap */
+	uint32_t count;	     /* 1: an event of its own */
+	uint32_t name;	     /* of the longest event; index in lanes.names */
+	uint32_t detail;     /* index in lanes.details + 1; 0: there is none */
+	int64_t correlation; /* ties a call to its work on the GPU; 0: none */
 };
 
 struct lane_cell {
@@ -51,6 +54,7 @@ struct lanes {
 	size_t count;
 	struct lane_name *names;
 	size_t name_count, name_room;
+	struct details details;
 	int64_t begin, end; /* of all events */
 	uint64_t events;
 	int64_t cell;	  /* ns; 0: every event is kept */

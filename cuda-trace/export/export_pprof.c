@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "cuda-trace/export/export.h"
+#include "cuda-trace/export/export_mappings.h"
 #include "cuda-trace/export/export_stack_tree.h"
 #include "cuda-trace/report/report_records.h"
 #include "generated/profile.pb-c.h"
@@ -18,6 +19,8 @@ struct pprof {
 	CudaTrace__Profile profile;
 	char **strings;
 	size_t string_count, string_room;
+	struct mapped_files files;
+	CudaTrace__Mapping *mappings;
 	CudaTrace__Function *functions;
 	CudaTrace__Location *locations;
 	CudaTrace__Line *lines;
@@ -84,6 +87,9 @@ static void release(struct pprof *pprof, size_t nodes)
 {
 	for (size_t i = 0; pprof->samples && i < nodes; i++)
 		free(pprof->samples[i].label);
+	mapped_files__free(&pprof->files);
+	free(pprof->mappings);
+	free(pprof->profile.mapping);
 	free(pprof->functions);
 	free(pprof->locations);
 	free(pprof->lines);
@@ -98,8 +104,47 @@ static void release(struct pprof *pprof, size_t nodes)
 	free(pprof->strings);
 }
 
+/* A frame of Python is "train.py:42 forward", of a module that ends with that file's name. The
+ * function's name, and *line; NULL of other frames. */
+static const char *python_function(const struct stacks_node *node, int64_t *line)
+{
+	const char *file = node->module ? strrchr(node->module, '/') : NULL;
+	size_t length;
+	char *end;
+
+	file = file ? file + 1 : node->module;
+	length = file ? strlen(file) : 0;
+	if (!length || strncmp(node->name, file, length) || node->name[length] != ':')
+		return NULL;
+	*line = strtoll(node->name + length + 1, &end, 10);
+	return *line > 0 && *end == ' ' && end[1] ? end + 1 : NULL;
+}
+
+/* Name and place. Functions without a line keep a mapping and an address: pprof finds the line in
+ * the file. */
+static void put_place(struct pprof *pprof, size_t index, const struct stacks_node *node)
+{
+	const char *function = python_function(node, &pprof->lines[index].line);
+	int file;
+
+	pprof->functions[index].name = add_string(pprof, function ? function : node->name);
+	pprof->functions[index].system_name = pprof->functions[index].name;
+	if (function) {
+		pprof->functions[index].filename = add_string(pprof, node->module);
+		return;
+	}
+	pprof->lines[index].line = 0;
+	if (!node->module || !node->build_id)
+		return;
+	file = mapped_files__find(&pprof->files, node->module, node->build_id, node->address);
+	if (file < 0)
+		return;
+	pprof->locations[index].mapping_id = file + 1;
+	pprof->locations[index].address = pprof->files.list[file].base + node->address;
+}
+
 /* Function and location of one name; ids are the node's index, which is not 0. */
-static void put_location(struct pprof *pprof, size_t node, const char *name)
+static void put_location(struct pprof *pprof, size_t node, const struct stacks_node *of)
 {
 	size_t n = pprof->profile.n_function++;
 
@@ -107,16 +152,43 @@ static void put_location(struct pprof *pprof, size_t node, const char *name)
 	cuda_trace__location__init(&pprof->locations[node]);
 	cuda_trace__line__init(&pprof->lines[node]);
 	pprof->functions[node].id = node;
-	pprof->functions[node].name = add_string(pprof, name);
-	pprof->functions[node].system_name = pprof->functions[node].name;
 	pprof->lines[node].function_id = node;
 	pprof->line_lists[node] = &pprof->lines[node];
 	pprof->locations[node].id = node;
 	pprof->locations[node].n_line = 1;
 	pprof->locations[node].line = &pprof->line_lists[node];
+	put_place(pprof, node, of);
 	pprof->profile.function[n] = &pprof->functions[node];
 	pprof->profile.location[n] = &pprof->locations[node];
 	pprof->profile.n_location = pprof->profile.n_function;
+}
+
+/* No has_functions and the like: with one of them pprof looks for no lines. */
+static int put_mappings(struct pprof *pprof)
+{
+	size_t count = pprof->files.count;
+
+	if (!count)
+		return 0;
+	pprof->mappings = calloc(count, sizeof(*pprof->mappings));
+	pprof->profile.mapping = calloc(count, sizeof(*pprof->profile.mapping));
+	if (!pprof->mappings || !pprof->profile.mapping)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct mapped_file *file = &pprof->files.list[i];
+		CudaTrace__Mapping *mapping = &pprof->mappings[i];
+
+		cuda_trace__mapping__init(mapping);
+		mapping->id = i + 1;
+		mapping->memory_start = file->start;
+		mapping->memory_limit = file->limit;
+		mapping->file_offset = file->offset;
+		mapping->filename = add_string(pprof, file->module);
+		mapping->build_id = add_string(pprof, file->build_id);
+		pprof->profile.mapping[i] = mapping;
+	}
+	pprof->profile.n_mapping = count;
+	return 0;
 }
 
 static void put_sample(struct pprof *pprof, const struct stacks *stacks, size_t node,
@@ -241,10 +313,13 @@ int export_pprof(const struct report_file *file, FILE *out)
 		/* The pid is a label: profiles of two runs compare by the command. */
 		stacks.nodes[i].name[stacks.nodes[i].stable] = '\0';
 		if (!stacks.nodes[i].place)
-			put_location(&pprof, i, stacks.nodes[i].name);
+			put_location(&pprof, i, &stacks.nodes[i]);
 		if (stacks.nodes[i].leaf)
 			put_sample(&pprof, &stacks, i, keys);
 	}
+	err = put_mappings(&pprof);
+	if (err)
+		goto cleanup;
 	pprof.profile.string_table = pprof.strings;
 	pprof.profile.n_string_table = pprof.string_count;
 	err = pprof.failed ? -ENOMEM : write_packed(&pprof, out);

@@ -95,21 +95,37 @@ struct reading {
 
 enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
 
+/* Texts are copied: the tree outlives the file's names. Without memory the place is not known. */
+static void note_place(struct stacks_node *node, const struct chain_place *place)
+{
+	if (node->module || !place->module)
+		return;
+	node->module = strdup(place->module);
+	node->build_id = place->build_id ? strdup(place->build_id) : NULL;
+	node->address = place->address;
+}
+
 /* From the outermost function to the innermost. */
 static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 				const struct group *group)
 {
+	const struct chain_place *places = NULL;
 	const char *const *frames = NULL;
 	size_t count = 0;
 
 	if (!reading->chains)
 		return node;
-	if (!group->null[KEY_CHAIN])
+	if (!group->null[KEY_CHAIN]) {
 		frames = file_chains__frames(reading->chains, group->keys[KEY_CHAIN], &count);
+		places = file_chains__places(reading->chains, group->keys[KEY_CHAIN]);
+	}
 	if (!frames)
 		return stacks__child(reading->stacks, node, "[no stack]");
-	while (count && node != UINT32_MAX)
+	while (count && node != UINT32_MAX) {
 		node = stacks__child(reading->stacks, node, frames[--count]);
+		if (node != UINT32_MAX)
+			note_place(&reading->stacks->nodes[node], &places[count]);
+	}
 	return node;
 }
 
@@ -371,8 +387,11 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 
 void stacks__free(struct stacks *stacks)
 {
-	for (size_t i = 0; i < stacks->count; i++)
+	for (size_t i = 0; i < stacks->count; i++) {
 		free(stacks->nodes[i].name);
+		free(stacks->nodes[i].module);
+		free(stacks->nodes[i].build_id);
+	}
 	free(stacks->nodes);
 	free(stacks->table);
 	memset(stacks, 0, sizeof(*stacks));

@@ -19,6 +19,9 @@ struct stacks_node {
 	uint64_t count;	 /* kernels and so on; 0 of samples */
 	uint32_t parent; /* index; the root's is itself */
 	uint32_t depth;	 /* of the root 0 */
+	/* Of the host's functions, where the file says it: as in struct chain_place. */
+	char *module, *build_id;
+	uint64_t address; /* of the first of its calls */
 	/* Of leaves: what the pprof labels say. */
 	int64_t pid, device, stream;
 	bool leaf;

@@ -332,6 +332,8 @@ int export_timeline(const struct report_file *file, FILE *out)
 	if (!err)
 		err = timeline__put_all_rows(&timeline);
 	if (!err)
+		err = timeline__put_gpu_ranges(&timeline);
+	if (!err)
 		err = timeline__put_device_samples(&timeline);
 	if (!err)
 		err = put_losses(&timeline);

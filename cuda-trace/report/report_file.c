@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "cuda-trace/report/report_foreign.h"
 #include "cuda-trace/report/report_group.h"
 #include "cuda-trace/report/report_progress.h"
 #include "cuda-trace/recording/store_import.h"
@@ -308,6 +309,8 @@ int report_file__open(struct report_file *file, const char *path)
 		err = refuse(path);
 	if (!err)
 		err = examine(file);
+	if (!err)
+		err = report_foreign__adapt(file);
 	file->progress = progress__new(path);
 cleanup:
 	free(spool);
@@ -391,6 +394,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 void report_file__restrict(struct report_file *file)
 {
 	/* Whoever writes statements may have made a view for them. */
+	report_foreign__undo(file);
 	sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
 	sqlite3_set_authorizer(file->db, authorize, NULL);
 }
@@ -417,7 +421,10 @@ int report_file__lend(const struct report_file *file, struct report_file *lent)
 		if (!file->spares || !file->spares->count)
 			return -EMFILE;
 		lent->db = file->spares->free[--file->spares->count];
-		return 0;
+		err = report_foreign__adapt(lent);
+		if (err)
+			file->spares->free[file->spares->count++] = lent->db;
+		return err;
 	}
 	err = open_handle(lent, file->opened);
 	/* Half of a report from one recording and half from the next would be worse than none. */
@@ -433,6 +440,11 @@ int report_file__lend(const struct report_file *file, struct report_file *lent)
 		sqlite3_close(lent->db);
 	else /* who reads a table once from end to end gains nothing by a cache */
 		sqlite3_exec(lent->db, "PRAGMA cache_size=-1024", NULL, NULL, NULL);
+	if (!err) {
+		err = report_foreign__adapt(lent);
+		if (err)
+			sqlite3_close(lent->db);
+	}
 	return err;
 }
 

@@ -18,12 +18,13 @@ struct kept_groups;
 struct progress;
 
 struct report_file {
-	sqlite3 *db;	     /* opened read-only; temporary tables may be made */
-	const char *path;    /* as the user gave it */
-	const char *symbols; /* folder with files of symbols, NULL = none */
-	const char *samples; /* samples of profile --device, NULL = none */
-	bool ours;	     /* written by cuda-trace */
-	char version[32];    /* EXPORT_SCHEMA_VERSION, "" if none */
+	sqlite3 *db;		   /* opened read-only; temporary tables may be made */
+	const char *path;	   /* as the user gave it */
+	const char *symbols;	   /* folder with files of symbols, NULL = none */
+	const char *samples;	   /* samples of profile --device, NULL = none */
+	const char *const *advice; /* sentences for the page, up to a NULL; NULL = none */
+	bool ours;		   /* written by cuda-trace */
+	char version[32];	   /* EXPORT_SCHEMA_VERSION, "" if none */
 	struct progress *progress;
 	struct kept_groups **kept; /* of report_group.c: the first one */
 	char *opened; /* what `db` is a handle of; NULL where that has no name any more */

@@ -289,7 +289,7 @@ static void play_range(struct replay *replay, const int64_t *row, size_t process
 		.text = name_of(replay, process, row[3]),
 		.kind = row[4] == 60 ? 3 : 2,
 		.tid = row[0] & 0xffffff,
-		.domain = replay->ours ? name_of(replay, process, row[5]) : 0,
+		.domain = name_of(replay, process, row[5]),
 	};
 
 	if (range.kind == 2)
@@ -391,7 +391,7 @@ const struct replay_source replay_sources[] = {
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
 	 "kernelName = 0, nameId, launchShape FROM CUPTI_ACTIVITY_KIND_RUNTIME "
-	 "WHERE kernelName IS NOT NULL",
+	 "WHERE kernelName IS NOT NULL AND EXISTS (SELECT 1 FROM CUDA_TRACE_PROCESSES)",
 	 play_launch, NULL, NULL},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
 	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "

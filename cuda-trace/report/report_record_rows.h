@@ -27,7 +27,6 @@ struct replay {
 	struct cuda_launch *shapes; /* by id - 1; of launches whose kernels have no record */
 	size_t shape_count;
 	bool ranged; /* there are NVTX ranges, and what they belong with comes in order */
-	bool ours;   /* domains are ids of strings */
 	struct replay_ranges ranges;
 };
 

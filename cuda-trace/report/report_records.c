@@ -285,7 +285,6 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	if (!err)
 		err = read_rows(&replay);
 	replay.ranged = report_file__any(file, "NVTX_EVENTS") > 0;
-	replay.ours = report_file__has(file, "CUDA_TRACE_PROCESSES", NULL);
 	if (!err)
 		err = play_all(&replay);
 	replay_ranges__end(&replay);

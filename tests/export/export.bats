@@ -226,3 +226,71 @@ is() {
 	assert_equal "$(sort -u 1.names)" '"saxpy"'
 	diff 1.names 2.names
 }
+
+@test "report --timeline (NVTX ranges) has them on the GPU's rows, from the first to the last kernel, as Kineto does" {
+	requires bpf sim sqlite3
+	ct record -q -e kernels,nvtx,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
+	ct report --timeline t.json r.db
+	# By hand: what was launched in the thread between a range's begin and its end.
+	sqlite3 -separator ' ' r.db "SELECT e.text, min(k.start) || '', max(k.end) - min(k.start) FROM NVTX_EVENTS AS e
+		JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.globalTid = e.globalTid AND r.start BETWEEN e.start AND e.end
+		JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.correlationId = r.correlationId WHERE e.eventType IN (59, 60)
+		GROUP BY e.rowid" | awk '{ print $NF, $0 }' | sed -E 's/ [0-9]+ [0-9]+$//' | sort >expected
+	jq -r '.traceEvents[] | select(.cat == "gpu_user_annotation") | "\(.dur * 1000 | round) \(.name)"' t.json | sort >seen
+	assert [ "$(wc -l <expected)" -ge 30 ]
+	diff expected seen
+	# Their rows are the streams of the kernels.
+	is '([.traceEvents[] | select(.cat == "kernel") | [.pid, .tid]] | unique)
+		== ([.traceEvents[] | select(.cat == "gpu_user_annotation") | [.pid, .tid]] | unique)' true
+}
+
+# pprof itself is in no package; this reads a location as pprof's documentation says (proto/profile.proto, and
+# GetBase of internal/elfexec): address - memory_start + file_offset, by the ELF segment that holds this offset.
+@test "report --pprof (record -g) has mappings, addresses and build ids, by which readers find the lines" {
+	requires bpf sim protoc readelf addr2line
+	ct record -q -g -e kernels -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
+	ct report --pprof p.pb.gz r.db
+	gzip -dc p.pb.gz | protoc --proto_path="$TOP/cuda-trace/export" --decode=cuda_trace.Profile profile.proto >p.txt
+	python3 - "$WORKLOADS/saxpy" p.txt >found <<-'END'
+		import re, subprocess, sys
+		program, text = sys.argv[1], open(sys.argv[2]).read()
+		blocks = lambda name: [dict((k, int(v)) for k, v in re.findall(r"^ *(\w+): (\d+)$", body, re.M))
+		    for body in re.findall(r"^%s \{\n(.*?)^\}" % name, text, re.M | re.S)]
+		strings = re.findall(r'^string_table: "(.*)"$', text, re.M)
+		mappings = {m["id"]: m for m in blocks("mapping")}
+		functions = {f["id"]: strings[f["name"]] for f in blocks("function")}
+		segments = [[int(word, 16) for word in line.split()[1:6]] for line in
+		    subprocess.run(["readelf", "-lW", program], capture_output=True, text=True).stdout.splitlines() if " LOAD " in line]
+		build = re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-n", program], capture_output=True, text=True).stdout)[1]
+		for location in blocks("location"):
+		    mapping = mappings.get(location.get("mapping_id"))
+		    if not mapping or strings[mapping["filename"]] != program:
+		        continue
+		    assert strings[mapping["build_id"]] == build
+		    assert mapping["memory_start"] <= location["address"] < mapping["memory_limit"]
+		    offset = location["address"] - mapping["memory_start"] + mapping.get("file_offset", 0)
+		    address = next(offset - s[0] + s[1] for s in segments if s[0] <= offset < s[0] + s[3])
+		    seen = subprocess.run(["addr2line", "-f", "-e", program, hex(address)], capture_output=True, text=True).stdout.split("\n")
+		    print(functions[location["function_id"]] if "function_id" in location else functions[location["id"]], seen[0], seen[1])
+	END
+	assert [ -s found ]
+	# Each function is found under its name, and main's line is one of its source's.
+	run awk '$1 != $2' found
+	assert_output ''
+	grep -qE '^main main .*/saxpy\.c:[0-9]+' found
+}
+
+@test "report --pprof (functions of Python) has their files and lines" {
+	requires bpf sim protoc sqlite3
+	ct record -q -g -e kernels -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
+	sqlite3 r.db "INSERT INTO StringIds VALUES (1000001, 'train.py:42 forward'), (1000002, '/models/train.py');
+		UPDATE CUDA_CALLCHAINS SET symbol = 1000001, module = 1000002, buildId = NULL, moduleAddress = NULL
+		WHERE symbol = (SELECT id FROM StringIds WHERE value = 'main')"
+	ct report --pprof p.pb.gz r.db
+	gzip -dc p.pb.gz | protoc --proto_path="$TOP/cuda-trace/export" --decode=cuda_trace.Profile profile.proto >p.txt
+	grep -qx 'string_table: "forward"' p.txt
+	grep -qx 'string_table: "/models/train.py"' p.txt
+	grep -qx '    line: 42' p.txt
+	run grep -c 'train.py:42' p.txt
+	assert_output 0
+}

@@ -536,3 +536,46 @@ declared() {
 	assert_equal "$(json before.json '[.. | .launches? | numbers] | max > 0' | sort -u)" true
 	diff before.json after.json
 }
+
+# The statements that NVIDIA's Analysis Guide prints for CUDA and NVTX, under "Common SQLite examples".
+@test "a recording (the CUDA examples of NVIDIA's Analysis Guide) answers each of them" {
+	requires bpf sim sqlite3
+	ct record -q -g -e kernels,nvtx,overhead,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
+	q() { sqlite3 -bail r.db "$1"; }
+	# Correlate kernel launches with calls.
+	q 'ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN name TEXT;
+		ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN kernelName TEXT;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET kernelName = (SELECT value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL
+		AS cuda_gpu ON cuda_gpu.shortName = StringIds.id AND CUPTI_ACTIVITY_KIND_RUNTIME.correlationId = cuda_gpu.correlationId);
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET name = (SELECT value FROM StringIds WHERE nameId = StringIds.id)'
+	assert_equal "$(q "SELECT DISTINCT kernelName FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE name GLOB 'cuLaunchKernel*'")" empty
+	assert_equal "$(q 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE name IS NULL')" 0
+	# Rename kernels with NVTX.
+	q 'ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN nvtxRange TEXT; CREATE INDEX nvtx_start ON NVTX_EVENTS (start);
+		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET nvtxRange = (SELECT NVTX_EVENTS.text FROM NVTX_EVENTS
+		JOIN CUPTI_ACTIVITY_KIND_RUNTIME ON NVTX_EVENTS.eventType == 59
+		AND NVTX_EVENTS.globalTid == CUPTI_ACTIVITY_KIND_RUNTIME.globalTid
+		AND NVTX_EVENTS.start <= CUPTI_ACTIVITY_KIND_RUNTIME.start AND NVTX_EVENTS.end >= CUPTI_ACTIVITY_KIND_RUNTIME.end
+		WHERE CUPTI_ACTIVITY_KIND_RUNTIME.correlationId == CUPTI_ACTIVITY_KIND_KERNEL.correlationId
+		ORDER BY NVTX_EVENTS.start DESC LIMIT 1)'
+	assert_equal "$(q "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE nvtxRange IS NULL OR nvtxRange = ''")" 0
+	assert_equal "$(q "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE nvtxRange = 'inner'")" 10
+	# Calls with backtraces.
+	q 'ALTER TABLE CUDA_CALLCHAINS ADD COLUMN symbolName TEXT;
+		UPDATE CUDA_CALLCHAINS SET symbolName = (SELECT value FROM StringIds WHERE symbol = StringIds.id)'
+	assert_equal "$(q "SELECT count(*) > 0 FROM CUDA_CALLCHAINS JOIN CUPTI_ACTIVITY_KIND_RUNTIME ON callchainId == CUDA_CALLCHAINS.id
+		WHERE symbolName = 'main' AND globalTid / 0x1000000 % 0x1000000 > 0")" 1
+	# Calls that made the nodes of graphs.
+	assert_equal "$(q 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME AS api JOIN (SELECT start, graphNodeId, globalTid
+		FROM CUDA_GRAPH_NODE_EVENTS GROUP BY graphNodeId HAVING count(originalGraphNodeId) = 0) AS graph
+		ON api.globalTid == graph.globalTid AND api.start < graph.start AND api.end > graph.start')" 0
+	# Remove ranges that overlap with overhead.
+	overlap='FROM PROFILER_OVERHEAD AS overhead JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS cuda ON
+		(cuda.start BETWEEN overhead.start AND overhead.end) OR (cuda.end BETWEEN overhead.start AND overhead.end)
+		OR (cuda.start < overhead.start AND cuda.end > overhead.end)'
+	q 'INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD (start, end, eventClass, overheadType)
+		SELECT min(start), min(start) + 1, 103, 3 FROM CUPTI_ACTIVITY_KIND_RUNTIME'
+	assert_equal "$(q "SELECT count(*) > 0 $overlap")" 1
+	q "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid IN (SELECT cuda.rowid $overlap)"
+	assert_equal "$(q "SELECT count(*) $overlap")" 0
+}

@@ -280,6 +280,63 @@ survives() {
 	assert_output --partial 'schema version 4.0.0'
 }
 
+# An export in the form that Nsight gives NVTX: texts in the row, or registered; domains by number.
+make_nvtx_export() {
+	sqlite3 nsys.db "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+		CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT NOT NULL);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL,
+		deviceId INT NOT NULL, contextId INT, streamId INT NOT NULL, correlationId INT,
+		globalPid INT, demangledName INT NOT NULL, shortName INT, registersPerThread INT,
+		gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT,
+		staticSharedMemory INT, dynamicSharedMemory INT, graphNodeId INT);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT,
+		globalTid INT, correlationId INT, nameId INT, returnValue INT);
+		CREATE TABLE NVTX_EVENTS (start INT NOT NULL, end INT, eventType INT NOT NULL, rangeId INT, category INT,
+		color INT, text TEXT, globalTid INT, endGlobalTid INT, textId INT, domainId INT);
+		INSERT INTO StringIds VALUES (1, 'gemm(float*)'), (2, 'cudaLaunchKernel_v7000'), (3, 'registered');
+		INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.16.1');
+		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 3000, 0, 1, 7, 5,
+		(1 << 48) | (4711 << 24), 1, 1, 32, 1, 1, 1, 128, 1, 1, 0, 0, NULL);
+		INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (500, 900, 0,
+		(1 << 48) | (4711 << 24) | 4712, 5, 2, 0);
+		WITH t (tid) AS (SELECT (1 << 48) | (4711 << 24) | 4712)
+		INSERT INTO NVTX_EVENTS SELECT 0, NULL, 75, NULL, NULL, NULL, 'NCCL', tid, NULL, NULL, 1 FROM t UNION ALL
+		SELECT 100, 5000, 59, NULL, NULL, NULL, 'step 1', tid, NULL, NULL, 0 FROM t UNION ALL
+		SELECT 200, 400, 59, NULL, NULL, NULL, 'load', tid, NULL, NULL, 0 FROM t UNION ALL
+		SELECT 450, 950, 59, NULL, NULL, NULL, NULL, tid, NULL, 3, 1 FROM t"
+}
+
+@test "report (an export of Nsight's with NVTX ranges) names ranges and domains by Nsight's conventions" {
+	requires sqlite3
+	make_nvtx_export
+	ct report --json --nvtx nsys.db >ranges
+	assert_equal "$(jq -r '[.range, .domain, .total_ns] | join(",")' ranges | sort)" \
+		"$(printf 'load,,200\nregistered,NCCL,500\nstep 1,,4900')"
+	ct report nsys.db >out
+	grep -qE 'registered' out
+	grep -qE 'NCCL' out
+	run grep -c '  -$' out
+	assert_output 0
+	ct report --timeline t.json --html p.html nsys.db
+	assert_equal "$(jq -c '[.traceEvents[] | select(.cat == "user_annotation") | .name] | sort' t.json)" \
+		'["load","registered","step 1"]'
+	for name in load registered 'step 1'; do
+		grep -q "^\"$name\"" p.html
+	done
+	# Statements of the user's see the file as it is; packed files are read in the same way.
+	assert_equal "$(ct report --json --sql "SELECT count(text) AS n FROM NVTX_EVENTS" nsys.db)" '{"n":3}'
+	assert_equal "$(ct report --json --sql "SELECT max(domainId) AS d FROM NVTX_EVENTS" nsys.db)" '{"d":1}'
+	gzip -k nsys.db
+	ct report --json --nvtx nsys.db.gz | cmp - ranges
+	ct report --html q.html nsys.db.gz
+	grep -q '^"step 1"' q.html
+	# A column that NVIDIA's recipe adds is no name of ours.
+	sqlite3 nsys.db "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN kernelName TEXT;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET kernelName = 'gemm'"
+	ct report nsys.db >again
+	diff out again
+}
+
 @test "report (a newer schema, one with columns and tables that are new) refuses or reads it" {
 	requires sqlite3
 	feed r.db -n 100

@@ -59,14 +59,18 @@ function numbers(base64) {
 
 const signed = (number) => number % 2 ? -(number + 1) / 2 : number / 2;
 
-// Start, end, name, count, busy of each item of a lane.
+const TIED = new Set(["stream", "driver", "runtime"]);
+
+// Start, end, name, count, busy of each item of a lane; of calls and of work on the GPU also the
+// number of the details (0: none) and the correlation id (0: none).
 function unpack(lane) {
 	const number = numbers(lane.data), n = lane.items;
 	const items = {
 		start: new Float64Array(n), end: new Float64Array(n), name: new Uint32Array(n),
 		count: new Uint32Array(n), busy: new Float64Array(n), length: n,
+		detail: new Uint32Array(TIED.has(lane.kind) ? n : 0), correlation: new Float64Array(TIED.has(lane.kind) ? n : 0),
 	};
-	let before = 0;
+	let before = 0, correlation = 0;
 	for (let i = 0; i < n; i++) {
 		const start = before + signed(number());
 		items.start[i] = start;
@@ -74,6 +78,10 @@ function unpack(lane) {
 		items.name[i] = number();
 		items.count[i] = number() + 1;
 		items.busy[i] = items.count[i] > 1 ? number() : items.end[i] - items.start[i];
+		if (items.count[i] === 1 && items.detail.length) {
+			items.detail[i] = number();
+			items.correlation[i] = correlation += signed(number());
+		}
 	}
 	lane.data = null;
 	return items;

@@ -24,9 +24,12 @@ const tables = (() => {
 	// A histogram of durations: one bar a quarter of an octave, height by square root, so that the
 	// few long ones are seen beside the many short ones.
 	function spark(histogram) {
-		const svg = svgElement("svg", { class: "spark", width: 120, height: 18, role: "img" });
+		const svg = svgElement("svg", { class: "spark", width: 120, height: 18, role: "img", "aria-label": "No durations" });
 		if (!histogram || !histogram.length)
 			return svg;
+		const often = histogram.reduce((best, bar) => bar[1] > best[1] ? bar : best);
+		svg.setAttribute("aria-label", "Durations from " + time(histogram[0][0]) + " to " +
+			time(histogram[histogram.length - 1][0]) + ", most often " + time(often[0]));
 		const low = Math.log2(Math.max(1, histogram[0][0])) * 4;
 		const high = Math.log2(Math.max(1, histogram[histogram.length - 1][0])) * 4;
 		const bars = Math.max(1, Math.round(high - low) + 1);
@@ -43,13 +46,15 @@ const tables = (() => {
 		return svg;
 	}
 
-	function make(rows, histograms) {
+	function make(rows, title, histograms) {
 		const keys = Object.keys(rows[0]).filter((key) => key !== "table");
 		const box = element("div", "scroll"), table = element("table"), head = element("thead");
 		const body = element("tbody"), line = element("tr");
 		const numeric = (key) => rows.some((row) => typeof row[key] === "number");
 		let sorted = null, down = true;
 		box.tabIndex = 0;
+		box.setAttribute("role", "region");
+		box.setAttribute("aria-label", "Table: " + title);
 
 		function fill() {
 			body.replaceChildren(...rows.map((row) => {

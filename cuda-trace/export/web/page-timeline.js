@@ -3,13 +3,13 @@
 // one column whose height is how much of it was busy, so that any number of events draws fast.
 "use strict";
 const timeline = (() => {
-	const LABEL = 200, ROW = 26, AXIS = 22, LEAST_SPAN = 10;
+	const ROW = 26, AXIS = 22, LEAST_SPAN = 10;
 	const names = data.timeline.names, categories = data.timeline.categories;
 	const begin = data.timeline.begin, end = Math.max(data.timeline.end, data.timeline.begin + 1);
 	const canvas = byId("canvas"), box = byId("lanes"), context = canvas.getContext("2d");
 	const COLORS = { k: "--kernel", c: "--copy", s: "--memset", g: "--graph", d: "--driver",
 		r: "--runtime", w: "--wait", n: "--range", samples: "--counter" };
-	let from = begin, to = end, width = 0, colors = {}, hits = null, selected = null, measure = null;
+	let from = begin, to = end, width = 0, LABEL = 200, arrow = null, colors = {}, hits = null, selected = null, measure = null;
 	let queued = false, rows = [];
 
 	// Lanes by process. Of many, each process is one row at first: its streams on top of each other.
@@ -154,11 +154,37 @@ const timeline = (() => {
 			context.moveTo(px, AXIS - 6);
 			context.lineTo(px, canvas.height);
 			context.stroke();
-			context.fillText(time(t), px + 3, AXIS - 8);
+			if (px + 3 + context.measureText(time(t)).width <= width)
+				context.fillText(time(t), px + 3, AXIS - 8);
 		}
 	}
 
+	// From the end of the call to the start of its work on the GPU.
+	function drawArrow() {
+		const ends = [arrow.call, arrow.work].map(({ lane, item }, i) => ({
+			x: Math.min(width, Math.max(LABEL, x(i ? lane.items.start[item] : lane.items.end[item]))), row: rowOf(lane),
+		}));
+		if (ends[0].row < 0 || ends[1].row < 0)
+			return;
+		const [a, b] = ends.map((end) => ({ x: end.x, y: AXIS + end.row * ROW + ROW / 2 }));
+		const bend = Math.max(12, Math.abs(b.x - a.x) / 2), down = b.y > a.y ? 1 : -1;
+		context.strokeStyle = context.fillStyle = colors["--accent"];
+		context.lineWidth = 2;
+		context.beginPath();
+		context.moveTo(a.x, a.y);
+		context.bezierCurveTo(a.x + bend, a.y, b.x, b.y - down * Math.abs(b.y - a.y) / 2, b.x, b.y - down * 6);
+		context.stroke();
+		context.lineWidth = 1;
+		context.beginPath();
+		context.moveTo(b.x, b.y);
+		context.lineTo(b.x - 4, b.y - down * 8);
+		context.lineTo(b.x + 4, b.y - down * 8);
+		context.fill();
+	}
+
 	function drawSelection() {
+		if (arrow)
+			drawArrow();
 		if (selected) {
 			const items = spansOf(selected.lane), i = selected.item;
 			const y = AXIS + rowOf(selected.lane) * ROW;
@@ -179,9 +205,70 @@ const timeline = (() => {
 	function labels(row) {
 		const { group } = row;
 		if (!group)
-			return [row.lanes[0].label, row.lanes[0].scaleLabel || row.lanes[0].process];
+			return [row.lanes[0].label, row.lanes[0].scaleLabel || (groups.length > 1 ? "" : row.lanes[0].process)];
 		return [(group.open ? "\u25be " : "\u25b8 ") + (group.process || "GPUs as a whole"),
 			count(group.lanes.length) + " rows" + (group.open ? "" : ": click to see them")];
+	}
+
+	// Text that is cut where it does not fit; letters keep their width.
+	function put(text, px, py, most) {
+		if (context.measureText(text).width > most) {
+			let low = 0, high = text.length;
+			while (low < high) {
+				const middle = (low + high + 1) >> 1;
+				if (context.measureText(text.slice(0, middle) + "\u2026").width <= most)
+					low = middle;
+				else
+					high = middle - 1;
+			}
+			text = text.slice(0, low) + "\u2026";
+		}
+		context.fillText(text, px, py);
+	}
+
+	// Selects an event, and says what it is; scrolls to it where it is out of sight.
+	function select(hit, reveal) {
+		selected = hit;
+		arrow = details.arrow(hit);
+		byId("detail").textContent = describe(hit);
+		details.show(hit, (target) => select(target, true));
+		if (hit && reveal) {
+			const items = spansOf(hit.lane), middle = (items.start[hit.item] + items.end[hit.item]) / 2;
+			const group = groups.find((one) => one.lanes.includes(hit.lane));
+			if (group && groups.length > 1 && !group.open)
+				toggle([group]);
+			if (middle < from || middle > to)
+				show(middle - (to - from) / 2, middle + (to - from) / 2);
+			draw();
+			const y = AXIS + rowOf(hit.lane) * ROW;
+			if (y < box.scrollTop || y + ROW > box.scrollTop + box.clientHeight)
+				box.scrollTop = y - box.clientHeight / 2;
+		}
+		redraw();
+	}
+
+	// The event before or behind the selected one in its row; without one, the first in sight.
+	function step(by) {
+		const lane = selected ? selected.lane : (rows.find((row) => !row.group) || { lanes: [] }).lanes[0];
+		if (!lane || !spansOf(lane).length)
+			return;
+		const items = spansOf(lane), item = selected ? selected.item + by : Math.min(firstAt(items, from), items.length - 1);
+		if (item >= 0 && item < items.length)
+			select({ lane, item }, true);
+	}
+
+	// As wide as the selected event, with a little around it.
+	function fill() {
+		if (selected) {
+			const items = spansOf(selected.lane), margin = (items.end[selected.item] - items.start[selected.item]) * 0.1 + 5;
+			show(items.start[selected.item] - margin, items.end[selected.item] + margin);
+		}
+	}
+
+	// The other end of the selected event's arrow.
+	function follow() {
+		if (arrow)
+			select(selected.lane === arrow.call.lane && selected.item === arrow.call.item ? arrow.work : arrow.call, true);
 	}
 
 	function draw() {
@@ -189,7 +276,8 @@ const timeline = (() => {
 		const height = AXIS + rows.length * ROW + 4;
 		// Browsers leave a canvas empty that is higher than 32,767.
 		const ratio = Math.min(window.devicePixelRatio || 1, 32000 / height);
-		width = Math.max(400, box.clientWidth);
+		width = Math.max(240, box.clientWidth);
+		LABEL = Math.min(200, Math.round(width * 0.36));
 		canvas.width = width * ratio;
 		canvas.height = height * ratio;
 		canvas.style.width = width + "px";
@@ -216,9 +304,10 @@ const timeline = (() => {
 			context.fillStyle = colors["--back"];
 			context.fillRect(0, y, LABEL - 2, ROW);
 			context.fillStyle = colors["--text"];
-			context.fillText(label, 6, y + 11, LABEL - 12);
+			const indent = groups.length > 1 && !row.group ? 16 : 6;
+			put(label, indent, y + (below ? 11 : 17), LABEL - 6 - indent);
 			context.fillStyle = colors["--faint"];
-			context.fillText(below, 6, y + 22, LABEL - 12);
+			put(below, indent, y + 22, LABEL - 6 - indent);
 		});
 		drawSelection();
 	}
@@ -330,16 +419,8 @@ const timeline = (() => {
 					break;
 				}
 			}
-		selected = best || first;
-		if (!selected)
-			return;
-		if (rowOf(selected.lane) < 0 || !rows[rowOf(selected.lane)].lanes.includes(selected.lane))
-			toggle(groups.filter((group) => group.lanes.includes(selected.lane)));
-		const { items } = selected.lane, i = selected.item, span = to - from;
-		if (items.start[i] < from || items.end[i] > to)
-			show(items.start[i] - span / 2, items.start[i] + span / 2);
-		byId("detail").textContent = describe(selected);
-		redraw();
+		if (best || first)
+			select(best || first, true);
 	}
 
 	function wire() {
@@ -386,9 +467,7 @@ const timeline = (() => {
 				toggle([rowAt(py).group]);
 			} else if (drag && !drag.moved) {
 				measure = null;
-				selected = itemAt(px, py);
-				byId("detail").textContent = describe(selected);
-				redraw();
+				select(itemAt(px, py));
 			}
 			drag = null;
 		});
@@ -409,7 +488,7 @@ const timeline = (() => {
 	function key(event) {
 		const actions = {
 			"+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => show(begin, end),
-			c: () => toggle(groups), ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), n: next,
+			c: () => toggle(groups), ".": () => step(1), ",": () => step(-1), l: follow, f: fill, ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), n: next,
 			Home: () => show(begin, begin + to - from), End: () => show(end - (to - from), end),
 		};
 		const action = actions[event.key];
@@ -434,7 +513,7 @@ const timeline = (() => {
 	note();
 	wire();
 	return {
-		draw, rowOf, groups, search, show, zoom, key, next, describe, itemAt,
+		draw, rowOf, groups, select, search, show, zoom, key, next, describe, itemAt,
 		recolor: () => { readColors(); redraw(); },
 		range: () => [from, to],
 		selected: () => selected && describe(selected),

@@ -27,7 +27,7 @@
 			card(count(sum(data.copies, "copies")), bytes(sum(data.copies, "total_bytes")) + " copied", "card-copies");
 		card(count(sum(data.api, "calls")), "calls", "card-calls");
 		card(count(sum(data.errors, "failures")), "failed calls", "card-errors");
-		card(count(data.losses.length), data.losses.length ? "kinds of loss" : "losses: nothing was lost", "card-losses");
+		card(count(sum(data.losses, "lost")), data.losses.length ? "records lost" : "records lost: nothing is missing", "card-losses");
 	}
 
 	function share(label, part, whole, color) {
@@ -69,6 +69,16 @@
 		byId("shares").append(line);
 	}
 
+	// The sentences that report ends with.
+	function advice() {
+		byId("advice").hidden = !data.advice.length;
+		byId("advice").append(...data.advice.map((text) => {
+			const end = text.indexOf(":"), line = element("li");
+			line.append(element("b", "", text.slice(0, end + 1)), text.slice(end + 1));
+			return line;
+		}));
+	}
+
 	function losses() {
 		const note = byId("losses-note");
 		const invalid = data.timeline.invalid;
@@ -87,10 +97,10 @@
 			sync: "Waiting of the host", graphs: "CUDA graphs", nvtx: "NVTX ranges", stalls: "What warps waited for (PC samples)", errors: "Calls that failed",
 			losses: "Losses", processes: "Processes", idle: "How busy each GPU was, with the work of all processes" };
 		byId("kernel-table").append(data.kernels.length ?
-			tables.make(data.kernels, data.histograms) : element("p", "", "No kernels."));
+			tables.make(data.kernels, "Kernels", data.histograms) : element("p", "", "No kernels."));
 		for (const key in titles)
 			if (data[key].length)
-				byId("other-tables").append(element("h3", "", titles[key]), tables.make(data[key]));
+				byId("other-tables").append(element("h3", "", titles[key]), tables.make(data[key], titles[key]));
 		tables.memoryChart(data.memory_levels);
 	}
 
@@ -132,6 +142,7 @@
 	losses();
 	cards();
 	shares();
+	advice();
 	others();
 	theme();
 	keys();

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A hostile file has a different shape in every row: there is a limit, and what exceeds it is
+ * counted. */
+#include "cuda-trace/export/export_details.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/export/export_callstacks.h"
+#include "cuda-trace/profile/counters/occupancy.h"
+
+#define MAX_DETAILS (1u << 16)
+#define MAX_STACKS  4000
+#define MAX_FRAMES  64
+
+static size_t slot_of(const struct details *details, const struct detail *detail)
+{
+	uint64_t hash = detail->category;
+	size_t i;
+
+	for (int v = 0; v < DETAIL_VALUES; v++)
+		hash = (hash ^ (uint64_t)detail->values[v]) * 0x9e3779b97f4a7c15ull;
+	i = hash >> 32 & (details->capacity * 2 - 1);
+	while (details->table[i]) {
+		const struct detail *there = &details->list[details->table[i] - 1];
+
+		if (there->category == detail->category &&
+		    !memcmp(there->values, detail->values, sizeof(there->values)))
+			break;
+		i = (i + 1) & (details->capacity * 2 - 1);
+	}
+	return i;
+}
+
+static bool grow(struct details *details)
+{
+	size_t capacity = details->capacity ? details->capacity * 2 : 256;
+	struct detail *list = reallocarray(details->list, capacity, sizeof(*list));
+	uint32_t *table = calloc(capacity * 2, sizeof(*table));
+
+	if (list)
+		details->list = list;
+	if (!list || !table) {
+		free(table);
+		return false;
+	}
+	free(details->table);
+	details->table = table;
+	details->capacity = capacity;
+	for (size_t i = 0; i < details->count; i++)
+		table[slot_of(details, &list[i])] = i + 1;
+	return true;
+}
+
+uint32_t details__find(struct details *details, const struct detail *detail)
+{
+	bool full = details->count == details->capacity;
+	size_t slot;
+
+	if (full && details->count < MAX_DETAILS && grow(details))
+		full = false;
+	if (!details->capacity) {
+		details->left_out++;
+		return 0;
+	}
+	slot = slot_of(details, detail);
+	if (!details->table[slot] && full) {
+		details->left_out++;
+		return 0;
+	}
+	if (!details->table[slot]) {
+		details->list[details->count] = *detail;
+		details->table[slot] = ++details->count;
+	}
+	return details->table[slot];
+}
+
+/* Writes a JSON array's numbers, after what begins it. */
+static void put_values(FILE *out, const int64_t *values, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (values[i] == DETAIL_UNKNOWN)
+			fputs(",null", out);
+		else
+			fprintf(out, ",%" PRId64, values[i]);
+	}
+}
+
+static int64_t of_gpu(const struct report_file *file, const char *column, int64_t device)
+{
+	char sql[160];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM TARGET_INFO_GPU WHERE id = %" PRId64 " LIMIT 1",
+		 column, device);
+	return report_file__number(file, sql, -1);
+}
+
+/* The most that the shape allows in percent, what limits it, and how much of the GPU this grid
+ * fills; nothing of a GPU that nobody knows. */
+static void put_occupancy(FILE *out, const struct report_file *file, const int64_t *v)
+{
+	struct occupancy_launch launch = {.blocks = 1, .threads = 1, .registers = v[7]};
+	int64_t capability = of_gpu(file, "computeMajor * 10 + computeMinor", v[0]);
+	struct occupancy_limit limit;
+	struct occupancy occupancy;
+	bool known = capability > 0 && v[7] != DETAIL_UNKNOWN && v[8] != DETAIL_UNKNOWN &&
+		     v[9] != DETAIL_UNKNOWN && !__builtin_add_overflow(v[8], v[9], &launch.shared);
+
+	for (int i = 0; i < 3; i++) {
+		known = known && v[1 + i] > 0 && v[4 + i] > 0 &&
+			!__builtin_mul_overflow(launch.blocks, v[1 + i], &launch.blocks) &&
+			!__builtin_mul_overflow(launch.threads, v[4 + i], &launch.threads);
+	}
+	if (!known || occupancy__limit(&launch, capability, &limit)) {
+		fputs(",null,\"\",null", out);
+		return;
+	}
+	fprintf(out, ",%.0f,\"%s\",", limit.percent, limit.by ? limit.by : "");
+	if (occupancy__of(&launch, capability, of_gpu(file, "smCount", v[0]), &occupancy))
+		fprintf(out, "%d", occupancy.percent);
+	else
+		fputs("null", out);
+}
+
+static void put_stack(FILE *out, const struct file_chains *chains, int64_t id)
+{
+	size_t count = 0;
+	const char *const *frames = chains ? file_chains__frames(chains, id, &count) : NULL;
+
+	for (size_t i = 0; i < count && i < MAX_FRAMES; i++) {
+		putc(',', out);
+		text__write_json(out, frames[i]);
+	}
+}
+
+int details__write(const struct details *details, FILE *out, const struct report_file *file,
+		   const struct names_of_file *names)
+{
+	struct file_chains *chains = NULL;
+	size_t stacks = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < details->count && !err && !chains; i++)
+		if (details->list[i].category == 'h')
+			err = file_chains__open(&chains, file, names);
+	putc('[', out);
+	for (size_t i = 0; i < details->count && !err; i++) {
+		const struct detail *detail = &details->list[i];
+
+		fprintf(out, "%s[\"%c\"", i ? ",\n" : "", detail->category);
+		if (detail->category == 'k') {
+			put_values(out, detail->values, DETAIL_VALUES);
+			put_occupancy(out, file, detail->values);
+		} else if (detail->category == 'h') {
+			if (stacks++ < MAX_STACKS)
+				put_stack(out, chains, detail->values[0]);
+		} else {
+			put_values(out, detail->values, detail->category == 'c' ? 3 : 2);
+		}
+		putc(']', out);
+	}
+	putc(']', out);
+	file_chains__close(chains);
+	return err;
+}
+
+void details__free(struct details *details)
+{
+	free(details->list);
+	free(details->table);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * NVTX ranges on the GPU, as Kineto has them (gpu_user_annotation): for each stream from the first
+ * to the last of what was launched while the range was open. Readers take the time of a range
+ * there.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/export/export_timeline.h"
+#include "cuda-trace/report/report_scan.h"
+#include "cuda-trace/report/report_times.h"
+
+/* What a hostile file has beyond these is left out and counted: it may have any number of rows. */
+#define MAX_ROWS  (8u << 20)
+#define MAX_SPANS (1u << 20)
+#define MAX_DEPTH 64
+
+#define NO_RANGE   SIZE_MAX
+
+struct range {
+	int64_t global, start, end, name;
+	size_t outer; /* the nearest one before that was open when this one began; NO_RANGE */
+};
+
+struct call {
+	uint64_t id;
+	int64_t global, start;
+};
+
+/* A range on a stream. */
+struct span {
+	size_t range; /* index + 1; 0 = free */
+	int64_t device, stream, global, start, end;
+};
+
+struct gpu_ranges {
+	struct timeline *timeline;
+	struct range *ranges;
+	struct call *calls;
+	struct span *spans; /* open addressing, a power of two */
+	size_t range_count, call_count, span_count, span_capacity;
+	uint64_t left_out;
+};
+
+/* Arrays grow by doubling. */
+static int reserve(void **list, size_t count, size_t size)
+{
+	void *larger;
+
+	if (count & (count - 1))
+		return 0;
+	larger = reallocarray(*list, count ? count * 2 : 1, size);
+	if (!larger)
+		return -ENOMEM;
+	*list = larger;
+	return 0;
+}
+
+static int read_range(void *context, int columns, sqlite3_value **row)
+{
+	struct gpu_ranges *all = context;
+	struct range range = {
+		.global = sqlite3_value_int64(row[0]),
+		.start = sqlite3_value_int64(row[1]),
+		.end = sqlite3_value_int64(row[2]),
+		.name = sqlite3_value_int64(row[3]),
+	};
+
+	if (!report_times__are_possible(range.start, range.end))
+		return 0;
+	if (all->range_count == MAX_ROWS) {
+		all->left_out++;
+		return 0;
+	}
+	if (reserve((void **)&all->ranges, all->range_count, sizeof(range)))
+		return -ENOMEM;
+	all->ranges[all->range_count++] = range;
+	return 0;
+}
+
+static int read_call(void *context, int columns, sqlite3_value **row)
+{
+	struct gpu_ranges *all = context;
+	struct call call = {
+		.global = sqlite3_value_int64(row[0]),
+		.start = sqlite3_value_int64(row[1]),
+	};
+
+	if (all->call_count == MAX_ROWS) {
+		all->left_out++;
+		return 0;
+	}
+	call.id = timeline__flow_id(all->timeline, call.global, sqlite3_value_int64(row[2]));
+	if (reserve((void **)&all->calls, all->call_count, sizeof(call)))
+		return -ENOMEM;
+	all->calls[all->call_count++] = call;
+	return 0;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->global != y->global)
+		return x->global < y->global ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void link_ranges(struct gpu_ranges *all)
+{
+	qsort(all->ranges, all->range_count, sizeof(*all->ranges), by_thread);
+	for (size_t i = 0; i < all->range_count; i++) {
+		struct range *range = &all->ranges[i];
+		size_t outer = i && all->ranges[i - 1].global == range->global ? i - 1 : NO_RANGE;
+
+		for (int depth = 0; outer != NO_RANGE && all->ranges[outer].end < range->start;
+		     depth++)
+			outer = depth == MAX_DEPTH ? NO_RANGE : all->ranges[outer].outer;
+		range->outer = outer;
+	}
+}
+
+/* The last range of the thread that began by then. */
+static size_t range_at(const struct gpu_ranges *all, int64_t global, int64_t time)
+{
+	size_t low = 0, high = all->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct range *range = &all->ranges[middle];
+
+		if (range->global < global || (range->global == global && range->start <= time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && all->ranges[low - 1].global == global ? low - 1 : NO_RANGE;
+}
+
+static struct span *slot_of(const struct gpu_ranges *all, const struct span *span)
+{
+	uint64_t hash = (span->range * 31 + (uint64_t)span->device) * 31 + (uint64_t)span->stream;
+	size_t i = hash * 0x9e3779b97f4a7c15ull >> 32 & (all->span_capacity - 1);
+
+	while (all->spans[i].range &&
+	       (all->spans[i].range != span->range || all->spans[i].device != span->device ||
+		all->spans[i].stream != span->stream))
+		i = (i + 1) & (all->span_capacity - 1);
+	return &all->spans[i];
+}
+
+static int grow_spans(struct gpu_ranges *all)
+{
+	size_t before = all->span_capacity, capacity = before ? before * 2 : 256;
+	struct span *old = all->spans, *spans = calloc(capacity, sizeof(*spans));
+
+	if (!spans)
+		return -ENOMEM;
+	all->spans = spans;
+	all->span_capacity = capacity;
+	for (size_t i = 0; i < before; i++)
+		if (old[i].range)
+			*slot_of(all, &old[i]) = old[i];
+	free(old);
+	return 0;
+}
+
+static int add_work(struct gpu_ranges *all, const struct span *work)
+{
+	struct span *span;
+
+	if (all->span_count * 2 >= all->span_capacity && all->span_count < MAX_SPANS &&
+	    grow_spans(all))
+		return -ENOMEM;
+	span = slot_of(all, work);
+	if (span->range) {
+		span->start = span->start < work->start ? span->start : work->start;
+		span->end = span->end > work->end ? span->end : work->end;
+	} else if (all->span_count < MAX_SPANS) {
+		*span = *work;
+		all->span_count++;
+	} else {
+		all->left_out++;
+	}
+	return 0;
+}
+
+static int read_work(void *context, int columns, sqlite3_value **row)
+{
+	struct gpu_ranges *all = context;
+	int64_t global = sqlite3_value_int64(row[0]);
+	struct span work = {
+		.global = global,
+		.start = sqlite3_value_int64(row[1]),
+		.end = sqlite3_value_int64(row[2]),
+		.device = sqlite3_value_int64(row[4]),
+		.stream = sqlite3_value_int64(row[5]),
+	};
+	struct call key = {
+		.id = timeline__flow_id(all->timeline, global, sqlite3_value_int64(row[3])),
+		.start = INT64_MIN};
+	size_t low = 0, high = all->call_count, range;
+	int err = 0;
+
+	if (!report_times__are_possible(work.start, work.end))
+		return 0;
+	/* The outer of two calls, which began first. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_id(&all->calls[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == all->call_count || all->calls[low].id != key.id)
+		return 0;
+	range = range_at(all, all->calls[low].global, all->calls[low].start);
+	for (int depth = 0; range != NO_RANGE && depth < MAX_DEPTH && !err; depth++) {
+		work.range = range + 1;
+		if (all->ranges[range].end >= all->calls[low].start)
+			err = add_work(all, &work);
+		range = all->ranges[range].outer;
+	}
+	return err;
+}
+
+static int read_all(struct gpu_ranges *all, const struct report_file *file)
+{
+	static const char *const tables[] = {
+		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+		"CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
+	int err = scan__run(file,
+			    "SELECT globalTid, start, end, textId FROM NVTX_EVENTS WHERE "
+			    "eventType IN (59, 60) AND end IS NOT NULL",
+			    read_range, all);
+
+	if (err || !all->range_count)
+		return err;
+	link_ranges(all);
+	err = scan__run(file,
+			"SELECT globalTid, start, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+			"WHERE correlationId <> 0",
+			read_call, all);
+	if (all->call_count)
+		qsort(all->calls, all->call_count, sizeof(*all->calls), by_id);
+	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		char sql[160];
+
+		if (!report_file__has(file, tables[i], NULL))
+			continue;
+		snprintf(sql, sizeof(sql),
+			 "SELECT globalPid, start, end, correlationId, deviceId, streamId FROM %s "
+			 "WHERE correlationId <> 0",
+			 tables[i]);
+		err = scan__run(file, sql, read_work, all);
+	}
+	return err;
+}
+
+int timeline__put_gpu_ranges(struct timeline *timeline)
+{
+	struct gpu_ranges all = {.timeline = timeline};
+	int err = 0;
+
+	if (report_file__has(timeline->file, "NVTX_EVENTS", NULL) &&
+	    report_file__has(timeline->file, "CUPTI_ACTIVITY_KIND_RUNTIME", NULL))
+		err = read_all(&all, timeline->file);
+	for (size_t i = 0; !err && i < all.span_capacity; i++) {
+		const struct span *span = &all.spans[i];
+
+		if (!span->range)
+			continue;
+		timeline__put_span(
+			timeline, "gpu_user_annotation",
+			export_names__string(timeline->names, all.ranges[span->range - 1].name),
+			timeline__device_pid(timeline, span->global, span->device), span->stream,
+			span->start, span->end);
+		fputs("}", timeline->out);
+	}
+	timeline->invalid += all.left_out;
+	free(all.ranges);
+	free(all.calls);
+	free(all.spans);
+	return err;
+}
