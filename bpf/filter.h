@@ -81,7 +81,7 @@ static __always_inline __u32 number_at_tool(struct task_struct *task)
 	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers);
 
 	for (__u32 i = 0; i < DEEPEST_NAMESPACE; i++) {
-		/* Else clang 19 counts the rounds down from level, for which no verifier has a bound. */
+		/* Else clang 19 counts down from level, for which no verifier has a bound. */
 		asm volatile("" : "+r"(level));
 		if (i > level)
 			break;
