@@ -58,8 +58,8 @@ deps:
 # In two steps, because what the first installs (pkg-config, a compiler) is asked while the
 # second reads the makefiles.
 demo:
-	$(Q)mk/deps build
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)mk/quietly "installing missing packages" mk/deps build
+	$(Q)mk/quietly "building" $(MAKE) -j$(shell nproc) --no-print-directory shipped workloads
 	$(Q)B=$(B) mk/demo
 
 bench: all workloads

@@ -31,7 +31,7 @@ check-packages:
 	$(Q)mk/deps build test package
 	$(Q)[ -x $(ROOT)/usr/bin/cuda-trace ] || \
 		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
-	$(Q)B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
+	$(Q)JOBS=0 B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
 
 # Guest, simulated driver and test programs are built with each sanitizer; the tool that watches
 # them is the plain one that `make check` laid down.
@@ -68,7 +68,7 @@ check-kernels:
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)rm -rf $(abspath $(B))/tap/kernels
 	$(Q)for k in $(KERNELS); do \
-		KERNEL=$$k TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
+		KERNEL=$$k JOBS=0 TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
 			tests/run $(KERNEL_TESTS) || :; \
 	done
 	$(Q)sum=$$(tests/tally $$(find $(abspath $(B))/tap/kernels -name '*.tap')); echo "$$sum"; \
