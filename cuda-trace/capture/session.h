@@ -12,22 +12,27 @@
 #include "cuda-trace/capture/process.h"
 
 struct driver_source;
+struct left_out;
 struct session;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
-#define SESSION_LOST_REASONS(X)                                                                  \
-	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")         \
-	X(RING_FULL_NAMES, "ring_full_names", "the same: names, states and ends of processes")   \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                       \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")                          \
-	X(MALFORMED, "malformed", "records that made no sense")                                  \
-	X(KILLED, "killed",                                                                      \
-	  "processes that ended without a goodbye: their last 100 ms are unknown")               \
-	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")   \
-	X(DRIVER_UNKNOWN, "driver_unknown",                                                      \
-	  "calls of libcuda that are counted, but not what they moved, took or launched: their " \
-	  "arguments are not known (-v names the functions)")
+#define SESSION_LOST_REASONS(X)                                                                   \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")          \
+	X(RING_FULL_NAMES, "ring_full_names", "the same: names, states and ends of processes")    \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                        \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")                           \
+	X(MALFORMED, "malformed", "records that made no sense")                                   \
+	X(KILLED, "killed",                                                                       \
+	  "processes that ended without a goodbye: their last 100 ms are unknown")                \
+	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")    \
+	X(DRIVER_UNKNOWN, "driver_unknown",                                                       \
+	  "calls of libcuda that are counted, but not what they moved, took or launched: their "  \
+	  "arguments are not known (-v names the functions)")                                     \
+	X(FILES, "files_left_out",                                                                \
+	  "files with the library's name that are not attached to (named above)")                 \
+	X(DRIVERS, "drivers_left_out", "files with the driver's name that are not (named above)") \
+	X(PROCESSES, "processes_left_out", "processes that are not seen (named above)")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
@@ -95,13 +100,21 @@ struct session_options {
 /* Errors are printed on stderr (one line with the remedy); NULL then. */
 struct session *session__open(const struct session_options *options, const struct sink *sink);
 int session__attach(struct session *session);
+/* For commands that watch from now on: gives up capabilities that this does not need. */
+void session__reduce_privileges(struct session *session);
 /*
  * For a second set of programs beside the session's (live.c): each library file, once the names and
  * states of its processes come (call it before session__attach()); and whom the session listens to
  * (returns the map of the processes that filter->by_pid means).
  */
-void session__on_file(struct session *session, void (*found)(void *context, const char *path),
-		      void *context);
+struct session_files {
+	void *context;
+	void (*found)(void *context, const char *path);
+	void (*gone)(void *context, const char *path); /* nobody maps it any more */
+};
+void session__on_file(struct session *session, const struct session_files *files);
+/* What is not looked at because of a limit; lives as long as the session. */
+struct left_out *session__left_out(struct session *session);
 int session__filter(const struct session *session, struct stream_settings *filter);
 /* The same for a driver source beside the session, which becomes the session's (NULL = none), and
  * for its map of processes: an end takes them out. */

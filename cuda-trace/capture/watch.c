@@ -221,6 +221,7 @@ static int run_prepared(struct run *run)
 	}
 	if (watch->attached)
 		watch->attached(watch->context, run->session);
+	session__reduce_privileges(run->session);
 	if (options->pid && !process_has_ended(run))
 		inspect__remark(options->pid, watch__attaches(options) == SESSION_ATTACH_ALL);
 	catch_signals();

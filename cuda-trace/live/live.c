@@ -245,6 +245,13 @@ static void on_file(void *context, const char *path)
 			strerror(-err));
 }
 
+static void on_file_gone(void *context, const char *path)
+{
+	struct live *live = context;
+
+	aggregate__drop_file(live->aggregate, path);
+}
+
 static int open_aggregate(struct live *live, const struct live_options *options)
 {
 	struct aggregate_options aggregate = {
@@ -252,6 +259,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 		.by_name = options->by_name,
 		.spans = options->sample.max_overhead > 0,
 		.driver_pids = session__driver_pids(live->session),
+		.left_out = session__left_out(live->session),
 		.comm = options->session.comm,
 		.uid = options->session.uid,
 	};
@@ -296,11 +304,12 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live->session = session__open(&session, &told);
 	if (!live->sources || !live->session || open_aggregate(live, options))
 		goto failed;
-	session__on_file(live->session, on_file, live);
+	session__on_file(live->session, &(struct session_files){live, on_file, on_file_gone});
 	/* No library yet is no reason to give up: one may come with the next container. */
 	err = session__attach(live->session);
 	if (err && err != -ENOENT)
 		goto failed;
+	session__reduce_privileges(live->session);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, &live->rest);
 	return live;
@@ -440,6 +449,7 @@ void live__state(struct live *live, struct live_state *state)
 	session__lost(live->session, &told);
 	memcpy(state->guest_lost, told.guest, sizeof(state->guest_lost));
 	state->killed = told.session[SESSION_LOST_KILLED];
+	state->left_out = *session__left_out(live->session);
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
