@@ -56,7 +56,7 @@ struct session {
 	struct targets *targets;
 	struct left_out left_out;
 	struct intake *intake;
-	struct driver_source *driver; /* NULL = agents only */
+	struct driver_source *driver;  /* NULL = agents only */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
@@ -402,9 +402,16 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 static void prepare_injections(struct session *session, const char *agent)
 {
 	if (session->options.attach && session->options.source != SESSION_DRIVER)
-		session->injections = injections__new(
-			agent, session->options.attach == SESSION_ATTACH_ALL,
-			session->options.verbose, attach_ended, session);
+		session->injections =
+			injections__new(agent, session->options.attach == SESSION_ATTACH_ALL,
+					session->options.verbose, attach_ended, session);
+}
+
+static bool can_probe(void *context)
+{
+	struct session *session = context;
+
+	return !attachments__add_selftest(session->attachments, getpid());
 }
 
 int session__attach(struct session *session)
@@ -424,6 +431,9 @@ int session__attach(struct session *session)
 		err = test_self(session);
 	if (err)
 		return err;
+	/* Before anybody is listened to, who would wait meanwhile. */
+	if (session->options.watches)
+		privileges__reduce(can_probe, session);
 	if (session->options.guest) {
 		listen_to_first(session, session->options.guest);
 	} else if (!targets__guest_path(guest, true)) {
@@ -444,18 +454,6 @@ int session__attach(struct session *session)
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
 		CUDA_GUEST_NAME);
 	return -ENOENT;
-}
-
-static bool can_probe(void *context)
-{
-	struct session *session = context;
-
-	return !attachments__add_selftest(session->attachments, getpid());
-}
-
-void session__reduce_privileges(struct session *session)
-{
-	privileges__reduce(can_probe, session);
 }
 
 /* One turn; 0, or -EINTR. */

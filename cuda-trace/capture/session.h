@@ -88,6 +88,8 @@ struct session_options {
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	enum session_attach attach;
+	bool watches; /* nothing else is done from now on: drops capabilities that this does not
+			 need */
 	bool held;    /* pid has not begun its program yet, which gets the guest */
 	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */
@@ -100,8 +102,6 @@ struct session_options {
 /* Errors are printed on stderr (one line with the remedy); NULL then. */
 struct session *session__open(const struct session_options *options, const struct sink *sink);
 int session__attach(struct session *session);
-/* For commands that watch from now on: gives up capabilities that this does not need. */
-void session__reduce_privileges(struct session *session);
 /*
  * For a second set of programs beside the session's (live.c): each library file, once the names and
  * states of its processes come (call it before session__attach()); and whom the session listens to

@@ -116,6 +116,7 @@ static int open_session(struct run *run)
 		.stacks_timed = run->watch->stacks_timed,
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
+		.watches = true,
 		.attach = watch__attaches(options),
 		.held = run->program_runs,
 	};
@@ -221,7 +222,6 @@ static int run_prepared(struct run *run)
 	}
 	if (watch->attached)
 		watch->attached(watch->context, run->session);
-	session__reduce_privileges(run->session);
 	if (options->pid && !process_has_ended(run))
 		inspect__remark(options->pid, watch__attaches(options) == SESSION_ATTACH_ALL);
 	catch_signals();

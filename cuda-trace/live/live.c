@@ -298,6 +298,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	};
 	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
+	session.watches = true;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
 	live->sources = sources__new(&options->session);
@@ -309,7 +310,6 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	err = session__attach(live->session);
 	if (err && err != -ENOENT)
 		goto failed;
-	session__reduce_privileges(live->session);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, &live->rest);
 	return live;
