@@ -66,7 +66,7 @@ struct json_object *losses__left_out(const struct left_out *left_out)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (uint32_t i = 0; i < left_out->group_count; i++) {
+	for (uint32_t i = 0; left_out && i < left_out->group_count; i++) {
 		const struct left_out_group *group = &left_out->groups[i];
 		struct json_object *object;
 
