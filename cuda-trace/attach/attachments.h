@@ -24,6 +24,8 @@ int attachments__add(struct attachments *attachments, const struct probe_place *
 		     uint64_t number);
 /* A process is over. */
 void attachments__drop_process(struct attachments *attachments, uint64_t number);
+/* Nobody maps the file any more: all of its links go, and what keeps it open. */
+void attachments__drop_file(struct attachments *attachments, const char *path);
 /* One probe more, in every process that maps the file; the program has its name. 0 or -errno:
  * -ENOENT if the file has no such probe. */
 int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Opens and loads the stream program, attaches it to every copy of the guest, reads the ring buffer
- * and ends it all in an order that loses nothing. Called by the commands; one thread.
+ * Opens and loads the stream program, attaches it to every copy of the library, reads the ring
+ * buffer and ends it all in an order that loses nothing. Called by the commands; one thread.
  */
 #include "cuda-trace/capture/session.h"
 
@@ -32,6 +32,8 @@
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/attach/sample_switches.h"
 #include "cuda-trace/attach/agent_files.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_tree.h"
 #include "cuda-trace/yield/yield_gate.h"
 
@@ -60,8 +62,9 @@ struct session {
 	struct switches *switches; /* NULL = nothing is sampled */
 	struct guests *guests;	   /* NULL = those of all processes are listened to */
 	struct targets *targets;
+	struct left_out left_out;
 	struct intake *intake;
-	struct driver_source *driver; /* NULL = guests only */
+	struct driver_source *driver;  /* NULL = agents only */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
 	struct yield_gate *gate;      /* NULL = other CUPTI clients are refused */
 	struct session_options options;
@@ -69,13 +72,12 @@ struct session {
 	uint64_t next_hello;  /* ms */
 	uint64_t eager_until; /* ms */
 	int hellos;
-	uint64_t names_lost; /* for want of room, when they were last asked for */
+	uint64_t names_lost; /* the ring buffer was full, when they were last counted */
 	size_t turn;	     /* bytes handled since the last look at the clock */
 	uint32_t turn_events;
 	uint64_t turn_until; /* ms */
 	bool finished;
-	void (*file_found)(void *context, const char *path);
-	void *file_context;
+	struct session_files files;
 };
 
 static int speak(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -116,6 +118,9 @@ static int configure(struct session *session)
 }
 
 static int take_start(void *context, void *data, size_t size);
+static void watch_file(void *context, const char *path);
+static void release_file(void *context, const char *path);
+static void look_at_process(void *context, uint32_t pid, const char *guest);
 static int load_guests_only(struct session *session);
 
 static int load(struct session *session)
@@ -140,10 +145,11 @@ static int load(struct session *session)
 					 .each = session_filter__wants_links(options) &&
 						 options->source == SESSION_AUTO,
 					 .at_entry = options->launches_at_entry,
-					 .verbose = options->verbose});
+					 .verbose = options->verbose,
+					 .left_out = &session->left_out});
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
-	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
+	probe_link__prepare(skeleton->obj);
 	err = stream_bpf__load(skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
@@ -187,7 +193,11 @@ struct session *session__open(const struct session_options *options, const struc
 		return NULL;
 	session->options = *options;
 	session->intake = intake__new(sink);
-	session->targets = targets__new();
+	session->targets = targets__new(&(struct targets_sink){.context = session,
+							       .found = watch_file,
+							       .gone = release_file,
+							       .look = look_at_process},
+					&session->left_out);
 	session->skeleton = stream_bpf__open();
 	if (!session->intake || !session->targets || !session->skeleton) {
 		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
@@ -236,15 +246,35 @@ static void watch_file(void *context, const char *path)
 	if (session->switches && switches__add(session->switches, path, 0, 0))
 		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
 				"the GPU from its processes\n");
-	if (!attachments__add(session->attachments, &place, 0) && session->file_found)
-		session->file_found(session->file_context, path);
+	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
+		session->files.found(session->files.context, path);
 }
 
-void session__on_file(struct session *session, void (*found)(void *context, const char *path),
-		      void *context)
+static void release_file(void *context, const char *path)
 {
-	session->file_found = found;
-	session->file_context = context;
+	struct session *session = context;
+	char shown[256];
+
+	if (session->options.verbose)
+		fprintf(stderr, "cuda-trace: no process maps %s any more: it is released\n",
+			foreign_file__show(path, shown, sizeof(shown)));
+	if (session->files.gone)
+		session->files.gone(session->files.context, path);
+	if (session->guests)
+		guests__drop_file(session->guests, path);
+	if (session->switches)
+		switches__drop_file(session->switches, path);
+	attachments__drop_file(session->attachments, path);
+}
+
+void session__on_file(struct session *session, const struct session_files *files)
+{
+	session->files = *files;
+}
+
+struct left_out *session__left_out(struct session *session)
+{
+	return &session->left_out;
 }
 
 int session__filter(const struct session *session, struct stream_settings *filter)
@@ -329,7 +359,7 @@ static void look_at_process(void *context, uint32_t pid, const char *guest)
 				    session->options.source == SESSION_DRIVER);
 }
 
-/* The guest may subscribe, behind launches; or not work, mostly for want of libcupti in its image.
+/* The agent may subscribe, behind launches; or not work, mostly because its image has no libcupti.
  */
 static void look_at_status(void *context, struct process *process)
 {
@@ -371,17 +401,18 @@ static int take_start(void *context, void *data, size_t size)
 	}
 	guests__expect(session->guests);
 	driver_source__leave(session->driver, event->pid);
-	targets__look(session->targets, event->pid, watch_file, look_at_process, session);
+	targets__look(session->targets, event->pid);
 	guests__note_time(session->guests, event);
 	return 0;
 }
 
-/* What is held maps no guest yet: its link goes with it through its exec. */
+/* What is held maps no agent yet: its link goes with it through its exec. */
 static void listen_to_first(struct session *session, const char *guest)
 {
-	targets__add_named(session->targets, guest, watch_file, session);
-	if (session->guests && session->options.held)
-		guests__add_process(session->guests, session->options.pid, guest);
+	const char *path = targets__add_named(session->targets, guest);
+
+	if (path && session->guests && session->options.held)
+		guests__add_process(session->guests, session->options.pid, path);
 }
 
 static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
@@ -390,15 +421,22 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 
 	/* A copy in the process's memory is a file that nobody knows of yet. */
 	if (!session->finished)
-		targets__look(session->targets, pid, watch_file, look_at_process, session);
+		targets__look(session->targets, pid);
 }
 
 static void prepare_injections(struct session *session, const char *agent)
 {
 	if (session->options.attach && session->options.source != SESSION_DRIVER)
-		session->injections = injections__new(
-			agent, session->options.attach == SESSION_ATTACH_ALL,
-			session->options.verbose, attach_ended, session);
+		session->injections =
+			injections__new(agent, session->options.attach == SESSION_ATTACH_ALL,
+					session->options.verbose, attach_ended, session);
+}
+
+static bool can_probe(void *context)
+{
+	struct session *session = context;
+
+	return !attachments__add_selftest(session->attachments, getpid());
 }
 
 int session__attach(struct session *session)
@@ -418,13 +456,16 @@ int session__attach(struct session *session)
 		err = test_self(session);
 	if (err)
 		return err;
+	/* Before anybody is listened to, who would wait meanwhile. */
+	if (session->options.watches)
+		privileges__reduce(can_probe, session);
 	if (session->options.guest) {
 		listen_to_first(session, session->options.guest);
 	} else if (!targets__guest_path(guest, true)) {
 		listen_to_first(session, guest);
 		prepare_injections(session, guest);
 	}
-	targets__scan(session->targets, watch_file, look_at_process, session);
+	targets__scan(session->targets);
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
 	if (session->driver)
@@ -472,7 +513,7 @@ static void note_nameless(void *context, struct process *process)
 	*(bool *)context |= !process->status.version;
 }
 
-/* Another tool may hold the bell that we pulled: then guests did not notice that we came. */
+/* Another tool may hold the same hello: then agents did not notice that we came. */
 static void ask_again(struct session *session, uint64_t now)
 {
 	struct session_lost_counts lost;
@@ -509,7 +550,7 @@ int session__poll(struct session *session, int timeout_ms)
 		session__each_process(session, look_at_status, session);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
-			targets__scan(session->targets, watch_file, look_at_process, session);
+			targets__scan(session->targets);
 			if (session->driver)
 				driver_source__tidy(session->driver);
 			if (session->guests)
@@ -578,6 +619,9 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 
 	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
 	intake__lost(session->intake, &sum, session->options.groups, counts);
+	counts->session[SESSION_LOST_FILES] = session->left_out.counts[LEFT_OUT_FILES];
+	counts->session[SESSION_LOST_DRIVERS] = session->left_out.counts[LEFT_OUT_DRIVERS];
+	counts->session[SESSION_LOST_PROCESSES] = session->left_out.counts[LEFT_OUT_PROCESSES];
 }
 
 void session__let_go(struct session *session)
@@ -603,6 +647,7 @@ void session__close(struct session *session)
 	ring_buffer__free(session->starts);
 	stream_bpf__destroy(session->skeleton);
 	targets__free(session->targets);
+	left_out__free(&session->left_out);
 	intake__free(session->intake);
 	free(session);
 }

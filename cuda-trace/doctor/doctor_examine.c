@@ -20,6 +20,7 @@
 #include "cuda-trace/inject/injection_target.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/foreign/foreign_file.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
 		   const char *mapped, struct choice *choice)
@@ -225,7 +226,8 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 {
 	struct cuda_status status;
 	struct image image;
-	char said[512], guest[FILETREE_PATH_MAX + 32], again[64];
+	char said[512], again[64];
+	struct foreign_file file;
 	int err;
 
 	struct inspection seen;
@@ -240,9 +242,12 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 			      "it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
 		return;
 	}
-	snprintf(guest, sizeof(guest), "/proc/%u/root%s", process->pid, process->guest.path);
-	err = live__status(process->pid, process->guest.deleted ? NULL : guest, &status, said,
+	if (process->guest.deleted ||
+	    foreign_file__open(&file, process->pid, process->guest.path, false))
+		file.fd = -1;
+	err = live__status(process->pid, file.fd < 0 ? NULL : file.path, &status, said,
 			   sizeof(said));
+	foreign_file__close(&file);
 	if (err == -ETIMEDOUT)
 		findings__add(findings, FINDING_PROBLEM, "state", NULL,
 			      "the guest did not tell its state within %d ms: the process may be "

@@ -10,6 +10,7 @@
 
 struct bpf_object;
 struct driver_source;
+struct left_out;
 
 struct driver_options {
 	const char *comm; /* who is taken over; NULL = any */
@@ -20,6 +21,7 @@ struct driver_options {
 	 */
 	bool at_entry;
 	bool verbose;
+	struct left_out *left_out; /* what is not seen because of a limit */
 };
 
 /* 0, or -EOPNOTSUPP and a line that says what is missing. Not needed before the following. */

@@ -20,6 +20,7 @@
 #include "cuda-trace/inject/remote_call.h"
 #include "cuda-trace/inject/seccomp_filter.h"
 #include "cuda-trace/inject/thread_tracer.h"
+#include "cuda-trace/foreign/foreign_file.h"
 
 #define MS	     1000000ull
 #define QUIET_NS     (15 * MS)	 /* no thread has stopped for so long: none is inside the driver */
@@ -148,7 +149,7 @@ static bool is_wait(long number)
 		SYS_accept4,	SYS_futex,     SYS_nanosleep,	SYS_clock_nanosleep, SYS_ppoll,
 		SYS_openat,	SYS_pselect6,  SYS_wait4,     SYS_waitid,	SYS_epoll_pwait,     SYS_rt_sigtimedwait,
 #ifdef SYS_epoll_wait
-		SYS_epoll_wait, SYS_poll,      SYS_select,	SYS_pause,
+		SYS_epoll_wait, SYS_poll,  SYS_select,	  SYS_pause,
 #endif
 	};
 
@@ -196,16 +197,19 @@ static struct traced_thread *choose_sleeping(struct work *work)
 /* The path under which the process can open the agent, or a descriptor to copy it from. */
 static int find_agent(struct work *work, const char *agent)
 {
-	char inside[PATH_MAX + 32];
-	struct stat here, there;
+	struct foreign_file inside;
+	struct stat here;
+	bool is_same;
 
 	work->result.present = *work->target.agent != 0;
 	if (work->result.present)
 		return -1;
-	snprintf(inside, sizeof(inside), "/proc/%u/root%s", work->target.pid, agent);
-	if (!stat(agent, &here) && !stat(inside, &there) && here.st_dev == there.st_dev &&
-	    here.st_ino == there.st_ino)
-		return -1;
+	if (!stat(agent, &here) && !foreign_file__open(&inside, work->target.pid, agent, false)) {
+		is_same = here.st_dev == inside.device && here.st_ino == inside.inode;
+		foreign_file__close(&inside);
+		if (is_same)
+			return -1;
+	}
 	work->result.copied = true;
 	return open(agent, O_RDONLY | O_CLOEXEC);
 }
@@ -263,9 +267,10 @@ static void call_agent(struct work *work, const char *agent)
 	}
 	if (!thread) {
 		fail(work, -EAGAIN,
-		     work->tracer.stopped ? "its threads are inside the dynamic loader"
-					  : "no thread enters libcuda, and none sleeps where it can "
-					    "be used");
+		     work->tracer.stopped
+			     ? "its threads are inside the dynamic loader"
+			     : "no thread enters libcuda, and none sleeps where it can "
+			       "be used");
 		return;
 	}
 	if (!work->tracer.first_stop)
