@@ -306,7 +306,8 @@ static bool is_guest(const struct targets *targets, char *path)
 		length -= sizeof(deleted) - 1;
 	/* A copy in memory is what cuda-trace attach brings to another mount namespace. */
 	if (!ends_in(path, length, "/" CUDA_GUEST_NAME) &&
-	    !ends_in(path, length, "/memfd:" CUDA_GUEST_NAME) && !ends_in(path, length, targets->name))
+	    !ends_in(path, length, "/memfd:" CUDA_GUEST_NAME) &&
+	    !ends_in(path, length, targets->name))
 		return false;
 	path[length] = 0;
 	return true;

@@ -66,7 +66,7 @@ struct session {
 	struct intake *intake;
 	struct driver_source *driver;  /* NULL = agents only */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
-	struct yield_gate *gate;      /* NULL = other CUPTI clients are refused */
+	struct yield_gate *gate;       /* NULL = other CUPTI clients are refused */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */

@@ -66,7 +66,8 @@ static const struct option_row rows[] = {
 	 AT(interval)},
 	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the library into every running CUDA program\n(else: only those that carry it have GPU "
+	 "load the library into every running CUDA program\n(else: only those that carry it have "
+	 "GPU "
 	 "times)",
 	 AT(attach)},
 	{OPTION_FLAG, 0, "no-attach", NULL,

@@ -40,7 +40,8 @@ static void choose(struct libraries *libraries, const struct cuda_process *proce
 	choice__make(libraries, &inputs, choice);
 }
 
-/* Whether the library can be loaded into the process as it runs; false: it cannot, and that is said. */
+/* Whether the library can be loaded into the process as it runs; false: it cannot, and that is
+ * said. */
 static bool report_attach(uint32_t pid, struct findings *findings)
 {
 	struct injection_target target;
@@ -55,8 +56,9 @@ static bool report_attach(uint32_t pid, struct findings *findings)
 			      target.reason);
 		return false;
 	}
-	findings__add(findings, FINDING_OK, "attach", attach,
-		      "the injection library is not loaded, and can be: any command with -p does so");
+	findings__add(
+		findings, FINDING_OK, "attach", attach,
+		"the injection library is not loaded, and can be: any command with -p does so");
 	return true;
 }
 
@@ -179,9 +181,10 @@ static void report_first(const struct cuda_status *status, struct findings *find
 		findings__add(findings, FINDING_NOTE, "subscribing", "start the program again",
 			      "CUPTI has not come back from its first call");
 	else if (states__is_unprimed(status))
-		findings__add(findings, FINDING_OK, "primed", NULL,
-			      "CUPTI is not initialised; the first tool that wants GPU times has that "
-			      "done");
+		findings__add(
+			findings, FINDING_OK, "primed", NULL,
+			"CUPTI is not initialised; the first tool that wants GPU times has that "
+			"done");
 }
 
 static void report_state(uint32_t pid, const struct image *image, const struct cuda_status *status,
@@ -238,8 +241,9 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 		      "the guest is loaded: %s%s", process->guest.path,
 		      process->guest.deleted ? ", replaced or removed since" : "");
 	if (!process->off && !inspect__process(process->pid, &seen) && seen.asleep) {
-		findings__add(findings, FINDING_OK, "asleep", NULL,
-			      "it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
+		findings__add(
+			findings, FINDING_OK, "asleep", NULL,
+			"it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
 		return;
 	}
 	if (process->guest.deleted ||

@@ -22,13 +22,13 @@
 #include "cuda-trace/inject/thread_tracer.h"
 #include "cuda-trace/foreign/foreign_file.h"
 
-#define MS	     1000000ull
-#define QUIET_NS     (15 * MS)	 /* no thread has stopped for so long: none is inside the driver */
-#define GATHER_NS    (60 * MS)	 /* nobody waits for others longer than this: see is_settled() */
-#define IDLE_NS	     (150 * MS)	 /* no thread came: one that sleeps is used */
-#define CALL_NS	     (500 * MS) /* the others go on then, whatever the call does */
-#define WAIT_NS	     (5000 * MS)
-#define STACK_LOOK   16384 /* bytes of a stack that are searched for the loader */
+#define MS	   1000000ull
+#define QUIET_NS   (15 * MS)  /* no thread has stopped for so long: none is inside the driver */
+#define GATHER_NS  (60 * MS)  /* nobody waits for others longer than this: see is_settled() */
+#define IDLE_NS	   (150 * MS) /* no thread came: one that sleeps is used */
+#define CALL_NS	   (500 * MS) /* the others go on then, whatever the call does */
+#define WAIT_NS	   (5000 * MS)
+#define STACK_LOOK 16384 /* bytes of a stack that are searched for the loader */
 
 /* What the helper works with. */
 struct work {
@@ -110,10 +110,10 @@ static bool gather(struct work *work)
 
 	while (thread_tracer__serve(&work->tracer)) {
 		now = monotonic__ns();
-		if (!tracer->first_stop ? now - begin > IDLE_NS
-					: now - tracer->first_stop > GATHER_NS ||
-						  (now - tracer->latest_stop > QUIET_NS &&
-						   is_settled(work)))
+		if (!tracer->first_stop
+			    ? now - begin > IDLE_NS
+			    : now - tracer->first_stop > GATHER_NS ||
+				      (now - tracer->latest_stop > QUIET_NS && is_settled(work)))
 			return true;
 		take_breath();
 	}
@@ -145,11 +145,27 @@ static struct traced_thread *choose_stopped(struct work *work)
 static bool is_wait(long number)
 {
 	static const long waits[] = {
-		SYS_read,	SYS_readv,     SYS_recvfrom,	SYS_recvmsg,	     SYS_accept,
-		SYS_accept4,	SYS_futex,     SYS_nanosleep,	SYS_clock_nanosleep, SYS_ppoll,
-		SYS_openat,	SYS_pselect6,  SYS_wait4,     SYS_waitid,	SYS_epoll_pwait,     SYS_rt_sigtimedwait,
+		SYS_read,
+		SYS_readv,
+		SYS_recvfrom,
+		SYS_recvmsg,
+		SYS_accept,
+		SYS_accept4,
+		SYS_futex,
+		SYS_nanosleep,
+		SYS_clock_nanosleep,
+		SYS_ppoll,
+		SYS_openat,
+		SYS_pselect6,
+		SYS_wait4,
+		SYS_waitid,
+		SYS_epoll_pwait,
+		SYS_rt_sigtimedwait,
 #ifdef SYS_epoll_wait
-		SYS_epoll_wait, SYS_poll,  SYS_select,	  SYS_pause,
+		SYS_epoll_wait,
+		SYS_poll,
+		SYS_select,
+		SYS_pause,
 #endif
 	};
 

@@ -12,7 +12,8 @@
 struct injections;
 struct injection_result;
 
-/* How it ended for a process: result->error is 0 or says that it gets no agent (reported already). */
+/* How it ended for a process: result->error is 0 or says that it gets no agent (reported already).
+ */
 typedef void (*injections_ended)(void *context, uint32_t pid,
 				 const struct injection_result *result);
 

@@ -316,9 +316,8 @@ static void change_to(uint32_t wanted)
 
 	if (!wanted && !subscriber)
 		return;
-	if (!subscriber &&
-	    ((is_refused && !claim__may_retry()) ||
-	     !(may_begin || status__is_initialised()) || open_session()))
+	if (!subscriber && ((is_refused && !claim__may_retry()) ||
+			    !(may_begin || status__is_initialised()) || open_session()))
 		return;
 	if (!switch_groups(wanted))
 		return;
