@@ -256,6 +256,9 @@ static void take_status(struct intake *intake, const struct event *event)
 	if (!process)
 		return;
 	intake->yields += process__set_status(process, &status);
+	/* What had not ended when the session did, unless the program ended as well. */
+	if (launch_window__end(intake->window) && status.state != CUDA_STATE_ENDED)
+		process->lost_known[CUDA_LOST_UNFINISHED] = status.lost[CUDA_LOST_UNFINISHED];
 	loss_sums__note_status(process);
 	/* It was seen at libcuda's entry points until its guest was there. */
 	if (states__works(&status))
