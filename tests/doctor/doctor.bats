@@ -906,10 +906,12 @@ machine() {
 @test "doctor -p (another client holds CUPTI) names it" {
 	requires bpf sim
 	# One that sleeps has not met the other client.
-	CUPTI_USDT_START=1 SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
-	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
-	wait_for 20 mapped
+	ready held
+	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
+	yields() { ct list --json | jq -se "any(.pid == $held_PID and .state == \"yielded\")" >yielding; }
+	wait_for 20 yields
 	about "$held_PID"
 	assert_failure 1
 	assert_output --partial 'another CUPTI client holds the process: Nsight \x1b[31m'
