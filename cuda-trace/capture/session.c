@@ -369,7 +369,7 @@ static void look_at_status(void *context, struct process *process)
 	guests__note_begin(session->guests, process->pid, status);
 	yields__look(session->gate, process);
 	if (session->injections && states__is_unprimed(status) &&
-	    !injections__includes(session->injections, process->pid))
+	    !injections__tried(session->injections, process->pid))
 		injections__start(session->injections, process->pid);
 	if (session->driver && states__wants_driver(status))
 		driver_source__look(session->driver, process->pid, true);

@@ -79,6 +79,13 @@ static struct attempt *find(const struct injections *injections, uint32_t pid)
 	return NULL;
 }
 
+bool injections__tried(const struct injections *injections, uint32_t pid)
+{
+	const struct attempt *attempt = find(injections, pid);
+
+	return attempt && (attempt->state != ATTEMPT_OVER || attempt->count);
+}
+
 bool injections__includes(const struct injections *injections, uint32_t pid)
 {
 	const struct attempt *attempt = find(injections, pid);

@@ -28,6 +28,8 @@ bool injections__wants(const struct injections *injections, uint32_t pid);
 /* After a moment: a process that has just loaded the agent may be about to wake it in its cuInit().
  * True: an attempt is under way, or will be at a later call. */
 bool injections__start(struct injections *injections, uint32_t pid);
+/* Was there an attempt, however it ended? */
+bool injections__tried(const struct injections *injections, uint32_t pid);
 /* Is an attempt under way, or planned? */
 bool injections__includes(const struct injections *injections, uint32_t pid);
 const char *injections__agent(const struct injections *injections);

@@ -65,6 +65,7 @@ static uint64_t seen_readable_up;
 static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
 static bool begun;		       /* the program is not (or no longer) inside its cuInit() */
 static bool may_begin = true;	       /* no thread is inside the driver: see prime() */
+static bool initialised_by_other;      /* its client was there first */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
@@ -98,6 +99,7 @@ static void refused(int result)
 	if (result == SUBSCRIPTION_YIELDS)
 		return;
 	is_refused = true;
+	initialised_by_other |= result == CUPTI_MULTIPLE_SUBSCRIBERS;
 	claim__note_refusal();
 	if (again && result == CUPTI_MULTIPLE_SUBSCRIBERS)
 		return;
@@ -309,6 +311,12 @@ static enum cuda_state resting_state(void)
 								     : CUDA_STATE_DORMANT;
 }
 
+/* The first subscription of a process is made where no thread is inside the driver: see prime(). */
+static bool may_subscribe(void)
+{
+	return may_begin || initialised_by_other || status__is_initialised();
+}
+
 static void change_to(uint32_t wanted)
 {
 	uint64_t before = clock__now();
@@ -316,7 +324,7 @@ static void change_to(uint32_t wanted)
 	if (!wanted && !subscriber)
 		return;
 	if (!subscriber && ((is_refused && !claim__may_retry()) ||
-			    !(may_begin || status__is_initialised()) || open_session()))
+			    !may_subscribe() || open_session()))
 		return;
 	if (!switch_groups(wanted))
 		return;

@@ -696,7 +696,8 @@ hear_exit() {
 	requires root bpf sim
 	SIMCUDA_STATE_FATAL=500 hear $CORE -- "$WORKLOADS/launch-storm" -n 2000 -p 100
 	grep -q '^status .*state=3 reason=5 ' "$OUT"
-	[ "$(heard launch_batch records)" -ge 490 ]
+	# The simulated driver counts calls, and each first launch is followed by a look for a capture.
+	[ "$(heard launch_batch records)" -ge 240 ]
 	grep -q '^expect launches=2000' "$OUT"
 }
 
