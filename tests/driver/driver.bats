@@ -117,7 +117,7 @@ one too many again: [handle 0x7000]'
 	ready storm
 	CUDA_TRACE_LINKS=single run -0 --separate-stderr ct stat --no-attach -p "$storm_PID" -d 2 --json
 	assert_equal "$(jq .totals.launches <<<"$output")" 0
-	assert_equal "$(grep -c 'processes without the guest cannot be seen: .* (Linux 6.6 or newer is needed)$' <<<"$stderr")" 1
+	assert_equal "$(grep -c 'processes without the injection library cannot be seen: .* (Linux 6.6 or newer is needed)$' <<<"$stderr")" 1
 }
 
 @test "stat --source cupti -p (a program without the guest) sees nothing" {
@@ -178,7 +178,7 @@ taken_over() { grep -q '1 process is without a working guest' "$1"; }
 
 @test "stat --source (something else) is refused" {
 	run -2 ct stat --source magic -- true
-	assert_output --partial 'cuda-trace stat: --source is auto, cupti or driver'
+	assert_output --partial "cuda-trace stat: --source: 'magic' is none of auto, cupti, driver"
 }
 
 @test "stat (a program whose guest finds no libcupti) goes over to the driver source at once, and says why" {
@@ -362,7 +362,7 @@ library_of_calls() {
 		}
 	EOF
 	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver --json -o out.json -- ./calls
-	json out.json '.lost.unreadable == 1 and [.kernels[] | [.name, .launches]] == [["[handle 0x7fab00001230]", 1]]'
+	json out.json '.lost.ring_full_names == 1 and [.kernels[] | [.name, .launches]] == [["[handle 0x7fab00001230]", 1]]'
 }
 
 @test "stat --source driver (copies and allocations of every layout) has their bytes and directions" {

@@ -83,10 +83,10 @@ on_driver() {
 	requires sqlite3
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	run -0 --separate-stderr ct record -q -f -o r.db -p "$storm_PID" -d 1
+	run -0 --separate-stderr ct record --no-attach -q -f -o r.db -p "$storm_PID" -d 1
 	[[ $stderr == *'1 process is without a working guest'* ]]
 	[[ "$(sqlite3 r.db 'SELECT DISTINCT value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = launchName')" =~ ^'[handle 0x'[0-9a-f]+']'$ ]]
-	run -0 ct record -q -f -o none.db --source cupti -p "$storm_PID" -d 1
+	run -0 ct record --no-attach -q -f -o none.db --source cupti -p "$storm_PID" -d 1
 	assert_equal "$(sqlite3 none.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME')" 0
 }
 
@@ -111,7 +111,7 @@ on_driver() {
 @test "record (the recorder of a program without the guest is killed) leaves all but the last second" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	start recorder "$CUDA_TRACE" record -q -f -o r.db -p "$storm_PID"
+	start recorder "$CUDA_TRACE" record --no-attach -q -f -o r.db -p "$storm_PID"
 	wait_for 20 test -s r.db.part
 	sleep 3
 	kill -9 "$recorder_PID"
