@@ -475,10 +475,7 @@ static void check_silence(uint64_t now)
 		cupti_api__get()->version);
 }
 
-/*
- * A consumer that is about to go wants what there is. Where no other listens, also what CUPTI keeps
- * behind work that is unfinished: that is lost then, but nobody waits for it.
- */
+/* A consumer that is about to go wants what there is. */
 static void answer_flush(uint64_t now)
 {
 	bool requested = site_wanted(flush);
@@ -487,7 +484,7 @@ static void answer_flush(uint64_t now)
 	if (requested && !flush_seen) {
 		rings__flush();
 		if (subscriber)
-			flusher__flush_all(sites__one_listener());
+			flusher__flush_all();
 		else
 			flushed = now;
 	}

@@ -19,7 +19,6 @@
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/base/wakeup.h"
 #include "libcupti-usdt/trace/activity_buffers.h"
-#include "libcupti-usdt/trace/activity_records.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/emit/status.h"
@@ -32,7 +31,7 @@
 #define SETTLE_MOST 20
 
 static _Atomic(uint32_t) wakes; /* futex */
-static atomic_bool asked, all, forced, first, telling;
+static atomic_bool asked, all, first, telling;
 static _Atomic(uint64_t) flushed; /* ns, when the last flush of all began that is over */
 
 /* The first subscription goes on, for which whoever began to listen meanwhile can make room. */
@@ -44,22 +43,21 @@ static void tell_first(void)
 	atomic_store(&telling, false);
 }
 
+/*
+ * Never forced while the program runs: CUPTI then hands out buffers into which launching threads still
+ * write. On an H100 5 of 13 programs of 32 threads died of that.
+ */
 static void flush_all(void)
 {
 	uint64_t began = clock__now();
-	bool force = atomic_load(&forced);
 	_Atomic(uint32_t) never = 0;
 
-	if (force)
-		decode__expect_unfinished(true);
-	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
+	cupti_api__get()->ActivityFlushAll(0);
 	/* A buffer with one kernel that runs is kept: at another moment none may. */
-	for (int i = 0; !force && i < AGAIN_TIMES && hot__is_listening(); i++) {
+	for (int i = 0; i < AGAIN_TIMES && hot__is_listening(); i++) {
 		futex__wait(&never, 0, AGAIN_MS);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
-	if (force)
-		decode__expect_unfinished(false);
 	atomic_store(&flushed, began);
 	wakeup__request();
 }
@@ -108,9 +106,8 @@ void flusher__ask(void)
 	wake();
 }
 
-void flusher__flush_all(bool force)
+void flusher__flush_all(void)
 {
-	atomic_store(&forced, force);
 	atomic_store(&all, true);
 	wake();
 }

@@ -10,9 +10,8 @@
 int flusher__start(void);
 /* Asks for a flush soon; never waits. On any thread. */
 void flusher__ask(void);
-/* Likewise, and wakes the agent's thread when that is done. Forced: also what is unfinished, which
- * is lost. */
-void flusher__flush_all(bool force);
+/* Likewise, and wakes the agent's thread when that is done. */
+void flusher__flush_all(void);
 /* ns, when the last of these began that is done; 0 = none is. */
 uint64_t flusher__flushed(void);
 /* The state is told some times a second, until false, by this thread: the guest's own one is inside

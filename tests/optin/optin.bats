@@ -409,7 +409,7 @@ make_unit() {
 	threads() { cat "/proc/$1/task"/*/comm; }
 	for kind in plain setuid capable; do
 		start "$kind" unshare --mount sh -c 'mount --bind "$1/cache" /etc/ld.so.cache &&
-			CUDA_INJECTION64_PATH=$1/libcupti-usdt.so exec setpriv --reuid=65533 --regid=65533 --clear-groups \
+			CUPTI_USDT_START=1 CUDA_INJECTION64_PATH=$1/libcupti-usdt.so exec setpriv --reuid=65533 --regid=65533 --clear-groups \
 			"$1/$2" --seconds 60 --pause 1000' sh "$dir" "$kind"
 		local pid=${kind}_PID
 		wait_for 20 grep -qs libcupti-usdt "/proc/${!pid}/maps"

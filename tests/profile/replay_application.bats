@@ -130,7 +130,7 @@ lines() {
 	run -2 "$CUDA_TRACE" profile --counters quick --replay application -p $$
 	assert_output --partial "--replay application runs a PROGRAM several times: what runs already runs once"
 	run -2 "$CUDA_TRACE" profile --counters quick --replay range -- touch started
-	assert_output --partial "--replay is kernel, application or launches"
+	assert_output --partial "--replay: 'range' is none of kernel, application, launches"
 	SIMCUDA_CUPTI_VERSION=12.5 run -1 "$SIM" "$CUDA_TRACE" profile --counters quick --replay application -- \
 		touch started
 	assert_output --partial "asks this machine's libcupti which metrics go together"

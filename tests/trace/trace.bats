@@ -387,7 +387,7 @@ asked_of() {
 
 @test "trace -e (an unknown word) names those that it knows" {
 	run -2 ct trace -e kernels,tea -- true
-	assert_output --partial 'cuda-trace trace: --events knows kernels, launches, copies'
+	assert_output --partial "cuda-trace trace: --events: 'tea' is none of kernels, launches, copies"
 }
 
 @test "trace --api (any beginning of a name) asks for the family that the name is of" {
