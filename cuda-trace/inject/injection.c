@@ -24,7 +24,8 @@
 
 #define MS	   1000000ull
 #define QUIET_NS   (15 * MS)  /* no thread has stopped for so long: none is inside the driver */
-#define GATHER_NS  (60 * MS)  /* nobody waits for others longer than this: see is_settled() */
+#define GATHER_NS  (80 * MS)  /* nobody waits for others longer than this */
+#define SPIN_NS	   (5 * MS)   /* of a CPU: a thread that had so much is not at a launch */
 #define IDLE_NS	   (150 * MS) /* no thread came: one that sleeps is used */
 #define CALL_NS	   (500 * MS) /* the others go on then, whatever the call does */
 #define WAIT_NS	   (5000 * MS)
@@ -86,38 +87,41 @@ static bool can_make_call(const struct work *work, const struct traced_thread *t
 }
 
 /*
- * A thread that is about to run may be inside the driver with a lock held, where the machine is so
- * busy that it does not get a CPU. One that spins there until the GPU is done looks the same, and
- * is harmless: so this is waited for a limited time.
+ * A thread that wants to run may be inside the driver with a lock held, and not get a CPU for a
+ * while: it is waited for. One that spins there until the GPU is done looks the same, but uses its
+ * CPU, and is harmless.
  */
 static bool is_settled(const struct work *work)
 {
 	for (uint32_t i = 0; i < work->tracer.count; i++) {
 		const struct traced_thread *thread = &work->tracer.threads[i];
+		uint32_t pid = work->target.pid;
 
 		if (thread->state == THREAD_RUNS &&
-		    injection_target__thread_state(work->target.pid, thread->id) == 'R')
+		    injection_target__thread_state(pid, thread->id) == 'R' &&
+		    injection_target__thread_cpu(pid, thread->id) - thread->cpu < SPIN_NS)
 			return false;
 	}
 	return true;
 }
 
-/* Until no further thread has stopped for a while. False: the process has ended. */
-static bool gather(struct work *work)
+/* Until no further thread has stopped for a while. 0, -ESRCH: the process has ended; -EAGAIN: some
+ * thread may be inside the driver still. */
+static int gather(struct work *work)
 {
 	const struct thread_tracer *tracer = &work->tracer;
 	uint64_t begin = monotonic__ns(), now = begin;
 
 	while (thread_tracer__serve(&work->tracer)) {
 		now = monotonic__ns();
-		if (!tracer->first_stop
-			    ? now - begin > IDLE_NS
-			    : now - tracer->first_stop > GATHER_NS ||
-				      (now - tracer->latest_stop > QUIET_NS && is_settled(work)))
-			return true;
+		if (!tracer->first_stop ? now - begin > IDLE_NS
+					: now - tracer->latest_stop > QUIET_NS && is_settled(work))
+			return 0;
+		if (tracer->first_stop && now - tracer->first_stop > GATHER_NS)
+			return -EAGAIN;
 		take_breath();
 	}
-	return false;
+	return -ESRCH;
 }
 
 /* A thread at an entry; NULL if there is none that may make the call. */
@@ -327,8 +331,14 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 				     : "its threads cannot be traced");
 		return;
 	}
-	if (entry_stop__arm(work->stop) || !gather(work)) {
-		fail(work, -ESRCH, "the process has ended");
+	error = entry_stop__arm(work->stop);
+	error = error ? error : gather(work);
+	if (error) {
+		fail(work, error,
+		     error == -EAGAIN ? "its threads do not come out of the driver"
+				      : "the process has ended");
+		entry_stop__disarm(work->stop);
+		thread_tracer__release(&work->tracer);
 		return;
 	}
 	work->result.threads = work->tracer.count;

@@ -373,6 +373,22 @@ char injection_target__thread_state(uint32_t pid, int thread)
 	return fields ? *fields : 0;
 }
 
+uint64_t injection_target__thread_cpu(uint32_t pid, int thread)
+{
+	unsigned long long used = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%d/schedstat", pid, thread);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu", &used) != 1)
+		used = 0;
+	fclose(file);
+	return used;
+}
+
 uint64_t injection_target__start(uint32_t pid)
 {
 	unsigned long long start = 0;

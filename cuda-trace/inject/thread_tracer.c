@@ -39,7 +39,10 @@ static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 	if (!threads)
 		return NULL;
 	tracer->threads = threads;
-	threads[tracer->count] = (struct traced_thread){.id = id};
+	threads[tracer->count] = (struct traced_thread){
+		.id = id,
+		.cpu = injection_target__thread_cpu(tracer->target->pid, id),
+	};
 	return &threads[tracer->count++];
 }
 

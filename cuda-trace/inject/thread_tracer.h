@@ -22,6 +22,7 @@ enum thread_state {
 struct traced_thread {
 	pid_t id;
 	enum thread_state state;
+	uint64_t cpu; /* ns that it had used when it was seized */
 };
 
 struct thread_tracer {

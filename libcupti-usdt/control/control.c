@@ -40,6 +40,7 @@
 #include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/emit/sample_windows.h"
 #include "libcupti-usdt/base/settings.h"
+#include "libcupti-usdt/base/threads.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/base/timestamps.h"
 #include "libcupti-usdt/trace/switch_barrier.h"
@@ -51,11 +52,13 @@
 #define CALIBRATE_NS 1000000000ULL
 /* A second consumer of a probe raises no semaphore, nor is one seen that comes just as another
  * leaves, so all is told again as often as costs little: each second, and a millisecond a name. */
-#define REPLAY_NS   1000000000ULL
-#define NAME_NS	    1000000ULL
-#define SILENCE_NS  5000000000ULL
-#define SETTLE_NS   1000000000ULL /* callbacks that were under way at a detach are over */
-#define QUEUE_DEPTH 1024	  /* launches that may wait in the GPU's queue without a record */
+#define REPLAY_NS	   1000000000ULL
+#define NAME_NS		   1000000ULL
+#define SILENCE_NS	   5000000000ULL
+#define CALLBACK_SETTLE_MS 100
+#define YIELD_SETTLE_MS	   10		 /* another client waits */
+#define SETTLE_NS	   1000000000ULL /* callbacks that were under way at a detach are over */
+#define QUEUE_DEPTH	   1024 /* launches that may wait in the GPU's queue without a record */
 
 static void *subscriber;
 static uint32_t groups_on;	 /* what was asked of CUPTI */
@@ -246,10 +249,23 @@ static int open_session(void)
 	return 0;
 }
 
+/*
+ * A thread that was interrupted inside CUPTI's dispatcher, where the machine is so busy that it
+ * does not get a CPU, may still read the subscriber's tables when it goes on. Callbacks are off by
+ * now, so no other thread comes along.
+ */
+static void wait_for_callbacks(void)
+{
+	_Atomic(uint32_t) never = 0;
+
+	futex__wait(&never, 0, claim__must_yield() ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS);
+}
+
 static void close_session(void)
 {
 	if (claim__must_yield())
 		claim__flush();
+	wait_for_callbacks();
 	subscription__end(&subscriber);
 	rings__flush();
 	buffers__trim();
@@ -323,8 +339,8 @@ static void change_to(uint32_t wanted)
 
 	if (!wanted && !subscriber)
 		return;
-	if (!subscriber && ((is_refused && !claim__may_retry()) ||
-			    !may_subscribe() || open_session()))
+	if (!subscriber &&
+	    ((is_refused && !claim__may_retry()) || !may_subscribe() || open_session()))
 		return;
 	if (!switch_groups(wanted))
 		return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Three slabs of buffers. The address range is reserved once and never unmapped: CUPTI keeps a
- * buffer beyond a detach, and writes into one that it has handed back already, where many threads
- * launch graphs that were made before it was initialised (H100, 13.0 Update 1: with buffers that
- * were unmapped then, 49 of 144 programs of 32 threads died). Which buffers of a slab are free is a
+ * buffer beyond a detach, and was seen to write into memory that it had handed back (H100, 13.0
+ * Update 1, programs of 32 threads with graphs, four at a time on 16 CPUs: 49 of 144 died where
+ * buffers were unmapped, 12 of some 156 since). Which buffers of a slab are free is a
  * bit mask, the lowest first, so that few pages are ever touched.
  *
  * Since 13.0 CUPTI holds a buffer for each launching thread, be it for one record: threads that
