@@ -321,20 +321,24 @@ int hello(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
+/* False: nobody will answer. */
+static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
 {
 	struct event_start *e = bpf_ringbuf_reserve(&starts, sizeof(*e), 0);
 
 	/* The tool's next look at all processes will find it. */
 	if (!e)
-		return;
+		return false;
 	e->time = bpf_ktime_get_ns();
 	e->kind = kind;
 	e->pid = pid;
 	e->milliseconds = milliseconds;
 	e->pad = 0;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return true;
 }
+
+#include "bpf/library_loads.h"
 
 /* In every process that loads the guest: who is not listened to goes on at once. */
 SEC("usdt")
@@ -438,6 +442,9 @@ int process_execs(struct bpf_raw_tracepoint_args *ctx)
 	if (settings.by_link && (__u32)ctx->args[1] != BPF_CORE_READ(task, pid))
 		bpf_map_delete_elem(&linked, &pid);
 	bpf_map_delete_elem(&driver_pids, &pid);
+	bpf_map_delete_elem(&loads, &pid);
+	if (loads_are_watched && bpf_map_lookup_elem(&pids, &pid))
+		tell_start(START_EXEC, pid, 0);
 	tell_end(pid, EVENT_EXIT_EXEC, 0);
 	return 0;
 }
@@ -466,6 +473,7 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 	bpf_map_delete_elem(&pids, &pid);
 	bpf_map_delete_elem(&linked, &pid);
 	bpf_map_delete_elem(&driver_pids, &pid);
+	bpf_map_delete_elem(&loads, &pid);
 	tell_end(pid, EVENT_EXIT_END, BPF_CORE_READ(task, exit_code));
 	return 0;
 }

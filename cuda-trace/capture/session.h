@@ -13,6 +13,7 @@
 
 struct driver_source;
 struct session;
+struct unobserved;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
@@ -77,7 +78,7 @@ enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
 enum session_attach { SESSION_ATTACH_NONE, SESSION_ATTACH_PREPARED, SESSION_ATTACH_ALL };
 
 struct session_options {
-	bool yields; /* other CUPTI clients of the processes are let in: yield_gate.h */
+	bool yields;	    /* other CUPTI clients of the processes are let in: yield_gate.h */
 	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
 	uint32_t pid;	    /* 0 = any; its children are included */
 	const char *comm;   /* NULL = any */
@@ -89,8 +90,8 @@ struct session_options {
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	enum session_attach attach;
-	bool held;    /* pid has not begun its program yet, which gets the guest */
-	bool stacks;  /* session__take_stacks() will be called */
+	bool held;	   /* pid has not begun its program yet, which gets the guest */
+	bool stacks;	   /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:
 	 * see DRIVER_LAUNCH_FAILED. */
@@ -134,6 +135,8 @@ void session__say_hello(struct session *session);
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
 void session__each_process(struct session *session,
 			   void (*visit)(void *context, struct process *process), void *context);
+/* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
+const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
 /* Switches the guests off, for what takes its time before the close. */
 void session__let_go(struct session *session);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "cuda-trace/driver/driver_functions.h"
 #include "cuda-trace/driver/driver_links.h"
+#include "cuda-trace/driver/driver_paths.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/base/text.h"
@@ -54,7 +55,11 @@ struct driver_source {
 	struct bpf_object *object;
 	struct driver_options options;
 	bool by_process;
-	bool tried;	/* whether by_process can be */
+	bool tried; /* whether by_process can be */
+	pthread_t trial;
+	bool trial_runs;
+	atomic_bool trial_over;
+	bool trial_result;
 	bool supported; /* this kernel has the links; else nothing is loaded, and it is told once */
 	struct library libraries[MOST_LIBRARIES];
 	int library_count;
@@ -62,6 +67,7 @@ struct driver_source {
 	int watched_count;
 	struct closing closing;
 	uint64_t processes; /* taken over so far */
+	uint64_t used;	    /* of these: that have initialised CUDA without an agent */
 	uint64_t told;
 	bool complained;
 };
@@ -115,12 +121,20 @@ static bool is_closing(struct driver_source *source)
 	return false;
 }
 
+static void end_trial(struct driver_source *source)
+{
+	if (source->trial_runs)
+		pthread_join(source->trial, NULL);
+	source->trial_runs = false;
+}
+
 void driver_source__free(struct driver_source *source)
 {
 	if (!source)
 		return;
 	if (source->closing.started)
 		pthread_join(source->closing.thread, NULL);
+	end_trial(source);
 	for (int i = 0; i < source->library_count; i++)
 		driver_links__close(source->libraries[i].links);
 	for (int i = 0; i < source->watched_count; i++)
@@ -263,30 +277,14 @@ static int link_process(struct driver_source *source, uint32_t pid, const char *
 	return 0;
 }
 
-static void try_folder(struct driver_source *source, const char *folder, size_t length)
+static void prepare_library(void *context, const char *path)
 {
-	char path[PATH_MAX];
-
-	if (length && snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, folder) <
-			      (int)sizeof(path))
-		link_library(source, path);
+	link_library(context, path);
 }
 
 void driver_source__prepare(struct driver_source *source)
 {
-	static const char *const folders[] = {
-		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-		"/usr/local/nvidia/lib64",   "/usr/lib/wsl/lib",	   "/usr/lib"};
-	const char *list = getenv("LD_LIBRARY_PATH");
-
-	while (list && *list) {
-		size_t length = strcspn(list, ":");
-
-		try_folder(source, list, length);
-		list += length + (list[length] == ':');
-	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		try_folder(source, folders[i], strlen(folders[i]));
+	driver_paths__each(prepare_library, source);
 }
 
 static bool is_wanted(const struct driver_source *source, const struct inspection *seen, bool force)
@@ -305,16 +303,40 @@ static bool is_still_wanted(const struct driver_source *source, uint32_t pid, bo
 	return !inspect__process(pid, &seen) && is_wanted(source, &seen, force);
 }
 
-/* Asked only when somebody needs it: it takes 100 ms. */
-static void try_processes(struct driver_source *source)
+/* It takes 100 ms, as it closes a link. That waits for threads which wait for the tool: none may do
+ * so meanwhile. */
+static void *run_trial(void *context)
+{
+	struct driver_source *source = context;
+
+	source->trial_result = driver_links__know_processes(source->object);
+	atomic_store(&source->trial_over, true);
+	return NULL;
+}
+
+void driver_source__try(struct driver_source *source)
+{
+	if (source && source->by_process && !source->tried && !source->trial_runs)
+		source->trial_runs = !pthread_create(&source->trial, NULL, run_trial, source);
+}
+
+/* waits: a thread of the process waits for the tool. Without a result all processes get links. */
+static void try_processes(struct driver_source *source, bool waits)
 {
 	if (source->tried)
 		return;
+	if (source->trial_runs && waits && !atomic_load(&source->trial_over)) {
+		source->tried = true;
+		source->by_process = false;
+		return;
+	}
+	driver_source__try(source);
+	end_trial(source);
 	source->tried = true;
-	source->by_process = source->by_process && driver_links__know_processes(source->object);
+	source->by_process = source->by_process && source->trial_result;
 }
 
-void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
+static bool look(struct driver_source *source, uint32_t pid, bool force, bool waits)
 {
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	uint64_t number = source->processes + 1, known;
@@ -323,22 +345,34 @@ void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 
 	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
 	    inspect__process(pid, &seen) || !is_wanted(source, &seen, force))
-		return;
+		return false;
 	if (!source->supported) {
 		complain(source, -EOPNOTSUPP);
-		return;
+		return false;
 	}
-	try_processes(source);
+	try_processes(source, waits);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
 	/* Linking takes as long as some launches: a guest that came meanwhile has told of itself
 	 * already, and nobody would take the process out again for a while. */
 	if ((source->by_process ? link_process(source, pid, path) : link_library(source, path)) ||
 	    !is_still_wanted(source, pid, force) ||
 	    bpf_map_update_elem(map, &pid, &number, BPF_ANY))
-		return;
+		return false;
 	source->processes++;
-	if (!is_still_wanted(source, pid, force))
-		driver_source__leave(source, pid);
+	if (is_still_wanted(source, pid, force))
+		return true;
+	driver_source__leave(source, pid);
+	return false;
+}
+
+bool driver_source__look(struct driver_source *source, uint32_t pid, bool force)
+{
+	return look(source, pid, force, false);
+}
+
+bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, bool force)
+{
+	return look(source, pid, force, true);
 }
 
 void driver_source__leave(struct driver_source *source, uint32_t pid)
@@ -377,17 +411,21 @@ static void drop_links(struct driver_source *source)
 		close_links(closing);
 }
 
+void driver_source__note_use(struct driver_source *source)
+{
+	if (source)
+		source->used++;
+}
+
 void driver_source__tidy(struct driver_source *source)
 {
 	drop_links(source);
-	if (source->options.stays || source->processes == source->told)
+	if (source->options.stays || source->used == source->told)
 		return;
 	if (!source->told)
 		fprintf(stderr,
-			"cuda-trace: %llu process%s without a working guest: launches, sizes and "
-			"results are seen, GPU times are not (source driver); calls made before "
-			"this are not counted\n",
-			(unsigned long long)source->processes,
-			source->processes == 1 ? " is" : "es are");
-	source->told = source->processes;
+			"cuda-trace: %llu process%s no working injection library: launches, sizes "
+			"and results are seen, GPU times are not (source driver)\n",
+			(unsigned long long)source->used, source->used == 1 ? " has" : "es have");
+	source->told = source->used;
 }

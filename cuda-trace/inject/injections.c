@@ -81,7 +81,7 @@ static struct attempt *find(const struct injections *injections, uint32_t pid)
 
 bool injections__includes(const struct injections *injections, uint32_t pid)
 {
-	const struct attempt *attempt = find(injections, pid);
+	const struct attempt *attempt = injections ? find(injections, pid) : NULL;
 
 	return attempt && attempt->state != ATTEMPT_OVER;
 }
