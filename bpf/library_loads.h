@@ -121,6 +121,10 @@ static __always_inline __u64 first_new(const struct library_load *load, __u64 fi
 	return tail.next;
 }
 
+/* Threads that wait now, and how many may: the tool needs a processor, too. */
+__u32 load_waiters;
+const volatile __u32 load_waiters_max = 1;
+
 struct load_pause {
 	__u64 until;
 	__u32 pid;
@@ -144,9 +148,18 @@ static long pause_turn(__u32 turn, struct load_pause *pause)
 static __always_inline void pause_until_answered(__u32 pid)
 {
 	struct load_pause pause = {.until = bpf_ktime_get_ns() + LOAD_LONGEST_NS, .pid = pid};
+	struct library_load *load;
 
-	for (int i = 0; i < 16 && !pause.over; i++)
-		bpf_loop(PAUSE_TURNS, pause_turn, &pause, 0);
+	if (*(volatile __u32 *)&load_waiters < load_waiters_max) {
+		__sync_fetch_and_add(&load_waiters, 1);
+		for (int i = 0; i < 16 && !pause.over; i++)
+			bpf_loop(PAUSE_TURNS, pause_turn, &pause, 0);
+		__sync_fetch_and_add(&load_waiters, -1);
+	}
+	load = bpf_map_lookup_elem(&loads, &pid);
+	/* The tool sees that nobody has waited for it so long. */
+	if (load && load->state == LOAD_WAITS)
+		load->state = LOAD_RUNS;
 }
 
 static __always_inline struct library_load *load_of(__u32 pid)
@@ -202,6 +215,15 @@ int loader_changed(struct pt_regs *ctx)
 	else
 		load->state = LOAD_RUNS;
 	return 0;
+}
+
+/* It has an agent that works: nothing is to be decided at the return of cuInit(). */
+static __always_inline void note_agent(__u32 pid)
+{
+	struct library_load *load = bpf_map_lookup_elem(&loads, &pid);
+
+	if (load)
+		load->initialized = 1;
 }
 
 /* cuInit() has returned. A process that has an agent has loaded it before. */

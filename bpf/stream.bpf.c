@@ -224,6 +224,10 @@ int name(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds);
+
+#include "bpf/library_loads.h"
+
 /* libcuda was mapped before the guest, and was looked at in between: from here on the guest tells
  * of this process, and nothing may be counted twice. */
 static __always_inline void drop_driver_source(const struct parcel *parcel)
@@ -232,8 +236,10 @@ static __always_inline void drop_driver_source(const struct parcel *parcel)
 	__u32 state = CUDA_STATE_INERT;
 
 	bpf_probe_read_user(&state, sizeof(state), &status->state);
-	if (state == CUDA_STATE_DORMANT || state == CUDA_STATE_ACTIVE)
-		bpf_map_delete_elem(&driver_pids, &parcel->pid);
+	if (state != CUDA_STATE_DORMANT && state != CUDA_STATE_ACTIVE)
+		return;
+	bpf_map_delete_elem(&driver_pids, &parcel->pid);
+	note_agent(parcel->pid);
 }
 
 static __always_inline void note_ledger(const struct parcel *parcel)
@@ -337,8 +343,6 @@ static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return true;
 }
-
-#include "bpf/library_loads.h"
 
 /* In every process that loads the guest: who is not listened to goes on at once. */
 SEC("usdt")

@@ -121,6 +121,7 @@ static int load(struct session *session)
 		skeleton->obj, session->driver && options->pid && !session->without_loads,
 		options->verbose);
 	skeleton->rodata->loads_are_watched = session->loads != NULL;
+	skeleton->rodata->load_waiters_max = library_loads__waiters();
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);

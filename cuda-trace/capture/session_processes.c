@@ -160,29 +160,34 @@ void session_processes__look_at_status(void *context, struct process *process)
 		driver_source__leave(session->driver, process->pid);
 }
 
-static void release(struct session *session, const struct event_start *event)
+/* The process goes on. If it has not waited for that, it was not observed until now, unless the
+ * probes were there before. */
+static void release(struct session *session, const struct event_start *event, bool was_probed)
 {
-	uint64_t waited = monotonic__ns() - event->time;
+	double waited = (monotonic__ns() - event->time) / 1e6;
+	bool has_waited = library_loads__answer(session->loads, event->pid);
 
-	library_loads__answer(session->loads, event->pid);
-	if (waited > LOAD_LONGEST_NS)
+	if (has_waited || was_probed)
+		observations__note_whole(session->observations, event->pid);
+	else
 		observations__note_late(session->observations, event->pid);
 	if (session->options.verbose)
-		fprintf(stderr, "cuda-trace: process %u waited %.1f ms %s\n", event->pid,
-			waited / 1e6,
+		fprintf(stderr, "cuda-trace: process %u %s %.1f ms %s\n", event->pid,
+			has_waited ? "waited" : "did not wait", waited,
 			event->kind == START_LIBCUDA ? "where it loaded libcuda" : "in cuInit()");
 }
 
 /* Its probes are put into the file before it goes on. The driver source takes every process over;
  * else cuInit() decides. */
-static void loaded_libcuda(struct session *session, uint32_t pid)
+static void loaded_libcuda(struct session *session, const struct event_start *event)
 {
-	library_loads__note_library(session->loads, pid);
+	bool was_probed = !library_loads__note_library(session->loads, event->pid);
+
 	if (session->options.source == SESSION_DRIVER) {
-		driver_source__leave(session->driver, pid);
-		driver_source__look_waiting(session->driver, pid, true);
+		driver_source__leave(session->driver, event->pid);
+		driver_source__look_waiting(session->driver, event->pid, true);
 	}
-	observations__note_whole(session->observations, pid);
+	release(session, event, was_probed);
 }
 
 /* Without an agent the driver's entry points are watched at once, and until one is loaded. */
@@ -190,7 +195,6 @@ static void initialized(struct session *session, const struct event_start *event
 {
 	uint32_t pid = event->pid;
 
-	observations__note_whole(session->observations, pid);
 	/* Its agent may have reported that it cannot work. */
 	ring_buffer__consume(session->ring);
 	session__each_process(session, session_processes__look_at_status, session);
@@ -198,7 +202,7 @@ static void initialized(struct session *session, const struct event_start *event
 	    driver_source__look_waiting(session->driver, pid,
 					session->options.source == SESSION_DRIVER))
 		note_reason(session, pid);
-	release(session, event);
+	release(session, event, false);
 	targets__look(session->targets, pid, session_processes__watch_file, session_processes__look,
 		      session);
 }
@@ -211,9 +215,10 @@ static bool handle_load(struct session *session, const struct event_start *event
 		library_loads__note_exec(session->loads, event->pid);
 		return true;
 	case START_LIBCUDA:
-		if (!session->finished)
-			loaded_libcuda(session, event->pid);
-		release(session, event);
+		if (session->finished)
+			library_loads__answer(session->loads, event->pid);
+		else
+			loaded_libcuda(session, event);
 		return true;
 	case START_INITIALIZED:
 		if (session->finished)

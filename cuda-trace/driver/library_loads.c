@@ -66,6 +66,13 @@ struct library_loads *library_loads__new(struct bpf_object *object, bool wanted,
 	return loads;
 }
 
+uint32_t library_loads__waiters(void)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return processors > 1 ? (uint32_t)processors - 1 : 1;
+}
+
 void library_loads__free(struct library_loads *loads)
 {
 	for (int i = 0; loads && i < loads->count; i++)
@@ -110,7 +117,7 @@ static int link_cuinit(const struct library_loads *loads, const char *path)
 }
 
 /* Never opened before this: the name may lead to a FIFO or a device. */
-static void add_file(struct library_loads *loads, const char *path,
+static bool add_file(struct library_loads *loads, const char *path,
 		     int (*link)(const struct library_loads *loads, const char *path))
 {
 	struct probed_file *file = &loads->files[loads->count];
@@ -118,16 +125,17 @@ static void add_file(struct library_loads *loads, const char *path,
 	struct stat found;
 
 	if (stat(path, &found) || !S_ISREG(found.st_mode) || loads->count == FILES_MAX)
-		return;
+		return false;
 	for (int i = 0; i < loads->count; i++)
 		if (loads->files[i].inode == found.st_ino && loads->files[i].device == found.st_dev)
-			return;
+			return false;
 	*file = (struct probed_file){found.st_dev, found.st_ino, link(loads, path)};
 	loads->count++;
 	if (loads->verbose)
 		fprintf(stderr, "cuda-trace: %s: %s\n", text__show(shown, sizeof(shown), path, 200),
 			file->link >= 0 ? "programs wait there until they are observed"
 					: strerror(-file->link));
+	return true;
 }
 
 static void add_library(void *context, const char *path)
@@ -182,15 +190,15 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 		fclose(maps);
 }
 
-void library_loads__note_library(struct library_loads *loads, uint32_t pid)
+bool library_loads__note_library(struct library_loads *loads, uint32_t pid)
 {
 	struct inspection seen;
 	char path[PATH_MAX];
 
 	if (!loads || inspect__process(pid, &seen) || !seen.cuda)
-		return;
+		return true;
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
-	add_file(loads, path, link_cuinit);
+	return add_file(loads, path, link_cuinit);
 }
 
 void library_loads__note_running(struct library_loads *loads, uint32_t pid)
@@ -202,18 +210,18 @@ void library_loads__note_running(struct library_loads *loads, uint32_t pid)
 				    &running, BPF_NOEXIST);
 }
 
-void library_loads__answer(struct library_loads *loads, uint32_t pid)
+bool library_loads__answer(struct library_loads *loads, uint32_t pid)
 {
 	struct library_load load;
 	int map;
 
 	if (!loads)
-		return;
+		return false;
 	map = bpf_object__find_map_fd_by_name(loads->object, "loads");
-	if (bpf_map_lookup_elem(map, &pid, &load))
-		return;
+	if (bpf_map_lookup_elem(map, &pid, &load) || load.state != LOAD_WAITS)
+		return false;
 	load.state = LOAD_ANSWERED;
-	bpf_map_update_elem(map, &pid, &load, BPF_EXIST);
+	return !bpf_map_update_elem(map, &pid, &load, BPF_EXIST);
 }
 
 bool library_loads__expects(const struct library_loads *loads, uint32_t pid)
