@@ -34,7 +34,8 @@ workloads: simcuda
 #:   check-kernels    the commands on kernels of Debian 12 and 13, in QEMU, or on
 #:                    KERNELS='vmlinuz...'
 #:   check-sanitize   the guest and the simulated driver under ASan, UBSan and TSan
-#:   check-fuzz       VARIANTS=10000 damaged recordings, read under ASan and UBSan
+#:   check-fuzz       each parser under libFuzzer for FUZZ_SECONDS=60, and VARIANTS=10000 damaged
+#:                    recordings, under ASan and UBSan
 #:   bench            the overhead table
 #:   install          below $DESTDIR$prefix (prefix=/usr/local, sysconfdir=/etc)
 #:   deb, rpm         packages, in build/deb and build/rpm
@@ -58,8 +59,8 @@ deps:
 # In two steps, because what the first installs (pkg-config, a compiler) is asked while the
 # second reads the makefiles.
 demo:
-	$(Q)mk/deps build
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)mk/quietly "installing missing packages" mk/deps build
+	$(Q)mk/quietly "building" $(MAKE) -j$(shell nproc) --no-print-directory shipped workloads
 	$(Q)B=$(B) mk/demo
 
 bench: all workloads

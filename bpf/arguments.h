@@ -7,19 +7,12 @@
  * some 100 ms to make and 300 ms to remove. A link has one program, so that is a switchboard; its
  * cookie is the number of the program to go on with, and a value for it. The arguments lie in the
  * registers of a call, as the contract says (libcupti-usdt/probes.h), and the tool has seen to it.
- * Older kernels get libbpf's own links, each with its program, and its way to find arguments.
+ * Older kernels get a link for each probe, with its program and the same cookie.
  */
 #ifndef BPF_ARGUMENTS_H
 #define BPF_ARGUMENTS_H
 
 #include "bpf/filter.h"
-/* One specification a probe and file; libbpf's 256 would end at 20 containers. */
-#define BPF_USDT_MAX_SPEC_CNT 4096
-#define BPF_USDT_MAX_IP_CNT   1 /* unused: cookies say which specification it is */
-#include <bpf/usdt.bpf.h>
-
-/* The tool sets it before the load, where the kernel knows uprobe_multi links. */
-const volatile bool arguments_in_registers;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -74,12 +67,6 @@ int probe_switchboard(struct pt_regs *ctx)
 /* Those of 4 bytes may have anything in their upper half. */
 static __always_inline __u64 argument(struct pt_regs *ctx, const int n)
 {
-	long value = 0;
-
-	if (!arguments_in_registers) {
-		bpf_usdt_arg(ctx, n, &value);
-		return value;
-	}
 	switch (n) {
 	case 0:
 		return REGISTER(ctx, __PT_PARM1_REG);
@@ -98,7 +85,7 @@ static __always_inline __u64 argument(struct pt_regs *ctx, const int n)
 /* What the tool had to tell about this probe. */
 static __always_inline __u32 probe_value(struct pt_regs *ctx)
 {
-	return arguments_in_registers ? bpf_get_attach_cookie(ctx) >> 32 : bpf_usdt_cookie(ctx);
+	return bpf_get_attach_cookie(ctx) >> 32;
 }
 
 #endif

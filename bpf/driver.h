@@ -178,11 +178,15 @@ static __always_inline void read_copy(struct pt_regs *ctx, struct driver_call *c
 		call->direction = DRIVER_ONE_PEER;
 }
 
-static __always_inline bool is_driver_process(void)
+static __always_inline bool is_driver_process(__u64 cookie)
 {
 	__u32 tgid = this_process();
+	__u64 *number;
 
-	return driver_all || bpf_map_lookup_elem(&driver_pids, &tgid);
+	if (driver_all)
+		return true;
+	number = bpf_map_lookup_elem(&driver_pids, &tgid);
+	return number && !(*number & DRIVER_HAS_OWN_LINK) == !(cookie & DRIVER_OWN_LINK);
 }
 
 static __always_inline struct driver_thread *this_driver_thread(void)
@@ -443,7 +447,7 @@ int driver_entry(struct pt_regs *ctx)
 
 	if (shape == DRIVER_TRIAL)
 		count_trial();
-	if (shape == DRIVER_TRIAL || !is_driver_process())
+	if (shape == DRIVER_TRIAL || !is_driver_process(cookie))
 		return 0;
 	thread = this_driver_thread();
 	if (!thread) {

@@ -253,7 +253,8 @@ int driver_failure(struct pt_regs *ctx)
 	__u32 result = DRIVER_RESULT_OF(cookie);
 	struct parcel *parcel;
 
-	if (!is_driver_process() || !take_driver_call(ctx, cookie & ~DRIVER_RESULT(0xffff), &done))
+	if (!is_driver_process(cookie) ||
+	    !take_driver_call(ctx, cookie & ~DRIVER_RESULT(0xffff), &done))
 		return 0;
 	if (result)
 		done.result = result;

@@ -85,6 +85,10 @@ enum driver_layout {
 
 /* In a cookie: a launch that is told at its entry, not when it returns. */
 #define DRIVER_TOLD_AT_ENTRY (1ull << 32)
+/* In a cookie: of a link on one process, which has this bit in driver_pids then; a link of all processes on the same
+ * library leaves it alone. */
+#define DRIVER_OWN_LINK	     (1ull << 37)
+#define DRIVER_HAS_OWN_LINK  (1ull << 63)
 /* In a cookie where such a launch fails: with what; 0 = as the register of results says there. */
 #define DRIVER_RESULT(code)    ((__u64)(code) << 40)
 #define DRIVER_RESULT_OF(cookie) ((__u32)((cookie) >> 40) & 0xffff)

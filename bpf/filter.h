@@ -80,7 +80,11 @@ static __always_inline __u32 number_at_tool(struct task_struct *task)
 	__u32 level = BPF_CORE_READ(pid, level);
 	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers);
 
-	for (__u32 i = 0; i < DEEPEST_NAMESPACE && i <= level; i++) {
+	for (__u32 i = 0; i < DEEPEST_NAMESPACE; i++) {
+		/* Else clang 19 counts down from level, for which no verifier has a bound. */
+		asm volatile("" : "+r"(level));
+		if (i > level)
+			break;
 		if (BPF_CORE_READ(at, ns, ns.inum) == settings.pid_namespace)
 			return BPF_CORE_READ(at, nr);
 		at = (void *)at + bpf_core_type_size(struct upid);

@@ -9,7 +9,6 @@
  */
 #include "bpf/arguments.h"
 
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct {

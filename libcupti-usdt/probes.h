@@ -722,8 +722,8 @@ CUDA_ASSERT(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SIZE(
 		    CUDA_SIZE(device, 104) && CUDA_SIZE(context, 32) && CUDA_SIZE(stream, 24) &&
 		    CUDA_SIZE(counter, 16) && CUDA_SIZE(counters_state, 96) &&
 		    CUDA_SIZE(counters, 96) && CUDA_SIZE(sass, 128) && CUDA_SIZE(pc_sample, 64) &&
-		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) && CUDA_SIZE(status, 2008) &&
-		    CUDA_SIZE(sandbox, 8),
+		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) &&
+		    CUDA_SIZE(status, 2008) && CUDA_SIZE(sandbox, 8),
 	    "layout");
 CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		    CUDA_BATCH_MAX,

@@ -31,7 +31,7 @@ check-packages:
 	$(Q)mk/deps build test package
 	$(Q)[ -x $(ROOT)/usr/bin/cuda-trace ] || \
 		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
-	$(Q)B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
+	$(Q)JOBS=0 B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
 
 # Guest, simulated driver and test programs are built with each sanitizer; the tool that watches
 # them is the plain one that `make check` laid down.
@@ -46,12 +46,18 @@ check-sanitize:
 			TAP=$(abspath $(B))/tap/$${s%,*} tests/run $(SANITIZE_TESTS) || exit 1; \
 	done
 
-# Reports of damaged recordings, by a tool with sanitizers: FIRST... FIRST + VARIANTS - 1.
+# Coverage-guided, where this clang has libFuzzer: each parser for FUZZ_SECONDS. Then reports of damaged recordings, by a
+# tool with sanitizers: FIRST... FIRST + VARIANTS - 1.
+FUZZ_SECONDS ?= 60
 VARIANTS ?= 10000
 FIRST ?= 1
 FUZZ := $(abspath $(B))/t/sanitize-address
 check-fuzz:
 	$(Q)mk/deps build test
+	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
+	$(Q)if tests/fuzz/has-libfuzzer $(CLANG); then \
+		$(MAKE) --no-print-directory all workloads $(FUZZ_PROGRAMS) || exit 1; fi
+	$(Q)B=$(abspath $(B)) CLANG=$(CLANG) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ_TARGETS)
 	$(Q)$(MAKE) --no-print-directory B=$(FUZZ) SANITIZE=address,undefined \
 		$(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
@@ -68,7 +74,7 @@ check-kernels:
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)rm -rf $(abspath $(B))/tap/kernels
 	$(Q)for k in $(KERNELS); do \
-		KERNEL=$$k TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
+		KERNEL=$$k JOBS=0 TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
 			tests/run $(KERNEL_TESTS) || :; \
 	done
 	$(Q)sum=$$(tests/tally $$(find $(abspath $(B))/tap/kernels -name '*.tap')); echo "$$sum"; \

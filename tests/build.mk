@@ -11,3 +11,4 @@ include tests/capture/sample/build.mk
 include tests/recording/store/build.mk
 include tests/profile/verdict/build.mk
 include tests/profile/nvprof_names/build.mk
+include tests/fuzz/build.mk

@@ -1,21 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Finds copies of the guest through /proc. A file is known by device and inode as stat() tells
- * them, never by its path: the same path means another file in each container.
+ * Finds copies of the library through /proc. A file is known by device and inode, never by its
+ * path: the same path means another file in each container. It is kept open, so that everybody
+ * attaches to the very file that was examined, and released when two looks at all processes have
+ * found nobody who maps it.
+ *
+ * Any user can have files of that name, so limits are each user's: what one does never hides
+ * another one's processes.
  */
 #include "cuda-trace/attach/agent_files.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/attach/probe_sites.h"
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/left_out.h"
 #include "libcupti-usdt/probes.h"
 
-#define MOST_FILES     512 /* what the eBPF side has room for, and no machine should need */
+#define MAX_FILES      8192
+#define MAX_USER_FILES 512  /* of any user but root */
+#define SPARE_FILES    1024 /* of MAX_FILES, for root alone */
+/* In one scan, what finding and attaching to files of one user may take; at the first one, when
+ * nothing is traced yet. */
+#define USER_SCAN_NS   (100 * 1000000ull)
+#define USER_FIRST_NS  (1000 * 1000000ull)
+#define MAX_SPENDERS   64
+#define SUSPECT_NS     (50 * 1000000L) /* the same, while some may be mapped by nobody */
 #define SCAN_NS	       (10 * 1000000L) /* of each second, once everything was looked at */
 #define YOUNG_SCANS    10 /* a new process may load CUDA late: looked at more often at first */
 #define MOST_PROCESSES 65536
@@ -25,16 +44,33 @@ struct seen_process {
 	uint32_t looks;
 };
 
+struct agent_file {
+	struct foreign_file file;
+	uid_t user;	 /* who was first seen to map it */
+	uint32_t mapper; /* a process that was seen to; 0 = none any more, since the round: */
+	uint32_t round;
+	bool is_chosen; /* it is kept without a process */
+};
+
+/* Who has taken how much time of this scan. */
+struct spender {
+	uid_t user;
+	uint64_t ns;
+};
+
 struct targets {
-	struct file_id {
-		dev_t device;
-		ino_t inode;
-	} files[MOST_FILES];
-	int file_count;
+	struct targets_sink sink;
+	struct left_out *left_out;
+	struct agent_file *files;
+	uint32_t file_count, file_capacity;
+	struct spender spenders[MAX_SPENDERS];
+	unsigned int spender_count;
 	char name[NAME_MAX + 2];   /* "/NAME" of the one that was chosen; "" = none */
 	struct seen_process *seen; /* ordered by pid, as /proc is */
 	size_t seen_count;
-	uint32_t cursor; /* pid where the next scan of old processes goes on */
+	uint32_t cursor;   /* pid where the next scan of old processes goes on */
+	uint32_t round;	   /* how often all processes have been looked at */
+	uint32_t suspects; /* files that nobody may map any more */
 	bool scanned;
 };
 
@@ -67,44 +103,190 @@ int targets__guest_path(char path[PATH_MAX], bool quiet)
 	return -ENOENT;
 }
 
-struct targets *targets__new(void)
+struct targets *targets__new(const struct targets_sink *sink, struct left_out *left_out)
 {
-	return calloc(1, sizeof(struct targets));
+	struct targets *targets = calloc(1, sizeof(struct targets));
+
+	if (!targets)
+		return NULL;
+	targets->sink = *sink;
+	targets->left_out = left_out;
+	targets->round = 1;
+	return targets;
 }
 
 void targets__free(struct targets *targets)
 {
 	if (!targets)
 		return;
+	for (size_t i = 0; i < targets->file_count; i++)
+		foreign_file__close(&targets->files[i].file);
+	free(targets->files);
 	free(targets->seen);
 	free(targets);
 }
 
-void targets__add_named(struct targets *targets, const char *path, targets_found found,
-			void *context)
+static struct agent_file *find_file(struct targets *targets, const struct foreign_file *file)
 {
-	const char *name = strrchr(path, '/');
-
-	if (name && strlen(name) < sizeof(targets->name))
-		strcpy(targets->name, name);
-	targets__add(targets, path, found, context);
+	for (size_t i = 0; i < targets->file_count; i++)
+		if (foreign_file__is_same(&targets->files[i].file, file))
+			return &targets->files[i];
+	return NULL;
 }
 
-void targets__add(struct targets *targets, const char *path, targets_found found, void *context)
+/* Why there is no place for one more of this user; NULL = there is. */
+static const char *full(const struct targets *targets, uid_t user)
 {
-	struct stat file;
+	size_t count = 0;
 
-	/* Never opened before this: a name in /proc/PID/root may lead to a FIFO or a device. */
-	if (stat(path, &file) || !S_ISREG(file.st_mode))
-		return;
-	for (int i = 0; i < targets->file_count; i++)
-		if (targets->files[i].inode == file.st_ino &&
-		    targets->files[i].device == file.st_dev)
-			return;
-	if (targets->file_count == MOST_FILES)
-		return;
-	targets->files[targets->file_count++] = (struct file_id){file.st_dev, file.st_ino};
-	found(context, path);
+	for (size_t i = 0; i < targets->file_count; i++)
+		count += targets->files[i].user == user;
+	if (user && count >= MAX_USER_FILES)
+		return "more than 512 copies of the library";
+	if (targets->file_count >= (user ? MAX_FILES - SPARE_FILES : MAX_FILES))
+		return "too many copies of the library";
+	return NULL;
+}
+
+/* NULL = there are too many users for this scan. */
+static struct spender *spender_of(struct targets *targets, uid_t user)
+{
+	for (unsigned int i = 0; i < targets->spender_count; i++)
+		if (targets->spenders[i].user == user)
+			return &targets->spenders[i];
+	if (targets->spender_count == MAX_SPENDERS)
+		return NULL;
+	targets->spenders[targets->spender_count] = (struct spender){user, 0};
+	return &targets->spenders[targets->spender_count++];
+}
+
+/* Root's files wait for nobody: who can run as root needs no such attack. */
+static bool may_spend(struct targets *targets, uid_t user)
+{
+	const struct spender *spender = user ? spender_of(targets, user) : NULL;
+
+	return !user ||
+	       (spender && spender->ns < (targets->scanned ? USER_SCAN_NS : USER_FIRST_NS));
+}
+
+/* Takes the file over, which is identified only, or closes it. NULL = it is not one that is
+ * attached to. */
+static struct agent_file *add_file(struct targets *targets, struct foreign_file *file, uid_t user)
+{
+	struct probe_site site;
+	struct agent_file *added;
+	const char *reason = full(targets, user);
+	int err;
+
+	if (reason) {
+		left_out__add(targets->left_out, LEFT_OUT_FILES, user, file->inode, reason);
+		foreign_file__close(file);
+		return NULL;
+	}
+	if (foreign_file__open_identified(file))
+		return NULL;
+	err = probe_sites__read(file->path, CUDA_PROVIDER, &site, 1);
+	if (err <= 0) {
+		if (err != -EALREADY)
+			left_out__add(targets->left_out, LEFT_OUT_FILES, user, file->inode,
+				      err == -ENOENT || err == -ENOEXEC
+					      ? "its name is the library's, but it has no probes"
+					      : "its probes cannot be read");
+		foreign_file__close(file);
+		return NULL;
+	}
+	added = room__for_one(targets->files, &targets->file_capacity, targets->file_count,
+			      sizeof(*added));
+	if (!added) {
+		foreign_file__close(file);
+		return NULL;
+	}
+	targets->files = added;
+	added = &targets->files[targets->file_count++];
+	*added = (struct agent_file){.file = *file, .user = user, .round = targets->round};
+	targets->sink.found(targets->sink.context, added->file.path);
+	return added;
+}
+
+/* The one that is mapped, or NULL. Takes the file over. */
+static struct agent_file *take_file(struct targets *targets, struct foreign_file *file, uid_t user)
+{
+	struct agent_file *known = find_file(targets, file);
+	struct spender *spender;
+	uint64_t before;
+
+	if (known) {
+		foreign_file__close(file);
+		return known;
+	}
+	if (!may_spend(targets, user)) {
+		/* A later look will find it. */
+		left_out__add(targets->left_out, LEFT_OUT_FILES, user, file->inode, LEFT_OUT_LATER);
+		foreign_file__close(file);
+		return NULL;
+	}
+	left_out__return(targets->left_out, LEFT_OUT_FILES, user, file->inode);
+	before = monotonic__ns();
+	known = add_file(targets, file, user);
+	spender = spender_of(targets, user);
+	if (spender)
+		spender->ns += monotonic__ns() - before;
+	return known;
+}
+
+const char *targets__add_named(struct targets *targets, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct foreign_file file;
+	struct agent_file *added;
+
+	/* An open file has its number for a name. */
+	if (strncmp(path, "/proc/self/", 11) && name && strlen(name) < sizeof(targets->name))
+		strcpy(targets->name, name);
+	if (foreign_file__open_ours(&file, path))
+		return NULL;
+	added = find_file(targets, &file);
+	if (added)
+		foreign_file__close(&file);
+	else
+		added = add_file(targets, &file, 0);
+	if (!added)
+		return NULL;
+	added->is_chosen = true;
+	return added->file.path;
+}
+
+static void forget_mapper(struct targets *targets, uint32_t pid)
+{
+	for (size_t i = 0; i < targets->file_count; i++) {
+		if (targets->files[i].mapper != pid)
+			continue;
+		targets->files[i].mapper = 0;
+		targets->files[i].round = targets->round;
+	}
+}
+
+/* Those that nobody maps any more: all processes have been looked at since the last one that did.
+ */
+static void release_unmapped(struct targets *targets)
+{
+	size_t kept = 0;
+
+	targets->suspects = 0;
+	for (size_t i = 0; i < targets->file_count; i++) {
+		struct agent_file *file = &targets->files[i];
+
+		if (file->mapper && kill(file->mapper, 0) && errno == ESRCH)
+			forget_mapper(targets, file->mapper);
+		if (file->is_chosen || file->mapper || targets->round - file->round < 2) {
+			targets->suspects += !file->is_chosen && !file->mapper;
+			targets->files[kept++] = *file;
+			continue;
+		}
+		targets->sink.gone(targets->sink.context, file->file.path);
+		foreign_file__close(&file->file);
+	}
+	targets->file_count = kept;
 }
 
 static bool ends_in(const char *path, size_t length, const char *name)
@@ -124,44 +306,61 @@ static bool is_guest(const struct targets *targets, char *path)
 		length -= sizeof(deleted) - 1;
 	/* A copy in memory is what cuda-trace attach brings to another mount namespace. */
 	if (!ends_in(path, length, "/" CUDA_GUEST_NAME) &&
-	    !ends_in(path, length, "/memfd:" CUDA_GUEST_NAME) && !ends_in(path, length, targets->name))
+	    !ends_in(path, length, "/memfd:" CUDA_GUEST_NAME) &&
+	    !ends_in(path, length, targets->name))
 		return false;
 	path[length] = 0;
 	return true;
 }
 
-void targets__look(struct targets *targets, uint32_t pid, targets_found found, targets_look look,
-		   void *context)
+/* "range permissions offset device inode   path"; false: none that can be executed and has the
+ * name. */
+static bool read_line(const struct targets *targets, char *line, char range[40], const char **path)
 {
-	char name[PATH_MAX + 32], *line = NULL;
-	bool has_guest = false;
+	char permissions[8];
+	int at = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if ((!strstr(line, CUDA_GUEST_NAME) && (!*targets->name || !strstr(line, targets->name))) ||
+	    sscanf(line, "%39s %7s %*s %*s %*s %n", range, permissions, &at) != 2 || !at ||
+	    permissions[2] != 'x' || !is_guest(targets, line + at))
+		return false;
+	*path = line + at;
+	return true;
+}
+
+void targets__look(struct targets *targets, uint32_t pid)
+{
+	char name[32], range[40], *line = NULL, mapped[sizeof(((struct foreign_file *)0)->path)];
+	bool has_agent = false;
+	const char *path;
 	size_t size = 0;
+	struct stat st;
 	FILE *maps;
 
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
+	forget_mapper(targets, pid);
 	while (maps && getline(&line, &size, maps) > 0) {
-		char range[40], permissions[8];
-		int at = 0;
+		struct agent_file *known;
+		struct foreign_file file;
 
-		line[strcspn(line, "\n")] = 0;
-		if ((!strstr(line, CUDA_GUEST_NAME) &&
-		     (!*targets->name || !strstr(line, targets->name))) ||
-		    sscanf(line, "%39s %7s %*s %*s %*s %n", range, permissions, &at) != 2 || !at ||
-		    permissions[2] != 'x' || !is_guest(targets, line + at))
+		if (!read_line(targets, line, range, &path) ||
+		    !foreign_file__identify(&file, pid, range, path))
 			continue;
-		/* The mapped file itself, even when its name is gone or means another one by now;
-		 * needs CAP_CHECKPOINT_RESTORE, without it the name must do. */
-		snprintf(name, sizeof(name), "/proc/%u/map_files/%s", pid, range);
-		if (access(name, R_OK))
-			snprintf(name, sizeof(name), "/proc/%u/root%s", pid, line + at);
-		targets__add(targets, name, found, context);
-		has_guest = true;
+		if (!has_agent && fstat(fileno(maps), &st))
+			st.st_uid = 0;
+		known = take_file(targets, &file, st.st_uid);
+		if (!known)
+			continue;
+		known->mapper = pid;
+		memcpy(mapped, known->file.path, sizeof(mapped));
+		has_agent = true;
 	}
 	free(line);
 	if (maps)
 		fclose(maps);
-	look(context, pid, has_guest ? name : NULL);
+	targets->sink.look(targets->sink.context, pid, has_agent ? mapped : NULL);
 }
 
 static long now_ns(void)
@@ -216,29 +415,40 @@ static void carry_over(const struct targets *targets, struct seen_process *list,
 	}
 }
 
-void targets__scan(struct targets *targets, targets_found found, targets_look look, void *context)
+/* Those that run for long, in turn, from where the scan before has ended. */
+static void look_at_old(struct targets *targets, const struct seen_process *list, size_t n,
+			long until)
 {
-	long until = now_ns() + SCAN_NS;
-	struct seen_process *list;
-	size_t n = list_processes(&list);
 	size_t turn = 0;
 
+	while (turn < n && list[turn].pid <= targets->cursor)
+		turn++;
+	for (size_t i = 0; i < n && now_ns() < until; i++) {
+		if (turn + i == n)
+			targets->round++;
+		targets->cursor = list[(turn + i) % n].pid;
+		targets__look(targets, targets->cursor);
+	}
+}
+
+void targets__scan(struct targets *targets)
+{
+	long until = now_ns() + (targets->suspects ? SUSPECT_NS : SCAN_NS);
+	struct seen_process *list;
+	size_t n = list_processes(&list);
+
+	targets->spender_count = 0;
 	carry_over(targets, list, n);
 	/* The newest first: numbers rise, and what runs for long has been looked at. */
 	for (size_t i = n; i-- > 0;) {
 		if (targets->scanned && (list[i].looks >= YOUNG_SCANS || now_ns() > until))
 			continue;
 		list[i].looks = targets->scanned ? list[i].looks + 1 : YOUNG_SCANS;
-		targets__look(targets, list[i].pid, found, look, context);
+		targets__look(targets, list[i].pid);
 	}
-	while (turn < n && list[turn].pid <= targets->cursor)
-		turn++;
-	for (size_t i = 0; targets->scanned && i < n && now_ns() < until; i++) {
-		struct seen_process *process = &list[(turn + i) % n];
-
-		targets__look(targets, process->pid, found, look, context);
-		targets->cursor = process->pid;
-	}
+	if (targets->scanned)
+		look_at_old(targets, list, n, until);
+	release_unmapped(targets);
 	free(targets->seen);
 	targets->seen = list;
 	targets->seen_count = n;

@@ -16,23 +16,29 @@ struct targets;
  * the installed one. 0, or -ENOENT after a line on stderr (unless quiet). */
 int targets__guest_path(char path[PATH_MAX], bool quiet);
 
-struct targets *targets__new(void);
+/* What becomes of what is found. A path leads to the very file ("/proc/self/fd/N") until gone() has
+ * been called for it. */
+struct targets_sink {
+	void *context;
+	void (*found)(void *context, const char *path);
+	/* Nobody maps it any more: what is attached to it must go, or its file system stays busy.
+	 */
+	void (*gone)(void *context, const char *path);
+	/* For each process that is looked at; the library that it maps, or NULL. */
+	void (*look)(void *context, uint32_t pid, const char *path);
+};
+
+struct left_out;
+
+struct targets *targets__new(const struct targets_sink *sink, struct left_out *left_out);
 void targets__free(struct targets *targets);
-/* Adds one file, unless it is known; found() is called for a new one and may refuse it. */
-typedef void (*targets_found)(void *context, const char *path);
-void targets__add(struct targets *targets, const char *path, targets_found found, void *context);
-/* The same for one that may have a name of its own (CUDA_TRACE_GUEST); copies of it are guests,
- * too. */
-void targets__add_named(struct targets *targets, const char *path, targets_found found,
-			void *context);
+/* The library that programs get, which may have a name of its own (CUDA_TRACE_GUEST); copies of it
+ * are libraries, too. Its path for the sink, or NULL: it is not one. */
+const char *targets__add_named(struct targets *targets, const char *path);
 /* Looks through the processes' maps: all of them at the first call; later new processes first and
  * the others in turn, within a few milliseconds. */
-/* guest: the one that the process maps, or NULL */
-typedef void (*targets_look)(void *context, uint32_t pid, const char *guest);
-/* look() is called for each process that is looked at. */
-void targets__scan(struct targets *targets, targets_found found, targets_look look, void *context);
+void targets__scan(struct targets *targets);
 /* The same for one process, now. */
-void targets__look(struct targets *targets, uint32_t pid, targets_found found, targets_look look,
-		   void *context);
+void targets__look(struct targets *targets, uint32_t pid);
 
 #endif

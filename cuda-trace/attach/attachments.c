@@ -15,6 +15,7 @@
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/attach/sandboxed.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/foreign/foreign_file.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/stack_probes.h"
 
@@ -26,6 +27,7 @@ struct attached {
 	enum sort sort;
 	uint32_t period; /* of stacks */
 	uint64_t number; /* of its place */
+	char *path;	 /* of the file, or NULL */
 };
 
 /* A file, in all processes or in one. */
@@ -43,10 +45,11 @@ struct attachments {
 	int room;
 	struct place *places;
 	int place_count;
-	unsigned int hello; /* which of the bells is next */
-	uint64_t ready;	    /* ns, when all but the answer was there for the last process */
-	uint64_t dropped;   /* number of the process that is being let go of */
-	uint32_t period;    /* one in so many launches gives its stack; 0 = none */
+	unsigned int hello;	  /* which of the bells is next */
+	uint64_t ready;		  /* ns, when all but the answer was there for the last process */
+	uint64_t dropped;	  /* number of the process that is being let go of */
+	const char *dropped_path; /* of the file that is */
+	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 };
 
 static const char *const batch_probes[] = {
@@ -92,6 +95,7 @@ static void drop(struct attachments *attachments,
 		}
 		probe_link__free(attached->probes);
 		bpf_link__destroy(attached->link);
+		free(attached->path);
 	}
 	attachments->count = kept;
 }
@@ -114,6 +118,11 @@ static bool is_of_dropped(const struct attachments *attachments, const struct at
 static bool is_another_hello(const struct attachments *attachments, const struct attached *attached)
 {
 	return attached->sort == SORT_HELLO;
+}
+
+static bool is_of_file(const struct attachments *attachments, const struct attached *attached)
+{
+	return attached->path && !strcmp(attached->path, attachments->dropped_path);
 }
 
 static bool is_any(const struct attachments *attachments, const struct attached *attached)
@@ -147,6 +156,7 @@ static int keep(struct attachments *attachments, struct attached attached)
 		if (!larger) {
 			probe_link__free(attached.probes);
 			bpf_link__destroy(attached.link);
+			free(attached.path);
 			return -ENOMEM;
 		}
 		attachments->links = larger;
@@ -164,7 +174,10 @@ static int attach(struct attachments *attachments, const struct place *place, co
 	int err = probe_link__new(&attached.probes, attachments->object, &place->at, provider,
 				  wishes, count, missing);
 
-	return err ? err : keep(attachments, attached);
+	if (err)
+		return err;
+	attached.path = strdup(place->at.path);
+	return keep(attachments, attached);
 }
 
 void attachments__say_hello(struct attachments *attachments)
@@ -216,8 +229,8 @@ static void attach_stacks(struct attachments *attachments, const struct place *p
 		err = -ENOENT;
 	if (err && err != -ESRCH)
 		fprintf(stderr, "cuda-trace: no stacks: no %s:%s in %s (%s): an older library?\n",
-			CUDA_PROVIDER, probe, text__show(shown, sizeof(shown), place->at.path, 200),
-			strerror(-err));
+			CUDA_PROVIDER, probe,
+			foreign_file__show(place->at.path, shown, sizeof(shown)), strerror(-err));
 }
 
 void attachments__take_stacks(struct attachments *attachments, uint32_t period)
@@ -346,7 +359,7 @@ int attachments__add(struct attachments *attachments, const struct probe_place *
 
 	if (!place)
 		return -ENOMEM;
-	text__show(shown, sizeof(shown), at->path, 200);
+	foreign_file__show(at->path, shown, sizeof(shown));
 	sandboxed__each(at->path, at->pid, spare, &(struct spared){attachments, place});
 	err = attach_always(attachments, place, shown);
 	if (err) {
@@ -371,6 +384,20 @@ void attachments__drop_process(struct attachments *attachments, uint64_t number)
 	drop(attachments, is_of_dropped);
 	for (int i = 0; i < attachments->place_count; i++)
 		if (attachments->places[i].number == number)
+			free((char *)attachments->places[i].at.path);
+		else
+			attachments->places[kept++] = attachments->places[i];
+	attachments->place_count = kept;
+}
+
+void attachments__drop_file(struct attachments *attachments, const char *path)
+{
+	int kept = 0;
+
+	attachments->dropped_path = path;
+	drop(attachments, is_of_file);
+	for (int i = 0; i < attachments->place_count; i++)
+		if (!strcmp(attachments->places[i].at.path, path))
 			free((char *)attachments->places[i].at.path);
 		else
 			attachments->places[kept++] = attachments->places[i];

@@ -24,6 +24,8 @@ int attachments__add(struct attachments *attachments, const struct probe_place *
 		     uint64_t number);
 /* A process is over. */
 void attachments__drop_process(struct attachments *attachments, uint64_t number);
+/* Nobody maps the file any more: all of its links go, and what keeps it open. */
+void attachments__drop_file(struct attachments *attachments, const char *path);
 /* One probe more, in every process that maps the file; the program has its name. 0 or -errno:
  * -ENOENT if the file has no such probe. */
 int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe);
@@ -32,7 +34,7 @@ int attachments__add_probe(struct attachments *attachments, const char *path, co
 void attachments__take_stacks(struct attachments *attachments, uint32_t period);
 /* Asks the guests to tell names and states again, by another bell than the last time. */
 void attachments__say_hello(struct attachments *attachments);
-/* Has the agents send all that they recorded until now: their status tells of it. 0, or -errno if
+/* Has the agents send all that they recorded until now; their status says so. 0, or -errno if
  * some do not know that. */
 int attachments__request_flush(struct attachments *attachments);
 /* Attaches a program that is no probe of the guest: sched_process_exit and the like. */

@@ -19,6 +19,22 @@
 #define CAP_PERFMON 38
 #define CAP_BPF	    39
 #endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+#define BIT(capability) (1ull << (capability))
+
+/* New links: BPF, PERFMON. Other users' memory maps, and the files in them: SYS_PTRACE,
+ * CHECKPOINT_RESTORE. Parsers without rights: SETUID, SETGID. Output in folders of other users:
+ * DAC_*, FOWNER. -p and programs' ends: KILL. Memory for maps before Linux 5.11, and descriptors:
+ * SYS_RESOURCE. */
+#define NEEDED                                                                                  \
+	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) |  \
+	 BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | \
+	 BIT(CAP_FOWNER) | BIT(CAP_KILL) | BIT(CAP_SYS_RESOURCE))
+
+static bool is_admin_needed;
 
 bool privileges__has(int capability)
 {
@@ -28,6 +44,37 @@ bool privileges__has(int capability)
 	if (syscall(SYS_capget, &header, data))
 		return false;
 	return data[capability / 32].effective >> (capability % 32) & 1;
+}
+
+/* Leaves effective and permitted what is in these sets; false: nothing has changed. */
+static bool restrict_to(uint64_t effective, uint64_t permitted)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {};
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted &= permitted >> 32 * i;
+		data[i].effective = data[i].permitted & effective >> 32 * i;
+		data[i].inheritable &= data[i].permitted;
+	}
+	return !syscall(SYS_capset, &header, data);
+}
+
+void privileges__need_admin(void)
+{
+	is_admin_needed = true;
+}
+
+void privileges__reduce(bool (*probe)(void *context), void *context)
+{
+	const uint64_t most = NEEDED | BIT(CAP_SYS_ADMIN);
+
+	if (!is_admin_needed && privileges__has(CAP_SYS_ADMIN) && restrict_to(NEEDED, most) &&
+	    probe(context) && restrict_to(NEEDED, NEEDED))
+		return;
+	restrict_to(most, most);
 }
 
 static const char *own_path(char self[256])

@@ -19,6 +19,14 @@ const char *privileges__recipe(char out[PRIVILEGES_RECIPE_SIZE]);
 /* 0, or -errno after one line on stderr: what is missing and the command that mends it. */
 int privileges__check(void);
 
+/* Gives up, for good, what the tool does not need once it is attached. CAP_SYS_ADMIN goes, too, if
+ * probe() still works without it, and nothing else needs it. Programs that are started later get
+ * what root's programs get. */
+void privileges__reduce(bool (*probe)(void *context), void *context);
+/* GPU counters are read by this process or its children: the driver wants CAP_SYS_ADMIN for that.
+ */
+void privileges__need_admin(void);
+
 /* The kernel refused a uprobe to CAP_PERFMON: says what is needed instead. Returns -EPERM. */
 int privileges__say_uprobes(void);
 

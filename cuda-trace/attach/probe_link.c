@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One uprobe_multi link where the kernel has it, else libbpf's, one a probe. A program's number is
+ * One uprobe_multi link where the kernel has it, else one for each probe. A program's number is
  * its place among the object's programs of section "usdt".
  */
 #include "cuda-trace/attach/probe_link.h"
@@ -29,16 +29,17 @@ static bool is_at_probe(const struct bpf_program *program)
 	return !strcmp(bpf_program__section_name(program), "usdt");
 }
 
-void probe_link__prepare(struct bpf_object *object, bool *arguments_in_registers)
+void probe_link__prepare(struct bpf_object *object)
 {
 	struct bpf_program *program;
 
-	*arguments_in_registers = multi_link__supported();
+	bool multi = multi_link__supported();
+
 	bpf_object__for_each_program(program, object)
 	{
 		bool is_switch = !strcmp(bpf_program__name(program), SWITCH);
 
-		if (*arguments_in_registers && (is_switch || is_at_probe(program)))
+		if (multi && (is_switch || is_at_probe(program)))
 			bpf_program__set_expected_attach_type(program, MULTI_LINK_ATTACH_TYPE);
 		else if (is_switch)
 			bpf_program__set_autoload(program, false);
@@ -143,25 +144,47 @@ static int attach_multi(struct probe_link *link, struct bpf_object *object,
 	return link->multi < 0 ? link->multi : 0;
 }
 
+/* All sites of a probe. 0 or -errno; -ENOENT = the file has no such probe. */
+static int attach_sites(struct probe_link *link, struct bpf_program *program, const char *path,
+			const struct probe_site *sites, int count, const struct probe_wish *wish)
+{
+	struct points points = {.count = 0};
+	int err = add_points(&points, sites, count, wish, (uint64_t)wish->value << 32);
+
+	for (uint32_t i = 0; !err && i < points.count && link->count < SITES; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = points.semaphores[i],
+			    .bpf_cookie = points.cookies[i]);
+		struct bpf_link *made = bpf_program__attach_uprobe_opts(
+			program, -1, path, points.offsets[i], &options);
+
+		if (made)
+			link->links[link->count++] = made;
+		else
+			err = -errno;
+	}
+	return err;
+}
+
+/* Not libbpf's way to find probes: it maps the file and lets libelf read it, with all rights. */
 static int attach_each(struct probe_link *link, struct bpf_object *object,
 		       const struct probe_place *place, const char *provider,
 		       const struct probe_wish *wishes, int count, uint64_t *missing)
 {
+	struct probe_site sites[SITES];
+	int found = probe_sites__read(place->path, provider, sites, SITES), err;
+
+	if (found < 0)
+		return found;
 	for (int i = 0; i < count; i++) {
-		LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = wishes[i].value);
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(object, wishes[i].program);
-		struct bpf_link *made =
-			program ? bpf_program__attach_usdt(program, -1, place->path, provider,
-							   wishes[i].probe, &options)
-				: NULL;
 
-		if (made)
-			link->links[link->count++] = made;
-		else if (program && errno != ENOENT)
-			return -errno;
-		else
+		err = program ? attach_sites(link, program, place->path, sites, found, &wishes[i])
+			      : -ENOENT;
+		if (err == -ENOENT)
 			*missing |= 1ull << i;
+		else if (err)
+			return err;
 	}
 	return 0;
 }
@@ -170,7 +193,7 @@ int probe_link__new(struct probe_link **made, struct bpf_object *object,
 		    const struct probe_place *place, const char *provider,
 		    const struct probe_wish *wishes, int count, uint64_t *missing)
 {
-	struct probe_link *link = calloc(1, sizeof(*link) + count * sizeof(link->links[0]));
+	struct probe_link *link = calloc(1, sizeof(*link) + SITES * sizeof(link->links[0]));
 	int err;
 
 	*missing = 0;

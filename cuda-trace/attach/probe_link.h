@@ -25,8 +25,8 @@ struct probe_place {
 	uint32_t whose; /* PROBE_OF_LINKED and PROBE_LINK(), PROBE_OF_OTHERS, or 0 */
 };
 
-/* Before the object is loaded, with its arguments_in_registers. */
-void probe_link__prepare(struct bpf_object *object, bool *arguments_in_registers);
+/* Before the object is loaded. */
+void probe_link__prepare(struct bpf_object *object);
 /* After: makes its programs known to each other. 0 or -errno. */
 int probe_link__introduce(struct bpf_object *object);
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads the notes through libelf. The file may lie in a container and be anybody's: it is read, not
- * mapped, as it may be cut meanwhile. Called on the tool's one thread.
+ * The notes are read by a process without privileges (foreign_job.h). What was found in a file is
+ * kept while the file does not change, as several links are made of it. Called on the tool's one
+ * thread.
  */
 #include "cuda-trace/attach/probe_sites.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include "cuda-trace/symbols/elf_segments.h"
+#include "cuda-trace/foreign/foreign_elf.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/foreign_job.h"
 
-#define SDT_TYPE 3
-#define SDT_NOTE "stapsdt"
+#define SDT_TYPE  3
+#define SDT_NOTE  "stapsdt"
+#define MAX_MS	  800
+#define MAX_KEPT  64
+#define MAX_SITES 128
 
 /* The fixed part of a note; provider, name and arguments follow, each with a NUL. */
 struct sdt_note {
@@ -25,9 +27,9 @@ struct sdt_note {
 };
 
 struct elf_view {
-	Elf *elf;
+	struct foreign_elf elf;
 	uint64_t base; /* of .stapsdt.base: what prelink has moved since shows by it */
-	Elf_Data *notes;
+	const Elf64_Shdr *notes;
 };
 
 static bool is_register(const char *text, size_t length, unsigned int argument)
@@ -79,7 +81,7 @@ static const char *next_text(const char **at, const char *end)
 
 static uint64_t offset_of(const struct elf_view *view, uint64_t address, uint64_t base)
 {
-	return elf_segments__offset(view->elf, address + (view->base - base), 0);
+	return foreign_elf__offset(&view->elf, address + (view->base - base), 0);
 }
 
 static bool read_site(const struct elf_view *view, const char *data, size_t size,
@@ -106,65 +108,121 @@ static bool read_site(const struct elf_view *view, const char *data, size_t size
 
 static void find_sections(struct elf_view *view)
 {
-	Elf_Scn *section = NULL;
-	size_t names;
+	for (uint32_t i = 0; i < view->elf.section_count; i++) {
+		const char *name = foreign_elf__section_name(&view->elf, i);
+		const Elf64_Shdr *header = &view->elf.sections[i];
 
-	if (elf_getshdrstrndx(view->elf, &names))
-		return;
-	while ((section = elf_nextscn(view->elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-
-		if (!gelf_getshdr(section, &header))
-			continue;
-		name = elf_strptr(view->elf, names, header.sh_name);
-		if (name && !strcmp(name, ".stapsdt.base"))
-			view->base = header.sh_addr;
-		else if (name && !strcmp(name, ".note.stapsdt") && header.sh_type == SHT_NOTE)
-			view->notes = elf_getdata(section, NULL);
+		if (!strcmp(name, ".stapsdt.base"))
+			view->base = header->sh_addr;
+		else if (!strcmp(name, ".note.stapsdt") && header->sh_type == SHT_NOTE)
+			view->notes = header;
 	}
 }
 
-static int read_notes(struct elf_view *view, const char *provider, struct probe_site *sites,
-		      int room)
+static uint32_t put_sites(const struct elf_view *view, const uint8_t *bytes, const char *provider,
+			  struct foreign_output *output)
 {
-	size_t at = 0, next, name, data;
-	GElf_Nhdr header;
-	int count = 0;
+	struct foreign_note note;
+	uint32_t count = 0;
+	size_t at = 0;
 
-	find_sections(view);
-	if (!view->notes)
-		return 0;
-	for (; count < room && (next = gelf_getnote(view->notes, at, &header, &name, &data));
-	     at = next) {
-		const char *bytes = view->notes->d_buf;
+	while (count < MAX_SITES &&
+	       foreign_note__next(bytes, view->notes->sh_size, &at, 4, &note)) {
+		struct probe_site site = {.name = ""};
 
-		if (header.n_type == SDT_TYPE && header.n_namesz == sizeof(SDT_NOTE) &&
-		    !memcmp(bytes + name, SDT_NOTE, sizeof(SDT_NOTE)) &&
-		    read_site(view, bytes + data, header.n_descsz, provider, &sites[count]))
-			count++;
+		if (note.type != SDT_TYPE || note.name_size != sizeof(SDT_NOTE) ||
+		    memcmp(note.name, SDT_NOTE, sizeof(SDT_NOTE)) ||
+		    !read_site(view, (const char *)note.data, note.data_size, provider, &site))
+			continue;
+		foreign_output__put(output, &site, sizeof(site));
+		count++;
 	}
 	return count;
 }
 
-int probe_sites__read(const char *path, const char *provider, struct probe_site *sites, int room)
+int probe_sites__send(int fd, uint64_t size, const void *provider, struct foreign_output *output)
 {
 	struct elf_view view = {0};
-	struct stat file;
-	int fd, count;
+	void *bytes = NULL;
+	uint32_t count = 0;
+	int err = foreign_elf__open(&view.elf, fd, size, true);
 
-	/* The name may lead to a FIFO or a device. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	elf_version(EV_CURRENT);
-	if (fstat(fd, &file) || !S_ISREG(file.st_mode) ||
-	    !(view.elf = elf_begin(fd, ELF_C_READ, NULL)) || elf_kind(view.elf) != ELF_K_ELF ||
-	    gelf_getclass(view.elf) != ELFCLASS64)
-		count = -ENOEXEC;
-	else
-		count = read_notes(&view, provider, sites, room);
-	elf_end(view.elf);
-	close(fd);
+	if (err)
+		return err;
+	find_sections(&view);
+	if (view.notes)
+		err = foreign_elf__load(&view.elf, view.notes->sh_offset, view.notes->sh_size,
+					&bytes);
+	if (bytes)
+		count = put_sites(&view, bytes, provider, output);
+	free(bytes);
+	foreign_elf__close(&view.elf);
+	return err ? err : count ? 0 : -ENOENT;
+}
+
+/* ---- the tool ---- */
+
+static struct kept {
+	struct foreign_file file; /* without its descriptor */
+	const char *provider;
+	struct probe_site *sites;
+	int count;
+} kept[MAX_KEPT];
+static unsigned int next_kept;
+
+static struct kept *find_kept(const struct foreign_file *file, const char *provider)
+{
+	for (int i = 0; i < MAX_KEPT; i++)
+		if (kept[i].sites && foreign_file__is_same(&kept[i].file, file) &&
+		    kept[i].file.changed == file->changed && kept[i].file.size == file->size &&
+		    !strcmp(kept[i].provider, provider))
+			return &kept[i];
+	return NULL;
+}
+
+/* A name that does not end would be read on. */
+static int check(struct probe_site *sites, size_t bytes)
+{
+	int count = bytes / sizeof(*sites);
+
+	for (int i = 0; i < count; i++)
+		sites[i].name[sizeof(sites[i].name) - 1] = 0;
+	return count;
+}
+
+static struct kept *read_file(const struct foreign_file *file, const char *provider, int *err)
+{
+	struct foreign_answer answer;
+	struct kept *entry;
+
+	*err = foreign_job__run(probe_sites__send, file, provider, MAX_MS,
+				MAX_SITES * sizeof(struct probe_site), &answer);
+	if (*err)
+		return NULL;
+	entry = &kept[next_kept++ % MAX_KEPT];
+	free(entry->sites);
+	*entry = (struct kept){.file = *file, .provider = provider};
+	entry->sites = answer.bytes ? (void *)answer.bytes : calloc(1, sizeof(*entry->sites));
+	entry->count = check(entry->sites, answer.size);
+	return entry;
+}
+
+int probe_sites__read(const char *path, const char *provider, struct probe_site *sites, int most)
+{
+	struct foreign_file file;
+	struct kept *entry;
+	int err, count;
+
+	err = foreign_file__open_ours(&file, path);
+	if (err)
+		return err;
+	entry = find_kept(&file, provider);
+	if (!entry)
+		entry = read_file(&file, provider, &err);
+	foreign_file__close(&file);
+	if (!entry)
+		return err;
+	count = entry->count < most ? entry->count : most;
+	memcpy(sites, entry->sites, count * sizeof(*sites));
 	return count;
 }

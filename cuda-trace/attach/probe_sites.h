@@ -17,8 +17,14 @@ struct probe_site {
 	bool regular;	    /* its arguments lie where those of a call do */
 };
 
-/* The sites of a provider, at most `room`, into sites[]: how many, or -errno. A hostile file is an
- * error or has odd sites, no more: the kernel checks what it is given. */
-int probe_sites__read(const char *path, const char *provider, struct probe_site *sites, int room);
+struct foreign_output;
+
+/* The sites of a provider, at most `most`, into sites[]: how many, or -errno: -ENOENT = it has
+ * none, -EALREADY = it had been found to be unreadable. A hostile file is an error or has odd
+ * sites, no more: the kernel checks what it is given. The path is one of ours:
+ * "/proc/self/fd/N" of a foreign file, or /proc/self/exe. */
+int probe_sites__read(const char *path, const char *provider, struct probe_site *sites, int most);
+/* The parser, for the process without privileges, and for fuzzing. */
+int probe_sites__send(int fd, uint64_t size, const void *provider, struct foreign_output *output);
 
 #endif

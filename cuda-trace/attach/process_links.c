@@ -4,7 +4,7 @@
  * and costs others nothing. What it cannot do, and a link of all processes takes over for that
  * file: more than MOST_PROCESSES; processes whose first thread has ended, by which the kernel knows
  * the memory that a link is about. Both may be there at a time: the map `linked` says which of them
- * counts for a process, so that nothing is told twice (bpf/arguments.h).
+ * counts for a process, so that nothing is reported twice (bpf/arguments.h).
  *
  * A pid used again means another process: its entry in `linked` went with the one before, and
  * entries here are worth something only while their number is in there. The same goes for links:
@@ -18,22 +18,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include "bpf/event.h"
 #include "cuda-trace/attach/attachments.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/attach/sample_switches.h"
-#include "cuda-trace/base/text.h"
+#include "cuda-trace/foreign/foreign_file.h"
 
 #define MOST_PROCESSES 64
-#define MOST_FILES     512 /* as targets.c */
 
 struct file {
-	dev_t device;
-	ino_t inode;
-	bool is_old;	/* it does not tell of its start */
+	struct file *next;
+	char *path;	/* of an open file: no two have the same */
+	bool is_old;	/* it does not report its start */
 	bool everybody; /* all processes that map it are listened to, unless they have links */
 };
 
@@ -42,7 +40,7 @@ struct guest {
 	uint64_t number; /* as in the map `linked` */
 	struct file *file;
 	char *path;
-	uint64_t ready; /* ns, when it was listened to, if it told of its start; 0 = all is said */
+	uint64_t ready; /* ns, when it was listened to, if it reported its start; 0 = all is said */
 };
 
 struct guests {
@@ -50,7 +48,7 @@ struct guests {
 	struct switches *switches;
 	int linked;
 	bool verbose;
-	struct file files[MOST_FILES];
+	struct file *files;
 	int file_count;
 	struct guest guests[MOST_PROCESSES];
 	int count;
@@ -72,28 +70,30 @@ struct guests *guests__new(struct attachments *attachments, struct switches *swi
 	return guests;
 }
 
-void guests__free(struct guests *guests)
+void guests__free(struct guests *all)
 {
-	for (int i = 0; guests && i < guests->count; i++)
-		free(guests->guests[i].path);
-	free(guests);
+	struct file *next;
+
+	for (int i = 0; all && i < all->count; i++)
+		free(all->guests[i].path);
+	for (struct file *file = all ? all->files : NULL; file; file = next) {
+		next = file->next;
+		free(file->path);
+		free(file);
+	}
+	free(all);
 }
 
-int guests__files(const struct guests *guests)
+int guests__files(const struct guests *all)
 {
-	return guests->file_count;
+	return all->file_count;
 }
 
-static struct file *find_file(struct guests *guests, const char *path)
+static struct file *find_file(struct guests *all, const char *path)
 {
-	struct stat found;
-
-	if (stat(path, &found))
-		return NULL;
-	for (int i = 0; i < guests->file_count; i++)
-		if (guests->files[i].inode == found.st_ino &&
-		    guests->files[i].device == found.st_dev)
-			return &guests->files[i];
+	for (struct file *file = all->files; file; file = file->next)
+		if (!strcmp(file->path, path))
+			return file;
 	return NULL;
 }
 
@@ -118,19 +118,23 @@ static void listen_to_everybody(struct guests *guests, struct file *file, const 
 	file->everybody = !listen_at(guests, &place, 0);
 	if (guests->verbose)
 		fprintf(stderr, "cuda-trace: %s is listened to in every process: %s\n",
-			text__show(shown, sizeof(shown), path, 200), why);
+			foreign_file__show(path, shown, sizeof(shown)), why);
 }
 
 void guests__add_file(struct guests *guests, const char *path)
 {
-	struct file *file = &guests->files[guests->file_count];
+	struct file *file = calloc(1, sizeof(*file));
 	char shown[256];
-	struct stat found;
 	int err;
 
-	if (stat(path, &found) || guests->file_count == MOST_FILES)
+	if (file)
+		file->path = strdup(path);
+	if (!file || !file->path) {
+		free(file);
 		return;
-	*file = (struct file){.device = found.st_dev, .inode = found.st_ino};
+	}
+	file->next = guests->files;
+	guests->files = file;
 	guests->file_count++;
 	err = attachments__add_probe(guests->attachments, path, "start");
 	file->is_old = err == -ENOENT;
@@ -138,7 +142,35 @@ void guests__add_file(struct guests *guests, const char *path)
 		listen_to_everybody(guests, file, path, strerror(-err));
 	else if (guests->verbose)
 		fprintf(stderr, "cuda-trace: watching %s, where it is meant\n",
-			text__show(shown, sizeof(shown), path, 200));
+			foreign_file__show(path, shown, sizeof(shown)));
+}
+
+/* Links of single processes may be left where these have exec'd a moment ago. */
+void guests__drop_file(struct guests *all, const char *path)
+{
+	struct file **at = &all->files, *file;
+	struct guest *of = all->guests;
+	int kept = 0;
+
+	while (*at && strcmp((*at)->path, path))
+		at = &(*at)->next;
+	file = *at;
+	if (!file)
+		return;
+	for (int i = 0; i < all->count; i++) {
+		if (of[i].file != file)
+			of[kept++] = of[i];
+		else
+			free(of[i].path);
+	}
+	all->count = kept;
+	*at = file->next;
+	all->file_count--;
+	free(file->path);
+	free(file);
+	if (all->switches)
+		switches__drop_file(all->switches, path);
+	attachments__drop_file(all->attachments, path);
 }
 
 /* A thread's state, as /proc shows it; 0 = it is gone. */
@@ -196,7 +228,7 @@ static int link_process(struct guests *guests, struct file *file, uint32_t pid, 
 	guests->linked_one = true;
 	if (file->is_old)
 		fprintf(stderr,
-			"cuda-trace: process %u has an older library, which does not tell of its "
+			"cuda-trace: process %u has an older library, which does not report its "
 			"start: what it launched before it was found is missing\n",
 			pid);
 	return 0;

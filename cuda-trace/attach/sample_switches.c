@@ -108,6 +108,18 @@ void switches__drop_process(struct switches *switches, uint64_t number)
 	switches->count = kept;
 }
 
+void switches__drop_file(struct switches *switches, const char *path)
+{
+	int kept = 0;
+
+	for (int i = 0; i < switches->count; i++)
+		if (!strcmp(switches->files[i].path, path))
+			drop(&switches->files[i]);
+		else
+			switches->files[kept++] = switches->files[i];
+	switches->count = kept;
+}
+
 /* Of a file that went with its process, or of a process that has gone, nobody needs to know. */
 static int replace(struct switches *switches, struct file *file, const char *kind, uint32_t ms,
 		   struct probe_link **link)

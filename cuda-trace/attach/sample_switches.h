@@ -18,6 +18,8 @@ void switches__free(struct switches *switches);
 int switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number);
 /* A process is over, which was added by its number. */
 void switches__drop_process(struct switches *switches, uint64_t number);
+/* Nobody maps the file any more. */
+void switches__drop_file(struct switches *switches, const char *path);
 /* Another window or period, 0 = as it is; the guests follow within 100 ms. 0 or -errno. */
 int switches__set(struct switches *switches, uint32_t on_ms, uint32_t every_ms);
 

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cuda-trace/attach/probe_sites.h"
+#include "cuda-trace/foreign/foreign_file.h"
 #include "libcupti-usdt/probes.h"
 
 #define SITES	    128
@@ -83,18 +84,20 @@ static uint64_t find_data(uint32_t pid, const struct file *file)
 	while (!address && maps && getline(&line, &size, maps) > 0) {
 		uint64_t start, end, offset;
 		char mode[5];
-		struct stat found;
+		struct foreign_file found;
 
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64, &start, &end, mode,
 			   &offset) != 4 ||
 		    strcmp(mode, "rw-p") || !strchr(line, '/') || file->offset < offset ||
 		    file->offset - offset + sizeof(struct cuda_sandbox) > end - start)
 			continue;
-		snprintf(name, sizeof(name), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start,
-			 end);
-		if (!stat(name, &found) && found.st_ino == file->id.st_ino &&
-		    found.st_dev == file->id.st_dev)
+		snprintf(name, sizeof(name), "%" PRIx64 "-%" PRIx64, start, end);
+		line[strcspn(line, "\n")] = 0;
+		if (!foreign_file__identify(&found, pid, name, strchr(line, '/')))
+			continue;
+		if (found.inode == file->id.st_ino && found.device == file->id.st_dev)
 			address = start + (file->offset - offset);
+		foreign_file__close(&found);
 	}
 	free(line);
 	if (maps)

@@ -8,14 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "cuda-trace/base/rooted_path.h"
 #include "cuda-trace/base/temporary_file.h"
 #include "cuda-trace/base/trusted_folder.h"
 
@@ -25,13 +24,7 @@
 /* RESOLVE_IN_ROOT: in an image that is not ours, "/etc" may be a link to our own. */
 static int open_below(int root, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd = syscall(SYS_openat2, root, *path ? path : "/", &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
+	return rooted_path__open(root, *path ? path : "/", O_PATH | O_DIRECTORY);
 }
 
 static int make_folder(int root, char *path)

@@ -13,6 +13,7 @@
 #include "cuda-trace/capture/loss_sums.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/observations.h"
+#include "cuda-trace/capture/record_sizes.h"
 #include "cuda-trace/capture/record_times.h"
 
 #define BUCKETS 1024
@@ -158,40 +159,6 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 	return process;
 }
 
-/* What this version reads of each kind; older guests may send less, newer ones more. */
-static size_t known_size(uint16_t kind)
-{
-	static const uint16_t sizes[] = {
-		[CUDA_RECORD_LAUNCH] = sizeof(struct cuda_launch),
-		[CUDA_RECORD_GRAPH_LAUNCH] = sizeof(struct cuda_launch),
-		[CUDA_RECORD_KERNEL] = sizeof(struct cuda_kernel),
-		[CUDA_RECORD_MEMCPY] = sizeof(struct cuda_memcpy),
-		[CUDA_RECORD_MEMSET] = sizeof(struct cuda_memset),
-		[CUDA_RECORD_MEMORY] = sizeof(struct cuda_memory),
-		[CUDA_RECORD_MEMORY_POOL] = sizeof(struct cuda_memory_pool),
-		[CUDA_RECORD_SYNC] = sizeof(struct cuda_sync),
-		[CUDA_RECORD_GRAPH] = sizeof(struct cuda_graph),
-		[CUDA_RECORD_API] = sizeof(struct cuda_api),
-		[CUDA_RECORD_GRAPH_INSTANTIATE] = sizeof(struct cuda_api),
-		[CUDA_RECORD_OVERHEAD] = sizeof(struct cuda_overhead),
-		[CUDA_RECORD_JIT] = sizeof(struct cuda_jit),
-		[CUDA_RECORD_UVM] = sizeof(struct cuda_uvm),
-		[CUDA_RECORD_NVTX] = sizeof(struct cuda_nvtx),
-		[CUDA_RECORD_DEVICE] = sizeof(struct cuda_device),
-		[CUDA_RECORD_CONTEXT] = sizeof(struct cuda_context),
-		[CUDA_RECORD_STREAM] = sizeof(struct cuda_stream),
-		[CUDA_RECORD_COUNTERS] = sizeof(struct cuda_counters),
-		[CUDA_RECORD_COUNTERS_METRIC] = sizeof(struct cuda_counters_metric),
-		[CUDA_RECORD_COUNTERS_STATE] = sizeof(struct cuda_counters_state),
-		[CUDA_RECORD_SASS] = sizeof(struct cuda_sass),
-		[CUDA_RECORD_PC_SAMPLE] = sizeof(struct cuda_pc_sample),
-		[CUDA_RECORD_PC_IMAGE] = sizeof(struct cuda_pc_image),
-		[CUDA_RECORD_PC_WINDOW] = sizeof(struct cuda_pc_window),
-	};
-
-	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;
-}
-
 static void deliver(struct intake *intake, struct process *process,
 		    const struct cuda_record *record, uint64_t latest)
 {
@@ -253,7 +220,7 @@ static void take_batch(struct intake *intake, const struct event *event)
 			break;
 		at += record->size;
 		came++;
-		known = known_size(record->kind);
+		known = record_sizes__known(record->kind);
 		if (!known ||
 		    (record->kind == CUDA_RECORD_DEVICE && is_known_or_nameless(process, record)))
 			continue;
@@ -293,6 +260,9 @@ static void take_status(struct intake *intake, const struct event *event)
 	if (!process)
 		return;
 	intake->yields += process__set_status(process, &status);
+	/* What had not ended when the session did, unless the program ended as well. */
+	if (launch_window__end(intake->window) && status.state != CUDA_STATE_ENDED)
+		process->lost_known[CUDA_LOST_UNFINISHED] = status.lost[CUDA_LOST_UNFINISHED];
 	loss_sums__note_status(process);
 	/* It was seen at libcuda's entry points until its guest was there. */
 	if (states__works(&status))
@@ -349,31 +319,12 @@ static void take_exit(struct intake *intake, const struct event *event)
 	end_process(intake, process);
 }
 
-/* Lengths that a reader believes must be those that came. */
-static bool is_whole_stack(const struct event *event)
-{
-	const struct event_stack *stack = (const void *)event->data;
-
-	return event->bytes >= offsetof(struct event_stack, python_frames) &&
-	       stack->depth <= STACK_ADDRESSES && stack->frames <= STACK_PYTHON_FRAMES &&
-	       event->bytes >= offsetof(struct event_stack, python_frames) +
-				       stack->frames * sizeof(stack->python_frames[0]);
-}
-
-static bool is_whole_code(const struct event *event)
-{
-	const struct event_code *code = (const void *)event->data;
-
-	return event->bytes >= sizeof(*code) && code->file_bytes <= CODE_FILE_LEN &&
-	       code->name_bytes <= CODE_NAME_LEN &&
-	       code->table_bytes <= event->bytes - sizeof(*code);
-}
-
 static void take_stack(struct intake *intake, const struct event *event)
 {
 	struct process *process;
 
-	if (event->kind == EVENT_STACK ? !is_whole_stack(event) : !is_whole_code(event)) {
+	if (event->kind == EVENT_STACK ? !record_sizes__are_of_stack(event)
+				       : !record_sizes__are_of_code(event)) {
 		intake->lost.malformed++;
 		return;
 	}

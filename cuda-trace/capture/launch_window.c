@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Called by intake.c for each record of an agent; the tool's one thread. While the window is open
- * and a launch of the process has come, it costs two comparisons.
+ * Called by the event dispatcher for each record of an agent; the tool's one thread. While the
+ * window is open and a launch of the process has come, it costs two comparisons.
  *
  * After the end, a kernel that started behind it belongs to a launch that is outside, or waited in
  * its stream. That is known when the launch has come, which may be later: it is kept until then.
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_KEPT    65536
-#define MOST_OUTSIDE (1u << 20) /* slots; half of them are used at most */
-#define SLACK_NS     1000000ull /* more than GPU times are ever off */
+#define MAX_KEPT    65536
+#define MAX_OUTSIDE (1u << 20) /* slots; half of them are used at most */
+#define SLACK_NS    1000000ull /* more than GPU times are ever off */
 
 struct kept {
 	struct process *process;
@@ -42,7 +42,7 @@ struct launch_window *launch_window__new(launch_window_deliver deliver, void *co
 		return NULL;
 	window->deliver = deliver;
 	window->context = context;
-	window->kept = malloc(MOST_KEPT * sizeof(*window->kept));
+	window->kept = malloc(MAX_KEPT * sizeof(*window->kept));
 	if (window->kept)
 		return window;
 	free(window);
@@ -64,10 +64,10 @@ static uint64_t *slot_of(const struct launch_window *window, const struct proces
 	uint64_t key = (uint64_t)process->pid << 32 | correlation;
 	uint32_t i = key * 0x9e3779b97f4a7c15ull >> 32;
 
-	while (window->outside[i & (MOST_OUTSIDE - 1)] &&
-	       window->outside[i & (MOST_OUTSIDE - 1)] != key)
+	while (window->outside[i & (MAX_OUTSIDE - 1)] &&
+	       window->outside[i & (MAX_OUTSIDE - 1)] != key)
 		i++;
-	return &window->outside[i & (MOST_OUTSIDE - 1)];
+	return &window->outside[i & (MAX_OUTSIDE - 1)];
 }
 
 static void note_outside(struct launch_window *window, const struct process *process,
@@ -75,7 +75,7 @@ static void note_outside(struct launch_window *window, const struct process *pro
 {
 	uint64_t *slot;
 
-	if (window->outside_count >= MOST_OUTSIDE / 2)
+	if (window->outside_count >= MAX_OUTSIDE / 2)
 		return;
 	slot = slot_of(window, process, correlation);
 	window->outside_count += !*slot;
@@ -88,7 +88,7 @@ static bool is_outside(const struct launch_window *window, const struct process 
 {
 	if (!window->outside)
 		return false;
-	return window->outside_count >= MOST_OUTSIDE / 2 ||
+	return window->outside_count >= MAX_OUTSIDE / 2 ||
 	       *slot_of(window, process, record->correlation);
 }
 
@@ -112,7 +112,7 @@ static void keep(struct launch_window *window, struct process *process,
 {
 	struct kept *kept = &window->kept[window->kept_count];
 
-	if (window->kept_count == MOST_KEPT || record->size > sizeof(kept->kernel)) {
+	if (window->kept_count == MAX_KEPT || record->size > sizeof(kept->kernel)) {
 		window->deliver(window->context, process, record);
 		return;
 	}
@@ -138,8 +138,8 @@ static void release(struct launch_window *window, struct process *process)
 	window->kept_count = left;
 }
 
-static void take_launch(struct launch_window *window, struct process *process,
-			const struct cuda_launch *launch)
+static void handle_launch(struct launch_window *window, struct process *process,
+			  const struct cuda_launch *launch)
 {
 	bool first = !process->first_launch;
 
@@ -157,8 +157,8 @@ static void take_launch(struct launch_window *window, struct process *process,
 		release(window, process);
 }
 
-static void take_kernel(struct launch_window *window, struct process *process,
-			const struct cuda_record *record, uint64_t start)
+static void handle_kernel(struct launch_window *window, struct process *process,
+			  const struct cuda_record *record, uint64_t start)
 {
 	bool launches = process->status.groups >> CUDA_GROUP_LAUNCH & 1;
 
@@ -210,13 +210,13 @@ void launch_window__take(struct launch_window *window, struct process *process,
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		take_launch(window, process, (const void *)record);
+		handle_launch(window, process, (const void *)record);
 		break;
 	case CUDA_RECORD_KERNEL:
-		take_kernel(window, process, record, ((const struct cuda_kernel *)record)->start);
+		handle_kernel(window, process, record, ((const struct cuda_kernel *)record)->start);
 		break;
 	case CUDA_RECORD_GRAPH:
-		take_kernel(window, process, record, ((const struct cuda_graph *)record)->start);
+		handle_kernel(window, process, record, ((const struct cuda_graph *)record)->start);
 		break;
 	default:
 		if (!window->end || beginning_of(record) < window->end)
@@ -227,7 +227,7 @@ void launch_window__take(struct launch_window *window, struct process *process,
 void launch_window__close(struct launch_window *window, uint64_t end)
 {
 	window->end = end;
-	window->outside = calloc(MOST_OUTSIDE, sizeof(*window->outside));
+	window->outside = calloc(MAX_OUTSIDE, sizeof(*window->outside));
 }
 
 uint64_t launch_window__end(const struct launch_window *window)

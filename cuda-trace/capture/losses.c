@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/foreign/left_out.h"
 
 static const char *const guest_keys[] = {
 #define KEY(name, key, text) key,
@@ -77,6 +78,28 @@ struct json_object *losses__json(const struct session_lost_counts *lost)
 		json_object_object_add(object, session_keys[i],
 				       json_object_new_uint64(lost->session[i]));
 	return object;
+}
+
+struct json_object *losses__left_out(const struct left_out *left_out)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; left_out && i < left_out->group_count; i++) {
+		const struct left_out_group *group = &left_out->groups[i];
+		struct json_object *object;
+
+		if (!group->count)
+			continue;
+		object = json_object_new_object();
+		json_object_object_add(object, "kind",
+				       json_object_new_string(left_out__key(group->kind)));
+		json_object_object_add(object, "user", json_object_new_uint64(group->user));
+		json_object_object_add(object, "count", json_object_new_uint64(group->count));
+		json_object_object_add(object, "first", json_object_new_uint64(group->first));
+		json_object_object_add(object, "reason", json_object_new_string(group->reason));
+		json_object_array_add(array, object);
+	}
+	return array;
 }
 
 void losses__write_json_line(FILE *file, const struct session_lost_counts *lost)

@@ -19,6 +19,8 @@ bool losses__any(const struct session_lost_counts *lost);
 void losses__say(FILE *file, const struct session_lost_counts *lost);
 /* {"total": N, "reason": N, ...} with every reason. */
 struct json_object *losses__json(const struct session_lost_counts *lost);
+/* [{"kind": "files", "user": N, "count": N, "first": N, "reason": "..."}, ...] */
+struct json_object *losses__left_out(const struct left_out *left_out);
 /* {"event":"lost", ...} */
 void losses__write_json_line(FILE *file, const struct session_lost_counts *lost);
 /* A sink's process_error: one line on stderr, as often as it is news. */

@@ -111,6 +111,14 @@ void observations__note_late(struct observations *observations, uint32_t pid)
 	put(observations, pid, monotonic__ns());
 }
 
+void observations__note_attached(struct observations *observations, uint32_t pid, bool gapless)
+{
+	struct observation *known = find(observations, pid);
+
+	if (known && (known->since || !gapless))
+		known->since = monotonic__ns();
+}
+
 void observations__forget(struct observations *observations, uint32_t pid)
 {
 	struct observation *known = find(observations, pid);

@@ -44,6 +44,9 @@ void observations__note(struct observations *observations, uint32_t pid, uint64_
 void observations__note_whole(struct observations *observations, uint32_t pid);
 /* It waited, but went on before its probes were there, which is now. */
 void observations__note_late(struct observations *observations, uint32_t pid);
+/* The agent was loaded just now, or it is certain that none will be: the process is observed from
+ * now on, unless it was from its first call and no call came between (gapless). */
+void observations__note_attached(struct observations *observations, uint32_t pid, bool gapless);
 /* It has executed another program, or ended. */
 void observations__forget(struct observations *observations, uint32_t pid);
 /* Why it has no agent: a constant text. */

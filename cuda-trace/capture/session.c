@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Opens and loads the stream program, attaches it to every copy of the guest, reads the ring buffer
- * and ends it all in an order that loses nothing. Called by the commands; one thread.
+ * Opens and loads the stream program, attaches it to every copy of the library, reads the ring
+ * buffer and ends it all in an order that loses nothing. Called by the commands; one thread.
  */
 #include "cuda-trace/capture/session_parts.h"
 
@@ -18,7 +18,6 @@
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/driver/library_loads.h"
 #include "cuda-trace/attach/process_links.h"
-#include "cuda-trace/inject/injection.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/intake.h"
 #include "cuda-trace/capture/observations.h"
@@ -35,6 +34,7 @@
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/attach/sample_switches.h"
 #include "cuda-trace/attach/agent_files.h"
+#include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_tree.h"
 #include "cuda-trace/yield/yield_gate.h"
 
@@ -116,7 +116,8 @@ static int load(struct session *session)
 					 .each = session_filter__wants_links(options) &&
 						 options->source == SESSION_AUTO,
 					 .at_entry = options->launches_at_entry,
-					 .verbose = options->verbose});
+					 .verbose = options->verbose,
+					 .left_out = &session->left_out});
 	session->loads = library_loads__new(
 		skeleton->obj, session->driver && options->pid && !session->without_loads,
 		options->verbose);
@@ -124,7 +125,7 @@ static int load(struct session *session)
 	skeleton->rodata->load_waiters_max = library_loads__waiters();
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
-	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
+	probe_link__prepare(skeleton->obj);
 	err = stream_bpf__load(skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
@@ -174,7 +175,7 @@ struct session *session__open(const struct session_options *options, const struc
 	session->options = *options;
 	session->observations = observations__new();
 	session->intake = intake__new(sink, session->observations);
-	session->targets = targets__new();
+	session->targets = session_processes__targets(session);
 	session->skeleton = stream_bpf__open();
 	if (!session->intake || !session->observations || !session->targets || !session->skeleton) {
 		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
@@ -208,11 +209,14 @@ int session__add_pid(struct session *session, uint32_t pid)
 	return tree__add(bpf_map__fd(session->skeleton->maps.pids), pid);
 }
 
-void session__on_file(struct session *session, void (*found)(void *context, const char *path),
-		      void *context)
+void session__on_file(struct session *session, const struct session_files *files)
 {
-	session->file_found = found;
-	session->file_context = context;
+	session->files = *files;
+}
+
+struct left_out *session__left_out(struct session *session)
+{
+	return &session->left_out;
 }
 
 int session__filter(const struct session *session, struct stream_settings *filter)
@@ -248,6 +252,13 @@ static int test_self(struct session *session)
 	return session->guests ? 0 : -ENOMEM;
 }
 
+static bool can_probe(void *context)
+{
+	struct session *session = context;
+
+	return !attachments__add_selftest(session->attachments, getpid());
+}
+
 int session__attach(struct session *session)
 {
 	char guest[PATH_MAX];
@@ -265,22 +276,30 @@ int session__attach(struct session *session)
 		err = test_self(session);
 	if (err)
 		return err;
+	/* Before anybody is listened to, who would wait meanwhile. */
+	if (session->options.watches)
+		privileges__reduce(can_probe, session);
 	if (session->options.guest) {
 		session_processes__listen_to_first(session, session->options.guest);
 	} else if (!targets__guest_path(guest, true)) {
 		session_processes__listen_to_first(session, guest);
 		session_processes__prepare_injections(session, guest);
 	}
-	library_loads__prepare(session->loads);
 	if (session->loads)
 		driver_source__try(session->driver);
+	library_loads__prepare(session->loads);
 	session->attached = monotonic__ns();
-	targets__scan(session->targets, session_processes__watch_file, session_processes__look,
-		      session);
+	targets__scan(session->targets);
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
 	if (session->driver)
 		driver_source__tidy(session->driver);
+	/* A process that reads a file for a thread that waits inherits the links that are being
+	 * closed, and cannot end before that thread goes on. */
+	if (session->loads) {
+		driver_source__end_trial(session->driver);
+		link_closer__wait();
+	}
 	session->next_rescan = monotonic__ms() + RESCAN_MS;
 	session->next_hello = monotonic__ms() + HELLO_MS;
 	session->eager_until = monotonic__ms() + EAGER_MS;
@@ -324,7 +343,7 @@ static void note_nameless(void *context, struct process *process)
 	*(bool *)context |= !process->status.version;
 }
 
-/* Another tool may hold the bell that we pulled: then guests did not notice that we came. */
+/* Another tool may hold the same hello: then agents did not notice that we came. */
 static void ask_again(struct session *session, uint64_t now)
 {
 	struct session_lost_counts lost;
@@ -361,8 +380,7 @@ int session__poll(struct session *session, int timeout_ms)
 		session__each_process(session, session_processes__look_at_status, session);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
-			targets__scan(session->targets, session_processes__watch_file,
-				      session_processes__look, session);
+			targets__scan(session->targets);
 			if (session->driver)
 				driver_source__tidy(session->driver);
 			if (session->guests)
@@ -437,6 +455,9 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 
 	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
 	intake__lost(session->intake, &sum, session->options.groups, counts);
+	counts->session[SESSION_LOST_FILES] = session->left_out.counts[LEFT_OUT_FILES];
+	counts->session[SESSION_LOST_DRIVERS] = session->left_out.counts[LEFT_OUT_DRIVERS];
+	counts->session[SESSION_LOST_PROCESSES] = session->left_out.counts[LEFT_OUT_PROCESSES];
 }
 
 void session__let_go(struct session *session)
@@ -463,6 +484,7 @@ void session__close(struct session *session)
 	ring_buffer__free(session->starts);
 	stream_bpf__destroy(session->skeleton);
 	targets__free(session->targets);
+	left_out__free(&session->left_out);
 	intake__free(session->intake);
 	observations__free(session->observations);
 	free(session);

@@ -12,30 +12,35 @@
 #include "cuda-trace/capture/process.h"
 
 struct driver_source;
+struct left_out;
 struct session;
 struct unobserved;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
-#define SESSION_LOST_REASONS(X)                                                                  \
-	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")         \
-	X(RING_FULL_NAMES, "ring_full_names",                                                    \
-	  "the same, or unreadable: names, states, devices and ends of processes")               \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                       \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")                          \
-	X(MALFORMED, "malformed", "records that made no sense")                                  \
-	X(KILLED, "killed",                                                                      \
-	  "processes that ended without a goodbye: their last 100 ms are unknown")               \
-	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")   \
-	X(DRIVER_UNKNOWN, "driver_unknown",                                                      \
-	  "calls of libcuda that are counted, but not what they moved, took or launched: their " \
-	  "arguments are not known (-v names the functions)")                                    \
-	X(NAMES, "names",                                                                        \
-	  "names that are shown by their number: they never came, or were too many")             \
-	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")             \
-	X(YIELDED, "yielded",                                                                    \
-	  "times that a process yielded CUPTI to another client: no GPU times of what ran "      \
-	  "meanwhile, and no total is complete")
+#define SESSION_LOST_REASONS(X)                                                                   \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")          \
+	X(RING_FULL_NAMES, "ring_full_names",                                                     \
+	  "the same, or unreadable: names, states, devices and ends of processes")                \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                        \
+	X(MISSED, "missed", "numbered by the guest, but never arrived")                           \
+	X(MALFORMED, "malformed", "records that made no sense")                                   \
+	X(KILLED, "killed",                                                                       \
+	  "processes that ended without a goodbye: their last 100 ms are unknown")                \
+	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")    \
+	X(DRIVER_UNKNOWN, "driver_unknown",                                                       \
+	  "calls of libcuda that are counted, but not what they moved, took or launched: their "  \
+	  "arguments are not known (-v names the functions)")                                     \
+	X(NAMES, "names",                                                                         \
+	  "names that are shown by their number: they never came, or were too many")              \
+	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")              \
+	X(YIELDED, "yielded",                                                                     \
+	  "times that a process yielded CUPTI to another client: no GPU times of what ran "       \
+	  "meanwhile, and no total is complete")                                                  \
+	X(FILES, "files_left_out",                                                                \
+	  "files with the library's name that are not attached to (named above)")                 \
+	X(DRIVERS, "drivers_left_out", "files with the driver's name that are not (named above)") \
+	X(PROCESSES, "processes_left_out", "processes that are not seen (named above)")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,
@@ -90,8 +95,10 @@ struct session_options {
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	enum session_attach attach;
-	bool held;	   /* pid has not begun its program yet, which gets the guest */
-	bool stacks;	   /* session__take_stacks() will be called */
+	bool watches; /* nothing else is done from now on: drops capabilities that this does not
+			 need */
+	bool held;    /* pid has not begun its program yet, which gets the guest */
+	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed; /* session__stack_ns() will */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:
 	 * see DRIVER_LAUNCH_FAILED. */
@@ -107,8 +114,14 @@ int session__attach(struct session *session);
  * states of its processes come (call it before session__attach()); and whom the session listens to
  * (returns the map of the processes that filter->by_pid means).
  */
-void session__on_file(struct session *session, void (*found)(void *context, const char *path),
-		      void *context);
+struct session_files {
+	void *context;
+	void (*found)(void *context, const char *path);
+	void (*gone)(void *context, const char *path); /* nobody maps it any more */
+};
+void session__on_file(struct session *session, const struct session_files *files);
+/* What is not looked at because of a limit; lives as long as the session. */
+struct left_out *session__left_out(struct session *session);
 int session__filter(const struct session *session, struct stream_settings *filter);
 /* The same for a driver source beside the session, which becomes the session's (NULL = none), and
  * for its map of processes: an end takes them out. */

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include "cuda-trace/capture/session.h"
+#include "cuda-trace/foreign/left_out.h"
 
 struct session {
 	struct stream_bpf *skeleton;
@@ -16,11 +17,13 @@ struct session {
 	struct switches *switches; /* NULL = nothing is sampled */
 	struct guests *guests;	   /* NULL = those of all processes are listened to */
 	struct targets *targets;
+	struct left_out left_out;
 	struct intake *intake;
-	struct driver_source *driver; /* NULL = guests only */
+	struct driver_source *driver; /* NULL = agents only */
 	struct library_loads *loads;  /* NULL = who loads libcuda is found by polling */
 	bool without_loads;	      /* the kernel refused their programs */
 	struct observations *observations;
+	uint32_t waiting;	       /* a process whose thread waits until an injection begins */
 	uint64_t attached;	       /* ns, monotonic */
 	struct injections *injections; /* NULL = only programs that were prepared have an agent */
 	struct yield_gate *gate;       /* NULL = other CUPTI clients are refused */
@@ -29,13 +32,12 @@ struct session {
 	uint64_t next_hello;  /* ms */
 	uint64_t eager_until; /* ms */
 	int hellos;
-	uint64_t names_lost; /* for want of room, when they were last asked for */
+	uint64_t names_lost; /* the ring buffer was full, when they were last counted */
 	size_t turn;	     /* bytes handled since the last look at the clock */
 	uint32_t turn_events;
 	uint64_t turn_until; /* ms */
 	bool finished;
-	void (*file_found)(void *context, const char *path);
-	void *file_context;
+	struct session_files files;
 };
 
 #endif

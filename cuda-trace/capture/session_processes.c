@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
+#include <time.h>
 #include "bpf/event.h"
 #include "bpf/stream.skel.h"
 #include "cuda-trace/attach/agent_files.h"
@@ -22,14 +23,17 @@
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/driver/library_loads.h"
+#include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/inject/injection.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/proc/injection_variable.h"
+#include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/yield/yield_gate.h"
 
-#define RUNNING_MAX 64 /* of what PROGRAM left running */
+#define RUNNING_MAX 64	/* of what PROGRAM left running */
+#define ARM_MS	    300 /* a thread waits for an injection to begin; it takes some 50 ms */
 
-void session_processes__watch_file(void *context, const char *path)
+static void watch_file(void *context, const char *path)
 {
 	struct session *session = context;
 	const struct probe_place place = {.path = path};
@@ -44,8 +48,25 @@ void session_processes__watch_file(void *context, const char *path)
 	if (session->switches && switches__add(session->switches, path, 0, 0))
 		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
 				"the GPU from its processes\n");
-	if (!attachments__add(session->attachments, &place, 0) && session->file_found)
-		session->file_found(session->file_context, path);
+	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
+		session->files.found(session->files.context, path);
+}
+
+static void release_file(void *context, const char *path)
+{
+	struct session *session = context;
+	char shown[256];
+
+	if (session->options.verbose)
+		fprintf(stderr, "cuda-trace: no process maps %s any more: it is released\n",
+			foreign_file__show(path, shown, sizeof(shown)));
+	if (session->files.gone)
+		session->files.gone(session->files.context, path);
+	if (session->guests)
+		guests__drop_file(session->guests, path);
+	if (session->switches)
+		switches__drop_file(session->switches, path);
+	attachments__drop_file(session->attachments, path);
 }
 
 static bool passes_filter(const struct session *session, uint32_t pid)
@@ -77,8 +98,19 @@ static bool has_spoken(const struct session *session, uint32_t pid)
 	return search.found;
 }
 
-/* The agent will be loaded into the process, which is listened to before. Until then, and for good
- * if it cannot be done, the driver source is what there is. */
+/* A call that a thread begins while the agent is loaded would count twice if the driver source saw
+ * it, too: at its entry, where the thread is stopped, and in the agent once it goes on. */
+static bool start_injection(struct session *session, uint32_t pid)
+{
+	if (!injections__start(session->injections, pid))
+		return false;
+	if (driver_source__leave(session->driver, pid))
+		observations__note_late(session->observations, pid);
+	return true;
+}
+
+/* The agent will be loaded into the process, which is listened to before. If that cannot be
+ * done, the driver source is what there is. */
 static bool attach_to(struct session *session, uint32_t pid, const char *guest)
 {
 	if (!session->injections)
@@ -91,7 +123,7 @@ static bool attach_to(struct session *session, uint32_t pid, const char *guest)
 	library_loads__note_running(session->loads, pid);
 	if (session->guests && !guest)
 		guests__add_process(session->guests, pid, injections__agent(session->injections));
-	return injections__start(session->injections, pid);
+	return start_injection(session, pid);
 }
 
 /* From now on, unless it was earlier: the probes of a file come before those of its processes. */
@@ -119,7 +151,7 @@ static void change_source(struct session *session, uint32_t pid, bool force)
 	note_reason(session, pid);
 }
 
-void session_processes__look(void *context, uint32_t pid, const char *guest)
+static void look_at_process(void *context, uint32_t pid, const char *guest)
 {
 	struct session *session = context;
 
@@ -140,6 +172,15 @@ void session_processes__look(void *context, uint32_t pid, const char *guest)
 	change_source(session, pid, session->options.source == SESSION_DRIVER);
 }
 
+struct targets *session_processes__targets(struct session *session)
+{
+	return targets__new(&(struct targets_sink){.context = session,
+						   .found = watch_file,
+						   .gone = release_file,
+						   .look = look_at_process},
+			    &session->left_out);
+}
+
 void session_processes__look_at_status(void *context, struct process *process)
 {
 	struct session *session = context;
@@ -149,12 +190,13 @@ void session_processes__look_at_status(void *context, struct process *process)
 	yields__look(session->gate, process);
 	if (session->injections && states__is_unprimed(status) &&
 	    !injections__includes(session->injections, process->pid))
-		injections__start(session->injections, process->pid);
+		start_injection(session, process->pid);
 	if (process->source == EVENT_SOURCE_DRIVER && !process->driver_noted) {
 		driver_source__note_use(session->driver);
 		process->driver_noted = true;
 	}
-	if (session->driver && states__wants_driver(status))
+	if (session->driver && states__wants_driver(status) &&
+	    !injections__includes(session->injections, process->pid))
 		change_source(session, process->pid, true);
 	else if (states__works(status))
 		driver_source__leave(session->driver, process->pid);
@@ -190,21 +232,44 @@ static void loaded_libcuda(struct session *session, const struct event_start *ev
 	release(session, event, was_probed);
 }
 
-/* Without an agent the driver's entry points are watched at once, and until one is loaded. */
+/* True: the agent is being loaded into a process whose thread waits. It goes on when all threads
+ * stop where they enter libcuda, so that it makes no call before the agent is there. */
+static bool attach_waiting(struct session *session, uint32_t pid)
+{
+	const struct timespec pause = {.tv_nsec = 200000};
+	uint64_t until = monotonic__ms() + ARM_MS;
+	struct inspection seen;
+
+	if (inspect__process(pid, &seen) || seen.guest || !attach_to(session, pid, NULL))
+		return false;
+	session->waiting = pid;
+	while (injections__includes(session->injections, pid) &&
+	       !injections__is_armed(session->injections, pid) && monotonic__ms() < until) {
+		nanosleep(&pause, NULL);
+		injections__poll(session->injections);
+	}
+	session->waiting = 0;
+	return injections__includes(session->injections, pid);
+}
+
+/* A process without an agent gets one, or its driver's entry points are watched. */
 static void initialized(struct session *session, const struct event_start *event)
 {
 	uint32_t pid = event->pid;
+	bool attaches;
 
 	/* Its agent may have reported that it cannot work. */
 	ring_buffer__consume(session->ring);
 	session__each_process(session, session_processes__look_at_status, session);
-	if (session->driver &&
+	attaches = attach_waiting(session, pid);
+	if (!attaches && session->driver &&
 	    driver_source__look_waiting(session->driver, pid,
 					session->options.source == SESSION_DRIVER))
 		note_reason(session, pid);
 	release(session, event, false);
-	targets__look(session->targets, pid, session_processes__watch_file, session_processes__look,
-		      session);
+	if (attaches && !injections__is_armed(session->injections, pid))
+		observations__note_late(session->observations, pid);
+	targets__look(session->targets, pid);
 }
 
 /* True: the event is about a load of libcuda. */
@@ -253,27 +318,30 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 		observations__forget(session->observations, event->pid);
 		observations__note_whole(session->observations, event->pid);
 	}
-	targets__look(session->targets, event->pid, session_processes__watch_file,
-		      session_processes__look, session);
+	targets__look(session->targets, event->pid);
 	guests__note_time(session->guests, event);
 	return 0;
 }
 
 void session_processes__listen_to_first(struct session *session, const char *guest)
 {
-	targets__add_named(session->targets, guest, session_processes__watch_file, session);
-	if (session->guests && session->options.held)
-		guests__add_process(session->guests, session->options.pid, guest);
+	const char *path = targets__add_named(session->targets, guest);
+
+	if (path && session->guests && session->options.held)
+		guests__add_process(session->guests, session->options.pid, path);
 }
 
 static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
 {
 	struct session *session = context;
 
+	if (session->finished)
+		return;
 	/* A copy in the process's memory is a file that nobody knows of yet. */
-	if (!session->finished)
-		targets__look(session->targets, pid, session_processes__watch_file,
-			      session_processes__look, session);
+	targets__look(session->targets, pid);
+	observations__note_attached(session->observations, pid,
+				    result->error ? pid == session->waiting
+						  : result->attempts == 1);
 }
 
 void session_processes__prepare_injections(struct session *session, const char *agent)

@@ -10,12 +10,12 @@
 
 struct process;
 struct session;
+struct targets;
 
-/* context is the session. A file of the agent was found. */
-void session_processes__watch_file(void *context, const char *path);
-/* A process was found; guest: the agent's file that it maps, or NULL. */
-void session_processes__look(void *context, uint32_t pid, const char *guest);
-/* An agent that subscribes behind launches, or does not work, mostly because libcupti is missing.
+/* Finds files of the agent and processes, for this session. */
+struct targets *session_processes__targets(struct session *session);
+/* context is the session. An agent that subscribes behind launches, or does not work, mostly
+ * because libcupti is missing.
  */
 void session_processes__look_at_status(void *context, struct process *process);
 /* An event of the ring `starts`; 0. */

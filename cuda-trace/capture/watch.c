@@ -121,6 +121,7 @@ static int open_session(struct run *run)
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
 		.yields = true,
+		.watches = true,
 		.attach = watch__attaches(options),
 		.held = run->program_runs,
 	};

@@ -48,7 +48,8 @@ int watch__pass_on(const struct watch_end *end);
 /* The exit status. */
 int watch__run(const struct watch *watch);
 
-/* Into which running processes --attach, --no-attach and the target let a command load the agent. */
+/* Into which running processes --attach, --no-attach and the target let a command load the agent.
+ */
 enum session_attach watch__attaches(const struct options *options);
 
 #endif

@@ -44,7 +44,8 @@ static const struct option_usage usage = {
 static void say_how(uint32_t pid, const struct injection_result *result)
 {
 	fprintf(stderr,
-		"cuda-trace: process %u: %u threads, %u stopped for up to %.1f ms (%.1f ms of it to load "
+		"cuda-trace: process %u: %u threads, %u stopped for up to %.1f ms (%.1f ms of it "
+		"to load "
 		"the library%s%s)\n",
 		pid, result->threads, result->stopped + result->idle, result->stop_us / 1e3,
 		result->call_us / 1e3, result->copied ? ", from a copy in memory" : "",

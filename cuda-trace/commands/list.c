@@ -87,7 +87,7 @@ static const struct column columns[COLUMN_COUNT] = {
 struct entry {
 	uint32_t pid;
 	struct inspection seen;
-	struct cuda_status status; /* .version 0 = the guest did not answer */
+	struct cuda_status status;	      /* .version 0 = the guest did not answer */
 	char reason[TARGET_REASON_SIZE + 64]; /* without the guest: can it be loaded now? */
 };
 

@@ -22,6 +22,7 @@
 #include "cuda-trace/base/sd_notify.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/cli/sample_options.h"
+#include "cuda-trace/attach/privileges.h"
 
 /* "1CUDA" on a telephone: outside of 9100-9999, which the exporters have used up. */
 #define DEFAULT_LISTEN	   "127.0.0.1:12832"
@@ -65,7 +66,8 @@ static const struct option_row rows[] = {
 	 AT(interval)},
 	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the library into every running CUDA program\n(else: only those that carry it have GPU "
+	 "load the library into every running CUDA program\n(else: only those that carry it have "
+	 "GPU "
 	 "times)",
 	 AT(attach)},
 	{OPTION_FLAG, 0, "no-attach", NULL,
@@ -222,6 +224,8 @@ static int open_counters(struct outlets *outlets)
 	struct pm_choice choice;
 	char unknown[200], list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
 
+	if (outlets->options->counters)
+		privileges__need_admin();
 	if (!outlets->options->counters)
 		return 0;
 	if (pm_choice__parse(&choice, outlets->options->counters, unknown, sizeof(unknown))) {

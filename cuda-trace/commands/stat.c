@@ -131,6 +131,7 @@ static void on_finish(void *context, struct session *session)
 		.table = &stat->table,
 		.calls = stat->calls,
 		.lost = &lost,
+		.left_out = session__left_out(session),
 		.duration_ns = monotonic__ns() - stat->started,
 		.first_record_ns =
 			stat->first_record ? (int64_t)(stat->first_record - stat->started) : -1,

@@ -20,6 +20,7 @@
 #include "cuda-trace/inject/injection_target.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/foreign/foreign_file.h"
 
 static void choose(struct libraries *libraries, const struct cuda_process *process,
 		   const char *mapped, struct choice *choice)
@@ -39,7 +40,8 @@ static void choose(struct libraries *libraries, const struct cuda_process *proce
 	choice__make(libraries, &inputs, choice);
 }
 
-/* Whether the library can be loaded into the process as it runs; false: it cannot, and that is said. */
+/* Whether the library can be loaded into the process as it runs; false: it cannot, and that is
+ * said. */
 static bool report_attach(uint32_t pid, struct findings *findings)
 {
 	struct injection_target target;
@@ -54,8 +56,9 @@ static bool report_attach(uint32_t pid, struct findings *findings)
 			      target.reason);
 		return false;
 	}
-	findings__add(findings, FINDING_OK, "attach", attach,
-		      "the injection library is not loaded, and can be: any command with -p does so");
+	findings__add(
+		findings, FINDING_OK, "attach", attach,
+		"the injection library is not loaded, and can be: any command with -p does so");
 	return true;
 }
 
@@ -178,9 +181,10 @@ static void report_first(const struct cuda_status *status, struct findings *find
 		findings__add(findings, FINDING_NOTE, "subscribing", "start the program again",
 			      "CUPTI has not come back from its first call");
 	else if (states__is_unprimed(status))
-		findings__add(findings, FINDING_OK, "primed", NULL,
-			      "CUPTI is not initialised; the first tool that wants GPU times has that "
-			      "done");
+		findings__add(
+			findings, FINDING_OK, "primed", NULL,
+			"CUPTI is not initialised; the first tool that wants GPU times has that "
+			"done");
 }
 
 static void report_state(uint32_t pid, const struct image *image, const struct cuda_status *status,
@@ -225,7 +229,8 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 {
 	struct cuda_status status;
 	struct image image;
-	char said[512], guest[FILETREE_PATH_MAX + 32], again[64];
+	char said[512], again[64];
+	struct foreign_file file;
 	int err;
 
 	struct inspection seen;
@@ -236,13 +241,17 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 		      "the guest is loaded: %s%s", process->guest.path,
 		      process->guest.deleted ? ", replaced or removed since" : "");
 	if (!process->off && !inspect__process(process->pid, &seen) && seen.asleep) {
-		findings__add(findings, FINDING_OK, "asleep", NULL,
-			      "it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
+		findings__add(
+			findings, FINDING_OK, "asleep", NULL,
+			"it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
 		return;
 	}
-	snprintf(guest, sizeof(guest), "/proc/%u/root%s", process->pid, process->guest.path);
-	err = live__status(process->pid, process->guest.deleted ? NULL : guest, &status, said,
+	if (process->guest.deleted ||
+	    foreign_file__open(&file, process->pid, process->guest.path, false))
+		file.fd = -1;
+	err = live__status(process->pid, file.fd < 0 ? NULL : file.path, &status, said,
 			   sizeof(said));
+	foreign_file__close(&file);
 	if (err == -ETIMEDOUT)
 		findings__add(findings, FINDING_PROBLEM, "state", NULL,
 			      "the guest did not tell its state within %d ms: the process may be "

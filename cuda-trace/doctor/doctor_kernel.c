@@ -80,14 +80,13 @@ static void report_ebpf(struct findings *findings)
 static void report_links(struct findings *findings)
 {
 	if (multi_link__supported())
-		findings__add(
-			findings, FINDING_OK, "links", NULL,
-			"one link for many probes works");
+		findings__add(findings, FINDING_OK, "links", NULL,
+			      "one link for many probes works");
 	else
-		findings__add(
-			findings, FINDING_NOTE, "links", NULL,
-			"no uprobe_multi links (Linux 6.6): attaching is slow, and a running program's "
-			"threads are stopped at the frequent functions of libcuda only");
+		findings__add(findings, FINDING_NOTE, "links", NULL,
+			      "no uprobe_multi links (Linux 6.6): attaching is slow, and a running "
+			      "program's "
+			      "threads are stopped at the frequent functions of libcuda only");
 }
 
 bool kernel__report(struct filetree *tree, struct findings *findings)

@@ -1,38 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of the driver API → where they are in a libcuda. The library may be anybody's file: libelf
- * checks it, and everything here is bounded by what it says of itself.
+ * Names of the driver API → where they are in a libcuda. The library may be anybody's file: a
+ * process without privileges reads it, with limits for bytes and time (foreign_job.h), and its
+ * answer is checked here.
  */
 #include "cuda-trace/driver/driver_functions.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "bpf/event.h"
 #include "cuda-trace/driver/driver_failures.h"
 #include "cuda-trace/driver/driver_layouts.h"
-#include "cuda-trace/symbols/elf_segments.h"
+#include "cuda-trace/foreign/foreign_elf.h"
+#include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/base/api_names.h"
 #include "libcupti-usdt/probes.h"
 
 #define LONGEST_NAME 127
+#define MAX_MS	     800
+#define MAX_CODE     1024 /* bytes of a function that failures are looked for in */
+/* Of all libraries together. Names whose arguments are known are few; others may be invented. */
+#define MAX_UNKNOWN_NAMES (DRIVER_FUNCTIONS_MOST / 2)
 
-struct scan {
-	Elf *elf;
-	const uint8_t *image; /* NULL = launches are told when they return */
-	size_t size;
-	struct driver_probes *probes;
+/* An entry point, as the process without privileges sends it. */
+struct found_function {
+	char name[LONGEST_NAME + 1];
+	uint64_t offset;
+	uint8_t shape, detail, layout, failure_count;
+	struct driver_failure failures[DRIVER_FAILURES_MOST];
 };
 
-/* Of all libraries together, by the number in cookies; never let go. */
+struct found {
+	uint32_t count, refused;
+	struct found_function functions[DRIVER_POINTS_MOST];
+};
+
+struct scan {
+	struct foreign_elf *elf;
+	bool at_entry; /* failures are looked for */
+	struct found *found;
+};
+
+/* Of all libraries together, by the number in cookies; never freed. */
 static struct function {
 	char *name;
 	uint16_t cbid; /* of a launch; 0 = not known */
 	uint8_t shape;
 } functions[DRIVER_FUNCTIONS_MOST];
-static uint32_t function_count;
+static uint32_t function_count, unknown_names;
 
 const char *driver_functions__name(uint32_t function)
 {
@@ -44,29 +60,34 @@ uint16_t driver_functions__cbid(uint32_t function)
 	return function < function_count ? functions[function].cbid : 0;
 }
 
-/* Its number; below 0: there is no room. */
-static int intern(const char *symbol, size_t length, uint8_t shape)
+/* Its number; below 0: there are too many. */
+static int intern(const char *name, uint8_t shape, bool is_known)
 {
 	struct function *function = &functions[function_count];
 
 	for (uint32_t i = 0; i < function_count; i++)
-		if (strlen(functions[i].name) == length &&
-		    !strncmp(functions[i].name, symbol, length))
+		if (!strcmp(functions[i].name, name))
 			return i;
-	if (function_count == DRIVER_FUNCTIONS_MOST || length > LONGEST_NAME)
+	if (function_count == DRIVER_FUNCTIONS_MOST ||
+	    (!is_known && unknown_names == MAX_UNKNOWN_NAMES))
 		return -1;
-	function->name = strndup(symbol, length);
+	function->name = strdup(name);
+	if (!function->name)
+		return -1;
 	function->shape = shape;
-	if (function->name)
-		function->cbid = store__call_number(CUDA_DOMAIN_DRIVER, function->name);
-	return function->name ? (int)function_count++ : -1;
+	function->cbid = store__call_number(CUDA_DOMAIN_DRIVER, function->name);
+	unknown_names += !is_known;
+	return function_count++;
+}
+
+static bool launches(uint8_t shape)
+{
+	return shape == DRIVER_LAUNCH || shape == DRIVER_LAUNCH_EX || shape == DRIVER_GRAPH;
 }
 
 static bool is_launch(int function)
 {
-	return functions[function].shape == DRIVER_LAUNCH ||
-	       functions[function].shape == DRIVER_LAUNCH_EX ||
-	       functions[function].shape == DRIVER_GRAPH;
+	return launches(functions[function].shape);
 }
 
 bool driver_functions__is_launch(uint64_t cookie)
@@ -85,22 +106,12 @@ static bool add_point(struct driver_points *points, uint64_t offset, uint64_t co
 	return true;
 }
 
-/* False: there is none that is known to be one; then no point was added. */
-static bool add_failures(struct scan *scan, const GElf_Sym *symbol, uint64_t offset,
+static void add_failures(struct driver_probes *probes, const struct found_function *found,
 			 uint64_t cookie)
 {
-	struct driver_points *points = &scan->probes->failures;
-	struct driver_failure found[DRIVER_FAILURES_MOST];
-	uint32_t count;
-
-	if (!scan->image || offset > scan->size || symbol->st_size > scan->size - offset)
-		return false;
-	count = driver_failures__find(scan->image + offset, symbol->st_size, found);
-	if (!count || points->count + count > DRIVER_POINTS_MOST)
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		add_point(points, offset + found[i].at, cookie | DRIVER_RESULT(found[i].result));
-	return true;
+	for (uint32_t i = 0; i < found->failure_count; i++)
+		add_point(&probes->failures, found->offset + found->failures[i].at,
+			  cookie | DRIVER_RESULT(found->failures[i].result));
 }
 
 static bool is_there(const struct driver_points *entries, uint64_t offset)
@@ -120,91 +131,147 @@ static void note_unknown(struct driver_probes *probes, int function)
 		probes->unknown[probes->unknown_count++] = function;
 }
 
-static void add_function(struct scan *scan, const GElf_Sym *symbol,
-			 const struct driver_layout_of *of, int function)
+static void add_function(struct driver_probes *probes, const struct found_function *found)
 {
-	uint64_t offset = elf_segments__offset(scan->elf, symbol->st_value, PF_X);
-	uint64_t cookie =
-		of->shape | of->detail << 8 | (uint64_t)function << 16 | DRIVER_LAYOUT(of->layout);
-	struct driver_probes *probes = scan->probes;
+	int function = intern(found->name, found->shape,
+			      found->layout != DRIVER_UNKNOWN && found->shape != DRIVER_SYNC);
+	uint64_t cookie = found->shape | found->detail << 8 | (uint64_t)function << 16 |
+			  DRIVER_LAYOUT(found->layout & 0xf);
 
-	/* Two names of one place would be told twice. */
-	if (!offset || is_there(&probes->entries, offset))
+	/* Two names of one place would be counted twice. */
+	if (function >= 0 && is_there(&probes->entries, found->offset))
 		return;
-	if (probes->entries.count == DRIVER_POINTS_MOST) {
+	if (function < 0 || probes->entries.count == DRIVER_POINTS_MOST) {
 		probes->refused++;
 		return;
 	}
 	probes->launches += is_launch(function);
-	if (of->layout == DRIVER_UNKNOWN)
+	if (found->layout == DRIVER_UNKNOWN)
 		note_unknown(probes, function);
-	if (is_launch(function) &&
-	    add_failures(scan, symbol, offset, cookie | DRIVER_TOLD_AT_ENTRY)) {
+	if (is_launch(function) && found->failure_count &&
+	    probes->failures.count + found->failure_count <= DRIVER_POINTS_MOST) {
 		cookie |= DRIVER_TOLD_AT_ENTRY;
+		add_failures(probes, found, cookie);
 		probes->told_at_entry++;
 	} else {
-		add_point(&probes->returns, offset, cookie);
+		add_point(&probes->returns, found->offset, cookie);
 	}
-	add_point(&probes->entries, offset, cookie);
+	add_point(&probes->entries, found->offset, cookie);
 }
 
-static void take_symbol(struct scan *scan, const GElf_Sym *symbol, const char *name)
+/* ---- in a process without privileges ---- */
+
+static void find_failures(struct scan *scan, const Elf64_Sym *symbol, struct found_function *to)
+{
+	uint8_t code[MAX_CODE];
+
+	if (scan->at_entry && scan->elf->header.e_machine == EM_X86_64 &&
+	    symbol->st_size <= sizeof(code) &&
+	    !foreign_elf__read(scan->elf, to->offset, code, symbol->st_size))
+		to->failure_count = driver_failures__find(code, symbol->st_size, to->failures);
+}
+
+static bool is_found(const struct found *found, uint64_t offset)
+{
+	for (uint32_t i = 0; i < found->count; i++)
+		if (found->functions[i].offset == offset)
+			return true;
+	return false;
+}
+
+static void add_symbol(struct scan *scan, const Elf64_Sym *symbol, const char *name)
 {
 	struct driver_layout_of of = driver_layouts__of(name);
-	int function = of.shape ? intern(name, of.length, of.shape) : -1;
+	uint64_t offset = of.shape ? foreign_elf__offset(scan->elf, symbol->st_value, PF_X) : 0;
+	struct found *found = scan->found;
+	struct found_function *to = &found->functions[found->count];
 
-	if (function >= 0)
-		add_function(scan, symbol, &of, function);
-	else if (of.shape || of.refused)
-		scan->probes->refused++;
-}
-
-static void scan_symbols(struct scan *scan, Elf_Scn *section, const GElf_Shdr *header)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		GElf_Sym symbol;
-		const char *name;
-
-		if (!gelf_getsym(data, i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
-		    symbol.st_shndx == SHN_UNDEF)
-			continue;
-		name = elf_strptr(scan->elf, header->sh_link, symbol.st_name);
-		if (name && !strncmp(name, "cu", 2))
-			take_symbol(scan, &symbol, name);
+	if (of.shape && (!offset || is_found(found, offset)))
+		return;
+	if (!of.shape || of.length > LONGEST_NAME || found->count == DRIVER_POINTS_MOST) {
+		found->refused += of.shape || of.refused;
+		return;
 	}
+	memset(to, 0, sizeof(*to));
+	memcpy(to->name, name, of.length);
+	to->offset = offset;
+	to->shape = of.shape;
+	to->detail = of.detail;
+	to->layout = of.layout;
+	if (launches(of.shape))
+		find_failures(scan, symbol, to);
+	found->count++;
 }
 
-/* The file as it is mapped; NULL if its instructions are none that we read. */
-static const uint8_t *image_of(Elf *elf, size_t *size)
+static int scan_symbols(struct scan *scan, uint32_t section)
 {
-	GElf_Ehdr header;
+	struct foreign_symbols symbols;
+	int err = foreign_elf__symbols(scan->elf, section, &symbols);
 
-	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64)
-		return NULL;
-	return (const uint8_t *)elf_rawfile(elf, size);
+	for (size_t i = 0; !err && i < symbols.count; i++) {
+		const Elf64_Sym *symbol = &symbols.list[i];
+		const char *name = foreign_symbols__name(&symbols, i);
+
+		if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+		    !strncmp(name, "cu", 2))
+			add_symbol(scan, symbol, name);
+	}
+	foreign_symbols__free(&symbols);
+	return err;
+}
+
+int driver_functions__send(int fd, uint64_t size, const void *at_entry,
+			   struct foreign_output *output)
+{
+	static struct found found;
+	struct foreign_elf elf;
+	struct scan scan = {.elf = &elf, .at_entry = *(const bool *)at_entry, .found = &found};
+	int err = foreign_elf__open(&elf, fd, size, true);
+
+	if (err)
+		return err;
+	found.count = found.refused = 0;
+	for (uint32_t i = 0; !err && i < elf.section_count; i++)
+		if (elf.sections[i].sh_type == SHT_DYNSYM)
+			err = scan_symbols(&scan, i);
+	foreign_elf__close(&elf);
+	if (err || !found.count)
+		return err ? err : -ENOENT;
+	foreign_output__put(output, &found, sizeof(found));
+	return 0;
+}
+
+/* ---- the tool ---- */
+
+static bool is_sound(const struct found_function *found)
+{
+	return memchr(found->name, 0, sizeof(found->name)) && found->shape &&
+	       found->shape != DRIVER_TRIAL && found->failure_count <= DRIVER_FAILURES_MOST;
 }
 
 int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct scan scan = {.probes = probes};
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
+	struct foreign_answer answer;
+	struct foreign_file file;
+	const struct found *found;
+	int err;
 
 	memset(probes, 0, sizeof(*probes));
-	if (fd < 0)
-		return -errno;
-	elf_version(EV_CURRENT);
-	scan.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (scan.elf && at_entry)
-		scan.image = image_of(scan.elf, &scan.size);
-	while (scan.elf && (section = elf_nextscn(scan.elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-			scan_symbols(&scan, section, &header);
-	elf_end(scan.elf);
-	close(fd);
+	err = foreign_file__open_ours(&file, path);
+	if (err)
+		return err;
+	err = foreign_job__run(driver_functions__send, &file, &at_entry, MAX_MS, sizeof(*found),
+			       &answer);
+	foreign_file__close(&file);
+	if (err)
+		return err;
+	found = (const void *)answer.bytes;
+	if (answer.size == sizeof(*found) && found->count <= DRIVER_POINTS_MOST) {
+		probes->refused = found->refused;
+		for (uint32_t i = 0; i < found->count; i++)
+			if (is_sound(&found->functions[i]))
+				add_function(probes, &found->functions[i]);
+	}
+	free(answer.bytes);
 	return probes->entries.count ? 0 : -ENOENT;
 }

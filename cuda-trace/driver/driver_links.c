@@ -33,12 +33,16 @@ void driver_links__prepare(struct bpf_object *object, bool wanted)
 static int attach(struct bpf_object *object, const char *program, const char *path,
 		  const struct driver_points *at, uint32_t pid, bool at_return)
 {
+	uint64_t cookies[sizeof(at->cookies) / sizeof(at->cookies[0])];
 	const struct multi_link_points points = {
 		.offsets = at->offsets,
-		.cookies = at->cookies,
+		.cookies = cookies,
 		.count = at->count,
 		.pid = pid,
 	};
+
+	for (uint32_t i = 0; i < at->count; i++)
+		cookies[i] = at->cookies[i] | (pid ? DRIVER_OWN_LINK : 0);
 
 	return multi_link__new(bpf_program__fd(bpf_object__find_program_by_name(object, program)),
 			       path, &points, at_return);

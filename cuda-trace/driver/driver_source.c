@@ -3,69 +3,69 @@
  * Which processes are seen at libcuda's entry points. A command that watches everything and
  * ends soon puts its links on the library, once for all processes; one that stays, or watches some
  * processes only, puts them on each, because every process that maps the library pays for the
- * others' links. Called by the session.
+ * others' links; those beyond MAX_LINKED share a link of the library. Called by the session.
+ *
+ * Libraries are kept open while somebody who is seen maps them, and any user can have files of that
+ * name: limits are each user's.
  */
 #include "cuda-trace/driver/driver_source.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "bpf/event.h"
 #include "cuda-trace/driver/driver_functions.h"
 #include "cuda-trace/driver/driver_links.h"
 #include "cuda-trace/driver/driver_paths.h"
+#include "cuda-trace/driver/driver_trial.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/attach/multi_link.h"
+#include "cuda-trace/attach/link_closer.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/left_out.h"
 
-#define MOST_LIBRARIES 64
-#define MOST_PROCESSES 256 /* with links of their own: three open files each */
+#define MAX_LIBRARIES	   1024
+#define MAX_IDLE	   3
+#define MAX_USER_LIBRARIES 64  /* of any user but root */
+#define MAX_LINKED	   256 /* processes with links of their own: three open files each */
+#define MAX_USER_PROCESSES 4096
+#define MAX_PROCESSES	   16384 /* as the map driver_pids */
 
 struct library {
-	dev_t device;
-	ino_t inode;
-	struct driver_probes probes;
+	struct foreign_file file;
+	uint32_t user;
+	struct driver_probes *probes;
 	bool used;
+	bool is_ours;		 /* of this system: it is kept without a process */
+	uint32_t mapped;	 /* processes that are seen and map it */
+	uint32_t idle;		 /* rounds of looks in which there was none */
 	int links[DRIVER_LINKS]; /* of all processes, or -1 */
 };
 
 struct watched {
 	uint32_t pid;
+	uint32_t user;
 	uint64_t number; /* as in the map driver_pids */
-	int links[DRIVER_LINKS];
-};
-
-/* Links of processes that are gone, closed by a thread: it takes the kernel 100 ms each. */
-struct closing {
-	pthread_t thread;
-	bool started;
-	atomic_bool done;
-	int links[MOST_PROCESSES][DRIVER_LINKS];
-	int count;
+	struct library *library;
+	int links[DRIVER_LINKS]; /* of its own, or -1 */
 };
 
 struct driver_source {
 	struct bpf_object *object;
 	struct driver_options options;
 	bool by_process;
-	bool tried; /* whether by_process can be */
-	pthread_t trial;
-	bool trial_runs;
-	atomic_bool trial_over;
-	bool trial_result;
+	struct driver_trial trial;
 	bool supported; /* this kernel has the links; else nothing is loaded, and it is told once */
-	struct library libraries[MOST_LIBRARIES];
+	struct left_out *left_out;
+	struct library *libraries[MAX_LIBRARIES];
 	int library_count;
-	struct watched watched[MOST_PROCESSES];
-	int watched_count;
-	struct closing closing;
+	struct watched *watched;
+	uint32_t watched_count, watched_capacity, linked_count;
 	uint64_t processes; /* taken over so far */
 	uint64_t used;	    /* of these: that have initialised CUDA without an agent */
 	uint64_t told;
@@ -84,6 +84,7 @@ struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 	source->supported = multi_link__supported();
 	source->object = object;
 	source->options = *options;
+	source->left_out = options->left_out;
 	source->by_process = options->each;
 	/* So that what other libraries get can be tried on this one. */
 	source->options.at_entry &= !forced || strcmp(forced, "return");
@@ -98,47 +99,35 @@ int driver_source__check(void)
 	return -EOPNOTSUPP;
 }
 
-static void *close_links(void *context)
+/* In the background: it takes the kernel 100 ms each. */
+static void close_links(int links[DRIVER_LINKS])
 {
-	struct closing *closing = context;
-
-	for (int i = 0; i < closing->count; i++)
-		driver_links__close(closing->links[i]);
-	closing->count = 0;
-	atomic_store(&closing->done, true);
-	return NULL;
+	for (int i = 0; i < DRIVER_LINKS; i++) {
+		if (links[i] >= 0)
+			link_closer__close(links[i]);
+		links[i] = -1;
+	}
 }
 
-static bool is_closing(struct driver_source *source)
+static void free_library(struct library *library)
 {
-	struct closing *closing = &source->closing;
-
-	if (closing->started && !atomic_load(&closing->done))
-		return true;
-	if (closing->started)
-		pthread_join(closing->thread, NULL);
-	closing->started = false;
-	return false;
-}
-
-static void end_trial(struct driver_source *source)
-{
-	if (source->trial_runs)
-		pthread_join(source->trial, NULL);
-	source->trial_runs = false;
+	close_links(library->links);
+	foreign_file__close(&library->file);
+	free(library->probes);
+	free(library);
 }
 
 void driver_source__free(struct driver_source *source)
 {
 	if (!source)
 		return;
-	if (source->closing.started)
-		pthread_join(source->closing.thread, NULL);
-	end_trial(source);
+	driver_trial__end(&source->trial);
+	for (uint32_t i = 0; i < source->watched_count; i++)
+		close_links(source->watched[i].links);
 	for (int i = 0; i < source->library_count; i++)
-		driver_links__close(source->libraries[i].links);
-	for (int i = 0; i < source->watched_count; i++)
-		driver_links__close(source->watched[i].links);
+		free_library(source->libraries[i]);
+	link_closer__wait();
+	free(source->watched);
 	free(source);
 }
 
@@ -153,35 +142,84 @@ static void complain(struct driver_source *source, int err)
 		strerror(-err), multi_link__supported() ? "" : " (Linux 6.6 or newer is needed)");
 }
 
-static struct library *add_library(struct driver_source *source, const char *path,
-				   const struct stat *file)
+/* NULL: nothing of it is a driver, or it cannot be read, which is counted. */
+static struct library *new_library(struct driver_source *source, const struct foreign_file *file,
+				   uint32_t user)
 {
-	struct library *library = &source->libraries[source->library_count];
+	struct library *library = calloc(1, sizeof(*library));
+	int err = -ENOMEM;
 
-	if (source->library_count == MOST_LIBRARIES)
+	if (library)
+		library->probes = malloc(sizeof(*library->probes));
+	if (library && library->probes)
+		err = driver_functions__find(file->path, source->options.at_entry, library->probes);
+	if (err) {
+		if (err != -EALREADY)
+			left_out__add(
+				source->left_out, LEFT_OUT_DRIVERS, user, file->inode,
+				err == -ENOENT || err == -ENOEXEC
+					? "its name is the driver's, but it has no entry points"
+					: "its entry points cannot be read");
+		if (library)
+			free(library->probes);
+		free(library);
 		return NULL;
-	if (driver_functions__find(path, source->options.at_entry, &library->probes))
-		return NULL;
-	library->device = file->st_dev;
-	library->inode = file->st_ino;
+	}
+	library->file = *file;
+	library->user = user;
 	for (int i = 0; i < DRIVER_LINKS; i++)
 		library->links[i] = -1;
-	source->library_count++;
 	return library;
 }
 
-static struct library *library_of(struct driver_source *source, const char *path)
+static bool has_too_many(const struct driver_source *source, uint32_t user)
 {
-	struct stat file;
+	int count = 0;
 
-	/* Never opened before this: the name may lead to a FIFO or a device. */
-	if (stat(path, &file) || !S_ISREG(file.st_mode))
-		return NULL;
 	for (int i = 0; i < source->library_count; i++)
-		if (source->libraries[i].inode == file.st_ino &&
-		    source->libraries[i].device == file.st_dev)
-			return &source->libraries[i];
-	return add_library(source, path, &file);
+		count += source->libraries[i]->user == user;
+	return source->library_count == MAX_LIBRARIES || (user && count >= MAX_USER_LIBRARIES);
+}
+
+/* Takes the file over. NULL = nothing of it is a driver, or there are too many. */
+static struct library *library_of(struct driver_source *source, struct foreign_file *file,
+				  uint32_t user)
+{
+	struct library *library = NULL;
+
+	for (int i = 0; i < source->library_count; i++) {
+		if (!foreign_file__is_same(&source->libraries[i]->file, file))
+			continue;
+		foreign_file__close(file);
+		return source->libraries[i];
+	}
+	if (has_too_many(source, user))
+		left_out__add(source->left_out, LEFT_OUT_DRIVERS, user, file->inode,
+			      "more than 64 libcudas");
+	else
+		library = new_library(source, file, user);
+	if (library)
+		source->libraries[source->library_count++] = library;
+	else
+		foreign_file__close(file);
+	return library;
+}
+
+/* Of those that nobody maps who is seen: their file systems must not stay busy. */
+static void release_libraries(struct driver_source *source)
+{
+	int kept = 0;
+
+	for (int i = 0; i < source->library_count; i++) {
+		struct library *library = source->libraries[i];
+
+		library->idle = library->mapped ? 0 : library->idle + 1;
+		if (library->idle < MAX_IDLE || library->is_ours)
+			source->libraries[kept++] = library;
+		else
+			free_library(library);
+	}
+	source->library_count = kept;
 }
 
 /* Nothing is left out silently. */
@@ -204,9 +242,12 @@ static void say_unknown(const struct driver_probes *probes, const char *path)
 }
 
 /* Once a library, when the first links of it are there. */
-static void begin_to_use(struct driver_source *source, struct library *library, const char *path)
+static void begin_to_use(struct driver_source *source, struct library *library)
 {
-	const struct driver_probes *probes = &library->probes;
+	const struct driver_probes *probes = library->probes;
+	char path[512];
+
+	foreign_file__show(library->file.path, path, sizeof(path));
 
 	if (source->options.verbose && !library->used)
 		fprintf(stderr,
@@ -224,62 +265,69 @@ const char *driver_source__launches(const struct driver_source *source)
 	uint32_t launches = 0, at_entry = 0;
 
 	for (int i = 0; source && i < source->library_count; i++) {
-		if (!source->libraries[i].used)
+		if (!source->libraries[i]->used)
 			continue;
-		launches += source->libraries[i].probes.launches;
-		at_entry += source->libraries[i].probes.told_at_entry;
+		launches += source->libraries[i]->probes->launches;
+		at_entry += source->libraries[i]->probes->told_at_entry;
 	}
 	if (!launches)
 		return NULL;
 	return at_entry == launches ? "entry" : at_entry ? "mixed" : "return";
 }
 
-/* 0 or -errno. */
-static int link_library(struct driver_source *source, const char *path)
+/* Of all processes. 0 or -errno. */
+static int link_library(struct driver_source *source, struct library *library)
 {
-	struct library *library = library_of(source, path);
 	int err;
 
-	if (!library)
-		return -ENOENT;
 	if (library->links[0] >= 0)
 		return 0;
-	err = driver_links__attach(source->object, path, &library->probes, 0, library->links);
-	/* The file is found through a process: one that has ended says nothing of the kernel. */
-	if (err && err != -ENOENT && err != -ESRCH)
+	err = driver_links__attach(source->object, library->file.path, library->probes, 0,
+				   library->links);
+	if (err)
 		complain(source, err);
-	else if (!err)
-		begin_to_use(source, library, path);
+	else
+		begin_to_use(source, library);
 	return err;
 }
 
-static int link_process(struct driver_source *source, uint32_t pid, const char *path)
+static int link_process(struct driver_source *source, struct library *library,
+			struct watched *watched)
 {
-	struct watched *watched = &source->watched[source->watched_count];
-	struct library *library = library_of(source, path);
-	int err;
+	int err = driver_links__attach(source->object, library->file.path, library->probes,
+				       watched->pid, watched->links);
 
-	if (!library)
-		return -ENOENT;
-	if (source->watched_count == MOST_PROCESSES)
-		return -ENOSPC;
-	err = driver_links__attach(source->object, path, &library->probes, pid, watched->links);
-	if (err) {
-		/* A process that has gone meanwhile says nothing of the kernel. */
-		if (err != -ESRCH && err != -ENOENT)
-			complain(source, err);
-		return err;
-	}
-	begin_to_use(source, library, path);
-	watched->pid = pid;
-	watched->number = source->processes + 1;
-	source->watched_count++;
-	return 0;
+	/* A process that has gone meanwhile says nothing of the kernel. */
+	if (err && err != -ESRCH)
+		complain(source, err);
+	if (!err)
+		begin_to_use(source, library);
+	return err;
+}
+
+/* By links of its own, or by one of the library. 0 or -errno; its number is in *watched then. */
+static int link_either(struct driver_source *source, struct library *library,
+		       struct watched *watched)
+{
+	bool own = source->by_process && source->linked_count < MAX_LINKED;
+	int err = own ? link_process(source, library, watched) : link_library(source, library);
+
+	watched->number = (source->processes + 1) | (own ? DRIVER_HAS_OWN_LINK : 0);
+	return err;
 }
 
 static void prepare_library(void *context, const char *path)
 {
-	link_library(context, path);
+	struct driver_source *source = context;
+	struct foreign_file file;
+	struct library *library;
+
+	if (foreign_file__open_ours(&file, path))
+		return;
+	library = library_of(source, &file, 0);
+	if (!library || link_library(source, library))
+		return;
+	library->is_ours = true;
 }
 
 void driver_source__prepare(struct driver_source *source)
@@ -303,45 +351,77 @@ static bool is_still_wanted(const struct driver_source *source, uint32_t pid, bo
 	return !inspect__process(pid, &seen) && is_wanted(source, &seen, force);
 }
 
-/* It takes 100 ms, as it closes a link. That waits for threads which wait for the tool: none may do
- * so meanwhile. */
-static void *run_trial(void *context)
-{
-	struct driver_source *source = context;
-
-	source->trial_result = driver_links__know_processes(source->object);
-	atomic_store(&source->trial_over, true);
-	return NULL;
-}
-
 void driver_source__try(struct driver_source *source)
 {
-	if (source && source->by_process && !source->tried && !source->trial_runs)
-		source->trial_runs = !pthread_create(&source->trial, NULL, run_trial, source);
+	if (source && source->by_process)
+		driver_trial__start(&source->trial, source->object);
 }
 
-/* waits: a thread of the process waits for the tool. Without a result all processes get links. */
-static void try_processes(struct driver_source *source, bool waits)
+void driver_source__end_trial(struct driver_source *source)
 {
-	if (source->tried)
-		return;
-	if (source->trial_runs && waits && !atomic_load(&source->trial_over)) {
-		source->tried = true;
-		source->by_process = false;
-		return;
+	if (source)
+		driver_trial__end(&source->trial);
+}
+
+static bool has_place(struct driver_source *source, uint32_t pid, uint32_t user)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < source->watched_count; i++)
+		count += source->watched[i].user == user;
+	if (source->watched_count < MAX_PROCESSES && (!user || count < MAX_USER_PROCESSES))
+		return true;
+	left_out__add(source->left_out, LEFT_OUT_PROCESSES, user, pid,
+		      "more processes without the library than are seen at once");
+	return false;
+}
+
+/* NULL: the process ended, or its libcuda is none. */
+static struct library *library_of_process(struct driver_source *source, uint32_t pid,
+					  const struct inspection *seen)
+{
+	struct foreign_file file;
+
+	if (foreign_file__open_mapped(&file, pid, seen->libcuda_range, seen->libcuda))
+		return NULL;
+	return library_of(source, &file, seen->uid);
+}
+
+static bool take_over(struct driver_source *source, uint32_t pid, const struct inspection *seen,
+		      bool force)
+{
+	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
+	struct watched watched = {.pid = pid, .user = seen->uid, .links = {-1, -1, -1}};
+	struct library *library = library_of_process(source, pid, seen);
+	struct watched *larger = room__for_one(source->watched, &source->watched_capacity,
+					       source->watched_count, sizeof(*larger));
+
+	if (!library || !larger)
+		return false;
+	source->watched = larger;
+	watched.library = library;
+	/* Linking takes as long as some launches: an agent that came meanwhile has reported itself
+	 * already, and nobody would take the process out again for a while. */
+	if (link_either(source, library, &watched) || !is_still_wanted(source, pid, force) ||
+	    bpf_map_update_elem(map, &pid, &watched.number, BPF_ANY)) {
+		close_links(watched.links);
+		return false;
 	}
-	driver_source__try(source);
-	end_trial(source);
-	source->tried = true;
-	source->by_process = source->by_process && source->trial_result;
+	library->mapped++;
+	source->linked_count += watched.links[0] >= 0;
+	source->watched[source->watched_count++] = watched;
+	source->processes++;
+	if (is_still_wanted(source, pid, force))
+		return true;
+	driver_source__leave(source, pid);
+	return false;
 }
 
 static bool look(struct driver_source *source, uint32_t pid, bool force, bool waits)
 {
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
-	uint64_t number = source->processes + 1, known;
-	char path[PATH_MAX];
 	struct inspection seen;
+	uint64_t known;
 
 	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
 	    inspect__process(pid, &seen) || !is_wanted(source, &seen, force))
@@ -350,19 +430,9 @@ static bool look(struct driver_source *source, uint32_t pid, bool force, bool wa
 		complain(source, -EOPNOTSUPP);
 		return false;
 	}
-	try_processes(source, waits);
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
-	/* Linking takes as long as some launches: a guest that came meanwhile has told of itself
-	 * already, and nobody would take the process out again for a while. */
-	if ((source->by_process ? link_process(source, pid, path) : link_library(source, path)) ||
-	    !is_still_wanted(source, pid, force) ||
-	    bpf_map_update_elem(map, &pid, &number, BPF_ANY))
-		return false;
-	source->processes++;
-	if (is_still_wanted(source, pid, force))
-		return true;
-	driver_source__leave(source, pid);
-	return false;
+	source->by_process =
+		source->by_process && driver_trial__result(&source->trial, source->object, waits);
+	return has_place(source, pid, seen.uid) && take_over(source, pid, &seen, force);
 }
 
 bool driver_source__look(struct driver_source *source, uint32_t pid, bool force)
@@ -375,24 +445,22 @@ bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, boo
 	return look(source, pid, force, true);
 }
 
-void driver_source__leave(struct driver_source *source, uint32_t pid)
+bool driver_source__leave(struct driver_source *source, uint32_t pid)
 {
 	/* Its links go when all are tidied up. */
-	if (source)
-		bpf_map_delete_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
+	return source &&
+	       !bpf_map_delete_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
 				    &pid);
 }
 
 /* Links of processes that the kernel has taken out of the map since. */
 static void drop_links(struct driver_source *source)
 {
-	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids"), kept = 0;
-	struct closing *closing = &source->closing;
+	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
+	uint32_t kept = 0;
 	uint64_t number;
 
-	if (is_closing(source))
-		return;
-	for (int i = 0; i < source->watched_count; i++) {
+	for (uint32_t i = 0; i < source->watched_count; i++) {
 		struct watched *watched = &source->watched[i];
 
 		if (!bpf_map_lookup_elem(map, &watched->pid, &number) &&
@@ -400,15 +468,12 @@ static void drop_links(struct driver_source *source)
 			source->watched[kept++] = *watched;
 			continue;
 		}
-		memcpy(closing->links[closing->count++], watched->links, sizeof(watched->links));
+		source->linked_count -= watched->links[0] >= 0;
+		watched->library->mapped--;
+		close_links(watched->links);
 	}
 	source->watched_count = kept;
-	if (!closing->count)
-		return;
-	atomic_store(&closing->done, false);
-	closing->started = !pthread_create(&closing->thread, NULL, close_links, closing);
-	if (!closing->started)
-		close_links(closing);
+	release_libraries(source);
 }
 
 void driver_source__note_use(struct driver_source *source)

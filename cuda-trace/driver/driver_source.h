@@ -10,6 +10,7 @@
 
 struct bpf_object;
 struct driver_source;
+struct left_out;
 
 struct driver_options {
 	const char *comm; /* who is taken over; NULL = any */
@@ -20,6 +21,7 @@ struct driver_options {
 	 */
 	bool at_entry;
 	bool verbose;
+	struct left_out *left_out; /* what is not seen because of a limit */
 };
 
 /* 0, or -EOPNOTSUPP and a line that says what is missing. Not needed before the following. */
@@ -35,8 +37,8 @@ void driver_source__prepare(struct driver_source *source);
  * calls are seen from now on. */
 bool driver_source__look(struct driver_source *source, uint32_t pid, bool force);
 /* Its guest was loaded after it had been looked at: what it does would be told twice.
- * Accepts NULL. */
-void driver_source__leave(struct driver_source *source, uint32_t pid);
+ * True: it had been taken over. Accepts NULL. */
+bool driver_source__leave(struct driver_source *source, uint32_t pid);
 /* How the launches of the libraries that are watched are told. NULL: there are none. */
 const char *driver_source__launches(const struct driver_source *source);
 /* The same while a thread of the process waits for the tool. */
@@ -44,6 +46,8 @@ bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, boo
 /* Before threads may wait: finds out in the background what the kernel's links can do. Accepts
  * NULL. */
 void driver_source__try(struct driver_source *source);
+/* Waits until that is known. Accepts NULL. */
+void driver_source__end_trial(struct driver_source *source);
 /* One of these has initialised CUDA: only now it is known that no agent was loaded. Accepts NULL.
  */
 void driver_source__note_use(struct driver_source *source);

@@ -14,19 +14,18 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 #include "bpf/event.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/multi_link.h"
-#include "cuda-trace/base/text.h"
 #include "cuda-trace/driver/driver_paths.h"
+#include "cuda-trace/driver/elf_symbols.h"
+#include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/proc/process_maps.h"
-#include "cuda-trace/symbols/elf_symbols.h"
 
 #define FILES_MAX 64 /* loaders and libcudas together */
 
@@ -97,50 +96,61 @@ static int link_point(const struct library_loads *loads, const char *program, co
 		&points, at_return);
 }
 
-static int link_loader(const struct library_loads *loads, const char *path)
+static int link_loader(const struct library_loads *loads, const struct foreign_file *file)
 {
 	struct elf_symbol symbols[] = {{.name = "_dl_debug_state"}, {.name = "_r_debug"}};
-	int err = elf_symbols__find(path, symbols, 2);
+	int err = elf_symbols__find(file, symbols, 2);
 
 	if (err || !symbols[1].address)
 		return err ? err : -ENOENT;
-	return link_point(loads, programs[0], path, symbols[0].offset,
+	return link_point(loads, programs[0], file->path, symbols[0].offset,
 			  symbols[1].address - symbols[0].address, false);
 }
 
-static int link_cuinit(const struct library_loads *loads, const char *path)
+static int link_cuinit(const struct library_loads *loads, const struct foreign_file *file)
 {
 	struct elf_symbol symbol = {.name = "cuInit"};
-	int err = elf_symbols__find(path, &symbol, 1);
+	int err = elf_symbols__find(file, &symbol, 1);
 
-	return err ? err : link_point(loads, programs[1], path, symbol.offset, 0, true);
+	return err ? err : link_point(loads, programs[1], file->path, symbol.offset, 0, true);
 }
 
-/* Never opened before this: the name may lead to a FIFO or a device. */
-static bool add_file(struct library_loads *loads, const char *path,
-		     int (*link)(const struct library_loads *loads, const char *path))
+static bool is_known(const struct library_loads *loads, const struct foreign_file *file)
 {
-	struct probed_file *file = &loads->files[loads->count];
-	char shown[256];
-	struct stat found;
-
-	if (stat(path, &found) || !S_ISREG(found.st_mode) || loads->count == FILES_MAX)
-		return false;
 	for (int i = 0; i < loads->count; i++)
-		if (loads->files[i].inode == found.st_ino && loads->files[i].device == found.st_dev)
-			return false;
-	*file = (struct probed_file){found.st_dev, found.st_ino, link(loads, path)};
-	loads->count++;
-	if (loads->verbose)
-		fprintf(stderr, "cuda-trace: %s: %s\n", text__show(shown, sizeof(shown), path, 200),
-			file->link >= 0 ? "programs wait there until they are observed"
-					: strerror(-file->link));
-	return true;
+		if (loads->files[i].inode == file->inode && loads->files[i].device == file->device)
+			return true;
+	return false;
+}
+
+/* Takes the file over. False: it was known before. */
+static bool add_file(struct library_loads *loads, struct foreign_file *file,
+		     int (*link)(const struct library_loads *loads,
+				 const struct foreign_file *file))
+{
+	struct probed_file *added = &loads->files[loads->count];
+	bool known = is_known(loads, file);
+	char shown[256];
+
+	if (!known && loads->count < FILES_MAX) {
+		*added = (struct probed_file){file->device, file->inode, link(loads, file)};
+		loads->count++;
+		if (loads->verbose)
+			fprintf(stderr, "cuda-trace: %s: %s\n",
+				foreign_file__show(file->path, shown, sizeof(shown)),
+				added->link >= 0 ? "programs wait there until they are observed"
+						 : strerror(-added->link));
+	}
+	foreign_file__close(file);
+	return !known;
 }
 
 static void add_library(void *context, const char *path)
 {
-	add_file(context, path, link_cuinit);
+	struct foreign_file file;
+
+	if (!foreign_file__open_ours(&file, path))
+		add_file(context, &file, link_cuinit);
 }
 
 void library_loads__prepare(struct library_loads *loads)
@@ -149,8 +159,11 @@ void library_loads__prepare(struct library_loads *loads)
 		"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
 		"/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"};
 
+	struct foreign_file file;
+
 	for (size_t i = 0; loads && i < sizeof(loaders) / sizeof(loaders[0]); i++)
-		add_file(loads, loaders[i], link_loader);
+		if (!foreign_file__open_ours(&file, loaders[i]))
+			add_file(loads, &file, link_loader);
 	if (loads)
 		driver_paths__each(add_library, loads);
 }
@@ -165,7 +178,8 @@ static bool is_loader(const char *path)
 
 void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 {
-	char name[PATH_MAX + 32], *line = NULL;
+	char name[32], range[40], *line = NULL;
+	struct foreign_file file;
 	size_t size = 0;
 	FILE *maps;
 
@@ -179,10 +193,10 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 		if (!path)
 			continue;
 		path[strcspn(path, "\n")] = 0;
-		if (!is_loader(path))
+		if (!is_loader(path) || sscanf(line, "%39s", range) != 1)
 			continue;
-		snprintf(name, sizeof(name), "/proc/%u/root%s", pid, path);
-		add_file(loads, name, link_loader);
+		if (!foreign_file__open_mapped(&file, pid, range, path))
+			add_file(loads, &file, link_loader);
 		break;
 	}
 	free(line);
@@ -193,12 +207,12 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 bool library_loads__note_library(struct library_loads *loads, uint32_t pid)
 {
 	struct inspection seen;
-	char path[PATH_MAX];
+	struct foreign_file file;
 
-	if (!loads || inspect__process(pid, &seen) || !seen.cuda)
+	if (!loads || inspect__process(pid, &seen) || !seen.cuda ||
+	    foreign_file__open_mapped(&file, pid, seen.libcuda_range, seen.libcuda))
 		return true;
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, seen.libcuda);
-	return add_file(loads, path, link_cuinit);
+	return add_file(loads, &file, link_cuinit);
 }
 
 void library_loads__note_running(struct library_loads *loads, uint32_t pid)

@@ -17,7 +17,7 @@
 #define MAX_SPANS (1u << 20)
 #define MAX_DEPTH 64
 
-#define NO_RANGE   SIZE_MAX
+#define NO_RANGE  SIZE_MAX
 
 struct range {
 	int64_t global, start, end, name;

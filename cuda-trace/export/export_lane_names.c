@@ -40,7 +40,8 @@ static size_t slot_of(const struct lane_names *names, int64_t key)
 static int grow_names(struct lane_names *names)
 {
 	struct lanes *lanes = names->lanes;
-	size_t capacity = lanes->name_room ? lanes->name_room * 2 : 1024, old_capacity = names->table_capacity;
+	size_t capacity = lanes->name_room ? lanes->name_room * 2 : 1024,
+	       old_capacity = names->table_capacity;
 	struct lane_name *list = realloc(lanes->names, capacity * sizeof(*list));
 	uint32_t *table = calloc(capacity * 2, sizeof(*table)), *old = names->table;
 	int64_t *keys = calloc(capacity * 2, sizeof(*keys)), *old_keys = names->keys;

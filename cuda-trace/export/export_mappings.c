@@ -14,8 +14,8 @@
 #include "cuda-trace/symbols/symbols.h"
 
 #define MAX_FILES 4096
-#define APART	   (1ull << 32) /* from one file's base to the next */
-#define PAGE	   4096ull
+#define APART	  (1ull << 32) /* from one file's base to the next */
+#define PAGE	  4096ull
 
 static bool same_build(const struct elf_outline *outline, const char *build_id)
 {

@@ -88,9 +88,9 @@ static int link_all(struct entry_stop *stop, const struct injection_target *targ
 static int link_frequent(struct entry_stop *stop, const struct injection_target *target)
 {
 	for (uint32_t i = 0; i < target->frequent_count; i++) {
-		stop->singles[i] = bpf_program__attach_uprobe(
-			stop->skeleton->progs.stop_at_entry, false, target->pid, target->libcuda,
-			target->offsets[target->frequent[i]]);
+		stop->singles[i] = bpf_program__attach_uprobe(stop->skeleton->progs.stop_at_entry,
+							      false, target->pid, target->libcuda,
+							      target->offsets[target->frequent[i]]);
 		if (!stop->singles[i])
 			return -errno;
 	}

@@ -20,14 +20,15 @@
 #include "cuda-trace/inject/remote_call.h"
 #include "cuda-trace/inject/seccomp_filter.h"
 #include "cuda-trace/inject/thread_tracer.h"
+#include "cuda-trace/foreign/foreign_file.h"
 
-#define MS	     1000000ull
-#define QUIET_NS     (15 * MS)	 /* no thread has stopped for so long: none is inside the driver */
-#define GATHER_NS    (60 * MS)	 /* nobody waits for others longer than this: see is_settled() */
-#define IDLE_NS	     (150 * MS)	 /* no thread came: one that sleeps is used */
-#define CALL_NS	     (500 * MS) /* the others go on then, whatever the call does */
-#define WAIT_NS	     (5000 * MS)
-#define STACK_LOOK   16384 /* bytes of a stack that are searched for the loader */
+#define MS	   1000000ull
+#define QUIET_NS   (15 * MS)  /* no thread has stopped for so long: none is inside the driver */
+#define GATHER_NS  (60 * MS)  /* nobody waits for others longer than this: see is_settled() */
+#define IDLE_NS	   (150 * MS) /* no thread came: one that sleeps is used */
+#define CALL_NS	   (500 * MS) /* the others go on then, whatever the call does */
+#define WAIT_NS	   (5000 * MS)
+#define STACK_LOOK 16384 /* bytes of a stack that are searched for the loader */
 
 /* What the helper works with. */
 struct work {
@@ -36,6 +37,7 @@ struct work {
 	struct entry_stop *stop;
 	struct remote_call call;
 	struct injection_result result;
+	int results; /* pipe to the tool */
 };
 
 static int fail(struct work *work, int error, const char *reason)
@@ -109,10 +111,10 @@ static bool gather(struct work *work)
 
 	while (thread_tracer__serve(&work->tracer)) {
 		now = monotonic__ns();
-		if (!tracer->first_stop ? now - begin > IDLE_NS
-					: now - tracer->first_stop > GATHER_NS ||
-						  (now - tracer->latest_stop > QUIET_NS &&
-						   is_settled(work)))
+		if (!tracer->first_stop
+			    ? now - begin > IDLE_NS
+			    : now - tracer->first_stop > GATHER_NS ||
+				      (now - tracer->latest_stop > QUIET_NS && is_settled(work)))
 			return true;
 		take_breath();
 	}
@@ -144,11 +146,27 @@ static struct traced_thread *choose_stopped(struct work *work)
 static bool is_wait(long number)
 {
 	static const long waits[] = {
-		SYS_read,	SYS_readv,     SYS_recvfrom,	SYS_recvmsg,	     SYS_accept,
-		SYS_accept4,	SYS_futex,     SYS_nanosleep,	SYS_clock_nanosleep, SYS_ppoll,
-		SYS_openat,	SYS_pselect6,  SYS_wait4,     SYS_waitid,	SYS_epoll_pwait,     SYS_rt_sigtimedwait,
+		SYS_read,
+		SYS_readv,
+		SYS_recvfrom,
+		SYS_recvmsg,
+		SYS_accept,
+		SYS_accept4,
+		SYS_futex,
+		SYS_nanosleep,
+		SYS_clock_nanosleep,
+		SYS_ppoll,
+		SYS_openat,
+		SYS_pselect6,
+		SYS_wait4,
+		SYS_waitid,
+		SYS_epoll_pwait,
+		SYS_rt_sigtimedwait,
 #ifdef SYS_epoll_wait
-		SYS_epoll_wait, SYS_poll,      SYS_select,	SYS_pause,
+		SYS_epoll_wait,
+		SYS_poll,
+		SYS_select,
+		SYS_pause,
 #endif
 	};
 
@@ -196,16 +214,19 @@ static struct traced_thread *choose_sleeping(struct work *work)
 /* The path under which the process can open the agent, or a descriptor to copy it from. */
 static int find_agent(struct work *work, const char *agent)
 {
-	char inside[PATH_MAX + 32];
-	struct stat here, there;
+	struct foreign_file inside;
+	struct stat here;
+	bool is_same;
 
 	work->result.present = *work->target.agent != 0;
 	if (work->result.present)
 		return -1;
-	snprintf(inside, sizeof(inside), "/proc/%u/root%s", work->target.pid, agent);
-	if (!stat(agent, &here) && !stat(inside, &there) && here.st_dev == there.st_dev &&
-	    here.st_ino == there.st_ino)
-		return -1;
+	if (!stat(agent, &here) && !foreign_file__open(&inside, work->target.pid, agent, false)) {
+		is_same = here.st_dev == inside.device && here.st_ino == inside.inode;
+		foreign_file__close(&inside);
+		if (is_same)
+			return -1;
+	}
 	work->result.copied = true;
 	return open(agent, O_RDONLY | O_CLOEXEC);
 }
@@ -263,9 +284,10 @@ static void call_agent(struct work *work, const char *agent)
 	}
 	if (!thread) {
 		fail(work, -EAGAIN,
-		     work->tracer.stopped ? "its threads are inside the dynamic loader"
-					  : "no thread enters libcuda, and none sleeps where it can "
-					    "be used");
+		     work->tracer.stopped
+			     ? "its threads are inside the dynamic loader"
+			     : "no thread enters libcuda, and none sleeps where it can "
+			       "be used");
 		return;
 	}
 	if (!work->tracer.first_stop)
@@ -306,7 +328,11 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 				     : "its threads cannot be traced");
 		return;
 	}
-	if (entry_stop__arm(work->stop) || !gather(work)) {
+	error = entry_stop__arm(work->stop);
+	if (!error)
+		write(work->results, &(struct injection_result){.armed = true},
+		      sizeof(work->result));
+	if (error || !gather(work)) {
 		fail(work, -ESRCH, "the process has ended");
 		return;
 	}
@@ -344,9 +370,9 @@ static void be_helper(int results, uint32_t pid, const char *agent)
 	sigdelset(&all, SIGALRM);
 	signal(SIGALRM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	results = keep_only(results);
+	work.results = keep_only(results);
 	inject(&work, pid, agent);
-	write(results, &work.result, sizeof(work.result));
+	write(work.results, &work.result, sizeof(work.result));
 	/* Detaches the threads that run, without interrupting them. */
 	_exit(0);
 }
@@ -373,15 +399,23 @@ int injection__start(struct injection *injection, uint32_t pid, const char *agen
 	return 0;
 }
 
-static void finish(struct injection *injection, struct injection_result *result)
+/* False: it is not over. */
+static bool take(struct injection *injection, struct injection_result *result)
 {
-	if (read(injection->results, result, sizeof(*result)) != sizeof(*result)) {
+	bool whole = read(injection->results, result, sizeof(*result)) == sizeof(*result);
+
+	if (whole && result->armed) {
+		injection->armed = true;
+		return false;
+	}
+	if (!whole) {
 		*result = (struct injection_result){.error = -ECHILD};
 		snprintf(result->reason, sizeof(result->reason), "the helper process died");
 	}
 	result->reason[sizeof(result->reason) - 1] = 0;
 	close(injection->results);
 	injection->results = -1;
+	return true;
 }
 
 bool injection__reap(struct injection *injection)
@@ -395,20 +429,19 @@ bool injection__poll(struct injection *injection, struct injection_result *resul
 {
 	struct pollfd results = {.fd = injection->results, .events = POLLIN};
 
-	if (injection->results < 0 || poll(&results, 1, 0) != 1)
-		return false;
-	finish(injection, result);
-	return true;
+	while (injection->results >= 0 && poll(&results, 1, 0) == 1)
+		if (take(injection, result))
+			return true;
+	return false;
 }
 
 void injection__wait(struct injection *injection, struct injection_result *result)
 {
 	struct pollfd results = {.fd = injection->results, .events = POLLIN};
 
-	if (poll(&results, 1, WAIT_NS / MS) == 1) {
-		finish(injection, result);
-		return;
-	}
+	while (poll(&results, 1, WAIT_NS / MS) == 1)
+		if (take(injection, result))
+			return;
 	*result = (struct injection_result){.error = -ETIMEDOUT};
 	snprintf(result->reason, sizeof(result->reason), "it takes longer than 5 s");
 }

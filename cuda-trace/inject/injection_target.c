@@ -229,12 +229,13 @@ static void note_libc(void *context, const struct remote_function *function)
 static bool is_frequent(const char *name)
 {
 	static const char *const prefixes[] = {
-		"cuLaunchKernel",      "cuGraphLaunch", "cuGraphInstantiate", "cuGraphCreate",
-		"cuGraphAdd",	       "cuGraphClone",	"cuStreamBeginCapture", "cuStreamEndCapture",
-		"cuMemcpyHtoDAsync",   "cuMemcpyDtoHAsync", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2",
-		"cuMemAlloc_v2",       "cuMemFree_v2",	"cuStreamSynchronize", "cuCtxSynchronize",
-		"cuEventRecord",       "cuEventQuery",	"cuStreamCreate",      "cuModuleLoadData",
-		"cuLibraryLoadData",
+		"cuLaunchKernel",	"cuGraphLaunch",      "cuGraphInstantiate",
+		"cuGraphCreate",	"cuGraphAdd",	      "cuGraphClone",
+		"cuStreamBeginCapture", "cuStreamEndCapture", "cuMemcpyHtoDAsync",
+		"cuMemcpyDtoHAsync",	"cuMemcpyDtoH_v2",    "cuMemcpyHtoD_v2",
+		"cuMemAlloc_v2",	"cuMemFree_v2",	      "cuStreamSynchronize",
+		"cuCtxSynchronize",	"cuEventRecord",      "cuEventQuery",
+		"cuStreamCreate",	"cuModuleLoadData",   "cuLibraryLoadData",
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -265,9 +266,8 @@ static bool has_unused_end(const struct injection_target *target, const struct m
 {
 	uint8_t bytes[TARGET_CODE_SIZE];
 
-	if (!module->code.end ||
-	    pread(target->memory, bytes, sizeof(bytes), module->code.end - sizeof(bytes)) !=
-		    sizeof(bytes))
+	if (!module->code.end || pread(target->memory, bytes, sizeof(bytes),
+				       module->code.end - sizeof(bytes)) != sizeof(bytes))
 		return false;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		if (bytes[i])

@@ -22,8 +22,8 @@ struct address_range {
 
 struct injection_target {
 	uint32_t pid;
-	int memory;		 /* /proc/PID/mem, or -1 */
-	char libcuda[64];	 /* a path of the mapped file that this process can open */
+	int memory;	  /* /proc/PID/mem, or -1 */
+	char libcuda[64]; /* a path of the mapped file that this process can open */
 	uint64_t entries[TARGET_ENTRIES_MAX]; /* addresses of what libcuda exports */
 	uint64_t offsets[TARGET_ENTRIES_MAX]; /* the same in its file */
 	uint32_t entry_count;
@@ -33,12 +33,13 @@ struct injection_target {
 	uint32_t frequent_count;
 	struct address_range loader; /* code of ld.so */
 	uint64_t dlopen, dlsym, errno_location;
-	uint64_t code;	   /* at least TARGET_CODE_SIZE unused bytes in executable pages */
-	uint32_t signal;   /* one that the process ignores */
-	uint64_t start;	   /* of the process, in clock ticks after boot: its number may be reused */
-	char agent[TARGET_PATH_SIZE]; /* the library, as the process has mapped it; "" = it has not */
-	bool filtered;	   /* by seccomp: see seccomp_filter.h */
-	bool forked;	   /* without an exec after that, by a process that maps the same libcuda */
+	uint64_t code;	 /* at least TARGET_CODE_SIZE unused bytes in executable pages */
+	uint32_t signal; /* one that the process ignores */
+	uint64_t start;	 /* of the process, in clock ticks after boot: its number may be reused */
+	char agent[TARGET_PATH_SIZE]; /* the library, as the process has mapped it; "" = it has not
+				       */
+	bool filtered;		      /* by seccomp: see seccomp_filter.h */
+	bool forked; /* without an exec after that, by a process that maps the same libcuda */
 	char reason[TARGET_REASON_SIZE]; /* why it cannot be done; plain text */
 };
 
@@ -47,7 +48,8 @@ struct injection_target {
 /* 0, or -errno with target->reason set: -EAGAIN where another attempt may succeed. */
 int injection_target__open(struct injection_target *target, uint32_t pid);
 void injection_target__close(struct injection_target *target);
-/* Whether the address is at (or within the first instructions of) a function that libcuda exports. */
+/* Whether the address is at (or within the first instructions of) a function that libcuda exports.
+ */
 bool injection_target__is_entry(const struct injection_target *target, uint64_t address);
 /* 'R', 'S' ... as /proc shows it; 0 = the thread has gone. */
 char injection_target__thread_state(uint32_t pid, int thread);

@@ -14,10 +14,10 @@
 #include "cuda-trace/proc/process_maps.h"
 #include "libcupti-usdt/probes.h"
 
-#define AT_ONCE	      4	   /* each has a helper process */
+#define AT_ONCE	      4 /* each has a helper process */
 #define ATTEMPTS      8
 #define RETRY_MS      250
-#define SETTLE_MS     100 /* a start takes 50 ms while it waits for an answer */
+#define SETTLE_MS     100  /* a start takes 50 ms while it waits for an answer */
 #define PROCESSES_MAX 4096 /* that are kept in mind; the oldest that have ended go first */
 #define ENVIRONMENT   (128 << 10)
 
@@ -197,15 +197,16 @@ static void report(const struct injections *injections, uint32_t pid,
 	text__show(comm, sizeof(comm), seen.comm, 0);
 	if (result->error)
 		fprintf(stderr,
-			"cuda-trace: process %u (%s) gets no injection library, so its GPU times are "
+			"cuda-trace: process %u (%s) gets no injection library, so its GPU times "
+			"are "
 			"missing: %s\n",
 			pid, comm, result->reason);
 	else if (injections->verbose)
 		fprintf(stderr,
 			"cuda-trace: process %u (%s): %s the injection library; %u of %u threads "
 			"stopped for up to %.1f ms\n",
-			pid, comm, result->present ? "woke" : "loaded", result->stopped + result->idle, result->threads,
-			result->stop_us / 1e3);
+			pid, comm, result->present ? "woke" : "loaded",
+			result->stopped + result->idle, result->threads, result->stop_us / 1e3);
 }
 
 static void end(struct injections *injections, struct attempt *attempt,
@@ -227,6 +228,13 @@ static void end(struct injections *injections, struct attempt *attempt,
 	injections->ended(injections->context, pid, result);
 }
 
+bool injections__is_armed(const struct injections *injections, uint32_t pid)
+{
+	const struct attempt *attempt = injections ? find(injections, pid) : NULL;
+
+	return attempt && attempt->state == ATTEMPT_RUNS && attempt->injection.armed;
+}
+
 void injections__poll(struct injections *injections)
 {
 	uint64_t now = monotonic__ms();
@@ -237,9 +245,11 @@ void injections__poll(struct injections *injections)
 
 		if (attempt->state != ATTEMPT_RUNS)
 			injection__reap(&attempt->injection);
-		if (attempt->state == ATTEMPT_RUNS &&
-		    injection__poll(&attempt->injection, &result))
-			end(injections, attempt, &result);
+		if (attempt->state != ATTEMPT_RUNS ||
+		    !injection__poll(&attempt->injection, &result))
+			continue;
+		result.attempts = attempt->count;
+		end(injections, attempt, &result);
 	}
 	for (uint32_t i = 0; i < injections->count && injections->running < AT_ONCE; i++) {
 		struct attempt *attempt = &injections->attempts[i];

@@ -51,11 +51,11 @@ struct call_block {
 #define PTRACE_GETSIGMASK 0x420a
 #endif
 
-#define RED_ZONE     128
-#define XSTATE_MAX   16384
+#define RED_ZONE	 128
+#define XSTATE_MAX	 16384
 #define FP_XSTATE_MAGIC1 0x46505853u
 #define FP_XSTATE_MAGIC2 0x46505845u
-#define XSTATE_SOFTWARE  464 /* where the frame's marks lie in the legacy area */
+#define XSTATE_SOFTWARE	 464 /* where the frame's marks lie in the legacy area */
 
 /* As the kernel's struct sigcontext and struct ucontext. */
 struct machine_context {
@@ -96,7 +96,7 @@ __asm__(".pushsection .rodata\n"
 	"	cmpq $0, 88(%rbx)\n"
 	"	je 2f\n"
 	"	lea 400(%rbx), %rdi\n"
-	"	mov $1, %esi\n" /* MFD_CLOEXEC */
+	"	mov $1, %esi\n"	  /* MFD_CLOEXEC */
 	"	mov $319, %eax\n" /* memfd_create */
 	"	syscall\n"
 	"	mov %rax, 72(%rbx)\n"
@@ -209,8 +209,8 @@ void remote_call__resume(pid_t thread)
 {
 	struct user_regs_struct registers;
 
-	if (ptrace(PTRACE_GETREGS, thread, 0, &registers) ||
-	    (int64_t)registers.rax != -EINTR || has_signal(thread) || restart_call(&registers))
+	if (ptrace(PTRACE_GETREGS, thread, 0, &registers) || (int64_t)registers.rax != -EINTR ||
+	    has_signal(thread) || restart_call(&registers))
 		return;
 	ptrace(PTRACE_SETREGS, thread, 0, &registers);
 }
@@ -338,7 +338,7 @@ int remote_call__begin(struct remote_call *call, const struct injection_target *
 	changed.rsp = call->block - 64;
 	changed.rbx = call->block;
 	changed.rax = 0;
-	changed.orig_rax = -1; /* no system call is to be restarted by the kernel */
+	changed.orig_rax = -1;	     /* no system call is to be restarted by the kernel */
 	changed.eflags &= ~0x400ull; /* functions expect the direction flag to be clear */
 	return ptrace(PTRACE_SETREGS, thread, 0, &changed) ? -errno : 0;
 }
@@ -368,8 +368,8 @@ int remote_call__begin(struct remote_call *call, const struct injection_target *
 #endif
 
 /*
- * Through the process's own descriptor, with what it may do by it: a path below /proc/PID/fd would be
- * opened with this process's rights, whatever the descriptor is of by then.
+ * Through the process's own descriptor, with what it may do by it: a path below /proc/PID/fd would
+ * be opened with this process's rights, whatever the descriptor is of by then.
  */
 static int fill(const struct remote_call *call, const struct injection_target *target,
 		uint64_t descriptor)

@@ -21,7 +21,7 @@ struct injection_target;
 struct remote_call {
 	pid_t thread;
 	uint64_t block; /* address of struct call_block in the process */
-	int copy;	/* the agent's file, to be copied into the process; -1 = `path` is valid there */
+	int copy; /* the agent's file, to be copied into the process; -1 = `path` is valid there */
 };
 
 enum remote_call_state {

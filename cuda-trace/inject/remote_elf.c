@@ -178,8 +178,7 @@ int remote_elf__each(int memory, uint64_t base,
 	strings = malloc(library.strings_size);
 	if (!symbols || !strings)
 		error = -ENOMEM;
-	error = error ? error
-		      : fetch(memory, library.symbols, symbols, count * sizeof(*symbols));
+	error = error ? error : fetch(memory, library.symbols, symbols, count * sizeof(*symbols));
 	error = error ? error : fetch(memory, library.strings, strings, library.strings_size);
 	if (!error)
 		strings[library.strings_size - 1] = 0;

@@ -34,11 +34,17 @@
 #define THIS_ARCH 0
 #endif
 
-#define THREAD_FLAGS                                                                            \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |     \
+#define THREAD_FLAGS                                                                        \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | \
 	 CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
 
-#define CALL(name, ...) {#name, SYS_##name, {__VA_ARGS__}}
+#define CALL(name, ...)             \
+	{                           \
+#name, SYS_##name,  \
+		{                   \
+			__VA_ARGS__ \
+		}                   \
+	}
 
 static const struct needed_call {
 	const char *name;
@@ -86,27 +92,43 @@ static uint32_t load(const struct seccomp_data *data, uint32_t offset, bool *fau
 static uint32_t compute(uint32_t operation, uint32_t a, uint32_t b, bool *fault)
 {
 	switch (operation) {
-	case BPF_ADD: return a + b;
-	case BPF_SUB: return a - b;
-	case BPF_MUL: return a * b;
-	case BPF_DIV: return b ? a / b : 0;
-	case BPF_OR: return a | b;
-	case BPF_AND: return a & b;
-	case BPF_XOR: return a ^ b;
-	case BPF_LSH: return b < 32 ? a << b : 0;
-	case BPF_RSH: return b < 32 ? a >> b : 0;
-	case BPF_NEG: return -a;
-	default: *fault = true; return 0;
+	case BPF_ADD:
+		return a + b;
+	case BPF_SUB:
+		return a - b;
+	case BPF_MUL:
+		return a * b;
+	case BPF_DIV:
+		return b ? a / b : 0;
+	case BPF_OR:
+		return a | b;
+	case BPF_AND:
+		return a & b;
+	case BPF_XOR:
+		return a ^ b;
+	case BPF_LSH:
+		return b < 32 ? a << b : 0;
+	case BPF_RSH:
+		return b < 32 ? a >> b : 0;
+	case BPF_NEG:
+		return -a;
+	default:
+		*fault = true;
+		return 0;
 	}
 }
 
 static bool holds(uint32_t operation, uint32_t a, uint32_t b)
 {
 	switch (operation) {
-	case BPF_JEQ: return a == b;
-	case BPF_JGT: return a > b;
-	case BPF_JGE: return a >= b;
-	default: return a & b; /* BPF_JSET */
+	case BPF_JEQ:
+		return a == b;
+	case BPF_JGT:
+		return a > b;
+	case BPF_JGE:
+		return a >= b;
+	default:
+		return a & b; /* BPF_JSET */
 	}
 }
 
@@ -134,15 +156,23 @@ static uint32_t run(const struct sock_filter *code, size_t count, const struct s
 			    : BPF_MODE(step->code) == BPF_LEN ? sizeof(*data)
 							      : step->k;
 			break;
-		case BPF_ST: memory[slot] = a; break;
-		case BPF_STX: memory[slot] = x; break;
-		case BPF_ALU: a = compute(BPF_OP(step->code), a, operand, &fault); break;
+		case BPF_ST:
+			memory[slot] = a;
+			break;
+		case BPF_STX:
+			memory[slot] = x;
+			break;
+		case BPF_ALU:
+			a = compute(BPF_OP(step->code), a, operand, &fault);
+			break;
 		case BPF_JMP:
 			at += BPF_OP(step->code) == BPF_JA
 				      ? step->k
-				      : (holds(BPF_OP(step->code), a, operand) ? step->jt : step->jf);
+				      : (holds(BPF_OP(step->code), a, operand) ? step->jt
+									       : step->jf);
 			break;
-		case BPF_RET: return BPF_RVAL(step->code) == BPF_A ? a : step->k;
+		case BPF_RET:
+			return BPF_RVAL(step->code) == BPF_A ? a : step->k;
 		default:
 			if (BPF_MISCOP(step->code) == BPF_TAX)
 				x = a;

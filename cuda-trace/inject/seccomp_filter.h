@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a process's seccomp filters allow the system calls that loading the agent makes. Containers
- * have filters as a rule, and theirs do. One thread, the tracer's.
+ * Whether a process's seccomp filters allow the system calls that loading the agent makes.
+ * Containers have filters as a rule, and theirs do. One thread, the tracer's.
  */
 #ifndef CUDA_TRACE_INJECT_SECCOMP_FILTER_H
 #define CUDA_TRACE_INJECT_SECCOMP_FILTER_H

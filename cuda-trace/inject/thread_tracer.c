@@ -34,8 +34,8 @@ static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 
 	if (tracer->count == THREADS_MAX)
 		return NULL;
-	threads = room__for_one(tracer->threads, &tracer->capacity, tracer->count,
-				sizeof(*threads));
+	threads =
+		room__for_one(tracer->threads, &tracer->capacity, tracer->count, sizeof(*threads));
 	if (!threads)
 		return NULL;
 	tracer->threads = threads;
@@ -90,8 +90,8 @@ static bool is_ours(const struct thread_tracer *tracer, pid_t id, int signal)
 {
 	siginfo_t info;
 
-	return signal == (int)tracer->target->signal &&
-	       !ptrace(PTRACE_GETSIGINFO, id, 0, &info) && info.si_code == SI_KERNEL;
+	return signal == (int)tracer->target->signal && !ptrace(PTRACE_GETSIGINFO, id, 0, &info) &&
+	       info.si_code == SI_KERNEL;
 }
 
 static bool is_at_entry(const struct thread_tracer *tracer, pid_t id)

@@ -41,8 +41,8 @@ bool thread_tracer__serve(struct thread_tracer *tracer);
 int thread_tracer__interrupt(struct thread_tracer *tracer, struct traced_thread *thread);
 /* Continues a stopped thread, which is left alone from now on. */
 void thread_tracer__lend(struct thread_tracer *tracer, struct traced_thread *thread);
-/* Lets all stopped threads go on. Those that run are detached when this process ends: to detach them
- * now would interrupt their system calls. */
+/* Lets all stopped threads go on. Those that run are detached when this process ends: to detach
+ * them now would interrupt their system calls. */
 void thread_tracer__release(struct thread_tracer *tracer);
 void thread_tracer__free(struct thread_tracer *tracer);
 

@@ -9,16 +9,14 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/rooted_path.h"
 #include "cuda-trace/inventory/filetree.h"
 
-#define TRIES_MAX  1000
 #define STREAM_MAX (64l << 20) /* bytes: above any list of packages, far below a trap */
 
 void filetree__budget(struct filetree *tree, uint64_t ns, uint64_t entries)
@@ -40,19 +38,13 @@ bool filetree__exhausted(struct filetree *tree)
 
 static int open_below(const struct filetree *tree, const char *path, uint64_t flags)
 {
-	struct open_how how = {
-		.flags = flags | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd, tries = 0;
+	int fd;
 
-	/* EAGAIN: somebody renames while a ".." is looked up; who does so all the time must not
-	 * hold us. */
+	if (!tree->plain)
+		return rooted_path__open(tree->root, path, flags);
 	do
-		fd = tree->plain ? openat(tree->root, path, how.flags)
-				 : syscall(SYS_openat2, tree->root, *path ? path : ".", &how,
-					   sizeof(how));
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < TRIES_MAX);
+		fd = openat(tree->root, path, flags | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -27,7 +27,10 @@ struct aggregate {
 	struct aggregate_bpf *skeleton;
 	struct driver_source *driver; /* until the session takes it */
 	uint32_t groups;
-	struct probe_link **links;
+	struct file_link {
+		struct probe_link *link;
+		char *path;
+	} * links;
 	int links_count;
 	bool draining; /* flipped, but a lane was still writing into the old generation */
 	uint64_t uses[AGGREGATE_LANES]; /* of lanes that were taken at the flip */
@@ -68,15 +71,18 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 			bpf_program__set_autoload(
 				bpf_object__find_program_by_name(skeleton->obj, probes[group]),
 				false);
-	aggregate->driver = driver_source__new(
-		skeleton->obj, driver,
-		&(struct driver_options){
-			.comm = options->comm, .uid = options->uid, .each = true, .stays = true});
+	aggregate->driver =
+		driver_source__new(skeleton->obj, driver,
+				   &(struct driver_options){.comm = options->comm,
+							    .uid = options->uid,
+							    .each = true,
+							    .stays = true,
+							    .left_out = options->left_out});
 	if (options->pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
 	if (!err && options->driver_pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.driver_pids, options->driver_pids);
-	probe_link__prepare(skeleton->obj, &skeleton->rodata->arguments_in_registers);
+	probe_link__prepare(skeleton->obj);
 	if (!err)
 		err = aggregate_bpf__load(skeleton);
 	if (!err)
@@ -141,7 +147,7 @@ struct driver_source *aggregate__take_driver(struct aggregate *aggregate)
 int aggregate__add_file(struct aggregate *aggregate, const char *path)
 {
 	struct probe_wish wishes[CUDA_GROUP_COUNT];
-	struct probe_link *link, **larger;
+	struct file_link *larger, added = {NULL, NULL};
 	uint64_t missing;
 	int count = 0, err;
 
@@ -152,11 +158,31 @@ int aggregate__add_file(struct aggregate *aggregate, const char *path)
 	if (!larger)
 		return -ENOMEM;
 	aggregate->links = larger;
-	err = probe_link__new(&link, aggregate->skeleton->obj, &(struct probe_place){.path = path},
-			      CUDA_PROVIDER, wishes, count, &missing);
-	if (!err)
-		aggregate->links[aggregate->links_count++] = link;
-	return err;
+	err = probe_link__new(&added.link, aggregate->skeleton->obj,
+			      &(struct probe_place){.path = path}, CUDA_PROVIDER, wishes, count,
+			      &missing);
+	if (err)
+		return err;
+	added.path = strdup(path);
+	aggregate->links[aggregate->links_count++] = added;
+	return 0;
+}
+
+void aggregate__drop_file(struct aggregate *aggregate, const char *path)
+{
+	int kept = 0;
+
+	for (int i = 0; i < aggregate->links_count; i++) {
+		struct file_link *link = &aggregate->links[i];
+
+		if (!link->path || strcmp(link->path, path)) {
+			aggregate->links[kept++] = *link;
+			continue;
+		}
+		probe_link__free(link->link);
+		free(link->path);
+	}
+	aggregate->links_count = kept;
 }
 
 static void flip(struct aggregate *aggregate)
@@ -394,8 +420,10 @@ void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans 
 
 void aggregate__detach(struct aggregate *aggregate)
 {
-	for (int i = 0; i < aggregate->links_count; i++)
-		probe_link__free(aggregate->links[i]);
+	for (int i = 0; i < aggregate->links_count; i++) {
+		probe_link__free(aggregate->links[i].link);
+		free(aggregate->links[i].path);
+	}
 	aggregate->links_count = 0;
 }
 

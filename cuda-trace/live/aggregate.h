@@ -14,17 +14,19 @@
 
 struct aggregate;
 struct driver_source;
+struct left_out;
 
 struct aggregate_options {
 	struct stream_settings filter;
 	int pids;	 /* the map of filter.by_pid; -1 = own */
 	uint32_t groups; /* bits (1 << enum cuda_group) */
 	bool by_name;
-	bool spans;	       /* aggregate__spans() is wanted */
-	uint32_t queue_sample; /* a power of two; 0 = default */
-	int driver_pids;       /* the session's map of that name; -1 = guests only */
-	const char *comm;      /* whom the driver source takes over; NULL = any */
-	int64_t uid;	       /* the same; -1 = any */
+	bool spans;		   /* aggregate__spans() is wanted */
+	uint32_t queue_sample;	   /* a power of two; 0 = default */
+	int driver_pids;	   /* the session's map of that name; -1 = guests only */
+	const char *comm;	   /* whom the driver source takes over; NULL = any */
+	int64_t uid;		   /* the same; -1 = any */
+	struct left_out *left_out; /* of the session */
 };
 
 /* Called from aggregate__collect(): first every live process and device, then the sums. */
@@ -49,6 +51,8 @@ struct aggregate_state {
 struct aggregate *aggregate__open(const struct aggregate_options *options);
 /* Attaches the batch probes of one library file; 0 or -errno (said). */
 int aggregate__add_file(struct aggregate *aggregate, const char *path);
+/* Nobody maps it any more. */
+void aggregate__drop_file(struct aggregate *aggregate, const char *path);
 /* 0; -EAGAIN: a batch has been under way for too long, what it adds comes with the next call. */
 int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink *sink);
 /* The process is gone, and its last sums were collected after that: its slot is free. */

@@ -245,6 +245,13 @@ static void on_file(void *context, const char *path)
 			strerror(-err));
 }
 
+static void on_file_gone(void *context, const char *path)
+{
+	struct live *live = context;
+
+	aggregate__drop_file(live->aggregate, path);
+}
+
 static int open_aggregate(struct live *live, const struct live_options *options)
 {
 	struct aggregate_options aggregate = {
@@ -252,6 +259,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 		.by_name = options->by_name,
 		.spans = options->sample.max_overhead > 0,
 		.driver_pids = session__driver_pids(live->session),
+		.left_out = session__left_out(live->session),
 		.comm = options->session.comm,
 		.uid = options->session.uid,
 	};
@@ -291,13 +299,14 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
 	session.yields = true;
+	session.watches = true;
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
 	live->sources = sources__new(&options->session);
 	live->session = session__open(&session, &told);
 	if (!live->sources || !live->session || open_aggregate(live, options))
 		goto failed;
-	session__on_file(live->session, on_file, live);
+	session__on_file(live->session, &(struct session_files){live, on_file, on_file_gone});
 	/* No library yet is no reason to give up: one may come with the next container. */
 	err = session__attach(live->session);
 	if (err && err != -ENOENT)
@@ -444,6 +453,7 @@ void live__state(struct live *live, struct live_state *state)
 	memcpy(state->guest_lost, told.guest, sizeof(state->guest_lost));
 	state->killed = lost[SESSION_LOST_KILLED];
 	live_yields__find(live->session, &state->yields, lost[SESSION_LOST_YIELDED]);
+	state->left_out = *session__left_out(live->session);
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
 		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];

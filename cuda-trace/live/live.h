@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "bpf/aggregate.h"
+#include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/live/aggregate.h"
 #include "cuda-trace/live/live_pending.h"
 #include "cuda-trace/live/live_sample.h"
@@ -105,6 +106,7 @@ struct live_state {
 	struct live_beyond beyond;
 	unsigned int sources[LIVE_SOURCE_COUNT];
 	unsigned int unreadable; /* processes of any kind: see sources.h */
+	struct left_out left_out;
 };
 
 /* Errors are printed on stderr; NULL then. Attached when it returns. */

@@ -58,6 +58,50 @@ static void write_sources(struct exposition *exposition, const struct live_state
 	exposition__count(exposition, "", state->unreadable, 0);
 }
 
+/* All of the group's user, at the first of that user's groups; 0 at others. */
+static uint64_t left_out_of_user(const struct left_out *left_out, uint32_t first, int kind)
+{
+	const struct left_out_group *groups = left_out->groups;
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < left_out->group_count; i++) {
+		if ((int)groups[i].kind != kind || groups[i].user != groups[first].user)
+			continue;
+		if (i < first)
+			return 0;
+		count += groups[i].count;
+	}
+	return count;
+}
+
+/* Those whose users are not named come under "other". */
+static void write_left_out(struct exposition *exposition, const struct exporter_view *view)
+{
+	const struct left_out *left_out = &view->state.left_out;
+	char labels[64];
+
+	ONE(exposition, METRIC_COUNTER, "cuda_trace_left_out", "",
+	    "Files with the name of the library or the driver, and processes, that are not looked "
+	    "at because of a limit or because they cannot be read.");
+	for (int kind = 0; kind < LEFT_OUT_COUNT; kind++) {
+		const char *key = left_out__key(kind);
+		uint64_t rest = left_out->counts[kind];
+
+		for (uint32_t i = 0; i < left_out->group_count; i++) {
+			uint64_t count = left_out_of_user(left_out, i, kind);
+
+			if (!count)
+				continue;
+			rest -= count;
+			snprintf(labels, sizeof(labels), "kind=\"%s\",user=\"%u\"", key,
+				 left_out->groups[i].user);
+			exposition__count(exposition, labels, count, view->started);
+		}
+		snprintf(labels, sizeof(labels), "kind=\"%s\",user=\"other\"", key);
+		exposition__count(exposition, labels, rest, view->started);
+	}
+}
+
 static void write_losses(struct exposition *exposition, const struct exporter_view *view)
 {
 	static const char *const labels[] =
@@ -260,6 +304,7 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 {
 	write_devices(exposition, view->devices);
 	write_sources(exposition, &view->state);
+	write_left_out(exposition, view);
 	write_losses(exposition, view);
 	write_yields(exposition, view);
 	write_records(exposition, view);

@@ -13,7 +13,7 @@
 #include "cuda-trace/base/text.h"
 #include "libcupti-usdt/probes.h"
 
-static void look_at_line(struct inspection *inspection, const char *path)
+static void look_at_line(struct inspection *inspection, const char *line, const char *path)
 {
 	const char *name = strrchr(path, '/');
 
@@ -23,6 +23,8 @@ static void look_at_line(struct inspection *inspection, const char *path)
 	if (!strncmp(name, "libcuda.so", 10)) {
 		inspection->cuda = true;
 		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);
+		snprintf(inspection->libcuda_range, sizeof(inspection->libcuda_range), "%.*s",
+			 (int)strcspn(line, " "), line);
 	} else if (!strncmp(name, CUDA_GUEST_NAME, strlen(CUDA_GUEST_NAME)) ||
 		   !strncmp(name, "memfd:" CUDA_GUEST_NAME, strlen("memfd:" CUDA_GUEST_NAME))) {
 		inspection->guest = true;
@@ -49,7 +51,7 @@ static void read_maps(uint32_t pid, struct inspection *inspection)
 		if (!path)
 			continue;
 		path[strcspn(path, "\n")] = 0;
-		look_at_line(inspection, path);
+		look_at_line(inspection, line, path);
 	}
 	inspection->readable = !errno;
 	free(line);
@@ -124,7 +126,8 @@ void inspect__remark(uint32_t pid, bool attaches)
 			pid, comm);
 	else if (!inspection.guest && !attaches)
 		fprintf(stderr,
-			"cuda-trace: process %u (%s) was started without the injection library: no GPU "
+			"cuda-trace: process %u (%s) was started without the injection library: no "
+			"GPU "
 			"times; leave out --no-attach to load it now\n",
 			pid, comm);
 }

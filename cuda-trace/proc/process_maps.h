@@ -16,8 +16,9 @@ struct inspection {
 	bool asleep;   /* which has no thread: nobody has listened yet */
 	bool cupti;    /* maps some libcupti.so */
 	uint32_t uid;
-	char comm[16];	   /* untrusted */
-	char libcuda[256]; /* untrusted; as the process names it */
+	char comm[16];		/* untrusted */
+	char libcuda[256];	/* untrusted; as the process names it */
+	char libcuda_range[40]; /* where it is mapped, as in /proc/PID/map_files */
 };
 
 /* 0, or -ESRCH. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "cuda-trace/report/report_times.h"
 
-#define MOST_DEVICES   65536 /* of all processes */
+#define MAX_DEVICES    65536 /* of all processes */
 #define PID_OF(global) ((global) >> 24 & 0xffffff)
 
 struct device {
@@ -29,7 +29,7 @@ static int add_gpu(struct report_gpus *gpus, int64_t device, const char *uuid)
 {
 	struct report_gpu *gpu = &gpus->list[gpus->count];
 
-	if (gpus->count == REPORT_MOST_GPUS)
+	if (gpus->count == REPORT_MAX_GPUS)
 		return -1;
 	gpu->device = device;
 	snprintf(gpu->uuid, sizeof(gpu->uuid), "%s", uuid);
@@ -64,7 +64,7 @@ static void read_devices(struct report_gpus *gpus, const struct report_file *fil
 		    "NOT NULL",
 		    -1, &statement, NULL))
 		return;
-	while (sqlite3_step(statement) == SQLITE_ROW && gpus->device_count < MOST_DEVICES) {
+	while (sqlite3_step(statement) == SQLITE_ROW && gpus->device_count < MAX_DEVICES) {
 		struct device *device = &gpus->devices[gpus->device_count];
 		char uuid[sizeof(gpus->list->uuid)];
 
@@ -84,8 +84,8 @@ struct report_gpus *report_gpus__read(const struct report_file *file)
 
 	if (!gpus)
 		return NULL;
-	gpus->list = calloc(REPORT_MOST_GPUS, sizeof(*gpus->list));
-	gpus->devices = calloc(MOST_DEVICES, sizeof(*gpus->devices));
+	gpus->list = calloc(REPORT_MAX_GPUS, sizeof(*gpus->list));
+	gpus->devices = calloc(MAX_DEVICES, sizeof(*gpus->devices));
 	if (!gpus->list || !gpus->devices) {
 		report_gpus__free(gpus);
 		return NULL;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "cuda-trace/report/report_file.h"
 
-#define REPORT_MOST_GPUS 4096 /* a file that claims more is shown its first ones */
+#define REPORT_MAX_GPUS 4096 /* a file that claims more is shown its first ones */
 
 struct report_gpu {
 	int64_t device; /* the number in the first process that was found */

@@ -15,8 +15,8 @@
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
-#define MAX_KEYS   (2 * REPORT_MOST_GPUS) /* of each GPU: its work; its copies alone */
-#define STRETCHES  1024			  /* kept apart, of each key */
+#define MAX_KEYS   (2 * REPORT_MAX_GPUS) /* of each GPU: its work; its copies alone */
+#define STRETCHES  1024			 /* kept apart, of each key */
 #define STATEMENTS 8
 
 struct stretch {

@@ -187,6 +187,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 	json_object_object_add(object, "processes", processes(report->table));
 	json_object_object_add(object, "missed", stat_observed__missed(report));
 	json_object_object_add(object, "lost", losses__json(report->lost));
+	json_object_object_add(object, "left_out", losses__left_out(report->left_out));
 	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
 	json_object_put(object);
 }

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /* Slices, powers of 2. */
-#define LEAST (1ull << 14) /* 268 ms */
-#define FIRST (1ull << 16) /* 1.07 s: what comes out of order is not much later than this */
-#define MOST  (1ull << 19) /* 8.6 s: 4 MiB a line */
-#define MOST_BEYOND \
+#define LEAST	 (1ull << 14) /* 268 ms */
+#define FIRST	 (1ull << 16) /* 1.07 s: what comes out of order is not much later than this */
+#define MAX_SIZE (1ull << 19) /* 8.6 s: 4 MiB a line */
+#define MAX_BEYOND \
 	(64u << 20) /* bytes, beyond LEAST of each line, that are kept for what is late */
 
 void stat_lines__init(struct stat_lines *lines)
@@ -32,10 +32,10 @@ size_t stat_lines__beyond(const struct stat_lines *lines)
 /* What is closed stays as it is: only the place of what is kept changes. */
 static bool resize(struct stat_lines *lines, uint64_t size)
 {
-	uint64_t *larger[STAT_MOST_LINES];
+	uint64_t *larger[STAT_MAX_LINES];
 	unsigned int made = 0;
 
-	if (size > MOST || bytes_beyond(size, lines->count) > MOST_BEYOND)
+	if (size > MAX_SIZE || bytes_beyond(size, lines->count) > MAX_BEYOND)
 		return false;
 	while (made < lines->count && (larger[made] = calloc(size, sizeof(uint64_t))))
 		made++;
@@ -58,8 +58,8 @@ bool stat_lines__open(struct stat_lines *lines, struct stat_line *line, int coun
 {
 	int made = 0;
 
-	if (lines->count + count > STAT_MOST_LINES ||
-	    (lines->size > FIRST && bytes_beyond(lines->size, lines->count + count) > MOST_BEYOND))
+	if (lines->count + count > STAT_MAX_LINES ||
+	    (lines->size > FIRST && bytes_beyond(lines->size, lines->count + count) > MAX_BEYOND))
 		return false;
 	while (made < count && (line[made].words = calloc(lines->size, sizeof(uint64_t))))
 		lines->list[lines->count++] = &line[made++];
@@ -79,12 +79,12 @@ void stat_lines__close(struct stat_lines *lines, struct stat_line *line, int cou
 	}
 }
 
-static void make_room(struct stat_lines *lines, uint64_t slice)
+static void make_space(struct stat_lines *lines, uint64_t slice)
 {
 	uint64_t closed = 0;
 
 	while (slice >= lines->oldest + lines->size) {
-		if (lines->awaits(lines->context, lines->oldest) && resize(lines, lines->size * 2))
+		if (lines->expects(lines->context, lines->oldest) && resize(lines, lines->size * 2))
 			continue;
 		/* A gap longer than what is kept has nothing in it. */
 		if (closed++ == lines->size)
@@ -127,7 +127,7 @@ __attribute__((noinline)) static void place(struct stat_lines *lines, struct sta
 
 		/* On the way, so that an event longer than all slices is not cut. */
 		if (slice >= lines->oldest + lines->size)
-			make_room(lines, slice);
+			make_space(lines, slice);
 		*stat_lines__word(lines, line, slice) |= (~0ull >> (63 - (high - low))) << low;
 	}
 }

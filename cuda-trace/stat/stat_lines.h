@@ -13,7 +13,7 @@
 
 #define STAT_SLICE_BITS 14 /* ns: 16.4 us, 8 bytes a line */
 #define STAT_BIT_BITS	8  /* ns: 256 ns */
-#define STAT_MOST_LINES 320
+#define STAT_MAX_LINES	320
 
 struct stat_line {
 	uint64_t *words; /* NULL = not open */
@@ -28,13 +28,13 @@ struct stat_lines {
 	uint64_t oldest; /* number of the oldest slice that is kept */
 	uint64_t size;	 /* slices */
 	uint64_t late_events;
-	struct stat_line *list[STAT_MOST_LINES];
+	struct stat_line *list[STAT_MAX_LINES];
 	unsigned int count;
 	void *context;
 	/* The slice is about to go: each line's word of it is to be taken. */
 	void (*close)(void *context, uint64_t slice);
 	/* Something that belongs into the slice is to come: rather keep more of them. */
-	bool (*awaits)(void *context, uint64_t slice);
+	bool (*expects)(void *context, uint64_t slice);
 };
 
 static inline uint64_t *stat_lines__word(const struct stat_lines *lines,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/capture/session.h"
+#include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/stat/stat_calls.h"
 #include "cuda-trace/stat/stat_table.h"
 
@@ -15,6 +16,7 @@ struct stat_report {
 	const struct stat_table *table; /* sorted */
 	const struct stat_calls *calls; /* sorted; NULL = nobody asked for calls */
 	const struct session_lost_counts *lost;
+	const struct left_out *left_out;	 /* NULL = of a recording, which has only counts */
 	uint64_t duration_ns;			 /* that was watched */
 	int64_t first_record_ns;		 /* from the start of watching; -1 = none came */
 	const char *driver_launches;		 /* as session__driver_launches() has it */

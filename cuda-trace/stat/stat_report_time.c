@@ -43,10 +43,10 @@ static void put_late(FILE *file, const struct stat_time_sums *time)
 			text__ns(host, time->late_host_ns));
 	if (time->killed)
 		fprintf(file,
-			" the rest is not known: %s process%s killed, and took the records of their "
+			" the rest is not known: %s process%s killed, and took the records of "
+			"their "
 			"last kernels with them\n",
-			text__count(count, time->killed),
-			time->killed == 1 ? " was" : "es were");
+			text__count(count, time->killed), time->killed == 1 ? " was" : "es were");
 	if (time->left_out)
 		fprintf(file,
 			" launches and waits of %s process%s more are not in it: too many at a "

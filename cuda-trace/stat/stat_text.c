@@ -200,6 +200,8 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 	put_totals(file, report);
 	put_notes(file, report);
 	stat_observed__text(file, report);
+	if (report->left_out)
+		left_out__print(report->left_out, file, "");
 	if (losses__any(report->lost))
 		losses__say(file, report->lost);
 	else

@@ -23,10 +23,10 @@
 #include <string.h>
 #include "cuda-trace/stat/stat_lines.h"
 
-#define LONGEST	   (600ull * 1000000000) /* of one event; more is nonsense */
-#define DOUBTFUL   100			 /* one part in so many was late */
-#define MOST_HOSTS 32			 /* processes that have lines, at a time */
-#define ORDINALS   64			 /* devices of one process */
+#define LONGEST	  (600ull * 1000000000) /* of one event; more is nonsense */
+#define DOUBTFUL  100			/* one part in so many was late */
+#define MAX_HOSTS 32			/* processes that have lines, at a time */
+#define ORDINALS  64			/* devices of one process */
 
 /* The last two of a GPU are of processes that have ended. */
 enum gpu_line { KERNEL, COPY, PAST_LAUNCH, PAST_WAIT, GPU_LINES };
@@ -51,7 +51,7 @@ struct stat_time {
 	struct stat_lines lines;
 	unsigned int host_count; /* of those that have lines */
 	struct stat_host *hosts;
-	struct gpu gpus[STAT_MOST_GPUS];
+	struct gpu gpus[STAT_MAX_GPUS];
 	uint32_t gpu_count;
 	struct stat_time_sums sums; /* of processes that have ended */
 };
@@ -60,7 +60,7 @@ static struct gpu *add_gpu(struct stat_time *time, uint32_t device)
 {
 	struct gpu *gpu = &time->gpus[time->gpu_count];
 
-	if (time->gpu_count == STAT_MOST_GPUS ||
+	if (time->gpu_count == STAT_MAX_GPUS ||
 	    !stat_lines__open(&time->lines, gpu->lines, GPU_LINES))
 		return NULL;
 	gpu->sums.device = device;
@@ -115,7 +115,7 @@ static void assume_gpu(struct stat_time *time, struct stat_host *host, uint64_t 
 static void close_slice(void *context, uint64_t slice)
 {
 	struct stat_time *time = context;
-	uint64_t launches[STAT_MOST_GPUS] = {}, waits[STAT_MOST_GPUS] = {};
+	uint64_t launches[STAT_MAX_GPUS] = {}, waits[STAT_MAX_GPUS] = {};
 
 	for (struct stat_host *host = time->hosts; host; host = host->next) {
 		uint64_t launch, wait;
@@ -149,7 +149,7 @@ static void close_slice(void *context, uint64_t slice)
 }
 
 /* Whether the kernel of a launch in this slice is still to come. */
-static bool awaits(void *context, uint64_t slice)
+static bool expects(void *context, uint64_t slice)
 {
 	const struct stat_time *time = context;
 
@@ -170,7 +170,7 @@ struct stat_time *stat_time__new(void)
 	stat_lines__init(&time->lines);
 	time->lines.context = time;
 	time->lines.close = close_slice;
-	time->lines.awaits = awaits;
+	time->lines.expects = expects;
 	return time;
 }
 
@@ -185,8 +185,7 @@ struct stat_host *stat_time__start(struct stat_time *time)
 
 	if (!host)
 		return NULL;
-	if (time->host_count < MOST_HOSTS &&
-	    stat_lines__open(&time->lines, host->lines, HOST_LINES))
+	if (time->host_count < MAX_HOSTS && stat_lines__open(&time->lines, host->lines, HOST_LINES))
 		time->host_count++;
 	host->next = time->hosts;
 	time->hosts = host;
@@ -251,7 +250,7 @@ static struct gpu *find_known(struct stat_time *time, const struct cuda_device *
 
 /* Which GPU the process means with this ordinal, at best before any work on it. What came before
  * counts for the GPU that it was taken for. */
-static void take_device(struct stat_time *time, struct stat_host *host,
+static void note_device(struct stat_time *time, struct stat_host *host,
 			const struct cuda_device *device)
 {
 	static const uint8_t none[16];
@@ -311,7 +310,7 @@ void stat_time__record(struct stat_time *time, struct stat_host *host,
 			mark_host(time, host, WAIT, sync->start, sync->end);
 		break;
 	case CUDA_RECORD_DEVICE:
-		take_device(time, host, (const void *)record);
+		note_device(time, host, (const void *)record);
 		break;
 	}
 }

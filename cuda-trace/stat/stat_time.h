@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include "libcupti-usdt/probes.h"
 
-#define STAT_MOST_GPUS 64
+#define STAT_MAX_GPUS 64
 
 struct stat_gpu {
 	uint32_t device; /* ordinal in the first process that used it */
@@ -46,7 +46,7 @@ struct stat_time_sums {
 	uint64_t killed;   /* processes most of whose last kernels' records went with them */
 	uint64_t doubtful; /* GPUs and processes where that is more than 1 % of their time */
 	uint32_t gpu_count; /* that had work; 1 where none had and something waited for it */
-	struct stat_gpu gpus[STAT_MOST_GPUS];
+	struct stat_gpu gpus[STAT_MAX_GPUS];
 };
 
 struct stat_time;

@@ -5,17 +5,13 @@
  */
 #include "cuda-trace/symbols/mappings.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/foreign/foreign_file.h"
 
 #define NS_PER_S      1000000000ull
 #define STALE_NS      NS_PER_S
@@ -82,59 +78,27 @@ void modules__free(struct modules *modules)
 	free(modules);
 }
 
-/* Looked at before it is opened: what is mapped may be a device that does something when opened. */
-static int open_regular(int path_fd, uint64_t inode, uint64_t device)
-{
-	char name[64];
-	struct stat st;
-	int fd = -1;
-
-	if (path_fd < 0)
-		return -1;
-	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode) && st.st_ino == inode &&
-	    (!device || st.st_dev == device)) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
-		fd = open(name, O_RDONLY | O_CLOEXEC);
-	}
-	close(path_fd);
-	return fd;
-}
-
-/* By name, inside of the process's root: a link there cannot lead out of it. */
-static int open_by_name(uint32_t pid, const char *path, uint64_t inode)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	char root[64];
-	int root_fd, fd;
-
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root_fd < 0)
-		return -1;
-	fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-	close(root_fd);
-	return open_regular(fd, inode, 0);
-}
-
-/* What is mapped itself, also when its name is gone; that needs CAP_SYS_ADMIN or the like. */
+/* What is mapped itself, also when its name is gone; that needs CAP_CHECKPOINT_RESTORE. */
 static int open_mapped(uint32_t pid, const struct mapping *mapping, const char *path)
 {
-	char name[96];
-	int fd;
+	struct foreign_file file;
+	char range[40];
 
-	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", pid,
-		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open_regular(open(name, O_PATH | O_CLOEXEC), mapping->inode, 0);
-	if (fd < 0)
-		fd = open_by_name(pid, path, mapping->inode);
+	snprintf(range, sizeof(range), "%llx-%llx", (unsigned long long)mapping->start,
+		 (unsigned long long)mapping->end);
+	if (!foreign_file__open_mapped(&file, pid, range, path)) {
+		if (file.inode == mapping->inode)
+			return file.fd;
+		foreign_file__close(&file);
+	}
 	/* The process is gone: the very same file is likely still there, if it was in no container.
 	 */
-	if (fd < 0)
-		fd = open_regular(open(path, O_PATH | O_CLOEXEC), mapping->inode, mapping->device);
-	return fd;
+	if (foreign_file__open(&file, 0, path, false))
+		return -1;
+	if (file.inode == mapping->inode && file.device == mapping->device)
+		return file.fd;
+	foreign_file__close(&file);
+	return -1;
 }
 
 static uint32_t find_module(const struct modules *modules, const struct mapping *mapping,

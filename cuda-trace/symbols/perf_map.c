@@ -10,16 +10,13 @@
  */
 #include "cuda-trace/symbols/perf_map.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "cuda-trace/foreign/foreign_file.h"
 
 #define LONGEST_NAME 4096
 #define LONGEST_HEAD 64 /* both numbers */
@@ -53,31 +50,24 @@ static uint32_t own_number(uint32_t pid)
 	return number;
 }
 
+struct perf_map *perf_map__of(int fd)
+{
+	struct perf_map *map = calloc(1, sizeof(*map));
+
+	if (map)
+		map->fd = fd;
+	else
+		close(fd);
+	return map;
+}
+
 struct perf_map *perf_map__open(uint32_t pid)
 {
-	struct open_how how = {
-		/* A FIFO of that name must not make us wait. */
-		.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	struct perf_map *map = calloc(1, sizeof(*map));
-	char root[64], name[64];
-	struct stat st;
-	int root_fd;
+	struct foreign_file file;
+	char name[64];
 
-	if (!map)
-		return NULL;
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", own_number(pid));
-	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	map->fd = root_fd < 0 ? -1 : (int)syscall(SYS_openat2, root_fd, name, &how, sizeof(how));
-	if (root_fd >= 0)
-		close(root_fd);
-	if (map->fd < 0 || fstat(map->fd, &st) || !S_ISREG(st.st_mode)) {
-		perf_map__free(map);
-		return NULL;
-	}
-	return map;
+	return foreign_file__open(&file, pid, name, true) ? NULL : perf_map__of(file.fd);
 }
 
 /* Lines of the file, a piece at a time. */

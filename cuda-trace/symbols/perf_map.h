@@ -13,6 +13,8 @@ struct perf_map;
 
 /* Remembers the file's place; the process must live. NULL = there is none. */
 struct perf_map *perf_map__open(uint32_t pid);
+/* Of a file that is open; closes it in the end, or now where it returns NULL. */
+struct perf_map *perf_map__of(int fd);
 void perf_map__free(struct perf_map *map);
 
 struct perf_map_wish {

@@ -1,88 +1,85 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Build-ids, segments and symbol tables, through libelf. */
+/*
+ * Build-ids and segments are read here: that is little, and needed of each file that a process
+ * maps. Symbol tables are read by a process without privileges, whose answer is checked like the
+ * file itself.
+ */
 #include "cuda-trace/symbols/symbols.h"
 
 #include <errno.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/foreign/foreign_elf.h"
+#include "cuda-trace/foreign/foreign_job.h"
 
-#define MOST_SYMBOLS (1u << 24)
-#define MOST_HEADERS 256
-#define MOST_NOTES   (1u << 16) /* bytes */
+#define MAX_HEADERS  256
+#define MAX_NOTES    (1u << 16) /* bytes */
+#define MAX_ANSWER   (40ul << 20)
+#define MAX_MS	     5000	 /* for one file */
+#define MAX_TOTAL_NS 30000000000 /* for all files of a run */
 #define LONGEST_NAME 4096
 
 struct symbol {
 	uint64_t address, size;
-	uint32_t name; /* offset in names */
+	const char *name; /* in the answer */
 };
 
 struct symbols {
 	struct symbol *list;
-	size_t count, room;
-	char *names;
-	size_t name_bytes, name_room;
+	size_t count;
+	struct foreign_answer answer;
 };
 
-static Elf *open_elf(int fd)
+/* In the answer; the name with its NUL follows. */
+struct sent_symbol {
+	uint64_t address, size;
+	uint32_t name_size, unused;
+};
+
+static void find_build_id(struct elf_outline *outline, struct foreign_elf *elf,
+			  const Elf64_Phdr *header)
 {
-	Elf *elf;
+	struct foreign_note note;
+	void *bytes;
+	size_t at = 0;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && (elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64)) {
-		elf_end(elf);
-		elf = NULL;
-	}
-	return elf;
-}
-
-static void read_notes(struct elf_outline *outline, Elf *elf, const GElf_Phdr *header)
-{
-	Elf_Data *data;
-	size_t at = 0, name, text;
-	GElf_Nhdr note;
-
-	if (header->p_filesz > MOST_NOTES || outline->build_id_size)
+	if (header->p_filesz > MAX_NOTES || outline->build_id_size ||
+	    foreign_elf__load(elf, header->p_offset, header->p_filesz, &bytes))
 		return;
-	data = elf_getdata_rawchunk(elf, header->p_offset, header->p_filesz,
-				    header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	while (data && (at = gelf_getnote(data, at, &note, &name, &text)) > 0) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-		    memcmp((char *)data->d_buf + name, "GNU", 4) != 0 ||
-		    note.n_descsz > BUILD_ID_MAX)
+	while (foreign_note__next(bytes, header->p_filesz, &at, header->p_align, &note)) {
+		if (note.type != NT_GNU_BUILD_ID || note.name_size != 4 ||
+		    memcmp(note.name, "GNU", 4) || note.data_size > BUILD_ID_MAX)
 			continue;
-		memcpy(outline->build_id, (char *)data->d_buf + text, note.n_descsz);
-		outline->build_id_size = note.n_descsz;
-		return;
+		memcpy(outline->build_id, note.data, note.data_size);
+		outline->build_id_size = note.data_size;
+		break;
 	}
+	free(bytes);
 }
 
 int elf_outline__read(struct elf_outline *outline, int fd)
 {
-	Elf *elf = open_elf(fd);
-	size_t headers = 0;
+	struct foreign_elf elf;
+	struct stat st;
 
 	memset(outline, 0, sizeof(*outline));
-	if (!elf)
+	if (fstat(fd, &st) || foreign_elf__open(&elf, fd, st.st_size, false))
 		return -ENOEXEC;
-	if (elf_getphdrnum(elf, &headers))
-		headers = 0;
-	for (size_t i = 0; i < headers && i < MOST_HEADERS; i++) {
-		GElf_Phdr header;
+	for (uint32_t i = 0; i < elf.segment_count && i < MAX_HEADERS; i++) {
+		const Elf64_Phdr *header = &elf.segments[i];
 
-		if (!gelf_getphdr(elf, i, &header))
-			break;
-		if (header.p_type == PT_NOTE)
-			read_notes(outline, elf, &header);
-		if (header.p_type != PT_LOAD || outline->loads == ELF_LOADS)
+		if (header->p_type == PT_NOTE)
+			find_build_id(outline, &elf, header);
+		if (header->p_type != PT_LOAD || outline->loads == ELF_LOADS)
 			continue;
-		outline->load[outline->loads].offset = header.p_offset;
-		outline->load[outline->loads].size = header.p_filesz;
-		outline->load[outline->loads++].address = header.p_vaddr;
+		outline->load[outline->loads].offset = header->p_offset;
+		outline->load[outline->loads].size = header->p_filesz;
+		outline->load[outline->loads++].address = header->p_vaddr;
 	}
-	elf_end(elf);
+	foreign_elf__close(&elf);
 	return 0;
 }
 
@@ -97,67 +94,71 @@ bool elf_outline__address(const struct elf_outline *outline, uint64_t offset, ui
 	return false;
 }
 
-/* All names in one piece; 0 = no memory (an offset that stands for nothing: names begin with 0). */
-static uint32_t keep_name(struct symbols *symbols, const char *name)
+/* ---- in a process without privileges ---- */
+
+/* False: there are more than fit. */
+static bool put_symbol(struct foreign_output *output, const Elf64_Sym *symbol, const char *name)
 {
-	size_t size = strnlen(name, LONGEST_NAME);
-	uint32_t at = symbols->name_bytes;
+	struct sent_symbol sent = {.address = symbol->st_value, .size = symbol->st_size};
 
-	if (symbols->name_bytes + size + 1 > symbols->name_room) {
-		size_t room = symbols->name_room * 2 + size + 4096;
-		char *names = room > UINT32_MAX ? NULL : realloc(symbols->names, room);
-
-		if (!names)
-			return 0;
-		symbols->names = names;
-		symbols->name_room = room;
-	}
-	memcpy(symbols->names + at, name, size);
-	symbols->names[at + size] = 0;
-	symbols->name_bytes += size + 1;
-	return at;
+	sent.name_size = strnlen(name, LONGEST_NAME) + 1;
+	if (!foreign_output__fits(output, 2 * sizeof(sent) + sent.name_size))
+		return false;
+	foreign_output__put(output, &sent, sizeof(sent));
+	foreign_output__put(output, name, sent.name_size - 1);
+	foreign_output__put(output, "", 1);
+	return true;
 }
 
-static bool keep_symbol(struct symbols *symbols, const GElf_Sym *from, const char *name)
+/* Ends with an entry without a name where the table is cut. */
+static uint32_t put_table(struct foreign_output *output, const struct foreign_symbols *table)
 {
-	if (symbols->count == symbols->room) {
-		size_t room = symbols->room ? symbols->room * 2 : 1024;
-		struct symbol *list = reallocarray(symbols->list, room, sizeof(*list));
+	const struct sent_symbol cut = {0};
+	uint32_t count = 0;
 
-		if (!list)
-			return false;
-		symbols->list = list;
-		symbols->room = room;
-	}
-	symbols->list[symbols->count] = (struct symbol){
-		.address = from->st_value,
-		.size = from->st_size,
-		.name = keep_name(symbols, name),
-	};
-	return symbols->list[symbols->count++].name != 0;
-}
+	for (size_t i = 0; i < table->count; i++) {
+		const Elf64_Sym *symbol = &table->list[i];
+		unsigned int type = ELF64_ST_TYPE(symbol->st_info);
+		const char *name = foreign_symbols__name(table, i);
 
-static void read_table(struct symbols *symbols, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = data && header->sh_entsize == sizeof(Elf64_Sym)
-			       ? data->d_size / sizeof(Elf64_Sym)
-			       : 0;
-
-	for (size_t i = 0; i < count && symbols->count < MOST_SYMBOLS; i++) {
-		const char *name;
-		GElf_Sym symbol;
-
-		if (!gelf_getsym(data, i, &symbol) || symbol.st_shndx == SHN_UNDEF)
+		if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
+		    !*name)
 			continue;
-		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
-		    GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC)
-			continue;
-		name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (name && *name && !keep_symbol(symbols, &symbol, name))
+		if (!put_symbol(output, symbol, name)) {
+			foreign_output__put(output, &cut, sizeof(cut));
 			break;
+		}
+		count++;
 	}
+	return count;
 }
+
+/* What is there of a file whose tables are too large counts: mostly that is .dynsym. */
+int symbols__send(int fd, uint64_t size, const void *argument, struct foreign_output *output)
+{
+	struct foreign_symbols table;
+	struct foreign_elf elf;
+	uint32_t count = 0;
+	int err = foreign_elf__open(&elf, fd, size, true), failed = 0;
+
+	if (err)
+		return err;
+	for (uint32_t i = 0;
+	     i < elf.section_count && foreign_output__fits(output, 2 * LONGEST_NAME); i++) {
+		if (elf.sections[i].sh_type != SHT_SYMTAB && elf.sections[i].sh_type != SHT_DYNSYM)
+			continue;
+		err = foreign_elf__symbols(&elf, i, &table);
+		if (!err)
+			count += put_table(output, &table);
+		else
+			failed = err;
+		foreign_symbols__free(&table);
+	}
+	foreign_elf__close(&elf);
+	return count ? 0 : failed ? failed : -ENOENT;
+}
+
+/* ---- the tool ---- */
 
 /* By address; of several at one, the one that covers most comes last and is found first. */
 static int by_address(const void *a, const void *b)
@@ -171,29 +172,62 @@ static int by_address(const void *a, const void *b)
 	return x->name < y->name ? 1 : x->name > y->name ? -1 : 0;
 }
 
+/* How many there are, into `list` unless that is NULL; stops at what makes no sense. */
+static size_t read_answer(const struct foreign_answer *answer, struct symbol *list)
+{
+	const uint8_t *at = answer->bytes, *end = at + answer->size;
+	struct sent_symbol sent;
+	size_t count = 0;
+
+	while ((size_t)(end - at) >= sizeof(sent)) {
+		memcpy(&sent, at, sizeof(sent));
+		at += sizeof(sent);
+		if (!sent.name_size || sent.name_size > (size_t)(end - at) ||
+		    at[sent.name_size - 1])
+			break;
+		if (list)
+			list[count] = (struct symbol){sent.address, sent.size, (const char *)at};
+		at += sent.name_size;
+		count++;
+	}
+	return count;
+}
+
+/* Of all files together: whoever maps a thousand large ones must not hold the tool up. */
+static bool is_too_late(uint64_t spent)
+{
+	static bool complained;
+
+	if (spent < MAX_TOTAL_NS)
+		return false;
+	if (!complained)
+		fprintf(stderr, "cuda-trace: reading symbols took 30 s: further files have none\n");
+	complained = true;
+	return true;
+}
+
 struct symbols *symbols__read(int fd)
 {
-	struct symbols *symbols = calloc(1, sizeof(*symbols));
-	Elf *elf = symbols ? open_elf(fd) : NULL;
-	Elf_Scn *section = NULL;
+	static uint64_t spent;
+	uint64_t before = monotonic__ns();
+	struct symbols *symbols;
+	struct foreign_file file;
 
-	if (!elf || keep_name(symbols, "")) {
-		symbols__free(symbols);
-		elf_end(elf);
+	if (is_too_late(spent) || foreign_file__of(&file, fd))
 		return NULL;
-	}
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (gelf_getshdr(section, &header) &&
-		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			read_table(symbols, elf, section, &header);
-	}
-	elf_end(elf);
-	if (!symbols->count) {
+	symbols = calloc(1, sizeof(*symbols));
+	if (!symbols)
+		return NULL;
+	if (!foreign_job__run(symbols__send, &file, NULL, MAX_MS, MAX_ANSWER, &symbols->answer))
+		symbols->count = read_answer(&symbols->answer, NULL);
+	if (symbols->count)
+		symbols->list = calloc(symbols->count, sizeof(*symbols->list));
+	spent += monotonic__ns() - before;
+	if (!symbols->list) {
 		symbols__free(symbols);
 		return NULL;
 	}
+	read_answer(&symbols->answer, symbols->list);
 	qsort(symbols->list, symbols->count, sizeof(*symbols->list), by_address);
 	return symbols;
 }
@@ -218,7 +252,7 @@ const char *symbols__at(const struct symbols *symbols, uint64_t address)
 	if (symbol->size ? address - symbol->address >= symbol->size
 			 : low == symbols->count && address - symbol->address > 4096)
 		return NULL;
-	return symbols->names + symbol->name;
+	return symbol->name;
 }
 
 void symbols__free(struct symbols *symbols)
@@ -226,6 +260,6 @@ void symbols__free(struct symbols *symbols)
 	if (!symbols)
 		return;
 	free(symbols->list);
-	free(symbols->names);
+	free(symbols->answer.bytes);
 	free(symbols);
 }

@@ -30,6 +30,10 @@ bool elf_outline__address(const struct elf_outline *outline, uint64_t offset, ui
 
 struct symbols;
 
+struct foreign_output;
+
+/* The parser, for the process without privileges, and for fuzzing. */
+int symbols__send(int fd, uint64_t size, const void *argument, struct foreign_output *output);
 /* NULL = no memory, no ELF file, or one without a single function name. */
 struct symbols *symbols__read(int fd);
 /* The function at that address, as the file spells it; NULL = none. Valid until the free. */

@@ -139,6 +139,11 @@ void top_json__write(FILE *file, struct top_model *model, const struct top_view 
 			model->sample_every_ms);
 	else
 		fputs("null", file);
-	fprintf(file, ",\"lost\":%llu}\n", (unsigned long long)top_model__lost(model));
+	fprintf(file, ",\"lost\":%llu", (unsigned long long)top_model__lost(model));
+	fputs(",\"left_out\":{", file);
+	for (int kind = 0; kind < LEFT_OUT_COUNT; kind++)
+		fprintf(file, "%s\"%s\":%llu", kind ? "," : "", left_out__key(kind),
+			(unsigned long long)model->state.left_out.counts[kind]);
+	fputs("}}\n", file);
 	fflush(file);
 }

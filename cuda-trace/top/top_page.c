@@ -132,6 +132,12 @@ static void draw_head(struct page *page, const struct top_model *model, const st
 	if (lost)
 		page__line(page, LINE_WARNING, "%llu records were lost: figures are too low",
 			   (unsigned long long)lost);
+	if (left_out__sum(&model->state.left_out))
+		page__line(page, LINE_WARNING,
+			   "%llu files or processes are left out, first of user %u: %s",
+			   (unsigned long long)left_out__sum(&model->state.left_out),
+			   model->state.left_out.groups[0].user,
+			   model->state.left_out.groups[0].reason);
 }
 
 static void draw_devices(struct page *page, const struct top_model *model,

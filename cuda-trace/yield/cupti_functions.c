@@ -2,13 +2,14 @@
 /* No state of its own, any thread. */
 #include "cuda-trace/yield/cupti_functions.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "bpf/yield.h"
-#include "cuda-trace/symbols/elf_segments.h"
+#include "cuda-trace/foreign/foreign_elf.h"
 
 static const struct known {
 	const char *name;
@@ -48,43 +49,50 @@ static void add_point(struct cupti_points *points, uint64_t offset, enum yield_c
 	points->cookies[points->count++] = call;
 }
 
-static void scan_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+static void add_symbol(struct cupti_functions *functions, const struct foreign_elf *elf,
+		       const Elf64_Sym *symbol, const char *name)
+{
+	const struct known *is = known_of(name);
+	uint64_t offset;
+
+	if (!is || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF)
+		return;
+	offset = foreign_elf__offset(elf, symbol->st_value, PF_X);
+	if (!offset)
+		return;
+	add_point(&functions->entries, offset, is->call);
+	if (is->returns)
+		add_point(&functions->returns, offset, is->call);
+}
+
+static void scan_symbols(struct foreign_elf *elf, uint32_t section,
 			 struct cupti_functions *functions)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
+	struct foreign_symbols symbols;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct known *is;
-		uint64_t offset;
-		GElf_Sym symbol;
-
-		if (!gelf_getsym(data, i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
-		    symbol.st_shndx == SHN_UNDEF)
-			continue;
-		is = known_of(elf_strptr(elf, header->sh_link, symbol.st_name));
-		offset = is ? elf_segments__offset(elf, symbol.st_value, PF_X) : 0;
-		if (!offset)
-			continue;
-		add_point(&functions->entries, offset, is->call);
-		if (is->returns)
-			add_point(&functions->returns, offset, is->call);
-	}
+	if (foreign_elf__symbols(elf, section, &symbols))
+		return;
+	for (size_t i = 0; i < symbols.count; i++)
+		add_symbol(functions, elf, &symbols.list[i], foreign_symbols__name(&symbols, i));
+	foreign_symbols__free(&symbols);
 }
 
 int cupti_functions__find(int fd, struct cupti_functions *functions)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	Elf *elf;
+	struct foreign_elf elf;
+	struct stat file;
+	int err;
 
 	memset(functions, 0, sizeof(*functions));
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	while (elf && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-			scan_symbols(elf, section, &header, functions);
-	elf_end(elf);
+	if (fstat(fd, &file))
+		return -errno;
+	err = foreign_elf__open(&elf, fd, file.st_size, true);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < elf.section_count; i++)
+		if (elf.sections[i].sh_type == SHT_DYNSYM)
+			scan_symbols(&elf, i, functions);
+	foreign_elf__close(&elf);
 	for (uint32_t i = 0; i < functions->entries.count; i++)
 		if (functions->entries.cookies[i] == YIELD_SUBSCRIBE)
 			return 0;

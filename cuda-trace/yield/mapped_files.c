@@ -3,11 +3,10 @@
 #include "cuda-trace/yield/mapped_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "cuda-trace/foreign/foreign_file.h"
 
 struct line {
 	uint64_t from, to;
@@ -26,22 +25,41 @@ static bool parse(char *text, struct line *line)
 	return *line->name == '/';
 }
 
-/* The name may lead to a FIFO or a device: it is not opened before that is known. */
+static int identify(struct mapped_file *file, struct foreign_file *found, int err)
+{
+	if (err)
+		return err;
+	file->device = found->device;
+	file->inode = found->inode;
+	foreign_file__close(found);
+	return 0;
+}
+
+static int prepare(struct mapped_file *file, uint32_t pid, const char *name)
+{
+	*file = (struct mapped_file){.pid = pid};
+	return snprintf(file->name, sizeof(file->name), "%s", name) >= (int)sizeof(file->name)
+		       ? -ENAMETOOLONG
+		       : 0;
+}
+
 int mapped_files__path(uint32_t pid, const char *name, struct mapped_file *file)
 {
-	struct stat found;
+	struct foreign_file found;
+	int err = prepare(file, pid, name);
 
-	if (snprintf(file->name, sizeof(file->name), "%s", name) >= (int)sizeof(file->name) ||
-	    snprintf(file->path, sizeof(file->path), "/proc/%u/root%s", pid, name) >=
-		    (int)sizeof(file->path))
-		return -ENAMETOOLONG;
-	if (stat(file->path, &found))
-		return -errno;
-	if (!S_ISREG(found.st_mode))
-		return -ENOENT;
-	file->device = found.st_dev;
-	file->inode = found.st_ino;
-	return 0;
+	return err ? err : identify(file, &found, foreign_file__open(&found, pid, name, false));
+}
+
+static int take_mapping(uint32_t pid, const struct line *line, struct mapped_file *file)
+{
+	struct foreign_file found;
+	int err = prepare(file, pid, line->name);
+
+	snprintf(file->range, sizeof(file->range), "%lx-%lx", line->from, line->to);
+	return err ? err
+		   : identify(file, &found,
+			      foreign_file__open_mapped(&found, pid, file->range, line->name));
 }
 
 static bool is_same(const struct mapped_file *a, const struct mapped_file *b)
@@ -51,9 +69,12 @@ static bool is_same(const struct mapped_file *a, const struct mapped_file *b)
 
 static bool has_base_name(const char *name, const char *base)
 {
-	const char *slash = strrchr(name, '/');
+	const char *last = strrchr(name, '/') + 1;
 
-	return !strncmp(slash + 1, base, strlen(base));
+	/* A copy of the agent in memory. */
+	if (!strncmp(last, "memfd:", 6))
+		last += 6;
+	return !strncmp(last, base, strlen(base));
 }
 
 /* By address if `base` is NULL. */
@@ -75,7 +96,7 @@ static int find(uint32_t pid, uint64_t address, const char *base, const struct m
 		if (base ? !has_base_name(line.name, base)
 			 : address < line.from || address >= line.to)
 			continue;
-		err = mapped_files__path(pid, line.name, file);
+		err = take_mapping(pid, &line, file);
 		if (!err && but && is_same(but, file))
 			err = -ENOENT;
 	}
@@ -117,14 +138,15 @@ int mapped_files__range(uint32_t pid, const char *name, uint64_t *from, uint64_t
 
 int mapped_file__open(const struct mapped_file *file)
 {
-	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat found;
+	struct foreign_file found;
+	int err = *file->range
+			  ? foreign_file__open_mapped(&found, file->pid, file->range, file->name)
+			  : foreign_file__open(&found, file->pid, file->name, false);
 
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &found) && S_ISREG(found.st_mode) && found.st_dev == file->device &&
-	    found.st_ino == file->inode)
-		return fd;
-	close(fd);
+	if (err)
+		return err;
+	if (found.device == file->device && found.inode == file->inode)
+		return found.fd;
+	foreign_file__close(&found);
 	return -ENOENT;
 }

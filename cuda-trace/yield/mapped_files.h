@@ -12,7 +12,8 @@
 
 struct mapped_file {
 	char name[PATH_MAX]; /* as the process names it; untrusted */
-	char path[PATH_MAX]; /* by which it can be opened here */
+	uint32_t pid;
+	char range[40]; /* where it is mapped, as /proc prints it; "" = found by its name */
 	dev_t device;
 	ino_t inode;
 };

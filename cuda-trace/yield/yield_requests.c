@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bpf/yield.h"
@@ -80,19 +81,18 @@ static struct request *add(struct yield_requests *requests, uint32_t pid)
 }
 
 /* A link that raises the semaphore, or -errno. */
-static int raise_semaphore(const struct yield_requests *requests, uint32_t pid)
+static int raise_in_file(const struct yield_requests *requests, uint32_t pid, int file)
 {
 	struct probe_site sites[SITES];
-	struct mapped_file agent;
 	const uint64_t cookie = 0;
-	int err = mapped_files__named(pid, CUDA_GUEST_NAME, NULL, &agent), count;
+	char path[64];
+	int count;
 
-	if (err)
-		return err;
-	count = probe_sites__read(agent.path, CUDA_PROVIDER, sites, SITES);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	count = probe_sites__read(path, CUDA_PROVIDER, sites, SITES);
 	for (int i = 0; i < count; i++)
 		if (!strcmp(sites[i].name, "yield"))
-			return multi_link__new(requests->program, agent.path,
+			return multi_link__new(requests->program, path,
 					       &(struct multi_link_points){
 						       .offsets = &sites[i].offset,
 						       .semaphores = &sites[i].semaphore,
@@ -102,6 +102,19 @@ static int raise_semaphore(const struct yield_requests *requests, uint32_t pid)
 					       },
 					       false);
 	return count < 0 ? count : -ENOENT;
+}
+
+static int raise_semaphore(const struct yield_requests *requests, uint32_t pid)
+{
+	struct mapped_file agent;
+	int err = mapped_files__named(pid, CUDA_GUEST_NAME, NULL, &agent);
+	int file = err ? err : mapped_file__open(&agent);
+
+	if (file < 0)
+		return file;
+	err = raise_in_file(requests, pid, file);
+	close(file);
+	return err;
 }
 
 static void name_client(struct request *request, const struct yield_client *client)

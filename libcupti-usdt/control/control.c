@@ -64,7 +64,6 @@ static uint64_t seen_up;	 /* probes that were listened to when last looked at */
 static uint64_t seen_readable_up;
 static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
 static bool begun;		       /* the program is not (or no longer) inside its cuInit() */
-static bool has_older_graphs;	       /* loaded late: it may have made some, unknown to CUPTI */
 static bool may_begin = true;	       /* no thread is inside the driver: see prime() */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
@@ -134,7 +133,7 @@ void control__open(bool late)
 	enum cuda_inert_reason reason = cupti_search__run();
 
 	/* It may have made graphs, and contexts are there. */
-	begun = has_older_graphs = late;
+	begun = late;
 	if (late)
 		graphs__go_unseen();
 	if (reason) {
@@ -228,7 +227,7 @@ static int open_session(void)
 		return result;
 	}
 	is_refused = false;
-	standstill__open(cupti->version, begun, has_older_graphs);
+	standstill__open(cupti->version, begun);
 	graphs__open(cupti->version, begun);
 	cbids__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
@@ -316,9 +315,8 @@ static void change_to(uint32_t wanted)
 
 	if (!wanted && !subscriber)
 		return;
-	if (!subscriber &&
-	    ((is_refused && !claim__may_retry()) ||
-	     !(may_begin || status__is_initialised()) || open_session()))
+	if (!subscriber && ((is_refused && !claim__may_retry()) ||
+			    !(may_begin || status__is_initialised()) || open_session()))
 		return;
 	if (!switch_groups(wanted))
 		return;

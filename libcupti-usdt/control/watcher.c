@@ -36,7 +36,7 @@
 #define EAGER_MS    10
 #define EAGER_TURNS 30
 
-#define FIRST_MS 4 /* who has just attached waits for something to see */
+#define FIRST_MS    4 /* who has just attached waits for something to see */
 
 static uint32_t eager = EAGER_TURNS;
 static _Atomic(uint32_t) begun;	   /* futex: 1 when CUPTI is primed, or on */

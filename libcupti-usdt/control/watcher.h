@@ -7,7 +7,8 @@
 int watcher__start(void);
 /* Waits until CUPTI is ready, for at most this long. */
 void watcher__await_start(unsigned int milliseconds);
-/* Has it initialise CUPTI, while no thread of the program is inside the driver; waits at most so long. */
+/* Has it initialise CUPTI, while no thread of the program is inside the driver; waits at most so
+ * long. */
 void watcher__prepare(unsigned int milliseconds);
 /* At exit: lets the thread finish, for at most this long. */
 void watcher__stop(unsigned int milliseconds);

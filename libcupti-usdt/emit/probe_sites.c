@@ -167,12 +167,12 @@ uint64_t sites__up(void)
 
 bool sites__one_listener(void)
 {
-	unsigned int bells = 0;
+	unsigned int hellos = 0;
 
-#define BELL(probe) bells += cuda_##probe##_semaphore != 0;
-	HELLO_PROBES(BELL)
-#undef BELL
-	return bells == 1 && !sites__readable_up();
+#define COUNT_HELLO(probe) hellos += cuda_##probe##_semaphore != 0;
+	HELLO_PROBES(COUNT_HELLO)
+#undef COUNT_HELLO
+	return hellos == 1 && !sites__readable_up();
 }
 
 uint64_t sites__readable_up(void)

@@ -97,7 +97,7 @@ void sites__cycle(uint32_t *on, uint32_t *every);
 uint64_t sites__up(void);
 uint64_t sites__readable_up(void);
 uint64_t sites__name_bits(void);
-/* As far as that can be known: each consumer of batches has a bell of its own, mostly. */
+/* As far as that can be known: consumers of batches mostly hold different hello probes. */
 bool sites__one_listener(void);
 
 void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,

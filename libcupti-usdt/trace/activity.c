@@ -80,6 +80,6 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 	else
 		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
 	count_dropped(context, stream);
-	buffers__give(buffer, size);
+	buffers__give(buffer);
 	errno = saved;
 }

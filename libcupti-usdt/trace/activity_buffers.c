@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The pool. Which buffers are free is one bit mask, the lowest first, so that few pages are ever
- * touched. The address range is reserved once and never unmapped: CUPTI may keep a buffer that it
- * asked for beyond a detach, and would write into whatever came to lie there.
+ * Three slabs of buffers. The address range is reserved once and never unmapped: CUPTI keeps a
+ * buffer beyond a detach, and writes into one that it has handed back already, where many threads
+ * launch graphs that were made before it was initialised (H100, 13.0 Update 1: with buffers that
+ * were unmapped then, 49 of 144 programs of 32 threads died). Which buffers of a slab are free is a
+ * bit mask, the lowest first, so that few pages are ever touched.
  *
  * Since 13.0 CUPTI holds a buffer for each launching thread, be it for one record: threads that
- * come and go empty the pool without filling it. Then a small one is mapped for this one use (a
- * spare). Only when too many of those are out as well it is a discard
- * buffer, whose records are counted and lost: whoever reads cannot keep up, and counting is all
- * that it still has time for. Never NULL (libcupti before 12.9 crashes on it), and never memory
- * that CUPTI has already: on an H100, after one discard buffer had served several requests at
- * once, no GPU record came any more.
+ * come and go empty the pool without filling it. Then it gets a small one (a spare). Only when all
+ * of those are out as well it is a discard buffer, whose records are counted and lost: whoever
+ * reads cannot keep up, and counting is all that it still has time for. Never NULL (libcupti
+ * before 12.9 crashes on it), and never memory that CUPTI has already: on an H100, after one
+ * discard buffer had served several requests at once, no GPU record came any more.
  */
 #include "libcupti-usdt/trace/activity_buffers.h"
 
@@ -27,72 +28,114 @@
 #define BUFFER_BYTES  (256U << 10)
 #define SPARES	      192U
 #define SPARE_BYTES   (16U << 10)
-#define DISCARD_BYTES (8U << 10) /* by its size CUPTI tells it from a spare */
+#define DISCARDS      1024U
+#define DISCARD_BYTES (8U << 10) /* by its size it is told from a spare */
+#define WORDS	      (DISCARDS / 64)
 
-struct buffer {
-	_Alignas(64) uint8_t records[BUFFER_BYTES];
+struct slab {
+	uint8_t *base;
+	uint32_t bytes, count;	/* of one; how many */
+	_Atomic(uint32_t) used; /* those below were taken since the last trim */
+	_Atomic(uint64_t) free[WORDS];
 };
 
-static struct buffer *pool;
-static _Atomic(uint64_t) free_buffers = (1ULL << BUFFERS) - 1;
-static _Atomic(uint32_t) spares_out;
+enum { POOL, SPARE, DISCARD, SLABS };
+
+static struct slab slabs[SLABS] = {
+	[POOL] = {.bytes = BUFFER_BYTES, .count = BUFFERS},
+	[SPARE] = {.bytes = SPARE_BYTES, .count = SPARES},
+	[DISCARD] = {.bytes = DISCARD_BYTES, .count = DISCARDS},
+};
 static atomic_bool told_low; /* and nothing came back since */
+
+/* The bits of a slab's word when all of its buffers are free. */
+static uint64_t all_free(const struct slab *slab, uint32_t word)
+{
+	uint32_t left = slab->count - word * 64;
+
+	return left >= 64 ? ~0ULL : (1ULL << left) - 1;
+}
+
+static uint32_t words_of(const struct slab *slab)
+{
+	return (slab->count + 63) / 64;
+}
 
 int buffers__open(void)
 {
-	void *memory;
+	size_t size = 0;
+	uint8_t *memory;
 
-	if (pool)
+	if (slabs[POOL].base)
 		return 0;
-	memory = memory__map(BUFFERS * sizeof(*pool));
+	for (int i = 0; i < SLABS; i++)
+		size += (size_t)slabs[i].bytes * slabs[i].count;
+	memory = memory__map(size);
 	if (!memory)
 		return -ENOMEM;
-	pool = memory;
+	for (int i = SLABS - 1; i >= 0; i--) {
+		size -= (size_t)slabs[i].bytes * slabs[i].count;
+		slabs[i].base = memory + size;
+		for (uint32_t word = 0; word < words_of(&slabs[i]); word++)
+			atomic_store(&slabs[i].free[word], all_free(&slabs[i], word));
+	}
 	return 0;
 }
 
-/* The lowest free buffer, taken; -1 if there is none. */
-static int take_lowest(void)
+/* The lowest free bit of a word, cleared; -1 if there is none. */
+static int take_lowest(_Atomic(uint64_t) *word)
 {
-	uint64_t old = atomic_load_explicit(&free_buffers, memory_order_relaxed);
+	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
 
 	while (old)
-		if (atomic_compare_exchange_weak_explicit(&free_buffers, &old, old & (old - 1),
+		if (atomic_compare_exchange_weak_explicit(word, &old, old & (old - 1),
 							  memory_order_acquire,
 							  memory_order_relaxed))
 			return __builtin_ctzll(old);
 	return -1;
 }
 
-/* NULL when there is no memory at all: what that does is up to libcupti, and the process is lost
- * anyway. */
+static uint8_t *take_from(struct slab *slab, size_t *size)
+{
+	*size = slab->bytes;
+	for (uint32_t word = 0; slab->base && word < words_of(slab); word++) {
+		int bit = take_lowest(&slab->free[word]);
+
+		if (bit < 0)
+			continue;
+		if (word * 64 + bit >= atomic_load_explicit(&slab->used, memory_order_relaxed))
+			atomic_store_explicit(&slab->used, word * 64 + bit + 1,
+					      memory_order_relaxed);
+		return slab->base + (size_t)(word * 64 + bit) * slab->bytes;
+	}
+	return NULL;
+}
+
+/* Of more threads than there are buffers of any sort; never returned. NULL when there is no memory
+ * at all: what that does is up to libcupti, and the process is lost anyway. */
 static uint8_t *take_mapped(size_t *size)
 {
-	bool spare = atomic_fetch_add_explicit(&spares_out, 1, memory_order_relaxed) < SPARES;
 	void *memory;
 
-	*size = spare ? SPARE_BYTES : DISCARD_BYTES;
+	*size = DISCARD_BYTES;
 	memory = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		memory = NULL;
-	if (!spare || !memory)
-		atomic_fetch_sub_explicit(&spares_out, 1, memory_order_relaxed);
-	return memory;
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 uint8_t *buffers__take(size_t *size)
 {
-	int i = pool ? take_lowest() : -1;
+	for (int i = 0; i < SLABS; i++) {
+		uint8_t *buffer = take_from(&slabs[i], size);
 
-	if (i < 0)
-		return take_mapped(size);
-	*size = BUFFER_BYTES;
-	return pool[i].records;
+		if (buffer)
+			return buffer;
+	}
+	return take_mapped(size);
 }
 
 bool buffers__run_low(void)
 {
-	uint64_t left = atomic_load_explicit(&free_buffers, memory_order_relaxed);
+	uint64_t left = atomic_load_explicit(&slabs[POOL].free[0], memory_order_relaxed);
 
 	return (uint32_t)__builtin_popcountll(left) < BUFFERS_LOW &&
 	       !atomic_exchange_explicit(&told_low, true, memory_order_relaxed);
@@ -103,41 +146,54 @@ bool buffers__is_discard(size_t size)
 	return size == DISCARD_BYTES;
 }
 
-static bool is_pooled(const uint8_t *buffer)
+static bool is_of(const struct slab *slab, const uint8_t *buffer)
 {
-	return pool && (uintptr_t)buffer - (uintptr_t)pool < BUFFERS * sizeof(*pool);
+	return slab->base &&
+	       (uintptr_t)buffer - (uintptr_t)slab->base < (size_t)slab->bytes * slab->count;
 }
 
-void buffers__give(uint8_t *buffer, size_t size)
+void buffers__give(uint8_t *buffer)
 {
 	atomic_store_explicit(&told_low, false, memory_order_relaxed);
-	if (is_pooled(buffer)) {
-		atomic_fetch_or_explicit(&free_buffers, 1ULL << ((struct buffer *)buffer - pool),
+	for (int i = 0; i < SLABS; i++) {
+		uint32_t number;
+
+		if (!is_of(&slabs[i], buffer))
+			continue;
+		number = (buffer - slabs[i].base) / slabs[i].bytes;
+		atomic_fetch_or_explicit(&slabs[i].free[number / 64], 1ULL << number % 64,
 					 memory_order_release);
-		return;
 	}
-	if (size == SPARE_BYTES)
-		atomic_fetch_sub_explicit(&spares_out, 1, memory_order_relaxed);
-	if (size == SPARE_BYTES || size == DISCARD_BYTES)
-		munmap(buffer, size);
 }
 
 bool buffers__are_out(void)
 {
-	return pool &&
-	       (atomic_load(&free_buffers) != (1ULL << BUFFERS) - 1 || atomic_load(&spares_out));
+	for (int i = POOL; slabs[POOL].base && i <= SPARE; i++)
+		for (uint32_t word = 0; word < words_of(&slabs[i]); word++)
+			if (atomic_load(&slabs[i].free[word]) != all_free(&slabs[i], word))
+				return true;
+	return false;
+}
+
+/* Taken meanwhile, so that nobody gets a buffer whose pages are just going; one at a time, as a
+ * session may begin just now and want the others. */
+static void trim(struct slab *slab, uint32_t number)
+{
+	uint64_t bit = 1ULL << number % 64;
+	_Atomic(uint64_t) *word = &slab->free[number / 64];
+
+	if (!(atomic_fetch_and_explicit(word, ~bit, memory_order_acquire) & bit))
+		return;
+	madvise(slab->base + (size_t)number * slab->bytes, slab->bytes, MADV_DONTNEED);
+	atomic_fetch_or_explicit(word, bit, memory_order_release);
 }
 
 void buffers__trim(void)
 {
-	for (unsigned int i = 0; pool && i < BUFFERS; i++) {
-		uint64_t bit = 1ULL << i;
+	for (int i = 0; slabs[POOL].base && i < SLABS; i++) {
+		uint32_t used = atomic_exchange(&slabs[i].used, 0);
 
-		/* Taken meanwhile, so that nobody gets a buffer whose pages are just going; one at
-		 * a time, as a session may begin just now and want the others. */
-		if (!(atomic_fetch_and_explicit(&free_buffers, ~bit, memory_order_acquire) & bit))
-			continue;
-		madvise(&pool[i], sizeof(*pool), MADV_DONTNEED);
-		atomic_fetch_or_explicit(&free_buffers, bit, memory_order_release);
+		for (uint32_t number = 0; number < used; number++)
+			trim(&slabs[i], number);
 	}
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 int buffers__open(void);
-/* Never the same twice; when the pool is empty, one that is mapped for this use. */
+/* Never one that is out already; when the large ones are, a small one. */
 uint8_t *buffers__take(size_t *size);
 /* True once, until a buffer comes back, when few are left: what CUPTI has not filled it hands out
  * only when flushed. */
@@ -21,7 +21,8 @@ bool buffers__run_low(void);
 bool buffers__is_discard(size_t size);
 /* Does CUPTI hold any? */
 bool buffers__are_out(void);
-void buffers__give(uint8_t *buffer, size_t size);
+/* It stays mapped: CUPTI may still write into it. */
+void buffers__give(uint8_t *buffer);
 /* Gives the memory of buffers that CUPTI does not hold back to the system. */
 void buffers__trim(void);
 

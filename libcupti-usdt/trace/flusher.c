@@ -27,6 +27,8 @@
 
 #define TELL_MS	    250 /* as often as a dormant guest wakes */
 #define SETTLE_MS   5
+#define AGAIN_MS    3
+#define AGAIN_TIMES 8
 #define SETTLE_MOST 20
 
 static _Atomic(uint32_t) wakes; /* futex */
@@ -46,10 +48,16 @@ static void flush_all(void)
 {
 	uint64_t began = clock__now();
 	bool force = atomic_load(&forced);
+	_Atomic(uint32_t) never = 0;
 
 	if (force)
 		decode__expect_unfinished(true);
 	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
+	/* A buffer with one kernel that runs is kept: at another moment none may. */
+	for (int i = 0; !force && i < AGAIN_TIMES && hot__is_listening(); i++) {
+		futex__wait(&never, 0, AGAIN_MS);
+		cupti_api__get()->ActivityFlushAll(0);
+	}
 	if (force)
 		decode__expect_unfinished(false);
 	atomic_store(&flushed, began);

@@ -43,14 +43,14 @@ static void begin_anew(void)
 	pause_ns = PAUSE_NS;
 }
 
-void standstill__open(uint32_t version, bool program_runs, bool late)
+void standstill__open(uint32_t version, bool program_runs)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)
 		atomic_store(&slots[i], 0);
 	begin_anew();
 	not_before = 0;
 	unseen_until = program_runs ? clock__now() + UNSEEN_NS : 0;
-	atomic_store(&needed, version <= CUPTI_VERSION_13_0 || late);
+	atomic_store(&needed, version <= CUPTI_VERSION_13_0);
 }
 
 bool standstill__is_needed(void)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* CUPTI of this version needs it. Before its callbacks come. */
-void standstill__open(uint32_t version, bool program_runs, bool late);
+void standstill__open(uint32_t version, bool program_runs);
 bool standstill__is_needed(void);
 
 /* On the guest's own thread, before something is switched on, or off: no thread is inside of a

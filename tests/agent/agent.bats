@@ -214,17 +214,17 @@ process() {
 @test "dormant library costs a launch not one instruction" {
 	requires sim python3
 	local turn
-	# The simulated driver looks at the clock, and takes another path where it was held up: the middle one of
-	# three turns is compared, library by library.
-	for turn in 1 2 3; do
+	# The simulated driver looks at the clock, and takes a longer path where it was held up, as on a busy machine:
+	# the shortest of five turns is compared, library by library.
+	for turn in 1 2 3 4 5; do
 		run --separate-stderr python3 "$TOP/tests/bench/turns.py" --steps "$B/bench/steps" --sim "$SIM" \
 			--guest "$GUEST" --launch-rate "$B/bench/launch-rate"
 		assert_success
 		echo "$output" | tee -a "$BATS_TEST_TMPDIR/turns"
 	done
-	run -0 jq -sc 'def middle($i): map(.instructions[$i].instructions) as $turns | ($turns | map(keys) | add | unique) |
-		map(. as $library | {($library): ([$turns[][$library]] | sort | .[1])}) | add;
-		[middle(0) == middle(1), middle(0).all > 100]' "$BATS_TEST_TMPDIR/turns"
+	run -0 jq -sc 'def least($i): map(.instructions[$i].instructions) as $turns | ($turns | map(keys) | add | unique) |
+		map(. as $library | {($library): ([$turns[][$library]] | min)}) | add;
+		[least(0) == least(1), least(0).all > 100]' "$BATS_TEST_TMPDIR/turns"
 	assert_output '[true,true]'
 }
 

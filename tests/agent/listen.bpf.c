@@ -22,12 +22,23 @@ struct {
 
 __u64 missed; /* found no room, or were unreadable */
 __u32 only_pid;
+__u64 namespace_dev, namespace_ino; /* in which only_pid counts */
+
+/* The number that the listener finds in its /proc: it may run in a PID namespace of its own. */
+static __u32 current_pid(void)
+{
+	struct bpf_pidns_info seen;
+
+	if (!bpf_get_ns_current_pid_tgid(namespace_dev, namespace_ino, &seen, sizeof(seen)))
+		return seen.tgid;
+	return bpf_get_current_pid_tgid() >> 32;
+}
 
 SEC("usdt")
 int listen(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_usdt_cookie(ctx);
-	__u32 kind = cookie >> 32, pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 kind = cookie >> 32, pid = current_pid();
 	const void *data = NULL;
 	struct heard *h;
 	__u64 bytes = 0;

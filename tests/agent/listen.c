@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -328,6 +329,7 @@ int main(int argc, char **argv)
 {
 	struct options options = {0};
 	struct listen_bpf *skeleton;
+	struct stat namespace;
 	int status;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -342,6 +344,10 @@ int main(int argc, char **argv)
 	if (!skeleton)
 		return 1;
 	skeleton->bss->only_pid = options.pid;
+	if (!stat("/proc/self/ns/pid", &namespace)) {
+		skeleton->bss->namespace_dev = namespace.st_dev;
+		skeleton->bss->namespace_ino = namespace.st_ino;
+	}
 	if (listen_bpf__load(skeleton)) {
 		listen_bpf__destroy(skeleton);
 		return 1;

@@ -336,7 +336,7 @@ static void test_clock(void)
 }
 
 /* None is given out twice; with too many out they are discard buffers; given back, all is as
- * before. Pages are written, lest a double unmapping goes unseen. */
+ * before. Pages are written, also after that: nothing is unmapped. */
 static void test_buffers(void)
 {
 	enum { MANY = 512 };
@@ -359,8 +359,11 @@ static void test_buffers(void)
 	if (discards < MANY / 4 || discards > MANY / 4 * 3)
 		fail("the pool is not bounded", discards, 0);
 	for (int i = 0; i < MANY; i++)
-		buffers__give(taken[i], size[i]);
+		buffers__give(taken[i]);
 	buffers__trim();
+	/* CUPTI was seen to write into what it had handed back. */
+	for (int i = 0; i < MANY; i++)
+		taken[i][0] = taken[i][size[i] - 1] = 2;
 	for (int i = 0; i < MANY - discards; i++)
 		if (buffers__is_discard((buffers__take(&again), again)))
 			fail("a buffer given back is not there again", i, 0);

@@ -276,7 +276,8 @@ has_guest_thread() {
 		wait_for 20 has_guest_thread "$bonds_PID"
 		sleep 0.5
 		ct stat -p "$bonds_PID" -d 2 --json -o "$JSON"
-		json "$JSON" '.totals | .kernels > 100 and .launches > 100'
+		# Who forbids itself system calls is watched at the driver's entry points.
+		json "$JSON" ".totals | .launches > 100 and if \"$mode\" == \"seccomp\" then .kernels == 0 else .kernels > 100 end"
 		json "$JSON" '.lost.total == 0'
 		finished "$bonds_PID"
 		assert_equal "$mode $status" "$mode 0"

@@ -276,8 +276,8 @@ storm_meanwhile() {
 
 @test "metrics --max-overhead (windows that are dear) keeps below" {
 	alone
-	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 20
-	ct metrics -v --max-overhead 0.2% --textfile - -d 5s >m.prom 2>err
+	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 30
+	ct metrics -v --max-overhead 0.2% --textfile - -d 12s >m.prom 2>err
 	awk '/^cuda_trace_sample_share / {share = $2} /^cuda_trace_sample_overhead_ratio / {part = $2}
 		END {exit !(share < 0.01 && part > 0 && (part <= 0.0025 || share == 0.001))}' m.prom ||
 		fail "$(cat err; grep trace_sample m.prom)"
@@ -289,8 +289,9 @@ storm_meanwhile() {
 	ct top --sample 20ms/200ms --once --json -d 5s >top.json
 	json top.json '.sample == {on_ns: 20000000, period_ns: 200000000}'
 	# 200 ns and 1 ns for each 100 threads of 1 to 1000 blocks of 1000: 5205 in the middle
+	# by launches, which a busy machine spreads unevenly over windows, it may be off by more.
 	json top.json '.processes[] | select(.process == "sampled-storm") | .totals
-		| .launches > 1000 and .gpu_ns / .launches > 2600 and .gpu_ns / .launches < 10400'
+		| .launches > 1000 and .kernels > 100 and .gpu_ns / .kernels > 2600 and .gpu_ns / .kernels < 10400'
 	ct top --sample 20ms/200ms --once -d 1s >page.txt
 	grep -q '^GPU times are taken for 20 ms in every 200 ms: kernels and copies are estimates' page.txt
 	start tool "$CUDA_TRACE_UNDER_TEST" top -v --max-overhead 50% --json

@@ -552,7 +552,7 @@ expect_library() {
 @test "doctor reads damaged and hostile ELF files and loader caches without a fault" {
 	local fuzz=$BATS_TEST_TMPDIR/fuzz
 	${CC:-cc} -g -O1 -D_GNU_SOURCE -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=all \
-		-I"$TOP" -o "$fuzz" "$TOP"/tests/doctor/fuzz.c $(tool_sources elf_reader ldcache filetree)
+		-I"$TOP" -o "$fuzz" "$TOP"/tests/doctor/fuzz.c $(tool_sources elf_reader ldcache filetree rooted_path)
 	mkdir -p "$TREE/etc" "$TREE/lib"
 	cp "$(fake libcupti.so.12 22)" "$TREE/lib/libcupti.so.12"
 	ldconfig -C "$TREE/etc/ld.so.cache" -f /dev/null -X "$TREE/lib"
@@ -906,10 +906,12 @@ machine() {
 @test "doctor -p (another client holds CUPTI) names it" {
 	requires bpf sim
 	# One that sleeps has not met the other client.
-	CUPTI_USDT_START=1 SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
-	mapped() { grep -q libcupti-usdt "/proc/$held_PID/maps"; }
-	wait_for 20 mapped
+	ready held
+	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
+	yields() { ct list --json | jq -se "any(.pid == $held_PID and .state == \"yielded\")" >yielding; }
+	wait_for 20 yields
 	about "$held_PID"
 	assert_failure 1
 	assert_output --partial 'another CUPTI client holds the process: Nsight \x1b[31m'
@@ -1018,7 +1020,7 @@ agree() {
 
 @test "doctor (package manager that closes its output and stays) waits no longer than it may" {
 	local query=$BATS_TEST_TMPDIR/query
-	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/inventory/unit_query.c" $(tool_sources package_query filetree)
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/inventory/unit_query.c" $(tool_sources package_query filetree rooted_path)
 	SECONDS=0
 	run -0 "$query" 1 /bin/sh -c 'echo all; exec >&-; exec sleep 30'
 	assert_output "Connection timed out"

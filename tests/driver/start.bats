@@ -72,7 +72,7 @@ setup() {
 
 @test "stat --no-attach (an environment that was cleared, another injection library) counts all, and says why" {
 	: >other.so
-	ct stat --no-attach --json -o out.json -- env -i "$SIM" "$WORKLOADS/saxpy" >out
+	ct stat --no-attach --json -o out.json -- env -i B="$B" "$SIM" "$WORKLOADS/saxpy" >out
 	json out.json '.source == "driver" and .totals.launches == 10 and .lost.total == 0 and (.processes[0] |
 		.observed_since_ns == null and (.trouble | startswith("its environment has no CUDA_INJECTION64_PATH")))'
 	ct stat --no-attach --json -o out.json -- "$SIM" env CUDA_INJECTION64_PATH="$PWD/other.so" "$WORKLOADS/saxpy" >out

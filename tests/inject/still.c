@@ -35,53 +35,53 @@ uint64_t arguments[7]; /* number, then six */
 /* One block, so that the compiler has no say in what lies where. */
 static void call(void)
 {
-	__asm__ volatile(
-		"push %%rbp\n\t"
-		"push %%rbx\n\t"
-		"lea before(%%rip), %%r11\n\t"
-		"movdqu 64(%%r11), %%xmm0\n\tmovdqu 80(%%r11), %%xmm1\n\t"
-		"movdqu 96(%%r11), %%xmm2\n\tmovdqu 112(%%r11), %%xmm3\n\t"
-		"movdqu 128(%%r11), %%xmm4\n\tmovdqu 144(%%r11), %%xmm5\n\t"
-		"movdqu 160(%%r11), %%xmm6\n\tmovdqu 176(%%r11), %%xmm7\n\t"
-		"movdqu 192(%%r11), %%xmm8\n\tmovdqu 208(%%r11), %%xmm9\n\t"
-		"movdqu 224(%%r11), %%xmm10\n\tmovdqu 240(%%r11), %%xmm11\n\t"
-		"movdqu 256(%%r11), %%xmm12\n\tmovdqu 272(%%r11), %%xmm13\n\t"
-		"movdqu 288(%%r11), %%xmm14\n\tmovdqu 304(%%r11), %%xmm15\n\t"
-		"mov 320(%%r11), %%rax\n\tmov %%rax, -8(%%rsp)\n\t"
-		"mov 328(%%r11), %%rax\n\tmov %%rax, -16(%%rsp)\n\t"
-		"mov 376(%%r11), %%rax\n\tmov %%rax, -120(%%rsp)\n\t"
-		"mov 0(%%r11), %%rbx\n\tmov 8(%%r11), %%rbp\n\t"
-		"mov 16(%%r11), %%r12\n\tmov 24(%%r11), %%r13\n\t"
-		"mov 32(%%r11), %%r14\n\tmov 40(%%r11), %%r15\n\t"
-		"lea arguments(%%rip), %%r11\n\t"
-		"mov 0(%%r11), %%rax\n\tmov 8(%%r11), %%rdi\n\tmov 16(%%r11), %%rsi\n\t"
-		"mov 24(%%r11), %%rdx\n\tmov 32(%%r11), %%r10\n\tmov 40(%%r11), %%r8\n\t"
-		"mov 48(%%r11), %%r9\n\t"
-		"syscall\n\t"
-		"lea after(%%rip), %%r11\n\t"
-		"mov %%rax, 384(%%r11)\n\t"
-		"mov -8(%%rsp), %%rax\n\tmov %%rax, 320(%%r11)\n\t"
-		"mov -16(%%rsp), %%rax\n\tmov %%rax, 328(%%r11)\n\t"
-		"mov -120(%%rsp), %%rax\n\tmov %%rax, 376(%%r11)\n\t"
-		"mov %%rbx, 0(%%r11)\n\tmov %%rbp, 8(%%r11)\n\t"
-		"mov %%r12, 16(%%r11)\n\tmov %%r13, 24(%%r11)\n\t"
-		"mov %%r14, 32(%%r11)\n\tmov %%r15, 40(%%r11)\n\t"
-		"mov %%rdi, 48(%%r11)\n\tmov %%rsi, 56(%%r11)\n\t"
-		"movdqu %%xmm0, 64(%%r11)\n\tmovdqu %%xmm1, 80(%%r11)\n\t"
-		"movdqu %%xmm2, 96(%%r11)\n\tmovdqu %%xmm3, 112(%%r11)\n\t"
-		"movdqu %%xmm4, 128(%%r11)\n\tmovdqu %%xmm5, 144(%%r11)\n\t"
-		"movdqu %%xmm6, 160(%%r11)\n\tmovdqu %%xmm7, 176(%%r11)\n\t"
-		"movdqu %%xmm8, 192(%%r11)\n\tmovdqu %%xmm9, 208(%%r11)\n\t"
-		"movdqu %%xmm10, 224(%%r11)\n\tmovdqu %%xmm11, 240(%%r11)\n\t"
-		"movdqu %%xmm12, 256(%%r11)\n\tmovdqu %%xmm13, 272(%%r11)\n\t"
-		"movdqu %%xmm14, 288(%%r11)\n\tmovdqu %%xmm15, 304(%%r11)\n\t"
-		"pop %%rbx\n\t"
-		"pop %%rbp\n\t"
-		:
-		:
-		: "rax", "rdi", "rsi", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-		  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-		  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+	__asm__ volatile("push %%rbp\n\t"
+			 "push %%rbx\n\t"
+			 "lea before(%%rip), %%r11\n\t"
+			 "movdqu 64(%%r11), %%xmm0\n\tmovdqu 80(%%r11), %%xmm1\n\t"
+			 "movdqu 96(%%r11), %%xmm2\n\tmovdqu 112(%%r11), %%xmm3\n\t"
+			 "movdqu 128(%%r11), %%xmm4\n\tmovdqu 144(%%r11), %%xmm5\n\t"
+			 "movdqu 160(%%r11), %%xmm6\n\tmovdqu 176(%%r11), %%xmm7\n\t"
+			 "movdqu 192(%%r11), %%xmm8\n\tmovdqu 208(%%r11), %%xmm9\n\t"
+			 "movdqu 224(%%r11), %%xmm10\n\tmovdqu 240(%%r11), %%xmm11\n\t"
+			 "movdqu 256(%%r11), %%xmm12\n\tmovdqu 272(%%r11), %%xmm13\n\t"
+			 "movdqu 288(%%r11), %%xmm14\n\tmovdqu 304(%%r11), %%xmm15\n\t"
+			 "mov 320(%%r11), %%rax\n\tmov %%rax, -8(%%rsp)\n\t"
+			 "mov 328(%%r11), %%rax\n\tmov %%rax, -16(%%rsp)\n\t"
+			 "mov 376(%%r11), %%rax\n\tmov %%rax, -120(%%rsp)\n\t"
+			 "mov 0(%%r11), %%rbx\n\tmov 8(%%r11), %%rbp\n\t"
+			 "mov 16(%%r11), %%r12\n\tmov 24(%%r11), %%r13\n\t"
+			 "mov 32(%%r11), %%r14\n\tmov 40(%%r11), %%r15\n\t"
+			 "lea arguments(%%rip), %%r11\n\t"
+			 "mov 0(%%r11), %%rax\n\tmov 8(%%r11), %%rdi\n\tmov 16(%%r11), %%rsi\n\t"
+			 "mov 24(%%r11), %%rdx\n\tmov 32(%%r11), %%r10\n\tmov 40(%%r11), %%r8\n\t"
+			 "mov 48(%%r11), %%r9\n\t"
+			 "syscall\n\t"
+			 "lea after(%%rip), %%r11\n\t"
+			 "mov %%rax, 384(%%r11)\n\t"
+			 "mov -8(%%rsp), %%rax\n\tmov %%rax, 320(%%r11)\n\t"
+			 "mov -16(%%rsp), %%rax\n\tmov %%rax, 328(%%r11)\n\t"
+			 "mov -120(%%rsp), %%rax\n\tmov %%rax, 376(%%r11)\n\t"
+			 "mov %%rbx, 0(%%r11)\n\tmov %%rbp, 8(%%r11)\n\t"
+			 "mov %%r12, 16(%%r11)\n\tmov %%r13, 24(%%r11)\n\t"
+			 "mov %%r14, 32(%%r11)\n\tmov %%r15, 40(%%r11)\n\t"
+			 "mov %%rdi, 48(%%r11)\n\tmov %%rsi, 56(%%r11)\n\t"
+			 "movdqu %%xmm0, 64(%%r11)\n\tmovdqu %%xmm1, 80(%%r11)\n\t"
+			 "movdqu %%xmm2, 96(%%r11)\n\tmovdqu %%xmm3, 112(%%r11)\n\t"
+			 "movdqu %%xmm4, 128(%%r11)\n\tmovdqu %%xmm5, 144(%%r11)\n\t"
+			 "movdqu %%xmm6, 160(%%r11)\n\tmovdqu %%xmm7, 176(%%r11)\n\t"
+			 "movdqu %%xmm8, 192(%%r11)\n\tmovdqu %%xmm9, 208(%%r11)\n\t"
+			 "movdqu %%xmm10, 224(%%r11)\n\tmovdqu %%xmm11, 240(%%r11)\n\t"
+			 "movdqu %%xmm12, 256(%%r11)\n\tmovdqu %%xmm13, 272(%%r11)\n\t"
+			 "movdqu %%xmm14, 288(%%r11)\n\tmovdqu %%xmm15, 304(%%r11)\n\t"
+			 "pop %%rbx\n\t"
+			 "pop %%rbp\n\t"
+			 :
+			 :
+			 : "rax", "rdi", "rsi", "rdx", "r8", "r9", "r10", "r11", "r12", "r13",
+			   "r14", "r15", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",
+			   "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+			   "xmm15", "memory", "cc");
 }
 
 static struct epoll_event events[1];
@@ -99,7 +99,8 @@ static uint64_t prepare(const char *name)
 
 		epoll_ctl(epoll, EPOLL_CTL_ADD, 0, &event);
 		memcpy(arguments,
-		       (uint64_t[]){SYS_epoll_wait, epoll, (uintptr_t)events, 1, (uint64_t)-1}, 5 * 8);
+		       (uint64_t[]){SYS_epoll_wait, epoll, (uintptr_t)events, 1, (uint64_t)-1},
+		       5 * 8);
 	} else {
 		memcpy(arguments,
 		       (uint64_t[]){SYS_futex, (uintptr_t)&word, FUTEX_WAIT, 0,

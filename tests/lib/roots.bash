@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# Clean Debian roots for tests/packaging/package.bats and tests/packaging/container.bats: made once by debootstrap,
-# kept below $B/t/roots, copied for each test, with one store of downloaded packages. Needs root and a Debian mirror: $DEBIAN_MIRROR, or the
-# one that this machine's apt uses.
+# Clean Debian roots for tests/packaging/*.bats and .ci/run: made once by debootstrap, kept below $B/t/roots, copied
+# for each use, with one store of downloaded packages. Needs root and a Debian mirror: $DEBIAN_MIRROR, or the one
+# that this machine's apt uses, with apt's proxies.
 
-ROOTS=$B/t/roots
-export ARCHIVES=$ROOTS/archives
+ROOTS=${ROOTS:-$B/t/roots}
+export ARCHIVES=${ARCHIVES:-$ROOTS/archives}
 [ "$(id -u)" != 0 ] || mkdir -p "$ARCHIVES/partial"
-DEBIAN_MIRROR=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' \
-	'Created-By: Packages' 'Component: main' 2>/dev/null | grep -v security | head -n 1)}
+debian_mirror() {
+	apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 'Component: main' 2>/dev/null |
+		awk '!/security/ { if (!any || $1 == "Debian") any = $NF } $1 == "Debian" && !/security/ { exit } END { print any }'
+}
+DEBIAN_MIRROR=${DEBIAN_MIRROR:-$(debian_mirror)}
+
+# apt_proxies: those of this machine, as configuration for the apt of a root.
+apt_proxies() {
+	apt-config dump | grep -i '^Acquire::https\?::Proxy' || true
+	[ -z "${http_proxy-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
+	[ -z "${https_proxy-}" ] || echo "Acquire::https::Proxy \"$https_proxy\";"
+}
 
 # clean_root SUITE: its folder; never to be changed.
 clean_root() {
@@ -20,6 +30,7 @@ clean_root() {
 			{ tail -n 5 "$dir.log" >&2; return 1; }
 		# These roots live for minutes: no fsync for each file that dpkg unpacks.
 		echo force-unsafe-io >"$dir/etc/dpkg/dpkg.cfg.d/unsafe-io"
+		apt_proxies >"$dir/etc/apt/apt.conf.d/proxy"
 		# Once for all copies; what they install is downloaded once, too: see in_root.
 		in_root "$dir" "apt-get -qq update" >>"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2; return 1; }
 		touch "$dir.done"
@@ -55,6 +66,10 @@ enter_root='
 	ln -s pts/ptmx dev/ptmx
 	ln -s /proc/self/fd dev/fd
 	mount --bind "$ARCHIVES" var/cache/apt/archives
+	for share in ${SHARE-}; do
+		mkdir -p "$0${share#*:}"
+		mount --bind "${share%%:*}" "$0${share#*:}"
+	done
 	[ -z "$BOOT" ] || mount -t cgroup2 cgroup2 sys/fs/cgroup
 	[ -z "$BOOT" ] || mount -t tmpfs tmpfs run
 	pivot_root . .
@@ -70,7 +85,7 @@ enter_root='
 
 # in_root DIR SCRIPT [ARGS...]: a bash script inside, with namespaces of its own, so that no mount
 # and no process outlives it. $1... are the ARGS. With PIDS=machine, processes have the machine's
-# numbers, as tracing needs (what eBPF sees are those).
+# numbers. SHARE="FROM:TO..." shows folders of the machine inside.
 in_root() {
 	local dir=$1 script=$2 pids=(--pid)
 	shift 2

@@ -116,7 +116,12 @@ objects() {
 taken_over() {
 	[ -n "${pids_map:=$(bpftool -j map show | jq -r '.[] | select(.name == "driver_pids") | .id' |
 		grep -xF -e "$(objects map)")}" ] || return 1
-	bpftool -j map dump id "$pids_map" | grep -q "\"key\":$1,"
+	# Each of its eBPF objects has a map of that name; one is used.
+	local id
+	for id in $pids_map; do
+		bpftool -j map dump id "$id" | grep -q "\"key\":$1," && return
+	done
+	return 1
 }
 
 # One link for all entry points of libcuda.

@@ -71,7 +71,7 @@ ours() {
 	grep -q 'CUDA_INJECTION64_PATH=/opt/ct/lib64/cuda-trace/libcupti-usdt.so' "$root/opt/ct/etc/profile.d/cuda-trace.sh"
 	run -0 env -u CUDA_TRACE_GUEST "$root/opt/ct/bin/cuda-trace" --version
 	# Its own sources and the system's files are as they were.
-	[ -z "$(find "$TOP" -path "$TOP/.git" -prune -o -path "$B" -prune -o -newer "$BATS_TEST_TMPDIR/before" -type f -print)" ]
+	[ -z "$(find "$TOP" -path "$TOP/.git" -prune -o -path "$B" -prune -o -path "${TAP%/*}" -prune -o -newer "$BATS_TEST_TMPDIR/before" -type f -print)" ]
 }
 
 @test "make install (twice) makes the same tree" {

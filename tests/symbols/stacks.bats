@@ -245,7 +245,7 @@ launches_below() {
 @test "symbols and code objects (damaged) end in no fault" {
 	local fuzz=$BATS_TEST_TMPDIR/fuzz
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o "$fuzz" \
-		"$TOP/tests/symbols/stacks/fuzz.c" $(tool_sources symbols python_code intern) -lelf -lz 2>cc.err ||
+		"$TOP/tests/symbols/stacks/fuzz.c" $(tool_sources symbols python_code intern text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err ||
 		skip "needs the sanitizers: $(head -n 1 cc.err)"
 	run -0 "$fuzz" 3000 "$WORKLOADS/stacks"
 	# Both sorts were met.
@@ -258,7 +258,8 @@ flood() {
 	while [ "$1" != -- ]; do flags+=("$1"); shift; done
 	shift
 	cc -std=gnu11 -g -O1 "${flags[@]}" -D_GNU_SOURCE -I"$TOP" -o flood "$TOP/tests/symbols/stacks/flood.c" \
-		$(tool_sources callstacks demangle intern mappings perf_map python_code symbol_files symbols) \
+		$(tool_sources callstacks demangle intern mappings perf_map python_code symbol_files symbols text foreign_elf foreign_file foreign_job \
+			foreign_sandbox rooted_path) \
 		-lelf -lz -lstdc++ 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
 	run -0 ./flood "$@"
 	echo "$output"
@@ -288,7 +289,7 @@ SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 # maps ARGS...: tests/symbols/stacks/maps.c, a process with thousands of mappings
 maps() {
 	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o maps "$TOP/tests/symbols/stacks/maps.c" \
-		$(tool_sources mappings symbols) -lelf 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
+		$(tool_sources mappings symbols text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
 	run -0 ./maps "$@"
 }
 

@@ -104,7 +104,7 @@ ours() {
 	printf '%s\n' '@''test "passes" {' true '}' \
 		'@''test "'"$name"'" {' "[ -e $BATS_TEST_TMPDIR/tried ] || { touch $BATS_TEST_TMPDIR/tried; false; }" '}' \
 		'@''test "fails once" {' false '}' \
-		'@''test "is skipped" {' skip '}' >"$BATS_TEST_TMPDIR/some.bats"
+		'@''test "is skipped" {' 'skip "needs a reason"' '}' >"$BATS_TEST_TMPDIR/some.bats"
 	some() {
 		rm -f "$BATS_TEST_TMPDIR/tried"
 		run env -u FILTER TAP="$BATS_TEST_TMPDIR" AGAIN="$1" tests/run "$BATS_TEST_TMPDIR/some.bats"
@@ -119,7 +119,35 @@ ours() {
 	some 2
 	assert_line "unsteady: $BATS_TEST_TMPDIR/some.tap: $name"
 	assert_line "failed: $BATS_TEST_TMPDIR/some.tap: fails once"
+	assert_line "skipped: $BATS_TEST_TMPDIR/some.tap: is skipped: needs a reason"
 	assert_line "2 passed, 1 failed, 1 skipped"
 	sed -i 's/^false$/true/' "$BATS_TEST_TMPDIR/some.bats"
 	run -0 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR/some.bats"
+}
+
+@test "tests/run (several files) counts its tests, runs them apart from each other, and says n of N" {
+	requires root unshare
+	# Each waits for the other one, and neither sees the other one's processes.
+	for name in a b; do
+		printf '%s\n' '@''test "is '$name'" {' "touch $BATS_TEST_TMPDIR/$name.there" \
+			"for _ in \$(seq 100); do [ -e $BATS_TEST_TMPDIR/a.there ] && [ -e $BATS_TEST_TMPDIR/b.there ] && break; sleep 0.1; done" \
+			"[ -e $BATS_TEST_TMPDIR/a.there ] && [ -e $BATS_TEST_TMPDIR/b.there ]" \
+			'[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 40 ]' \
+			'[[ $B == /tmp/cuda-trace-tests.* ]] && setpriv --reuid 65534 --clear-groups --regid 65534 test -x "$SIM"' '}' \
+			>"$BATS_TEST_TMPDIR/$name.bats"
+	done
+	JOBS=2 run -0 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR"/{a,b}.bats
+	assert_line --partial "tests/run: 2 tests in 2 files, 2 at a time: about "
+	assert_line --regexp "^ok 1/2 [ab]: is [ab]$"
+	assert_line --regexp "^ok 2/2 [ab]: is [ab]$"
+	assert_line "2 passed, 0 failed, 0 skipped"
+}
+
+@test "tests/run (a tracer of all programs meanwhile) says so" {
+	requires root bpf sim
+	printf '%s\n' '@''test "waits" {' "for _ in \$(seq 200); do [ ! -e \$WORK/watched ] || break; sleep 0.1; done" '}' \
+		>"$BATS_TEST_TMPDIR/some.bats"
+	start tool "$CUDA_TRACE" stat -a -d 60
+	JOBS=1 run env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR/some.bats"
+	assert_line --partial "ANOTHER TRACER LOOKED INTO ALL PROGRAMS OF THIS MACHINE"
 }

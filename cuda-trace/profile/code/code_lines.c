@@ -442,9 +442,12 @@ void pc_lines__free(struct pc_lines *lines)
 static uint32_t row_of(const struct pc_lines *lines, const struct sequence *sequence,
 		       uint64_t offset)
 {
-	const struct row *rows = &lines->rows[sequence->first];
+	const struct row *rows;
 	uint32_t low = 0, high = sequence->count;
 
+	if (!high)
+		return 0;
+	rows = &lines->rows[sequence->first];
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

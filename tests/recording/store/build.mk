@@ -3,7 +3,7 @@
 # feeder-powercut: the same on a disk that forgets what was not synced.
 FEEDER := $(B)/tests/recording/store/feeder
 FEEDER_OBJS := $(patsubst %.c,$(B)/obj/%.o,tests/recording/store/feeder.c \
-	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base recording symbols))) \
+	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign recording symbols))) \
 	$(addprefix cuda-trace/capture/,agent_state.c process.c))
 POWERCUT_OBJS := $(FEEDER_OBJS) $(B)/obj/tests/recording/store/powercut.o
 comma := ,

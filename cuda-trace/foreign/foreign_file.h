@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that traced processes control. The functions here are the only ones that open a path in a
+ * process's root or through its mappings (tests/tree/untrusted_files.bats).
+ */
+#ifndef CUDA_TRACE_FOREIGN_FOREIGN_FILE_H
+#define CUDA_TRACE_FOREIGN_FOREIGN_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A regular file, open for reading. */
+struct foreign_file {
+	int fd;
+	char path[32]; /* "/proc/self/fd/N": this very file, whatever its name means by now */
+	dev_t device;
+	ino_t inode;
+	uint64_t size;
+	uint64_t changed; /* ns, ctime: unlike mtime, its owner cannot set it */
+};
+
+/*
+ * Opens `path` as process `pid` sees it (0 = as we do); nofollow: it must not be a link itself.
+ * Links never lead out of that root. Never blocks on a FIFO and never opens a device. 0, or -errno:
+ * -EINVAL = not a regular file, -ENOSYS = no openat2() here and the path goes through a link.
+ */
+int foreign_file__open(struct foreign_file *file, uint32_t pid, const char *path, bool nofollow);
+/* The same for a path that no traced process has chosen, "/proc/self/fd/N" of an open file among
+ * them. */
+int foreign_file__open_ours(struct foreign_file *file, const char *path);
+/* The same for what a process has mapped at `range` ("start-end", as /proc/PID/maps prints it),
+ * even where its name is gone. Needs CAP_CHECKPOINT_RESTORE; without it the path must do. */
+int foreign_file__open_mapped(struct foreign_file *file, uint32_t pid, const char *range,
+			      const char *path);
+/* Only (device, inode) of what is mapped; false = cannot be seen. */
+bool foreign_file__identify(struct foreign_file *file, uint32_t pid, const char *range,
+			    const char *path);
+/* A file that was only identified becomes readable. 0 or -errno. */
+int foreign_file__open_identified(struct foreign_file *file);
+/* Of a descriptor that the caller has and keeps. 0, or -EINVAL: not a regular file. */
+int foreign_file__of(struct foreign_file *file, int fd);
+bool foreign_file__is_same(const struct foreign_file *a, const struct foreign_file *b);
+void foreign_file__close(struct foreign_file *file);
+/* For messages: where the kernel says that the file lies. Untrusted text, made printable. */
+const char *foreign_file__show(const char *path, char *shown, size_t size);
+
+#endif

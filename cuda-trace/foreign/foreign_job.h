@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs a parser of an untrusted file in a process of its own, without capabilities, under seccomp:
+ * a fault in the parser is not a fault in a process of root, and one that does not end is killed.
+ */
+#ifndef CUDA_TRACE_FOREIGN_FOREIGN_JOB_H
+#define CUDA_TRACE_FOREIGN_FOREIGN_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "cuda-trace/foreign/foreign_file.h"
+
+struct foreign_output;
+
+/* What runs there: memory and the file's descriptor are all that it has. Returns 0 or -errno. */
+typedef int (*foreign_job)(int fd, uint64_t size, const void *argument,
+			   struct foreign_output *output);
+/* Adds to the answer; what does not fit ends the job with -EFBIG. */
+bool foreign_output__fits(const struct foreign_output *output, size_t size);
+void foreign_output__put(struct foreign_output *output, const void *bytes, size_t size);
+
+/* One that writes to `fd`: there is one in a process. */
+struct foreign_output *foreign_output__to(int fd, size_t most);
+
+struct foreign_answer {
+	uint8_t *bytes; /* untrusted: it may have been made by whoever made the file */
+	size_t size;
+};
+
+/*
+ * 0 and the answer, whose bytes the caller frees, or -errno: what the job returned, -ETIMEDOUT,
+ * -EFAULT = it crashed, -EFBIG = the answer is larger than `most`, or the file's tables are. A file
+ * that failed once is not read again while it has not changed: -EALREADY. Where a limit was
+ * reached, one line on stderr says so.
+ */
+int foreign_job__run(foreign_job job, const struct foreign_file *file, const void *argument,
+		     uint32_t ms, size_t most, struct foreign_answer *answer);
+
+#endif

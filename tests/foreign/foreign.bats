@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Files that hostile users map: the tool stays small, ends in time, sees the others, and says what it leaves out.
+
+load ../lib/helpers
+
+NOBODY='setpriv --reuid=65534 --regid=65534 --clear-groups'
+
+setup() {
+	requires root bpf setpriv python3
+	cd "$BATS_TEST_TMPDIR" || return 1
+	chmod 777 . && chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "${BATS_TEST_TMPDIR%/*}"
+	mapper=$BATS_FILE_TMPDIR/mapper
+	[ -x "$mapper" ] || ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o "$mapper" "$TOP/tests/foreign/mapper.c"
+	mkdir theirs && chmod 777 theirs
+}
+
+# mapped NAME COMMAND...: a user's process that maps something, and has done so.
+mapped() {
+	# shellcheck disable=SC2086 # words
+	start "$1" $NOBODY "${@:2}"
+	wait_for 30 grep -qx mapped "$1.out"
+}
+
+# measured MIB SECONDS COMMAND...: the tool with all of its children uses no more; its stderr is in ./err.
+measured() {
+	local most=$1 seconds=$2 usage
+	shift 2
+	python3 - "$@" 2>usage <<-'EOF'
+	import resource, subprocess, sys, time
+	begin = time.monotonic()
+	status = subprocess.run(sys.argv[1:], stdout=open("out", "w"), stderr=open("err", "w"), timeout=50).returncode
+	used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+	print(status, used // 1024, int((time.monotonic() - begin) * 1000), file=sys.stderr)
+	EOF
+	read -r status usage ms <usage
+	echo "status $status, $usage MiB, $ms ms" | tee -a "$B/t/foreign-usage" >&2
+	[ "$status" = 0 ] && [ "$usage" -le "$most" ] && [ "$ms" -le $((seconds * 1000)) ]
+}
+
+# base: what the tool uses without anybody's file; others get 64 MiB and a second more than that.
+within() {
+	local args=("$CUDA_TRACE" "$@") mib ms
+	mkdir -p "$B/t"
+	measured 1000 50 "${args[@]}"
+	read -r _ mib ms <usage
+	most_mib=$((mib + 64)) most_seconds=$(((ms + 2500) / 1000))
+}
+
+hostile() { # NAME, then arguments of sparse_elf.py
+	python3 "$TOP/tests/foreign/sparse_elf.py" "theirs/$1" "${@:2}"
+	chown -R nobody theirs
+}
+
+@test "stat -a (a library with 3 GB of notes) stays small, ends in time, and says so" {
+	within stat -a -d 1 --json
+	hostile libcupti-usdt.so section 7 .note.stapsdt 3e9
+	mapped bad "$mapper" theirs/libcupti-usdt.so
+	measured "$most_mib" "$most_seconds" "$CUDA_TRACE" stat -a -d 1 --json
+	grep 'libcupti-usdt.so is not looked into: its tables are larger than 64 MiB' err
+	json out '.lost.files_left_out == 1 and (.left_out | any(.kind == "files" and .user == 65534))'
+}
+
+@test "stat -a (files with 10 million section headers) stays small and ends in time" {
+	within stat -a -d 1 --json
+	for name in libcupti-usdt.so libcuda.so.1; do
+		hostile $name headers 10e6
+		mapped bad "$mapper" theirs/$name
+		measured "$most_mib" "$most_seconds" "$CUDA_TRACE" stat -a -d 1 --json
+		stop_started
+	done
+	grep 'libcuda.so.1 is not looked into: its tables are larger than 64 MiB' err
+}
+
+@test "stat -a (a libcuda with 100 GB of symbols) stays small and ends in time" {
+	within stat -a -d 1 --json
+	hostile libcuda.so.1 section 11 .dynsym 100e9
+	mapped bad "$mapper" theirs/libcuda.so.1
+	measured "$most_mib" "$most_seconds" "$CUDA_TRACE" stat -a -d 1 --json
+	json out '.lost.drivers_left_out == 1'
+}
+
+@test "stat -a (files below and above the limit that are cut all the time) lives on" {
+	within stat -a -d 3 --json
+	hostile libcuda.so.1 section 11 .dynsym 12e9
+	mapped bad "$mapper" theirs/libcuda.so.1
+	# shellcheck disable=SC2016 # expanded inside
+	start cutter bash -c 'while :; do sleep 0.5; truncate -s 16384 theirs/libcuda.so.1; truncate -s 12G theirs/libcuda.so.1; done'
+	measured "$most_mib" "$((most_seconds + 1))" "$CUDA_TRACE" stat -a -d 3 --json
+}
+
+@test "metrics (a libcuda with 100 GB of symbols) answers, and ends at SIGTERM" {
+	requires curl
+	hostile libcuda.so.1 section 11 .dynsym 100e9
+	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:19461
+	wait_for 20 curl -sf -o scrape http://127.0.0.1:19461/metrics
+	mapped bad "$mapper" theirs/libcuda.so.1
+	wait_for 10 grep -q 'libcuda.so.1 is not looked into' metrics.err
+	for _ in 1 2 3 4; do
+		curl -sf -m 1 -o scrape http://127.0.0.1:19461/metrics
+		sleep 0.3
+	done
+	grep '^cuda_trace_left_out_total{kind="drivers",user="65534"} 1' scrape
+	kill -TERM "$metrics_PID"
+	finished "$metrics_PID" 3
+	[ "$status" = 0 ]
+}
+
+@test "record -g (a program with 3 GB of symbols) stays small and ends in time" {
+	requires sim
+	within record -g -o good.sqlite -- "$SIM" "$WORKLOADS/stacks"
+	python3 "$TOP/tests/foreign/sparse_elf.py" theirs/stacks symtab 3e9 "$WORKLOADS/stacks"
+	measured "$most_mib" "$most_seconds" "$CUDA_TRACE" record -g -o bad.sqlite -- "$SIM" theirs/stacks
+	grep 'stacks is not looked into: its tables are larger than 64 MiB' err
+}
+
+@test "stat -a (520 files with the library's name) sees another user's process, and counts them" {
+	requires sim
+	mapped bad "$mapper" -n theirs 520 libcupti-usdt.so
+	mkdir container && cp "$GUEST" container/libcupti-usdt.so
+	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 12 -p 1000
+	ready storm
+	ct stat -a -d 3 --json -o out.json
+	json out.json '.lost.files_left_out == 520 and ([.left_out[] | select(.user == 65534 and .kind == "files") | .count] | add) == 520'
+	json out.json '.totals.launches > 0'
+}
+
+@test "stat -a (600 working copies of the library of one user) sees another user's process, and counts the rest" {
+	requires sim
+	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$GUEST"
+	mkdir container && cp "$GUEST" container/libcupti-usdt.so
+	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 40 -p 1000
+	ready storm
+	LIMIT=90 ct stat -a -d 15 --json -o out.json
+	json out.json '.totals.launches > 0'
+	# Those that were not looked into in time, and what is beyond the limit.
+	json out.json '[.left_out[] | select(.user == 65534 and .kind == "files") | .count] | add >= 88'
+}
+
+@test "stat -a (70 libcudas of one user) sees another user's process, and counts those that are left out" {
+	requires sim
+	# shellcheck disable=SC2016,SC2086 # expanded inside; words
+	start crowd $NOBODY bash -c 'for i in $(seq 70); do mkdir theirs/$i; "$0" -n theirs/$i 1 libcuda.so.1 "$1" & done; wait' "$mapper" \
+		"$B/simcuda/libcuda.so.1"
+	wait_for 30 bash -c '[ "$(grep -c mapped crowd.out)" = 70 ]'
+	start storm env CUDA_TRACE=off "$SIM" "$WORKLOADS/launch-storm" -s 12 -p 1000
+	ready storm
+	ct stat -a -d 3 --json -o out.json
+	json out.json '.processes | any(.process == "launch-storm" and .source == "driver" and .launches > 0)'
+	json out.json '.lost.drivers_left_out == 6 and (.left_out | any(.user == 65534 and .kind == "drivers" and .count == 6))'
+}
+
+@test "metrics (300 processes of one user without the library) sees one more, of another user" {
+	requires sim curl
+	cp "$B/simcuda/libcuda.so.1" theirs
+	# shellcheck disable=SC2016,SC2086 # expanded inside; words
+	start crowd $NOBODY bash -c 'for i in $(seq 300); do "$0" theirs/libcuda.so.1 & done; wait' "$mapper"
+	wait_for 30 bash -c '[ "$(grep -c mapped crowd.out)" = 300 ]'
+	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:19462
+	wait_for 40 curl -sf -o scrape http://127.0.0.1:19462/metrics
+	start storm env CUDA_TRACE=off "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 1000
+	ready storm
+	seen() {
+		curl -sf -o scrape http://127.0.0.1:19462/metrics
+		grep -q '^cuda_kernel_launches_total{.*launch-storm.*source="driver"' scrape
+	}
+	wait_for 20 seen
+}
+
+@test "metrics (a file system with the library, whose last process ends) does not keep it busy" {
+	requires sim curl
+	mkdir mount && mount -t tmpfs none mount && cp "$GUEST" mount/libcupti-usdt.so
+	cp "$B/simcuda/libcuda.so.1" mount
+	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:19463 -v
+	wait_for 20 curl -sf -o scrape http://127.0.0.1:19463/metrics
+	files() { find /proc/"$metrics_PID"/fd | wc -l; }
+	before=$(files)
+	start storm env CUDA_INJECTION64_PATH="$PWD/mount/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 15 -p 1000
+	start driver "$mapper" mount/libcuda.so.1
+	seen() {
+		curl -sf -o scrape http://127.0.0.1:19463/metrics
+		grep -q '^cuda_kernel_launches_total{comm="launch-storm",device=.* [1-9]' scrape
+	}
+	wait_for 20 seen
+	finished "$storm_PID"
+	kill "$driver_PID"
+	released() { umount mount 2>umount.err; }
+	wait_for 20 released
+	kill -0 "$metrics_PID"
+	wait_for 10 bash -c "[ \"\$(find /proc/$metrics_PID/fd | wc -l)\" -le $before ]"
+}
+
+teardown() {
+	stop_started
+	umount -l "$BATS_TEST_TMPDIR/mount" 2>/dev/null || true
+}
+
+@test "stat -a (a mapped libcuda whose name became a link out of the container) opens nothing of ours" {
+	requires strace unshare
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -o covered "$TOP/tests/foreign/covered.c"
+	cp "$B/simcuda/libcuda.so.1" "$BATS_TEST_TMPDIR/secret.so" && chmod 600 secret.so
+	mkdir theirs/folder
+	mapped bad unshare -Urm ./covered "$PWD/theirs/folder" "$B/simcuda/libcuda.so.1" "$PWD/secret.so"
+	LIMIT=60 timeout 60 strace -f -y -e trace=open,openat,openat2,bpf -o calls "$CUDA_TRACE" stat -a -d 2 >out 2>err
+	[ "$(wc -l <calls)" -gt 20 ]
+	run -1 grep secret.so calls
+}
+
+@test "metrics (once it is attached) keeps no capability that it does not need" {
+	requires curl capsh
+	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:19464
+	wait_for 20 curl -sf -o scrape http://127.0.0.1:19464/metrics
+	for set in CapEff CapPrm; do
+		run -0 capsh --decode="$(sed -n "s/^$set:[[:space:]]*//p" "/proc/$metrics_PID/status")"
+		assert_output --partial cap_bpf
+		refute_output --regexp 'cap_(net_admin|net_raw|sys_module|sys_rawio|sys_boot|mknod|chown|setpcap|setfcap|sys_chroot|mac_admin)'
+	done
+	# It still finds what starts later.
+	requires sim
+	start storm env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	seen() {
+		curl -sf -o scrape http://127.0.0.1:19464/metrics
+		grep -q '^cuda_kernel_launches_total{comm="launch-storm",device=.* [1-9]' scrape
+	}
+	wait_for 20 seen
+}
+
+@test "parsers (a child of the tool) have no privileges, and a faulty one is counted" {
+	requires strace
+	hostile libcuda.so.1 section 11 .dynsym 40e6
+	mapped bad "$mapper" theirs/libcuda.so.1
+	timeout 60 strace -f -qq -e trace=setresuid,capset,prctl,seccomp,mmap -o calls "$CUDA_TRACE" stat -a -d 1 >out 2>err
+	child=$(sed -n 's/^\([0-9]*\) .*PR_SET_SECCOMP.*= 0$/\1/p' calls | head -n 1)
+	[ -n "$child" ]
+	grep -q "^$child .*setresuid(65534, 65534, 65534) *= 0" calls
+	grep -q "^$child .*capset(.*permitted=0.* = 0" calls
+	# Nothing after the filter maps a file.
+	run -0 sed -n "/^$child .*PR_SET_SECCOMP/,\$ { /^$child .*mmap(.*, [0-9]*, 0)/p }" calls
+	assert_output ""
+}
+
+@test "paths (absolute links, FIFOs, devices in a process's root) stay inside and open regular files only" {
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_paths.c" \
+		$(tool_sources foreign_file rooted_path text)
+	run -0 ./unit "$PWD/theirs"
+	assert_output 'all as expected'
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the ring buffer hands over: each event has its length in front, as 16 bits.
+#include <string.h>
+#include "bpf/event.h"
+#include "cuda-trace/capture/intake.h"
+#include "tests/fuzz/fuzz.h"
+
+static void on_process(void *context, struct process *process)
+{
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct sink sink = {
+		.process_start = on_process, .record = on_record, .process_end = on_process};
+	struct intake *intake = intake__new(&sink);
+	uint16_t length;
+
+	while (size > sizeof(length)) {
+		struct event *event;
+		size_t space;
+
+		memcpy(&length, data, sizeof(length));
+		data += sizeof(length);
+		size -= sizeof(length);
+		length = length < size ? length : size;
+		/* The programs send whole headers; what they say is the process's. */
+		space = length < sizeof(*event) ? sizeof(*event) : length;
+		event = calloc(1, space);
+		memcpy(event, data, length);
+		if (event->bytes > space - sizeof(*event))
+			event->bytes = space - sizeof(*event);
+		intake__event(intake, event, space);
+		free(event);
+		data += length;
+		size -= length;
+	}
+	intake__end_all(intake);
+	intake__tell_ends(intake);
+	intake__free(intake);
+	return 0;
+}
