@@ -184,6 +184,10 @@ _Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
 enum start_kind {
 	START_GUEST = 1,	 /* the guest was loaded */
 	START_WITHOUT_FIRST = 2, /* its first thread is gone, and others go on: see arguments.h */
+	START_EXEC = 3,		 /* a followed process runs another program: maybe another loader */
+	START_LIBCUDA = 4,	 /* it has loaded a libcuda, and waits for LOAD_ANSWERED */
+	START_INITIALIZED = 5,	 /* its first cuInit() has returned, and it waits likewise */
+	START_OTHER = 6,	 /* cuInit() of a process that is not followed; it does not wait */
 };
 
 /* What the tool must answer at once, in a ring of its own, `starts`. */
@@ -196,6 +200,20 @@ struct event_start {
 };
 
 _Static_assert(sizeof(struct event_start) == 24, "no hidden padding");
+
+/* How long a thread waits for the tool at most; see library_loads.h. */
+#define LOAD_LONGEST_NS 1000000000ull
+
+enum load_state { LOAD_RUNS = 0, LOAD_WAITS = 1, LOAD_ANSWERED = 2 };
+
+struct library_load {
+	__u64 tail; /* the loader's last object that was looked at */
+	__u64 tail_dynamic;
+	__u32 state;	 /* enum load_state */
+	__u32 libraries; /* copies of libcuda that were loaded */
+	__u32 initialized;
+	__u32 pad;
+};
 
 /* What is kept; set before load, read-only for the program. A zero field does not filter. */
 struct stream_settings {

@@ -223,6 +223,10 @@ int name(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds);
+
+#include "bpf/library_loads.h"
+
 /* libcuda was mapped before the guest, and was looked at in between: from here on the guest tells
  * of this process, and nothing may be counted twice. */
 static __always_inline void drop_driver_source(const struct parcel *parcel)
@@ -231,8 +235,10 @@ static __always_inline void drop_driver_source(const struct parcel *parcel)
 	__u32 state = CUDA_STATE_INERT;
 
 	bpf_probe_read_user(&state, sizeof(state), &status->state);
-	if (state == CUDA_STATE_DORMANT || state == CUDA_STATE_ACTIVE)
-		bpf_map_delete_elem(&driver_pids, &parcel->pid);
+	if (state != CUDA_STATE_DORMANT && state != CUDA_STATE_ACTIVE)
+		return;
+	bpf_map_delete_elem(&driver_pids, &parcel->pid);
+	note_agent(parcel->pid);
 }
 
 static __always_inline void note_ledger(const struct parcel *parcel)
@@ -320,19 +326,21 @@ int hello(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
+/* False: nobody will answer. */
+static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
 {
 	struct event_start *e = bpf_ringbuf_reserve(&starts, sizeof(*e), 0);
 
 	/* The tool's next look at all processes will find it. */
 	if (!e)
-		return;
+		return false;
 	e->time = bpf_ktime_get_ns();
 	e->kind = kind;
 	e->pid = pid;
 	e->milliseconds = milliseconds;
 	e->pad = 0;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return true;
 }
 
 /* In every process that loads the guest: who is not listened to goes on at once. */
@@ -437,6 +445,9 @@ int process_execs(struct bpf_raw_tracepoint_args *ctx)
 	if (settings.by_link && (__u32)ctx->args[1] != BPF_CORE_READ(task, pid))
 		bpf_map_delete_elem(&linked, &pid);
 	bpf_map_delete_elem(&driver_pids, &pid);
+	bpf_map_delete_elem(&loads, &pid);
+	if (loads_are_watched && bpf_map_lookup_elem(&pids, &pid))
+		tell_start(START_EXEC, pid, 0);
 	tell_end(pid, EVENT_EXIT_EXEC, 0);
 	return 0;
 }
@@ -465,6 +476,7 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 	bpf_map_delete_elem(&pids, &pid);
 	bpf_map_delete_elem(&linked, &pid);
 	bpf_map_delete_elem(&driver_pids, &pid);
+	bpf_map_delete_elem(&loads, &pid);
 	tell_end(pid, EVENT_EXIT_END, BPF_CORE_READ(task, exit_code));
 	return 0;
 }

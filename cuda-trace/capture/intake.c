@@ -12,6 +12,7 @@
 #include "cuda-trace/base/names.h"
 #include "cuda-trace/capture/loss_sums.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/record_sizes.h"
 #include "cuda-trace/capture/record_times.h"
 
@@ -23,6 +24,7 @@
 
 struct intake {
 	struct sink sink;
+	struct observations *observations;
 	struct process *buckets[BUCKETS];
 	struct process *latest; /* most batches come from the process of the one before */
 	struct process *ends;	/* to be told */
@@ -40,13 +42,14 @@ static void hand_on(void *context, struct process *process, const struct cuda_re
 	intake->sink.record(intake->sink.context, process, record);
 }
 
-struct intake *intake__new(const struct sink *sink)
+struct intake *intake__new(const struct sink *sink, struct observations *observations)
 {
 	struct intake *intake = calloc(1, sizeof(*intake));
 
 	if (!intake)
 		return NULL;
 	intake->sink = *sink;
+	intake->observations = observations;
 	intake->window = launch_window__new(hand_on, intake);
 	if (intake->window)
 		return intake;
@@ -71,6 +74,7 @@ static void end_process(struct intake *intake, struct process *process)
 	launch_window__finish(intake->window, process);
 	intake->running--;
 	process->ended = true;
+	observations__end(intake->observations, process);
 	process->next_in_bucket = intake->ends;
 	intake->ends = process;
 	if (!intake->sink.ends_last)

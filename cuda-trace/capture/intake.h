@@ -11,7 +11,10 @@
 
 struct intake;
 
-struct intake *intake__new(const struct sink *sink);
+struct observations;
+
+/* observations: read as a process ends, which is forgotten then. */
+struct intake *intake__new(const struct sink *sink, struct observations *observations);
 void intake__free(struct intake *intake);
 void intake__event(struct intake *intake, const struct event *event, size_t size);
 /* True once the self-test's event has come. */

@@ -24,13 +24,16 @@ struct process {
 	bool killed;		   /* is gone without a goodbye: what it had not sent is unknown */
 	uint64_t
 		unsent; /* records that it had not sent as it was killed, as far as that is known */
-	int exit_status; /* as wait() tells it, once it is gone; -1 = not known */
-	uint32_t source; /* enum event_source */
-	uint32_t group;	 /* enum cuda_group of the batch that is being delivered */
-	void *data;	 /* the sink's own */
-	bool gated;	 /* other CUPTI clients of it are let in: yield_gate.h */
-	char client[64]; /* the last one; untrusted */
-	uint32_t yields; /* to such, while it was watched, */
+	int exit_status;      /* as wait() tells it, once it is gone; -1 = not known */
+	uint32_t source;      /* enum event_source */
+	bool driver_noted;    /* the driver source knows that it is used */
+	const char *no_agent; /* at its end: why none was loaded; NULL = unknown, or there is one */
+	uint64_t observed_since; /* at its end: ns, monotonic; 0 = all of its calls were observed */
+	uint32_t group;		 /* enum cuda_group of the batch that is being delivered */
+	void *data;		 /* the sink's own */
+	bool gated;		 /* other CUPTI clients of it are let in: yield_gate.h */
+	char client[64];	 /* the last one; untrusted */
+	uint32_t yields;	 /* to such, while it was watched, */
 	uint64_t yielded_ns, yielded_before; /* for how long; and before that */
 	uint32_t devices_told;		     /* a bit each */
 	unsigned int troubles;		     /* of the guest's own that were told */

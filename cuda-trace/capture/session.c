@@ -3,7 +3,7 @@
  * Opens and loads the stream program, attaches it to every copy of the library, reads the ring
  * buffer and ends it all in an order that loses nothing. Called by the commands; one thread.
  */
-#include "cuda-trace/capture/session.h"
+#include "cuda-trace/capture/session_parts.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,10 +16,11 @@
 #include "bpf/stream.skel.h"
 #include "cuda-trace/attach/attachments.h"
 #include "cuda-trace/driver/driver_source.h"
+#include "cuda-trace/driver/library_loads.h"
 #include "cuda-trace/attach/process_links.h"
-#include "cuda-trace/inject/injection.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/observations.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/load_error.h"
 #include "cuda-trace/capture/link_check.h"
@@ -27,12 +28,12 @@
 #include "cuda-trace/attach/privileges.h"
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/capture/session_filter.h"
+#include "cuda-trace/capture/session_processes.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/stream_sums.h"
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/attach/sample_switches.h"
 #include "cuda-trace/attach/agent_files.h"
-#include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_tree.h"
 #include "cuda-trace/yield/yield_gate.h"
@@ -53,32 +54,6 @@
 #define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock, or */
 #define TURN_MS	     50		/* this much time: an event may cost much more than its bytes */
 #define TURN_EVENTS  16		/* so often that is looked at */
-
-struct session {
-	struct stream_bpf *skeleton;
-	struct ring_buffer *ring;
-	struct ring_buffer *starts; /* what must be answered at once */
-	struct attachments *attachments;
-	struct switches *switches; /* NULL = nothing is sampled */
-	struct guests *guests;	   /* NULL = those of all processes are listened to */
-	struct targets *targets;
-	struct left_out left_out;
-	struct intake *intake;
-	struct driver_source *driver;  /* NULL = agents only */
-	struct injections *injections; /* NULL = only programs that were prepared have an agent */
-	struct yield_gate *gate;       /* NULL = other CUPTI clients are refused */
-	struct session_options options;
-	uint64_t next_rescan; /* ms */
-	uint64_t next_hello;  /* ms */
-	uint64_t eager_until; /* ms */
-	int hellos;
-	uint64_t names_lost; /* the ring buffer was full, when they were last counted */
-	size_t turn;	     /* bytes handled since the last look at the clock */
-	uint32_t turn_events;
-	uint64_t turn_until; /* ms */
-	bool finished;
-	struct session_files files;
-};
 
 static int speak(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -117,11 +92,7 @@ static int configure(struct session *session)
 				    (void *)&session->skeleton->rodata->settings);
 }
 
-static int take_start(void *context, void *data, size_t size);
-static void watch_file(void *context, const char *path);
-static void release_file(void *context, const char *path);
-static void look_at_process(void *context, uint32_t pid, const char *guest);
-static int load_guests_only(struct session *session);
+static int load_less(struct session *session);
 
 static int load(struct session *session)
 {
@@ -147,15 +118,20 @@ static int load(struct session *session)
 					 .at_entry = options->launches_at_entry,
 					 .verbose = options->verbose,
 					 .left_out = &session->left_out});
+	session->loads = library_loads__new(
+		skeleton->obj, session->driver && options->pid && !session->without_loads,
+		options->verbose);
+	skeleton->rodata->loads_are_watched = session->loads != NULL;
+	skeleton->rodata->load_waiters_max = library_loads__waiters();
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj);
 	err = stream_bpf__load(skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
-	if (err && session->driver && options->source != SESSION_DRIVER &&
+	if (err && (session->loads || (session->driver && options->source != SESSION_DRIVER)) &&
 	    !load_error__is_limit(err))
-		return load_guests_only(session);
+		return load_less(session);
 	/* libbpf remembers it: later it may not be able to open the file any more. */
 	if (!err && libbpf_num_possible_cpus() < 0)
 		err = libbpf_num_possible_cpus();
@@ -164,14 +140,19 @@ static int load(struct session *session)
 	return err;
 }
 
-/* A kernel may refuse to load the driver programs: then without them. */
-static int load_guests_only(struct session *session)
+/* A kernel may refuse to load some programs: first without those at the loader, then without those
+ * at the driver. */
+static int load_less(struct session *session)
 {
 	int err;
 
+	if (!session->loads)
+		session->options.source = SESSION_GUESTS;
+	session->without_loads = true;
 	driver_source__free(session->driver);
+	library_loads__free(session->loads);
 	session->driver = NULL;
-	session->options.source = SESSION_GUESTS;
+	session->loads = NULL;
 	stream_bpf__destroy(session->skeleton);
 	session->skeleton = stream_bpf__open();
 	if (!session->skeleton)
@@ -192,14 +173,11 @@ struct session *session__open(const struct session_options *options, const struc
 	if (!session)
 		return NULL;
 	session->options = *options;
-	session->intake = intake__new(sink);
-	session->targets = targets__new(&(struct targets_sink){.context = session,
-							       .found = watch_file,
-							       .gone = release_file,
-							       .look = look_at_process},
-					&session->left_out);
+	session->observations = observations__new();
+	session->intake = intake__new(sink, session->observations);
+	session->targets = session_processes__targets(session);
 	session->skeleton = stream_bpf__open();
-	if (!session->intake || !session->targets || !session->skeleton) {
+	if (!session->intake || !session->observations || !session->targets || !session->skeleton) {
 		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
 		goto failed;
 	}
@@ -210,8 +188,8 @@ struct session *session__open(const struct session_options *options, const struc
 		attachments__new(session->skeleton->obj, options->groups, options->verbose);
 	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
 					 session, NULL);
-	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts), take_start,
-					   session, NULL);
+	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts),
+					   session_processes__handle_start, session, NULL);
 	if (options->sample_on_ms)
 		session->switches = switches__new(session->skeleton->obj, options->sample_on_ms,
 						  options->sample_every_ms);
@@ -229,42 +207,6 @@ failed:
 int session__add_pid(struct session *session, uint32_t pid)
 {
 	return tree__add(bpf_map__fd(session->skeleton->maps.pids), pid);
-}
-
-static void watch_file(void *context, const char *path)
-{
-	struct session *session = context;
-	const struct probe_place place = {.path = path};
-
-	if (session->options.source == SESSION_DRIVER)
-		return;
-	yield_gate__add_file(session->gate, path);
-	if (session->guests) {
-		guests__add_file(session->guests, path);
-		return;
-	}
-	if (session->switches && switches__add(session->switches, path, 0, 0))
-		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
-				"the GPU from its processes\n");
-	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
-		session->files.found(session->files.context, path);
-}
-
-static void release_file(void *context, const char *path)
-{
-	struct session *session = context;
-	char shown[256];
-
-	if (session->options.verbose)
-		fprintf(stderr, "cuda-trace: no process maps %s any more: it is released\n",
-			foreign_file__show(path, shown, sizeof(shown)));
-	if (session->files.gone)
-		session->files.gone(session->files.context, path);
-	if (session->guests)
-		guests__drop_file(session->guests, path);
-	if (session->switches)
-		switches__drop_file(session->switches, path);
-	attachments__drop_file(session->attachments, path);
 }
 
 void session__on_file(struct session *session, const struct session_files *files)
@@ -299,84 +241,6 @@ const char *session__driver_launches(const struct session *session)
 	return driver_source__launches(session->driver);
 }
 
-static bool passes_filter(const struct session *session, uint32_t pid)
-{
-	uint8_t one;
-
-	return !session->options.pid ||
-	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
-}
-
-struct search {
-	uint32_t pid;
-	bool found;
-};
-
-static void compare_pid(void *context, struct process *process)
-{
-	struct search *search = context;
-
-	search->found |= process->pid == search->pid;
-}
-
-/* Its agent has spoken: it is awake, or has ended its work as the process ends. */
-static bool has_spoken(const struct session *session, uint32_t pid)
-{
-	struct search search = {.pid = pid};
-
-	intake__each(session->intake, compare_pid, &search);
-	return search.found;
-}
-
-/* The agent will be loaded into the process, which is listened to before. Until then, and for good
- * if it cannot be done, the driver source is what there is. */
-static bool attach_to(struct session *session, uint32_t pid, const char *guest)
-{
-	if (!session->injections)
-		return false;
-	if (injections__includes(session->injections, pid))
-		return true;
-	if (!injections__wants(session->injections, pid) || (guest && has_spoken(session, pid)) ||
-	    !session_filter__passes(&session->options, pid))
-		return false;
-	if (session->guests && !guest)
-		guests__add_process(session->guests, pid, injections__agent(session->injections));
-	return injections__start(session->injections, pid);
-}
-
-static void look_at_process(void *context, uint32_t pid, const char *guest)
-{
-	struct session *session = context;
-
-	if (!passes_filter(session, pid))
-		return;
-	if (session->guests && guest)
-		guests__add_process(session->guests, pid, guest);
-	if (attach_to(session, pid, guest))
-		return;
-	if (session->driver)
-		driver_source__look(session->driver, pid,
-				    session->options.source == SESSION_DRIVER);
-}
-
-/* The agent may subscribe, behind launches; or not work, mostly because its image has no libcupti.
- */
-static void look_at_status(void *context, struct process *process)
-{
-	struct session *session = context;
-	const struct cuda_status *status = &process->status;
-
-	guests__note_begin(session->guests, process->pid, status);
-	yields__look(session->gate, process);
-	if (session->injections && states__is_unprimed(status) &&
-	    !injections__tried(session->injections, process->pid))
-		injections__start(session->injections, process->pid);
-	if (session->driver && states__wants_driver(status))
-		driver_source__look(session->driver, process->pid, true);
-	else if (states__works(status))
-		driver_source__leave(session->driver, process->pid);
-}
-
 static int test_self(struct session *session)
 {
 	if (!link_test__by_process(&session->options, session->attachments, session->ring,
@@ -386,50 +250,6 @@ static int test_self(struct session *session)
 		guests__new(session->attachments, session->switches,
 			    bpf_map__fd(session->skeleton->maps.linked), session->options.verbose);
 	return session->guests ? 0 : -ENOMEM;
-}
-
-static int take_start(void *context, void *data, size_t size)
-{
-	struct session *session = context;
-	const struct event_start *event = data;
-
-	if (!session->guests || session->finished)
-		return 0;
-	if (event->kind == START_WITHOUT_FIRST) {
-		guests__lost_first(session->guests, event->pid);
-		return 0;
-	}
-	guests__expect(session->guests);
-	driver_source__leave(session->driver, event->pid);
-	targets__look(session->targets, event->pid);
-	guests__note_time(session->guests, event);
-	return 0;
-}
-
-/* What is held maps no agent yet: its link goes with it through its exec. */
-static void listen_to_first(struct session *session, const char *guest)
-{
-	const char *path = targets__add_named(session->targets, guest);
-
-	if (path && session->guests && session->options.held)
-		guests__add_process(session->guests, session->options.pid, path);
-}
-
-static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
-{
-	struct session *session = context;
-
-	/* A copy in the process's memory is a file that nobody knows of yet. */
-	if (!session->finished)
-		targets__look(session->targets, pid);
-}
-
-static void prepare_injections(struct session *session, const char *agent)
-{
-	if (session->options.attach && session->options.source != SESSION_DRIVER)
-		session->injections =
-			injections__new(agent, session->options.attach == SESSION_ATTACH_ALL,
-					session->options.verbose, attach_ended, session);
 }
 
 static bool can_probe(void *context)
@@ -460,16 +280,26 @@ int session__attach(struct session *session)
 	if (session->options.watches)
 		privileges__reduce(can_probe, session);
 	if (session->options.guest) {
-		listen_to_first(session, session->options.guest);
+		session_processes__listen_to_first(session, session->options.guest);
 	} else if (!targets__guest_path(guest, true)) {
-		listen_to_first(session, guest);
-		prepare_injections(session, guest);
+		session_processes__listen_to_first(session, guest);
+		session_processes__prepare_injections(session, guest);
 	}
+	if (session->loads)
+		driver_source__try(session->driver);
+	library_loads__prepare(session->loads);
+	session->attached = monotonic__ns();
 	targets__scan(session->targets);
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
 	if (session->driver)
 		driver_source__tidy(session->driver);
+	/* A process that reads a file for a thread that waits inherits the links that are being
+	 * closed, and cannot end before that thread goes on. */
+	if (session->loads) {
+		driver_source__end_trial(session->driver);
+		link_closer__wait();
+	}
 	session->next_rescan = monotonic__ms() + RESCAN_MS;
 	session->next_hello = monotonic__ms() + HELLO_MS;
 	session->eager_until = monotonic__ms() + EAGER_MS;
@@ -547,7 +377,7 @@ int session__poll(struct session *session, int timeout_ms)
 			injections__poll(session->injections);
 		if (err)
 			return err;
-		session__each_process(session, look_at_status, session);
+		session__each_process(session, session_processes__look_at_status, session);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
 			targets__scan(session->targets);
@@ -576,6 +406,11 @@ static void drain(struct session *session)
 	} while (session->turn && monotonic__ms() < until);
 }
 
+const struct unobserved *session__missed(const struct session *session, uint32_t n)
+{
+	return observations__missed(session->observations, n);
+}
+
 void session__finish(struct session *session)
 {
 	uint64_t until = monotonic__ms();
@@ -583,6 +418,7 @@ void session__finish(struct session *session)
 	if (session->finished)
 		return;
 	session->finished = true;
+	session_processes__note_running(session);
 	intake__close_window(session->intake, monotonic__ns());
 	drain(session);
 	if (intake__running(session->intake))
@@ -641,6 +477,7 @@ void session__close(struct session *session)
 	attachments__free(session->attachments);
 	guests__free(session->guests);
 	driver_source__free(session->driver);
+	library_loads__free(session->loads);
 	injections__free(session->injections);
 	link_closer__wait();
 	ring_buffer__free(session->ring);
@@ -649,5 +486,6 @@ void session__close(struct session *session)
 	targets__free(session->targets);
 	left_out__free(&session->left_out);
 	intake__free(session->intake);
+	observations__free(session->observations);
 	free(session);
 }

@@ -14,6 +14,7 @@
 struct driver_source;
 struct left_out;
 struct session;
+struct unobserved;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
@@ -147,6 +148,8 @@ void session__say_hello(struct session *session);
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
 void session__each_process(struct session *session,
 			   void (*visit)(void *context, struct process *process), void *context);
+/* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
+const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
 /* Switches the guests off, for what takes its time before the close. */
 void session__let_go(struct session *session);

@@ -138,6 +138,7 @@ static void on_finish(void *context, struct session *session)
 		.most_kernels =
 			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
 		.driver_launches = session__driver_launches(session),
+		.session = session,
 		.overhead = overhead__finding(stat->overhead, &overhead) ? &overhead : NULL,
 	};
 

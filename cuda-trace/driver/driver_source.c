@@ -13,13 +13,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bpf/event.h"
 #include "cuda-trace/driver/driver_functions.h"
 #include "cuda-trace/driver/driver_links.h"
+#include "cuda-trace/driver/driver_paths.h"
+#include "cuda-trace/driver/driver_trial.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/link_closer.h"
@@ -58,7 +59,7 @@ struct driver_source {
 	struct bpf_object *object;
 	struct driver_options options;
 	bool by_process;
-	bool tried;	/* whether by_process can be */
+	struct driver_trial trial;
 	bool supported; /* this kernel has the links; else nothing is loaded, and it is told once */
 	struct left_out *left_out;
 	struct library *libraries[MAX_LIBRARIES];
@@ -66,6 +67,7 @@ struct driver_source {
 	struct watched *watched;
 	uint32_t watched_count, watched_capacity, linked_count;
 	uint64_t processes; /* taken over so far */
+	uint64_t used;	    /* of these: that have initialised CUDA without an agent */
 	uint64_t told;
 	bool complained;
 };
@@ -119,6 +121,7 @@ void driver_source__free(struct driver_source *source)
 {
 	if (!source)
 		return;
+	driver_trial__end(&source->trial);
 	for (uint32_t i = 0; i < source->watched_count; i++)
 		close_links(source->watched[i].links);
 	for (int i = 0; i < source->library_count; i++)
@@ -313,16 +316,13 @@ static int link_either(struct driver_source *source, struct library *library,
 	return err;
 }
 
-static void try_folder(struct driver_source *source, const char *folder, size_t length)
+static void prepare_library(void *context, const char *path)
 {
-	char path[PATH_MAX];
+	struct driver_source *source = context;
 	struct foreign_file file;
 	struct library *library;
 
-	if (!length ||
-	    snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, folder) >=
-		    (int)sizeof(path) ||
-	    foreign_file__open_ours(&file, path))
+	if (foreign_file__open_ours(&file, path))
 		return;
 	library = library_of(source, &file, 0);
 	if (!library || link_library(source, library))
@@ -332,19 +332,7 @@ static void try_folder(struct driver_source *source, const char *folder, size_t 
 
 void driver_source__prepare(struct driver_source *source)
 {
-	static const char *const folders[] = {
-		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-		"/usr/local/nvidia/lib64",   "/usr/lib/wsl/lib",	   "/usr/lib"};
-	const char *list = getenv("LD_LIBRARY_PATH");
-
-	while (list && *list) {
-		size_t length = strcspn(list, ":");
-
-		try_folder(source, list, length);
-		list += length + (list[length] == ':');
-	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		try_folder(source, folders[i], strlen(folders[i]));
+	driver_paths__each(prepare_library, source);
 }
 
 static bool is_wanted(const struct driver_source *source, const struct inspection *seen, bool force)
@@ -363,13 +351,16 @@ static bool is_still_wanted(const struct driver_source *source, uint32_t pid, bo
 	return !inspect__process(pid, &seen) && is_wanted(source, &seen, force);
 }
 
-/* Asked only when somebody needs it: it takes 100 ms. */
-static void try_processes(struct driver_source *source)
+void driver_source__try(struct driver_source *source)
 {
-	if (source->tried)
-		return;
-	source->tried = true;
-	source->by_process = source->by_process && driver_links__know_processes(source->object);
+	if (source && source->by_process)
+		driver_trial__start(&source->trial, source->object);
+}
+
+void driver_source__end_trial(struct driver_source *source)
+{
+	if (source)
+		driver_trial__end(&source->trial);
 }
 
 static bool has_place(struct driver_source *source, uint32_t pid, uint32_t user)
@@ -396,7 +387,7 @@ static struct library *library_of_process(struct driver_source *source, uint32_t
 	return library_of(source, &file, seen->uid);
 }
 
-static void take_over(struct driver_source *source, uint32_t pid, const struct inspection *seen,
+static bool take_over(struct driver_source *source, uint32_t pid, const struct inspection *seen,
 		      bool force)
 {
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
@@ -406,7 +397,7 @@ static void take_over(struct driver_source *source, uint32_t pid, const struct i
 					       source->watched_count, sizeof(*larger));
 
 	if (!library || !larger)
-		return;
+		return false;
 	source->watched = larger;
 	watched.library = library;
 	/* Linking takes as long as some launches: an agent that came meanwhile has reported itself
@@ -414,17 +405,19 @@ static void take_over(struct driver_source *source, uint32_t pid, const struct i
 	if (link_either(source, library, &watched) || !is_still_wanted(source, pid, force) ||
 	    bpf_map_update_elem(map, &pid, &watched.number, BPF_ANY)) {
 		close_links(watched.links);
-		return;
+		return false;
 	}
 	library->mapped++;
 	source->linked_count += watched.links[0] >= 0;
 	source->watched[source->watched_count++] = watched;
 	source->processes++;
-	if (!is_still_wanted(source, pid, force))
-		driver_source__leave(source, pid);
+	if (is_still_wanted(source, pid, force))
+		return true;
+	driver_source__leave(source, pid);
+	return false;
 }
 
-void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
+static bool look(struct driver_source *source, uint32_t pid, bool force, bool waits)
 {
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	struct inspection seen;
@@ -432,21 +425,31 @@ void driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 
 	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
 	    inspect__process(pid, &seen) || !is_wanted(source, &seen, force))
-		return;
+		return false;
 	if (!source->supported) {
 		complain(source, -EOPNOTSUPP);
-		return;
+		return false;
 	}
-	try_processes(source);
-	if (has_place(source, pid, seen.uid))
-		take_over(source, pid, &seen, force);
+	source->by_process =
+		source->by_process && driver_trial__result(&source->trial, source->object, waits);
+	return has_place(source, pid, seen.uid) && take_over(source, pid, &seen, force);
 }
 
-void driver_source__leave(struct driver_source *source, uint32_t pid)
+bool driver_source__look(struct driver_source *source, uint32_t pid, bool force)
+{
+	return look(source, pid, force, false);
+}
+
+bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, bool force)
+{
+	return look(source, pid, force, true);
+}
+
+bool driver_source__leave(struct driver_source *source, uint32_t pid)
 {
 	/* Its links go when all are tidied up. */
-	if (source)
-		bpf_map_delete_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
+	return source &&
+	       !bpf_map_delete_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
 				    &pid);
 }
 
@@ -473,17 +476,21 @@ static void drop_links(struct driver_source *source)
 	release_libraries(source);
 }
 
+void driver_source__note_use(struct driver_source *source)
+{
+	if (source)
+		source->used++;
+}
+
 void driver_source__tidy(struct driver_source *source)
 {
 	drop_links(source);
-	if (source->options.stays || source->processes == source->told)
+	if (source->options.stays || source->used == source->told)
 		return;
 	if (!source->told)
 		fprintf(stderr,
-			"cuda-trace: %llu process%s without a working guest: launches, sizes and "
-			"results are seen, GPU times are not (source driver); calls made before "
-			"this are not counted\n",
-			(unsigned long long)source->processes,
-			source->processes == 1 ? " is" : "es are");
-	source->told = source->processes;
+			"cuda-trace: %llu process%s no working injection library: launches, sizes "
+			"and results are seen, GPU times are not (source driver)\n",
+			(unsigned long long)source->used, source->used == 1 ? " has" : "es have");
+	source->told = source->used;
 }

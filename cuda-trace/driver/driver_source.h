@@ -33,13 +33,24 @@ struct driver_source *driver_source__new(struct bpf_object *object, bool wanted,
 void driver_source__free(struct driver_source *source);
 /* The system's libcuda, for programs that have not loaded it yet. */
 void driver_source__prepare(struct driver_source *source);
-/* A process was looked at: takes it over if it uses CUDA without a guest (or `force`). */
-void driver_source__look(struct driver_source *source, uint32_t pid, bool force);
+/* A process was looked at: takes it over if it uses CUDA without an agent (or `force`). True: its
+ * calls are seen from now on. */
+bool driver_source__look(struct driver_source *source, uint32_t pid, bool force);
 /* Its guest was loaded after it had been looked at: what it does would be told twice.
- * Accepts NULL. */
-void driver_source__leave(struct driver_source *source, uint32_t pid);
+ * True: it had been taken over. Accepts NULL. */
+bool driver_source__leave(struct driver_source *source, uint32_t pid);
 /* How the launches of the libraries that are watched are told. NULL: there are none. */
 const char *driver_source__launches(const struct driver_source *source);
+/* The same while a thread of the process waits for the tool. */
+bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, bool force);
+/* Before threads may wait: finds out in the background what the kernel's links can do. Accepts
+ * NULL. */
+void driver_source__try(struct driver_source *source);
+/* Waits until that is known. Accepts NULL. */
+void driver_source__end_trial(struct driver_source *source);
+/* One of these has initialised CUDA: only now it is known that no agent was loaded. Accepts NULL.
+ */
+void driver_source__note_use(struct driver_source *source);
 /* After a round of looks: lets go of who has ended, and one line on stderr about who came, once. */
 void driver_source__tidy(struct driver_source *source);
 

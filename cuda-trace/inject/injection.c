@@ -38,6 +38,7 @@ struct work {
 	struct entry_stop *stop;
 	struct remote_call call;
 	struct injection_result result;
+	int results; /* pipe to the tool */
 };
 
 static int fail(struct work *work, int error, const char *reason)
@@ -332,6 +333,9 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 		return;
 	}
 	error = entry_stop__arm(work->stop);
+	if (!error)
+		write(work->results, &(struct injection_result){.armed = true},
+		      sizeof(work->result));
 	error = error ? error : gather(work);
 	if (error) {
 		fail(work, error,
@@ -375,9 +379,9 @@ static void be_helper(int results, uint32_t pid, const char *agent)
 	sigdelset(&all, SIGALRM);
 	signal(SIGALRM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	results = keep_only(results);
+	work.results = keep_only(results);
 	inject(&work, pid, agent);
-	write(results, &work.result, sizeof(work.result));
+	write(work.results, &work.result, sizeof(work.result));
 	/* Detaches the threads that run, without interrupting them. */
 	_exit(0);
 }
@@ -404,15 +408,23 @@ int injection__start(struct injection *injection, uint32_t pid, const char *agen
 	return 0;
 }
 
-static void finish(struct injection *injection, struct injection_result *result)
+/* False: it is not over. */
+static bool take(struct injection *injection, struct injection_result *result)
 {
-	if (read(injection->results, result, sizeof(*result)) != sizeof(*result)) {
+	bool whole = read(injection->results, result, sizeof(*result)) == sizeof(*result);
+
+	if (whole && result->armed) {
+		injection->armed = true;
+		return false;
+	}
+	if (!whole) {
 		*result = (struct injection_result){.error = -ECHILD};
 		snprintf(result->reason, sizeof(result->reason), "the helper process died");
 	}
 	result->reason[sizeof(result->reason) - 1] = 0;
 	close(injection->results);
 	injection->results = -1;
+	return true;
 }
 
 bool injection__reap(struct injection *injection)
@@ -426,20 +438,19 @@ bool injection__poll(struct injection *injection, struct injection_result *resul
 {
 	struct pollfd results = {.fd = injection->results, .events = POLLIN};
 
-	if (injection->results < 0 || poll(&results, 1, 0) != 1)
-		return false;
-	finish(injection, result);
-	return true;
+	while (injection->results >= 0 && poll(&results, 1, 0) == 1)
+		if (take(injection, result))
+			return true;
+	return false;
 }
 
 void injection__wait(struct injection *injection, struct injection_result *result)
 {
 	struct pollfd results = {.fd = injection->results, .events = POLLIN};
 
-	if (poll(&results, 1, WAIT_NS / MS) == 1) {
-		finish(injection, result);
-		return;
-	}
+	while (poll(&results, 1, WAIT_NS / MS) == 1)
+		if (take(injection, result))
+			return;
 	*result = (struct injection_result){.error = -ETIMEDOUT};
 	snprintf(result->reason, sizeof(result->reason), "it takes longer than 5 s");
 }

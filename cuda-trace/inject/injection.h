@@ -20,9 +20,11 @@ struct injection_result {
 	uint32_t threads, stopped; /* of the process; how many of them waited at libcuda */
 	uint32_t link_us, stop_us; /* to set up the probes; the longest stop of a thread */
 	uint32_t call_us;	   /* of that: loading the agent, and CUPTI's first subscription */
+	uint32_t attempts;	   /* so far, this one included; from injections.c */
 	uint8_t idle;		   /* no thread entered libcuda: one that slept made the call */
 	uint8_t copied;		   /* the agent came as a copy in memory */
 	uint8_t present;	   /* the process had loaded it */
+	uint8_t armed;		   /* of the helper's first message alone, which is not the end */
 	char reason[TARGET_REASON_SIZE]; /* why not; plain text */
 };
 
@@ -31,6 +33,7 @@ struct injection {
 	uint64_t start; /* of the process: see injection_target.h */
 	pid_t helper;	/* 0 = there is none any more */
 	int results;	/* pipe */
+	bool armed;	/* each thread stops where it enters libcuda next */
 };
 
 /* agent: path of the library as this process sees it. 0 or -errno. */

@@ -88,7 +88,7 @@ bool injections__tried(const struct injections *injections, uint32_t pid)
 
 bool injections__includes(const struct injections *injections, uint32_t pid)
 {
-	const struct attempt *attempt = find(injections, pid);
+	const struct attempt *attempt = injections ? find(injections, pid) : NULL;
 
 	return attempt && attempt->state != ATTEMPT_OVER;
 }
@@ -235,6 +235,13 @@ static void end(struct injections *injections, struct attempt *attempt,
 	injections->ended(injections->context, pid, result);
 }
 
+bool injections__is_armed(const struct injections *injections, uint32_t pid)
+{
+	const struct attempt *attempt = injections ? find(injections, pid) : NULL;
+
+	return attempt && attempt->state == ATTEMPT_RUNS && attempt->injection.armed;
+}
+
 void injections__poll(struct injections *injections)
 {
 	uint64_t now = monotonic__ms();
@@ -245,8 +252,11 @@ void injections__poll(struct injections *injections)
 
 		if (attempt->state != ATTEMPT_RUNS)
 			injection__reap(&attempt->injection);
-		if (attempt->state == ATTEMPT_RUNS && injection__poll(&attempt->injection, &result))
-			end(injections, attempt, &result);
+		if (attempt->state != ATTEMPT_RUNS ||
+		    !injection__poll(&attempt->injection, &result))
+			continue;
+		result.attempts = attempt->count;
+		end(injections, attempt, &result);
 	}
 	for (uint32_t i = 0; i < injections->count && injections->running < AT_ONCE; i++) {
 		struct attempt *attempt = &injections->attempts[i];

@@ -32,6 +32,9 @@ bool injections__start(struct injections *injections, uint32_t pid);
 bool injections__tried(const struct injections *injections, uint32_t pid);
 /* Is an attempt under way, or planned? */
 bool injections__includes(const struct injections *injections, uint32_t pid);
+/* Its threads stop where they enter libcuda next: no call begins any more without the agent, unless
+ * the attempt fails. As of the last injections__poll(). */
+bool injections__is_armed(const struct injections *injections, uint32_t pid);
 const char *injections__agent(const struct injections *injections);
 /* Hears of ends, begins what is due; cheap. */
 void injections__poll(struct injections *injections);

@@ -3,7 +3,7 @@
  * `stat --json`: one object. The keys are documented in cuda-trace-stat(1) and stay as they are.
  */
 #include "cuda-trace/base/json_text.h"
-#include "cuda-trace/stat/stat_report.h"
+#include "cuda-trace/stat/stat_observed.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -118,6 +118,7 @@ static void put_guest(struct json_object *object, const struct stat_process *pro
 	const char *trouble = states__no_times(status);
 
 	stat_json__put_text(object, "state", states__key(status));
+	trouble = trouble ? trouble : process->no_agent;
 	if (trouble)
 		stat_json__put_text(object, "trouble", trouble);
 	if (!status->version)
@@ -151,6 +152,7 @@ static struct json_object *processes(const struct stat_table *table)
 		put_sums(object, &process->sums, table->sampled);
 		put_guest(object, process);
 		stat_json__put_text(object, "source", process->source);
+		json_object_object_add(object, "observed_since_ns", stat_observed__since(process));
 		json_object_object_add(object, "exit_status",
 				       process->exit_status < 0
 					       ? NULL
@@ -183,6 +185,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 	stat_json__put_ranges(object, report);
 	stat_json__put_objects(object, report);
 	json_object_object_add(object, "processes", processes(report->table));
+	json_object_object_add(object, "missed", stat_observed__missed(report));
 	json_object_object_add(object, "lost", losses__json(report->lost));
 	json_object_object_add(object, "left_out", losses__left_out(report->left_out));
 	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));

@@ -21,6 +21,7 @@ struct stat_report {
 	int64_t first_record_ns;		 /* from the start of watching; -1 = none came */
 	const char *driver_launches;		 /* as session__driver_launches() has it */
 	uint64_t most_kernels;			 /* lines of text, of processes, too */
+	const struct session *session;		 /* NULL = a recording's */
 	const struct overhead_finding *overhead; /* NULL = no --max-overhead */
 };
 

@@ -418,6 +418,8 @@ static void keep_process(struct stat_table *table, const struct process *process
 	kept->yielded_ns = process->yielded_ns;
 	stat_sample__windows(process, &kept->windows);
 	kept->exit_status = process->exit_status;
+	kept->observed_since = process->observed_since;
+	kept->no_agent = process->no_agent;
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));
 	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
 }

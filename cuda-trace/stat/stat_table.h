@@ -69,7 +69,9 @@ struct stat_process {
 	uint64_t yielded_ns;
 	const char *source;
 	struct stat_windows windows;
-	int exit_status; /* -1 = lives, or not known */
+	int exit_status;	 /* -1 = lives, or not known */
+	uint64_t observed_since; /* as struct process has it */
+	const char *no_agent;	 /* likewise */
 };
 
 struct stat_table {

@@ -2,7 +2,7 @@
 /*
  * `stat` for people: kernels, processes, totals, and what should be known about their truth.
  */
-#include "cuda-trace/stat/stat_report.h"
+#include "cuda-trace/stat/stat_observed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -179,6 +179,7 @@ static void put_notes(FILE *file, const struct stat_report *report)
 		char yields[160];
 
 		put_yields(file, process);
+		trouble = trouble ? trouble : process->no_agent;
 		if (!trouble || process->status.reason == CUDA_INERT_FORKED)
 			continue;
 		told++;
@@ -198,10 +199,13 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 	put_processes(file, report);
 	put_totals(file, report);
 	put_notes(file, report);
+	stat_observed__text(file, report);
 	if (report->left_out)
 		left_out__print(report->left_out, file, "");
 	if (losses__any(report->lost))
 		losses__say(file, report->lost);
 	else
-		fprintf(file, "nothing was lost\n");
+		fprintf(file, stat_observed__all(report)
+				      ? "nothing was lost\n"
+				      : "nothing was lost of what was observed\n");
 }

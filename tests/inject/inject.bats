@@ -212,6 +212,15 @@ ends_well() { # NAME
 	json out.json '.totals.kernels > 1000'
 }
 
+@test "stat -- PROGRAM (an empty environment) counts each launch once, with its GPU time" {
+	local launches
+	for launches in 10 1500; do
+		ct stat --json -o out.json -- env -i LD_LIBRARY_PATH="$B/simcuda" "$WORKLOADS/launch-storm" -n "$launches"
+		json out.json ".source == \"cupti\" and .totals.launches == $launches and .totals.kernels == $launches and
+			.lost.total == 0"
+	done
+}
+
 @test "a prepared program that sleeps (stat -p, stat -c) is woken, and its other threads never noticed" {
 	CUDA_INJECTION64_PATH=$GUEST storm busy -s 12 -p 200 -t 4
 	run ! sh -c "cat /proc/$busy_PID/task/*/comm | grep cupti"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Recordings of processes without a working guest.
+# Recordings of processes without a working injection library.
 
 load ../lib/helpers
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cuda-trace/capture/observations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/capture/process.h"
+#include "cuda-trace/proc/process_maps.h"
+
+#define MISSED_MAX    256
+#define PROCESSES_MAX 65536
+
+struct observation {
+	uint32_t pid;
+	uint64_t since; /* 0 = whole */
+	const char *no_agent;
+};
+
+struct observations {
+	struct observation *processes;
+	uint32_t count, capacity;
+	struct unobserved missed[MISSED_MAX];
+	uint32_t missed_count;
+};
+
+struct observations *observations__new(void)
+{
+	return calloc(1, sizeof(struct observations));
+}
+
+void observations__free(struct observations *observations)
+{
+	if (!observations)
+		return;
+	free(observations->processes);
+	free(observations);
+}
+
+static struct observation *find(const struct observations *observations, uint32_t pid)
+{
+	for (uint32_t i = 0; i < observations->count; i++)
+		if (observations->processes[i].pid == pid)
+			return &observations->processes[i];
+	return NULL;
+}
+
+static void put(struct observations *observations, uint32_t pid, uint64_t since)
+{
+	struct observation *processes;
+
+	if (observations->count == PROCESSES_MAX)
+		return;
+	processes = room__for_one(observations->processes, &observations->capacity,
+				  observations->count, sizeof(*processes));
+	if (!processes)
+		return;
+	observations->processes = processes;
+	processes[observations->count++] = (struct observation){pid, since, NULL};
+}
+
+/* On the clock that CLOCK_MONOTONIC would be; 0 = it is gone. Its unit is a tick of 10 ms. */
+static uint64_t start_of(uint32_t pid)
+{
+	char name[64], line[512] = "", *end;
+	unsigned long long ticks = 0;
+	struct timespec boot;
+	uint64_t asleep, start;
+	FILE *stat;
+
+	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+	stat = fopen(name, "re");
+	if (!stat)
+		return 0;
+	line[fread(line, 1, sizeof(line) - 1, stat)] = 0;
+	fclose(stat);
+	end = strrchr(line, ')');
+	for (int field = 2; end && field < 22; field++)
+		end = strchr(end + 1, ' ');
+	if (!end || sscanf(end, " %llu", &ticks) != 1)
+		return 0;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	asleep = boot.tv_sec * 1000000000ull + boot.tv_nsec - monotonic__ns();
+	start = ticks * (1000000000ull / sysconf(_SC_CLK_TCK));
+	return start > asleep ? start - asleep : 1;
+}
+
+void observations__note(struct observations *observations, uint32_t pid, uint64_t since)
+{
+	uint64_t start;
+
+	if (find(observations, pid))
+		return;
+	start = start_of(pid);
+	if (start)
+		put(observations, pid, start >= since ? 0 : since);
+}
+
+void observations__note_whole(struct observations *observations, uint32_t pid)
+{
+	if (!find(observations, pid))
+		put(observations, pid, 0);
+}
+
+void observations__note_late(struct observations *observations, uint32_t pid)
+{
+	observations__forget(observations, pid);
+	put(observations, pid, monotonic__ns());
+}
+
+void observations__note_attached(struct observations *observations, uint32_t pid, bool gapless)
+{
+	struct observation *known = find(observations, pid);
+
+	if (known && (known->since || !gapless))
+		known->since = monotonic__ns();
+}
+
+void observations__forget(struct observations *observations, uint32_t pid)
+{
+	struct observation *known = find(observations, pid);
+
+	if (known)
+		*known = observations->processes[--observations->count];
+}
+
+void observations__note_reason(struct observations *observations, uint32_t pid, const char *reason)
+{
+	struct observation *known = find(observations, pid);
+
+	if (known)
+		known->no_agent = reason;
+}
+
+void observations__end(struct observations *observations, struct process *process)
+{
+	const struct observation *known = find(observations, process->pid);
+
+	if (!known)
+		return;
+	process->observed_since = known->since;
+	if (process->source == EVENT_SOURCE_DRIVER)
+		process->no_agent = known->no_agent;
+	observations__forget(observations, process->pid);
+}
+
+void observations__miss(struct observations *observations, uint32_t pid,
+			enum unobserved_reason reason)
+{
+	struct unobserved *missed = &observations->missed[observations->missed_count];
+	struct inspection seen;
+
+	for (uint32_t i = 0; i < observations->missed_count; i++)
+		if (observations->missed[i].pid == pid && observations->missed[i].reason == reason)
+			return;
+	if (observations->missed_count == MISSED_MAX)
+		return;
+	if (inspect__process(pid, &seen)) {
+		/* Nothing of it is missing, or it has no name any more. */
+		if (reason == UNOBSERVED_STILL_RUNS)
+			return;
+		*seen.comm = 0;
+	}
+	*missed = (struct unobserved){.pid = pid, .reason = reason, .since = monotonic__ns()};
+	snprintf(missed->comm, sizeof(missed->comm), "%s", seen.comm);
+	observations->missed_count++;
+}
+
+const struct unobserved *observations__missed(const struct observations *observations, uint32_t n)
+{
+	return n < observations->missed_count ? &observations->missed[n] : NULL;
+}
+
+const char *observations__key(enum unobserved_reason reason)
+{
+	static const char *const keys[] = {
+#define UNOBSERVED_KEY(name, key, text) [UNOBSERVED_##name] = key,
+		UNOBSERVED_REASONS(UNOBSERVED_KEY)};
+
+	return keys[reason];
+}
+
+const char *observations__text(enum unobserved_reason reason)
+{
+	static const char *const texts[] = {
+#define UNOBSERVED_TEXT(name, key, text) [UNOBSERVED_##name] = text,
+		UNOBSERVED_REASONS(UNOBSERVED_TEXT)};
+
+	return texts[reason];
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From when on each process was observed, and which processes were not: what a report must say
+ * before it may claim that nothing was lost. Used by the session; one thread.
+ */
+#ifndef CUDA_TRACE_CAPTURE_OBSERVATIONS_H
+#define CUDA_TRACE_CAPTURE_OBSERVATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct observations;
+struct process;
+
+/* X(enumerator, stable key, text) */
+#define UNOBSERVED_REASONS(X)                                                               \
+	X(STILL_RUNS, "still_runs",                                                         \
+	  "started by PROGRAM and still running: from now on not observed (-p PID does)")   \
+	X(NOT_STARTED, "not_started_by_program",                                            \
+	  "called cuInit() meanwhile and not started by PROGRAM, maybe by a daemon on its " \
+	  "behalf: not observed (-p PID or -a does)")
+
+enum unobserved_reason {
+#define UNOBSERVED_ENUMERATOR(name, key, text) UNOBSERVED_##name,
+	UNOBSERVED_REASONS(UNOBSERVED_ENUMERATOR)
+#undef UNOBSERVED_ENUMERATOR
+};
+
+/* A process whose calls are missing. */
+struct unobserved {
+	uint32_t pid;
+	enum unobserved_reason reason;
+	uint64_t since; /* ns, monotonic */
+	char comm[16];	/* untrusted */
+};
+
+struct observations *observations__new(void);
+/* Accepts NULL. */
+void observations__free(struct observations *observations);
+/* Its probes are there since `since` (ns, monotonic); the first word on a process counts. One that
+ * started later is observed from its start. */
+void observations__note(struct observations *observations, uint32_t pid, uint64_t since);
+/* It waited, before its first call, until its probes were there; the first word counts. */
+void observations__note_whole(struct observations *observations, uint32_t pid);
+/* It waited, but went on before its probes were there, which is now. */
+void observations__note_late(struct observations *observations, uint32_t pid);
+/* The agent was loaded just now, or it is certain that none will be: the process is observed from
+ * now on, unless it was from its first call and no call came between (gapless). */
+void observations__note_attached(struct observations *observations, uint32_t pid, bool gapless);
+/* It has executed another program, or ended. */
+void observations__forget(struct observations *observations, uint32_t pid);
+/* Why it has no agent: a constant text. */
+void observations__note_reason(struct observations *observations, uint32_t pid, const char *reason);
+/* Fills in what is known of a process that ends, and forgets it. */
+void observations__end(struct observations *observations, struct process *process);
+/* Each process once a reason. */
+void observations__miss(struct observations *observations, uint32_t pid,
+			enum unobserved_reason reason);
+/* The n-th process that was missed; NULL = there are no more. */
+const struct unobserved *observations__missed(const struct observations *observations, uint32_t n);
+const char *observations__key(enum unobserved_reason reason);
+const char *observations__text(enum unobserved_reason reason);
+
+#endif

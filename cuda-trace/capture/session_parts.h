@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a session consists of: for session.c and session_processes.c alone.
+ */
+#ifndef CUDA_TRACE_CAPTURE_SESSION_PARTS_H
+#define CUDA_TRACE_CAPTURE_SESSION_PARTS_H
+
+#include <stddef.h>
+#include "cuda-trace/capture/session.h"
+#include "cuda-trace/foreign/left_out.h"
+
+struct session {
+	struct stream_bpf *skeleton;
+	struct ring_buffer *ring;
+	struct ring_buffer *starts; /* what must be answered at once */
+	struct attachments *attachments;
+	struct switches *switches; /* NULL = nothing is sampled */
+	struct guests *guests;	   /* NULL = those of all processes are listened to */
+	struct targets *targets;
+	struct left_out left_out;
+	struct intake *intake;
+	struct driver_source *driver; /* NULL = agents only */
+	struct library_loads *loads;  /* NULL = who loads libcuda is found by polling */
+	bool without_loads;	      /* the kernel refused their programs */
+	struct observations *observations;
+	uint32_t waiting;	       /* a process whose thread waits until an injection begins */
+	uint64_t attached;	       /* ns, monotonic */
+	struct injections *injections; /* NULL = only programs that were prepared have an agent */
+	struct yield_gate *gate;       /* NULL = other CUPTI clients are refused */
+	struct session_options options;
+	uint64_t next_rescan; /* ms */
+	uint64_t next_hello;  /* ms */
+	uint64_t eager_until; /* ms */
+	int hellos;
+	uint64_t names_lost; /* the ring buffer was full, when they were last counted */
+	size_t turn;	     /* bytes handled since the last look at the clock */
+	uint32_t turn_events;
+	uint64_t turn_until; /* ms */
+	bool finished;
+	struct session_files files;
+};
+
+#endif

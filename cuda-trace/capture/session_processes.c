@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Called by session.c. */
+#include "cuda-trace/capture/session_processes.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <time.h>
+#include "bpf/event.h"
+#include "bpf/stream.skel.h"
+#include "cuda-trace/attach/agent_files.h"
+#include "cuda-trace/attach/attachments.h"
+#include "cuda-trace/attach/probe_link.h"
+#include "cuda-trace/attach/process_links.h"
+#include "cuda-trace/attach/sample_switches.h"
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/descendants.h"
+#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/observations.h"
+#include "cuda-trace/capture/session_filter.h"
+#include "cuda-trace/capture/session_parts.h"
+#include "cuda-trace/capture/yields.h"
+#include "cuda-trace/driver/driver_source.h"
+#include "cuda-trace/driver/library_loads.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/inject/injection.h"
+#include "cuda-trace/inject/injections.h"
+#include "cuda-trace/proc/injection_variable.h"
+#include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/yield/yield_gate.h"
+
+#define RUNNING_MAX 64	/* of what PROGRAM left running */
+#define ARM_MS	    300 /* a thread waits for an injection to begin; it takes some 50 ms */
+
+static void watch_file(void *context, const char *path)
+{
+	struct session *session = context;
+	const struct probe_place place = {.path = path};
+
+	if (session->options.source == SESSION_DRIVER)
+		return;
+	yield_gate__add_file(session->gate, path);
+	if (session->guests) {
+		guests__add_file(session->guests, path);
+		return;
+	}
+	if (session->switches && switches__add(session->switches, path, 0, 0))
+		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
+				"the GPU from its processes\n");
+	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
+		session->files.found(session->files.context, path);
+}
+
+static void release_file(void *context, const char *path)
+{
+	struct session *session = context;
+	char shown[256];
+
+	if (session->options.verbose)
+		fprintf(stderr, "cuda-trace: no process maps %s any more: it is released\n",
+			foreign_file__show(path, shown, sizeof(shown)));
+	if (session->files.gone)
+		session->files.gone(session->files.context, path);
+	if (session->guests)
+		guests__drop_file(session->guests, path);
+	if (session->switches)
+		switches__drop_file(session->switches, path);
+	attachments__drop_file(session->attachments, path);
+}
+
+static bool passes_filter(const struct session *session, uint32_t pid)
+{
+	uint8_t one;
+
+	return !session->options.pid ||
+	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
+}
+
+struct search {
+	uint32_t pid;
+	bool found;
+};
+
+static void compare_pid(void *context, struct process *process)
+{
+	struct search *search = context;
+
+	search->found |= process->pid == search->pid;
+}
+
+/* Its agent has spoken: it is awake, or has ended its work as the process ends. */
+static bool has_spoken(const struct session *session, uint32_t pid)
+{
+	struct search search = {.pid = pid};
+
+	intake__each(session->intake, compare_pid, &search);
+	return search.found;
+}
+
+/* A call that a thread begins while the agent is loaded would count twice if the driver source saw
+ * it, too: at its entry, where the thread is stopped, and in the agent once it goes on. */
+static bool start_injection(struct session *session, uint32_t pid)
+{
+	if (!injections__start(session->injections, pid))
+		return false;
+	if (driver_source__leave(session->driver, pid))
+		observations__note_late(session->observations, pid);
+	return true;
+}
+
+/* The agent will be loaded into the process, which is listened to before. If that cannot be
+ * done, the driver source is what there is. */
+static bool attach_to(struct session *session, uint32_t pid, const char *guest)
+{
+	if (!session->injections)
+		return false;
+	if (injections__includes(session->injections, pid))
+		return true;
+	if (!injections__wants(session->injections, pid) || (guest && has_spoken(session, pid)) ||
+	    !session_filter__passes(&session->options, pid))
+		return false;
+	library_loads__note_running(session->loads, pid);
+	if (session->guests && !guest)
+		guests__add_process(session->guests, pid, injections__agent(session->injections));
+	return start_injection(session, pid);
+}
+
+/* From now on, unless it was earlier: the probes of a file come before those of its processes. */
+static void note_observed(struct session *session, uint32_t pid)
+{
+	bool by_file = !session->guests && session->options.source != SESSION_DRIVER;
+
+	observations__note(session->observations, pid,
+			   by_file && session->attached ? session->attached : monotonic__ns());
+}
+
+static void note_reason(struct session *session, uint32_t pid)
+{
+	if (session->options.source != SESSION_DRIVER)
+		observations__note_reason(session->observations, pid,
+					  injection_variable__reason(injection_variable__of(pid)));
+}
+
+static void change_source(struct session *session, uint32_t pid, bool force)
+{
+	if (!session->driver || !driver_source__look(session->driver, pid, force))
+		return;
+	library_loads__note_running(session->loads, pid);
+	note_observed(session, pid);
+	note_reason(session, pid);
+}
+
+static void look_at_process(void *context, uint32_t pid, const char *guest)
+{
+	struct session *session = context;
+
+	if (!passes_filter(session, pid))
+		return;
+	if (guest)
+		note_observed(session, pid);
+	if (session->guests && guest)
+		guests__add_process(session->guests, pid, guest);
+	/* Its agent comes in cuInit(), or nothing does: that will be seen. */
+	if (!guest && session->options.source != SESSION_DRIVER &&
+	    library_loads__expects(session->loads, pid))
+		return;
+	if (attach_to(session, pid, guest)) {
+		note_observed(session, pid);
+		return;
+	}
+	change_source(session, pid, session->options.source == SESSION_DRIVER);
+}
+
+struct targets *session_processes__targets(struct session *session)
+{
+	return targets__new(&(struct targets_sink){.context = session,
+						   .found = watch_file,
+						   .gone = release_file,
+						   .look = look_at_process},
+			    &session->left_out);
+}
+
+void session_processes__look_at_status(void *context, struct process *process)
+{
+	struct session *session = context;
+	const struct cuda_status *status = &process->status;
+
+	guests__note_begin(session->guests, process->pid, status);
+	yields__look(session->gate, process);
+	if (session->injections && states__is_unprimed(status) &&
+	    !injections__tried(session->injections, process->pid))
+		start_injection(session, process->pid);
+	if (process->source == EVENT_SOURCE_DRIVER && !process->driver_noted) {
+		driver_source__note_use(session->driver);
+		process->driver_noted = true;
+	}
+	if (session->driver && states__wants_driver(status) &&
+	    !injections__includes(session->injections, process->pid))
+		change_source(session, process->pid, true);
+	else if (states__works(status))
+		driver_source__leave(session->driver, process->pid);
+}
+
+/* The process goes on. If it has not waited for that, it was not observed until now, unless the
+ * probes were there before. */
+static void release(struct session *session, const struct event_start *event, bool was_probed)
+{
+	double waited = (monotonic__ns() - event->time) / 1e6;
+	bool has_waited = library_loads__answer(session->loads, event->pid);
+
+	if (has_waited || was_probed)
+		observations__note_whole(session->observations, event->pid);
+	else
+		observations__note_late(session->observations, event->pid);
+	if (session->options.verbose)
+		fprintf(stderr, "cuda-trace: process %u %s %.1f ms %s\n", event->pid,
+			has_waited ? "waited" : "did not wait", waited,
+			event->kind == START_LIBCUDA ? "where it loaded libcuda" : "in cuInit()");
+}
+
+/* Its probes are put into the file before it goes on. The driver source takes every process over;
+ * else cuInit() decides. */
+static void loaded_libcuda(struct session *session, const struct event_start *event)
+{
+	bool was_probed = !library_loads__note_library(session->loads, event->pid);
+
+	if (session->options.source == SESSION_DRIVER) {
+		driver_source__leave(session->driver, event->pid);
+		driver_source__look_waiting(session->driver, event->pid, true);
+	}
+	release(session, event, was_probed);
+}
+
+/* True: the agent is being loaded into a process whose thread waits. It goes on when all threads
+ * stop where they enter libcuda, so that it makes no call before the agent is there. */
+static bool attach_waiting(struct session *session, uint32_t pid)
+{
+	const struct timespec pause = {.tv_nsec = 200000};
+	uint64_t until = monotonic__ms() + ARM_MS;
+	struct inspection seen;
+
+	if (inspect__process(pid, &seen) || seen.guest || !attach_to(session, pid, NULL))
+		return false;
+	session->waiting = pid;
+	while (injections__includes(session->injections, pid) &&
+	       !injections__is_armed(session->injections, pid) && monotonic__ms() < until) {
+		nanosleep(&pause, NULL);
+		injections__poll(session->injections);
+	}
+	session->waiting = 0;
+	return injections__includes(session->injections, pid);
+}
+
+/* A process without an agent gets one, or its driver's entry points are watched. */
+static void initialized(struct session *session, const struct event_start *event)
+{
+	uint32_t pid = event->pid;
+	bool attaches;
+
+	/* Its agent may have reported that it cannot work. */
+	ring_buffer__consume(session->ring);
+	session__each_process(session, session_processes__look_at_status, session);
+	attaches = attach_waiting(session, pid);
+	if (!attaches && session->driver &&
+	    driver_source__look_waiting(session->driver, pid,
+					session->options.source == SESSION_DRIVER))
+		note_reason(session, pid);
+	release(session, event, false);
+	if (attaches && !injections__is_armed(session->injections, pid))
+		observations__note_late(session->observations, pid);
+	targets__look(session->targets, pid);
+}
+
+/* True: the event is about a load of libcuda. */
+static bool handle_load(struct session *session, const struct event_start *event)
+{
+	switch (event->kind) {
+	case START_EXEC:
+		library_loads__note_exec(session->loads, event->pid);
+		return true;
+	case START_LIBCUDA:
+		if (session->finished)
+			library_loads__answer(session->loads, event->pid);
+		else
+			loaded_libcuda(session, event);
+		return true;
+	case START_INITIALIZED:
+		if (session->finished)
+			library_loads__answer(session->loads, event->pid);
+		else
+			initialized(session, event);
+		return true;
+	case START_OTHER:
+		if (session->options.held)
+			observations__miss(session->observations, event->pid,
+					   UNOBSERVED_NOT_STARTED);
+		return true;
+	default:
+		return false;
+	}
+}
+
+int session_processes__handle_start(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+	const struct event_start *event = data;
+
+	if (handle_load(session, event) || !session->guests || session->finished)
+		return 0;
+	if (event->kind == START_WITHOUT_FIRST) {
+		guests__lost_first(session->guests, event->pid);
+		return 0;
+	}
+	guests__expect(session->guests);
+	driver_source__leave(session->driver, event->pid);
+	if (!injections__includes(session->injections, event->pid)) {
+		observations__forget(session->observations, event->pid);
+		observations__note_whole(session->observations, event->pid);
+	}
+	targets__look(session->targets, event->pid);
+	guests__note_time(session->guests, event);
+	return 0;
+}
+
+void session_processes__listen_to_first(struct session *session, const char *guest)
+{
+	const char *path = targets__add_named(session->targets, guest);
+
+	if (path && session->guests && session->options.held)
+		guests__add_process(session->guests, session->options.pid, path);
+}
+
+static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
+{
+	struct session *session = context;
+
+	if (session->finished)
+		return;
+	/* A copy in the process's memory is a file that nobody knows of yet. */
+	targets__look(session->targets, pid);
+	observations__note_attached(session->observations, pid,
+				    result->error ? pid == session->waiting
+						  : result->attempts == 1);
+}
+
+void session_processes__prepare_injections(struct session *session, const char *agent)
+{
+	if (session->options.attach && session->options.source != SESSION_DRIVER)
+		session->injections =
+			injections__new(agent, session->options.attach == SESSION_ATTACH_ALL,
+					session->options.verbose, attach_ended, session);
+}
+
+void session_processes__note_running(struct session *session)
+{
+	uint32_t pids[RUNNING_MAX], count = 0;
+
+	if (session->options.held)
+		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
+	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)
+		observations__miss(session->observations, pids[i], UNOBSERVED_STILL_RUNS);
+}

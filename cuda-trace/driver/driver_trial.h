@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds out in the background whether the kernel's links of one process are of that process alone.
+ * Its user is one thread.
+ */
+#ifndef CUDA_TRACE_DRIVER_DRIVER_TRIAL_H
+#define CUDA_TRACE_DRIVER_DRIVER_TRIAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct bpf_object;
+
+/* Zeroed at first. */
+struct driver_trial {
+	struct bpf_object *object;
+	pthread_t thread;
+	bool started;
+	atomic_bool over;
+	bool outcome;	    /* once it is over */
+	bool known, result; /* the answer that was given */
+};
+
+void driver_trial__start(struct driver_trial *trial, struct bpf_object *object);
+/* Starts it where nobody has, and waits for it; always the same answer. waits: a thread of a
+ * process waits for the tool, so that a trial that is not over counts as failed. */
+bool driver_trial__result(struct driver_trial *trial, struct bpf_object *object, bool waits);
+/* Waits for it, if it was started. */
+void driver_trial__end(struct driver_trial *trial);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A process without privileges reads the file. Used by one thread. */
+#include "cuda-trace/driver/elf_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/foreign/foreign_elf.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/foreign_job.h"
+
+#define MAX_MS 800
+
+struct wanted {
+	struct elf_symbol *symbols;
+	unsigned int count;
+};
+
+/* What is sent back, for each symbol. */
+struct place {
+	uint64_t address, offset;
+};
+
+/* ---- in a process without privileges ---- */
+
+static void look_up(const struct foreign_elf *elf, const struct foreign_symbols *table,
+		    const struct wanted *wanted, struct place *places)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const char *name = foreign_symbols__name(table, i);
+
+		for (unsigned int k = 0; k < wanted->count; k++) {
+			if (table->list[i].st_shndx == SHN_UNDEF ||
+			    strcmp(name, wanted->symbols[k].name))
+				continue;
+			places[k].address = table->list[i].st_value;
+			places[k].offset = foreign_elf__offset(elf, table->list[i].st_value, PF_X);
+		}
+	}
+}
+
+static int send_places(int fd, uint64_t size, const void *argument, struct foreign_output *output)
+{
+	const struct wanted *wanted = argument;
+	struct place places[ELF_SYMBOLS_MAX] = {0};
+	struct foreign_symbols table;
+	struct foreign_elf elf;
+	int err = foreign_elf__open(&elf, fd, size, true);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; !err && i < elf.section_count; i++) {
+		if (elf.sections[i].sh_type != SHT_DYNSYM)
+			continue;
+		err = foreign_elf__symbols(&elf, i, &table);
+		if (!err)
+			look_up(&elf, &table, wanted, places);
+		foreign_symbols__free(&table);
+	}
+	foreign_elf__close(&elf);
+	if (!err)
+		foreign_output__put(output, places, sizeof(places));
+	return err;
+}
+
+/* ---- the tool ---- */
+
+int elf_symbols__find(const struct foreign_file *file, struct elf_symbol *symbols,
+		      unsigned int count)
+{
+	const struct wanted wanted = {symbols, count};
+	struct place places[ELF_SYMBOLS_MAX];
+	struct foreign_answer answer;
+	int err;
+
+	if (count > ELF_SYMBOLS_MAX)
+		return -EINVAL;
+	err = foreign_job__run(send_places, file, &wanted, MAX_MS, sizeof(places), &answer);
+	if (err)
+		return err;
+	if (answer.size != sizeof(places)) {
+		free(answer.bytes);
+		return -ENOEXEC;
+	}
+	memcpy(places, answer.bytes, sizeof(places));
+	free(answer.bytes);
+	for (unsigned int i = 0; i < count; i++) {
+		symbols[i].address = places[i].address;
+		symbols[i].offset = places[i].offset;
+	}
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a library of this machine's kind defines some symbols: read from its dynamic symbol table.
+ */
+#ifndef CUDA_TRACE_DRIVER_ELF_SYMBOLS_H
+#define CUDA_TRACE_DRIVER_ELF_SYMBOLS_H
+
+#include <stdint.h>
+
+struct foreign_file;
+
+#define ELF_SYMBOLS_MAX 4
+
+struct elf_symbol {
+	const char *name; /* what is looked for */
+	uint64_t address; /* as the file has it; 0 = not found */
+	uint64_t offset;  /* in the file; 0 = not in code */
+};
+
+/* Fills in those of the symbols that the file defines, ELF_SYMBOLS_MAX at most. The file may be
+ * damaged or hostile. 0 or -errno: see foreign_job.h. */
+int elf_symbols__find(const struct foreign_file *file, struct elf_symbol *symbols,
+		      unsigned int count);
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The dynamic loader calls _dl_debug_state(), an empty function for debuggers, when all libraries
+ * of a dlopen() or of a start are mapped and before any of their code runs. A uprobe there finds a
+ * new libcuda and stops the thread until the tool has put its probes into that file, wherever it
+ * lies. Another uprobe, at the return of cuInit(), does the same once: from then on it is known
+ * whether the process has an agent. Both are links of all processes, as a link of one process does
+ * not follow its children; in processes that are not followed they end after one look into a map.
+ *
+ * What can go wrong: docs/internals/start.md.
+ */
+#include "cuda-trace/driver/library_loads.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include "bpf/event.h"
+#include "cuda-trace/attach/link_closer.h"
+#include "cuda-trace/attach/multi_link.h"
+#include "cuda-trace/driver/driver_paths.h"
+#include "cuda-trace/driver/elf_symbols.h"
+#include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/proc/process_maps.h"
+
+#define FILES_MAX 64 /* loaders and libcudas together */
+
+struct library_loads {
+	struct bpf_object *object;
+	bool verbose;
+	struct probed_file {
+		dev_t device;
+		ino_t inode;
+		int link; /* below 0: it has no such function, or the kernel refused */
+	} files[FILES_MAX];
+	int count;
+};
+
+static const char *const programs[] = {"loader_changed", "driver_initialized"};
+
+struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose)
+{
+	const char *choice = getenv("CUDA_TRACE_LOADS");
+	struct library_loads *loads = NULL;
+
+	/* So that what happens without can be tried. */
+	if (wanted && (!choice || strcmp(choice, "0")) && multi_link__supported())
+		loads = calloc(1, sizeof(*loads));
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct bpf_program *program = bpf_object__find_program_by_name(object, programs[i]);
+
+		if (loads)
+			bpf_program__set_expected_attach_type(program, MULTI_LINK_ATTACH_TYPE);
+		else
+			bpf_program__set_autoload(program, false);
+	}
+	if (!loads)
+		return NULL;
+	loads->object = object;
+	loads->verbose = verbose;
+	return loads;
+}
+
+uint32_t library_loads__waiters(void)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return processors > 1 ? (uint32_t)processors - 1 : 1;
+}
+
+void library_loads__free(struct library_loads *loads)
+{
+	for (int i = 0; loads && i < loads->count; i++)
+		if (loads->files[i].link >= 0)
+			link_closer__close(loads->files[i].link);
+	free(loads);
+}
+
+static int link_point(const struct library_loads *loads, const char *program, const char *path,
+		      uint64_t offset, uint64_t cookie, bool at_return)
+{
+	const struct multi_link_points points = {
+		.offsets = &offset,
+		.cookies = &cookie,
+		.count = 1,
+	};
+
+	if (!offset)
+		return -ENOENT;
+	return multi_link__new(
+		bpf_program__fd(bpf_object__find_program_by_name(loads->object, program)), path,
+		&points, at_return);
+}
+
+static int link_loader(const struct library_loads *loads, const struct foreign_file *file)
+{
+	struct elf_symbol symbols[] = {{.name = "_dl_debug_state"}, {.name = "_r_debug"}};
+	int err = elf_symbols__find(file, symbols, 2);
+
+	if (err || !symbols[1].address)
+		return err ? err : -ENOENT;
+	return link_point(loads, programs[0], file->path, symbols[0].offset,
+			  symbols[1].address - symbols[0].address, false);
+}
+
+static int link_cuinit(const struct library_loads *loads, const struct foreign_file *file)
+{
+	struct elf_symbol symbol = {.name = "cuInit"};
+	int err = elf_symbols__find(file, &symbol, 1);
+
+	return err ? err : link_point(loads, programs[1], file->path, symbol.offset, 0, true);
+}
+
+static bool is_known(const struct library_loads *loads, const struct foreign_file *file)
+{
+	for (int i = 0; i < loads->count; i++)
+		if (loads->files[i].inode == file->inode && loads->files[i].device == file->device)
+			return true;
+	return false;
+}
+
+/* Takes the file over. False: it was known before. */
+static bool add_file(struct library_loads *loads, struct foreign_file *file,
+		     int (*link)(const struct library_loads *loads,
+				 const struct foreign_file *file))
+{
+	struct probed_file *added = &loads->files[loads->count];
+	bool known = is_known(loads, file);
+	char shown[256];
+
+	if (!known && loads->count < FILES_MAX) {
+		*added = (struct probed_file){file->device, file->inode, link(loads, file)};
+		loads->count++;
+		if (loads->verbose)
+			fprintf(stderr, "cuda-trace: %s: %s\n",
+				foreign_file__show(file->path, shown, sizeof(shown)),
+				added->link >= 0 ? "programs wait there until they are observed"
+						 : strerror(-added->link));
+	}
+	foreign_file__close(file);
+	return !known;
+}
+
+static void add_library(void *context, const char *path)
+{
+	struct foreign_file file;
+
+	if (!foreign_file__open_ours(&file, path))
+		add_file(context, &file, link_cuinit);
+}
+
+void library_loads__prepare(struct library_loads *loads)
+{
+	static const char *const loaders[] = {
+		"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+		"/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"};
+
+	struct foreign_file file;
+
+	for (size_t i = 0; loads && i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		if (!foreign_file__open_ours(&file, loaders[i]))
+			add_file(loads, &file, link_loader);
+	if (loads)
+		driver_paths__each(add_library, loads);
+}
+
+static bool is_loader(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && (!strncmp(name, "/ld-linux", 9) || !strncmp(name, "/ld-musl", 8) ||
+			!strncmp(name, "/ld-2.", 6));
+}
+
+void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
+{
+	char name[32], range[40], *line = NULL;
+	struct foreign_file file;
+	size_t size = 0;
+	FILE *maps;
+
+	if (!loads)
+		return;
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	maps = fopen(name, "re");
+	while (maps && getline(&line, &size, maps) > 0) {
+		char *path = strchr(line, '/');
+
+		if (!path)
+			continue;
+		path[strcspn(path, "\n")] = 0;
+		if (!is_loader(path) || sscanf(line, "%39s", range) != 1)
+			continue;
+		if (!foreign_file__open_mapped(&file, pid, range, path))
+			add_file(loads, &file, link_loader);
+		break;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+}
+
+bool library_loads__note_library(struct library_loads *loads, uint32_t pid)
+{
+	struct inspection seen;
+	struct foreign_file file;
+
+	if (!loads || inspect__process(pid, &seen) || !seen.cuda ||
+	    foreign_file__open_mapped(&file, pid, seen.libcuda_range, seen.libcuda))
+		return true;
+	return add_file(loads, &file, link_cuinit);
+}
+
+void library_loads__note_running(struct library_loads *loads, uint32_t pid)
+{
+	const struct library_load running = {.libraries = 1, .initialized = 1};
+
+	if (loads)
+		bpf_map_update_elem(bpf_object__find_map_fd_by_name(loads->object, "loads"), &pid,
+				    &running, BPF_NOEXIST);
+}
+
+bool library_loads__answer(struct library_loads *loads, uint32_t pid)
+{
+	struct library_load load;
+	int map;
+
+	if (!loads)
+		return false;
+	map = bpf_object__find_map_fd_by_name(loads->object, "loads");
+	if (bpf_map_lookup_elem(map, &pid, &load) || load.state != LOAD_WAITS)
+		return false;
+	load.state = LOAD_ANSWERED;
+	return !bpf_map_update_elem(map, &pid, &load, BPF_EXIST);
+}
+
+bool library_loads__expects(const struct library_loads *loads, uint32_t pid)
+{
+	struct library_load load;
+
+	return loads &&
+	       !bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(loads->object, "loads"), &pid,
+				    &load) &&
+	       load.libraries && !load.initialized;
+}

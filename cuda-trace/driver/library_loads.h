@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the followed processes load libcuda and initialise it: each waits there until the tool has
+ * attached. Used by the session; one thread.
+ */
+#ifndef CUDA_TRACE_DRIVER_LIBRARY_LOADS_H
+#define CUDA_TRACE_DRIVER_LIBRARY_LOADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_object;
+struct library_loads;
+
+/* Before the object is loaded: prepares its programs, or leaves them out (then NULL: this kernel
+ * cannot, or it is not wanted). */
+struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose);
+/* Accepts NULL, as all of the following do. */
+void library_loads__free(struct library_loads *loads);
+/* How many threads may wait at a time: each takes a processor. */
+uint32_t library_loads__waiters(void);
+/* The system's loaders and libcudas, before a program starts. */
+void library_loads__prepare(struct library_loads *loads);
+/* START_EXEC: the process may have a loader that is not known yet. */
+void library_loads__note_exec(struct library_loads *loads, uint32_t pid);
+/* The return of cuInit() in the libcuda that this process maps. False: the file was known before.
+ */
+bool library_loads__note_library(struct library_loads *loads, uint32_t pid);
+/* A process that has loaded libcuda before, and maybe initialised it: it will not wait. */
+void library_loads__note_running(struct library_loads *loads, uint32_t pid);
+/* The thread of this process goes on. False: it has done so already, or did not wait, as too many
+ * did. */
+bool library_loads__answer(struct library_loads *loads, uint32_t pid);
+/* It has loaded a libcuda before our eyes and has not called cuInit(), which will be reported. */
+bool library_loads__expects(const struct library_loads *loads, uint32_t pid);
+
+#endif

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Processes that load libcuda are stopped until they are observed; of others the output says since when they are.
+
+load ../lib/helpers
+
+setup() {
+	requires bpf sim
+	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+@test "stat (libcuda mapped long before cuInit) sees all kernels, and claims no missing library" {
+	run --separate-stderr ct stat --json -o out.json -- "$SIM" "$WORKLOADS/late-init" 2500 10
+	assert_success
+	json out.json '.source == "cupti" and .totals.launches == 10 and .totals.kernels == 10 and .lost.total == 0'
+	json out.json '.processes[0].observed_since_ns == null and .missed == []'
+	refute_regex "$stderr" 'injection library|guest'
+	# The same where the loads are not seen: such a process is found by polling.
+	CUDA_TRACE_LOADS=0 run --separate-stderr ct stat --json -o out.json -- "$SIM" "$WORKLOADS/late-init" 2500 10
+	json out.json '.source == "cupti" and .totals.launches == 10 and .totals.kernels == 10 and .lost.total == 0'
+	refute_regex "$stderr" 'injection library|guest'
+}
+
+@test "stat --source driver (a libcuda that the tool does not know) sees each launch of short programs" {
+	local launches
+	for launches in 10 2000 100000; do
+		ct stat --source driver --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n "$launches" >out
+		assert_equal "$(expect_key out launches)" "$launches"
+		json out.json ".source == \"driver\" and .totals.launches == $launches and .lost.total == 0 and
+			.processes[0].observed_since_ns == null"
+	done
+}
+
+@test "stat --source driver (libcuda comes by dlopen in a grandchild) sees the first call" {
+	cat >opens.c <<-'EOF'
+		#include <dlfcn.h>
+		int main(void)
+		{
+			void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
+			int (*wait)(void) = dlsym(cuda, "cuCtxSynchronize");
+
+			for (int i = 0; i < 5; i++)
+				wait();
+		}
+	EOF
+	cc -o opens opens.c
+	ct stat --source driver --json -o out.json -- "$SIM" sh -c '(sh -c "./opens; :"); :'
+	json out.json '.totals.syncs == 5 and .processes[0].observed_since_ns == null'
+}
+
+@test "stat --source driver (loads are not seen) says since when a process was observed, and claims nothing before" {
+	CUDA_TRACE_LOADS=0 ct stat --source driver -o out.txt -- \
+		"$SIM" "$WORKLOADS/launch-storm" -n 3000 -p 1000 >out
+	run cat out.txt
+	assert_line --regexp '^process [0-9]+ \(launch-storm\): observed since [0-9:.]{12}; earlier calls are not counted$'
+	assert_line 'nothing was lost of what was observed'
+	refute_line 'nothing was lost'
+}
+
+@test "stat -p (a program that runs) says since when it was observed" {
+	local now
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	ready storm
+	now=$(date +%s%N)
+	ct stat -p "$storm_PID" -d 1 --json -o out.json
+	json out.json ".totals.launches > 100 and (.processes[0].observed_since_ns | . > $now and . < $now + 20000000000)"
+	ct stat -p "$storm_PID" -d 1 -o out.txt
+	grep -q "^process $storm_PID (launch-storm): observed since " out.txt
+	run ! grep -qx 'nothing was lost' out.txt
+}
+
+@test "stat --no-attach (an environment that was cleared, another injection library) counts all, and says why" {
+	: >other.so
+	ct stat --no-attach --json -o out.json -- env -i B="$B" "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.source == "driver" and .totals.launches == 10 and .lost.total == 0 and (.processes[0] |
+		.observed_since_ns == null and (.trouble | startswith("its environment has no CUDA_INJECTION64_PATH")))'
+	ct stat --no-attach --json -o out.json -- "$SIM" env CUDA_INJECTION64_PATH="$PWD/other.so" "$WORKLOADS/saxpy" >out
+	json out.json '.source == "driver" and .totals.launches == 10 and (.processes[0] |
+		(.trouble | startswith("its CUDA_INJECTION64_PATH names another injection library")))'
+}
+
+@test "stat (PROGRAM leaves a process behind) names it as missed" {
+	ct stat -o out.txt -- "$SIM" sh -c "$WORKLOADS/launch-storm -n 3000 -p 1000 >/dev/null & sleep 1; :" 2>err
+	grep -qE 'runs on, unwatched: launch-storm \([0-9]+\)' err
+	grep -qx 'nothing was lost of what was observed' out.txt
+	ct stat --json -o out.json -- "$SIM" sh -c "$WORKLOADS/launch-storm -n 3000 -p 1000 >/dev/null & sleep 1; :"
+	json out.json '[.missed[] | [.process, .reason]] == [["launch-storm", "still_runs"]]'
+}
+
+@test "stat (a daemon starts the worker) says that it was not observed" {
+	mkfifo ask
+	start daemon sh -c "read line <ask; $SIM $WORKLOADS/late-init 0 50"
+	LD_LIBRARY_PATH=$B/simcuda ct stat --json -o out.json -- sh -c 'echo go >ask; sleep 2'
+	finished "$daemon_PID"
+	json out.json '.totals.launches == 0 and ([.missed[] | .reason] | index("not_started_by_program"))'
+}
+
+# program_at_gate: stat of a program that loads libcuda once somebody writes to `gate`; $tool_PID.
+program_at_gate() {
+	mkfifo gate
+	start tool "$CUDA_TRACE" stat --source driver -o out.txt -- \
+		"$SIM" sh -c "read line <gate; $WORKLOADS/saxpy >program.out; date +%s%N >ended"
+	wait_for 20 pgrep -P "$tool_PID" sh
+}
+
+@test "stat --source driver (the tool is stopped, killed) lets the program go on within a second" {
+	local signal began
+	for signal in STOP KILL; do
+		rm -f gate ended program.out
+		program_at_gate
+		kill -"$signal" "$tool_PID"
+		began=$(date +%s%N)
+		echo go >gate
+		wait_for 20 test -s ended
+		grep -q '^expect launches=10 ' program.out
+		# It may wait at its load and once more in cuInit(), on a busy machine.
+		[ $(($(cat ended) - began)) -lt 5000000000 ]
+		kill -CONT "$tool_PID" || true
+		finished "$tool_PID" || true
+	done
+}
