@@ -7,6 +7,7 @@
  * Data is read straight into reserved ring memory, never through a per-CPU scratch area: uprobe
  * programs can be preempted by another process that runs the same program on the same CPU.
  */
+#include "libcupti-usdt/agent_memory.h"
 #include "bpf/arguments.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -32,6 +32,6 @@ struct cuda_request {
 	char text[CUDA_REQUEST_TEXT]; /* metrics, NUL, expression (may be empty), NUL */
 };
 
-CUDA_ASSERT(sizeof(struct cuda_request) == 64 + CUDA_REQUEST_TEXT, "layout");
+_Static_assert(sizeof(struct cuda_request) == 64 + CUDA_REQUEST_TEXT, "layout");
 
 #endif

@@ -34,7 +34,7 @@
  *   cuda:sandboxed (u64 instance)
  *     a listener keeps the library asleep in this process for good, and makes sure that it makes no
  *     system call: to be listened to before anything else, in this process alone, where there are
- *     more seccomp filters than struct cuda_sandbox, which lies at its semaphore, says
+ *     more seccomp filters than it had at its start
  *   cuda:start  (u64 instance, u32 milliseconds), cuda:watched (u64 instance)
  *     The library was loaded; fire once. A consumer that means some processes listens to start in all
  *     of them, which switches nothing on, and then to what it wants in this one alone, to watched
@@ -655,13 +655,6 @@ enum cuda_guest_error {
 	CUDA_GUEST_REQUEST = 10005,   /* a request to count made no sense */
 };
 
-/* At the semaphore of cuda:sandboxed. */
-struct cuda_sandbox {
-	__u16 semaphore;
-	__u16 pad;
-	__u32 filters; /* seccomp filters at the start + 1; 0 = not started, ~0 = unknown */
-};
-
 struct cuda_status {
 	__u32 version; /* CUDA_PROBES_VERSION */
 	__u32 size;    /* of this structure */
@@ -690,44 +683,11 @@ struct cuda_status {
 	__u64 request; /* address of its struct cuda_request, 0 = none: see counter_request.h */
 	__u64 began;   /* ns, when its wait for watched was over: who was there missed nothing */
 	__u64 subscribing; /* ns, when the first subscription began that is under way; 0 = none */
-	__u64 ledger;	   /* address of its struct cuda_ledger, 0 = none */
+	__u64 ledger;	   /* address of its struct cuda_ledger (cuda-trace's own), 0 = none */
 	__u64 yielded_since, yielded_ns; /* when it began to yield, 0 = it does not; and before */
 	__u32 yields, pad;		 /* times that it became so, since load */
 	__u64 flushed; /* ns: all that had ended by then is sent; of the last request (cuda:flush)
 			*/
 };
-
-/* Rings of records that are not sent yet, for who looks at a process as it is killed: of each, at
- * its start, what was put in, and at `taken` what was taken out and how many more were sent. */
-struct cuda_ledger {
-	__u64 rings; /* address of the first one */
-	__u32 bytes; /* of each */
-	__u32 count;
-	__u32 taken; /* offset of two __u32 */
-	__u32 pad;
-};
-#define CUDA_LEDGER_RINGS 88 /* at most */
-
-#ifdef __cplusplus
-#define CUDA_ASSERT static_assert
-#else
-#define CUDA_ASSERT _Static_assert
-#endif
-#define CUDA_SIZE(type, bytes) (sizeof(struct cuda_##type) == (bytes))
-CUDA_ASSERT(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SIZE(launch, 80) &&
-		    CUDA_SIZE(kernel, 96) && CUDA_SIZE(memcpy, 80) && CUDA_SIZE(memset, 64) &&
-		    CUDA_SIZE(memory, 88) && CUDA_SIZE(memory_pool, 64) && CUDA_SIZE(sync, 56) &&
-		    CUDA_SIZE(graph, 48) && CUDA_SIZE(api, 80) && CUDA_SIZE(overhead, 48) &&
-		    CUDA_SIZE(jit, 56) && CUDA_SIZE(uvm, 64) && CUDA_SIZE(nvtx, 64) &&
-		    CUDA_SIZE(device, 104) && CUDA_SIZE(context, 32) && CUDA_SIZE(stream, 24) &&
-		    CUDA_SIZE(counter, 16) && CUDA_SIZE(counters_state, 96) &&
-		    CUDA_SIZE(counters, 96) && CUDA_SIZE(sass, 128) && CUDA_SIZE(pc_sample, 64) &&
-		    CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) &&
-		    CUDA_SIZE(status, 2008) && CUDA_SIZE(sandbox, 8),
-	    "layout");
-CUDA_ASSERT(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
-		    CUDA_BATCH_MAX,
-	    "a kernel's counters fit into one batch");
-CUDA_ASSERT(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
 
 #endif

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "cuda-trace/attach/probe_sites.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "libcupti-usdt/agent_memory.h"
 #include "libcupti-usdt/probes.h"
 
 #define SITES	    128

@@ -3,6 +3,7 @@
  * Called by the session for each event, on the tool's one thread. The path of a batch allocates
  * nothing and looks nothing up but the process.
  */
+#include "libcupti-usdt/agent_memory.h"
 #include "cuda-trace/capture/intake.h"
 
 #include <stdlib.h>

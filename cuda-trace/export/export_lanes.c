@@ -414,7 +414,8 @@ static void choose_cells(struct lanes *lanes, const struct report_file *file)
 
 int lanes__read(struct lanes *lanes, const struct report_file *file, struct names_of_file *names)
 {
-	struct filling filling = {.lanes = lanes, .file = file, .names = {.lanes = lanes, .strings = names}};
+	struct filling filling = {
+		.lanes = lanes, .file = file, .names = {.lanes = lanes, .strings = names}};
 	int err;
 
 	memset(lanes, 0, sizeof(*lanes));

@@ -470,25 +470,6 @@ void live__state(struct live *live, struct live_state *state)
 	sources__count(live->sources, live->session, state->sources, &state->unreadable);
 }
 
-const char *live__known_name(const struct live_process *process, uint32_t id)
-{
-	if (id == AGGREGATE_NAME_REST || !process->told || !process__name(process->told, id))
-		return NULL;
-	return process__pretty_name((struct process *)process->told, id);
-}
-
-const char *live__name(const struct live_process *process, uint32_t id, char buffer[32])
-{
-	if (id == AGGREGATE_NAME_REST)
-		return "other";
-	if (process->told)
-		return process__pretty_name((struct process *)process->told, id);
-	if (!id)
-		return "";
-	snprintf(buffer, 32, "[name %u]", id);
-	return buffer;
-}
-
 int live__add_pid(struct live *live, uint32_t pid)
 {
 	return session__add_pid(live->session, pid);

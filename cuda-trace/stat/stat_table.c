@@ -4,6 +4,7 @@
  * the path of a record. Names come in when a process ends. Bounded in every direction, because ids
  * and names are the traced program's. The tool's one thread.
  */
+#include "cuda-trace/stat/stat_killed.h"
 #include "cuda-trace/stat/stat_table.h"
 
 #include <stdlib.h>
@@ -437,16 +438,6 @@ static void free_tally(struct tally *tally)
 	free(tally);
 }
 
-/* A killed process takes the records of its last kernels with it. Where these are more than one in
- * a hundred, a GPU that seems idle proves nothing. */
-static bool is_unknown(const struct process *process, const struct stat_sums *sums)
-{
-	uint64_t launched = sums->launches - sums->launch_errors + process->unsent;
-
-	return process->killed && launched > sums->kernels &&
-	       (launched - sums->kernels) * 100 > launched;
-}
-
 void stat_table__end(struct stat_table *table, struct process *process)
 {
 	struct tally *tally = process->data;
@@ -486,7 +477,8 @@ void stat_table__end(struct stat_table *table, struct process *process)
 		       process->source == EVENT_SOURCE_GUEST &&
 			       (sums.launches || sums.kernels || sums.memcpys));
 	tally->host = NULL;
-	table->killed += process->source == EVENT_SOURCE_GUEST && is_unknown(process, &sums);
+	table->killed +=
+		process->source == EVENT_SOURCE_GUEST && stat_killed__is_unknown(process, &sums);
 	add_sums(&table->totals, &sums);
 	if (tally->sample)
 		stat_sample__add_windows(process, &table->windows);

@@ -45,6 +45,7 @@
 #include "libcupti-usdt/base/timestamps.h"
 #include "libcupti-usdt/trace/switch_barrier.h"
 #include "libcupti-usdt/emit/status.h"
+#include "libcupti-usdt/control/silence.h"
 #include "libcupti-usdt/control/subscription.h"
 #include "libcupti-usdt/control/deferred_kinds.h"
 
@@ -52,13 +53,9 @@
 #define CALIBRATE_NS 1000000000ULL
 /* A second consumer of a probe raises no semaphore, nor is one seen that comes just as another
  * leaves, so all is told again as often as costs little: each second, and a millisecond a name. */
-#define REPLAY_NS	   1000000000ULL
-#define NAME_NS		   1000000ULL
-#define SILENCE_NS	   5000000000ULL
-#define CALLBACK_SETTLE_MS 100
-#define YIELD_SETTLE_MS	   10		 /* another client waits */
-#define SETTLE_NS	   1000000000ULL /* callbacks that were under way at a detach are over */
-#define QUEUE_DEPTH	   1024 /* launches that may wait in the GPU's queue without a record */
+#define REPLAY_NS 1000000000ULL
+#define NAME_NS	  1000000ULL
+#define SETTLE_NS 1000000000ULL /* callbacks that were under way at a detach are over */
 
 static void *subscriber;
 static uint32_t groups_on;	 /* what was asked of CUPTI */
@@ -76,12 +73,6 @@ static uint64_t closed; /* when the last session ended, until its memory is give
 /* Of cuda:flush: its semaphore was up, and the answer that was sent last. */
 static bool flush_seen;
 static uint64_t flush_answered;
-
-/* Watching that GPU records come at all. */
-static struct {
-	uint64_t launches, records, since;
-	bool told;
-} silence;
 
 /* Launches between windows bring no record. */
 static struct {
@@ -203,14 +194,6 @@ static uint64_t timed_launches(void)
 	return (hot__times_kernels() ? rings__launches() : gap.launches) - gap.skipped;
 }
 
-static void watch_silence(uint64_t now)
-{
-	silence.launches = timed_launches();
-	silence.records = activity__records();
-	silence.since = now;
-	silence.told = false;
-}
-
 /* Subscribes and registers; nothing is switched on yet. */
 static int open_session(void)
 {
@@ -243,29 +226,17 @@ static int open_session(void)
 	clock__calibrate(cupti->GetTimestamp);
 	stamps__pace();
 	calibrated = clock__now();
-	watch_silence(calibrated);
+	silence__begin(calibrated, timed_launches());
 	decode__set_start(calibrated);
 	status__count_activation();
 	return 0;
-}
-
-/*
- * A thread that was interrupted inside CUPTI's dispatcher, where the machine is so busy that it
- * does not get a CPU, may still read the subscriber's tables when it goes on. Callbacks are off by
- * now, so no other thread comes along.
- */
-static void wait_for_callbacks(void)
-{
-	_Atomic(uint32_t) never = 0;
-
-	futex__wait(&never, 0, claim__must_yield() ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS);
 }
 
 static void close_session(void)
 {
 	if (claim__must_yield())
 		claim__flush();
-	wait_for_callbacks();
+	subscription__settle();
 	subscription__end(&subscriber);
 	rings__flush();
 	buffers__trim();
@@ -465,32 +436,6 @@ void control__follow(void)
 	may_begin = false;
 }
 
-/* Launches go on and no record comes: a GPU newer than libcupti, or our buffers were taken over. */
-static void check_silence(uint64_t now)
-{
-	uint64_t launches = timed_launches(), records = activity__records();
-
-	if (!(groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL))) || records != silence.records ||
-	    launches == silence.launches) {
-		bool told = silence.told;
-
-		watch_silence(now);
-		silence.told = told && records == silence.records;
-		return;
-	}
-	if (silence.told || now - silence.since < SILENCE_NS ||
-	    (records && launches - silence.launches < QUEUE_DEPTH))
-		return;
-	silence.told = true;
-	status__trouble(
-		CUDA_GUEST_SILENT, "cupti",
-		"%llu launches, but no GPU record for %llu s: GPU newer than libcupti %u, or "
-		"another client took the buffers",
-		(unsigned long long)(launches - silence.launches),
-		(unsigned long long)((now - silence.since) / 1000000000),
-		cupti_api__get()->version);
-}
-
 /* A consumer that is about to go wants what there is. */
 static void answer_flush(uint64_t now)
 {
@@ -530,7 +475,8 @@ void control__tick(void)
 		if (kinds__any() || sampling__lingers(now))
 			flusher__ask();
 		pc_sampling__tick();
-		check_silence(now);
+		silence__check(now, timed_launches(),
+			       groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)));
 		counters__tick(now);
 	}
 	if (closed && !subscriber && now - closed >= SETTLE_NS) {

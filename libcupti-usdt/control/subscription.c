@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "libcupti-usdt/base/threads.h"
 #include "libcupti-usdt/control/subscription.h"
 
 #include <stddef.h>
@@ -9,7 +10,9 @@
 #include "libcupti-usdt/trace/flusher.h"
 #include "libcupti-usdt/emit/status.h"
 
-#define SUBSCRIBER_AS "cuda-trace"
+#define CALLBACK_SETTLE_MS 100
+#define YIELD_SETTLE_MS	   10 /* another client waits */
+#define SUBSCRIBER_AS	   "cuda-trace"
 
 static int subscribe_named(void **subscriber, char *holder, size_t size)
 {
@@ -69,6 +72,18 @@ int subscription__new(void **subscriber, bool program_runs)
 	if (result)
 		claim__end();
 	return result;
+}
+
+/*
+ * A thread that was interrupted inside CUPTI's dispatcher, where the machine is so busy that it
+ * does not get a CPU, may still read the subscriber's tables when it goes on. Callbacks are off by
+ * now, so no other thread comes along.
+ */
+void subscription__settle(void)
+{
+	_Atomic(uint32_t) never = 0;
+
+	futex__wait(&never, 0, claim__must_yield() ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS);
 }
 
 void subscription__end(void **subscriber)

@@ -11,6 +11,8 @@
  * 0 or CUPTI's error; NULL then. The first one of a process, which may take its time, is told of
  * for as long as it is under way, unless the program waits for it in its cuInit().
  */
+/* Between switching the callbacks off and the end, where some were on. */
+void subscription__settle(void);
 int subscription__new(void **subscriber, bool program_runs);
 void subscription__end(void **subscriber);
 

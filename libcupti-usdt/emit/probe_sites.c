@@ -11,6 +11,8 @@
  */
 #define _SDT_HAS_SEMAPHORES 1
 /* sdt.h's extern declarations are our volatile ones; it names them in assembler only. */
+#include "libcupti-usdt/emit/probe_layouts.h"
+#include "libcupti-usdt/agent_memory.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 
 #include "libcupti-usdt/base/launch_state.h"

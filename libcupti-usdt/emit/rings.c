@@ -20,6 +20,7 @@
  * A pthread key and not a __thread variable: the thread-local storage of a library that is
  * opened late may be allocated at first touch, inside the program's launch.
  */
+#include "libcupti-usdt/agent_memory.h"
 #include "libcupti-usdt/emit/rings.h"
 
 #include <errno.h>

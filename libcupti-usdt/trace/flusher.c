@@ -44,8 +44,8 @@ static void tell_first(void)
 }
 
 /*
- * Never forced while the program runs: CUPTI then hands out buffers into which launching threads still
- * write. On an H100 5 of 13 programs of 32 threads died of that.
+ * Never forced while the program runs: CUPTI then hands out buffers into which launching threads
+ * still write. On an H100 5 of 13 programs of 32 threads died of that.
  */
 static void flush_all(void)
 {

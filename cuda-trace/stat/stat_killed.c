@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cuda-trace/stat/stat_killed.h"
+
+#include "cuda-trace/capture/process.h"
+#include "cuda-trace/stat/stat_table.h"
+
+bool stat_killed__is_unknown(const struct process *process, const struct stat_sums *sums)
+{
+	uint64_t launched = sums->launches - sums->launch_errors + process->unsent;
+
+	return process->killed && launched > sums->kernels &&
+	       (launched - sums->kernels) * 100 > launched;
+}
