@@ -66,6 +66,7 @@ static void release_file(void *context, const char *path)
 		guests__drop_file(session->guests, path);
 	if (session->switches)
 		switches__drop_file(session->switches, path);
+	yield_gate__drop_file(session->gate, path);
 	attachments__drop_file(session->attachments, path);
 }
 

@@ -39,6 +39,7 @@ int report_advice__read(struct report_advice *advice, const struct report_file *
 	table.past = true;
 	err = report_replay__run(file, &sink);
 	if (!err) {
+		stat_table__sort(&table);
 		count = stat_advice__lines(&table, advice->text);
 		for (int i = 0; i < count; i++)
 			advice->lines[i] = advice->text[i];

@@ -362,6 +362,32 @@ void yield_gate__add_file(struct yield_gate *gate, const char *path)
 				"use CUPTI themselves are refused while they are watched\n");
 }
 
+static void close_files(struct file *files, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		if (files[i].entries >= 0)
+			link_closer__close(files[i].entries);
+		if (files[i].returns >= 0)
+			link_closer__close(files[i].returns);
+	}
+}
+
+void yield_gate__drop_file(struct yield_gate *gate, const char *path)
+{
+	struct stat found;
+	struct file *file;
+
+	if (!gate || stat(path, &found))
+		return;
+	pthread_mutex_lock(&gate->lock);
+	file = find_file(gate->agents, gate->agent_count, found.st_dev, found.st_ino);
+	if (file) {
+		close_files(file, 1);
+		*file = gate->agents[--gate->agent_count];
+	}
+	pthread_mutex_unlock(&gate->lock);
+}
+
 void yield_gate__add_active(struct yield_gate *gate, uint32_t pid, const struct cuda_status *status)
 {
 	struct yield_claim claim = {.since = status->time, .held = 1};
@@ -391,16 +417,6 @@ bool yield_gate__client(struct yield_gate *gate, uint32_t pid, char *name, size_
 	known = yield_requests__client(gate->requests, pid, name, size);
 	pthread_mutex_unlock(&gate->lock);
 	return known;
-}
-
-static void close_files(struct file *files, unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++) {
-		if (files[i].entries >= 0)
-			link_closer__close(files[i].entries);
-		if (files[i].returns >= 0)
-			link_closer__close(files[i].returns);
-	}
 }
 
 void yield_gate__free(struct yield_gate *gate)

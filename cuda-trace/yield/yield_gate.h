@@ -19,6 +19,8 @@ struct yield_gate;
 struct yield_gate *yield_gate__new(bool verbose);
 /* A copy of the agent, before the probes that switch it on. Accepts NULL, as all that follow. */
 void yield_gate__add_file(struct yield_gate *gate, const char *path);
+/* No process maps it any more. */
+void yield_gate__drop_file(struct yield_gate *gate, const char *path);
 /* An agent was on before we came. */
 void yield_gate__add_active(struct yield_gate *gate, uint32_t pid,
 			    const struct cuda_status *status);

@@ -46,6 +46,6 @@ kernel_is() {
 	ct stat -o out.txt -- "$SIM" python3 "$WORKERS" killed 200 >out
 	grep -q 'lost 3 (killed)' out.txt
 	if ! grep -q '^600 launches .* 600 kernels' out.txt; then
-		grep -q 'killed, and the records of their last kernels with them' out.txt
+		grep -q 'took the records of their last kernels with them' out.txt
 	fi
 }

@@ -130,7 +130,8 @@ ends_well() { # NAME
 @test "attach (the tool is stopped in the middle) is finished by its helper" {
 	storm busy -s 6 -p 100 -t 4
 	start tool "$CUDA_TRACE" attach -p "$busy_PID"
-	sleep 0.05
+	# Its helper has begun.
+	wait_for 5 pgrep -P "$tool_PID"
 	kill -STOP "$tool_PID"
 	wait_for 10 grep -q libcupti-usdt "/proc/$busy_PID/maps"
 	kill -CONT "$tool_PID"
