@@ -167,6 +167,16 @@ uint64_t sites__up(void)
 	return up;
 }
 
+bool sites__one_listener(void)
+{
+	unsigned int hellos = 0;
+
+#define COUNT_HELLO(probe) hellos += cuda_##probe##_semaphore != 0;
+	HELLO_PROBES(COUNT_HELLO)
+#undef COUNT_HELLO
+	return hellos == 1 && !sites__readable_up();
+}
+
 uint64_t sites__readable_up(void)
 {
 	uint64_t up = 0;

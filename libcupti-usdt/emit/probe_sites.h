@@ -95,6 +95,8 @@ void sites__cycle(uint32_t *on, uint32_t *every);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
  * status and bells. */
 uint64_t sites__up(void);
+/* Is there one consumer, so far as that can be known? */
+bool sites__one_listener(void);
 uint64_t sites__readable_up(void);
 uint64_t sites__name_bits(void);
 

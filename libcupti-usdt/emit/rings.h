@@ -37,6 +37,8 @@ uint32_t ring__runtime_call(const struct ring *ring);
 /* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);
+/* So many threads have launched at a time, at most. */
+uint32_t rings__threads(void);
 
 /* Sends what is pending in all rings; on any thread. True where one had filled by an eighth: come
  * again soon. */

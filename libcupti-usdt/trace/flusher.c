@@ -19,8 +19,11 @@
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/base/wakeup.h"
 #include "libcupti-usdt/trace/activity_buffers.h"
+#include "libcupti-usdt/trace/activity_records.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
 
@@ -29,6 +32,7 @@
 #define AGAIN_MS    3
 #define AGAIN_TIMES 8
 #define SETTLE_MOST 20
+#define FORCE_THREADS 8 /* may launch where a flush is forced */
 
 static _Atomic(uint32_t) wakes; /* futex */
 static atomic_bool asked, all, first, telling;
@@ -44,20 +48,26 @@ static void tell_first(void)
 }
 
 /*
- * Never forced while the program runs: CUPTI then hands out buffers into which launching threads
- * still write. On an H100 5 of 13 programs of 32 threads died of that.
+ * The last consumer to go also gets what CUPTI keeps behind unfinished work. Not where many threads
+ * launch: CUPTI hands out buffers into which they may still write. On an H100 5 of 13 programs of
+ * 32 threads died of that.
  */
 static void flush_all(void)
 {
 	uint64_t began = clock__now();
+	bool force = sites__one_listener() && rings__threads() <= FORCE_THREADS;
 	_Atomic(uint32_t) never = 0;
 
-	cupti_api__get()->ActivityFlushAll(0);
+	if (force)
+		decode__expect_unfinished(true);
+	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
 	/* A buffer with one kernel that runs is kept: at another moment none may. */
-	for (int i = 0; i < AGAIN_TIMES && hot__is_listening(); i++) {
+	for (int i = 0; !force && i < AGAIN_TIMES && hot__is_listening(); i++) {
 		futex__wait(&never, 0, AGAIN_MS);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
+	if (force)
+		decode__expect_unfinished(false);
 	atomic_store(&flushed, began);
 	wakeup__request();
 }
