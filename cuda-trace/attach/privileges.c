@@ -34,7 +34,7 @@
 	 BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | \
 	 BIT(CAP_FOWNER) | BIT(CAP_KILL) | BIT(CAP_SYS_RESOURCE))
 
-static bool is_admin_needed;
+static bool is_admin_needed, is_admin_laid_aside;
 
 bool privileges__has(int capability)
 {
@@ -67,12 +67,17 @@ void privileges__need_admin(void)
 	is_admin_needed = true;
 }
 
+void privileges__lay_admin_aside(void)
+{
+	is_admin_laid_aside = true;
+}
+
 void privileges__reduce(bool (*probe)(void *context), void *context)
 {
 	const uint64_t most = NEEDED | BIT(CAP_SYS_ADMIN);
 
 	if (!is_admin_needed && privileges__has(CAP_SYS_ADMIN) && restrict_to(NEEDED, most) &&
-	    probe(context) && restrict_to(NEEDED, NEEDED))
+	    probe(context) && (is_admin_laid_aside || restrict_to(NEEDED, NEEDED)))
 		return;
 	restrict_to(most, most);
 }
@@ -100,6 +105,11 @@ static int set_effective(int capability, bool on)
 	else
 		data[capability / 32].effective &= ~bit;
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+void privileges__raise_admin(void)
+{
+	set_effective(CAP_SYS_ADMIN, true);
 }
 
 /* A uprobe that is disabled, at no instruction: only whether it is allowed counts. */

@@ -23,6 +23,10 @@ int privileges__check(void);
  * probe() still works without it, and nothing else needs it. Programs that are started later get
  * what root's programs get. */
 void privileges__reduce(bool (*probe)(void *context), void *context);
+/* Called before privileges__reduce(): CAP_SYS_ADMIN is laid aside, not given up. Only what calls
+ * privileges__raise_admin(), in a process of its own, has it. */
+void privileges__lay_admin_aside(void);
+void privileges__raise_admin(void);
 /* GPU counters are read by this process or its children: the driver wants CAP_SYS_ADMIN for that.
  */
 void privileges__need_admin(void);

@@ -277,13 +277,16 @@ int session__attach(struct session *session)
 	if (err)
 		return err;
 	/* Before anybody is listened to, who would wait meanwhile. */
+	if (session_processes__attaches(session))
+		privileges__lay_admin_aside();
 	if (session->options.watches)
 		privileges__reduce(can_probe, session);
 	if (session->options.guest) {
 		session_processes__listen_to_first(session, session->options.guest);
 	} else if (!targets__guest_path(guest, true)) {
-		session_processes__listen_to_first(session, guest);
+		/* Before the first file, whose processes are looked at then. */
 		session_processes__prepare_injections(session, guest);
+		session_processes__listen_to_first(session, guest);
 	}
 	if (session->loads)
 		driver_source__try(session->driver);

@@ -340,14 +340,21 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 		return;
 	/* A copy in the process's memory is a file that nobody knows of yet. */
 	targets__look(session->targets, pid);
+	if (result->error)
+		change_source(session, pid, true);
 	observations__note_attached(session->observations, pid,
 				    result->error ? pid == session->waiting
 						  : result->attempts == 1);
 }
 
+bool session_processes__attaches(const struct session *session)
+{
+	return session->options.attach && session->options.source != SESSION_DRIVER;
+}
+
 void session_processes__prepare_injections(struct session *session, const char *agent)
 {
-	if (session->options.attach && session->options.source != SESSION_DRIVER)
+	if (session_processes__attaches(session))
 		session->injections =
 			injections__new(agent, session->options.attach == SESSION_ATTACH_ALL,
 					session->options.verbose, attach_ended, session);

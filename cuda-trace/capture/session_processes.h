@@ -6,6 +6,7 @@
 #define CUDA_TRACE_CAPTURE_SESSION_PROCESSES_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct process;
@@ -22,6 +23,8 @@ void session_processes__look_at_status(void *context, struct process *process);
 int session_processes__handle_start(void *context, void *data, size_t size);
 /* PROGRAM maps no agent yet: its link goes with it through its exec. */
 void session_processes__listen_to_first(struct session *session, const char *guest);
+/* May processes get the agent from here? */
+bool session_processes__attaches(const struct session *session);
 void session_processes__prepare_injections(struct session *session, const char *agent);
 /* What PROGRAM leaves behind is missed from now on. */
 void session_processes__note_running(struct session *session);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/attach/privileges.h"
 #include "cuda-trace/inject/entry_stop.h"
 #include "cuda-trace/inject/remote_call.h"
 #include "cuda-trace/inject/seccomp_filter.h"
@@ -374,6 +375,8 @@ static void be_helper(int results, uint32_t pid, const char *agent)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
+	/* Seccomp filters are read with it. */
+	privileges__raise_admin();
 	/* Before anything is stopped: ends an attach that hangs somewhere. */
 	alarm(30);
 	sigdelset(&all, SIGALRM);

@@ -23,7 +23,7 @@ sandboxed() {
 @test "stat -p (a program that has forbidden itself threads, files and mappings) leaves it alive, at libcuda's entry points" {
 	local how
 	for how in kill errno; do
-		CUDA_INJECTION64_PATH=$GUEST start program "$SIM" "$WORKLOADS/sandboxed" $how 4000
+		CUPTI_USDT_START=1 CUDA_INJECTION64_PATH=$GUEST start program "$SIM" "$WORKLOADS/sandboxed" $how 4000
 		wait_for 20 grep -qx ready program.out
 		sleep 0.3
 		timeout 20 "$CUDA_TRACE" stat --json -o out.json -d 1 -p "$program_PID" 2>err
@@ -37,6 +37,7 @@ sandboxed() {
 
 @test "stat -c (all processes are woken but one that has forbidden itself threads) leaves it alive" {
 	sandboxed kill -c sandboxed
+	grep -q 'its seccomp filter forbids' err
 	json out.json '.totals.launches > 0 and .processes[0].source == "driver"'
 }
 
