@@ -111,7 +111,7 @@ as_nobody() {
 	requires bpf sim
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
-	run -0 ct stat -p "$storm_PID" -d 200ms
+	run -0 ct stat --no-attach -p "$storm_PID" -d 200ms
 	assert_output --partial "process $storm_PID (launch-storm) was started without libcupti-usdt.so"
 }
 
@@ -205,7 +205,7 @@ without() {
 		caps+=,+sys_admin
 	fi
 	start storm setpriv --bounding-set $caps --inh-caps -all "$SIM" \
-		env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+		env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	run -0 --separate-stderr setpriv --bounding-set $caps --inh-caps -all \
 		"$CUDA_TRACE" stat -p "$storm_PID" -d 1 --json
