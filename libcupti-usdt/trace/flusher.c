@@ -27,11 +27,11 @@
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
 
-#define TELL_MS	    250 /* as often as a dormant guest wakes */
-#define SETTLE_MS   5
-#define AGAIN_MS    3
-#define AGAIN_TIMES 8
-#define SETTLE_MOST 20
+#define TELL_MS	      250 /* as often as a dormant guest wakes */
+#define SETTLE_MS     5
+#define AGAIN_MS      3
+#define AGAIN_TIMES   8
+#define SETTLE_MOST   20
 #define FORCE_THREADS 8 /* may launch where a flush is forced */
 
 static _Atomic(uint32_t) wakes; /* futex */
