@@ -130,8 +130,13 @@ ends_well() { # NAME
 @test "attach (the tool is stopped in the middle) is finished by its helper" {
 	storm busy -s 6 -p 100 -t 4
 	start tool "$CUDA_TRACE" attach -p "$busy_PID"
-	# Its helper has begun.
-	wait_for 5 pgrep -P "$tool_PID"
+	# Its helper, which leads a session of its own, has begun; it lives for some 50 ms.
+	local helper='' session=none
+	until [ "$session" = "$helper" ]; do
+		kill -0 "$tool_PID"
+		read -r helper _ <"/proc/$tool_PID/task/$tool_PID/children" || true
+		read -r _ _ _ _ _ session _ 2>/dev/null <"/proc/$helper/stat" || session=none
+	done
 	kill -STOP "$tool_PID"
 	wait_for 10 grep -q libcupti-usdt "/proc/$busy_PID/maps"
 	kill -CONT "$tool_PID"
