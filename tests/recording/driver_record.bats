@@ -84,7 +84,7 @@ on_driver() {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	run -0 --separate-stderr ct record --no-attach -q -f -o r.db -p "$storm_PID" -d 1
-	[[ $stderr == *'1 process is without a working guest'* ]]
+	[[ $stderr == *'1 process has no working injection library'* ]]
 	[[ "$(sqlite3 r.db 'SELECT DISTINCT value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = launchName')" =~ ^'[handle 0x'[0-9a-f]+']'$ ]]
 	run -0 ct record --no-attach -q -f -o none.db --source cupti -p "$storm_PID" -d 1
 	assert_equal "$(sqlite3 none.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME')" 0
