@@ -25,6 +25,7 @@
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/attach/sample_switches.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/proc/process_stat.h"
 
 #define MOST_PROCESSES 64
 
@@ -173,22 +174,6 @@ void guests__drop_file(struct guests *all, const char *path)
 	attachments__drop_file(all->attachments, path);
 }
 
-/* A thread's state, as /proc shows it; 0 = it is gone. */
-static char first_thread_state(uint32_t pid)
-{
-	char name[64], line[256] = "", *end;
-	FILE *stat;
-
-	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
-	stat = fopen(name, "re");
-	if (!stat)
-		return 0;
-	line[fread(line, 1, sizeof(line) - 1, stat)] = 0;
-	fclose(stat);
-	end = strrchr(line, ')');
-	return end && end[1] ? end[2] : 0;
-}
-
 static uint64_t number_of(const struct guests *guests, uint32_t pid)
 {
 	uint64_t number = 0;
@@ -250,7 +235,7 @@ void guests__add_process(struct guests *guests, uint32_t pid, const char *path)
 				    "too many processes for links of their own");
 		return;
 	}
-	if (first_thread_state(pid) == 'Z') {
+	if (process_stat__state(pid) == 'Z') {
 		listen_to_everybody(guests, file, path, "the first thread of a process has ended");
 		return;
 	}
@@ -313,7 +298,7 @@ static bool has_lost_first(uint32_t pid)
 	const struct timespec pause = {.tv_nsec = 10000000};
 
 	for (int i = 0; i < 3; i++) {
-		if (first_thread_state(pid) != 'Z')
+		if (process_stat__state(pid) != 'Z')
 			return false;
 		nanosleep(&pause, NULL);
 	}

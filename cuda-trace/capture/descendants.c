@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/proc/process_stat.h"
 
 #define MAX_PIDS  256
 #define MAX_NAMED 3
@@ -16,17 +17,9 @@
 /* A zombie has ended, too; its number is in the list until its last thread is gone. */
 static bool runs(uint32_t pid)
 {
-	char name[64], line[512], *state;
-	FILE *stat;
-	bool is_read;
+	char state = process_stat__state(pid);
 
-	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
-	stat = fopen(name, "re");
-	is_read = stat && fgets(line, sizeof(line), stat);
-	if (stat)
-		fclose(stat);
-	state = is_read ? strrchr(line, ')') : NULL;
-	return state && state[1] == ' ' && !strchr("ZXx", state[2]);
+	return state && !strchr("ZXx", state);
 }
 
 uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t *pids,

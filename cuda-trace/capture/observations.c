@@ -3,13 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/proc/process_stat.h"
 
 #define MISSED_MAX    256
 #define PROCESSES_MAX 65536
@@ -62,39 +60,13 @@ static void put(struct observations *observations, uint32_t pid, uint64_t since)
 	processes[observations->count++] = (struct observation){pid, since, NULL};
 }
 
-/* On the clock that CLOCK_MONOTONIC would be; 0 = it is gone. Its unit is a tick of 10 ms. */
-static uint64_t start_of(uint32_t pid)
-{
-	char name[64], line[512] = "", *end;
-	unsigned long long ticks = 0;
-	struct timespec boot;
-	uint64_t asleep, start;
-	FILE *stat;
-
-	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
-	stat = fopen(name, "re");
-	if (!stat)
-		return 0;
-	line[fread(line, 1, sizeof(line) - 1, stat)] = 0;
-	fclose(stat);
-	end = strrchr(line, ')');
-	for (int field = 2; end && field < 22; field++)
-		end = strchr(end + 1, ' ');
-	if (!end || sscanf(end, " %llu", &ticks) != 1)
-		return 0;
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	asleep = boot.tv_sec * 1000000000ull + boot.tv_nsec - monotonic__ns();
-	start = ticks * (1000000000ull / sysconf(_SC_CLK_TCK));
-	return start > asleep ? start - asleep : 1;
-}
-
 void observations__note(struct observations *observations, uint32_t pid, uint64_t since)
 {
 	uint64_t start;
 
 	if (find(observations, pid))
 		return;
-	start = start_of(pid);
+	start = process_stat__start_ns(pid);
 	if (start)
 		put(observations, pid, start >= since ? 0 : since);
 }

@@ -22,6 +22,7 @@
 #include "cuda-trace/inject/seccomp_filter.h"
 #include "cuda-trace/inject/thread_tracer.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/proc/process_stat.h"
 
 #define MS	   1000000ull
 #define QUIET_NS   (15 * MS)  /* no thread has stopped for so long: none is inside the driver */
@@ -100,7 +101,7 @@ static bool is_settled(const struct work *work)
 		uint32_t pid = work->target.pid;
 
 		if (thread->state == THREAD_RUNS &&
-		    injection_target__thread_state(pid, thread->id) == 'R' &&
+		    process_stat__thread_state(pid, thread->id) == 'R' &&
 		    injection_target__thread_cpu(pid, thread->id) - thread->cpu < SPIN_NS)
 			return false;
 	}
@@ -394,7 +395,7 @@ int injection__start(struct injection *injection, uint32_t pid, const char *agen
 	int ends[2];
 
 	*injection = (struct injection){.pid = pid, .results = -1};
-	injection->start = injection_target__start(pid);
+	injection->start = process_stat__start(pid);
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	injection->helper = fork();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cuda-trace/inject/remote_elf.h"
+#include "cuda-trace/proc/process_stat.h"
 #include "libcupti-usdt/probes.h"
 
 #define ENTRY_BYTES 16 /* a thread stops behind the first instruction of a function */
@@ -317,7 +318,7 @@ int injection_target__open(struct injection_target *target, uint32_t pid)
 	int error;
 
 	*target = (struct injection_target){.pid = pid, .memory = -1};
-	target->start = injection_target__start(pid);
+	target->start = process_stat__start(pid);
 	error = check_status(target);
 	if (error)
 		return error;
@@ -349,30 +350,6 @@ bool injection_target__is_entry(const struct injection_target *target, uint64_t 
 	return false;
 }
 
-/* What follows the name, which may hold anything, in a file "stat"; NULL = it has gone. */
-static const char *read_stat(const char *path, char line[1024])
-{
-	FILE *stat = fopen(path, "re");
-	const char *end;
-
-	if (!stat)
-		return NULL;
-	line[fread(line, 1, 1023, stat)] = 0;
-	fclose(stat);
-	end = strrchr(line, ')');
-	return end && end[1] ? end + 2 : NULL;
-}
-
-char injection_target__thread_state(uint32_t pid, int thread)
-{
-	char path[64], line[1024];
-	const char *fields;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%d/stat", pid, thread);
-	fields = read_stat(path, line);
-	return fields ? *fields : 0;
-}
-
 uint64_t injection_target__thread_cpu(uint32_t pid, int thread)
 {
 	unsigned long long used = 0;
@@ -387,20 +364,4 @@ uint64_t injection_target__thread_cpu(uint32_t pid, int thread)
 		used = 0;
 	fclose(file);
 	return used;
-}
-
-uint64_t injection_target__start(uint32_t pid)
-{
-	unsigned long long start = 0;
-	char path[64], line[1024];
-	const char *fields;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fields = read_stat(path, line);
-	if (!fields || sscanf(fields,
-			      "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			      "%*d %*d %llu",
-			      &start) != 1)
-		return 0;
-	return start;
 }

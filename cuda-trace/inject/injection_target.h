@@ -51,11 +51,7 @@ void injection_target__close(struct injection_target *target);
 /* Whether the address is at (or within the first instructions of) a function that libcuda exports.
  */
 bool injection_target__is_entry(const struct injection_target *target, uint64_t address);
-/* 'R', 'S' ... as /proc shows it; 0 = the thread has gone. */
-char injection_target__thread_state(uint32_t pid, int thread);
 /* ns of CPU time that the thread has used; 0 = not known. */
 uint64_t injection_target__thread_cpu(uint32_t pid, int thread);
-/* When the process began, in clock ticks after boot; 0 = it has gone. */
-uint64_t injection_target__start(uint32_t pid);
 
 #endif

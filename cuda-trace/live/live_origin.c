@@ -4,12 +4,10 @@
  */
 #include "cuda-trace/live/live_origin.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include "cuda-trace/proc/cgroup.h"
+#include "cuda-trace/proc/process_stat.h"
 #include "cuda-trace/live/live.h"
 
 struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
@@ -47,31 +45,9 @@ void live_origin__find(const struct live_origin origins[LIVE_ORIGINS], struct li
 	cgroup__container(process->cgroup, process->container, sizeof(process->container));
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 bool live_origin__is_later(uint32_t pid, uint64_t time)
 {
-	uint64_t asleep = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC), ticks = 0;
-	char path[32], line[1024] = "", *at;
-	FILE *file;
+	uint64_t start = process_stat__start_ns(pid);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	fclose(file);
-	/* The name in parentheses may hold anything; the 20th word behind it is what counts. */
-	for (int word = 0; at && word < 20; word++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		ticks = strtoull(at, NULL, 10);
-	/* To a tick, and a clock that slept meanwhile makes it earlier, not later. */
-	return ticks && (ticks - 1) * (1000000000ull / sysconf(_SC_CLK_TCK)) > time + asleep;
+	return start && start > time + process_stat__tick_ns();
 }
