@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 #include "bpf/event.h"
@@ -158,18 +159,19 @@ static void look_at_process(void *context, uint32_t pid, const char *guest)
 
 	if (!passes_filter(session, pid))
 		return;
-	if (guest)
-		note_observed(session, pid);
 	if (session->guests && guest)
 		guests__add_process(session->guests, pid, guest);
 	/* Its agent comes in cuInit(), or nothing does: that will be seen. */
 	if (!guest && session->options.source != SESSION_DRIVER &&
 	    library_loads__expects(session->loads, pid))
 		return;
+	/* An agent that sleeps, or is still to be loaded, has reported nothing yet. */
 	if (attach_to(session, pid, guest)) {
-		note_observed(session, pid);
+		observations__note(session->observations, pid, monotonic__ns());
 		return;
 	}
+	if (guest)
+		note_observed(session, pid);
 	change_source(session, pid, session->options.source == SESSION_DRIVER);
 }
 
@@ -340,7 +342,9 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 		return;
 	/* A copy in the process's memory is a file that nobody knows of yet. */
 	targets__look(session->targets, pid);
-	if (result->error)
+	/* Not where the agent may still come, by itself or by the process that traces this one:
+	 * what both sources report would count twice. */
+	if (result->error && result->error != -ETIMEDOUT && result->error != -EBUSY)
 		change_source(session, pid, true);
 	observations__note_attached(session->observations, pid,
 				    result->error ? pid == session->waiting
