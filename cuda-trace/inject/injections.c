@@ -12,6 +12,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/inject/injection.h"
 #include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/proc/process_stat.h"
 #include "libcupti-usdt/probes.h"
 
 #define AT_ONCE	      4 /* each has a helper process */
@@ -33,7 +34,7 @@ struct attempt {
 
 struct injections {
 	char agent[PATH_MAX];
-	bool unprepared, verbose;
+	bool unprepared, verbose, is_full;
 	injections_ended ended;
 	void *context;
 	struct attempt *attempts;
@@ -70,7 +71,7 @@ const char *injections__agent(const struct injections *injections)
 
 static struct attempt *find(const struct injections *injections, uint32_t pid)
 {
-	uint64_t start = injection_target__start(pid);
+	uint64_t start = process_stat__start(pid);
 
 	for (uint32_t i = 0; i < injections->count; i++)
 		if (injections->attempts[i].injection.pid == pid &&
@@ -134,7 +135,7 @@ static void forget_ended(struct injections *injections)
 		const struct attempt *attempt = &injections->attempts[i];
 
 		if (attempt->state != ATTEMPT_OVER || attempt->injection.helper ||
-		    injection_target__start(attempt->injection.pid) == attempt->injection.start)
+		    process_stat__start(attempt->injection.pid) == attempt->injection.start)
 			injections->attempts[kept++] = *attempt;
 	}
 	injections->count = kept;
@@ -173,18 +174,24 @@ bool injections__start(struct injections *injections, uint32_t pid)
 
 	if (inspect__process(pid, &seen))
 		return false;
-
 	if (injections->count >= PROCESSES_MAX)
 		forget_ended(injections);
-	if (injections->count >= PROCESSES_MAX)
+	if (injections->count >= PROCESSES_MAX) {
+		if (!injections->is_full)
+			fprintf(stderr,
+				"cuda-trace: %d processes have the injection library from here: "
+				"the others get it when some of these have ended\n",
+				PROCESSES_MAX);
+		injections->is_full = true;
 		return false;
+	}
 	attempts = room__for_one(injections->attempts, &injections->capacity, injections->count,
 				 sizeof(*attempts));
 	if (!attempts)
 		return false;
 	injections->attempts = attempts;
 	attempts[injections->count] = (struct attempt){
-		.injection = {.pid = pid, .start = injection_target__start(pid), .results = -1},
+		.injection = {.pid = pid, .start = process_stat__start(pid), .results = -1},
 		.is_unprimed = seen.guest && !seen.asleep,
 		.due = seen.asleep ? monotonic__ms() + SETTLE_MS : 0,
 	};
