@@ -30,7 +30,7 @@ struct {
 	__uint(max_entries, 64 << 10);
 } starts SEC(".maps");
 
-/* Processes that sent something: their end is told. The value is the address of its ledger. */
+/* Processes that sent something: their end is reported. The value is the address of its ledger. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);

@@ -47,7 +47,7 @@ struct attachments {
 	int place_count;
 	unsigned int hello;	  /* which of the bells is next */
 	uint64_t ready;		  /* ns, when all but the answer was there for the last process */
-	uint64_t dropped;	  /* number of the process that is being let go of */
+	uint64_t dropped;	  /* number of the process that is being released */
 	const char *dropped_path; /* of the file that is */
 	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 };

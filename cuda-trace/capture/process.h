@@ -21,7 +21,7 @@ struct process {
 	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* said goodbye, or is gone */
-	bool killed;		   /* is gone without a goodbye: what it had not sent is unknown */
+	bool killed;		   /* ended without reporting it: what it had not sent is unknown */
 	uint64_t
 		unsent; /* records that it had not sent as it was killed, as far as that is known */
 	int exit_status;      /* as wait() tells it, once it is gone; -1 = not known */
@@ -36,12 +36,12 @@ struct process {
 	uint32_t yields;	 /* to such, while it was watched, */
 	uint64_t yielded_ns, yielded_before; /* for how long; and before that */
 	uint32_t devices_told;		     /* a bit each */
-	unsigned int troubles;		     /* of the guest's own that were told */
+	unsigned int troubles;		     /* of the agent's own that were reported */
 	uint64_t first_launch;	    /* ns, the start of the earliest that came; 0 = none has */
 	uint32_t first_correlation; /* of that launch */
 	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
 	struct names *names;
-	struct driver_names *driver_names;    /* NULL = that source has told none */
+	struct driver_names *driver_names;    /* NULL = none from that source */
 	uint64_t lost[CUDA_LOST_COUNT];	      /* in the process, since it was first seen */
 	uint64_t lost_known[CUDA_LOST_COUNT]; /* since its load, as it said last */
 	uint32_t lost_noted;		      /* bits of the reasons of which that is known */

@@ -26,7 +26,7 @@ struct unobserved;
 	X(MISSED, "missed", "numbered by the guest, but never arrived")                           \
 	X(MALFORMED, "malformed", "records that made no sense")                                   \
 	X(KILLED, "killed",                                                                       \
-	  "processes that ended without a goodbye: their last 100 ms are unknown")                \
+	  "processes that ended without reporting it: their last 100 ms are unknown")             \
 	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")    \
 	X(DRIVER_UNKNOWN, "driver_unknown",                                                       \
 	  "calls of libcuda that are counted, but not what they moved, took or launched: their "  \

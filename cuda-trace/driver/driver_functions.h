@@ -30,8 +30,8 @@ struct driver_probes {
 struct foreign_output;
 
 /* Finds them in the library's own symbol table; the path is one of ours
- * (foreign_file__open_ours()). at_entry: launches may be told at their entry, where it can be seen
- * inside of the function that they fail. 0 or -errno. */
+ * (foreign_file__open_ours()). at_entry: launches may be reported at their entry, where it can be
+ * seen inside of the function that they fail. 0 or -errno. */
 int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes);
 /* The parser, for the process without privileges, and for fuzzing. */
 int driver_functions__send(int fd, uint64_t size, const void *at_entry,

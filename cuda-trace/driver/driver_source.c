@@ -51,7 +51,7 @@ struct watched {
 	uint32_t pid;
 	uint32_t user;
 	uint64_t number; /* as in the map driver_pids */
-	struct library *library;
+	struct library *libcuda;
 	int links[DRIVER_LINKS]; /* of its own, or -1 */
 };
 
@@ -399,7 +399,7 @@ static bool take_over(struct driver_source *source, uint32_t pid, const struct i
 	if (!library || !larger)
 		return false;
 	source->watched = larger;
-	watched.library = library;
+	watched.libcuda = library;
 	/* Linking takes as long as some launches: an agent that came meanwhile has reported itself
 	 * already, and nobody would take the process out again for a while. */
 	if (link_either(source, library, &watched) || !is_still_wanted(source, pid, force) ||
@@ -469,7 +469,7 @@ static void drop_links(struct driver_source *source)
 			continue;
 		}
 		source->linked_count -= watched->links[0] >= 0;
-		watched->library->mapped--;
+		watched->libcuda->mapped--;
 		close_links(watched->links);
 	}
 	source->watched_count = kept;

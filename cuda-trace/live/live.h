@@ -101,7 +101,7 @@ struct live_state {
 	uint64_t lost[LIVE_LOST_COUNT];
 	uint64_t lost_names; /* that found no space; states and ends of processes, too */
 	uint64_t guest_lost[CUDA_LOST_COUNT];
-	uint64_t killed; /* processes that ended without a goodbye */
+	uint64_t killed; /* processes that ended without reporting it */
 	struct live_yields yields;
 	struct live_beyond beyond;
 	unsigned int sources[LIVE_SOURCE_COUNT];

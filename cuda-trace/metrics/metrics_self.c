@@ -126,7 +126,7 @@ static void write_losses(struct exposition *exposition, const struct exporter_vi
 	    "that never came or were too many for one process.");
 	exposition__count(exposition, "", state->lost_names, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_killed_processes", "",
-	    "Processes that ended without a goodbye: their last 100 ms are unknown.");
+	    "Processes that ended without reporting it: their last 100 ms are unknown.");
 	exposition__count(exposition, "", state->killed, view->started);
 }
 

@@ -11,7 +11,7 @@
  * 3. _exit() in a child of vfork(), which has our memory: `finish` compares the pid. 4. _exit() in
  * a signal handler: `finish` takes no locks and its waits are bounded, as at any exit. 5. a module
  * that is loaded later, exit_group() as a system call, signals: not hooked. The tool counts such a
- * process as one that ended without a goodbye.
+ * process as one that ended without reporting it.
  */
 #include "libcupti-usdt/control/exit_hook.h"
 

@@ -175,7 +175,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	wait_for 20 curl -sf -o scrape http://127.0.0.1:19463/metrics
 	files() { find /proc/"$metrics_PID"/fd | wc -l; }
 	# The links of the loader and of this libcuda stay until the session ends.
-	CUDA_INJECTION64_PATH=$GUEST sim "$WORKLOADS/launch-storm" -n 1000 -p 1000 >/dev/null
+	CUDA_INJECTION64_PATH=$CUDA_TRACE_GUEST sim "$WORKLOADS/launch-storm" -n 1000 -p 1000 >/dev/null
 	before=$(files)
 	start storm env CUDA_INJECTION64_PATH="$PWD/mount/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 15 -p 1000
 	start driver "$mapper" mount/libcuda.so.1

@@ -248,17 +248,20 @@ survives() {
 	assert [ ! -e owned ] && assert [ ! -e /tmp/owned ]
 }
 
+# The tables that an export of Nsight's has in any version, with columns of an older one.
+NSYS_TABLES='CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+	CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT NOT NULL);
+	CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL,
+	deviceId INT NOT NULL, contextId INT, streamId INT NOT NULL, correlationId INT,
+	globalPid INT, demangledName INT NOT NULL, shortName INT, registersPerThread INT,
+	gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT,
+	staticSharedMemory INT, dynamicSharedMemory INT, graphNodeId INT);
+	CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT,
+	globalTid INT, correlationId INT, nameId INT, returnValue INT);'
+
 @test "report (an export of Nsight's, older, with fewer tables) shows what is there" {
 	requires sqlite3
-	sqlite3 nsys.db "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-		CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT NOT NULL);
-		CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL,
-		deviceId INT NOT NULL, contextId INT, streamId INT NOT NULL, correlationId INT,
-		globalPid INT, demangledName INT NOT NULL, shortName INT, registersPerThread INT,
-		gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT,
-		staticSharedMemory INT, dynamicSharedMemory INT, graphNodeId INT);
-		CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT,
-		globalTid INT, correlationId INT, nameId INT, returnValue INT);
+	sqlite3 nsys.db "$NSYS_TABLES
 		INSERT INTO StringIds VALUES (1, 'gemm(float*)'), (2, 'cudaLaunchKernel_v7000');
 		INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.16.1');
 		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 3000, 0, 1, 7, 5,
@@ -282,15 +285,7 @@ survives() {
 
 # An export in the form that Nsight gives NVTX: texts in the row, or registered; domains by number.
 make_nvtx_export() {
-	sqlite3 nsys.db "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-		CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT NOT NULL);
-		CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, end INT NOT NULL,
-		deviceId INT NOT NULL, contextId INT, streamId INT NOT NULL, correlationId INT,
-		globalPid INT, demangledName INT NOT NULL, shortName INT, registersPerThread INT,
-		gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT,
-		staticSharedMemory INT, dynamicSharedMemory INT, graphNodeId INT);
-		CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT,
-		globalTid INT, correlationId INT, nameId INT, returnValue INT);
+	sqlite3 nsys.db "$NSYS_TABLES
 		CREATE TABLE NVTX_EVENTS (start INT NOT NULL, end INT, eventType INT NOT NULL, rangeId INT, category INT,
 		color INT, text TEXT, globalTid INT, endGlobalTid INT, textId INT, domainId INT);
 		INSERT INTO StringIds VALUES (1, 'gemm(float*)'), (2, 'cudaLaunchKernel_v7000'), (3, 'registered');
