@@ -43,11 +43,12 @@ static inline bool states__is_profiled(const struct cuda_status *status)
 	return status->version && status->state == CUDA_STATE_ACTIVE &&
 	       status->groups & 1u << CUDA_GROUP_PC_SAMPLES;
 }
-/* Nobody has attached yet, and CUPTI would be initialised beside the running program. */
+/* Nobody has attached yet, and CUPTI would be initialised beside the running program. One that has
+ * just begun, in the program's cuInit(), does so by itself. */
 static inline bool states__is_unprimed(const struct cuda_status *status)
 {
-	return status->version && status->state == CUDA_STATE_DORMANT && !status->prime_us &&
-	       !status->activations;
+	return status->version && status->state == CUDA_STATE_DORMANT && status->began &&
+	       !status->subscribing && !status->prime_us && !status->activations;
 }
 /* Why nothing of CUPTI comes from a process in this state, or NULL. */
 const char *states__trouble(const struct cuda_status *status);

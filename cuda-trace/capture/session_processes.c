@@ -102,9 +102,9 @@ static bool has_spoken(const struct session *session, uint32_t pid)
 
 /* A call that a thread begins while the agent is loaded would count twice if the driver source saw
  * it, too: at its entry, where the thread is stopped, and in the agent once it goes on. */
-static bool start_injection(struct session *session, uint32_t pid)
+static bool start_injection(struct session *session, uint32_t pid, enum injection_need need)
 {
-	if (!injections__start(session->injections, pid))
+	if (!injections__start(session->injections, pid, need))
 		return false;
 	if (driver_source__leave(session->driver, pid))
 		observations__note_late(session->observations, pid);
@@ -125,7 +125,7 @@ static bool attach_to(struct session *session, uint32_t pid, const char *guest)
 	library_loads__note_running(session->loads, pid);
 	if (session->guests && !guest)
 		guests__add_process(session->guests, pid, injections__agent(session->injections));
-	return start_injection(session, pid);
+	return start_injection(session, pid, guest ? INJECTION_WAKES : INJECTION_LOADS);
 }
 
 /* From now on, unless it was earlier: the probes of a file come before those of its processes. */
@@ -193,7 +193,7 @@ void session_processes__look_at_status(void *context, struct process *process)
 	yields__look(session->gate, process);
 	if (session->injections && states__is_unprimed(status) &&
 	    !injections__tried(session->injections, process->pid))
-		start_injection(session, process->pid);
+		start_injection(session, process->pid, INJECTION_PRIMES);
 	if (process->source == EVENT_SOURCE_DRIVER && !process->driver_noted) {
 		driver_source__note_use(session->driver);
 		process->driver_noted = true;

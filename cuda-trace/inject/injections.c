@@ -18,18 +18,25 @@
 #define AT_ONCE	      4 /* each has a helper process */
 #define ATTEMPTS      8
 #define RETRY_MS      250
+#define AWAIT_MS      3000
 #define SETTLE_MS     100  /* a start takes 50 ms while it waits for an answer */
 #define PROCESSES_MAX 4096 /* that are kept in mind; the oldest that have ended go first */
 #define ENVIRONMENT   (128 << 10)
 
-enum attempt_state { ATTEMPT_PLANNED, ATTEMPT_RUNS, ATTEMPT_OVER };
+enum attempt_state {
+	ATTEMPT_PLANNED,
+	ATTEMPT_RUNS,
+	ATTEMPT_AWAITED, /* the threads go on, but the library has not begun yet */
+	ATTEMPT_OVER,
+};
 
 struct attempt {
 	struct injection injection;
 	enum attempt_state state;
-	bool is_unprimed; /* its agent is awake, but has not initialised CUPTI */
+	enum injection_need need;
 	uint32_t count;
 	uint64_t due; /* ms */
+	struct injection_result late;
 };
 
 struct injections {
@@ -147,7 +154,7 @@ static bool is_needed(const struct attempt *attempt)
 	struct inspection seen;
 
 	return !inspect__process(attempt->injection.pid, &seen) &&
-	       (attempt->is_unprimed || !seen.guest || seen.asleep);
+	       (attempt->need == INJECTION_PRIMES || !seen.guest || seen.asleep);
 }
 
 static bool begin(struct injections *injections, struct attempt *attempt)
@@ -167,13 +174,10 @@ static bool begin(struct injections *injections, struct attempt *attempt)
 	return true;
 }
 
-bool injections__start(struct injections *injections, uint32_t pid)
+bool injections__start(struct injections *injections, uint32_t pid, enum injection_need need)
 {
 	struct attempt *attempts;
-	struct inspection seen;
 
-	if (inspect__process(pid, &seen))
-		return false;
 	if (injections->count >= PROCESSES_MAX)
 		forget_ended(injections);
 	if (injections->count >= PROCESSES_MAX) {
@@ -192,8 +196,8 @@ bool injections__start(struct injections *injections, uint32_t pid)
 	injections->attempts = attempts;
 	attempts[injections->count] = (struct attempt){
 		.injection = {.pid = pid, .start = process_stat__start(pid), .results = -1},
-		.is_unprimed = seen.guest && !seen.asleep,
-		.due = seen.asleep ? monotonic__ms() + SETTLE_MS : 0,
+		.need = need,
+		.due = need == INJECTION_WAKES ? monotonic__ms() + SETTLE_MS : 0,
 	};
 	injections->count++;
 	injections__poll(injections);
@@ -223,6 +227,16 @@ static void report(const struct injections *injections, uint32_t pid,
 			result->stopped + result->idle, result->threads, result->stop_us / 1e3);
 }
 
+static void conclude(struct injections *injections, struct attempt *attempt,
+		     const struct injection_result *result)
+{
+	uint32_t pid = attempt->injection.pid;
+
+	attempt->state = ATTEMPT_OVER;
+	report(injections, pid, result);
+	injections->ended(injections->context, pid, result);
+}
+
 static void end(struct injections *injections, struct attempt *attempt,
 		const struct injection_result *result)
 {
@@ -237,9 +251,23 @@ static void end(struct injections *injections, struct attempt *attempt,
 				result->reason);
 		return;
 	}
-	attempt->state = ATTEMPT_OVER;
-	report(injections, pid, result);
-	injections->ended(injections->context, pid, result);
+	if (result->error == -ETIMEDOUT) {
+		attempt->state = ATTEMPT_AWAITED;
+		attempt->due = monotonic__ms() + AWAIT_MS;
+		attempt->late = *result;
+		return;
+	}
+	conclude(injections, attempt, result);
+}
+
+/* The call may end later: on a busy machine, or as the threads that go on now let it. */
+static void look_late(struct injections *injections, struct attempt *attempt, uint64_t now)
+{
+	if (!is_needed(attempt))
+		attempt->late.error = 0;
+	else if (now < attempt->due)
+		return;
+	conclude(injections, attempt, &attempt->late);
 }
 
 bool injections__is_armed(const struct injections *injections, uint32_t pid)
@@ -259,6 +287,8 @@ void injections__poll(struct injections *injections)
 
 		if (attempt->state != ATTEMPT_RUNS)
 			injection__reap(&attempt->injection);
+		if (attempt->state == ATTEMPT_AWAITED)
+			look_late(injections, attempt, now);
 		if (attempt->state != ATTEMPT_RUNS ||
 		    !injection__poll(&attempt->injection, &result))
 			continue;

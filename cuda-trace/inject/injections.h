@@ -25,9 +25,15 @@ struct injections *injections__new(const char *agent, bool unprepared, bool verb
 void injections__free(struct injections *injections);
 /* Whether the process uses CUDA, has no agent that is awake, and nothing was tried yet. */
 bool injections__wants(const struct injections *injections, uint32_t pid);
-/* After a moment: a process that has just loaded the agent may be about to wake it in its cuInit().
- * True: an attempt is under way, or will be at a later call. */
-bool injections__start(struct injections *injections, uint32_t pid);
+/* What a process needs. */
+enum injection_need {
+	INJECTION_LOADS,  /* the agent */
+	INJECTION_WAKES,  /* its agent sleeps; after a moment, as its cuInit() may be about to wake
+			     it */
+	INJECTION_PRIMES, /* its agent is awake, but has not initialised CUPTI */
+};
+/* True: an attempt is under way, or will be at a later call. */
+bool injections__start(struct injections *injections, uint32_t pid, enum injection_need need);
 /* Was there an attempt, however it ended? */
 bool injections__tried(const struct injections *injections, uint32_t pid);
 /* Is an attempt under way, or planned? */

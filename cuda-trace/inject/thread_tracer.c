@@ -15,6 +15,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/inject/injection_target.h"
 #include "cuda-trace/inject/remote_call.h"
+#include "cuda-trace/proc/process_stat.h"
 
 #define THREADS_MAX    65536
 #define INTERRUPT_MS   50
@@ -46,6 +47,14 @@ static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 	return &threads[tracer->count++];
 }
 
+/* Linux refuses one that is ending as it does one that may not be traced. */
+static bool is_ending(uint32_t pid, pid_t id)
+{
+	char state = process_stat__thread_state(pid, id);
+
+	return !state || state == 'Z' || state == 'X';
+}
+
 /* One pass over the threads that are not seized yet; true if there was any. */
 static bool seize_new(struct thread_tracer *tracer, int *error)
 {
@@ -62,8 +71,10 @@ static bool seize_new(struct thread_tracer *tracer, int *error)
 		if (id <= 0 || find(tracer, id))
 			continue;
 		if (ptrace(PTRACE_SEIZE, id, 0, PTRACE_O_TRACECLONE)) {
-			if (errno != ESRCH && !*error)
-				*error = -errno;
+			int refusal = errno;
+
+			if (refusal != ESRCH && !*error && !is_ending(tracer->target->pid, id))
+				*error = -refusal;
 			continue;
 		}
 		if (!add(tracer, id))

@@ -22,6 +22,16 @@ setup() {
 	refute_regex "$stderr" 'injection library|guest'
 }
 
+@test "stat (ten prepared programs) lets their libraries begin by themselves, and stops no thread for that" {
+	local program
+	export CUDA_INJECTION64_PATH=$CUDA_TRACE_GUEST
+	for program in {1..10}; do
+		run --separate-stderr ct stat -v -o out.txt -- "$SIM" "$WORKLOADS/launch-storm" -n 300 -p 1000
+		assert_success
+		refute_regex "$stderr" 'injection library'
+	done
+}
+
 @test "stat --source driver (a libcuda that the tool does not know) sees each launch of short programs" {
 	local launches
 	for launches in 10 2000 100000; do
