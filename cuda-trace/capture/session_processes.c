@@ -113,19 +113,19 @@ static bool start_injection(struct session *session, uint32_t pid, enum injectio
 
 /* The agent will be loaded into the process, which is listened to before. If that cannot be
  * done, the driver source is what there is. */
-static bool attach_to(struct session *session, uint32_t pid, const char *guest)
+static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 {
 	if (!session->injections)
 		return false;
 	if (injections__includes(session->injections, pid))
 		return true;
-	if (!injections__wants(session->injections, pid) || (guest && has_spoken(session, pid)) ||
+	if (!injections__wants(session->injections, pid) || (agent && has_spoken(session, pid)) ||
 	    !session_filter__passes(&session->options, pid))
 		return false;
 	library_loads__note_running(session->loads, pid);
-	if (session->guests && !guest)
+	if (session->guests && !agent)
 		guests__add_process(session->guests, pid, injections__agent(session->injections));
-	return start_injection(session, pid, guest ? INJECTION_WAKES : INJECTION_LOADS);
+	return start_injection(session, pid, agent ? INJECTION_WAKES : INJECTION_LOADS);
 }
 
 /* From now on, unless it was earlier: the probes of a file come before those of its processes. */
@@ -153,24 +153,24 @@ static void change_source(struct session *session, uint32_t pid, bool force)
 	note_reason(session, pid);
 }
 
-static void look_at_process(void *context, uint32_t pid, const char *guest)
+static void look_at_process(void *context, uint32_t pid, const char *agent)
 {
 	struct session *session = context;
 
 	if (!passes_filter(session, pid))
 		return;
-	if (session->guests && guest)
-		guests__add_process(session->guests, pid, guest);
+	if (session->guests && agent)
+		guests__add_process(session->guests, pid, agent);
 	/* Its agent comes in cuInit(), or nothing does: that will be seen. */
-	if (!guest && session->options.source != SESSION_DRIVER &&
+	if (!agent && session->options.source != SESSION_DRIVER &&
 	    library_loads__expects(session->loads, pid))
 		return;
 	/* An agent that sleeps, or is still to be loaded, has reported nothing yet. */
-	if (attach_to(session, pid, guest)) {
+	if (attach_to(session, pid, agent)) {
 		observations__note(session->observations, pid, monotonic__ns());
 		return;
 	}
-	if (guest)
+	if (agent)
 		note_observed(session, pid);
 	change_source(session, pid, session->options.source == SESSION_DRIVER);
 }

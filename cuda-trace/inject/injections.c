@@ -18,7 +18,7 @@
 #define AT_ONCE	      4 /* each has a helper process */
 #define ATTEMPTS      8
 #define RETRY_MS      250
-#define AWAIT_MS      3000
+#define LATE_MS	      3000
 #define SETTLE_MS     100  /* a start takes 50 ms while it waits for an answer */
 #define PROCESSES_MAX 4096 /* that are kept in mind; the oldest that have ended go first */
 #define ENVIRONMENT   (128 << 10)
@@ -26,7 +26,7 @@
 enum attempt_state {
 	ATTEMPT_PLANNED,
 	ATTEMPT_RUNS,
-	ATTEMPT_AWAITED, /* the threads go on, but the library has not begun yet */
+	ATTEMPT_LATE, /* the threads go on, but the library has not begun yet */
 	ATTEMPT_OVER,
 };
 
@@ -252,8 +252,8 @@ static void end(struct injections *injections, struct attempt *attempt,
 		return;
 	}
 	if (result->error == -ETIMEDOUT) {
-		attempt->state = ATTEMPT_AWAITED;
-		attempt->due = monotonic__ms() + AWAIT_MS;
+		attempt->state = ATTEMPT_LATE;
+		attempt->due = monotonic__ms() + LATE_MS;
 		attempt->late = *result;
 		return;
 	}
@@ -287,7 +287,7 @@ void injections__poll(struct injections *injections)
 
 		if (attempt->state != ATTEMPT_RUNS)
 			injection__reap(&attempt->injection);
-		if (attempt->state == ATTEMPT_AWAITED)
+		if (attempt->state == ATTEMPT_LATE)
 			look_late(injections, attempt, now);
 		if (attempt->state != ATTEMPT_RUNS ||
 		    !injection__poll(&attempt->injection, &result))
