@@ -43,6 +43,14 @@ struct work {
 	int results; /* pipe to the tool */
 };
 
+/* Nobody hears it any more if the tool has ended: the work is done all the same. */
+static void report(const struct work *work, const struct injection_result *result)
+{
+	ssize_t written = write(work->results, result, sizeof(*result));
+
+	(void)written;
+}
+
 static int fail(struct work *work, int error, const char *reason)
 {
 	work->result.error = error;
@@ -336,8 +344,7 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 	}
 	error = entry_stop__arm(work->stop);
 	if (!error)
-		write(work->results, &(struct injection_result){.armed = true},
-		      sizeof(work->result));
+		report(work, &(struct injection_result){.armed = true});
 	error = error ? error : gather(work);
 	if (error) {
 		fail(work, error,
@@ -385,7 +392,7 @@ static void be_helper(int results, uint32_t pid, const char *agent)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	work.results = keep_only(results);
 	inject(&work, pid, agent);
-	write(work.results, &work.result, sizeof(work.result));
+	report(&work, &work.result);
 	/* Detaches the threads that run, without interrupting them. */
 	_exit(0);
 }

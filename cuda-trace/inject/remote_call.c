@@ -403,10 +403,12 @@ static void serve_copy(struct remote_call *call, const struct injection_target *
 	if (fill(call, target, block.descriptor))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)block.descriptor);
-	pwrite(target->memory, path, sizeof(path),
-	       call->block + offsetof(struct call_block, path_text));
-	pwrite(target->memory, &filled, sizeof(filled),
-	       call->block + offsetof(struct call_block, is_filled));
+	/* Where that fails the process is ending, and the call with it. */
+	if (pwrite(target->memory, path, sizeof(path),
+		   call->block + offsetof(struct call_block, path_text)) != sizeof(path) ||
+	    pwrite(target->memory, &filled, sizeof(filled),
+		   call->block + offsetof(struct call_block, is_filled)) != sizeof(filled))
+		call->copy = -1;
 }
 
 enum remote_call_state remote_call__state(struct remote_call *call,
