@@ -12,6 +12,9 @@
 
 /* Execs of followed processes are reported. */
 const volatile bool loads_are_watched;
+/* A process with an agent waits at the return of cuInit(), too: its mappings are read there, which
+ * name the frames of call stacks, and a short program has ended soon after. */
+const volatile bool loads_wait_for_mappings;
 
 /* Followed processes in which the loader was seen; an exec or an end removes them. */
 struct {
@@ -222,7 +225,7 @@ static __always_inline void note_agent(__u32 pid)
 {
 	struct library_load *load = bpf_map_lookup_elem(&loads, &pid);
 
-	if (load)
+	if (load && !loads_wait_for_mappings)
 		load->initialized = 1;
 }
 

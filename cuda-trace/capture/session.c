@@ -122,6 +122,7 @@ static int load(struct session *session)
 		skeleton->obj, session->driver && options->pid && !session->without_loads,
 		options->verbose);
 	skeleton->rodata->loads_are_watched = session->loads != NULL;
+	skeleton->rodata->loads_wait_for_mappings = options->stacks;
 	skeleton->rodata->load_waiters_max = library_loads__waiters();
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));

@@ -264,6 +264,10 @@ static void initialized(struct session *session, const struct event_start *event
 	/* Its agent may have reported that it cannot work. */
 	ring_buffer__consume(session->ring);
 	session__each_process(session, session_processes__look_at_status, session);
+	if (has_spoken(session, pid)) {
+		library_loads__answer(session->loads, pid);
+		return;
+	}
 	attaches = attach_waiting(session, pid);
 	if (!attaches && session->driver &&
 	    driver_source__look_waiting(session->driver, pid,

@@ -537,6 +537,15 @@ declared() {
 	diff before.json after.json
 }
 
+@test "record -g (ten programs that end a few ms after cuInit) names their frames" {
+	requires bpf sim
+	local program
+	for program in {1..10}; do
+		run -0 --separate-stderr ct record -f -g -e kernels -o r.db -- "$SIM" "$WORKLOADS/nvtx"
+		assert_regex "$stderr" 'of [0-9]+ frames, 0 have no name'
+	done
+}
+
 # The statements that NVIDIA's Analysis Guide prints for CUDA and NVTX, under "Common SQLite examples".
 @test "a recording (the CUDA examples of NVIDIA's Analysis Guide) answers each of them" {
 	requires bpf sim sqlite3
