@@ -35,9 +35,10 @@ lines() {
 @test "profile --device (one GPU, for a second) shows what was sampled, nothing lost" {
 	sampled --device --json -d 1.05 --interval 0.5
 	assert_equal "$status" 0
-	# By the script 0.5 s each: what the hardware said is what is shown, percent as parts of 1.
+	# By the script 0.5 s each: what the hardware said is what is shown, percent as parts of 1. On a busy machine the
+	# intervals begin later than the script.
 	assert_equal "$(lines device '.[0].columns.busy.min')" 0.5
-	assert_equal "$(lines device '.[1].columns.busy')" '{"mean":1,"min":1,"max":1}'
+	assert_equal "$(lines device '.[1].columns.busy | [.max, .mean > .min or .mean == 1]')" '[1,true]'
 	assert_equal "$(lines device '.[0].columns | [.sm.mean, .tensor.mean, .pcie_read_bytes.mean]')" \
 		'[0.25,0,12345678900]'
 	assert_equal "$(lines device_summary '.[0] | [.device, .name, .chip, .lost, .overflows]')" \
@@ -48,12 +49,23 @@ lines() {
 	json out 'select(.event == "device_summary") | .columns.busy | .mean > 0.7 and .mean < 0.8 and .p95 == 1'
 }
 
+@test "profile --device (its helper stands still for 400 ms) dates the samples as if it had not" {
+	start profile "$SIM" "$CUDA_TRACE" profile --device --json -d 1.6 --interval 0.5
+	wait_for 10 pgrep -P "$profile_PID" >helpers
+	sleep 0.2
+	pkill -STOP -P "$profile_PID" && sleep 0.4
+	pkill -CONT -P "$profile_PID"
+	finished "$profile_PID" 20
+	cp profile.out out
+	assert_equal "$(lines device 'map(.samples) | .[:3] | map(. >= 490 and . <= 510)')" '[true,true,true]'
+}
+
 @test "profile --device (text) has a line an interval, a summary, and 80 columns" {
 	sampled --device -d 1.05 --interval 0.5
 	assert_equal "$status" 0
 	run -0 cat out
 	assert_line --index 0 'SECONDS GPU BUSY   SM  OCC ISSUE TENS MEM-R MEM-W   L2 PCI-R PCI-W NVL-R NVL-T'
-	assert_line --regexp '^    1\.0   0  100 25\.0  0\.0   0\.0  0\.0   0\.0   0\.0  0\.0 12\.3G     0     0     0$'
+	assert_line --regexp '^    1\.0   0 +(100|[5-9][0-9]\.[0-9]) 25\.0  0\.0   0\.0  0\.0   0\.0   0\.0  0\.0 12\.3G     0     0     0$'
 	assert_line 'GPU 0: Simulated GPU, GH100, GPU-51515151-5151-5151-5151-515151515100'
 	assert_line --regexp '^  1\.[0-9] s, 1,[0-9]+ samples, 0 lost$'
 	assert_line --regexp '^  sm +25\.0 +25\.0 +25\.0 +25\.0$'

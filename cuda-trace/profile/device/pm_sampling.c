@@ -171,9 +171,9 @@ static int64_t monotonic_less_real(void)
 /*
  * Without a context the GPU's clock cannot be read. On an H200 it is CLOCK_REALTIME but for 0.1 ms.
  * That is believed as far as decodings bear it out: the last sample ended before the decoding did,
- * and not more than two samples before it began.
+ * and, if it is the last one there was, not more than two samples before the decoding began.
  */
-static void note_clock(struct pm_process *helper, size_t samples, uint64_t before)
+static void note_clock(struct pm_process *helper, size_t samples, uint64_t before, bool has_more)
 {
 	struct pm_sample_info info = {.size = LIBRARY_SIZE(pm_sample_info, end),
 				      .object = helper->object,
@@ -189,12 +189,13 @@ static void note_clock(struct pm_process *helper, size_t samples, uint64_t befor
 	helper->offset = monotonic_less_real();
 	if (helper->offset > most)
 		helper->offset = most;
-	if (helper->offset < least)
+	if (helper->offset < least && !has_more)
 		helper->offset = least;
 }
 
 /* What was decoded into our image. */
-static const char *send_samples(struct pm_process *helper, uint64_t before, int *result)
+static const char *send_samples(struct pm_process *helper, uint64_t before, bool has_more,
+				int *result)
 {
 	struct pm_data_info info = {.size = LIBRARY_SIZE(pm_data_info, completed),
 				    .data = helper->data,
@@ -204,7 +205,7 @@ static const char *send_samples(struct pm_process *helper, uint64_t before, int 
 	if (*result)
 		return "cuptiPmSamplingGetCounterDataInfo";
 	if (info.completed)
-		note_clock(helper, info.completed, before);
+		note_clock(helper, info.completed, before, has_more);
 	for (size_t i = 0; i < info.completed; i++) {
 		*result = send_sample(helper, i);
 		if (*result)
@@ -254,7 +255,7 @@ static const char *decode(struct pm_process *helper, int *result)
 		*result = helper->calls.decode(&decode);
 		if (*result && *result != PM_OUT_OF_MEMORY)
 			return "cuptiPmSamplingDecodeData";
-		failed = send_samples(helper, before, result);
+		failed = send_samples(helper, before, decode.reason == PM_DATA_FULL, result);
 		if (!failed && decode.overflow) {
 			send_lost(helper, 0, 0, true);
 			return restart(helper, result);
