@@ -14,14 +14,6 @@
 #define MAX_PIDS  256
 #define MAX_NAMED 3
 
-/* A zombie has ended, too; its number is in the list until its last thread is gone. */
-static bool runs(uint32_t pid)
-{
-	char state = process_stat__state(pid);
-
-	return state && !strchr("ZXx", state);
-}
-
 uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t *pids,
 			   uint32_t max)
 {
@@ -34,7 +26,7 @@ uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t
 	for (int err = bpf_map_get_next_key(map, NULL, &next); !err;
 	     err = bpf_map_get_next_key(map, &pid, &next)) {
 		pid = next;
-		if (pid == but || !runs(pid))
+		if (pid == but || process_stat__is_end(process_stat__state(pid)))
 			continue;
 		if (count < max)
 			pids[count] = pid;

@@ -18,7 +18,8 @@ struct process;
 	  "started by PROGRAM and still running: from now on not observed (-p PID does)")   \
 	X(NOT_STARTED, "not_started_by_program",                                            \
 	  "called cuInit() meanwhile and not started by PROGRAM, maybe by a daemon on its " \
-	  "behalf: not observed (-p PID or -a does)")
+	  "behalf: not observed (-p PID or -a does)")                                       \
+	X(ENDED_FIRST, "ended_first", "loaded libcuda and ended before its calls could be observed")
 
 enum unobserved_reason {
 #define UNOBSERVED_ENUMERATOR(name, key, text) UNOBSERVED_##name,

@@ -421,6 +421,8 @@ void session__finish(struct session *session)
 
 	if (session->finished)
 		return;
+	/* Processes that began before. */
+	ring_buffer__consume(session->starts);
 	session->finished = true;
 	session_processes__note_running(session);
 	intake__close_window(session->intake, monotonic__ns());

@@ -29,6 +29,7 @@
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/proc/injection_variable.h"
 #include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/proc/process_stat.h"
 #include "cuda-trace/yield/yield_gate.h"
 
 #define RUNNING_MAX 64	/* of what PROGRAM left running */
@@ -214,6 +215,9 @@ static void release(struct session *session, const struct event_start *event, bo
 
 	if (has_waited || was_probed)
 		observations__note_whole(session->observations, event->pid);
+	else if (process_stat__is_end(process_stat__state(event->pid)) &&
+		 !has_spoken(session, event->pid))
+		observations__miss(session->observations, event->pid, UNOBSERVED_ENDED_FIRST);
 	else
 		observations__note_late(session->observations, event->pid);
 	if (session->options.verbose)

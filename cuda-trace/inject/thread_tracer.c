@@ -47,14 +47,6 @@ static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 	return &threads[tracer->count++];
 }
 
-/* Linux refuses one that is ending as it does one that may not be traced. */
-static bool is_ending(uint32_t pid, pid_t id)
-{
-	char state = process_stat__thread_state(pid, id);
-
-	return !state || state == 'Z' || state == 'X';
-}
-
 /* One pass over the threads that are not seized yet; true if there was any. */
 static bool seize_new(struct thread_tracer *tracer, int *error)
 {
@@ -72,8 +64,10 @@ static bool seize_new(struct thread_tracer *tracer, int *error)
 			continue;
 		if (ptrace(PTRACE_SEIZE, id, 0, PTRACE_O_TRACECLONE)) {
 			int refusal = errno;
+			char state = process_stat__thread_state(tracer->target->pid, id);
 
-			if (refusal != ESRCH && !*error && !is_ending(tracer->target->pid, id))
+			/* One that ends is refused as one that may not be traced. */
+			if (refusal != ESRCH && !*error && !process_stat__is_end(state))
 				*error = -refusal;
 			continue;
 		}

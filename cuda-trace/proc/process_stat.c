@@ -46,6 +46,11 @@ char process_stat__thread_state(uint32_t pid, uint32_t thread)
 	return state_in(path);
 }
 
+bool process_stat__is_end(char state)
+{
+	return !state || strchr("ZXx", state);
+}
+
 uint64_t process_stat__start(uint32_t pid)
 {
 	unsigned long long start = 0;

@@ -59,6 +59,26 @@ setup() {
 	json out.json '.totals.syncs == 5 and .processes[0].observed_since_ns == null'
 }
 
+@test "stat --source driver (a process has ended when the tool gets to it) says that it was not observed" {
+	cat >opens.c <<-'EOF'
+		#include <dlfcn.h>
+		int main(void)
+		{
+			return !((int (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxSynchronize"));
+		}
+	EOF
+	cc -o opens opens.c
+	mkfifo gate
+	start tool "$SIM" "$CUDA_TRACE" stat --source driver --json -o out.json -- sh -c 'echo ready; read -r go <gate; ./opens'
+	wait_for 10 grep -q ready tool.out
+	kill -STOP "$tool_PID"
+	echo go >gate
+	sleep 3
+	kill -CONT "$tool_PID"
+	finished "$tool_PID" 20
+	json out.json '[.missed[].reason] == ["ended_first"]'
+}
+
 @test "stat --source driver (loads are not seen) says since when a process was observed, and claims nothing before" {
 	CUDA_TRACE_LOADS=0 ct stat --source driver -o out.txt -- \
 		"$SIM" "$WORKLOADS/launch-storm" -n 3000 -p 1000 >out
