@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_sandbox.h"
@@ -21,6 +22,8 @@
 #define MAX_MEMORY   (4ul << 30) /* addresses: those of the tool are among them */
 #define MAX_FAILURES 4096
 #define MAX_MESSAGES 16
+#define SLICE_MS     200
+#define PROGRESS_MS  5 /* of a processor, in a slice */
 
 struct foreign_output {
 	int fd;
@@ -146,19 +149,57 @@ static void note_failure(foreign_job job, const struct foreign_file *file, int e
 			foreign_file__show(file->path, shown, sizeof(shown)), reason_of(err));
 }
 
-static int receive(int in, uint64_t until, size_t most, struct foreign_answer *answer)
+/* Of a processor, in ms; 0 if that is not known. */
+static uint64_t used_by(pid_t child)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(child, &clock) || clock_gettime(clock, &used))
+		return 0;
+	return used.tv_sec * 1000ull + used.tv_nsec / 1000000;
+}
+
+/* How long a child may take. On a busy machine it gets no processor for a while, which is not the
+ * file's fault: the time is extended as long as it makes progress, up to three times. */
+struct allowance {
+	pid_t child;
+	uint32_t ms;
+	uint64_t until, longest, used;
+};
+
+static bool extend(struct allowance *allowance)
+{
+	uint64_t used = used_by(allowance->child), before = allowance->used;
+
+	allowance->used = used;
+	allowance->until += SLICE_MS;
+	return used < allowance->ms && used >= before + PROGRESS_MS &&
+	       allowance->until <= allowance->longest;
+}
+
+/* 1 = there is something to read or the end, 0 = it takes too long. */
+static int wait_for(int in, struct allowance *allowance)
+{
+	struct pollfd ready = {.fd = in, .events = POLLIN};
+	int came;
+
+	do {
+		uint64_t now = monotonic__ms();
+
+		came = now < allowance->until ? poll(&ready, 1, allowance->until - now) : 0;
+	} while ((came < 0 && errno == EINTR) || (!came && extend(allowance)));
+	return came > 0;
+}
+
+static int receive(int in, struct allowance *allowance, size_t most, struct foreign_answer *answer)
 {
 	size_t capacity = 0;
 
 	for (;;) {
-		struct pollfd ready = {.fd = in, .events = POLLIN};
-		uint64_t now = monotonic__ms();
-		int came = now < until ? poll(&ready, 1, until - now) : 0;
 		ssize_t n;
 
-		if (came < 0 && errno == EINTR)
-			continue;
-		if (came <= 0)
+		if (!wait_for(in, allowance))
 			return -ETIMEDOUT;
 		if (answer->size == capacity) {
 			size_t larger = capacity ? capacity * 2 : 16384;
@@ -198,6 +239,7 @@ static int end_of(pid_t child, int err)
 int foreign_job__run(foreign_job job, const struct foreign_file *file, const void *argument,
 		     uint32_t ms, size_t most, struct foreign_answer *answer)
 {
+	struct allowance allowance;
 	int ends[2], err;
 	pid_t child;
 
@@ -210,8 +252,13 @@ int foreign_job__run(foreign_job job, const struct foreign_file *file, const voi
 	if (!child)
 		be_the_child(job, file, argument, ends[1], ms, most);
 	close(ends[1]);
-	err = child < 0 ? -EAGAIN
-			: end_of(child, receive(ends[0], monotonic__ms() + ms, most, answer));
+	allowance = (struct allowance){
+		.child = child,
+		.ms = ms,
+		.until = monotonic__ms() + ms,
+		.longest = monotonic__ms() + 3 * ms,
+	};
+	err = child < 0 ? -EAGAIN : end_of(child, receive(ends[0], &allowance, most, answer));
 	close(ends[0]);
 	if (!err)
 		return 0;
