@@ -116,6 +116,7 @@ struct aggregate_process {
 	__u32 failed_tid;
 	__u32 pad2;
 	__u16 device_of[AGGREGATE_CONTEXTS]; /* device + 1 of a context, 0 = not seen */
+	__u8 gpu_of[AGGREGATE_DEVICES];	     /* GPU + 1 of a device, 0 = not known */
 	__u32 seen;			     /* bit of each group that has sent a batch */
 	__u32 pad;
 	char comm[16]; /* of the main thread */
@@ -159,6 +160,16 @@ struct driver_block {
 	__u32 kind; /* CUpti_ActivityMemoryKind */
 	__u32 pad;
 };
+
+/*
+ * GPUs have numbers here that are no process's: CUDA_VISIBLE_DEVICES gives each process its own.
+ * Each GPU has two lines of points in time, see bpf/gpu_busy.h: those in which it was busy (a
+ * kernel, copy or memset of any process ran), and those in which it copied.
+ */
+#define AGGREGATE_POINT_BITS	 15 /* ns: a point stands for so long */
+#define AGGREGATE_BUSY_LINE(gpu) (2 * (gpu))
+#define AGGREGATE_COPY_LINE(gpu) (2 * (gpu) + 1)
+#define AGGREGATE_LINES		 (2 * AGGREGATE_DEVICES)
 
 /* Records that could not be told apart or counted at all. */
 struct aggregate_counters {

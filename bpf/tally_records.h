@@ -6,6 +6,7 @@
 #ifndef BPF_TALLY_RECORDS_H
 #define BPF_TALLY_RECORDS_H
 
+#include "bpf/gpu_busy.h"
 #include "bpf/tally.h"
 
 /* Joins a launch and its kernel for a sample of the correlations, whichever comes first. Hashed,
@@ -183,6 +184,7 @@ static __always_inline void add_kernel(struct place *at, const struct cuda_kerne
 	if (device < AGGREGATE_DEVICES)
 		add_busy(tally, &at->process->kernels_until[modulo(device, AGGREGATE_DEVICES)],
 			 kernel->start, kernel->end);
+	mark_busy(at->process, device, kernel->start, kernel->end, false);
 	/* All kernels of a graph share the correlation of its launch: no pairs there. */
 	if (!kernel->graph && is_sampled(kernel->head.correlation))
 		join_halves(at, &kernel->head, kernel->start, device);
@@ -203,6 +205,7 @@ static __always_inline void add_memcpy(struct place *at, const struct cuda_memcp
 	if (device < AGGREGATE_DEVICES)
 		add_busy(tally, &at->process->copies_until[modulo(device, AGGREGATE_DEVICES)],
 			 copy->start, copy->end);
+	mark_busy(at->process, device, copy->start, copy->end, true);
 }
 
 static __always_inline void add_memset(struct place *at, const struct cuda_memset *set)
@@ -213,8 +216,10 @@ static __always_inline void add_memset(struct place *at, const struct cuda_memse
 		return;
 	tally->count++;
 	tally->bytes += set->bytes;
-	if (is_valid(tally, set->start, set->end))
-		add_time(tally, set->end - set->start);
+	if (!is_valid(tally, set->start, set->end))
+		return;
+	add_time(tally, set->end - set->start);
+	mark_busy(at->process, set->device, set->start, set->end, false);
 }
 
 static __always_inline void raise(__u64 *most, __u64 value)
@@ -349,6 +354,7 @@ static __always_inline void add_overhead(struct place *at, const struct cuda_ove
 
 static __always_inline void keep_device(struct place *at, const struct cuda_device *device)
 {
+	learn_gpu(at->process, at->slot, device);
 	at->scratch->device_key.process = at->slot;
 	at->scratch->device_key.device = device->device;
 	/* The reader forgets those of a process up to there. */

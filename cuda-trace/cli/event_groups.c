@@ -81,8 +81,9 @@ int groups__parse_summed(const struct option_usage *usage, const char *list, uin
 {
 	const char *unknown;
 
-	/* Devices and contexts are reported once a process, and everything refers to them. */
-	*groups = GROUP(OBJECT);
+	/* Devices and contexts are reported once a process, and everything refers to them. Devices
+	 * come from the driver before the first kernel, too. */
+	*groups = GROUP(OBJECT) | GROUP(DEVICE);
 	unknown = add_words(list, NULL, groups);
 	/* All calls that fail: it would report some a second time. */
 	if (*groups & GROUP(API_ERROR))

@@ -313,7 +313,8 @@ static const char *why_nothing(const struct record *record, const struct session
 {
 	const char *off = getenv("CUDA_TRACE");
 
-	if (losses__any(lost))
+	/* Files that are left out are no events. */
+	if (lost->total || lost->session[SESSION_LOST_KILLED])
 		return "what there was is lost";
 	if (record->processes)
 		return "processes used CUDA, but did nothing of what is recorded (-e, --source)";

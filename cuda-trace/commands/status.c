@@ -64,7 +64,10 @@ static void read_status(struct status *status)
 	X(NEXT_LOGIN, "next_login", "Programs load the library from the next login on.")           \
 	X(NOT_ENABLED, "not_enabled",                                                              \
 	  "Only programs started by `cuda-trace stat -- PROGRAM` and the like load the library;\n" \
-	  "`cuda-trace enable` changes that.")
+	  "`cuda-trace enable` changes that.")                                                     \
+	X(NOT_INSTALLED, "not_enabled",                                                            \
+	  "Only programs started by `cuda-trace stat -- PROGRAM` and the like load the library;\n" \
+	  "`cuda-trace enable` changes that once " OPTIN_PROFILE " is installed.")
 
 enum verdict {
 #define VERDICT_ENUMERATOR(name, key, text) VERDICT_##name,
@@ -102,7 +105,7 @@ static enum verdict judge(const struct status *status)
 		return VERDICT_MISSING;
 	if (status->user == OPTIN_ENABLED || (status->user == OPTIN_UNSET && status->system))
 		return status->profile ? VERDICT_NEXT_LOGIN : VERDICT_NO_LOGIN_SCRIPT;
-	return VERDICT_NOT_ENABLED;
+	return status->profile ? VERDICT_NOT_ENABLED : VERDICT_NOT_INSTALLED;
 }
 
 static void print_unit(void *context, const char *unit)
@@ -114,7 +117,7 @@ static void print_unit(void *context, const char *unit)
 
 static void print_text(const struct status *status)
 {
-	static const char *const users[] = {"nothing said", "enabled", "disabled"};
+	static const char *const users[] = {"not set", "enabled", "disabled"};
 	char shown[4 * 100 + 4];
 
 	printf("user        %s\n", users[status->user]);

@@ -405,6 +405,12 @@ void aggregate__state(const struct aggregate *aggregate, struct aggregate_state 
 		state->batches += bss->lanes[i].batches;
 		state->program_ns += bss->lanes[i].ns;
 	}
+	for (int gpu = 0; gpu < AGGREGATE_DEVICES; gpu++) {
+		state->gpu_busy_ns[gpu] = bss->gpu_points[AGGREGATE_BUSY_LINE(gpu)]
+					  << AGGREGATE_POINT_BITS;
+		state->gpu_copy_ns[gpu] = bss->gpu_points[AGGREGATE_COPY_LINE(gpu)]
+					  << AGGREGATE_POINT_BITS;
+	}
 }
 
 void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans *sum)

@@ -45,6 +45,8 @@ struct aggregate_state {
 	uint64_t batches;
 	uint64_t program_ns; /* spent in the traced programs' threads */
 	uint64_t keys;	     /* in use at the last collect */
+	/* Since the start: how long each GPU was busy, and copied, with all processes. */
+	uint64_t gpu_busy_ns[AGGREGATE_DEVICES], gpu_copy_ns[AGGREGATE_DEVICES];
 };
 
 /* Errors are printed on stderr (one line); NULL then. */

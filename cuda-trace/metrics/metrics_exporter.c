@@ -13,6 +13,7 @@
 #include <time.h>
 #include "cuda-trace/live/live_sample.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/live/live_gpus.h"
 
 #define COLLECT_SECONDS 5
 
@@ -120,24 +121,20 @@ static void on_shape(void *context, struct live_process *process, uint32_t devic
 	sums__add_shape(&series_of(context, process, device)->sums, shape);
 }
 
-static void write_uuid(char *out, size_t size, const uint8_t *uuid)
-{
-	snprintf(out, size,
-		 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-		 uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6], uuid[7], uuid[8],
-		 uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
-}
-
-static void on_device(void *context, struct live_process *process, const struct cuda_device *told)
+static void on_device(void *context, struct live_process *process,
+		      const struct cuda_device *reported)
 {
 	struct exporter *exporter = context;
 	struct exporter_devices *devices = &exporter->devices;
-	struct exporter_device device = {.ordinal = told->device};
-	const char *name = live__known_name(process, told->name);
-	char pci[sizeof(told->pci) + 1] = {};
+	struct exporter_device device = {
+		.ordinal = reported->device,
+		.gpu = live_gpus__of(process, reported->device),
+	};
+	const char *name = live__known_name(process, reported->name);
+	char pci[sizeof(reported->pci) + 1] = {};
 
-	write_uuid(device.uuid, sizeof(device.uuid), told->uuid);
-	memcpy(pci, told->pci, sizeof(told->pci));
+	live_gpus__uuid(device.uuid, reported);
+	memcpy(pci, reported->pci, sizeof(reported->pci));
 	text__show(device.pci, sizeof(device.pci), pci, 16);
 	text__show(device.name, sizeof(device.name), name ? name : "", 64);
 	for (unsigned int i = 0; i < devices->count; i++)

@@ -63,6 +63,7 @@ void families__write(struct exposition *exposition, struct exporter_view *view);
 /* Devices that were told of, each once: CUDA ordinal and UUID. Bounded. */
 struct exporter_device {
 	uint32_t ordinal;
+	int gpu; /* its number in struct aggregate_state, -1 = not known */
 	char uuid[48];
 	char name[72];
 	char pci[24];

@@ -327,7 +327,7 @@ static const struct family {
 	 SUM(kernels),
 	 &ns_bounds},
 	{{METRIC_COUNTER, "cuda_gpu_busy_seconds", "seconds",
-	  "Time in which at least one kernel of a process ran: its rate is the utilisation."},
+	  "Time in which at least one kernel of a process ran: of several the sum."},
 	 write_seconds,
 	 SUM(busy_ns),
 	 NULL},

@@ -5,6 +5,7 @@
 #include "cuda-trace/metrics/metrics_self.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,51 @@ static void write_devices(struct exposition *exposition, const struct exporter_d
 			exposition__count(exposition, labels, 1, 0);
 		free(labels);
 	}
+}
+
+/* Once for each GPU, by the number that the first process gave it. */
+static bool is_first(const struct exporter_devices *devices, unsigned int number)
+{
+	for (unsigned int i = 0; i < number; i++)
+		if (devices->device[i].gpu == devices->device[number].gpu)
+			return false;
+	return devices->device[number].gpu >= 0;
+}
+
+static void write_gpus(struct exposition *exposition, const struct exporter_view *view,
+		       const struct metric *metric, const uint64_t *ns)
+{
+	const struct exporter_devices *devices = view->devices;
+	char labels[96];
+
+	exposition__family(exposition, metric);
+	for (unsigned int i = 0; i < devices->count; i++) {
+		const struct exporter_device *device = &devices->device[i];
+
+		if (!is_first(devices, i))
+			continue;
+		snprintf(labels, sizeof(labels), "device=\"%u\",uuid=\"%s\"", device->ordinal,
+			 device->uuid);
+		exposition__value(exposition, labels, ns[device->gpu] / 1e9, view->started);
+	}
+}
+
+/* Windows of several processes are not at the same time: a sample has no union. */
+static void write_busy(struct exposition *exposition, const struct exporter_view *view)
+{
+	if (view->sample_on_ms)
+		return;
+	write_gpus(exposition, view,
+		   &(const struct metric){METRIC_COUNTER, "cuda_device_busy_seconds", "seconds",
+					  "Time in which a kernel, copy or memset of any process "
+					  "ran on the GPU, overlap counted once: its rate is the "
+					  "utilisation."},
+		   view->state.aggregate.gpu_busy_ns);
+	write_gpus(exposition, view,
+		   &(const struct metric){METRIC_COUNTER, "cuda_device_copy_seconds", "seconds",
+					  "Time in which a copy of any process ran on the GPU, "
+					  "overlap counted once."},
+		   view->state.aggregate.gpu_copy_ns);
 }
 
 static void write_sources(struct exposition *exposition, const struct live_state *state)
@@ -303,6 +349,7 @@ static void write_process(struct exposition *exposition, const struct exporter_v
 void self__write(struct exposition *exposition, struct exporter_view *view)
 {
 	write_devices(exposition, view->devices);
+	write_busy(exposition, view);
 	write_sources(exposition, &view->state);
 	write_left_out(exposition, view);
 	write_losses(exposition, view);

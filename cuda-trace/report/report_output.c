@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tables: widths are taken from the first thousand rows, so that any number of rows streams. */
 #include "cuda-trace/report/report_output.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,8 +13,11 @@
 #define WIDE	   60	/* columns of text at most, unless it is the last column */
 #define CELL	   8192
 #define NAME_WIDTH 96
+/* The unit is at the number in text. */
+#define RATE_COLUMN  "GB_per_s"
+#define RATE_HEADING "throughput"
 
-enum unit { UNIT_NONE, UNIT_NS, UNIT_BYTES, UNIT_PERCENT, UNIT_HEX, UNIT_ID };
+enum unit { UNIT_NONE, UNIT_NS, UNIT_BYTES, UNIT_RATE, UNIT_PERCENT, UNIT_HEX, UNIT_ID };
 
 static const struct {
 	const char *suffix;
@@ -42,6 +46,8 @@ static enum unit unit_of(const char *name, size_t *length)
 		}
 	}
 	*length = n;
+	if (!strcmp(name, RATE_COLUMN))
+		return UNIT_RATE;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		if (!strcmp(name, ids[i]))
 			return UNIT_ID;
@@ -76,8 +82,11 @@ static void format_number(char *out, size_t size, sqlite3_stmt *statement, int c
 	case UNIT_BYTES:
 		snprintf(out, size, "%s", report_output__bytes(small, value));
 		return;
+	case UNIT_RATE:
+		snprintf(out, size, "%.2f GB/s", sqlite3_column_double(statement, column));
+		return;
 	case UNIT_PERCENT:
-		snprintf(out, size, "%.1f %%", sqlite3_column_double(statement, column));
+		snprintf(out, size, "%.1f%%", sqlite3_column_double(statement, column));
 		return;
 	case UNIT_HEX:
 		snprintf(out, size, "0x%" PRIx64, (uint64_t)value);
@@ -154,20 +163,45 @@ static void write_cell(FILE *out, const struct table *table, int column, const c
 		fprintf(out, "%s%*s", text, pad > 0 && column + 1 < table->columns ? pad : 0, "");
 }
 
+static bool has_other(sqlite3_stmt *statement, int column, const char *stem, size_t length)
+{
+	for (int i = 0; i < sqlite3_column_count(statement); i++) {
+		const char *name = sqlite3_column_name(statement, i);
+		size_t n;
+
+		unit_of(name, &n);
+		if (i != column && n == length && !strncmp(name, stem, n))
+			return true;
+	}
+	return false;
+}
+
+/* Units are at the numbers, but for what would be two columns of one name. */
+static void write_heading(char heading[NAME_WIDTH], sqlite3_stmt *statement, int column)
+{
+	const char *name = sqlite3_column_name(statement, column), *tail = "";
+	size_t length;
+	enum unit unit = unit_of(name, &length);
+
+	if (unit == UNIT_PERCENT)
+		tail = " %";
+	else if (unit == UNIT_BYTES && has_other(statement, column, name, length))
+		tail = " bytes";
+	else if (unit == UNIT_RATE)
+		name = RATE_HEADING;
+	snprintf(heading, NAME_WIDTH, "%.*s%s",
+		 unit == UNIT_RATE ? 80 : (int)(length < 80 ? length : 80), name, tail);
+	for (char *at = heading; *at; at++)
+		*at = *at == '_' ? ' ' : toupper((unsigned char)*at);
+}
+
 static void write_header(FILE *out, const struct table *table, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < table->columns; i++) {
-		const char *name = sqlite3_column_name(statement, i);
-		char header[NAME_WIDTH], shown[NAME_WIDTH * 4 + 8];
-		size_t length;
+		char heading[NAME_WIDTH], shown[NAME_WIDTH * 4 + 8];
 
-		unit_of(name, &length);
-		snprintf(header, sizeof(header), "%.*s%s", (int)(length < 80 ? length : 80), name,
-			 table->units[i] == UNIT_PERCENT ? " %" : "");
-		for (char *at = header; *at; at++)
-			if (*at == '_')
-				*at = ' ';
-		write_cell(out, table, i, text__show(shown, sizeof(shown), header, 0));
+		write_heading(heading, statement, i);
+		write_cell(out, table, i, text__show(shown, sizeof(shown), heading, 0));
 	}
 	putc('\n', out);
 }
@@ -231,10 +265,12 @@ static int new_table(struct table *table, sqlite3_stmt *statement)
 	if (!table->units || !table->widths || !table->right || !table->cells)
 		return -1;
 	for (int i = 0; i < n; i++) {
+		char heading[NAME_WIDTH];
 		size_t length;
 
 		table->units[i] = unit_of(sqlite3_column_name(statement, i), &length);
-		table->widths[i] = length + (table->units[i] == UNIT_PERCENT ? 2 : 0);
+		write_heading(heading, statement, i);
+		table->widths[i] = width_of(heading);
 	}
 	return 0;
 }

@@ -79,7 +79,7 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 	fprintf(file, ",\"profiled\":%s", process->profiled ? "true" : "false");
 	write_percent(file, "gpu_percent", !process->no_gpu && !process->profiled, figures.gpu);
 	write_percent(file, "copy_percent", !process->no_gpu && !process->profiled, figures.copy);
-	write_percent(file, "wait_percent", true, figures.wait);
+	write_percent(file, "wait_percent", true, 100 * figures.wait);
 	fprintf(file,
 		",\"launches_per_second\":%.1f,\"graph_launches_per_second\":%.1f,"
 		"\"copy_bytes_per_second\":%.0f,\"live_bytes\":%llu,\"peak_bytes\":%llu",
@@ -95,7 +95,12 @@ static void write_device(FILE *file, const struct top_model *model, int number, 
 	const struct top_device *device = &model->devices[number];
 	double ns = model->interval_ns ? model->interval_ns : 1;
 
-	fprintf(file, "%s{\"device\":%d,\"name\":", comma, number);
+	fprintf(file, "%s{\"device\":%u,\"uuid\":", comma, device->number);
+	if (*device->uuid)
+		text__write_json(file, device->uuid);
+	else
+		fputs("null", file);
+	fputs(",\"name\":", file);
 	text__write_json(file, device->name);
 	fprintf(file,
 		",\"gpu_percent\":%.2f,\"copy_percent\":%.2f,\"live_bytes\":%llu,"
@@ -117,7 +122,7 @@ void top_json__write(FILE *file, struct top_model *model, const struct top_view 
 	clock_gettime(CLOCK_REALTIME, &now);
 	fprintf(file, "{\"time\":%lld.%03ld,\"interval_s\":%.3f,\"devices\":[",
 		(long long)now.tv_sec, now.tv_nsec / 1000000, model->interval_ns / 1e9);
-	for (int i = 0; i < AGGREGATE_DEVICES; i++)
+	for (int i = 0; i < TOP_ROWS; i++)
 		if (model->devices[i].seen) {
 			write_device(file, model, i, comma);
 			comma = ",";

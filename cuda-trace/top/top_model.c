@@ -11,6 +11,7 @@
 #include <string.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/live/live_gpus.h"
 
 #define MOST_KERNELS 4096 /* of one process; the last is for all others */
 
@@ -132,6 +133,14 @@ static void on_tally(void *context, struct live_process *live, uint32_t device,
 		process->copy_ns[device] += tally->busy_ns;
 }
 
+/* CUDA_VISIBLE_DEVICES gives each process its own numbers. */
+static int row_of(const struct live_process *live, uint32_t device)
+{
+	int gpu = live_gpus__of(live, device);
+
+	return gpu < 0 ? AGGREGATE_DEVICES + (int)device : gpu;
+}
+
 static void on_shape(void *context, struct live_process *live, uint32_t device,
 		     const struct shape *shape)
 {
@@ -143,20 +152,25 @@ static void on_shape(void *context, struct live_process *live, uint32_t device,
 	sums__add_shape(&process->total, shape);
 	sums__add_shape(&process->now, shape);
 	if (device < AGGREGATE_DEVICES)
-		model->devices[device].launches += shape->launches;
+		model->devices[row_of(live, device)].launches += shape->launches;
 }
 
-static void on_device(void *context, struct live_process *live, const struct cuda_device *told)
+static void on_device(void *context, struct live_process *live, const struct cuda_device *reported)
 {
 	struct top_model *model = context;
-	const char *name = live__known_name(live, told->name);
+	const char *name = live__known_name(live, reported->name);
+	struct top_device *device;
 
-	if (told->device >= AGGREGATE_DEVICES)
+	if (reported->device >= AGGREGATE_DEVICES)
 		return;
-	model->devices[told->device].seen = true;
+	device = &model->devices[row_of(live, reported->device)];
+	if (!*device->uuid) {
+		device->number = reported->device;
+		live_gpus__uuid(device->uuid, reported);
+	}
+	device->seen = true;
 	if (name)
-		snprintf(model->devices[told->device].name,
-			 sizeof(model->devices[told->device].name), "%s", name);
+		snprintf(device->name, sizeof(device->name), "%s", name);
 }
 
 struct top_model *top_model__open(const struct live_options *options)
@@ -192,7 +206,7 @@ static void begin_interval(struct top_model *model)
 		for (uint32_t i = 0; i < process->kernel_count; i++)
 			process->kernels[i].now_ns = process->kernels[i].now_count = 0;
 	}
-	for (int i = 0; i < AGGREGATE_DEVICES; i++)
+	for (int i = 0; i < TOP_ROWS; i++)
 		model->devices[i].launches = 0;
 }
 
@@ -201,13 +215,14 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
 	return value < limit ? value : limit;
 }
 
-/* Batches are up to 100 ms late, so that a busy GPU may seem to have been busy for longer. */
-static void sum_device(struct top_model *model, int number)
+static void add_process(struct top_model *model, struct top_process *process)
 {
-	struct top_device *device = &model->devices[number];
+	for (int number = 0; number < AGGREGATE_DEVICES; number++) {
+		struct top_device *device;
 
-	device->busy_ns = device->copy_ns = device->live_bytes = 0;
-	for (struct top_process *process = model->processes; process; process = process->next) {
+		if (process->live)
+			process->row_of[number] = row_of(process->live, number);
+		device = &model->devices[process->row_of[number]];
 		process->busy_ns[number] = at_most(process->busy_ns[number], model->interval_ns);
 		process->copy_ns[number] = at_most(process->copy_ns[number], model->interval_ns);
 		device->busy_ns += process->busy_ns[number];
@@ -215,10 +230,43 @@ static void sum_device(struct top_model *model, int number)
 		if (process->live)
 			device->live_bytes += process->live->state.live[number];
 	}
-	device->busy_ns = at_most(device->busy_ns, model->interval_ns);
-	device->copy_ns = at_most(device->copy_ns, model->interval_ns);
-	device->seen = device->seen || device->busy_ns || device->copy_ns || device->launches ||
-		       device->live_bytes;
+}
+
+/* Windows of several processes are not at the same time, and have no union: of a sample, and of
+ * what no GPU is known of, there is only the sum. */
+static void add_union(struct top_model *model, int gpu)
+{
+	const struct aggregate_state *state = &model->state.aggregate;
+
+	if (!model->sample_on_ms) {
+		model->devices[gpu].busy_ns = state->gpu_busy_ns[gpu] - model->busy_before[gpu];
+		model->devices[gpu].copy_ns = state->gpu_copy_ns[gpu] - model->copy_before[gpu];
+	}
+	model->busy_before[gpu] = state->gpu_busy_ns[gpu];
+	model->copy_before[gpu] = state->gpu_copy_ns[gpu];
+}
+
+/* Batches are up to 100 ms late, so that a busy GPU may seem to have been busy for longer. */
+static void sum_devices(struct top_model *model)
+{
+	for (int i = 0; i < TOP_ROWS; i++)
+		model->devices[i].busy_ns = model->devices[i].copy_ns =
+			model->devices[i].live_bytes = 0;
+	for (struct top_process *process = model->processes; process; process = process->next)
+		add_process(model, process);
+	for (int gpu = 0; gpu < AGGREGATE_DEVICES; gpu++)
+		add_union(model, gpu);
+	for (int i = 0; i < TOP_ROWS; i++) {
+		struct top_device *device = &model->devices[i];
+		bool acts;
+
+		device->busy_ns = at_most(device->busy_ns, model->interval_ns);
+		device->copy_ns = at_most(device->copy_ns, model->interval_ns);
+		acts = device->busy_ns || device->copy_ns || device->launches || device->live_bytes;
+		device->seen = acts || (device->seen && i < AGGREGATE_DEVICES);
+		if (i >= AGGREGATE_DEVICES)
+			device->number = i - AGGREGATE_DEVICES;
+	}
 }
 
 int top_model__collect(struct top_model *model)
@@ -245,9 +293,8 @@ int top_model__collect(struct top_model *model)
 			process->peak_bytes += process->live->state.peak[i];
 		}
 	}
-	for (int i = 0; i < AGGREGATE_DEVICES; i++)
-		sum_device(model, i);
 	live__state(model->live, &model->state);
+	sum_devices(model);
 	return 0;
 }
 
@@ -268,7 +315,7 @@ void top_model__figures(const struct top_model *model, const struct top_process 
 	}
 	for (int i = 0; i < SUMS_SYNC_TYPES; i++)
 		if (i != SUMS_SYNC_STREAM_EVENT)
-			figures->wait += 100 * now->syncs[i].sum / ns;
+			figures->wait += now->syncs[i].sum / ns;
 	for (int i = 0; i < SUMS_DIRECTION_COUNT; i++)
 		figures->copied += now->copies[i].bytes / seconds;
 }

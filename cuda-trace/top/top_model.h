@@ -34,6 +34,8 @@ struct top_process {
 	struct sums now;
 	uint64_t busy_ns[AGGREGATE_DEVICES]; /* in the last interval */
 	uint64_t copy_ns[AGGREGATE_DEVICES];
+	/* Rows of struct top_model that its devices are in. */
+	uint8_t row_of[AGGREGATE_DEVICES];
 	uint64_t live_bytes;
 	uint64_t peak_bytes;
 	struct top_kernel *kernels;
@@ -45,18 +47,25 @@ struct top_process {
 
 struct top_device {
 	bool seen;
-	char name[72];	  /* untrusted */
-	uint64_t busy_ns; /* in the last interval, of all processes */
+	uint32_t number; /* as the first process numbered it that reported it */
+	char uuid[48];	 /* "" = not known */
+	char name[72];	 /* untrusted */
+	/* In the last interval, with all processes: the union, where it is known. */
+	uint64_t busy_ns;
 	uint64_t copy_ns;
 	uint64_t launches;
 	uint64_t live_bytes;
 };
 
+/* GPUs, then devices of processes that have not reported which GPU that is. */
+#define TOP_ROWS (2 * AGGREGATE_DEVICES)
+
 struct top_model {
 	struct live *live;
 	struct top_process *processes;
-	struct top_device devices[AGGREGATE_DEVICES];
+	struct top_device devices[TOP_ROWS];
 	struct live_state state;
+	uint64_t busy_before[AGGREGATE_DEVICES], copy_before[AGGREGATE_DEVICES];
 	uint64_t interval_ns;			/* how long the last interval really was */
 	uint64_t collected;			/* ns, when it ended */
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
@@ -66,7 +75,7 @@ struct top_model {
 struct top_figures {
 	double gpu;	 /* percent */
 	double copy;	 /* percent */
-	double wait;	 /* percent: host time in synchronisation, of all threads */
+	double wait;	 /* threads that wait for the GPU, on average */
 	double launches; /* a second */
 	double graphs;	 /* a second */
 	double copied;	 /* bytes a second */

@@ -148,14 +148,14 @@ static void draw_devices(struct page *page, const struct top_model *model,
 
 	page__line(page, LINE_HEADER, "%3s  %-20s %5s %-20s %5s %6s %9s", "GPU", "NAME", "BUSY", "",
 		   "COPY", "MEMORY", "LAUNCH/s");
-	for (int i = 0; i < AGGREGATE_DEVICES; i++) {
+	for (int i = 0; i < TOP_ROWS; i++) {
 		const struct top_device *device = &model->devices[i];
 		double busy = 100 * device->busy_ns / ns;
 
 		if (!device->seen)
 			continue;
-		page__line(page, LINE_PLAIN, "%3d  %-20s %4.0f%% %s %4.0f%% %6s %9s", i,
-			   text__show(name, sizeof(name), device->name, 20), busy,
+		page__line(page, LINE_PLAIN, "%3u  %-20s %4.0f%% %s %4.0f%% %6s %9s",
+			   device->number, text__show(name, sizeof(name), device->name, 20), busy,
 			   bar(gauge, busy, 20, view->utf8), 100 * device->copy_ns / ns,
 			   short_number(memory, device->live_bytes, 1024),
 			   short_number(launches, device->launches / (ns / 1e9), 1000));
@@ -260,7 +260,7 @@ static void draw_row(struct page *page, const struct row *row, enum line_style s
 		 text__show(name, sizeof(name), process->container, 0));
 	if (!process->no_gpu && !process->profiled)
 		snprintf(gpu, sizeof(gpu), "%.1f", row->figures.gpu);
-	page__line(page, style, "%7u %-15s %-8s %5s %8s %6s %6s %5.0f %5s %-6s%s", process->pid,
+	page__line(page, style, "%7u %-15s %-8s %5s %8s %6s %6s %5.2f %5s %-6s%s", process->pid,
 		   text__show(comm, sizeof(comm), process->comm, 15),
 		   text__show(user, sizeof(user), process->user, 8), gpu,
 		   short_number(launches, rate, 1000),
@@ -296,7 +296,7 @@ static void draw_processes(struct page *page, struct top_model *model, struct to
 
 	page__line(page, LINE_HEADER, "%7s %-15s %-8s %5s %8s %6s %6s %5s %5s %-6s%s", "PID",
 		   "COMMAND", "USER", "GPU%", view->graphs ? "GRAPH/s" : "LAUNCH/s", "COPY/s",
-		   "MEM", "WAIT%", "ERR", "SRC", page->columns >= WIDE ? " CONTAINER" : "");
+		   "MEM", "WAIT", "ERR", "SRC", page->columns >= WIDE ? " CONTAINER" : "");
 	if (!rows)
 		return;
 	top_page__settle(page, view, count);
@@ -327,9 +327,10 @@ static void draw_help(struct page *page)
 		"  ? h                          this text        q  quit",
 		"",
 		"Columns",
-		"  GPU%   part of the time in which a kernel of the process ran, summed over GPUs",
+		"  BUSY   part of the time in which a kernel, copy or memset of any process ran",
+		"  GPU%   the same for the kernels of one process, summed over GPUs",
 		"  COPY/s bytes copied a second    MEM   device memory seen to be allocated",
-		"  WAIT%  host time in synchronisation, of all threads",
+		"  WAIT   threads that wait for the GPU, on average",
 		"  ERR    calls that failed        SRC   how the process is seen",
 		"  P50, P99 of kernels come from a histogram of powers of two: good to a factor",
 	};

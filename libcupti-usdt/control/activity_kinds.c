@@ -347,6 +347,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 	}
 	if (groups & (BIT(PC_SAMPLES) | BIT(COUNTERS))) {
 		api_calls__learn();
+		include_unloads(&set);
 		include_sorted(&set);
 	}
 	switch_to(subscriber, &set);

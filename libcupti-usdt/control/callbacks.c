@@ -30,6 +30,7 @@
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/trace/nvtx.h"
 #include "libcupti-usdt/profile/pc_contexts.h"
+#include "libcupti-usdt/profile/pc_sampling.h"
 #include "libcupti-usdt/profile/pc_source.h"
 #include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/base/clock.h"
@@ -186,6 +187,8 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 	int saved = errno;
 
 	pc_contexts__begins(data->context);
+	if (enters && launches__ends_context_by(cbid))
+		pc_sampling__close_first();
 	if (sort == API_CALLS_CAPTURE_BEGINS && enters)
 		captures__await();
 	else if (sort == API_CALLS_CAPTURE_BEGINS && is_success(data))
@@ -193,10 +196,12 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 	else if (!enters && sort == API_CALLS_CAPTURE_ENDS)
 		captures__ends();
 	if ((launches || sort) && sort != API_CALLS_CAPTURE_ENDS && !launch_gate__is_mine()) {
-		if (enters)
+		if (enters) {
+			pc_sampling__begin_launch(launches);
 			launch_gate__enter(HELD_MS);
-		else
+		} else {
 			launch_gate__leave();
+		}
 	}
 	errno = saved;
 	return !launches && !groups;

@@ -267,10 +267,10 @@ static bool switch_groups(uint32_t wanted)
 		kernel_names__begin();
 	if (!kinds__switch(sampling__groups(wanted)))
 		return false;
-	missing_besides =
-		pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES), sampling__is_open())
-			? BIT(PC_SAMPLES)
-			: 0;
+	missing_besides = pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES),
+					      sampling__is_open(), !begun)
+				  ? BIT(PC_SAMPLES)
+				  : 0;
 	unready__note(subscriber, begun);
 	if (fewer) {
 		flusher__ask();

@@ -26,17 +26,21 @@
 	X(cuLaunchGrid, 116, BARE)                         \
 	X(cuLaunchGridAsync, 117, BARE)
 
-/* Driver calls that take kernels away. X(CUPTI's name, number) */
-#define DRIVER_UNLOADS(X)                    \
-	X(cuModuleUnload, 22)                \
-	X(cuLibraryUnload, 680)              \
+/* Driver calls that end a context, as a rule. X(CUPTI's name, number) */
+#define DRIVER_CONTEXT_ENDS(X)               \
 	X(cuCtxDestroy, 11)                  \
 	X(cuCtxDestroy_v2, 322)              \
 	X(cuCtxDetach, 13)                   \
 	X(cuDevicePrimaryCtxRelease, 387)    \
 	X(cuDevicePrimaryCtxRelease_v2, 544) \
 	X(cuDevicePrimaryCtxReset, 389)      \
-	X(cuDevicePrimaryCtxReset_v2, 545)   \
+	X(cuDevicePrimaryCtxReset_v2, 545)
+
+/* Driver calls that take kernels away. */
+#define DRIVER_UNLOADS(X)       \
+	DRIVER_CONTEXT_ENDS(X)  \
+	X(cuModuleUnload, 22)   \
+	X(cuLibraryUnload, 680) \
 	X(cuGreenCtxDestroy, 744)
 
 /* Driver calls that make a graph ready to be launched. X(CUPTI's name, number) */

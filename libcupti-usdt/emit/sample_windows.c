@@ -33,6 +33,7 @@ static struct {
 	uint64_t opened, closed, asked;
 	uint64_t open_ns; /* of the windows before */
 	uint32_t windows;
+	bool kept_open; /* until sampling__release() */
 	uint64_t random;
 } cycle;
 
@@ -97,6 +98,7 @@ void sampling__follow(uint32_t wanted, uint64_t now)
 		if (sampling__is_open())
 			sampling__close(now);
 		cycle.on_ms = cycle.every_ms = 0;
+		cycle.kept_open = false;
 		return;
 	}
 	sites__cycle(&on, &every);
@@ -110,6 +112,32 @@ void sampling__follow(uint32_t wanted, uint64_t now)
 		start(on, every, now);
 }
 
+/* A window as long as its period stays open. */
+static bool stays_open(void)
+{
+	return sampling__is_open() && (cycle.kept_open || cycle.on_ms >= cycle.every_ms);
+}
+
+void sampling__keep_open(uint64_t now)
+{
+	if (!cycle.on_ms)
+		return;
+	cycle.edge = now;
+	cycle.kept_open = true;
+}
+
+void sampling__release(uint64_t now)
+{
+	if (!cycle.kept_open)
+		return;
+	cycle.kept_open = false;
+	if (!sampling__is_open())
+		return;
+	cycle.open_ns += now - cycle.opened;
+	cycle.opened = now;
+	cycle.edge = now + cycle.on_ms * MS;
+}
+
 uint32_t sampling__groups(uint32_t wanted)
 {
 	return sampling__is_open() ? wanted : wanted & ~SAMPLED;
@@ -117,8 +145,7 @@ uint32_t sampling__groups(uint32_t wanted)
 
 bool sampling__is_due(uint64_t now)
 {
-	/* A window as long as its period stays open. */
-	if (!cycle.on_ms || (sampling__is_open() && cycle.on_ms >= cycle.every_ms))
+	if (!cycle.on_ms || stays_open())
 		return false;
 	return now >= cycle.edge;
 }
@@ -154,7 +181,7 @@ uint32_t sampling__pause(uint32_t milliseconds, uint64_t now)
 {
 	uint64_t left;
 
-	if (!cycle.on_ms || (sampling__is_open() && cycle.on_ms >= cycle.every_ms))
+	if (!cycle.on_ms || stays_open())
 		return milliseconds;
 	left = cycle.edge > now ? (cycle.edge - now) / MS : 0;
 	return left < milliseconds ? left + 1 : milliseconds;

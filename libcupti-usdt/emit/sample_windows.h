@@ -24,6 +24,9 @@ void sampling__open(void);
 void sampling__opened(uint64_t now);
 void sampling__close(uint64_t now);
 bool sampling__is_open(void);
+/* The window opens at once (or is open), and has its usual length from sampling__release() on. */
+void sampling__keep_open(uint64_t now);
+void sampling__release(uint64_t now);
 /* Milliseconds to sleep of at most so many: a window must not end late. */
 uint32_t sampling__pause(uint32_t milliseconds, uint64_t now);
 /* A window's records may still come: CUPTI is to be asked for them now. */

@@ -25,9 +25,11 @@
 #include "libcupti-usdt/profile/pc_source.h"
 #include "libcupti-usdt/profile/pc_windows.h"
 #include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/emit/sample_windows.h"
 #include "libcupti-usdt/profile/sass_profiler.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
+#include "libcupti-usdt/base/wakeup.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
 #define PART_MS	   100 /* of a window that goes on */
@@ -35,6 +37,7 @@
 #define WAY_MS	   500
 #define STARVE_NS  3000000000ULL
 #define WAIT_NS	   1000000000ULL
+#define FIRST_NS   3000000000ULL /* the first launch waits for the first window */
 /* A launch that was under way when listening began is known to nobody. */
 #define SETTLE_NS 300000000ULL
 
@@ -46,7 +49,14 @@ static atomic_bool makes_way;	   /* nothing may be enabled until the next window
 static _Atomic(uint64_t) since;	   /* ns, when the turn began that is under way; 0 = none is */
 static atomic_bool is_open, is_on; /* what the thread has done of it */
 static _Atomic(uint64_t) began;	   /* ns, listening */
-static atomic_bool told;	   /* it took too long: no more windows */
+static atomic_bool starved;	   /* it took too long: no more windows */
+/* The first launch of a program, if it is known to be that. */
+static atomic_bool is_unlaunched;    /* it is still to come */
+static atomic_bool is_idle;	     /* nor was anything else started: no windows */
+static atomic_bool first_is_waiting; /* it waits for a window */
+static atomic_bool first_opens;	     /* the agent's thread is to open one */
+static atomic_bool first_begins;     /* it goes on: the window has its usual length from here on */
+static atomic_bool is_first;	     /* its window is open */
 
 static bool is_settled(void)
 {
@@ -76,9 +86,12 @@ static bool open_or_close(bool opens)
 static uint32_t turn(void)
 {
 	bool opens = atomic_load(&wanted) && atomic_load(&wants_window) &&
-		     !atomic_load(&makes_way) && !atomic_load(&told);
+		     !atomic_load(&makes_way) && !atomic_load(&starved) && !atomic_load(&is_idle);
+	bool serves_first = atomic_load(&first_is_waiting);
 	bool done = open_or_close(opens);
 
+	if (opens && done && serves_first)
+		atomic_store(&first_is_waiting, false);
 	if (opens || !atomic_load(&is_on))
 		return opens ? PART_MS : FOREVER;
 	if (!done)
@@ -139,7 +152,7 @@ static bool cupti_has_it(void)
 	       cupti->GetDeviceId && cupti->GetContextId;
 }
 
-static int begin(void)
+static int begin(bool from_first)
 {
 	static bool started;
 	int error;
@@ -159,10 +172,12 @@ static int begin(void)
 		status__trouble(error, "memory", "no memory or thread for samples");
 		return error;
 	}
-	atomic_store(&told, false);
+	atomic_store(&starved, false);
 	launch_gate__reset();
 	captures__forget();
-	atomic_store(&began, clock__now());
+	atomic_store(&began, from_first ? 0 : clock__now());
+	atomic_store(&is_idle, from_first);
+	atomic_store(&is_unlaunched, from_first);
 	pc_contexts__listen(true);
 	atomic_store(&wanted, true);
 	return 0;
@@ -179,9 +194,56 @@ void pc_sampling__start(void)
 
 void pc_sampling__stop(void)
 {
+	atomic_store(&is_first, false);
 	if (!atomic_exchange(&wants_window, false))
 		return;
 	ring();
+}
+
+/* A short program would be over before a window at a random place. At the entry of the first launch
+ * its context is there, and nothing is under way yet. */
+void pc_sampling__begin_launch(bool launches)
+{
+	uint64_t end;
+
+	if (!atomic_load(&is_unlaunched))
+		return;
+	/* A fill is work as well, but the window is for kernels. */
+	if (!launches)
+		atomic_store(&is_idle, false);
+	end = clock__now() + FIRST_NS;
+	if (!launches || captures__any() || !atomic_exchange(&is_unlaunched, false))
+		return;
+	atomic_store(&is_idle, false);
+	atomic_store(&first_is_waiting, true);
+	atomic_store(&first_opens, true);
+	wakeup__request();
+	while (atomic_load(&first_is_waiting) && atomic_load(&wanted) && !atomic_load(&starved) &&
+	       clock__now() < end)
+		futex__wait(&turns, atomic_load(&turns), 1);
+	atomic_store(&first_is_waiting, false);
+	atomic_store(&is_first, true);
+	atomic_store(&first_begins, true);
+	wakeup__request();
+}
+
+static void follow_first(void)
+{
+	if (atomic_load(&first_opens) && atomic_exchange(&first_opens, false)) {
+		sampling__keep_open(clock__now());
+		/* It may be open already. */
+		ring();
+	}
+	if (atomic_load(&first_begins) && atomic_exchange(&first_begins, false))
+		sampling__release(clock__now());
+}
+
+/* Of that window only: a program that makes and ends contexts all the time is not held up. */
+void pc_sampling__close_first(void)
+{
+	if (!atomic_load(&is_first) || !atomic_exchange(&is_first, false))
+		return;
+	pc_sampling__finish();
 }
 
 static bool is_stuck(void)
@@ -193,9 +255,10 @@ static bool is_stuck(void)
 
 void pc_sampling__tick(void)
 {
-	if (atomic_load(&told) || !is_stuck())
+	follow_first();
+	if (atomic_load(&starved) || !is_stuck())
 		return;
-	atomic_store(&told, true);
+	atomic_store(&starved, true);
 	/* Whoever is held goes on: it cannot get worse than to wait for what does not come back. */
 	launch_gate__leave_alone();
 	status__trouble(CUDA_GUEST_STARVED, "PC sampling",
@@ -318,17 +381,19 @@ static void listen_to_objects(void *subscriber, bool on)
 			      CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_MODULE_LOADED);
 }
 
-int pc_sampling__switch(void *subscriber, bool on, bool window)
+int pc_sampling__switch(void *subscriber, bool on, bool window, bool from_first)
 {
 	static bool is_listening;
 
 	count_unstamped();
-	if (on && !is_listening && begin())
+	if (on && !is_listening && begin(from_first))
 		return -1;
 	if (on != is_listening)
 		listen_to_objects(subscriber, on);
 	if (!on && is_listening) {
 		drain();
+		atomic_store(&is_unlaunched, false);
+		atomic_store(&is_idle, false);
 		pc_contexts__listen(false);
 		/* Of those who went before their first window nothing else ends. */
 		pc_source__close(PC_SOURCE_SAMPLES);

@@ -30,6 +30,7 @@ const uint16_t *launches__cbids(int domain)
 
 #define UNLOAD_CBID(name, number) number,
 static const uint16_t unloads[] = {DRIVER_UNLOADS(UNLOAD_CBID) 0};
+static const uint16_t context_ends[] = {DRIVER_CONTEXT_ENDS(UNLOAD_CBID) 0};
 #undef UNLOAD_CBID
 
 const uint16_t *launches__unloads(void)
@@ -37,12 +38,22 @@ const uint16_t *launches__unloads(void)
 	return unloads;
 }
 
-bool launches__unloads_by(uint32_t cbid)
+static bool has(const uint16_t *cbids, uint32_t cbid)
 {
-	for (const uint16_t *unload = unloads; *unload; unload++)
-		if (*unload == cbid)
+	for (; *cbids; cbids++)
+		if (*cbids == cbid)
 			return true;
 	return false;
+}
+
+bool launches__unloads_by(uint32_t cbid)
+{
+	return has(unloads, cbid);
+}
+
+bool launches__ends_context_by(uint32_t cbid)
+{
+	return has(context_ends, cbid);
 }
 
 /* By number: a table is a line and no jump to be guessed. */

@@ -31,6 +31,7 @@ const uint16_t *launches__cbids(int domain);
 /* Of calls of the driver API after which a kernel's name may be another's, ended by 0. */
 const uint16_t *launches__unloads(void);
 bool launches__unloads_by(uint32_t cbid);
+bool launches__ends_context_by(uint32_t cbid);
 enum launch_shape launches__shape(int domain, uint32_t cbid);
 /* Called as a launch call returns. */
 void launches__record(struct ring *ring, int domain, uint32_t cbid,

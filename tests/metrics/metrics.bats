@@ -417,6 +417,22 @@ requires_uprobe_multi() {
 	assert [ "$(expect_key crowd.out busy_ns)" -lt "$(expect_key crowd.out gpu_ns)" ]
 }
 
+@test "metrics (three processes on one GPU at the same times, numbered differently) counts what overlaps once" {
+	export CUDA_TRACE_GUEST=$CROWD
+	exporter
+	"$CROWD" --processes 3 --at-once --launches 16000 --times 2 --wait-ms 5000 >crowd.out
+	sleep 0.2
+	scrape
+	local all
+	all=$(expect_key crowd.out busy_ns)
+	assert_equal "$(value crowd cuda_gpu_busy_seconds_total)" "$(awk "BEGIN { printf \"%.9g\", $all / 1e9 }")"
+	# Points in time say which part of it that was: some 5,000 of 10,000.
+	run -0 awk '/^cuda_device_busy_seconds_total{.*uuid="GPU-c0de0000-/ { sum += $NF; n++ } END { print n; print sum }' scrape
+	assert_line --index 0 1
+	assert awk "BEGIN { part = 3e9 * ${lines[1]} / $all; exit !(part > 0.95 && part < 1.05) }"
+	grep -q '^cuda_device_copy_seconds_total{device="[01]",uuid="GPU-c0de0000-.*} 0$' scrape
+}
+
 # own NAME [LABEL]: what the exporter says of itself.
 own() {
 	awk -v name="$1${2:+{$2\}}" '$1 == name { sum += $NF } END { print sum + 0 }' scrape

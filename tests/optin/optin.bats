@@ -218,7 +218,13 @@ everywhere() {
 	}
 	[ "$(verdict)" = not_enabled ]
 	run -0 ct status
-	assert_line --regexp '^user +nothing said$'
+	assert_line --regexp '^user +not set$'
+	# It promises of enable what enable does.
+	if [ -r /etc/profile.d/cuda-trace.sh ]; then
+		assert_line '`cuda-trace enable` changes that.'
+	else
+		assert_line '`cuda-trace enable` changes that once /etc/profile.d/cuda-trace.sh is installed.'
+	fi
 	ct enable
 	# Says nothing of a login that no script of ours takes part in, or of a file that is not there.
 	if [ -r /etc/profile.d/cuda-trace.sh ]; then

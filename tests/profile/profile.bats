@@ -367,10 +367,29 @@ recorded() {
 	grep -q 'no samples: PC sampling needs' out.txt
 }
 
-@test "profile --pc (the program ends before its first window) says so" {
+@test "profile --pc (PROGRAMs that end after 75 and 322 ms, or their context after one launch) samples the first kernel" {
 	requires bpf sim
-	# shellcheck disable=SC2046
-	ct profile --pc --bursts 1ms/20s -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	local program
+	script
+	for program in saxpy "launch-storm -n 250 -p 1000" "resets 1"; do
+		# shellcheck disable=SC2086
+		SIMCUDA_LOG=$PWD/log ct profile --pc --json -o out.json -- "$SIM" $WORKLOADS/$program >out
+		# The simulated CUPTI has samples of each window, whatever runs in it.
+		[ "$(grep -o 'launches before: .*' log | head -n 1)" = "launches before: 0" ]
+		rm log
+		json out.json '.windows >= 1 and .samples.placed >= 2000 and .samples.placed % 2000 == 0'
+		json out.json '.duration_ns < 1e9 and .lost.total == 0 and .processes[0].trouble == null'
+	done
+	# It opens at the first launch, however late that comes, and has its usual length from there on.
+	start late "$CUDA_TRACE" profile --pc --bursts 20ms/20s --json -o "$PWD/out.json" -- \
+		"$SIM" sh -c "(sleep 1.5; echo) | $WORKLOADS/launch-storm -w -n 60 -p 1000"
+	finished "$late_PID" 40
+	json out.json '.windows == 1 and .samples.placed == 2000 and .window_ns > 19e6 and .window_ns < 1e9'
+}
+
+@test "profile --pc (the program launches nothing) says that it had no window" {
+	requires bpf sim
+	ct profile --pc --bursts 1ms/20s -o out.txt -- "$SIM" "$WORKLOADS/memory" >out
 	grep -q 'no samples: it had no window: one lasts 1 ms in each 20000 ms (--bursts)' out.txt
 }
 

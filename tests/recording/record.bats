@@ -103,6 +103,12 @@ kernels_of() {
 	assert_success
 }
 
+@test "record (nothing to record) says why there are no events" {
+	requires bpf
+	run -0 --separate-stderr ct record -o nothing.db -- true
+	[[ $stderr == *'0 events'*': neither PROGRAM nor what it started made a CUDA call'* ]]
+}
+
 @test "record (PROGRAM fails) passes its exit status on" {
 	requires bpf
 	run ct record -q -o r.db -- sh -c 'exit 7'

@@ -80,6 +80,20 @@ survives() {
 		$(($(expect_key r.db.expect allocs) - $(expect_key r.db.expect frees)))
 }
 
+@test "report (text) has tables as stat has: headings in capitals, units at the numbers" {
+	requires bpf sim
+	ct record -q -o work.db -- "$SIM" "$WORKLOADS/copies" >/dev/null
+	run -0 --separate-stderr ct report --all work.db
+	# The line after each title; a title follows an empty line.
+	headings=$(awk 'empty || NR == 1 { getline; print } { empty = !length }' <<<"$output")
+	[ "$(wc -l <<<"$headings")" -ge 4 ]
+	run ! grep '[a-z]' <<<"$headings"
+	run -0 ct report --copies work.db
+	assert_line --index 1 --regexp '^ *TIME %  +TOTAL  +COPIES .* THROUGHPUT .* DIRECTION '
+	assert_line --index 2 --regexp '^ *[0-9.]+%  +[0-9.]+ [mu]s .* [0-9.]+ GB/s '
+	run ! grep -E '[0-9] %' <<<"$output"
+}
+
 @test "report --idle (overlapping work) counts busy time once" {
 	requires sqlite3
 	feed r.db -n 3

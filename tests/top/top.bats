@@ -101,6 +101,24 @@ looks_like() {
 	assert_equal "$(jq -s 'map(.lost) | max' top.out)" 0
 }
 
+# By turns they call it 0 and 1. Alone each is busy for 42 %: together, too, and not for 126 %.
+@test "top (three processes on one GPU at the same times, numbered differently) counts what overlaps once" {
+	export CUDA_TRACE_GUEST=$CROWD
+	start top "$CUDA_TRACE" top --json -d 500ms -c crowd
+	# What comes before the first interval is in none.
+	wait_for 20 test -s top.out
+	"$CROWD" --processes 3 --at-once --launches 16000 --wait-ms 20000 --hold-ms 1500 >crowd.out
+	seen() { jq -s '[.[].processes[] | select(.process == "crowd" and .totals.kernels == 16000) | .pid] | unique | length == 3' top.out | grep -q true; }
+	wait_for 20 seen
+	kill -TERM "$top_PID"
+	finished "$top_PID"
+	jq -s --argjson one $(($(expect_key crowd.out busy_ns) / 3)) '{one: $one, gpus: [.[].devices[].uuid] | unique,
+		union: ([.[] | .interval_s * 1e7 * (.devices | map(.gpu_percent) | add // 0)] | add),
+		most: ([.[].devices[].gpu_percent] | max),
+		sum: ([.[] | .interval_s * 1e7 * (.processes | map(.gpu_percent // 0) | add // 0)] | add)}' top.out >busy
+	json busy '(.gpus | length) == 1 and (.sum / .one - 3 | fabs) < 0.1 and (.union / .one - 1 | fabs) < 0.05'
+}
+
 # A workload at its gate, see PROGRAM_GATE in tests/workloads/program.h.
 gated() {
 	mkfifo "gate.$1"
@@ -201,7 +219,7 @@ last_page() {
 	assert_equal "$(last_page 7,9)" "3.1M $(expect_key work.out api_errors)"
 	looked_at syncs 100
 	near wait_percent "$(looks 'map(.wait_percent * .s * 1e7) | add')" "$(expect_key work.out waited_ns)" 0.15
-	near WAIT% "$(awk -v shown="$(pages 8)" 'BEGIN { print shown * 1e7 }')" "$(expect_key work.out waited_ns)" 0.2
+	near WAIT "$(awk -v shown="$(pages 8)" 'BEGIN { print shown * 1e9 }')" "$(expect_key work.out waited_ns)" 0.2
 	looked_at graphs
 	assert_equal "$(looks 'last.totals.graph_launches')" "$(expect_key work.out graph_launches)"
 	near graph_launches_per_second "$(looks 'map(.graph_launches_per_second * .s) | add')" "$(expect_key work.out graph_launches)" 0.02

@@ -208,9 +208,10 @@ static void put_account(FILE *file, const struct pc_report *report)
 	const struct pc_table *table = report->table;
 	char windows[32], open[16], all[16], samples[32], dropped[32], other[32], rest[32];
 
-	fprintf(file, "\n%s windows, together %s of %s; %s samples",
-		text__count(windows, table->windows), text__ns(open, table->window_ns),
-		text__ns(all, report->duration_ns), text__count(samples, table->total));
+	fprintf(file, "\n%s window%s, together %s of %s; %s samples",
+		text__count(windows, table->windows), table->windows == 1 ? "" : "s",
+		text__ns(open, table->window_ns), text__ns(all, report->duration_ns),
+		text__count(samples, table->total));
 	if (table->period_least && table->period_least == table->period_most)
 		fprintf(file, ", one in 2^%u cycles", table->period_least);
 	fprintf(file, "\n%s dropped by the GPU, %s of kernels that are not the program's",

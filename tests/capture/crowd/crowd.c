@@ -23,6 +23,7 @@
 	__attribute__((section(".probes"), used)) volatile unsigned short cuda_##probe##_semaphore
 SEMAPHORE(launch_batch);
 SEMAPHORE(kernel_batch);
+SEMAPHORE(device_batch);
 SEMAPHORE(name);
 SEMAPHORE(status);
 SEMAPHORE(lost);
@@ -30,10 +31,10 @@ SEMAPHORE(error);
 
 static struct {
 	unsigned long launches, names, processes, threads, rate, failures, wait_ms, hold_ms;
-	unsigned long devices, own_names, times;
+	unsigned long devices, own_names, times, at_once;
 } options = {.launches = 1000, .names = 1, .processes = 1, .threads = 1, .devices = 1, .times = 1};
 
-static __u64 instance;
+static __u64 instance, same_time;
 static _Atomic __u64 launched, executed;
 
 static __u64 now(void)
@@ -61,6 +62,12 @@ static PROBE void send_kernels(const void *records, __u32 bytes, __u32 count, __
 			       __u64 load)
 {
 	STAP_PROBE5(cuda, kernel_batch, records, bytes, count, first, load);
+}
+
+static PROBE void send_devices(const void *records, __u32 bytes, __u32 count, __u64 first,
+			       __u64 load)
+{
+	STAP_PROBE5(cuda, device_batch, records, bytes, count, first, load);
 }
 
 static PROBE void send_name(__u64 load, __u32 id, const char *text, __u32 length)
@@ -115,6 +122,18 @@ static void tell_names(unsigned long number)
 	}
 }
 
+/* The one GPU; processes with an odd number call it 1, not 0. */
+static void tell_device(unsigned long number)
+{
+	struct cuda_device device = {
+		.head = {CUDA_RECORD_DEVICE, sizeof(device), 0},
+		.device = number % 2,
+		.uuid = {0xc0, 0xde},
+	};
+
+	send_devices(&device, sizeof(device), 1, 0, instance);
+}
+
 #define APART 20000 /* ns between the starts of two kernels */
 
 /* Kernel n runs for 1, 2 ... 16 us, one after the other on its device; --times as long, when
@@ -123,6 +142,8 @@ static __u64 duration(__u64 n)
 {
 	return 1000 * (1 + n % 16) * options.times;
 }
+
+static unsigned long device_number; /* of --at-once */
 
 static void fill_launch(struct cuda_launch *launch, __u64 n, __u64 at)
 {
@@ -146,7 +167,7 @@ static void fill_kernel(struct cuda_kernel *kernel, __u64 n, __u64 at)
 		.head = {CUDA_RECORD_KERNEL, sizeof(*kernel), (__u32)n + 1},
 		.start = at,
 		.end = at + duration(n),
-		.device = n % options.devices,
+		.device = options.at_once ? device_number : n % options.devices,
 		.context = 1 + n % options.devices,
 		.stream = 7,
 		.name = 1 + n % options.names,
@@ -176,7 +197,8 @@ static __u64 emit_batch(__u64 from, __u64 to, __u64 at)
 static void *emit(void *thread)
 {
 	__u64 share = options.launches / options.threads, from = share * (unsigned long)thread;
-	__u64 end = from + share, began = now(), at = began;
+	__u64 end = from + share, began = now();
+	__u64 at = options.at_once ? same_time : began;
 
 	for (__u64 n = from; n < end; n += 64) {
 		at = emit_batch(n, n + 64 < end ? n + 64 : end, at);
@@ -198,6 +220,10 @@ static void be_a_process(unsigned long number)
 	}
 	tell_status(CUDA_STATE_ACTIVE);
 	tell_names(number);
+	if (options.at_once) {
+		device_number = number % 2;
+		tell_device(number);
+	}
 	for (unsigned long t = 0; t < options.threads; t++)
 		pthread_create(&threads[t], NULL, emit, (void *)t);
 	for (unsigned long t = 0; t < options.threads; t++)
@@ -237,7 +263,8 @@ int main(int argc, char **argv)
 		{"launches", 1, NULL, 'l'},  {"names", 1, NULL, 'n'},	{"processes", 1, NULL, 'p'},
 		{"threads", 1, NULL, 't'},   {"rate", 1, NULL, 'r'},	{"failures", 1, NULL, 'f'},
 		{"wait-ms", 1, NULL, 'w'},   {"hold-ms", 1, NULL, 'h'}, {"devices", 1, NULL, 'd'},
-		{"own-names", 0, NULL, 'o'}, {"times", 1, NULL, 'x'},	{NULL, 0, NULL, 0},
+		{"own-names", 0, NULL, 'o'}, {"times", 1, NULL, 'x'},	{"at-once", 0, NULL, 'a'},
+		{NULL, 0, NULL, 0},
 	};
 	int letter;
 
@@ -278,10 +305,15 @@ int main(int argc, char **argv)
 		case 'x':
 			options.times = value;
 			break;
+		/* All processes run the same kernels at the same times on the same GPU. */
+		case 'a':
+			options.at_once = 1;
+			break;
 		default:
 			return 2;
 		}
 	}
+	same_time = now() + 500000000;
 	if (options.processes == 1) {
 		be_a_process(0);
 	} else {

@@ -198,7 +198,7 @@ CUptiResult cuptiPCSamplingEnable(struct cupti_pc_context *of)
 }
 
 /* As on an H200: a launch in the middle of such a call never returns, nor does the call. */
-static atomic_int switching, launching;
+static atomic_int switching, launching, launched;
 static atomic_bool locked_up;
 
 static void lock_up(void)
@@ -212,6 +212,7 @@ static void lock_up(void)
 void pc_sampling__launch_begins(void)
 {
 	atomic_fetch_add(&launching, 1);
+	atomic_fetch_add(&launched, 1);
 	if (atomic_load(&switching))
 		lock_up();
 }
@@ -331,6 +332,7 @@ CUptiResult cuptiPCSamplingStart(struct cupti_pc_context *of)
 		return leave(CUPTI_ERROR_HARDWARE_BUSY, "start");
 	sampled[i].started = true;
 	sampled[i].since = clock__now();
+	bridge__get()->log("pc_sampling launches before: %d", atomic_load(&launched));
 	return leave(CUPTI_SUCCESS, "start");
 }
 
