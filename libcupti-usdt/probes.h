@@ -5,7 +5,8 @@
  * layout of the records that batch probes carry. Included by the guest, by bpf/, by cuda-trace/,
  * and shipped to others; libcupti-usdt(7) is the same text for people.
  *
- * Provider "cuda". All times are CLOCK_MONOTONIC nanoseconds (the clock of bpf_ktime_get_ns()).
+ * Provider "cuda". All times are nanoseconds of the machine's CLOCK_MONOTONIC (the clock of
+ * bpf_ktime_get_ns()), also in processes whose time namespace has another one.
  * Integers are host-endian. A consumer steps through a batch by head.size and skips kinds that it
  * does not know, so that records may grow at their end and kinds may be added without a new version.
  * A change of meaning, order or offset raises CUDA_PROBES_VERSION.
