@@ -26,7 +26,7 @@ is() {
 	feed r.db -n 1000 -k 3
 	ct report --timeline t.json r.db
 	is 'keys_unsorted[0:2] | join(" ")' 'schemaVersion deviceProperties'
-	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nms')"
+	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nns')"
 	is '.baseTimeNanoseconds % 7889238000000000' 0
 	is '.deviceProperties[0] | .name, .numSms, .computeMajor' "$(printf 'NVIDIA Test GPU\n132\n9')"
 	is '[.traceEvents[] | select(.cat == "kernel")] | length' 1000
@@ -293,4 +293,36 @@ is() {
 	grep -qx '    line: 42' p.txt
 	run grep -c 'train.py:42' p.txt
 	assert_output 0
+}
+
+@test "report --timeline (launches of less than a microsecond, as catapult reads them) has each arrow at its slice" {
+	requires bpf sim sqlite3
+	ct record -q -g -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
+	sqlite3 r.db "CREATE TEMP TABLE b AS SELECT min(start) AS s FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = (SELECT s FROM b) + rowid * 450, end = (SELECT s FROM b) + rowid * 450 + 400"
+	ct report --timeline t.json r.db
+	run -0 python3 "$TOP/tests/export/read_timeline.py" catapult t.json
+	assert_output "bound $(jq '[.traceEvents[] | select(.ph == "s" or .ph == "f")] | length' t.json) unbound 0 stacks $(expect_key out launches)"
+	# What this reader makes of it in microseconds: it does find such arrows.
+	sed 's/"displayTimeUnit": "ns"/"displayTimeUnit": "ms"/' t.json >us.json
+	run -0 python3 "$TOP/tests/export/read_timeline.py" catapult us.json
+	refute_output --partial 'unbound 0 '
+}
+
+@test "report --timeline (record -g, as the Firefox Profiler reads it) has the call stacks of launches, by thread" {
+	requires bpf sim sqlite3
+	ct record -q -g -o r.db -- "$SIM" "$WORKLOADS/stacks" >out
+	# A launch each millisecond, of which that program keeps all.
+	sqlite3 r.db "CREATE TEMP TABLE b AS SELECT min(start) AS s FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = (SELECT s FROM b) + rowid * 1000000, end = (SELECT s FROM b) + rowid * 1000000 + 400"
+	ct report --timeline t.json r.db
+	python3 "$TOP/tests/export/read_timeline.py" firefox t.json >read
+	assert_equal "$(awk '{ sum += $2 } END { print sum }' read)" \
+		"$(sqlite3 r.db "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL")"
+	# The same stacks as in the folded ones, where process and GPU are around them.
+	ct report --folded folded r.db
+	sed -E 's/^[0-9]+ [0-9]+ \(root\);//' read | sort -u >stacks
+	sed -E 's/^[^;]*;(.*);GPU 0;stream .*/\1/' folded | sort -u >same
+	[ "$(wc -l <stacks)" -gt 1 ]
+	run -0 diff stacks same
 }
