@@ -332,3 +332,21 @@ is() {
 	[ "$(wc -l <stacks)" -gt 1 ]
 	run -0 diff stacks same
 }
+
+# Holistic Trace Analysis knows launches by the runtime's names, which `-e runtime` records.
+@test "report --timeline (record -e runtime, as Holistic Trace Analysis reads it) has one call for each launch, and its sums" {
+	requires bpf sim sqlite3
+	ct record -q -e kernels,copies,runtime,nvtx -o r.db -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	ct report --timeline t.json r.db
+	python3 "$TOP/tests/export/read_timeline.py" hta t.json >read
+	# The same from the tables.
+	sqlite3 -separator ' ' r.db "SELECT substr(s.value, 1, instr(s.value || '_v', '_v') - 1) AS name, 'calls', count(*), 'cpu_ns',
+		sum(r.end - r.start), 'gpu', count(*), 'gpu_ns', sum(k.end - k.start), 'delay_ns', sum(max(k.start - r.end, 0))
+		FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN StringIds AS s ON s.id = r.nameId
+		JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.correlationId = r.correlationId AND k.globalPid = (r.globalTid & ~0xFFFFFF)
+		WHERE r.eventClass = 0 GROUP BY 1 ORDER BY 1" >expected
+	[ "$(wc -l <expected)" -ge 2 ]
+	grep -q '^cudaLaunchKernel calls' expected
+	grep '^cudaLaunch' read | diff expected -
+	grep -q "^kernels_ns $(sqlite3 r.db 'SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL') " read
+}
