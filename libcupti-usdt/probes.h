@@ -5,7 +5,8 @@
  * layout of the records that batch probes carry. Included by the guest, by bpf/, by cuda-trace/,
  * and shipped to others; libcupti-usdt(7) is the same text for people.
  *
- * Provider "cuda". All times are CLOCK_MONOTONIC nanoseconds (the clock of bpf_ktime_get_ns()).
+ * Provider "cuda". All times are nanoseconds of the machine's CLOCK_MONOTONIC (the clock of
+ * bpf_ktime_get_ns()), also in processes whose time namespace has another one.
  * Integers are host-endian. A consumer steps through a batch by head.size and skips kinds that it
  * does not know, so that records may grow at their end and kinds may be added without a new version.
  * A change of meaning, order or offset raises CUDA_PROBES_VERSION.
@@ -60,34 +61,34 @@
  * own semaphore is up; plain scalars and NUL-terminated strings):
  *   cuda:kernel_launch (start, end, correlation, name *, result, stream, grid x, y, z, block x, y, z)
  *   cuda:runtime_launch (the same, of the runtime API's call)
- *   cuda:kernel_exec   (start, end, correlation, name *, device, context, stream, graph,
- *                       graph node, registers, static shared, dynamic shared)
- *   cuda:memcpy        (start, end, correlation, bytes, copy kind, source kind, destination kind,
- *                       source device, destination device, context, stream, flags)
- *   cuda:memset        (start, end, correlation, bytes, value, memory kind, device, context,
- *                       stream, flags, graph, graph node)
- *   cuda:memory        (time, correlation, operation, kind, address, bytes, device, context,
+ *   cuda:kernel_exec   (start, end, correlation, name *, device, stream, context, graph, graph
+ *                       node, registers, static shared, dynamic shared)
+ *   cuda:memcpy        (start, end, correlation, bytes, copy kind, device, stream, source kind,
+ *                       destination kind, source device, destination device, flags)
+ *   cuda:memset        (start, end, correlation, bytes, device, stream, value, memory kind,
+ *                       context, flags, graph, graph node)
+ *   cuda:memory        (time, operation, kind, address, bytes, device, correlation, context,
  *                       stream, asynchronous, pool address, pool bytes in use)
- *   cuda:memory_pool   (time, correlation, operation, type, address, size, bytes in use,
- *                       release threshold, device)
- *   cuda:sync          (start, end, correlation, type, context, stream, event, result)
- *   cuda:graph_exec    (start, end, correlation, device, context, stream, graph)
+ *   cuda:memory_pool   (time, operation, address, size, bytes in use, device, type, release
+ *                       threshold, correlation)
+ *   cuda:sync          (start, end, correlation, type, stream, result, context, event)
+ *   cuda:graph_exec    (start, end, correlation, device, stream, graph, context)
  *   cuda:graph_instantiate (start, end, correlation, name * of the call, result, context)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
  *   cuda:api_error     (the same, of calls that failed, then what was asked: flags as in struct
  *                       cuda_api, bytes or address, copy kind or value or device, kernel name *)
  *   cuda:overhead      (start, end, correlation, kind, object kind, object, object's thread)
  *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path *)
- *   cuda:uvm           (start, end, counter, value, address, source, destination, stream)
+ *   cuda:uvm           (start, end, counter, value, source, destination, address, stream)
  *   cuda:nvtx          (start, end, kind, text *, domain *, color, category, range)
  *   cuda:device        (device, name *, major, minor, memory bytes, multiprocessors, PCI bus id *)
  *   cuda:context       (context, device, null stream, parent context, green, multiprocessors)
  *   cuda:stream        (stream, context, priority, flag)
- *   cuda:counters      (number, correlation, kernel name *, metric name *, value x 1000, value as
- *                       the bits of a double, device, context, stream, passes)
+ *   cuda:counters      (number, correlation, kernel name *, metric name *, value x 1000, device,
+ *                       value as the bits of a double, context, stream, passes)
  *   cuda:sass          (number, kernel name *, offset, file *, line, executed, threads, threads that
  *                       were not predicated off, sectors, ideal sectors, wavefronts, ideal ones)
- *   cuda:pc_samples    (time, function *, offset, reason *, samples, cubin, file *, line, device,
+ *   cuda:pc_samples    (time, function *, line, reason *, samples, file *, offset, cubin, device,
  *                       context)
  *   cuda:stack_1 ... cuda:stack_10000 (a launching thread at its launch: see stack_probes.h)
  */

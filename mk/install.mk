@@ -59,6 +59,8 @@ install-tool: shipped
 	$(call put,644,etc/default/cuda-trace,$(defaultdir)/cuda-trace)
 	$(call put_all,644,$(filter $(B)/etc/systemd/%,$(SCRIPTS)),$(unitdir))
 	$(call put_all,644,$(wildcard etc/share/*),$(datadir)/cuda-trace)
+	$(call put_all,644,$(filter $(B)/etc/bpftrace/%,$(SCRIPTS)),$(datadir)/cuda-trace/bpftrace)
+	$(call put,644,libcupti-usdt/probes.h,$(datadir)/cuda-trace/bpftrace/probes.h)
 
 install-dev:
 	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)

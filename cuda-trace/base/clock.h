@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time that never goes back: CLOCK_MONOTONIC, as in every record of the guest. Any thread. */
+/*
+ * Time that never goes back: the machine's CLOCK_MONOTONIC, as in every record of the agent and of
+ * eBPF, in whichever time namespace the tool runs. Not for pthread_cond_timedwait() and the like,
+ * which count in the namespace. Any thread.
+ */
 #ifndef CUDA_TRACE_BASE_CLOCK_H
 #define CUDA_TRACE_BASE_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
-static inline uint64_t monotonic__ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
+uint64_t monotonic__ns(void);
 
 static inline uint64_t monotonic__ms(void)
 {
 	return monotonic__ns() / 1000000;
 }
+
+/* UTC. */
+uint64_t realtime__ns(void);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "cuda-trace/cli/writer.h"
 
-#include <time.h>
+#include "cuda-trace/base/clock.h"
 
 void writer__row(struct writer *writer, const struct cell *cells)
 {
@@ -14,24 +14,16 @@ void writer__row(struct writer *writer, const struct cell *cells)
 		writer_text__row(writer, cells);
 }
 
-static uint64_t read_clock(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 uint64_t writer__wall_clock(uint64_t monotonic)
 {
 	/* Taken once: a clock that is set meanwhile must not disorder the rows. */
 	static uint64_t offset;
 
 	if (!offset) {
-		uint64_t before = read_clock(CLOCK_MONOTONIC);
-		uint64_t wall = read_clock(CLOCK_REALTIME);
+		uint64_t before = monotonic__ns();
+		uint64_t wall = realtime__ns();
 
-		offset = wall - (before + read_clock(CLOCK_MONOTONIC)) / 2;
+		offset = wall - (before + monotonic__ns()) / 2;
 	}
 	return monotonic + offset;
 }

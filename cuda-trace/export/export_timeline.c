@@ -27,12 +27,11 @@ void timeline__begin_event(struct timeline *timeline)
 	timeline->separate = true;
 }
 
-/* ns as µs with three decimals, exactly. */
-static void put_us(FILE *out, const char *key, int64_t ns)
+void timeline__put_us(struct timeline *timeline, const char *key, int64_t ns)
 {
 	uint64_t size = ns < 0 ? 0 : ns;
 
-	fprintf(out, "\"%s\": %" PRIu64 ".%03u", key, size / 1000, (unsigned int)(size % 1000));
+	fprintf(timeline->out, "\"%s\": %" PRIu64 ".%03u", key, size / 1000, (unsigned int)(size % 1000));
 }
 
 void timeline__put_string(struct timeline *timeline, const char *key, const char *text)
@@ -69,9 +68,9 @@ void timeline__put_span(struct timeline *timeline, const char *category, const c
 	fputs(", ", out);
 	timeline__put_string(timeline, "name", name);
 	fprintf(out, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", ", pid, tid);
-	put_us(out, "ts", report_times__sum(timeline->epoch, start));
+	timeline__put_us(timeline, "ts", report_times__sum(timeline->epoch, start));
 	fputs(", ", out);
-	put_us(out, "dur", end - start);
+	timeline__put_us(timeline, "dur", end - start);
 }
 
 void timeline__put_flow(struct timeline *timeline, bool begins, int64_t id, int64_t pid,
@@ -83,7 +82,7 @@ void timeline__put_flow(struct timeline *timeline, bool begins, int64_t id, int6
 	fprintf(out,
 		"\"ph\": \"%s\", \"id\": %" PRId64 ", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", ",
 		begins ? "s" : "f", id, pid, tid);
-	put_us(out, "ts", report_times__sum(timeline->epoch, start));
+	timeline__put_us(timeline, "ts", report_times__sum(timeline->epoch, start));
 	fprintf(out, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"%s}", begins ? "" : ", \"bp\": \"e\"");
 }
 
@@ -94,7 +93,7 @@ void timeline__put_counter(struct timeline *timeline, const char *name, int64_t 
 	fputs("\"ph\": \"C\", ", timeline->out);
 	timeline__put_string(timeline, "name", name);
 	fprintf(timeline->out, ", \"pid\": %" PRId64 ", \"tid\": 0, ", pid);
-	put_us(timeline->out, "ts", report_times__sum(timeline->epoch, start));
+	timeline__put_us(timeline, "ts", report_times__sum(timeline->epoch, start));
 	fprintf(timeline->out, ", \"args\": {\"value\": %.9g}}", isfinite(value) ? value : 0);
 }
 
@@ -278,14 +277,18 @@ static int put_head(struct timeline *timeline)
 	int err;
 
 	timeline->epoch = utc - base;
-	/* Readers look for "rank": N in the first lines. */
+	/*
+	 * Readers look for "rank": N in the first lines. With the unit "ms" catapult rounds to
+	 * microseconds before it nests slices: launches of less would lie in each other, and their
+	 * arrows would find no slice.
+	 */
 	fputs("{\n\"schemaVersion\": 1,\n\"deviceProperties\": [", out);
 	err = timeline__put_rows(timeline, "TARGET_INFO_GPU",
 				 "id, name, totalMemory, computeMajor, computeMinor, smCount", "",
 				 put_device);
 	timeline->separate = false;
 	fprintf(out,
-		"\n],\n\"distributedInfo\": {\"rank\": 0},\n\"displayTimeUnit\": \"ms\",\n"
+		"\n],\n\"distributedInfo\": {\"rank\": 0},\n\"displayTimeUnit\": \"ns\",\n"
 		"\"baseTimeNanoseconds\": %" PRId64 ",\n\"traceEvents\": [",
 		base);
 	return err;
@@ -296,7 +299,9 @@ static int put_losses(struct timeline *timeline)
 	sqlite3_stmt *statement;
 	bool any = false;
 
-	fputs("\n],\n\"cuda_trace_lost\": {", timeline->out);
+	fputs("\n]", timeline->out);
+	timeline__put_stack_frames(timeline);
+	fputs(",\n\"cuda_trace_lost\": {", timeline->out);
 	if (!sqlite3_prepare_v2(timeline->file->db,
 				"SELECT stage || '.' || reason, count FROM CUDA_TRACE_LOST", -1,
 				&statement, NULL)) {
@@ -318,27 +323,43 @@ static int put_losses(struct timeline *timeline)
 	return 0;
 }
 
-int export_timeline(const struct report_file *file, FILE *out)
+static int write_timeline(struct timeline *timeline)
 {
-	struct timeline timeline = {.file = file, .out = out};
-	int err = export_names__open(&timeline.names, file);
+	int err = export_names__open(&timeline->names, timeline->file);
 
 	if (!err)
-		err = file_chains__open(&timeline.chains, file, timeline.names);
+		err = file_chains__open(&timeline->chains, timeline->file, timeline->names);
 	if (!err)
-		err = put_head(&timeline);
+		err = put_head(timeline);
 	if (!err)
-		err = put_labels(&timeline);
+		err = put_labels(timeline);
 	if (!err)
-		err = timeline__put_all_rows(&timeline);
+		err = timeline__put_all_rows(timeline);
 	if (!err)
-		err = timeline__put_gpu_ranges(&timeline);
+		err = timeline__put_gpu_ranges(timeline);
 	if (!err)
-		err = timeline__put_device_samples(&timeline);
+		err = timeline__put_call_samples(timeline);
 	if (!err)
-		err = put_losses(&timeline);
-	free(timeline.runtime_calls);
-	file_chains__close(timeline.chains);
-	export_names__close(timeline.names);
+		err = timeline__put_device_samples(timeline);
+	if (!err)
+		err = put_losses(timeline);
+	free(timeline->runtime_calls);
+	stacks__free(&timeline->call_tree);
+	file_chains__close(timeline->chains);
+	export_names__close(timeline->names);
+	return err;
+}
+
+int export_timeline(const struct report_file *file, FILE *out)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+	int err;
+
+	if (!timeline)
+		return -ENOMEM;
+	timeline->file = file;
+	timeline->out = out;
+	err = write_timeline(timeline);
+	free(timeline);
 	return err;
 }

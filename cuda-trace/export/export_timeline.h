@@ -10,9 +10,18 @@
 #include <stdio.h>
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/export/export_names.h"
+#include "cuda-trace/export/export_stack_tree.h"
 #include "cuda-trace/report/report_file.h"
 
 #define TIMELINE_SYNC_ROWS 1000000ll /* added to a stream's number for its waits */
+
+#define TIMELINE_STACKS	   4096
+
+/* The last place of a chain in the call tree. */
+struct timeline_stack {
+	int64_t chain;
+	uint32_t node; /* 0 = free */
+};
 
 struct timeline {
 	const struct report_file *file;
@@ -24,12 +33,16 @@ struct timeline {
 	uint64_t invalid;
 	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
 	size_t runtime_count, runtime_room;
+	struct stacks call_tree; /* of the chains met so far, outermost function first */
+	struct timeline_stack known_stacks[TIMELINE_STACKS];
 };
 
 /* "{", after a comma where one is due. */
 void timeline__begin_event(struct timeline *timeline);
 /* "KEY": TEXT as JSON. */
 void timeline__put_string(struct timeline *timeline, const char *key, const char *text);
+/* "KEY": ns as us with three decimals, exactly. */
+void timeline__put_us(struct timeline *timeline, const char *key, int64_t ns);
 /* A complete event up to its arguments; the caller closes it. Times in ns of the file. */
 void timeline__put_span(struct timeline *timeline, const char *category, const char *name,
 			int64_t pid, int64_t tid, int64_t start, int64_t end);
@@ -49,6 +62,12 @@ void timeline__put_counter(struct timeline *timeline, const char *name, int64_t 
 int timeline__put_device_samples(struct timeline *timeline);
 /* export_gpu_ranges.c: NVTX ranges on the GPU's rows. 0, or -errno, printed. */
 int timeline__put_gpu_ranges(struct timeline *timeline);
+/* export_call_samples.c: where a chain is in the call tree; 0 = unknown, or no memory. */
+uint32_t timeline__stack_node(struct timeline *timeline, int64_t chain);
+/* The launches that have a call stack, as samples. 0, or -errno, printed. */
+int timeline__put_call_samples(struct timeline *timeline);
+/* The call tree, behind all events. */
+void timeline__put_stack_frames(struct timeline *timeline);
 /* All events of all tables. */
 int timeline__put_all_rows(struct timeline *timeline);
 

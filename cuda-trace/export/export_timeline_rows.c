@@ -336,6 +336,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	int64_t pid = global >> 24 & 0xffffff, tid = global & 0xffffff;
 	const char *named;
 	unsigned int cbid;
+	uint32_t node;
 	char name[256];
 
 	if (!report_times__are_possible(start, end)) {
@@ -357,7 +358,13 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 			(long long)sqlite3_column_int64(row, 6));
 	if (timeline->chains && sqlite3_column_type(row, 7) != SQLITE_NULL)
 		put_stack(timeline, sqlite3_column_int64(row, 7));
-	fputs("}}", timeline->out);
+	putc('}', timeline->out);
+	node = sqlite3_column_type(row, 7) != SQLITE_NULL
+		       ? timeline__stack_node(timeline, sqlite3_column_int64(row, 7))
+		       : 0;
+	if (node)
+		fprintf(timeline->out, ", \"sf\": \"%" PRIu32 "\"", node);
+	putc('}', timeline->out);
 	if (correlation && begins_flow(name))
 		timeline__put_flow(timeline, true, timeline__flow_id(timeline, global, correlation),
 				   pid, tid, start);

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda-trace/base/clock.h"
+
 #define LINE_SIZE 1024
 
 /* What follows the name, which may hold anything; NULL = it has gone. */
@@ -82,8 +84,11 @@ uint64_t process_stat__tick_ns(void)
 
 uint64_t process_stat__start_ns(uint32_t pid)
 {
-	/* That clock stands still while the machine is suspended. Read first, it is never ahead. */
-	uint64_t now = read_clock(CLOCK_MONOTONIC);
+	/*
+	 * That clock stands still while the machine is suspended. Read first, it is never ahead.
+	 * Both the start and CLOCK_BOOTTIME have the boottime offset of the tool's time namespace.
+	 */
+	uint64_t now = monotonic__ns();
 	uint64_t suspended = read_clock(CLOCK_BOOTTIME) - now;
 	uint64_t start = process_stat__start(pid) * process_stat__tick_ns();
 

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
 #include "cuda-trace/recording/store_snapshot.h"
 #include "cuda-trace/recording/store_spool.h"
@@ -50,11 +51,11 @@ struct store {
 	int error;
 };
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t boottime_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
@@ -73,9 +74,9 @@ static int put_session(struct store *store)
 	struct spool_session session = {
 		.version = SPOOL_VERSION,
 		.probes_version = CUDA_PROBES_VERSION,
-		.monotonic = clock_ns(CLOCK_MONOTONIC),
-		.utc = clock_ns(CLOCK_REALTIME),
-		.boottime = clock_ns(CLOCK_BOOTTIME),
+		.monotonic = monotonic__ns(),
+		.utc = realtime__ns(),
+		.boottime = boottime_ns(),
 	};
 	struct utsname name;
 	char facts[4096];
@@ -176,7 +177,7 @@ void store__process_start(struct store *store, struct process *process)
 	struct spool_process info = {
 		.instance = process->instance,
 		.cgroup = process->cgroup,
-		.time = clock_ns(CLOCK_MONOTONIC),
+		.time = monotonic__ns(),
 		.pid = process->pid,
 		.uid = process->uid,
 	};
@@ -362,7 +363,7 @@ static void put_status(struct store *store, struct store_process *own)
 void store__process_end(struct store *store, struct process *process)
 {
 	struct store_process *own = process->data;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = monotonic__ns();
 
 	if (!own)
 		return;
@@ -409,7 +410,7 @@ _Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "room in struc
 
 int store__tick(struct store *store, const struct session_lost_counts *lost)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = monotonic__ns();
 	int err;
 
 	if (store->error)
@@ -462,7 +463,7 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 		.progress = store->options.progress,
 		.since_last = store->options.keep,
 	};
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = monotonic__ns();
 	int err;
 
 	while (store->processes)

@@ -27,10 +27,7 @@ bool stat_observed__all(const struct stat_report *report)
 /* ns since 1970 of a time on the monotonic clock. */
 static uint64_t wall_time(uint64_t monotonic)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec - (monotonic__ns() - monotonic);
+	return realtime__ns() - (monotonic__ns() - monotonic);
 }
 
 static void put_clock(FILE *file, uint64_t monotonic)

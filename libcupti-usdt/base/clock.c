@@ -8,16 +8,25 @@
  * brackets. 2. NTP steps the clock between a record's stamp and its conversion: a record that would
  * lie in the future is converted with the offset before. 3. cuptiGetTimestamp() is not settled
  * before CUDA is up: an answer that is not near CLOCK_REALTIME and changes by more than a step of
- * the clock could is not believed, CLOCK_REALTIME is taken.
+ * the clock could is not believed, CLOCK_REALTIME is taken. 4. in a time namespace (containers,
+ * restored checkpoints) CLOCK_MONOTONIC has an offset: records carry times without it. A program
+ * that moved its children into a new namespace and stayed outside itself would be taken for one of
+ * them; fork or exec in between, as unshare(1) and runtimes do it, are correct.
  */
 #include "libcupti-usdt/base/clock.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define BRACKETS  5
 #define FUTURE_NS 1000000 /* GPU stamps are up to some 20 us off; beyond 1 ms it is the clock */
 #define NEAR_NS	  1000000
 #define UNSET	  0
+#define NAMESPACE "/proc/self/timens_offsets" /* "monotonic SECONDS NANOSECONDS", "boottime ..." */
+#define MONOTONIC "monotonic"
 
 static _Atomic(int64_t) current_offset; /* CUPTI's time - ours */
 static _Atomic(int64_t) previous_offset;
@@ -26,6 +35,27 @@ struct measured {
 	int64_t offset;
 	uint64_t width;
 };
+
+int64_t clock_namespace_ns;
+
+void clock__open(void)
+{
+	char text[128], *at;
+	int file = open(NAMESPACE, O_RDONLY | O_CLOEXEC);
+	ssize_t length = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
+
+	if (file >= 0)
+		close(file);
+	if (length < 0)
+		return;
+	text[length] = '\0';
+	at = strstr(text, MONOTONIC);
+	if (at) {
+		int64_t seconds = strtoll(at + strlen(MONOTONIC), &at, 10);
+
+		clock_namespace_ns = seconds * 1000000000 + strtoll(at, NULL, 10);
+	}
+}
 
 static int realtime(uint64_t *timestamp)
 {

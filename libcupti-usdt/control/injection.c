@@ -141,6 +141,7 @@ static void start(bool late)
 	enum cuda_inert_reason reason;
 
 	home = getpid();
+	clock__open();
 	settings__read();
 	status__open();
 	reason = unwelcome();

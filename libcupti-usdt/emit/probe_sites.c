@@ -270,47 +270,47 @@ SITE void site__runtime_launch(const struct cuda_launch *r, const char *name)
 SITE void site__kernel_exec(const struct cuda_kernel *r, const char *name)
 {
 	STAP_PROBE12(cuda, kernel_exec, r->start, r->end, r->head.correlation, name, r->device,
-		     r->context, r->stream, r->graph, r->graph_node, (uint32_t)r->registers,
+		     r->stream, r->context, r->graph, r->graph_node, (uint32_t)r->registers,
 		     r->static_shared, r->dynamic_shared);
 }
 
 SITE void site__memcpy(const struct cuda_memcpy *r)
 {
 	STAP_PROBE12(cuda, memcpy, r->start, r->end, r->head.correlation, r->bytes,
-		     (uint32_t)r->copy_kind, (uint32_t)r->src_kind, (uint32_t)r->dst_kind,
-		     r->src_device, r->dst_device, r->context, r->stream, (uint32_t)r->flags);
+		     (uint32_t)r->copy_kind, r->device, r->stream, (uint32_t)r->src_kind,
+		     (uint32_t)r->dst_kind, r->src_device, r->dst_device, (uint32_t)r->flags);
 }
 
 SITE void site__memset(const struct cuda_memset *r)
 {
-	STAP_PROBE12(cuda, memset, r->start, r->end, r->head.correlation, r->bytes, r->value,
-		     (uint32_t)r->memory_kind, r->device, r->context, r->stream, (uint32_t)r->flags,
+	STAP_PROBE12(cuda, memset, r->start, r->end, r->head.correlation, r->bytes, r->device,
+		     r->stream, r->value, (uint32_t)r->memory_kind, r->context, (uint32_t)r->flags,
 		     r->graph, r->graph_node);
 }
 
 SITE void site__memory(const struct cuda_memory *r)
 {
-	STAP_PROBE12(cuda, memory, r->time, r->head.correlation, (uint32_t)r->operation,
-		     (uint32_t)r->kind, r->address, r->bytes, r->device, r->context, r->stream,
+	STAP_PROBE12(cuda, memory, r->time, (uint32_t)r->operation, (uint32_t)r->kind, r->address,
+		     r->bytes, r->device, r->head.correlation, r->context, r->stream,
 		     (uint32_t)r->asynchronous, r->pool, r->pool_used);
 }
 
 SITE void site__memory_pool(const struct cuda_memory_pool *r)
 {
-	STAP_PROBE9(cuda, memory_pool, r->time, r->head.correlation, (uint32_t)r->operation,
-		    (uint32_t)r->type, r->address, r->size, r->used, r->threshold, r->device);
+	STAP_PROBE9(cuda, memory_pool, r->time, (uint32_t)r->operation, r->address, r->size, r->used,
+		    r->device, (uint32_t)r->type, r->threshold, r->head.correlation);
 }
 
 SITE void site__sync(const struct cuda_sync *r)
 {
 	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type,
-		    r->context, r->stream, r->event, r->result);
+		    r->stream, r->result, r->context, r->event);
 }
 
 SITE void site__graph_exec(const struct cuda_graph *r)
 {
-	STAP_PROBE7(cuda, graph_exec, r->start, r->end, r->head.correlation, r->device, r->context,
-		    r->stream, r->graph);
+	STAP_PROBE7(cuda, graph_exec, r->start, r->end, r->head.correlation, r->device, r->stream,
+		    r->graph, r->context);
 }
 
 SITE void site__graph_instantiate(const struct cuda_api *r, const char *name)
@@ -333,8 +333,8 @@ SITE void site__jit(const struct cuda_jit *r, const char *path)
 
 SITE void site__uvm(const struct cuda_uvm *r)
 {
-	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->address, r->source,
-		    r->destination, r->stream);
+	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->source,
+		    r->destination, r->address, r->stream);
 }
 
 SITE void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
@@ -364,7 +364,7 @@ SITE void site__counters(const struct cuda_counters *r, const char *kernel, cons
 			 int64_t thousandths, uint64_t bits)
 {
 	STAP_PROBE10(cuda, counters, r->number, r->head.correlation, kernel, metric, thousandths,
-		     bits, r->device, r->context, r->stream, r->passes);
+		     r->device, bits, r->context, r->stream, r->passes);
 }
 
 SITE void site__sass(const struct cuda_sass *r, const char *kernel, const char *file)
@@ -379,8 +379,8 @@ SITE void site__sass(const struct cuda_sass *r, const char *kernel, const char *
 SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
 			   const char *file)
 {
-	STAP_PROBE10(cuda, pc_samples, r->time, function, r->offset, reason, r->samples, r->cubin,
-		     file, r->line, r->device, r->context);
+	STAP_PROBE10(cuda, pc_samples, r->time, function, r->line, reason, r->samples, file,
+		     r->offset, r->cubin, r->device, r->context);
 }
 
 #define API_SITE(probe, NAME)                                                                    \

@@ -311,14 +311,14 @@ fires() {
 	fires runtime_launch launches "$span && a[3] > 0 && text == \"saxpy\" && (a[5] == 9 ||
 		a[5] == 0 && a[6] > 0 && a[7] == 256 && a[8] == 1 && a[9] == 1 && a[10] == 256 && a[11] == 1 && a[12] == 1)" runtime 20
 	# A pool is made, trimmed twice and destroyed, all without size, on the first device.
-	fires memory_pool 4 "a[1] > 1e9 && a[2] > 0 && a[3] >= 1 && a[3] <= 3 && a[4] == 1 && a[5] > 0 && a[9] == 0" memory 2
-	fires graph_exec graph_launches "a[1] > 1e9 && a[2] > a[1] && a[3] > 0 && a[4] == 0 && a[5] == 1 && a[6] > 7 && a[7] > 0" graphs 5
+	fires memory_pool 4 "a[1] > 1e9 && a[2] >= 1 && a[2] <= 3 && a[3] > 0 && a[6] == 0 && a[7] == 1 && a[9] > 0" memory 2
+	fires graph_exec graph_launches "a[1] > 1e9 && a[2] > a[1] && a[3] > 0 && a[4] == 0 && a[5] > 7 && a[6] > 0 && a[7] == 1" graphs 5
 	fires graph_instantiate instantiations "$span && a[3] > 0 && text ~ /^cuGraphInstantiate/ && a[5] == 0 && a[6] == 1" graphs 5
 	fires overhead 2 "$span && (a[4] == 5 * 65536 || a[4] == 7 * 65536) && a[5] == 2 && a[6] > 0 && a[7] > 0" saxpy
 	# PTX is compiled, for the first device.
 	fires jit 1 "$span && a[3] > 0 && a[4] == 1 && a[5] == 3 && a[6] == 0" saxpy
 	# In each of 4 rounds all of the data goes there and comes back, and each side faults.
-	fires uvm 16 "$span && a[5] > 0 && (a[3] <= 2 && a[4] == 4194304 || (a[3] == 3 || a[3] == 4) && a[4] > 0)" unified 4
+	fires uvm 16 "$span && a[7] > 0 && (a[3] <= 2 && a[4] == 4194304 || (a[3] == 3 || a[3] == 4) && a[4] > 0)" unified 4
 	# Told as CUPTI is switched on, and as the guest begins.
 	fires device 2 "a[1] == 0 && a[2] > 0 && a[3] == 9 && a[4] == 0 && a[5] == 80 * 2^30 && a[6] > 0 && a[7] > 0" saxpy
 	fires context contexts "a[1] >= 1 && a[1] <= 6 && a[2] == 0 && a[3] >= 7 && a[4] == 0 && a[5] == 0" resets 3

@@ -14,7 +14,10 @@ setup() {
 # the program's output in `out`. @name of SCRIPT is a line "@name: value".
 heard_by() {
 	local script=${1//PROBE:/usdt:$GUEST:cuda:}; shift
-	start others bpftrace -e "$script interval:ms:100 { printf(\"attached\n\"); } END { printf(\"the end\n\"); }"
+	# Only one END: that of a script, where it has one.
+	[[ $script == *$'\nEND\n{'* ]] || script+=$'\nEND\n{\n}'
+	script=${script/$'\nEND\n{'/$'\nEND\n{\n\tprintf("the end\\n");'}
+	start others bpftrace -e "$script interval:ms:100 { printf(\"attached\n\"); }"
 	# It prints nothing of that before all probes are there.
 	wait_for 30 grep -q '^attached' others.out
 	CUDA_INJECTION64_PATH=$GUEST sim "$@" >out
@@ -34,10 +37,12 @@ value() {
 	heard_by 'PROBE:kernel_launch { @launches = count(); @called[str(arg3)] = count(); @failed = sum(arg4);
 			@backwards = sum(arg1 < arg0); @correlation[arg2] = 1; }
 		PROBE:kernel_exec { @kernels = count(); @ran[str(arg3)] = count(); @gpu = sum(arg1 - arg0);
-			@paired = sum(@correlation[arg2]); @device = max(arg4); }
-		PROBE:memcpy { @copies = count(); @bytes = sum(arg3); @direction[arg4] = count(); }' "$WORKLOADS/saxpy"
+			@paired = sum(@correlation[arg2]); @device = max(arg4); @stream = max(arg5); }
+		PROBE:memcpy { @copy_device = max(arg5); @copies = count(); @bytes = sum(arg3); @direction[arg4] = count(); }' "$WORKLOADS/saxpy"
 	assert_equal "$(value launches) $(value failed) $(value backwards)" "$(expect_key out launches) 0 0"
-	assert_equal "$(value kernels) $(value paired) $(value device)" "$(expect_key out kernels) $(expect_key out kernels) 0"
+	assert_equal "$(value kernels) $(value paired) $(value device) $(value copy_device)" "$(expect_key out kernels) $(expect_key out kernels) 0 0"
+	# CUPTI's number of the default stream.
+	assert_equal "$(value stream)" 7
 	assert_equal "$(value 'called\[saxpy\]') $(value 'ran\[saxpy\]')" "$(expect_key out launches) $(expect_key out kernels)"
 	assert_equal "$(value copies) $(value bytes)" "$(expect_key out memcpys) $(expect_key out memcpy_bytes)"
 	# 1 to the device, 2 back
@@ -48,7 +53,7 @@ value() {
 }
 
 @test "bpftrace (memory, fills, waits, failures) sees each with its arguments" {
-	heard_by 'PROBE:memory /arg3 < 6/ { @operation[arg2] = count(); @bytes[arg2] = sum(arg5); }
+	heard_by 'PROBE:memory /arg2 < 6/ { @operation[arg1] = count(); @bytes[arg1] = sum(arg4); }
 		PROBE:api_error { @result[arg4] = count(); @domain = max(arg5); }
 		PROBE:sync { @waits = sum(arg3 != 2); }' "$WORKLOADS/memory"
 	# Kinds from 6 on are variables of modules.
@@ -57,8 +62,48 @@ value() {
 	# 2 is CUDA_ERROR_OUT_OF_MEMORY, of the driver.
 	assert_equal "$(value 'result\[2\]') $(value domain)" "$(expect_key out api_errors) 1"
 	assert_equal "$(value waits)" "$(expect_key out syncs)"
-	heard_by 'PROBE:memset { @fills = count(); @bytes = sum(arg3); }' "$WORKLOADS/copies"
+	heard_by 'PROBE:memset { @fills = count(); @bytes = sum(arg3); @device = max(arg4); }' "$WORKLOADS/copies"
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/copies" >out2
 	assert_equal "$(value fills) $(value bytes)" \
 		"$(expect_key out memsets) $(json out.json '[.copies[] | select(.direction == "memset").bytes] | add')"
+}
+
+# script NAME PROGRAM ARGS...: likewise, with a script that is shipped. All of it lies below $ROOT.
+script() {
+	local name=$1 text; shift
+	text=$(sed "s,\([ :\"]\)/usr/,\1$ROOT/usr/,g" "$ROOT/usr/share/cuda-trace/bpftrace/$name.bt")
+	heard_by "$text" "$@"
+}
+
+# total MAP: the sum over the map's keys, whatever they are.
+total() {
+	sed -n "s/^@$1\[.*\]: \(-\?[0-9]*\)$/\1/p" heard | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+@test "bpftrace (the scripts that are shipped) count what programs did, from batches" {
+	local name
+	script kernels "$WORKLOADS/saxpy"
+	assert_equal "$(value 'kernels\[[0-9]*, saxpy\]')" "$(expect_key out kernels)"
+	assert_equal "$(total grids)" "$(expect_key out kernels)"
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out2
+	assert_equal "$(value 'gpu_ns\[[0-9]*, saxpy\]')" "$(json out.json .totals.gpu_ns)"
+	script launches "$WORKLOADS/failures"
+	assert_equal "$(total launches) $(total failed)" "$(expect_key out launches) $(expect_key out launch_errors)"
+	script launches "$WORKLOADS/launch-storm" -n 5000 -t 2
+	assert_equal "$(total launches)" "$(expect_key out launches)"
+	script copies "$WORKLOADS/saxpy"
+	assert_equal "$(total copies) $(total bytes)" "$(expect_key out memcpys) $(expect_key out memcpy_bytes)"
+	script memory "$WORKLOADS/memory"
+	# Kinds from 6 on are variables of modules.
+	grep -v '^@.*\[.*, [67]\]' heard >without && cp without heard
+	assert_equal "$(total allocations) $(total frees) $(total in_use)" \
+		"$(expect_key out allocs) $(expect_key out frees) $(expect_key out live_bytes)"
+	script waits "$WORKLOADS/saxpy"
+	assert_equal "$(total waits)" "$(expect_key out syncs)"
+	script errors "$WORKLOADS/memory"
+	grep -q '^[0-9:]* [0-9]* .* cuMemAlloc.* result 2$' heard
+	# None is left out here.
+	for name in "$ROOT"/usr/share/cuda-trace/bpftrace/*.bt; do
+		grep -q "script $(basename "$name" .bt) " "$BATS_TEST_FILENAME"
+	done
 }

@@ -26,7 +26,7 @@ is() {
 	feed r.db -n 1000 -k 3
 	ct report --timeline t.json r.db
 	is 'keys_unsorted[0:2] | join(" ")' 'schemaVersion deviceProperties'
-	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nms')"
+	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nns')"
 	is '.baseTimeNanoseconds % 7889238000000000' 0
 	is '.deviceProperties[0] | .name, .numSms, .computeMajor' "$(printf 'NVIDIA Test GPU\n132\n9')"
 	is '[.traceEvents[] | select(.cat == "kernel")] | length' 1000
@@ -212,19 +212,25 @@ is() {
 	assert_output 0
 }
 
-@test "report --folded and --pprof (two runs of a program) have the same stacks" {
+# difffolded.pl subtracts the numbers of equal lines; pprof -diff_base those of equal functions, whatever the labels. The
+# simulated GPU takes the same time for the same kernels.
+@test "report --folded and --pprof (two runs of a program) subtract to nothing, stripped or not" {
 	requires bpf sim protoc
-	for run in 1 2; do
-		ct record -q -g -e kernels -o $run.db -- "$SIM" "$WORKLOADS/saxpy" >out
-		ct report --folded $run.folded $run.db
-		ct report --pprof $run.pprof $run.db
-		sed 's/ [0-9]*$//' $run.folded | sort >$run.stacks
-		zcat $run.pprof | protoc --decode_raw | grep -ao '"saxpy.*"' | sort >$run.names
+	cp "$WORKLOADS/saxpy" bare
+	strip -s bare
+	for program in "$WORKLOADS/saxpy" ./bare; do
+		for run in 1 2; do
+			ct record -q -f -g -e kernels -o $run.db -- "$SIM" "$program" >out
+			ct report --folded $run.folded $run.db
+			ct report --pprof $run.pprof $run.db
+			sort $run.folded >$run.sorted
+			gzip -dc $run.pprof | protoc --proto_path="$TOP/cuda-trace/export" --decode=cuda_trace.Profile profile.proto >$run.txt
+			python3 "$TOP/tests/export/read_pprof.py" $run.txt >$run.functions
+		done
+		[ -s 1.sorted ] && grep -q ';.*;.* 10 [0-9]*$' 1.functions
+		diff 1.sorted 2.sorted
+		diff 1.functions 2.functions
 	done
-	[ -s 1.stacks ] && [ -s 1.names ]
-	diff 1.stacks 2.stacks
-	assert_equal "$(sort -u 1.names)" '"saxpy"'
-	diff 1.names 2.names
 }
 
 @test "report --timeline (NVTX ranges) has them on the GPU's rows, from the first to the last kernel, as Kineto does" {
@@ -293,4 +299,54 @@ is() {
 	grep -qx '    line: 42' p.txt
 	run grep -c 'train.py:42' p.txt
 	assert_output 0
+}
+
+@test "report --timeline (launches of less than a microsecond, as catapult reads them) has each arrow at its slice" {
+	requires bpf sim sqlite3
+	ct record -q -g -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
+	sqlite3 r.db "CREATE TEMP TABLE b AS SELECT min(start) AS s FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = (SELECT s FROM b) + rowid * 450, end = (SELECT s FROM b) + rowid * 450 + 400"
+	ct report --timeline t.json r.db
+	run -0 python3 "$TOP/tests/export/read_timeline.py" catapult t.json
+	assert_output "bound $(jq '[.traceEvents[] | select(.ph == "s" or .ph == "f")] | length' t.json) unbound 0 stacks $(expect_key out launches)"
+	# What this reader makes of it in microseconds: it does find such arrows.
+	sed 's/"displayTimeUnit": "ns"/"displayTimeUnit": "ms"/' t.json >us.json
+	run -0 python3 "$TOP/tests/export/read_timeline.py" catapult us.json
+	refute_output --partial 'unbound 0 '
+}
+
+@test "report --timeline (record -g, as the Firefox Profiler reads it) has the call stacks of launches, by thread" {
+	requires bpf sim sqlite3
+	ct record -q -g -o r.db -- "$SIM" "$WORKLOADS/stacks" >out
+	# A launch each millisecond, of which that program keeps all.
+	sqlite3 r.db "CREATE TEMP TABLE b AS SELECT min(start) AS s FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = (SELECT s FROM b) + rowid * 1000000, end = (SELECT s FROM b) + rowid * 1000000 + 400"
+	ct report --timeline t.json r.db
+	python3 "$TOP/tests/export/read_timeline.py" firefox t.json >read
+	assert_equal "$(awk '{ sum += $2 } END { print sum }' read)" \
+		"$(sqlite3 r.db "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL")"
+	# The same stacks as in the folded ones, where process and GPU are around them.
+	ct report --folded folded r.db
+	sed -E 's/^[0-9]+ [0-9]+ \(root\);//' read | sort -u >stacks
+	sed -E 's/^[^;]*;(.*);GPU 0;stream .*/\1/' folded | sort -u >same
+	[ "$(wc -l <stacks)" -gt 1 ]
+	run -0 diff stacks same
+}
+
+# Holistic Trace Analysis knows launches by the runtime's names, which `-e runtime` records.
+@test "report --timeline (record -e runtime, as Holistic Trace Analysis reads it) has one call for each launch, and its sums" {
+	requires bpf sim sqlite3
+	ct record -q -e kernels,copies,runtime,nvtx -o r.db -- "$SIM" "$WORKLOADS/runtime" 20 >out
+	ct report --timeline t.json r.db
+	python3 "$TOP/tests/export/read_timeline.py" hta t.json >read
+	# The same from the tables.
+	sqlite3 -separator ' ' r.db "SELECT substr(s.value, 1, instr(s.value || '_v', '_v') - 1) AS name, 'calls', count(*), 'cpu_ns',
+		sum(r.end - r.start), 'gpu', count(*), 'gpu_ns', sum(k.end - k.start), 'delay_ns', sum(max(k.start - r.end, 0))
+		FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN StringIds AS s ON s.id = r.nameId
+		JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.correlationId = r.correlationId AND k.globalPid = (r.globalTid & ~0xFFFFFF)
+		WHERE r.eventClass = 0 GROUP BY 1 ORDER BY 1" >expected
+	[ "$(wc -l <expected)" -ge 2 ]
+	grep -q '^cudaLaunchKernel calls' expected
+	grep '^cudaLaunch' read | diff expected -
+	grep -q "^kernels_ns $(sqlite3 r.db 'SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL') " read
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/text.h"
 
 #define HEADING_ROWS 25
@@ -130,11 +130,7 @@ static void json_means(const struct pm_report *report, const struct pm_device *d
 /* UTC less CLOCK_MONOTONIC, now. */
 static int64_t utc_offset(void)
 {
-	struct timespec utc, monotonic;
-
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	clock_gettime(CLOCK_REALTIME, &utc);
-	return (utc.tv_sec - monotonic.tv_sec) * 1000000000ll + utc.tv_nsec - monotonic.tv_nsec;
+	return realtime__ns() - monotonic__ns();
 }
 
 static void json_row(const struct pm_report *report, const struct pm_device *device,
