@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * CUPTI's clock is CLOCK_REALTIME on Linux, unless another client has registered a timestamp
- * callback. The guest registers none (with one, kernels come without times in 12.6U2-13.0): it
+ * callback. The agent registers none (with one, kernels come without times in 12.6U2-13.0): it
  * measures the offset with cuptiGetTimestamp(), and measures it again each second.
  *
- * Fears: 1. the reading thread is preempted between two clock reads: take the tightest of several
- * brackets. 2. NTP steps the clock between a record's stamp and its conversion: a record that would
- * lie in the future is converted with the offset before. 3. cuptiGetTimestamp() is not settled
- * before CUDA is up: an answer that is not near CLOCK_REALTIME and changes by more than a step of
- * the clock could is not believed, CLOCK_REALTIME is taken.
+ * Failure modes: 1. the reading thread is preempted between two clock reads: take the tightest of
+ * several brackets. 2. NTP steps the clock between a record's stamp and its conversion: a record
+ * that would lie in the future is converted with the offset before. 3. cuptiGetTimestamp() is not
+ * settled before CUDA is up: an answer that is not near CLOCK_REALTIME and changes by more than a
+ * step of the clock could is not believed, CLOCK_REALTIME is taken.
  */
 #include "libcupti-usdt/base/clock.h"
 
 #include <stdatomic.h>
 
 #define BRACKETS  5
-#define FUTURE_NS 1000000 /* GPU stamps are up to some 20 us off; beyond 1 ms it is the clock */
+#define FUTURE_NS 1000000 /* GPU times are up to some 20 us off; beyond 1 ms it is the clock */
 #define NEAR_NS	  1000000
 #define UNSET	  0
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Time: CLOCK_MONOTONIC nanoseconds, and how CUPTI's time becomes it. clock__now() and
- * clock__from_cupti() on any thread; clock__calibrate() on the guest's own thread (or before it).
+ * clock__from_cupti() on any thread; clock__calibrate() on the agent's own thread (or before it).
  */
 #ifndef LIBCUPTI_USDT_BASE_CLOCK_H
 #define LIBCUPTI_USDT_BASE_CLOCK_H
@@ -22,7 +22,7 @@ typedef int (*clock__reader)(uint64_t *timestamp);
 
 /* Measures CUPTI's clock against ours; read is cuptiGetTimestamp. */
 void clock__calibrate(clock__reader read);
-/* Forgets the calibration: it is minutes old when the guest becomes active again. */
+/* Forgets the calibration, which is minutes old when the agent becomes active again. */
 void clock__reset(void);
 uint64_t clock__from_cupti(uint64_t timestamp);
 

@@ -3,12 +3,13 @@
  * A thread of its own makes the calls, as in flusher.c: they take a tenth of a second at first, and
  * may take for ever. Attaching, detaching and all else go on meanwhile.
  *
- * The guest's thread says what it wants and rings; the thread does what of it is new. Fears: 1. it
- * comes late: windows that were over before it looked are not made up for. 2. it never comes back:
- * that is told once, launches that are held for it go on, no further window is tried, and nobody
- * waits for it but the program's exit and who wants to trace kernels, for a limited time. 3. the
- * last listener goes: launches must be told of until CUPTI has been asked to stop, or nobody could
- * hold them meanwhile.
+ * The agent's thread says what it wants and wakes this one, which does what of it is new. Failure
+ * modes: 1. it comes late: windows that were over before it looked are not made up for. 2. it never
+ * comes back: that is reported once, launches that are held for it go on, no further window is
+ * tried, and nobody waits for it but the program's exit and who wants to trace kernels, for a
+ * limited time.
+ * 3. the last listener goes: launches must be reported until CUPTI has been made to stop, or nobody
+ * could hold them meanwhile.
  */
 #include "libcupti-usdt/profile/pc_sampling.h"
 
@@ -38,7 +39,7 @@
 /* A launch that was under way when listening began is known to nobody. */
 #define SETTLE_NS 300000000ULL
 
-static _Atomic(uint32_t) bell;	   /* futex */
+static _Atomic(uint32_t) wakeups;  /* futex */
 static _Atomic(uint32_t) turns;	   /* futex: raised after each */
 static atomic_bool wanted;	   /* the group is */
 static atomic_bool wants_window;   /* it is to be open */
@@ -46,7 +47,7 @@ static atomic_bool makes_way;	   /* nothing may be enabled until the next window
 static _Atomic(uint64_t) since;	   /* ns, when the turn began that is under way; 0 = none is */
 static atomic_bool is_open, is_on; /* what the thread has done of it */
 static _Atomic(uint64_t) began;	   /* ns, listening */
-static atomic_bool told;	   /* it took too long: no more windows */
+static atomic_bool reported;	   /* it took too long: no more windows */
 
 static bool is_settled(void)
 {
@@ -76,7 +77,7 @@ static bool open_or_close(bool opens)
 static uint32_t turn(void)
 {
 	bool opens = atomic_load(&wanted) && atomic_load(&wants_window) &&
-		     !atomic_load(&makes_way) && !atomic_load(&told);
+		     !atomic_load(&makes_way) && !atomic_load(&reported);
 	bool done = open_or_close(opens);
 
 	if (opens || !atomic_load(&is_on))
@@ -96,26 +97,26 @@ static uint32_t turn(void)
 static void *sample(void *unused)
 {
 	while (hot__is_listening()) {
-		uint32_t seen = atomic_load(&bell), rest;
+		uint32_t seen = atomic_load(&wakeups), rest;
 
 		atomic_store(&since, clock__now());
 		rest = turn();
 		atomic_store(&since, 0);
 		atomic_fetch_add(&turns, 1);
 		futex__wake(&turns);
-		futex__wait(&bell, seen, rest);
+		futex__wait(&wakeups, seen, rest);
 	}
 	return NULL;
 }
 
 static void ring(void)
 {
-	atomic_fetch_add(&bell, 1);
-	futex__wake(&bell);
+	atomic_fetch_add(&wakeups, 1);
+	futex__wake(&wakeups);
 }
 
-/* Until it has done what was asked for, as `flag` says. */
-static void await_off(atomic_bool *flag, uint32_t milliseconds)
+/* Until it has done what was requested, as `flag` says. */
+static void wait_until_off(atomic_bool *flag, uint32_t milliseconds)
 {
 	uint64_t end = clock__now() + milliseconds * 1000000ULL;
 
@@ -159,9 +160,9 @@ static int begin(void)
 		status__trouble(error, "memory", "no memory or thread for samples");
 		return error;
 	}
-	atomic_store(&told, false);
+	atomic_store(&reported, false);
 	launch_gate__reset();
-	captures__forget();
+	stream_captures__forget();
 	atomic_store(&began, clock__now());
 	pc_contexts__listen(true);
 	atomic_store(&wanted, true);
@@ -193,9 +194,9 @@ static bool is_stuck(void)
 
 void pc_sampling__tick(void)
 {
-	if (atomic_load(&told) || !is_stuck())
+	if (atomic_load(&reported) || !is_stuck())
 		return;
-	atomic_store(&told, true);
+	atomic_store(&reported, true);
 	/* Whoever is held goes on: it cannot get worse than to wait for what does not come back. */
 	launch_gate__leave_alone();
 	status__trouble(CUDA_GUEST_STARVED, "PC sampling",
@@ -208,13 +209,13 @@ void pc_sampling__make_way(void)
 		return;
 	atomic_store(&makes_way, true);
 	ring();
-	await_off(&is_on, WAY_MS);
+	wait_until_off(&is_on, WAY_MS);
 }
 
 void pc_sampling__finish(void)
 {
 	pc_sampling__stop();
-	await_off(&is_open, FINISH_MS);
+	wait_until_off(&is_open, FINISH_MS);
 }
 
 static bool is_draining(void)
@@ -245,7 +246,7 @@ static void tell_who_waits(bool waits)
 		said = false;
 	} else if (!waits_since) {
 		waits_since = clock__now();
-	} else if (!said && clock__now() - waits_since >= WAIT_NS && captures__any()) {
+	} else if (!said && clock__now() - waits_since >= WAIT_NS && stream_captures__any()) {
 		said = true;
 		status__trouble(-EBUSY, "PC sampling",
 				"a graph is being captured, which CUPTI would break: until that "
@@ -253,7 +254,7 @@ static void tell_who_waits(bool waits)
 	}
 }
 
-/* CUPTI is to be told that samples end while launches still come by: they are held meanwhile. */
+/* CUPTI must stop sampling while callbacks still see launches, which are held meanwhile. */
 static uint32_t drain_first(uint32_t groups, uint32_t groups_on)
 {
 	bool again = groups & BIT(PC_SAMPLES), drains;
@@ -307,7 +308,7 @@ uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on)
 	return exclude(drain_first(groups, groups_on));
 }
 
-/* Contexts and modules to come are told by callbacks, which cost nothing else. The first stays on:
+/* Callbacks report contexts and modules to come, which costs nothing else. The first stays on:
  * others wait for contexts, too. */
 static void listen_to_objects(void *subscriber, bool on)
 {

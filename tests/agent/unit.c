@@ -359,7 +359,7 @@ static void test_buffers(void)
 	if (discards < MANY / 4 || discards > MANY / 4 * 3)
 		fail("the pool is not bounded", discards, 0);
 	for (int i = 0; i < MANY; i++)
-		buffers__give(taken[i]);
+		buffers__release(taken[i]);
 	buffers__trim();
 	/* CUPTI was seen to write into what it had handed back. */
 	for (int i = 0; i < MANY; i++)
@@ -386,24 +386,24 @@ static void test_batches(void)
 	if (own == 0 || own == 16)
 		fail("the sets of batches are not bounded", own, 0);
 	for (int i = 0; i < 16; i++)
-		batches__give(taken[i]);
+		batches__release(taken[i]);
 	if (!batches__take())
 		fail("a set given back is not there again", 0, 0);
 }
 
 /* Stamps are CLOCK_MONOTONIC to within what GPU stamps are off, paced once and paced again. */
-static void test_stamps(void)
+static void test_timestamps(void)
 {
-	stamps__open();
+	timestamps__open();
 	for (int i = 0; i < 5; i++) {
 		uint64_t before, stamp, after, ns;
 
-		stamps__pace();
+		timestamps__pace();
 		usleep(20000);
 		before = clock__now();
-		stamp = stamps__now();
+		stamp = timestamps__now();
 		after = clock__now();
-		ns = stamps__to_ns(stamp);
+		ns = timestamps__to_ns(stamp);
 		if (ns + 20000 < before || ns > after + 20000)
 			fail("stamp is off", ns - before, i);
 	}
@@ -450,7 +450,7 @@ static void test_kernel_choice(void)
 int main(void)
 {
 	status__open();
-	test_stamps();
+	test_timestamps();
 	test_reused_kernel();
 	test_names();
 	test_reused_address();

@@ -133,7 +133,7 @@ static void *flush(void *unused)
 	return unused;
 }
 
-/* As the guest's thread: reads each record, and writes times where the counter was. */
+/* As the agent's thread: reads each record, and writes times where the counter was. */
 static void *read_rings(void *unused)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
