@@ -246,7 +246,7 @@ nothing: fp32, 0 operations"
 	unharmed
 	grep -q 'no kernel was counted: none was launched' err
 	run -1 counted quick -- true
-	grep -q 'no kernel was counted: no process with the guest, or none that uses CUDA' err
+	grep -q 'no kernel was counted: no process with the injection library, or none that uses CUDA' err
 }
 
 @test "profile --counters (cooperative kernels) counts them as others" {

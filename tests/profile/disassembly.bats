@@ -258,7 +258,7 @@ at_run_time() {
 	ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --disassemble --json -o out.json 2>err
 	kill "$storm_PID"
 	json out.json '.samples.placed > 0 and ([.functions[0].instructions[].sass] | unique) == [null]'
-	grep -q 'no machine code of 1 functions: in no file and loaded before the tool came, more than there is room for, ' err
+	grep -q 'no machine code of 1 functions: in no file and loaded before the tool came, more than is kept, ' err
 }
 
 # What a tracer of the tool's system calls sees of images.

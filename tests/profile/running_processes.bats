@@ -177,7 +177,7 @@ all_off() {
 	start liar "$name" requests
 	run -1 counted quick -d 4 -c "$(basename "$name")"
 	rm "$name"
-	assert_equal "$(grep -c 'counts nothing: what it names is not the memory of its guest' err)" 5
+	assert_equal "$(grep -c 'counts nothing: what it names is not the memory of its injection library' err)" 5
 	grep -q '^number 0 0$' liar.out
 }
 
@@ -188,7 +188,7 @@ all_off() {
 	ready told
 	ready without
 	run -1 counted quick -p "$told_PID"
-	grep -q 'it was told at its start what to count' err
+	grep -q 'its environment chose the metrics at its start' err
 	run -1 counted quick --no-attach -d 1 -p "$without_PID"
 	grep -q 'was started without the injection library' err
 }
