@@ -43,7 +43,7 @@ void timeline__put_string(struct timeline *timeline, const char *key, const char
 
 int64_t timeline__device_pid(struct timeline *timeline, int64_t global, int64_t device)
 {
-	/* Waits of a process without the guest: with its threads. */
+	/* Waits of a process without the agent: with its threads. */
 	if (device == UINT32_MAX)
 		return global >> 24 & 0xffffff;
 	return report_times__wrap((int64_t)export_names__process_index(timeline->names, global) *
@@ -324,7 +324,7 @@ int export_timeline(const struct report_file *file, FILE *out)
 	int err = export_names__open(&timeline.names, file);
 
 	if (!err)
-		err = file_chains__open(&timeline.chains, file, timeline.names);
+		err = export_callstacks__open(&timeline.callstacks, file, timeline.names);
 	if (!err)
 		err = put_head(&timeline);
 	if (!err)
@@ -338,7 +338,7 @@ int export_timeline(const struct report_file *file, FILE *out)
 	if (!err)
 		err = put_losses(&timeline);
 	free(timeline.runtime_calls);
-	file_chains__close(timeline.chains);
+	export_callstacks__close(timeline.callstacks);
 	export_names__close(timeline.names);
 	return err;
 }
