@@ -86,7 +86,7 @@ static void on_end(void *context, struct live_process *process)
 	process->data = NULL;
 }
 
-/* libcuda's entry points tell the kind of copy, guests the call's name. */
+/* libcuda's entry points show the kind of copy, agents report the call's name. */
 static void add_failed(struct series *series, const struct live_process *process,
 		       const struct tally_key *key, uint64_t count)
 {
@@ -128,16 +128,16 @@ static void write_uuid(char *out, size_t size, const uint8_t *uuid)
 		 uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
 }
 
-static void on_device(void *context, struct live_process *process, const struct cuda_device *told)
+static void on_device(void *context, struct live_process *process, const struct cuda_device *record)
 {
 	struct exporter *exporter = context;
 	struct exporter_devices *devices = &exporter->devices;
-	struct exporter_device device = {.ordinal = told->device};
-	const char *name = live__known_name(process, told->name);
-	char pci[sizeof(told->pci) + 1] = {};
+	struct exporter_device device = {.ordinal = record->device};
+	const char *name = live__known_name(process, record->name);
+	char pci[sizeof(record->pci) + 1] = {};
 
-	write_uuid(device.uuid, sizeof(device.uuid), told->uuid);
-	memcpy(pci, told->pci, sizeof(told->pci));
+	write_uuid(device.uuid, sizeof(device.uuid), record->uuid);
+	memcpy(pci, record->pci, sizeof(record->pci));
 	text__show(device.pci, sizeof(device.pci), pci, 16);
 	text__show(device.name, sizeof(device.name), name ? name : "", 64);
 	for (unsigned int i = 0; i < devices->count; i++)
