@@ -230,7 +230,7 @@ expect_library() {
 	examine
 	assert_failure 1
 	assert_output --partial "CUDA 12.4, runtime"
-	assert_line --index 1 --regexp '^problem  no libcupti that the guest would take: .*\| mend: apt-get install -y cuda-cupti-12-4$'
+	assert_line --index 1 --regexp '^problem  no libcupti that the injection library would use: .*\| mend: apt-get install -y cuda-cupti-12-4$'
 	assert_output --partial "do not install libcupti-dev here: Ubuntu 22.04.4 LTS has the one of CUDA 11.5"
 	assert_output --partial "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS cupti"
 	assert_output --partial "COPY --from=cupti /cupti/libcupti.so.12 /usr/local/cuda-12.4/targets/x86_64-linux/lib/"
@@ -777,7 +777,7 @@ machine() {
 	cuda_devel "$TREE" 12.4.1 2024.1.1 22
 	examine
 	assert_success
-	assert_output --partial "needs CUPTI of CUDA 12.6 or newer; the guest takes that of 12.4"
+	assert_output --partial "needs CUPTI of CUDA 12.6 or newer; the injection library uses that of 12.4"
 	refute_output --partial libnvperf_host
 	rm -r "$TREE" && mkdir "$TREE"
 	cuda_devel "$TREE" 12.8.0 2025.1.0 26
@@ -986,7 +986,7 @@ agree() {
 
 	LD_LIBRARY_PATH=$sim CUDA_HOME=$dir/home start home "${storm[@]}"
 	agree home "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
-	assert_output --partial "search: the guest looked: " || assert_output --partial "the guest looked: "
+	assert_output --partial "search: the injection library looked: " || assert_output --partial "the injection library looked: "
 	stop_started
 
 	# A file by another name that says what it is.
