@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Which set of metrics a launch is counted with, for programs that launch in a rhythm, at random,
- * ever new kernels, and lose what was counted. Linked with the guest's own objects. Prints what is
+ * ever new kernels, and lose what was counted. Linked with the agent's own objects. Prints what is
  * wrong; silent and 0 if nothing is.
  */
 #include <stdbool.h>
@@ -78,7 +78,7 @@ static void test_rhythm(void)
 		for (uint32_t i = 0; i < period; i++)
 			if (fewest(i) < 1000 / SETS / 2)
 				fail("seldom", period, fewest(i));
-		/* A change is as dear as many launches. */
+		/* A change costs as much as many launches. */
 		if (changes > 40)
 			fail("changes", period, changes);
 	}
@@ -111,7 +111,7 @@ static void test_limit(void)
 			if (counts[i][s] != (i < 10 ? 3 : 2))
 				fail("of a kind", i, counts[i][s]);
 	if (launch(40) || metric_rotation__wants(kind_of(40)) || metric_rotation__wants(kind_of(0)))
-		fail("more than was asked for", 0, 0);
+		fail("more than requested", 0, 0);
 	/* What had no values is counted again. */
 	metric_rotation__lost(kind_of(3), 2);
 	if (!launch(3) || set != 2 || launch(3))
@@ -132,7 +132,8 @@ static void test_bounds(void)
 			fail("one that is known", i, 0);
 	/* One set is what there was before there were several. */
 	metric_rotation__begin("a,b", 5);
-	if (metric_rotation__limit() != 5 || metric_rotation__next(7, 0) || !metric_rotation__wants(7))
+	if (metric_rotation__limit() != 5 || metric_rotation__next(7, 0) ||
+	    !metric_rotation__wants(7))
 		fail("one set", metric_rotation__limit(), 5);
 	/* However they are written. */
 	metric_rotation__begin(";;a,b;,;;,c;d,;", 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Compares every number and offset that the guest declares for itself with a CUDA toolkit's own
+ * Compares every number and offset that the agent declares for itself with a CUDA toolkit's own
  * headers. Compiled by `make check-layout`, never run: a difference is a compile error. Headers of
  * any CUDA from 11.8 on do; what a toolkit does not have yet is not compared.
  */
@@ -189,16 +189,16 @@ SAME_WIDTH(graph_params, stream, cudaGraphLaunch_v10000_params, stream);
 			       (kind) == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,   \
 		       "a direction");
 /* Each joins the name itself: cuda.h makes macros of some. */
-#define SAME_DRIVER_ARGUMENTS(name, number, what)                \
+#define SAME_DRIVER_ARGUMENTS(name, number, what)            \
 	SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##name); \
-	static inline void arguments_of_##name(void)             \
+	static inline void arguments_of_##name(void)         \
 	{                                                    \
 		typedef name##_params params;                \
 		what                                         \
 	}
-#define SAME_RUNTIME_ARGUMENTS(name, number, what)                \
+#define SAME_RUNTIME_ARGUMENTS(name, number, what)            \
 	SAME_NUMBER(number, CUPTI_RUNTIME_TRACE_CBID_##name); \
-	static inline void arguments_of_##name(void)              \
+	static inline void arguments_of_##name(void)          \
 	{                                                     \
 		typedef name##_params params;                 \
 		what                                          \
@@ -223,7 +223,7 @@ SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainMarkEx_params, core);
 SAME_WIDTH(nvtx_domain_params, range, nvtxDomainRangeEnd_params, core);
 SAME_WIDTH(nvtx_domain_params, text, nvtxDomainRegisterStringA_params, string);
 
-/* PC sampling: no guest uses it before 12.6. */
+/* PC sampling: no agent uses it before 12.6. */
 #if CUPTI_API_VERSION >= 24
 SAME_NUMBER(CUPTI_PC_REASON_NAME, CUPTI_STALL_REASON_STRING_SIZE);
 #define SAME_PC(ours, theirs) SAME_NUMBER(ours, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_##theirs)
