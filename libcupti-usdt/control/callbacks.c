@@ -274,7 +274,7 @@ bool callbacks__is_fatal(void)
 	return atomic_load(&fatal);
 }
 
-bool callbacks__read_fatal(void)
+bool callbacks__fetch_fatal(void)
 {
 	return atomic_exchange(&fatal, false);
 }

@@ -417,7 +417,7 @@ void control__follow(void)
 	/* Devices are fetched once the driver knows their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);
-	if (callbacks__read_fatal())
+	if (callbacks__fetch_fatal())
 		become_fatal();
 	/* Or nothing could be switched on, and who wanted it has left. */
 	if (status__state() != CUDA_STATE_INERT &&

@@ -6,12 +6,11 @@
  *
  * Starting and stopping takes longer than most kernels. Where the collector has capacity the
  * profiler stays started, and counted launches gather until something else comes (`gathering`).
- * Failure modes: 1. a graph is launched, or a capture begins, while it is started: the graph's work
- * does not happen, the capture fails. So whoever goes among the others stops it first, and whoever
- * has gone keeps it from being started. 2. nobody stops it: the tool leaves, the program pauses,
- * its context goes, it ends. Each of them stops it; callbacks stay on until then. 3. other launches
- * come between: then the number of ranges is not that of the launches, and none is reported rather
- * than one wrong.
+ * Failure modes: 1. a graph's launch does nothing, and a capture fails, while it is started. So
+ * whoever goes among the others stops it first, and keeps it from being started. 2. nobody stops
+ * it: the tool leaves, the program pauses, its context goes, it ends. Each of them stops it;
+ * callbacks stay on until then. 3. other launches come between: then the number of ranges is not
+ * that of the launches, and none is reported rather than one wrong.
  */
 #include "libcupti-usdt/profile/launch_counters.h"
 
@@ -73,8 +72,8 @@ static bool wanted_before;
 static atomic_bool draining;   /* nobody listens any more */
 static uint64_t closing_since; /* ns; 0 = nobody has tried */
 static atomic_bool held;       /* CUPTI waits for a kernel that does not end */
-static uint64_t reported_at;
-static _Atomic(uint32_t) reported_outcome;
+static uint64_t said_at;
+static _Atomic(uint32_t) said_outcome;
 
 static void end_with(enum cuda_counters_outcome outcome)
 {
@@ -117,7 +116,7 @@ static void tell_state(void)
 		to.function = failure.function ? names__intern_text(failure.function) : 0;
 		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
 	}
-	atomic_store(&reported_outcome, to.outcome);
+	atomic_store(&said_outcome, to.outcome);
 	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
 }
 
@@ -405,7 +404,7 @@ static void begin(bool late)
 	else
 		atomic_store(&counters_on, true);
 	tell_state();
-	reported_at = clock__now();
+	said_at = clock__now();
 }
 
 /* On this library's thread; launches go on as if nothing was counted, if it is not yet over. */
@@ -493,10 +492,9 @@ void counters__tick(uint64_t now)
 		collect_late();
 	if (is_over() && atomic_load(&counters_on))
 		close_profiler(now);
-	if (now - reported_at < TELL_NS &&
-	    atomic_load(&reported_outcome) == atomic_load(&counts.outcome))
+	if (now - said_at < TELL_NS && atomic_load(&said_outcome) == atomic_load(&counts.outcome))
 		return;
-	reported_at = now;
+	said_at = now;
 	tell_state();
 }
 
