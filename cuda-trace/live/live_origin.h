@@ -29,8 +29,8 @@ struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
 /* Fills in process->cgroup and ->container, from process->told->data if the session knows it. */
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS],
 		       struct live_process *process);
-/* Whether who has the number now began after that time (CLOCK_MONOTONIC, ns). False if nobody has
- * it. */
+/* True if the process that has this pid now started after `time` (CLOCK_MONOTONIC, ns). False if
+ * there is none. */
 bool live_origin__is_later(uint32_t pid, uint64_t time);
 
 #endif

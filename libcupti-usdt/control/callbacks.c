@@ -337,7 +337,7 @@ static void detour(int domain, uint32_t cbid, const void *about)
 }
 
 /*
- * Runs twice in each launch, and has no use for the stack: what does is called last, in its place.
+ * Runs twice in each launch, and uses no stack: slow paths are tail calls.
  * errno is kept by those who come near a system call: looking it up is a call itself.
  */
 HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)

@@ -419,7 +419,7 @@ void control__follow(void)
 		wanted &= ~BIT(OBJECT);
 	if (callbacks__fetch_fatal())
 		become_fatal();
-	/* Or nothing could be switched on, and who wanted it has left. */
+	/* Or nothing could be enabled and the listener has detached. */
 	if (status__state() != CUDA_STATE_INERT &&
 	    (wanted != groups_on || (subscriber && (!wanted || graphs__are_due())))) {
 		status__set_busy(true);

@@ -213,8 +213,8 @@ void launches__set_slow_path(void (*path)(int domain, uint32_t cbid, const void 
 	slow_path = path;
 }
 
-/* What lacks something that the short way needs at hand, what failed, one launch of each sixteen,
- * and all while NVTX is listened to. */
+/* The slow path: failed launches, launches without cached state, every 16th launch, and all while
+ * NVTX is listened to. */
 static __attribute__((noinline)) void
 record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {

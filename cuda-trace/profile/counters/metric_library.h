@@ -18,7 +18,7 @@ struct metric_row {
 struct metric_library {
 	char chip[32];
 	char path[512];	     /* of the libcupti */
-	unsigned int passes; /* for the request, 0 = it does not go like that, or none was made */
+	unsigned int passes; /* 0 = the metrics cannot be collected together, or no request */
 	size_t count;
 	struct metric_row *rows;       /* by name */
 	const char *sets[METRIC_SETS]; /* metrics separated by commas that one pass collects */
