@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which family of CUDA_API_FAMILIES a call belongs to, told from its name without "cu" or "cuda":
- * the first rule decides whose part the name contains; an initial ^ ties the part to the name's
- * beginning; none: API_OTHER. For a part that may stand anywhere the beginnings of names that have
- * it are told as well, so that a tool can see from a pattern which families it needs. The guest
- * goes by the parts alone.
+ * Which family of CUDA_API_FAMILIES a call belongs to. Its name without "cu" or "cuda" decides: the
+ * first rule whose part the name contains; an initial ^ ties the part to the beginning of the name;
+ * none: API_OTHER. For a part that may stand anywhere, the rule also lists the beginnings of names
+ * that contain it, so that a tool can see from a pattern which families it needs. The agent uses
+ * the parts alone.
  */
 #ifndef LIBCUPTI_USDT_API_FAMILIES_H
 #define LIBCUPTI_USDT_API_FAMILIES_H

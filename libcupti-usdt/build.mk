@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The guest: one shared object, one exported symbol, nothing of NVIDIA's linked.
+# The agent: one shared object, one exported symbol, nothing of NVIDIA's linked.
 
 GUEST := $(B)/libcupti-usdt.so
-GUEST_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(filter-out libcupti-usdt/nvtx-entry/%,$(wildcard libcupti-usdt/*.c libcupti-usdt/*/*.c)))
+AGENT_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(filter-out libcupti-usdt/nvtx-entry/%,$(wildcard libcupti-usdt/*.c libcupti-usdt/*/*.c)))
 ALL += $(GUEST)
 # Who walks the stack of a launch comes through here. Two fields are not put together in a vector's
 # register, whose constants would be one more line of memory in each launch.
-GUEST_CFLAGS := -fno-omit-frame-pointer -fno-tree-slp-vectorize -include libcupti-usdt/base/glibc.h
-$(GUEST_OBJS): PIC_CFLAGS = $(GUEST_CFLAGS)
-$(GUEST_OBJS): libcupti-usdt/build.mk
+AGENT_CFLAGS := -fno-omit-frame-pointer -fno-tree-slp-vectorize -include libcupti-usdt/base/glibc.h
+$(AGENT_OBJS): PIC_CFLAGS = $(AGENT_CFLAGS)
+$(AGENT_OBJS): libcupti-usdt/build.mk
 
-$(GUEST): $(GUEST_OBJS) libcupti-usdt/libcupti-usdt.map
+$(GUEST): $(AGENT_OBJS) libcupti-usdt/libcupti-usdt.map
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,libcupti-usdt.so -Wl,-z,nodelete,-z,now,-z,relro \
 		-Wl,--no-undefined -Wl,--version-script=libcupti-usdt/libcupti-usdt.map \
-		-o $@ $(GUEST_OBJS) -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2
+		-o $@ $(AGENT_OBJS) -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2
 
 # Its companion for NVTX: the same search for libcupti, another entry.
 NVTX_ENTRY := $(B)/libcupti-usdt-nvtx.so
-NVTX_ENTRY_OBJS := $(B)/pic/libcupti-usdt/nvtx-entry/nvtx_entry.o $(GUEST_OBJS)
+NVTX_ENTRY_OBJS := $(B)/pic/libcupti-usdt/nvtx-entry/nvtx_entry.o $(AGENT_OBJS)
 ALL += $(NVTX_ENTRY)
-$(NVTX_ENTRY_OBJS): PIC_CFLAGS = $(GUEST_CFLAGS)
+$(NVTX_ENTRY_OBJS): PIC_CFLAGS = $(AGENT_CFLAGS)
 
 $(NVTX_ENTRY): $(NVTX_ENTRY_OBJS) libcupti-usdt/nvtx-entry/nvtx_entry.map
 	$(call say,LD,$@)

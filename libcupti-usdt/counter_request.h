@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Part of CONTRACT 1 (probes.h): how a process that runs already is asked to count.
+ * Part of CONTRACT 1 (probes.h): how a tool requests counters of a process that already runs.
  */
 #ifndef LIBCUPTI_USDT_COUNTER_REQUEST_H
 #define LIBCUPTI_USDT_COUNTER_REQUEST_H
@@ -8,10 +8,10 @@
 #include "libcupti-usdt/probes.h"
 
 /*
- * A place in the guest's own memory, where
- * cuda_status.request says, for who may write there (/proc/PID/mem). Whoever does so listens to
- * counters_batch first, compares magic and instance, looks whether another is alive, and writes
- * number last. The guest looks a few times a second. When nobody listens any more it is forgotten.
+ * A place in the agent's own memory. cuda_status.request has its address, for tools that may write
+ * there (/proc/PID/mem). Such a tool listens to counters_batch first, compares magic and instance,
+ * checks that the tool of an earlier request is gone, and writes number last. The agent reads it
+ * a few times a second, and drops the request when nobody listens any more.
  */
 #define CUDA_REQUEST_MAGIC 0x7473657571657263ULL
 #define CUDA_REQUEST_TEXT  34816
@@ -22,7 +22,7 @@ struct cuda_request {
 	__u64 magic;	/* CUDA_REQUEST_MAGIC */
 	__u64 instance; /* as in cuda_status */
 	__u32 size;	/* of this structure */
-	__u32 taken;	/* the number that the guest saw last, whether it made sense or not */
+	__u32 taken;	/* the number that the agent read last, whether it was valid or not */
 	__u32 number;	/* of the request, another one than taken; 0 = there is none */
 	__u32 bytes;	/* of text that count */
 	__u64 alive;	/* ns, when the asker was there last */

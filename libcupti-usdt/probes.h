@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* clang-format off */
 /*
- * CONTRACT 1: what the guest library emits. Every probe, its arguments and their order, and the
- * layout of the records that batch probes carry. Included by the guest, by bpf/, by cuda-trace/,
+ * CONTRACT 1: what the agent, libcupti-usdt.so, emits. Every probe, its arguments and their order,
+ * and the layout of the records that batch probes carry. Included by the agent, bpf/, cuda-trace/,
  * and shipped to others; libcupti-usdt(7) is the same text for people.
  *
  * Provider "cuda". All times are nanoseconds of the machine's CLOCK_MONOTONIC (the clock of
@@ -30,8 +30,8 @@
  *     (state CUDA_STATE_ENDED): a process that vanishes without it was killed.
  *   cuda:lost   (u32 reason, u64 count, u64 total, u64 instance)
  *   cuda:error  (s32 code, const char *component, const char *message, u64 instance)
- *     The guest's own trouble, never the program's. code: CUptiResult, -errno, or
- *     enum cuda_guest_error from 10000 on.
+ *     An error of the library itself, never the program's. code: CUptiResult, -errno, or
+ *     enum cuda_agent_error from 10000 on.
  *   cuda:sandboxed (u64 instance)
  *     a listener keeps the library asleep in this process for good, and makes sure that it makes no
  *     system call: to be listened to before anything else, in this process alone, where there are
@@ -47,17 +47,17 @@
  *   cuda:sample_on_<MS> (u64 instance), cuda:sample_every_<MS> (u64 instance)
  *     Switches, not events; see CUDA_SAMPLE_ON. They fire once, when a cycle begins.
  *   cuda:hello_0 ... cuda:hello_7 (u64 instance)
- *     A bell for consumers that come while others are listening: the kernel raises a semaphore once
+ *     For consumers that come while others are listening: the kernel raises a semaphore once
  *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
  *     cuda:status is not noticed. It attaches to one of these as well, any one; if no other consumer
- *     holds the same one, names and status are told again, and then all eight fire.
+ *     is attached to the same one, names and status are sent again, and then all eight fire.
  *   cuda:flush (u64 instance)
  *     A request, not an event: as its semaphore rises, all that has been recorded is sent, also what
  *     CUPTI would keep for longer. Then the status is sent, with the time from which on more may come
  *     (flushed), and it fires. For consumers that are about to go: while nobody else listens, CUPTI
  *     hands out buffers in which work is unfinished, which is lost then.
  *
- * Readable probes, for bpftrace, perf and systemtap (one hit an event, dearer; fire only while their
+ * Readable probes, for bpftrace, perf and systemtap (cost more: one hit an event; fire only while their
  * own semaphore is up; plain scalars and NUL-terminated strings):
  *   cuda:kernel_launch (start, end, correlation, name *, result, stream, grid x, y, z, block x, y, z)
  *   cuda:runtime_launch (the same, of the runtime API's call)
@@ -75,7 +75,7 @@
  *   cuda:graph_exec    (start, end, correlation, device, stream, graph, context)
  *   cuda:graph_instantiate (start, end, correlation, name * of the call, result, context)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
- *   cuda:api_error     (the same, of calls that failed, then what was asked: flags as in struct
+ *   cuda:api_error     (the same, of calls that failed, then what they requested: flags as in struct
  *                       cuda_api, bytes or address, copy kind or value or device, kernel name *)
  *   cuda:overhead      (start, end, correlation, kind, object kind, object, object's thread)
  *   cuda:jit           (start, end, correlation, entry, operation, device, cache bytes, cache path *)
@@ -107,7 +107,7 @@
 #define CUDA_HELLOS	    8	 /* probes hello_0 ... */
 
 /* Groups: the unit of switching on. A group is wanted while a semaphore of one of its probes is up;
- * only then does the guest ask CUPTI for what feeds it. X(enumerator, probe, what it is) */
+ * only then does the agent enable what feeds it in CUPTI. X(enumerator, probe, what it is) */
 #define CUDA_GROUPS(X)                                                                        \
 	X(LAUNCH, launch_batch, "driver-API launch calls")                                    \
 	X(KERNEL, kernel_batch, "kernels on the GPU")                                         \
@@ -133,7 +133,7 @@
 	X(MEMORY_ERROR, memory_error_batch, "of API_ERROR those of API_MEMORY and API_COPY")
 
 /*
- * Calls of the driver and the runtime API, by family, told from their names. A call that is in
+ * Calls of the driver and the runtime API, by family, which their names decide. A call that is in
  * several groups (a launch in LAUNCH and API_LAUNCH) is in each of their batches.
  */
 #define CUDA_API_FAMILIES(X)                                                                 \
@@ -149,18 +149,18 @@
 	X(API_OTHER, api_other_batch, "all other calls")
 
 /*
- * Graphs: while GRAPH is wanted, CUPTI stamps a graph launch as a whole and hands out no kernels,
+ * Graphs: while GRAPH is wanted, CUPTI times a graph launch as a whole and hands out no kernels,
  * copies or memsets of graphs, for anybody. GRAPH_NODES takes precedence over it: graph_batch is
  * silent then, and the nodes come by kernel_batch, memcpy_batch, memset_batch with graph and
  * graph_node set. graph_nodes_batch itself never fires: its semaphore is the switch.
  */
 
 /*
- * Sampling. While only a sampled_*_batch is listened to, CUPTI is asked for that kind in windows:
+ * Sampling. While only a sampled_*_batch is listened to, that kind is on in CUPTI in windows:
  * on for sample_on_<MS> in every sample_every_<MS>, at a random place in each period (10 in 1000 if
  * no such probe is listened to). A tool attaches to one of each, before its sampled_*_batch. The
- * guest takes the widest that is asked for: the longest window, the shortest period; and all the
- * time where kernel_batch and its like, or a readable probe, ask for the same kind.
+ * agent uses the widest that is requested: the longest window, the shortest period; and all the
+ * time where kernel_batch and its like, or a readable probe, request the same kind.
  */
 #define CUDA_SAMPLE_ON(X, a) \
 	X(1, a)              \
@@ -332,7 +332,7 @@ struct cuda_sync {
 	__u32 context;
 	__u32 stream; /* stream id, ~0 = none */
 	__u32 event;  /* event id, ~0 = none */
-	__s32 result; /* where libcupti tells (12.8 and later), else 0 */
+	__s32 result; /* where libcupti reports it (12.8 and later), else 0 */
 	__u8 type;    /* 1 event, 2 stream waits for event, 3 stream, 4 context or device */
 	__u8 pad[7];
 };
@@ -350,7 +350,7 @@ struct cuda_graph {
 };
 
 #define CUDA_API_NESTED	   1 /* the runtime call's own record follows, maybe in another batch */
-#define CUDA_API_BYTES	   2 /* this and the next: what of `asked` is known */
+#define CUDA_API_BYTES	   2 /* this and the next: which of the arguments below are known */
 #define CUDA_API_ADDRESS   4
 #define CUDA_API_COPY_KIND 8
 #define CUDA_API_VALUE	   16
@@ -474,9 +474,10 @@ struct cuda_stream {
 };
 
 /*
- * Hardware counters. What is collected is asked for by the environment of the process, or by a
- * request (counter_request.h), others are not touched; nothing is while counters_batch is not
- * listened to. A kernel that is counted runs alone, once for each pass, and other launches wait.
+ * Hardware counters. The environment of the process, or a request (counter_request.h), says what
+ * is collected; other processes are not touched, and nothing is collected while counters_batch is
+ * not listened to. A kernel that is counted runs alone, once for each pass, and other launches
+ * wait.
  */
 #define CUDA_COUNTERS_METRICS 256 /* at most */
 
@@ -513,9 +514,9 @@ struct cuda_counters_metric {
 	__u32 type;	   /* CUpti_MetricType: 0 counter, 1 ratio, 2 throughput */
 };
 enum cuda_counters_outcome {
-	CUDA_COUNTERS_WAITING = 0, /* no kernel that is asked for has come yet */
+	CUDA_COUNTERS_WAITING = 0, /* none of the requested kernels has come yet */
 	CUDA_COUNTERS_ON = 1,	   /* kernels are counted */
-	CUDA_COUNTERS_DONE = 2,	   /* as many as were asked for, or, with a result, can be */
+	CUDA_COUNTERS_DONE = 2,	   /* as many as requested, or, with a result, can be */
 	CUDA_COUNTERS_FAILED = 3,  /* result, function and metric say why */
 };
 #define CUDA_COUNTERS_NO_END 1000 /* no CUptiResult: the counted kernel did not end within 60 s */
@@ -527,7 +528,7 @@ struct cuda_counters_state {
 	struct cuda_record head;
 	__u64 time;	/* ns */
 	__u64 launches; /* of kernels, since the group was switched on */
-	__u64 matched;	/* of those asked for */
+	__u64 matched;	/* of the requested kernels */
 	__u64 counted;
 	__u64 missed;	/* matched, but CUPTI brought no values, or other launches were under way */
 	__u64 graphs;	/* launches of graphs, whose kernels cannot be counted */
@@ -580,7 +581,7 @@ struct cuda_sass {
 /* So many times the GPU found a warp at this instruction, for this reason. correlation is 0. */
 struct cuda_pc_sample {
 	struct cuda_record head;
-	__u64 time;	/* ns, when CUPTI was asked: after the window's end */
+	__u64 time;	/* ns, when the samples were fetched from CUPTI: after the window's end */
 	__u64 cubin;	/* checksum of the module's image, 0 = unknown */
 	__u64 offset;	/* of the instruction, in its function */
 	__u32 function; /* id of a cuda:name, mangled */
@@ -608,16 +609,17 @@ struct cuda_pc_window {
 };
 
 /* Why records were lost inside the process. X(enumerator, stable key, text) */
-#define CUDA_LOST_REASONS(X)                                                               \
-	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                      \
-	X(POOL_EMPTY, "pool_empty", "the guest's buffer pool was empty")                   \
-	X(INVALID, "invalid", "CUPTI delivered a record without valid times")              \
-	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")       \
-	X(NAMES_FULL, "names_full", "the guest's name table was full (names, not events)") \
-	X(THREADS_FULL, "threads_full", "no batch was left for a thread")                  \
-	X(PROFILED, "profiled",                                                            \
-	  "launches without times, and copies unseen: PC samples were taken")              \
-	X(RANGES_FULL, "ranges_full", "more NVTX ranges were open than the guest keeps")
+#define CUDA_LOST_REASONS(X)                                                         \
+	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                \
+	X(POOL_EMPTY, "pool_empty", "the injection library's buffer pool was empty") \
+	X(INVALID, "invalid", "CUPTI delivered a record without valid times")        \
+	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished") \
+	X(NAMES_FULL, "names_full",                                                  \
+	  "the injection library's name table was full (names, not events)")         \
+	X(THREADS_FULL, "threads_full", "no batch was left for a thread")            \
+	X(PROFILED, "profiled",                                                      \
+	  "launches without times, and copies unseen: PC samples were taken")        \
+	X(RANGES_FULL, "ranges_full", "more NVTX ranges were open than the injection library keeps")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,
@@ -647,9 +649,9 @@ enum cuda_inert_reason {
 };
 
 /* Codes of cuda:error beside CUptiResult (below 10000) and -errno. */
-enum cuda_guest_error {
+enum cuda_agent_error {
 	CUDA_GUEST_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
-	CUDA_GUEST_NO_THREAD = 10001, /* the guest's own thread could not be started */
+	CUDA_GUEST_NO_THREAD = 10001, /* the agent's own thread could not be started */
 	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
 	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
 	CUDA_GUEST_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
@@ -668,7 +670,7 @@ struct cuda_status {
 	__u32 cupti_version;  /* cuptiGetVersion(), 0 = none */
 	__u32 driver_version; /* cuDriverGetVersion(), 0 = unknown */
 	__u32 prime_us;	      /* what priming took at start, 0 = not primed */
-	__u32 activations;    /* times that the guest went active */
+	__u32 activations;    /* times that the agent went active */
 	__u64 emitted[32];    /* records by enum cuda_group since load */
 	__u64 lost[16];	      /* records by enum cuda_lost_reason since load */
 	char cupti_path[256]; /* the libcupti in use, or "" */
@@ -676,7 +678,7 @@ struct cuda_status {
 	char message[128];    /* last trouble in words, or "" */
 	char search[1024];    /* one line for each place tried: "path: what came of it\n" */
 	__u32 switch_us;      /* what CUPTI took for the last switching on or off */
-	__u32 resident_kib;   /* the guest's own memory, libcupti's apart; 0 = none mapped */
+	__u32 resident_kib;   /* the agent's own memory, libcupti's apart; 0 = none mapped */
 	__u64 sample_start;   /* ns, when the first period began; 0 = nothing is sampled */
 	__u64 sample_open_ns; /* of the time since: in windows */
 	__u32 sample_windows; /* since sample_start, the one that is open included */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A part of contract 1: probes that stop a launching thread at its launch, for who wants its stack,
- * and what they tell of Python. Included by the guest, bpf/ and cuda-trace/, shipped to others.
+ * and what they report of Python. Included by the agent, bpf/ and cuda-trace/, shipped to others.
  *
  *   cuda:stack_1 ... cuda:stack_10000 (u32 correlation, u32 tid, u32 context,
  *                                      const struct cuda_python *, u64 instance)

@@ -41,7 +41,7 @@ static void pip_package(unsigned int major, char out[64])
 		snprintf(out, 64, "nvidia-cuda-cupti-cu%u", major);
 }
 
-/* The distribution's own CUDA, and the guest takes its CUPTI. */
+/* The distribution's own CUDA, if the agent uses its CUPTI. */
 static const char *own_package(const struct image *image)
 {
 	size_t i;
@@ -288,7 +288,8 @@ static void report_missing(struct libraries *libraries, const struct image *imag
 	}
 	image__install_command(image, command, sizeof(command));
 	findings__add(findings, FINDING_PROBLEM, "libcupti", command,
-		      "no libcupti that the guest would take%s: GPU times cannot be traced in it%s",
+		      "no libcupti that the injection library would use%s: GPU times cannot be "
+		      "traced in it%s",
 		      choice->refused ? " (what is there does not do, see below)" : "",
 		      image->flavour == FLAVOUR_BASE || image->flavour == FLAVOUR_RUNTIME
 			      ? "; NVIDIA's base and runtime images have none"
@@ -312,7 +313,7 @@ void image__report(struct libraries *libraries, const struct image *image,
 	} else {
 		findings__add_facts(
 			findings, FINDING_OK, "libcupti", NULL, report__choice_facts(&choice),
-			"GPU times can be traced: the guest takes %s (CUDA %s): %s",
+			"GPU times can be traced: the injection library uses %s (CUDA %s): %s",
 			choice__file(&choice), library__cuda(choice.found, cuda), choice.why);
 		report__choice_flaws(&choice, findings);
 		if (image->cuda_major && choice.found->cuda_major != image->cuda_major)

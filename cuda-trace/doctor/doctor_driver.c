@@ -111,16 +111,18 @@ static void report_launches(const struct driver *driver, struct findings *findin
 	json_object_object_add(facts, "functions", json_object_new_int64(probes.launches));
 	json_object_object_add(facts, "at_entry", json_object_new_int64(probes.told_at_entry));
 	if (probes.told_at_entry == probes.launches)
-		findings__add_facts(findings, FINDING_OK, "driver_launches", NULL, facts,
-				    "stat can see launches of programs without the guest at their "
-				    "entry, and those that fail inside (%u functions)",
-				    probes.launches);
+		findings__add_facts(
+			findings, FINDING_OK, "driver_launches", NULL, facts,
+			"stat can see launches of programs without the injection library at their "
+			"entry, and those that fail inside (%u functions)",
+			probes.launches);
 	else
-		findings__add_facts(findings, FINDING_OK, "driver_launches", NULL, facts,
-				    "stat sees launches of programs without the guest when they "
-				    "return, which is dearer, for %u of %u functions: they are not "
-				    "of the make that is known",
-				    probes.launches - probes.told_at_entry, probes.launches);
+		findings__add_facts(
+			findings, FINDING_OK, "driver_launches", NULL, facts,
+			"stat sees launches of programs without the injection library when they "
+			"return, which costs more, for %u of %u functions: they are not "
+			"of the make that is known",
+			probes.launches - probes.told_at_entry, probes.launches);
 }
 
 void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings)

@@ -62,7 +62,7 @@ static bool report_attach(uint32_t pid, struct findings *findings)
 	return true;
 }
 
-/* Why a CUDA process runs without the guest. */
+/* Why a CUDA process runs without the agent. */
 static void report_absent(const struct libraries *libraries, const struct cuda_process *process,
 			  struct findings *findings)
 {
@@ -78,34 +78,36 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 	else if (report_attach(process->pid, findings))
 		return;
 	else if (!process->environment_known)
-		findings__add(findings, FINDING_PROBLEM, "guest_absent", again,
-			      "the guest is not loaded; this user may not see with what "
-			      "environment it began");
+		findings__add(
+			findings, FINDING_PROBLEM, "guest_absent", again,
+			"the injection library is not loaded; this user may not see with what "
+			"environment it began");
 	else if (!*process->injection)
-		findings__add(
-			findings, FINDING_PROBLEM, "guest_absent",
-			"cuda-trace enable, then start the program again",
-			"the guest is not loaded: the program began without CUDA_INJECTION64_PATH");
+		findings__add(findings, FINDING_PROBLEM, "guest_absent",
+			      "cuda-trace enable, then start the program again",
+			      "the injection library is not loaded: the program began without "
+			      "CUDA_INJECTION64_PATH");
 	else if (strcmp(name, "libcupti-usdt.so"))
-		findings__add(
-			findings, FINDING_PROBLEM, "guest_absent",
-			"start the program without the other tool",
-			"the guest is not loaded: CUDA_INJECTION64_PATH is %s, another tool's",
-			process->injection);
+		findings__add(findings, FINDING_PROBLEM, "guest_absent",
+			      "start the program without the other tool",
+			      "the injection library is not loaded: CUDA_INJECTION64_PATH is %s, "
+			      "another tool's",
+			      process->injection);
 	else if (*process->injection == '/' &&
 		 !filetree__exists(libraries->tree, process->injection))
-		findings__add(
-			findings, FINDING_PROBLEM, "guest_absent",
-			process->same_root
-				? "reinstall libcupti-usdt, then start the program again"
-				: "start the container with --device cuda-trace/load=guest",
-			"the guest is not loaded: %s is not there in the process's file system",
-			process->injection);
-	else
-		findings__add(findings, FINDING_PROBLEM, "guest_absent", "start the program again",
-			      "the guest is not loaded although CUDA_INJECTION64_PATH is %s: "
-			      "cuInit() was not called yet, or the file could not be loaded there",
+		findings__add(findings, FINDING_PROBLEM, "guest_absent",
+			      process->same_root
+				      ? "reinstall libcupti-usdt, then start the program again"
+				      : "start the container with --device cuda-trace/load=guest",
+			      "the injection library is not loaded: %s is not there in the "
+			      "process's file system",
 			      process->injection);
+	else
+		findings__add(
+			findings, FINDING_PROBLEM, "guest_absent", "start the program again",
+			"the injection library is not loaded although CUDA_INJECTION64_PATH is %s: "
+			"cuInit() was not called yet, or the file could not be loaded there",
+			process->injection);
 }
 
 static const char *reason_text(uint32_t reason)
@@ -167,8 +169,8 @@ static void report_search(const struct cuda_status *status, struct findings *fin
 	snprintf(search, sizeof(search), "%.*s", (int)sizeof(status->search), status->search);
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
-			findings__add(findings, FINDING_OK, "search", NULL, "the guest looked: %s",
-				      line);
+			findings__add(findings, FINDING_OK, "search", NULL,
+				      "the injection library looked: %s", line);
 }
 
 /* When CUPTI was initialised. */
@@ -195,18 +197,18 @@ static void report_state(uint32_t pid, const struct image *image, const struct c
 	switch (status->state) {
 	case CUDA_STATE_DORMANT:
 	case CUDA_STATE_ACTIVE:
-		findings__add_facts(
-			findings, FINDING_OK, "state", NULL, state_facts(status),
-			"the guest is %s, with %.256s (API %u); GPU times can be traced",
-			status->state == CUDA_STATE_ACTIVE ? "active" : "dormant",
-			status->cupti_path, status->cupti_version);
+		findings__add_facts(findings, FINDING_OK, "state", NULL, state_facts(status),
+				    "the injection library is %s, with %.256s (API %u); GPU times "
+				    "can be traced",
+				    status->state == CUDA_STATE_ACTIVE ? "active" : "dormant",
+				    status->cupti_path, status->cupti_version);
 		break;
 	case CUDA_STATE_YIELDED:
 		findings__add_facts(findings, FINDING_PROBLEM, "state",
 				    "end the other profiler, then attach again",
 				    state_facts(status),
 				    "another CUPTI client holds the process%s%.64s: no GPU times "
-				    "until it lets go",
+				    "until it releases it",
 				    *status->holder ? ": " : "", status->holder);
 		break;
 	default:
@@ -217,7 +219,8 @@ static void report_state(uint32_t pid, const struct image *image, const struct c
 					status->reason == CUDA_INERT_UNSUITABLE
 				? command
 				: NULL,
-			state_facts(status), "the guest does nothing in this process: %s%s%.128s",
+			state_facts(status),
+			"the injection library does nothing in this process: %s%s%.128s",
 			reason_text(status->reason), *status->message ? ": " : "", status->message);
 	}
 	report_first(status, findings);
@@ -236,30 +239,31 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 	struct inspection seen;
 
 	snprintf(again, sizeof(again), "sudo cuda-trace doctor -p %u", process->pid);
-	findings__add(findings, process->guest.deleted ? FINDING_NOTE : FINDING_OK, "guest_loaded",
-		      process->guest.deleted ? "start the program again to get the new one" : NULL,
-		      "the guest is loaded: %s%s", process->guest.path,
-		      process->guest.deleted ? ", replaced or removed since" : "");
+	findings__add(findings, process->agent.deleted ? FINDING_NOTE : FINDING_OK, "guest_loaded",
+		      process->agent.deleted ? "start the program again to get the new one" : NULL,
+		      "the injection library is loaded: %s%s", process->agent.path,
+		      process->agent.deleted ? ", replaced or removed since" : "");
 	if (!process->off && !inspect__process(process->pid, &seen) && seen.asleep) {
 		findings__add(
 			findings, FINDING_OK, "asleep", NULL,
 			"it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
 		return;
 	}
-	if (process->guest.deleted ||
-	    foreign_file__open(&file, process->pid, process->guest.path, false))
+	if (process->agent.deleted ||
+	    foreign_file__open(&file, process->pid, process->agent.path, false))
 		file.fd = -1;
 	err = live__status(process->pid, file.fd < 0 ? NULL : file.path, &status, said,
 			   sizeof(said));
 	foreign_file__close(&file);
 	if (err == -ETIMEDOUT)
 		findings__add(findings, FINDING_PROBLEM, "state", NULL,
-			      "the guest did not tell its state within %d ms: the process may be "
+			      "the injection library did not report its state within %d ms: the "
+			      "process may be "
 			      "stopped, or inert (set-user-ID, CUDA_TRACE=off)",
 			      LIVE_WAIT_MS);
 	else if (err)
 		findings__add(findings, FINDING_NOTE, "state", again,
-			      "the guest's state could not be asked for: %s",
+			      "the injection library's state could not be read: %s",
 			      *said ? said : strerror(-err));
 	if (err)
 		return;
@@ -274,19 +278,19 @@ static void report_choice(struct libraries *libraries, const struct cuda_process
 	struct choice foretold;
 	char cuda[16];
 
-	/* What is mapped may be the guest's own doing; then it says nothing about the order. */
+	/* The agent itself may have mapped it; then it says nothing about the order. */
 	choose(libraries, process, NULL, &foretold);
 	add_text(facts, "without_mapped", foretold.path, sizeof(foretold.path));
 	if (choice->found) {
 		findings__add_facts(findings, FINDING_OK, "libcupti", NULL, facts,
-				    "the guest's choice here: %s (CUDA %s): %s",
+				    "the injection library's choice here: %s (CUDA %s): %s",
 				    choice__file(choice), library__cuda(choice->found, cuda),
 				    choice->why);
 		report__choice_flaws(choice, findings);
 	} else {
 		findings__add_facts(
 			findings, FINDING_PROBLEM, "libcupti", NULL, facts,
-			"no libcupti that the guest would take in this process%s%s",
+			"no libcupti that the injection library would use in this process%s%s",
 			choice->refused ? ": " : "",
 			choice->refused ? library__verdict_text(choice->refused->verdict) : "");
 	}
@@ -332,12 +336,13 @@ void examine__process(struct libraries *libraries, const struct cuda_process *pr
 		      process->comm, process->uid,
 		      process->same_root ? "" : ", in a file system of its own (a container)");
 	if (process->off)
-		findings__add(findings, FINDING_PROBLEM, "off",
-			      "start the program without CUDA_TRACE=off",
-			      "CUDA_TRACE=off is in its environment: the guest keeps still");
-	/* First what has a time limit, then what waits for the guest's answer. */
+		findings__add(
+			findings, FINDING_PROBLEM, "off",
+			"start the program without CUDA_TRACE=off",
+			"CUDA_TRACE=off is in its environment: the injection library keeps still");
+	/* First what has a time limit, then what waits for the agent's answer. */
 	report_fit(libraries, process, &choice, findings);
-	if (*process->guest.path)
+	if (*process->agent.path)
 		report_loaded(libraries, process, findings);
 	else
 		report_absent(libraries, process, findings);
@@ -357,11 +362,12 @@ void examine__briefly(struct libraries *libraries, const struct cuda_process *pr
 	if (cudart)
 		snprintf(runtime, sizeof(runtime), "libcudart %u", cudart);
 	findings__add(findings, FINDING_OK, "process", NULL,
-		      "process %u (%s)%s: guest %s, %s, libcupti %s%s%s", process->pid,
+		      "process %u (%s)%s: injection library %s, %s, libcupti %s%s%s", process->pid,
 		      process->comm, process->same_root ? "" : " in a file system of its own",
-		      *process->guest.path ? "loaded" : "not loaded", runtime,
+		      *process->agent.path ? "loaded" : "not loaded", runtime,
 		      *process->libcupti.path ? process->libcupti.path : "not loaded",
-		      choice.found && !*process->libcupti.path ? ", the guest's choice " : "",
+		      choice.found && !*process->libcupti.path ? ", the injection library's choice "
+							       : "",
 		      choice.found && !*process->libcupti.path ? choice__file(&choice) : "");
 	report_cudart(process, &choice, findings);
 	if (process->libcupti_count > 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One process: is the guest in it, in which state, and why there are no GPU times. */
+/* One process: is the agent in it, in which state, and why there are no GPU times. */
 #ifndef CUDA_TRACE_DOCTOR_DOCTOR_EXAMINE_H
 #define CUDA_TRACE_DOCTOR_DOCTOR_EXAMINE_H
 

@@ -76,7 +76,7 @@ static bool any(struct filetree *tree, const char *const patterns[], size_t coun
 }
 
 /* The highest release of the toolkits that are there. */
-static int take_toolkit(void *context, const char *path)
+static int note_toolkit(void *context, const char *path)
 {
 	struct finder *finder = context;
 	struct image *image = finder->image;
@@ -92,7 +92,7 @@ static int take_toolkit(void *context, const char *path)
 	return 0;
 }
 
-static int take_cudart(void *context, const char *path)
+static int note_cudart(void *context, const char *path)
 {
 	struct finder *finder = context;
 	struct image *image = finder->image;
@@ -129,9 +129,9 @@ static void find_cudart(struct filetree *tree, struct image *image)
 	size_t i;
 
 	for (i = 0; i < sizeof(toolkits) / sizeof(toolkits[0]); i++)
-		filetree__glob(tree, toolkits[i], take_toolkit, &finder);
+		filetree__glob(tree, toolkits[i], note_toolkit, &finder);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]) && !image->cuda_major; i++)
-		filetree__glob(tree, others[i], take_cudart, &finder);
+		filetree__glob(tree, others[i], note_cudart, &finder);
 }
 
 /* "cuda" : { "name" : "CUDA SDK", "version" : "12.4.1" } */
@@ -195,7 +195,7 @@ void image__read(struct filetree *tree, struct image *image)
 	image->torch = any(tree, torch, sizeof(torch) / sizeof(torch[0]));
 }
 
-static int take_machine(void *context, const char *path)
+static int note_machine(void *context, const char *path)
 {
 	struct finder *finder = context;
 	struct elf_facts facts;
@@ -224,6 +224,6 @@ uint16_t image__machine(struct filetree *tree)
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]) && !finder.machine; i++)
-		filetree__glob(tree, files[i], take_machine, &finder);
+		filetree__glob(tree, files[i], note_machine, &finder);
 	return finder.machine;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Follows the way by which a program comes to load the guest: library, ld cache, profile script,
+ * Follows the way by which a program comes to load the agent: library, ld cache, profile script,
  * opt-in, CUDA_INJECTION64_PATH; and the same for containers. Called by cmd_doctor; one thread.
  */
 #include <limits.h>
@@ -14,19 +14,18 @@
 #include "cuda-trace/optin/optin.h"
 #include "libcupti-usdt/probes.h"
 
-static void report_guest(struct findings *findings)
+static void report_agent(struct findings *findings)
 {
-	char guest[PATH_MAX];
+	char agent[PATH_MAX];
 
-	if (optin__guest(NULL, guest))
+	if (optin__guest(NULL, agent))
 		findings__add(findings, FINDING_OK, "guest", NULL,
-			      "the guest is %s, and the loader knows it", guest);
-	else if (*guest)
-		findings__add(
-			findings, FINDING_NOTE, "guest", "sudo ldconfig",
-			"the guest is %s, but the loader's cache does not know it: " OPTIN_VARIABLE
-			" needs the whole path",
-			guest);
+			      "the injection library is %s, and the loader knows it", agent);
+	else if (*agent)
+		findings__add(findings, FINDING_NOTE, "guest", "sudo ldconfig",
+			      "the injection library is %s, but the loader's cache does not know "
+			      "it: " OPTIN_VARIABLE " needs the whole path",
+			      agent);
 	else
 		findings__add(
 			findings, FINDING_PROBLEM, "guest", "install the package libcupti-usdt",
@@ -50,7 +49,7 @@ static bool report_state(struct findings *findings)
 	else
 		findings__add(findings, FINDING_NOTE, "optin", "cuda-trace enable",
 			      "not opted in: only programs started by `cuda-trace stat -- PROGRAM` "
-			      "and the like load the guest");
+			      "and the like load the injection library");
 	return enabled;
 }
 
@@ -67,8 +66,9 @@ static void report_variable(const struct filetree *tree, struct findings *findin
 	}
 	if (!optin__ours(value))
 		findings__add(findings, FINDING_NOTE, "injection", "unset " OPTIN_VARIABLE,
-			      OPTIN_VARIABLE " is %s: another tool's, which is left alone; "
-					     "programs started here load that instead of the guest",
+			      OPTIN_VARIABLE
+			      " is %s: another tool's, which is left alone; "
+			      "programs started here load that instead of the injection library",
 			      value);
 	else if (*value == '/' && !filetree__exists(tree, value))
 		findings__add(findings, FINDING_PROBLEM, "injection", "unset " OPTIN_VARIABLE,
@@ -77,7 +77,9 @@ static void report_variable(const struct filetree *tree, struct findings *findin
 			      value);
 	else
 		findings__add(findings, FINDING_OK, "injection", NULL,
-			      OPTIN_VARIABLE " is %s: programs started here load the guest", value);
+			      OPTIN_VARIABLE
+			      " is %s: programs started here load the injection library",
+			      value);
 }
 
 static void report_optin(const struct filetree *tree, struct findings *findings)
@@ -150,13 +152,14 @@ static void report_containers(const struct filetree *tree, struct findings *find
 			      "a container engine without NVIDIA's container toolkit: its "
 			      "containers have no GPU");
 	if (specification)
-		findings__add(findings, FINDING_OK, "cdi", NULL,
-			      "containers get the guest by --device cuda-trace/load=guest "
-			      "(/etc/cdi/cuda-trace.yaml)");
-	else
 		findings__add(
-			findings, FINDING_NOTE, "cdi", "sudo cuda-trace enable --cdi",
-			"containers do not get the guest: there is no CDI specification of it");
+			findings, FINDING_OK, "cdi", NULL,
+			"containers get the injection library by --device cuda-trace/load=guest "
+			"(/etc/cdi/cuda-trace.yaml)");
+	else
+		findings__add(findings, FINDING_NOTE, "cdi", "sudo cuda-trace enable --cdi",
+			      "containers do not get the injection library: there is no CDI "
+			      "specification of it");
 }
 
 /* A toolkit's stubs in front of the driver break programs in ways that look like CUPTI's fault. */
@@ -178,7 +181,7 @@ static void report_library_path(struct findings *findings)
 
 void injection__report(struct filetree *tree, struct findings *findings)
 {
-	report_guest(findings);
+	report_agent(findings);
 	report_optin(tree, findings);
 	report_conflicts(tree, findings);
 	report_library_path(findings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether CUDA programs would load the guest: the file, the loader, the opt-in, who else wants in.
+/* Whether CUDA programs would load the agent: the file, the loader, the opt-in, who else wants in.
  */
 #ifndef CUDA_TRACE_DOCTOR_DOCTOR_INJECTION_H
 #define CUDA_TRACE_DOCTOR_DOCTOR_INJECTION_H

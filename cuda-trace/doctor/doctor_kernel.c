@@ -97,7 +97,7 @@ bool kernel__report(struct filetree *tree, struct findings *findings)
 	uname(&name);
 	findings__add(findings, FINDING_OK, "kernel", NULL, "Linux %s on %s", name.release,
 		      name.machine);
-	report_file(tree, "/sys/kernel/btf/vmlinux", "btf", "the kernel tells its types (BTF)",
+	report_file(tree, "/sys/kernel/btf/vmlinux", "btf", "the kernel describes its types (BTF)",
 		    "the kernel does not tell its types: CONFIG_DEBUG_INFO_BTF is needed",
 		    findings);
 	report_file(tree, "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", "uprobes",

@@ -10,7 +10,8 @@ struct findings;
 
 /* True if this user may trace at all. */
 bool kernel__report(struct filetree *tree, struct findings *findings);
-/* A probe of the tool's own, hit by a process of its own, received: the whole way but the guest. */
+/* A probe of the tool's own, hit by a process of its own, received: all of the path but the agent.
+ */
 void kernel__test_live(struct findings *findings);
 
 #endif

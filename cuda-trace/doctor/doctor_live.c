@@ -99,10 +99,10 @@ static void note_status(void *context, struct process *process)
 	wait->came = true;
 }
 
-int live__status(uint32_t pid, const char *guest, struct cuda_status *status, char *said,
+int live__status(uint32_t pid, const char *agent, struct cuda_status *status, char *said,
 		 size_t size)
 {
-	const struct session_options options = {.pid = pid, .uid = -1, .guest = guest};
+	const struct session_options options = {.pid = pid, .uid = -1, .guest = agent};
 	struct state_wait wait = {.pid = pid};
 	const struct sink sink = {
 		.context = &wait,

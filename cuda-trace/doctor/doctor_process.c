@@ -35,7 +35,7 @@ static bool is_library(const char *name, const char *stem)
 static struct mapped *wanted_by(struct cuda_process *process, const char *name)
 {
 	if (!strcmp(name, CUDA_GUEST_NAME))
-		return &process->guest;
+		return &process->agent;
 	if (is_library(name, "libcuda"))
 		return &process->libcuda;
 	if (is_library(name, "libcudart"))
@@ -123,11 +123,11 @@ static void read_program(struct cuda_process *process)
 	read_called(process);
 }
 
-/* Of a process that only changed its root, maps tells paths as we see them, not as it does. */
+/* Of a process that only changed its root, maps has paths as we see them, not as it does. */
 static void strip_root(struct cuda_process *process, const char *root)
 {
 	struct mapped *all[] = {&process->libcuda, &process->cudart, &process->libcupti,
-				&process->guest};
+				&process->agent};
 	size_t n = strlen(root), i;
 
 	if (n < 2)
@@ -141,13 +141,13 @@ static int read_maps(struct cuda_process *process)
 {
 	FILE *file = open_proc(process->pid, "maps");
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	int err = 0;
 
 	if (!file)
 		return -errno;
 	errno = 0;
-	while (getline(&line, &room, file) > 0) {
+	while (getline(&line, &capacity, file) > 0) {
 		if (strstr(line, "/libcu"))
 			read_mapping(process, line);
 		read_packages(process, line);
@@ -170,11 +170,11 @@ static void read_environment(struct cuda_process *process)
 {
 	FILE *file = open_proc(process->pid, "environ");
 	char *line = NULL, trace[16] = "";
-	size_t room = 0;
+	size_t capacity = 0;
 
 	if (!file)
 		return;
-	while (getdelim(&line, &room, '\0', file) > 0) {
+	while (getdelim(&line, &capacity, '\0', file) > 0) {
 		process->environment_known = true;
 		process->injection_set |= begins(line, "CUDA_INJECTION64_PATH=");
 		take(process->injection, sizeof(process->injection), line,
@@ -238,7 +238,7 @@ int cuda_process__read(uint32_t pid, struct cuda_process *process)
 	return 0;
 }
 
-unsigned int cuda_process__each(cuda_process_visit visit, void *context)
+unsigned int cuda_process__each(cuda_process_fn each, void *context)
 {
 	struct cuda_process *process = malloc(sizeof(*process));
 	DIR *dir = opendir("/proc");
@@ -254,11 +254,11 @@ unsigned int cuda_process__each(cuda_process_visit visit, void *context)
 		err = read_maps(process);
 		denied += err == -EACCES || err == -EPERM;
 		if (err ||
-		    (!*process->libcuda.path && !*process->libcupti.path && !*process->guest.path))
+		    (!*process->libcuda.path && !*process->libcupti.path && !*process->agent.path))
 			continue;
 		read_identity(process);
 		read_environment(process);
-		if (visit(context, process))
+		if (each(context, process))
 			break;
 	}
 	if (dir)

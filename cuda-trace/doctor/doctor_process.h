@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What /proc tells about CUDA processes: which of the libraries that matter they have mapped, and
+ * What /proc says about CUDA processes: which of the libraries that matter they have mapped, and
  * what their environment was at their start.
  */
 #ifndef CUDA_TRACE_DOCTOR_DOCTOR_PROCESS_H
@@ -24,7 +24,7 @@ struct mapped {
 struct cuda_process {
 	uint32_t pid, uid;
 	char comm[64]; /* untrusted */
-	struct mapped libcuda, cudart, libcupti, guest;
+	struct mapped libcuda, cudart, libcupti, agent;
 	unsigned int libcupti_count; /* different files; more than one collide */
 	bool same_root;		     /* its paths mean what ours mean */
 	bool environment_known;
@@ -43,9 +43,9 @@ struct cuda_process {
 
 /* 0 or -errno. */
 int cuda_process__read(uint32_t pid, struct cuda_process *process);
-/* Calls visit for each process with libcuda or libcupti mapped, as long as it returns 0. How many
+/* Calls each for every process with libcuda or libcupti mapped, as long as it returns 0. How many
  * processes of other users could not be looked into. */
-typedef int (*cuda_process_visit)(void *context, const struct cuda_process *process);
-unsigned int cuda_process__each(cuda_process_visit visit, void *context);
+typedef int (*cuda_process_fn)(void *context, const struct cuda_process *process);
+unsigned int cuda_process__each(cuda_process_fn each, void *context);
 
 #endif

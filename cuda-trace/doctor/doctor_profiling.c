@@ -4,7 +4,7 @@
  * restriction, containers, MIG, vGPU, MPS, WSL, others who hold them, missing libraries. From /proc
  * and files; nothing is opened on a GPU. Called by cmd_doctor; one thread.
  *
- * Fear: root in a container without the capability is told to use sudo. The driver asks for
+ * Failure mode: advising sudo to root in a container without the capability. The driver requires
  * CAP_SYS_ADMIN of the machine, not of a user namespace, and no sudo gives that.
  */
 #include "cuda-trace/doctor/doctor_profiling.h"
@@ -321,11 +321,11 @@ void profiling__report_library(const struct libraries *libraries, const struct c
 	if (!library)
 		return;
 	if (library->api && library->api < API_12_6)
-		findings__add(
-			findings, FINDING_NOTE, "profile_version", NULL,
-			"`profile` needs CUPTI of CUDA 12.6 or newer; the guest takes that of "
-			"%s, which serves for tracing",
-			library__cuda(library, cuda));
+		findings__add(findings, FINDING_NOTE, "profile_version", NULL,
+			      "`profile` needs CUPTI of CUDA 12.6 or newer; the injection library "
+			      "uses that of "
+			      "%s, which serves for tracing",
+			      library__cuda(library, cuda));
 	else if (!has_nvperf(libraries->tree, library, file))
 		findings__add(findings, FINDING_NOTE, "nvperf",
 			      "copy " NVPERF " from where this libcupti came from, beside it",
@@ -335,7 +335,8 @@ void profiling__report_library(const struct libraries *libraries, const struct c
 		findings__add(findings, FINDING_NOTE, "counters_version",
 			      "install libcupti of CUDA 13.0 or later (pip: nvidia-cuda-cupti)",
 			      "`profile --counters` may have no values: with a driver of CUDA 13, "
-			      "CUPTI of 12.8 and 12.9 had none, and said nothing; the guest takes "
+			      "CUPTI of 12.8 and 12.9 had none, and said nothing; the injection "
+			      "library uses "
 			      "that of %s",
 			      library__cuda(library, cuda));
 }

@@ -14,7 +14,7 @@ struct findings;
 void profiling__report(struct filetree *tree, struct findings *findings);
 /* Whether that process may be profiled; the tree as above. */
 void profiling__report_process(struct filetree *tree, uint32_t pid, struct findings *findings);
-/* What the libcupti that the guest takes lacks for it, in any tree. */
+/* What the libcupti that the agent uses lacks for it, in any tree. */
 void profiling__report_library(const struct libraries *libraries, const struct choice *choice,
 			       struct findings *findings);
 

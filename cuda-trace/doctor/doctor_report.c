@@ -106,7 +106,7 @@ static void report_library(const struct library *library, const struct choice *c
 	findings__add_facts(findings, usable ? FINDING_OK : FINDING_NOTE, "library", NULL, facts,
 			    "%s: %s: %s%s%s", library->real ?: library->path,
 			    library__verdict_text(library->verdict), text,
-			    is_chosen ? "; the guest's choice: " : "",
+			    is_chosen ? "; the injection library's choice: " : "",
 			    is_chosen ? chosen->why : "");
 }
 

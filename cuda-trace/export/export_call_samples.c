@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The host's call stacks in a timeline. Catapult takes the stack of an event from "sf", a key of the
- * file's "stackFrames". The Firefox Profiler and Chrome's own tools take call trees from V8's sampled
- * profiles, events "Profile" and "ProfileChunk": here a sample is a launch that has a stack. Firefox
- * keeps one sample in 500 us.
+ * The host's call stacks in a timeline. Catapult takes the stack of an event from "sf", a key of
+ * the file's "stackFrames". The Firefox Profiler and Chrome's own tools take call trees from V8's
+ * sampled profiles, events "Profile" and "ProfileChunk": here a sample is a launch that has a
+ * stack. Firefox keeps one sample in 500 us.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +40,9 @@ uint32_t timeline__stack_node(struct timeline *timeline, int64_t chain)
 
 	if (known->node && known->chain == chain)
 		return known->node;
-	frames = timeline->chains ? file_chains__frames(timeline->chains, chain, &count) : NULL;
+	frames = timeline->callstacks
+			 ? export_callstacks__frames(timeline->callstacks, chain, &count)
+			 : NULL;
 	if (!frames || (!tree->count && stacks__child(tree, 0, "(root)") == UINT32_MAX))
 		return 0;
 	while (count && node != UINT32_MAX)
@@ -179,7 +181,7 @@ int timeline__put_call_samples(struct timeline *timeline)
 	sqlite3_stmt *rows;
 	int code, err;
 
-	if (!timeline->chains)
+	if (!timeline->callstacks)
 		return 0;
 	if (sqlite3_prepare_v2(timeline->file->db,
 			       "SELECT globalTid, start, callchainId FROM "

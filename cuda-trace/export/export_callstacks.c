@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Chains are read whole, sorted by number; symbol tables stay open while they are. */
+/* Call stacks are read whole, sorted by number; symbol tables stay open while they are. */
 #include "cuda-trace/export/export_callstacks.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "cuda-trace/recording/store_text.h"
 #include "cuda-trace/symbols/symbol_files.h"
 
-#define MOST_FRAMES (1u << 24) /* of all chains */
-#define MOST_FILES  256
-#define MOST_PERIOD 1000000
+#define MAX_FRAMES (1u << 24) /* of all call stacks */
+#define MAX_FILES  256
+#define MAX_PERIOD 1000000
 
 struct chain {
 	int64_t id;
@@ -24,120 +24,123 @@ struct symbol_file {
 	struct symbols *symbols; /* NULL = not found */
 };
 
-struct file_chains {
+struct export_callstacks {
 	const struct report_file *file;
 	const struct names_of_file *names;
 	struct chain *list;
-	size_t count, room;
+	size_t count, capacity;
 	const char **frames;
 	struct chain_place *places; /* of frames */
-	size_t frame_count, frame_room;
+	size_t frame_count, frame_capacity;
 	char **own; /* texts that are not the file's */
-	size_t own_count, own_room;
-	struct symbol_file files[MOST_FILES];
+	size_t own_count, own_capacity;
+	struct symbol_file files[MAX_FILES];
 	size_t file_count;
 	uint64_t nameless;
 	uint32_t period;
 };
 
-static const struct symbols *symbols_of(struct file_chains *chains, const char *build_id,
+static const struct symbols *symbols_of(struct export_callstacks *callstacks, const char *build_id,
 					const char *path)
 {
 	struct symbol_file *file;
 
-	for (size_t i = 0; i < chains->file_count; i++)
-		if (!strcmp(chains->files[i].build_id, build_id))
-			return chains->files[i].symbols;
-	if (chains->file_count == MOST_FILES)
+	for (size_t i = 0; i < callstacks->file_count; i++)
+		if (!strcmp(callstacks->files[i].build_id, build_id))
+			return callstacks->files[i].symbols;
+	if (callstacks->file_count == MAX_FILES)
 		return NULL;
-	file = &chains->files[chains->file_count];
+	file = &callstacks->files[callstacks->file_count];
 	file->build_id = strdup(build_id);
 	if (!file->build_id)
 		return NULL;
-	file->symbols = symbol_files__find(chains->file->symbols, build_id, path);
-	chains->file_count++;
+	file->symbols = symbol_files__find(callstacks->file->symbols, build_id, path);
+	callstacks->file_count++;
 	return file->symbols;
 }
 
-/* A clean copy that lives as long as the chains. */
-static const char *keep_text(struct file_chains *chains, const char *text)
+/* A clean copy that lives as long as the call stacks. */
+static const char *keep_text(struct export_callstacks *callstacks, const char *text)
 {
 	char *clean;
 
-	if (chains->own_count == chains->own_room) {
-		size_t room = chains->own_room ? chains->own_room * 2 : 64;
-		char **own = reallocarray(chains->own, room, sizeof(*own));
+	if (callstacks->own_count == callstacks->own_capacity) {
+		size_t capacity = callstacks->own_capacity ? callstacks->own_capacity * 2 : 64;
+		char **own = reallocarray(callstacks->own, capacity, sizeof(*own));
 
 		if (!own)
 			return NULL;
-		chains->own = own;
-		chains->own_room = room;
+		callstacks->own = own;
+		callstacks->own_capacity = capacity;
 	}
 	clean = store__clean_text(text, strnlen(text, 4096));
 	if (clean)
-		chains->own[chains->own_count++] = clean;
+		callstacks->own[callstacks->own_count++] = clean;
 	return clean;
 }
 
 /* NULL = nothing is known beyond the address. */
-static const char *find_name(struct file_chains *chains, sqlite3_stmt *row)
+static const char *find_name(struct export_callstacks *callstacks, sqlite3_stmt *row)
 {
 	const struct symbols *symbols;
 	const char *found, *kept;
 	char *pretty;
 
-	if (!chains->file->symbols || sqlite3_column_type(row, 5) == SQLITE_NULL)
+	if (!callstacks->file->symbols || sqlite3_column_type(row, 5) == SQLITE_NULL)
 		return NULL;
-	symbols = symbols_of(chains,
-			     export_names__string(chains->names, sqlite3_column_int64(row, 5)),
-			     export_names__string(chains->names, sqlite3_column_int64(row, 2)));
+	symbols = symbols_of(callstacks,
+			     export_names__string(callstacks->names, sqlite3_column_int64(row, 5)),
+			     export_names__string(callstacks->names, sqlite3_column_int64(row, 2)));
 	found = symbols ? symbols__at(symbols, sqlite3_column_int64(row, 4)) : NULL;
 	if (!found)
 		return NULL;
 	pretty = demangle(found);
-	kept = keep_text(chains, pretty ? pretty : found);
+	kept = keep_text(callstacks, pretty ? pretty : found);
 	free(pretty);
 	return kept;
 }
 
-static int add_frame(struct file_chains *chains, const char *name, const struct chain_place *place)
+static int add_frame(struct export_callstacks *callstacks, const char *name,
+		     const struct chain_place *place)
 {
-	if (chains->frame_count == chains->frame_room) {
-		size_t room = chains->frame_room ? chains->frame_room * 2 : 1024;
-		const char **frames = reallocarray(chains->frames, room, sizeof(*frames));
+	if (callstacks->frame_count == callstacks->frame_capacity) {
+		size_t capacity =
+			callstacks->frame_capacity ? callstacks->frame_capacity * 2 : 1024;
+		const char **frames = reallocarray(callstacks->frames, capacity, sizeof(*frames));
 		struct chain_place *places;
 
-		if (!frames || room > MOST_FRAMES)
+		if (!frames || capacity > MAX_FRAMES)
 			return -ENOMEM;
-		chains->frames = frames;
-		places = reallocarray(chains->places, room, sizeof(*places));
+		callstacks->frames = frames;
+		places = reallocarray(callstacks->places, capacity, sizeof(*places));
 		if (!places)
 			return -ENOMEM;
-		chains->places = places;
-		chains->frame_room = room;
+		callstacks->places = places;
+		callstacks->frame_capacity = capacity;
 	}
-	chains->places[chains->frame_count] = *place;
-	chains->frames[chains->frame_count++] = name;
-	chains->list[chains->count - 1].count++;
+	callstacks->places[callstacks->frame_count] = *place;
+	callstacks->frames[callstacks->frame_count++] = name;
+	callstacks->list[callstacks->count - 1].count++;
 	return 0;
 }
 
-static int add_chain(struct file_chains *chains, int64_t id)
+static int add_chain(struct export_callstacks *callstacks, int64_t id)
 {
-	if (chains->count == chains->room) {
-		size_t room = chains->room ? chains->room * 2 : 256;
-		struct chain *list = reallocarray(chains->list, room, sizeof(*list));
+	if (callstacks->count == callstacks->capacity) {
+		size_t capacity = callstacks->capacity ? callstacks->capacity * 2 : 256;
+		struct chain *list = reallocarray(callstacks->list, capacity, sizeof(*list));
 
 		if (!list)
 			return -ENOMEM;
-		chains->list = list;
-		chains->room = room;
+		callstacks->list = list;
+		callstacks->capacity = capacity;
 	}
-	chains->list[chains->count++] = (struct chain){.id = id, .first = chains->frame_count};
+	callstacks->list[callstacks->count++] =
+		(struct chain){.id = id, .first = callstacks->frame_count};
 	return 0;
 }
 
-static int take_row(struct file_chains *chains, sqlite3_stmt *row)
+static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 {
 	int64_t id = sqlite3_column_int64(row, 0);
 	struct chain_place place = {0};
@@ -145,25 +148,27 @@ static int take_row(struct file_chains *chains, sqlite3_stmt *row)
 	int err = 0;
 
 	if (sqlite3_column_type(row, 2) != SQLITE_NULL)
-		place.module = export_names__string(chains->names, sqlite3_column_int64(row, 2));
+		place.module =
+			export_names__string(callstacks->names, sqlite3_column_int64(row, 2));
 	if (sqlite3_column_type(row, 5) != SQLITE_NULL) {
-		place.build_id = export_names__string(chains->names, sqlite3_column_int64(row, 5));
+		place.build_id =
+			export_names__string(callstacks->names, sqlite3_column_int64(row, 5));
 		place.address = sqlite3_column_int64(row, 4);
 	}
-	if (!chains->count || chains->list[chains->count - 1].id != id)
-		err = add_chain(chains, id);
+	if (!callstacks->count || callstacks->list[callstacks->count - 1].id != id)
+		err = add_chain(callstacks, id);
 	if (sqlite3_column_int64(row, 3)) {
-		name = find_name(chains, row);
-		chains->nameless += !name;
+		name = find_name(callstacks, row);
+		callstacks->nameless += !name;
 	}
 	if (!name)
-		name = export_names__string(chains->names, sqlite3_column_int64(row, 1));
-	return err ? err : add_frame(chains, name, &place);
+		name = export_names__string(callstacks->names, sqlite3_column_int64(row, 1));
+	return err ? err : add_frame(callstacks, name, &place);
 }
 
-static int read_rows(struct file_chains *chains)
+static int read_rows(struct export_callstacks *callstacks)
 {
-	bool ours = report_file__has(chains->file, "CUDA_CALLCHAINS", "moduleAddress");
+	bool ours = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "moduleAddress");
 	sqlite3_stmt *statement;
 	int code, err = 0;
 	char sql[256];
@@ -172,20 +177,20 @@ static int read_rows(struct file_chains *chains)
 		 "SELECT id, symbol, module, unresolved, %s FROM CUDA_CALLCHAINS "
 		 "ORDER BY id, stackDepth",
 		 ours ? "moduleAddress, buildId" : "NULL, NULL");
-	if (sqlite3_prepare_v2(chains->file->db, sql, -1, &statement, NULL))
-		return report_file__complain(chains->file);
+	if (sqlite3_prepare_v2(callstacks->file->db, sql, -1, &statement, NULL))
+		return report_file__complain(callstacks->file);
 	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
-		err = take_row(chains, statement);
+		err = add_row(callstacks, statement);
 	if (!err && code != SQLITE_DONE)
-		err = report_file__complain(chains->file);
+		err = report_file__complain(callstacks->file);
 	sqlite3_finalize(statement);
 	return err;
 }
 
-int file_chains__open(struct file_chains **result, const struct report_file *file,
-		      const struct names_of_file *names)
+int export_callstacks__open(struct export_callstacks **result, const struct report_file *file,
+			    const struct names_of_file *names)
 {
-	struct file_chains *chains;
+	struct export_callstacks *callstacks;
 	int64_t period;
 	int err;
 
@@ -193,93 +198,97 @@ int file_chains__open(struct file_chains **result, const struct report_file *fil
 	if (!report_file__has(file, "CUDA_CALLCHAINS", "stackDepth") ||
 	    report_file__number(file, "SELECT 1 FROM CUDA_CALLCHAINS LIMIT 1", 0) != 1)
 		return 0;
-	chains = calloc(1, sizeof(*chains));
-	if (!chains)
+	callstacks = calloc(1, sizeof(*callstacks));
+	if (!callstacks)
 		return -ENOMEM;
-	chains->file = file;
-	chains->names = names;
+	callstacks->file = file;
+	callstacks->names = names;
 	period = report_file__number(file,
 				     "SELECT CAST(value AS INTEGER) FROM META_DATA_CAPTURE "
 				     "WHERE name = 'STACK_PERIOD'",
 				     1);
-	chains->period = period > 0 && period < MOST_PERIOD ? period : 1;
-	err = read_rows(chains);
+	callstacks->period = period > 0 && period < MAX_PERIOD ? period : 1;
+	err = read_rows(callstacks);
 	if (err)
-		file_chains__close(chains);
+		export_callstacks__close(callstacks);
 	else
-		*result = chains;
+		*result = callstacks;
 	return err;
 }
 
-static const struct chain *find_chain(const struct file_chains *chains, int64_t id)
+static const struct chain *find_chain(const struct export_callstacks *callstacks, int64_t id)
 {
-	size_t low = 0, high = chains->count;
+	size_t low = 0, high = callstacks->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (chains->list[middle].id < id)
+		if (callstacks->list[middle].id < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < chains->count && chains->list[low].id == id ? &chains->list[low] : NULL;
+	return low < callstacks->count && callstacks->list[low].id == id ? &callstacks->list[low]
+									 : NULL;
 }
 
-const char *const *file_chains__frames(const struct file_chains *chains, int64_t id, size_t *count)
+const char *const *export_callstacks__frames(const struct export_callstacks *callstacks, int64_t id,
+					     size_t *count)
 {
-	const struct chain *chain = find_chain(chains, id);
+	const struct chain *chain = find_chain(callstacks, id);
 
 	*count = chain ? chain->count : 0;
-	return chain ? chains->frames + chain->first : NULL;
+	return chain ? callstacks->frames + chain->first : NULL;
 }
 
-const struct chain_place *file_chains__places(const struct file_chains *chains, int64_t id)
+const struct chain_place *export_callstacks__places(const struct export_callstacks *callstacks,
+						    int64_t id)
 {
-	const struct chain *chain = find_chain(chains, id);
+	const struct chain *chain = find_chain(callstacks, id);
 
-	return chain ? chains->places + chain->first : NULL;
+	return chain ? callstacks->places + chain->first : NULL;
 }
 
-uint32_t file_chains__period(const struct file_chains *chains)
+uint32_t export_callstacks__period(const struct export_callstacks *callstacks)
 {
-	return chains->period;
+	return callstacks->period;
 }
 
-uint64_t file_chains__nameless(const struct file_chains *chains)
+uint64_t export_callstacks__nameless(const struct export_callstacks *callstacks)
 {
-	return chains->nameless;
+	return callstacks->nameless;
 }
 
-void file_chains__close(struct file_chains *chains)
+void export_callstacks__close(struct export_callstacks *callstacks)
 {
-	if (!chains)
+	if (!callstacks)
 		return;
-	for (size_t i = 0; i < chains->own_count; i++)
-		free(chains->own[i]);
-	for (size_t i = 0; i < chains->file_count; i++) {
-		free(chains->files[i].build_id);
-		symbols__free(chains->files[i].symbols);
+	for (size_t i = 0; i < callstacks->own_count; i++)
+		free(callstacks->own[i]);
+	for (size_t i = 0; i < callstacks->file_count; i++) {
+		free(callstacks->files[i].build_id);
+		symbols__free(callstacks->files[i].symbols);
 	}
-	free(chains->own);
-	free(chains->list);
-	free(chains->frames);
-	free(chains->places);
-	free(chains);
+	free(callstacks->own);
+	free(callstacks->list);
+	free(callstacks->frames);
+	free(callstacks->places);
+	free(callstacks);
 }
 
 /* The call of the runtime and that of the driver in it have one correlation id. */
-int file_chains__of_launches(const struct report_file *file)
+int export_callstacks__of_launches(const struct report_file *file)
 {
 	static const char sql[] =
-		"CREATE TEMP TABLE IF NOT EXISTS launch_chains (correlation INTEGER, pid INTEGER, "
+		"CREATE TEMP TABLE IF NOT EXISTS launch_callstacks (correlation INTEGER, pid "
+		"INTEGER, "
 		"chain INTEGER, PRIMARY KEY (correlation, pid)) WITHOUT ROWID;"
-		"INSERT OR IGNORE INTO temp.launch_chains SELECT correlationId, "
+		"INSERT OR IGNORE INTO temp.launch_callstacks SELECT correlationId, "
 		"globalTid / 0x1000000, callchainId FROM main.CUPTI_ACTIVITY_KIND_RUNTIME "
 		"WHERE callchainId IS NOT NULL AND correlationId IS NOT NULL "
 		"AND globalTid IS NOT NULL";
 
-	/* Without chains nobody needs to look through millions of calls for theirs. */
+	/* Without call stacks nobody needs to look through millions of calls for theirs. */
 	if (!report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId") ||
 	    report_file__number(file, "SELECT 1 FROM CUDA_CALLCHAINS LIMIT 1", 0) != 1)
 		return 0;

@@ -11,13 +11,14 @@
 #include "cuda-trace/export/export_names.h"
 #include "cuda-trace/report/report_file.h"
 
-struct file_chains;
+struct export_callstacks;
 
-/* *chains is NULL where the file has none. The names must live as long. 0 or -errno. */
-int file_chains__open(struct file_chains **chains, const struct report_file *file,
-		      const struct names_of_file *names);
+/* *callstacks is NULL where the file has none. The names must live as long. 0 or -errno. */
+int export_callstacks__open(struct export_callstacks **callstacks, const struct report_file *file,
+			    const struct names_of_file *names);
 /* Frames of that chain, innermost first, clean; NULL and 0 of an unknown one. */
-const char *const *file_chains__frames(const struct file_chains *chains, int64_t id, size_t *count);
+const char *const *export_callstacks__frames(const struct export_callstacks *callstacks, int64_t id,
+					     size_t *count);
 /* Where a frame's code is: the file, and the address in it as its ELF headers count. */
 struct chain_place {
 	const char *module;   /* path, as in the process; NULL = not known */
@@ -25,21 +26,22 @@ struct chain_place {
 	uint64_t address;
 };
 /* Of the frames of that chain, in the same order. */
-const struct chain_place *file_chains__places(const struct file_chains *chains, int64_t id);
+const struct chain_place *export_callstacks__places(const struct export_callstacks *callstacks,
+						    int64_t id);
 /* One in so many launches has a chain; 1 where the file does not say. */
-uint32_t file_chains__period(const struct file_chains *chains);
+uint32_t export_callstacks__period(const struct export_callstacks *callstacks);
 /* Frames that are addresses still. */
-uint64_t file_chains__nameless(const struct file_chains *chains);
-void file_chains__close(struct file_chains *chains);
+uint64_t export_callstacks__nameless(const struct export_callstacks *callstacks);
+void export_callstacks__close(struct export_callstacks *callstacks);
 
 /*
- * Makes temp.launch_chains (correlation, pid, chain) of the launches that have one; pid as in
+ * Makes temp.launch_callstacks (correlation, pid, chain) of the launches that have one; pid as in
  * globalPid / 0x1000000. 1 = made, 0 = the file has none, -errno.
  */
-int file_chains__of_launches(const struct report_file *file);
+int export_callstacks__of_launches(const struct report_file *file);
 /* An SQL expression: the chain of the row of table alias k, or NULL. */
-#define CHAIN_OF_K                                                                          \
-	"(SELECT chain FROM temp.launch_chains AS l WHERE l.correlation = k.correlationId " \
+#define CHAIN_OF_K                                                                              \
+	"(SELECT chain FROM temp.launch_callstacks AS l WHERE l.correlation = k.correlationId " \
 	"AND l.pid = k.globalPid / 0x1000000)"
 
 #endif

@@ -122,10 +122,11 @@ static void put_occupancy(FILE *out, const struct report_file *file, const int64
 		fputs("null", out);
 }
 
-static void put_stack(FILE *out, const struct file_chains *chains, int64_t id)
+static void put_stack(FILE *out, const struct export_callstacks *callstacks, int64_t id)
 {
 	size_t count = 0;
-	const char *const *frames = chains ? file_chains__frames(chains, id, &count) : NULL;
+	const char *const *frames =
+		callstacks ? export_callstacks__frames(callstacks, id, &count) : NULL;
 
 	for (size_t i = 0; i < count && i < MAX_FRAMES; i++) {
 		putc(',', out);
@@ -136,13 +137,13 @@ static void put_stack(FILE *out, const struct file_chains *chains, int64_t id)
 int details__write(const struct details *details, FILE *out, const struct report_file *file,
 		   const struct names_of_file *names)
 {
-	struct file_chains *chains = NULL;
+	struct export_callstacks *callstacks = NULL;
 	size_t stacks = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < details->count && !err && !chains; i++)
+	for (size_t i = 0; i < details->count && !err && !callstacks; i++)
 		if (details->list[i].category == 'h')
-			err = file_chains__open(&chains, file, names);
+			err = export_callstacks__open(&callstacks, file, names);
 	putc('[', out);
 	for (size_t i = 0; i < details->count && !err; i++) {
 		const struct detail *detail = &details->list[i];
@@ -153,14 +154,14 @@ int details__write(const struct details *details, FILE *out, const struct report
 			put_occupancy(out, file, detail->values);
 		} else if (detail->category == 'h') {
 			if (stacks++ < MAX_STACKS)
-				put_stack(out, chains, detail->values[0]);
+				put_stack(out, callstacks, detail->values[0]);
 		} else {
 			put_values(out, detail->values, detail->category == 'c' ? 3 : 2);
 		}
 		putc(']', out);
 	}
 	putc(']', out);
-	file_chains__close(chains);
+	export_callstacks__close(callstacks);
 	return err;
 }
 

@@ -101,11 +101,11 @@ static void color_of(const char *name, char out[8])
 
 static void write_label(struct picture *picture, const char *name, double x, double width, double y)
 {
-	int room = (int)((width - 6) / CHARACTER);
+	int fits = (int)((width - 6) / CHARACTER);
 
-	if (room < 3)
+	if (fits < 3)
 		return;
-	text__show(picture->text, 4096, name, room);
+	text__show(picture->text, 4096, name, fits);
 	fprintf(picture->out, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + 13);
 	write_escaped(picture->out, picture->text);
 	fputs("</text>", picture->out);

@@ -40,7 +40,7 @@ static size_t slot_of(const struct lane_names *names, int64_t key)
 static int grow_names(struct lane_names *names)
 {
 	struct lanes *lanes = names->lanes;
-	size_t capacity = lanes->name_room ? lanes->name_room * 2 : 1024,
+	size_t capacity = lanes->name_capacity ? lanes->name_capacity * 2 : 1024,
 	       old_capacity = names->table_capacity;
 	struct lane_name *list = realloc(lanes->names, capacity * sizeof(*list));
 	uint32_t *table = calloc(capacity * 2, sizeof(*table)), *old = names->table;
@@ -53,7 +53,7 @@ static int grow_names(struct lane_names *names)
 		free(keys);
 		return -ENOMEM;
 	}
-	lanes->name_room = capacity;
+	lanes->name_capacity = capacity;
 	names->table = table;
 	names->keys = keys;
 	names->table_capacity = capacity * 2;
@@ -76,7 +76,7 @@ int64_t lane_names__find(struct lane_names *names, char category, int64_t number
 	int64_t key = (uint64_t)number << 8 | (uint8_t)category;
 	size_t slot;
 
-	if (lanes->name_count >= lanes->name_room && grow_names(names))
+	if (lanes->name_count >= lanes->name_capacity && grow_names(names))
 		return -ENOMEM;
 	slot = slot_of(names, key);
 	if (!names->table[slot]) {

@@ -210,14 +210,14 @@ static struct lane *find_lane(struct filling *filling, enum lane_kind kind, int6
 
 static int add_item(struct lane *lane, const struct lane_item *item)
 {
-	if (lane->count == lane->room) {
-		size_t room = lane->room ? lane->room * 2 : 256;
-		struct lane_item *items = realloc(lane->items, room * sizeof(*items));
+	if (lane->count == lane->capacity) {
+		size_t capacity = lane->capacity ? lane->capacity * 2 : 256;
+		struct lane_item *items = realloc(lane->items, capacity * sizeof(*items));
 
 		if (!items)
 			return -ENOMEM;
 		lane->items = items;
-		lane->room = room;
+		lane->capacity = capacity;
 	}
 	lane->items[lane->count++] = *item;
 	return 0;
@@ -265,7 +265,7 @@ static void fill_detail(struct filling *filling, struct lane_item *item, sqlite3
 	item->detail = details__find(&filling->lanes->details, &detail);
 }
 
-static int take_row(void *context, int columns, sqlite3_value **row)
+static int add_row(void *context, int columns, sqlite3_value **row)
 {
 	struct filling *filling = context;
 	struct lanes *lanes = filling->lanes;
@@ -323,7 +323,7 @@ static int read_source(struct filling *filling, const struct source *source)
 	text = sqlite3_str_finish(sql);
 	filling->source = source;
 	if (text)
-		err = scan__run(filling->file, text, take_row, filling);
+		err = scan__run(filling->file, text, add_row, filling);
 	sqlite3_free(text);
 	return err;
 }

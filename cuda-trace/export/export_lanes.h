@@ -39,7 +39,7 @@ struct lane {
 	int64_t global, device, number; /* globalPid; stream id or thread id */
 	uint32_t merged;		/* so many streams or threads share it; 0: it is of one */
 	struct lane_item *items;
-	size_t count, room;
+	size_t count, capacity;
 	struct lane_cell *cells; /* NULL while none is needed */
 };
 
@@ -53,7 +53,7 @@ struct lanes {
 	struct lane list[LANES_MAX];
 	size_t count;
 	struct lane_name *names;
-	size_t name_count, name_room;
+	size_t name_count, name_capacity;
 	struct details details;
 	int64_t begin, end; /* of all events */
 	uint64_t events;
@@ -67,7 +67,7 @@ int lanes__read(struct lanes *lanes, const struct report_file *file, struct name
 void lanes__free(struct lanes *lanes);
 
 /* The same in a thread of its own, beside what the caller reads meanwhile. Each start is followed
- * by a wait, which tells how it went, and an end. */
+ * by a wait, which returns the result, and an end. */
 struct lanes_job;
 int lanes__start(struct lanes_job **job, const struct report_file *file);
 int lanes__wait(struct lanes_job *job, struct lanes **lanes);

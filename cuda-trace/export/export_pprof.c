@@ -18,7 +18,7 @@
 struct pprof {
 	CudaTrace__Profile profile;
 	char **strings;
-	size_t string_count, string_room;
+	size_t string_count, string_capacity;
 	struct mapped_files files;
 	CudaTrace__Mapping *mappings;
 	CudaTrace__Function *functions;
@@ -41,16 +41,16 @@ struct pprof {
 /* The index of a string, added at the end. It must live as long as the profile. */
 static int64_t add_string(struct pprof *pprof, const char *text)
 {
-	if (pprof->string_count == pprof->string_room) {
-		size_t room = pprof->string_room ? pprof->string_room * 2 : 256;
-		char **more = realloc(pprof->strings, room * sizeof(*more));
+	if (pprof->string_count == pprof->string_capacity) {
+		size_t capacity = pprof->string_capacity ? pprof->string_capacity * 2 : 256;
+		char **more = realloc(pprof->strings, capacity * sizeof(*more));
 
 		if (!more) {
 			pprof->failed = true;
 			return 0;
 		}
 		pprof->strings = more;
-		pprof->string_room = room;
+		pprof->string_capacity = capacity;
 	}
 	pprof->strings[pprof->string_count] = (char *)text;
 	return pprof->string_count++;

@@ -26,7 +26,7 @@
 #define LANES	    256 /* eight GPUs with all columns that there are */
 #define KEY_SIZE    200
 #define STEPS	    1000000 /* values are parts of a lane's scale */
-#define MOST	    1e18    /* no GPU does that many of anything in a second */
+#define MAX_VALUE   1e18    /* no GPU does that many of anything in a second */
 
 struct point {
 	int64_t start, end;
@@ -39,7 +39,7 @@ struct counter_lane {
 	size_t gpu; /* index in counters.gpus */
 	char key[KEY_SIZE];
 	struct point *points;
-	size_t count, room;
+	size_t count, capacity;
 	int64_t step; /* ns; 0: every sample is a point */
 };
 
@@ -128,14 +128,14 @@ static int add_point(struct counters *counters, struct counter_lane *lane,
 
 	if (lane->count >= share * 2) {
 		reduce(counters, lane, share);
-	} else if (lane->count == lane->room) {
-		size_t room = lane->room ? lane->room * 2 : 256;
-		struct point *points = realloc(lane->points, room * sizeof(*points));
+	} else if (lane->count == lane->capacity) {
+		size_t capacity = lane->capacity ? lane->capacity * 2 : 256;
+		struct point *points = realloc(lane->points, capacity * sizeof(*points));
 
 		if (!points)
 			return -ENOMEM;
 		lane->points = points;
-		lane->room = room;
+		lane->capacity = capacity;
 	}
 	lane->points[lane->count++] = *point;
 	return 0;
@@ -154,7 +154,7 @@ static int add_value(struct counters *counters, const struct samples_row *row, c
 
 	/* Nothing that is sampled is negative; what a file claims else, NaN too, is no value. */
 	if (!(value->least >= 0 && value->mean >= value->least && value->most >= value->mean &&
-	      value->most < MOST))
+	      value->most < MAX_VALUE))
 		return 0;
 	lane = lane_of(counters, row->gpu_index, key);
 	if (!lane) {
@@ -166,7 +166,7 @@ static int add_value(struct counters *counters, const struct samples_row *row, c
 	return add_point(counters, lane, &point);
 }
 
-static bool take_row(void *context, const struct samples_row *row)
+static bool add_row(void *context, const struct samples_row *row)
 {
 	struct counters *counters = context;
 
@@ -186,7 +186,7 @@ static bool take_row(void *context, const struct samples_row *row)
 	return true;
 }
 
-/* As the sampler would say of what was asked for under this name. */
+/* As the sampler shows what was requested under this name. */
 static enum pm_unit unit_of(const char *key)
 {
 	enum pm_unit unit = PM_OTHER;
@@ -285,7 +285,7 @@ int export_samples__put(FILE *out, const struct report_file *file, struct names_
 	if (counters) {
 		counters->begin = begin;
 		counters->end = end;
-		err = device_samples__read(file, take_row, counters);
+		err = device_samples__read(file, add_row, counters);
 		err = err ? err : counters->err;
 	}
 	if (!err)

@@ -14,9 +14,9 @@
 static uint32_t *slot_of(const struct stacks *stacks, uint32_t parent, const char *name)
 {
 	uint64_t hash = crc32(parent, (const Bytef *)name, strlen(name));
-	size_t i = hash * 0x9e3779b97f4a7c15ull >> 32 & (stacks->table_room - 1);
+	size_t i = hash * 0x9e3779b97f4a7c15ull >> 32 & (stacks->table_capacity - 1);
 
-	for (; stacks->table[i]; i = (i + 1) & (stacks->table_room - 1)) {
+	for (; stacks->table[i]; i = (i + 1) & (stacks->table_capacity - 1)) {
 		const struct stacks_node *node = &stacks->nodes[stacks->table[i] - 1];
 
 		if (node->parent == parent && !strcmp(node->name, name))
@@ -27,9 +27,9 @@ static uint32_t *slot_of(const struct stacks *stacks, uint32_t parent, const cha
 
 static int grow(struct stacks *stacks)
 {
-	size_t room = stacks->room ? stacks->room * 2 : 64;
-	struct stacks_node *nodes = realloc(stacks->nodes, room * sizeof(*nodes));
-	uint32_t *table = calloc(room * 2, sizeof(*table));
+	size_t capacity = stacks->capacity ? stacks->capacity * 2 : 64;
+	struct stacks_node *nodes = realloc(stacks->nodes, capacity * sizeof(*nodes));
+	uint32_t *table = calloc(capacity * 2, sizeof(*table));
 
 	if (nodes)
 		stacks->nodes = nodes;
@@ -39,8 +39,8 @@ static int grow(struct stacks *stacks)
 	}
 	free(stacks->table);
 	stacks->table = table;
-	stacks->table_room = room * 2;
-	stacks->room = room;
+	stacks->table_capacity = capacity * 2;
+	stacks->capacity = capacity;
 	for (size_t i = 1; i < stacks->count; i++)
 		*slot_of(stacks, nodes[i].parent, nodes[i].name) = i + 1;
 	return 0;
@@ -51,7 +51,7 @@ uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 	struct stacks_node *node;
 	uint32_t *slot = NULL;
 
-	if (stacks->count == stacks->room && grow(stacks))
+	if (stacks->count == stacks->capacity && grow(stacks))
 		return UINT32_MAX;
 	if (stacks->count) {
 		slot = slot_of(stacks, parent, name);
@@ -90,7 +90,7 @@ struct leaf {
 struct reading {
 	struct stacks *stacks;
 	struct names_of_file *names;
-	struct file_chains *chains; /* NULL = the file has none */
+	struct export_callstacks *callstacks; /* NULL = the file has none */
 };
 
 enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
@@ -113,11 +113,12 @@ static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 	const char *const *frames = NULL;
 	size_t count = 0;
 
-	if (!reading->chains)
+	if (!reading->callstacks)
 		return node;
 	if (!group->null[KEY_CHAIN]) {
-		frames = file_chains__frames(reading->chains, group->keys[KEY_CHAIN], &count);
-		places = file_chains__places(reading->chains, group->keys[KEY_CHAIN]);
+		frames = export_callstacks__frames(reading->callstacks, group->keys[KEY_CHAIN],
+						   &count);
+		places = export_callstacks__places(reading->callstacks, group->keys[KEY_CHAIN]);
 	}
 	if (!frames)
 		return stacks__child(reading->stacks, node, "[no stack]");
@@ -206,7 +207,7 @@ static uint64_t share_of(uint64_t total, uint64_t part, uint64_t whole)
 static int add_kernel(const struct reading *reading, struct group *const *groups, size_t count)
 {
 	uint64_t ns = 0, runs = 0, known_ns = 0, known_runs = 0, seen_ns = 0, seen_runs = 0;
-	bool scaled = file_chains__period(reading->chains) > 1;
+	bool scaled = export_callstacks__period(reading->callstacks) > 1;
 	int err = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -255,7 +256,7 @@ static int add_all(const struct reading *reading, struct groups *groups)
 {
 	int err = 0;
 
-	if (reading->chains)
+	if (reading->callstacks)
 		return add_kernels(reading, groups);
 	for (size_t i = 0; !err && i < groups->count; i++) {
 		const struct durations *own = &groups->list[i]->durations;
@@ -279,21 +280,22 @@ static void say_estimate(const struct stacks *stacks)
 	said = true;
 }
 
-static int read_chains(struct reading *reading, const struct report_file *file)
+static int read_callstacks(struct reading *reading, const struct report_file *file)
 {
-	int any = file_chains__of_launches(file);
-	int err = any > 0 ? file_chains__open(&reading->chains, file, reading->names) : any;
+	int any = export_callstacks__of_launches(file);
+	int err =
+		any > 0 ? export_callstacks__open(&reading->callstacks, file, reading->names) : any;
 
-	if (reading->chains) {
-		reading->stacks->period = file_chains__period(reading->chains);
-		reading->stacks->nameless = file_chains__nameless(reading->chains);
+	if (reading->callstacks) {
+		reading->stacks->period = export_callstacks__period(reading->callstacks);
+		reading->stacks->nameless = export_callstacks__nameless(reading->callstacks);
 		say_estimate(reading->stacks);
 	}
 	return err;
 }
 
-#define MOST_NODES 4000000
-#define MOST_DEPTH 1000
+#define MAX_NODES 4000000
+#define MAX_DEPTH 1000
 
 /* Row by row, parents first, as they were written: what is not so is damaged. */
 static int add_sampled(const struct reading *reading, sqlite3_stmt *statement, uint32_t **nodes,
@@ -304,9 +306,9 @@ static int add_sampled(const struct reading *reading, sqlite3_stmt *statement, u
 	int64_t samples = sqlite3_column_int64(statement, 3);
 	uint32_t node;
 
-	if (sqlite3_column_int64(statement, 0) != (int64_t)*count || *count >= MOST_NODES ||
+	if (sqlite3_column_int64(statement, 0) != (int64_t)*count || *count >= MAX_NODES ||
 	    parent < 0 || parent >= (int64_t)*count || samples < 0 ||
-	    samples > INT64_MAX / MOST_NODES || stacks->nodes[(*nodes)[parent]].depth >= MOST_DEPTH)
+	    samples > INT64_MAX / MAX_NODES || stacks->nodes[(*nodes)[parent]].depth >= MAX_DEPTH)
 		return -EPROTO;
 	if (!(*count & (*count - 1))) {
 		uint32_t *larger = reallocarray(*nodes, *count * 2, sizeof(**nodes));
@@ -363,10 +365,10 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 	stacks->samples = has_samples(file);
 	err = export_names__open(&reading.names, file);
 	if (!err && !stacks->samples)
-		err = read_chains(&reading, file);
+		err = read_callstacks(&reading, file);
 	if (!err && !stacks->samples && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
 		err = groups__read(&groups, file,
-				   reading.chains
+				   reading.callstacks
 					   ? "SELECT globalPid, deviceId, streamId, demangledName, "
 					     "" CHAIN_OF_K " AS chain, end - start AS ns FROM "
 					     "CUPTI_ACTIVITY_KIND_KERNEL AS k"
@@ -378,7 +380,7 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 		err = stacks->samples ? add_all_sampled(&reading, file)
 				      : add_all(&reading, &groups);
 	groups__free(&groups);
-	file_chains__close(reading.chains);
+	export_callstacks__close(reading.callstacks);
 	export_names__close(reading.names);
 	if (err)
 		stacks__free(stacks);

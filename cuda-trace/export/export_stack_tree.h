@@ -30,9 +30,9 @@ struct stacks_node {
 
 struct stacks {
 	struct stacks_node *nodes; /* [0] is the root, "all"; parents come before children */
-	size_t count, room;
+	size_t count, capacity;
 	uint32_t *table; /* open addressing by parent and name: index + 1, 0 = free */
-	size_t table_room;
+	size_t table_capacity;
 	uint32_t period; /* the host's stacks are of one in so many launches; 0 = there are none */
 	uint64_t nameless; /* of their frames */
 	bool samples;	   /* what is counted is samples, not time */

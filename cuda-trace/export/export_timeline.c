@@ -31,7 +31,8 @@ void timeline__put_us(struct timeline *timeline, const char *key, int64_t ns)
 {
 	uint64_t size = ns < 0 ? 0 : ns;
 
-	fprintf(timeline->out, "\"%s\": %" PRIu64 ".%03u", key, size / 1000, (unsigned int)(size % 1000));
+	fprintf(timeline->out, "\"%s\": %" PRIu64 ".%03u", key, size / 1000,
+		(unsigned int)(size % 1000));
 }
 
 void timeline__put_string(struct timeline *timeline, const char *key, const char *text)
@@ -42,7 +43,7 @@ void timeline__put_string(struct timeline *timeline, const char *key, const char
 
 int64_t timeline__device_pid(struct timeline *timeline, int64_t global, int64_t device)
 {
-	/* Waits of a process without the guest: with its threads. */
+	/* Waits of a process without the agent: with its threads. */
 	if (device == UINT32_MAX)
 		return global >> 24 & 0xffffff;
 	return report_times__wrap((int64_t)export_names__process_index(timeline->names, global) *
@@ -328,7 +329,8 @@ static int write_timeline(struct timeline *timeline)
 	int err = export_names__open(&timeline->names, timeline->file);
 
 	if (!err)
-		err = file_chains__open(&timeline->chains, timeline->file, timeline->names);
+		err = export_callstacks__open(&timeline->callstacks, timeline->file,
+					      timeline->names);
 	if (!err)
 		err = put_head(timeline);
 	if (!err)
@@ -345,7 +347,7 @@ static int write_timeline(struct timeline *timeline)
 		err = put_losses(timeline);
 	free(timeline->runtime_calls);
 	stacks__free(&timeline->call_tree);
-	file_chains__close(timeline->chains);
+	export_callstacks__close(timeline->callstacks);
 	export_names__close(timeline->names);
 	return err;
 }

@@ -27,13 +27,13 @@ struct timeline {
 	const struct report_file *file;
 	FILE *out;
 	struct names_of_file *names;
-	struct file_chains *chains; /* NULL = the file has no stacks of the host */
-	int64_t epoch;		    /* UTC ns of the file's time 0, less the base */
-	bool separate;		    /* a comma is due before the next event */
+	struct export_callstacks *callstacks; /* NULL = the file has no stacks of the host */
+	int64_t epoch;			      /* UTC ns of the file's time 0, less the base */
+	bool separate;			      /* a comma is due before the next event */
 	uint64_t invalid;
 	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
-	size_t runtime_count, runtime_room;
-	struct stacks call_tree; /* of the chains met so far, outermost function first */
+	size_t runtime_count, runtime_capacity;
+	struct stacks call_tree; /* of the call stacks met so far, outermost function first */
 	struct timeline_stack known_stacks[TIMELINE_STACKS];
 };
 

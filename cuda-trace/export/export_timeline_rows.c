@@ -276,7 +276,7 @@ static void put_stack(struct timeline *timeline, int64_t chain)
 	size_t count, size;
 	FILE *joined;
 
-	frames = file_chains__frames(timeline->chains, chain, &count);
+	frames = export_callstacks__frames(timeline->callstacks, chain, &count);
 	joined = frames ? open_memstream(&text, &size) : NULL;
 	if (!joined)
 		return;
@@ -290,22 +290,24 @@ static void put_stack(struct timeline *timeline, int64_t chain)
 }
 
 /* Beyond that many (256 MiB) a driver call inside one is shown, too. */
-#define MOST_RUNTIME_CALLS (32u << 20)
+#define MAX_RUNTIME_CALLS (32u << 20)
 
 static void note_runtime_call(struct timeline *timeline, sqlite3_stmt *row)
 {
 	if (!begins_flow(export_names__string(timeline->names, sqlite3_column_int64(row, 2))))
 		return;
-	if (timeline->runtime_count == timeline->runtime_room) {
-		size_t room = timeline->runtime_room ? timeline->runtime_room * 2 : 1024;
-		uint64_t *larger = room > MOST_RUNTIME_CALLS ? NULL
-							     : reallocarray(timeline->runtime_calls,
-									    room, sizeof(*larger));
+	if (timeline->runtime_count == timeline->runtime_capacity) {
+		size_t capacity =
+			timeline->runtime_capacity ? timeline->runtime_capacity * 2 : 1024;
+		uint64_t *larger =
+			capacity > MAX_RUNTIME_CALLS
+				? NULL
+				: reallocarray(timeline->runtime_calls, capacity, sizeof(*larger));
 
 		if (!larger)
 			return;
 		timeline->runtime_calls = larger;
-		timeline->runtime_room = room;
+		timeline->runtime_capacity = capacity;
 	}
 	timeline->runtime_calls[timeline->runtime_count++] = timeline__flow_id(
 		timeline, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
@@ -356,7 +358,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	if (sqlite3_column_int64(row, 6))
 		fprintf(timeline->out, ", \"result\": %lld",
 			(long long)sqlite3_column_int64(row, 6));
-	if (timeline->chains && sqlite3_column_type(row, 7) != SQLITE_NULL)
+	if (timeline->callstacks && sqlite3_column_type(row, 7) != SQLITE_NULL)
 		put_stack(timeline, sqlite3_column_int64(row, 7));
 	putc('}', timeline->out);
 	node = sqlite3_column_type(row, 7) != SQLITE_NULL

@@ -14,7 +14,7 @@ struct release_hints {
 	const char *owner;  /* "cuda-cupti-12-4 12.4.127-1", "" = unknown */
 };
 
-/* *major is 0 if nothing tells; true if *minor is known too. */
+/* *major is 0 if unknown; true if *minor is known too. */
 bool release__of(const struct release_hints *hints, unsigned int *major, unsigned int *minor);
 /* "X.Y" after the last `before` in text, as cuda-12.4 has; false if there is none. */
 bool release__after(const char *text, const char *before, char separator, unsigned int *major,

@@ -19,7 +19,7 @@ static const struct {
 	{575, 12090}, {580, 13000}, {590, 13010},
 };
 
-static int take_libcuda(void *context, const char *name, const char *path)
+static int note_libcuda(void *context, const char *name, const char *path)
 {
 	struct driver *driver = context;
 
@@ -46,7 +46,7 @@ static void find_libcuda(const struct filetree *tree, struct driver *driver)
 			return;
 	}
 	driver->libcuda[0] = '\0';
-	ldcache__each(tree, "libcuda.so.1", take_libcuda, driver);
+	ldcache__each(tree, "libcuda.so.1", note_libcuda, driver);
 	if (*driver->libcuda && filetree__exists(tree, driver->libcuda))
 		return;
 	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {

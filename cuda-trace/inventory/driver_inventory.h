@@ -10,7 +10,7 @@ struct driver {
 	char module[64];		 /* version of the kernel module, "" = not loaded */
 	char libcuda[FILETREE_PATH_MAX]; /* the library that programs get, "" = none found */
 	uint32_t cuda;			 /* 1000 * major + 10 * minor, 0 = unknown */
-	bool guessed;			 /* cuda was told by the module's version, not by libcuda */
+	bool guessed; /* cuda comes from the module's version, not from libcuda */
 };
 
 /* The tree must be the machine's own. */

@@ -27,7 +27,7 @@ struct elf_file {
 	char *strings;
 };
 
-/* All of it, or false: shorter than asked for is as bad as an error. */
+/* All of it, or false: a short read is as bad as an error. */
 static bool read_at(const struct elf_file *file, uint64_t offset, void *buffer, size_t size)
 {
 	size_t have = 0;
@@ -197,13 +197,13 @@ static uint64_t count_by_gnu_hash(const struct elf_file *file)
 {
 	uint32_t head[4], bucket, i, word,
 		last = 0; /* buckets, symbol offset, bloom words, shift */
-	uint64_t buckets, chains;
+	uint64_t buckets, hash_chain;
 
 	if (!read_address(file, file->gnu_hash, head, sizeof(head)) || head[0] > SYMBOLS_MAX ||
 	    head[2] > SYMBOLS_MAX)
 		return 0;
 	buckets = file->gnu_hash + sizeof(head) + 8ull * head[2];
-	chains = buckets + 4ull * head[0];
+	hash_chain = buckets + 4ull * head[0];
 	for (i = 0; i < head[0]; i++) {
 		if (!read_address(file, buckets + 4ull * i, &bucket, 4))
 			return 0;
@@ -213,7 +213,7 @@ static uint64_t count_by_gnu_hash(const struct elf_file *file)
 	if (last < head[1])
 		return 0;
 	for (; last < SYMBOLS_MAX; last++) {
-		if (!read_address(file, chains + 4ull * (last - head[1]), &word, 4))
+		if (!read_address(file, hash_chain + 4ull * (last - head[1]), &word, 4))
 			return 0;
 		if (word & 1)
 			return last + 1ull;
@@ -223,7 +223,7 @@ static uint64_t count_by_gnu_hash(const struct elf_file *file)
 
 static uint64_t count_symbols(const struct elf_file *file)
 {
-	uint32_t head[2]; /* buckets, chains: as many of these as symbols */
+	uint32_t head[2]; /* nbucket, nchain: as many of these as symbols */
 
 	if (file->hash && read_address(file, file->hash, head, sizeof(head)) &&
 	    head[1] <= SYMBOLS_MAX)
@@ -233,7 +233,7 @@ static uint64_t count_symbols(const struct elf_file *file)
 
 /*
  * cuptiGetVersion() stores a constant and returns 0. Read that constant from its code, so that an
- * image's library can be asked without running anything of it:
+ * image's library has a version without running anything of it:
  *   x86-64   c7 07 IMM32  31 c0  c3         movl $IMM,(%rdi); xor %eax,%eax; ret
  *   arm64    movz wN,#lo [movk wN,#hi,lsl 16] .. str wN,[x0]
  */

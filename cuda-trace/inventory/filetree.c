@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Looks into a file tree that may be hostile. Links that point out of an image (absolute ones, ..)
- * are the fear: openat2(RESOLVE_IN_ROOT) lets the kernel keep every path inside, without races.
- * Called by all of the doctor; one thread.
+ * are the danger: openat2(RESOLVE_IN_ROOT) lets the kernel keep every path inside, without
+ * races. Called by all of the doctor; one thread.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -251,11 +251,11 @@ static int join(char *out, size_t size, const char *path, const char *name)
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-static int glob_step(struct filetree *tree, const char *base, const char *rest, tree_visit visit,
+static int glob_step(struct filetree *tree, const char *base, const char *rest, tree_fn each,
 		     void *context);
 
 static int glob_list(struct filetree *tree, const char *base, const char *part, const char *rest,
-		     tree_visit visit, void *context)
+		     tree_fn each, void *context)
 {
 	char path[FILETREE_PATH_MAX];
 	struct dirent *entry;
@@ -272,13 +272,13 @@ static int glob_list(struct filetree *tree, const char *base, const char *part, 
 		    entry->d_type != DT_UNKNOWN)
 			continue;
 		/* It was just read: asking again would cost a call for each of 100,000 files. */
-		err = *rest ? glob_step(tree, path, rest, visit, context) : visit(context, path);
+		err = *rest ? glob_step(tree, path, rest, each, context) : each(context, path);
 	}
 	closedir(dir);
 	return err;
 }
 
-static int glob_step(struct filetree *tree, const char *base, const char *rest, tree_visit visit,
+static int glob_step(struct filetree *tree, const char *base, const char *rest, tree_fn each,
 		     void *context)
 {
 	char part[NAME_MAX + 1], path[FILETREE_PATH_MAX];
@@ -291,7 +291,7 @@ static int glob_step(struct filetree *tree, const char *base, const char *rest, 
 		if (fd < 0)
 			return 0;
 		close(fd);
-		return visit(context, base);
+		return each(context, base);
 	}
 	n = strcspn(rest, "/");
 	if (n > NAME_MAX)
@@ -299,16 +299,15 @@ static int glob_step(struct filetree *tree, const char *base, const char *rest, 
 	memcpy(part, rest, n);
 	part[n] = '\0';
 	if (strpbrk(part, "*?["))
-		return glob_list(tree, base, part, rest + n + strspn(rest + n, "/"), visit,
-				 context);
+		return glob_list(tree, base, part, rest + n + strspn(rest + n, "/"), each, context);
 	if (join(path, sizeof(path), base, part))
 		return 0;
-	return glob_step(tree, path, rest + n, visit, context);
+	return glob_step(tree, path, rest + n, each, context);
 }
 
-int filetree__glob(struct filetree *tree, const char *pattern, tree_visit visit, void *context)
+int filetree__glob(struct filetree *tree, const char *pattern, tree_fn each, void *context)
 {
-	return glob_step(tree, "/", pattern, visit, context);
+	return glob_step(tree, "/", pattern, each, context);
 }
 
 /* Kernel-made trees hold no libraries, can be endless, and some act when they are read. */

@@ -20,7 +20,7 @@ struct filetree {
 	bool plain;   /* no openat2() here (a container's seccomp filter): only for the own root */
 	bool own;     /* it is the root that this tool itself sees: things in it may be run */
 	uint32_t pid; /* the process whose root it is, 0 = a folder of our own */
-	char name[FILETREE_PATH_MAX];	/* what was asked for, untrusted */
+	char name[FILETREE_PATH_MAX];	/* the path that was looked up, untrusted */
 	char prefix[FILETREE_PATH_MAX]; /* the root's own path, to take off resolved ones */
 	uint64_t deadline;		/* monotonic ns; 0 = none */
 	uint64_t entries;		/* directory entries seen */
@@ -29,7 +29,7 @@ struct filetree {
 	bool partial;		 /* a folder had more than that */
 	bool cut;		 /* the budget ran out */
 	bool incomplete;	 /* an earlier one did */
-	uint64_t denied;	 /* folders that could not be opened for want of rights */
+	uint64_t denied;	 /* folders that could not be opened because rights are missing */
 };
 
 /* dir NULL is "/" as we see it. 0 or -errno; -ENOSYS: a kernel without openat2(). */
@@ -56,11 +56,11 @@ FILE *filetree__stream(const struct filetree *tree, const char *path);
  * memory, one without end not the time. False at the end. */
 bool filetree__line(FILE *file, char *line, size_t size);
 
-/* Calls visit for each path that matches the shell pattern ('*' and '?' within a component). A
- * last component without wildcards is visited even if it is a dangling link. Stops on visit() != 0.
+/* Calls each for every path that matches the shell pattern ('*' and '?' within a component). A
+ * last component without wildcards counts even if it is a dangling link. Stops on each() != 0.
  */
-typedef int (*tree_visit)(void *context, const char *path);
-int filetree__glob(struct filetree *tree, const char *pattern, tree_visit visit, void *context);
+typedef int (*tree_fn)(void *context, const char *path);
+int filetree__glob(struct filetree *tree, const char *pattern, tree_fn each, void *context);
 
 /* Every entry below `path`, `depth` levels deep, links not followed, pseudo file systems left out.
  */

@@ -38,8 +38,8 @@ static const char *string_at(const char *base, size_t size, uint32_t offset)
 	return base + offset;
 }
 
-static int visit_entries(const char *base, size_t size, const char *prefix, ldcache_visit visit,
-			 void *context)
+static int each_entry(const char *base, size_t size, const char *prefix, ldcache_fn each,
+		      void *context)
 {
 	struct cache_header header;
 	struct cache_entry entry;
@@ -55,14 +55,13 @@ static int visit_entries(const char *base, size_t size, const char *prefix, ldca
 		path = string_at(base, size, entry.path);
 		if (!name || !path)
 			return -EBADMSG;
-		if (!strncmp(name, prefix, strlen(prefix)) && visit(context, name, path))
+		if (!strncmp(name, prefix, strlen(prefix)) && each(context, name, path))
 			return 0;
 	}
 	return 0;
 }
 
-int ldcache__each(const struct filetree *tree, const char *prefix, ldcache_visit visit,
-		  void *context)
+int ldcache__each(const struct filetree *tree, const char *prefix, ldcache_fn each, void *context)
 {
 	static const char magic[] = "glibc-ld.so.cache1.1";
 	char *cache = malloc(CACHE_MAX), *base;
@@ -81,7 +80,7 @@ int ldcache__each(const struct filetree *tree, const char *prefix, ldcache_visit
 	if (!base || (size_t)size < sizeof(struct cache_header))
 		err = -EBADMSG;
 	else
-		err = visit_entries(base, size, prefix, visit, context);
+		err = each_entry(base, size, prefix, each, context);
 out:
 	free(cache);
 	return err;

@@ -5,10 +5,9 @@
 
 #include "cuda-trace/inventory/filetree.h"
 
-/* Calls visit for each entry whose name begins with `prefix`; stops when it returns non-zero.
+/* Calls each for every entry whose name begins with `prefix`; stops when it returns non-zero.
  * 0, or -errno (-EBADMSG: not a cache that is understood). */
-typedef int (*ldcache_visit)(void *context, const char *name, const char *path);
-int ldcache__each(const struct filetree *tree, const char *prefix, ldcache_visit visit,
-		  void *context);
+typedef int (*ldcache_fn)(void *context, const char *name, const char *path);
+int ldcache__each(const struct filetree *tree, const char *prefix, ldcache_fn each, void *context);
 
 #endif

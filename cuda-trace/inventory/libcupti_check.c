@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What a libcupti file is worth: whether it is one at all, whose, of which CUDA, and whether the
- * guest would take it. Called by doctor_libraries; one thread.
+ * agent would use it. Called by libcupti_list.c; one thread.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #include "cuda-trace/inventory/cuda_release.h"
 #include "cuda-trace/inventory/libcupti_version.h"
 
-/* cuptiGetVersion() of CUDA 11.8, the first that the guest takes, and of 13.0 before Update 1. */
+/* cuptiGetVersion() of CUDA 11.8, the first that the agent uses, and of 13.0 before Update 1. */
 #define API_11_8 18
 #define API_13_0 130000
 
-/* What the guest cannot do without; the first tells the version. */
+/* What the agent cannot do without; the first returns the version. */
 static const char *const wanted[] = {
 	"cuptiGetVersion",
 	"cuptiGetResultString",
@@ -103,7 +103,7 @@ static void find_version(struct library *library, const struct libraries *librar
 	if (fd < 0)
 		return;
 	if (may_be_run(library, fd) && !version__ask(fd, "cuptiGetVersion", &library->api))
-		library->how = VERSION_ASKED;
+		library->how = VERSION_CALLED;
 	close(fd);
 }
 
@@ -116,7 +116,7 @@ static bool too_old(const struct library *library)
 	return library->cuda_major && library->cuda_major < 11;
 }
 
-void library__judge(struct library *library, const struct libraries *libraries)
+void libcupti_check__run(struct library *library, const struct libraries *libraries)
 {
 	struct release_hints hints;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The guest's search order, foretold. A test compares it with the guest's own account in a running
+ * The agent's search order, foretold. A test compares it with the agent's own status in a running
  * process; whoever changes one order changes the other. Called by the doctor's reports; one thread.
  */
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include "cuda-trace/inventory/libcupti_list.h"
 
 #define OLDEST_MAJOR 11
-#define NEWEST_MAJOR 13 /* looked for when neither libcudart nor the driver tells */
+#define NEWEST_MAJOR 13 /* looked for when neither libcudart nor the driver shows a version */
 
 struct chooser {
 	struct libraries *libraries;
@@ -74,7 +74,7 @@ static bool try_path(struct chooser *chooser, const char *path)
 	library = libraries__at(chooser->libraries, path);
 	if (!library)
 		return false;
-	/* Nsight's copy is no place the guest would look in; found by another way it would be
+	/* The agent does not look in Nsight's folders; found by another way its copy would be
 	 * taken. */
 	if (library->verdict != LIBRARY_USABLE && library->verdict != LIBRARY_PRIVATE) {
 		choice->refused = choice->refused ?: library;
@@ -106,7 +106,7 @@ static bool try_toolkit(struct chooser *chooser, const char *root)
 	return try_in(chooser, root, below) || try_in(chooser, root, "lib64/");
 }
 
-/* What the loader does not pass over: a file of this machine, whether the guest likes it or not. */
+/* What the loader does not pass over: a file of this machine, whether the agent likes it or not. */
 static bool loader_takes(struct chooser *chooser, const char *path)
 {
 	const struct library *library = libraries__at(chooser->libraries, path);
@@ -114,7 +114,7 @@ static bool loader_takes(struct chooser *chooser, const char *path)
 	return library && library->verdict != LIBRARY_WRONG_MACHINE;
 }
 
-static int take_cached(void *context, const char *name, const char *path)
+static int try_cached(void *context, const char *name, const char *path)
 {
 	struct chooser *chooser = context;
 	char wanted[32];
@@ -137,7 +137,7 @@ static bool loader_finds_in(struct chooser *chooser, const char *folder,
 }
 
 /* LD_LIBRARY_PATH, the cache, the default folders: what dlopen() of a bare name does. It ends at
- * the first file, also when the guest then refuses that one. */
+ * the first file, also when the agent then refuses that one. */
 static bool try_loader(struct chooser *chooser)
 {
 	static const char *const defaults[] = {"/lib/%s",    "/usr/lib/%s", "/lib64",
@@ -155,7 +155,7 @@ static bool try_loader(struct chooser *chooser)
 	}
 	chooser->place = "the loader finds it by its cache";
 	*chooser->cached = '\0';
-	ldcache__each(chooser->libraries->tree, "libcupti.so.", take_cached, chooser);
+	ldcache__each(chooser->libraries->tree, "libcupti.so.", try_cached, chooser);
 	if (*chooser->cached)
 		return try_path(chooser, chooser->cached);
 	chooser->place = "it lies in a default folder of the loader";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which libcupti the guest takes in a process, and why: the same order as in
+ * Which libcupti the agent uses in a process, and why: the same order as in
  * libcupti-usdt/cupti/cupti_search.c, walked over a tree without opening anything.
  */
 #ifndef CUDA_TRACE_INVENTORY_LIBCUPTI_CHOICE_H
@@ -12,7 +12,7 @@
 struct libraries;
 struct library;
 
-/* What the guest would see in the process; NULL or "" = not there. */
+/* What the agent would see in the process; NULL or "" = not there. */
 struct choice_inputs {
 	const char *named;	 /* CUDA_TRACE_LIBCUPTI */
 	const char *mapped;	 /* a libcupti that the process has already */
@@ -27,14 +27,14 @@ struct choice_inputs {
 
 struct choice {
 	struct library *found;	      /* NULL = none */
-	char path[FILETREE_PATH_MAX]; /* as the guest would name it */
+	char path[FILETREE_PATH_MAX]; /* as the agent would name it */
 	char why[160];
 	struct library *refused; /* the first that was found and not taken, or NULL */
 };
 
 void choice__make(struct libraries *libraries, const struct choice_inputs *inputs,
 		  struct choice *choice);
-/* The chosen file's own name, for people: the guest's may hold "..". */
+/* The chosen file's own name, for people: the agent's may hold "..". */
 const char *choice__file(const struct choice *choice);
 /* N of ".../libNAME.so.N"; 0 if there is none. */
 unsigned int choice__major(const char *path, const char *stem);

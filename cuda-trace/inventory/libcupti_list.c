@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The list of libcupti files. Where to look is doctor_places.c's business, what they are worth
- * doctor_judge.c's. One thread.
+ * The list of libcupti files. libcupti_paths.c says where to look, libcupti_check.c what each is
+ * worth. One thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -202,7 +202,7 @@ struct library *libraries__at(struct libraries *libraries, const char *path)
 	if (!library)
 		library = libraries__add(libraries, path, LIBRARY_SOURCE_OTHER);
 	if (library && !library->judged)
-		library__judge(library, libraries);
+		libcupti_check__run(library, libraries);
 	return library;
 }
 
@@ -212,7 +212,7 @@ void libraries__judge(struct libraries *libraries)
 
 	for (i = 0; i < libraries->count; i++)
 		if (!libraries->list[i]->judged)
-			library__judge(libraries->list[i], libraries);
+			libcupti_check__run(libraries->list[i], libraries);
 }
 
 unsigned int libraries__usable(const struct libraries *libraries)

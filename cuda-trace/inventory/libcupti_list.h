@@ -32,7 +32,7 @@ enum library_source {
 		LIBRARY_SOURCE_COUNT
 };
 
-/* What it is. Only USABLE ones can be opened by the guest. X(enumerator, stable key, text) */
+/* What it is. Only USABLE ones can be opened by the agent. X(enumerator, stable key, text) */
 #define LIBRARY_VERDICTS(X)                                                                 \
 	X(USABLE, "usable", "usable")                                                       \
 	X(DANGLING, "dangling", "a link to a file that is not there")                       \
@@ -58,7 +58,7 @@ enum library_verdict {
 		LIBRARY_VERDICT_COUNT
 };
 
-enum version_how { VERSION_UNKNOWN, VERSION_ASKED, VERSION_READ };
+enum version_how { VERSION_UNKNOWN, VERSION_CALLED, VERSION_READ };
 
 struct library {
 	char *path; /* the first name found, below the tree's root; untrusted like all texts here */
@@ -70,7 +70,7 @@ struct library {
 	enum library_source source;
 	enum library_verdict verdict;
 	struct elf_facts elf;
-	unsigned int cuda_major, cuda_minor; /* 0 = unknown; minor is only told where minor_known */
+	unsigned int cuda_major, cuda_minor; /* 0 = unknown; minor is set only if minor_known */
 	bool minor_known;
 	uint32_t api; /* cuptiGetVersion(), 0 = unknown */
 	enum version_how how;
@@ -109,7 +109,7 @@ struct library *libraries__at(struct libraries *libraries, const char *path);
 /* The three steps of judging one: it could not be opened (-errno), what it is, what it is worth. */
 void library__unopened(struct library *library, const struct libraries *libraries, int err);
 void library__inspect(struct library *library, const struct libraries *libraries, int fd);
-void library__judge(struct library *library, const struct libraries *libraries);
+void libcupti_check__run(struct library *library, const struct libraries *libraries);
 const char *library__source_key(enum library_source source);
 const char *library__source_text(enum library_source source);
 const char *library__verdict_key(enum library_verdict verdict);

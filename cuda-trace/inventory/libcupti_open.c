@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where libcupti may be. The guest looks for the one that a program uses (cupti_search.c); here any
+ * Where libcupti may be. The agent looks for the one that a program uses (cupti_search.c); here any
  * will do.
  */
 #include "cuda-trace/inventory/libcupti_open.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Owners of libcupti files: packages of dpkg and rpm, a wheel's dist-info, conda's records. Called
- * by doctor_judge; one thread.
+ * by libcupti_list.c; one thread.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void find_package(const struct packages *packages, struct library *librar
 	}
 }
 
-static int take_name(void *context, const char *path)
+static int note_name(void *context, const char *path)
 {
 	struct search *search = context;
 
@@ -65,7 +65,7 @@ static void find_wheel(struct filetree *tree, struct library *library)
 		return;
 	snprintf(pattern, sizeof(pattern), "%.*s/%s.dist-info", (int)(end - library->path),
 		 library->path, names[strcmp(within, "/nvidia/") != 0]);
-	filetree__glob(tree, pattern, take_name, &search);
+	filetree__glob(tree, pattern, note_name, &search);
 	/* NAME-VERSION.dist-info */
 	at = strstr(search.found, ".dist-info");
 	dash = strchr(search.found, '-');
@@ -88,7 +88,7 @@ static void find_conda(struct filetree *tree, struct library *library)
 		return;
 	snprintf(pattern, sizeof(pattern), "%.*s/conda-meta/cuda-cupti-[0-9]*.json",
 		 (int)(end - library->path), library->path);
-	filetree__glob(tree, pattern, take_name, &search);
+	filetree__glob(tree, pattern, note_name, &search);
 	version = strstr(search.found, "cuda-cupti-");
 	if (!version)
 		return;

@@ -105,7 +105,7 @@ static bool folder_is_full(struct search *search, const char *path, size_t n)
 	return true;
 }
 
-static int visit_library(void *context, const char *path)
+static int check_library(void *context, const char *path)
 {
 	struct search *search = context;
 	const char *name = strrchr(path, '/') + 1;
@@ -115,7 +115,7 @@ static int visit_library(void *context, const char *path)
 	return filetree__exhausted(search->libraries->tree);
 }
 
-static int visit_header(void *context, const char *path)
+static int check_header(void *context, const char *path)
 {
 	libraries__add_header(((struct search *)context)->libraries, path);
 	return 0;
@@ -127,11 +127,11 @@ static void look_in(struct search *search, enum library_source source, const cha
 
 	search->source = source;
 	if (snprintf(pattern, sizeof(pattern), "%s/libcupti*.so*", folder) < (int)sizeof(pattern))
-		filetree__glob(search->libraries->tree, pattern, visit_library, search);
+		filetree__glob(search->libraries->tree, pattern, check_library, search);
 }
 
 /* A folder of Python packages, its own name taken literally. */
-static int visit_packages(void *context, const char *path)
+static int check_packages(void *context, const char *path)
 {
 	struct search *search = context;
 	char folder[FILETREE_PATH_MAX];
@@ -144,7 +144,7 @@ static int visit_packages(void *context, const char *path)
 	}
 	if (snprintf(folder, sizeof(folder), "%s/nvidia/*/include/cupti.h", path) <
 	    (int)sizeof(folder))
-		filetree__glob(search->libraries->tree, folder, visit_header, search);
+		filetree__glob(search->libraries->tree, folder, check_header, search);
 	return filetree__exhausted(search->libraries->tree);
 }
 
@@ -158,7 +158,7 @@ static void look_in_environment(struct search *search, const char *prefix, bool 
 
 	for (i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
 		if (snprintf(path, sizeof(path), "%s/%s", prefix, below[i]) < (int)sizeof(path))
-			filetree__glob(search->libraries->tree, path, visit_packages, search);
+			filetree__glob(search->libraries->tree, path, check_packages, search);
 	}
 	if (!conda)
 		return;
@@ -211,7 +211,7 @@ static enum tree_step find_environments(void *context, const char *path, const c
 	if (!strcmp(name, "conda-meta"))
 		look_in_parent(search, path, true);
 	if (!strcmp(name, "site-packages") || !strcmp(name, "dist-packages")) {
-		visit_packages(search, path);
+		check_packages(search, path);
 		return TREE_SKIP;
 	}
 	return uninteresting(path, name) ? TREE_SKIP : TREE_DESCEND;
@@ -255,14 +255,14 @@ static enum tree_step find_nsight(void *context, const char *path, const char *n
 	return TREE_DESCEND;
 }
 
-static int visit_nsight(void *context, const char *path)
+static int check_nsight(void *context, const char *path)
 {
 	struct search *search = context;
 
 	return filetree__walk(search->libraries->tree, path, NSIGHT_DEPTH, find_nsight, search);
 }
 
-static int visit_cached(void *context, const char *name, const char *path)
+static int check_cached(void *context, const char *name, const char *path)
 {
 	struct search *search = context;
 
@@ -311,15 +311,15 @@ void libraries__search(struct libraries *libraries, bool deep, void (*progress)(
 		look_in(&search, places[i].source, places[i].folder);
 	for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
 		snprintf(pattern, sizeof(pattern), "%s/cupti.h", headers[i]);
-		filetree__glob(libraries->tree, pattern, visit_header, &search);
+		filetree__glob(libraries->tree, pattern, check_header, &search);
 	}
-	ldcache__each(libraries->tree, "libcupti", visit_cached, &search);
+	ldcache__each(libraries->tree, "libcupti", check_cached, &search);
 	for (i = 0; i < sizeof(package_folders) / sizeof(package_folders[0]); i++)
-		filetree__glob(libraries->tree, package_folders[i], visit_packages, &search);
+		filetree__glob(libraries->tree, package_folders[i], check_packages, &search);
 	if (libraries->tree->own)
 		look_by_environment(&search);
 	for (i = 0; i < sizeof(nsight_folders) / sizeof(nsight_folders[0]); i++)
-		filetree__glob(libraries->tree, nsight_folders[i], visit_nsight, &search);
+		filetree__glob(libraries->tree, nsight_folders[i], check_nsight, &search);
 	filetree__walk(libraries->tree, "/", WALK_DEPTH, find_environments, &search);
 	if (deep)
 		filetree__walk(libraries->tree, "/", DEEP_DEPTH, find_everywhere, &search);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Databases of packages are read by the programs that they belong to, in a child. What such a
- * program would do to a hostile tree is the fear: opening a device acts (a watchdog's reboots the
+ * Databases of packages are read by the programs that they belong to, in a child. Such a program
+ * could do harm in a hostile tree: opening a device acts (a watchdog's reboots the
  * machine), links lead out, SQLite writes beside a database. So it gets the tree as a mount of its
- * own, where the kernel forbids all that. Called by doctor_packages; one thread.
+ * own, where the kernel forbids all that. Called by packages.c; one thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -144,7 +144,7 @@ static char *receive(int in, uint64_t deadline)
 }
 
 /* True: it has ended, with that status. It may close its output and stay. */
-static bool await(pid_t pid, uint64_t deadline, int *status)
+static bool wait_for(pid_t pid, uint64_t deadline, int *status)
 {
 	pid_t ended;
 
@@ -173,12 +173,12 @@ char *query__output(const struct filetree *tree, char *const argv[], uint64_t ns
 	close(ends[1]);
 	text = pid < 0 ? NULL : receive(ends[0], deadline);
 	close(ends[0]);
-	if (pid > 0 && (!text || !await(pid, deadline, &status))) {
+	if (pid > 0 && (!text || !wait_for(pid, deadline, &status))) {
 		free(text);
 		text = NULL;
 		kill(pid, SIGKILL);
 		/* Where its file system hangs it does not die: then it is left behind. */
-		await(pid, monotonic__ns() + DYING_NS, &status);
+		wait_for(pid, monotonic__ns() + DYING_NS, &status);
 	}
 	if (text && WIFEXITED(status) && WEXITSTATUS(status) < NO_VIEW) {
 		*err = WEXITSTATUS(status);

@@ -50,7 +50,7 @@ static void append(struct packages *packages, const char *path, const struct ver
 }
 
 /* "installed NAME VERSION": false for packages of which only settings are left. */
-static bool take_header(char *line, struct version *out)
+static bool parse_header(char *line, struct version *out)
 {
 	char *rest = line, *status = strsep(&rest, " ");
 
@@ -70,7 +70,7 @@ static void parse(struct packages *packages, char *text)
 			if (installed && strstr(line, "/libcupti"))
 				append(packages, line + 1, &current);
 		} else if (*line) {
-			installed = take_header(line, &current);
+			installed = parse_header(line, &current);
 			if (installed && strstr(current.package, "cupti") &&
 			    packages->version_count < VERSIONS_MAX)
 				packages->versions[packages->version_count++] = current;

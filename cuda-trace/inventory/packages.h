@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What dpkg and rpm know of a tree's libcupti files. Their databases are their own business: this
- * machine's dpkg-query and rpm are asked, never those of an image.
+ * machine's dpkg-query and rpm read them, never those of an image.
  */
 #ifndef CUDA_TRACE_INVENTORY_PACKAGES_H
 #define CUDA_TRACE_INVENTORY_PACKAGES_H
@@ -23,7 +23,7 @@ struct packages *packages__read(struct filetree *tree, uint64_t ns);
 void packages__free(struct packages *packages);
 /* The i-th file, NULL after the last; packages may be NULL. */
 const struct package_file *packages__file(const struct packages *packages, size_t i);
-/* The version of an installed package whose name tells of CUPTI; false if it is not installed. */
+/* The version of an installed package whose name implies CUPTI; false if it is not installed. */
 bool packages__version(const struct packages *packages, const char *package, char *out,
 		       size_t size);
 /* Why nothing is known, or NULL. */

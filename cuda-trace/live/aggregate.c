@@ -34,7 +34,7 @@ struct aggregate {
 	int links_count;
 	bool draining; /* flipped, but a lane was still writing into the old generation */
 	uint64_t uses[AGGREGATE_LANES]; /* of lanes that were taken at the flip */
-	bool awaited[AGGREGATE_LANES];
+	bool busy[AGGREGATE_LANES];
 	uint64_t keys;
 	struct tally *tallies; /* the map of that name, as memory */
 };
@@ -135,7 +135,7 @@ struct aggregate *aggregate__open(const struct aggregate_options *options)
 	return NULL;
 }
 
-struct driver_source *aggregate__take_driver(struct aggregate *aggregate)
+struct driver_source *aggregate__release_driver(struct aggregate *aggregate)
 {
 	struct driver_source *driver = aggregate->driver;
 
@@ -192,7 +192,7 @@ static void flip(struct aggregate *aggregate)
 	__atomic_fetch_add(&bss->epoch, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < AGGREGATE_LANES; i++) {
 		aggregate->uses[i] = __atomic_load_n(&bss->lanes[i].uses, __ATOMIC_SEQ_CST);
-		aggregate->awaited[i] = __atomic_load_n(&bss->lanes[i].taken, __ATOMIC_SEQ_CST);
+		aggregate->busy[i] = __atomic_load_n(&bss->lanes[i].taken, __ATOMIC_SEQ_CST);
 	}
 }
 
@@ -203,11 +203,11 @@ static bool is_quiet(struct aggregate *aggregate)
 	bool quiet = true;
 
 	for (int i = 0; i < AGGREGATE_LANES; i++) {
-		if (aggregate->awaited[i] && __atomic_load_n(&lanes[i].taken, __ATOMIC_SEQ_CST) &&
+		if (aggregate->busy[i] && __atomic_load_n(&lanes[i].taken, __ATOMIC_SEQ_CST) &&
 		    __atomic_load_n(&lanes[i].uses, __ATOMIC_SEQ_CST) == aggregate->uses[i])
 			quiet = false;
 		else
-			aggregate->awaited[i] = false;
+			aggregate->busy[i] = false;
 	}
 	return quiet;
 }

@@ -23,7 +23,7 @@ struct aggregate_options {
 	bool by_name;
 	bool spans;		   /* aggregate__spans() is wanted */
 	uint32_t queue_sample;	   /* a power of two; 0 = default */
-	int driver_pids;	   /* the session's map of that name; -1 = guests only */
+	int driver_pids;	   /* the session's map of that name; -1 = only agents */
 	const char *comm;	   /* whom the driver source takes over; NULL = any */
 	int64_t uid;		   /* the same; -1 = any */
 	struct left_out *left_out; /* of the session */
@@ -61,11 +61,11 @@ int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink 
 void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
 		       const struct aggregate_process_key *key, uint32_t serial);
 /* The driver source that feeds it, for the session, which owns it from then on; NULL = none. */
-struct driver_source *aggregate__take_driver(struct aggregate *aggregate);
+struct driver_source *aggregate__release_driver(struct aggregate *aggregate);
 void aggregate__state(const struct aggregate *aggregate, struct aggregate_state *state);
 /* All launches since the start, by how long they took: of all lanes, wrapping. */
 void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans *sum);
-/* Detaches; the guests go dormant. collect() still works, for the rest. */
+/* Detaches; the agents go dormant. collect() still works, for the rest. */
 void aggregate__detach(struct aggregate *aggregate);
 void aggregate__close(struct aggregate *aggregate);
 

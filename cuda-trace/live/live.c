@@ -15,7 +15,7 @@
 #include "cuda-trace/live/live_origin.h"
 #include "cuda-trace/live/live_processes.h"
 
-#define SWEEP_SECONDS 30 /* between looks for processes whose end was not told */
+#define SWEEP_SECONDS 30 /* between looks for processes whose end was not reported */
 
 struct live {
 	struct session *session;
@@ -24,15 +24,15 @@ struct live {
 	struct live_process *slots[AGGREGATE_PROCESSES];
 	struct live_process rest; /* slot 0 */
 	time_t next_sweep, next_end_collect;
-	uint64_t strangers, failures; /* at the last sweep; at the last end of a process */
+	uint64_t others, failures; /* at the last sweep; at the last end of a process */
 	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
 	bool by_name, by_device;
-	struct session_options options; /* of which cycle is asked for */
+	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
 	struct live_origin origins[LIVE_ORIGINS];
-	const struct process *ending; /* whose end is being told: it has its names still */
+	const struct process *ending; /* whose end is being handled: it has its names still */
 };
 
 static struct live_process *process_of(struct live *live, uint32_t slot)
@@ -54,11 +54,11 @@ static struct live_process *find(struct live *live, uint32_t pid, uint64_t insta
 	return NULL;
 }
 
-static void told_start(void *context, struct process *told)
+static void process_starts(void *context, struct process *traced)
 {
 	struct live *live = context;
 
-	told->data = live_origin__of(live->origins, told);
+	traced->data = live_origin__of(live->origins, traced);
 }
 
 /* Of calls that have failed since: their names are at stake. */
@@ -73,7 +73,7 @@ static bool has_failures(struct live *live)
 }
 
 /* With the end its names go: what it did since the last collect must be handed out before. */
-static void told_end(void *context, struct process *told)
+static void process_ends(void *context, struct process *traced)
 {
 	struct live *live = context;
 	struct live_process *process;
@@ -82,13 +82,13 @@ static void told_end(void *context, struct process *told)
 	/* Else only the devices' are at stake: not for each of a thousand. */
 	if (has_failures(live) || live->by_name || now >= live->next_end_collect) {
 		live->next_end_collect = now + 1;
-		live->ending = told;
+		live->ending = traced;
 		live__collect(live);
 		live->ending = NULL;
 	}
-	free(told->data);
-	told->data = NULL;
-	process = find(live, told->pid, told->instance);
+	free(traced->data);
+	traced->data = NULL;
+	process = find(live, traced->pid, traced->instance);
 	if (!process)
 		return;
 	process->told = NULL;
@@ -99,25 +99,25 @@ static void no_record(void *context, struct process *process, const struct cuda_
 {
 }
 
-static void link_told(void *context, struct process *told)
+static void link_process(void *context, struct process *traced)
 {
 	struct live_process *process = context;
 
-	if (told->pid == process->key.pid && told->instance == process->key.instance)
-		process->told = told;
+	if (traced->pid == process->key.pid && traced->instance == process->key.instance)
+		process->told = traced;
 }
 
-static void find_told(struct live *live, struct live_process *process)
+static void find_process(struct live *live, struct live_process *process)
 {
 	if (process->key.source != EVENT_SOURCE_GUEST)
 		return;
 	if (live->ending)
-		link_told(process, (struct process *)live->ending);
+		link_process(process, (struct process *)live->ending);
 	if (!process->told && !process->ended)
-		session__each_process(live->session, link_told, process);
+		session__each_process(live->session, link_process, process);
 }
 
-/* Of two with one number the earlier has ended, though nobody may have told. */
+/* Of two with one number the earlier has ended, even if nothing reported that. */
 static void end_namesakes(struct live *live, struct live_process *process)
 {
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
@@ -147,7 +147,7 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	live->slots[slot] = process;
 	if (key->source == EVENT_SOURCE_GUEST)
 		end_namesakes(live, process);
-	find_told(live, process);
+	find_process(live, process);
 	/* No window decides what libcuda's entry points show. */
 	process->scale = 1;
 	if (key->source == EVENT_SOURCE_GUEST)
@@ -170,8 +170,8 @@ static void on_process(void *context, uint32_t slot, const struct aggregate_proc
 		return;
 	}
 	if (!live->slots[slot]->told)
-		find_told(live, live->slots[slot]);
-	/* Who is gone keeps what it told last. */
+		find_process(live, live->slots[slot]);
+	/* A process that is gone keeps its last report. */
 	if (live->slots[slot]->told)
 		live->slots[slot]->scale = live_sample__scale(
 			&live->options, live->slots[slot]->told, &live->slots[slot]->sample);
@@ -190,7 +190,8 @@ static uint32_t device_of(const struct live_process *process, uint32_t device)
 	return process->state.device_of[context] - 1;
 }
 
-/* What device_of() cannot know, and what add_busy() has no room for. All ones: neither is known. */
+/* What device_of() cannot know, and what does not fit into add_busy()'s table. All ones: neither is
+ * known. */
 static void note_beyond(struct live *live, uint32_t device, uint64_t records)
 {
 	uint32_t context = device & ~AGGREGATE_CONTEXT;
@@ -207,7 +208,7 @@ static void on_tally(void *context, const struct tally_key *key, const struct ta
 	struct live_process *process = process_of(live, key->process);
 	struct tally whole;
 
-	if (live->by_device && live_held__tally(process, key, tally))
+	if (live->by_device && live_pending__tally(process, key, tally))
 		return;
 	note_beyond(live, key->device, tally->count);
 	if (live_sample__expand(key, tally, process->scale, &whole))
@@ -220,7 +221,7 @@ static void on_shape(void *context, const struct shape_key *key, const struct sh
 	struct live *live = context;
 	struct live_process *process = process_of(live, key->process);
 
-	if (live->by_device && live_held__shape(process, key, shape))
+	if (live->by_device && live_pending__shape(process, key, shape))
 		return;
 	note_beyond(live, key->context | AGGREGATE_CONTEXT, shape->launches + shape->errors);
 	live->sink.shape(live->sink.context, process,
@@ -268,7 +269,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 	live->aggregate = aggregate__open(&aggregate);
 	if (!live->aggregate)
 		return -EINVAL;
-	session__take_driver(live->session, aggregate__take_driver(live->aggregate));
+	session__take_driver(live->session, aggregate__release_driver(live->aggregate));
 	return 0;
 }
 
@@ -276,11 +277,11 @@ struct live *live__open(const struct live_options *options, const struct live_si
 {
 	struct live *live = calloc(1, sizeof(*live));
 	struct session_options session = options->session;
-	const struct sink told = {
+	const struct sink session_sink = {
 		.context = live,
-		.process_start = told_start,
+		.process_start = process_starts,
 		.record = no_record,
-		.process_end = told_end,
+		.process_end = process_ends,
 		.ends_last = true,
 	};
 	int err;
@@ -303,7 +304,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
 	live->sources = sources__new(&options->session);
-	live->session = session__open(&session, &told);
+	live->session = session__open(&session, &session_sink);
 	if (!live->sources || !live->session || open_aggregate(live, options))
 		goto failed;
 	session__on_file(live->session, &(struct session_files){live, on_file, on_file_gone});
@@ -367,9 +368,9 @@ static void sweep(struct live *live)
 
 	aggregate__state(live->aggregate, &state);
 	/* No slot was left: then at once. */
-	if (now < live->next_sweep && state.counters.strangers == live->strangers)
+	if (now < live->next_sweep && state.counters.strangers == live->others)
 		return;
-	live->strangers = state.counters.strangers;
+	live->others = state.counters.strangers;
 	live->next_sweep = now + SWEEP_SECONDS;
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		struct live_process *process = live->slots[slot];
@@ -417,7 +418,7 @@ int live__collect(struct live *live)
 		return err;
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		if (live->slots[slot])
-			live_held__give(live->slots[slot], &sink, had_ended[slot]);
+			live_pending__hand_out(live->slots[slot], &sink, had_ended[slot]);
 		if (had_ended[slot])
 			end_process(live, live->slots[slot]);
 	}
@@ -426,12 +427,12 @@ int live__collect(struct live *live)
 }
 
 void live__each_process(struct live *live,
-			void (*visit)(void *context, struct live_process *process), void *context)
+			void (*each)(void *context, struct live_process *process), void *context)
 {
-	visit(context, &live->rest);
+	each(context, &live->rest);
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++)
 		if (live->slots[slot])
-			visit(context, live->slots[slot]);
+			each(context, live->slots[slot]);
 }
 
 static void add_missed(void *context, struct live_process *process)
@@ -442,15 +443,15 @@ static void add_missed(void *context, struct live_process *process)
 void live__state(struct live *live, struct live_state *state)
 {
 	const struct aggregate_counters *counters = &state->aggregate.counters;
-	struct session_lost_counts told;
+	struct session_lost_counts counts;
 	const uint64_t *lost;
 	uint64_t missed = live->missed_before, known = 0;
 
 	memset(state, 0, sizeof(*state));
 	aggregate__state(live->aggregate, &state->aggregate);
-	session__lost(live->session, &told);
-	lost = told.session;
-	memcpy(state->guest_lost, told.guest, sizeof(state->guest_lost));
+	session__lost(live->session, &counts);
+	lost = counts.session;
+	memcpy(state->guest_lost, counts.guest, sizeof(state->guest_lost));
 	state->killed = lost[SESSION_LOST_KILLED];
 	live_yields__find(live->session, &state->yields, lost[SESSION_LOST_YIELDED]);
 	state->left_out = *session__left_out(live->session);
@@ -460,7 +461,7 @@ void live__state(struct live *live, struct live_state *state)
 	}
 	state->lost[LIVE_LOST_FULL] = counters->full;
 	state->lost_names = lost[SESSION_LOST_RING_FULL_NAMES] + lost[SESSION_LOST_NAMES];
-	state->lost[LIVE_LOST_MALFORMED] = told.session[SESSION_LOST_MALFORMED];
+	state->lost[LIVE_LOST_MALFORMED] = counts.session[SESSION_LOST_MALFORMED];
 	state->beyond = live->beyond;
 	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */
 	known = state->lost[LIVE_LOST_BUSY] + state->lost[LIVE_LOST_UNREADABLE];
@@ -475,10 +476,10 @@ int live__add_pid(struct live *live, uint32_t pid)
 	return session__add_pid(live->session, pid);
 }
 
-static void free_origin(void *context, struct process *told)
+static void free_origin(void *context, struct process *traced)
 {
-	free(told->data);
-	told->data = NULL;
+	free(traced->data);
+	traced->data = NULL;
 }
 
 static void tell_end(void *context, struct live_process *process)
@@ -504,7 +505,7 @@ void live__close(struct live *live)
 	overhead__free(live->pace.overhead);
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		if (live->slots[slot])
-			live_held__free(live->slots[slot]);
+			live_pending__free(live->slots[slot]);
 		free(live->slots[slot]);
 	}
 	free(live);

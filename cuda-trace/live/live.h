@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is happening now, for top and metrics: a session tells of processes, names and states, the
+ * What is happening now, for top and metrics: a session reports processes, names and states, the
  * aggregate program sums what they do, and collect() hands out the growth since the last call by
  * process and device. One thread at a time.
  */
@@ -22,7 +22,8 @@ struct live;
 
 #define LIVE_NO_DEVICE 0xffffffffu /* the context is known, its device is not */
 
-/* One load of the guest that has sent something. Slot 0 stands for those that found no room. */
+/* One load of the agent that has sent something. Slot 0 stands for those beyond the table's limit.
+ */
 struct live_process {
 	uint32_t slot;
 	struct aggregate_process_key key; /* .pid, .instance, .source */
@@ -56,7 +57,7 @@ struct live_options {
 	bool by_name;
 	struct sample sample; /* what live__sample() was given */
 	const char *command;  /* in messages */
-	bool by_device;	      /* sums wait for their device: see live_held.h */
+	bool by_device;	      /* sums wait for their device: see live_pending.h */
 };
 
 /* Puts --sample and --max-overhead into options whose groups are chosen already. */
@@ -76,11 +77,11 @@ enum live_source {
 };
 
 /* Why records were lost on this path, beside the reasons of session.h. X(enumerator, key, text) */
-#define LIVE_LOST_REASONS(X)                                                \
-	X(BUSY, "lanes_busy", "too many batches at the same time")          \
-	X(FULL, "maps_full", "the maps of the aggregate program were full") \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")  \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")     \
+#define LIVE_LOST_REASONS(X)                                                        \
+	X(BUSY, "lanes_busy", "too many batches at the same time")                  \
+	X(FULL, "maps_full", "the maps of the aggregate program were full")         \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")          \
+	X(MISSED, "missed", "numbered by the injection library, but never arrived") \
 	X(MALFORMED, "malformed", "records that made no sense")
 
 enum live_lost {
@@ -117,7 +118,7 @@ int live__poll(struct live *live, int timeout_ms);
 int live__collect(struct live *live);
 void live__state(struct live *live, struct live_state *state);
 void live__each_process(struct live *live,
-			void (*visit)(void *context, struct live_process *process), void *context);
+			void (*each)(void *context, struct live_process *process), void *context);
 /* Demangled, or NULL: it has not come, or the process is gone. */
 const char *live__known_name(const struct live_process *process, uint32_t id);
 /* Demangled; "" for id 0, "[name ID]" when it never came, "other" for what was folded. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A cache of control groups by id, for want of anything else that a short process leaves behind.
+ * A cache of control groups by id, because a short process leaves nothing else behind.
  */
 #include "cuda-trace/live/live_origin.h"
 
@@ -11,19 +11,19 @@
 #include "cuda-trace/live/live.h"
 
 struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
-				    const struct process *told)
+				    const struct process *traced)
 {
-	struct live_origin *cached = &origins[told->cgroup % LIVE_ORIGINS], *origin;
+	struct live_origin *cached = &origins[traced->cgroup % LIVE_ORIGINS], *origin;
 
 	origin = calloc(1, sizeof(*origin));
 	if (!origin)
 		return NULL;
-	origin->id = told->cgroup;
-	cgroup__of(told->pid, told->cgroup, origin->cgroup, sizeof(origin->cgroup));
+	origin->id = traced->cgroup;
+	cgroup__of(traced->pid, traced->cgroup, origin->cgroup, sizeof(origin->cgroup));
 	cgroup__container(origin->cgroup, origin->container, sizeof(origin->container));
 	if (*origin->cgroup)
 		*cached = *origin;
-	else if (cached->id == told->cgroup)
+	else if (cached->id == traced->cgroup)
 		*origin = *cached;
 	return origin;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which process of live.h a number means: in which control group and container it runs, looked up
- * as soon as it tells of itself, because /proc forgets it with its end; and whether it is another's
+ * as soon as it reports itself, because /proc forgets it with its end; and whether it is another's
  * by now.
  */
 #ifndef CUDA_TRACE_LIVE_LIVE_ORIGIN_H
@@ -23,14 +23,14 @@ struct live_origin {
 	char container[16];
 };
 
-/* Of a process that tells of itself; the caller's to free; NULL: no memory. */
+/* Of a process that reports itself; the caller's to free; NULL: no memory. */
 struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
-				    const struct process *told);
-/* Fills in process->cgroup and ->container; process->told->data is what it told, if anything. */
+				    const struct process *traced);
+/* Fills in process->cgroup and ->container, from process->told->data if the session knows it. */
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS],
 		       struct live_process *process);
-/* Whether who has the number now began after that time (CLOCK_MONOTONIC, ns). False if nobody has
- * it. */
+/* True if the process that has this pid now started after `time` (CLOCK_MONOTONIC, ns). False if
+ * there is none. */
 bool live_origin__is_later(uint32_t pid, uint64_t time);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Guests tell of themselves, the driver source has a map of its processes; a process that maps
- * libcuda and is in neither is seen by nobody: it has no guest, or one that was switched off. The
+ * Agents report themselves, the driver source has a map of its processes; a process that maps
+ * libcuda and is in neither is seen by nobody: it has no agent, or one that was switched off. The
  * same thread as the session's.
  */
 #include "cuda-trace/live/live_processes.h"
@@ -18,8 +18,8 @@
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/live/live.h"
 
-#define LOOK_SECONDS	30
-#define MOST_CANDIDATES 4096
+#define LOOK_SECONDS   30
+#define MAX_CANDIDATES 4096
 
 struct candidate {
 	uint32_t pid;
@@ -27,7 +27,7 @@ struct candidate {
 };
 
 struct sources {
-	struct candidate candidates[MOST_CANDIDATES]; /* mapped libcuda; ordered by pid */
+	struct candidate candidates[MAX_CANDIDATES]; /* mapped libcuda; ordered by pid */
 	unsigned int count;
 	unsigned int refused; /* at the last look */
 	time_t next_look;
@@ -77,7 +77,7 @@ static void look_for_candidates(struct sources *sources, const struct session *s
 	struct dirent *entry;
 
 	sources->count = sources->refused = 0;
-	while (proc && sources->count < MOST_CANDIDATES && (entry = readdir(proc))) {
+	while (proc && sources->count < MAX_CANDIDATES && (entry = readdir(proc))) {
 		char *end;
 		unsigned long pid = strtoul(entry->d_name, &end, 10);
 
@@ -104,7 +104,7 @@ static void note_seen(struct sources *sources, uint32_t pid)
 		found->seen = true;
 }
 
-static void count_guest(void *context, struct process *process)
+static void count_agent(void *context, struct process *process)
 {
 	struct count *count = context;
 	uint64_t number;
@@ -144,7 +144,7 @@ void sources__count(struct sources *sources, struct session *session, unsigned i
 		sources->candidates[i].seen = false;
 	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)
 		counts[source] = 0;
-	session__each_process(session, count_guest, &count);
+	session__each_process(session, count_agent, &count);
 	count_driver(&count);
 	for (unsigned int i = 0; i < sources->count; i++)
 		if (!sources->candidates[i].seen &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How many CUDA processes there are, and by what each can be seen. Looking through all processes'
- * maps is dear, so that it is done now and then only. Used by live.c.
+ * maps is expensive, so it is done rarely. Used by live.c.
  */
 #ifndef CUDA_TRACE_LIVE_LIVE_PROCESSES_H
 #define CUDA_TRACE_LIVE_LIVE_PROCESSES_H

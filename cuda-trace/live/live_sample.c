@@ -35,10 +35,10 @@ void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
 		options->sample_on_ms = finding.on_ms;
 }
 
-double live_sample__scale(const struct session_options *options, const struct process *told,
+double live_sample__scale(const struct session_options *options, const struct process *traced,
 			  struct live_sample *last)
 {
-	const struct cuda_status *status = told ? &told->status : NULL;
+	const struct cuda_status *status = traced ? &traced->status : NULL;
 	double watched, open;
 
 	if (!options->sample_on_ms)

@@ -10,7 +10,7 @@
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/capture/session.h"
 
-/* What a process told of its windows when its sums were last collected. */
+/* What a process reported of its windows when its sums were last collected. */
 struct live_sample {
 	uint64_t start, time; /* ns */
 	uint64_t open_ns;
@@ -28,9 +28,10 @@ struct live_pace {
 /* Lengthens or shortens windows where that is due; options->sample_on_ms is the new one. */
 void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
 		     struct session *session, struct session_options *options);
-/* By how much to multiply what came since: by what was told meanwhile, else by what is asked for.
+/* The factor for what came since: from the windows reported meanwhile, else from the requested
+ * ones.
  */
-double live_sample__scale(const struct session_options *options, const struct process *told,
+double live_sample__scale(const struct session_options *options, const struct process *traced,
 			  struct live_sample *last);
 /* Of a kind that comes of windows only: true, and *whole is what it makes of all the time. */
 bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,

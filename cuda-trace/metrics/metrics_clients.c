@@ -4,12 +4,12 @@
  * the address that has the most. libmicrohttpd only refuses the newcomer, and its own timeout
  * starts anew with every byte, so that a client that sends one now and then would stay for ever.
  *
- * Fears: 1. one that renews its connections shuts out all others of its address, which on the
- * loopback is everybody: hence cut, never refused, and nobody before he could ask: until then
- * there is room for as many again, and more wait to be accepted. 2. many connections of one address
- * push out another's scrape: hence the address first. 3. a file's number is used again once the
- * server has closed it: it says so before it does (clients__end()), and shutdown() is called under
- * the lock.
+ * Failure modes: 1. one that renews its connections shuts out all others of its address, which on
+ * the loopback is everybody: hence cut, never refused, and nobody before he could send a request:
+ * until then there are as many slots again, and more wait to be accepted. 2. many connections of
+ * one address push out another's scrape: hence the address first. 3. a file's number is used again
+ * once the server has closed it: it says so before it does (clients__end()), and shutdown() is
+ * called under the lock.
  */
 #include "cuda-trace/metrics/metrics_clients.h"
 
@@ -31,8 +31,8 @@ static const uint64_t patience[CLIENT_STEPS] = {
 	[CLIENT_RESTS] = 120 * SECONDS,
 	[CLIENT_WAITS] = 120 * SECONDS,
 };
-#define HURRIED (5 * SECONDS)
-#define YOUNG	(SECONDS / 5)
+#define LATE_READER (5 * SECONDS)
+#define YOUNG	    (SECONDS / 5)
 
 struct client {
 	int fd; /* -1 = free */
@@ -44,7 +44,7 @@ struct client {
 
 struct clients {
 	pthread_mutex_t lock;
-	struct client client[CLIENTS_ROOM];
+	struct client client[CLIENTS_SLOTS];
 };
 
 struct clients *clients__new(void)
@@ -54,7 +54,7 @@ struct clients *clients__new(void)
 	if (!clients)
 		return NULL;
 	pthread_mutex_init(&clients->lock, NULL);
-	for (int i = 0; i < CLIENTS_ROOM; i++)
+	for (int i = 0; i < CLIENTS_SLOTS; i++)
 		clients->client[i].fd = -1;
 	return clients;
 }
@@ -94,7 +94,7 @@ static bool is_there(const struct client *client)
 	return client->fd >= 0 && !client->cut;
 }
 
-/* Takes one of the CLIENTS_MOST places. */
+/* Takes one of the CLIENTS_MAX places. */
 static bool is_counted(const struct client *client)
 {
 	return is_there(client) && client->step != CLIENT_WAITS;
@@ -116,7 +116,7 @@ static unsigned int count_of(const struct clients *clients, uint64_t address)
 {
 	unsigned int count = 0;
 
-	for (int i = 0; i < CLIENTS_ROOM; i++)
+	for (int i = 0; i < CLIENTS_SLOTS; i++)
 		count += is_counted(&clients->client[i]) && clients->client[i].address == address;
 	return count;
 }
@@ -129,7 +129,7 @@ static struct client *last_of(struct clients *clients, uint64_t now, bool reader
 	struct client *last = NULL;
 	unsigned int most = 0;
 
-	for (int i = 0; i < CLIENTS_ROOM; i++) {
+	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		struct client *client = &clients->client[i];
 		unsigned int count;
 
@@ -145,17 +145,17 @@ static struct client *last_of(struct clients *clients, uint64_t now, bool reader
 	return last;
 }
 
-static void make_room(struct clients *clients)
+static void cut_excess(struct clients *clients)
 {
 	unsigned int present = 0, readers = 0;
 	uint64_t now = monotonic__ns();
 
-	for (int i = 0; i < CLIENTS_ROOM; i++) {
+	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		present += is_counted(&clients->client[i]);
 		readers += is_reader(&clients->client[i]);
 	}
-	for (; present > CLIENTS_MOST; present--) {
-		bool is_readers = readers > CLIENTS_MOST / 2;
+	for (; present > CLIENTS_MAX; present--) {
+		bool is_readers = readers > CLIENTS_MAX / 2;
 		struct client *last = last_of(clients, now, is_readers);
 
 		if (!last)
@@ -167,7 +167,7 @@ static void make_room(struct clients *clients)
 
 static struct client *find(struct clients *clients, int fd)
 {
-	for (int i = 0; i < CLIENTS_ROOM; i++)
+	for (int i = 0; i < CLIENTS_SLOTS; i++)
 		if (clients->client[i].fd == fd)
 			return &clients->client[i];
 	return NULL;
@@ -188,7 +188,7 @@ void clients__step(struct clients *clients, int fd, enum client_step step,
 	if (client) {
 		client->step = step;
 		client->since = monotonic__ns();
-		make_room(clients);
+		cut_excess(clients);
 	}
 	pthread_mutex_unlock(&clients->lock);
 }
@@ -209,25 +209,25 @@ void clients__sweep(struct clients *clients)
 	uint64_t now = monotonic__ns();
 
 	pthread_mutex_lock(&clients->lock);
-	for (int i = 0; i < CLIENTS_ROOM; i++) {
+	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		struct client *client = &clients->client[i];
 
 		if (is_there(client) && now - client->since > patience[client->step])
 			cut(client);
 	}
-	make_room(clients);
+	cut_excess(clients);
 	pthread_mutex_unlock(&clients->lock);
 }
 
-void clients__hurry(struct clients *clients)
+void clients__cut_late(struct clients *clients)
 {
 	uint64_t now = monotonic__ns();
 
 	pthread_mutex_lock(&clients->lock);
-	for (int i = 0; i < CLIENTS_ROOM; i++) {
+	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		struct client *client = &clients->client[i];
 
-		if (is_reader(client) && now - client->since > HURRIED)
+		if (is_reader(client) && now - client->since > LATE_READER)
 			cut(client);
 	}
 	pthread_mutex_unlock(&clients->lock);

@@ -11,9 +11,9 @@
 struct clients;
 struct sockaddr;
 
-#define CLIENTS_MOST 64 /* more, and the one that is behind the longest is cut off */
+#define CLIENTS_MAX 64 /* more, and the one that is behind the longest is cut off */
 /* With those that have just come, were cut off and are not gone yet, or wait for a password. */
-#define CLIENTS_ROOM 384
+#define CLIENTS_SLOTS 384
 
 /* What the server waits for. */
 enum client_step {
@@ -29,13 +29,13 @@ struct clients *clients__new(void);
 void clients__free(struct clients *clients);
 /* A number for the address: the same for all clients that count as one. */
 uint64_t clients__address(const struct sockaddr *address);
-/* The first step says from where; address is not asked for later. */
+/* The first step says from where; later ones ignore address. */
 void clients__step(struct clients *clients, int fd, enum client_step step,
 		   const struct sockaddr *address);
 void clients__end(struct clients *clients, int fd);
 /* Cuts off those that have taken too long, and those that are too many; to be called often. */
 void clients__sweep(struct clients *clients);
 /* Documents are scarce: the same for those that keep one for longer than a client needs. */
-void clients__hurry(struct clients *clients);
+void clients__cut_late(struct clients *clients);
 
 #endif

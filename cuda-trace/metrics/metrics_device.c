@@ -59,12 +59,12 @@ static void on_trouble(void *context, struct pm_device *device, const char *text
 	fprintf(stderr, "cuda-trace metrics: GPU %u: %s\n", device->number, text);
 }
 
-static void on_sample(void *context, struct pm_device *device, const struct pm_sample *told)
+static void on_sample(void *context, struct pm_device *device, const struct pm_sample *sample_in)
 {
 	const struct device_metrics *metrics = context;
 	const struct pm_choice *choice = &metrics->request.choice;
 	struct device_sums *sums = device->data;
-	struct pm_sample sample = *told;
+	struct pm_sample sample = *sample_in;
 
 	if (!sums)
 		return;
@@ -229,7 +229,7 @@ void device_metrics__write(struct exposition *exposition, struct device_metrics 
 	       "Bytes that a GPU moved, whoever did it, by path.");
 	write_columns(exposition, metrics, PM_BYTES, "path", put_bytes);
 	FAMILY(exposition, METRIC_GAUGE, "cuda_device_metric", "",
-	       "A metric of CUPTI's that was asked for by name: the mean of the last 5 s.");
+	       "A metric of CUPTI's that was requested by name: the mean of the last 5 s.");
 	write_columns(exposition, metrics, PM_OTHER, "metric", put_mean);
 	FAMILY(exposition, METRIC_GAUGE, "cuda_device_sampled", "",
 	       "Whether a GPU's counters are read at the moment: 0 while another profiler has "

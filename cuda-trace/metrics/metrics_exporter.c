@@ -87,7 +87,7 @@ static void on_end(void *context, struct live_process *process)
 	process->data = NULL;
 }
 
-/* libcuda's entry points tell the kind of copy, guests the call's name. */
+/* libcuda's entry points show the kind of copy, agents report the call's name. */
 static void add_failed(struct series *series, const struct live_process *process,
 		       const struct tally_key *key, uint64_t count)
 {

@@ -60,7 +60,7 @@ void exporter__close(struct exporter *exporter);
 /* metrics_families.c: writes all families. */
 void families__write(struct exposition *exposition, struct exporter_view *view);
 
-/* Devices that were told of, each once: CUDA ordinal and UUID. Bounded. */
+/* Devices that were reported, each once: CUDA ordinal and UUID. Bounded. */
 struct exporter_device {
 	uint32_t ordinal;
 	int gpu; /* its number in struct aggregate_state, -1 = not known */
@@ -74,7 +74,7 @@ struct exporter_device {
 struct exporter_devices {
 	struct exporter_device device[EXPORTER_DEVICES];
 	unsigned int count;
-	uint64_t dropped; /* tellings of devices that found no room */
+	uint64_t dropped; /* device records beyond the table's limit */
 };
 
 #endif

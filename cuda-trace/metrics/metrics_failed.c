@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One probe has the calls that copy, set and prefetch: a name tells which it was. A call whose
+ * One probe has the calls that copy, set and prefetch: the name says which it was. A call whose
  * name is not known counts as a copy, as most of them are. Called under the exporter's lock.
  */
 #include "cuda-trace/metrics/metrics_failed.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include "cuda-trace/metrics/metrics_exporter.h"
 
-/* The first part that a name contains. A copy from an array or a symbol is told by its letters as
- * well: A is on the device. */
+/* The first part that a name contains. The letters of a copy from an array or a symbol name its
+ * direction as well: A is on the device. */
 static const struct {
 	const char *part;
 	enum sums_direction direction;

@@ -217,7 +217,7 @@ static void write_errors(struct pass *pass, const struct series *series)
 			with(labels, sizeof(labels), series, "code", "other");
 		exposition__count(pass->exposition, labels, error->count, series->created);
 	}
-	/* The last place is for all others, also while there is room before it. */
+	/* The last place is for all others, even while one before it is free. */
 	if (series->errors[SERIES_ERRORS - 1].count && !series->errors[SERIES_ERRORS - 2].count) {
 		char labels[LABELS_MAX];
 

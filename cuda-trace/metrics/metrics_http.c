@@ -73,7 +73,7 @@ void http__sweep(struct http *http)
 {
 	clients__sweep(http->clients);
 	if (pages__crowded(http->pages))
-		clients__hurry(http->clients);
+		clients__cut_late(http->clients);
 }
 
 static void add_header(void *response, const char *name, const char *value)
@@ -126,17 +126,17 @@ struct sending {
 	const struct page *page;
 };
 
-static ssize_t read_page(void *context, uint64_t position, char *buffer, size_t room)
+static ssize_t read_page(void *context, uint64_t position, char *buffer, size_t size)
 {
 	struct sending *sending = context;
 	size_t left = sending->page->size - position;
 
 	if (!left)
 		return MHD_CONTENT_READER_END_OF_STREAM;
-	if (left < room)
-		room = left;
-	memcpy(buffer, sending->page->text + position, room);
-	return room;
+	if (left < size)
+		size = left;
+	memcpy(buffer, sending->page->text + position, size);
+	return size;
 }
 
 static void end_sending(void *context)
@@ -335,7 +335,7 @@ static struct MHD_Daemon *start(struct http *http, int fd)
 	return MHD_start_daemon(flags, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER,
 				keep_quiet, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_CONNECTION_LIMIT,
-				CLIENTS_ROOM, MHD_OPTION_CONNECTION_TIMEOUT,
+				CLIENTS_SLOTS, MHD_OPTION_CONNECTION_TIMEOUT,
 				(unsigned int)SECONDS_TO_REST, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
 				on_connection, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed,

@@ -13,7 +13,7 @@
 #include "cuda-trace/base/text.h"
 
 #define BUCKETS	       4096
-#define MOST_TRACKED   8192 /* candidates; each is a name of at most NAME_COLUMNS characters */
+#define MAX_TRACKED    8192 /* candidates; each is a name of at most NAME_COLUMNS characters */
 #define NAME_COLUMNS   160
 #define RANK_SECONDS   10
 #define DECAY	       0.977 /* a rank halves in 5 minutes */
@@ -71,7 +71,7 @@ static struct kernel *find_or_make(struct kernels *kernels, struct series *serie
 	for (kernel = *bucket; kernel; kernel = kernel->next_in_bucket)
 		if (kernel->series == series && !strcmp(kernel->name, name))
 			return kernel;
-	if (kernels->tracked >= MOST_TRACKED)
+	if (kernels->tracked >= MAX_TRACKED)
 		return NULL;
 	kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
@@ -88,7 +88,7 @@ static struct kernel *find_or_make(struct kernels *kernels, struct series *serie
 	return kernel;
 }
 
-static void give_name(struct kernels *kernels, struct kernel *kernel)
+static void assign_name(struct kernels *kernels, struct kernel *kernel)
 {
 	struct timespec now;
 	size_t size;
@@ -120,7 +120,7 @@ void kernels__add(struct kernels *kernels, struct series *series, const char *na
 		kernel->rank += ns;
 	/* Without a choice to make there is nothing to wait for. */
 	if (kernel && !kernel->labels && kernels->named < kernels->limit)
-		give_name(kernels, kernel);
+		assign_name(kernels, kernel);
 	if (kernel && kernel->labels) {
 		kernel->count += count;
 		kernel->ns += ns;
@@ -130,7 +130,7 @@ void kernels__add(struct kernels *kernels, struct series *series, const char *na
 	}
 }
 
-static void take_name(struct kernels *kernels, struct kernel *kernel)
+static void withdraw_name(struct kernels *kernels, struct kernel *kernel)
 {
 	free(kernel->labels);
 	kernel->labels = NULL;
@@ -151,10 +151,10 @@ static void find_extremes(struct kernels *kernels, struct kernel **best, struct 
 		}
 }
 
-/* Candidates that have done nothing for a while make room for new ones. */
+/* Candidates that have done nothing for a while are dropped in favour of new ones. */
 static void decay(struct kernels *kernels)
 {
-	bool crowded = kernels->tracked > MOST_TRACKED / 2;
+	bool crowded = kernels->tracked > MAX_TRACKED / 2;
 
 	for (int i = 0; i < BUCKETS; i++) {
 		struct kernel **link = &kernels->buckets[i];
@@ -192,9 +192,9 @@ void kernels__rank(struct kernels *kernels)
 		if (kernels->named == kernels->limit) {
 			if (!worst || best->rank < worst->rank * CLEARLY_BETTER)
 				return;
-			take_name(kernels, worst);
+			withdraw_name(kernels, worst);
 		}
-		give_name(kernels, best);
+		assign_name(kernels, best);
 	}
 }
 
@@ -219,16 +219,16 @@ void kernels__forget(struct kernels *kernels, struct series *series)
 }
 
 void kernels__each(struct kernels *kernels,
-		   void (*visit)(void *context, const char *labels, uint64_t count, uint64_t ns,
-				 double created),
+		   void (*each)(void *context, const char *labels, uint64_t count, uint64_t ns,
+				double created),
 		   void *context)
 {
 	for (int i = 0; i < BUCKETS; i++)
 		for (struct kernel *kernel = kernels->buckets[i]; kernel;
 		     kernel = kernel->next_in_bucket)
 			if (kernel->labels)
-				visit(context, kernel->labels, kernel->count, kernel->ns,
-				      kernel->created);
+				each(context, kernel->labels, kernel->count, kernel->ns,
+				     kernel->created);
 }
 
 void kernels__free(struct kernels *kernels)

@@ -23,8 +23,8 @@ void kernels__rank(struct kernels *kernels);
 void kernels__forget(struct kernels *kernels, struct series *series);
 /* Of each kernel that has a name: labels is the whole rendered label set. */
 void kernels__each(struct kernels *kernels,
-		   void (*visit)(void *context, const char *labels, uint64_t count, uint64_t ns,
-				 double created),
+		   void (*each)(void *context, const char *labels, uint64_t count, uint64_t ns,
+				double created),
 		   void *context);
 
 #endif

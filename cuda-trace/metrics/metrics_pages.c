@@ -3,12 +3,12 @@
  * A document costs a reading of the kernel's maps and up to tens of milliseconds; whoever asks
  * without a pause shall not make the tool burn a CPU, nor may a figure be old where somebody looks:
  * so the last document is handed out again for a tenth of a second, and for as much longer as it is
- * dear, within limits.
+ * expensive, within limits.
  *
- * Fears: 1. slow clients keep documents: those that are out of date are counted, and when there are
- * too many of them the latest stays the latest, for everybody, until one comes back. 2. all ask at
- * once: one of them makes it, the others wait for it. 3. who keeps documents of one format leaves
- * none for the other: the latest of each is beside those that are counted.
+ * Failure modes: 1. slow clients keep documents: those that are out of date are counted, and when
+ * there are too many of them the latest stays the latest, for everybody, until one comes back. 2.
+ * all ask at once: one of them makes it, the others wait for it. 3. who keeps documents of one
+ * format leaves none for the other: the latest of each is beside those that are counted.
  */
 #include "cuda-trace/metrics/metrics_pages.h"
 
@@ -20,7 +20,7 @@
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/base/clock.h"
 
-#define MOST_OLD  8	       /* in memory, beside the latest */
+#define MAX_OLD	  8	       /* in memory, beside the latest */
 #define FRESH_NS  100000000ull /* cuda-trace-metrics(1) says these */
 #define SHARE	  20	       /* of the time goes into making documents at most */
 #define OLDEST_NS 1000000000ull
@@ -83,7 +83,7 @@ static bool can_forget(const struct pages *pages, const struct latest *latest)
 
 	for (int packed = 0; packed < 2; packed++)
 		old += latest->kept[packed] && latest->kept[packed]->users > 1;
-	return old <= MOST_OLD;
+	return old <= MAX_OLD;
 }
 
 void pages__free(struct pages *pages)
@@ -124,17 +124,17 @@ static struct kept *scrape(struct pages *pages, bool openmetrics)
 static struct kept *compress_page(const struct page *page)
 {
 	z_stream stream = {};
-	size_t room;
+	size_t bound;
 	char *text;
 
 	if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return NULL;
-	room = deflateBound(&stream, page->size);
-	text = malloc(room);
+	bound = deflateBound(&stream, page->size);
+	text = malloc(bound);
 	stream.next_in = (unsigned char *)page->text;
 	stream.avail_in = page->size;
 	stream.next_out = (unsigned char *)text;
-	stream.avail_out = room;
+	stream.avail_out = bound;
 	if (text && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
 		free(text);
 		text = NULL;

@@ -81,7 +81,7 @@ static double failures_at(struct passwords *passwords, uint64_t address, uint64_
 	return guesser ? failures_of(guesser, now) : 0;
 }
 
-/* Where there is no room the address with the fewest failures is forgotten. */
+/* If the table is full, the address with the fewest failures is forgotten. */
 static double count_failure(struct passwords *passwords, uint64_t address, uint64_t now)
 {
 	struct guesser *guesser = find_guesser(passwords, address);
@@ -135,7 +135,7 @@ static bool is_over(const struct password_check *check, uint64_t now)
 	return check->state == STATE_WAITING && now - check->begun >= MAX_WAIT;
 }
 
-/* One whose time has come, or that has to make room; NULL: there is none. *next: when to look
+/* One whose time has come, or that is over the limit; NULL: there is none. *next: when to look
  * again. */
 static struct password_check *find_over(struct passwords *passwords, uint64_t now, uint64_t *next)
 {

@@ -99,8 +99,9 @@ static void write_sources(struct exposition *exposition, const struct live_state
 	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)
 		exposition__count(exposition, labels[source], state->sources[source], 0);
 	ONE(exposition, METRIC_GAUGE, "cuda_trace_unreadable_processes", "",
-	    "Processes that this tool may not look into, for want of CAP_SYS_PTRACE: those of CUDA "
-	    "among them are seen only with the library.");
+	    "Processes that this tool may not look into, because CAP_SYS_PTRACE is missing: those "
+	    "of "
+	    "CUDA among them are seen only with the library.");
 	exposition__count(exposition, "", state->unreadable, 0);
 }
 
@@ -154,7 +155,7 @@ static void write_losses(struct exposition *exposition, const struct exporter_vi
 		{
 #define LOST_LABEL(name, key, text) "reason=\"" key "\"",
 			LIVE_LOST_REASONS(LOST_LABEL)},
-				 *const guest_labels[] = {CUDA_LOST_REASONS(LOST_LABEL)
+				 *const agent_labels[] = {CUDA_LOST_REASONS(LOST_LABEL)
 #undef LOST_LABEL
 				 };
 	const struct live_state *state = &view->state;
@@ -164,7 +165,7 @@ static void write_losses(struct exposition *exposition, const struct exporter_vi
 	for (int reason = 0; reason < LIVE_LOST_COUNT; reason++)
 		exposition__count(exposition, labels[reason], state->lost[reason], view->started);
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		exposition__count(exposition, guest_labels[reason], state->guest_lost[reason],
+		exposition__count(exposition, agent_labels[reason], state->guest_lost[reason],
 				  view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_names", "",
 	    "Names, states and ends of processes that came while the ring buffer was full, and "
@@ -232,7 +233,7 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 		exposition__count(exposition, "probe=\"libcuda\"", counters->driver_calls,
 				  view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_folded_records", "",
-	    "Records counted as 'other' for want of room in the kernel.");
+	    "Records counted as 'other' because a table in the kernel was full.");
 	exposition__count(exposition, "what=\"kernel\"", counters->folded, view->started);
 	exposition__count(exposition, "what=\"process\"", counters->strangers, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_unlabelled_records", "",
@@ -241,17 +242,17 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 			  view->started);
 	exposition__count(exposition, "what=\"device\"", view->state.beyond.devices, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_dropped_devices", "",
-	    "Times that a device found no room to be told of by cuda_device_info.");
+	    "Times that a device was left out of cuda_device_info because the table was full.");
 	exposition__count(exposition, "", counters->devices + view->devices->dropped,
 			  view->started);
 	ONE(exposition, METRIC_GAUGE, "cuda_trace_unpaired_samples", "",
 	    "Launches and kernels drawn for cuda_kernel_queue_seconds without their other half: "
-	    "of more than 8,192 the oldest were forgotten; or with it, where there was no room.");
+	    "of more than 8,192 the oldest were forgotten; or with it, when the table was full.");
 	exposition__count(
 		exposition, "",
 		counters->halves > counters->pairs ? counters->halves - counters->pairs : 0, 0);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_unsized_allocations", "",
-	    "Allocations of source=\"driver\" whose size found no room: the bytes of their frees "
+	    "Allocations of source=\"driver\" whose size was not kept: the bytes of their frees "
 	    "are "
 	    "not counted, nor is what they hold.");
 	exposition__count(exposition, "", counters->unsized, view->started);

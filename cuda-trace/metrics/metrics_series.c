@@ -113,15 +113,15 @@ struct series_table *series_table__new(unsigned int limit,
 }
 
 void series_table__each(struct series_table *table,
-			void (*visit)(void *context, struct series *series), void *context)
+			void (*each)(void *context, struct series *series), void *context)
 {
 	for (int i = 0; i < BUCKETS; i++)
 		for (struct series *series = table->buckets[i]; series;
 		     series = series->next_in_bucket)
-			visit(context, series);
+			each(context, series);
 	/* Shown only if it was needed. */
 	if (table->folded)
-		visit(context, table->other);
+		each(context, table->other);
 }
 
 static void drop(struct series_table *table, struct series *series)
@@ -144,7 +144,7 @@ static struct series *longer_idle(struct series *longest, struct series *series)
 	return series;
 }
 
-static bool make_room(struct series_table *table)
+static bool free_slot(struct series_table *table)
 {
 	struct series *longest = NULL;
 
@@ -178,7 +178,7 @@ struct series *series_table__get(struct series_table *table, const struct series
 	for (series = table->buckets[bucket]; series; series = series->next_in_bucket)
 		if (!memcmp(&series->labels, labels, sizeof(*labels)))
 			return series;
-	series = make_room(table) ? series__new(labels) : NULL;
+	series = free_slot(table) ? series__new(labels) : NULL;
 	if (!series)
 		return series_table__other(table);
 	series->next_in_bucket = table->buckets[bucket];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The label sets that metrics shows, and what was summed under each. Bounded: a set that finds no
- * room takes the place of one whose processes are all gone, or else is counted under comm="other".
+ * The label sets that metrics shows, and what was summed under each. Bounded: a set that does not
+ * fit takes the place of one whose processes are all gone, or else is counted under comm="other".
  * Used under the exporter's lock.
  */
 #ifndef CUDA_TRACE_METRICS_METRICS_SERIES_H
@@ -13,14 +13,14 @@
 #include "cuda-trace/metrics/metrics_failed.h"
 #include "cuda-trace/live/live_sums.h"
 
-#define SERIES_ERRORS 16 /* result codes that are told apart in one label set */
+#define SERIES_ERRORS 16 /* result codes that one label set distinguishes */
 
 /* Texts are escaped for terminals already, so that what looks alike is the same set. Every byte
  * counts in the comparison: zero the structure before filling it. */
 struct series_labels {
 	uint32_t device; /* LIVE_NO_DEVICE: no such label */
 	uint32_t pid;	 /* 0: no such label */
-	uint32_t source; /* enum event_source; the guest's is no label */
+	uint32_t source; /* enum event_source; the agent's is no label */
 	char comm[72];
 	char container[16];
 	char cgroup[400]; /* "" where there is a container, whose path says nothing more */
@@ -28,7 +28,7 @@ struct series_labels {
 
 struct series_error {
 	int32_t code;
-	uint8_t domain; /* enum cuda_domain; 0 = all that found no room */
+	uint8_t domain; /* enum cuda_domain; 0 = all beyond the limit */
 	uint64_t count;
 };
 
@@ -51,7 +51,7 @@ struct series {
 
 struct series_table;
 
-/* dropped() is told of a set that is about to go; may be NULL. */
+/* dropped() is called for a set that is about to go; may be NULL. */
 struct series_table *series_table__new(unsigned int limit,
 				       void (*dropped)(void *context, struct series *series),
 				       void *context);
@@ -66,7 +66,7 @@ void series__release(struct series *series);
 /* Drops sets that nobody has used for so long. */
 void series_table__expire(struct series_table *table, unsigned int seconds);
 void series_table__each(struct series_table *table,
-			void (*visit)(void *context, struct series *series), void *context);
+			void (*each)(void *context, struct series *series), void *context);
 unsigned int series_table__count(const struct series_table *table);
 /* Label sets that gave way to others, and lookups that ended at "other". */
 uint64_t series_table__evicted(const struct series_table *table);

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include "cuda-trace/metrics/metrics_yaml.h"
 
-#define MOST_PAIRS    64
-#define MOST_VERIFIED 32
-#define LONGEST	      256
+#define MAX_PAIRS    64
+#define MAX_VERIFIED 32
+#define LONGEST	     256
 
 struct pair {
 	char *name;
@@ -30,9 +30,9 @@ struct content {
 	char *certificate;
 	char *key;
 	int min_tls;
-	struct pair users[MOST_PAIRS];
+	struct pair users[MAX_PAIRS];
 	int user_count;
-	struct pair headers[MOST_PAIRS];
+	struct pair headers[MAX_PAIRS];
 	int header_count;
 };
 
@@ -45,7 +45,7 @@ struct web_config {
 	struct content content;
 	/* Pairs that were right: scrapes come every few seconds, and bcrypt costs 50 ms and more.
 	 */
-	struct pair verified[MOST_VERIFIED];
+	struct pair verified[MAX_VERIFIED];
 	int verified_next;
 };
 
@@ -103,7 +103,7 @@ static int bad(const char *path, int line, const char *what, const char *which)
 	return -EINVAL;
 }
 
-static int take_tls(struct content *content, const char *path, const struct yaml_entry *entry)
+static int parse_tls(struct content *content, const char *path, const struct yaml_entry *entry)
 {
 	static const char *const versions[] = {"TLS10", "TLS11", "TLS12", "TLS13"};
 	char **pem = NULL;
@@ -132,7 +132,7 @@ static int take_tls(struct content *content, const char *path, const struct yaml
 
 static int add_pair(struct pair *pairs, int *count, const struct yaml_entry *entry)
 {
-	if (*count == MOST_PAIRS)
+	if (*count == MAX_PAIRS)
 		return -E2BIG;
 	pairs[*count].name = strdup(entry->key);
 	pairs[*count].value = strdup(entry->value);
@@ -153,7 +153,7 @@ static bool is_bcrypt(const char *hash)
 	       strspn(hash + 7, digits) == 53;
 }
 
-static int take_user(struct content *content, const char *path, const struct yaml_entry *entry)
+static int parse_user(struct content *content, const char *path, const struct yaml_entry *entry)
 {
 	int err;
 
@@ -164,7 +164,7 @@ static int take_user(struct content *content, const char *path, const struct yam
 	return err ? bad(path, entry->line, strerror(-err), "basic_auth_users") : 0;
 }
 
-static int take_header(struct content *content, const char *path, const struct yaml_entry *entry)
+static int parse_header(struct content *content, const char *path, const struct yaml_entry *entry)
 {
 	static const char *const allowed[] = {
 		"Content-Security-Policy", "Strict-Transport-Security", "X-Content-Type-Options",
@@ -187,16 +187,16 @@ struct reading {
 	const char *path;
 };
 
-static int take_entry(void *context, const struct yaml_entry *entry)
+static int parse_entry(void *context, const struct yaml_entry *entry)
 {
 	struct reading *reading = context;
 
 	if (!strcmp(entry->section, "tls_server_config"))
-		return take_tls(reading->content, reading->path, entry);
+		return parse_tls(reading->content, reading->path, entry);
 	if (!strcmp(entry->section, "basic_auth_users"))
-		return take_user(reading->content, reading->path, entry);
+		return parse_user(reading->content, reading->path, entry);
 	if (!strcmp(entry->section, "http_server_config.headers"))
-		return take_header(reading->content, reading->path, entry);
+		return parse_header(reading->content, reading->path, entry);
 	/* HTTP/2 is only ever an offer. */
 	if (!strcmp(entry->section, "http_server_config") && !strcmp(entry->key, "http2"))
 		return 0;
@@ -210,7 +210,7 @@ static int read_content(const char *path, struct content *content)
 	int err;
 
 	content->min_tls = 12;
-	err = yaml__read(path, take_entry, &reading);
+	err = yaml__read(path, parse_entry, &reading);
 	if (!err && !content->certificate != !content->key)
 		err = bad(path, 1, "cert_file and key_file belong together", "tls_server_config");
 	if (err)
@@ -238,7 +238,7 @@ void web_config__close(struct web_config *config)
 	if (!config)
 		return;
 	free_content(&config->content);
-	free_pairs(config->verified, MOST_VERIFIED);
+	free_pairs(config->verified, MAX_VERIFIED);
 	pthread_mutex_destroy(&config->lock);
 	free(config);
 }
@@ -281,7 +281,7 @@ bool web_config__refresh(struct web_config *config)
 			free_content(&config->content);
 			config->content = fresh;
 			config->generation++;
-			free_pairs(config->verified, MOST_VERIFIED);
+			free_pairs(config->verified, MAX_VERIFIED);
 		}
 	}
 	usable = !config->broken;
@@ -308,7 +308,7 @@ static bool is_equal(const char *a, const char *b)
 /* The user's right password was seen, and there is one only. */
 static bool is_refuted(struct web_config *config, const char *user, const char *password)
 {
-	for (int i = 0; i < MOST_VERIFIED; i++)
+	for (int i = 0; i < MAX_VERIFIED; i++)
 		if (config->verified[i].name && !strcmp(config->verified[i].name, user) &&
 		    strncmp(config->verified[i].value, password, HASHED_BYTES) != 0)
 			return true;
@@ -317,7 +317,7 @@ static bool is_refuted(struct web_config *config, const char *user, const char *
 
 static bool is_verified(struct web_config *config, const char *user, const char *password)
 {
-	for (int i = 0; i < MOST_VERIFIED; i++)
+	for (int i = 0; i < MAX_VERIFIED; i++)
 		if (config->verified[i].name && !strcmp(config->verified[i].name, user) &&
 		    is_equal(config->verified[i].value, password))
 			return true;
@@ -326,7 +326,7 @@ static bool is_verified(struct web_config *config, const char *user, const char 
 
 static void remember(struct web_config *config, const char *user, const char *password)
 {
-	struct pair *place = &config->verified[config->verified_next++ % MOST_VERIFIED];
+	struct pair *place = &config->verified[config->verified_next++ % MAX_VERIFIED];
 
 	free_pairs(place, 1);
 	place->name = strdup(user);
@@ -409,11 +409,11 @@ enum web_answer web_config__check(struct web_config *config, const char *user, c
 }
 
 void web_config__each_header(struct web_config *config,
-			     void (*visit)(void *context, const char *name, const char *value),
+			     void (*each)(void *context, const char *name, const char *value),
 			     void *context)
 {
 	pthread_mutex_lock(&config->lock);
 	for (int i = 0; i < config->content.header_count; i++)
-		visit(context, config->content.headers[i].name, config->content.headers[i].value);
+		each(context, config->content.headers[i].name, config->content.headers[i].value);
 	pthread_mutex_unlock(&config->lock);
 }

@@ -34,9 +34,9 @@ enum web_answer web_config__lookup(struct web_config *config, const char *user,
 /* Takes some 100 ms where the password has to be hashed; from any thread. */
 enum web_answer web_config__check(struct web_config *config, const char *user,
 				  const char *password);
-/* visit() for each header that every answer carries. */
+/* each() for every header that all answers carry. */
 void web_config__each_header(struct web_config *config,
-			     void (*visit)(void *context, const char *name, const char *value),
+			     void (*each)(void *context, const char *name, const char *value),
 			     void *context);
 
 #endif

@@ -22,7 +22,7 @@
 #include "libcupti-usdt/probes.h"
 
 /* The same in every image, whatever its distribution's folders: the ld cache of an image does not
- * know the guest, so that it goes by its whole path; and the last place where the guest looks for
+ * know the agent, so it is named by its whole path; and the last place where the agent looks for
  * a libcupti is beside it. */
 #define INSIDE	     "/usr/lib/cuda-trace/"
 
@@ -38,12 +38,12 @@ static void write_mount(FILE *file, const char *host, const char *inside)
 	fprintf(file, "\n          options: [\"ro\", \"nosuid\", \"nodev\", \"bind\"]\n");
 }
 
-static void write_guest(FILE *file, const char *guest)
+static void write_agent(FILE *file, const char *agent)
 {
 	fprintf(file,
 		"  - name: \"guest\"\n    containerEdits:\n      env:\n"
 		"        - \"" OPTIN_VARIABLE "=" INSIDE CUDA_GUEST_NAME "\"\n      mounts:\n");
-	write_mount(file, guest, INSIDE CUDA_GUEST_NAME);
+	write_mount(file, agent, INSIDE CUDA_GUEST_NAME);
 }
 
 /* The best libcupti of each major that the driver can serve; how many were written. */
@@ -69,7 +69,7 @@ static unsigned int write_cupti(FILE *file, struct libraries *libraries)
 }
 
 static unsigned int write_devices(FILE *file, struct filetree *tree, const char *root,
-				  const char *guest)
+				  const char *agent)
 {
 	struct libraries libraries = {.tree = tree, .machine = elf__own_machine(), .ask = !root};
 	struct driver driver;
@@ -81,7 +81,7 @@ static unsigned int write_devices(FILE *file, struct filetree *tree, const char 
 	libraries__judge(&libraries);
 	fprintf(file, " --cdi; cuda-trace disable --cdi removes it.\n"
 		      "cdiVersion: \"0.3.0\"\nkind: \"cuda-trace/load\"\ndevices:\n");
-	write_guest(file, guest);
+	write_agent(file, agent);
 	written = write_cupti(file, &libraries);
 	libraries__free(&libraries);
 	return written;
@@ -99,15 +99,15 @@ static int explain(int err)
 
 int cdi__enable(const char *root)
 {
-	char guest[PATH_MAX], *text = NULL;
+	char agent[PATH_MAX], *text = NULL;
 	struct filetree tree;
 	size_t size;
 	unsigned int cupti;
 	FILE *file;
 	int err;
 
-	optin__guest(root, guest);
-	if (!*guest) {
+	optin__guest(root, agent);
+	if (!*agent) {
 		fprintf(stderr, "cuda-trace: the library is not installed: install the package "
 				"libcupti-usdt\n");
 		return -ENOENT;
@@ -120,7 +120,7 @@ int cdi__enable(const char *root)
 		filetree__close(&tree);
 		return explain(-ENOMEM);
 	}
-	cupti = write_devices(file, &tree, root, guest);
+	cupti = write_devices(file, &tree, root, agent);
 	filetree__close(&tree);
 	err = fclose(file) ? -ENOMEM : own_file__write(root, CDI_PATH, text);
 	free(text);

@@ -77,7 +77,7 @@ bool optin__off(void)
 	return value && (!strcmp(value, "off") || !strcmp(value, "0"));
 }
 
-static int take_path(void *context, const char *name, const char *path)
+static int keep_path(void *context, const char *name, const char *path)
 {
 	if (strcmp(name, CUDA_GUEST_NAME))
 		return 0;
@@ -93,7 +93,7 @@ bool optin__guest(const char *root, char path[PATH_MAX])
 
 	*path = '\0';
 	if (!filetree__open(&tree, root)) {
-		ldcache__each(&tree, CUDA_GUEST_NAME, take_path, cached);
+		ldcache__each(&tree, CUDA_GUEST_NAME, keep_path, cached);
 		known = *cached && filetree__exists(&tree, cached);
 		filetree__close(&tree);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who has opted in to have the guest in the CUDA programs that they start. The profile scripts in
+ * Who has opted in to have the agent in the CUDA programs that they start. The profile scripts in
  * etc/ look for the same files, and set CUDA_INJECTION64_PATH by them.
  */
 #ifndef CUDA_TRACE_OPTIN_OPTIN_H
@@ -25,12 +25,12 @@ bool optin__exists(const char *root, const char *path);
 /* CUDA_TRACE=off, which wins over everything. */
 bool optin__off(void);
 
-/* The guest's file, "" when it is not installed; true if the loader finds it by its bare name. */
+/* The agent's file, "" when it is not installed; true if the loader finds it by its bare name. */
 bool optin__guest(const char *root, char path[PATH_MAX]);
 /* What CUDA_INJECTION64_PATH is to be: the bare name where that works, since it is the same on
  * every architecture; else the whole path. 0 or -ENOENT. */
 int optin__value(const char *root, char value[PATH_MAX]);
-/* Does this value of CUDA_INJECTION64_PATH mean our guest? */
+/* Does this value of CUDA_INJECTION64_PATH mean our agent? */
 bool optin__ours(const char *value);
 
 #endif

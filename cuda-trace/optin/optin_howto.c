@@ -33,7 +33,7 @@ static const struct {
 	 "  sudo cuda-trace enable --cdi                     once\n"
 	 "  docker run --gpus all --device cuda-trace/load=guest IMAGE\n"
 	 "\n"
-	 "Where the image has no libcupti (doctor tells), also --device cuda-trace/load=cupti.\n"
+	 "Where the image has no libcupti (doctor says so), also --device cuda-trace/load=cupti.\n"
 	 "Without CDI:\n"
 	 "\n"
 	 "  docker run --gpus all \\\n"

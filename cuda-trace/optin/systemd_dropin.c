@@ -199,7 +199,7 @@ int service__disable(const char *root, const char *unit)
 	return 0;
 }
 
-void service__each(void (*visit)(void *context, const char *unit), void *context)
+void service__each(void (*each)(void *context, const char *unit), void *context)
 {
 	glob_t found;
 
@@ -211,7 +211,7 @@ void service__each(void (*visit)(void *context, const char *unit), void *context
 		if (own_file__check(NULL, path) != 1)
 			continue;
 		path[strlen(path) - strlen(FILE_END)] = '\0';
-		visit(context, path + strlen(FOLDER));
+		each(context, path + strlen(FOLDER));
 	}
 	globfree(&found);
 }

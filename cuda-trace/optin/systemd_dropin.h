@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guest in systemd services: a drop-in /etc/systemd/system/UNIT.d/cuda-trace.conf that sets
+ * The agent in systemd services: a drop-in /etc/systemd/system/UNIT.d/cuda-trace.conf that sets
  * CUDA_INJECTION64_PATH, since services see no profile script.
  */
 #ifndef CUDA_TRACE_OPTIN_SYSTEMD_DROPIN_H
@@ -12,7 +12,7 @@
 int service__enable(const char *root, const char *unit);
 int service__disable(const char *root, const char *unit);
 
-/* Calls visit with the name of each unit that has our drop-in. */
-void service__each(void (*visit)(void *context, const char *unit), void *context);
+/* Calls each with the name of every unit that has our drop-in. */
+void service__each(void (*each)(void *context, const char *unit), void *context);
 
 #endif

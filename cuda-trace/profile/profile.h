@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The modes of `profile`. Each is one profile_NAME.c with the rows of its options and a function
- * that does it all; cmd_profile.c picks the one that was asked for. The tool's one thread.
+ * that does it all; cmd_profile.c picks the one that was requested. The tool's one thread.
  */
 #ifndef CUDA_TRACE_PROFILE_PROFILE_H
 #define CUDA_TRACE_PROFILE_PROFILE_H

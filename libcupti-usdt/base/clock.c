@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * CUPTI's clock is CLOCK_REALTIME on Linux, unless another client has registered a timestamp
- * callback. The guest registers none (with one, kernels come without times in 12.6U2-13.0): it
+ * callback. The agent registers none (with one, kernels come without times in 12.6U2-13.0): it
  * measures the offset with cuptiGetTimestamp(), and measures it again each second.
  *
- * Fears: 1. the reading thread is preempted between two clock reads: take the tightest of several
- * brackets. 2. NTP steps the clock between a record's stamp and its conversion: a record that would
- * lie in the future is converted with the offset before. 3. cuptiGetTimestamp() is not settled
- * before CUDA is up: an answer that is not near CLOCK_REALTIME and changes by more than a step of
- * the clock could is not believed, CLOCK_REALTIME is taken. 4. in a time namespace (containers,
- * restored checkpoints) CLOCK_MONOTONIC has an offset: records carry times without it. A program
- * that moved its children into a new namespace and stayed outside itself would be taken for one of
- * them; fork or exec in between, as unshare(1) and runtimes do it, are correct.
+ * Failure modes: 1. the reading thread is preempted between two clock reads: take the tightest of
+ * several brackets. 2. NTP steps the clock between a record's time and its conversion: a record
+ * that would lie in the future is converted with the offset before. 3. cuptiGetTimestamp() is not
+ * settled before CUDA is up: an answer that is not near CLOCK_REALTIME and changes by more than a
+ * step of the clock could is not believed, CLOCK_REALTIME is taken. 4. In a time namespace
+ * (containers, restored checkpoints) CLOCK_MONOTONIC has an offset: records carry times without it.
+ * A program that moved its children into a new namespace and stayed outside itself would be taken
+ * for one of them; fork or exec in between, as unshare(1) and runtimes do it, are correct.
  */
 #include "libcupti-usdt/base/clock.h"
 
@@ -22,10 +22,11 @@
 #include <unistd.h>
 
 #define BRACKETS  5
-#define FUTURE_NS 1000000 /* GPU stamps are up to some 20 us off; beyond 1 ms it is the clock */
+#define FUTURE_NS 1000000 /* GPU times are up to some 20 us off; beyond 1 ms it is the clock */
 #define NEAR_NS	  1000000
 #define UNSET	  0
-#define NAMESPACE "/proc/self/timens_offsets" /* "monotonic SECONDS NANOSECONDS", "boottime ..." */
+#define NAMESPACE "/proc/self/timens_offsets" /* "monotonic SECONDS NANOSECONDS", "boottime ..." \
+					       */
 #define MONOTONIC "monotonic"
 
 static _Atomic(int64_t) current_offset; /* CUPTI's time - ours */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Time: nanoseconds of the machine's CLOCK_MONOTONIC, as bpf_ktime_get_ns() counts them, and how
- * CUPTI's time becomes it. clock__now() and clock__from_cupti() on any thread; clock__calibrate() on
- * the agent's own thread (or before it).
+ * CUPTI's time becomes it. clock__now() and clock__from_cupti() on any thread; clock__calibrate()
+ * on the agent's own thread (or before it).
  */
 #ifndef LIBCUPTI_USDT_BASE_CLOCK_H
 #define LIBCUPTI_USDT_BASE_CLOCK_H
@@ -29,7 +29,7 @@ typedef int (*clock__reader)(uint64_t *timestamp);
 
 /* Measures CUPTI's clock against ours; read is cuptiGetTimestamp. */
 void clock__calibrate(clock__reader read);
-/* Forgets the calibration: it is minutes old when the guest becomes active again. */
+/* Forgets the calibration, which is minutes old when the agent becomes active again. */
 void clock__reset(void);
 uint64_t clock__from_cupti(uint64_t timestamp);
 

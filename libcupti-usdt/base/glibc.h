@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guest is mounted into containers whose C library is older than the one it was built with.
- * glibc 2.34 moved threads and dlopen() into libc.so.6 under new versions, without which nothing of
- * what is built there loads before it. The old versions are served to this day, so they are asked
- * for: from glibc 2.17 on it loads. build.mk includes this into every file, and names the libraries
- * that had the functions before.
+ * The agent is mounted into containers whose C library is older than the one it was built with.
+ * glibc 2.34 moved threads and dlopen() into libc.so.6 under new versions; what is linked against
+ * those does not load with an older glibc. Newer ones still have the old versions, so this header
+ * requests them: the agent loads from glibc 2.17 on. build.mk includes this into every file, and
+ * names the libraries that had the functions before.
  */
 #ifndef LIBCUPTI_USDT_BASE_GLIBC_H
 #define LIBCUPTI_USDT_BASE_GLIBC_H

@@ -21,15 +21,15 @@
 
 /* Why a launch may not go the short way; whoever knows of one says so, and takes it back. */
 enum detour {
-	DETOUR_DEAF = 1 << 0,	    /* CUPTI is gone, or this is a forked child: control.c */
-	DETOUR_DRIVER = 1 << 1,	    /* a call may be the guest's own: driver.c */
-	DETOUR_PC = 1 << 2,	    /* contexts are learnt from launches: pc_contexts.c */
-	DETOUR_GROUPS = 1 << 3,	    /* no record of it, or more than one: callbacks.c */
-	DETOUR_OTHERS = 1 << 4,	    /* somebody wants each by itself: sites.c */
-	DETOUR_CLOCK = 1 << 5,	    /* stamps are not told by the processor's counter: stamps.c */
-	DETOUR_NO_KEY = 1 << 6,	    /* threads cannot find their rings: rings.c */
-	DETOUR_STANDSTILL = 1 << 7, /* launches wait: standstill.c */
-	DETOUR_CAPTURE = 1 << 8,    /* a stream is captured: callbacks.c */
+	DETOUR_DEAF = 1 << 0,	 /* CUPTI is gone, or this is a forked child: control.c */
+	DETOUR_DRIVER = 1 << 1,	 /* a call may be the agent's own: driver.c */
+	DETOUR_PC = 1 << 2,	 /* contexts are learnt from launches: pc_contexts.c */
+	DETOUR_GROUPS = 1 << 3,	 /* no record of it, or more than one: callbacks.c */
+	DETOUR_OTHERS = 1 << 4,	 /* somebody wants each by itself: sites.c */
+	DETOUR_CLOCK = 1 << 5,	 /* timestamps are not the processor's counter: timestamps.c */
+	DETOUR_NO_KEY = 1 << 6,	 /* threads cannot find their rings: rings.c */
+	DETOUR_BARRIER = 1 << 7, /* launches wait: switch_barrier.c */
+	DETOUR_CAPTURE = 1 << 8, /* a stream is captured: callbacks.c */
 };
 
 /* What each launch reads and nobody writes meanwhile: one line. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Mappings are made by the guest's thread or inside InitializeInjection(), one at a time. */
+/* Mappings are made by the agent's thread or inside InitializeInjection(), one at a time. */
 #include "libcupti-usdt/base/memory.h"
 
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define MAPPINGS 12
-#define PAGES	 4096 /* asked about at a time */
+#define PAGES	 4096 /* per mincore() call */
 
 static struct {
 	uint8_t *start;

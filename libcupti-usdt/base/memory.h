@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guest's own memory: a few large mappings, made when it first goes active and never unmapped,
+ * The agent's own memory: a few large mappings, made when it first goes active and never unmapped,
  * as CUPTI and launching threads may hold addresses in them for as long as the process lives.
  */
 #ifndef LIBCUPTI_USDT_BASE_MEMORY_H

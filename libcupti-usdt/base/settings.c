@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Every environment variable that the guest looks at. secure_getenv: a setuid program's caller must
+ * Every environment variable that the agent reads. secure_getenv: a setuid program's caller must
  * not choose which library it opens. Strings are copied: the program may change its environment.
  */
 #include "libcupti-usdt/base/settings.h"
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_MS     1000
-#define EXIT_MS	     500
-#define AWAIT_MS     50
-#define MS_MAX	     5000
+#define START_MS      1000
+#define EXIT_MS	      500
+#define START_WAIT_MS 50
+#define MS_MAX	      5000
 
-#define COUNTERS_MAX (32 << 10) /* bytes of all names of metrics */
+#define COUNTERS_MAX  (32 << 10) /* bytes of all names of metrics */
 
 static struct settings settings = {
 	.start_ms = START_MS,
-	.await_ms = AWAIT_MS,
+	.start_wait_ms = START_WAIT_MS,
 	.exit_ms = EXIT_MS,
 };
 static char libcupti[PATH_MAX];
@@ -89,7 +89,7 @@ void settings__read(void)
 	settings.force = read_bool("CUPTI_USDT_FORCE", false);
 	settings.debug = read_bool("CUPTI_USDT_DEBUG", false);
 	settings.start_ms = read_ms("CUPTI_USDT_START_MS", START_MS);
-	settings.await_ms = read_ms("CUPTI_USDT_AWAIT_MS", AWAIT_MS);
+	settings.start_wait_ms = read_ms("CUPTI_USDT_AWAIT_MS", START_WAIT_MS);
 	settings.exit_ms = read_ms("CUPTI_USDT_EXIT_MS", EXIT_MS);
 	settings.libcupti = read_path("CUDA_TRACE_LIBCUPTI", libcupti);
 	settings.cuda_home = read_path("CUDA_HOME", cuda_home);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the environment asks of the guest. Read once, in InitializeInjection, before any thread. */
+/* The agent's environment variables. Read once, in InitializeInjection, before any thread. */
 #ifndef LIBCUPTI_USDT_BASE_SETTINGS_H
 #define LIBCUPTI_USDT_BASE_SETTINGS_H
 
@@ -11,10 +11,10 @@ struct settings {
 	bool force;	       /* CUPTI_USDT_FORCE: use a libcupti that is known to be faulty */
 	bool debug;	       /* CUPTI_USDT_DEBUG: say on stderr what happens */
 	unsigned int start_ms; /* CUPTI_USDT_START_MS: how long the program's cuInit() may wait */
-	unsigned int await_ms; /* CUPTI_USDT_AWAIT_MS: of it, for who asked to be told of it */
-	unsigned int exit_ms;  /* CUPTI_USDT_EXIT_MS: how long the program's exit may wait */
-	const char *libcupti;  /* CUDA_TRACE_LIBCUPTI: this libcupti and no other, or NULL */
-	const char *cuda_home; /* CUDA_HOME or CUDA_PATH, or NULL */
+	unsigned int start_wait_ms; /* CUPTI_USDT_AWAIT_MS: of it, for who listens to cuda:start */
+	unsigned int exit_ms;	    /* CUPTI_USDT_EXIT_MS: how long the program's exit may wait */
+	const char *libcupti;	    /* CUDA_TRACE_LIBCUPTI: this libcupti and no other, or NULL */
+	const char *cuda_home;	    /* CUDA_HOME or CUDA_PATH, or NULL */
 	/* Of hardware counters: CUPTI_USDT_COUNTERS, metrics separated by commas, or NULL */
 	const char *counters;
 	const char

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guest's own threads and how they sleep. All signals are blocked in them: they belong to the
+ * The agent's own threads and how they sleep. All signals are blocked in them: they belong to the
  * program. On any thread; errno may change.
  */
 #ifndef LIBCUPTI_USDT_BASE_THREADS_H

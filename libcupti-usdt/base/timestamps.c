@@ -3,11 +3,11 @@
  * A read of CLOCK_MONOTONIC takes 33 ns on a virtual machine with an H100, of the counter 18 ns
  * (one machine, 10^7 of each), and a launch needs two.
  *
- * Fears: 1. counters of different cores differ, or stop: the kernel then keeps time by something
- * else, and so do we. 2. the machine is moved and its counter jumps, or the clock is slewed: pacing
- * measures against a point of a second ago and starts anew when prediction and clock differ by
- * more than 1 ms. 3. a thread converts while the pace is being changed: the new one is written
- * beside the old, and a reader that slept through three changes reads again. Nobody waits.
+ * Failure modes: 1. counters of different cores differ, or stop: the kernel then keeps time by
+ * something else, and so do we. 2. the machine is moved and its counter jumps, or the clock is
+ * slewed: pacing measures against a point of a second ago and starts anew when prediction and clock
+ * differ by more than 1 ms. 3. a thread converts while the pace is being changed: the new one is
+ * written beside the old, and a reader that slept through three changes reads again. Nobody waits.
  */
 #include "libcupti-usdt/base/timestamps.h"
 
@@ -30,9 +30,9 @@ struct point {
 	uint64_t count, ns;
 };
 
-bool stamps_count;
+bool timestamps_count;
 
-static struct point first;  /* what the pace is measured from; the guest's thread's own */
+static struct point first;  /* what the pace is measured from; the agent's thread's own */
 static struct point second; /* becomes the first at the next turn */
 static struct pace {
 	_Atomic(uint64_t) count, ns, ns_per_count;
@@ -40,7 +40,7 @@ static struct pace {
 static _Atomic(uint32_t) generation; /* of the one that holds; 0 = none yet */
 
 #ifdef __x86_64__
-static struct point take_point(void)
+static struct point read_point(void)
 {
 	struct point best = {0, 0};
 	uint64_t width = UINT64_MAX;
@@ -68,12 +68,12 @@ static bool kernel_counts(void)
 	return length == 4 && !memcmp(source, "tsc\n", 4);
 }
 
-void stamps__open(void)
+void timestamps__open(void)
 {
-	stamps_count = kernel_counts();
-	hot__detour(DETOUR_CLOCK, !stamps_count);
-	if (stamps_count)
-		first = second = take_point();
+	timestamps_count = kernel_counts();
+	hot__detour(DETOUR_CLOCK, !timestamps_count);
+	if (timestamps_count)
+		first = second = read_point();
 }
 
 static void set_pace(struct point now, uint64_t ns_per_count)
@@ -89,22 +89,22 @@ static void set_pace(struct point now, uint64_t ns_per_count)
 
 static bool is_apart(struct point now)
 {
-	uint64_t told = stamps__to_ns(now.count);
+	uint64_t predicted = timestamps__to_ns(now.count);
 
-	return told + APART_NS < now.ns || now.ns + APART_NS < told;
+	return predicted + APART_NS < now.ns || now.ns + APART_NS < predicted;
 }
 
-void stamps__pace(void)
+void timestamps__pace(void)
 {
 	struct point now;
 
-	if (!stamps_count)
+	if (!timestamps_count)
 		return;
-	now = take_point();
+	now = read_point();
 	/* Only just opened: two milliseconds once, inside cuInit, rather than times that are off.
 	 */
 	while (now.ns - first.ns < SHORT_NS)
-		now = take_point();
+		now = read_point();
 	if (atomic_load(&generation) && is_apart(now)) {
 		first = second = now;
 		set_pace(now, atomic_load(&paces[generation % PACES].ns_per_count));
@@ -117,22 +117,22 @@ void stamps__pace(void)
 	}
 }
 #else
-void stamps__open(void)
+void timestamps__open(void)
 {
 }
 
-void stamps__pace(void)
+void timestamps__pace(void)
 {
 }
 #endif
 
-uint64_t stamps__to_ns(uint64_t stamp)
+uint64_t timestamps__to_ns(uint64_t stamp)
 {
 	uint32_t seen;
 	int64_t distance;
 	uint64_t ns, ns_per_count;
 
-	if (!stamps_count)
+	if (!timestamps_count)
 		return stamp;
 	do {
 		struct pace *pace;

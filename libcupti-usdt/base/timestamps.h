@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stamp is a moment told as cheaply as the processor can: on x86 its time-stamp counter where the
- * kernel itself keeps time by it, else CLOCK_MONOTONIC. Host records carry stamps until they are
- * sent, when stamps__to_ns() makes nanoseconds of them.
+ * A timestamp is read as cheaply as the processor allows: on x86 it is the time-stamp counter where
+ * the Linux kernel itself keeps time by it, else CLOCK_MONOTONIC. Host records carry timestamps
+ * until they are sent, when timestamps__to_ns() converts them to nanoseconds.
  */
 #ifndef LIBCUPTI_USDT_BASE_TIMESTAMPS_H
 #define LIBCUPTI_USDT_BASE_TIMESTAMPS_H
@@ -15,19 +15,19 @@
 
 #include "libcupti-usdt/base/clock.h"
 
-extern bool stamps_count; /* of the counter; set once, before any callback */
+extern bool timestamps_count; /* of the counter; set once, before any callback */
 
-static inline uint64_t stamps__now(void)
+static inline uint64_t timestamps__now(void)
 {
 #ifdef __x86_64__
-	if (__builtin_expect(stamps_count, 1))
+	if (__builtin_expect(timestamps_count, 1))
 		return __rdtsc();
 #endif
 	return clock__now();
 }
 
 /* The same where there is no DETOUR_CLOCK. */
-static inline uint64_t stamps__counted(void)
+static inline uint64_t timestamps__counted(void)
 {
 #ifdef __x86_64__
 	return __rdtsc();
@@ -37,10 +37,10 @@ static inline uint64_t stamps__counted(void)
 }
 
 /* Chooses; once, before any callback. */
-void stamps__open(void);
-/* Compares counter and clock; on the guest's own thread (or before it), each second or so. */
-void stamps__pace(void);
+void timestamps__open(void);
+/* Compares counter and clock; on the agent's own thread (or before it), each second or so. */
+void timestamps__pace(void);
 /* Any thread. */
-uint64_t stamps__to_ns(uint64_t stamp);
+uint64_t timestamps__to_ns(uint64_t stamp);
 
 #endif

@@ -30,7 +30,7 @@ struct kind_of_group {
 	uint32_t kind;
 	const char *name;
 	bool optional; /* older libraries or GPUs may lack it; the group works without */
-	bool dump;     /* what exists already is told, too */
+	bool dump;     /* CUPTI also reports what exists already */
 };
 
 static const struct kind_of_group kinds[] = {
@@ -151,10 +151,10 @@ static bool nvtx_on;
 
 static void note_launch_flags(void)
 {
-	bool stamps = kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1;
+	bool timed = kinds_on >> CUPTI_KIND_CONCURRENT_KERNEL & 1;
 
 	atomic_store_explicit(&hot.launch_flags,
-			      (stamps ? CUDA_LAUNCH_TIMED : 0) | (nvtx_on ? CUDA_LAUNCH_RANGES : 0),
+			      (timed ? CUDA_LAUNCH_TIMED : 0) | (nvtx_on ? CUDA_LAUNCH_RANGES : 0),
 			      memory_order_relaxed);
 }
 
@@ -174,7 +174,7 @@ static bool stand_still(uint32_t groups)
 {
 	bool off = moves(groups, true);
 
-	return (!off && !moves(groups, false)) || standstill__begin(off);
+	return (!off && !moves(groups, false)) || switch_barrier__begin(off);
 }
 
 bool kinds__switch(uint32_t groups)
@@ -187,7 +187,7 @@ bool kinds__switch(uint32_t groups)
 	graphs__tell(groups);
 	if (!stand_still(groups & ~graphs__spared()))
 		return false;
-	/* Asked once more: whoever stands still now may be about to launch one. */
+	/* Checked once more: a thread that waits now may be about to launch one. */
 	spared = graphs__spared();
 	refused = groups & spared;
 	groups &= ~spared;
@@ -198,7 +198,7 @@ bool kinds__switch(uint32_t groups)
 			try_row(i);
 	graphs__are_off(spared);
 	graphs__tell(refused);
-	standstill__end();
+	switch_barrier__end();
 	note_launch_flags();
 	return true;
 }
@@ -311,7 +311,7 @@ static void switch_to(void *subscriber, const struct cbid_set *set)
 		}
 }
 
-/* NVTX calls come only where somebody asked for them at the program's start: as a whole then. */
+/* NVTX calls come only if they were requested at the program's start: as a whole then. */
 static void switch_nvtx(void *subscriber, bool on)
 {
 	if (on && !nvtx_on)
@@ -330,7 +330,7 @@ void cbids__switch(void *subscriber, uint32_t groups)
 		BIT(LAUNCH) | BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(GRAPH) | BIT(PC_SAMPLES);
 	struct cbid_set set = {0};
 
-	if (groups & (correlated | BIT(COUNTERS)) || (groups && standstill__is_needed()))
+	if (groups & (correlated | BIT(COUNTERS)) || (groups && switch_barrier__is_needed()))
 		include_launches(&set, CUPTI_DOMAIN_DRIVER);
 	if (groups & BIT(RUNTIME))
 		include_launches(&set, CUPTI_DOMAIN_RUNTIME);

@@ -9,13 +9,13 @@
 #include "libcupti-usdt/probes.h"
 
 /* Switches kinds on and off so that those of `groups` are on; first those off that are not needed
- * any more. False: not now, all is as it was (see standstill.h). */
+ * any more. False: not now, all is as it was (see switch_barrier.h). */
 bool kinds__switch(uint32_t groups);
 /* The groups that could not be had. */
 uint32_t kinds__missing(void);
 /*
- * Some kinds CUPTI can switch on only once the driver is up, or has a context: they wait, and are
- * no trouble yet. Are there any? Tries them again; tells of them as of a trouble.
+ * CUPTI can switch some kinds on only once the driver is up, or has a context: they wait, which is
+ * no error yet. Are there any? Tries them again; what fails now is reported as an error.
  */
 bool kinds__wait(void);
 void kinds__retry(void);

@@ -4,12 +4,11 @@
  * no allocation after a thread's first launch, no CUPTI or CUDA call, errno as it was.
  *
  * The time of entry is kept in the 64 bits that CUPTI keeps for each call, so nested calls (the
- * driver's inside the runtime's) need nothing of ours. Fears: 1. the exit of a call whose entry we
- * did not see (we were switched on meanwhile): those 64 bits hold anything, an address looks like
- * an uptime; so the time is kept mixed with this load's number, and only one between the switching
- * on and now is believed. 2. callbacks still under way after unsubscribing: the
- * groups are 0 first, they write nothing. 3. CUPTI calls back in a forked child: DETOUR_DEAF is set
- * there.
+ * driver's inside the runtime's) need nothing of ours. Failure modes: 1. the exit of a call whose
+ * entry we did not see (we were switched on meanwhile): those 64 bits hold anything, an address
+ * looks like an uptime; so the time is kept mixed with this load's number, and only one between the
+ * switching on and now is believed. 2. callbacks still under way after unsubscribing: the groups
+ * are 0 first, they write nothing. 3. CUPTI calls back in a forked child: DETOUR_DEAF is set there.
  */
 #include "libcupti-usdt/control/callbacks.h"
 
@@ -64,12 +63,12 @@ void callbacks__set_groups(uint32_t groups)
 	if (groups && !before) {
 		launches__set_slow_path(detour);
 		atomic_store_explicit(&hot.mix, status__instance(), memory_order_relaxed);
-		atomic_store_explicit(&hot.since, stamps__now(), memory_order_relaxed);
+		atomic_store_explicit(&hot.since, timestamps__now(), memory_order_relaxed);
 		atomic_store(&captures_known, clock__now() + CAPTURE_NS);
 		hot__detour(DETOUR_CAPTURE, true);
 	}
 	if (!groups) {
-		captures__forget();
+		stream_captures__forget();
 		hot__detour(DETOUR_CAPTURE, false);
 	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
@@ -114,13 +113,13 @@ static bool is_captured(uint32_t groups, uint32_t cbid, const struct cupti_callb
 {
 	struct cuda_launch launch = {.result = 0};
 
-	if (!(hot__detours() & DETOUR_CAPTURE || captures__any()) || groups & BIT(API_STREAM) ||
-	    !is_success(data))
+	if (!(hot__detours() & DETOUR_CAPTURE || stream_captures__any()) ||
+	    groups & BIT(API_STREAM) || !is_success(data))
 		return false;
-	if (!captures__any() && clock__now() > atomic_load(&captures_known))
+	if (!stream_captures__any() && clock__now() > atomic_load(&captures_known))
 		hot__detour(DETOUR_CAPTURE, false);
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
-	return captures__takes((void *)(uintptr_t)launch.stream);
+	return stream_captures__takes((void *)(uintptr_t)launch.stream);
 }
 
 static void api_exit(uint32_t groups, int domain, uint32_t cbid,
@@ -132,7 +131,7 @@ static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 
 	if (is_nobodys(groups, domain, cbid, data))
 		return;
-	end = stamps__now();
+	end = timestamps__now();
 	if (!hot__believes(start, end))
 		return;
 	ring = rings__mine();
@@ -155,7 +154,7 @@ static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 	if (api_calls__wanted(groups) &&
 	    groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
 		ring__set_runtime_call(rings__mine(), data->correlation);
-	*data->correlation_data = hot__mixed(stamps__now());
+	*data->correlation_data = hot__mixed(timestamps__now());
 }
 
 /* A kernel that is to be counted is prepared for here, and others wait for it. */
@@ -190,11 +189,11 @@ static COLD_PATH bool pc_call(uint32_t groups, uint32_t cbid,
 	if (enters && launches__ends_context_by(cbid))
 		pc_sampling__close_first();
 	if (sort == API_CALLS_CAPTURE_BEGINS && enters)
-		captures__await();
+		stream_captures__wait();
 	else if (sort == API_CALLS_CAPTURE_BEGINS && is_success(data))
-		captures__begins();
+		stream_captures__begins();
 	else if (!enters && sort == API_CALLS_CAPTURE_ENDS)
-		captures__ends();
+		stream_captures__ends();
 	if ((launches || sort) && sort != API_CALLS_CAPTURE_ENDS && !launch_gate__is_mine()) {
 		if (enters) {
 			pc_sampling__begin_launch(launches);
@@ -215,12 +214,13 @@ static COLD_PATH void look_at_capture(uint32_t cbid, const struct cupti_callback
 	if (data->site != CUPTI_SITE_EXIT)
 		return;
 	if (sort == API_CALLS_CAPTURE_BEGINS && is_success(data))
-		captures__begins();
+		stream_captures__begins();
 	else if (sort == API_CALLS_CAPTURE_ENDS)
-		captures__ends();
+		stream_captures__ends();
 	else
 		return;
-	hot__detour(DETOUR_CAPTURE, captures__any() || clock__now() < atomic_load(&captures_known));
+	hot__detour(DETOUR_CAPTURE,
+		    stream_captures__any() || clock__now() < atomic_load(&captures_known));
 }
 
 static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_data *data)
@@ -231,9 +231,9 @@ static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_dat
 	if (graph && data->site == CUPTI_SITE_ENTER)
 		graphs__enter();
 	if (data->site == CUPTI_SITE_EXIT)
-		standstill__leave(graph);
+		switch_barrier__leave(graph);
 	else if (launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
-		standstill__enter(graph);
+		switch_barrier__enter(graph);
 	errno = saved;
 }
 
@@ -244,7 +244,7 @@ static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
 
 	if (cbid == CUPTI_RESOURCE_CONTEXT_CREATED) {
 		pc_contexts__begins(data->context);
-		unready__context_begins();
+		deferred_kinds__context_begins();
 	} else if (cbid == CUPTI_RESOURCE_MODULE_LOADED && module) {
 		pc_source__module(module->image, module->size);
 	}
@@ -279,7 +279,7 @@ bool callbacks__is_fatal(void)
 	return atomic_load(&fatal);
 }
 
-bool callbacks__take_fatal(void)
+bool callbacks__fetch_fatal(void)
 {
 	return atomic_exchange(&fatal, false);
 }
@@ -316,7 +316,7 @@ static void detour(int domain, uint32_t cbid, const void *about)
 
 	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && driver__asks_itself()))
 		return;
-	if (standstill__is_needed() && domain == CUPTI_DOMAIN_DRIVER)
+	if (switch_barrier__is_needed() && domain == CUPTI_DOMAIN_DRIVER)
 		stand_still(cbid, data);
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
 	    data->site == CUPTI_SITE_ENTER)
@@ -338,11 +338,11 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data = hot__mixed(stamps__now());
+		*data->correlation_data = hot__mixed(timestamps__now());
 }
 
 /*
- * Runs twice in each launch, and has no use for the stack: what does is called last, in its place.
+ * Runs twice in each launch, and uses no stack: slow paths are tail calls.
  * errno is kept by those who come near a system call: looking it up is a call itself.
  */
 HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, const void *about)
@@ -356,5 +356,5 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	else if (data->site == CUPTI_SITE_EXIT)
 		launches__leave(cbid, data);
 	else
-		*data->correlation_data = hot__mixed(stamps__counted());
+		*data->correlation_data = hot__mixed(timestamps__counted());
 }

@@ -14,6 +14,6 @@ void callbacks__set_groups(uint32_t groups);
 
 /* CUPTI has reported a fatal error; the second says so once. */
 bool callbacks__is_fatal(void);
-bool callbacks__take_fatal(void);
+bool callbacks__fetch_fatal(void);
 
 #endif

@@ -4,11 +4,11 @@
  *
  * Detach is soft: kinds off, what is there flushed, callbacks off, unsubscribed. cuptiFinalize() is
  * never called: it was seen to hang, to break the program's CUDA calls and to corrupt its heap.
- * Fears of a detach: 1. CUPTI still hands out buffers or calls back: both are answered, and nothing
- * is unmapped. 2. the call hangs: it hangs the guest's own thread; the program goes on, and its
- * exit waits for a limited time. 3. another client came: nothing of ours is registered again until
- * the next consumer attaches, or a gate lets every client pass (claim.h), and then a refusal means
- * to yield, not to fight.
+ * Failure modes of a detach: 1. CUPTI still hands out buffers or calls back: both are answered, and
+ * nothing is unmapped. 2. the call hangs: it hangs the agent's own thread; the program goes on, and
+ * its exit waits for a limited time. 3. another client came: nothing of ours is registered again
+ * until the next consumer attaches, or a gate lets every client pass (claim.h), and then a refusal
+ * means to yield, not to fight.
  */
 #include "libcupti-usdt/control/control.h"
 
@@ -52,23 +52,23 @@
 #define BIT(group)   (1U << CUDA_GROUP_##group)
 #define CALIBRATE_NS 1000000000ULL
 /* A second consumer of a probe raises no semaphore, nor is one seen that comes just as another
- * leaves, so all is told again as often as costs little: each second, and a millisecond a name. */
+ * leaves, so all is sent again as often as costs little: each second, and a millisecond a name. */
 #define REPLAY_NS 1000000000ULL
 #define NAME_NS	  1000000ULL
 #define SETTLE_NS 1000000000ULL /* callbacks that were under way at a detach are over */
 
 static void *subscriber;
-static uint32_t groups_on;	 /* what was asked of CUPTI */
+static uint32_t groups_on;	 /* what is switched on in CUPTI */
 static uint32_t missing_besides; /* groups that are no kinds, and could not be had */
 static uint64_t seen_up;	 /* probes that were listened to when last looked at */
 static uint64_t seen_readable_up;
-static uint32_t cycle_on, cycle_every; /* of sampling, as asked for when last looked at */
+static uint32_t cycle_on, cycle_every; /* of sampling, as requested at the last check */
 static bool begun;		       /* the program is not (or no longer) inside its cuInit() */
 static bool may_begin = true;	       /* no thread is inside the driver: see prime() */
 static bool initialised_by_other;      /* its client was there first */
 static bool is_refused;		       /* CUPTI refused us, and nobody has come since */
 static uint64_t calibrated, replayed;
-static uint64_t closed; /* when the last session ended, until its memory is given back; 0 = it is */
+static uint64_t closed; /* when the last session ended, until its memory is freed; 0 = it is */
 
 /* Of cuda:flush: its semaphore was up, and the answer that was sent last. */
 static bool flush_seen;
@@ -141,8 +141,8 @@ void control__open(bool late)
 	}
 }
 
-/* What CUPTI is needed for. Counters mean the processes that were told what to count: the others
- * are not to pay for the semaphore that they share. */
+/* What CUPTI is needed for. Counters mean the processes that were requested to count: the others
+ * must not pay for the semaphore that they share. */
 static uint32_t wanted_groups(void)
 {
 	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
@@ -185,7 +185,7 @@ static int open_memory(void)
 	error = error ? error : buffers__open();
 	error = error ? error : flusher__start();
 	if (error)
-		status__trouble(error, "memory", "no memory or thread for the guest");
+		status__trouble(error, "memory", "no memory or thread for the injection library");
 	return error;
 }
 
@@ -215,7 +215,7 @@ static int open_session(void)
 		return result;
 	}
 	is_refused = false;
-	standstill__open(cupti->version, begun);
+	switch_barrier__open(cupti->version, begun);
 	graphs__open(cupti->version, begun);
 	cbids__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
@@ -224,7 +224,7 @@ static int open_session(void)
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
 	clock__reset();
 	clock__calibrate(cupti->GetTimestamp);
-	stamps__pace();
+	timestamps__pace();
 	calibrated = clock__now();
 	silence__begin(calibrated, timed_launches());
 	decode__set_start(calibrated);
@@ -251,10 +251,10 @@ static bool switch_groups(uint32_t wanted)
 	uint32_t fewer = groups_on & ~wanted;
 
 	if (wanted & BIT(NVTX) && nvtx__open())
-		status__trouble(-ENOMEM, "memory", "no room for NVTX ranges");
+		status__trouble(-ENOMEM, "memory", "no memory for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
 	counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
-	/* Modules may have gone while nobody was told of that, and while it is switched on. */
+	/* Modules may have gone while their end was not reported, and while that is switched on. */
 	names__forget();
 	kernel_names__moved();
 	if (wanted & ~groups_on)
@@ -271,7 +271,7 @@ static bool switch_groups(uint32_t wanted)
 					      sampling__is_open(), !begun)
 				  ? BIT(PC_SAMPLES)
 				  : 0;
-	unready__note(subscriber, begun);
+	deferred_kinds__note(subscriber, begun);
 	if (fewer) {
 		flusher__ask();
 		cbids__switch(subscriber, wanted);
@@ -336,7 +336,7 @@ static void become_fatal(void)
 
 void control__retry(void)
 {
-	if (!subscriber || !unready__retry())
+	if (!subscriber || !deferred_kinds__retry())
 		return;
 	status__set_groups(groups_on & ~(kinds__missing() | missing_besides));
 	status__send();
@@ -347,7 +347,7 @@ void control__sample(void)
 {
 	bool opens = !sampling__is_open();
 
-	if (!subscriber || !sampling__is_due(clock__now()) || !standstill__begin(!opens))
+	if (!subscriber || !sampling__is_due(clock__now()) || !switch_barrier__begin(!opens))
 		return;
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;
@@ -414,12 +414,12 @@ void control__follow(void)
 		announce();
 		return;
 	}
-	/* Devices are asked for once the driver can tell their addresses: not inside cuInit(). */
+	/* Devices are fetched once the driver knows their addresses: not inside cuInit(). */
 	if (wanted & BIT(OBJECT) && !driver__learn_devices())
 		wanted &= ~BIT(OBJECT);
-	if (callbacks__take_fatal())
+	if (callbacks__fetch_fatal())
 		become_fatal();
-	/* Or nothing could be switched on, and who wanted it has left. */
+	/* Or nothing could be enabled and the listener has detached. */
 	if (status__state() != CUDA_STATE_INERT &&
 	    (wanted != groups_on || (subscriber && (!wanted || graphs__are_due())))) {
 		status__set_busy(true);
@@ -466,7 +466,7 @@ void control__tick(void)
 	answer_flush(now);
 
 	if (subscriber) {
-		stamps__pace();
+		timestamps__pace();
 		rings__flush();
 		if (now - calibrated >= CALIBRATE_NS) {
 			clock__calibrate(cupti_api__get()->GetTimestamp);
@@ -494,7 +494,7 @@ void control__finish(void)
 	if (subscriber && !callbacks__is_fatal()) {
 		decode__expect_unfinished(true);
 		counters__finish();
-		unready__finish();
+		deferred_kinds__finish();
 		rings__flush();
 		pc_sampling__finish();
 		if (kinds__any())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state machine: what is listened to → what CUPTI is asked for. All of it runs on the guest's
+ * The state machine: what is listened to → what CUPTI collects. All of it runs on the agent's
  * own thread, but for what is marked.
  */
 #ifndef LIBCUPTI_USDT_CONTROL_CONTROL_H
@@ -31,7 +31,7 @@ void control__tick(void);
 /* The program ends: hands out what there is and stops. */
 void control__finish(void);
 /* Its last part: what the process itself still holds, and the last word. On the exiting thread if
- * the guest's own did not come to it in time. */
+ * the agent's own did not come to it in time. */
 void control__say_end(void);
 
 #endif

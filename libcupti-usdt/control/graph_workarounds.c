@@ -21,7 +21,7 @@ static const uint32_t timed = BIT(KERNEL) | BIT(SAMPLED_KERNEL) | BIT(MEMCPY) |
 
 static bool unseen;
 static uint64_t trial_until; /* 0 = it is over */
-static uint32_t told;	     /* of groups, in this session */
+static uint32_t reported;    /* of groups, in this session */
 static atomic_bool breaks, launched;
 static _Atomic(uint32_t) spared; /* futex */
 
@@ -30,7 +30,7 @@ void graphs__open(uint32_t version, bool program_runs)
 	atomic_store(&breaks, !settings__get()->force && version > CUPTI_VERSION_12_8 &&
 				      version < CUPTI_VERSION_13_0);
 	trial_until = program_runs && atomic_load(&breaks) ? clock__now() + TRIAL_NS : 0;
-	told = 0;
+	reported = 0;
 }
 
 uint32_t graphs__spared(void)
@@ -43,9 +43,9 @@ uint32_t graphs__spared(void)
 void graphs__tell(uint32_t wanted)
 {
 	bool all = atomic_load(&launched);
-	uint32_t news = wanted & ((all ? timed : 0) | (unseen ? BIT(GRAPH) : 0)) & ~told;
+	uint32_t news = wanted & ((all ? timed : 0) | (unseen ? BIT(GRAPH) : 0)) & ~reported;
 
-	told |= news;
+	reported |= news;
 	if (news && all)
 		status__trouble(CUPTI_NOT_COMPATIBLE, "cupti",
 				"no GPU times of programs that launch graphs, which CUPTI 12.9 "

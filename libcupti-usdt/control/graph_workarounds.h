@@ -18,7 +18,7 @@
 
 /* With each session, before callbacks come. */
 void graphs__open(uint32_t version, bool program_runs);
-/* Groups that must stay off, or go off. On the guest's own thread, as all but graphs__enter(). */
+/* Groups that must stay off, or go off. On the agent's own thread, as all but graphs__enter(). */
 uint32_t graphs__spared(void);
 /* Says which of those that somebody wants stay off, once a session. */
 void graphs__tell(uint32_t wanted);

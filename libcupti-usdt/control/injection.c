@@ -40,7 +40,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 
 static pid_t home;
 
-/* CUDA does not work in a forked child, and the guest's thread is not there. Nothing else: the
+/* CUDA does not work in a forked child, and the agent's thread is not there. Nothing else: the
  * program may fork at any moment, with any of our locks "held". */
 static void forked(void)
 {
@@ -111,10 +111,10 @@ static void wake(bool late)
 	int error;
 
 	request__open();
-	stamps__open();
+	timestamps__open();
 	kernel_shape__open();
 	sass_profiler__open();
-	captures__open();
+	stream_captures__open();
 	python__find();
 	error = rings__prepare();
 	if (!error)
@@ -127,7 +127,7 @@ static void wake(bool late)
 		error = watcher__start();
 	}
 	if (!error)
-		watcher__await_start(patience(late));
+		watcher__wait_for_start(patience(late));
 	if (error) {
 		status__trouble(CUDA_GUEST_NO_THREAD, "start", "no thread, or no memory");
 		control__finish();

@@ -3,10 +3,10 @@
  * The answer to cuda:start is cuda:watched, whose semaphore goes up in this process alone. On the
  * thread that is inside cuInit().
  *
- * Fears: 1. a stranger waits for an answer that never comes: for a short time only, unless the
- * environment says that it is meant. 2. the tool is gone: so is its listening to cuda:start, and
- * nothing is waited for. 3. the answer came before the question (a program that was held until its
- * tool was ready): it is up already.
+ * Failure modes: 1. a tool that traces other processes listens, so no answer comes: the wait is
+ * short, unless the environment says that this process is meant. 2. the tool is gone: so is its
+ * listening to cuda:start, and nothing is waited for. 3. the answer came before the question (a
+ * program that was held until its tool was ready): its semaphore is up already.
  */
 #include "libcupti-usdt/control/start_handshake.h"
 
@@ -31,7 +31,7 @@ static bool is_open(void)
 void arrival__wait(void)
 {
 	const struct timespec pause = {.tv_nsec = ANSWER_NS};
-	unsigned int milliseconds = settings__get()->await_ms;
+	unsigned int milliseconds = settings__get()->start_wait_ms;
 
 	if (!site_wanted(start))
 		return;

@@ -51,8 +51,8 @@ static int subscribe(void **subscriber)
 	return result;
 }
 
-/* Who hears that the first one is under way can make room for it between launches, also who comes
- * later, as the one for whom it began may be gone. */
+/* Sends the status "first subscription under way": a consumer can then make launches pause for it,
+ * also one that comes later, as the one for whom it began may be gone. */
 int subscription__new(void **subscriber, bool program_runs)
 {
 	bool first;

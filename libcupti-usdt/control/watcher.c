@@ -5,9 +5,9 @@
  * makes every call that switches CUPTI, the first one included: should one hang, it is not the
  * program that hangs.
  *
- * Fears of the end: 1. CUPTI hangs: the exiting thread waits for a limited time, then the process
- * goes on without us. 2. exit() in a forked child, where this thread does not exist: the caller
- * checks. 3. exit() while this thread is just switching something on: it looks at `stopping`
+ * Failure modes of the end: 1. CUPTI hangs: the exiting thread waits for a limited time, then the
+ * process goes on without us. 2. exit() in a forked child, where this thread does not exist: the
+ * caller checks. 3. exit() while this thread is just switching something on: it looks at `stopping`
  * before each step, and finishes with what it has.
  */
 #include "libcupti-usdt/control/watcher.h"
@@ -32,7 +32,8 @@
 /* CUPTI fills buffers for all it has before it hands out the first: what gathers must fit. */
 #define BURST_MS 25
 
-/* Devices are told of as soon as the driver can: right after the program's cuInit(), mostly. */
+/* Devices are reported as soon as the driver knows them: mostly right after the program's cuInit().
+ */
 #define EAGER_MS    10
 #define EAGER_TURNS 30
 
@@ -126,7 +127,7 @@ int watcher__start(void)
 	return error;
 }
 
-void watcher__await_start(unsigned int milliseconds)
+void watcher__wait_for_start(unsigned int milliseconds)
 {
 	if (atomic_load(&started))
 		futex__wait_until_set(&begun, milliseconds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls whose own parameters say what was asked of them, as CUPTI numbers them (numbers are never
- * reused), and at which byte of the parameters that lies; as in cupti_calls.h `make check-layout`
+ * Calls whose parameters say what they requested, by CUPTI's numbers (which are never reused), and
+ * the byte of the parameters where each value lies; as in cupti_calls.h, `make check-layout`
  * compares all of it with a toolkit's headers. Only what is passed by value is here: a parameter
  * that points somewhere is the program's, and may point anywhere in a call that failed.
  *
@@ -15,7 +15,7 @@
 #define LIBCUPTI_USDT_CUPTI_CALL_ARGUMENT_OFFSETS_H
 
 /* X(CUPTI's name, number, what its parameters say) */
-#define DRIVER_ASKED(X)                                                                            \
+#define DRIVER_ARGUMENTS(X)                                                                        \
 	X(cuMemAlloc_v2, 243, BYTES(bytesize, 8))                                                  \
 	X(cuMemAllocHost_v2, 294, BYTES(bytesize, 8))                                              \
 	X(cuMemHostAlloc, 39, BYTES(bytesize, 8))                                                  \
@@ -99,7 +99,7 @@
 	X(cuCtxCreate_v3, 645, DEVICE(dev, 24))                                                    \
 	X(cuCtxCreate_v4, 757, DEVICE(dev, 20))
 
-#define RUNTIME_ASKED(X)                                                                        \
+#define RUNTIME_ARGUMENTS(X)                                                                    \
 	X(cudaMalloc_v3020, 20, BYTES(size, 8))                                                 \
 	X(cudaMallocHost_v3020, 25, BYTES(size, 8))                                             \
 	X(cudaHostAlloc_v3020, 27, BYTES(size, 8))                                              \

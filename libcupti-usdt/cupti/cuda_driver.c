@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The CUDA driver. Its functions are looked up in the copy that has just loaded us. What devices
- * are is asked of it and not of CUPTI, which tells it only with an activity kind on, and to nobody
- * who comes later; nor do CUPTI's records have the PCI address. None of the driver's functions may
+ * The CUDA driver. Its functions are looked up in the copy that has just loaded us. The properties
+ * of devices come from it and not from CUPTI, which emits them only while an activity kind is on,
+ * never again for a later consumer, and without the PCI address. None of the driver's functions may
  * be called where records are decoded, so all of it is fetched before.
  */
 #include "libcupti-usdt/cupti/cuda_driver.h"

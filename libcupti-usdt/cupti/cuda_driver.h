@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the guest asks of the CUDA driver itself. None of it makes a context or waits for the GPU.
+/* Queries to the CUDA driver itself. None of them makes a context or waits for the GPU.
  */
 #ifndef LIBCUPTI_USDT_CUPTI_CUDA_DRIVER_H
 #define LIBCUPTI_USDT_CUPTI_CUDA_DRIVER_H
@@ -14,7 +14,7 @@ struct cuda_device;
 /* In InitializeInjection: takes the functions out of the mapped libcuda. Version, 0 = unknown. */
 uint32_t driver__open(void);
 /*
- * Asks for all that a device record says; on the guest's thread, never from a callback. False
+ * Fetches all that a device record says; on the agent's thread, never from a callback. False
  * while the driver is not ready.
  */
 bool driver__learn_devices(void);
@@ -24,7 +24,7 @@ void driver__pci(uint32_t device, char *text, size_t size);
 /* All but head and name, whose text is returned; NULL: there is no such device. */
 const char *driver__device(uint32_t device, struct cuda_device *to);
 
-/* The calling thread is the guest's own, inside a call of the driver: no call of the program's. */
+/* The calling thread is the agent's own, inside a call of the driver: no call of the program's. */
 bool driver__asks_itself(void);
 
 #endif

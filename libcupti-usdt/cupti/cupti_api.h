@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libcupti as the guest knows it: own declarations of the functions that it calls, the numbers it
+ * libcupti as the agent uses it: own declarations of the functions that it calls, the numbers it
  * uses, and the data it gets in callbacks. None of NVIDIA's headers is needed to build; where a
  * toolkit is installed, `make check-layout` compares every line here with its headers.
  * The records of the activity API are in cupti_records.h.
@@ -178,7 +178,7 @@ struct cupti {
 	uint32_t major; /* of CUDA: 11, 12, 13 ... */
 };
 
-/* The libcupti in use; set once by cupti_api__bind(), before any thread of the guest runs. */
+/* The libcupti in use; set once by cupti_api__bind(), before any thread of the agent runs. */
 const struct cupti *cupti_api__get(void);
 /* Takes the functions out of an opened library. NULL, or the name of one that is missing. */
 const char *cupti_api__bind(void *library, uint32_t soname_major);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CUPTI's PC sampling as the guest knows it: own declarations, as in cupti_api.h, which
+ * CUPTI's PC sampling as the agent uses it: own declarations, as in cupti_api.h, which
  * `make check-layout` compares with a toolkit's headers. Each structure says its size first; a
  * newer libcupti takes an older, smaller one. What is used is there since 12.6.
  */
@@ -58,7 +58,7 @@ struct cupti_pc_attribute {
 	int type;
 	int status;
 	union {
-		uint64_t room[3];
+		uint64_t reserved[3];
 		uint32_t number;
 		size_t bytes;
 		void *data;
@@ -98,7 +98,7 @@ struct cupti_pc_record {
 
 struct cupti_pc_data {
 	size_t size;
-	size_t room; /* records that fit */
+	size_t capacity; /* records that fit */
 	uint64_t total;
 	uint64_t dropped;
 	size_t count;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CUptiResult, as far as it is told apart */
+/* CUptiResult: the values that we distinguish */
 #define CUPTI_BAD_PARAMETER	  1
 #define CUPTI_OUT_OF_MEMORY	  8
 #define CUPTI_UNKNOWN_METRIC	  17

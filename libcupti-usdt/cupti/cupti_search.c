@@ -147,7 +147,7 @@ static const char *refusal(const struct search *search)
 	return NULL;
 }
 
-static void judge(struct search *search, void *library, const char *path)
+static void check_library(struct search *search, void *library, const char *path)
 {
 	const char *trouble, *soname = "";
 	struct link_map *map = NULL;
@@ -192,7 +192,7 @@ static void try_file(struct search *search, const char *path, int flags)
 	}
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
 	if (library)
-		judge(search, library, path);
+		check_library(search, library, path);
 	else if (path[0] == '/' || !search->quiet)
 		status__searched(path,
 				 path[0] == '/' ? "does not load" : "not known to the loader");

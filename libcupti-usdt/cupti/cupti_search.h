@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds libcupti. Called once, in InitializeInjection: the only place where the guest opens files.
+/* Finds libcupti. Called once, in InitializeInjection: the only place where the agent opens files.
  */
 #ifndef LIBCUPTI_USDT_CUPTI_CUPTI_SEARCH_H
 #define LIBCUPTI_USDT_CUPTI_CUPTI_SEARCH_H

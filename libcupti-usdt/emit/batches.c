@@ -79,7 +79,7 @@ struct batch *batches__take(void)
 	return NULL;
 }
 
-void batches__give(struct batch *set)
+void batches__release(struct batch *set)
 {
 	if (set)
 		atomic_flag_clear_explicit(&taken[(struct batch(*)[BATCHES_SET])set - sets],

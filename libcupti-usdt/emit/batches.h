@@ -22,13 +22,13 @@ struct batch {
 #define BATCHES_SET 9
 int batches__open(void);
 struct batch *batches__take(void);
-void batches__give(struct batch *set);
+void batches__release(struct batch *set);
 
 /* The group that is sent the same records for those who want them of windows only; 0 = none. */
 unsigned int batch__sampled(unsigned int group);
 /* Somebody listens to the batches of a group or to its sampled ones. */
 bool batch__heard(unsigned int group);
-/* Appends a record of `group`; what is in the batch is sent first if there is no room. */
+/* Appends a record of `group`; first sends what is in the batch if the record does not fit. */
 void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record);
 void batch__send(struct batch *batch, unsigned int group);
 /* `count` records of `size` bytes each, from the caller's own memory: at most CUDA_BATCH_MAX bytes.

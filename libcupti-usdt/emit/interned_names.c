@@ -4,14 +4,14 @@
  * hold their ids and are set once by compare-and-swap. An id is the entry's offset in the arena,
  * in units of 8 bytes.
  *
- * Fears: 1. two threads intern one name at once: the loser of the slot uses the winner's entry and
- * leaves its own unused. 2. a batch with an id leaves before the id was announced: whoever finds an
- * entry that is not announced yet announces it too; twice does no harm. 3. a module is unloaded and
- * another kernel's name comes to lie at the same address: CUPTI tells before a program takes
- * kernels away, and what is known of addresses is forgotten. 4. there is a way for names to come
- * and go that we were not told of: an address is believed only after the text there was compared a
- * thousand times, of one in sixteen it still is (of names above CUDA_NAME_MAX the part that
- * travels), and after one that was another's none is believed any more.
+ * Failure modes: 1. two threads intern one name at once: the loser of the slot uses the winner's
+ * entry and leaves its own unused. 2. a batch with an id leaves before the id was announced:
+ * whoever finds an entry that is not announced yet announces it too; twice does no harm. 3. a
+ * module is unloaded and another kernel's name comes to lie at the same address: CUPTI reports that
+ * a program is about to unload kernels, and what is known of addresses is forgotten. 4. names come
+ * and go in a way that is not reported to us: an address is believed only after the text there was
+ * compared a thousand times, of one in sixteen it still is (of names above CUDA_NAME_MAX the part
+ * that travels), and after one that was another's none is believed any more.
  */
 #include "libcupti-usdt/emit/interned_names.h"
 
@@ -114,7 +114,7 @@ static uint32_t known(uint32_t id)
 	return id;
 }
 
-/* Reserves room; 0 when the arena is full. */
+/* Reserves space; 0 when the arena is full. */
 static uint32_t arena_take(size_t bytes, uint32_t limit)
 {
 	uint32_t used = atomic_load_explicit(&arena_used, memory_order_relaxed), take;

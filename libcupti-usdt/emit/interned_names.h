@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names, interned: a string travels once, records carry its id. names__intern() on any thread,
- * takes no lock, allocates nothing; names__open() and names__replay() on the guest's own thread.
+ * takes no lock, allocates nothing; names__open() and names__replay() on the agent's own thread.
  */
 #ifndef LIBCUPTI_USDT_EMIT_INTERNED_NAMES_H
 #define LIBCUPTI_USDT_EMIT_INTERNED_NAMES_H
@@ -25,20 +25,20 @@ static inline uint32_t names__at_hand(const char *name, uint32_t turn);
 void names__forget(void);
 /* The same for text that a program makes up as it runs (NVTX): may fill half of the table only. */
 uint32_t names__intern_text(const char *text);
-/* The guest's own copy, resident, so that a tracer can read it. "" for 0. */
+/* The agent's own copy, resident, so that a tracer can read it. "" for 0. */
 const char *names__text(uint32_t id);
 /* Announces all names again, for a consumer that came later. */
 void names__replay(void);
 uint32_t names__count(void);
 
-/* Of the addresses that a program can have all are told apart. */
+/* Distinguishes all addresses that a program can have. */
 #define NAMES_ADDRESS_BITS 48
 #define NAMES_HINT_BITS	   10
 #define NAMES_ID_BITS	   20
 #define NAMES_CHECK_EVERY  16
 
-/* An address, mixed: its place among the hints is in the upper bits, what tells it from others
- * there, as a hint has it, in the rest. */
+/* An address, mixed: its place among the hints is in the upper bits; the rest, as a hint has it,
+ * distinguishes it from the others there. */
 static inline uint64_t names__mixed(const char *name)
 {
 	return (uintptr_t)name * 0x9e3779b97f4a7c15 << (64 - NAMES_ADDRESS_BITS);

@@ -20,6 +20,6 @@ _Static_assert(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SI
 _Static_assert(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		       CUDA_BATCH_MAX,
 	       "a kernel's counters fit into one batch");
-_Static_assert(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "room in struct cuda_status");
+_Static_assert(CUDA_GROUP_COUNT <= 32 && CUDA_LOST_COUNT <= 16, "capacity of struct cuda_status");
 
 #endif

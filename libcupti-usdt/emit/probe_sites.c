@@ -72,7 +72,7 @@ static const struct listener readable_listeners[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Noted, as are hot.stack_probes and DETOUR_OTHERS, when the guest's thread looks at it all. */
+/* Noted, as are hot.stack_probes and DETOUR_OTHERS, when the agent's thread looks at it all. */
 static _Atomic(uint32_t) readable_groups;
 
 static uint32_t look_at_stacks(void)
@@ -131,7 +131,7 @@ bool sites__readable_wanted(unsigned int group)
 	return atomic_load_explicit(&readable_groups, memory_order_relaxed) >> group & 1;
 }
 
-/* Bits of sites__up(); name, status and the bells come first. */
+/* Bits of sites__up(); name, status and the hello probes come first. */
 enum {
 	UP_NAME,
 	UP_STATUS,

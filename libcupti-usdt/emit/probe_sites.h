@@ -89,11 +89,11 @@ uint32_t sites__wanted(void);
  * stacks, as sites__wanted() last found them: launching threads ask. */
 bool sites__batch_wanted(unsigned int group);
 bool sites__readable_wanted(unsigned int group);
-/* The cycle that is asked for: the longest window and the shortest period, in ms; 0 = nobody says.
+/* The requested cycle: the longest window and the shortest period, in ms; 0 = none requested.
  */
 void sites__cycle(uint32_t *on, uint32_t *every);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
- * status and bells. */
+ * status and cuda:hello_N. */
 uint64_t sites__up(void);
 /* Is there one consumer, so far as that can be known? */
 bool sites__one_listener(void);
@@ -115,7 +115,7 @@ void sites__set_filters(uint32_t filters);
 void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end);
 void site__cupti_release(uint64_t instance);
 void site__yield(uint64_t instance);
-/* All of names and status was told again. */
+/* All names and the status were sent again. */
 void site__hello(uint64_t instance);
 /* All that was recorded is sent, and the status as well. */
 void site__flush(uint64_t instance);

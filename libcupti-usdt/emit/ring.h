@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring as its owner sees it in each launch; whatever is dearer is behind rings.h. On the thread
+ * A ring as its owner sees it in each launch; whatever costs more is behind rings.h. On the thread
  * that owns it.
  */
 #ifndef LIBCUPTI_USDT_EMIT_RING_H
@@ -17,11 +17,11 @@
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/stack_probes.h"
 
-/* Power of 2. The guest's thread comes each millisecond if it can; one that comes late must not let
+/* Power of 2. The agent's thread comes each millisecond if it can; one that comes late must not let
  * the owner send for itself, as was done for half of all launches on two CPUs when this was 512. */
 #define RING_SLOTS 1024U
 #define RING_FLUSH_AT \
-	(RING_SLOTS / 4 * 3) /* for the owner; the guest's thread comes earlier if it can */
+	(RING_SLOTS / 4 * 3) /* for the owner; the agent's thread comes earlier if it can */
 
 #define ONE(probe, period) +1
 #define RING_STACKS	   (0 CUDA_STACK_PROBES(ONE))
@@ -112,7 +112,7 @@ static inline bool ring__stack_may_be_due(struct ring *ring, uint32_t wanted)
 	return !--ring->stacks_left || ring->stacks_wanted != wanted;
 }
 
-static inline bool ring__has_room(const struct ring *ring, uint32_t head)
+static inline bool ring__has_space(const struct ring *ring, uint32_t head)
 {
 	return head - ring->seen < RING_FLUSH_AT;
 }
@@ -124,8 +124,8 @@ static inline void *ring__slot(struct ring *ring, uint32_t head, unsigned int gr
 }
 
 /* What the next record will be written to lies in the cache of the core that sent what was there.
- * To fetch it takes as long as all else that is done for a record, and the launch's own stores
- * would wait behind it; asked for now, it is here by then. */
+ * Fetching it takes as long as all else that is done for a record, and the launch's own stores
+ * would wait behind it; prefetched now, it is here by then. */
 static inline void ring__fetch_to_write(void *at)
 {
 #ifdef __x86_64__

@@ -2,15 +2,15 @@
 /*
  * Rings of host records. One producer (the owner), one consumer at a time (the holder).
  *
- * A probe hit is a trap, and the batch is copied in it, so the guest's thread makes it where it
+ * A probe hit is a trap, and the batch is copied in it, so the agent's thread makes it where it
  * can: it comes the sooner the faster rings fill, and the owner helps itself when three quarters
  * are full.
  *
  * Failure modes: 1. a launching thread waits for the agent: it never does. It only tries to become
  * the holder; when the other side is it the owner goes on appending, and with a full ring it sends
  * its record alone.
- * 2. a thread ends while the guest's thread empties its ring: the ring becomes an orphan, which the
- * next flush gives back. 3. threads come and go faster than rings do: with none
+ * 2. a thread ends while the agent's thread empties its ring: the ring becomes an orphan, which the
+ * next flush releases. 3. threads come and go faster than rings do: with none
  * left a thread sends each record alone: that costs more, and nothing is lost. 4. a thread is
  * cancelled asynchronously, or a signal handler leaves by longjmp(), in the middle of emptying: the
  * ring keeps its holder until that thread ends, which then goes on where it was (each record is
@@ -47,7 +47,7 @@
 
 enum ring_state { RING_FREE, RING_OWNED, RING_ORPHAN };
 
-/* Every host record begins so: both stamps become times as it is sent. */
+/* Every host record begins so: both timestamps are converted as it is sent. */
 struct stamped {
 	struct cuda_record head;
 	uint64_t start, end;
@@ -100,8 +100,8 @@ static void settle(void *record)
 {
 	struct stamped *stamped = record;
 
-	stamped->start = stamps__to_ns(stamped->start);
-	stamped->end = stamps__to_ns(stamped->end);
+	stamped->start = timestamps__to_ns(stamped->start);
+	stamped->end = timestamps__to_ns(stamped->end);
 }
 
 /* From where they lie, in as few hits as the batch's size and the ring's end allow. */
@@ -217,8 +217,8 @@ static void resume(struct ring *ring)
 	release(ring);
 }
 
-/* `from`: owned or orphan. Two flushes may meet at an orphan; one of them gives it back. */
-static void give_back(struct ring *ring, uint32_t from)
+/* `from`: owned or orphan. Two flushes may meet at an orphan; one of them releases it. */
+static void release_as(struct ring *ring, uint32_t from)
 {
 	atomic_compare_exchange_strong_explicit(&ring->state, &from, RING_FREE,
 						memory_order_release, memory_order_relaxed);
@@ -251,7 +251,7 @@ static void thread_ends(void *value)
 	forget_owner(ring);
 	resume(ring);
 	if (try_empty(ring))
-		give_back(ring, RING_OWNED);
+		release_as(ring, RING_OWNED);
 	else
 		atomic_store_explicit(&ring->state, RING_ORPHAN, memory_order_release);
 	errno = saved;
@@ -282,7 +282,7 @@ static struct ring *find_free(void)
 			note_owner(&rings[i]);
 			return &rings[i];
 		}
-		give_back(&rings[i], RING_OWNED);
+		release_as(&rings[i], RING_OWNED);
 		return NULL;
 	}
 	return NULL;
@@ -360,7 +360,7 @@ static void send_alone(unsigned int group, const struct cuda_record *record)
 }
 
 /* The ring looks full, or ready to be sent. False: it is full. */
-static COLD_PATH bool make_room(struct ring *ring, uint32_t head)
+static COLD_PATH bool make_space(struct ring *ring, uint32_t head)
 {
 	uint32_t pending;
 
@@ -380,7 +380,7 @@ void *ring__claim(struct ring *ring, unsigned int group)
 	if (!ring)
 		return NULL;
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	if (ring__has_room(ring, head) || make_room(ring, head))
+	if (ring__has_space(ring, head) || make_space(ring, head))
 		return ring__slot(ring, head, group);
 	return NULL;
 }
@@ -449,7 +449,7 @@ bool rings__flush(void)
 			continue;
 		most = pending > most ? pending : most;
 		if (try_empty(ring) && state == RING_ORPHAN)
-			give_back(ring, RING_ORPHAN);
+			release_as(ring, RING_ORPHAN);
 	}
 	return most >= RING_SLOTS / 16;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What host threads record, one ring a thread: the owner appends without waiting for anybody;
- * the owner itself (when enough is pending) or the guest's thread (on its tick) sends it off.
+ * the owner itself (when enough is pending) or the agent's thread (on its tick) sends it off.
  */
 #ifndef LIBCUPTI_USDT_EMIT_RINGS_H
 #define LIBCUPTI_USDT_EMIT_RINGS_H
@@ -22,11 +22,11 @@ struct ring *rings__mine(void);
 #define RINGS_MAX 88
 uint32_t ring__index(const struct ring *ring);
 
-/* Appends a record of at most RING_RECORD_MAX bytes whose start and end are stamps. Never waits. */
+/* Appends a record of at most RING_RECORD_MAX bytes; start and end are timestamps. Never waits. */
 #define RING_RECORD_MAX 80
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
 /* The same without a copy, for a record of just that size: fill all of what is claimed, then
- * publish. NULL when there is no room; what is claimed and not published is as if it never was. */
+ * publish. NULL if the ring is full; what is claimed and not published is as if it never was. */
 void *ring__claim(struct ring *ring, unsigned int group);
 void ring__publish(struct ring *ring);
 /* The calling thread's id, without a system call where it has a ring. */
@@ -44,7 +44,7 @@ uint32_t rings__threads(void);
  * again soon. */
 bool rings__flush(void);
 
-/* Gives the memory of what was sent back to the system. On the guest's thread, when nobody has
+/* Returns the memory of what was sent to the system. On the agent's thread, when nobody has
  * listened for a while. */
 void rings__trim(void);
 

@@ -5,9 +5,9 @@
  * window, however fast or slow the program is at that time, so a mean over windows is a mean over
  * launches.
  *
- * Fears: 1. this thread comes late (a busy machine): what is told is how long windows were open,
+ * Failure modes: 1. this thread comes late (a busy machine): we report how long windows were open,
  * not how long they should have been. 2. a kernel outlasts its window: CUPTI keeps its record all
- * the same, and is asked for it afterwards. 3. a tool changes the cycle under way, or another one
+ * the same, and is flushed for it afterwards. 3. a tool changes the cycle under way, or another one
  * comes: the period that runs is cut short, the account goes on.
  */
 #include "libcupti-usdt/emit/sample_windows.h"
@@ -30,7 +30,7 @@ static struct {
 	uint64_t start;		  /* of all of it */
 	uint64_t period;	  /* start of the one that runs */
 	uint64_t edge;		  /* when the window is to open or to close */
-	uint64_t opened, closed, asked;
+	uint64_t opened, closed, requested;
 	uint64_t open_ns; /* of the windows before */
 	uint32_t windows;
 	bool kept_open; /* until sampling__release() */
@@ -169,7 +169,7 @@ void sampling__close(uint64_t now)
 
 	atomic_store_explicit(&is_open, false, memory_order_relaxed);
 	cycle.open_ns += now - cycle.opened;
-	cycle.closed = cycle.asked = now;
+	cycle.closed = cycle.requested = now;
 	if (next < now)
 		next = now - (now - next) % (cycle.every_ms * MS);
 	begin_period(next);
@@ -191,9 +191,9 @@ bool sampling__lingers(uint64_t now)
 {
 	if (!cycle.on_ms || !cycle.windows)
 		return false;
-	if (now - cycle.closed >= LINGER_NS && now - cycle.asked < LATE_NS)
+	if (now - cycle.closed >= LINGER_NS && now - cycle.requested < LATE_NS)
 		return false;
-	cycle.asked = now;
+	cycle.requested = now;
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the sampled groups are on: the cycle that is asked for, its periods, and the window in each.
- * Counts and decides; control.c makes the calls. On the guest's own thread, but for what is marked.
+ * When the sampled groups are on: the requested cycle, its periods, and the window in each.
+ * Counts and decides; control.c makes the calls. On the agent's own thread, but for what is marked.
  */
 #ifndef LIBCUPTI_USDT_EMIT_SAMPLE_WINDOWS_H
 #define LIBCUPTI_USDT_EMIT_SAMPLE_WINDOWS_H
@@ -15,11 +15,12 @@ struct cuda_status;
 void sampling__prepare(uint64_t instance);
 /* What is wanted from now on, by group; a cycle begins, goes on, changes or ends with it. */
 void sampling__follow(uint32_t wanted, uint64_t now);
-/* Of `wanted`: what CUPTI is to be asked for now. */
+/* Of `wanted`: what CUPTI should collect now. */
 uint32_t sampling__groups(uint32_t wanted);
 /* It is time to open the window of this period, or to close it. */
 bool sampling__is_due(uint64_t now);
-/* The window opens: CUPTI is about to be asked; it was asked; it closes: about to be told. */
+/* The window opens: before and after CUPTI is switched on; it closes: before CUPTI is switched off.
+ */
 void sampling__open(void);
 void sampling__opened(uint64_t now);
 void sampling__close(uint64_t now);
@@ -29,9 +30,9 @@ void sampling__keep_open(uint64_t now);
 void sampling__release(uint64_t now);
 /* Milliseconds to sleep of at most so many: a window must not end late. */
 uint32_t sampling__pause(uint32_t milliseconds, uint64_t now);
-/* A window's records may still come: CUPTI is to be asked for them now. */
+/* A window's records may still come: CUPTI must be flushed for them now. */
 bool sampling__lingers(uint64_t now);
-/* Of the guest's account of itself. */
+/* Fills in the sampling fields of the agent's status. */
 void sampling__tell(struct cuda_status *status);
 
 #endif

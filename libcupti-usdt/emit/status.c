@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The guest's counters and its account of itself. What a probe hands out by address is written
+ * The agent's counters and its status. What a probe passes by address is written
  * first: a tracer reads without faulting pages in, and a string constant may not be resident.
  */
 #include "libcupti-usdt/emit/status.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the guest knows of itself: counters, state, the last trouble. Counting and trouble on any
- * thread; sending on the guest's own thread (or before it exists) only, and while that one waits
+ * What the agent knows of itself: counters, state, the last trouble. Counting and trouble on any
+ * thread; sending on the agent's own thread (or before it exists) only, and while that one waits
  * for its first subscription on "cupti-flush".
  */
 #ifndef LIBCUPTI_USDT_EMIT_STATUS_H
@@ -33,7 +33,7 @@ void status__set_driver(uint32_t version);
 void status__set_primed(uint32_t microseconds);
 void status__set_holder(const char *holder);
 void status__count_activation(void);
-/* Its first subscription begins, which is told at once; false: it is not the first. It is over. */
+/* Its first subscription begins, which is sent at once; false: it is not the first. It is over. */
 /* Has this process subscribed to CUPTI before? */
 bool status__is_initialised(void);
 bool status__begin_first(void);
@@ -44,13 +44,13 @@ void status__set_request(uint64_t address);
 void status__set_ledger(uint64_t address);
 /* How long CUPTI took for the last switching. */
 void status__set_switched(uint32_t microseconds);
-/* When the wait for tools that were told of the start was over. */
+/* When the wait for tools that listen to cuda:start was over. */
 void status__set_flushed(uint64_t ns);
 void status__set_began(uint64_t ns);
 /* One line of the search: "path: outcome". */
 void status__searched(const char *path, const char *outcome);
 
-/* Remembers and sends (cuda:error) a trouble of the guest's own. Keeps errno. */
+/* Remembers and sends (cuda:error) an error of the agent itself. Keeps errno. */
 __attribute__((format(printf, 3, 4))) void status__trouble(int code, const char *component,
 							   const char *format, ...);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * libcupti-usdt-nvtx.so, what NVTX_INJECTION64_PATH names: NVTX hands its tables to the one library
- * that is named there, and CUPTI hears of ranges only if that is the very libcupti which the guest
+ * that is named there, and CUPTI gets ranges only if that is the very libcupti which the agent
  * uses. Which one that is nobody knows before the program runs. So this library searches as the
- * guest does (it is made of the same objects; nothing of the rest ever starts here) and passes on.
+ * agent does (it is made of the same objects; nothing of the rest ever starts here) and passes on.
  *
- * Fear: a second copy of libcupti in one process. The search takes the one that is mapped, and the
- * guest, when it comes later, finds this one mapped.
+ * Failure mode: a second copy of libcupti in one process. The search takes the one that is mapped,
+ * and the agent, when it comes later, finds this one mapped.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -14,15 +14,15 @@
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 
-static struct cuda_counters launches[COUNTED_LAUNCHES_MOST];
-static void *contexts[COUNTED_LAUNCHES_MOST];
-static uint32_t sets[COUNTED_LAUNCHES_MOST];
-static uint32_t count, told;
+static struct cuda_counters launches[COUNTED_LAUNCHES_MAX];
+static void *contexts[COUNTED_LAUNCHES_MAX];
+static uint32_t sets[COUNTED_LAUNCHES_MAX];
+static uint32_t count, reported;
 
 static uint64_t kind_of(const struct cuda_counters *launch)
 {
-	return metric_turns__kind(launch->name, launch->grid, launch->block,
-				  launch->dynamic_shared);
+	return metric_rotation__kind(launch->name, launch->grid, launch->block,
+				     launch->dynamic_shared);
 }
 
 void *counted_launches__stream(uint32_t cbid, const struct cupti_callback_data *data)
@@ -38,8 +38,8 @@ uint64_t counted_launches__kind(uint32_t cbid, const struct cupti_callback_data 
 	struct cuda_launch launch = {0};
 
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
-	return metric_turns__kind(names__intern(data->symbol_name), launch.grid, launch.block,
-				  launch.dynamic_shared);
+	return metric_rotation__kind(names__intern(data->symbol_name), launch.grid, launch.block,
+				     launch.dynamic_shared);
 }
 
 void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data, uint32_t set,
@@ -48,7 +48,7 @@ void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data
 	struct cuda_counters *to = &launches[count];
 	struct cuda_launch launch = {0};
 
-	if (count == COUNTED_LAUNCHES_MOST)
+	if (count == COUNTED_LAUNCHES_MAX)
 		return;
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
 	*to = (struct cuda_counters){
@@ -67,7 +67,7 @@ void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data
 			   &to->static_shared);
 	contexts[count] = data->context;
 	sets[count++] = set;
-	metric_turns__counted(kind_of(to), set);
+	metric_rotation__counted(kind_of(to), set);
 }
 
 uint32_t counted_launches__count(void)
@@ -108,7 +108,7 @@ int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) 
 	static double values[CUDA_COUNTERS_METRICS];
 	const struct range_plan *plan = collector->plan();
 
-	for (uint32_t which = 0; which < count; which++, told++) {
+	for (uint32_t which = 0; which < count; which++, reported++) {
 		if (plan->values && collector->values(contexts[which], which, values, failure))
 			return -1;
 		to.head = launches[which];
@@ -148,7 +148,7 @@ void counted_launches__tell_metrics(const struct collector *collector)
 
 void counted_launches__forget(void)
 {
-	for (uint32_t which = told; which < count; which++)
-		metric_turns__lost(kind_of(&launches[which]), sets[which]);
-	count = told = 0;
+	for (uint32_t which = reported; which < count; which++)
+		metric_rotation__lost(kind_of(&launches[which]), sets[which]);
+	count = reported = 0;
 }

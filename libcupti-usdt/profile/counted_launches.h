@@ -13,13 +13,13 @@ struct collector;
 struct range_failure;
 struct cupti_callback_data;
 
-/* Of the driver API, at its end; set: of metrics; start: ns. There is room as long as count() is
- * below the most. */
-#define COUNTED_LAUNCHES_MOST 64
+/* Of the driver API, at its end; set: of metrics; start: ns. One more fits as long as count() is
+ * below the maximum. */
+#define COUNTED_LAUNCHES_MAX 64
 void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data, uint32_t set,
 			   uint64_t start);
 uint32_t counted_launches__count(void);
-/* Where a launch goes, and its kind as metric_turns.h has it. On any thread. */
+/* Where a launch goes, and its kind as metric_rotation.h has it. On any thread. */
 void *counted_launches__stream(uint32_t cbid, const struct cupti_callback_data *data);
 uint64_t counted_launches__kind(uint32_t cbid, const struct cupti_callback_data *data);
 /* What the metrics are, before the first launch. */
@@ -30,7 +30,7 @@ void counted_launches__last_ends(void);
  * CUPTI does not give them. */
 int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) *number,
 			   struct range_failure *failure);
-/* What was not told was not counted. */
+/* What was not reported was not counted. */
 void counted_launches__forget(void);
 
 #endif

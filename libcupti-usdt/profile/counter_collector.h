@@ -60,7 +60,7 @@ struct collector {
 	uint32_t (*opens)(void *context);
 	/* How many kernels may follow each other before stop, each begun by a start of its own: at
 	 * least 1. NULL: never more than that. */
-	uint32_t (*room)(void *context);
+	uint32_t (*capacity)(void *context);
 	/* That many kernels ran since start, the last one in that stream. 1: each has values, or 0:
 	 * some other number has, or -1 as above. */
 	int (*stop)(void *context, void *stream, uint32_t kernels, struct range_failure *failure);
@@ -69,10 +69,10 @@ struct collector {
 	int (*values)(void *context, uint32_t which, double *values, struct range_failure *failure);
 	/* Sends what belongs to a kernel beside its values; after stop came to 1. */
 	void (*tell)(const struct cuda_counters *kernel);
-	/* The context is about to go: CUPTI crashes when it is asked for it again. The GPU is let
-	 * go if no launch is under way, of whoever. */
+	/* The context is about to go: CUPTI crashes when it is called for it again. Releases the
+	 * GPU if no thread of the process is inside a launch. */
 	void (*forget)(void *context, bool is_quiet);
-	/* Lets the GPU go; on the guest's thread, while no launch is under way. */
+	/* Releases the GPU; on the agent's thread, while no launch is under way. */
 	void (*close)(void);
 };
 

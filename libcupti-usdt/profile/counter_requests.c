@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. it is read while it is written: number comes last, and a checksum covers what is read.
- * 2. it is made to harm: everything is copied first, and the copy is what is looked at; what makes
- * no sense is told and counts nothing. 3. it is left behind by somebody who is gone: who does not
- * listen any more asks for nothing.
+ * Failure modes: 1. it is read while it is written: number comes last, and a checksum covers what
+ * is read. 2. it is made to harm: everything is copied first, and the copy is what is checked; an
+ * invalid request is reported and counts nothing. 3. a tool that is gone left it behind: without a
+ * listener there is no request.
  */
 #include "libcupti-usdt/profile/counter_requests.h"
 
@@ -18,8 +18,8 @@
 #define FNV_BASIS 0xcbf29ce484222325ULL
 #define FNV_PRIME 0x100000001b3ULL
 
-/* Written from outside the process. Not zero: so it lies in the library's own file mapping, which
- * is how who writes there tells it from other memory. */
+/* Written from outside the process. Not zero: so it lies in the library's own file mapping, by
+ * which the writer distinguishes it from other memory. */
 static volatile struct cuda_request place = {
 	.magic = CUDA_REQUEST_MAGIC,
 	.size = sizeof(place),

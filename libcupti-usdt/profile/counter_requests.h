@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is to be counted, of which kernels: the environment says it at the start, or somebody who
- * may write into this process while it runs (counter_request.h). The guest's own
- * thread looks; what was taken stays as it is while it is in use.
+ * may write into this process while it runs (counter_request.h). The agent's own
+ * thread reads it; what was accepted stays as it is while it is in use.
  */
 #ifndef LIBCUPTI_USDT_PROFILE_COUNTER_REQUESTS_H
 #define LIBCUPTI_USDT_PROFILE_COUNTER_REQUESTS_H
@@ -19,8 +19,8 @@ struct request {
 /* After settings and status: offers the place, if the environment does not say what to count. */
 void request__open(void);
 /*
- * Somebody listens; a request is in use. False: nothing is asked for, or what is in use is not what
- * is asked for any more and must be let go before the next one can be taken.
+ * Somebody listens; a request is in use. False: there is no request, or the one in use is no longer
+ * the current one and must be released before the next one can be accepted.
  */
 bool request__look(bool listened, bool in_use);
 /* The one that was taken last; metrics NULL = none ever was. */

@@ -29,7 +29,7 @@ static bool is_digit(char c)
 }
 
 /* One <length><identifier>; the number of bytes it takes, 0 = there is none. */
-static size_t take_part(const char *at, char *name, size_t *used, size_t size)
+static size_t copy_part(const char *at, char *name, size_t *used, size_t size)
 {
 	size_t length = 0, digits = 0;
 
@@ -62,7 +62,7 @@ void kernel_choice__plain_name(const char *mangled, char *name, size_t size)
 		at += nested;
 		while (nested && strchr("rVKRO", *at) && *at)
 			at++;
-		while ((step = take_part(at, name, &used, size))) {
+		while ((step = copy_part(at, name, &used, size))) {
 			at += step;
 			if (!nested)
 				break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which kernels are meant by a regular expression, told from their mangled names. */
+/* Which kernels a regular expression means, by their mangled names. */
 #ifndef LIBCUPTI_USDT_PROFILE_KERNEL_CHOICE_H
 #define LIBCUPTI_USDT_PROFILE_KERNEL_CHOICE_H
 

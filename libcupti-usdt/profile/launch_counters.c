@@ -4,13 +4,13 @@
  * the one at exit reads the values. Both run on the program's thread; that launch takes its passes'
  * time anyway. All other launches hold the gate open while they last, and wait while it is shut.
  *
- * Starting and stopping is dearer than most kernels. Where the collector has room the profiler
- * stays started, and counted launches gather until something else comes (`gathering`). Fears: 1. a
- * graph is launched, or a capture begins, while it is started: the graph's work does not happen,
- * the capture fails. So whoever goes among the others stops it first, and whoever has gone keeps it
- * from being started. 2. nobody stops it: the tool leaves, the program pauses, its context goes, it
- * ends. Each of them stops it; callbacks stay on until then. 3. other launches come between: then
- * the number of ranges is not that of the launches, and none of them is told rather than one wrong.
+ * Starting and stopping takes longer than most kernels. Where the collector has capacity the
+ * profiler stays started, and counted launches gather until something else comes (`gathering`).
+ * Failure modes: 1. a graph's launch does nothing, and a capture fails, while it is started. So
+ * whoever goes among the others stops it first, and keeps it from being started. 2. nobody stops
+ * it: the tool leaves, the program pauses, its context goes, it ends. Each of them stops it;
+ * callbacks stay on until then. 3. other launches come between: then the number of ranges is not
+ * that of the launches, and none is reported rather than one wrong.
  */
 #include "libcupti-usdt/profile/launch_counters.h"
 
@@ -54,7 +54,7 @@ static struct {
 	_Atomic(uint32_t) outcome;
 } counts;
 
-/* By the one alone; read by the guest's thread once the outcome says so. */
+/* Written while holding the gate alone; read by the agent's thread once the outcome says so. */
 static struct range_failure failure;
 static uint32_t device;
 static atomic_bool prepared;
@@ -72,8 +72,8 @@ static bool wanted_before;
 static atomic_bool draining;   /* nobody listens any more */
 static uint64_t closing_since; /* ns; 0 = nobody has tried */
 static atomic_bool held;       /* CUPTI waits for a kernel that does not end */
-static uint64_t told;
-static _Atomic(uint32_t) told_outcome;
+static uint64_t said_at;
+static _Atomic(uint32_t) said_outcome;
 
 static void end_with(enum cuda_counters_outcome outcome)
 {
@@ -116,7 +116,7 @@ static void tell_state(void)
 		to.function = failure.function ? names__intern_text(failure.function) : 0;
 		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
 	}
-	atomic_store(&told_outcome, to.outcome);
+	atomic_store(&said_outcome, to.outcome);
 	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
 }
 
@@ -137,7 +137,7 @@ static bool prepare(void *context)
 
 static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t number, skip = request__get()->skip, limit = metric_turns__limit();
+	uint64_t number, skip = request__get()->skip, limit = metric_rotation__limit();
 
 	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
 		atomic_fetch_add(&counts.graphs, 1);
@@ -147,8 +147,8 @@ static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 	if (clock__now() < atomic_load_explicit(&settled, memory_order_relaxed))
 		return false;
 	if (is_over() || !kernel_choice__takes(data->symbol_name) ||
-	    captures__takes(counted_launches__stream(cbid, data)) ||
-	    !metric_turns__wants(counted_launches__kind(cbid, data)))
+	    stream_captures__takes(counted_launches__stream(cbid, data)) ||
+	    !metric_rotation__wants(counted_launches__kind(cbid, data)))
 		return false;
 	number = atomic_fetch_add(&counts.matched, 1);
 	return number >= skip && (!limit || atomic_load(&counts.counted) < limit);
@@ -170,16 +170,16 @@ static bool is_silent(uint32_t kernels)
 	return true;
 }
 
-/* Stops what was started, and tells the values of its launches. By the one alone; in_last: inside
- * the call of the last of them, which takes as long then. */
+/* Stops what was started, and emits the values of its launches. The caller holds the gate alone;
+ * in_last: called from the last of those launches, which takes as long then. */
 static void collect(void *stream, bool in_last)
 {
-	uint64_t limit = metric_turns__limit(), before = atomic_load(&counts.counted);
+	uint64_t limit = metric_rotation__limit(), before = atomic_load(&counts.counted);
 	uint32_t kernels = counted_launches__count();
-	int mode = captures__relax();
+	int mode = stream_captures__relax();
 	int came = collector->stop(gathered_in, stream, kernels, &failure);
 
-	captures__restore(mode);
+	stream_captures__restore(mode);
 	if (in_last)
 		counted_launches__last_ends();
 	atomic_store(&gathering, false);
@@ -196,7 +196,7 @@ static void collect(void *stream, bool in_last)
 /* What would be one time too many in a process that launches graphs. */
 static bool is_worn(uint32_t opens)
 {
-	return !graph_wear__allows(opens, atomic_load(&counts.graphs)) &&
+	return !range_profiler_limit__allows(opens, atomic_load(&counts.graphs)) &&
 	       failed(&failure, CUDA_COUNTERS_WORN, "cuptiRangeProfilerEnable");
 }
 
@@ -204,7 +204,7 @@ static bool is_worn(uint32_t opens)
 static bool choose_set(uint64_t kind)
 {
 	uint32_t now = collector->plan()->set;
-	int set = metric_turns__next(kind, now);
+	int set = metric_rotation__next(kind, now);
 
 	if (set < 0 || set == (int)now)
 		return set >= 0;
@@ -222,7 +222,7 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 		atomic_fetch_add(&counts.missed, 1);
 		return false;
 	}
-	if (captures__any()) {
+	if (stream_captures__any()) {
 		launch_gate__leave_alone();
 		atomic_fetch_add(&counts.missed, 1);
 		return false;
@@ -233,7 +233,7 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 	started = clock__now();
 	/* Another thread may have come to the end while this one waited, or the listener left. */
 	if (!is_over() && atomic_load(&counters_on)) {
-		mode = captures__relax();
+		mode = stream_captures__relax();
 		if (!prepare(data->context))
 			came = -1;
 		else if (!choose_set(counted_launches__kind(cbid, data)))
@@ -242,13 +242,13 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 			came = -1;
 		else
 			came = collector->start(data->context, &failure);
-		captures__restore(mode);
+		stream_captures__restore(mode);
 		gathered_in = data->context;
 		if (!came)
 			return true;
 		if (came != UNWANTED)
 			end_with(came > 0 ? CUDA_COUNTERS_DONE : CUDA_COUNTERS_FAILED);
-		else if (!metric_turns__limit()) /* no room for yet another kernel */
+		else if (!metric_rotation__limit()) /* the table has no slot for another kernel */
 			atomic_fetch_add(&counts.missed, 1);
 	}
 	atomic_store(&alone_since, 0);
@@ -256,12 +256,12 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 	return false;
 }
 
-static bool has_room(void)
+static bool has_space(void)
 {
-	uint64_t limit = metric_turns__limit();
+	uint64_t limit = metric_rotation__limit();
 	uint32_t gathered = counted_launches__count();
 
-	return collector->room && gathered < collector->room(gathered_in) && !is_over() &&
+	return collector->capacity && gathered < collector->capacity(gathered_in) && !is_over() &&
 	       atomic_load(&counters_on) &&
 	       (!limit || atomic_load(&counts.counted) + gathered < limit);
 }
@@ -274,7 +274,7 @@ static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 		counted_launches__add(cbid, data, collector->plan()->set, started);
 	else
 		atomic_fetch_add(&counts.missed, 1);
-	if (!is_success || !has_room()) {
+	if (!is_success || !has_space()) {
 		collect(counted_launches__stream(cbid, data), is_success);
 	} else if (!atomic_load(&gathering)) {
 		atomic_store(&gathered_since, clock__now());
@@ -337,9 +337,9 @@ static void note_capture(bool begins, const struct cupti_callback_data *data)
 	if (launch_gate__is_mine())
 		return;
 	if (!begins)
-		captures__ends();
+		stream_captures__ends();
 	else if (!data->return_value || !*(const int *)data->return_value)
-		captures__begins();
+		stream_captures__begins();
 	if (begins)
 		launch_gate__leave();
 }
@@ -361,11 +361,11 @@ void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data
 static void note_session(void)
 {
 	if (atomic_load(&counts.graphs) && atomic_load(&prepared) && collector->opens)
-		graph_wear__note(collector->opens(NULL),
-				 atomic_load(&counts.outcome) == CUDA_COUNTERS_FAILED);
+		range_profiler_limit__note(collector->opens(NULL),
+					   atomic_load(&counts.outcome) == CUDA_COUNTERS_FAILED);
 }
 
-/* Nothing of what was asked for before. */
+/* Forgets the previous request. */
 static void forget(void)
 {
 	note_session();
@@ -381,7 +381,7 @@ static void forget(void)
 	atomic_store(&draining, false);
 	atomic_store(&held, false);
 	launch_gate__reset();
-	captures__forget();
+	stream_captures__forget();
 	end_with(CUDA_COUNTERS_WAITING);
 }
 
@@ -390,7 +390,7 @@ static void begin(bool late)
 	const struct request *request = request__get();
 
 	forget();
-	metric_turns__begin(request->metrics, request->limit);
+	metric_rotation__begin(request->metrics, request->limit);
 	atomic_store(&settled, late ? clock__now() + SETTLE_NS : 0);
 	collector = strcmp(request->metrics, SASS_REQUEST) ? &range_profiler : &sass_profiler;
 	if (!collector->is_there())
@@ -404,7 +404,7 @@ static void begin(bool late)
 	else
 		atomic_store(&counters_on, true);
 	tell_state();
-	told = clock__now();
+	said_at = clock__now();
 }
 
 /* On this library's thread; launches go on as if nothing was counted, if it is not yet over. */
@@ -492,9 +492,9 @@ void counters__tick(uint64_t now)
 		collect_late();
 	if (is_over() && atomic_load(&counters_on))
 		close_profiler(now);
-	if (now - told < TELL_NS && atomic_load(&told_outcome) == atomic_load(&counts.outcome))
+	if (now - said_at < TELL_NS && atomic_load(&said_outcome) == atomic_load(&counts.outcome))
 		return;
-	told = now;
+	said_at = now;
 	tell_state();
 }
 

@@ -16,7 +16,7 @@ struct cupti_callback_data;
 void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data);
 void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data);
 
-/* The following on the guest's own thread. Somebody listens, or nobody does any more; late: the
+/* The following on the agent's own thread. Somebody listens, or nobody does any more; late: the
  * program may be launching already. */
 void counters__follow(void *subscriber, bool wanted, bool late);
 /*
@@ -26,7 +26,7 @@ void counters__follow(void *subscriber, bool wanted, bool late);
 void counters__drain(void);
 bool counters__is_draining(void);
 bool counters__is_counting(void);
-/* Tells how far it is, and lets the GPU go when all is counted. */
+/* Reports the progress, and releases the GPU when all is counted. */
 void counters__tick(uint64_t now);
 /* The program ends. */
 void counters__finish(void);

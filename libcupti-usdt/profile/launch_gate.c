@@ -3,11 +3,11 @@
  * A slot for each thread that is in a launch call, and a word that says that one is alone. No
  * thread-local storage: that of a library which is opened late may be allocated at its first use.
  *
- * Fears: 1. a launch waits for another that waits for it (kernels that wait for each other's
- * flags): both waits have an end; the one alone gives up first, so its kernel is not counted. 2. a
- * thread is killed inside a launch: so is its process. 3. more threads than slots: whoever has none
- * keeps everybody from being alone meanwhile. 4. a thread that launches without a pause shuts the
- * gate again before any that waits has woken up: it gives way first.
+ * Failure modes: 1. a launch waits for another that waits for it (kernels that wait for each
+ * other's flags): both waits have an end; the one alone gives up first, so its kernel is not
+ * counted. 2. a thread is killed inside a launch: so is its process. 3. more threads than slots:
+ * whoever has none keeps everybody from being alone meanwhile. 4. a thread that launches without a
+ * pause shuts the gate again before any that waits has woken up: it lets the others go first.
  */
 #include "libcupti-usdt/profile/launch_gate.h"
 
@@ -21,7 +21,7 @@
 #define TURN_MS	      20
 #define ALONE_TURNS   200
 #define ALONE_TURN_MS 1
-#define GIVE_WAY_MS   20
+#define LET_OTHERS_MS 20
 
 static _Atomic(uintptr_t) slots[SLOTS];
 static _Atomic(uint32_t) without_slot;
@@ -52,13 +52,13 @@ static _Atomic(uintptr_t) *replace(uintptr_t from, uintptr_t to)
 	return NULL;
 }
 
-static void take_slot(void)
+static void acquire_slot(void)
 {
 	if (!replace(0, self()))
 		atomic_fetch_add(&without_slot, 1);
 }
 
-/* Nothing to give back: this call was entered before anybody looked. */
+/* Nothing to release: this call was entered before anybody looked. */
 void launch_gate__leave(void)
 {
 	uint32_t some = atomic_load(&without_slot);
@@ -80,12 +80,12 @@ static bool enter_late(uint32_t most_ms)
 {
 	for (uint64_t end = clock__now() + most_ms * 1000000ULL; clock__now() < end;) {
 		futex__wait(&alone, 1, TURN_MS);
-		take_slot();
+		acquire_slot();
 		if (!atomic_load(&alone))
 			return true;
 		launch_gate__leave();
 	}
-	take_slot();
+	acquire_slot();
 	return false;
 }
 
@@ -93,7 +93,7 @@ bool launch_gate__enter(uint32_t most_ms)
 {
 	bool is_in;
 
-	take_slot();
+	acquire_slot();
 	if (!atomic_load(&alone))
 		return true;
 	launch_gate__leave();
@@ -121,11 +121,11 @@ static bool shut(void)
 	return true;
 }
 
-static void give_way(void)
+static void let_others_first(void)
 {
 	uint32_t others;
 
-	for (int turn = 0; turn < GIVE_WAY_MS && (others = atomic_load(&waiting)); turn++)
+	for (int turn = 0; turn < LET_OTHERS_MS && (others = atomic_load(&waiting)); turn++)
 		futex__wait(&waiting, others, 1);
 }
 
@@ -133,7 +133,7 @@ static bool claim(void)
 {
 	bool is_mine;
 
-	give_way();
+	let_others_first();
 	if (shut())
 		return true;
 	atomic_fetch_add(&waiting, 1);
@@ -165,7 +165,7 @@ void launch_gate__leave_alone(void)
 
 void launch_gate__join(void)
 {
-	take_slot();
+	acquire_slot();
 	launch_gate__leave_alone();
 }
 

@@ -40,7 +40,7 @@ static int open_host(const struct maker *maker)
 }
 
 /* A fresh host object with these metrics and no others. */
-static int take_metrics(const struct maker *maker, const char **names, uint32_t count)
+static int add_metrics(const struct maker *maker, const char **names, uint32_t count)
 {
 	struct range_failure *failure = maker->failure;
 	struct cupti_host_metrics add =
@@ -59,26 +59,26 @@ static bool is_about_metrics(const struct maker *maker)
 }
 
 /* Those that may lack, each tried alone: a GPU that lacks one is no reason to try all. */
-static int take_what_is_there(const struct maker *maker)
+static int add_available(const struct maker *maker)
 {
 	struct metric_config *config = maker->config;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < config->count; i++) {
-		if (config->optional[i] && take_metrics(maker, &config->metrics[i], 1))
+		if (config->optional[i] && add_metrics(maker, &config->metrics[i], 1))
 			continue;
 		config->optional[kept] = config->optional[i];
 		config->metrics[kept++] = config->metrics[i];
 	}
 	config->count = kept;
-	return take_metrics(maker, config->metrics, kept);
+	return add_metrics(maker, config->metrics, kept);
 }
 
 /*
  * Some metric does not go: which? Each is added to those before it, and tried alone where that
  * fails. This takes some milliseconds for each, once.
  */
-static int take_one_by_one(const struct maker *maker)
+static int add_one_by_one(const struct maker *maker)
 {
 	struct metric_config *config = maker->config;
 	struct range_failure *failure = maker->failure;
@@ -89,11 +89,11 @@ static int take_one_by_one(const struct maker *maker)
 		bool alone;
 
 		config->metrics[kept] = name;
-		if (!take_metrics(maker, config->metrics, kept + 1)) {
+		if (!add_metrics(maker, config->metrics, kept + 1)) {
 			kept++;
 			continue;
 		}
-		alone = !take_metrics(maker, &name, 1);
+		alone = !add_metrics(maker, &name, 1);
 		if (config->optional[i])
 			continue;
 		failure->result = alone ? CUPTI_NOT_SUPPORTED : CUPTI_UNKNOWN_METRIC;
@@ -104,10 +104,10 @@ static int take_one_by_one(const struct maker *maker)
 	config->count = kept;
 	if (!kept)
 		return failed(failure, CUPTI_UNKNOWN_METRIC, "cuptiProfilerHostConfigAddMetrics");
-	return take_metrics(maker, config->metrics, kept);
+	return add_metrics(maker, config->metrics, kept);
 }
 
-/* Not seen with those before 13.0. And where only the time is asked for launches do not wait for
+/* Not seen with those before 13.0. And where only the time is requested launches do not wait for
  * their kernels, so that one that never ends would be waited for by who stops it. */
 static bool may_gather(const struct metric_config *config)
 {
@@ -147,9 +147,9 @@ int metric_config__open(struct metric_config *config, const char *chip, const ui
 {
 	const struct maker maker = {config, chip, availability, failure};
 
-	if (take_metrics(&maker, config->metrics, config->count) &&
-	    (!is_about_metrics(&maker) || take_what_is_there(&maker)) &&
-	    (!is_about_metrics(&maker) || take_one_by_one(&maker)))
+	if (add_metrics(&maker, config->metrics, config->count) &&
+	    (!is_about_metrics(&maker) || add_available(&maker)) &&
+	    (!is_about_metrics(&maker) || add_one_by_one(&maker)))
 		return -1;
 	/* A metric that may lack does. */
 	*failure = (struct range_failure){0};

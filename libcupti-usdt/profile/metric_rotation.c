@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. a program that launches in a rhythm gives one kernel always the same set: it is the
- * kernel's own count that decides. 2. each change of set is as dear as 250 launches (0.25 s, H100),
- * but a kernel of few launches is to have all sets: so a kernel stays with one the
- * longer, the more often it had all of them. 3. kernels without end: the table has a bound, and
- * what does not fit is not counted.
+ * Failure modes: 1. a program that launches in a rhythm gives one kernel always the same set: so
+ * the kernel's own count decides. 2. each change of set costs as much as 250 launches (0.25 s,
+ * H100), but a kernel of few launches is to have all sets: so a kernel stays with one the longer,
+ * the more often it had all of them. 3. kernels without end: the table has a bound, and what does
+ * not fit is not counted.
  */
 #include "libcupti-usdt/profile/metric_rotation.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define KINDS	     1024U /* power of 2 */
-#define LEAD_MOST    1024  /* of one set before another */
+#define LEAD_MAX     1024  /* of one set before another */
 #define LEAD_LIMITED 16	   /* where it is known how many there will be */
 
 struct kind {
@@ -42,7 +42,7 @@ static uint32_t count_sets(const char *request)
 	return count ? count : 1;
 }
 
-void metric_turns__begin(const char *request, uint64_t kernels)
+void metric_rotation__begin(const char *request, uint64_t kernels)
 {
 	for (uint32_t i = 0; used && i < KINDS; i++) {
 		atomic_store_explicit(&kinds[i].key, 0, memory_order_relaxed);
@@ -56,15 +56,15 @@ void metric_turns__begin(const char *request, uint64_t kernels)
 	atomic_store(&sets, count_sets(request));
 }
 
-uint64_t metric_turns__limit(void)
+uint64_t metric_rotation__limit(void)
 {
 	uint64_t kernels = atomic_load_explicit(&wanted, memory_order_relaxed);
 
 	return kernels > UINT64_MAX / CUDA_REQUEST_SETS ? UINT64_MAX : kernels * sets;
 }
 
-uint64_t metric_turns__kind(uint32_t name, const uint32_t grid[3], const uint32_t block[3],
-			    uint32_t dynamic_shared)
+uint64_t metric_rotation__kind(uint32_t name, const uint32_t grid[3], const uint32_t block[3],
+			       uint32_t dynamic_shared)
 {
 	uint32_t words[8] = {name, dynamic_shared};
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -113,7 +113,7 @@ static bool is_open(void)
 	return wanted && atomic_load_explicit(&admitted, memory_order_relaxed) < wanted;
 }
 
-bool metric_turns__wants(uint64_t key)
+bool metric_rotation__wants(uint64_t key)
 {
 	const struct kind *kind = sets > 1 ? find(key) : NULL;
 
@@ -134,7 +134,7 @@ static uint32_t least(const struct kind *kind)
 
 static bool may_stay(const struct kind *kind, uint32_t now, uint32_t fewest)
 {
-	uint32_t lead = fewest < LEAD_MOST / 3 ? 3 * fewest + 1 : LEAD_MOST;
+	uint32_t lead = fewest < LEAD_MAX / 3 ? 3 * fewest + 1 : LEAD_MAX;
 
 	if (!wanted)
 		return kind->counts[now] < fewest + lead;
@@ -143,7 +143,7 @@ static bool may_stay(const struct kind *kind, uint32_t now, uint32_t fewest)
 	return kind->counts[now] < fewest + lead && kind->counts[now] < kind->quota;
 }
 
-int metric_turns__next(uint64_t key, uint32_t now)
+int metric_rotation__next(uint64_t key, uint32_t now)
 {
 	struct kind *kind;
 	uint32_t behind;
@@ -168,7 +168,7 @@ int metric_turns__next(uint64_t key, uint32_t now)
 	return (int)(may_stay(kind, now, kind->counts[behind]) ? now : behind);
 }
 
-void metric_turns__counted(uint64_t key, uint32_t set)
+void metric_rotation__counted(uint64_t key, uint32_t set)
 {
 	struct kind *kind = sets > 1 ? find(key) : NULL;
 
@@ -176,7 +176,7 @@ void metric_turns__counted(uint64_t key, uint32_t set)
 		kind->counts[set]++;
 }
 
-void metric_turns__lost(uint64_t key, uint32_t set)
+void metric_rotation__lost(uint64_t key, uint32_t set)
 {
 	struct kind *kind = sets > 1 ? find(key) : NULL;
 

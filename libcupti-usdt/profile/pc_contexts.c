@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fear: a context is destroyed while a call of ours names it. Its slot is emptied in CUPTI's
- * callback before that, on the thread that destroys it, which waits, for a limited time, for the
- * call that is under way; CUPTI itself takes down what it had for the context.
+ * Failure mode: a context is destroyed while a call of ours names it. Its slot is emptied in
+ * CUPTI's callback before that, on the thread that destroys it, which waits, for a limited time,
+ * for the call that is under way; CUPTI itself takes down what it had for the context.
  */
 #include "libcupti-usdt/profile/pc_contexts.h"
 

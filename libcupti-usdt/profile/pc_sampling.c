@@ -3,12 +3,13 @@
  * A thread of its own makes the calls, as in flusher.c: they take a tenth of a second at first, and
  * may take for ever. Attaching, detaching and all else go on meanwhile.
  *
- * The guest's thread says what it wants and rings; the thread does what of it is new. Fears: 1. it
- * comes late: windows that were over before it looked are not made up for. 2. it never comes back:
- * that is told once, launches that are held for it go on, no further window is tried, and nobody
- * waits for it but the program's exit and who wants to trace kernels, for a limited time. 3. the
- * last listener goes: launches must be told of until CUPTI has been asked to stop, or nobody could
- * hold them meanwhile.
+ * The agent's thread says what it wants and wakes this one, which does what of it is new. Failure
+ * modes: 1. it comes late: windows that were over before it looked are not made up for. 2. it never
+ * comes back: that is reported once, launches that are held for it go on, no further window is
+ * tried, and nobody waits for it but the program's exit and who wants to trace kernels, for a
+ * limited time.
+ * 3. the last listener goes: launches must be reported until CUPTI has been made to stop, or nobody
+ * could hold them meanwhile.
  */
 #include "libcupti-usdt/profile/pc_sampling.h"
 
@@ -41,7 +42,7 @@
 /* A launch that was under way when listening began is known to nobody. */
 #define SETTLE_NS 300000000ULL
 
-static _Atomic(uint32_t) bell;	   /* futex */
+static _Atomic(uint32_t) wakeups;  /* futex */
 static _Atomic(uint32_t) turns;	   /* futex: raised after each */
 static atomic_bool wanted;	   /* the group is */
 static atomic_bool wants_window;   /* it is to be open */
@@ -109,26 +110,26 @@ static uint32_t turn(void)
 static void *sample(void *unused)
 {
 	while (hot__is_listening()) {
-		uint32_t seen = atomic_load(&bell), rest;
+		uint32_t seen = atomic_load(&wakeups), rest;
 
 		atomic_store(&since, clock__now());
 		rest = turn();
 		atomic_store(&since, 0);
 		atomic_fetch_add(&turns, 1);
 		futex__wake(&turns);
-		futex__wait(&bell, seen, rest);
+		futex__wait(&wakeups, seen, rest);
 	}
 	return NULL;
 }
 
 static void ring(void)
 {
-	atomic_fetch_add(&bell, 1);
-	futex__wake(&bell);
+	atomic_fetch_add(&wakeups, 1);
+	futex__wake(&wakeups);
 }
 
-/* Until it has done what was asked for, as `flag` says. */
-static void await_off(atomic_bool *flag, uint32_t milliseconds)
+/* Until it has done what was requested, as `flag` says. */
+static void wait_until_off(atomic_bool *flag, uint32_t milliseconds)
 {
 	uint64_t end = clock__now() + milliseconds * 1000000ULL;
 
@@ -174,7 +175,7 @@ static int begin(bool from_first)
 	}
 	atomic_store(&starved, false);
 	launch_gate__reset();
-	captures__forget();
+	stream_captures__forget();
 	atomic_store(&began, from_first ? 0 : clock__now());
 	atomic_store(&is_idle, from_first);
 	atomic_store(&is_unlaunched, from_first);
@@ -212,7 +213,7 @@ void pc_sampling__begin_launch(bool launches)
 	if (!launches)
 		atomic_store(&is_idle, false);
 	end = clock__now() + FIRST_NS;
-	if (!launches || captures__any() || !atomic_exchange(&is_unlaunched, false))
+	if (!launches || stream_captures__any() || !atomic_exchange(&is_unlaunched, false))
 		return;
 	atomic_store(&is_idle, false);
 	atomic_store(&first_is_waiting, true);
@@ -271,13 +272,13 @@ void pc_sampling__make_way(void)
 		return;
 	atomic_store(&makes_way, true);
 	ring();
-	await_off(&is_on, WAY_MS);
+	wait_until_off(&is_on, WAY_MS);
 }
 
 void pc_sampling__finish(void)
 {
 	pc_sampling__stop();
-	await_off(&is_open, FINISH_MS);
+	wait_until_off(&is_open, FINISH_MS);
 }
 
 static bool is_draining(void)
@@ -308,7 +309,7 @@ static void tell_who_waits(bool waits)
 		said = false;
 	} else if (!waits_since) {
 		waits_since = clock__now();
-	} else if (!said && clock__now() - waits_since >= WAIT_NS && captures__any()) {
+	} else if (!said && clock__now() - waits_since >= WAIT_NS && stream_captures__any()) {
 		said = true;
 		status__trouble(-EBUSY, "PC sampling",
 				"a graph is being captured, which CUPTI would break: until that "
@@ -316,7 +317,7 @@ static void tell_who_waits(bool waits)
 	}
 }
 
-/* CUPTI is to be told that samples end while launches still come by: they are held meanwhile. */
+/* CUPTI must stop sampling while callbacks still see launches, which are held meanwhile. */
 static uint32_t drain_first(uint32_t groups, uint32_t groups_on)
 {
 	bool again = groups & BIT(PC_SAMPLES), drains;
@@ -370,7 +371,7 @@ uint32_t pc_sampling__settle(uint32_t groups, uint32_t groups_on)
 	return exclude(drain_first(groups, groups_on));
 }
 
-/* Contexts and modules to come are told by callbacks, which cost nothing else. The first stays on:
+/* Callbacks report contexts and modules to come, which costs nothing else. The first stays on:
  * others wait for contexts, too. */
 static void listen_to_objects(void *subscriber, bool on)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Images are kept as copies, because CUPTI shows them in a callback only and the program may free
- * its own at any time, as far as there is room: those with lines in them, which few programs have,
- * and for those who take samples small ones without, which may be in no file that a tool could
- * disassemble.
+ * its own at any time, as far as the memory suffices: those with lines in them, which few programs
+ * have, and for those who take samples small ones without, which may be in no file that a tool
+ * could disassemble.
  *
- * Fears: 1. the copying takes the program's time: it is that of loading the module, which takes
- * longer. 2. an image is not what it says: nothing of it is believed beyond its size. 3. CUPTI is
- * slow on a large one: each instruction is asked for once, and nothing of images without lines.
- * 4. these are in the way of those with lines: each sort has a room of its own.
+ * Failure modes: 1. the copying takes the program's time: it is that of loading the module, which
+ * takes longer. 2. an image is not what it says: nothing of it is believed beyond its size. 3.
+ * CUPTI is slow on a large one: each instruction is looked up once, and none of images without
+ * lines.
+ * 4. these are in the way of those with lines: each sort has memory of its own.
  */
 #include "libcupti-usdt/profile/pc_source.h"
 
@@ -43,11 +44,11 @@ struct image {
 	_Atomic(const uint8_t *) start; /* set last */
 	size_t size;
 	uint64_t checksum;
-	bool has_checksum; /* this and the next are of the guest's thread */
-	bool told;
+	bool has_checksum; /* this and the next are of the agent's thread */
+	bool is_announced;
 };
 
-/* What was asked already. */
+/* What was looked up already. */
 struct place {
 	uint64_t cubin, offset;
 	uint32_t function; /* id; 0 = free */
@@ -66,13 +67,14 @@ struct store {
 	struct image *images;
 	uint8_t *bytes;
 	uint32_t most;
-	size_t room, largest; /* bytes */
+	size_t capacity, largest; /* bytes */
 	_Atomic(size_t) bytes_used;
 	_Atomic(uint32_t) images_used;
 };
 
-static struct store lined = {.most = IMAGES, .room = IMAGES_BYTES, .largest = IMAGES_BYTES};
-static struct store plain = {.most = PLAIN_IMAGES, .room = PLAIN_BYTES, .largest = PLAIN_LARGEST};
+static struct store lined = {.most = IMAGES, .capacity = IMAGES_BYTES, .largest = IMAGES_BYTES};
+static struct store plain = {
+	.most = PLAIN_IMAGES, .capacity = PLAIN_BYTES, .largest = PLAIN_LARGEST};
 
 static uint32_t places_used;
 static _Atomic(uint32_t) open;				 /* bits: who wants lines */
@@ -80,7 +82,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of places and checks
 static _Atomic(uint32_t) writers;			 /* threads that are copying */
 
 /* Another thread asks CUPTI meanwhile. */
-static bool take_lock(void)
+static bool acquire_lock(void)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 
@@ -123,7 +125,7 @@ static void empty(struct store *store)
 }
 
 /* Those that copy just now; whoever comes later sees that nobody wants it. */
-static bool await_writers(void)
+static bool wait_for_writers(void)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 
@@ -134,10 +136,11 @@ static bool await_writers(void)
 
 void pc_source__close(enum pc_source_user user)
 {
-	if (!memory || (atomic_fetch_and(&open, ~(uint32_t)user) & ~(uint32_t)user) || !take_lock())
+	if (!memory || (atomic_fetch_and(&open, ~(uint32_t)user) & ~(uint32_t)user) ||
+	    !acquire_lock())
 		return;
 	/* Somebody still copies, or came back: then the memory stays, and is used on. */
-	if (!await_writers() || atomic_load(&open)) {
+	if (!wait_for_writers() || atomic_load(&open)) {
 		pthread_mutex_unlock(&lock);
 		return;
 	}
@@ -217,16 +220,16 @@ static bool is_kept(const struct store *store, const void *image, size_t size)
 
 static void keep(struct store *store, const void *image, size_t size)
 {
-	size_t room = (size + 63) & ~(size_t)63, at;
+	size_t capacity = (size + 63) & ~(size_t)63, at;
 	uint32_t i;
 
 	if (size > store->largest || atomic_load(&store->images_used) >= store->most ||
 	    is_kept(store, image, size))
 		return;
-	at = atomic_fetch_add(&store->bytes_used, room);
-	if (at > store->room || room > store->room - at) {
+	at = atomic_fetch_add(&store->bytes_used, capacity);
+	if (at > store->capacity || capacity > store->capacity - at) {
 		/* A smaller one may still fit. */
-		atomic_fetch_sub(&store->bytes_used, room);
+		atomic_fetch_sub(&store->bytes_used, capacity);
 		return;
 	}
 	i = atomic_fetch_add(&store->images_used, 1);
@@ -300,7 +303,7 @@ bool pc_source__lined_image(uint64_t cubin, struct cuda_pc_image *to)
 {
 	const struct image *image;
 
-	if (!memory || !cubin || !atomic_load(&lined.images_used) || !take_lock())
+	if (!memory || !cubin || !atomic_load(&lined.images_used) || !acquire_lock())
 		return false;
 	image = find_image(&lined, cubin);
 	if (image)
@@ -315,15 +318,16 @@ bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 	bool is_new, is_lined;
 
 	if (!memory || !cubin ||
-	    (!atomic_load(&lined.images_used) && !atomic_load(&plain.images_used)) || !take_lock())
+	    (!atomic_load(&lined.images_used) && !atomic_load(&plain.images_used)) ||
+	    !acquire_lock())
 		return false;
 	image = find_image(&lined, cubin);
 	is_lined = image;
 	if (!image)
 		image = find_image(&plain, cubin);
-	is_new = image && !image->told;
+	is_new = image && !image->is_announced;
 	if (is_new) {
-		image->told = true;
+		image->is_announced = true;
 		describe(image, is_lined, to);
 	}
 	pthread_mutex_unlock(&lock);
@@ -333,9 +337,9 @@ bool pc_source__image(uint64_t cubin, struct cuda_pc_image *to)
 void pc_source__tell_again(void)
 {
 	for (uint32_t i = 0; memory && i < IMAGES; i++)
-		memory->lined[i].told = false;
+		memory->lined[i].is_announced = false;
 	for (uint32_t i = 0; memory && i < PLAIN_IMAGES; i++)
-		memory->plain[i].told = false;
+		memory->plain[i].is_announced = false;
 }
 
 static uint32_t path_name(const struct cupti_source_line *line)
@@ -394,7 +398,7 @@ uint32_t pc_source__line(uint64_t cubin, const char *function, uint32_t function
 
 	*file = 0;
 	if (!memory || !function || !function_name || !atomic_load(&lined.images_used) ||
-	    !take_lock())
+	    !acquire_lock())
 		return 0;
 	place = find_place(cubin, function_name, offset);
 	if (!place->function) {

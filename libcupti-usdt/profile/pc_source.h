@@ -12,7 +12,7 @@
 
 /* Who wants lines of source. */
 enum pc_source_user { PC_SOURCE_SAMPLES = 1, PC_SOURCE_SASS = 2 };
-/* Images are kept from now on; forgotten, and their memory given back, when nobody wants them. */
+/* Images are kept from now on; forgotten, and their memory freed, when nobody wants them. */
 int pc_source__open(enum pc_source_user user);
 void pc_source__close(enum pc_source_user user);
 /* A module was loaded: from CUPTI's callback, on any thread. The image is valid during it only. */
@@ -23,7 +23,7 @@ struct cuda_pc_image;
  * the second. On the thread of pc_sampling.c. */
 bool pc_source__image(uint64_t cubin, struct cuda_pc_image *image);
 void pc_source__tell_again(void);
-/* The same of an image that has lines, however often it is asked for. On any thread, as below. */
+/* The same of an image that has lines, however often it is called. On any thread, as below. */
 bool pc_source__lined_image(uint64_t cubin, struct cuda_pc_image *image);
 /* The line, and in *file the id of its path's name; 0 = unknown. On any thread; waits for another
  * that asks, 0.1 s at most. */

@@ -11,11 +11,11 @@
  * waits, events and allocations of other threads did no harm meanwhile, and asking for data needs
  * none of that.
  *
- * Fears: 0. the thread that holds the others is stuck: they go on after 3 s, see pc_sampling.c.
- * 1. a context is destroyed meanwhile: see pc_contexts.c. 2. another process samples the GPU, or
- * the administrator does not allow it: said once for each context, which is left alone until the
- * group is wanted anew. 3. CUPTI's buffer on the GPU takes memory that the program wants: it is
- * asked to be small. 4. more samples than one hit may carry: handed out in parts, and in so many
+ * Failure modes: 0. the thread that holds the others is stuck: they go on after 3 s, see
+ * pc_sampling.c. 1. a context is destroyed meanwhile: see pc_contexts.c. 2. another process samples
+ * the GPU, or the administrator does not allow it: said once for each context, which is left alone
+ * until the group is wanted anew. 3. CUPTI's buffer on the GPU takes memory that the program wants:
+ * we set a small size. 4. more samples than one hit may carry: handed out in parts, and in so many
  * parts only that this thread comes back to its other work. 5. the names of functions: CUPTI's
  * header has the caller free them, but it hands out the same one again (30 ranges on an H200), and
  * crashed when it was freed in between. They are left to it, and do not grow.
@@ -40,7 +40,7 @@
 
 #define CONTEXTS 8
 #define REASONS	 64
-#define RECORDS	 512 /* that CUPTI is asked for at a time */
+#define RECORDS	 512 /* fetched from CUPTI at a time */
 #define SPARE	 64  /* what CUPTI hands out by itself, when a context ends or a module goes */
 #define PARTS	 64  /* of one window */
 
@@ -50,7 +50,7 @@
 #define PERIOD	     16
 #define PAUSE_NS     3000000000ULL /* that captures are held up for, each a little */
 
-static struct room room;
+static struct record_buffer record_buffer;
 
 static size_t reason_count;
 static uint32_t reason_indexes[REASONS];
@@ -58,7 +58,7 @@ static char reason_texts[REASONS][CUPTI_PC_REASON_NAME];
 static uint32_t reason_names[REASONS]; /* ids */
 
 static struct batch batch;
-static uint64_t held_ns; /* that launches were, since it was last told */
+static uint64_t held_ns; /* that launches were, since the last report */
 
 /* ---- memory ---- */
 
@@ -70,7 +70,7 @@ static void *take(char **at, size_t bytes)
 	return taken;
 }
 
-static void furnish(struct room *to, size_t count, char **at)
+static void furnish(struct record_buffer *to, size_t count, char **at)
 {
 	to->count = count;
 	to->records = take(at, count * sizeof(*to->records));
@@ -82,23 +82,23 @@ int pc_windows__prepare(void)
 	size_t each = sizeof(struct cupti_pc_record) + sizeof(struct cupti_pc_stall[REASONS]);
 	char *memory;
 
-	if (room.records)
+	if (record_buffer.records)
 		return 0;
 	memory = memory__map((RECORDS + CONTEXTS * SPARE) * each + (CONTEXTS + 1) * 128);
 	if (!memory)
 		return -ENOMEM;
-	furnish(&room, RECORDS, &memory);
+	furnish(&record_buffer, RECORDS, &memory);
 	for (int i = 0; i < CONTEXTS; i++)
 		furnish(&pc_contexts__slot(i)->spare, SPARE, &memory);
 	return 0;
 }
 
 /* As CUPTI wants it before each call: it writes over some of it. */
-static void prepare(struct room *to)
+static void prepare(struct record_buffer *to)
 {
 	memset(&to->data, 0, sizeof(to->data));
 	to->data.size = sizeof(to->data);
-	to->data.room = to->count;
+	to->data.capacity = to->count;
 	to->data.records = to->records;
 	for (size_t i = 0; i < to->count; i++) {
 		memset(&to->records[i], 0, sizeof(to->records[i]));
@@ -202,7 +202,7 @@ static void enable(struct slot *slot)
 		return;
 	cupti->GetDeviceId(context, &slot->device);
 	cupti->GetContextId(context, &slot->id);
-	/* CUPTI tells them of a context that is enabled only. */
+	/* CUPTI lists them only of a context that is enabled. */
 	what = "cuptiPCSamplingGetStallReasons";
 	result = learn_reasons(context);
 	if (!result) {
@@ -237,8 +237,7 @@ static void send(const struct cuda_pc_sample *sample)
 	batch__add(&batch, CUDA_GROUP_PC_SAMPLES, &sample->head);
 }
 
-static void take_record(const struct slot *slot, const struct cupti_pc_record *record,
-			uint64_t time)
+static void add_record(const struct slot *slot, const struct cupti_pc_record *record, uint64_t time)
 {
 	struct cuda_pc_sample sample = {
 		.head = {.kind = CUDA_RECORD_PC_SAMPLE, .size = sizeof(sample)},
@@ -263,13 +262,13 @@ static void take_record(const struct slot *slot, const struct cupti_pc_record *r
 	}
 }
 
-static void take_room(const struct slot *slot, const struct room *from,
-		      struct cuda_pc_window *window, uint64_t time)
+static void add_records(const struct slot *slot, const struct record_buffer *from,
+			struct cuda_pc_window *window, uint64_t time)
 {
 	size_t count = from->data.count < from->count ? from->data.count : from->count;
 
 	for (size_t i = 0; i < count; i++)
-		take_record(slot, &from->records[i], time);
+		add_record(slot, &from->records[i], time);
 	window->total += from->data.total;
 	window->dropped += from->data.dropped;
 	window->other += from->data.other;
@@ -280,11 +279,11 @@ static int ask(struct slot *slot)
 {
 	struct cupti_pc_get get = {
 		.size = CUPTI_PC_SIZE(struct cupti_pc_get, data),
-		.data = &room.data,
+		.data = &record_buffer.data,
 	};
 	int result;
 
-	prepare(&room);
+	prepare(&record_buffer);
 	get.context = slot__enter(slot);
 	if (!get.context) {
 		slot__clear(slot);
@@ -307,7 +306,7 @@ static struct cuda_pc_window window_of(const struct slot *slot, uint64_t now)
 	};
 }
 
-/* The context ended first: its samples went to CUPTI's spare room, too late to be trusted. */
+/* The context ended first: its samples went to CUPTI's spare buffer, too late to be trusted. */
 static void tell_cut(struct slot *slot)
 {
 	struct cuda_pc_window window = window_of(slot, clock__now());
@@ -327,8 +326,8 @@ static void collect(struct slot *slot)
 		result = ask(slot);
 		if (result)
 			break;
-		take_room(slot, &room, &window, now);
-		if (!room.data.remaining)
+		add_records(slot, &record_buffer, &window, now);
+		if (!record_buffer.data.remaining)
 			break;
 	}
 	if (result == CUPTI_OUT_OF_MEMORY)
@@ -394,7 +393,7 @@ static bool postponed;
  * Nobody begins one in the middle of the call, as that is held like a launch. */
 static void disable(struct slot *slot)
 {
-	if (captures__any()) {
+	if (stream_captures__any()) {
 		postponed |= slot->enabled;
 		return;
 	}
@@ -462,7 +461,7 @@ static void pause_captures(void)
 		since = 0;
 	else if (!since)
 		since = clock__now();
-	captures__pause(postponed && clock__now() - since < PAUSE_NS);
+	stream_captures__pause(postponed && clock__now() - since < PAUSE_NS);
 }
 
 bool pc_windows__make_way(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What CUPTI is asked for, window by window, and what becomes of its answers. On the thread of
+ * The calls to CUPTI, window by window, and what becomes of its answers. On the thread of
  * pc_sampling.c, but for what is marked; any of it may take as long as CUPTI likes.
  */
 #ifndef LIBCUPTI_USDT_PROFILE_PC_WINDOWS_H
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Memory, once; 0 or -errno. On the guest's own thread, before any of the others. */
+/* Memory, once; 0 or -errno. On the agent's own thread, before any of the others. */
 int pc_windows__prepare(void);
 /* Every context that is known is started, or stopped and its samples handed out. These and the last
  * two hold launches meanwhile; false: one that is under way does not end, and nothing was done. */
@@ -18,7 +18,7 @@ bool pc_windows__close(void);
 void pc_windows__part(void);
 /* Nothing is enabled any more, but may be again. */
 bool pc_windows__make_way(void);
-/* The same, for good: contexts are forgotten, memory is given back. */
+/* The same, for good: contexts are forgotten, memory is freed. */
 bool pc_windows__end(void);
 
 #endif

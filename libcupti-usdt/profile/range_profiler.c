@@ -19,8 +19,8 @@
  * (H100). So another set of metrics means disabling and enabling, 0.2 to 0.4 s.
  * - A graph that is launched between start and stop has no effect at all: the caller keeps them
  * out.
- * - Counter availability need not be asked for; it takes half a second. But with 12.8 and 12.9 the
- * configuration comes out with one pass then, and with as many as are needed where it is asked for.
+ * - Querying counter availability is not required, and takes half a second. But with 12.8 and 12.9
+ *   the configuration has one pass then, and as many as are needed where it is queried.
  * - With 12.8 and 12.9 (driver 580) automatic ranges stay empty all the same, those that a caller
  * pushes do not: of neither is anything said. counters.c gives up after a few such kernels.
  */
@@ -60,7 +60,7 @@ static bool optional[CUDA_COUNTERS_METRICS];
 static struct metric_config sets[CUDA_REQUEST_SETS];
 static const struct metric_config *set = sets; /* that kernels are counted with now */
 static uint32_t opens;			       /* since what is to be counted was taken */
-static uint8_t *availability;		       /* NULL = not asked for */
+static uint8_t *availability;		       /* NULL = not queried */
 
 static const struct range_plan *range_plan(void)
 {
@@ -174,7 +174,7 @@ static int range_prepare(const char *request, uint32_t device, struct range_fail
 	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
 	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
 
-	/* Of what was asked for before, should it not have been let go then. */
+	/* Of the previous request, if it was not released then. */
 	range_close();
 	opens = 0;
 	plan.sets = split(request);
@@ -216,7 +216,7 @@ static struct session *find(void *context)
 
 static uint32_t ranges_most(void)
 {
-	return set->gathers ? COUNTED_LAUNCHES_MOST : RANGES;
+	return set->gathers ? COUNTED_LAUNCHES_MAX : RANGES;
 }
 
 /* An empty image of counter data, and the configuration with it: both again when it is full. */
@@ -301,7 +301,7 @@ static int range_start(void *context, struct range_failure *failure)
 	return 0;
 }
 
-static uint32_t range_room(void *context)
+static uint32_t range_capacity(void *context)
 {
 	const struct session *session = find(context);
 
@@ -392,7 +392,7 @@ const struct collector range_profiler = {
 	.use = range_use,
 	.start = range_start,
 	.opens = range_opens,
-	.room = range_room,
+	.capacity = range_capacity,
 	.stop = range_stop,
 	.values = range_values,
 	.tell = range_tell,

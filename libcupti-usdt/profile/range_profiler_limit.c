@@ -8,16 +8,16 @@
  */
 #include "libcupti-usdt/profile/range_profiler_limit.h"
 
-#define MOST 3
+#define MAX_OPENS 3
 
 static uint32_t before;
 
-bool graph_wear__allows(uint32_t opens, bool graphs)
+bool range_profiler_limit__allows(uint32_t opens, bool graphs)
 {
-	return (!graphs && !before) || before + opens <= MOST;
+	return (!graphs && !before) || before + opens <= MAX_OPENS;
 }
 
-void graph_wear__note(uint32_t opens, bool broken)
+void range_profiler_limit__note(uint32_t opens, bool broken)
 {
-	before = broken ? MOST : before + opens;
+	before = broken ? MAX_OPENS : before + opens;
 }

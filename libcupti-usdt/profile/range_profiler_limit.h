@@ -11,8 +11,8 @@
 
 /* Whether it may have been enabled so many times since it was last noted; graphs: some were
  * launched since. */
-bool graph_wear__allows(uint32_t opens, bool graphs);
+bool range_profiler_limit__allows(uint32_t opens, bool graphs);
 /* So many times it was, beside graphs; broken: CUPTI failed. */
-void graph_wear__note(uint32_t opens, bool broken);
+void range_profiler_limit__note(uint32_t opens, bool broken);
 
 #endif

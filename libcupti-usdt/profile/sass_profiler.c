@@ -11,9 +11,9 @@
  *   values are all 0.
  * - Configuring wants the context to be current, as it is in a launch callback.
  *
- * Fears: 1. a kernel has more instructions than there is room for: nothing of it is told, and it
- * counts as missed. 2. something fails half way: what was switched on is switched off, and no
- * further kernel is begun. 3. the kernel never ends, or not before its launching thread goes on:
+ * Failure modes: 1. a kernel has more instructions than the memory holds: none of them is reported,
+ * and it counts as missed. 2. something fails half way: what was switched on is switched off, and
+ * no further kernel is begun. 3. the kernel never ends, or not before its launching thread goes on:
  * the wait has an end. CUPTI is not touched any more then, as nobody knows what taking its code
  * away from a kernel that runs does.
  */
@@ -35,11 +35,11 @@
 #include "libcupti-usdt/profile/range_calls.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 
-#define NOT_READY    600 /* CUDA_ERROR_NOT_READY */
-#define AWAIT_NS     60000000000ULL
-#define RECORDS_MOST 262144 /* instructions of a kernel, times metrics */
-#define VALUES_MOST  8
-#define IN_BATCH     (CUDA_BATCH_MAX / sizeof(struct cuda_sass))
+#define NOT_READY   600 /* CUDA_ERROR_NOT_READY */
+#define WAIT_NS	    60000000000ULL
+#define RECORDS_MAX 262144 /* instructions of a kernel, times metrics */
+#define VALUES_MAX  8
+#define IN_BATCH    (CUDA_BATCH_MAX / sizeof(struct cuda_sass))
 
 static const char *const metrics[CUDA_SASS_COUNT] = {
 #define METRIC(name, metric) metric,
@@ -154,13 +154,13 @@ static int sass_start(void *context, struct range_failure *failure)
 	return 0;
 }
 
-/* Room for what CUPTI is asked for; NULL: none. */
-static struct cupti_sass_record *make_room(size_t records, size_t values)
+/* Memory for the data that CUPTI delivers; NULL: none. */
+static struct cupti_sass_record *allocate_data(size_t records, size_t values)
 {
 	size_t each = sizeof(struct cupti_sass_record) + values * sizeof(struct cupti_sass_value);
 	struct cupti_sass_value *at;
 
-	if (records > RECORDS_MOST || values > VALUES_MOST)
+	if (records > RECORDS_MAX || values > VALUES_MAX)
 		return NULL;
 	last.bytes = records * each;
 	last.records =
@@ -179,7 +179,7 @@ static struct cupti_sass_record *make_room(size_t records, size_t values)
 	return last.records;
 }
 
-static void give_room_back(void)
+static void free_data(void)
 {
 	if (last.records)
 		munmap(last.records, last.bytes);
@@ -196,7 +196,7 @@ static int flush(void *context, struct range_failure *failure)
 		return -1;
 	if (!extent.records || !extent.instances)
 		return 0;
-	to.data = make_room(extent.records, extent.instances);
+	to.data = allocate_data(extent.records, extent.instances);
 	if (!to.data)
 		return 0;
 	to.records = extent.records;
@@ -206,11 +206,11 @@ static int flush(void *context, struct range_failure *failure)
 
 /* NOT_READY: it does not end. A kernel may wait for what its launching thread does next, which is
  * held here: so this asks, and does not wait in the driver, from where nobody comes back. */
-static int await(void *stream)
+static int wait_for(void *stream)
 {
 	const struct timespec longest = {.tv_nsec = 10000000};
 	struct timespec pause = {.tv_nsec = 20000};
-	uint64_t until = clock__now() + AWAIT_NS;
+	uint64_t until = clock__now() + WAIT_NS;
 	int result = ask_stream(stream);
 
 	while (result == NOT_READY && clock__now() < until) {
@@ -225,21 +225,21 @@ static int await(void *stream)
 static int sass_stop(void *context, void *stream, uint32_t kernels, struct range_failure *failure)
 {
 	struct cupti_sass_disable disable = P(cupti_sass_disable, dropped, .context = context);
-	int result = await(stream), came;
+	int result = wait_for(stream), came;
 
 	if (result == NOT_READY) {
 		failure->result = CUDA_COUNTERS_NO_END;
 		failure->function = "the kernel";
 		return -1;
 	}
-	/* The kernel may have failed; the program is told by its own next call. */
+	/* The kernel may have failed; the program's own next call reports that. */
 	came = result ? 0 : flush(context, failure);
 	if (came >= 0 && CALL(SassMetricsDisable, &disable))
 		came = -1;
 	if (came >= 0)
 		unset(last.device);
 	if (came <= 0)
-		give_room_back();
+		free_data();
 	counted |= came > 0;
 	return came;
 }
@@ -348,7 +348,7 @@ static void sass_tell(const struct cuda_counters *kernel)
 	}
 	if (count)
 		batch__send_in_place(CUDA_GROUP_COUNTERS, batch, sizeof(batch[0]), count);
-	give_room_back();
+	free_data();
 }
 
 /* Nothing is on between kernels. */

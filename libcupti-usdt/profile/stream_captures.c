@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fear: a capture failed while a launch into it was counted, on an H200 in a run that a PC sampler
- * disturbed as well: the program was harmed, by one of the two. And while any thread captures in
- * the global mode, calls like an allocation, which CUPTI makes for itself, break that capture
- * unless the calling thread has said that it knows.
+ * Failure mode: a capture failed while a launch into it was counted, on an H200 in a run that a PC
+ * sampler disturbed as well: the program was harmed, by one of the two. And while any thread
+ * captures in the global mode, calls like an allocation, which CUPTI makes for itself, break that
+ * capture unless the calling thread has said that it knows.
  */
 #include "libcupti-usdt/profile/stream_captures.h"
 
@@ -24,7 +24,7 @@ static int (*exchange)(int *mode);
 static _Atomic(uint32_t) under_way;
 static _Atomic(uint32_t) paused; /* futex */
 
-void captures__open(void)
+void stream_captures__open(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
@@ -36,39 +36,39 @@ void captures__open(void)
 }
 
 /* The default stream answers with an error while another stream is captured that waits for it. */
-bool captures__takes(void *stream)
+bool stream_captures__takes(void *stream)
 {
 	int status = 0;
 
 	return is_capturing && (is_capturing(stream, &status) || status);
 }
 
-int captures__relax(void)
+int stream_captures__relax(void)
 {
 	int mode = RELAXED;
 
 	return exchange && !exchange(&mode) ? mode : STRICT;
 }
 
-void captures__restore(int mode)
+void stream_captures__restore(int mode)
 {
 	if (mode != STRICT && exchange)
 		exchange(&mode);
 }
 
-void captures__begins(void)
+void stream_captures__begins(void)
 {
 	atomic_fetch_add(&under_way, 1);
 }
 
 /*
  * It may have begun before anybody listened, and then nobody knows of it until it ends. There is no
- * call that lists captures: a stream is asked by its handle, and those come with launches, each of
- * which is asked about (captures__takes()). The legacy stream would tell of captures on streams
- * that wait for it, but not of those on others, where PyTorch captures; and it would have to be
- * asked in each context, made current on a thread of ours while the program may destroy it.
+ * call that lists captures: a stream is queried by its handle, and those come with launches, each
+ * of which is checked (stream_captures__takes()). The legacy stream would report captures on
+ * streams that wait for it, but not those on others, where PyTorch captures; and it would have to
+ * be queried in each context, made current on a thread of ours while the program may destroy it.
  */
-void captures__ends(void)
+void stream_captures__ends(void)
 {
 	uint32_t some = atomic_load(&under_way);
 
@@ -76,24 +76,24 @@ void captures__ends(void)
 		;
 }
 
-void captures__forget(void)
+void stream_captures__forget(void)
 {
 	atomic_store(&under_way, 0);
 }
 
-bool captures__any(void)
+bool stream_captures__any(void)
 {
 	return atomic_load(&under_way);
 }
 
-void captures__pause(bool on)
+void stream_captures__pause(bool on)
 {
 	atomic_store(&paused, on);
 	if (!on)
 		futex__wake(&paused);
 }
 
-void captures__await(void)
+void stream_captures__wait(void)
 {
 	for (int turn = 0; turn < TURNS && atomic_load(&paused); turn++)
 		futex__wait(&paused, 1, TURN_MS);

@@ -9,21 +9,21 @@
 #include <stdbool.h>
 
 /* In InitializeInjection. */
-void captures__open(void);
+void stream_captures__open(void);
 /* A launch into that stream becomes a node of a graph and does not run, or nobody knows. */
-bool captures__takes(void *stream);
+bool stream_captures__takes(void *stream);
 /* Until restored, this thread may do what captures of other threads would not survive. */
-int captures__relax(void);
-void captures__restore(int mode);
+int stream_captures__relax(void);
+void stream_captures__restore(int mode);
 
-/* Some that are told of, as their calls return. */
-void captures__begins(void);
-void captures__ends(void);
-void captures__forget(void);
+/* The calls that begin captures and that end them, as they return. */
+void stream_captures__begins(void);
+void stream_captures__ends(void);
+void stream_captures__forget(void);
 /* Is one of them under way? */
-bool captures__any(void);
+bool stream_captures__any(void);
 /* Those to come are to wait; before they begin, they do, for a limited time. */
-void captures__pause(bool on);
-void captures__await(void);
+void stream_captures__pause(bool on);
+void stream_captures__wait(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Activity buffers, as CUPTI asks for them and hands them back. Several may come back at once. What
- * still comes after a detach is dropped, and is no loss, as nobody asked for it.
+ * Activity buffers, as CUPTI requests them and hands them back. Several may come back at once. What
+ * still comes after a detach is dropped, and is no loss, as nobody requested it.
  */
 #include "libcupti-usdt/trace/activity.h"
 
@@ -58,28 +58,28 @@ static uint64_t read_buffer(uint8_t *buffer, size_t valid, bool heard)
 			decode__record(batches, record);
 	}
 	decode__send(batches);
-	batches__give(batches);
+	batches__release(batches);
 	return count;
 }
 
 void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	/* What a detach flushes out was asked for by nobody, and is no loss. */
-	bool asked = sites__wanted() != 0, discard = buffers__is_discard(size);
+	/* What a detach flushes out was requested by nobody, and is no loss. */
+	bool wanted = sites__wanted() != 0, discard = buffers__is_discard(size);
 	uint64_t count;
 	int saved = errno;
 
 	if (!hot__is_listening()) {
-		/* Forked child, or the program has ended for us. The buffer is not given back. */
+		/* Forked child, or the program has ended for us. The buffer is not released. */
 		errno = saved;
 		return;
 	}
-	count = read_buffer(buffer, valid, asked && !discard);
-	if (discard && asked)
+	count = read_buffer(buffer, valid, wanted && !discard);
+	if (discard && wanted)
 		status__lost(CUDA_LOST_POOL_EMPTY, count);
 	else
 		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
 	count_dropped(context, stream);
-	buffers__give(buffer);
+	buffers__release(buffer);
 	errno = saved;
 }

@@ -29,7 +29,7 @@
 #define SPARES	      192U
 #define SPARE_BYTES   (16U << 10)
 #define DISCARDS      1024U
-#define DISCARD_BYTES (8U << 10) /* by its size it is told from a spare */
+#define DISCARD_BYTES (8U << 10) /* its size distinguishes it from a spare */
 #define WORDS	      (DISCARDS / 64)
 
 struct slab {
@@ -46,7 +46,7 @@ static struct slab slabs[SLABS] = {
 	[SPARE] = {.bytes = SPARE_BYTES, .count = SPARES},
 	[DISCARD] = {.bytes = DISCARD_BYTES, .count = DISCARDS},
 };
-static atomic_bool told_low; /* and nothing came back since */
+static atomic_bool reported_low; /* and nothing came back since */
 
 /* The bits of a slab's word when all of its buffers are free. */
 static uint64_t all_free(const struct slab *slab, uint32_t word)
@@ -83,7 +83,7 @@ int buffers__open(void)
 }
 
 /* The lowest free bit of a word, cleared; -1 if there is none. */
-static int take_lowest(_Atomic(uint64_t) *word)
+static int claim_lowest(_Atomic(uint64_t) *word)
 {
 	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
 
@@ -95,11 +95,11 @@ static int take_lowest(_Atomic(uint64_t) *word)
 	return -1;
 }
 
-static uint8_t *take_from(struct slab *slab, size_t *size)
+static uint8_t *claim_from(struct slab *slab, size_t *size)
 {
 	*size = slab->bytes;
 	for (uint32_t word = 0; slab->base && word < words_of(slab); word++) {
-		int bit = take_lowest(&slab->free[word]);
+		int bit = claim_lowest(&slab->free[word]);
 
 		if (bit < 0)
 			continue;
@@ -113,7 +113,7 @@ static uint8_t *take_from(struct slab *slab, size_t *size)
 
 /* Of more threads than there are buffers of any sort; never returned. NULL when there is no memory
  * at all: what that does is up to libcupti, and the process is lost anyway. */
-static uint8_t *take_mapped(size_t *size)
+static uint8_t *claim_mapped(size_t *size)
 {
 	void *memory;
 
@@ -125,12 +125,12 @@ static uint8_t *take_mapped(size_t *size)
 uint8_t *buffers__take(size_t *size)
 {
 	for (int i = 0; i < SLABS; i++) {
-		uint8_t *buffer = take_from(&slabs[i], size);
+		uint8_t *buffer = claim_from(&slabs[i], size);
 
 		if (buffer)
 			return buffer;
 	}
-	return take_mapped(size);
+	return claim_mapped(size);
 }
 
 bool buffers__run_low(void)
@@ -138,7 +138,7 @@ bool buffers__run_low(void)
 	uint64_t left = atomic_load_explicit(&slabs[POOL].free[0], memory_order_relaxed);
 
 	return (uint32_t)__builtin_popcountll(left) < BUFFERS_LOW &&
-	       !atomic_exchange_explicit(&told_low, true, memory_order_relaxed);
+	       !atomic_exchange_explicit(&reported_low, true, memory_order_relaxed);
 }
 
 bool buffers__is_discard(size_t size)
@@ -152,9 +152,9 @@ static bool is_of(const struct slab *slab, const uint8_t *buffer)
 	       (uintptr_t)buffer - (uintptr_t)slab->base < (size_t)slab->bytes * slab->count;
 }
 
-void buffers__give(uint8_t *buffer)
+void buffers__release(uint8_t *buffer)
 {
-	atomic_store_explicit(&told_low, false, memory_order_relaxed);
+	atomic_store_explicit(&reported_low, false, memory_order_relaxed);
 	for (int i = 0; i < SLABS; i++) {
 		uint32_t number;
 

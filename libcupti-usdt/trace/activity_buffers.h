@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bounded pool of activity buffers.
- * buffers__take() and buffers__give() on any thread of CUPTI's; open and trim on the guest's own.
+ * buffers__take() and buffers__release() on any thread of CUPTI's; open and trim on the agent's
+ * own.
  */
 #ifndef LIBCUPTI_USDT_TRACE_ACTIVITY_BUFFERS_H
 #define LIBCUPTI_USDT_TRACE_ACTIVITY_BUFFERS_H
@@ -16,13 +17,13 @@ uint8_t *buffers__take(size_t *size);
 /* True once, until a buffer comes back, when few are left: what CUPTI has not filled it hands out
  * only when flushed. */
 bool buffers__run_low(void);
-/* Whether a buffer of this size was only given for want of a better: its records are to be counted,
- * not read. */
+/* Whether a buffer of this size was handed out only because the pool was empty: its records are
+ * counted, not read. */
 bool buffers__is_discard(size_t size);
 /* Does CUPTI hold any? */
 bool buffers__are_out(void);
 /* It stays mapped: CUPTI may still write into it. */
-void buffers__give(uint8_t *buffer);
+void buffers__release(uint8_t *buffer);
 /* Gives the memory of buffers that CUPTI does not hold back to the system. */
 void buffers__trim(void);
 

@@ -19,7 +19,7 @@
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/status.h"
 
-#define SLACK_NS 1000000 /* more than GPU stamps are ever off */
+#define SLACK_NS 1000000 /* more than GPU times are ever off */
 
 static _Atomic(int) ending;	   /* those who expect it */
 static _Atomic(uint64_t) earliest; /* ns */
@@ -107,7 +107,7 @@ static bool is_moment(uint64_t time, uint64_t our_time)
 	return time && is_ours(our_time);
 }
 
-static void take_kernel(struct batch *batches, const struct cupti_kernel *from)
+static void emit_kernel(struct batch *batches, const struct cupti_kernel *from)
 {
 	struct cuda_kernel to = {
 		.head = head(CUDA_RECORD_KERNEL, sizeof(to), from->correlation),
@@ -135,7 +135,7 @@ static void take_kernel(struct batch *batches, const struct cupti_kernel *from)
 		site__kernel_exec(&to, names__text(to.name));
 }
 
-static void take_memcpy(struct batch *batches, const struct cupti_memcpy *from)
+static void emit_memcpy(struct batch *batches, const struct cupti_memcpy *from)
 {
 	struct cuda_memcpy to = {
 		.head = head(CUDA_RECORD_MEMCPY, sizeof(to), from->correlation),
@@ -165,7 +165,7 @@ static void take_memcpy(struct batch *batches, const struct cupti_memcpy *from)
 		site__memcpy(&to);
 }
 
-static void take_memcpy_peer(struct batch *batches, const struct cupti_memcpy_peer *from)
+static void emit_memcpy_peer(struct batch *batches, const struct cupti_memcpy_peer *from)
 {
 	struct cuda_memcpy to = {
 		.head = head(CUDA_RECORD_MEMCPY, sizeof(to), from->correlation),
@@ -193,7 +193,7 @@ static void take_memcpy_peer(struct batch *batches, const struct cupti_memcpy_pe
 		site__memcpy(&to);
 }
 
-static void take_memset(struct batch *batches, const struct cupti_memset *from)
+static void emit_memset(struct batch *batches, const struct cupti_memset *from)
 {
 	struct cuda_memset to = {
 		.head = head(CUDA_RECORD_MEMSET, sizeof(to), from->correlation),
@@ -215,7 +215,7 @@ static void take_memset(struct batch *batches, const struct cupti_memset *from)
 		site__memset(&to);
 }
 
-static void take_memory(struct batch *batches, const struct cupti_memory *from)
+static void emit_memory(struct batch *batches, const struct cupti_memory *from)
 {
 	struct cuda_memory to = {
 		.head = head(CUDA_RECORD_MEMORY, sizeof(to), from->correlation),
@@ -246,7 +246,7 @@ static void take_memory(struct batch *batches, const struct cupti_memory *from)
 		site__memory(&to);
 }
 
-static void take_memory_pool(struct batch *batches, const struct cupti_memory_pool *from)
+static void emit_memory_pool(struct batch *batches, const struct cupti_memory_pool *from)
 {
 	struct cuda_memory_pool to = {
 		.head = head(CUDA_RECORD_MEMORY_POOL, sizeof(to), from->correlation),
@@ -268,7 +268,7 @@ static void take_memory_pool(struct batch *batches, const struct cupti_memory_po
 		site__memory_pool(&to);
 }
 
-static void take_sync(struct batch *batches, const struct cupti_sync *from)
+static void emit_sync(struct batch *batches, const struct cupti_sync *from)
 {
 	struct cuda_sync to = {
 		.head = head(CUDA_RECORD_SYNC, sizeof(to), from->correlation),
@@ -289,7 +289,7 @@ static void take_sync(struct batch *batches, const struct cupti_sync *from)
 		site__sync(&to);
 }
 
-static void take_graph(struct batch *batches, const struct cupti_graph_trace *from)
+static void emit_graph(struct batch *batches, const struct cupti_graph_trace *from)
 {
 	struct cuda_graph to = {
 		.head = head(CUDA_RECORD_GRAPH, sizeof(to), from->correlation),
@@ -312,7 +312,7 @@ static void take_graph(struct batch *batches, const struct cupti_graph_trace *fr
 		site__graph_exec(&to);
 }
 
-static void take_overhead(struct batch *batches, const struct cupti_overhead *from)
+static void emit_overhead(struct batch *batches, const struct cupti_overhead *from)
 {
 	struct cuda_overhead to = {
 		.head = head(CUDA_RECORD_OVERHEAD, sizeof(to), 0),
@@ -330,7 +330,7 @@ static void take_overhead(struct batch *batches, const struct cupti_overhead *fr
 		site__overhead(&to);
 }
 
-static void take_jit(struct batch *batches, const struct cupti_jit *from)
+static void emit_jit(struct batch *batches, const struct cupti_jit *from)
 {
 	struct cuda_jit to = {
 		.head = head(CUDA_RECORD_JIT, sizeof(to), from->correlation),
@@ -357,7 +357,7 @@ static uint64_t uvm_value(const struct cupti_uvm *from)
 	return from->counter == CUPTI_UVM_CPU_FAULT ? 1 : from->value;
 }
 
-static void take_uvm(struct batch *batches, const struct cupti_uvm *from)
+static void emit_uvm(struct batch *batches, const struct cupti_uvm *from)
 {
 	struct cuda_uvm to = {
 		.head = head(CUDA_RECORD_UVM, sizeof(to), 0),
@@ -381,7 +381,7 @@ static void take_uvm(struct batch *batches, const struct cupti_uvm *from)
 		site__uvm(&to);
 }
 
-static void take_device(struct batch *batches, const struct cupti_device *from)
+static void emit_device(struct batch *batches, const struct cupti_device *from)
 {
 	struct cuda_device to = {
 		.head = head(CUDA_RECORD_DEVICE, sizeof(to), 0),
@@ -410,7 +410,7 @@ static void take_device(struct batch *batches, const struct cupti_device *from)
 		free((void *)from->name);
 }
 
-static void take_context(struct batch *batches, const struct cupti_context *from)
+static void emit_context(struct batch *batches, const struct cupti_context *from)
 {
 	struct cuda_context to = {
 		.head = head(CUDA_RECORD_CONTEXT, sizeof(to), 0),
@@ -429,7 +429,7 @@ static void take_context(struct batch *batches, const struct cupti_context *from
 		site__context(&to);
 }
 
-static void take_stream(struct batch *batches, const struct cupti_stream *from)
+static void emit_stream(struct batch *batches, const struct cupti_stream *from)
 {
 	struct cuda_stream to = {
 		.head = head(CUDA_RECORD_STREAM, sizeof(to), from->correlation),
@@ -448,46 +448,46 @@ void decode__record(struct batch *batches, const void *record)
 {
 	switch (*(const uint32_t *)record) {
 	case CUPTI_KIND_CONCURRENT_KERNEL:
-		take_kernel(batches, record);
+		emit_kernel(batches, record);
 		break;
 	case CUPTI_KIND_MEMCPY:
-		take_memcpy(batches, record);
+		emit_memcpy(batches, record);
 		break;
 	case CUPTI_KIND_MEMCPY2:
-		take_memcpy_peer(batches, record);
+		emit_memcpy_peer(batches, record);
 		break;
 	case CUPTI_KIND_MEMSET:
-		take_memset(batches, record);
+		emit_memset(batches, record);
 		break;
 	case CUPTI_KIND_MEMORY2:
-		take_memory(batches, record);
+		emit_memory(batches, record);
 		break;
 	case CUPTI_KIND_MEMORY_POOL:
-		take_memory_pool(batches, record);
+		emit_memory_pool(batches, record);
 		break;
 	case CUPTI_KIND_SYNC:
-		take_sync(batches, record);
+		emit_sync(batches, record);
 		break;
 	case CUPTI_KIND_GRAPH_TRACE:
-		take_graph(batches, record);
+		emit_graph(batches, record);
 		break;
 	case CUPTI_KIND_OVERHEAD:
-		take_overhead(batches, record);
+		emit_overhead(batches, record);
 		break;
 	case CUPTI_KIND_JIT:
-		take_jit(batches, record);
+		emit_jit(batches, record);
 		break;
 	case CUPTI_KIND_UVM:
-		take_uvm(batches, record);
+		emit_uvm(batches, record);
 		break;
 	case CUPTI_KIND_DEVICE:
-		take_device(batches, record);
+		emit_device(batches, record);
 		break;
 	case CUPTI_KIND_CONTEXT:
-		take_context(batches, record);
+		emit_context(batches, record);
 		break;
 	case CUPTI_KIND_STREAM:
-		take_stream(batches, record);
+		emit_stream(batches, record);
 		break;
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * API calls by family. A tool cannot send a pattern into a process, but it can raise a semaphore:
  * each family has one, so that `--api 'cudaMalloc*'` costs the program its memory calls only. The
- * family is told from the call's name, in this order, so that calls of future versions find theirs.
+ * call's name decides its family, in this order, so that calls of future versions find theirs.
  */
 #include "libcupti-usdt/trace/api_calls.h"
 
@@ -103,11 +103,11 @@ static void send(struct ring *ring, unsigned int group, const struct cuda_api *c
 		ring__append(ring, group, &call->head);
 	if (!sites__readable_wanted(group))
 		return;
-	timed.start = stamps__to_ns(call->start);
-	timed.end = stamps__to_ns(call->end);
+	timed.start = timestamps__to_ns(call->start);
+	timed.end = timestamps__to_ns(call->end);
 	if (group == CUDA_GROUP_API_ERROR)
-		site__api_error(&timed, names__text(call->name), asked__first(call),
-				asked__second(call), asked__kernel(call));
+		site__api_error(&timed, names__text(call->name), call_arguments__first(call),
+				call_arguments__second(call), call_arguments__kernel(call));
 	else
 		site__api(group, &timed, names__text(call->name));
 }
@@ -156,7 +156,7 @@ void api_calls__record(struct ring *ring, uint32_t on, int domain, uint32_t cbid
 	call.head.kind = CUDA_RECORD_API;
 	call.flags = ring__runtime_call(ring) == data->correlation ? CUDA_API_NESTED : 0;
 	call.group = group;
-	asked__read(&call, domain, cbid, data);
+	call_arguments__read(&call, domain, cbid, data);
 	if (on & 1U << group)
 		send(ring, group, &call);
 	if (failed & 1U << CUDA_GROUP_API_ERROR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All other calls of the two APIs, by family. api_calls__learn() on the guest's own thread (or
+ * All other calls of the two APIs, by family. api_calls__learn() on the agent's own thread (or
  * before it exists), the rest on any thread.
  */
 #ifndef LIBCUPTI_USDT_TRACE_API_CALLS_H
@@ -38,7 +38,7 @@ unsigned int api_calls__group(int domain, uint32_t cbid);
 struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid,
 				    const struct cupti_callback_data *data, uint64_t start,
 				    uint64_t end);
-/* Whether calls of a family, or those that fail, are asked for: only then families are learnt. */
+/* Whether calls of a family, or those that fail, are wanted: only then families are learnt. */
 static inline bool api_calls__wanted(uint32_t groups)
 {
 	return groups & api_calls__groups();

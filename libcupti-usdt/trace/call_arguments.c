@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Parameters of calls that failed → what was asked for. Three ways to go wrong: 1. what a parameter
+ * Parameters of calls that failed → what they requested. Failure modes: 1. what a parameter
  * points to is read: a call often failed because it pointed nowhere, and the program would die of
  * us. Nothing here follows a pointer but that to CUPTI's copy of the parameters. 2. a number that
  * CUPTI gave to another call, or other parameters: `make check-layout` compares each. 3. it costs
- * where it should not: failures are rare, so a list is walked, not a table kept at hand; what is
- * asked again and again until it is done (cudaEventQuery) does not come here.
+ * where it should not: failures are rare, so a list is walked, not a table kept at hand; calls that
+ * programs repeat until they succeed (cudaEventQuery) do not come here.
  */
 #include "libcupti-usdt/trace/call_arguments.h"
 
@@ -20,7 +20,7 @@
 #define NOT_READY 600 /* an answer, not a failure */
 
 /* Where something lies in the parameters, plus 1; 0: there is none. */
-struct asked_call {
+struct call_layout {
 	uint16_t cbid;
 	uint8_t bytes, times, unit, address, kind, direction, value, width, device;
 };
@@ -34,12 +34,12 @@ struct asked_call {
 #define VALUE(member, at, bytes) .value = (at) + 1, .width = bytes,
 #define DEVICE(member, at)	 .device = (at) + 1,
 #define ROW(name, number, what)	 {.cbid = number, what},
-static const struct asked_call driver_calls[] = {DRIVER_ASKED(ROW){0}};
-static const struct asked_call runtime_calls[] = {RUNTIME_ASKED(ROW){0}};
+static const struct call_layout driver_calls[] = {DRIVER_ARGUMENTS(ROW){0}};
+static const struct call_layout runtime_calls[] = {RUNTIME_ARGUMENTS(ROW){0}};
 
-static const struct asked_call *find(int domain, uint32_t cbid)
+static const struct call_layout *find(int domain, uint32_t cbid)
 {
-	const struct asked_call *call =
+	const struct call_layout *call =
 		domain == CUPTI_DOMAIN_DRIVER ? driver_calls : runtime_calls;
 
 	while (call->cbid && call->cbid != cbid)
@@ -47,7 +47,7 @@ static const struct asked_call *find(int domain, uint32_t cbid)
 	return call->cbid ? call : NULL;
 }
 
-/* `at`: as in struct asked_call. */
+/* `at`: as in struct call_layout. */
 static uint64_t number(const void *params, unsigned int at, size_t width)
 {
 	uint64_t value = 0;
@@ -63,7 +63,7 @@ static uint64_t product(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &value) ? UINT64_MAX : value;
 }
 
-static uint64_t bytes_of(const struct asked_call *call, const void *params)
+static uint64_t bytes_of(const struct call_layout *call, const void *params)
 {
 	uint64_t bytes = number(params, call->bytes, 8);
 
@@ -73,7 +73,7 @@ static uint64_t bytes_of(const struct asked_call *call, const void *params)
 }
 
 /* CUpti_ActivityMemcpyKind of a cudaMemcpyKind; 0 of the one that leaves it open. */
-static uint32_t direction_of(const struct asked_call *call, const void *params)
+static uint32_t direction_of(const struct call_layout *call, const void *params)
 {
 	static const uint8_t directions[] = {9, 1, 2, 8};
 	uint64_t kind;
@@ -84,7 +84,7 @@ static uint32_t direction_of(const struct asked_call *call, const void *params)
 	return kind < sizeof(directions) ? directions[kind] : 0;
 }
 
-static void read_call(struct cuda_api *to, const struct asked_call *call, const void *params)
+static void read_call(struct cuda_api *to, const struct call_layout *call, const void *params)
 {
 	if (call->bytes) {
 		to->asked.call.bytes = bytes_of(call, params);
@@ -122,11 +122,11 @@ static void read_launch(struct cuda_api *to, int domain, uint32_t cbid,
 	to->flags |= CUDA_API_LAUNCH;
 }
 
-void asked__read(struct cuda_api *to, int domain, uint32_t cbid,
-		 const struct cupti_callback_data *data)
+void call_arguments__read(struct cuda_api *to, int domain, uint32_t cbid,
+			  const struct cupti_callback_data *data)
 {
 	enum launch_shape shape = launches__shape(domain, cbid);
-	const struct asked_call *call;
+	const struct call_layout *call;
 
 	if (!to->result || to->result == NOT_READY || !data->params)
 		return;
@@ -140,19 +140,19 @@ void asked__read(struct cuda_api *to, int domain, uint32_t cbid,
 		read_call(to, call, data->params);
 }
 
-const char *asked__kernel(const struct cuda_api *call)
+const char *call_arguments__kernel(const struct cuda_api *call)
 {
 	return names__text(call->flags & CUDA_API_LAUNCH ? call->asked.launch.kernel : 0);
 }
 
-uint64_t asked__first(const struct cuda_api *call)
+uint64_t call_arguments__first(const struct cuda_api *call)
 {
 	if (call->flags & CUDA_API_LAUNCH)
 		return call->asked.launch.dynamic_shared;
 	return call->flags & CUDA_API_BYTES ? call->asked.call.bytes : call->asked.call.address;
 }
 
-uint32_t asked__second(const struct cuda_api *call)
+uint32_t call_arguments__second(const struct cuda_api *call)
 {
 	const uint32_t *block = call->asked.launch.block;
 

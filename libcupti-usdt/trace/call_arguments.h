@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a call that failed was asked for. In its callback, on any thread.
+ * What a call that failed requested. In its callback, on any thread.
  */
 #ifndef LIBCUPTI_USDT_TRACE_CALL_ARGUMENTS_H
 #define LIBCUPTI_USDT_TRACE_CALL_ARGUMENTS_H
@@ -11,12 +11,12 @@
 #include "libcupti-usdt/probes.h"
 
 /* Fills to->asked and the bits of to->flags that say what of it is known. */
-void asked__read(struct cuda_api *to, int domain, uint32_t cbid,
-		 const struct cupti_callback_data *data);
-/* For those who read one event a line: the name of the kernel, "" = none; the number that is asked
- * for first, bytes or an address, and the one that comes with it. */
-const char *asked__kernel(const struct cuda_api *call);
-uint64_t asked__first(const struct cuda_api *call);
-uint32_t asked__second(const struct cuda_api *call);
+void call_arguments__read(struct cuda_api *to, int domain, uint32_t cbid,
+			  const struct cupti_callback_data *data);
+/* For the readable probe: the name of the kernel, "" = none; the first number that was requested,
+ * bytes or an address, and the one that comes with it. */
+const char *call_arguments__kernel(const struct cuda_api *call);
+uint64_t call_arguments__first(const struct cuda_api *call);
+uint32_t call_arguments__second(const struct cuda_api *call);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Devices are told as names are: when a consumer attaches, and again each second or so, for the
+ * Devices are sent as names are: when a consumer attaches, and again each second or so, because the
  * semaphore does not rise for a second one. Consumers know them by ordinal and keep the first.
  */
 #include "libcupti-usdt/trace/devices.h"
@@ -13,13 +13,13 @@
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/status.h"
 
-static bool told; /* since somebody listens */
+static bool reported; /* since somebody listens */
 
 bool devices__are_due(void)
 {
 	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed))
-		told = false;
-	else if (!told)
+		reported = false;
+	else if (!reported)
 		return true;
 	return false;
 }
@@ -37,10 +37,10 @@ void devices__tell(void)
 		device.head =
 			(struct cuda_record){.kind = CUDA_RECORD_DEVICE, .size = sizeof(device)};
 		device.name = names__intern_text(name);
-		/* Before it, always: this consumer may have come after the name was first told. */
+		/* Before it, always: this consumer may have come after the name was first sent. */
 		if (device.name && site_wanted(name))
 			site__name(status__instance(), device.name, name, strlen(name));
 		batch__send_in_place(CUDA_GROUP_DEVICE, &device, sizeof(device), 1);
 	}
-	told = true;
+	reported = true;
 }

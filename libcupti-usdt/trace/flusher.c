@@ -4,12 +4,12 @@
  * eight threads that launch graphs flat out it was seen to take 10 s on an H100. A thread of its
  * own takes that, so that attaching, detaching and host records go on meanwhile.
  *
- * It has nothing to do during the first subscription, which the guest's own thread waits in: then
- * it tells others of that.
+ * It has nothing to do during the first subscription, which the agent's own thread waits in: then
+ * it reports to consumers that the subscription is under way.
  *
- * Fears: 1. a flush outlives the session that asked for it: what it brings is dropped as nobody
- * listens, or as older than the next session. 2. it never comes back: nothing waits for it, not
- * even the program's exit. 3. asked while it runs: it runs once more, not once for each asking.
+ * Failure modes: 1. a flush outlives the session that requested it: what it brings is dropped as
+ * nobody listens, or as older than the next session. 2. it never comes back: nothing waits for it,
+ * not even the program's exit. 3. requested while it runs: it runs once more, not once a request.
  */
 #include "libcupti-usdt/trace/flusher.h"
 
@@ -27,18 +27,18 @@
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
 
-#define TELL_MS	      250 /* as often as a dormant guest wakes */
+#define TELL_MS	      250 /* as often as a dormant agent wakes */
 #define SETTLE_MS     5
 #define AGAIN_MS      3
 #define AGAIN_TIMES   8
-#define SETTLE_MOST   20
+#define SETTLE_MAX    20
 #define FORCE_THREADS 8 /* may launch where a flush is forced */
 
 static _Atomic(uint32_t) wakes; /* futex */
-static atomic_bool asked, all, first, telling;
+static atomic_bool requested, all, first, telling;
 static _Atomic(uint64_t) flushed; /* ns, when the last flush of all began that is over */
 
-/* The first subscription goes on, for which whoever began to listen meanwhile can make room. */
+/* The first subscription goes on: who began to listen meanwhile can make launches pause for it. */
 static void tell_first(void)
 {
 	atomic_store(&telling, true);
@@ -82,7 +82,7 @@ static void *flush(void *unused)
 			continue;
 		}
 
-		if (atomic_exchange(&asked, false)) {
+		if (atomic_exchange(&requested, false)) {
 			cupti_api__get()->ActivityFlushAll(0);
 			if (!status__is_busy())
 				buffers__trim();
@@ -112,7 +112,7 @@ static void wake(void)
 
 void flusher__ask(void)
 {
-	atomic_store(&asked, true);
+	atomic_store(&requested, true);
 	wake();
 }
 
@@ -134,7 +134,7 @@ void flusher__tell_first(bool under_way)
 	atomic_store(&first, under_way);
 	if (under_way)
 		wake();
-	/* What is just being told must not come after the news that it is over. */
-	for (int i = 0; !under_way && atomic_load(&telling) && i < SETTLE_MOST; i++)
+	/* What is just being sent must not come after the news that it is over. */
+	for (int i = 0; !under_way && atomic_load(&telling) && i < SETTLE_MAX; i++)
 		futex__wait(&never, 0, SETTLE_MS);
 }

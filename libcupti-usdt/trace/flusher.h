@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The thread that has CUPTI hand out what it holds. Started when the guest first goes active. */
+/* The thread that has CUPTI hand out what it holds. Started when the agent first goes active. */
 #ifndef LIBCUPTI_USDT_TRACE_FLUSHER_H
 #define LIBCUPTI_USDT_TRACE_FLUSHER_H
 
@@ -14,8 +14,8 @@ void flusher__ask(void);
 void flusher__flush_all(void);
 /* ns, when the last of these began that is done; 0 = none is. */
 uint64_t flusher__flushed(void);
-/* The state is told some times a second, until false, by this thread: the guest's own one is inside
- * of CUPTI meanwhile. Waits 0.1 s at most for what is just being told. */
+/* Until false, this thread sends the status some times a second: the agent's own one is inside of
+ * CUPTI meanwhile. Waits 0.1 s at most for what is just being sent. */
 void flusher__tell_first(bool under_way);
 
 #endif

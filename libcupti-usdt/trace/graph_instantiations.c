@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Three ways to go wrong: 1. an instantiation by the runtime counts twice: only the driver's call
- * is looked at, which each of the runtime's makes. 2. it is told where nobody asked: the callbacks
- * are on while graphs as a whole are asked for, and the batch is sent to who listens to
+ * Failure modes: 1. an instantiation by the runtime counts twice: only the driver's call
+ * is looked at, which each of the runtime's makes. 2. it is reported where nobody wants it: the
+ * callbacks are on while graphs as a whole are wanted, and the batch is sent to who listens to
  * graph_batch. 3. the graph is looked into: it is the program's, and another thread may change it.
  */
 #include "libcupti-usdt/trace/graph_instantiations.h"
@@ -46,7 +46,7 @@ void instantiations__record(struct ring *ring, uint32_t cbid,
 		ring__append(ring, CUDA_GROUP_GRAPH, &call.head);
 	if (!sites__readable_wanted(CUDA_GROUP_GRAPH))
 		return;
-	call.start = stamps__to_ns(start);
-	call.end = stamps__to_ns(end);
+	call.start = timestamps__to_ns(start);
+	call.end = timestamps__to_ns(end);
 	site__graph_instantiate(&call, names__text(call.name));
 }

@@ -6,10 +6,11 @@
  * Callbacks call it by its own. So from the first time that names may have moved on, launches leave
  * the name's id here, by correlation id.
  *
- * Fears: 1. a launch is too long ago: another has its place, and CUPTI's word stands. There is room
- * for as many calls as a process makes in some tenths of a second; records come within one, nearly
- * always after their launch. 2. a launch that costs more for it: until names may have moved it is
- * one question. 3. kernels of graphs: no launch names them, so CUPTI's word stands, right or not.
+ * Failure modes: 1. a launch is too long ago: another has its place, and CUPTI's word stands. The
+ * table holds as many calls as a process makes in some tenths of a second; records come within one,
+ * nearly always after their launch. 2. a launch that costs more for it: until names may have moved
+ * it is one question. 3. kernels of graphs: no launch names them, so CUPTI's word stands, right or
+ * not.
  */
 #ifndef LIBCUPTI_USDT_TRACE_KERNEL_NAMES_H
 #define LIBCUPTI_USDT_TRACE_KERNEL_NAMES_H
@@ -21,9 +22,9 @@
 
 #define KERNEL_NAMES 131072U /* power of 2 */
 
-/* On the guest's own thread. 0 or a negative errno. */
+/* On the agent's own thread. 0 or a negative errno. */
 int kernel_names__open(void);
-/* CUPTI names kernels from now on, and keeps what it finds. On the guest's own thread. */
+/* CUPTI names kernels from now on, and keeps what it finds. On the agent's own thread. */
 void kernel_names__begin(void);
 /* Names that come may lie where others did. On any thread. */
 void kernel_names__moved(void);

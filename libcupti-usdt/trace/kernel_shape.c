@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Asked inside a launch callback, after the launch: the handle is the one that was just launched.
+ * Called inside a launch callback, after the launch: the handle is the one that was just launched.
  * Neither call waits for the GPU. A launch also takes a CUkernel for a CUfunction.
  */
 #include "libcupti-usdt/trace/kernel_shape.h"

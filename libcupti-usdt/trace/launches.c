@@ -154,15 +154,15 @@ static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_
 		stacks__sample(ring, launch->head.correlation, launch->context);
 	if (!sites__readable_wanted(group))
 		return;
-	launch->start = stamps__to_ns(start);
-	launch->end = stamps__to_ns(end);
+	launch->start = timestamps__to_ns(start);
+	launch->end = timestamps__to_ns(end);
 	if (group == CUDA_GROUP_LAUNCH)
 		site__kernel_launch(launch, names__text(launch->name));
 	else
 		site__runtime_launch(launch, names__text(launch->name));
 }
 
-/* Somebody listens to NVTX: by how many are open a launch finds its range, which is told later. */
+/* Somebody listens to NVTX: how many ranges are open identifies a launch's range, sent later. */
 static inline bool notes_ranges(void)
 {
 	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_RANGES;
@@ -224,8 +224,8 @@ void launches__set_slow_path(void (*path)(int domain, uint32_t cbid, const void 
 	slow_path = path;
 }
 
-/* What lacks something that the short way needs at hand, what failed, one launch of each sixteen,
- * and all while NVTX is listened to. */
+/* The slow path: failed launches, launches without cached state, every 16th launch, and all while
+ * NVTX is listened to. */
 static __attribute__((noinline)) void
 record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
@@ -243,11 +243,11 @@ record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t star
 /*
  * Nearly every launch. Nothing is called but in its place, so that nothing is saved, and what is
  * likely lies in a row: the code of a launch has to come into the first cache, too. A launch
- * without a stack must not be dear where some have one: they, too, come this way.
+ * without a stack must not cost more where some have one: they, too, come this way.
  */
 HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t start = hot__mixed(*data->correlation_data), end = stamps__counted();
+	uint64_t start = hot__mixed(*data->correlation_data), end = timestamps__counted();
 	const struct launch_params *params = data->params;
 	struct ring *ring = ring__at_hand();
 	const struct launch_config *config;
@@ -260,7 +260,7 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 		return record_anew(cbid, data, start, end);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	name = names__at_hand(data->symbol_name, head);
-	if (UNLIKELY(!name || !ring__has_room(ring, head)))
+	if (UNLIKELY(!name || !ring__has_space(ring, head)))
 		return record_anew(cbid, data, start, end);
 	slot = ring__slot(ring, head, CUDA_GROUP_LAUNCH);
 	fill(slot, CUDA_RECORD_LAUNCH, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);

@@ -37,7 +37,7 @@ enum launch_shape launches__shape(int domain, uint32_t cbid);
 void launches__record(struct ring *ring, int domain, uint32_t cbid,
 		      const struct cupti_callback_data *data, uint64_t start, uint64_t end,
 		      bool captured);
-/* The short way, where no detour is asked for: the launch of a kernel in the driver API, as nearly
+/* The fast path, without a detour: the launch of a kernel in the driver API, as nearly
  * all launches are. The shape of those, LAUNCH_NONE for others. */
 static inline enum launch_shape launches__common_shape(uint32_t cbid)
 {

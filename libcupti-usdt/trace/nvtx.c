@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * NVTX calls → records, a range when it ends. Push/pop ranges are kept on a stack a thread (beside
- * its ring), start/end ranges in a table by id; both are bounded, and a range that finds no room is
+ * its ring), start/end ranges in a table by id; both are bounded, and a range that does not fit is
  * counted. Texts of wide characters become UTF-8. Handles of domains and strings that were made
  * before anybody listened have no name.
  *
- * Fears: 1. a thread's ring goes to another thread with ranges still open: the stack knows whose it
- * is. 2. a pop without a push, a push without a pop: ignored; the stack is bounded. 3. two threads
- * start and end one range at once: a slot is taken and given back by compare-and-swap. 4. the pop
- * of a range that found no room ends the one around it: that one counts how many such there are.
- * With none of its domain around it such a pop finds nothing to end. 5. two domains of one name, or
- * without a known one, end each other's ranges: they are told apart by their handles. 6. a range is
- * left open by a listener that goes, and the next one's pops end it, or it takes up room for ever:
- * nothing is kept from one session to the next.
+ * Failure modes: 1. a thread's ring goes to another thread with ranges still open: the stack knows
+ * whose it is. 2. a pop without a push, a push without a pop: ignored; the stack is bounded. 3. two
+ * threads start and end one range at once: a slot is claimed and released by compare-and-swap.
+ * 4. the pop of a range that did not fit ends the one around it: that one counts how many such
+ * there are. With none of its domain around it such a pop finds nothing to end. 5. two domains of
+ * one name, or without a known one, end each other's ranges: their handles distinguish them. 6. a
+ * range is left open by a listener that goes, and the next one's pops end it, or it takes up memory
+ * for ever: nothing is kept from one session to the next.
  */
 #include "libcupti-usdt/trace/nvtx.h"
 
@@ -152,8 +152,10 @@ static uint32_t name_of(uint64_t handle)
 
 static struct range make_range(uint64_t domain, uint32_t text)
 {
-	return (struct range){
-		.start = stamps__now(), .handle = domain, .text = text, .domain = name_of(domain)};
+	return (struct range){.start = timestamps__now(),
+			      .handle = domain,
+			      .text = text,
+			      .domain = name_of(domain)};
 }
 
 static struct range make_range_ex(uint64_t domain, const struct nvtx_attributes *attributes)
@@ -179,7 +181,7 @@ static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, ui
 	struct cuda_nvtx to = {
 		.head = {.kind = CUDA_RECORD_NVTX, .size = sizeof(to)},
 		.start = range->start,
-		.end = kind == NVTX_MARK ? range->start : stamps__now(),
+		.end = kind == NVTX_MARK ? range->start : timestamps__now(),
 		.range = id,
 		.tid = ring__tid(ring),
 		.text = range->text,
@@ -193,8 +195,8 @@ static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, ui
 	if (sites__batch_wanted(CUDA_GROUP_NVTX))
 		ring__append(ring, CUDA_GROUP_NVTX, &to.head);
 	if (site_wanted(nvtx)) {
-		to.start = stamps__to_ns(to.start);
-		to.end = stamps__to_ns(to.end);
+		to.start = timestamps__to_ns(to.start);
+		to.end = timestamps__to_ns(to.end);
 		site__nvtx(&to, names__text(to.text), names__text(to.domain));
 	}
 }

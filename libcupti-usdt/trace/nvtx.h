@@ -9,7 +9,7 @@ struct cupti_nvtx_data;
 struct ring;
 
 int nvtx__open(void);
-/* Callbacks are about to come, for the first time or again. On the guest's thread. */
+/* Callbacks are about to come, for the first time or again. On the agent's thread. */
 void nvtx__begin(void);
 /* On any thread of the program's. */
 void nvtx__callback(uint32_t cbid, const struct cupti_nvtx_data *data);

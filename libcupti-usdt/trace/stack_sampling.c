@@ -26,7 +26,7 @@ static const uint32_t periods[] = {
 /* Never 0. The low bits of a clock are as good as dice here, once they are mixed. */
 static uint32_t draw(uint32_t period, uint32_t tid)
 {
-	uint64_t mixed = (stamps__now() ^ (uint64_t)tid << 32) * 0x9e3779b97f4a7c15ULL;
+	uint64_t mixed = (timestamps__now() ^ (uint64_t)tid << 32) * 0x9e3779b97f4a7c15ULL;
 
 	mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9ULL;
 	return 1 + (uint32_t)(((mixed >> 32) * (2ULL * period - 1)) >> 32);
@@ -52,7 +52,7 @@ static void fire(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_
 }
 
 /* Threads that found no ring share their distances; a lost step makes a sample late, no more. */
-static void take_without_ring(uint32_t wanted, uint32_t correlation, uint32_t context)
+static void sample_without_ring(uint32_t wanted, uint32_t correlation, uint32_t context)
 {
 	static uint32_t shared[PROBES];
 	uint32_t tid = ring__tid(NULL);
@@ -72,7 +72,7 @@ void stacks__sample(struct ring *ring, uint32_t correlation, uint32_t context)
 	uint32_t nearest = UINT32_MAX, passed;
 
 	if (!ring) {
-		take_without_ring(wanted, correlation, context);
+		sample_without_ring(wanted, correlation, context);
 		return;
 	}
 	passed = ring->stacks_step - ring->stacks_left;

@@ -3,12 +3,12 @@
  * A slot for each thread that is inside of a graph's launch, for as long as somebody listens: who
  * is in one when a switch is due has entered it long before. Other launches are let out by a pause.
  *
- * Fears: 1. a launch waits for ever: CUPTI does not come back. It waits for a limited time. 2. a
- * graph's launch does not end, as it waits for another that is held: the switch is put off, the
- * longer the oftener that happens. 3. a thread was inside before callbacks came, and has no slot:
- * nothing is switched off before they have come for a second. 4. callbacks were switched off while
- * a thread was inside, so that its slot stays taken: slots are forgotten with each session. 5. more
- * threads than slots: whoever has none is not seen, as if this were not here.
+ * Failure modes: 1. a launch waits for ever: CUPTI does not come back. It waits for a limited time.
+ * 2. a graph's launch does not end, as it waits for another that is held: the switch is put off,
+ * the longer the oftener that happens. 3. a thread was inside before callbacks came, and has no
+ * slot: nothing is switched off before they have come for a second. 4. callbacks were switched off
+ * while a thread was inside, so that its slot stays taken: slots are forgotten with each
+ * session. 5. more threads than slots: whoever has none is not seen, as if this were not here.
  */
 #include "libcupti-usdt/trace/switch_barrier.h"
 
@@ -21,15 +21,15 @@
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/base/threads.h"
 
-#define SLOTS	   256U
-#define HELD_MS	   3500
-#define TURN_MS	   20
-#define SETTLE_MS  2   /* in which plain launches end, and a graph's that nobody saw begin */
-#define QUIET_MS   100 /* at first: each time that it does not suffice twice as long */
-#define QUIET_MOST 800
-#define UNSEEN_NS  1000000000ULL /* a launch that began before callbacks came has ended */
-#define PAUSE_NS   1000000000ULL
-#define PAUSE_MOST 32000000000ULL
+#define SLOTS	  256U
+#define HELD_MS	  3500
+#define TURN_MS	  20
+#define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
+#define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
+#define QUIET_MAX 800
+#define UNSEEN_NS 1000000000ULL /* a launch that began before callbacks came has ended */
+#define PAUSE_NS  1000000000ULL
+#define PAUSE_MAX 32000000000ULL
 
 static _Atomic(uintptr_t) slots[SLOTS];
 static _Atomic(uint32_t) held; /* futex */
@@ -43,7 +43,7 @@ static void begin_anew(void)
 	pause_ns = PAUSE_NS;
 }
 
-void standstill__open(uint32_t version, bool program_runs)
+void switch_barrier__open(uint32_t version, bool program_runs)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)
 		atomic_store(&slots[i], 0);
@@ -53,7 +53,7 @@ void standstill__open(uint32_t version, bool program_runs)
 	atomic_store(&needed, version <= CUPTI_VERSION_13_0);
 }
 
-bool standstill__is_needed(void)
+bool switch_barrier__is_needed(void)
 {
 	return atomic_load_explicit(&needed, memory_order_relaxed);
 }
@@ -70,21 +70,21 @@ static void replace(uintptr_t from, uintptr_t to)
 	}
 }
 
-void standstill__enter(bool graph)
+void switch_barrier__enter(bool graph)
 {
 	for (uint32_t waited = 0; waited < HELD_MS; waited += TURN_MS) {
 		if (graph)
 			replace(0, (uintptr_t)pthread_self());
 		if (!atomic_load(&held))
 			return;
-		standstill__leave(graph);
+		switch_barrier__leave(graph);
 		futex__wait(&held, 1, TURN_MS);
 	}
 	if (graph)
 		replace(0, (uintptr_t)pthread_self());
 }
 
-void standstill__leave(bool graph)
+void switch_barrier__leave(bool graph)
 {
 	if (graph)
 		replace((uintptr_t)pthread_self(), 0);
@@ -108,22 +108,22 @@ static void rest(uint32_t milliseconds)
 static void put_off(void)
 {
 	not_before = clock__now() + pause_ns;
-	if (pause_ns < PAUSE_MOST)
+	if (pause_ns < PAUSE_MAX)
 		pause_ns *= 2;
-	if (quiet_ms < QUIET_MOST)
+	if (quiet_ms < QUIET_MAX)
 		quiet_ms *= 2;
 }
 
-bool standstill__begin(bool off)
+bool switch_barrier__begin(bool off)
 {
 	uint64_t now = clock__now();
 
-	if (!standstill__is_needed() || atomic_load(&held))
+	if (!switch_barrier__is_needed() || atomic_load(&held))
 		return true;
 	if (now < not_before || (off && now < unseen_until))
 		return false;
 	atomic_store(&held, 1);
-	hot__detour(DETOUR_STANDSTILL, true);
+	hot__detour(DETOUR_BARRIER, true);
 	rest(SETTLE_MS);
 	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
 		if (is_quiet()) {
@@ -132,15 +132,15 @@ bool standstill__begin(bool off)
 		}
 		rest(1);
 	}
-	standstill__end();
+	switch_barrier__end();
 	put_off();
 	return false;
 }
 
-void standstill__end(void)
+void switch_barrier__end(void)
 {
 	if (!atomic_exchange(&held, 0))
 		return;
-	hot__detour(DETOUR_STANDSTILL, false);
+	hot__detour(DETOUR_BARRIER, false);
 	futex__wake(&held);
 }

@@ -14,19 +14,19 @@
 #include <stdint.h>
 
 /* CUPTI of this version needs it. Before its callbacks come. */
-void standstill__open(uint32_t version, bool program_runs);
-bool standstill__is_needed(void);
+void switch_barrier__open(uint32_t version, bool program_runs);
+bool switch_barrier__is_needed(void);
 
-/* On the guest's own thread, before something is switched on, or off: no thread is inside of a
- * graph's launch, and none comes into a launch, until standstill__end(). False: one does not get
- * done, or may have begun before callbacks came, and none is held any longer; ask again later. True
- * at once where it is not needed, or begun already. */
-bool standstill__begin(bool off);
-void standstill__end(void);
+/* On the agent's own thread, before something is switched on, or off: no thread is inside of a
+ * graph's launch, and none comes into a launch, until switch_barrier__end(). False: one does not
+ * return, or may have begun before callbacks came, and none is held any longer; try again later.
+ * True at once where it is not needed, or begun already. */
+bool switch_barrier__begin(bool off);
+void switch_barrier__end(void);
 
 /* As a thread of the program enters and leaves a launch call of the driver. Waits, but never for
  * ever. */
-void standstill__enter(bool graph);
-void standstill__leave(bool graph);
+void switch_barrier__enter(bool graph);
+void switch_barrier__leave(bool graph);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# The guest library by itself: what it is as a file, what it does in a process when nobody listens,
+# The agent library by itself: what it is as a file, what it does in a process when nobody listens,
 # when somebody does, and when things go wrong. The listener (tests/agent/listen.c) shares nothing
 # with the tool but the probe contract.
 
@@ -12,8 +12,8 @@ CORE="name status lost error launch_batch kernel_batch"
 # looks for libcupti-usdt.so, and would be a listener that these tests do not know of.
 setup() {
 	LISTEN=$B/tests/agent/listen
-	cp "$GUEST" "$BATS_TEST_TMPDIR/guest-under-test.so"
-	GUEST=$BATS_TEST_TMPDIR/guest-under-test.so
+	cp "$GUEST" "$BATS_TEST_TMPDIR/agent-under-test.so"
+	GUEST=$BATS_TEST_TMPDIR/agent-under-test.so
 	export CUDA_INJECTION64_PATH=$GUEST
 	OUT=$BATS_TEST_TMPDIR/out
 }
@@ -31,7 +31,7 @@ hear() {
 	shift
 	timeout -k 5 60 "$LISTEN" "${options[@]}" "$GUEST" "${probes[@]}" -- "$SIM" "$@" >"$OUT" 2>&1 ||
 		status=$?
-	# What the listener itself missed proves nothing about the guest.
+	# What the listener itself missed proves nothing about the agent.
 	grep -q '^missed=[1-9]' "$OUT" && { echo "the listener missed some" >&2; return 98; }
 	return "$status"
 }
@@ -70,8 +70,8 @@ all_arrived() {
 	grep -q '^missed=0$' "$OUT"
 }
 
-# guest_thread PID: the id of the guest's thread in a process.
-guest_thread() {
+# agent_thread PID: the id of the agent's thread in a process.
+agent_thread() {
 	local task
 	for task in /proc/"$1"/task/*; do
 		[ "$(cat "$task/comm" 2>/dev/null)" = cupti-usdt ] && basename "$task" && return 0
@@ -171,13 +171,13 @@ process() {
 	ready plain
 	pid=$(process launch-storm "$storm_PID")
 	plain=$(process launch-storm "$plain_PID")
-	grep -q guest-under-test "/proc/$pid/maps"
-	run ! grep -q guest-under-test "/proc/$plain/maps"
+	grep -q agent-under-test "/proc/$pid/maps"
+	run ! grep -q agent-under-test "/proc/$plain/maps"
 	assert_equal "$(ls "/proc/$pid/task" | wc -l)" "$(ls "/proc/$plain/task" | wc -l)"
 	assert_equal "$(ls "/proc/$pid/fd" | wc -l)" "$(ls "/proc/$plain/fd" | wc -l)"
 	run ! grep -q libcupti.so "/proc/$pid/maps"
 	run ! grep -E 'subscribe|callback|kind' "$SIMCUDA_LOG"
-	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "guest-under-test") > 0}
+	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "agent-under-test") > 0}
 		own && /^Anonymous/{sum += $2} END{print sum + 0}' "/proc/$pid/smaps")
 	[ "$kib" -le 64 ] || fail "$kib KiB of its own"
 }
@@ -193,8 +193,8 @@ process() {
 	CUPTI_USDT_START=1 start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	local pid tid before after began ms
 	pid=$(process launch-storm "$storm_PID")
-	wait_for 10 guest_thread "$pid" >/dev/null
-	tid=$(guest_thread "$pid")
+	wait_for 10 agent_thread "$pid" >/dev/null
+	tid=$(agent_thread "$pid")
 	began=$(date +%s%3N)
 	before=$(awk '/^voluntary/{print $2}' "/proc/$pid/task/$tid/status")
 	sleep 2
@@ -206,7 +206,7 @@ process() {
 	run grep SigBlk "/proc/$pid/task/$tid/status"
 	assert_output --partial fffffffe7ffbfeff
 	local kib
-	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "guest-under-test") > 0}
+	kib=$(awk '/^[0-9a-f]+-/{own = index($0, "agent-under-test") > 0}
 		own && /^Private_Dirty/{sum += $2} END{print sum + 0}' "/proc/$pid/smaps")
 	[ "$kib" -le 256 ] || fail "$kib KiB of its own"
 }
@@ -218,7 +218,7 @@ process() {
 	# the shortest of five turns is compared, library by library.
 	for turn in 1 2 3 4 5; do
 		run --separate-stderr python3 "$TOP/tests/bench/turns.py" --steps "$B/bench/steps" --sim "$SIM" \
-			--guest "$GUEST" --launch-rate "$B/bench/launch-rate"
+			--agent "$GUEST" --launch-rate "$B/bench/launch-rate"
 		assert_success
 		echo "$output" | tee -a "$BATS_TEST_TMPDIR/turns"
 	done
@@ -235,7 +235,7 @@ process() {
 	local pid
 	pid=$(process launch-storm "$storm_PID")
 	sleep 0.5
-	run ! guest_thread "$pid"
+	run ! agent_thread "$pid"
 }
 
 # ---- somebody listens
@@ -319,13 +319,13 @@ fires() {
 	fires jit 1 "$span && a[3] > 0 && a[4] == 1 && a[5] == 3 && a[6] == 0" saxpy
 	# In each of 4 rounds all of the data goes there and comes back, and each side faults.
 	fires uvm 16 "$span && a[7] > 0 && (a[3] <= 2 && a[4] == 4194304 || (a[3] == 3 || a[3] == 4) && a[4] > 0)" unified 4
-	# Told as CUPTI is switched on, and as the guest begins.
+	# Sent as CUPTI is switched on, and as the agent begins.
 	fires device 2 "a[1] == 0 && a[2] > 0 && a[3] == 9 && a[4] == 0 && a[5] == 80 * 2^30 && a[6] > 0 && a[7] > 0" saxpy
 	fires context contexts "a[1] >= 1 && a[1] <= 6 && a[2] == 0 && a[3] >= 7 && a[4] == 0 && a[5] == 0" resets 3
 	# Non-blocking; a priority is signed, the listener's numbers are not.
 	fires stream streams "a[1] > 7 && a[2] == 1 && (a[3] == 0 || a[3] > 2^64 - 4096) && a[4] == 2" streams 20
 
-	# What was asked for: 64 TiB, none, a device, a launch of so many threads or of a config; a name says nothing.
+	# What was requested: 64 TiB, none, a device, a launch of so many threads or of a config; a name says nothing.
 	fires api_error api_errors "$span && a[5] > 0 && (a[9] == 2 && (a[10] == 2^46 || a[10] == 0) || a[9] == 32 && a[11] == 1000 ||
 		a[9] == 64 && (a[11] == 2000 || a[11] == 32 || a[11] == 0) || a[9] == 0 && a[5] == 500)" failures 2
 	fires api_launch launches+launches "$span && a[3] > 0 && text ~ /Launch/ && (a[6] == 1 || a[6] == 2) && a[7] > 0 && a[8] == 1" runtime 5
@@ -376,7 +376,7 @@ fires() {
 	pid=$(process launch-storm "$storm_PID")
 	start first "$LISTEN" -p "$pid" -t 8000 "$GUEST" $CORE
 	sleep 1
-	# Names are told each second, by a thread that a busy machine may hold up.
+	# Names are sent each second, by a thread that a busy machine may hold up.
 	timeout 20 "$LISTEN" -p "$pid" -t 4000 "$GUEST" $CORE >"$OUT"
 	[ "$(heard launch_batch records)" -gt 100 ]
 	[ "$(heard name hits)" -ge 1 ]
@@ -405,7 +405,7 @@ let_go() {
 		timeout 20 "$LISTEN" -p "$pid" -t 1500 "$GUEST" $CORE >"$OUT"
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
-		# The guest has seen that nobody listens any more.
+		# The agent has seen that nobody listens any more.
 		wait_for 20 let_go $((i + 1))
 	done
 	timeout 20 "$LISTEN" -p "$pid" -t 3000 "$GUEST" status >"$OUT"
@@ -418,7 +418,7 @@ let_go() {
 
 @test "active library owns at most 16 MiB" {
 	requires root bpf sim
-	# Eight threads flat out on a busy machine are more than this listener can take; that is not asked here.
+	# Eight threads flat out on a busy machine are more than this listener can take; that is not tested here.
 	hear $CORE -- "$WORKLOADS/launch-storm" -s 2 -t 8 || [ $? = 98 ]
 	[ "$(state resident_kib)" -gt 0 ]
 	[ "$(state resident_kib)" -le 16384 ] || fail "$(state resident_kib) KiB"
@@ -445,7 +445,7 @@ gives_images_back() {
 	fail "$(state resident_kib) KiB are left"
 }
 
-@test "active library (instructions are sampled, more images of modules than room) owns at most 28 MiB, and gives them back" {
+@test "active library (instructions are sampled, more images of modules than fit) owns at most 28 MiB, and frees them" {
 	requires root bpf sim objcopy
 	cd "$BATS_TEST_TMPDIR" || return 1
 	local with without i
@@ -453,7 +453,7 @@ gives_images_back() {
 	without=$(module_images 201 224 200000 objcopy --rename-section .debug_line=.other_line)
 	# Modules come again and again, also after somebody came.
 	CUPTI_USDT_START=1 SIMCUDA_PC_CUBIN=$with${without%:} start modules "$SIM" "$WORKLOADS/modules" 1000000
-	wait_for 10 grep -qs guest-under-test "/proc/$modules_PID/maps"
+	wait_for 10 grep -qs agent-under-test "/proc/$modules_PID/maps"
 	for i in 2000 4000 8000; do
 		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status pc_samples_batch >"$OUT"
 		[ "$(state resident_kib)" -le 11500 ] || break
@@ -462,7 +462,7 @@ gives_images_back() {
 	[ "$(state resident_kib)" -gt 11500 ] || fail "$(state resident_kib) KiB"
 	[ "$(state resident_kib)" -le $((16384 + 12288)) ] || fail "$(state resident_kib) KiB"
 	gives_images_back "$modules_PID"
-	# Listeners that the guest sees, and that are gone before there is a window.
+	# Listeners that the agent sees, and that are gone before there is a window.
 	for i in 400 400 400; do
 		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status pc_samples_batch >"$OUT"
 	done
@@ -530,7 +530,7 @@ gives_images_back() {
 	done
 }
 
-@test "NVTX (asked for at the start) carries every range and mark, with text and domain" {
+@test "NVTX (requested at the start) carries every range and mark, with text and domain" {
 	requires root bpf sim
 	export NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13
 	hear name lost nvtx_batch nvtx -- "$WORKLOADS/nvtx" 20
@@ -582,7 +582,7 @@ gives_images_back() {
 }
 
 # hear_exit LIMIT PROBES: a program whose CUPTI hangs; $took = ms from the end of main() to the end of all. Less than
-# LIMIT: a machine that has much else to do makes some of five runs longer, what the guest waits for all of them.
+# LIMIT: a machine that has much else to do makes some of five runs longer, what the agent waits for all of them.
 hear_exit() {
 	for _ in 1 2 3 4 5; do
 		SIMCUDA_FLUSH=hang hear "${@:2}" -- bash -c '"$@"; echo "gone=$(date +%s%3N)"' - "$B/tests/agent/ends" return 500
@@ -606,7 +606,7 @@ hear_exit() {
 	CUPTI_USDT_EXIT_MS=0 hear_exit 400 $CORE
 }
 
-# Who hears that it begins can make room for it between launches.
+# Who is notified that it begins can make launches pause for it.
 @test "start (CUPTI hangs, somebody listens) holds cuInit for 1 s at most" {
 	requires root bpf sim
 	SIMCUDA_SUBSCRIBE=hang CUPTI_USDT_START_MS=300 CUPTI_USDT_EXIT_MS=100 \
@@ -626,7 +626,7 @@ hear_exit() {
 	grep -q '^child 0$' "$OUT"
 }
 
-@test "errno, signal mask, folder, open files, locale are as without the guest" {
+@test "errno, signal mask, folder, open files, locale are as without the agent" {
 	requires root bpf sim
 	CUDA_INJECTION64_PATH='' "$SIM" "$B/tests/agent/manners" >"$BATS_TEST_TMPDIR/without"
 	"$SIM" "$B/tests/agent/manners" >"$BATS_TEST_TMPDIR/dormant"

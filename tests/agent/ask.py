@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes a struct cuda_request (counter_request.h) into a process's guest, as others than cuda-trace might.
+"""Writes a struct cuda_request (counter_request.h) into a process's agent, as others than cuda-trace might.
 
 ask.py PID KIND: good, or one of those that make no sense. Prints the number of the request and the one that
-the guest has taken of them, soon after.
+the agent has taken of them, soon after.
 """
 import random
 import struct
@@ -11,7 +11,7 @@ import time
 
 MAGIC = 0x7473657571657263
 HEAD = "<QQIIIIQQQQ"
-ROOM = 34816
+CAPACITY = 34816
 
 
 def checksum(skip, limit, text):
@@ -31,7 +31,7 @@ def find(pid, memory):
         at = memory.read(end - start).find(struct.pack("<Q", MAGIC))
         if at >= 0:
             return start + at
-    sys.exit("no guest that takes requests")
+    sys.exit("no agent that takes requests")
 
 
 TEXTS = {
@@ -47,7 +47,7 @@ TEXTS = {
 
 
 def answer(memory, place, number):
-    """What the guest has taken. It looks several times a second, where the machine has time for it."""
+    """What the agent has taken. It looks several times a second, where the machine has time for it."""
     end = time.monotonic() + 20
     while True:
         time.sleep(0.5)
@@ -66,12 +66,12 @@ def main():
     text = TEXTS.get(kind, TEXTS["good"])
     length, total = len(text), checksum(0, 0, text)
     if kind == "noise":
-        text = random.Random(1).randbytes(ROOM)
-        length, total = ROOM, checksum(0, 0, text)
+        text = random.Random(1).randbytes(CAPACITY)
+        length, total = CAPACITY, checksum(0, 0, text)
     elif kind == "long":
         length = 2**32 - 1
     elif kind == "too long":
-        length = ROOM + 1
+        length = CAPACITY + 1
     elif kind == "short":
         length = 1
     elif kind == "nothing":
@@ -82,7 +82,7 @@ def main():
         total ^= 1
     number = max(number, taken) + 1
     memory.seek(place + 28)
-    memory.write(struct.pack("<IQQQQ", length, 0, 0, 0, total) + text.ljust(ROOM, b"\0"))
+    memory.write(struct.pack("<IQQQQ", length, 0, 0, 0, total) + text.ljust(CAPACITY, b"\0"))
     memory.seek(place + 24)
     memory.write(struct.pack("<I", number))
     print(number, answer(memory, place, number))

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What tests/agent/agent.bats runs: a consumer of the probes of its own, programs to live in, and unit
-# tests that are linked with the guest's objects.
+# tests that are linked with the agent's objects.
 
-GUEST_LISTEN := $(B)/tests/agent/listen
-GUEST_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
-GUEST_UNIT := $(B)/tests/agent/unit
-GUEST_GATE := $(B)/tests/agent/gate
-GUEST_TURNS := $(B)/tests/agent/turns
+AGENT_LISTEN := $(B)/tests/agent/listen
+AGENT_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
+AGENT_UNIT := $(B)/tests/agent/unit
+AGENT_GATE := $(B)/tests/agent/gate
+AGENT_TURNS := $(B)/tests/agent/turns
 HOST_RELRO := $(B)/tests/agent/ends-relro
-workloads: $(GUEST_LISTEN) $(GUEST_HOSTS) $(HOST_RELRO) $(GUEST_UNIT) $(GUEST_GATE) $(GUEST_TURNS)
+workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_GATE) $(AGENT_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
-$(GUEST_LISTEN): $(B)/obj/tests/agent/listen.o
+$(AGENT_LISTEN): $(B)/obj/tests/agent/listen.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lbpf -lelf -lz
 
-$(GUEST_HOSTS): $(B)/tests/agent/%: $(B)/obj/tests/agent/%.o $(SIMCUDA)
+$(AGENT_HOSTS): $(B)/tests/agent/%: $(B)/obj/tests/agent/%.o $(SIMCUDA)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread -ldl
@@ -27,18 +27,18 @@ $(HOST_RELRO): $(B)/obj/tests/agent/ends.o $(SIMCUDA)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -Wl,-z,now,-z,relro -lcuda -lpthread -ldl
 
-$(GUEST_UNIT): $(B)/obj/tests/agent/unit.o \
+$(AGENT_UNIT): $(B)/obj/tests/agent/unit.o \
 		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,emit/batches trace/activity_buffers base/clock base/launch_state profile/kernel_choice base/memory emit/interned_names emit/rings emit/sample_windows base/settings emit/probe_sites base/timestamps emit/status base/threads)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread -Wl,--wrap=status__lost
 
-$(GUEST_GATE): $(B)/obj/tests/agent/gate.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/launch_state profile/launch_gate base/timestamps base/threads)
+$(AGENT_GATE): $(B)/obj/tests/agent/gate.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/launch_state profile/launch_gate base/timestamps base/threads)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread
 
-$(GUEST_TURNS): $(B)/obj/tests/agent/turns.o $(B)/pic/libcupti-usdt/profile/metric_rotation.o
+$(AGENT_TURNS): $(B)/obj/tests/agent/turns.o $(B)/pic/libcupti-usdt/profile/metric_rotation.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^

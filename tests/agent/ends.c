@@ -2,7 +2,7 @@
 /*
  * ends HOW N: launches N kernels and ends: return, _exit (7), kill, exec (/bin/true), fork (a child
  * tries CUDA and exits), vfork (a child ends by _exit, then N more), threads (N threads of 64 KiB
- * that launch 20 each), names (N hostile ones). Tells how long cuInit() took and when main() ends,
+ * that launch 20 each), names (N hostile ones). Prints how long cuInit() took and when main() ends,
  * in ms.
  */
 #include <errno.h>

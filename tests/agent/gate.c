@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The gate that counted launches pass alone, from inside, with many threads. Linked with the
- * guest's own objects. Prints what is wrong; silent and 0 if nothing is.
+ * agent's own objects. Prints what is wrong; silent and 0 if nothing is.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -11,8 +11,8 @@ setup() {
 	LISTEN=$B/tests/agent/listen
 	LIBCUPTI=$(readlink -f "$B/simcuda/libcupti.so.13")
 	LIBCUDART=$(readlink -f "$B/simcuda/libcudart.so.13")
-	cp "$GUEST" guest-under-test.so
-	export CUDA_INJECTION64_PATH=$T/guest-under-test.so
+	cp "$GUEST" agent-under-test.so
+	export CUDA_INJECTION64_PATH=$T/agent-under-test.so
 	# A driver without a toolkit beside it.
 	mkdir -p driver
 	cp -L "$B/simcuda/libcuda.so.1" driver/

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A consumer of the guest's probes that shares nothing with the tool but the probe contract. One
+ * A consumer of the agent's probes that shares nothing with the tool but the probe contract. One
  * program takes every probe: cookie = kind << 32 | probe's index on the command line.
  */
 #include <linux/bpf.h>
@@ -20,7 +20,7 @@ struct {
 	__uint(max_entries, 64 << 20);
 } heard SEC(".maps");
 
-__u64 missed; /* found no room, or were unreadable */
+__u64 missed; /* did not fit, or were unreadable */
 __u32 only_pid;
 __u64 namespace_dev, namespace_ino; /* in which only_pid counts */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * listen [-p PID] [-t MS] [-w MS] GUEST PROBE... [-- CMD ARGS]: attaches to the guest's probes by
+ * listen [-p PID] [-t MS] [-w MS] LIBRARY PROBE... [-- CMD ARGS]: attaches to the agent's probes by
  * name, runs CMD (or listens for MS), and prints what came: one "KEY=VALUE ..." line for each
  * probe, and one for each thing that is not as the contract says. Exit status: of CMD, or 1 on
  * trouble. -p PID  listen to this process only     -t MS  listen this long (without CMD) -w MS
@@ -98,8 +98,8 @@ static struct facts facts_of(const struct cuda_record *record)
 	return (struct facts){launch->start, launch->end, 0, 0};
 }
 
-static void take_record(struct heard_probe *probe, const struct heard *h,
-			const struct cuda_record *record)
+static void handle_record(struct heard_probe *probe, const struct heard *h,
+			  const struct cuda_record *record)
 {
 	struct facts facts = facts_of(record);
 
@@ -123,7 +123,7 @@ static void take_record(struct heard_probe *probe, const struct heard *h,
 		       facts.name, facts.result);
 }
 
-static void take_batch(struct heard_probe *probe, const struct heard *h)
+static void handle_batch(struct heard_probe *probe, const struct heard *h)
 {
 	const __u8 *at = h->data, *end = h->data + h->bytes;
 	unsigned long before = probe->records;
@@ -137,7 +137,7 @@ static void take_batch(struct heard_probe *probe, const struct heard *h)
 
 		if (record->size < sizeof(*record) || at + record->size > end)
 			break;
-		take_record(probe, h, record);
+		handle_record(probe, h, record);
 		at += record->size;
 	}
 	if (at != end || probe->records - before != h->args[2])
@@ -167,7 +167,7 @@ static int take(void *context, void *data, size_t size)
 	probe->hits++;
 	switch (h->kind) {
 	case HEARD_BATCH:
-		take_batch(probe, h);
+		handle_batch(probe, h);
 		break;
 	case HEARD_NAME:
 		probe->records++;
@@ -198,12 +198,12 @@ static int take(void *context, void *data, size_t size)
 	return 0;
 }
 
-static int attach(struct listen_bpf *skeleton, const char *guest)
+static int attach(struct listen_bpf *skeleton, const char *agent)
 {
 	for (int i = 0; i < probe_count; i++) {
 		LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = (__u64)probes[i].kind << 32 | i);
 
-		probes[i].link = bpf_program__attach_usdt(skeleton->progs.listen, -1, guest, "cuda",
+		probes[i].link = bpf_program__attach_usdt(skeleton->progs.listen, -1, agent, "cuda",
 							  probes[i].name, &options);
 		if (!probes[i].link) {
 			fprintf(stderr, "listen: %s: %s\n", probes[i].name, strerror(errno));
@@ -258,7 +258,7 @@ static pid_t start_command(char **argv)
 struct options {
 	unsigned int pid;
 	long listen_ms, wait_ms;
-	const char *guest;
+	const char *agent;
 	char **command;
 };
 
@@ -280,7 +280,7 @@ static int read_options(int argc, char **argv, struct options *options)
 	}
 	if (optind >= argc)
 		return -1;
-	options->guest = argv[optind++];
+	options->agent = argv[optind++];
 	for (; optind < argc && strcmp(argv[optind], "--"); optind++) {
 		if (probe_count == PROBES)
 			return -1;
@@ -300,7 +300,7 @@ static int listen_to(struct listen_bpf *skeleton, const struct options *options)
 	pid_t child = 0;
 	int status = 0;
 
-	if (!ring || (attached && attach(skeleton, options->guest)))
+	if (!ring || (attached && attach(skeleton, options->agent)))
 		return 1;
 	if (options->command)
 		child = start_command(options->command);
@@ -308,7 +308,7 @@ static int listen_to(struct listen_bpf *skeleton, const struct options *options)
 		ring_buffer__poll(ring, 20);
 		if (!attached && now_ns() - begin > options->wait_ms * 1000000ULL) {
 			attached = true;
-			if (attach(skeleton, options->guest))
+			if (attach(skeleton, options->agent))
 				return 1;
 			begin = now_ns();
 		}
@@ -337,7 +337,7 @@ int main(int argc, char **argv)
 	signal(SIGTERM, stop);
 	if (read_options(argc, argv, &options)) {
 		fprintf(stderr,
-			"usage: listen [-p PID] [-t MS] [-w MS] [-v] GUEST PROBE... [-- CMD]\n");
+			"usage: listen [-p PID] [-t MS] [-w MS] [-v] LIBRARY PROBE... [-- CMD]\n");
 		return 2;
 	}
 	skeleton = listen_bpf__open();

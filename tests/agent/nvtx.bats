@@ -85,7 +85,7 @@ are_true() {
 	assert_equal "$(grep -c '  \[mark\] a mark$' out.txt)" 3
 }
 
-# owners_of JSON: the table of kernels by range as tests/workloads/ranges.c tells it.
+# owners_of JSON: the table of kernels by range as tests/workloads/ranges.c prints it.
 owners_of() {
 	jq -r '.kernel_ranges[] | "owner \(.domain // "")|\(.name // "")|\(.entered)|\(.launches)|\(.kernels)|" +
 		"\(.self_launches)|\(.self_kernels)"' "$1" | sort
@@ -95,7 +95,7 @@ owners_of() {
 	ct stat -e kernels,nvtx --json -o out.json -- "$SIM" "$WORKLOADS/ranges" 500 >out
 	assert_equal "$(owners_of out.json)" "$(grep '^owner ' out | sort)"
 	assert_equal "$(jq .lost.total out.json)" 0
-	# Every kernel is in one range or in none, and all GPU time is told.
+	# Every kernel is in one range or in none, and all GPU time is reported.
 	json out.json '([.kernel_ranges[].self_kernels] | add) == .totals.kernels'
 	json out.json '([.kernel_ranges[].self_gpu_ns] | add) == .totals.gpu_ns'
 	json out.json '[.kernel_ranges[].gpu_ns] | . == (sort | reverse)'
@@ -104,7 +104,7 @@ owners_of() {
 	grep -qF ' \x1b[31mred\x09|"\' text
 	run ! grep -q $'\033' text
 	grep -qE '^ +[0-9.]+% .* 3 workload:outer$' text
-	# Who does not ask for NVTX is told nothing of it.
+	# Who does not request NVTX gets nothing of it.
 	ct stat -e kernels --json -o out.json -- "$SIM" "$WORKLOADS/ranges" 3 >out
 	json out.json '.kernel_ranges == null'
 }

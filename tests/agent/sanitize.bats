@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# The guest, the simulated driver and the test programs under ASan, UBSan and TSan: `make
+# The agent, the simulated driver and the test programs under ASan, UBSan and TSan: `make
 # check-sanitize` builds them so and runs this file once for each. Counts must be right as well.
 
 load ../lib/helpers
 
 setup() {
 	[ -n "${SANITIZE-}" ] || skip "needs a build with a sanitizer: make check-sanitize"
-	# What lives as long as the process is not given back at its end: no leak check.
+	# What lives as long as the process is not freed at its end: no leak check.
 	export ASAN_OPTIONS=detect_leaks=0:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 	export TSAN_OPTIONS=exitcode=99
 }
@@ -71,7 +71,7 @@ silent() {
 @test "ranges is clean" { silent ranges; }
 @test "no-cuda is clean" { silent no-cuda; }
 
-# What switches on the most of the guest, and off again, beside threads that launch and capture.
+# What switches on the most of the agent, and off again, beside threads that launch and capture.
 @test "captures and launch-storm (PC samples, counters, attached to) are clean" {
 	requires bpf
 	local err=$BATS_TEST_TMPDIR/err pid n
@@ -93,7 +93,7 @@ silent() {
 	[ "$status" = 1 ] || fail "$output"
 }
 
-# The thread that flushes tells of it while the guest's own waits: both have to do with the guest's state.
+# The thread that flushes reports it while the agent's own waits: both have to do with the agent's state.
 @test "launch-storm (attached to, the first subscription takes its time) is clean" {
 	requires bpf
 	CUPTI_USDT_PRIME=0 SIMCUDA_SUBSCRIBE=slow:1000 CUDA_INJECTION64_PATH=$GUEST start storm \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Which set of metrics a launch is counted with, for programs that launch in a rhythm, at random,
- * ever new kernels, and lose what was counted. Linked with the guest's own objects. Prints what is
+ * ever new kernels, and lose what was counted. Linked with the agent's own objects. Prints what is
  * wrong; silent and 0 if nothing is.
  */
 #include <stdbool.h>
@@ -29,12 +29,12 @@ static uint64_t kind_of(uint32_t number)
 {
 	const uint32_t grid[3] = {number % 7 + 1, 1, 1}, block[3] = {32, 1, 1};
 
-	return metric_turns__kind(number / 7 + 1, grid, block, 0);
+	return metric_rotation__kind(number / 7 + 1, grid, block, 0);
 }
 
 static void begin(uint64_t kernels)
 {
-	metric_turns__begin("a,b;c;d;e,f;g;h;", kernels);
+	metric_rotation__begin("a,b;c;d;e,f;g;h;", kernels);
 	memset(counts, 0, sizeof(counts));
 	set = changes = 0;
 }
@@ -43,13 +43,13 @@ static void begin(uint64_t kernels)
 static bool launch(uint32_t number)
 {
 	uint64_t kind = kind_of(number);
-	int next = metric_turns__wants(kind) ? metric_turns__next(kind, set) : -1;
+	int next = metric_rotation__wants(kind) ? metric_rotation__next(kind, set) : -1;
 
 	if (next < 0)
 		return false;
 	changes += next != (int)set;
 	set = next;
-	metric_turns__counted(kind, set);
+	metric_rotation__counted(kind, set);
 	counts[number][set]++;
 	return true;
 }
@@ -78,7 +78,7 @@ static void test_rhythm(void)
 		for (uint32_t i = 0; i < period; i++)
 			if (fewest(i) < 1000 / SETS / 2)
 				fail("seldom", period, fewest(i));
-		/* A change is as dear as many launches. */
+		/* A change costs as much as many launches. */
 		if (changes > 40)
 			fail("changes", period, changes);
 	}
@@ -100,8 +100,8 @@ static void test_limit(void)
 	uint64_t counted = 0;
 
 	begin(70);
-	if (metric_turns__limit() != 70 * SETS)
-		fail("limit", metric_turns__limit(), 70 * SETS);
+	if (metric_rotation__limit() != 70 * SETS)
+		fail("limit", metric_rotation__limit(), 70 * SETS);
 	for (uint32_t i = 0; i < 100000; i++)
 		counted += launch(i % 30);
 	if (counted != 70 * SETS)
@@ -110,10 +110,10 @@ static void test_limit(void)
 		for (int s = 0; s < SETS; s++)
 			if (counts[i][s] != (i < 10 ? 3 : 2))
 				fail("of a kind", i, counts[i][s]);
-	if (launch(40) || metric_turns__wants(kind_of(40)) || metric_turns__wants(kind_of(0)))
-		fail("more than was asked for", 0, 0);
+	if (launch(40) || metric_rotation__wants(kind_of(40)) || metric_rotation__wants(kind_of(0)))
+		fail("more than requested", 0, 0);
 	/* What had no values is counted again. */
-	metric_turns__lost(kind_of(3), 2);
+	metric_rotation__lost(kind_of(3), 2);
 	if (!launch(3) || set != 2 || launch(3))
 		fail("lost", 3, set);
 }
@@ -131,19 +131,20 @@ static void test_bounds(void)
 		if (!launch(i))
 			fail("one that is known", i, 0);
 	/* One set is what there was before there were several. */
-	metric_turns__begin("a,b", 5);
-	if (metric_turns__limit() != 5 || metric_turns__next(7, 0) || !metric_turns__wants(7))
-		fail("one set", metric_turns__limit(), 5);
+	metric_rotation__begin("a,b", 5);
+	if (metric_rotation__limit() != 5 || metric_rotation__next(7, 0) ||
+	    !metric_rotation__wants(7))
+		fail("one set", metric_rotation__limit(), 5);
 	/* However they are written. */
-	metric_turns__begin(";;a,b;,;;,c;d,;", 1);
-	if (metric_turns__limit() != 3)
-		fail("three sets", metric_turns__limit(), 3);
-	metric_turns__begin(";,;", 1);
-	if (metric_turns__limit() != 1)
-		fail("no set", metric_turns__limit(), 1);
-	metric_turns__begin("a;b", UINT64_MAX);
-	if (metric_turns__limit() != UINT64_MAX)
-		fail("a limit without end", metric_turns__limit(), -1);
+	metric_rotation__begin(";;a,b;,;;,c;d,;", 1);
+	if (metric_rotation__limit() != 3)
+		fail("three sets", metric_rotation__limit(), 3);
+	metric_rotation__begin(";,;", 1);
+	if (metric_rotation__limit() != 1)
+		fail("no set", metric_rotation__limit(), 1);
+	metric_rotation__begin("a;b", UINT64_MAX);
+	if (metric_rotation__limit() != UINT64_MAX)
+		fail("a limit without end", metric_rotation__limit(), -1);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Parts of the guest from inside, with many threads at once: names are unique and hold what was
+ * Parts of the agent from inside, with many threads at once: names are unique and hold what was
  * interned, rings lose nothing while they are emptied and their owners end, the clock converts.
- * Linked with the guest's own objects. Prints what is wrong; silent and 0 if nothing is.
+ * Linked with the agent's own objects. Prints what is wrong; silent and 0 if nothing is.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -117,7 +117,7 @@ static void intern_often(const char *text, uint32_t wanted, uint32_t from, uint3
 			fail("a kernel has another name", i, wanted);
 }
 
-/* The same of kernels: where we were told that they go; and where we were not, which is noticed
+/* The same of kernels: where it was reported that they go; and where not, which is noticed
  * within sixteen launches, and then no address is believed any more. */
 static void test_reused_kernel(void)
 {
@@ -175,7 +175,8 @@ static uint64_t sent_records(void)
 	return sum;
 }
 
-/* What was sent is given back to the system; what was not is sent first; then all goes on. */
+/* The memory of what was sent is returned to the system; what was not is sent first; then all goes
+ * on. */
 static void test_trimmed_rings(uint64_t sent)
 {
 	uint32_t before = memory__resident_kib(), after;
@@ -223,7 +224,7 @@ static void test_void_records(bool heard)
 	cuda_api_launch_batch_semaphore = 0;
 }
 
-/* Twice: the second round gets rings that the first gave back. */
+/* Twice: the second round gets rings that the first released. */
 static void test_rings(void)
 {
 	uint64_t sum, launches = (uint64_t)2 * THREADS * RECORDS;
@@ -335,7 +336,7 @@ static void test_clock(void)
 		     clock__from_cupti(before) - clock__now(), 0);
 }
 
-/* None is given out twice; with too many out they are discard buffers; given back, all is as
+/* None is given out twice; with too many out they are discard buffers; released, all is as
  * before. Pages are written, also after that: nothing is unmapped. */
 static void test_buffers(void)
 {
@@ -359,14 +360,14 @@ static void test_buffers(void)
 	if (discards < MANY / 4 || discards > MANY / 4 * 3)
 		fail("the pool is not bounded", discards, 0);
 	for (int i = 0; i < MANY; i++)
-		buffers__give(taken[i]);
+		buffers__release(taken[i]);
 	buffers__trim();
 	/* CUPTI was seen to write into what it had handed back. */
 	for (int i = 0; i < MANY; i++)
 		taken[i][0] = taken[i][size[i] - 1] = 2;
 	for (int i = 0; i < MANY - discards; i++)
 		if (buffers__is_discard((buffers__take(&again), again)))
-			fail("a buffer given back is not there again", i, 0);
+			fail("a buffer that was released is not there again", i, 0);
 }
 
 /* A set of batches is one thread's; when all are taken there is none, and nobody waits. */
@@ -386,24 +387,24 @@ static void test_batches(void)
 	if (own == 0 || own == 16)
 		fail("the sets of batches are not bounded", own, 0);
 	for (int i = 0; i < 16; i++)
-		batches__give(taken[i]);
+		batches__release(taken[i]);
 	if (!batches__take())
-		fail("a set given back is not there again", 0, 0);
+		fail("a set that was released is not there again", 0, 0);
 }
 
-/* Stamps are CLOCK_MONOTONIC to within what GPU stamps are off, paced once and paced again. */
-static void test_stamps(void)
+/* Timestamps are CLOCK_MONOTONIC to within what GPU times are off, paced once and paced again. */
+static void test_timestamps(void)
 {
-	stamps__open();
+	timestamps__open();
 	for (int i = 0; i < 5; i++) {
 		uint64_t before, stamp, after, ns;
 
-		stamps__pace();
+		timestamps__pace();
 		usleep(20000);
 		before = clock__now();
-		stamp = stamps__now();
+		stamp = timestamps__now();
 		after = clock__now();
-		ns = stamps__to_ns(stamp);
+		ns = timestamps__to_ns(stamp);
 		if (ns + 20000 < before || ns > after + 20000)
 			fail("stamp is off", ns - before, i);
 	}
@@ -450,7 +451,7 @@ static void test_kernel_choice(void)
 int main(void)
 {
 	status__open();
-	test_stamps();
+	test_timestamps();
 	test_reused_kernel();
 	test_names();
 	test_reused_address();

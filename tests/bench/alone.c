@@ -21,7 +21,7 @@ static const int other_kinds[] = {1, 22, 2, 49, 50, 38};
 static const uint32_t launch_cbids[] = {307, 442, 652, 653, 477, 478, 480, 514, 515};
 
 /* A free list, so that the price holds no malloc of 1 MiB (which would be mmap and page faults).
- * What is not of it came from another client of the process, who asked for it: it is left alone. */
+ * What is not of it came from another client of the process, who requested it: it is left alone. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *all[BUFFERS], *unused[BUFFERS];
 static int all_count, unused_count;
@@ -118,7 +118,7 @@ static void switch_launches(bool on)
 		cupti.EnableCallback(on, subscriber, CUPTI_DOMAIN_DRIVER, launch_cbids[i]);
 }
 
-/* The guest that a tool has left leaves CUPTI within 0.3 s. */
+/* The agent that a tool has left leaves CUPTI within 0.3 s. */
 static int subscribe(cupti_callback call)
 {
 	int result = CUPTI_MULTIPLE_SUBSCRIBERS;

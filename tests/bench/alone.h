@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CUPTI switched on as the guest does it, and off as at the guest's detach: kinds, flush,
+ * CUPTI switched on as the agent does it, and off as at the agent's detach: kinds, flush,
  * callbacks, subscriber, never cuptiFinalize(). Its price is what ours is measured against.
  */
 #ifndef TESTS_BENCH_ALONE_H
@@ -16,7 +16,7 @@ struct alone_callbacks {
 	cupti_buffer_completed completed;
 };
 
-/* All of these end the program where CUPTI refuses: a benchmark, not a guest. */
+/* All of these end the program where CUPTI refuses: a benchmark, not an agent. */
 
 /* The libcupti that is in the process, or $BASELINE_CUPTI, or one by soname. */
 const struct cupti *alone__open(void);

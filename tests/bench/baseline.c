@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * CUPTI's own price, to measure ours against: an injection library that switches on what the guest
+ * CUPTI's own price, to measure ours against: an injection library that switches on what the agent
  * switches on, with callbacks that do nothing and buffers that nobody reads.
  *
  * BASELINE=launch        the driver's launch callbacks
  * BASELINE=kernel        launch callbacks and CONCURRENT_KERNEL (the default)
  * BASELINE=default       those, and the kinds that stat asks for by default: copies, memory, waits
- * BASELINE_EXTRAS=...    what the guest does beyond that, to find out what costs how much; letters:
+ * BASELINE_EXTRAS=...    what the agent does beyond that, to find out what costs how much; letters:
  *                        s  buffers of 256 KiB instead of 1 MiB
  *                        f  cuptiActivityFlushAll() every 25 ms on a thread of its own
  *                        d  decodes records on CUPTI's thread: walks them, copies 80 bytes of each
@@ -41,7 +41,7 @@ static const struct cupti *cupti;
 static const char *extras = "";
 static bool host_records;
 
-/* What the guest's callbacks write, and its thread reads. */
+/* What the agent's callbacks write, and its thread reads. */
 struct ring {
 	volatile uint32_t head;
 	uint8_t slots[RING_SLOTS][RECORD_BYTES];
@@ -96,7 +96,7 @@ static void on_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	*buffer = free_count ? free_buffers[--free_count] : NULL;
 	pthread_mutex_unlock(&lock);
 	if (!*buffer && posix_memalign((void **)buffer, 4096, BUFFER_BYTES))
-		abort(); /* a benchmark, not a guest */
+		abort(); /* a benchmark, not an agent */
 	*size = strchr(extras, 's') ? SMALL_BYTES : BUFFER_BYTES;
 	*max_records = 0;
 }
@@ -133,7 +133,7 @@ static void *flush(void *unused)
 	return unused;
 }
 
-/* As the guest's thread: reads each record, and writes times where the counter was. */
+/* As the agent's thread: reads each record, and writes times where the counter was. */
 static void *read_rings(void *unused)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};

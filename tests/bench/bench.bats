@@ -10,7 +10,7 @@ setup() {
 }
 
 gates() {
-	python3 "$TOP/tests/bench/gates.py" --tool "$CUDA_TRACE" --guest "$GUEST" --sim "$SIM" \
+	python3 "$TOP/tests/bench/gates.py" --tool "$CUDA_TRACE" --agent "$GUEST" --sim "$SIM" \
 		--launch-rate "$B/bench/launch-rate" --gate "$B/bench/libgate.so" "$@" 2>err
 }
 
@@ -24,7 +24,7 @@ gates() {
 	json out '.stat | .pairs > 5 and .proof[0].launches > 0 and .proof[0].lost == 0'
 }
 
-@test "bench (instructions) has the guest's where it is called, and nowhere else" {
+@test "bench (instructions) has the agent's where it is called, and nowhere else" {
 	gates --steps "$B/bench/steps" --launches 5 stat >out
 	# The long way takes some 300.
 	json out '.stat | .full["libcupti-usdt.so"] > 100 and .full["libcupti-usdt.so"] < 220 and .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stands between the guest and libcupti (CUDA_TRACE_LIBCUPTI), so that one process can take turns
- * with the guest and with CUPTI alone every few milliseconds, which a machine that drifts within
- * seconds does not spoil. The guest is the shipped one and notices nothing.
+ * Stands between the agent and libcupti (CUDA_TRACE_LIBCUPTI), so that one process can take turns
+ * with the agent and with CUPTI alone every few milliseconds, which a machine that drifts within
+ * seconds does not spoil. The agent is the shipped one and notices nothing.
  *
- *   full      what CUPTI calls goes to the guest
+ *   full      what CUPTI calls goes to the agent
  *   alone     the same kinds are on, but callbacks do nothing, and nobody reads the buffers; of
- * calls that are not launches there is no callback nothing   what the guest switched on is off, as
+ * calls that are not launches there is no callback nothing   what the agent switched on is off, as
  * after its detach but for the subscriber
  *   zeroed    as full, but with buffers that are cleared as they come back, instead of by CUPTI on
  * the launching thread: would that be cheaper?
  *
  * Functions that are not here are found in libcupti.so.13 itself, which this library needs: dlsym()
- * looks there as well. "hold" keeps the guest's flushes back: a thread that is let go instruction
+ * looks there as well. "hold" keeps the agent's flushes back: a thread that is stepped instruction
  * by instruction would need a new buffer in each launch.
  *
- * GATE_EXTRA_NS=N: as long as "dear" is on, which is "full" otherwise, each exit of a call spins
+ * GATE_EXTRA_NS=N: as long as "costly" is on, which is "full" otherwise, each exit of a call spins
  * for about so long: a known cost, to see that a measurement finds it. "spun" answers with what it
  * took, in ns.
  */
@@ -36,26 +36,26 @@
 
 #define ZEROED_OUT_ACTIVITY_BUFFER 5
 
-enum state { FULL, DEAR, ZEROED, ALONE, NOTHING };
+enum state { FULL, COSTLY, ZEROED, ALONE, NOTHING };
 
 static _Atomic enum state state;
 static atomic_bool held;
-static atomic_bool clears; /* what is not the guest's, from the first "zeroed" on */
+static atomic_bool clears; /* what is not the agent's, from the first "zeroed" on */
 static uint64_t cleared_ns, cleared_buffers;
 static const struct cupti *cupti;
 static void *subscriber;
-static cupti_callback guest_call;
-static _Atomic(cupti_callback) target; /* of calls: the guest's, or one that does nothing */
-static cupti_buffer_requested guest_requested;
-static cupti_buffer_completed guest_completed;
-static bool kinds[KINDS];    /* as the guest left them */
+static cupti_callback agent_call;
+static _Atomic(cupti_callback) target; /* of calls: the agent's, or one that does nothing */
+static cupti_buffer_requested agent_requested;
+static cupti_buffer_completed agent_completed;
+static bool kinds[KINDS];    /* as the agent left them */
 static bool cbids[3][CBIDS]; /* the same, of the driver and the runtime */
 static bool called[3][CBIDS];
 static uint64_t extra_turns; /* of spin() */
 static _Atomic uint64_t spun_ns, spun_times;
 static uint64_t clock_ns; /* from one reading to the next */
 
-/* What the guest uses, under libcupti's names; no header of NVIDIA's is needed to build. */
+/* What the agent uses, under libcupti's names; no header of NVIDIA's is needed to build. */
 SHOWN int cuptiSubscribe(void **handle, cupti_callback call, void *userdata);
 SHOWN int cuptiSubscribe_v2(void **handle, cupti_callback call, void *userdata,
 			    struct cupti_subscriber_params *params);
@@ -86,8 +86,8 @@ static void on_nothing(void *userdata, int domain, uint32_t cbid, const void *da
 {
 }
 
-/* The same way in each state: what it takes itself must not be found as the guest's. A call whose
- * entry went nowhere has no time of entry: the guest leaves it out. */
+/* The same way in each state: what it takes itself must not be found as the agent's. A call whose
+ * entry went nowhere has no time of entry: the agent leaves it out. */
 static void on_call(void *userdata, int domain, uint32_t cbid, const void *data)
 {
 	if (domain < 3 && cbid < CBIDS)
@@ -122,15 +122,15 @@ static void on_call_and_more(void *userdata, int domain, uint32_t cbid, const vo
 	const struct cupti_callback_data *call = data;
 
 	on_call(userdata, domain, cbid, data);
-	if (atomic_load_explicit(&state, memory_order_relaxed) == DEAR &&
+	if (atomic_load_explicit(&state, memory_order_relaxed) == COSTLY &&
 	    domain == CUPTI_DOMAIN_DRIVER && call->site == CUPTI_SITE_EXIT)
 		spin_and_look();
 }
 
 static void on_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	if (atomic_load(&state) <= DEAR)
-		guest_requested(buffer, size, max_records);
+	if (atomic_load(&state) <= COSTLY)
+		agent_requested(buffer, size, max_records);
 	else
 		alone__requested(buffer, size, max_records);
 }
@@ -144,15 +144,15 @@ static void clear(uint8_t *buffer, size_t bytes)
 	cleared_buffers++;
 }
 
-/* Everything goes back to where it is from. The guest reads what it does not own, and leaves it. */
+/* Everything goes back to where it is from. The agent reads what it does not own, and leaves it. */
 static void on_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	if (!alone__owns(buffer)) {
-		guest_completed(context, stream, buffer, size, valid);
+		agent_completed(context, stream, buffer, size, valid);
 		return;
 	}
 	if (atomic_load(&state) == ZEROED)
-		guest_completed(context, stream, buffer, size, valid);
+		agent_completed(context, stream, buffer, size, valid);
 	if (atomic_load(&clears))
 		clear(buffer, valid);
 	alone__completed(context, stream, buffer, size, valid);
@@ -160,10 +160,10 @@ static void on_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 
 static void aim(void)
 {
-	atomic_store(&target, atomic_load(&state) > ZEROED ? on_nothing : guest_call);
+	atomic_store(&target, atomic_load(&state) > ZEROED ? on_nothing : agent_call);
 }
 
-/* What it is asked for, by the time that many turns take. */
+/* The commands, by the time that many turns take. */
 static void calibrate(const char *extra)
 {
 	uint64_t before = now(), took;
@@ -183,7 +183,7 @@ static cupti_callback open_real(cupti_callback call)
 	const char *extra = getenv("GATE_EXTRA_NS");
 
 	cupti = alone__open();
-	guest_call = call;
+	agent_call = call;
 	aim();
 	if (extra)
 		calibrate(extra);
@@ -226,8 +226,8 @@ int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid
 int cuptiActivityRegisterCallbacks(cupti_buffer_requested requested,
 				   cupti_buffer_completed completed)
 {
-	guest_requested = requested;
-	guest_completed = completed;
+	agent_requested = requested;
+	agent_completed = completed;
 	return cupti->ActivityRegisterCallbacks(on_requested, on_completed);
 }
 
@@ -287,10 +287,10 @@ static bool provide_zeroed(bool on)
 	return set && !set(ZEROED_OUT_ACTIVITY_BUFFER, &size, &value);
 }
 
-/* Not while the guest attaches or detaches. 0, or -1: nobody is attached, or no such state. */
+/* Not while the agent attaches or detaches. 0, or -1: nobody is attached, or no such state. */
 int gate__set(const char *name)
 {
-	static const char *const names[] = {"full", "dear", "zeroed", "alone", "nothing"};
+	static const char *const names[] = {"full", "costly", "zeroed", "alone", "nothing"};
 	enum state before = state, next;
 
 	if (!strcmp(name, "hold") || !strcmp(name, "flow"))

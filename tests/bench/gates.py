@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the guest and its tool add to what CUPTI alone adds to a launch, in turns of some ten milliseconds.
+"""What the agent and its tool add to what CUPTI alone adds to a launch, in turns of some ten milliseconds.
 
-A tool stays attached to one launch-rate. Between the guest and libcupti stands gate.c, which lets CUPTI call
-the guest for a turn ("full") and callbacks that do nothing for the next ("alone"): each full turn is compared
+A tool stays attached to one launch-rate. Between the agent and libcupti stands gate.c, which lets CUPTI call
+the agent for a turn ("full") and callbacks that do nothing for the next ("alone"): each full turn is compared
 with the alone turns on both sides of it, so that what a machine does within seconds is on both sides. What CUPTI
 alone costs is an alone turn less what a launch took in the same process before anybody attached ("price"), as the
 promise means it, the median of all processes in which the same is on, whatever tool is attached; and less a turn in
@@ -18,12 +18,12 @@ nine of ten of what the same processes and turns give when they are drawn anew; 
 the dearest and the cheapest tenth.
 
 With --steps no time is taken: "instructions" of a launch by library before anybody attached ("base"), in each of the
-three turns, and "ratio": what is added to base, full over alone. A launch is stepped while the guest flushes nothing, so what
+three turns, and "ratio": what is added to base, full over alone. A launch is stepped while the agent flushes nothing, so what
 is done once for many launches (sending a batch, a new buffer, a stack of one in a hundred) is not in it.
-With --extra-ns N it measures itself: turns with the guest against turns in which each launch spins for about N ns
+With --extra-ns N it measures itself: turns with the agent against turns in which each launch spins for about N ns
 more; "more_ns" should be what was added, "spun_ns".
 With --zeroed turns in which buffers are cleared as they come back, and not by CUPTI in a launch, are measured against turns
-with the guest as it is: "more_ns" below 0 would be a gain, of which clearing a buffer, "cleared_ns", is no part.
+with the agent as it is: "more_ns" below 0 would be a gain, of which clearing a buffer, "cleared_ns", is no part.
 """
 import json
 import os
@@ -52,7 +52,7 @@ def attach(options, mode, rate, work):
             time.sleep(options.attach / 2)
             return tool
     tool.end()
-    sys.exit(f"gates.py: {mode}: the guest does not go through the gate")
+    sys.exit(f"gates.py: {mode}: the agent does not go through the gate")
 
 
 def turn(options, rate, state):
@@ -70,12 +70,12 @@ def one_process(options, mode, work):
     tool = attach(options, mode, rate, work)
     found = {"base": base, "more": [], "price": [], "price_after": []}
     end = time.monotonic() + options.seconds
-    one, other = ("zeroed", "full") if options.zeroed else ("dear", "full") if options.extra_ns else ("full", "alone")
+    one, other = ("zeroed", "full") if options.zeroed else ("costly", "full") if options.extra_ns else ("full", "alone")
     before = turn(options, rate, other)
     while time.monotonic() < end:
-        dearer = turn(options, rate, one)
+        costlier = turn(options, rate, one)
         after = turn(options, rate, other)
-        found["more"].append(dearer - (before + after) / 2)
+        found["more"].append(costlier - (before + after) / 2)
         if len(found["price"]) < NEAR:
             found["price"].append(after - base)
         before = after

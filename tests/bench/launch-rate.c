@@ -13,7 +13,7 @@
  * a line "= COMMAND" when that is done: "launch", "kernel" or "default" switches CUPTI on by
  * itself, with callbacks that do nothing (alone.h); "off" switches it off again;
  * "where" asks for the address of cuLaunchKernel; "gate STATE" passes that on to gate.c; "load"
- * does with the library that LAUNCH_RATE_GUEST names what cuInit() does with an injection.
+ * does with the library that LAUNCH_RATE_AGENT names what cuInit() does with an injection.
  *
  * With -g every eighth launch is a graph of four kernels; with -m
  * every eighth is a copy of 4 KiB to the GPU, every eighth a memset, every 128th an allocation and
@@ -46,7 +46,7 @@ static CUfunction function;
 static int with_graphs, mixed, pinned, commanded;
 static const char *only; /* these kinds of calls, and no launch */
 static atomic_bool stop;
-static volatile sig_atomic_t told; /* to end */
+static volatile sig_atomic_t must_end; /* to end */
 
 struct worker {
 	pthread_t thread;
@@ -255,7 +255,7 @@ static void start(struct worker *workers, int threads)
 	}
 }
 
-/* The library that the guest took for libcupti. */
+/* The library that the agent took for libcupti. */
 static int set_gate(const char *state)
 {
 	const char *path = getenv("CUDA_TRACE_LIBCUPTI");
@@ -267,9 +267,9 @@ static int set_gate(const char *state)
 }
 
 /* 1: it is there, as it says. */
-static int load_guest(void)
+static int load_agent(void)
 {
-	const char *path = getenv("LAUNCH_RATE_GUEST");
+	const char *path = getenv("LAUNCH_RATE_AGENT");
 	void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
 	int (*begin)(void);
 
@@ -287,7 +287,7 @@ static void obey(const char *command)
 		return;
 	}
 	if (!strcmp(command, "load")) {
-		printf("= load %d\n", load_guest());
+		printf("= load %d\n", load_agent());
 		fflush(stdout);
 		return;
 	}
@@ -305,7 +305,7 @@ static void obey(const char *command)
 	fflush(stdout);
 }
 
-/* Until the interval has ended, or something was asked. False: nobody can ask any more. */
+/* Until the interval has ended, or a command came. False: none can come any more. */
 static int wait_for_command(int interval_ms)
 {
 	struct pollfd in = {.fd = 0, .events = POLLIN};
@@ -327,7 +327,7 @@ static int wait_for_command(int interval_ms)
 
 static void on_signal(int number)
 {
-	told = 1;
+	must_end = 1;
 }
 
 int main(int argc, char **argv)
@@ -362,7 +362,7 @@ int main(int argc, char **argv)
 	}
 	signal(SIGUSR1, on_signal);
 	start(workers, threads);
-	for (uint64_t end = now() + seconds * 1e9; now() < end && !told;) {
+	for (uint64_t end = now() + seconds * 1e9; now() < end && !must_end;) {
 		if (!wait_for_command(interval_ms))
 			break;
 		report(workers, threads, &last_count, &last_ns);

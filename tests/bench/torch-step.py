@@ -59,11 +59,11 @@ def main():
         loss = step()
     torch.cuda.synchronize()
     print("ready", flush=True)
-    told = []
-    signal.signal(signal.SIGUSR1, lambda number, frame: told.append(number))
+    must_end = []
+    signal.signal(signal.SIGUSR1, lambda number, frame: must_end.append(number))
     begin = last = time.monotonic()
     total = done = 0
-    while not told and (
+    while not must_end and (
         (options.steps and total < options.steps)
         or (not options.steps and last - begin < options.seconds)
     ):

@@ -39,7 +39,7 @@ class Steps:
     """One training loop; the lines it prints."""
 
     def __init__(self, options):
-        environment = dict(os.environ) | {"CUDA_INJECTION64_PATH": options.guest}
+        environment = dict(os.environ) | {"CUDA_INJECTION64_PATH": options.agent}
         self.process = subprocess.Popen(
             shlex.split(options.step), env=environment, stdout=subprocess.PIPE, stderr=sys.stderr, text=True
         )
@@ -85,8 +85,8 @@ def stop(tool, turn, out):
     size = os.path.getsize(out) if os.path.exists(out) else 0
     if turn.startswith("pc") and size:
         with open(out, encoding="utf-8") as file:
-            told = json.load(file)
-        size = [told["windows"], told["samples"]["total"]]
+            reported = json.load(file)
+        size = [reported["windows"], reported["samples"]["total"]]
         os.unlink(out)
     print(f"torch-turns: {turn}: status {tool.returncode}, proof {size} {said.strip()[-200:]}", file=sys.stderr, flush=True)
     return size
@@ -122,7 +122,7 @@ def main():
     parser = argparse.ArgumentParser(description="a PyTorch step under a tool and without, in turns")
     parser.add_argument("turns", nargs="+", metavar="TURN")
     parser.add_argument("--tool", default="cuda-trace")
-    parser.add_argument("--guest", default="")
+    parser.add_argument("--agent", default="")
     parser.add_argument("--step", default="python3 tests/bench/torch-step.py -d 600 --sync 10")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=3, help="of each turn of a tool that are measured")

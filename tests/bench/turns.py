@@ -4,7 +4,7 @@
 
 Two processes of one kind differ by 5 to 25 % on a shared machine, more than what is measured. Here
 one launch-rate runs on, pinned to a CPU, and everything takes its turn with it: nothing, CUPTI alone
-(launch-rate switches it on itself, off as the guest's detach does), a tool that attaches. Each turn's
+(launch-rate switches it on itself, off as the agent's detach does), a tool that attaches. Each turn's
 cost is the median of its intervals of 20 ms, those of coming and going left out.
 
     turns.py [options] TURN…      TURN: launch kernel default (CUPTI alone, of that sort)
@@ -19,8 +19,8 @@ alone adds. Once kernels were traced, nothing is not as cheap as it was: what CU
 the two, which makes the ratio of them larger than it is in a new process.
 
 With --steps no time is taken: "instructions" says how many a launch has in which library, without the
-guest, with it, under each turn and after it. With --idle N, of N short processes each, the dormant guest
-is compared with none. With --late N, in each of N processes, the guest is loaded while launches go on, by the
+agent, with it, under each turn and after it. With --idle N, of N short processes each, the dormant agent
+is compared with none. With --late N, in each of N processes, the agent is loaded while launches go on, by the
 program itself: two windows before, two after; "late" is the step between the middle ones less half of those on
 both sides of it, which is how the process drifts, over the middle ones; "late_nothing" the same of each third process once
 more, in which nothing is loaded: what is found there is an error.
@@ -49,11 +49,11 @@ INTERVAL = 0.020
 class LaunchRate:
     """One process; its intervals as they come."""
 
-    def __init__(self, options, guest, mixed=False, interval=INTERVAL, environment=None):
+    def __init__(self, options, agent, mixed=False, interval=INTERVAL, environment=None):
         environment = dict(os.environ) | (environment or {})
         environment.pop("CUDA_INJECTION64_PATH", None)
-        if guest:
-            environment["CUDA_INJECTION64_PATH"] = options.guest
+        if agent:
+            environment["CUDA_INJECTION64_PATH"] = options.agent
         arguments = ["-i", str(round(interval * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * mixed
         self.interval = interval
         self.process = subprocess.Popen(
@@ -96,8 +96,8 @@ class LaunchRate:
     def instructions(self, steps, launches, mean=False):
         """By library, of a launch: {"all": …}."""
         command = [steps, str(self.process.pid), f"{self.command('where'):x}", str(launches)] + ["mean"] * mean
-        told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
-        counts = dict(pair.rsplit("=", 1) for pair in told)
+        reported = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+        counts = dict(pair.rsplit("=", 1) for pair in reported)
         return {name: int(count) for name, count in counts.items() if name != "launches"}
 
     def cost(self, seconds, middle=statistics.median):
@@ -168,11 +168,11 @@ class Tool:
             self.process.wait()
         if os.path.exists(self.out):
             with open(self.out, encoding="utf-8") as file:
-                told = json.load(file)
-            totals = told["totals"]
-            proof = {"kernels": totals["kernels"], "launches": totals["launches"], "lost": told["lost"]["total"]}
-            if told.get("driver_launches"):
-                proof["told_at"] = told["driver_launches"]
+                reported = json.load(file)
+            totals = reported["totals"]
+            proof = {"kernels": totals["kernels"], "launches": totals["launches"], "lost": reported["lost"]["total"]}
+            if reported.get("driver_launches"):
+                proof["reported_at"] = reported["driver_launches"]
             os.unlink(self.out)
         elif os.path.exists(self.file):
             proof = self.recorded()
@@ -184,7 +184,7 @@ class Tool:
         return proof
 
 
-def take_turn(options, rate, turn, work, look):
+def run_turn(options, rate, turn, work, look):
     """What look() finds while it is on, and the proof that it was."""
     if turn == "nothing":
         return look(), {}
@@ -200,24 +200,24 @@ def take_turn(options, rate, turn, work, look):
 
 
 def count_instructions(options, result, work):
-    """Without the guest, with it, under each turn, and with nothing on after each."""
+    """Without the agent, with it, under each turn, and with nothing on after each."""
     counts = result["instructions"] = []
-    for guest in (False, True):
-        rate = LaunchRate(options, guest, options.mixed)
+    for agent in (False, True):
+        rate = LaunchRate(options, agent, options.mixed)
         time.sleep(0.3)
-        for turn in ["nothing"] + (options.turns if guest else []):
+        for turn in ["nothing"] + (options.turns if agent else []):
             for on in [turn] + ["nothing"] * (turn != "nothing"):
                 look = lambda: rate.instructions(options.steps, options.launches)
-                found, _ = take_turn(options, rate, on, work, look)
+                found, _ = run_turn(options, rate, on, work, look)
                 time.sleep(options.settle)
-                counts.append({"guest": guest, "after": turn, "on": on, "instructions": found})
-                print(f"turns: guest {guest}, {on} on (after {turn}): {found}", file=sys.stderr, flush=True)
+                counts.append({"agent": agent, "after": turn, "on": on, "instructions": found})
+                print(f"turns: agent {agent}, {on} on (after {turn}): {found}", file=sys.stderr, flush=True)
         rate.end()
 
 
-def take_turns(options, result, work):
-    guest = any(not turn.startswith("driver") for turn in options.turns)
-    rate = LaunchRate(options, guest, options.mixed)
+def run_turns(options, result, work):
+    agent = any(not turn.startswith("driver") for turn in options.turns)
+    rate = LaunchRate(options, agent, options.mixed)
     time.sleep(options.warm)
     base = rate.cost(max(1.0, options.seconds))
     result["base"].append(base)
@@ -231,7 +231,7 @@ def take_turns(options, result, work):
             middle, times = (statistics.fmean, 3) if turn in SAMPLED else (statistics.median, 1)
             before = rate.cost(options.off * times, middle) if times > 1 else nothing
             look = lambda: rate.cost(options.seconds * times, middle)
-            ns, proof = take_turn(options, rate, turn, work, look)
+            ns, proof = run_turn(options, rate, turn, work, look)
             time.sleep(options.settle)
             nothing = rate.cost(options.off * times, middle)
             of_turn = result["turns"].setdefault(turn, {"ns": [], "nothing": [], "base": [], "proof": []})
@@ -239,7 +239,7 @@ def take_turns(options, result, work):
             for key, value in (("ns", ns), ("nothing", around), ("base", base), ("proof", proof)):
                 of_turn[key].append(value)
             said.append(f"{turn} {ns:.0f} (nothing {around:.0f})")
-        # A visit to a machine may end at any moment: what is known is said as it goes.
+        # The time on a borrowed machine may end at any moment: what is known is said as it goes.
         print(f"turns: base {base:.0f}; " + ", ".join(said), file=sys.stderr, flush=True)
     rate.end()
 
@@ -276,15 +276,15 @@ def compare(result, ours, theirs):
 
 
 def compare_idle(options, result):
-    """Processes with and without the guest, in turn."""
+    """Processes with and without the agent, in turn."""
     costs = {False: [], True: []}
     for number in range(options.idle):
-        for guest in (number % 2 == 0, number % 2 == 1):
-            rate = LaunchRate(options, guest, options.mixed)
+        for agent in (number % 2 == 0, number % 2 == 1):
+            rate = LaunchRate(options, agent, options.mixed)
             time.sleep(0.2)
-            costs[guest].append(rate.cost(options.seconds))
+            costs[agent].append(rate.cost(options.seconds))
             rate.end()
-        print(f"turns: without {costs[False][-1]:.0f}, with the guest {costs[True][-1]:.0f}", file=sys.stderr)
+        print(f"turns: without {costs[False][-1]:.0f}, with the agent {costs[True][-1]:.0f}", file=sys.stderr)
 
     def ratio(rounds):
         return statistics.median(costs[True][i] / costs[False][i] for i in rounds)
@@ -298,7 +298,7 @@ def step_of(rate, options, word):
     windows = []
     for number in range(4):
         if number == 2 and rate.command(word) != 1 and word == "load":
-            sys.exit("turns.py: the guest cannot be loaded")
+            sys.exit("turns.py: the agent cannot be loaded")
         time.sleep(options.settle)
         windows.append(rate.cost(options.seconds, trimmed))
     a, b, c, d = windows
@@ -307,7 +307,7 @@ def step_of(rate, options, word):
 
 def compare_late(options, result):
     steps = {"load": [], "where": []}
-    environment = {"LAUNCH_RATE_GUEST": options.guest}
+    environment = {"LAUNCH_RATE_AGENT": options.agent}
     for number in range(options.late):
         for word in ["load"] + ["where"] * (number % 3 == 0):
             rate = LaunchRate(options, False, options.mixed, interval=0.004, environment=environment)
@@ -325,7 +325,7 @@ def parser_for(description):
     """With the options that gates.py has, too."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--tool", default="cuda-trace")
-    parser.add_argument("--guest", default="")
+    parser.add_argument("--agent", default="")
     parser.add_argument("--sim", default="", help="what runs a program on the simulated driver")
     parser.add_argument("--launch-rate", default="build/bench/launch-rate")
     parser.add_argument("--steps", help="that program: instructions are counted, no time is taken")
@@ -357,7 +357,7 @@ def main():
             count_instructions(options, result, work)
         else:
             for _ in range(options.processes):
-                take_turns(options, result, work)
+                run_turns(options, result, work)
     for turn, of_turn in result["turns"].items():
         count = len(of_turn["ns"])
         of_turn["added_ns"] = drawn(lambda rounds, t=of_turn: added(t, rounds), count)

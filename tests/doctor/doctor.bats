@@ -44,7 +44,7 @@ library() {
 		select(.path == \"$1\" or .real == \"$1\" or (.names // [] | index(\"$1\"))) | .$2"
 }
 
-# choice: the file that the guest would take.
+# choice: the file that the agent would take.
 choice() {
 	realpath -sm "$(of_json 'select(.key == "libcupti") | .facts.choice')"
 }
@@ -81,13 +81,13 @@ expect_library() {
 	examine
 	expect_library /usr/local/cuda-12.8/extras/CUPTI/lib64/libcupti.so.12 usable toolkit 12.8 26
 	assert_equal "$(choice)" /usr/local/cuda-12.8/extras/CUPTI/lib64/libcupti.so.12
-	# 18 is 11.8, 12.0 and 12.1, the SONAME has no minor: the file's year tells.
+	# 18 is 11.8, 12.0 and 12.1, the SONAME has no minor: the file's year decides.
 	put "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.2023.1.1 libcupti.so.12 18
 	examine
 	expect_library /usr/lib/x86_64-linux-gnu/libcupti.so.2023.1.1 usable distribution 12.1 18
 }
 
-@test "doctor --root (Debian's own packages) tells 11.8 and 12.4 by their packages" {
+@test "doctor --root (Debian's own packages) knows 11.8 and 12.4 by their packages" {
 	distribution "$TREE" debian 12 "Debian GNU/Linux 12 (bookworm)"
 	put "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.11.8 libcupti.so.11.8 18
 	dpkg_package "$TREE" libcupti11.8 11.8.89~11.8.0-5 /usr/lib/x86_64-linux-gnu/libcupti.so.11.8
@@ -142,7 +142,7 @@ expect_library() {
 	assert_equal "$(choice)" /opt/cuda/extras/CUPTI/lib64/libcupti.so.13
 }
 
-@test "doctor --root (CUPTI 12.9) tells of graphs, and only then" {
+@test "doctor --root (CUPTI 12.9) reports graphs, and only then" {
 	put "$TREE" /usr/lib/cuda-trace/cupti/12/libcupti.so.12 libcupti.so.12 28
 	examine
 	assert_equal "$(choice)" /usr/lib/cuda-trace/cupti/12/libcupti.so.12
@@ -209,7 +209,7 @@ expect_library() {
 	assert_output --regexp "libcupti.so.arm64: for another processor.*arm64"
 }
 
-@test "doctor --root (arm64 image) judges by the image's processor, not by ours" {
+@test "doctor --root (arm64 image) goes by the image's processor, not by ours" {
 	cuda_devel "$TREE" 13.0.1 2025.3.1 130001
 	distribution "$TREE" ubuntu 24.04 "Ubuntu 24.04 LTS"
 	local lib=$TREE/usr/local/cuda-13.0/targets/x86_64-linux/lib
@@ -230,7 +230,7 @@ expect_library() {
 	examine
 	assert_failure 1
 	assert_output --partial "CUDA 12.4, runtime"
-	assert_line --index 1 --regexp '^problem  no libcupti that the guest would take: .*\| mend: apt-get install -y cuda-cupti-12-4$'
+	assert_line --index 1 --regexp '^problem  no libcupti that the injection library would use: .*\| mend: apt-get install -y cuda-cupti-12-4$'
 	assert_output --partial "do not install libcupti-dev here: Ubuntu 22.04.4 LTS has the one of CUDA 11.5"
 	assert_output --partial "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS cupti"
 	assert_output --partial "COPY --from=cupti /cupti/libcupti.so.12 /usr/local/cuda-12.4/targets/x86_64-linux/lib/"
@@ -269,7 +269,7 @@ expect_library() {
 	refute_output --partial "cupti.h is there"
 }
 
-@test "doctor --root (base image, package lists kept) tells the package and how big it is" {
+@test "doctor --root (base image, package lists kept) names the package and how big it is" {
 	ubuntu2204 "$TREE"
 	cuda_base "$TREE" 12.4.0
 	text "$TREE" /var/lib/apt/lists/developer_compute_cuda_repos_ubuntu2204_x86%5f64_Packages <<-EOT
@@ -579,13 +579,13 @@ expect_library() {
 	[ $(($(date +%s%N) - start)) -lt 10000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
 }
 
-@test "doctor knows every function that the guest requires of libcupti" {
-	local guest doctor
-	guest=$(sed -n 's/^\tX(1, \([A-Za-z_0-9]*\),.*/cupti\1/p' "$TOP/libcupti-usdt/cupti/cupti_api.h" | sort)
+@test "doctor knows every function that the agent requires of libcupti" {
+	local agent doctor
+	agent=$(sed -n 's/^\tX(1, \([A-Za-z_0-9]*\),.*/cupti\1/p' "$TOP/libcupti-usdt/cupti/cupti_api.h" | sort)
 	doctor=$(sed -n '/^static const char \*const wanted/,/^};/s/.*"\(cupti[A-Za-z_0-9]*\)".*/\1/p' \
 		"$TOP/cuda-trace/inventory/libcupti_check.c" | sort)
-	[ -n "$guest" ]
-	diff <(echo "$guest") <(echo "$doctor")
+	[ -n "$agent" ]
+	diff <(echo "$agent") <(echo "$doctor")
 }
 
 # mapper NAME [-r ROOT] FILE...: a waiting process that maps the files, with this environment.
@@ -777,7 +777,7 @@ machine() {
 	cuda_devel "$TREE" 12.4.1 2024.1.1 22
 	examine
 	assert_success
-	assert_output --partial "needs CUPTI of CUDA 12.6 or newer; the guest takes that of 12.4"
+	assert_output --partial "needs CUPTI of CUDA 12.6 or newer; the injection library uses that of 12.4"
 	refute_output --partial libnvperf_host
 	rm -r "$TREE" && mkdir "$TREE"
 	cuda_devel "$TREE" 12.8.0 2025.1.0 26
@@ -820,7 +820,7 @@ machine() {
 	refute_output --partial $'\e[K/'
 }
 
-@test "doctor -p (CUDA process without the guest) says why" {
+@test "doctor -p (CUDA process without the agent) says why" {
 	local lib=$BATS_TEST_TMPDIR/lib
 	mkdir -p "$lib"
 	cp "$(fake libcuda.so.1 13000)" "$lib/libcuda.so.1"
@@ -847,9 +847,9 @@ machine() {
 }
 
 @test "doctor -p (CUPTI before the driver) says that counters may have no values" {
-	local lib=$BATS_TEST_TMPDIR/lib api asked=-DcuptiGetVersion=cuDriverGetVersion
+	local lib=$BATS_TEST_TMPDIR/lib api renamed=-DcuptiGetVersion=cuDriverGetVersion
 	mkdir -p "$lib"
-	cp "$(fake libcuda.so.1 13000 "$asked")" "$lib/libcuda.so.1"
+	cp "$(fake libcuda.so.1 13000 "$renamed")" "$lib/libcuda.so.1"
 	export LD_LIBRARY_PATH=$lib
 	for api in 22 26 27 28; do
 		cp --remove-destination "$(fake libcupti.so.12 "$api")" "$lib/libcupti.so.12"
@@ -867,7 +867,7 @@ machine() {
 	about "$new_PID"
 	refute_output --partial "may have no values"
 	rm "$lib/libcupti.so.13"
-	cp --remove-destination "$(fake libcuda.so.1 12080 "$asked")" "$lib/libcuda.so.1"
+	cp --remove-destination "$(fake libcuda.so.1 12080 "$renamed")" "$lib/libcuda.so.1"
 	mapper then "$lib/libcuda.so.1" "$lib/libcupti.so.12"
 	about "$then_PID"
 	refute_output --partial "may have no values"
@@ -955,7 +955,7 @@ machine() {
 	assert_output --partial "4194304"
 }
 
-# agree NAME: the guest of a running program took what doctor would have foretold.
+# agree NAME: the agent of a running program took what doctor would have foretold.
 agree() {
 	local name=$1_PID taken
 	wait_for 10 grep -q libcupti-usdt "/proc/${!name}/maps"
@@ -970,7 +970,7 @@ agree() {
 	assert_equal "$taken" "$2"
 }
 
-@test "doctor -p foretells the very libcupti that the guest takes" {
+@test "doctor -p foretells the very libcupti that the agent takes" {
 	requires bpf sim
 	local sim=$B/simcuda dir=$BATS_TEST_TMPDIR/dirs
 	local storm=("$WORKLOADS/launch-storm" --seconds 20 --pause 20000)
@@ -986,7 +986,7 @@ agree() {
 
 	LD_LIBRARY_PATH=$sim CUDA_HOME=$dir/home start home "${storm[@]}"
 	agree home "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
-	assert_output --partial "search: the guest looked: " || assert_output --partial "the guest looked: "
+	assert_output --partial "search: the injection library looked: " || assert_output --partial "the injection library looked: "
 	stop_started
 
 	# A file by another name that says what it is.

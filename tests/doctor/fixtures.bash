@@ -66,7 +66,7 @@ rpm_package() {
 	rpm --dbpath "$tree$dbpath" --nodeps --justdb --noscripts $force -i "$work"/*/*.rpm 2>"$work/log" || { cat "$work/log"; return 1; }
 }
 
-# distribution TREE ID VERSION NAME: with a C library that tells the machine.
+# distribution TREE ID VERSION NAME: with a C library that names the machine.
 distribution() {
 	local tree=$1
 	printf 'PRETTY_NAME="%s"\nID=%s\nVERSION_ID="%s"\n' "$4" "$2" "$3" | text "$tree" /etc/os-release

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Part of tests/gpu/run: six attaches to threads that launch kernels and graphs flat out, then one for each kind of event,
-# with each libcupti that the machine has and the guest takes. Those before 13.0 Update 1 lock up by themselves there, 12.9 lets
+# with each libcupti that the machine has and the agent takes. Those before 13.0 Update 1 lock up by themselves there, 12.9 lets
 # graphs fault, and all crash at graphs made before they trace them as wholes: see docs/internals/agent.md.
 
 # What this file shares with tests/gpu/run:
@@ -19,9 +19,9 @@ moves() { # whether it launched anything in the last two seconds
 	return 1
 }
 
-# begin PROGRAM...: in the background, with the guest; until it has printed three lines
+# begin PROGRAM...: in the background, with the agent; until it has printed three lines
 begin() {
-	CUDA_INJECTION64_PATH=$(the_guest) "${on[@]}" "$@" >"$work/attaches.out" 2>>"$OUT/attaches.err" &
+	CUDA_INJECTION64_PATH=$(the_agent) "${on[@]}" "$@" >"$work/attaches.out" 2>>"$OUT/attaches.err" &
 	busy=$!
 	for _ in $(seq 300); do [ "$(wc -l <"$work/attaches.out")" -ge 3 ] && break; sleep 0.1; done
 }
@@ -57,7 +57,7 @@ attaches() {
 	row "attaches: $1" $well "$2 threads with graphs, kernels seen:$seen$stuck$ended"
 }
 
-# one_of_each NAME PROGRAM...: it prints a line from time to time. A row: does it live on, whatever is asked of it while it runs?
+# one_of_each NAME PROGRAM...: it prints a line from time to time. A row: does it live on, whatever is traced of it while it runs?
 one_of_each() {
 	local name=$1 word stuck="" ended
 	shift

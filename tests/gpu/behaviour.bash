@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Part of tests/gpu/run: programs under rules of their own, that end in every way, that make streams and
-# contexts without end; calls that fail, and what they asked for; graphs made ready; kernels by NVTX range.
+# contexts without end; calls that fail, and what they requested; graphs made ready; kernels by NVTX range.
 : "${work:?}" "${bundle:?}"
 declare -a on
 
@@ -15,7 +15,7 @@ behaves() {
 	compare "$name" "$work/b.out" "$work/b.json" "${keys[@]}"
 }
 
-# As without the guest: status, output; and every kernel, where it has the time to end.
+# As without the agent: status, output; and every kernel, where it has the time to end.
 early_exits() {
 	local mode plain status seen text="" ok=1
 	for mode in return exit _exit signal kill abort crash exec pthread_exit destroy running unsynced endless; do
@@ -36,11 +36,11 @@ early_exits() {
 			;;
 		esac
 	done
-	row "early-exit, 13 ways" $ok "${text:-as without the guest; all kernels of those that end in order}"
+	row "early-exit, 13 ways" $ok "${text:-as without the agent; all kernels of those that end in order}"
 }
 
-# asked: of each line of JSON on stdin the call, and what it was asked for
-asked() {
+# requested: of each line of JSON on stdin the call, and what it requested
+requested() {
 	jq -cS '{call, bytes, address, direction, value, device, grid, block, dynamic_shared, kernel} |
 		with_entries(select(.value != null))' | sort
 }
@@ -58,12 +58,12 @@ part_behaviour() {
 	timeout 60 cuda-trace trace --errors --json -o "$OUT/refused.jsonl" -- "${on[@]}" "$bundle/workloads/refused" \
 		>"$work/r.out" 2>>"$OUT/behaviour.err"
 	cp "$work/r.out" "$OUT/refused.out"
-	ours=$(jq -c 'select(.event == "error" and .domain == "runtime")' "$OUT/refused.jsonl" | asked)
-	theirs=$(grep '"cuda' "$work/r.out" | asked)
+	ours=$(jq -c 'select(.event == "error" and .domain == "runtime")' "$OUT/refused.jsonl" | requested)
+	theirs=$(grep '"cuda' "$work/r.out" | requested)
 	row "failed calls of the runtime" "$([ -n "$ours" ] && [ "$ours" = "$theirs" ] && echo 1 || echo 0)" \
 		"$(wc -l <<<"$ours") as the program made them, of $(wc -l <<<"$theirs")"
-	ours=$(jq -c 'select(.event == "error" and .domain == "driver")' "$OUT/refused.jsonl" | asked)
-	theirs=$(grep '^{' "$work/r.out" | grep -v '"cuda' | asked)
+	ours=$(jq -c 'select(.event == "error" and .domain == "driver")' "$OUT/refused.jsonl" | requested)
+	theirs=$(grep '^{' "$work/r.out" | grep -v '"cuda' | requested)
 	row "failed calls of the driver" "$([ -n "$theirs" ] && [ -z "$(comm -13 <(echo "$ours") <(echo "$theirs"))" ] && echo 1 || echo 0)" \
 		"$(comm -12 <(echo "$ours") <(echo "$theirs") | wc -l) as the program made them, of $(wc -l <<<"$theirs")"
 

@@ -35,7 +35,7 @@ beside_counters() {
 		row "profile --counters beside a $mode" "$(unharmed "$work/beside.out" $status)" \
 			"status $status $(counters_state "$work/beside.jsonl") $(tail -n1 "$work/beside.out")"
 	done
-	CUDA_INJECTION64_PATH=$(the_guest) "$work/beside" 24 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
+	CUDA_INJECTION64_PATH=$(the_agent) "$work/beside" 24 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
 	local pid=$!
 	sleep 2.5
 	for presets in quick overview quick; do
@@ -56,7 +56,7 @@ beside_counters() {
 beside_long() {
 	local how pid status counted least
 	for how in "quick" "overview" "overview --replay launches"; do
-		CUDA_INJECTION64_PATH=$(the_guest) "$work/beside" 13 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
+		CUDA_INJECTION64_PATH=$(the_agent) "$work/beside" 13 graph >"$work/beside.out" 2>>"$OUT/beside.err" &
 		pid=$!
 		sleep 2
 		# shellcheck disable=SC2086
@@ -74,8 +74,8 @@ beside_long() {
 # Captures that begin and end while windows of PC samples open and close. Its kernels take 3 ms, and there is one most of the
 # time: samples must come. "other" counts: a graph was launched before the first window, and CUPTI may not know whose they are.
 part_captures() {
-	local pid status i traced json told=""
-	CUDA_INJECTION64_PATH=$(the_guest) timeout 30 "${on[@]}" "$bundle/workloads/captures" 7 4 long \
+	local pid status i traced json rows=""
+	CUDA_INJECTION64_PATH=$(the_agent) timeout 30 "${on[@]}" "$bundle/workloads/captures" 7 4 long \
 		>"$work/captures.out" 2>>"$OUT/beside.err" &
 	pid=$!
 	until_there "$work/captures.out" ready
@@ -83,13 +83,13 @@ part_captures() {
 	for i in 1 2 3; do
 		json=$OUT/captures-$i.json
 		timeout 20 cuda-trace profile --pc --bursts 20ms/200ms --json -d 1 -o "$json" -p "$traced" 2>>"$OUT/beside.err"
-		told+=$(jq -c '[.windows, .samples.total, .samples.placed, .samples.other, .processes[0].trouble]' "$json")
+		rows+=$(jq -c '[.windows, .samples.total, .samples.placed, .samples.other, .processes[0].trouble]' "$json")
 	done
 	wait $pid
 	status=$?
 	row "profile --pc -p beside captures" "$([ $status = 0 ] && jq -s 'all(.windows > 0 and .samples.total > 0) |
 		if . then 1 else 0 end' "$OUT"/captures-[123].json || echo 0)" \
-		"status $status, windows, samples, placed, other, trouble: $told, $(tail -n1 "$work/captures.out")"
+		"status $status, windows, samples, placed, other, trouble: $rows, $(tail -n1 "$work/captures.out")"
 }
 
 kernels_seen() { # PORT
@@ -102,7 +102,7 @@ beside_torch() {
 	local metrics pid program status before after
 	cuda-trace metrics --listen 127.0.0.1:9878 2>>"$OUT/beside.err" &
 	metrics=$!
-	CUDA_INJECTION64_PATH=$(the_guest) timeout 90 python3 tests/gpu/torch-checked.py 60 >"$work/torch.out" 2>>"$OUT/beside.err" &
+	CUDA_INJECTION64_PATH=$(the_agent) timeout 90 python3 tests/gpu/torch-checked.py 60 >"$work/torch.out" 2>>"$OUT/beside.err" &
 	program=$!
 	until_there "$work/torch.out" ready
 	pid=$(sed -n 's/^ready //p' "$work/torch.out")

@@ -110,7 +110,7 @@ static void work_beside(bool graphs)
 }
 
 /* How many elements are not what they should be; all begin at 0 again. */
-static int take_stock(struct work *work, const char *name)
+static int verify(struct work *work, const char *name)
 {
 	std::vector<int> values(N);
 	int wrong = 0;
@@ -160,8 +160,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	for (int i = 0; i < seconds; i++) {
 		launches += one_second(stream);
-		int wrong = take_stock(&single, "single"),
-		    wrong_beside = take_stock(&beside, "beside");
+		int wrong = verify(&single, "single"),
+		    wrong_beside = verify(&beside, "beside");
 
 		wrong_seconds += wrong || wrong_beside;
 		CHECK(cudaDeviceSynchronize());

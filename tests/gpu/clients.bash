@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# Part of tests/gpu/run: other users of CUPTI in one process with the guest, graphs that PyTorch captures,
+# Part of tests/gpu/run: other users of CUPTI in one process with the agent, graphs that PyTorch captures,
 # and several processes at once. All of it needs PyTorch.
 
 # What this file shares with tests/gpu/run:
@@ -12,7 +12,7 @@ torch_is_here() { # PART
 	return 1
 }
 
-the_guest() {
+the_agent() {
 	find "${GUEST:-/usr/lib}" -name libcupti-usdt.so 2>/dev/null | head -n1
 }
 
@@ -23,9 +23,9 @@ profiled() { # CMD…: how many kernels torch.profiler says that the PyTorch ste
 dormant_client() {
 	local without with
 	without=$(profiled timeout 60)
-	with=$(profiled timeout 60 env CUDA_INJECTION64_PATH="$guest")
-	row "dormant guest, torch.profiler" "$(same "$without" "$with")" \
-		"kernels that torch.profiler sees with the guest: $with, without: $without"
+	with=$(profiled timeout 60 env CUDA_INJECTION64_PATH="$agent")
+	row "dormant agent, torch.profiler" "$(same "$without" "$with")" \
+		"kernels that torch.profiler sees with the agent: $with, without: $without"
 }
 
 # We hold CUPTI: torch.profiler is refused and says so, and sees nothing; our counts are as without it.
@@ -44,10 +44,10 @@ second_client() {
 		"kernels: $ours, of the same program without torch.profiler: $want; lost: $(jq .lost.total "$json")"
 }
 
-# torch.profiler holds CUPTI: who attaches yields, is told, and spoils nothing.
+# torch.profiler holds CUPTI: who attaches yields, gets a message, and spoils nothing.
 first_client() {
 	local json=$OUT/clients-second.json pid text
-	CUDA_INJECTION64_PATH=$guest timeout 60 python3 tests/gpu/profiled-loop.py >"$work/loop.out" 2>"$OUT/clients-loop.err" &
+	CUDA_INJECTION64_PATH=$agent timeout 60 python3 tests/gpu/profiled-loop.py >"$work/loop.out" 2>"$OUT/clients-loop.err" &
 	for _ in $(seq 300); do grep -q ready "$work/loop.out" && break; sleep 0.1; done
 	pid=$(pgrep -P $! python3)
 	timeout 30 cuda-trace list >"$OUT/clients-list.txt" 2>&1
@@ -56,16 +56,16 @@ first_client() {
 	wait $!
 	text=$(detail "$json" '.processes[0] | [.state, .source, .holder, .trouble, .launches, .kernels]')
 	row "torch.profiler first: we yield" "$(same "$(jq -r '.processes[0].state' "$json")" yielded)" "$text"
-	row "  told" "$(grep -qi 'cupti' "$work/second.err" && echo 1 || echo 0)" "$(tr '\n' ' ' <"$work/second.err" | head -c 300)"
+	row "  message" "$(grep -qi 'cupti' "$work/second.err" && echo 1 || echo 0)" "$(tr '\n' ' ' <"$work/second.err" | head -c 300)"
 	row "  torch.profiler's count" "$(same "$(truth_of "$work/loop.out" profiled)" "$(truth_of "$work/loop.out" kernels)")" \
 		"sees $(truth_of "$work/loop.out" profiled) of $(truth_of "$work/loop.out" kernels)"
 	say "  list, meanwhile" "$(tr -s ' ' <"$OUT/clients-list.txt" | tr '\n' ';' | head -c 300)"
 }
 
 part_clients() {
-	local guest
+	local agent
 	torch_is_here clients || return
-	guest=$(the_guest)
+	agent=$(the_agent)
 	dormant_client
 	second_client
 	first_client

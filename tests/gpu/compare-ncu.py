@@ -5,7 +5,7 @@
 Both count runs of their own, so clocks and caches differ a little: times, occupancy and rates may be
 5 % apart, bytes 3 %, counts of instructions 0.1 %, 1 % where the clock ends a kernel. Small figures may be so far apart as is noise. DRAM
 writes were up to 23 MB apart on an H200, as if the L2 cache held them back on one side: they are marked,
-and not judged below 32 MiB. Registers ncu tells as the kernel has them, or as they are allotted, by eights.
+and not compared below 32 MiB. Registers ncu reports as the kernel has them, or as they are allotted, by eights.
 """
 import csv
 import json

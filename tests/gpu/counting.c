@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What CUPTI alone takes to count kernels one by one with its range profiler, without the guest:
+// What CUPTI alone takes to count kernels one by one with its range profiler, without the agent:
 // what `profile --counters` is compared with. Prints nanoseconds of a launch, the mean of all but
 // the first.
 //
@@ -16,8 +16,8 @@
 
 #include "libcupti-usdt/cupti/cupti_range.h"
 
-#define RANGES	     8
-#define METRICS_MOST 64
+#define RANGES	    8
+#define METRICS_MAX 64
 
 /* Until the GPU's clock of nanoseconds says so. */
 static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
@@ -32,7 +32,7 @@ static CUfunction kernel;
 static uint64_t nanoseconds;
 
 static struct cupti_range cupti;
-static const char *metrics[METRICS_MOST];
+static const char *metrics[METRICS_MAX];
 static size_t count, passes, config_size, data_size, used;
 static uint8_t *config, *data;
 static void *host, *profiler;
@@ -173,10 +173,10 @@ static uint64_t now(void)
 int main(int argc, char **argv)
 {
 	uint64_t took = 0;
-	double values[METRICS_MOST] = {0};
+	double values[METRICS_MAX] = {0};
 	int launches = argc > 3 ? atoi(argv[2]) : 0;
 
-	if (launches < 2 || argc - 4 > METRICS_MOST)
+	if (launches < 2 || argc - 4 > METRICS_MAX)
 		return 2;
 	nanoseconds = strtoull(argv[3], NULL, 10);
 	while (argv[4 + count]) {

@@ -22,7 +22,7 @@ device_mean() { # KIND COLUMN
 	jq -r "select(.event == \"device_summary\").columns[\"$2\"].mean" "$work/$1.jsonl"
 }
 
-# device_row KIND COLUMN WANT LEAST MOST: a row; LEAST and MOST are parts of WANT
+# device_row KIND COLUMN WANT MIN MAX: a row; MIN and MAX are parts of WANT
 device_row() {
 	local got
 	got=$(device_mean "$1" "$2")
@@ -48,14 +48,14 @@ device_truth() {
 	device_row up pcie_read_bytes "$(truth_of "$work/up.out" bytes_per_second)" 1 1.12
 }
 
-# One owner: who comes second is told, and the first goes on.
+# One owner: who comes second gets a message, and the first goes on.
 device_owner() {
 	local pid
 	timeout 30 cuda-trace profile --device --json -d 4 -o "$work/owner.jsonl" 2>>"$OUT/device.err" &
 	pid=$!
 	sleep 2
 	timeout 20 cuda-trace profile --device -d 1 >"$work/second.out" 2>&1
-	row "device: a second one is told why not" "$(grep -q 'another profiler' "$work/second.out" && echo 1 || echo 0)" \
+	row "device: a second one is refused with the reason" "$(grep -q 'another profiler' "$work/second.out" && echo 1 || echo 0)" \
 		"$(head -c 120 "$work/second.out")"
 	wait $pid
 	row "device: the first one goes on" "$(jq 'select(.event == "device_summary") |

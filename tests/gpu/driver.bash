@@ -30,7 +30,7 @@ by_both() {
 		[ "$ours" = "$theirs" ] || ok=0
 		text+=" $key=$ours/$theirs"
 	done
-	row "driver $name as CUPTI tells it" "$ok" "${text# }"
+	row "driver $name as CUPTI reports it" "$ok" "${text# }"
 	ours=$(launched "$OUT/driver-$name.json")
 	theirs=$(launched "$work/cupti.json")
 	printf '%s\n%s\n' "$ours" "$theirs" >"$OUT/driver-$name-names.txt"

@@ -11,7 +11,7 @@ both() {
 	local name=$1 filter=$2 with without
 	shift 2
 	without=$(timeout 120 "$@" 2>&1 | tee "$OUT/others-without.txt" | eval "$filter")
-	with=$(CUDA_INJECTION64_PATH=$(the_guest) timeout 120 "$@" 2>&1 | tee "$OUT/others-with.txt" | eval "$filter")
+	with=$(CUDA_INJECTION64_PATH=$(the_agent) timeout 120 "$@" 2>&1 | tee "$OUT/others-with.txt" | eval "$filter")
 	row "asleep: $name" "$([ -n "$with" ] && [ "$with" = "$without" ] && echo 1 || echo 0)" "with: $with; without: $without"
 }
 

@@ -42,15 +42,15 @@ static double now()
 static void tell(double interval, long launches)
 {
 	static double since = now();
-	static long told;
+	static long reported;
 	double at = now();
 
 	if (interval <= 0 || at - since < interval)
 		return;
-	printf("%.4f %ld %.5f\n", at, launches - told, (at - since) * 1e3 / (launches - told));
+	printf("%.4f %ld %.5f\n", at, launches - reported, (at - since) * 1e3 / (launches - reported));
 	fflush(stdout);
 	since = at;
-	told = launches;
+	reported = launches;
 }
 
 int main(int argc, char **argv)

@@ -33,8 +33,8 @@ def step():
     return loss
 
 
-asked_to_end = []
-signal.signal(signal.SIGUSR1, lambda *_: asked_to_end.append(True))
+must_end = []
+signal.signal(signal.SIGUSR1, lambda *_: must_end.append(True))
 steps = 5
 for _ in range(steps):
     loss = step()
@@ -43,7 +43,7 @@ print("ready", os.getpid(), flush=True)
 if sys.argv[2:] == ["stop"]:
     os.kill(os.getpid(), signal.SIGSTOP)
 end = time.monotonic() + float(sys.argv[1])
-while not asked_to_end and time.monotonic() < end:
+while not must_end and time.monotonic() < end:
     for _ in range(10):
         loss = step()
     steps += 10

@@ -34,7 +34,7 @@ setup() {
 	END
 }
 
-# hold_lanes: takes every lane of the started tool's aggregate program, until give_lanes.
+# hold_lanes: takes every lane of the started tool's aggregate program, until release_lanes.
 hold_lanes() {
 	local id offset
 	for id in $(sed -n "s/^map_id:[[:space:]]*//p" /proc/"$tool_PID"/fdinfo/* | sort -u); do
@@ -48,7 +48,7 @@ hold_lanes() {
 	wait_for 10 grep -q held hold.out
 }
 
-give_lanes() {
+release_lanes() {
 	: >let-go
 	finished "$hold_PID"
 	assert_equal "$status" 0
@@ -69,7 +69,7 @@ said() {
 	hold_lanes
 	"./crowd$ID" --launches 6400 --wait-ms 5000 >crowd.out
 	sleep 0.5
-	give_lanes
+	release_lanes
 	lost() { [ "$(said .lost)" = "$1" ]; }
 	wait_for 10 lost $(($(expect_key crowd.out launches) + $(expect_key crowd.out kernels)))
 	assert_equal "$(said "[.processes[] | select(.process == \"crowd$ID\" and .totals.launches > 0)] | length")" 0
@@ -79,7 +79,7 @@ said() {
 	wait_for 10 some
 	hold_lanes
 	sleep 0.5
-	give_lanes
+	release_lanes
 	wait_for 20 grep -q '"ended": *true' tool.out
 	finished "$crowd_PID"
 	jq -s "[.[] | select(any(.processes[]; .process == \"crowd$ID\" and .ended))] | last" tool.out >last
@@ -89,7 +89,7 @@ said() {
 	assert_equal "$((launches + kernels + $(jq .lost last)))" $((2 * 6400 + 2 * 25600))
 }
 
-@test "top (every lane taken, a program without the guest) counts each of its calls that found none" {
+@test "top (every lane taken, a program without the agent) counts each of its calls that found none" {
 	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
 	cp "$WORKLOADS/saxpy" "without$ID"
 	mkfifo gate
@@ -101,14 +101,14 @@ said() {
 	hold_lanes
 	: >gate
 	finished "$without_PID"
-	give_lanes
+	release_lanes
 	# Launches, copies and allocations at least.
 	lost() { [ "$(said .lost)" -ge "$1" ]; }
 	wait_for 10 lost $(($(expect_key without.out launches) + $(expect_key without.out memcpys) + $(expect_key without.out allocs)))
 	assert_equal "$(said '[.processes[] | select(.totals.launches > 0)] | length')" 0
 }
 
-@test "metrics (every lane taken) tells the reason, and that nothing was drained" {
+@test "metrics (every lane taken) reports the reason, and that nothing was drained" {
 	start tool "$CUDA_TRACE" metrics --listen 127.0.0.1:0
 	wait_for 15 grep -q 'listening on' tool.err
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' tool.err)
@@ -122,7 +122,7 @@ said() {
 	assert [ "$(figure 'cuda_trace_lost_records_total{reason="lanes_busy"}')" -ge \
 		$(($(expect_key with.out launches) + $(expect_key with.out kernels) + $(expect_key with.out memcpys) + $(expect_key with.out allocs))) ]
 	assert [ "$(figure cuda_trace_collects_postponed_total)" -gt 0 ]
-	give_lanes
+	release_lanes
 	figure cuda_trace_scrapes_total
 	run ! grep "^cuda_kernel_launches_total{comm=\"with$ID\"" scrape
 }

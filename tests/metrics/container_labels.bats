@@ -62,7 +62,7 @@ watchers() {
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
 }
 
-@test "containers (control groups as docker, containerd, CRI-O, podman, LXC and nspawn name them) are told by metrics, top and list" {
+@test "containers (control groups as docker, containerd, CRI-O, podman, LXC and nspawn name them) are named by metrics, top and list" {
 	local shown=() i n=0
 	mkdir "$ABOVE"
 	watchers

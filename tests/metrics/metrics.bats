@@ -20,7 +20,7 @@ exporter() {
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
 }
 
-# traced NAME ARGS...: a workload with the guest, on the simulated driver, under a name that no
+# traced NAME ARGS...: a workload with the agent, on the simulated driver, under a name that no
 # other process of this machine has: the exporter sees them all. Its output is NAME.out.
 traced() {
 	cp "$WORKLOADS/$1" "./$ID$1"
@@ -75,9 +75,9 @@ value() {
 	assert_equal "$(grep '^cuda_trace_lost_records_total' scrape | awk '{ s += $NF } END { print s }')" 0
 }
 
-# CUPTI tells of a context in a buffer, some ms after the first launches. A series of their own would begin
+# CUPTI reports a context in a buffer, some ms after the first launches. A series of their own would begin
 # with them, and no rate() would have them.
-@test "metrics (launches before their context's device is told) has them in the device's series, and in no other" {
+@test "metrics (launches before their context's device is reported) has them in the device's series, and in no other" {
 	exporter
 	while :; do curl -s "$URL/metrics" | grep "^cuda_kernel_launches_total{comm=\"${ID}launch-storm" || true; done >lines &
 	local scraper=$! i
@@ -88,11 +88,11 @@ value() {
 	scrape
 	assert_equal "$(value launch-storm cuda_kernel_launches_total device=)" 37500
 	[ "$(wc -l <lines)" -gt 25 ]
-	# A process may be seen at libcuda's entry points before its guest is there: of those no device is ever known.
+	# A process may be seen at libcuda's entry points before its agent is there: of those no device is ever known.
 	if grep -v 'device="\|source="driver"' lines >others; then fail "$(sort others | uniq -c)"; fi
 }
 
-# gated NAME ARGS...: a workload without the guest under a name of its own, started up and waiting
+# gated NAME ARGS...: a workload without the agent under a name of its own, started up and waiting
 # at a gate; $NAME_PID. `opened NAME` lets it go on and waits for its end.
 gated() {
 	cp "$WORKLOADS/$1" "./$ID$1"
@@ -129,7 +129,7 @@ requires_uprobe_multi() {
 	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
 }
 
-@test "metrics (programs without the guest) counts what they counted, and no time of the GPU" {
+@test "metrics (programs without the agent) counts what they counted, and no time of the GPU" {
 	requires_uprobe_multi
 	local w pid
 	exporter
@@ -186,7 +186,7 @@ requires_uprobe_multi() {
 	[ "${output##* }" -ge 1 ] || [ "$refused" -gt "$here" ]
 }
 
-@test "metrics --sample (a program without the guest) scales nothing of it" {
+@test "metrics --sample (a program without the agent) scales nothing of it" {
 	requires_uprobe_multi
 	exporter --sample 10ms/1s
 	gated copies
@@ -220,7 +220,7 @@ requires_uprobe_multi() {
 	wait_for 20 gone
 }
 
-@test "metrics (eight threads that allocate and free without the guest) knows to the byte what they hold" {
+@test "metrics (eight threads that allocate and free without the agent) knows to the byte what they hold" {
 	requires_uprobe_multi
 	exporter
 	cp "$WORKLOADS/allocators" "./${ID}allocators"
@@ -284,7 +284,7 @@ requires_uprobe_multi() {
 	assert_equal "$(value badcopies cuda_memcpy_copies_total)" "$(expect_key badcopies.out memcpys)"
 }
 
-@test "metrics (looked at before its guest was loaded) counts a program once, by its guest" {
+@test "metrics (looked at before its agent was loaded) counts a program once, by its agent" {
 	requires_uprobe_multi
 	exporter
 	mkfifo gate
@@ -302,9 +302,9 @@ requires_uprobe_multi() {
 	assert_equal "$(value early cuda_kernel_launches_total 'source="driver"')" 0
 }
 
-# The look reads what is mapped, and puts the process among those watched at libcuda some milliseconds later: a guest
+# The look reads what is mapped, and puts the process among those watched at libcuda some milliseconds later: an agent
 # that comes in between must not leave it there.
-@test "metrics (a guest that is loaded while its process is looked at) counts a program once, whenever that is" {
+@test "metrics (an agent that is loaded while its process is looked at) counts a program once, whenever that is" {
 	requires_uprobe_multi
 	local delay programs=0
 	exporter
@@ -323,7 +323,7 @@ requires_uprobe_multi() {
 		"0 $((programs * 100))"
 }
 
-@test "metrics (copies that fail in a program without the guest) counts them by direction" {
+@test "metrics (copies that fail in a program without the agent) counts them by direction" {
 	requires_uprobe_multi
 	exporter
 	local key
@@ -438,7 +438,7 @@ own() {
 	awk -v name="$1${2:+{$2\}}" '$1 == name { sum += $NF } END { print sum + 0 }' scrape
 }
 
-@test "metrics (more contexts and devices than are told apart) counts what has lost its label" {
+@test "metrics (more contexts and devices than are distinguished) counts what has lost its label" {
 	export CUDA_TRACE_GUEST=$CROWD
 	local what
 	exporter --events kernels
@@ -465,11 +465,11 @@ own_queue_beyond() {
 	echo "$(($(value crowd cuda_kernel_queue_seconds_count) - $(grep '^cuda_kernel_queue_seconds_count' scrape | grep -F 'comm="crowd"' | grep -F device= | awk '{ s += $NF } END { print s + 0 }')))"
 }
 
-@test "metrics (more contexts than the maps have room for) counts the launches that are lost" {
+@test "metrics (more contexts than fit into the maps) counts the launches that are lost" {
 	export CUDA_TRACE_GUEST=$CROWD
 	local lost
 	exporter --events kernels
-	# So many devices that samples of the queue find no room: their launches and kernels are counted all the same.
+	# So many devices that samples of the queue do not fit: their launches and kernels are counted all the same.
 	"$CROWD" --launches 32600 --devices 16300 --wait-ms 5000 >crowd.out
 	sleep 0.2
 	scrape
@@ -561,7 +561,7 @@ own_queue_beyond() {
 	assert_equal "$(value saxpy cuda_kernel_launches_total)" "$(expect_key saxpy.out launches)"
 }
 
-@test "metrics (programs with and without the guest) counts processes by how they are seen" {
+@test "metrics (programs with and without the agent) counts processes by how they are seen" {
 	requires_uprobe_multi
 	exporter
 	local cupti driver
@@ -677,7 +677,7 @@ served() { # SECONDS
 	assert [ "$most" -le 21 ]
 	assert [ "$most" -ge 20 ]
 	assert_equal "$(awk '/^cuda_trace_label_sets / { print $NF }' scrape)" 21
-	# Whoever is not shown any more, or never was, is told, whichever way it went.
+	# Whoever is not shown any more, or never was, is reported, whichever way it went.
 	assert [ "$(awk '/^cuda_trace_label_sets_(evicted|folded)_total/ { n += $NF }
 		/^cuda_trace_folded_records_total{what="process"/ { n += $NF / 256 }
 		END { printf "%d\n", n }' scrape)" -ge $((processes - 20)) ]
@@ -892,14 +892,14 @@ refused() {
 		connection = http.client.HTTPConnection(sys.argv[1])
 		first, last, used, began = {}, {}, cpu(), time.monotonic()
 		for i in range(3000):
-		    asked = time.monotonic()
+		    requested = time.monotonic()
 		    connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"} if i % 2 else {})
 		    body = connection.getresponse().read()
 		    if i % 2:
 		        continue
 		    made = int(re.search(rb"^cuda_trace_scrapes_total (\d+)$", body, re.M).group(1))
 		    first.setdefault(made, time.monotonic())
-		    last[made] = asked
+		    last[made] = requested
 		seconds = time.monotonic() - began
 		print(f"documents={len(first)} oldest={max(last[n] - first[n] for n in first):.3f}",
 		      f"seconds={seconds:.3f} cpu={cpu() - used:.2f}")
@@ -968,7 +968,7 @@ differs() {
 	[ "$(code_at "$1" "$2" "$3")" != "$4" ]
 }
 
-# storm NAME ENV...: launches until it is told to end, and has mapped what it will.
+# storm NAME ENV...: launches until it is signalled to end, and has mapped what it will.
 storm() {
 	start "$1" env "${@:2}" "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	local pid=${1}_PID
@@ -979,22 +979,22 @@ storm() {
 @test "metrics (killed with -9) leaves nothing in the kernel and no probe in a program" {
 	requires readelf
 	requires_uprobe_multi
-	local guest_code driver_code libcuda address id kind
+	local agent_code driver_code libcuda address id kind
 	storm with CUDA_INJECTION64_PATH="$GUEST"
 	storm without
 	libcuda=$(libcuda_of "$without_PID")
 	address=$(launch_address "$without_PID")
-	guest_code=$(own_code_at "$with_PID" "$GUEST" "$(probe_of Location)")
+	agent_code=$(own_code_at "$with_PID" "$GUEST" "$(probe_of Location)")
 	driver_code=$(own_code_at "$without_PID" "$libcuda" "$address")
-	[ -n "$guest_code" ] && [ -n "$driver_code" ] || skip "another tool watches these files, too"
+	[ -n "$agent_code" ] && [ -n "$driver_code" ] || skip "another tool watches these files, too"
 	exporter
-	wait_for 20 differs "$with_PID" "$GUEST" "$(probe_of Location)" "$guest_code"
+	wait_for 20 differs "$with_PID" "$GUEST" "$(probe_of Location)" "$agent_code"
 	wait_for 20 differs "$without_PID" "$libcuda" "$address" "$driver_code"
 	# Semaphores are 16 bits wide; the two bytes behind it are the next one's.
 	[[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" != " 00 00"* ]]
 	for kind in prog map link; do objects $kind >"$kind.ids"; test -s "$kind.ids"; done
 	kill -KILL -- "-$exporter_PID"
-	wait_for 20 runs_as_before "$with_PID" "$GUEST" "$(probe_of Location)" "$guest_code"
+	wait_for 20 runs_as_before "$with_PID" "$GUEST" "$(probe_of Location)" "$agent_code"
 	wait_for 20 runs_as_before "$without_PID" "$libcuda" "$address" "$driver_code"
 	dormant() { [[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" == " 00 00"* ]]; }
 	wait_for 20 dormant
@@ -1007,7 +1007,7 @@ storm() {
 	kill -0 "$without_PID"
 }
 
-@test "metrics (a program without the guest beside one with it) costs only the former a trap" {
+@test "metrics (a program without the agent beside one with it) costs only the former a trap" {
 	requires_uprobe_multi
 	local libcuda address code
 	storm with CUDA_INJECTION64_PATH="$GUEST"

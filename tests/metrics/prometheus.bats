@@ -18,7 +18,7 @@ free_port() {
 	echo $((20000 + $$ % 10000 + BATS_TEST_NUMBER))
 }
 
-# traced NAME ARGS...: a workload with the guest, on the simulated driver, under a name that no
+# traced NAME ARGS...: a workload with the agent, on the simulated driver, under a name that no
 # other process of this machine has: the exporter sees them all.
 traced() {
 	cp "$WORKLOADS/$1" "./$ID$1"
@@ -32,8 +32,8 @@ ask() {
 	jq -r '.data.result | if length == 1 then .[0].value[1] else "\(length) answers" end' answer
 }
 
-# asked COUNT QUERY: does the server answer so by now?
-asked() {
+# answers COUNT QUERY: does the server answer so by now?
+answers() {
 	[ "$(ask "$2")" = "$1" ]
 }
 
@@ -61,7 +61,7 @@ scraped() {
 	for w in saxpy copies memory failures graphs; do traced $w; done
 	traced launch-storm -n 60000 -t 3
 	# The last program's last figure: then all others are there, too.
-	wait_for 10 asked "$(expect_key launch-storm.out kernels)" \
+	wait_for 10 answers "$(expect_key launch-storm.out kernels)" \
 		'sum(cuda_kernel_duration_seconds_count{comm="'$ID'launch-storm"})'
 	assert_equal "$(ask 'up{job="cuda"}')" 1
 	assert_equal "$(ask 'sum(cuda_kernel_launches_total{comm="'$ID'launch-storm"})')" \
@@ -85,17 +85,17 @@ scraped() {
 }
 
 # expressions INSTANCE MS: each of the dashboard's, as Grafana sends it for these nodes and an interval
-# of MS, into asked/PANEL-LETTER.query; what its lines are called, into .legend.
+# of MS, into queries/PANEL-LETTER.query; what its lines are called, into .legend.
 expressions() {
 	local key
-	mkdir -p asked
+	mkdir -p queries
 	jq --arg instance "$1" --arg interval "$2ms" '[.panels[] | (., .panels[]?) | .id as $id | .targets[]? | {
 		key: "\($id)-\(.refId)", legend: .legendFormat,
 		query: (.expr | gsub("\\$instance"; $instance) | gsub("\\$__rate_interval"; $interval))}]' "$DASHBOARD" >expressions
 	for key in $(jq -r '.[].key' expressions); do
-		jq -r --arg key "$key" '.[] | select(.key == $key) | .query' expressions >"asked/$key.query"
-		jq -r --arg key "$key" '.[] | select(.key == $key) | .legend' expressions >"asked/$key.legend"
-		run ! grep '\$' "asked/$key.query"
+		jq -r --arg key "$key" '.[] | select(.key == $key) | .query' expressions >"queries/$key.query"
+		jq -r --arg key "$key" '.[] | select(.key == $key) | .legend' expressions >"queries/$key.legend"
+		run ! grep '\$' "queries/$key.query"
 	done
 }
 
@@ -108,12 +108,12 @@ answer() {
 
 # value KEY FILTER: the sum of what the answer to the expression KEY says of these series.
 value() {
-	jq -r "[.data.result[] | select(.metric | $2) | .value[1] | tonumber] | add // \"nothing\"" "asked/$1.json"
+	jq -r "[.data.result[] | select(.metric | $2) | .value[1] | tonumber] | add // \"nothing\"" "queries/$1.json"
 }
 
 # grown KEY FILTER: the same of a rate, times the interval that it is of.
 grown() {
-	jq -r "[.data.result[] | select(.metric | $2) | .value[1] | tonumber * $INTERVAL / 1000] | add // \"nothing\"" "asked/$1.json"
+	jq -r "[.data.result[] | select(.metric | $2) | .value[1] | tonumber * $INTERVAL / 1000] | add // \"nothing\"" "queries/$1.json"
 }
 
 # Between what grew in the interval and what Prometheus makes of it, as no scrape is just at its ends.
@@ -143,7 +143,7 @@ seen() {
 	# Once, so that their series are there; what they do the second time is what grows in the interval.
 	traced launch-storm -n 1000
 	for w in copies syncs failures graphs; do traced $w; done
-	wait_for 10 asked "$(expect_key graphs.out graph_launches)" 'sum(cuda_graph_launches_total{comm="'$ID'graphs"})'
+	wait_for 10 answers "$(expect_key graphs.out graph_launches)" 'sum(cuda_graph_launches_total{comm="'$ID'graphs"})'
 	sleep 0.6
 	from=$(date +%s%3N)
 	# What grows before the interval's first scrape is not in it.
@@ -157,7 +157,7 @@ seen() {
 	wait_for 20 grep -q ^expect memory.out
 	traced launch-storm -n 8000 -p 100
 	for w in copies syncs failures graphs; do traced $w; done
-	wait_for 10 asked "$((count + $(expect_key graphs.out graph_launches)))" \
+	wait_for 10 answers "$((count + $(expect_key graphs.out graph_launches)))" \
 		'sum(cuda_graph_launches_total{comm="'$ID'graphs"})'
 	sleep 0.6
 	wait_for 30 seen $((from + 12000))
@@ -169,7 +169,7 @@ seen() {
 	CARRIED=$(jq -r '.data.result[0].value[1] | 1 + 2.2 / (tonumber - 1)' count)
 	echo "carried on by $CARRIED at most"
 
-	# The node's name is asked for as Grafana does for label_values().
+	# The node's name is queried as Grafana does for label_values().
 	assert_equal "$(jq -r '.templating.list[] | select(.type == "query") | "\(.name) \(.query.query)"' "$DASHBOARD")" \
 		"instance label_values(cuda_processes, instance)"
 	curl -sS --max-time 5 -G "http://127.0.0.1:$PORT/api/v1/label/instance/values" \
@@ -179,13 +179,13 @@ seen() {
 	for instance in "$(jq -r '.data[0] | gsub("\\."; "\\\\.")' instances)" "$(jq -r '.templating.list[] | .allValue // empty' "$DASHBOARD")"; do
 		expressions "$instance" "$INTERVAL"
 		assert_equal "$(jq '[.. | .expr? | strings] | length' "$DASHBOARD")" "$(jq length expressions)"
-		for name in asked/*.query; do
-			key=${name#asked/}; key=${key%.query}
-			answer "asked/$key.json" "$(cat "$name")"
-			[[ " $empty " == *" $key "* ]] || json "asked/$key.json" '.data.result | length > 0' >/dev/null
+		for name in queries/*.query; do
+			key=${name#queries/}; key=${key%.query}
+			answer "queries/$key.json" "$(cat "$name")"
+			[[ " $empty " == *" $key "* ]] || json "queries/$key.json" '.data.result | length > 0' >/dev/null
 			# Nothing runs in a container, and perhaps not in a control group.
-			for label in $(grep -o '{{[a-z]*}}' "asked/$key.legend" | tr -d '{}' | grep -vx 'container\|cgroup'); do
-				json "asked/$key.json" "any(.data.result[]; .metric | has(\"$label\"))" >/dev/null
+			for label in $(grep -o '{{[a-z]*}}' "queries/$key.legend" | tr -d '{}' | grep -vx 'container\|cgroup'); do
+				json "queries/$key.json" "any(.data.result[]; .metric | has(\"$label\"))" >/dev/null
 			done
 		done
 	done
@@ -200,7 +200,7 @@ seen() {
 	equal "median" "$(value 3-A "$(comm launch-storm)")" 1.024e-05
 	equal "99th percentile" "$(value 3-B "$(comm launch-storm)")" 1.626112e-05
 	# No kernel starts within 2 ms of its launch: it is in the bucket from 1 to 4 ms at least.
-	awk -v delay="$(value 4-A "$(comm launch-storm)")" 'BEGIN { exit !(delay > 1.048576e-3) }' || fail "$(cat asked/4-A.json)"
+	awk -v delay="$(value 4-A "$(comm launch-storm)")" 'BEGIN { exit !(delay > 1.048576e-3) }' || fail "$(cat queries/4-A.json)"
 	equal "copies" "$(grown 5-A "$(comm copies)")" "$(expect_key copies.out memcpy_bytes)"
 	for key in h2d d2h d2d; do
 		equal "copies $key" "$(grown 5-A "$(comm copies) and .direction == \"$key\"")" "$(($(expect_key copies.out $key) * 1048576))"
@@ -221,11 +221,11 @@ seen() {
 	equal "kernel" "$(grown 11-A "$(comm launch-storm) and .kernel == \"empty\"")" \
 		"$(awk "BEGIN { print $(expect_key launch-storm.out kernels) * 16384e-9 }")"
 	assert_equal "$(value 12-A '.reason')" 0
-	awk -v part="$(value 12-B true)" 'BEGIN { exit !(part > 0) }' || fail "$(cat asked/12-B.json)"
+	awk -v part="$(value 12-B true)" 'BEGIN { exit !(part > 0) }' || fail "$(cat queries/12-B.json)"
 	assert_equal "$(value 13-A '.part == "busy"')" 0.5
 	# It grows all the time, in steps: a part of one may be before the interval or after it.
 	awk -v rate="$(value 14-A '.path == "pcie_read_bytes"')" 'BEGIN { exit !(rate / 12345678901 > 0.95 && rate / 12345678901 < 1.05) }' ||
-		fail "$(cat asked/14-A.json)"
+		fail "$(cat queries/14-A.json)"
 
 	# The rules as the server itself evaluates them, and their expressions.
 	curl -sS --max-time 5 "http://127.0.0.1:$PORT/api/v1/rules" >rules
@@ -254,13 +254,13 @@ seen() {
 	requires jq
 	jq -e '.panels | length > 5' "$TOP/etc/share/grafana-dashboard.json"
 	cat "$TOP/etc/share/cuda-trace.rules.yml" "$TOP/etc/share/grafana-dashboard.json" |
-		grep -o 'cuda_[a-z0-9_]*' | sort -u >asked
+		grep -o 'cuda_[a-z0-9_]*' | sort -u >used
 	sed -n 's/.*METRIC_[A-Z]*, "\(cuda_[a-z0-9_]*\)".*/\1/p' "$TOP"/cuda-trace/metrics/metrics_*.c | sort -u >families
 	test -s families
 	while read -r name; do
 		base=$(sed -E 's/_(total|bucket|count|sum|info|created)$//' <<<"$name")
 		grep -qxF -e "$name" -e "$base" families || fail "no such metric: $name"
-	done <asked
+	done <used
 }
 
 @test "cuda-trace-metrics.service (offline) is exposed 2.0 at most" {
@@ -291,10 +291,10 @@ seen() {
 
 @test "metrics (started by a service manager) says when it is ready and that it ends" {
 	requires bpf socat
-	socat -u UNIX-RECV:notify - >told 3>&- &
+	socat -u UNIX-RECV:notify - >notified 3>&- &
 	wait_for 5 test -S notify
 	NOTIFY_SOCKET=$PWD/notify ct metrics --listen 127.0.0.1:0 -d 1s
-	run cat told
+	run cat notified
 	assert_output --regexp 'READY=1.*WATCHDOG=1.*STOPPING=1'
 	kill %1
 }

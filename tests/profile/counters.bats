@@ -155,7 +155,7 @@ lines() {
 	assert_line "  roofline: the tensor cores do most, and their operations were not counted: --counters roofline does"
 }
 
-# The peaks that libcupti tells are those of sparse operands, as on an H200.
+# The peaks that libcupti reports are those of sparse operands, as on an H200.
 @test "profile --counters roofline (tensor cores) has the roof of dense operands, or of sparse ones where more is done" {
 	requires bpf sim
 	local operations roof
@@ -246,7 +246,7 @@ nothing: fp32, 0 operations"
 	unharmed
 	grep -q 'no kernel was counted: none was launched' err
 	run -1 counted quick -- true
-	grep -q 'no kernel was counted: no process with the guest, or none that uses CUDA' err
+	grep -q 'no kernel was counted: no process with the injection library, or none that uses CUDA' err
 }
 
 @test "profile --counters (cooperative kernels) counts them as others" {
@@ -264,7 +264,7 @@ nothing: fp32, 0 operations"
 	assert_equal "$(lines counters_state '.[0] | [.counted, .missed]')" "[$(expect_key program launches),0]"
 }
 
-@test "profile --counters (a kernel that takes long) is told of" {
+@test "profile --counters (a kernel that takes long) is reported" {
 	requires bpf sim
 	SIMCUDA_PASS_MS=6500 counted gpu__time_duration.sum --kernels 1 -- "$WORKLOADS/saxpy"
 	unharmed
@@ -338,9 +338,9 @@ ms() {
 	awk -v text="$1" 'BEGIN { split(text, part, " "); print part[1] * (part[2] == "s" ? 1000 : part[2] == "ms" ? 1 : 0.001) }'
 }
 
-@test "profile --counters --kernels (what it takes) is told before, and corrected by what it took" {
+@test "profile --counters --kernels (what it takes) is estimated before, and corrected by what it took" {
 	requires bpf sim
-	local took first told range low high
+	local took first estimate range low high
 	# Two passes, as long as an H200 takes for one of several.
 	SIMCUDA_PASS_MS=13 counted quick --kernels 20 -- "$STORM" -n 100
 	unharmed
@@ -348,12 +348,12 @@ ms() {
 	range=$(sed -n 's/.*2 passes a kernel on GH100.* each other \([0-9]* to [0-9]* ms\).*/\1/p' err)
 	read -r low _ high _ <<<"$range"
 	first=$(lines counters 'map(.call_ns / 1e6) | sort[10]')
-	[ -n "$high" ] && awk "BEGIN { exit !($low <= $first && $first <= $high) }" || fail "$first ms, told: $range"
+	[ -n "$high" ] && awk "BEGIN { exit !($low <= $first && $first <= $high) }" || fail "$first ms, estimate: $range"
 	grep -qE ': 20 of each process some [0-9.]+ to [0-9.]+ s?(ms)?$' err
-	told=$(sed -n 's/.*counted here: .*: 20 of each process some \(.*\)$/\1/p' err)
-	[ -n "$told" ] && awk "BEGIN { exit !($(ms "$told") >= $took / 2 && $(ms "$told") <= $took * 2) }" ||
-		fail "told: $told, took $took ms"
-	# Without a number what each takes is told, and of few nothing is left to be told.
+	estimate=$(sed -n 's/.*counted here: .*: 20 of each process some \(.*\)$/\1/p' err)
+	[ -n "$estimate" ] && awk "BEGIN { exit !($(ms "$estimate") >= $took / 2 && $(ms "$estimate") <= $took * 2) }" ||
+		fail "estimate: $estimate, took $took ms"
+	# Without a number what each takes is reported, and of few nothing is left to report.
 	SIMCUDA_PASS_MS=40 counted gpu__time_duration.sum -- "$WORKLOADS/saxpy"
 	grep -qE 'counted here: the first launch took .*, the next ones [45][0-9.]* ms each; --kernels' err
 	counted quick --kernels 3 -- "$WORKLOADS/saxpy"
@@ -369,7 +369,7 @@ ms() {
 	assert_equal "$(lines counters '.[0].metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value')" 77.5
 }
 
-@test "old names (all of them) are taken, for metrics that are spelt as today's, or told to have no counterpart" {
+@test "nvprof names (all of them) are taken, for metrics that are spelt as today's, or said to have no counterpart" {
 	run -0 "$B/tests/profile/nvprof_names/unit"
 	assert_output ok
 	local old
@@ -469,7 +469,7 @@ ms() {
 	requires bpf sim
 	printf 'saxpy 70 wait 100\n' >script
 	export SIMCUDA_PC_SCRIPT=$PWD/script SIMCUDA_SASS_KERNELS=1000 SIMCUDA_CUPTI_VERSION
-	local told
+	local versions
 	for SIMCUDA_CUPTI_VERSION in 12.6 12.8 13.2; do
 		# With driver 580 those of 12 have no values: see below.
 		SIMCUDA_RANGES=1 counted quick -- "$WORKLOADS/saxpy"
@@ -484,9 +484,9 @@ ms() {
 		unharmed
 		json pc.json '.windows > 0 and .samples.placed == 100 * .windows and .functions[0].name == "saxpy"'
 		# It was that version, and not the one that the simulation has by default.
-		told+="$(jq '.processes[0].cupti_version' pc.json) "
+		versions+="$(jq '.processes[0].cupti_version' pc.json) "
 	done
-	[ "$(tr ' ' '\n' <<<"$told" | sort -u | wc -w)" = 3 ] || fail "versions: $told"
+	[ "$(tr ' ' '\n' <<<"$versions" | sort -u | wc -w)" = 3 ] || fail "versions: $versions"
 }
 
 @test "profile --counters (libcupti 12.8 that has no values) gives up and names the remedy" {
@@ -522,13 +522,13 @@ ms() {
 	SIMCUDA_BARE_METRICS=1 run -2 sim "$CUDA_TRACE" profile --counters dram__bites_read.sum -- "$WORKLOADS/saxpy"
 }
 
-@test "counters (asked for by environment, but nobody listens) stay off" {
+@test "counters (requested by environment, but nobody listens) stay off" {
 	requires sim
 	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$GUEST run -0 sim "$WORKLOADS/saxpy"
 	! grep -q profiler_enable log
 }
 
-@test "counters (listened to, but not asked for) leave the process as it was" {
+@test "counters (listened to, but not requested) leave the process as it was" {
 	requires root bpf sim
 	CUDA_INJECTION64_PATH=$GUEST run -0 timeout 60 "$B/tests/agent/listen" "$GUEST" counters \
 		counters_batch -- "$SIM" "$STORM" -n 100 -p 10000

@@ -168,7 +168,7 @@ lines() {
 	assert_equal "$status" 1
 	grep -q 'GPU 0: GH100 has no metric sm__cycles_activ.avg.*(near it: sm__cycles_active, ' err
 	run ! grep 'does not support' err
-	# Beside others, too: it was asked for by name.
+	# Beside others, too: it was requested by name.
 	sampled --device=device,sm__cycles_activ.avg.$PEAK -d 0.2
 	assert_equal "$status" 1
 	sampled --device=sm__cycles_active.avg.pct_of_paek_sustained_elapsed -d 0.2
@@ -176,7 +176,7 @@ lines() {
 	sampled --device=dram_raed -d 0.2
 	assert_equal "$status" 2
 	grep -q 'dram_raed is none of .* (near it: dram_read, ' err
-	# A GPU that cannot be sampled is still told as one.
+	# A GPU that cannot be sampled is still reported as one.
 	SIMCUDA_PROFILER=cuptiPmSamplingEnable:27 sampled --device -d 0.2
 	grep -q 'does not support this GPU' err
 }

@@ -81,7 +81,7 @@ truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192,
 	grep -Eq '^  50\.0% .* wait 100% +\+0xb0  FFMA R5, R5, R0, 0\.5$' out.txt
 	grep -Eq '^  10\.0% .* wait 100% +\+0x100$' out.txt
 	run ! grep -q '^Instructions of' out.txt
-	# Lines say more. They are not asked for where they are not needed.
+	# Lines say more. They are not fetched where they are not needed.
 	stand_in 'exit 3'
 	SIMCUDA_PC_SCRIPT=$PWD/with-lines of lines.cubin -o out.txt
 	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest' out.txt
@@ -118,7 +118,7 @@ truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192,
 	run ! grep -qa '\.other_line' r.db
 }
 
-@test "profile --pc (no nvdisasm) is told only who asked for it" {
+@test "profile --pc (no nvdisasm) says so only if it was requested" {
 	requires bpf sim objcopy
 	CUDA_TRACE_NVDISASM=$PWD/none of bare.cubin -o out.txt
 	[ ! -s err ] || fail "$(cat err)"
@@ -258,7 +258,7 @@ at_run_time() {
 	ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --disassemble --json -o out.json 2>err
 	kill "$storm_PID"
 	json out.json '.samples.placed > 0 and ([.functions[0].instructions[].sass] | unique) == [null]'
-	grep -q 'no machine code of 1 functions: in no file and loaded before the tool came, more than there is room for, ' err
+	grep -q 'no machine code of 1 functions: in no file and loaded before the tool came, more than is kept, ' err
 }
 
 # What a tracer of the tool's system calls sees of images.
@@ -290,7 +290,7 @@ images() {
 	done
 }
 
-@test "profile --pc (more images without lines than room) keeps all with lines, and says what it left out" {
+@test "profile --pc (more images without lines than fit) keeps all with lines, and says what it left out" {
 	requires bpf sim objcopy
 	local images i
 	# 20 of these fill 4 MiB but for a little, 108 small ones the places; one is too large, one comes four times.

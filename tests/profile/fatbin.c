@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define MOST (1 << 20)
+#define MAX_BYTES (1 << 20)
 
 struct image {
 	uint16_t kind, version;
@@ -21,14 +21,15 @@ struct image {
 	char text[8];
 };
 
-static uint8_t out[8 * MOST];
+static uint8_t out[8 * MAX_BYTES];
 
 /* 16 bytes of head and the image; how many. */
 static size_t put(uint8_t *to, uint32_t architecture, const char *packing, const char *path)
 {
-	static char from[MOST];
+	static char from[MAX_BYTES];
 	FILE *file = fopen(path, "r");
-	size_t size = file ? fread(from, 1, sizeof(from), file) : 0, room = LZ4_COMPRESSBOUND(MOST);
+	size_t size = file ? fread(from, 1, sizeof(from), file) : 0,
+	       capacity = LZ4_COMPRESSBOUND(MAX_BYTES);
 	struct image image = {.kind = strcmp(packing, "ptx") ? 2 : 1,
 			      .version = 0x101,
 			      .head = sizeof(image),
@@ -46,10 +47,10 @@ static size_t put(uint8_t *to, uint32_t architecture, const char *packing, const
 		exit(2);
 	fclose(file);
 	if (!strcmp(packing, "lz4")) {
-		packed = LZ4_compress_default(from, bytes, size, room);
+		packed = LZ4_compress_default(from, bytes, size, capacity);
 		image.flags |= 0x2000;
 	} else if (!strcmp(packing, "zstd")) {
-		packed = ZSTD_compress(bytes, room, from, size, 3);
+		packed = ZSTD_compress(bytes, capacity, from, size, 3);
 		image.flags |= 0x8000;
 	} else {
 		memcpy(bytes, from, size);

@@ -15,10 +15,10 @@ static uint32_t draw(uint32_t below)
 	return below ? (seed >> 8) % below : 0;
 }
 
-static size_t read_all(const char *path, uint8_t *to, size_t room)
+static size_t read_all(const char *path, uint8_t *to, size_t capacity)
 {
 	FILE *file = fopen(path, "r");
-	size_t size = file ? fread(to, 1, room, file) : 0;
+	size_t size = file ? fread(to, 1, capacity, file) : 0;
 
 	if (file)
 		fclose(file);
@@ -39,7 +39,7 @@ static uint8_t *damaged(const uint8_t *whole, size_t *size, int turn)
 }
 
 /* What comes out of the new image is what went in. */
-static unsigned int take_code(const uint8_t *whole, size_t size, const char *function, int turn)
+static unsigned int disassemble(const uint8_t *whole, size_t size, const char *function, int turn)
 {
 	uint8_t *image = damaged(whole, &size, turn), *made;
 	struct cubin_code codes[3], again;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	image_size = read_all(argv[1], image, sizeof(image));
 	text_size = read_all(argv[3], text, sizeof(text) - 1);
 	for (int i = 0; i < atoi(argv[4]); i++) {
-		found += take_code(image, image_size, argv[2], i);
+		found += disassemble(image, image_size, argv[2], i);
 		lines += read_text(text, text_size, i);
 	}
 	printf("%lu %lu\n", found, lines);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "cuda-trace/profile/code/fatbin.h"
 
-#define ROOM 65536
+#define CAPACITY 65536
 
 static uint32_t seed = 1;
 static unsigned long images, bytes;
@@ -19,10 +19,10 @@ static uint32_t draw(uint32_t below)
 	return below ? (seed >> 8) % below : 0;
 }
 
-static bool visit(void *context, const struct fatbin_image *image)
+static bool check(void *context, const struct fatbin_image *image)
 {
-	uint8_t *to = malloc(ROOM);
-	size_t wanted = draw(2) ? ROOM : draw(image->size < ROOM ? image->size : ROOM);
+	uint8_t *to = malloc(CAPACITY);
+	size_t wanted = draw(2) ? CAPACITY : draw(image->size < CAPACITY ? image->size : CAPACITY);
 	size_t came = fatbin__unpack(fd, image, to, wanted);
 
 	if (came > wanted || came > image->size)
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		if (!draw(16) && ftruncate(fd, draw(size)))
 			return 2;
 		if (fatbin__section(fd, &at, &left))
-			fatbin__each(fd, at, left, visit, NULL);
+			fatbin__each(fd, at, left, check, NULL);
 		if (pwrite(fd, whole, size, 0) != (ssize_t)size)
 			return 2;
 	}

@@ -59,7 +59,7 @@ is_true() {
 	is_true
 }
 
-@test "profile --pc -p (beside a library of a gigabyte of images) finds its own, and is told of no end" {
+@test "profile --pc -p (beside a library of a gigabyte of images) finds its own, and reports no end" {
 	requires bpf sim objcopy
 	local library
 	library=$(find "${CUDA_HOME:-/usr/local/cuda}/" -name 'libcublasLt.so.1[0-9]' 2>/dev/null | head -n1)

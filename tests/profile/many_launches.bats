@@ -92,7 +92,7 @@ all_of() {
 	assert_equal "$(lines counters "map(.metrics[\"$CYCLES\"].value) | unique")" '[2222]'
 }
 
-@test "profile --counters (one pass, the program pauses) tells what there is" {
+@test "profile --counters (one pass, the program pauses) reports what there is" {
 	start tool "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- "$STORM" -n 2 -p 4000000
 	wait_for 20 grep -q profiler_start log
 	wait_for 3 grep -q '"event":"counters"' out.json
@@ -120,7 +120,7 @@ all_of() {
 	run -1 timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- sh -c '"$0" kill 10 || :' "$WORKLOADS/early-exit"
 	assert_output --partial "no kernel was counted: values come after half a second, and the program was ended before by a signal"
 	assert_equal "$(lines lost '.[0].lost.killed')" 1
-	# Of more than one pass each is told as it returns.
+	# Of more than one pass each is reported as it returns.
 	run timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" kill 10
 	assert_equal "$(lines counters length)" 10
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# cuda-trace profile: which mode is asked for; --pc against the script that the simulated GPU plays.
+# cuda-trace profile: which mode is requested; --pc against the script that the simulated GPU plays.
 
 load ../lib/helpers
 
@@ -66,7 +66,7 @@ storm() {
 	done
 }
 
-@test "profile --pc (script) tells each window's samples, by function, instruction and reason" {
+@test "profile --pc (script) reports each window's samples, by function, instruction and reason" {
 	requires bpf sim
 	script
 	# shellcheck disable=SC2046 # words
@@ -309,7 +309,7 @@ recorded() {
 	json out.json '[.functions[].name] == ["saxpy"] and .samples.filtered == .samples.placed'
 }
 
-@test "profile --pc (all the time) is asked ten times a second" {
+@test "profile --pc (all the time) is fetched ten times a second" {
 	requires bpf sim
 	script
 	# shellcheck disable=SC2046
@@ -317,7 +317,7 @@ recorded() {
 	json out.json '.windows >= 5 and .window_ns > 500000000 and .samples.placed >= 5 * 2000'
 }
 
-@test "profile --pc (more instructions than one asking brings) tells all of them" {
+@test "profile --pc (more instructions than one call brings) reports all of them" {
 	requires bpf sim
 	for i in $(seq 500); do printf 'f%d %x wait %d\n' $((i % 7)) $((i * 16)) "$i"; done >script
 	# shellcheck disable=SC2046
@@ -522,7 +522,7 @@ recorded() {
 	ct stat -p "$storm_PID" -d 1 -e launches --json -o stat.json
 	json stat.json '.totals.launches > 100 and .lost.total == 0'
 	finished "$pc_PID"
-	# What it was last told of: another tool may be refused kernels meanwhile.
+	# What it last reported: another tool may be refused kernels meanwhile.
 	grep -q 'no samples: ' out.txt
 	finished "$storm_PID"
 	assert_equal "$status" 0
@@ -568,7 +568,7 @@ unfaulted() {
 	# Every launch has its times or is counted, but for those under way at a switch or as stat ends.
 	json stat.json '.totals.launches - .totals.kernels - .lost.profiled | . > -20 and . < 100'
 	json stat.json '.lost.profiled > 500 and .totals.kernels > 500 and .lost.total == .lost.profiled'
-	# The other way round; and nobody who does not want times is told that some are missing.
+	# The other way round; and nobody who does not want times learns that some are missing.
 	windows=$(windows_begun)
 	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" --json -o "$PWD/out.json"
 	wait_for 20 more_windows_than "$windows"

@@ -58,7 +58,7 @@ lines() {
 	assert_equal "$(lines replay '.[0] | [.runs, .planned]')" '[1,1]'
 }
 
-@test "profile --counters --replay application (several processes) tells them apart by their order" {
+@test "profile --counters --replay application (several processes) distinguishes them by their order" {
 	printf 'empty gpu__time_duration.sum 7\n' >counters
 	replayed quick -- sh -c "$(nth '"$WORKLOADS/launch-storm" -n $((4 - n)); "$WORKLOADS/launch-storm" -n 5
 		"$WORKLOADS/saxpy"')"

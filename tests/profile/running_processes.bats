@@ -42,7 +42,7 @@ all_off() {
 	[ "$(tail -n 1 log | grep -oE '(subscribed|callbacks|kinds)=[^ ]*' | xargs)" = "subscribed=0 callbacks=0 kinds=-" ]
 }
 
-@test "profile --counters -p (8 threads launch, with graphs) counts what is asked for, and lets go" {
+@test "profile --counters -p (8 threads launch, with graphs) counts what is requested, and ends" {
 	start_storm -s 8 -t 8 -g 5 -p 100
 	counted quick --kernels 20 --skip 5 -p "$storm_PID"
 	grep -q '2 passes a kernel on GH100' err
@@ -62,7 +62,7 @@ all_off() {
 	unharmed
 }
 
-@test "profile --counters -p (again, with others) forgets what was asked for before" {
+@test "profile --counters -p (again, with others) forgets the previous request" {
 	start_storm -s 10 -t 2 -p 500
 	counted dram__bytes.sum --kernels 3 -k '^empty$' -p "$storm_PID"
 	assert_equal "$(lines counters 'map(.metrics | keys) | unique')" '[["dram__bytes.sum"]]'
@@ -118,7 +118,7 @@ all_off() {
 	unharmed
 }
 
-@test "profile --counters -p (two tools) tells the second one, and one that was killed is forgotten" {
+@test "profile --counters -p (two tools) refuses the second one, and one that was killed is forgotten" {
 	start_storm -s 14 -p 1000
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
 	wait_for 20 grep -qs '"event":"counters"' first.json
@@ -130,8 +130,8 @@ all_off() {
 	unharmed
 }
 
-# While anybody listens, the guest does not forget by itself what it was asked for.
-@test "profile --counters -p (one that was killed, another listens on) can be asked again after 3 s" {
+# While anybody listens, the agent does not forget by itself its request.
+@test "profile --counters -p (one that was killed, another listens on) can be requested again after 3 s" {
 	start_storm -s 60 -p 1000
 	start listen "$B/tests/agent/listen" -p "$storm_PID" -t 60000 "$GUEST" counters_batch
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
@@ -146,12 +146,12 @@ all_off() {
 }
 
 # Each is looked at and refused; a good one afterwards counts.
-@test "profile --counters -p (requests that make no sense) are told of, and harm nobody" {
+@test "profile --counters -p (requests that make no sense) are reported, and harm nobody" {
 	local kind
 	# One that sleeps is not woken by this listener.
 	CUPTI_USDT_START=1 start_storm -s 90 -t 2 -p 1000
 	start listen "$B/tests/agent/listen" -v -p "$storm_PID" -t 90000 "$GUEST" status counters_batch error
-	# The guest has heard that somebody listens.
+	# The agent has heard that somebody listens.
 	wait_for 20 grep -q '^status ' listen.out
 	for kind in noise "no end" "one text" "three texts" "no metric" control space "not ASCII" long "too long" \
 		short nothing cut sum; do
@@ -177,23 +177,23 @@ all_off() {
 	start liar "$name" requests
 	run -1 counted quick -d 4 -c "$(basename "$name")"
 	rm "$name"
-	assert_equal "$(grep -c 'counts nothing: what it names is not the memory of its guest' err)" 5
+	assert_equal "$(grep -c 'counts nothing: what it names is not the memory of its injection library' err)" 5
 	grep -q '^number 0 0$' liar.out
 }
 
-@test "profile --counters -p (told at its start, or without the guest) says why it counts nothing" {
-	start told "$SIM" env CUDA_INJECTION64_PATH="$GUEST" CUPTI_USDT_COUNTERS=dram__bytes.sum \
+@test "profile --counters -p (requested at its start, or without the agent) says why it counts nothing" {
+	start requested "$SIM" env CUDA_INJECTION64_PATH="$GUEST" CUPTI_USDT_COUNTERS=dram__bytes.sum \
 		"$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	ready told
+	ready requested
 	ready without
-	run -1 counted quick -p "$told_PID"
-	grep -q 'it was told at its start what to count' err
+	run -1 counted quick -p "$requested_PID"
+	grep -q 'its environment chose the metrics at its start' err
 	run -1 counted quick --no-attach -d 1 -p "$without_PID"
 	grep -q 'was started without the injection library' err
 }
 
-# By name: without that right not even the guest of another user's process is found by -p. A name of its
+# By name: without that right not even the agent of another user's process is found by -p. A name of its
 # own, as the tool sees the whole machine.
 @test "profile --counters -c (no right to write into the process) says which" {
 	requires setpriv

@@ -206,7 +206,7 @@ count_inlined() {
 	assert_equal "$(lines sass 'map([.function, .launches, .executed])')" '[["saxpy",10,20000]]'
 }
 
-@test "profile --sass -p, -c (kernels launched and modules loaded before) looks into what is launched later, and lets go" {
+@test "profile --sass -p, -c (kernels launched and modules loaded before) looks into what is launched later, and ends" {
 	requires bpf sim jq
 	local target
 	echo 'empty 70 smsp__sass_inst_executed 1000' >sass

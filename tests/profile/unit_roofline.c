@@ -56,7 +56,7 @@ int main(void)
 	roofline__take(&work, TENSOR("fp64"), 500);
 	roofline__take(&work, TENSOR("fp64") PEAK, 100);
 	tell("FP64", true, "");
-	/* 40 % of the dense peak beside 30 %, though of the peaks as they are told 20 %. */
+	/* 40 % of the dense peak beside 30 %, though of the peaks as they are reported 20 %. */
 	for (int i = 0; i < 3; i++)
 		roofline__take(&work, ffma[i], i == 2 ? 150 : 0);
 	roofline__take(&work, "sm__sass_thread_inst_executed_op_ffma_pred_on.sum" PEAK, 50);

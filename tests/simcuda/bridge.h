@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the simulated libcuda tells the simulated libcupti what happens: one table that libcuda
+ * How the simulated libcuda reports to the simulated libcupti what happens: one table that libcuda
  * exports, as the real one has its export tables. While hooks is NULL, nobody looks, and a call
  * pays one load for it. libcudart reports its calls through the same table.
  */
@@ -101,7 +101,7 @@ struct simcuda_hooks {
 	/* CUPTI's number of the resource event; handle is the stream, descriptor its extra data. */
 	void (*resource)(uint32_t cbid, CUcontext context, CUstream handle, void *descriptor);
 	void (*synchronized)(uint32_t cbid, CUcontext context, CUstream stream);
-	/* In the middle of a graph's launch, which holds the driver's lock; NULL: not asked for. */
+	/* In the middle of a graph's launch, which holds the driver's lock; NULL: not wanted. */
 	void (*graph)(void);
 };
 
@@ -115,8 +115,8 @@ struct simcuda_bridge {
 	int (*leave)(const struct simcuda_hooks *hooks, struct simcuda_call *call, int result);
 	/* One line into the file that SIMCUDA_LOG names. */
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-	void (*await_no_launch)(uint64_t ms); /* for a moment without one, so long at most */
-	void (*await_no_graph)(void);	      /* for the lock that launches of graphs hold */
+	void (*wait_no_launch)(uint64_t ms); /* for a moment without one, so long at most */
+	void (*wait_no_graph)(void);	     /* for the lock that launches of graphs hold */
 	int (*device_count)(void);
 	bool (*has_context)(void); /* was there ever one? */
 	bool (*context_ids)(CUcontext context, uint32_t *id, uint32_t *device);

@@ -41,7 +41,7 @@ $(SIMCUDA_DIR)/libcudart.so.13: $(SIM_CUDART_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 	$(Q)ln -sf $(@F) $(@D)/libcudart.so
 
 # Injection libraries: injected says what the driver did with it, and is made to be unloaded, unlike
-# the guest; counter is a plain CUPTI client that counts.
+# the agent; counter is a plain CUPTI client that counts.
 $(SIM_INJECTED): $(SIMCUDA_DIR)/lib%.so: $(B)/pic/tests/simcuda/%.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

@@ -65,7 +65,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *records)
 	seen.buffers++;
 }
 
-static void take_memory(const CUpti_Memory *memory)
+static void count_memory(const CUpti_Memory *memory)
 {
 	seen.subtypes[memory->kind][memory->memory_kind % SUBTYPES]++;
 	if (memory->memory_kind >= 6) /* static variables: nobody allocated them */
@@ -96,7 +96,7 @@ static void take(const CUpti_Activity *record)
 		seen.memsets++;
 		break;
 	case CUPTI_KIND_MEMORY2:
-		take_memory((const void *)record);
+		count_memory((const void *)record);
 		break;
 	case CUPTI_KIND_SYNCHRONIZATION:
 		seen.syncs += sync->type == 1 || sync->type == 3 || sync->type == 4;

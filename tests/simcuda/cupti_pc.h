@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PC sampling as far as it is simulated. The structures are the guest's own declarations, which are
+ * PC sampling as far as it is simulated. The structures are the agent's own declarations, which are
  * compared with a toolkit's headers.
  */
 #ifndef TESTS_SIMCUDA_CUPTI_PC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SASS metrics as far as they are simulated. The structures are the guest's own declarations, which
+ * SASS metrics as far as they are simulated. The structures are the agent's own declarations, which
  * are compared with a toolkit's headers.
  */
 #ifndef TESTS_SIMCUDA_CUPTI_SASS_H

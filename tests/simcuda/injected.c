@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An injection library that writes down what happens to it, in the file that INJECTED_LOG names:
-// loaded, called, unloaded. INJECTED_RETURN is what it tells the driver (1).
+// loaded, called, unloaded. INJECTED_RETURN is what it returns to the driver (1).
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The profiler host and range profiler APIs as far as they are simulated. The structures are the
- * guest's own declarations, which tests/agent/layout compares with NVIDIA's headers; two more are
+ * agent's own declarations, which tests/agent/layout compares with NVIDIA's headers; two more are
  * here.
  */
 #ifndef TESTS_SIMCUDA_PROFILER_H

@@ -69,7 +69,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *records)
 	*records = 0;
 }
 
-static void take_kernel(const CUpti_Kernel *kernel)
+static void check_kernel(const CUpti_Kernel *kernel)
 {
 	if (kernel->graph_node) {
 		got.graph_kernels++;
@@ -92,7 +92,7 @@ static void take(const CUpti_Activity *record)
 {
 	switch (record->kind) {
 	case CUPTI_KIND_CONCURRENT_KERNEL:
-		take_kernel((const CUpti_Kernel *)record);
+		check_kernel((const CUpti_Kernel *)record);
 		break;
 	case CUPTI_KIND_MEMCPY:
 		got.copies++;
@@ -227,7 +227,7 @@ static void work(struct program *program)
 	equal("device id", got.device, id);
 }
 
-static void judge(void)
+static void check_all(void)
 {
 	size_t dropped = 0;
 
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 		must(cupti.cuptiActivityDisable(kinds[i]), "cuptiActivityDisable");
 	must(cupti.cuptiActivityFlushAll(0), "cuptiActivityFlushAll");
 	must(cupti.cuptiUnsubscribe(subscriber), "cuptiUnsubscribe");
-	judge();
+	check_all();
 	printf("%s\n", failures ? "FAILED" : "passed");
 	return failures != 0;
 }

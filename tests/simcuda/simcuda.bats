@@ -217,7 +217,7 @@ last_state() {
 	[ "$(counted "$BATS_TEST_TMPDIR/count" kernels)" = 0 ]
 }
 
-@test "subscribing (refused, held by another) fails with the error asked for" {
+@test "subscribing (refused, held by another) fails with the requested error" {
 	for fault in SIMCUDA_SUBSCRIBE=15 SIMCUDA_SUBSCRIBE=39 SIMCUDA_OTHER_SUBSCRIBER=nsys; do
 		run sim env "$fault" "$SIMCUDA/selftest"
 		assert_failure
@@ -245,7 +245,7 @@ last_state() {
 	assert_failure
 }
 
-@test "launches (made to fail) fail, and are told as failed" {
+@test "launches (made to fail) fail, and are reported as failed" {
 	SIMCUDA_FAIL_LAUNCH=10 run sim "$WORKLOADS/saxpy"
 	assert_failure
 	assert_output --partial "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
@@ -263,7 +263,7 @@ last_state() {
 	fail "$ns ns a launch"
 }
 
-@test "subscribing (the first one, while threads launch) starves when asked to" {
+@test "subscribing (the first one, while threads launch) starves when SIMCUDA_STARVE_MS says so" {
 	# The injected library subscribes in cuInit, when nobody launches yet: no waiting there.
 	SIMCUDA_STARVE_MS=5000 CUDA_INJECTION64_PATH=$SIMCUDA/libcounter.so \
 		COUNTER_OUT=$BATS_TEST_TMPDIR/count LIMIT=4 run sim "$WORKLOADS/launch-storm" -n 1000 -t 4

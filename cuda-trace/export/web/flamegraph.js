@@ -18,8 +18,8 @@
 		frame.g.style.display = x + w <= LEFT || x >= LEFT + WIDTH || w < 0.3 ? "none" : "";
 		frame.rect.setAttribute("x", x);
 		frame.rect.setAttribute("width", Math.max(0, w));
-		const room = Math.floor((w - 6) / CHARACTER);
-		if (!frame.label && room >= 3) {
+		const fits = Math.floor((w - 6) / CHARACTER);
+		if (!frame.label && fits >= 3) {
 			frame.label = document.createElementNS("http://www.w3.org/2000/svg", "text");
 			frame.label.setAttribute("y", frame.y + 13);
 			frame.g.append(frame.label);
@@ -27,8 +27,8 @@
 		if (!frame.label)
 			return;
 		frame.label.setAttribute("x", Math.max(x, LEFT) + 3);
-		frame.label.textContent = room < 3 ? "" :
-			frame.name.length > room ? frame.name.slice(0, room - 1) + "\u2026" : frame.name;
+		frame.label.textContent = fits < 3 ? "" :
+			frame.name.length > fits ? frame.name.slice(0, fits - 1) + "\u2026" : frame.name;
 	}
 
 	function zoom(target) {

@@ -100,7 +100,7 @@ const tables = (() => {
 	function memoryChart(series) {
 		const box = byId("memory-chart");
 		for (const { process, device, levels } of series) {
-			// Without the guest nobody knows where it is.
+			// Without the injection library nobody knows where it is.
 			const gpu = device === 4294967295 ? "" : ", GPU " + device;
 			const most = Math.max(1, ...levels.map((level) => level[1]));
 			const begin = data.timeline.begin, span = Math.max(1, data.timeline.end - begin);

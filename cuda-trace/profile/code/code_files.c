@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. to open all files of a process takes time, a thousandth of a second each at worst: it
- * is done once, and then at ever longer intervals, only while there are instructions without a
- * line. 2. a process has ended before that: its lines stay unknown. 3. code that was compiled at
- * run time has no file: its lines stay unknown as well, unless it was loaded while somebody
- * listened (pc_images.c).
+ * Failure modes: 1. to open all files of a process takes time, a thousandth of a second each at
+ * worst: it is done once, and then at ever longer intervals, only while there are instructions
+ * without a line. 2. a process has ended before that: its lines stay unknown. 3. code that was
+ * compiled at run time has no file: its lines stay unknown as well, unless it was loaded while
+ * somebody listened (pc_images.c).
  */
 #include "cuda-trace/profile/code/code_files.h"
 
@@ -15,7 +15,7 @@
 #include "cuda-trace/symbols/mappings.h"
 #include "cuda-trace/base/clock.h"
 
-#define MOST_PROCESSES 1024
+#define MAX_PROCESSES  1024
 #define FIRST_PAUSE_MS 1000
 
 struct pc_files {
@@ -35,7 +35,7 @@ struct pc_files *pc_files__new(void)
 
 	if (files) {
 		files->modules = modules__new();
-		files->processes = calloc(MOST_PROCESSES, sizeof(*files->processes));
+		files->processes = calloc(MAX_PROCESSES, sizeof(*files->processes));
 	}
 	if (files && files->modules && files->processes)
 		return files;
@@ -59,7 +59,7 @@ static struct seen *seen_of(struct pc_files *files, const struct process *proces
 		if (files->processes[i].pid == process->pid &&
 		    files->processes[i].instance == process->instance)
 			return &files->processes[i];
-	if (files->count == MOST_PROCESSES)
+	if (files->count == MAX_PROCESSES)
 		return NULL;
 	files->processes[files->count] = (struct seen){
 		.instance = process->instance, .pid = process->pid, .pause_ms = FIRST_PAUSE_MS};
@@ -147,7 +147,7 @@ static void take(void *context, const struct image_found *found)
 void pc_files__search(struct pc_files *files, struct pc_images *images,
 		      const struct code_table *table, enum pc_files_for what)
 {
-	struct image_wish *wishes = calloc(IMAGE_WISHES_MOST, sizeof(*wishes));
+	struct image_wish *wishes = calloc(IMAGE_WISHES_MAX, sizeof(*wishes));
 	struct image_search search = {
 		.files = files->modules,
 		.wishes = wishes,
@@ -158,7 +158,7 @@ void pc_files__search(struct pc_files *files, struct pc_images *images,
 
 	if (wishes)
 		search.count =
-			find_wishes(images, table, what == PC_FILES_ALL, wishes, IMAGE_WISHES_MOST);
+			find_wishes(images, table, what == PC_FILES_ALL, wishes, IMAGE_WISHES_MAX);
 	if (image_search__run(&search))
 		search.failed = true;
 	if (search.stopped || search.failed)

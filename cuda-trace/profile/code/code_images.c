@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. the address is a lie: the kernel reads what that process itself may read, or nothing.
+ * Failure modes: 1. the address is a lie: the kernel reads what that process itself may read, or
+ * nothing.
  * 2. the process is gone, or is another one by now: then there is no image, and CUPTI's line stays.
  * 3. too many, too large, or the same again and again because it can never be read to its end:
  * there is a bound to what is copied, whatever comes of it. 4. images without lines take the places
@@ -16,13 +17,13 @@
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/profile/code/code_lines.h"
 
-#define MOST_IMAGES	 256
-#define MOST_BYTES	 (64ul << 20) /* in all */
-#define MOST_PLAIN	 128	      /* without lines, of processes; beside the others */
-#define MOST_PLAIN_BYTES (16ul << 20)
-#define MOST_CHAINS	 (MOST_IMAGES * 64)
-#define MOST_PATHS	 8192
-#define MOST_PATH_BYTES	 (4u << 20)
+#define MAX_IMAGES	256
+#define MAX_BYTES	(64ul << 20) /* in all */
+#define MAX_PLAIN	128	     /* without lines, of processes; beside the others */
+#define MAX_PLAIN_BYTES (16ul << 20)
+#define MAX_INLINED	(MAX_IMAGES * 64)
+#define MAX_PATHS	8192
+#define MAX_PATH_BYTES	(4u << 20)
 
 struct pc_images {
 	struct image {
@@ -31,12 +32,12 @@ struct pc_images {
 		size_t size;
 		struct pc_lines *lines; /* NULL = likewise, or has none */
 		enum code_lines_from from;
-	} list[MOST_IMAGES + MOST_PLAIN];
+	} list[MAX_IMAGES + MAX_PLAIN];
 	uint32_t count, plain_count;
 	uint64_t bytes, plain_bytes;
-	bool code;			     /* somebody wants what has no lines */
-	struct pc_line *chains[MOST_CHAINS]; /* that instructions point to */
-	uint32_t chain_count;
+	bool code;			      /* somebody wants what has no lines */
+	struct pc_line *inlined[MAX_INLINED]; /* that instructions point to */
+	uint32_t inlined_count;
 	struct interned *paths;
 };
 
@@ -47,7 +48,7 @@ struct pc_images *pc_images__new(bool code)
 	if (images)
 		images->code = code;
 	if (images)
-		images->paths = interned__new(MOST_PATHS, MOST_PATH_BYTES);
+		images->paths = interned__new(MAX_PATHS, MAX_PATH_BYTES);
 	if (images && !images->paths) {
 		free(images);
 		return NULL;
@@ -63,11 +64,11 @@ static struct image *find(const struct pc_images *images, uint64_t cubin)
 	return NULL;
 }
 
-static bool has_room(const struct pc_images *images, bool plain, size_t size)
+static bool can_keep(const struct pc_images *images, bool plain, size_t size)
 {
-	if (size > MOST_BYTES - images->bytes)
+	if (size > MAX_BYTES - images->bytes)
 		return false;
-	return !plain || size <= MOST_PLAIN_BYTES - images->plain_bytes;
+	return !plain || size <= MAX_PLAIN_BYTES - images->plain_bytes;
 }
 
 /* The image's place, or a new one; NULL = there is none. */
@@ -77,24 +78,26 @@ static struct image *place_of(struct pc_images *images, uint64_t cubin, bool pla
 
 	if (image)
 		return image;
-	if (plain ? images->plain_count == MOST_PLAIN
-		  : images->count - images->plain_count == MOST_IMAGES)
+	if (plain ? images->plain_count == MAX_PLAIN
+		  : images->count - images->plain_count == MAX_IMAGES)
 		return NULL;
 	images->plain_count += plain;
 	return &images->list[images->count++];
 }
 
-static uint8_t *copy_image(struct pc_images *images, uint32_t pid, const struct cuda_pc_image *told)
+static uint8_t *copy_image(struct pc_images *images, uint32_t pid,
+			   const struct cuda_pc_image *announced)
 {
-	uint8_t *copy = malloc(told->size);
-	struct iovec to = {copy, told->size}, from = {(void *)(uintptr_t)told->address, told->size};
+	uint8_t *copy = malloc(announced->size);
+	struct iovec to = {copy, announced->size},
+		     from = {(void *)(uintptr_t)announced->address, announced->size};
 	ssize_t copied = copy ? process_vm_readv(pid, &to, 1, &from, 1, 0) : -1;
 
 	if (copied > 0) {
 		images->bytes += copied;
-		images->plain_bytes += told->plain ? copied : 0;
+		images->plain_bytes += announced->plain ? copied : 0;
 	}
-	if (copied == (ssize_t)told->size)
+	if (copied == (ssize_t)announced->size)
 		return copy;
 	free(copy);
 	return NULL;
@@ -103,22 +106,22 @@ static uint8_t *copy_image(struct pc_images *images, uint32_t pid, const struct 
 void pc_images__record(struct pc_images *images, const struct process *process,
 		       const struct cuda_record *record)
 {
-	const struct cuda_pc_image *told = (const void *)record;
+	const struct cuda_pc_image *announced = (const void *)record;
 	struct image *image;
 	bool plain;
 
-	if (record->kind != CUDA_RECORD_PC_IMAGE || !told->size)
+	if (record->kind != CUDA_RECORD_PC_IMAGE || !announced->size)
 		return;
-	plain = told->plain;
-	if ((plain && !images->code) || pc_images__has(images, told->cubin) ||
-	    !has_room(images, plain, told->size))
+	plain = announced->plain;
+	if ((plain && !images->code) || pc_images__has(images, announced->cubin) ||
+	    !can_keep(images, plain, announced->size))
 		return;
-	image = place_of(images, told->cubin, plain);
+	image = place_of(images, announced->cubin, plain);
 	if (!image)
 		return;
-	*image =
-		(struct image){.cubin = told->cubin, .size = told->size, .from = CODE_LINES_MODULE};
-	image->bytes = copy_image(images, process->pid, told);
+	*image = (struct image){
+		.cubin = announced->cubin, .size = announced->size, .from = CODE_LINES_MODULE};
+	image->bytes = copy_image(images, process->pid, announced);
 	if (image->bytes && !plain)
 		image->lines = pc_lines__open(image->bytes, image->size);
 }
@@ -143,7 +146,7 @@ void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, si
 {
 	struct image *image = NULL;
 
-	if (!pc_images__has(images, cubin) && has_room(images, false, size))
+	if (!pc_images__has(images, cubin) && can_keep(images, false, size))
 		image = place_of(images, cubin, false);
 	if (!image) {
 		free(bytes);
@@ -166,7 +169,7 @@ static struct pc_line *keep(struct pc_line *chain, size_t depth)
 	return copy ? memcpy(copy, chain, depth * sizeof(*copy)) : NULL;
 }
 
-/* As the guest puts CUPTI's together: the same place is to have the same name. */
+/* As the agent joins CUPTI's folder and file, so that one file has one name. */
 static const char *path_of(struct pc_images *images, const struct pc_line *line)
 {
 	bool is_below = *line->folder && *line->path != '/';
@@ -199,11 +202,11 @@ static void resolve(struct pc_images *images, struct code_function *function,
 			function->lines_from = image->from;
 	}
 	/* One line alone is said already. */
-	if (depth < 2 || !place->file || images->chain_count == MOST_CHAINS)
+	if (depth < 2 || !place->file || images->inlined_count == MAX_INLINED)
 		return;
-	place->chain = images->chains[images->chain_count] = keep(chain, depth);
+	place->chain = images->inlined[images->inlined_count] = keep(chain, depth);
 	place->depth = place->chain ? depth : 0;
-	images->chain_count++;
+	images->inlined_count++;
 }
 
 void pc_images__resolve(struct pc_images *images, const struct code_table *table)
@@ -253,8 +256,8 @@ void pc_images__free(struct pc_images *images)
 		pc_lines__free(images->list[i].lines);
 		free(images->list[i].bytes);
 	}
-	for (uint32_t i = 0; i < images->chain_count; i++)
-		free(images->chains[i]);
+	for (uint32_t i = 0; i < images->inlined_count; i++)
+		free(images->inlined[i]);
 	interned__free(images->paths);
 	free(images);
 }

@@ -23,8 +23,8 @@ void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, si
 bool pc_images__has(const struct pc_images *images, uint64_t cubin);
 /* NULL = it is not there. Hostile. */
 const uint8_t *pc_images__bytes(const struct pc_images *images, uint64_t cubin, size_t *size);
-/* Lines of functions whose image is of a file, and chains of the instructions that have a line;
- * valid as long as the images. */
+/* Lines of functions whose image is of a file, and inline stacks of the instructions that have a
+ * line; valid as long as the images. */
 void pc_images__resolve(struct pc_images *images, const struct code_table *table);
 /* "deepest < middle": the inlined functions that an instruction is in, demangled, from the
  * innermost; "" = it is in none. Untrusted. */

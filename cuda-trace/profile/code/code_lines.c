@@ -5,11 +5,11 @@
  * number of the row of this sequence that the function was called at, from 1 (0 = it is not
  * inlined), and where its name is in .debug_str.
  *
- * Fears: 1. any number is wrong: all reading is bounded by the section, and what does not fit ends
- * it. 2. rows that call each other in a circle, or thousands deep: a row may only be called at an
- * earlier one, and 32 are shown. 3. a table of millions of rows: there is an end to them. 4. many
- * of everything, so that looking things up takes for ever: all looks at an image are counted, and
- * at some number it has nothing more to say.
+ * Failure modes: 1. any number is wrong: all reading is bounded by the section, and what does not
+ * fit ends it. 2. rows that call each other in a circle, or thousands deep: a row may only be
+ * called at an earlier one, and 32 are shown. 3. a table of millions of rows: there is an end to
+ * them. 4. many of everything, so that looking things up takes for ever: all looks at an image are
+ * counted, and at some number it has nothing more to say.
  */
 #include "cuda-trace/profile/code/code_lines.h"
 
@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS    (1u << 20)
-#define MOST_FILES   4096
-#define MOST_FOLDERS 256 /* of a unit */
-#define MOST_OPCODES 64
-#define MOST_LOOKS   (1u << 22)
+#define MAX_ROWS     (1u << 20)
+#define MAX_FILES    4096
+#define MAX_FOLDERS  256 /* of a unit */
+#define MAX_OPCODES  64
+#define MAX_LOOKS    (1u << 22)
 #define LONGEST_TEXT 65536
 #define TEXT_LOOKS   64 /* that a long text costs */
 #define INLINED_CALL 0x90
@@ -48,12 +48,12 @@ struct pc_lines {
 	struct bytes line, text, relocations, symbols, names;
 	struct row *rows;
 	struct sequence *sequences;
-	uint32_t row_count, row_room, sequence_count, sequence_room;
+	uint32_t row_count, row_capacity, sequence_count, sequence_capacity;
 	struct file {
 		const char *path, *folder;
 	} * files; /* of all units */
-	uint32_t file_count, file_room;
-	const struct sequence *last; /* that was asked for */
+	uint32_t file_count, file_capacity;
+	const struct sequence *last; /* of the previous lookup */
 	uint64_t relocation;	     /* after the one that was found last */
 	uint32_t looks;
 };
@@ -182,7 +182,7 @@ static bool find_sections(struct pc_lines *lines)
 /* False: there have been too many. */
 static bool may_look(struct pc_lines *lines, uint32_t looks)
 {
-	if (lines->looks > MOST_LOOKS - looks)
+	if (lines->looks > MAX_LOOKS - looks)
 		return false;
 	lines->looks += looks;
 	return true;
@@ -226,29 +226,29 @@ struct unit {
 	uint32_t file_count;
 	uint8_t minimum, opcode_base, line_range;
 	int8_t line_base;
-	uint8_t lengths[MOST_OPCODES];
+	uint8_t lengths[MAX_OPCODES];
 };
 
-static bool has_room(void *list, uint32_t *room, uint32_t count, size_t size, uint32_t most)
+static bool grow(void *list, uint32_t *capacity, uint32_t count, size_t size, uint32_t most)
 {
 	void *larger;
 
-	if (count < *room)
+	if (count < *capacity)
 		return true;
 	if (count >= most)
 		return false;
-	larger = reallocarray(*(void **)list, *room * 2 + 64, size);
+	larger = reallocarray(*(void **)list, *capacity * 2 + 64, size);
 	if (!larger)
 		return false;
 	*(void **)list = larger;
-	*room = *room * 2 + 64;
+	*capacity = *capacity * 2 + 64;
 	return true;
 }
 
 static bool begin_sequence(struct pc_lines *lines, const char *function)
 {
-	if (!has_room(&lines->sequences, &lines->sequence_room, lines->sequence_count,
-		      sizeof(*lines->sequences), MOST_ROWS))
+	if (!grow(&lines->sequences, &lines->sequence_capacity, lines->sequence_count,
+		  sizeof(*lines->sequences), MAX_ROWS))
 		return false;
 	lines->sequences[lines->sequence_count++] =
 		(struct sequence){.function = function, .first = lines->row_count};
@@ -262,8 +262,8 @@ static bool put_row(struct pc_lines *lines, const struct unit *unit, const struc
 
 	if (!lines->sequence_count && !begin_sequence(lines, NULL))
 		return false;
-	if (!has_room(&lines->rows, &lines->row_room, lines->row_count, sizeof(*lines->rows),
-		      MOST_ROWS))
+	if (!grow(&lines->rows, &lines->row_capacity, lines->row_count, sizeof(*lines->rows),
+		  MAX_ROWS))
 		return false;
 	row.file = row.file && row.file <= unit->file_count ? unit->first_file + row.file : 0;
 	lines->rows[lines->row_count++] = row;
@@ -323,7 +323,7 @@ static bool run_standard(struct pc_lines *lines, const struct unit *unit, struct
 		row->address += number(program, 2);
 		break;
 	default:
-		for (int i = 0; i < unit->lengths[opcode % MOST_OPCODES]; i++)
+		for (int i = 0; i < unit->lengths[opcode % MAX_OPCODES]; i++)
 			uleb(program);
 	}
 	return true;
@@ -352,20 +352,20 @@ static void run(struct pc_lines *lines, const struct unit *unit, struct bytes pr
 /* Folders, then files; of these the names. */
 static void read_files(struct pc_lines *lines, struct unit *unit, struct bytes header)
 {
-	const char *folders[MOST_FOLDERS], *name;
+	const char *folders[MAX_FOLDERS], *name;
 	uint32_t folder_count = 0;
 	uint64_t folder;
 
 	for (name = text(&header); name && *name; name = text(&header))
-		if (folder_count < MOST_FOLDERS)
+		if (folder_count < MAX_FOLDERS)
 			folders[folder_count++] = name;
 	unit->first_file = lines->file_count;
 	for (name = text(&header); name && *name; name = text(&header)) {
 		folder = uleb(&header);
 		uleb(&header);
 		uleb(&header);
-		if (!has_room(&lines->files, &lines->file_room, lines->file_count,
-			      sizeof(*lines->files), MOST_FILES))
+		if (!grow(&lines->files, &lines->file_capacity, lines->file_count,
+			  sizeof(*lines->files), MAX_FILES))
 			return;
 		lines->files[lines->file_count++] = (struct file){
 			.path = name,
@@ -392,7 +392,7 @@ static void read_unit(struct pc_lines *lines, struct bytes all)
 	unit.line_base = number(&header, 1);
 	unit.line_range = number(&header, 1);
 	unit.opcode_base = number(&header, 1);
-	if (!unit.line_range || !unit.opcode_base || unit.opcode_base > MOST_OPCODES)
+	if (!unit.line_range || !unit.opcode_base || unit.opcode_base > MAX_OPCODES)
 		return;
 	for (int i = 1; i < unit.opcode_base; i++)
 		unit.lengths[i] = number(&header, 1);
@@ -459,7 +459,7 @@ static uint32_t row_of(const struct pc_lines *lines, const struct sequence *sequ
 	return low && !rows[low - 1].is_end ? low : 0;
 }
 
-/* Instructions are asked for by function. */
+/* Instructions are looked up by function. */
 static const struct sequence *sequence_of(struct pc_lines *lines, const char *function)
 {
 	if (lines->last && !strcmp(lines->last->function, function))

@@ -14,7 +14,7 @@
 
 struct pc_line {
 	const char *file;     /* without its folder */
-	const char *path;     /* with what the compiler was told of it; perhaps below `folder` */
+	const char *path;     /* as the compiler got it; perhaps below `folder` */
 	const char *folder;   /* "" = unknown */
 	const char *function; /* mangled; the inlined one that the line is in, NULL = the kernel */
 	uint32_t line;

@@ -80,7 +80,7 @@ bool cubin__code(const uint8_t *bytes, size_t size, const char *function, struct
 		found = section(&image, i);
 		if (!is_code_of(&image, &names, &found, function))
 			continue;
-		if (!found.sh_size || found.sh_size > CUBIN_MOST_CODE ||
+		if (!found.sh_size || found.sh_size > CUBIN_MAX_CODE ||
 		    !fits(&image, found.sh_offset, found.sh_size))
 			return false;
 		*code = (struct cubin_code){

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CUBIN_MOST_CODE (256u << 10) /* bytes of a function */
+#define CUBIN_MAX_CODE	(256u << 10) /* bytes of a function */
 #define CUBIN_FUNCTIONS 64	     /* of one that is put together */
 
 struct cubin_code {

@@ -2,9 +2,10 @@
 /*
  * As nvcc 13.0 was seen to write it, with each --compress-mode; NVIDIA documents none of it.
  *
- * Fears: 1. sizes that lead out of the section, or nowhere: a walk only goes forward, and whatever
- * does not fit ends it. 2. a few bytes that unpack to gigabytes: the size is bounded before memory
- * is taken, and nothing is unpacked beyond it. 3. endless lists of tiny images: there is an end.
+ * Failure modes: 1. sizes that lead out of the section, or nowhere: a walk only goes forward, and
+ * whatever does not fit ends it. 2. a few bytes that unpack to gigabytes: the size is bounded
+ * before memory is taken, and nothing is unpacked beyond it. 3. endless lists of tiny images: there
+ * is an end.
  */
 #include "cuda-trace/profile/code/fatbin.h"
 
@@ -15,14 +16,14 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define MAGIC	      0xba55ed50
-#define KIND_CUBIN    2
-#define FLAG_LZ4      0x2000
-#define FLAG_ZSTD     0x8000
-#define ALIGNED	      8
-#define MOST_SECTIONS 65536
-#define MOST_NAMES    (1u << 20)
-#define MOST_IMAGES   (1u << 20)
+#define MAGIC	     0xba55ed50
+#define KIND_CUBIN   2
+#define FLAG_LZ4     0x2000
+#define FLAG_ZSTD    0x8000
+#define ALIGNED	     8
+#define MAX_SECTIONS 65536
+#define MAX_NAMES    (1u << 20)
+#define MAX_IMAGES   (1u << 20)
 /* Beyond as many bytes as are wanted: a block of Zstandard's is whole or nothing. */
 #define READ_AHEAD (256u << 10)
 
@@ -60,7 +61,7 @@ static bool is_fatbin(int fd, const Elf64_Shdr *names, const Elf64_Shdr *section
 	static const char wanted[] = ".nv_fatbin";
 	char name[sizeof(wanted)];
 
-	return section->sh_name < names->sh_size && names->sh_size <= MOST_NAMES &&
+	return section->sh_name < names->sh_size && names->sh_size <= MAX_NAMES &&
 	       section->sh_type == SHT_PROGBITS &&
 	       read_at(fd, name, sizeof(name), names->sh_offset + section->sh_name) &&
 	       !memcmp(name, wanted, sizeof(name));
@@ -112,7 +113,7 @@ static bool take(struct fatbin_image *image, const struct entry *entry, uint64_t
 struct walk {
 	int fd;
 	uint32_t left; /* images that may still come */
-	bool (*visit)(void *context, const struct fatbin_image *image);
+	bool (*each)(void *context, const struct fatbin_image *image);
 	void *context;
 };
 
@@ -126,7 +127,7 @@ static bool each_of_container(struct walk *walk, uint64_t at, uint64_t end)
 		    entry.head > end - at || entry.size > end - at - entry.head)
 			break;
 		walk->left--;
-		if (take(&image, &entry, at) && !walk->visit(walk->context, &image))
+		if (take(&image, &entry, at) && !walk->each(walk->context, &image))
 			return false;
 		at += entry.head + entry.size;
 	}
@@ -134,9 +135,9 @@ static bool each_of_container(struct walk *walk, uint64_t at, uint64_t end)
 }
 
 bool fatbin__each(int fd, uint64_t at, uint64_t size,
-		  bool (*visit)(void *context, const struct fatbin_image *image), void *context)
+		  bool (*each)(void *context, const struct fatbin_image *image), void *context)
 {
-	struct walk walk = {.fd = fd, .left = MOST_IMAGES, .visit = visit, .context = context};
+	struct walk walk = {.fd = fd, .left = MAX_IMAGES, .each = each, .context = context};
 	uint64_t end = at + size;
 	struct container container;
 
@@ -159,13 +160,13 @@ bool fatbin__each(int fd, uint64_t at, uint64_t size,
 
 /* ---- their contents ---- */
 
-static size_t unpack_zstd(const uint8_t *from, size_t size, uint8_t *to, size_t room)
+static size_t unpack_zstd(const uint8_t *from, size_t size, uint8_t *to, size_t capacity)
 {
 	ZSTD_DStream *stream = ZSTD_createDStream();
 	ZSTD_inBuffer in = {from, size, 0};
-	ZSTD_outBuffer out = {to, room, 0};
+	ZSTD_outBuffer out = {to, capacity, 0};
 
-	while (stream && out.pos < room) {
+	while (stream && out.pos < capacity) {
 		size_t before = in.pos + out.pos;
 		size_t left = ZSTD_decompressStream(stream, &out, &in);
 
@@ -176,9 +177,10 @@ static size_t unpack_zstd(const uint8_t *from, size_t size, uint8_t *to, size_t 
 	return out.pos;
 }
 
-static size_t unpack_lz4(const uint8_t *from, size_t size, uint8_t *to, size_t room)
+static size_t unpack_lz4(const uint8_t *from, size_t size, uint8_t *to, size_t capacity)
 {
-	int came = LZ4_decompress_safe_partial((const char *)from, (char *)to, size, room, room);
+	int came = LZ4_decompress_safe_partial((const char *)from, (char *)to, size, capacity,
+					       capacity);
 
 	return came > 0 ? came : 0;
 }

@@ -25,9 +25,9 @@ struct fatbin_image {
 
 /* Where .nv_fatbin is in an ELF file. False: it has none. */
 bool fatbin__section(int fd, uint64_t *at, uint64_t *size);
-/* Every cubin of a section, until `visit` answers false. False: it did. */
+/* Every cubin of a section, until `each` answers false. False: it did. */
 bool fatbin__each(int fd, uint64_t at, uint64_t size,
-		  bool (*visit)(void *context, const struct fatbin_image *image), void *context);
+		  bool (*each)(void *context, const struct fatbin_image *image), void *context);
 /* The first `wanted` bytes of an image, or fewer where it has no more: how many came to `to`, 0 =
  * it cannot be read. */
 size_t fatbin__unpack(int fd, const struct fatbin_image *image, uint8_t *to, size_t wanted);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Most images have no line table or none of the functions, which their first bytes tell: nvcc puts
- * the names of the sections at their beginning. Whether an image is the one that was sampled
- * CUPTI's checksum tells. It is a weak one (CUPTI 13.0 was seen to look at 28 bytes of 13,112): it
- * is asked only of images that have the function.
+ * Most images have no line table or none of the functions, which their first bytes show: nvcc puts
+ * the names of the sections at their beginning. CUPTI's checksum decides whether an image is the
+ * one that was sampled. It is a weak one (CUPTI 13.0 was seen to read 28 bytes of 13,112): it is
+ * computed only of images that have the function.
  *
- * Fears: 1. a file that is made to crash or to hold up its reader: that is a process without
- * rights, whose end, whatever it is, means that nothing more is found. 2. gigabytes of images:
- * bytes are counted, and there is an end to the time. 3. the wrong image, whose lines would lie:
- * without libcupti only a name that one image alone has is taken.
+ * Failure modes: 1. a file that is made to crash or to hold up its reader: that is a process
+ * without rights, whose end, whatever it is, means that nothing more is found. 2. gigabytes of
+ * images: bytes are counted, and there is an end to the time. 3. the wrong image, whose lines would
+ * lie: without libcupti only a name that one image alone has is taken.
  */
 #include "cuda-trace/profile/code/image_search.h"
 
@@ -31,14 +31,14 @@
 #include "cuda-trace/symbols/mappings.h"
 #include "cuda-trace/base/clock.h"
 
-#define MOST_MS	      10000
-#define SAY_MS	      1000
-#define BEGINNING     (64u << 10)
-#define MOST_UNPACKED (16ul << 30) /* in all; one image at a time */
-#define MOST_SENT     (64ul << 20)
-#define MOST_MEMORY   (8ul << 30) /* addresses: libcupti and the tool are among them */
-#define NOBODY	      65534
-#define NAMES_AT      0x41 /* in a cubin of nvcc's, the first name of a section */
+#define MAX_MS	     10000
+#define SAY_MS	     1000
+#define BEGINNING    (64u << 10)
+#define MAX_UNPACKED (16ul << 30) /* in all; one image at a time */
+#define MAX_SENT     (64ul << 20)
+#define MAX_MEMORY   (8ul << 30) /* addresses: libcupti and the tool are among them */
+#define NOBODY	     65534
+#define NAMES_AT     0x41 /* in a cubin of nvcc's, the first name of a section */
 
 /* cuptiGetCubinCrc */
 struct checksum {
@@ -127,7 +127,7 @@ static struct image_wish *open_wish_of(const struct child *child, const char *fu
 	return wish;
 }
 
-static void take_checked(struct child *child, const struct image_wish *wish, const uint8_t *bytes,
+static void keep_checked(struct child *child, const struct image_wish *wish, const uint8_t *bytes,
 			 size_t size, uint64_t checksum)
 {
 	const struct image_search *search = child->search;
@@ -143,7 +143,7 @@ static void take_checked(struct child *child, const struct image_wish *wish, con
 }
 
 /* Which one it was is not known before all have been seen. */
-static void take_by_name(struct child *child, const struct image_wish *wish, const uint8_t *bytes,
+static void keep_by_name(struct child *child, const struct image_wish *wish, const uint8_t *bytes,
 			 size_t size)
 {
 	struct candidate *candidate = &child->candidates[wish - child->search->wishes];
@@ -151,7 +151,7 @@ static void take_by_name(struct child *child, const struct image_wish *wish, con
 	if (candidate->bytes && candidate->size == size && !memcmp(candidate->bytes, bytes, size))
 		return;
 	candidate->different++;
-	if (candidate->bytes || size > MOST_SENT - child->kept)
+	if (candidate->bytes || size > MAX_SENT - child->kept)
 		return;
 	candidate->bytes = malloc(size);
 	if (!candidate->bytes)
@@ -241,13 +241,13 @@ static void look_into(struct child *child, const uint8_t *bytes, size_t size, st
 		struct image_wish *wish = wish_of_section(child, name);
 
 		if (wish && child->checksum)
-			take_checked(child, wish, bytes, size, of.checksum);
+			keep_checked(child, wish, bytes, size, of.checksum);
 		else if (wish)
-			take_by_name(child, wish, bytes, size);
+			keep_by_name(child, wish, bytes, size);
 	}
 }
 
-static bool visit_image(void *context, const struct fatbin_image *image)
+static bool check_image(void *context, const struct fatbin_image *image)
 {
 	struct child *child = context;
 	size_t size = fatbin__unpack(child->fd, image, child->beginning,
@@ -257,7 +257,7 @@ static bool visit_image(void *context, const struct fatbin_image *image)
 
 	if (!size || (find_names(child->beginning, size, &names) && !is_worth_it(child, names)))
 		return true;
-	if (image->size > MOST_UNPACKED - child->unpacked)
+	if (image->size > MAX_UNPACKED - child->unpacked)
 		return false;
 	child->unpacked += image->size;
 	whole = malloc(image->size);
@@ -302,13 +302,13 @@ static void close_others(const struct child *child)
 /* Nothing here needs rights any more: files are open, and so is libcupti. */
 static void drop_rights(void)
 {
-	const struct rlimit none = {0, 0}, time = {2 * MOST_MS / 1000, 2 * MOST_MS / 1000};
+	const struct rlimit none = {0, 0}, time = {2 * MAX_MS / 1000, 2 * MAX_MS / 1000};
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	setrlimit(RLIMIT_CORE, &none);
 	setrlimit(RLIMIT_FSIZE, &none);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	setrlimit(RLIMIT_AS, &(struct rlimit){MOST_MEMORY, MOST_MEMORY});
+	setrlimit(RLIMIT_AS, &(struct rlimit){MAX_MEMORY, MAX_MEMORY});
 #endif
 	setrlimit(RLIMIT_CPU, &time);
 	if (geteuid())
@@ -323,7 +323,7 @@ static void open_checksum(struct child *child)
 	char path[512];
 	void *library;
 
-	/* The guest has no business in here. */
+	/* The agent must not start in this process. */
 	setenv("CUDA_TRACE", "off", 1);
 	unsetenv("CUDA_INJECTION64_PATH");
 	library = cupti_library__open(path, sizeof(path));
@@ -364,14 +364,14 @@ static _Noreturn void be_the_child(struct image_search *search, int out, pid_t p
 
 		child.fd = file->fd;
 		if (file->fd >= 0 && fatbin__section(file->fd, &at, &size))
-			all = fatbin__each(file->fd, at, size, visit_image, &child);
+			all = fatbin__each(file->fd, at, size, check_image, &child);
 		send_all(out, &next, sizeof(next));
 	}
 	if (all) {
 		send_named(&child);
 		send_all(out, &end, sizeof(end));
 	}
-	/* Not exit(): NVIDIA's library would tidy up. */
+	/* Not exit(): NVIDIA's library would clean up. */
 	_exit(0);
 }
 
@@ -390,7 +390,7 @@ static void say_so(struct answer *answer)
 		fprintf(stderr,
 			"cuda-trace: looking for lines of source in the program's files, %d s at "
 			"most (Ctrl-C: without)\n",
-			MOST_MS / 1000);
+			MAX_MS / 1000);
 }
 
 /* 1, or 0: it came to its end, or -1: the time is over, or somebody does not want to wait. */
@@ -399,11 +399,11 @@ static int receive(struct answer *answer, void *to, size_t size)
 	for (size_t done = 0; done < size;) {
 		struct pollfd ready = {.fd = answer->in, .events = POLLIN};
 		uint64_t passed = monotonic__ms() - answer->began;
-		uint64_t until = answer->said ? MOST_MS : SAY_MS;
+		uint64_t until = answer->said ? MAX_MS : SAY_MS;
 		ssize_t n;
 		int came;
 
-		if (passed >= MOST_MS)
+		if (passed >= MAX_MS)
 			return -1;
 		came = poll(&ready, 1, passed < until ? until - passed : 0);
 		if (came < 0)
@@ -441,7 +441,7 @@ static int receive_image(struct image_search *search, struct answer *answer,
 static int receive_frames(struct image_search *search, int in)
 {
 	struct answer answer = {.in = in, .began = monotonic__ms()};
-	uint64_t left = MOST_SENT;
+	uint64_t left = MAX_SENT;
 	struct frame frame;
 	int came;
 

@@ -13,7 +13,7 @@
 
 struct modules;
 
-#define IMAGE_WISHES_MOST 1024
+#define IMAGE_WISHES_MAX 1024
 
 struct image_wish {
 	const char *function; /* mangled */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. code that is made to take over the program which reads it: that one has no rights, no
- * file open but its own, cannot start another one, and sees nothing of the environment. 2. it
- * hangs, crashes, or prints for ever: there is an end to time, memory and text, and it is killed
- * whatever came. 3. `sudo cuda-trace` in a folder of somebody else's: PATH counts where it is
- * absolute.
+ * Failure modes: 1. code that is made to take over the program which reads it: that one has no
+ * rights, no file open but its own, cannot start another one, and sees nothing of the
+ * environment. 2. it hangs, crashes, or prints for ever: there is an end to time, memory and text,
+ * and it is killed whatever came. 3. `sudo cuda-trace` in a folder of somebody else's: PATH counts
+ * where it is absolute.
  */
 #include "cuda-trace/profile/code/nvdisasm.h"
 
@@ -26,13 +26,13 @@
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
 
-#define NAME	     "nvdisasm"
-#define NOBODY	     65534
-#define MOST_TEXT    (32ul << 20)
-#define MOST_MEMORY  (4ul << 30)
-#define MOST_SECONDS 20 /* of a CPU */
-#define NOT_STARTED  127
-#define PROGRAM_FD   4
+#define NAME	    "nvdisasm"
+#define NOBODY	    65534
+#define MAX_TEXT    (32ul << 20)
+#define MAX_MEMORY  (4ul << 30)
+#define MAX_SECONDS 20 /* of a CPU */
+#define NOT_STARTED 127
+#define PROGRAM_FD  4
 
 static int try_file(struct nvdisasm *program, const char *folder, size_t length)
 {
@@ -121,14 +121,14 @@ static void drop_rights(void)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_CPU, MOST_SECONDS);
+	limit(RLIMIT_CPU, MAX_SECONDS);
 	limit(RLIMIT_NOFILE, 64);
 	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 			   setresuid(NOBODY, NOBODY, NOBODY)))
 		_exit(NOT_STARTED);
 	/* After the change: nobody may have processes, this one can have none. */
 	limit(RLIMIT_NPROC, 0);
-	limit(RLIMIT_AS, MOST_MEMORY);
+	limit(RLIMIT_AS, MAX_MEMORY);
 }
 
 static _Noreturn void be_the_child(const struct nvdisasm *program, int image, int out, pid_t parent)
@@ -175,9 +175,9 @@ static int memory_file(const void *bytes, size_t size)
 
 static enum nvdisasm_end receive(int in, uint64_t until_ms, char **text, size_t *length)
 {
-	size_t room = 0;
+	size_t capacity = 0;
 
-	for (*length = 0; *length < MOST_TEXT;) {
+	for (*length = 0; *length < MAX_TEXT;) {
 		struct pollfd ready = {.fd = in, .events = POLLIN};
 		uint64_t now = monotonic__ms();
 		int came = now < until_ms ? poll(&ready, 1, until_ms - now) : 0;
@@ -186,14 +186,14 @@ static enum nvdisasm_end receive(int in, uint64_t until_ms, char **text, size_t 
 
 		if (came <= 0)
 			return came ? NVDISASM_STOPPED : NVDISASM_LATE;
-		if (*length + 1 >= room) {
-			larger = realloc(*text, room * 2 + 65536);
+		if (*length + 1 >= capacity) {
+			larger = realloc(*text, capacity * 2 + 65536);
 			if (!larger)
 				return NVDISASM_ENDLESS;
 			*text = larger;
-			room = room * 2 + 65536;
+			capacity = capacity * 2 + 65536;
 		}
-		n = read(in, *text + *length, room - *length - 1);
+		n = read(in, *text + *length, capacity - *length - 1);
 		if (n <= 0)
 			return NVDISASM_ENDED;
 		*length += n;

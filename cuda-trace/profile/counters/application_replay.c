@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. runs that differ: what was not launched as often in each is left out, counted and told.
- * 2. a run that fails: what it brought is taken back. 3. a hostile program: there is a bound to the
- * launches that are kept.
+ * Failure modes: 1. runs that differ: what was not launched as often in each is left out, counted
+ * and reported. 2. a run that fails: its records are removed. 3. a hostile program: the number of
+ * launches that are kept is bounded.
  */
 #include "cuda-trace/profile/counters/application_replay.h"
 
@@ -144,7 +144,7 @@ static void keep_first(struct replay *replay, struct kind *kind, const struct pr
 
 	if (replay->count == LAUNCHES)
 		goto unkept;
-	/* Room grows by doubling. */
+	/* The capacity doubles. */
 	if (!(at & (at - 1))) {
 		grown = realloc(kind->launches, (at ? 2 * at : 1) * sizeof(*grown));
 		if (!grown)
@@ -264,21 +264,21 @@ static void print_counts(FILE *file, const struct replay *replay, const struct k
 void replay__say(FILE *file, const struct replay *replay)
 {
 	uint64_t sum = all_apart(replay);
-	int told = 0;
+	int printed = 0;
 
 	if (replay->unkept)
 		fprintf(file,
-			"%" PRIu64 " launches found no room (for %u of a run), and are left out\n",
+			"%" PRIu64 " launches exceeded the limit (%u of a run), and are left out\n",
 			replay->unkept, LAUNCHES);
 	if (!sum)
 		return;
 	fprintf(file, "%" PRIu64 " launches were not in every run, and are left out:\n", sum);
-	for (const struct kind *kind = replay->kinds; kind && told < 10; kind = kind->next) {
+	for (const struct kind *kind = replay->kinds; kind && printed < 10; kind = kind->next) {
 		char shown[420];
 
 		if (!apart(replay, kind))
 			continue;
-		told++;
+		printed++;
 		fprintf(file,
 			"  %s, grid %ux%ux%u: ", text__show(shown, sizeof(shown), kind->name, 100),
 			kind->grid[0], kind->grid[1], kind->grid[2]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. what is told before is from another GPU, driver or program than this one: it is given
- * as a range, with where it is from, and replaced as soon as something was measured here. 2. the
- * first launch of a process waits for CUPTI to set itself up, ten times as long as any other: it
- * is kept apart, a mean with it would mean nothing. 3. processes that are counted at the same time
- * wait for each other: one alone is looked at, and what is told is of each.
+ * Failure modes: 1. the estimate before the start is from another GPU, driver or program than this
+ * one: it is given as a range, with where it is from, and replaced as soon as something was
+ * measured here. 2. the first launch of a process waits for CUPTI to set itself up, ten times as
+ * long as any other: it is kept apart, a mean with it would mean nothing. 3. processes that are
+ * counted at the same time wait for each other: one alone is looked at, and the report is of each.
  */
 #include "cuda-trace/profile/counters/counter_cost.h"
 
@@ -13,17 +13,17 @@
 
 /* The call of a counted launch less the kernel's own time: docs/measurements/h200/counters-*.txt;
  * docs/measurements/h100/suite.txt. */
-#define FIRST_LEAST_MS 160
-#define FIRST_MOST_MS  470
-#define LEAST_MS       1 /* with one pass: many between one start and stop of CUPTI, or each alone */
-#define MOST_MS	       32
-#define PASS_LEAST_MS  8 /* with several, each */
-#define PASS_MOST_MS   20
+#define FIRST_MIN_MS  160
+#define FIRST_MAX_MS  470
+#define LEAST_MS      1 /* with one pass: many between one start and stop of CUPTI, or each alone */
+#define MAX_MS	      32
+#define PASS_LEAST_MS 8 /* with several, each */
+#define PASS_MAX_MS   20
 
-#define TURN_LEAST_MS  200 /* where CUPTI is enabled anew */
-#define TURN_MOST_MS   420
+#define TURN_MIN_MS   200 /* where CUPTI is enabled anew */
+#define TURN_MAX_MS   420
 
-#define EARLY	       3 /* launches, the first one among them */
+#define EARLY	      3 /* launches, the first one among them */
 
 static const char *range(char out[48], uint64_t least_ms, uint64_t most_ms)
 {
@@ -37,19 +37,19 @@ static const char *range(char out[48], uint64_t least_ms, uint64_t most_ms)
 void counter_cost__say_before(const char *chip, unsigned int passes, uint64_t kernels)
 {
 	uint64_t least = passes == 1 ? LEAST_MS : (uint64_t)passes * PASS_LEAST_MS;
-	uint64_t most = passes == 1 ? MOST_MS : (uint64_t)passes * PASS_MOST_MS;
+	uint64_t most = passes == 1 ? MAX_MS : (uint64_t)passes * PASS_MAX_MS;
 	char first[48], other[48], all[48];
 
 	fprintf(stderr,
 		"cuda-trace profile: %u pass%s a kernel on %s: beside its own time, on an H200, "
 		"the first one waits %s, each other %s%s",
-		passes, passes == 1 ? "" : "es", chip, range(first, FIRST_LEAST_MS, FIRST_MOST_MS),
+		passes, passes == 1 ? "" : "es", chip, range(first, FIRST_MIN_MS, FIRST_MAX_MS),
 		range(other, least, most),
 		passes == 1 ? "" : ", more where much memory is to be put back");
 	if (kernels > 1 && kernels < 1000000)
 		fprintf(stderr, ": %llu of each process some %s", (unsigned long long)kernels,
-			range(all, FIRST_LEAST_MS + (kernels - 1) * least,
-			      FIRST_MOST_MS + (kernels - 1) * most));
+			range(all, FIRST_MIN_MS + (kernels - 1) * least,
+			      FIRST_MAX_MS + (kernels - 1) * most));
 	fputc('\n', stderr);
 }
 
@@ -59,7 +59,7 @@ void counter_cost__say_turns(const char *chip, unsigned int sets, uint64_t kerne
 		"cuda-trace profile: %u set%s of metrics on %s, one a launch, and no kernel runs "
 		"twice: beside its own time a launch waits some 1 ms, %d to %d ms where another "
 		"set begins (H100)",
-		sets, sets == 1 ? "" : "s", chip, TURN_LEAST_MS, TURN_MOST_MS);
+		sets, sets == 1 ? "" : "s", chip, TURN_MIN_MS, TURN_MAX_MS);
 	if (kernels && kernels < 1000000)
 		fprintf(stderr, "; %llu launches of each process are wanted",
 			(unsigned long long)kernels * sets);
@@ -94,7 +94,7 @@ void counter_cost__launch(struct counter_cost *cost, uint32_t pid, uint64_t call
 	if (cost->counted < EARLY)
 		return;
 	cost->said = true;
-	/* What is over as it is told helps nobody. */
+	/* An estimate of what is over already is useless. */
 	if (!cost->kernels || cost->kernels > EARLY)
 		say(cost);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long counting will take: told before PROGRAM starts, by what was measured elsewhere, and
+ * How long counting will take: reported before PROGRAM starts, by what was measured elsewhere, and
  * again by what the first counted kernels took here.
  */
 #ifndef CUDA_TRACE_PROFILE_COUNTERS_COUNTER_COST_H

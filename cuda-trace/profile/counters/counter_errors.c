@@ -14,7 +14,7 @@
 #define NOT_SUPPORTED  27
 #define NO_RIGHTS      35
 
-#define TOO_OLD	       "libcupti before" /* how the guest's words for that begin */
+#define TOO_OLD	       "libcupti before" /* the beginning of the agent's message for that */
 #define RANGE_PROFILER "cuptiRangeProfiler"
 #define KNOWS_CHIP     "cuptiProfilerHostInitialize" /* or not */
 #define TRY_OTHERS                                                                           \
@@ -51,7 +51,7 @@ static const struct {
 	 "of other threads wait 60 s each. Ctrl-C ends cuda-trace and leaves the program so. Leave "
 	 "the kernel out with -k"},
 	{CUDA_COUNTERS_SILENT,
-	 "kernels ran, and CUPTI has no values of them, though it tells of no error. Those of CUDA "
+	 "kernels ran, and CUPTI has no values of them, though it reports no error. Those of CUDA "
 	 "12.8 and 12.9 are like that with driver 580: take one of CUDA 13.0 or later "
 	 "(`cuda-trace doctor` says what there is, CUDA_TRACE_LIBCUPTI=FILE names one)"},
 	{CUDA_COUNTERS_WORN,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The presets are made of single counters and ratios, not of *__throughput: that of the SM alone is
- * eight passes. Passes on an H100 stand in the manual page. Old names are in old_names.c.
+ * eight passes. Passes on an H100 stand in the manual page. Old names are in nvprof_names.c.
  */
 #include "cuda-trace/profile/counters/counter_presets.h"
 
@@ -151,7 +151,7 @@ static const char *meaning(const char *word, FILE *notes)
 	return strstr(word, "__") ? word : NULL;
 }
 
-static size_t room(void)
+static size_t presets_length(void)
 {
 	size_t most = 1;
 
@@ -164,7 +164,8 @@ static size_t room(void)
 
 char *counter_presets__expand(const char *list, FILE *notes, char *unknown, size_t size)
 {
-	char *words = strdup(list), *to = calloc(1, room() + strlen(list) + 2), *rest = words;
+	char *words = strdup(list), *to = calloc(1, presets_length() + strlen(list) + 2),
+	     *rest = words;
 	const char *word, *metrics;
 
 	*unknown = 0;

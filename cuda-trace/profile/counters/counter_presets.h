@@ -23,7 +23,7 @@ struct counter_alias {
 };
 
 extern const struct counter_preset counter_presets[]; /* ended by a NULL name */
-extern const struct counter_alias counter_aliases[];  /* old_names.c, likewise */
+extern const struct counter_alias counter_aliases[];  /* nvprof_names.c, likewise */
 
 /*
  * A list of presets, metrics and old names → metrics, each once; the caller frees it. Old names are

@@ -30,7 +30,7 @@ int counting__ask(struct counting *counting, const struct profile_options *optio
 						   options->kernels);
 		if (counting->requests)
 			return EXIT_OK;
-		fprintf(stderr, "cuda-trace profile: more metrics than a process can be asked for, "
+		fprintf(stderr, "cuda-trace profile: more metrics than a request can hold, "
 				"or no memory\n");
 		return EXIT_TROUBLE;
 	}
@@ -48,20 +48,20 @@ void counting__process_start(void *context, struct process *process)
 {
 }
 
-/* Why a process cannot be told what to count. */
+/* Why a process cannot be requested to count. */
 static const char *refusal(int err)
 {
 	switch (err) {
 	case -ENOTSUP:
-		return "it was told at its start what to count, or its guest is older than this "
-		       "tool";
+		return "its environment chose the metrics at its start, or its injection library "
+		       "is older than this tool";
 	case -EBUSY:
 		return "another cuda-trace has it counted";
 	case -EFAULT:
-		return "what it names is not the memory of its guest";
+		return "what it names is not the memory of its injection library";
 	case -EPERM:
 	case -EACCES:
-		return "its memory may not be written, where it would be told what to count: run "
+		return "its memory may not be written, where the request would be: run "
 		       "as root or with CAP_SYS_PTRACE (a container: --cap-add SYS_PTRACE; "
 		       "kernel.yama.ptrace_scope=3 forbids it to all)";
 	default:
@@ -123,13 +123,13 @@ void counting__state(struct counting *counting, struct process *process,
 		     const struct cuda_counters_state *record)
 {
 	struct counter_process *whose = counter_table__process(&counting->table, process);
-	bool was_told;
+	bool has_status;
 	uint32_t before;
 
 	if (!whose)
 		return;
-	was_told = whose->told;
-	before = was_told ? whose->state.outcome : (uint32_t)CUDA_COUNTERS_WAITING;
+	has_status = whose->told;
+	before = has_status ? whose->state.outcome : (uint32_t)CUDA_COUNTERS_WAITING;
 	counter_table__state(&counting->table, process, record);
 	if (before != record->outcome) {
 		if (record->outcome == CUDA_COUNTERS_ON && !counting->passes_said)
@@ -192,7 +192,7 @@ static const char *guess(const struct counting *counting, const struct profile_o
 	if (graphs && !launches)
 		return ": all were launched by graphs, whose kernels cannot be counted one by one";
 	if (!counting->table.processes)
-		return ": no process with the guest, or none that uses CUDA";
+		return ": no process with the injection library, or none that uses CUDA";
 	if (!launches)
 		return ": none was launched";
 	if (matched && missed == matched)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What `profile --counters` and `profile --sass` have in common: kernels are counted one by one,
- * which PROGRAM is asked for by its environment, and what runs already by a request (requests.h);
- * how that goes each process tells by itself.
+ * which the environment of PROGRAM requests, and in running processes a request (requests.h);
+ * each process itself reports the progress.
  */
 #ifndef CUDA_TRACE_PROFILE_COUNTERS_COUNTER_SESSION_H
 #define CUDA_TRACE_PROFILE_COUNTERS_COUNTER_SESSION_H
@@ -17,7 +17,7 @@ struct counting {
 	struct counter_table table;
 	struct requests *requests; /* to processes that run already; NULL = PROGRAM is started */
 	uint32_t pid;		   /* of -p, or 0 */
-	uint64_t failures;	   /* processes that count nothing, which was told */
+	uint64_t failures;	   /* processes that count nothing, which was reported */
 	bool passes_said;
 	bool slow_said;
 	bool end_said; /* CUPTI counts no further kernel */
@@ -27,16 +27,16 @@ struct counting {
  * status. */
 int counting__ask(struct counting *counting, const struct profile_options *options,
 		  const char *request);
-/* Of a sink: the process is told of at the end, so its data stays in the table. */
+/* Of a sink: the report names the process at the end, so its data stays in the table. */
 void counting__process_start(void *context, struct process *process);
 void counting__process_status(struct counting *counting, struct process *process);
 void counting__process_end(struct counting *counting, struct process *process);
-/* False: what it counts somebody else has asked for. */
+/* False if another tool requested this process's counters. */
 bool counting__means(struct counting *counting, struct process *process);
 /* Keeps it; says on stderr what is worth it. */
 void counting__state(struct counting *counting, struct process *process,
 		     const struct cuda_counters_state *record);
-/* Several times a second. True: all that was asked for is counted, the program goes on without us.
+/* Several times a second. True: all that was requested is counted, the program goes on without us.
  */
 bool counting__tick(struct counting *counting);
 /* The exit status, from that of the watch; what was kept is freed. */

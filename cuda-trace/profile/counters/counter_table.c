@@ -66,7 +66,7 @@ static bool ends_with(const char *text, const char *end)
 	return length >= tail && !strcmp(text + length - tail, end);
 }
 
-/* CUPTI tells the unit of the counter below; a rollup may change it. */
+/* CUPTI reports the unit of the counter below; a rollup may change it. */
 static void unit_of(const char *metric, const char *counter, char *unit, size_t size)
 {
 	const char *base = !strcmp(counter, "nanosecond") ? "ns" : counter;
@@ -187,7 +187,7 @@ static struct counter_sum *sum_of(struct counter_kernel *kernel, uint32_t at,
 static void sum_up(struct counter_kernel *kernel, const struct counter_kernel *alone)
 {
 	kernel->counted++;
-	/* A device may be told of after its first kernel. */
+	/* A device's record may come after its first kernel. */
 	if (!kernel->multiprocessors) {
 		kernel->capability = alone->capability;
 		kernel->multiprocessors = alone->multiprocessors;

@@ -33,7 +33,7 @@ struct counter_kernel {
 	struct counter_kernel *next;
 };
 
-/* One process: what it told of itself last. */
+/* One process: its last status record. */
 struct counter_process {
 	uint32_t pid;
 	char comm[EVENT_COMM_LEN];
@@ -55,7 +55,7 @@ struct counter_table {
 	struct counter_metric **metrics;
 	uint32_t metric_count, kernel_count;
 	uint64_t counted;
-	uint64_t unkept; /* launches of kernels for which there was no room */
+	uint64_t unkept; /* launches of kernels beyond the table's limit */
 	bool by_turns;	 /* a launch has some of the metrics, others have the others */
 };
 

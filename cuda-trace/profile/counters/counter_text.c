@@ -52,7 +52,7 @@ static void print_sums(FILE *file, const struct counter_kernel *kernel)
 	char mean[24], least[24], most[24], of[24] = "";
 	bool by_turns = is_by_turns(kernel);
 
-	fprintf(file, "  %-11s %11s %11s %s%-14s %s\n", "       MEAN", "LEAST", "MOST",
+	fprintf(file, "  %-11s %11s %11s %s%-14s %s\n", "       MEAN", "MIN", "MAX",
 		by_turns ? "LAUNCHES " : "", "UNIT", "METRIC");
 	for (uint32_t i = 0; i < kernel->count; i++) {
 		const struct counter_sum *sum = &kernel->sums[i];

@@ -4,7 +4,7 @@
  * functions need neither a driver nor a GPU for it, if the chip is named.
  *
  * Own declarations; each structure begins with its size, which CUPTI checks (12.6 and later). The
- * guest's own are compared with NVIDIA's headers in tests/agent/layout, and so are these.
+ * agent's own are compared with NVIDIA's headers in tests/agent/layout, and so are these.
  */
 #include "cuda-trace/profile/counters/metric_library.h"
 
@@ -38,7 +38,7 @@ static bool ask_chip(void *library, char *chip, size_t size)
 
 	if (driver)
 		*(void **)&init = dlsym(driver, "cuInit");
-	/* The guest has no business in here. */
+	/* The agent must not start in this process. */
 	setenv("CUDA_TRACE", "off", 1);
 	unsetenv("CUDA_INJECTION64_PATH");
 	if (!init || !initialize || !name || init(0) || initialize(&begin) || name(&ask) ||
@@ -48,8 +48,9 @@ static bool ask_chip(void *library, char *chip, size_t size)
 	return true;
 }
 
-/* With libcupti 12.8 and 12.9 not one metric was told (H200), though they count as 13.0 does. It
- * was not found out which of these calls they refuse: so each may fail, and a name is a name still.
+/* With libcupti 12.8 and 12.9 no properties were returned of any metric (H200), though they count
+ * as 13.0 does. Which of these calls they refuse is unknown: so each may fail, and a name is still
+ * a name.
  */
 static void ask_properties(const struct library_calls *calls, struct library_properties *ask,
 			   const char *rollup)
@@ -201,7 +202,7 @@ static void be_the_child(int out, const char *named, const char *request, bool s
 		fprintf(to, "why\t%s is older than CUDA 12.6: it has no range profiler\n", path);
 	else if (named ? !snprintf(chip, sizeof(chip), "%s", named)
 		       : !ask_chip(library, chip, sizeof(chip)))
-		fprintf(to, "why\tno GPU tells which one it is; name a chip\n");
+		fprintf(to, "why\tno GPU says which one it is; name a chip\n");
 	else if (!(host = new_host(&calls, chip)))
 		fprintf(to, "why\t%s does not know the chip %s\n", path, chip);
 	else {
@@ -213,7 +214,7 @@ static void be_the_child(int out, const char *named, const char *request, bool s
 		fprintf(to, "end\n");
 	}
 	fclose(to);
-	/* Not exit(): NVIDIA's libraries would tidy up. */
+	/* Not exit(): NVIDIA's libraries would clean up. */
 	_exit(0);
 }
 
@@ -262,8 +263,8 @@ static char *field(char **rest)
 	return text ? text : "";
 }
 
-static bool take_line(struct metric_library *library, char *line, const char *rollups[3], char *why,
-		      size_t size)
+static bool parse_line(struct metric_library *library, char *line, const char *rollups[3],
+		       char *why, size_t size)
 {
 	char *rest = line, *what = field(&rest), *name = field(&rest);
 	struct metric_row *row;
@@ -294,7 +295,7 @@ static bool take_line(struct metric_library *library, char *line, const char *ro
 	return !strcmp(what, "end");
 }
 
-static int take_lines(struct metric_library *library, char *why, size_t size)
+static int parse_lines(struct metric_library *library, char *why, size_t size)
 {
 	const char *rollups[3] = {};
 	char *rest = library->text, *line;
@@ -306,7 +307,7 @@ static int take_lines(struct metric_library *library, char *why, size_t size)
 	library->rows = calloc(lines, sizeof(library->rows[0]));
 	snprintf(why, size, "libcupti did not answer");
 	while (library->rows && (line = strsep(&rest, "\n")))
-		whole |= take_line(library, line, rollups, why, size);
+		whole |= parse_line(library, line, rollups, why, size);
 	if (!whole || !library->rows)
 		return -1;
 	qsort(library->rows, library->count, sizeof(library->rows[0]), by_name);
@@ -336,7 +337,7 @@ static int load(struct metric_library *library, const char *chip, const char *re
 	close(ends[0]);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	return take_lines(library, why, size);
+	return parse_lines(library, why, size);
 }
 
 int metric_library__load(struct metric_library *library, const char *chip, const char *request,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The metrics that a libcupti knows for a GPU, asked of it in a process of its own: NVIDIA's
+ * The metrics that a libcupti knows for a GPU, read in a process of its own: NVIDIA's
  * libraries do not come into the tool, and what goes wrong there stays there.
  */
 #ifndef CUDA_TRACE_PROFILE_COUNTERS_METRIC_LIBRARY_H
@@ -18,7 +18,7 @@ struct metric_row {
 struct metric_library {
 	char chip[32];
 	char path[512];	     /* of the libcupti */
-	unsigned int passes; /* for the request, 0 = it does not go like that, or none was made */
+	unsigned int passes; /* 0 = the metrics cannot be collected together, or no request */
 	size_t count;
 	struct metric_row *rows;       /* by name */
 	const char *sets[METRIC_SETS]; /* metrics separated by commas that one pass collects */
@@ -29,8 +29,8 @@ struct metric_library {
 };
 
 /*
- * chip: NULL = that of the first GPU. request: metrics separated by commas whose passes are asked
- * for, NULL = none. 0, or -1 with the reason in `why`.
+ * chip: NULL = that of the first GPU. request: metrics separated by commas whose passes are
+ * wanted, NULL = none. 0, or -1 with the reason in `why`.
  */
 int metric_library__load(struct metric_library *library, const char *chip, const char *request,
 			 char *why, size_t size);

@@ -20,7 +20,7 @@ struct occupancy {
 	int64_t blocks; /* the least of these: */
 	int64_t by_warps, by_registers, by_shared, by_blocks;
 	int64_t registers, shared; /* what a block is given of each */
-	int percent;		   /* of the threads that the GPU has room for */
+	int percent;		   /* of the threads that fit on the GPU */
 };
 
 /* What a multiprocessor has, and what a block may have of it. */

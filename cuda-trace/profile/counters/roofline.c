@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define EXECUTED(op)  "sm__sass_thread_inst_executed_op_" op "_pred_on.sum"
-#define TENSOR(what)  "sm__ops_path_tensor_src_" what ".sum"
-#define PEAK	      ".peak_sustained"
+#define EXECUTED(op) "sm__sass_thread_inst_executed_op_" op "_pred_on.sum"
+#define TENSOR(what) "sm__ops_path_tensor_src_" what ".sum"
+#define PEAK	     ".peak_sustained"
 
-#define DENSE_AT_MOST 1.05 /* clocks and counters are not that exact; what does more is sparse */
+#define DENSE_MAX    1.05 /* clocks and counters are not that exact; what does more is sparse */
 
 /* An instruction of half precision works on two numbers, which is how ncu counts them. */
 static const struct input {
@@ -95,7 +95,7 @@ static bool is_known(const struct roofline_work *work, enum roofline_precision p
 }
 
 /*
- * The peak that libcupti tells of the tensor cores is that of sparse operands, twice what dense
+ * The peak that libcupti reports of the tensor cores is that of sparse operands, twice what dense
  * ones reach (GH100: 8,192 operations of FP16 a cycle and multiprocessor), but for FP64, which has
  * none.
  */
@@ -103,11 +103,11 @@ static double peak_of(const struct roofline_work *work, const struct roofline_me
 		      enum roofline_precision precision)
 {
 	double peak = work->of[precision].peak;
-	bool as_told = precision <= ROOFLINE_TENSOR_FP64 || !memory->sparse ||
-		       work->of[precision].operations / memory->ns * 1e9 >
-			       DENSE_AT_MOST * peak / 2 * memory->clock;
+	bool as_reported = precision <= ROOFLINE_TENSOR_FP64 || !memory->sparse ||
+			   work->of[precision].operations / memory->ns * 1e9 >
+				   DENSE_MAX * peak / 2 * memory->clock;
 
-	return as_told ? peak : peak / 2;
+	return as_reported ? peak : peak / 2;
 }
 
 struct roofline_point roofline__point(const struct roofline_work *work,

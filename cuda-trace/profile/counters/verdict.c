@@ -13,13 +13,13 @@
 #define BUSY	     60.0   /* percent of a unit's peak */
 #define LAUNCH_NS    5000.0 /* a kernel shorter than this waits for its next launch */
 #define SECTOR	     32.0   /* bytes */
-#define COALESCED    0.5    /* of a sector's bytes that are asked for */
+#define COALESCED    0.5    /* of a sector's bytes that are requested */
 #define MEMORY_WAITS 0.5    /* of the cycles that warps are resident */
 #define LANES	     32.0
 #define CONVERGED    0.625 /* of the lanes of an instruction */
 #define TAIL_LOSS    0.15  /* of the multiprocessors' time that is idle */
 #define TAIL_WAVES   5.0
-#define LOW_WARPS    50.0 /* percent of the warps that a multiprocessor has room for */
+#define LOW_WARPS    50.0 /* percent of the warps that fit on a multiprocessor */
 
 #define TURING	     75 /* the last one whose tensor cores know no sparse operands */
 
@@ -132,7 +132,7 @@ static void find_stall(const struct verdict_facts *facts, struct verdict *verdic
 		{"barriers", facts->stall_barrier},
 		{"the instruction before", facts->stall_wait},
 		{"a busy execution unit", facts->stall_pipe},
-		{"room in the queue of memory instructions", facts->stall_queue},
+		{"space in the queue of memory instructions", facts->stall_queue},
 	};
 	double most = 0;
 
@@ -334,7 +334,7 @@ const char *verdict__advice(const struct verdict *verdict)
 	}
 }
 
-/* Of several places the one that tells most: counters know no lines. */
+/* The most informative of several places: counters know no lines. */
 const char *verdict__where(const struct verdict *verdict)
 {
 	switch (verdict->kind) {
@@ -351,7 +351,7 @@ const char *verdict__where(const struct verdict *verdict)
 		return "the launch: its grid, and the size of its blocks";
 	case VERDICT_OCCUPANCY:
 		if (verdict->limit && !strcmp(verdict->limit, "registers"))
-			return "the kernel's registers: nvcc -Xptxas -v tells them, "
+			return "the kernel's registers: nvcc -Xptxas -v prints them, "
 			       "__launch_bounds__ limits them";
 		if (verdict->limit && !strcmp(verdict->limit, "shared memory"))
 			return "the kernel's __shared__ arrays, and the launch's dynamic shared "

@@ -72,7 +72,7 @@ struct verdict_facts {
 	VERDICT_FACTS(VERDICT_FIELD)
 #undef VERDICT_FIELD
 	struct roofline_work work;
-	/* The launch, as it was asked for; 0 = not known. */
+	/* The launch, as it was requested; 0 = not known. */
 	int64_t blocks, threads;	     /* of the grid, of a block */
 	int64_t registers, shared;	     /* of a thread, bytes of a block */
 	int64_t capability, multiprocessors; /* 90 for 9.0 */

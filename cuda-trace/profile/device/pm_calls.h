@@ -16,7 +16,7 @@
 #define PM_KEEP_OLDEST	0 /* CUpti_PmSampling_HardwareBuffer_AppendMode */
 #define PM_DATA_FULL	1 /* CUpti_PmSampling_DecodeStopReason */
 
-/* CUptiResult, as far as it is told apart */
+/* CUptiResult: the values that we distinguish */
 #define PM_BAD_PARAMETER  1
 #define PM_OUT_OF_MEMORY  8
 #define PM_UNKNOWN_METRIC 17

@@ -48,7 +48,7 @@ struct pm_choice {
 int pm_choice__parse(struct pm_choice *choice, const char *list, char *unknown, size_t size);
 /* What may have been meant by a word that is none of them. */
 void pm_choice__nearest(const char *word, struct nearest_words *nearest);
-/* It was asked for by CUPTI's name for it, and there is no other. */
+/* It was requested by CUPTI's name for it, and there is no other. */
 bool pm_column__is_metric(const struct pm_column *column);
 void pm_choice__free(struct pm_choice *choice);
 /* The n-th metric of a column into out; NULL = there are no more. */

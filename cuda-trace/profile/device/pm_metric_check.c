@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A metric that was asked for by its name and that the chip does not have. A column of ours may be
+ * A metric that was requested by its name and that the chip does not have. A column of ours may be
  * missing on a chip, and is left out; a name that somebody wrote is a mistake.
  *
- * Fears: 1. CUPTI's words for it are error 27, as for a GPU that it cannot sample: whoever mistyped
- * a name was told to buy another GPU. 2. a library that knows more than it lists: what it tells the
- * properties of, or takes, is never called unknown for want of a row. 3. the names belong to the
- * library, and may be gone with its next call: they are copied.
+ * Failure modes: 1. CUPTI's words for it are error 27, as for a GPU that it cannot sample: the
+ * message for a mistyped name was to buy another GPU. 2. a library that knows more than it lists: a
+ * name of which it returns properties, or which it accepts, is never called unknown because a row
+ * is missing. 3. the names belong to the library, and may be gone with its next call: they are
+ * copied.
  */
 #include <stdio.h>
 #include <string.h>

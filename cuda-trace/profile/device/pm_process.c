@@ -61,8 +61,8 @@ static void send_trouble(struct pm_process *helper, int result, const char *wher
 	pm_process__send(helper, PM_FRAME_TROUBLE, &trouble, sizeof(trouble));
 }
 
-static _Noreturn void give_up(struct pm_process *helper, int result, const char *where,
-			      const char *text)
+static _Noreturn void fail(struct pm_process *helper, int result, const char *where,
+			   const char *text)
 {
 	send_trouble(helper, result, where, text, 0);
 	_exit(1);
@@ -79,10 +79,10 @@ static void send_hello(struct pm_process *helper, void *driver)
 	int devices = 0;
 
 	if (!count || count(&devices) || devices <= 0)
-		give_up(helper, 0, "there is no GPU", "");
+		fail(helper, 0, "there is no GPU", "");
 	hello.devices = devices;
 	if (helper->device >= hello.devices)
-		give_up(helper, 0, "there is no such GPU", "");
+		fail(helper, 0, "there is no such GPU", "");
 	if (name)
 		name(hello.name, sizeof(hello.name) - 1, helper->device);
 	if (pci)
@@ -100,11 +100,11 @@ static void open_driver(struct pm_process *helper)
 	char text[80];
 
 	if (!init)
-		give_up(helper, 0, "there is no NVIDIA driver (libcuda.so.1)", "");
+		fail(helper, 0, "there is no NVIDIA driver (libcuda.so.1)", "");
 	result = init(0);
 	snprintf(text, sizeof(text), "cuInit failed with error %d", result);
 	if (result)
-		give_up(helper, 0, text, "");
+		fail(helper, 0, text, "");
 	send_hello(helper, driver);
 }
 
@@ -130,24 +130,24 @@ static void open_library(struct pm_process *helper)
 				   .device = helper->device};
 
 	if (!library)
-		give_up(helper, 0, "no libcupti was found", "");
+		fail(helper, 0, "no libcupti was found", "");
 	memcpy(helper->started.cupti, path, sizeof(path));
 	if (!library_calls__find(&helper->library, library) || !find_calls(&helper->calls, library))
-		give_up(helper, 0, "libcupti is older than CUDA 12.6, it has no PM sampling", path);
+		fail(helper, 0, "libcupti is older than CUDA 12.6, it has no PM sampling", path);
 	initialize = dlsym(library, "cuptiProfilerInitialize");
 	chip = dlsym(library, "cuptiDeviceGetChipName");
 	result = initialize ? initialize(&begin) : PM_NOT_SUPPORTED;
 	if (result)
-		give_up(helper, result, "cuptiProfilerInitialize", path);
+		fail(helper, result, "cuptiProfilerInitialize", path);
 	result = chip ? chip(&ask) : PM_NOT_SUPPORTED;
 	if (result || !ask.name)
-		give_up(helper, result, "cuptiDeviceGetChipName", path);
+		fail(helper, result, "cuptiDeviceGetChipName", path);
 	snprintf(helper->started.chip, sizeof(helper->started.chip), "%s", ask.name);
 }
 
 /*
- * What this board has of its chip's counters. Not without it: on an H200 without NVLink no sample
- * was ever completed when its counters were asked for.
+ * What this board has of its chip's counters. It is required: on an H200 without NVLink no sample
+ * was ever completed when NVLink's counters were requested.
  */
 static const char *ask_availability(struct pm_process *helper, int *result)
 {
@@ -164,7 +164,7 @@ static const char *ask_availability(struct pm_process *helper, int *result)
 	return *result ? "cuptiPmSamplingGetCounterAvailability" : NULL;
 }
 
-/* True: asked to stop meanwhile. */
+/* True: requested to stop meanwhile. */
 static bool wait_seconds(struct pm_process *helper, unsigned int seconds)
 {
 	struct pollfd other = {.fd = helper->out, .events = POLLIN | POLLRDHUP};
@@ -184,7 +184,7 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_IGN);
-	/* The guest has no business in here; numbers are nvidia-smi's. */
+	/* The agent must not start in this process; numbers are nvidia-smi's. */
 	setenv("CUDA_TRACE", "off", 1);
 	unsetenv("CUDA_INJECTION64_PATH");
 	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
@@ -203,13 +203,13 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 			pause = request->try_again;
 		/* No further try makes it known. */
 		if (result == PM_UNKNOWN_METRIC)
-			give_up(&helper, result, failed, helper.unknown);
+			fail(&helper, result, failed, helper.unknown);
 		send_trouble(&helper, result, failed, helper.started.cupti, pause);
 		if (!pause || wait_seconds(&helper, pause))
 			_exit(1);
 		pause *= 2;
 	}
 	pm_process__send(&helper, PM_FRAME_END, "", 0);
-	/* Not exit(): NVIDIA's libraries would tidy up. */
+	/* Not exit(): NVIDIA's libraries would clean up. */
 	_exit(0);
 }

@@ -22,7 +22,7 @@ struct pm_request {
 /* One GPU being sampled. */
 struct pm_process {
 	int out;
-	bool gone; /* is the tool: the GPU is let go, and that is all */
+	bool gone; /* the tool has exited: release the GPU and exit */
 	unsigned int device;
 	const struct pm_request *request;
 	struct library_calls library;
@@ -59,11 +59,11 @@ const char *pm_config__make(struct pm_process *helper, int *result);
 /* One pass collects these together. */
 bool pm_config__goes(const struct pm_process *helper, const char **names, size_t count);
 
-/* pm_unknown.c: is a metric that was asked for by its name none of the chip's, or its rollup none
- * of its own? Then helper->unknown says which, and what is near it. */
+/* pm_metric_check.c: is a metric that was requested by its name none of the chip's, or its rollup
+ * none of its own? Then helper->unknown says which, and what is near it. */
 bool pm_unknown__find(struct pm_process *helper, void *host);
 
-/* pm_sampling.c: from Enable to Disable. NULL = it was asked to stop, else as above. */
+/* pm_sampling.c: from Enable to Disable. NULL = a request stopped it, else as above. */
 const char *pm_sampling__run(struct pm_process *helper, int *result);
 
 #endif

@@ -54,7 +54,7 @@ static int width_of(const struct pm_column *column)
 	return strlen(column->title) == 5 || column->unit != PM_RATIO ? 5 : 4;
 }
 
-/* A metric that was asked for by name has no title: its number, which the summary explains. */
+/* A metric that was requested by name has no title: its number, which the summary explains. */
 static void print_heading(const struct pm_report *report)
 {
 	fprintf(report->file, "SECONDS GPU");
@@ -263,7 +263,7 @@ static void print_summary(const struct pm_report *report, const struct pm_device
 		fprintf(report->file,
 			" (%.3f s without any; the GPU's buffer ran over %" PRIu64 " times)",
 			device->lost_ns / 1e9, device->overflows);
-	fprintf(report->file, "\n  %-21s %6s %6s %6s %6s%s\n", "", "MEAN", "P50", "P95", "MOST",
+	fprintf(report->file, "\n  %-21s %6s %6s %6s %6s%s\n", "", "MEAN", "P50", "P95", "MAX",
 		report->lines ? "  OVER TIME" : "");
 	for (size_t i = 0; i < report->choice->count; i++)
 		if (is_there(device, i))

@@ -13,9 +13,9 @@
 #define DECODE_MS     50
 #define SAMPLE_BYTES  (24u << 10) /* in the hardware's buffer, on an H200 */
 #define BUFFER_LEAST  (32u << 20)
-#define BUFFER_MOST   (256u << 20)
+#define BUFFER_MAX    (256u << 20)
 #define SAMPLES_LEAST 64
-#define SAMPLES_MOST  1024
+#define SAMPLES_MAX   1024
 #define BEAT	      100 /* decodings */
 
 static struct pm_plain plain(const struct pm_process *helper)
@@ -30,7 +30,7 @@ static size_t buffer_size(uint64_t every)
 
 	if (bytes < BUFFER_LEAST)
 		return BUFFER_LEAST;
-	return bytes < BUFFER_MOST ? bytes : BUFFER_MOST;
+	return bytes < BUFFER_MAX ? bytes : BUFFER_MAX;
 }
 
 static int configure(struct pm_process *helper, int trigger)
@@ -60,8 +60,8 @@ static int clear_data(struct pm_process *helper)
 }
 
 /*
- * Room for twice what comes between two decodings. Each sample takes some 32 KiB of it on an H200,
- * and all of it is written whenever it is cleared: 20 ms for 2,000.
+ * Capacity for twice what comes between two decodings. Each sample takes some 32 KiB of it on an
+ * H200, and all of it is written whenever it is cleared: 20 ms for 2,000.
  */
 static uint32_t samples_of(uint64_t every)
 {
@@ -69,7 +69,7 @@ static uint32_t samples_of(uint64_t every)
 
 	if (samples < SAMPLES_LEAST)
 		return SAMPLES_LEAST;
-	return samples < SAMPLES_MOST ? samples : SAMPLES_MOST;
+	return samples < SAMPLES_MAX ? samples : SAMPLES_MAX;
 }
 
 static int make_data(struct pm_process *helper)

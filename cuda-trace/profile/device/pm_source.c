@@ -23,9 +23,9 @@
 struct helper {
 	struct pm_device device;
 	pid_t pid;
-	int socket; /* -1 = it is gone */
-	bool told;  /* its trouble, or its end */
-	bool waits; /* for its next try */
+	int socket;    /* -1 = it is gone */
+	bool reported; /* its failure, or its end */
+	bool waits;    /* for its next try */
 	uint64_t heard_ms;
 	size_t used;
 	char *buffer;
@@ -43,9 +43,9 @@ struct pm_source {
 
 static void say(struct pm_source *source, struct helper *helper, const char *text)
 {
-	if (!helper->told)
+	if (!helper->reported)
 		source->sink.trouble(source->sink.context, &helper->device, text);
-	helper->told = true;
+	helper->reported = true;
 }
 
 static int start(struct pm_source *source, unsigned int number)
@@ -95,22 +95,22 @@ static void start_others(struct pm_source *source, unsigned int devices, unsigne
 			start(source, i);
 }
 
-static void take_sample(struct pm_source *source, struct helper *helper,
-			const struct pm_sample *sample)
+static void handle_sample(struct pm_source *source, struct helper *helper,
+			  const struct pm_sample *sample)
 {
 	helper->device.samples++;
 	source->sink.sample(source->sink.context, &helper->device, sample);
 }
 
-static void take_lost(struct pm_device *device, const struct pm_lost *lost)
+static void handle_lost(struct pm_device *device, const struct pm_lost *lost)
 {
 	device->lost += lost->samples;
 	device->lost_ns += lost->ns;
 	device->overflows += lost->overflows;
 }
 
-static void take_trouble(struct pm_source *source, struct helper *helper,
-			 const struct pm_trouble *trouble)
+static void handle_trouble(struct pm_source *source, struct helper *helper,
+			   const struct pm_trouble *trouble)
 {
 	char text[1200];
 	size_t length;
@@ -124,17 +124,17 @@ static void take_trouble(struct pm_source *source, struct helper *helper,
 	helper->device.is_started = false;
 }
 
-static void take_started(struct pm_source *source, struct helper *helper,
-			 const struct pm_started *started)
+static void handle_started(struct pm_source *source, struct helper *helper,
+			   const struct pm_started *started)
 {
 	helper->device.started = *started;
 	helper->device.is_started = true;
-	helper->told = helper->waits = false;
+	helper->reported = helper->waits = false;
 	source->sink.started(source->sink.context, &helper->device);
 }
 
-static void take_frame(struct pm_source *source, struct helper *helper, uint32_t kind,
-		       const void *frame)
+static void handle_frame(struct pm_source *source, struct helper *helper, uint32_t kind,
+			 const void *frame)
 {
 	switch (kind) {
 	case PM_FRAME_HELLO:
@@ -142,19 +142,19 @@ static void take_frame(struct pm_source *source, struct helper *helper, uint32_t
 		start_others(source, helper->device.hello.devices, helper->device.number);
 		break;
 	case PM_FRAME_STARTED:
-		take_started(source, helper, frame);
+		handle_started(source, helper, frame);
 		break;
 	case PM_FRAME_SAMPLE:
-		take_sample(source, helper, frame);
+		handle_sample(source, helper, frame);
 		break;
 	case PM_FRAME_LOST:
-		take_lost(&helper->device, frame);
+		handle_lost(&helper->device, frame);
 		break;
 	case PM_FRAME_TROUBLE:
-		take_trouble(source, helper, frame);
+		handle_trouble(source, helper, frame);
 		break;
 	case PM_FRAME_END:
-		helper->told = true;
+		helper->reported = true;
 		break;
 	}
 }
@@ -173,7 +173,7 @@ static size_t size_of(uint32_t kind)
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;
 }
 
-static void take_frames(struct pm_source *source, struct helper *helper)
+static void read_frames(struct pm_source *source, struct helper *helper)
 {
 	size_t done = 0;
 	struct pm_frame head;
@@ -196,7 +196,7 @@ static void take_frames(struct pm_source *source, struct helper *helper)
 			break;
 		memcpy(&body, helper->buffer + done + sizeof(head), head.size);
 		done += sizeof(head) + head.size;
-		take_frame(source, helper, head.kind, &body);
+		handle_frame(source, helper, head.kind, &body);
 	}
 	memmove(helper->buffer, helper->buffer + done, helper->used - done);
 	helper->used -= done;
@@ -233,7 +233,7 @@ static void hear(struct pm_source *source, struct helper *helper)
 	}
 	helper->heard_ms = monotonic__ms();
 	helper->used += n;
-	take_frames(source, helper);
+	read_frames(source, helper);
 }
 
 static void look_for_silence(struct pm_source *source, struct helper *helper)
@@ -307,7 +307,7 @@ void pm_source__close(struct pm_source *source)
 	for (unsigned int i = 0; i < source->count; i++) {
 		struct helper *helper = source->helpers[i];
 
-		helper->told = true;
+		helper->reported = true;
 		if (helper->socket >= 0)
 			bury(source, helper);
 		free(helper->buffer);

@@ -31,7 +31,7 @@ struct pm_table {
 	uint64_t lost_seen; /* of the device's, in earlier rows */
 	/* ns by percent, for those that are ratios */
 	uint64_t bins[PM_COLUMNS][PM_BINS];
-	/* each over point_ns, which doubles when there is no more room */
+	/* each over point_ns, which doubles when all points are used */
 	struct pm_cell points[PM_COLUMNS][PM_POINTS];
 	uint64_t point_time[PM_POINTS];
 	uint64_t point_ns;

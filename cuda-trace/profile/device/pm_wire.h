@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the helper process of a GPU tells the tool, over a socket: frames of a kind, each followed
- * by its structure. Both ends are of one build.
+ * What the helper process of a GPU reports to the tool, over a socket: frames of a kind, each
+ * followed by its structure. Both ends are of one build.
  */
 #ifndef CUDA_TRACE_PROFILE_DEVICE_PM_WIRE_H
 #define CUDA_TRACE_PROFILE_DEVICE_PM_WIRE_H
@@ -15,7 +15,7 @@ enum pm_frame_kind {
 	PM_FRAME_SAMPLE,
 	PM_FRAME_LOST,
 	PM_FRAME_TROUBLE, /* there will be no (more) samples of this GPU, but for a further try */
-	PM_FRAME_END,	  /* stopped as asked */
+	PM_FRAME_END,	  /* stopped as requested */
 };
 
 struct pm_frame {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Many functions at once, because nvdisasm takes most of its time to start. It prints nothing of a
- * cubin in which it does not know one instruction: then it is asked of each half.
+ * cubin in which it does not know one instruction: then each half is tried.
  *
- * Fears: 1. text that is none, or of other functions, or at places that do not rise: such lines are
- * left out. 2. functions that spoil it for the others, again and again: there is an end to the
- * time. 3. gigabytes of text: there is an end to that, and to how many lines are kept.
+ * Failure modes: 1. text that is none, or of other functions, or at places that do not rise: such
+ * lines are left out. 2. functions that make it fail for the others, again and again: the total
+ * time is limited. 3. gigabytes of text: its size is limited, and how many lines are kept.
  */
 #include "cuda-trace/profile/pc/disassembly.h"
 
@@ -20,18 +20,18 @@
 #include "cuda-trace/profile/code/nvdisasm.h"
 #include "cuda-trace/base/text.h"
 
-#define MOST_FUNCTIONS 512
-#define MOST_AT_ONCE   (1u << 20) /* bytes of code */
-#define MOST_MS	       10000
+#define MAX_FUNCTIONS 512
+#define MAX_AT_ONCE   (1u << 20) /* bytes of code */
+#define MAX_MS	      10000
 
 struct disassembly {
 	struct nvdisasm program;
 	int trouble; /* -errno: there is none */
 	struct disassembly_text *text;
-	struct disassembled codes[MOST_FUNCTIONS];
+	struct disassembled codes[MAX_FUNCTIONS];
 };
 
-/* What is asked for, those with most samples first. */
+/* What to disassemble, functions with most samples first. */
 struct wish {
 	struct pc_function *function;
 	struct disassembled *to;
@@ -40,7 +40,7 @@ struct wish {
 
 struct asking {
 	struct disassembly *all;
-	struct wish wishes[MOST_FUNCTIONS];
+	struct wish wishes[MAX_FUNCTIONS];
 	uint32_t count;
 	uint32_t without_code;
 	uint32_t left_out; /* those with the fewest samples */
@@ -68,7 +68,7 @@ void disassembly__free(struct disassembly *all)
 	if (!all)
 		return;
 	nvdisasm__close(&all->program);
-	for (uint32_t i = 0; i < MOST_FUNCTIONS; i++)
+	for (uint32_t i = 0; i < MAX_FUNCTIONS; i++)
 		free(all->codes[i].lines);
 	disassembly_text__free(all->text);
 	free(all);
@@ -98,10 +98,10 @@ static bool find_code(const struct pc_images *images, const struct pc_function *
 	return image && function->of.symbol && cubin__code(image, size, function->of.symbol, code);
 }
 
-static void take_wishes(struct asking *asking, struct wish *found, uint32_t count)
+static void keep_wishes(struct asking *asking, struct wish *found, uint32_t count)
 {
 	qsort(found, count, sizeof(*found), by_samples);
-	asking->count = count < MOST_FUNCTIONS ? count : MOST_FUNCTIONS;
+	asking->count = count < MAX_FUNCTIONS ? count : MAX_FUNCTIONS;
 	asking->left_out = count - asking->count;
 	for (uint32_t i = 0; i < asking->count; i++) {
 		asking->wishes[i] = found[i];
@@ -112,16 +112,16 @@ static void take_wishes(struct asking *asking, struct wish *found, uint32_t coun
 static void find_wishes(struct asking *asking, const struct pc_images *images,
 			struct pc_table *table, bool wanted)
 {
-	bool *asked = calloc(table->function_count + 1, sizeof(*asked));
+	bool *requested = calloc(table->function_count + 1, sizeof(*requested));
 	struct wish *found = calloc(table->function_count + 1, sizeof(*found));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; asked && i < table->instruction_count; i++)
-		asked[table->instructions[i].at.function] |=
+	for (uint32_t i = 0; requested && i < table->instruction_count; i++)
+		requested[table->instructions[i].at.function] |=
 			wanted || !table->instructions[i].at.file;
-	for (uint32_t i = 0; asked && found && i < table->function_count; i++) {
+	for (uint32_t i = 0; requested && found && i < table->function_count; i++) {
 		found[count].function = &table->functions[i];
-		if (!asked[i])
+		if (!requested[i])
 			continue;
 		if (find_code(images, found[count].function, &found[count].code))
 			count++;
@@ -129,9 +129,9 @@ static void find_wishes(struct asking *asking, const struct pc_images *images,
 			asking->without_code++;
 	}
 	if (found)
-		take_wishes(asking, found, count);
+		keep_wishes(asking, found, count);
 	free(found);
-	free(asked);
+	free(requested);
 }
 
 /* Whether anything came of all of them. */
@@ -178,8 +178,8 @@ static void ask(struct asking *asking, struct wish *const *wishes, uint32_t coun
 	ask(asking, wishes + count / 2, count - count / 2);
 }
 
-/* As many as go together, of those that were not asked for: how many. */
-static uint32_t gather(struct asking *asking, uint32_t first, bool *asked,
+/* As many as go together, of those that were not requested yet: how many. */
+static uint32_t gather(struct asking *asking, uint32_t first, bool *requested,
 		       struct wish *wishes[CUBIN_FUNCTIONS])
 {
 	uint32_t count = 0;
@@ -188,10 +188,10 @@ static uint32_t gather(struct asking *asking, uint32_t first, bool *asked,
 	for (uint32_t i = first; i < asking->count && count < CUBIN_FUNCTIONS; i++) {
 		struct wish *wish = &asking->wishes[i];
 
-		if (asked[i] || !cubin__go_together(&wish->code, &asking->wishes[first].code) ||
-		    bytes + wish->code.size > MOST_AT_ONCE)
+		if (requested[i] || !cubin__go_together(&wish->code, &asking->wishes[first].code) ||
+		    bytes + wish->code.size > MAX_AT_ONCE)
 			continue;
-		asked[i] = true;
+		requested[i] = true;
 		bytes += wish->code.size;
 		wishes[count++] = wish;
 	}
@@ -201,11 +201,11 @@ static uint32_t gather(struct asking *asking, uint32_t first, bool *asked,
 static void ask_all(struct asking *asking)
 {
 	struct wish *wishes[CUBIN_FUNCTIONS];
-	bool asked[MOST_FUNCTIONS] = {};
+	bool requested[MAX_FUNCTIONS] = {};
 
 	for (uint32_t i = 0; i < asking->count && may_go_on(asking); i++)
-		if (!asked[i])
-			ask(asking, wishes, gather(asking, i, asked, wishes));
+		if (!requested[i])
+			ask(asking, wishes, gather(asking, i, requested, wishes));
 }
 
 static void hand_out(struct asking *asking, struct pc_table *table)
@@ -252,14 +252,14 @@ static void say_left_out(const struct asking *asking)
 	if (asking->without_code)
 		fprintf(stderr,
 			"cuda-trace profile: no machine code of %u functions: in no file and "
-			"loaded before the tool came, more than there is room for, larger than %u "
+			"loaded before the tool came, more than is kept, larger than %u "
 			"KiB, or the program had ended\n",
-			asking->without_code, CUBIN_MOST_CODE >> 10);
+			asking->without_code, CUBIN_MAX_CODE >> 10);
 	if (asking->left_out)
 		fprintf(stderr,
 			"cuda-trace profile: %u functions are not disassembled: they have fewer "
 			"samples than %u others\n",
-			asking->left_out, MOST_FUNCTIONS);
+			asking->left_out, MAX_FUNCTIONS);
 }
 
 static void say_missing(const struct disassembly *all)
@@ -291,7 +291,7 @@ void disassembly__run(struct disassembly *all, const struct pc_images *images,
 	if (!asking)
 		return;
 	asking->all = all;
-	asking->until_ms = monotonic__ms() + MOST_MS;
+	asking->until_ms = monotonic__ms() + MAX_MS;
 	find_wishes(asking, images, table, wanted);
 	ask_all(asking);
 	hand_out(asking, table);

@@ -17,17 +17,17 @@
 #include <string.h>
 #include "cuda-trace/base/intern.h"
 
-#define MOST_TEXTS  (1u << 16)
-#define MOST_BYTES  (16u << 20)
-#define MOST_LINES  (1u << 18) /* of all functions */
-#define MOST_LABELS (1u << 16)
-#define LINE_BYTES  160
-#define NO_OFFSET   UINT64_MAX
+#define MAX_TEXTS  (1u << 16)
+#define MAX_BYTES  (16u << 20)
+#define MAX_LINES  (1u << 18) /* of all functions */
+#define MAX_LABELS (1u << 16)
+#define LINE_BYTES 160
+#define NO_OFFSET  UINT64_MAX
 
 struct disassembly_text {
 	struct interned *texts;
 	uint32_t lines;
-	uint64_t labels[MOST_LABELS]; /* where they are */
+	uint64_t labels[MAX_LABELS]; /* where they are */
 };
 
 /* Where the reader is. */
@@ -45,7 +45,7 @@ struct disassembly_text *disassembly_text__new(void)
 	struct disassembly_text *kept = calloc(1, sizeof(*kept));
 
 	if (kept)
-		kept->texts = interned__new(MOST_TEXTS, MOST_BYTES);
+		kept->texts = interned__new(MAX_TEXTS, MAX_BYTES);
 	if (kept && kept->texts)
 		return kept;
 	free(kept);
@@ -60,7 +60,7 @@ void disassembly_text__free(struct disassembly_text *kept)
 	free(kept);
 }
 
-/* ".L_x_12" or ".L_12": its number, and how long it is; MOST_LABELS = it is none. */
+/* ".L_x_12" or ".L_12": its number, and how long it is; MAX_LABELS = it is none. */
 static uint32_t label_at(const char *text, size_t *length)
 {
 	const char *digits = text + 3;
@@ -68,13 +68,13 @@ static uint32_t label_at(const char *text, size_t *length)
 	unsigned long number;
 
 	if (strncmp(text, ".L_", 3))
-		return MOST_LABELS;
+		return MAX_LABELS;
 	digits += strncmp(digits, "x_", 2) ? 0 : 2;
 	if (!isdigit((unsigned char)*digits))
-		return MOST_LABELS;
+		return MAX_LABELS;
 	number = strtoul(digits, &end, 10);
 	*length = end - text;
-	return number < MOST_LABELS ? number : MOST_LABELS;
+	return number < MAX_LABELS ? number : MAX_LABELS;
 }
 
 /* "f3" behind ".text.": 3; `count` = none of ours. */
@@ -111,12 +111,12 @@ static bool append(char *to, size_t *at, const char *what, size_t length)
 }
 
 /* Blanks as one, and offsets in the place of labels. */
-static void tidy(const struct disassembly_text *kept, const char *from, char to[LINE_BYTES])
+static void normalise(const struct disassembly_text *kept, const char *from, char to[LINE_BYTES])
 {
 	size_t at = 0, length;
 
 	while (*from && strncmp(from, "/*", 2)) {
-		uint32_t label = strncmp(from, "`(", 2) ? MOST_LABELS : label_at(from + 2, &length);
+		uint32_t label = strncmp(from, "`(", 2) ? MAX_LABELS : label_at(from + 2, &length);
 		char number[24];
 		bool fits;
 
@@ -124,7 +124,7 @@ static void tidy(const struct disassembly_text *kept, const char *from, char to[
 			while (isspace((unsigned char)*from))
 				from++;
 			fits = append(to, &at, " ", at && *from);
-		} else if (label < MOST_LABELS && kept->labels[label] != NO_OFFSET &&
+		} else if (label < MAX_LABELS && kept->labels[label] != NO_OFFSET &&
 			   from[2 + length] == ')') {
 			int digits =
 				snprintf(number, sizeof(number), "0x%" PRIx64, kept->labels[label]);
@@ -145,13 +145,13 @@ static void tidy(const struct disassembly_text *kept, const char *from, char to[
 static void keep_line(struct reading *reading, uint64_t offset, const char *text)
 {
 	struct disassembled *to = reading->to[reading->function];
-	char tidied[LINE_BYTES];
+	char normalised[LINE_BYTES];
 	uint32_t number;
 	size_t size;
 
-	tidy(reading->kept, text, tidied);
-	if (!*tidied || (to->count && to->lines[to->count - 1].offset >= offset) ||
-	    reading->kept->lines == MOST_LINES)
+	normalise(reading->kept, text, normalised);
+	if (!*normalised || (to->count && to->lines[to->count - 1].offset >= offset) ||
+	    reading->kept->lines == MAX_LINES)
 		return;
 	if (!(to->count & (to->count - 1))) {
 		struct disassembled_line *larger = reallocarray(
@@ -161,7 +161,7 @@ static void keep_line(struct reading *reading, uint64_t offset, const char *text
 			return;
 		to->lines = larger;
 	}
-	number = interned__number(reading->kept->texts, tidied, strlen(tidied) + 1, NULL);
+	number = interned__number(reading->kept->texts, normalised, strlen(normalised) + 1, NULL);
 	if (!number)
 		return;
 	reading->kept->lines++;
@@ -177,7 +177,7 @@ static void find_labels(struct reading *reading, char *line)
 	size_t length;
 	uint32_t label = label_at(line, &length);
 
-	if (label < MOST_LABELS && line[length] == ':') {
+	if (label < MAX_LABELS && line[length] == ':') {
 		if (reading->new_labels < sizeof(reading->pending) / sizeof(*reading->pending))
 			reading->pending[reading->new_labels++] = label;
 	} else if (reading->new_labels && instruction_at(line, &offset)) {
@@ -201,14 +201,14 @@ static void read_line(struct reading *reading, char *line)
 }
 
 static void each_line(struct reading *reading, char *text, size_t length,
-		      void (*visit)(struct reading *reading, char *line))
+		      void (*each)(struct reading *reading, char *line))
 {
 	for (char *line = text, *end; line < text + length; line = end + 1) {
 		end = memchr(line, '\n', text + length - line);
 		if (!end)
 			end = text + length;
 		*end = '\0';
-		visit(reading, line);
+		each(reading, line);
 		if (end < text + length)
 			*end = '\n';
 	}
@@ -221,7 +221,7 @@ void disassembly_text__read(struct disassembly_text *kept, char *text, size_t le
 
 	if (!length)
 		return;
-	for (uint32_t i = 0; i < MOST_LABELS; i++)
+	for (uint32_t i = 0; i < MAX_LABELS; i++)
 		kept->labels[i] = NO_OFFSET;
 	each_line(&reading, text, length, find_labels);
 	each_line(&reading, text, length, read_line);

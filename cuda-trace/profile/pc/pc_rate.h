@@ -17,7 +17,7 @@ struct pc_pace {
 	uint64_t held_ns;
 };
 
-/* Launches of a process were held so long for a window; not the first one of it, which is dearer.
+/* Launches of a process were held so long for a window; not its first one, which costs more.
  */
 void pc_pace__window(struct pc_pace *pace, uint64_t held_ns);
 /* Some times a second: the period in ms that fits, which may be the one that it has. */

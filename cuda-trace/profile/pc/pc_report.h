@@ -13,7 +13,7 @@ struct pc_report {
 	const struct pc_table *table; /* sorted */
 	const struct session_lost_counts *lost;
 	uint64_t duration_ns;	  /* that was watched */
-	uint32_t on_ms, every_ms; /* the cycle that was asked for */
+	uint32_t on_ms, every_ms; /* the requested cycle */
 	uint64_t most;		  /* lines of text a table */
 	bool code;		  /* the instructions, too */
 };

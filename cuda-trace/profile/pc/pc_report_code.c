@@ -12,9 +12,9 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
 
-#define MOST_FUNCTIONS 5
-#define AROUND	       2   /* lines before and behind one with samples */
-#define BLANK	       " " /* nothing at all would be shown as unknown */
+#define MAX_FUNCTIONS 5
+#define AROUND	      2	  /* lines before and behind one with samples */
+#define BLANK	      " " /* nothing at all would be shown as unknown */
 
 /* A function, and what was sampled in it. */
 struct listing {
@@ -169,7 +169,7 @@ void pc_report__code(FILE *file, const struct pc_report *report)
 	};
 	const struct pc_table *table = report->table;
 
-	for (uint32_t i = 0; i < table->function_count && i < MOST_FUNCTIONS && i < report->most;
+	for (uint32_t i = 0; i < table->function_count && i < MAX_FUNCTIONS && i < report->most;
 	     i++) {
 		struct listing listing = {
 			.table = table,

@@ -132,7 +132,7 @@ static struct json_object *samples(const struct pc_table *table)
 	put_number(object, "other", table->other);
 	put_number(object, "filtered", table->filtered);
 	put_number(object, "unplaced", pc_table__unplaced(table));
-	put_number(object, "no_room", table->no_room);
+	put_number(object, "no_room", table->unkept);
 	put_number(object, "overflows", table->overflows);
 	json_object_object_add(object, "period_cycles",
 			       table->period_least && table->period_least == table->period_most &&

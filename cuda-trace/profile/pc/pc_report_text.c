@@ -14,8 +14,8 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
 
-#define MOST_PLACES 10 /* of a function */
-#define MOST_WAITS  3  /* of a line */
+#define MAX_PLACES 10 /* of a function */
+#define MAX_WAITS  3  /* of a line */
 
 /* A line of the source, or an instruction whose line nobody knows. */
 struct place {
@@ -31,11 +31,11 @@ static double share_of(uint64_t samples, const struct pc_table *table)
 static uint32_t most_of(const struct pc_counts *counts, const struct pc_table *table,
 			const bool *used)
 {
-	uint32_t most = PC_MOST_REASONS;
+	uint32_t most = PC_MAX_REASONS;
 
 	for (uint32_t i = 0; i < table->reason_count; i++)
 		if (counts->reasons[i] && !used[i] &&
-		    (most == PC_MOST_REASONS || counts->reasons[i] > counts->reasons[most]))
+		    (most == PC_MAX_REASONS || counts->reasons[i] > counts->reasons[most]))
 			most = i;
 	return most;
 }
@@ -43,14 +43,14 @@ static uint32_t most_of(const struct pc_counts *counts, const struct pc_table *t
 const char *pc_report__waits(const struct pc_counts *counts, const struct pc_table *table,
 			     char *text, size_t size)
 {
-	bool used[PC_MOST_REASONS] = {};
+	bool used[PC_MAX_REASONS] = {};
 	size_t at = 0;
 
 	*text = '\0';
-	for (int i = 0; i < MOST_WAITS && at < size; i++) {
+	for (int i = 0; i < MAX_WAITS && at < size; i++) {
 		uint32_t reason = most_of(counts, table, used);
 
-		if (reason == PC_MOST_REASONS)
+		if (reason == PC_MAX_REASONS)
 			break;
 		used[reason] = true;
 		at += snprintf(text + at, size - at, "%s%.30s %.0f%%", i ? ", " : "",
@@ -64,7 +64,7 @@ static void add(struct pc_counts *to, const struct pc_counts *counts)
 {
 	to->samples += counts->samples;
 	to->idle += counts->idle;
-	for (int i = 0; i < PC_MOST_REASONS; i++)
+	for (int i = 0; i < PC_MAX_REASONS; i++)
 		to->reasons[i] += counts->reasons[i];
 }
 
@@ -130,7 +130,7 @@ static void put_places(struct writer *writer, const struct pc_table *table, uint
 	uint32_t count = find_places(table, function, places);
 	char text[512];
 
-	for (uint32_t i = 0; i < count && i < MOST_PLACES; i++)
+	for (uint32_t i = 0; i < count && i < MAX_PLACES; i++)
 		put_row(writer, table, &places[i].counts,
 			name_place(places[i].hottest, text, sizeof(text)));
 }
@@ -181,13 +181,13 @@ static void put_reasons(FILE *file, const struct pc_report *report)
 		.count = sizeof(columns) / sizeof(columns[0]),
 		.indent = 1,
 	};
-	bool used[PC_MOST_REASONS] = {};
+	bool used[PC_MAX_REASONS] = {};
 
 	for (uint64_t shown = 0; shown < report->most; shown++) {
 		uint32_t reason = most_of(&table->all, table, used);
 		const char *word;
 
-		if (reason == PC_MOST_REASONS)
+		if (reason == PC_MAX_REASONS)
 			break;
 		used[reason] = true;
 		word = pc_table__reason(table, reason);
@@ -217,12 +217,11 @@ static void put_account(FILE *file, const struct pc_report *report)
 	fprintf(file, "\n%s dropped by the GPU, %s of kernels that are not the program's",
 		text__count(dropped, table->dropped), text__count(other, table->other));
 	if (table->filtered)
-		fprintf(file, ", %s of functions not asked for",
-			text__count(rest, table->filtered));
+		fprintf(file, ", %s of other functions", text__count(rest, table->filtered));
 	if (pc_table__unplaced(table))
 		fprintf(file, ", %s without a place", text__count(rest, pc_table__unplaced(table)));
-	if (table->no_room)
-		fprintf(file, ", %s that found no room here", text__count(rest, table->no_room));
+	if (table->unkept)
+		fprintf(file, ", %s beyond the tables' limits", text__count(rest, table->unkept));
 	fprintf(file, "\n");
 	if (table->held_ns)
 		fprintf(file,

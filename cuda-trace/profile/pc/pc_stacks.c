@@ -6,8 +6,8 @@
  * kernel is an estimate, wrong by as much as some launches of it run longer than others.
  *
  * A launch comes as two halves, its record (which kernel) and its stack, in either order and far
- * apart if many threads launch. Fear: a half whose other one never comes. Halves live in a table of
- * fixed size, each correlation in its own place, and are written over.
+ * apart if many threads launch. Failure mode: a half whose other one never comes. Halves live in a
+ * table of fixed size, each correlation in its own place, and are written over.
  */
 #include "cuda-trace/profile/pc/pc_stacks.h"
 
@@ -21,12 +21,12 @@
 #include "cuda-trace/recording/store_chains.h"
 #include "cuda-trace/base/text.h"
 
-#define HALVES	     (1u << 16)
-#define MOST_SAMPLES (1u << 18)
-#define MOST_PLACES  (1u << 18) /* that kernels are launched from */
-#define MOST_KERNELS 8192
-#define MOST_BYTES   (32ul << 20)
-#define TEXT	     4200
+#define HALVES	    (1u << 16)
+#define MAX_SAMPLES (1u << 18)
+#define MAX_PLACES  (1u << 18) /* that kernels are launched from */
+#define MAX_KERNELS 8192
+#define MAX_BYTES   (32ul << 20)
+#define TEXT	    4200
 
 struct half {
 	uint32_t correlation;
@@ -54,7 +54,7 @@ struct place_key {
 struct counts {
 	struct interned *keys;
 	uint64_t *counts;
-	uint32_t room;
+	uint32_t capacity;
 };
 
 struct pc_stacks {
@@ -69,25 +69,26 @@ struct pc_stacks {
 
 static bool counts__init(struct counts *counts, uint32_t most)
 {
-	counts->keys = interned__new(most, MOST_BYTES);
+	counts->keys = interned__new(most, MAX_BYTES);
 	return counts->keys;
 }
 
-/* False: no room. */
+/* False: full. */
 static bool counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
 {
 	uint32_t number = interned__number(counts->keys, key, size, NULL);
 	uint64_t *larger;
 
-	if (number >= counts->room) {
-		uint32_t room = number * 2 + 64;
+	if (number >= counts->capacity) {
+		uint32_t capacity = number * 2 + 64;
 
-		larger = reallocarray(counts->counts, room, sizeof(*larger));
+		larger = reallocarray(counts->counts, capacity, sizeof(*larger));
 		if (!larger)
 			return false;
-		memset(larger + counts->room, 0, (room - counts->room) * sizeof(*larger));
+		memset(larger + counts->capacity, 0,
+		       (capacity - counts->capacity) * sizeof(*larger));
 		counts->counts = larger;
-		counts->room = room;
+		counts->capacity = capacity;
 	}
 	if (number)
 		counts->counts[number] += more;
@@ -160,9 +161,9 @@ struct pc_stacks *pc_stacks__new(bool of_host)
 		all->callstacks = callstacks__new(&sink);
 		all->chains = chains__new(NULL);
 	}
-	all->kernels = interned__new(MOST_KERNELS, MOST_BYTES);
-	if (all->kernels && counts__init(&all->samples, MOST_SAMPLES) &&
-	    counts__init(&all->places, MOST_PLACES) &&
+	all->kernels = interned__new(MAX_KERNELS, MAX_BYTES);
+	if (all->kernels && counts__init(&all->samples, MAX_SAMPLES) &&
+	    counts__init(&all->places, MAX_PLACES) &&
 	    (!of_host || (all->callstacks && all->chains)))
 		return all;
 	pc_stacks__free(all);
@@ -186,7 +187,7 @@ void pc_stacks__start(struct pc_stacks *all, struct process *process)
 	all->processes = own;
 }
 
-/* The same one is asked for again and again. */
+/* The same one is looked up again and again. */
 static struct own *own_of(struct pc_stacks *all, const struct process *process)
 {
 	struct own **at = &all->processes, *own;
@@ -202,8 +203,8 @@ static struct own *own_of(struct pc_stacks *all, const struct process *process)
 	return own;
 }
 
-static void take_launch(struct pc_stacks *all, struct own *own, struct process *process,
-			const struct cuda_launch *launch)
+static void handle_launch(struct pc_stacks *all, struct own *own, struct process *process,
+			  const struct cuda_launch *launch)
 {
 	const char *name;
 	uint32_t kernel;
@@ -223,7 +224,7 @@ void pc_stacks__record(struct pc_stacks *all, struct process *process,
 	const struct pc_place *place = &table->latest;
 
 	if (own && record->kind == CUDA_RECORD_LAUNCH)
-		take_launch(all, own, process, (const void *)record);
+		handle_launch(all, own, process, (const void *)record);
 	if (!own || record->kind != CUDA_RECORD_PC_SAMPLE || !place->samples)
 		return;
 	const struct sample_key key = {own->number, place->instruction, place->reason};
@@ -344,7 +345,7 @@ static void descend(struct planting *planting, const char *name)
 			text__show(clean, sizeof(clean), name, sizeof(clean) / 4 - 1));
 }
 
-static void take_frame(void *context, const char *name, bool nameless)
+static void add_frame(void *context, const char *name, bool nameless)
 {
 	struct planting *planting = context;
 
@@ -362,7 +363,7 @@ static int add_leaf(struct planting *planting, const struct sample_key *key, uin
 	planting->node = 0;
 	descend(planting, planting->labels[key->process]);
 	if (stack)
-		chains__frames(planting->all->chains, stack, take_frame, planting);
+		chains__frames(planting->all->chains, stack, add_frame, planting);
 	else if (planting->all->callstacks)
 		descend(planting, "[no stack]");
 	descend(planting, table->functions[instruction->at.function].of.name);

@@ -27,7 +27,7 @@ static int put_instruction(struct db *db, const struct pc_table *table,
 	const struct pc_function *function = &table->functions[instruction->at.function];
 	int err = 0;
 
-	for (uint32_t i = 0; i < PC_MOST_REASONS && !err; i++) {
+	for (uint32_t i = 0; i < PC_MAX_REASONS && !err; i++) {
 		int64_t values[] = {
 			instruction->counts.reasons[i],
 			string_id(db, function->of.name),
@@ -77,9 +77,9 @@ static int put_losses(struct db *db, const struct pc_table *table,
 		const char *stage, *key, *text;
 		uint64_t count;
 	} rows[] = {
-#define GUEST_ROW(name, key, text) {"process", key, text, lost->guest[CUDA_LOST_##name]},
-		CUDA_LOST_REASONS(GUEST_ROW)
-#undef GUEST_ROW
+#define AGENT_ROW(name, key, text) {"process", key, text, lost->guest[CUDA_LOST_##name]},
+		CUDA_LOST_REASONS(AGENT_ROW)
+#undef AGENT_ROW
 #define SESSION_ROW(name, key, text) {"collect", key, text, lost->session[SESSION_LOST_##name]},
 			SESSION_LOST_REASONS(SESSION_ROW)
 #undef SESSION_ROW
@@ -91,8 +91,8 @@ static int put_losses(struct db *db, const struct pc_table *table,
 		{"process", "pc_overflows", "windows that are incomplete", table->overflows},
 		{"process", "pc_unplaced", "samples that CUPTI did not tell one by one",
 		 pc_table__unplaced(table)},
-		{"collect", "pc_no_room", "samples of instructions beyond the tables' room",
-		 table->no_room},
+		{"collect", "pc_no_room", "samples of instructions beyond the tables' limits",
+		 table->unkept},
 	};
 	int err = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Functions are told apart by their image's checksum and name, instructions by function and offset.
+ * The image's checksum and the name identify a function, function and offset an instruction.
  * The tool's one thread.
  */
 #include "cuda-trace/profile/pc/pc_table.h"
@@ -10,16 +10,16 @@
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/base/array_grow.h"
 
-#define MOST_FUNCTIONS	  8192
-#define MOST_INSTRUCTIONS 65536
-#define MOST_FILES	  8192
-#define MOST_PROCESSES	  8192
-#define MOST_BYTES	  (8u << 20)
-#define NAME_BYTES	  1024 /* that tell one function from another */
+#define MAX_FUNCTIONS	 8192
+#define MAX_INSTRUCTIONS 65536
+#define MAX_FILES	 8192
+#define MAX_PROCESSES	 8192
+#define MAX_BYTES	 (8u << 20)
+#define NAME_BYTES	 1024 /* that tell one function from another */
 
-#define PREFIX		  "smsp__pcsamp_warps_issue_stalled_"
-#define SUFFIX		  "_not_issued"
-#define SUFFIX_BYTES	  (sizeof(SUFFIX) - 1)
+#define PREFIX		 "smsp__pcsamp_warps_issue_stalled_"
+#define SUFFIX		 "_not_issued"
+#define SUFFIX_BYTES	 (sizeof(SUFFIX) - 1)
 
 struct tally {
 	uint64_t windows, samples;
@@ -29,10 +29,10 @@ int pc_table__init(struct pc_table *table, struct pattern *pattern)
 {
 	memset(table, 0, sizeof(*table));
 	table->pattern = pattern;
-	table->function_names = interned__new(MOST_FUNCTIONS, MOST_BYTES);
-	table->instruction_keys = interned__new(MOST_INSTRUCTIONS, MOST_BYTES);
-	table->reason_names = interned__new(PC_MOST_REASONS, MOST_BYTES);
-	table->files = interned__new(MOST_FILES, MOST_BYTES);
+	table->function_names = interned__new(MAX_FUNCTIONS, MAX_BYTES);
+	table->instruction_keys = interned__new(MAX_INSTRUCTIONS, MAX_BYTES);
+	table->reason_names = interned__new(PC_MAX_REASONS, MAX_BYTES);
+	table->files = interned__new(MAX_FILES, MAX_BYTES);
 	if (table->function_names && table->instruction_keys && table->reason_names && table->files)
 		return 0;
 	pc_table__free(table);
@@ -50,7 +50,7 @@ void pc_table__free(struct pc_table *table)
 	free(table->processes);
 }
 
-/* Number of a function in the order of their coming, from 1; 0 = no room. */
+/* Number of a function in the order of their coming, from 1; 0 = the table is full. */
 static uint32_t function_of(struct pc_table *table, const char *name, uint64_t cubin)
 {
 	char key[sizeof(cubin) + NAME_BYTES];
@@ -59,8 +59,8 @@ static uint32_t function_of(struct pc_table *table, const char *name, uint64_t c
 	bool is_new;
 	uint32_t number;
 
-	functions = room__for_one(table->functions, &table->function_room, table->function_count,
-				  sizeof(*functions));
+	functions = room__for_one(table->functions, &table->function_capacity,
+				  table->function_count, sizeof(*functions));
 	if (!functions)
 		return 0;
 	table->functions = functions;
@@ -98,7 +98,7 @@ static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64
 	bool is_new;
 	uint32_t number;
 
-	instructions = room__for_one(table->instructions, &table->instruction_room,
+	instructions = room__for_one(table->instructions, &table->instruction_capacity,
 				     table->instruction_count, sizeof(*instructions));
 	if (!instructions)
 		return 0;
@@ -112,7 +112,7 @@ static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64
 }
 
 /* CUPTI counts a sample a second time, under another name, if the scheduler had nothing to issue:
- * the same number with *idle set. PC_MOST_REASONS: no room. */
+ * the same number with *idle set. PC_MAX_REASONS: the table is full. */
 static uint32_t reason_of(struct pc_table *table, const char *name, bool *idle)
 {
 	char word[NAME_BYTES];
@@ -131,7 +131,7 @@ static uint32_t reason_of(struct pc_table *table, const char *name, bool *idle)
 	number = interned__number(table->reason_names, word, length + 1, &is_new);
 	if (number && is_new)
 		table->reason_count++;
-	return number ? number - 1 : PC_MOST_REASONS;
+	return number ? number - 1 : PC_MAX_REASONS;
 }
 
 static void count(struct pc_counts *counts, uint32_t reason, bool idle, uint64_t samples)
@@ -144,8 +144,8 @@ static void count(struct pc_counts *counts, uint32_t reason, bool idle, uint64_t
 	counts->reasons[reason] += samples;
 }
 
-static void take_sample(struct pc_table *table, struct process *process,
-			const struct cuda_pc_sample *sample)
+static void handle_sample(struct pc_table *table, struct process *process,
+			  const struct cuda_pc_sample *sample)
 {
 	const char *name = process__pretty_name(process, sample->function);
 	const char *word = process__name(process, sample->reason);
@@ -161,8 +161,8 @@ static void take_sample(struct pc_table *table, struct process *process,
 		table->filtered += idle ? 0 : sample->samples;
 		return;
 	}
-	if (reason == PC_MOST_REASONS) {
-		table->no_room += sample->samples;
+	if (reason == PC_MAX_REASONS) {
+		table->unkept += sample->samples;
 		return;
 	}
 	count(&table->all, reason, idle, sample->samples);
@@ -174,7 +174,7 @@ static void take_sample(struct pc_table *table, struct process *process,
 			file_of(table, process__name(process, sample->function));
 	place = function ? instruction_of(table, function, sample->offset) : 0;
 	if (!place) {
-		table->no_room += idle ? 0 : sample->samples;
+		table->unkept += idle ? 0 : sample->samples;
 		return;
 	}
 	instruction = &table->instructions[place - 1];
@@ -186,8 +186,8 @@ static void take_sample(struct pc_table *table, struct process *process,
 	}
 }
 
-static void take_window(struct pc_table *table, const struct process *process,
-			const struct cuda_pc_window *window)
+static void handle_window(struct pc_table *table, const struct process *process,
+			  const struct cuda_pc_window *window)
 {
 	struct tally *tally = process->data;
 
@@ -218,9 +218,9 @@ void pc_table__record(struct pc_table *table, struct process *process,
 {
 	table->latest = (struct pc_place){.samples = 0};
 	if (record->kind == CUDA_RECORD_PC_SAMPLE)
-		take_sample(table, process, (const void *)record);
+		handle_sample(table, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_PC_WINDOW)
-		take_window(table, process, (const void *)record);
+		handle_window(table, process, (const void *)record);
 }
 
 uint64_t pc_table__windows(const struct process *process)
@@ -235,8 +235,8 @@ void pc_table__end(struct pc_table *table, struct process *process)
 	struct tally *tally = process->data;
 	struct pc_process *processes = NULL;
 
-	if (table->process_count < MOST_PROCESSES)
-		processes = room__for_one(table->processes, &table->process_room,
+	if (table->process_count < MAX_PROCESSES)
+		processes = room__for_one(table->processes, &table->process_capacity,
 					  table->process_count, sizeof(*processes));
 	if (!processes) {
 		table->processes_left_out++;
@@ -307,18 +307,18 @@ const char *pc_table__meaning(const char *reason)
 		{"drain", "its writes to memory, before it exits"},
 		{"gmma", "the tensor cores, asynchronous products"},
 		{"imc_miss", "a constant that was not in the cache"},
-		{"lg_throttle", "room in the queue to local and global memory"},
+		{"lg_throttle", "space in the queue to local and global memory"},
 		{"long_scoreboard", "data from local, global or texture memory"},
 		{"math_pipe_throttle", "an arithmetic unit that is busy"},
 		{"membar", "a memory barrier"},
-		{"mio_throttle", "room in the queue to shared memory and special functions"},
+		{"mio_throttle", "space in the queue to shared memory and special functions"},
 		{"misc", "something else"},
 		{"no_instructions", "its next instruction, not in the cache"},
 		{"not_selected", "nothing: it could go on, another warp was chosen"},
 		{"selected", "nothing: its instruction was issued"},
 		{"short_scoreboard", "data from shared memory or a special function"},
 		{"sleeping", "the end of its sleep"},
-		{"tex_throttle", "room in the queue to texture memory"},
+		{"tex_throttle", "space in the queue to texture memory"},
 		{"wait", "the fixed latency of its last instruction"},
 		{"warpgroup_arrive", "its warp group, to arrive"},
 	};
@@ -338,7 +338,7 @@ uint64_t pc_table__unplaced(const struct pc_table *table)
 
 /*
  * Two reasons look alike from here: other processes on the GPU, and CUPTI that takes the program's
- * own kernels for theirs (the manual page, SAMPLES). So both are told, with what parts them.
+ * own kernels for theirs (the manual page, SAMPLES). So the note names both, and how to tell which.
  */
 const char *pc_table__note(const struct pc_table *table)
 {

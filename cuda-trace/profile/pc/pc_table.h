@@ -10,7 +10,7 @@
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
 
-#define PC_MOST_REASONS 64
+#define PC_MAX_REASONS 64
 
 struct interned;
 struct disassembled;
@@ -18,7 +18,7 @@ struct disassembled;
 struct pc_counts {
 	uint64_t samples;
 	uint64_t idle; /* of these: the scheduler had no other warp to issue from */
-	uint64_t reasons[PC_MOST_REASONS]; /* samples, by number of the reason */
+	uint64_t reasons[PC_MAX_REASONS]; /* samples, by number of the reason */
 };
 
 struct pc_function {
@@ -58,10 +58,10 @@ struct pc_table {
 	uint32_t reason_count;
 	struct pc_counts all; /* of what the pattern lets through */
 	uint64_t filtered;    /* samples of functions that it does not */
-	uint64_t no_room;     /* samples in `all`, of instructions that found no room */
+	uint64_t unkept;      /* samples in `all`, of instructions beyond the table's limit */
 	uint64_t windows, window_ns, overflows;
 	uint64_t held_ns;		/* that launches were held for windows, of all processes */
-	uint64_t total, dropped, other; /* as the guests told them */
+	uint64_t total, dropped, other; /* as the agents reported them */
 	uint32_t period_least, period_most; /* 2^N cycles; 0 = unknown */
 	struct pc_process *processes;
 	uint32_t process_count;
@@ -69,7 +69,7 @@ struct pc_table {
 	struct pc_place latest; /* of the record that came last */
 	/* The rest is pc_table.c's own. */
 	struct interned *function_names, *instruction_keys, *reason_names, *files;
-	uint32_t function_room, instruction_room, process_room;
+	uint32_t function_capacity, instruction_capacity, process_capacity;
 };
 
 int pc_table__init(struct pc_table *table, struct pattern *pattern);
@@ -86,7 +86,7 @@ void pc_table__sort(struct pc_table *table);
 const char *pc_table__reason(const struct pc_table *table, uint32_t number);
 /* What it means, in words; NULL = nobody here knows. */
 const char *pc_table__meaning(const char *reason);
-/* Samples of the program that were not told one by one, and not said to be dropped. */
+/* Samples of the program that came without a record of their own, and not said to be dropped. */
 uint64_t pc_table__unplaced(const struct pc_table *table);
 /* Why there is next to nothing in the table though the GPU was sampled, and what helps; NULL =
  * there is. */

@@ -180,7 +180,7 @@ void sass_finding__because(enum sass_finding finding, const struct sass_function
 			part);
 		break;
 	default:
-		snprintf(text, size, "%.0f%% of the sectors of registers that found no room", part);
+		snprintf(text, size, "%.0f%% of the sectors of spilled registers", part);
 	}
 }
 

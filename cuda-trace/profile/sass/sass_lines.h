@@ -29,7 +29,7 @@ enum sass_finding {
 		SASS_FINDING_COUNT
 };
 
-/* The lines of a function, those that executed most first; `lines` has room for all instructions of
+/* The lines of a function, those that executed most first; `lines` holds all instructions of
  * the table. How many. */
 uint32_t sass_lines__find(const struct sass_table *table, uint32_t function,
 			  struct sass_line *lines);

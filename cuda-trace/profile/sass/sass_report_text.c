@@ -11,7 +11,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
 
-#define MOST_LINES   10 /* of a function */
+#define MAX_LINES    10 /* of a function */
 #define NAME_COLUMNS 200
 
 /* "32.0", or what stands for nothing. */
@@ -70,12 +70,12 @@ static void put_function(struct writer *writer, const struct sass_table *table, 
 	char where[512];
 
 	put_row(writer, &function->counts, table->executed, function->of.name);
-	for (uint32_t i = 0; i < count && i < MOST_LINES; i++)
+	for (uint32_t i = 0; i < count && i < MAX_LINES; i++)
 		put_row(writer, &lines[i].counts, table->executed,
 			pc_images__name(&lines[i].first->at, "    ", where, sizeof(where)));
-	if (count > MOST_LINES)
+	if (count > MAX_LINES)
 		fprintf(writer->file, "   ... and %u more lines (--json has all)\n",
-			count - MOST_LINES);
+			count - MAX_LINES);
 	put_findings(writer->file, function, lines, count);
 }
 
@@ -111,7 +111,8 @@ void sass_report__text(FILE *file, const struct sass_table *table, uint64_t most
 		fprintf(file, " ... and %u more (-n %u shows all)\n", table->function_count - shown,
 			table->function_count);
 	code_table__say_lines_from(file, &code);
-	if (table->no_room)
-		fprintf(file, "%" PRIu64 " instructions found no room here\n", table->no_room);
+	if (table->unkept)
+		fprintf(file, "%" PRIu64 " instructions exceeded the table's limit\n",
+			table->unkept);
 	free(lines);
 }

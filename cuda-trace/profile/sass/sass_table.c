@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Functions are told apart by their image's checksum and name, instructions by function and offset.
+ * The image's checksum and the name identify a function, function and offset an instruction.
  * The tool's one thread.
  */
 #include "cuda-trace/profile/sass/sass_table.h"
@@ -11,18 +11,18 @@
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/base/array_grow.h"
 
-#define MOST_FUNCTIONS	  8192
-#define MOST_INSTRUCTIONS 131072
-#define MOST_FILES	  8192
-#define MOST_BYTES	  (16u << 20)
-#define NAME_BYTES	  1024 /* that tell one function from another */
+#define MAX_FUNCTIONS	 8192
+#define MAX_INSTRUCTIONS 131072
+#define MAX_FILES	 8192
+#define MAX_BYTES	 (16u << 20)
+#define NAME_BYTES	 1024 /* that tell one function from another */
 
 int sass_table__init(struct sass_table *table)
 {
 	memset(table, 0, sizeof(*table));
-	table->function_names = interned__new(MOST_FUNCTIONS, MOST_BYTES);
-	table->instruction_keys = interned__new(MOST_INSTRUCTIONS, MOST_BYTES);
-	table->files = interned__new(MOST_FILES, MOST_BYTES);
+	table->function_names = interned__new(MAX_FUNCTIONS, MAX_BYTES);
+	table->instruction_keys = interned__new(MAX_INSTRUCTIONS, MAX_BYTES);
+	table->files = interned__new(MAX_FILES, MAX_BYTES);
 	if (table->function_names && table->instruction_keys && table->files)
 		return 0;
 	sass_table__free(table);
@@ -38,7 +38,7 @@ void sass_table__free(struct sass_table *table)
 	free(table->instructions);
 }
 
-/* NULL = no room. */
+/* NULL = the table is full. */
 static struct sass_function *function_of(struct sass_table *table, const char *name, uint64_t cubin)
 {
 	char key[sizeof(cubin) + NAME_BYTES];
@@ -47,8 +47,8 @@ static struct sass_function *function_of(struct sass_table *table, const char *n
 	bool is_new;
 	uint32_t number;
 
-	functions = room__for_one(table->functions, &table->function_room, table->function_count,
-				  sizeof(*functions));
+	functions = room__for_one(table->functions, &table->function_capacity,
+				  table->function_count, sizeof(*functions));
 	if (!functions)
 		return NULL;
 	table->functions = functions;
@@ -76,7 +76,7 @@ static struct sass_instruction *instruction_of(struct sass_table *table, uint32_
 	bool is_new;
 	uint32_t number;
 
-	instructions = room__for_one(table->instructions, &table->instruction_room,
+	instructions = room__for_one(table->instructions, &table->instruction_capacity,
 				     table->instruction_count, sizeof(*instructions));
 	if (!instructions)
 		return NULL;
@@ -135,7 +135,7 @@ void sass_table__record(struct sass_table *table, struct process *process,
 	struct sass_instruction *instruction;
 
 	if (!function) {
-		table->no_room++;
+		table->unkept++;
 		return;
 	}
 	if (!function->of.symbol)
@@ -149,7 +149,7 @@ void sass_table__record(struct sass_table *table, struct process *process,
 	sass_counts__add(&function->counts, &counts);
 	instruction = instruction_of(table, function - table->functions, record->offset);
 	if (!instruction) {
-		table->no_room++;
+		table->unkept++;
 		return;
 	}
 	sass_counts__add(&instruction->counts, &counts);

@@ -38,10 +38,10 @@ struct sass_table {
 	struct sass_instruction *instructions;
 	uint32_t instruction_count;
 	uint64_t executed; /* of all functions */
-	uint64_t no_room;  /* records of instructions that found none */
+	uint64_t unkept;   /* records of instructions beyond the table's limit */
 	/* The rest is sass_table.c's own. */
 	struct interned *function_names, *instruction_keys, *files;
-	uint32_t function_room, instruction_room;
+	uint32_t function_capacity, instruction_capacity;
 };
 
 int sass_table__init(struct sass_table *table);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# A false guest and a program that fires its probes, for what no true one would send.
+# A false agent and a program that fires its probes, for what no true one would send.
 EMITTER := $(B)/tests/agent/emitter/emit
 
 $(B)/tests/agent/emitter/libcupti-usdt.so: $(B)/pic/tests/agent/emitter/probes.o

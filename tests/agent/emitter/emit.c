@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * emit WHAT [N]: a traced process of a test. Waits until somebody listens, fires what was asked
- * for, and prints what must be seen as its last line.
+ * emit WHAT [N]: a traced process of a test. Waits until somebody listens, fires what WHAT says,
+ * and prints what must be seen as its last line.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -245,7 +245,7 @@ static void send_counters(const void *record, __u32 size)
 	emitter_counters(record, size, 1, counter_records++, INSTANCE);
 }
 
-/* Two true kernels; then sizes, counts, shapes, names and figures that no guest would send. */
+/* Two true kernels; then sizes, counts, shapes, names and figures that no agent would send. */
 static void emit_counters(void)
 {
 	struct cuda_counters_state state = {
@@ -298,7 +298,7 @@ static void emit_counters(void)
 	send_counters(&state, sizeof(state));
 }
 
-/* Names memory that is not a guest's: on the stack, nowhere, in the kernel, across the end. */
+/* Names memory that is not an agent's: on the stack, nowhere, in the kernel, across the end. */
 static void emit_requests(void)
 {
 	struct cuda_request looks_right = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes of the guest's names, fired with whatever a test wants: true batches, and bytes that no
- * guest would ever send. Built as a libcupti-usdt.so of its own, so that the tool finds it in
+ * Probes of the agent's names, fired with whatever a test wants: true batches, and bytes that no
+ * agent would ever send. Built as a libcupti-usdt.so of its own, so that the tool finds it in
  * /proc/PID/maps as it finds copies in containers.
  */
 #ifndef TESTS_EMITTER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The library's side of the emitter: one site a probe, as in the guest.
+ * The library's side of the emitter: one site a probe, as in the agent.
  */
 #include "tests/agent/emitter/emitter.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The guest's and the tool's own declarations of CUPTI against a toolkit's headers, where one is
+# The agent's and the tool's own declarations of CUPTI against a toolkit's headers, where one is
 # installed. An empty CUDA_HOME means no toolkit.
 
 CUPTI_H := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Compares every number and offset that the guest declares for itself with a CUDA toolkit's own
+ * Compares every number and offset that the agent declares for itself with a CUDA toolkit's own
  * headers. Compiled by `make check-layout`, never run: a difference is a compile error. Headers of
  * any CUDA from 11.8 on do; what a toolkit does not have yet is not compared.
  */
@@ -189,22 +189,22 @@ SAME_WIDTH(graph_params, stream, cudaGraphLaunch_v10000_params, stream);
 			       (kind) == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,   \
 		       "a direction");
 /* Each joins the name itself: cuda.h makes macros of some. */
-#define SAME_DRIVER_ASKED(name, number, what)                \
+#define SAME_DRIVER_ARGUMENTS(name, number, what)            \
 	SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##name); \
-	static inline void asked_of_##name(void)             \
+	static inline void arguments_of_##name(void)         \
 	{                                                    \
 		typedef name##_params params;                \
 		what                                         \
 	}
-#define SAME_RUNTIME_ASKED(name, number, what)                \
+#define SAME_RUNTIME_ARGUMENTS(name, number, what)            \
 	SAME_NUMBER(number, CUPTI_RUNTIME_TRACE_CBID_##name); \
-	static inline void asked_of_##name(void)              \
+	static inline void arguments_of_##name(void)          \
 	{                                                     \
 		typedef name##_params params;                 \
 		what                                          \
 	}
-DRIVER_ASKED(SAME_DRIVER_ASKED)
-RUNTIME_ASKED(SAME_RUNTIME_ASKED)
+DRIVER_ARGUMENTS(SAME_DRIVER_ARGUMENTS)
+RUNTIME_ARGUMENTS(SAME_RUNTIME_ARGUMENTS)
 #endif
 
 #define SAME_NVTX_CBID(name, number) SAME_NUMBER(number, CUPTI_CBID_NVTX_nvtx##name);
@@ -223,7 +223,7 @@ SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainMarkEx_params, core);
 SAME_WIDTH(nvtx_domain_params, range, nvtxDomainRangeEnd_params, core);
 SAME_WIDTH(nvtx_domain_params, text, nvtxDomainRegisterStringA_params, string);
 
-/* PC sampling: no guest uses it before 12.6. */
+/* PC sampling: no agent uses it before 12.6. */
 #if CUPTI_API_VERSION >= 24
 SAME_NUMBER(CUPTI_PC_REASON_NAME, CUPTI_STALL_REASON_STRING_SIZE);
 #define SAME_PC(ours, theirs) SAME_NUMBER(ours, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_##theirs)
@@ -279,7 +279,7 @@ SAME_WIDTH(cupti_pc_record, stall_count, CUpti_PCSamplingPCData, stallReasonCoun
 SAME_WIDTH(cupti_pc_record, stalls, CUpti_PCSamplingPCData, stallReason);
 SAME_WIDTH(cupti_pc_record, correlation, CUpti_PCSamplingPCData, correlationId);
 SAME_NUMBER(sizeof(struct cupti_pc_data), sizeof(CUpti_PCSamplingData));
-SAME_WIDTH(cupti_pc_data, room, CUpti_PCSamplingData, collectNumPcs);
+SAME_WIDTH(cupti_pc_data, capacity, CUpti_PCSamplingData, collectNumPcs);
 SAME_WIDTH(cupti_pc_data, total, CUpti_PCSamplingData, totalSamples);
 SAME_WIDTH(cupti_pc_data, dropped, CUpti_PCSamplingData, droppedSamples);
 SAME_WIDTH(cupti_pc_data, count, CUpti_PCSamplingData, totalNumPcs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The same for libcupti-usdt/cupti/cupti_range.h, where a toolkit has the range profiler (12.6 and
- * later). The sizes are compared as well: CUPTI tells versions apart by them.
+ * later). The sizes are compared as well: CUPTI distinguishes versions by them.
  */
 #include <stddef.h>
 

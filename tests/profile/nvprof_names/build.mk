@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Every name of the Event and Metric APIs, as --counters takes it.
-OLD_NAMES_UNIT := $(B)/tests/profile/nvprof_names/unit
-workloads: $(OLD_NAMES_UNIT)
+NVPROF_NAMES_UNIT := $(B)/tests/profile/nvprof_names/unit
+workloads: $(NVPROF_NAMES_UNIT)
 
-$(OLD_NAMES_UNIT): $(patsubst %,$(B)/obj/%.o,tests/profile/nvprof_names/unit cuda-trace/profile/counters/counter_presets cuda-trace/profile/counters/nvprof_names)
+$(NVPROF_NAMES_UNIT): $(patsubst %,$(B)/obj/%.o,tests/profile/nvprof_names/unit cuda-trace/profile/counters/counter_presets cuda-trace/profile/counters/nvprof_names)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Each old name is taken as a user's word would be, and comes to metrics as today's are spelt, or
- * to none, which is told. `unit list` prints "OLD METRIC" for each metric, to be compared with a
- * libcupti's own list.
+ * to none, which is reported. `unit list` prints "OLD METRIC" for each metric, to be compared with
+ * a libcupti's own list.
  */
 #include <regex.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void check_metrics(const struct counter_alias *alias, const char *list, r
 			wrong(alias->old, one);
 		count++;
 	}
-	/* Several figures for one name: which are added up must be told. */
+	/* Several figures for one name: the note must say which are added up. */
 	if (count > 1 && !alias->note)
 		wrong(alias->old, "several metrics without a note");
 	free(copy);
@@ -55,7 +55,7 @@ static void check(const struct counter_alias *alias, regex_t *old, regex_t *metr
 		wrong(alias->old, "is taken, or is not");
 	if (!list && (strcmp(unknown, alias->old) || *notes ||
 		      !counter_presets__has_no_counterpart(alias->old)))
-		wrong(alias->old, "is not told to be without a counterpart");
+		wrong(alias->old, "is not said to be without a counterpart");
 	if (list && (!strstr(notes, alias->old) || !strstr(notes, alias->now) ||
 		     (alias->note && !strstr(notes, alias->note))))
 		wrong(alias->old, notes);

@@ -171,7 +171,7 @@ static void test_shape(void)
 	expect("blocks of 24", &facts, VERDICT_OCCUPANCY, "block size");
 	facts.blocks = 132;
 	expect("a grid too small", &facts, VERDICT_LATENCY, "does not fill the GPU");
-	/* One block of 768 fits, two do not leave room for a third: 48 of 64 warps. */
+	/* One block of 768 fits, two leave no space for a third: 48 of 64 warps. */
 	facts.threads = 768;
 	facts.blocks = 132 * 2 * 10;
 	verdict = expect("large blocks", &facts, VERDICT_LATENCY, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The exported entry points, made from driver_calls.h: each checks the driver's state, tells the
+// The exported entry points, made from driver_calls.h: each checks the driver's state, calls the
 // hooks of entry and exit when somebody looks, and calls its sim_ function in between.
 #include "tests/simcuda/cuda/wrappers.h"
 #include "tests/simcuda/cuda/driver.h"

@@ -59,7 +59,8 @@ enum {
 
 enum { OVERHEAD_FUNCTION_LOADING = 5 << 16, OVERHEAD_QUEUE_FULL = 6 << 16 };
 
-/* First word of every object: a handle of another kind, or a stale one, is told from a good one. */
+/* First word of every object: a handle of another kind, or a stale one, is distinguished from a
+ * good one. */
 enum {
 	MAGIC_CONTEXT = 0x43545831,
 	MAGIC_STREAM = 0x53545231,
@@ -173,7 +174,7 @@ struct thread *thread__current(void);
 void starving__enter(void);
 void starving__leave(void);
 void starving__wait(uint64_t ms);
-void graph__await_lock(void);
+void graph__wait_lock(void);
 uint32_t thread__correlation(void);
 
 CUresult init__error(uint32_t cbid);

@@ -358,7 +358,7 @@ static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 /* CUPTI takes it while it switches, and is called with it held: SIMCUDA_INVERSION_MS. */
 static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void graph__await_lock(void)
+void graph__wait_lock(void)
 {
 	pthread_mutex_lock(&launch_lock);
 	pthread_mutex_unlock(&launch_lock);

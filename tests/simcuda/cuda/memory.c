@@ -24,7 +24,7 @@ struct CUmemPoolHandle_st {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of these */
 static struct range *ranges;
-static size_t count, room;
+static size_t count, capacity;
 static uint64_t device_bytes[16];
 static struct CUmemPoolHandle_st defaults[16];
 
@@ -57,9 +57,9 @@ static void range__insert(const struct range *range)
 {
 	size_t at = range__after(range->start);
 
-	if (count == room) {
-		room = room ? 2 * room : 64;
-		ranges = realloc(ranges, room * sizeof(*ranges));
+	if (count == capacity) {
+		capacity = capacity ? 2 * capacity : 64;
+		ranges = realloc(ranges, capacity * sizeof(*ranges));
 		if (!ranges)
 			abort();
 	}

@@ -140,7 +140,7 @@ static void module__parse(CUmodule module, const char *text)
 	}
 }
 
-/* Sizes of the ".global" variables, which CUPTI tells as static memory. */
+/* Sizes of the ".global" variables, which CUPTI reports as static memory. */
 static void module__report_variables(CUmodule module, const char *text)
 {
 	const char *at = text, *open, *end;

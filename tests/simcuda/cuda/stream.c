@@ -126,7 +126,7 @@ static void context__extend(CUcontext context, uint64_t end)
 
 void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record)
 {
-	uint64_t now = clock__now(), room = ns * QUEUE_DEPTH + 100000, earliest, end;
+	uint64_t now = clock__now(), allowed = ns * QUEUE_DEPTH + 100000, earliest, end;
 
 	pthread_mutex_lock(&stream->lock);
 	end = stream->end;
@@ -138,8 +138,8 @@ void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record)
 	pthread_mutex_unlock(&stream->lock);
 	if (record->kind && record__wanted(record->kind))
 		record__send(record);
-	if (end > now + room) {
-		clock__wait_until(end - room);
+	if (end > now + allowed) {
+		clock__wait_until(end - allowed);
 		overhead__report(OVERHEAD_QUEUE_FULL, now, clock__now());
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The exported entry points, made from runtime_calls.h. Driver calls inside them are told to CUPTI
-// as well, under the runtime call's correlation id.
+// The exported entry points, made from runtime_calls.h. Driver calls inside them are reported to
+// CUPTI as well, under the runtime call's correlation id.
 #include "tests/simcuda/cudart/runtime.h"
 
 #define PARAMETERS_OF(number, function, version, ...) \

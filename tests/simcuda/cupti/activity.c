@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "tests/simcuda/cupti/tracer.h"
 
-static _Atomic uint64_t kinds;		 /* asked for by the client */
+static _Atomic uint64_t kinds;		 /* requested by the client */
 static _Atomic uint64_t api_only[3][16]; /* single calls of the API kinds */
 static _Atomic bool api_some;
 
@@ -66,7 +66,7 @@ static void invert(void)
 		return;
 	pthread_mutex_lock(&switching);
 	sleep_ms(settings__get()->inversion_ms);
-	bridge__get()->await_no_graph();
+	bridge__get()->wait_no_graph();
 	pthread_mutex_unlock(&switching);
 }
 

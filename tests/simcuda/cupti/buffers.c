@@ -50,7 +50,7 @@ static bool worker_started, worker_wanted;
 
 static _Atomic(CUpti_BufferRequested) requested;
 static _Atomic(CUpti_BufferCompleted) completed;
-static _Atomic uint64_t waiting; /* buffers set aside and not given back yet */
+static _Atomic uint64_t waiting; /* buffers set aside and not returned yet */
 static _Atomic uint64_t written, dropped, dropped_new, given, taken_back;
 
 void buffers__counts(uint64_t *records, uint64_t *lost, uint64_t *out)
@@ -194,7 +194,7 @@ static bool spoil(struct simcuda_record *record, int64_t offset)
 	}
 }
 
-/* Called with the sink's lock held and room in its buffer. */
+/* Called with the sink's lock held, when the record fits into its buffer. */
 static void sink__append(struct sink *sink, const struct simcuda_record *record)
 {
 	struct buffer *buffer = sink->current;
@@ -213,13 +213,13 @@ static void sink__append(struct sink *sink, const struct simcuda_record *record)
 	buffer->records++;
 }
 
-static bool buffer__has_room(const struct buffer *buffer, size_t size)
+static bool buffer__fits(const struct buffer *buffer, size_t size)
 {
 	return buffer && buffer->used + size <= buffer->size &&
 	       (!buffer->limit || buffer->records < buffer->limit);
 }
 
-/* Asking for a buffer takes time, which CUPTI tells as its own. */
+/* Requesting a buffer takes time, which CUPTI reports as its own. */
 static bool sink__request_and_tell(struct sink *sink)
 {
 	struct simcuda_record record = {.kind = CUPTI_KIND_OVERHEAD, .start = clock__now()};
@@ -230,7 +230,7 @@ static bool sink__request_and_tell(struct sink *sink)
 	record.overhead.kind = BUFFER_REQUESTED;
 	record.overhead.tid = syscall(SYS_gettid);
 	if (activity__kinds() >> CUPTI_KIND_OVERHEAD & 1 &&
-	    buffer__has_room(sink->current, version__size(CUPTI_KIND_OVERHEAD)))
+	    buffer__fits(sink->current, version__size(CUPTI_KIND_OVERHEAD)))
 		sink__append(sink, &record);
 	return true;
 }
@@ -339,12 +339,12 @@ void buffers__add(const struct simcuda_record *record)
 		return;
 	}
 	pthread_mutex_lock(&sink->lock);
-	full = sink->current && !buffer__has_room(sink->current, size);
+	full = sink->current && !buffer__fits(sink->current, size);
 	if (full)
 		sink__set_aside(sink);
 	if (!sink->current && !sink__request_and_tell(sink)) {
 		drop();
-	} else if (!buffer__has_room(sink->current, size)) {
+	} else if (!buffer__fits(sink->current, size)) {
 		drop();
 		sink__set_aside(sink);
 	} else {

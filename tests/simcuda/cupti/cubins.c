@@ -24,7 +24,7 @@ unsigned int cubins__count(void)
 	return count;
 }
 
-#define MOST_BYTES (1 << 19)
+#define MAX_BYTES (1 << 19)
 
 static bool read_image(unsigned int which, char *image, CUpti_ModuleResourceData *module)
 {
@@ -40,7 +40,7 @@ static bool read_image(unsigned int which, char *image, CUpti_ModuleResourceData
 	errno = saved;
 	if (!file)
 		return false;
-	module->cubinSize = fread(image, 1, MOST_BYTES, file);
+	module->cubinSize = fread(image, 1, MAX_BYTES, file);
 	module->pCubin = image;
 	fclose(file);
 	return module->cubinSize;
@@ -48,7 +48,7 @@ static bool read_image(unsigned int which, char *image, CUpti_ModuleResourceData
 
 bool cubins__read(unsigned int which, CUpti_ModuleResourceData *module)
 {
-	static char image[MOST_BYTES];
+	static char image[MAX_BYTES];
 
 	return read_image(which, image, module);
 }
@@ -76,7 +76,7 @@ static bool has_function(const CUpti_ModuleResourceData *module, const char *fun
 
 uint64_t cubins__sampled(const char *function)
 {
-	static char image[MOST_BYTES]; /* a module is maybe being loaded */
+	static char image[MAX_BYTES]; /* a module is maybe being loaded */
 	CUpti_ModuleResourceData module;
 	unsigned int count = cubins__count(), which = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CUPTI as NVTX's injection library: with NVTX_INJECTION64_PATH set to this library, a program's
-// NVTX calls come here, become callbacks of their domain and, when asked for, marker records, those
+// NVTX calls come here, become callbacks of their domain and, when requested, marker records, those
 // of wide characters without a text.
 #include <stdlib.h>
 #include <string.h>

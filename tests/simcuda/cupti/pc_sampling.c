@@ -420,7 +420,7 @@ CUptiResult cuptiPCSamplingGetData(struct cupti_pc_get *get)
 		data->other = other_each;
 		data->total += dropped_each + other_each;
 	}
-	while (sampled[i].next < lines && data->count < data->room)
+	while (sampled[i].next < lines && data->count < data->capacity)
 		sampled[i].next = put_record(&data->records[data->count++], sampled[i].next);
 	data->remaining = lines - sampled[i].next;
 	if (!data->remaining) {

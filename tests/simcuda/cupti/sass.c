@@ -185,7 +185,7 @@ CUptiResult cuptiSassMetricsDisable(struct cupti_sass_disable *parameters)
 	return end(CUPTI_SUCCESS, "disable");
 }
 
-/* Its metric was asked for; 0 = it was not. */
+/* Its metric was requested; 0 = it was not. */
 static uint64_t id_of(const struct line *line)
 {
 	for (size_t i = 0; i < chosen_count; i++)

@@ -62,7 +62,7 @@ static void starve(struct simcuda_bridge *bridge)
 	uint64_t ms = settings__get()->starve_ms;
 
 	if (ms && !ever)
-		bridge->await_no_launch(ms);
+		bridge->wait_no_launch(ms);
 }
 
 bool subscriber__without_table(void)

@@ -65,7 +65,7 @@ void activity__off(void);
 
 /* Puts a record into one of the client's buffers, as soon as the work is known. */
 void buffers__add(const struct simcuda_record *record);
-/* Gives back the buffers whose work is done; with force all of them. */
+/* Returns the buffers whose work is done; with force all of them. */
 void buffers__flush(bool force);
 void buffers__start(void);
 bool buffers__in_callback(void);
