@@ -33,7 +33,7 @@ struct timeline {
 	uint64_t invalid;
 	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
 	size_t runtime_count, runtime_capacity;
-	struct stacks call_tree; /* of the call stacks met so far, outermost function first */
+	struct stacks call_tree; /* of the call stacks so far, outermost function first */
 	struct timeline_stack known_stacks[TIMELINE_STACKS];
 };
 
