@@ -21,6 +21,7 @@
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/recording/store.h"
+#include "cuda-trace/report/report_output.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/watch.h"
 #include "libcupti-usdt/stack_probes.h"
@@ -347,13 +348,12 @@ static void on_finish(void *context, struct session *session)
 	if (record->options.quiet || stat(record->options.path, &st))
 		return;
 	text__show(shown, sizeof(shown), record->options.path, 60);
-	text__count(size, st.st_size);
+	report_output__bytes(size, st.st_size);
 	if (records)
-		fprintf(stderr, "%s: %s events, %s bytes; cuda-trace report shows them\n", shown,
+		fprintf(stderr, "%s: %s events, %s; cuda-trace report shows them\n", shown,
 			text__count(count, records), size);
 	else
-		fprintf(stderr, "%s: 0 events, %s bytes: %s\n", shown, size,
-			why_nothing(record, &lost));
+		fprintf(stderr, "%s: 0 events, %s: %s\n", shown, size, why_nothing(record, &lost));
 	say_stacks(record);
 	if (losses__any(&lost))
 		losses__say(stderr, &lost);

@@ -89,7 +89,7 @@ void slot__leave(void)
 
 void slot__clear(struct slot *slot)
 {
-	slot->enabled = slot->started = slot->stopped = slot->refused = false;
+	slot->enabled = slot->started = slot->stopped = slot->refused = slot->rivalled = false;
 	slot->id = slot->device = slot->period = 0;
 }
 

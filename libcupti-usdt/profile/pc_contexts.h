@@ -31,6 +31,7 @@ struct slot {
 	bool enabled, started;
 	bool stopped;	/* just now: its samples are to be handed out */
 	bool refused;	/* reported, and left alone */
+	bool rivalled;	/* another process had the GPU in a window: reported, and tried again */
 	uint32_t stale; /* times in a row that CUPTI's state was not what is kept here */
 	uint32_t id, device;
 	uint32_t period;

@@ -12,13 +12,14 @@
  * none of that.
  *
  * Failure modes: 0. the thread that holds the others is stuck: they go on after 3 s, see
- * pc_sampling.c. 1. a context is destroyed meanwhile: see pc_contexts.c. 2. another process samples
- * the GPU, or the administrator does not allow it: said once for each context, which is left alone
- * until the group is wanted anew. 3. CUPTI's buffer on the GPU takes memory that the program wants:
- * we set a small size. 4. more samples than one hit may carry: handed out in parts, and in so many
- * parts only that this thread comes back to its other work. 5. the names of functions: CUPTI's
- * header has the caller free them, but it hands out the same one again (30 ranges on an H200), and
- * crashed when it was freed in between. They are left to it, and do not grow.
+ * pc_sampling.c. 1. a context is destroyed meanwhile: see pc_contexts.c. 2. the administrator does
+ * not allow it: said once for each context, which is left alone until the group is wanted anew;
+ * another process samples the GPU: said once, and tried in each window. 3. CUPTI's buffer on the GPU
+ * takes memory that the program wants: we set a small size. 4. more samples than one hit may carry:
+ * handed out in parts, and in so many parts only that this thread comes back to its other work. 5.
+ * the names of functions: CUPTI's header has the caller free them, but it hands out the same one
+ * again (30 ranges on an H200), and crashed when it was freed in between. They are left to it, and
+ * do not grow.
  */
 #include "libcupti-usdt/profile/pc_windows.h"
 
@@ -348,6 +349,16 @@ static bool can_start(const struct slot *slot)
 	return !slot->started && !slot->refused && !slot__has_rival(slot);
 }
 
+/* Programs that start together have their first windows at the same time. */
+static void report_rival(struct slot *slot)
+{
+	if (!slot->rivalled)
+		status__trouble(CUPTI_HARDWARE_BUSY, "cuptiPCSamplingStart",
+				"the GPU is sampled already, by another process or for another "
+				"context: tried again in each window");
+	slot->rivalled = true;
+}
+
 static void start(struct slot *slot)
 {
 	int result;
@@ -361,8 +372,7 @@ static void start(struct slot *slot)
 	slot->stale = result ? slot->stale : 0;
 	slot->since = clock__now();
 	if (result == CUPTI_HARDWARE_BUSY)
-		slot__tell(slot, result, "cuptiPCSamplingStart",
-			   "the GPU is sampled already, by another process or for another context");
+		report_rival(slot);
 	else if (result > 0)
 		slot__refuse(slot, result, "cuptiPCSamplingStart");
 }

@@ -97,7 +97,7 @@ storm() {
 	assert_line --regexp '^  35\.0% .* long_scoreboard 86%, wait 14% +\+0x70$'
 	assert_line --regexp '^  50\.0% .* barrier 100% +other\(float\*, int\)$'
 	assert_line --regexp '^  50\.0% .* barrier +the other warps of its block, at a barrier$'
-	assert_line --regexp '^[0-9]+ windows, together .*; [0-9,]+ samples, one in 2\^12 cycles$'
+	assert_line --regexp '^[0-9]+ windows, together .*; [0-9,]+ samples, one in 4,096 cycles$'
 	assert_line --regexp '^[0-9]+ dropped by the GPU, [0-9]+ of kernels that are not the program.s$'
 	assert_line 'nothing was lost'
 }
@@ -625,6 +625,13 @@ unfaulted() {
 	SIMCUDA_PC_SAMPLING=busy pc -o out.txt -- $(storm) >out 2>err
 	grep -q 'the GPU is sampled already, by another process' err
 	grep -q 'no samples: the GPU is sampled already' out.txt
+	[ "$(grep -c 'is sampled already' err)" = 1 ]
+	# In one window only: the next ones have samples.
+	script
+	# shellcheck disable=SC2046
+	SIMCUDA_PC_SAMPLING=busy-once pc --json -o out.json -- $(storm) >out 2>err
+	json out.json '.samples.placed >= 2000'
+	[ "$(grep -c 'is sampled already' err)" = 1 ]
 }
 
 @test "profile --pc (a kernel that never ends) samples, comes back, and the program runs on" {

@@ -106,7 +106,7 @@ kernels_of() {
 @test "record (nothing to record) says why there are no events" {
 	requires bpf
 	run -0 --separate-stderr ct record -o nothing.db -- true
-	[[ $stderr == *'0 events'*': neither PROGRAM nor what it started made a CUDA call'* ]]
+	[[ $stderr == *'0 events, '*' KiB: neither PROGRAM nor what it started made a CUDA call'* ]]
 }
 
 @test "record (PROGRAM fails) passes its exit status on" {

@@ -30,6 +30,22 @@ ours() {
 	assert_output ""
 }
 
+@test "pictures (docs/guide) are named by a document, whole, and at most 300 kB" {
+	run -0 ours 'docs/guide/*.png' 'docs/guide/*.svg'
+	[ "${#lines[@]}" -ge 3 ]
+	for picture in "${lines[@]}"; do
+		[ "$(wc -c <"$picture")" -le 300000 ] || fail "$picture is too large"
+		ours README.md 'docs/*.md' | xargs grep -qF "${picture#docs/}" || fail "no document shows $picture"
+		case $picture in
+		*.svg) xmllint --noout "$picture" ;;
+		*.png) [ "$(head -c 8 "$picture" | tail -c 7 | head -c 3)" = PNG ] ;;
+		esac
+	done
+	for name in $(ours README.md 'docs/*.md' | xargs grep -ohE '[a-z-]+\.(png|svg)\)' | tr -d ')' | sort -u); do
+		ours "docs/*/$name" | grep -q . || fail "there is no picture $name"
+	done
+}
+
 @test "scripts satisfy shellcheck" {
 	requires shellcheck
 	scripts=$(git ls-files | while IFS= read -r file; do

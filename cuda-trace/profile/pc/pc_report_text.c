@@ -213,7 +213,8 @@ static void put_account(FILE *file, const struct pc_report *report)
 		text__ns(open, table->window_ns), text__ns(all, report->duration_ns),
 		text__count(samples, table->total));
 	if (table->period_least && table->period_least == table->period_most)
-		fprintf(file, ", one in 2^%u cycles", table->period_least);
+		fprintf(file, ", one in %s cycles",
+			text__count(windows, 1ull << (table->period_least & 63)));
 	fprintf(file, "\n%s dropped by the GPU, %s of kernels that are not the program's",
 		text__count(dropped, table->dropped), text__count(other, table->other));
 	if (table->filtered)

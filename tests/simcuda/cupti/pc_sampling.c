@@ -316,6 +316,15 @@ bool pc_sampling__is_enabled(void)
 	return enabled;
 }
 
+/* Another process samples the GPU: always, or at the first time. */
+static bool is_busy(void)
+{
+	static int starts;
+	const char *mode = getenv("SIMCUDA_PC_SAMPLING");
+
+	return mode && (!strcmp(mode, "busy") || (!strcmp(mode, "busy-once") && !starts++));
+}
+
 CUptiResult cuptiPCSamplingStart(struct cupti_pc_context *of)
 {
 	CUptiResult result;
@@ -328,7 +337,7 @@ CUptiResult cuptiPCSamplingStart(struct cupti_pc_context *of)
 		return result;
 	if (!sampled[i].configured || any_started())
 		return leave(CUPTI_ERROR_INVALID_OPERATION, "start");
-	if (getenv("SIMCUDA_PC_SAMPLING") && !strcmp(getenv("SIMCUDA_PC_SAMPLING"), "busy"))
+	if (is_busy())
 		return leave(CUPTI_ERROR_HARDWARE_BUSY, "start");
 	sampled[i].started = true;
 	sampled[i].since = clock__now();
