@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The host's call stacks in a timeline. Catapult takes the stack of an event from "sf", a key of the
- * file's "stackFrames". The Firefox Profiler and Chrome's own tools take call trees from V8's sampled
- * profiles, events "Profile" and "ProfileChunk": here a sample is a launch that has a stack. Firefox
- * keeps one sample in 500 us.
+ * The host's call stacks in a timeline. Catapult takes the stack of an event from "sf", a key of
+ * the file's "stackFrames". The Firefox Profiler and Chrome's own tools take call trees from V8's
+ * sampled profiles, events "Profile" and "ProfileChunk": here a sample is a launch that has a
+ * stack. Firefox keeps one sample in 500 us.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -31,7 +31,8 @@ void timeline__put_us(struct timeline *timeline, const char *key, int64_t ns)
 {
 	uint64_t size = ns < 0 ? 0 : ns;
 
-	fprintf(timeline->out, "\"%s\": %" PRIu64 ".%03u", key, size / 1000, (unsigned int)(size % 1000));
+	fprintf(timeline->out, "\"%s\": %" PRIu64 ".%03u", key, size / 1000,
+		(unsigned int)(size % 1000));
 }
 
 void timeline__put_string(struct timeline *timeline, const char *key, const char *text)

@@ -25,7 +25,8 @@
 #define FUTURE_NS 1000000 /* GPU stamps are up to some 20 us off; beyond 1 ms it is the clock */
 #define NEAR_NS	  1000000
 #define UNSET	  0
-#define NAMESPACE "/proc/self/timens_offsets" /* "monotonic SECONDS NANOSECONDS", "boottime ..." */
+#define NAMESPACE "/proc/self/timens_offsets" /* "monotonic SECONDS NANOSECONDS", "boottime ..." \
+					       */
 #define MONOTONIC "monotonic"
 
 static _Atomic(int64_t) current_offset; /* CUPTI's time - ours */

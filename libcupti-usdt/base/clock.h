@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Time: nanoseconds of the machine's CLOCK_MONOTONIC, as bpf_ktime_get_ns() counts them, and how
- * CUPTI's time becomes it. clock__now() and clock__from_cupti() on any thread; clock__calibrate() on
- * the agent's own thread (or before it).
+ * CUPTI's time becomes it. clock__now() and clock__from_cupti() on any thread; clock__calibrate()
+ * on the agent's own thread (or before it).
  */
 #ifndef LIBCUPTI_USDT_BASE_CLOCK_H
 #define LIBCUPTI_USDT_BASE_CLOCK_H

@@ -297,14 +297,14 @@ SITE void site__memory(const struct cuda_memory *r)
 
 SITE void site__memory_pool(const struct cuda_memory_pool *r)
 {
-	STAP_PROBE9(cuda, memory_pool, r->time, (uint32_t)r->operation, r->address, r->size, r->used,
-		    r->device, (uint32_t)r->type, r->threshold, r->head.correlation);
+	STAP_PROBE9(cuda, memory_pool, r->time, (uint32_t)r->operation, r->address, r->size,
+		    r->used, r->device, (uint32_t)r->type, r->threshold, r->head.correlation);
 }
 
 SITE void site__sync(const struct cuda_sync *r)
 {
-	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type,
-		    r->stream, r->result, r->context, r->event);
+	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type, r->stream,
+		    r->result, r->context, r->event);
 }
 
 SITE void site__graph_exec(const struct cuda_graph *r)
@@ -333,8 +333,8 @@ SITE void site__jit(const struct cuda_jit *r, const char *path)
 
 SITE void site__uvm(const struct cuda_uvm *r)
 {
-	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->source,
-		    r->destination, r->address, r->stream);
+	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->source, r->destination,
+		    r->address, r->stream);
 }
 
 SITE void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
