@@ -33,7 +33,7 @@ struct timeline {
 	uint64_t invalid;
 	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
 	size_t runtime_count, runtime_room;
-	struct stacks call_tree; /* of the chains met so far, outermost function first */
+	struct stacks call_tree; /* of the call stacks met so far, outermost function first */
 	struct timeline_stack known_stacks[TIMELINE_STACKS];
 };
 
@@ -62,6 +62,8 @@ void timeline__put_counter(struct timeline *timeline, const char *name, int64_t 
 int timeline__put_device_samples(struct timeline *timeline);
 /* export_gpu_ranges.c: NVTX ranges on the GPU's rows. 0, or -errno, printed. */
 int timeline__put_gpu_ranges(struct timeline *timeline);
+/* The functions of a call stack, innermost first; NULL = unknown. */
+const char *const *timeline__frames(struct timeline *timeline, int64_t chain, size_t *count);
 /* export_call_samples.c: where a chain is in the call tree; 0 = unknown, or no memory. */
 uint32_t timeline__stack_node(struct timeline *timeline, int64_t chain);
 /* The launches that have a call stack, as samples. 0, or -errno, printed. */

@@ -110,3 +110,14 @@ total() {
 		grep -q "script $(basename "$name" .bt) " "$BATS_TEST_FILENAME"
 	done
 }
+
+# consumer: bpftrace | itself | times of its own clock, also of programs in time namespaces
+@test "bpftrace (a program in a time namespace) sees times of its own clock" {
+	local ahead
+	unshare --time true 2>/dev/null || skip "needs a kernel with time namespaces"
+	for ahead in 100000 -500; do
+		heard_by 'PROBE:kernel_launch { @seen = count(); @wrong = sum(arg1 > nsecs || nsecs - arg1 > 10000000000); }' \
+			unshare --fork --time --monotonic "$ahead" -- "$WORKLOADS/launch-storm" -n 500
+		assert_equal "$(value seen) $(value wrong)" "500 0"
+	done
+}

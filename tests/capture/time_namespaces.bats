@@ -69,13 +69,3 @@ is_now() {
 	run -0 sqlite3 out.db "SELECT abs(utcEpochNs / 1e9 - $(date +%s)) < 60 FROM TARGET_INFO_SESSION_START_TIME"
 	assert_output 1
 }
-
-# consumer: bpftrace | itself | its own clock in the times of records, also in time namespaces
-@test "the probes (a program in a time namespace) have the clock of bpf_ktime_get_ns()" {
-	requires bpftrace
-	start storm unshare --fork --kill-child --time --monotonic $AHEAD -- env "CUDA_INJECTION64_PATH=$GUEST" CUPTI_USDT_START=1 "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	ready storm
-	run -0 timeout 30 bpftrace -e "usdt:$GUEST:cuda:kernel_launch { @ = max((nsecs - arg1) / 1000000000); @n = count(); }
-		interval:s:2 { exit(); }"
-	assert_output --partial '@: 0'
-}
