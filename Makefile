@@ -30,6 +30,7 @@ workloads: simcuda
 #:   demo             cuda-trace on a small CUDA program, on the GPU or the simulated driver
 #:   check            builds, installs into a tree of its own, tests that;
 #:                    TESTS='tests/trace/trace.bats' runs some files, FILTER=regex some tests
+#:   consumers        runs the tests of programs that read our outputs, writes their table
 #:   check-packages   packages built, installed, upgraded, removed in clean roots (as root)
 #:   check-kernels    the commands on kernels of Debian 12 and 13, in QEMU, or on
 #:                    KERNELS='vmlinuz...'

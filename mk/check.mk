@@ -13,7 +13,7 @@ TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS) $(KERNEL_TESTS),\
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
-.PHONY: check check-run root check-headers check-packages check-sanitize check-fuzz \
+.PHONY: check consumers check-run root check-headers check-packages check-sanitize check-fuzz \
 	check-kernels
 check:
 	$(Q)mk/deps build test
@@ -26,6 +26,12 @@ root: all workloads
 
 check-run:
 	$(Q)B=$(abspath $(B)) CC='$(CC)' AGAIN=$(AGAIN) tests/run $(TESTS)
+
+# Runs the tests that stand for programs which read our outputs, and writes their table.
+consumers:
+	$(Q)mk/deps build test
+	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
+	$(Q)B=$(abspath $(B)) CC='$(CC)' mk/consumers --run
 
 check-packages:
 	$(Q)mk/deps build test package

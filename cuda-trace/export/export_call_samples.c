@@ -40,9 +40,7 @@ uint32_t timeline__stack_node(struct timeline *timeline, int64_t chain)
 
 	if (known->node && known->chain == chain)
 		return known->node;
-	frames = timeline->callstacks
-			 ? export_callstacks__frames(timeline->callstacks, chain, &count)
-			 : NULL;
+	frames = timeline__frames(timeline, chain, &count);
 	if (!frames || (!tree->count && stacks__child(tree, 0, "(root)") == UINT32_MAX))
 		return 0;
 	while (count && node != UINT32_MAX)
@@ -181,8 +179,6 @@ int timeline__put_call_samples(struct timeline *timeline)
 	sqlite3_stmt *rows;
 	int code, err;
 
-	if (!timeline->callstacks)
-		return 0;
 	if (sqlite3_prepare_v2(timeline->file->db,
 			       "SELECT globalTid, start, callchainId FROM "
 			       "CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL "

@@ -62,6 +62,8 @@ void timeline__put_counter(struct timeline *timeline, const char *name, int64_t 
 int timeline__put_device_samples(struct timeline *timeline);
 /* export_gpu_ranges.c: NVTX ranges on the GPU's rows. 0, or -errno, printed. */
 int timeline__put_gpu_ranges(struct timeline *timeline);
+/* The functions of a call stack, innermost first; NULL = unknown. */
+const char *const *timeline__frames(struct timeline *timeline, int64_t chain, size_t *count);
 /* export_call_samples.c: where a chain is in the call tree; 0 = unknown, or no memory. */
 uint32_t timeline__stack_node(struct timeline *timeline, int64_t chain);
 /* The launches that have a call stack, as samples. 0, or -errno, printed. */

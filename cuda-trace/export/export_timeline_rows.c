@@ -268,6 +268,13 @@ static bool begins_flow(const char *name)
 	       strstr(name, "DeviceSynchronize") || strstr(name, "StreamWaitEvent");
 }
 
+const char *const *timeline__frames(struct timeline *timeline, int64_t chain, size_t *count)
+{
+	*count = 0;
+	return timeline->callstacks ? export_callstacks__frames(timeline->callstacks, chain, count)
+				    : NULL;
+}
+
 /* As PyTorch writes them: innermost first, parted by ";". */
 static void put_stack(struct timeline *timeline, int64_t chain)
 {
@@ -276,7 +283,7 @@ static void put_stack(struct timeline *timeline, int64_t chain)
 	size_t count, size;
 	FILE *joined;
 
-	frames = export_callstacks__frames(timeline->callstacks, chain, &count);
+	frames = timeline__frames(timeline, chain, &count);
 	joined = frames ? open_memstream(&text, &size) : NULL;
 	if (!joined)
 		return;
@@ -358,7 +365,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	if (sqlite3_column_int64(row, 6))
 		fprintf(timeline->out, ", \"result\": %lld",
 			(long long)sqlite3_column_int64(row, 6));
-	if (timeline->callstacks && sqlite3_column_type(row, 7) != SQLITE_NULL)
+	if (sqlite3_column_type(row, 7) != SQLITE_NULL)
 		put_stack(timeline, sqlite3_column_int64(row, 7));
 	putc('}', timeline->out);
 	node = sqlite3_column_type(row, 7) != SQLITE_NULL

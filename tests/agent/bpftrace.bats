@@ -33,6 +33,7 @@ value() {
 	sed -n "s/^@$1: //p" heard
 }
 
+# consumer: bpftrace | itself | launches, kernels and copies, by the six arguments that it knows
 @test "bpftrace (launches, kernels, copies of saxpy) sees each with its arguments" {
 	heard_by 'PROBE:kernel_launch { @launches = count(); @called[str(arg3)] = count(); @failed = sum(arg4);
 			@backwards = sum(arg1 < arg0); @correlation[arg2] = 1; }
@@ -52,6 +53,7 @@ value() {
 	assert_equal "$(value gpu)" "$(json out.json .totals.gpu_ns)"
 }
 
+# consumer: bpftrace | itself | memory, fills, waits and failures
 @test "bpftrace (memory, fills, waits, failures) sees each with its arguments" {
 	heard_by 'PROBE:memory /arg2 < 6/ { @operation[arg1] = count(); @bytes[arg1] = sum(arg4); }
 		PROBE:api_error { @result[arg4] = count(); @domain = max(arg5); }
@@ -80,6 +82,7 @@ total() {
 	sed -n "s/^@$1\[.*\]: \(-\?[0-9]*\)$/\1/p" heard | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
+# consumer: bpftrace | itself | what programs did, from batches, by each script that we ship
 @test "bpftrace (the scripts that are shipped) count what programs did, from batches" {
 	local name
 	script kernels "$WORKLOADS/saxpy"
@@ -105,5 +108,16 @@ total() {
 	# None is left out here.
 	for name in "$ROOT"/usr/share/cuda-trace/bpftrace/*.bt; do
 		grep -q "script $(basename "$name" .bt) " "$BATS_TEST_FILENAME"
+	done
+}
+
+# consumer: bpftrace | itself | times of its own clock, also of programs in time namespaces
+@test "bpftrace (a program in a time namespace) sees times of its own clock" {
+	local ahead
+	unshare --time true 2>/dev/null || skip "needs a kernel with time namespaces"
+	for ahead in 100000 -500; do
+		heard_by 'PROBE:kernel_launch { @seen = count(); @wrong = sum(arg1 > nsecs || nsecs - arg1 > 10000000000); }' \
+			unshare --fork --time --monotonic "$ahead" -- "$WORKLOADS/launch-storm" -n 500
+		assert_equal "$(value seen) $(value wrong)" "500 0"
 	done
 }

@@ -21,7 +21,8 @@ in_namespace() {
 # is_now TIMESTAMP SINCE: an RFC 3339 time of between SINCE (s since 1970) and now.
 is_now() {
 	local at; at=$(date -d "$1" +%s)
-	[ "$at" -ge "$2" ] && [ "$at" -le "$(date +%s)" ] || fail "$1 is not between @$2 and now"
+	assert [ "$at" -ge "$2" ]
+	assert [ "$at" -le "$(date +%s)" ]
 }
 
 @test "trace (a program in a time namespace) prints the times of the machine" {
@@ -30,7 +31,7 @@ is_now() {
 		for ahead in $AHEAD -500; do
 			began=$(date +%s)
 			ct trace --source $source -e kernels,copies,api,sync,nvtx --json -o out.json -- \
-				unshare --fork --time --monotonic $ahead -- "$SIM" "$WORKLOADS/saxpy" --repeat 3 >out
+				unshare --fork --time --monotonic "$ahead" -- "$SIM" "$WORKLOADS/saxpy" --repeat 3 >out
 			expected=$(expect_key out launches)
 			assert_equal "$(jq -rs 'map(select(.event == "kernel" or .event == "launch")) | length' out.json)" "$expected"
 			jq -es 'map(select(.event == "lost"))[0].lost.total == 0' out.json
@@ -67,13 +68,4 @@ is_now() {
 	assert_output "1|1|1"
 	run -0 sqlite3 out.db "SELECT abs(utcEpochNs / 1e9 - $(date +%s)) < 60 FROM TARGET_INFO_SESSION_START_TIME"
 	assert_output 1
-}
-
-@test "the probes (a program in a time namespace) have the clock of bpf_ktime_get_ns()" {
-	requires bpftrace
-	start storm unshare --fork --kill-child --time --monotonic $AHEAD -- env "CUDA_INJECTION64_PATH=$GUEST" CUPTI_USDT_START=1 "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	ready storm
-	run -0 timeout 30 bpftrace -e "usdt:$GUEST:cuda:kernel_launch { @ = max((nsecs - arg1) / 1000000000); @n = count(); }
-		interval:s:2 { exit(); }"
-	assert_output --partial '@: 0'
 }

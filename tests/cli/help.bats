@@ -89,6 +89,7 @@ commands() {
 	done
 }
 
+# consumer: bash | itself | commands and options to complete
 @test "completion (bash) offers the commands and the options of a command" {
 	complete_words() {
 		PATH=$(dirname "$CUDA_TRACE"):$PATH bash -c '
@@ -122,6 +123,7 @@ commands() {
 	assert_output a-file
 }
 
+# consumer: zsh, fish | itself | completions that they can parse
 @test "completion (zsh and fish) parses" {
 	requires zsh fish
 	dir=$ROOT/usr/share

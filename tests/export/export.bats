@@ -22,6 +22,7 @@ is() {
 	assert_equal "$1: $(jq -r "$1" t.json)" "$1: $2"
 }
 
+# consumer: Perfetto, PyTorch's tools | reader | the events of Kineto's files, by its conventions
 @test "report --timeline (one process) follows Kineto's conventions" {
 	feed r.db -n 1000 -k 3
 	ct report --timeline t.json r.db
@@ -158,6 +159,7 @@ is() {
 	is '.cuda_trace_lost["collect.ring_full"]' 7
 }
 
+# consumer: speedscope | itself | the rows of threads and streams
 @test "report --timeline (in the real speedscope) opens and shows the streams" {
 	requires chromium node npm
 	local scope=$B/npm/node_modules/speedscope/dist/release
@@ -197,6 +199,7 @@ is() {
 	assert_equal "$(awk -F';' 'NF != 4' folded | wc -l)" 0
 }
 
+# consumer: pprof | reader | samples whose sums are the kernels'
 @test "report --pprof is a profile that protoc decodes, with right sums" {
 	requires protoc
 	feed r.db -n 1000
@@ -214,6 +217,7 @@ is() {
 
 # difffolded.pl subtracts the numbers of equal lines; pprof -diff_base those of equal functions, whatever the labels. The
 # simulated GPU takes the same time for the same kernels.
+# consumer: difffolded.pl, pprof -diff_base | reader | no difference between two runs of a program
 @test "report --folded and --pprof (two runs of a program) subtract to nothing, stripped or not" {
 	requires bpf sim protoc
 	cp "$WORKLOADS/saxpy" bare
@@ -233,6 +237,7 @@ is() {
 	done
 }
 
+# consumer: Holistic Trace Analysis | reader | gpu_user_annotation: NVTX ranges on the GPU's rows
 @test "report --timeline (NVTX ranges) has them on the GPU's rows, from the first to the last kernel, as Kineto does" {
 	requires bpf sim sqlite3
 	ct record -q -e kernels,nvtx,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
@@ -252,6 +257,7 @@ is() {
 
 # pprof itself is in no package; this reads a location as pprof's documentation says (proto/profile.proto, and
 # GetBase of internal/elfexec): address - memory_start + file_offset, by the ELF segment that holds this offset.
+# consumer: pprof -list | reader | mappings, addresses and build ids that lead to the lines of functions
 @test "report --pprof (record -g) has mappings, addresses and build ids, by which readers find the lines" {
 	requires bpf sim protoc readelf addr2line
 	ct record -q -g -e kernels -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
@@ -286,6 +292,7 @@ is() {
 	grep -qE '^main main .*/saxpy\.c:[0-9]+' found
 }
 
+# consumer: pprof -list | reader | files and lines of Python's functions
 @test "report --pprof (functions of Python) has their files and lines" {
 	requires bpf sim protoc sqlite3
 	ct record -q -g -e kernels -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
@@ -301,6 +308,7 @@ is() {
 	assert_output 0
 }
 
+# consumer: catapult (chrome://tracing) | reader | a slice for each arrow, and the stack of each launch
 @test "report --timeline (launches of less than a microsecond, as catapult reads them) has each arrow at its slice" {
 	requires bpf sim sqlite3
 	ct record -q -g -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
@@ -315,6 +323,7 @@ is() {
 	refute_output --partial 'unbound 0 '
 }
 
+# consumer: Firefox Profiler | reader | the call trees of launches, by thread
 @test "report --timeline (record -g, as the Firefox Profiler reads it) has the call stacks of launches, by thread" {
 	requires bpf sim sqlite3
 	ct record -q -g -o r.db -- "$SIM" "$WORKLOADS/stacks" >out
@@ -334,6 +343,7 @@ is() {
 }
 
 # Holistic Trace Analysis knows launches by the runtime's names, which `-e runtime` records.
+# consumer: Holistic Trace Analysis | reader | one call of the runtime for each launch, and the sums of its launch statistics
 @test "report --timeline (record -e runtime, as Holistic Trace Analysis reads it) has one call for each launch, and its sums" {
 	requires bpf sim sqlite3
 	ct record -q -e kernels,copies,runtime,nvtx -o r.db -- "$SIM" "$WORKLOADS/runtime" 20 >out

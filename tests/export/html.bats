@@ -38,6 +38,7 @@ is() {
 	assert_equal "$1: $(jq -r "$1" result.json)" "$1: $2"
 }
 
+# consumer: Chromium | itself | a page that shows the right numbers
 @test "report --html (2,000 launches) shows the right numbers, zooms, searches" {
 	"$FEEDER" -n 2000 -k 5 r.db >expect
 	ct report --html page.html r.db

@@ -156,6 +156,7 @@ is() {
 	done
 }
 
+# consumer: axe-core | itself | no violation of accessibility rules in the page
 @test "report --html (axe-core, the real one) has no violations in light and dark, 320 to 1,400 px" {
 	requires node npm
 	local axe=$B/npm/node_modules/axe-core/axe.min.js

@@ -494,6 +494,7 @@ own_queue_beyond() {
 	assert_equal "$(value crowd cuda_kernel_launch_errors_total)" "$(expect_key crowd.out launch_errors)"
 }
 
+# consumer: promtool | itself | nothing to complain of, in both formats
 @test "metrics (both formats) satisfies promtool and is negotiated" {
 	requires promtool
 	exporter --by-kernel 5

@@ -54,6 +54,7 @@ scraped() {
 	wait_for 20 curl -sf -o /dev/null "http://127.0.0.1:$PORT/-/ready"
 }
 
+# consumer: Prometheus | itself | what programs counted
 @test "prometheus (real server, several programs) answers what they counted" {
 	requires bpf sim curl prometheus
 	start exporter "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10
@@ -242,6 +243,7 @@ seen() {
 	finished "$memory_PID"
 }
 
+# consumer: promtool | itself | alert rules that fire as they should
 @test "prometheus (alert rules) are valid and fire as they should" {
 	requires promtool
 	run promtool check rules "$TOP/etc/share/cuda-trace.rules.yml"

@@ -78,6 +78,7 @@ watched() {
 	assert_equal "$(jq .lost.total "$BATS_TEST_TMPDIR/stat.json")" 0
 }
 
+# consumer: podman (CDI) | itself | a device that loads the library and libcupti
 @test "container (image without libcupti) gets GPU times by --device cuda-trace/load=cupti" {
 	find "$IMAGE/opt/sim" -name 'libcupti*' -delete
 	watched --device cuda-trace/load=guest

@@ -63,6 +63,7 @@ each_suite() {
 	done
 }
 
+# consumer: lintian | itself | nothing to complain of
 @test "debs (built here) satisfy lintian at -EI --pedantic" {
 	requires lintian
 	run -0 lintian -EI --pedantic --allow-root "$PACKAGES"/new/*.changes
@@ -210,6 +211,7 @@ program_survives() {
 	'
 }
 
+# consumer: rpmlint | itself | nothing but the exceptions that are named
 @test "rpms (built here) satisfy rpmlint but for its named exceptions" {
 	requires rpmlint
 	cd "$TOP"

@@ -183,6 +183,7 @@ kernels_of() {
 		ON g.id = k.deviceId')" 'Simulated GPU'
 }
 
+# consumer: nsys stats | reader | the tables and columns that its report scripts check for
 @test "record (the schema) has what readers of Nsight's exports ask for" {
 	requires sqlite3
 	feed r.db -n 10
@@ -467,6 +468,7 @@ declared() {
 		iif(type = 'INTEGER', '', ' ' || type) AS c FROM pragma_table_info('$2') ORDER BY name COLLATE BINARY)"
 }
 
+# consumer: scripts on Nsight's SQLite | reader | columns and types as Nsight's exports declare them
 @test "record (full tables, empty ones) declares columns and types as Nsight's exports do, ours aside" {
 	requires sqlite3
 	feed full.db -n 500 -p 2
@@ -521,6 +523,7 @@ declared() {
 	assert_equal "$(kernels_of r.db)" 500000
 }
 
+# consumer: scripts on Nsight's SQLite | reader | names of ranges, domains and sources where they look for them
 @test "a recording (statements written for Nsight's export) has names of ranges, domains and sources" {
 	requires bpf sim sqlite3
 	ct record -q -e kernels,nvtx,overhead,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
@@ -553,6 +556,7 @@ declared() {
 }
 
 # The statements that NVIDIA's Analysis Guide prints for CUDA and NVTX, under "Common SQLite examples".
+# consumer: NVIDIA's Analysis Guide | reader | right answers to each of its statements on CUDA; which call made a node of a graph is not recorded
 @test "a recording (the CUDA examples of NVIDIA's Analysis Guide) answers each of them" {
 	requires bpf sim sqlite3
 	ct record -q -g -e kernels,nvtx,overhead,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
