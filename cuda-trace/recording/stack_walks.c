@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/clock.h"
 
 /* Threads whose copies have come, and their stacks not yet: those that run at the same time. */
 #define PLACES 64
@@ -16,6 +17,7 @@ struct stack_walks {
 	struct unwind_tables *tables;
 	const struct modules *modules;
 	struct mappings *mappings;
+	struct unwind_memo *memo;
 	struct place places[PLACES];
 	uint32_t next; /* the place that is taken when none is free */
 };
@@ -29,6 +31,7 @@ struct stack_walks *stack_walks__new(struct unwind_tables *tables, const struct 
 		walks->tables = tables;
 		walks->modules = modules;
 		walks->mappings = mappings;
+		walks->memo = unwind_memo__new();
 	}
 	return walks;
 }
@@ -47,20 +50,35 @@ static struct place *place_for(struct stack_walks *walks, uint32_t tid)
 	return empty ? empty : &walks->places[walks->next++ % PLACES];
 }
 
+static const struct unwound *find_or_walk(struct stack_walks *walks,
+					  const struct event_stack_copy *copy)
+{
+	static struct unwind_trace trace;
+	static struct unwound unwound;
+	uint64_t now = monotonic__ns();
+	const struct unwound *found = unwind_memo__find(walks->memo, copy, now);
+
+	if (found)
+		return found;
+	unwind__walk(&unwound, &trace, copy, walks->tables, walks->modules, walks->mappings);
+	/* What ended elsewhere may go on next time: its file was not read yet. */
+	if (unwound.end == UNWIND_END_COMPLETE)
+		unwind_memo__add(walks->memo, copy, &trace, &unwound, now);
+	return &unwound;
+}
+
 void stack_walks__handle_copy(struct stack_walks *walks, const struct event_stack_copy *copy)
 {
 	struct place *place = place_for(walks, copy->tid);
-	static struct unwound unwound;
-	size_t bytes;
+	const struct unwound *unwound = find_or_walk(walks, copy);
+	size_t bytes = offsetof(struct unwound, addresses[unwound->count]);
 
-	unwind__walk(&unwound, copy, walks->tables, walks->modules, walks->mappings);
-	bytes = offsetof(struct unwound, addresses[unwound.count]);
 	free(place->unwound);
 	place->tid = copy->tid;
 	place->correlation = copy->correlation;
 	place->unwound = malloc(bytes);
 	if (place->unwound)
-		memcpy(place->unwound, &unwound, bytes);
+		memcpy(place->unwound, unwound, bytes);
 }
 
 static struct unwound *remove_unwound(struct stack_walks *walks, const struct event_stack *event)
@@ -139,5 +157,6 @@ void stack_walks__free(struct stack_walks *walks)
 		return;
 	for (int i = 0; i < PLACES; i++)
 		free(walks->places[i].unwound);
+	unwind_memo__free(walks->memo);
 	free(walks);
 }

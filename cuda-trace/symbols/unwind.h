@@ -4,6 +4,7 @@
 #define CUDA_TRACE_SYMBOLS_UNWIND_H
 
 #include "bpf/event.h"
+#include "cuda-trace/symbols/unwind_memo.h"
 #include "cuda-trace/symbols/unwind_tables.h"
 
 #define UNWIND_FRAMES 1024
@@ -26,8 +27,9 @@ struct unwound {
 	uint64_t addresses[UNWIND_FRAMES];
 };
 
-void unwind__walk(struct unwound *unwound, const struct event_stack_copy *copy,
-		  struct unwind_tables *tables, const struct modules *modules,
-		  struct mappings *mappings);
+/* `trace`: what the result depends on. */
+void unwind__walk(struct unwound *unwound, struct unwind_trace *trace,
+		  const struct event_stack_copy *copy, struct unwind_tables *tables,
+		  const struct modules *modules, struct mappings *mappings);
 
 #endif

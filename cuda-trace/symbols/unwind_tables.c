@@ -12,7 +12,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_job.h"
 
-#define MAX_MS	   800		 /* for one part */
+#define MAX_MS	   3000		 /* for one part, which takes some 10 ms where CPUs are idle */
 #define MAX_BYTES  (32ul << 20)	 /* of all tables */
 #define MAX_PARTS  256		 /* of a file */
 #define FREE_NS	   5000000000ull /* that reading may take, and later: */

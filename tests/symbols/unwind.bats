@@ -165,7 +165,7 @@ copy_library() {
 
 @test "unwind tables and copies of stacks (damaged, hostile) end in no fault" {
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o tables \
-		"$TOP/tests/symbols/stacks/tables.c" $(tool_sources unwind unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols text \
+		"$TOP/tests/symbols/stacks/tables.c" $(tool_sources unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols text \
 			foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err || skip "needs the sanitizers: $(head -n 1 cc.err)"
 	LIMIT=120 run -0 ./tables 4000 "$WORKLOADS/libframeless.so"
 	assert_output fine
