@@ -32,6 +32,7 @@ enum event_kind {
 	EVENT_ALIAS = 8,    /* group = id that means the same name as id `first`; no data */
 	EVENT_STACK = 9,    /* data: struct event_stack, as far as it is filled */
 	EVENT_CODE = 10,    /* data: struct event_code; comes right behind the first stack that names it */
+	EVENT_STACK_COPY = 11, /* data: struct event_stack_copy; comes before the stack of the same launch */
 };
 
 enum event_source {
@@ -143,6 +144,21 @@ struct event_stack {
 	struct stack_python_frame python_frames[STACK_PYTHON_FRAMES];
 };
 
+#define STACK_COPY_MAX	    65536	/* bytes */
+#define STACK_COPY_FARTHEST (64ul << 20) /* an end that is farther away is another stack's */
+
+/* The registers and the used part of a thread's stack, at a launch. x86-64 only. */
+struct event_stack_copy {
+	__u32 correlation;
+	__u32 tid;     /* as in struct event_stack */
+	__u64 address; /* of the instruction */
+	__u64 stack_pointer;
+	__u64 saved[6]; /* rbx, rbp, r12 to r15 */
+	__u32 bytes;	/* of the stack, from the stack pointer on */
+	__u32 unused;
+	__u8 stack[];
+};
+
 #define CODE_FILE_LEN  512
 #define CODE_NAME_LEN  256
 #define CODE_TABLE_MAX 16384
@@ -179,6 +195,7 @@ struct event {
 
 _Static_assert(sizeof(struct event) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_stack) == 2960, "no hidden padding");
+_Static_assert(sizeof(struct event_stack_copy) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
 
 enum start_kind {

@@ -42,6 +42,14 @@ struct pid {
 	struct upid numbers[1];
 } __attribute__((preserve_access_index));
 
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+struct thread_struct {
+	unsigned long fsbase; /* x86 */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -50,6 +58,8 @@ struct task_struct {
 	char comm[EVENT_COMM_LEN];
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	struct mm_struct *mm;
+	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
 const volatile struct stream_settings settings;

@@ -13,6 +13,7 @@
 #define BPF_STACKS_H
 
 #include "bpf/bounds.h"
+#include "bpf/stack_copy.h"
 #include "libcupti-usdt/stack_probes.h"
 
 #define PYTHON_INTERPRETERS 4
@@ -50,6 +51,9 @@ struct stack_window {
 struct stack_thread {
 	__u64 identified; /* in ticks; see IDENTITY_TICKS */
 	__u64 wakes;	  /* its next stack wakes the tool */
+#if defined(__TARGET_ARCH_x86)
+	struct stack_ends ends;
+#endif
 	struct parcel parcel;
 	struct stack_window window;
 };
@@ -418,6 +422,9 @@ static __always_inline bool identify_stack_thread(struct stack_thread *thread)
 		return false;
 	thread->parcel.kind = EVENT_STACK;
 	thread->wakes |= is_first_stack(thread->parcel.pid);
+#if defined(__TARGET_ARCH_x86)
+	find_stack_ends(&thread->ends);
+#endif
 	thread->identified = now;
 	return true;
 }
@@ -431,6 +438,10 @@ static __always_inline int take_stack(struct pt_regs *ctx, struct stack_thread *
 	parcel->group = (__u32)argument(ctx, 0);
 	parcel->data = (const void *)argument(ctx, 3);
 	parcel->instance = argument(ctx, 4);
+#if defined(__TARGET_ARCH_x86)
+	if (stacks_are_copied)
+		send_stack_copy(ctx, parcel, &thread->ends);
+#endif
 	outcome = send_stack(ctx, thread, (__u32)argument(ctx, 1), (__u32)argument(ctx, 2), wake);
 	if (outcome == SENT)
 		thread->wakes = 0;

@@ -324,8 +324,9 @@ static void take_stack(struct intake *intake, const struct event *event)
 {
 	struct process *process;
 
-	if (event->kind == EVENT_STACK ? !record_sizes__are_of_stack(event)
-				       : !record_sizes__are_of_code(event)) {
+	if (event->kind == EVENT_STACK	      ? !record_sizes__are_of_stack(event)
+	    : event->kind == EVENT_STACK_COPY ? !record_sizes__are_of_stack_copy(event)
+					      : !record_sizes__are_of_code(event)) {
 		intake->lost.malformed++;
 		return;
 	}
@@ -372,6 +373,7 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 		break;
 	case EVENT_STACK:
 	case EVENT_CODE:
+	case EVENT_STACK_COPY:
 		take_stack(intake, event);
 		break;
 	case EVENT_SELFTEST:

@@ -46,6 +46,13 @@ bool record_sizes__are_of_stack(const struct event *event)
 				       stack->frames * sizeof(stack->python_frames[0]);
 }
 
+bool record_sizes__are_of_stack_copy(const struct event *event)
+{
+	const struct event_stack_copy *copy = (const void *)event->data;
+
+	return event->bytes >= sizeof(*copy) && copy->bytes <= event->bytes - sizeof(*copy);
+}
+
 bool record_sizes__are_of_code(const struct event *event)
 {
 	const struct event_code *code = (const void *)event->data;

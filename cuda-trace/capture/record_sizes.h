@@ -12,6 +12,7 @@
 size_t record_sizes__known(uint16_t kind);
 /* The lengths in it are those that came. */
 bool record_sizes__are_of_stack(const struct event *event);
+bool record_sizes__are_of_stack_copy(const struct event *event);
 bool record_sizes__are_of_code(const struct event *event);
 
 #endif

@@ -108,6 +108,9 @@ static int load(struct session *session)
 	if (!options->stacks)
 		bpf_program__set_autoload(skeleton->progs.stack, false);
 	skeleton->rodata->stacks_are_timed = options->stacks_timed;
+#if defined(__x86_64__)
+	skeleton->rodata->stacks_are_copied = options->stacks_copied;
+#endif
 	skeleton->rodata->driver_all = options->source == SESSION_DRIVER;
 	session->driver = driver_source__new(
 		skeleton->obj, options->source != SESSION_GUESTS,

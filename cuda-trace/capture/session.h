@@ -65,8 +65,8 @@ struct sink {
 	/* The guest's own trouble; the texts are untrusted. May be NULL. */
 	void (*process_error)(void *context, struct process *process, int code,
 			      const char *component, const char *message);
-	/* A stack (EVENT_STACK) or what its frames are (EVENT_CODE), whole and within its bounds;
-	 * the contents are untrusted. May be NULL. */
+	/* A stack (EVENT_STACK, EVENT_STACK_COPY) or what its frames are (EVENT_CODE), whole and
+	 * within its bounds; the contents are untrusted. May be NULL. */
 	void (*stack)(void *context, struct process *process, const struct event *event);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
@@ -99,7 +99,8 @@ struct session_options {
 			 need */
 	bool held;    /* pid has not begun its program yet, which gets the guest */
 	bool stacks;  /* session__take_stacks() will be called */
-	bool stacks_timed; /* session__stack_ns() will */
+	bool stacks_timed;  /* session__stack_ns() will */
+	bool stacks_copied; /* for unwinding; else they are walked by frame pointers alone */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:
 	 * see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;

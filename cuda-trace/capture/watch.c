@@ -118,6 +118,7 @@ static int open_session(struct run *run)
 		.verbose = options->verbose,
 		.stacks = run->watch->stacks,
 		.stacks_timed = run->watch->stacks_timed,
+		.stacks_copied = run->watch->stacks_copied,
 		.launches_at_entry = run->watch->launches_at_entry,
 		.by_link = true,
 		.yields = true,

@@ -25,6 +25,7 @@ struct watch {
 	bool sources;		/* --source counts; else only guests are listened to */
 	bool stacks;		/* session__take_stacks() will be called */
 	bool stacks_timed;	/* session__stack_ns() will */
+	bool stacks_copied;	/* for unwinding */
 	bool launches_at_entry; /* as session_options has it */
 	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
 	struct watch_end *end;	/* NULL = the tool ends as PROGRAM did */

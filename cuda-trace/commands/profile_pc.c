@@ -18,6 +18,7 @@
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/watch.h"
+#include "cuda-trace/commands/stack_options.h"
 
 #define AT(field)	   offsetof(struct profile_options, field)
 #define DEFAULT_BURSTS	   "20ms/1s"
@@ -43,6 +44,7 @@ const struct option_row profile_pc_rows[] = {
 	 "in all three, the host's functions above each kernel,\nby its launches' stacks; with N "
 	 "of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
+	STACK_OPTION_ROWS(AT(call_graph)),
 	{},
 };
 
@@ -314,6 +316,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		return status;
 	watch.sample = profile.bursts;
 	watch.stacks = profile.period != 0;
+	watch.stacks_copied = stack_options__unwinds(options->call_graph);
 	if (profile.period)
 		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
 	pattern = pattern__new(options->shared.kernel);

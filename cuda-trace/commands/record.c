@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/commands/record_names.h"
+#include "cuda-trace/commands/stack_options.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
@@ -34,7 +35,7 @@ struct record_options {
 	const char *path;
 	const char *max_size;
 	uint64_t last;
-	const char *events, *stacks;
+	const char *events, *stacks, *call_graph;
 	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
 	bool compress, force, quiet;
 };
@@ -51,6 +52,7 @@ static const struct option_row rows[] = {
 	{OPTION_MAYBE, 'g', "stacks", "N",
 	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
 	 AT(stacks)},
+	STACK_OPTION_ROWS(AT(call_graph)),
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "with -g: as many stacks as cost a thread no more;\nelse GPU times in windows (--sample) "
 	 "so "
@@ -290,24 +292,13 @@ static bool on_tick(void *context, struct session *session)
 static void say_stacks(const struct record *record)
 {
 	struct callstacks_counts counts;
-	char samples[32], stacks[32], frames[32], nameless[32];
 
 	store__stack_counts(record->store, &counts);
 	if (!record->period)
 		return;
 	if (record->pace)
 		fprintf(stderr, "one in %u launches gave its stack at the end\n", record->period);
-	fprintf(stderr, "stacks of %s launches, %s different; of %s frames, %s have no name",
-		text__count(samples, counts.samples), text__count(stacks, counts.stacks),
-		text__count(frames, counts.frames), text__count(nameless, counts.nameless));
-	if (counts.cut)
-		fprintf(stderr, "; %s are cut short", text__count(samples, counts.cut));
-	if (counts.without_python)
-		fprintf(stderr, "; %s of threads that Python does not know",
-			text__count(samples, counts.without_python));
-	if (counts.lost)
-		fprintf(stderr, "; %s more found no room", text__count(samples, counts.lost));
-	putc('\n', stderr);
+	stack_options__say(&counts, record->options.call_graph);
 }
 
 static const char *why_nothing(const struct record *record, const struct session_lost_counts *lost)
@@ -478,6 +469,7 @@ int cmd_record(int argc, char **argv)
 	}
 	watch.stacks = record.period != 0;
 	watch.stacks_timed = record.pace != NULL;
+	watch.stacks_copied = stack_options__unwinds(record.options.call_graph);
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
 	record.overhead = overhead__new(&watch.sample);

@@ -13,6 +13,7 @@ struct profile_options {
 	bool pc;				  /* --pc */
 	const char *bursts;			  /* of --pc: ON/PERIOD, NULL = the default */
 	const char *stacks;			  /* -g[=N] of --pc, NULL = none of the host */
+	const char *call_graph;			  /* how to find them; NULL = the default */
 	bool disassemble;			  /* --disassemble */
 	const char *flamegraph, *folded, *record; /* files of --pc, NULL = none */
 	const char *counters;	  /* --counters: presets and metrics, NULL = not that mode */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
-#include "cuda-trace/symbols/mappings.h"
+#include "cuda-trace/recording/stack_walks.h"
 #include "cuda-trace/symbols/perf_map.h"
 #include "cuda-trace/symbols/python_code.h"
 #include "cuda-trace/symbols/symbol_files.h"
@@ -41,6 +41,7 @@ struct jit {
 struct callstacks {
 	struct callstacks_sink sink;
 	struct modules *modules;
+	struct unwind_tables *tables;
 	uint32_t modules_put;
 	struct interned *functions; /* file, NUL, name */
 	struct interned *frames;    /* struct frame_key */
@@ -51,19 +52,26 @@ struct callstacks {
 	struct callstacks_counts counts;
 };
 
+/* A stack whose code objects have not come yet. */
+struct pending_stack {
+	struct event_stack event;
+	struct native_stack native; /* as far as it is filled */
+};
+
 struct callstacks_process {
 	struct callstacks *all;
 	void *owner;
 	uint32_t pid;
 	struct mappings *mappings;
+	struct stack_walks *walks;
 	struct python_codes *codes;
-	struct event_stack *pending[MOST_PENDING];
+	struct pending_stack *pending[MOST_PENDING];
 	uint32_t pending_count;
 };
 
 struct numbered_stack {
 	uint16_t frames, python_frames;
-	uint32_t numbers[STACK_ADDRESSES + STACK_PYTHON_FRAMES];
+	uint32_t numbers[UNWIND_FRAMES + STACK_ADDRESSES + STACK_PYTHON_FRAMES];
 };
 
 struct callstacks *callstacks__new(const struct callstacks_sink *sink)
@@ -75,11 +83,12 @@ struct callstacks *callstacks__new(const struct callstacks_sink *sink)
 	callstacks->sink = *sink;
 	callstacks->code_bytes_left = CODE_BYTES;
 	callstacks->modules = modules__new();
+	callstacks->tables = unwind_tables__new();
 	callstacks->functions = interned__new(MOST, FUNCTION_BYTES);
 	callstacks->frames = interned__new(MOST, FRAME_BYTES);
 	callstacks->stacks = interned__new(MOST, STACK_BYTES);
-	if (callstacks->modules && callstacks->functions && callstacks->frames &&
-	    callstacks->stacks)
+	if (callstacks->modules && callstacks->tables && callstacks->functions &&
+	    callstacks->frames && callstacks->stacks)
 		return callstacks;
 	callstacks__free(callstacks);
 	return NULL;
@@ -96,8 +105,10 @@ struct callstacks_process *callstacks_process__new(struct callstacks *callstacks
 	process->owner = owner;
 	process->pid = pid;
 	process->mappings = mappings__new(pid, callstacks->modules);
+	process->walks =
+		stack_walks__new(callstacks->tables, callstacks->modules, process->mappings);
 	process->codes = python_codes__new(&callstacks->code_bytes_left);
-	if (process->mappings && process->codes)
+	if (process->mappings && process->walks && process->codes)
 		return process;
 	callstacks_process__free(process);
 	return NULL;
@@ -258,18 +269,26 @@ static uint32_t number_of_stack(struct callstacks *all, const struct numbered_st
 	return number;
 }
 
-static void take_stack(struct callstacks_process *process, const struct event_stack *event)
+static void count_source(struct callstacks_counts *counts, enum stack_source source)
+{
+	counts->incomplete += source == STACK_INCOMPLETE;
+	counts->by_pointers += source == STACK_BY_POINTERS;
+}
+
+static void take_stack(struct callstacks_process *process, const struct event_stack *event,
+		       const struct native_stack *native)
 {
 	struct callstacks *all = process->all;
-	struct numbered_stack stack = {.frames = event->depth};
+	struct numbered_stack stack;
 	struct spool_sample sample = {
 		.head = {SPOOL_SAMPLE, sizeof(sample), event->correlation},
 		.tid = event->tid,
 	};
 	size_t n = 0;
 
-	for (int i = 0; i < event->depth; i++)
-		stack.numbers[n++] = number_of_address(process, event->addresses[i], i > 0);
+	stack.frames = native->count;
+	for (uint32_t i = 0; i < native->count; i++)
+		stack.numbers[n++] = number_of_address(process, native->addresses[i], i > 0);
 	n = stack.frames = without_strays(all, &stack);
 	for (int i = 0; i < event->frames; i++) {
 		if (event->python_frames[i].code)
@@ -285,7 +304,8 @@ static void take_stack(struct callstacks_process *process, const struct event_st
 	}
 	all->counts.samples++;
 	all->counts.without_python += event->python == STACK_PYTHON_STRANGE;
-	all->counts.cut += event->python == STACK_PYTHON_CUT || event->depth == STACK_ADDRESSES;
+	all->counts.cut += event->python == STACK_PYTHON_CUT || native->source == STACK_CUT;
+	count_source(&all->counts, native->source);
 	all->sink.put_sample(all->sink.context, process->owner, &sample);
 }
 
@@ -305,48 +325,59 @@ static void take_pending(struct callstacks_process *process, bool all)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < process->pending_count; i++) {
-		struct event_stack *event = process->pending[i];
+		struct pending_stack *pending = process->pending[i];
 
-		if (!all && !is_known(process, event)) {
-			process->pending[kept++] = event;
+		if (!all && !is_known(process, &pending->event)) {
+			process->pending[kept++] = pending;
 			continue;
 		}
-		take_stack(process, event);
-		free(event);
+		take_stack(process, &pending->event, &pending->native);
+		free(pending);
 	}
 	process->pending_count = kept;
 }
 
-static void keep_pending(struct callstacks_process *process, const struct event *event)
+static void keep_pending(struct callstacks_process *process, const struct event *event,
+			 const struct native_stack *native)
 {
-	struct event_stack *copy;
+	size_t bytes = offsetof(struct native_stack, addresses[native->count]);
+	struct pending_stack *pending;
 
 	if (process->pending_count == MOST_PENDING)
 		take_pending(process, true);
-	copy = calloc(1, sizeof(*copy));
-	if (!copy) {
+	pending = calloc(1, offsetof(struct pending_stack, native) + bytes);
+	if (!pending) {
 		process->all->counts.lost++;
 		return;
 	}
-	memcpy(copy, event->data, event->bytes < sizeof(*copy) ? event->bytes : sizeof(*copy));
-	process->pending[process->pending_count++] = copy;
+	memcpy(&pending->event, event->data,
+	       event->bytes < sizeof(pending->event) ? event->bytes : sizeof(pending->event));
+	memcpy(&pending->native, native, bytes);
+	process->pending[process->pending_count++] = pending;
 	/* Its files can be had only while the process lives, which may be over soon. */
-	for (int i = 0; i < copy->depth; i++)
-		number_of_address(process, copy->addresses[i], i > 0);
+	for (uint32_t i = 0; i < native->count; i++)
+		number_of_address(process, native->addresses[i], i > 0);
 }
 
 void callstacks_process__take(struct callstacks_process *process, const struct event *event)
 {
 	const struct event_stack *stack = (const void *)event->data;
+	static struct native_stack native;
 
 	if (event->kind == EVENT_CODE) {
 		python_codes__add(process->codes, (const void *)event->data);
 		take_pending(process, false);
-	} else if (is_known(process, stack)) {
-		take_stack(process, stack);
-	} else {
-		keep_pending(process, event);
+		return;
 	}
+	if (event->kind == EVENT_STACK_COPY) {
+		stack_walks__handle_copy(process->walks, (const void *)event->data);
+		return;
+	}
+	stack_walks__find(process->walks, stack, &native);
+	if (is_known(process, stack))
+		take_stack(process, stack, &native);
+	else
+		keep_pending(process, event, &native);
 }
 
 void callstacks_process__free(struct callstacks_process *process)
@@ -354,6 +385,7 @@ void callstacks_process__free(struct callstacks_process *process)
 	if (!process)
 		return;
 	take_pending(process, true);
+	stack_walks__free(process->walks);
 	mappings__free(process->mappings);
 	python_codes__free(process->codes);
 	free(process);
@@ -452,6 +484,7 @@ void callstacks__free(struct callstacks *callstacks)
 	for (uint32_t i = 0; i < callstacks->jit_count; i++)
 		perf_map__free(callstacks->jits[i].map);
 	free(callstacks->jits);
+	unwind_tables__free(callstacks->tables);
 	modules__free(callstacks->modules);
 	interned__free(callstacks->functions);
 	interned__free(callstacks->frames);

@@ -25,6 +25,8 @@ struct callstacks_counts {
 	uint32_t nameless;	 /* frames whose function is not known */
 	uint64_t without_python; /* samples whose thread was unknown to the interpreter */
 	uint64_t cut;		 /* samples with more frames than are kept */
+	uint64_t incomplete;	 /* samples that end before the outermost function */
+	uint64_t by_pointers;	 /* samples of frame pointers alone, as no copy of the stack came */
 	uint64_t lost; /* samples that found no room, as too much differs; not in samples */
 };
 
@@ -39,7 +41,7 @@ struct callstacks_process;
 /* `owner` is handed to put_sample(). NULL = no memory. */
 struct callstacks_process *callstacks_process__new(struct callstacks *callstacks, uint32_t pid,
 						   void *owner);
-/* EVENT_STACK and EVENT_CODE, checked for their lengths. */
+/* EVENT_STACK, EVENT_STACK_COPY and EVENT_CODE, checked for their lengths. */
 void callstacks_process__take(struct callstacks_process *process, const struct event *event);
 /* Nothing more comes from this process. */
 void callstacks_process__free(struct callstacks_process *process);

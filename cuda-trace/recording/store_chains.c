@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST	    (1u << 20) /* things of one kind */
-#define MOST_FRAMES 256	       /* of a chain */
+#define MOST_FRAMES 1280       /* of a chain */
 
 struct module {
 	char *path;

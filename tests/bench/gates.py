@@ -9,7 +9,7 @@ alone costs is an alone turn less what a launch took in the same process before 
 promise means it, the median of all processes in which the same is on, whatever tool is attached; and less a turn in
 which all is switched off again ("price_after"), which holds what CUPTI leaves behind.
 
-    gates.py [options] MODE…      MODE: stat metrics record stacks every, with kernels alone; default default-errors
+    gates.py [options] MODE…      MODE: stat metrics record stacks every stacks-fp every-fp, with kernels alone; default default-errors
                                   default-metrics default-record, with all that these ask for by themselves and calls mixed
 
 A JSON object a line on stdout, after each round of processes, of all until then: for each mode "more_ns", "price_ns",

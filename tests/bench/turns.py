@@ -8,7 +8,7 @@ one launch-rate runs on, pinned to a CPU, and everything takes its turn with it:
 cost is the median of its intervals of 20 ms, those of coming and going left out.
 
     turns.py [options] TURN…      TURN: launch kernel default (CUPTI alone, of that sort)
-                                        stat errors metrics record stacks every launches driver driver-return
+                                        stat errors metrics record stacks every stacks-fp every-fp launches driver driver-return
                                         sampled sampled-launches sampled-metrics (the tool)
 
 One JSON object on stdout: "base" (ns before anything was on, of each process); of each turn "ns", "nothing"
@@ -135,6 +135,8 @@ class Tool:
             "record": record,
             "stacks": record + ["-g=100"],
             "every": record + ["-g", "--buffer", "256"],
+            "stacks-fp": record + ["-g=100", "--call-graph", "fp"],
+            "every-fp": record + ["-g", "--call-graph", "fp", "--buffer", "256"],
         }[turn]
         command = [options.tool] + command + (["-p", str(pid)] if command[0] != "metrics" else [])
         self.errors = open(os.path.join(work, "turn.err"), "w+", encoding="utf-8")

@@ -3,6 +3,7 @@
 # cuda-trace record -g, and what report makes of it: where launches came from.
 
 load ../lib/helpers
+load stacks/recorded
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -11,42 +12,6 @@ setup() {
 teardown() {
 	exec 9>&-
 	stop_started
-}
-
-sql() {
-	sqlite3 -readonly "$1" "$2"
-}
-
-# record_lingering MARK ARGS...: r.db of a program that does not end before the tool has looked at its
-# files: MARK, a path, is in the spool then. What record said is in rec.err, the program's in rec.out.
-record_lingering() {
-	local mark=$1; shift
-	rm -f hold r.db*
-	mkfifo hold
-	exec 9<>hold
-	setsid "$CUDA_TRACE" record -g -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
-	rec_PID=$!
-	echo $rec_PID >>started
-	wait_for 30 grep -qaF "$mark" r.db.part
-	wait_for 30 grep -q '^expect ' rec.out
-	exec 9>&-
-	: >hold
-	finished "$rec_PID" 40
-	assert_equal "$status" 0
-}
-
-# chains FILE: "FUNCTION;...;FUNCTION LAUNCHES", from the outermost one, of each chain by its names.
-chains() {
-	sql "$1" "WITH named AS (SELECT c.id, group_concat(value, ';') AS names FROM (SELECT id, symbol
-		FROM CUDA_CALLCHAINS ORDER BY id, stackDepth DESC) AS c JOIN StringIds AS s ON s.id = c.symbol
-		GROUP BY c.id) SELECT names || ' ' || count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME
-		JOIN named ON named.id = callchainId GROUP BY names"
-}
-
-# launches_below FILE FUNCTION: in whose chains it stands
-launches_below() {
-	sql "$1" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IN (SELECT c.id FROM
-		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
 }
 
 @test "record -g (known chain of functions) has each launch's chain" {
@@ -245,9 +210,10 @@ launches_below() {
 @test "symbols and code objects (damaged) end in no fault" {
 	local fuzz=$BATS_TEST_TMPDIR/fuzz
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o "$fuzz" \
-		"$TOP/tests/symbols/stacks/fuzz.c" $(tool_sources symbols python_code intern text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err ||
+		"$TOP/tests/symbols/stacks/fuzz.c" $(tool_sources symbols python_code eh_frame cfa_program dwarf_cursor intern text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) -lz 2>cc.err ||
 		skip "needs the sanitizers: $(head -n 1 cc.err)"
-	run -0 "$fuzz" 3000 "$WORKLOADS/stacks"
+	# Each file takes a process; reading symbols ends after 30 s.
+	run -0 --separate-stderr "$fuzz" 800 "$WORKLOADS/stacks"
 	# Both sorts were met.
 	assert_output --regexp '^[1-9][0-9]{2,} fine, [1-9][0-9]{2,} not$'
 }
@@ -258,7 +224,7 @@ flood() {
 	while [ "$1" != -- ]; do flags+=("$1"); shift; done
 	shift
 	cc -std=gnu11 -g -O1 "${flags[@]}" -D_GNU_SOURCE -I"$TOP" -o flood "$TOP/tests/symbols/stacks/flood.c" \
-		$(tool_sources callstacks demangle intern mappings perf_map python_code symbol_files symbols text foreign_elf foreign_file foreign_job \
+		$(tool_sources callstacks stack_walks unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor demangle intern mappings perf_map python_code symbol_files symbols text foreign_elf foreign_file foreign_job \
 			foreign_sandbox rooted_path) \
 		-lelf -lz -lstdc++ 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
 	run -0 ./flood "$@"

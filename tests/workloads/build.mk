@@ -15,6 +15,11 @@ $(WORKLOAD_LIB): $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o)
 # Its stacks are walked by frame pointers, and each of its calls must be one.
 $(B)/obj/tests/workloads/stacks.o $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): \
 	OBJ_CFLAGS = -fno-omit-frame-pointer -fno-optimize-sibling-calls
+# And those of frameless and its library cannot be.
+$(B)/obj/tests/workloads/frameless.o: \
+	OBJ_CFLAGS = -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
+$(B)/pic/tests/workloads/frameless/library.o: \
+	PIC_CFLAGS = -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 $(WORKLOADS:$(B)/workloads/%=$(B)/obj/tests/workloads/%.o) \
 	$(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): tests/workloads/build.mk
 
@@ -27,6 +32,14 @@ $(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(S
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< $(WORKLOAD_LIB) -L$(SIMCUDA_DIR) -Wl,--as-needed $(WORKLOAD_NEEDS) -lcuda \
 		-lpthread -ldl
+
+$(B)/workloads/libframeless.so: $(B)/pic/tests/workloads/frameless/library.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -o $@ $<
+
+ALL += $(B)/workloads/libframeless.so
+workloads: $(B)/workloads/libframeless.so
 
 $(B)/workloads/runtime $(B)/workloads/refused: WORKLOAD_NEEDS = -lcudart
 

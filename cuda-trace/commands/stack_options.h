@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How stacks are found, and what is said of those that were (-g of record and profile). */
+#ifndef CUDA_TRACE_COMMANDS_STACK_OPTIONS_H
+#define CUDA_TRACE_COMMANDS_STACK_OPTIONS_H
+
+#include "cuda-trace/cli/options.h"
+#include "cuda-trace/recording/callstacks.h"
+
+/* Rows of an option table; `field` is a const char *. */
+#define STACK_OPTION_ROWS(field)                                                                 \
+	{OPTION_WORD,                                                                            \
+	 0,                                                                                      \
+	 "call-graph",                                                                           \
+	 "HOW",                                                                                  \
+	 "with -g: native functions by unwind tables (dwarf, the\ndefault), which takes a copy " \
+	 "of "                                                                                   \
+	 "the stack, or by frame\npointers alone",                                               \
+	 field},                                                                                 \
+	{                                                                                        \
+		OPTION_VALUES, 0, NULL, NULL, "dwarf,fp", 0                                     \
+	}
+
+/* NULL = the default. */
+bool stack_options__unwinds(const char *call_graph);
+/* A line on stderr. */
+void stack_options__say(const struct callstacks_counts *counts, const char *call_graph);
+
+#endif

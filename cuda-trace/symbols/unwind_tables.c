@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A large file is read in parts, around the addresses that are needed. What comes from the process
+ * that reads is checked like the file itself. Tables are never shared by build-id: a file may have
+ * another one's, and then its rules would be used for the other.
+ */
+#include "cuda-trace/symbols/unwind_tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/foreign/foreign_job.h"
+
+#define MAX_MS	   3000		 /* for one part, which takes some 10 ms where CPUs are idle */
+#define MAX_BYTES  (32ul << 20)	 /* of all tables */
+#define MAX_PARTS  256		 /* of a file */
+#define FREE_NS	   5000000000ull /* that reading may take, and later: */
+#define TIME_SHARE 10		 /* this part of the time since the first one */
+
+struct part {
+	struct foreign_answer answer;
+	struct unwind_range range;
+	const struct unwind_row *rows; /* in the answer */
+};
+
+/* The tables of a module. */
+struct table {
+	struct part *parts;
+	uint32_t count, last; /* last: the part that was used last */
+	bool failed;
+};
+
+struct unwind_tables {
+	struct table *list; /* by number of the module */
+	uint32_t count;
+	size_t bytes;
+	uint64_t began, spent; /* ns */
+	uint32_t refused;
+};
+
+struct unwind_tables *unwind_tables__new(void)
+{
+	return calloc(1, sizeof(struct unwind_tables));
+}
+
+static void drop_all(struct unwind_tables *tables)
+{
+	for (uint32_t i = 0; i < tables->count; i++) {
+		for (uint32_t j = 0; j < tables->list[i].count; j++)
+			free(tables->list[i].parts[j].answer.bytes);
+		free(tables->list[i].parts);
+		tables->list[i].parts = NULL;
+		tables->list[i].count = tables->list[i].last = 0;
+	}
+	tables->bytes = 0;
+}
+
+/* Who maps a thousand large files must not hold the tool up. */
+static bool may_read(struct unwind_tables *tables, uint64_t now)
+{
+	if (!tables->began)
+		tables->began = now;
+	if (tables->spent < FREE_NS + (now - tables->began) / TIME_SHARE)
+		return true;
+	if (!tables->refused++)
+		fprintf(stderr, "cuda-trace: reading unwind tables takes long: some stacks are "
+				"found by frame pointers alone\n");
+	return false;
+}
+
+static bool is_in_order(const struct part *part)
+{
+	for (uint32_t i = 1; i < part->range.rows; i++)
+		if (part->rows[i].start < part->rows[i - 1].start)
+			return false;
+	return true;
+}
+
+/* What was sent may have been made by whoever made the file. */
+static bool check_part(struct part *part, uint64_t address)
+{
+	const struct unwind_range *range = &part->range;
+
+	if (part->answer.size < sizeof(*range))
+		return false;
+	memcpy(&part->range, part->answer.bytes, sizeof(*range));
+	part->rows = (const void *)(part->answer.bytes + sizeof(*range));
+	return range->rows <= UNWIND_ROWS_MAX &&
+	       part->answer.size == sizeof(*range) + range->rows * sizeof(*part->rows) &&
+	       address >= range->start && address < range->end && is_in_order(part);
+}
+
+static bool add_part(struct unwind_tables *tables, struct table *table, const struct part *part)
+{
+	struct part *parts;
+
+	if (table->count == MAX_PARTS)
+		return false;
+	parts = reallocarray(table->parts, table->count + 1, sizeof(*parts));
+	if (!parts)
+		return false;
+	table->parts = parts;
+	parts[table->count] = *part;
+	table->last = table->count++;
+	tables->bytes += part->answer.size;
+	return true;
+}
+
+static struct part *read_part(struct unwind_tables *tables, struct table *table,
+			      const struct module *module, uint64_t address)
+{
+	const size_t most =
+		sizeof(struct unwind_range) + UNWIND_ROWS_MAX * sizeof(struct unwind_row);
+	uint64_t before = monotonic__ns();
+	struct foreign_file file;
+	struct part part = {0};
+
+	if (table->failed || !module->is_elf || foreign_file__of(&file, module->fd) ||
+	    !may_read(tables, before))
+		return NULL;
+	if (tables->bytes + most > MAX_BYTES)
+		drop_all(tables);
+	if (foreign_job__run(eh_frame__send, &file, &address, MAX_MS, most, &part.answer) ||
+	    !check_part(&part, address) || !add_part(tables, table, &part)) {
+		free(part.answer.bytes);
+		table->failed = true;
+	}
+	tables->spent += monotonic__ns() - before;
+	return table->failed ? NULL : &table->parts[table->last];
+}
+
+static struct part *find_part(struct table *table, uint64_t address)
+{
+	for (uint32_t i = 0; i < table->count; i++) {
+		uint32_t n = (table->last + i) % table->count;
+		struct part *part = &table->parts[n];
+
+		if (address >= part->range.start && address < part->range.end) {
+			table->last = n;
+			return part;
+		}
+	}
+	return NULL;
+}
+
+static const struct unwind_row *find_row(const struct part *part, uint64_t address)
+{
+	uint64_t start = address - part->range.first;
+	uint32_t low = 0, high = part->range.rows;
+
+	if (address < part->range.first || start > UINT32_MAX)
+		return NULL;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (part->rows[middle].start <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || part->rows[low - 1].rule == UNWIND_NONE ||
+	    part->rows[low - 1].rule >= UNWIND_RULES ||
+	    part->rows[low - 1].base >= UNWIND_REGISTERS)
+		return NULL;
+	return &part->rows[low - 1];
+}
+
+static struct table *table_of(struct unwind_tables *tables, uint32_t module)
+{
+	uint32_t count = module + 64;
+	struct table *list;
+
+	if (module < tables->count)
+		return &tables->list[module];
+	list = reallocarray(tables->list, count, sizeof(*list));
+	if (!list)
+		return NULL;
+	memset(list + tables->count, 0, (count - tables->count) * sizeof(*list));
+	tables->list = list;
+	tables->count = count;
+	return &list[module];
+}
+
+const struct unwind_row *unwind_tables__row(struct unwind_tables *tables,
+					    const struct modules *modules, uint32_t module,
+					    uint64_t address)
+{
+	struct table *table = table_of(tables, module);
+	struct part *part;
+
+	if (!table)
+		return NULL;
+	part = find_part(table, address);
+	if (!part)
+		part = read_part(tables, table, modules__at(modules, module), address);
+	return part ? find_row(part, address) : NULL;
+}
+
+uint32_t unwind_tables__refused(const struct unwind_tables *tables)
+{
+	return tables->refused;
+}
+
+void unwind_tables__free(struct unwind_tables *tables)
+{
+	if (!tables)
+		return;
+	drop_all(tables);
+	free(tables->list);
+	free(tables);
+}

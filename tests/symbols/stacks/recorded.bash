@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Recordings with stacks, and what is in them.
+
+sql() {
+	sqlite3 -readonly "$1" "$2"
+}
+
+# record_lingering MARK ARGS... [--call-graph HOW]: r.db of a program that does not end before the tool has looked at its
+# files: MARK, a path, is in the spool then. What record said is in rec.err, the program's in rec.out.
+record_lingering() {
+	local mark=$1 how=dwarf; shift
+	if [ "${*: -2:1}" = --call-graph ]; then
+		how=${*: -1}
+		set -- "${@:1:$#-2}"
+	fi
+	rm -f hold r.db*
+	mkfifo hold
+	exec 9<>hold
+	setsid "$CUDA_TRACE" record -g --call-graph $how -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
+	rec_PID=$!
+	echo $rec_PID >>started
+	wait_for 30 grep -qaF "$mark" r.db.part
+	wait_for 30 grep -q '^expect ' rec.out
+	exec 9>&-
+	: >hold
+	finished "$rec_PID" 40
+	assert_equal "$status" 0
+}
+
+# chains FILE: "FUNCTION;...;FUNCTION LAUNCHES", from the outermost one, of each chain by its names.
+chains() {
+	sql "$1" "WITH named AS (SELECT c.id, group_concat(value, ';') AS names FROM (SELECT id, symbol
+		FROM CUDA_CALLCHAINS ORDER BY id, stackDepth DESC) AS c JOIN StringIds AS s ON s.id = c.symbol
+		GROUP BY c.id) SELECT names || ' ' || count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME
+		JOIN named ON named.id = callchainId GROUP BY names"
+}
+
+# launches_below FILE FUNCTION: in whose chains it stands
+launches_below() {
+	sql "$1" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IN (SELECT c.id FROM
+		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# record -g: native stacks of code without frame pointers, by .eh_frame.
+
+load ../lib/helpers
+load stacks/recorded
+
+setup() {
+	[ "$(uname -m)" = x86_64 ] || skip "stacks are unwound on x86-64 only"
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	exec 9>&-
+	stop_started
+}
+
+# A library's copy in this folder, under the name that a recording shows.
+copy_library() {
+	cp "$WORKLOADS/libframeless.so" "${1:-libframeless.so}"
+}
+
+@test "record -g (program and library without frame pointers) reaches main" {
+	requires bpf sim sqlite3
+	record_lingering libframeless "$WORKLOADS/frameless" -n 7 --deep 20 --thread
+	run chains r.db
+	assert_line --regexp '^_start;.*;main;step;library_outer;library_inner;back;launch;counted__launch;cuLaunchKernel 7$'
+	assert_line --regexp ';main;(deep;){20}launch;counted__launch;cuLaunchKernel 1$'
+	assert_line --regexp '^__?clone3?;start_thread;run_thread;on_thread;launch;counted__launch;cuLaunchKernel 1$'
+	grep -q "stacks of $(expect_key rec.out launches) launches, .* 0 have no name$" rec.err || fail "$(cat rec.err)"
+	# Frame pointers alone do not come through the library.
+	record_lingering /workloads/frameless "$WORKLOADS/frameless" -n 7 --call-graph fp
+	assert_equal "$(launches_below r.db cuLaunchKernel)" 7
+	assert_equal "$(launches_below r.db library_outer)" 0
+	assert_equal "$(launches_below r.db main)" 0
+	run -2 ct record -g --call-graph lbr -- true
+}
+
+@test "profile --pc -g (library without frame pointers) has the host's functions" {
+	requires bpf sim
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
+	mkfifo hold
+	exec 9<>hold
+	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
+		-- "$SIM" "$WORKLOADS/frameless" -n 100 --linger <hold >out 2>err 9>&- 3>&- &
+	rec_PID=$!
+	echo $rec_PID >>started
+	wait_for 30 grep -q '^expect ' out
+	sleep 1
+	exec 9>&-
+	: >hold
+	finished "$rec_PID" 40
+	assert_equal "$status" 0
+	grep -q ';main;step;library_outer;library_inner;back;launch;counted__launch;cuLaunchKernel;spin;' f.txt ||
+		fail "$(cat f.txt err)"
+}
+
+@test "record -g (signal handler; stack of the program's own) goes through both" {
+	requires bpf sim sqlite3
+	record_lingering libframeless "$WORKLOADS/frameless" -n 1 --signal --fiber
+	run chains r.db
+	assert_line --regexp ';main;interrupted;.*;on_signal;launch;counted__launch;cuLaunchKernel 1$'
+	assert_line --regexp '(^|;)on_fiber;launch;counted__launch;cuLaunchKernel 1$'
+}
+
+@test "record -g (code with frame pointers) has the same functions as by frame pointers" {
+	requires bpf sim sqlite3
+	for how in dwarf fp; do
+		record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 20 --deep 30 --call-graph $how
+		cp rec.err $how.err
+		chains r.db | sed 's/.*;main;/main;/' | sort >$how
+	done
+	assert_equal "$(wc -l <fp)" 3
+	diff fp dwarf
+	# The deep one is larger than a copy: frame pointers go on from there.
+	grep -q 'stacks of 81 launches, .* 0 have no name; 1 are cut short$' dwarf.err || fail "$(cat dwarf.err)"
+}
+
+@test "record -g (1,000 and 3,000 frames deep) has each of 1,000, and says what is cut short" {
+	requires bpf sim sqlite3
+	local names
+	record_lingering libframeless "$WORKLOADS/frameless" -n 1 --deep 1000
+	names=$(chains r.db | grep -F 'deep;deep;')
+	[[ $names == *";main;deep;"*";deep;launch;counted__launch;cuLaunchKernel 1" ]] || fail "${names::200} ... ${names: -200}"
+	assert_equal "$(grep -o ';deep' <<<"$names" | wc -l)" 1000
+	refute grep -q 'cut short' rec.err
+	record_lingering libframeless "$WORKLOADS/frameless" -n 1 --deep 3000
+	names=$(chains r.db | grep -F 'deep;deep;')
+	[ "$(grep -o 'deep;' <<<"$names" | wc -l)" -gt 900 ]
+	grep -q '; 1 are cut short' rec.err || fail "$(cat rec.err)"
+}
+
+@test "record -g (stripped library) goes through it; its build-id names it later" {
+	requires bpf sim sqlite3 strip
+	local build_id
+	copy_library
+	strip -s libframeless.so
+	build_id=$(readelf -n libframeless.so | sed -n 's/.*Build ID: //p')
+	[ -n "$build_id" ]
+	record_lingering libframeless "$WORKLOADS/frameless" -n 4 --library ./libframeless.so
+	run chains r.db
+	assert_line --regexp ';main;step;library_outer;libframeless\.so\+0x[0-9a-f]+;back;launch;counted__launch;cuLaunchKernel 4$'
+	assert_equal "$(sql r.db "SELECT count(DISTINCT moduleAddress) FROM CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = buildId
+		WHERE value = '$build_id'")" 2
+}
+
+@test "record -g (code made at run time, with and without frame pointer) goes on or says that it ends" {
+	requires bpf sim sqlite3
+	record_lingering '[anon]' "$WORKLOADS/stacks" -n 1 --jit
+	run chains r.db
+	assert_line --regexp ';main;(run_jit;)?py::compiled_step:/srv/train.py;from_jit;spin;counted__launch;cuLaunchKernel 1$'
+	refute grep -q 'no unwind table' rec.err
+	record_lingering '[anon]' "$WORKLOADS/frameless" -n 1 --jit
+	run chains r.db
+	assert_line --regexp '^\[anon\]\+0x[0-9a-f]+;from_jit;launch;counted__launch;cuLaunchKernel 1$'
+	grep -q '; 1 end where no unwind table goes on$' rec.err || fail "$(cat rec.err)"
+}
+
+@test "record -g (process that ends at once) has each stack, in full or by addresses" {
+	requires bpf sim sqlite3
+	for _ in {1..5}; do
+		rm -f r.db
+		ct record -g -o r.db -- "$SIM" "$WORKLOADS/frameless" -n 3 --exit >out 2>err || { cat err; false; }
+		assert_equal "$(expect_key out launches)" 3
+		grep -q '^stacks of 3 launches' err || fail "$(cat err)"
+		# Where the tool came too late, there are no names, and no wrong ones.
+		[ "$(launches_below r.db library_outer)" = 3 ] || grep -q ', [1-9][0-9]* have no name' err || fail "$(cat err)"
+	done
+}
+
+@test "record -g (damaged unwind tables) keeps each launch's stack, and its process" {
+	requires bpf sim sqlite3 python3
+	local seed
+	for seed in hdr zero {1..6}; do
+		copy_library
+		python3 "$TOP/tests/symbols/stacks/damage.py" libframeless.so "$seed"
+		record_lingering "$PWD/libframeless" "$WORKLOADS/frameless" -n 3 --library ./libframeless.so
+		assert_equal "$seed $(launches_below r.db back)" "$seed 3"
+		assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_TRACE_LOST')" 0
+	done
+}
+
+@test "unwind tables (libc, libstdc++) mean what readelf says" {
+	requires readelf
+	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o rules "$TOP/tests/symbols/stacks/rules.c" \
+		$(tool_sources eh_frame cfa_program dwarf_cursor text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path)
+	local file
+	for file in libc.so.6 libstdc++.so.6; do
+		file=$(ldconfig -p | sed -n "s/.*$file .*x86-64.* => //p" | head -n 1)
+		[ -n "$file" ]
+		./rules "$file" >ours
+		readelf -wF "$file" 2>/dev/null | awk -f "$TOP/tests/symbols/stacks/rules.awk" >theirs
+		# Where several rules follow each other that say the same, ours are one. DWARF expressions, and registers
+		# that no call preserves, are not understood.
+		run -0 awk 'NR == FNR { ours[$1] = $0; next }
+			/exp/ || $2 !~ /^(rsp|rbp|rbx|r1[2-5])[+-]/ { next }
+			{ all++; same += ours[$1] == $0 }
+			$1 in ours && ours[$1] != "" && ours[$1] != $0 { other++; print > "/dev/stderr"; print ours[$1] > "/dev/stderr" }
+			END { print all, same, other + 0 }' ours theirs
+		echo "$file: $output"
+		read -r all same other <<<"${lines[-1]}"
+		[ "$all" -gt 10000 ] && [ "$((same * 1000))" -gt "$((all * 990))" ] && [ "$((other * 1000))" -lt "$all" ]
+	done
+}
+
+@test "unwind tables and copies of stacks (damaged, hostile) end in no fault" {
+	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o tables \
+		"$TOP/tests/symbols/stacks/tables.c" $(tool_sources unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols text \
+			foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err || skip "needs the sanitizers: $(head -n 1 cc.err)"
+	LIMIT=120 run -0 ./tables 4000 "$WORKLOADS/libframeless.so"
+	assert_output fine
+}
