@@ -81,11 +81,14 @@ static uint32_t first_span(const struct idle_line *line, uint64_t after)
 	return low;
 }
 
+/* The agent's threads wake nobody: a timer did, at the moment in which one of them ran. */
 static bool is_watched(const struct idle_known *known, const struct idle_span *span)
 {
-	struct idle_host *host =
-		span->other_tid ? idle_timeline__host(known->timeline, span->other_pid) : NULL;
+	struct idle_host *host;
 
+	if (!span->other_tid || !strncmp(span->other, "cupti-", 6))
+		return false;
+	host = idle_timeline__host(known->timeline, span->other_pid);
 	return host && idle_timeline__line(known->timeline, host, span->other_tid, false);
 }
 
