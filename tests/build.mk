@@ -2,6 +2,7 @@
 # Each folder that has something to build says what. Please keep sorted; the first two come first.
 include tests/simcuda/build.mk
 include tests/workloads/build.mk
+include tests/workloads/idle/build.mk
 include tests/bench/build.mk
 include tests/capture/crowd/build.mk
 include tests/agent/emitter/build.mk

@@ -8,6 +8,7 @@
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/idle/idle.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/capture/watch.h"
 
@@ -18,7 +19,7 @@ struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *events;
 	const char *api;
-	bool errors, graph_nodes;
+	bool errors, graph_nodes, idle;
 };
 
 static const struct option_row event_rows[] = {
@@ -39,6 +40,10 @@ static const struct option_row event_rows[] = {
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
 	 offsetof(struct stat_options, graph_nodes)},
+	{OPTION_FLAG, 0, "idle", NULL,
+	 "why the GPU was idle: what the launching threads did\nmeanwhile, from scheduler events "
+	 "and CUDA calls",
+	 offsetof(struct stat_options, idle)},
 	{},
 };
 
@@ -71,6 +76,8 @@ struct stat {
 	struct stat_table table;
 	struct overhead *overhead;
 	struct stat_calls *calls; /* NULL = nobody asks for them */
+	struct idle *idle;	  /* NULL = no --idle */
+	uint32_t idle_groups;	  /* of calls that are there for it alone */
 	FILE *output;
 	uint64_t started;      /* ns */
 	uint64_t first_record; /* ns, when the first one came; 0 = none did */
@@ -81,12 +88,16 @@ static void on_process_start(void *context, struct process *process)
 	struct stat *stat = context;
 
 	stat_table__start(&stat->table, process);
+	idle__start(stat->idle, process);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct stat *stat = context;
 
+	idle__record(stat->idle, process, record);
+	if (record->kind == CUDA_RECORD_API && stat->idle_groups >> process->group & 1)
+		return;
 	if (!stat->first_record)
 		stat->first_record = monotonic__ns();
 	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
@@ -100,6 +111,7 @@ static void on_process_end(void *context, struct process *process)
 {
 	struct stat *stat = context;
 
+	idle__end(stat->idle, process);
 	stat_calls__end(stat->calls, process);
 	stat_table__end(&stat->table, process);
 }
@@ -113,10 +125,18 @@ static int on_start(void *context, FILE *output)
 	return EXIT_OK;
 }
 
+static void on_attached(void *context, struct session *session)
+{
+	struct stat *stat = context;
+
+	idle__attach(stat->idle, session);
+}
+
 static bool on_tick(void *context, struct session *session)
 {
 	struct stat *stat = context;
 
+	idle__tick(stat->idle);
 	stat_calls__tick(stat->calls);
 	overhead__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
 	return false;
@@ -140,6 +160,8 @@ static void on_finish(void *context, struct session *session)
 		.driver_launches = session__driver_launches(session),
 		.session = session,
 		.overhead = overhead__finding(stat->overhead, &overhead) ? &overhead : NULL,
+		.idle_wanted = stat->options.idle,
+		.idle = idle__finish(stat->idle),
 	};
 
 	session__lost(session, &lost);
@@ -156,6 +178,24 @@ static bool asks_for_calls(uint32_t groups)
 	uint32_t calls;
 
 	return !groups__parse("api", &calls) && (groups & calls) == calls;
+}
+
+static int choose_idle(struct stat *stat, struct watch *watch)
+{
+	const struct options *options = &stat->options.shared;
+
+	if (!stat->options.idle)
+		return EXIT_OK;
+	if (watch->sample.on_ms)
+		return options__misuse(&usage, "--idle needs all kernels: not with --sample");
+	if (options->source && !strcmp(options->source, "driver"))
+		return options__misuse(&usage, "--idle needs GPU times: not with --source driver");
+	if (!(watch->groups >> CUDA_GROUP_KERNEL & 1))
+		return options__misuse(&usage, "--idle needs kernels among the events (-e)");
+	stat->idle_groups = IDLE_CALL_GROUPS & ~watch->groups;
+	watch->groups |= IDLE_CALL_GROUPS;
+	stat->idle = idle__new();
+	return stat->idle ? EXIT_OK : EXIT_TROUBLE;
 }
 
 int cmd_stat(int argc, char **argv)
@@ -176,6 +216,7 @@ int cmd_stat(int argc, char **argv)
 		.sink = &sink,
 		.context = &stat,
 		.start = on_start,
+		.attached = on_attached,
 		.tick = on_tick,
 		.finish = on_finish,
 	};
@@ -205,6 +246,9 @@ int cmd_stat(int argc, char **argv)
 	if (watch.sample.on_ms && stat.options.shared.min_duration)
 		return options__misuse(&usage, "--sample scales the time of all kernels: not with "
 					       "--min-duration");
+	status = choose_idle(&stat, &watch);
+	if (status)
+		return status;
 	stat.pattern = pattern__new(stat.options.shared.kernel);
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
@@ -222,6 +266,7 @@ int cmd_stat(int argc, char **argv)
 	status = watch__run(&watch);
 	overhead__free(stat.overhead);
 	stat_calls__free(stat.calls);
+	idle__free(stat.idle);
 	stat_table__free(&stat.table);
 	pattern__free(stat.pattern);
 	return status;

@@ -182,6 +182,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 		json_object_object_add(object, "sample", stat_report__json_sample(report));
 	json_object_object_add(object, "kernels", kernels(report->table));
 	stat_json__put_events(object, report);
+	json_object_object_add(object, "idle", stat_report__json_idle(report));
 	stat_json__put_ranges(object, report);
 	stat_json__put_objects(object, report);
 	json_object_object_add(object, "processes", processes(report->table));

@@ -12,6 +12,8 @@
 #include "cuda-trace/stat/stat_calls.h"
 #include "cuda-trace/stat/stat_table.h"
 
+struct idle_sums;
+
 struct stat_report {
 	const struct stat_table *table; /* sorted */
 	const struct stat_calls *calls; /* sorted; NULL = nobody asked for calls */
@@ -23,6 +25,8 @@ struct stat_report {
 	uint64_t most_kernels;			 /* lines of text, of processes, too */
 	const struct session *session;		 /* NULL = a recording's */
 	const struct overhead_finding *overhead; /* NULL = no --max-overhead */
+	bool idle_wanted;			 /* --idle */
+	const struct idle_sums *idle;		 /* NULL = not known */
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);
@@ -34,6 +38,9 @@ void stat_report__text_objects(FILE *file, const struct stat_report *report);
 /* Of it: where the time went, and advice. */
 void stat_report__text_time(FILE *file, const struct stat_table *table);
 struct json_object *stat_report__json_time(const struct stat_time_sums *time);
+/* Of it: why the GPU was idle; NULL = not known. */
+void stat_report__text_idle(FILE *file, const struct stat_report *report);
+struct json_object *stat_report__json_idle(const struct stat_report *report);
 /* Of it: kernels by NVTX range. */
 void stat_report__text_ranges(FILE *file, const struct stat_report *report);
 /* "1.50 MiB", as the tables have it. */

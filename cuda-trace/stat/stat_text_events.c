@@ -294,4 +294,5 @@ void stat_report__text_events(FILE *file, const struct stat_report *report)
 	stat_report__text_objects(file, report);
 	put_errors(file, report);
 	stat_report__text_time(file, report->table);
+	stat_report__text_idle(file, report);
 }

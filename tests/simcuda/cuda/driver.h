@@ -76,6 +76,7 @@ enum {
 struct settings {
 	uint64_t kernel_ns; /* 0: by grid and block */
 	uint64_t latency_ns;
+	uint64_t wake_ns;
 	uint64_t graph_ms;
 	uint64_t graph_fault; /* so many launches of graphs with kernels timed end in 719 */
 	uint64_t launch_ns;

@@ -24,6 +24,8 @@ uint64_t clock__now(void)
 /* Sleeps while it is far and spins at the end, as a synchronising driver does. */
 void clock__wait_until(uint64_t time)
 {
+	if (time > clock__now())
+		time += settings__get()->wake_ns;
 	for (;;) {
 		uint64_t now = clock__now();
 

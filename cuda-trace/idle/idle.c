@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Collects, and explains when all has come; earlier only where too much is kept. Then what is older
+ * than LATE_NS is explained and forgotten.
+ */
+#include "cuda-trace/idle/idle.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/capture/process.h"
+#include "cuda-trace/idle/idle_evidence.h"
+#include "cuda-trace/idle/idle_functions.h"
+#include "cuda-trace/idle/idle_gaps.h"
+#include "cuda-trace/idle/idle_timeline.h"
+
+#define STACKS	 4096 /* that are remembered, with their function */
+#define KEPT_MAX (1u << 20)
+#define LATE_NS	 1000000000
+#define NAMELESS UINT32_MAX
+
+struct idle {
+	struct idle_timeline *timeline;
+	struct idle_functions *functions;
+	struct idle_evidence *evidence;
+	struct idle_gaps *gaps;
+	struct {
+		uint32_t pid;
+		int32_t stack;
+		uint32_t function;
+	} stacks[STACKS];
+	struct process *last_process; /* that a record came of, and */
+	struct idle_host *last_host;  /* its host */
+	uint64_t last_read, lost;
+	struct idle_sums sums;
+};
+
+struct idle *idle__new(void)
+{
+	struct idle *idle = calloc(1, sizeof(*idle));
+
+	if (!idle)
+		return NULL;
+	idle->timeline = idle_timeline__new();
+	idle->functions = idle_functions__new();
+	if (idle->timeline && idle->functions)
+		idle->gaps = idle_gaps__new(idle->timeline, idle->functions);
+	if (idle->gaps)
+		return idle;
+	idle__free(idle);
+	return NULL;
+}
+
+void idle__free(struct idle *idle)
+{
+	if (!idle)
+		return;
+	idle_evidence__free(idle->evidence);
+	idle_gaps__free(idle->gaps);
+	idle_functions__free(idle->functions);
+	idle_timeline__free(idle->timeline);
+	free(idle);
+}
+
+/* While its process lives: later nobody knows what is mapped there. */
+static uint32_t function_of(struct idle *idle, uint32_t pid, int32_t stack)
+{
+	uint32_t slot = (pid * 31 + stack) % STACKS;
+	uint64_t addresses[IDLE_STACK_DEPTH];
+
+	if (stack < 0)
+		return 0;
+	if (idle->stacks[slot].pid != pid || idle->stacks[slot].stack != stack) {
+		uint32_t depth = idle_evidence__stack(idle->evidence, stack, addresses);
+
+		idle->stacks[slot].pid = pid;
+		idle->stacks[slot].stack = stack;
+		idle->stacks[slot].function =
+			idle_functions__number(idle->functions, pid, addresses, depth);
+	}
+	return idle->stacks[slot].function;
+}
+
+static void take_evidence(void *context, const struct idle_wait *wait,
+			  const struct idle_sample *sample)
+{
+	struct idle *idle = context;
+
+	if (wait)
+		idle_timeline__wait(idle->timeline, wait,
+				    function_of(idle, wait->pid, wait->stack));
+	else
+		idle_timeline__sample(idle->timeline, sample,
+				      function_of(idle, sample->pid, sample->stack));
+}
+
+void idle__attach(struct idle *idle, const struct session *session)
+{
+	bool scheduler;
+
+	if (!idle)
+		return;
+	idle->last_read = monotonic__ns();
+	idle->evidence = idle_evidence__new(session, take_evidence, idle);
+	idle->sums.reduced = idle_evidence__reduced(idle->evidence, &scheduler);
+	idle_gaps__know(idle->gaps)->scheduler = scheduler;
+}
+
+/* Waits that were lost since the last time may have been anywhere in between, and some before were
+ * not reported yet. */
+static void read_evidence(struct idle *idle)
+{
+	struct idle_known *known = idle_gaps__know(idle->gaps);
+	uint64_t now = monotonic__ns();
+	struct idle_counters counters;
+
+	idle_evidence__read(idle->evidence);
+	idle_evidence__counters(idle->evidence, &counters);
+	if (counters.threads_full || counters.unfollowed)
+		known->threads_left_out = true;
+	if (counters.ring_full > idle->lost) {
+		if (known->lossy_count == IDLE_LOSSY_MAX)
+			known->lossy_count--;
+		else
+			known->lossy[known->lossy_count].from = idle->last_read;
+		known->lossy[known->lossy_count++].to = now;
+	}
+	idle->lost = counters.ring_full;
+	idle->sums.left_out = counters.threads_full + counters.unfollowed;
+	idle->last_read = now;
+}
+
+void idle__tick(struct idle *idle)
+{
+	if (!idle)
+		return;
+	read_evidence(idle);
+	if (idle_timeline__size(idle->timeline) < KEPT_MAX &&
+	    idle_gaps__size(idle->gaps) < KEPT_MAX)
+		return;
+	/* So much in less than that time: then what is late is counted. */
+	if (!idle_gaps__close(idle->gaps, idle->last_read - LATE_NS) ||
+	    idle_timeline__size(idle->timeline) >= KEPT_MAX ||
+	    idle_gaps__size(idle->gaps) >= KEPT_MAX)
+		idle_gaps__close(idle->gaps, idle->last_read - LATE_NS / 5);
+}
+
+static struct idle_host *host_of(struct idle *idle, struct process *process)
+{
+	if (idle->last_process != process) {
+		idle->last_host = idle_timeline__host(idle->timeline, process->pid);
+		idle->last_process = process;
+	}
+	if (idle->last_host)
+		idle->last_host->process = process;
+	return idle->last_host;
+}
+
+void idle__start(struct idle *idle, struct process *process)
+{
+	if (!idle)
+		return;
+	host_of(idle, process);
+	idle_evidence__add(idle->evidence, process->pid);
+}
+
+static void take_call(struct idle *idle, struct idle_host *host, uint32_t tid,
+		      const struct idle_call *call)
+{
+	struct idle_line *line = idle_timeline__line(idle->timeline, host, tid, true);
+
+	if (line && call->start && call->end >= call->start)
+		idle_timeline__call(idle->timeline, line, call);
+}
+
+void idle__record(struct idle *idle, struct process *process, const struct cuda_record *record)
+{
+	const struct cuda_launch *launch = (const void *)record;
+	const struct cuda_api *api = (const void *)record;
+	struct idle_host *host;
+
+	if (!idle || process->source != EVENT_SOURCE_GUEST)
+		return;
+	host = host_of(idle, process);
+	if (!host)
+		return;
+	switch (record->kind) {
+	case CUDA_RECORD_LAUNCH:
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		take_call(idle, host, launch->tid,
+			  &(struct idle_call){launch->start, launch->end, record->correlation,
+					      IDLE_LAUNCH_CALL});
+		break;
+	case CUDA_RECORD_API:
+		if (1u << process->group & IDLE_CALL_GROUPS)
+			take_call(idle, host, api->tid,
+				  &(struct idle_call){api->start, api->end, record->correlation,
+						      api->name ? api->name : NAMELESS});
+		return;
+	}
+	idle_gaps__record(idle->gaps, host, record);
+}
+
+void idle__end(struct idle *idle, struct process *process)
+{
+	struct idle_host *host = idle ? idle_timeline__host(idle->timeline, process->pid) : NULL;
+
+	if (!host)
+		return;
+	if (host->process == process)
+		idle_host__leave(idle->timeline, host);
+	idle_gaps__leave(idle->gaps, host);
+	idle->last_process = NULL;
+}
+
+const struct idle_sums *idle__finish(struct idle *idle)
+{
+	if (!idle)
+		return NULL;
+	read_evidence(idle);
+	idle_evidence__finish(idle->evidence);
+	if (!idle_gaps__finish(idle->gaps, &idle->sums))
+		return NULL;
+	idle->sums.lost = idle->lost;
+	idle->sums.left_out += idle_timeline__dropped(idle->timeline);
+	return &idle->sums;
+}

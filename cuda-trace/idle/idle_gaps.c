@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Operations come in any order, up to seconds late: they are sorted when gaps are closed. What
+ * "idle" means is as in stat_time.h.
+ */
+#include "cuda-trace/idle/idle_gaps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/idle/idle_places.h"
+#include "cuda-trace/idle/wait_causes.h"
+
+#define GPUS_MAX 64
+#define ORDINALS 64
+#define LONGEST	 (600ull * 1000000000) /* of one event; more is nonsense */
+#define QUEUE_NS 50000		       /* a GPU's own time before it starts queued work */
+#define PAGEABLE 1		       /* CUPTI's kind of memory */
+#define KEPT_NS	 10000000000ull	       /* of a GPU that is idle meanwhile */
+
+struct operation {
+	uint64_t start, end;
+	struct idle_host *host;
+	uint32_t correlation;
+	bool pageable;
+};
+
+struct gpu {
+	bool known; /* uuid is */
+	uint8_t uuid[32];
+	uint32_t ordinal; /* in the first process that used it */
+	struct operation *operations;
+	uint32_t count, size;
+	uint64_t busy_until;	/* explained until there; 0 = not begun */
+	struct idle_line *last; /* who made the call for its last operation */
+};
+
+struct idle_gaps {
+	struct idle_known known;
+	struct idle_functions *functions;
+	struct idle_places *places;
+	struct gpu gpus[GPUS_MAX];
+	uint32_t gpu_count;
+	struct device {
+		struct idle_host *host;
+		uint8_t gpu_of[ORDINALS]; /* index + 1 */
+	} * devices;
+	uint32_t device_count, device_size;
+	uint64_t first, last; /* event */
+	uint64_t idle_ns, gap_count, late;
+	size_t kept;
+};
+
+struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions)
+{
+	struct idle_gaps *gaps = calloc(1, sizeof(*gaps));
+
+	if (!gaps)
+		return NULL;
+	gaps->known.timeline = timeline;
+	gaps->functions = functions;
+	gaps->places = idle_places__new();
+	if (gaps->places)
+		return gaps;
+	free(gaps);
+	return NULL;
+}
+
+void idle_gaps__free(struct idle_gaps *gaps)
+{
+	if (!gaps)
+		return;
+	for (uint32_t i = 0; i < gaps->gpu_count; i++)
+		free(gaps->gpus[i].operations);
+	free(gaps->devices);
+	idle_places__free(gaps->places);
+	free(gaps);
+}
+
+struct idle_known *idle_gaps__know(struct idle_gaps *gaps)
+{
+	return &gaps->known;
+}
+
+size_t idle_gaps__size(const struct idle_gaps *gaps)
+{
+	return gaps->kept;
+}
+
+static struct device *device_of(struct idle_gaps *gaps, struct idle_host *host)
+{
+	struct device *devices;
+
+	for (uint32_t i = gaps->device_count; i; i--)
+		if (gaps->devices[i - 1].host == host)
+			return &gaps->devices[i - 1];
+	devices = room__for_one(gaps->devices, &gaps->device_size, gaps->device_count,
+				sizeof(*devices));
+	if (!devices)
+		return NULL;
+	gaps->devices = devices;
+	devices[gaps->device_count] = (struct device){.host = host};
+	return &devices[gaps->device_count++];
+}
+
+void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host)
+{
+	for (uint32_t i = 0; i < gaps->device_count; i++)
+		if (gaps->devices[i].host == host)
+			gaps->devices[i] = gaps->devices[--gaps->device_count];
+}
+
+static struct gpu *add_gpu(struct idle_gaps *gaps, uint32_t ordinal)
+{
+	if (gaps->gpu_count == GPUS_MAX)
+		return NULL;
+	gaps->gpus[gaps->gpu_count].ordinal = ordinal;
+	return &gaps->gpus[gaps->gpu_count++];
+}
+
+static struct gpu *gpu_of(struct idle_gaps *gaps, struct idle_host *host, uint32_t ordinal)
+{
+	struct device *device = ordinal < ORDINALS ? device_of(gaps, host) : NULL;
+	struct gpu *gpu = NULL;
+
+	if (!device)
+		return NULL;
+	if (device->gpu_of[ordinal])
+		return &gaps->gpus[device->gpu_of[ordinal] - 1];
+	for (uint32_t i = 0; i < gaps->gpu_count && !gpu; i++)
+		if (gaps->gpus[i].ordinal == ordinal)
+			gpu = &gaps->gpus[i];
+	if (!gpu)
+		gpu = add_gpu(gaps, ordinal);
+	if (gpu)
+		device->gpu_of[ordinal] = gpu - gaps->gpus + 1;
+	return gpu;
+}
+
+/* Which GPU the process means: in containers each has a device 0. */
+static void note_device(struct idle_gaps *gaps, struct idle_host *host,
+			const struct cuda_device *record)
+{
+	static const uint8_t none[16];
+	struct device *device = record->device < ORDINALS ? device_of(gaps, host) : NULL;
+	struct gpu *gpu = NULL;
+	uint8_t uuid[32];
+
+	_Static_assert(sizeof(record->uuid) + sizeof(record->mig_uuid) == sizeof(uuid), "both");
+	if (!device || !memcmp(record->uuid, none, sizeof(none)))
+		return;
+	memcpy(uuid, record->uuid, sizeof(record->uuid));
+	memcpy(uuid + sizeof(record->uuid), record->mig_uuid, sizeof(record->mig_uuid));
+	for (uint32_t i = 0; i < gaps->gpu_count && !gpu; i++)
+		if (gaps->gpus[i].known && !memcmp(gaps->gpus[i].uuid, uuid, sizeof(uuid)))
+			gpu = &gaps->gpus[i];
+	if (!gpu && device->gpu_of[record->device] &&
+	    !gaps->gpus[device->gpu_of[record->device] - 1].known)
+		gpu = &gaps->gpus[device->gpu_of[record->device] - 1];
+	if (!gpu)
+		gpu = add_gpu(gaps, record->device);
+	if (!gpu)
+		return;
+	gpu->known = true;
+	memcpy(gpu->uuid, uuid, sizeof(uuid));
+	device->gpu_of[record->device] = gpu - gaps->gpus + 1;
+}
+
+static bool note_time(struct idle_gaps *gaps, uint64_t start, uint64_t end)
+{
+	if (!start || end < start || end - start > LONGEST)
+		return false;
+	if (!gaps->first || start < gaps->first)
+		gaps->first = start;
+	if (end > gaps->last)
+		gaps->last = end;
+	return true;
+}
+
+static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32_t device,
+			  const struct operation *operation)
+{
+	struct operation *operations;
+	struct gpu *gpu;
+
+	if (!note_time(gaps, operation->start, operation->end))
+		return;
+	gpu = gpu_of(gaps, host, device);
+	operations =
+		gpu ? room__for_one(gpu->operations, &gpu->size, gpu->count, sizeof(*operations))
+		    : NULL;
+	if (!operations || operation->start < gpu->busy_until) {
+		gaps->late++;
+		if (operations)
+			gpu->operations = operations;
+		return;
+	}
+	gpu->operations = operations;
+	operations[gpu->count] = *operation;
+	operations[gpu->count++].host = host;
+	gaps->kept++;
+}
+
+void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
+		       const struct cuda_record *record)
+{
+	const struct cuda_kernel *kernel = (const void *)record;
+	const struct cuda_memcpy *copy = (const void *)record;
+	const struct cuda_memset *set = (const void *)record;
+	const struct cuda_graph *graph = (const void *)record;
+	const struct cuda_launch *launch = (const void *)record;
+	const struct cuda_sync *sync = (const void *)record;
+	struct operation operation = {.correlation = record->correlation};
+
+	switch (record->kind) {
+	case CUDA_RECORD_KERNEL:
+		operation.start = kernel->start;
+		operation.end = kernel->end;
+		add_operation(gaps, host, kernel->device, &operation);
+		break;
+	case CUDA_RECORD_GRAPH:
+		operation.start = graph->start;
+		operation.end = graph->end;
+		add_operation(gaps, host, graph->device, &operation);
+		break;
+	case CUDA_RECORD_MEMCPY:
+		operation.start = copy->start;
+		operation.end = copy->end;
+		operation.pageable = copy->src_kind == PAGEABLE || copy->dst_kind == PAGEABLE;
+		add_operation(gaps, host, copy->device, &operation);
+		break;
+	case CUDA_RECORD_MEMSET:
+		operation.start = set->start;
+		operation.end = set->end;
+		add_operation(gaps, host, set->device, &operation);
+		break;
+	case CUDA_RECORD_LAUNCH:
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		note_time(gaps, launch->start, launch->end);
+		break;
+	case CUDA_RECORD_SYNC:
+		if (sync->type != 2)
+			note_time(gaps, sync->start, sync->end);
+		break;
+	case CUDA_RECORD_DEVICE:
+		note_device(gaps, host, (const void *)record);
+		break;
+	}
+}
+
+/* What the thread that ended a wait did meanwhile: one step, no further. */
+static void follow_waker(struct idle_gaps *gaps, const struct idle_span *span,
+			 struct idle_place *place)
+{
+	static const char *const did[IDLE_CAUSE_COUNT] = {
+		[IDLE_CPU] = "was on the CPU",		 [IDLE_PREEMPTED] = "had to wait for a CPU",
+		[IDLE_LOCK] = "waited for a lock",	 [IDLE_PROCESS] = "waited for another one",
+		[IDLE_CALL] = "was in a CUDA call",	 [IDLE_LAUNCH] = "launched",
+		[IDLE_NO_WORK] = "waited for a request",
+	};
+	struct idle_timeline *timeline = gaps->known.timeline;
+	uint64_t until =
+		span->end - (span->delay_ns < span->end - span->start ? span->delay_ns : 0);
+	struct idle_host *host;
+	struct idle_line *line;
+	struct idle_path path = {};
+	struct idle_weight *weight;
+	char text[128];
+
+	place->waker = span->other;
+	host = span->other_tid ? idle_timeline__host(timeline, span->other_pid) : NULL;
+	line = host ? idle_timeline__line(timeline, host, span->other_tid, false) : NULL;
+	if (!line)
+		return;
+	idle_path__walk(&path, &gaps->known, line, span->start, until);
+	weight = idle_path__longest(&path);
+	if (!weight)
+		return;
+	if (did[weight->cause])
+		snprintf(text, sizeof(text), "%s", did[weight->cause]);
+	else if (weight->cause == IDLE_SLEEP || weight->cause == IDLE_IO)
+		snprintf(text, sizeof(text), "%s in %s",
+			 weight->cause == IDLE_SLEEP ? "slept" : "waited for I/O", weight->text);
+	else
+		return;
+	place->meanwhile = idle_timeline__intern(timeline, text, sizeof(text));
+	if (weight->cause == IDLE_CPU)
+		place->waker_function = idle_path__sampled(line, span->start, until);
+	else if (weight->span)
+		place->waker_function = weight->span->function;
+}
+
+static void settle(struct idle_gaps *gaps, struct idle_path *path, struct idle_line *line,
+		   const struct operation *ends, const struct idle_call *call, uint64_t from,
+		   uint64_t to)
+{
+	struct idle_weight *weight = idle_path__longest(path);
+	struct idle_place place = {.text = "", .waker = "", .meanwhile = ""};
+	uint64_t path_ns = 0;
+	char text[128];
+
+	if (weight) {
+		place.cause = weight->cause;
+		place.text = weight->text;
+		for (uint32_t i = 0; i < path->count; i++)
+			if (path->weights[i].cause == weight->cause)
+				path_ns += path->weights[i].ns;
+	}
+	if (place.cause == IDLE_CPU)
+		place.function = idle_path__sampled(line, from, to);
+	else if (weight && weight->span && place.cause != IDLE_PREEMPTED)
+		place.function = weight->span->function;
+	if (weight && weight->span && (place.cause == IDLE_LOCK || place.cause == IDLE_PROCESS))
+		follow_waker(gaps, weight->span, &place);
+	if (place.cause == IDLE_CALL && ends && ends->pageable && call &&
+	    weight->call_start == call->start) {
+		snprintf(text, sizeof(text), "%s of pageable memory", weight->text);
+		place.text = idle_timeline__intern(gaps->known.timeline, text, sizeof(text));
+	}
+	idle_places__add(gaps->places, &place, to - from, path_ns);
+	gaps->idle_ns += to - from;
+	gaps->gap_count++;
+}
+
+/* ends: the operation that ended it; NULL = it lasted until the end. */
+static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
+		    const struct operation *ends)
+{
+	const struct idle_origin *origin =
+		ends ? idle_host__origin(ends->host, ends->correlation) : NULL;
+	const struct idle_call *call = origin ? &origin->line->calls[origin->call] : NULL;
+	struct idle_line *line = origin ? origin->line : NULL;
+	struct idle_path path;
+	uint64_t until = to;
+
+	path.count = 0;
+	if (!ends)
+		line = gpu->last;
+	if (call && call->end < to)
+		until = call->end > from ? call->end : from;
+	if (line)
+		idle_path__walk(&path, &gaps->known, line, from, until);
+	if (to > until)
+		idle_path__add(&path,
+			       to - until > QUEUE_NS ? IDLE_UNEXPLAINED
+			       : until > from	     ? IDLE_LAUNCH
+						     : IDLE_QUEUED,
+			       to - until > QUEUE_NS ? "queued, but it did not start" : "",
+			       to - until);
+	settle(gaps, &path, line, ends, call, from, to);
+	if (ends)
+		gpu->last = line ? line : gpu->last;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct operation *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void sort_operations(struct gpu *gpu)
+{
+	for (uint32_t i = 1; i < gpu->count; i++)
+		if (gpu->operations[i].start < gpu->operations[i - 1].start) {
+			qsort(gpu->operations, gpu->count, sizeof(*gpu->operations), by_start);
+			return;
+		}
+}
+
+static void close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
+{
+	uint32_t i = 0;
+
+	sort_operations(gpu);
+	if (!gpu->busy_until && gpu->count)
+		gpu->busy_until = gaps->first;
+	for (; i < gpu->count && gpu->operations[i].start < until; i++) {
+		const struct operation *operation = &gpu->operations[i];
+
+		if (operation->start > gpu->busy_until)
+			explain(gaps, gpu, gpu->busy_until, operation->start, operation);
+		if (operation->end > gpu->busy_until)
+			gpu->busy_until = operation->end;
+	}
+	gaps->kept -= i;
+	gpu->count -= i;
+	memmove(gpu->operations, gpu->operations + i, gpu->count * sizeof(*gpu->operations));
+}
+
+bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until)
+{
+	uint64_t before = UINT64_MAX;
+
+	idle_timeline__prepare(gaps->known.timeline);
+	for (uint32_t i = 0; i < gaps->gpu_count; i++) {
+		close_gpu(gaps, &gaps->gpus[i], until);
+		if (gaps->gpus[i].busy_until < before)
+			before = gaps->gpus[i].busy_until;
+	}
+	/* A GPU that has long been idle needs the time since then, but not without limit. */
+	if (before + KEPT_NS < until)
+		before = until - KEPT_NS;
+	idle_timeline__forget(gaps->known.timeline, before);
+	return gaps->gpu_count;
+}
+
+bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)
+{
+	uint32_t used = 0;
+
+	idle_timeline__prepare(gaps->known.timeline);
+	for (uint32_t i = 0; i < gaps->gpu_count; i++) {
+		struct gpu *gpu = &gaps->gpus[i];
+
+		if (!gpu->count && !gpu->busy_until)
+			continue;
+		used++;
+		close_gpu(gaps, gpu, UINT64_MAX);
+		if (gaps->last > gpu->busy_until)
+			explain(gaps, gpu, gpu->busy_until, gaps->last, NULL);
+	}
+	sums->window_ns = gaps->last - gaps->first;
+	sums->whole_ns = sums->window_ns * used;
+	sums->idle_ns = gaps->idle_ns;
+	sums->gaps = gaps->gap_count;
+	sums->late = gaps->late;
+	sums->count = idle_places__sums(gaps->places, gaps->functions, sums->causes);
+	return used;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operations of each GPU, the gaps between them, and the cause of each. Used by idle.c.
+ */
+#ifndef CUDA_TRACE_IDLE_IDLE_GAPS_H
+#define CUDA_TRACE_IDLE_IDLE_GAPS_H
+
+#include "cuda-trace/idle/idle.h"
+#include "cuda-trace/idle/idle_path.h"
+
+struct idle_functions;
+struct idle_gaps;
+
+struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions);
+void idle_gaps__free(struct idle_gaps *gaps);
+/* To be kept true by the caller. */
+struct idle_known *idle_gaps__know(struct idle_gaps *gaps);
+void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
+		       const struct cuda_record *record);
+/* Its devices may be others from now on. */
+void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host);
+size_t idle_gaps__size(const struct idle_gaps *gaps);
+/* Explains the gaps that end before that, and forgets what came before. False: there were none. */
+bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until);
+/* The same of all that is left; false: no operation came. */
+bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums);
+
+#endif

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Hash tables of processes and of their threads. What a process sends is bounded by the number of
+ * threads and by idle.c, which forgets what it has explained when there is much.
+ */
+#include "cuda-trace/idle/idle_timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/intern.h"
+#include "cuda-trace/capture/process.h"
+
+#define HEADS	    4096
+#define HOSTS_MAX   16384
+#define LINES_MAX   65536
+#define NAMES_MAX   1024 /* of calls of one process */
+#define TEXTS_MAX   65536
+#define TEXTS_BYTES (8u << 20)
+
+struct idle_timeline {
+	struct idle_host *hosts[HEADS];
+	struct idle_line *lines[HEADS];
+	uint32_t host_count, line_count;
+	struct interned *texts;
+	uint64_t dropped;
+};
+
+struct idle_timeline *idle_timeline__new(void)
+{
+	struct idle_timeline *timeline = calloc(1, sizeof(*timeline));
+
+	if (!timeline)
+		return NULL;
+	timeline->texts = interned__new(TEXTS_MAX, TEXTS_BYTES);
+	if (timeline->texts)
+		return timeline;
+	free(timeline);
+	return NULL;
+}
+
+void idle_timeline__free(struct idle_timeline *timeline)
+{
+	if (!timeline)
+		return;
+	for (uint32_t i = 0; i < HEADS; i++) {
+		for (struct idle_host *host = timeline->hosts[i], *next; host; host = next) {
+			next = host->next;
+			free(host->names);
+			free(host->origins);
+			free(host);
+		}
+		for (struct idle_line *line = timeline->lines[i], *next; line; line = next) {
+			next = line->next;
+			free(line->calls);
+			free(line->spans);
+			free(line->moments);
+			free(line);
+		}
+	}
+	interned__free(timeline->texts);
+	free(timeline);
+}
+
+struct idle_host *idle_timeline__host(struct idle_timeline *timeline, uint32_t pid)
+{
+	struct idle_host **head = &timeline->hosts[pid % HEADS], *host;
+
+	for (host = *head; host; host = host->next)
+		if (host->pid == pid)
+			return host;
+	if (timeline->host_count == HOSTS_MAX)
+		return NULL;
+	host = calloc(1, sizeof(*host));
+	if (!host)
+		return NULL;
+	host->pid = pid;
+	host->next = *head;
+	*head = host;
+	timeline->host_count++;
+	return host;
+}
+
+struct idle_line *idle_timeline__line(struct idle_timeline *timeline, struct idle_host *host,
+				      uint32_t tid, bool add)
+{
+	struct idle_line **head = &timeline->lines[(host->pid * 31 + tid) % HEADS], *line;
+
+	for (line = *head; line; line = line->next)
+		if (line->host == host && line->tid == tid)
+			return line;
+	if (!add)
+		return NULL;
+	line = timeline->line_count < LINES_MAX ? calloc(1, sizeof(*line)) : NULL;
+	if (!line) {
+		timeline->dropped++;
+		return NULL;
+	}
+	line->host = host;
+	line->tid = tid;
+	line->calls_sorted = true;
+	line->next = *head;
+	*head = line;
+	timeline->line_count++;
+	return line;
+}
+
+const char *idle_timeline__intern(struct idle_timeline *timeline, const char *text, size_t length)
+{
+	char copy[256];
+	uint32_t number;
+
+	length = strnlen(text, length < sizeof(copy) ? length : sizeof(copy) - 1);
+	if (!length)
+		return "";
+	memcpy(copy, text, length);
+	copy[length] = 0;
+	number = interned__number(timeline->texts, copy, length + 1, NULL);
+	return number ? interned__at(timeline->texts, number, NULL) : "";
+}
+
+void idle_timeline__call(struct idle_timeline *timeline, struct idle_line *line,
+			 const struct idle_call *call)
+{
+	struct idle_call *calls =
+		room__for_one(line->calls, &line->call_size, line->call_count, sizeof(*calls));
+
+	if (!calls) {
+		timeline->dropped++;
+		return;
+	}
+	line->calls = calls;
+	if (line->call_count && calls[line->call_count - 1].start > call->start)
+		line->calls_sorted = false;
+	calls[line->call_count++] = *call;
+}
+
+void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait *wait,
+			 uint32_t function)
+{
+	struct idle_host *host = idle_timeline__host(timeline, wait->pid);
+	struct idle_line *line = host ? idle_timeline__line(timeline, host, wait->tid, true) : NULL;
+	struct idle_span *spans = line ? room__for_one(line->spans, &line->span_size,
+						       line->span_count, sizeof(*spans))
+				       : NULL;
+
+	/* A thread's waits come in order: what does not is of a thread whose number is used again,
+	 * or nonsense. */
+	if (!spans || wait->end < wait->start ||
+	    (line->span_count && spans[line->span_count - 1].end > wait->start)) {
+		timeline->dropped++;
+		if (spans)
+			line->spans = spans;
+		return;
+	}
+	line->spans = spans;
+	spans[line->span_count++] = (struct idle_span){
+		.start = wait->start,
+		.end = wait->end,
+		.off_ns = wait->off_ns,
+		.delay_ns = wait->delay_ns,
+		.syscall = wait->syscall,
+		.file = wait->file,
+		.function = function,
+		.mode = wait->mode,
+		.state = wait->state,
+		.other_pid = wait->other.pid,
+		.other_tid = wait->other.tid,
+		.other = idle_timeline__intern(timeline, wait->other.comm, IDLE_COMM_LEN),
+		.rival = idle_timeline__intern(timeline, wait->rival.comm, IDLE_COMM_LEN),
+		.name = idle_timeline__intern(timeline, wait->name, IDLE_FILE_LEN),
+	};
+}
+
+void idle_timeline__sample(struct idle_timeline *timeline, const struct idle_sample *sample,
+			   uint32_t function)
+{
+	struct idle_host *host = idle_timeline__host(timeline, sample->pid);
+	struct idle_line *line =
+		host ? idle_timeline__line(timeline, host, sample->tid, true) : NULL;
+	struct idle_moment *moments = line ? room__for_one(line->moments, &line->moment_size,
+							   line->moment_count, sizeof(*moments))
+					   : NULL;
+
+	if (!moments) {
+		timeline->dropped++;
+		return;
+	}
+	line->moments = moments;
+	moments[line->moment_count++] = (struct idle_moment){sample->time, function};
+}
+
+static struct idle_name *find_name(struct idle_host *host, uint32_t id)
+{
+	for (uint32_t i = 0; i < host->name_count; i++)
+		if (host->names[i].id == id)
+			return &host->names[i];
+	return NULL;
+}
+
+const char *idle_host__name(struct idle_timeline *timeline, struct idle_host *host, uint32_t id)
+{
+	struct idle_name *name = find_name(host, id), *names;
+	const char *text;
+
+	if (name)
+		return name->text;
+	if (!host->process)
+		return "";
+	text = process__pretty_name(host->process, id);
+	text = idle_timeline__intern(timeline, text, strlen(text));
+	/* "[name 7]": it may still come. */
+	if (*text == '[' || host->name_count == NAMES_MAX)
+		return text;
+	names = reallocarray(host->names, host->name_count + 1, sizeof(*names));
+	if (!names)
+		return text;
+	host->names = names;
+	names[host->name_count++] = (struct idle_name){id, text};
+	return text;
+}
+
+void idle_host__leave(struct idle_timeline *timeline, struct idle_host *host)
+{
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_line *line = timeline->lines[i]; line; line = line->next)
+			for (uint32_t c = 0; line->host == host && c < line->call_count; c++)
+				if (line->calls[c].name != IDLE_LAUNCH_CALL)
+					idle_host__name(timeline, host, line->calls[c].name);
+	host->process = NULL;
+}
+
+/* One that contains others before those. */
+static int by_start(const void *left, const void *right)
+{
+	const struct idle_call *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* In order and apart: a driver call inside a runtime call has its correlation, and is dropped. */
+static void sort_calls(struct idle_line *line)
+{
+	struct idle_call *calls = line->calls;
+	uint32_t kept = 0;
+
+	if (!line->calls_sorted)
+		qsort(calls, line->call_count, sizeof(*calls), by_start);
+	line->calls_sorted = true;
+	for (uint32_t i = 0; i < line->call_count; i++)
+		if (!kept || calls[i].end > calls[kept - 1].end)
+			calls[kept++] = calls[i];
+	line->call_count = kept;
+}
+
+static int by_correlation(const void *left, const void *right)
+{
+	const struct idle_origin *a = left, *b = right;
+
+	if (a->correlation != b->correlation)
+		return a->correlation < b->correlation ? -1 : 1;
+	return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static void add_origins(struct idle_line *line)
+{
+	struct idle_host *host = line->host;
+	struct idle_origin *origins = reallocarray(
+		host->origins, (size_t)host->origin_count + line->call_count + 1, sizeof(*origins));
+
+	if (!origins)
+		return;
+	host->origins = origins;
+	for (uint32_t i = 0; i < line->call_count; i++)
+		origins[host->origin_count++] =
+			(struct idle_origin){line->calls[i].correlation, i, line};
+}
+
+void idle_timeline__prepare(struct idle_timeline *timeline)
+{
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_host *host = timeline->hosts[i]; host; host = host->next)
+			host->origin_count = 0;
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_line *line = timeline->lines[i]; line; line = line->next) {
+			sort_calls(line);
+			add_origins(line);
+		}
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_host *host = timeline->hosts[i]; host; host = host->next)
+			if (host->origin_count)
+				qsort(host->origins, host->origin_count, sizeof(*host->origins),
+				      by_correlation);
+}
+
+const struct idle_origin *idle_host__origin(const struct idle_host *host, uint32_t correlation)
+{
+	uint32_t low = 0, high = host->origin_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (host->origins[middle].correlation < correlation)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < host->origin_count && host->origins[low].correlation == correlation
+		       ? &host->origins[low]
+		       : NULL;
+}
+
+#define FORGET(array, count, ended)                             \
+	do {                                                    \
+		uint32_t kept_ = 0;                             \
+		for (uint32_t i_ = 0; i_ < (count); i_++)       \
+			if ((array)[i_].ended >= before)        \
+				(array)[kept_++] = (array)[i_]; \
+		(count) = kept_;                                \
+	} while (0)
+
+void idle_timeline__forget(struct idle_timeline *timeline, uint64_t before)
+{
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_line *line = timeline->lines[i]; line; line = line->next) {
+			FORGET(line->calls, line->call_count, end);
+			FORGET(line->spans, line->span_count, end);
+			FORGET(line->moments, line->moment_count, time);
+		}
+}
+
+size_t idle_timeline__size(const struct idle_timeline *timeline)
+{
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_line *line = timeline->lines[i]; line; line = line->next)
+			size += line->call_count + line->span_count + line->moment_count;
+	return size;
+}
+
+uint64_t idle_timeline__dropped(const struct idle_timeline *timeline)
+{
+	return timeline->dropped;
+}

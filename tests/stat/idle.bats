@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace stat --idle: programs with one planted cause each (tests/workloads/idle), against what they say
+# of themselves: the cause, and for how long the GPU was idle.
+
+load ../lib/helpers
+
+IDLE=$WORKLOADS/idle
+
+setup() {
+	requires root bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+watch_idle() {
+	ct stat --idle --json -o out.json -- "$SIM" "$IDLE/$1" >out
+	json out.json '.idle | .reduced == null and .lost == 0 and .left_out == 0 and .late == 0'
+}
+
+# planted NAME CAUSE: it comes first, takes as long as the program says (5 %), and 95 % of all have a cause.
+planted() {
+	watch_idle "$1"
+	assert_equal "$(sed -n 's/^cause //p' out)" "$2"
+	assert_equal "$1 $(json out.json .idle.causes[0].cause)" "$1 $2"
+	json out.json ".idle.causes[0].ns / $(expect_key out idle_ns) | . > 0.95 and . < 1.05"
+	json out.json '([.idle.causes[] | select(.cause == "unexplained") | .ns] | add // 0) <= .idle.idle_ns * 0.05'
+	json out.json '([.idle.causes[].ns] | add) == .idle.idle_ns and ([.idle.causes[].gaps] | add) == .idle.gaps'
+	json out.json ".idle.causes[0].gaps >= $(expect_key out gaps) * 0.9"
+}
+
+place() {
+	json out.json ".idle.causes[0].places | any(.place | test(\"$1\"))"
+}
+
+advice() {
+	json out.json ".idle.causes[0].advice | test(\"$1\")"
+}
+
+@test "stat --idle (a slow loader behind a pipe) blames the other process, and says what it did" {
+	planted loader process
+	place '^read[(][)] of a pipe.*woken by loader, which was on the CPU in idle_program__spin'
+	advice 'more workers'
+}
+
+@test "stat --idle (a file that is not in memory) blames I/O, and names the file" {
+	[ "$(stat -f -c %T .)" != tmpfs ] || skip "needs a file system on a disk"
+	planted disk io
+	place '^pread[(][)] of cold.data'
+	advice 'read ahead'
+}
+
+@test "stat --idle (a hog on the same CPU) blames the hog" {
+	planted hog preempted
+	place '^hog$'
+	advice 'CPUs of its own'
+}
+
+@test "stat --idle (a mutex that a sleeper holds) blames the lock, and says what its holder did" {
+	planted mutex lock
+	place '^futex[(][)], woken by holder, which slept in clock_nanosleep'
+	advice 'lock for a shorter time'
+}
+
+@test "stat --idle (a wait after each kernel) blames that call" {
+	planted each-sync cuda_call
+	place '^cuStreamSynchronize$'
+	advice 'less often'
+}
+
+@test "stat --idle (copies of pageable memory) blames these copies" {
+	planted pageable cuda_call
+	place '^cuMemcpyHtoD_v2 of pageable memory$'
+	advice 'pinned memory'
+}
+
+@test "stat --idle (thousands of tiny kernels) is launch-bound" {
+	planted tiny launch
+	advice 'CUDA graphs'
+}
+
+@test "stat --idle (frees that wait for the GPU) blames the free" {
+	planted allocs cuda_call
+	place '^cuMemFree_v2$'
+	advice 'pool'
+}
+
+@test "stat --idle (a server without requests) says that there was no work" {
+	planted server no_work
+	place '^epoll_wait[(][)]'
+}
+
+@test "stat --idle (work on the CPU) names its function" {
+	planted prepare cpu
+	place '^prepare_batch$'
+}
+
+@test "stat --idle (sleeps) says so" {
+	planted sleeps sleep
+	place 'nanosleep'
+}
+
+@test "stat --idle (programs that keep their GPU busy) has no advice" {
+	local program
+	for program in healthy-queue healthy-buffers healthy-threads; do
+		watch_idle $program
+		json out.json '.idle | .idle_ns < .whole_ns * 0.05'
+		json out.json 'all(.idle.causes[]; .advice == null)'
+		run -0 ct stat --idle -- "$SIM" "$IDLE/$program"
+		refute_output --partial 'of the idle time:'
+	done
+}
+
+@test "stat --idle (idle time) is the time of 'Where the time went'" {
+	watch_idle sleeps
+	json out.json '.idle.idle_ns / .time.idle_ns | . > 0.999 and . < 1.001'
+	json out.json '.idle.window_ns / .time.window_ns | . > 0.999 and . < 1.001'
+}
+
+@test "stat --idle -p (a server that runs) explains what came after the first gap" {
+	start server "$SIM" "$IDLE/server" 2000
+	wait_for 30 sh -c "grep -q epoll_ /proc/$server_PID/wchan || grep -q ep_poll /proc/$server_PID/wchan"
+	run -0 ct stat --idle --json -o out.json -p "$server_PID" -d 2
+	json out.json '.idle.causes[0].cause == "no_work"'
+	json out.json '.idle.causes[0].ns >= .idle.idle_ns * 0.9'
+}
+
+@test "stat --idle (text) has the section, its causes and an advice" {
+	run -0 ct stat --idle -- "$SIM" "$IDLE/sleeps"
+	assert_output --regexp 'Why the GPU was idle [(][0-9.]+ ms, [0-9.]+% of the time[)]'
+	assert_output --regexp ' asleep on purpose +[0-9.]+ ms +(9[0-9]|100)\.[0-9]% +[0-9]+'
+	assert_output --regexp 'For (9[0-9]|100)% of the idle time: asleep on purpose [(]clock_nanosleep.*[)]; wait for'
+	refute_output --partial reduced
+}
+
+@test "stat (without --idle) has neither the section nor its calls" {
+	run -0 ct stat -- "$SIM" "$IDLE/sleeps" 5
+	refute_output --partial 'Why the GPU was idle'
+	ct stat --json -o out.json -- "$SIM" "$IDLE/sleeps" 5 >out
+	json out.json 'has("idle") and .idle == null'
+}
+
+@test "stat --idle (failed calls, all workloads' sums) changes nothing else" {
+	local workload
+	for workload in failures runtime memory graphs; do
+		ct stat --json -o without.json -- "$SIM" "$WORKLOADS/$workload" >/dev/null
+		ct stat --idle --json -o with.json -- "$SIM" "$WORKLOADS/$workload" >/dev/null
+		for key in .totals.launches .totals.kernels .totals.api_errors .totals.syncs .totals.allocs .api \
+			'[.errors[] | [.call, .result, .count]]'; do
+			assert_equal "$workload $(jq -c "$key" with.json)" "$workload $(jq -c "$key" without.json)"
+		done
+		json with.json '.lost.total == 0'
+	done
+}
+
+@test "stat --idle (no scheduler events) knows CUDA calls only, and says that it is reduced" {
+	export CUDA_TRACE_SCHEDULER=off
+	ct stat --idle --json -o out.json -- "$SIM" "$IDLE/each-sync" >out
+	json out.json '.idle | .causes[0].cause == "cuda_call" and (.reduced | test("no scheduler events"))'
+	ct stat --idle --json -o out.json -- "$SIM" "$IDLE/sleeps" >out
+	json out.json '.idle | .causes[-1].cause == "unexplained" and .causes[-1].ns > .idle_ns * 0.9'
+	run -0 ct stat --idle -- "$SIM" "$IDLE/sleeps"
+	assert_output --partial 'reduced: no scheduler events'
+}
+
+@test "stat --idle (timelines made by hand) gives each moment its cause, and claims nothing that is not known" {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_idle.c" \
+		$(tool_sources idle_timeline idle_path wait_causes intern array_grow) -lz
+	run -0 ./unit
+	assert_line 'calls and waits: lock(futex())=8 cpu()=3 cuda_call(cuCtxSynchronize)=13 launch()=1 -> cuda_call, dropped 0'
+	assert_line 'preempted: lock(futex())=4 preempted(hog)=24 cuda_call(cuCtxSynchronize)=2 -> preempted, dropped 0'
+	assert_line 'joined: lock(futex())=5 cpu()=15 -> cpu, dropped 0'
+	assert_line --partial 'files: process(read() of a pipe)=10 process(read() of a socket)=10 io(read() of data'
+	assert_line --partial ' no_work(read())=10 io(page fault)=10 unexplained(ioctl())=10 io(ioctl())=10 no_work(epoll_pwait())=10'
+	assert_line 'no scheduler: unexplained()=15 cuda_call(cuCtxSynchronize)=5 -> unexplained, dropped 0'
+	assert_line 'lost waits: lock(futex())=8 unexplained()=10 cpu()=2 -> unexplained, dropped 0'
+	assert_line 'not seen before: unexplained()=20 -> unexplained, dropped 0'
+	assert_line 'no place for the thread: unexplained()=20 -> unexplained, dropped 0'
+	assert_line 'impossible: lock(futex())=10 cpu()=10 -> cpu, dropped 2'
+}
+
+@test "stat --idle (without what it needs) is refused" {
+	run -2 ct stat --idle --sample 10ms/1s -- true
+	assert_output --partial 'not with --sample'
+	run -2 ct stat --idle --source driver -- true
+	assert_output --partial 'not with --source driver'
+	run -2 ct stat --idle -e memory -- true
+	assert_output --partial 'needs kernels'
+}
