@@ -121,6 +121,7 @@ static struct process *start_process(struct intake *intake, const struct event *
 	process->cgroup = event->cgroup;
 	memcpy(process->comm, event->comm, sizeof(process->comm));
 	process->comm[EVENT_COMM_LEN - 1] = 0;
+	rank__of_process(&process->rank, event->pid);
 	process->next_in_bucket = *bucket(intake, event->pid);
 	*bucket(intake, event->pid) = process;
 	intake->running++;

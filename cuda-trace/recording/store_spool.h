@@ -112,6 +112,7 @@ struct spool_process {
 	uint32_t pid;
 	uint32_t uid;
 	char comm[16];
+	int64_t rank, local_rank, world_size; /* -1 = unknown */
 };
 
 struct spool_lost {

@@ -422,6 +422,7 @@ static void keep_process(struct stat_table *table, const struct process *process
 	kept->observed_since = process->observed_since;
 	kept->no_agent = process->no_agent;
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));
+	kept->rank = process->rank;
 	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
 }
 

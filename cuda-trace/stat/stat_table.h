@@ -62,6 +62,7 @@ struct stat_process {
 	uint32_t uid;
 	char comm[EVENT_COMM_LEN];
 	char cgroup[256];
+	struct rank rank;
 	struct stat_sums sums;
 	struct cuda_status status;
 	char client[64]; /* of CUPTI, to which it yielded; untrusted */
