@@ -68,6 +68,9 @@ struct sink {
 	/* A stack (EVENT_STACK) or what its frames are (EVENT_CODE), whole and within its bounds;
 	 * the contents are untrusted. May be NULL. */
 	void (*stack)(void *context, struct process *process, const struct event *event);
+	/* A call of NCCL; the contents are untrusted. May be NULL. */
+	void (*collective)(void *context, struct process *process,
+			   const struct event_collective *call);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
 	/* It is called when all is read that is there, as others' names may still be behind it. */
@@ -95,10 +98,11 @@ struct session_options {
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
 	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
 	enum session_attach attach;
-	bool watches; /* nothing else is done from now on: drops capabilities that this does not
-			 need */
-	bool held;    /* pid has not begun its program yet, which gets the guest */
-	bool stacks;  /* session__take_stacks() will be called */
+	bool watches;	  /* nothing else is done from now on: drops capabilities that this does not
+			     need */
+	bool held;	  /* pid has not begun its program yet, which gets the guest */
+	bool stacks;	  /* session__take_stacks() will be called */
+	bool collectives; /* NCCL's calls, see nccl_probes.h */
 	bool stacks_timed; /* session__stack_ns() will */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:
 	 * see DRIVER_LAUNCH_FAILED. */

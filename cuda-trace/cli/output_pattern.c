@@ -86,9 +86,9 @@ static int expand(const struct option_usage *usage, const struct options *option
 		case 'r':
 			rank__of_process(&rank, getpid());
 			if (!rank.known)
-				return options__misuse(
-					usage, "%%r in an output's name: no rank is in the "
-					       "environment (" RANK_VARIABLES ")");
+				return options__misuse(usage,
+						       "%%r in an output's name: no rank is in the "
+						       "environment (" RANK_VARIABLES ")");
 			snprintf(text, sizeof(text), "%u", rank.rank);
 			value = text;
 			break;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rank that a launcher gave to a process by its environment: torchrun, Open MPI, PMIx, MPICH and
- * Intel MPI, MVAPICH, Slurm. Only what the process was started with is visible in /proc, so that a
- * rank which a program gives itself later (Ray's workers, multiprocessing) is not known here.
+ * The rank that a launcher gave to a process by its environment: torchrun, Open MPI, PMIx, MPICH
+ * and Intel MPI, MVAPICH, Slurm. Only what the process was started with is visible in /proc, so
+ * that a rank which a program gives itself later (Ray's workers, multiprocessing) is not known
+ * here.
  */
 #ifndef CUDA_TRACE_PROC_RANK_H
 #define CUDA_TRACE_PROC_RANK_H

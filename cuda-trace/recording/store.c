@@ -180,9 +180,7 @@ void store__process_start(struct store *store, struct process *process)
 		.time = monotonic__ns(),
 		.pid = process->pid,
 		.uid = process->uid,
-		.rank = process->rank.known ? (int64_t)process->rank.rank : -1,
-		.local_rank = process->rank.local,
-		.world_size = process->rank.size,
+		.rank = process->rank,
 	};
 
 	process->data = own;

@@ -104,7 +104,7 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 	switch (entry->kind) {
 	case SPOOL_PROCESS:
 		/* Older spools have no ranks. */
-		process.rank = process.local_rank = process.world_size = -1;
+		process.rank = (struct rank){.size = -1, .local = -1};
 		if (size < offsetof(struct spool_process, rank))
 			return 0;
 		memcpy(&process, entry->data, size < sizeof(process) ? size : sizeof(process));

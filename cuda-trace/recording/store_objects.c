@@ -381,6 +381,7 @@ static int64_t known(int64_t number)
 static int finish_process(struct rows *rows, struct rows_process *process)
 {
 	const struct cuda_status *status = &process->status;
+	const struct rank *rank = &process->info.rank;
 	bool has = process->has_status;
 	int err;
 
@@ -402,8 +403,8 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 		      has ? (int64_t)status->driver_version : DB_NULL,
 		      has ? status->cupti_path : NULL, has ? status->holder : NULL,
 		      has ? status->message : NULL, states__source(status, process->source),
-		      known(process->info.rank), known(process->info.local_rank),
-		      known(process->info.world_size));
+		      known(rank->known ? (int64_t)rank->rank : -1), known(rank->local),
+		      known(rank->size));
 	return err ? err : put_sample(rows, process);
 }
 

@@ -141,7 +141,8 @@ static struct json_object *number_or_null(int64_t number)
 
 static void put_rank(struct json_object *object, const struct rank *rank)
 {
-	json_object_object_add(object, "rank", number_or_null(rank->known ? (int64_t)rank->rank : -1));
+	json_object_object_add(object, "rank",
+			       number_or_null(rank->known ? (int64_t)rank->rank : -1));
 	json_object_object_add(object, "local_rank", number_or_null(rank->local));
 	json_object_object_add(object, "world_size", number_or_null(rank->size));
 }
@@ -196,6 +197,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 	json_object_object_add(object, "kernels", kernels(report->table));
 	stat_json__put_events(object, report);
 	stat_json__put_ranges(object, report);
+	stat_json__put_collectives(object, report);
 	stat_json__put_objects(object, report);
 	json_object_object_add(object, "processes", processes(report->table));
 	json_object_object_add(object, "missed", stat_observed__missed(report));

@@ -36,6 +36,8 @@ void stat_report__text_time(FILE *file, const struct stat_table *table);
 struct json_object *stat_report__json_time(const struct stat_time_sums *time);
 /* Of it: kernels by NVTX range. */
 void stat_report__text_ranges(FILE *file, const struct stat_report *report);
+/* Of it: NCCL's communicators, and which rank is late. */
+void stat_report__text_collectives(FILE *file, const struct stat_report *report);
 /* "1.50 MiB", as the tables have it. */
 const char *stat_report__bytes(char out[24], uint64_t bytes);
 /* Of it: all but kernels, processes and totals. */

@@ -200,6 +200,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 		fprintf(file, "No CUDA activity was seen.\n");
 	put_kernels(file, report);
 	stat_report__text_events(file, report);
+	stat_report__text_collectives(file, report);
 	put_processes(file, report);
 	put_totals(file, report);
 	put_notes(file, report);

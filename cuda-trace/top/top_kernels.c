@@ -102,8 +102,8 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 	page__line(page, LINE_PLAIN, "%u %s (%s%s%s%s%s)  kernels since it was first seen",
 		   process->pid, text__show(comm, sizeof(comm), process->comm, 15), process->user,
 		   *process->container ? ", container " : "",
-		   text__show(container, sizeof(container), process->container, 0),
-		   rank, process->ended ? ", ended" : "");
+		   text__show(container, sizeof(container), process->container, 0), rank,
+		   process->ended ? ", ended" : "");
 	if (process->no_gpu)
 		page__line(page, LINE_DIM,
 			   "no guest in it: launches are counted, kernels are not seen");

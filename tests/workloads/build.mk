@@ -29,5 +29,6 @@ $(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(S
 		-lpthread -ldl
 
 $(B)/workloads/runtime $(B)/workloads/refused: WORKLOAD_NEEDS = -lcudart
+$(B)/workloads/ranks: WORKLOAD_NEEDS = -lnccl
 
 workloads: $(WORKLOADS)
