@@ -33,6 +33,7 @@ enum event_kind {
 	EVENT_STACK = 9,    /* data: struct event_stack, as far as it is filled */
 	EVENT_CODE = 10,    /* data: struct event_code; comes right behind the first stack that names it */
 	EVENT_STACK_COPY = 11, /* data: struct event_stack_copy; comes before the stack of the same launch */
+	EVENT_COLLECTIVE = 12, /* data: struct event_collective */
 };
 
 enum event_source {
@@ -176,6 +177,50 @@ struct event_code {
 	__u8 table[]; /* co_linetable */
 };
 
+/* Functions of NCCL whose entries are observed: cookies of the links. */
+enum nccl_function {
+	NCCL_ALL_REDUCE = 1,
+	NCCL_BROADCAST = 2,
+	NCCL_REDUCE = 3,
+	NCCL_ALL_GATHER = 4,
+	NCCL_REDUCE_SCATTER = 5,
+	NCCL_ALL_TO_ALL = 6,
+	NCCL_GATHER = 7,
+	NCCL_SCATTER = 8,
+	NCCL_SEND = 9,
+	NCCL_RECV = 10,
+	NCCL_OPERATIONS = 11, /* these have a communicator, a count and a stream */
+	NCCL_GROUP_START = 11,
+	NCCL_GROUP_END = 12,
+	NCCL_INIT_RANK = 13, /* a communicator was made: its entry and its return */
+	NCCL_INIT_SCALABLE = 14,
+	NCCL_INIT_ALL = 15,
+	NCCL_SPLIT = 16,
+	NCCL_FUNCTIONS = 17,
+};
+
+/* One call. Fields that the function does not have are 0. */
+struct event_collective {
+	__u64 time;	/* ns, at its entry */
+	__u64 comm;	/* the communicator's address in the process */
+	__u64 id;	/* made communicators: the same in all of its ranks */
+	__u64 parent;	/* of a split: the address of the communicator that was split */
+	__u64 count;	/* elements */
+	__u64 stream;	/* CUstream handle */
+	__u64 sequence; /* of collectives: the number of this one on the communicator, from 0; the
+			 * communicator's creation was seen if `known`. Of a split: its number */
+	__u32 tid;	/* as the process's own pid namespace numbers it */
+	__u16 function; /* enum nccl_function */
+	__u8 known;
+	__u8 depth;   /* groups that are open around it: 0 = it launches by itself */
+	__s32 type;   /* ncclDataType_t */
+	__s32 reduce; /* ncclRedOp_t */
+	__s32 peer;   /* root, or the other rank of a send or receive */
+	__s32 rank;   /* of a made communicator; -1 = its parent's rank is not known */
+	__s32 size;   /* likewise; 0 = not known: of a split */
+	__s32 color;  /* of a split */
+};
+
 struct event {
 	__u32 kind; /* enum event_kind */
 	__u32 group;
@@ -197,6 +242,7 @@ _Static_assert(sizeof(struct event) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_stack) == 2960, "no hidden padding");
 _Static_assert(sizeof(struct event_stack_copy) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
+_Static_assert(sizeof(struct event_collective) == 88, "no hidden padding");
 
 enum start_kind {
 	START_GUEST = 1,	 /* the guest was loaded */

@@ -483,5 +483,6 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 }
 
 #include "bpf/driver_events.h"
+#include "bpf/nccl.h"
 
 #include "bpf/stacks.h"

@@ -121,6 +121,7 @@ static struct process *start_process(struct intake *intake, const struct event *
 	process->cgroup = event->cgroup;
 	memcpy(process->comm, event->comm, sizeof(process->comm));
 	process->comm[EVENT_COMM_LEN - 1] = 0;
+	rank__of_process(&process->rank, event->pid);
 	process->next_in_bucket = *bucket(intake, event->pid);
 	*bucket(intake, event->pid) = process;
 	intake->running++;
@@ -137,8 +138,11 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 	struct process *process = find(intake, event->pid);
 	unsigned int replaced = 0;
 
-	if (process && process->instance == event->instance)
+	if (process && process->instance == event->instance) {
+		if (event->source == EVENT_SOURCE_DRIVER)
+			process->source = EVENT_SOURCE_DRIVER;
 		return process;
+	}
 	/* Both sources of one process: its guest is there, but does not work. */
 	if (process && event->source == EVENT_SOURCE_DRIVER) {
 		process->source = EVENT_SOURCE_DRIVER;
@@ -335,6 +339,25 @@ static void take_stack(struct intake *intake, const struct event *event)
 		intake->sink.stack(intake->sink.context, process, event);
 }
 
+/* From NCCL's functions, whatever the source of the process: no instance of an agent. */
+static void take_collective(struct intake *intake, const struct event *event)
+{
+	struct process *process = find(intake, event->pid);
+	uint64_t end = launch_window__end(intake->window);
+
+	if (event->bytes < sizeof(struct event_collective)) {
+		intake->lost.malformed++;
+		return;
+	}
+	/* Its kernel would be beyond the time that is observed. */
+	if (end && event->time > end)
+		return;
+	if (!process)
+		process = start_process(intake, event);
+	if (process && intake->sink.collective)
+		intake->sink.collective(intake->sink.context, process, (const void *)event->data);
+}
+
 void intake__event(struct intake *intake, const struct event *event, size_t size)
 {
 	struct process *process;
@@ -375,6 +398,9 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 	case EVENT_CODE:
 	case EVENT_STACK_COPY:
 		take_stack(intake, event);
+		break;
+	case EVENT_COLLECTIVE:
+		take_collective(intake, event);
 		break;
 	case EVENT_SELFTEST:
 		intake->selftest_came = true;

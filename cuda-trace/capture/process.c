@@ -25,6 +25,7 @@ struct process *process__new(uint32_t pid, uint64_t instance)
 	process->pid = pid;
 	process->instance = instance;
 	process->exit_status = -1;
+	process->rank = (struct rank){.size = -1, .local = -1};
 	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
 		process->numbers[i].lowest = UINT64_MAX;
 	return process;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "bpf/event.h"
+#include "cuda-trace/proc/rank.h"
 
 struct driver_names;
 struct names;
@@ -18,6 +19,7 @@ struct process {
 	uint32_t pid;
 	uint32_t uid;
 	uint64_t cgroup;	   /* id, 0 = unknown */
+	struct rank rank;	   /* as its launcher numbered it, where that is known */
 	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* said goodbye, or is gone */

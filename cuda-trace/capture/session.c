@@ -17,6 +17,7 @@
 #include "cuda-trace/attach/attachments.h"
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/driver/library_loads.h"
+#include "cuda-trace/driver/nccl_probes.h"
 #include "cuda-trace/attach/process_links.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/intake.h"
@@ -121,6 +122,8 @@ static int load(struct session *session)
 					 .at_entry = options->launches_at_entry,
 					 .verbose = options->verbose,
 					 .left_out = &session->left_out});
+	session->nccl = nccl_probes__new(skeleton->obj, options->collectives, options->verbose,
+					 &session->left_out);
 	session->loads = library_loads__new(
 		skeleton->obj, session->driver && options->pid && !session->without_loads,
 		options->verbose);
@@ -133,7 +136,9 @@ static int load(struct session *session)
 	err = stream_bpf__load(skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
-	if (err && (session->loads || (session->driver && options->source != SESSION_DRIVER)) &&
+	if (err &&
+	    (session->loads || session->nccl ||
+	     (session->driver && options->source != SESSION_DRIVER)) &&
 	    !load_error__is_limit(err))
 		return load_less(session);
 	/* libbpf remembers it: later it may not be able to open the file any more. */
@@ -152,6 +157,9 @@ static int load_less(struct session *session)
 
 	if (!session->loads)
 		session->options.source = SESSION_GUESTS;
+	session->options.collectives = false;
+	nccl_probes__free(session->nccl);
+	session->nccl = NULL;
 	session->without_loads = true;
 	driver_source__free(session->driver);
 	library_loads__free(session->loads);
@@ -390,6 +398,7 @@ int session__poll(struct session *session, int timeout_ms)
 			targets__scan(session->targets);
 			if (session->driver)
 				driver_source__tidy(session->driver);
+			nccl_probes__prune(session->nccl);
 			if (session->guests)
 				guests__tidy(session->guests);
 			session->next_rescan = monotonic__ms() + RESCAN_MS;
@@ -486,6 +495,7 @@ void session__close(struct session *session)
 	attachments__free(session->attachments);
 	guests__free(session->guests);
 	driver_source__free(session->driver);
+	nccl_probes__free(session->nccl);
 	library_loads__free(session->loads);
 	injections__free(session->injections);
 	link_closer__wait();

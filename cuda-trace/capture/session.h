@@ -68,6 +68,9 @@ struct sink {
 	/* A stack (EVENT_STACK, EVENT_STACK_COPY) or what its frames are (EVENT_CODE), whole and
 	 * within its bounds; the contents are untrusted. May be NULL. */
 	void (*stack)(void *context, struct process *process, const struct event *event);
+	/* A call of NCCL; the contents are untrusted. May be NULL. */
+	void (*collective)(void *context, struct process *process,
+			   const struct event_collective *call);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
 	/* It is called when all is read that is there, as others' names may still be behind it. */
@@ -101,6 +104,7 @@ struct session_options {
 	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed;  /* session__stack_ns() will */
 	bool stacks_copied; /* for unwinding; else they are walked by frame pointers alone */
+	bool collectives;   /* NCCL's calls, see nccl_probes.h */
 	/* Launches that the driver source sees have no length, and one that fails is told twice:
 	 * see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;

@@ -20,6 +20,7 @@ struct session {
 	struct left_out left_out;
 	struct intake *intake;
 	struct driver_source *driver; /* NULL = agents only */
+	struct nccl_probes *nccl;     /* NULL = collectives are not observed */
 	struct library_loads *loads;  /* NULL = who loads libcuda is found by polling */
 	bool without_loads;	      /* the kernel refused their programs */
 	struct observations *observations;

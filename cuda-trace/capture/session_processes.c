@@ -24,6 +24,7 @@
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/driver/library_loads.h"
+#include "cuda-trace/driver/nccl_probes.h"
 #include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/inject/injection.h"
 #include "cuda-trace/inject/injections.h"
@@ -160,6 +161,8 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 
 	if (!passes_filter(session, pid))
 		return;
+	/* Before the process goes on, and makes communicators. */
+	nccl_probes__look(session->nccl, pid);
 	if (session->guests && agent)
 		guests__add_process(session->guests, pid, agent);
 	/* Its agent comes in cuInit(), or nothing does: that will be seen. */
@@ -232,6 +235,7 @@ static void loaded_libcuda(struct session *session, const struct event_start *ev
 {
 	bool was_probed = !library_loads__note_library(session->loads, event->pid);
 
+	nccl_probes__look(session->nccl, event->pid);
 	if (session->options.source == SESSION_DRIVER) {
 		driver_source__leave(session->driver, event->pid);
 		driver_source__look_waiting(session->driver, event->pid, true);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "cuda-trace/base/exit_status.h"
 #include "cuda-trace/capture/descendants.h"
+#include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/output_file.h"
 #include "cuda-trace/proc/nvtx_injection.h"
@@ -106,7 +107,8 @@ static int open_session(struct run *run)
 {
 	const struct options *options = run->watch->options;
 	struct session_options wanted = {
-		.groups = sample__groups(&run->watch->sample, run->watch->groups),
+		.groups = sample__groups(&run->watch->sample,
+					 run->watch->groups & ~GROUPS_COLLECTIVES),
 		.sample_on_ms = run->watch->sample.on_ms,
 		.sample_every_ms = run->watch->sample.every_ms,
 		.pid = run->program_runs ? (uint32_t)run->runner.pid : options->pid,
@@ -117,6 +119,7 @@ static int open_session(struct run *run)
 		.ring_mib = options->ring_mib,
 		.verbose = options->verbose,
 		.stacks = run->watch->stacks,
+		.collectives = run->watch->groups & GROUPS_COLLECTIVES,
 		.stacks_timed = run->watch->stacks_timed,
 		.stacks_copied = run->watch->stacks_copied,
 		.launches_at_entry = run->watch->launches_at_entry,

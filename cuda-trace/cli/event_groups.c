@@ -15,6 +15,8 @@
 
 #define FAMILY(name, probe, text) | GROUP(name)
 
+_Static_assert(CUDA_GROUP_COUNT <= 31, "the last bit means collectives");
+
 static const struct {
 	const char *word;
 	uint32_t groups;
@@ -35,6 +37,7 @@ static const struct {
 	{"nvtx", GROUP(NVTX), 0},
 	{"overhead", GROUP(OVERHEAD), GROUP(OVERHEAD)},
 	{"objects", GROUP(OBJECT) | GROUP(DEVICE), 0},
+	{"collectives", GROUPS_COLLECTIVES | GROUP(LAUNCH) | GROUP(KERNEL), 0},
 };
 
 /* NULL, or the first word that is not in the table. */
@@ -73,8 +76,19 @@ static int explain(const struct option_usage *usage, const char *unknown, const 
 
 int groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups)
 {
+	const char *unknown;
+
 	*groups = 0;
-	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS);
+	unknown = add_words(list, groups, NULL);
+	if (!unknown && *groups & GROUPS_COLLECTIVES)
+		unknown = strstr(list, "collectives");
+	return explain(usage, unknown, GROUPS_WORDS);
+}
+
+int groups__parse_stat_events(const struct option_usage *usage, const char *list, uint32_t *groups)
+{
+	*groups = 0;
+	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS_AND_COLLECTIVES);
 }
 
 int groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups)

@@ -9,10 +9,15 @@
 
 #include "cuda-trace/cli/options.h"
 
+/* No group of the probes: NCCL's calls are observed at NCCL itself. */
+#define GROUPS_COLLECTIVES (1u << 31)
+
 /* Of stat, trace and record, which take event by event. */
 #define GROUPS_WORDS                                                                 \
 	"kernels,launches,copies,memory,sync,errors,graphs,graph-nodes,runtime,api," \
 	"unified,nvtx,overhead,objects"
+/* Of stat, which puts collectives together with their kernels. */
+#define GROUPS_WORDS_AND_COLLECTIVES GROUPS_WORDS ",collectives"
 /* Of metrics and top, for which the kernel adds up. */
 #define GROUPS_SUMMED_WORDS   "kernels,copies,memory,sync,errors,unified,overhead"
 #define GROUPS_SUMMED_DEFAULT "kernels,copies,memory,sync"
@@ -23,6 +28,7 @@ uint32_t groups__of_calls(const char *glob);
 int groups__parse(const char *list, uint32_t *groups);
 /* The same of what --events was given; 0, or EXIT_USAGE after naming the word that is not known. */
 int groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups);
+int groups__parse_stat_events(const struct option_usage *usage, const char *list, uint32_t *groups);
 int groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups);
 
 #endif

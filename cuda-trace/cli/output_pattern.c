@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rank is what the launcher put into the environment. Called while options are read.
+ * Called while options are read.
  */
 #include "cuda-trace/cli/output_pattern.h"
 
@@ -11,27 +11,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "cuda-trace/base/exit_status.h"
+#include "cuda-trace/proc/rank.h"
 
 #define MAX_PATHS 8
 
 static char *expanded[MAX_PATHS]; /* in use until the tool ends */
-
-/* Open MPI, PMIx, MPICH and Intel MPI, MVAPICH, Slurm, torchrun. */
-static const char *const rank_variables[] = {
-	"OMPI_COMM_WORLD_RANK", "PMIX_RANK",	"PMI_RANK",
-	"MV2_COMM_WORLD_RANK",	"SLURM_PROCID", "RANK",
-};
-
-static const char *rank(void)
-{
-	for (size_t i = 0; i < sizeof(rank_variables) / sizeof(rank_variables[0]); i++) {
-		const char *value = getenv(rank_variables[i]);
-
-		if (value && *value && !value[strspn(value, "0123456789")])
-			return value;
-	}
-	return NULL;
-}
 
 /* The name of what is watched. */
 static const char *command(const struct options *options, char *text, size_t size)
@@ -72,6 +56,7 @@ static int expand(const struct option_usage *usage, const struct options *option
 		  const char *pattern, char path[PATH_MAX])
 {
 	struct utsname host;
+	struct rank rank;
 	char text[64];
 
 	*path = 0;
@@ -99,12 +84,13 @@ static int expand(const struct option_usage *usage, const struct options *option
 			value = command(options, text, sizeof(text));
 			break;
 		case 'r':
-			value = rank();
-			if (!value)
-				return options__misuse(
-					usage, "%%r in an output's name: no rank is in the "
-					       "environment (OMPI_COMM_WORLD_RANK, PMIX_RANK, "
-					       "PMI_RANK, SLURM_PROCID, RANK)");
+			rank__of_process(&rank, getpid());
+			if (!rank.known)
+				return options__misuse(usage,
+						       "%%r in an output's name: no rank is in the "
+						       "environment (" RANK_VARIABLES ")");
+			snprintf(text, sizeof(text), "%u", rank.rank);
+			value = text;
 			break;
 		}
 		if (!value)

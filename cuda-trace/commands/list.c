@@ -13,6 +13,7 @@
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/inject/injection_target.h"
 #include "cuda-trace/proc/process_maps.h"
+#include "cuda-trace/proc/rank.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/attach/privileges.h"
@@ -61,6 +62,7 @@ enum {
 	CUPTI_PATH,
 	HOLDER,
 	PRIME,
+	RANK,
 	CONTAINER,
 	CGROUP,
 	GUEST,
@@ -78,6 +80,7 @@ static const struct column columns[COLUMN_COUNT] = {
 	[CUPTI_PATH] = {"cupti_path", "LIBCUPTI", 40, COLUMN_LEFT | COLUMN_WIDE},
 	[HOLDER] = {"holder", "HOLDER", 16, COLUMN_LEFT | COLUMN_WIDE},
 	[PRIME] = {"prime_us", "PRIME", 0, COLUMN_JSON},
+	[RANK] = {"rank", "RANK", 5, COLUMN_WIDE},
 	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT},
 	[CGROUP] = {"cgroup", "CGROUP", 40, COLUMN_LEFT | COLUMN_WIDE},
 	[GUEST] = {"guest", "GUEST", 0, COLUMN_JSON},
@@ -216,11 +219,15 @@ static void put(struct writer *writer, const struct entry *entry)
 	const struct cuda_status *status = &entry->status;
 	const struct passwd *user = getpwuid(entry->seen.uid);
 	char cgroup[512], container[16], uid[16];
+	struct rank rank;
 
 	cgroup__of(entry->pid, 0, cgroup, sizeof(cgroup));
 	cgroup__container(cgroup, container, sizeof(container));
 	snprintf(uid, sizeof(uid), "%u", entry->seen.uid);
 	cells[PID] = cell_number(entry->pid);
+	rank__of_process(&rank, entry->pid);
+	if (rank.known)
+		cells[RANK] = cell_number(rank.rank);
 	cells[PROCESS] = cell_text(entry->seen.comm);
 	cells[USER] = cell_text(user ? user->pw_name : uid);
 	cells[STATE] = cell_text(!entry->seen.guest   ? "none"

@@ -13,7 +13,7 @@
 #include "cuda-trace/capture/watch.h"
 
 #define DEFAULT_LINES  25
-#define DEFAULT_EVENTS "kernels,copies,memory,sync"
+#define DEFAULT_EVENTS "kernels,copies,memory,sync,collectives"
 
 struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
@@ -27,9 +27,9 @@ static const struct option_row event_rows[] = {
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "of: kernels, launches, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
 	 "api,\n"
-	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
+	 "unified, nvtx, overhead, objects, collectives\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
-	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS_AND_COLLECTIVES, 0},
 	{OPTION_TEXT, 0, "api", "GLOB",
 	 "CUDA calls whose name matches, too ('cudaMalloc*'),\nby their share of the host's time",
 	 offsetof(struct stat_options, api)},
@@ -105,6 +105,14 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (record->kind == CUDA_RECORD_API)
 		stat_calls__record(stat->calls, process, (const struct cuda_api *)record);
 	stat_table__record(&stat->table, process, record);
+}
+
+static void on_collective(void *context, struct process *process,
+			  const struct event_collective *call)
+{
+	struct stat *stat = context;
+
+	stat_table__collective(&stat->table, process, call);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -205,6 +213,7 @@ int cmd_stat(int argc, char **argv)
 		.context = &stat,
 		.process_start = on_process_start,
 		.record = on_record,
+		.collective = on_collective,
 		.process_end = on_process_end,
 		.process_error = losses__say_error,
 	};
@@ -228,7 +237,7 @@ int cmd_stat(int argc, char **argv)
 	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	status = groups__parse_events(
+	status = groups__parse_stat_events(
 		&usage, stat.options.events ? stat.options.events : DEFAULT_EVENTS, &watch.groups);
 	if (status)
 		return status;

@@ -9,7 +9,7 @@
 
 struct foreign_file;
 
-#define ELF_SYMBOLS_MAX 4
+#define ELF_SYMBOLS_MAX 24
 
 struct elf_symbol {
 	const char *name; /* what is looked for */

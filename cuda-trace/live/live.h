@@ -30,7 +30,8 @@ struct live_process {
 	struct aggregate_process state;	  /* as last collected: uid, comm, live and peak bytes */
 	char cgroup[256];		  /* path below the mount, "" = unknown; untrusted */
 	char container[16];		  /* short id, or "" */
-	const struct process *told;	  /* by the session, NULL = nothing (yet, or any more) */
+	struct rank rank;
+	const struct process *told; /* by the session, NULL = nothing (yet, or any more) */
 	bool ended;
 	double scale; /* of GPU records that come of windows only; 1 = all come */
 	struct live_sample sample;

@@ -33,6 +33,10 @@ void live_origin__find(const struct live_origin origins[LIVE_ORIGINS], struct li
 	const struct live_origin *cached = &origins[process->state.cgroup % LIVE_ORIGINS];
 	const struct live_origin *origin = process->told ? process->told->data : NULL;
 
+	if (process->told)
+		process->rank = process->told->rank;
+	else
+		rank__of_process(&process->rank, process->key.pid);
 	if (!origin && cached->id == process->state.cgroup)
 		origin = cached;
 	if (origin) {

@@ -56,6 +56,7 @@ static void on_start(void *context, struct live_process *process)
 		text__show(holder->labels.cgroup, sizeof(holder->labels.cgroup), process->cgroup,
 			   96);
 	holder->labels.source = process->key.source;
+	holder->labels.rank = process->rank.known ? (int32_t)process->rank.rank : -1;
 	if (exporter->options.by_pid)
 		holder->labels.pid = process->key.pid;
 }

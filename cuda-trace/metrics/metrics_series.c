@@ -62,6 +62,8 @@ static char *render(const struct series_labels *labels)
 		fputs(",cgroup=", file);
 		metrics_text__write_label(file, labels->cgroup);
 	}
+	if (labels->rank >= 0)
+		fprintf(file, ",rank=\"%d\"", labels->rank);
 	if (labels->source == EVENT_SOURCE_DRIVER)
 		fputs(",source=\"driver\"", file);
 	if (labels->pid)
@@ -92,7 +94,11 @@ static void series__free(struct series *series)
 	free(series);
 }
 
-static const struct series_labels other_labels = {.device = LIVE_NO_DEVICE, .comm = "other"};
+static const struct series_labels other_labels = {
+	.device = LIVE_NO_DEVICE,
+	.rank = -1,
+	.comm = "other",
+};
 
 struct series_table *series_table__new(unsigned int limit,
 				       void (*dropped)(void *context, struct series *series),

@@ -21,6 +21,7 @@ struct series_labels {
 	uint32_t device; /* LIVE_NO_DEVICE: no such label */
 	uint32_t pid;	 /* 0: no such label */
 	uint32_t source; /* enum event_source; the agent's is no label */
+	int32_t rank;	 /* -1: no such label */
 	char comm[72];
 	char container[16];
 	char cgroup[400]; /* "" where there is a container, whose path says nothing more */

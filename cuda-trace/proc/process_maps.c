@@ -13,6 +13,19 @@
 #include "cuda-trace/base/text.h"
 #include "libcupti-usdt/probes.h"
 
+/* PyTorch built from source has NCCL in libtorch_cuda.so. */
+static void note_nccl(struct inspection *inspection, const char *line, const char *path,
+		      const char *name)
+{
+	bool is_nccl = !strncmp(name, "libnccl.so", 10);
+
+	if (!is_nccl && (strncmp(name, "libtorch_cuda.so", 16) || *inspection->nccl))
+		return;
+	snprintf(inspection->nccl, sizeof(inspection->nccl), "%s", path);
+	snprintf(inspection->nccl_range, sizeof(inspection->nccl_range), "%.*s",
+		 (int)strcspn(line, " "), line);
+}
+
 static void look_at_line(struct inspection *inspection, const char *line, const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -20,6 +33,7 @@ static void look_at_line(struct inspection *inspection, const char *line, const 
 	if (!name)
 		return;
 	name++;
+	note_nccl(inspection, line, path, name);
 	if (!strncmp(name, "libcuda.so", 10)) {
 		inspection->cuda = true;
 		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);

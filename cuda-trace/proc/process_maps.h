@@ -19,6 +19,8 @@ struct inspection {
 	char comm[16];		/* untrusted */
 	char libcuda[256];	/* untrusted; as the process names it */
 	char libcuda_range[40]; /* where it is mapped, as in /proc/PID/map_files */
+	char nccl[256]; /* libnccl, or a libtorch that may contain it; the same; "" = none */
+	char nccl_range[40];
 };
 
 /* 0, or -ESRCH. */

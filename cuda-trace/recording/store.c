@@ -180,6 +180,7 @@ void store__process_start(struct store *store, struct process *process)
 		.time = monotonic__ns(),
 		.pid = process->pid,
 		.uid = process->uid,
+		.rank = process->rank,
 	};
 
 	process->data = own;

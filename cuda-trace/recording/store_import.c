@@ -103,9 +103,11 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 		return 0;
 	switch (entry->kind) {
 	case SPOOL_PROCESS:
-		if (size < sizeof(process))
+		/* Older spools have no ranks. */
+		process.rank = (struct rank){.size = -1, .local = -1};
+		if (size < offsetof(struct spool_process, rank))
 			return 0;
-		memcpy(&process, entry->data, sizeof(process));
+		memcpy(&process, entry->data, size < sizeof(process) ? size : sizeof(process));
 		return rows__process(import->rows, entry->process, &process);
 	case SPOOL_NAME:
 		return take_name(import, entry->process, entry->data, size);

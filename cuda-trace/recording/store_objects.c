@@ -373,9 +373,15 @@ static int put_sample(struct rows *rows, const struct rows_process *process)
 		       (int64_t)(status->time - status->sample_start));
 }
 
+static int64_t known(int64_t number)
+{
+	return number < 0 ? DB_NULL : number;
+}
+
 static int finish_process(struct rows *rows, struct rows_process *process)
 {
 	const struct cuda_status *status = &process->status;
+	const struct rank *rank = &process->info.rank;
 	bool has = process->has_status;
 	int err;
 
@@ -384,8 +390,9 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 	if (err)
 		return err;
 	err = db__run(rows->db,
-		      "INSERT INTO CUDA_TRACE_PROCESSES VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		      "iiiiitiiiiiitttt", process->global_pid, (int64_t)process->info.instance,
+		      "INSERT INTO CUDA_TRACE_PROCESSES VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+		      "?,?)",
+		      "iiiiitiiiiiittttiii", process->global_pid, (int64_t)process->info.instance,
 		      (int64_t)process->info.pid, (int64_t)process->info.uid,
 		      (int64_t)process->info.cgroup, process->info.comm,
 		      (int64_t)(process->info.time - rows->epoch),
@@ -395,7 +402,9 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 		      has ? (int64_t)status->cupti_version : DB_NULL,
 		      has ? (int64_t)status->driver_version : DB_NULL,
 		      has ? status->cupti_path : NULL, has ? status->holder : NULL,
-		      has ? status->message : NULL, states__source(status, process->source));
+		      has ? status->message : NULL, states__source(status, process->source),
+		      known(rank->known ? (int64_t)rank->rank : -1), known(rank->local),
+		      known(rank->size));
 	return err ? err : put_sample(rows, process);
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "cuda-trace/capture/process.h"
 #include "libcupti-usdt/probes.h"
 
 #define SPOOL_VERSION 1
@@ -112,6 +113,7 @@ struct spool_process {
 	uint32_t pid;
 	uint32_t uid;
 	char comm[16];
+	struct rank rank;
 };
 
 struct spool_lost {

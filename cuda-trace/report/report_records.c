@@ -17,6 +17,35 @@
 #define MAX_PROCESSES  65536
 #define SHOW_EVERY     4096 /* rows */
 
+static int64_t number_of(const struct replay *replay, int64_t row, const char *column)
+{
+	int64_t number = -1;
+	sqlite3_stmt *statement;
+	char sql[96];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM CUDA_TRACE_PROCESSES WHERE rowid = ?", column);
+	if (!report_file__has(replay->file, "CUDA_TRACE_PROCESSES", column) ||
+	    sqlite3_prepare_v2(replay->file->db, sql, -1, &statement, NULL))
+		return -1;
+	sqlite3_bind_int64(statement, 1, row);
+	if (sqlite3_step(statement) == SQLITE_ROW &&
+	    sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
+		number = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return number;
+}
+
+/* Recordings of older versions have none. */
+static void fill_rank(const struct replay *replay, struct process *process, int64_t row)
+{
+	int64_t rank = number_of(replay, row, "rank");
+
+	process->rank.known = rank >= 0 && rank <= INT32_MAX;
+	process->rank.rank = process->rank.known ? rank : 0;
+	process->rank.local = number_of(replay, row, "localRank");
+	process->rank.size = number_of(replay, row, "worldSize");
+}
+
 /* What the file says of this process, where it is one of ours. */
 static void fill_process(const struct replay *replay, struct process *process, int64_t key)
 {
@@ -49,6 +78,7 @@ static void fill_process(const struct replay *replay, struct process *process, i
 		}
 	}
 	sqlite3_finalize(statement);
+	fill_rank(replay, process, row);
 }
 
 /* Of a recording made with --sample: what the guest said of its windows. */

@@ -134,6 +134,19 @@ static void put_guest(struct json_object *object, const struct stat_process *pro
 	put_yields(object, process);
 }
 
+static struct json_object *number_or_null(int64_t number)
+{
+	return number < 0 ? NULL : json_object_new_int64(number);
+}
+
+static void put_rank(struct json_object *object, const struct rank *rank)
+{
+	json_object_object_add(object, "rank",
+			       number_or_null(rank->known ? (int64_t)rank->rank : -1));
+	json_object_object_add(object, "local_rank", number_or_null(rank->local));
+	json_object_object_add(object, "world_size", number_or_null(rank->size));
+}
+
 static struct json_object *processes(const struct stat_table *table)
 {
 	struct json_object *array = json_object_new_array();
@@ -149,6 +162,7 @@ static struct json_object *processes(const struct stat_table *table)
 		put_number(object, "uid", process->uid);
 		stat_json__put_text(object, "cgroup", process->cgroup);
 		stat_json__put_text(object, "container", container);
+		put_rank(object, &process->rank);
 		put_sums(object, &process->sums, table->sampled);
 		put_guest(object, process);
 		stat_json__put_text(object, "source", process->source);
@@ -184,6 +198,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 	stat_json__put_events(object, report);
 	json_object_object_add(object, "idle", stat_report__json_idle(report));
 	stat_json__put_ranges(object, report);
+	stat_json__put_collectives(object, report);
 	stat_json__put_objects(object, report);
 	json_object_object_add(object, "processes", processes(report->table));
 	json_object_object_add(object, "missed", stat_observed__missed(report));

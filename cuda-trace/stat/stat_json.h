@@ -14,6 +14,8 @@ struct json_object;
 void stat_json__put_events(struct json_object *object, const struct stat_report *report);
 /* kernel_ranges */
 void stat_json__put_ranges(struct json_object *object, const struct stat_report *report);
+/* communicators, collectives_without_kernel, communicators_left_out */
+void stat_json__put_collectives(struct json_object *object, const struct stat_report *report);
 /* devices, contexts, streams, pools, left_out */
 void stat_json__put_objects(struct json_object *object, const struct stat_report *report);
 

@@ -43,6 +43,8 @@ void stat_report__text_idle(FILE *file, const struct stat_report *report);
 struct json_object *stat_report__json_idle(const struct stat_report *report);
 /* Of it: kernels by NVTX range. */
 void stat_report__text_ranges(FILE *file, const struct stat_report *report);
+/* Of it: NCCL's communicators, and which rank is late. */
+void stat_report__text_collectives(FILE *file, const struct stat_report *report);
 /* "1.50 MiB", as the tables have it. */
 const char *stat_report__bytes(char out[24], uint64_t bytes);
 /* Of it: all but kernels, processes and totals. */

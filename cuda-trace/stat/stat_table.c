@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/proc/cgroup.h"
+#include "cuda-trace/stat/stat_collectives.h"
 #include "cuda-trace/stat/stat_heap.h"
+#include "cuda-trace/stat/stat_sums.h"
 
 #define MOST_IDS       16384 /* of one process; further ones share a line */
 #define MOST_KERNELS   32768
@@ -39,10 +41,11 @@ struct tally {
 	char cgroup[256];
 	struct stat_events events;
 	struct stat_heap *heap;
-	struct stat_objects *objects; /* NULL = none came */
-	struct stat_host *host;	      /* NULL = its time is not kept */
-	struct stat_sample *sample;   /* NULL = all records come */
-	struct stat_ranges *ranges;   /* NULL = nobody asks */
+	struct stat_objects *objects;	      /* NULL = none came */
+	struct stat_host *host;		      /* NULL = its time is not kept */
+	struct stat_sample *sample;	      /* NULL = all records come */
+	struct stat_ranges *ranges;	      /* NULL = nobody asks */
+	struct stat_collectives *collectives; /* NULL = none came */
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
@@ -71,6 +74,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->heads);
 	free(table->next);
 	stat_time__free(table->timeline);
+	stat_comms__free(&table->comms);
 }
 
 void stat_table__start(struct stat_table *table, struct process *process)
@@ -225,12 +229,14 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		stat_ranges__record(tally->ranges, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
+		stat_collectives__kernel(tally->collectives, process, (const void *)record);
 		add_kernel(table, tally, process, (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_LAUNCH:
 		/* The driver's launch below it counts, or its error: see stat_errors.c. */
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
+		stat_collectives__launch(tally->collectives, process, launch);
 		sums = &slot_of(tally, launch->name)->sums;
 		sums->launches += !was_told(launch);
 		sums->launch_errors += !!launch->result;
@@ -253,6 +259,18 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		if (line >= 0)
 			stat_sample__copy(tally->sample, process, line, record);
 	}
+}
+
+/* Of a sample, too few kernels come to tell ranks apart: the calls are counted. */
+void stat_table__collective(struct stat_table *table, struct process *process,
+			    const struct event_collective *call)
+{
+	struct tally *tally = process->data;
+
+	if (tally && !tally->collectives)
+		tally->collectives = stat_collectives__new(&table->comms, !table->sampled);
+	if (tally)
+		stat_collectives__call(tally->collectives, process, call);
 }
 
 static uint32_t hash(const char *name)
@@ -350,45 +368,6 @@ static void take_slot(struct stat_table *table, struct stat_sums *sums, const ch
 		merge(line, &from);
 }
 
-static void add_sums(struct stat_sums *to, const struct stat_sums *from)
-{
-	to->launches += from->launches;
-	to->launch_errors += from->launch_errors;
-	to->untimed += from->untimed;
-	to->graph_launches += from->graph_launches;
-	to->graph_launch_errors += from->graph_launch_errors;
-	to->kernels += from->kernels;
-	to->graph_kernels += from->graph_kernels;
-	to->gpu_ns += from->gpu_ns;
-	to->sampled_kernels += from->sampled_kernels;
-	to->unsampled_launches += from->unsampled_launches;
-	to->gpu_error2 += from->gpu_error2;
-	to->memcpys += from->memcpys;
-	to->memcpy_bytes += from->memcpy_bytes;
-	to->memsets += from->memsets;
-	to->allocs += from->allocs;
-	to->frees += from->frees;
-	to->live_bytes += from->live_bytes;
-	to->untracked += from->untracked;
-	to->syncs += from->syncs;
-	to->sync_ns += from->sync_ns;
-	to->api_errors += from->api_errors;
-}
-
-static void take_events(struct stat_sums *sums, const struct stat_events *events)
-{
-	sums->memcpys = events->memcpys;
-	sums->memcpy_bytes = events->memcpy_bytes;
-	sums->memsets = events->memsets;
-	sums->allocs = events->allocs;
-	sums->frees = events->frees;
-	sums->live_bytes = events->live_bytes;
-	sums->untracked = events->untracked;
-	sums->syncs = events->waits;
-	sums->sync_ns = events->wait_ns;
-	sums->api_errors = events->errors.total;
-}
-
 static void keep_process(struct stat_table *table, const struct process *process,
 			 const struct tally *tally, const struct stat_sums *sums)
 {
@@ -422,6 +401,7 @@ static void keep_process(struct stat_table *table, const struct process *process
 	kept->observed_since = process->observed_since;
 	kept->no_agent = process->no_agent;
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));
+	kept->rank = process->rank;
 	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
 }
 
@@ -433,6 +413,7 @@ static void free_tally(struct tally *tally)
 	stat_sample__free(tally->sample);
 	stat_heap__free(tally->heap);
 	stat_ranges__free(tally->ranges);
+	stat_collectives__free(tally->collectives);
 	free(tally->objects);
 	free(tally->slots);
 	free(tally);
@@ -459,7 +440,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_launch_errors = tally->graph_launch_errors;
 	sums.graph_kernels = tally->graph_kernels;
-	take_events(&sums, &tally->events);
+	stat_sums__take_events(&sums, &tally->events);
 	sums.launches += tally->events.errors.runtime_launches;
 	sums.launch_errors += tally->events.errors.runtime_launches;
 	sums.untimed = process->source == EVENT_SOURCE_DRIVER ? sums.launches - sums.launch_errors
@@ -479,7 +460,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	tally->host = NULL;
 	table->killed +=
 		process->source == EVENT_SOURCE_GUEST && stat_killed__is_unknown(process, &sums);
-	add_sums(&table->totals, &sums);
+	stat_sums__add(&table->totals, &sums);
 	if (tally->sample)
 		stat_sample__add_windows(process, &table->windows);
 	keep_process(table, process, tally, &sums);

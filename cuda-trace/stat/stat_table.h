@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
+#include "cuda-trace/stat/stat_comms.h"
 #include "cuda-trace/stat/stat_events.h"
 #include "cuda-trace/stat/stat_objects.h"
 #include "cuda-trace/stat/stat_ranges.h"
@@ -62,6 +63,7 @@ struct stat_process {
 	uint32_t uid;
 	char comm[EVENT_COMM_LEN];
 	char cgroup[256];
+	struct rank rank;
 	struct stat_sums sums;
 	struct cuda_status status;
 	char client[64]; /* of CUPTI, to which it yielded; untrusted */
@@ -95,6 +97,7 @@ struct stat_table {
 	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
+	struct stat_comms comms; /* of all processes */
 	/* The rest is stat_table.c's own. */
 	struct stat_time *timeline;
 	uint64_t killed; /* processes of which most of the last kernels are not known */
@@ -111,6 +114,8 @@ void stat_table__free(struct stat_table *table);
 void stat_table__start(struct stat_table *table, struct process *process);
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record);
+void stat_table__collective(struct stat_table *table, struct process *process,
+			    const struct event_collective *call);
 void stat_table__end(struct stat_table *table, struct process *process);
 /* All processes have ended: kernels and processes by GPU time, longest first; sums of time. */
 void stat_table__sort(struct stat_table *table);

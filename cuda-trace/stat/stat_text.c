@@ -77,6 +77,7 @@ static void put_processes(FILE *file, const struct stat_report *report)
 {
 	static const struct column columns[] = {
 		{"pid", "PID", 8, 0},
+		{"rank", "RANK", 5, COLUMN_WIDE},
 		{"process", "PROCESS", 15, COLUMN_LEFT},
 		{"launches", "LAUNCHES", 12, 0},
 		{"errors", "FAILED", 8, 0},
@@ -95,10 +96,13 @@ static void put_processes(FILE *file, const struct stat_report *report)
 	};
 	uint32_t shown = 0;
 
+	for (uint32_t i = 0; i < table->process_count; i++)
+		writer.wide |= table->processes[i].rank.known;
 	for (; shown < table->process_count && shown < report->most_kernels; shown++) {
 		const struct stat_process *process = &table->processes[shown];
 		const struct cell cells[] = {
 			cell_number(process->pid),
+			process->rank.known ? cell_number(process->rank.rank) : (struct cell){},
 			cell_text(process->comm),
 			cell_count(process->sums.launches),
 			cell_count(process->sums.launch_errors + process->sums.graph_launch_errors),
@@ -196,6 +200,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 		fprintf(file, "No CUDA activity was seen.\n");
 	put_kernels(file, report);
 	stat_report__text_events(file, report);
+	stat_report__text_collectives(file, report);
 	put_processes(file, report);
 	put_totals(file, report);
 	put_notes(file, report);

@@ -74,6 +74,7 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 	text__write_json(file, process->user);
 	fputs(",\"container\":", file);
 	text__write_json(file, process->container);
+	write_number(file, "rank", process->rank.known, process->rank.rank);
 	fprintf(file, ",\"source\":\"%s\",\"ended\":%s", process->source,
 		process->ended ? "true" : "false");
 	fprintf(file, ",\"profiled\":%s", process->profiled ? "true" : "false");

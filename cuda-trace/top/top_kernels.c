@@ -87,7 +87,7 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 	struct top_process *process = top_model__find(model, view->pid);
 	struct top_kernel **kernels;
 	uint64_t all = 0;
-	char comm[80], container[80];
+	char comm[80], container[80], rank[32] = "";
 	int count, end;
 
 	if (!process) {
@@ -97,10 +97,12 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 	kernels = sorted(process, view, &count);
 	for (uint32_t i = 0; i < process->kernel_count; i++)
 		all += process->kernels[i].total.sum;
-	page__line(page, LINE_PLAIN, "%u %s (%s%s%s%s)  kernels since it was first seen",
+	if (process->rank.known)
+		snprintf(rank, sizeof(rank), ", rank %u", process->rank.rank);
+	page__line(page, LINE_PLAIN, "%u %s (%s%s%s%s%s)  kernels since it was first seen",
 		   process->pid, text__show(comm, sizeof(comm), process->comm, 15), process->user,
 		   *process->container ? ", container " : "",
-		   text__show(container, sizeof(container), process->container, 0),
+		   text__show(container, sizeof(container), process->container, 0), rank,
 		   process->ended ? ", ended" : "");
 	if (process->no_gpu)
 		page__line(page, LINE_DIM,

@@ -37,6 +37,7 @@ static void on_start(void *context, struct live_process *live)
 	process->pid = live->key.pid;
 	memcpy(process->comm, live->state.comm, sizeof(process->comm));
 	memcpy(process->container, live->container, sizeof(process->container));
+	process->rank = live->rank;
 	user = getpwuid(live->state.uid);
 	if (user)
 		snprintf(process->user, sizeof(process->user), "%s", user->pw_name);

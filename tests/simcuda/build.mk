@@ -5,10 +5,12 @@
 SIMCUDA_DIR := $(B)/simcuda
 SIM_CUDA_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cuda/*.c))
 SIM_CUPTI_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cupti/*.c))
+SIM_NCCL_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/nccl/*.c))
 SIM_CUDART_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cudart/*.c))
 SIM_CUPTIS := $(SIMCUDA_DIR)/libcupti.so.13 $(SIMCUDA_DIR)/12/libcupti.so.12 \
 	$(SIMCUDA_DIR)/11/libcupti.so.11.8
-SIMCUDA_LIBS := $(SIMCUDA_DIR)/libcuda.so.1 $(SIMCUDA_DIR)/libcudart.so.13 $(SIM_CUPTIS)
+SIMCUDA_LIBS := $(SIMCUDA_DIR)/libcuda.so.1 $(SIMCUDA_DIR)/libcudart.so.13 $(SIM_CUPTIS) \
+	$(SIMCUDA_DIR)/libnccl.so.2
 SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so $(SIMCUDA_DIR)/libcounter.so
 SIM_SELFTEST := $(SIMCUDA_DIR)/selftest
 SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED) $(SIM_SELFTEST)
@@ -39,6 +41,11 @@ $(SIMCUDA_DIR)/libcudart.so.13: $(SIM_CUDART_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 	$(call say,LD,$@)
 	$(Q)$(sim_link) $(SIM_CUDART_OBJS) -L$(@D) -lcuda -lpthread -ldl
 	$(Q)ln -sf $(@F) $(@D)/libcudart.so
+
+$(SIMCUDA_DIR)/libnccl.so.2: $(SIM_NCCL_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
+	$(call say,LD,$@)
+	$(Q)$(sim_link) $(SIM_NCCL_OBJS) -L$(@D) -lcuda -lpthread -ldl
+	$(Q)ln -sf $(@F) $(@D)/libnccl.so
 
 # Injection libraries: injected says what the driver did with it, and is made to be unloaded, unlike
 # the agent; counter is a plain CUPTI client that counts.

@@ -42,5 +42,6 @@ ALL += $(B)/workloads/libframeless.so
 workloads: $(B)/workloads/libframeless.so
 
 $(B)/workloads/runtime $(B)/workloads/refused: WORKLOAD_NEEDS = -lcudart
+$(B)/workloads/ranks: WORKLOAD_NEEDS = -lnccl
 
 workloads: $(WORKLOADS)

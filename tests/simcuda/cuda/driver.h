@@ -202,6 +202,9 @@ void stream__report(CUstream stream);
 void stream__break_captures(void);
 /* Puts work of that many ns on the stream and reports the record, whose times it fills in. */
 void overhead__report(uint32_t kind, uint64_t start, uint64_t end);
+/* When work that is put on it now would start. */
+uint64_t stream__next_start(CUstream stream);
+/* record->start is kept unless it is 0. */
 void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record);
 
 /* Is this kind of record wanted just now? */
@@ -215,6 +218,9 @@ void record__place(struct simcuda_record *record, uint32_t kind, CUstream stream
 const char *name__intern(const char *text, size_t length);
 const struct kernel *kernel__find(const char *name);
 uint64_t kernel__duration(const struct launch *launch);
+/* A kernel of the simulated NCCL, which lasts until all ranks have come: the caller waits for that.
+ * False: it is another one. */
+bool kernel__meets(const struct launch *launch, uint64_t start, uint64_t *ns);
 void kernel__run(const struct launch *launch);
 bool function__valid(CUfunction function);
 const char *function__name(const void *function);

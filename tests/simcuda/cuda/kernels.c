@@ -3,6 +3,7 @@
 // results passes; and how long a kernel takes.
 #include <string.h>
 #include "tests/simcuda/cuda/driver.h"
+#include "tests/simcuda/nccl.h"
 
 /* saxpy(u32 n, f32 a, const f32 *x, f32 *y): y = a * x + y */
 static void run_saxpy(void **parameters, uint64_t threads)
@@ -49,6 +50,18 @@ static uint64_t launch__threads(const struct launch *launch)
 {
 	return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * launch->block[0] *
 	       launch->block[1] * launch->block[2];
+}
+
+bool kernel__meets(const struct launch *launch, uint64_t start, uint64_t *ns)
+{
+	const struct nccl_meeting *meeting;
+
+	if (strncmp(launch->function->name, NCCL_KERNEL, strlen(NCCL_KERNEL)) ||
+	    !launch->parameters)
+		return false;
+	meeting = *(const struct nccl_meeting **)launch->parameters[0];
+	*ns = meeting->duration(meeting, start);
+	return true;
 }
 
 uint64_t kernel__duration(const struct launch *launch)

@@ -33,6 +33,7 @@ CUresult launch__check(const struct launch *launch)
 void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node)
 {
 	struct simcuda_record record = {0};
+	uint64_t start, ns;
 
 	if (atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed)) {
 		record__place(&record, KIND_KERNEL, stream);
@@ -57,7 +58,12 @@ void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, 
 			record.kind = 0;
 	}
 	kernel__run(launch);
-	stream__push(stream, kernel__duration(launch), &record);
+	start = stream__next_start(stream);
+	if (kernel__meets(launch, start, &ns))
+		record.start = start;
+	else
+		ns = kernel__duration(launch);
+	stream__push(stream, ns, &record);
 }
 
 /* A launch that costs the host as much as a real one does. */

@@ -124,6 +124,16 @@ static void context__extend(CUcontext context, uint64_t end)
 		;
 }
 
+uint64_t stream__next_start(CUstream stream)
+{
+	uint64_t earliest = clock__now() + settings__get()->latency_ns, end;
+
+	pthread_mutex_lock(&stream->lock);
+	end = stream->end;
+	pthread_mutex_unlock(&stream->lock);
+	return end > earliest ? end : earliest;
+}
+
 void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record)
 {
 	uint64_t now = clock__now(), allowed = ns * QUEUE_DEPTH + 100000, earliest, end;
@@ -131,7 +141,8 @@ void stream__push(CUstream stream, uint64_t ns, struct simcuda_record *record)
 	pthread_mutex_lock(&stream->lock);
 	end = stream->end;
 	earliest = now + settings__get()->latency_ns;
-	record->start = end > earliest ? end : earliest;
+	if (!record->start)
+		record->start = end > earliest ? end : earliest;
 	record->end = record->start + ns;
 	stream->end = record->end;
 	context__extend(stream->context, record->end);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Calls of NCCL's exported functions, with their arguments, as events in the ring buffer. The
+ * cookie is the function (enum nccl_function). Collectives are numbered here and not in the tool,
+ * so that a lost event shifts nothing: ranks call the collectives of a communicator in one order.
+ * Included once, by stream.bpf.c.
+ */
+#ifndef BPF_NCCL_H
+#define BPF_NCCL_H
+
+#include "bpf/driver.h"
+
+#define NCCL_ID_WORDS 16 /* ncclUniqueId: 128 bytes */
+#define NCCL_CLIQUE   16 /* communicators of one ncclCommInitAll() that are reported */
+
+struct nccl_key {
+	__u64 comm;
+	__u32 pid;
+	__u32 pad;
+};
+
+struct nccl_comm {
+	__u64 id; /* 0 = it was made before anybody looked */
+	__u64 sequence;
+	__u64 splits;
+	__s32 rank;
+	__s32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct nccl_key);
+	__type(value, struct nccl_comm);
+} nccl_comms SEC(".maps");
+
+/* Of a thread: open groups, and the call that is making a communicator. */
+struct nccl_thread {
+	__u64 identified;
+	struct parcel parcel;
+	__u64 result; /* where the new communicator's address will be; 0 = no such call is open */
+	struct event_collective made;
+	__u32 depth;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct nccl_thread);
+} nccl_threads SEC(".maps");
+
+static __always_inline struct nccl_thread *this_nccl_thread(void)
+{
+	struct nccl_thread *thread = bpf_task_storage_get(&nccl_threads, bpf_get_current_task_btf(),
+							  NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u64 now = bpf_jiffies64();
+
+	if (!thread || now - thread->identified < IDENTITY_TICKS)
+		return thread;
+	if (!identify(&thread->parcel))
+		return NULL;
+	thread->identified = now;
+	return thread;
+}
+
+/* This thread, as the process's own namespace numbers it. */
+static __always_inline __u32 own_thread_number(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u64 level = BPF_CORE_READ(pid, level);
+	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+			  level * bpf_core_type_size(struct upid);
+
+	return BPF_CORE_READ(at, nr);
+}
+
+/* The n-th argument of integer class, from 0. */
+static __always_inline __u64 nccl_argument(struct pt_regs *ctx, const int n)
+{
+	__u64 value = 0;
+
+	switch (n) {
+	case 0:
+		return PT_REGS_PARM1(ctx);
+	case 1:
+		return PT_REGS_PARM2(ctx);
+	case 2:
+		return PT_REGS_PARM3(ctx);
+	case 3:
+		return PT_REGS_PARM4(ctx);
+	case 4:
+		return PT_REGS_PARM5(ctx);
+	}
+#if DRIVER_REGISTERS == 8
+	return ((const struct user_pt_regs *)ctx)->regs[n];
+#else
+	if (n == 5)
+		return ctx->r9;
+	stack_arguments(ctx, &value, n, 1);
+	return value;
+#endif
+}
+
+static __always_inline void send_collective(struct nccl_thread *thread,
+					    const struct event_collective *call)
+{
+	struct stream_counters *counter = this_cpu_counters();
+	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e) + sizeof(*call), 0);
+
+	if (!e) {
+		if (counter)
+			count_up(&counter->ring_full_other, 1);
+		return;
+	}
+	thread->parcel.kind = EVENT_COLLECTIVE;
+	thread->parcel.group = call->function;
+	thread->parcel.instance = DRIVER_INSTANCE;
+	thread->parcel.first = EVENT_UNNUMBERED;
+	thread->parcel.count = 1;
+	thread->parcel.bytes = sizeof(*call);
+	address_at(e, &thread->parcel, call->time);
+	e->source = EVENT_SOURCE_GUEST;
+	__builtin_memcpy(e->data, call, sizeof(*call));
+	bpf_ringbuf_submit(e, wake_flags());
+}
+
+static __always_inline void number_collective(struct nccl_thread *thread,
+					      struct event_collective *call)
+{
+	struct nccl_key key = {.comm = call->comm, .pid = thread->parcel.pid};
+	struct nccl_comm *comm = bpf_map_lookup_elem(&nccl_comms, &key);
+
+	if (!comm || call->function == NCCL_SEND || call->function == NCCL_RECV)
+		return;
+	/* One thread calls at a time: NCCL wants that of a communicator. */
+	call->sequence = comm->sequence++;
+	call->known = 1;
+}
+
+/* Where the arguments behind (send, receive, count, type) are. */
+static __always_inline void read_operation(struct pt_regs *ctx, struct event_collective *call)
+{
+	call->count = nccl_argument(ctx, 2);
+	call->type = (__s32)nccl_argument(ctx, 3);
+	switch (call->function) {
+	case NCCL_ALL_REDUCE:
+	case NCCL_REDUCE_SCATTER:
+		call->reduce = (__s32)nccl_argument(ctx, 4);
+		call->comm = nccl_argument(ctx, 5);
+		call->stream = nccl_argument(ctx, 6);
+		break;
+	case NCCL_BROADCAST:
+	case NCCL_GATHER:
+	case NCCL_SCATTER:
+		call->peer = (__s32)nccl_argument(ctx, 4);
+		call->comm = nccl_argument(ctx, 5);
+		call->stream = nccl_argument(ctx, 6);
+		break;
+	case NCCL_REDUCE:
+		call->reduce = (__s32)nccl_argument(ctx, 4);
+		call->peer = (__s32)nccl_argument(ctx, 5);
+		call->comm = nccl_argument(ctx, 6);
+		call->stream = nccl_argument(ctx, 7);
+		break;
+	case NCCL_ALL_GATHER:
+	case NCCL_ALL_TO_ALL:
+		call->comm = nccl_argument(ctx, 4);
+		call->stream = nccl_argument(ctx, 5);
+		break;
+	case NCCL_SEND:
+	case NCCL_RECV: /* one buffer only */
+		call->count = nccl_argument(ctx, 1);
+		call->type = (__s32)nccl_argument(ctx, 2);
+		call->peer = (__s32)nccl_argument(ctx, 3);
+		call->comm = nccl_argument(ctx, 4);
+		call->stream = nccl_argument(ctx, 5);
+		break;
+	}
+}
+
+/* 64 bits that stand for the words; never 0. */
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+static __always_inline __u64 hash_of_id(const void *id, __u32 uid)
+{
+	__u64 words[NCCL_ID_WORDS] = {}, hash = mix(1, uid);
+
+	bpf_probe_read_user(words, sizeof(words), id);
+	for (int i = 0; i < NCCL_ID_WORDS; i++)
+		hash = mix(hash, words[i]);
+	return hash ? hash : 1;
+}
+
+static __always_inline void begin_split(struct pt_regs *ctx, struct nccl_thread *thread,
+					struct event_collective *made)
+{
+	struct nccl_key key = {.comm = nccl_argument(ctx, 0), .pid = thread->parcel.pid};
+	struct nccl_comm *parent = bpf_map_lookup_elem(&nccl_comms, &key);
+
+	made->parent = key.comm;
+	made->color = (__s32)nccl_argument(ctx, 1);
+	made->rank = -1;
+	thread->result = nccl_argument(ctx, 3);
+	if (!parent)
+		return;
+	made->sequence = parent->splits++;
+	made->rank = parent->rank;
+	made->id = mix(mix(parent->id, made->sequence), (__u32)made->color);
+}
+
+/* A structure of 128 bytes lies on the stack on x86-64, and is passed by its address on arm64. */
+static __always_inline void begin_making(struct pt_regs *ctx, struct nccl_thread *thread,
+					 __u32 function, __u64 time)
+{
+	struct event_collective *made = &thread->made;
+
+	__builtin_memset(made, 0, sizeof(*made));
+	made->time = time;
+	made->function = function;
+	made->depth = thread->depth;
+	thread->result = nccl_argument(ctx, 0);
+	made->size = (__s32)nccl_argument(ctx, 1);
+	if (function == NCCL_SPLIT) {
+		made->size = 0;
+		begin_split(ctx, thread, made);
+	} else if (function == NCCL_INIT_SCALABLE) {
+		made->rank = (__s32)nccl_argument(ctx, 2);
+		made->id = hash_of_id((void *)nccl_argument(ctx, 4), thread->parcel.uid);
+	} else if (function == NCCL_INIT_RANK) {
+#if DRIVER_REGISTERS == 8
+		made->rank = (__s32)nccl_argument(ctx, 3);
+		made->id = hash_of_id((void *)nccl_argument(ctx, 2), thread->parcel.uid);
+#else
+		made->rank = (__s32)nccl_argument(ctx, 2);
+		made->id = hash_of_id((void *)(PT_REGS_SP(ctx) + DRIVER_STACK), thread->parcel.uid);
+#endif
+	}
+}
+
+SEC("kprobe")
+int nccl_entry(struct pt_regs *ctx)
+{
+	__u32 function = (__u32)bpf_get_attach_cookie(ctx);
+	struct nccl_thread *thread = this_nccl_thread();
+	struct event_collective call = {.time = bpf_ktime_get_ns(), .function = function};
+
+	if (!thread)
+		return 0;
+	if (function > NCCL_GROUP_END) {
+		begin_making(ctx, thread, function, call.time);
+		return 0;
+	}
+	if (function == NCCL_GROUP_START)
+		thread->depth++;
+	else if (function == NCCL_GROUP_END && thread->depth)
+		thread->depth--;
+	call.depth = thread->depth < 255 ? thread->depth : 255;
+	/* Only the outermost end launches something. */
+	if (function == NCCL_GROUP_START || (function == NCCL_GROUP_END && call.depth))
+		return 0;
+	call.tid = own_thread_number();
+	if (function < NCCL_OPERATIONS) {
+		read_operation(ctx, &call);
+		number_collective(thread, &call);
+	}
+	send_collective(thread, &call);
+	return 0;
+}
+
+static __always_inline void made_one(struct nccl_thread *thread)
+{
+	struct event_collective *made = &thread->made;
+	struct nccl_key key = {.comm = made->comm, .pid = thread->parcel.pid};
+	struct nccl_comm comm = {.id = made->id, .rank = made->rank};
+
+	/* A split without a colour makes none, but the other ranks' communicators are complete
+	 * without this one. */
+	if (key.comm && made->id)
+		bpf_map_update_elem(&nccl_comms, &key, &comm, BPF_ANY);
+	send_collective(thread, made);
+}
+
+/* What made a communicator has returned: its address is known. */
+SEC("kprobe")
+int nccl_return(struct pt_regs *ctx)
+{
+	struct nccl_thread *thread = this_nccl_thread();
+	struct event_collective *made;
+	__u64 result;
+
+	if (!thread || !thread->result)
+		return 0;
+	made = &thread->made;
+	result = thread->result;
+	thread->result = 0;
+	made->known = 1;
+	made->tid = own_thread_number();
+	if (made->function != NCCL_INIT_ALL) {
+		bpf_probe_read_user(&made->comm, 8, (void *)result);
+		made_one(thread);
+		return 0;
+	}
+	for (int i = 0; i < NCCL_CLIQUE; i++) {
+		if (i >= made->size)
+			break;
+		bpf_probe_read_user(&made->comm, 8, (void *)(result + 8 * i));
+		if (!i)
+			made->id = mix(mix(made->time, thread->parcel.pid), made->comm) | 1;
+		made->rank = i;
+		made_one(thread);
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One thread. What processes say is untrusted: everything is bounded. */
+#include "cuda-trace/stat/stat_comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/array_grow.h"
+
+#define MAX_COMMS 4096
+#define MAX_RANKS 1024 /* of one communicator on this host */
+/* Collectives that wait for the kernels of some ranks: records of two processes come up to a second
+ * apart. */
+#define MEETINGS     4096
+#define MAX_MET	     64 /* ranks of a communicator that are compared */
+#define MAX_COMPARED 64 /* communicators */
+
+/* A verdict needs so many collectives to which somebody comes late, to most of which it is one
+ * rank, and an amount that matters. What "late" is depends on the host's jitter and on what causes
+ * it, so that levels are tried from the lowest one up. Of a step with ten collectives one may be
+ * late. */
+#define LEAST_LATE	 30
+#define LEAST_SHARE	 0.8
+#define LEAST_TIME_SHARE 0.05
+
+struct meeting {
+	uint64_t number; /* + 1; 0 = free */
+	uint32_t came;
+	uint64_t shortest, sum;
+	uint32_t last; /* the rank with the shortest kernel */
+};
+
+struct stat_comm_meetings {
+	uint32_t size;
+	struct meeting list[MEETINGS];
+	uint64_t durations[]; /* of each rank in each */
+};
+
+int stat_comms__find(struct stat_comms *comms, uint64_t id, uint32_t size, int32_t parent)
+{
+	struct stat_comm *larger;
+
+	for (uint32_t i = 0; id && i < comms->count; i++)
+		if (comms->list[i].id == id)
+			return i;
+	larger = comms->count < MAX_COMMS ? room__for_one(comms->list, &comms->capacity,
+							  comms->count, sizeof(*larger))
+					  : NULL;
+	if (!larger) {
+		comms->left_out++;
+		return -1;
+	}
+	comms->list = larger;
+	larger[comms->count] = (struct stat_comm){.id = id, .size = size, .parent = parent};
+	return comms->count++;
+}
+
+int stat_comms__rank(struct stat_comms *comms, uint32_t comm, uint32_t pid, int32_t rank)
+{
+	struct stat_comm *of = &comms->list[comm];
+	struct stat_comm_rank *larger;
+
+	for (uint32_t i = 0; i < of->rank_count; i++)
+		if (of->ranks[i].pid == pid && of->ranks[i].rank == rank)
+			return i;
+	larger = of->rank_count < MAX_RANKS ? room__for_one(of->ranks, &of->rank_capacity,
+							    of->rank_count, sizeof(*larger))
+					    : NULL;
+	if (!larger)
+		return -1;
+	of->ranks = larger;
+	larger[of->rank_count] = (struct stat_comm_rank){.pid = pid, .rank = rank};
+	return of->rank_count++;
+}
+
+static bool is_complete(const struct stat_comm *comm)
+{
+	return comm->size && comm->rank_count == comm->size;
+}
+
+/* A split is made by all ranks before any of its kernels can end: who has not made it by then is
+ * not in it, if all ranks of the parent are seen. */
+static void find_size(const struct stat_comms *comms, struct stat_comm *comm)
+{
+	if (!comm->size && comm->id && comm->parent >= 0 && is_complete(&comms->list[comm->parent]))
+		comm->size = comm->rank_count;
+}
+
+static struct stat_comm_meetings *meetings_of(const struct stat_comms *comms,
+					      struct stat_comm *comm)
+{
+	uint32_t compared = 0;
+
+	if (comm->meetings)
+		return comm->meetings->size == comm->rank_count ? comm->meetings : NULL;
+	find_size(comms, comm);
+	if (!comm->id || !is_complete(comm) || comm->size < 2 || comm->size > MAX_MET)
+		return NULL;
+	for (uint32_t i = 0; i < comms->count; i++)
+		compared += comms->list[i].meetings != NULL;
+	if (compared >= MAX_COMPARED)
+		return NULL;
+	comm->meetings =
+		calloc(1, sizeof(*comm->meetings) + sizeof(uint64_t) * MEETINGS * comm->size);
+	if (comm->meetings)
+		comm->meetings->size = comm->size;
+	return comm->meetings;
+}
+
+static uint64_t bytes_of(const struct stat_comm_work *work)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < work->part_count; i++)
+		bytes += work->parts[i].bytes;
+	return bytes;
+}
+
+/* What one kernel does for several operations is divided by their bytes. */
+static double share_of(const struct stat_comm_work *work, uint32_t part)
+{
+	uint64_t bytes = bytes_of(work);
+
+	return bytes ? (double)work->parts[part].bytes / bytes : 1.0 / work->part_count;
+}
+
+static void conclude(struct stat_comm *comm, const struct stat_comm_work *work,
+		     const struct meeting *meeting)
+{
+	const struct stat_comm_meetings *meetings = comm->meetings;
+	const uint64_t *durations =
+		&meetings->durations[(meeting - meetings->list) * (size_t)meetings->size];
+	uint64_t waited = meeting->sum - meeting->shortest * comm->size;
+	struct stat_comm_rank *last = &comm->ranks[meeting->last];
+	int level = 0;
+
+	comm->met++;
+	for (uint32_t i = 0; i < work->part_count; i++) {
+		struct stat_comm_sums *sums = &comm->sums[work->parts[i].function];
+
+		sums->met += (uint64_t)work->parts[i].calls * comm->size;
+		sums->met_bytes += work->parts[i].bytes * comm->size;
+		sums->transfer_ns += share_of(work, i) * meeting->shortest * comm->size;
+		sums->wait_ns += share_of(work, i) * waited;
+	}
+	for (uint32_t i = 0; i < comm->size; i++)
+		comm->ranks[i].wait_ns += durations[i] - meeting->shortest;
+	waited /= comm->size - 1;
+	if (waited < STAT_COMM_LATE_NS)
+		return;
+	while (level + 1 < STAT_COMM_LEVELS && waited >> (level + 1) >= STAT_COMM_LATE_NS)
+		level++;
+	last->late[level]++;
+	last->late_ns[level] += waited;
+}
+
+/* Each rank counts once: what a group launches beyond its first kernel waits for nobody. */
+static void meet(struct stat_comms *comms, const struct stat_comm_work *work, uint64_t ns)
+{
+	struct stat_comm *comm = &comms->list[work->comm];
+	struct stat_comm_rank *rank = &comm->ranks[work->rank];
+	struct stat_comm_meetings *meetings = meetings_of(comms, comm);
+	uint32_t place = work->number % MEETINGS;
+	struct meeting *meeting;
+
+	if (!meetings || work->number < rank->next)
+		return;
+	rank->next = work->number + 1;
+	meeting = &meetings->list[place];
+	if (meeting->number != work->number + 1) {
+		comm->unmet += meeting->number != 0;
+		*meeting = (struct meeting){.number = work->number + 1, .shortest = UINT64_MAX};
+	}
+	meetings->durations[place * (size_t)meetings->size + work->rank] = ns;
+	meeting->came++;
+	meeting->sum += ns;
+	if (ns < meeting->shortest) {
+		meeting->shortest = ns;
+		meeting->last = work->rank;
+	}
+	if (meeting->came < meetings->size)
+		return;
+	conclude(comm, work, meeting);
+	meeting->number = 0;
+}
+
+void stat_comms__kernel(struct stat_comms *comms, const struct stat_comm_work *work, uint64_t start,
+			uint64_t end)
+{
+	struct stat_comm *comm = &comms->list[work->comm];
+	uint64_t ns = end > start ? end - start : 0;
+
+	if (!comm->first_ns || start < comm->first_ns)
+		comm->first_ns = start;
+	if (end > comm->last_ns)
+		comm->last_ns = end;
+	comm->ranks[work->rank].gpu_ns += ns;
+	for (uint32_t i = 0; i < work->part_count; i++) {
+		struct stat_comm_sums *sums = &comm->sums[work->parts[i].function];
+
+		sums->gpu_ns += share_of(work, i) * ns;
+		sums->kernels++;
+	}
+	if (work->numbered)
+		meet(comms, work, ns);
+}
+
+/* Of those that are late by a level or more. */
+static void find_late(const struct stat_comm *comm, int level, struct stat_comm_late *late)
+{
+	uint64_t all = 0;
+
+	*late = (struct stat_comm_late){};
+	for (uint32_t i = 0; i < comm->rank_count; i++) {
+		struct stat_comm_late one = {.rank = &comm->ranks[i]};
+
+		for (int k = level; k < STAT_COMM_LEVELS; k++) {
+			one.count += one.rank->late[k];
+			one.ns += one.rank->late_ns[k];
+		}
+		all += one.count;
+		if (one.count > late->count)
+			*late = one;
+	}
+	if (late->count < LEAST_LATE || late->count < LEAST_SHARE * all ||
+	    late->ns < LEAST_TIME_SHARE * (comm->last_ns - comm->first_ns))
+		late->rank = NULL;
+}
+
+enum stat_comm_verdict stat_comms__judge(const struct stat_comm *comm, struct stat_comm_late *late)
+{
+	late->rank = NULL;
+	if (!comm->id)
+		return STAT_COMM_UNKNOWN;
+	if (!comm->last_ns)
+		return STAT_COMM_UNTIMED;
+	if (!is_complete(comm))
+		return STAT_COMM_RANKS_MISSING;
+	if (comm->met < LEAST_LATE)
+		return STAT_COMM_TOO_FEW;
+	for (int level = 0; level < STAT_COMM_LEVELS && !late->rank; level++)
+		find_late(comm, level, late);
+	return late->rank ? STAT_COMM_LATE : STAT_COMM_BALANCED;
+}
+
+/* How many times the bytes of a call all ranks' data is, and what share of that crosses the bus: as
+ * PERFORMANCE.md of nccl-tests derives it. */
+double stat_comms__bus_bandwidth(const struct stat_comm *comm, uint32_t function)
+{
+	const struct stat_comm_sums *sums = &comm->sums[function];
+	double n = comm->size, rate;
+
+	if (!sums->transfer_ns || n < 2)
+		return 0;
+	rate = sums->met_bytes / (sums->transfer_ns / 1e9);
+	switch (function) {
+	case NCCL_ALL_REDUCE:
+		return rate * 2 * (n - 1) / n;
+	case NCCL_ALL_GATHER:
+	case NCCL_REDUCE_SCATTER:
+	case NCCL_ALL_TO_ALL:
+	case NCCL_GATHER:
+	case NCCL_SCATTER:
+		return rate * (n - 1);
+	default:
+		return rate;
+	}
+}
+
+void stat_comms__free(struct stat_comms *comms)
+{
+	for (uint32_t i = 0; i < comms->count; i++) {
+		free(comms->list[i].ranks);
+		free(comms->list[i].meetings);
+	}
+	free(comms->list);
+	*comms = (struct stat_comms){};
+}

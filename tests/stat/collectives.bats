@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace stat: NCCL's collectives by communicator and operation, and which rank is late. The
+# simulated NCCL's kernels wait for the last rank, as real ones do.
+
+load ../lib/helpers
+
+setup() {
+	requires bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+	# A transfer of 1 MiB takes 20 us and 104.8 us.
+	RANKS=$WORKLOADS/ranks
+}
+
+# called FILE COMM OP KEY: what all ranks said that they called.
+called() {
+	grep "^called .* comm=$2 op=$3 " "$1" | sed "s/.* $4=\([0-9]*\).*/\1/" | awk '{ sum += $1 } END { print sum }'
+}
+
+# verdict FILE: of the communicator of most collectives: verdict and, if one is late, its rank.
+verdict() {
+	json "$1" '.communicators | max_by(.compared) | [.verdict, .late.rank // empty] | map(tostring) | join(" ")'
+}
+
+@test "stat (all operations, groups, a split communicator, four ranks) counts what the ranks called" {
+	ct stat --json -o s.json -- "$SIM" "$RANKS" -n 4 -s 40 --mixed >called
+	assert_equal "$(json s.json '[.communicators[] | [.size, .seen]] | sort | tostring')" '[[2,2],[2,2],[4,4]]'
+	local op key
+	for op in all_reduce broadcast reduce all_gather reduce_scatter send recv; do
+		for key in calls bytes; do
+			assert_equal "$op $key $(json s.json "[.communicators[] | select(.size == 4) | .operations[]
+				| select(.operation == \"$op\") | .$key] | add")" "$op $key $(called called world $op $key)"
+		done
+	done
+	for key in calls bytes; do
+		assert_equal "$(json s.json "[.communicators[] | select(.size == 2) | .operations[]
+			| select(.operation == \"all_reduce\") | .$key] | add")" "$(called called half all_reduce $key)"
+	done
+	# Each call has its kernel, and all ranks' kernels of each were compared.
+	json s.json '.collectives_without_kernel == 0 and .communicators_left_out == 0'
+	json s.json '[.communicators[].operations[] | select(.operation != "send" and .operation != "recv")
+		| .compared_calls == .calls] | all'
+	# Five collectives in each step, two of which are one kernel.
+	assert_equal "$(json s.json '.communicators[] | select(.size == 4) | .compared')" 160
+	assert_equal "$(json s.json '[.communicators[].ranks[].rank] | sort | tostring')" '[0,0,1,1,2,2,3,3]'
+}
+
+@test "stat (all-reduce of 1 MiB on two ranks) divides its time into transfer and waiting, and knows the bus bandwidth" {
+	ct stat --json -o s.json -- "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
+	json s.json '.communicators[0].operations[0] | .transfer_ns + .wait_ns == .gpu_ns and .calls == 120'
+	# 8.40 GB/s, within 2 %.
+	json s.json '.communicators[0].operations[0].bus_bytes_per_second | . > 8.23e9 and . < 8.57e9'
+	# Rank 0 waits; rank 1 hardly does.
+	json s.json '.communicators[0].ranks | map({(.rank | tostring): .wait_ns}) | add | ."0" > 60 * 1500000 and ."1" < ."0" / 4'
+	ct stat -o s.txt -- "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
+	run -0 cat s.txt
+	assert_line --regexp '^ [0-9a-f]{16} 2 +all_reduce +120 +120.00 MiB .* 8\.[34][0-9] GB/s$'
+	assert_line --regexp "^ communicator [0-9a-f]{16}: rank 1 \(pid [0-9]+\) arrives last in [0-9]+ % of 60 collectives, by [12]\.[0-9]+ ms on average$"
+}
+
+@test "stat (one rank is late by 1 or 5 ms) names it, whichever it is" {
+	local rank us
+	for rank in 0 1; do
+		for us in 1000 5000; do
+			ct stat --json -o s.json -- "$SIM" "$RANKS" -s 80 -l $rank -u $us >called
+			assert_equal "$rank $us $(verdict s.json)" "$rank $us late_rank $rank"
+			json s.json ".communicators[0].late.mean_ns > $us * 500"
+		done
+	done
+}
+
+@test "stat (one of four ranks is late, once in each step of five collectives) names it" {
+	ct stat --json -o s.json -- "$SIM" "$RANKS" -n 4 -s 80 -l 2 -u 20000 --mixed >called
+	assert_equal "$(verdict s.json)" 'late_rank 2'
+}
+
+@test "stat (balanced ranks) blames nobody" {
+	ct stat --json -o s.json -- "$SIM" "$RANKS" -s 200 >called
+	assert_equal "$(verdict s.json)" balanced
+	json s.json '.communicators[0].late == null and .communicators[0].text == ""'
+}
+
+@test "stat (one rank is not seen) says so, and gives no verdict" {
+	start other env SIMNCCL_ID="/simnccl-$$" RANK=1 WORLD_SIZE=2 "$SIM" "$RANKS" -s 60 -l 1
+	ct stat --json -o s.json -- env SIMNCCL_ID="/simnccl-$$" RANK=0 WORLD_SIZE=2 "$SIM" "$RANKS" -s 60 >called
+	assert_equal "$(verdict s.json)" ranks_missing
+	assert_equal "$(json s.json '.communicators[0] | [.size, .seen, .compared] | tostring')" '[2,1,0]'
+	assert_equal "$(json s.json .communicators[0].text)" '1 of 2 ranks were seen: whether one is late is not known'
+	json s.json '.communicators[0].operations[0] | .calls == 60 and .transfer_ns == null and .bus_bytes_per_second == null'
+}
+
+@test "stat -p (a rank that runs already) counts, and knows no other rank of its communicator" {
+	start ranks "$SIM" "$RANKS" -s 20000 -c 2000
+	wait_for 20 pgrep -P "$ranks_PID"
+	sleep 0.5
+	ct stat --json -o s.json -p "$(pgrep -P "$ranks_PID" | head -n 1)" -d 4
+	assert_equal "$(verdict s.json)" unknown_communicator
+	json s.json '.communicators[0] | .communicator == null and .late == null and .operations[0].calls > 100'
+}
+
+@test "stat (-e without collectives; a program without NCCL) has none; trace and record refuse the word" {
+	ct stat -e kernels --json -o s.json -- "$SIM" "$RANKS" -s 5 >called
+	json s.json '.communicators == [] and .totals.kernels == 20'
+	run -0 ct stat -- "$SIM" "$WORKLOADS/saxpy"
+	refute_output --partial NCCL
+	run -2 ct trace -e collectives -- true
+	run -2 ct record -e kernels,collectives -- true
+}
