@@ -69,7 +69,6 @@ watched() {
 	[ "$(jq .totals.launches "$BATS_TEST_TMPDIR/stat.json")" = 0 ]
 }
 
-# consumer: podman (CDI) | itself | a device that loads the library
 @test "container (--device cuda-trace/load=guest) is traced from the host, every launch and kernel" {
 	watched --device cuda-trace/load=guest
 	launches=$(expect_key "$BATS_TEST_TMPDIR/program" launches)
