@@ -25,8 +25,8 @@
 #define FUTURE_NS 1000000 /* GPU times are up to some 20 us off; beyond 1 ms it is the clock */
 #define NEAR_NS	  1000000
 #define UNSET	  0
-#define NAMESPACE "/proc/self/timens_offsets" /* "monotonic SECONDS NANOSECONDS", "boottime ..." \
-					       */
+/* "monotonic SECONDS NANOSECONDS", then the same of boottime. */
+#define OFFSETS	  "/proc/self/timens_offsets"
 #define MONOTONIC "monotonic"
 
 static _Atomic(int64_t) current_offset; /* CUPTI's time - ours */
@@ -42,7 +42,7 @@ int64_t clock_namespace_ns;
 void clock__open(void)
 {
 	char text[128], *at;
-	int file = open(NAMESPACE, O_RDONLY | O_CLOEXEC);
+	int file = open(OFFSETS, O_RDONLY | O_CLOEXEC);
 	ssize_t length = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
 
 	if (file >= 0)
