@@ -20,7 +20,7 @@ teardown() {
 	assert_equal "$(launches_below r.db forward)" "$(expect_key rec.out forward)"
 	assert_equal "$(launches_below r.db backward)" "$(expect_key rec.out backward)"
 	assert_equal "$(launches_below r.db train_step)" "$(expect_key rec.out launches)"
-	run chains r.db
+	run call_stacks r.db
 	assert_line --partial "main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel 21"
 	assert_line --partial "main;train_step;backward;spin;counted__launch;cuLaunchKernel 7"
 	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_CALLCHAINS WHERE unresolved')" 0
@@ -154,11 +154,11 @@ teardown() {
 	requires bpf sim sqlite3
 	local names
 	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 1 --deep 60
-	names=$(chains r.db | grep -F ';deep;')
+	names=$(call_stacks r.db | grep -F ';deep;')
 	[[ $names == *"main;deep;"*";deep;spin;counted__launch;cuLaunchKernel 1" ]] || fail "$names"
 	assert_equal "$(grep -o ';deep' <<<"$names" | wc -l)" 60
 	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 1 --deep 200
-	names=$(chains r.db | grep -F 'deep;deep;')
+	names=$(call_stacks r.db | grep -F 'deep;deep;')
 	[[ $names == "deep;deep;"*";deep;spin;counted__launch;cuLaunchKernel 1" ]] || fail "$names"
 	[ "$(grep -o 'deep;' <<<"$names" | wc -l)" -gt 110 ]
 	grep -q 'stacks of 5 launches' rec.err
@@ -210,7 +210,7 @@ teardown() {
 @test "symbols and code objects (damaged) end in no fault" {
 	local fuzz=$BATS_TEST_TMPDIR/fuzz
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o "$fuzz" \
-		"$TOP/tests/symbols/stacks/fuzz.c" $(tool_sources symbols python_code eh_frame cfa_program dwarf_cursor intern text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) -lz 2>cc.err ||
+		"$TOP/tests/symbols/stacks/fuzz.c" $(tool_sources symbols python_code eh_frame cfa_program dwarf_cursor intern text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path clock) -lz 2>cc.err ||
 		skip "needs the sanitizers: $(head -n 1 cc.err)"
 	# Each file takes a process; reading symbols ends after 30 s.
 	run -0 --separate-stderr "$fuzz" 800 "$WORKLOADS/stacks"
@@ -225,7 +225,7 @@ flood() {
 	shift
 	cc -std=gnu11 -g -O1 "${flags[@]}" -D_GNU_SOURCE -I"$TOP" -o flood "$TOP/tests/symbols/stacks/flood.c" \
 		$(tool_sources callstacks stack_walks unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor demangle intern mappings perf_map python_code symbol_files symbols text foreign_elf foreign_file foreign_job \
-			foreign_sandbox rooted_path) \
+			foreign_sandbox rooted_path clock) \
 		-lelf -lz -lstdc++ 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
 	run -0 ./flood "$@"
 	echo "$output"
@@ -255,7 +255,7 @@ SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 # maps ARGS...: tests/symbols/stacks/maps.c, a process with thousands of mappings
 maps() {
 	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o maps "$TOP/tests/symbols/stacks/maps.c" \
-		$(tool_sources mappings symbols text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
+		$(tool_sources mappings symbols text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path clock) 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
 	run -0 ./maps "$@"
 }
 

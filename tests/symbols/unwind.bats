@@ -15,15 +15,10 @@ teardown() {
 	stop_started
 }
 
-# A library's copy in this folder, under the name that a recording shows.
-copy_library() {
-	cp "$WORKLOADS/libframeless.so" "${1:-libframeless.so}"
-}
-
 @test "record -g (program and library without frame pointers) reaches main" {
 	requires bpf sim sqlite3
 	record_lingering libframeless "$WORKLOADS/frameless" -n 7 --deep 20 --thread
-	run chains r.db
+	run call_stacks r.db
 	assert_line --regexp '^_start;.*;main;step;library_outer;library_inner;back;launch;counted__launch;cuLaunchKernel 7$'
 	assert_line --regexp ';main;(deep;){20}launch;counted__launch;cuLaunchKernel 1$'
 	assert_line --regexp '^__?clone3?;start_thread;run_thread;on_thread;launch;counted__launch;cuLaunchKernel 1$'
@@ -58,7 +53,7 @@ copy_library() {
 @test "record -g (signal handler; stack of the program's own) goes through both" {
 	requires bpf sim sqlite3
 	record_lingering libframeless "$WORKLOADS/frameless" -n 1 --signal --fiber
-	run chains r.db
+	run call_stacks r.db
 	assert_line --regexp ';main;interrupted;.*;on_signal;launch;counted__launch;cuLaunchKernel 1$'
 	assert_line --regexp '(^|;)on_fiber;launch;counted__launch;cuLaunchKernel 1$'
 }
@@ -68,7 +63,7 @@ copy_library() {
 	for how in dwarf fp; do
 		record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 20 --deep 30 --call-graph $how
 		cp rec.err $how.err
-		chains r.db | sed 's/.*;main;/main;/' | sort >$how
+		call_stacks r.db | sed 's/.*;main;/main;/' | sort >$how
 	done
 	assert_equal "$(wc -l <fp)" 3
 	diff fp dwarf
@@ -80,12 +75,12 @@ copy_library() {
 	requires bpf sim sqlite3
 	local names
 	record_lingering libframeless "$WORKLOADS/frameless" -n 1 --deep 1000
-	names=$(chains r.db | grep -F 'deep;deep;')
+	names=$(call_stacks r.db | grep -F 'deep;deep;')
 	[[ $names == *";main;deep;"*";deep;launch;counted__launch;cuLaunchKernel 1" ]] || fail "${names::200} ... ${names: -200}"
 	assert_equal "$(grep -o ';deep' <<<"$names" | wc -l)" 1000
 	refute grep -q 'cut short' rec.err
 	record_lingering libframeless "$WORKLOADS/frameless" -n 1 --deep 3000
-	names=$(chains r.db | grep -F 'deep;deep;')
+	names=$(call_stacks r.db | grep -F 'deep;deep;')
 	[ "$(grep -o 'deep;' <<<"$names" | wc -l)" -gt 900 ]
 	grep -q '; 1 are cut short' rec.err || fail "$(cat rec.err)"
 }
@@ -93,12 +88,12 @@ copy_library() {
 @test "record -g (stripped library) goes through it; its build-id names it later" {
 	requires bpf sim sqlite3 strip
 	local build_id
-	copy_library
+	cp "$WORKLOADS/libframeless.so" .
 	strip -s libframeless.so
 	build_id=$(readelf -n libframeless.so | sed -n 's/.*Build ID: //p')
 	[ -n "$build_id" ]
 	record_lingering libframeless "$WORKLOADS/frameless" -n 4 --library ./libframeless.so
-	run chains r.db
+	run call_stacks r.db
 	assert_line --regexp ';main;step;library_outer;libframeless\.so\+0x[0-9a-f]+;back;launch;counted__launch;cuLaunchKernel 4$'
 	assert_equal "$(sql r.db "SELECT count(DISTINCT moduleAddress) FROM CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = buildId
 		WHERE value = '$build_id'")" 2
@@ -107,11 +102,11 @@ copy_library() {
 @test "record -g (code made at run time, with and without frame pointer) goes on or says that it ends" {
 	requires bpf sim sqlite3
 	record_lingering '[anon]' "$WORKLOADS/stacks" -n 1 --jit
-	run chains r.db
+	run call_stacks r.db
 	assert_line --regexp ';main;(run_jit;)?py::compiled_step:/srv/train.py;from_jit;spin;counted__launch;cuLaunchKernel 1$'
 	refute grep -q 'no unwind table' rec.err
 	record_lingering '[anon]' "$WORKLOADS/frameless" -n 1 --jit
-	run chains r.db
+	run call_stacks r.db
 	assert_line --regexp '^\[anon\]\+0x[0-9a-f]+;from_jit;launch;counted__launch;cuLaunchKernel 1$'
 	grep -q '; 1 end where no unwind table goes on$' rec.err || fail "$(cat rec.err)"
 }
@@ -132,7 +127,7 @@ copy_library() {
 	requires bpf sim sqlite3 python3
 	local seed
 	for seed in hdr zero {1..6}; do
-		copy_library
+		cp "$WORKLOADS/libframeless.so" .
 		python3 "$TOP/tests/symbols/stacks/damage.py" libframeless.so "$seed"
 		record_lingering "$PWD/libframeless" "$WORKLOADS/frameless" -n 3 --library ./libframeless.so
 		assert_equal "$seed $(launches_below r.db back)" "$seed 3"
@@ -143,7 +138,7 @@ copy_library() {
 @test "unwind tables (libc, libstdc++) mean what readelf says" {
 	requires readelf
 	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o rules "$TOP/tests/symbols/stacks/rules.c" \
-		$(tool_sources eh_frame cfa_program dwarf_cursor text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path)
+		$(tool_sources eh_frame cfa_program dwarf_cursor text foreign_elf foreign_file foreign_job foreign_sandbox rooted_path clock)
 	local file
 	for file in libc.so.6 libstdc++.so.6; do
 		file=$(ldconfig -p | sed -n "s/.*$file .*x86-64.* => //p" | head -n 1)
@@ -166,7 +161,7 @@ copy_library() {
 @test "unwind tables and copies of stacks (damaged, hostile) end in no fault" {
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o tables \
 		"$TOP/tests/symbols/stacks/tables.c" $(tool_sources unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols text \
-			foreign_elf foreign_file foreign_job foreign_sandbox rooted_path) 2>cc.err || skip "needs the sanitizers: $(head -n 1 cc.err)"
+			foreign_elf foreign_file foreign_job foreign_sandbox rooted_path clock) 2>cc.err || skip "needs the sanitizers: $(head -n 1 cc.err)"
 	LIMIT=120 run -0 ./tables 4000 "$WORKLOADS/libframeless.so"
 	assert_output fine
 }

@@ -17,7 +17,7 @@ record_lingering() {
 	rm -f hold r.db*
 	mkfifo hold
 	exec 9<>hold
-	setsid "$CUDA_TRACE" record -g --call-graph $how -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
+	setsid "$CUDA_TRACE" record -g --call-graph "$how" -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
 	rec_PID=$!
 	echo $rec_PID >>started
 	wait_for 30 grep -qaF "$mark" r.db.part
@@ -28,15 +28,15 @@ record_lingering() {
 	assert_equal "$status" 0
 }
 
-# chains FILE: "FUNCTION;...;FUNCTION LAUNCHES", from the outermost one, of each chain by its names.
-chains() {
+# call_stacks FILE: "FUNCTION;...;FUNCTION LAUNCHES", from the outermost one, of each call stack by its names.
+call_stacks() {
 	sql "$1" "WITH named AS (SELECT c.id, group_concat(value, ';') AS names FROM (SELECT id, symbol
 		FROM CUDA_CALLCHAINS ORDER BY id, stackDepth DESC) AS c JOIN StringIds AS s ON s.id = c.symbol
 		GROUP BY c.id) SELECT names || ' ' || count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME
 		JOIN named ON named.id = callchainId GROUP BY names"
 }
 
-# launches_below FILE FUNCTION: in whose chains it stands
+# launches_below FILE FUNCTION: in whose call stacks it stands
 launches_below() {
 	sql "$1" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IN (SELECT c.id FROM
 		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
