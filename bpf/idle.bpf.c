@@ -265,8 +265,8 @@ static __always_inline void end_wait(struct idle_thread *thread, struct task_str
 }
 
 /*
- * A task leaves the CPU, and nobody reported that it had got it: 6.18 was seen to leave out one
- * switch in a hundred to a task. How long it has run tells when that was.
+ * A task leaves the CPU, and nobody reported that it had got it: 6.18 was seen to leave out up
+ * to 10 of 600 switches to a task. How long it has run says when that was.
  */
 static __always_inline void repair(struct idle_thread *thread, __u64 ran, __u64 now)
 {

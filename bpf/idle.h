@@ -69,7 +69,7 @@ struct idle_thread {
 struct idle_counters {
 	__u64 waits;	    /* seen */
 	__u64 reported;	    /* records */
-	__u64 repaired;	    /* waits whose end was not reported: the time on the CPU tells it */
+	__u64 repaired;	    /* waits whose end was not reported: the time on the CPU shows it */
 	__u64 ring_full;    /* records that were lost */
 	__u64 threads_full; /* waits of threads that found no place in the map */
 	__u64 unfollowed;   /* children that found none */

@@ -81,8 +81,8 @@ static uint32_t function_of(struct idle *idle, uint32_t pid, int32_t stack)
 	return idle->stacks[slot].function;
 }
 
-static void take_evidence(void *context, const struct idle_wait *wait,
-			  const struct idle_sample *sample)
+static void add_evidence(void *context, const struct idle_wait *wait,
+			 const struct idle_sample *sample)
 {
 	struct idle *idle = context;
 
@@ -101,7 +101,7 @@ void idle__attach(struct idle *idle, const struct session *session)
 	if (!idle)
 		return;
 	idle->last_read = monotonic__ns();
-	idle->evidence = idle_evidence__new(session, take_evidence, idle);
+	idle->evidence = idle_evidence__new(session, add_evidence, idle);
 	idle->sums.reduced = idle_evidence__reduced(idle->evidence, &scheduler);
 	idle_gaps__know(idle->gaps)->scheduler = scheduler;
 }
@@ -164,8 +164,8 @@ void idle__start(struct idle *idle, struct process *process)
 	idle_evidence__add(idle->evidence, process->pid);
 }
 
-static void take_call(struct idle *idle, struct idle_host *host, uint32_t tid,
-		      const struct idle_call *call)
+static void add_call(struct idle *idle, struct idle_host *host, uint32_t tid,
+		     const struct idle_call *call)
 {
 	struct idle_line *line = idle_timeline__line(idle->timeline, host, tid, true);
 
@@ -179,7 +179,7 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	const struct cuda_api *api = (const void *)record;
 	struct idle_host *host;
 
-	if (!idle || process->source != EVENT_SOURCE_GUEST)
+	if (!idle || process->source == EVENT_SOURCE_DRIVER)
 		return;
 	host = host_of(idle, process);
 	if (!host)
@@ -187,15 +187,15 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		take_call(idle, host, launch->tid,
-			  &(struct idle_call){launch->start, launch->end, record->correlation,
-					      IDLE_LAUNCH_CALL});
+		add_call(idle, host, launch->tid,
+			 &(struct idle_call){launch->start, launch->end, record->correlation,
+					     IDLE_LAUNCH_CALL});
 		break;
 	case CUDA_RECORD_API:
 		if (1u << process->group & IDLE_CALL_GROUPS)
-			take_call(idle, host, api->tid,
-				  &(struct idle_call){api->start, api->end, record->correlation,
-						      api->name ? api->name : NAMELESS});
+			add_call(idle, host, api->tid,
+				 &(struct idle_call){api->start, api->end, record->correlation,
+						     api->name ? api->name : NAMELESS});
 		return;
 	}
 	idle_gaps__record(idle->gaps, host, record);

