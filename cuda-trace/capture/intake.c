@@ -340,7 +340,7 @@ static void take_stack(struct intake *intake, const struct event *event)
 }
 
 /* From NCCL's functions, whatever the source of the process: no instance of an agent. */
-static void take_collective(struct intake *intake, const struct event *event)
+static void handle_collective(struct intake *intake, const struct event *event)
 {
 	struct process *process = find(intake, event->pid);
 	uint64_t end = launch_window__end(intake->window);
@@ -400,7 +400,7 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 		take_stack(intake, event);
 		break;
 	case EVENT_COLLECTIVE:
-		take_collective(intake, event);
+		handle_collective(intake, event);
 		break;
 	case EVENT_SELFTEST:
 		intake->selftest_came = true;

@@ -26,7 +26,8 @@ struct live_origin {
 /* Of a process that reports itself; the caller's to free; NULL: no memory. */
 struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
 				    const struct process *traced);
-/* Fills in process->cgroup, ->container and ->rank, from process->told->data if the session knows it. */
+/* Fills in process->cgroup, ->container and ->rank, from process->told->data if the session knows
+ * it. */
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS],
 		       struct live_process *process);
 /* True if the process that has this pid now started after `time` (CLOCK_MONOTONIC, ns). False if

@@ -186,9 +186,8 @@ void store__process_start(struct store *store, struct process *process)
 	process->data = own;
 	if (!own)
 		return;
-	own->process = process;
-	own->number = ++store->process_count;
-	own->next = store->processes;
+	*own = (struct store_process){
+		.process = process, .number = ++store->process_count, .next = store->processes};
 	store->processes = own;
 	memcpy(info.comm, process->comm, sizeof(info.comm));
 	put(store, SPOOL_PROCESS, own->number, &info, sizeof(info), NULL, 0);

@@ -126,7 +126,7 @@ static struct known_comm *add_comm(struct stat_collectives *collectives,
 	return known;
 }
 
-static void take_made(struct stat_collectives *collectives, const struct process *process,
+static void note_made(struct stat_collectives *collectives, const struct process *process,
 		      const struct event_collective *call)
 {
 	const struct known_comm *parent = find_comm(collectives, call->parent);
@@ -174,7 +174,7 @@ static struct thread *thread_of(struct stat_collectives *collectives, uint32_t t
 }
 
 /* Moves what waits to the front, once that is worth it. */
-static void tidy_thread(struct thread *thread)
+static void prune_thread(struct thread *thread)
 {
 	if (thread->first < 64 || thread->first < thread->count / 2)
 		return;
@@ -188,11 +188,11 @@ static struct issue *add_issue(struct stat_collectives *collectives, struct thre
 {
 	struct issue *larger;
 
-	tidy_thread(thread);
+	prune_thread(thread);
 	if (thread->count - thread->first >= MAX_ISSUES) {
 		collectives->comms->unlaunched += !thread->issues[thread->first].launched;
 		thread->first++;
-		tidy_thread(thread);
+		prune_thread(thread);
 	}
 	larger = room__for_one(thread->issues, &thread->capacity, thread->count, sizeof(*larger));
 	if (!larger)
@@ -244,7 +244,7 @@ static void add_part(struct stat_comm_work *work, uint32_t function, uint64_t by
 	part->bytes += bytes;
 }
 
-static void take_operation(struct stat_collectives *collectives, const struct process *process,
+static void note_operation(struct stat_collectives *collectives, const struct process *process,
 			   const struct event_collective *call)
 {
 	const struct known_comm *comm = comm_of(collectives, process, call);
@@ -296,11 +296,11 @@ void stat_collectives__call(struct stat_collectives *collectives, const struct p
 	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
 		return;
 	if (call->function < NCCL_OPERATIONS)
-		take_operation(collectives, process, call);
+		note_operation(collectives, process, call);
 	else if (call->function == NCCL_GROUP_END)
 		end_group(collectives, call);
 	else if (call->function > NCCL_GROUP_END)
-		take_made(collectives, process, call);
+		note_made(collectives, process, call);
 }
 
 /* ---- launches and kernels ---- */
@@ -372,7 +372,7 @@ static void put_pending(struct stat_collectives *collectives, struct pending **l
 	collectives->pending_count++;
 }
 
-static void take_pending(struct stat_collectives *collectives, struct pending **link)
+static void drop_pending(struct stat_collectives *collectives, struct pending **link)
 {
 	struct pending *pending = *link;
 
@@ -404,7 +404,7 @@ void stat_collectives__launch(struct stat_collectives *collectives, const struct
 	}
 	if ((*link)->is_kernel)
 		stat_comms__kernel(collectives->comms, &half.work, (*link)->start, (*link)->end);
-	take_pending(collectives, link);
+	drop_pending(collectives, link);
 }
 
 void stat_collectives__kernel(struct stat_collectives *collectives, const struct process *process,
@@ -428,5 +428,5 @@ void stat_collectives__kernel(struct stat_collectives *collectives, const struct
 	}
 	if (!(*link)->is_kernel)
 		stat_comms__kernel(collectives->comms, &(*link)->work, half.start, half.end);
-	take_pending(collectives, link);
+	drop_pending(collectives, link);
 }

@@ -226,7 +226,8 @@ static void find_late(const struct stat_comm *comm, int level, struct stat_comm_
 		late->rank = NULL;
 }
 
-enum stat_comm_verdict stat_comms__judge(const struct stat_comm *comm, struct stat_comm_late *late)
+enum stat_comm_verdict stat_comms__verdict(const struct stat_comm *comm,
+					   struct stat_comm_late *late)
 {
 	late->rank = NULL;
 	if (!comm->id)

@@ -93,7 +93,8 @@ struct stat_comm_late {
 	uint64_t count, ns;		   /* collectives, and the sum */
 };
 
-enum stat_comm_verdict stat_comms__judge(const struct stat_comm *comm, struct stat_comm_late *late);
+enum stat_comm_verdict stat_comms__verdict(const struct stat_comm *comm,
+					   struct stat_comm_late *late);
 /* Bytes per second as nccl-tests calls it "busbw"; 0 = unknown. */
 double stat_comms__bus_bandwidth(const struct stat_comm *comm, uint32_t function);
 void stat_comms__free(struct stat_comms *comms);

@@ -55,7 +55,7 @@ static const char *sentence(const struct stat_comm *comm, char text[256])
 	char met[32], mean[16];
 
 	*text = 0;
-	switch (stat_comms__judge(comm, &late)) {
+	switch (stat_comms__verdict(comm, &late)) {
 	case STAT_COMM_LATE:
 		snprintf(text, 256,
 			 "rank %d (pid %u) arrives last in %.0f %% of %s collectives, by %s on "
@@ -254,7 +254,7 @@ void stat_json__put_collectives(struct json_object *object, const struct stat_re
 		put_known(one, "size", comm->size, comm->size);
 		put_number(one, "seen", comm->rank_count);
 		put_number(one, "compared", comm->met);
-		stat_json__put_text(one, "verdict", verdicts[stat_comms__judge(comm, &late)]);
+		stat_json__put_text(one, "verdict", verdicts[stat_comms__verdict(comm, &late)]);
 		json_object_object_add(one, "late", late_of(comm, &late));
 		stat_json__put_text(one, "text", sentence(comm, text));
 		json_object_object_add(one, "operations", operations_of(comm));

@@ -27,7 +27,7 @@ void stat_sums__add(struct stat_sums *to, const struct stat_sums *from)
 	to->api_errors += from->api_errors;
 }
 
-void stat_sums__take_events(struct stat_sums *sums, const struct stat_events *events)
+void stat_sums__set_events(struct stat_sums *sums, const struct stat_events *events)
 {
 	sums->memcpys = events->memcpys;
 	sums->memcpy_bytes = events->memcpy_bytes;

@@ -9,6 +9,6 @@
 
 void stat_sums__add(struct stat_sums *to, const struct stat_sums *from);
 /* Sets those that events are counted in. */
-void stat_sums__take_events(struct stat_sums *sums, const struct stat_events *events);
+void stat_sums__set_events(struct stat_sums *sums, const struct stat_events *events);
 
 #endif

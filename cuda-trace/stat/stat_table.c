@@ -440,7 +440,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_launch_errors = tally->graph_launch_errors;
 	sums.graph_kernels = tally->graph_kernels;
-	stat_sums__take_events(&sums, &tally->events);
+	stat_sums__set_events(&sums, &tally->events);
 	sums.launches += tally->events.errors.runtime_launches;
 	sums.launch_errors += tally->events.errors.runtime_launches;
 	sums.untimed = process->source == EVENT_SOURCE_DRIVER ? sums.launches - sums.launch_errors

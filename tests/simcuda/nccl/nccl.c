@@ -77,7 +77,7 @@ static uint64_t now(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-static void await(_Atomic uint64_t *counter, uint64_t least)
+static void wait_until(_Atomic uint64_t *counter, uint64_t least)
 {
 	uint64_t until = now() + PATIENCE_NS;
 
@@ -104,7 +104,7 @@ static uint64_t meet(const struct nccl_meeting *meeting, uint64_t start)
 	for (int i = 0; i < work->comm->size; i++) {
 		uint64_t other;
 
-		await(&place->arrived[i], number + 1);
+		wait_until(&place->arrived[i], number + 1);
 		other = atomic_load(&place->starts[number % AHEAD][i]);
 		last = other > last ? other : last;
 	}
@@ -250,7 +250,7 @@ EXPORT int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *child,
 	for (int i = 0; i < comm->size; i++) {
 		int other;
 
-		await(&place->splits[i], number + 1);
+		wait_until(&place->splits[i], number + 1);
 		other = place->wishes[number % AHEAD][i].key;
 		if (place->wishes[number % AHEAD][i].color != color)
 			continue;
