@@ -28,7 +28,7 @@
 #define AGGREGATE_CONTEXTS  64		/* context ids below it are tied to their device */
 #define AGGREGATE_BLOCKS    16384	/* allocations of the driver source whose size is kept */
 #define AGGREGATE_CONTEXT   0x80000000u /* in a key's device: the rest is a context id */
-#define AGGREGATE_NAME_REST 0xffffffffu /* stands for names that found no room */
+#define AGGREGATE_NAME_REST 0xffffffffu /* stands for names that found no space */
 #define AGGREGATE_MARGIN    128		/* the longest record: read behind a batch's end at most */
 
 /* What a tally counts. device is a CUDA ordinal, or where only the context is known its id, and
@@ -52,7 +52,7 @@ enum tally_kind {
 };
 
 struct tally_key {
-	__u32 process; /* slot of the process, 0 = those that found no room */
+	__u32 process; /* slot of the process, 0 = those that found no space */
 	__u32 name;
 	__u32 device;
 	__u8 kind; /* enum tally_kind */
@@ -91,7 +91,7 @@ struct shape {
 };
 
 struct aggregate_process_key {
-	__u64 instance; /* as the guest numbers its loads; of the driver source, from driver_pids */
+	__u64 instance; /* as the agent numbers its loads; of the driver source, from driver_pids */
 	__u32 pid;
 	__u32 source; /* enum event_source */
 };
@@ -171,7 +171,7 @@ struct driver_block {
 #define AGGREGATE_COPY_LINE(gpu) (2 * (gpu) + 1)
 #define AGGREGATE_LINES		 (2 * AGGREGATE_DEVICES)
 
-/* Records that could not be told apart or counted at all. */
+/* Records that could not be distinguished or counted at all. */
 struct aggregate_counters {
 	__u64 received[CUDA_GROUP_COUNT];
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* lost: memory could not be read */
@@ -185,7 +185,7 @@ struct aggregate_counters {
 	__u64 strangers;      /* not lost: counted under slot 0 */
 	__u64 halves;	      /* of the queue sample, kept for their other half */
 	__u64 pairs;	      /* of these, those whose other half came */
-	__u64 devices;	      /* tellings of devices that found no room */
+	__u64 devices;	      /* tellings of devices that found no space */
 	__u64 failures;	      /* calls that failed and whose key has their name */
 	__u64 invalid;	      /* records whose times make no sense: counted, without a time */
 };

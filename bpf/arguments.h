@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How programs at the guest's probes are reached, and how they get the arguments. Included once by
+ * How programs at the agent's probes are reached, and how they get the arguments. Included once by
  * each .bpf.c that has such programs.
  *
  * The probes of a file hang on one uprobe_multi link (Linux 6.6): a link of each probe's own takes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The driver's own entry points (libcuda.so.1), for processes without a guest: launches, memory,
+ * The driver's own entry points (libcuda.so.1), for processes without an agent: launches, memory,
  * copies, waits and their results, as the host sees them; no time of the GPU. One program at the
  * entries, one at the returns, one where launches fail; the cookie says which function it is (enum
  * driver_shape, and the function's number), because each link takes 100 ms to remove. Here are the
@@ -135,7 +135,7 @@ static __always_inline void read_extent(struct driver_call *call, const char *co
 	call->direction = direction_between(kinds[0], kinds[1]);
 }
 
-#define DRIVER_MOST_SIZES 128
+#define DRIVER_MAX_SIZES 128
 
 /* What is longer counts as that many copies, of bytes that nobody knows. */
 static __always_inline void read_batch(struct driver_call *call, const __u64 *sizes, __u64 count)
@@ -143,8 +143,8 @@ static __always_inline void read_batch(struct driver_call *call, const __u64 *si
 	__u64 sum = 0, size;
 
 	call->args[3] = count;
-	call->unknown = count > DRIVER_MOST_SIZES;
-	for (__u32 i = 0; i < DRIVER_MOST_SIZES && i < count && !call->unknown; i++) {
+	call->unknown = count > DRIVER_MAX_SIZES;
+	for (__u32 i = 0; i < DRIVER_MAX_SIZES && i < count && !call->unknown; i++) {
 		call->unknown = bpf_probe_read_user(&size, sizeof(size), &sizes[i]) != 0;
 		sum += size;
 	}
@@ -211,9 +211,9 @@ static __always_inline struct driver_call *driver_call_at(struct driver_thread *
 	return &thread->calls[i & (DRIVER_DEPTH - 1)];
 }
 
-/* Room for one more call. Calls that were left without a return (longjmp) lie no higher than this
+/* Space for one more call. Calls that were left without a return (longjmp) lie no higher than this
  * one does, and a thread that has the number of one that died inside a call begins anew when it has
- * no room. */
+ * no space. */
 static __always_inline struct driver_call *push_driver_call(struct driver_thread *thread,
 							    __u64 stack)
 {
@@ -270,7 +270,7 @@ static __always_inline struct driver_call *pop_driver_call(struct driver_thread 
 	return NULL;
 }
 
-/* A thread may come to have another user or name: it is asked for them again after so many ticks of
+/* A thread may come to have another user or name: it is requested them again after so many ticks of
  * the kernel's clock, of 1 to 10 ms; that clock costs a fifth of what the exact one does. */
 #define IDENTITY_TICKS 3
 

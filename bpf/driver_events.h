@@ -244,7 +244,7 @@ static __always_inline void tell_at_entry(struct driver_thread *thread, struct d
 	send_driver_launch(sign_parcel(&done, 0), &done);
 }
 
-/* Inside of a call that was told at its entry, on the way that only those take which fail. */
+/* Inside of a call that was reported at its entry, on the way that only those take which fail. */
 SEC("kprobe")
 int driver_failure(struct pt_regs *ctx)
 {

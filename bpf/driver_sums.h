@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Calls of the driver, added up one by one: a process without a guest sends no batches. What the
+ * Calls of the driver, added up one by one: a process without an agent sends no batches. What the
  * GPU does is not seen, so that no time of it is counted. Included once, by aggregate.bpf.c.
  */
 #ifndef BPF_DRIVER_SUMS_H
@@ -30,7 +30,7 @@ static __always_inline void sum_driver_copy(struct place *at, const struct drive
 	tally->bytes += done->call->args[2];
 }
 
-/* False: there was no room, and what is allocated cannot be told from what was freed. */
+/* False: there was no space, and what is allocated cannot be reported from what was freed. */
 static __always_inline bool keep_block(struct scratch *s, const struct cuda_memory *memory)
 {
 	s->block.bytes = memory->bytes;

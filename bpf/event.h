@@ -12,7 +12,7 @@
 #define EVENT_COMM_LEN 16
 #define PROBE_PROGRAMS 64 /* programs at probes that an object may have */
 
-/* The lower half of a cookie at a probe of the guest: the program's number, and whose hits go on to
+/* The lower half of a cookie at a probe of the agent: the program's number, and whose hits go on to
  * it. A process may be reached by two links at once while it passes from the one to the other. */
 #define PROBE_NUMBER	 0xff
 #define PROBE_OF_LINKED	 0x100 /* of a process in the map `linked`, with this number there: */
@@ -37,7 +37,7 @@ enum event_kind {
 };
 
 enum event_source {
-	EVENT_SOURCE_GUEST = 0,
+	EVENT_SOURCE_AGENT = 0,
 	EVENT_SOURCE_DRIVER = 1, /* seen at libcuda's entry points: no GPU times */
 };
 
@@ -85,7 +85,7 @@ enum driver_layout {
 #define DRIVER_BOX_TO		120
 #define DRIVER_BOX_EXTENT	176
 
-/* In a cookie: a launch that is told at its entry, not when it returns. */
+/* In a cookie: a launch that is reported at its entry, not when it returns. */
 #define DRIVER_TOLD_AT_ENTRY (1ull << 32)
 /* In a cookie: of a link on one process, which has this bit in driver_pids then; a link of all processes on the same
  * library leaves it alone. */
@@ -94,7 +94,7 @@ enum driver_layout {
 /* In a cookie where such a launch fails: with what; 0 = as the register of results says there. */
 #define DRIVER_RESULT(code)    ((__u64)(code) << 40)
 #define DRIVER_RESULT_OF(cookie) ((__u32)((cookie) >> 40) & 0xffff)
-/* In the flags of a struct cuda_launch: was told before, and has failed. */
+/* In the flags of a struct cuda_launch: was reported before, and has failed. */
 #define DRIVER_LAUNCH_FAILED 0x80
 
 /* A launch of the driver source that is not one of a graph. */
@@ -103,7 +103,7 @@ struct driver_launch {
 	__u64 kernel; /* its handle; the name's id is made of it; 0 = not known */
 };
 
-#define DRIVER_INSTANCE	     1		 /* such a process has no guest that could number itself */
+#define DRIVER_INSTANCE	     1		 /* such a process has no agent that could number itself */
 #define DRIVER_FUNCTION_NAME 0xfff00000u /* + function's number: id of its name */
 
 enum event_exit {
@@ -225,7 +225,7 @@ struct event {
 	__u32 kind; /* enum event_kind */
 	__u32 group;
 	__u64 time;	/* bpf_ktime_get_ns() */
-	__u64 instance; /* as the guest numbers its loads */
+	__u64 instance; /* as the agent numbers its loads */
 	__u64 first;	/* see cuda:launch_batch */
 	__u64 cgroup;	/* bpf_get_current_cgroup_id() */
 	__u32 pid;	/* thread group, in the tool's initial pid namespace */
@@ -245,7 +245,7 @@ _Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
 _Static_assert(sizeof(struct event_collective) == 88, "no hidden padding");
 
 enum start_kind {
-	START_GUEST = 1,	 /* the guest was loaded */
+	START_AGENT = 1,	 /* the agent was loaded */
 	START_WITHOUT_FIRST = 2, /* its first thread is gone, and others go on: see arguments.h */
 	START_EXEC = 3,		 /* a followed process runs another program: maybe another loader */
 	START_LIBCUDA = 4,	 /* it has loaded a libcuda, and waits for LOAD_ANSWERED */
@@ -258,7 +258,7 @@ struct event_start {
 	__u64 time; /* bpf_ktime_get_ns() */
 	__u32 kind; /* enum start_kind */
 	__u32 pid;
-	__u32 milliseconds; /* START_GUEST: how long the process waits for the answer */
+	__u32 milliseconds; /* START_AGENT: how long the process waits for the answer */
 	__u32 pad;
 };
 
@@ -296,15 +296,15 @@ struct stream_settings {
 /* Per-CPU, summed by the tool: what could not be handed over. Records, not batches. */
 struct stream_counters {
 	__u64 received[CUDA_GROUP_COUNT];
-	__u64 ring_full[CUDA_GROUP_COUNT];  /* records that found no room in the ring buffer */
+	__u64 ring_full[CUDA_GROUP_COUNT];  /* records that found no space in the ring buffer */
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* records whose memory could not be read */
 	__u64 ring_full_other;		    /* names, states and so on */
 	__u64 unreadable_other;
 	__u64 stacks;		 /* handed over */
-	__u64 stacks_ring_full;	 /* that found no room, or their code objects did not */
+	__u64 stacks_ring_full;	 /* that found no space, or their code objects did not */
 	__u64 stack_ns;		 /* spent on stacks, without the trap into the kernel */
 	__u64 stacks_unreadable; /* without one readable frame */
-	__u64 unfollowed; /* forked children that found no room in the map `pids` */
+	__u64 unfollowed; /* forked children that found no space in the map `pids` */
 	__u64 driver_unknown; /* calls of libcuda that were counted, their arguments unread */
 };
 

@@ -72,8 +72,9 @@ struct {
 	__type(value, __u8);
 } pids SEC(".maps");
 
-/* Processes that are seen at libcuda's entry points, for want of a working guest; each with a
- * number that is never used twice. The tool adds, an end, an exec or a guest that works removes. */
+/* Processes that are seen at libcuda's entry points, for want of a working agent; each with a
+ * number that is never used twice. The tool adds, an end, an exec or an agent that works removes.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);

@@ -122,7 +122,7 @@ static __always_inline void send_collective(struct nccl_thread *thread,
 	thread->parcel.count = 1;
 	thread->parcel.bytes = sizeof(*call);
 	address_at(e, &thread->parcel, call->time);
-	e->source = EVENT_SOURCE_GUEST;
+	e->source = EVENT_SOURCE_AGENT;
 	__builtin_memcpy(e->data, call, sizeof(*call));
 	bpf_ringbuf_submit(e, wake_flags());
 }

@@ -90,7 +90,7 @@ static __always_inline __u8 read_byte(__u64 address)
 }
 
 /* A str at `object`: bytes read, and in *width its bytes a character. */
-static __noinline __u32 read_text(__u8 *to, __u32 room, __u32 *width,
+static __noinline __u32 read_text(__u8 *to, __u32 capacity, __u32 *width,
 				  const struct cuda_python *python, __u64 object)
 {
 	__u32 state = read_half(object + python->unicode_state);
@@ -102,8 +102,8 @@ static __noinline __u32 read_text(__u8 *to, __u32 room, __u32 *width,
 	if (kind != 1 && kind != 2 && kind != 4)
 		return 0;
 	bytes = bytes < CODE_FILE_LEN ? bytes * kind : CODE_FILE_LEN;
-	if (bytes > room)
-		bytes = room;
+	if (bytes > capacity)
+		bytes = capacity;
 	bytes &= 1023;
 	if (bytes > CODE_FILE_LEN || bpf_probe_read_user(to, bytes, (const void *)from))
 		return 0;
@@ -169,7 +169,7 @@ __noinline int send_code(const struct parcel *parcel, const struct cuda_python *
 	return UNREADABLE;
 }
 
-/* Tells the tool about a code object, once. False: there was no room. */
+/* Tells the tool about a code object, once. False: there was no space. */
 static __always_inline bool tell_code(const struct parcel *parcel, const struct cuda_python *python,
 				      const struct stack_python_frame *frame)
 {
@@ -345,7 +345,7 @@ static __always_inline void count_stack(int outcome, __u64 start)
 		 1);
 }
 
-/* Fills what was reserved; `python` NULL = there is none, and no room for its frames. */
+/* Fills what was reserved; `python` NULL = there is none, and no space for its frames. */
 static __always_inline int fill_stack(struct pt_regs *ctx, struct event *e,
 				      struct stack_window *window, const struct parcel *parcel,
 				      const struct cuda_python *python, __u32 tid, __u32 context)

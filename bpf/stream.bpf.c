@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Hands every batch, name and state of the guest to the tool through a ring buffer, in the order in
+ * Hands every batch, name and state of the agent to the tool through a ring buffer, in the order in
  * which they were sent. Attached per library file with pid -1, so it runs in every process that
  * maps it; bpf/filter.h says who is listened to. Losses are counted, by group and by reason.
  *
@@ -110,7 +110,7 @@ static __always_inline void address_at(struct event *e, const struct parcel *par
 	e->uid = parcel->uid;
 	e->count = parcel->count;
 	e->bytes = parcel->bytes;
-	e->source = EVENT_SOURCE_GUEST;
+	e->source = EVENT_SOURCE_AGENT;
 	__builtin_memcpy(e->comm, parcel->comm, sizeof(e->comm));
 }
 
@@ -228,7 +228,7 @@ static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds
 
 #include "bpf/library_loads.h"
 
-/* libcuda was mapped before the guest, and was looked at in between: from here on the guest tells
+/* libcuda was mapped before the agent, and was looked at in between: from here on the agent tells
  * of this process, and nothing may be counted twice. */
 static __always_inline void drop_driver_source(const struct parcel *parcel)
 {
@@ -344,7 +344,7 @@ static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds
 	return true;
 }
 
-/* In every process that loads the guest: who is not listened to goes on at once. */
+/* In every process that loads the agent: who is not listened to goes on at once. */
 SEC("usdt")
 int start(struct pt_regs *ctx)
 {
@@ -355,7 +355,7 @@ int start(struct pt_regs *ctx)
 	parcel.uid = (__u32)bpf_get_current_uid_gid();
 	process_comm(parcel.comm);
 	if (process_is_wanted(parcel.pid, parcel.uid, parcel.comm))
-		tell_start(START_GUEST, parcel.pid, milliseconds);
+		tell_start(START_AGENT, parcel.pid, milliseconds);
 	return 0;
 }
 
@@ -415,7 +415,7 @@ static __noinline __u64 count_unsent(const struct cuda_ledger *address)
 	return sum;
 }
 
-/* The guest's load ends with an exec as with an exit; what it had not sent is gone. */
+/* The agent's load ends with an exec as with an exit; what it had not sent is gone. */
 static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 {
 	struct parcel parcel = {};

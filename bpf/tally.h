@@ -162,7 +162,7 @@ static __always_inline __u32 *find_place(struct scratch *s)
 				: bpf_map_lookup_elem(&tally_places0, &s->key);
 }
 
-/* 0, or not when there is no room. */
+/* 0, or not when there is no space. */
 static __always_inline long make_place(struct scratch *s)
 {
 	__u32 *taken = generation_of(s) ? &tallied[1] : &tallied[0];
@@ -194,7 +194,7 @@ static __always_inline bool fold_name(struct scratch *s)
 	return true;
 }
 
-/* Where the lane's key has its tally: in its tally_place. 0, or not when there is no room. Global,
+/* Where the lane's key has its tally: in its tally_place. 0, or not when there is no space. Global,
  * as bpf/tally_records.h explains. */
 __attribute__((noinline)) int place_tally(__u32 lane)
 {
@@ -219,7 +219,7 @@ static __always_inline bool is_known(const struct known_key *known, const struct
 	return a[0] == b[0] && a[1] == b[1] && known->epoch == s->epoch;
 }
 
-/* NULL: no room. */
+/* NULL: no space. */
 static __always_inline struct tally *find_tally(struct place *at, __u32 kind, __u32 name,
 						__u32 device, __u32 detail)
 {
@@ -263,7 +263,7 @@ static __always_inline __u32 *find_shape(struct scratch *s)
 				: bpf_map_lookup_elem(&shape_places0, &s->shape_key);
 }
 
-/* 0, or -1 when there is no room. */
+/* 0, or -1 when there is no space. */
 static __always_inline int place_shape(struct scratch *s)
 {
 	__u32 *known = find_shape(s), place;

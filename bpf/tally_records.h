@@ -98,7 +98,7 @@ static __always_inline void add_span(struct place *at, const struct cuda_launch 
 	__u32 stamped = launch->flags & CUDA_LAUNCH_TIMED, lane = at->lane;
 
 	if (launch->domain != CUDA_DOMAIN_DRIVER || launch->end < launch->start ||
-	    at->scratch->process_key.source != EVENT_SOURCE_GUEST || lane >= AGGREGATE_LANES)
+	    at->scratch->process_key.source != EVENT_SOURCE_AGENT || lane >= AGGREGATE_LANES)
 		return;
 	spans[lane].launches[stamped & 1]
 			    [span_step(launch->end - launch->start) & (AGGREGATE_SPANS - 1)]++;

@@ -76,6 +76,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
 	for (size_t i = 0; i < COMMANDS; i++)
-		nearest_words__consider(&nearest, commands[i].name, argv[1], strlen(argv[1]));
+		suggest__consider(&nearest, commands[i].name, argv[1], strlen(argv[1]));
 	return command_mistake__explain(argv + 1, &nearest);
 }

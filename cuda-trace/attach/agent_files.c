@@ -31,13 +31,13 @@
 #define SPARE_FILES    1024 /* of MAX_FILES, for root alone */
 /* In one scan, what finding and attaching to files of one user may take; at the first one, when
  * nothing is traced yet. */
-#define USER_SCAN_NS   (100 * 1000000ull)
-#define USER_FIRST_NS  (1000 * 1000000ull)
-#define MAX_SPENDERS   64
-#define SUSPECT_NS     (50 * 1000000L) /* the same, while some may be mapped by nobody */
-#define SCAN_NS	       (10 * 1000000L) /* of each second, once everything was looked at */
-#define YOUNG_SCANS    10 /* a new process may load CUDA late: looked at more often at first */
-#define MOST_PROCESSES 65536
+#define USER_SCAN_NS  (100 * 1000000ull)
+#define USER_FIRST_NS (1000 * 1000000ull)
+#define MAX_SPENDERS  64
+#define SUSPECT_NS    (50 * 1000000L) /* the same, while some may be mapped by nobody */
+#define SCAN_NS	      (10 * 1000000L) /* of each second, once everything was looked at */
+#define YOUNG_SCANS   10 /* a new process may load CUDA late: looked at more often at first */
+#define MAX_PROCESSES 65536
 
 struct seen_process {
 	uint32_t pid;
@@ -74,7 +74,7 @@ struct targets {
 	bool scanned;
 };
 
-int targets__guest_path(char path[PATH_MAX], bool quiet)
+int agent_files__agent_path(char path[PATH_MAX], bool quiet)
 {
 	const char *given = getenv("CUDA_TRACE_GUEST");
 	char self[PATH_MAX] = "";
@@ -103,7 +103,7 @@ int targets__guest_path(char path[PATH_MAX], bool quiet)
 	return -ENOENT;
 }
 
-struct targets *targets__new(const struct targets_sink *sink, struct left_out *left_out)
+struct targets *agent_files__new(const struct targets_sink *sink, struct left_out *left_out)
 {
 	struct targets *targets = calloc(1, sizeof(struct targets));
 
@@ -115,7 +115,7 @@ struct targets *targets__new(const struct targets_sink *sink, struct left_out *l
 	return targets;
 }
 
-void targets__free(struct targets *targets)
+void agent_files__free(struct targets *targets)
 {
 	if (!targets)
 		return;
@@ -195,8 +195,8 @@ static struct agent_file *add_file(struct targets *targets, struct foreign_file 
 		foreign_file__close(file);
 		return NULL;
 	}
-	added = room__for_one(targets->files, &targets->file_capacity, targets->file_count,
-			      sizeof(*added));
+	added = array_grow__for_one(targets->files, &targets->file_capacity, targets->file_count,
+				    sizeof(*added));
 	if (!added) {
 		foreign_file__close(file);
 		return NULL;
@@ -234,7 +234,7 @@ static struct agent_file *take_file(struct targets *targets, struct foreign_file
 	return known;
 }
 
-const char *targets__add_named(struct targets *targets, const char *path)
+const char *agent_files__add_named(struct targets *targets, const char *path)
 {
 	const char *name = strrchr(path, '/');
 	struct foreign_file file;
@@ -296,8 +296,8 @@ static bool ends_in(const char *path, size_t length, const char *name)
 	return tail && length >= tail && !strncmp(path + length - tail, name, tail);
 }
 
-/* Does the mapped path end in a guest's name? Cuts " (deleted)" off. */
-static bool is_guest(const struct targets *targets, char *path)
+/* Does the mapped path end in a agent's name? Cuts " (deleted)" off. */
+static bool is_agent(const struct targets *targets, char *path)
 {
 	static const char deleted[] = " (deleted)";
 	size_t length = strlen(path);
@@ -323,13 +323,13 @@ static bool read_line(const struct targets *targets, char *line, char range[40],
 	line[strcspn(line, "\n")] = 0;
 	if ((!strstr(line, CUDA_GUEST_NAME) && (!*targets->name || !strstr(line, targets->name))) ||
 	    sscanf(line, "%39s %7s %*s %*s %*s %n", range, permissions, &at) != 2 || !at ||
-	    permissions[2] != 'x' || !is_guest(targets, line + at))
+	    permissions[2] != 'x' || !is_agent(targets, line + at))
 		return false;
 	*path = line + at;
 	return true;
 }
 
-void targets__look(struct targets *targets, uint32_t pid)
+void agent_files__look(struct targets *targets, uint32_t pid)
 {
 	char name[32], range[40], *line = NULL, mapped[sizeof(((struct foreign_file *)0)->path)];
 	bool has_agent = false;
@@ -376,20 +376,20 @@ static size_t list_processes(struct seen_process **list)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	size_t n = 0, room = 0;
+	size_t n = 0, capacity = 0;
 
 	*list = NULL;
-	while (proc && n < MOST_PROCESSES && (entry = readdir(proc))) {
+	while (proc && n < MAX_PROCESSES && (entry = readdir(proc))) {
 		char *end;
 		unsigned long pid = strtoul(entry->d_name, &end, 10);
 
 		if (*end || !pid)
 			continue;
-		if (n == room) {
+		if (n == capacity) {
 			struct seen_process *larger;
 
-			room = room ? room * 2 : 256;
-			larger = reallocarray(*list, room, sizeof(**list));
+			capacity = capacity ? capacity * 2 : 256;
+			larger = reallocarray(*list, capacity, sizeof(**list));
 			if (!larger)
 				break;
 			*list = larger;
@@ -427,11 +427,11 @@ static void look_at_old(struct targets *targets, const struct seen_process *list
 		if (turn + i == n)
 			targets->round++;
 		targets->cursor = list[(turn + i) % n].pid;
-		targets__look(targets, targets->cursor);
+		agent_files__look(targets, targets->cursor);
 	}
 }
 
-void targets__scan(struct targets *targets)
+void agent_files__scan(struct targets *targets)
 {
 	long until = now_ns() + (targets->suspects ? SUSPECT_NS : SCAN_NS);
 	struct seen_process *list;
@@ -444,7 +444,7 @@ void targets__scan(struct targets *targets)
 		if (targets->scanned && (list[i].looks >= YOUNG_SCANS || now_ns() > until))
 			continue;
 		list[i].looks = targets->scanned ? list[i].looks + 1 : YOUNG_SCANS;
-		targets__look(targets, list[i].pid);
+		agent_files__look(targets, list[i].pid);
 	}
 	if (targets->scanned)
 		look_at_old(targets, list, n, until);

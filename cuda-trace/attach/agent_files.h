@@ -12,9 +12,9 @@
 
 struct targets;
 
-/* Path of the guest that PROGRAMs get: $CUDA_TRACE_GUEST, beside the tool's own file (build tree),
+/* Path of the agent that PROGRAMs get: $CUDA_TRACE_GUEST, beside the tool's own file (build tree),
  * the installed one. 0, or -ENOENT after a line on stderr (unless quiet). */
-int targets__guest_path(char path[PATH_MAX], bool quiet);
+int agent_files__agent_path(char path[PATH_MAX], bool quiet);
 
 /* What becomes of what is found. A path leads to the very file ("/proc/self/fd/N") until gone() has
  * been called for it. */
@@ -30,15 +30,15 @@ struct targets_sink {
 
 struct left_out;
 
-struct targets *targets__new(const struct targets_sink *sink, struct left_out *left_out);
-void targets__free(struct targets *targets);
+struct targets *agent_files__new(const struct targets_sink *sink, struct left_out *left_out);
+void agent_files__free(struct targets *targets);
 /* The library that programs get, which may have a name of its own (CUDA_TRACE_GUEST); copies of it
  * are libraries, too. Its path for the sink, or NULL: it is not one. */
-const char *targets__add_named(struct targets *targets, const char *path);
+const char *agent_files__add_named(struct targets *targets, const char *path);
 /* Looks through the processes' maps: all of them at the first call; later new processes first and
  * the others in turn, within a few milliseconds. */
-void targets__scan(struct targets *targets);
+void agent_files__scan(struct targets *targets);
 /* The same for one process, now. */
-void targets__look(struct targets *targets, uint32_t pid);
+void agent_files__look(struct targets *targets, uint32_t pid);
 
 #endif

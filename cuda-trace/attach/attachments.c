@@ -42,7 +42,7 @@ struct attachments {
 	bool verbose;
 	struct attached *links;
 	int count;
-	int room;
+	int capacity;
 	struct place *places;
 	int place_count;
 	unsigned int hello;	  /* which of the bells is next */
@@ -149,9 +149,10 @@ void attachments__free(struct attachments *attachments)
 
 static int keep(struct attachments *attachments, struct attached attached)
 {
-	if (attachments->count == attachments->room) {
-		int room = attachments->room ? attachments->room * 2 : 16;
-		struct attached *larger = reallocarray(attachments->links, room, sizeof(*larger));
+	if (attachments->count == attachments->capacity) {
+		int capacity = attachments->capacity ? attachments->capacity * 2 : 16;
+		struct attached *larger =
+			reallocarray(attachments->links, capacity, sizeof(*larger));
 
 		if (!larger) {
 			probe_link__free(attached.probes);
@@ -160,7 +161,7 @@ static int keep(struct attachments *attachments, struct attached attached)
 			return -ENOMEM;
 		}
 		attachments->links = larger;
-		attachments->room = room;
+		attachments->capacity = capacity;
 	}
 	attachments->links[attachments->count++] = attached;
 	return 0;

@@ -32,16 +32,16 @@ int attachments__add_probe(struct attachments *attachments, const char *path, co
 /* Has stacks taken at one in `period` launches, which is one of CUDA_STACK_PROBES, in the files
  * that are watched and that will be; another period before that ends. 0 = none. */
 void attachments__take_stacks(struct attachments *attachments, uint32_t period);
-/* Asks the guests to tell names and states again, by another bell than the last time. */
+/* Asks the agents to tell names and states again, by another bell than the last time. */
 void attachments__say_hello(struct attachments *attachments);
 /* Has the agents send all that they recorded until now; their status says so. 0, or -errno if
  * some do not know that. */
 int attachments__request_flush(struct attachments *attachments);
-/* Attaches a program that is no probe of the guest: sched_process_exit and the like. */
+/* Attaches a program that is no probe of the agent: sched_process_exit and the like. */
 int attachments__add_program(struct attachments *attachments, const char *program);
 /* The tool's own probe, in one process or (0) in all. */
 int attachments__add_selftest(struct attachments *attachments, uint32_t pid);
-/* Switches the guests off: only names and states go on. */
+/* Switches the agents off: only names and states go on. */
 void attachments__drop_batches(struct attachments *attachments);
 /* How many were added and not dropped. */
 /* ns, when everything but the answer to cuda:start was attached for the last process that got one.

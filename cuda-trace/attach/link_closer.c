@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#define MOST_THREADS 64
+#define MAX_THREADS 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_ended = PTHREAD_COND_INITIALIZER;
@@ -47,7 +47,7 @@ static int start(int fd)
 void link_closer__close(int fd)
 {
 	pthread_mutex_lock(&lock);
-	while (threads >= MOST_THREADS)
+	while (threads >= MAX_THREADS)
 		pthread_cond_wait(&one_ended, &lock);
 	threads++;
 	pthread_mutex_unlock(&lock);

@@ -19,7 +19,7 @@ static __attribute__((noinline)) void hit(unsigned int tool)
 	STAP_PROBE1(cuda_trace, selftest, tool);
 }
 
-int selftest__fire(void)
+int probe_selfcheck__fire(void)
 {
 	unsigned int tool = getpid();
 	pid_t child = fork();
@@ -43,7 +43,7 @@ static void *hit_here(void *unused)
 	return NULL;
 }
 
-int selftest__fire_in_thread(void)
+int probe_selfcheck__fire_in_thread(void)
 {
 	pthread_t thread;
 	int err = pthread_create(&thread, NULL, hit_here, NULL);
@@ -52,7 +52,7 @@ int selftest__fire_in_thread(void)
 }
 
 /* The least of some rounds: whatever else runs only ever adds. */
-uint64_t selftest__measure(void)
+uint64_t probe_selfcheck__measure(void)
 {
 	enum { ROUNDS = 10, HITS = 100 };
 	uint64_t least = UINT64_MAX;

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /* A process of its own hits the probe once and ends. 0 or -errno. */
-int selftest__fire(void);
+int probe_selfcheck__fire(void);
 /* Another thread of this process does. 0 or -errno. */
-int selftest__fire_in_thread(void);
+int probe_selfcheck__fire_in_thread(void);
 /* What a probe hit takes beside the program behind it, in ns; the probe must be attached. */
-uint64_t selftest__measure(void);
+uint64_t probe_selfcheck__measure(void);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * A link of one process raises the semaphores in that process alone, follows it through an exec,
  * and costs others nothing. What it cannot do, and a link of all processes takes over for that
- * file: more than MOST_PROCESSES; processes whose first thread has ended, by which the kernel knows
+ * file: more than MAX_PROCESSES; processes whose first thread has ended, by which the kernel knows
  * the memory that a link is about. Both may be there at a time: the map `linked` says which of them
  * counts for a process, so that nothing is reported twice (bpf/arguments.h).
  *
@@ -27,7 +27,7 @@
 #include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/proc/process_stat.h"
 
-#define MOST_PROCESSES 64
+#define MAX_PROCESSES 64
 
 struct file {
 	struct file *next;
@@ -36,7 +36,7 @@ struct file {
 	bool everybody; /* all processes that map it are listened to, unless they have links */
 };
 
-struct guest {
+struct agent {
 	uint32_t pid;
 	uint64_t number; /* as in the map `linked` */
 	struct file *file;
@@ -44,39 +44,39 @@ struct guest {
 	uint64_t ready; /* ns, when it was listened to, if it reported its start; 0 = all is said */
 };
 
-struct guests {
+struct agents {
 	struct attachments *attachments;
 	struct switches *switches;
 	int linked;
 	bool verbose;
 	struct file *files;
 	int file_count;
-	struct guest guests[MOST_PROCESSES];
+	struct agent agents[MAX_PROCESSES];
 	int count;
 	uint64_t numbers; /* used so far */
-	bool linked_one;  /* since guests__expect() */
+	bool linked_one;  /* since process_links__expect() */
 };
 
-struct guests *guests__new(struct attachments *attachments, struct switches *switches, int linked,
-			   bool verbose)
+struct agents *process_links__new(struct attachments *attachments, struct switches *switches,
+				  int linked, bool verbose)
 {
-	struct guests *guests = calloc(1, sizeof(*guests));
+	struct agents *agents = calloc(1, sizeof(*agents));
 
-	if (!guests)
+	if (!agents)
 		return NULL;
-	guests->attachments = attachments;
-	guests->switches = switches;
-	guests->linked = linked;
-	guests->verbose = verbose;
-	return guests;
+	agents->attachments = attachments;
+	agents->switches = switches;
+	agents->linked = linked;
+	agents->verbose = verbose;
+	return agents;
 }
 
-void guests__free(struct guests *all)
+void process_links__free(struct agents *all)
 {
 	struct file *next;
 
 	for (int i = 0; all && i < all->count; i++)
-		free(all->guests[i].path);
+		free(all->agents[i].path);
 	for (struct file *file = all ? all->files : NULL; file; file = next) {
 		next = file->next;
 		free(file->path);
@@ -85,12 +85,12 @@ void guests__free(struct guests *all)
 	free(all);
 }
 
-int guests__files(const struct guests *all)
+int process_links__files(const struct agents *all)
 {
 	return all->file_count;
 }
 
-static struct file *find_file(struct guests *all, const char *path)
+static struct file *find_file(struct agents *all, const char *path)
 {
 	for (struct file *file = all->files; file; file = file->next)
 		if (!strcmp(file->path, path))
@@ -99,16 +99,16 @@ static struct file *find_file(struct guests *all, const char *path)
 }
 
 /* Switches before batches, or these would begin with another cycle. 0 or -errno. */
-static int listen_at(struct guests *guests, const struct probe_place *place, uint64_t number)
+static int listen_at(struct agents *agents, const struct probe_place *place, uint64_t number)
 {
-	if (guests->switches &&
-	    switches__add(guests->switches, place->path, place->pid, number) == -ENOENT)
+	if (agents->switches &&
+	    sample_switches__add(agents->switches, place->path, place->pid, number) == -ENOENT)
 		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
 				"the GPU from its processes\n");
-	return attachments__add(guests->attachments, place, number);
+	return attachments__add(agents->attachments, place, number);
 }
 
-static void listen_to_everybody(struct guests *guests, struct file *file, const char *path,
+static void listen_to_everybody(struct agents *agents, struct file *file, const char *path,
 				const char *why)
 {
 	const struct probe_place place = {.path = path, .whose = PROBE_OF_OTHERS};
@@ -116,13 +116,13 @@ static void listen_to_everybody(struct guests *guests, struct file *file, const 
 
 	if (file->everybody)
 		return;
-	file->everybody = !listen_at(guests, &place, 0);
-	if (guests->verbose)
+	file->everybody = !listen_at(agents, &place, 0);
+	if (agents->verbose)
 		fprintf(stderr, "cuda-trace: %s is listened to in every process: %s\n",
 			foreign_file__show(path, shown, sizeof(shown)), why);
 }
 
-void guests__add_file(struct guests *guests, const char *path)
+void process_links__add_file(struct agents *agents, const char *path)
 {
 	struct file *file = calloc(1, sizeof(*file));
 	char shown[256];
@@ -134,23 +134,23 @@ void guests__add_file(struct guests *guests, const char *path)
 		free(file);
 		return;
 	}
-	file->next = guests->files;
-	guests->files = file;
-	guests->file_count++;
-	err = attachments__add_probe(guests->attachments, path, "start");
+	file->next = agents->files;
+	agents->files = file;
+	agents->file_count++;
+	err = attachments__add_probe(agents->attachments, path, "start");
 	file->is_old = err == -ENOENT;
 	if (err && !file->is_old)
-		listen_to_everybody(guests, file, path, strerror(-err));
-	else if (guests->verbose)
+		listen_to_everybody(agents, file, path, strerror(-err));
+	else if (agents->verbose)
 		fprintf(stderr, "cuda-trace: watching %s, where it is meant\n",
 			foreign_file__show(path, shown, sizeof(shown)));
 }
 
 /* Links of single processes may be left where these have exec'd a moment ago. */
-void guests__drop_file(struct guests *all, const char *path)
+void process_links__drop_file(struct agents *all, const char *path)
 {
 	struct file **at = &all->files, *file;
-	struct guest *of = all->guests;
+	struct agent *of = all->agents;
 	int kept = 0;
 
 	while (*at && strcmp((*at)->path, path))
@@ -170,27 +170,27 @@ void guests__drop_file(struct guests *all, const char *path)
 	free(file->path);
 	free(file);
 	if (all->switches)
-		switches__drop_file(all->switches, path);
+		sample_switches__drop_file(all->switches, path);
 	attachments__drop_file(all->attachments, path);
 }
 
-static uint64_t number_of(const struct guests *guests, uint32_t pid)
+static uint64_t number_of(const struct agents *agents, uint32_t pid)
 {
 	uint64_t number = 0;
 
-	return bpf_map_lookup_elem(guests->linked, &pid, &number) ? 0 : number;
+	return bpf_map_lookup_elem(agents->linked, &pid, &number) ? 0 : number;
 }
 
-static bool is_known(const struct guests *guests, const struct file *file, uint64_t number)
+static bool is_known(const struct agents *agents, const struct file *file, uint64_t number)
 {
-	for (int i = 0; i < guests->count; i++)
-		if (guests->guests[i].number == number && guests->guests[i].file == file)
+	for (int i = 0; i < agents->count; i++)
+		if (agents->agents[i].number == number && agents->agents[i].file == file)
 			return true;
 	return false;
 }
 
 /* `linked` first: what comes before is said by nobody else. 0 or -errno. */
-static int link_process(struct guests *guests, struct file *file, uint32_t pid, uint64_t number,
+static int link_process(struct agents *agents, struct file *file, uint32_t pid, uint64_t number,
 			const char *path)
 {
 	struct probe_place place = {.path = path, .pid = pid};
@@ -198,19 +198,19 @@ static int link_process(struct guests *guests, struct file *file, uint32_t pid, 
 	int err;
 
 	if (is_new) {
-		number = ++guests->numbers;
-		if (bpf_map_update_elem(guests->linked, &pid, &number, BPF_ANY))
+		number = ++agents->numbers;
+		if (bpf_map_update_elem(agents->linked, &pid, &number, BPF_ANY))
 			return -errno;
 	}
 	place.whose = PROBE_OF_LINKED | PROBE_LINK(number);
-	err = listen_at(guests, &place, number);
+	err = listen_at(agents, &place, number);
 	if (err) {
 		if (is_new)
-			bpf_map_delete_elem(guests->linked, &pid);
+			bpf_map_delete_elem(agents->linked, &pid);
 		return err;
 	}
-	guests->guests[guests->count++] = (struct guest){pid, number, file, strdup(path), 0};
-	guests->linked_one = true;
+	agents->agents[agents->count++] = (struct agent){pid, number, file, strdup(path), 0};
+	agents->linked_one = true;
 	if (file->is_old)
 		fprintf(stderr,
 			"cuda-trace: process %u has an older library, which does not report its "
@@ -220,43 +220,43 @@ static int link_process(struct guests *guests, struct file *file, uint32_t pid, 
 }
 
 /* Where all processes are listened to, those without links are, too. */
-void guests__add_process(struct guests *guests, uint32_t pid, const char *path)
+void process_links__add_process(struct agents *agents, uint32_t pid, const char *path)
 {
-	uint64_t number = number_of(guests, pid);
-	struct file *file = find_file(guests, path);
+	uint64_t number = number_of(agents, pid);
+	struct file *file = find_file(agents, path);
 	int err;
 
-	if (!file || (file->everybody && !number) || (number && is_known(guests, file, number)))
+	if (!file || (file->everybody && !number) || (number && is_known(agents, file, number)))
 		return;
-	if (guests->count >= MOST_PROCESSES)
-		guests__tidy(guests);
-	if (guests->count >= MOST_PROCESSES) {
-		listen_to_everybody(guests, file, path,
+	if (agents->count >= MAX_PROCESSES)
+		process_links__tidy(agents);
+	if (agents->count >= MAX_PROCESSES) {
+		listen_to_everybody(agents, file, path,
 				    "too many processes for links of their own");
 		return;
 	}
 	if (process_stat__state(pid) == 'Z') {
-		listen_to_everybody(guests, file, path, "the first thread of a process has ended");
+		listen_to_everybody(agents, file, path, "the first thread of a process has ended");
 		return;
 	}
-	err = link_process(guests, file, pid, number, path);
+	err = link_process(agents, file, pid, number, path);
 	/* A process that has gone meanwhile says nothing of the kernel. */
 	if (err && err != -ESRCH)
-		listen_to_everybody(guests, file, path, strerror(-err));
+		listen_to_everybody(agents, file, path, strerror(-err));
 }
 
-void guests__expect(struct guests *guests)
+void process_links__expect(struct agents *agents)
 {
-	guests->linked_one = false;
+	agents->linked_one = false;
 }
 
-void guests__note_time(struct guests *guests, const struct event_start *event)
+void process_links__note_time(struct agents *agents, const struct event_start *event)
 {
 	uint64_t late;
 
 	/* It was listened to before it started, or found by a look at all processes. */
-	if (!guests->linked_one || !guests->count) {
-		if (guests->verbose)
+	if (!agents->linked_one || !agents->count) {
+		if (agents->verbose)
 			fprintf(stderr,
 				"cuda-trace: process %u was listened to before its start was "
 				"told\n",
@@ -270,25 +270,26 @@ void guests__note_time(struct guests *guests, const struct event_start *event)
 			"it launched before is missing\n",
 			event->pid, (unsigned long long)late / 1000000);
 	else
-		guests->guests[guests->count - 1].ready = attachments__ready(guests->attachments);
-	if (guests->verbose && late <= event->milliseconds * 1000000ull)
+		agents->agents[agents->count - 1].ready = attachments__ready(agents->attachments);
+	if (agents->verbose && late <= event->milliseconds * 1000000ull)
 		fprintf(stderr, "cuda-trace: process %u was listened to %.1f ms after its start\n",
 			event->pid, late / 1e6);
 }
 
-void guests__note_begin(struct guests *guests, uint32_t pid, const struct cuda_status *status)
+void process_links__note_begin(struct agents *agents, uint32_t pid,
+			       const struct cuda_status *status)
 {
-	for (int i = 0; guests && i < guests->count; i++) {
-		struct guest *guest = &guests->guests[i];
+	for (int i = 0; agents && i < agents->count; i++) {
+		struct agent *agent = &agents->agents[i];
 
-		if (guest->pid != pid || !guest->ready || !status->began)
+		if (agent->pid != pid || !agent->ready || !status->began)
 			continue;
-		if (status->began < guest->ready)
+		if (status->began < agent->ready)
 			fprintf(stderr,
 				"cuda-trace: process %u was listened to %.1f ms after another "
 				"tool had let it go on: what it launched in between is missing\n",
-				pid, (guest->ready - status->began) / 1e6);
-		guest->ready = 0;
+				pid, (agent->ready - status->began) / 1e6);
+		agent->ready = 0;
 	}
 }
 
@@ -306,35 +307,35 @@ static bool has_lost_first(uint32_t pid)
 }
 
 /* Both links are there for a moment, and the map says which one counts. */
-void guests__lost_first(struct guests *guests, uint32_t pid)
+void process_links__lost_first(struct agents *agents, uint32_t pid)
 {
-	uint64_t number = number_of(guests, pid);
+	uint64_t number = number_of(agents, pid);
 
-	if (!number || !has_lost_first(pid) || number_of(guests, pid) != number)
+	if (!number || !has_lost_first(pid) || number_of(agents, pid) != number)
 		return;
-	for (int i = 0; i < guests->count; i++)
-		if (guests->guests[i].number == number && guests->guests[i].path)
-			listen_to_everybody(guests, guests->guests[i].file, guests->guests[i].path,
+	for (int i = 0; i < agents->count; i++)
+		if (agents->agents[i].number == number && agents->agents[i].path)
+			listen_to_everybody(agents, agents->agents[i].file, agents->agents[i].path,
 					    "the first thread of a process has ended");
-	bpf_map_delete_elem(guests->linked, &pid);
-	guests__tidy(guests);
+	bpf_map_delete_elem(agents->linked, &pid);
+	process_links__tidy(agents);
 }
 
-void guests__tidy(struct guests *guests)
+void process_links__tidy(struct agents *agents)
 {
 	int kept = 0;
 
-	for (int i = 0; i < guests->count; i++) {
-		struct guest *guest = &guests->guests[i];
+	for (int i = 0; i < agents->count; i++) {
+		struct agent *agent = &agents->agents[i];
 
-		if (number_of(guests, guest->pid) == guest->number) {
-			guests->guests[kept++] = *guest;
+		if (number_of(agents, agent->pid) == agent->number) {
+			agents->agents[kept++] = *agent;
 			continue;
 		}
-		attachments__drop_process(guests->attachments, guest->number);
-		if (guests->switches)
-			switches__drop_process(guests->switches, guest->number);
-		free(guest->path);
+		attachments__drop_process(agents->attachments, agent->number);
+		if (agents->switches)
+			sample_switches__drop_process(agents->switches, agent->number);
+		free(agent->path);
 	}
-	guests->count = kept;
+	agents->count = kept;
 }

@@ -13,30 +13,31 @@
 struct attachments;
 struct cuda_status;
 struct event_start;
-struct guests;
+struct agents;
 struct switches;
 
 /* linked: the map of that name. switches may be NULL. */
-struct guests *guests__new(struct attachments *attachments, struct switches *switches, int linked,
-			   bool verbose);
+struct agents *process_links__new(struct attachments *attachments, struct switches *switches,
+				  int linked, bool verbose);
 /* Accepts NULL; what is attached is the attachments' to drop. */
-void guests__free(struct guests *guests);
+void process_links__free(struct agents *agents);
 /* A library file that processes may load: these will be reported. */
-void guests__add_file(struct guests *guests, const char *path);
+void process_links__add_file(struct agents *agents, const char *path);
 /* Nobody maps it any more. */
-void guests__drop_file(struct guests *all, const char *path);
-int guests__files(const struct guests *guests);
+void process_links__drop_file(struct agents *all, const char *path);
+int process_links__files(const struct agents *agents);
 /* A process that is meant, and the agent that it maps or is going to: listens to it, unless that is
  * so already. */
-void guests__add_process(struct guests *guests, uint32_t pid, const char *path);
+void process_links__add_process(struct agents *agents, uint32_t pid, const char *path);
 /* Before and after a process is added that was reported: says so if that came too late for it. */
-void guests__expect(struct guests *guests);
-void guests__note_time(struct guests *guests, const struct event_start *event);
+void process_links__expect(struct agents *agents);
+void process_links__note_time(struct agents *agents, const struct event_start *event);
 /* Accepts NULL. What a process said of itself: another tool may have ended its wait before us. */
-void guests__note_begin(struct guests *guests, uint32_t pid, const struct cuda_status *status);
+void process_links__note_begin(struct agents *agents, uint32_t pid,
+			       const struct cuda_status *status);
 /* START_WITHOUT_FIRST: goes over to a link that does not need the process's first thread. */
-void guests__lost_first(struct guests *guests, uint32_t pid);
+void process_links__lost_first(struct agents *agents, uint32_t pid);
 /* Releases those that have ended. */
-void guests__tidy(struct guests *guests);
+void process_links__tidy(struct agents *agents);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A link a file for the window and one for the period. A new window is attached before the old one
- * is let go, so that guests never see none: of two they take the longer.
+ * is let go, so that agents never see none: of two they take the longer.
  */
 #include "cuda-trace/attach/sample_switches.h"
 
@@ -26,7 +26,7 @@ struct switches {
 	int count;
 };
 
-struct switches *switches__new(struct bpf_object *object, uint32_t on_ms, uint32_t every_ms)
+struct switches *sample_switches__new(struct bpf_object *object, uint32_t on_ms, uint32_t every_ms)
 {
 	struct switches *switches = calloc(1, sizeof(*switches));
 
@@ -45,7 +45,7 @@ static void drop(struct file *file)
 	free(file->path);
 }
 
-void switches__free(struct switches *switches)
+void sample_switches__free(struct switches *switches)
 {
 	if (!switches)
 		return;
@@ -73,7 +73,7 @@ static int attach(struct switches *switches, const struct file *file, const char
 	return -ENOENT;
 }
 
-int switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number)
+int sample_switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number)
 {
 	struct file *larger = reallocarray(switches->files, switches->count + 1, sizeof(*larger));
 	struct file file = {.pid = pid, .number = number};
@@ -96,7 +96,7 @@ int switches__add(struct switches *switches, const char *path, uint32_t pid, uin
 	return err;
 }
 
-void switches__drop_process(struct switches *switches, uint64_t number)
+void sample_switches__drop_process(struct switches *switches, uint64_t number)
 {
 	int kept = 0;
 
@@ -108,7 +108,7 @@ void switches__drop_process(struct switches *switches, uint64_t number)
 	switches->count = kept;
 }
 
-void switches__drop_file(struct switches *switches, const char *path)
+void sample_switches__drop_file(struct switches *switches, const char *path)
 {
 	int kept = 0;
 
@@ -134,7 +134,7 @@ static int replace(struct switches *switches, struct file *file, const char *kin
 	return 0;
 }
 
-int switches__set(struct switches *switches, uint32_t on_ms, uint32_t every_ms)
+int sample_switches__set(struct switches *switches, uint32_t on_ms, uint32_t every_ms)
 {
 	int err = 0;
 

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-void *room__for_one(void *array, uint32_t *room, uint32_t count, size_t size)
+void *array_grow__for_one(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
 	void *larger;
 
-	if (count < *room)
+	if (count < *capacity)
 		return array;
-	larger = reallocarray(array, *room ? (size_t)*room * 2 : 64, size);
+	larger = reallocarray(array, *capacity ? (size_t)*capacity * 2 : 64, size);
 	if (larger)
-		*room = *room ? *room * 2 : 64;
+		*capacity = *capacity ? *capacity * 2 : 64;
 	return larger;
 }

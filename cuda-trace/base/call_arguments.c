@@ -11,7 +11,7 @@ static void put_launch(FILE *out, const struct cuda_api *call, const char *kerne
 	const uint32_t *grid = call->asked.launch.grid, *block = call->asked.launch.block;
 
 	fprintf(out, "%s", kernel);
-	if (!asked__has_grid(call))
+	if (!call_arguments__has_grid(call))
 		return;
 	fprintf(out, "%sgrid %ux%ux%u, block %ux%ux%u", *kernel ? ", " : "", grid[0], grid[1],
 		grid[2], block[0], block[1], block[2]);
@@ -39,7 +39,7 @@ static void put_call(FILE *out, const struct cuda_api *call)
 		fprintf(out, "%sdevice %d", *between ? ", " : "", (int)call->asked.call.device);
 }
 
-void asked__text(char *out, size_t size, const struct cuda_api *call, const char *kernel)
+void call_arguments__text(char *out, size_t size, const struct cuda_api *call, const char *kernel)
 {
 	FILE *file = fmemopen(out, size, "w");
 
@@ -54,7 +54,7 @@ void asked__text(char *out, size_t size, const struct cuda_api *call, const char
 	out[size - 1] = 0; /* a text that fills it all */
 }
 
-void asked__of_launch(struct cuda_api *call, const struct cuda_launch *launch)
+void call_arguments__of_launch(struct cuda_api *call, const struct cuda_launch *launch)
 {
 	if (launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH)
 		return;

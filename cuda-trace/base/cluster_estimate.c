@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-void estimate__add(struct estimate_sums *sums, uint64_t window, double count, double value)
+void cluster_estimate__add(struct estimate_sums *sums, uint64_t window, double count, double value)
 {
 	sums->count += count;
 	sums->sum += value;
@@ -31,7 +31,7 @@ static struct estimate_sums closed(const struct estimate_sums *sums)
 {
 	struct estimate_sums whole = *sums;
 
-	estimate__add(&whole, sums->window + 1, 0, 0);
+	cluster_estimate__add(&whole, sums->window + 1, 0, 0);
 	return whole;
 }
 
@@ -45,7 +45,7 @@ static double factor(double degrees)
 	return n < 16 ? factors[n < 1 ? 1 : n] : 1.96 + 2.5 / degrees;
 }
 
-struct estimate estimate__ratio(const struct estimate_sums *open, double population)
+struct estimate cluster_estimate__ratio(const struct estimate_sums *open, double population)
 {
 	struct estimate_sums sums = closed(open);
 	double mean, left, single = 0, clusters = 0;
@@ -84,14 +84,16 @@ static struct estimate expand(double sum, double squares, double share, double w
 					 sqrt(fmax(variance, 0) * windows * (1 - share)) / share};
 }
 
-struct estimate estimate__sum(const struct estimate_sums *sums, double share, double windows)
+struct estimate cluster_estimate__sum(const struct estimate_sums *sums, double share,
+				      double windows)
 {
 	struct estimate_sums whole = closed(sums);
 
 	return expand(whole.sum, whole.ss, share, fmax(windows, whole.windows));
 }
 
-struct estimate estimate__count(const struct estimate_sums *sums, double share, double windows)
+struct estimate cluster_estimate__count(const struct estimate_sums *sums, double share,
+					double windows)
 {
 	struct estimate_sums whole = closed(sums);
 

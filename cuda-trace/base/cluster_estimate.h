@@ -26,14 +26,16 @@ struct estimate {
 };
 
 /* `count` values of which the sum is `value`; more than one at once counts as equal ones. */
-void estimate__add(struct estimate_sums *sums, uint64_t window, double count, double value);
+void cluster_estimate__add(struct estimate_sums *sums, uint64_t window, double count, double value);
 /* The sum over a population whose size is known: size times mean. */
-struct estimate estimate__ratio(const struct estimate_sums *sums, double population);
+struct estimate cluster_estimate__ratio(const struct estimate_sums *sums, double population);
 /*
  * The sum, or the count, over all of the time when windows were open for a share of it; `windows`
  * counts the empty ones, too.
  */
-struct estimate estimate__sum(const struct estimate_sums *sums, double share, double windows);
-struct estimate estimate__count(const struct estimate_sums *sums, double share, double windows);
+struct estimate cluster_estimate__sum(const struct estimate_sums *sums, double share,
+				      double windows);
+struct estimate cluster_estimate__count(const struct estimate_sums *sums, double share,
+					double windows);
 
 #endif

@@ -25,7 +25,7 @@
 #define CHILD_SECONDS  1
 #define NS_PER_S       1000000000ull
 #define CHEAP_NS       (NS_PER_S / 100) /* what an honest name may take */
-#define MOST_DEBT_NS   (2 * NS_PER_S)
+#define MAX_DEBT_NS    (2 * NS_PER_S)
 #define DEBT_SHARE     20 /* is paid back in so many times its length */
 
 /* Declared here because <cxxabi.h> is C++. */
@@ -47,7 +47,7 @@ static bool is_affordable(void)
 
 	debt = debt > paid ? debt - paid : 0;
 	debt_time = now;
-	return debt < MOST_DEBT_NS;
+	return debt < MAX_DEBT_NS;
 }
 
 static void pay(uint64_t ns)

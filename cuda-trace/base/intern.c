@@ -16,11 +16,11 @@ struct item {
 struct interned {
 	struct item **items;
 	uint32_t *table; /* index of the item + 1, 0 = free */
-	uint32_t count, room, most;
+	uint32_t count, capacity, most;
 	size_t bytes, most_bytes; /* of items, as malloc() makes them */
 };
 
-struct interned *interned__new(uint32_t most, size_t most_bytes)
+struct interned *intern__new(uint32_t most, size_t most_bytes)
 {
 	struct interned *set = calloc(1, sizeof(*set));
 
@@ -33,7 +33,7 @@ struct interned *interned__new(uint32_t most, size_t most_bytes)
 
 static uint32_t *slot_of(const struct interned *set, uint32_t hash, const void *data, size_t size)
 {
-	uint32_t mask = set->room * 2 - 1, i = hash & mask;
+	uint32_t mask = set->capacity * 2 - 1, i = hash & mask;
 
 	for (; set->table[i]; i = (i + 1) & mask) {
 		const struct item *item = set->items[set->table[i] - 1];
@@ -46,9 +46,9 @@ static uint32_t *slot_of(const struct interned *set, uint32_t hash, const void *
 
 static bool grow(struct interned *set)
 {
-	uint32_t room = set->room ? set->room * 2 : 64;
-	struct item **items = reallocarray(set->items, room, sizeof(*items));
-	uint32_t *table = calloc(room * 2, sizeof(*table));
+	uint32_t capacity = set->capacity ? set->capacity * 2 : 64;
+	struct item **items = reallocarray(set->items, capacity, sizeof(*items));
+	uint32_t *table = calloc(capacity * 2, sizeof(*table));
 
 	if (items)
 		set->items = items;
@@ -58,7 +58,7 @@ static bool grow(struct interned *set)
 	}
 	free(set->table);
 	set->table = table;
-	set->room = room;
+	set->capacity = capacity;
 	for (uint32_t i = 0; i < set->count; i++)
 		*slot_of(set, items[i]->hash, items[i]->data, items[i]->size) = i + 1;
 	return true;
@@ -69,12 +69,12 @@ static uint32_t hash_of(const void *data, size_t size)
 	return crc32(0, data, size) * 0x9e3779b9u;
 }
 
-uint32_t interned__find(const struct interned *set, const void *data, size_t size)
+uint32_t intern__find(const struct interned *set, const void *data, size_t size)
 {
-	return set->room ? *slot_of(set, hash_of(data, size), data, size) : 0;
+	return set->capacity ? *slot_of(set, hash_of(data, size), data, size) : 0;
 }
 
-uint32_t interned__number(struct interned *set, const void *data, size_t size, bool *is_new)
+uint32_t intern__number(struct interned *set, const void *data, size_t size, bool *is_new)
 {
 	size_t bytes = sizeof(struct item) + size + 2 * sizeof(void *);
 	uint32_t hash = hash_of(data, size), *slot;
@@ -82,7 +82,7 @@ uint32_t interned__number(struct interned *set, const void *data, size_t size, b
 
 	if (is_new)
 		*is_new = false;
-	if (set->count == set->room && set->count < set->most && !grow(set))
+	if (set->count == set->capacity && set->count < set->most && !grow(set))
 		return 0;
 	slot = slot_of(set, hash, data, size);
 	if (*slot || set->count == set->most || bytes > set->most_bytes - set->bytes)
@@ -101,7 +101,7 @@ uint32_t interned__number(struct interned *set, const void *data, size_t size, b
 	return set->count;
 }
 
-const void *interned__at(const struct interned *set, uint32_t number, size_t *size)
+const void *intern__at(const struct interned *set, uint32_t number, size_t *size)
 {
 	const struct item *item = set->items[number - 1];
 
@@ -110,12 +110,12 @@ const void *interned__at(const struct interned *set, uint32_t number, size_t *si
 	return item->data;
 }
 
-uint32_t interned__count(const struct interned *set)
+uint32_t intern__count(const struct interned *set)
 {
 	return set->count;
 }
 
-void interned__free(struct interned *set)
+void intern__free(struct interned *set)
 {
 	if (!set)
 		return;

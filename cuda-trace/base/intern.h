@@ -13,14 +13,14 @@
 struct interned;
 
 /* `most` things that take `most_bytes` with what keeps them. */
-struct interned *interned__new(uint32_t most, size_t most_bytes);
-/* The number; 0 = no memory, or no room for another one. *is_new may be NULL. */
-uint32_t interned__number(struct interned *set, const void *data, size_t size, bool *is_new);
+struct interned *intern__new(uint32_t most, size_t most_bytes);
+/* The number; 0 = no memory, or no space for another one. *is_new may be NULL. */
+uint32_t intern__number(struct interned *set, const void *data, size_t size, bool *is_new);
 /* The number that it has already; 0 = none. */
-uint32_t interned__find(const struct interned *set, const void *data, size_t size);
-/* Of 1 to interned__count(). */
-const void *interned__at(const struct interned *set, uint32_t number, size_t *size);
-uint32_t interned__count(const struct interned *set);
-void interned__free(struct interned *set);
+uint32_t intern__find(const struct interned *set, const void *data, size_t size);
+/* Of 1 to intern__count(). */
+const void *intern__at(const struct interned *set, uint32_t number, size_t *size);
+uint32_t intern__count(const struct interned *set);
+void intern__free(struct interned *set);
 
 #endif

@@ -88,7 +88,7 @@ static int check_in(int folder, const char *name)
 	return result;
 }
 
-int own_file__check(const char *root, const char *path)
+int managed_file__check(const char *root, const char *path)
 {
 	const char *name;
 	int folder = open_folder(root, path, false, &name);
@@ -137,7 +137,7 @@ static int replace(const char *root, const char *path, const char *text)
 	return err;
 }
 
-int own_file__write(const char *root, const char *path, const char *text)
+int managed_file__write(const char *root, const char *path, const char *text)
 {
 	int err = -ENOENT;
 
@@ -147,7 +147,7 @@ int own_file__write(const char *root, const char *path, const char *text)
 	return err;
 }
 
-int own_file__drop(const char *path)
+int managed_file__drop(const char *path)
 {
 	const char *name;
 	int folder = open_folder(NULL, path, false, &name);
@@ -160,7 +160,7 @@ int own_file__drop(const char *path)
 	return err;
 }
 
-const char *own_file__reason(int err)
+const char *managed_file__reason(int err)
 {
 	switch (err) {
 	case -EEXIST:
@@ -173,7 +173,7 @@ const char *own_file__reason(int err)
 	return strerror(-err);
 }
 
-int own_file__remove(const char *root, const char *path)
+int managed_file__remove(const char *root, const char *path)
 {
 	const char *name;
 	int folder = open_folder(root, path, false, &name);

@@ -12,19 +12,19 @@
 
 /* What is at the path (absolute, below root): 1 = a file of ours, 0 = nothing, -EEXIST = somebody
  * else's, other -errno. root NULL is "/". */
-int own_file__check(const char *root, const char *path);
+int managed_file__check(const char *root, const char *path);
 
 /* Replaces the file as a whole, making folders as needed; text gets the mark in front. 0 or -errno,
  * -EEXIST: somebody else's is there and was left alone. */
-int own_file__write(const char *root, const char *path, const char *text);
+int managed_file__write(const char *root, const char *path, const char *text);
 
 /* Removes the file and its folder, if that is empty then. 0 or -errno. */
-int own_file__remove(const char *root, const char *path);
+int managed_file__remove(const char *root, const char *path);
 
 /* Removes what has this name, whoever made it. 0 (also: nothing was there) or -errno. */
-int own_file__drop(const char *path);
+int managed_file__drop(const char *path);
 
 /* Why one of these failed. */
-const char *own_file__reason(int err);
+const char *managed_file__reason(int err);
 
 #endif

@@ -133,7 +133,7 @@ static int grow(struct names *names)
 	return 0;
 }
 
-/* The id's slot, new if need be; NULL: there is no room. */
+/* The id's slot, new if need be; NULL: there is no space. */
 static struct name *claim(struct names *names, uint32_t id)
 {
 	struct name *slot = id ? find(names, id) : NULL;

@@ -151,7 +151,7 @@ static const struct {
 	{999, "CUDA_ERROR_UNKNOWN", "cudaErrorUnknown"},
 };
 
-const char *results__name(int domain, int32_t result)
+const char *result_names__name(int domain, int32_t result)
 {
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
 		if (results[i].result == result)

@@ -8,6 +8,6 @@
 #include <stdint.h>
 
 /* "CUDA_ERROR_INVALID_VALUE" or "cudaErrorInvalidValue"; NULL = not known to this version. */
-const char *results__name(int domain, int32_t result);
+const char *result_names__name(int domain, int32_t result);
 
 #endif

@@ -33,8 +33,8 @@ static unsigned int distance_of(const char *a, const char *b)
 	return row[length];
 }
 
-void nearest_words__consider(struct nearest_words *nearest, const char *name, const char *word,
-			     size_t length)
+void suggest__consider(struct nearest_words *nearest, const char *name, const char *word,
+		       size_t length)
 {
 	char cut[256];
 	unsigned int distance;
@@ -56,7 +56,7 @@ void nearest_words__consider(struct nearest_words *nearest, const char *name, co
 	nearest->distances[at] = distance;
 }
 
-const char *nearest_words__list(const struct nearest_words *nearest, char *out, size_t size)
+const char *suggest__list(const struct nearest_words *nearest, char *out, size_t size)
 {
 	size_t used = 0;
 
@@ -73,7 +73,7 @@ static bool is_start(const char *start, const char *of)
 	return length >= 3 && !strncmp(start, of, length);
 }
 
-const char *nearest_words__likely(const struct nearest_words *nearest, const char *word)
+const char *suggest__likely(const struct nearest_words *nearest, const char *word)
 {
 	if (*nearest->names[0] && nearest->distances[0] <= 1 + strlen(word) / 4 &&
 	    nearest->distances[0] < strlen(word))

@@ -16,12 +16,12 @@ struct nearest_words {
 };
 
 /* Takes `name` if it is nearer to the first `length` characters of `word` than another one is. */
-void nearest_words__consider(struct nearest_words *nearest, const char *name, const char *word,
-			     size_t length);
+void suggest__consider(struct nearest_words *nearest, const char *name, const char *word,
+		       size_t length);
 /* "a, b, c", or "" where none was considered; returns out. */
-const char *nearest_words__list(const struct nearest_words *nearest, char *out, size_t size);
+const char *suggest__list(const struct nearest_words *nearest, char *out, size_t size);
 /* The nearest one if it is so near to `word` that a slip of the keyboard explains it, or if one
  * of them begins as the other; else NULL. */
-const char *nearest_words__likely(const struct nearest_words *nearest, const char *word);
+const char *suggest__likely(const struct nearest_words *nearest, const char *word);
 
 #endif

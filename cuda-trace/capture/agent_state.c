@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Words for the guest's states. No state of its own, any thread.
+ * Words for the agent's states. No state of its own, any thread.
  */
 #include "cuda-trace/capture/agent_state.h"
 
 #include <stddef.h>
 #include "bpf/event.h"
 
-const char *states__key(const struct cuda_status *status)
+const char *agent_state__key(const struct cuda_status *status)
 {
 	static const char *const keys[] = {
 		[CUDA_STATE_DORMANT] = "dormant", [CUDA_STATE_ACTIVE] = "active",
@@ -17,17 +17,17 @@ const char *states__key(const struct cuda_status *status)
 
 	if (!status->version || status->state >= sizeof(keys) / sizeof(keys[0]))
 		return "unknown";
-	if (states__is_profiled(status))
+	if (agent_state__is_profiled(status))
 		return "profiled";
 	return keys[status->state];
 }
 
-const char *states__source(const struct cuda_status *status, uint32_t source)
+const char *agent_state__source(const struct cuda_status *status, uint32_t source)
 {
 	if (source == EVENT_SOURCE_DRIVER)
 		return "driver";
-	/* A guest that never worked saw nothing; one that met a fatal error did before. */
-	if (states__was_inert(status) && status->reason != CUDA_INERT_FATAL)
+	/* An agent that never worked saw nothing; one that met a fatal error did before. */
+	if (agent_state__was_inert(status) && status->reason != CUDA_INERT_FATAL)
 		return "none";
 	return "cupti";
 }
@@ -52,26 +52,26 @@ static const char *inert_reason(__u32 reason)
 	case CUDA_INERT_UNSUITABLE:
 		return "its libcupti has a known fault";
 	default:
-		return "the guest gave up";
+		return "the injection library gave up";
 	}
 }
 
-const char *states__trouble(const struct cuda_status *status)
+const char *agent_state__trouble(const struct cuda_status *status)
 {
 	if (!status->version)
 		return NULL;
-	if (states__was_inert(status))
+	if (agent_state__was_inert(status))
 		return inert_reason(status->reason);
 	if (status->state == CUDA_STATE_YIELDED)
 		return "another CUPTI client (profiler, debugger) holds the process";
 	return NULL;
 }
 
-const char *states__no_times(const struct cuda_status *status)
+const char *agent_state__no_times(const struct cuda_status *status)
 {
-	const char *trouble = states__trouble(status);
+	const char *trouble = agent_state__trouble(status);
 
-	if (!trouble && states__is_profiled(status))
+	if (!trouble && agent_state__is_profiled(status))
 		return "PC samples are taken of it (cuda-trace profile --pc)";
 	return trouble;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words for the guest's states.
+ * Words for the agent's states.
  */
 #ifndef CUDA_TRACE_CAPTURE_AGENT_STATE_H
 #define CUDA_TRACE_CAPTURE_AGENT_STATE_H
@@ -10,13 +10,13 @@
 
 #include "libcupti-usdt/probes.h"
 
-/* "dormant", "active", "profiled", "yielded", "inert", "ended"; "unknown" when none was told.
+/* "dormant", "active", "profiled", "yielded", "inert", "ended"; "unknown" when none was reported.
  * Stable keys. */
-const char *states__key(const struct cuda_status *status);
+const char *agent_state__key(const struct cuda_status *status);
 /* By what the process was seen: "cupti", "driver", "none"; source: enum event_source. */
-const char *states__source(const struct cuda_status *status, uint32_t source);
-/* The guest never works, or has ended without; reason says why. */
-static inline bool states__was_inert(const struct cuda_status *status)
+const char *agent_state__source(const struct cuda_status *status, uint32_t source);
+/* The agent never works, or has ended without; reason says why. */
+static inline bool agent_state__was_inert(const struct cuda_status *status)
 {
 	return status->version &&
 	       (status->state == CUDA_STATE_INERT ||
@@ -24,7 +24,7 @@ static inline bool states__was_inert(const struct cuda_status *status)
 }
 /* No libcupti, or none that works on, or another client has it: what the driver's entry points show
  * is all. */
-static inline bool states__wants_driver(const struct cuda_status *status)
+static inline bool agent_state__wants_driver(const struct cuda_status *status)
 {
 	if (status->version && status->state == CUDA_STATE_YIELDED)
 		return true;
@@ -32,27 +32,27 @@ static inline bool states__wants_driver(const struct cuda_status *status)
 	       (status->reason == CUDA_INERT_NO_CUPTI || status->reason == CUDA_INERT_UNSUITABLE ||
 		status->reason == CUDA_INERT_FATAL || status->reason == CUDA_INERT_SANDBOXED);
 }
-static inline bool states__works(const struct cuda_status *status)
+static inline bool agent_state__works(const struct cuda_status *status)
 {
 	return status->version &&
 	       (status->state == CUDA_STATE_DORMANT || status->state == CUDA_STATE_ACTIVE);
 }
 /* PC samples are taken of it just now: kernels have no times meanwhile. */
-static inline bool states__is_profiled(const struct cuda_status *status)
+static inline bool agent_state__is_profiled(const struct cuda_status *status)
 {
 	return status->version && status->state == CUDA_STATE_ACTIVE &&
 	       status->groups & 1u << CUDA_GROUP_PC_SAMPLES;
 }
 /* Nobody has attached yet, and CUPTI would be initialised beside the running program. One that has
  * just begun, in the program's cuInit(), does so by itself. */
-static inline bool states__is_unprimed(const struct cuda_status *status)
+static inline bool agent_state__is_unprimed(const struct cuda_status *status)
 {
 	return status->version && status->state == CUDA_STATE_DORMANT && status->began &&
 	       !status->subscribing && !status->prime_us && !status->activations;
 }
 /* Why nothing of CUPTI comes from a process in this state, or NULL. */
-const char *states__trouble(const struct cuda_status *status);
+const char *agent_state__trouble(const struct cuda_status *status);
 /* Why no times of kernels come: the same, or because it is profiled. */
-const char *states__no_times(const struct cuda_status *status);
+const char *agent_state__no_times(const struct cuda_status *status);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define MOST  8192
+#define MAX   8192
 #define HEADS 1024
 #define NONE  UINT32_MAX
 
@@ -26,10 +26,10 @@ struct calls {
 	void *context;
 	uint32_t heads[HEADS];
 	uint32_t oldest, newest, free, tick;
-	struct held held[MOST];
+	struct held held[MAX];
 };
 
-struct calls *calls__new(calls_emit emit, void *context)
+struct calls *api_correlation__new(calls_emit emit, void *context)
 {
 	struct calls *calls = malloc(sizeof(*calls));
 
@@ -41,12 +41,12 @@ struct calls *calls__new(calls_emit emit, void *context)
 	calls->free = calls->tick = 0;
 	for (uint32_t i = 0; i < HEADS; i++)
 		calls->heads[i] = NONE;
-	for (uint32_t i = 0; i < MOST; i++)
-		calls->held[i].next = i + 1 < MOST ? i + 1 : NONE;
+	for (uint32_t i = 0; i < MAX; i++)
+		calls->held[i].next = i + 1 < MAX ? i + 1 : NONE;
 	return calls;
 }
 
-void calls__free(struct calls *calls)
+void api_correlation__free(struct calls *calls)
 {
 	free(calls);
 }
@@ -151,7 +151,8 @@ static void hold(struct calls *calls, struct process *process, const struct cuda
 	calls->newest = index;
 }
 
-void calls__take(struct calls *calls, struct process *process, const struct cuda_api *call)
+void api_correlation__take(struct calls *calls, struct process *process,
+			   const struct cuda_api *call)
 {
 	if (call->domain == CUDA_DOMAIN_RUNTIME || call->flags & CUDA_API_NESTED)
 		hold(calls, process, call);
@@ -170,7 +171,7 @@ static uint32_t next_runtime(const struct calls *calls, uint32_t index,
 }
 
 /* From the start each time: what went with one may have been the one after it. */
-void calls__tick(struct calls *calls)
+void api_correlation__tick(struct calls *calls)
 {
 	uint32_t index;
 
@@ -180,7 +181,7 @@ void calls__tick(struct calls *calls)
 	calls->tick++;
 }
 
-void calls__end(struct calls *calls, struct process *process)
+void api_correlation__end(struct calls *calls, struct process *process)
 {
 	uint32_t index, newer;
 

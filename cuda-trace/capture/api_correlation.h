@@ -15,13 +15,14 @@ struct calls;
 typedef void (*calls_emit)(void *context, struct process *process, const struct cuda_api *call,
 			   const struct cuda_api *parent);
 
-struct calls *calls__new(calls_emit emit, void *context);
-void calls__free(struct calls *calls);
+struct calls *api_correlation__new(calls_emit emit, void *context);
+void api_correlation__free(struct calls *calls);
 /* Emits now or later: a runtime call, then what it made, in order. */
-void calls__take(struct calls *calls, struct process *process, const struct cuda_api *call);
-/* Some times a second, and more than the guest's threads send in. */
-void calls__tick(struct calls *calls);
+void api_correlation__take(struct calls *calls, struct process *process,
+			   const struct cuda_api *call);
+/* Some times a second, and more than the agent's threads send in. */
+void api_correlation__tick(struct calls *calls);
 /* Emits all that is held of a process. */
-void calls__end(struct calls *calls, struct process *process);
+void api_correlation__end(struct calls *calls, struct process *process);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Fears: 1. the process has ended, and its number is another's by now, or the address is a lie: all
  * goes through one descriptor of /proc/PID, the memory must be a library's own data and say what it
- * is for, with the instance that told us. 2. the guest reads while we write: the number comes
+ * is for, with the instance that told us. 2. the agent reads while we write: the number comes
  * last. 3. two tools ask at once: who is there writes the time now and then, and the second one
  * leaves.
  */
@@ -45,8 +45,8 @@ static uint64_t sum_up(uint64_t sum, const void *bytes, size_t count)
 	return sum;
 }
 
-struct requests *requests__new(const char *metrics, const char *kernels, uint64_t skip,
-			       uint64_t limit)
+struct requests *counter_requests__new(const char *metrics, const char *kernels, uint64_t skip,
+				       uint64_t limit)
 {
 	size_t length = strlen(metrics) + 1, more = kernels ? strlen(kernels) + 1 : 1;
 	struct requests *requests = calloc(1, sizeof(*requests));
@@ -150,7 +150,7 @@ static bool was_asked(const struct requests *requests, const struct process *pro
 	return false;
 }
 
-int requests__put(struct requests *requests, const struct process *process)
+int counter_requests__put(struct requests *requests, const struct process *process)
 {
 	struct asked *asked;
 	int err;
@@ -176,7 +176,7 @@ int requests__put(struct requests *requests, const struct process *process)
 	return err;
 }
 
-void requests__keep_alive(struct requests *requests)
+void counter_requests__keep_alive(struct requests *requests)
 {
 	uint64_t now = monotonic__ns();
 
@@ -194,7 +194,7 @@ static void drop_first(struct asked **link)
 	free(asked);
 }
 
-void requests__drop(struct requests *requests, const struct process *process)
+void counter_requests__drop(struct requests *requests, const struct process *process)
 {
 	for (struct asked **link = &requests->asked; *link; link = &(*link)->next)
 		if ((*link)->pid == process->pid && (*link)->instance == process->instance) {
@@ -203,7 +203,7 @@ void requests__drop(struct requests *requests, const struct process *process)
 		}
 }
 
-void requests__free(struct requests *requests)
+void counter_requests__free(struct requests *requests)
 {
 	while (requests && requests->asked)
 		drop_first(&requests->asked);

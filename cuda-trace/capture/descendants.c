@@ -47,7 +47,7 @@ void descendants__say(const char *command, const struct session *session, uint32
 	fprintf(stderr, "cuda-trace %s: PROGRAM has ended, but what it started runs on, unwatched:",
 		command);
 	for (uint32_t i = 0; i < named; i++)
-		if (!inspect__process(pids[i], &inspection))
+		if (!process_maps__process(pids[i], &inspection))
 			fprintf(stderr, "%s %s (%u)", i ? "," : "",
 				text__show(shown, sizeof(shown), inspection.comm, 0), pids[i]);
 	if (count > named)
@@ -62,9 +62,9 @@ void descendants__remark(const struct session *session, uint32_t pid, bool attac
 	char shown[64];
 
 	for (uint32_t i = 0; i < count && i < MAX_PIDS; i++)
-		users += !inspect__process(pids[i], &inspection) && inspection.cuda;
-	if (!users || inspect__process(pid, &inspection) || inspection.cuda)
-		inspect__remark(pid, attaches);
+		users += !process_maps__process(pids[i], &inspection) && inspection.cuda;
+	if (!users || process_maps__process(pid, &inspection) || inspection.cuda)
+		process_maps__remark(pid, attaches);
 	else
 		fprintf(stderr,
 			"cuda-trace: process %u (%s) is no CUDA program itself; %u that it started "

@@ -13,7 +13,8 @@ uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t
 			   uint32_t max);
 /* One line on stderr if PROGRAM has ended and others that it started run on. */
 void descendants__say(const char *command, const struct session *session, uint32_t program);
-/* What inspect__remark() says, unless the process is no CUDA program and what it started is. */
+/* What process_maps__remark() says, unless the process is no CUDA program and what it started is.
+ */
 void descendants__remark(const struct session *session, uint32_t pid, bool attaches);
 
 #endif

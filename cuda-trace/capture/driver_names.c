@@ -3,7 +3,7 @@
  * Kernel-side id → id of a text of the process. A handle that gets another name gets another id:
  * sums go by ids, and texts of ids stay. One that gets a name back that it had gets that one's id
  * back: programs that load modules for days stay bounded. Events come in the order in which calls
- * returned, so that a launch has the name that was told before it. The tool's one thread.
+ * returned, so that a launch has the name that was reported before it. The tool's one thread.
  */
 #include "cuda-trace/capture/driver_names.h"
 
@@ -13,12 +13,12 @@
 #include "cuda-trace/driver/driver_functions.h"
 #include "cuda-trace/base/names.h"
 
-/* Behind what a guest that stopped working may have told. */
+/* Behind what an agent that stopped working may have told. */
 #define FIRST_ID 65536
-#define MOST_IDS 32768
+#define MAX_IDS	 32768
 /* Of one handle's names so many are looked through for one that comes back: a program that gives
  * a handle ever new ones must not make each dearer than the one before. */
-#define MOST_OLDER 64
+#define MAX_OLDER 64
 
 /* The functions by which kernels were launched of which nothing is known. */
 #define LAUNCHED_BY (DRIVER_FUNCTION_NAME - 0x100000)
@@ -30,8 +30,8 @@ struct slot {
 };
 
 struct driver_names {
-	struct slot slots[2 * MOST_IDS];
-	uint32_t older[MOST_IDS]; /* of FIRST_ID + i: the handle's id before it; 0 = none */
+	struct slot slots[2 * MAX_IDS];
+	uint32_t older[MAX_IDS]; /* of FIRST_ID + i: the handle's id before it; 0 = none */
 	uint32_t count;
 };
 
@@ -44,17 +44,17 @@ void driver_names__free(struct driver_names *names)
 static struct slot *find(struct driver_names *names, uint32_t key)
 {
 	for (uint32_t i = key * 2654435761u;; i++) {
-		struct slot *slot = &names->slots[i % (2 * MOST_IDS)];
+		struct slot *slot = &names->slots[i % (2 * MAX_IDS)];
 
 		if (slot->key == key || !slot->key)
 			return slot;
 	}
 }
 
-/* False: there is no room. */
+/* False: there is no space. */
 static bool renew(struct driver_names *names, struct slot *slot, uint32_t key)
 {
-	if (names->count == MOST_IDS)
+	if (names->count == MAX_IDS)
 		return false;
 	names->older[names->count] = slot->newest;
 	slot->key = key;
@@ -91,12 +91,12 @@ void driver_names__put(struct process *process, uint32_t id, const char *text, s
 		return;
 	length = strnlen(text, length);
 	own = slot->newest;
-	for (int i = 0; own && i < MOST_OLDER; i++, own = names->older[own - FIRST_ID])
+	for (int i = 0; own && i < MAX_OLDER; i++, own = names->older[own - FIRST_ID])
 		if (is_text(process, own, text, length)) {
 			slot->now = own;
 			return;
 		}
-	/* Where there is no room for another name, the kernel must not go by an earlier one. */
+	/* Where there is no space for another name, the kernel must not go by an earlier one. */
 	if (process__name(process, slot->newest) && !renew(names, slot, id)) {
 		slot->now = id;
 		return;
@@ -139,10 +139,10 @@ static uint32_t function_of(struct process *process, uint32_t id, bool launched)
 
 const struct cuda_record *driver_names__translate(struct process *process,
 						  const struct cuda_record *record,
-						  struct driver_names_room *room)
+						  struct driver_names_capacity *capacity)
 {
-	struct driver_launch *launch = (void *)room;
-	struct cuda_api *api = (void *)room;
+	struct driver_launch *launch = (void *)capacity;
+	struct cuda_api *api = (void *)capacity;
 
 	if ((record->kind == CUDA_RECORD_LAUNCH || record->kind == CUDA_RECORD_GRAPH_LAUNCH) &&
 	    record->size == sizeof(*launch)) {

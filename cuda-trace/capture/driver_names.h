@@ -18,12 +18,12 @@ void driver_names__put(struct process *process, uint32_t id, const char *text, s
 void driver_names__alias(struct process *process, uint32_t id, uint32_t other);
 /* The record with CUPTI's number of the call, and with ids of names that mean the same as long as
  * the process lives; in `room`, if it has any. */
-struct driver_names_room {
+struct driver_names_capacity {
 	_Alignas(8) char bytes[256];
 };
 const struct cuda_record *driver_names__translate(struct process *process,
 						  const struct cuda_record *record,
-						  struct driver_names_room *room);
+						  struct driver_names_capacity *capacity);
 /* Accepts NULL. */
 void driver_names__free(struct driver_names *names);
 

@@ -28,7 +28,7 @@ struct intake {
 	struct observations *observations;
 	struct process *buckets[BUCKETS];
 	struct process *latest; /* most batches come from the process of the one before */
-	struct process *ends;	/* to be told */
+	struct process *ends;	/* to be reported */
 	struct launch_window *window;
 	unsigned int running;
 	bool selftest_came;
@@ -143,7 +143,7 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 			process->source = EVENT_SOURCE_DRIVER;
 		return process;
 	}
-	/* Both sources of one process: its guest is there, but does not work. */
+	/* Both sources of one process: its agent is there, but does not work. */
 	if (process && event->source == EVENT_SOURCE_DRIVER) {
 		process->source = EVENT_SOURCE_DRIVER;
 		return process;
@@ -184,7 +184,7 @@ static void deliver_short(struct intake *intake, struct process *process,
 	deliver(intake, process, (const struct cuda_record *)whole, latest);
 }
 
-/* Guests tell of their devices again and again, as of names; what CUPTI tells of them beside that
+/* Agents tell of their devices again and again, as of names; what CUPTI tells of them beside that
  * may come before the device's name has. */
 static bool is_known_or_nameless(struct process *process, const struct cuda_record *record)
 {
@@ -207,7 +207,7 @@ static void take_batch(struct intake *intake, const struct event *event)
 {
 	struct process *process = process_of(intake, event);
 	uint64_t latest = record_times__latest();
-	struct driver_names_room room;
+	struct driver_names_capacity capacity;
 	uint32_t at = 0, came = 0;
 
 	if (!process || event->group >= CUDA_GROUP_COUNT) {
@@ -230,7 +230,7 @@ static void take_batch(struct intake *intake, const struct event *event)
 		    (record->kind == CUDA_RECORD_DEVICE && is_known_or_nameless(process, record)))
 			continue;
 		if (event->source == EVENT_SOURCE_DRIVER)
-			record = driver_names__translate(process, record, &room);
+			record = driver_names__translate(process, record, &capacity);
 		if (record->size < known)
 			deliver_short(intake, process, record, known, latest);
 		else
@@ -269,9 +269,9 @@ static void take_status(struct intake *intake, const struct event *event)
 	if (launch_window__end(intake->window) && status.state != CUDA_STATE_ENDED)
 		process->lost_known[CUDA_LOST_UNFINISHED] = status.lost[CUDA_LOST_UNFINISHED];
 	loss_sums__note_status(process);
-	/* It was seen at libcuda's entry points until its guest was there. */
-	if (states__works(&status))
-		process->source = EVENT_SOURCE_GUEST;
+	/* It was seen at libcuda's entry points until its agent was there. */
+	if (agent_state__works(&status))
+		process->source = EVENT_SOURCE_AGENT;
 	if (status.state == CUDA_STATE_ENDED)
 		process->ended = true;
 	if (intake->sink.process_status)
@@ -423,7 +423,7 @@ static bool has_answered(const struct process *process, uint64_t end)
 {
 	const struct cuda_status *status = &process->status;
 
-	if (process->ended || process->source != EVENT_SOURCE_GUEST)
+	if (process->ended || process->source != EVENT_SOURCE_AGENT)
 		return true;
 	return status->size >= offsetof(struct cuda_status, flushed) + sizeof(status->flushed) &&
 	       status->flushed >= end;

@@ -31,7 +31,7 @@ void intake__each(struct intake *intake, void (*visit)(void *context, struct pro
 void intake__end_all(struct intake *intake);
 /* Those whose end was kept back, see ends_last. */
 void intake__tell_ends(struct intake *intake);
-/* Guest's and own losses; `kernel` = the sums of the eBPF program's counters, `groups` what was
+/* Agent's and own losses; `kernel` = the sums of the eBPF program's counters, `groups` what was
  * asked for (0: by somebody else). */
 void intake__lost(const struct intake *intake, const struct stream_counters *kernel,
 		  uint32_t groups, struct session_lost_counts *counts);

@@ -10,10 +10,10 @@
 #include <time.h>
 #include "cuda-trace/capture/agent_state.h"
 
-#define MOST_HALVES 131072
-#define HEADS	    65536
+#define MAX_HALVES 131072
+#define HEADS	   65536
 /* A kernel may run, or wait in its stream, for long; its launch record cannot be later than the
- * guest's flush. */
+ * agent's flush. */
 #define KERNEL_WAIT_MS 10000
 #define LAUNCH_WAIT_MS 2000
 
@@ -52,7 +52,7 @@ static uint64_t now_ms(void)
 	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
-struct join *join__new(join_emit emit, void *context)
+struct join *launch_correlation__new(join_emit emit, void *context)
 {
 	struct join *join = calloc(1, sizeof(*join));
 
@@ -60,10 +60,10 @@ struct join *join__new(join_emit emit, void *context)
 		return NULL;
 	join->emit = emit;
 	join->context = context;
-	join->halves = malloc(MOST_HALVES * sizeof(*join->halves));
+	join->halves = malloc(MAX_HALVES * sizeof(*join->halves));
 	join->heads = malloc(HEADS * sizeof(*join->heads));
 	if (!join->halves || !join->heads) {
-		join__free(join);
+		launch_correlation__free(join);
 		return NULL;
 	}
 	memset(join->heads, 0xff, HEADS * sizeof(*join->heads));
@@ -72,7 +72,7 @@ struct join *join__new(join_emit emit, void *context)
 	return join;
 }
 
-void join__free(struct join *join)
+void launch_correlation__free(struct join *join)
 {
 	if (!join)
 		return;
@@ -126,7 +126,7 @@ static struct half *put_in(struct join *join, struct process *process, uint32_t 
 	struct half *half;
 	uint32_t index;
 
-	if (join->free == NONE && join->used == MOST_HALVES) {
+	if (join->free == NONE && join->used == MAX_HALVES) {
 		emit_alone(join, join->oldest);
 		link = head(join, process, correlation);
 	}
@@ -166,7 +166,8 @@ static uint32_t find(struct join *join, const struct process *process, uint32_t 
 	return index;
 }
 
-void join__launch(struct join *join, struct process *process, const struct cuda_launch *launch)
+void launch_correlation__launch(struct join *join, struct process *process,
+				const struct cuda_launch *launch)
 {
 	bool graph = launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH;
 	struct half *half;
@@ -190,7 +191,8 @@ void join__launch(struct join *join, struct process *process, const struct cuda_
 	half->launch = *launch;
 }
 
-void join__kernel(struct join *join, struct process *process, const struct cuda_kernel *kernel)
+void launch_correlation__kernel(struct join *join, struct process *process,
+				const struct cuda_kernel *kernel)
 {
 	uint32_t index = find(join, process, kernel->head.correlation, false);
 	struct half *half;
@@ -213,7 +215,7 @@ void join__kernel(struct join *join, struct process *process, const struct cuda_
 	}
 }
 
-/* Without the GPU's side (the guest yielded, or has no CUPTI) there is nothing to wait for; nor, of
+/* Without the GPU's side (the agent yielded, or has no CUPTI) there is nothing to wait for; nor, of
  * a sample, for the kernel of a launch that was made between windows. */
 static uint64_t patience(const struct half *half)
 {
@@ -221,7 +223,8 @@ static uint64_t patience(const struct half *half)
 
 	if (half->is_kernel)
 		return LAUNCH_WAIT_MS;
-	if (status->version && (status->state != CUDA_STATE_ACTIVE || states__is_profiled(status)))
+	if (status->version &&
+	    (status->state != CUDA_STATE_ACTIVE || agent_state__is_profiled(status)))
 		return LAUNCH_WAIT_MS;
 	/* Nor for that of a launch into a stream capture. */
 	if (!(half->launch.flags & CUDA_LAUNCH_TIMED))
@@ -229,7 +232,7 @@ static uint64_t patience(const struct half *half)
 	return KERNEL_WAIT_MS;
 }
 
-void join__expire(struct join *join)
+void launch_correlation__expire(struct join *join)
 {
 	uint32_t index, newer;
 
@@ -245,7 +248,7 @@ void join__expire(struct join *join)
 	}
 }
 
-void join__end(struct join *join, struct process *process)
+void launch_correlation__end(struct join *join, struct process *process)
 {
 	uint32_t index, newer;
 

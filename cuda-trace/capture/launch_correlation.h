@@ -14,13 +14,15 @@ struct join;
 typedef void (*join_emit)(void *context, struct process *process, const struct cuda_launch *launch,
 			  const struct cuda_kernel *kernel);
 
-struct join *join__new(join_emit emit, void *context);
-void join__free(struct join *join);
-void join__launch(struct join *join, struct process *process, const struct cuda_launch *launch);
-void join__kernel(struct join *join, struct process *process, const struct cuda_kernel *kernel);
+struct join *launch_correlation__new(join_emit emit, void *context);
+void launch_correlation__free(struct join *join);
+void launch_correlation__launch(struct join *join, struct process *process,
+				const struct cuda_launch *launch);
+void launch_correlation__kernel(struct join *join, struct process *process,
+				const struct cuda_kernel *kernel);
 /* Emits what waited too long; to be called some times a second. */
-void join__expire(struct join *join);
+void launch_correlation__expire(struct join *join);
 /* Emits all that waits for this process. */
-void join__end(struct join *join, struct process *process);
+void launch_correlation__end(struct join *join, struct process *process);
 
 #endif

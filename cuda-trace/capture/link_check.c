@@ -18,14 +18,14 @@
 static bool all_threads_arrive(struct attachments *attachments, struct ring_buffer *ring,
 			       const struct intake *intake)
 {
-	if (attachments__add_selftest(attachments, getpid()) || selftest__fire_in_thread())
+	if (attachments__add_selftest(attachments, getpid()) || probe_selfcheck__fire_in_thread())
 		return false;
 	ring_buffer__consume(ring);
 	return intake__selftest_came(intake);
 }
 
-bool link_test__by_process(const struct session_options *options, struct attachments *attachments,
-			   struct ring_buffer *ring, const struct intake *intake)
+bool link_check__by_process(const struct session_options *options, struct attachments *attachments,
+			    struct ring_buffer *ring, const struct intake *intake)
 {
 	const char *why = "this kernel has no links by process";
 
@@ -37,18 +37,20 @@ bool link_test__by_process(const struct session_options *options, struct attachm
 		why = "this kernel's links by process miss threads";
 	}
 	if (options->verbose)
-		fprintf(stderr, "cuda-trace: guests of other processes are woken, too: %s\n", why);
+		fprintf(stderr,
+			"cuda-trace: injection libraries of other processes are woken, too: %s\n",
+			why);
 	return false;
 }
 
-int link_test__by_file(struct attachments *attachments, struct ring_buffer *ring,
-		       const struct intake *intake)
+int link_check__by_file(struct attachments *attachments, struct ring_buffer *ring,
+			const struct intake *intake)
 {
 	int err = attachments__add_selftest(attachments, 0);
 
 	if (err == -EACCES && !privileges__has(CAP_SYS_ADMIN))
 		return privileges__say_uprobes();
-	if (err || selftest__fire()) {
+	if (err || probe_selfcheck__fire()) {
 		fprintf(stderr, "cuda-trace: the self-test could not be run\n");
 		return 0;
 	}

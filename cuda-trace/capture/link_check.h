@@ -14,11 +14,11 @@ struct ring_buffer;
 struct session_options;
 
 /* True if links of one process are wanted and serve; the tool's own probe is attached then. */
-bool link_test__by_process(const struct session_options *options, struct attachments *attachments,
-			   struct ring_buffer *ring, const struct intake *intake);
+bool link_check__by_process(const struct session_options *options, struct attachments *attachments,
+			    struct ring_buffer *ring, const struct intake *intake);
 /* The same with a link of all processes. A failure is only a doubt, which is said (some sandboxes
  * hide the tool's own file), but for one reason: then -errno. */
-int link_test__by_file(struct attachments *attachments, struct ring_buffer *ring,
-		       const struct intake *intake);
+int link_check__by_file(struct attachments *attachments, struct ring_buffer *ring,
+			const struct intake *intake);
 
 #endif

@@ -90,7 +90,7 @@ static bool wants_times(uint32_t groups)
 void loss_sums__count(const struct loss_sums *sums, const struct stream_counters *kernel,
 		      uint32_t groups, struct session_lost_counts *counts)
 {
-	uint64_t *lost = counts->session, *inside = counts->guest;
+	uint64_t *lost = counts->session, *inside = counts->agent;
 
 	memset(counts, 0, sizeof(*counts));
 	memcpy(inside, sums->agent, sizeof(sums->agent));

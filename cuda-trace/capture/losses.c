@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Losses and the guest's troubles. Called by the commands at their end; one thread.
+ * Losses and the agent's troubles. Called by the commands at their end; one thread.
  */
 #include "cuda-trace/capture/losses.h"
 
@@ -8,7 +8,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/foreign/left_out.h"
 
-static const char *const guest_keys[] = {
+static const char *const agent_keys[] = {
 #define KEY(name, key, text) key,
 	CUDA_LOST_REASONS(KEY)};
 
@@ -16,7 +16,7 @@ static const char *const session_keys[] = {SESSION_LOST_REASONS(KEY)
 #undef KEY
 };
 
-static const char *const guest_texts[] = {
+static const char *const agent_texts[] = {
 #define TEXT(name, key, text) text,
 	CUDA_LOST_REASONS(TEXT)};
 
@@ -38,7 +38,7 @@ uint64_t losses__total(const struct session_lost_counts *lost)
 
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
 		if (i != CUDA_LOST_NAMES_FULL)
-			total += lost->guest[i];
+			total += lost->agent[i];
 	for (int i = 0; i < SESSION_LOST_KILLED; i++)
 		if (i != SESSION_LOST_RING_FULL_NAMES)
 			total += lost->session[i];
@@ -55,13 +55,13 @@ static bool any(const uint64_t *counts, int count)
 
 bool losses__any(const struct session_lost_counts *lost)
 {
-	return any(lost->guest, CUDA_LOST_COUNT) || any(lost->session, SESSION_LOST_COUNT);
+	return any(lost->agent, CUDA_LOST_COUNT) || any(lost->session, SESSION_LOST_COUNT);
 }
 
 void losses__say(FILE *file, const struct session_lost_counts *lost)
 {
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		say_one(file, lost->guest[i], guest_keys[i], guest_texts[i]);
+		say_one(file, lost->agent[i], agent_keys[i], agent_texts[i]);
 	for (int i = 0; i < SESSION_LOST_COUNT; i++)
 		say_one(file, lost->session[i], session_keys[i], session_texts[i]);
 }
@@ -72,8 +72,8 @@ struct json_object *losses__json(const struct session_lost_counts *lost)
 
 	json_object_object_add(object, "total", json_object_new_uint64(lost->total));
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		json_object_object_add(object, guest_keys[i],
-				       json_object_new_uint64(lost->guest[i]));
+		json_object_object_add(object, agent_keys[i],
+				       json_object_new_uint64(lost->agent[i]));
 	for (int i = 0; i < SESSION_LOST_COUNT; i++)
 		json_object_object_add(object, session_keys[i],
 				       json_object_new_uint64(lost->session[i]));

@@ -52,8 +52,8 @@ static void put(struct observations *observations, uint32_t pid, uint64_t since)
 
 	if (observations->count == PROCESSES_MAX)
 		return;
-	processes = room__for_one(observations->processes, &observations->capacity,
-				  observations->count, sizeof(*processes));
+	processes = array_grow__for_one(observations->processes, &observations->capacity,
+					observations->count, sizeof(*processes));
 	if (!processes)
 		return;
 	observations->processes = processes;
@@ -130,7 +130,7 @@ void observations__miss(struct observations *observations, uint32_t pid,
 			return;
 	if (observations->missed_count == MISSED_MAX)
 		return;
-	if (inspect__process(pid, &seen)) {
+	if (process_maps__process(pid, &seen)) {
 		/* Nothing of it is missing, or it has no name any more. */
 		if (reason == UNOBSERVED_STILL_RUNS)
 			return;

@@ -35,7 +35,7 @@ struct overhead {
 	struct aggregate_spans before; /* what was last told of all launches */
 };
 
-struct overhead *overhead__new(const struct sample *sample)
+struct overhead *overhead_limit__new(const struct sample *sample)
 {
 	struct overhead *overhead = sample->max_overhead > 0 ? calloc(1, sizeof(*overhead)) : NULL;
 
@@ -48,7 +48,7 @@ struct overhead *overhead__new(const struct sample *sample)
 	return overhead;
 }
 
-void overhead__free(struct overhead *overhead)
+void overhead_limit__free(struct overhead *overhead)
 {
 	free(overhead);
 }
@@ -84,8 +84,8 @@ static double middle(const struct spans *spans)
 	return 0;
 }
 
-void overhead__launch(struct overhead *overhead, const struct process *process,
-		      const struct cuda_launch *launch)
+void overhead_limit__launch(struct overhead *overhead, const struct process *process,
+			    const struct cuda_launch *launch)
 {
 	struct spans *spans;
 
@@ -97,7 +97,7 @@ void overhead__launch(struct overhead *overhead, const struct process *process,
 	spans->buckets[bucket_of(launch->end - launch->start)]++;
 }
 
-void overhead__spans(struct overhead *overhead, const struct aggregate_spans *sum)
+void overhead_limit__spans(struct overhead *overhead, const struct aggregate_spans *sum)
 {
 	for (int stamped = 0; overhead && stamped < 2; stamped++) {
 		struct spans *spans = stamped ? &overhead->timed : &overhead->plain;
@@ -126,7 +126,7 @@ static double measure(struct overhead *overhead, uint64_t ns)
 	return finding->added_ns > 0 ? (double)finding->added_ns * launches / ns : 0;
 }
 
-void overhead__tick(struct overhead *overhead, struct session *session, const char *command)
+void overhead_limit__tick(struct overhead *overhead, struct session *session, const char *command)
 {
 	struct overhead_finding *finding = overhead ? &overhead->finding : NULL;
 	uint64_t now = monotonic__ns();
@@ -144,7 +144,7 @@ void overhead__tick(struct overhead *overhead, struct session *session, const ch
 	/* One step up at most: the steps of 1, 2, 5 are none of more than 2.5. */
 	if (fits > finding->on_ms * 2.5)
 		fits = finding->on_ms * 2.5;
-	window = sample__window(fits < LONGEST_MS ? fits : LONGEST_MS);
+	window = sample_options__window(fits < LONGEST_MS ? fits : LONGEST_MS);
 	if (window != finding->on_ms && !session__set_cycle(session, window, 0)) {
 		finding->on_ms = window;
 		if (command)
@@ -154,7 +154,7 @@ void overhead__tick(struct overhead *overhead, struct session *session, const ch
 	finding->part = whole * finding->on_ms / overhead->every_ms;
 }
 
-bool overhead__finding(const struct overhead *overhead, struct overhead_finding *finding)
+bool overhead_limit__finding(const struct overhead *overhead, struct overhead_finding *finding)
 {
 	if (overhead)
 		*finding = overhead->finding;

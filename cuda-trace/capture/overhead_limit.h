@@ -15,16 +15,16 @@
 struct overhead;
 
 /* NULL where there is nothing to keep to. */
-struct overhead *overhead__new(const struct sample *sample);
-void overhead__free(struct overhead *overhead);
+struct overhead *overhead_limit__new(const struct sample *sample);
+void overhead_limit__free(struct overhead *overhead);
 /* Accepts NULL, as the following do. Launches that the driver source sees are never stamped. */
-void overhead__launch(struct overhead *overhead, const struct process *process,
-		      const struct cuda_launch *launch);
+void overhead_limit__launch(struct overhead *overhead, const struct process *process,
+			    const struct cuda_launch *launch);
 /* The same of all launches at once; `sum` grows from call to call. */
-void overhead__spans(struct overhead *overhead, const struct aggregate_spans *sum);
+void overhead_limit__spans(struct overhead *overhead, const struct aggregate_spans *sum);
 /* Some times a second: changes the window where that is due, and says so for `command` unless that
  * is NULL. */
-void overhead__tick(struct overhead *overhead, struct session *session, const char *command);
+void overhead_limit__tick(struct overhead *overhead, struct session *session, const char *command);
 
 struct overhead_finding {
 	uint32_t on_ms;	    /* the window now */
@@ -36,6 +36,6 @@ struct overhead_finding {
 };
 
 /* False: there is no limit. */
-bool overhead__finding(const struct overhead *overhead, struct overhead_finding *finding);
+bool overhead_limit__finding(const struct overhead *overhead, struct overhead_finding *finding);
 
 #endif

@@ -42,7 +42,7 @@ void process__free(struct process *process)
 
 const char *process__source(const struct process *process)
 {
-	return states__source(&process->status, process->source);
+	return agent_state__source(&process->status, process->source);
 }
 
 const char *process__name(const struct process *process, uint32_t id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One traced process: more exactly one load of the guest in it (an exec gives a new one). Made and
+ * One traced process: more exactly one load of the agent in it (an exec gives a new one). Made and
  * owned by the session; a sink may keep the pointer until its process_end() has returned.
  */
 #ifndef CUDA_TRACE_CAPTURE_PROCESS_H
@@ -15,7 +15,7 @@ struct driver_names;
 struct names;
 
 struct process {
-	uint64_t instance; /* the guest's number of this load; with pid the key */
+	uint64_t instance; /* the agent's number of this load; with pid the key */
 	uint32_t pid;
 	uint32_t uid;
 	uint64_t cgroup;	   /* id, 0 = unknown */
@@ -55,7 +55,7 @@ struct process {
 	struct process *next_in_bucket;
 };
 
-/* "cupti", "driver", or "none" where the guest could not work: a stable key. */
+/* "cupti", "driver", or "none" where the agent could not work: a stable key. */
 const char *process__source(const struct process *process);
 
 /* A name's text by the id in records; NULL while it has not arrived. Mangled, untrusted, and valid

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/capture/record_sizes.h"
 
-/* What this version reads of each kind; older guests may send less, newer ones more. */
+/* What this version reads of each kind; older agents may send less, newer ones more. */
 size_t record_sizes__known(uint16_t kind)
 {
 	static const uint16_t sizes[] = {

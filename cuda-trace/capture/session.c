@@ -49,9 +49,9 @@
  * ms. */
 #define ANSWER_MS 1500
 #define FLUSH_MS  150
-/* Guests look four times a second; after so many bells somebody is just silent. */
+/* Agents look four times a second; after so many bells somebody is just silent. */
 #define HELLO_MS     300
-#define MOST_HELLOS  4
+#define MAX_HELLOS   4
 #define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock, or */
 #define TURN_MS	     50		/* this much time: an event may cost much more than its bytes */
 #define TURN_EVENTS  16		/* so often that is looked at */
@@ -114,7 +114,7 @@ static int load(struct session *session)
 #endif
 	skeleton->rodata->driver_all = options->source == SESSION_DRIVER;
 	session->driver = driver_source__new(
-		skeleton->obj, options->source != SESSION_GUESTS,
+		skeleton->obj, options->source != SESSION_AGENTS,
 		&(struct driver_options){.comm = options->comm,
 					 .uid = options->uid,
 					 .each = session_filter__wants_links(options) &&
@@ -156,7 +156,7 @@ static int load_less(struct session *session)
 	int err;
 
 	if (!session->loads)
-		session->options.source = SESSION_GUESTS;
+		session->options.source = SESSION_AGENTS;
 	session->options.collectives = false;
 	nccl_probes__free(session->nccl);
 	session->nccl = NULL;
@@ -203,8 +203,8 @@ struct session *session__open(const struct session_options *options, const struc
 	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts),
 					   session_processes__handle_start, session, NULL);
 	if (options->sample_on_ms)
-		session->switches = switches__new(session->skeleton->obj, options->sample_on_ms,
-						  options->sample_every_ms);
+		session->switches = sample_switches__new(
+			session->skeleton->obj, options->sample_on_ms, options->sample_every_ms);
 	if (!session->attachments || !session->ring || !session->starts ||
 	    (options->sample_on_ms && !session->switches)) {
 		fprintf(stderr, "cuda-trace: cannot open the ring buffer: %s\n", strerror(errno));
@@ -255,13 +255,13 @@ const char *session__driver_launches(const struct session *session)
 
 static int test_self(struct session *session)
 {
-	if (!link_test__by_process(&session->options, session->attachments, session->ring,
-				   session->intake))
-		return link_test__by_file(session->attachments, session->ring, session->intake);
-	session->guests =
-		guests__new(session->attachments, session->switches,
-			    bpf_map__fd(session->skeleton->maps.linked), session->options.verbose);
-	return session->guests ? 0 : -ENOMEM;
+	if (!link_check__by_process(&session->options, session->attachments, session->ring,
+				    session->intake))
+		return link_check__by_file(session->attachments, session->ring, session->intake);
+	session->agents = process_links__new(session->attachments, session->switches,
+					     bpf_map__fd(session->skeleton->maps.linked),
+					     session->options.verbose);
+	return session->agents ? 0 : -ENOMEM;
 }
 
 static bool can_probe(void *context)
@@ -273,7 +273,7 @@ static bool can_probe(void *context)
 
 int session__attach(struct session *session)
 {
-	char guest[PATH_MAX];
+	char agent[PATH_MAX];
 	int err;
 
 	err = attachments__add_program(session->attachments, "process_exits");
@@ -293,18 +293,18 @@ int session__attach(struct session *session)
 		privileges__lay_admin_aside();
 	if (session->options.watches)
 		privileges__reduce(can_probe, session);
-	if (session->options.guest) {
-		session_processes__listen_to_first(session, session->options.guest);
-	} else if (!targets__guest_path(guest, true)) {
+	if (session->options.agent) {
+		session_processes__listen_to_first(session, session->options.agent);
+	} else if (!agent_files__agent_path(agent, true)) {
 		/* Before the first file, whose processes are looked at then. */
-		session_processes__prepare_injections(session, guest);
-		session_processes__listen_to_first(session, guest);
+		session_processes__prepare_injections(session, agent);
+		session_processes__listen_to_first(session, agent);
 	}
 	if (session->loads)
 		driver_source__try(session->driver);
 	library_loads__prepare(session->loads);
 	session->attached = monotonic__ns();
-	targets__scan(session->targets);
+	agent_files__scan(session->targets);
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
 	if (session->driver)
@@ -319,7 +319,7 @@ int session__attach(struct session *session)
 	session->next_hello = monotonic__ms() + HELLO_MS;
 	session->eager_until = monotonic__ms() + EAGER_MS;
 	if (attachments__places(session->attachments) || session->driver ||
-	    (session->guests && guests__files(session->guests)))
+	    (session->agents && process_links__files(session->agents)))
 		return 0;
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
 		CUDA_GUEST_NAME);
@@ -345,7 +345,8 @@ static int look(struct session *session, int timeout_ms)
 
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms)
 {
-	return session->switches ? switches__set(session->switches, on_ms, every_ms) : -EINVAL;
+	return session->switches ? sample_switches__set(session->switches, on_ms, every_ms)
+				 : -EINVAL;
 }
 
 void session__say_hello(struct session *session)
@@ -364,7 +365,7 @@ static void ask_again(struct session *session, uint64_t now)
 	struct session_lost_counts lost;
 	bool nameless = false;
 
-	if (now < session->next_hello || session->hellos >= MOST_HELLOS)
+	if (now < session->next_hello || session->hellos >= MAX_HELLOS)
 		return;
 	session->next_hello = now + HELLO_MS;
 	session__each_process(session, note_nameless, &nameless);
@@ -395,12 +396,12 @@ int session__poll(struct session *session, int timeout_ms)
 		session__each_process(session, session_processes__look_at_status, session);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
-			targets__scan(session->targets);
+			agent_files__scan(session->targets);
 			if (session->driver)
 				driver_source__tidy(session->driver);
 			nccl_probes__prune(session->nccl);
-			if (session->guests)
-				guests__tidy(session->guests);
+			if (session->agents)
+				process_links__tidy(session->agents);
 			session->next_rescan = monotonic__ms() + RESCAN_MS;
 		}
 		ask_again(session, now);
@@ -491,9 +492,9 @@ void session__close(struct session *session)
 	/* The kernel takes its time: first what costs the programs something. */
 	session__let_go(session);
 	yield_gate__free(session->gate);
-	switches__free(session->switches);
+	sample_switches__free(session->switches);
 	attachments__free(session->attachments);
-	guests__free(session->guests);
+	process_links__free(session->agents);
 	driver_source__free(session->driver);
 	nccl_probes__free(session->nccl);
 	library_loads__free(session->loads);
@@ -502,7 +503,7 @@ void session__close(struct session *session)
 	ring_buffer__free(session->ring);
 	ring_buffer__free(session->starts);
 	stream_bpf__destroy(session->skeleton);
-	targets__free(session->targets);
+	agent_files__free(session->targets);
 	left_out__free(&session->left_out);
 	intake__free(session->intake);
 	observations__free(session->observations);

@@ -23,7 +23,7 @@ struct unobserved;
 	X(RING_FULL_NAMES, "ring_full_names",                                                     \
 	  "the same, or unreadable: names, states, devices and ends of processes")                \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                        \
-	X(MISSED, "missed", "numbered by the guest, but never arrived")                           \
+	X(MISSED, "missed", "numbered by the injection library, but never arrived")               \
 	X(MALFORMED, "malformed", "records that made no sense")                                   \
 	X(KILLED, "killed",                                                                       \
 	  "processes that ended without reporting it: their last 100 ms are unknown")             \
@@ -50,7 +50,7 @@ enum session_lost {
 };
 
 struct session_lost_counts {
-	uint64_t guest[CUDA_LOST_COUNT];
+	uint64_t agent[CUDA_LOST_COUNT];
 	uint64_t session[SESSION_LOST_COUNT];
 	uint64_t total; /* records: see losses__total() */
 };
@@ -60,9 +60,9 @@ struct sink {
 	void *context;
 	void (*process_start)(void *context, struct process *process);
 	void (*record)(void *context, struct process *process, const struct cuda_record *record);
-	/* The guest's state changed or was told again: process->status. May be NULL. */
+	/* The agent's state changed or was reported again: process->status. May be NULL. */
 	void (*process_status)(void *context, struct process *process);
-	/* The guest's own trouble; the texts are untrusted. May be NULL. */
+	/* The agent's own trouble; the texts are untrusted. May be NULL. */
 	void (*process_error)(void *context, struct process *process, int code,
 			      const char *component, const char *message);
 	/* A stack (EVENT_STACK, EVENT_STACK_COPY) or what its frames are (EVENT_CODE), whole and
@@ -77,9 +77,9 @@ struct sink {
 	bool ends_last;
 };
 
-/* Where events come from: the guests; and libcuda's entry points for processes without a working
- * guest; or these for every process. */
-enum session_source { SESSION_GUESTS, SESSION_AUTO, SESSION_DRIVER };
+/* Where events come from: the agents; and libcuda's entry points for processes without a working
+ * agent; or these for every process. */
+enum session_source { SESSION_AGENTS, SESSION_AUTO, SESSION_DRIVER };
 
 /* Which running processes get a working agent: none; those that have loaded it and sleep; all that
  * are meant. */
@@ -92,21 +92,21 @@ struct session_options {
 	const char *comm;   /* NULL = any */
 	int64_t uid;	    /* -1 = any */
 	const char *cgroup; /* path below /sys/fs/cgroup or absolute; NULL = any */
-	const char *guest;  /* library file to watch beside those found; NULL = the installed one */
+	const char *agent;  /* library file to watch beside those found; NULL = the installed one */
 	enum session_source source;
 	uint32_t ring_mib;			/* 0 = default */
-	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the guests' own */
-	bool by_link; /* with pid: guests of other processes are not woken, where the kernel can */
+	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the agents' own */
+	bool by_link; /* with pid: agents of other processes are not woken, where the kernel can */
 	enum session_attach attach;
 	bool watches; /* nothing else is done from now on: drops capabilities that this does not
 			 need */
-	bool held;    /* pid has not begun its program yet, which gets the guest */
+	bool held;    /* pid has not begun its program yet, which gets the agent */
 	bool stacks;  /* session__take_stacks() will be called */
 	bool stacks_timed;  /* session__stack_ns() will */
 	bool stacks_copied; /* for unwinding; else they are walked by frame pointers alone */
 	bool collectives;   /* NCCL's calls, see nccl_probes.h */
-	/* Launches that the driver source sees have no length, and one that fails is told twice:
-	 * see DRIVER_LAUNCH_FAILED. */
+	/* Launches that the driver source sees have no length, and one that fails is reported
+	 * twice: see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;
 	bool verbose; /* say what is attached; libbpf's messages too */
 };
@@ -132,7 +132,8 @@ int session__filter(const struct session *session, struct stream_settings *filte
  * for its map of processes: an end takes them out. */
 int session__driver_pids(const struct session *session);
 void session__take_driver(struct session *session, struct driver_source *driver);
-/* How launches are told that the driver source sees, a stable key; NULL: it watches no library. */
+/* How launches are reported that the driver source sees, a stable key; NULL: it watches no library.
+ */
 const char *session__driver_launches(const struct session *session);
 /* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
 void session__take_stacks(struct session *session, uint32_t period);
@@ -144,10 +145,10 @@ int session__add_pid(struct session *session, uint32_t pid);
 int session__poll(struct session *session, int timeout_ms);
 /* Ends the time that is watched: has the agents send all that they recorded in it, waits for that
  * (bounded), delivers it, ends the processes. What begins later is neither delivered nor missing.
- * Nothing is delivered after it; the guests are switched off by session__close(), which takes 100
+ * Nothing is delivered after it; the agents are switched off by session__close(), which takes 100
  * ms a probe. */
 void session__finish(struct session *session);
-/* Asks the guests to tell names and states again. Done by session__poll() where it is missed. */
+/* Asks the agents to tell names and states again. Done by session__poll() where it is missed. */
 void session__say_hello(struct session *session);
 /* Window and period of sampling from now on, 0 = as it is; 0 or -errno. */
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
@@ -156,7 +157,7 @@ void session__each_process(struct session *session,
 /* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
 const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
-/* Switches the guests off, for what takes its time before the close. */
+/* Switches the agents off, for what takes its time before the close. */
 void session__let_go(struct session *session);
 void session__close(struct session *session);
 

@@ -60,7 +60,7 @@ bool session_filter__passes(const struct session_options *options, uint32_t pid)
 {
 	struct inspection seen;
 
-	return !inspect__process(pid, &seen) &&
+	return !process_maps__process(pid, &seen) &&
 	       (!options->comm || !strcmp(options->comm, seen.comm)) &&
 	       (options->uid < 0 || options->uid == seen.uid) &&
 	       (!options->cgroup || is_in_cgroup(pid, options->cgroup));

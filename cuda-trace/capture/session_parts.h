@@ -15,7 +15,7 @@ struct session {
 	struct ring_buffer *starts; /* what must be answered at once */
 	struct attachments *attachments;
 	struct switches *switches; /* NULL = nothing is sampled */
-	struct guests *guests;	   /* NULL = those of all processes are listened to */
+	struct agents *agents;	   /* NULL = those of all processes are listened to */
 	struct targets *targets;
 	struct left_out left_out;
 	struct intake *intake;

@@ -44,11 +44,11 @@ static void watch_file(void *context, const char *path)
 	if (session->options.source == SESSION_DRIVER)
 		return;
 	yield_gate__add_file(session->gate, path);
-	if (session->guests) {
-		guests__add_file(session->guests, path);
+	if (session->agents) {
+		process_links__add_file(session->agents, path);
 		return;
 	}
-	if (session->switches && switches__add(session->switches, path, 0, 0))
+	if (session->switches && sample_switches__add(session->switches, path, 0, 0))
 		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
 				"the GPU from its processes\n");
 	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
@@ -65,10 +65,10 @@ static void release_file(void *context, const char *path)
 			foreign_file__show(path, shown, sizeof(shown)));
 	if (session->files.gone)
 		session->files.gone(session->files.context, path);
-	if (session->guests)
-		guests__drop_file(session->guests, path);
+	if (session->agents)
+		process_links__drop_file(session->agents, path);
 	if (session->switches)
-		switches__drop_file(session->switches, path);
+		sample_switches__drop_file(session->switches, path);
 	yield_gate__drop_file(session->gate, path);
 	attachments__drop_file(session->attachments, path);
 }
@@ -125,15 +125,16 @@ static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 	    !session_filter__passes(&session->options, pid))
 		return false;
 	library_loads__note_running(session->loads, pid);
-	if (session->guests && !agent)
-		guests__add_process(session->guests, pid, injections__agent(session->injections));
+	if (session->agents && !agent)
+		process_links__add_process(session->agents, pid,
+					   injections__agent(session->injections));
 	return start_injection(session, pid, agent ? INJECTION_WAKES : INJECTION_LOADS);
 }
 
 /* From now on, unless it was earlier: the probes of a file come before those of its processes. */
 static void note_observed(struct session *session, uint32_t pid)
 {
-	bool by_file = !session->guests && session->options.source != SESSION_DRIVER;
+	bool by_file = !session->agents && session->options.source != SESSION_DRIVER;
 
 	observations__note(session->observations, pid,
 			   by_file && session->attached ? session->attached : monotonic__ns());
@@ -163,8 +164,8 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 		return;
 	/* Before the process goes on, and makes communicators. */
 	nccl_probes__look(session->nccl, pid);
-	if (session->guests && agent)
-		guests__add_process(session->guests, pid, agent);
+	if (session->agents && agent)
+		process_links__add_process(session->agents, pid, agent);
 	/* Its agent comes in cuInit(), or nothing does: that will be seen. */
 	if (!agent && session->options.source != SESSION_DRIVER &&
 	    library_loads__expects(session->loads, pid))
@@ -181,11 +182,11 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 
 struct targets *session_processes__targets(struct session *session)
 {
-	return targets__new(&(struct targets_sink){.context = session,
-						   .found = watch_file,
-						   .gone = release_file,
-						   .look = look_at_process},
-			    &session->left_out);
+	return agent_files__new(&(struct targets_sink){.context = session,
+						       .found = watch_file,
+						       .gone = release_file,
+						       .look = look_at_process},
+				&session->left_out);
 }
 
 void session_processes__look_at_status(void *context, struct process *process)
@@ -193,19 +194,19 @@ void session_processes__look_at_status(void *context, struct process *process)
 	struct session *session = context;
 	const struct cuda_status *status = &process->status;
 
-	guests__note_begin(session->guests, process->pid, status);
+	process_links__note_begin(session->agents, process->pid, status);
 	yields__look(session->gate, process);
-	if (session->injections && states__is_unprimed(status) &&
+	if (session->injections && agent_state__is_unprimed(status) &&
 	    !injections__tried(session->injections, process->pid))
 		start_injection(session, process->pid, INJECTION_PRIMES);
 	if (process->source == EVENT_SOURCE_DRIVER && !process->driver_noted) {
 		driver_source__note_use(session->driver);
 		process->driver_noted = true;
 	}
-	if (session->driver && states__wants_driver(status) &&
+	if (session->driver && agent_state__wants_driver(status) &&
 	    !injections__includes(session->injections, process->pid))
 		change_source(session, process->pid, true);
-	else if (states__works(status))
+	else if (agent_state__works(status))
 		driver_source__leave(session->driver, process->pid);
 }
 
@@ -251,7 +252,7 @@ static bool attach_waiting(struct session *session, uint32_t pid)
 	uint64_t until = monotonic__ms() + ARM_MS;
 	struct inspection seen;
 
-	if (inspect__process(pid, &seen) || seen.guest || !attach_to(session, pid, NULL))
+	if (process_maps__process(pid, &seen) || seen.agent || !attach_to(session, pid, NULL))
 		return false;
 	session->waiting = pid;
 	while (injections__includes(session->injections, pid) &&
@@ -284,7 +285,7 @@ static void initialized(struct session *session, const struct event_start *event
 	release(session, event, false);
 	if (attaches && !injections__is_armed(session->injections, pid))
 		observations__note_late(session->observations, pid);
-	targets__look(session->targets, pid);
+	agent_files__look(session->targets, pid);
 }
 
 /* True: the event is about a load of libcuda. */
@@ -321,29 +322,29 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 	struct session *session = context;
 	const struct event_start *event = data;
 
-	if (handle_load(session, event) || !session->guests || session->finished)
+	if (handle_load(session, event) || !session->agents || session->finished)
 		return 0;
 	if (event->kind == START_WITHOUT_FIRST) {
-		guests__lost_first(session->guests, event->pid);
+		process_links__lost_first(session->agents, event->pid);
 		return 0;
 	}
-	guests__expect(session->guests);
+	process_links__expect(session->agents);
 	driver_source__leave(session->driver, event->pid);
 	if (!injections__includes(session->injections, event->pid)) {
 		observations__forget(session->observations, event->pid);
 		observations__note_whole(session->observations, event->pid);
 	}
-	targets__look(session->targets, event->pid);
-	guests__note_time(session->guests, event);
+	agent_files__look(session->targets, event->pid);
+	process_links__note_time(session->agents, event);
 	return 0;
 }
 
-void session_processes__listen_to_first(struct session *session, const char *guest)
+void session_processes__listen_to_first(struct session *session, const char *agent)
 {
-	const char *path = targets__add_named(session->targets, guest);
+	const char *path = agent_files__add_named(session->targets, agent);
 
-	if (path && session->guests && session->options.held)
-		guests__add_process(session->guests, session->options.pid, path);
+	if (path && session->agents && session->options.held)
+		process_links__add_process(session->agents, session->options.pid, path);
 }
 
 static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
@@ -353,7 +354,7 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 	if (session->finished)
 		return;
 	/* A copy in the process's memory is a file that nobody knows of yet. */
-	targets__look(session->targets, pid);
+	agent_files__look(session->targets, pid);
 	/* Not where the agent may still come, by itself or by the process that traces this one:
 	 * what both sources report would count twice. */
 	if (result->error && result->error != -ETIMEDOUT && result->error != -EBUSY)

@@ -22,7 +22,7 @@ void session_processes__look_at_status(void *context, struct process *process);
 /* An event of the ring `starts`; 0. */
 int session_processes__handle_start(void *context, void *data, size_t size);
 /* PROGRAM maps no agent yet: its link goes with it through its exec. */
-void session_processes__listen_to_first(struct session *session, const char *guest);
+void session_processes__listen_to_first(struct session *session, const char *agent);
 /* May processes get the agent from here? */
 bool session_processes__attaches(const struct session *session);
 void session_processes__prepare_injections(struct session *session, const char *agent);

@@ -18,7 +18,7 @@ struct stack_pace {
 	uint32_t launches[THREADS];
 };
 
-uint32_t stack_pace__parse(const char *text)
+uint32_t stack_rate__parse(const char *text)
 {
 #define PERIOD(probe, period)       \
 	if (!strcmp(text, #period)) \
@@ -28,7 +28,7 @@ uint32_t stack_pace__parse(const char *text)
 	return *text ? 0 : 1;
 }
 
-struct stack_pace *stack_pace__new(double percent)
+struct stack_pace *stack_rate__new(double percent)
 {
 	struct stack_pace *pace = calloc(1, sizeof(*pace));
 
@@ -39,7 +39,7 @@ struct stack_pace *stack_pace__new(double percent)
 	return pace;
 }
 
-void stack_pace__launch(struct stack_pace *pace, uint32_t pid, uint32_t tid)
+void stack_rate__launch(struct stack_pace *pace, uint32_t pid, uint32_t tid)
 {
 	pace->launches[((pid ^ (uint64_t)tid << 20) * 0x9e3779b97f4a7c15ull >> 32) % THREADS]++;
 }
@@ -69,7 +69,7 @@ static uint32_t least_period(const struct stack_pace *pace, double launches_ns)
 	return largest;
 }
 
-uint32_t stack_pace__period(struct stack_pace *pace, uint64_t now_ns, uint64_t cost_ns)
+uint32_t stack_rate__period(struct stack_pace *pace, uint64_t now_ns, uint64_t cost_ns)
 {
 	uint64_t passed = now_ns - pace->began;
 	uint32_t launches, wanted;
@@ -77,7 +77,7 @@ uint32_t stack_pace__period(struct stack_pace *pace, uint64_t now_ns, uint64_t c
 	if (passed < NS_PER_S)
 		return pace->period;
 	launches = take_busiest(pace);
-	/* The first time there is no beginning; and without launches nothing can be told. */
+	/* The first time there is no beginning; and without launches nothing can be reported. */
 	if (pace->began && launches && cost_ns) {
 		wanted = least_period(pace, (double)launches * cost_ns * NS_PER_S / passed);
 		if (!pace->chosen || wanted > pace->period)
@@ -88,7 +88,7 @@ uint32_t stack_pace__period(struct stack_pace *pace, uint64_t now_ns, uint64_t c
 	return pace->period;
 }
 
-void stack_pace__free(struct stack_pace *pace)
+void stack_rate__free(struct stack_pace *pace)
 {
 	free(pace);
 }

@@ -90,7 +90,7 @@ static enum session_source source_of(const struct watch *watch)
 	const char *source = watch->options->source;
 
 	if (!watch->sources || (source && !strcmp(source, "cupti")))
-		return SESSION_GUESTS;
+		return SESSION_AGENTS;
 	return source && !strcmp(source, "driver") ? SESSION_DRIVER : SESSION_AUTO;
 }
 
@@ -107,8 +107,8 @@ static int open_session(struct run *run)
 {
 	const struct options *options = run->watch->options;
 	struct session_options wanted = {
-		.groups = sample__groups(&run->watch->sample,
-					 run->watch->groups & ~GROUPS_COLLECTIVES),
+		.groups = sample_options__groups(&run->watch->sample,
+						 run->watch->groups & ~GROUPS_COLLECTIVES),
 		.sample_on_ms = run->watch->sample.on_ms,
 		.sample_every_ms = run->watch->sample.every_ms,
 		.pid = run->program_runs ? (uint32_t)run->runner.pid : options->pid,
@@ -278,7 +278,7 @@ int watch__run(const struct watch *watch)
 {
 	struct run run = {.watch = watch, .pidfd = -1};
 	const struct options *options = watch->options;
-	char guest[PATH_MAX];
+	char agent[PATH_MAX];
 	int status = EXIT_TROUBLE;
 
 	run.output =
@@ -286,13 +286,13 @@ int watch__run(const struct watch *watch)
 	if (!run.output)
 		return EXIT_TROUBLE;
 	if (options->program) {
-		bool guests = source_of(watch) != SESSION_DRIVER;
+		bool agents = source_of(watch) != SESSION_DRIVER;
 
-		if (guests && targets__guest_path(guest, false))
+		if (agents && agent_files__agent_path(agent, false))
 			return EXIT_TROUBLE;
-		if (guests && watch->groups & 1u << CUDA_GROUP_NVTX)
-			nvtx_injection__offer(guest);
-		if (runner__start(&run.runner, options->program, guests ? guest : NULL))
+		if (agents && watch->groups & 1u << CUDA_GROUP_NVTX)
+			nvtx_injection__offer(agent);
+		if (runner__start(&run.runner, options->program, agents ? agent : NULL))
 			return EXIT_TROUBLE;
 		run.program_runs = true;
 	}
@@ -304,7 +304,7 @@ int watch__run(const struct watch *watch)
 	} else {
 		status = run_prepared(&run);
 	}
-	/* Frees the guests before it waits: a program that runs on is not watched any more. */
+	/* Frees the agents before it waits: a program that runs on is not watched any more. */
 	session__close(run.session);
 	if (run.program_runs && !run.runner.ended && run.session)
 		wait_for_program(&run);

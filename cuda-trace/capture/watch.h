@@ -22,7 +22,7 @@ struct watch {
 	const char *command;
 	const struct options *options;
 	uint32_t groups;
-	bool sources;		/* --source counts; else only guests are listened to */
+	bool sources;		/* --source counts; else only agents are listened to */
 	bool stacks;		/* session__take_stacks() will be called */
 	bool stacks_timed;	/* session__stack_ns() will */
 	bool stacks_copied;	/* for unwinding */

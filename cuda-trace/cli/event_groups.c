@@ -61,7 +61,7 @@ static const char *add_words(const char *list, uint32_t *groups, uint32_t *summe
 	return NULL;
 }
 
-int groups__parse(const char *list, uint32_t *groups)
+int event_groups__parse(const char *list, uint32_t *groups)
 {
 	*groups = 0;
 	return add_words(list, groups, NULL) ? -EINVAL : 0;
@@ -74,7 +74,7 @@ static int explain(const struct option_usage *usage, const char *unknown, const 
 		       : 0;
 }
 
-int groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups)
+int event_groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups)
 {
 	const char *unknown;
 
@@ -85,13 +85,14 @@ int groups__parse_events(const struct option_usage *usage, const char *list, uin
 	return explain(usage, unknown, GROUPS_WORDS);
 }
 
-int groups__parse_stat_events(const struct option_usage *usage, const char *list, uint32_t *groups)
+int event_groups__parse_stat_events(const struct option_usage *usage, const char *list,
+				    uint32_t *groups)
 {
 	*groups = 0;
 	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS_AND_COLLECTIVES);
 }
 
-int groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups)
+int event_groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups)
 {
 	const char *unknown;
 
@@ -153,7 +154,7 @@ static const char *literal_start(const char *glob, size_t *length)
 	return glob + skip;
 }
 
-uint32_t groups__of_calls(const char *glob)
+uint32_t event_groups__of_calls(const char *glob)
 {
 	size_t length;
 	const char *start = literal_start(glob, &length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -e LIST: words → what the guests switch on. Called when options are read.
+ * -e LIST: words → what the agents switch on. Called when options are read.
  */
 #ifndef CUDA_TRACE_CLI_EVENT_GROUPS_H
 #define CUDA_TRACE_CLI_EVENT_GROUPS_H
@@ -23,12 +23,15 @@
 #define GROUPS_SUMMED_DEFAULT "kernels,copies,memory,sync"
 
 /* The families that calls whose names match `glob` may be of: few, if it begins as a name does. */
-uint32_t groups__of_calls(const char *glob);
+uint32_t event_groups__of_calls(const char *glob);
 /* Bits (1 << enum cuda_group) of the words. 0, or -EINVAL when one is not known. */
-int groups__parse(const char *list, uint32_t *groups);
+int event_groups__parse(const char *list, uint32_t *groups);
 /* The same of what --events was given; 0, or EXIT_USAGE after naming the word that is not known. */
-int groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups);
-int groups__parse_stat_events(const struct option_usage *usage, const char *list, uint32_t *groups);
-int groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups);
+int event_groups__parse_events(const struct option_usage *usage, const char *list,
+			       uint32_t *groups);
+int event_groups__parse_stat_events(const struct option_usage *usage, const char *list,
+				    uint32_t *groups);
+int event_groups__parse_summed(const struct option_usage *usage, const char *list,
+			       uint32_t *groups);
 
 #endif

@@ -35,11 +35,11 @@ int options__unknown_word(const struct option_usage *usage, const char *name, co
 		used += snprintf(list + used, sizeof(list) - used, "%s%.*s", used ? ", " : "",
 				 (int)n, words);
 		snprintf(one, sizeof(one), "%.*s", (int)n, words);
-		nearest_words__consider(&nearest, one, cut, strlen(cut));
+		suggest__consider(&nearest, one, cut, strlen(cut));
 		words += n;
 		words += *words == ',';
 	}
-	likely = nearest_words__likely(&nearest, cut);
+	likely = suggest__likely(&nearest, cut);
 	return options__misuse(usage, "--%s: '%s' is none of %s%s%s%s", name,
 			       text__show(shown, sizeof(shown), cut, 60), list,
 			       likely ? ": did you mean " : "", likely ? likely : "",
@@ -91,9 +91,9 @@ int option_mistakes__unknown(const struct option_usage *usage, const char *word,
 	for_each_option_row(row, table, usage)
 	{
 		if (row->name)
-			nearest_words__consider(&nearest, row->name, name, strlen(name));
+			suggest__consider(&nearest, row->name, name, strlen(name));
 	}
-	likely = nearest_words__likely(&nearest, name);
+	likely = suggest__likely(&nearest, name);
 	return options__misuse(usage, "unknown option %s%s%s%s", shown,
 			       likely ? ": did you mean --" : "", likely ? likely : "",
 			       likely ? "?" : "");
@@ -112,7 +112,7 @@ int option_mistakes__complete(const struct option_usage *usage, const char *opti
 {
 	for_each_option_row(row, table, usage)
 	{
-		const char *word = is_meant(row, option) ? option_row__words(row) : NULL;
+		const char *word = is_meant(row, option) ? option_mistakes__words(row) : NULL;
 
 		if (!word)
 			continue;

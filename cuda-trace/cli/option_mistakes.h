@@ -8,20 +8,20 @@
 #include "cuda-trace/cli/options.h"
 
 /* True after the last row of a table. */
-static inline bool option_row__is_last(const struct option_row *row)
+static inline bool option_mistakes__is_last(const struct option_row *row)
 {
 	return !row->name && !row->help;
 }
 
 /* The words that its value may be or consist of; NULL = any. */
-static inline const char *option_row__words(const struct option_row *row)
+static inline const char *option_mistakes__words(const struct option_row *row)
 {
 	return row[1].kind == OPTION_VALUES ? row[1].help : NULL;
 }
 
 #define for_each_option_row(row, table, usage)                                         \
 	for (const struct option_row *const *table = (usage)->tables; *table; table++) \
-		for (const struct option_row *row = *table; !option_row__is_last(row); row++)
+		for (const struct option_row *row = *table; !option_mistakes__is_last(row); row++)
 
 /* getopt_long()'s '?': the word that it stopped at, with optopt as it left it. Returns EXIT_USAGE.
  */

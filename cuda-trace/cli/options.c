@@ -175,7 +175,7 @@ static int set(const struct option_row *row, void *into, const char *value)
 		break;
 	case OPTION_WORD:
 		*(const char **)field = value;
-		err = is_one_of(value, option_row__words(row)) ? 0 : -EINVAL;
+		err = is_one_of(value, option_mistakes__words(row)) ? 0 : -EINVAL;
 		break;
 	case OPTION_MAYBE:
 		*(const char **)field = value ? value + (*value == '=') : "";
@@ -218,7 +218,7 @@ static int explain_value(const struct option_usage *usage, const struct option_r
 {
 	if (row->kind == OPTION_WORD)
 		return options__unknown_word(usage, row->name, value, strlen(value),
-					     option_row__words(row));
+					     option_mistakes__words(row));
 	return options__misuse(usage, "--%s wants %s, not '%s'", row->name, expectation(row->kind),
 			       value);
 }

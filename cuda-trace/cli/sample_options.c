@@ -73,8 +73,8 @@ static int parse_cycle(const char *text, struct sample *sample, bool *is_exact)
 	return sample->on_ms ? 0 : -1;
 }
 
-int sample__parse_cycle(const struct option_usage *usage, const char *option, const char *text,
-			struct sample *sample)
+int sample_options__parse_cycle(const struct option_usage *usage, const char *option,
+				const char *text, struct sample *sample)
 {
 	bool is_exact;
 
@@ -87,15 +87,15 @@ int sample__parse_cycle(const struct option_usage *usage, const char *option, co
 	return EXIT_OK;
 }
 
-int sample__parse(const struct option_usage *usage, const char *cycle, const char *max_overhead,
-		  struct sample *sample)
+int sample_options__parse(const struct option_usage *usage, const char *cycle,
+			  const char *max_overhead, struct sample *sample)
 {
 	char *end;
 
 	*sample = (struct sample){};
 	if (cycle && max_overhead)
 		return options__misuse(usage, "either --sample or --max-overhead");
-	if (cycle && sample__parse_cycle(usage, "--sample", cycle, sample))
+	if (cycle && sample_options__parse_cycle(usage, "--sample", cycle, sample))
 		return EXIT_USAGE;
 	if (!max_overhead)
 		return EXIT_OK;
@@ -109,7 +109,7 @@ int sample__parse(const struct option_usage *usage, const char *cycle, const cha
 	return EXIT_OK;
 }
 
-uint32_t sample__groups(const struct sample *sample, uint32_t groups)
+uint32_t sample_options__groups(const struct sample *sample, uint32_t groups)
 {
 	static const struct {
 		uint32_t all, sampled;
@@ -125,21 +125,21 @@ uint32_t sample__groups(const struct sample *sample, uint32_t groups)
 	return groups;
 }
 
-int sample__choose(const struct option_usage *usage, const struct options *options, uint32_t groups,
-		   struct sample *sample)
+int sample_options__choose(const struct option_usage *usage, const struct options *options,
+			   uint32_t groups, struct sample *sample)
 {
-	int status = sample__parse(usage, options->sample, options->max_overhead, sample);
+	int status = sample_options__parse(usage, options->sample, options->max_overhead, sample);
 
 	if (status || !sample->on_ms)
 		return status;
 	if (options->source && !strcmp(options->source, "driver"))
 		return options__misuse(usage, "--source driver has no GPU times to sample");
-	if (sample__groups(sample, groups) == groups)
+	if (sample_options__groups(sample, groups) == groups)
 		*sample = (struct sample){};
 	return EXIT_OK;
 }
 
-uint32_t sample__window(double ms)
+uint32_t sample_options__window(double ms)
 {
 	uint32_t window = windows[0];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --sample and --max-overhead: which cycle the guests are asked for, and what is asked of them
+ * --sample and --max-overhead: which cycle the agents are requested, and what is asked of them
  * then. The tool's one thread.
  */
 #ifndef CUDA_TRACE_CLI_SAMPLE_OPTIONS_H
@@ -17,17 +17,17 @@ struct sample {
 };
 
 /* Reads ON/PERIOD as the value of `option`; 0, or EXIT_USAGE after having said what is wrong. */
-int sample__parse_cycle(const struct option_usage *usage, const char *option, const char *text,
-			struct sample *sample);
+int sample_options__parse_cycle(const struct option_usage *usage, const char *option,
+				const char *text, struct sample *sample);
 /* Reads the two options; 0, or EXIT_USAGE after having said what is wrong. */
-int sample__parse(const struct option_usage *usage, const char *cycle, const char *max_overhead,
-		  struct sample *sample);
+int sample_options__parse(const struct option_usage *usage, const char *cycle,
+			  const char *max_overhead, struct sample *sample);
 /* Those of a command that reads `groups`: none where nothing of them can be sampled. */
-int sample__choose(const struct option_usage *usage, const struct options *options, uint32_t groups,
-		   struct sample *sample);
+int sample_options__choose(const struct option_usage *usage, const struct options *options,
+			   uint32_t groups, struct sample *sample);
 /* What to listen to instead: kernels, copies, memsets of windows. */
-uint32_t sample__groups(const struct sample *sample, uint32_t groups);
+uint32_t sample_options__groups(const struct sample *sample, uint32_t groups);
 /* The longest window that is not longer, the shortest if there is none; 0 = `ms` is one. */
-uint32_t sample__window(double ms);
+uint32_t sample_options__window(double ms);
 
 #endif

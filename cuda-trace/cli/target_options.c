@@ -57,7 +57,8 @@ const struct option_row options_output[] = {
 
 const struct option_row options_source[] = {
 	{OPTION_WORD, 0, "source", "SOURCE",
-	 "cupti (the guest), driver (libcuda's entry points: no\nGPU times), or auto: driver where "
+	 "cupti (the injection library), driver (libcuda's entry points: no\nGPU times), or auto: "
+	 "driver where "
 	 "no "
 	 "guest works",
 	 AT(source)},

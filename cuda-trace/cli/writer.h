@@ -12,7 +12,7 @@
 
 enum column_flags {
 	COLUMN_LEFT = 1,    /* text: flush left */
-	COLUMN_WIDE = 2,    /* text: only when wide output was asked for */
+	COLUMN_WIDE = 2,    /* text: only when wide output was requested */
 	COLUMN_JSON = 4,    /* JSON only */
 	COLUMN_TEXT = 8,    /* text only */
 	COLUMN_IF_SET = 16, /* JSON: left out when there is no value */

@@ -58,11 +58,11 @@ static int attach(uint32_t pid, const char *agent, bool verbose)
 	struct injection injection;
 	struct inspection seen;
 
-	if (inspect__process(pid, &seen)) {
+	if (process_maps__process(pid, &seen)) {
 		fprintf(stderr, "cuda-trace attach: there is no process %u\n", pid);
 		return EXIT_TROUBLE;
 	}
-	if (seen.guest && !seen.asleep) {
+	if (seen.agent && !seen.asleep) {
 		printf("%u: has the injection library already\n", pid);
 		return EXIT_OK;
 	}
@@ -91,7 +91,7 @@ int cmd_attach(int argc, char **argv)
 		return status;
 	if (!options.pid && operand == argc)
 		return options__misuse(&usage, "needs a process: -p PID");
-	if (privileges__check() || targets__guest_path(agent, false))
+	if (privileges__check() || agent_files__agent_path(agent, false))
 		return EXIT_TROUBLE;
 	status = options.pid ? attach(options.pid, agent, options.verbose) : EXIT_OK;
 	for (; operand < argc; operand++) {

@@ -41,7 +41,7 @@ static bool is_in_path(const char *name)
 int command_mistake__explain(char **words, const struct nearest_words *nearest)
 {
 	const char *word = strcmp(words[0], "--") || !words[1] ? words[0] : words[1];
-	const char *likely = nearest_words__likely(nearest, words[0]);
+	const char *likely = suggest__likely(nearest, words[0]);
 	char shown[1024];
 
 	text__show(shown, sizeof(shown), word, 200);

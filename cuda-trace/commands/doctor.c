@@ -104,7 +104,7 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	libraries->packages = packages__read(tree, options->deep ? PACKAGES_DEEP_NS : PACKAGES_NS);
 	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
 	if (tree->own)
-		cuda_process__each(add_mapped, libraries);
+		doctor_process__each(add_mapped, libraries);
 	libraries__judge(libraries);
 	/* What the choice still asks for are single files, if the tree is no trap. */
 	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
@@ -126,7 +126,7 @@ static int examine_one(void *context, const struct cuda_process *process)
 static void report_processes(struct libraries *libraries, struct findings *findings)
 {
 	struct examination examination = {libraries, findings};
-	unsigned int denied = cuda_process__each(examine_one, &examination);
+	unsigned int denied = doctor_process__each(examine_one, &examination);
 
 	if (denied)
 		findings__add(findings, FINDING_NOTE, "processes_denied",
@@ -144,10 +144,11 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 
 	choice__make(libraries, &inputs, choice);
 	if (choice->found) {
-		findings__add(
-			findings, FINDING_OK, "libcupti", NULL,
-			"for a program with a static CUDA runtime the guest takes %s (CUDA %s): %s",
-			choice__file(choice), library__cuda(choice->found, cuda), choice->why);
+		findings__add(findings, FINDING_OK, "libcupti", NULL,
+			      "for a program with a static CUDA runtime the injection library "
+			      "takes %s (CUDA %s): %s",
+			      choice__file(choice), library__cuda(choice->found, cuda),
+			      choice->why);
 		report__choice_flaws(choice, findings);
 		return;
 	}
@@ -161,7 +162,7 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 		      "libcupti", command,
 		      libraries__usable(libraries)
 			      ? "programs that bring a libcupti of their own get GPU times, others "
-				"do not: the guest finds none for them"
+				"do not: the injection library finds none for them"
 			      : "no usable libcupti on this machine: launches and sizes are "
 				"traced, GPU times are not");
 }
@@ -214,7 +215,7 @@ static int examine_pid(struct libraries *libraries, const struct doctor_options 
 	struct cuda_process process;
 	struct filetree own;
 	struct driver driver;
-	int err = cuda_process__read(options->pid, &process);
+	int err = doctor_process__read(options->pid, &process);
 
 	if (err) {
 		fprintf(stderr, "cuda-trace doctor: process %u: %s\n", options->pid,

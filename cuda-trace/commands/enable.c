@@ -68,14 +68,14 @@ static const struct option_usage disable_usage = {
 
 static int explain(const char *path, int err)
 {
-	fprintf(stderr, "cuda-trace: %s: %s%s\n", path, own_file__reason(err),
+	fprintf(stderr, "cuda-trace: %s: %s%s\n", path, managed_file__reason(err),
 		err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
 	return err;
 }
 
 static int write_or_explain(const char *root, const char *path, const char *text)
 {
-	int err = own_file__write(root, path, text);
+	int err = managed_file__write(root, path, text);
 
 	return err ? explain(path, err) : 0;
 }
@@ -84,7 +84,7 @@ static int write_or_explain(const char *root, const char *path, const char *text
 static int drop_user(const char *name)
 {
 	char path[PATH_MAX];
-	int err = optin__user_path(name, path) ? 0 : own_file__drop(path);
+	int err = optin__user_path(name, path) ? 0 : managed_file__drop(path);
 
 	return err ? explain(path, err) : 0;
 }
@@ -97,7 +97,7 @@ static int set_user(const char *name, const char *other, const char *text)
 	if (err)
 		return explain("the user's home", err);
 	/* Another one's (-EEXIST) is one made by hand. */
-	err = own_file__check(NULL, path);
+	err = managed_file__check(NULL, path);
 	if (err < 0 && err != -EEXIST)
 		return explain(path, err);
 	if (!err && (err = write_or_explain(NULL, path, text)))
@@ -109,18 +109,18 @@ static int set_user(const char *name, const char *other, const char *text)
 static void warn(const struct optin_options *options)
 {
 	const char *value = getenv(OPTIN_VARIABLE), *shell = getenv("SHELL");
-	char guest[PATH_MAX];
-	bool known = optin__guest(options->root, guest);
+	char agent[PATH_MAX];
+	bool known = optin__agent(options->root, agent);
 
 	fflush(stdout);
-	if (!*guest)
+	if (!*agent)
 		fprintf(stderr, "note: the library is not installed: install the package "
 				"libcupti-usdt\n");
 	else if (!known)
 		fprintf(stderr,
 			"note: the loader does not find %s by its name yet: call ldconfig "
 			"as root\n",
-			guest);
+			agent);
 	if (options->root)
 		return;
 	if (access(OPTIN_PROFILE, R_OK))
@@ -184,10 +184,10 @@ static int disable_user(const struct optin_options *options)
 
 static int disable_system(const struct optin_options *options)
 {
-	int err = own_file__remove(options->root, OPTIN_SYSTEM);
+	int err = managed_file__remove(options->root, OPTIN_SYSTEM);
 
 	if (err == -EEXIST && !options->root)
-		err = own_file__drop(OPTIN_SYSTEM);
+		err = managed_file__drop(OPTIN_SYSTEM);
 	if (err && err != -ENOENT)
 		return explain(OPTIN_SYSTEM, err);
 	printf(err ? "It was not enabled for the system.\n"

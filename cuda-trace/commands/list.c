@@ -23,12 +23,12 @@
 #include "cuda-trace/cli/writer.h"
 #include <linux/capability.h>
 
-/* Guests look for consumers four times a second at least. */
+/* Agents look for consumers four times a second at least. */
 #define ANSWER_MS 300
-/* Another tool may hold the bells that were pulled; after a second guests tell without being asked.
+/* Another tool may hold the bells that were pulled; after a second agents tell without being asked.
  */
 #define ANSWERS 5
-#define MOST	4096
+#define MAX	4096
 
 struct list_options {
 	bool json;
@@ -44,8 +44,8 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "list",
-	.summary =
-		"Lists CUDA processes: state of the guest, its libcupti, how each can be traced.",
+	.summary = "Lists CUDA processes: state of the injection library, its libcupti, how each "
+		   "can be traced.",
 	.synopsis = (const char *const[]){"[OPTIONS]", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  sudo cuda-trace list\n"
@@ -65,7 +65,7 @@ enum {
 	RANK,
 	CONTAINER,
 	CGROUP,
-	GUEST,
+	AGENT,
 	NOTE,
 	COLUMN_COUNT
 };
@@ -83,15 +83,15 @@ static const struct column columns[COLUMN_COUNT] = {
 	[RANK] = {"rank", "RANK", 5, COLUMN_WIDE},
 	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT},
 	[CGROUP] = {"cgroup", "CGROUP", 40, COLUMN_LEFT | COLUMN_WIDE},
-	[GUEST] = {"guest", "GUEST", 0, COLUMN_JSON},
+	[AGENT] = {"guest", "GUEST", 0, COLUMN_JSON},
 	[NOTE] = {"note", "NOTE", 0, COLUMN_LEFT},
 };
 
 struct entry {
 	uint32_t pid;
 	struct inspection seen;
-	struct cuda_status status;	      /* .version 0 = the guest did not answer */
-	char reason[TARGET_REASON_SIZE + 64]; /* without the guest: can it be loaded now? */
+	struct cuda_status status;	      /* .version 0 = the agent did not answer */
+	char reason[TARGET_REASON_SIZE + 64]; /* without the agent: can it be loaded now? */
 };
 
 struct list {
@@ -118,17 +118,17 @@ static void find_processes(struct list *list)
 	DIR *proc = opendir("/proc");
 	struct dirent *found;
 
-	while (proc && list->count < MOST && (found = readdir(proc))) {
+	while (proc && list->count < MAX && (found = readdir(proc))) {
 		struct entry *entry = &list->entries[list->count];
 		char *end;
 		unsigned long pid = strtoul(found->d_name, &end, 10);
 
-		if (*end || !pid || inspect__process(pid, &entry->seen))
+		if (*end || !pid || process_maps__process(pid, &entry->seen))
 			continue;
-		if (!entry->seen.cuda && !entry->seen.guest)
+		if (!entry->seen.cuda && !entry->seen.agent)
 			continue;
 		entry->pid = pid;
-		if (!entry->seen.guest)
+		if (!entry->seen.agent)
 			say_attach(entry);
 		list->count++;
 	}
@@ -158,7 +158,7 @@ static bool can_ask(void)
 static bool all_answered(const struct list *list)
 {
 	for (uint32_t i = 0; i < list->count; i++)
-		if (list->entries[i].seen.guest && !list->entries[i].seen.asleep &&
+		if (list->entries[i].seen.agent && !list->entries[i].seen.asleep &&
 		    !list->entries[i].status.version)
 			return false;
 	return true;
@@ -172,8 +172,8 @@ static void wait_for_answers(struct session *session, const struct list *list)
 		session__poll(session, 20);
 }
 
-/* Attaching to cuda:status alone makes guests tell their state, and switches nothing on. */
-static void ask_guests(struct list *list)
+/* Attaching to cuda:status alone makes agents tell their state, and switches nothing on. */
+static void ask_agents(struct list *list)
 {
 	const struct session_options options = {.uid = -1};
 	const struct sink sink = {
@@ -197,10 +197,10 @@ static void ask_guests(struct list *list)
 
 static const char *note(const struct entry *entry)
 {
-	const char *trouble = states__no_times(&entry->status);
+	const char *trouble = agent_state__no_times(&entry->status);
 	static char yields[160];
 
-	if (!entry->seen.guest)
+	if (!entry->seen.agent)
 		return entry->reason;
 	if (entry->seen.asleep)
 		return "sleeps; the first tool that attaches wakes it";
@@ -210,7 +210,8 @@ static const char *note(const struct entry *entry)
 		return trouble;
 	if (entry->status.version)
 		return "";
-	return can_ask() ? "the guest did not answer" : "its state needs CAP_BPF and CAP_PERFMON";
+	return can_ask() ? "the injection library did not answer"
+			 : "its state needs CAP_BPF and CAP_PERFMON";
 }
 
 static void put(struct writer *writer, const struct entry *entry)
@@ -230,11 +231,11 @@ static void put(struct writer *writer, const struct entry *entry)
 		cells[RANK] = cell_number(rank.rank);
 	cells[PROCESS] = cell_text(entry->seen.comm);
 	cells[USER] = cell_text(user ? user->pw_name : uid);
-	cells[STATE] = cell_text(!entry->seen.guest   ? "none"
+	cells[STATE] = cell_text(!entry->seen.agent   ? "none"
 				 : entry->seen.asleep ? "dormant"
-						      : states__key(status));
+						      : agent_state__key(status));
 	cells[SOURCE] =
-		cell_text(entry->seen.guest && !states__trouble(status) ? "cupti" : "driver");
+		cell_text(entry->seen.agent && !agent_state__trouble(status) ? "cupti" : "driver");
 	if (status->version) {
 		cells[CUPTI_VERSION] = cell_number(status->cupti_version);
 		cells[CUPTI_PATH] = cell_text(status->cupti_path);
@@ -246,7 +247,7 @@ static void put(struct writer *writer, const struct entry *entry)
 		cells[CONTAINER] = cell_text(container);
 	if (*cgroup)
 		cells[CGROUP] = cell_text(cgroup);
-	cells[GUEST] = cell_bool(entry->seen.guest);
+	cells[AGENT] = cell_bool(entry->seen.agent);
 	cells[NOTE] = cell_text(note(entry));
 	writer__row(writer, cells);
 }
@@ -263,11 +264,11 @@ int cmd_list(int argc, char **argv)
 		return status;
 	if (operand < argc)
 		return options__extra_operand(&usage, argv[operand]);
-	list.entries = calloc(MOST, sizeof(*list.entries));
+	list.entries = calloc(MAX, sizeof(*list.entries));
 	if (!list.entries)
 		return EXIT_TROUBLE;
 	find_processes(&list);
-	ask_guests(&list);
+	ask_agents(&list);
 	writer.json = options.json;
 	writer.wide = options.wide;
 	for (uint32_t i = 0; i < list.count; i++)

@@ -29,8 +29,8 @@
 #define DEFAULT_LABEL_SETS 500
 #define DEFAULT_FORGET	   3600000000000ull /* ns */
 #define DEFAULT_INTERVAL   15000000000ull
-#define MOST_LABEL_SETS	   10000
-#define MOST_KERNELS	   1000
+#define MAX_LABEL_SETS	   10000
+#define MAX_KERNELS	   1000
 #define LOOK_MS		   100
 
 struct metrics_options {
@@ -202,16 +202,16 @@ static int run(struct outlets *outlets)
 static int check(struct metrics_options *options, uint32_t *groups)
 {
 
-	if (groups__parse_summed(&usage, options->events, groups))
+	if (event_groups__parse_summed(&usage, options->events, groups))
 		return EXIT_USAGE;
 	if (options->listen && listen__check(options->listen))
 		return EXIT_USAGE;
 	if (output_file__check("metrics", options->textfile, NULL))
 		return EXIT_USAGE;
-	if (options->by_kernel > MOST_KERNELS)
-		return options__misuse(&usage, "--by-kernel: %d at most", MOST_KERNELS);
-	if (options->label_sets > MOST_LABEL_SETS)
-		return options__misuse(&usage, "--label-sets: %d at most", MOST_LABEL_SETS);
+	if (options->by_kernel > MAX_KERNELS)
+		return options__misuse(&usage, "--by-kernel: %d at most", MAX_KERNELS);
+	if (options->label_sets > MAX_LABEL_SETS)
+		return options__misuse(&usage, "--label-sets: %d at most", MAX_LABEL_SETS);
 	if (options->web_config && options->textfile && !options->listen)
 		return options__misuse(&usage, "--web-config is for --listen, not for --textfile");
 	return 0;
@@ -233,7 +233,7 @@ static int open_counters(struct outlets *outlets)
 		return options__misuse(&usage,
 				       "--counters: '%s' is none of device, compute, memory, "
 				       "links, no column of theirs (near it: %s), and no metric",
-				       unknown, nearest_words__list(&nearest, list, sizeof(list)));
+				       unknown, suggest__list(&nearest, list, sizeof(list)));
 	}
 	outlets->counters = device_metrics__open(&choice);
 	return outlets->counters ? 0 : EXIT_TROUBLE;
@@ -258,7 +258,8 @@ int cmd_metrics(int argc, char **argv)
 		return options__extra_operand(&usage, argv[operand]);
 	status = check(&options, &exporter.live.session.groups);
 	if (!status)
-		status = sample__parse(&usage, options.sample, options.max_overhead, &sample);
+		status = sample_options__parse(&usage, options.sample, options.max_overhead,
+					       &sample);
 	if (status)
 		return status;
 	live__sample(&exporter.live, &sample);

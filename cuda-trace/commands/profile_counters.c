@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * profile --counters: what is asked for goes to the processes (counting.h), what they count comes
+ * profile --counters: what is requested goes to the processes (counting.h), what they count comes
  * back by the wire.
  */
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void take_kernel(struct counters *counters, struct process *process,
 	if (!counter_table__read(&counters->counting.table, process, record, &alone))
 		return;
 	if (counters->replay) {
-		replay__kernel(counters->replay, process, record, &alone);
+		application_replay__kernel(counters->replay, process, record, &alone);
 		return;
 	}
 	show_kernel(counters, process, record, &alone);
@@ -82,7 +82,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct counters *counters = context;
 	struct counter_table *table = &counters->counting.table;
 
-	if (!counting__means(&counters->counting, process))
+	if (!counter_session__means(&counters->counting, process))
 		return;
 	switch (record->kind) {
 	case CUDA_RECORD_DEVICE:
@@ -92,7 +92,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		counter_table__metric(table, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS_STATE:
-		counting__state(&counters->counting, process, (const void *)record);
+		counter_session__state(&counters->counting, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS:
 		take_kernel(counters, process, (const void *)record);
@@ -104,14 +104,14 @@ static void on_status(void *context, struct process *process)
 {
 	struct counters *counters = context;
 
-	counting__process_status(&counters->counting, process);
+	counter_session__process_status(&counters->counting, process);
 }
 
 static void on_end(void *context, struct process *process)
 {
 	struct counters *counters = context;
 
-	counting__process_end(&counters->counting, process);
+	counter_session__process_end(&counters->counting, process);
 }
 
 static int on_start(void *context, FILE *output)
@@ -126,7 +126,7 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct counters *counters = context;
 
-	return counting__tick(&counters->counting);
+	return counter_session__tick(&counters->counting);
 }
 
 static void show_all(struct counters *counters, const struct session_lost_counts *lost)
@@ -153,7 +153,7 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 static void add_up(struct session_lost_counts *sum, const struct session_lost_counts *lost)
 {
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		sum->guest[i] += lost->guest[i];
+		sum->agent[i] += lost->agent[i];
 	for (int i = 0; i < SESSION_LOST_COUNT; i++)
 		sum->session[i] += lost->session[i];
 	sum->total += lost->total;
@@ -175,7 +175,7 @@ static void say_nearest(const struct nearest_words *nearest)
 {
 	char list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
 
-	if (*nearest_words__list(nearest, list, sizeof(list)))
+	if (*suggest__list(nearest, list, sizeof(list)))
 		fprintf(stderr, " (near it: %s)", list);
 	fputc('\n', stderr);
 }
@@ -193,9 +193,9 @@ static int say_unknown_word(const char *word)
 		return EXIT_USAGE;
 	}
 	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
-		nearest_words__consider(&nearest, preset->name, word, strlen(word));
+		suggest__consider(&nearest, preset->name, word, strlen(word));
 	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
-		nearest_words__consider(&nearest, alias->old, word, strlen(word));
+		suggest__consider(&nearest, alias->old, word, strlen(word));
 	fprintf(stderr, "cuda-trace profile: %s is no preset, and no metric's name",
 		text__show(shown, sizeof(shown), word, 70));
 	say_nearest(&nearest);
@@ -215,8 +215,7 @@ static int say_unknown_metric(const struct metric_library *library, const char *
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < library->count; i++)
-		nearest_words__consider(&nearest, library->rows[i].name, metric,
-					strcspn(metric, "."));
+		suggest__consider(&nearest, library->rows[i].name, metric, strcspn(metric, "."));
 	fprintf(stderr, "cuda-trace profile: %s has no metric %s", library->chip, shown);
 	say_nearest(&nearest);
 	return EXIT_USAGE;
@@ -224,7 +223,7 @@ static int say_unknown_metric(const struct metric_library *library, const char *
 
 /*
  * Before PROGRAM starts, where libcupti is here and tells: in a container it may be elsewhere, and
- * then the guest finds out.
+ * then the agent finds out.
  */
 static int check_request(const struct profile_options *options, const char *request, bool tell,
 			 bool *passes_said)
@@ -277,7 +276,7 @@ static int run_once(struct counters *counters, const char *request, struct watch
 {
 	const struct sink sink = {
 		.context = counters,
-		.process_start = counting__process_start,
+		.process_start = counter_session__process_start,
 		.record = on_record,
 		.process_status = on_status,
 		.process_end = on_end,
@@ -295,7 +294,7 @@ static int run_once(struct counters *counters, const char *request, struct watch
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status = counting__ask(&counters->counting, counters->options, request);
+	int status = counter_session__ask(&counters->counting, counters->options, request);
 
 	return status ? status : watch__run(&watch);
 }
@@ -336,20 +335,20 @@ static int run_sets(struct counters *counters, const struct metric_library *libr
 		status = run_once(counters, library->sets[run], &end);
 		first = run ? first : end;
 		whole = !status && end.ended && !end.interrupted && ended_alike(&first, &end);
-		replay__run_ended(counters->replay, whole);
+		application_replay__run_ended(counters->replay, whole);
 		if (whole && !counters->counting.failures)
 			continue;
 		if (!whole)
 			say_stop(run + 1, library->set_count, &end);
 		break;
 	}
-	replay__each(counters->replay, show_kernel, counters);
+	application_replay__each(counters->replay, show_kernel, counters);
 	show_all(counters, &counters->lost);
 	if (counters->options->shared.json)
-		replay__json(counters->output, counters->replay, library->set_count);
+		application_replay__json(counters->output, counters->replay, library->set_count);
 	else
-		replay__say(counters->output, counters->replay);
-	status = counting__end(&counters->counting, counters->options, status);
+		application_replay__say(counters->output, counters->replay);
+	status = counter_session__end(&counters->counting, counters->options, status);
 	return status || !end.ended ? status : watch__pass_on(&end);
 }
 
@@ -380,7 +379,7 @@ static int run_application(struct counters *counters, const char *request)
 	struct metric_library library;
 	int status = split_request(&library, request, "application");
 
-	counters->replay = status ? NULL : replay__new();
+	counters->replay = status ? NULL : application_replay__new();
 	counters->output = counters->replay ? watch__open_output("profile", shared) : NULL;
 	if (counters->output) {
 		fprintf(stderr,
@@ -394,7 +393,7 @@ static int run_application(struct counters *counters, const char *request)
 	}
 	if (counters->output)
 		fclose(counters->output);
-	replay__free(counters->replay);
+	application_replay__free(counters->replay);
 	metric_library__free(&library);
 	return status;
 }
@@ -440,7 +439,7 @@ static int run_launches(struct counters *counters, const char *request)
 	}
 	free(joined);
 	metric_library__free(&library);
-	return counting__end(&counters->counting, counters->options, status);
+	return counter_session__end(&counters->counting, counters->options, status);
 }
 
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
@@ -463,8 +462,8 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 	else if (!status && way == LAUNCHES)
 		status = run_launches(&counters, request);
 	else if (!status)
-		status = counting__end(&counters.counting, options,
-				       run_once(&counters, request, NULL));
+		status = counter_session__end(&counters.counting, options,
+					      run_once(&counters, request, NULL));
 	free(request);
 	return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * profile --device: whole GPUs over time, by PM sampling. No process is touched, and none needs the
- * guest; a PROGRAM only says when it begins and ends.
+ * agent; a PROGRAM only says when it begins and ends.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -20,7 +20,7 @@
 #define AT(field)	 offsetof(struct profile_options, field)
 #define DEFAULT_EVERY	 1000000ull /* ns */
 #define LEAST_EVERY	 10000ull
-#define MOST_EVERY	 1000000000ull
+#define MAX_EVERY	 1000000000ull
 #define DEFAULT_INTERVAL 1000000000ull
 #define FINE_INTERVAL	 100000000ull
 #define POLL_MS		 100
@@ -138,7 +138,7 @@ static int check(const struct option_usage *usage, const struct profile_options 
 	if (parse_gpus(options->gpus, gpus))
 		return options__misuse(usage, "--gpus: numbers as 0,2-3, up to %d", PM_DEVICES - 1);
 	run->request.every = options->every ? options->every : DEFAULT_EVERY;
-	if (run->request.every < LEAST_EVERY || run->request.every > MOST_EVERY)
+	if (run->request.every < LEAST_EVERY || run->request.every > MAX_EVERY)
 		return options__misuse(usage, "--every: from 10us to 1s");
 	run->interval = options->interval ? options->interval : DEFAULT_INTERVAL;
 	if (!pm_choice__parse(&run->request.choice, options->device, unknown, sizeof(unknown)))
@@ -148,7 +148,7 @@ static int check(const struct option_usage *usage, const struct profile_options 
 		"cuda-trace profile: %s is none of device, compute, memory, links, no column of "
 		"theirs (near it: %s), and no metric with its rollup\n",
 		text__show(shown, sizeof(shown), unknown, 100),
-		nearest_words__list(&nearest, list, sizeof(list)));
+		suggest__list(&nearest, list, sizeof(list)));
 	return EXIT_USAGE;
 }
 
@@ -179,7 +179,7 @@ static void catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Each GPU that was asked for has said whether it can. */
+/* Each GPU that was requested has said whether it can. */
 static void wait_for_start(struct device_run *run)
 {
 	bool any = true;

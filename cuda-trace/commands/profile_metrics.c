@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* profile --list-metrics: what may be asked for. */
+/* profile --list-metrics: what may be requested. */
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/commands/commands.h"

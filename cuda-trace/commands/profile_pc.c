@@ -78,7 +78,7 @@ static void take_cost(struct profile *profile, struct process *process,
 		      const struct cuda_pc_window *window)
 {
 	if (window->held && pc_table__windows(process) > 1)
-		pc_pace__window(&profile->pace, window->held);
+		pc_rate__window(&profile->pace, window->held);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
@@ -114,7 +114,7 @@ static void on_stack(void *context, struct process *process, const struct event 
 static bool on_tick(void *context, struct session *session)
 {
 	struct profile *profile = context;
-	uint32_t before = profile->pace.every_ms, now = pc_pace__period(&profile->pace);
+	uint32_t before = profile->pace.every_ms, now = pc_rate__period(&profile->pace);
 
 	if (now == before)
 		return false;
@@ -260,7 +260,8 @@ static void on_finish(void *context, struct session *session)
 static int take_limit(const struct option_usage *usage, struct profile *profile)
 {
 	struct sample limit;
-	int status = sample__parse(usage, NULL, profile->options->shared.max_overhead, &limit);
+	int status =
+		sample_options__parse(usage, NULL, profile->options->shared.max_overhead, &limit);
 
 	profile->pace.limit = limit.max_overhead;
 	profile->pace.every_ms = profile->bursts.every_ms;
@@ -276,7 +277,7 @@ static int take_pictures(const struct option_usage *usage, struct profile *profi
 
 	if (options->stacks && !any)
 		return options__misuse(usage, "-g is for --flamegraph, --folded and --record");
-	profile->period = options->stacks ? stack_pace__parse(options->stacks) : 0;
+	profile->period = options->stacks ? stack_rate__parse(options->stacks) : 0;
 	if (options->stacks && !profile->period)
 		return options__misuse(usage, "-g takes 1, 10, 100, 1000 or 10000");
 	profile->stacks = any ? pc_stacks__new(options->stacks) : NULL;
@@ -306,9 +307,9 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		.finish = on_finish,
 	};
 	struct pattern *pattern;
-	int status = sample__parse_cycle(usage, "--bursts",
-					 options->bursts ? options->bursts : DEFAULT_BURSTS,
-					 &profile.bursts);
+	int status = sample_options__parse_cycle(usage, "--bursts",
+						 options->bursts ? options->bursts : DEFAULT_BURSTS,
+						 &profile.bursts);
 
 	status = status ? status : take_limit(usage, &profile);
 	status = status ? status : take_pictures(usage, &profile);

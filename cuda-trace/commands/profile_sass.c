@@ -37,12 +37,12 @@ static void on_record(void *context, struct process *process, const struct cuda_
 {
 	struct sass *sass = context;
 
-	if (!counting__means(&sass->counting, process))
+	if (!counter_session__means(&sass->counting, process))
 		return;
 	pc_files__record(sass->files, process, record);
 	pc_images__record(sass->images, process, record);
 	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
-		counting__state(&sass->counting, process, (const void *)record);
+		counter_session__state(&sass->counting, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_COUNTERS)
 		take_kernel(sass, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_SASS)
@@ -53,14 +53,14 @@ static void on_status(void *context, struct process *process)
 {
 	struct sass *sass = context;
 
-	counting__process_status(&sass->counting, process);
+	counter_session__process_status(&sass->counting, process);
 }
 
 static void on_end(void *context, struct process *process)
 {
 	struct sass *sass = context;
 
-	counting__process_end(&sass->counting, process);
+	counter_session__process_end(&sass->counting, process);
 }
 
 static int on_start(void *context, FILE *output)
@@ -75,7 +75,7 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct sass *sass = context;
 
-	return counting__tick(&sass->counting);
+	return counter_session__tick(&sass->counting);
 }
 
 /* Where CUPTI looks into no more than one kernel: that the others were not, and how to get them. */
@@ -136,7 +136,7 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 	struct sass sass = {.options = options};
 	const struct sink sink = {
 		.context = &sass,
-		.process_start = counting__process_start,
+		.process_start = counter_session__process_start,
 		.record = on_record,
 		.process_status = on_status,
 		.process_end = on_end,
@@ -162,10 +162,10 @@ int profile_sass__run(const struct option_usage *usage, const struct profile_opt
 		return EXIT_TROUBLE;
 	sass.images = pc_images__new(false);
 	sass.files = pc_files__new();
-	status = sass.images && sass.files ? counting__ask(&sass.counting, options, "sass")
+	status = sass.images && sass.files ? counter_session__ask(&sass.counting, options, "sass")
 					   : EXIT_TROUBLE;
 	status = status ? status : watch__run(&watch);
-	status = counting__end(&sass.counting, options, status);
+	status = counter_session__end(&sass.counting, options, status);
 	pc_files__free(sass.files);
 	pc_images__free(sass.images);
 	sass_table__free(&sass.table);

@@ -156,13 +156,13 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct record *record = context;
 
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
-		overhead__launch(record->overhead, process, (const struct cuda_launch *)data);
+		overhead_limit__launch(record->overhead, process, (const struct cuda_launch *)data);
 	/* What comes after the end was not asked for: not a loss. */
 	if (record->stopped || !is_asked_for(record, process, data))
 		return;
-	if (record->pace && process->source == EVENT_SOURCE_GUEST &&
+	if (record->pace && process->source == EVENT_SOURCE_AGENT &&
 	    data->kind == CUDA_RECORD_LAUNCH)
-		stack_pace__launch(record->pace, process->pid,
+		stack_rate__launch(record->pace, process->pid,
 				   ((const struct cuda_launch *)data)->tid);
 	store__record(record->store, process, data);
 }
@@ -199,7 +199,7 @@ static void on_attached(void *context, struct session *session)
 	say_progress(record, record->options.shared.program ? "attached; PROGRAM starts"
 							    : "recording; Ctrl-C ends it");
 	if (record->pace)
-		record->trap_ns = selftest__measure();
+		record->trap_ns = probe_selfcheck__measure();
 	if (record->period)
 		take_stacks(record, session, record->period);
 }
@@ -209,7 +209,7 @@ static void adapt_period(struct record *record, struct session *session)
 {
 	uint64_t ns = session__stack_ns(session);
 	uint32_t period =
-		stack_pace__period(record->pace, monotonic__ns(), ns ? ns + record->trap_ns : 0);
+		stack_rate__period(record->pace, monotonic__ns(), ns ? ns + record->trap_ns : 0);
 
 	if (period != record->period)
 		take_stacks(record, session, period);
@@ -269,7 +269,8 @@ static bool on_tick(void *context, struct session *session)
 	struct session_lost_counts lost;
 	int err;
 
-	overhead__tick(record->overhead, session, record->options.shared.verbose ? "record" : NULL);
+	overhead_limit__tick(record->overhead, session,
+			     record->options.shared.verbose ? "record" : NULL);
 	if (record->pace && !record->stopped)
 		adapt_period(record, session);
 	session__lost(session, &lost);
@@ -396,16 +397,16 @@ static int check(struct record_options *options, uint32_t *groups)
 {
 	if (!options->path)
 		options->path = DEFAULT_PATH;
-	if (groups__parse_events(&usage, options->events ? options->events : DEFAULT_EVENTS,
-				 groups))
+	if (event_groups__parse_events(&usage, options->events ? options->events : DEFAULT_EVENTS,
+				       groups))
 		return EXIT_USAGE;
-	/* What the GPUs are is told once a process, and costs it nothing. */
+	/* What the GPUs are is reported once a process, and costs it nothing. */
 	*groups |= 1u << CUDA_GROUP_DEVICE;
 	/* Launches come by groups of their own, with more to them: once is enough. */
 	if (*groups & 1u << CUDA_GROUP_API_LAUNCH)
 		*groups = (*groups & ~(1u << CUDA_GROUP_API_LAUNCH)) | 1u << CUDA_GROUP_LAUNCH |
 			  1u << CUDA_GROUP_RUNTIME;
-	if (options->stacks && !stack_pace__parse(options->stacks))
+	if (options->stacks && !stack_rate__parse(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
 	if (options->stacks && options->shared.max_overhead && take_stack_percent(options))
 		return EXIT_USAGE;
@@ -413,7 +414,8 @@ static int check(struct record_options *options, uint32_t *groups)
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
 	if (options->stacks && options->shared.source && !strcmp(options->shared.source, "driver"))
-		return options__misuse(&usage, "-g wants the guest: --source driver has no stacks");
+		return options__misuse(
+			&usage, "-g needs the injection library: --source driver has no stacks");
 	if (options->max_size && !parse_size(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
 	if (output_pattern__expand(&usage, &options->shared, &options->path))
@@ -452,18 +454,18 @@ int cmd_record(int argc, char **argv)
 	if (!status)
 		status = check(&record.options, &watch.groups);
 	if (!status)
-		status =
-			sample__choose(&usage, &record.options.shared, watch.groups, &watch.sample);
+		status = sample_options__choose(&usage, &record.options.shared, watch.groups,
+						&watch.sample);
 	if (status)
 		return status;
 	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
 	record.groups = watch.groups;
 	record.calls = watch.groups >> CUDA_GROUP_API_GRAPH & 1;
 	if (record.options.stacks)
-		record.period = stack_pace__parse(record.options.stacks);
+		record.period = stack_rate__parse(record.options.stacks);
 	if (record.options.stack_percent > 0) {
 		record.period = STACK_PACE_FIRST;
-		record.pace = stack_pace__new(record.options.stack_percent);
+		record.pace = stack_rate__new(record.options.stack_percent);
 		if (!record.pace)
 			return EXIT_TROUBLE;
 	}
@@ -472,13 +474,13 @@ int cmd_record(int argc, char **argv)
 	watch.stacks_copied = stack_options__unwinds(record.options.call_graph);
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
-	record.overhead = overhead__new(&watch.sample);
+	record.overhead = overhead_limit__new(&watch.sample);
 	say_progress(&record, "attaching to the probes ...");
 	status = watch__run(&watch);
-	overhead__free(record.overhead);
+	overhead_limit__free(record.overhead);
 	/* PROGRAM could not be run: the next try finds no spool in its way. */
 	(record.finished ? store__close : store__discard)(record.store);
 	free(record.command);
-	stack_pace__free(record.pace);
+	stack_rate__free(record.pace);
 	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;
 }

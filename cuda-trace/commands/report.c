@@ -226,7 +226,7 @@ static int report_summary(const struct report_file *file, const struct report_op
 	struct stat_report report = {
 		.table = &summary.table,
 		.lost = &lost,
-		.duration_ns = report_replay__duration(file),
+		.duration_ns = report_records__duration(file),
 		.first_record_ns = report_file__number(
 			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
 		.most_kernels = options->limit ? options->limit : DEFAULT_KERNELS,
@@ -238,8 +238,8 @@ static int report_summary(const struct report_file *file, const struct report_op
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_told = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
-	report_replay__lost(file, &lost);
-	err = report_replay__run(file, &sink);
+	report_records__lost(file, &lost);
+	err = report_records__run(file, &sink);
 	if (!err) {
 		stat_table__sort(&summary.table);
 		(options->json ? stat_report__json : stat_report__text)(out, &report);

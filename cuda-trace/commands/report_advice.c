@@ -37,7 +37,7 @@ int report_advice__read(struct report_advice *advice, const struct report_file *
 	if (!pattern || stat_table__init(&table, pattern, 0))
 		goto cleanup;
 	table.past = true;
-	err = report_replay__run(file, &sink);
+	err = report_records__run(file, &sink);
 	if (!err) {
 		stat_table__sort(&table);
 		count = stat_advice__lines(&table, advice->text);

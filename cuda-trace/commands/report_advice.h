@@ -7,8 +7,8 @@
 #include "cuda-trace/stat/stat_advice.h"
 
 struct report_advice {
-	char text[STAT_MOST_ADVICE][256];
-	const char *lines[STAT_MOST_ADVICE + 1]; /* up to a NULL */
+	char text[STAT_MAX_ADVICE][256];
+	const char *lines[STAT_MAX_ADVICE + 1]; /* up to a NULL */
 };
 
 /* 0 or -errno, printed. */

@@ -17,7 +17,7 @@
 	 "the stack, or by frame\npointers alone",                                               \
 	 field},                                                                                 \
 	{                                                                                        \
-		OPTION_VALUES, 0, NULL, NULL, "dwarf,fp", 0                                     \
+		OPTION_VALUES, 0, NULL, NULL, "dwarf,fp", 0                                      \
 	}
 
 /* NULL = the default. */

@@ -101,7 +101,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (!stat->first_record)
 		stat->first_record = monotonic__ns();
 	if (stat->overhead && record->kind == CUDA_RECORD_LAUNCH)
-		overhead__launch(stat->overhead, process, (const struct cuda_launch *)record);
+		overhead_limit__launch(stat->overhead, process, (const struct cuda_launch *)record);
 	if (record->kind == CUDA_RECORD_API)
 		stat_calls__record(stat->calls, process, (const struct cuda_api *)record);
 	stat_table__record(&stat->table, process, record);
@@ -146,7 +146,7 @@ static bool on_tick(void *context, struct session *session)
 
 	idle__tick(stat->idle);
 	stat_calls__tick(stat->calls);
-	overhead__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
+	overhead_limit__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
 	return false;
 }
 
@@ -167,7 +167,7 @@ static void on_finish(void *context, struct session *session)
 			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
 		.driver_launches = session__driver_launches(session),
 		.session = session,
-		.overhead = overhead__finding(stat->overhead, &overhead) ? &overhead : NULL,
+		.overhead = overhead_limit__finding(stat->overhead, &overhead) ? &overhead : NULL,
 		.idle_wanted = stat->options.idle,
 		.idle = idle__finish(stat->idle),
 	};
@@ -185,7 +185,7 @@ static bool asks_for_calls(uint32_t groups)
 {
 	uint32_t calls;
 
-	return !groups__parse("api", &calls) && (groups & calls) == calls;
+	return !event_groups__parse("api", &calls) && (groups & calls) == calls;
 }
 
 static int choose_idle(struct stat *stat, struct watch *watch)
@@ -237,19 +237,19 @@ int cmd_stat(int argc, char **argv)
 	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	status = groups__parse_stat_events(
+	status = event_groups__parse_stat_events(
 		&usage, stat.options.events ? stat.options.events : DEFAULT_EVENTS, &watch.groups);
 	if (status)
 		return status;
 	if (stat.options.api)
-		watch.groups |= groups__of_calls(stat.options.api);
+		watch.groups |= event_groups__of_calls(stat.options.api);
 	if (stat.options.shared.runtime)
 		watch.groups |= 1u << CUDA_GROUP_RUNTIME;
 	if (stat.options.errors)
 		watch.groups |= 1u << CUDA_GROUP_API_ERROR;
 	if (stat.options.graph_nodes)
 		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
-	status = sample__choose(&usage, &stat.options.shared, watch.groups, &watch.sample);
+	status = sample_options__choose(&usage, &stat.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;
 	if (watch.sample.on_ms && stat.options.shared.min_duration)
@@ -269,11 +269,11 @@ int cmd_stat(int argc, char **argv)
 	stat.table.sampled = watch.sample.on_ms != 0;
 	stat.table.ranges_told = watch.groups >> CUDA_GROUP_NVTX & 1;
 	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;
-	stat.overhead = overhead__new(&watch.sample);
+	stat.overhead = overhead_limit__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))
 		stat.calls = stat_calls__new(stat.options.api);
 	status = watch__run(&watch);
-	overhead__free(stat.overhead);
+	overhead_limit__free(stat.overhead);
 	stat_calls__free(stat.calls);
 	idle__free(stat.idle);
 	stat_table__free(&stat.table);

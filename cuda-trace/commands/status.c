@@ -36,7 +36,7 @@ struct status {
 	enum optin_state user;
 	bool system, off, known, profile, cdi;
 	const char *value; /* of CUDA_INJECTION64_PATH here, untrusted; NULL = not set */
-	char guest[PATH_MAX];
+	char agent[PATH_MAX];
 };
 
 static void read_status(struct status *status)
@@ -44,9 +44,9 @@ static void read_status(struct status *status)
 	status->user = optin__user();
 	status->system = optin__system(NULL);
 	status->off = optin__off();
-	status->known = optin__guest(NULL, status->guest);
+	status->known = optin__agent(NULL, status->agent);
 	status->profile = !access(OPTIN_PROFILE, R_OK);
-	status->cdi = own_file__check(NULL, CDI_PATH) != 0;
+	status->cdi = managed_file__check(NULL, CDI_PATH) != 0;
 	status->value = getenv(OPTIN_VARIABLE);
 }
 
@@ -101,7 +101,7 @@ static enum verdict judge(const struct status *status)
 		return VERDICT_OFF;
 	if (status->value)
 		return is_found(status) ? VERDICT_LOADED : VERDICT_NOT_FOUND;
-	if (!*status->guest)
+	if (!*status->agent)
 		return VERDICT_MISSING;
 	if (status->user == OPTIN_ENABLED || (status->user == OPTIN_UNSET && status->system))
 		return status->profile ? VERDICT_NEXT_LOGIN : VERDICT_NO_LOGIN_SCRIPT;
@@ -125,8 +125,8 @@ static void print_text(const struct status *status)
 	printf("here        " OPTIN_VARIABLE " is %s%s\n",
 	       status->value ? text__show(shown, sizeof(shown), status->value, 100) : "not set",
 	       status->off ? ", CUDA_TRACE=off is set" : "");
-	printf("library     %s%s\n", *status->guest ? status->guest : "not installed",
-	       !*status->guest ? ""
+	printf("library     %s%s\n", *status->agent ? status->agent : "not installed",
+	       !*status->agent ? ""
 	       : status->known ? ", known to the loader"
 			       : ", not known to the loader (sudo ldconfig)");
 	printf("logins      %s\n",
@@ -167,7 +167,7 @@ static void print_json(const struct status *status)
 	printf("\"system\": %s, \"off\": %s, ", status->system ? "true" : "false",
 	       status->off ? "true" : "false");
 	print_string("injection", status->value);
-	print_string("library", *status->guest ? status->guest : NULL);
+	print_string("library", *status->agent ? status->agent : NULL);
 	printf("\"loader\": %s, \"profile\": %s, \"cdi\": %s, \"services\": [",
 	       status->known ? "true" : "false", status->profile ? "true" : "false",
 	       status->cdi ? "true" : "false");

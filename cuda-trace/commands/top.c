@@ -138,7 +138,7 @@ static int check(struct top_options *options, struct top_view *view, uint32_t *g
 
 	if (shared->all && (shared->pid || shared->comm || shared->uid >= 0 || shared->cgroup))
 		return options__misuse(&usage, "either -a or -p, -c, -u, --cgroup");
-	if (groups__parse_summed(&usage, options->events, groups))
+	if (event_groups__parse_summed(&usage, options->events, groups))
 		return EXIT_USAGE;
 	if (top_sort__parse(options->sort, &view->sort))
 		return EXIT_USAGE;
@@ -190,7 +190,8 @@ int cmd_top(int argc, char **argv)
 		return options__extra_operand(&usage, argv[operand]);
 	status = check(&options, &view, &live.session.groups);
 	if (!status)
-		status = sample__choose(&usage, &options.shared, live.session.groups, &sample);
+		status = sample_options__choose(&usage, &options.shared, live.session.groups,
+						&sample);
 	if (status)
 		return status;
 	live__sample(&live, &sample);

@@ -137,7 +137,7 @@ static void take_call(struct trace *trace, struct process *process, const struct
 	if (process->group == CUDA_GROUP_API_ERROR)
 		show_call(trace, process, call, NULL);
 	else
-		calls__take(trace->calls, process, call);
+		api_correlation__take(trace->calls, process, call);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
@@ -149,17 +149,18 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		if (record->kind == CUDA_RECORD_LAUNCH)
-			overhead__launch(trace->overhead, process, launch);
+			overhead_limit__launch(trace->overhead, process, launch);
 		/* The driver's launch below it has the line; unless it did not get so far. */
 		if (process->source == EVENT_SOURCE_DRIVER)
 			show(trace, process, launch, NULL);
 		else if (launch->domain != CUDA_DOMAIN_RUNTIME)
-			join__launch(trace->join, process, launch);
+			launch_correlation__launch(trace->join, process, launch);
 		else if (launch->result)
 			show(trace, process, launch, NULL);
 		break;
 	case CUDA_RECORD_KERNEL:
-		join__kernel(trace->join, process, (const struct cuda_kernel *)record);
+		launch_correlation__kernel(trace->join, process,
+					   (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_API:
 		take_call(trace, process, (const struct cuda_api *)record);
@@ -173,8 +174,8 @@ static void on_process_end(void *context, struct process *process)
 {
 	struct trace *trace = context;
 
-	join__end(trace->join, process);
-	calls__end(trace->calls, process);
+	launch_correlation__end(trace->join, process);
+	api_correlation__end(trace->calls, process);
 	trace_rows__forget(trace->rows, process);
 }
 
@@ -190,10 +191,11 @@ static bool on_tick(void *context, struct session *session)
 {
 	struct trace *trace = context;
 
-	join__expire(trace->join);
-	calls__tick(trace->calls);
+	launch_correlation__expire(trace->join);
+	api_correlation__tick(trace->calls);
 	trace_rows__tick(trace->rows);
-	overhead__tick(trace->overhead, session, trace->options.shared.verbose ? "trace" : NULL);
+	overhead_limit__tick(trace->overhead, session,
+			     trace->options.shared.verbose ? "trace" : NULL);
 	return is_enough(trace);
 }
 
@@ -208,11 +210,11 @@ static void on_finish(void *context, struct session *session)
 
 static int choose_groups(const struct trace_options *options, uint32_t *groups)
 {
-	int status = groups__parse_events(
+	int status = event_groups__parse_events(
 		&usage, options->events ? options->events : DEFAULT_EVENTS, groups);
 
 	if (options->api)
-		*groups |= groups__of_calls(options->api);
+		*groups |= event_groups__of_calls(options->api);
 	if (options->errors)
 		*groups |= 1u << CUDA_GROUP_API_ERROR;
 	if (options->graph_nodes)
@@ -252,18 +254,18 @@ int cmd_trace(int argc, char **argv)
 	status = choose_groups(&trace.options, &watch.groups);
 	if (status)
 		return status;
-	status = sample__choose(&usage, &trace.options.shared, watch.groups, &watch.sample);
+	status = sample_options__choose(&usage, &trace.options.shared, watch.groups, &watch.sample);
 	if (status)
 		return status;
 	trace.pattern = pattern__new(trace.options.shared.kernel);
-	trace.join = join__new(show, &trace);
-	trace.calls = calls__new(show_call, &trace);
-	trace.overhead = overhead__new(&watch.sample);
+	trace.join = launch_correlation__new(show, &trace);
+	trace.calls = api_correlation__new(show_call, &trace);
+	trace.overhead = overhead_limit__new(&watch.sample);
 	status = trace.pattern && trace.join && trace.calls ? watch__run(&watch) : EXIT_USAGE;
 	trace_rows__free(trace.rows);
-	join__free(trace.join);
-	calls__free(trace.calls);
-	overhead__free(trace.overhead);
+	launch_correlation__free(trace.join);
+	api_correlation__free(trace.calls);
+	overhead_limit__free(trace.overhead);
 	pattern__free(trace.pattern);
 	return status;
 }

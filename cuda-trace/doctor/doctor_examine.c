@@ -182,7 +182,7 @@ static void report_first(const struct cuda_status *status, struct findings *find
 	else if (status->state == CUDA_STATE_DORMANT && status->subscribing)
 		findings__add(findings, FINDING_NOTE, "subscribing", "start the program again",
 			      "CUPTI has not come back from its first call");
-	else if (states__is_unprimed(status))
+	else if (agent_state__is_unprimed(status))
 		findings__add(
 			findings, FINDING_OK, "primed", NULL,
 			"CUPTI is not initialised; the first tool that wants GPU times has that "
@@ -243,7 +243,7 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 		      process->agent.deleted ? "start the program again to get the new one" : NULL,
 		      "the injection library is loaded: %s%s", process->agent.path,
 		      process->agent.deleted ? ", replaced or removed since" : "");
-	if (!process->off && !inspect__process(process->pid, &seen) && seen.asleep) {
+	if (!process->off && !process_maps__process(process->pid, &seen) && seen.asleep) {
 		findings__add(
 			findings, FINDING_OK, "asleep", NULL,
 			"it sleeps: no thread, no libcupti; the first tool that attaches wakes it");

@@ -18,7 +18,7 @@ static void report_agent(struct findings *findings)
 {
 	char agent[PATH_MAX];
 
-	if (optin__guest(NULL, agent))
+	if (optin__agent(NULL, agent))
 		findings__add(findings, FINDING_OK, "guest", NULL,
 			      "the injection library is %s, and the loader knows it", agent);
 	else if (*agent)

@@ -102,7 +102,7 @@ static void note_status(void *context, struct process *process)
 int live__status(uint32_t pid, const char *agent, struct cuda_status *status, char *said,
 		 size_t size)
 {
-	const struct session_options options = {.pid = pid, .uid = -1, .guest = agent};
+	const struct session_options options = {.pid = pid, .uid = -1, .agent = agent};
 	struct state_wait wait = {.pid = pid};
 	const struct sink sink = {
 		.context = &wait,

@@ -219,7 +219,7 @@ static void read_identity(struct cuda_process *process)
 	strip_root(process, root);
 }
 
-int cuda_process__read(uint32_t pid, struct cuda_process *process)
+int doctor_process__read(uint32_t pid, struct cuda_process *process)
 {
 	char path[64];
 	int err;
@@ -238,7 +238,7 @@ int cuda_process__read(uint32_t pid, struct cuda_process *process)
 	return 0;
 }
 
-unsigned int cuda_process__each(cuda_process_fn each, void *context)
+unsigned int doctor_process__each(cuda_process_fn each, void *context)
 {
 	struct cuda_process *process = malloc(sizeof(*process));
 	DIR *dir = opendir("/proc");

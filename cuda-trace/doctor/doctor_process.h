@@ -42,10 +42,10 @@ struct cuda_process {
 };
 
 /* 0 or -errno. */
-int cuda_process__read(uint32_t pid, struct cuda_process *process);
+int doctor_process__read(uint32_t pid, struct cuda_process *process);
 /* Calls each for every process with libcuda or libcupti mapped, as long as it returns 0. How many
  * processes of other users could not be looked into. */
 typedef int (*cuda_process_fn)(void *context, const struct cuda_process *process);
-unsigned int cuda_process__each(cuda_process_fn each, void *context);
+unsigned int doctor_process__each(cuda_process_fn each, void *context);
 
 #endif

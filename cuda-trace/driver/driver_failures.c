@@ -8,9 +8,9 @@
  *	mov $4,%r12d; …; ret                                            ← and here, with 4, at exit
  *
  * Fears: a probe that is not where an instruction begins breaks a stranger's program, and a failure
- * that comes by nowhere is told as a success. So every path through the function is followed, with
- * what is known of its registers: whatever returns must be zero, or have come by a place that was
- * found; and whatever is not understood means that there are none.
+ * that comes by nowhere is reported as a success. So every path through the function is followed,
+ *with what is known of its registers: whatever returns must be zero, or have come by a place that
+ *was found; and whatever is not understood means that there are none.
  */
 #include "cuda-trace/driver/driver_failures.h"
 
@@ -18,10 +18,10 @@
 #include <string.h>
 #include "cuda-trace/driver/x86_length.h"
 
-#define MOST_BYTES  1024
-#define MOST_STATES 1024
-#define NOT_READY   600 /* CUDA_ERROR_NOT_READY */
-#define MOST_RESULT 999 /* CUDA_ERROR_UNKNOWN */
+#define MAX_BYTES  1024
+#define MAX_STATES 1024
+#define NOT_READY  600 /* CUDA_ERROR_NOT_READY */
+#define MAX_RESULT 999 /* CUDA_ERROR_UNKNOWN */
 
 enum { RAX = 0, RBX = 3, RSP = 4, RBP = 5, R12 = 12 };
 
@@ -43,9 +43,9 @@ struct search {
 	struct driver_failure *found;
 	uint32_t count;
 	struct state
-		states[MOST_STATES]; /* all that were met; the first `done` have been followed */
+		states[MAX_STATES]; /* all that were met; the first `done` have been followed */
 	uint32_t done, met;
-	bool begins[MOST_BYTES]; /* an instruction, when read from the first to the last byte */
+	bool begins[MAX_BYTES]; /* an instruction, when read from the first to the last byte */
 };
 
 /* Reads on from one instruction to the next, as a disassembler does, and where they jump. */
@@ -81,7 +81,7 @@ static bool meet(struct search *search, const struct state *state, int64_t at)
 	for (uint32_t i = 0; i < search->met; i++)
 		if (!memcmp(&search->states[i], &next, sizeof(next)))
 			return true;
-	if (search->met == MOST_STATES)
+	if (search->met == MAX_STATES)
 		return false;
 	search->states[search->met++] = next;
 	return true;
@@ -92,7 +92,7 @@ static bool add_place(struct search *search, uint32_t at, uint16_t result)
 	for (uint32_t i = 0; i < search->count; i++)
 		if (search->found[i].at == at)
 			return true;
-	if (search->count == DRIVER_FAILURES_MOST)
+	if (search->count == DRIVER_FAILURES_MAX)
 		return false;
 	search->found[search->count++] = (struct driver_failure){at, result};
 	return true;
@@ -135,14 +135,15 @@ static void make(struct state *state, int r, uint16_t value)
 	state->registers[r] = value;
 }
 
-/* What a register gets that somebody might return: then it is told here. False: not understood. */
+/* What a register gets that somebody might return: then it is reported here. False: not understood.
+ */
 static bool load_constant(struct search *search, struct state *state, int r, uint32_t value)
 {
 	if (!value) {
 		state->registers[r] = ZERO;
 		return true;
 	}
-	if (state->passed || value > MOST_RESULT || (r != RAX && !is_kept_by_calls(r))) {
+	if (state->passed || value > MAX_RESULT || (r != RAX && !is_kept_by_calls(r))) {
 		state->registers[r] = UNKNOWN;
 		return true;
 	}
@@ -159,7 +160,7 @@ static bool pass_call(struct state *state)
 		if (!is_kept_by_calls(i))
 			state->registers[i] = UNKNOWN;
 	if (state->passed == (RESULT | state->at))
-		return false; /* a loop: it was another result that was told */
+		return false; /* a loop: it was another result that was reported */
 	make(state, RAX, RESULT | state->at);
 	return true;
 }
@@ -282,7 +283,7 @@ static bool branch(struct search *search, const struct state *state,
 		if (zero.registers[i] == tested)
 			zero.registers[i] = ZERO;
 	other.nonzero = tested;
-	/* What was told to have failed is not zero: no path leads there. */
+	/* What was reported to have failed is not zero: no path leads there. */
 	if (state->nonzero != tested &&
 	    !meet(search, &zero, next + (on_zero ? instruction->distance : 0)))
 		return false;
@@ -314,7 +315,7 @@ static bool follow(struct search *search, struct state state)
 }
 
 uint32_t driver_failures__find(const uint8_t *code, size_t size,
-			       struct driver_failure found[DRIVER_FAILURES_MOST])
+			       struct driver_failure found[DRIVER_FAILURES_MAX])
 {
 	static struct search search;
 
@@ -322,7 +323,7 @@ uint32_t driver_failures__find(const uint8_t *code, size_t size,
 	search.code = code;
 	search.size = size;
 	search.found = found;
-	if (!size || size > MOST_BYTES || !find_beginnings(&search))
+	if (!size || size > MAX_BYTES || !find_beginnings(&search))
 		return 0;
 	search.met = 1;
 	while (search.done < search.met)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_FAILURES_MOST 4
+#define DRIVER_FAILURES_MAX 4
 
 struct driver_failure {
 	uint32_t at;	 /* from the function's beginning: where an instruction begins */
@@ -18,6 +18,6 @@ struct driver_failure {
 /* The whole function, from its symbol on. How many places were found, so that each call that fails
  * comes by one of them, once, and no other call does; 0: that cannot be said for sure. */
 uint32_t driver_failures__find(const uint8_t *code, size_t size,
-			       struct driver_failure found[DRIVER_FAILURES_MOST]);
+			       struct driver_failure found[DRIVER_FAILURES_MAX]);
 
 #endif

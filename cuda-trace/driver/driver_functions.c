@@ -21,19 +21,19 @@
 #define MAX_MS	     800
 #define MAX_CODE     1024 /* bytes of a function that failures are looked for in */
 /* Of all libraries together. Names whose arguments are known are few; others may be invented. */
-#define MAX_UNKNOWN_NAMES (DRIVER_FUNCTIONS_MOST / 2)
+#define MAX_UNKNOWN_NAMES (DRIVER_FUNCTIONS_MAX / 2)
 
 /* An entry point, as the process without privileges sends it. */
 struct found_function {
 	char name[LONGEST_NAME + 1];
 	uint64_t offset;
 	uint8_t shape, detail, layout, failure_count;
-	struct driver_failure failures[DRIVER_FAILURES_MOST];
+	struct driver_failure failures[DRIVER_FAILURES_MAX];
 };
 
 struct found {
 	uint32_t count, refused;
-	struct found_function functions[DRIVER_POINTS_MOST];
+	struct found_function functions[DRIVER_POINTS_MAX];
 };
 
 struct scan {
@@ -47,7 +47,7 @@ static struct function {
 	char *name;
 	uint16_t cbid; /* of a launch; 0 = not known */
 	uint8_t shape;
-} functions[DRIVER_FUNCTIONS_MOST];
+} functions[DRIVER_FUNCTIONS_MAX];
 static uint32_t function_count, unknown_names;
 
 const char *driver_functions__name(uint32_t function)
@@ -68,7 +68,7 @@ static int intern(const char *name, uint8_t shape, bool is_known)
 	for (uint32_t i = 0; i < function_count; i++)
 		if (!strcmp(functions[i].name, name))
 			return i;
-	if (function_count == DRIVER_FUNCTIONS_MOST ||
+	if (function_count == DRIVER_FUNCTIONS_MAX ||
 	    (!is_known && unknown_names == MAX_UNKNOWN_NAMES))
 		return -1;
 	function->name = strdup(name);
@@ -99,7 +99,7 @@ bool driver_functions__is_launch(uint64_t cookie)
 
 static bool add_point(struct driver_points *points, uint64_t offset, uint64_t cookie)
 {
-	if (points->count == DRIVER_POINTS_MOST)
+	if (points->count == DRIVER_POINTS_MAX)
 		return false;
 	points->offsets[points->count] = offset;
 	points->cookies[points->count++] = cookie;
@@ -127,7 +127,7 @@ static void note_unknown(struct driver_probes *probes, int function)
 	for (uint32_t i = 0; i < probes->unknown_count; i++)
 		if (probes->unknown[i] == function)
 			return;
-	if (probes->unknown_count < DRIVER_POINTS_MOST)
+	if (probes->unknown_count < DRIVER_POINTS_MAX)
 		probes->unknown[probes->unknown_count++] = function;
 }
 
@@ -141,7 +141,7 @@ static void add_function(struct driver_probes *probes, const struct found_functi
 	/* Two names of one place would be counted twice. */
 	if (function >= 0 && is_there(&probes->entries, found->offset))
 		return;
-	if (function < 0 || probes->entries.count == DRIVER_POINTS_MOST) {
+	if (function < 0 || probes->entries.count == DRIVER_POINTS_MAX) {
 		probes->refused++;
 		return;
 	}
@@ -149,7 +149,7 @@ static void add_function(struct driver_probes *probes, const struct found_functi
 	if (found->layout == DRIVER_UNKNOWN)
 		note_unknown(probes, function);
 	if (is_launch(function) && found->failure_count &&
-	    probes->failures.count + found->failure_count <= DRIVER_POINTS_MOST) {
+	    probes->failures.count + found->failure_count <= DRIVER_POINTS_MAX) {
 		cookie |= DRIVER_TOLD_AT_ENTRY;
 		add_failures(probes, found, cookie);
 		probes->told_at_entry++;
@@ -188,7 +188,7 @@ static void add_symbol(struct scan *scan, const Elf64_Sym *symbol, const char *n
 
 	if (of.shape && (!offset || is_found(found, offset)))
 		return;
-	if (!of.shape || of.length > LONGEST_NAME || found->count == DRIVER_POINTS_MOST) {
+	if (!of.shape || of.length > LONGEST_NAME || found->count == DRIVER_POINTS_MAX) {
 		found->refused += of.shape || of.refused;
 		return;
 	}
@@ -246,7 +246,7 @@ int driver_functions__send(int fd, uint64_t size, const void *at_entry,
 static bool is_sound(const struct found_function *found)
 {
 	return memchr(found->name, 0, sizeof(found->name)) && found->shape &&
-	       found->shape != DRIVER_TRIAL && found->failure_count <= DRIVER_FAILURES_MOST;
+	       found->shape != DRIVER_TRIAL && found->failure_count <= DRIVER_FAILURES_MAX;
 }
 
 int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes)
@@ -266,7 +266,7 @@ int driver_functions__find(const char *path, bool at_entry, struct driver_probes
 	if (err)
 		return err;
 	found = (const void *)answer.bytes;
-	if (answer.size == sizeof(*found) && found->count <= DRIVER_POINTS_MOST) {
+	if (answer.size == sizeof(*found) && found->count <= DRIVER_POINTS_MAX) {
 		probes->refused = found->refused;
 		for (uint32_t i = 0; i < found->count; i++)
 			if (is_sound(&found->functions[i]))

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DRIVER_POINTS_MOST    256 /* of a library; that of CUDA 13.0 has 113 */
-#define DRIVER_FUNCTIONS_MOST 1024
+#define DRIVER_POINTS_MAX    256 /* of a library; that of CUDA 13.0 has 113 */
+#define DRIVER_FUNCTIONS_MAX 1024
 
 struct driver_points {
-	uint64_t offsets[DRIVER_POINTS_MOST]; /* in the file */
-	uint64_t cookies[DRIVER_POINTS_MOST];
+	uint64_t offsets[DRIVER_POINTS_MAX]; /* in the file */
+	uint64_t cookies[DRIVER_POINTS_MAX];
 	uint32_t count;
 };
 
@@ -22,7 +22,7 @@ struct driver_probes {
 	uint32_t launches; /* entries of launch functions; of them, those with failures: */
 	uint32_t told_at_entry;
 	/* Functions whose calls are counted without a look at their arguments. */
-	uint16_t unknown[DRIVER_POINTS_MOST];
+	uint16_t unknown[DRIVER_POINTS_MAX];
 	uint32_t unknown_count;
 	uint32_t refused; /* entry points that are not watched, though they should be */
 };

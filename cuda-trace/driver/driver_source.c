@@ -60,7 +60,8 @@ struct driver_source {
 	struct driver_options options;
 	bool by_process;
 	struct driver_trial trial;
-	bool supported; /* this kernel has the links; else nothing is loaded, and it is told once */
+	bool supported; /* this kernel has the links; else nothing is loaded, and it is reported
+			   once */
 	struct left_out *left_out;
 	struct library *libraries[MAX_LIBRARIES];
 	int library_count;
@@ -339,7 +340,7 @@ static bool is_wanted(const struct driver_source *source, const struct inspectio
 {
 	const struct driver_options *options = &source->options;
 
-	return seen->cuda && (!seen->guest || force) &&
+	return seen->cuda && (!seen->agent || force) &&
 	       (!options->comm || !strcmp(options->comm, seen->comm)) &&
 	       (options->uid < 0 || options->uid == seen->uid);
 }
@@ -348,7 +349,7 @@ static bool is_still_wanted(const struct driver_source *source, uint32_t pid, bo
 {
 	struct inspection seen;
 
-	return !inspect__process(pid, &seen) && is_wanted(source, &seen, force);
+	return !process_maps__process(pid, &seen) && is_wanted(source, &seen, force);
 }
 
 void driver_source__try(struct driver_source *source)
@@ -393,8 +394,8 @@ static bool take_over(struct driver_source *source, uint32_t pid, const struct i
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	struct watched watched = {.pid = pid, .user = seen->uid, .links = {-1, -1, -1}};
 	struct library *library = library_of_process(source, pid, seen);
-	struct watched *larger = room__for_one(source->watched, &source->watched_capacity,
-					       source->watched_count, sizeof(*larger));
+	struct watched *larger = array_grow__for_one(source->watched, &source->watched_capacity,
+						     source->watched_count, sizeof(*larger));
 
 	if (!library || !larger)
 		return false;
@@ -424,7 +425,7 @@ static bool look(struct driver_source *source, uint32_t pid, bool force, bool wa
 	uint64_t known;
 
 	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
-	    inspect__process(pid, &seen) || !is_wanted(source, &seen, force))
+	    process_maps__process(pid, &seen) || !is_wanted(source, &seen, force))
 		return false;
 	if (!source->supported) {
 		complain(source, -EOPNOTSUPP);

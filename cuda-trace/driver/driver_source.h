@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The second source: uprobes on libcuda for processes that have no working guest.
+ * The second source: uprobes on libcuda for processes that have no working agent.
  */
 #ifndef CUDA_TRACE_DRIVER_DRIVER_SOURCE_H
 #define CUDA_TRACE_DRIVER_DRIVER_SOURCE_H
@@ -17,7 +17,8 @@ struct driver_options {
 	int64_t uid;	  /* the same; -1 = any */
 	bool each;	  /* links on single processes, not on the library */
 	bool stays;	  /* for days: no remarks */
-	/* How long launches take is not asked: they may be told at their entry, which is cheaper.
+	/* How long launches take is not asked: they may be reported at their entry, which is
+	 * cheaper.
 	 */
 	bool at_entry;
 	bool verbose;
@@ -36,10 +37,10 @@ void driver_source__prepare(struct driver_source *source);
 /* A process was looked at: takes it over if it uses CUDA without an agent (or `force`). True: its
  * calls are seen from now on. */
 bool driver_source__look(struct driver_source *source, uint32_t pid, bool force);
-/* Its guest was loaded after it had been looked at: what it does would be told twice.
+/* Its agent was loaded after it had been looked at: what it does would be reported twice.
  * True: it had been taken over. Accepts NULL. */
 bool driver_source__leave(struct driver_source *source, uint32_t pid);
-/* How the launches of the libraries that are watched are told. NULL: there are none. */
+/* How the launches of the libraries that are watched are reported. NULL: there are none. */
 const char *driver_source__launches(const struct driver_source *source);
 /* The same while a thread of the process waits for the tool. */
 bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, bool force);

@@ -209,7 +209,7 @@ bool library_loads__note_library(struct library_loads *loads, uint32_t pid)
 	struct inspection seen;
 	struct foreign_file file;
 
-	if (!loads || inspect__process(pid, &seen) || !seen.cuda ||
+	if (!loads || process_maps__process(pid, &seen) || !seen.cuda ||
 	    foreign_file__open_mapped(&file, pid, seen.libcuda_range, seen.libcuda))
 		return true;
 	return add_file(loads, &file, link_cuinit);

@@ -168,7 +168,7 @@ void nccl_probes__look(struct nccl_probes *probes, uint32_t pid)
 	struct foreign_file file;
 	struct inspection seen;
 
-	if (!probes || inspect__process(pid, &seen) || !*seen.nccl ||
+	if (!probes || process_maps__process(pid, &seen) || !*seen.nccl ||
 	    foreign_file__open_mapped(&file, pid, seen.nccl_range, seen.nccl))
 		return;
 	for (uint32_t i = 0; i < probes->count; i++) {

@@ -305,7 +305,7 @@ static int put_tables(struct page *page)
 	int err = 0;
 
 	fprintf(page->out, "{\"tool\":\"cuda-trace " VERSION "\",\"duration_ns\":%llu",
-		(unsigned long long)report_replay__duration(page->file));
+		(unsigned long long)report_records__duration(page->file));
 	put_text(page, "file", page->file->path);
 	put_query_text(page, "utc", "SELECT utcTime FROM TARGET_INFO_SESSION_START_TIME");
 	put_query_text(page, "command",

@@ -60,8 +60,8 @@ static void place(struct mapped_file *file, uint64_t address)
 	}
 }
 
-int mapped_files__find(struct mapped_files *files, const char *module, const char *build_id,
-		       uint64_t address)
+int export_mappings__find(struct mapped_files *files, const char *module, const char *build_id,
+			  uint64_t address)
 {
 	struct mapped_file *more;
 
@@ -86,7 +86,7 @@ int mapped_files__find(struct mapped_files *files, const char *module, const cha
 	return files->count++;
 }
 
-void mapped_files__free(struct mapped_files *files)
+void export_mappings__free(struct mapped_files *files)
 {
 	free(files->list);
 }

@@ -22,8 +22,8 @@ struct mapped_files {
 };
 
 /* The index of the file with that address in it; -1: no memory, or too many files. */
-int mapped_files__find(struct mapped_files *files, const char *module, const char *build_id,
-		       uint64_t address);
-void mapped_files__free(struct mapped_files *files);
+int export_mappings__find(struct mapped_files *files, const char *module, const char *build_id,
+			  uint64_t address);
+void export_mappings__free(struct mapped_files *files);
 
 #endif

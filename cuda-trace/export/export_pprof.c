@@ -87,7 +87,7 @@ static void release(struct pprof *pprof, size_t nodes)
 {
 	for (size_t i = 0; pprof->samples && i < nodes; i++)
 		free(pprof->samples[i].label);
-	mapped_files__free(&pprof->files);
+	export_mappings__free(&pprof->files);
 	free(pprof->mappings);
 	free(pprof->profile.mapping);
 	free(pprof->functions);
@@ -136,7 +136,7 @@ static void put_place(struct pprof *pprof, size_t index, const struct stacks_nod
 	pprof->lines[index].line = 0;
 	if (!node->module || !node->build_id)
 		return;
-	file = mapped_files__find(&pprof->files, node->module, node->build_id, node->address);
+	file = export_mappings__find(&pprof->files, node->module, node->build_id, node->address);
 	if (file < 0)
 		return;
 	pprof->locations[index].mapping_id = file + 1;
@@ -247,7 +247,7 @@ static void put_head(struct pprof *pprof, const struct report_file *file,
 	profile->period = 1;
 	profile->time_nanos = report_file__number(
 		file, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", 0);
-	profile->duration_nanos = report_replay__duration(file);
+	profile->duration_nanos = report_records__duration(file);
 	pprof->comments[0] = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
 	pprof->comments[1] =
 		add_string(pprof, "Functions of the host: estimated from a part of the "

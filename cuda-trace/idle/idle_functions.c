@@ -43,7 +43,7 @@ struct idle_functions *idle_functions__new(void)
 	if (!functions)
 		return NULL;
 	functions->modules = modules__new();
-	functions->places = interned__new(PLACES_MAX, PLACES_BYTES);
+	functions->places = intern__new(PLACES_MAX, PLACES_BYTES);
 	if (functions->modules && functions->places)
 		return functions;
 	idle_functions__free(functions);
@@ -60,7 +60,7 @@ void idle_functions__free(struct idle_functions *functions)
 		symbols__free(functions->symbols[i]);
 	if (functions->modules)
 		modules__free(functions->modules);
-	interned__free(functions->places);
+	intern__free(functions->places);
 	free(functions->pretty);
 	free(functions);
 }
@@ -106,7 +106,7 @@ uint32_t idle_functions__number(struct idle_functions *functions, uint32_t pid,
 		place.module = mappings__find(mappings, addresses[i] - (i > 0), &place.address);
 		if (!place.module || is_system(modules__at(functions->modules, place.module)))
 			continue;
-		return interned__number(functions->places, &place, sizeof(place), NULL);
+		return intern__number(functions->places, &place, sizeof(place), NULL);
 	}
 	return 0;
 }
@@ -126,7 +126,7 @@ const char *idle_functions__name(struct idle_functions *functions, uint32_t numb
 
 	if (!number)
 		return "";
-	place = interned__at(functions->places, number, NULL);
+	place = intern__at(functions->places, number, NULL);
 	module = modules__at(functions->modules, place->module);
 	if (place->module > MODULES_MAX)
 		return file_name(module);

@@ -43,7 +43,7 @@ struct idle_timeline *idle_timeline__new(void)
 
 	if (!timeline)
 		return NULL;
-	timeline->texts = interned__new(TEXTS_MAX, TEXTS_BYTES);
+	timeline->texts = intern__new(TEXTS_MAX, TEXTS_BYTES);
 	if (timeline->texts)
 		return timeline;
 	free(timeline);
@@ -69,7 +69,7 @@ void idle_timeline__free(struct idle_timeline *timeline)
 			free(line);
 		}
 	}
-	interned__free(timeline->texts);
+	intern__free(timeline->texts);
 	free(timeline);
 }
 
@@ -126,8 +126,8 @@ const char *idle_timeline__intern(struct idle_timeline *timeline, const char *te
 		return "";
 	memcpy(copy, text, length);
 	copy[length] = 0;
-	number = interned__number(timeline->texts, copy, length + 1, NULL);
-	return number ? interned__at(timeline->texts, number, NULL) : "";
+	number = intern__number(timeline->texts, copy, length + 1, NULL);
+	return number ? intern__at(timeline->texts, number, NULL) : "";
 }
 
 void idle_timeline__call(struct idle_timeline *timeline, struct idle_line *line,

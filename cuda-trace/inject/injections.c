@@ -129,9 +129,9 @@ bool injections__wants(const struct injections *injections, uint32_t pid)
 {
 	struct inspection seen;
 
-	if (inspect__process(pid, &seen) || !seen.cuda || find(injections, pid))
+	if (process_maps__process(pid, &seen) || !seen.cuda || find(injections, pid))
 		return false;
-	return seen.guest ? seen.asleep : injections->unprepared && !is_prepared(pid);
+	return seen.agent ? seen.asleep : injections->unprepared && !is_prepared(pid);
 }
 
 static void forget_ended(struct injections *injections)
@@ -153,8 +153,8 @@ static bool is_needed(const struct attempt *attempt)
 {
 	struct inspection seen;
 
-	return !inspect__process(attempt->injection.pid, &seen) &&
-	       (attempt->need == INJECTION_PRIMES || !seen.guest || seen.asleep);
+	return !process_maps__process(attempt->injection.pid, &seen) &&
+	       (attempt->need == INJECTION_PRIMES || !seen.agent || seen.asleep);
 }
 
 static bool begin(struct injections *injections, struct attempt *attempt)
@@ -189,8 +189,8 @@ bool injections__start(struct injections *injections, uint32_t pid, enum injecti
 		injections->is_full = true;
 		return false;
 	}
-	attempts = room__for_one(injections->attempts, &injections->capacity, injections->count,
-				 sizeof(*attempts));
+	attempts = array_grow__for_one(injections->attempts, &injections->capacity,
+				       injections->count, sizeof(*attempts));
 	if (!attempts)
 		return false;
 	injections->attempts = attempts;
@@ -210,7 +210,8 @@ static void report(const struct injections *injections, uint32_t pid,
 	struct inspection seen;
 	char comm[64];
 
-	if (inspect__process(pid, &seen) || result->error == -ESRCH || result->error == -ECHILD)
+	if (process_maps__process(pid, &seen) || result->error == -ESRCH ||
+	    result->error == -ECHILD)
 		return;
 	text__show(comm, sizeof(comm), seen.comm, 0);
 	if (result->error)

@@ -35,8 +35,8 @@ static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 
 	if (tracer->count == THREADS_MAX)
 		return NULL;
-	threads =
-		room__for_one(tracer->threads, &tracer->capacity, tracer->count, sizeof(*threads));
+	threads = array_grow__for_one(tracer->threads, &tracer->capacity, tracer->count,
+				      sizeof(*threads));
 	if (!threads)
 		return NULL;
 	tracer->threads = threads;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void *cupti_library__open(char *path, size_t size)
+void *libcupti_open__open(char *path, size_t size)
 {
 	static const char *const places[] = {
 		"libcupti.so.13",

@@ -12,6 +12,6 @@
  * The first that can be opened, its path in `path`: the one that CUDA_TRACE_LIBCUPTI names, or
  * where the loader, toolkits and packages have it. NULL: there is none.
  */
-void *cupti_library__open(char *path, size_t size);
+void *libcupti_open__open(char *path, size_t size);
 
 #endif

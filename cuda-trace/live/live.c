@@ -48,7 +48,7 @@ static struct live_process *find(struct live *live, uint32_t pid, uint64_t insta
 		struct live_process *process = live->slots[slot];
 
 		if (process && process->key.pid == pid && process->key.instance == instance &&
-		    process->key.source == EVENT_SOURCE_GUEST)
+		    process->key.source == EVENT_SOURCE_AGENT)
 			return process;
 	}
 	return NULL;
@@ -109,7 +109,7 @@ static void link_process(void *context, struct process *traced)
 
 static void find_process(struct live *live, struct live_process *process)
 {
-	if (process->key.source != EVENT_SOURCE_GUEST)
+	if (process->key.source != EVENT_SOURCE_AGENT)
 		return;
 	if (live->ending)
 		link_process(process, (struct process *)live->ending);
@@ -124,7 +124,7 @@ static void end_namesakes(struct live *live, struct live_process *process)
 		struct live_process *other = live->slots[slot];
 
 		if (!other || other == process || other->key.pid != process->key.pid ||
-		    other->key.source != EVENT_SOURCE_GUEST)
+		    other->key.source != EVENT_SOURCE_AGENT)
 			continue;
 		if (other->state.start < process->state.start)
 			other->ended = true;
@@ -145,12 +145,12 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	process->state = *state;
 	process->state.comm[sizeof(state->comm) - 1] = 0;
 	live->slots[slot] = process;
-	if (key->source == EVENT_SOURCE_GUEST)
+	if (key->source == EVENT_SOURCE_AGENT)
 		end_namesakes(live, process);
 	find_process(live, process);
 	/* No window decides what libcuda's entry points show. */
 	process->scale = 1;
-	if (key->source == EVENT_SOURCE_GUEST)
+	if (key->source == EVENT_SOURCE_AGENT)
 		process->scale =
 			live_sample__scale(&live->options, process->told, &process->sample);
 	live_origin__find(live->origins, process);
@@ -294,16 +294,16 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live->by_device = options->by_device;
 	live->options = options->session;
 	live->pace = (struct live_pace){
-		.overhead = overhead__new(&options->sample),
+		.overhead = overhead_limit__new(&options->sample),
 		.command = options->command,
 	};
 	live->rest.scale = live_sample__scale(&live->options, NULL, &live->rest.sample);
 	session.groups = 0;
 	session.yields = true;
 	session.watches = true;
-	session.source = SESSION_GUESTS; /* the driver source feeds the aggregate program */
+	session.source = SESSION_AGENTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
-	live->sources = sources__new(&options->session);
+	live->sources = live_processes__new(&options->session);
 	live->session = session__open(&session, &session_sink);
 	if (!live->sources || !live->session || open_aggregate(live, options))
 		goto failed;
@@ -322,13 +322,13 @@ failed:
 
 int live__poll(struct live *live, int timeout_ms)
 {
-	live_pace__tick(&live->pace, live->aggregate, live->session, &live->options);
+	live_sample__tick(&live->pace, live->aggregate, live->session, &live->options);
 	return session__poll(live->session, timeout_ms);
 }
 
 bool live__overhead(const struct live *live, struct overhead_finding *finding)
 {
-	return overhead__finding(live->pace.overhead, finding);
+	return overhead_limit__finding(live->pace.overhead, finding);
 }
 
 uint32_t live__window(const struct live *live)
@@ -451,7 +451,7 @@ void live__state(struct live *live, struct live_state *state)
 	aggregate__state(live->aggregate, &state->aggregate);
 	session__lost(live->session, &counts);
 	lost = counts.session;
-	memcpy(state->guest_lost, counts.guest, sizeof(state->guest_lost));
+	memcpy(state->agent_lost, counts.agent, sizeof(state->agent_lost));
 	state->killed = lost[SESSION_LOST_KILLED];
 	live_yields__find(live->session, &state->yields, lost[SESSION_LOST_YIELDED]);
 	state->left_out = *session__left_out(live->session);
@@ -468,7 +468,7 @@ void live__state(struct live *live, struct live_state *state)
 	live__each_process(live, add_missed, &missed);
 	state->lost[LIVE_LOST_MISSED] = missed > known ? missed - known : 0;
 	state->lost[LIVE_LOST_BUSY] += counters->driver_busy; /* nobody numbers these */
-	sources__count(live->sources, live->session, state->sources, &state->unreadable);
+	live_processes__count(live->sources, live->session, state->sources, &state->unreadable);
 }
 
 int live__add_pid(struct live *live, uint32_t pid)
@@ -501,8 +501,8 @@ void live__close(struct live *live)
 		live__each_process(live, tell_end, live);
 	aggregate__close(live->aggregate);
 	session__close(live->session);
-	sources__free(live->sources);
-	overhead__free(live->pace.overhead);
+	live_processes__free(live->sources);
+	overhead_limit__free(live->pace.overhead);
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		if (live->slots[slot])
 			live_pending__free(live->slots[slot]);

@@ -102,7 +102,7 @@ struct live_state {
 	struct aggregate_state aggregate;
 	uint64_t lost[LIVE_LOST_COUNT];
 	uint64_t lost_names; /* that found no space; states and ends of processes, too */
-	uint64_t guest_lost[CUDA_LOST_COUNT];
+	uint64_t agent_lost[CUDA_LOST_COUNT];
 	uint64_t killed; /* processes that ended without reporting it */
 	struct live_yields yields;
 	struct live_beyond beyond;

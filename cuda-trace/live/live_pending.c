@@ -36,7 +36,7 @@ static struct live_pending *keep(struct live_process *process, uint32_t context)
 	struct live_pending *pending;
 
 	/* 0 is no context, and libcuda's entry points show none. */
-	if (!process->slot || process->key.source != EVENT_SOURCE_GUEST || !context ||
+	if (!process->slot || process->key.source != EVENT_SOURCE_AGENT || !context ||
 	    holds->given_up || is_known(process, context))
 		return NULL;
 	pending = holds->count < MAX_PENDING ? calloc(1, sizeof(*pending)) : NULL;

@@ -41,7 +41,7 @@ struct count {
 	unsigned int *counts;
 };
 
-struct sources *sources__new(const struct session_options *options)
+struct sources *live_processes__new(const struct session_options *options)
 {
 	struct sources *sources = calloc(1, sizeof(*sources));
 
@@ -81,7 +81,7 @@ static void look_for_candidates(struct sources *sources, const struct session *s
 		char *end;
 		unsigned long pid = strtoul(entry->d_name, &end, 10);
 
-		if (*end || !pid || inspect__process(pid, &seen) ||
+		if (*end || !pid || process_maps__process(pid, &seen) ||
 		    !is_meant(sources, session, pid, &seen))
 			continue;
 		sources->refused += seen.refused;
@@ -129,8 +129,8 @@ static void count_driver(const struct count *count)
 	}
 }
 
-void sources__count(struct sources *sources, struct session *session, unsigned int *counts,
-		    unsigned int *refused)
+void live_processes__count(struct sources *sources, struct session *session, unsigned int *counts,
+			   unsigned int *refused)
 {
 	struct count count = {sources, session__driver_pids(session), counts};
 	time_t now = time(NULL);
@@ -152,7 +152,7 @@ void sources__count(struct sources *sources, struct session *session, unsigned i
 			counts[LIVE_SOURCE_NONE]++;
 }
 
-void sources__free(struct sources *sources)
+void live_processes__free(struct sources *sources)
 {
 	free(sources);
 }

@@ -12,11 +12,11 @@ struct sources;
 
 /* Whom the session would listen to, by its pid, comm and uid, is counted; by a control group, only
  * those that are seen. */
-struct sources *sources__new(const struct session_options *options);
+struct sources *live_processes__new(const struct session_options *options);
 /* counts[] by enum live_source. *refused: processes of which nobody may see whether they use CUDA,
  * as their maps are another user's and CAP_SYS_PTRACE is missing. */
-void sources__count(struct sources *sources, struct session *session, unsigned int *counts,
-		    unsigned int *refused);
-void sources__free(struct sources *sources);
+void live_processes__count(struct sources *sources, struct session *session, unsigned int *counts,
+			   unsigned int *refused);
+void live_processes__free(struct sources *sources);
 
 #endif

@@ -12,14 +12,14 @@
 void live__sample(struct live_options *options, const struct sample *sample)
 {
 	options->sample = *sample;
-	options->session.groups = sample__groups(sample, options->session.groups);
+	options->session.groups = sample_options__groups(sample, options->session.groups);
 	options->session.sample_on_ms = sample->on_ms;
 	options->session.sample_every_ms = sample->every_ms;
 }
 
 /* What launches took is counted in the kernel, and read as often as decisions are due. */
-void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
-		     struct session *session, struct session_options *options)
+void live_sample__tick(struct live_pace *pace, const struct aggregate *aggregate,
+		       struct session *session, struct session_options *options)
 {
 	struct overhead_finding finding;
 	struct aggregate_spans sum;
@@ -29,9 +29,9 @@ void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
 		return;
 	pace->next = now;
 	aggregate__spans(aggregate, &sum);
-	overhead__spans(pace->overhead, &sum);
-	overhead__tick(pace->overhead, session, options->verbose ? pace->command : NULL);
-	if (overhead__finding(pace->overhead, &finding))
+	overhead_limit__spans(pace->overhead, &sum);
+	overhead_limit__tick(pace->overhead, session, options->verbose ? pace->command : NULL);
+	if (overhead_limit__finding(pace->overhead, &finding))
 		options->sample_on_ms = finding.on_ms;
 }
 

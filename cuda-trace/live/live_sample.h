@@ -26,8 +26,8 @@ struct live_pace {
 };
 
 /* Lengthens or shortens windows where that is due; options->sample_on_ms is the new one. */
-void live_pace__tick(struct live_pace *pace, const struct aggregate *aggregate,
-		     struct session *session, struct session_options *options);
+void live_sample__tick(struct live_pace *pace, const struct aggregate *aggregate,
+		       struct session *session, struct session_options *options);
 /* The factor for what came since: from the windows reported meanwhile, else from the requested
  * ones.
  */

@@ -38,7 +38,7 @@ static void write_one(void *context, struct series *series)
 	struct pass *pass = context;
 	char marked[LABELS_MAX], *labels = series->text;
 
-	if (series->labels.source == EVENT_SOURCE_GUEST)
+	if (series->labels.source == EVENT_SOURCE_AGENT)
 		series->text = (char *)mark(pass, labels, marked); /* under the lock */
 	pass->write(pass, series);
 	series->text = labels;
@@ -205,7 +205,7 @@ static void write_errors(struct pass *pass, const struct series *series)
 {
 	for (int i = 0; i < SERIES_ERRORS && series->errors[i].count; i++) {
 		const struct series_error *error = &series->errors[i];
-		const char *name = results__name(error->domain, error->code);
+		const char *name = result_names__name(error->domain, error->code);
 		char labels[LABELS_MAX];
 
 		if (error->domain)

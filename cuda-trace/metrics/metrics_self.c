@@ -165,7 +165,7 @@ static void write_losses(struct exposition *exposition, const struct exporter_vi
 	for (int reason = 0; reason < LIVE_LOST_COUNT; reason++)
 		exposition__count(exposition, labels[reason], state->lost[reason], view->started);
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		exposition__count(exposition, agent_labels[reason], state->guest_lost[reason],
+		exposition__count(exposition, agent_labels[reason], state->agent_lost[reason],
 				  view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_names", "",
 	    "Names, states and ends of processes that came while the ring buffer was full, and "

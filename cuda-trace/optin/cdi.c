@@ -92,7 +92,7 @@ static int explain(int err)
 	if (err == -EEXIST)
 		fprintf(stderr, "cuda-trace: " CDI_PATH " is not ours: it is left alone\n");
 	else if (err)
-		fprintf(stderr, "cuda-trace: " CDI_PATH ": %s%s\n", own_file__reason(err),
+		fprintf(stderr, "cuda-trace: " CDI_PATH ": %s%s\n", managed_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
 	return err;
 }
@@ -106,7 +106,7 @@ int cdi__enable(const char *root)
 	FILE *file;
 	int err;
 
-	optin__guest(root, agent);
+	optin__agent(root, agent);
 	if (!*agent) {
 		fprintf(stderr, "cuda-trace: the library is not installed: install the package "
 				"libcupti-usdt\n");
@@ -122,7 +122,7 @@ int cdi__enable(const char *root)
 	}
 	cupti = write_devices(file, &tree, root, agent);
 	filetree__close(&tree);
-	err = fclose(file) ? -ENOMEM : own_file__write(root, CDI_PATH, text);
+	err = fclose(file) ? -ENOMEM : managed_file__write(root, CDI_PATH, text);
 	free(text);
 	if (explain(err))
 		return err;
@@ -135,7 +135,7 @@ int cdi__enable(const char *root)
 
 int cdi__disable(const char *root)
 {
-	int err = explain(own_file__remove(root, CDI_PATH));
+	int err = explain(managed_file__remove(root, CDI_PATH));
 
 	if (!err)
 		printf("Removed " CDI_PATH ".\n");

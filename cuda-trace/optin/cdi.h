@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The agent in containers: a CDI specification (/etc/cdi/cuda-trace.yaml) with the devices
- * cuda-trace/load=guest and, where this machine has a libcupti, cuda-trace/load=cupti.
+ * cuda-trace/load=agent and, where this machine has a libcupti, cuda-trace/load=cupti.
  */
 #ifndef CUDA_TRACE_OPTIN_CDI_H
 #define CUDA_TRACE_OPTIN_CDI_H

@@ -41,7 +41,7 @@ int optin__user_path(const char *name, char path[PATH_MAX])
 static bool user_has(const char *name)
 {
 	char path[PATH_MAX];
-	int found = optin__user_path(name, path) ? 0 : own_file__check(NULL, path);
+	int found = optin__user_path(name, path) ? 0 : managed_file__check(NULL, path);
 
 	return found == 1 || found == -EEXIST;
 }
@@ -85,7 +85,7 @@ static int keep_path(void *context, const char *name, const char *path)
 	return 1;
 }
 
-bool optin__guest(const char *root, char path[PATH_MAX])
+bool optin__agent(const char *root, char path[PATH_MAX])
 {
 	char cached[PATH_MAX] = "";
 	struct filetree tree;
@@ -101,7 +101,7 @@ bool optin__guest(const char *root, char path[PATH_MAX])
 		strcpy(path, cached);
 	else if (root && optin__exists(root, GUESTDIR "/" CUDA_GUEST_NAME))
 		strcpy(path, GUESTDIR "/" CUDA_GUEST_NAME);
-	else if (!root && targets__guest_path(path, true))
+	else if (!root && agent_files__agent_path(path, true))
 		*path = '\0';
 	return known;
 }
@@ -117,7 +117,7 @@ static bool is_plain(const char *path)
 
 int optin__value(const char *root, char value[PATH_MAX])
 {
-	if (optin__guest(root, value))
+	if (optin__agent(root, value))
 		strcpy(value, CUDA_GUEST_NAME);
 	return *value && is_plain(value) ? 0 : -ENOENT;
 }

@@ -26,7 +26,7 @@ bool optin__exists(const char *root, const char *path);
 bool optin__off(void);
 
 /* The agent's file, "" when it is not installed; true if the loader finds it by its bare name. */
-bool optin__guest(const char *root, char path[PATH_MAX]);
+bool optin__agent(const char *root, char path[PATH_MAX]);
 /* What CUDA_INJECTION64_PATH is to be: the bare name where that works, since it is the same on
  * every architecture; else the whole path. 0 or -ENOENT. */
 int optin__value(const char *root, char value[PATH_MAX]);

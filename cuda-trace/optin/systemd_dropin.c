@@ -149,7 +149,7 @@ static int explain(const char *path, int err)
 	if (err == -EEXIST)
 		fprintf(stderr, "cuda-trace: %s is not ours: it is left alone\n", path);
 	else if (err)
-		fprintf(stderr, "cuda-trace: %s: %s%s\n", path, own_file__reason(err),
+		fprintf(stderr, "cuda-trace: %s: %s%s\n", path, managed_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
 	return err;
 }
@@ -175,7 +175,7 @@ int service__enable(const char *root, const char *unit)
 		 " --service; cuda-trace disable --service %s removes it.\n"
 		 "[Service]\nEnvironment=" OPTIN_VARIABLE "=%s\n",
 		 name, value);
-	err = explain(path, own_file__write(root, path, text));
+	err = explain(path, managed_file__write(root, path, text));
 	if (err)
 		return err;
 	printf("%s gets " OPTIN_VARIABLE "=%s by %s.\n", name, value, path);
@@ -191,7 +191,7 @@ int service__disable(const char *root, const char *unit)
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), FOLDER "%s" FILE_END, name);
-	err = explain(path, own_file__remove(root, path));
+	err = explain(path, managed_file__remove(root, path));
 	if (err)
 		return err;
 	printf("Removed %s.\n", path);
@@ -208,7 +208,7 @@ void service__each(void (*each)(void *context, const char *unit), void *context)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		char *path = found.gl_pathv[i];
 
-		if (own_file__check(NULL, path) != 1)
+		if (managed_file__check(NULL, path) != 1)
 			continue;
 		path[strlen(path) - strlen(FILE_END)] = '\0';
 		each(context, path + strlen(FOLDER));

@@ -10,21 +10,21 @@
 #define VARIABLE  "NVTX_INJECTION64_PATH"
 #define COMPANION "libcupti-usdt-nvtx.so"
 
-void nvtx_injection__offer(const char *guest)
+void nvtx_injection__offer(const char *agent)
 {
-	const char *slash = strrchr(guest, '/');
+	const char *slash = strrchr(agent, '/');
 	char path[PATH_MAX];
 	int n;
 
 	if (getenv(VARIABLE))
 		return;
-	n = snprintf(path, sizeof(path), "%.*s" COMPANION, slash ? (int)(slash + 1 - guest) : 0,
-		     guest);
+	n = snprintf(path, sizeof(path), "%.*s" COMPANION, slash ? (int)(slash + 1 - agent) : 0,
+		     agent);
 	if (n < (int)sizeof(path) && !access(path, R_OK)) {
 		setenv(VARIABLE, path, 1);
 		return;
 	}
-	fprintf(stderr,
-		"cuda-trace: " COMPANION " is not beside the guest: NVTX reaches CUPTI only "
-		"if " VARIABLE " is the path of the program's libcupti.so\n");
+	fprintf(stderr, "cuda-trace: " COMPANION
+			" is not beside the injection library: NVTX reaches CUPTI only "
+			"if " VARIABLE " is the path of the program's libcupti.so\n");
 }

@@ -5,8 +5,8 @@
 #ifndef CUDA_TRACE_PROC_NVTX_INJECTION_H
 #define CUDA_TRACE_PROC_NVTX_INJECTION_H
 
-/* Puts the guest's companion for NVTX, which lies beside the guest, into the environment, unless
+/* Puts the agent's companion for NVTX, which lies beside the agent, into the environment, unless
  * the user put something there himself. Says so on stderr where it is not installed. */
-void nvtx_injection__offer(const char *guest);
+void nvtx_injection__offer(const char *agent);
 
 #endif

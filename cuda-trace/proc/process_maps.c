@@ -41,7 +41,7 @@ static void look_at_line(struct inspection *inspection, const char *line, const 
 			 (int)strcspn(line, " "), line);
 	} else if (!strncmp(name, CUDA_GUEST_NAME, strlen(CUDA_GUEST_NAME)) ||
 		   !strncmp(name, "memfd:" CUDA_GUEST_NAME, strlen("memfd:" CUDA_GUEST_NAME))) {
-		inspection->guest = true;
+		inspection->agent = true;
 	} else if (!strncmp(name, "libcupti.so", 11)) {
 		inspection->cupti = true;
 	}
@@ -97,7 +97,7 @@ static bool has_agent_thread(uint32_t pid)
 	return found;
 }
 
-int inspect__process(uint32_t pid, struct inspection *inspection)
+int process_maps__process(uint32_t pid, struct inspection *inspection)
 {
 	char name[64];
 	struct stat folder;
@@ -118,16 +118,16 @@ int inspect__process(uint32_t pid, struct inspection *inspection)
 		fclose(comm);
 	}
 	read_maps(pid, inspection);
-	inspection->asleep = inspection->guest && !has_agent_thread(pid);
+	inspection->asleep = inspection->agent && !has_agent_thread(pid);
 	return 0;
 }
 
-void inspect__remark(uint32_t pid, bool attaches)
+void process_maps__remark(uint32_t pid, bool attaches)
 {
 	struct inspection inspection;
 	char comm[64];
 
-	if (inspect__process(pid, &inspection))
+	if (process_maps__process(pid, &inspection))
 		return;
 	text__show(comm, sizeof(comm), inspection.comm, 0);
 	if (!inspection.readable)
@@ -138,7 +138,7 @@ void inspect__remark(uint32_t pid, bool attaches)
 			"cuda-trace: process %u (%s) is no CUDA program so far (libcuda.so is not "
 			"loaded): waiting for it\n",
 			pid, comm);
-	else if (!inspection.guest && !attaches)
+	else if (!inspection.agent && !attaches)
 		fprintf(stderr,
 			"cuda-trace: process %u (%s) was started without the injection library: no "
 			"GPU "

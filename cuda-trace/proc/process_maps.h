@@ -12,7 +12,7 @@ struct inspection {
 	bool readable; /* its maps could be read */
 	bool refused;  /* they may not be: another user's, without CAP_SYS_PTRACE */
 	bool cuda;     /* maps libcuda.so */
-	bool guest;    /* maps libcupti-usdt.so */
+	bool agent;    /* maps libcupti-usdt.so */
 	bool asleep;   /* which has no thread: nobody has listened yet */
 	bool cupti;    /* maps some libcupti.so */
 	uint32_t uid;
@@ -24,9 +24,9 @@ struct inspection {
 };
 
 /* 0, or -ESRCH. */
-int inspect__process(uint32_t pid, struct inspection *inspection);
+int process_maps__process(uint32_t pid, struct inspection *inspection);
 /* A line on stderr, if there is a reason why nothing (or less) will be seen of this process.
  * attaches: the library is being loaded into it. */
-void inspect__remark(uint32_t pid, bool attaches);
+void process_maps__remark(uint32_t pid, bool attaches);
 
 #endif

@@ -20,7 +20,7 @@
 #define AWAIT	  "CUPTI_USDT_AWAIT_MS"
 #define AWAIT_MS  "1000"
 
-static void set_environment(const char *guest)
+static void set_environment(const char *agent)
 {
 	const char *given = getenv(INJECTION), *off = getenv("CUDA_TRACE");
 	const char *name = given ? strrchr(given, '/') : NULL;
@@ -33,9 +33,9 @@ static void set_environment(const char *guest)
 	if (off && !strcmp(off, "off"))
 		fprintf(stderr,
 			"cuda-trace: CUDA_TRACE=off is set: the program will not be traced\n");
-	if (!guest)
+	if (!agent)
 		return;
-	setenv(INJECTION, guest, 1);
+	setenv(INJECTION, agent, 1);
 	/* What it starts is meant, and waits until the tool has come to it. */
 	setenv(AWAIT, AWAIT_MS, 0);
 }
@@ -55,7 +55,7 @@ static void be_the_program(struct runner *runner, char **program, int held)
 	_exit(err == ENOENT || err == ENOTDIR ? 127 : 126);
 }
 
-int runner__start(struct runner *runner, char **program, const char *guest)
+int runner__start(struct runner *runner, char **program, const char *agent)
 {
 	int hold[2], trouble[2], err;
 
@@ -66,7 +66,7 @@ int runner__start(struct runner *runner, char **program, const char *guest)
 		err = -errno;
 		goto close_hold;
 	}
-	set_environment(guest);
+	set_environment(agent);
 	runner->pid = fork();
 	if (runner->pid < 0) {
 		err = -errno;

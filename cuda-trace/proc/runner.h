@@ -17,8 +17,8 @@ struct runner {
 	int status; /* as wait() tells it */
 };
 
-/* Forks; the child waits. `guest` goes into CUDA_INJECTION64_PATH. 0 or -errno. */
-int runner__start(struct runner *runner, char **program, const char *guest);
+/* Forks; the child waits. `agent` goes into CUDA_INJECTION64_PATH. 0 or -errno. */
+int runner__start(struct runner *runner, char **program, const char *agent);
 /* Lets it go. 0, or the exit status (126, 127) when it could not be executed, said on stderr. */
 int runner__release(struct runner *runner, const char *program);
 /* True once it has ended; with `wait` not before. */

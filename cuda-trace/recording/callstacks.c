@@ -16,15 +16,15 @@
 #include "cuda-trace/symbols/symbol_files.h"
 
 /* A program that runs in circles has some thousand; one that wants our memory gets no more. */
-#define MOST		(1u << 18) /* frames, stacks, functions */
-#define FRAME_BYTES	(16ul << 20)
-#define STACK_BYTES	(64ul << 20)
-#define FUNCTION_BYTES	(32ul << 20)
-#define CODE_BYTES	(64ul << 20) /* of Python's code objects, of all processes */
-#define MOST_PENDING	64
-#define MOST_JITS	128 /* each is an open file */
-#define MOST_JIT_FRAMES 4096
-#define JIT_BYTES	(256ul << 20) /* that are read of all their files */
+#define MAX	       (1u << 18) /* frames, stacks, functions */
+#define FRAME_BYTES    (16ul << 20)
+#define STACK_BYTES    (64ul << 20)
+#define FUNCTION_BYTES (32ul << 20)
+#define CODE_BYTES     (64ul << 20) /* of Python's code objects, of all processes */
+#define MAX_PENDING    64
+#define MAX_JITS       128 /* each is an open file */
+#define MAX_JIT_FRAMES 4096
+#define JIT_BYTES      (256ul << 20) /* that are read of all their files */
 
 struct frame_key {
 	uint32_t module, function;
@@ -65,7 +65,7 @@ struct callstacks_process {
 	struct mappings *mappings;
 	struct stack_walks *walks;
 	struct python_codes *codes;
-	struct pending_stack *pending[MOST_PENDING];
+	struct pending_stack *pending[MAX_PENDING];
 	uint32_t pending_count;
 };
 
@@ -84,9 +84,9 @@ struct callstacks *callstacks__new(const struct callstacks_sink *sink)
 	callstacks->code_bytes_left = CODE_BYTES;
 	callstacks->modules = modules__new();
 	callstacks->tables = unwind_tables__new();
-	callstacks->functions = interned__new(MOST, FUNCTION_BYTES);
-	callstacks->frames = interned__new(MOST, FRAME_BYTES);
-	callstacks->stacks = interned__new(MOST, STACK_BYTES);
+	callstacks->functions = intern__new(MAX, FUNCTION_BYTES);
+	callstacks->frames = intern__new(MAX, FRAME_BYTES);
+	callstacks->stacks = intern__new(MAX, STACK_BYTES);
 	if (callstacks->modules && callstacks->tables && callstacks->functions &&
 	    callstacks->frames && callstacks->stacks)
 		return callstacks;
@@ -130,7 +130,7 @@ static void remember_jit(struct callstacks *all, uint32_t pid)
 	for (uint32_t i = all->jit_count; i; i--)
 		if (all->jits[i - 1].pid == pid)
 			return;
-	map = all->jit_count < MOST_JITS ? perf_map__open(pid) : NULL;
+	map = all->jit_count < MAX_JITS ? perf_map__open(pid) : NULL;
 	jits = map ? reallocarray(all->jits, all->jit_count + 1, sizeof(*jits)) : NULL;
 	if (!jits) {
 		perf_map__free(map);
@@ -157,7 +157,7 @@ static void put_new_modules(struct callstacks *all)
 	}
 }
 
-/* 0 = there is no room for it. */
+/* 0 = there is no space for it. */
 static uint32_t number_of(struct callstacks *all, const struct frame_key *key)
 {
 	struct spool_frame entry = {
@@ -168,7 +168,7 @@ static uint32_t number_of(struct callstacks *all, const struct frame_key *key)
 	};
 	bool is_new;
 
-	entry.number = interned__number(all->frames, key, sizeof(*key), &is_new);
+	entry.number = intern__number(all->frames, key, sizeof(*key), &is_new);
 	if (is_new)
 		put(all, SPOOL_FRAME, &entry, sizeof(entry), NULL, 0);
 	return entry.number;
@@ -195,7 +195,7 @@ static uint32_t number_of_function(struct callstacks *all, const char *file, con
 	memcpy(text, file, file_bytes);
 	text[file_bytes] = 0;
 	memcpy(text + file_bytes + 1, name, name_bytes);
-	entry.number = interned__number(all->functions, text, file_bytes + 1 + name_bytes, &is_new);
+	entry.number = intern__number(all->functions, text, file_bytes + 1 + name_bytes, &is_new);
 	memmove(text + file_bytes, name, name_bytes);
 	if (is_new)
 		put(all, SPOOL_FUNCTION, &entry, sizeof(entry), text, file_bytes + name_bytes);
@@ -235,8 +235,7 @@ static size_t without_strays(const struct callstacks *all, const struct numbered
 {
 	for (size_t n = stack->frames; n; n--) {
 		uint32_t number = stack->numbers[n - 1];
-		const struct frame_key *key =
-			number ? interned__at(all->frames, number, NULL) : NULL;
+		const struct frame_key *key = number ? intern__at(all->frames, number, NULL) : NULL;
 
 		if (key && key->module)
 			return n;
@@ -244,7 +243,7 @@ static size_t without_strays(const struct callstacks *all, const struct numbered
 	return stack->frames;
 }
 
-/* False: a frame of it found no room, and what it would show is not what was. */
+/* False: a frame of it found no space, and what it would show is not what was. */
 static bool is_complete(const struct numbered_stack *stack)
 {
 	for (size_t i = 0; i < (size_t)stack->frames + stack->python_frames; i++)
@@ -253,7 +252,7 @@ static bool is_complete(const struct numbered_stack *stack)
 	return true;
 }
 
-/* 0 = there is no room for it. */
+/* 0 = there is no space for it. */
 static uint32_t number_of_stack(struct callstacks *all, const struct numbered_stack *stack)
 {
 	size_t count = (size_t)stack->frames + stack->python_frames;
@@ -262,8 +261,8 @@ static uint32_t number_of_stack(struct callstacks *all, const struct numbered_st
 
 	if (!is_complete(stack))
 		return 0;
-	number = interned__number(all->stacks, stack,
-				  offsetof(struct numbered_stack, numbers[count]), &is_new);
+	number = intern__number(all->stacks, stack, offsetof(struct numbered_stack, numbers[count]),
+				&is_new);
 	if (is_new)
 		put_stack(all, number, stack);
 	return number;
@@ -343,7 +342,7 @@ static void keep_pending(struct callstacks_process *process, const struct event 
 	size_t bytes = offsetof(struct native_stack, addresses[native->count]);
 	struct pending_stack *pending;
 
-	if (process->pending_count == MOST_PENDING)
+	if (process->pending_count == MAX_PENDING)
 		take_pending(process, true);
 	pending = calloc(1, offsetof(struct pending_stack, native) + bytes);
 	if (!pending) {
@@ -409,8 +408,8 @@ static void name_frames_of(struct callstacks *all, uint32_t number)
 
 	if (module->is_elf)
 		symbols = symbol_files__read(module->fd, &module->outline);
-	for (uint32_t i = 1; symbols && i <= interned__count(all->frames); i++) {
-		const struct frame_key *key = interned__at(all->frames, i, NULL);
+	for (uint32_t i = 1; symbols && i <= intern__count(all->frames); i++) {
+		const struct frame_key *key = intern__at(all->frames, i, NULL);
 		const char *name =
 			key->module == number ? symbols__at(symbols, key->address) : NULL;
 
@@ -427,13 +426,13 @@ static void put_jit_symbol(void *context, uint32_t number, const char *name)
 
 static void name_jit_frames(struct callstacks *all, const struct jit *jit, size_t *bytes_left)
 {
-	struct perf_map_wish *wishes = malloc(MOST_JIT_FRAMES * sizeof(*wishes));
+	struct perf_map_wish *wishes = malloc(MAX_JIT_FRAMES * sizeof(*wishes));
 	size_t count = 0;
 
-	for (uint32_t i = 1; wishes && i <= interned__count(all->frames); i++) {
-		const struct frame_key *key = interned__at(all->frames, i, NULL);
+	for (uint32_t i = 1; wishes && i <= intern__count(all->frames); i++) {
+		const struct frame_key *key = intern__at(all->frames, i, NULL);
 
-		if (count < MOST_JIT_FRAMES && key->module &&
+		if (count < MAX_JIT_FRAMES && key->module &&
 		    modules__at(all->modules, key->module)->pid == jit->pid)
 			wishes[count++] = (struct perf_map_wish){key->address, i};
 	}
@@ -442,7 +441,7 @@ static void name_jit_frames(struct callstacks *all, const struct jit *jit, size_
 	free(wishes);
 }
 
-/* Of Python's code objects that did not come, or found no room, the name is empty. */
+/* Of Python's code objects that did not come, or found no space, the name is empty. */
 static bool has_name(const struct callstacks *all, const struct frame_key *key)
 {
 	const char *text;
@@ -450,7 +449,7 @@ static bool has_name(const struct callstacks *all, const struct frame_key *key)
 
 	if (!key->function)
 		return false;
-	text = interned__at(all->functions, key->function, &size);
+	text = intern__at(all->functions, key->function, &size);
 	return text[size - 1];
 }
 
@@ -459,8 +458,8 @@ void callstacks__finish(struct callstacks *all)
 	size_t jit_bytes_left = JIT_BYTES;
 
 	all->counts.nameless = 0;
-	for (uint32_t i = 1; i <= interned__count(all->frames); i++) {
-		const struct frame_key *key = interned__at(all->frames, i, NULL);
+	for (uint32_t i = 1; i <= intern__count(all->frames); i++) {
+		const struct frame_key *key = intern__at(all->frames, i, NULL);
 
 		all->counts.nameless += !has_name(all, key);
 	}
@@ -473,8 +472,8 @@ void callstacks__finish(struct callstacks *all)
 void callstacks__count(const struct callstacks *all, struct callstacks_counts *counts)
 {
 	*counts = all->counts;
-	counts->stacks = interned__count(all->stacks);
-	counts->frames = interned__count(all->frames);
+	counts->stacks = intern__count(all->stacks);
+	counts->frames = intern__count(all->frames);
 }
 
 void callstacks__free(struct callstacks *callstacks)
@@ -486,8 +485,8 @@ void callstacks__free(struct callstacks *callstacks)
 	free(callstacks->jits);
 	unwind_tables__free(callstacks->tables);
 	modules__free(callstacks->modules);
-	interned__free(callstacks->functions);
-	interned__free(callstacks->frames);
-	interned__free(callstacks->stacks);
+	intern__free(callstacks->functions);
+	intern__free(callstacks->frames);
+	intern__free(callstacks->stacks);
 	free(callstacks);
 }

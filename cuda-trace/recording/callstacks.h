@@ -27,7 +27,7 @@ struct callstacks_counts {
 	uint64_t cut;		 /* samples with more frames than are kept */
 	uint64_t incomplete;	 /* samples that end before the outermost function */
 	uint64_t by_pointers;	 /* samples of frame pointers alone, as no copy of the stack came */
-	uint64_t lost; /* samples that found no room, as too much differs; not in samples */
+	uint64_t lost; /* samples that found no space, as too much differs; not in samples */
 };
 
 struct callstacks *callstacks__new(const struct callstacks_sink *sink);

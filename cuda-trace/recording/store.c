@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The recording side: session → spool. Names are taken from the process when a record first
- * carries their id; one that has not arrived yet is asked for again later.
+ * carries their id; one that has not arrived yet is requested again later.
  */
 #include "cuda-trace/recording/store.h"
 #include <errno.h>
@@ -31,7 +31,7 @@ struct store_process {
 	uint32_t source;		       /* enum event_source that is in the spool */
 	struct callstacks_process *callstacks; /* NULL = none are wanted, or no memory */
 	uint8_t *names;			       /* enum name_state by id */
-	uint32_t name_room;
+	uint32_t name_capacity;
 	bool missing;	      /* some name is NAME_MISSING */
 	uint64_t status_time; /* of the last status written */
 };
@@ -93,7 +93,7 @@ static int put_session(struct store *store)
 	return put(store, SPOOL_SESSION, 0, &session, sizeof(session), facts, n + 1);
 }
 
-static bool has_room(struct store *store, size_t size)
+static bool has_space(struct store *store, size_t size)
 {
 	size += sizeof(struct spool_entry);
 	if (store->options.max_bytes && store->bytes + size > store->options.max_bytes)
@@ -109,7 +109,7 @@ static void put_of_stacks(void *context, enum spool_kind kind, const void *data,
 	struct store *store = context;
 
 	/* Names come when recording is over: what has a place in the file gets its name, too. */
-	if (kind == SPOOL_SYMBOL || has_room(store, size + more_size))
+	if (kind == SPOOL_SYMBOL || has_space(store, size + more_size))
 		put(store, kind, 0, data, size, more, more_size);
 }
 
@@ -119,7 +119,7 @@ static void put_sample(void *context, void *owner, const struct spool_sample *sa
 	struct store *store = context;
 	int err = 0;
 
-	if (has_room(store, sizeof(*sample)))
+	if (has_space(store, sizeof(*sample)))
 		err = spool__put_record(store->spool, CUDA_GROUP_LAUNCH, own->number,
 					&sample->head);
 	store->refused_stacks += err != 0;
@@ -239,15 +239,15 @@ static void need_name(struct store *store, struct store_process *own, uint32_t i
 {
 	if (!id || id >= MAX_NAMES)
 		return;
-	if (id >= own->name_room) {
-		uint32_t room = id * 2 < 256 ? 256 : id * 2;
-		uint8_t *names = realloc(own->names, room);
+	if (id >= own->name_capacity) {
+		uint32_t capacity = id * 2 < 256 ? 256 : id * 2;
+		uint8_t *names = realloc(own->names, capacity);
 
 		if (!names)
 			return;
-		memset(names + own->name_room, NAME_NEW, room - own->name_room);
+		memset(names + own->name_capacity, NAME_NEW, capacity - own->name_capacity);
 		own->names = names;
-		own->name_room = room;
+		own->name_capacity = capacity;
 	}
 	if (own->names[id] == NAME_NEW)
 		put_name(store, own, id);
@@ -297,7 +297,7 @@ static void put_handles(struct store *store, struct store_process *own)
 {
 	uint32_t head[2];
 
-	for (uint32_t id = 0; id < own->name_room; id++) {
+	for (uint32_t id = 0; id < own->name_capacity; id++) {
 		const char *text;
 
 		if (own->names[id] != NAME_MISSING)
@@ -309,7 +309,7 @@ static void put_handles(struct store *store, struct store_process *own)
 	}
 }
 
-/* A guest may give up, and its process be seen at libcuda's entry points from then on. */
+/* An agent may give up, and its process be seen at libcuda's entry points from then on. */
 static void note_source(struct store *store, struct store_process *own)
 {
 	if (own->source == own->process->source)
@@ -326,7 +326,7 @@ void store__record(struct store *store, struct process *process, const struct cu
 		store->refused++;
 		return;
 	}
-	if (store->full || !has_room(store, record->size))
+	if (store->full || !has_space(store, record->size))
 		return;
 	note_source(store, own);
 	need_names(store, own, record);
@@ -342,7 +342,7 @@ static void put_missing_names(struct store *store, struct store_process *own)
 	if (!own->missing)
 		return;
 	own->missing = false;
-	for (uint32_t id = 0; id < own->name_room; id++)
+	for (uint32_t id = 0; id < own->name_capacity; id++)
 		if (own->names[id] == NAME_MISSING)
 			put_name(store, own, id);
 }
@@ -393,7 +393,7 @@ static void sum_lost(const struct store *store, const struct session_lost_counts
 	sum->spool = store->refused;
 	if (store->spool)
 		sum->spool += spool__refused(store->spool);
-	memcpy(sum->guest, lost->guest, sizeof(lost->guest));
+	memcpy(sum->agent, lost->agent, sizeof(lost->agent));
 	memcpy(sum->session, lost->session, sizeof(lost->session));
 	store__stack_counts(store, &stacks);
 	sum->session[SESSION_LOST_STACKS] += stacks.lost;

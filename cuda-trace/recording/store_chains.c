@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Chains begin at the CUDA call: what CUPTI and the guest do inside of it is nobody's question. The
+ * Chains begin at the CUDA call: what CUPTI and the agent do inside of it is nobody's question. The
  * interpreter's own functions give way to the Python functions that they run. All numbers come from
  * a file, so each is checked before it is used.
  */
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST	    (1u << 20) /* things of one kind */
-#define MOST_FRAMES 1280       /* of a chain */
+#define MAX	   (1u << 20) /* things of one kind */
+#define MAX_FRAMES 1280	      /* of a chain */
 
 struct module {
 	char *path;
@@ -44,13 +44,13 @@ struct chains {
 	struct function *functions;
 	struct frame *frames;
 	struct stack *stacks;
-	uint32_t module_room, function_room, frame_room, stack_room;
+	uint32_t module_capacity, function_capacity, frame_capacity, stack_capacity;
 	struct sample *samples;
-	size_t sample_count, sample_room;
+	size_t sample_count, sample_capacity;
 	uint32_t period;
 };
 
-struct chains *chains__new(struct db *db)
+struct chains *store_chains__new(struct db *db)
 {
 	struct chains *chains = calloc(1, sizeof(*chains));
 
@@ -59,22 +59,22 @@ struct chains *chains__new(struct db *db)
 	return chains;
 }
 
-/* Room for the element of that number, zeroed; false = the file claims too many, or no memory. */
-static bool make_room(void *list, uint32_t *room, uint32_t number, size_t size)
+/* Space for the element of that number, zeroed; false = the file claims too many, or no memory. */
+static bool make_space(void *list, uint32_t *capacity, uint32_t number, size_t size)
 {
 	uint32_t more = number + number / 2 + 64;
 	void *larger;
 
-	if (!number || number >= MOST)
+	if (!number || number >= MAX)
 		return false;
-	if (number < *room)
+	if (number < *capacity)
 		return true;
 	larger = reallocarray(*(void **)list, more, size);
 	if (!larger)
 		return false;
-	memset((char *)larger + *room * size, 0, (more - *room) * size);
+	memset((char *)larger + *capacity * size, 0, (more - *capacity) * size);
 	*(void **)list = larger;
-	*room = more;
+	*capacity = more;
 	return true;
 }
 
@@ -86,7 +86,7 @@ static void take_module(struct chains *chains, const uint8_t *data, size_t size)
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (!make_room(&chains->modules, &chains->module_room, fact.number, sizeof(*module)))
+	if (!make_space(&chains->modules, &chains->module_capacity, fact.number, sizeof(*module)))
 		return;
 	module = &chains->modules[fact.number];
 	if (module->path)
@@ -106,8 +106,8 @@ static void take_function(struct chains *chains, const uint8_t *data, size_t siz
 		return;
 	memcpy(&fact, data, sizeof(fact));
 	size -= sizeof(fact);
-	if (fact.file_bytes > size ||
-	    !make_room(&chains->functions, &chains->function_room, fact.number, sizeof(*function)))
+	if (fact.file_bytes > size || !make_space(&chains->functions, &chains->function_capacity,
+						  fact.number, sizeof(*function)))
 		return;
 	function = &chains->functions[fact.number];
 	if (function->file)
@@ -123,7 +123,8 @@ static void take_frame(struct chains *chains, const uint8_t *data, size_t size)
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (make_room(&chains->frames, &chains->frame_room, fact.number, sizeof(*chains->frames)))
+	if (make_space(&chains->frames, &chains->frame_capacity, fact.number,
+		       sizeof(*chains->frames)))
 		chains->frames[fact.number].fact = fact;
 }
 
@@ -134,7 +135,7 @@ static void take_symbol(struct chains *chains, const uint8_t *data, size_t size)
 	if (size < sizeof(number))
 		return;
 	memcpy(&number, data, sizeof(number));
-	if (number < chains->frame_room && !chains->frames[number].symbol)
+	if (number < chains->frame_capacity && !chains->frames[number].symbol)
 		chains->frames[number].symbol =
 			strndup((const char *)data + sizeof(number), size - sizeof(number));
 }
@@ -149,8 +150,8 @@ static void take_stack(struct chains *chains, const uint8_t *data, size_t size)
 		return;
 	memcpy(&fact, data, sizeof(fact));
 	bytes = ((size_t)fact.frames + fact.python_frames) * sizeof(uint32_t);
-	if (bytes > size - sizeof(fact) || fact.frames + fact.python_frames > MOST_FRAMES ||
-	    !make_room(&chains->stacks, &chains->stack_room, fact.number, sizeof(*stack)))
+	if (bytes > size - sizeof(fact) || fact.frames + fact.python_frames > MAX_FRAMES ||
+	    !make_space(&chains->stacks, &chains->stack_capacity, fact.number, sizeof(*stack)))
 		return;
 	stack = &chains->stacks[fact.number];
 	if (stack->numbers)
@@ -163,7 +164,8 @@ static void take_stack(struct chains *chains, const uint8_t *data, size_t size)
 	stack->python_frames = fact.python_frames;
 }
 
-int chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data, size_t size)
+int store_chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data,
+		       size_t size)
 {
 	uint32_t period;
 
@@ -185,19 +187,19 @@ int chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *dat
 	return 0;
 }
 
-bool chains__any(const struct chains *chains)
+bool store_chains__any(const struct chains *chains)
 {
-	return chains->stack_room != 0;
+	return chains->stack_capacity != 0;
 }
 
-uint32_t chains__period(const struct chains *chains)
+uint32_t store_chains__period(const struct chains *chains)
 {
 	return chains->period;
 }
 
 static struct sample *sample_slot(const struct chains *chains, uint64_t key)
 {
-	size_t mask = chains->sample_room - 1, i = key * 0x9e3779b97f4a7c15ull >> 20 & mask;
+	size_t mask = chains->sample_capacity - 1, i = key * 0x9e3779b97f4a7c15ull >> 20 & mask;
 
 	while (chains->samples[i].key && chains->samples[i].key != key)
 		i = (i + 1) & mask;
@@ -206,16 +208,16 @@ static struct sample *sample_slot(const struct chains *chains, uint64_t key)
 
 static int grow_samples(struct chains *chains)
 {
-	size_t room = chains->sample_room;
+	size_t capacity = chains->sample_capacity;
 	struct sample *old = chains->samples;
 
-	chains->samples = calloc(room ? room * 2 : 4096, sizeof(*old));
+	chains->samples = calloc(capacity ? capacity * 2 : 4096, sizeof(*old));
 	if (!chains->samples) {
 		chains->samples = old;
 		return -ENOMEM;
 	}
-	chains->sample_room = room ? room * 2 : 4096;
-	for (size_t i = 0; i < room; i++)
+	chains->sample_capacity = capacity ? capacity * 2 : 4096;
+	for (size_t i = 0; i < capacity; i++)
 		if (old[i].key)
 			*sample_slot(chains, old[i].key) = old[i];
 	free(old);
@@ -228,11 +230,11 @@ static uint64_t sample_key(uint32_t process, uint32_t correlation)
 	return (uint64_t)process << 32 | correlation;
 }
 
-int chains__sample(struct chains *chains, uint32_t process, const struct spool_sample *sample)
+int store_chains__sample(struct chains *chains, uint32_t process, const struct spool_sample *sample)
 {
 	struct sample *slot;
 
-	if (chains->sample_count * 2 >= chains->sample_room && grow_samples(chains))
+	if (chains->sample_count * 2 >= chains->sample_capacity && grow_samples(chains))
 		return -ENOMEM;
 	slot = sample_slot(chains, sample_key(process, sample->head.correlation));
 	chains->sample_count += !slot->key;
@@ -246,14 +248,14 @@ static const struct frame *frame_at(const struct chains *chains, uint32_t number
 	static const struct frame unknown;
 
 	number &= ~SPOOL_FRAME_ENTRY;
-	return number && number < chains->frame_room ? &chains->frames[number] : &unknown;
+	return number && number < chains->frame_capacity ? &chains->frames[number] : &unknown;
 }
 
 static const struct module *module_of(const struct chains *chains, const struct frame *frame)
 {
 	uint32_t number = frame->fact.module;
 
-	return number && number < chains->module_room && chains->modules[number].path
+	return number && number < chains->module_capacity && chains->modules[number].path
 		       ? &chains->modules[number]
 		       : NULL;
 }
@@ -304,17 +306,17 @@ static bool is_bottom(const struct frame *frame)
 
 /* A chain as it is shown, innermost first. */
 struct chain {
-	const struct frame *frames[MOST_FRAMES];
+	const struct frame *frames[MAX_FRAMES];
 	size_t count;
 };
 
 static void add(struct chain *chain, const struct frame *frame)
 {
-	if (chain->count < MOST_FRAMES)
+	if (chain->count < MAX_FRAMES)
 		chain->frames[chain->count++] = frame;
 }
 
-/* How many frames lie inside of the CUDA call: CUPTI's, the guest's, the driver's but its first. */
+/* How many frames lie inside of the CUDA call: CUPTI's, the agent's, the driver's but its first. */
 static size_t inside_call(const struct chains *chains, const struct stack *stack)
 {
 	size_t i = 0;
@@ -389,7 +391,7 @@ static const char *name_of(const struct chains *chains, const struct frame *fram
 	const size_t size = 8192;
 
 	*unresolved = false;
-	if (frame->fact.function && frame->fact.function < chains->function_room) {
+	if (frame->fact.function && frame->fact.function < chains->function_capacity) {
 		function = &chains->functions[frame->fact.function];
 		*unresolved = !function->name || !*function->name;
 		if (*unresolved)
@@ -414,7 +416,8 @@ static int put_row(const struct chains *chains, int64_t id, int64_t depth,
 {
 	const struct module *module = module_of(chains, frame);
 	uint32_t number = frame->fact.function;
-	bool is_python = number && number < chains->function_room && chains->functions[number].file;
+	bool is_python =
+		number && number < chains->function_capacity && chains->functions[number].file;
 	const char *path = is_python ? chains->functions[number].file
 			   : module  ? module->path
 				     : "[unknown]";
@@ -437,14 +440,15 @@ static int put_row(const struct chains *chains, int64_t id, int64_t depth,
 	return db__insert(chains->db, DB_CALLCHAIN, values);
 }
 
-void chains__frames(const struct chains *chains, uint32_t number,
-		    void (*take)(void *context, const char *name, bool nameless), void *context)
+void store_chains__frames(const struct chains *chains, uint32_t number,
+			  void (*take)(void *context, const char *name, bool nameless),
+			  void *context)
 {
 	struct chain chain = {.count = 0};
 	char text[8192];
 	bool nameless;
 
-	if (number < chains->stack_room && chains->stacks[number].numbers)
+	if (number < chains->stack_capacity && chains->stacks[number].numbers)
 		merge(chains, &chains->stacks[number], &chain);
 	for (size_t i = chain.count; i--;) {
 		const char *name = name_of(chains, chain.frames[i], &nameless, text);
@@ -453,7 +457,7 @@ void chains__frames(const struct chains *chains, uint32_t number,
 	}
 }
 
-int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation)
+int64_t store_chains__of(struct chains *chains, uint32_t process, uint32_t correlation)
 {
 	const struct sample *sample;
 	struct chain chain = {.count = 0};
@@ -463,7 +467,7 @@ int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation
 	if (!chains->sample_count)
 		return DB_NULL;
 	sample = sample_slot(chains, sample_key(process, correlation));
-	if (!sample->key || sample->stack >= chains->stack_room)
+	if (!sample->key || sample->stack >= chains->stack_capacity)
 		return DB_NULL;
 	stack = &chains->stacks[sample->stack];
 	if (!stack->numbers)
@@ -476,19 +480,19 @@ int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation
 	return err ? err : (int64_t)sample->stack;
 }
 
-void chains__free(struct chains *chains)
+void store_chains__free(struct chains *chains)
 {
 	if (!chains)
 		return;
-	for (uint32_t i = 0; i < chains->module_room; i++)
+	for (uint32_t i = 0; i < chains->module_capacity; i++)
 		free(chains->modules[i].path);
-	for (uint32_t i = 0; i < chains->function_room; i++) {
+	for (uint32_t i = 0; i < chains->function_capacity; i++) {
 		free(chains->functions[i].file);
 		free(chains->functions[i].name);
 	}
-	for (uint32_t i = 0; i < chains->frame_room; i++)
+	for (uint32_t i = 0; i < chains->frame_capacity; i++)
 		free(chains->frames[i].symbol);
-	for (uint32_t i = 0; i < chains->stack_room; i++)
+	for (uint32_t i = 0; i < chains->stack_capacity; i++)
 		free(chains->stacks[i].numbers);
 	free(chains->modules);
 	free(chains->functions);

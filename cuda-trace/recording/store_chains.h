@@ -12,21 +12,24 @@
 
 struct chains;
 
-/* NULL: chains__of() will not be called. */
-struct chains *chains__new(struct db *db);
+/* NULL: store_chains__of() will not be called. */
+struct chains *store_chains__new(struct db *db);
 /* SPOOL_MODULE to SPOOL_PERIOD; others are ignored. */
-int chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data, size_t size);
+int store_chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data,
+		       size_t size);
 /* Is there any stack at all? */
-bool chains__any(const struct chains *chains);
+bool store_chains__any(const struct chains *chains);
 /* One in so many launches has a stack; the largest if it changed; 0 = none has. */
-uint32_t chains__period(const struct chains *chains);
+uint32_t store_chains__period(const struct chains *chains);
 /* The record that a launch's stack is, of the process of that number in the spool. */
-int chains__sample(struct chains *chains, uint32_t process, const struct spool_sample *sample);
+int store_chains__sample(struct chains *chains, uint32_t process,
+			 const struct spool_sample *sample);
 /* The chain of a launch, written when it is first asked for; DB_NULL = it has none. -errno. */
-int64_t chains__of(struct chains *chains, uint32_t process, uint32_t correlation);
+int64_t store_chains__of(struct chains *chains, uint32_t process, uint32_t correlation);
 /* The chain that the stack of that number becomes, the outermost function first. */
-void chains__frames(const struct chains *chains, uint32_t number,
-		    void (*take)(void *context, const char *name, bool nameless), void *context);
-void chains__free(struct chains *chains);
+void store_chains__frames(const struct chains *chains, uint32_t number,
+			  void (*take)(void *context, const char *name, bool nameless),
+			  void *context);
+void store_chains__free(struct chains *chains);
 
 #endif

@@ -27,7 +27,7 @@ struct db {
 	struct table tables[DB_TABLE_COUNT];
 	sqlite3_stmt *insert_string;
 	struct text *texts; /* open addressing, a power of two */
-	size_t text_room, text_count;
+	size_t text_capacity, text_count;
 	char *path;
 };
 
@@ -103,8 +103,8 @@ int db__create(struct db **result, const char *path)
 	if (!db)
 		return -ENOMEM;
 	db->path = plain_path(path);
-	db->text_room = 1024;
-	db->texts = calloc(db->text_room, sizeof(*db->texts));
+	db->text_capacity = 1024;
+	db->texts = calloc(db->text_capacity, sizeof(*db->texts));
 	if (!db->path || !db->texts)
 		goto cleanup;
 	err = open_handle(db);
@@ -129,25 +129,25 @@ int db__insert(struct db *db, enum db_table table, const int64_t *values)
 
 static struct text *find_text(struct db *db, const char *value, uint32_t hash)
 {
-	size_t i = hash & (db->text_room - 1);
+	size_t i = hash & (db->text_capacity - 1);
 
 	while (db->texts[i].value &&
 	       (db->texts[i].hash != hash || strcmp(db->texts[i].value, value)))
-		i = (i + 1) & (db->text_room - 1);
+		i = (i + 1) & (db->text_capacity - 1);
 	return &db->texts[i];
 }
 
 static int grow_texts(struct db *db)
 {
-	size_t room = db->text_room;
+	size_t capacity = db->text_capacity;
 	struct text *old = db->texts;
-	struct text *texts = calloc(room * 2, sizeof(*texts));
+	struct text *texts = calloc(capacity * 2, sizeof(*texts));
 
 	if (!texts)
 		return -ENOMEM;
 	db->texts = texts;
-	db->text_room = room * 2;
-	for (size_t i = 0; i < room; i++)
+	db->text_capacity = capacity * 2;
+	for (size_t i = 0; i < capacity; i++)
 		if (old[i].value)
 			*find_text(db, old[i].value, old[i].hash) = old[i];
 	free(old);
@@ -160,7 +160,7 @@ int64_t db__string(struct db *db, const char *value, size_t length)
 	struct text *text;
 	uint32_t hash;
 
-	if (!clean || (db->text_count * 2 >= db->text_room && grow_texts(db))) {
+	if (!clean || (db->text_count * 2 >= db->text_capacity && grow_texts(db))) {
 		free(clean);
 		return -ENOMEM;
 	}
@@ -254,7 +254,7 @@ void db__close(struct db *db)
 		table__close(&db->tables[i]);
 	sqlite3_finalize(db->insert_string);
 	sqlite3_close(db->handle);
-	for (size_t i = 0; db->texts && i < db->text_room; i++)
+	for (size_t i = 0; db->texts && i < db->text_capacity; i++)
 		free(db->texts[i].value);
 	free(db->texts);
 	free(db->path);

@@ -50,7 +50,7 @@ static void show_progress(struct import *import, bool done)
 		fprintf(stderr, "\r\033[K");
 	else
 		fprintf(stderr, "\rwriting %.60s: %3u %%, %llu rows ", import->options->path,
-			percent, (unsigned long long)rows__count(import->rows));
+			percent, (unsigned long long)store_rows__count(import->rows));
 	fflush(stderr);
 }
 
@@ -74,7 +74,7 @@ static int take_session(struct import *import, const uint8_t *data, size_t size)
 		return -ENOMEM;
 	memcpy(import->facts, data + sizeof(import->session), size);
 	import->has_session = true;
-	return rows__new(&import->rows, import->db, import->session.monotonic);
+	return store_rows__new(&import->rows, import->db, import->session.monotonic);
 }
 
 static int take_name(struct import *import, uint32_t process, const uint8_t *data, size_t size)
@@ -86,8 +86,8 @@ static int take_name(struct import *import, uint32_t process, const uint8_t *dat
 	memcpy(head, data, sizeof(head));
 	if (head[1] > size - sizeof(head))
 		return 0;
-	return rows__name(import->rows, process, head[0], (const char *)data + sizeof(head),
-			  head[1]);
+	return store_rows__name(import->rows, process, head[0], (const char *)data + sizeof(head),
+				head[1]);
 }
 
 /* Entries of the first pass: everything but events. */
@@ -108,14 +108,14 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 		if (size < offsetof(struct spool_process, rank))
 			return 0;
 		memcpy(&process, entry->data, size < sizeof(process) ? size : sizeof(process));
-		return rows__process(import->rows, entry->process, &process);
+		return store_rows__process(import->rows, entry->process, &process);
 	case SPOOL_NAME:
 		return take_name(import, entry->process, entry->data, size);
 	case SPOOL_STATUS:
 		memcpy(&status, entry->data, size < sizeof(status) ? size : sizeof(status));
-		return rows__status(import->rows, entry->process, &status);
+		return store_rows__status(import->rows, entry->process, &status);
 	case SPOOL_SOURCE:
-		return rows__source(import->rows, entry->process, entry->data, size);
+		return store_rows__source(import->rows, entry->process, entry->data, size);
 	case SPOOL_LOST:
 		memcpy(&import->lost, entry->data,
 		       size < sizeof(import->lost) ? size : sizeof(import->lost));
@@ -126,9 +126,9 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 		memcpy(&time, entry->data, size < sizeof(time) ? size : sizeof(time));
 		if (entry->kind == SPOOL_FINISHED)
 			import->finished = time;
-		return rows__ended(import->rows, entry->process, time);
+		return store_rows__ended(import->rows, entry->process, time);
 	default:
-		return rows__chain(import->rows, entry->kind, entry->data, size);
+		return store_rows__chain(import->rows, entry->kind, entry->data, size);
 	}
 }
 
@@ -144,11 +144,11 @@ static int take_block(struct import *import, const struct spool_block *block,
 		    at + entry->size > block->bytes)
 			break;
 		if (pass == PASS_EVENTS && entry->kind == SPOOL_RECORD)
-			err = rows__record(import->rows, entry->process, entry->group,
-					   (const struct cuda_record *)entry->data, size);
+			err = store_rows__record(import->rows, entry->process, entry->group,
+						 (const struct cuda_record *)entry->data, size);
 		else if (pass == PASS_SAMPLES && entry->kind == SPOOL_RECORD)
-			err = rows__sample(import->rows, entry->process,
-					   (const struct cuda_record *)entry->data, size);
+			err = store_rows__sample(import->rows, entry->process,
+						 (const struct cuda_record *)entry->data, size);
 		else if (pass == PASS_FACTS)
 			err = take_fact(import, entry, size);
 		if (err)
@@ -218,7 +218,7 @@ static int put_losses(struct import *import, const struct spool_damage *damage)
 {
 	static const struct {
 		const char *key, *text;
-	} guest[] =
+	} agent[] =
 		{
 #define ROW(name, key, text) {key, text},
 			CUDA_LOST_REASONS(ROW)},
@@ -230,7 +230,7 @@ static int put_losses(struct import *import, const struct spool_damage *damage)
 	int err = 0;
 
 	for (int i = 0; !err && i < CUDA_LOST_COUNT; i++)
-		err = put_lost(import, "process", guest[i].key, guest[i].text, lost->guest[i]);
+		err = put_lost(import, "process", agent[i].key, agent[i].text, lost->agent[i]);
 	for (int i = 0; !err && i < SESSION_LOST_COUNT; i++)
 		err = put_lost(import, "collect", session[i].key, session[i].text,
 			       lost->session[i]);
@@ -367,7 +367,7 @@ static int fill(struct import *import)
 		return err;
 	spool_reader__close(import->reader);
 	import->reader = NULL;
-	if (rows__want_samples(import->rows)) {
+	if (store_rows__want_samples(import->rows)) {
 		err = read_pass(import, PASS_SAMPLES);
 		spool_reader__close(import->reader);
 		import->reader = NULL;
@@ -378,7 +378,7 @@ static int fill(struct import *import)
 	if (err)
 		return err;
 	spool_reader__damage(import->reader, &damage);
-	err = rows__finish(import->rows);
+	err = store_rows__finish(import->rows);
 	if (!err)
 		err = put_losses(import, &damage);
 	if (!err)
@@ -440,14 +440,14 @@ int import__run(const struct import_options *options, struct import_result *resu
 		struct spool_damage damage;
 
 		spool_reader__damage(import.reader, &damage);
-		result->rows = rows__count(import.rows);
+		result->rows = store_rows__count(import.rows);
 		result->damaged_bytes = damage.bytes;
 		result->unfinished = !import.finished;
 	}
 	if (err && made)
 		unlink(import.partial);
 	spool_reader__close(import.reader);
-	rows__free(import.rows);
+	store_rows__free(import.rows);
 	free(import.facts);
 	free(import.partial);
 	return err;

@@ -20,7 +20,7 @@ _Static_assert(ROWS_SHAPES == 256, "a byte of a hash");
 #define VM	  1ll /* see docs/reference/schema.md: hw 0, vm 1 */
 #define GLOBAL_VM (VM << 48)
 
-int rows__new(struct rows **result, struct db *db, uint64_t epoch)
+int store_rows__new(struct rows **result, struct db *db, uint64_t epoch)
 {
 	struct rows *rows = calloc(1, sizeof(*rows));
 
@@ -28,7 +28,7 @@ int rows__new(struct rows **result, struct db *db, uint64_t epoch)
 		return -ENOMEM;
 	rows->db = db;
 	rows->epoch = epoch;
-	rows->chains = chains__new(db);
+	rows->chains = store_chains__new(db);
 	if (!rows->chains) {
 		free(rows);
 		return -ENOMEM;
@@ -37,29 +37,29 @@ int rows__new(struct rows **result, struct db *db, uint64_t epoch)
 	return 0;
 }
 
-struct rows_process *rows__find(struct rows *rows, uint32_t number)
+struct rows_process *store_objects__find(struct rows *rows, uint32_t number)
 {
-	if (number >= rows->process_room || !rows->processes[number].used)
+	if (number >= rows->process_capacity || !rows->processes[number].used)
 		return NULL;
 	return &rows->processes[number];
 }
 
-int rows__process(struct rows *rows, uint32_t number, const struct spool_process *info)
+int store_rows__process(struct rows *rows, uint32_t number, const struct spool_process *info)
 {
 	struct rows_process *process;
 
 	if (!number || number >= MAX_PROCESSES)
 		return 0;
-	if (number >= rows->process_room) {
-		size_t room = number + 64;
+	if (number >= rows->process_capacity) {
+		size_t capacity = number + 64;
 
-		process = realloc(rows->processes, room * sizeof(*process));
+		process = realloc(rows->processes, capacity * sizeof(*process));
 		if (!process)
 			return -ENOMEM;
-		memset(process + rows->process_room, 0,
-		       (room - rows->process_room) * sizeof(*process));
+		memset(process + rows->process_capacity, 0,
+		       (capacity - rows->process_capacity) * sizeof(*process));
 		rows->processes = process;
-		rows->process_room = room;
+		rows->process_capacity = capacity;
 	}
 	process = &rows->processes[number];
 	if (process->used)
@@ -74,18 +74,19 @@ int rows__process(struct rows *rows, uint32_t number, const struct spool_process
 	return 0;
 }
 
-int rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text, size_t length)
+int store_rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text,
+		     size_t length)
 {
-	struct rows_process *process = rows__find(rows, number);
+	struct rows_process *process = store_objects__find(rows, number);
 
 	if (process)
 		names__put(process->texts, id, text, length);
 	return 0;
 }
 
-int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status)
+int store_rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status)
 {
-	struct rows_process *process = rows__find(rows, number);
+	struct rows_process *process = store_objects__find(rows, number);
 
 	if (process) {
 		process->status = *status;
@@ -97,18 +98,18 @@ int rows__status(struct rows *rows, uint32_t number, const struct cuda_status *s
 	return 0;
 }
 
-int rows__source(struct rows *rows, uint32_t number, const uint8_t *data, size_t size)
+int store_rows__source(struct rows *rows, uint32_t number, const uint8_t *data, size_t size)
 {
-	struct rows_process *process = rows__find(rows, number);
+	struct rows_process *process = store_objects__find(rows, number);
 
 	if (process && size >= sizeof(process->source))
 		memcpy(&process->source, data, sizeof(process->source));
 	return 0;
 }
 
-int rows__ended(struct rows *rows, uint32_t number, uint64_t time)
+int store_rows__ended(struct rows *rows, uint32_t number, uint64_t time)
 {
-	struct rows_process *process = rows__find(rows, number);
+	struct rows_process *process = store_objects__find(rows, number);
 
 	if (process)
 		process->ended = time;
@@ -125,7 +126,8 @@ static int64_t nameless(struct rows *rows, uint32_t id)
 	return db__string(rows->db, text, n);
 }
 
-int64_t rows__plain_name(struct rows *rows, const struct rows_process *process, uint32_t id)
+int64_t store_objects__plain_name(struct rows *rows, const struct rows_process *process,
+				  uint32_t id)
 {
 	const char *text = names__get(process->texts, id);
 
@@ -137,16 +139,16 @@ static struct rows_name *name_slot(struct rows_process *process, uint32_t id)
 {
 	if (id >= MAX_NAMES)
 		id = 0;
-	if (id >= process->name_room) {
-		size_t room = (size_t)id * 2 + 64;
-		struct rows_name *names = realloc(process->names, room * sizeof(*names));
+	if (id >= process->name_capacity) {
+		size_t capacity = (size_t)id * 2 + 64;
+		struct rows_name *names = realloc(process->names, capacity * sizeof(*names));
 
 		if (!names)
 			return NULL;
-		for (size_t i = process->name_room; i < room; i++)
+		for (size_t i = process->name_capacity; i < capacity; i++)
 			names[i] = (struct rows_name){.plain = -1};
 		process->names = names;
-		process->name_room = room;
+		process->name_capacity = capacity;
 	}
 	return &process->names[id];
 }
@@ -160,8 +162,8 @@ static int64_t brief_name(struct rows *rows, const char *pretty)
 	return id;
 }
 
-const struct rows_name *rows__kernel_name(struct rows *rows, struct rows_process *process,
-					  uint32_t id)
+const struct rows_name *store_objects__kernel_name(struct rows *rows, struct rows_process *process,
+						   uint32_t id)
 {
 	struct rows_name *name = name_slot(process, id);
 	const char *pretty;
@@ -169,15 +171,15 @@ const struct rows_name *rows__kernel_name(struct rows *rows, struct rows_process
 	if (!name || name->plain >= 0)
 		return name;
 	pretty = id ? names__pretty(process->texts, id) : NULL;
-	name->plain = rows__plain_name(rows, process, id);
+	name->plain = store_objects__plain_name(rows, process, id);
 	name->pretty = pretty ? db__string(rows->db, pretty, strlen(pretty)) : name->plain;
 	name->brief = pretty ? brief_name(rows, pretty) : name->plain;
 	return name->plain < 0 || name->pretty < 0 || name->brief < 0 ? NULL : name;
 }
 
-int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t id)
+int64_t store_objects__domain(struct rows *rows, struct rows_process *process, uint32_t id)
 {
-	int64_t text = rows__plain_name(rows, process, id);
+	int64_t text = store_objects__plain_name(rows, process, id);
 	struct rows_name *name = name_slot(process, id);
 	int err;
 
@@ -196,7 +198,7 @@ int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t i
 	return text;
 }
 
-int64_t rows__device_of(const struct rows_process *process, uint32_t context)
+int64_t store_objects__device_of(const struct rows_process *process, uint32_t context)
 {
 	for (size_t i = 0; i < process->context_count; i++)
 		if (process->contexts[i].context == context)
@@ -219,7 +221,7 @@ static int put_shape(struct rows *rows, const struct rows_shape *shape)
 		       sizes[4], sizes[5], sizes[6]);
 }
 
-int64_t rows__shape(struct rows *rows, const struct cuda_launch *launch)
+int64_t store_objects__shape(struct rows *rows, const struct cuda_launch *launch)
 {
 	struct rows_shape shape = {.sizes = {launch->grid[0], launch->grid[1], launch->grid[2],
 					     launch->block[0], launch->block[1], launch->block[2],
@@ -255,8 +257,8 @@ static uint64_t failure_key(const struct rows *rows, const struct rows_process *
 	       (call->domain == CUDA_DOMAIN_RUNTIME);
 }
 
-bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
-			const struct cuda_api *call)
+bool store_objects__seen_failure(struct rows *rows, const struct rows_process *process,
+				 const struct cuda_api *call)
 {
 	uint64_t key = failure_key(rows, process, call);
 	size_t i;
@@ -265,10 +267,10 @@ bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
 		rows->failures = calloc(MAX_FAILURES * 2, sizeof(*rows->failures));
 		if (!rows->failures)
 			return false;
-		rows->failure_room = MAX_FAILURES * 2;
+		rows->failure_capacity = MAX_FAILURES * 2;
 	}
 	i = (key * 0x9e3779b97f4a7c15ull) >> 43;
-	for (; rows->failures[i]; i = (i + 1) & (rows->failure_room - 1))
+	for (; rows->failures[i]; i = (i + 1) & (rows->failure_capacity - 1))
 		if (rows->failures[i] == key)
 			return true;
 	if (rows->failure_count < MAX_FAILURES) {
@@ -344,7 +346,8 @@ static int put_stream(struct rows *rows, const struct rows_process *process,
 		       (int64_t)stream->flag);
 }
 
-int rows__object(struct rows *rows, struct rows_process *process, const union rows_record *record)
+int store_objects__object(struct rows *rows, struct rows_process *process,
+			  const union rows_record *record)
 {
 	switch (record->head.kind) {
 	case CUDA_RECORD_DEVICE:
@@ -402,7 +405,7 @@ static int finish_process(struct rows *rows, struct rows_process *process)
 		      has ? (int64_t)status->cupti_version : DB_NULL,
 		      has ? (int64_t)status->driver_version : DB_NULL,
 		      has ? status->cupti_path : NULL, has ? status->holder : NULL,
-		      has ? status->message : NULL, states__source(status, process->source),
+		      has ? status->message : NULL, agent_state__source(status, process->source),
 		      known(rank->known ? (int64_t)rank->rank : -1), known(rank->local),
 		      known(rank->size));
 	return err ? err : put_sample(rows, process);
@@ -412,39 +415,39 @@ static int put_period(struct rows *rows)
 {
 	char period[16];
 
-	if (!chains__period(rows->chains))
+	if (!store_chains__period(rows->chains))
 		return 0;
-	snprintf(period, sizeof(period), "%u", chains__period(rows->chains));
+	snprintf(period, sizeof(period), "%u", store_chains__period(rows->chains));
 	return db__run(rows->db, "INSERT INTO META_DATA_CAPTURE VALUES ('STACK_PERIOD', ?)", "t",
 		       period);
 }
 
-int rows__finish(struct rows *rows)
+int store_rows__finish(struct rows *rows)
 {
 	int err = put_period(rows);
 
-	for (size_t i = 0; !err && i < rows->process_room; i++)
+	for (size_t i = 0; !err && i < rows->process_capacity; i++)
 		if (rows->processes[i].used)
 			err = finish_process(rows, &rows->processes[i]);
 	return err;
 }
 
-uint64_t rows__count(const struct rows *rows)
+uint64_t store_rows__count(const struct rows *rows)
 {
 	return rows->count;
 }
 
-void rows__free(struct rows *rows)
+void store_rows__free(struct rows *rows)
 {
 	if (!rows)
 		return;
-	for (size_t i = 0; i < rows->process_room; i++) {
+	for (size_t i = 0; i < rows->process_capacity; i++) {
 		names__free(rows->processes[i].texts);
 		free(rows->processes[i].names);
 	}
 	free(rows->processes);
 	free(rows->failures);
-	chains__free(rows->chains);
+	store_chains__free(rows->chains);
 	free(rows);
 }
 
@@ -453,11 +456,11 @@ static int64_t asked_for(const struct cuda_api *call, uint8_t flag, uint64_t val
 	return call->flags & flag ? (int64_t)value : DB_NULL;
 }
 
-int rows__asked(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
-		int64_t *values)
+int store_objects__asked(struct rows *rows, struct rows_process *process,
+			 const struct cuda_api *call, int64_t *values)
 {
 	const struct rows_name *kernel = NULL;
-	uint8_t grid = asked__has_grid(call) ? CUDA_API_LAUNCH : 0;
+	uint8_t grid = call_arguments__has_grid(call) ? CUDA_API_LAUNCH : 0;
 
 	for (int i = 0; i < 5; i++)
 		values[i] = DB_NULL;
@@ -468,7 +471,7 @@ int rows__asked(struct rows *rows, struct rows_process *process, const struct cu
 		values[3] = asked_for(call, CUDA_API_VALUE, call->asked.call.value);
 		values[4] = asked_for(call, CUDA_API_DEVICE, (int32_t)call->asked.call.device);
 	} else if (call->asked.launch.kernel) {
-		kernel = rows__kernel_name(rows, process, call->asked.launch.kernel);
+		kernel = store_objects__kernel_name(rows, process, call->asked.launch.kernel);
 		if (!kernel)
 			return -ENOMEM;
 	}

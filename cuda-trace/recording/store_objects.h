@@ -52,7 +52,7 @@ struct rows_process {
 	struct cuda_status status;
 	struct names *texts;
 	struct rows_name *names;
-	size_t name_room;
+	size_t name_capacity;
 	struct {
 		uint32_t context, device;
 	} contexts[ROWS_CONTEXTS];
@@ -71,32 +71,34 @@ struct rows {
 	uint64_t epoch;
 	uint64_t count;
 	struct rows_process *processes;
-	size_t process_room;
+	size_t process_capacity;
 	int64_t calls[2][ROWS_CALLS];
 	struct rows_shape shapes[ROWS_SHAPES]; /* the last of each hash: others get another id */
 	uint32_t shape_count;
 	uint64_t *failures; /* open addressing: keys of failed calls, 0 = free */
-	size_t failure_room, failure_count;
+	size_t failure_capacity, failure_count;
 };
 
-struct rows_process *rows__find(struct rows *rows, uint32_t number);
+struct rows_process *store_objects__find(struct rows *rows, uint32_t number);
 /* StringIds of a kernel's name; NULL without memory. */
-const struct rows_name *rows__kernel_name(struct rows *rows, struct rows_process *process,
-					  uint32_t id);
+const struct rows_name *store_objects__kernel_name(struct rows *rows, struct rows_process *process,
+						   uint32_t id);
 /* StringIds id of any other name, not demangled; -errno. */
-int64_t rows__plain_name(struct rows *rows, const struct rows_process *process, uint32_t id);
+int64_t store_objects__plain_name(struct rows *rows, const struct rows_process *process,
+				  uint32_t id);
 /* The same for an NVTX domain, which gets a row of its own when first seen. */
-int64_t rows__domain(struct rows *rows, struct rows_process *process, uint32_t id);
-int64_t rows__device_of(const struct rows_process *process, uint32_t context);
+int64_t store_objects__domain(struct rows *rows, struct rows_process *process, uint32_t id);
+int64_t store_objects__device_of(const struct rows_process *process, uint32_t context);
 /* The id of a launch's shape, which gets a row; DB_NULL for a graph; -errno. */
-int64_t rows__shape(struct rows *rows, const struct cuda_launch *launch);
-bool rows__seen_failure(struct rows *rows, const struct rows_process *process,
-			const struct cuda_api *call);
-/* What a failed call was asked for, as CUDA_TRACE_ERRORS has it from `bytes` on. */
+int64_t store_objects__shape(struct rows *rows, const struct cuda_launch *launch);
+bool store_objects__seen_failure(struct rows *rows, const struct rows_process *process,
+				 const struct cuda_api *call);
+/* What a failed call was requested, as CUDA_TRACE_ERRORS has it from `bytes` on. */
 #define ROWS_ASKED 13
-int rows__asked(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
-		int64_t *values);
+int store_objects__asked(struct rows *rows, struct rows_process *process,
+			 const struct cuda_api *call, int64_t *values);
 /* Devices, contexts, streams; other kinds are of a newer version and skipped. */
-int rows__object(struct rows *rows, struct rows_process *process, const union rows_record *record);
+int store_objects__object(struct rows *rows, struct rows_process *process,
+			  const union rows_record *record);
 
 #endif

@@ -71,9 +71,8 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 		    const struct cuda_api *call, int64_t name, int64_t kernel, int64_t shape)
 {
 	/* Only launches have stacks. */
-	int64_t chain = kernel == DB_NULL ? DB_NULL
-					  : chains__of(rows->chains, process - rows->processes,
-						       call->head.correlation);
+	uint32_t number = process - rows->processes, id = call->head.correlation;
+	int64_t chain = kernel == DB_NULL ? DB_NULL : store_chains__of(rows->chains, number, id);
 	int64_t values[] = {
 		at(rows, call->start),
 		at(rows, call->end),
@@ -90,7 +89,7 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 	if (chain < 0 && chain != DB_NULL)
 		return chain;
 	/* A call that failed may come twice: as a launch or of its family, and as an error. */
-	if (call->result && rows__seen_failure(rows, process, call))
+	if (call->result && store_objects__seen_failure(rows, process, call))
 		return 0;
 	return add(rows, DB_RUNTIME, values);
 }
@@ -110,13 +109,13 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 	const struct rows_name *kernel = NULL;
 	/* Else the kernel's own record has it. */
 	bool bare = process->source == EVENT_SOURCE_DRIVER;
-	int64_t shape = bare ? rows__shape(rows, launch) : DB_NULL;
+	int64_t shape = bare ? store_objects__shape(rows, launch) : DB_NULL;
 
 	if (shape < 0 && shape != DB_NULL)
 		return shape;
 	/* Graph launches, and they alone, have 0, the empty name. */
 	if (launch->head.kind != CUDA_RECORD_GRAPH_LAUNCH) {
-		kernel = rows__kernel_name(rows, process, launch->name);
+		kernel = store_objects__kernel_name(rows, process, launch->name);
 		if (!kernel)
 			return -ENOMEM;
 	}
@@ -137,7 +136,7 @@ static int put_error(struct rows *rows, struct rows_process *process, const stru
 		call->result,
 		call->group == CUDA_GROUP_API_LAUNCH,
 	};
-	int err = rows__asked(rows, process, call, values + 8);
+	int err = store_objects__asked(rows, process, call, values + 8);
 
 	return err ? err : db__insert(rows->db, DB_ERRORS, values);
 }
@@ -145,7 +144,7 @@ static int put_error(struct rows *rows, struct rows_process *process, const stru
 static int put_api(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
 		   uint8_t group)
 {
-	int64_t name = call->name ? rows__plain_name(rows, process, call->name)
+	int64_t name = call->name ? store_objects__plain_name(rows, process, call->name)
 				  : call_name(rows, call->domain, call->cbid);
 	int err = name < 0 ? (int)name : 0;
 
@@ -157,7 +156,7 @@ static int put_api(struct rows *rows, struct rows_process *process, const struct
 static int put_kernel(struct rows *rows, struct rows_process *process,
 		      const struct cuda_kernel *kernel)
 {
-	const struct rows_name *name = rows__kernel_name(rows, process, kernel->name);
+	const struct rows_name *name = store_objects__kernel_name(rows, process, kernel->name);
 	int64_t values[] = {
 		at(rows, kernel->start),
 		at(rows, kernel->end),
@@ -298,7 +297,7 @@ static int put_sync(struct rows *rows, const struct rows_process *process,
 	int64_t values[] = {
 		at(rows, sync->start),
 		at(rows, sync->end),
-		rows__device_of(process, sync->context),
+		store_objects__device_of(process, sync->context),
 		sync->context,
 		sync->stream,
 		sync->head.correlation,
@@ -426,8 +425,8 @@ static int put_uvm(struct rows *rows, const struct rows_process *process,
 static int put_nvtx(struct rows *rows, struct rows_process *process, const struct cuda_nvtx *nvtx)
 {
 	static const int64_t types[] = {34, 34, 59, 60};
-	int64_t text = nvtx->text ? rows__plain_name(rows, process, nvtx->text) : 0;
-	int64_t domain = nvtx->domain ? rows__domain(rows, process, nvtx->domain) : 0;
+	int64_t text = nvtx->text ? store_objects__plain_name(rows, process, nvtx->text) : 0;
+	int64_t domain = nvtx->domain ? store_objects__domain(rows, process, nvtx->domain) : 0;
 	int64_t values[] = {
 		at(rows, nvtx->start),
 		nvtx->kind == 1 ? DB_NULL : at(rows, nvtx->end),
@@ -481,34 +480,36 @@ static int put(struct rows *rows, struct rows_process *process, const union rows
 	case SPOOL_SAMPLE:
 		return 0;
 	default:
-		return rows__object(rows, process, record);
+		return store_objects__object(rows, process, record);
 	}
 }
 
-int rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size)
+int store_rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size)
 {
-	return chains__fact(rows->chains, kind, data, size);
+	return store_chains__fact(rows->chains, kind, data, size);
 }
 
-bool rows__want_samples(const struct rows *rows)
+bool store_rows__want_samples(const struct rows *rows)
 {
-	return chains__any(rows->chains);
+	return store_chains__any(rows->chains);
 }
 
-int rows__sample(struct rows *rows, uint32_t number, const struct cuda_record *record, size_t size)
+int store_rows__sample(struct rows *rows, uint32_t number, const struct cuda_record *record,
+		       size_t size)
 {
 	struct spool_sample sample;
 
-	if (!rows__find(rows, number) || size < sizeof(sample) || record->kind != SPOOL_SAMPLE)
+	if (!store_objects__find(rows, number) || size < sizeof(sample) ||
+	    record->kind != SPOOL_SAMPLE)
 		return 0;
 	memcpy(&sample, record, sizeof(sample));
-	return chains__sample(rows->chains, number, &sample);
+	return store_chains__sample(rows->chains, number, &sample);
 }
 
-int rows__record(struct rows *rows, uint32_t number, uint8_t group, const struct cuda_record *data,
-		 size_t size)
+int store_rows__record(struct rows *rows, uint32_t number, uint8_t group,
+		       const struct cuda_record *data, size_t size)
 {
-	struct rows_process *process = rows__find(rows, number);
+	struct rows_process *process = store_objects__find(rows, number);
 	union rows_record record;
 
 	if (!process || size < sizeof(*data))

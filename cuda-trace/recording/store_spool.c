@@ -47,7 +47,7 @@ struct spool {
 	off_t offset;
 	uint64_t refused;
 	struct extent *extents; /* kept by the writer, consumed by drop_before */
-	size_t extent_count, extent_first, extent_room;
+	size_t extent_count, extent_first, extent_capacity;
 };
 
 static int write_all(int fd, const void *data, size_t bytes, off_t offset)
@@ -84,14 +84,14 @@ static uint32_t block_crc(const struct spool_block *head, const void *payload)
  * allocation only makes the file longer. */
 static void remember(struct spool *spool, const struct spool_block *head, off_t offset)
 {
-	if (spool->extent_count == spool->extent_room) {
-		size_t room = spool->extent_room ? spool->extent_room * 2 : 256;
-		struct extent *more = realloc(spool->extents, room * sizeof(*more));
+	if (spool->extent_count == spool->extent_capacity) {
+		size_t capacity = spool->extent_capacity ? spool->extent_capacity * 2 : 256;
+		struct extent *more = realloc(spool->extents, capacity * sizeof(*more));
 
 		if (!more)
 			return;
 		spool->extents = more;
-		spool->extent_room = room;
+		spool->extent_capacity = capacity;
 	}
 	spool->extents[spool->extent_count++] = (struct extent){.offset = offset, .head = *head};
 }

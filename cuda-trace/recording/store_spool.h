@@ -117,9 +117,9 @@ struct spool_process {
 };
 
 struct spool_lost {
-	uint64_t guest[16];
+	uint64_t agent[16];
 	uint64_t session[16];
-	uint64_t spool; /* records that found no room on the disk */
+	uint64_t spool; /* records that found no space on the disk */
 };
 
 struct spool;

@@ -8,12 +8,12 @@
 char *store__clean_text(const char *text, size_t length)
 {
 	char *copy = strndup(text, length), *clean = NULL, *fitting = NULL;
-	size_t room = copy ? strlen(copy) * 4 + 8 : 0;
+	size_t capacity = copy ? strlen(copy) * 4 + 8 : 0;
 
 	if (copy)
-		clean = malloc(room);
+		clean = malloc(capacity);
 	if (clean) {
-		text__show(clean, room, copy, 0);
+		text__show(clean, capacity, copy, 0);
 		/* Readers keep millions of these. */
 		fitting = realloc(clean, strlen(clean) + 1);
 	}

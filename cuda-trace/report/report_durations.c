@@ -25,8 +25,8 @@ uint64_t durations__floor(uint32_t bucket)
 	return (uint64_t)(64 + bucket % 64) << (octave - 1);
 }
 
-/* Room for `bucket`, growing towards both sides: most kernels need a few dozen of them. */
-static int make_room(struct durations *durations, uint32_t bucket)
+/* Space for `bucket`, growing towards both sides: most kernels need a few dozen of them. */
+static int make_space(struct durations *durations, uint32_t bucket)
 {
 	uint32_t first = durations->first, end = durations->first + durations->used;
 	uint64_t *buckets;
@@ -58,7 +58,7 @@ int durations__add(struct durations *durations, uint64_t ns)
 {
 	uint32_t bucket = durations__bucket(ns);
 	double delta;
-	int err = make_room(durations, bucket);
+	int err = make_space(durations, bucket);
 
 	if (err)
 		return err;

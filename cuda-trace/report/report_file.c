@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Opening. SQLite is told to distrust the file: its schema may call no function of ours, nothing in
- * it can write, cells that lie about their size are refused, and what is read is a table: a view of
- * a few bytes can have rows without end, and the modules of virtual ones have had their faults.
+ * Opening. SQLite is reported to distrust the file: its schema may call no function of ours,
+ * nothing in it can write, cells that lie about their size are refused, and what is read is a
+ * table: a view of a few bytes can have rows without end, and the modules of virtual ones have had
+ * their faults.
  */
 #include "cuda-trace/report/report_file.h"
 #include <errno.h>
@@ -25,7 +26,7 @@
 
 /* A gzip stream may be this much larger unpacked: unlimited at first, then so many times. */
 #define UNPACKED_AT_EASE (64ull << 20)
-#define MOST_PACKED	 200
+#define MAX_PACKED	 200
 
 enum kind { KIND_MISSING, KIND_SQLITE, KIND_GZIP, KIND_SPOOL, KIND_OTHER };
 
@@ -142,7 +143,7 @@ static int open_spares(struct report_file *file, const char *path)
  */
 static bool is_bomb(gzFile in, uint64_t unpacked)
 {
-	return unpacked > UNPACKED_AT_EASE && unpacked / MOST_PACKED > (uint64_t)gzoffset(in);
+	return unpacked > UNPACKED_AT_EASE && unpacked / MAX_PACKED > (uint64_t)gzoffset(in);
 }
 
 static int unpack(gzFile in, int fd)

@@ -26,18 +26,18 @@ static bool same(const struct group *a, const struct group *b, int keys)
 /* The slot in which a group is, or would be; slots hold an index + 1. */
 static size_t *slot_of(const struct groups *groups, const struct group *key)
 {
-	size_t i = hash_of(key, groups->keys) & (groups->room - 1);
+	size_t i = hash_of(key, groups->keys) & (groups->capacity - 1);
 
 	while (groups->table[i] && !same(groups->list[groups->table[i] - 1], key, groups->keys))
-		i = (i + 1) & (groups->room - 1);
+		i = (i + 1) & (groups->capacity - 1);
 	return &groups->table[i];
 }
 
 static int grow(struct groups *groups)
 {
-	size_t room = groups->room ? groups->room * 2 : 256;
-	struct group **list = realloc(groups->list, room / 2 * sizeof(*list));
-	size_t *table = calloc(room, sizeof(*table));
+	size_t capacity = groups->capacity ? groups->capacity * 2 : 256;
+	struct group **list = realloc(groups->list, capacity / 2 * sizeof(*list));
+	size_t *table = calloc(capacity, sizeof(*table));
 
 	if (list)
 		groups->list = list;
@@ -47,7 +47,7 @@ static int grow(struct groups *groups)
 	}
 	free(groups->table);
 	groups->table = table;
-	groups->room = room;
+	groups->capacity = capacity;
 	for (size_t i = 0; i < groups->count; i++)
 		*slot_of(groups, groups->list[i]) = i + 1;
 	return 0;
@@ -58,7 +58,7 @@ static struct group *find_or_add(struct groups *groups, const struct group *key)
 	struct group *group;
 	size_t *slot;
 
-	if (groups->count * 2 >= groups->room && grow(groups))
+	if (groups->count * 2 >= groups->capacity && grow(groups))
 		return NULL;
 	slot = slot_of(groups, key);
 	if (*slot)

@@ -26,7 +26,7 @@ struct groups {
 	char *names[GROUP_KEYS];
 	size_t count;
 	struct group **list; /* in order of appearance */
-	size_t room, *table;
+	size_t capacity, *table;
 };
 
 /* The statement's columns: keys (integers), `ns`, and if wanted `bytes`. 0 or -errno. */

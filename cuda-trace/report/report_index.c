@@ -12,32 +12,32 @@
 
 static size_t place_of(const struct report_index *index, int64_t key)
 {
-	size_t i = ((uint64_t)key * 0x9e3779b97f4a7c15ull) >> 32 & (index->room - 1);
+	size_t i = ((uint64_t)key * 0x9e3779b97f4a7c15ull) >> 32 & (index->capacity - 1);
 
 	while (index->numbers[i] && index->keys[i] != key)
-		i = (i + 1) & (index->room - 1);
+		i = (i + 1) & (index->capacity - 1);
 	return i;
 }
 
 ssize_t report_index__find(const struct report_index *index, int64_t key)
 {
-	size_t i = index->room ? place_of(index, key) : 0;
+	size_t i = index->capacity ? place_of(index, key) : 0;
 
-	return index->room && index->numbers[i] ? (ssize_t)index->numbers[i] - 1 : -ENOENT;
+	return index->capacity && index->numbers[i] ? (ssize_t)index->numbers[i] - 1 : -ENOENT;
 }
 
 static int grow(struct report_index *index)
 {
 	struct report_index larger = {.count = index->count,
-				      .room = index->room ? index->room * 2 : 64};
+				      .capacity = index->capacity ? index->capacity * 2 : 64};
 
-	larger.keys = calloc(larger.room, sizeof(*larger.keys));
-	larger.numbers = calloc(larger.room, sizeof(*larger.numbers));
+	larger.keys = calloc(larger.capacity, sizeof(*larger.keys));
+	larger.numbers = calloc(larger.capacity, sizeof(*larger.numbers));
 	if (!larger.keys || !larger.numbers) {
 		report_index__free(&larger);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < index->room; i++) {
+	for (size_t i = 0; i < index->capacity; i++) {
 		if (index->numbers[i]) {
 			size_t place = place_of(&larger, index->keys[i]);
 
@@ -54,7 +54,7 @@ int report_index__add(struct report_index *index, int64_t key, uint32_t number)
 {
 	size_t place;
 
-	if (index->count * 2 >= index->room && grow(index))
+	if (index->count * 2 >= index->capacity && grow(index))
 		return -ENOMEM;
 	place = place_of(index, key);
 	if (index->numbers[place])

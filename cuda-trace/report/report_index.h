@@ -15,7 +15,7 @@ struct report_file;
 struct report_index {
 	int64_t *keys;
 	uint32_t *numbers; /* + 1; 0 = a free place */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* The number of a key, or -ENOENT. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Fears: 1. a file says what it likes: ranges without an end, deeper than any program's, of as many
- * threads as it has rows. What finds no room is played at once, without kernels. 2. rows are not in
- * order of time where several threads wrote them: both tables are read sorted then.
+ * threads as it has rows. What finds no space is played at once, without kernels. 2. rows are not
+ * in order of time where several threads wrote them: both tables are read sorted then.
  */
 #include "cuda-trace/report/report_record_ranges.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 #include "cuda-trace/report/report_record_rows.h"
 
-#define MOST_THREADS 65536
-#define DEPTH	     31 /* as many as a launch can tell */
+#define MAX_THREADS 65536
+#define DEPTH	    31 /* as many as a launch can tell */
 
 struct replay_thread {
 	size_t process;
@@ -30,17 +30,17 @@ static struct replay_thread *make_thread(struct replay_ranges *ranges, int64_t k
 {
 	struct replay_thread *thread = thread_of(ranges, key);
 
-	if (thread || ranges->count == MOST_THREADS)
+	if (thread || ranges->count == MAX_THREADS)
 		return thread;
-	if (ranges->count == ranges->room) {
-		size_t room = ranges->room ? ranges->room * 2 : 16;
+	if (ranges->count == ranges->capacity) {
+		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 16;
 		struct replay_thread *threads =
-			reallocarray(ranges->threads, room, sizeof(*threads));
+			reallocarray(ranges->threads, capacity, sizeof(*threads));
 
 		if (!threads)
 			return NULL;
 		ranges->threads = threads;
-		ranges->room = room;
+		ranges->capacity = capacity;
 	}
 	if (report_index__add(&ranges->index, key, ranges->count))
 		return NULL;
@@ -76,8 +76,8 @@ static void play_ended(struct replay *replay, struct replay_thread *thread, uint
 	}
 }
 
-void replay_ranges__begin(struct replay *replay, size_t process, int64_t key,
-			  struct cuda_nvtx *range)
+void report_record_ranges__begin(struct replay *replay, size_t process, int64_t key,
+				 struct cuda_nvtx *range)
 {
 	struct replay_thread *thread = make_thread(&replay->ranges, key);
 
@@ -94,7 +94,7 @@ void replay_ranges__begin(struct replay *replay, size_t process, int64_t key,
 		thread->open[thread->count++] = *range;
 }
 
-uint32_t replay_ranges__depth(struct replay *replay, int64_t key, uint64_t time)
+uint32_t report_record_ranges__depth(struct replay *replay, int64_t key, uint64_t time)
 {
 	struct replay_thread *thread = thread_of(&replay->ranges, key);
 
@@ -104,13 +104,13 @@ uint32_t replay_ranges__depth(struct replay *replay, int64_t key, uint64_t time)
 	return thread->count;
 }
 
-void replay_ranges__end(struct replay *replay)
+void report_record_ranges__end(struct replay *replay)
 {
 	for (size_t i = 0; i < replay->ranges.count; i++)
 		play_ended(replay, &replay->ranges.threads[i], UINT64_MAX);
 }
 
-void replay_ranges__free(struct replay_ranges *ranges)
+void report_record_ranges__free(struct replay_ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->count; i++)
 		free(ranges->threads[i].open);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which push/pop ranges of NVTX were open on a thread as it launched: the guest says so with each
+ * Which push/pop ranges of NVTX were open on a thread as it launched: the agent says so with each
  * launch, a recording only by times. Inside of report_replay*.c.
  */
 #ifndef CUDA_TRACE_REPORT_REPORT_RECORD_RANGES_H
@@ -16,16 +16,16 @@ struct replay_thread;
 struct replay_ranges {
 	struct report_index index; /* of threads, by globalTid */
 	struct replay_thread *threads;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* A range begins. Begins, and the two below, come in order of time. */
-void replay_ranges__begin(struct replay *replay, size_t process, int64_t thread,
-			  struct cuda_nvtx *range);
+void report_record_ranges__begin(struct replay *replay, size_t process, int64_t thread,
+				 struct cuda_nvtx *range);
 /* Plays the thread's ranges that have ended by then; how many are open. */
-uint32_t replay_ranges__depth(struct replay *replay, int64_t thread, uint64_t time);
+uint32_t report_record_ranges__depth(struct replay *replay, int64_t thread, uint64_t time);
 /* Plays all that is left. */
-void replay_ranges__end(struct replay *replay);
-void replay_ranges__free(struct replay_ranges *ranges);
+void report_record_ranges__end(struct replay *replay);
+void report_record_ranges__free(struct replay_ranges *ranges);
 
 #endif

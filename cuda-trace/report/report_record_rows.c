@@ -88,7 +88,7 @@ static void play_launch(struct replay *replay, const int64_t *row, size_t proces
 	}
 	if (replay->ranged)
 		launch.flags = CUDA_LAUNCH_RANGES |
-			       replay_ranges__depth(replay, row[0], launch.start) << 2;
+			       report_record_ranges__depth(replay, row[0], launch.start) << 2;
 	play(replay, process, &launch.head);
 }
 
@@ -293,7 +293,7 @@ static void play_range(struct replay *replay, const int64_t *row, size_t process
 	};
 
 	if (range.kind == 2)
-		replay_ranges__begin(replay, process, row[0], &range);
+		report_record_ranges__begin(replay, process, row[0], &range);
 	else
 		play(replay, process, &range.head);
 }

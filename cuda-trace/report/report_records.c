@@ -74,14 +74,14 @@ static void fill_process(const struct replay *replay, struct process *process, i
 			status->cupti_version = sqlite3_column_int64(statement, 5);
 			status->driver_version = sqlite3_column_int64(statement, 6);
 			process->source = sqlite3_column_int(statement, 7) ? EVENT_SOURCE_DRIVER
-									   : EVENT_SOURCE_GUEST;
+									   : EVENT_SOURCE_AGENT;
 		}
 	}
 	sqlite3_finalize(statement);
 	fill_rank(replay, process, row);
 }
 
-/* Of a recording made with --sample: what the guest said of its windows. */
+/* Of a recording made with --sample: what the agent said of its windows. */
 static void fill_sample(const struct replay *replay, struct process *process, int64_t key)
 {
 	struct cuda_status *status = &process->status;
@@ -158,7 +158,7 @@ static int read_rows(struct replay *replay)
 	return err;
 }
 
-/* Launches and ranges of a thread are told apart by nothing but their order. */
+/* Launches and ranges of a thread are distinguished by nothing but their order. */
 static int open_source(struct replay *replay, struct replay_source *source)
 {
 	bool sorted = replay->ranged && (!strcmp(source->table, "NVTX_EVENTS") ||
@@ -300,7 +300,7 @@ static int play_all(struct replay *replay)
 	return err;
 }
 
-int report_replay__run(const struct report_file *file, const struct sink *sink)
+int report_records__run(const struct report_file *file, const struct sink *sink)
 {
 	struct replay replay = {
 		.file = file,
@@ -317,7 +317,7 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	replay.ranged = report_file__any(file, "NVTX_EVENTS") > 0;
 	if (!err)
 		err = play_all(&replay);
-	replay_ranges__end(&replay);
+	report_record_ranges__end(&replay);
 	for (size_t i = 0; i < replay.count; i++) {
 		if (sink->process_end)
 			sink->process_end(sink->context, replay.processes[i]);
@@ -331,13 +331,13 @@ int report_replay__run(const struct report_file *file, const struct sink *sink)
 	report_index__free(&replay.index);
 	report_index__free(&replay.rows);
 	report_index__free(&replay.samples);
-	replay_ranges__free(&replay.ranges);
+	report_record_ranges__free(&replay.ranges);
 	return err;
 }
 
-void report_replay__lost(const struct report_file *file, struct session_lost_counts *lost)
+void report_records__lost(const struct report_file *file, struct session_lost_counts *lost)
 {
-	static const char *const guest[] = {
+	static const char *const agent[] = {
 #define LOST_KEY(name, key, text) key,
 		CUDA_LOST_REASONS(LOST_KEY)};
 	static const char *const session[] = {SESSION_LOST_REASONS(LOST_KEY)
@@ -357,8 +357,8 @@ void report_replay__lost(const struct report_file *file, struct session_lost_cou
 		if (!stage || !strcmp(stage, "store"))
 			continue;
 		for (int i = 0; reason && i < CUDA_LOST_COUNT; i++)
-			if (!strcmp(reason, guest[i]))
-				lost->guest[i] += count;
+			if (!strcmp(reason, agent[i]))
+				lost->agent[i] += count;
 		for (int i = 0; reason && i < SESSION_LOST_COUNT; i++)
 			if (!strcmp(reason, session[i]))
 				lost->session[i] += count;
@@ -367,7 +367,7 @@ void report_replay__lost(const struct report_file *file, struct session_lost_cou
 	lost->total = losses__total(lost);
 }
 
-uint64_t report_replay__duration(const struct report_file *file)
+uint64_t report_records__duration(const struct report_file *file)
 {
 	int64_t duration = report_file__number(file, "SELECT duration FROM ANALYSIS_DETAILS", -1);
 

@@ -10,10 +10,10 @@
 #include "cuda-trace/capture/session.h"
 
 /* 0 or -errno, printed. Processes are made and freed inside. */
-int report_replay__run(const struct report_file *file, const struct sink *sink);
+int report_records__run(const struct report_file *file, const struct sink *sink);
 /* What the recording says was lost; zeros for files that do not say. */
-void report_replay__lost(const struct report_file *file, struct session_lost_counts *lost);
+void report_records__lost(const struct report_file *file, struct session_lost_counts *lost);
 /* How long was recorded, ns. */
-uint64_t report_replay__duration(const struct report_file *file);
+uint64_t report_records__duration(const struct report_file *file);
 
 #endif

@@ -9,9 +9,9 @@
 #include <string.h>
 #include "cuda-trace/base/text.h"
 
-#define MOST_STRINGS (1 << 22)
-#define MOST_BYTES   (1ul << 30)
-#define LONGEST	     8192
+#define MAX_STRINGS (1 << 22)
+#define MAX_BYTES   (1ul << 30)
+#define LONGEST	    8192
 
 static int refuse(const struct report_file *file)
 {
@@ -30,15 +30,15 @@ int report_strings__read(const struct report_file *file, char *(*copy)(const cha
 	size_t bytes = 0;
 	int code;
 
-	if (most < 0 || most >= MOST_STRINGS)
-		most = MOST_STRINGS - 1;
+	if (most < 0 || most >= MAX_STRINGS)
+		most = MAX_STRINGS - 1;
 	*count = most + 1;
 	*strings = calloc(*count, sizeof(**strings));
 	if (!*strings)
 		return -ENOMEM;
 	if (sqlite3_prepare_v2(file->db, "SELECT id, value FROM StringIds", -1, &statement, NULL))
 		return report_file__complain(file);
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW && bytes <= MOST_BYTES) {
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW && bytes <= MAX_BYTES) {
 		int64_t id = sqlite3_column_int64(statement, 0);
 		const char *text = (const char *)sqlite3_column_text(statement, 1);
 

@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct lines *lines, const
 {
 	va_list arguments;
 
-	if (lines->count == STAT_MOST_ADVICE)
+	if (lines->count == STAT_MAX_ADVICE)
 		return;
 	va_start(arguments, format);
 	vsnprintf(lines->text[lines->count++], 256, format, arguments);
@@ -152,7 +152,7 @@ static void on_late(struct lines *lines)
 	    "to be placed.");
 }
 
-int stat_advice__lines(const struct stat_table *table, char text[STAT_MOST_ADVICE][256])
+int stat_advice__lines(const struct stat_table *table, char text[STAT_MAX_ADVICE][256])
 {
 	struct lines lines = {.text = text};
 

@@ -7,10 +7,10 @@
 
 #include "cuda-trace/stat/stat_table.h"
 
-#define STAT_MOST_ADVICE 8
+#define STAT_MAX_ADVICE 8
 
-/* Fills at most STAT_MOST_ADVICE lines; how many. No text of the traced program is in them. */
-int stat_advice__lines(const struct stat_table *table, char lines[STAT_MOST_ADVICE][256]);
+/* Fills at most STAT_MAX_ADVICE lines; how many. No text of the traced program is in them. */
+int stat_advice__lines(const struct stat_table *table, char lines[STAT_MAX_ADVICE][256]);
 uint64_t stat_advice__overlap(const struct stat_time_sums *time);
 uint64_t stat_advice__idle(const struct stat_time_sums *time);
 

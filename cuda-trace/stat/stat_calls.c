@@ -11,8 +11,8 @@
 #include <string.h>
 #include "cuda-trace/capture/api_correlation.h"
 
-#define MOST	2048 /* lines: the API has some 1,000 calls */
-#define SLOTS	(2 * MOST)
+#define MAX	2048 /* lines: the API has some 1,000 calls */
+#define SLOTS	(2 * MAX)
 #define UNKNOWN "[a runtime call]"
 #define REST	"[other calls]"
 
@@ -35,14 +35,14 @@ static uint32_t hash_of(const struct stat_call *key)
 
 static struct stat_call *add_line(struct stat_calls *calls, const struct stat_call *key)
 {
-	if (calls->count == calls->room) {
-		uint32_t room = calls->room ? calls->room * 2 : 64;
-		struct stat_call *larger = reallocarray(calls->lines, room, sizeof(*larger));
+	if (calls->count == calls->capacity) {
+		uint32_t capacity = calls->capacity ? calls->capacity * 2 : 64;
+		struct stat_call *larger = reallocarray(calls->lines, capacity, sizeof(*larger));
 
 		if (!larger)
 			return NULL;
 		calls->lines = larger;
-		calls->room = room;
+		calls->capacity = capacity;
 	}
 	calls->lines[calls->count] = *key;
 	return &calls->lines[calls->count++];
@@ -61,7 +61,7 @@ static struct stat_call *line_of(struct stat_calls *calls, struct stat_call *key
 			    !strcmp(line->parent, key->parent))
 				return line;
 		}
-		if (calls->count < MOST || !strcmp(key->name, REST))
+		if (calls->count < MAX || !strcmp(key->name, REST))
 			break;
 		*key = (struct stat_call){.name = REST, .parent = {*key->parent}};
 		if (*key->parent)
@@ -109,7 +109,7 @@ struct stat_calls *stat_calls__new(const char *glob)
 	if (!calls)
 		return NULL;
 	calls->glob = glob;
-	calls->held = calls__new(take, calls);
+	calls->held = api_correlation__new(take, calls);
 	calls->slots = calloc(SLOTS, sizeof(*calls->slots));
 	if (calls->held && calls->slots)
 		return calls;
@@ -121,7 +121,7 @@ void stat_calls__free(struct stat_calls *calls)
 {
 	if (!calls)
 		return;
-	calls__free(calls->held);
+	api_correlation__free(calls->held);
 	free(calls->lines);
 	free(calls->slots);
 	free(calls);
@@ -132,19 +132,19 @@ void stat_calls__record(struct stat_calls *calls, struct process *process,
 			const struct cuda_api *call)
 {
 	if (calls && process->group != CUDA_GROUP_API_ERROR)
-		calls__take(calls->held, process, call);
+		api_correlation__take(calls->held, process, call);
 }
 
 void stat_calls__tick(struct stat_calls *calls)
 {
 	if (calls)
-		calls__tick(calls->held);
+		api_correlation__tick(calls->held);
 }
 
 void stat_calls__end(struct stat_calls *calls, struct process *process)
 {
 	if (calls)
-		calls__end(calls->held, process);
+		api_correlation__end(calls->held, process);
 }
 
 static bool has_runtime_calls(const struct stat_calls *calls)

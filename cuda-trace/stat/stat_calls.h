@@ -25,7 +25,7 @@ struct stat_calls {
 	/* The rest is stat_calls.c's own. */
 	const char *glob;
 	struct calls *held;
-	uint32_t room;
+	uint32_t capacity;
 	uint32_t *slots;
 };
 

@@ -115,8 +115,8 @@ static struct known_comm *add_comm(struct stat_collectives *collectives,
 	if (!known) {
 		if (collectives->known_count == MAX_COMMS)
 			return NULL;
-		larger = room__for_one(collectives->known, &collectives->known_capacity,
-				       collectives->known_count, sizeof(*larger));
+		larger = array_grow__for_one(collectives->known, &collectives->known_capacity,
+					     collectives->known_count, sizeof(*larger));
 		if (!larger)
 			return NULL;
 		collectives->known = larger;
@@ -163,8 +163,8 @@ static struct thread *thread_of(struct stat_collectives *collectives, uint32_t t
 		if (collectives->threads[i].tid == tid)
 			return &collectives->threads[i];
 	larger = collectives->thread_count < MAX_THREADS
-			 ? room__for_one(collectives->threads, &collectives->thread_capacity,
-					 collectives->thread_count, sizeof(*larger))
+			 ? array_grow__for_one(collectives->threads, &collectives->thread_capacity,
+					       collectives->thread_count, sizeof(*larger))
 			 : NULL;
 	if (!larger)
 		return NULL;
@@ -194,7 +194,8 @@ static struct issue *add_issue(struct stat_collectives *collectives, struct thre
 		thread->first++;
 		prune_thread(thread);
 	}
-	larger = room__for_one(thread->issues, &thread->capacity, thread->count, sizeof(*larger));
+	larger = array_grow__for_one(thread->issues, &thread->capacity, thread->count,
+				     sizeof(*larger));
 	if (!larger)
 		return NULL;
 	thread->issues = larger;

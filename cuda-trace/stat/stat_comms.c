@@ -42,8 +42,8 @@ int stat_comms__find(struct stat_comms *comms, uint64_t id, uint32_t size, int32
 	for (uint32_t i = 0; id && i < comms->count; i++)
 		if (comms->list[i].id == id)
 			return i;
-	larger = comms->count < MAX_COMMS ? room__for_one(comms->list, &comms->capacity,
-							  comms->count, sizeof(*larger))
+	larger = comms->count < MAX_COMMS ? array_grow__for_one(comms->list, &comms->capacity,
+								comms->count, sizeof(*larger))
 					  : NULL;
 	if (!larger) {
 		comms->left_out++;
@@ -62,8 +62,8 @@ int stat_comms__rank(struct stat_comms *comms, uint32_t comm, uint32_t pid, int3
 	for (uint32_t i = 0; i < of->rank_count; i++)
 		if (of->ranks[i].pid == pid && of->ranks[i].rank == rank)
 			return i;
-	larger = of->rank_count < MAX_RANKS ? room__for_one(of->ranks, &of->rank_capacity,
-							    of->rank_count, sizeof(*larger))
+	larger = of->rank_count < MAX_RANKS ? array_grow__for_one(of->ranks, &of->rank_capacity,
+								  of->rank_count, sizeof(*larger))
 					    : NULL;
 	if (!larger)
 		return -1;

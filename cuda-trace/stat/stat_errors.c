@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A failure may be told by several records: of the launch, of its family, of a wait, and by a
+ * A failure may be reported by several records: of the launch, of its family, of a wait, and by a
  * driver call and the runtime call that made it. It counts once, under the outermost call. What can
  * go wrong: 1. records of two groups come in batches of their own, in any order, so each failure is
  * remembered for a while by its correlation, which a runtime call shares with what it made. 2. more
@@ -18,7 +18,7 @@
 #include "cuda-trace/base/api_names.h"
 
 #define RECENT	  1024
-#define OTHERS	  (STAT_MOST_ERRORS - 1)
+#define OTHERS	  (STAT_MAX_ERRORS - 1)
 #define NOT_READY 600 /* an answer, not a failure */
 
 struct stat_failure {
@@ -199,7 +199,7 @@ void stat_errors__launch(struct stat_errors *errors, const struct cuda_launch *l
 
 	if (!launch->result || launch->result == NOT_READY)
 		return;
-	asked__of_launch(&call, launch);
+	call_arguments__of_launch(&call, launch);
 	name_launch(key.text, sizeof(key.text), launch);
 	fail(errors, &call, &key);
 }
@@ -238,7 +238,7 @@ static void add_line(struct stat_error *sum, const struct stat_error *of, struct
 
 void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct process *process)
 {
-	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
+	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++) {
 		const struct stat_error *error = &of->lines[i];
 		struct stat_error key = {.domain = error->domain, .result = error->result};
 		const char *name = *error->text ? error->text : process__name(process, error->name);
@@ -262,7 +262,7 @@ void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct 
 
 const char *stat_errors__result(const struct stat_error *error)
 {
-	const char *name = results__name(error->domain, error->result);
+	const char *name = result_names__name(error->domain, error->result);
 
 	if (!error->result)
 		return "several";

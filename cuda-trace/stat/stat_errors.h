@@ -7,7 +7,7 @@
 
 #include "cuda-trace/capture/process.h"
 
-#define STAT_MOST_ERRORS 65 /* the last line is for all that find none */
+#define STAT_MAX_ERRORS 65 /* the last line is for all that find none */
 
 struct stat_error {
 	uint32_t name; /* id, while the process lives; 0 = it is in text */
@@ -15,14 +15,14 @@ struct stat_error {
 	uint8_t domain;
 	int32_t result; /* 0: of the line of others */
 	uint64_t count;
-	struct cuda_api last; /* as far as it says what was asked for: flags, asked, start */
+	struct cuda_api last; /* as far as it says what was requested: flags, asked, start */
 	char kernel[96];      /* of its launch, once the process is gone; untrusted */
 };
 
 struct stat_failure; /* a call that failed a moment ago */
 
 struct stat_errors {
-	struct stat_error lines[STAT_MOST_ERRORS]; /* those that count nothing are free */
+	struct stat_error lines[STAT_MAX_ERRORS]; /* those that count nothing are free */
 	uint64_t total;
 	/* Launch calls of the runtime API that failed before they reached the driver. */
 	uint64_t runtime_launches;

@@ -43,10 +43,10 @@ static struct stat_copy *copy_line(struct stat_events *events, uint8_t kind, uin
 	for (uint32_t i = 0; i < events->copy_count; i++, line++)
 		if (line->kind == kind && line->from == from && line->to == to)
 			return line;
-	if (events->copy_count == STAT_MOST_COPIES)
-		return &events->copies[STAT_MOST_COPIES - 1];
+	if (events->copy_count == STAT_MAX_COPIES)
+		return &events->copies[STAT_MAX_COPIES - 1];
 	*line = (struct stat_copy){.kind = kind, .from = from, .to = to};
-	if (++events->copy_count == STAT_MOST_COPIES)
+	if (++events->copy_count == STAT_MAX_COPIES)
 		*line = (struct stat_copy){.kind = STAT_COPY_OTHERS};
 	return line;
 }
@@ -107,11 +107,11 @@ static struct stat_range *range_line(struct stat_events *events, uint32_t at,
 {
 	if (at < events->range_count)
 		return &events->ranges[at];
-	if (at == STAT_MOST_RANGES)
-		return &events->ranges[STAT_MOST_RANGES - 1];
+	if (at == STAT_MAX_RANGES)
+		return &events->ranges[STAT_MAX_RANGES - 1];
 	events->range_count++;
 	events->ranges[at] = *key;
-	if (events->range_count == STAT_MOST_RANGES)
+	if (events->range_count == STAT_MAX_RANGES)
 		events->ranges[at] =
 			(struct stat_range){.name = STAT_NAME_OTHERS, .text = "[other ranges]"};
 	return &events->ranges[at];

@@ -11,9 +11,9 @@
 #include "cuda-trace/stat/stat_errors.h"
 
 /* The last line of each is for all that find no other one. */
-#define STAT_MOST_COPIES 49
-#define STAT_MOST_MEMORY 33 /* of a process: device and kind of memory */
-#define STAT_MOST_RANGES 65
+#define STAT_MAX_COPIES	 49
+#define STAT_MAX_MEMORY	 33 /* of a process: device and kind of memory */
+#define STAT_MAX_RANGES	 65
 
 #define STAT_NAME_OTHERS UINT32_MAX
 
@@ -36,7 +36,7 @@ struct stat_copy {
 };
 
 struct stat_memory {
-	uint32_t pid; /* in the sum of all processes; 0 = those that found no room there */
+	uint32_t pid; /* in the sum of all processes; 0 = those that found no space there */
 	char comm[EVENT_COMM_LEN];
 	uint32_t device; /* UINT32_MAX = of none, or several */
 	uint8_t kind;	 /* CUpti_ActivityMemoryKind, STAT_KIND_OTHERS */
@@ -55,7 +55,7 @@ struct stat_range {
 };
 
 struct stat_events {
-	struct stat_copy copies[STAT_MOST_COPIES];
+	struct stat_copy copies[STAT_MAX_COPIES];
 	uint32_t copy_count;
 	struct stat_span syncs[STAT_SYNC_TYPES];
 	struct stat_span graphs;	 /* whole graphs on the GPU */
@@ -65,7 +65,7 @@ struct stat_events {
 	uint64_t uvm[STAT_UVM_COUNTERS];	       /* values: bytes or faults */
 	struct stat_span uvm_spans[STAT_UVM_COUNTERS]; /* records; those of faults have no length */
 	struct stat_errors errors;
-	struct stat_range ranges[STAT_MOST_RANGES];
+	struct stat_range ranges[STAT_MAX_RANGES];
 	uint32_t range_count;
 	uint64_t memcpys;
 	uint64_t memcpy_bytes;

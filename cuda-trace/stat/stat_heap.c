@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BLOCKS 262144u /* of one process; further ones are counted as untracked */
+#define MAX_BLOCKS  262144u /* of one process; further ones are counted as untracked */
 
-#define MOST_LINES  4096 /* of all processes */
+#define MAX_LINES   4096 /* of all processes */
 
 #define EARLY_FREES 64
 
@@ -25,7 +25,7 @@ struct stat_heap {
 	struct block *blocks;
 	uint32_t used;
 	uint32_t mask;
-	struct stat_memory lines[STAT_MOST_MEMORY];
+	struct stat_memory lines[STAT_MAX_MEMORY];
 	uint32_t line_count;
 	/* Frees that came before their allocation: batches of several threads interleave. */
 	struct {
@@ -63,13 +63,13 @@ static struct block *find(const struct stat_heap *heap, uint64_t address)
 	return &heap->blocks[i];
 }
 
-static bool make_room(struct stat_heap *heap)
+static bool make_space(struct stat_heap *heap)
 {
 	struct stat_heap larger = {.mask = heap->blocks ? heap->mask * 2 + 1 : 255};
 
 	if (heap->blocks && heap->used * 2 <= heap->mask)
 		return true;
-	if (heap->used >= MOST_BLOCKS)
+	if (heap->used >= MAX_BLOCKS)
 		return false;
 	larger.blocks = calloc(larger.mask + 1, sizeof(*larger.blocks));
 	if (!larger.blocks)
@@ -109,10 +109,10 @@ static uint32_t line_of(struct stat_heap *heap, uint32_t device, uint8_t kind)
 	for (uint32_t i = 0; i < heap->line_count; i++)
 		if (heap->lines[i].device == device && heap->lines[i].kind == kind)
 			return i;
-	if (heap->line_count == STAT_MOST_MEMORY)
-		return STAT_MOST_MEMORY - 1;
+	if (heap->line_count == STAT_MAX_MEMORY)
+		return STAT_MAX_MEMORY - 1;
 	heap->lines[heap->line_count] = (struct stat_memory){.device = device, .kind = kind};
-	if (heap->line_count == STAT_MOST_MEMORY - 1)
+	if (heap->line_count == STAT_MAX_MEMORY - 1)
 		heap->lines[heap->line_count] =
 			(struct stat_memory){.device = UINT32_MAX, .kind = STAT_KIND_OTHERS};
 	return heap->line_count++;
@@ -153,7 +153,7 @@ static void hold(struct stat_heap *heap, struct stat_events *events, uint32_t li
 	release(heap, events, memory->address);
 	if (was_freed_already(heap, memory))
 		return;
-	if (!memory->address || !make_room(heap)) {
+	if (!memory->address || !make_space(heap)) {
 		events->untracked++;
 		return;
 	}
@@ -222,8 +222,8 @@ void stat_heap__keep(const struct stat_heap *heap, const struct process *process
 	for (uint32_t i = 0; heap && i < heap->line_count; i++) {
 		struct stat_memory *kept;
 
-		if (*count == MOST_LINES) {
-			add_to_others(&(*lines)[MOST_LINES - 1], &heap->lines[i]);
+		if (*count == MAX_LINES) {
+			add_to_others(&(*lines)[MAX_LINES - 1], &heap->lines[i]);
 			continue;
 		}
 		kept = next_line(lines, count);

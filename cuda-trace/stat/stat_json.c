@@ -112,12 +112,12 @@ static void put_yields(struct json_object *object, const struct stat_process *pr
 		stat_json__put_text(object, "client", process->client);
 }
 
-static void put_guest(struct json_object *object, const struct stat_process *process)
+static void put_agent(struct json_object *object, const struct stat_process *process)
 {
 	const struct cuda_status *status = &process->status;
-	const char *trouble = states__no_times(status);
+	const char *trouble = agent_state__no_times(status);
 
-	stat_json__put_text(object, "state", states__key(status));
+	stat_json__put_text(object, "state", agent_state__key(status));
 	trouble = trouble ? trouble : process->no_agent;
 	if (trouble)
 		stat_json__put_text(object, "trouble", trouble);
@@ -164,7 +164,7 @@ static struct json_object *processes(const struct stat_table *table)
 		stat_json__put_text(object, "container", container);
 		put_rank(object, &process->rank);
 		put_sums(object, &process->sums, table->sampled);
-		put_guest(object, process);
+		put_agent(object, process);
 		stat_json__put_text(object, "source", process->source);
 		json_object_object_add(object, "observed_since_ns", stat_observed__since(process));
 		json_object_object_add(object, "exit_status",

@@ -117,7 +117,7 @@ static void put_asked_launch(struct json_object *object, const struct stat_error
 
 	if (*error->kernel)
 		stat_json__put_text(object, "kernel", error->kernel);
-	if (!asked__has_grid(call))
+	if (!call_arguments__has_grid(call))
 		return;
 	json_object_object_add(object, "grid", triple(call->asked.launch.grid));
 	json_object_object_add(object, "block", triple(call->asked.launch.block));
@@ -157,7 +157,7 @@ static struct json_object *errors(const struct stat_events *events)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
+	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++) {
 		const struct stat_error *error = &events->errors.lines[i];
 		struct json_object *object, *last;
 
@@ -261,7 +261,7 @@ void stat_json__put_events(struct json_object *object, const struct stat_report 
 	struct json_object *overhead = json_object_new_object();
 	struct json_object *jit = json_object_new_object();
 	struct json_object *advice = json_object_new_array();
-	char lines[STAT_MOST_ADVICE][256];
+	char lines[STAT_MAX_ADVICE][256];
 	int count = stat_advice__lines(table, lines);
 
 	for (int i = 0; i < 9; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Objects are rare, and programs may make tens of thousands: streams are counted by context, kind
- * and priority, and a process whose objects nobody asked for costs a pointer. Pools are told with
- * allocations, too. Bounded; the tool's one thread.
+ * and priority, and a process whose objects nobody asked for costs a pointer. Pools are reported
+ * with allocations, too. Bounded; the tool's one thread.
  */
 #include "cuda-trace/stat/stat_objects.h"
 
@@ -26,7 +26,7 @@ static void add_device(struct stat_objects *objects, const struct stat_device *d
 		objects->devices[i].processes += device->processes;
 		return;
 	}
-	if (objects->device_count == STAT_MOST_DEVICES)
+	if (objects->device_count == STAT_MAX_DEVICES)
 		objects->devices_left_out++;
 	else
 		objects->devices[objects->device_count++] = *device;
@@ -38,7 +38,7 @@ static void add_context(struct stat_objects *objects, const struct stat_context 
 		if (objects->contexts[i].pid == context->pid &&
 		    objects->contexts[i].record.context == context->record.context)
 			return;
-	if (objects->context_count == STAT_MOST_CONTEXTS)
+	if (objects->context_count == STAT_MAX_CONTEXTS)
 		objects->contexts_left_out++;
 	else
 		objects->contexts[objects->context_count++] = *context;
@@ -55,7 +55,7 @@ static void add_streams(struct stat_objects *objects, const struct stat_streams 
 		line->count += streams->count;
 		return;
 	}
-	if (objects->stream_count == STAT_MOST_STREAMS)
+	if (objects->stream_count == STAT_MAX_STREAMS)
 		objects->streams_left_out += streams->count;
 	else
 		objects->streams[objects->stream_count++] = *streams;
@@ -83,7 +83,7 @@ static void add_pool(struct stat_objects *objects, const struct stat_pool *pool,
 		line->destroyed |= pool->destroyed;
 		return;
 	}
-	if (objects->pool_count == STAT_MOST_POOLS)
+	if (objects->pool_count == STAT_MAX_POOLS)
 		objects->pools_left_out++;
 	else
 		objects->pools[objects->pool_count++] = *pool;
@@ -183,7 +183,7 @@ void stat_objects__merge(struct stat_objects **sum, const struct stat_objects *o
 		add_streams(to, &of->streams[i]);
 	/* Each of them was one: of the same address are those that followed each other. */
 	for (uint32_t i = 0; i < of->pool_count; i++)
-		if (to->pool_count < STAT_MOST_POOLS)
+		if (to->pool_count < STAT_MAX_POOLS)
 			to->pools[to->pool_count++] = of->pools[i];
 		else
 			to->pools_left_out++;

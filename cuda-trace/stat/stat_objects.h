@@ -9,10 +9,10 @@
 #include "cuda-trace/base/event_keys.h"
 #include "cuda-trace/capture/process.h"
 
-#define STAT_MOST_DEVICES  64
-#define STAT_MOST_CONTEXTS 128
-#define STAT_MOST_STREAMS  128 /* kinds of streams */
-#define STAT_MOST_POOLS	   64
+#define STAT_MAX_DEVICES  64
+#define STAT_MAX_CONTEXTS 128
+#define STAT_MAX_STREAMS  128 /* kinds of streams */
+#define STAT_MAX_POOLS	  64
 
 struct stat_device {
 	char name[64];		   /* untrusted */
@@ -47,10 +47,10 @@ struct stat_pool {
 
 /* What finds no line is counted in *_left_out. */
 struct stat_objects {
-	struct stat_device devices[STAT_MOST_DEVICES];
-	struct stat_context contexts[STAT_MOST_CONTEXTS];
-	struct stat_streams streams[STAT_MOST_STREAMS];
-	struct stat_pool pools[STAT_MOST_POOLS];
+	struct stat_device devices[STAT_MAX_DEVICES];
+	struct stat_context contexts[STAT_MAX_CONTEXTS];
+	struct stat_streams streams[STAT_MAX_STREAMS];
+	struct stat_pool pools[STAT_MAX_POOLS];
 	uint32_t device_count, context_count, stream_count, pool_count;
 	uint64_t devices_left_out, contexts_left_out, streams_left_out, pools_left_out;
 };

@@ -7,7 +7,7 @@
  * is one; what waits for its kernels goes with it.
  *
  * Fears: 1. memory grows with the run: nodes are as many as different paths, and ranges that are
- * open; launches wait at most as long as it takes for MOST_WAITING others to come, and what comes
+ * open; launches wait at most as long as it takes for MAX_WAITING others to come, and what comes
  * for one after that is counted as lost. 2. a node becomes another's while somebody still points to
  * it: only what has a name does, which nobody holds but its parent. 3. a program names ranges by a
  * counter: children are looked through one by one, but no more than there are names. 4. thousands
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NODES   8192
-#define MOST_WAITING 32768 /* power of 2 */
-#define NONE	     UINT32_MAX
+#define MAX_NODES   8192
+#define MAX_WAITING 32768 /* power of 2 */
+#define NONE	    UINT32_MAX
 
 struct slot {
 	uint32_t correlation;
@@ -37,10 +37,10 @@ struct range_tree {
 	struct range_node *lost;
 	struct range_node *unused; /* they were used, as those before `fresh` */
 	uint32_t fresh;
-	uint32_t cursor, taken;	      /* of slots: the next one, and how many were ever used */
-	uint32_t heads[MOST_WAITING]; /* as `chain` */
-	struct slot slots[MOST_WAITING];
-	struct range_node nodes[MOST_NODES];
+	uint32_t cursor, taken;	     /* of slots: the next one, and how many were ever used */
+	uint32_t heads[MAX_WAITING]; /* as `chain` */
+	struct slot slots[MAX_WAITING];
+	struct range_node nodes[MAX_NODES];
 };
 
 struct range_tree *range_tree__new(uint32_t lost)
@@ -91,7 +91,7 @@ struct range_node *range_tree__open(struct range_tree *tree, struct range_node *
 
 	if (node)
 		tree->unused = node->next;
-	else if (tree->fresh < MOST_NODES)
+	else if (tree->fresh < MAX_NODES)
 		node = &tree->nodes[tree->fresh++];
 	else
 		return NULL;
@@ -188,7 +188,7 @@ void range_tree__name(struct range_tree *tree, struct range_node *node, uint32_t
 
 static uint32_t *head_of(struct range_tree *tree, uint32_t correlation)
 {
-	return &tree->heads[correlation & (MOST_WAITING - 1)];
+	return &tree->heads[correlation & (MAX_WAITING - 1)];
 }
 
 static uint32_t find(struct range_tree *tree, uint32_t correlation)
@@ -220,14 +220,14 @@ static void release(struct range_tree *tree, uint32_t index)
 /* The oldest one makes room. */
 static uint32_t make_slot(struct range_tree *tree, uint32_t correlation)
 {
-	uint32_t index = tree->cursor++ & (MOST_WAITING - 1), *head = head_of(tree, correlation);
+	uint32_t index = tree->cursor++ & (MAX_WAITING - 1), *head = head_of(tree, correlation);
 
 	if (tree->slots[index].used)
 		release(tree, index);
 	tree->slots[index] =
 		(struct slot){.correlation = correlation, .chain = *head, .used = true};
 	*head = index + 1;
-	if (tree->taken < MOST_WAITING)
+	if (tree->taken < MAX_WAITING)
 		tree->taken++;
 	return index;
 }

@@ -15,7 +15,9 @@ struct range_sums {
 	uint64_t gpu_ns;
 };
 
-#define RANGE_OPEN UINT32_MAX /* line of a node: which range it is will be told when it ends */
+#define RANGE_OPEN                                                                    \
+	UINT32_MAX /* line of a node: which range it is will be reported when it ends \
+		    */
 
 struct range_node {
 	struct range_node *parent, *children, *previous, *next;
@@ -33,9 +35,9 @@ struct range_tree *range_tree__new(uint32_t lost);
 void range_tree__free(struct range_tree *tree);
 /* Outside of all ranges. */
 struct range_node *range_tree__root(struct range_tree *tree);
-/* A child of the root; NULL = no room. */
+/* A child of the root; NULL = no space. */
 struct range_node *range_tree__named(struct range_tree *tree, uint32_t line);
-/* An open range in `parent`; NULL = no room. */
+/* An open range in `parent`; NULL = no space. */
 struct range_node *range_tree__open(struct range_tree *tree, struct range_node *parent,
 				    uint64_t first);
 /* It has ended, and with it all that it was earlier. The node may be another's afterwards. */

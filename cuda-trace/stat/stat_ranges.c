@@ -4,12 +4,12 @@
  * around it: so each launch finds its node before anybody knows the range's name. The tool's one
  * thread.
  *
- * Fears: 1. the guest sends what a thread did by groups, at most RING_RECORDS at a time: a launch
+ * Fears: 1. the agent sends what a thread did by groups, at most RING_RECORDS at a time: a launch
  * may come before the end of a range that was over by then. Launches in ranges are held until so
  * many more have come, or a range ends that was open. 2. the end of a range is lost, and the next
  * one takes its kernels: a launch that has fewer ranges around it, or a range that began after the
- * node's first launch, shows it; what is in such a node is told as lost. 3. ranges of two domains
- * end in another order than they began: those further in move one place out.
+ * node's first launch, shows it; what is in such a node is reported as lost. 3. ranges of two
+ * domains end in another order than they began: those further in move one place out.
  */
 #include "cuda-trace/stat/stat_ranges.h"
 
@@ -18,9 +18,9 @@
 
 #define LEVELS	     32	  /* as many as a launch can tell */
 #define RING_RECORDS 1024 /* power of 2; RING_SLOTS of libcupti-usdt/emit/ring.h */
-#define MOST_THREADS 128  /* with a range open */
+#define MAX_THREADS  128  /* with a range open */
 #define PLACES	     4096 /* power of 2 */
-#define MOST_RANGED  1024 /* processes at a time: 2 MiB each at most, a tenth of that most often */
+#define MAX_RANGED   1024 /* processes at a time: 2 MiB each at most, a tenth of that most often */
 /* Stamps become times when they are sent, and by a better measure of the clock from time to time.
  */
 #define DRIFT_NS 100000
@@ -42,7 +42,7 @@ struct thread {
 struct stat_ranges {
 	uint32_t *count; /* of all */
 	struct range_tree *tree;
-	struct thread *threads[MOST_THREADS];
+	struct thread *threads[MAX_THREADS];
 	uint32_t thread_count;
 	uint16_t places[PLACES]; /* of lines, by ids; 0 = free */
 	struct stat_range_lines own;
@@ -61,7 +61,7 @@ static void set_kinds(struct stat_range_lines *lines)
 
 struct stat_ranges *stat_ranges__new(uint32_t *count)
 {
-	struct stat_ranges *ranges = *count < MOST_RANGED ? calloc(1, sizeof(*ranges)) : NULL;
+	struct stat_ranges *ranges = *count < MAX_RANGED ? calloc(1, sizeof(*ranges)) : NULL;
 
 	if (!ranges)
 		return NULL;
@@ -101,7 +101,7 @@ static uint32_t line_of(struct stat_ranges *ranges, uint32_t text, uint32_t doma
 			return *place;
 		if (*place)
 			continue;
-		if (ranges->own.count == STAT_RANGE_NAMED + STAT_MOST_RANGE_NAMES)
+		if (ranges->own.count == STAT_RANGE_NAMED + STAT_MAX_RANGE_NAMES)
 			return STAT_RANGE_OTHERS;
 		*place = ranges->own.count++;
 		line = &ranges->own.lines[*place];
@@ -130,7 +130,7 @@ static struct thread *make_thread(struct stat_ranges *ranges, uint32_t tid)
 {
 	struct thread *thread = find_thread(ranges, tid);
 
-	if (thread || ranges->thread_count == MOST_THREADS)
+	if (thread || ranges->thread_count == MAX_THREADS)
 		return thread;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
@@ -351,7 +351,7 @@ static struct stat_range_line *sum_line(struct stat_range_lines *sum,
 		if (line->hash == key->hash && !strcmp(line->name, key->name) &&
 		    !strcmp(line->domain_name, key->domain_name))
 			return line;
-	if (sum->count == STAT_RANGE_NAMED + STAT_MOST_RANGE_NAMES)
+	if (sum->count == STAT_RANGE_NAMED + STAT_MAX_RANGE_NAMES)
 		return &sum->lines[STAT_RANGE_OTHERS];
 	sum->count++;
 	*line = *key;

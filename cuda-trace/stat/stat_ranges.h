@@ -9,7 +9,7 @@
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/stat/stat_range_tree.h"
 
-#define STAT_MOST_RANGE_NAMES 1024
+#define STAT_MAX_RANGE_NAMES 1024
 
 enum stat_range_kind {
 	STAT_RANGE_NONE,   /* in no range */
@@ -32,7 +32,7 @@ struct stat_range_line {
 /* The first ones are those that have no name. */
 struct stat_range_lines {
 	uint32_t count;
-	struct stat_range_line lines[STAT_RANGE_NAMED + STAT_MOST_RANGE_NAMES];
+	struct stat_range_line lines[STAT_RANGE_NAMED + STAT_MAX_RANGE_NAMES];
 };
 
 struct stat_ranges;

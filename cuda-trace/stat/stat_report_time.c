@@ -57,7 +57,7 @@ static void put_late(FILE *file, const struct stat_time_sums *time)
 void stat_report__text_time(FILE *file, const struct stat_table *table)
 {
 	const struct stat_time_sums *time = &table->time;
-	char lines[STAT_MOST_ADVICE][256], window[16], gpus[32] = "";
+	char lines[STAT_MAX_ADVICE][256], window[16], gpus[32] = "";
 	int count = stat_advice__lines(table, lines);
 
 	if (!time->window_ns)

@@ -10,12 +10,12 @@
 #include "cuda-trace/stat/stat_table.h"
 
 #define MS	  1000000ull
-#define SEEN	  16384 /* power of 2: graph launches that are told apart */
+#define SEEN	  16384 /* power of 2: graph launches that are distinguished */
 #define SQUARE(x) ((x) * (x))
 
 struct stat_sample {
-	struct estimate_sums copies[STAT_MOST_COPIES]; /* count and ns */
-	struct estimate_sums bytes[STAT_MOST_COPIES];
+	struct estimate_sums copies[STAT_MAX_COPIES]; /* count and ns */
+	struct estimate_sums bytes[STAT_MAX_COPIES];
 	uint64_t graph_launches; /* of which kernels came */
 	uint32_t *seen;		 /* their correlations, by the lowest bits */
 };
@@ -66,8 +66,8 @@ void stat_sample__kernel(struct stat_sample *sample, const struct process *proce
 		return;
 	if (kernel->graph)
 		count_graph_launch(sample, kernel->head.correlation);
-	estimate__add(kernel->graph ? &(*of)->graph : &(*of)->plain,
-		      window_of(process, kernel->start), 1, ns);
+	cluster_estimate__add(kernel->graph ? &(*of)->graph : &(*of)->plain,
+			      window_of(process, kernel->start), 1, ns);
 }
 
 void stat_sample__copy(struct stat_sample *sample, const struct process *process, int line,
@@ -81,8 +81,9 @@ void stat_sample__copy(struct stat_sample *sample, const struct process *process
 	uint64_t ns = copy->end > copy->start ? copy->end - copy->start : 0;
 	double count = is_copy && copy->copies ? copy->copies : 1;
 
-	estimate__add(&sample->copies[line], window, count, ns);
-	estimate__add(&sample->bytes[line], window, count, is_copy ? copy->bytes : set->bytes);
+	cluster_estimate__add(&sample->copies[line], window, count, ns);
+	cluster_estimate__add(&sample->bytes[line], window, count,
+			      is_copy ? copy->bytes : set->bytes);
 }
 
 void stat_sample__estimate(const struct stat_sample *sample, const struct stat_sampled *of,
@@ -99,8 +100,8 @@ void stat_sample__estimate(const struct stat_sample *sample, const struct stat_s
 	if (launched < of->plain.count)
 		launched = of->plain.count;
 	graphs = graphs < 1 ? 1 : graphs;
-	plain = estimate__ratio(&of->plain, launched);
-	graph = estimate__ratio(&of->graph, of->graph.count * graphs);
+	plain = cluster_estimate__ratio(&of->plain, launched);
+	graph = cluster_estimate__ratio(&of->graph, of->graph.count * graphs);
 	kernel->sampled = kernel->count;
 	kernel->unsampled = of->plain.count > 0 ? 0 : launched;
 	/* Of a kernel of which none came only the launches are known. */
@@ -138,9 +139,9 @@ void stat_sample__estimate_copies(const struct stat_sample *sample, const struct
 		struct stat_copy *copy = &events->copies[i];
 		struct estimate count, ns, bytes;
 
-		count = estimate__count(&sample->copies[i], share, windows.windows);
-		ns = estimate__sum(&sample->copies[i], share, windows.windows);
-		bytes = estimate__sum(&sample->bytes[i], share, windows.windows);
+		count = cluster_estimate__count(&sample->copies[i], share, windows.windows);
+		ns = cluster_estimate__sum(&sample->copies[i], share, windows.windows);
+		bytes = cluster_estimate__sum(&sample->bytes[i], share, windows.windows);
 		copy->sampled = copy->span.count;
 		copy->span.count = count.value + 0.5;
 		copy->span.total_ns = ns.value + 0.5;

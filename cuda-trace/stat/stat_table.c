@@ -14,12 +14,12 @@
 #include "cuda-trace/stat/stat_heap.h"
 #include "cuda-trace/stat/stat_sums.h"
 
-#define MOST_IDS       16384 /* of one process; further ones share a line */
-#define MOST_KERNELS   32768
-#define MOST_NAMES     (12u << 20) /* bytes */
-#define MOST_PROCESSES 8192
-#define HEADS	       8192
-#define NONE	       UINT32_MAX
+#define MAX_IDS	      16384 /* of one process; further ones share a line */
+#define MAX_KERNELS   32768
+#define MAX_NAMES     (12u << 20) /* bytes */
+#define MAX_PROCESSES 8192
+#define HEADS	      8192
+#define NONE	      UINT32_MAX
 
 static const char others[] = "[other kernels]";
 
@@ -135,7 +135,7 @@ static struct by_id *slot_of(struct tally *tally, uint32_t id)
 	slot = find(tally, id);
 	if (slot->used)
 		return slot;
-	if (tally->used == MOST_IDS)
+	if (tally->used == MAX_IDS)
 		return &tally->rest;
 	if (tally->used * 2 > tally->mask) {
 		if (!grow(tally))
@@ -163,7 +163,7 @@ static void note_shape(struct stat_kernel *sums, const uint32_t grid[3], const u
 static void add_kernel(struct stat_table *table, struct tally *tally, const struct process *process,
 		       const struct cuda_kernel *kernel)
 {
-	/* A record that ends before it starts has no duration; the guest counts such as invalid. */
+	/* A record that ends before it starts has no duration; the agent counts such as invalid. */
 	uint64_t ns = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
 	struct stat_kernel *sums;
 	struct by_id *slot;
@@ -195,7 +195,7 @@ static void take_failure(const struct stat_table *table, struct tally *tally,
 			 const struct process *process, const struct cuda_record *record)
 {
 	struct stat_errors *errors = &tally->events.errors;
-	bool alone = !table->errors_told && process->source == EVENT_SOURCE_GUEST;
+	bool alone = !table->errors_told && process->source == EVENT_SOURCE_AGENT;
 
 	if (record->kind == CUDA_RECORD_GRAPH_INSTANTIATE && alone)
 		stat_errors__call(errors, process, (const void *)record);
@@ -220,7 +220,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 	if (!tally)
 		return;
-	if (process->source == EVENT_SOURCE_GUEST)
+	if (process->source == EVENT_SOURCE_AGENT)
 		stat_time__record(table->timeline, tally->host, record);
 	if (record->kind == CUDA_RECORD_DEVICE && !table->devices_listed)
 		return;
@@ -287,20 +287,20 @@ static struct stat_kernel *add_name(struct stat_table *table, const char *name, 
 	struct stat_kernel *kernel;
 	size_t length = strlen(name) + 1;
 
-	if (table->kernel_count == table->kernel_room) {
-		uint32_t room = table->kernel_room ? table->kernel_room * 2 : 256;
+	if (table->kernel_count == table->kernel_capacity) {
+		uint32_t capacity = table->kernel_capacity ? table->kernel_capacity * 2 : 256;
 		struct stat_kernel *kernels =
-			reallocarray(table->kernels, room, sizeof(*table->kernels));
+			reallocarray(table->kernels, capacity, sizeof(*table->kernels));
 		uint32_t *next;
 
 		if (!kernels)
 			return NULL;
 		table->kernels = kernels;
-		next = reallocarray(table->next, room, sizeof(*next));
+		next = reallocarray(table->next, capacity, sizeof(*next));
 		if (!next)
 			return NULL;
 		table->next = next;
-		table->kernel_room = room;
+		table->kernel_capacity = capacity;
 	}
 	kernel = &table->kernels[table->kernel_count];
 	memset(kernel, 0, sizeof(*kernel));
@@ -322,7 +322,7 @@ static struct stat_kernel *line_of(struct stat_table *table, const char *name)
 		if (!strcmp(table->kernels[i].name, name))
 			return &table->kernels[i];
 	if (name != others &&
-	    (table->kernel_count >= MOST_KERNELS || table->name_bytes + strlen(name) > MOST_NAMES))
+	    (table->kernel_count >= MAX_KERNELS || table->name_bytes + strlen(name) > MAX_NAMES))
 		return line_of(table, others);
 	return add_name(table, name, head);
 }
@@ -373,16 +373,18 @@ static void keep_process(struct stat_table *table, const struct process *process
 {
 	struct stat_process *kept;
 
-	if (table->process_count == table->process_room && table->process_room < MOST_PROCESSES) {
-		uint32_t room = table->process_room ? table->process_room * 2 : 16;
-		struct stat_process *larger = reallocarray(table->processes, room, sizeof(*larger));
+	if (table->process_count == table->process_capacity &&
+	    table->process_capacity < MAX_PROCESSES) {
+		uint32_t capacity = table->process_capacity ? table->process_capacity * 2 : 16;
+		struct stat_process *larger =
+			reallocarray(table->processes, capacity, sizeof(*larger));
 
 		if (larger) {
 			table->processes = larger;
-			table->process_room = room;
+			table->process_capacity = capacity;
 		}
 	}
-	if (table->process_count == table->process_room) {
+	if (table->process_count == table->process_capacity) {
 		table->processes_left_out++;
 		return;
 	}
@@ -455,11 +457,11 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							sums.kernels, sums.gpu_ns});
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	stat_time__end(table->timeline, tally->host,
-		       process->source == EVENT_SOURCE_GUEST &&
+		       process->source == EVENT_SOURCE_AGENT &&
 			       (sums.launches || sums.kernels || sums.memcpys));
 	tally->host = NULL;
 	table->killed +=
-		process->source == EVENT_SOURCE_GUEST && stat_killed__is_unknown(process, &sums);
+		process->source == EVENT_SOURCE_AGENT && stat_killed__is_unknown(process, &sums);
 	stat_sums__add(&table->totals, &sums);
 	if (tally->sample)
 		stat_sample__add_windows(process, &table->windows);

@@ -81,7 +81,7 @@ struct stat_table {
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
 	bool errors_told;	     /* each failed call comes in the group API_ERROR */
-	bool ranges_told;	     /* NVTX was asked for: which kernels are in which range */
+	bool ranges_told;	     /* NVTX was requested: which kernels are in which range */
 	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
@@ -92,7 +92,7 @@ struct stat_table {
 	uint32_t process_count;
 	uint32_t processes_left_out;	 /* their sums are in the totals */
 	struct stat_events events;	 /* of all processes */
-	struct stat_objects *objects;	 /* of all processes; NULL = none were told */
+	struct stat_objects *objects;	 /* of all processes; NULL = none were reported */
 	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not asked for */
 	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
@@ -102,8 +102,8 @@ struct stat_table {
 	struct stat_time *timeline;
 	uint64_t killed; /* processes of which most of the last kernels are not known */
 	uint32_t ranged; /* processes whose ranges are looked at now */
-	uint32_t kernel_room;
-	uint32_t process_room;
+	uint32_t kernel_capacity;
+	uint32_t process_capacity;
 	uint32_t *heads; /* of kernels, by name */
 	uint32_t *next;
 	size_t name_bytes;

@@ -110,7 +110,7 @@ static void put_processes(FILE *file, const struct stat_report *report)
 			cell_count(process->sums.kernels),
 			cell_ns(process->sums.gpu_ns),
 			cell_text(process->source),
-			cell_text(states__key(&process->status)),
+			cell_text(agent_state__key(&process->status)),
 		};
 
 		if (!shown)
@@ -179,7 +179,7 @@ static void put_notes(FILE *file, const struct stat_report *report)
 
 	for (uint32_t i = 0; i < table->process_count && told < report->most_kernels; i++) {
 		const struct stat_process *process = &table->processes[i];
-		const char *trouble = states__no_times(&process->status);
+		const char *trouble = agent_state__no_times(&process->status);
 		char yields[160];
 
 		put_yields(file, process);

@@ -182,7 +182,7 @@ static void put_last(FILE *file, const struct stat_error *error)
 {
 	char asked[256], shown[4 * sizeof(asked) + 4];
 
-	asked__text(asked, sizeof(asked), &error->last, error->kernel);
+	call_arguments__text(asked, sizeof(asked), &error->last, error->kernel);
 	if (*asked)
 		fprintf(file, "%14slast: %s\n", "", text__show(shown, sizeof(shown), asked, 0));
 }
@@ -199,7 +199,7 @@ static void put_errors(FILE *file, const struct stat_report *report)
 	struct writer writer = {
 		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
 
-	for (uint32_t i = 0; i < STAT_MOST_ERRORS; i++) {
+	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++) {
 		const struct stat_error *error = &events->errors.lines[i];
 
 		if (!error->count)
@@ -265,8 +265,8 @@ static void put_unified(FILE *file, const struct stat_events *events)
 void stat_report__text_events(FILE *file, const struct stat_report *report)
 {
 	const struct stat_events *events = &report->table->events;
-	const char *names[STAT_MOST_RANGES];
-	struct stat_span spans[STAT_MOST_RANGES];
+	const char *names[STAT_MAX_RANGES];
+	struct stat_span spans[STAT_MAX_RANGES];
 
 	put_copies(file, events, report->table->sampled);
 	put_memory(file, report);

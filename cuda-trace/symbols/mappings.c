@@ -13,14 +13,14 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_file.h"
 
-#define NS_PER_S      1000000000ull
-#define STALE_NS      NS_PER_S
-#define RETRY_SHARE   20 /* reading again and again takes this part of the time at most */
-#define FREE_RETRIES  32 /* but for the first: a program that starts maps much in a short time */
-#define MOST_MAPPINGS 65536
-#define MOST_TEXTS    (4ul << 20) /* bytes of a process's paths */
-#define MOST_MODULES  4096
-#define MOST_FILES    512 /* kept open */
+#define NS_PER_S     1000000000ull
+#define STALE_NS     NS_PER_S
+#define RETRY_SHARE  20 /* reading again and again takes this part of the time at most */
+#define FREE_RETRIES 32 /* but for the first: a program that starts maps much in a short time */
+#define MAX_MAPPINGS 65536
+#define MAX_TEXTS    (4ul << 20) /* bytes of a process's paths */
+#define MAX_MODULES  4096
+#define MAX_FILES    512 /* kept open */
 
 struct modules {
 	struct module *list;
@@ -37,9 +37,9 @@ struct mapping {
 /* What one reading of the file has shown. */
 struct maps {
 	struct mapping *list;
-	size_t count, room;
+	size_t count, capacity;
 	char *texts;
-	size_t text_bytes, text_room;
+	size_t text_bytes, text_capacity;
 };
 
 struct mappings {
@@ -119,7 +119,7 @@ static uint32_t add_module(struct modules *modules, const struct mapping *mappin
 {
 	struct module *module;
 
-	if (modules->count == MOST_MODULES)
+	if (modules->count == MAX_MODULES)
 		return 0;
 	module = reallocarray(modules->list, modules->count + 1, sizeof(*module));
 	if (!module)
@@ -134,7 +134,7 @@ static uint32_t add_module(struct modules *modules, const struct mapping *mappin
 	module->inode = mapping->inode;
 	module->pid = mapping->inode ? 0 : pid;
 	module->fd =
-		mapping->inode && modules->open < MOST_FILES ? open_mapped(pid, mapping, path) : -1;
+		mapping->inode && modules->open < MAX_FILES ? open_mapped(pid, mapping, path) : -1;
 	modules->open += module->fd >= 0;
 	module->is_elf = module->fd >= 0 && !elf_outline__read(&module->outline, module->fd);
 	return ++modules->count;
@@ -144,16 +144,16 @@ static bool keep_text(struct maps *maps, const char *text, uint32_t *at)
 {
 	size_t size = strlen(text) + 1;
 
-	if (maps->text_bytes + size > maps->text_room) {
-		size_t room = maps->text_room * 2 + size + 4096;
+	if (maps->text_bytes + size > maps->text_capacity) {
+		size_t capacity = maps->text_capacity * 2 + size + 4096;
 		char *texts;
 
-		room = room < MOST_TEXTS ? room : MOST_TEXTS;
-		texts = maps->text_bytes + size > room ? NULL : realloc(maps->texts, room);
+		capacity = capacity < MAX_TEXTS ? capacity : MAX_TEXTS;
+		texts = maps->text_bytes + size > capacity ? NULL : realloc(maps->texts, capacity);
 		if (!texts)
 			return false;
 		maps->texts = texts;
-		maps->text_room = room;
+		maps->text_capacity = capacity;
 	}
 	*at = maps->text_bytes;
 	memcpy(maps->texts + *at, text, size);
@@ -199,15 +199,15 @@ static bool read_file(FILE *file, struct maps *maps)
 	char *line = NULL, byte;
 	size_t size = 0;
 
-	while (getline(&line, &size, file) > 0 && maps->count < MOST_MAPPINGS) {
-		if (maps->count == maps->room) {
-			size_t room = maps->room ? maps->room * 2 : 256;
-			struct mapping *list = reallocarray(maps->list, room, sizeof(*list));
+	while (getline(&line, &size, file) > 0 && maps->count < MAX_MAPPINGS) {
+		if (maps->count == maps->capacity) {
+			size_t capacity = maps->capacity ? maps->capacity * 2 : 256;
+			struct mapping *list = reallocarray(maps->list, capacity, sizeof(*list));
 
 			if (!list)
 				break;
 			maps->list = list;
-			maps->room = room;
+			maps->capacity = capacity;
 		}
 		if (parse_line(maps, line, &mapping))
 			maps->list[maps->count++] = mapping;
@@ -267,7 +267,7 @@ static struct mapping *mapping_of(const struct maps *maps, uint64_t address)
 	return low < maps->count && maps->list[low].start <= address ? &maps->list[low] : NULL;
 }
 
-/* 0 = no room. */
+/* 0 = no space. */
 static uint32_t module_of(struct mappings *mappings, struct mapping *mapping)
 {
 	const char *path = mappings->maps.texts + mapping->path;

@@ -82,7 +82,7 @@ struct lines {
 
 static bool read_more(struct lines *lines)
 {
-	size_t room;
+	size_t capacity;
 	ssize_t n;
 
 	if (lines->from) {
@@ -94,9 +94,9 @@ static bool read_more(struct lines *lines)
 		lines->is_skipping = true;
 		lines->have = 0;
 	}
-	room = sizeof(lines->piece) - lines->have;
-	n = pread(lines->fd, lines->piece + lines->have, room < *lines->left ? room : *lines->left,
-		  lines->next);
+	capacity = sizeof(lines->piece) - lines->have;
+	n = pread(lines->fd, lines->piece + lines->have,
+		  capacity < *lines->left ? capacity : *lines->left, lines->next);
 	if (n <= 0)
 		return false;
 	lines->have += n;

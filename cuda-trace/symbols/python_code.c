@@ -9,8 +9,8 @@
 #include <string.h>
 #include "cuda-trace/base/intern.h"
 
-#define MOST_CODES 65536
-#define KEY_BYTES  64 /* what keeping a key takes */
+#define MAX_CODES 65536
+#define KEY_BYTES 64 /* what keeping a key takes */
 
 struct python_code {
 	char *file, *name;
@@ -26,7 +26,7 @@ struct code_key {
 struct python_codes {
 	struct interned *keys;
 	struct python_code *list; /* by number of the key - 1 */
-	uint32_t count, room;
+	uint32_t count, capacity;
 	size_t bytes, *left;
 };
 
@@ -37,7 +37,7 @@ struct python_codes *python_codes__new(size_t *left)
 	if (!codes)
 		return NULL;
 	codes->left = left;
-	codes->keys = interned__new(MOST_CODES, MOST_CODES * KEY_BYTES);
+	codes->keys = intern__new(MAX_CODES, MAX_CODES * KEY_BYTES);
 	if (codes->keys)
 		return codes;
 	free(codes);
@@ -67,14 +67,14 @@ static char *put_utf8(char *to, uint32_t c)
 }
 
 /* One byte becomes two at most, two become three, four stay four. */
-static size_t text_room(uint32_t bytes)
+static size_t text_capacity(uint32_t bytes)
 {
 	return (size_t)bytes * 2 + 1;
 }
 
 static char *text_of(const uint8_t *data, uint32_t bytes, uint32_t width)
 {
-	char *text = malloc(text_room(bytes)), *to = text;
+	char *text = malloc(text_capacity(bytes)), *to = text;
 
 	if (!text || (width != 1 && width != 2 && width != 4))
 		bytes = 0;
@@ -91,30 +91,30 @@ static char *text_of(const uint8_t *data, uint32_t bytes, uint32_t width)
 
 /* For one more code object; a key without its place in the list would give all later ones
  * others' names. */
-static bool make_room(struct python_codes *codes)
+static bool make_space(struct python_codes *codes)
 {
-	uint32_t room = codes->room ? codes->room * 2 : 64;
+	uint32_t capacity = codes->capacity ? codes->capacity * 2 : 64;
 	struct python_code *list;
 
-	if (codes->count < codes->room)
+	if (codes->count < codes->capacity)
 		return true;
-	list = reallocarray(codes->list, room, sizeof(*list));
+	list = reallocarray(codes->list, capacity, sizeof(*list));
 	if (!list)
 		return false;
 	codes->list = list;
-	codes->room = room;
+	codes->capacity = capacity;
 	return true;
 }
 
 void python_codes__add(struct python_codes *codes, const struct event_code *event)
 {
-	size_t bytes = text_room(event->file_bytes) + text_room(event->name_bytes) +
+	size_t bytes = text_capacity(event->file_bytes) + text_capacity(event->name_bytes) +
 		       event->table_bytes + KEY_BYTES + sizeof(struct python_code);
 	struct code_key key = {event->code, event->key};
 	struct python_code *code;
 
-	if (interned__find(codes->keys, &key, sizeof(key)) || bytes > *codes->left ||
-	    !make_room(codes) || !interned__number(codes->keys, &key, sizeof(key), NULL))
+	if (intern__find(codes->keys, &key, sizeof(key)) || bytes > *codes->left ||
+	    !make_space(codes) || !intern__number(codes->keys, &key, sizeof(key), NULL))
 		return;
 	codes->bytes += bytes;
 	*codes->left -= bytes;
@@ -134,7 +134,7 @@ const struct python_code *python_codes__find(const struct python_codes *codes, u
 					     uint64_t key)
 {
 	struct code_key wanted = {code, key};
-	uint32_t number = interned__find(codes->keys, &wanted, sizeof(wanted));
+	uint32_t number = intern__find(codes->keys, &wanted, sizeof(wanted));
 
 	return number && number <= codes->count ? &codes->list[number - 1] : NULL;
 }
@@ -223,6 +223,6 @@ void python_codes__free(struct python_codes *codes)
 	}
 	*codes->left += codes->bytes;
 	free(codes->list);
-	interned__free(codes->keys);
+	intern__free(codes->keys);
 	free(codes);
 }

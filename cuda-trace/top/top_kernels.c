@@ -69,7 +69,7 @@ static void draw_kernel(struct page *page, const struct top_kernel *kernel, uint
 	char total[16], mean[16], half[16], most[16], count[32], cells[CELLS * 4];
 	char name[4 * LINE_COLUMNS + 4];
 	const struct histogram *histogram = &kernel->total;
-	int room = page->columns - 68;
+	int capacity = page->columns - 68;
 
 	page__line(page, style, "%5.1f%% %8s %9s %8s %8s %8s %s %2u %s",
 		   all ? 100.0 * histogram->sum / all : 0, text__ns(total, histogram->sum),
@@ -79,7 +79,7 @@ static void draw_kernel(struct page *page, const struct top_kernel *kernel, uint
 		   text__ns(most, histogram__quantile(histogram, 0.99)),
 		   small_histogram(cells, histogram, view->utf8), kernel->device,
 		   text__show(name, sizeof(name), kernel->name ? kernel->name : "",
-			      room > 8 ? room : 8));
+			      capacity > 8 ? capacity : 8));
 }
 
 void top_page__draw_kernels(struct page *page, struct top_model *model, struct top_view *view)
@@ -105,8 +105,9 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 		   text__show(container, sizeof(container), process->container, 0), rank,
 		   process->ended ? ", ended" : "");
 	if (process->no_gpu)
-		page__line(page, LINE_DIM,
-			   "no guest in it: launches are counted, kernels are not seen");
+		page__line(
+			page, LINE_DIM,
+			"no injection library in it: launches are counted, kernels are not seen");
 	if (process->profiled)
 		page__line(page, LINE_WARNING,
 			   "PC samples are taken of it (profile --pc): no times meanwhile");

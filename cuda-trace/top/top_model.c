@@ -13,7 +13,7 @@
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/live/live_gpus.h"
 
-#define MOST_KERNELS 4096 /* of one process; the last is for all others */
+#define MAX_KERNELS 4096 /* of one process; the last is for all others */
 
 static const char *source_of(const struct live_process *live)
 {
@@ -82,15 +82,15 @@ static struct top_kernel *kernel_of(struct top_process *process, uint32_t id, ui
 	for (uint32_t i = 0; i < process->kernel_count; i++)
 		if (process->kernels[i].id == id && process->kernels[i].device == device)
 			return &process->kernels[i];
-	if (process->kernel_count == MOST_KERNELS)
-		return &process->kernels[MOST_KERNELS - 1];
+	if (process->kernel_count == MAX_KERNELS)
+		return &process->kernels[MAX_KERNELS - 1];
 	/* The last of them takes in all that come after it. */
-	if (process->kernel_count == MOST_KERNELS - 1)
+	if (process->kernel_count == MAX_KERNELS - 1)
 		id = AGGREGATE_NAME_REST;
 	if (!(process->kernel_count & (process->kernel_count - 1))) {
-		uint32_t room = process->kernel_count ? process->kernel_count * 2 : 1;
+		uint32_t capacity = process->kernel_count ? process->kernel_count * 2 : 1;
 
-		larger = reallocarray(process->kernels, room, sizeof(*larger));
+		larger = reallocarray(process->kernels, capacity, sizeof(*larger));
 		if (!larger)
 			return NULL;
 		process->kernels = larger;
@@ -286,8 +286,8 @@ int top_model__collect(struct top_model *model)
 		if (!process->live)
 			continue;
 		process->source = source_of(process->live);
-		process->profiled =
-			process->live->told && states__is_profiled(&process->live->told->status);
+		process->profiled = process->live->told &&
+				    agent_state__is_profiled(&process->live->told->status);
 		process->live_bytes = process->peak_bytes = 0;
 		for (int i = 0; i <= AGGREGATE_DEVICES; i++) {
 			process->live_bytes += process->live->state.live[i];
@@ -338,7 +338,7 @@ uint64_t top_model__lost(const struct top_model *model)
 	for (int reason = 0; reason < LIVE_LOST_COUNT; reason++)
 		lost += model->state.lost[reason];
 	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		lost += model->state.guest_lost[reason];
+		lost += model->state.agent_lost[reason];
 	return lost;
 }
 

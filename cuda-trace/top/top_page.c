@@ -12,20 +12,20 @@
 #include <time.h>
 #include "cuda-trace/base/text.h"
 
-#define WIDE 100 /* columns from which on there is room for the container */
+#define WIDE 100 /* columns from which on there is space for the container */
 
 void page__line(struct page *page, enum line_style style, const char *format, ...)
 {
 	va_list arguments;
 
-	if (page->count == page->room) {
-		int room = page->room ? page->room * 2 : 32;
-		struct line *larger = reallocarray(page->lines, room, sizeof(*larger));
+	if (page->count == page->capacity) {
+		int capacity = page->capacity ? page->capacity * 2 : 32;
+		struct line *larger = reallocarray(page->lines, capacity, sizeof(*larger));
 
 		if (!larger)
 			return;
 		page->lines = larger;
-		page->room = room;
+		page->capacity = capacity;
 	}
 	page->lines[page->count].style = style;
 	va_start(arguments, format);
@@ -165,7 +165,7 @@ static void draw_devices(struct page *page, const struct top_model *model,
 
 bool top_page__is_shown(const struct top_view *view, const struct top_process *process)
 {
-	/* Slot 0 is there for those that find no room. */
+	/* Slot 0 is there for those that find no space. */
 	if (!process->pid && !process->total.launches && !process->total.kernels.count)
 		return false;
 	return !*view->filter || strcasestr(process->comm, view->filter) ||

@@ -41,7 +41,7 @@ struct line {
 struct page {
 	struct line *lines;
 	int count;
-	int room;
+	int capacity;
 	int columns; /* as wide as the terminal, LINE_COLUMNS at most */
 };
 

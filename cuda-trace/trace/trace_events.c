@@ -51,7 +51,7 @@ const char *trace_events__result(int32_t result, const char *name, bool json)
 
 static void fill_result(struct cell *cells, int domain, int32_t result, bool json)
 {
-	const char *name = results__name(domain, result);
+	const char *name = result_names__name(domain, result);
 
 	cells[RESULT_CODE] = cell_signed(result);
 	cells[RESULT] = cell_text(trace_events__result(result, name, json));
@@ -190,7 +190,7 @@ static void fill_graph(struct cell *cells, struct trace_text *text, const struct
 
 static void fill_asked_launch(struct cell *cells, const struct cuda_api *call)
 {
-	if (!asked__has_grid(call))
+	if (!call_arguments__has_grid(call))
 		return;
 	cells[GRID] = cell_triple(call->asked.launch.grid);
 	cells[BLOCK] = cell_triple(call->asked.launch.block);
@@ -242,7 +242,7 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 	fill_asked(cells, text, call);
 	if (*kernel)
 		cells[KERNEL] = cell_text(kernel);
-	asked__text(asked, sizeof(asked), call, kernel);
+	call_arguments__text(asked, sizeof(asked), call, kernel);
 	what(text, "[%s] %s%s%s",
 	     call->result   ? "failed"
 	     : instantiates ? "graph instantiation"

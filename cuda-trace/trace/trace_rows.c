@@ -104,7 +104,7 @@ void trace_rows__forget(struct trace_rows *rows, struct process *process)
 
 static void fill_launch(struct cell *cells, const struct cuda_launch *launch, bool json)
 {
-	const char *name = results__name(launch->domain, launch->result);
+	const char *name = result_names__name(launch->domain, launch->result);
 
 	cells[TIMESTAMP] = cell_clock(launch->start);
 	cells[TID] = cell_number(launch->tid);

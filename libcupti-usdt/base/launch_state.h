@@ -45,38 +45,38 @@ struct hot {
 };
 extern struct hot hot;
 
-static inline uint32_t hot__detours(void)
+static inline uint32_t launch_state__detours(void)
 {
 	return atomic_load_explicit(&hot.detours, memory_order_relaxed);
 }
 
 /* False for good in a forked child, after a fatal state, and once the program has ended. On any
  * thread. */
-static inline bool hot__is_listening(void)
+static inline bool launch_state__is_listening(void)
 {
-	return !(hot__detours() & DETOUR_DEAF);
+	return !(launch_state__detours() & DETOUR_DEAF);
 }
 
 /* Kernels get their GPU times; on any thread. */
-static inline bool hot__times_kernels(void)
+static inline bool launch_state__times_kernels(void)
 {
 	return atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) & CUDA_LAUNCH_TIMED;
 }
 
 /* What an entry keeps with its call, and what its exit makes of that. */
-static inline uint64_t hot__mixed(uint64_t stamp)
+static inline uint64_t launch_state__mixed(uint64_t stamp)
 {
 	return stamp ^ atomic_load_explicit(&hot.mix, memory_order_relaxed);
 }
 
-static inline bool hot__believes(uint64_t start, uint64_t end)
+static inline bool launch_state__believes(uint64_t start, uint64_t end)
 {
 	return start >= atomic_load_explicit(&hot.since, memory_order_relaxed) && start <= end;
 }
 
-static inline void hot__detour(enum detour reason, bool on)
+static inline void launch_state__detour(enum detour reason, bool on)
 {
-	if (!!(hot__detours() & reason) == on)
+	if (!!(launch_state__detours() & reason) == on)
 		return; /* and the line stays with the launching cores */
 	if (on)
 		atomic_fetch_or(&hot.detours, reason);

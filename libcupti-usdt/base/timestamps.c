@@ -71,7 +71,7 @@ static bool kernel_counts(void)
 void timestamps__open(void)
 {
 	timestamps_count = kernel_counts();
-	hot__detour(DETOUR_CLOCK, !timestamps_count);
+	launch_state__detour(DETOUR_CLOCK, !timestamps_count);
 	if (timestamps_count)
 		first = second = read_point();
 }

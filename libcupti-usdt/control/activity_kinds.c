@@ -137,7 +137,7 @@ static void try_row(size_t row)
 	}
 }
 
-uint32_t kinds__missing(void)
+uint32_t activity_kinds__missing(void)
 {
 	uint32_t groups = refused;
 
@@ -177,18 +177,18 @@ static bool stand_still(uint32_t groups)
 	return (!off && !moves(groups, false)) || switch_barrier__begin(off);
 }
 
-bool kinds__switch(uint32_t groups)
+bool activity_kinds__switch(uint32_t groups)
 {
 	uint32_t spared;
 
 	/* Whole graphs and their nodes exclude each other; the nodes win. */
 	if (groups & BIT(GRAPH_NODES))
 		groups &= ~BIT(GRAPH);
-	graphs__tell(groups);
-	if (!stand_still(groups & ~graphs__spared()))
+	graph_workarounds__tell(groups);
+	if (!stand_still(groups & ~graph_workarounds__spared()))
 		return false;
 	/* Checked once more: a thread that waits now may be about to launch one. */
-	spared = graphs__spared();
+	spared = graph_workarounds__spared();
 	refused = groups & spared;
 	groups &= ~spared;
 	switch_off(groups);
@@ -196,27 +196,27 @@ bool kinds__switch(uint32_t groups)
 	for (size_t i = 0; i < KINDS; i++)
 		if (groups & kinds[i].group && !(kinds_on & 1ULL << kinds[i].kind))
 			try_row(i);
-	graphs__are_off(spared);
-	graphs__tell(refused);
+	graph_workarounds__are_off(spared);
+	graph_workarounds__tell(refused);
 	switch_barrier__end();
 	note_launch_flags();
 	return true;
 }
 
-bool kinds__wait(void)
+bool activity_kinds__wait(void)
 {
 	return waiting != 0;
 }
 
-void kinds__retry(void)
+void activity_kinds__retry(void)
 {
 	for (size_t i = 0; i < KINDS; i++)
-		if (waiting & 1U << i && kinds[i].group & ~graphs__spared())
+		if (waiting & 1U << i && kinds[i].group & ~graph_workarounds__spared())
 			try_row(i);
 	note_launch_flags();
 }
 
-void kinds__tell_waiting(void)
+void activity_kinds__tell_waiting(void)
 {
 	for (size_t i = 0; i < KINDS; i++)
 		if (waiting & 1U << i && !kinds[i].optional)
@@ -224,12 +224,12 @@ void kinds__tell_waiting(void)
 					kinds[i].name, cupti_api__result_text(CUPTI_NOT_READY));
 }
 
-bool kinds__trace_graphs(void)
+bool activity_kinds__trace_graphs(void)
 {
 	return kinds_on >> CUPTI_KIND_GRAPH_TRACE & 1;
 }
 
-int kinds__any(void)
+int activity_kinds__any(void)
 {
 	return kinds_on != 0;
 }
@@ -260,7 +260,7 @@ static void include_unloads(struct cbid_set *set)
 
 static void include_instantiations(struct cbid_set *set)
 {
-	for (const uint16_t *cbid = instantiations__cbids(); *cbid; cbid++)
+	for (const uint16_t *cbid = graph_instantiations__cbids(); *cbid; cbid++)
 		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
 }
 

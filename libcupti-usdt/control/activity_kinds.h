@@ -10,19 +10,19 @@
 
 /* Switches kinds on and off so that those of `groups` are on; first those off that are not needed
  * any more. False: not now, all is as it was (see switch_barrier.h). */
-bool kinds__switch(uint32_t groups);
+bool activity_kinds__switch(uint32_t groups);
 /* The groups that could not be had. */
-uint32_t kinds__missing(void);
+uint32_t activity_kinds__missing(void);
 /*
  * CUPTI can switch some kinds on only once the driver is up, or has a context: they wait, which is
  * no error yet. Are there any? Tries them again; what fails now is reported as an error.
  */
-bool kinds__wait(void);
-void kinds__retry(void);
-void kinds__tell_waiting(void);
-bool kinds__trace_graphs(void);
+bool activity_kinds__wait(void);
+void activity_kinds__retry(void);
+void activity_kinds__tell_waiting(void);
+bool activity_kinds__trace_graphs(void);
 /* Is any kind on? */
-int kinds__any(void);
+int activity_kinds__any(void);
 
 /* The same for the callbacks of a subscriber. */
 void cbids__switch(void *subscriber, uint32_t groups);

@@ -65,15 +65,15 @@ void callbacks__set_groups(uint32_t groups)
 		atomic_store_explicit(&hot.mix, status__instance(), memory_order_relaxed);
 		atomic_store_explicit(&hot.since, timestamps__now(), memory_order_relaxed);
 		atomic_store(&captures_known, clock__now() + CAPTURE_NS);
-		hot__detour(DETOUR_CAPTURE, true);
+		launch_state__detour(DETOUR_CAPTURE, true);
 	}
 	if (!groups) {
 		stream_captures__forget();
-		hot__detour(DETOUR_CAPTURE, false);
+		launch_state__detour(DETOUR_CAPTURE, false);
 	}
 	atomic_store_explicit(&groups_on, groups, memory_order_release);
-	hot__detour(DETOUR_GROUPS,
-		    !(groups & BIT(LAUNCH)) || groups & (BIT(COUNTERS) | BIT(API_LAUNCH)));
+	launch_state__detour(DETOUR_GROUPS,
+			     !(groups & BIT(LAUNCH)) || groups & (BIT(COUNTERS) | BIT(API_LAUNCH)));
 }
 
 static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain, uint32_t cbid,
@@ -83,9 +83,9 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 	int saved = errno;
 
 	if (groups & BIT(COUNTERS))
-		counters__leave(domain, cbid, data);
+		launch_counters__leave(domain, cbid, data);
 	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
-		instantiations__record(ring, cbid, data, start, end);
+		graph_instantiations__record(ring, cbid, data, start, end);
 	/* Else families may just be learnt by another thread; so in runtime_enter(). */
 	if (api_calls__wanted(groups))
 		api_calls__record(ring, groups, domain, cbid, data, start, end);
@@ -113,11 +113,11 @@ static bool is_captured(uint32_t groups, uint32_t cbid, const struct cupti_callb
 {
 	struct cuda_launch launch = {.result = 0};
 
-	if (!(hot__detours() & DETOUR_CAPTURE || stream_captures__any()) ||
+	if (!(launch_state__detours() & DETOUR_CAPTURE || stream_captures__any()) ||
 	    groups & BIT(API_STREAM) || !is_success(data))
 		return false;
 	if (!stream_captures__any() && clock__now() > atomic_load(&captures_known))
-		hot__detour(DETOUR_CAPTURE, false);
+		launch_state__detour(DETOUR_CAPTURE, false);
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
 	return stream_captures__takes((void *)(uintptr_t)launch.stream);
 }
@@ -126,13 +126,13 @@ static void api_exit(uint32_t groups, int domain, uint32_t cbid,
 		     const struct cupti_callback_data *data)
 {
 	uint32_t launch_group = domain == CUPTI_DOMAIN_DRIVER ? BIT(LAUNCH) : BIT(RUNTIME);
-	uint64_t start = hot__mixed(*data->correlation_data), end;
+	uint64_t start = launch_state__mixed(*data->correlation_data), end;
 	struct ring *ring;
 
 	if (is_nobodys(groups, domain, cbid, data))
 		return;
 	end = timestamps__now();
-	if (!hot__believes(start, end))
+	if (!launch_state__believes(start, end))
 		return;
 	ring = rings__mine();
 	if (launches__shape(domain, cbid) != LAUNCH_NONE) {
@@ -154,7 +154,7 @@ static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 	if (api_calls__wanted(groups) &&
 	    groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
 		ring__set_runtime_call(rings__mine(), data->correlation);
-	*data->correlation_data = hot__mixed(timestamps__now());
+	*data->correlation_data = launch_state__mixed(timestamps__now());
 }
 
 /* A kernel that is to be counted is prepared for here, and others wait for it. */
@@ -163,7 +163,7 @@ static COLD_PATH void counters_enter(int domain, uint32_t cbid,
 {
 	int saved = errno;
 
-	counters__enter(domain, cbid, data);
+	launch_counters__enter(domain, cbid, data);
 	errno = saved;
 }
 
@@ -219,8 +219,8 @@ static COLD_PATH void look_at_capture(uint32_t cbid, const struct cupti_callback
 		stream_captures__ends();
 	else
 		return;
-	hot__detour(DETOUR_CAPTURE,
-		    stream_captures__any() || clock__now() < atomic_load(&captures_known));
+	launch_state__detour(DETOUR_CAPTURE,
+			     stream_captures__any() || clock__now() < atomic_load(&captures_known));
 }
 
 static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_data *data)
@@ -229,7 +229,7 @@ static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_dat
 	int saved = errno;
 
 	if (graph && data->site == CUPTI_SITE_ENTER)
-		graphs__enter();
+		graph_workarounds__enter();
 	if (data->site == CUPTI_SITE_EXIT)
 		switch_barrier__leave(graph);
 	else if (launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
@@ -253,7 +253,7 @@ static bool pc_callback(uint32_t cbid, const struct cupti_resource_data *data)
 
 static COLD_PATH void names_move(void)
 {
-	names__forget();
+	interned_names__forget();
 	kernel_names__moved();
 }
 
@@ -298,7 +298,7 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 			break;
 		names_move();
 		context_ends(((const struct cupti_resource_data *)data)->context);
-		counters__context_ends(((const struct cupti_resource_data *)data)->context);
+		launch_counters__context_ends(((const struct cupti_resource_data *)data)->context);
 		break;
 	case CUPTI_DOMAIN_STATE:
 		if (cbid == CUPTI_STATE_FATAL)
@@ -311,10 +311,10 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 static void detour(int domain, uint32_t cbid, const void *about)
 {
 	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
-	uint32_t detours = hot__detours();
+	uint32_t detours = launch_state__detours();
 	const struct cupti_callback_data *data = about;
 
-	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && driver__asks_itself()))
+	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && cuda_driver__asks_itself()))
 		return;
 	if (switch_barrier__is_needed() && domain == CUPTI_DOMAIN_DRIVER)
 		stand_still(cbid, data);
@@ -338,7 +338,7 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data = hot__mixed(timestamps__now());
+		*data->correlation_data = launch_state__mixed(timestamps__now());
 }
 
 /*
@@ -350,11 +350,11 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	const struct cupti_callback_data *data = about;
 
 	(void)userdata;
-	if (__builtin_expect(hot__detours() || domain != CUPTI_DOMAIN_DRIVER, 0) ||
+	if (__builtin_expect(launch_state__detours() || domain != CUPTI_DOMAIN_DRIVER, 0) ||
 	    launches__common_shape(cbid) == LAUNCH_NONE || !data->correlation_data)
 		detour(domain, cbid, about);
 	else if (data->site == CUPTI_SITE_EXIT)
 		launches__leave(cbid, data);
 	else
-		*data->correlation_data = hot__mixed(timestamps__counted());
+		*data->correlation_data = launch_state__mixed(timestamps__counted());
 }

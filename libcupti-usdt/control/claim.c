@@ -89,8 +89,8 @@ bool claim__begin(bool program_runs)
 	uint64_t until = clock__now() + (is_stopped ? STOPPED_NS : GATE_NS);
 
 	claimed = true;
-	site__cupti_claim(status__instance(), (uintptr_t)cupti_api__get()->Subscribe,
-			  (uintptr_t)__ehdr_start, (uintptr_t)etext);
+	probe_sites__cupti_claim(status__instance(), (uintptr_t)cupti_api__get()->Subscribe,
+				 (uintptr_t)__ehdr_start, (uintptr_t)etext);
 	while (site_wanted(cupti_claim) && !is_gated() && clock__now() < until)
 		rest(TURN_MS);
 	if (!claim__look())
@@ -105,8 +105,8 @@ void claim__end(void)
 		return;
 	claimed = false;
 	if (yields)
-		site__yield(status__instance());
-	site__cupti_release(status__instance());
+		probe_sites__yield(status__instance());
+	probe_sites__cupti_release(status__instance());
 }
 
 static bool has_changed(void)
@@ -130,13 +130,13 @@ void claim__flush(void)
 	uint64_t until = clock__now() + SETTLE_NS;
 
 	cupti_api__get()->ActivityFlushAll(0);
-	while (buffers__are_out() && clock__now() < until) {
+	while (activity_buffers__are_out() && clock__now() < until) {
 		rest(TURN_MS);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
-	if (buffers__are_out())
+	if (activity_buffers__are_out())
 		cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
-	if (buffers__are_out())
+	if (activity_buffers__are_out())
 		status__trouble(0, "cuptiActivityFlushAll",
 				"CUPTI keeps buffers of this library, and another client begins");
 }

@@ -131,7 +131,7 @@ void control__open(bool late)
 	/* It may have made graphs, and contexts are there. */
 	begun = late;
 	if (late)
-		graphs__go_unseen();
+		graph_workarounds__go_unseen();
 	if (reason) {
 		control__go_inert(reason);
 		status__trouble(0, "libcupti",
@@ -145,11 +145,11 @@ void control__open(bool late)
  * must not pay for the semaphore that they share. */
 static uint32_t wanted_groups(void)
 {
-	uint32_t wanted = sites__wanted() & ~BIT(DEVICE);
+	uint32_t wanted = probe_sites__wanted() & ~BIT(DEVICE);
 
 	if (claim__look())
 		wanted = 0;
-	if (!request__look(wanted & BIT(COUNTERS), groups_on & BIT(COUNTERS)))
+	if (!counter_requests__look(wanted & BIT(COUNTERS), groups_on & BIT(COUNTERS)))
 		return wanted & ~BIT(COUNTERS);
 	/* CUPTI refuses to count in a context that is sampled, which somebody else may want of all
 	 * processes. */
@@ -177,12 +177,12 @@ void control__prepare(void)
 
 static int open_memory(void)
 {
-	int error = names__open();
+	int error = interned_names__open();
 
 	error = error ? error : kernel_names__open();
 	error = error ? error : rings__open();
 	error = error ? error : batches__open();
-	error = error ? error : buffers__open();
+	error = error ? error : activity_buffers__open();
 	error = error ? error : flusher__start();
 	if (error)
 		status__trouble(error, "memory", "no memory or thread for the injection library");
@@ -191,7 +191,7 @@ static int open_memory(void)
 
 static uint64_t timed_launches(void)
 {
-	return (hot__times_kernels() ? rings__launches() : gap.launches) - gap.skipped;
+	return (launch_state__times_kernels() ? rings__launches() : gap.launches) - gap.skipped;
 }
 
 /* Subscribes and registers; nothing is switched on yet. */
@@ -216,7 +216,7 @@ static int open_session(void)
 	}
 	is_refused = false;
 	switch_barrier__open(cupti->version, begun);
-	graphs__open(cupti->version, begun);
+	graph_workarounds__open(cupti->version, begun);
 	cbids__forget();
 	cupti->EnableCallback(1, subscriber, CUPTI_DOMAIN_RESOURCE,
 			      CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING);
@@ -227,7 +227,7 @@ static int open_session(void)
 	timestamps__pace();
 	calibrated = clock__now();
 	silence__begin(calibrated, timed_launches());
-	decode__set_start(calibrated);
+	activity_records__set_start(calibrated);
 	status__count_activation();
 	return 0;
 }
@@ -239,7 +239,7 @@ static void close_session(void)
 	subscription__settle();
 	subscription__end(&subscriber);
 	rings__flush();
-	buffers__trim();
+	activity_buffers__trim();
 	closed = clock__now();
 }
 
@@ -253,22 +253,22 @@ static bool switch_groups(uint32_t wanted)
 	if (wanted & BIT(NVTX) && nvtx__open())
 		status__trouble(-ENOMEM, "memory", "no memory for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
-	counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
+	launch_counters__follow(subscriber, wanted & BIT(COUNTERS), begun);
 	/* Modules may have gone while their end was not reported, and while that is switched on. */
-	names__forget();
+	interned_names__forget();
 	kernel_names__moved();
 	if (wanted & ~groups_on)
 		cbids__switch(subscriber, wanted | groups_on);
-	names__forget();
-	sampling__follow(wanted, clock__now());
+	interned_names__forget();
+	sample_windows__follow(wanted, clock__now());
 	if (wanted & ~groups_on & BIT(SAMPLED_KERNEL))
 		gap.launches = rings__launches();
 	if (wanted & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)))
 		kernel_names__begin();
-	if (!kinds__switch(sampling__groups(wanted)))
+	if (!activity_kinds__switch(sample_windows__groups(wanted)))
 		return false;
 	missing_besides = pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES),
-					      sampling__is_open(), !begun)
+					      sample_windows__is_open(), !begun)
 				  ? BIT(PC_SAMPLES)
 				  : 0;
 	deferred_kinds__note(subscriber, begun);
@@ -278,24 +278,24 @@ static bool switch_groups(uint32_t wanted)
 		callbacks__set_groups(wanted & host);
 	}
 	groups_on = wanted;
-	status__set_groups(wanted & ~(kinds__missing() | missing_besides));
+	status__set_groups(wanted & ~(activity_kinds__missing() | missing_besides));
 	return true;
 }
 
 static void announce(void)
 {
 	replayed = clock__now();
-	names__replay();
+	interned_names__replay();
 	if (begun)
 		devices__tell();
 	status__send();
-	site__hello(status__instance());
+	probe_sites__hello(status__instance());
 }
 
 static enum cuda_state resting_state(void)
 {
-	return claim__must_yield() && sites__wanted() & ~BIT(DEVICE) ? CUDA_STATE_YIELDED
-								     : CUDA_STATE_DORMANT;
+	return claim__must_yield() && probe_sites__wanted() & ~BIT(DEVICE) ? CUDA_STATE_YIELDED
+									   : CUDA_STATE_DORMANT;
 }
 
 /* The first subscription of a process is made where no thread is inside the driver: see prime(). */
@@ -326,7 +326,7 @@ static void become_fatal(void)
 {
 	/* CUPTI has finalised itself: not one more call. */
 	callbacks__set_groups(0);
-	hot__detour(DETOUR_DEAF, true);
+	launch_state__detour(DETOUR_DEAF, true);
 	rings__flush();
 	subscriber = NULL;
 	groups_on = 0;
@@ -338,27 +338,27 @@ void control__retry(void)
 {
 	if (!subscriber || !deferred_kinds__retry())
 		return;
-	status__set_groups(groups_on & ~(kinds__missing() | missing_besides));
+	status__set_groups(groups_on & ~(activity_kinds__missing() | missing_besides));
 	status__send();
 }
 
 /* Windows: of the kinds alone, callbacks stay as they are. */
 void control__sample(void)
 {
-	bool opens = !sampling__is_open();
+	bool opens = !sample_windows__is_open();
 
-	if (!subscriber || !sampling__is_due(clock__now()) || !switch_barrier__begin(!opens))
+	if (!subscriber || !sample_windows__is_due(clock__now()) || !switch_barrier__begin(!opens))
 		return;
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;
-		sampling__open();
-		kinds__switch(sampling__groups(groups_on));
+		sample_windows__open();
+		activity_kinds__switch(sample_windows__groups(groups_on));
 		pc_sampling__start();
-		sampling__opened(clock__now());
+		sample_windows__opened(clock__now());
 		return;
 	}
-	sampling__close(clock__now());
-	kinds__switch(sampling__groups(groups_on));
+	sample_windows__close(clock__now());
+	activity_kinds__switch(sample_windows__groups(groups_on));
 	pc_sampling__stop();
 	gap.launches = rings__launches();
 	flusher__ask();
@@ -368,7 +368,7 @@ static bool cycle_has_changed(void)
 {
 	uint32_t on = cycle_on, every = cycle_every;
 
-	sites__cycle(&cycle_on, &cycle_every);
+	probe_sites__cycle(&cycle_on, &cycle_every);
 	return on != cycle_on || every != cycle_every;
 }
 
@@ -379,10 +379,10 @@ static uint32_t settle_counters(uint32_t wanted)
 	if (!(groups_on & BIT(COUNTERS)))
 		return wanted;
 	if (!(wanted & BIT(COUNTERS)))
-		counters__drain();
-	if (!counters__is_draining())
+		launch_counters__drain();
+	if (!launch_counters__is_draining())
 		return wanted;
-	return counters__is_counting() ? wanted | BIT(COUNTERS) : wanted & ~BIT(COUNTERS);
+	return launch_counters__is_counting() ? wanted | BIT(COUNTERS) : wanted & ~BIT(COUNTERS);
 }
 
 /* Another client has come, or gone, while nothing of ours was on. */
@@ -399,15 +399,15 @@ static void follow_yield(void)
 void control__follow(void)
 {
 	uint32_t wanted = pc_sampling__settle(settle_counters(wanted_groups()), groups_on);
-	uint64_t up = sites__up(), come = up & ~seen_up;
-	uint64_t readable = sites__readable_up();
+	uint64_t up = probe_sites__up(), come = up & ~seen_up;
+	uint64_t readable = probe_sites__readable_up();
 
 	if (come || readable & ~seen_readable_up)
 		is_refused = false;
 	seen_up = up;
 	seen_readable_up = readable;
 	if (cycle_has_changed() && subscriber)
-		sampling__follow(groups_on, clock__now());
+		sample_windows__follow(groups_on, clock__now());
 	/* Before any call of the driver: from here on nothing is called. */
 	if (site_wanted(sandboxed) && !subscriber && status__state() != CUDA_STATE_INERT) {
 		control__go_inert(CUDA_INERT_SANDBOXED);
@@ -415,23 +415,23 @@ void control__follow(void)
 		return;
 	}
 	/* Devices are fetched once the driver knows their addresses: not inside cuInit(). */
-	if (wanted & BIT(OBJECT) && !driver__learn_devices())
+	if (wanted & BIT(OBJECT) && !cuda_driver__learn_devices())
 		wanted &= ~BIT(OBJECT);
 	if (callbacks__fetch_fatal())
 		become_fatal();
 	/* Or nothing could be enabled and the listener has detached. */
 	if (status__state() != CUDA_STATE_INERT &&
-	    (wanted != groups_on || (subscriber && (!wanted || graphs__are_due())))) {
+	    (wanted != groups_on || (subscriber && (!wanted || graph_workarounds__are_due())))) {
 		status__set_busy(true);
 		change_to(wanted);
 		status__set_busy(subscriber != NULL);
 	}
 	if (!subscriber)
 		follow_yield();
-	if (come & sites__name_bits())
+	if (come & probe_sites__name_bits())
 		announce();
-	if (!kinds__trace_graphs())
-		graphs__go_unseen();
+	if (!activity_kinds__trace_graphs())
+		graph_workarounds__go_unseen();
 	begun = true;
 	may_begin = false;
 }
@@ -456,7 +456,7 @@ static void answer_flush(uint64_t now)
 	rings__flush();
 	status__set_flushed(flushed);
 	status__send();
-	site__flush(status__instance());
+	probe_sites__flush(status__instance());
 }
 
 void control__tick(void)
@@ -472,32 +472,32 @@ void control__tick(void)
 			clock__calibrate(cupti_api__get()->GetTimestamp);
 			calibrated = now;
 		}
-		if (kinds__any() || sampling__lingers(now))
+		if (activity_kinds__any() || sample_windows__lingers(now))
 			flusher__ask();
 		pc_sampling__tick();
 		silence__check(now, timed_launches(),
 			       groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)));
-		counters__tick(now);
+		launch_counters__tick(now);
 	}
 	if (closed && !subscriber && now - closed >= SETTLE_NS) {
 		rings__trim();
 		closed = 0;
 	}
 	status__send_lost();
-	if (sites__up() & sites__name_bits() &&
-	    now - replayed >= REPLAY_NS + names__count() * NAME_NS)
+	if (probe_sites__up() & probe_sites__name_bits() &&
+	    now - replayed >= REPLAY_NS + interned_names__count() * NAME_NS)
 		announce();
 }
 
 void control__finish(void)
 {
 	if (subscriber && !callbacks__is_fatal()) {
-		decode__expect_unfinished(true);
-		counters__finish();
+		activity_records__expect_unfinished(true);
+		launch_counters__finish();
 		deferred_kinds__finish();
 		rings__flush();
 		pc_sampling__finish();
-		if (kinds__any())
+		if (activity_kinds__any())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
 	}
 	control__say_end();
@@ -510,7 +510,7 @@ void control__say_end(void)
 	if (atomic_flag_test_and_set(&said))
 		return;
 	callbacks__set_groups(0);
-	hot__detour(DETOUR_DEAF, true);
+	launch_state__detour(DETOUR_DEAF, true);
 	rings__flush();
 	status__end();
 	status__send_lost();

@@ -32,7 +32,7 @@ static _Atomic(uint32_t) tried_with_context; /* futex */
 
 void deferred_kinds__note(void *subscriber, bool begun)
 {
-	bool waits = kinds__wait();
+	bool waits = activity_kinds__wait();
 
 	tried = clock__now();
 	since = begun ? tried : 0;
@@ -50,7 +50,7 @@ static void tell(uint64_t now)
 	if (reported || !since || now - since < DEFERRED_NS)
 		return;
 	reported = true;
-	kinds__tell_waiting();
+	activity_kinds__tell_waiting();
 }
 
 bool deferred_kinds__retry(void)
@@ -58,7 +58,7 @@ bool deferred_kinds__retry(void)
 	bool context = atomic_load(&has_context);
 	uint64_t now;
 
-	if (!kinds__wait())
+	if (!activity_kinds__wait())
 		return false;
 	now = clock__now();
 	if (context && !atomic_load(&tried_with_context))
@@ -66,12 +66,12 @@ bool deferred_kinds__retry(void)
 	else if (now - tried < RETRY_NS)
 		return false;
 	tried = now;
-	kinds__retry();
+	activity_kinds__retry();
 	if (context) {
 		atomic_store(&tried_with_context, 1);
 		futex__wake(&tried_with_context);
 	}
-	if (kinds__wait()) {
+	if (activity_kinds__wait()) {
 		tell(now);
 		return false;
 	}
@@ -82,7 +82,7 @@ bool deferred_kinds__retry(void)
 void deferred_kinds__finish(void)
 {
 	if (atomic_load(&has_context) && !reported)
-		kinds__tell_waiting();
+		activity_kinds__tell_waiting();
 }
 
 void deferred_kinds__context_begins(void)

@@ -25,7 +25,7 @@ static uint32_t reported;    /* of groups, in this session */
 static atomic_bool breaks, launched;
 static _Atomic(uint32_t) spared; /* futex */
 
-void graphs__open(uint32_t version, bool program_runs)
+void graph_workarounds__open(uint32_t version, bool program_runs)
 {
 	atomic_store(&breaks, !settings__get()->force && version > CUPTI_VERSION_12_8 &&
 				      version < CUPTI_VERSION_13_0);
@@ -33,14 +33,14 @@ void graphs__open(uint32_t version, bool program_runs)
 	reported = 0;
 }
 
-uint32_t graphs__spared(void)
+uint32_t graph_workarounds__spared(void)
 {
 	bool off = atomic_load(&launched) || clock__now() < trial_until;
 
 	return (off ? timed : 0) | (unseen ? BIT(GRAPH) : 0);
 }
 
-void graphs__tell(uint32_t wanted)
+void graph_workarounds__tell(uint32_t wanted)
 {
 	bool all = atomic_load(&launched);
 	uint32_t news = wanted & ((all ? timed : 0) | (unseen ? BIT(GRAPH) : 0)) & ~reported;
@@ -56,7 +56,7 @@ void graphs__tell(uint32_t wanted)
 				"graphs made before; their kernels can be had");
 }
 
-void graphs__are_off(uint32_t groups)
+void graph_workarounds__are_off(uint32_t groups)
 {
 	bool off = groups & BIT(KERNEL);
 
@@ -69,18 +69,18 @@ void graphs__are_off(uint32_t groups)
 	flusher__ask();
 }
 
-void graphs__go_unseen(void)
+void graph_workarounds__go_unseen(void)
 {
 	unseen = true;
 }
 
-bool graphs__are_due(void)
+bool graph_workarounds__are_due(void)
 {
 	return (atomic_load(&launched) && !atomic_load(&spared)) ||
 	       (trial_until && clock__now() >= trial_until);
 }
 
-void graphs__enter(void)
+void graph_workarounds__enter(void)
 {
 	if (!atomic_load_explicit(&breaks, memory_order_relaxed) || atomic_load(&spared))
 		return;

@@ -17,18 +17,19 @@
 #include <stdint.h>
 
 /* With each session, before callbacks come. */
-void graphs__open(uint32_t version, bool program_runs);
-/* Groups that must stay off, or go off. On the agent's own thread, as all but graphs__enter(). */
-uint32_t graphs__spared(void);
+void graph_workarounds__open(uint32_t version, bool program_runs);
+/* Groups that must stay off, or go off. On the agent's own thread, as all but
+ * graph_workarounds__enter(). */
+uint32_t graph_workarounds__spared(void);
 /* Says which of those that somebody wants stay off, once a session. */
-void graphs__tell(uint32_t wanted);
-/* What graphs__spared() said is off now. */
-void graphs__are_off(uint32_t groups);
+void graph_workarounds__tell(uint32_t wanted);
+/* What graph_workarounds__spared() said is off now. */
+void graph_workarounds__are_off(uint32_t groups);
 /* The program makes graphs from now on that GRAPH_TRACE has not seen. */
-void graphs__go_unseen(void);
+void graph_workarounds__go_unseen(void);
 /* Something else may be on, or must be off, than is: a launch waits for that. */
-bool graphs__are_due(void);
+bool graph_workarounds__are_due(void);
 /* As a thread of the program is about to launch one. Waits, but never for ever. */
-void graphs__enter(void);
+void graph_workarounds__enter(void);
 
 #endif

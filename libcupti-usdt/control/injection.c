@@ -44,7 +44,7 @@ static pid_t home;
  * program may fork at any moment, with any of our locks "held". */
 static void forked(void)
 {
-	hot__detour(DETOUR_DEAF, true);
+	launch_state__detour(DETOUR_DEAF, true);
 }
 
 /* Nothing is on and nobody listens, or no system call may be made: the program's exit costs
@@ -53,19 +53,20 @@ static void finish(void)
 {
 	int saved = errno;
 
-	if (!hot__is_listening() || site_wanted(sandboxed) ||
-	    (!status__is_busy() && !(sites__up() & sites__name_bits())) || getpid() != home)
+	if (!launch_state__is_listening() || site_wanted(sandboxed) ||
+	    (!status__is_busy() && !(probe_sites__up() & probe_sites__name_bits())) ||
+	    getpid() != home)
 		return;
 	watcher__stop(settings__get()->exit_ms);
 	control__say_end();
-	hot__detour(DETOUR_DEAF, true);
+	launch_state__detour(DETOUR_DEAF, true);
 	errno = saved;
 }
 
 static void at_exit(void)
 {
 	finish();
-	hot__detour(DETOUR_DEAF, true);
+	launch_state__detour(DETOUR_DEAF, true);
 }
 
 static enum cuda_inert_reason unwelcome(void)
@@ -102,7 +103,7 @@ static unsigned int patience(bool late)
 
 static bool somebody_listens(void)
 {
-	return sites__up() || sites__readable_up();
+	return probe_sites__up() || probe_sites__readable_up();
 }
 
 /* Everything that costs something: memory, libcupti, a thread. */
@@ -110,12 +111,12 @@ static void wake(bool late)
 {
 	int error;
 
-	request__open();
+	counter_requests__open();
 	timestamps__open();
 	kernel_shape__open();
 	sass_profiler__open();
 	stream_captures__open();
-	python__find();
+	python_frames__find();
 	error = rings__prepare();
 	if (!error)
 		error = -pthread_atfork(NULL, NULL, forked);
@@ -148,12 +149,12 @@ static void start(bool late)
 	if (reason) {
 		condition = INERT;
 		control__go_inert(reason);
-		hot__detour(DETOUR_DEAF, true);
+		launch_state__detour(DETOUR_DEAF, true);
 		status__send();
 		return;
 	}
 	sandbox__note();
-	arrival__wait();
+	start_handshake__wait();
 	if (!late && !settings__get()->start && !somebody_listens())
 		return;
 	condition = AWAKE;

@@ -34,5 +34,5 @@ static uint32_t count_filters(void)
 
 void sandbox__note(void)
 {
-	sites__set_filters(count_filters());
+	probe_sites__set_filters(count_filters());
 }

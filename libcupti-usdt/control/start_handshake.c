@@ -28,7 +28,7 @@ static bool is_open(void)
 	return site_wanted(start) && !site_wanted(watched) && clock__now() < until;
 }
 
-void arrival__wait(void)
+void start_handshake__wait(void)
 {
 	const struct timespec pause = {.tv_nsec = ANSWER_NS};
 	unsigned int milliseconds = settings__get()->start_wait_ms;
@@ -36,7 +36,7 @@ void arrival__wait(void)
 	if (!site_wanted(start))
 		return;
 	until = clock__now() + milliseconds * 1000000ULL;
-	site__start(status__instance(), milliseconds);
+	probe_sites__start(status__instance(), milliseconds);
 	while (is_open())
 		nanosleep(&pause, NULL);
 }

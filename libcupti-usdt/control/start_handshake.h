@@ -4,6 +4,6 @@
 #define LIBCUPTI_USDT_CONTROL_START_HANDSHAKE_H
 
 /* Fires cuda:start, if somebody listens to it, and waits for an answer: see CUPTI_USDT_AWAIT_MS. */
-void arrival__wait(void);
+void start_handshake__wait(void);
 
 #endif

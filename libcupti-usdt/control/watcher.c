@@ -56,7 +56,7 @@ static bool follow(void)
 
 static uint32_t next_pause(uint32_t pause, bool fast)
 {
-	if ((devices__are_due() || kinds__wait()) && eager) {
+	if ((devices__are_due() || activity_kinds__wait()) && eager) {
 		eager--;
 		return EAGER_MS;
 	}
@@ -82,7 +82,7 @@ static void *watch(void *unused)
 	while (!atomic_load(&stopping)) {
 		bool fast;
 
-		sleep = sampling__pause(pause, clock__now());
+		sleep = sample_windows__pause(pause, clock__now());
 		claim__wait(seen, sleep);
 		waited += sleep;
 		if (atomic_load(&stopping))

@@ -40,12 +40,12 @@ static atomic_bool learned;
 
 static _Atomic(pthread_t) asking;
 
-bool driver__asks_itself(void)
+bool cuda_driver__asks_itself(void)
 {
 	return pthread_equal(atomic_load_explicit(&asking, memory_order_relaxed), pthread_self());
 }
 
-uint32_t driver__open(void)
+uint32_t cuda_driver__open(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	int version = 0;
@@ -106,7 +106,7 @@ static void learn_device(int ordinal)
 		memset(to->mig_uuid, 0, sizeof(to->mig_uuid));
 }
 
-bool driver__learn_devices(void)
+bool cuda_driver__learn_devices(void)
 {
 	int count = 0;
 	bool ready;
@@ -114,23 +114,23 @@ bool driver__learn_devices(void)
 	if (atomic_load(&learned) || !driver.count)
 		return true;
 	atomic_store(&asking, pthread_self());
-	hot__detour(DETOUR_DRIVER, true);
+	launch_state__detour(DETOUR_DRIVER, true);
 	ready = !driver.count(&count);
 	device_count = count < DEVICES ? count : DEVICES;
 	for (int i = 0; ready && i < device_count; i++)
 		learn_device(i);
-	hot__detour(DETOUR_DRIVER, false);
+	launch_state__detour(DETOUR_DRIVER, false);
 	if (ready)
 		atomic_store(&learned, true);
 	return ready;
 }
 
-bool driver__knows_devices(void)
+bool cuda_driver__knows_devices(void)
 {
 	return atomic_load(&learned);
 }
 
-const char *driver__device(uint32_t device, struct cuda_device *to)
+const char *cuda_driver__device(uint32_t device, struct cuda_device *to)
 {
 	if (!atomic_load(&learned) || device >= (uint32_t)device_count)
 		return NULL;
@@ -138,11 +138,11 @@ const char *driver__device(uint32_t device, struct cuda_device *to)
 	return devices[device].name;
 }
 
-void driver__pci(uint32_t device, char *text, size_t size)
+void cuda_driver__pci(uint32_t device, char *text, size_t size)
 {
 	struct cuda_device facts = {};
 
 	memset(text, 0, size);
-	if (driver__device(device, &facts))
+	if (cuda_driver__device(device, &facts))
 		memcpy(text, facts.pci, size < sizeof(facts.pci) ? size : sizeof(facts.pci));
 }

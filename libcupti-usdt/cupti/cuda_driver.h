@@ -12,19 +12,19 @@
 struct cuda_device;
 
 /* In InitializeInjection: takes the functions out of the mapped libcuda. Version, 0 = unknown. */
-uint32_t driver__open(void);
+uint32_t cuda_driver__open(void);
 /*
  * Fetches all that a device record says; on the agent's thread, never from a callback. False
  * while the driver is not ready.
  */
-bool driver__learn_devices(void);
-bool driver__knows_devices(void);
+bool cuda_driver__learn_devices(void);
+bool cuda_driver__knows_devices(void);
 /* The following on any thread, afterwards. The address: "" if unknown. */
-void driver__pci(uint32_t device, char *text, size_t size);
+void cuda_driver__pci(uint32_t device, char *text, size_t size);
 /* All but head and name, whose text is returned; NULL: there is no such device. */
-const char *driver__device(uint32_t device, struct cuda_device *to);
+const char *cuda_driver__device(uint32_t device, struct cuda_device *to);
 
 /* The calling thread is the agent's own, inside a call of the driver: no call of the program's. */
-bool driver__asks_itself(void);
+bool cuda_driver__asks_itself(void);
 
 #endif

@@ -362,7 +362,7 @@ enum cuda_inert_reason cupti_search__run(void)
 	static struct search search; /* two paths: too much for a small stack */
 	const char *named = settings__get()->libcupti;
 
-	uint32_t driver = driver__open();
+	uint32_t driver = cuda_driver__open();
 
 	status__set_driver(driver);
 	search.driver_major = driver / 1000;

@@ -32,23 +32,23 @@ bool batch__heard(unsigned int group)
 {
 	unsigned int sampled = batch__sampled(group);
 
-	return sites__batch_wanted(group) || (sampled && sites__batch_wanted(sampled));
+	return probe_sites__batch_wanted(group) || (sampled && probe_sites__batch_wanted(sampled));
 }
 
 /* Each numbers its own records. */
 static void send_to(unsigned int group, const void *records, uint32_t bytes, uint32_t count)
 {
-	site__batch(group, records, bytes, count, status__emitted(group, count),
-		    status__instance());
+	probe_sites__batch(group, records, bytes, count, status__emitted(group, count),
+			   status__instance());
 }
 
 static void hand_out(unsigned int group, const void *records, uint32_t bytes, uint32_t count)
 {
 	unsigned int sampled = batch__sampled(group);
 
-	if (sampled && sites__batch_wanted(sampled))
+	if (sampled && probe_sites__batch_wanted(sampled))
 		send_to(sampled, records, bytes, count);
-	if (!sampled || sites__batch_wanted(group))
+	if (!sampled || probe_sites__batch_wanted(group))
 		send_to(group, records, bytes, count);
 }
 

@@ -57,7 +57,7 @@ static struct table *table;
 static _Atomic(uint32_t) arena_used = UNIT; /* id 0 is no name */
 static _Atomic(uint32_t) entries;
 
-int names__open(void)
+int interned_names__open(void)
 {
 	void *memory;
 
@@ -76,7 +76,7 @@ static struct entry *entry_of(uint32_t id)
 	return (struct entry *)(table->arena + (size_t)id * UNIT);
 }
 
-const char *names__text(uint32_t id)
+const char *interned_names__text(uint32_t id)
 {
 	static const char none[UNIT];
 
@@ -101,7 +101,7 @@ static uint64_t hash_of(const char *name, size_t length)
 static COLD_PATH void announce(uint32_t id, struct entry *entry)
 {
 	if (site_wanted(name))
-		site__name(status__instance(), id, entry->text, entry->length);
+		probe_sites__name(status__instance(), id, entry->text, entry->length);
 	atomic_store_explicit(&entry->announced, true, memory_order_release);
 }
 
@@ -208,36 +208,37 @@ static bool hint_holds(uint32_t id, const char *name)
 	return true;
 }
 
-uint32_t names__intern(const char *name)
+uint32_t interned_names__intern(const char *name)
 {
-	uint64_t mixed = names__mixed(name), hint;
+	uint64_t mixed = interned_names__mixed(name), hint;
 	_Atomic(uint64_t) *place;
 	uint32_t id;
 
 	if (!name || !*name || !table)
 		return 0;
-	place = &table->hints[names__place(mixed)];
-	hint = names__has_tag(name) ? atomic_load_explicit(place, memory_order_acquire) : 0;
-	id = names__id(hint);
-	if (id && hint >> NAMES_ID_BITS == names__tag(mixed) && hint_holds(id, name))
+	place = &table->hints[interned_names__place(mixed)];
+	hint = interned_names__has_tag(name) ? atomic_load_explicit(place, memory_order_acquire)
+					     : 0;
+	id = interned_names__id(hint);
+	if (id && hint >> NAMES_ID_BITS == interned_names__tag(mixed) && hint_holds(id, name))
 		return known(id);
 	id = find_or_add(name, strlen(name), ARENA_BYTES);
 	if (!id)
 		return 0;
 	known(id);
-	if (names__has_tag(name))
-		atomic_store_explicit(place, names__tag(mixed) << NAMES_ID_BITS | id,
+	if (interned_names__has_tag(name))
+		atomic_store_explicit(place, interned_names__tag(mixed) << NAMES_ID_BITS | id,
 				      memory_order_release);
 	return id;
 }
 
-void names__forget(void)
+void interned_names__forget(void)
 {
 	for (uint32_t i = 0; table && i < HINTS; i++)
 		atomic_store_explicit(&table->hints[i], 0, memory_order_relaxed);
 }
 
-uint32_t names__intern_text(const char *text)
+uint32_t interned_names__intern_text(const char *text)
 {
 	uint32_t id;
 
@@ -247,12 +248,12 @@ uint32_t names__intern_text(const char *text)
 	return id ? known(id) : 0;
 }
 
-uint32_t names__count(void)
+uint32_t interned_names__count(void)
 {
 	return atomic_load_explicit(&entries, memory_order_relaxed);
 }
 
-void names__replay(void)
+void interned_names__replay(void)
 {
 	if (!table)
 		return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names, interned: a string travels once, records carry its id. names__intern() on any thread,
- * takes no lock, allocates nothing; names__open() and names__replay() on the agent's own thread.
+ * Names, interned: a string travels once, records carry its id. interned_names__intern() on any
+ * thread, takes no lock, allocates nothing; interned_names__open() and interned_names__replay() on
+ * the agent's own thread.
  */
 #ifndef LIBCUPTI_USDT_EMIT_INTERNED_NAMES_H
 #define LIBCUPTI_USDT_EMIT_INTERNED_NAMES_H
@@ -12,24 +13,24 @@
 
 #include "libcupti-usdt/base/launch_state.h"
 
-int names__open(void);
+int interned_names__open(void);
 
 /* The id of a name, announced by cuda:name before this returns. 0: no name, or the table is full.
  */
-uint32_t names__intern(const char *name);
-/* The same for a kernel's name, which the driver keeps where it is until names__forget(), if it is
- * at hand, else 0; turn: of the calling thread, of which every so-and-so-many looks whether that is
- * true. */
-static inline uint32_t names__at_hand(const char *name, uint32_t turn);
+uint32_t interned_names__intern(const char *name);
+/* The same for a kernel's name, which the driver keeps where it is until interned_names__forget(),
+ * if it is at hand, else 0; turn: of the calling thread, of which every so-and-so-many looks
+ * whether that is true. */
+static inline uint32_t interned_names__at_hand(const char *name, uint32_t turn);
 /* Kernels go: names that come may lie where others did. On any thread. */
-void names__forget(void);
+void interned_names__forget(void);
 /* The same for text that a program makes up as it runs (NVTX): may fill half of the table only. */
-uint32_t names__intern_text(const char *text);
+uint32_t interned_names__intern_text(const char *text);
 /* The agent's own copy, resident, so that a tracer can read it. "" for 0. */
-const char *names__text(uint32_t id);
+const char *interned_names__text(uint32_t id);
 /* Announces all names again, for a consumer that came later. */
-void names__replay(void);
-uint32_t names__count(void);
+void interned_names__replay(void);
+uint32_t interned_names__count(void);
 
 /* Distinguishes all addresses that a program can have. */
 #define NAMES_ADDRESS_BITS 48
@@ -39,40 +40,40 @@ uint32_t names__count(void);
 
 /* An address, mixed: its place among the hints is in the upper bits; the rest, as a hint has it,
  * distinguishes it from the others there. */
-static inline uint64_t names__mixed(const char *name)
+static inline uint64_t interned_names__mixed(const char *name)
 {
 	return (uintptr_t)name * 0x9e3779b97f4a7c15 << (64 - NAMES_ADDRESS_BITS);
 }
 
-static inline unsigned int names__place(uint64_t mixed)
+static inline unsigned int interned_names__place(uint64_t mixed)
 {
 	return mixed >> (64 - NAMES_HINT_BITS);
 }
 
-static inline uint64_t names__tag(uint64_t mixed)
+static inline uint64_t interned_names__tag(uint64_t mixed)
 {
 	return mixed << NAMES_HINT_BITS >> (64 - NAMES_ADDRESS_BITS + NAMES_HINT_BITS);
 }
 
-static inline bool names__has_tag(const char *name)
+static inline bool interned_names__has_tag(const char *name)
 {
 	return !((uintptr_t)name >> NAMES_ADDRESS_BITS);
 }
 
-static inline uint32_t names__id(uint64_t hint)
+static inline uint32_t interned_names__id(uint64_t hint)
 {
 	return hint & ((1U << NAMES_ID_BITS) - 1);
 }
 
-static inline uint32_t names__at_hand(const char *name, uint32_t turn)
+static inline uint32_t interned_names__at_hand(const char *name, uint32_t turn)
 {
-	uint64_t mixed = names__mixed(name), hint;
+	uint64_t mixed = interned_names__mixed(name), hint;
 
-	if (!(turn % NAMES_CHECK_EVERY) || !names__has_tag(name) ||
+	if (!(turn % NAMES_CHECK_EVERY) || !interned_names__has_tag(name) ||
 	    !atomic_load_explicit(&hot.hints_hold, memory_order_relaxed))
 		return 0;
-	hint = atomic_load_explicit(&hot.hints[names__place(mixed)], memory_order_relaxed);
-	return hint >> NAMES_ID_BITS == names__tag(mixed) ? names__id(hint) : 0;
+	hint = atomic_load_explicit(&hot.hints[interned_names__place(mixed)], memory_order_relaxed);
+	return hint >> NAMES_ID_BITS == interned_names__tag(mixed) ? interned_names__id(hint) : 0;
 }
 
 #endif

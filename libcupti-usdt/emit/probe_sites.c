@@ -86,7 +86,7 @@ static uint32_t look_at_stacks(void)
 	return mask;
 }
 
-uint32_t sites__wanted(void)
+uint32_t probe_sites__wanted(void)
 {
 	uint32_t batched = 0, readable = 0, stacks = look_at_stacks();
 
@@ -99,14 +99,14 @@ uint32_t sites__wanted(void)
 	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
 	if (stacks != atomic_load_explicit(&hot.stack_probes, memory_order_relaxed))
 		atomic_store_explicit(&hot.stack_probes, stacks, memory_order_relaxed);
-	hot__detour(DETOUR_OTHERS,
-		    readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
-			    (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)));
+	launch_state__detour(DETOUR_OTHERS,
+			     readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
+				     (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)));
 	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
 }
 
 /* Not a table: each is looked at once a tick, and seldom up. */
-void sites__cycle(uint32_t *on, uint32_t *every)
+void probe_sites__cycle(uint32_t *on, uint32_t *every)
 {
 	*on = *every = 0;
 #define LONGEST(ms, a)                       \
@@ -121,17 +121,17 @@ void sites__cycle(uint32_t *on, uint32_t *every)
 #undef SHORTEST
 }
 
-HOT_PATH bool sites__batch_wanted(unsigned int group)
+HOT_PATH bool probe_sites__batch_wanted(unsigned int group)
 {
 	return *batch_listeners[group].semaphore != 0;
 }
 
-bool sites__readable_wanted(unsigned int group)
+bool probe_sites__readable_wanted(unsigned int group)
 {
 	return atomic_load_explicit(&readable_groups, memory_order_relaxed) >> group & 1;
 }
 
-/* Bits of sites__up(); name, status and the hello probes come first. */
+/* Bits of probe_sites__up(); name, status and the hello probes come first. */
 enum {
 	UP_NAME,
 	UP_STATUS,
@@ -144,12 +144,12 @@ enum {
 _Static_assert(UP_BATCHES + COUNT(batch_listeners) <= 64 && COUNT(readable_listeners) <= 64,
 	       "a probe has no bit");
 
-uint64_t sites__name_bits(void)
+uint64_t probe_sites__name_bits(void)
 {
 	return (1ULL << UP_LOST) - 1;
 }
 
-uint64_t sites__up(void)
+uint64_t probe_sites__up(void)
 {
 	uint64_t up = (uint64_t)(cuda_name_semaphore != 0) << UP_NAME |
 		      (uint64_t)(cuda_status_semaphore != 0) << UP_STATUS |
@@ -167,17 +167,17 @@ uint64_t sites__up(void)
 	return up;
 }
 
-bool sites__one_listener(void)
+bool probe_sites__one_listener(void)
 {
 	unsigned int hellos = 0;
 
 #define COUNT_HELLO(probe) hellos += cuda_##probe##_semaphore != 0;
 	HELLO_PROBES(COUNT_HELLO)
 #undef COUNT_HELLO
-	return hellos == 1 && !sites__readable_up();
+	return hellos == 1 && !probe_sites__readable_up();
 }
 
-uint64_t sites__readable_up(void)
+uint64_t probe_sites__readable_up(void)
 {
 	uint64_t up = 0;
 
@@ -194,8 +194,8 @@ uint64_t sites__readable_up(void)
 	}
 CUDA_GROUPS(BATCH_SITE)
 
-void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
-		 uint64_t first, uint64_t instance)
+void probe_sites__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
+			uint64_t first, uint64_t instance)
 {
 	switch (group) {
 #define BATCH_CASE(NAME, probe, text)                                  \
@@ -207,27 +207,28 @@ void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32
 	}
 }
 
-SITE void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t length)
+SITE void probe_sites__name(uint64_t instance, uint32_t id, const char *name, uint32_t length)
 {
 	STAP_PROBE4(cuda, name, instance, id, name, length);
 }
 
-SITE void site__status(const struct cuda_status *status, uint32_t size)
+SITE void probe_sites__status(const struct cuda_status *status, uint32_t size)
 {
 	STAP_PROBE2(cuda, status, status, size);
 }
 
-SITE void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance)
+SITE void probe_sites__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance)
 {
 	STAP_PROBE4(cuda, lost, reason, count, total, instance);
 }
 
-SITE void site__error(int32_t code, const char *component, const char *message, uint64_t instance)
+SITE void probe_sites__error(int32_t code, const char *component, const char *message,
+			     uint64_t instance)
 {
 	STAP_PROBE4(cuda, error, code, component, message, instance);
 }
 
-SITE void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance)
+SITE void probe_sites__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance)
 {
 	STAP_PROBE4(cuda, cubin, checksum, image, size, instance);
 }
@@ -240,8 +241,8 @@ SITE void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint6
 	}
 CUDA_STACK_PROBES(STACK_SITE)
 
-void site__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
-		 const struct cuda_python *python, uint64_t instance)
+void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
+			const struct cuda_python *python, uint64_t instance)
 {
 	static void (*const sites[])(uint32_t, uint32_t, uint32_t, const struct cuda_python *,
 				     uint64_t) = {
@@ -253,121 +254,121 @@ void site__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_
 	sites[probe](correlation, tid, context, python, instance);
 }
 
-SITE void site__kernel_launch(const struct cuda_launch *r, const char *name)
+SITE void probe_sites__kernel_launch(const struct cuda_launch *r, const char *name)
 {
 	STAP_PROBE12(cuda, kernel_launch, r->start, r->end, r->head.correlation, name, r->result,
 		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
 		     r->block[2]);
 }
 
-SITE void site__runtime_launch(const struct cuda_launch *r, const char *name)
+SITE void probe_sites__runtime_launch(const struct cuda_launch *r, const char *name)
 {
 	STAP_PROBE12(cuda, runtime_launch, r->start, r->end, r->head.correlation, name, r->result,
 		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
 		     r->block[2]);
 }
 
-SITE void site__kernel_exec(const struct cuda_kernel *r, const char *name)
+SITE void probe_sites__kernel_exec(const struct cuda_kernel *r, const char *name)
 {
 	STAP_PROBE12(cuda, kernel_exec, r->start, r->end, r->head.correlation, name, r->device,
 		     r->stream, r->context, r->graph, r->graph_node, (uint32_t)r->registers,
 		     r->static_shared, r->dynamic_shared);
 }
 
-SITE void site__memcpy(const struct cuda_memcpy *r)
+SITE void probe_sites__memcpy(const struct cuda_memcpy *r)
 {
 	STAP_PROBE12(cuda, memcpy, r->start, r->end, r->head.correlation, r->bytes,
 		     (uint32_t)r->copy_kind, r->device, r->stream, (uint32_t)r->src_kind,
 		     (uint32_t)r->dst_kind, r->src_device, r->dst_device, (uint32_t)r->flags);
 }
 
-SITE void site__memset(const struct cuda_memset *r)
+SITE void probe_sites__memset(const struct cuda_memset *r)
 {
 	STAP_PROBE12(cuda, memset, r->start, r->end, r->head.correlation, r->bytes, r->device,
 		     r->stream, r->value, (uint32_t)r->memory_kind, r->context, (uint32_t)r->flags,
 		     r->graph, r->graph_node);
 }
 
-SITE void site__memory(const struct cuda_memory *r)
+SITE void probe_sites__memory(const struct cuda_memory *r)
 {
 	STAP_PROBE12(cuda, memory, r->time, (uint32_t)r->operation, (uint32_t)r->kind, r->address,
 		     r->bytes, r->device, r->head.correlation, r->context, r->stream,
 		     (uint32_t)r->asynchronous, r->pool, r->pool_used);
 }
 
-SITE void site__memory_pool(const struct cuda_memory_pool *r)
+SITE void probe_sites__memory_pool(const struct cuda_memory_pool *r)
 {
 	STAP_PROBE9(cuda, memory_pool, r->time, (uint32_t)r->operation, r->address, r->size,
 		    r->used, r->device, (uint32_t)r->type, r->threshold, r->head.correlation);
 }
 
-SITE void site__sync(const struct cuda_sync *r)
+SITE void probe_sites__sync(const struct cuda_sync *r)
 {
 	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type, r->stream,
 		    r->result, r->context, r->event);
 }
 
-SITE void site__graph_exec(const struct cuda_graph *r)
+SITE void probe_sites__graph_exec(const struct cuda_graph *r)
 {
 	STAP_PROBE7(cuda, graph_exec, r->start, r->end, r->head.correlation, r->device, r->stream,
 		    r->graph, r->context);
 }
 
-SITE void site__graph_instantiate(const struct cuda_api *r, const char *name)
+SITE void probe_sites__graph_instantiate(const struct cuda_api *r, const char *name)
 {
 	STAP_PROBE6(cuda, graph_instantiate, r->start, r->end, r->head.correlation, name, r->result,
 		    r->context);
 }
 
-SITE void site__overhead(const struct cuda_overhead *r)
+SITE void probe_sites__overhead(const struct cuda_overhead *r)
 {
 	STAP_PROBE7(cuda, overhead, r->start, r->end, r->head.correlation, r->kind, r->object_kind,
 		    r->object[0], r->object[1]);
 }
 
-SITE void site__jit(const struct cuda_jit *r, const char *path)
+SITE void probe_sites__jit(const struct cuda_jit *r, const char *path)
 {
 	STAP_PROBE8(cuda, jit, r->start, r->end, r->head.correlation, (uint32_t)r->entry,
 		    (uint32_t)r->operation, r->device, r->cache_bytes, path);
 }
 
-SITE void site__uvm(const struct cuda_uvm *r)
+SITE void probe_sites__uvm(const struct cuda_uvm *r)
 {
 	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->source, r->destination,
 		    r->address, r->stream);
 }
 
-SITE void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
+SITE void probe_sites__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
 {
 	STAP_PROBE8(cuda, nvtx, r->start, r->end, (uint32_t)r->kind, text, domain, r->color,
 		    r->category, r->range);
 }
 
-SITE void site__device(const struct cuda_device *r, const char *name)
+SITE void probe_sites__device(const struct cuda_device *r, const char *name)
 {
 	STAP_PROBE7(cuda, device, r->device, name, r->major, r->minor, r->memory,
 		    r->multiprocessors, (const char *)r->pci);
 }
 
-SITE void site__context(const struct cuda_context *r)
+SITE void probe_sites__context(const struct cuda_context *r)
 {
 	STAP_PROBE6(cuda, context, r->context, r->device, r->null_stream, r->parent, r->green,
 		    r->multiprocessors);
 }
 
-SITE void site__stream(const struct cuda_stream *r)
+SITE void probe_sites__stream(const struct cuda_stream *r)
 {
 	STAP_PROBE4(cuda, stream, r->stream, r->context, r->priority, r->flag);
 }
 
-SITE void site__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
-			 int64_t thousandths, uint64_t bits)
+SITE void probe_sites__counters(const struct cuda_counters *r, const char *kernel,
+				const char *metric, int64_t thousandths, uint64_t bits)
 {
 	STAP_PROBE10(cuda, counters, r->number, r->head.correlation, kernel, metric, thousandths,
 		     r->device, bits, r->context, r->stream, r->passes);
 }
 
-SITE void site__sass(const struct cuda_sass *r, const char *kernel, const char *file)
+SITE void probe_sites__sass(const struct cuda_sass *r, const char *kernel, const char *file)
 {
 	STAP_PROBE12(cuda, sass, r->number, kernel, r->offset, file, r->line,
 		     r->values[CUDA_SASS_EXECUTED], r->values[CUDA_SASS_THREADS],
@@ -376,8 +377,8 @@ SITE void site__sass(const struct cuda_sass *r, const char *kernel, const char *
 		     r->values[CUDA_SASS_WAVEFRONTS_IDEAL]);
 }
 
-SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
-			   const char *file)
+SITE void probe_sites__pc_samples(const struct cuda_pc_sample *r, const char *function,
+				  const char *reason, const char *file)
 {
 	STAP_PROBE10(cuda, pc_samples, r->time, function, r->line, reason, r->samples, file,
 		     r->offset, r->cubin, r->device, r->context);
@@ -391,15 +392,15 @@ SITE void site__pc_samples(const struct cuda_pc_sample *r, const char *function,
 	}
 API_READABLE_PROBES(API_SITE)
 
-SITE void site__api_error(const struct cuda_api *r, const char *name, uint64_t first,
-			  uint32_t second, const char *kernel)
+SITE void probe_sites__api_error(const struct cuda_api *r, const char *name, uint64_t first,
+				 uint32_t second, const char *kernel)
 {
 	STAP_PROBE12(cuda, api_error, r->start, r->end, r->head.correlation, name, r->result,
 		     (uint32_t)r->domain, (uint32_t)r->cbid, r->context, (uint32_t)r->flags, first,
 		     second, kernel);
 }
 
-void site__api(unsigned int group, const struct cuda_api *r, const char *name)
+void probe_sites__api(unsigned int group, const struct cuda_api *r, const char *name)
 {
 	switch (group) {
 #define API_CASE(probe, NAME)           \
@@ -411,47 +412,48 @@ void site__api(unsigned int group, const struct cuda_api *r, const char *name)
 	}
 }
 
-void sites__set_filters(uint32_t filters)
+void probe_sites__set_filters(uint32_t filters)
 {
 	cuda_sandbox_place.filters = filters;
 }
 
 /* All have a site here: a probe without one would have no semaphore. */
-SITE void site__start(uint64_t instance, uint32_t milliseconds)
+SITE void probe_sites__start(uint64_t instance, uint32_t milliseconds)
 {
 	STAP_PROBE2(cuda, start, instance, milliseconds);
 	STAP_PROBE1(cuda, watched, instance);
 	STAP_PROBE1(cuda, sandboxed, instance);
 }
 
-SITE void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end)
+SITE void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,
+				   uint64_t code_end)
 {
 	STAP_PROBE4(cuda, cupti_claim, instance, function, code, code_end);
 }
 
-SITE void site__cupti_release(uint64_t instance)
+SITE void probe_sites__cupti_release(uint64_t instance)
 {
 	STAP_PROBE1(cuda, cupti_release, instance);
 }
 
-SITE void site__yield(uint64_t instance)
+SITE void probe_sites__yield(uint64_t instance)
 {
 	STAP_PROBE1(cuda, yield, instance);
 }
 
-SITE void site__hello(uint64_t instance)
+SITE void probe_sites__hello(uint64_t instance)
 {
 #define HELLO(probe) STAP_PROBE1(cuda, probe, instance);
 	HELLO_PROBES(HELLO)
 #undef HELLO
 }
 
-SITE void site__flush(uint64_t instance)
+SITE void probe_sites__flush(uint64_t instance)
 {
 	STAP_PROBE1(cuda, flush, instance);
 }
 
-SITE void site__sample(uint64_t instance)
+SITE void probe_sites__sample(uint64_t instance)
 {
 #define SAMPLE(probe) STAP_PROBE1(cuda, probe, instance);
 	SAMPLE_PROBES(SAMPLE)

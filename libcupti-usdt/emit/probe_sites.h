@@ -84,72 +84,74 @@ CUDA_STACK_PROBES(SITE_SEMAPHORE)
 #define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))
 
 /* Groups that somebody listens to, as a bit mask. */
-uint32_t sites__wanted(void);
+uint32_t probe_sites__wanted(void);
 /* Does somebody listen to the batches, to the readable probes of this group? The latter, and
- * stacks, as sites__wanted() last found them: launching threads ask. */
-bool sites__batch_wanted(unsigned int group);
-bool sites__readable_wanted(unsigned int group);
+ * stacks, as probe_sites__wanted() last found them: launching threads ask. */
+bool probe_sites__batch_wanted(unsigned int group);
+bool probe_sites__readable_wanted(unsigned int group);
 /* The requested cycle: the longest window and the shortest period, in ms; 0 = none requested.
  */
-void sites__cycle(uint32_t *on, uint32_t *every);
+void probe_sites__cycle(uint32_t *on, uint32_t *every);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
  * status and cuda:hello_N. */
-uint64_t sites__up(void);
+uint64_t probe_sites__up(void);
 /* Is there one consumer, so far as that can be known? */
-bool sites__one_listener(void);
-uint64_t sites__readable_up(void);
-uint64_t sites__name_bits(void);
+bool probe_sites__one_listener(void);
+uint64_t probe_sites__readable_up(void);
+uint64_t probe_sites__name_bits(void);
 
-void site__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
-		 uint64_t first, uint64_t instance);
-void site__name(uint64_t instance, uint32_t id, const char *name, uint32_t length);
-void site__status(const struct cuda_status *status, uint32_t size);
-void site__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance);
-void site__error(int32_t code, const char *component, const char *message, uint64_t instance);
-void site__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
+void probe_sites__batch(unsigned int group, const void *records, uint32_t bytes, uint32_t count,
+			uint64_t first, uint64_t instance);
+void probe_sites__name(uint64_t instance, uint32_t id, const char *name, uint32_t length);
+void probe_sites__status(const struct cuda_status *status, uint32_t size);
+void probe_sites__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t instance);
+void probe_sites__error(int32_t code, const char *component, const char *message,
+			uint64_t instance);
+void probe_sites__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
 /* This library was loaded; who wants to listen to this process has so long to come. */
-void site__start(uint64_t instance, uint32_t milliseconds);
+void probe_sites__start(uint64_t instance, uint32_t milliseconds);
 /* What a tool reads beside the semaphore of `sandboxed`, before it raises any. */
-void sites__set_filters(uint32_t filters);
+void probe_sites__set_filters(uint32_t filters);
 /* CUPTI: about to subscribe, left, left to another client. */
-void site__cupti_claim(uint64_t instance, uint64_t function, uint64_t code, uint64_t code_end);
-void site__cupti_release(uint64_t instance);
-void site__yield(uint64_t instance);
+void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,
+			      uint64_t code_end);
+void probe_sites__cupti_release(uint64_t instance);
+void probe_sites__yield(uint64_t instance);
 /* All names and the status were sent again. */
-void site__hello(uint64_t instance);
+void probe_sites__hello(uint64_t instance);
 /* All that was recorded is sent, and the status as well. */
-void site__flush(uint64_t instance);
+void probe_sites__flush(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */
-void site__sample(uint64_t instance);
+void probe_sites__sample(uint64_t instance);
 
 /* probe: its index in CUDA_STACK_PROBES. Called on the launching thread, in its launch. */
-void site__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
-		 const struct cuda_python *python, uint64_t instance);
+void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
+			const struct cuda_python *python, uint64_t instance);
 
-void site__kernel_launch(const struct cuda_launch *r, const char *name);
-void site__runtime_launch(const struct cuda_launch *r, const char *name);
-void site__kernel_exec(const struct cuda_kernel *r, const char *name);
-void site__memcpy(const struct cuda_memcpy *r);
-void site__memset(const struct cuda_memset *r);
-void site__memory(const struct cuda_memory *r);
-void site__memory_pool(const struct cuda_memory_pool *r);
-void site__sync(const struct cuda_sync *r);
-void site__graph_exec(const struct cuda_graph *r);
-void site__graph_instantiate(const struct cuda_api *r, const char *name);
-void site__overhead(const struct cuda_overhead *r);
-void site__jit(const struct cuda_jit *r, const char *path);
-void site__uvm(const struct cuda_uvm *r);
-void site__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain);
-void site__device(const struct cuda_device *r, const char *name);
-void site__context(const struct cuda_context *r);
-void site__stream(const struct cuda_stream *r);
-void site__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
-		    int64_t thousandths, uint64_t bits);
-void site__sass(const struct cuda_sass *r, const char *kernel, const char *file);
-void site__pc_samples(const struct cuda_pc_sample *r, const char *function, const char *reason,
-		      const char *file);
-void site__api(unsigned int group, const struct cuda_api *r, const char *name);
-void site__api_error(const struct cuda_api *r, const char *name, uint64_t first, uint32_t second,
-		     const char *kernel);
+void probe_sites__kernel_launch(const struct cuda_launch *r, const char *name);
+void probe_sites__runtime_launch(const struct cuda_launch *r, const char *name);
+void probe_sites__kernel_exec(const struct cuda_kernel *r, const char *name);
+void probe_sites__memcpy(const struct cuda_memcpy *r);
+void probe_sites__memset(const struct cuda_memset *r);
+void probe_sites__memory(const struct cuda_memory *r);
+void probe_sites__memory_pool(const struct cuda_memory_pool *r);
+void probe_sites__sync(const struct cuda_sync *r);
+void probe_sites__graph_exec(const struct cuda_graph *r);
+void probe_sites__graph_instantiate(const struct cuda_api *r, const char *name);
+void probe_sites__overhead(const struct cuda_overhead *r);
+void probe_sites__jit(const struct cuda_jit *r, const char *path);
+void probe_sites__uvm(const struct cuda_uvm *r);
+void probe_sites__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain);
+void probe_sites__device(const struct cuda_device *r, const char *name);
+void probe_sites__context(const struct cuda_context *r);
+void probe_sites__stream(const struct cuda_stream *r);
+void probe_sites__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
+			   int64_t thousandths, uint64_t bits);
+void probe_sites__sass(const struct cuda_sass *r, const char *kernel, const char *file);
+void probe_sites__pc_samples(const struct cuda_pc_sample *r, const char *function,
+			     const char *reason, const char *file);
+void probe_sites__api(unsigned int group, const struct cuda_api *r, const char *name);
+void probe_sites__api_error(const struct cuda_api *r, const char *name, uint64_t first,
+			    uint32_t second, const char *kernel);
 
 #endif

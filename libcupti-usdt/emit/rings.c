@@ -261,7 +261,7 @@ int rings__prepare(void)
 {
 	int error = pthread_key_create(&hot.ring_key, thread_ends);
 
-	hot__detour(DETOUR_NO_KEY, error);
+	launch_state__detour(DETOUR_NO_KEY, error);
 	return -error;
 }
 
@@ -301,7 +301,7 @@ struct ring *rings__mine(void)
 {
 	struct ring *ring = NULL;
 
-	if (!(hot__detours() & DETOUR_NO_KEY))
+	if (!(launch_state__detours() & DETOUR_NO_KEY))
 		ring = pthread_getspecific(hot.ring_key);
 	return ring ? ring : take();
 }

@@ -33,19 +33,19 @@ static struct {
 	uint64_t opened, closed, requested;
 	uint64_t open_ns; /* of the windows before */
 	uint32_t windows;
-	bool kept_open; /* until sampling__release() */
+	bool kept_open; /* until sample_windows__release() */
 	uint64_t random;
 } cycle;
 
 static atomic_bool is_open;
 static uint64_t instance;
 
-void sampling__prepare(uint64_t number)
+void sample_windows__prepare(uint64_t number)
 {
 	instance = number;
 }
 
-bool sampling__is_open(void)
+bool sample_windows__is_open(void)
 {
 	return atomic_load_explicit(&is_open, memory_order_relaxed);
 }
@@ -79,14 +79,14 @@ static void start(uint32_t on, uint32_t every, uint64_t now)
 		cycle.start = now;
 		cycle.open_ns = cycle.windows = 0;
 	}
-	if (sampling__is_open())
+	if (sample_windows__is_open())
 		cycle.edge = cycle.opened + on * MS;
 	else
 		begin_period(now);
-	site__sample(instance);
+	probe_sites__sample(instance);
 }
 
-void sampling__follow(uint32_t wanted, uint64_t now)
+void sample_windows__follow(uint32_t wanted, uint64_t now)
 {
 	static const uint32_t usual[] = {CUDA_SAMPLE_MS};
 	static const uint32_t kinds[] = {BIT(KERNEL) | BIT(SAMPLED_KERNEL),
@@ -95,13 +95,13 @@ void sampling__follow(uint32_t wanted, uint64_t now)
 	uint32_t on, every;
 
 	if (!(wanted & SAMPLED)) {
-		if (sampling__is_open())
-			sampling__close(now);
+		if (sample_windows__is_open())
+			sample_windows__close(now);
 		cycle.on_ms = cycle.every_ms = 0;
 		cycle.kept_open = false;
 		return;
 	}
-	sites__cycle(&on, &every);
+	probe_sites__cycle(&on, &every);
 	on = on ? on : usual[0];
 	every = every ? every : usual[1];
 	/* Somebody wants all of a kind: then it is one long window, and counts as such. */
@@ -115,10 +115,10 @@ void sampling__follow(uint32_t wanted, uint64_t now)
 /* A window as long as its period stays open. */
 static bool stays_open(void)
 {
-	return sampling__is_open() && (cycle.kept_open || cycle.on_ms >= cycle.every_ms);
+	return sample_windows__is_open() && (cycle.kept_open || cycle.on_ms >= cycle.every_ms);
 }
 
-void sampling__keep_open(uint64_t now)
+void sample_windows__keep_open(uint64_t now)
 {
 	if (!cycle.on_ms)
 		return;
@@ -126,36 +126,36 @@ void sampling__keep_open(uint64_t now)
 	cycle.kept_open = true;
 }
 
-void sampling__release(uint64_t now)
+void sample_windows__release(uint64_t now)
 {
 	if (!cycle.kept_open)
 		return;
 	cycle.kept_open = false;
-	if (!sampling__is_open())
+	if (!sample_windows__is_open())
 		return;
 	cycle.open_ns += now - cycle.opened;
 	cycle.opened = now;
 	cycle.edge = now + cycle.on_ms * MS;
 }
 
-uint32_t sampling__groups(uint32_t wanted)
+uint32_t sample_windows__groups(uint32_t wanted)
 {
-	return sampling__is_open() ? wanted : wanted & ~SAMPLED;
+	return sample_windows__is_open() ? wanted : wanted & ~SAMPLED;
 }
 
-bool sampling__is_due(uint64_t now)
+bool sample_windows__is_due(uint64_t now)
 {
 	if (!cycle.on_ms || stays_open())
 		return false;
 	return now >= cycle.edge;
 }
 
-void sampling__open(void)
+void sample_windows__open(void)
 {
 	atomic_store_explicit(&is_open, true, memory_order_relaxed);
 }
 
-void sampling__opened(uint64_t now)
+void sample_windows__opened(uint64_t now)
 {
 	cycle.opened = now;
 	cycle.edge = now + cycle.on_ms * MS;
@@ -163,7 +163,7 @@ void sampling__opened(uint64_t now)
 }
 
 /* A window that ended late may have eaten into periods to come: the next whole one is taken. */
-void sampling__close(uint64_t now)
+void sample_windows__close(uint64_t now)
 {
 	uint64_t next = cycle.period + cycle.every_ms * MS;
 
@@ -177,7 +177,7 @@ void sampling__close(uint64_t now)
 		cycle.edge = now;
 }
 
-uint32_t sampling__pause(uint32_t milliseconds, uint64_t now)
+uint32_t sample_windows__pause(uint32_t milliseconds, uint64_t now)
 {
 	uint64_t left;
 
@@ -187,7 +187,7 @@ uint32_t sampling__pause(uint32_t milliseconds, uint64_t now)
 	return left < milliseconds ? left + 1 : milliseconds;
 }
 
-bool sampling__lingers(uint64_t now)
+bool sample_windows__lingers(uint64_t now)
 {
 	if (!cycle.on_ms || !cycle.windows)
 		return false;
@@ -197,11 +197,11 @@ bool sampling__lingers(uint64_t now)
 	return true;
 }
 
-void sampling__tell(struct cuda_status *status)
+void sample_windows__tell(struct cuda_status *status)
 {
 	status->sample_start = cycle.on_ms ? cycle.start : 0;
 	status->sample_open_ns = cycle.open_ns;
-	if (sampling__is_open() && status->time > cycle.opened)
+	if (sample_windows__is_open() && status->time > cycle.opened)
 		status->sample_open_ns += status->time - cycle.opened;
 	status->sample_windows = cycle.windows;
 	status->sample_on_ms = cycle.on_ms;

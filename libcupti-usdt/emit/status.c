@@ -33,7 +33,7 @@ void status__open(void)
 	/* Unique among the processes of a machine and the loads in one: time, made odd by the pid.
 	 */
 	status.instance = clock__now() * 2654435761U ^ (uint64_t)status.pid << 40;
-	sampling__prepare(status.instance);
+	sample_windows__prepare(status.instance);
 }
 
 uint64_t status__instance(void)
@@ -204,7 +204,7 @@ void status__trouble(int code, const char *component, const char *format, ...)
 		atomic_flag_clear(&message_busy);
 	}
 	if (site_wanted(error))
-		site__error(code, part, message, status.instance);
+		probe_sites__error(code, part, message, status.instance);
 	if (settings__get()->debug)
 		say(part, message);
 	errno = saved;
@@ -218,12 +218,12 @@ void status__send(void)
 	/* No system call where one may kill the program. */
 	if (status.reason != CUDA_INERT_SANDBOXED)
 		status.resident_kib = memory__resident_kib();
-	sampling__tell(&status);
+	sample_windows__tell(&status);
 	for (int i = 0; i < CUDA_GROUP_COUNT; i++)
 		status.emitted[i] = status__emitted_total(i);
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
 		status.lost[i] = atomic_load_explicit(&lost[i], memory_order_relaxed);
-	site__status(&status, sizeof(status));
+	probe_sites__status(&status, sizeof(status));
 }
 
 void status__send_lost(void)
@@ -233,7 +233,7 @@ void status__send_lost(void)
 
 		if (total == lost_sent[i] || !site_wanted(lost))
 			continue;
-		site__lost(i, total - lost_sent[i], total, status.instance);
+		probe_sites__lost(i, total - lost_sent[i], total, status.instance);
 		lost_sent[i] = total;
 	}
 }

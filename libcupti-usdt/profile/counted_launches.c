@@ -38,8 +38,8 @@ uint64_t counted_launches__kind(uint32_t cbid, const struct cupti_callback_data 
 	struct cuda_launch launch = {0};
 
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
-	return metric_rotation__kind(names__intern(data->symbol_name), launch.grid, launch.block,
-				     launch.dynamic_shared);
+	return metric_rotation__kind(interned_names__intern(data->symbol_name), launch.grid,
+				     launch.block, launch.dynamic_shared);
 }
 
 void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data, uint32_t set,
@@ -56,7 +56,7 @@ void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data
 		.start = start,
 		.end = clock__now(),
 		.stream = launch.stream,
-		.name = names__intern(data->symbol_name),
+		.name = interned_names__intern(data->symbol_name),
 		.context = data->context_id,
 		.dynamic_shared = launch.dynamic_shared,
 	};
@@ -83,7 +83,7 @@ void counted_launches__last_ends(void)
 
 static void tell_readable(const struct cuda_counters *to, const struct cuda_counter *values)
 {
-	if (!sites__readable_wanted(CUDA_GROUP_COUNTERS))
+	if (!probe_sites__readable_wanted(CUDA_GROUP_COUNTERS))
 		return;
 	for (uint32_t i = 0; i < to->count; i++) {
 		double thousandths = values[i].value * 1000;
@@ -93,8 +93,9 @@ static void tell_readable(const struct cuda_counters *to, const struct cuda_coun
 		/* What is out of range, or no number, is nothing that an integer can say. */
 		if (!(thousandths > -9e18 && thousandths < 9e18))
 			thousandths = -1;
-		site__counters(to, names__text(to->name), names__text(values[i].metric),
-			       (int64_t)thousandths, bits);
+		probe_sites__counters(to, interned_names__text(to->name),
+				      interned_names__text(values[i].metric), (int64_t)thousandths,
+				      bits);
 	}
 }
 
@@ -117,7 +118,8 @@ int counted_launches__tell(const struct collector *collector, _Atomic(uint64_t) 
 		to.head.passes = plan->passes;
 		to.head.count = plan->values;
 		for (uint32_t i = 0; i < plan->values; i++) {
-			to.values[i].metric = names__intern_text(plan->metrics[plan->first + i]);
+			to.values[i].metric =
+				interned_names__intern_text(plan->metrics[plan->first + i]);
 			to.values[i].value = values[i];
 		}
 		batch__send_in_place(CUDA_GROUP_COUNTERS, &to, to.head.head.size, 1);
@@ -134,13 +136,14 @@ void counted_launches__tell_metrics(const struct collector *collector)
 	for (uint32_t i = 0; i < plan->count; i++) {
 		struct cuda_counters_metric to = {
 			.head = {.kind = CUDA_RECORD_COUNTERS_METRIC, .size = sizeof(to)},
-			.metric = names__intern_text(plan->metrics[i]),
+			.metric = interned_names__intern_text(plan->metrics[i]),
 		};
 		struct range_metric metric;
 
 		collector->describe(plan->metrics[i], &metric);
-		to.unit = metric.unit ? names__intern_text(metric.unit) : 0;
-		to.description = metric.description ? names__intern_text(metric.description) : 0;
+		to.unit = metric.unit ? interned_names__intern_text(metric.unit) : 0;
+		to.description =
+			metric.description ? interned_names__intern_text(metric.description) : 0;
 		to.type = metric.type;
 		batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
 	}

@@ -29,7 +29,7 @@ static struct cuda_request copy;
 static struct request request;
 static bool by_environment, taken, listened_before;
 
-void request__open(void)
+void counter_requests__open(void)
 {
 	const struct settings *settings = settings__get();
 
@@ -43,7 +43,7 @@ void request__open(void)
 	status__set_request((uintptr_t)&place);
 }
 
-const struct request *request__get(void)
+const struct request *counter_requests__get(void)
 {
 	return &request;
 }
@@ -108,7 +108,7 @@ static bool take(void)
 	return true;
 }
 
-bool request__look(bool listened, bool in_use)
+bool counter_requests__look(bool listened, bool in_use)
 {
 	uint32_t number;
 

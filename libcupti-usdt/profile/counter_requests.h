@@ -17,13 +17,13 @@ struct request {
 };
 
 /* After settings and status: offers the place, if the environment does not say what to count. */
-void request__open(void);
+void counter_requests__open(void);
 /*
  * Somebody listens; a request is in use. False: there is no request, or the one in use is no longer
  * the current one and must be released before the next one can be accepted.
  */
-bool request__look(bool listened, bool in_use);
+bool counter_requests__look(bool listened, bool in_use);
 /* The one that was taken last; metrics NULL = none ever was. */
-const struct request *request__get(void);
+const struct request *counter_requests__get(void);
 
 #endif

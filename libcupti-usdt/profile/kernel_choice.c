@@ -104,7 +104,7 @@ bool kernel_choice__matches(const char *mangled)
 
 bool kernel_choice__takes(const char *symbol)
 {
-	uint32_t id = names__intern(symbol), known, decision;
+	uint32_t id = interned_names__intern(symbol), known, decision;
 
 	if (!symbol)
 		return kernel_choice__matches("");

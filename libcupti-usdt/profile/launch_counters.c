@@ -108,13 +108,13 @@ static void tell_state(void)
 	};
 
 	if (plan->chip[0])
-		to.chip = names__intern_text(plan->chip);
+		to.chip = interned_names__intern_text(plan->chip);
 	if (atomic_load(&held)) {
 		to.result = CUDA_COUNTERS_HELD;
 	} else if (to.outcome == CUDA_COUNTERS_FAILED || to.outcome == CUDA_COUNTERS_DONE) {
 		to.result = failure.result;
-		to.function = failure.function ? names__intern_text(failure.function) : 0;
-		to.metric = failure.metric ? names__intern_text(failure.metric) : 0;
+		to.function = failure.function ? interned_names__intern_text(failure.function) : 0;
+		to.metric = failure.metric ? interned_names__intern_text(failure.metric) : 0;
 	}
 	atomic_store(&said_outcome, to.outcome);
 	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
@@ -125,7 +125,7 @@ static bool prepare(void *context)
 	if (atomic_load(&prepared))
 		return true;
 	cupti_api__get()->GetDeviceId(context, &device);
-	if (collector->prepare(request__get()->metrics, device, &failure))
+	if (collector->prepare(counter_requests__get()->metrics, device, &failure))
 		return false;
 	atomic_store(&prepared, true);
 	counted_launches__tell_metrics(collector);
@@ -137,7 +137,7 @@ static bool prepare(void *context)
 
 static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t number, skip = request__get()->skip, limit = metric_rotation__limit();
+	uint64_t number, skip = counter_requests__get()->skip, limit = metric_rotation__limit();
 
 	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
 		atomic_fetch_add(&counts.graphs, 1);
@@ -316,7 +316,7 @@ static enum api_calls_sort capture_of(int domain, uint32_t cbid)
 	return sort == API_CALLS_FILL ? API_CALLS_ANY : sort;
 }
 
-void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data)
+void launch_counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	bool begins = capture_of(domain, cbid) == API_CALLS_CAPTURE_BEGINS;
 
@@ -324,7 +324,7 @@ void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data
 		return;
 	/* Also when the listener has left: the kernel that is being counted is counted to its end.
 	 */
-	if (!counters__is_counting())
+	if (!launch_counters__is_counting())
 		return;
 	if (begins || !atomic_load(&counters_on) || !is_chosen(cbid, data) ||
 	    !start_alone(cbid, data))
@@ -344,7 +344,7 @@ static void note_capture(bool begins, const struct cupti_callback_data *data)
 		launch_gate__leave();
 }
 
-void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data)
+void launch_counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	enum api_calls_sort capture = capture_of(domain, cbid);
 
@@ -387,7 +387,7 @@ static void forget(void)
 
 static void begin(bool late)
 {
-	const struct request *request = request__get();
+	const struct request *request = counter_requests__get();
 
 	forget();
 	metric_rotation__begin(request->metrics, request->limit);
@@ -442,24 +442,24 @@ static void close_profiler(uint64_t now)
 	}
 }
 
-void counters__drain(void)
+void launch_counters__drain(void)
 {
 	atomic_store(&draining, true);
 	if (atomic_load(&counters_on))
 		close_profiler(clock__now());
 }
 
-bool counters__is_draining(void)
+bool launch_counters__is_draining(void)
 {
 	return atomic_load(&draining);
 }
 
-bool counters__is_counting(void)
+bool launch_counters__is_counting(void)
 {
 	return launch_gate__is_shut() || atomic_load(&counters_on);
 }
 
-void counters__follow(void *subscriber, bool wanted, bool late)
+void launch_counters__follow(void *subscriber, bool wanted, bool late)
 {
 	if (wanted && !wanted_before)
 		begin(late);
@@ -483,7 +483,7 @@ static void look_after_kernel(uint64_t now)
 	end_with(CUDA_COUNTERS_FAILED);
 }
 
-void counters__tick(uint64_t now)
+void launch_counters__tick(uint64_t now)
 {
 	look_after_kernel(now);
 	if (!wanted_before)
@@ -498,7 +498,7 @@ void counters__tick(uint64_t now)
 	tell_state();
 }
 
-void counters__finish(void)
+void launch_counters__finish(void)
 {
 	if (!wanted_before)
 		return;
@@ -508,9 +508,9 @@ void counters__finish(void)
 	tell_state();
 }
 
-void counters__context_ends(void *context)
+void launch_counters__context_ends(void *context)
 {
-	bool is_alone = counters__is_counting() && launch_gate__enter_alone();
+	bool is_alone = launch_counters__is_counting() && launch_gate__enter_alone();
 
 	if (is_alone && atomic_load(&gathering) && gathered_in == context)
 		collect(NULL, false);

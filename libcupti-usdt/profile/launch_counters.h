@@ -13,25 +13,25 @@
 struct cupti_callback_data;
 
 /* On launching threads, at entry and exit of each call of the driver API that is called back. */
-void counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data);
-void counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data);
+void launch_counters__enter(int domain, uint32_t cbid, const struct cupti_callback_data *data);
+void launch_counters__leave(int domain, uint32_t cbid, const struct cupti_callback_data *data);
 
 /* The following on the agent's own thread. Somebody listens, or nobody does any more; late: the
  * program may be launching already. */
-void counters__follow(void *subscriber, bool wanted, bool late);
+void launch_counters__follow(void *subscriber, bool wanted, bool late);
 /*
  * Nobody listens any more, so no further kernel is begun. While one is being counted the group must
  * stay on: without the callback at its launch's exit CUPTI would go on counting for ever.
  */
-void counters__drain(void);
-bool counters__is_draining(void);
-bool counters__is_counting(void);
+void launch_counters__drain(void);
+bool launch_counters__is_draining(void);
+bool launch_counters__is_counting(void);
 /* Reports the progress, and releases the GPU when all is counted. */
-void counters__tick(uint64_t now);
+void launch_counters__tick(uint64_t now);
 /* The program ends. */
-void counters__finish(void);
+void launch_counters__finish(void);
 
 /* From CUPTI's callback, on any thread. */
-void counters__context_ends(void *context);
+void launch_counters__context_ends(void *context);
 
 #endif

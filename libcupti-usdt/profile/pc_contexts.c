@@ -27,7 +27,7 @@ struct slot *pc_contexts__slot(int i)
 
 void pc_contexts__listen(bool on)
 {
-	hot__detour(DETOUR_PC, on);
+	launch_state__detour(DETOUR_PC, on);
 }
 
 static bool is_known(const void *context)
@@ -50,7 +50,7 @@ static void add_context(void *context)
 
 void pc_contexts__begins(void *context)
 {
-	if (hot__detours() & DETOUR_PC)
+	if (launch_state__detours() & DETOUR_PC)
 		add_context(context);
 }
 
@@ -69,7 +69,7 @@ void pc_contexts__ends(void *context)
 	}
 }
 
-void *slot__enter(struct slot *slot)
+void *pc_contexts__enter(struct slot *slot)
 {
 	void *context;
 
@@ -81,58 +81,58 @@ void *slot__enter(struct slot *slot)
 	return NULL;
 }
 
-void slot__leave(void)
+void pc_contexts__leave(void)
 {
 	atomic_store(&in_call, 0);
 	futex__wake(&in_call);
 }
 
-void slot__clear(struct slot *slot)
+void pc_contexts__clear(struct slot *slot)
 {
 	slot->enabled = slot->started = slot->stopped = slot->refused = slot->rivalled = false;
 	slot->id = slot->device = slot->period = 0;
 }
 
-int slot__call(struct slot *slot, int (*function)(struct cupti_pc_context *))
+int pc_contexts__call(struct slot *slot, int (*function)(struct cupti_pc_context *))
 {
 	struct cupti_pc_context of = {.size = CUPTI_PC_SIZE(struct cupti_pc_context, context)};
 	int result;
 
-	of.context = slot__enter(slot);
+	of.context = pc_contexts__enter(slot);
 	if (!of.context) {
-		slot__clear(slot);
+		pc_contexts__clear(slot);
 		return -ENOENT;
 	}
 	result = function(&of);
-	slot__leave();
+	pc_contexts__leave();
 	return result;
 }
 
-void slot__tell(struct slot *slot, int result, const char *what, const char *why)
+void pc_contexts__tell(struct slot *slot, int result, const char *what, const char *why)
 {
 	slot->refused = true;
 	status__trouble(result, what, "%s", why);
 }
 
 /* The driver may still show a context as active that CUPTI has said goodbye to. */
-void slot__refuse(struct slot *slot, int result, const char *what)
+void pc_contexts__refuse(struct slot *slot, int result, const char *what)
 {
 	if (result == CUPTI_INVALID_CONTEXT ||
 	    (result == CUPTI_INVALID_OPERATION && slot->stale++ < STALE_TRIES))
-		slot__free(slot);
+		pc_contexts__free(slot);
 	else if (result > 0)
-		slot__tell(slot, result, what, cupti_api__result_text(result));
+		pc_contexts__tell(slot, result, what, cupti_api__result_text(result));
 	else
 		slot->refused = true;
 }
 
-void slot__free(struct slot *slot)
+void pc_contexts__free(struct slot *slot)
 {
-	slot__clear(slot);
+	pc_contexts__clear(slot);
 	atomic_store(&slot->context, NULL);
 }
 
-bool slot__has_rival(const struct slot *slot)
+bool pc_contexts__has_rival(const struct slot *slot)
 {
 	for (int i = 0; i < CONTEXTS; i++)
 		if (&slots[i] != slot && slots[i].started && slots[i].device == slot->device)
@@ -152,7 +152,7 @@ void pc_contexts__each(void (*do_it)(struct slot *), void (*cut)(struct slot *))
 		if (ended != slots[i].seen) {
 			if (slots[i].started)
 				cut(&slots[i]);
-			slot__clear(&slots[i]);
+			pc_contexts__clear(&slots[i]);
 		}
 		slots[i].seen = ended;
 		if (atomic_load(&slots[i].context))

@@ -52,20 +52,20 @@ extern atomic_bool pc_contexts_listening;
 void pc_contexts__begins(void *context);
 void pc_contexts__ends(void *context);
 
-/* The context for one call; NULL: it is gone. Released by slot__leave(). */
-void *slot__enter(struct slot *slot);
-void slot__leave(void);
+/* The context for one call; NULL: it is gone. Released by pc_contexts__leave(). */
+void *pc_contexts__enter(struct slot *slot);
+void pc_contexts__leave(void);
 /* A call that takes nothing else; -ENOENT: the context is gone. */
-int slot__call(struct slot *slot, int (*function)(struct cupti_pc_context *));
+int pc_contexts__call(struct slot *slot, int (*function)(struct cupti_pc_context *));
 /* Leaves the context alone and reports why, in CUPTI's words (for a CUptiResult) or in others.
  * Nothing is reported of a context that CUPTI says is gone, nor at first of one that was
  * made anew behind our back, which shows as a call out of order: that is tried again. */
-void slot__refuse(struct slot *slot, int result, const char *what);
-void slot__tell(struct slot *slot, int result, const char *what, const char *why);
+void pc_contexts__refuse(struct slot *slot, int result, const char *what);
+void pc_contexts__tell(struct slot *slot, int result, const char *what, const char *why);
 /* Another context of its GPU is started. */
-bool slot__has_rival(const struct slot *slot);
+bool pc_contexts__has_rival(const struct slot *slot);
 /* Nothing is on for it. */
-void slot__clear(struct slot *slot);
-void slot__free(struct slot *slot);
+void pc_contexts__clear(struct slot *slot);
+void pc_contexts__free(struct slot *slot);
 
 #endif

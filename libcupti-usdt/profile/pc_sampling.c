@@ -109,7 +109,7 @@ static uint32_t turn(void)
 
 static void *sample(void *unused)
 {
-	while (hot__is_listening()) {
+	while (launch_state__is_listening()) {
 		uint32_t seen = atomic_load(&wakeups), rest;
 
 		atomic_store(&since, clock__now());
@@ -231,12 +231,12 @@ void pc_sampling__begin_launch(bool launches)
 static void follow_first(void)
 {
 	if (atomic_load(&first_opens) && atomic_exchange(&first_opens, false)) {
-		sampling__keep_open(clock__now());
+		sample_windows__keep_open(clock__now());
 		/* It may be open already. */
 		ring();
 	}
 	if (atomic_load(&first_begins) && atomic_exchange(&first_begins, false))
-		sampling__release(clock__now());
+		sample_windows__release(clock__now());
 }
 
 /* Of that window only: a program that makes and ends contexts all the time is not held up. */
@@ -345,7 +345,7 @@ static void count_unstamped(void)
 	if (unstamped.counting)
 		status__lost(CUDA_LOST_PROFILED, launches - unstamped.launches);
 	unstamped.launches = launches;
-	unstamped.counting = unstamped.wanted && !hot__times_kernels();
+	unstamped.counting = unstamped.wanted && !launch_state__times_kernels();
 }
 
 /* Never both in one process: with kernels traced on and off beside PC samples, a PyTorch program

@@ -260,7 +260,7 @@ void pc_source__module(const void *image, size_t size)
 	if (!image || !size || !atomic_load(&open))
 		return;
 	if (site_wanted(cubin))
-		site__cubin(checksum_of(image, size), image, size, status__instance());
+		probe_sites__cubin(checksum_of(image, size), image, size, status__instance());
 	atomic_fetch_add(&writers, 1);
 	store = atomic_load(&open) ? store_of(image, size) : NULL;
 	if (store)
@@ -352,7 +352,7 @@ static uint32_t path_name(const struct cupti_source_line *line)
 		snprintf(path, sizeof(path), "%s/%s", line->folder, line->file);
 	else
 		snprintf(path, sizeof(path), "%s", line->file);
-	return names__intern_text(path);
+	return interned_names__intern_text(path);
 }
 
 static void ask(const char *function, struct place *place)

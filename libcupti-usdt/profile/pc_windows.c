@@ -14,12 +14,12 @@
  * Failure modes: 0. the thread that holds the others is stuck: they go on after 3 s, see
  * pc_sampling.c. 1. a context is destroyed meanwhile: see pc_contexts.c. 2. the administrator does
  * not allow it: said once for each context, which is left alone until the group is wanted anew;
- * another process samples the GPU: said once, and tried in each window. 3. CUPTI's buffer on the GPU
- * takes memory that the program wants: we set a small size. 4. more samples than one hit may carry:
- * handed out in parts, and in so many parts only that this thread comes back to its other work. 5.
- * the names of functions: CUPTI's header has the caller free them, but it hands out the same one
- * again (30 ranges on an H200), and crashed when it was freed in between. They are left to it, and
- * do not grow.
+ * another process samples the GPU: said once, and tried in each window. 3. CUPTI's buffer on the
+ * GPU takes memory that the program wants: we set a small size. 4. more samples than one hit may
+ * carry: handed out in parts, and in so many parts only that this thread comes back to its other
+ * work. 5. the names of functions: CUPTI's header has the caller free them, but it hands out the
+ * same one again (30 ranges on an H200), and crashed when it was freed in between. They are left to
+ * it, and do not grow.
  */
 #include "libcupti-usdt/profile/pc_windows.h"
 
@@ -142,8 +142,9 @@ static int learn_reasons(void *context)
 	for (size_t i = 0; i < count; i++) {
 		reason_texts[i][CUPTI_PC_REASON_NAME - 1] = '\0';
 		/* Two of them are no reasons, but counters. */
-		reason_names[i] =
-			strstr(reason_texts[i], "stalled") ? names__intern(reason_texts[i]) : 0;
+		reason_names[i] = strstr(reason_texts[i], "stalled")
+					  ? interned_names__intern(reason_texts[i])
+					  : 0;
 	}
 	return 0;
 }
@@ -189,16 +190,16 @@ static uint32_t period_of(void *context)
 static void enable(struct slot *slot)
 {
 	const struct cupti *cupti = cupti_api__get();
-	int result = slot__call(slot, cupti->PCSamplingEnable);
+	int result = pc_contexts__call(slot, cupti->PCSamplingEnable);
 	const char *what = "cuptiPCSamplingEnable";
 	void *context;
 
 	if (result) {
-		slot__refuse(slot, result, what);
+		pc_contexts__refuse(slot, result, what);
 		return;
 	}
 	slot->enabled = true;
-	context = slot__enter(slot);
+	context = pc_contexts__enter(slot);
 	if (!context)
 		return;
 	cupti->GetDeviceId(context, &slot->device);
@@ -212,11 +213,11 @@ static void enable(struct slot *slot)
 	}
 	if (!result)
 		slot->period = period_of(context);
-	slot__leave();
+	pc_contexts__leave();
 	if (result) {
-		slot__call(slot, cupti->PCSamplingDisable);
+		pc_contexts__call(slot, cupti->PCSamplingDisable);
 		slot->enabled = false;
-		slot__refuse(slot, result, what);
+		pc_contexts__refuse(slot, result, what);
 	}
 }
 
@@ -233,8 +234,9 @@ static uint32_t reason_name(uint32_t index)
 static void send(const struct cuda_pc_sample *sample)
 {
 	if (site_wanted(pc_samples))
-		site__pc_samples(sample, names__text(sample->function), names__text(sample->reason),
-				 names__text(sample->file));
+		probe_sites__pc_samples(sample, interned_names__text(sample->function),
+					interned_names__text(sample->reason),
+					interned_names__text(sample->file));
 	batch__add(&batch, CUDA_GROUP_PC_SAMPLES, &sample->head);
 }
 
@@ -245,7 +247,7 @@ static void add_record(const struct slot *slot, const struct cupti_pc_record *re
 		.time = time,
 		.cubin = record->cubin,
 		.offset = record->offset,
-		.function = names__intern(record->function),
+		.function = interned_names__intern(record->function),
 		.device = slot->device,
 		.context = slot->id,
 	};
@@ -285,13 +287,13 @@ static int ask(struct slot *slot)
 	int result;
 
 	prepare(&record_buffer);
-	get.context = slot__enter(slot);
+	get.context = pc_contexts__enter(slot);
 	if (!get.context) {
-		slot__clear(slot);
+		pc_contexts__clear(slot);
 		return -ENOENT;
 	}
 	result = cupti_api__get()->PCSamplingGetData(&get);
-	slot__leave();
+	pc_contexts__leave();
 	return result;
 }
 
@@ -334,7 +336,7 @@ static void collect(struct slot *slot)
 	if (result == CUPTI_OUT_OF_MEMORY)
 		window.overflows = 1;
 	else if (result > 0)
-		slot__refuse(slot, result, "cuptiPCSamplingGetData");
+		pc_contexts__refuse(slot, result, "cuptiPCSamplingGetData");
 	slot->since = now;
 	window.held = held_ns;
 	held_ns = 0;
@@ -346,7 +348,7 @@ static void collect(struct slot *slot)
 
 static bool can_start(const struct slot *slot)
 {
-	return !slot->started && !slot->refused && !slot__has_rival(slot);
+	return !slot->started && !slot->refused && !pc_contexts__has_rival(slot);
 }
 
 /* Programs that start together have their first windows at the same time. */
@@ -367,14 +369,14 @@ static void start(struct slot *slot)
 		enable(slot);
 	if (!slot->enabled || !can_start(slot))
 		return;
-	result = slot__call(slot, cupti_api__get()->PCSamplingStart);
+	result = pc_contexts__call(slot, cupti_api__get()->PCSamplingStart);
 	slot->started = !result;
 	slot->stale = result ? slot->stale : 0;
 	slot->since = clock__now();
 	if (result == CUPTI_HARDWARE_BUSY)
 		report_rival(slot);
 	else if (result > 0)
-		slot__refuse(slot, result, "cuptiPCSamplingStart");
+		pc_contexts__refuse(slot, result, "cuptiPCSamplingStart");
 }
 
 static void stop(struct slot *slot)
@@ -383,11 +385,11 @@ static void stop(struct slot *slot)
 
 	if (!slot->started)
 		return;
-	result = slot__call(slot, cupti_api__get()->PCSamplingStop);
+	result = pc_contexts__call(slot, cupti_api__get()->PCSamplingStop);
 	slot->started = false;
 	slot->stopped = !result;
 	if (result > 0)
-		slot__refuse(slot, result, "cuptiPCSamplingStop");
+		pc_contexts__refuse(slot, result, "cuptiPCSamplingStop");
 }
 
 static void collect_stopped(struct slot *slot)
@@ -408,7 +410,7 @@ static void disable(struct slot *slot)
 		return;
 	}
 	if (slot->enabled)
-		slot__call(slot, cupti_api__get()->PCSamplingDisable);
+		pc_contexts__call(slot, cupti_api__get()->PCSamplingDisable);
 	slot->enabled = slot->started = false;
 }
 
@@ -488,7 +490,7 @@ bool pc_windows__end(void)
 {
 	if (!pc_windows__make_way())
 		return false;
-	pc_contexts__each(slot__free, tell_cut);
+	pc_contexts__each(pc_contexts__free, tell_cut);
 	pc_source__close(PC_SOURCE_SAMPLES);
 	return true;
 }

@@ -294,7 +294,7 @@ static size_t merge(struct cuda_sass *to, size_t first)
 			add(to, &last.records[at].values[i]);
 	to->cubin = record->cubin;
 	to->offset = record->offset;
-	to->function = names__intern(record->function);
+	to->function = interned_names__intern(record->function);
 	to->line =
 		pc_source__line(to->cubin, record->function, to->function, to->offset, &to->file);
 	return at - first;
@@ -339,8 +339,9 @@ static void sass_tell(const struct cuda_counters *kernel)
 		if (is_empty(&batch[count]))
 			continue;
 		if (site_wanted(sass))
-			site__sass(&batch[count], names__text(batch[count].function),
-				   names__text(batch[count].file));
+			probe_sites__sass(&batch[count],
+					  interned_names__text(batch[count].function),
+					  interned_names__text(batch[count].file));
 		if (++count < IN_BATCH)
 			continue;
 		batch__send_in_place(CUDA_GROUP_COUNTERS, batch, sizeof(batch[0]), count);

@@ -29,9 +29,9 @@ void activity__requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	int saved = errno;
 
-	*buffer = buffers__take(size);
+	*buffer = activity_buffers__take(size);
 	*max_records = 0; /* as many as fit */
-	if (buffers__run_low())
+	if (activity_buffers__run_low())
 		flusher__ask();
 	errno = saved;
 }
@@ -55,9 +55,9 @@ static uint64_t read_buffer(uint8_t *buffer, size_t valid, bool heard)
 	while (!cupti->ActivityGetNextRecord(buffer, valid, &record)) {
 		count++;
 		if (heard)
-			decode__record(batches, record);
+			activity_records__record(batches, record);
 	}
-	decode__send(batches);
+	activity_records__send(batches);
 	batches__release(batches);
 	return count;
 }
@@ -65,11 +65,11 @@ static uint64_t read_buffer(uint8_t *buffer, size_t valid, bool heard)
 void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	/* What a detach flushes out was requested by nobody, and is no loss. */
-	bool wanted = sites__wanted() != 0, discard = buffers__is_discard(size);
+	bool wanted = probe_sites__wanted() != 0, discard = activity_buffers__is_discard(size);
 	uint64_t count;
 	int saved = errno;
 
-	if (!hot__is_listening()) {
+	if (!launch_state__is_listening()) {
 		/* Forked child, or the program has ended for us. The buffer is not released. */
 		errno = saved;
 		return;
@@ -80,6 +80,6 @@ void activity__completed(void *context, uint32_t stream, uint8_t *buffer, size_t
 	else
 		atomic_fetch_add_explicit(&records_seen, count, memory_order_relaxed);
 	count_dropped(context, stream);
-	buffers__release(buffer);
+	activity_buffers__release(buffer);
 	errno = saved;
 }

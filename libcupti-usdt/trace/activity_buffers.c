@@ -61,7 +61,7 @@ static uint32_t words_of(const struct slab *slab)
 	return (slab->count + 63) / 64;
 }
 
-int buffers__open(void)
+int activity_buffers__open(void)
 {
 	size_t size = 0;
 	uint8_t *memory;
@@ -122,7 +122,7 @@ static uint8_t *claim_mapped(size_t *size)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-uint8_t *buffers__take(size_t *size)
+uint8_t *activity_buffers__take(size_t *size)
 {
 	for (int i = 0; i < SLABS; i++) {
 		uint8_t *buffer = claim_from(&slabs[i], size);
@@ -133,7 +133,7 @@ uint8_t *buffers__take(size_t *size)
 	return claim_mapped(size);
 }
 
-bool buffers__run_low(void)
+bool activity_buffers__run_low(void)
 {
 	uint64_t left = atomic_load_explicit(&slabs[POOL].free[0], memory_order_relaxed);
 
@@ -141,7 +141,7 @@ bool buffers__run_low(void)
 	       !atomic_exchange_explicit(&reported_low, true, memory_order_relaxed);
 }
 
-bool buffers__is_discard(size_t size)
+bool activity_buffers__is_discard(size_t size)
 {
 	return size == DISCARD_BYTES;
 }
@@ -152,7 +152,7 @@ static bool is_of(const struct slab *slab, const uint8_t *buffer)
 	       (uintptr_t)buffer - (uintptr_t)slab->base < (size_t)slab->bytes * slab->count;
 }
 
-void buffers__release(uint8_t *buffer)
+void activity_buffers__release(uint8_t *buffer)
 {
 	atomic_store_explicit(&reported_low, false, memory_order_relaxed);
 	for (int i = 0; i < SLABS; i++) {
@@ -166,7 +166,7 @@ void buffers__release(uint8_t *buffer)
 	}
 }
 
-bool buffers__are_out(void)
+bool activity_buffers__are_out(void)
 {
 	for (int i = POOL; slabs[POOL].base && i <= SPARE; i++)
 		for (uint32_t word = 0; word < words_of(&slabs[i]); word++)
@@ -188,7 +188,7 @@ static void trim(struct slab *slab, uint32_t number)
 	atomic_fetch_or_explicit(word, bit, memory_order_release);
 }
 
-void buffers__trim(void)
+void activity_buffers__trim(void)
 {
 	for (int i = 0; slabs[POOL].base && i < SLABS; i++) {
 		uint32_t used = atomic_exchange(&slabs[i].used, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bounded pool of activity buffers.
- * buffers__take() and buffers__release() on any thread of CUPTI's; open and trim on the agent's
- * own.
+ * activity_buffers__take() and activity_buffers__release() on any thread of CUPTI's; open and trim
+ * on the agent's own.
  */
 #ifndef LIBCUPTI_USDT_TRACE_ACTIVITY_BUFFERS_H
 #define LIBCUPTI_USDT_TRACE_ACTIVITY_BUFFERS_H
@@ -11,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-int buffers__open(void);
+int activity_buffers__open(void);
 /* Never one that is out already; when the large ones are, a small one. */
-uint8_t *buffers__take(size_t *size);
+uint8_t *activity_buffers__take(size_t *size);
 /* True once, until a buffer comes back, when few are left: what CUPTI has not filled it hands out
  * only when flushed. */
-bool buffers__run_low(void);
+bool activity_buffers__run_low(void);
 /* Whether a buffer of this size was handed out only because the pool was empty: its records are
  * counted, not read. */
-bool buffers__is_discard(size_t size);
+bool activity_buffers__is_discard(size_t size);
 /* Does CUPTI hold any? */
-bool buffers__are_out(void);
+bool activity_buffers__are_out(void);
 /* It stays mapped: CUPTI may still write into it. */
-void buffers__release(uint8_t *buffer);
+void activity_buffers__release(uint8_t *buffer);
 /* Gives the memory of buffers that CUPTI does not hold back to the system. */
-void buffers__trim(void);
+void activity_buffers__trim(void);
 
 #endif

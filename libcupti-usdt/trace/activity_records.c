@@ -47,12 +47,12 @@ static const uint8_t group_of[BUFFER_BATCHES] = {
 	[BUFFER_OBJECT] = CUDA_GROUP_OBJECT,
 };
 
-void decode__set_start(uint64_t time)
+void activity_records__set_start(uint64_t time)
 {
 	atomic_store(&earliest, time - SLACK_NS);
 }
 
-void decode__expect_unfinished(bool expected)
+void activity_records__expect_unfinished(bool expected)
 {
 	atomic_fetch_add(&ending, expected ? 1 : -1);
 }
@@ -129,10 +129,10 @@ static void emit_kernel(struct batch *batches, const struct cupti_kernel *from)
 		return;
 	to.name = kernel_names__of(from->correlation);
 	if (!to.name)
-		to.name = names__intern(from->name);
+		to.name = interned_names__intern(from->name);
 	add(batches, BUFFER_KERNEL, &to);
 	if (site_wanted(kernel_exec))
-		site__kernel_exec(&to, names__text(to.name));
+		probe_sites__kernel_exec(&to, interned_names__text(to.name));
 }
 
 static void emit_memcpy(struct batch *batches, const struct cupti_memcpy *from)
@@ -162,7 +162,7 @@ static void emit_memcpy(struct batch *batches, const struct cupti_memcpy *from)
 		to.copies = from->copies;
 	add(batches, BUFFER_MEMCPY, &to);
 	if (site_wanted(memcpy))
-		site__memcpy(&to);
+		probe_sites__memcpy(&to);
 }
 
 static void emit_memcpy_peer(struct batch *batches, const struct cupti_memcpy_peer *from)
@@ -190,7 +190,7 @@ static void emit_memcpy_peer(struct batch *batches, const struct cupti_memcpy_pe
 		return;
 	add(batches, BUFFER_MEMCPY, &to);
 	if (site_wanted(memcpy))
-		site__memcpy(&to);
+		probe_sites__memcpy(&to);
 }
 
 static void emit_memset(struct batch *batches, const struct cupti_memset *from)
@@ -212,7 +212,7 @@ static void emit_memset(struct batch *batches, const struct cupti_memset *from)
 		return;
 	add(batches, BUFFER_MEMSET, &to);
 	if (site_wanted(memset))
-		site__memset(&to);
+		probe_sites__memset(&to);
 }
 
 static void emit_memory(struct batch *batches, const struct cupti_memory *from)
@@ -227,7 +227,7 @@ static void emit_memory(struct batch *batches, const struct cupti_memory *from)
 		.device = from->device,
 		.context = from->context,
 		.stream = from->stream,
-		.name = names__intern(from->name),
+		.name = interned_names__intern(from->name),
 		.operation = from->operation,
 		.kind = from->memory_kind,
 		.asynchronous = from->asynchronous,
@@ -243,7 +243,7 @@ static void emit_memory(struct batch *batches, const struct cupti_memory *from)
 		return;
 	add(batches, BUFFER_MEMORY, &to);
 	if (site_wanted(memory))
-		site__memory(&to);
+		probe_sites__memory(&to);
 }
 
 static void emit_memory_pool(struct batch *batches, const struct cupti_memory_pool *from)
@@ -265,7 +265,7 @@ static void emit_memory_pool(struct batch *batches, const struct cupti_memory_po
 		return;
 	add(batches, BUFFER_MEMORY, &to);
 	if (site_wanted(memory_pool))
-		site__memory_pool(&to);
+		probe_sites__memory_pool(&to);
 }
 
 static void emit_sync(struct batch *batches, const struct cupti_sync *from)
@@ -286,7 +286,7 @@ static void emit_sync(struct batch *batches, const struct cupti_sync *from)
 	}
 	add(batches, BUFFER_SYNC, &to);
 	if (site_wanted(sync))
-		site__sync(&to);
+		probe_sites__sync(&to);
 }
 
 static void emit_graph(struct batch *batches, const struct cupti_graph_trace *from)
@@ -309,7 +309,7 @@ static void emit_graph(struct batch *batches, const struct cupti_graph_trace *fr
 	}
 	add(batches, BUFFER_GRAPH, &to);
 	if (site_wanted(graph_exec))
-		site__graph_exec(&to);
+		probe_sites__graph_exec(&to);
 }
 
 static void emit_overhead(struct batch *batches, const struct cupti_overhead *from)
@@ -327,7 +327,7 @@ static void emit_overhead(struct batch *batches, const struct cupti_overhead *fr
 		to.head.correlation = from->correlation;
 	add(batches, BUFFER_OVERHEAD, &to);
 	if (site_wanted(overhead))
-		site__overhead(&to);
+		probe_sites__overhead(&to);
 }
 
 static void emit_jit(struct batch *batches, const struct cupti_jit *from)
@@ -337,7 +337,7 @@ static void emit_jit(struct batch *batches, const struct cupti_jit *from)
 		.operation_id = from->operation_id,
 		.cache_bytes = from->cache_bytes,
 		.device = from->device,
-		.cache_path = names__intern_text(from->cache_path),
+		.cache_path = interned_names__intern_text(from->cache_path),
 		.entry = from->entry,
 		.operation = from->operation,
 	};
@@ -348,7 +348,7 @@ static void emit_jit(struct batch *batches, const struct cupti_jit *from)
 		to.tid = from->thread;
 	add(batches, BUFFER_OVERHEAD, &to);
 	if (site_wanted(jit))
-		site__jit(&to, names__text(to.cache_path));
+		probe_sites__jit(&to, interned_names__text(to.cache_path));
 }
 
 /* A record of a fault on the host is one fault; its value is the instruction that met it. */
@@ -378,7 +378,7 @@ static void emit_uvm(struct batch *batches, const struct cupti_uvm *from)
 	}
 	add(batches, BUFFER_UVM, &to);
 	if (site_wanted(uvm))
-		site__uvm(&to);
+		probe_sites__uvm(&to);
 }
 
 static void emit_device(struct batch *batches, const struct cupti_device *from)
@@ -387,7 +387,7 @@ static void emit_device(struct batch *batches, const struct cupti_device *from)
 		.head = head(CUDA_RECORD_DEVICE, sizeof(to), 0),
 		.memory = from->memory,
 		.device = from->id,
-		.name = names__intern(from->name),
+		.name = interned_names__intern(from->name),
 		.major = from->major,
 		.minor = from->minor,
 		.multiprocessors = from->multiprocessors,
@@ -400,10 +400,10 @@ static void emit_device(struct batch *batches, const struct cupti_device *from)
 	memcpy(to.uuid, from->uuid, sizeof(to.uuid));
 	if (from->mig)
 		memcpy(to.mig_uuid, from->mig_uuid, sizeof(to.mig_uuid));
-	driver__pci(from->id, to.pci, sizeof(to.pci));
+	cuda_driver__pci(from->id, to.pci, sizeof(to.pci));
 	add(batches, BUFFER_OBJECT, &to);
 	if (site_wanted(device))
-		site__device(&to, names__text(to.name));
+		probe_sites__device(&to, interned_names__text(to.name));
 	/* The client's to free, says 13.0's header. Older ones are not known to: some bytes a
 	 * device are a better loss than the program's heap. */
 	if (cupti_api__get()->version >= CUPTI_VERSION_13_0)
@@ -426,7 +426,7 @@ static void emit_context(struct batch *batches, const struct cupti_context *from
 	}
 	add(batches, BUFFER_OBJECT, &to);
 	if (site_wanted(context))
-		site__context(&to);
+		probe_sites__context(&to);
 }
 
 static void emit_stream(struct batch *batches, const struct cupti_stream *from)
@@ -441,10 +441,10 @@ static void emit_stream(struct batch *batches, const struct cupti_stream *from)
 
 	add(batches, BUFFER_OBJECT, &to);
 	if (site_wanted(stream))
-		site__stream(&to);
+		probe_sites__stream(&to);
 }
 
-void decode__record(struct batch *batches, const void *record)
+void activity_records__record(struct batch *batches, const void *record)
 {
 	switch (*(const uint32_t *)record) {
 	case CUPTI_KIND_CONCURRENT_KERNEL:
@@ -492,7 +492,7 @@ void decode__record(struct batch *batches, const void *record)
 	}
 }
 
-void decode__send(struct batch *batches)
+void activity_records__send(struct batch *batches)
 {
 	for (int i = 0; batches && i < BUFFER_BATCHES; i++)
 		batch__send(&batches[i], group_of[i]);

@@ -8,13 +8,13 @@
 #include "libcupti-usdt/emit/batches.h"
 
 /* A session begins: records from before it are not its own. Time in ns. */
-void decode__set_start(uint64_t time);
+void activity_records__set_start(uint64_t time);
 /* The program is ending: a record without an end is unfinished work, not a fault. */
-void decode__expect_unfinished(bool expected);
+void activity_records__expect_unfinished(bool expected);
 
 /* Into a set of batches (batches__take()), or with NULL at once. */
-void decode__record(struct batch *batches, const void *record);
+void activity_records__record(struct batch *batches, const void *record);
 /* What is in the set; accepts NULL. */
-void decode__send(struct batch *batches);
+void activity_records__send(struct batch *batches);
 
 #endif

@@ -99,17 +99,18 @@ static void send(struct ring *ring, unsigned int group, const struct cuda_api *c
 {
 	struct cuda_api timed = *call;
 
-	if (sites__batch_wanted(group))
+	if (probe_sites__batch_wanted(group))
 		ring__append(ring, group, &call->head);
-	if (!sites__readable_wanted(group))
+	if (!probe_sites__readable_wanted(group))
 		return;
 	timed.start = timestamps__to_ns(call->start);
 	timed.end = timestamps__to_ns(call->end);
 	if (group == CUDA_GROUP_API_ERROR)
-		site__api_error(&timed, names__text(call->name), call_arguments__first(call),
-				call_arguments__second(call), call_arguments__kernel(call));
+		probe_sites__api_error(&timed, interned_names__text(call->name),
+				       call_arguments__first(call), call_arguments__second(call),
+				       call_arguments__kernel(call));
 	else
-		site__api(group, &timed, names__text(call->name));
+		probe_sites__api(group, &timed, interned_names__text(call->name));
 }
 
 struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid,
@@ -121,7 +122,7 @@ struct cuda_api api_calls__describe(struct ring *ring, int domain, uint32_t cbid
 		.start = start,
 		.end = end,
 		.tid = ring__tid(ring),
-		.name = names__intern(data->function_name),
+		.name = interned_names__intern(data->function_name),
 		.context = data->context_id,
 		.result = data->return_value ? *(const int *)data->return_value : 0,
 		.cbid = cbid,

@@ -118,7 +118,7 @@ static void read_launch(struct cuda_api *to, int domain, uint32_t cbid,
 	memcpy(to->asked.launch.block, launch.block, sizeof(launch.block));
 	to->asked.launch.dynamic_shared = launch.dynamic_shared;
 	if (data->symbol_name && *data->symbol_name)
-		to->asked.launch.kernel = names__intern(data->symbol_name);
+		to->asked.launch.kernel = interned_names__intern(data->symbol_name);
 	to->flags |= CUDA_API_LAUNCH;
 }
 
@@ -142,7 +142,7 @@ void call_arguments__read(struct cuda_api *to, int domain, uint32_t cbid,
 
 const char *call_arguments__kernel(const struct cuda_api *call)
 {
-	return names__text(call->flags & CUDA_API_LAUNCH ? call->asked.launch.kernel : 0);
+	return interned_names__text(call->flags & CUDA_API_LAUNCH ? call->asked.launch.kernel : 0);
 }
 
 uint64_t call_arguments__first(const struct cuda_api *call)

@@ -17,7 +17,7 @@ static bool reported; /* since somebody listens */
 
 bool devices__are_due(void)
 {
-	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed))
+	if (!probe_sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed))
 		reported = false;
 	else if (!reported)
 		return true;
@@ -30,16 +30,16 @@ void devices__tell(void)
 	const char *name;
 
 	/* A call of the driver may be a system call. */
-	if (!sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed) ||
-	    !driver__learn_devices() || names__open())
+	if (!probe_sites__batch_wanted(CUDA_GROUP_DEVICE) || site_wanted(sandboxed) ||
+	    !cuda_driver__learn_devices() || interned_names__open())
 		return;
-	for (uint32_t i = 0; (name = driver__device(i, &device)); i++) {
+	for (uint32_t i = 0; (name = cuda_driver__device(i, &device)); i++) {
 		device.head =
 			(struct cuda_record){.kind = CUDA_RECORD_DEVICE, .size = sizeof(device)};
-		device.name = names__intern_text(name);
+		device.name = interned_names__intern_text(name);
 		/* Before it, always: this consumer may have come after the name was first sent. */
 		if (device.name && site_wanted(name))
-			site__name(status__instance(), device.name, name, strlen(name));
+			probe_sites__name(status__instance(), device.name, name, strlen(name));
 		batch__send_in_place(CUDA_GROUP_DEVICE, &device, sizeof(device), 1);
 	}
 	reported = true;

@@ -55,26 +55,26 @@ static void tell_first(void)
 static void flush_all(void)
 {
 	uint64_t began = clock__now();
-	bool force = sites__one_listener() && rings__threads() <= FORCE_THREADS;
+	bool force = probe_sites__one_listener() && rings__threads() <= FORCE_THREADS;
 	_Atomic(uint32_t) never = 0;
 
 	if (force)
-		decode__expect_unfinished(true);
+		activity_records__expect_unfinished(true);
 	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
 	/* A buffer with one kernel that runs is kept: at another moment none may. */
-	for (int i = 0; !force && i < AGAIN_TIMES && hot__is_listening(); i++) {
+	for (int i = 0; !force && i < AGAIN_TIMES && launch_state__is_listening(); i++) {
 		futex__wait(&never, 0, AGAIN_MS);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
 	if (force)
-		decode__expect_unfinished(false);
+		activity_records__expect_unfinished(false);
 	atomic_store(&flushed, began);
 	wakeup__request();
 }
 
 static void *flush(void *unused)
 {
-	while (hot__is_listening()) {
+	while (launch_state__is_listening()) {
 		uint32_t seen = atomic_load(&wakes);
 
 		if (atomic_exchange(&all, false)) {
@@ -85,7 +85,7 @@ static void *flush(void *unused)
 		if (atomic_exchange(&requested, false)) {
 			cupti_api__get()->ActivityFlushAll(0);
 			if (!status__is_busy())
-				buffers__trim();
+				activity_buffers__trim();
 			continue;
 		}
 		futex__wait(&wakes, seen, atomic_load(&first) ? TELL_MS : FOREVER);

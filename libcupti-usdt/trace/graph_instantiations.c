@@ -19,7 +19,7 @@
 static const uint16_t cbids[] = {DRIVER_INSTANTIATIONS(CBID) 0};
 #undef CBID
 
-const uint16_t *instantiations__cbids(void)
+const uint16_t *graph_instantiations__cbids(void)
 {
 	return cbids;
 }
@@ -32,8 +32,9 @@ static bool is_one(uint32_t cbid)
 	return false;
 }
 
-void instantiations__record(struct ring *ring, uint32_t cbid,
-			    const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+void graph_instantiations__record(struct ring *ring, uint32_t cbid,
+				  const struct cupti_callback_data *data, uint64_t start,
+				  uint64_t end)
 {
 	struct cuda_api call;
 
@@ -42,11 +43,11 @@ void instantiations__record(struct ring *ring, uint32_t cbid,
 	call = api_calls__describe(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
 	call.head.kind = CUDA_RECORD_GRAPH_INSTANTIATE;
 	call.group = CUDA_GROUP_API_GRAPH;
-	if (sites__batch_wanted(CUDA_GROUP_GRAPH))
+	if (probe_sites__batch_wanted(CUDA_GROUP_GRAPH))
 		ring__append(ring, CUDA_GROUP_GRAPH, &call.head);
-	if (!sites__readable_wanted(CUDA_GROUP_GRAPH))
+	if (!probe_sites__readable_wanted(CUDA_GROUP_GRAPH))
 		return;
 	call.start = timestamps__to_ns(start);
 	call.end = timestamps__to_ns(end);
-	site__graph_instantiate(&call, names__text(call.name));
+	probe_sites__graph_instantiate(&call, interned_names__text(call.name));
 }

@@ -11,9 +11,10 @@
 #include "libcupti-usdt/emit/rings.h"
 
 /* CUPTI's numbers of the driver calls, 0 after the last. */
-const uint16_t *instantiations__cbids(void);
+const uint16_t *graph_instantiations__cbids(void);
 /* Any driver call as it returns, while graphs are wanted. */
-void instantiations__record(struct ring *ring, uint32_t cbid,
-			    const struct cupti_callback_data *data, uint64_t start, uint64_t end);
+void graph_instantiations__record(struct ring *ring, uint32_t cbid,
+				  const struct cupti_callback_data *data, uint64_t start,
+				  uint64_t end);
 
 #endif

@@ -150,16 +150,16 @@ void *launches__function(uint32_t cbid, const void *params)
 static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
 				  uint64_t end, struct cuda_launch *launch)
 {
-	if (group == CUDA_GROUP_LAUNCH && stacks__may_be_due(ring))
-		stacks__sample(ring, launch->head.correlation, launch->context);
-	if (!sites__readable_wanted(group))
+	if (group == CUDA_GROUP_LAUNCH && stack_sampling__may_be_due(ring))
+		stack_sampling__sample(ring, launch->head.correlation, launch->context);
+	if (!probe_sites__readable_wanted(group))
 		return;
 	launch->start = timestamps__to_ns(start);
 	launch->end = timestamps__to_ns(end);
 	if (group == CUDA_GROUP_LAUNCH)
-		site__kernel_launch(launch, names__text(launch->name));
+		probe_sites__kernel_launch(launch, interned_names__text(launch->name));
 	else
-		site__runtime_launch(launch, names__text(launch->name));
+		probe_sites__runtime_launch(launch, interned_names__text(launch->name));
 }
 
 /* Somebody listens to NVTX: how many ranges are open identifies a launch's range, sent later. */
@@ -204,10 +204,10 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	launch.tid = ring__tid(ring);
 	if (launch.flags & CUDA_LAUNCH_RANGES)
 		launch.flags |= nvtx__depth(ring) << 2;
-	launch.name = shape == LAUNCH_GRAPH ? 0 : names__intern(data->symbol_name);
+	launch.name = shape == LAUNCH_GRAPH ? 0 : interned_names__intern(data->symbol_name);
 	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
 		kernel_names__launched(data->correlation, launch.name);
-	if (sites__batch_wanted(group))
+	if (probe_sites__batch_wanted(group))
 		ring__append(ring, group, &launch.head);
 	tell_others(ring, group, start, end, &launch);
 }
@@ -247,19 +247,19 @@ record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t star
  */
 HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t start = hot__mixed(*data->correlation_data), end = timestamps__counted();
+	uint64_t start = launch_state__mixed(*data->correlation_data), end = timestamps__counted();
 	const struct launch_params *params = data->params;
 	struct ring *ring = ring__at_hand();
 	const struct launch_config *config;
 	struct cuda_launch *slot;
 	uint32_t head, name;
 
-	if (UNLIKELY(!hot__believes(start, end)))
+	if (UNLIKELY(!launch_state__believes(start, end)))
 		return;
 	if (UNLIKELY(!ring || !params || result_of(data) || notes_ranges()))
 		return record_anew(cbid, data, start, end);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	name = names__at_hand(data->symbol_name, head);
+	name = interned_names__at_hand(data->symbol_name, head);
 	if (UNLIKELY(!name || !ring__has_space(ring, head)))
 		return record_anew(cbid, data, start, end);
 	slot = ring__slot(ring, head, CUDA_GROUP_LAUNCH);
@@ -273,6 +273,6 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 	kernel_names__launched(data->correlation, name);
 	ring__advance(ring, head);
 	ring__count(ring);
-	if (stacks__may_be_due(ring))
-		stacks__sample(ring, data->correlation, data->context_id);
+	if (stack_sampling__may_be_due(ring))
+		stack_sampling__sample(ring, data->correlation, data->context_id);
 }

@@ -122,7 +122,7 @@ static uint32_t intern_wide(const wchar_t *text)
 	while (text && *text && to < utf8 + WIDE - 4)
 		to = put_character(to, *text++);
 	*to = 0;
-	return names__intern_text(utf8);
+	return interned_names__intern_text(utf8);
 }
 
 static void learn(uint64_t handle, uint32_t id)
@@ -167,7 +167,7 @@ static struct range make_range_ex(uint64_t domain, const struct nvtx_attributes 
 	range.color = attributes->color_type ? attributes->color : 0;
 	range.category = attributes->category;
 	if (attributes->message_type == NVTX_MESSAGE_ASCII)
-		range.text = names__intern_text(attributes->message);
+		range.text = interned_names__intern_text(attributes->message);
 	else if (attributes->message_type == NVTX_MESSAGE_WIDE)
 		range.text = intern_wide(attributes->message);
 	else if (attributes->message_type == NVTX_MESSAGE_REGISTERED)
@@ -192,12 +192,13 @@ static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, ui
 		.depth = depth,
 	};
 
-	if (sites__batch_wanted(CUDA_GROUP_NVTX))
+	if (probe_sites__batch_wanted(CUDA_GROUP_NVTX))
 		ring__append(ring, CUDA_GROUP_NVTX, &to.head);
 	if (site_wanted(nvtx)) {
 		to.start = timestamps__to_ns(to.start);
 		to.end = timestamps__to_ns(to.end);
-		site__nvtx(&to, names__text(to.text), names__text(to.domain));
+		probe_sites__nvtx(&to, interned_names__text(to.text),
+				  interned_names__text(to.domain));
 	}
 }
 
@@ -319,7 +320,7 @@ static void plain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 
 	switch (cbid) {
 	case NVTX_MarkA:
-		mark(make_range(0, names__intern_text(params->text)));
+		mark(make_range(0, interned_names__intern_text(params->text)));
 		break;
 	case NVTX_MarkW:
 		mark(make_range(0, intern_wide(params->wide)));
@@ -328,7 +329,7 @@ static void plain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 		mark(make_range_ex(0, params->attributes));
 		break;
 	case NVTX_RangePushA:
-		push(make_range(0, names__intern_text(params->text)));
+		push(make_range(0, interned_names__intern_text(params->text)));
 		break;
 	case NVTX_RangePushEx:
 		push(make_range_ex(0, params->attributes));
@@ -340,7 +341,7 @@ static void plain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 		pop(0);
 		break;
 	case NVTX_RangeStartA:
-		start(make_range(0, names__intern_text(params->text)), result_of(data));
+		start(make_range(0, interned_names__intern_text(params->text)), result_of(data));
 		break;
 	case NVTX_RangeStartEx:
 		start(make_range_ex(0, params->attributes), result_of(data));
@@ -376,13 +377,13 @@ static void domain_call(uint32_t cbid, const struct cupti_nvtx_data *data)
 		end(params->range);
 		break;
 	case NVTX_DomainRegisterStringA:
-		learn(result_of(data), names__intern_text(params->text));
+		learn(result_of(data), interned_names__intern_text(params->text));
 		break;
 	case NVTX_DomainRegisterStringW:
 		learn(result_of(data), intern_wide(params->wide));
 		break;
 	case NVTX_DomainCreateA:
-		learn(result_of(data), names__intern_text(made->text));
+		learn(result_of(data), interned_names__intern_text(made->text));
 		break;
 	case NVTX_DomainCreateW:
 		learn(result_of(data), intern_wide(made->wide));

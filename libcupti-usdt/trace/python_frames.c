@@ -127,7 +127,7 @@ static void read_debug_offsets(struct cuda_python *to, const uint64_t *words)
 	};
 }
 
-void python__find(void)
+void python_frames__find(void)
 {
 	const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version");
 	const void *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
@@ -154,7 +154,7 @@ void python__find(void)
 	python.size = sizeof(python);
 }
 
-const struct cuda_python *python__get(void)
+const struct cuda_python *python_frames__get(void)
 {
 	return python.size ? &python : NULL;
 }

@@ -8,8 +8,8 @@
 #include "libcupti-usdt/stack_probes.h"
 
 /* Looks for an interpreter; once, while the library is started. */
-void python__find(void);
+void python_frames__find(void);
 /* NULL = none, or one whose layout is not known. */
-const struct cuda_python *python__get(void);
+const struct cuda_python *python_frames__get(void);
 
 #endif

@@ -48,7 +48,8 @@ static bool is_due(uint32_t *distance, uint32_t passed, uint32_t period, uint32_
 
 static void fire(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context)
 {
-	site__stack(probe, correlation, tid, context, python__get(), status__instance());
+	probe_sites__stack(probe, correlation, tid, context, python_frames__get(),
+			   status__instance());
 }
 
 /* Threads that found no ring share their distances; a lost step makes a sample late, no more. */
@@ -66,7 +67,7 @@ static void sample_without_ring(uint32_t wanted, uint32_t correlation, uint32_t 
 }
 
 /* The ring counts to the nearest of its distances, which are all brought up to date here. */
-void stacks__sample(struct ring *ring, uint32_t correlation, uint32_t context)
+void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t context)
 {
 	uint32_t wanted = atomic_load_explicit(&hot.stack_probes, memory_order_relaxed);
 	uint32_t nearest = UINT32_MAX, passed;

@@ -9,13 +9,13 @@
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/emit/ring.h"
 
-/* A launch has returned; `ring` may be NULL. True: stacks__sample() has to look at it. */
-static inline bool stacks__may_be_due(struct ring *ring)
+/* A launch has returned; `ring` may be NULL. True: stack_sampling__sample() has to look at it. */
+static inline bool stack_sampling__may_be_due(struct ring *ring)
 {
 	uint32_t wanted = atomic_load_explicit(&hot.stack_probes, memory_order_relaxed);
 
 	return __builtin_expect(wanted, 0) && (!ring || ring__stack_may_be_due(ring, wanted));
 }
-void stacks__sample(struct ring *ring, uint32_t correlation, uint32_t context);
+void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t context);
 
 #endif

@@ -123,7 +123,7 @@ bool switch_barrier__begin(bool off)
 	if (now < not_before || (off && now < unseen_until))
 		return false;
 	atomic_store(&held, 1);
-	hot__detour(DETOUR_BARRIER, true);
+	launch_state__detour(DETOUR_BARRIER, true);
 	rest(SETTLE_MS);
 	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
 		if (is_quiet()) {
@@ -141,6 +141,6 @@ void switch_barrier__end(void)
 {
 	if (!atomic_exchange(&held, 0))
 		return;
-	hot__detour(DETOUR_BARRIER, false);
+	launch_state__detour(DETOUR_BARRIER, false);
 	futex__wake(&held);
 }

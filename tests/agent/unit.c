@@ -54,8 +54,8 @@ static void *intern(void *argument)
 			uint32_t id;
 
 			name_of(text, sizeof(text), i);
-			id = names__intern(text);
-			if (!id || strcmp(names__text(id), text))
+			id = interned_names__intern(text);
+			if (!id || strcmp(interned_names__text(id), text))
 				fail("name is not what was interned", i, id);
 			if (round && mine[i] != id)
 				fail("name has two ids", mine[i], id);
@@ -81,12 +81,12 @@ static void test_names(void)
 	/* Two names that differ beyond what is kept are two names. */
 	memset(big, 'x', 200000);
 	big[200000] = '\0';
-	ids[0][0] = names__intern(big);
+	ids[0][0] = interned_names__intern(big);
 	big[199999] = 'y';
-	if (names__intern_text(big) == ids[0][0])
+	if (interned_names__intern_text(big) == ids[0][0])
 		fail("long names are confused", 0, 0);
-	if (strlen(names__text(ids[0][0])) != CUDA_NAME_MAX - 1)
-		fail("long name is not cut", strlen(names__text(ids[0][0])), 0);
+	if (strlen(interned_names__text(ids[0][0])) != CUDA_NAME_MAX - 1)
+		fail("long name is not cut", strlen(interned_names__text(ids[0][0])), 0);
 	free(big);
 }
 
@@ -94,20 +94,20 @@ static void test_names(void)
 static void test_reused_address(void)
 {
 	char text[64] = "first_kernel";
-	uint32_t first = names__intern(text), second;
+	uint32_t first = interned_names__intern(text), second;
 
 	strcpy(text, "second_kernel");
-	second = names__intern(text);
-	if (first == second || strcmp(names__text(second), "second_kernel"))
+	second = interned_names__intern(text);
+	if (first == second || strcmp(interned_names__text(second), "second_kernel"))
 		fail("a reused address has the old name", first, second);
 }
 
 /* As a launch does. */
 static uint32_t intern_kernel(const char *text, uint32_t turn)
 {
-	uint32_t id = names__at_hand(text, turn);
+	uint32_t id = interned_names__at_hand(text, turn);
 
-	return id ? id : names__intern(text);
+	return id ? id : interned_names__intern(text);
 }
 
 static void intern_often(const char *text, uint32_t wanted, uint32_t from, uint32_t turns)
@@ -122,17 +122,18 @@ static void intern_often(const char *text, uint32_t wanted, uint32_t from, uint3
 static void test_reused_kernel(void)
 {
 	char text[64] = "third_kernel";
-	int opened = names__open();
-	uint32_t kernels[3] = {names__intern("third_kernel"), names__intern("fourth_kernel"),
-			       names__intern("fifth_kernel")};
+	int opened = interned_names__open();
+	uint32_t kernels[3] = {interned_names__intern("third_kernel"),
+			       interned_names__intern("fourth_kernel"),
+			       interned_names__intern("fifth_kernel")};
 
 	if (opened)
-		fail("names__open", 0, 0);
+		fail("interned_names__open", 0, 0);
 	intern_often(text, kernels[0], 0, 5000);
 	if (!atomic_load(&hot.hints_hold))
 		fail("addresses are never believed", 0, 0);
 	strcpy(text, "fourth_kernel");
-	names__forget();
+	interned_names__forget();
 	intern_often(text, kernels[1], 1, 5000);
 	if (!atomic_load(&hot.hints_hold))
 		fail("addresses are believed no more", 0, 0);
@@ -346,13 +347,13 @@ static void test_buffers(void)
 	int discards = 0;
 	size_t again;
 
-	buffers__open();
+	activity_buffers__open();
 	for (int i = 0; i < MANY; i++) {
-		taken[i] = buffers__take(&size[i]);
+		taken[i] = activity_buffers__take(&size[i]);
 		if (!taken[i] || (uintptr_t)taken[i] % 8 || size[i] < 1024)
 			fail("not a buffer", i, size[i]);
 		taken[i][0] = taken[i][size[i] - 1] = 1;
-		discards += buffers__is_discard(size[i]);
+		discards += activity_buffers__is_discard(size[i]);
 		for (int j = 0; j < i; j++)
 			if (taken[i] == taken[j])
 				fail("a buffer was given out twice", i, j);
@@ -360,13 +361,13 @@ static void test_buffers(void)
 	if (discards < MANY / 4 || discards > MANY / 4 * 3)
 		fail("the pool is not bounded", discards, 0);
 	for (int i = 0; i < MANY; i++)
-		buffers__release(taken[i]);
-	buffers__trim();
+		activity_buffers__release(taken[i]);
+	activity_buffers__trim();
 	/* CUPTI was seen to write into what it had handed back. */
 	for (int i = 0; i < MANY; i++)
 		taken[i][0] = taken[i][size[i] - 1] = 2;
 	for (int i = 0; i < MANY - discards; i++)
-		if (buffers__is_discard((buffers__take(&again), again)))
+		if (activity_buffers__is_discard((activity_buffers__take(&again), again)))
 			fail("a buffer that was released is not there again", i, 0);
 }
 

@@ -17,7 +17,7 @@ setup() {
 
 # Which kernels have them is not known by their version: the tool says it.
 uses_links_by_process() {
-	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'guests of other processes are woken'
+	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are woken'
 }
 
 # stranger: a program with the guest, that launches and has nothing to do with the tool.
@@ -397,5 +397,5 @@ entry_of() {
 	# shellcheck disable=SC2016
 	ct stat --source cupti -v --json -o out.json -- "$SIM" bash -c '"$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"; true' >out 2>err
 	all_counted out out.json
-	grep -q 'guests of other processes are woken, too: this kernel has no links by process' err
+	grep -q 'injection libraries of other processes are woken, too: this kernel has no links by process' err
 }

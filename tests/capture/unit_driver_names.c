@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A handle that is given more names than there is room for. Prints how a launch of it is called. */
+/* A handle that is given more names than there is space for. Prints how a launch of it is called.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/driver/driver_functions.h"
@@ -33,9 +34,9 @@ static void launch(struct process *process, const char *when)
 		.launch = {.head = {CUDA_RECORD_LAUNCH, sizeof(launch), 0}, .name = 1},
 		.kernel = HANDLE,
 	};
-	struct driver_names_room room;
+	struct driver_names_capacity capacity;
 	const struct cuda_launch *told =
-		(const void *)driver_names__translate(process, &launch.launch.head, &room);
+		(const void *)driver_names__translate(process, &launch.launch.head, &capacity);
 
 	printf("%s: %s\n", when, process__pretty_name(process, told->name));
 }

@@ -39,7 +39,7 @@ static int compare_lengths(void)
 int main(int argc, char **argv)
 {
 	static uint8_t code[4096];
-	struct driver_failure found[DRIVER_FAILURES_MOST];
+	struct driver_failure found[DRIVER_FAILURES_MAX];
 	uint32_t count;
 	size_t size;
 

@@ -125,7 +125,7 @@ on_driver() {
 
 @test "record -g --source driver (there are no stacks) is a usage error" {
 	run -2 ct record -g --source driver -o r.db -- touch ran
-	assert_output --partial "-g wants the guest"
+	assert_output --partial "-g needs the injection library"
 	[ ! -e ran ]
 }
 

@@ -122,7 +122,7 @@ static void kernels_by_range(void)
 	const uint64_t ms = 1000000;
 	struct stat_ranges *own = stat_ranges__new(&ranged);
 
-	/* As the guest sends them: all launches, then all ends, of a few at a time. */
+	/* As the agent sends them: all launches, then all ends, of a few at a time. */
 	in_range(own, 2 * ms, 1, 1);
 	in_range(own, 4 * ms, 2, 2);
 	in_range(own, 6 * ms, 3, 2);
@@ -233,7 +233,7 @@ static void objects(void)
 				     .multiprocessors = 16,
 				     .green = 1};
 
-	for (uint32_t i = 0; i < STAT_MOST_CONTEXTS + 5; i++, green.context++)
+	for (uint32_t i = 0; i < STAT_MAX_CONTEXTS + 5; i++, green.context++)
 		stat_objects__record(&own, &process, &green.head);
 	stat_objects__merge(&all, own);
 	printf("contexts %u left out %lu first %u parent %u\n", all->context_count,

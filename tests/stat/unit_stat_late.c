@@ -122,7 +122,7 @@ static void advise(uint64_t doubtful)
 					    .whole_ns = 1000 * MS,
 					    .host_wait_ns = 900 * MS,
 					    .doubtful = doubtful}};
-	char lines[STAT_MOST_ADVICE][256];
+	char lines[STAT_MAX_ADVICE][256];
 	int count = stat_advice__lines(&table, lines);
 
 	for (int i = 0; i < count; i++)

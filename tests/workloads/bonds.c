@@ -34,9 +34,10 @@ static _Atomic size_t used;
 
 void *malloc(size_t size)
 {
-	size_t room = (size + 31) & ~(size_t)15, at;
+	size_t capacity = (size + 31) & ~(size_t)15, at;
 
-	if (size > sizeof(arena) || (at = atomic_fetch_add(&used, room)) + room > sizeof(arena))
+	if (size > sizeof(arena) ||
+	    (at = atomic_fetch_add(&used, capacity)) + capacity > sizeof(arena))
 		return errno = ENOMEM, NULL;
 	memcpy(arena + at, &size, sizeof(size));
 	return arena + at + 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // NVTX ranges and marks around kernel launches. The last line also has nvtx_ranges and nvtx_marks;
-// in the mode `deep` nvtx_ranges are those that pushing 16 deep has room for, nvtx_lost the others,
-// and before it each range that is kept says when it was: "range NAME", the times before and after
-// its push, and before and after its pop. The mode `apart` says the same.
+// in the mode `deep` nvtx_ranges are those that pushing 16 deep has space for, nvtx_lost the
+// others, and before it each range that is kept says when it was: "range NAME", the times before
+// and after its push, and before and after its pop. The mode `apart` says the same.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,22 +44,22 @@ static void one_round(CUfunction kernel, void *domain, void *registered)
 	domain_event(DOMAIN_MARK_EX, domain, NULL, "a mark in a domain");
 }
 
-#define MOST 64
+#define MAX 64
 
 static struct {
 	char name[16];
 	void *domain;
 	uint64_t pushing, pushed;
 	bool lost;
-} open_ranges[MOST];
+} open_ranges[MAX];
 static int depth;
 static uint64_t ended, lost;
 
-static void enter(const char *name, int number, void *domain, bool no_room)
+static void enter(const char *name, int number, void *domain, bool no_space)
 {
 	snprintf(open_ranges[depth].name, sizeof(open_ranges[depth].name), "%s-%d", name, number);
 	open_ranges[depth].domain = domain;
-	open_ranges[depth].lost = no_room;
+	open_ranges[depth].lost = no_space;
 	open_ranges[depth].pushing = program__now();
 	if (domain)
 		domain_event(DOMAIN_PUSH_EX, domain, NULL, open_ranges[depth].name);
@@ -98,7 +98,7 @@ static void leave_all(void)
 		leave(open_ranges[depth - 1].domain);
 }
 
-/* One domain, then two: the other one has a range around all, one that finds no room, and one
+/* One domain, then two: the other one has a range around all, one that finds no space, and one
  * inside of that which does, as some of the first were left before it came. Then, all over, one
  * of a domain that has none to be taken for it. */
 static void deep(void *domain)

@@ -12,7 +12,7 @@ static const char help[] =
 	"them;\n"
 	"where one does not reach another's memory, each of those is two: to the host, and back.\n";
 
-#define MOST 16
+#define MAX 16
 
 static struct gpu {
 	CUdevice device;
@@ -20,7 +20,7 @@ static struct gpu {
 	CUstream stream;
 	CUfunction kernel;
 	CUdeviceptr memory;
-} gpus[MOST];
+} gpus[MAX];
 static int count;
 static uint64_t peer_copies;
 static size_t bytes;
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	memory = malloc(bytes);
 	program__check(cuInit(0), "cuInit");
 	program__check(cuDeviceGetCount(&count), "cuDeviceGetCount");
-	count = count < MOST ? count : MOST;
+	count = count < MAX ? count : MAX;
 	if (!memory || !count)
 		program__fail("no memory, or no GPU");
 	for (int i = 0; i < count; i++)

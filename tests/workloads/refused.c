@@ -43,7 +43,7 @@ static void refuse_runtime(cudaKernel_t kernel)
 	char here[64];
 
 	refused(cudaMalloc(&memory, 1ull << 46), "cudaMalloc", "\"bytes\":70368744177664");
-	/* For its flags: none is asked for. */
+	/* For its flags: none is requested. */
 	refused(cudaMallocManaged(&memory, 59, 0), "cudaMallocManaged", "\"bytes\":59");
 	refused(cudaFree(none), "cudaFree", "\"address\":\"0x4000\"");
 	refused(cudaMemcpy(none, here, 63, cudaMemcpyHostToDevice), "cudaMemcpy",

@@ -80,16 +80,16 @@ FUNCTION void deep(uint64_t left);
 
 void deep(uint64_t left)
 {
-	volatile char *room = __builtin_alloca(16 + left % 8 * 700);
+	volatile char *capacity = __builtin_alloca(16 + left % 8 * 700);
 
-	*room = 1;
+	*capacity = 1;
 	if (left) {
 		deep(left - 1);
 	} else {
 		spin(BACKWARD_NS);
 		deep_launches++;
 	}
-	*room = 0; /* and no jump instead of the call */
+	*capacity = 0; /* and no jump instead of the call */
 }
 
 static FUNCTION void from_jit(void)

@@ -48,7 +48,7 @@ struct pc_images *pc_images__new(bool code)
 	if (images)
 		images->code = code;
 	if (images)
-		images->paths = interned__new(MAX_PATHS, MAX_PATH_BYTES);
+		images->paths = intern__new(MAX_PATHS, MAX_PATH_BYTES);
 	if (images && !images->paths) {
 		free(images);
 		return NULL;
@@ -179,8 +179,8 @@ static const char *path_of(struct pc_images *images, const struct pc_line *line)
 
 	snprintf(path, sizeof(path), "%s%s%s", is_below ? line->folder : "", is_below ? "/" : "",
 		 line->path);
-	number = interned__number(images->paths, path, strlen(path) + 1, NULL);
-	return number ? interned__at(images->paths, number, &size) : NULL;
+	number = intern__number(images->paths, path, strlen(path) + 1, NULL);
+	return number ? intern__at(images->paths, number, &size) : NULL;
 }
 
 static void resolve(struct pc_images *images, struct code_function *function,
@@ -258,6 +258,6 @@ void pc_images__free(struct pc_images *images)
 	}
 	for (uint32_t i = 0; i < images->inlined_count; i++)
 		free(images->inlined[i]);
-	interned__free(images->paths);
+	intern__free(images->paths);
 	free(images);
 }

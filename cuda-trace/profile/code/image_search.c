@@ -326,7 +326,7 @@ static void open_checksum(struct child *child)
 	/* The agent must not start in this process. */
 	setenv("CUDA_TRACE", "off", 1);
 	unsetenv("CUDA_INJECTION64_PATH");
-	library = cupti_library__open(path, sizeof(path));
+	library = libcupti_open__open(path, sizeof(path));
 	if (library)
 		*(void **)&child->checksum = dlsym(library, "cuptiGetCubinCrc");
 }

@@ -51,7 +51,7 @@ struct replay {
 	uint32_t process_count;
 };
 
-struct replay *replay__new(void)
+struct replay *application_replay__new(void)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
 
@@ -173,8 +173,9 @@ unkept:
 	replay->unkept++;
 }
 
-void replay__kernel(struct replay *replay, const struct process *process,
-		    const struct cuda_counters *record, const struct counter_kernel *alone)
+void application_replay__kernel(struct replay *replay, const struct process *process,
+				const struct cuda_counters *record,
+				const struct counter_kernel *alone)
 {
 	struct kind *kind = kind_of(replay, process, alone);
 	struct launch *launch;
@@ -196,7 +197,7 @@ void replay__kernel(struct replay *replay, const struct process *process,
 		launch->runs++;
 }
 
-void replay__run_ended(struct replay *replay, bool whole)
+void application_replay__run_ended(struct replay *replay, bool whole)
 {
 	replay->process_count = 0;
 	for (struct kind *kind = replay->kinds; kind && !whole && replay->runs; kind = kind->next)
@@ -217,10 +218,11 @@ void replay__run_ended(struct replay *replay, bool whole)
 	replay->runs += whole || !replay->runs;
 }
 
-void replay__each(struct replay *replay,
-		  void (*take)(void *context, const struct process *process,
-			       const struct cuda_counters *record, struct counter_kernel *kernel),
-		  void *context)
+void application_replay__each(struct replay *replay,
+			      void (*take)(void *context, const struct process *process,
+					   const struct cuda_counters *record,
+					   struct counter_kernel *kernel),
+			      void *context)
 {
 	for (uint32_t i = 0; i < replay->count; i++) {
 		struct launch *launch = replay->launches[i];
@@ -261,7 +263,7 @@ static void print_counts(FILE *file, const struct replay *replay, const struct k
 		fprintf(file, "%s%u", i ? "," : "", kind->counts[i]);
 }
 
-void replay__say(FILE *file, const struct replay *replay)
+void application_replay__say(FILE *file, const struct replay *replay)
 {
 	uint64_t sum = all_apart(replay);
 	int printed = 0;
@@ -287,7 +289,7 @@ void replay__say(FILE *file, const struct replay *replay)
 	}
 }
 
-void replay__json(FILE *file, const struct replay *replay, uint32_t planned)
+void application_replay__json(FILE *file, const struct replay *replay, uint32_t planned)
 {
 	const char *lead = "";
 
@@ -310,7 +312,7 @@ void replay__json(FILE *file, const struct replay *replay, uint32_t planned)
 	fputs("]}\n", file);
 }
 
-void replay__free(struct replay *replay)
+void application_replay__free(struct replay *replay)
 {
 	struct kind *next;
 

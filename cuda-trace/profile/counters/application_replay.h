@@ -14,21 +14,23 @@
 
 struct replay;
 
-struct replay *replay__new(void);
-void replay__free(struct replay *replay);
+struct replay *application_replay__new(void);
+void application_replay__free(struct replay *replay);
 /* One kernel of the run that is going on; `alone` as of counter_table__read(). */
-void replay__kernel(struct replay *replay, const struct process *process,
-		    const struct cuda_counters *record, const struct counter_kernel *alone);
+void application_replay__kernel(struct replay *replay, const struct process *process,
+				const struct cuda_counters *record,
+				const struct counter_kernel *alone);
 /* That run is over, and the next one begins. Not whole: it is as if it had not been. */
-void replay__run_ended(struct replay *replay, bool whole);
+void application_replay__run_ended(struct replay *replay, bool whole);
 /* Hands out each launch that all runs had, as the first one numbered them. */
-void replay__each(struct replay *replay,
-		  void (*take)(void *context, const struct process *process,
-			       const struct cuda_counters *record, struct counter_kernel *kernel),
-		  void *context);
+void application_replay__each(struct replay *replay,
+			      void (*take)(void *context, const struct process *process,
+					   const struct cuda_counters *record,
+					   struct counter_kernel *kernel),
+			      void *context);
 /* What the runs did not have in common: nothing, lines of text, or one of JSON with what was
  * planned. */
-void replay__say(FILE *file, const struct replay *replay);
-void replay__json(FILE *file, const struct replay *replay, uint32_t planned);
+void application_replay__say(FILE *file, const struct replay *replay);
+void application_replay__json(FILE *file, const struct replay *replay, uint32_t planned);
 
 #endif

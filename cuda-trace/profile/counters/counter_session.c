@@ -21,13 +21,13 @@ static void put_count(const char *name, uint64_t count)
 	setenv(name, text, 1);
 }
 
-int counting__ask(struct counting *counting, const struct profile_options *options,
-		  const char *request)
+int counter_session__ask(struct counting *counting, const struct profile_options *options,
+			 const char *request)
 {
 	counting->pid = options->shared.pid;
 	if (!options->shared.program) {
-		counting->requests = requests__new(request, options->shared.kernel, options->skip,
-						   options->kernels);
+		counting->requests = counter_requests__new(request, options->shared.kernel,
+							   options->skip, options->kernels);
 		if (counting->requests)
 			return EXIT_OK;
 		fprintf(stderr, "cuda-trace profile: more metrics than a request can hold, "
@@ -44,7 +44,7 @@ int counting__ask(struct counting *counting, const struct profile_options *optio
 	return EXIT_OK;
 }
 
-void counting__process_start(void *context, struct process *process)
+void counter_session__process_start(void *context, struct process *process)
 {
 }
 
@@ -69,17 +69,17 @@ static const char *refusal(int err)
 	}
 }
 
-void counting__process_status(struct counting *counting, struct process *process)
+void counter_session__process_status(struct counting *counting, struct process *process)
 {
 	struct counter_process *whose = counter_table__process(&counting->table, process);
-	const char *trouble = states__trouble(&process->status);
+	const char *trouble = agent_state__trouble(&process->status);
 	char comm[80];
 	int err = 0;
 
 	if (!whose || whose->refused || process->ended)
 		return;
 	if (!trouble && counting->requests)
-		err = requests__put(counting->requests, process);
+		err = counter_requests__put(counting->requests, process);
 	if (!trouble && !err)
 		whose->asked = true;
 	if (!trouble && (!err || err == -ESRCH))
@@ -91,17 +91,17 @@ void counting__process_status(struct counting *counting, struct process *process
 		trouble ? trouble : refusal(err));
 }
 
-bool counting__means(struct counting *counting, struct process *process)
+bool counter_session__means(struct counting *counting, struct process *process)
 {
 	const struct counter_process *whose = counter_table__process(&counting->table, process);
 
 	return whose && (whose->asked || !counting->requests);
 }
 
-void counting__process_end(struct counting *counting, struct process *process)
+void counter_session__process_end(struct counting *counting, struct process *process)
 {
 	if (counting->requests)
-		requests__drop(counting->requests, process);
+		counter_requests__drop(counting->requests, process);
 	process->data = NULL;
 }
 
@@ -119,8 +119,8 @@ static void say_plan(const struct cuda_counters_state *state, const char *chip)
 				     "between them");
 }
 
-void counting__state(struct counting *counting, struct process *process,
-		     const struct cuda_counters_state *record)
+void counter_session__state(struct counting *counting, struct process *process,
+			    const struct cuda_counters_state *record)
 {
 	struct counter_process *whose = counter_table__process(&counting->table, process);
 	bool has_status;
@@ -155,12 +155,12 @@ void counting__state(struct counting *counting, struct process *process,
 	}
 }
 
-bool counting__tick(struct counting *counting)
+bool counter_session__tick(struct counting *counting)
 {
 	bool any = false;
 
 	if (counting->requests)
-		requests__keep_alive(counting->requests);
+		counter_requests__keep_alive(counting->requests);
 	for (const struct counter_process *process = counting->table.processes; process;
 	     process = process->next) {
 		/* Others that -p means may start later, but not often enough to wait for them. */
@@ -208,7 +208,8 @@ static const char *guess(const struct counting *counting, const struct profile_o
 }
 
 /* An empty profile is no success. */
-int counting__end(struct counting *counting, const struct profile_options *options, int status)
+int counter_session__end(struct counting *counting, const struct profile_options *options,
+			 int status)
 {
 	if (!counting->table.counted && status == EXIT_OK) {
 		if (!counting->failures)
@@ -217,6 +218,6 @@ int counting__end(struct counting *counting, const struct profile_options *optio
 		status = EXIT_TROUBLE;
 	}
 	counter_table__free(&counting->table);
-	requests__free(counting->requests);
+	counter_requests__free(counting->requests);
 	return status;
 }

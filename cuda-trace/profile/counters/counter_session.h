@@ -25,21 +25,22 @@ struct counting {
 
 /* Before PROGRAM starts, or processes are found: what is to be counted, of which kernels. An exit
  * status. */
-int counting__ask(struct counting *counting, const struct profile_options *options,
-		  const char *request);
+int counter_session__ask(struct counting *counting, const struct profile_options *options,
+			 const char *request);
 /* Of a sink: the report names the process at the end, so its data stays in the table. */
-void counting__process_start(void *context, struct process *process);
-void counting__process_status(struct counting *counting, struct process *process);
-void counting__process_end(struct counting *counting, struct process *process);
+void counter_session__process_start(void *context, struct process *process);
+void counter_session__process_status(struct counting *counting, struct process *process);
+void counter_session__process_end(struct counting *counting, struct process *process);
 /* False if another tool requested this process's counters. */
-bool counting__means(struct counting *counting, struct process *process);
+bool counter_session__means(struct counting *counting, struct process *process);
 /* Keeps it; says on stderr what is worth it. */
-void counting__state(struct counting *counting, struct process *process,
-		     const struct cuda_counters_state *record);
+void counter_session__state(struct counting *counting, struct process *process,
+			    const struct cuda_counters_state *record);
 /* Several times a second. True: all that was requested is counted, the program goes on without us.
  */
-bool counting__tick(struct counting *counting);
+bool counter_session__tick(struct counting *counting);
 /* The exit status, from that of the watch; what was kept is freed. */
-int counting__end(struct counting *counting, const struct profile_options *options, int status);
+int counter_session__end(struct counting *counting, const struct profile_options *options,
+			 int status);
 
 #endif

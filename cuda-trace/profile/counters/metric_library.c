@@ -191,14 +191,14 @@ static void be_the_child(int out, const char *named, const char *request, bool s
 	FILE *to = fdopen(out, "w");
 	struct library_calls calls;
 	char path[512], chip[32] = "";
-	void *library = cupti_library__open(path, sizeof(path)), *host;
+	void *library = libcupti_open__open(path, sizeof(path)), *host;
 	int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (quiet >= 0)
 		dup2(quiet, STDOUT_FILENO);
 	if (!library)
 		fprintf(to, "why\tno libcupti was found\n");
-	else if (!library_calls__find(&calls, library))
+	else if (!metric_library_calls__find(&calls, library))
 		fprintf(to, "why\t%s is older than CUDA 12.6: it has no range profiler\n", path);
 	else if (named ? !snprintf(chip, sizeof(chip), "%s", named)
 		       : !ask_chip(library, chip, sizeof(chip)))

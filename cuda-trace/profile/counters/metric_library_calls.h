@@ -109,7 +109,7 @@ struct library_calls {
 #undef LIBRARY_CALL
 };
 
-static inline bool library_calls__find(struct library_calls *calls, void *library)
+static inline bool metric_library_calls__find(struct library_calls *calls, void *library)
 {
 	bool all = true;
 

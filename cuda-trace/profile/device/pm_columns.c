@@ -157,9 +157,9 @@ int pm_choice__parse(struct pm_choice *choice, const char *list, char *unknown, 
 void pm_choice__nearest(const char *word, struct nearest_words *nearest)
 {
 	for (const struct pm_preset *preset = pm_presets; preset->name; preset++)
-		nearest_words__consider(nearest, preset->name, word, strlen(word));
+		suggest__consider(nearest, preset->name, word, strlen(word));
 	for (const struct pm_column *column = pm_columns; column->key; column++)
-		nearest_words__consider(nearest, column->key, word, strlen(word));
+		suggest__consider(nearest, column->key, word, strlen(word));
 }
 
 bool pm_column__is_metric(const struct pm_column *column)

@@ -29,7 +29,7 @@ static void say(struct pm_process *helper, const char *metric, const struct near
 {
 	char list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
 
-	nearest_words__list(nearest, list, sizeof(list));
+	suggest__list(nearest, list, sizeof(list));
 	snprintf(helper->unknown, sizeof(helper->unknown), "%s has no metric %.150s%s%s%.400s%s",
 		 helper->started.chip, metric,
 		 rollup ? ": it has other rollups" : "; profile --list-metrics has them",
@@ -52,8 +52,7 @@ static bool lacks_rollup(struct pm_process *helper, void *host, int type, const 
 	for (size_t i = 0; i < sub.count; i++) {
 		if (!strcmp(sub.names[i], metric + length))
 			return false;
-		nearest_words__consider(&nearest, sub.names[i], metric + length,
-					strlen(metric + length));
+		suggest__consider(&nearest, sub.names[i], metric + length, strlen(metric + length));
 	}
 	if (pm_config__goes(helper, &metric, 1))
 		return false;
@@ -78,8 +77,7 @@ static bool is_unknown(struct pm_process *helper, void *host, const char *metric
 
 			if (length)
 				return lacks_rollup(helper, host, type, metric, length);
-			nearest_words__consider(&nearest, base.names[i], metric,
-						strcspn(metric, "."));
+			suggest__consider(&nearest, base.names[i], metric, strcspn(metric, "."));
 		}
 	}
 	if (!helper->library.properties(&ask))

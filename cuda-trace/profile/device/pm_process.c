@@ -123,7 +123,7 @@ static bool find_calls(struct pm_calls *calls, void *library)
 static void open_library(struct pm_process *helper)
 {
 	char path[sizeof(helper->started.cupti)];
-	void *library = cupti_library__open(path, sizeof(path));
+	void *library = libcupti_open__open(path, sizeof(path));
 	int (*initialize)(struct library_initialize *), (*chip)(struct library_chip *), result;
 	struct library_initialize begin = {.size = LIBRARY_SIZE(library_initialize, private)};
 	struct library_chip ask = {.size = LIBRARY_SIZE(library_chip, name),
@@ -132,7 +132,8 @@ static void open_library(struct pm_process *helper)
 	if (!library)
 		fail(helper, 0, "no libcupti was found", "");
 	memcpy(helper->started.cupti, path, sizeof(path));
-	if (!library_calls__find(&helper->library, library) || !find_calls(&helper->calls, library))
+	if (!metric_library_calls__find(&helper->library, library) ||
+	    !find_calls(&helper->calls, library))
 		fail(helper, 0, "libcupti is older than CUDA 12.6, it has no PM sampling", path);
 	initialize = dlsym(library, "cuptiProfilerInitialize");
 	chip = dlsym(library, "cuptiDeviceGetChipName");

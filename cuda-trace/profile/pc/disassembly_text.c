@@ -45,7 +45,7 @@ struct disassembly_text *disassembly_text__new(void)
 	struct disassembly_text *kept = calloc(1, sizeof(*kept));
 
 	if (kept)
-		kept->texts = interned__new(MAX_TEXTS, MAX_BYTES);
+		kept->texts = intern__new(MAX_TEXTS, MAX_BYTES);
 	if (kept && kept->texts)
 		return kept;
 	free(kept);
@@ -56,7 +56,7 @@ void disassembly_text__free(struct disassembly_text *kept)
 {
 	if (!kept)
 		return;
-	interned__free(kept->texts);
+	intern__free(kept->texts);
 	free(kept);
 }
 
@@ -161,13 +161,13 @@ static void keep_line(struct reading *reading, uint64_t offset, const char *text
 			return;
 		to->lines = larger;
 	}
-	number = interned__number(reading->kept->texts, normalised, strlen(normalised) + 1, NULL);
+	number = intern__number(reading->kept->texts, normalised, strlen(normalised) + 1, NULL);
 	if (!number)
 		return;
 	reading->kept->lines++;
 	to->lines[to->count++] = (struct disassembled_line){
 		.offset = offset,
-		.text = interned__at(reading->kept->texts, number, &size),
+		.text = intern__at(reading->kept->texts, number, &size),
 	};
 }
 

@@ -17,7 +17,7 @@ static const uint32_t periods[] = {CUDA_SAMPLE_EVERY(NUMBER, )};
 
 #define PERIODS (sizeof(periods) / sizeof(periods[0]))
 
-void pc_pace__window(struct pc_pace *pace, uint64_t held_ns)
+void pc_rate__window(struct pc_pace *pace, uint64_t held_ns)
 {
 	pace->windows++;
 	pace->held_ns += held_ns;
@@ -47,7 +47,7 @@ static uint32_t next_below(uint32_t period)
 	return below ? below : period;
 }
 
-uint32_t pc_pace__period(struct pc_pace *pace)
+uint32_t pc_rate__period(struct pc_pace *pace)
 {
 	double wants;
 	uint32_t fits;

@@ -19,8 +19,8 @@ struct pc_pace {
 
 /* Launches of a process were held so long for a window; not its first one, which costs more.
  */
-void pc_pace__window(struct pc_pace *pace, uint64_t held_ns);
+void pc_rate__window(struct pc_pace *pace, uint64_t held_ns);
 /* Some times a second: the period in ms that fits, which may be the one that it has. */
-uint32_t pc_pace__period(struct pc_pace *pace);
+uint32_t pc_rate__period(struct pc_pace *pace);
 
 #endif

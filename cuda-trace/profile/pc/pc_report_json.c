@@ -98,7 +98,7 @@ static struct json_object *processes(const struct pc_table *table)
 	for (uint32_t i = 0; i < table->process_count; i++) {
 		const struct pc_process *process = &table->processes[i];
 		struct json_object *object = json_object_new_object();
-		const char *trouble = states__trouble(&process->status);
+		const char *trouble = agent_state__trouble(&process->status);
 
 		if (!trouble && !process->windows && *process->status.message)
 			trouble = process->status.message;
@@ -107,7 +107,7 @@ static struct json_object *processes(const struct pc_table *table)
 		put_number(object, "uid", process->uid);
 		put_number(object, "windows", process->windows);
 		put_number(object, "samples", process->samples);
-		stat_json__put_text(object, "state", states__key(&process->status));
+		stat_json__put_text(object, "state", agent_state__key(&process->status));
 		if (trouble)
 			stat_json__put_text(object, "trouble", trouble);
 		else

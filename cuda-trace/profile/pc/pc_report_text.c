@@ -246,7 +246,7 @@ static void put_notes(FILE *file, const struct pc_report *report)
 		fprintf(file, "%s\n", pc_table__note(table));
 	for (uint32_t i = 0; i < table->process_count && i < report->most; i++) {
 		const struct pc_process *process = &table->processes[i];
-		const char *trouble = states__trouble(&process->status);
+		const char *trouble = agent_state__trouble(&process->status);
 		char comm[64], message[300];
 
 		if (process->windows)

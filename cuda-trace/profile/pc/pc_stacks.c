@@ -69,14 +69,14 @@ struct pc_stacks {
 
 static bool counts__init(struct counts *counts, uint32_t most)
 {
-	counts->keys = interned__new(most, MAX_BYTES);
+	counts->keys = intern__new(most, MAX_BYTES);
 	return counts->keys;
 }
 
 /* False: full. */
 static bool counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
 {
-	uint32_t number = interned__number(counts->keys, key, size, NULL);
+	uint32_t number = intern__number(counts->keys, key, size, NULL);
 	uint64_t *larger;
 
 	if (number >= counts->capacity) {
@@ -97,7 +97,7 @@ static bool counts__add(struct counts *counts, const void *key, size_t size, uin
 
 static void counts__free(struct counts *counts)
 {
-	interned__free(counts->keys);
+	intern__free(counts->keys);
 	free(counts->counts);
 }
 
@@ -114,7 +114,7 @@ static void put(void *context, enum spool_kind kind, const void *data, size_t si
 	memcpy(whole, data, size);
 	if (more_size)
 		memcpy(whole + size, more, more_size);
-	chains__fact(all->chains, kind, whole, size + more_size);
+	store_chains__fact(all->chains, kind, whole, size + more_size);
 	free(whole);
 }
 
@@ -159,9 +159,9 @@ struct pc_stacks *pc_stacks__new(bool of_host)
 		return NULL;
 	if (of_host) {
 		all->callstacks = callstacks__new(&sink);
-		all->chains = chains__new(NULL);
+		all->chains = store_chains__new(NULL);
 	}
-	all->kernels = interned__new(MAX_KERNELS, MAX_BYTES);
+	all->kernels = intern__new(MAX_KERNELS, MAX_BYTES);
 	if (all->kernels && counts__init(&all->samples, MAX_SAMPLES) &&
 	    counts__init(&all->places, MAX_PLACES) &&
 	    (!of_host || (all->callstacks && all->chains)))
@@ -212,7 +212,7 @@ static void handle_launch(struct pc_stacks *all, struct own *own, struct process
 	if (!all->callstacks || !launch->name || launch->result)
 		return;
 	name = process__pretty_name(process, launch->name);
-	kernel = interned__number(all->kernels, name, strlen(name) + 1, NULL);
+	kernel = intern__number(all->kernels, name, strlen(name) + 1, NULL);
 	if (kernel)
 		put_half(all, own, launch->head.correlation, 0, kernel);
 }
@@ -268,7 +268,7 @@ struct planting {
 
 static const struct place_key *place_at(const struct pc_stacks *all, uint32_t number)
 {
-	return interned__at(all->places.keys, number, NULL);
+	return intern__at(all->places.keys, number, NULL);
 }
 
 static const struct pc_stacks *sorting;
@@ -289,7 +289,7 @@ static int prepare(struct planting *planting)
 {
 	const struct pc_stacks *all = planting->all;
 	const struct pc_table *table = planting->table;
-	uint32_t n = interned__count(all->places.keys);
+	uint32_t n = intern__count(all->places.keys);
 
 	planting->places = calloc(n + 1, sizeof(*planting->places));
 	planting->functions = calloc(table->function_count + 1, sizeof(*planting->functions));
@@ -301,8 +301,8 @@ static int prepare(struct planting *planting)
 	sorting = all;
 	qsort(planting->places, n, sizeof(*planting->places), by_kernel);
 	for (uint32_t i = 0; i < table->function_count; i++)
-		planting->functions[i] = interned__find(all->kernels, table->functions[i].of.name,
-							strlen(table->functions[i].of.name) + 1);
+		planting->functions[i] = intern__find(all->kernels, table->functions[i].of.name,
+						      strlen(table->functions[i].of.name) + 1);
 	for (const struct own *own = all->processes; own; own = own->next)
 		planting->labels[own->number] = own->label;
 	return 0;
@@ -312,7 +312,7 @@ static int prepare(struct planting *planting)
 static uint32_t find_places(const struct planting *planting, uint32_t process, uint32_t kernel,
 			    uint32_t *first)
 {
-	uint32_t low = 0, high = interned__count(planting->all->places.keys), n = 0;
+	uint32_t low = 0, high = intern__count(planting->all->places.keys), n = 0;
 	const uint32_t end = high;
 
 	while (low < high) {
@@ -363,7 +363,7 @@ static int add_leaf(struct planting *planting, const struct sample_key *key, uin
 	planting->node = 0;
 	descend(planting, planting->labels[key->process]);
 	if (stack)
-		chains__frames(planting->all->chains, stack, add_frame, planting);
+		store_chains__frames(planting->all->chains, stack, add_frame, planting);
 	else if (planting->all->callstacks)
 		descend(planting, "[no stack]");
 	descend(planting, table->functions[instruction->at.function].of.name);
@@ -431,8 +431,8 @@ int pc_stacks__tree(struct pc_stacks *all, const struct pc_table *table, struct 
 		tree->nameless = counts.nameless;
 	}
 	err = stacks__child(tree, 0, "all") ? -ENOMEM : prepare(&planting);
-	for (uint32_t i = 1; !err && i <= interned__count(all->samples.keys); i++)
-		err = part(&planting, interned__at(all->samples.keys, i, NULL),
+	for (uint32_t i = 1; !err && i <= intern__count(all->samples.keys); i++)
+		err = part(&planting, intern__at(all->samples.keys, i, NULL),
 			   all->samples.counts[i]);
 	free(planting.places);
 	free(planting.functions);
@@ -460,8 +460,8 @@ void pc_stacks__free(struct pc_stacks *all)
 		free(own);
 	}
 	callstacks__free(all->callstacks);
-	chains__free(all->chains);
-	interned__free(all->kernels);
+	store_chains__free(all->chains);
+	intern__free(all->kernels);
 	counts__free(&all->samples);
 	counts__free(&all->places);
 	free(all);

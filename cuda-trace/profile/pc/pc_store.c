@@ -77,7 +77,7 @@ static int put_losses(struct db *db, const struct pc_table *table,
 		const char *stage, *key, *text;
 		uint64_t count;
 	} rows[] = {
-#define AGENT_ROW(name, key, text) {"process", key, text, lost->guest[CUDA_LOST_##name]},
+#define AGENT_ROW(name, key, text) {"process", key, text, lost->agent[CUDA_LOST_##name]},
 		CUDA_LOST_REASONS(AGENT_ROW)
 #undef AGENT_ROW
 #define SESSION_ROW(name, key, text) {"collect", key, text, lost->session[SESSION_LOST_##name]},

@@ -29,10 +29,10 @@ int pc_table__init(struct pc_table *table, struct pattern *pattern)
 {
 	memset(table, 0, sizeof(*table));
 	table->pattern = pattern;
-	table->function_names = interned__new(MAX_FUNCTIONS, MAX_BYTES);
-	table->instruction_keys = interned__new(MAX_INSTRUCTIONS, MAX_BYTES);
-	table->reason_names = interned__new(PC_MAX_REASONS, MAX_BYTES);
-	table->files = interned__new(MAX_FILES, MAX_BYTES);
+	table->function_names = intern__new(MAX_FUNCTIONS, MAX_BYTES);
+	table->instruction_keys = intern__new(MAX_INSTRUCTIONS, MAX_BYTES);
+	table->reason_names = intern__new(PC_MAX_REASONS, MAX_BYTES);
+	table->files = intern__new(MAX_FILES, MAX_BYTES);
 	if (table->function_names && table->instruction_keys && table->reason_names && table->files)
 		return 0;
 	pc_table__free(table);
@@ -41,10 +41,10 @@ int pc_table__init(struct pc_table *table, struct pattern *pattern)
 
 void pc_table__free(struct pc_table *table)
 {
-	interned__free(table->function_names);
-	interned__free(table->instruction_keys);
-	interned__free(table->reason_names);
-	interned__free(table->files);
+	intern__free(table->function_names);
+	intern__free(table->instruction_keys);
+	intern__free(table->reason_names);
+	intern__free(table->files);
 	free(table->functions);
 	free(table->instructions);
 	free(table->processes);
@@ -59,19 +59,19 @@ static uint32_t function_of(struct pc_table *table, const char *name, uint64_t c
 	bool is_new;
 	uint32_t number;
 
-	functions = room__for_one(table->functions, &table->function_capacity,
-				  table->function_count, sizeof(*functions));
+	functions = array_grow__for_one(table->functions, &table->function_capacity,
+					table->function_count, sizeof(*functions));
 	if (!functions)
 		return 0;
 	table->functions = functions;
 	memcpy(key, &cubin, sizeof(cubin));
 	memcpy(key + sizeof(cubin), name, length);
 	key[sizeof(cubin) + length] = '\0';
-	number = interned__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
+	number = intern__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
 	if (number && is_new)
 		functions[table->function_count++] = (struct pc_function){
-			.of = {.name = (const char *)interned__at(table->function_names, number,
-								  &size) +
+			.of = {.name = (const char *)intern__at(table->function_names, number,
+								&size) +
 				       sizeof(cubin),
 			       .cubin = cubin},
 		};
@@ -85,8 +85,8 @@ static const char *file_of(struct pc_table *table, const char *name)
 
 	if (!name || !*name)
 		return NULL;
-	number = interned__number(table->files, name, strlen(name) + 1, NULL);
-	return number ? interned__at(table->files, number, &size) : NULL;
+	number = intern__number(table->files, name, strlen(name) + 1, NULL);
+	return number ? intern__at(table->files, number, &size) : NULL;
 }
 
 static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64_t offset)
@@ -98,12 +98,12 @@ static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64
 	bool is_new;
 	uint32_t number;
 
-	instructions = room__for_one(table->instructions, &table->instruction_capacity,
-				     table->instruction_count, sizeof(*instructions));
+	instructions = array_grow__for_one(table->instructions, &table->instruction_capacity,
+					   table->instruction_count, sizeof(*instructions));
 	if (!instructions)
 		return 0;
 	table->instructions = instructions;
-	number = interned__number(table->instruction_keys, &key, sizeof(key), &is_new);
+	number = intern__number(table->instruction_keys, &key, sizeof(key), &is_new);
 	if (number && is_new)
 		instructions[table->instruction_count++] = (struct pc_instruction){
 			.at = {.function = function - 1, .offset = offset},
@@ -128,7 +128,7 @@ static uint32_t reason_of(struct pc_table *table, const char *name, bool *idle)
 	*idle = length > SUFFIX_BYTES && !strcmp(word + length - SUFFIX_BYTES, SUFFIX);
 	if (*idle)
 		word[length -= SUFFIX_BYTES] = '\0';
-	number = interned__number(table->reason_names, word, length + 1, &is_new);
+	number = intern__number(table->reason_names, word, length + 1, &is_new);
 	if (number && is_new)
 		table->reason_count++;
 	return number ? number - 1 : PC_MAX_REASONS;
@@ -236,8 +236,8 @@ void pc_table__end(struct pc_table *table, struct process *process)
 	struct pc_process *processes = NULL;
 
 	if (table->process_count < MAX_PROCESSES)
-		processes = room__for_one(table->processes, &table->process_capacity,
-					  table->process_count, sizeof(*processes));
+		processes = array_grow__for_one(table->processes, &table->process_capacity,
+						table->process_count, sizeof(*processes));
 	if (!processes) {
 		table->processes_left_out++;
 		free(tally);
@@ -293,7 +293,7 @@ const char *pc_table__reason(const struct pc_table *table, uint32_t number)
 {
 	size_t size;
 
-	return interned__at(table->reason_names, number + 1, &size);
+	return intern__at(table->reason_names, number + 1, &size);
 }
 
 const char *pc_table__meaning(const char *reason)

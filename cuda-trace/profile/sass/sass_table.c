@@ -20,9 +20,9 @@
 int sass_table__init(struct sass_table *table)
 {
 	memset(table, 0, sizeof(*table));
-	table->function_names = interned__new(MAX_FUNCTIONS, MAX_BYTES);
-	table->instruction_keys = interned__new(MAX_INSTRUCTIONS, MAX_BYTES);
-	table->files = interned__new(MAX_FILES, MAX_BYTES);
+	table->function_names = intern__new(MAX_FUNCTIONS, MAX_BYTES);
+	table->instruction_keys = intern__new(MAX_INSTRUCTIONS, MAX_BYTES);
+	table->files = intern__new(MAX_FILES, MAX_BYTES);
 	if (table->function_names && table->instruction_keys && table->files)
 		return 0;
 	sass_table__free(table);
@@ -31,9 +31,9 @@ int sass_table__init(struct sass_table *table)
 
 void sass_table__free(struct sass_table *table)
 {
-	interned__free(table->function_names);
-	interned__free(table->instruction_keys);
-	interned__free(table->files);
+	intern__free(table->function_names);
+	intern__free(table->instruction_keys);
+	intern__free(table->files);
 	free(table->functions);
 	free(table->instructions);
 }
@@ -47,19 +47,19 @@ static struct sass_function *function_of(struct sass_table *table, const char *n
 	bool is_new;
 	uint32_t number;
 
-	functions = room__for_one(table->functions, &table->function_capacity,
-				  table->function_count, sizeof(*functions));
+	functions = array_grow__for_one(table->functions, &table->function_capacity,
+					table->function_count, sizeof(*functions));
 	if (!functions)
 		return NULL;
 	table->functions = functions;
 	memcpy(key, &cubin, sizeof(cubin));
 	memcpy(key + sizeof(cubin), name, length);
 	key[sizeof(cubin) + length] = '\0';
-	number = interned__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
+	number = intern__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
 	if (number && is_new)
 		functions[table->function_count++] = (struct sass_function){
-			.of = {.name = (const char *)interned__at(table->function_names, number,
-								  &size) +
+			.of = {.name = (const char *)intern__at(table->function_names, number,
+								&size) +
 				       sizeof(cubin),
 			       .cubin = cubin},
 		};
@@ -76,12 +76,12 @@ static struct sass_instruction *instruction_of(struct sass_table *table, uint32_
 	bool is_new;
 	uint32_t number;
 
-	instructions = room__for_one(table->instructions, &table->instruction_capacity,
-				     table->instruction_count, sizeof(*instructions));
+	instructions = array_grow__for_one(table->instructions, &table->instruction_capacity,
+					   table->instruction_count, sizeof(*instructions));
 	if (!instructions)
 		return NULL;
 	table->instructions = instructions;
-	number = interned__number(table->instruction_keys, &key, sizeof(key), &is_new);
+	number = intern__number(table->instruction_keys, &key, sizeof(key), &is_new);
 	if (number && is_new)
 		instructions[table->instruction_count++] = (struct sass_instruction){
 			.at = {.function = function, .offset = offset},
@@ -96,8 +96,8 @@ static const char *file_of(struct sass_table *table, const char *name)
 
 	if (!name || !*name)
 		return NULL;
-	number = interned__number(table->files, name, strlen(name) + 1, NULL);
-	return number ? interned__at(table->files, number, &size) : NULL;
+	number = intern__number(table->files, name, strlen(name) + 1, NULL);
+	return number ? intern__at(table->files, number, &size) : NULL;
 }
 
 void sass_counts__add(struct sass_counts *to, const struct sass_counts *counts)

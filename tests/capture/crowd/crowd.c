@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Speaks the probe contract without any CUDA: batches, names and states as the guest sends them,
+ * Speaks the probe contract without any CUDA: batches, names and states as the agent sends them,
  * as many and as odd as a test wants (ten thousand processes, a hundred thousand names), faster
- * than a simulated driver could. It is program and guest file in one: `--guest
+ * than a simulated driver could. It is program and agent file in one: `--agent
  * build/tests/capture/crowd/crowd`. The last line of stdout is the ground truth. Run by
  * tests/metrics/metrics.bats, top.bats and the bench.
  */
@@ -80,7 +80,7 @@ static PROBE void send_status(const struct cuda_status *status, __u32 size)
 	STAP_PROBE2(cuda, status, status, size);
 }
 
-/* Never called: a guest has these probes, too. */
+/* Never called: an agent has these probes, too. */
 static PROBE __attribute__((used)) void send_lost(__u32 reason, __u64 count, __u64 total,
 						  __u64 load)
 {

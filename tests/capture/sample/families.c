@@ -14,14 +14,14 @@ int main(void)
 	int names = 0, failures = 0;
 
 	while (scanf("%127s", name) == 1) {
-		uint32_t family = groups__of_calls(name);
+		uint32_t family = event_groups__of_calls(name);
 
 		names++;
 		if (!family || family & (family - 1))
 			failures += printf("%s: not one family: %x\n", name, family) > 0;
 		for (size_t length = 0; length <= strlen(name); length++) {
 			snprintf(glob, sizeof(glob), "%.*s*", (int)length, name);
-			if (!(groups__of_calls(glob) & family))
+			if (!(event_groups__of_calls(glob) & family))
 				failures += printf("%s is not in %s\n", name, glob) > 0;
 		}
 	}

@@ -76,10 +76,10 @@ static double coverage(enum shape shape, bool by_time, double *bias)
 
 			for (int i = from; i < from + WINDOW; i++)
 				if (program[p][i] > 0)
-					estimate__add(&sums, p + 1, 1, program[p][i]);
+					cluster_estimate__add(&sums, p + 1, 1, program[p][i]);
 		}
-		estimate = by_time ? estimate__sum(&sums, (double)WINDOW / LENGTH, PERIODS)
-				   : estimate__ratio(&sums, count);
+		estimate = by_time ? cluster_estimate__sum(&sums, (double)WINDOW / LENGTH, PERIODS)
+				   : cluster_estimate__ratio(&sums, count);
 		within += fabs(estimate.value - sum) <= estimate.error;
 		means += estimate.value / TRIALS;
 	}
@@ -108,23 +108,26 @@ static void test_edges(void)
 {
 	struct estimate_sums none = {}, one = {}, all = {};
 
-	check(estimate__ratio(&none, 10).value == 0, "something from nothing", 0);
-	estimate__add(&one, 1, 1, 500);
-	check(estimate__ratio(&one, 10).value == 5000, "one value",
-	      estimate__ratio(&one, 10).value);
-	check(estimate__ratio(&one, 10).error == 5000, "one value's error",
-	      estimate__ratio(&one, 10).error);
-	check(estimate__ratio(&one, 1).error == 0, "the only value's error", 0);
+	check(cluster_estimate__ratio(&none, 10).value == 0, "something from nothing", 0);
+	cluster_estimate__add(&one, 1, 1, 500);
+	check(cluster_estimate__ratio(&one, 10).value == 5000, "one value",
+	      cluster_estimate__ratio(&one, 10).value);
+	check(cluster_estimate__ratio(&one, 10).error == 5000, "one value's error",
+	      cluster_estimate__ratio(&one, 10).error);
+	check(cluster_estimate__ratio(&one, 1).error == 0, "the only value's error", 0);
 	for (int i = 0; i < 10; i++)
-		estimate__add(&all, i / 3, 1, i);
-	check(estimate__ratio(&all, 10).value == 45, "all values", estimate__ratio(&all, 10).value);
-	check(estimate__ratio(&all, 10).error == 0, "all values' error", 0);
-	check(estimate__ratio(&all, 20).error > 0, "half of the values have no error", 0);
-	check(estimate__sum(&all, 1, 4).value == 45 && estimate__sum(&all, 1, 4).error == 0,
-	      "all of the time", estimate__sum(&all, 1, 4).value);
-	check(estimate__count(&all, 0.5, 4).value == 20, "half of the time",
-	      estimate__count(&all, 0.5, 4).value);
-	check(estimate__sum(&all, 0, 0).value == 0, "no window", estimate__sum(&all, 0, 0).value);
+		cluster_estimate__add(&all, i / 3, 1, i);
+	check(cluster_estimate__ratio(&all, 10).value == 45, "all values",
+	      cluster_estimate__ratio(&all, 10).value);
+	check(cluster_estimate__ratio(&all, 10).error == 0, "all values' error", 0);
+	check(cluster_estimate__ratio(&all, 20).error > 0, "half of the values have no error", 0);
+	check(cluster_estimate__sum(&all, 1, 4).value == 45 &&
+		      cluster_estimate__sum(&all, 1, 4).error == 0,
+	      "all of the time", cluster_estimate__sum(&all, 1, 4).value);
+	check(cluster_estimate__count(&all, 0.5, 4).value == 20, "half of the time",
+	      cluster_estimate__count(&all, 0.5, 4).value);
+	check(cluster_estimate__sum(&all, 0, 0).value == 0, "no window",
+	      cluster_estimate__sum(&all, 0, 0).value);
 }
 
 int main(void)

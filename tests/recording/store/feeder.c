@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 	if (err && err != -EFBIG)
 		fprintf(stderr, "feeder: stopped: %s\n", strerror(-err));
 	if (!strcmp(settings.extra, "lost")) {
-		lost.guest[CUDA_LOST_POOL_EMPTY] = 5;
+		lost.agent[CUDA_LOST_POOL_EMPTY] = 5;
 		lost.session[SESSION_LOST_RING_FULL] = 7;
 	}
 	begin = now_ns();
