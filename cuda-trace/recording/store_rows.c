@@ -55,23 +55,22 @@ static int64_t call_name(struct rows *rows, uint8_t domain, uint16_t cbid)
 {
 	int64_t *known = &rows->calls[domain == CUDA_DOMAIN_RUNTIME][cbid % ROWS_CALLS];
 	char name[64];
+	int64_t id;
 
-	if (cbid >= ROWS_CALLS || !*known) {
-		store__call_name(name, sizeof(name), domain, cbid);
-		int64_t id = db__string(rows->db, name, strlen(name));
-
-		if (cbid < ROWS_CALLS)
-			*known = id;
-		return id;
-	}
-	return *known;
+	if (cbid < ROWS_CALLS && *known)
+		return *known;
+	store__call_name(name, sizeof(name), domain, cbid);
+	id = db__string(rows->db, name, strlen(name));
+	if (cbid < ROWS_CALLS)
+		*known = id;
+	return id;
 }
 
 static int put_call(struct rows *rows, const struct rows_process *process,
 		    const struct cuda_api *call, int64_t name, int64_t kernel, int64_t shape)
 {
-	/* Only launches have stacks. */
 	uint32_t number = process - rows->processes, id = call->head.correlation;
+	/* Only launches have stacks. */
 	int64_t chain = kernel == DB_NULL ? DB_NULL : store_chains__of(rows->chains, number, id);
 	int64_t values[] = {
 		at(rows, call->start),
