@@ -552,7 +552,7 @@ expect_library() {
 @test "doctor reads damaged and hostile ELF files and loader caches without a fault" {
 	local fuzz=$BATS_TEST_TMPDIR/fuzz
 	${CC:-cc} -g -O1 -D_GNU_SOURCE -std=gnu11 -fsanitize=address,undefined -fno-sanitize-recover=all \
-		-I"$TOP" -o "$fuzz" "$TOP"/tests/doctor/fuzz.c $(tool_sources elf_reader ldcache filetree rooted_path)
+		-I"$TOP" -o "$fuzz" "$TOP"/tests/doctor/fuzz.c $(tool_sources elf_reader ldcache filetree rooted_path clock)
 	mkdir -p "$TREE/etc" "$TREE/lib"
 	cp "$(fake libcupti.so.12 22)" "$TREE/lib/libcupti.so.12"
 	ldconfig -C "$TREE/etc/ld.so.cache" -f /dev/null -X "$TREE/lib"
@@ -1020,7 +1020,7 @@ agree() {
 
 @test "doctor (package manager that closes its output and stays) waits no longer than it may" {
 	local query=$BATS_TEST_TMPDIR/query
-	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/inventory/unit_query.c" $(tool_sources package_query filetree rooted_path)
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/inventory/unit_query.c" $(tool_sources package_query filetree rooted_path clock)
 	SECONDS=0
 	run -0 "$query" 1 /bin/sh -c 'echo all; exec >&-; exec sleep 30'
 	assert_output "Connection timed out"

@@ -3,13 +3,17 @@
 // values across their calls that the frame pointer's register holds one of them.
 #include <stdint.h>
 
-#define SHOWN __attribute__((visibility("default"), noinline, noclone))
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline))
+#else
+#define FUNCTION __attribute__((noinline, noclone))
+#endif
+#define SHOWN __attribute__((visibility("default"))) FUNCTION
 
 SHOWN int64_t library_outer(int64_t (*call)(void), const int64_t *values);
 
 /* Without a name once the library is stripped. */
-static __attribute__((noinline, noclone)) int64_t library_inner(int64_t (*call)(void),
-								const int64_t *values)
+static FUNCTION int64_t library_inner(int64_t (*call)(void), const int64_t *values)
 {
 	int64_t a = values[0] | 1, b = values[1] | 1, c = values[2] | 1, d = values[3] | 1,
 		e = values[4] | 1, f = values[5] | 1;

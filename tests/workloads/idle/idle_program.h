@@ -11,7 +11,11 @@
 
 #include "tests/workloads/program.h"
 
+#ifdef __clang__
+#define IDLE_FUNCTION __attribute__((noinline))
+#else
 #define IDLE_FUNCTION __attribute__((noinline, noclone))
+#endif
 
 /* Comes first on its CPU from then on, where it may. */
 void idle_program__start(void);

@@ -11,7 +11,7 @@ IDLE_FUNCTION void prepare_batch(uint64_t ns)
 
 	do {
 		for (int i = 0; i < 100000; i++)
-			sum += i;
+			sum = sum + i;
 	} while (program__now() < until);
 }
 
