@@ -521,7 +521,7 @@ library_of_calls() {
 	LD_LIBRARY_PATH=$B/simcuda ct doctor --json >out.json || true
 	jq -s '.[] | select(.key == "driver_launches")' out.json >found.json
 	json found.json ".severity == \"ok\" and .facts == {functions: 8, at_entry: $at_entry} and
-		(.text | contains(\"when they return, which is dearer, for $((8 - at_entry)) of 8 functions\"))"
+		(.text | contains(\"when they return, which costs more, for $((8 - at_entry)) of 8 functions\"))"
 }
 
 # A launch function as those of the real library are; with SED-SCRIPT changed.

@@ -255,7 +255,7 @@ last_page() {
 	assert_success
 	assert_line --regexp '^cuda-trace top  [0-9:]{8}  [1-9][0-9]*\.[0-9] s  processes: [0-9]+ cupti'
 	assert_line --regexp '^GPU  NAME +BUSY +COPY MEMORY +LAUNCH/s$'
-	assert_line --regexp '^ +[0-9]+ crowd +root +0\.[0-9] +[1-9][0-9.k]* +0 +0 +0 +0 cupti'
+	assert_line --regexp '^ +[0-9]+ crowd +root +0\.[0-9] +[1-9][0-9.k]* +0 +0 +0\.00 +0 cupti'
 }
 
 @test "top (80 x 24) shows devices, processes, and a process's kernels" {
