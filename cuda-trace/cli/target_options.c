@@ -57,10 +57,9 @@ const struct option_row options_output[] = {
 
 const struct option_row options_source[] = {
 	{OPTION_WORD, 0, "source", "SOURCE",
-	 "cupti (the injection library), driver (libcuda's entry points: no\nGPU times), or auto: "
+	 "cupti (the injection library), driver (libcuda's\nentry points: no GPU times), or auto: "
 	 "driver where "
-	 "no "
-	 "guest works",
+	 "no\ninjection library works",
 	 AT(source)},
 	{OPTION_VALUES, 0, NULL, NULL, "auto,cupti,driver", 0},
 	{},
