@@ -12,9 +12,9 @@
 	 0,                                                                                      \
 	 "call-graph",                                                                           \
 	 "HOW",                                                                                  \
-	 "with -g: native functions by unwind tables (dwarf, the\ndefault), which takes a copy " \
+	 "with -g: native functions by unwind tables (dwarf,\nthe default), which takes a copy " \
 	 "of "                                                                                   \
-	 "the stack, or by frame\npointers alone",                                               \
+	 "the stack, or by\nframe pointers alone",                                               \
 	 field},                                                                                 \
 	{                                                                                        \
 		OPTION_VALUES, 0, NULL, NULL, "dwarf,fp", 0                                      \
