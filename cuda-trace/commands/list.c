@@ -44,8 +44,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "list",
-	.summary = "Lists CUDA processes: state of the injection library, its libcupti, how each "
-		   "can be traced.",
+	.summary = "Lists CUDA processes, their libcupti, and how each can be traced.",
 	.synopsis = (const char *const[]){"[OPTIONS]", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  sudo cuda-trace list\n"
