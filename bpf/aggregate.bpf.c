@@ -203,6 +203,7 @@ static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
 	SEC("usdt")                                          \
 	int probe(struct pt_regs *ctx)                       \
 	{                                                    \
+		keep_own_stack(ctx);                         \
 		return handle_batch(ctx, CUDA_GROUP_##name); \
 	}
 CUDA_GROUPS(BATCH_PROGRAM)

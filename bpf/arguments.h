@@ -47,6 +47,7 @@ int probe_switchboard(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
+	keep_own_stack(ctx);
 	if (!settings.by_link || comes_by_its_link(cookie))
 		bpf_tail_call(ctx, &probe_programs, (__u32)cookie & PROBE_NUMBER);
 	return 0;

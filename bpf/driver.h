@@ -445,6 +445,7 @@ int driver_entry(struct pt_regs *ctx)
 	struct driver_thread *thread;
 	struct driver_call *call;
 
+	keep_own_stack(ctx);
 	if (shape == DRIVER_TRIAL)
 		count_trial();
 	if (shape == DRIVER_TRIAL || !is_driver_process(cookie))

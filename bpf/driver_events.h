@@ -253,6 +253,7 @@ int driver_failure(struct pt_regs *ctx)
 	__u32 result = DRIVER_RESULT_OF(cookie);
 	struct parcel *parcel;
 
+	keep_own_stack(ctx);
 	if (!is_driver_process(cookie) ||
 	    !take_driver_call(ctx, cookie & ~DRIVER_RESULT(0xffff), &done))
 		return 0;
@@ -270,6 +271,7 @@ int driver_return(struct pt_regs *ctx)
 	struct driver_result done = {.end = bpf_ktime_get_ns()};
 	struct parcel *parcel;
 
+	keep_own_stack(ctx);
 	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
 		return 0;
 	parcel = sign_parcel(&done, done.end);

@@ -169,6 +169,7 @@ int driver_return(struct pt_regs *ctx)
 {
 	struct driver_result done = {.end = bpf_ktime_get_ns()};
 
+	keep_own_stack(ctx);
 	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
 		return 0;
 	if (is_unknown(&done))

@@ -62,6 +62,23 @@ struct task_struct {
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
+/*
+ * From Linux 6.13 on, a program with a frame of 64 bytes or more has one for each CPU. That of a
+ * uprobe may sleep or be preempted, and whoever runs it on that CPU meanwhile writes into the same
+ * frame: times and pointers in it are wrong afterwards. A program that contains a tail call keeps
+ * the ordinary stack. This one is never made, and the verifier removes it. (Not on arm64, where
+ * kernels before 6.0 refuse such programs.)
+ */
+const volatile bool makes_tail_calls;
+
+static __always_inline void keep_own_stack(void *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	if (makes_tail_calls)
+		bpf_tail_call(ctx, (void *)0, 0);
+#endif
+}
+
 const volatile struct stream_settings settings;
 
 /* Thread groups that are followed, when settings.by_pid. Forks add, exits remove. */

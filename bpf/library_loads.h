@@ -195,6 +195,7 @@ int loader_changed(struct pt_regs *ctx)
 	bool known;
 	__u32 pid;
 
+	keep_own_stack(ctx);
 	if (!load_is_wanted(&pid) || bpf_probe_read_user(&debug, sizeof(debug), (void *)at) ||
 	    debug.state)
 		return 0;
@@ -236,6 +237,7 @@ int driver_initialized(struct pt_regs *ctx)
 	struct library_load *load;
 	__u32 pid;
 
+	keep_own_stack(ctx);
 	if (PT_REGS_RC(ctx))
 		return 0;
 	if (!load_is_wanted(&pid)) {

@@ -251,6 +251,7 @@ int nccl_entry(struct pt_regs *ctx)
 	struct nccl_thread *thread = this_nccl_thread();
 	struct event_collective call = {.time = bpf_ktime_get_ns(), .function = function};
 
+	keep_own_stack(ctx);
 	if (!thread)
 		return 0;
 	if (function > NCCL_GROUP_END) {
@@ -295,6 +296,7 @@ int nccl_return(struct pt_regs *ctx)
 	struct event_collective *made;
 	__u64 result;
 
+	keep_own_stack(ctx);
 	if (!thread || !thread->result)
 		return 0;
 	made = &thread->made;

@@ -455,6 +455,7 @@ int stack(struct pt_regs *ctx)
 	struct stack_thread *thread = bpf_task_storage_get(
 		&stack_threads, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
+	keep_own_stack(ctx);
 	/* No memory. */
 	if (!thread) {
 		struct parcel parcel;

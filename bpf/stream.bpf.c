@@ -201,6 +201,7 @@ static __always_inline int send_batch(struct pt_regs *ctx, __u32 group)
 	SEC("usdt")                                        \
 	int probe(struct pt_regs *ctx)                     \
 	{                                                  \
+		keep_own_stack(ctx);                       \
 		return send_batch(ctx, CUDA_GROUP_##name); \
 	}
 CUDA_GROUPS(BATCH_PROGRAM)
@@ -212,6 +213,7 @@ int name(struct pt_regs *ctx)
 {
 	struct parcel parcel;
 
+	keep_own_stack(ctx);
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_NAME;
@@ -258,6 +260,7 @@ int status(struct pt_regs *ctx)
 {
 	struct parcel parcel;
 
+	keep_own_stack(ctx);
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_STATUS;
@@ -276,6 +279,7 @@ int lost(struct pt_regs *ctx)
 {
 	struct parcel parcel;
 
+	keep_own_stack(ctx);
 	if (!identify(&parcel))
 		return 0;
 	parcel.kind = EVENT_LOST;
@@ -295,6 +299,7 @@ int error(struct pt_regs *ctx)
 	struct event *e;
 	long length;
 
+	keep_own_stack(ctx);
 	if (!identify(&parcel) || !counter)
 		return 0;
 	parcel.kind = EVENT_ERROR;
@@ -351,6 +356,7 @@ int start(struct pt_regs *ctx)
 	__u32 milliseconds = (__u32)argument(ctx, 1);
 	struct parcel parcel = {};
 
+	keep_own_stack(ctx);
 	parcel.pid = this_process();
 	parcel.uid = (__u32)bpf_get_current_uid_gid();
 	process_comm(parcel.comm);
@@ -365,6 +371,7 @@ int selftest(struct pt_regs *ctx)
 {
 	struct parcel parcel = {};
 
+	keep_own_stack(ctx);
 	if ((__u32)argument(ctx, 0) != settings.self)
 		return 0;
 	parcel.kind = EVENT_SELFTEST;

@@ -237,6 +237,7 @@ int yield_call(struct pt_regs *ctx)
 	struct yield_claim *claim;
 	__u64 caller;
 
+	keep_own_stack(ctx);
 	if (!pid)
 		return 0;
 	if (call == YIELD_CLAIM)
@@ -273,6 +274,7 @@ int yield_return(struct pt_regs *ctx)
 	struct yield_client *client = bpf_map_lookup_elem(&clients, &pid);
 	bool success = !(__u32)PT_REGS_RC(ctx);
 
+	keep_own_stack(ctx);
 	/* The agent returns to where it has called from, and nobody else does. */
 	if (!client || is_agent(bpf_map_lookup_elem(&claims, &pid), PT_REGS_IP(ctx)))
 		return 0;
