@@ -80,8 +80,6 @@ static __always_inline __u32 own_thread_number(void)
 /* The n-th argument of integer class, from 0. */
 static __always_inline __u64 nccl_argument(struct pt_regs *ctx, const int n)
 {
-	__u64 value = 0;
-
 	switch (n) {
 	case 0:
 		return PT_REGS_PARM1(ctx);
@@ -97,6 +95,8 @@ static __always_inline __u64 nccl_argument(struct pt_regs *ctx, const int n)
 #if DRIVER_REGISTERS == 8
 	return ((const struct user_pt_regs *)ctx)->regs[n];
 #else
+	__u64 value = 0;
+
 	if (n == 5)
 		return ctx->r9;
 	stack_arguments(ctx, &value, n, 1);

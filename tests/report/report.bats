@@ -616,8 +616,8 @@ spread() {
 			WHERE n < $2 - 1) SELECT * FROM r;
 		INSERT INTO PROCESSES SELECT globalPid + n * 16777216, pid + n, 'p' || n FROM PROCESSES, n;
 		INSERT INTO CUDA_TRACE_PROCESSES SELECT globalPid + n * 16777216, instance + n, pid + n, uid, cgroup,
-			'p' || n, start, end, state, reason, cuptiVersion, driverVersion, cuptiPath, holder, message, source
-			FROM CUDA_TRACE_PROCESSES, n;
+			'p' || n, start, end, state, reason, cuptiVersion, driverVersion, cuptiPath, holder, message, source,
+			rank, localRank, worldSize FROM CUDA_TRACE_PROCESSES, n;
 		UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = globalPid + correlationId * 7919 % $2 * 16777216;
 		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = globalTid + correlationId * 7919 % $2 * 16777216;
 	SQL

@@ -44,7 +44,7 @@ $(SIMCUDA_DIR)/libcudart.so.13: $(SIM_CUDART_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 
 $(SIMCUDA_DIR)/libnccl.so.2: $(SIM_NCCL_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 	$(call say,LD,$@)
-	$(Q)$(sim_link) $(SIM_NCCL_OBJS) -L$(@D) -lcuda -lpthread -ldl
+	$(Q)$(sim_link) $(SIM_NCCL_OBJS) -L$(@D) -lcuda -lpthread -lrt -ldl
 	$(Q)ln -sf $(@F) $(@D)/libnccl.so
 
 # Injection libraries: injected says what the driver did with it, and is made to be unloaded, unlike
