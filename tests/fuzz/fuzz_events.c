@@ -3,6 +3,7 @@
 #include <string.h>
 #include "bpf/event.h"
 #include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/observations.h"
 #include "tests/fuzz/fuzz.h"
 
 static void on_process(void *context, struct process *process)
@@ -17,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct sink sink = {
 		.process_start = on_process, .record = on_record, .process_end = on_process};
-	struct intake *intake = intake__new(&sink);
+	struct observations *observations = observations__new();
+	struct intake *intake = intake__new(&sink, observations);
 	uint16_t length;
 
 	while (size > sizeof(length)) {
@@ -42,5 +44,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	intake__end_all(intake);
 	intake__tell_ends(intake);
 	intake__free(intake);
+	observations__free(observations);
 	return 0;
 }
