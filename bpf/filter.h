@@ -89,7 +89,7 @@ struct {
 	__type(value, __u8);
 } pids SEC(".maps");
 
-/* Processes that are seen at libcuda's entry points, for want of a working agent; each with a
+/* Processes that are seen at libcuda's entry points, as they have no working agent; each with a
  * number that is never used twice. The tool adds, an end, an exec or an agent that works removes.
  */
 struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A link a file for the window and one for the period. A new window is attached before the old one
- * is let go, so that agents never see none: of two they take the longer.
+ * is released, so that agents never see none: of two they take the longer.
  */
 #include "cuda-trace/attach/sample_switches.h"
 

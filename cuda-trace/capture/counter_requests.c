@@ -2,7 +2,7 @@
 /*
  * Fears: 1. the process has ended, and its number is another's by now, or the address is a lie: all
  * goes through one descriptor of /proc/PID, the memory must be a library's own data and say what it
- * is for, with the instance that told us. 2. the agent reads while we write: the number comes
+ * is for, with the instance that reported it. 2. the agent reads while we write: the number comes
  * last. 3. two tools ask at once: who is there writes the time now and then, and the second one
  * leaves.
  */

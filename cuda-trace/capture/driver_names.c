@@ -13,7 +13,7 @@
 #include "cuda-trace/driver/driver_functions.h"
 #include "cuda-trace/base/names.h"
 
-/* Behind what an agent that stopped working may have told. */
+/* Behind what an agent that stopped working may have reported. */
 #define FIRST_ID 65536
 #define MAX_IDS	 32768
 /* Of one handle's names so many are looked through for one that comes back: a program that gives

@@ -184,7 +184,7 @@ static void deliver_short(struct intake *intake, struct process *process,
 	deliver(intake, process, (const struct cuda_record *)whole, latest);
 }
 
-/* Agents tell of their devices again and again, as of names; what CUPTI tells of them beside that
+/* Agents report their devices repeatedly, like names; what CUPTI reports of them beside that
  * may come before the device's name has. */
 static bool is_known_or_nameless(struct process *process, const struct cuda_record *record)
 {

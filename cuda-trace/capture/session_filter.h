@@ -9,7 +9,7 @@
 struct session_options;
 struct stream_settings;
 
-/* Agents of strangers are not to be woken, and the kernel may know how. */
+/* Agents of other processes must not be woken, and the kernel may know how. */
 bool session_filter__wants_links(const struct session_options *options);
 /* 0, or -errno after a line on stderr. */
 int session_filter__fill(const struct session_options *options, struct stream_settings *settings);
