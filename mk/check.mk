@@ -3,7 +3,7 @@
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := $(addprefix tests/packaging/,newcomer.bats package.bats systemd.bats container.bats)
+PACKAGE_TESTS := $(addprefix tests/packaging/,package.bats systemd.bats container.bats)
 # That need a build of their own.
 SANITIZE_TESTS := tests/agent/sanitize.bats
 # In a virtual machine.

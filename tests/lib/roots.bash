@@ -22,9 +22,11 @@ apt_proxies() {
 
 # clean_root SUITE: its folder; never to be changed.
 clean_root() {
-	local dir=$ROOTS/$1
+	local dir=$ROOTS/$1 lock
+	mkdir -p "$ROOTS"
+	exec {lock}>"$dir.lock"
+	flock "$lock"
 	if [ ! -e "$dir.done" ]; then
-		mkdir -p "$ROOTS"
 		rm -rf "$dir"
 		debootstrap --variant=minbase "$1" "$dir" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$dir.log" 2>&1 ||
 			{ tail -n 5 "$dir.log" >&2; return 1; }
@@ -35,6 +37,7 @@ clean_root() {
 		in_root "$dir" "apt-get -qq update" >>"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2; return 1; }
 		touch "$dir.done"
 	fi
+	exec {lock}>&-
 	echo "$dir"
 }
 
