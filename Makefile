@@ -17,15 +17,15 @@ include tests/build.mk
 include mk/check.mk
 include mk/package.mk
 
-.PHONY: all shipped guest workloads clean help deps demo bench format compile_commands.json
+.PHONY: all shipped agent workloads clean help deps demo bench format compile_commands.json
 all: $(ALL)
 shipped: $(SHIPPED)
-guest: $(GUEST)
+agent: $(AGENT)
 workloads: simcuda
 
 #: cuda-trace: goals of make (outputs in build/, or in the folder B=...)
 #:
-#:   all              guest library, tool, manual pages, test programs: the default
+#:   all              injection library, tool, manual pages, test programs: the default
 #:   shipped          only what is installed
 #:   demo             cuda-trace on a small CUDA program, on the GPU or the simulated driver
 #:   check            builds, installs into a tree of its own, tests that;
@@ -34,7 +34,7 @@ workloads: simcuda
 #:   check-packages   packages built, installed, upgraded, removed in clean roots (as root)
 #:   check-kernels    the commands on kernels of Debian 12 and 13, in QEMU, or on
 #:                    KERNELS='vmlinuz...'
-#:   check-sanitize   the guest and the simulated driver under ASan, UBSan and TSan
+#:   check-sanitize   the agent and the simulated driver under ASan, UBSan and TSan
 #:   check-fuzz       each parser under libFuzzer for FUZZ_SECONDS=60, and VARIANTS=10000 damaged
 #:                    recordings, under ASan and UBSan
 #:   bench            the overhead table

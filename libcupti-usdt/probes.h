@@ -100,7 +100,7 @@
 
 #define CUDA_PROBES_VERSION 1
 #define CUDA_PROVIDER	    "cuda"
-#define CUDA_GUEST_NAME	    "libcupti-usdt.so"
+#define CUDA_AGENT_NAME	    "libcupti-usdt.so"
 
 #define CUDA_BATCH_MAX	    8192 /* bytes that one batch probe carries at most */
 #define CUDA_NAME_MAX	    4096 /* bytes of a name that travel at most, NUL included */
@@ -650,12 +650,12 @@ enum cuda_inert_reason {
 
 /* Codes of cuda:error beside CUptiResult (below 10000) and -errno. */
 enum cuda_agent_error {
-	CUDA_GUEST_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
-	CUDA_GUEST_NO_THREAD = 10001, /* the agent's own thread could not be started */
-	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
-	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
-	CUDA_GUEST_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
-	CUDA_GUEST_REQUEST = 10005,   /* a request to count made no sense */
+	CUDA_AGENT_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
+	CUDA_AGENT_NO_THREAD = 10001, /* the agent's own thread could not be started */
+	CUDA_AGENT_REFUSED = 10002,   /* libcupti found but not used: message says why */
+	CUDA_AGENT_LACKS = 10003,     /* libcupti lacks what a group needs */
+	CUDA_AGENT_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
+	CUDA_AGENT_REQUEST = 10005,   /* a request to count made no sense */
 };
 
 struct cuda_status {

@@ -12,7 +12,7 @@
 
 struct targets;
 
-/* Path of the agent that PROGRAMs get: $CUDA_TRACE_GUEST, beside the tool's own file (build tree),
+/* Path of the agent that PROGRAMs get: $CUDA_TRACE_AGENT, beside the tool's own file (build tree),
  * the installed one. 0, or -ENOENT after a line on stderr (unless quiet). */
 int agent_files__agent_path(char path[PATH_MAX], bool quiet);
 
@@ -32,7 +32,7 @@ struct left_out;
 
 struct targets *agent_files__new(const struct targets_sink *sink, struct left_out *left_out);
 void agent_files__free(struct targets *targets);
-/* The library that programs get, which may have a name of its own (CUDA_TRACE_GUEST); copies of it
+/* The library that programs get, which may have a name of its own (CUDA_TRACE_AGENT); copies of it
  * are libraries, too. Its path for the sink, or NULL: it is not one. */
 const char *agent_files__add_named(struct targets *targets, const char *path);
 /* Looks through the processes' maps: all of them at the first call; later new processes first and

@@ -322,7 +322,7 @@ int session__attach(struct session *session)
 	    (session->agents && process_links__files(session->agents)))
 		return 0;
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
-		CUDA_GUEST_NAME);
+		CUDA_AGENT_NAME);
 	return -ENOENT;
 }
 

@@ -82,7 +82,7 @@ static const struct column columns[COLUMN_COUNT] = {
 	[RANK] = {"rank", "RANK", 5, COLUMN_WIDE},
 	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT},
 	[CGROUP] = {"cgroup", "CGROUP", 40, COLUMN_LEFT | COLUMN_WIDE},
-	[AGENT] = {"guest", "GUEST", 0, COLUMN_JSON},
+	[AGENT] = {"guest", "AGENT", 0, COLUMN_JSON},
 	[NOTE] = {"note", "NOTE", 0, COLUMN_LEFT},
 };
 

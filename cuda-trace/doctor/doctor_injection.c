@@ -29,7 +29,7 @@ static void report_agent(struct findings *findings)
 	else
 		findings__add(
 			findings, FINDING_PROBLEM, "guest", "install the package libcupti-usdt",
-			"%s is not installed: programs have nothing to load", CUDA_GUEST_NAME);
+			"%s is not installed: programs have nothing to load", CUDA_AGENT_NAME);
 }
 
 static bool report_state(struct findings *findings)
@@ -109,7 +109,7 @@ static int search_setting(void *context, const char *path)
 		at = line + strspn(line, " \t");
 		if (*at == '#' || !(at = strstr(at, OPTIN_VARIABLE)))
 			continue;
-		if (strstr(at, CUDA_GUEST_NAME))
+		if (strstr(at, CUDA_AGENT_NAME))
 			continue;
 		findings__add(conflict->findings, FINDING_NOTE, "injection_elsewhere", NULL,
 			      "%s sets %s: the opt-in leaves it alone", path, at);

@@ -42,8 +42,8 @@ static void write_agent(FILE *file, const char *agent)
 {
 	fprintf(file,
 		"  - name: \"guest\"\n    containerEdits:\n      env:\n"
-		"        - \"" OPTIN_VARIABLE "=" INSIDE CUDA_GUEST_NAME "\"\n      mounts:\n");
-	write_mount(file, agent, INSIDE CUDA_GUEST_NAME);
+		"        - \"" OPTIN_VARIABLE "=" INSIDE CUDA_AGENT_NAME "\"\n      mounts:\n");
+	write_mount(file, agent, INSIDE CUDA_AGENT_NAME);
 }
 
 /* The best libcupti of each major that the driver can serve; how many were written. */

@@ -27,7 +27,7 @@ static void set_environment(const char *agent)
 	char shown[256];
 
 	name = name ? name + 1 : given;
-	if (given && *given && strcmp(name, CUDA_GUEST_NAME))
+	if (given && *given && strcmp(name, CUDA_AGENT_NAME))
 		fprintf(stderr, "cuda-trace: " INJECTION "=%s is replaced for this program\n",
 			text__show(shown, sizeof(shown), given, 200));
 	if (off && !strcmp(off, "off"))

@@ -394,7 +394,7 @@ void yield_gate__add_active(struct yield_gate *gate, uint32_t pid, const struct 
 	struct mapped_file file;
 	uint64_t from, to;
 
-	if (!gate || !*status->cupti_path || mapped_files__range(pid, CUDA_GUEST_NAME, &from, &to))
+	if (!gate || !*status->cupti_path || mapped_files__range(pid, CUDA_AGENT_NAME, &from, &to))
 		return;
 	claim.code = from;
 	claim.code_end = to;

@@ -60,7 +60,7 @@ teardown() {
 }
 
 @test "stat -p (a launcher whose workers run) does not say that it waits for CUDA" {
-	start launcher env CUDA_INJECTION64_PATH="$GUEST" sh -c '"$@" & "$@" & wait' sh \
+	start launcher env CUDA_INJECTION64_PATH="$AGENT" sh -c '"$@" & "$@" & wait' sh \
 		"$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	wait_for 20 sh -c '[ "$(grep -c ready launcher.out)" = 2 ]'
 	run -0 --separate-stderr ct stat -p "$launcher_PID" -d 1 --json

@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Who watches one process, or what it starts, leaves the guests of all others asleep, and misses nothing.
+# Who watches one process, or what it starts, leaves the agents of all others asleep, and misses nothing.
 # shellcheck disable=SC2154 # stranger_PID and the like are made by start
 
 load ../lib/helpers
 
-# The guest has a name of its own: whoever watches the whole system (cuda-trace -a, another test run) looks
+# The agent has a name of its own: whoever watches the whole system (cuda-trace -a, another test run) looks
 # for libcupti-usdt.so and would wake it. Such a one counts as none for the driver source.
 setup() {
 	requires bpf sim jq readelf
 	uses_links_by_process || skip "needs links by process"
 	cd "$BATS_TEST_TMPDIR" || return 1
-	cp "$GUEST" guest-of-its-own.so
-	export GUEST=$PWD/guest-of-its-own.so CUDA_TRACE_GUEST=$PWD/guest-of-its-own.so
+	cp "$AGENT" agent-of-its-own.so
+	export AGENT=$PWD/agent-of-its-own.so CUDA_TRACE_AGENT=$PWD/agent-of-its-own.so
 }
 
 # Which kernels have them is not known by their version: the tool says it.
@@ -20,28 +20,28 @@ uses_links_by_process() {
 	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are woken'
 }
 
-# stranger: a program with the guest, that launches and has nothing to do with the tool.
+# stranger: a program with the agent, that launches and has nothing to do with the tool.
 start_stranger() {
 	: >stranger.log
-	SIMCUDA_LOG=$PWD/stranger.log CUDA_INJECTION64_PATH=$GUEST \
+	SIMCUDA_LOG=$PWD/stranger.log CUDA_INJECTION64_PATH=$AGENT \
 		start stranger "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	wait_for 30 grep -q . stranger.log
-	wait_for 30 maps_guest "$stranger_PID"
+	wait_for 30 maps_agent "$stranger_PID"
 }
 
-maps_guest() {
-	grep -q 'guest-of-its-own\.so$' "/proc/$1/maps"
+maps_agent() {
+	grep -q 'agent-of-its-own\.so$' "/proc/$1/maps"
 }
 
-# semaphores_up PID: the probes of the guest that somebody listens to, in that process.
+# semaphores_up PID: the probes of the agent that somebody listens to, in that process.
 semaphores_up() {
 	local base address size name semaphore words
-	base=$(awk '/guest-of-its-own\.so$/ {split($1, a, "-"); print a[1]; exit}' "/proc/$1/maps")
-	read -r address size < <(readelf -SW "$GUEST" |
+	base=$(awk '/agent-of-its-own\.so$/ {split($1, a, "-"); print a[1]; exit}' "/proc/$1/maps")
+	read -r address size < <(readelf -SW "$AGENT" |
 		awk '{for (i = 1; i <= NF; i++) if ($i == ".probes") print $(i + 2), $(i + 4)}')
 	mapfile -t words < <(dd if="/proc/$1/mem" bs=2 skip=$(((0x$base + 0x$address) / 2)) \
 		count=$((0x$size / 2)) status=none | od -An -v -tu2 -w2)
-	readelf -nW "$GUEST" | sed -n 's/^ *Name: //p; s/.*Semaphore: //p' | paste - - |
+	readelf -nW "$AGENT" | sed -n 's/^ *Name: //p; s/.*Semaphore: //p' | paste - - |
 		while read -r name semaphore; do
 			[ "${words[$(((semaphore - 0x$address) / 2))]}" -eq 0 ] || echo "$name"
 		done
@@ -70,10 +70,10 @@ all_counted() {
 	json "$2" '.lost.total == 0 and .lost.killed == 0 and .totals.unfinished == 0'
 }
 
-@test "stat -p (another program runs) leaves that one's guest asleep" {
+@test "stat -p (another program runs) leaves that one's agent asleep" {
 	start_stranger
-	start meant "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	wait_for 30 maps_guest "$meant_PID"
+	start meant "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	wait_for 30 maps_agent "$meant_PID"
 	start tool "$CUDA_TRACE" stat --source cupti -p "$meant_PID" -d 4 --json -o out.json
 	wait_for 30 listens_to "$meant_PID" kernel_batch
 	# Those of its start and of other CUPTI clients switch nothing on.
@@ -84,7 +84,7 @@ all_counted() {
 	assert_equal "$(semaphores_up "$stranger_PID")" ""
 }
 
-@test "stat -- PROGRAM (another program runs) leaves that one's guest asleep" {
+@test "stat -- PROGRAM (another program runs) leaves that one's agent asleep" {
 	start_stranger
 	ct stat --source cupti --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 500 -t 4 >out
 	all_counted out out.json
@@ -107,7 +107,7 @@ all_counted() {
 
 @test "stat -p (a shell that starts programs later) counts all of each" {
 	cat >later <<-'EOF'
-		export CUDA_INJECTION64_PATH=$GUEST
+		export CUDA_INJECTION64_PATH=$AGENT
 		read -r _ <go
 		for _ in 1 2 3; do "$WORKLOADS/saxpy"; done
 		for _ in 1 2 3; do "$WORKLOADS/launch-storm" -n 1000 & done
@@ -138,7 +138,7 @@ start_two() {
 
 start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once it is told to
 	cat >later <<-'EOF'
-		export CUDA_INJECTION64_PATH=$GUEST
+		export CUDA_INJECTION64_PATH=$AGENT
 		read -r _ <go
 		for _ in $(seq "$1"); do "${@:2}"; done
 		true
@@ -300,7 +300,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 run_ms() {
 	local before
 	before=$(date +%s%N)
-	sim env CUDA_INJECTION64_PATH="$GUEST" "$@" "$WORKLOADS/saxpy" --size 1000 >/dev/null
+	sim env CUDA_INJECTION64_PATH="$AGENT" "$@" "$WORKLOADS/saxpy" --size 1000 >/dev/null
 	echo $((($(date +%s%N) - before) / 1000000))
 }
 
@@ -332,14 +332,14 @@ below() {
 @test "stat -p (its child comes while the tool is killed) goes on within its wait" {
 	mkfifo go
 	# shellcheck disable=SC2016
-	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=5000 CUPTI_USDT_START_MS=5000 CUDA_INJECTION64_PATH="$GUEST" \
+	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=5000 CUPTI_USDT_START_MS=5000 CUDA_INJECTION64_PATH="$AGENT" \
 		bash -c 'read -r _ <go; "$WORKLOADS/saxpy"; true'
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$shell_PID"
 	wait_for 30 grep -q watching tool.err
 	kill -STOP "$tool_PID"
 	echo >go
-	child_maps_guest() { maps_guest "$(pgrep -P "$shell_PID" -x saxpy)" 2>/dev/null; }
-	wait_for 30 child_maps_guest
+	child_maps_agent() { maps_agent "$(pgrep -P "$shell_PID" -x saxpy)" 2>/dev/null; }
+	wait_for 30 child_maps_agent
 	sleep 0.5
 	run ! grep '^expect ' shell.out
 	kill -KILL "$tool_PID"
@@ -358,8 +358,8 @@ below() {
 
 @test "stat --sample -p (another program runs) samples the one, and leaves the other asleep" {
 	start_stranger
-	start meant "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 60 -p 500
-	wait_for 30 maps_guest "$meant_PID"
+	start meant "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 500
+	wait_for 30 maps_agent "$meant_PID"
 	ct stat --source cupti --sample 100ms/1s -p "$meant_PID" -d 3 --json -o out.json
 	json out.json '.totals.launches > 100 and .totals.kernels > 10'
 	slept
@@ -374,7 +374,7 @@ entry_of() {
 	dd if="/proc/$1/mem" bs=1 skip=$((0x$base + 0x$address)) count=8 status=none | od -An -tx1
 }
 
-@test "stat -p (neither program has the guest) puts no probe into the other one's libcuda" {
+@test "stat -p (neither program has the agent) puts no probe into the other one's libcuda" {
 	local before other
 	start other "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	start meant "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000

@@ -906,7 +906,7 @@ machine() {
 @test "doctor -p (another client holds CUPTI) names it" {
 	requires bpf sim
 	# One that sleeps has not met the other client.
-	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$AGENT start held "$SIM" \
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
 	ready held
 	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
@@ -920,7 +920,7 @@ machine() {
 
 @test "doctor -p (the library sleeps, CUPTI is initialised) says which" {
 	requires bpf sim
-	CUDA_INJECTION64_PATH=$GUEST start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
+	CUDA_INJECTION64_PATH=$AGENT start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
 	ready held
 	about "$held_PID"
 	assert_output --partial "it sleeps: no thread, no libcupti; the first tool that attaches wakes it"
@@ -974,7 +974,7 @@ agree() {
 	requires bpf sim
 	local sim=$B/simcuda dir=$BATS_TEST_TMPDIR/dirs
 	local storm=("$WORKLOADS/launch-storm" --seconds 20 --pause 20000)
-	export CUDA_INJECTION64_PATH=$GUEST
+	export CUDA_INJECTION64_PATH=$AGENT
 	mkdir -p "$dir"/{driver,home/extras/CUPTI/lib64,named}
 	ln -s "$(realpath "$sim/libcuda.so.1")" "$dir/driver/libcuda.so.1"
 	cp "$sim/libcupti.so.13" "$dir/home/extras/CUPTI/lib64/libcupti.so.13"

@@ -96,7 +96,7 @@ one too many again: [handle 0x7000]'
 	json out.json '.copies | map(.direction) | sort == ["DtoD", "DtoH", "HtoD", "unknown"]'
 }
 
-@test "stat -p (a program without the guest) sees its launches, and says why there is no more" {
+@test "stat -p (a program without the agent) sees its launches, and says why there is no more" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	run --separate-stderr ct stat --no-attach -p "$storm_PID" -d 1 --json
@@ -112,7 +112,7 @@ one too many again: [handle 0x7000]'
 	[ ! -e ran ]
 }
 
-@test "stat -p (a program without the guest, a kernel without links) says once that it cannot be seen" {
+@test "stat -p (a program without the agent, a kernel without links) says once that it cannot be seen" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	CUDA_TRACE_LINKS=single run -0 --separate-stderr ct stat --no-attach -p "$storm_PID" -d 2 --json
@@ -120,14 +120,14 @@ one too many again: [handle 0x7000]'
 	assert_equal "$(grep -c 'processes without the injection library cannot be seen: .* (Linux 6.6 or newer is needed)$' <<<"$stderr")" 1
 }
 
-@test "stat --source cupti -p (a program without the guest) sees nothing" {
+@test "stat --source cupti -p (a program without the agent) sees nothing" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct stat --no-attach --source cupti -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.source == "none" and .totals.launches == 0'
 }
 
-@test "trace (a program without the guest) marks every line with its source, GPU columns empty" {
+@test "trace (a program without the agent) marks every line with its source, GPU columns empty" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct trace --no-attach -e kernels -p "$storm_PID" -n 20 --json -o out.json
@@ -136,8 +136,8 @@ one too many again: [handle 0x7000]'
 	assert_success
 }
 
-@test "stat (one program with the guest, one without) tells the two apart" {
-	start with "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+@test "stat (one program with the agent, one without) tells the two apart" {
+	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready with
 	ready without
@@ -147,20 +147,20 @@ one too many again: [handle 0x7000]'
 	json out.json '.source == "mixed"'
 }
 
-# early NAME ARGS...: a workload with the guest that waits on the FIFO `gate` before it calls anything, when libcuda
-# is mapped and the guest is not; $early_PID.
+# early NAME ARGS...: a workload with the agent that waits on the FIFO `gate` before it calls anything, when libcuda
+# is mapped and the agent is not; $early_PID.
 early() {
 	mkfifo gate
 	echo '#include <fcntl.h>
 		__attribute__((constructor)) static void wait_here(void) { open("gate", O_RDONLY); }' |
 		cc -shared -fPIC -o early.so -x c -
-	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/$1" "${@:2}"
+	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/$1" "${@:2}"
 }
 
 # taken_over FILE: has the tool (with -v) put its probes into libcuda? What the process is, is not known yet.
 taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection library' "$1"; }
 
-@test "stat, record (looked at before its guest was loaded) count a program once, by its guest" {
+@test "stat, record (looked at before its agent was loaded) count a program once, by its agent" {
 	local command
 	for command in "stat -v --json" "record -v"; do
 		rm -f gate seen
@@ -181,7 +181,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	assert_output --partial "cuda-trace stat: --source: 'magic' is none of auto, cupti, driver"
 }
 
-@test "stat (a program whose guest finds no libcupti) goes over to the driver source at once, and says why" {
+@test "stat (a program whose agent finds no libcupti) goes over to the driver source at once, and says why" {
 	run --separate-stderr ct stat --json -o out.json -- \
 		"$SIM" env CUDA_TRACE_LIBCUPTI=/nonexistent.so "$WORKLOADS/launch-storm" -s 2 -p 1000
 	assert_success
@@ -193,7 +193,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	[[ $stderr == *'1 process has no working injection library'* ]]
 }
 
-@test "stat --source cupti (a program whose guest finds no libcupti) claims no source, and says why" {
+@test "stat --source cupti (a program whose agent finds no libcupti) claims no source, and says why" {
 	ct stat --source cupti --json -o out.json -- \
 		"$SIM" env CUDA_TRACE_LIBCUPTI=/nonexistent.so "$WORKLOADS/saxpy" >out
 	json out.json '.source == "none" and .totals.launches == 0 and (.processes[0] |

@@ -3,7 +3,7 @@
 # them, with clang and its sanitizers.
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_FLAGS := $(OUR_CPPFLAGS) $(OUR_CFLAGS) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
-	-fno-omit-frame-pointer -DGUESTDIR='"$(guestdir)"'
+	-fno-omit-frame-pointer -DAGENTDIR='"$(agentdir)"'
 # Whatever a target may need: the archive gives it what it does.
 FUZZ_SOURCES := $(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign symbols inventory capture recording \
 	metrics attach driver proc))) \

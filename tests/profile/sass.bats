@@ -211,7 +211,7 @@ count_inlined() {
 	local target
 	echo 'empty 70 smsp__sass_inst_executed 1000' >sass
 	: >log
-	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$WORKLOADS/launch-storm" -s 20 -t 4 -g 5 -p 500
 	ready storm
 	sleep 0.5

@@ -44,7 +44,7 @@ kernels_of() {
 	requires bpf sim sqlite3
 	local workload key
 	for workload in copies memory syncs nvtx graphs failures unified streams threads resets forks runtime; do
-		# On a busy machine the guest may run out of buffers, and counts it: that is another test's.
+		# On a busy machine the agent may run out of buffers, and counts it: that is another test's.
 		for _ in 1 2 3; do
 			rm -f r.db*
 			ct record -q -e kernels,copies,memory,sync,errors,overhead,nvtx,unified -o r.db -- \
@@ -83,13 +83,13 @@ kernels_of() {
 	mkfifo gate
 	sleep 60 >gate 3>&- &
 	echo $! >>started
-	SIMCUDA_LOG=$PWD/cupti.log CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
+	SIMCUDA_LOG=$PWD/cupti.log CUDA_INJECTION64_PATH=$AGENT "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
 	local program=$!
 	start stat "$CUDA_TRACE" stat -v --json -o stat.json -p $program
 	start record "$CUDA_TRACE" record -v -q -o r.db -p $program
 	wait_for 20 grep -q "watching .* in process" stat.err
 	wait_for 20 grep -q "watching .* in process" record.err
-	# The guest notices within 0.3 s.
+	# The agent notices within 0.3 s.
 	wait_for 20 grep -qs 'kinds=[0-9,]*10' cupti.log
 	echo >gate
 	wait $program
@@ -363,7 +363,7 @@ teardown() {
 	assert [ "$(kernels_of r.db)" -gt 100 ]
 	assert [ "$(expect_key out launches)" -gt "$(kernels_of r.db)" ]
 	assert [ "$(sql r.db 'SELECT duration / 1000000 FROM ANALYSIS_DETAILS')" -ge 1000 ]
-	# It ended in order. On a busy machine the guest may run out of buffers: that is another test's.
+	# It ended in order. On a busy machine the agent may run out of buffers: that is another test's.
 	assert_equal "$(sql r.db "SELECT count(*) FROM CUDA_TRACE_LOST WHERE stage = 'store'")" 0
 	assert [ ! -e r.db.part ]
 }

@@ -8,7 +8,7 @@ EMIT=$B/tests/agent/emitter/emit
 
 # The tool, watching the emitter's library from the start.
 ct_emit() {
-	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
 }
 
 setup() {
@@ -226,7 +226,7 @@ kernels_are() {
 
 @test "stat (comes back after modules have come and gone unseen) knows their kernels' names" {
 	mkfifo lines
-	start mods bash -c "SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$GUEST' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
+	start mods bash -c "SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$AGENT' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
 	exec 9>lines
 	wait_for 20 has_waited mods.out 1
 	# Somebody is there all the time, of whom CUPTI keeps its subscriber, but not for launches.
@@ -448,7 +448,7 @@ advice() {
 	start exporter "$CUDA_TRACE" metrics -v --events kernels,overhead --textfile -
 	wait_for 20 grep -q watching exporter.err
 	cp "$WORKLOADS/threads" overhead-kinds
-	CUDA_INJECTION64_PATH=$GUEST sim ./overhead-kinds >out
+	CUDA_INJECTION64_PATH=$AGENT sim ./overhead-kinds >out
 	kill -INT "$exporter_PID"
 	finished "$exporter_PID"
 	assert_equal "$(sed -n 's/^cuda_.*overhead.*comm="overhead-kinds".*kind="\([a-z_]*\)".*/\1/p' exporter.out | sort -u | tr '\n' ' ')" \
@@ -549,7 +549,7 @@ advice() {
 }
 
 @test "stat -p (a program that runs) attaches late and ends by --duration" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	ct stat -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.totals.kernels > 100 and .totals.launches > 100 and .lost.total == 0'
@@ -558,7 +558,7 @@ advice() {
 }
 
 @test "stat -p (SIGINT) ends with the sums and exit status 0" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	start tool "$CUDA_TRACE" stat -v -p "$storm_PID"
 	wait_for 20 grep -q "watching .* in process" tool.err
@@ -570,7 +570,7 @@ advice() {
 }
 
 @test "stat -p (the process ends meanwhile) ends, too" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 2 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 2 -p 500
 	ready storm
 	LIMIT=20 ct stat -p "$storm_PID" --json -o out.json
 	json out.json '.totals.launches > 0 and .lost.total == 0'
@@ -583,7 +583,7 @@ advice() {
 	start two "$CUDA_TRACE" stat -v -c "$name" --json -d 6
 	wait_for 20 grep -q watching one.err
 	wait_for 20 grep -q watching two.err
-	"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "./$name" -n 20000 >out
+	"$SIM" env CUDA_INJECTION64_PATH="$AGENT" "./$name" -n 20000 >out
 	finished "$one_PID"
 	finished "$two_PID"
 	sums_equal out one.out launches kernels
@@ -592,7 +592,7 @@ advice() {
 
 @test "stat (a tool that comes while another listens) gets names and states at once" {
 	local i
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 1000
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 30 -p 1000
 	ready storm
 	start first "$CUDA_TRACE" stat -v -p "$storm_PID" -d 25
 	wait_for 20 grep -q "watching .* in process" first.err
@@ -645,7 +645,7 @@ advice() {
 }
 
 @test "stat (killed with -9) shows what had come, and that more is unknown" {
-	run env CUDA_TRACE_GUEST="$B/tests/agent/emitter/libcupti-usdt.so" bash -c \
+	run env CUDA_TRACE_AGENT="$B/tests/agent/emitter/libcupti-usdt.so" bash -c \
 		'"$0" stat --json -o out.json -- "$1" killed 3; echo $?' "$CUDA_TRACE" "$EMIT"
 	assert_line 137
 	json out.json '.totals.kernels == 3 and .lost.killed == 1 and .lost.total == 0'
@@ -685,7 +685,7 @@ advice() {
 @test "stat -d (a process that changes its instance at each record) ends in time" {
 	start evil "$EMIT" instances 300000
 	local before=$SECONDS
-	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
 	[ $((SECONDS - before)) -le 15 ] || fail "$((SECONDS - before)) s"
 	json out.json '.processes | length < 100'
 	json out.json '.totals.kernels > 0 and .lost.malformed > 0'
@@ -730,7 +730,7 @@ advice() {
 	requires unshare
 	unshare -m sh -c 'mkdir -p "$0/own" && mount -t tmpfs none "$0/own" && cp "$1" "$0/own/" &&
 		exec "$2" env CUDA_INJECTION64_PATH="$0/own/libcupti-usdt.so" "$3" -s 10 -p 500' \
-		"$BATS_TEST_TMPDIR" "$GUEST" "$SIM" "$WORKLOADS/launch-storm" 3>&- >storm.out &
+		"$BATS_TEST_TMPDIR" "$AGENT" "$SIM" "$WORKLOADS/launch-storm" 3>&- >storm.out &
 	ready storm
 	run --separate-stderr ct stat -p $! -d 2 --json
 	assert_success
@@ -738,7 +738,7 @@ advice() {
 	wait
 }
 
-@test "stat -e nvtx (PROGRAM says nothing of NVTX) counts every range in the libcupti that the guest uses" {
+@test "stat -e nvtx (PROGRAM says nothing of NVTX) counts every range in the libcupti that the agent uses" {
 	requires bpf sim
 	run --separate-stderr ct stat -e kernels,nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" 20
 	assert_success

@@ -192,7 +192,7 @@ teardown() {
 	wait_for 30 grep -q 'one in 1 launches gives its stack now' rec.err
 	kill -STOP "$rec_PID"
 	wait_for 30 grep -q '^State:.T' "/proc/$rec_PID/status"
-	CUDA_INJECTION64_PATH=$GUEST sim "./gone-$$" -n 5000 -b 500 >out
+	CUDA_INJECTION64_PATH=$AGENT sim "./gone-$$" -n 5000 -b 500 >out
 	kill -CONT "$rec_PID"
 	# Once it reads again there is room: this one is seen, and whole.
 	wait_for 30 grep -qa "gone-$$" r.db.part

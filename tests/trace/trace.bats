@@ -8,7 +8,7 @@ EMIT=$B/tests/agent/emitter/emit
 
 # The tool, watching the emitter's library from the start.
 ct_emit() {
-	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
 }
 
 setup() {
@@ -77,7 +77,7 @@ setup() {
 }
 
 @test "trace (a reader that stops reading) ends quietly" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	timeout 20 bash -c '"$0" trace -p "$1" 2>err | head -n 2 >head; echo "${PIPESTATUS[0]}" >status' \
 		"$CUDA_TRACE" "$storm_PID"
@@ -87,7 +87,7 @@ setup() {
 }
 
 @test "trace (nothing can be written) says so and exits 1" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	run ct trace -p "$storm_PID" -o /dev/full
 	assert_failure 1
