@@ -57,7 +57,7 @@ clean:
 deps:
 	$(Q)mk/deps build test package
 
-# In two steps, because what the first installs (pkg-config, a compiler) is asked while the
+# In two steps, because what the first installs (pkg-config, a compiler) is queried while the
 # second reads the makefiles.
 demo:
 	$(Q)mk/quietly "installing missing packages" mk/deps build

@@ -378,7 +378,7 @@ struct cuda_api {
 		struct { /* grid and block: all 0 = not known; kernel: id of a cuda:name */
 			__u32 grid[3], block[3], dynamic_shared, kernel;
 		} launch;
-	} asked;
+	} arguments;
 };
 
 /* Time that CUPTI itself or the driver spent. */

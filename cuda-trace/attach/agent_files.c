@@ -208,8 +208,9 @@ static struct agent_file *add_file(struct targets *targets, struct foreign_file 
 	return added;
 }
 
-/* The one that is mapped, or NULL. Takes the file over. */
-static struct agent_file *take_file(struct targets *targets, struct foreign_file *file, uid_t user)
+/* The known file that this one is, or a new one; NULL: not now. The caller's `file` is owned by it
+ * afterwards, or closed. */
+static struct agent_file *adopt_file(struct targets *targets, struct foreign_file *file, uid_t user)
 {
 	struct agent_file *known = find_file(targets, file);
 	struct spender *spender;
@@ -350,7 +351,7 @@ void agent_files__look(struct targets *targets, uint32_t pid)
 			continue;
 		if (!has_agent && fstat(fileno(maps), &st))
 			st.st_uid = 0;
-		known = take_file(targets, &file, st.st_uid);
+		known = adopt_file(targets, &file, st.st_uid);
 		if (!known)
 			continue;
 		known->mapper = pid;

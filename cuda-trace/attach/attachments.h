@@ -12,7 +12,7 @@ struct bpf_object;
 struct attachments;
 struct probe_place;
 
-/* Before the object is loaded: batches that are not asked for have no program. */
+/* Before the object is loaded: batches that are not requested get no program. */
 void attachments__prepare(struct bpf_object *object, uint32_t groups);
 struct attachments *attachments__new(struct bpf_object *object, uint32_t groups, bool verbose);
 /* Detaches what is attached; accepts NULL. */
@@ -31,8 +31,9 @@ void attachments__drop_file(struct attachments *attachments, const char *path);
 int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe);
 /* Has stacks taken at one in `period` launches, which is one of CUDA_STACK_PROBES, in the files
  * that are watched and that will be; another period before that ends. 0 = none. */
-void attachments__take_stacks(struct attachments *attachments, uint32_t period);
-/* Asks the agents to tell names and states again, by another bell than the last time. */
+void attachments__set_stack_period(struct attachments *attachments, uint32_t period);
+/* Requests names and states from the agents again, by another hello probe than the last time: each
+ * counts as a new request. */
 void attachments__say_hello(struct attachments *attachments);
 /* Has the agents send all that they recorded until now; their status says so. 0, or -errno if
  * some do not know that. */

@@ -15,7 +15,7 @@ struct probe_link;
 struct probe_wish {
 	const char *program;
 	const char *probe;
-	uint32_t value; /* what probe_value() of bpf/arguments.h tells the program */
+	uint32_t value; /* what probe_value() of bpf/arguments.h returns in the program */
 };
 
 /* Where: the probes of a file, in every process that maps it or in one. */

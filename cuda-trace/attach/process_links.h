@@ -38,6 +38,6 @@ void process_links__note_begin(struct agents *agents, uint32_t pid,
 /* START_WITHOUT_FIRST: goes over to a link that does not need the process's first thread. */
 void process_links__lost_first(struct agents *agents, uint32_t pid);
 /* Releases those that have ended. */
-void process_links__tidy(struct agents *agents);
+void process_links__prune(struct agents *agents);
 
 #endif

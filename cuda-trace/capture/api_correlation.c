@@ -56,7 +56,7 @@ static uint32_t *head(struct calls *calls, const struct process *process, uint32
 	return &calls->heads[(correlation ^ process->pid * 2654435761u) % HEADS];
 }
 
-static void take_out(struct calls *calls, uint32_t index)
+static void unlink_call(struct calls *calls, uint32_t index)
 {
 	struct held *held = &calls->held[index];
 	uint32_t *link = head(calls, held->process, held->call.head.correlation);
@@ -76,11 +76,11 @@ static void take_out(struct calls *calls, uint32_t index)
 	calls->free = index;
 }
 
-static void let_go(struct calls *calls, uint32_t index, const struct cuda_api *parent)
+static void release_call(struct calls *calls, uint32_t index, const struct cuda_api *parent)
 {
 	struct held held = calls->held[index];
 
-	take_out(calls, index);
+	unlink_call(calls, index);
 	calls->emit(calls->context, held.process, &held.call, parent);
 }
 
@@ -106,11 +106,11 @@ static void let_family_go(struct calls *calls, uint32_t index)
 {
 	struct held held = calls->held[index];
 
-	let_go(calls, index, NULL);
+	release_call(calls, index, NULL);
 	if (held.call.domain != CUDA_DOMAIN_RUNTIME)
 		return;
 	while ((index = first_within(calls, held.process, held.call.head.correlation)) != NONE)
-		let_go(calls, index, &held.call);
+		release_call(calls, index, &held.call);
 }
 
 /* The runtime call that made it, if it has come already; else itself. */
@@ -190,6 +190,6 @@ void api_correlation__end(struct calls *calls, struct process *process)
 	for (index = calls->oldest; index != NONE; index = newer) {
 		newer = calls->held[index].newer;
 		if (calls->held[index].process == process)
-			let_go(calls, index, NULL);
+			release_call(calls, index, NULL);
 	}
 }

@@ -17,7 +17,7 @@ void driver_names__put(struct process *process, uint32_t id, const char *text, s
 /* ... of the name that the other one means. */
 void driver_names__alias(struct process *process, uint32_t id, uint32_t other);
 /* The record with CUPTI's number of the call, and with ids of names that mean the same as long as
- * the process lives; in `room`, if it has any. */
+ * the process lives. What had to be changed is in `capacity`; otherwise returns `record`. */
 struct driver_names_capacity {
 	_Alignas(8) char bytes[256];
 };

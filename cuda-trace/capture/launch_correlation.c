@@ -88,7 +88,7 @@ static uint32_t *head(struct join *join, const struct process *process, uint32_t
 	return &join->heads[hash >> 16 & (HEADS - 1)];
 }
 
-static void take_out(struct join *join, uint32_t index)
+static void unlink_half(struct join *join, uint32_t index)
 {
 	struct half *half = &join->halves[index];
 	uint32_t *link = head(join, half->process, half->head.correlation);
@@ -113,7 +113,7 @@ static void emit_alone(struct join *join, uint32_t index)
 	/* A copy, because emitting must not see a half that is free already. */
 	struct half half = join->halves[index];
 
-	take_out(join, index);
+	unlink_half(join, index);
 	if (half.is_kernel)
 		join->emit(join->context, half.process, NULL, &half.kernel);
 	else if (half.head.kind != CUDA_RECORD_GRAPH_LAUNCH)
@@ -181,7 +181,7 @@ void launch_correlation__launch(struct join *join, struct process *process,
 	while ((index = find(join, process, launch->head.correlation, true)) != NONE) {
 		struct cuda_kernel kernel = join->halves[index].kernel;
 
-		take_out(join, index);
+		unlink_half(join, index);
 		join->emit(join->context, process, launch, &kernel);
 		if (!graph)
 			return;
@@ -210,7 +210,7 @@ void launch_correlation__kernel(struct join *join, struct process *process,
 	} else {
 		struct cuda_launch launch = half->launch;
 
-		take_out(join, index);
+		unlink_half(join, index);
 		join->emit(join->context, process, &launch, kernel);
 	}
 }

@@ -27,7 +27,7 @@ struct unobserved;
 	X(MALFORMED, "malformed", "records that made no sense")                                   \
 	X(KILLED, "killed",                                                                       \
 	  "processes that ended without reporting it: their last 100 ms are unknown")             \
-	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")    \
+	X(STACKS, "stacks", "stacks of launches: no space for them, or not one readable frame")   \
 	X(DRIVER_UNKNOWN, "driver_unknown",                                                       \
 	  "calls of libcuda that are counted, but not what they moved, took or launched: their "  \
 	  "arguments are not known (-v names the functions)")                                     \
@@ -101,7 +101,7 @@ struct session_options {
 	bool watches; /* nothing else is done from now on: drops capabilities that this does not
 			 need */
 	bool held;    /* pid has not begun its program yet, which gets the agent */
-	bool stacks;  /* session__take_stacks() will be called */
+	bool stacks;  /* session__set_stack_period() will be called */
 	bool stacks_timed;  /* session__stack_ns() will */
 	bool stacks_copied; /* for unwinding; else they are walked by frame pointers alone */
 	bool collectives;   /* NCCL's calls, see nccl_probes.h */
@@ -131,12 +131,12 @@ int session__filter(const struct session *session, struct stream_settings *filte
 /* The same for a driver source beside the session, which becomes the session's (NULL = none), and
  * for its map of processes: an end takes them out. */
 int session__driver_pids(const struct session *session);
-void session__take_driver(struct session *session, struct driver_source *driver);
+void session__set_driver(struct session *session, struct driver_source *driver);
 /* How launches are reported that the driver source sees, a stable key; NULL: it watches no library.
  */
 const char *session__driver_launches(const struct session *session);
-/* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
-void session__take_stacks(struct session *session, uint32_t period);
+/* Stacks of one in `period` launches from now on; see attachments__set_stack_period(). */
+void session__set_stack_period(struct session *session, uint32_t period);
 /* What the kernel spent on a stack on average, without the trap into it; 0 = none was taken yet. */
 uint64_t session__stack_ns(const struct session *session);
 /* Adds a process tree to a session that was opened with options.pid (before the child runs). */
@@ -148,17 +148,17 @@ int session__poll(struct session *session, int timeout_ms);
  * Nothing is delivered after it; the agents are switched off by session__close(), which takes 100
  * ms a probe. */
 void session__finish(struct session *session);
-/* Asks the agents to tell names and states again. Done by session__poll() where it is missed. */
+/* Requests names and states from the agents again. session__poll() does so where one is missing. */
 void session__say_hello(struct session *session);
 /* Window and period of sampling from now on, 0 = as it is; 0 or -errno. */
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
 void session__each_process(struct session *session,
-			   void (*visit)(void *context, struct process *process), void *context);
+			   void (*handle)(void *context, struct process *process), void *context);
 /* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
 const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
 /* Switches the agents off, for what takes its time before the close. */
-void session__let_go(struct session *session);
+void session__stop_agents(struct session *session);
 void session__close(struct session *session);
 
 #endif

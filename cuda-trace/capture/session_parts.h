@@ -18,7 +18,7 @@ struct session {
 	struct agents *agents;	   /* NULL = those of all processes are listened to */
 	struct targets *targets;
 	struct left_out left_out;
-	struct intake *intake;
+	struct dispatcher *dispatcher;
 	struct driver_source *driver; /* NULL = agents only */
 	struct nccl_probes *nccl;     /* NULL = collectives are not observed */
 	struct library_loads *loads;  /* NULL = who loads libcuda is found by polling */

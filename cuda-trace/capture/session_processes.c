@@ -17,7 +17,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/descendants.h"
-#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/dispatcher.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/session_filter.h"
 #include "cuda-trace/capture/session_parts.h"
@@ -98,7 +98,7 @@ static bool has_spoken(const struct session *session, uint32_t pid)
 {
 	struct search search = {.pid = pid};
 
-	intake__each(session->intake, compare_pid, &search);
+	dispatcher__each(session->dispatcher, compare_pid, &search);
 	return search.found;
 }
 

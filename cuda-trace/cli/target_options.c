@@ -39,7 +39,7 @@ const struct option_row options_kernels[] = {
 	 AT(min_duration)},
 	{OPTION_FLAG, 0, "runtime", NULL,
 	 "launch calls of the runtime API, too: some fail\nthere and never reach the driver "
-	 "(dearer)",
+	 "(costs more)",
 	 AT(runtime)},
 	{},
 };
@@ -92,8 +92,8 @@ const struct option_row options_limits[] = {
 	{},
 };
 
-int options__take_targets(const struct option_usage *usage, struct options *options, int argc,
-			  char **argv, int operand)
+int options__parse_targets(const struct option_usage *usage, struct options *options, int argc,
+			   char **argv, int operand)
 {
 	bool filtered = options->pid || options->comm || options->uid >= 0 || options->cgroup;
 

@@ -30,7 +30,7 @@
 /* Without --deep the answer comes within two seconds, complete or not. */
 #define SEARCH_NS	 800000000ull
 #define READ_NS		 300000000ull
-#define JUDGE_NS	 600000000ull
+#define CHECK_NS	 600000000ull
 #define PACKAGES_NS	 1000000000ull
 #define PACKAGES_DEEP_NS 3000000000ull
 #define ENTRIES_MAX	 2000000
@@ -102,12 +102,12 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	if (progress)
 		fprintf(stderr, "\r\033[K");
 	libraries->packages = packages__read(tree, options->deep ? PACKAGES_DEEP_NS : PACKAGES_NS);
-	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
+	filetree__budget(tree, options->deep ? 0 : CHECK_NS, options->deep ? 0 : ENTRIES_MAX);
 	if (tree->own)
 		doctor_process__each(add_mapped, libraries);
-	libraries__judge(libraries);
+	libraries__check(libraries);
 	/* What the choice still asks for are single files, if the tree is no trap. */
-	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
+	filetree__budget(tree, options->deep ? 0 : CHECK_NS, options->deep ? 0 : ENTRIES_MAX);
 }
 
 struct examination {

@@ -25,8 +25,8 @@
 
 /* Agents look for consumers four times a second at least. */
 #define ANSWER_MS 300
-/* Another tool may hold the bells that were pulled; after a second agents tell without being asked.
- */
+/* Another tool may be attached to the same hello probe already, so that the agent sees no new
+ * request; once a second it reports its names and state without one. */
 #define ANSWERS 5
 #define MAX	4096
 

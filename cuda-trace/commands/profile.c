@@ -127,7 +127,7 @@ int cmd_profile(int argc, char **argv)
 		options.shared.program = operand < argc ? argv + operand : NULL;
 		return modes[chosen].run(&usage, &options);
 	}
-	status = options__take_targets(&usage, &options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &options.shared, argc, argv, operand);
 	if (output_file__check("profile", options.flamegraph, NULL) ||
 	    output_file__check("profile", options.folded, NULL) ||
 	    (options.record && older_recording__check("profile", options.record)))

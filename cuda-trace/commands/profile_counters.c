@@ -60,8 +60,8 @@ static void show_kernel(void *context, const struct process *process,
 					    !counters->counting.table.by_turns);
 }
 
-static void take_kernel(struct counters *counters, struct process *process,
-			const struct cuda_counters *record)
+static void handle_kernel(struct counters *counters, struct process *process,
+			  const struct cuda_counters *record)
 {
 	struct counter_sum sums[CUDA_COUNTERS_METRICS];
 	struct counter_kernel alone = {.sums = sums};
@@ -95,7 +95,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		counter_session__state(&counters->counting, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS:
-		take_kernel(counters, process, (const void *)record);
+		handle_kernel(counters, process, (const void *)record);
 		break;
 	}
 }
@@ -145,7 +145,7 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 		counter_report__json_sum(counters->output, table, kernel);
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
-		if (process->told)
+		if (process->has_state)
 			counter_report__json_process(counters->output, process);
 	losses__write_json_line(counters->output, lost);
 }
@@ -222,8 +222,8 @@ static int say_unknown_metric(const struct metric_library *library, const char *
 }
 
 /*
- * Before PROGRAM starts, where libcupti is here and tells: in a container it may be elsewhere, and
- * then the agent finds out.
+ * Before PROGRAM starts, if libcupti is found here and knows the metrics: in a container it may be
+ * elsewhere, and then the agent checks them.
  */
 static int check_request(const struct profile_options *options, const char *request, bool tell,
 			 bool *passes_said)
@@ -256,7 +256,7 @@ static int check_request(const struct profile_options *options, const char *requ
 }
 
 /* The metrics, by which a request is known to make sense; the caller frees them. An exit status. */
-static int take_request(const struct profile_options *options, bool tell, char **request,
+static int make_request(const struct profile_options *options, bool tell, char **request,
 			bool *passes_said)
 {
 	struct pattern *pattern = pattern__new(options->shared.kernel);
@@ -456,7 +456,7 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 		return options__misuse(usage,
 				       "--replay application runs a PROGRAM several times: what "
 				       "runs already runs once (--replay launches looks into it)");
-	status = take_request(options, way == KERNEL, &request, &counters.counting.passes_said);
+	status = make_request(options, way == KERNEL, &request, &counters.counting.passes_said);
 	if (!status && way == APPLICATION)
 		status = run_application(&counters, request);
 	else if (!status && way == LAUNCHES)

@@ -82,11 +82,11 @@ static void end_row(struct device_run *run, struct pm_device *device)
 	pm_report__row(&run->report, device, &row);
 }
 
-static void on_sample(void *context, struct pm_device *device, const struct pm_sample *told)
+static void on_sample(void *context, struct pm_device *device, const struct pm_sample *raw)
 {
 	struct device_run *run = context;
 	struct pm_table *table = device->data;
-	struct pm_sample sample = *told;
+	struct pm_sample sample = *raw;
 
 	if (!table)
 		return;

@@ -61,7 +61,7 @@ struct profile {
 	bool failed;
 	FILE *output;
 	uint64_t started; /* ns */
-	bool told_remedy;
+	bool remedy_said;
 };
 
 static void on_process_start(void *context, struct process *process)
@@ -74,7 +74,7 @@ static void on_process_start(void *context, struct process *process)
 }
 
 /* The first window of a process has CUPTI set up what it needs. */
-static void take_cost(struct profile *profile, struct process *process,
+static void note_cost(struct profile *profile, struct process *process,
 		      const struct cuda_pc_window *window)
 {
 	if (window->held && pc_table__windows(process) > 1)
@@ -89,7 +89,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	pc_images__record(profile->images, process, record);
 	pc_files__record(profile->files, process, record);
 	if (record->kind == CUDA_RECORD_PC_WINDOW)
-		take_cost(profile, process, (const void *)record);
+		note_cost(profile, process, (const void *)record);
 	if (profile->stacks)
 		pc_stacks__record(profile->stacks, process, record, &profile->table);
 }
@@ -130,7 +130,7 @@ static void on_attached(void *context, struct session *session)
 	struct profile *profile = context;
 
 	if (profile->period)
-		session__take_stacks(session, profile->period);
+		session__set_stack_period(session, profile->period);
 }
 
 static void on_error(void *context, struct process *process, int code, const char *component,
@@ -139,9 +139,9 @@ static void on_error(void *context, struct process *process, int code, const cha
 	struct profile *profile = context;
 
 	losses__say_error(context, process, code, component, message);
-	if (code != CUPTI_NO_PRIVILEGE || profile->told_remedy)
+	if (code != CUPTI_NO_PRIVILEGE || profile->remedy_said)
 		return;
-	profile->told_remedy = true;
+	profile->remedy_said = true;
 	fprintf(stderr,
 		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n"
 		"  Either run the program as root or with CAP_SYS_ADMIN (in a container:\n"
@@ -221,7 +221,7 @@ static void find_places(struct profile *profile, struct session *session)
 				 : wanted				 ? PC_FILES_ALL
 									 : PC_FILES_CODE;
 
-	session__let_go(session);
+	session__stop_agents(session);
 	pc_files__search(profile->files, profile->images, &code, what);
 	pc_images__resolve(profile->images, &code);
 	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
@@ -246,7 +246,7 @@ static void on_finish(void *context, struct session *session)
 	find_places(profile, session);
 	if (profile->stacks)
 		write_pictures(profile, &report);
-	if (profile->pace.too_dear)
+	if (profile->pace.too_expensive)
 		fprintf(stderr,
 			"cuda-trace profile: windows cost more than --max-overhead however far "
 			"apart\n");
@@ -257,7 +257,7 @@ static void on_finish(void *context, struct session *session)
 		pc_report__text(profile->output, &report);
 }
 
-static int take_limit(const struct option_usage *usage, struct profile *profile)
+static int parse_limit(const struct option_usage *usage, struct profile *profile)
 {
 	struct sample limit;
 	int status =
@@ -270,7 +270,7 @@ static int take_limit(const struct option_usage *usage, struct profile *profile)
 	return status;
 }
 
-static int take_pictures(const struct option_usage *usage, struct profile *profile)
+static int prepare_pictures(const struct option_usage *usage, struct profile *profile)
 {
 	const struct profile_options *options = profile->options;
 	bool any = options->flamegraph || options->folded || options->record;
@@ -311,8 +311,8 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 						 options->bursts ? options->bursts : DEFAULT_BURSTS,
 						 &profile.bursts);
 
-	status = status ? status : take_limit(usage, &profile);
-	status = status ? status : take_pictures(usage, &profile);
+	status = status ? status : parse_limit(usage, &profile);
+	status = status ? status : prepare_pictures(usage, &profile);
 	if (status)
 		return status;
 	watch.sample = profile.bursts;

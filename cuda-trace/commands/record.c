@@ -142,10 +142,10 @@ static void on_process_start(void *context, struct process *process)
 	store__process_start(record->store, process);
 }
 
-static bool is_asked_for(const struct record *record, const struct process *process,
+static bool is_requested(const struct record *record, const struct process *process,
 			 const struct cuda_record *data)
 {
-	/* It tells of all that it sees. */
+	/* The driver source reports every kind of call. */
 	if (process->source == EVENT_SOURCE_DRIVER)
 		return record->groups >> process->group & 1;
 	return !record->calls || data->kind != CUDA_RECORD_GRAPH_INSTANTIATE;
@@ -157,8 +157,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead_limit__launch(record->overhead, process, (const struct cuda_launch *)data);
-	/* What comes after the end was not asked for: not a loss. */
-	if (record->stopped || !is_asked_for(record, process, data))
+	/* Nobody requested what comes after the end: it is not a loss. */
+	if (record->stopped || !is_requested(record, process, data))
 		return;
 	if (record->pace && process->source == EVENT_SOURCE_AGENT &&
 	    data->kind == CUDA_RECORD_LAUNCH)
@@ -175,9 +175,9 @@ static void on_stack(void *context, struct process *process, const struct event 
 		store__stack(record->store, process, event);
 }
 
-static void take_stacks(struct record *record, struct session *session, uint32_t period)
+static void set_stack_period(struct record *record, struct session *session, uint32_t period)
 {
-	session__take_stacks(session, period);
+	session__set_stack_period(session, period);
 	store__stack_period(record->store, period);
 	record->period = period;
 	if (record->options.shared.verbose)
@@ -201,7 +201,7 @@ static void on_attached(void *context, struct session *session)
 	if (record->pace)
 		record->trap_ns = probe_selfcheck__measure();
 	if (record->period)
-		take_stacks(record, session, record->period);
+		set_stack_period(record, session, record->period);
 }
 
 /* -g --max-overhead: as many stacks as are allowed. */
@@ -212,7 +212,7 @@ static void adapt_period(struct record *record, struct session *session)
 		stack_rate__period(record->pace, monotonic__ns(), ns ? ns + record->trap_ns : 0);
 
 	if (period != record->period)
-		take_stacks(record, session, period);
+		set_stack_period(record, session, period);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -382,7 +382,7 @@ static double parse_percent(const char *text)
 }
 
 /* What may be spent goes into stacks; GPU times are all taken, or as --sample says. */
-static int take_stack_percent(struct record_options *options)
+static int parse_stack_percent(struct record_options *options)
 {
 	if (*options->stacks)
 		return options__misuse(&usage, "either -g=N or --max-overhead");
@@ -408,7 +408,7 @@ static int check(struct record_options *options, uint32_t *groups)
 			  1u << CUDA_GROUP_RUNTIME;
 	if (options->stacks && !stack_rate__parse(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
-	if (options->stacks && options->shared.max_overhead && take_stack_percent(options))
+	if (options->stacks && options->shared.max_overhead && parse_stack_percent(options))
 		return EXIT_USAGE;
 	/* A stack belongs to a launch. */
 	if (options->stacks)
@@ -450,7 +450,7 @@ int cmd_record(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &record.options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &record.options.shared, argc, argv, operand);
 	if (!status)
 		status = check(&record.options, &watch.groups);
 	if (!status)

@@ -38,7 +38,7 @@ static const struct option_row event_rows[] = {
 	 "failed\nlaunches and waits are always listed",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
-	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
+	 "each kernel of a graph with its node, also with\n-e graphs",
 	 offsetof(struct stat_options, graph_nodes)},
 	{OPTION_FLAG, 0, "idle", NULL,
 	 "why the GPU was idle: what the launching threads did\nmeanwhile, from scheduler events "
@@ -234,7 +234,7 @@ int cmd_stat(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
 	status = event_groups__parse_stat_events(
@@ -267,8 +267,8 @@ int cmd_stat(int argc, char **argv)
 	if (!watch.sample.on_ms)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	stat.table.sampled = watch.sample.on_ms != 0;
-	stat.table.ranges_told = watch.groups >> CUDA_GROUP_NVTX & 1;
-	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;
+	stat.table.ranges_reported = watch.groups >> CUDA_GROUP_NVTX & 1;
+	stat.table.errors_reported = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead_limit__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))
 		stat.calls = stat_calls__new(stat.options.api);

@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "top",
-	.summary = "Shows live what CUDA programs do on each GPU: all, unless told otherwise.",
+	.summary = "Shows live what CUDA programs do on each GPU (by default, all programs).",
 	.synopsis = (const char *const[]){"[OPTIONS] [-p PID | -c NAME | -u USER | --cgroup PATH]",
 					  NULL},
 	.tables = (const struct option_row *const[]){options_targets, rows, NULL},

@@ -37,7 +37,7 @@ static const struct option_row event_rows[] = {
 	{OPTION_FLAG, 0, "errors", NULL, "failed CUDA calls of any kind, too",
 	 offsetof(struct trace_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
-	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
+	 "each kernel of a graph with its node, also with\n-e graphs",
 	 offsetof(struct trace_options, graph_nodes)},
 	{},
 };
@@ -132,7 +132,7 @@ static void show_call(void *context, struct process *process, const struct cuda_
 }
 
 /* Those that failed come by themselves, at once. */
-static void take_call(struct trace *trace, struct process *process, const struct cuda_api *call)
+static void handle_call(struct trace *trace, struct process *process, const struct cuda_api *call)
 {
 	if (process->group == CUDA_GROUP_API_ERROR)
 		show_call(trace, process, call, NULL);
@@ -163,7 +163,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 					   (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_API:
-		take_call(trace, process, (const struct cuda_api *)record);
+		handle_call(trace, process, (const struct cuda_api *)record);
 		break;
 	default:
 		show_event(trace, process, record);
@@ -248,7 +248,7 @@ int cmd_trace(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &trace.options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &trace.options.shared, argc, argv, operand);
 	if (status)
 		return status;
 	status = choose_groups(&trace.options, &watch.groups);

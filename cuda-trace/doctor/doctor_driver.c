@@ -109,8 +109,8 @@ static void report_launches(const struct driver *driver, struct findings *findin
 		return;
 	facts = json_object_new_object();
 	json_object_object_add(facts, "functions", json_object_new_int64(probes.launches));
-	json_object_object_add(facts, "at_entry", json_object_new_int64(probes.told_at_entry));
-	if (probes.told_at_entry == probes.launches)
+	json_object_object_add(facts, "at_entry", json_object_new_int64(probes.reported_at_entry));
+	if (probes.reported_at_entry == probes.launches)
 		findings__add_facts(
 			findings, FINDING_OK, "driver_launches", NULL, facts,
 			"stat can see launches of programs without the injection library at their "
@@ -122,7 +122,7 @@ static void report_launches(const struct driver *driver, struct findings *findin
 			"stat sees launches of programs without the injection library when they "
 			"return, which costs more, for %u of %u functions: they are not "
 			"of the make that is known",
-			probes.launches - probes.told_at_entry, probes.launches);
+			probes.launches - probes.reported_at_entry, probes.launches);
 }
 
 void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings)

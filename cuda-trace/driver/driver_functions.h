@@ -20,7 +20,7 @@ struct driver_points {
 struct driver_probes {
 	struct driver_points entries, returns, failures;
 	uint32_t launches; /* entries of launch functions; of them, those with failures: */
-	uint32_t told_at_entry;
+	uint32_t reported_at_entry;
 	/* Functions whose calls are counted without a look at their arguments. */
 	uint16_t unknown[DRIVER_POINTS_MAX];
 	uint32_t unknown_count;

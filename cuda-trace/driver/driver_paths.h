@@ -6,6 +6,6 @@
 #define CUDA_TRACE_DRIVER_DRIVER_PATHS_H
 
 /* Names of files that may exist: below LD_LIBRARY_PATH, then below the system's folders. */
-void driver_paths__each(void (*visit)(void *context, const char *path), void *context);
+void driver_paths__each(void (*handle)(void *context, const char *path), void *context);
 
 #endif

@@ -17,9 +17,8 @@ struct driver_options {
 	int64_t uid;	  /* the same; -1 = any */
 	bool each;	  /* links on single processes, not on the library */
 	bool stays;	  /* for days: no remarks */
-	/* How long launches take is not asked: they may be reported at their entry, which is
-	 * cheaper.
-	 */
+	/* The command does not need how long launches take: they may be reported at their entry,
+	 * which costs less. */
 	bool at_entry;
 	bool verbose;
 	struct left_out *left_out; /* what is not seen because of a limit */
@@ -52,7 +51,8 @@ void driver_source__end_trial(struct driver_source *source);
 /* One of these has initialised CUDA: only now it is known that no agent was loaded. Accepts NULL.
  */
 void driver_source__note_use(struct driver_source *source);
-/* After a round of looks: lets go of who has ended, and one line on stderr about who came, once. */
-void driver_source__tidy(struct driver_source *source);
+/* After a scan of processes: releases those that have ended, and prints one line on stderr about
+ * those that are new, once. */
+void driver_source__prune(struct driver_source *source);
 
 #endif

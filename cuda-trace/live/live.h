@@ -31,7 +31,8 @@ struct live_process {
 	char cgroup[256];		  /* path below the mount, "" = unknown; untrusted */
 	char container[16];		  /* short id, or "" */
 	struct rank rank;
-	const struct process *told; /* by the session, NULL = nothing (yet, or any more) */
+	const struct process *traced; /* what the session knows of it; NULL = nothing (yet, or any
+				       * more) */
 	bool ended;
 	double scale; /* of GPU records that come of windows only; 1 = all come */
 	struct live_sample sample;

@@ -26,7 +26,7 @@ struct live_origin {
 /* Of a process that reports itself; the caller's to free; NULL: no memory. */
 struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
 				    const struct process *traced);
-/* Fills in process->cgroup, ->container and ->rank, from process->told->data if the session knows
+/* Fills in process->cgroup, ->container and ->rank, from process->traced->data if the session knows
  * it. */
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS],
 		       struct live_process *process);

@@ -235,7 +235,7 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_folded_records", "",
 	    "Records counted as 'other' because a table in the kernel was full.");
 	exposition__count(exposition, "what=\"kernel\"", counters->folded, view->started);
-	exposition__count(exposition, "what=\"process\"", counters->strangers, view->started);
+	exposition__count(exposition, "what=\"process\"", counters->others, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_unlabelled_records", "",
 	    "Records counted without a device, because its number or its context's is too high.");
 	exposition__count(exposition, "what=\"context\"", view->state.beyond.contexts,

@@ -78,7 +78,7 @@ static unsigned int write_devices(FILE *file, struct filetree *tree, const char 
 	driver__read(tree, &driver);
 	libraries.driver_major = driver.cuda / 1000;
 	libraries__search(&libraries, false, NULL);
-	libraries__judge(&libraries);
+	libraries__check(&libraries);
 	fprintf(file, " --cdi; cuda-trace disable --cdi removes it.\n"
 		      "cdiVersion: \"0.3.0\"\nkind: \"cuda-trace/load\"\ndevices:\n");
 	write_agent(file, agent);

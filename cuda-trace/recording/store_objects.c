@@ -465,21 +465,21 @@ int store_objects__asked(struct rows *rows, struct rows_process *process,
 	for (int i = 0; i < 5; i++)
 		values[i] = DB_NULL;
 	if (!(call->flags & CUDA_API_LAUNCH)) {
-		values[0] = asked_for(call, CUDA_API_BYTES, call->asked.call.bytes);
-		values[1] = asked_for(call, CUDA_API_ADDRESS, call->asked.call.address);
-		values[2] = asked_for(call, CUDA_API_COPY_KIND, call->asked.call.copy_kind);
-		values[3] = asked_for(call, CUDA_API_VALUE, call->asked.call.value);
-		values[4] = asked_for(call, CUDA_API_DEVICE, (int32_t)call->asked.call.device);
-	} else if (call->asked.launch.kernel) {
-		kernel = store_objects__kernel_name(rows, process, call->asked.launch.kernel);
+		values[0] = asked_for(call, CUDA_API_BYTES, call->arguments.call.bytes);
+		values[1] = asked_for(call, CUDA_API_ADDRESS, call->arguments.call.address);
+		values[2] = asked_for(call, CUDA_API_COPY_KIND, call->arguments.call.copy_kind);
+		values[3] = asked_for(call, CUDA_API_VALUE, call->arguments.call.value);
+		values[4] = asked_for(call, CUDA_API_DEVICE, (int32_t)call->arguments.call.device);
+	} else if (call->arguments.launch.kernel) {
+		kernel = store_objects__kernel_name(rows, process, call->arguments.launch.kernel);
 		if (!kernel)
 			return -ENOMEM;
 	}
 	values[5] = kernel ? kernel->pretty : DB_NULL;
 	for (int i = 0; i < 3; i++) {
-		values[6 + i] = asked_for(call, grid, call->asked.launch.grid[i]);
-		values[9 + i] = asked_for(call, grid, call->asked.launch.block[i]);
+		values[6 + i] = asked_for(call, grid, call->arguments.launch.grid[i]);
+		values[9 + i] = asked_for(call, grid, call->arguments.launch.block[i]);
 	}
-	values[12] = asked_for(call, grid, call->asked.launch.dynamic_shared);
+	values[12] = asked_for(call, grid, call->arguments.launch.dynamic_shared);
 	return 0;
 }

@@ -304,18 +304,18 @@ static void fill_asked(struct cuda_api *call, const int64_t *row, uint32_t kerne
 {
 	if (call->flags & CUDA_API_LAUNCH) {
 		for (int i = 0; i < 3; i++) {
-			call->asked.launch.grid[i] = row[8 + i];
-			call->asked.launch.block[i] = row[11 + i];
+			call->arguments.launch.grid[i] = row[8 + i];
+			call->arguments.launch.block[i] = row[11 + i];
 		}
-		call->asked.launch.dynamic_shared = row[14];
-		call->asked.launch.kernel = kernel;
+		call->arguments.launch.dynamic_shared = row[14];
+		call->arguments.launch.kernel = kernel;
 		return;
 	}
-	call->asked.call.bytes = row[8];
-	call->asked.call.address = row[9];
-	call->asked.call.copy_kind = row[10];
-	call->asked.call.value = row[10];
-	call->asked.call.device = row[10];
+	call->arguments.call.bytes = row[8];
+	call->arguments.call.address = row[9];
+	call->arguments.call.copy_kind = row[10];
+	call->arguments.call.value = row[10];
+	call->arguments.call.device = row[10];
 }
 
 static void play_failure(struct replay *replay, const int64_t *row, size_t process, bool asked)

@@ -227,7 +227,7 @@ void stat_errors__wait(struct stat_errors *errors, const struct cuda_sync *sync)
 /* Names are the process's own, and it is about to go. */
 static void add_line(struct stat_error *sum, const struct stat_error *of, struct process *process)
 {
-	uint32_t kernel = of->last.flags & CUDA_API_LAUNCH ? of->last.asked.launch.kernel : 0;
+	uint32_t kernel = of->last.flags & CUDA_API_LAUNCH ? of->last.arguments.launch.kernel : 0;
 
 	sum->count += of->count;
 	if (!sum->result || sum->last.start > of->last.start)

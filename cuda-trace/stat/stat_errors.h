@@ -15,7 +15,7 @@ struct stat_error {
 	uint8_t domain;
 	int32_t result; /* 0: of the line of others */
 	uint64_t count;
-	struct cuda_api last; /* as far as it says what was requested: flags, asked, start */
+	struct cuda_api last; /* as far as it says what was requested: flags, arguments, start */
 	char kernel[96];      /* of its launch, once the process is gone; untrusted */
 };
 

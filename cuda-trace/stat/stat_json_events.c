@@ -119,9 +119,9 @@ static void put_asked_launch(struct json_object *object, const struct stat_error
 		stat_json__put_text(object, "kernel", error->kernel);
 	if (!call_arguments__has_grid(call))
 		return;
-	json_object_object_add(object, "grid", triple(call->asked.launch.grid));
-	json_object_object_add(object, "block", triple(call->asked.launch.block));
-	put_number(object, "dynamic_shared", call->asked.launch.dynamic_shared);
+	json_object_object_add(object, "grid", triple(call->arguments.launch.grid));
+	json_object_object_add(object, "block", triple(call->arguments.launch.block));
+	put_number(object, "dynamic_shared", call->arguments.launch.dynamic_shared);
 }
 
 /* By the keys that `trace` has for them. */
@@ -136,18 +136,18 @@ static struct json_object *asked(const struct stat_error *error)
 		return object;
 	}
 	if (call->flags & CUDA_API_BYTES)
-		put_number(object, "bytes", call->asked.call.bytes);
+		put_number(object, "bytes", call->arguments.call.bytes);
 	if (call->flags & CUDA_API_COPY_KIND)
 		stat_json__put_text(object, "direction",
-				    stat_events__copy_key(call->asked.call.copy_kind));
+				    stat_events__copy_key(call->arguments.call.copy_kind));
 	if (call->flags & CUDA_API_VALUE)
-		put_number(object, "value", call->asked.call.value);
+		put_number(object, "value", call->arguments.call.value);
 	if (call->flags & CUDA_API_DEVICE)
 		json_object_object_add(object, "device",
-				       json_object_new_int((int32_t)call->asked.call.device));
+				       json_object_new_int((int32_t)call->arguments.call.device));
 	if (call->flags & CUDA_API_ADDRESS) {
 		snprintf(address, sizeof(address), "0x%" PRIx64,
-			 (uint64_t)call->asked.call.address);
+			 (uint64_t)call->arguments.call.address);
 		stat_json__put_text(object, "address", address);
 	}
 	return object;

@@ -91,7 +91,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		tally->sample = stat_sample__new();
 	else
 		tally->host = stat_time__start(table->timeline);
-	if (table->ranges_told && !table->sampled)
+	if (table->ranges_reported && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
 	if (!table->past)
@@ -195,7 +195,7 @@ static void take_failure(const struct stat_table *table, struct tally *tally,
 			 const struct process *process, const struct cuda_record *record)
 {
 	struct stat_errors *errors = &tally->events.errors;
-	bool alone = !table->errors_told && process->source == EVENT_SOURCE_AGENT;
+	bool alone = !table->errors_reported && process->source == EVENT_SOURCE_AGENT;
 
 	if (record->kind == CUDA_RECORD_GRAPH_INSTANTIATE && alone)
 		stat_errors__call(errors, process, (const void *)record);
@@ -449,7 +449,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
-	if (table->ranges_told && !table->sampled)
+	if (table->ranges_reported && !table->sampled)
 		stat_ranges__merge(&table->ranges, tally->ranges, process,
 				   &(struct range_sums){sums.launches - sums.launch_errors +
 								sums.graph_launches -

@@ -4,9 +4,9 @@
  * opened while the process lives, in the process's own root and by its own number there, and read
  * when names are wanted. Untrusted: whoever may write to that folder may have written anything.
  *
- * Fears: 1. it is a terabyte, or one line of that: a bounded part is read, in pieces. 2. every line
- * fits every address: a line is noted for a range of addresses at once, in a tree, where the later
- * one wins, and names are read only of the lines that have won.
+ * What can go wrong: 1. it is a terabyte, or one line of that: a bounded part is read, in pieces.
+ * 2. every line fits every address: a line is noted for a range of addresses at once, in a tree,
+ * where the later one wins, and names are read only of the lines that have won.
  */
 #include "cuda-trace/symbols/perf_map.h"
 

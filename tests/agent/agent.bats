@@ -391,8 +391,8 @@ fires() {
 	assert_equal "$(heard launch_batch unnamed)" 0
 }
 
-# let_go TIMES: of CUPTI, so often: once after priming.
-let_go() {
+# unsubscribed TIMES: the agent has released CUPTI so often, once of that after priming.
+unsubscribed() {
 	[ "$(grep -c ' unsubscribe subscribed=0 ' "$BATS_TEST_TMPDIR/cupti.log")" = "$1" ]
 }
 
@@ -406,7 +406,7 @@ let_go() {
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
 		# The agent has seen that nobody listens any more.
-		wait_for 20 let_go $((i + 1))
+		wait_for 20 unsubscribed $((i + 1))
 	done
 	timeout 20 "$LISTEN" -p "$pid" -t 3000 "$AGENT" status >"$OUT"
 	assert_equal "$(state state)" 0

@@ -168,7 +168,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	start_two
 	kill -STOP "$two_PID"
 	echo >go
-	# The other one has let it go on by then.
+	# By then, the other tool has ended the program's wait.
 	ready shell
 	sleep 0.7
 	kill -CONT "$two_PID"
@@ -176,7 +176,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	finished "$two_PID"
 	all_counted shell.out one.json
 	run ! grep missing one.err
-	grep -q 'was listened to .* ms after another tool had let it go on: what it launched in between is missing' two.err
+	grep -q 'was attached .* ms after another tool had ended its wait: what it launched in between is missing' two.err
 	[ "$(json two.json .totals.launches)" -lt "$(sum shell.out launches)" ]
 }
 
@@ -259,7 +259,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 		'for i in $(seq 1000); do /bin/true; done; "$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"; true' >out 2>err
 	all_counted out out.json
 	# Each once, by what it says at its start; a look at all processes may find it sooner.
-	assert_equal "$(grep -cE 'process [0-9]+ was listened to .* (after its start|before its start was told)' err)" 2
+	assert_equal "$(grep -cE 'process [0-9]+ was attached .*(after its start|before it reported its start)' err)" 2
 }
 
 @test "stat -p and stat -a (at once, either ends first) both count all" {

@@ -613,7 +613,7 @@ about() {
 	JSON=$BATS_TEST_TMPDIR/json
 	cp "$(fake libcupti.so.12 24 -DMARK="\"$mark\"")" "$dir/libcupti.so.12"
 	LD_LIBRARY_PATH=$dir ct doctor --json >"$JSON" || true
-	assert_equal "$(library "$dir/libcupti.so.12" api_how)" asked
+	assert_equal "$(library "$dir/libcupti.so.12" api_how)" "asked"
 	assert_equal "$(library "$dir/libcupti.so.12" api)" 24
 	if [ "$(id -u)" = 0 ]; then
 		assert_equal "$(stat -c %u "$mark")" 65534
@@ -646,7 +646,7 @@ about() {
 	[ $(($(date +%s%N) - start)) -lt 8000000000 ]
 	assert_equal "$(library "$dir/libcupti.so.12" api_how)" "read from its code"
 	assert_equal "$(library "$dir/libcupti.so.11.8" api_how)" "read from its code"
-	assert_equal "$(library "$dir/libcupti.so.13" api_how)" asked
+	assert_equal "$(library "$dir/libcupti.so.13" api_how)" "asked"
 	# No child stays behind.
 	if grep -ls "$dir/libcupti" /proc/[0-9]*/maps; then
 		fail "a process still has the library open"

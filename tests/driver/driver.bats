@@ -247,7 +247,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	} >cuda.s
 	cc -shared -nostdlib -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.s
 	LD_LIBRARY_PATH=$PWD/lib run --separate-stderr ct stat -v --source driver -o out -- true
-	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; 1 of these are told at their entry, and where they fail inside, 3 when they return"* ]]
+	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; 1 of these are reported at their entry, and where they fail inside, 3 when they return"* ]]
 }
 
 # CUDA 13's runtime waits by it, which the simulation does not.
