@@ -173,7 +173,7 @@ ends_while() {
 	mkfifo gate says
 	PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$AGENT start early "$SIM" "$WORKLOADS/early-exit" return
 	wait_for 20 grep -qs libcupti-usdt "/proc/$early_PID/maps"
-	# Its first message finds no room: there it stands, probes in place.
+	# Its first message blocks, as the pipe is full: there it waits, with its probes attached.
 	exec 8<>says
 	head -c 65536 /dev/zero >&8
 	start tool sh -c 'exec "$@" 2>says 8>&-' sh "$CUDA_TRACE" stat -v -p "$early_PID" --json -o "$JSON"
@@ -187,7 +187,7 @@ ends_while() {
 	json "$JSON" '.totals.launches <= 1000 and .totals.kernels <= .totals.launches'
 }
 
-@test "attach (a libcuda that is loaded late by dlopen, and let go of) sees every launch; without the agent, all that come after it was found" {
+@test "attach (a libcuda that is loaded late by dlopen, and closed) sees every launch; without the agent, all that come after it was found" {
 	sim "$WORKLOADS/dlopened" >"$BATS_TEST_TMPDIR/plain"
 	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/dlopened" >"$OUT"
 	diff "$BATS_TEST_TMPDIR/plain" "$OUT"
@@ -237,7 +237,7 @@ possessions() {
 	kill -TERM -- "-$storm_PID"
 }
 
-@test "attach (no GPU record for 5 s of launches) is told on stderr, by stat and trace, once" {
+@test "attach (no GPU record for 5 s of launches) is reported on stderr, by stat and trace, once" {
 	local command
 	for command in stat trace; do
 		SIMCUDA_NO_RECORDS=1 run -0 --separate-stderr ct $command -o "$OUT" -- "$SIM" "$WORKLOADS/launch-storm" -s 7 -p 1000

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Who watches one process, or what it starts, leaves the agents of all others asleep, and misses nothing.
-# shellcheck disable=SC2154 # stranger_PID and the like are made by start
+# A tool that watches one process, or a program that it starts, leaves the agents of all others dormant, and
+# misses nothing.
+# shellcheck disable=SC2154 # other_PID and the like are made by start
 
 load ../lib/helpers
 
-# The agent has a name of its own: whoever watches the whole system (cuda-trace -a, another test run) looks
-# for libcupti-usdt.so and would wake it. Such a one counts as none for the driver source.
+# The agent's file has another name: a tool that watches the whole system (cuda-trace -a, another test run)
+# looks for libcupti-usdt.so and would activate it. For the driver source it does not count as an agent.
 setup() {
 	requires bpf sim jq readelf
 	uses_links_by_process || skip "needs links by process"
@@ -20,20 +21,20 @@ uses_links_by_process() {
 	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are woken'
 }
 
-# stranger: a program with the agent, that launches and has nothing to do with the tool.
-start_stranger() {
-	: >stranger.log
-	SIMCUDA_LOG=$PWD/stranger.log CUDA_INJECTION64_PATH=$AGENT \
-		start stranger "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	wait_for 30 grep -q . stranger.log
-	wait_for 30 maps_agent "$stranger_PID"
+# other: a program with the agent that launches kernels and that the tool does not watch.
+start_other() {
+	: >other.log
+	SIMCUDA_LOG=$PWD/other.log CUDA_INJECTION64_PATH=$AGENT \
+		start other "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	wait_for 30 grep -q . other.log
+	wait_for 30 maps_agent "$other_PID"
 }
 
 maps_agent() {
 	grep -q 'agent-of-its-own\.so$' "/proc/$1/maps"
 }
 
-# semaphores_up PID: the probes of the agent that somebody listens to, in that process.
+# semaphores_up PID: the probes of the agent that are attached in that process.
 semaphores_up() {
 	local base address size name semaphore words
 	base=$(awk '/agent-of-its-own\.so$/ {split($1, a, "-"); print a[1]; exit}' "/proc/$1/maps")
@@ -53,7 +54,7 @@ listens_to() {
 
 # No CUPTI call of the other process's agent.
 slept() {
-	! grep -m 3 -E " (subscriptions=[1-9]|callbacks=[1-9]|kinds=[0-9])" stranger.log
+	! grep -m 3 -E " (subscriptions=[1-9]|callbacks=[1-9]|kinds=[0-9])" other.log
 }
 
 # sum OUT KEY: over all expect lines.
@@ -71,21 +72,21 @@ all_counted() {
 }
 
 @test "stat -p (another program runs) leaves that one's agent asleep" {
-	start_stranger
+	start_other
 	start meant "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	wait_for 30 maps_agent "$meant_PID"
 	start tool "$CUDA_TRACE" stat --source cupti -p "$meant_PID" -d 4 --json -o out.json
 	wait_for 30 listens_to "$meant_PID" kernel_batch
 	# Those of its start and of other CUPTI clients switch nothing on.
-	assert_equal "$(semaphores_up "$stranger_PID" | xargs)" "start cupti_claim cupti_release"
+	assert_equal "$(semaphores_up "$other_PID" | xargs)" "start cupti_claim cupti_release"
 	finished "$tool_PID"
 	json out.json "[.processes[].pid] == [$meant_PID] and .totals.launches > 100 and .totals.kernels > 100"
 	slept
-	assert_equal "$(semaphores_up "$stranger_PID")" ""
+	assert_equal "$(semaphores_up "$other_PID")" ""
 }
 
 @test "stat -- PROGRAM (another program runs) leaves that one's agent asleep" {
-	start_stranger
+	start_other
 	ct stat --source cupti --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 500 -t 4 >out
 	all_counted out out.json
 	slept
@@ -97,7 +98,7 @@ all_counted() {
 		for _ in 1 2 3; do "$WORKLOADS/launch-storm" -n 1000 & done
 		wait
 	EOF
-	start_stranger
+	start_other
 	ct stat --source cupti --json -o out.json -- "$SIM" bash many >out 2>err
 	assert_equal "$(grep -c '^expect ' out)" 6
 	all_counted out out.json
@@ -114,13 +115,13 @@ all_counted() {
 		wait
 	EOF
 	mkfifo go
-	start_stranger
+	start_other
 	# A machine under load may be slower than the 50 ms that a process waits for anybody.
 	# Without priming the answers are all that it waits for.
 	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=1000 bash later
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$shell_PID" --json -o out.json
 	wait_for 30 grep -q watching tool.err
-	wait_for 30 listens_to "$stranger_PID" start
+	wait_for 30 listens_to "$other_PID" start
 	echo >go
 	finished "$tool_PID"
 	assert_equal "$(grep -c '^expect ' shell.out)" 6
@@ -136,7 +137,7 @@ start_two() {
 	wait_for 30 grep -q watching two.err
 }
 
-start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once it is told to
+start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, after a line in the FIFO `go`
 	cat >later <<-'EOF'
 		export CUDA_INJECTION64_PATH=$AGENT
 		read -r _ <go
@@ -163,7 +164,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	[ "$(cat one.err two.err | grep -c 'is missing')" -le 3 ]
 }
 
-@test "stat -p (two tools, one of them slow) does not hold the program up, and tells the slow one" {
+@test "stat -p (two tools, one of them slow) does not hold the program up, and warns in the slow one" {
 	start_shell 1 "$WORKLOADS/launch-storm" -s 3 -p 1000
 	start_two
 	kill -STOP "$two_PID"
@@ -316,7 +317,7 @@ below() {
 	fail "$ms ms"
 }
 
-@test "a stranger that starts meanwhile waits 50 ms at most, and not once the tool is gone" {
+@test "another program that starts meanwhile waits 50 ms at most, and not once the tool is gone" {
 	start other sleep 60
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$other_PID"
 	wait_for 30 grep -q watching tool.err
@@ -357,7 +358,7 @@ below() {
 }
 
 @test "stat --sample -p (another program runs) samples the one, and leaves the other asleep" {
-	start_stranger
+	start_other
 	start meant "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 500
 	wait_for 30 maps_agent "$meant_PID"
 	ct stat --source cupti --sample 100ms/1s -p "$meant_PID" -d 3 --json -o out.json

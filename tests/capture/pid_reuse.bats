@@ -136,7 +136,7 @@ held_by_first() {
 	[ "$value" -ge 1048576 ]
 }
 
-# end_unheard: its end finds no room in the ring buffer, which has 1 MiB.
+# end_unheard: the event of its end does not fit into the ring buffer, which has 1 MiB.
 end_unheard() {
 	local i
 	kill -STOP "$tool_PID"
@@ -147,7 +147,7 @@ end_unheard() {
 	over first
 }
 
-@test "metrics (a process number used again, nobody told the first one's end) forgets what the first one held" {
+@test "metrics (a process number used again, the first one's end unreported) forgets what the first one held" {
 	local lost
 	exporter
 	held_by_first

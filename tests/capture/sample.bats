@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
 # --sample and --max-overhead: GPU records of windows only, everything of the host's exact, estimates
-# that say so; and devices, which are told without CUPTI.
+# that say so; and devices, which are reported without CUPTI.
 
 load ../lib/helpers
 
@@ -175,7 +175,7 @@ heard() {
 	json s.json '.sample.on_ns >= 2e7'
 }
 
-@test "stat --max-overhead (windows that are dear) measures what they cost, and keeps below" {
+@test "stat --max-overhead (expensive windows) measures what they cost, and keeps below" {
 	alone
 	# 5120: where a step of the histogram begins (a sixteenth of 2^12).
 	SIMCUDA_LAUNCH_NS=5120 SIMCUDA_RECORD_NS=20000 ct stat --max-overhead 0.2% --json -o s.json -- \
@@ -194,7 +194,7 @@ heard() {
 	json timed.json 'any and (all | not)'
 }
 
-@test "record --max-overhead (no stacks asked for) lengthens its windows; with -g it is for stacks" {
+@test "record --max-overhead (no stacks requested) lengthens its windows; with -g it is for stacks" {
 	alone
 	ct record -q -v --max-overhead 50% -o r.db -- "$SIM" "$STORM" -s 5 -p 100 >out 2>err
 	grep -q 'record: windows of 20 ms in 1000 ms now' err
@@ -232,7 +232,7 @@ heard() {
 	! grep '^cuda_kernel_duration_seconds_sum{comm="sampled-storm",device="0"}' scrape
 }
 
-@test "devices (record -p, two consumers) are told to who comes late, and named" {
+@test "devices (record -p, two consumers) are reported to the later one as well, with names" {
 	start program env CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$STORM" -s 20 -p 1000
 	wait_for 20 pgrep -g "$program_PID" -x launch-storm >/dev/null
 	pid=$(pgrep -g "$program_PID" -x launch-storm)
@@ -260,7 +260,7 @@ storm_meanwhile() {
 	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" ./sampled-storm -s "$@"
 }
 
-@test "metrics --max-overhead (windows that cost nothing) lengthens them, and says how dear they are" {
+@test "metrics --max-overhead (windows that cost nothing) lengthens them, and says what they cost" {
 	alone
 	storm_meanwhile 60 -p 50
 	ct metrics -v --max-overhead 50% --textfile - -d 12s >m.prom 2>err
@@ -274,7 +274,7 @@ storm_meanwhile() {
 		END {exit !(sum > n * 100e-9 && sum < n * 400e-9)}' m.prom || fail "$(grep sampled m.prom)"
 }
 
-@test "metrics --max-overhead (windows that are dear) keeps below" {
+@test "metrics --max-overhead (expensive windows) keeps below" {
 	alone
 	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 30
 	ct metrics -v --max-overhead 0.2% --textfile - -d 12s >m.prom 2>err

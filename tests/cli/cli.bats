@@ -16,7 +16,7 @@ as_nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all --inh-caps -all "$@"
 }
 
-@test "cuda-trace --version tells the version of the tree" {
+@test "cuda-trace --version prints the version of the tree" {
 	run -0 ct --version
 	assert_output "cuda-trace $(cat "$TOP/VERSION")"
 }

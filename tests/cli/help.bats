@@ -17,7 +17,7 @@ commands() {
 	fi
 }
 
-@test "cuda-trace (nothing asked) prints its usage on stderr and exits 2" {
+@test "cuda-trace (no arguments) prints its usage on stderr and exits 2" {
 	run -2 --separate-stderr ct
 	assert_output ""
 	[[ $stderr == *"Usage: cuda-trace COMMAND"* ]]

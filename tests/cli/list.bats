@@ -16,7 +16,7 @@ setup() {
 	json row '.state == "dormant" and .source == "cupti" and .guest and .cupti_version == null and (.note | startswith("sleeps;"))'
 }
 
-@test "list (a program with the agent) tells its state and libcupti" {
+@test "list (a program with the agent) shows its state and libcupti" {
 	start storm "$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
@@ -52,7 +52,7 @@ setup() {
 	ready held
 	ct list --json | jq -c "select(.pid == $held_PID)" >row
 	json row '.guest and (.state == "dormant" or .state == "yielded")'
-	# It is asked for only when somebody wants something.
+	# The agent subscribes only when a tool attaches.
 	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 20 --json
 	yields() { ct list --json | jq -c "select(.pid == $held_PID)" >row && [ "$(jq -r .state row)" = yielded ]; }
 	wait_for 10 yields || fail "$(cat row)"

@@ -29,7 +29,7 @@ on_driver() {
 }
 
 # By the same keys as libcupti-usdt.so's; fills and devices are not watched there.
-@test "stat --source driver (failed calls) says what the last of each was asked for" {
+@test "stat --source driver (failed calls) shows the arguments of the last of each" {
 	on_driver "$WORKLOADS/refused"
 	run jq -cS '.errors[] | {call, last}' out.json
 	assert_line '{"call":"cuMemAlloc_v2","last":{"bytes":140737488355328}}'
@@ -42,14 +42,14 @@ on_driver() {
 	json out.json '.errors[] | select(.call == "cuLaunchKernelEx").last | .block == [2000,1,1] and .kernel == "empty"'
 }
 
-@test "driver source (a handle with more names than there is room for) has no other kernel's name" {
+@test "driver source (a handle with more names than are kept) has no other kernel's name" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/capture/unit_driver_names.c" \
 		$(tool_sources driver_names names process agent_state demangle) -lstdc++
 	run -0 ./unit
 	assert_output 'the second: kernel_2
 the first again: kernel_1
 one too many: [handle 0x7000]
-the last that had room: kernel_32768
+the last one that fits: kernel_32768
 one too many again: [handle 0x7000]'
 }
 
@@ -136,7 +136,7 @@ one too many again: [handle 0x7000]'
 	assert_success
 }
 
-@test "stat (one program with the agent, one without) tells the two apart" {
+@test "stat (one program with the agent, one without) distinguishes the two" {
 	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready with
@@ -200,10 +200,10 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 		.source == "none" and (.trouble | startswith("no usable libcupti was found")))'
 }
 
-@test "stat --source driver (failures inside of functions, and at returns) tells the same of either" {
+@test "stat --source driver (failures inside of functions, and at returns) counts the same with either" {
 	[ "$(uname -m)" = x86_64 ] || skip "the functions are read on x86-64 only"
 	on_driver "$WORKLOADS/failures"
-	json out.json '.driver_launches == "mixed"' # cooperative launches are of another make
+	json out.json '.driver_launches == "mixed"' # cooperative launches are from another template
 	cp out.json inside.json
 	CUDA_TRACE_LAUNCHES=return on_driver "$WORKLOADS/failures"
 	json out.json '.driver_launches == "return"'
@@ -232,7 +232,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	json out.json '.errors[0].last | .kernel == "saxpy" and .grid == [4096, 1, 1] and .block == [256, 1, 1]'
 }
 
-@test "stat -v --source driver (functions without a size, or of another make) says how many are told when they return" {
+@test "stat -v --source driver (functions without a size, or from another template) says how many are reported when they return" {
 	[ "$(uname -m)" = x86_64 ] || skip "made by hand for x86-64"
 	mkdir lib
 	{
@@ -467,7 +467,7 @@ library_of_calls() {
 	done
 	[[ $stderr != *cuLaunchHostFunc* && $stderr != *Synchronize* && $stderr != *cuMemAllocationThing* ]]
 	[[ $stderr == *'lib/libcuda.so.1: 1 more entry points are not watched'* ]]
-	# People are told, too.
+	# The text output says so, too.
 	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver -o text -- ./calls
 	grep -q '^cuda-trace: lost 10 (driver_unknown): ' text
 	# And recordings have it, without a shape.
@@ -478,7 +478,7 @@ library_of_calls() {
 	assert_equal "$(ct report --losses --json r.db | jq -c '[.reason, .lost]')" '["driver_unknown",10]'
 }
 
-@test "stat --source driver (ring full: kernels become functions) counts names that found no room" {
+@test "stat --source driver (ring full: kernels become functions) counts names that did not fit" {
 	mkdir lib
 	cat >cuda.c <<-'EOF'
 		int cuLaunchKernel(void) { return 0; }

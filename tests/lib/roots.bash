@@ -117,7 +117,7 @@ boot_root() {
 	for _ in $(seq 300); do
 		BOOTED=$(pgrep -P "$BOOTED_UNSHARE" || true)
 		export BOOTED
-		# "degraded": some unit of the distribution's cannot run in a container; ours are asked for.
+		# "degraded": some unit of the distribution's cannot run in a container; the tests query ours.
 		case $([ -z "$BOOTED" ] || in_booted 'systemctl is-system-running || true' 2>/dev/null) in
 		running | degraded) return 0 ;;
 		esac

@@ -212,7 +212,7 @@ everywhere() {
 	[ -e "$BATS_TEST_TMPDIR/victim/cuda-trace/enabled" ]
 }
 
-@test "status (each state) tells it, and --json agrees" {
+@test "status (each state) prints it, and --json agrees" {
 	verdict() {
 		ct status --json | jq -er .verdict
 	}

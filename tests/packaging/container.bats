@@ -64,7 +64,7 @@ watched() {
 	[ "$status" = 0 ]
 }
 
-@test "container (no device asked for) has no library and is not traced" {
+@test "container (without --device) has no library and is not traced" {
 	watched
 	[ "$(jq .totals.launches "$BATS_TEST_TMPDIR/stat.json")" = 0 ]
 }

@@ -197,7 +197,7 @@ words='
 		service cuda-trace-metrics stop
 		not service cuda-trace-metrics status
 		service cuda-trace-metrics start
-		# In a root that did not boot, invoke-rc.d wants to be told that it may.
+		# In a root that did not boot, invoke-rc.d needs a policy that allows it.
 		printf "#!/bin/sh\nexit 0\n" >/usr/sbin/policy-rc.d
 		chmod +x /usr/sbin/policy-rc.d
 		dpkg -P cuda-trace >/dev/null

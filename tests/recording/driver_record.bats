@@ -43,7 +43,7 @@ on_driver() {
 	grep -q cuGraphLaunch <(ct report --api --csv r.db)
 }
 
-@test "record --source driver (no time of the GPU) has rows in no table that tells one" {
+@test "record --source driver (no time of the GPU) has no rows in tables of GPU times" {
 	requires sqlite3
 	on_driver -- "$WORKLOADS/copies"
 	assert_equal "$(sqlite3 r.db 'SELECT (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY) ||
@@ -90,7 +90,7 @@ on_driver() {
 	assert_equal "$(sqlite3 none.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME')" 0
 }
 
-@test "record (one program with the agent, one without) tells the two apart" {
+@test "record (one program with the agent, one without) distinguishes the two" {
 	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready with
@@ -130,7 +130,7 @@ on_driver() {
 }
 
 @test "stat --max-overhead (a program without the agent beside) compares launches that can be stamped, only" {
-	# Where a step of the histogram begins (a sixteenth of 2^14): a middle within one is told as if it was evenly filled.
+	# Where a step of the histogram begins (a sixteenth of 2^14): a median within one is computed as if it was evenly filled.
 	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" SIMCUDA_LAUNCH_NS=20480 "$WORKLOADS/launch-storm" -s 30 -p 100
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 10
 	ready with

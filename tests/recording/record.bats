@@ -381,13 +381,13 @@ teardown() {
 	done
 }
 
-@test "record (-z, less and less room) makes the whole file or keeps the spool" {
+@test "record (-z, less and less space) makes the whole file or keeps the spool" {
 	requires root sqlite3
 	mkdir small
 	mount -t tmpfs -o size=1500k none small || skip "cannot mount a tmpfs"
-	local room whole told made=0 kept=0
-	for room in 1500 1800 2100 2400 2700 3000 3300; do
-		mount -o remount,size=${room}k small
+	local kib whole said made=0 kept=0
+	for kib in 1500 1800 2100 2400 2700 3000 3300; do
+		mount -o remount,size=${kib}k small
 		if "$FEEDER" -n 9000 -x compress small/r.db >out 2>&1; then
 			made=$((made + 1))
 			assert [ ! -e small/r.db.part ]
@@ -402,8 +402,8 @@ teardown() {
 		ct report --losses r.db
 		# Everything is there, or it was said where it ends.
 		whole=$(($(kernels_of_any r.db) >= 9000))
-		told=$(grep -c 'events after that are lost' out) || true
-		assert_equal "$room $((whole + told))" "$room 1"
+		said=$(grep -c 'events after that are lost' out) || true
+		assert_equal "$kib $((whole + said))" "$kib 1"
 		rm r.db
 	done
 	assert [ $made -gt 0 ]

@@ -142,11 +142,11 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 }
 
 # The last of each call and result, and the driver's inside it are the runtime's.
-@test "stat (failed calls) says what the last of each was asked for, a recording of it the same" {
+@test "stat (failed calls) shows the arguments of the last of each, a recording of it the same" {
 	local last='.errors[] | [.call, .count, .last]'
 	ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
-	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call) | if . == {} then null else . end)}) | .[]' | jq -cS . | sort >asked
-	assert_equal "$(jq -cS '.errors[] | {call, count, last}' out.json | sort)" "$(<asked)"
+	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call) | if . == {} then null else . end)}) | .[]' | jq -cS . | sort >refused
+	assert_equal "$(jq -cS '.errors[] | {call, count, last}' out.json | sort)" "$(<refused)"
 	local events
 	for events in kernels,errors errors; do
 		rm -f r.db
@@ -157,7 +157,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	ct stat --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
 	grep -A 1 -E '^ +1 cudaMalloc +2 ' out.txt | grep -qE '^ +last: 70368744177664 bytes$'
 	grep -A 1 -E '^ +2 cudaMemcpy ' out.txt | grep -qE '^ +last: 62 bytes DtoH$'
-	# Launches that fail are told without --errors, too.
+	# Launches that fail are reported without --errors, too.
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
 	json out.json '.errors | map(.last) == [{"kernel": "empty", "grid": [3,2,1], "block": [4096,1,1], "dynamic_shared": 1024}, null]'
 	# A recording of before has no columns for it.
@@ -179,7 +179,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	assert_output $'cuLaunchKernel CUDA_ERROR_INVALID_VALUE 1\ncuLaunchKernelEx CUDA_ERROR_INVALID_VALUE 1'
 }
 
-@test "stat (a wait that failed) says so once, by the call's name where calls are told" {
+@test "stat (a wait that failed) says so once, by the call's name where calls are reported" {
 	local options call
 	for options in '' --errors '--api=cu*Sync*'; do
 		call=cuEventSynchronize
@@ -202,7 +202,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	grep -qE '^ +36 \[other calls\] +- several$' out.txt
 }
 
-@test "stat (modules that come and go, names where others were) tells their kernels apart" {
+@test "stat (modules that come and go, names where others were) distinguishes their kernels" {
 	for reused in 0 1; do
 		SIMCUDA_NAMES_REUSED=$reused ct stat --json -o out.json -- "$SIM" "$WORKLOADS/modules" >out
 		sums_equal out out.json launches kernels launch_errors
@@ -217,7 +217,7 @@ has_waited() {
 	[ "$(grep -cx ready "$1")" = "$2" ]
 }
 
-# kernels_are on|off: by the last change of what CUPTI is asked for, in cupti.log.
+# kernels_are on|off: by the last change of activity kinds in cupti.log.
 kernels_are() {
 	local state=off
 	! tail -n 1 cupti.log | grep -q 'kinds=\([0-9]*,\)*10[, ]' || state=on
@@ -418,7 +418,7 @@ advice() {
 	grep -A1 -E ' +2 .* 0 cudaMalloc$' out.txt | grep -qE ' +2 .* 0   cuMemAlloc_v2$'
 }
 
-@test "stat --api GLOB (and nothing asked) has those calls alone, or none" {
+@test "stat --api GLOB (and no other option) has those calls alone, or none" {
 	ct stat --api 'cuMem*lloc*' --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 20 >out
 	# Nobody in the table made them.
 	assert_equal "$(jq -c '[.api.calls[] | [.call, .parent, .count]]' out.json)" '[["cuMemAlloc_v2",null,2]]'
@@ -630,12 +630,12 @@ advice() {
 	json out.json '.totals.launches == 7 and .totals.kernels == 0 and .totals.unfinished == 7'
 	ct_emit stat -o out.txt -- "$EMIT" unfinished 7 >out
 	grep -q '^7 launches had no finished kernel by the end$' out.txt
-	# Of kernels that nobody stamps none is awaited.
+	# Without records of kernels, the tool waits for none.
 	"$SIM" "$CUDA_TRACE" stat -e launches --json -o out.json -- "$WORKLOADS/saxpy" >out
 	json out.json '.totals.launches == 10 and .totals.unfinished == 0'
 }
 
-@test "stat (numbers missing, losses told) counts both by reason" {
+@test "stat (numbers missing, losses reported) counts both by reason" {
 	ct_emit stat --json -o out.json -- "$EMIT" gap >out
 	json out.json '.lost.missed == 5 and .lost.pool_empty == 3 and .lost.total == 8'
 	json out.json '.totals.kernels == 11'
@@ -752,7 +752,7 @@ advice() {
 	assert_equal "$(json out.json '.ranges // [] | length')" 0
 }
 
-@test "stat (ranges whose ends are late or lost, or of too many names) tells of each kernel once, and of none in the wrong one" {
+@test "stat (ranges whose ends are late or lost, or of too many names) counts each kernel once, and none in the wrong one" {
 	unit
 	assert_line 'batches, name 3 2/4, [no range] 1/1, name 1 1/1, name 2 1/1'
 	assert_line 'lost, [range not known] 3/3, name 2 1/1, [no range] 0/0, [other ranges] 0/0'

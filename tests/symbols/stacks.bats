@@ -194,7 +194,7 @@ teardown() {
 	wait_for 30 grep -q '^State:.T' "/proc/$rec_PID/status"
 	CUDA_INJECTION64_PATH=$AGENT sim "./gone-$$" -n 5000 -b 500 >out
 	kill -CONT "$rec_PID"
-	# Once it reads again there is room: this one is seen, and whole.
+	# Once it reads again there is space: this one is seen, and whole.
 	wait_for 30 grep -qa "gone-$$" r.db.part
 	kill -INT "$rec_PID"
 	finished "$rec_PID" 40
@@ -233,7 +233,7 @@ flood() {
 
 SANITIZED=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 
-@test "record -g (more different frames than are kept) counts the stacks that found no room" {
+@test "record -g (more different frames than are kept) counts the stacks that did not fit" {
 	flood "${SANITIZED[@]}" -- frames 3000
 	assert_output --regexp '^samples=[1-9][0-9]* lost=[1-9][0-9]* '
 }

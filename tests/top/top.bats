@@ -127,7 +127,7 @@ gated() {
 	wait_for 20 grep -q libcuda "/proc/${!pid}/maps"
 }
 
-@test "top (one program with the agent, one without, one that wants nobody) tells them apart" {
+@test "top (one program with the agent, one without, one that is opted out) distinguishes them" {
 	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
 	local one pid
 	ID=who$((RANDOM % 100000))
@@ -136,8 +136,8 @@ gated() {
 	gated without
 	gated off CUDA_INJECTION64_PATH="$AGENT" CUDA_TRACE=off
 	start top "$CUDA_TRACE" top --json -c "$ID" -d 300ms
-	told() { [ "$(tail -n 1 top.out | jq ".sources == $1" 2>/dev/null)" = true ]; }
-	wait_for 20 told '{cupti: 1, driver: 1, none: 1}'
+	sources_are() { [ "$(tail -n 1 top.out | jq ".sources == $1" 2>/dev/null)" = true ]; }
+	wait_for 20 sources_are '{cupti: 1, driver: 1, none: 1}'
 	for one in with without off; do
 		: >"gate.$one"
 		pid=${one}_PID
@@ -149,7 +149,7 @@ gated() {
 		and .totals.gpu_ns == null and .gpu_percent == null and .kernels == []'
 	run jq -s "[.[].processes[] | select(.pid == $off_PID)] | length" top.out
 	assert_output 0
-	wait_for 20 told '{cupti: 0, driver: 0, none: 0}'
+	wait_for 20 sources_are '{cupti: 0, driver: 0, none: 0}'
 }
 
 # looked_at WORKLOAD ARGS...: runs it while one top writes JSON (looks.out) and one pages (pages.out),
