@@ -14,19 +14,19 @@ static const struct {
 	const char *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"trace", "one line an event, live", cmd_trace},
-	{"stat", "run or watch, then sum up", cmd_stat},
-	{"record", "keep everything in one file", cmd_record},
-	{"report", "tables, pictures, other formats from such a file", cmd_report},
-	{"top", "live: GPUs, processes, kernels", cmd_top},
-	{"profile", "inside kernels: what they wait for, and their counters", cmd_profile},
-	{"metrics", "an exporter for Prometheus", cmd_metrics},
-	{"attach", "load the library into running programs", cmd_attach},
+	{"trace", "print each event as a line, live", cmd_trace},
+	{"stat", "print totals at the end of a program or of an interval", cmd_stat},
+	{"record", "write all events to a file", cmd_record},
+	{"report", "tables, pictures and other formats from a recording", cmd_report},
+	{"top", "live view of GPUs, processes and kernels", cmd_top},
+	{"profile", "inside kernels: stall reasons, hardware counters", cmd_profile},
+	{"metrics", "exporter for Prometheus", cmd_metrics},
+	{"attach", "load the injection library into running programs", cmd_attach},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
-	{"doctor", "why something is missing, and what mends it", cmd_doctor},
-	{"enable", "let CUDA programs load the library", cmd_enable},
-	{"disable", "take that back", cmd_disable},
-	{"status", "who has opted in, and whether it works here", cmd_status},
+	{"doctor", "find out why something is missing, and how to fix it", cmd_doctor},
+	{"enable", "load the injection library into all CUDA programs", cmd_enable},
+	{"disable", "undo enable", cmd_disable},
+	{"status", "show who has opted in, and whether it works here", cmd_status},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -37,7 +37,7 @@ static void print_help(FILE *file)
 		      "strace, perf and top for CUDA.\n\nCommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fprintf(file, "\nOptions:\n  -h, --help this text; cuda-trace COMMAND --help says more\n"
+	fprintf(file, "\nOptions:\n  -h, --help this text; cuda-trace COMMAND --help for details\n"
 		      "  --version  the version\n"
 		      "\nEXAMPLES\n"
 		      "  cuda-trace stat -- python3 train.py\n"

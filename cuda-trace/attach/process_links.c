@@ -103,8 +103,8 @@ static int listen_at(struct agents *agents, const struct probe_place *place, uin
 {
 	if (agents->switches &&
 	    sample_switches__add(agents->switches, place->path, place->pid, number) == -ENOENT)
-		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
-				"the GPU from its processes\n");
+		fprintf(stderr, "cuda-trace: an older injection library cannot sample: nothing "
+				"about the GPU comes from its processes\n");
 	return attachments__add(agents->attachments, place, number);
 }
 
@@ -118,7 +118,7 @@ static void listen_to_everybody(struct agents *agents, struct file *file, const 
 		return;
 	file->everybody = !listen_at(agents, &place, 0);
 	if (agents->verbose)
-		fprintf(stderr, "cuda-trace: %s is listened to in every process: %s\n",
+		fprintf(stderr, "cuda-trace: %s: attached in every process that maps it: %s\n",
 			foreign_file__show(path, shown, sizeof(shown)), why);
 }
 
@@ -142,7 +142,7 @@ void process_links__add_file(struct agents *agents, const char *path)
 	if (err && !file->is_old)
 		listen_to_everybody(agents, file, path, strerror(-err));
 	else if (agents->verbose)
-		fprintf(stderr, "cuda-trace: watching %s, where it is meant\n",
+		fprintf(stderr, "cuda-trace: watching %s in the selected processes\n",
 			foreign_file__show(path, shown, sizeof(shown)));
 }
 

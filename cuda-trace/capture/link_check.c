@@ -38,7 +38,8 @@ bool link_check__by_process(const struct session_options *options, struct attach
 	}
 	if (options->verbose)
 		fprintf(stderr,
-			"cuda-trace: injection libraries of other processes are woken, too: %s\n",
+			"cuda-trace: injection libraries of other processes are activated as well: "
+			"%s\n",
 			why);
 	return false;
 }

@@ -18,28 +18,29 @@ struct unobserved;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
-#define SESSION_LOST_REASONS(X)                                                                   \
-	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")          \
-	X(RING_FULL_NAMES, "ring_full_names",                                                     \
-	  "the same, or unreadable: names, states, devices and ends of processes")                \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                        \
-	X(MISSED, "missed", "numbered by the injection library, but never arrived")               \
-	X(MALFORMED, "malformed", "records that made no sense")                                   \
-	X(KILLED, "killed",                                                                       \
-	  "processes that ended without reporting it: their last 100 ms are unknown")             \
-	X(STACKS, "stacks", "stacks of launches: no space for them, or not one readable frame")   \
-	X(DRIVER_UNKNOWN, "driver_unknown",                                                       \
-	  "calls of libcuda that are counted, but not what they moved, took or launched: their "  \
-	  "arguments are not known (-v names the functions)")                                     \
-	X(NAMES, "names",                                                                         \
-	  "names that are shown by their number: they never came, or were too many")              \
-	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")              \
-	X(YIELDED, "yielded",                                                                     \
-	  "times that a process yielded CUPTI to another client: no GPU times of what ran "       \
-	  "meanwhile, and no total is complete")                                                  \
-	X(FILES, "files_left_out",                                                                \
-	  "files with the library's name that are not attached to (named above)")                 \
-	X(DRIVERS, "drivers_left_out", "files with the driver's name that are not (named above)") \
+#define SESSION_LOST_REASONS(X)                                                                    \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")           \
+	X(RING_FULL_NAMES, "ring_full_names",                                                      \
+	  "the same for names, states, devices and ends of processes, or they were unreadable")    \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                         \
+	X(MISSED, "missed", "numbered by the injection library, but never arrived")                \
+	X(MALFORMED, "malformed", "records that made no sense")                                    \
+	X(KILLED, "killed",                                                                        \
+	  "processes that ended without reporting it: their last 100 ms are unknown")              \
+	X(STACKS, "stacks", "stacks of launches: no space for them, or not one readable frame")    \
+	X(DRIVER_UNKNOWN, "driver_unknown",                                                        \
+	  "calls of libcuda that are counted without bytes and kernel names: their arguments are " \
+	  "not known (-v names the functions)")                                                    \
+	X(NAMES, "names",                                                                          \
+	  "names that are shown by their number: they never came, or were too many")               \
+	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")               \
+	X(YIELDED, "yielded",                                                                      \
+	  "times that a process yielded CUPTI to another client: no GPU times of what ran "        \
+	  "meanwhile, and no total is complete")                                                   \
+	X(FILES, "files_left_out",                                                                 \
+	  "files with the library's name that are not attached to (named above)")                  \
+	X(DRIVERS, "drivers_left_out",                                                             \
+	  "files with the driver's name that are not attached to (named above)")                   \
 	X(PROCESSES, "processes_left_out", "processes that are not seen (named above)")
 
 enum session_lost {

@@ -49,8 +49,8 @@ static void watch_file(void *context, const char *path)
 		return;
 	}
 	if (session->switches && sample_switches__add(session->switches, path, 0, 0))
-		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
-				"the GPU from its processes\n");
+		fprintf(stderr, "cuda-trace: an older injection library cannot sample: nothing "
+				"about the GPU comes from its processes\n");
 	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
 		session->files.found(session->files.context, path);
 }

@@ -47,12 +47,12 @@ struct doctor_options {
 
 static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to look at (default: this machine)", 0},
-	{OPTION_TEXT, 0, "root", "DIR",
-	 "an image or chroot below DIR, which need not run;\nnothing in it is run", AT(root)},
-	{OPTION_PID, 'p', "pid", "PID", "one process, in its own file system", AT(pid)},
+	{OPTION_TEXT, 0, "root", "DIR", "the image or chroot below DIR; runs nothing in it",
+	 AT(root)},
+	{OPTION_PID, 'p', "pid", "PID", "one process, with the files that it sees", AT(pid)},
 	{OPTION_FLAG, 0, "deep", NULL, "search everywhere, however long it takes", AT(deep)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
-	{OPTION_FLAG, 'j', "json", NULL, "one JSON object a line", AT(json)},
+	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per line", AT(json)},
 	{},
 };
 
@@ -61,7 +61,8 @@ static const char *const synopsis[] = {"[--deep] [--json]", "--root DIR [--deep]
 				       "-p PID [--json]", NULL};
 static const struct option_usage usage = {
 	.command = "doctor",
-	.summary = "Why something is missing, and the one command that mends it.",
+	.summary =
+		"Finds out why something cannot be traced, and prints the command that fixes it.",
 	.synopsis = synopsis,
 	.tables = tables,
 	.examples = "  cuda-trace doctor\n"

@@ -36,7 +36,7 @@ struct list_options {
 };
 
 static const struct option_row rows[] = {
-	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text, one object a line",
+	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text, one object per line",
 	 offsetof(struct list_options, json)},
 	{OPTION_FLAG, 'w', "wide", NULL, "text: all columns", offsetof(struct list_options, wide)},
 	{},
@@ -202,7 +202,7 @@ static const char *note(const struct entry *entry)
 	if (!entry->seen.agent)
 		return entry->reason;
 	if (entry->seen.asleep)
-		return "sleeps; the first tool that attaches wakes it";
+		return "dormant; the first tool that attaches activates it";
 	if (entry->status.version && entry->status.state == CUDA_STATE_YIELDED)
 		return yields__text(&entry->status, entry->status.holder, yields, sizeof(yields));
 	if (trouble)

@@ -27,22 +27,22 @@
 
 const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "bursts", "ON/PERIOD",
-	 "sample for so long in each period, at a random place\nin it (default " DEFAULT_BURSTS
-	 "); 1s/1s = all the time",
+	 "sample for ON in each PERIOD, at a random time\n(default " DEFAULT_BURSTS
+	 "; 1s/1s = all the time)",
 	 AT(bursts)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "windows so far apart that launches are held for them\nno more than this",
+	 "make windows so rare that launches wait for them for\nat most PERCENT of the time",
 	 AT(shared.max_overhead)},
 	{OPTION_FLAG, 0, "disassemble", NULL,
-	 "the instructions of the functions with most samples,\nby nvdisasm", AT(disassemble)},
-	{OPTION_TEXT, 0, "flamegraph", "FILE",
-	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
-	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
-	{OPTION_TEXT, 0, "record", "FILE", "the same and the table, for cuda-trace report",
+	 "disassemble the functions with most samples (needs\nnvdisasm)", AT(disassemble)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE", "samples as an SVG: kernel, line, stall reason",
+	 AT(flamegraph)},
+	{OPTION_TEXT, 0, "folded", "FILE", "samples as folded stacks", AT(folded)},
+	{OPTION_TEXT, 0, "record", "FILE", "samples as a recording, for cuda-trace report",
 	 AT(record)},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "in all three, the host's functions above each kernel,\nby its launches' stacks; with N "
-	 "of one in N\n(10, 100, 1000 or 10000)",
+	 "in these files, the host functions that launched each\nkernel; with N from every Nth "
+	 "launch (10, 100, 1000\nor 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{},
@@ -121,7 +121,7 @@ static bool on_tick(void *context, struct session *session)
 	if (session__set_cycle(session, 0, now))
 		profile->pace.every_ms = before;
 	else if (profile->options->shared.verbose)
-		fprintf(stderr, "cuda-trace profile: a window in %u ms now\n", now);
+		fprintf(stderr, "cuda-trace profile: now one window in %u ms\n", now);
 	return false;
 }
 
@@ -143,12 +143,12 @@ static void on_error(void *context, struct process *process, int code, const cha
 		return;
 	profile->remedy_said = true;
 	fprintf(stderr,
-		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n"
-		"  Either run the program as root or with CAP_SYS_ADMIN (in a container:\n"
-		"  --cap-add SYS_ADMIN), or allow it to everybody, for good:\n"
-		"  echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n"
-		"    sudo tee /etc/modprobe.d/nvidia-profiling.conf\n"
-		"  and load the driver anew: reboot (after update-initramfs -u or dracut -f)\n");
+		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n "
+		" Either run the program as root or with CAP_SYS_ADMIN (in a container:\n  "
+		"--cap-add SYS_ADMIN), or allow it for all users, permanently:\n  echo options "
+		"nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n    sudo tee "
+		"/etc/modprobe.d/nvidia-profiling.conf\n  and reload the driver: reboot (after "
+		"update-initramfs -u or dracut -f)\n");
 }
 
 static int on_start(void *context, FILE *output)

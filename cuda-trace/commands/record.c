@@ -50,39 +50,38 @@ static const struct option_row rows[] = {
 	 AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
+	 "call stacks of launches, with Python functions; with\nN of every Nth launch (10, 100, "
+	 "1000 or 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "with -g: as many stacks as cost a thread no more;\nelse GPU times in windows (--sample) "
-	 "so "
-	 "long that\nlaunches get slower by no more than this",
+	 "with -g: as many stacks as take at most PERCENT of a\nthread's time; otherwise like "
+	 "--sample, with windows\nthat make launches slower by at most PERCENT",
 	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE",
-	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nin it are process, host, rank, "
+	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nbecome pid, host, rank and "
 	 "command",
 	 AT(path)},
-	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
+	{OPTION_FLAG, 'f', "force", NULL, "overwrite FILE even if it is not a recording",
+	 AT(force)},
 	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
 	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
 	 AT(max_size)},
 	{OPTION_TIME, 0, "max-duration", "TIME", "stop after this time (the same as -d)",
 	 AT(shared.duration)},
 	{OPTION_TIME, 0, "last", "TIME",
-	 "keep only the last TIME before the end; SIGUSR2 saves\nwhat there is under a name with "
-	 "the "
-	 "time",
+	 "keep only the last TIME before the end; SIGUSR2 saves\na copy, with the time in its name",
 	 AT(last)},
-	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no closing line", AT(quiet)},
-	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no summary line", AT(quiet)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "print what is attached, and libbpf's messages",
 	 AT(shared.verbose)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "record",
-	.summary = "Records what PROGRAM or others do with CUDA, for cuda-trace report.",
+	.summary = "Records what PROGRAM or running processes do with CUDA, for cuda-trace report.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
@@ -181,7 +180,8 @@ static void set_stack_period(struct record *record, struct session *session, uin
 	store__stack_period(record->store, period);
 	record->period = period;
 	if (record->options.shared.verbose)
-		fprintf(stderr, "cuda-trace record: one in %u launches gives its stack now\n",
+		fprintf(stderr,
+			"cuda-trace record: now the stack of one launch in %u is recorded\n",
 			period);
 }
 
@@ -298,7 +298,8 @@ static void say_stacks(const struct record *record)
 	if (!record->period)
 		return;
 	if (record->pace)
-		fprintf(stderr, "one in %u launches gave its stack at the end\n", record->period);
+		fprintf(stderr, "at the end, the stack of one launch in %u was recorded\n",
+			record->period);
 	stack_options__say(&counts, record->options.call_graph);
 }
 
@@ -310,13 +311,13 @@ static const char *why_nothing(const struct record *record, const struct session
 	if (lost->total || lost->session[SESSION_LOST_KILLED])
 		return "what there was is lost";
 	if (record->processes)
-		return "processes used CUDA, but did nothing of what is recorded (-e, --source)";
+		return "processes used CUDA, but none of the recorded events occurred (-e, "
+		       "--source)";
 	if (record->options.shared.program && off && !strcmp(off, "off"))
 		return "CUDA_TRACE=off is set";
 	return record->options.shared.program
 		       ? "neither PROGRAM nor what it started made a CUDA call"
-		       : "no process that is meant made a CUDA call meanwhile (see cuda-trace "
-			 "list)";
+		       : "no selected process made a CUDA call in this time (see cuda-trace list)";
 }
 
 static void on_finish(void *context, struct session *session)

@@ -31,11 +31,11 @@ static const struct option_row event_rows[] = {
 	 offsetof(struct stat_options, events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS_AND_COLLECTIVES, 0},
 	{OPTION_TEXT, 0, "api", "GLOB",
-	 "CUDA calls whose name matches, too ('cudaMalloc*'),\nby their share of the host's time",
+	 "also CUDA calls whose name matches ('cudaMalloc*'),\nby share of host time",
 	 offsetof(struct stat_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL,
-	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
-	 "failed\nlaunches and waits are always listed",
+	 "also failed calls of any kind, which makes every call\nslower; failed launches and waits "
+	 "are always listed",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also with\n-e graphs",
@@ -48,15 +48,14 @@ static const struct option_row event_rows[] = {
 };
 
 static const struct option_row rows[] = {
-	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: at most COUNT lines per table (default 25)",
 	 offsetof(struct stat_options, shared.count)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "stat",
-	.summary =
-		"Sums up what the GPU did and why it waited, at the end of PROGRAM or at Ctrl-C.",
+	.summary = "Prints what GPUs did and why they waited, at the end of PROGRAM or at Ctrl-C.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},

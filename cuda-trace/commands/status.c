@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "status",
-	.summary = "Who has opted in, and whether programs started from here load the library.",
+	.summary = "Shows who has opted in, and whether programs started here load the library.",
 	.synopsis = (const char *const[]){"[--json]", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace status\n",
@@ -60,7 +60,7 @@ static void read_status(struct status *status)
 	X(LOADED, "loaded", "Programs started from here load the library.")                        \
 	X(MISSING, "missing", "The library is not installed: install the package libcupti-usdt.")  \
 	X(NO_LOGIN_SCRIPT, "no_login_script",                                                      \
-	  "It is enabled, but no login will notice: " OPTIN_PROFILE " is not installed.")          \
+	  "It is enabled, but has no effect on logins: " OPTIN_PROFILE " is not installed.")       \
 	X(NEXT_LOGIN, "next_login", "Programs load the library from the next login on.")           \
 	X(NOT_ENABLED, "not_enabled",                                                              \
 	  "Only programs started by `cuda-trace stat -- PROGRAM` and the like load the library;\n" \

@@ -32,9 +32,9 @@ static const struct option_row event_rows[] = {
 	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct trace_options, events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
-	{OPTION_TEXT, 0, "api", "GLOB", "CUDA calls whose name matches, too ('cudaMalloc*')",
+	{OPTION_TEXT, 0, "api", "GLOB", "also CUDA calls whose name matches ('cudaMalloc*')",
 	 offsetof(struct trace_options, api)},
-	{OPTION_FLAG, 0, "errors", NULL, "failed CUDA calls of any kind, too",
+	{OPTION_FLAG, 0, "errors", NULL, "also failed CUDA calls of any kind",
 	 offsetof(struct trace_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
 	 "each kernel of a graph with its node, also with\n-e graphs",
@@ -43,7 +43,7 @@ static const struct option_row event_rows[] = {
 };
 
 static const struct option_row rows[] = {
-	{OPTION_COUNT, 'n', "count", "COUNT", "after so many lines",
+	{OPTION_COUNT, 'n', "count", "COUNT", "stop after COUNT lines",
 	 offsetof(struct trace_options, shared.count)},
 	{OPTION_FLAG, 'w', "wide", NULL, "text: all columns", offsetof(struct trace_options, wide)},
 	{},
@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "trace",
-	.summary = "Shows kernels, copies, memory and waits, live: a line an event.",
+	.summary = "Prints kernels, copies, memory operations and waits live, one per line.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},

@@ -42,7 +42,7 @@ static bool report_state(struct findings *findings)
 			      "opted out: CUDA_TRACE=off is set");
 	else if (user == OPTIN_DISABLED)
 		findings__add(findings, FINDING_NOTE, "optin", "cuda-trace enable",
-			      "opted out: this user said `cuda-trace disable`");
+			      "opted out: this user ran `cuda-trace disable`");
 	else if (enabled)
 		findings__add(findings, FINDING_OK, "optin", NULL, "opted in %s",
 			      user == OPTIN_ENABLED ? "by this user" : "for the system");
@@ -73,7 +73,7 @@ static void report_variable(const struct filetree *tree, struct findings *findin
 	else if (*value == '/' && !filetree__exists(tree, value))
 		findings__add(findings, FINDING_PROBLEM, "injection", "unset " OPTIN_VARIABLE,
 			      OPTIN_VARIABLE
-			      " is %s, which is not there: CUDA ignores it in silence",
+			      " is %s, which does not exist: CUDA ignores that silently",
 			      value);
 	else
 		findings__add(findings, FINDING_OK, "injection", NULL,

@@ -374,7 +374,7 @@ static bool has_place(struct driver_source *source, uint32_t pid, uint32_t user)
 	if (source->watched_count < MAX_PROCESSES && (!user || count < MAX_USER_PROCESSES))
 		return true;
 	left_out__add(source->left_out, LEFT_OUT_PROCESSES, user, pid,
-		      "more processes without the library than are seen at once");
+		      "too many processes without the injection library");
 	return false;
 }
 

@@ -348,7 +348,7 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 	error = error ? error : gather(work);
 	if (error) {
 		fail(work, error,
-		     error == -EAGAIN ? "its threads do not come out of the driver"
+		     error == -EAGAIN ? "its threads stay inside the driver"
 				      : "the process has ended");
 		entry_stop__disarm(work->stop);
 		thread_tracer__release(&work->tracer);

@@ -90,7 +90,8 @@ static unsigned int write_devices(FILE *file, struct filetree *tree, const char 
 static int explain(int err)
 {
 	if (err == -EEXIST)
-		fprintf(stderr, "cuda-trace: " CDI_PATH " is not ours: it is left alone\n");
+		fprintf(stderr, "cuda-trace: " CDI_PATH
+				" was not written by cuda-trace: it is not changed\n");
 	else if (err)
 		fprintf(stderr, "cuda-trace: " CDI_PATH ": %s%s\n", managed_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
@@ -129,7 +130,7 @@ int cdi__enable(const char *root)
 	printf("Containers get the library by --device cuda-trace/load=guest%s.\n",
 	       cupti ? ",\nand this machine's libcupti, where their image has none, by a second "
 		       "--device cuda-trace/load=cupti"
-		     : ";\nthis machine has no libcupti that it could lend them");
+		     : ";\nthis machine has no libcupti for them");
 	return 0;
 }
 

@@ -307,8 +307,8 @@ static void draw_processes(struct page *page, struct top_model *model, struct to
 		draw_row(page, &rows[i],
 			 view->rows && i == view->selected ? LINE_SELECTED : LINE_PLAIN);
 	if (!count)
-		page__line(page, LINE_DIM, "no CUDA process has done anything%s",
-			   *view->filter ? " that the filter lets through" : "");
+		page__line(page, LINE_DIM, "no CUDA process%s has been active",
+			   *view->filter ? " that matches the filter" : "");
 	free(rows);
 }
 

@@ -56,7 +56,7 @@ teardown() {
 	run -2 ct stat --wait -a
 	assert_output --partial '--wait goes with a PROGRAM'
 	run -2 ct profile --device --wait -- true
-	assert_output --partial 'not for --device'
+	assert_output --partial '--wait does not go with --device'
 }
 
 @test "stat -p (a launcher whose workers run) does not say that it waits for CUDA" {

@@ -18,7 +18,7 @@ setup() {
 
 # Which kernels have them is not known by their version: the tool says it.
 uses_links_by_process() {
-	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are woken'
+	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are activated'
 }
 
 # other: a program with the agent that launches kernels and that the tool does not watch.
@@ -207,7 +207,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, after
 	"${CC:-cc}" -I"$TOP" -D_GNU_SOURCE -Dmain=storm -c -o storm.o "$TOP/tests/workloads/launch-storm.c"
 	"${CC:-cc}" -o first first.c storm.o "$B/workloads/libprogram.a" -L"$B/simcuda" -lcuda -lpthread
 	ct stat --source cupti -v --json -o out.json -- "$SIM" ./first -s 2 -p 500 -t 2 >out 2>err
-	grep -q 'in every process: the first thread of a process has ended' err
+	grep -q 'attached in every process that maps it: the first thread of a process has ended' err
 	all_counted out out.json
 }
 
@@ -251,7 +251,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, after
 	ct stat --source cupti -v --json -o out.json -- "$SIM" bash many >out 2>err
 	assert_equal "$(grep -c '^expect ' out)" 100
 	all_counted out out.json
-	grep -q 'in every process: too many processes' err
+	grep -q 'attached in every process that maps it: too many processes' err
 }
 
 @test "stat -- PROGRAM (a thousand short processes without CUDA) hears of those with CUDA alone" {
@@ -398,5 +398,5 @@ entry_of() {
 	# shellcheck disable=SC2016
 	ct stat --source cupti -v --json -o out.json -- "$SIM" bash -c '"$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"; true' >out 2>err
 	all_counted out out.json
-	grep -q 'injection libraries of other processes are woken, too: this kernel has no links by process' err
+	grep -q 'injection libraries of other processes are activated as well: this kernel has no links by process' err
 }

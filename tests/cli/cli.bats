@@ -81,7 +81,7 @@ as_nobody() {
 
 @test "stat (no target) asks whom to watch and exits 2" {
 	run -2 ct stat
-	assert_output 'cuda-trace stat: whom to watch? -- PROGRAM, -p PID, or -a for all (see cuda-trace stat --help)'
+	assert_output 'cuda-trace stat: nothing to watch: give -- PROGRAM, -p PID, or -a for all processes (see cuda-trace stat --help)'
 }
 
 @test "stat (PROGRAM and -p together) is refused" {

@@ -13,7 +13,7 @@ setup() {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
-	json row '.state == "dormant" and .source == "cupti" and .guest and .cupti_version == null and (.note | startswith("sleeps;"))'
+	json row '.state == "dormant" and .source == "cupti" and .guest and .cupti_version == null and (.note | startswith("dormant;"))'
 }
 
 @test "list (a program with the agent) shows its state and libcupti" {

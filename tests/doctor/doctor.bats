@@ -923,7 +923,7 @@ machine() {
 	CUDA_INJECTION64_PATH=$AGENT start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
 	ready held
 	about "$held_PID"
-	assert_output --partial "it sleeps: no thread, no libcupti; the first tool that attaches wakes it"
+	assert_output --partial "it is dormant: no thread, no libcupti; the first tool that attaches activates it"
 	run -0 ct attach -p "$held_PID"
 	about "$held_PID"
 	assert_output --partial "initialising CUPTI took"
@@ -986,7 +986,7 @@ agree() {
 
 	LD_LIBRARY_PATH=$sim CUDA_HOME=$dir/home start home "${storm[@]}"
 	agree home "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
-	assert_output --partial "search: the injection library looked: " || assert_output --partial "the injection library looked: "
+	assert_output --partial "search: the injection library searched: " || assert_output --partial "the injection library searched: "
 	stop_started
 
 	# A file by another name that says what it is.

@@ -333,7 +333,7 @@ make_unit() {
 	mkdir -p "$IMAGE/etc/systemd/system/x.service.d"
 	echo "[Service]" >"$IMAGE/etc/systemd/system/x.service.d/cuda-trace.conf"
 	run -1 ct enable --service x --root "$IMAGE"
-	assert_output --partial "not ours"
+	assert_output --partial "not written by cuda-trace"
 	run -1 ct disable --service x --root "$IMAGE"
 	[ "$(cat "$IMAGE/etc/systemd/system/x.service.d/cuda-trace.conf")" = "[Service]" ]
 }

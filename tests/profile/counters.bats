@@ -397,7 +397,7 @@ ms() {
 @test "profile --counters (an old name that nothing stands for) says so, and starts nothing" {
 	requires sim
 	run -2 timeout 60 "$SIM" "$CUDA_TRACE" profile --counters quick,ecc_throughput -- touch started
-	assert_output --partial "ecc_throughput, of the Event and Metric APIs, has no counterpart today"
+	assert_output --partial "ecc_throughput, a metric of CUPTI's former Event and Metric APIs, has no counterpart"
 	[ ! -e started ]
 }
 

@@ -42,7 +42,7 @@ storm() {
 @test "profile --pc (nobody named) asks whom to watch and exits 2" {
 	run -2 --separate-stderr ct profile --pc
 	[ "${#stderr_lines[@]}" = 1 ]
-	[[ $stderr == *"whom to watch"* ]]
+	[[ $stderr == *"nothing to watch"* ]]
 }
 
 @test "profile --pc --bursts (not a cycle) says which there are and exits 2" {

@@ -68,7 +68,7 @@ lines() {
 
 @test "profile --counters --replay launches (a metric of several passes) leaves it out, and says so" {
 	by_turns sim__heavy.sum,gpu__time_duration.sum -- "$STORM" -n 10
-	grep -q 'sim__heavy.sum needs several passes of one run: left out' err
+	grep -q 'sim__heavy.sum needs several passes in one run and is left out' err
 	assert_equal "$(lines counters_sum 'map([.launches, (.metrics | keys)])')" '[[10,["gpu__time_duration.sum"]]]'
 }
 
@@ -121,7 +121,7 @@ lines() {
 
 @test "profile --counters --replay launches (no libcupti here) says that it asks it" {
 	CUDA_TRACE_LIBCUPTI=/nowhere run -1 timeout 20 "$CUDA_TRACE" profile --replay launches --counters overview -- "$STORM"
-	assert_output --partial "--replay launches asks this machine's libcupti which metrics go together"
+	assert_output --partial "--replay launches needs this machine's libcupti to group metrics"
 }
 
 @test "counters (sets that are written as nobody would) count each launch with one that there is" {

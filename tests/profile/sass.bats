@@ -304,7 +304,7 @@ late() {
 
 @test "profile --sass with another mode, or with nobody to look into, is a misuse" {
 	run -2 "$CUDA_TRACE" profile --sass
-	assert_output --partial 'whom to watch'
+	assert_output --partial 'nothing to watch'
 	run -2 "$CUDA_TRACE" profile --sass --pc -- true
 	assert_output --partial 'either --pc or --sass'
 }

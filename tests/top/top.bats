@@ -289,7 +289,7 @@ last_page() {
 	press '>'
 	shows 'sort: wait'
 	press '/'; press -l nothing; press Enter
-	shows 'no CUDA process has done anything that the filter lets through'
+	shows 'no CUDA process that matches the filter has been active'
 	press '/'; press BSpace BSpace BSpace BSpace BSpace BSpace BSpace; press -l row; press Enter
 	shows '^ +[0-9]+ crowd +root'
 	press p
@@ -454,7 +454,7 @@ coloured() {
 	requires tmux
 	run --separate-stderr ct top </dev/null
 	assert_failure 1
-	[[ $stderr == *"no terminal: -b prints instead"* ]]
+	[[ $stderr == *"not a terminal: use -b"* ]]
 	run --separate-stderr ct top -b -s nonsense
 	assert_failure 2
 	run --separate-stderr ct top -b -d 1ms
