@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From events of the ring buffer to processes and records for the sink; counts what is missing.
- * Everything that comes from a process is checked here: it can send any bytes it likes.
+ * The event dispatcher: turns events of the ring buffer into processes and records for the sink,
+ * and counts what is missing. It checks all input, because a process can send any bytes it likes.
  */
 #ifndef CUDA_TRACE_CAPTURE_DISPATCHER_H
 #define CUDA_TRACE_CAPTURE_DISPATCHER_H
@@ -13,21 +13,21 @@ struct dispatcher;
 
 struct observations;
 
-/* observations: read as a process ends, which is forgotten then. */
+/* observations: read when a process ends, and then forgotten. */
 struct dispatcher *dispatcher__new(const struct sink *sink, struct observations *observations);
 void dispatcher__free(struct dispatcher *dispatcher);
 void dispatcher__event(struct dispatcher *dispatcher, const struct event *event, size_t size);
 /* True once the self-test's event has come. */
 bool dispatcher__selftest_came(const struct dispatcher *dispatcher);
-/* What begins from this time on (ns) is not handed on. */
+/* Records that begin at this time (ns) or later are not passed to the sink. */
 void dispatcher__close_window(struct dispatcher *dispatcher, uint64_t end);
 /* True once every process has reported that it has sent all that it recorded before that time. */
 bool dispatcher__has_all(const struct dispatcher *dispatcher);
-/* Processes of which more can come. */
+/* How many processes have not ended. */
 unsigned int dispatcher__running(const struct dispatcher *dispatcher);
 void dispatcher__each(struct dispatcher *dispatcher,
 		      void (*handle)(void *context, struct process *process), void *context);
-/* Ends every process that is left. */
+/* Ends all processes that have not ended. */
 void dispatcher__end_all(struct dispatcher *dispatcher);
 /* Reports to the sink the ends that were kept back, see ends_last. */
 void dispatcher__report_ends(struct dispatcher *dispatcher);

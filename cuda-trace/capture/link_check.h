@@ -13,7 +13,7 @@ struct dispatcher;
 struct ring_buffer;
 struct session_options;
 
-/* True if links of one process are wanted and serve; the tool's own probe is attached then. */
+/* True if links of one process are wanted and work; the tool's own probe is attached then. */
 bool link_check__by_process(const struct session_options *options, struct attachments *attachments,
 			    struct ring_buffer *ring, const struct dispatcher *dispatcher);
 /* The same with a link of all processes. A failure is only reported (some sandboxes hide the tool's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a libcuda usually lies.
+ * Where libcuda usually is.
  */
 #ifndef CUDA_TRACE_DRIVER_DRIVER_PATHS_H
 #define CUDA_TRACE_DRIVER_DRIVER_PATHS_H

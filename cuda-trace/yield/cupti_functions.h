@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions of a libcupti by which a client begins and ends, and where they are in the file.
+ * The functions of a libcupti with which a client starts and stops, and where they are in the file.
  */
 #ifndef CUDA_TRACE_YIELD_CUPTI_FUNCTIONS_H
 #define CUDA_TRACE_YIELD_CUPTI_FUNCTIONS_H
