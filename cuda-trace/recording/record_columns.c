@@ -4,30 +4,32 @@
 #include <errno.h>
 #include <string.h>
 
-#define EVENT_CLASS_RUNTIME 0
-#define EVENT_CLASS_DRIVER  1
-#define UNKNOWN_MEMORY	    7
-#define SQL_WIDTH	    100
+#define EVENT_CLASS_RUNTIME  0
+#define EVENT_CLASS_DRIVER   1
+#define UNKNOWN_MEMORY	     7
+#define SQL_WIDTH	     100
 
-#define INT		    "INTEGER"
-#define REQ		    "INTEGER NOT NULL"
+#define INT		     "INTEGER"
+#define REQ		     "INTEGER NOT NULL"
 
 #define FIELD(record, field) ((struct record *)0)->field
-#define NEGATIVE(record, field)                           \
-	((__typeof__(FIELD(record, field)))(-1) <         \
-	 (__typeof__(FIELD(record, field)))1)
-#define COLUMN_OF_FIELD(column, type, use, as, record, field)         \
-	{#column,		type,                                 \
-	 COLUMN_##use,		AS_##as,                              \
-	 sizeof(FIELD(record, field)), NEGATIVE(record, field),       \
+#define NEGATIVE(record, field) \
+	((__typeof__(FIELD(record, field)))(-1) < (__typeof__(FIELD(record, field)))1)
+#define COLUMN_OF_FIELD(column, type, use, as, record, field) \
+	{#column,                                             \
+	 type,                                                \
+	 COLUMN_##use,                                        \
+	 AS_##as,                                             \
+	 sizeof(FIELD(record, field)),                        \
+	 NEGATIVE(record, field),                             \
 	 offsetof(struct record, field)},
 #define OTHER_COLUMN(column, type, use) {#column, type, COLUMN_##use, AS_NONE, 0, false, 0},
 
-#define COLUMNS(name, table, tail)                                        \
-	static const struct record_column columns_of_##name[] = {         \
-		COLUMNS_##name(COLUMN_OF_FIELD, OTHER_COLUMN)};           \
+#define COLUMNS(name, table, tail)                                                 \
+	static const struct record_column columns_of_##name[] = {                  \
+		COLUMNS_##name(COLUMN_OF_FIELD, OTHER_COLUMN)};                    \
 	_Static_assert(sizeof(columns_of_##name) / sizeof(columns_of_##name[0]) <= \
-			       RECORD_COLUMNS_MAX,                        \
+			       RECORD_COLUMNS_MAX,                                 \
 		       "columns");
 RECORD_TABLES(COLUMNS)
 
@@ -157,19 +159,26 @@ static int64_t field_of(const struct record_column *column, int64_t value, uint6
 	}
 }
 
+/* To whoever reads it: other NULLs are 0. */
+static bool may_be_null(const struct record_column *column)
+{
+	return column->conversion == AS_NONE || column->conversion == AS_MEMORY;
+}
+
 void record_columns__from_row(const struct record_selection *selection, const int64_t *values,
 			      uint64_t epoch, union record_row *row, union any_record *record)
 {
 	const struct record_table *of = &record_tables[selection->table];
 
 	for (int i = 0; i < of->count; i++)
-		row->values[i] = DB_NULL;
-	memset(record, 0, sizeof(*record));
+		row->values[i] = may_be_null(&of->columns[i]) ? DB_NULL : 0;
+	if (record)
+		memset(record, 0, sizeof(*record));
 	for (int i = 0; i < selection->count; i++) {
 		const struct record_column *column = &of->columns[selection->columns[i]];
 
 		row->values[selection->columns[i]] = values[i];
-		if (column->size && column->conversion != AS_PROCESS)
+		if (record && column->size && column->conversion != AS_PROCESS)
 			set_field(column, record, field_of(column, values[i], epoch));
 	}
 }
@@ -223,10 +232,9 @@ int record_columns__select(sqlite3 *db, enum db_table table, const char *source,
 	out = sqlite3_str_new(db);
 	for (int i = 0; i < selection->count; i++) {
 		const struct record_column *column = &of->columns[selection->columns[i]];
-		bool null = column->conversion == AS_NONE || column->conversion == AS_MEMORY;
 
 		sqlite3_str_appendall(out, i ? ", " : "SELECT ");
-		if (null)
+		if (may_be_null(column))
 			sqlite3_str_appendf(out, "coalesce(\"%w\", %lld)", column->name,
 					    (long long)DB_NULL);
 		else

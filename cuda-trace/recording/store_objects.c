@@ -188,7 +188,8 @@ int64_t store_objects__domain(struct rows *rows, struct rows_process *process, u
 	if (!name->domain_made) {
 		union record_row row;
 
-		record_columns__to_row(DB_NVTX, &(struct cuda_nvtx){}, 0, process->global_pid, &row);
+		record_columns__to_row(DB_NVTX, &(struct cuda_nvtx){}, 0, process->global_pid,
+				       &row);
 		row.NVTX.end = DB_NULL;
 		row.NVTX.eventType = 75;
 		row.NVTX.textId = row.NVTX.domainId = text;

@@ -62,9 +62,9 @@ static int begin(struct table *table, const int64_t *values)
 	const char *name = table->of->name;
 	int code;
 
-	code = run(table, sqlite3_mprintf("DROP TABLE \"%w\"; CREATE TABLE \"%w\" (\"%w\" %s)",
-					  name, name, table->of->columns[0].name,
-					  table->of->columns[0].type));
+	code = run(table,
+		   sqlite3_mprintf("DROP TABLE \"%w\"; CREATE TABLE \"%w\" (\"%w\" %s)", name, name,
+				   table->of->columns[0].name, table->of->columns[0].type));
 	for (int i = 0; i < table->of->count; i++)
 		table->same[i] = values[i];
 	store(table, 0);

@@ -265,11 +265,16 @@ static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 	"JOIN (SELECT pid, min(globalPid) AS globalPid FROM PROCESSES GROUP BY pid)" \
 	" ON pid = processId"
 
-#define ROWS_OF(name, record, from, function) \
-	{.source = from, .columns = DB_##name, .kind = CUDA_RECORD_##record, .play = function}
+#define ROWS_OF(name, record, from, function)                                       \
+	{                                                                           \
+		.source = from, .columns = DB_##name, .kind = CUDA_RECORD_##record, \
+		.play = function                                                    \
+	}
 #define ROWS(name, record, function) ROWS_OF(name, record, NULL, function)
-#define OBJECTS(of, sql, function) \
-	{.table = of, .source = sql, .columns = DB_TABLE_COUNT, .play = function}
+#define OBJECTS(of, sql, function)                                                      \
+	{                                                                               \
+		.table = of, .source = sql, .columns = DB_TABLE_COUNT, .play = function \
+	}
 
 const struct replay_source replay_sources[] = {
 	/* Before the launches: of those that failed these know more, and the first one counts. */
@@ -332,7 +337,8 @@ int report_record_rows__open(const struct replay *replay, struct replay_source *
 {
 	bool of_record = source->columns != DB_TABLE_COUNT;
 	/* Launches and ranges of a thread are distinguished by nothing but their order. */
-	bool sorted = replay->ranged && (source->columns == DB_NVTX || source->columns == DB_RUNTIME);
+	bool sorted =
+		replay->ranged && (source->columns == DB_NVTX || source->columns == DB_RUNTIME);
 	char *sql = NULL, *ordered;
 	int err;
 
