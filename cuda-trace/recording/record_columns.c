@@ -25,7 +25,7 @@
 	 offsetof(struct record, field)},
 #define OTHER_COLUMN(column, type, use) {#column, type, COLUMN_##use, AS_NONE, 0, false, 0},
 
-#define COLUMNS(name, table, tail)                                                 \
+#define COLUMNS(name, table, tail, kind)                                           \
 	static const struct record_column columns_of_##name[] = {                  \
 		COLUMNS_##name(COLUMN_OF_FIELD, OTHER_COLUMN)};                    \
 	_Static_assert(sizeof(columns_of_##name) / sizeof(columns_of_##name[0]) <= \
@@ -34,8 +34,9 @@
 RECORD_TABLES(COLUMNS)
 
 const struct record_table record_tables[DB_TABLE_COUNT] = {
-#define TABLE(name, table, tail) \
-	{#table, tail, columns_of_##name, sizeof(columns_of_##name) / sizeof(columns_of_##name[0])},
+#define TABLE(name, table, tail, kind)                        \
+	{#table, tail, CUDA_RECORD_##kind, columns_of_##name, \
+	 sizeof(columns_of_##name) / sizeof(columns_of_##name[0])},
 	RECORD_TABLES(TABLE)};
 
 char *record_columns__declaration(enum db_table table)

@@ -243,31 +243,32 @@
 	F(source, REQ, STORED, NUMBER, cuda_uvm, source) \
 	F(destination, REQ, STORED, NUMBER, cuda_uvm, destination)
 
-/* X(enumerator, table, what follows the columns) */
+/* X(enumerator, table, what follows the columns, kind of record). A record of that kind is a row of
+ * the table, and the other way round, by nothing but the columns. OTHER: code decides. */
 #define RECORD_TABLES(X)                                      \
-	X(RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME, "")           \
-	X(KERNEL, CUPTI_ACTIVITY_KIND_KERNEL, "")             \
-	X(MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY, "")             \
-	X(MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, "")             \
-	X(SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "")      \
-	X(GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "")         \
-	X(OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, "")         \
-	X(MEMORY, CUDA_GPU_MEMORY_USAGE_EVENTS, "")           \
-	X(POOL, CUDA_GPU_MEMORY_POOL_EVENTS, "")              \
-	X(CPU_FAULT, CUDA_UM_CPU_PAGE_FAULT_EVENTS, "")       \
-	X(GPU_FAULT, CUDA_UM_GPU_PAGE_FAULT_EVENTS, "")       \
-	X(JIT, CUPTI_ACTIVITY_KIND_JIT, "")                   \
-	X(CALLCHAIN, CUDA_CALLCHAINS, ", PRIMARY KEY (id, stackDepth)") \
-	X(NVTX, NVTX_EVENTS, "")                              \
-	X(ERRORS, CUDA_TRACE_ERRORS, "")                      \
-	X(COPIES, CUDA_TRACE_COPIES, "")                      \
-	X(PC_SAMPLES, CUDA_TRACE_PC_SAMPLES, "")              \
-	X(PC_STACKS, CUDA_TRACE_PC_STACKS, "")                \
-	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "")
+	X(RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME, "", OTHER)           \
+	X(KERNEL, CUPTI_ACTIVITY_KIND_KERNEL, "", OTHER)             \
+	X(MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY, "", OTHER)             \
+	X(MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, "", MEMSET)             \
+	X(SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "", OTHER)      \
+	X(GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "", GRAPH)         \
+	X(OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, "", OTHER)         \
+	X(MEMORY, CUDA_GPU_MEMORY_USAGE_EVENTS, "", OTHER)           \
+	X(POOL, CUDA_GPU_MEMORY_POOL_EVENTS, "", MEMORY_POOL)              \
+	X(CPU_FAULT, CUDA_UM_CPU_PAGE_FAULT_EVENTS, "", OTHER)       \
+	X(GPU_FAULT, CUDA_UM_GPU_PAGE_FAULT_EVENTS, "", OTHER)       \
+	X(JIT, CUPTI_ACTIVITY_KIND_JIT, "", OTHER)                   \
+	X(CALLCHAIN, CUDA_CALLCHAINS, ", PRIMARY KEY (id, stackDepth)", OTHER) \
+	X(NVTX, NVTX_EVENTS, "", OTHER)                              \
+	X(ERRORS, CUDA_TRACE_ERRORS, "", OTHER)                      \
+	X(COPIES, CUDA_TRACE_COPIES, "", OTHER)                      \
+	X(PC_SAMPLES, CUDA_TRACE_PC_SAMPLES, "", OTHER)              \
+	X(PC_STACKS, CUDA_TRACE_PC_STACKS, "", OTHER)                \
+	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "", OTHER)
 /* clang-format on */
 
 enum db_table {
-#define RECORD_TABLE_ENUMERATOR(name, table, tail) DB_##name,
+#define RECORD_TABLE_ENUMERATOR(name, table, tail, kind) DB_##name,
 	RECORD_TABLES(RECORD_TABLE_ENUMERATOR)
 #undef RECORD_TABLE_ENUMERATOR
 		DB_TABLE_COUNT
@@ -283,7 +284,7 @@ enum db_table {
 union record_row {
 	int64_t values[RECORD_COLUMNS_MAX];
 #define RECORD_ROW_VALUE(column, ...) int64_t column;
-#define RECORD_ROW(name, table, tail)                              \
+#define RECORD_ROW(name, table, tail, kind)                              \
 	struct {                                                   \
 		COLUMNS_##name(RECORD_ROW_VALUE, RECORD_ROW_VALUE) \
 	} name;
@@ -294,22 +295,9 @@ union record_row {
 
 union any_record {
 	struct cuda_record head;
-	struct cuda_launch launch;
-	struct cuda_kernel kernel;
-	struct cuda_memcpy copy;
-	struct cuda_memset set;
-	struct cuda_memory memory;
-	struct cuda_memory_pool pool;
-	struct cuda_sync sync;
-	struct cuda_graph graph;
-	struct cuda_api api;
-	struct cuda_overhead overhead;
-	struct cuda_jit jit;
-	struct cuda_uvm uvm;
-	struct cuda_nvtx nvtx;
-	struct cuda_device device;
-	struct cuda_context context;
-	struct cuda_stream stream;
+#define RECORD_STRUCTURE(name, number, structure, times) struct structure name;
+	CUDA_RECORDS(RECORD_STRUCTURE)
+#undef RECORD_STRUCTURE
 	struct spool_sample sample;
 };
 
@@ -345,9 +333,12 @@ struct record_column {
 
 struct record_table {
 	const char *name, *tail;
+	uint16_t kind; /* enum cuda_record_kind, or 0 */
 	const struct record_column *columns;
 	int count;
 };
+
+#define CUDA_RECORD_OTHER 0
 
 extern const struct record_table record_tables[DB_TABLE_COUNT];
 

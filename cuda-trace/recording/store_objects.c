@@ -354,11 +354,11 @@ int store_objects__object(struct rows *rows, struct rows_process *process,
 {
 	switch (record->head.kind) {
 	case CUDA_RECORD_DEVICE:
-		return put_device(rows, process, &record->device);
+		return put_device(rows, process, &record->DEVICE);
 	case CUDA_RECORD_CONTEXT:
-		return put_context(rows, process, &record->context);
+		return put_context(rows, process, &record->CONTEXT);
 	case CUDA_RECORD_STREAM:
-		return put_stream(rows, process, &record->stream);
+		return put_stream(rows, process, &record->STREAM);
 	default:
 		return 0;
 	}

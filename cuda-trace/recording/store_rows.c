@@ -277,43 +277,51 @@ static int put_nvtx(struct rows *rows, struct rows_process *process, const struc
 	return add(rows, DB_NVTX, &row);
 }
 
+/* Kinds of a newer version have no table. */
+static int put_by_columns(struct rows *rows, const struct rows_process *process,
+			  const union any_record *record)
+{
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (record_tables[i].kind && record_tables[i].kind == record->head.kind)
+			return put_plain(rows, process, i, record);
+	return 0;
+}
+
 static int put(struct rows *rows, struct rows_process *process, union any_record *record,
 	       uint8_t group)
 {
 	switch (record->head.kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		return put_launch(rows, process, &record->launch);
+		return put_launch(rows, process, &record->LAUNCH);
 	case CUDA_RECORD_KERNEL:
-		return put_kernel(rows, process, &record->kernel);
+		return put_kernel(rows, process, &record->KERNEL);
 	case CUDA_RECORD_MEMCPY:
-		return put_memcpy(rows, process, &record->copy);
-	case CUDA_RECORD_MEMSET:
-		return put_plain(rows, process, DB_MEMSET, record);
+		return put_memcpy(rows, process, &record->MEMCPY);
 	case CUDA_RECORD_MEMORY:
-		return put_memory(rows, process, &record->memory);
-	case CUDA_RECORD_MEMORY_POOL:
-		return put_plain(rows, process, DB_POOL, record);
+		return put_memory(rows, process, &record->MEMORY);
 	case CUDA_RECORD_SYNC:
-		return put_sync(rows, process, &record->sync);
-	case CUDA_RECORD_GRAPH:
-		return put_plain(rows, process, DB_GRAPH, record);
+		return put_sync(rows, process, &record->SYNC);
 	case CUDA_RECORD_API:
-		return put_api(rows, process, &record->api, group);
+		return put_api(rows, process, &record->API, group);
 	case CUDA_RECORD_GRAPH_INSTANTIATE:
-		return put_api(rows, process, &record->api, group);
+		return put_api(rows, process, &record->API, group);
 	case CUDA_RECORD_OVERHEAD:
-		return put_overhead(rows, process, &record->overhead);
+		return put_overhead(rows, process, &record->OVERHEAD);
 	case CUDA_RECORD_JIT:
-		return put_jit(rows, process, &record->jit);
+		return put_jit(rows, process, &record->JIT);
 	case CUDA_RECORD_UVM:
-		return put_uvm(rows, process, &record->uvm);
+		return put_uvm(rows, process, &record->UVM);
 	case CUDA_RECORD_NVTX:
-		return put_nvtx(rows, process, &record->nvtx);
+		return put_nvtx(rows, process, &record->NVTX);
 	case SPOOL_SAMPLE:
 		return 0;
-	default:
+	case CUDA_RECORD_DEVICE:
+	case CUDA_RECORD_CONTEXT:
+	case CUDA_RECORD_STREAM:
 		return store_objects__object(rows, process, record);
+	default:
+		return put_by_columns(rows, process, record);
 	}
 }
 

@@ -37,7 +37,7 @@ static void play_record(struct replay *replay, struct replay_row *row)
 
 static void play_kernel(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_kernel *kernel = &row->record.kernel;
+	struct cuda_kernel *kernel = &row->record.KERNEL;
 
 	kernel->name = name_of(replay, row->process, row->row.KERNEL.demangledName);
 	kernel->graph = kernel->graph_node != 0;
@@ -57,7 +57,7 @@ static uint16_t call_number(const struct replay *replay, const struct cuda_api *
 
 static void play_launch(struct replay *replay, struct replay_row *row)
 {
-	const struct cuda_api *call = &row->record.api;
+	const struct cuda_api *call = &row->record.API;
 	bool graph = row->row.RUNTIME.launchName == 0;
 	int64_t shape_id = row->row.RUNTIME.launchShape;
 	struct cuda_launch launch = {
@@ -88,7 +88,7 @@ static void play_launch(struct replay *replay, struct replay_row *row)
 
 static void play_memcpy(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_memcpy *copy = &row->record.copy;
+	struct cuda_memcpy *copy = &row->record.MEMCPY;
 	struct cuda_uvm migration = {
 		.head = {CUDA_RECORD_UVM, sizeof(migration), 0},
 		.start = copy->start,
@@ -105,13 +105,13 @@ static void play_memcpy(struct replay *replay, struct replay_row *row)
 
 static void play_requested_copy(struct replay *replay, struct replay_row *row)
 {
-	row->record.copy.device = ~0u;
+	row->record.MEMCPY.device = ~0u;
 	play_memcpy(replay, row);
 }
 
 static void play_memory(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_memory *memory = &row->record.memory;
+	struct cuda_memory *memory = &row->record.MEMORY;
 
 	memory->operation = memory->operation > 1 ? 2 : 1;
 	memory->pool_type = 1;
@@ -172,13 +172,13 @@ static void play_device(struct replay *replay, struct replay_row *row)
 static void play_overhead(struct replay *replay, struct replay_row *row)
 {
 	/* Of what object is not in a row. */
-	row->record.overhead.object[1] = 0;
+	row->record.OVERHEAD.object[1] = 0;
 	play_record(replay, row);
 }
 
 static void play_range(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_nvtx *range = &row->record.nvtx;
+	struct cuda_nvtx *range = &row->record.NVTX;
 
 	range->text = name_of(replay, row->process, range->text);
 	range->domain = name_of(replay, row->process, range->domain);
@@ -232,7 +232,7 @@ static void fill_arguments(struct replay *replay, struct replay_row *row, struct
 
 static void play_error(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_api *call = &row->record.api;
+	struct cuda_api *call = &row->record.API;
 
 	call->name = name_of(replay, row->process, call->name);
 	call->group = row->row.ERRORS.launch & 1 ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER;
@@ -243,20 +243,20 @@ static void play_error(struct replay *replay, struct replay_row *row)
 
 static void play_uvm(struct replay *replay, struct replay_row *row)
 {
-	row->record.uvm.end = 0;
+	row->record.UVM.end = 0;
 	play_record(replay, row);
 }
 
 static void play_cpu_fault(struct replay *replay, struct replay_row *row)
 {
-	row->record.uvm.counter = 3;
-	row->record.uvm.value = 1;
+	row->record.UVM.counter = 3;
+	row->record.UVM.value = 1;
 	play_record(replay, row);
 }
 
 static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 {
-	row->record.uvm.counter = 4;
+	row->record.UVM.counter = 4;
 	play_uvm(replay, row);
 }
 
@@ -276,7 +276,7 @@ static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 		.table = of, .source = sql, .columns = DB_TABLE_COUNT, .play = function \
 	}
 
-const struct replay_source replay_sources[] = {
+static const struct replay_source replay_sources[] = {
 	/* Before the launches: of those that failed these know more, and the first one counts. */
 	ROWS(ERRORS, API, play_error),
 	ROWS_OF(RUNTIME, LAUNCH, "CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NOT NULL",
@@ -297,11 +297,8 @@ const struct replay_source replay_sources[] = {
 	ROWS(KERNEL, KERNEL, play_kernel),
 	ROWS(MEMCPY, MEMCPY, play_memcpy),
 	ROWS(COPIES, MEMCPY, play_requested_copy),
-	ROWS(MEMSET, MEMSET, play_record),
-	ROWS(GRAPH, GRAPH, play_record),
 	ROWS(SYNC, SYNC, play_record),
 	ROWS(MEMORY, MEMORY, play_memory),
-	ROWS(POOL, MEMORY_POOL, play_record),
 	/* Before all work. */
 	OBJECTS("TARGET_INFO_CUDA_DEVICE",
 		"SELECT globalPid, -4611686018427387904, cudaId, d.rowid FROM "
@@ -325,8 +322,21 @@ const struct replay_source replay_sources[] = {
 	ROWS(GPU_FAULT, UVM, play_gpu_faults),
 };
 
-const size_t replay_source_count = sizeof(replay_sources) / sizeof(replay_sources[0]);
-_Static_assert(sizeof(replay_sources) / sizeof(replay_sources[0]) <= REPLAY_SOURCES, "sources");
+#define SOURCES (sizeof(replay_sources) / sizeof(replay_sources[0]))
+
+_Static_assert(SOURCES + DB_TABLE_COUNT <= REPLAY_SOURCES, "sources");
+
+size_t report_record_rows__sources(struct replay_source *sources)
+{
+	size_t count = SOURCES;
+
+	memcpy(sources, replay_sources, sizeof(replay_sources));
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (record_tables[i].kind)
+			sources[count++] = (struct replay_source){
+				.columns = i, .kind = record_tables[i].kind, .play = play_record};
+	return count;
+}
 
 const char *report_record_rows__table(const struct replay_source *source)
 {

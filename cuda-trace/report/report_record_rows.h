@@ -55,11 +55,10 @@ struct replay_source {
 	const int64_t *row; /* the next one, NULL at the end */
 };
 
-/* Those of one table stand together: the first whose statement fits the file is taken. */
-extern const struct replay_source replay_sources[];
-extern const size_t replay_source_count;
+#define REPLAY_SOURCES 48 /* at most */
 
-#define REPLAY_SOURCES 32 /* at most */
+/* All of them. Those of one table stand together: the first whose statement fits the file is taken. */
+size_t report_record_rows__sources(struct replay_source *sources);
 
 const char *report_record_rows__table(const struct replay_source *source);
 /* 0, -ENOENT if its columns are not in the file, other -errno. */

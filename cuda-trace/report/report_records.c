@@ -158,12 +158,11 @@ static int read_rows(struct replay *replay)
 	return err;
 }
 
-static int open_sources(struct replay *replay, struct replay_source *sources)
+static int open_sources(struct replay *replay, struct replay_source *sources, size_t count)
 {
 	const char *opened = "";
 
-	memcpy(sources, replay_sources, replay_source_count * sizeof(*sources));
-	for (size_t i = 0; i < replay_source_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct replay_source *source = &sources[i];
 		const char *table = report_record_rows__table(source);
 		int err;
@@ -187,14 +186,14 @@ static int open_sources(struct replay *replay, struct replay_source *sources)
 }
 
 /* All tables at once, the earliest row first: as near to the order of arrival as a file can be. */
-static int play_in_order(struct replay *replay, struct replay_source *sources)
+static int play_in_order(struct replay *replay, struct replay_source *sources, size_t count)
 {
 	for (uint64_t rows = 1;; rows++) {
 		struct replay_source *next = NULL;
 		int64_t earliest = INT64_MAX;
 		ssize_t process;
 
-		for (size_t i = 0; i < replay_source_count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			if (sources[i].row && (!next || sources[i].row[1] < earliest)) {
 				next = &sources[i];
 				earliest = next->row[1];
@@ -266,17 +265,17 @@ static int read_shapes(struct replay *replay)
 static int play_all(struct replay *replay)
 {
 	struct replay_source sources[REPLAY_SOURCES];
+	size_t count = report_record_rows__sources(sources);
 	int err = find_all_processes(replay);
 
 	if (!err)
 		err = read_shapes(replay);
-	memset(sources, 0, sizeof(sources));
 	if (!err)
-		err = open_sources(replay, sources);
+		err = open_sources(replay, sources, count);
 	if (!err)
-		err = play_in_order(replay, sources);
+		err = play_in_order(replay, sources, count);
 	progress__clear(replay->file->progress);
-	for (size_t i = 0; i < replay_source_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		int failed = reader__close(sources[i].reader);
 
 		err = err ? err : failed;
