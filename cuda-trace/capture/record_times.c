@@ -8,34 +8,26 @@
 /* GPU times are converted, and may lie a little in the future. */
 #define SLACK_NS 3600000000000ull
 
-#define SPAN(kind, type) \
-	[CUDA_RECORD_##kind] = {offsetof(struct type, start), offsetof(struct type, end)}
-#define MOMENT(kind, type) \
-	[CUDA_RECORD_##kind] = {offsetof(struct type, time), offsetof(struct type, time)}
+#define SPAN(type)                                                       \
+	{                                                                \
+		offsetof(struct type, start), offsetof(struct type, end) \
+	}
+#define MOMENT(type)                                                     \
+	{                                                                \
+		offsetof(struct type, time), offsetof(struct type, time) \
+	}
+#define TIMELESS(type) \
+	{              \
+		0, 0   \
+	}
 
 /* Where a kind has its times; {0, 0}: it has none. */
 static const struct {
 	uint16_t start, end;
 } places[] = {
-	SPAN(LAUNCH, cuda_launch),
-	SPAN(GRAPH_LAUNCH, cuda_launch),
-	SPAN(KERNEL, cuda_kernel),
-	SPAN(MEMCPY, cuda_memcpy),
-	SPAN(MEMSET, cuda_memset),
-	MOMENT(MEMORY, cuda_memory),
-	MOMENT(MEMORY_POOL, cuda_memory_pool),
-	SPAN(SYNC, cuda_sync),
-	SPAN(GRAPH, cuda_graph),
-	SPAN(API, cuda_api),
-	SPAN(GRAPH_INSTANTIATE, cuda_api),
-	SPAN(OVERHEAD, cuda_overhead),
-	SPAN(JIT, cuda_jit),
-	SPAN(UVM, cuda_uvm),
-	SPAN(NVTX, cuda_nvtx),
-	SPAN(COUNTERS, cuda_counters),
-	MOMENT(COUNTERS_STATE, cuda_counters_state),
-	MOMENT(PC_SAMPLE, cuda_pc_sample),
-	SPAN(PC_WINDOW, cuda_pc_window),
+#define RECORD_TIMES(name, number, structure, times) [number] = times(structure),
+	CUDA_RECORDS(RECORD_TIMES)
+#undef RECORD_TIMES
 };
 
 uint64_t record_times__latest(void)
