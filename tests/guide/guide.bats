@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The pages of docs/guide: their commands run as they are written there, on the simulated driver, and
+# print what the pages say. See pages.py.
+
+load ../lib/helpers
+
+setup() {
+	[ -d "$TOP/docs/guide" ] || skip "needs the pages' sources"
+	cd "$TOP/docs/guide" || return 1
+}
+
+# page PAGE: its commands print what it says.
+page() {
+	requires root bpf sim python3
+	python3 "$TOP/tests/guide/pages.py" check "$1"
+}
+
+@test "first-steps (commands as written) print what the page says" { page first-steps.md; }
+@test "cookbook/slow-step (commands as written) print what the page says" { page cookbook/slow-step.md; }
+@test "cookbook/idle-gpu (commands as written) print what the page says" { page cookbook/idle-gpu.md; }
+@test "cookbook/memory-leak (commands as written) print what the page says" { page cookbook/memory-leak.md; }
+@test "cookbook/which-kernel (commands as written) print what the page says" { page cookbook/which-kernel.md; }
+@test "cookbook/which-line (commands as written) print what the page says" { page cookbook/which-line.md; }
+@test "cookbook/failed-call (commands as written) print what the page says" { page cookbook/failed-call.md; }
+@test "cookbook/containers (commands as written) print what the page says" { page cookbook/containers.md; }
+@test "cookbook/several-gpus (commands as written) print what the page says" { page cookbook/several-gpus.md; }
+@test "cookbook/prometheus (commands as written) print what the page says" { page cookbook/prometheus.md; }
+@test "cookbook/compare (commands as written) print what the page says" { page cookbook/compare.md; }
+@test "cookbook/counters (commands as written) print what the page says" { page cookbook/counters.md; }
+@test "cookbook/running (commands as written) print what the page says" { page cookbook/running.md; }
+
+@test "cookbook (each page) is listed, tested, says how to read the output and what next" {
+	[ "$(find cookbook -name '*.md' | wc -l)" -ge 12 ]
+	for name in cookbook/*.md first-steps.md; do
+		grep -q "page $name; }" "$BATS_TEST_FILENAME" || fail "no test runs $name"
+		grep -q 'How to read it' "$name" || fail "$name does not say how to read its output"
+		[[ $name == first-steps.md ]] && continue
+		grep -qF "($name)" cookbook.md || fail "cookbook.md does not list $name"
+		grep -q 'What next' "$name" || fail "$name does not say what next"
+	done
+}
+
+@test "pages.py (output that is not there, a missing option) fails" {
+	requires root bpf sim python3
+	page="$BATS_TEST_TMPDIR/page.md"
+	say() {
+		printf '%s\n' '`./train` is the test program `saxpy`.' '```console' "$@" '```' >"$page"
+		run python3 "$TOP/tests/guide/pages.py" check "$page"
+	}
+	say '# cuda-trace stat -- ./train >/dev/null' 'Kernels by GPU time' '...' 'nothing was lost'
+	assert_success
+	say '# cuda-trace stat -- ./train >/dev/null' 'Kernels by GPU time' '...' 'nothing was found'
+	assert_failure
+	assert_output --partial 'nothing was found'
+	# The end of the output may not be left out without a word.
+	say '# cuda-trace stat -- ./train >/dev/null' 'Kernels by GPU time'
+	assert_failure
+	say '# cuda-trace stat --frobnicate -- ./train' '...'
+	assert_failure
+	assert_output --partial 'exit status 2'
+}
