@@ -60,3 +60,25 @@ page() {
 	assert_failure
 	assert_output --partial 'exit status 2'
 }
+
+@test "troubleshooting (each message that names a remedy, reason or loss) has it" {
+	requires python3
+	for kind in "doctor 60" "remedy 40" "attach 25" "counters 12" "inert 7" "lost 20"; do
+		run -0 python3 "$TOP/tests/guide/messages.py" list "${kind% *}"
+		[ "${#lines[@]}" -ge "${kind#* }" ] || fail "messages.py finds too few: $kind"
+	done
+	run -0 python3 "$TOP/tests/guide/messages.py" check troubleshooting.md
+	# The table of doctor's findings is the one that the sources give.
+	cp troubleshooting.md "$BATS_TEST_TMPDIR/page.md"
+	python3 "$TOP/tests/guide/messages.py" update "$BATS_TEST_TMPDIR/page.md"
+	diff -u troubleshooting.md "$BATS_TEST_TMPDIR/page.md" ||
+		fail "docs/guide/troubleshooting.md is not current: tests/guide/messages.py update docs/guide/troubleshooting.md"
+}
+
+@test "troubleshooting (a page that lacks a message) is found" {
+	requires python3
+	grep -v 'CAP_SYS_ADMIN set uprobes' troubleshooting.md >"$BATS_TEST_TMPDIR/page.md"
+	run -1 python3 "$TOP/tests/guide/messages.py" check "$BATS_TEST_TMPDIR/page.md"
+	assert_output --partial 'this kernel lets only CAP_SYS_ADMIN set uprobes'
+	refute_output --partial 'no BTF'
+}
