@@ -57,7 +57,7 @@ commands() {
 	table=$(sed -n '/ commands\[\] = {/,/^};/s/^\t{"\([a-z]*\)", .*/\1/p' "$TOP/cuda-trace/main.c")
 	[ "$(wc -w <<<"$table")" -ge 12 ]
 	assert_equal "$(commands)" "$table"
-	page=$(sed -n '/^# COMMANDS/,/^# HOW/s/^\*\([a-z]*\)\*$/\1/p' "$TOP/man/cuda-trace.1.scd")
+	page=$(sed -n '/^# COMMANDS/,/^# GUIDE/s/^\*\([a-z]*\)\*$/\1/p' "$TOP/man/cuda-trace.1.scd")
 	assert_equal "$page" "$table"
 	for command in $table; do
 		grep -q "cuda-trace-$command\*(1)" "$TOP/man/cuda-trace.1.scd" || fail "no reference to $command's page"

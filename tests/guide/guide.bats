@@ -82,3 +82,33 @@ page() {
 	assert_output --partial 'this kernel lets only CAP_SYS_ADMIN set uprobes'
 	refute_output --partial 'no BTF'
 }
+
+@test "cuda-trace(1) (each page of the guide) names it" {
+	[ -e "$TOP/man/cuda-trace.1.scd" ] || skip "needs the manual pages' sources"
+	for topic in $(ct help --complete); do
+		grep -qE "^\*.*\b$topic\*|^\*$topic\*" "$TOP/man/cuda-trace.1.scd" || fail "cuda-trace(1) does not name $topic"
+	done
+}
+
+@test "manual pages (each command) begin with three examples, whose options exist, and output from the guide" {
+	[ -e "$TOP/man/cuda-trace.1.scd" ] || skip "needs the manual pages' sources"
+	cat cookbook/*.md >"$BATS_TEST_TMPDIR/guide"
+	for page in "$TOP"/man/cuda-trace-*.1.scd; do
+		command=$(basename "$page" .1.scd)
+		[ "$(grep '^# ' "$page" | sed -n 3p)" = "# EXAMPLES" ] || fail "$page does not begin with examples"
+		sed -n '/^# EXAMPLES/,/^# DESCRIPTION/p' "$page" >"$BATS_TEST_TMPDIR/examples"
+		sed -n '1,/^```/p' "$BATS_TEST_TMPDIR/examples" | grep -P '^\t' >"$BATS_TEST_TMPDIR/three"
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/three")" = 3 ] || fail "$page: not three examples before its output"
+		# Each line of the output is one that a test of the guide has seen.
+		sed -n '/^```/,/^```/{/^```/!p}' "$BATS_TEST_TMPDIR/examples" | grep . >"$BATS_TEST_TMPDIR/output" || fail "$page: no output"
+		while IFS= read -r line; do
+			grep -qxF -e "$line" "$BATS_TEST_TMPDIR/guide" || fail "$page has a line that no page of the guide has: $line"
+		done <"$BATS_TEST_TMPDIR/output"
+		for command in $(ct --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  *.*/\1/p'); do
+			for option in $(grep -P '^\t' "$BATS_TEST_TMPDIR/examples" | grep -oE "cuda-trace $command [^|]*" |
+				sed 's/ -- .*//' | grep -oE ' --[a-z-]+' | sort -u); do
+				ct "$command" --help | grep -qE -e "$option\b" || fail "$page: $command has no $option"
+			done
+		done
+	done
+}
