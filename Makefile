@@ -39,6 +39,7 @@ workloads: simcuda
 #:                    recordings, under ASan and UBSan
 #:   bench            the overhead table
 #:   install          below $DESTDIR$prefix (prefix=/usr/local, sysconfdir=/etc)
+#:   dist             a tarball of the sources, which builds without a network, in build/dist
 #:   deb, rpm         packages, in build/deb and build/rpm
 #:   deps             installs what building, testing and packaging need (as root)
 #:   format           applies .clang-format

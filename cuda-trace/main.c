@@ -2,11 +2,13 @@
 /*
  * cuda-trace: the table of commands and their dispatch, nothing else.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/commands/command_mistake.h"
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/commands/guide_pages.h"
 
 /* A line each, in the order of --help; cmd_NAME() is in cmd_NAME.c. */
 static const struct {
@@ -37,12 +39,15 @@ static void print_help(FILE *file)
 		      "strace, perf and top for CUDA.\n\nCommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fprintf(file, "\nPages of the guide (cuda-trace help TOPIC):\n");
+	guide_pages__list(file);
 	fprintf(file, "\nOptions:\n  -h, --help this text; cuda-trace COMMAND --help for details\n"
 		      "  --version  the version\n"
 		      "\nEXAMPLES\n"
 		      "  cuda-trace stat -- python3 train.py\n"
 		      "  cuda-trace trace -p 4711\n"
 		      "  cuda-trace list\n"
+		      "  cuda-trace help first-steps\n"
 		      "\nManual page: cuda-trace(1)\n");
 }
 
@@ -51,20 +56,44 @@ static bool is_help(const char *word)
 	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
+/* help TOPIC: a page of the guide, or what COMMAND --help says; for completion, what there is. */
+static int show_topic(char *topic)
+{
+	char *arguments[] = {topic, "--help", NULL};
+	struct nearest_words nearest = {};
+	int status;
+
+	if (!strcmp(topic, "--complete")) {
+		for (size_t i = 0; i < COMMANDS; i++)
+			puts(commands[i].name);
+		for (size_t i = 0; guide_pages__topic(i); i++)
+			puts(guide_pages__topic(i));
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(topic, commands[i].name))
+			return commands[i].run(2, arguments);
+	status = guide_pages__show(topic);
+	if (status != -ENOENT)
+		return status;
+	for (size_t i = 0; i < COMMANDS; i++)
+		suggest__consider(&nearest, commands[i].name, topic, strlen(topic));
+	for (size_t i = 0; guide_pages__topic(i); i++)
+		suggest__consider(&nearest, guide_pages__topic(i), topic, strlen(topic));
+	return command_mistake__explain_topic(topic, &nearest);
+}
+
 int main(int argc, char **argv)
 {
-	char *help[] = {argv[0], NULL, "--help", NULL};
 	struct nearest_words nearest = {};
 
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	/* As others have it: help COMMAND. */
-	if (argc == 3 && is_help(argv[1]) && !is_help(argv[2])) {
-		help[1] = argv[2];
-		argv = help;
-	} else if (is_help(argv[1])) {
+	if (argc == 3 && is_help(argv[1]) && !is_help(argv[2]))
+		return show_topic(argv[2]);
+	if (is_help(argv[1])) {
 		print_help(stdout);
 		return EXIT_OK;
 	}

@@ -29,6 +29,10 @@ $(B)/etc/%: etc/%.in mk/install.mk $(B)/paths
 		-e 's,@SYSCONFDIR@,$(sysconfdir),g' -e 's,@DATADIR@,$(datadir),g' \
 		-e 's,@BINDIR@,$(bindir),g' -e 's,@DEFAULTDIR@,$(defaultdir),g' $< > $@
 
+# What manual pages, --help and these pages themselves refer to; links between them lead to the same places as in the
+# tree.
+DOCS := NEWS.md CONTRIBUTING.md SECURITY.md $(wildcard docs/*/*.* docs/*/*/*.*)
+
 put = $(Q)$(INSTALL) -D -m $(1) $(2) $(DESTDIR)$(3)
 put_all = $(Q)for f in $(2); do $(INSTALL) -D -m $(1) "$$f" $(DESTDIR)$(3)/"$${f\#\#*/}" || exit 1; done
 
@@ -61,6 +65,7 @@ install-tool: shipped
 	$(call put_all,644,$(wildcard etc/share/*),$(datadir)/cuda-trace)
 	$(call put_all,644,$(filter $(B)/etc/bpftrace/%,$(SCRIPTS)),$(datadir)/cuda-trace/bpftrace)
 	$(call put,644,libcupti-usdt/probes.h,$(datadir)/cuda-trace/bpftrace/probes.h)
+	$(Q)for f in $(sort $(DOCS)); do $(INSTALL) -D -m 644 "$$f" $(DESTDIR)$(docdir)/"$$f" || exit 1; done
 
 install-dev:
 	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)

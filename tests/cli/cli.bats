@@ -33,7 +33,7 @@ as_nobody() {
 	run -0 --separate-stderr ct help stat
 	assert_output "$(ct stat --help)"
 	run -2 ct help fly
-	assert_output "cuda-trace: there is no command 'fly' (see cuda-trace --help)"
+	assert_output "cuda-trace help: there is no command or page 'fly' (see cuda-trace --help)"
 }
 
 @test "doctor -p, top --sort (what there is not) say so in one line" {

@@ -107,7 +107,7 @@ const header = document.querySelector("#kernel-table th button");
 if (header)
 	header.click();
 const dark = document.documentElement.classList.contains("dark");
-press("d");
+press("t");
 result.theme = document.documentElement.classList.contains("dark") !== dark;
 result.seen_otherwise = lookAtAll();
 const frame = document.querySelectorAll("#flames .frame")[1];
