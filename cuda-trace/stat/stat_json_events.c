@@ -156,14 +156,11 @@ static struct json_object *asked(const struct stat_error *error)
 static struct json_object *errors(const struct stat_events *events)
 {
 	struct json_object *array = json_object_new_array();
+	const struct stat_error *error;
 
-	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++) {
-		const struct stat_error *error = &events->errors.lines[i];
-		struct json_object *object, *last;
+	for (uint32_t i = 0; (error = stat_errors__next(&events->errors, &i));) {
+		struct json_object *object = json_object_new_object(), *last;
 
-		if (!error->count)
-			continue;
-		object = json_object_new_object();
 		stat_json__put_text(object, "call", error->text);
 		json_object_object_add(object, "result",
 				       error->result ? json_object_new_int(error->result) : NULL);

@@ -73,6 +73,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->ranges);
 	free(table->heads);
 	free(table->next);
+	stat_events__free(&table->events);
 	stat_time__free(table->timeline);
 	stat_comms__free(&table->comms);
 }
@@ -86,7 +87,6 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		return;
 	tally->mask = 63;
 	tally->slots = calloc(tally->mask + 1, sizeof(*tally->slots));
-	tally->heap = stat_heap__new();
 	if (table->sampled)
 		tally->sample = stat_sample__new();
 	else
@@ -254,6 +254,8 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		break;
 	default:
 		stat_objects__record(&tally->objects, process, record);
+		if (record->kind == CUDA_RECORD_MEMORY && !tally->heap)
+			tally->heap = stat_heap__new();
 		stat_events__record(&tally->events, tally->heap, process, record);
 		line = tally->sample ? stat_events__copy_line(&tally->events, record) : -1;
 		if (line >= 0)
@@ -413,6 +415,7 @@ static void free_tally(struct tally *tally)
 		free(tally->slots[i].sampled);
 	free(tally->rest.sampled);
 	stat_sample__free(tally->sample);
+	stat_events__free(&tally->events);
 	stat_heap__free(tally->heap);
 	stat_ranges__free(tally->ranges);
 	stat_collectives__free(tally->collectives);

@@ -198,12 +198,9 @@ static void put_errors(FILE *file, const struct stat_report *report)
 	const struct stat_events *events = &report->table->events;
 	struct writer writer = {
 		.file = file, .columns = columns, .count = COUNT(columns), .indent = 1};
+	const struct stat_error *error;
 
-	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++) {
-		const struct stat_error *error = &events->errors.lines[i];
-
-		if (!error->count)
-			continue;
+	for (uint32_t i = 0; (error = stat_errors__next(&events->errors, &i));) {
 		if (!writer.headed)
 			fprintf(file, "\nFailed calls\n");
 		writer__row(&writer,

@@ -22,4 +22,9 @@ struct cupti_functions {
 /* 0 or -errno; -ENOENT: no cuptiSubscribe() in there. The file is untrusted. */
 int cupti_functions__find(int fd, struct cupti_functions *functions);
 
+/* What runs in a process without rights, for tests: a job of foreign_job.h. */
+struct foreign_output;
+int cupti_functions__send(int fd, uint64_t size, const void *nothing,
+			  struct foreign_output *output);
+
 #endif
