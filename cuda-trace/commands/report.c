@@ -63,7 +63,8 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "perfetto", "FILE", "Perfetto's own format, with grids and registers",
 	 AT(perfetto)},
 	{OPTION_TEXT, 0, "device", "SAMPLES",
-	 "with --html, --timeline, --perfetto: show the output\nof profile --device --json below the kernels",
+	 "with --html, --timeline, --perfetto: show the output\nof profile --device --json below "
+	 "the kernels",
 	 AT(device)},
 	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: GPU time by call stack and kernel",
 	 AT(flamegraph)},
@@ -117,12 +118,9 @@ static const struct {
 	size_t offset;
 	int (*write)(const struct report_file *file, FILE *out);
 } exports[] = {
-	{AT(html), export_html},
-	{AT(timeline), export_timeline},
-	{AT(perfetto), export_perfetto},
-	{AT(flamegraph), export_flamegraph},
-	{AT(folded), export_folded},
-	{AT(pprof), export_pprof},
+	{AT(html), export_html},	 {AT(timeline), export_timeline},
+	{AT(perfetto), export_perfetto}, {AT(flamegraph), export_flamegraph},
+	{AT(folded), export_folded},	 {AT(pprof), export_pprof},
 };
 
 static enum report_format format_of(const struct report_options *options)
