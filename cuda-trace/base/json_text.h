@@ -5,7 +5,7 @@
 
 struct json_object;
 
-/* Valid JSON whatever the text holds. */
+/* Valid JSON, whatever bytes the text contains. */
 void stat_json__put_text(struct json_object *object, const char *key, const char *text);
 
 /* json-c writes 17 digits, of which the last ones are often noise. */
