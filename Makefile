@@ -37,6 +37,7 @@ workloads: simcuda
 #:   check-sanitize   the agent and the simulated driver under ASan, UBSan and TSan
 #:   check-fuzz       each parser under libFuzzer for FUZZ_SECONDS=60, and VARIANTS=10000 damaged
 #:                    recordings, under ASan and UBSan
+#:   soak             SCALE=0.1 of a day's work under `metrics` and `stat -a` (as root; SCALE=1: about an hour)
 #:   bench            the overhead table
 #:   install          below $DESTDIR$prefix (prefix=/usr/local, sysconfdir=/etc)
 #:   dist             a tarball of the sources, which builds without a network, in build/dist

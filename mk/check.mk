@@ -14,7 +14,7 @@ ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
 .PHONY: check consumers check-run root check-headers check-packages check-sanitize check-fuzz \
-	check-kernels
+	check-kernels soak
 check:
 	$(Q)mk/deps build test
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
@@ -69,6 +69,11 @@ check-fuzz:
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
 	$(Q)python3 tests/recording/store/fuzz.py $(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder \
 		$(VARIANTS) $(abspath $(B))/tap/fuzz/fuzz.tap $(FIRST)
+
+# A day's work (SCALE=1), or a part of it: tests/soak says what that is. At the lowest priority.
+SCALE ?= 0.1
+soak: all workloads
+	$(Q)B=$(abspath $(B)) CC='$(CC)' chrt --idle 0 nice -n 19 tests/soak $(SCALE)
 
 # What is installed, on kernels that distributions have: what one kernel's verifier takes, another's
 # refuses. Suites of Debian, or files: KERNELS='bookworm /boot/vmlinuz-5.15.0-1-generic'. Tests skip

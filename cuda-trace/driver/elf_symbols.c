@@ -11,11 +11,6 @@
 
 #define MAX_MS 800
 
-struct wanted {
-	struct elf_symbol *symbols;
-	unsigned int count;
-};
-
 /* What is sent back, for each symbol. */
 struct place {
 	uint64_t address, offset;
@@ -24,7 +19,7 @@ struct place {
 /* ---- in a process without privileges ---- */
 
 static void look_up(const struct foreign_elf *elf, const struct foreign_symbols *table,
-		    const struct wanted *wanted, struct place *places)
+		    const struct elf_symbols_job *wanted, struct place *places)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const char *name = foreign_symbols__name(table, i);
@@ -39,9 +34,9 @@ static void look_up(const struct foreign_elf *elf, const struct foreign_symbols 
 	}
 }
 
-static int send_places(int fd, uint64_t size, const void *argument, struct foreign_output *output)
+int elf_symbols__send(int fd, uint64_t size, const void *argument, struct foreign_output *output)
 {
-	const struct wanted *wanted = argument;
+	const struct elf_symbols_job *wanted = argument;
 	struct place places[ELF_SYMBOLS_MAX] = {0};
 	struct foreign_symbols table;
 	struct foreign_elf elf;
@@ -68,14 +63,14 @@ static int send_places(int fd, uint64_t size, const void *argument, struct forei
 int elf_symbols__find(const struct foreign_file *file, struct elf_symbol *symbols,
 		      unsigned int count)
 {
-	const struct wanted wanted = {symbols, count};
+	const struct elf_symbols_job wanted = {symbols, count};
 	struct place places[ELF_SYMBOLS_MAX];
 	struct foreign_answer answer;
 	int err;
 
 	if (count > ELF_SYMBOLS_MAX)
 		return -EINVAL;
-	err = foreign_job__run(send_places, file, &wanted, MAX_MS, sizeof(places), &answer);
+	err = foreign_job__run(elf_symbols__send, file, &wanted, MAX_MS, sizeof(places), &answer);
 	if (err)
 		return err;
 	if (answer.size != sizeof(places)) {

@@ -22,4 +22,13 @@ struct elf_symbol {
 int elf_symbols__find(const struct foreign_file *file, struct elf_symbol *symbols,
 		      unsigned int count);
 
+/* What runs in a process without rights, for tests: a job of foreign_job.h. */
+struct foreign_output;
+struct elf_symbols_job {
+	struct elf_symbol *symbols;
+	unsigned int count;
+};
+
+int elf_symbols__send(int fd, uint64_t size, const void *job, struct foreign_output *output);
+
 #endif

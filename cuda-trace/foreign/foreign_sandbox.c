@@ -44,7 +44,7 @@ static void limit(int what, rlim_t most)
 }
 
 /* eBPF maps and ring buffers: what is written there the tool would believe. */
-static bool unmap_shared(void)
+bool foreign_sandbox__unmap_shared(void)
 {
 	unsigned long long start, end;
 	char line[4608], perms[8];
@@ -132,16 +132,8 @@ static bool filter_calls(void)
 }
 #endif
 
-bool foreign_sandbox__enter(int in, int out, size_t memory, unsigned int seconds)
+bool foreign_sandbox__confine(size_t memory, unsigned int seconds, bool filter)
 {
-	sigset_t none;
-
-	signal(SIGINT, SIG_IGN);
-	signal(SIGPIPE, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (!unmap_shared() || !keep_only(in, out))
-		return false;
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
 	limit(RLIMIT_CPU, seconds);
@@ -151,5 +143,16 @@ bool foreign_sandbox__enter(int in, int out, size_t memory, unsigned int seconds
 		return false;
 	/* A change of the user clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return SANITIZED || filter_calls();
+	return SANITIZED || !filter || filter_calls();
+}
+
+bool foreign_sandbox__enter(int in, int out, size_t memory, unsigned int seconds)
+{
+	sigset_t none;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	return foreign_sandbox__unmap_shared() && keep_only(in, out) && foreign_sandbox__confine(memory, seconds, true);
 }

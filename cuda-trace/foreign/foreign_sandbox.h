@@ -15,5 +15,9 @@
  * writing and malloc() need. False: do not continue.
  */
 bool foreign_sandbox__enter(int in, int out, size_t memory, unsigned int seconds);
+/* Its parts, where a process needs other descriptors. The rest: nobody, no capabilities, limits of
+ * addresses and of a processor's time; filter: of system calls. */
+bool foreign_sandbox__unmap_shared(void);
+bool foreign_sandbox__confine(size_t memory, unsigned int seconds, bool filter);
 
 #endif

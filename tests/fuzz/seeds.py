@@ -62,16 +62,19 @@ def symbols(names, code):
 
 FAILING = bytes.fromhex("e8000000004189c485c074103d58020000"
                         "74094489e0c3 0f1f00 4489e0c3".replace(" ", ""))
-FUNCTIONS = ["cuLaunchKernel", "cuLaunchKernel_ptsz", "cuMemcpyHtoD_v2", "cuMemAlloc_v9", "cuStreamSynchronize", "main"]
+FUNCTIONS = ["cuLaunchKernel", "cuLaunchKernel_ptsz", "cuMemcpyHtoD_v2", "cuMemAlloc_v9", "cuStreamSynchronize", "main",
+             "ncclAllReduce", "cuptiSubscribe"]
 table, strings = symbols(FUNCTIONS, FAILING)
 code = (FAILING + b"\x90" * 64)[:64] * len(FUNCTIONS)
 notes = note("cuda", "launch_batch", "8@%rdi 4@%esi") + note("cuda", "hello_1", "") + note("other", "x", "8@%rax")
 put("probes", "small", elf([(".note.stapsdt", 7, notes, 0, 0), (".stapsdt.base", 1, b"\0", 0, 0)]))
 small = elf([(".text", 1, code, 0, 0), (".dynsym", 11, table, 3, 24), (".dynstr", 3, strings, 0, 0)])
-for target in "driver", "symbols", "libcupti":
+for target in "driver", "symbols", "libcupti", "nccl", "cupti_functions":
     put(target, "small", small)
 put("unwind", "library", read(os.path.join(build, "workloads/libframeless.so")))
 put("probes", "agent", read(os.path.join(build, "libcupti-usdt.so"))[:262144])
+put("cupti_functions", "simulated", read(os.path.join(build, "simcuda", "libcupti.so.13"))[:262144])
+put("remote_elf", "library", read(os.path.join(build, "workloads/libframeless.so")))
 put("driver", "simulated", read(os.path.join(build, "simcuda", "libcuda.so.1")))
 
 cache = b"glibc-ld.so.cache1.1" + struct.pack("<7I", 2, 64, 0, 0, 0, 0, 0)
@@ -94,6 +97,11 @@ put("fatbin", "section", fatbin)
 put("fatbin", "program", elf([(".nv_fatbin", 1, fatbin, 0, 0)]))
 
 put("perf_map", "python", "1000 40 py::main:/tmp/x.py\n2010 10 lambda\n2002 fff outer\nzz\n")
+put("rank", "torchrun", b"PATH=/bin\0RANK=3\0WORLD_SIZE=8\0LOCAL_RANK=1\0")
+put("rank", "slurm", b"SLURM_PROCID=2\0SLURM_STEP_NUM_TASKS=4\0SLURM_LOCALID=0\0OMPI_COMM_WORLD_RANK=1\0")
+put("disassembly", "text", "\t.headerflags @EF_CUDA_SM90\n.text.f0:\n        /*0000*/                   MOV R1, c[0x0][0x28] ;\n"
+    "        /*0010*/              @!PT SHFL.IDX PT, RZ, RZ, RZ, RZ ;\n.text.f1:\n        /*0000*/                   EXIT ;\n"
+    "nvdisasm error   : Unrecognized operation\n")
 put("web", "tls", "tls_server_config:\n  cert_file: x.pem\n  key_file: x.key\n  min_version: TLS12\n")
 put("web", "users", "basic_auth_users:\n  user: $2y$10$abcdefghijklmnopqrstuuKSqLqVsJoDpC8sUJ0kh1D0iM8ZdDyKu\n"
     "http_server_config:\n  http2: false\n  headers:\n    X-Frame-Options: deny\n")

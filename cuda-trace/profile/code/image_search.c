@@ -16,16 +16,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cuda-trace/foreign/foreign_sandbox.h"
 #include "cuda-trace/inventory/libcupti_open.h"
 #include "cuda-trace/profile/code/fatbin.h"
 #include "cuda-trace/symbols/mappings.h"
@@ -37,7 +35,6 @@
 #define MAX_UNPACKED (16ul << 30) /* in all; one image at a time */
 #define MAX_SENT     (64ul << 20)
 #define MAX_MEMORY   (8ul << 30) /* addresses: libcupti and the tool are among them */
-#define NOBODY	     65534
 #define NAMES_AT     0x41 /* in a cubin of nvcc's, the first name of a section */
 
 /* cuptiGetCubinCrc */
@@ -299,25 +296,6 @@ static void close_others(const struct child *child)
 	free(kept);
 }
 
-/* Nothing here needs rights any more: files are open, and so is libcupti. */
-static void drop_rights(void)
-{
-	const struct rlimit none = {0, 0}, time = {2 * MAX_MS / 1000, 2 * MAX_MS / 1000};
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_FSIZE, &none);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	setrlimit(RLIMIT_AS, &(struct rlimit){MAX_MEMORY, MAX_MEMORY});
-#endif
-	setrlimit(RLIMIT_CPU, &time);
-	if (geteuid())
-		return;
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-	    setresuid(NOBODY, NOBODY, NOBODY))
-		_exit(1);
-}
-
 static void open_checksum(struct child *child)
 {
 	char path[512];
@@ -348,12 +326,14 @@ static _Noreturn void be_the_child(struct image_search *search, int out, pid_t p
 
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
+	if (!foreign_sandbox__unmap_shared())
+		_exit(1);
 	open_checksum(&child);
 	close_others(&child);
-	drop_rights();
-	/* Another user's process would have lost it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	/* Nothing here needs rights any more: files are open, and so is libcupti. Which system calls
+	 * that makes is NVIDIA's business: without it they are filtered. */
+	if (getppid() != parent ||
+	    !foreign_sandbox__confine(MAX_MEMORY, 2 * MAX_MS / 1000, !child.checksum))
 		_exit(1);
 	child.candidates = calloc(search->count, sizeof(*child.candidates));
 	child.beginning = malloc(BEGINNING);
