@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `profile --pc` for people: functions and the places in them, what was waited for, and what should
- * be known about the truth of it.
+ * `profile --pc`: functions and the places in them, what was waited for, and what should be known
+ * about the truth of it. The keys of JSON are documented in cuda-trace-profile(1) and stay.
  */
 #include "cuda-trace/profile/pc/pc_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/capture/losses.h"
-#include "cuda-trace/profile/code/code_images.h"
-#include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/base/text.h"
-#include "cuda-trace/cli/writer.h"
+#include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/cli/sheet.h"
+#include "cuda-trace/profile/code/code_images.h"
+#include "cuda-trace/profile/code/code_json.h"
 
 #define MAX_PLACES 10 /* of a function */
 #define MAX_WAITS  3  /* of a line */
@@ -110,97 +111,150 @@ static const char *name_place(const struct pc_instruction *instruction, char *te
 	return text;
 }
 
-static void put_row(struct writer *writer, const struct pc_table *table,
-		    const struct pc_counts *counts, const char *where)
+static void put_counts(struct sheet *sheet, const struct pc_table *table,
+		       const struct pc_counts *counts, const char *where)
 {
 	char waits[160];
-	const struct cell cells[] = {
-		cell_share(share_of(counts->samples, table)),
-		cell_count(counts->samples),
-		cell_text(pc_report__waits(counts, table, waits, sizeof(waits))),
-		cell_text(where),
-	};
 
-	writer__row(writer, cells);
+	sheet__column(sheet, 1, "SAMPLES", 11, "samples", cell_count(counts->samples));
+	sheet__column(sheet, 0, "SHARE", 6, "share", cell_share(share_of(counts->samples, table)));
+	sheet__column(sheet, 2, "WAITS FOR", -48, NULL,
+		      cell_text(pc_report__waits(counts, table, waits, sizeof(waits))));
+	sheet__column(sheet, 3, "FUNCTION AND PLACES IN IT", 0, NULL, cell_text(where));
+	sheet__put(sheet, "not_issued", cell_number(counts->idle));
+	sheet__open(sheet, "reasons", '{');
+	for (uint32_t i = 0; sheet->json && i < table->reason_count; i++)
+		if (counts->reasons[i])
+			sheet__put(sheet, pc_table__reason(table, i),
+				   cell_number(counts->reasons[i]));
+	sheet__close(sheet);
 }
 
-static void put_places(struct writer *writer, const struct pc_table *table, uint32_t function,
+/* Text: the lines with most samples. */
+static void put_places(struct sheet *sheet, const struct pc_table *table, uint32_t function,
 		       struct place *places)
 {
 	uint32_t count = find_places(table, function, places);
 	char text[512];
 
-	for (uint32_t i = 0; i < count && i < MAX_PLACES; i++)
-		put_row(writer, table, &places[i].counts,
-			name_place(places[i].hottest, text, sizeof(text)));
+	for (uint32_t i = 0; i < count && i < MAX_PLACES; i++) {
+		put_counts(sheet, table, &places[i].counts,
+			   name_place(places[i].hottest, text, sizeof(text)));
+		sheet__row_end(sheet);
+	}
 }
 
-static void put_functions(FILE *file, const struct pc_report *report)
+static void put_instructions(struct sheet *sheet, const struct pc_table *table, uint32_t function)
 {
-	static const struct column columns[] = {
-		{"share", "SHARE", 6, 0},
-		{"samples", "SAMPLES", 11, 0},
-		{"waits", "WAITS FOR", 48, COLUMN_LEFT},
-		{"where", "FUNCTION AND PLACES IN IT", 0, COLUMN_LEFT},
-	};
-	const struct pc_table *table = report->table;
-	struct writer writer = {
-		.file = file,
-		.columns = columns,
-		.count = sizeof(columns) / sizeof(columns[0]),
-		.indent = 1,
-	};
-	struct place *places = calloc(table->instruction_count + 1, sizeof(*places));
-	uint32_t shown = 0;
+	sheet__open(sheet, "instructions", '[');
+	for (uint32_t i = 0; i < table->instruction_count; i++) {
+		const struct pc_instruction *instruction = &table->instructions[i];
 
-	if (table->function_count)
-		fprintf(file, "Functions by samples\n");
-	for (; places && shown < table->function_count && shown < report->most; shown++) {
-		put_row(&writer, table, &table->functions[shown].counts,
-			table->functions[shown].of.name);
-		put_places(&writer, table, shown, places);
+		if (instruction->at.function != function)
+			continue;
+		sheet__open(sheet, NULL, '{');
+		code_json__put_place(sheet, &instruction->at);
+		sheet__put(sheet, "sass", cell_text(instruction->text));
+		put_counts(sheet, table, &instruction->counts, NULL);
+		sheet__close(sheet);
 	}
-	if (shown < table->function_count)
-		fprintf(file, " ... and %u more (-n %u shows all)\n", table->function_count - shown,
-			table->function_count);
+	sheet__close(sheet);
+}
+
+static void put_functions(struct sheet *sheet, const struct pc_report *report)
+{
+	const struct pc_table *table = report->table;
+	struct place *places = calloc(table->instruction_count + 1, sizeof(*places));
+
+	sheet__begin(sheet, "functions", "Functions by samples", report->most);
+	for (uint32_t i = 0; places && i < table->function_count; i++) {
+		const struct pc_function *function = &table->functions[i];
+
+		if (!sheet__row(sheet, NULL))
+			continue;
+		sheet__put(sheet, "name", cell_text(function->of.name));
+		code_json__put_origin(sheet, &function->of);
+		put_counts(sheet, table, &function->counts, function->of.name);
+		if (sheet->json)
+			put_instructions(sheet, table, i);
+		sheet__row_end(sheet);
+		if (!sheet->json)
+			put_places(sheet, table, i, places);
+	}
+	sheet__end(sheet);
+	sheet__say_more(sheet);
 	free(places);
 }
 
-static void put_reasons(FILE *file, const struct pc_report *report)
+/* JSON has them by number, text by samples. */
+static void put_reasons(struct sheet *sheet, const struct pc_report *report)
 {
-	static const struct column columns[] = {
-		{"share", "SHARE", 6, 0},
-		{"samples", "SAMPLES", 11, 0},
-		{"reason", "REASON", 20, COLUMN_LEFT},
-		{"meaning", "A WARP WAITS FOR", 0, COLUMN_LEFT},
-	};
 	const struct pc_table *table = report->table;
-	struct writer writer = {
-		.file = file,
-		.columns = columns,
-		.count = sizeof(columns) / sizeof(columns[0]),
-		.indent = 1,
-	};
 	bool used[PC_MAX_REASONS] = {};
 
-	for (uint64_t shown = 0; shown < report->most; shown++) {
-		uint32_t reason = most_of(&table->all, table, used);
+	sheet__begin(sheet, "reasons", "\nReasons", report->most);
+	for (uint32_t i = 0; i < table->reason_count; i++) {
+		uint32_t reason = sheet->json ? i : most_of(&table->all, table, used);
 		const char *word;
 
-		if (reason == PC_MAX_REASONS)
+		if (reason == PC_MAX_REASONS || !sheet__row(sheet, NULL))
 			break;
 		used[reason] = true;
 		word = pc_table__reason(table, reason);
-		if (!shown)
-			fprintf(file, "\nReasons\n");
-		writer__row(&writer,
-			    (const struct cell[]){
-				    cell_share(share_of(table->all.reasons[reason], table)),
-				    cell_count(table->all.reasons[reason]),
-				    cell_text(word),
-				    cell_text(pc_table__meaning(word)),
-			    });
+		sheet__column(sheet, 2, "REASON", -20, "reason", cell_text(word));
+		sheet__column(sheet, 1, "SAMPLES", 11, "samples",
+			      cell_count(table->all.reasons[reason]));
+		sheet__column(sheet, 0, "SHARE", 6, "share",
+			      cell_share(share_of(table->all.reasons[reason], table)));
+		sheet__column(sheet, 3, "A WARP WAITS FOR", 0, "meaning",
+			      cell_text(pc_table__meaning(word)));
+		sheet__row_end(sheet);
 	}
+	sheet__end(sheet);
+}
+
+static void put_processes(struct sheet *sheet, const struct pc_table *table)
+{
+	sheet__open(sheet, "processes", '[');
+	for (uint32_t i = 0; i < table->process_count; i++) {
+		const struct pc_process *process = &table->processes[i];
+		const char *trouble = agent_state__trouble(&process->status);
+
+		if (!trouble && !process->windows && *process->status.message)
+			trouble = process->status.message;
+		sheet__open(sheet, NULL, '{');
+		sheet__put(sheet, "pid", cell_number(process->pid));
+		sheet__put(sheet, "process", cell_text(process->comm));
+		sheet__put(sheet, "uid", cell_number(process->uid));
+		sheet__put(sheet, "windows", cell_number(process->windows));
+		sheet__put(sheet, "samples", cell_number(process->samples));
+		sheet__put(sheet, "state", cell_text(agent_state__key(&process->status)));
+		sheet__put(sheet, "trouble", cell_text(trouble));
+		sheet__put(sheet, "cupti_version", cell_number(process->status.cupti_version));
+		sheet__put(sheet, "exit_status",
+			   cell_if(process->exit_status >= 0, cell_number(process->exit_status)));
+		sheet__close(sheet);
+	}
+	sheet__close(sheet);
+}
+
+static void put_samples(struct sheet *sheet, const struct pc_table *table)
+{
+	bool known = table->period_least && table->period_least == table->period_most &&
+		     table->period_least < 63;
+
+	sheet__open(sheet, "samples", '{');
+	sheet__put(sheet, "total", cell_number(table->total));
+	sheet__put(sheet, "placed", cell_number(table->all.samples));
+	sheet__put(sheet, "dropped", cell_number(table->dropped));
+	sheet__put(sheet, "other", cell_number(table->other));
+	sheet__put(sheet, "filtered", cell_number(table->filtered));
+	sheet__put(sheet, "unplaced", cell_number(pc_table__unplaced(table)));
+	sheet__put(sheet, "no_room", cell_number(table->unkept));
+	sheet__put(sheet, "overflows", cell_number(table->overflows));
+	sheet__put(sheet, "period_cycles",
+		   cell_if(known, cell_number(1ull << (table->period_least & 63))));
+	sheet__close(sheet);
 }
 
 static void put_account(FILE *file, const struct pc_report *report)
@@ -268,15 +322,16 @@ static void put_notes(FILE *file, const struct pc_report *report)
 void pc_report__text(FILE *file, const struct pc_report *report)
 {
 	const struct code_table code = code_table_of(report->table);
+	struct sheet sheet = {.file = file};
 
 	if (!report->table->process_count)
 		fprintf(file, "No CUDA activity was seen.\n");
-	put_functions(file, report);
+	put_functions(&sheet, report);
 	if (report->code) {
 		fprintf(file, "\n");
 		pc_report__code(file, report);
 	}
-	put_reasons(file, report);
+	put_reasons(&sheet, report);
 	put_account(file, report);
 	code_table__say_lines_from(file, &code);
 	put_notes(file, report);
@@ -284,4 +339,24 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 		losses__say(file, report->lost);
 	else
 		fprintf(file, "nothing was lost\n");
+}
+
+void pc_report__json(FILE *file, const struct pc_report *report)
+{
+	const struct pc_table *table = report->table;
+	struct sheet sheet = {.file = file, .json = true, .plain = true};
+
+	sheet__open(&sheet, NULL, '{');
+	sheet__put(&sheet, "duration_ns", cell_number(report->duration_ns));
+	sheet__put(&sheet, "windows", cell_number(table->windows));
+	sheet__put(&sheet, "window_ns", cell_number(table->window_ns));
+	sheet__put(&sheet, "held_ns", cell_number(table->held_ns));
+	sheet__put(&sheet, "period_ms", cell_number(report->every_ms));
+	put_samples(&sheet, table);
+	sheet__put(&sheet, "note", cell_text(pc_table__note(table)));
+	put_functions(&sheet, report);
+	put_reasons(&sheet, report);
+	put_processes(&sheet, table);
+	losses__put(&sheet, report->lost);
+	sheet__close(&sheet);
 }
