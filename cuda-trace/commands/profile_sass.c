@@ -93,11 +93,9 @@ static void say_rest(FILE *file, const struct counter_process *process)
 /* Of modules that were loaded before: those that came later CUPTI has told of. */
 static void find_lines(struct sass *sass, struct session *session)
 {
-	const struct code_table code = code_table_of(&sass->table);
-
 	session__let_go(session);
-	pc_files__search(sass->files, sass->images, &code, PC_FILES_LINES);
-	pc_images__resolve(sass->images, &code);
+	pc_files__search(sass->files, sass->images, &sass->table.code, PC_FILES_LINES);
+	pc_images__resolve(sass->images, &sass->table.code);
 }
 
 static void on_finish(void *context, struct session *session)

@@ -321,7 +321,6 @@ static void put_notes(FILE *file, const struct pc_report *report)
 
 void pc_report__text(FILE *file, const struct pc_report *report)
 {
-	const struct code_table code = code_table_of(report->table);
 	struct sheet sheet = {.file = file};
 
 	if (!report->table->process_count)
@@ -333,7 +332,7 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	}
 	put_reasons(&sheet, report);
 	put_account(file, report);
-	code_table__say_lines_from(file, &code);
+	code_table__say_lines_from(file, &report->table->code);
 	put_notes(file, report);
 	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
 		losses__say(file, report->lost);

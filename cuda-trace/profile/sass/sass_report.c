@@ -170,12 +170,11 @@ static void put_functions(struct sheet *sheet, const struct sass_table *table, u
 
 void sass_report__text(FILE *file, const struct sass_table *table, uint64_t most)
 {
-	const struct code_table code = code_table_of(table);
 	struct sheet sheet = {.file = file};
 
 	put_functions(&sheet, table, most);
 	sheet__say_more(&sheet);
-	code_table__say_lines_from(file, &code);
+	code_table__say_lines_from(file, &table->code);
 	if (table->unkept)
 		fprintf(file, "%" PRIu64 " instructions exceeded the table's limit\n",
 			table->unkept);
