@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Driver calls under the runtime call that made them. They return first, and may come before or
- * after it: both are held for a moment. The tool's one thread.
+ * after it: both wait for a moment. The tool's one thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_API_CORRELATION_H
 #define CUDA_TRACE_CAPTURE_API_CORRELATION_H
@@ -18,11 +18,11 @@ typedef void (*calls_emit)(void *context, struct process *process, const struct 
 struct calls *api_correlation__new(calls_emit emit, void *context);
 void api_correlation__free(struct calls *calls);
 /* Emits now or later: a runtime call, then what it made, in order. */
-void api_correlation__take(struct calls *calls, struct process *process,
-			   const struct cuda_api *call);
+void api_correlation__add(struct calls *calls, struct process *process,
+			  const struct cuda_api *call);
 /* Some times a second, and more than the agent's threads send in. */
 void api_correlation__tick(struct calls *calls);
-/* Emits all that is held of a process. */
+/* Emits all that waits of a process. */
 void api_correlation__end(struct calls *calls, struct process *process);
 
 #endif

@@ -132,7 +132,7 @@ void stat_calls__record(struct stat_calls *calls, struct process *process,
 			const struct cuda_api *call)
 {
 	if (calls && process->group != CUDA_GROUP_API_ERROR)
-		api_correlation__take(calls->held, process, call);
+		api_correlation__add(calls->held, process, call);
 }
 
 void stat_calls__tick(struct stat_calls *calls)
