@@ -145,7 +145,7 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 		counter_report__json_sum(counters->output, table, kernel);
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
-		if (process->told)
+		if (process->reported)
 			counter_report__json_process(counters->output, process);
 	losses__write_json_line(counters->output, lost);
 }

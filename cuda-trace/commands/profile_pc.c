@@ -245,7 +245,7 @@ static void on_finish(void *context, struct session *session)
 	find_places(profile, session);
 	if (profile->stacks)
 		write_pictures(profile, &report);
-	if (profile->pace.too_dear)
+	if (profile->pace.too_expensive)
 		fprintf(stderr,
 			"cuda-trace profile: windows cost more than --max-overhead however far "
 			"apart\n");

@@ -111,7 +111,7 @@ static void on_finish(void *context, struct session *session)
 		sass_report__json(sass->output, &sass->table);
 	for (const struct counter_process *process = sass->counting.table.processes; process;
 	     process = process->next) {
-		if (!process->told)
+		if (!process->reported)
 			continue;
 		if (shared->json) {
 			counter_report__json_process(sass->output, process);

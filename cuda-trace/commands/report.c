@@ -236,7 +236,7 @@ static int report_summary(const struct report_file *file, const struct report_op
 	if (!pattern || stat_table__init(&summary.table, pattern, 0))
 		goto cleanup;
 	summary.table.sampled = is_sample(file);
-	summary.table.ranges_told = report_file__any(file, "NVTX_EVENTS") > 0;
+	summary.table.ranges_requested = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
 	report_records__lost(file, &lost);
 	err = report_records__run(file, &sink);

@@ -267,8 +267,8 @@ int cmd_stat(int argc, char **argv)
 	if (!watch.sample.on_ms)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	stat.table.sampled = watch.sample.on_ms != 0;
-	stat.table.ranges_told = watch.groups >> CUDA_GROUP_NVTX & 1;
-	stat.table.errors_told = watch.groups >> CUDA_GROUP_API_ERROR & 1;
+	stat.table.ranges_requested = watch.groups >> CUDA_GROUP_NVTX & 1;
+	stat.table.errors_reported = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead_limit__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))
 		stat.calls = stat_calls__new(stat.options.api);

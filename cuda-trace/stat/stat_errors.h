@@ -15,7 +15,7 @@ struct stat_error {
 	uint8_t domain;
 	int32_t result; /* 0: of the line of others */
 	uint64_t count;
-	struct cuda_api last; /* as far as it says what was requested: flags, asked, start */
+	struct cuda_api last; /* as far as it says what was requested: flags, arguments, start */
 	char kernel[96];      /* of its launch, once the process is gone; untrusted */
 };
 
@@ -29,7 +29,7 @@ struct stat_errors {
 	struct stat_failure *recent; /* NULL until a call fails */
 };
 
-/* Each takes any record of its kind: what did not fail is none. Records that tell of a failure
+/* Each takes any record of its kind: what did not fail is none. Records that report a failure
  * beside the one of the group API_ERROR must not be handed in where that is listened to. */
 void stat_errors__call(struct stat_errors *errors, const struct process *process,
 		       const struct cuda_api *call);

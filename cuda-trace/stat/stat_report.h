@@ -16,7 +16,7 @@ struct idle_sums;
 
 struct stat_report {
 	const struct stat_table *table; /* sorted */
-	const struct stat_calls *calls; /* sorted; NULL = nobody asked for calls */
+	const struct stat_calls *calls; /* sorted; NULL = calls were not requested */
 	const struct session_lost_counts *lost;
 	const struct left_out *left_out;	 /* NULL = of a recording, which has only counts */
 	uint64_t duration_ns;			 /* that was watched */

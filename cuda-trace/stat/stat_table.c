@@ -91,7 +91,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		tally->sample = stat_sample__new();
 	else
 		tally->host = stat_time__start(table->timeline);
-	if (table->ranges_told && !table->sampled)
+	if (table->ranges_requested && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
 	if (!table->past)
@@ -184,18 +184,18 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 		sums->max_ns = ns;
 }
 
-static bool was_told(const struct cuda_launch *launch)
+static bool was_reported(const struct cuda_launch *launch)
 {
 	return launch->flags & DRIVER_LAUNCH_FAILED;
 }
 
-/* Where failures have a group of their own that is listened to, it tells of each. The driver source
- * always does; of what it tells at the entry of a call the result is not known. */
-static void take_failure(const struct stat_table *table, struct tally *tally,
-			 const struct process *process, const struct cuda_record *record)
+/* Where failures have a group of their own that is listened to, it has each. The driver source
+ * always does; of what it reports at the entry of a call the result is not known. */
+static void add_failure(const struct stat_table *table, struct tally *tally,
+			const struct process *process, const struct cuda_record *record)
 {
 	struct stat_errors *errors = &tally->events.errors;
-	bool alone = !table->errors_told && process->source == EVENT_SOURCE_AGENT;
+	bool alone = !table->errors_reported && process->source == EVENT_SOURCE_AGENT;
 
 	if (record->kind == CUDA_RECORD_GRAPH_INSTANTIATE && alone)
 		stat_errors__call(errors, process, (const void *)record);
@@ -224,7 +224,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		stat_time__record(table->timeline, tally->host, record);
 	if (record->kind == CUDA_RECORD_DEVICE && !table->devices_listed)
 		return;
-	take_failure(table, tally, process, record);
+	add_failure(table, tally, process, record);
 	if (record->kind != CUDA_RECORD_KERNEL)
 		stat_ranges__record(tally->ranges, record);
 	switch (record->kind) {
@@ -238,18 +238,19 @@ void stat_table__record(struct stat_table *table, struct process *process,
 			break;
 		stat_collectives__launch(tally->collectives, process, launch);
 		sums = &slot_of(tally, launch->name)->sums;
-		sums->launches += !was_told(launch);
+		sums->launches += !was_reported(launch);
 		sums->launch_errors += !!launch->result;
 		/* There will be no kernel; of an unknown function, no grid either. */
-		if (process->source == EVENT_SOURCE_DRIVER && !was_told(launch) && launch->grid[0])
+		if (process->source == EVENT_SOURCE_DRIVER && !was_reported(launch) &&
+		    launch->grid[0])
 			note_shape(sums, launch->grid, launch->block);
-		tally->untimed += !launch->result && !was_told(launch) &&
+		tally->untimed += !launch->result && !was_reported(launch) &&
 				  !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
-		tally->graph_launches += !was_told(launch);
+		tally->graph_launches += !was_reported(launch);
 		tally->graph_launch_errors += !!launch->result;
 		break;
 	default:
@@ -345,8 +346,8 @@ static void merge(struct stat_kernel *to, const struct stat_kernel *from)
 		to->max_ns = from->max_ns;
 }
 
-static void take_slot(struct stat_table *table, struct stat_sums *sums, const char *name,
-		      const struct tally *tally, const struct by_id *slot)
+static void add_slot(struct stat_table *table, struct stat_sums *sums, const char *name,
+		     const struct tally *tally, const struct by_id *slot)
 {
 	struct stat_kernel from = slot->sums, *line;
 
@@ -434,9 +435,9 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	}
 	for (uint32_t i = 0; tally->slots && i <= tally->mask; i++)
 		if (tally->slots[i].used)
-			take_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
-				  tally, &tally->slots[i]);
-	take_slot(table, &sums, others, tally, &tally->rest);
+			add_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
+				 tally, &tally->slots[i]);
+	add_slot(table, &sums, others, tally, &tally->rest);
 	if (tally->sample)
 		stat_sample__estimate_copies(tally->sample, process, &tally->events);
 	sums.graph_launches = tally->graph_launches;
@@ -449,7 +450,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
-	if (table->ranges_told && !table->sampled)
+	if (table->ranges_requested && !table->sampled)
 		stat_ranges__merge(&table->ranges, tally->ranges, process,
 				   &(struct range_sums){sums.launches - sums.launch_errors +
 								sums.graph_launches -

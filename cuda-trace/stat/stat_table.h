@@ -18,7 +18,7 @@
 struct stat_sums {
 	uint64_t launches;	 /* calls, failed ones too */
 	uint64_t launch_errors;	 /* of these */
-	uint64_t untimed;	 /* launches whose kernels cannot come, as nobody stamps them */
+	uint64_t untimed;	 /* launches whose kernels cannot come, as nobody times them */
 	uint64_t graph_launches; /* calls, failed ones too */
 	uint64_t graph_launch_errors;
 	uint64_t kernels;
@@ -80,8 +80,8 @@ struct stat_table {
 	struct pattern *pattern; /* which kernels count */
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
-	bool errors_told;	     /* each failed call comes in the group API_ERROR */
-	bool ranges_told;	     /* NVTX was requested: which kernels are in which range */
+	bool errors_reported;	     /* each failed call comes in the group API_ERROR */
+	bool ranges_requested;	     /* NVTX was requested: which kernels are in which range */
 	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */
@@ -93,7 +93,7 @@ struct stat_table {
 	uint32_t processes_left_out;	 /* their sums are in the totals */
 	struct stat_events events;	 /* of all processes */
 	struct stat_objects *objects;	 /* of all processes; NULL = none were reported */
-	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not asked for */
+	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not requested */
 	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;

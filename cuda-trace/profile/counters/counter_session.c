@@ -81,7 +81,7 @@ void counter_session__process_status(struct counting *counting, struct process *
 	if (!trouble && counting->requests)
 		err = counter_requests__put(counting->requests, process);
 	if (!trouble && !err)
-		whose->asked = true;
+		whose->requested = true;
 	if (!trouble && (!err || err == -ESRCH))
 		return;
 	whose->refused = true;
@@ -95,7 +95,7 @@ bool counter_session__means(struct counting *counting, struct process *process)
 {
 	const struct counter_process *whose = counter_table__process(&counting->table, process);
 
-	return whose && (whose->asked || !counting->requests);
+	return whose && (whose->requested || !counting->requests);
 }
 
 void counter_session__process_end(struct counting *counting, struct process *process)
@@ -128,7 +128,7 @@ void counter_session__state(struct counting *counting, struct process *process,
 
 	if (!whose)
 		return;
-	has_status = whose->told;
+	has_status = whose->reported;
 	before = has_status ? whose->state.outcome : (uint32_t)CUDA_COUNTERS_WAITING;
 	counter_table__state(&counting->table, process, record);
 	if (before != record->outcome) {
@@ -166,7 +166,7 @@ bool counter_session__tick(struct counting *counting)
 		/* Others that -p means may start later, but not often enough to wait for them. */
 		if (process->refused && process->pid == counting->pid)
 			return true;
-		if (!process->told || process->refused || process->past)
+		if (!process->reported || process->refused || process->past)
 			continue;
 		if (process->state.outcome != CUDA_COUNTERS_DONE)
 			return false;

@@ -39,10 +39,10 @@ struct counter_process {
 	char comm[EVENT_COMM_LEN];
 	struct cuda_counters_state state;
 	char chip[32], function[64], metric[128];
-	bool told;
-	bool past;    /* of a run that is over */
-	bool asked;   /* while it ran, by this tool */
-	bool refused; /* it counts nothing for us, which was said */
+	bool reported;
+	bool past;	/* of a run that is over */
+	bool requested; /* while it ran, by this tool */
+	bool refused;	/* it counts nothing for us, which was said */
 	struct {
 		int64_t capability, multiprocessors;
 	} devices[32];

@@ -168,7 +168,7 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
-		if (process->told)
+		if (process->reported)
 			counter_report__text_process(file, process);
 	for (const struct counter_kernel *kernel = table->kernels; kernel; kernel = kernel->next) {
 		if (most && printed == most) {

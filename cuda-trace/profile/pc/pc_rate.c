@@ -56,7 +56,7 @@ uint32_t pc_rate__period(struct pc_pace *pace)
 		return pace->every_ms;
 	wants = pace->held_ns / MS / pace->windows / pace->limit;
 	fits = least_above(wants);
-	pace->too_dear = fits < wants;
+	pace->too_expensive = fits < wants;
 	if (fits < pace->every_ms)
 		fits = next_below(pace->every_ms);
 	pace->every_ms = fits;

@@ -12,8 +12,8 @@
 struct pc_pace {
 	double limit; /* a part of the time; 0 = the period stays */
 	uint32_t every_ms;
-	bool too_dear;	  /* even the longest period costs more */
-	uint64_t windows; /* since the last decision: that launches were held for */
+	bool too_expensive; /* even the longest period costs more */
+	uint64_t windows;   /* since the last decision: that launches were held for */
 	uint64_t held_ns;
 };
 
