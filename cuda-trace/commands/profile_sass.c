@@ -102,6 +102,7 @@ static void on_finish(void *context, struct session *session)
 {
 	struct sass *sass = context;
 	const struct options *shared = &sass->options->shared;
+	struct sheet sheet = {.file = sass->output, .json = shared->json};
 	struct session_lost_counts lost;
 
 	session__lost(session, &lost);
@@ -113,12 +114,9 @@ static void on_finish(void *context, struct session *session)
 	     process = process->next) {
 		if (!process->reported)
 			continue;
-		if (shared->json) {
-			counter_report__json_process(sass->output, process);
-		} else {
-			counter_report__text_process(sass->output, process);
+		counter_report__process(&sheet, process);
+		if (!shared->json)
 			say_rest(sass->output, process);
-		}
 	}
 	if (shared->json) {
 		losses__write_json_line(sass->output, &lost);
