@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/capture/gpu_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_places.h"
@@ -90,8 +91,8 @@ static struct device *device_of(struct idle_gaps *gaps, struct idle_host *host)
 	for (uint32_t i = gaps->device_count; i; i--)
 		if (gaps->devices[i - 1].host == host)
 			return &gaps->devices[i - 1];
-	devices = idle_array__grow(gaps->devices, &gaps->device_size, gaps->device_count,
-				   sizeof(*devices));
+	devices = array_grow__for_one(gaps->devices, &gaps->device_size, gaps->device_count,
+				      sizeof(*devices));
 	if (!devices)
 		return NULL;
 	gaps->devices = devices;
@@ -113,8 +114,8 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 	int index = device ? gpu_set__find(&gaps->set, device->gpu_of, ordinal) : -1;
 	struct gpu *gpu = index < 0 ? NULL : &gaps->gpus[index];
 	struct operation *operations = !gpu ? NULL
-					    : idle_array__grow(gpu->operations, &gpu->size,
-							       gpu->count, sizeof(*operations));
+					    : array_grow__for_one(gpu->operations, &gpu->size,
+								  gpu->count, sizeof(*operations));
 
 	if (operations)
 		gpu->operations = operations;

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/stat/stat_collectives.h"
 #include "cuda-trace/stat/stat_heap.h"
@@ -72,7 +73,6 @@ void stat_table__free(struct stat_table *table)
 	free(table->objects);
 	free(table->ranges);
 	free(table->heads);
-	free(table->next);
 	stat_time__free(table->timeline);
 	stat_comms__free(&table->comms);
 }
@@ -288,28 +288,18 @@ static struct stat_kernel *add_name(struct stat_table *table, const char *name, 
 	struct stat_kernel *kernel;
 	size_t length = strlen(name) + 1;
 
-	if (table->kernel_count == table->kernel_capacity) {
-		uint32_t capacity = table->kernel_capacity ? table->kernel_capacity * 2 : 256;
-		struct stat_kernel *kernels =
-			reallocarray(table->kernels, capacity, sizeof(*table->kernels));
-		uint32_t *next;
-
-		if (!kernels)
-			return NULL;
-		table->kernels = kernels;
-		next = reallocarray(table->next, capacity, sizeof(*next));
-		if (!next)
-			return NULL;
-		table->next = next;
-		table->kernel_capacity = capacity;
-	}
-	kernel = &table->kernels[table->kernel_count];
+	kernel = array_grow__for_one(table->kernels, &table->kernel_capacity, table->kernel_count,
+				     sizeof(*kernel));
+	if (!kernel)
+		return NULL;
+	table->kernels = kernel;
+	kernel += table->kernel_count;
 	memset(kernel, 0, sizeof(*kernel));
 	kernel->name = name == others ? others : strdup(name);
 	if (!kernel->name)
 		return NULL;
 	table->name_bytes += length;
-	table->next[table->kernel_count] = table->heads[head];
+	kernel->next = table->heads[head];
 	table->heads[head] = table->kernel_count++;
 	return kernel;
 }
@@ -319,7 +309,7 @@ static struct stat_kernel *line_of(struct stat_table *table, const char *name)
 {
 	uint32_t head = hash(name);
 
-	for (uint32_t i = table->heads[head]; i != NONE; i = table->next[i])
+	for (uint32_t i = table->heads[head]; i != NONE; i = table->kernels[i].next)
 		if (!strcmp(table->kernels[i].name, name))
 			return &table->kernels[i];
 	if (name != others &&
@@ -372,23 +362,16 @@ static void add_slot(struct stat_table *table, struct stat_sums *sums, const cha
 static void keep_process(struct stat_table *table, const struct process *process,
 			 const struct tally *tally, const struct stat_sums *sums)
 {
-	struct stat_process *kept;
+	struct stat_process *processes = NULL, *kept;
 
-	if (table->process_count == table->process_capacity &&
-	    table->process_capacity < MAX_PROCESSES) {
-		uint32_t capacity = table->process_capacity ? table->process_capacity * 2 : 16;
-		struct stat_process *larger =
-			reallocarray(table->processes, capacity, sizeof(*larger));
-
-		if (larger) {
-			table->processes = larger;
-			table->process_capacity = capacity;
-		}
-	}
-	if (table->process_count == table->process_capacity) {
+	if (table->process_count < MAX_PROCESSES)
+		processes = array_grow__for_one(table->processes, &table->process_capacity,
+						table->process_count, sizeof(*processes));
+	if (!processes) {
 		table->processes_left_out++;
 		return;
 	}
+	table->processes = processes;
 	kept = &table->processes[table->process_count++];
 	memset(kept, 0, sizeof(*kept));
 	kept->pid = process->pid;

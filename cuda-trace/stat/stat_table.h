@@ -54,8 +54,9 @@ struct stat_kernel {
 	double error2;	    /* square of total_ns's error */
 	uint32_t grid[3];   /* of the first kernel, or of the driver source's first launch */
 	uint32_t block[3];
-	bool shaped; /* there was one */
-	bool varies; /* others had another grid or block */
+	bool shaped;   /* there was one */
+	bool varies;   /* others had another grid or block */
+	uint32_t next; /* index of the next with this name's hash; stat_table.c's own */
 };
 
 struct stat_process {
@@ -105,7 +106,6 @@ struct stat_table {
 	uint32_t kernel_capacity;
 	uint32_t process_capacity;
 	uint32_t *heads; /* of kernels, by name */
-	uint32_t *next;
 	size_t name_bytes;
 };
 
