@@ -17,15 +17,15 @@ include tests/build.mk
 include mk/check.mk
 include mk/package.mk
 
-.PHONY: all shipped guest workloads clean help deps demo bench format compile_commands.json
+.PHONY: all shipped agent workloads clean help deps demo bench format compile_commands.json
 all: $(ALL)
 shipped: $(SHIPPED)
-guest: $(GUEST)
+agent: $(AGENT)
 workloads: simcuda
 
 #: cuda-trace: goals of make (outputs in build/, or in the folder B=...)
 #:
-#:   all              guest library, tool, manual pages, test programs: the default
+#:   all              injection library, tool, manual pages, test programs: the default
 #:   shipped          only what is installed
 #:   demo             cuda-trace on a small CUDA program, on the GPU or the simulated driver
 #:   check            builds, installs into a tree of its own, tests that;
@@ -34,11 +34,12 @@ workloads: simcuda
 #:   check-packages   packages built, installed, upgraded, removed in clean roots (as root)
 #:   check-kernels    the commands on kernels of Debian 12 and 13, in QEMU, or on
 #:                    KERNELS='vmlinuz...'
-#:   check-sanitize   the guest and the simulated driver under ASan, UBSan and TSan
+#:   check-sanitize   the agent and the simulated driver under ASan, UBSan and TSan
 #:   check-fuzz       each parser under libFuzzer for FUZZ_SECONDS=60, and VARIANTS=10000 damaged
 #:                    recordings, under ASan and UBSan
 #:   bench            the overhead table
 #:   install          below $DESTDIR$prefix (prefix=/usr/local, sysconfdir=/etc)
+#:   dist             a tarball of the sources, which builds without a network, in build/dist
 #:   deb, rpm         packages, in build/deb and build/rpm
 #:   deps             installs what building, testing and packaging need (as root)
 #:   format           applies .clang-format
@@ -57,7 +58,7 @@ clean:
 deps:
 	$(Q)mk/deps build test package
 
-# In two steps, because what the first installs (pkg-config, a compiler) is asked while the
+# In two steps, because what the first installs (pkg-config, a compiler) is queried while the
 # second reads the makefiles.
 demo:
 	$(Q)mk/quietly "installing missing packages" mk/deps build

@@ -52,7 +52,7 @@ static __always_inline void number_batch(struct aggregate_process *process, __u3
 }
 
 /* Global, so that the verifier takes the result for any number and not for each of 32. */
-__attribute__((noinline)) int take_lane(void)
+__attribute__((noinline)) int lock_lane(void)
 {
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < AGGREGATE_LANES; i++)
@@ -128,11 +128,11 @@ static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struc
 	if (slot)
 		number_batch(process, group, parcel->first, parcel->count);
 	else
-		count_up(&counters.strangers, parcel->count);
+		count_up(&counters.others, parcel->count);
 	add_records(s, lane, slot, bytes, group);
 }
 
-static __always_inline void take_parcel(struct pt_regs *ctx, struct parcel *parcel)
+static __always_inline void read_parcel(struct pt_regs *ctx, struct parcel *parcel)
 {
 	parcel->records = (const void *)argument(ctx, 0);
 	parcel->bytes = argument(ctx, 1);
@@ -184,8 +184,8 @@ static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
 
 	if (!identify(&parcel))
 		return 0;
-	take_parcel(ctx, &parcel);
-	taken = take_lane();
+	read_parcel(ctx, &parcel);
+	taken = lock_lane();
 	if (taken < 0 || taken >= AGGREGATE_LANES) {
 		count_up(&counters.busy[group], parcel.count);
 		return 0;

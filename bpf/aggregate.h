@@ -182,7 +182,7 @@ struct aggregate_counters {
 	__u64 unsized;	      /* not lost: allocations whose frees will be without a size */
 	__u64 full;	      /* lost: no key was left, not even for the rest */
 	__u64 folded;	      /* not lost: counted under AGGREGATE_NAME_REST */
-	__u64 strangers;      /* not lost: counted under slot 0 */
+	__u64 others;	      /* not lost: of processes without a slot, counted under slot 0 */
 	__u64 halves;	      /* of the queue sample, kept for their other half */
 	__u64 pairs;	      /* of these, those whose other half came */
 	__u64 devices;	      /* tellings of devices that found no space */

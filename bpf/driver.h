@@ -293,11 +293,12 @@ static __always_inline void describe_call(struct driver_result *done, __u64 cook
 	done->function = (__u32)(cookie >> 16) & 0xffff;
 }
 
-/* At its return, or where it fails; .end is set. False: not one of ours, or its entry was not seen,
- * which is counted there. No thread means that no call of it was noted: before Linux 6.2 a busy
- * lock could mean it as well, but there is no link for these programs before 6.6. */
-static __always_inline bool take_driver_call(struct pt_regs *ctx, __u64 cookie,
-					     struct driver_result *done)
+/* Removes a call from its thread's stack of calls and describes it: at its return, or where it
+ * fails; .end is set. False: not a call that is traced, or its entry was not seen, which is counted
+ * there. No thread means that no call of it was noted: before Linux 6.2 a busy lock could mean it
+ * as well, but there is no link for these programs before 6.6. */
+static __always_inline bool finish_driver_call(struct pt_regs *ctx, __u64 cookie,
+					       struct driver_result *done)
 {
 	struct driver_thread *thread =
 		bpf_task_storage_get(&driver_threads, bpf_get_current_task_btf(), NULL, 0);
@@ -324,15 +325,15 @@ static __always_inline bool is_unknown(const struct driver_result *done)
 #define DRIVER_RECORD_HEAD(record, record_kind) \
 	((record)->head = (struct cuda_record){.kind = (record_kind), .size = sizeof(*(record))})
 
-static __always_inline void fill_driver_launch(struct driver_launch *told,
+static __always_inline void fill_driver_launch(struct driver_launch *to,
 					       const struct driver_result *done)
 {
 	const struct driver_call *call = done->call;
 	bool graph = done->shape == DRIVER_GRAPH;
-	struct cuda_launch *record = &told->launch;
+	struct cuda_launch *record = &to->launch;
 
 	record->head.kind = graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH;
-	record->head.size = sizeof(*told);
+	record->head.size = sizeof(*to);
 	record->start = call->start;
 	record->end = done->end;
 	record->tid = DRIVER_TID(done->parcel);
@@ -347,7 +348,7 @@ static __always_inline void fill_driver_launch(struct driver_launch *told,
 		record->stream = call->args[1];
 		return;
 	}
-	told->kernel = call->args[0];
+	to->kernel = call->args[0];
 	record->name = handle_id(call->args[0]);
 	record->stream = call->stream;
 	__builtin_memcpy(record->grid, call->grid, sizeof(record->grid));
@@ -409,10 +410,10 @@ static __always_inline void count_unknown(void);
 /* The kernel had no memory for the thread. */
 static __always_inline void lose_driver_call(void);
 
-#ifdef DRIVER_TELLS_AT_ENTRY
+#ifdef DRIVER_REPORTS_AT_ENTRY
 /* Nobody waits for this call's return: how long it takes is not known, and a further program sees
  * those that fail. */
-static __always_inline void tell_at_entry(struct driver_thread *thread, struct driver_call *call);
+static __always_inline void report_at_entry(struct driver_thread *thread, struct driver_call *call);
 #endif
 
 static __always_inline void read_arguments(struct pt_regs *ctx, struct driver_call *call)
@@ -458,10 +459,10 @@ int driver_entry(struct pt_regs *ctx)
 	call = push_driver_call(thread, PT_REGS_SP(ctx));
 	call->cookie = cookie;
 	call->stack = PT_REGS_SP(ctx);
-#ifdef DRIVER_TELLS_AT_ENTRY
-	if (cookie & DRIVER_TOLD_AT_ENTRY) {
+#ifdef DRIVER_REPORTS_AT_ENTRY
+	if (cookie & DRIVER_REPORTED_AT_ENTRY) {
 		read_call(ctx, call, shape);
-		tell_at_entry(thread, call);
+		report_at_entry(thread, call);
 		return 0;
 	}
 #endif

@@ -5,7 +5,7 @@
 #ifndef BPF_DRIVER_EVENTS_H
 #define BPF_DRIVER_EVENTS_H
 
-#define DRIVER_TELLS_AT_ENTRY
+#define DRIVER_REPORTS_AT_ENTRY
 #define DRIVER_TID(parcel) ((parcel)->tid)
 #include "bpf/driver.h"
 
@@ -47,18 +47,17 @@ static __always_inline void send_driver_launch(struct parcel *parcel,
 	SEND_DRIVER_RECORD(parcel, done, driver_launch, CUDA_GROUP_LAUNCH, fill_driver_launch);
 }
 
-static __always_inline void fill_driver_told_failure(struct driver_launch *record,
-						     const struct driver_result *done)
+static __always_inline void fill_failed_launch(struct driver_launch *record,
+					       const struct driver_result *done)
 {
 	fill_driver_launch(record, done);
 	record->launch.flags = DRIVER_LAUNCH_FAILED;
 }
 
-static __always_inline void send_driver_told_failure(struct parcel *parcel,
-						     const struct driver_result *done)
+static __always_inline void send_failed_launch(struct parcel *parcel,
+					       const struct driver_result *done)
 {
-	SEND_DRIVER_RECORD(parcel, done, driver_launch, CUDA_GROUP_LAUNCH,
-			   fill_driver_told_failure);
+	SEND_DRIVER_RECORD(parcel, done, driver_launch, CUDA_GROUP_LAUNCH, fill_failed_launch);
 }
 
 static __always_inline void send_driver_memory(struct parcel *parcel,
@@ -81,8 +80,8 @@ static __always_inline void send_driver_sync(struct parcel *parcel,
 
 /* As far as the call's own arguments say it, or a launch's config, which the kernel can read where
  * the program could not. */
-static __always_inline void fill_driver_asked(struct cuda_api *record,
-					      const struct driver_result *done)
+static __always_inline void fill_driver_arguments(struct cuda_api *record,
+						  const struct driver_result *done)
 {
 	const struct driver_call *call = done->call;
 
@@ -90,20 +89,20 @@ static __always_inline void fill_driver_asked(struct cuda_api *record,
 		return;
 	if (done->shape == DRIVER_LAUNCH || done->shape == DRIVER_LAUNCH_EX) {
 		record->flags = CUDA_API_LAUNCH;
-		__builtin_memcpy(record->asked.launch.grid, call->grid, sizeof(call->grid));
-		__builtin_memcpy(record->asked.launch.block, call->block, sizeof(call->block));
-		record->asked.launch.dynamic_shared = call->shared;
-		record->asked.launch.kernel = handle_id(call->args[0]);
+		__builtin_memcpy(record->arguments.launch.grid, call->grid, sizeof(call->grid));
+		__builtin_memcpy(record->arguments.launch.block, call->block, sizeof(call->block));
+		record->arguments.launch.dynamic_shared = call->shared;
+		record->arguments.launch.kernel = handle_id(call->args[0]);
 	} else if (done->shape == DRIVER_ALLOC && DRIVER_LAYOUT_OF(call->cookie) == DRIVER_PLAIN) {
 		record->flags = CUDA_API_BYTES;
-		record->asked.call.bytes = call->args[1];
+		record->arguments.call.bytes = call->args[1];
 	} else if (done->shape == DRIVER_FREE) {
 		record->flags = CUDA_API_ADDRESS;
-		record->asked.call.address = call->args[0];
+		record->arguments.call.address = call->args[0];
 	} else if (done->shape == DRIVER_COPY) {
 		record->flags = CUDA_API_BYTES | (call->direction ? CUDA_API_COPY_KIND : 0);
-		record->asked.call.bytes = call->args[2];
-		record->asked.call.copy_kind = call->direction;
+		record->arguments.call.bytes = call->args[2];
+		record->arguments.call.copy_kind = call->direction;
 	}
 }
 
@@ -118,7 +117,7 @@ static __always_inline void fill_driver_failure(struct cuda_api *record,
 	record->result = done->result;
 	record->domain = CUDA_DOMAIN_DRIVER;
 	record->group = CUDA_GROUP_API_OTHER;
-	fill_driver_asked(record, done);
+	fill_driver_arguments(record, done);
 }
 
 static __always_inline void send_driver_failure(struct parcel *parcel,
@@ -231,7 +230,7 @@ static __always_inline void count_unknown(void)
 		count_up(&counter->driver_unknown, 1);
 }
 
-static __always_inline void tell_at_entry(struct driver_thread *thread, struct driver_call *call)
+static __always_inline void report_at_entry(struct driver_thread *thread, struct driver_call *call)
 {
 	struct driver_result done = {.call = call, .parcel = &thread->parcel};
 
@@ -255,12 +254,12 @@ int driver_failure(struct pt_regs *ctx)
 
 	keep_own_stack(ctx);
 	if (!is_driver_process(cookie) ||
-	    !take_driver_call(ctx, cookie & ~DRIVER_RESULT(0xffff), &done))
+	    !finish_driver_call(ctx, cookie & ~DRIVER_RESULT(0xffff), &done))
 		return 0;
 	if (result)
 		done.result = result;
 	parcel = sign_parcel(&done, done.end);
-	send_driver_told_failure(parcel, &done);
+	send_failed_launch(parcel, &done);
 	send_driver_failure(parcel, &done);
 	return 0;
 }
@@ -272,7 +271,7 @@ int driver_return(struct pt_regs *ctx)
 	struct parcel *parcel;
 
 	keep_own_stack(ctx);
-	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
+	if (!finish_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
 		return 0;
 	parcel = sign_parcel(&done, done.end);
 	if (is_unknown(&done))

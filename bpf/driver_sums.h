@@ -125,7 +125,7 @@ static __always_inline void enter_driver_call(struct place *at, const struct par
 		return;
 	count_up(&counters.driver_calls, 1);
 	if (!at->slot)
-		count_up(&counters.strangers, 1);
+		count_up(&counters.others, 1);
 	sum_driver_call(at, done);
 }
 
@@ -150,7 +150,7 @@ static __always_inline void sum_in_lane(const struct driver_result *done)
 		return;
 	parcel->source = EVENT_SOURCE_DRIVER;
 	parcel->instance = *number;
-	taken = take_lane();
+	taken = lock_lane();
 	if (taken < 0 || taken >= AGGREGATE_LANES) {
 		count_up(&counters.driver_busy, 1);
 		return;
@@ -170,7 +170,7 @@ int driver_return(struct pt_regs *ctx)
 	struct driver_result done = {.end = bpf_ktime_get_ns()};
 
 	keep_own_stack(ctx);
-	if (!take_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
+	if (!finish_driver_call(ctx, bpf_get_attach_cookie(ctx), &done))
 		return 0;
 	if (is_unknown(&done))
 		count_unknown();

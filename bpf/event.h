@@ -26,7 +26,7 @@ enum event_kind {
 	EVENT_LOST = 4,	  /* group = enum cuda_lost_reason, first = total, count = since the last */
 	EVENT_ERROR = 5,  /* group = code, data: component at 0, message at ERROR_COMPONENT_LEN */
 	EVENT_EXIT = 6,	  /* a process that had sent something is over: group = enum event_exit,
-			   * count = exit status as wait() tells it, first = records that it had
+			   * count = exit status as of wait(2), first = records that it had
 			   * not sent; no data */
 	EVENT_SELFTEST = 7, /* the tool's own probe was hit; no data */
 	EVENT_ALIAS = 8,    /* group = id that means the same name as id `first`; no data */
@@ -62,7 +62,7 @@ enum driver_shape {
 	DRIVER_TRIAL = 0xff, /* the tool's own function: its hits are counted */
 };
 
-/* Where the arguments say what is asked of them. */
+/* Which arguments of the function say what the record needs. */
 enum driver_layout {
 	DRIVER_PLAIN = 0,     /* as most of this shape have them */
 	DRIVER_UNKNOWN = 1,   /* not known: nothing but the result is read */
@@ -86,7 +86,7 @@ enum driver_layout {
 #define DRIVER_BOX_EXTENT	176
 
 /* In a cookie: a launch that is reported at its entry, not when it returns. */
-#define DRIVER_TOLD_AT_ENTRY (1ull << 32)
+#define DRIVER_REPORTED_AT_ENTRY (1ull << 32)
 /* In a cookie: of a link on one process, which has this bit in driver_pids then; a link of all processes on the same
  * library leaves it alone. */
 #define DRIVER_OWN_LINK	     (1ull << 37)

@@ -26,7 +26,7 @@ struct code_key {
 	__u64 key;
 };
 
-/* Code objects that the tool was told of. */
+/* Python code objects that have been sent to the tool. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
@@ -47,7 +47,7 @@ struct stack_window {
 	__u64 words[WINDOW_WORDS];
 };
 
-/* A thread that gave a stack, and who it is: too dear to be asked in each hit. */
+/* A thread with stacks, and its process, which would cost too much to look up at each hit. */
 struct stack_thread {
 	__u64 identified; /* in ticks; see IDENTITY_TICKS */
 	__u64 wakes;	  /* its next stack wakes the tool */
@@ -169,9 +169,10 @@ __noinline int send_code(const struct parcel *parcel, const struct cuda_python *
 	return UNREADABLE;
 }
 
-/* Tells the tool about a code object, once. False: there was no space. */
-static __always_inline bool tell_code(const struct parcel *parcel, const struct cuda_python *python,
-				      const struct stack_python_frame *frame)
+/* Sends a code object to the tool, once. False: there was no space. */
+static __always_inline bool send_code_once(const struct parcel *parcel,
+					   const struct cuda_python *python,
+					   const struct stack_python_frame *frame)
 {
 	struct code_key key = {.pid = parcel->pid, .code = frame->code, .key = frame->key};
 	__u8 one = 1;
@@ -247,7 +248,7 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 				break;
 			}
 			read_frame(python, at, &frame);
-			if (!tell_code(parcel, python, &frame))
+			if (!send_code_once(parcel, python, &frame))
 				return RING_FULL;
 		}
 		stack->python_frames[n] = frame;
@@ -429,7 +430,7 @@ static __always_inline bool identify_stack_thread(struct stack_thread *thread)
 	return true;
 }
 
-static __always_inline int take_stack(struct pt_regs *ctx, struct stack_thread *thread)
+static __always_inline int send_thread_stack(struct pt_regs *ctx, struct stack_thread *thread)
 {
 	struct parcel *parcel = &thread->parcel;
 	__u64 wake = thread->wakes ? BPF_RB_FORCE_WAKEUP : wake_flags();
@@ -467,7 +468,7 @@ int stack(struct pt_regs *ctx)
 	if (!identify_stack_thread(thread))
 		return 0;
 	thread->parcel.time = start;
-	count_stack(take_stack(ctx, thread), start);
+	count_stack(send_thread_stack(ctx, thread), start);
 	return 0;
 }
 

@@ -230,8 +230,8 @@ static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds
 
 #include "bpf/library_loads.h"
 
-/* libcuda was mapped before the agent, and was looked at in between: from here on the agent tells
- * of this process, and nothing may be counted twice. */
+/* libcuda was mapped before the agent, and the driver source was attached in between: from here on
+ * the agent reports this process's calls, and nothing may be counted twice. */
 static __always_inline void drop_driver_source(const struct parcel *parcel)
 {
 	const struct cuda_status *status = parcel->data;

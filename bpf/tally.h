@@ -43,7 +43,7 @@ struct {
 TABLE(shape_places0, BPF_MAP_TYPE_HASH, struct shape_key, __u32, AGGREGATE_SHAPES);
 TABLE(shape_places1, BPF_MAP_TYPE_HASH, struct shape_key, __u32, AGGREGATE_SHAPES);
 TABLE(shapes, BPF_MAP_TYPE_ARRAY, __u32, struct shape, 2 * AGGREGATE_SHAPES);
-/* Which slot a process has; slots are handed out by the program and given back by the reader. */
+/* Which slot a process has: the program assigns slots, the reader frees them. */
 TABLE(slots, BPF_MAP_TYPE_HASH, struct aggregate_process_key, __u32, AGGREGATE_PROCESSES);
 TABLE(processes, BPF_MAP_TYPE_ARRAY, __u32, struct aggregate_process, AGGREGATE_PROCESSES);
 TABLE(devices, BPF_MAP_TYPE_HASH, struct aggregate_device_key, struct cuda_device,

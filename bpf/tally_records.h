@@ -40,7 +40,7 @@ static __always_inline void join_halves(struct place *at, const struct cuda_reco
 	if (record->kind == CUDA_RECORD_LAUNCH)
 		device = other->device;
 	bpf_map_delete_elem(&halves, &s->half_key);
-	/* Both records have been counted, with room or without: the sample alone is lost. */
+	/* Both records are counted already: if there is no tally, only this sample is lost. */
 	tally = find_tally(at, TALLY_QUEUE, 0, device, 0);
 	if (tally) {
 		count_up(&counters.pairs, 1);
@@ -233,8 +233,8 @@ static __always_inline void raise(__u64 *most, __u64 value)
 	}
 }
 
-/* Not below nothing: frees of what was allocated before anybody looked would take it there. */
-static __always_inline void take_off(__u64 *live, __u64 bytes)
+/* Never below 0: frees of what was allocated before the attach would lead there. */
+static __always_inline void subtract(__u64 *live, __u64 bytes)
 {
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < TRIES; i++) {
@@ -255,7 +255,7 @@ static __always_inline void add_live(struct aggregate_process *process, __u32 de
 	__u64 *live = &process->live[device];
 
 	if (freed)
-		take_off(live, bytes);
+		subtract(live, bytes);
 	else
 		raise(&process->peak[device], __sync_fetch_and_add(live, bytes) + bytes);
 }
@@ -297,7 +297,8 @@ static __always_inline void add_sync(struct place *at, const struct cuda_sync *s
 }
 
 /* A failed runtime call comes after the driver call inside it, which failed for it. */
-static __always_inline bool is_told(struct aggregate_process *process, const struct cuda_api *api)
+static __always_inline bool is_counted(struct aggregate_process *process,
+				       const struct cuda_api *api)
 {
 	if (api->domain == CUDA_DOMAIN_DRIVER) {
 		process->failed_tid = api->tid;
@@ -315,10 +316,10 @@ static __always_inline void add_api(struct place *at, const struct cuda_api *api
 
 	if (!api->result)
 		return;
-	/* Launches have told theirs already, in launch_batch. */
+	/* launch_batch reports errors of launches. */
 	if (api->group != CUDA_GROUP_API_LAUNCH || api->domain != CUDA_DOMAIN_DRIVER)
 		add_error(at, api->result, api->context, api->domain);
-	if (is_told(at->process, api))
+	if (is_counted(at->process, api))
 		return;
 	tally = tally_of(at, TALLY_FAILED, name, api->context | AGGREGATE_CONTEXT, api->group);
 	if (tally)

@@ -50,7 +50,9 @@ _cuda_trace() {
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_cuda_trace_options ${command:+"$command"})" -- "$cur")
 	elif [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_cuda_trace_commands)" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "$(_cuda_trace_commands) help" -- "$cur")
+	elif [[ $command == help ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" help --complete 2>/dev/null)" -- "$cur")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	fi

@@ -27,5 +27,6 @@ function __cuda_trace_values
 end
 
 complete -c cuda-trace -f -n 'string match -q -- "-*" (commandline -opc)[-1]; and count (__cuda_trace_values) >/dev/null' -a '(__cuda_trace_values)'
-complete -c cuda-trace -f -n 'test -z (__cuda_trace_command)""' -a '(__cuda_trace_commands)'
+complete -c cuda-trace -f -n 'test -z (__cuda_trace_command)""' -a '(__cuda_trace_commands) help'
+complete -c cuda-trace -f -n 'test (__cuda_trace_command)"" = help' -a '(cuda-trace help --complete 2>/dev/null)'
 complete -c cuda-trace -n 'string match -q -- "-*" (commandline -ct)' -a '(__cuda_trace_options)'

@@ -27,7 +27,9 @@ if [[ ${words[CURRENT]} == -* ]]; then
 		sed -n 's/^  \(-[A-Za-z],\| \{3\}\) \(--[a-z0-9-]*\).*/\1 \2/p' | tr -d , | tr -s ' ' '\n')"}
 elif [[ -z $command ]]; then
 	compadd -- ${(f)"$(${words[1]} --help 2>/dev/null |
-		sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\)  *.*/\1/p')"}
+		sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\)  *.*/\1/p')"} help
+elif [[ $command == help ]]; then
+	compadd -- ${(f)"$(${words[1]} help --complete 2>/dev/null)"}
 else
 	_files
 fi

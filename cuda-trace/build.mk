@@ -11,7 +11,7 @@ include cuda-trace/embed.mk
 
 # The skeletons must exist before the first compile; afterwards the .d files know who needs them.
 $(TOOL_OBJS): | $(SKELETONS)
-$(TOOL_OBJS): OBJ_CFLAGS = -DGUESTDIR='"$(guestdir)"'
+$(TOOL_OBJS): OBJ_CFLAGS = -DAGENTDIR='"$(agentdir)"'
 # The only ones to know where things are installed: another prefix rebuilds these alone.
 $(B)/obj/cuda-trace/attach/agent_files.o $(B)/obj/cuda-trace/optin/optin.o: $(B)/paths
 

@@ -3,7 +3,7 @@
 # the code that protoc-c makes of the pprof format.
 PROTOC_C ?= protoc-c
 
-EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h)
+EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h guide.h)
 
 $(B)/embedded/schema.h: $(wildcard cuda-trace/recording/schema/*.sql) mk/embed.awk
 	$(call say,EMBED,$@)
@@ -19,6 +19,15 @@ $(B)/embedded/web.h: $(wildcard cuda-trace/export/web/*) mk/embed.awk
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
 	$(Q)awk -f mk/embed.awk $(filter-out %.awk,$^) > $@
+
+# In the order in which they are listed.
+GUIDE_PAGES := $(patsubst %,docs/guide/%.md,first-steps cookbook troubleshooting) \
+	$(sort $(wildcard docs/guide/cookbook/*.md)) $(patsubst %,docs/guide/%.md,fleet packaging)
+
+$(B)/embedded/guide.h: $(GUIDE_PAGES) mk/embed.awk
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)awk -v list=embedded_guide -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
 PROFILE := $(B)/generated/profile.pb-c
 $(PROFILE).c $(PROFILE).h &: cuda-trace/export/profile.proto

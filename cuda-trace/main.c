@@ -2,11 +2,13 @@
 /*
  * cuda-trace: the table of commands and their dispatch, nothing else.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "cuda-trace/commands/command_mistake.h"
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/commands/guide_pages.h"
 
 /* A line each, in the order of --help; cmd_NAME() is in cmd_NAME.c. */
 static const struct {
@@ -14,19 +16,19 @@ static const struct {
 	const char *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"trace", "one line an event, live", cmd_trace},
-	{"stat", "run or watch, then sum up", cmd_stat},
-	{"record", "keep everything in one file", cmd_record},
-	{"report", "tables, pictures, other formats from such a file", cmd_report},
-	{"top", "live: GPUs, processes, kernels", cmd_top},
-	{"profile", "inside kernels: what they wait for, and their counters", cmd_profile},
-	{"metrics", "an exporter for Prometheus", cmd_metrics},
-	{"attach", "load the library into running programs", cmd_attach},
+	{"trace", "print each event as a line, live", cmd_trace},
+	{"stat", "print totals at the end of a program or of an interval", cmd_stat},
+	{"record", "write all events to a file", cmd_record},
+	{"report", "tables, pictures and other formats from a recording", cmd_report},
+	{"top", "live view of GPUs, processes and kernels", cmd_top},
+	{"profile", "inside kernels: stall reasons, hardware counters", cmd_profile},
+	{"metrics", "exporter for Prometheus", cmd_metrics},
+	{"attach", "load the injection library into running programs", cmd_attach},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
-	{"doctor", "why something is missing, and what mends it", cmd_doctor},
-	{"enable", "let CUDA programs load the library", cmd_enable},
-	{"disable", "take that back", cmd_disable},
-	{"status", "who has opted in, and whether it works here", cmd_status},
+	{"doctor", "find out why something is missing, and how to fix it", cmd_doctor},
+	{"enable", "load the injection library into all CUDA programs", cmd_enable},
+	{"disable", "undo enable", cmd_disable},
+	{"status", "show who has opted in, and whether it works here", cmd_status},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -37,12 +39,15 @@ static void print_help(FILE *file)
 		      "strace, perf and top for CUDA.\n\nCommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fprintf(file, "\nOptions:\n  -h, --help this text; cuda-trace COMMAND --help says more\n"
+	fprintf(file, "\nPages of the guide (cuda-trace help TOPIC):\n");
+	guide_pages__list(file);
+	fprintf(file, "\nOptions:\n  -h, --help this text; cuda-trace COMMAND --help for details\n"
 		      "  --version  the version\n"
 		      "\nEXAMPLES\n"
 		      "  cuda-trace stat -- python3 train.py\n"
 		      "  cuda-trace trace -p 4711\n"
 		      "  cuda-trace list\n"
+		      "  cuda-trace help first-steps\n"
 		      "\nManual page: cuda-trace(1)\n");
 }
 
@@ -51,20 +56,44 @@ static bool is_help(const char *word)
 	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
+/* help TOPIC: a page of the guide, or what COMMAND --help says; for completion, what there is. */
+static int show_topic(char *topic)
+{
+	char *arguments[] = {topic, "--help", NULL};
+	struct nearest_words nearest = {};
+	int status;
+
+	if (!strcmp(topic, "--complete")) {
+		for (size_t i = 0; i < COMMANDS; i++)
+			puts(commands[i].name);
+		for (size_t i = 0; guide_pages__topic(i); i++)
+			puts(guide_pages__topic(i));
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(topic, commands[i].name))
+			return commands[i].run(2, arguments);
+	status = guide_pages__show(topic);
+	if (status != -ENOENT)
+		return status;
+	for (size_t i = 0; i < COMMANDS; i++)
+		suggest__consider(&nearest, commands[i].name, topic, strlen(topic));
+	for (size_t i = 0; guide_pages__topic(i); i++)
+		suggest__consider(&nearest, guide_pages__topic(i), topic, strlen(topic));
+	return command_mistake__explain_topic(topic, &nearest);
+}
+
 int main(int argc, char **argv)
 {
-	char *help[] = {argv[0], NULL, "--help", NULL};
 	struct nearest_words nearest = {};
 
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	/* As others have it: help COMMAND. */
-	if (argc == 3 && is_help(argv[1]) && !is_help(argv[2])) {
-		help[1] = argv[2];
-		argv = help;
-	} else if (is_help(argv[1])) {
+	if (argc == 3 && is_help(argv[1]) && !is_help(argv[2]))
+		return show_topic(argv[2]);
+	if (is_help(argv[1])) {
 		print_help(stdout);
 		return EXIT_OK;
 	}

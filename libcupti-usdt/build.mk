@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The agent: one shared object, one exported symbol, nothing of NVIDIA's linked.
 
-GUEST := $(B)/libcupti-usdt.so
+AGENT := $(B)/libcupti-usdt.so
 AGENT_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(filter-out libcupti-usdt/nvtx-entry/%,$(wildcard libcupti-usdt/*.c libcupti-usdt/*/*.c)))
-ALL += $(GUEST)
+ALL += $(AGENT)
 # Who walks the stack of a launch comes through here. Two fields are not put together in a vector's
 # register, whose constants would be one more line of memory in each launch.
 AGENT_CFLAGS := -fno-omit-frame-pointer -fno-tree-slp-vectorize -include libcupti-usdt/base/glibc.h
 $(AGENT_OBJS): PIC_CFLAGS = $(AGENT_CFLAGS)
 $(AGENT_OBJS): libcupti-usdt/build.mk
 
-$(GUEST): $(AGENT_OBJS) libcupti-usdt/libcupti-usdt.map
+$(AGENT): $(AGENT_OBJS) libcupti-usdt/libcupti-usdt.map
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,libcupti-usdt.so -Wl,-z,nodelete,-z,now,-z,relro \
 		-Wl,--no-undefined -Wl,--version-script=libcupti-usdt/libcupti-usdt.map \

@@ -100,7 +100,7 @@
 
 #define CUDA_PROBES_VERSION 1
 #define CUDA_PROVIDER	    "cuda"
-#define CUDA_GUEST_NAME	    "libcupti-usdt.so"
+#define CUDA_AGENT_NAME	    "libcupti-usdt.so"
 
 #define CUDA_BATCH_MAX	    8192 /* bytes that one batch probe carries at most */
 #define CUDA_NAME_MAX	    4096 /* bytes of a name that travel at most, NUL included */
@@ -176,32 +176,46 @@ enum cuda_group {
 		CUDA_GROUP_COUNT
 };
 
+/*
+ * Kinds of records. X(enumerator, number, structure, its times). Times: SPAN start and end, MOMENT
+ * time, TIMELESS none. Those that are not alone in the batch that has their name:
+ *   MEMORY_POOL in memory_batch; JIT in overhead_batch; GRAPH_INSTANTIATE, a driver call, in
+ *   graph_batch; DEVICE, CONTEXT and STREAM in object_batch; API in api_<family>_batch and
+ *   api_error_batch; PC_... in pc_samples_batch: PC_WINDOW after its samples, PC_IMAGE before
+ *   samples or SASS; COUNTERS... and SASS in counters_batch.
+ * GRAPH_LAUNCH is a launch of a graph: name, grid and block are 0.
+ */
+#define CUDA_RECORDS(X)                                        \
+	X(LAUNCH, 1, cuda_launch, SPAN)                        \
+	X(GRAPH_LAUNCH, 2, cuda_launch, SPAN)                  \
+	X(KERNEL, 3, cuda_kernel, SPAN)                        \
+	X(MEMCPY, 4, cuda_memcpy, SPAN)                        \
+	X(MEMSET, 5, cuda_memset, SPAN)                        \
+	X(MEMORY, 6, cuda_memory, MOMENT)                      \
+	X(MEMORY_POOL, 7, cuda_memory_pool, MOMENT)            \
+	X(SYNC, 8, cuda_sync, SPAN)                            \
+	X(GRAPH, 9, cuda_graph, SPAN)                          \
+	X(API, 10, cuda_api, SPAN)                             \
+	X(OVERHEAD, 11, cuda_overhead, SPAN)                   \
+	X(JIT, 12, cuda_jit, SPAN)                             \
+	X(UVM, 13, cuda_uvm, SPAN)                             \
+	X(NVTX, 14, cuda_nvtx, SPAN)                           \
+	X(DEVICE, 15, cuda_device, TIMELESS)                   \
+	X(CONTEXT, 16, cuda_context, TIMELESS)                 \
+	X(STREAM, 17, cuda_stream, TIMELESS)                   \
+	X(PC_SAMPLE, 18, cuda_pc_sample, MOMENT)               \
+	X(PC_WINDOW, 19, cuda_pc_window, SPAN)                 \
+	X(PC_IMAGE, 20, cuda_pc_image, TIMELESS)               \
+	X(GRAPH_INSTANTIATE, 21, cuda_api, SPAN)               \
+	X(COUNTERS, 32, cuda_counters, SPAN)                   \
+	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
+	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
+	X(SASS, 35, cuda_sass, TIMELESS)
+
 enum cuda_record_kind {
-	CUDA_RECORD_LAUNCH = 1,	      /* struct cuda_launch, of a kernel */
-	CUDA_RECORD_GRAPH_LAUNCH = 2, /* likewise, of a graph: name, grid and block are 0 */
-	CUDA_RECORD_KERNEL = 3,	      /* struct cuda_kernel */
-	CUDA_RECORD_MEMCPY = 4,	      /* struct cuda_memcpy */
-	CUDA_RECORD_MEMSET = 5,	      /* struct cuda_memset */
-	CUDA_RECORD_MEMORY = 6,	      /* struct cuda_memory */
-	CUDA_RECORD_MEMORY_POOL = 7,  /* struct cuda_memory_pool, in memory_batch */
-	CUDA_RECORD_SYNC = 8,	      /* struct cuda_sync */
-	CUDA_RECORD_GRAPH = 9,	      /* struct cuda_graph */
-	CUDA_RECORD_API = 10,	    /* struct cuda_api, in api_<family>_batch and api_error_batch */
-	CUDA_RECORD_OVERHEAD = 11,  /* struct cuda_overhead */
-	CUDA_RECORD_JIT = 12,	    /* struct cuda_jit, in overhead_batch */
-	CUDA_RECORD_UVM = 13,	    /* struct cuda_uvm */
-	CUDA_RECORD_NVTX = 14,	    /* struct cuda_nvtx */
-	CUDA_RECORD_DEVICE = 15,    /* struct cuda_device, in object_batch */
-	CUDA_RECORD_CONTEXT = 16,   /* struct cuda_context, in object_batch */
-	CUDA_RECORD_STREAM = 17,    /* struct cuda_stream, in object_batch */
-	CUDA_RECORD_PC_SAMPLE = 18, /* struct cuda_pc_sample, in pc_samples_batch */
-	CUDA_RECORD_PC_WINDOW = 19, /* struct cuda_pc_window, likewise, after its samples */
-	CUDA_RECORD_PC_IMAGE = 20,  /* struct cuda_pc_image, before samples or struct cuda_sass */
-	CUDA_RECORD_GRAPH_INSTANTIATE = 21, /* struct cuda_api, in graph_batch; driver calls only */
-	CUDA_RECORD_COUNTERS = 32, /* struct cuda_counters, in counters_batch as the next three */
-	CUDA_RECORD_COUNTERS_METRIC = 33, /* struct cuda_counters_metric */
-	CUDA_RECORD_COUNTERS_STATE = 34,  /* struct cuda_counters_state */
-	CUDA_RECORD_SASS = 35,		  /* struct cuda_sass */
+#define CUDA_RECORD_ENUMERATOR(name, number, structure, times) CUDA_RECORD_##name = number,
+	CUDA_RECORDS(CUDA_RECORD_ENUMERATOR)
+#undef CUDA_RECORD_ENUMERATOR
 };
 
 enum cuda_domain { CUDA_DOMAIN_DRIVER = 1, CUDA_DOMAIN_RUNTIME = 2 };
@@ -378,7 +392,7 @@ struct cuda_api {
 		struct { /* grid and block: all 0 = not known; kernel: id of a cuda:name */
 			__u32 grid[3], block[3], dynamic_shared, kernel;
 		} launch;
-	} asked;
+	} arguments;
 };
 
 /* Time that CUPTI itself or the driver spent. */
@@ -650,12 +664,12 @@ enum cuda_inert_reason {
 
 /* Codes of cuda:error beside CUptiResult (below 10000) and -errno. */
 enum cuda_agent_error {
-	CUDA_GUEST_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
-	CUDA_GUEST_NO_THREAD = 10001, /* the agent's own thread could not be started */
-	CUDA_GUEST_REFUSED = 10002,   /* libcupti found but not used: message says why */
-	CUDA_GUEST_LACKS = 10003,     /* libcupti lacks what a group needs */
-	CUDA_GUEST_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
-	CUDA_GUEST_REQUEST = 10005,   /* a request to count made no sense */
+	CUDA_AGENT_SILENT = 10000,    /* launches go on, but no GPU record has come for 5 s */
+	CUDA_AGENT_NO_THREAD = 10001, /* the agent's own thread could not be started */
+	CUDA_AGENT_REFUSED = 10002,   /* libcupti found but not used: message says why */
+	CUDA_AGENT_LACKS = 10003,     /* libcupti lacks what a group needs */
+	CUDA_AGENT_STARVED = 10004,   /* CUPTI waits for a lock that launches hold, for 3 s now */
+	CUDA_AGENT_REQUEST = 10005,   /* a request to count made no sense */
 };
 
 struct cuda_status {

@@ -5,8 +5,8 @@ MAN_PAGES := $(patsubst %.scd,$(B)/%,$(wildcard man/*.scd))
 ALL += $(MAN_PAGES)
 
 # scdoc writes a date: the source file's unless SOURCE_DATE_EPOCH says otherwise.
-$(B)/man/%: man/%.scd VERSION | $(B)/ready
+$(B)/man/%: man/%.scd VERSION $(B)/paths
 	$(call say,MAN,$@)
 	@mkdir -p $(@D)
-	$(Q)sed 's/@VERSION@/$(VERSION)/g' $< | \
+	$(Q)sed -e 's/@VERSION@/$(VERSION)/g' -e 's,@DOCDIR@,$(docdir),g' $< | \
 		SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(stat -c %Y $<)} $(SCDOC) > $@

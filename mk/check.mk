@@ -3,7 +3,7 @@
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := $(addprefix tests/packaging/,newcomer.bats package.bats systemd.bats container.bats)
+PACKAGE_TESTS := $(addprefix tests/packaging/,package.bats systemd.bats container.bats)
 # That need a build of their own.
 SANITIZE_TESTS := tests/agent/sanitize.bats
 # In a virtual machine.
@@ -39,7 +39,7 @@ check-packages:
 		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)JOBS=0 B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
 
-# Guest, simulated driver and test programs are built with each sanitizer; the tool that watches
+# Agent, simulated driver and test programs are built with each sanitizer; the tool that watches
 # them is the plain one that `make check` laid down.
 check-sanitize:
 	$(Q)mk/deps build test
@@ -47,8 +47,8 @@ check-sanitize:
 		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)for s in address,undefined thread; do \
 		b=$(abspath $(B))/t/sanitize-$${s%,*}; \
-		$(MAKE) --no-print-directory B=$$b SANITIZE=$$s guest workloads || exit 1; \
-		B=$$b ROOT=$(ROOT) GUEST=$$b/libcupti-usdt.so SANITIZE=$$s \
+		$(MAKE) --no-print-directory B=$$b SANITIZE=$$s agent workloads || exit 1; \
+		B=$$b ROOT=$(ROOT) AGENT=$$b/libcupti-usdt.so SANITIZE=$$s \
 			TAP=$(abspath $(B))/tap/$${s%,*} tests/run $(SANITIZE_TESTS) || exit 1; \
 	done
 

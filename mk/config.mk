@@ -12,9 +12,9 @@ datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 includedir ?= $(prefix)/include
 sysconfdir ?= /etc
-# The guest's own folder: private, so that nobody links with it. The loader still finds it by its
+# The agent's own folder: private, so that nobody links with it. The loader still finds it by its
 # bare name, through the entry that is installed into $(ldconfdir).
-guestdir   ?= $(libdir)/cuda-trace
+agentdir   ?= $(libdir)/cuda-trace
 ldconfdir  ?= $(sysconfdir)/ld.so.conf.d
 profiledir ?= $(sysconfdir)/profile.d
 # Where csh's login scripts are read from: Debian has /etc/csh/login.d, Fedora /etc/profile.d.
@@ -41,5 +41,5 @@ CUDA_HOME  ?= /usr/local/cuda
 # V=1 shows every command, WERROR=1 makes warnings errors (CI does).
 V          ?= 0
 WERROR     ?= 0
-# SANITIZE=address,undefined or thread builds guest, tool and simulation with that sanitizer.
+# SANITIZE=address,undefined or thread builds agent, tool and simulation with that sanitizer.
 SANITIZE   ?=

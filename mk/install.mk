@@ -3,7 +3,7 @@
 # the administrator (ldconfig, once).
 
 INSTALL ?= install
-GUEST_NAME := libcupti-usdt.so
+AGENT_NAME := libcupti-usdt.so
 
 # What is installed under other names, or after filling in paths.
 SCRIPTS := $(patsubst %.in,$(B)/%,$(wildcard etc/*.in etc/*/*.in))
@@ -11,34 +11,38 @@ ALL += $(SCRIPTS)
 
 # The bare name is the same on every architecture, and found through $(ldconfdir); the loader reads
 # no such folder outside /etc, so that another sysconfdir needs the whole path.
-INJECT := $(if $(filter /etc,$(sysconfdir)),$(GUEST_NAME),$(guestdir)/$(GUEST_NAME))
+INJECT := $(if $(filter /etc,$(sysconfdir)),$(AGENT_NAME),$(agentdir)/$(AGENT_NAME))
 # One entry an architecture, so that the packages of several can be installed together.
 ldconf := cuda-trace-$(or $(MULTIARCH),local).conf
-# Where the guest of any architecture may lie.
-GUESTS := $(sort $(foreach t,$(MULTIARCH) x86_64-linux-gnu aarch64-linux-gnu,\
-	$(subst /$(MULTIARCH)/,/$t/,$(guestdir)/$(GUEST_NAME))))
+# Where the agent of any architecture may lie.
+AGENTS := $(sort $(foreach t,$(MULTIARCH) x86_64-linux-gnu aarch64-linux-gnu,\
+	$(subst /$(MULTIARCH)/,/$t/,$(agentdir)/$(AGENT_NAME))))
 # "One of them is there", for sh and fish, and for csh.
 space := $(subst ,, )
-any_of = $(subst :, ,$(subst $(space), || ,$(patsubst %,$(1):%,$(GUESTS))))
+any_of = $(subst :, ,$(subst $(space), || ,$(patsubst %,$(1):%,$(AGENTS))))
 
 $(B)/etc/%: etc/%.in mk/install.mk $(B)/paths
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)sed -e 's,@INJECT@,$(INJECT),g' -e 's,@GUESTDIR@,$(guestdir),g' \
-		-e 's,@TEST_GUEST@,$(call any_of,test:-r),g' -e 's,@CSH_GUEST@,$(call any_of,-r),g' \
+	$(Q)sed -e 's,@INJECT@,$(INJECT),g' -e 's,@AGENTDIR@,$(agentdir),g' \
+		-e 's,@TEST_AGENT@,$(call any_of,test:-r),g' -e 's,@CSH_AGENT@,$(call any_of,-r),g' \
 		-e 's,@SYSCONFDIR@,$(sysconfdir),g' -e 's,@DATADIR@,$(datadir),g' \
 		-e 's,@BINDIR@,$(bindir),g' -e 's,@DEFAULTDIR@,$(defaultdir),g' $< > $@
+
+# What manual pages, --help and these pages themselves refer to; links between them lead to the same places as in the
+# tree.
+DOCS := NEWS.md CONTRIBUTING.md SECURITY.md $(wildcard docs/*/*.* docs/*/*/*.*)
 
 put = $(Q)$(INSTALL) -D -m $(1) $(2) $(DESTDIR)$(3)
 put_all = $(Q)for f in $(2); do $(INSTALL) -D -m $(1) "$$f" $(DESTDIR)$(3)/"$${f\#\#*/}" || exit 1; done
 
-.PHONY: install install-guest install-tool install-dev
-install: install-guest install-tool install-dev
+.PHONY: install install-agent install-tool install-dev
+install: install-agent install-tool install-dev
 
-install-guest: shipped
-	$(call say,INSTALL,$(DESTDIR)$(guestdir))
-	$(call put,644,$(GUEST),$(guestdir)/$(GUEST_NAME))
-	$(call put,644,$(NVTX_ENTRY),$(guestdir)/$(notdir $(NVTX_ENTRY)))
+install-agent: shipped
+	$(call say,INSTALL,$(DESTDIR)$(agentdir))
+	$(call put,644,$(AGENT),$(agentdir)/$(AGENT_NAME))
+	$(call put,644,$(NVTX_ENTRY),$(agentdir)/$(notdir $(NVTX_ENTRY)))
 	$(call put,644,$(B)/etc/ld.so.conf.d/cuda-trace.conf,$(ldconfdir)/$(ldconf))
 	$(call put_all,644,$(filter %.7,$(MAN_PAGES)),$(mandir)/man7)
 
@@ -61,6 +65,7 @@ install-tool: shipped
 	$(call put_all,644,$(wildcard etc/share/*),$(datadir)/cuda-trace)
 	$(call put_all,644,$(filter $(B)/etc/bpftrace/%,$(SCRIPTS)),$(datadir)/cuda-trace/bpftrace)
 	$(call put,644,libcupti-usdt/probes.h,$(datadir)/cuda-trace/bpftrace/probes.h)
+	$(Q)for f in $(sort $(DOCS)); do $(INSTALL) -D -m 644 "$$f" $(DESTDIR)$(docdir)/"$$f" || exit 1; done
 
 install-dev:
 	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# make dist: a tarball of the sources, in build/dist, with its SHA-256.
 # make deb, make rpm: packages of the tree as it is now, in build/deb and build/rpm. The packages'
 # own rules call `make` and `make install` again, in a copy.
 
-.PHONY: deb rpm
+.PHONY: dist deb rpm
+dist:
+	$(call say,DIST,$(B)/dist)
+	$(Q)mk/dist $(B)/dist
+
 deb:
 	$(Q)mk/deps build package
 	$(call say,DEB,$(B)/deb)

@@ -42,7 +42,7 @@ write_if_changed = mkdir -p $(B) && printf '%s\n' '$(subst ','\'',$(2))' | \
 	{ cmp -s - $(1) || printf '%s\n' '$(subst ','\'',$(2))' > $(1); }
 ifeq ($(filter clean help deps,$(MAKECMDGOALS)),)
 $(shell $(call write_if_changed,$(B)/flags,$(COMPILE) $(LINK) $(CXX) $(CLANG)))
-$(shell $(call write_if_changed,$(B)/paths,$(bindir) $(guestdir) $(datadir) $(sysconfdir)))
+$(shell $(call write_if_changed,$(B)/paths,$(bindir) $(agentdir) $(datadir) $(docdir) $(sysconfdir)))
 endif
 $(B)/flags $(B)/paths:
 

@@ -76,7 +76,7 @@ struct targets {
 
 int agent_files__agent_path(char path[PATH_MAX], bool quiet)
 {
-	const char *given = getenv("CUDA_TRACE_GUEST");
+	const char *given = getenv("CUDA_TRACE_AGENT");
 	char self[PATH_MAX] = "";
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash = n > 0 ? strrchr(self, '/') : NULL;
@@ -84,22 +84,22 @@ int agent_files__agent_path(char path[PATH_MAX], bool quiet)
 	if (given && *given) {
 		if (realpath(given, path))
 			return 0;
-		fprintf(stderr, "cuda-trace: CUDA_TRACE_GUEST=%s: %s\n", given, strerror(errno));
+		fprintf(stderr, "cuda-trace: CUDA_TRACE_AGENT=%s: %s\n", given, strerror(errno));
 		return -ENOENT;
 	}
 	if (slash) {
-		snprintf(slash + 1, sizeof(self) - (slash + 1 - self), "%s", CUDA_GUEST_NAME);
+		snprintf(slash + 1, sizeof(self) - (slash + 1 - self), "%s", CUDA_AGENT_NAME);
 		if (realpath(self, path))
 			return 0;
 	}
-	if (realpath(GUESTDIR "/" CUDA_GUEST_NAME, path))
+	if (realpath(AGENTDIR "/" CUDA_AGENT_NAME, path))
 		return 0;
 	if (quiet)
 		return -ENOENT;
 	fprintf(stderr,
 		"cuda-trace: %s is not there: install the package libcupti-usdt, or set "
-		"CUDA_TRACE_GUEST to the library's path\n",
-		GUESTDIR "/" CUDA_GUEST_NAME);
+		"CUDA_TRACE_AGENT to the library's path\n",
+		AGENTDIR "/" CUDA_AGENT_NAME);
 	return -ENOENT;
 }
 
@@ -208,8 +208,9 @@ static struct agent_file *add_file(struct targets *targets, struct foreign_file 
 	return added;
 }
 
-/* The one that is mapped, or NULL. Takes the file over. */
-static struct agent_file *take_file(struct targets *targets, struct foreign_file *file, uid_t user)
+/* The known file that this one is, or a new one; NULL: not now. The caller's `file` is owned by it
+ * afterwards, or closed. */
+static struct agent_file *adopt_file(struct targets *targets, struct foreign_file *file, uid_t user)
 {
 	struct agent_file *known = find_file(targets, file);
 	struct spender *spender;
@@ -305,8 +306,8 @@ static bool is_agent(const struct targets *targets, char *path)
 	if (ends_in(path, length, deleted))
 		length -= sizeof(deleted) - 1;
 	/* A copy in memory is what cuda-trace attach brings to another mount namespace. */
-	if (!ends_in(path, length, "/" CUDA_GUEST_NAME) &&
-	    !ends_in(path, length, "/memfd:" CUDA_GUEST_NAME) &&
+	if (!ends_in(path, length, "/" CUDA_AGENT_NAME) &&
+	    !ends_in(path, length, "/memfd:" CUDA_AGENT_NAME) &&
 	    !ends_in(path, length, targets->name))
 		return false;
 	path[length] = 0;
@@ -321,7 +322,7 @@ static bool read_line(const struct targets *targets, char *line, char range[40],
 	int at = 0;
 
 	line[strcspn(line, "\n")] = 0;
-	if ((!strstr(line, CUDA_GUEST_NAME) && (!*targets->name || !strstr(line, targets->name))) ||
+	if ((!strstr(line, CUDA_AGENT_NAME) && (!*targets->name || !strstr(line, targets->name))) ||
 	    sscanf(line, "%39s %7s %*s %*s %*s %n", range, permissions, &at) != 2 || !at ||
 	    permissions[2] != 'x' || !is_agent(targets, line + at))
 		return false;
@@ -350,7 +351,7 @@ void agent_files__look(struct targets *targets, uint32_t pid)
 			continue;
 		if (!has_agent && fstat(fileno(maps), &st))
 			st.st_uid = 0;
-		known = take_file(targets, &file, st.st_uid);
+		known = adopt_file(targets, &file, st.st_uid);
 		if (!known)
 			continue;
 		known->mapper = pid;

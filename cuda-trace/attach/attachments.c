@@ -45,7 +45,7 @@ struct attachments {
 	int capacity;
 	struct place *places;
 	int place_count;
-	unsigned int hello;	  /* which of the bells is next */
+	unsigned int hello;	  /* which hello probe is next */
 	uint64_t ready;		  /* ns, when all but the answer was there for the last process */
 	uint64_t dropped;	  /* number of the process that is being released */
 	const char *dropped_path; /* of the file that is */
@@ -183,11 +183,11 @@ static int attach(struct attachments *attachments, const struct place *place, co
 
 void attachments__say_hello(struct attachments *attachments)
 {
-	char bell[16];
-	const struct probe_wish hello = {"hello", bell, 0};
+	char probe[16];
+	const struct probe_wish hello = {"hello", probe, 0};
 	uint64_t missing;
 
-	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello++ % CUDA_HELLOS);
+	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello++ % CUDA_HELLOS);
 	for (int i = 0; i < attachments->place_count; i++)
 		attach(attachments, &attachments->places[i], CUDA_PROVIDER, &hello, 1, SORT_HELLO,
 		       &missing);
@@ -234,7 +234,7 @@ static void attach_stacks(struct attachments *attachments, const struct place *p
 			foreign_file__show(place->at.path, shown, sizeof(shown)), strerror(-err));
 }
 
-void attachments__take_stacks(struct attachments *attachments, uint32_t period)
+void attachments__set_stack_period(struct attachments *attachments, uint32_t period)
 {
 	if (period == attachments->period)
 		return;
@@ -264,15 +264,15 @@ static struct place *new_place(struct attachments *attachments, const struct pro
 static int attach_always(struct attachments *attachments, const struct place *place,
 			 const char *shown)
 {
-	char bell[16];
+	char hello[16];
 	const struct probe_wish wishes[] = {
 		{"name", "name", 0},   {"status", "status", 0}, {"lost", "lost", 0},
-		{"error", "error", 0}, {"hello", bell, 0},
+		{"error", "error", 0}, {"hello", hello, 0},
 	};
 	uint64_t missing;
 	int err;
 
-	snprintf(bell, sizeof(bell), "hello_%u", attachments->hello % CUDA_HELLOS);
+	snprintf(hello, sizeof(hello), "hello_%u", attachments->hello % CUDA_HELLOS);
 	err = attach(attachments, place, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
 	if (!err && missing & 0xf)
 		err = -ENOENT;

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* A limit of this process or machine, which no other kernel and no smaller program would lift. */
+/* True for a limit of this process or machine, which trying another program would not change. */
 bool load_error__is_limit(int err);
-/* Why an eBPF program could not be loaded (-errno): one line on stderr, with the remedy. */
+/* Prints why an eBPF program could not be loaded (-errno): one line on stderr, with the remedy. */
 void load_error__say(const char *program, int err);
 
 #endif

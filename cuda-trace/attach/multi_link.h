@@ -19,7 +19,7 @@ struct multi_link_points {
 	uint32_t pid; /* of the one process that is meant; 0 = every one that maps the file */
 };
 
-/* Whether this kernel has it; asked once. */
+/* Whether this Linux kernel has it; tried once. */
 bool multi_link__supported(void);
 /* A file descriptor, whose closing detaches, or -errno. */
 int multi_link__new(int program, const char *path, const struct multi_link_points *points,

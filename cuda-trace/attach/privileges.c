@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Capabilities and kernel features, asked for before the load, because the kernel's own answers
- * (EPERM, EINVAL) do not say which. Called by session__open() and doctor.
+ * Capabilities and kernel features, checked before the load: the kernel's own answers (EPERM,
+ * EINVAL) do not say which one is missing. Called by session__open() and doctor.
  */
 #include "cuda-trace/attach/privileges.h"
 

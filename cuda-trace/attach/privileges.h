@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel must offer and allow before anything can be traced.
+ * Kernel features and capabilities that tracing needs.
  */
 #ifndef CUDA_TRACE_ATTACH_PRIVILEGES_H
 #define CUDA_TRACE_ATTACH_PRIVILEGES_H
@@ -12,19 +12,19 @@ bool privileges__has(int capability);
 
 #define PRIVILEGES_RECIPE_SIZE 512
 
-/* The command that gives this tool what it needs on this kernel, for users who are not root; the
- * one that every message names. Returns out. */
+/* The command that grants this tool what it needs on this kernel, for users who are not root; all
+ * messages name this one. Returns out. */
 const char *privileges__recipe(char out[PRIVILEGES_RECIPE_SIZE]);
 
-/* 0, or -errno after one line on stderr: what is missing and the command that mends it. */
+/* 0, or -errno after one line on stderr: what is missing and the command that fixes it. */
 int privileges__check(void);
 
-/* Gives up, for good, what the tool does not need once it is attached. CAP_SYS_ADMIN goes, too, if
- * probe() still works without it, and nothing else needs it. Programs that are started later get
- * what root's programs get. */
+/* Drops for good the capabilities that the tool does not need once it is attached: CAP_SYS_ADMIN,
+ * too, if probe() still works without it and nothing else needs it. Programs that are started later
+ * have the usual capabilities of root's programs. */
 void privileges__reduce(bool (*probe)(void *context), void *context);
-/* Called before privileges__reduce(): CAP_SYS_ADMIN is laid aside, not given up. Only what calls
- * privileges__raise_admin(), in a process of its own, has it. */
+/* Called before privileges__reduce(): CAP_SYS_ADMIN stays permitted, but is not effective, until a
+ * child process calls privileges__raise_admin(). */
 void privileges__lay_admin_aside(void);
 void privileges__raise_admin(void);
 /* GPU counters are read by this process or its children: the driver wants CAP_SYS_ADMIN for that.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the probes of a file are: read from its .note.stapsdt, as <sys/sdt.h> writes it.
+ * The probe sites of a file, read from its .note.stapsdt, as <sys/sdt.h> writes it.
  */
 #ifndef CUDA_TRACE_ATTACH_PROBE_SITES_H
 #define CUDA_TRACE_ATTACH_PROBE_SITES_H
@@ -19,12 +19,12 @@ struct probe_site {
 
 struct foreign_output;
 
-/* The sites of a provider, at most `most`, into sites[]: how many, or -errno: -ENOENT = it has
- * none, -EALREADY = it had been found to be unreadable. A hostile file is an error or has odd
- * sites, no more: the kernel checks what it is given. The path is one of ours:
- * "/proc/self/fd/N" of a foreign file, or /proc/self/exe. */
+/* Reads at most `most` sites of a provider into sites[]. Returns how many, or -errno: -ENOENT = it
+ * has none, -EALREADY = it is known to be unreadable. A hostile file causes an error or odd sites,
+ * nothing worse: the kernel checks them. The path is "/proc/self/fd/N" of a foreign file, or
+ * /proc/self/exe. */
 int probe_sites__read(const char *path, const char *provider, struct probe_site *sites, int most);
-/* The parser, for the process without privileges, and for fuzzing. */
+/* The parser; runs in a process without privileges, and is fuzzed. */
 int probe_sites__send(int fd, uint64_t size, const void *provider, struct foreign_output *output);
 
 #endif

@@ -103,8 +103,8 @@ static int listen_at(struct agents *agents, const struct probe_place *place, uin
 {
 	if (agents->switches &&
 	    sample_switches__add(agents->switches, place->path, place->pid, number) == -ENOENT)
-		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
-				"the GPU from its processes\n");
+		fprintf(stderr, "cuda-trace: an older injection library cannot sample: nothing "
+				"about the GPU comes from its processes\n");
 	return attachments__add(agents->attachments, place, number);
 }
 
@@ -118,7 +118,7 @@ static void listen_to_everybody(struct agents *agents, struct file *file, const 
 		return;
 	file->everybody = !listen_at(agents, &place, 0);
 	if (agents->verbose)
-		fprintf(stderr, "cuda-trace: %s is listened to in every process: %s\n",
+		fprintf(stderr, "cuda-trace: %s: attached in every process that maps it: %s\n",
 			foreign_file__show(path, shown, sizeof(shown)), why);
 }
 
@@ -142,7 +142,7 @@ void process_links__add_file(struct agents *agents, const char *path)
 	if (err && !file->is_old)
 		listen_to_everybody(agents, file, path, strerror(-err));
 	else if (agents->verbose)
-		fprintf(stderr, "cuda-trace: watching %s, where it is meant\n",
+		fprintf(stderr, "cuda-trace: watching %s in the selected processes\n",
 			foreign_file__show(path, shown, sizeof(shown)));
 }
 
@@ -229,7 +229,7 @@ void process_links__add_process(struct agents *agents, uint32_t pid, const char 
 	if (!file || (file->everybody && !number) || (number && is_known(agents, file, number)))
 		return;
 	if (agents->count >= MAX_PROCESSES)
-		process_links__tidy(agents);
+		process_links__prune(agents);
 	if (agents->count >= MAX_PROCESSES) {
 		listen_to_everybody(agents, file, path,
 				    "too many processes for links of their own");
@@ -254,25 +254,25 @@ void process_links__note_time(struct agents *agents, const struct event_start *e
 {
 	uint64_t late;
 
-	/* It was listened to before it started, or found by a look at all processes. */
+	/* It was attached before it started, or found by a scan of all processes. */
 	if (!agents->linked_one || !agents->count) {
 		if (agents->verbose)
 			fprintf(stderr,
-				"cuda-trace: process %u was listened to before its start was "
-				"told\n",
+				"cuda-trace: process %u was attached before it reported its "
+				"start\n",
 				event->pid);
 		return;
 	}
 	late = monotonic__ns() - event->time;
 	if (late > event->milliseconds * 1000000ull)
 		fprintf(stderr,
-			"cuda-trace: process %u was listened to only %llu ms after its start: what "
-			"it launched before is missing\n",
+			"cuda-trace: process %u was attached only %llu ms after its start: what it "
+			"launched before is missing\n",
 			event->pid, (unsigned long long)late / 1000000);
 	else
 		agents->agents[agents->count - 1].ready = attachments__ready(agents->attachments);
 	if (agents->verbose && late <= event->milliseconds * 1000000ull)
-		fprintf(stderr, "cuda-trace: process %u was listened to %.1f ms after its start\n",
+		fprintf(stderr, "cuda-trace: process %u was attached %.1f ms after its start\n",
 			event->pid, late / 1e6);
 }
 
@@ -286,8 +286,8 @@ void process_links__note_begin(struct agents *agents, uint32_t pid,
 			continue;
 		if (status->began < agent->ready)
 			fprintf(stderr,
-				"cuda-trace: process %u was listened to %.1f ms after another "
-				"tool had let it go on: what it launched in between is missing\n",
+				"cuda-trace: process %u was attached %.1f ms after another tool "
+				"had ended its wait: what it launched in between is missing\n",
 				pid, (agent->ready - status->began) / 1e6);
 		agent->ready = 0;
 	}
@@ -318,10 +318,10 @@ void process_links__lost_first(struct agents *agents, uint32_t pid)
 			listen_to_everybody(agents, agents->agents[i].file, agents->agents[i].path,
 					    "the first thread of a process has ended");
 	bpf_map_delete_elem(agents->linked, &pid);
-	process_links__tidy(agents);
+	process_links__prune(agents);
 }
 
-void process_links__tidy(struct agents *agents)
+void process_links__prune(struct agents *agents)
 {
 	int kept = 0;
 

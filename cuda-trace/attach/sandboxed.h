@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that have forbidden themselves system calls (seccomp) since the agent was loaded. They
- * must not be woken: CUPTI would make a thread there, and the process be killed for it.
+ * Processes that have installed a seccomp filter since the agent was loaded. The agent must stay
+ * dormant in them: CUPTI would create a thread, for which the filter may kill the process.
  */
 #ifndef CUDA_TRACE_ATTACH_SANDBOXED_H
 #define CUDA_TRACE_ATTACH_SANDBOXED_H

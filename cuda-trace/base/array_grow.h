@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The array, where it lies with space for one more element of `size` after its `count`; NULL
- * without memory, and all is as it was. `room` is how many it has space for. */
+/* Returns the array, grown so that one more element of `size` fits after its `count`; NULL (array
+ * unchanged) if out of memory. `capacity` is how many elements fit. */
 void *array_grow__for_one(void *array, uint32_t *capacity, uint32_t count, size_t size);
 
 #endif

@@ -18,7 +18,7 @@ static inline bool call_arguments__has_grid(const struct cuda_api *call)
 	uint32_t any = 0;
 
 	for (int i = 0; i < 3; i++)
-		any |= call->asked.launch.grid[i] | call->asked.launch.block[i];
+		any |= call->arguments.launch.grid[i] | call->arguments.launch.block[i];
 	return call->flags & CUDA_API_LAUNCH && any;
 }
 

@@ -164,7 +164,7 @@ const char *managed_file__reason(int err)
 {
 	switch (err) {
 	case -EEXIST:
-		return "this is not ours, it is left alone";
+		return "cuda-trace did not write this file: it is not changed";
 	case TRUSTED_FOLDER_FOREIGN:
 		return "a folder or a link in this path belongs to another user: nothing is "
 		       "written "

@@ -23,7 +23,7 @@ struct name {
 	uint32_t id;	 /* 0 = free */
 	uint64_t handle; /* 0 = not noted */
 	char *text;	 /* NULL = a handle is all that is known */
-	char *pretty;	 /* NULL = not asked for yet; may be `text` itself */
+	char *pretty;	 /* NULL = not demangled yet; may be `text` itself */
 	bool missing;	 /* counted as such */
 };
 
@@ -65,7 +65,7 @@ static char *keep(struct names *names, const char *text, size_t length)
 	return copy;
 }
 
-static void let_go(char *text)
+static void free_text(char *text)
 {
 	if (!text)
 		return;
@@ -95,8 +95,8 @@ void names__free(struct names *names)
 		return;
 	for (uint32_t i = 0; i <= names->mask; i++) {
 		if (names->slots[i].pretty != names->slots[i].text)
-			let_go(names->slots[i].pretty);
-		let_go(names->slots[i].text);
+			free_text(names->slots[i].pretty);
+		free_text(names->slots[i].text);
 	}
 	tables--;
 	free(names->forgotten);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tells the service manager how a service is doing (sd_notify(3)'s protocol).
+ * Reports a service's state to the service manager (sd_notify(3)'s protocol).
  */
 #ifndef CUDA_TRACE_BASE_SD_NOTIFY_H
 #define CUDA_TRACE_BASE_SD_NOTIFY_H

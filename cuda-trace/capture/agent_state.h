@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words for the agent's states.
+ * The agent's states as text, and what they mean for the tool.
  */
 #ifndef CUDA_TRACE_CAPTURE_AGENT_STATE_H
 #define CUDA_TRACE_CAPTURE_AGENT_STATE_H
@@ -13,17 +13,17 @@
 /* "dormant", "active", "profiled", "yielded", "inert", "ended"; "unknown" when none was reported.
  * Stable keys. */
 const char *agent_state__key(const struct cuda_status *status);
-/* By what the process was seen: "cupti", "driver", "none"; source: enum event_source. */
+/* How the process was traced: "cupti", "driver", "none"; source: enum event_source. */
 const char *agent_state__source(const struct cuda_status *status, uint32_t source);
-/* The agent never works, or has ended without; reason says why. */
+/* The agent is inert, or was until its process ended; reason says why. */
 static inline bool agent_state__was_inert(const struct cuda_status *status)
 {
 	return status->version &&
 	       (status->state == CUDA_STATE_INERT ||
 		(status->state == CUDA_STATE_ENDED && status->reason != CUDA_INERT_NONE));
 }
-/* No libcupti, or none that works on, or another client has it: what the driver's entry points show
- * is all. */
+/* No usable libcupti, or another client uses CUPTI: only the driver's entry points can be traced.
+ */
 static inline bool agent_state__wants_driver(const struct cuda_status *status)
 {
 	if (status->version && status->state == CUDA_STATE_YIELDED)
@@ -37,22 +37,22 @@ static inline bool agent_state__works(const struct cuda_status *status)
 	return status->version &&
 	       (status->state == CUDA_STATE_DORMANT || status->state == CUDA_STATE_ACTIVE);
 }
-/* PC samples are taken of it just now: kernels have no times meanwhile. */
+/* It is being PC-sampled: its kernels have no times meanwhile. */
 static inline bool agent_state__is_profiled(const struct cuda_status *status)
 {
 	return status->version && status->state == CUDA_STATE_ACTIVE &&
 	       status->groups & 1u << CUDA_GROUP_PC_SAMPLES;
 }
-/* Nobody has attached yet, and CUPTI would be initialised beside the running program. One that has
- * just begun, in the program's cuInit(), does so by itself. */
+/* No tool has attached yet, and CUPTI would have to be initialised while the program runs. An agent
+ * that has just started, inside the program's cuInit(), initialises it itself. */
 static inline bool agent_state__is_unprimed(const struct cuda_status *status)
 {
 	return status->version && status->state == CUDA_STATE_DORMANT && status->began &&
 	       !status->subscribing && !status->prime_us && !status->activations;
 }
-/* Why nothing of CUPTI comes from a process in this state, or NULL. */
+/* Why no CUPTI records come from a process in this state, or NULL. */
 const char *agent_state__trouble(const struct cuda_status *status);
-/* Why no times of kernels come: the same, or because it is profiled. */
+/* Why no kernel times come: the same, or because it is being PC-sampled. */
 const char *agent_state__no_times(const struct cuda_status *status);
 
 #endif

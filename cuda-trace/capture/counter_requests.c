@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. the process has ended, and its number is another's by now, or the address is a lie: all
- * goes through one descriptor of /proc/PID, the memory must be a library's own data and say what it
- * is for, with the instance that reported it. 2. the agent reads while we write: the number comes
- * last. 3. two tools ask at once: who is there writes the time now and then, and the second one
- * leaves.
+ * What can go wrong: 1. the process has ended and its pid is another's, or the address that it
+ * reported is wrong: everything goes through one descriptor of /proc/PID, the memory must be a
+ * library's own data and begin with the magic number and the instance that reported it. 2. the
+ * agent reads while we write: the number is written last. 3. two tools request at once: the first
+ * one keeps writing the time, and the second one gives up when it sees that.
  */
 #include "cuda-trace/capture/counter_requests.h"
 
@@ -24,16 +24,16 @@
 #define HEAD	  offsetof(struct cuda_request, text)
 #define BODY	  offsetof(struct cuda_request, bytes)
 
-struct asked {
+struct target {
 	uint32_t pid;
 	uint64_t instance, address;
-	int memory; /* stays with the memory that was asked, whoever gets the number */
-	struct asked *next;
+	int memory; /* /proc/PID/mem: stays this process's, even if the pid is used again */
+	struct target *next;
 };
 
 struct requests {
 	struct cuda_request request;
-	struct asked *asked;
+	struct target *targets;
 };
 
 static uint64_t sum_up(uint64_t sum, const void *bytes, size_t count)
@@ -97,20 +97,20 @@ static int check_place(int folder, uint64_t address)
 	return found;
 }
 
-static bool write_all(const struct asked *asked, const void *from, size_t size, size_t offset)
+static bool write_all(const struct target *target, const void *from, size_t size, size_t offset)
 {
 	errno = EIO; /* of a short one */
-	return pwrite(asked->memory, from, size, asked->address + offset) == (ssize_t)size;
+	return pwrite(target->memory, from, size, target->address + offset) == (ssize_t)size;
 }
 
-static int put(const struct requests *requests, const struct asked *asked)
+static int put(const struct requests *requests, const struct target *target)
 {
 	struct cuda_request theirs, ours = requests->request;
-	uint64_t at = asked->address;
+	uint64_t at = target->address;
 
-	if (pread(asked->memory, &theirs, HEAD, at) != (ssize_t)HEAD)
+	if (pread(target->memory, &theirs, HEAD, at) != (ssize_t)HEAD)
 		return -ESRCH;
-	if (theirs.magic != CUDA_REQUEST_MAGIC || theirs.instance != asked->instance ||
+	if (theirs.magic != CUDA_REQUEST_MAGIC || theirs.instance != target->instance ||
 	    theirs.size < sizeof(ours))
 		return -EFAULT;
 	ours.alive = monotonic__ns();
@@ -120,59 +120,59 @@ static int put(const struct requests *requests, const struct asked *asked)
 	/* Neither one that was seen nor one that is to be seen yet. */
 	ours.number = (theirs.number > theirs.taken ? theirs.number : theirs.taken) + 1;
 	ours.number += !ours.number;
-	if (!write_all(asked, (const uint8_t *)&ours + BODY, sizeof(ours) - BODY, BODY) ||
-	    !write_all(asked, &ours.number, sizeof(ours.number),
+	if (!write_all(target, (const uint8_t *)&ours + BODY, sizeof(ours) - BODY, BODY) ||
+	    !write_all(target, &ours.number, sizeof(ours.number),
 		       offsetof(struct cuda_request, number)))
 		return errno == EIO ? -ESRCH : -errno;
 	return 0;
 }
 
-static int open_place(struct asked *asked)
+static int open_place(struct target *target)
 {
 	char path[32];
 	int folder, err;
 
-	snprintf(path, sizeof(path), "/proc/%u", asked->pid);
+	snprintf(path, sizeof(path), "/proc/%u", target->pid);
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return -ESRCH;
-	asked->memory = openat(folder, "mem", O_RDWR | O_CLOEXEC);
-	err = asked->memory < 0 ? -errno : check_place(folder, asked->address);
+	target->memory = openat(folder, "mem", O_RDWR | O_CLOEXEC);
+	err = target->memory < 0 ? -errno : check_place(folder, target->address);
 	close(folder);
 	return err == -ENOENT ? -ESRCH : err;
 }
 
-static bool was_asked(const struct requests *requests, const struct process *process)
+static bool is_target(const struct requests *requests, const struct process *process)
 {
-	for (const struct asked *asked = requests->asked; asked; asked = asked->next)
-		if (asked->pid == process->pid && asked->instance == process->instance)
+	for (const struct target *target = requests->targets; target; target = target->next)
+		if (target->pid == process->pid && target->instance == process->instance)
 			return true;
 	return false;
 }
 
 int counter_requests__put(struct requests *requests, const struct process *process)
 {
-	struct asked *asked;
+	struct target *target;
 	int err;
 
-	if (was_asked(requests, process))
+	if (is_target(requests, process))
 		return 0;
 	if (!process->status.request)
 		return -ENOTSUP;
-	asked = calloc(1, sizeof(*asked));
-	if (!asked)
+	target = calloc(1, sizeof(*target));
+	if (!target)
 		return -ENOMEM;
-	*asked = (struct asked){process->pid, process->instance, process->status.request, -1,
-				requests->asked};
-	err = open_place(asked);
-	err = err ? err : put(requests, asked);
+	*target = (struct target){process->pid, process->instance, process->status.request, -1,
+				  requests->targets};
+	err = open_place(target);
+	err = err ? err : put(requests, target);
 	if (!err) {
-		requests->asked = asked;
+		requests->targets = target;
 		return 0;
 	}
-	if (asked->memory >= 0)
-		close(asked->memory);
-	free(asked);
+	if (target->memory >= 0)
+		close(target->memory);
+	free(target);
 	return err;
 }
 
@@ -180,23 +180,23 @@ void counter_requests__keep_alive(struct requests *requests)
 {
 	uint64_t now = monotonic__ns();
 
-	for (struct asked *asked = requests->asked; asked; asked = asked->next)
-		/* Of one that has ended the session will tell. */
-		write_all(asked, &now, sizeof(now), offsetof(struct cuda_request, alive));
+	for (struct target *target = requests->targets; target; target = target->next)
+		/* The session reports those that have ended. */
+		write_all(target, &now, sizeof(now), offsetof(struct cuda_request, alive));
 }
 
-static void drop_first(struct asked **link)
+static void drop_first(struct target **link)
 {
-	struct asked *asked = *link;
+	struct target *target = *link;
 
-	*link = asked->next;
-	close(asked->memory);
-	free(asked);
+	*link = target->next;
+	close(target->memory);
+	free(target);
 }
 
 void counter_requests__drop(struct requests *requests, const struct process *process)
 {
-	for (struct asked **link = &requests->asked; *link; link = &(*link)->next)
+	for (struct target **link = &requests->targets; *link; link = &(*link)->next)
 		if ((*link)->pid == process->pid && (*link)->instance == process->instance) {
 			drop_first(link);
 			return;
@@ -205,7 +205,7 @@ void counter_requests__drop(struct requests *requests, const struct process *pro
 
 void counter_requests__free(struct requests *requests)
 {
-	while (requests && requests->asked)
-		drop_first(&requests->asked);
+	while (requests && requests->targets)
+		drop_first(&requests->targets);
 	free(requests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tells processes that run already what they are to count: writes a struct cuda_request into the
- * memory of their agents, where these say that it is taken. One thread.
+ * Requests counters from processes that run already: writes a struct cuda_request into the memory
+ * of their agents, at the address that these report. One thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_COUNTER_REQUESTS_H
 #define CUDA_TRACE_CAPTURE_COUNTER_REQUESTS_H
@@ -10,16 +10,16 @@
 
 struct requests;
 
-/* kernels: an expression, or NULL. NULL: no memory, or longer than an agent takes. */
+/* kernels: an expression, or NULL. NULL: no memory, or longer than an agent accepts. */
 struct requests *counter_requests__new(const char *metrics, const char *kernels, uint64_t skip,
 				       uint64_t limit);
 /*
- * Once its status is known. 0; -ENOTSUP: it takes none; -ESRCH: it is gone; -EBUSY: another tool
- * has asked; -EFAULT: what it names is not its agent's memory; -EPERM, -EACCES and the like: we may
- * not.
+ * Once its status is known. 0; -ENOTSUP: it accepts none; -ESRCH: it is gone; -EBUSY: another tool
+ * has a request there; -EFAULT: the address is not its agent's memory; -EPERM, -EACCES and the
+ * like: we may not.
  */
 int counter_requests__put(struct requests *requests, const struct process *process);
-/* Several times a second: else the next tool takes us for gone. */
+/* Several times a second: otherwise the next tool considers this one gone. */
 void counter_requests__keep_alive(struct requests *requests);
 /* The process is gone. */
 void counter_requests__drop(struct requests *requests, const struct process *process);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a watched program started, and what of it still runs. The eBPF program keeps the list: forks
- * add to it, ends remove.
+ * The processes that a watched program started, and which of them still run. The eBPF program keeps
+ * the list: a fork adds a process, its end removes it.
  */
 #ifndef CUDA_TRACE_CAPTURE_DESCENDANTS_H
 #define CUDA_TRACE_CAPTURE_DESCENDANTS_H
 
 #include "cuda-trace/capture/session.h"
 
-/* At most `max` of the processes that run, `but` left out; how many they are, which may be more. */
+/* Lists at most `max` of those that run, without `but`. Returns how many there are, maybe more. */
 uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t *pids,
 			   uint32_t max);
-/* One line on stderr if PROGRAM has ended and others that it started run on. */
+/* Prints a line on stderr if PROGRAM has ended and processes that it started still run. */
 void descendants__say(const char *command, const struct session *session, uint32_t program);
-/* What process_maps__remark() says, unless the process is no CUDA program and what it started is.
- */
+/* Like process_maps__remark(), unless only processes that it started are CUDA programs. */
 void descendants__remark(const struct session *session, uint32_t pid, bool attaches);
 
 #endif

@@ -16,8 +16,8 @@
 /* Behind what an agent that stopped working may have reported. */
 #define FIRST_ID 65536
 #define MAX_IDS	 32768
-/* Of one handle's names so many are looked through for one that comes back: a program that gives
- * a handle ever new ones must not make each dearer than the one before. */
+/* Of one handle's names so many are compared with one that comes back: in a program that gives a
+ * handle ever new names, each must not cost more than the one before. */
 #define MAX_OLDER 64
 
 /* The functions by which kernels were launched of which nothing is known. */
@@ -157,8 +157,9 @@ const struct cuda_record *driver_names__translate(struct process *process,
 	if (record->kind == CUDA_RECORD_API && record->size == sizeof(*api)) {
 		memcpy(api, record, sizeof(*api));
 		api->name = function_of(process, api->name, false);
-		if (api->flags & CUDA_API_LAUNCH && api->asked.launch.kernel)
-			api->asked.launch.kernel = kernel_of(process, api->asked.launch.kernel, 0);
+		if (api->flags & CUDA_API_LAUNCH && api->arguments.launch.kernel)
+			api->arguments.launch.kernel =
+				kernel_of(process, api->arguments.launch.kernel, 0);
 		return &api->head;
 	}
 	return record;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of kernels and calls that the driver source saw: the kernel side names a kernel by a hash
- * of its handle, which is another kernel's handle once a module is gone.
+ * Names of kernels and calls from the driver source. The eBPF program names a kernel by a hash of
+ * its handle, which may become another kernel's handle after a module was unloaded.
  */
 #ifndef CUDA_TRACE_CAPTURE_DRIVER_NAMES_H
 #define CUDA_TRACE_CAPTURE_DRIVER_NAMES_H
@@ -12,12 +12,12 @@
 
 struct driver_names;
 
-/* From now on the id means a kernel of this name. */
+/* From now on, the id means a kernel of this name. */
 void driver_names__put(struct process *process, uint32_t id, const char *text, size_t length);
-/* ... of the name that the other one means. */
+/* From now on, the id means the same name as `other`. */
 void driver_names__alias(struct process *process, uint32_t id, uint32_t other);
 /* The record with CUPTI's number of the call, and with ids of names that mean the same as long as
- * the process lives; in `room`, if it has any. */
+ * the process lives. What had to be changed is in `capacity`; otherwise returns `record`. */
 struct driver_names_capacity {
 	_Alignas(8) char bytes[256];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was lost of processes that are gone, and of those that are there. The dispatcher's.
+ * Losses of processes that have ended, and of those that run. Used by the dispatcher.
  */
 #ifndef CUDA_TRACE_CAPTURE_LOSS_SUMS_H
 #define CUDA_TRACE_CAPTURE_LOSS_SUMS_H
@@ -16,16 +16,16 @@ struct loss_sums {
 	uint64_t malformed;
 };
 
-/* What the agent reported: so many more, and so many since its load. Reports may be lost, too: the
- * totals say what they had. */
+/* The agent reported `count` more losses, `total` since its load. Reports may get lost, too, but
+ * the next total includes theirs. */
 void loss_sums__note(struct process *process, uint32_t reason, uint64_t count, uint64_t total);
 void loss_sums__note_status(struct process *process);
-/* Numbers of `count` records of a group that came. */
+/* `count` records of a group arrived, with these numbers. */
 void loss_sums__note_numbers(struct process *process, uint32_t group, uint64_t first,
 			     uint32_t count);
 void loss_sums__add(struct loss_sums *sums, const struct process *process);
-/* `kernel` = the sums of the eBPF program's counters, `groups` = those that are switched on (0: by
- * somebody else). */
+/* `kernel` = the sums of the eBPF program's counters, `groups` = those that this session requested
+ * (0: another one did). */
 void loss_sums__count(const struct loss_sums *sums, const struct stream_counters *kernel,
 		      uint32_t groups, struct session_lost_counts *counts);
 

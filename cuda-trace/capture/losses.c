@@ -113,7 +113,7 @@ void losses__say_error(void *context, struct process *process, int code, const c
 	/* A program can fire this probe as often as it likes. */
 	if (process->troubles++ >= 3)
 		return;
-	fprintf(stderr, "cuda-trace: guest in %u (%s): %s: %s (%d)\n", process->pid,
+	fprintf(stderr, "cuda-trace: injection library in %u (%s): %s: %s (%d)\n", process->pid,
 		text__show(comm, sizeof(comm), process->comm, 0),
 		text__show(where, sizeof(where), component, 30),
 		text__show(what, sizeof(what), message, 120), code);

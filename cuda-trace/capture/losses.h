@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was lost, by reason, for people and for programs. Nothing is lost silently.
+ * Prints what was lost, by reason, as text and JSON. Nothing is lost silently.
  */
 #ifndef CUDA_TRACE_CAPTURE_LOSSES_H
 #define CUDA_TRACE_CAPTURE_LOSSES_H
@@ -9,12 +9,12 @@
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/cli/sheet.h"
 
-/* Of those that count records, which somebody would have seen otherwise: not processes (killed),
- * names and states, nor what is missing of a record that came. */
+/* The sum of the reasons that count records. Not included: processes (killed), names and states,
+ * and parts that are missing in a record that arrived. */
 uint64_t losses__total(const struct session_lost_counts *lost);
-/* Of any reason, also one that is not in the total. */
+/* True if anything was lost, for whatever reason. */
 bool losses__any(const struct session_lost_counts *lost);
-/* One line a reason; nothing when nothing was lost. */
+/* One line per reason; nothing if nothing was lost. */
 void losses__say(FILE *file, const struct session_lost_counts *lost);
 /* JSON: "lost": {"total": N, "reason": N, ...} with every reason. */
 void losses__put(struct sheet *sheet, const struct session_lost_counts *lost);
@@ -22,7 +22,7 @@ void losses__put(struct sheet *sheet, const struct session_lost_counts *lost);
 void losses__put_left_out(struct sheet *sheet, const struct left_out *left_out);
 /* {"event":"lost", ...} */
 void losses__write_json_line(FILE *file, const struct session_lost_counts *lost);
-/* A sink's process_error: one line on stderr, as often as it is news. */
+/* A sink's process_error: one line on stderr, at most three for a process. */
 void losses__say_error(void *context, struct process *process, int code, const char *component,
 		       const char *message);
 

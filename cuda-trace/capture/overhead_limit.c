@@ -4,9 +4,9 @@
  * same time: a mean would be ruled by the few launches that wait for a full queue. The difference
  * times the launches of a second is what windows would cost if they were always open.
  *
- * Fears: 1. noise lets the window jump: it grows one step at a time, and only after enough launches
- * of both kinds; it shrinks at once. 2. many threads: their launches count as if one had made them
- * all, which errs on the safe side.
+ * What can go wrong: 1. noise lets the window jump: it grows one step at a time, and only after
+ * enough launches of both kinds; it shrinks at once. 2. many threads: their launches count as if
+ * one had made them all, which errs on the safe side.
  */
 #include "cuda-trace/capture/overhead_limit.h"
 
@@ -32,7 +32,7 @@ struct overhead {
 	uint32_t every_ms;
 	uint64_t since; /* ns */
 	struct spans timed, plain;
-	struct aggregate_spans before; /* what was last told of all launches */
+	struct aggregate_spans before; /* the last counts of all launches */
 };
 
 struct overhead *overhead_limit__new(const struct sample *sample)

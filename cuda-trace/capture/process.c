@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One traced process and its names. Made by the intake, read by sinks; the tool's one thread.
+ * One traced process and its names. Made by the event dispatcher, read by sinks; the tool's one
+ * thread.
  */
 #include "cuda-trace/capture/process.h"
 

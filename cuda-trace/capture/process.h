@@ -26,7 +26,7 @@ struct process {
 	bool killed;		   /* ended without reporting it: what it had not sent is unknown */
 	uint64_t
 		unsent; /* records that it had not sent as it was killed, as far as that is known */
-	int exit_status;      /* as wait() tells it, once it is gone; -1 = not known */
+	int exit_status;      /* as of wait(2), once it is gone; -1 = not known */
 	uint32_t source;      /* enum event_source */
 	bool driver_noted;    /* the driver source knows that it is used */
 	const char *no_agent; /* at its end: why none was loaded; NULL = unknown, or there is one */
@@ -37,7 +37,7 @@ struct process {
 	char client[64];	 /* the last one; untrusted */
 	uint32_t yields;	 /* to such, while it was watched, */
 	uint64_t yielded_ns, yielded_before; /* for how long; and before that */
-	uint32_t devices_told;		     /* a bit each */
+	uint32_t devices_reported;	     /* a bit each */
 	unsigned int troubles;		     /* of the agent's own that were reported */
 	uint64_t first_launch;	    /* ns, the start of the earliest that came; 0 = none has */
 	uint32_t first_correlation; /* of that launch */

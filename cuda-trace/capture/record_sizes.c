@@ -5,31 +5,9 @@
 size_t record_sizes__known(uint16_t kind)
 {
 	static const uint16_t sizes[] = {
-		[CUDA_RECORD_LAUNCH] = sizeof(struct cuda_launch),
-		[CUDA_RECORD_GRAPH_LAUNCH] = sizeof(struct cuda_launch),
-		[CUDA_RECORD_KERNEL] = sizeof(struct cuda_kernel),
-		[CUDA_RECORD_MEMCPY] = sizeof(struct cuda_memcpy),
-		[CUDA_RECORD_MEMSET] = sizeof(struct cuda_memset),
-		[CUDA_RECORD_MEMORY] = sizeof(struct cuda_memory),
-		[CUDA_RECORD_MEMORY_POOL] = sizeof(struct cuda_memory_pool),
-		[CUDA_RECORD_SYNC] = sizeof(struct cuda_sync),
-		[CUDA_RECORD_GRAPH] = sizeof(struct cuda_graph),
-		[CUDA_RECORD_API] = sizeof(struct cuda_api),
-		[CUDA_RECORD_GRAPH_INSTANTIATE] = sizeof(struct cuda_api),
-		[CUDA_RECORD_OVERHEAD] = sizeof(struct cuda_overhead),
-		[CUDA_RECORD_JIT] = sizeof(struct cuda_jit),
-		[CUDA_RECORD_UVM] = sizeof(struct cuda_uvm),
-		[CUDA_RECORD_NVTX] = sizeof(struct cuda_nvtx),
-		[CUDA_RECORD_DEVICE] = sizeof(struct cuda_device),
-		[CUDA_RECORD_CONTEXT] = sizeof(struct cuda_context),
-		[CUDA_RECORD_STREAM] = sizeof(struct cuda_stream),
-		[CUDA_RECORD_COUNTERS] = sizeof(struct cuda_counters),
-		[CUDA_RECORD_COUNTERS_METRIC] = sizeof(struct cuda_counters_metric),
-		[CUDA_RECORD_COUNTERS_STATE] = sizeof(struct cuda_counters_state),
-		[CUDA_RECORD_SASS] = sizeof(struct cuda_sass),
-		[CUDA_RECORD_PC_SAMPLE] = sizeof(struct cuda_pc_sample),
-		[CUDA_RECORD_PC_IMAGE] = sizeof(struct cuda_pc_image),
-		[CUDA_RECORD_PC_WINDOW] = sizeof(struct cuda_pc_window),
+#define RECORD_SIZE(name, number, structure, times) [number] = sizeof(struct structure),
+		CUDA_RECORDS(RECORD_SIZE)
+#undef RECORD_SIZE
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) ? sizes[kind] : 0;

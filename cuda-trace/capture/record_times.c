@@ -10,41 +10,26 @@
 #define LONGEST		  600000000000ull /* of one interval; more is nonsense */
 #define STREAM_WAIT_EVENT 2		  /* CUPTI's type of a wait that holds up no thread */
 
-#define SPAN(kind, type) \
-	[CUDA_RECORD_##kind] = {offsetof(struct type, start), offsetof(struct type, end)}
-#define MOMENT(kind, type) \
-	[CUDA_RECORD_##kind] = {offsetof(struct type, time), offsetof(struct type, time)}
-
-#define HOST(kind, type, work) \
-	[CUDA_RECORD_##kind] = {offsetof(struct type, start), offsetof(struct type, end), 0, work}
-#define GPU(kind, type, work)                                                             \
-	[CUDA_RECORD_##kind] = {offsetof(struct type, start), offsetof(struct type, end), \
-				offsetof(struct type, device), work}
+#define SPAN(type)                                                       \
+	{                                                                \
+		offsetof(struct type, start), offsetof(struct type, end) \
+	}
+#define MOMENT(type)                                                     \
+	{                                                                \
+		offsetof(struct type, time), offsetof(struct type, time) \
+	}
+#define TIMELESS(type) \
+	{              \
+		0, 0   \
+	}
 
 /* Where a kind has its times; {0, 0}: it has none. */
 static const struct {
-	uint16_t start, end, device;
-	enum record_work work;
+	uint16_t start, end;
 } places[] = {
-	HOST(LAUNCH, cuda_launch, WORK_LAUNCH),
-	HOST(GRAPH_LAUNCH, cuda_launch, WORK_LAUNCH),
-	GPU(KERNEL, cuda_kernel, WORK_KERNEL),
-	GPU(MEMCPY, cuda_memcpy, WORK_COPY),
-	GPU(MEMSET, cuda_memset, WORK_COPY),
-	MOMENT(MEMORY, cuda_memory),
-	MOMENT(MEMORY_POOL, cuda_memory_pool),
-	HOST(SYNC, cuda_sync, WORK_WAIT),
-	GPU(GRAPH, cuda_graph, WORK_KERNEL),
-	SPAN(API, cuda_api),
-	SPAN(GRAPH_INSTANTIATE, cuda_api),
-	SPAN(OVERHEAD, cuda_overhead),
-	SPAN(JIT, cuda_jit),
-	SPAN(UVM, cuda_uvm),
-	SPAN(NVTX, cuda_nvtx),
-	SPAN(COUNTERS, cuda_counters),
-	MOMENT(COUNTERS_STATE, cuda_counters_state),
-	MOMENT(PC_SAMPLE, cuda_pc_sample),
-	SPAN(PC_WINDOW, cuda_pc_window),
+#define RECORD_TIMES(name, number, structure, times) [number] = times(structure),
+	CUDA_RECORDS(RECORD_TIMES)
+#undef RECORD_TIMES
 };
 
 uint64_t record_times__latest(void)
@@ -68,17 +53,31 @@ bool record_times__are_possible(const struct cuda_record *record, uint64_t lates
 	       at(record, places[record->kind].end) <= latest;
 }
 
+/* What a kind is the time of; `device`: where a GPU's has the ordinal. */
+static const struct {
+	enum record_work work;
+	uint16_t device;
+} works[] = {
+	[CUDA_RECORD_LAUNCH] = {WORK_LAUNCH, 0},
+	[CUDA_RECORD_GRAPH_LAUNCH] = {WORK_LAUNCH, 0},
+	[CUDA_RECORD_SYNC] = {WORK_WAIT, 0},
+	[CUDA_RECORD_KERNEL] = {WORK_KERNEL, offsetof(struct cuda_kernel, device)},
+	[CUDA_RECORD_GRAPH] = {WORK_KERNEL, offsetof(struct cuda_graph, device)},
+	[CUDA_RECORD_MEMCPY] = {WORK_COPY, offsetof(struct cuda_memcpy, device)},
+	[CUDA_RECORD_MEMSET] = {WORK_COPY, offsetof(struct cuda_memset, device)},
+};
+
 bool record_times__interval(const struct cuda_record *record, struct record_interval *interval)
 {
-	if (record->kind >= sizeof(places) / sizeof(places[0]) || !places[record->kind].work)
+	if (record->kind >= sizeof(works) / sizeof(works[0]) || !works[record->kind].work)
 		return false;
 	if (record->kind == CUDA_RECORD_SYNC &&
 	    ((const struct cuda_sync *)record)->type == STREAM_WAIT_EVENT)
 		return false;
-	interval->work = places[record->kind].work;
+	interval->work = works[record->kind].work;
 	interval->start = at(record, places[record->kind].start);
 	interval->end = at(record, places[record->kind].end);
-	memcpy(&interval->device, (const char *)record + places[record->kind].device,
+	memcpy(&interval->device, (const char *)record + works[record->kind].device,
 	       sizeof(interval->device));
 	return interval->start && interval->end >= interval->start &&
 	       interval->end - interval->start <= LONGEST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether a record's times can be true. A process can send any; what passes here can be added,
- * subtracted and compared without a second look. Any thread. */
+/* Checks whether a record's times are possible. A process can send any; times that pass can be
+ * added, subtracted and compared without further checks. Any thread. */
 #ifndef CUDA_TRACE_CAPTURE_RECORD_TIMES_H
 #define CUDA_TRACE_CAPTURE_RECORD_TIMES_H
 
@@ -20,9 +20,9 @@ struct record_interval {
 /* False: the record is none, or its times make no sense. */
 bool record_times__interval(const struct cuda_record *record, struct record_interval *interval);
 
-/* The latest time (CLOCK_MONOTONIC, ns) that a record of now may have. */
+/* The latest time (CLOCK_MONOTONIC, ns) that a record may have now. */
 uint64_t record_times__latest(void);
-/* The record is as large as this version knows its kind. */
+/* The record must be as large as this version's structure of its kind. */
 bool record_times__are_possible(const struct cuda_record *record, uint64_t latest);
 
 #endif

@@ -20,7 +20,7 @@
 #include "cuda-trace/driver/nccl_probes.h"
 #include "cuda-trace/attach/process_links.h"
 #include "cuda-trace/inject/injections.h"
-#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/dispatcher.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/load_error.h"
@@ -49,7 +49,7 @@
  * ms. */
 #define ANSWER_MS 1500
 #define FLUSH_MS  150
-/* Agents look four times a second; after so many bells somebody is just silent. */
+/* Agents look four times a second; one that is silent after so many requests stays silent. */
 #define HELLO_MS     300
 #define MAX_HELLOS   4
 #define LONGEST_TURN (4u << 20) /* bytes of the ring buffer between two looks at the clock, or */
@@ -66,11 +66,11 @@ static int keep_quiet(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-static int take_event(void *context, void *data, size_t size)
+static int handle_event(void *context, void *data, size_t size)
 {
 	struct session *session = context;
 
-	intake__event(session->intake, data, size);
+	dispatcher__event(session->dispatcher, data, size);
 	session->turn += size;
 	/* libbpf would read on as long as programs write: come back to look at clock and signals.
 	 */
@@ -186,10 +186,11 @@ struct session *session__open(const struct session_options *options, const struc
 		return NULL;
 	session->options = *options;
 	session->observations = observations__new();
-	session->intake = intake__new(sink, session->observations);
+	session->dispatcher = dispatcher__new(sink, session->observations);
 	session->targets = session_processes__targets(session);
 	session->skeleton = stream_bpf__open();
-	if (!session->intake || !session->observations || !session->targets || !session->skeleton) {
+	if (!session->dispatcher || !session->observations || !session->targets ||
+	    !session->skeleton) {
 		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
 		goto failed;
 	}
@@ -198,7 +199,7 @@ struct session *session__open(const struct session_options *options, const struc
 	session->gate = yields__gate(options);
 	session->attachments =
 		attachments__new(session->skeleton->obj, options->groups, options->verbose);
-	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), take_event,
+	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), handle_event,
 					 session, NULL);
 	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts),
 					   session_processes__handle_start, session, NULL);
@@ -242,7 +243,7 @@ int session__driver_pids(const struct session *session)
 	return bpf_map__fd(session->skeleton->maps.driver_pids);
 }
 
-void session__take_driver(struct session *session, struct driver_source *driver)
+void session__set_driver(struct session *session, struct driver_source *driver)
 {
 	driver_source__free(session->driver);
 	session->driver = driver;
@@ -256,8 +257,9 @@ const char *session__driver_launches(const struct session *session)
 static int test_self(struct session *session)
 {
 	if (!link_check__by_process(&session->options, session->attachments, session->ring,
-				    session->intake))
-		return link_check__by_file(session->attachments, session->ring, session->intake);
+				    session->dispatcher))
+		return link_check__by_file(session->attachments, session->ring,
+					   session->dispatcher);
 	session->agents = process_links__new(session->attachments, session->switches,
 					     bpf_map__fd(session->skeleton->maps.linked),
 					     session->options.verbose);
@@ -308,7 +310,7 @@ int session__attach(struct session *session)
 	if (session->options.source == SESSION_DRIVER)
 		driver_source__prepare(session->driver);
 	if (session->driver)
-		driver_source__tidy(session->driver);
+		driver_source__prune(session->driver);
 	/* A process that reads a file for a thread that waits inherits the links that are being
 	 * closed, and cannot end before that thread goes on. */
 	if (session->loads) {
@@ -322,7 +324,7 @@ int session__attach(struct session *session)
 	    (session->agents && process_links__files(session->agents)))
 		return 0;
 	fprintf(stderr, "cuda-trace: no %s found, neither installed nor in a running process\n",
-		CUDA_GUEST_NAME);
+		CUDA_AGENT_NAME);
 	return -ENOENT;
 }
 
@@ -388,7 +390,7 @@ int session__poll(struct session *session, int timeout_ms)
 		uint64_t most = now < session->eager_until ? EAGER_LOOK_MS : LOOK_MS;
 		int err = look(session, left < most ? left : most);
 
-		intake__tell_ends(session->intake);
+		dispatcher__report_ends(session->dispatcher);
 		if (session->injections && !session->finished)
 			injections__poll(session->injections);
 		if (err)
@@ -398,10 +400,10 @@ int session__poll(struct session *session, int timeout_ms)
 		if (now >= session->next_rescan && !session->finished) {
 			agent_files__scan(session->targets);
 			if (session->driver)
-				driver_source__tidy(session->driver);
+				driver_source__prune(session->driver);
 			nccl_probes__prune(session->nccl);
 			if (session->agents)
-				process_links__tidy(session->agents);
+				process_links__prune(session->agents);
 			session->next_rescan = monotonic__ms() + RESCAN_MS;
 		}
 		ask_again(session, now);
@@ -438,26 +440,26 @@ void session__finish(struct session *session)
 	ring_buffer__consume(session->starts);
 	session->finished = true;
 	session_processes__note_running(session);
-	intake__close_window(session->intake, monotonic__ns());
+	dispatcher__close_window(session->dispatcher, monotonic__ns());
 	drain(session);
-	if (intake__running(session->intake))
+	if (dispatcher__running(session->dispatcher))
 		until += attachments__request_flush(session->attachments) ? FLUSH_MS : ANSWER_MS;
-	while (intake__running(session->intake) && monotonic__ms() < until &&
-	       !intake__has_all(session->intake))
+	while (dispatcher__running(session->dispatcher) && monotonic__ms() < until &&
+	       !dispatcher__has_all(session->dispatcher))
 		look(session, 20);
 	drain(session);
-	intake__end_all(session->intake);
+	dispatcher__end_all(session->dispatcher);
 }
 
 void session__each_process(struct session *session,
-			   void (*visit)(void *context, struct process *process), void *context)
+			   void (*handle)(void *context, struct process *process), void *context)
 {
-	intake__each(session->intake, visit, context);
+	dispatcher__each(session->dispatcher, handle, context);
 }
 
-void session__take_stacks(struct session *session, uint32_t period)
+void session__set_stack_period(struct session *session, uint32_t period)
 {
-	attachments__take_stacks(session->attachments, period);
+	attachments__set_stack_period(session->attachments, period);
 }
 
 uint64_t session__stack_ns(const struct session *session)
@@ -473,13 +475,13 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 	struct stream_counters sum;
 
 	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
-	intake__lost(session->intake, &sum, session->options.groups, counts);
+	dispatcher__lost(session->dispatcher, &sum, session->options.groups, counts);
 	counts->session[SESSION_LOST_FILES] = session->left_out.counts[LEFT_OUT_FILES];
 	counts->session[SESSION_LOST_DRIVERS] = session->left_out.counts[LEFT_OUT_DRIVERS];
 	counts->session[SESSION_LOST_PROCESSES] = session->left_out.counts[LEFT_OUT_PROCESSES];
 }
 
-void session__let_go(struct session *session)
+void session__stop_agents(struct session *session)
 {
 	if (session->attachments)
 		attachments__drop_batches(session->attachments);
@@ -490,7 +492,7 @@ void session__close(struct session *session)
 	if (!session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
-	session__let_go(session);
+	session__stop_agents(session);
 	yield_gate__free(session->gate);
 	sample_switches__free(session->switches);
 	attachments__free(session->attachments);
@@ -505,7 +507,7 @@ void session__close(struct session *session)
 	stream_bpf__destroy(session->skeleton);
 	agent_files__free(session->targets);
 	left_out__free(&session->left_out);
-	intake__free(session->intake);
+	dispatcher__free(session->dispatcher);
 	observations__free(session->observations);
 	free(session);
 }

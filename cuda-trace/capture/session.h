@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tracing session: open → attach → poll … → close. Commands say what they want to see and get
- * it through a sink; where it came from (ring buffer, which library file, which namespace) is
- * the session's business. One thread.
+ * A tracing session: open → attach → poll … → close. Commands request events and get them through
+ * a sink; the session hides where they come from (ring buffer, library file, namespace). One
+ * thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_SESSION_H
 #define CUDA_TRACE_CAPTURE_SESSION_H
@@ -18,28 +18,29 @@ struct unobserved;
 
 /* Why records were lost after they had left the process; the reasons inside it are enum
  * cuda_lost_reason. X(enumerator, stable key, text) */
-#define SESSION_LOST_REASONS(X)                                                                   \
-	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")          \
-	X(RING_FULL_NAMES, "ring_full_names",                                                     \
-	  "the same, or unreadable: names, states, devices and ends of processes")                \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                        \
-	X(MISSED, "missed", "numbered by the injection library, but never arrived")               \
-	X(MALFORMED, "malformed", "records that made no sense")                                   \
-	X(KILLED, "killed",                                                                       \
-	  "processes that ended without reporting it: their last 100 ms are unknown")             \
-	X(STACKS, "stacks", "stacks of launches: no room for them, or not one readable frame")    \
-	X(DRIVER_UNKNOWN, "driver_unknown",                                                       \
-	  "calls of libcuda that are counted, but not what they moved, took or launched: their "  \
-	  "arguments are not known (-v names the functions)")                                     \
-	X(NAMES, "names",                                                                         \
-	  "names that are shown by their number: they never came, or were too many")              \
-	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")              \
-	X(YIELDED, "yielded",                                                                     \
-	  "times that a process yielded CUPTI to another client: no GPU times of what ran "       \
-	  "meanwhile, and no total is complete")                                                  \
-	X(FILES, "files_left_out",                                                                \
-	  "files with the library's name that are not attached to (named above)")                 \
-	X(DRIVERS, "drivers_left_out", "files with the driver's name that are not (named above)") \
+#define SESSION_LOST_REASONS(X)                                                                    \
+	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")           \
+	X(RING_FULL_NAMES, "ring_full_names",                                                      \
+	  "the same for names, states, devices and ends of processes, or they were unreadable")    \
+	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                         \
+	X(MISSED, "missed", "numbered by the injection library, but never arrived")                \
+	X(MALFORMED, "malformed", "records that made no sense")                                    \
+	X(KILLED, "killed",                                                                        \
+	  "processes that ended without reporting it: their last 100 ms are unknown")              \
+	X(STACKS, "stacks", "stacks of launches: no space for them, or not one readable frame")    \
+	X(DRIVER_UNKNOWN, "driver_unknown",                                                        \
+	  "calls of libcuda that are counted without bytes and kernel names: their arguments are " \
+	  "not known (-v names the functions)")                                                    \
+	X(NAMES, "names",                                                                          \
+	  "names that are shown by their number: they never came, or were too many")               \
+	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")               \
+	X(YIELDED, "yielded",                                                                      \
+	  "times that a process yielded CUPTI to another client: no GPU times of what ran "        \
+	  "meanwhile, and no total is complete")                                                   \
+	X(FILES, "files_left_out",                                                                 \
+	  "files with the library's name that are not attached to (named above)")                  \
+	X(DRIVERS, "drivers_left_out",                                                             \
+	  "files with the driver's name that are not attached to (named above)")                   \
 	X(PROCESSES, "processes_left_out", "processes that are not seen (named above)")
 
 enum session_lost {
@@ -62,31 +63,32 @@ struct sink {
 	void (*record)(void *context, struct process *process, const struct cuda_record *record);
 	/* The agent's state changed or was reported again: process->status. May be NULL. */
 	void (*process_status)(void *context, struct process *process);
-	/* The agent's own trouble; the texts are untrusted. May be NULL. */
+	/* An error that the agent reported; the texts are untrusted. May be NULL. */
 	void (*process_error)(void *context, struct process *process, int code,
 			      const char *component, const char *message);
-	/* A stack (EVENT_STACK, EVENT_STACK_COPY) or what its frames are (EVENT_CODE), whole and
-	 * within its bounds; the contents are untrusted. May be NULL. */
+	/* A stack (EVENT_STACK, EVENT_STACK_COPY) or a description of its frames (EVENT_CODE); its
+	 * lengths have been checked, its contents are untrusted. May be NULL. */
 	void (*stack)(void *context, struct process *process, const struct event *event);
 	/* A call of NCCL; the contents are untrusted. May be NULL. */
 	void (*collective)(void *context, struct process *process,
 			   const struct event_collective *call);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
-	/* It is called when all is read that is there, as others' names may still be behind it. */
+	/* Call process_end only after all available events were read: names of other processes may
+	 * still be behind it. */
 	bool ends_last;
 };
 
-/* Where events come from: the agents; and libcuda's entry points for processes without a working
- * agent; or these for every process. */
+/* Where events come from: only from agents; also from libcuda's entry points for processes without
+ * a working agent; or from these for all processes. */
 enum session_source { SESSION_AGENTS, SESSION_AUTO, SESSION_DRIVER };
 
-/* Which running processes get a working agent: none; those that have loaded it and sleep; all that
- * are meant. */
+/* In which running processes the agent is loaded or activated: none; those that have loaded it and
+ * are dormant; all selected ones. */
 enum session_attach { SESSION_ATTACH_NONE, SESSION_ATTACH_PREPARED, SESSION_ATTACH_ALL };
 
 struct session_options {
-	bool yields;	    /* other CUPTI clients of the processes are let in: yield_gate.h */
+	bool yields;	    /* other CUPTI clients in the processes are admitted: yield_gate.h */
 	uint32_t groups;    /* bits (1 << enum cuda_group): what is switched on */
 	uint32_t pid;	    /* 0 = any; its children are included */
 	const char *comm;   /* NULL = any */
@@ -96,28 +98,28 @@ struct session_options {
 	enum session_source source;
 	uint32_t ring_mib;			/* 0 = default */
 	uint32_t sample_on_ms, sample_every_ms; /* of the sampled groups; 0 = the agents' own */
-	bool by_link; /* with pid: agents of other processes are not woken, where the kernel can */
+	bool by_link; /* with pid: leave agents of other processes dormant, where the kernel can */
 	enum session_attach attach;
-	bool watches; /* nothing else is done from now on: drops capabilities that this does not
-			 need */
-	bool held;    /* pid has not begun its program yet, which gets the agent */
-	bool stacks;  /* session__take_stacks() will be called */
+	bool watches; /* the command only watches from now on: drop capabilities not needed for it
+		       */
+	bool held;    /* pid is stopped before the exec of its program, which loads the agent */
+	bool stacks;  /* session__set_stack_period() will be called */
 	bool stacks_timed;  /* session__stack_ns() will */
 	bool stacks_copied; /* for unwinding; else they are walked by frame pointers alone */
 	bool collectives;   /* NCCL's calls, see nccl_probes.h */
 	/* Launches that the driver source sees have no length, and one that fails is reported
 	 * twice: see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;
-	bool verbose; /* say what is attached; libbpf's messages too */
+	bool verbose; /* print what is attached, and libbpf's messages */
 };
 
-/* Errors are printed on stderr (one line with the remedy); NULL then. */
+/* NULL after an error, which is printed on stderr (one line with the remedy). */
 struct session *session__open(const struct session_options *options, const struct sink *sink);
 int session__attach(struct session *session);
 /*
- * For a second set of programs beside the session's (live.c): each library file, once the names and
- * states of its processes come (call it before session__attach()); and whom the session listens to
- * (returns the map of the processes that filter->by_pid means).
+ * For a second set of eBPF programs beside the session's (live.c): found() is called for each
+ * library file once names and states of its processes arrive (call this before session__attach());
+ * session__filter() returns the session's filter and the map of the processes for filter->by_pid.
  */
 struct session_files {
 	void *context;
@@ -125,40 +127,39 @@ struct session_files {
 	void (*gone)(void *context, const char *path); /* nobody maps it any more */
 };
 void session__on_file(struct session *session, const struct session_files *files);
-/* What is not looked at because of a limit; lives as long as the session. */
+/* What the session ignores because of a limit; valid as long as the session. */
 struct left_out *session__left_out(struct session *session);
 int session__filter(const struct session *session, struct stream_settings *filter);
-/* The same for a driver source beside the session, which becomes the session's (NULL = none), and
- * for its map of processes: an end takes them out. */
+/* For a driver source that was made outside: the session owns it from now on (NULL = none). Its map
+ * of processes must be the session's, which removes those that end. */
 int session__driver_pids(const struct session *session);
-void session__take_driver(struct session *session, struct driver_source *driver);
-/* How launches are reported that the driver source sees, a stable key; NULL: it watches no library.
- */
+void session__set_driver(struct session *session, struct driver_source *driver);
+/* How the driver source reports launches, a stable key; NULL: it watches no library. */
 const char *session__driver_launches(const struct session *session);
-/* Stacks of one in `period` launches from now on; see attachments__take_stacks(). */
-void session__take_stacks(struct session *session, uint32_t period);
-/* What the kernel spent on a stack on average, without the trap into it; 0 = none was taken yet. */
+/* Stacks of one in `period` launches from now on; see attachments__set_stack_period(). */
+void session__set_stack_period(struct session *session, uint32_t period);
+/* The average time of the eBPF program for a stack, without the trap; 0 = there was none yet. */
 uint64_t session__stack_ns(const struct session *session);
 /* Adds a process tree to a session that was opened with options.pid (before the child runs). */
 int session__add_pid(struct session *session, uint32_t pid);
-/* Handles what has come, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
+/* Handles available events, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
 int session__poll(struct session *session, int timeout_ms);
-/* Ends the time that is watched: has the agents send all that they recorded in it, waits for that
- * (bounded), delivers it, ends the processes. What begins later is neither delivered nor missing.
- * Nothing is delivered after it; the agents are switched off by session__close(), which takes 100
- * ms a probe. */
+/* Ends the observed time: requests from the agents all that they recorded in it, waits for that
+ * (bounded), delivers it, ends the processes. What begins later is neither delivered nor counted as
+ * missing. Nothing is delivered afterwards; session__close() switches the agents off, which takes
+ * 100 ms per probe. */
 void session__finish(struct session *session);
-/* Asks the agents to tell names and states again. Done by session__poll() where it is missed. */
+/* Requests names and states from the agents again. session__poll() does so where one is missing. */
 void session__say_hello(struct session *session);
 /* Window and period of sampling from now on, 0 = as it is; 0 or -errno. */
 int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_ms);
 void session__each_process(struct session *session,
-			   void (*visit)(void *context, struct process *process), void *context);
+			   void (*handle)(void *context, struct process *process), void *context);
 /* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
 const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
-/* Switches the agents off, for what takes its time before the close. */
-void session__let_go(struct session *session);
+/* Switches the agents off, for commands that do long work before session__close(). */
+void session__stop_agents(struct session *session);
 void session__close(struct session *session);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a session consists of: for session.c and session_processes.c alone.
+ * The members of a session, for session.c and session_processes.c only.
  */
 #ifndef CUDA_TRACE_CAPTURE_SESSION_PARTS_H
 #define CUDA_TRACE_CAPTURE_SESSION_PARTS_H
@@ -15,19 +15,20 @@ struct session {
 	struct ring_buffer *starts; /* what must be answered at once */
 	struct attachments *attachments;
 	struct switches *switches; /* NULL = nothing is sampled */
-	struct agents *agents;	   /* NULL = those of all processes are listened to */
+	struct agents *agents;	   /* NULL = attached to the agents of all processes */
 	struct targets *targets;
 	struct left_out left_out;
-	struct intake *intake;
+	struct dispatcher *dispatcher;
 	struct driver_source *driver; /* NULL = agents only */
 	struct nccl_probes *nccl;     /* NULL = collectives are not observed */
-	struct library_loads *loads;  /* NULL = who loads libcuda is found by polling */
+	struct library_loads *loads;  /* NULL = processes that load libcuda are found by polling */
 	bool without_loads;	      /* the kernel refused their programs */
 	struct observations *observations;
-	uint32_t waiting;	       /* a process whose thread waits until an injection begins */
-	uint64_t attached;	       /* ns, monotonic */
-	struct injections *injections; /* NULL = only programs that were prepared have an agent */
-	struct yield_gate *gate;       /* NULL = other CUPTI clients are refused */
+	uint32_t waiting;  /* a process whose thread waits until an injection begins */
+	uint64_t attached; /* ns, monotonic */
+	struct injections
+		*injections;	 /* NULL = only programs that loaded it themselves have an agent */
+	struct yield_gate *gate; /* NULL = other CUPTI clients are refused */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_hello;  /* ms */

@@ -17,7 +17,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/descendants.h"
-#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/dispatcher.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/session_filter.h"
 #include "cuda-trace/capture/session_parts.h"
@@ -49,8 +49,8 @@ static void watch_file(void *context, const char *path)
 		return;
 	}
 	if (session->switches && sample_switches__add(session->switches, path, 0, 0))
-		fprintf(stderr, "cuda-trace: an older library does not sample: expect nothing of "
-				"the GPU from its processes\n");
+		fprintf(stderr, "cuda-trace: an older injection library cannot sample: nothing "
+				"about the GPU comes from its processes\n");
 	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
 		session->files.found(session->files.context, path);
 }
@@ -98,7 +98,7 @@ static bool has_spoken(const struct session *session, uint32_t pid)
 {
 	struct search search = {.pid = pid};
 
-	intake__each(session->intake, compare_pid, &search);
+	dispatcher__each(session->dispatcher, compare_pid, &search);
 	return search.found;
 }
 

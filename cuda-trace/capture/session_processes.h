@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of a session: by which source each process is observed, and from when on. One thread.
+ * Part of a session: by which source each process is observed, and since when. One thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_SESSION_PROCESSES_H
 #define CUDA_TRACE_CAPTURE_SESSION_PROCESSES_H
@@ -15,15 +15,14 @@ struct targets;
 
 /* Finds files of the agent and processes, for this session. */
 struct targets *session_processes__targets(struct session *session);
-/* context is the session. An agent that subscribes behind launches, or does not work, mostly
- * because libcupti is missing.
- */
+/* context is the session. Handles an agent that subscribes while launches go on, or that does not
+ * work, mostly because libcupti is missing. */
 void session_processes__look_at_status(void *context, struct process *process);
 /* An event of the ring `starts`; 0. */
 int session_processes__handle_start(void *context, void *data, size_t size);
-/* PROGRAM maps no agent yet: its link goes with it through its exec. */
+/* PROGRAM maps no agent yet: the link stays with it across its exec. */
 void session_processes__listen_to_first(struct session *session, const char *agent);
-/* May processes get the agent from here? */
+/* May this session load the agent into processes? */
 bool session_processes__attaches(const struct session *session);
 void session_processes__prepare_injections(struct session *session, const char *agent);
 /* What PROGRAM leaves behind is missed from now on. */

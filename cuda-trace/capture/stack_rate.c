@@ -44,7 +44,8 @@ void stack_rate__launch(struct stack_pace *pace, uint32_t pid, uint32_t tid)
 	pace->launches[((pid ^ (uint64_t)tid << 20) * 0x9e3779b97f4a7c15ull >> 32) % THREADS]++;
 }
 
-static uint32_t take_busiest(struct stack_pace *pace)
+/* Launches of the thread with the most; counting begins again. */
+static uint32_t reset_busiest(struct stack_pace *pace)
 {
 	uint32_t most = 0;
 
@@ -76,7 +77,7 @@ uint32_t stack_rate__period(struct stack_pace *pace, uint64_t now_ns, uint64_t c
 
 	if (passed < NS_PER_S)
 		return pace->period;
-	launches = take_busiest(pace);
+	launches = reset_busiest(pace);
 	/* The first time there is no beginning; and without launches nothing can be reported. */
 	if (pace->began && launches && cost_ns) {
 		wanted = least_period(pace, (double)launches * cost_ns * NS_PER_S / passed);

@@ -14,7 +14,7 @@
 /* How PROGRAM ended, for who goes on afterwards. */
 struct watch_end {
 	bool ended; /* it was started, and ended */
-	int status; /* as wait() tells it */
+	int status; /* as of wait(2) */
 	bool interrupted;
 };
 
@@ -23,7 +23,7 @@ struct watch {
 	const struct options *options;
 	uint32_t groups;
 	bool sources;		/* --source counts; else only agents are listened to */
-	bool stacks;		/* session__take_stacks() will be called */
+	bool stacks;		/* session__set_stack_period() will be called */
 	bool stacks_timed;	/* session__stack_ns() will */
 	bool stacks_copied;	/* for unwinding */
 	bool launches_at_entry; /* as session_options has it */

@@ -112,7 +112,7 @@ extern const struct option_row options_overhead[];
  * Takes the operands (PROGRAM ARGS) and checks that exactly one kind of target was named.
  * 0, or the exit status after having said what is wrong.
  */
-int options__take_targets(const struct option_usage *usage, struct options *options, int argc,
-			  char **argv, int operand);
+int options__parse_targets(const struct option_usage *usage, struct options *options, int argc,
+			   char **argv, int operand);
 
 #endif

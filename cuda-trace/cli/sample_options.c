@@ -31,9 +31,9 @@ static bool is_one_of(const uint32_t *numbers, size_t count, uint64_t ns)
 }
 
 /*
- * The window that is nearest by ratio, and not longer than its period. 0: nobody has one like it.
- * Fear: a window that is silently another one, so that a share of the time is taken for what it is
- * not. Who calls it says what was taken.
+ * The window that is nearest by ratio, and not longer than its period. 0: there is none like it. If
+ * it differs from what was requested, the share of the time that is sampled differs as well: so the
+ * caller says which one was chosen.
  */
 static uint32_t nearest_window(uint64_t ns, uint64_t period)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --sample and --max-overhead: which cycle the agents are requested, and what is asked of them
- * then. The tool's one thread.
+ * --sample and --max-overhead: which sampling cycle is requested from the agents. The tool's one
+ * thread.
  */
 #ifndef CUDA_TRACE_CLI_SAMPLE_OPTIONS_H
 #define CUDA_TRACE_CLI_SAMPLE_OPTIONS_H

@@ -15,19 +15,18 @@
 #define AT(field) offsetof(struct options, field)
 
 const struct option_row options_targets[] = {
-	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
-	{OPTION_PID, 'p', "pid", "PID", "this process and what it starts", AT(pid)},
+	{OPTION_HEADING, 0, NULL, NULL, "Which processes", 0},
+	{OPTION_PID, 'p', "pid", "PID", "this process and its descendants", AT(pid)},
 	{OPTION_TEXT, 'c', "comm", "NAME", "processes whose command name is NAME", AT(comm)},
 	{OPTION_USER, 'u', "user", "USER", "processes of this user", AT(uid)},
 	{OPTION_TEXT, 0, "cgroup", "PATH", "processes below this cgroup (a container, a unit)",
 	 AT(cgroup)},
 	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the library into running programs for GPU times;\n-p and PROGRAM do so anyway, -c, "
-	 "-u, "
-	 "--cgroup and -a\nonly with this",
+	 "load the injection library into running programs, for\nGPU times (default with -p and "
+	 "PROGRAM; not with -c,\n-u, --cgroup, -a)",
 	 AT(attach)},
-	{OPTION_FLAG, 0, "no-attach", NULL, "never do that", AT(no_attach)},
+	{OPTION_FLAG, 0, "no-attach", NULL, "never load it into running programs", AT(no_attach)},
 	{},
 };
 
@@ -38,8 +37,8 @@ const struct option_row options_kernels[] = {
 	{OPTION_TIME, 0, "min-duration", "TIME", "kernels that took at least this long on the GPU",
 	 AT(min_duration)},
 	{OPTION_FLAG, 0, "runtime", NULL,
-	 "launch calls of the runtime API, too: some fail\nthere and never reach the driver "
-	 "(dearer)",
+	 "also launch calls of the runtime API, some of which\nfail before they reach the driver "
+	 "(costs more)",
 	 AT(runtime)},
 	{},
 };
@@ -47,10 +46,10 @@ const struct option_row options_kernels[] = {
 const struct option_row options_output[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_TEXT, 'o', "output", "FILE",
-	 "write there (else: stdout, or stderr when a PROGRAM\nis run, whose stdout stays its own)",
+	 "write to FILE (default: stdout; with a PROGRAM, which\nkeeps its stdout, stderr)",
 	 AT(output)},
 	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text", AT(json)},
-	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	{OPTION_FLAG, 'v', "verbose", NULL, "print what is attached, and libbpf's messages",
 	 AT(verbose)},
 	{},
 };
@@ -58,8 +57,7 @@ const struct option_row options_output[] = {
 const struct option_row options_source[] = {
 	{OPTION_WORD, 0, "source", "SOURCE",
 	 "cupti (the injection library), driver (libcuda's\nentry points: no GPU times), or auto: "
-	 "driver where "
-	 "no\ninjection library works",
+	 "driver for\nprocesses without a working injection library",
 	 AT(source)},
 	{OPTION_VALUES, 0, NULL, NULL, "auto,cupti,driver", 0},
 	{},
@@ -67,16 +65,15 @@ const struct option_row options_source[] = {
 
 const struct option_row options_sampling[] = {
 	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
-	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches come all the "
-	 "time, sums of\nGPU time are estimates with their error",
+	 "collect GPU times only in windows: 10ms/1s = for 10\nms in every second; all launches "
+	 "are reported, sums\nof GPU time are estimates with an error",
 	 AT(sample)},
 	{},
 };
 
 const struct option_row options_overhead[] = {
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "as --sample, with windows so long that they make\nlaunches slower by PERCENT of the time "
-	 "at most",
+	 "like --sample, with windows that make launches slower\nby at most PERCENT",
 	 AT(max_overhead)},
 	{},
 };
@@ -86,14 +83,15 @@ const struct option_row options_limits[] = {
 	{OPTION_TIME, 'd', "duration", "TIME", "after this time (10 = 10s, 500ms, 2m)",
 	 AT(duration)},
 	{OPTION_FLAG, 0, "wait", NULL,
-	 "not at PROGRAM's end, but when all that it started\nhas ended", AT(wait)},
+	 "continue after PROGRAM has ended, until all processes\nthat it started have ended",
+	 AT(wait)},
 	{OPTION_COUNT, 0, "buffer", "MIB", "ring buffer between kernel and tool (default 16)",
 	 AT(ring_mib)},
 	{},
 };
 
-int options__take_targets(const struct option_usage *usage, struct options *options, int argc,
-			  char **argv, int operand)
+int options__parse_targets(const struct option_usage *usage, struct options *options, int argc,
+			   char **argv, int operand)
 {
 	bool filtered = options->pid || options->comm || options->uid >= 0 || options->cgroup;
 
@@ -105,7 +103,9 @@ int options__take_targets(const struct option_usage *usage, struct options *opti
 		return options__misuse(usage, "either PROGRAM or -p, -c, -u, --cgroup, -a");
 	/* Not the whole system by default: being watched leaves a cost behind in a process. */
 	if (!options->program && !filtered && !options->all)
-		return options__misuse(usage, "whom to watch? -- PROGRAM, -p PID, or -a for all");
+		return options__misuse(
+			usage,
+			"nothing to watch: give -- PROGRAM, -p PID, or -a for all processes");
 	if (options->attach && options->no_attach)
 		return options__misuse(usage, "either --attach or --no-attach");
 	if (options->wait && !options->program)

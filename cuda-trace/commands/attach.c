@@ -26,19 +26,19 @@ struct attach_options {
 static const struct option_row rows[] = {
 	{OPTION_PID, 'p', "pid", "PID", "the process; others may follow as operands",
 	 offsetof(struct attach_options, pid)},
-	{OPTION_FLAG, 'v', "verbose", NULL, "say how long its threads were stopped",
+	{OPTION_FLAG, 'v', "verbose", NULL, "print how long its threads were stopped",
 	 offsetof(struct attach_options, verbose)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "attach",
-	.summary = "Loads the injection library into running programs, for other tools to trace.",
+	.summary = "Loads the injection library into running programs, for tools such as bpftrace.",
 	.synopsis = (const char *const[]){"[OPTIONS] -p PID [PID...]", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  sudo cuda-trace attach -p 4711\n"
 		    "  sudo cuda-trace attach -v 4711 4712\n"
-		    "\nThe other commands with -p do this by themselves.\n",
+		    "\nThe other commands do this themselves with -p.\n",
 };
 
 static void say_how(uint32_t pid, const struct injection_result *result)

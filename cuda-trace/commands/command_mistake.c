@@ -58,3 +58,15 @@ int command_mistake__explain(char **words, const struct nearest_words *nearest)
 			likely ? "?" : "");
 	return EXIT_USAGE;
 }
+
+int command_mistake__explain_topic(const char *topic, const struct nearest_words *nearest)
+{
+	const char *likely = suggest__likely(nearest, topic);
+	char shown[1024];
+
+	text__show(shown, sizeof(shown), topic, 200);
+	fprintf(stderr,
+		"cuda-trace help: there is no command or page '%s'%s%s%s (see cuda-trace --help)\n",
+		shown, likely ? ": did you mean " : "", likely ? likely : "", likely ? "?" : "");
+	return EXIT_USAGE;
+}

@@ -30,7 +30,7 @@
 /* Without --deep the answer comes within two seconds, complete or not. */
 #define SEARCH_NS	 800000000ull
 #define READ_NS		 300000000ull
-#define JUDGE_NS	 600000000ull
+#define CHECK_NS	 600000000ull
 #define PACKAGES_NS	 1000000000ull
 #define PACKAGES_DEEP_NS 3000000000ull
 #define ENTRIES_MAX	 2000000
@@ -47,12 +47,12 @@ struct doctor_options {
 
 static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to look at (default: this machine)", 0},
-	{OPTION_TEXT, 0, "root", "DIR",
-	 "an image or chroot below DIR, which need not run;\nnothing in it is run", AT(root)},
-	{OPTION_PID, 'p', "pid", "PID", "one process, in its own file system", AT(pid)},
+	{OPTION_TEXT, 0, "root", "DIR", "the image or chroot below DIR; runs nothing in it",
+	 AT(root)},
+	{OPTION_PID, 'p', "pid", "PID", "one process, with the files that it sees", AT(pid)},
 	{OPTION_FLAG, 0, "deep", NULL, "search everywhere, however long it takes", AT(deep)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
-	{OPTION_FLAG, 'j', "json", NULL, "one JSON object a line", AT(json)},
+	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per line", AT(json)},
 	{},
 };
 
@@ -61,7 +61,8 @@ static const char *const synopsis[] = {"[--deep] [--json]", "--root DIR [--deep]
 				       "-p PID [--json]", NULL};
 static const struct option_usage usage = {
 	.command = "doctor",
-	.summary = "Why something is missing, and the one command that mends it.",
+	.summary =
+		"Finds out why something cannot be traced, and prints the command that fixes it.",
 	.synopsis = synopsis,
 	.tables = tables,
 	.examples = "  cuda-trace doctor\n"
@@ -102,12 +103,12 @@ static void search(struct libraries *libraries, const struct doctor_options *opt
 	if (progress)
 		fprintf(stderr, "\r\033[K");
 	libraries->packages = packages__read(tree, options->deep ? PACKAGES_DEEP_NS : PACKAGES_NS);
-	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
+	filetree__budget(tree, options->deep ? 0 : CHECK_NS, options->deep ? 0 : ENTRIES_MAX);
 	if (tree->own)
 		doctor_process__each(add_mapped, libraries);
-	libraries__judge(libraries);
+	libraries__check(libraries);
 	/* What the choice still asks for are single files, if the tree is no trap. */
-	filetree__budget(tree, options->deep ? 0 : JUDGE_NS, options->deep ? 0 : ENTRIES_MAX);
+	filetree__budget(tree, options->deep ? 0 : CHECK_NS, options->deep ? 0 : ENTRIES_MAX);
 }
 
 struct examination {

@@ -38,9 +38,9 @@ struct optin_options {
 
 static const struct option_row enable_rows[] = {
 	SCOPE_ROWS,
-	{OPTION_HEADING, 0, NULL, NULL, "Where nothing of this reaches", 0},
+	{OPTION_HEADING, 0, NULL, NULL, "Programs that none of these reaches", 0},
 	{OPTION_WORD, 0, "howto", "TOPIC",
-	 "what to write where: slurm, cron, docker,\nkubernetes, desktop, zsh", AT(howto)},
+	 "print instructions for slurm, cron, docker,\nkubernetes, desktop or zsh", AT(howto)},
 	{OPTION_VALUES, 0, NULL, NULL, HOWTO_TOPICS, 0},
 	{},
 };
@@ -48,7 +48,7 @@ static const struct option_row disable_rows[] = {SCOPE_ROWS, {}};
 
 static const struct option_usage enable_usage = {
 	.command = "enable",
-	.summary = "Lets CUDA programs load the library, from the next login on.",
+	.summary = "Makes CUDA programs load the injection library, from the next login on.",
 	.synopsis = (const char *const[]){"[--system | --service UNIT | --cdi] [--root DIR]",
 					  "--howto TOPIC", NULL},
 	.tables = (const struct option_row *const[]){enable_rows, NULL},
@@ -59,7 +59,7 @@ static const struct option_usage enable_usage = {
 
 static const struct option_usage disable_usage = {
 	.command = "disable",
-	.summary = "Takes back what cuda-trace enable did, and keeps this user out of --system.",
+	.summary = "Undoes cuda-trace enable, and excludes this user from --system.",
 	.synopsis = (const char *const[]){"[--system | --service UNIT | --cdi] [--root DIR]", NULL},
 	.tables = (const struct option_row *const[]){disable_rows, NULL},
 	.examples = "  cuda-trace disable\n"
@@ -118,8 +118,7 @@ static void warn(const struct optin_options *options)
 				"libcupti-usdt\n");
 	else if (!known)
 		fprintf(stderr,
-			"note: the loader does not find %s by its name yet: call ldconfig "
-			"as root\n",
+			"note: the loader does not find %s by its name yet: run ldconfig as root\n",
 			agent);
 	if (options->root)
 		return;
@@ -127,10 +126,10 @@ static void warn(const struct optin_options *options)
 		fprintf(stderr, "note: " OPTIN_PROFILE " is not there: install the package "
 				"cuda-trace, or see cuda-trace enable --howto\n");
 	if (optin__off())
-		fprintf(stderr, "note: CUDA_TRACE=off is set here, and wins\n");
+		fprintf(stderr, "note: CUDA_TRACE=off is set here and takes precedence\n");
 	if (value && !optin__ours(value))
-		fprintf(stderr, "note: " OPTIN_VARIABLE " is set here by somebody else, and is "
-				"left alone\n");
+		fprintf(stderr, "note: " OPTIN_VARIABLE
+				" is set here already, to another library, and is not changed\n");
 	if (shell && strlen(shell) > 4 && !strcmp(shell + strlen(shell) - 4, "/zsh") &&
 	    access("/etc/zprofile", F_OK))
 		fprintf(stderr, "note: zsh may not read /etc/profile.d: see cuda-trace enable "
@@ -155,8 +154,8 @@ static int enable_user(const struct optin_options *options)
 		return -EIO;
 	print_enabled("this user", options);
 	if (!geteuid() && sudo && strcmp(sudo, "root"))
-		fprintf(stderr, "note: this user is root; for your own programs call it without "
-				"sudo, for all users with --system\n");
+		fprintf(stderr, "note: this user is root; to enable it for your own programs run "
+				"it without sudo, for all users with --system\n");
 	warn(options);
 	return 0;
 }
@@ -168,7 +167,7 @@ static int enable_system(const struct optin_options *options)
 			     " --system; cuda-trace disable --system removes it.\n"))
 		return -EIO;
 	print_enabled("all users", options);
-	printf("Who does not want it says `cuda-trace disable`.\n");
+	printf("Users who do not want it run `cuda-trace disable`.\n");
 	warn(options);
 	return 0;
 }
@@ -177,7 +176,7 @@ static int disable_user(const struct optin_options *options)
 {
 	if (set_user("disabled", "enabled", "/disable; cuda-trace enable removes it.\n"))
 		return -EIO;
-	printf("Disabled for this user, from the next login on; here and now: "
+	printf("Disabled for this user, from the next login on; in this shell: "
 	       "unset " OPTIN_VARIABLE "\n");
 	return 0;
 }

@@ -25,8 +25,8 @@
 
 /* Agents look for consumers four times a second at least. */
 #define ANSWER_MS 300
-/* Another tool may hold the bells that were pulled; after a second agents tell without being asked.
- */
+/* Another tool may be attached to the same hello probe already, so that the agent sees no new
+ * request; once a second it reports its names and state without one. */
 #define ANSWERS 5
 #define MAX	4096
 
@@ -36,7 +36,7 @@ struct list_options {
 };
 
 static const struct option_row rows[] = {
-	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text, one object a line",
+	{OPTION_FLAG, 'j', "json", NULL, "JSON instead of text, one object per line",
 	 offsetof(struct list_options, json)},
 	{OPTION_FLAG, 'w', "wide", NULL, "text: all columns", offsetof(struct list_options, wide)},
 	{},
@@ -82,7 +82,7 @@ static const struct column columns[COLUMN_COUNT] = {
 	[RANK] = {"rank", "RANK", 5, COLUMN_WIDE},
 	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT},
 	[CGROUP] = {"cgroup", "CGROUP", 40, COLUMN_LEFT | COLUMN_WIDE},
-	[AGENT] = {"guest", "GUEST", 0, COLUMN_JSON},
+	[AGENT] = {"guest", "AGENT", 0, COLUMN_JSON},
 	[NOTE] = {"note", "NOTE", 0, COLUMN_LEFT},
 };
 
@@ -202,7 +202,7 @@ static const char *note(const struct entry *entry)
 	if (!entry->seen.agent)
 		return entry->reason;
 	if (entry->seen.asleep)
-		return "sleeps; the first tool that attaches wakes it";
+		return "dormant; the first tool that attaches activates it";
 	if (entry->status.version && entry->status.state == CUDA_STATE_YIELDED)
 		return yields__text(&entry->status, entry->status.holder, yields, sizeof(yields));
 	if (trouble)

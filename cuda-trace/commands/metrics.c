@@ -54,58 +54,58 @@ struct metrics_options {
 #define AT(field) offsetof(struct metrics_options, field)
 
 static const struct option_row rows[] = {
-	{OPTION_HEADING, 0, NULL, NULL, "Where to", 0},
+	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_TEXT, 'l', "listen", "ADDRESS:PORT",
-	 "serve there (default " DEFAULT_LISTEN "; [::1]:PORT,\n:PORT for every address)",
+	 "listen there (default " DEFAULT_LISTEN "; [::1]:PORT;\n:PORT = on all addresses)",
 	 AT(listen)},
 	{OPTION_TEXT, 0, "web-config", "FILE",
 	 "TLS and passwords, in the format of Prometheus's\nexporters", AT(web_config)},
 	{OPTION_TEXT, 0, "textfile", "FILE",
 	 "write FILE for node_exporter instead (- = stdout,\nonce, at the end)", AT(textfile)},
-	{OPTION_TIME, 0, "interval", "TIME", "between two writings of FILE (default 15s)",
+	{OPTION_TIME, 0, "interval", "TIME", "how often FILE is written (default 15s)",
 	 AT(interval)},
-	{OPTION_HEADING, 0, NULL, NULL, "Whom to watch", 0},
+	{OPTION_HEADING, 0, NULL, NULL, "Which processes", 0},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the library into every running CUDA program\n(else: only those that carry it have "
-	 "GPU "
-	 "times)",
+	 "load the injection library into all running CUDA\nprograms (otherwise only those that "
+	 "have "
+	 "it get GPU\ntimes)",
 	 AT(attach)},
 	{OPTION_FLAG, 0, "no-attach", NULL,
-	 "leave running programs alone, also those that carry\nit", AT(no_attach)},
+	 "do not touch running programs, even if the library is\nloaded there already",
+	 AT(no_attach)},
 	{OPTION_HEADING, 0, NULL, NULL, "What to show", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_SUMMED_WORDS, 0},
 	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
-	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
-	 "all "
-	 "the time,\nGPU figures are estimates and labelled so",
+	 "collect GPU times only in windows: 10ms/1s = for 10\nms in every second; all launches "
+	 "are counted, GPU\nfigures are estimates and labelled so",
 	 AT(sample)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "the same, with windows so long that launches get\nslower by no more than this",
+	 "like --sample, with windows that make launches slower\nby at most PERCENT",
 	 AT(max_overhead)},
 	{OPTION_TEXT, 0, "counters", "PRESET|METRIC,...",
-	 "what whole GPUs are busy with, whoever uses them:\ndevice, compute, memory, links",
+	 "hardware counters of whole GPUs, whatever runs there:\ndevice, compute, memory, links",
 	 AT(counters)},
 	{OPTION_VALUES, 0, NULL, NULL, "device,compute,memory,links", 0},
-	{OPTION_FLAG, 0, "by-pid", NULL, "a label set a process, with its pid", AT(by_pid)},
+	{OPTION_FLAG, 0, "by-pid", NULL, "one label set per process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
-	 "time by kernel: the N that take the most by name,\nthe rest as \"other\"", AT(by_kernel)},
-	{OPTION_COUNT, 0, "label-sets", "N", "label sets at most, the rest as \"other\" (500)",
+	 "GPU time by kernel: the N that take most time, the\nrest as \"other\"", AT(by_kernel)},
+	{OPTION_COUNT, 0, "label-sets", "N", "at most N label sets, the rest as \"other\" (500)",
 	 AT(label_sets)},
-	{OPTION_TIME, 0, "forget", "TIME", "drop label sets without a process after TIME (1h)",
+	{OPTION_TIME, 0, "forget", "TIME", "drop label sets TIME after their last process (1h)",
 	 AT(forget)},
 	{OPTION_FLAG, 0, "no-created", NULL, "OpenMetrics without the _created samples",
 	 AT(no_created)},
 	{OPTION_HEADING, 0, NULL, NULL, "Other", 0},
-	{OPTION_TIME, 'd', "duration", "TIME", "end after TIME", AT(duration)},
-	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached", AT(verbose)},
+	{OPTION_TIME, 'd', "duration", "TIME", "stop after TIME", AT(duration)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "print what is attached", AT(verbose)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "metrics",
-	.summary = "Counts what CUDA programs do on this machine and shows it to Prometheus.",
+	.summary = "Exports counters of all CUDA programs on this machine to Prometheus.",
 	.synopsis = (const char *const[]){"[OPTIONS]", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace metrics\n"
@@ -230,10 +230,11 @@ static int open_counters(struct outlets *outlets)
 		return 0;
 	if (pm_choice__parse(&choice, outlets->options->counters, unknown, sizeof(unknown))) {
 		pm_choice__nearest(unknown, &nearest);
-		return options__misuse(&usage,
-				       "--counters: '%s' is none of device, compute, memory, "
-				       "links, no column of theirs (near it: %s), and no metric",
-				       unknown, suggest__list(&nearest, list, sizeof(list)));
+		return options__misuse(
+			&usage,
+			"--counters: '%s' is neither one of device, compute, memory, links, nor a "
+			"column of theirs (similar: %s), nor a metric",
+			unknown, suggest__list(&nearest, list, sizeof(list)));
 	}
 	outlets->counters = device_metrics__open(&choice);
 	return outlets->counters ? 0 : EXIT_TROUBLE;

@@ -12,10 +12,11 @@
 static const struct option_row mode_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to look at (one of these)", 0},
 	{OPTION_FLAG, 0, "pc", NULL,
-	 "where in each kernel the time goes, and what the\ninstructions wait for", AT(pc)},
+	 "PC samples: where in each kernel time is spent, and\nwhat its instructions wait for",
+	 AT(pc)},
 	{OPTION_TEXT, 0, "counters", "PRESET|METRIC,...",
-	 "hardware counters of each kernel, and what holds it\nback: quick, overview, memory, "
-	 "compute, tensor,\noccupancy, roofline, or single metrics",
+	 "hardware counters of each kernel, and what limits it:\nquick, overview, memory, "
+	 "compute, tensor, occupancy,\nroofline, or single metrics",
 	 AT(counters)},
 	{OPTION_VALUES, 0, NULL, NULL, "quick,overview,memory,compute,tensor,occupancy,roofline",
 	 0},
@@ -25,9 +26,10 @@ static const struct option_row mode_rows[] = {
 	 AT(device)},
 	{OPTION_VALUES, 0, NULL, NULL, "device,compute,memory,links", 0},
 	{OPTION_FLAG, 0, "sass", NULL,
-	 "what each instruction of a kernel did, by line: its\nthreads, sectors and wavefronts",
+	 "counts for each instruction of a kernel, by source\nline: threads, sectors and "
+	 "wavefronts",
 	 AT(sass)},
-	{OPTION_MAYBE, 0, "list-metrics", "REGEX", "which there are, and what they mean",
+	{OPTION_MAYBE, 0, "list-metrics", "REGEX", "print the available metrics, with descriptions",
 	 AT(list_metrics)},
 	{},
 };
@@ -41,14 +43,14 @@ static const struct option_row kernel_rows[] = {
 };
 
 static const struct option_row rows[] = {
-	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: at most COUNT lines per table (default 25)",
 	 AT(shared.count)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "profile",
-	.summary = "Looks inside kernels, at the end of PROGRAM or at Ctrl-C.",
+	.summary = "Looks inside kernels; prints at the end of PROGRAM or at Ctrl-C.",
 	.synopsis = (const char *const[]){"MODE [OPTIONS] [--] PROGRAM [ARGUMENTS]",
 					  "MODE [OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a",
 					  "--device [OPTIONS] [[--] PROGRAM [ARGUMENTS]]", NULL},
@@ -118,8 +120,7 @@ int cmd_profile(int argc, char **argv)
 		chosen = i;
 	}
 	if (chosen == MODES)
-		return options__misuse(&usage,
-				       "what to look at? --pc, --counters, --device, --sass");
+		return options__misuse(&usage, "choose one of --pc, --counters, --device, --sass");
 	/* Whole GPUs have no processes to choose from. */
 	if (options.device) {
 		if (output_file__check("profile", options.shared.output, NULL))
@@ -127,7 +128,7 @@ int cmd_profile(int argc, char **argv)
 		options.shared.program = operand < argc ? argv + operand : NULL;
 		return modes[chosen].run(&usage, &options);
 	}
-	status = options__take_targets(&usage, &options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &options.shared, argc, argv, operand);
 	if (output_file__check("profile", options.flamegraph, NULL) ||
 	    output_file__check("profile", options.folded, NULL) ||
 	    (options.record && older_recording__check("profile", options.record)))

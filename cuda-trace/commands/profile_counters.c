@@ -27,15 +27,16 @@
 const struct option_row profile_counters_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Counters", 0},
 	{OPTION_COUNT, 0, "kernels", "COUNT",
-	 "count so many kernels of each process, then let it\nrun on at full speed", AT(kernels)},
-	{OPTION_COUNT, 0, "skip", "COUNT", "but not the first COUNT of those that match", AT(skip)},
+	 "count only COUNT kernels of each process; then it\nruns at full speed", AT(kernels)},
+	{OPTION_COUNT, 0, "skip", "COUNT", "skip the first COUNT kernels that match", AT(skip)},
 	{OPTION_WORD, 0, "replay", "kernel|application|launches",
-	 "metrics of several passes: each kernel runs as often\n(the default), or PROGRAM does, or "
-	 "nothing does: each\nlaunch is counted with some, the next with others",
+	 "if metrics need several passes: repeat each kernel\n(the default), repeat PROGRAM, or "
+	 "repeat nothing and\ncount each launch with some of the metrics in turn",
 	 AT(replay)},
 	{OPTION_VALUES, 0, NULL, NULL, "kernel,application,launches", 0},
 	{OPTION_TEXT, 0, "chip", "NAME",
-	 "--list-metrics: of this chip (GH100, AD102 ...) and\nnot of the first GPU", AT(chip)},
+	 "with --list-metrics: of this chip (GH100, AD102 ...)\ninstead of the first GPU",
+	 AT(chip)},
 	{},
 };
 
@@ -61,8 +62,8 @@ static void show_kernel(void *context, const struct process *process,
 				       !counters->counting.table.by_turns);
 }
 
-static void take_kernel(struct counters *counters, struct process *process,
-			const struct cuda_counters *record)
+static void handle_kernel(struct counters *counters, struct process *process,
+			  const struct cuda_counters *record)
 {
 	struct counter_sum sums[CUDA_COUNTERS_METRICS];
 	struct counter_kernel alone = {.sums = sums};
@@ -96,7 +97,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		counter_session__state(&counters->counting, process, (const void *)record);
 		break;
 	case CUDA_RECORD_COUNTERS:
-		take_kernel(counters, process, (const void *)record);
+		handle_kernel(counters, process, (const void *)record);
 		break;
 	}
 }
@@ -147,7 +148,7 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 		counter_report__sum(&sheet, table, kernel);
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
-		if (process->reported)
+		if (process->has_state)
 			counter_report__process(&sheet, process);
 	losses__write_json_line(counters->output, lost);
 }
@@ -189,8 +190,8 @@ static int say_unknown_word(const char *word)
 
 	if (counter_presets__has_no_counterpart(word)) {
 		fprintf(stderr,
-			"cuda-trace profile: %s, of the Event and Metric APIs, has no counterpart "
-			"today; --list-metrics says what there is\n",
+			"cuda-trace profile: %s, a metric of CUPTI's former Event and Metric APIs, "
+			"has no counterpart; --list-metrics prints the current ones\n",
 			word);
 		return EXIT_USAGE;
 	}
@@ -198,7 +199,7 @@ static int say_unknown_word(const char *word)
 		suggest__consider(&nearest, preset->name, word, strlen(word));
 	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
 		suggest__consider(&nearest, alias->old, word, strlen(word));
-	fprintf(stderr, "cuda-trace profile: %s is no preset, and no metric's name",
+	fprintf(stderr, "cuda-trace profile: %s is neither a preset nor a metric",
 		text__show(shown, sizeof(shown), word, 70));
 	say_nearest(&nearest);
 	return EXIT_USAGE;
@@ -212,8 +213,8 @@ static int say_unknown_metric(const struct metric_library *library, const char *
 
 	text__show(shown, sizeof(shown), metric, 120);
 	if (row) {
-		fprintf(stderr, "cuda-trace profile: %s: behind %s must stand one of: %s\n", shown,
-			row->name, row->rollups);
+		fprintf(stderr, "cuda-trace profile: %s: %s must be followed by one of: %s\n",
+			shown, row->name, row->rollups);
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < library->count; i++)
@@ -224,8 +225,8 @@ static int say_unknown_metric(const struct metric_library *library, const char *
 }
 
 /*
- * Before PROGRAM starts, where libcupti is here and tells: in a container it may be elsewhere, and
- * then the agent finds out.
+ * Before PROGRAM starts, if libcupti is found here and knows the metrics: in a container it may be
+ * elsewhere, and then the agent checks them.
  */
 static int check_request(const struct profile_options *options, const char *request, bool tell,
 			 bool *passes_said)
@@ -236,7 +237,9 @@ static int check_request(const struct profile_options *options, const char *requ
 
 	if (!copy || metric_library__load(&library, NULL, request, why, sizeof(why))) {
 		if (copy && options->shared.verbose)
-			fprintf(stderr, "cuda-trace profile: metrics are not checked before: %s\n",
+			fprintf(stderr,
+				"cuda-trace profile: metrics are not checked before PROGRAM "
+				"starts: %s\n",
 				why);
 		free(copy);
 		return EXIT_OK;
@@ -258,7 +261,7 @@ static int check_request(const struct profile_options *options, const char *requ
 }
 
 /* The metrics, by which a request is known to make sense; the caller frees them. An exit status. */
-static int take_request(const struct profile_options *options, bool tell, char **request,
+static int make_request(const struct profile_options *options, bool tell, char **request,
 			bool *passes_said)
 {
 	struct pattern *pattern = pattern__new(options->shared.kernel);
@@ -362,16 +365,16 @@ static int split_request(struct metric_library *library, const char *request, co
 
 	if (failed)
 		fprintf(stderr,
-			"cuda-trace profile: --replay %s asks this machine's libcupti which "
-			"metrics go together: %s\n",
+			"cuda-trace profile: --replay %s needs this machine's libcupti to group "
+			"metrics: %s\n",
 			replay, why);
 	for (size_t i = 0; i < library->alone_count && !failed; i++)
 		fprintf(stderr,
-			"cuda-trace profile: %s needs several passes of one run: left out "
-			"(--replay kernel has it)\n",
+			"cuda-trace profile: %s needs several passes in one run and is left out "
+			"(--replay kernel can collect it)\n",
 			library->alone[i]);
 	if (!failed && !library->set_count)
-		fprintf(stderr, "cuda-trace profile: nothing is left to be counted\n");
+		fprintf(stderr, "cuda-trace profile: no metric is left to collect\n");
 	return failed || !library->set_count ? EXIT_TROUBLE : EXIT_OK;
 }
 
@@ -386,7 +389,7 @@ static int run_application(struct counters *counters, const char *request)
 	if (counters->output) {
 		fprintf(stderr,
 			"cuda-trace profile: PROGRAM runs %zu time%s, once for each set of metrics "
-			"that %s takes in one pass\n",
+			"that %s collects in one pass\n",
 			library.set_count, library.set_count == 1 ? "" : "s", library.chip);
 		counters->counting.passes_said = true;
 		status = run_sets(counters, &library);
@@ -424,8 +427,8 @@ static int run_launches(struct counters *counters, const char *request)
 
 	if (!status && library.set_count > CUDA_REQUEST_SETS) {
 		fprintf(stderr,
-			"cuda-trace profile: %zu sets of metrics, and a process takes %d at most: "
-			"ask for fewer\n",
+			"cuda-trace profile: %zu sets of metrics, but a process accepts at most "
+			"%d: request fewer\n",
 			library.set_count, CUDA_REQUEST_SETS);
 		status = EXIT_TROUBLE;
 	}
@@ -456,9 +459,9 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 		way++;
 	if (way == APPLICATION && !options->shared.program)
 		return options__misuse(usage,
-				       "--replay application runs a PROGRAM several times: what "
-				       "runs already runs once (--replay launches looks into it)");
-	status = take_request(options, way == KERNEL, &request, &counters.counting.passes_said);
+				       "--replay application needs a PROGRAM, which it runs "
+				       "several times (for a running process: --replay launches)");
+	status = make_request(options, way == KERNEL, &request, &counters.counting.passes_said);
 	if (!status && way == APPLICATION)
 		status = run_application(&counters, request);
 	else if (!status && way == LAUNCHES)

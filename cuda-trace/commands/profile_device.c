@@ -27,10 +27,11 @@
 
 const struct option_row profile_device_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Whole GPUs", 0},
-	{OPTION_TEXT, 0, "gpus", "LIST", "these only (0,2-3; as nvidia-smi numbers them)",
+	{OPTION_TEXT, 0, "gpus", "LIST", "only these (0,2-3; as nvidia-smi numbers them)",
 	 AT(gpus)},
-	{OPTION_TIME, 0, "every", "TIME", "the hardware samples so often (default 1ms)", AT(every)},
-	{OPTION_TIME, 0, "interval", "TIME", "one line for so long (default 1s)", AT(interval)},
+	{OPTION_TIME, 0, "every", "TIME", "sampling interval of the hardware (default 1ms)",
+	 AT(every)},
+	{OPTION_TIME, 0, "interval", "TIME", "print one line per TIME (default 1s)", AT(interval)},
 	{},
 };
 
@@ -82,11 +83,11 @@ static void end_row(struct device_run *run, struct pm_device *device)
 	pm_report__row(&run->report, device, &row);
 }
 
-static void on_sample(void *context, struct pm_device *device, const struct pm_sample *told)
+static void on_sample(void *context, struct pm_device *device, const struct pm_sample *raw)
 {
 	struct device_run *run = context;
 	struct pm_table *table = device->data;
-	struct pm_sample sample = *told;
+	struct pm_sample sample = *raw;
 
 	if (!table)
 		return;
@@ -131,10 +132,10 @@ static int check(const struct option_usage *usage, const struct profile_options 
 
 	if (options->shared.pid || options->shared.comm || options->shared.uid >= 0 ||
 	    options->shared.cgroup || options->shared.kernel)
-		return options__misuse(usage, "--device is of whole GPUs: no process or kernel can "
-					      "be chosen");
+		return options__misuse(
+			usage, "--device measures whole GPUs, not single processes or kernels");
 	if (options->shared.wait)
-		return options__misuse(usage, "--wait is for what processes do, not for --device");
+		return options__misuse(usage, "--wait does not go with --device");
 	if (parse_gpus(options->gpus, gpus))
 		return options__misuse(usage, "--gpus: numbers as 0,2-3, up to %d", PM_DEVICES - 1);
 	run->request.every = options->every ? options->every : DEFAULT_EVERY;
@@ -145,8 +146,8 @@ static int check(const struct option_usage *usage, const struct profile_options 
 		return 0;
 	pm_choice__nearest(unknown, &nearest);
 	fprintf(stderr,
-		"cuda-trace profile: %s is none of device, compute, memory, links, no column of "
-		"theirs (near it: %s), and no metric with its rollup\n",
+		"cuda-trace profile: %s is neither one of device, compute, memory, links, nor a "
+		"column of theirs (similar: %s), nor a metric with its rollup\n",
 		text__show(shown, sizeof(shown), unknown, 100),
 		suggest__list(&nearest, list, sizeof(list)));
 	return EXIT_USAGE;

@@ -78,7 +78,7 @@ int profile_metrics__list(const struct option_usage *usage, const struct profile
 		return EXIT_USAGE;
 	if (metric_library__load(&library, options->chip, NULL, why, sizeof(why))) {
 		fprintf(stderr, "cuda-trace %s: %s%s\n", usage->command, why,
-			options->chip ? "" : " (--chip GH100 asks without a GPU)");
+			options->chip ? "" : " (--chip GH100 works without a GPU)");
 		status = EXIT_TROUBLE;
 	} else {
 		if (!options->shared.json)

@@ -27,22 +27,22 @@
 
 const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "bursts", "ON/PERIOD",
-	 "sample for so long in each period, at a random place\nin it (default " DEFAULT_BURSTS
-	 "); 1s/1s = all the time",
+	 "sample for ON in each PERIOD, at a random time\n(default " DEFAULT_BURSTS
+	 "; 1s/1s = all the time)",
 	 AT(bursts)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "windows so far apart that launches are held for them\nno more than this",
+	 "make windows so rare that launches wait for them for\nat most PERCENT of the time",
 	 AT(shared.max_overhead)},
 	{OPTION_FLAG, 0, "disassemble", NULL,
-	 "the instructions of the functions with most samples,\nby nvdisasm", AT(disassemble)},
-	{OPTION_TEXT, 0, "flamegraph", "FILE",
-	 "samples as a picture (SVG): kernel, line, what was\nwaited for", AT(flamegraph)},
-	{OPTION_TEXT, 0, "folded", "FILE", "the same as folded stacks", AT(folded)},
-	{OPTION_TEXT, 0, "record", "FILE", "the same and the table, for cuda-trace report",
+	 "disassemble the functions with most samples (needs\nnvdisasm)", AT(disassemble)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE", "samples as an SVG: kernel, line, stall reason",
+	 AT(flamegraph)},
+	{OPTION_TEXT, 0, "folded", "FILE", "samples as folded stacks", AT(folded)},
+	{OPTION_TEXT, 0, "record", "FILE", "samples as a recording, for cuda-trace report",
 	 AT(record)},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "in all three, the host's functions above each kernel,\nby its launches' stacks; with N "
-	 "of one in N\n(10, 100, 1000 or 10000)",
+	 "in these files, the host functions that launched each\nkernel; with N from every Nth "
+	 "launch (10, 100, 1000\nor 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{},
@@ -61,7 +61,7 @@ struct profile {
 	bool failed;
 	FILE *output;
 	uint64_t started; /* ns */
-	bool told_remedy;
+	bool remedy_said;
 };
 
 static void on_process_start(void *context, struct process *process)
@@ -74,7 +74,7 @@ static void on_process_start(void *context, struct process *process)
 }
 
 /* The first window of a process has CUPTI set up what it needs. */
-static void take_cost(struct profile *profile, struct process *process,
+static void note_cost(struct profile *profile, struct process *process,
 		      const struct cuda_pc_window *window)
 {
 	if (window->held && pc_table__windows(process) > 1)
@@ -89,7 +89,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	pc_images__record(profile->images, process, record);
 	pc_files__record(profile->files, process, record);
 	if (record->kind == CUDA_RECORD_PC_WINDOW)
-		take_cost(profile, process, (const void *)record);
+		note_cost(profile, process, (const void *)record);
 	if (profile->stacks)
 		pc_stacks__record(profile->stacks, process, record, &profile->table);
 }
@@ -121,7 +121,7 @@ static bool on_tick(void *context, struct session *session)
 	if (session__set_cycle(session, 0, now))
 		profile->pace.every_ms = before;
 	else if (profile->options->shared.verbose)
-		fprintf(stderr, "cuda-trace profile: a window in %u ms now\n", now);
+		fprintf(stderr, "cuda-trace profile: now one window in %u ms\n", now);
 	return false;
 }
 
@@ -130,7 +130,7 @@ static void on_attached(void *context, struct session *session)
 	struct profile *profile = context;
 
 	if (profile->period)
-		session__take_stacks(session, profile->period);
+		session__set_stack_period(session, profile->period);
 }
 
 static void on_error(void *context, struct process *process, int code, const char *component,
@@ -139,16 +139,16 @@ static void on_error(void *context, struct process *process, int code, const cha
 	struct profile *profile = context;
 
 	losses__say_error(context, process, code, component, message);
-	if (code != CUPTI_NO_PRIVILEGE || profile->told_remedy)
+	if (code != CUPTI_NO_PRIVILEGE || profile->remedy_said)
 		return;
-	profile->told_remedy = true;
+	profile->remedy_said = true;
 	fprintf(stderr,
-		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n"
-		"  Either run the program as root or with CAP_SYS_ADMIN (in a container:\n"
-		"  --cap-add SYS_ADMIN), or allow it to everybody, for good:\n"
-		"  echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n"
-		"    sudo tee /etc/modprobe.d/nvidia-profiling.conf\n"
-		"  and load the driver anew: reboot (after update-initramfs -u or dracut -f)\n");
+		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n "
+		" Either run the program as root or with CAP_SYS_ADMIN (in a container:\n  "
+		"--cap-add SYS_ADMIN), or allow it for all users, permanently:\n  echo options "
+		"nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n    sudo tee "
+		"/etc/modprobe.d/nvidia-profiling.conf\n  and reload the driver: reboot (after "
+		"update-initramfs -u or dracut -f)\n");
 }
 
 static int on_start(void *context, FILE *output)
@@ -220,7 +220,7 @@ static void find_places(struct profile *profile, struct session *session)
 				 : wanted				 ? PC_FILES_ALL
 									 : PC_FILES_CODE;
 
-	session__let_go(session);
+	session__stop_agents(session);
 	pc_files__search(profile->files, profile->images, &profile->table.code, what);
 	pc_images__resolve(profile->images, &profile->table.code);
 	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
@@ -256,7 +256,7 @@ static void on_finish(void *context, struct session *session)
 		pc_report__text(profile->output, &report);
 }
 
-static int take_limit(const struct option_usage *usage, struct profile *profile)
+static int parse_limit(const struct option_usage *usage, struct profile *profile)
 {
 	struct sample limit;
 	int status =
@@ -269,7 +269,7 @@ static int take_limit(const struct option_usage *usage, struct profile *profile)
 	return status;
 }
 
-static int take_pictures(const struct option_usage *usage, struct profile *profile)
+static int prepare_pictures(const struct option_usage *usage, struct profile *profile)
 {
 	const struct profile_options *options = profile->options;
 	bool any = options->flamegraph || options->folded || options->record;
@@ -310,8 +310,8 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 						 options->bursts ? options->bursts : DEFAULT_BURSTS,
 						 &profile.bursts);
 
-	status = status ? status : take_limit(usage, &profile);
-	status = status ? status : take_pictures(usage, &profile);
+	status = status ? status : parse_limit(usage, &profile);
+	status = status ? status : prepare_pictures(usage, &profile);
 	if (status)
 		return status;
 	watch.sample = profile.bursts;

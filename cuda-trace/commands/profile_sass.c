@@ -23,8 +23,8 @@ struct sass {
 	FILE *output;
 };
 
-static void take_kernel(struct sass *sass, struct process *process,
-			const struct cuda_counters *record)
+static void handle_kernel(struct sass *sass, struct process *process,
+			  const struct cuda_counters *record)
 {
 	struct counter_sum sums[CUDA_COUNTERS_METRICS];
 	struct counter_kernel alone = {.sums = sums};
@@ -44,7 +44,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (record->kind == CUDA_RECORD_COUNTERS_STATE)
 		counter_session__state(&sass->counting, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_COUNTERS)
-		take_kernel(sass, process, (const void *)record);
+		handle_kernel(sass, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_SASS)
 		sass_table__record(&sass->table, process, (const void *)record);
 }
@@ -90,10 +90,10 @@ static void say_rest(FILE *file, const struct counter_process *process)
 			"--skip N for another one (cuda-trace\n  stat has their names)\n");
 }
 
-/* Of modules that were loaded before: those that came later CUPTI has told of. */
+/* Source lines of modules that were loaded before the attach; CUPTI reports later ones. */
 static void find_lines(struct sass *sass, struct session *session)
 {
-	session__let_go(session);
+	session__stop_agents(session);
 	pc_files__search(sass->files, sass->images, &sass->table.code, PC_FILES_LINES);
 	pc_images__resolve(sass->images, &sass->table.code);
 }
@@ -112,7 +112,7 @@ static void on_finish(void *context, struct session *session)
 		sass_report__json(sass->output, &sass->table);
 	for (const struct counter_process *process = sass->counting.table.processes; process;
 	     process = process->next) {
-		if (!process->reported)
+		if (!process->has_state)
 			continue;
 		counter_report__process(&sheet, process);
 		if (!shared->json)

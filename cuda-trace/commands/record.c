@@ -50,39 +50,38 @@ static const struct option_row rows[] = {
 	 AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "each launch's stack, Python's too; with N of one in N\n(10, 100, 1000 or 10000)",
+	 "call stacks of launches, with Python functions; with\nN of every Nth launch (10, 100, "
+	 "1000 or 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "with -g: as many stacks as cost a thread no more;\nelse GPU times in windows (--sample) "
-	 "so "
-	 "long that\nlaunches get slower by no more than this",
+	 "with -g: as many stacks as take at most PERCENT of a\nthread's time; otherwise like "
+	 "--sample, with windows\nthat make launches slower by at most PERCENT",
 	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE",
-	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nin it are process, host, rank, "
+	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nbecome pid, host, rank and "
 	 "command",
 	 AT(path)},
-	{OPTION_FLAG, 'f', "force", NULL, "replace FILE even if it is no recording", AT(force)},
+	{OPTION_FLAG, 'f', "force", NULL, "overwrite FILE even if it is not a recording",
+	 AT(force)},
 	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
 	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
 	 AT(max_size)},
 	{OPTION_TIME, 0, "max-duration", "TIME", "stop after this time (the same as -d)",
 	 AT(shared.duration)},
 	{OPTION_TIME, 0, "last", "TIME",
-	 "keep only the last TIME before the end; SIGUSR2 saves\nwhat there is under a name with "
-	 "the "
-	 "time",
+	 "keep only the last TIME before the end; SIGUSR2 saves\na copy, with the time in its name",
 	 AT(last)},
-	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no closing line", AT(quiet)},
-	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached, and libbpf's own messages",
+	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no summary line", AT(quiet)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "print what is attached, and libbpf's messages",
 	 AT(shared.verbose)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "record",
-	.summary = "Records what PROGRAM or others do with CUDA, for cuda-trace report.",
+	.summary = "Records what PROGRAM or running processes do with CUDA, for cuda-trace report.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
@@ -142,10 +141,10 @@ static void on_process_start(void *context, struct process *process)
 	store__process_start(record->store, process);
 }
 
-static bool is_asked_for(const struct record *record, const struct process *process,
+static bool is_requested(const struct record *record, const struct process *process,
 			 const struct cuda_record *data)
 {
-	/* It tells of all that it sees. */
+	/* The driver source reports every kind of call. */
 	if (process->source == EVENT_SOURCE_DRIVER)
 		return record->groups >> process->group & 1;
 	return !record->calls || data->kind != CUDA_RECORD_GRAPH_INSTANTIATE;
@@ -157,8 +156,8 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead_limit__launch(record->overhead, process, (const struct cuda_launch *)data);
-	/* What comes after the end was not asked for: not a loss. */
-	if (record->stopped || !is_asked_for(record, process, data))
+	/* Nobody requested what comes after the end: it is not a loss. */
+	if (record->stopped || !is_requested(record, process, data))
 		return;
 	if (record->pace && process->source == EVENT_SOURCE_AGENT &&
 	    data->kind == CUDA_RECORD_LAUNCH)
@@ -175,13 +174,14 @@ static void on_stack(void *context, struct process *process, const struct event 
 		store__stack(record->store, process, event);
 }
 
-static void take_stacks(struct record *record, struct session *session, uint32_t period)
+static void set_stack_period(struct record *record, struct session *session, uint32_t period)
 {
-	session__take_stacks(session, period);
+	session__set_stack_period(session, period);
 	store__stack_period(record->store, period);
 	record->period = period;
 	if (record->options.shared.verbose)
-		fprintf(stderr, "cuda-trace record: one in %u launches gives its stack now\n",
+		fprintf(stderr,
+			"cuda-trace record: now the stack of one launch in %u is recorded\n",
 			period);
 }
 
@@ -201,7 +201,7 @@ static void on_attached(void *context, struct session *session)
 	if (record->pace)
 		record->trap_ns = probe_selfcheck__measure();
 	if (record->period)
-		take_stacks(record, session, record->period);
+		set_stack_period(record, session, record->period);
 }
 
 /* -g --max-overhead: as many stacks as are allowed. */
@@ -212,7 +212,7 @@ static void adapt_period(struct record *record, struct session *session)
 		stack_rate__period(record->pace, monotonic__ns(), ns ? ns + record->trap_ns : 0);
 
 	if (period != record->period)
-		take_stacks(record, session, period);
+		set_stack_period(record, session, period);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -298,7 +298,8 @@ static void say_stacks(const struct record *record)
 	if (!record->period)
 		return;
 	if (record->pace)
-		fprintf(stderr, "one in %u launches gave its stack at the end\n", record->period);
+		fprintf(stderr, "at the end, the stack of one launch in %u was recorded\n",
+			record->period);
 	stack_options__say(&counts, record->options.call_graph);
 }
 
@@ -310,13 +311,13 @@ static const char *why_nothing(const struct record *record, const struct session
 	if (lost->total || lost->session[SESSION_LOST_KILLED])
 		return "what there was is lost";
 	if (record->processes)
-		return "processes used CUDA, but did nothing of what is recorded (-e, --source)";
+		return "processes used CUDA, but none of the recorded events occurred (-e, "
+		       "--source)";
 	if (record->options.shared.program && off && !strcmp(off, "off"))
 		return "CUDA_TRACE=off is set";
 	return record->options.shared.program
 		       ? "neither PROGRAM nor what it started made a CUDA call"
-		       : "no process that is meant made a CUDA call meanwhile (see cuda-trace "
-			 "list)";
+		       : "no selected process made a CUDA call in this time (see cuda-trace list)";
 }
 
 static void on_finish(void *context, struct session *session)
@@ -382,7 +383,7 @@ static double parse_percent(const char *text)
 }
 
 /* What may be spent goes into stacks; GPU times are all taken, or as --sample says. */
-static int take_stack_percent(struct record_options *options)
+static int parse_stack_percent(struct record_options *options)
 {
 	if (*options->stacks)
 		return options__misuse(&usage, "either -g=N or --max-overhead");
@@ -408,7 +409,7 @@ static int check(struct record_options *options, uint32_t *groups)
 			  1u << CUDA_GROUP_RUNTIME;
 	if (options->stacks && !stack_rate__parse(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
-	if (options->stacks && options->shared.max_overhead && take_stack_percent(options))
+	if (options->stacks && options->shared.max_overhead && parse_stack_percent(options))
 		return EXIT_USAGE;
 	/* A stack belongs to a launch. */
 	if (options->stacks)
@@ -450,7 +451,7 @@ int cmd_record(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &record.options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &record.options.shared, argc, argv, operand);
 	if (!status)
 		status = check(&record.options, &watch.groups);
 	if (!status)

@@ -38,7 +38,7 @@ int record_names__check(const struct option_usage *usage, const char *path, bool
 	char shown[256];
 
 	if (!force && !may_replace(path))
-		return options__misuse(usage, "%s is there and is no recording; -f replaces it",
+		return options__misuse(usage, "%s exists and is not a recording; -f overwrites it",
 				       text__show(shown, sizeof(shown), path, 60));
 	if (older_recording__check("record", path))
 		return EXIT_USAGE;

@@ -36,7 +36,7 @@ struct report_options {
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct option_row rows[] = {
-	{OPTION_HEADING, 0, NULL, NULL, "Tables (without any: the summary of stat)", 0},
+	{OPTION_HEADING, 0, NULL, NULL, "Tables (default: the summary of stat)", 0},
 	{OPTION_FLAG, 0, "kernels", NULL, "kernels, by time on the GPU", AT(kernels)},
 	{OPTION_FLAG, 0, "api", NULL, "calls of the CUDA API, by time on the host", AT(api)},
 	{OPTION_FLAG, 0, "copies", NULL, "copies, by direction", AT(copies)},
@@ -45,44 +45,44 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "copy-calls", NULL, "copies without GPU times (source driver)",
 	 AT(copy_calls)},
 	{OPTION_FLAG, 0, "memsets", NULL, "memsets, by kind of memory", AT(memsets)},
-	{OPTION_FLAG, 0, "memory", NULL, "allocations, peaks, what was not freed", AT(memory)},
-	{OPTION_FLAG, 0, "sync", NULL, "where the host waited", AT(sync)},
+	{OPTION_FLAG, 0, "memory", NULL, "allocations, peaks, leaks", AT(memory)},
+	{OPTION_FLAG, 0, "sync", NULL, "synchronisation: where the host waited", AT(sync)},
 	{OPTION_FLAG, 0, "graphs", NULL, "CUDA graphs", AT(graphs)},
 	{OPTION_FLAG, 0, "nvtx", NULL, "NVTX ranges", AT(nvtx)},
 	{OPTION_FLAG, 0, "idle", NULL, "how busy each GPU was", AT(idle)},
 	{OPTION_FLAG, 0, "errors", NULL, "calls that failed", AT(errors)},
-	{OPTION_FLAG, 0, "losses", NULL, "what could not be recorded, and why", AT(losses)},
+	{OPTION_FLAG, 0, "losses", NULL, "lost records, and why", AT(losses)},
 	{OPTION_FLAG, 0, "processes", NULL, "the processes", AT(processes)},
-	{OPTION_FLAG, 0, "stalls", NULL, "samples of profile --pc --record, by place and reason",
+	{OPTION_FLAG, 0, "stalls", NULL, "samples of profile --pc --record, by line and reason",
 	 AT(stalls)},
 	{OPTION_FLAG, 0, "all", NULL, "every table that has rows", AT(all)},
 	{OPTION_HEADING, 0, NULL, NULL, "Other formats (FILE may be -)", 0},
 	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
-	{OPTION_TEXT, 0, "timeline", "FILE", "trace events as PyTorch's profiler writes them",
+	{OPTION_TEXT, 0, "timeline", "FILE", "Chrome trace events, as from PyTorch's profiler",
 	 AT(timeline)},
 	{OPTION_TEXT, 0, "device", "SAMPLES",
-	 "with --html, --timeline: what profile --device --json\nwrote, below the kernels",
+	 "with --html, --timeline: show the output of\nprofile --device --json below the kernels",
 	 AT(device)},
-	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: where the GPU's time went", AT(flamegraph)},
+	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: GPU time by call stack and kernel",
+	 AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
-	{OPTION_TEXT, 0, "symbols", "FOLDER", "names of functions that had none when recorded",
-	 AT(symbols)},
-	{OPTION_HEADING, 0, NULL, NULL, "Questions of your own", 0},
-	{OPTION_TEXT, 0, "sql", "SELECT", "rows of this statement (docs/reference/schema.md)",
+	{OPTION_TEXT, 0, "symbols", "FOLDER",
+	 "look for missing function names in files below FOLDER", AT(symbols)},
+	{OPTION_HEADING, 0, NULL, NULL, "Queries and comparison", 0},
+	{OPTION_TEXT, 0, "sql", "SELECT", "print the rows of SELECT (docs/reference/schema.md)",
 	 AT(sql)},
 	{OPTION_FLAG, 0, "compare", NULL,
-	 "what changed from the first FILE to the second:\nkernels, copies, calls, waits, or the "
-	 "tables named",
+	 "what changed between two recordings: kernels, copies,\ncalls, waits, or the given tables",
 	 AT(compare)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
-	{OPTION_COUNT, 'n', "count", "COUNT", "so many rows a table", AT(limit)},
-	{OPTION_FLAG, 'j', "json", NULL, "one JSON object a row", AT(json)},
+	{OPTION_COUNT, 'n', "count", "COUNT", "at most COUNT rows per table", AT(limit)},
+	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per row", AT(json)},
 	{OPTION_FLAG, 0, "csv", NULL, "comma-separated, with a header", AT(csv)},
-	{OPTION_TEXT, 'o', "output", "FILE", "write there instead of stdout", AT(output)},
+	{OPTION_TEXT, 'o', "output", "FILE", "write to FILE instead of stdout", AT(output)},
 	{OPTION_HEADING, 0, NULL, NULL, "Rescue", 0},
 	{OPTION_TEXT, 0, "import", "SPOOL",
-	 "make the recording --output from a .part file, also\nfrom one that is being written",
+	 "make a recording (--output) from a .part file, even\nwhile it is being written",
 	 AT(import)},
 	{OPTION_TIME, 0, "last", "TIME", "with --import: only the last TIME", AT(last)},
 	{},
@@ -90,7 +90,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "report",
-	.summary = "Answers questions about a recording, or an SQLite export of Nsight Systems.",
+	.summary = "Prints tables from a recording or an SQLite export of Nsight Systems.",
 	.synopsis = (const char *const[]){"[OPTIONS] [FILE]", "--compare [OPTIONS] OLD NEW",
 					  "--import SPOOL --output FILE", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
@@ -236,7 +236,7 @@ static int report_summary(const struct report_file *file, const struct report_op
 	if (!pattern || stat_table__init(&summary.table, pattern, 0))
 		goto cleanup;
 	summary.table.sampled = is_sample(file);
-	summary.table.ranges_requested = report_file__any(file, "NVTX_EVENTS") > 0;
+	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
 	report_records__lost(file, &lost);
 	err = report_records__run(file, &sink);
@@ -386,15 +386,16 @@ static int check(const struct report_options *options, int argc, char **argv, in
 	if (options->import)
 		return options->output && !files && !options->device
 			       ? 0
-			       : options__misuse(&usage,
-						 "--import SPOOL wants --output FILE, no other");
+			       : options__misuse(
+					 &usage,
+					 "--import SPOOL needs --output FILE, and no other output");
 	if (options->device && (options->compare || (!options->html && !options->timeline)))
 		return options__misuse(&usage, "--device goes with --html or --timeline, which "
 					       "can show samples");
 	if (options->csv && options->json)
 		return options__misuse(&usage, "either --csv or --json");
 	if (options->compare && files < 2)
-		return options__misuse(&usage, "--compare wants two files: OLD NEW");
+		return options__misuse(&usage, "--compare needs two files: OLD NEW");
 	if (options->compare && files > 2)
 		return options__extra_operand(&usage, argv[operand + 2]);
 	if (!options->compare && files > 1)

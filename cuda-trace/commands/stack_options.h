@@ -12,9 +12,8 @@
 	 0,                                                                                      \
 	 "call-graph",                                                                           \
 	 "HOW",                                                                                  \
-	 "with -g: native functions by unwind tables (dwarf,\nthe default), which takes a copy " \
-	 "of "                                                                                   \
-	 "the stack, or by\nframe pointers alone",                                               \
+	 "with -g: unwind native functions with unwind tables\nand a copy of the stack (dwarf, " \
+	 "the default), or by\nframe pointers only (fp)",                                        \
 	 field},                                                                                 \
 	{                                                                                        \
 		OPTION_VALUES, 0, NULL, NULL, "dwarf,fp", 0                                      \

@@ -31,14 +31,14 @@ static const struct option_row event_rows[] = {
 	 offsetof(struct stat_options, events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS_AND_COLLECTIVES, 0},
 	{OPTION_TEXT, 0, "api", "GLOB",
-	 "CUDA calls whose name matches, too ('cudaMalloc*'),\nby their share of the host's time",
+	 "also CUDA calls whose name matches ('cudaMalloc*'),\nby share of host time",
 	 offsetof(struct stat_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL,
-	 "failed calls of any kind, too: every call is\nwatched then, which costs each of them; "
-	 "failed\nlaunches and waits are always listed",
+	 "also failed calls of any kind, which makes every call\nslower; failed launches and waits "
+	 "are always listed",
 	 offsetof(struct stat_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
-	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
+	 "each kernel of a graph with its node, also with\n-e graphs",
 	 offsetof(struct stat_options, graph_nodes)},
 	{OPTION_FLAG, 0, "idle", NULL,
 	 "why the GPU was idle: what the launching threads did\nmeanwhile, from scheduler events "
@@ -48,15 +48,14 @@ static const struct option_row event_rows[] = {
 };
 
 static const struct option_row rows[] = {
-	{OPTION_COUNT, 'n', "count", "COUNT", "text: so many lines a table (default 25)",
+	{OPTION_COUNT, 'n', "count", "COUNT", "text: at most COUNT lines per table (default 25)",
 	 offsetof(struct stat_options, shared.count)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "stat",
-	.summary =
-		"Sums up what the GPU did and why it waited, at the end of PROGRAM or at Ctrl-C.",
+	.summary = "Prints what GPUs did and why they waited, at the end of PROGRAM or at Ctrl-C.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
@@ -234,7 +233,7 @@ int cmd_stat(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &stat.options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
 	status = event_groups__parse_stat_events(
@@ -267,7 +266,7 @@ int cmd_stat(int argc, char **argv)
 	if (!watch.sample.on_ms)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	stat.table.sampled = watch.sample.on_ms != 0;
-	stat.table.ranges_requested = watch.groups >> CUDA_GROUP_NVTX & 1;
+	stat.table.ranges_reported = watch.groups >> CUDA_GROUP_NVTX & 1;
 	stat.table.errors_reported = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead_limit__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))

@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "status",
-	.summary = "Who has opted in, and whether programs started from here load the library.",
+	.summary = "Shows who has opted in, and whether programs started here load the library.",
 	.synopsis = (const char *const[]){"[--json]", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace status\n",
@@ -60,7 +60,7 @@ static void read_status(struct status *status)
 	X(LOADED, "loaded", "Programs started from here load the library.")                        \
 	X(MISSING, "missing", "The library is not installed: install the package libcupti-usdt.")  \
 	X(NO_LOGIN_SCRIPT, "no_login_script",                                                      \
-	  "It is enabled, but no login will notice: " OPTIN_PROFILE " is not installed.")          \
+	  "It is enabled, but has no effect on logins: " OPTIN_PROFILE " is not installed.")       \
 	X(NEXT_LOGIN, "next_login", "Programs load the library from the next login on.")           \
 	X(NOT_ENABLED, "not_enabled",                                                              \
 	  "Only programs started by `cuda-trace stat -- PROGRAM` and the like load the library;\n" \
@@ -93,7 +93,7 @@ static bool is_found(const struct status *status)
 	return strchr(status->value, '/') ? !access(status->value, R_OK) : status->known;
 }
 
-static enum verdict judge(const struct status *status)
+static enum verdict verdict_of(const struct status *status)
 {
 	if (status->value && !optin__ours(status->value))
 		return VERDICT_OTHER;
@@ -133,7 +133,7 @@ static void print_text(const struct status *status)
 	       status->profile ? OPTIN_PROFILE : OPTIN_PROFILE " is not installed");
 	service__each(print_unit, NULL);
 	printf("containers  %s\n", status->cdi ? CDI_PATH : "not enabled");
-	printf("\n%s\n", verdict_texts[judge(status)]);
+	printf("\n%s\n", verdict_texts[verdict_of(status)]);
 }
 
 static void print_unit_json(void *context, const char *unit)
@@ -162,7 +162,7 @@ static void print_json(const struct status *status)
 	bool first = true;
 
 	printf("{");
-	print_string("verdict", verdict_keys[judge(status)]);
+	print_string("verdict", verdict_keys[verdict_of(status)]);
 	print_string("user", users[status->user]);
 	printf("\"system\": %s, \"off\": %s, ", status->system ? "true" : "false",
 	       status->off ? "true" : "false");

@@ -45,27 +45,28 @@ static const struct option_row rows[] = {
 	 "kernels,copies,memory,sync (the default) and\nerrors,unified,overhead", AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_SUMMED_WORDS, 0},
 	{OPTION_TEXT, 0, "sample", "ON/PERIOD",
-	 "GPU times in windows only: 10ms/1s = for 10 ms in\nevery second; launches are counted "
-	 "all the time,\nGPU figures are estimates",
+	 "collect GPU times only in windows: 10ms/1s = for 10\nms in every second; all launches "
+	 "are counted, GPU\nfigures are estimates",
 	 AT(shared.sample)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
-	 "the same, with windows so long that launches get\nslower by no more than this",
+	 "like --sample, with windows that make launches slower\nby at most PERCENT",
 	 AT(shared.max_overhead)},
 	{OPTION_HEADING, 0, NULL, NULL, "How", 0},
-	{OPTION_TIME, 'd', "delay", "TIME", "between two looks (default 1s)", AT(interval)},
-	{OPTION_COUNT, 'n', "count", "COUNT", "end after so many", AT(shared.count)},
-	{OPTION_FLAG, 'b', "batch", NULL, "print pages instead of drawing them", AT(batch)},
+	{OPTION_TIME, 'd', "delay", "TIME", "between two updates (default 1s)", AT(interval)},
+	{OPTION_COUNT, 'n', "count", "COUNT", "stop after COUNT updates", AT(shared.count)},
+	{OPTION_FLAG, 'b', "batch", NULL, "print pages one after the other; no screen control",
+	 AT(batch)},
 	{OPTION_FLAG, '1', "once", NULL, "the same, one page", AT(once)},
-	{OPTION_FLAG, 'j', "json", NULL, "the same, one JSON object a look", AT(json)},
-	{OPTION_FLAG, 0, "no-colour", NULL, "without colours (NO_COLOR says so, too)",
+	{OPTION_FLAG, 'j', "json", NULL, "like --batch, one JSON object per update", AT(json)},
+	{OPTION_FLAG, 0, "no-colour", NULL, "no colours (like NO_COLOR in the environment)",
 	 AT(no_colour)},
-	{OPTION_FLAG, 'v', "verbose", NULL, "say what is attached", AT(shared.verbose)},
+	{OPTION_FLAG, 'v', "verbose", NULL, "print what is attached", AT(shared.verbose)},
 	{},
 };
 
 static const struct option_usage usage = {
 	.command = "top",
-	.summary = "Shows live what CUDA programs do on each GPU: all, unless told otherwise.",
+	.summary = "Shows live what CUDA programs do on each GPU (by default, all programs).",
 	.synopsis = (const char *const[]){"[OPTIONS] [-p PID | -c NAME | -u USER | --cgroup PATH]",
 					  NULL},
 	.tables = (const struct option_row *const[]){options_targets, rows, NULL},
@@ -153,7 +154,7 @@ static int check(struct top_options *options, struct top_view *view, uint32_t *g
 	if (options->json || options->once)
 		options->batch = true;
 	if (!options->batch && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))) {
-		fprintf(stderr, "cuda-trace top: this is no terminal: -b prints instead\n");
+		fprintf(stderr, "cuda-trace top: the output is not a terminal: use -b\n");
 		return EXIT_TROUBLE;
 	}
 	return 0;

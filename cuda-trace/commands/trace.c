@@ -32,18 +32,18 @@ static const struct option_row event_rows[] = {
 	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct trace_options, events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
-	{OPTION_TEXT, 0, "api", "GLOB", "CUDA calls whose name matches, too ('cudaMalloc*')",
+	{OPTION_TEXT, 0, "api", "GLOB", "also CUDA calls whose name matches ('cudaMalloc*')",
 	 offsetof(struct trace_options, api)},
-	{OPTION_FLAG, 0, "errors", NULL, "failed CUDA calls of any kind, too",
+	{OPTION_FLAG, 0, "errors", NULL, "also failed CUDA calls of any kind",
 	 offsetof(struct trace_options, errors)},
 	{OPTION_FLAG, 0, "graph-nodes", NULL,
-	 "each kernel of a graph with its node, also if\n\"graphs\" is asked for",
+	 "each kernel of a graph with its node, also with\n-e graphs",
 	 offsetof(struct trace_options, graph_nodes)},
 	{},
 };
 
 static const struct option_row rows[] = {
-	{OPTION_COUNT, 'n', "count", "COUNT", "after so many lines",
+	{OPTION_COUNT, 'n', "count", "COUNT", "stop after COUNT lines",
 	 offsetof(struct trace_options, shared.count)},
 	{OPTION_FLAG, 'w', "wide", NULL, "text: all columns", offsetof(struct trace_options, wide)},
 	{},
@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
 
 static const struct option_usage usage = {
 	.command = "trace",
-	.summary = "Shows kernels, copies, memory and waits, live: a line an event.",
+	.summary = "Prints kernels, copies, memory operations and waits live, one per line.",
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
@@ -132,7 +132,7 @@ static void show_call(void *context, struct process *process, const struct cuda_
 }
 
 /* Those that failed come by themselves, at once. */
-static void take_call(struct trace *trace, struct process *process, const struct cuda_api *call)
+static void handle_call(struct trace *trace, struct process *process, const struct cuda_api *call)
 {
 	if (process->group == CUDA_GROUP_API_ERROR)
 		show_call(trace, process, call, NULL);
@@ -163,7 +163,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 					   (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_API:
-		take_call(trace, process, (const struct cuda_api *)record);
+		handle_call(trace, process, (const struct cuda_api *)record);
 		break;
 	default:
 		show_event(trace, process, record);
@@ -248,7 +248,7 @@ int cmd_trace(int argc, char **argv)
 
 	if (operand < 0)
 		return status;
-	status = options__take_targets(&usage, &trace.options.shared, argc, argv, operand);
+	status = options__parse_targets(&usage, &trace.options.shared, argc, argv, operand);
 	if (status)
 		return status;
 	status = choose_groups(&trace.options, &watch.groups);

@@ -258,7 +258,7 @@ static void report_identity(const struct image *image, struct findings *findings
 	static const char *const flavours[] = {"without a CUDA runtime", "base (libcudart only)",
 					       "runtime (libraries, no CUPTI by itself)",
 					       "devel (compiler and tools)"};
-	const char *name = *image->name ? image->name : "a tree of unknown make";
+	const char *name = *image->name ? image->name : "an unknown kind of image";
 
 	if (!image->cuda_major)
 		findings__add(findings, FINDING_NOTE, "image", NULL, "%s, %s", name,
@@ -290,7 +290,7 @@ static void report_missing(struct libraries *libraries, const struct image *imag
 	findings__add(findings, FINDING_PROBLEM, "libcupti", command,
 		      "no libcupti that the injection library would use%s: GPU times cannot be "
 		      "traced in it%s",
-		      choice->refused ? " (what is there does not do, see below)" : "",
+		      choice->refused ? " (those found are not suitable, see below)" : "",
 		      image->flavour == FLAVOUR_BASE || image->flavour == FLAVOUR_RUNTIME
 			      ? "; NVIDIA's base and runtime images have none"
 			      : "");

@@ -109,20 +109,19 @@ static void report_launches(const struct driver *driver, struct findings *findin
 		return;
 	facts = json_object_new_object();
 	json_object_object_add(facts, "functions", json_object_new_int64(probes.launches));
-	json_object_object_add(facts, "at_entry", json_object_new_int64(probes.told_at_entry));
-	if (probes.told_at_entry == probes.launches)
+	json_object_object_add(facts, "at_entry", json_object_new_int64(probes.reported_at_entry));
+	if (probes.reported_at_entry == probes.launches)
 		findings__add_facts(
 			findings, FINDING_OK, "driver_launches", NULL, facts,
 			"stat can see launches of programs without the injection library at their "
 			"entry, and those that fail inside (%u functions)",
 			probes.launches);
 	else
-		findings__add_facts(
-			findings, FINDING_OK, "driver_launches", NULL, facts,
-			"stat sees launches of programs without the injection library when they "
-			"return, which costs more, for %u of %u functions: they are not "
-			"of the make that is known",
-			probes.launches - probes.told_at_entry, probes.launches);
+		findings__add_facts(findings, FINDING_OK, "driver_launches", NULL, facts,
+				    "stat sees launches of programs without the injection library "
+				    "when they return, which costs more, for %u of %u functions: "
+				    "the tool does not know the form of their code",
+				    probes.launches - probes.reported_at_entry, probes.launches);
 }
 
 void driver__report(struct filetree *tree, const struct driver *driver, struct findings *findings)
@@ -138,7 +137,7 @@ void driver__report(struct filetree *tree, const struct driver *driver, struct f
 			driver->module);
 	else if (!driver->cuda)
 		findings__add(findings, FINDING_NOTE, "driver", NULL,
-			      "%s does not tell its version", driver->libcuda);
+			      "the version of %s cannot be read", driver->libcuda);
 	else
 		findings__add(findings, FINDING_OK, "driver", NULL, "driver %s, CUDA %u.%u%s (%s)",
 			      *driver->module ? driver->module : "without a kernel module",

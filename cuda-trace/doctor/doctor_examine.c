@@ -78,10 +78,9 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 	else if (report_attach(process->pid, findings))
 		return;
 	else if (!process->environment_known)
-		findings__add(
-			findings, FINDING_PROBLEM, "guest_absent", again,
-			"the injection library is not loaded; this user may not see with what "
-			"environment it began");
+		findings__add(findings, FINDING_PROBLEM, "guest_absent", again,
+			      "the injection library is not loaded; this user may not read the "
+			      "environment that it started with");
 	else if (!*process->injection)
 		findings__add(findings, FINDING_PROBLEM, "guest_absent",
 			      "cuda-trace enable, then start the program again",
@@ -170,7 +169,7 @@ static void report_search(const struct cuda_status *status, struct findings *fin
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
 			findings__add(findings, FINDING_OK, "search", NULL,
-				      "the injection library looked: %s", line);
+				      "the injection library searched: %s", line);
 }
 
 /* When CUPTI was initialised. */
@@ -181,12 +180,11 @@ static void report_first(const struct cuda_status *status, struct findings *find
 			      status->prime_us);
 	else if (status->state == CUDA_STATE_DORMANT && status->subscribing)
 		findings__add(findings, FINDING_NOTE, "subscribing", "start the program again",
-			      "CUPTI has not come back from its first call");
+			      "CUPTI has not returned from its first call");
 	else if (agent_state__is_unprimed(status))
-		findings__add(
-			findings, FINDING_OK, "primed", NULL,
-			"CUPTI is not initialised; the first tool that wants GPU times has that "
-			"done");
+		findings__add(findings, FINDING_OK, "primed", NULL,
+			      "CUPTI is not initialised yet; that happens when a tool first "
+			      "requests GPU times");
 }
 
 static void report_state(uint32_t pid, const struct image *image, const struct cuda_status *status,
@@ -244,9 +242,9 @@ static void report_loaded(struct libraries *libraries, const struct cuda_process
 		      "the injection library is loaded: %s%s", process->agent.path,
 		      process->agent.deleted ? ", replaced or removed since" : "");
 	if (!process->off && !process_maps__process(process->pid, &seen) && seen.asleep) {
-		findings__add(
-			findings, FINDING_OK, "asleep", NULL,
-			"it sleeps: no thread, no libcupti; the first tool that attaches wakes it");
+		findings__add(findings, FINDING_OK, "asleep", NULL,
+			      "it is dormant: no thread, no libcupti; the first tool that attaches "
+			      "activates it");
 		return;
 	}
 	if (process->agent.deleted ||
@@ -336,10 +334,10 @@ void examine__process(struct libraries *libraries, const struct cuda_process *pr
 		      process->comm, process->uid,
 		      process->same_root ? "" : ", in a file system of its own (a container)");
 	if (process->off)
-		findings__add(
-			findings, FINDING_PROBLEM, "off",
-			"start the program without CUDA_TRACE=off",
-			"CUDA_TRACE=off is in its environment: the injection library keeps still");
+		findings__add(findings, FINDING_PROBLEM, "off",
+			      "start the program without CUDA_TRACE=off",
+			      "CUDA_TRACE=off is in its environment: the injection library stays "
+			      "inactive");
 	/* First what has a time limit, then what waits for the agent's answer. */
 	report_fit(libraries, process, &choice, findings);
 	if (*process->agent.path)

@@ -29,7 +29,7 @@ static void report_agent(struct findings *findings)
 	else
 		findings__add(
 			findings, FINDING_PROBLEM, "guest", "install the package libcupti-usdt",
-			"%s is not installed: programs have nothing to load", CUDA_GUEST_NAME);
+			"%s is not installed: programs have nothing to load", CUDA_AGENT_NAME);
 }
 
 static bool report_state(struct findings *findings)
@@ -42,7 +42,7 @@ static bool report_state(struct findings *findings)
 			      "opted out: CUDA_TRACE=off is set");
 	else if (user == OPTIN_DISABLED)
 		findings__add(findings, FINDING_NOTE, "optin", "cuda-trace enable",
-			      "opted out: this user said `cuda-trace disable`");
+			      "opted out: this user ran `cuda-trace disable`");
 	else if (enabled)
 		findings__add(findings, FINDING_OK, "optin", NULL, "opted in %s",
 			      user == OPTIN_ENABLED ? "by this user" : "for the system");
@@ -73,7 +73,7 @@ static void report_variable(const struct filetree *tree, struct findings *findin
 	else if (*value == '/' && !filetree__exists(tree, value))
 		findings__add(findings, FINDING_PROBLEM, "injection", "unset " OPTIN_VARIABLE,
 			      OPTIN_VARIABLE
-			      " is %s, which is not there: CUDA ignores it in silence",
+			      " is %s, which does not exist: CUDA ignores that silently",
 			      value);
 	else
 		findings__add(findings, FINDING_OK, "injection", NULL,
@@ -109,7 +109,7 @@ static int search_setting(void *context, const char *path)
 		at = line + strspn(line, " \t");
 		if (*at == '#' || !(at = strstr(at, OPTIN_VARIABLE)))
 			continue;
-		if (strstr(at, CUDA_GUEST_NAME))
+		if (strstr(at, CUDA_AGENT_NAME))
 			continue;
 		findings__add(conflict->findings, FINDING_NOTE, "injection_elsewhere", NULL,
 			      "%s sets %s: the opt-in leaves it alone", path, at);

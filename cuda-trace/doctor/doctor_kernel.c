@@ -36,8 +36,8 @@ static void report_lockdown(const struct filetree *tree, struct findings *findin
 		return;
 	if (strstr(text, "[confidentiality]"))
 		findings__add(findings, FINDING_PROBLEM, "lockdown", "boot with lockdown=integrity",
-			      "the kernel is locked down (confidentiality): eBPF may not read what "
-			      "probes hand over");
+			      "the kernel is locked down (confidentiality): eBPF may not read the "
+			      "data of probes");
 }
 
 static bool report_rights(struct findings *findings)
@@ -58,7 +58,7 @@ static bool report_rights(struct findings *findings)
 			      "containers");
 	else
 		findings__add(findings, FINDING_OK, "rights", NULL,
-			      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE are there");
+			      "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE are available");
 	return bpf && perfmon;
 }
 
@@ -97,11 +97,11 @@ bool kernel__report(struct filetree *tree, struct findings *findings)
 	uname(&name);
 	findings__add(findings, FINDING_OK, "kernel", NULL, "Linux %s on %s", name.release,
 		      name.machine);
-	report_file(tree, "/sys/kernel/btf/vmlinux", "btf", "the kernel describes its types (BTF)",
-		    "the kernel does not tell its types: CONFIG_DEBUG_INFO_BTF is needed",
+	report_file(tree, "/sys/kernel/btf/vmlinux", "btf", "the kernel has type information (BTF)",
+		    "the kernel has no type information (BTF): CONFIG_DEBUG_INFO_BTF is needed",
 		    findings);
 	report_file(tree, "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", "uprobes",
-		    "uprobes with semaphores are there",
+		    "uprobes with semaphores are available",
 		    "no uprobes with semaphores: CONFIG_UPROBE_EVENTS is needed", findings);
 	if (!filetree__exists(tree, "/sys/kernel/tracing/events") &&
 	    !filetree__exists(tree, "/sys/kernel/debug/tracing/events"))

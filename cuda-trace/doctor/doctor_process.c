@@ -34,7 +34,7 @@ static bool is_library(const char *name, const char *stem)
 
 static struct mapped *wanted_by(struct cuda_process *process, const char *name)
 {
-	if (!strcmp(name, CUDA_GUEST_NAME))
+	if (!strcmp(name, CUDA_AGENT_NAME))
 		return &process->agent;
 	if (is_library(name, "libcuda"))
 		return &process->libcuda;

@@ -266,7 +266,7 @@ static void report_modes(struct filetree *tree, struct findings *findings)
 			findings, FINDING_NOTE, "wsl_counters",
 			"in Windows: NVIDIA Control Panel, Desktop, Enable Developer Settings; "
 			"Manage GPU Performance Counters: allow all users",
-			"this is WSL: Windows says who may `profile`");
+			"this is WSL: Windows settings decide who may `profile`");
 }
 
 void profiling__report(struct filetree *tree, struct findings *findings)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The functions of libcuda's API are wrappers of one make: they call what does the work, keep its
- * result, and say something of it where it is neither success nor one of those that are no fault:
+ * The functions of libcuda's API are wrappers that the compiler generated from one template: they
+ * call what does the work, keep its result, and report it if it is neither success nor a code that
+ * is no error:
  *
  *	call …; mov %eax,%r12d; test %eax,%eax; je out; cmp $600,%eax   ← here comes what fails
  *	…
  *	mov $4,%r12d; …; ret                                            ← and here, with 4, at exit
  *
- * Fears: a probe that is not where an instruction begins breaks a stranger's program, and a failure
- * that comes by nowhere is reported as a success. So every path through the function is followed,
- *with what is known of its registers: whatever returns must be zero, or have come by a place that
- *was found; and whatever is not understood means that there are none.
+ * What can go wrong: a probe that is not where an instruction begins breaks the traced program, and
+ * a failure whose path has no probe is reported as a success. So every path through the function is
+ * followed, with what is known of its registers: each return value must be zero, or its path must
+ * lead through a place that was found. If an instruction is not understood, the function gets no
+ * probes.
  */
 #include "cuda-trace/driver/driver_failures.h"
 

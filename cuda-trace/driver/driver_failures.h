@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where in a function of libcuda only those calls come by that are about to fail.
+ * Finds places in a function of libcuda that only failing calls execute.
  */
 #ifndef CUDA_TRACE_DRIVER_DRIVER_FAILURES_H
 #define CUDA_TRACE_DRIVER_DRIVER_FAILURES_H
@@ -15,8 +15,8 @@ struct driver_failure {
 	uint16_t result; /* 0 = what the first register of results holds there */
 };
 
-/* The whole function, from its symbol on. How many places were found, so that each call that fails
- * comes by one of them, once, and no other call does; 0: that cannot be said for sure. */
+/* code: the whole function. Returns how many places were found: each failing call executes exactly
+ * one of them, once, and no other call does. 0: this is not certain. */
 uint32_t driver_failures__find(const uint8_t *code, size_t size,
 			       struct driver_failure found[DRIVER_FAILURES_MAX]);
 

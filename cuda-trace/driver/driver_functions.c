@@ -150,9 +150,9 @@ static void add_function(struct driver_probes *probes, const struct found_functi
 		note_unknown(probes, function);
 	if (is_launch(function) && found->failure_count &&
 	    probes->failures.count + found->failure_count <= DRIVER_POINTS_MAX) {
-		cookie |= DRIVER_TOLD_AT_ENTRY;
+		cookie |= DRIVER_REPORTED_AT_ENTRY;
 		add_failures(probes, found, cookie);
-		probes->told_at_entry++;
+		probes->reported_at_entry++;
 	} else {
 		add_point(&probes->returns, found->offset, cookie);
 	}

@@ -20,8 +20,8 @@ struct driver_points {
 struct driver_probes {
 	struct driver_points entries, returns, failures;
 	uint32_t launches; /* entries of launch functions; of them, those with failures: */
-	uint32_t told_at_entry;
-	/* Functions whose calls are counted without a look at their arguments. */
+	uint32_t reported_at_entry;
+	/* Functions whose calls are counted without reading their arguments. */
 	uint16_t unknown[DRIVER_POINTS_MAX];
 	uint32_t unknown_count;
 	uint32_t refused; /* entry points that are not watched, though they should be */
@@ -29,15 +29,15 @@ struct driver_probes {
 
 struct foreign_output;
 
-/* Finds them in the library's own symbol table; the path is one of ours
- * (foreign_file__open_ours()). at_entry: launches may be reported at their entry, where it can be
- * seen inside of the function that they fail. 0 or -errno. */
+/* Finds them in the library's symbol table; path: see foreign_file__open_ours(). at_entry: launches
+ * may be reported at their entry, if the places inside the function where they fail are known. 0 or
+ * -errno. */
 int driver_functions__find(const char *path, bool at_entry, struct driver_probes *probes);
-/* The parser, for the process without privileges, and for fuzzing. */
+/* The parser; runs in a process without privileges, and is fuzzed. */
 int driver_functions__send(int fd, uint64_t size, const void *at_entry,
 			   struct foreign_output *output);
 bool driver_functions__is_launch(uint64_t cookie);
-/* Of the number in a cookie; NULL = no such. */
+/* The name of a function by its number in a cookie; NULL = there is none. */
 const char *driver_functions__name(uint32_t function);
 /* CUPTI's number of it, if it launches; 0 = not known. */
 uint16_t driver_functions__cbid(uint32_t function);

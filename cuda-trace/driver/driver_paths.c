@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void visit_folder(void (*visit)(void *context, const char *path), void *context,
-			 const char *folder, size_t length)
+static void handle_folder(void (*handle)(void *context, const char *path), void *context,
+			  const char *folder, size_t length)
 {
 	char path[PATH_MAX];
 
 	if (length && snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, folder) <
 			      (int)sizeof(path))
-		visit(context, path);
+		handle(context, path);
 }
 
-void driver_paths__each(void (*visit)(void *context, const char *path), void *context)
+void driver_paths__each(void (*handle)(void *context, const char *path), void *context)
 {
 	static const char *const folders[] = {
 		"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
@@ -27,9 +27,9 @@ void driver_paths__each(void (*visit)(void *context, const char *path), void *co
 	while (list && *list) {
 		size_t length = strcspn(list, ":");
 
-		visit_folder(visit, context, list, length);
+		handle_folder(handle, context, list, length);
 		list += length + (list[length] == ':');
 	}
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		visit_folder(visit, context, folders[i], strlen(folders[i]));
+		handle_folder(handle, context, folders[i], strlen(folders[i]));
 }

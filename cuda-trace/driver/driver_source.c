@@ -69,7 +69,7 @@ struct driver_source {
 	uint32_t watched_count, watched_capacity, linked_count;
 	uint64_t processes; /* taken over so far */
 	uint64_t used;	    /* of these: that have initialised CUDA without an agent */
-	uint64_t told;
+	uint64_t used_reported;
 	bool complained;
 };
 
@@ -238,7 +238,7 @@ static void say_unknown(const struct driver_probes *probes, const char *path)
 	if (probes->refused)
 		fprintf(stderr,
 			"cuda-trace: %s: %u more entry points are not watched: unknown versions of "
-			"what names kernels, or more than there is room for\n",
+			"what names kernels, or more than the tool's limit\n",
 			path, probes->refused);
 }
 
@@ -252,10 +252,11 @@ static void begin_to_use(struct driver_source *source, struct library *library)
 
 	if (source->options.verbose && !library->used)
 		fprintf(stderr,
-			"cuda-trace: %s: %u entry points, %u of them launch; %u of these are told "
-			"at their entry, and where they fail inside, %u when they return\n",
-			path, probes->entries.count, probes->launches, probes->told_at_entry,
-			probes->launches - probes->told_at_entry);
+			"cuda-trace: %s: %u entry points, %u of them launch; %u of these are "
+			"reported at their entry, and where they fail inside, %u when they "
+			"return\n",
+			path, probes->entries.count, probes->launches, probes->reported_at_entry,
+			probes->launches - probes->reported_at_entry);
 	if (source->options.verbose && !library->used)
 		say_unknown(probes, path);
 	library->used = true;
@@ -269,7 +270,7 @@ const char *driver_source__launches(const struct driver_source *source)
 		if (!source->libraries[i]->used)
 			continue;
 		launches += source->libraries[i]->probes->launches;
-		at_entry += source->libraries[i]->probes->told_at_entry;
+		at_entry += source->libraries[i]->probes->reported_at_entry;
 	}
 	if (!launches)
 		return NULL;
@@ -373,7 +374,7 @@ static bool has_place(struct driver_source *source, uint32_t pid, uint32_t user)
 	if (source->watched_count < MAX_PROCESSES && (!user || count < MAX_USER_PROCESSES))
 		return true;
 	left_out__add(source->left_out, LEFT_OUT_PROCESSES, user, pid,
-		      "more processes without the library than are seen at once");
+		      "too many processes without the injection library");
 	return false;
 }
 
@@ -388,8 +389,8 @@ static struct library *library_of_process(struct driver_source *source, uint32_t
 	return library_of(source, &file, seen->uid);
 }
 
-static bool take_over(struct driver_source *source, uint32_t pid, const struct inspection *seen,
-		      bool force)
+static bool watch_process(struct driver_source *source, uint32_t pid, const struct inspection *seen,
+			  bool force)
 {
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	struct watched watched = {.pid = pid, .user = seen->uid, .links = {-1, -1, -1}};
@@ -433,7 +434,7 @@ static bool look(struct driver_source *source, uint32_t pid, bool force, bool wa
 	}
 	source->by_process =
 		source->by_process && driver_trial__result(&source->trial, source->object, waits);
-	return has_place(source, pid, seen.uid) && take_over(source, pid, &seen, force);
+	return has_place(source, pid, seen.uid) && watch_process(source, pid, &seen, force);
 }
 
 bool driver_source__look(struct driver_source *source, uint32_t pid, bool force)
@@ -448,7 +449,7 @@ bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, boo
 
 bool driver_source__leave(struct driver_source *source, uint32_t pid)
 {
-	/* Its links go when all are tidied up. */
+	/* driver_source__prune() closes its links. */
 	return source &&
 	       !bpf_map_delete_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
 				    &pid);
@@ -483,15 +484,15 @@ void driver_source__note_use(struct driver_source *source)
 		source->used++;
 }
 
-void driver_source__tidy(struct driver_source *source)
+void driver_source__prune(struct driver_source *source)
 {
 	drop_links(source);
-	if (source->options.stays || source->used == source->told)
+	if (source->options.stays || source->used == source->used_reported)
 		return;
-	if (!source->told)
+	if (!source->used_reported)
 		fprintf(stderr,
 			"cuda-trace: %llu process%s no working injection library: launches, sizes "
 			"and results are seen, GPU times are not (source driver)\n",
 			(unsigned long long)source->used, source->used == 1 ? " has" : "es have");
-	source->told = source->used;
+	source->used_reported = source->used;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds out in the background whether the kernel's links of one process are of that process alone.
- * Its user is one thread.
+ * Finds out in the background whether the kernel's links of one process work as they should. Used
+ * by one thread.
  */
 #ifndef CUDA_TRACE_DRIVER_DRIVER_TRIAL_H
 #define CUDA_TRACE_DRIVER_DRIVER_TRIAL_H
@@ -23,10 +23,10 @@ struct driver_trial {
 };
 
 void driver_trial__start(struct driver_trial *trial, struct bpf_object *object);
-/* Starts it where nobody has, and waits for it; always the same answer. waits: a thread of a
- * process waits for the tool, so that a trial that is not over counts as failed. */
+/* Starts the trial if it was not started, and waits for it; always returns the same answer. waits:
+ * a thread of a process waits for the tool, so a trial that is not over counts as failed. */
 bool driver_trial__result(struct driver_trial *trial, struct bpf_object *object, bool waits);
-/* Waits for it, if it was started. */
+/* Waits for the trial, if it was started. */
 void driver_trial__end(struct driver_trial *trial);
 
 #endif

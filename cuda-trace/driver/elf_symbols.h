@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a library of this machine's kind defines some symbols: read from its dynamic symbol table.
+ * Finds symbols in the dynamic symbol table of a library for this architecture.
  */
 #ifndef CUDA_TRACE_DRIVER_ELF_SYMBOLS_H
 #define CUDA_TRACE_DRIVER_ELF_SYMBOLS_H

@@ -17,7 +17,7 @@ struct library_loads;
 struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose);
 /* Accepts NULL, as all of the following do. */
 void library_loads__free(struct library_loads *loads);
-/* How many threads may wait at a time: each takes a processor. */
+/* How many threads may wait at a time: each keeps a CPU busy. */
 uint32_t library_loads__waiters(void);
 /* The system's loaders and libcudas, before a program starts. */
 void library_loads__prepare(struct library_loads *loads);
@@ -28,10 +28,11 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid);
 bool library_loads__note_library(struct library_loads *loads, uint32_t pid);
 /* A process that has loaded libcuda before, and maybe initialised it: it will not wait. */
 void library_loads__note_running(struct library_loads *loads, uint32_t pid);
-/* The thread of this process goes on. False: it has done so already, or did not wait, as too many
- * did. */
+/* Ends the wait of this process's thread. False: it has ended already, or the thread did not wait,
+ * because too many did. */
 bool library_loads__answer(struct library_loads *loads, uint32_t pid);
-/* It has loaded a libcuda before our eyes and has not called cuInit(), which will be reported. */
+/* It has loaded libcuda while it was observed and has not called cuInit(), which will be reported.
+ */
 bool library_loads__expects(const struct library_loads *loads, uint32_t pid);
 
 #endif

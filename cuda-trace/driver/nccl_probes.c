@@ -181,7 +181,7 @@ void nccl_probes__look(struct nccl_probes *probes, uint32_t pid)
 	}
 	if (has_too_many(probes, seen.uid)) {
 		left_out__add(probes->left_out, LEFT_OUT_FILES, seen.uid, file.inode,
-			      "more copies of NCCL than are observed at once");
+			      "too many copies of NCCL");
 		foreign_file__close(&file);
 		return;
 	}

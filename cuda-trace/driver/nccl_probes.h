@@ -21,9 +21,9 @@ struct nccl_probes *nccl_probes__new(struct bpf_object *object, bool wanted, boo
 				     struct left_out *left_out);
 /* Accepts NULL, as all of these. */
 void nccl_probes__free(struct nccl_probes *probes);
-/* A process that is observed: attaches to its NCCL, if that is a new one. */
+/* For an observed process: attaches to its NCCL, if that file is new. */
 void nccl_probes__look(struct nccl_probes *probes, uint32_t pid);
-/* After a round of looks: releases files that nobody maps any more. */
+/* After a scan of processes: releases files that no process maps any more. */
 void nccl_probes__prune(struct nccl_probes *probes);
 
 #endif

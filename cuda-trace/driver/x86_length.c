@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Lengths as "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 2, chapter 2
- * and appendix A, has them. Fear: a breakpoint inside of an instruction of somebody's program.
- * So what is not sure is refused (VEX, EVEX, far jumps, opcodes that 64-bit mode lacks), and
- * tests/driver/driver.bats compares with objdump what is not.
+ * and appendix A, has them. A wrong length would put a breakpoint inside an instruction of the
+ * traced program. So what is not certain is refused (VEX, EVEX, far jumps, opcodes that 64-bit mode
+ * lacks), and tests/driver/driver.bats compares all else with objdump.
  */
 #include "cuda-trace/driver/x86_length.h"
 

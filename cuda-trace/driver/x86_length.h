@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long an instruction of x86-64 is, and where it goes on: no more, and only for what compilers
- * make of ordinary C. Whatever else there is, is refused.
+ * The length of an x86-64 instruction, and where execution continues: only for instructions that
+ * compilers generate for ordinary C. All others are refused.
  */
 #ifndef CUDA_TRACE_DRIVER_X86_LENGTH_H
 #define CUDA_TRACE_DRIVER_X86_LENGTH_H
@@ -15,7 +15,7 @@ enum x86_flow {
 	X86_BRANCH, /* to the next one or to the target */
 	X86_JUMP,   /* to the target */
 	X86_RETURN,
-	X86_AWAY, /* nowhere that is known: an indirect jump, a trap */
+	X86_AWAY, /* to an unknown place: an indirect jump, a trap */
 };
 
 struct x86_instruction {

@@ -23,6 +23,14 @@ struct timeline_stack {
 	uint32_t node; /* 0 = free */
 };
 
+#define TIMELINE_GPUS 64
+
+/* What occupancy depends on, of the GPU that was last looked up under this index. */
+struct timeline_gpu {
+	bool is_known;
+	int64_t device, multiprocessors, capability;
+};
+
 struct timeline {
 	const struct report_file *file;
 	FILE *out;
@@ -35,6 +43,7 @@ struct timeline {
 	size_t runtime_count, runtime_capacity;
 	struct stacks call_tree; /* of the call stacks so far, outermost function first */
 	struct timeline_stack known_stacks[TIMELINE_STACKS];
+	struct timeline_gpu gpus[TIMELINE_GPUS];
 };
 
 /* "{", after a comma where one is due. */

@@ -8,32 +8,38 @@
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/base/api_names.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/recording/record_columns.h"
 #include "cuda-trace/report/report_times.h"
 #include "libcupti-usdt/probes.h"
-
-/* Columns that all rows of the GPU begin with. */
-enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, GLOBAL, FIRST_OWN };
-#define GPU_COLUMNS "start, end, deviceId, contextId, streamId, correlationId, globalPid"
 
 struct gpu_row {
 	int64_t start, end, device, context, stream, correlation, global, pid;
 };
 
 /* False for a row whose times are no span: it is counted instead. */
-static bool read_gpu_row(struct timeline *timeline, sqlite3_stmt *row, struct gpu_row *gpu)
+static bool is_span(struct timeline *timeline, int64_t start, int64_t end)
 {
-	gpu->start = sqlite3_column_int64(row, START);
-	gpu->end = sqlite3_column_int64(row, END);
-	gpu->device = sqlite3_column_int64(row, DEVICE);
-	gpu->context = sqlite3_column_int64(row, CONTEXT);
-	gpu->stream = sqlite3_column_int64(row, STREAM);
-	gpu->correlation = sqlite3_column_int64(row, CORRELATION);
-	gpu->global = sqlite3_column_int64(row, GLOBAL);
+	bool possible = report_times__are_possible(start, end);
+
+	timeline->invalid += !possible;
+	return possible;
+}
+
+/* All tables of work on a GPU begin with the same columns. False for no span. */
+static bool read_gpu_row(struct timeline *timeline, const union record_row *row,
+			 struct gpu_row *gpu)
+{
+	*gpu = (struct gpu_row){
+		.start = row->GRAPH.start,
+		.end = row->GRAPH.end,
+		.device = row->GRAPH.deviceId,
+		.context = row->GRAPH.contextId,
+		.stream = row->GRAPH.streamId,
+		.correlation = row->GRAPH.correlationId,
+		.global = row->GRAPH.globalPid,
+	};
 	gpu->pid = timeline__device_pid(timeline, gpu->global, gpu->device);
-	if (report_times__are_possible(gpu->start, gpu->end))
-		return true;
-	timeline->invalid++;
-	return false;
+	return is_span(timeline, gpu->start, gpu->end);
 }
 
 static void put_gpu_args(struct timeline *timeline, const struct gpu_row *gpu)
@@ -52,9 +58,6 @@ static void end_gpu_row(struct timeline *timeline, const struct gpu_row *gpu)
 			   gpu->stream, gpu->start);
 }
 
-/* The values of a kernel's row, after those that all rows of the GPU have. */
-enum { NAME, REGISTERS, SHARED, GRID, BLOCK = GRID + 3, SMS = BLOCK + 3, GRAPH, NODE, CAPABILITY };
-
 /* Products of a hostile file's numbers may be larger than a number can be. */
 static int64_t product(const int64_t size[3])
 {
@@ -66,23 +69,56 @@ static int64_t product(const int64_t size[3])
 	return all;
 }
 
-/* How the launch fills the GPU: means over its multiprocessors, as Kineto has them. */
-static void put_share(struct timeline *timeline, const int64_t *v)
+static int64_t number_of_gpu(const struct timeline *timeline, const char *column, int64_t device)
 {
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM TARGET_INFO_GPU WHERE id = %" PRId64 " LIMIT 1",
+		 column, device);
+	return report_file__number(timeline->file, sql, 0);
+}
+
+/* What occupancy depends on; 0 where the file does not say. */
+static const struct timeline_gpu *gpu_of(struct timeline *timeline, int64_t device)
+{
+	struct timeline_gpu *gpu = &timeline->gpus[(uint64_t)device % TIMELINE_GPUS];
+
+	if (gpu->is_known && gpu->device == device)
+		return gpu;
+	*gpu = (struct timeline_gpu){.is_known = true, .device = device};
+	if (report_file__has(timeline->file, "TARGET_INFO_GPU", "computeMinor")) {
+		gpu->multiprocessors = number_of_gpu(timeline, "smCount", device);
+		gpu->capability =
+			number_of_gpu(timeline, "computeMajor * 10 + computeMinor", device);
+	}
+	return gpu;
+}
+
+static int64_t shared_memory(const union record_row *row)
+{
+	return report_times__sum(row->KERNEL.staticSharedMemory, row->KERNEL.dynamicSharedMemory);
+}
+
+/* How the launch fills the GPU: means over its multiprocessors, as Kineto has them. */
+static void put_share(struct timeline *timeline, const union record_row *row)
+{
+	const struct timeline_gpu *gpu = gpu_of(timeline, row->KERNEL.deviceId);
+	const int64_t grid[] = {row->KERNEL.gridX, row->KERNEL.gridY, row->KERNEL.gridZ};
+	const int64_t block[] = {row->KERNEL.blockX, row->KERNEL.blockY, row->KERNEL.blockZ};
 	const struct occupancy_launch launch = {
-		.blocks = product(v + GRID),
-		.threads = product(v + BLOCK),
-		.registers = v[REGISTERS],
-		.shared = v[SHARED],
+		.blocks = product(grid),
+		.threads = product(block),
+		.registers = row->KERNEL.registersPerThread,
+		.shared = shared_memory(row),
 	};
-	double blocks = v[SMS] > 0 ? (double)launch.blocks / v[SMS] : 0;
+	double blocks = gpu->multiprocessors > 0 ? (double)launch.blocks / gpu->multiprocessors : 0;
 	char factors[OCCUPANCY_FACTORS];
 	struct occupancy occupancy;
 
-	if (v[SMS] > 0)
+	if (gpu->multiprocessors > 0)
 		fprintf(timeline->out, ", \"blocks per SM\": %.6g, \"warps per SM\": %.6g", blocks,
 			blocks * launch.threads / 32);
-	if (!occupancy__of(&launch, v[CAPABILITY], v[SMS], &occupancy))
+	if (!occupancy__of(&launch, gpu->capability, gpu->multiprocessors, &occupancy))
 		return;
 	occupancy__factors(&occupancy, factors);
 	/* Without blockLimitBarriers: no record says how many barriers a kernel uses. */
@@ -98,27 +134,27 @@ static void put_share(struct timeline *timeline, const int64_t *v)
 		occupancy.shared);
 }
 
-static void put_kernel(struct timeline *timeline, sqlite3_stmt *row)
+static void put_kernel(struct timeline *timeline, const union record_row *row)
 {
-	int64_t v[13];
 	struct gpu_row gpu;
 
 	if (!read_gpu_row(timeline, row, &gpu))
 		return;
-	for (int i = 0; i < 13; i++)
-		v[i] = sqlite3_column_int64(row, FIRST_OWN + i);
-	timeline__put_span(timeline, "kernel", export_names__string(timeline->names, v[0]), gpu.pid,
-			   gpu.stream, gpu.start, gpu.end);
+	timeline__put_span(timeline, "kernel",
+			   export_names__string(timeline->names, row->KERNEL.demangledName),
+			   gpu.pid, gpu.stream, gpu.start, gpu.end);
 	put_gpu_args(timeline, &gpu);
 	fprintf(timeline->out,
 		", \"queued\": 0, \"registers per thread\": %" PRId64
 		", \"shared memory\": %" PRId64 ", \"grid\": [%" PRId64 ", %" PRId64 ", %" PRId64
 		"], \"block\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]",
-		v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]);
-	put_share(timeline, v);
-	if (v[NODE])
+		row->KERNEL.registersPerThread, shared_memory(row), row->KERNEL.gridX,
+		row->KERNEL.gridY, row->KERNEL.gridZ, row->KERNEL.blockX, row->KERNEL.blockY,
+		row->KERNEL.blockZ);
+	put_share(timeline, row);
+	if (row->KERNEL.graphNodeId)
 		fprintf(timeline->out, ", \"graph id\": %" PRId64 ", \"graph node id\": %" PRId64,
-			v[GRAPH], v[NODE]);
+			row->KERNEL.graphId, row->KERNEL.graphNodeId);
 	end_gpu_row(timeline, &gpu);
 }
 
@@ -140,92 +176,84 @@ static const char *memory_name(int64_t kind)
 }
 
 /* Between two GPUs Kineto names all who take part, and no "device" or "context". */
-static void put_peer_args(struct timeline *timeline, const struct gpu_row *gpu, sqlite3_stmt *row)
+static void put_peer_args(struct timeline *timeline, const struct gpu_row *gpu,
+			  const union record_row *row)
 {
 	fprintf(timeline->out,
 		", \"args\": {\"fromDevice\": %" PRId64 ", \"inDevice\": %" PRId64
 		", \"toDevice\": %" PRId64 ", \"fromContext\": %" PRId64 ", \"inContext\": %" PRId64
 		", \"toContext\": %" PRId64 ", \"stream\": %" PRId64 ", \"correlation\": %" PRId64,
-		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 4), gpu->device,
-		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 5),
-		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 6), gpu->context,
-		(int64_t)sqlite3_column_int64(row, FIRST_OWN + 7), gpu->stream, gpu->correlation);
+		row->MEMCPY.srcDeviceId, gpu->device, row->MEMCPY.dstDeviceId,
+		row->MEMCPY.srcContextId, gpu->context, row->MEMCPY.dstContextId, gpu->stream,
+		gpu->correlation);
 }
 
 /* Of copies and memsets the node is known, but not the graph. */
-static void put_node(struct timeline *timeline, sqlite3_stmt *row, int column)
+static void put_node(struct timeline *timeline, int64_t node)
 {
-	int64_t node = sqlite3_column_int64(row, column);
-
 	if (node)
 		fprintf(timeline->out, ", \"graph node id\": %" PRId64, node);
 }
 
-static void put_memcpy(struct timeline *timeline, sqlite3_stmt *row)
+static void put_memcpy(struct timeline *timeline, const union record_row *row)
 {
 	static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH",
 					    "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
 					    "PtoP",    "HtoD", "DtoH", "DtoD"};
-	int64_t kind = sqlite3_column_int64(row, FIRST_OWN + 1);
-	char name[96];
+	int64_t kind = row->MEMCPY.copyKind;
 	struct gpu_row gpu;
+	char name[96];
 
 	if (!read_gpu_row(timeline, row, &gpu))
 		return;
 	snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)",
-		 kinds[kind > 0 && kind < 14 ? kind : 0],
-		 memory_name(sqlite3_column_int64(row, FIRST_OWN + 2)),
-		 memory_name(sqlite3_column_int64(row, FIRST_OWN + 3)));
+		 kinds[kind > 0 && kind < 14 ? kind : 0], memory_name(row->MEMCPY.srcKind),
+		 memory_name(row->MEMCPY.dstKind));
 	timeline__put_span(timeline, "gpu_memcpy", name, gpu.pid, gpu.stream, gpu.start, gpu.end);
 	if (kind == 10)
 		put_peer_args(timeline, &gpu, row);
 	else
 		put_gpu_args(timeline, &gpu);
-	put_bandwidth(timeline, &gpu, sqlite3_column_int64(row, FIRST_OWN));
-	put_node(timeline, row, FIRST_OWN + 8);
+	put_bandwidth(timeline, &gpu, row->MEMCPY.bytes);
+	put_node(timeline, row->MEMCPY.graphNodeId);
 	end_gpu_row(timeline, &gpu);
 }
 
-static void put_memset(struct timeline *timeline, sqlite3_stmt *row)
+static void put_memset(struct timeline *timeline, const union record_row *row)
 {
-	char name[64];
 	struct gpu_row gpu;
+	char name[64];
 
 	if (!read_gpu_row(timeline, row, &gpu))
 		return;
-	snprintf(name, sizeof(name), "Memset (%s)",
-		 memory_name(sqlite3_column_type(row, FIRST_OWN + 1) == SQLITE_NULL
-				     ? 7
-				     : sqlite3_column_int64(row, FIRST_OWN + 1)));
+	snprintf(name, sizeof(name), "Memset (%s)", memory_name(row->MEMSET.memKind));
 	timeline__put_span(timeline, "gpu_memset", name, gpu.pid, gpu.stream, gpu.start, gpu.end);
 	put_gpu_args(timeline, &gpu);
-	put_bandwidth(timeline, &gpu, sqlite3_column_int64(row, FIRST_OWN));
-	put_node(timeline, row, FIRST_OWN + 2);
+	put_bandwidth(timeline, &gpu, row->MEMSET.bytes);
+	put_node(timeline, row->MEMSET.graphNodeId);
 	end_gpu_row(timeline, &gpu);
 }
 
-static void put_graph(struct timeline *timeline, sqlite3_stmt *row)
+static void put_graph(struct timeline *timeline, const union record_row *row)
 {
-	char name[64];
 	struct gpu_row gpu;
+	char name[64];
 
 	if (!read_gpu_row(timeline, row, &gpu))
 		return;
-	snprintf(name, sizeof(name), "CUDA graph %lld",
-		 (long long)sqlite3_column_int64(row, FIRST_OWN));
+	snprintf(name, sizeof(name), "CUDA graph %" PRId64, row->GRAPH.graphExecId);
 	timeline__put_span(timeline, "gpu_user_annotation", name, gpu.pid, gpu.stream, gpu.start,
 			   gpu.end);
 	put_gpu_args(timeline, &gpu);
-	fprintf(timeline->out, ", \"graph id\": %lld",
-		(long long)sqlite3_column_int64(row, FIRST_OWN));
+	fprintf(timeline->out, ", \"graph id\": %" PRId64, row->GRAPH.graphExecId);
 	end_gpu_row(timeline, &gpu);
 }
 
-static void put_sync(struct timeline *timeline, sqlite3_stmt *row)
+static void put_sync(struct timeline *timeline, const union record_row *row)
 {
 	static const char *const kinds[] = {"Unknown", "Event Sync", "Stream Wait Event",
 					    "Stream Sync", "Context Sync"};
-	int64_t kind = sqlite3_column_int64(row, FIRST_OWN);
+	int64_t kind = row->SYNC.syncType;
 	const char *name = kinds[kind > 0 && kind < 5 ? kind : 0];
 	struct gpu_row gpu;
 
@@ -242,8 +270,7 @@ static void put_sync(struct timeline *timeline, sqlite3_stmt *row)
 		", \"correlation\": %" PRId64 ", \"device\": %" PRId64 ", \"context\": %" PRId64,
 		name, gpu.stream, gpu.correlation, gpu.device, gpu.context);
 	if (kind == 1 || kind == 2)
-		fprintf(timeline->out, ", \"wait_on_cuda_event_id\": %lld",
-			(long long)sqlite3_column_int64(row, FIRST_OWN + 1));
+		fprintf(timeline->out, ", \"wait_on_cuda_event_id\": %" PRId64, row->SYNC.eventId);
 	fputs("}}", timeline->out);
 }
 
@@ -299,9 +326,9 @@ static void put_stack(struct timeline *timeline, int64_t chain)
 /* Beyond that many (256 MiB) a driver call inside one is shown, too. */
 #define MAX_RUNTIME_CALLS (32u << 20)
 
-static void note_runtime_call(struct timeline *timeline, sqlite3_stmt *row)
+static void note_runtime_call(struct timeline *timeline, const union record_row *row)
 {
-	if (!begins_flow(export_names__string(timeline->names, sqlite3_column_int64(row, 2))))
+	if (!begins_flow(export_names__string(timeline->names, row->RUNTIME.nameId)))
 		return;
 	if (timeline->runtime_count == timeline->runtime_capacity) {
 		size_t capacity =
@@ -316,8 +343,8 @@ static void note_runtime_call(struct timeline *timeline, sqlite3_stmt *row)
 		timeline->runtime_calls = larger;
 		timeline->runtime_capacity = capacity;
 	}
-	timeline->runtime_calls[timeline->runtime_count++] = timeline__flow_id(
-		timeline, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	timeline->runtime_calls[timeline->runtime_count++] =
+		timeline__flow_id(timeline, row->RUNTIME.globalTid, row->RUNTIME.correlationId);
 }
 
 static int by_id(const void *one, const void *two)
@@ -337,24 +364,23 @@ static bool is_inner(struct timeline *timeline, int64_t class, int64_t global, i
 	       bsearch(&id, timeline->runtime_calls, timeline->runtime_count, sizeof(id), by_id);
 }
 
-static void put_call(struct timeline *timeline, sqlite3_stmt *row)
+static void put_call(struct timeline *timeline, const union record_row *row)
 {
-	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
-	int64_t class = sqlite3_column_int64(row, 2), global = sqlite3_column_int64(row, 3);
-	int64_t correlation = sqlite3_column_int64(row, 4);
+	int64_t start = row->RUNTIME.start, end = row->RUNTIME.end;
+	int64_t class = row->RUNTIME.eventClass, global = row->RUNTIME.globalTid;
+	int64_t correlation = row->RUNTIME.correlationId;
+	int64_t chain = row->RUNTIME.callchainId;
 	int64_t pid = global >> 24 & 0xffffff, tid = global & 0xffffff;
 	const char *named;
 	unsigned int cbid;
 	uint32_t node;
 	char name[256];
 
-	if (!report_times__are_possible(start, end)) {
-		timeline->invalid++;
+	if (!is_span(timeline, start, end))
 		return;
-	}
 	if (is_inner(timeline, class, global, correlation))
 		return;
-	named = export_names__string(timeline->names, sqlite3_column_int64(row, 5));
+	named = export_names__string(timeline->names, row->RUNTIME.nameId);
 	plain_call(name, sizeof(name), named);
 	timeline__put_span(timeline, class ? "cuda_driver" : "cuda_runtime", name, pid, tid, start,
 			   end);
@@ -362,15 +388,12 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 	cbid = store__call_number(class ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME, named);
 	if (cbid)
 		fprintf(timeline->out, ", \"cbid\": %u", cbid);
-	if (sqlite3_column_int64(row, 6))
-		fprintf(timeline->out, ", \"result\": %lld",
-			(long long)sqlite3_column_int64(row, 6));
-	if (sqlite3_column_type(row, 7) != SQLITE_NULL)
-		put_stack(timeline, sqlite3_column_int64(row, 7));
+	if (row->RUNTIME.returnValue)
+		fprintf(timeline->out, ", \"result\": %" PRId64, row->RUNTIME.returnValue);
+	if (chain != DB_NULL)
+		put_stack(timeline, chain);
 	putc('}', timeline->out);
-	node = sqlite3_column_type(row, 7) != SQLITE_NULL
-		       ? timeline__stack_node(timeline, sqlite3_column_int64(row, 7))
-		       : 0;
+	node = chain != DB_NULL ? timeline__stack_node(timeline, chain) : 0;
 	if (node)
 		fprintf(timeline->out, ", \"sf\": \"%" PRIu32 "\"", node);
 	putc('}', timeline->out);
@@ -379,7 +402,7 @@ static void put_call(struct timeline *timeline, sqlite3_stmt *row)
 				   pid, tid, start);
 }
 
-static void put_overhead(struct timeline *timeline, sqlite3_stmt *row)
+static void put_overhead(struct timeline *timeline, const union record_row *row)
 {
 	static const char *const names[] = {
 		"Unknown",
@@ -393,15 +416,13 @@ static void put_overhead(struct timeline *timeline, sqlite3_stmt *row)
 		"Command Buffer Full",
 		"Activity Buffer Request",
 	};
-	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
-	int64_t kind = sqlite3_column_int64(row, 3);
+	int64_t start = row->OVERHEAD.start, end = row->OVERHEAD.end;
+	int64_t kind = row->OVERHEAD.overheadType;
 
-	if (!report_times__are_possible(start, end)) {
-		timeline->invalid++;
+	if (!is_span(timeline, start, end))
 		return;
-	}
 	timeline__put_span(timeline, "overhead", names[kind > 0 && kind < 10 ? kind : 0], -1,
-			   sqlite3_column_int64(row, 2) & 0xffffff, start, end);
+			   row->OVERHEAD.globalTid & 0xffffff, start, end);
 	fputs("}", timeline->out);
 }
 
@@ -412,10 +433,8 @@ static void put_range(struct timeline *timeline, sqlite3_stmt *row)
 	const char *text = (const char *)sqlite3_column_text(row, 4);
 	char shown[1024];
 
-	if (!report_times__are_possible(start, end)) {
-		timeline->invalid++;
+	if (!is_span(timeline, start, end))
 		return;
-	}
 	timeline__put_span(
 		timeline, "user_annotation",
 		text ? text__show(shown, sizeof(shown), text, 0)
@@ -424,59 +443,55 @@ static void put_range(struct timeline *timeline, sqlite3_stmt *row)
 	fputs("}", timeline->out);
 }
 
+/* A table that the file lacks is no error: not every recording has everything. */
+static int put_rows(struct timeline *timeline, enum db_table table, const char *source,
+		    void (*put)(struct timeline *, const union record_row *))
+{
+	int64_t values[RECORD_COLUMNS_MAX];
+	struct record_selection selection;
+	sqlite3_stmt *statement = NULL;
+	union record_row row;
+	char *sql;
+	int code, err;
+
+	err = record_columns__select(timeline->file->db, table, source, COLUMN_STORED, &selection,
+				     &sql);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	code = sqlite3_prepare_v2(timeline->file->db, sql, -1, &statement, NULL);
+	sqlite3_free(sql);
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
+		if (code != SQLITE_ROW)
+			break;
+		for (int i = 0; i < selection.count; i++)
+			values[i] = sqlite3_column_int64(statement, i);
+		record_columns__from_row(&selection, values, 0, &row, NULL);
+		put(timeline, &row);
+	}
+	sqlite3_finalize(statement);
+	return code == SQLITE_DONE ? 0 : report_file__complain(timeline->file);
+}
+
 int timeline__put_all_rows(struct timeline *timeline)
 {
-	const struct report_file *file = timeline->file;
-	bool graphs = report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", "graphId");
-	bool gpus = report_file__has(file, "TARGET_INFO_GPU", "computeMinor");
-	char kernel[512], call[128];
-	int err;
+	static const struct {
+		enum db_table table;
+		void (*put)(struct timeline *, const union record_row *);
+	} tables[] = {
+		{DB_RUNTIME, put_call},	     {DB_KERNEL, put_kernel}, {DB_MEMCPY, put_memcpy},
+		{DB_MEMSET, put_memset},     {DB_GRAPH, put_graph},   {DB_SYNC, put_sync},
+		{DB_OVERHEAD, put_overhead},
+	};
+	int err = put_rows(timeline, DB_RUNTIME, "CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 0",
+			   note_runtime_call);
 
-	snprintf(kernel, sizeof(kernel),
-		 GPU_COLUMNS ", demangledName, registersPerThread, "
-			     "staticSharedMemory + dynamicSharedMemory, gridX, gridY, gridZ, "
-			     "blockX, blockY, blockZ, %s, %s, graphNodeId, %s",
-		 gpus ? "(SELECT smCount FROM TARGET_INFO_GPU WHERE id = deviceId LIMIT 1)" : "0",
-		 graphs ? "graphId" : "0",
-		 gpus ? "(SELECT computeMajor * 10 + computeMinor FROM TARGET_INFO_GPU WHERE id = "
-			"deviceId LIMIT 1)"
-		      : "0");
-	snprintf(call, sizeof(call),
-		 "start, end, eventClass, globalTid, correlationId, nameId, returnValue, %s",
-		 report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId")
-			 ? "callchainId"
-			 : "NULL");
-	err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME",
-				 "globalTid, correlationId, nameId", "WHERE eventClass = 0",
-				 note_runtime_call);
 	if (timeline->runtime_count)
 		qsort(timeline->runtime_calls, timeline->runtime_count,
 		      sizeof(*timeline->runtime_calls), by_id);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_RUNTIME", call, "",
-					 put_call);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_KERNEL", kernel, "",
-					 put_kernel);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_MEMCPY",
-					 GPU_COLUMNS
-					 ", bytes, copyKind, srcKind, dstKind, srcDeviceId, "
-					 "dstDeviceId, srcContextId, dstContextId, graphNodeId",
-					 "", put_memcpy);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_MEMSET",
-					 GPU_COLUMNS ", bytes, memKind, graphNodeId", "",
-					 put_memset);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-					 GPU_COLUMNS ", graphExecId", "", put_graph);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-					 GPU_COLUMNS ", syncType, eventId", "", put_sync);
-	if (!err)
-		err = timeline__put_rows(timeline, "CUPTI_ACTIVITY_KIND_OVERHEAD",
-					 "start, end, globalTid, overheadType", "", put_overhead);
+	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
+		err = put_rows(timeline, tables[i].table, record_tables[tables[i].table].name,
+			       tables[i].put);
 	if (!err)
 		err = timeline__put_rows(
 			timeline, "NVTX_EVENTS", "start, end, globalTid, textId, text",

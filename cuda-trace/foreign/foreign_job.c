@@ -80,15 +80,15 @@ struct foreign_output *foreign_output__to(int fd, size_t most)
 	return &output;
 }
 
-static _Noreturn void be_the_child(foreign_job job, const struct foreign_file *file,
-				   const void *argument, int out, uint32_t ms, size_t most)
+static _Noreturn void be_the_child(foreign_job job, int in, uint64_t size, const void *argument,
+				   int out, uint32_t ms, size_t most)
 {
 	struct foreign_output *output = foreign_output__to(SANDBOX_OUT, most);
 	int err;
 
-	if (!foreign_sandbox__enter(file->fd, out, MAX_MEMORY, ms / 1000 + 2))
+	if (!foreign_sandbox__enter(in, out, MAX_MEMORY, ms / 1000 + 2))
 		_exit(EPERM);
-	err = job(SANDBOX_IN, file->size, argument, output);
+	err = job(SANDBOX_IN, size, argument, output);
 	flush(output);
 	_exit(err < 0 ? -err : 0);
 }
@@ -236,21 +236,21 @@ static int end_of(pid_t child, int err)
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EFAULT;
 }
 
-int foreign_job__run(foreign_job job, const struct foreign_file *file, const void *argument,
-		     uint32_t ms, size_t most, struct foreign_answer *answer)
+/* *started: the child has begun to read, so that an error is the input's fault. */
+static int run(foreign_job job, int in, uint64_t size, const void *argument, uint32_t ms,
+	       size_t most, struct foreign_answer *answer, bool *started)
 {
 	struct allowance allowance;
 	int ends[2], err;
 	pid_t child;
 
 	*answer = (struct foreign_answer){0};
-	if (has_failed(job, file))
-		return -EALREADY;
+	*started = false;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	child = fork();
 	if (!child)
-		be_the_child(job, file, argument, ends[1], ms, most);
+		be_the_child(job, in, size, argument, ends[1], ms, most);
 	close(ends[1]);
 	allowance = (struct allowance){
 		.child = child,
@@ -264,7 +264,35 @@ int foreign_job__run(foreign_job job, const struct foreign_file *file, const voi
 		return 0;
 	free(answer->bytes);
 	*answer = (struct foreign_answer){0};
-	if (child >= 0 && err != -ENOMEM && err != -EPERM)
+	*started = child >= 0 && err != -ENOMEM && err != -EPERM;
+	return err;
+}
+
+int foreign_job__run(foreign_job job, const struct foreign_file *file, const void *argument,
+		     uint32_t ms, size_t most, struct foreign_answer *answer)
+{
+	bool started;
+	int err;
+
+	*answer = (struct foreign_answer){0};
+	if (has_failed(job, file))
+		return -EALREADY;
+	err = run(job, file->fd, file->size, argument, ms, most, answer, &started);
+	if (started)
 		note_failure(job, file, err);
+	return err;
+}
+
+int foreign_job__run_in_memory(foreign_job job, const void *argument, uint32_t ms, size_t most,
+			       struct foreign_answer *answer)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), err;
+	bool started;
+
+	*answer = (struct foreign_answer){0};
+	if (nothing < 0)
+		return -errno;
+	err = run(job, nothing, 0, argument, ms, most, answer, &started);
+	close(nothing);
 	return err;
 }

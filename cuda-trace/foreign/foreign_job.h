@@ -36,5 +36,9 @@ struct foreign_answer {
  */
 int foreign_job__run(foreign_job job, const struct foreign_file *file, const void *argument,
 		     uint32_t ms, size_t most, struct foreign_answer *answer);
+/* The same for what the tool has copied from a process, which the argument leads to: the job's
+ * process has a copy of all memory. It reads no file; nothing is remembered or printed. */
+int foreign_job__run_in_memory(foreign_job job, const void *argument, uint32_t ms, size_t most,
+			       struct foreign_answer *answer);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sends a signal, which the process ignores, to each thread of it that enters libcuda. For seized
- * threads that is a stop at the function's entry. The kernel takes it away when the tool ends,
- * however it ends. One thread.
+ * Sends a signal, which the process ignores, to each of its threads that enters libcuda. A seized
+ * thread stops at the function's entry because of it. The kernel removes the probes when the tool
+ * ends, however it ends. One thread.
  */
 #ifndef CUDA_TRACE_INJECT_ENTRY_STOP_H
 #define CUDA_TRACE_INJECT_ENTRY_STOP_H

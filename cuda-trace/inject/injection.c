@@ -59,7 +59,7 @@ static int fail(struct work *work, int error, const char *reason)
 	return error;
 }
 
-static void take_breath(void)
+static void pause_briefly(void)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
 
@@ -130,7 +130,7 @@ static int gather(struct work *work)
 			return 0;
 		if (tracer->first_stop && now - tracer->first_stop > GATHER_NS)
 			return -EAGAIN;
-		take_breath();
+		pause_briefly();
 	}
 	return -ESRCH;
 }
@@ -252,7 +252,7 @@ static void wait_for_call(struct work *work)
 
 	while (state == REMOTE_CALL_RUNS && thread_tracer__serve(&work->tracer) &&
 	       monotonic__ns() - begin < CALL_NS) {
-		take_breath();
+		pause_briefly();
 		state = remote_call__state(&work->call, &work->target);
 	}
 	work->result.call_us = (monotonic__ns() - begin) / 1000;
@@ -348,7 +348,7 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 	error = error ? error : gather(work);
 	if (error) {
 		fail(work, error,
-		     error == -EAGAIN ? "its threads do not come out of the driver"
+		     error == -EAGAIN ? "its threads stay inside the driver"
 				      : "the process has ended");
 		entry_stop__disarm(work->stop);
 		thread_tracer__release(&work->tracer);

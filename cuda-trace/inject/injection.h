@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads the agent into one running process that was not prepared for it: stops its threads where
- * they enter libcuda, has one of them load the library, and lets all go on. A helper process does
- * it, so that a tool that dies in the middle leaves it to its end; should the helper die as well,
- * the kernel lets the threads go on. docs/internals/attach.md has what can go wrong.
+ * Loads the agent into a running process: stops its threads where they enter libcuda, has one of
+ * them load the library, and continues them all. A helper process does it, and finishes even if the
+ * tool is killed; if the helper is killed as well, the kernel continues the threads.
+ * docs/internals/attach.md lists what can go wrong.
  */
 #ifndef CUDA_TRACE_INJECT_INJECTION_H
 #define CUDA_TRACE_INJECT_INJECTION_H

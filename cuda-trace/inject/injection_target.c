@@ -312,7 +312,7 @@ int injection_target__open(struct injection_target *target, uint32_t pid)
 		[LIBDL] = {.prefix = "libdl.so.", .older_prefix = "libdl-2."},
 		[LOADER] = {.prefix = "ld-"},
 		[LIBCUDA] = {.prefix = "libcuda.so"},
-		[AGENT] = {.prefix = CUDA_GUEST_NAME},
+		[AGENT] = {.prefix = CUDA_AGENT_NAME},
 	};
 	char path[64];
 	int error;

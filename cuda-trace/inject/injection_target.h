@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What must be known of a process before the agent is loaded into it, and why that may not be done.
- * Reads only; the process notices nothing. Any thread.
+ * What must be known about a process before the agent is loaded into it, or why it must not be.
+ * Only reads; the process notices nothing. Any thread.
  */
 #ifndef CUDA_TRACE_INJECT_INJECTION_TARGET_H
 #define CUDA_TRACE_INJECT_INJECTION_TARGET_H

@@ -183,8 +183,8 @@ bool injections__start(struct injections *injections, uint32_t pid, enum injecti
 	if (injections->count >= PROCESSES_MAX) {
 		if (!injections->is_full)
 			fprintf(stderr,
-				"cuda-trace: %d processes have the injection library from here: "
-				"the others get it when some of these have ended\n",
+				"cuda-trace: the injection library was loaded into %d processes, "
+				"the limit: others get it when some of these have ended\n",
 				PROCESSES_MAX);
 		injections->is_full = true;
 		return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Has one stopped thread of another process load the agent and call InitializeInjection(). The
- * thread returns by itself to where it was, with every register, its signal mask and errno as they
- * were: a signal frame on its own stack holds them, and the call ends with rt_sigreturn. Nobody has
- * to finish anything, so the tool may be killed at any moment. One thread, the tracer's.
+ * thread returns by itself to where it was, with its registers, signal mask and errno unchanged: a
+ * signal frame on its stack holds them, and the call ends with rt_sigreturn. The tool need not
+ * finish anything, so it may be killed at any moment. One thread, the tracer's.
  */
 #ifndef CUDA_TRACE_INJECT_REMOTE_CALL_H
 #define CUDA_TRACE_INJECT_REMOTE_CALL_H
@@ -14,7 +14,7 @@
 
 struct injection_target;
 
-/* What the call takes of the thread's stack, with what dlopen() and CUPTI need. */
+/* How much of the thread's stack the call needs, with dlopen() and CUPTI. */
 #define REMOTE_CALL_STACK (160 * 1024)
 #define REMOTE_CALL_PATH  256
 
@@ -33,17 +33,17 @@ enum remote_call_state {
 	REMOTE_CALL_LOST,	/* the process's memory cannot be read any more */
 };
 
-/* Where a stopped thread is: for a choice among threads. 0 or -errno. */
+/* Where a stopped thread is, to choose among threads. 0 or -errno. */
 int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
 /* Whether the address follows a call instruction: a return address on a stack, not a pointer. */
 bool remote_call__is_return(const struct injection_target *target, uint64_t address);
-/* A thread that was stopped inside a system call, and is to go on: calls that the kernel ends with
- * EINTR for a stop alone are made again, unless a signal is waiting for the thread. */
+/* Continues a thread that was stopped inside a system call: a call that the kernel ended with EINTR
+ * only because of the stop is restarted, unless a signal is pending for the thread. */
 void remote_call__resume(pid_t thread);
 /*
  * Prepares the thread, which must be stopped, and starts the call when the thread is continued.
- * in_system_call: it was interrupted in one, which will be made again. 0 or -errno: nothing was
- * changed then, -EAGAIN: the system call must not be made again.
+ * in_system_call: it was interrupted in one, which will be restarted. 0, or -errno with nothing
+ * changed; -EAGAIN: the system call must not be restarted.
  */
 int remote_call__begin(struct remote_call *call, const struct injection_target *target,
 		       pid_t thread, const char *path, int copy, bool in_system_call);

@@ -161,7 +161,7 @@ static bool locate(const struct library *library, const Elf64_Sym *symbol,
 }
 
 int remote_elf__each(int memory, uint64_t base,
-		     void (*visit)(void *context, const struct remote_function *function),
+		     void (*handle)(void *context, const struct remote_function *function),
 		     void *context)
 {
 	struct library library = {.memory = memory, .base = base};
@@ -190,7 +190,7 @@ int remote_elf__each(int memory, uint64_t base,
 		    !locate(&library, &symbols[i], &function))
 			continue;
 		function.name = strings + symbols[i].st_name;
-		visit(context, &function);
+		handle(context, &function);
 	}
 	free(symbols);
 	free(strings);

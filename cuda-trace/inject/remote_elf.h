@@ -12,15 +12,16 @@
 #define REMOTE_SYMBOLS_MAX (1u << 16)
 
 struct remote_function {
-	const char *name; /* valid during the visit */
+	const char *name; /* valid during the call of handle() */
 	uint64_t address; /* in the process */
 	uint64_t offset;  /* in the file */
 };
 
-/* memory: /proc/PID/mem; base: where the library's first page lies. Visits each exported function.
- * 0, -EIO if memory could not be read, -ENOEXEC if it is no 64-bit library of this machine. */
+/* memory: /proc/PID/mem; base: where the library's first page lies. Calls handle() for each
+ * exported function. 0, -EIO if memory could not be read, -ENOEXEC if it is no 64-bit library of
+ * this machine. */
 int remote_elf__each(int memory, uint64_t base,
-		     void (*visit)(void *context, const struct remote_function *function),
+		     void (*handle)(void *context, const struct remote_function *function),
 		     void *context);
 
 #endif

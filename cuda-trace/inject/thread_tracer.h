@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads of one process, seized: none is stopped by that, each that enters libcuda is. Other
- * signals and stops pass as if nobody traced. One thread, in a process that traces nothing else.
+ * Seizes the threads of one process (ptrace). That stops none of them; each that enters libcuda
+ * stops. Other signals and stops have their usual effect. One thread, in a process that traces
+ * nothing else.
  */
 #ifndef CUDA_TRACE_INJECT_THREAD_TRACER_H
 #define CUDA_TRACE_INJECT_THREAD_TRACER_H

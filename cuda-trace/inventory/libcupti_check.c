@@ -120,7 +120,7 @@ void libcupti_check__run(struct library *library, const struct libraries *librar
 {
 	struct release_hints hints;
 
-	library->judged = true;
+	library->checked = true;
 	owner__find(libraries->tree, libraries->packages, library);
 	find_version(library, libraries);
 	hints = (struct release_hints){

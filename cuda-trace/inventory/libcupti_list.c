@@ -201,17 +201,17 @@ struct library *libraries__at(struct libraries *libraries, const char *path)
 	library = libraries__by_file(libraries, st.st_dev, st.st_ino);
 	if (!library)
 		library = libraries__add(libraries, path, LIBRARY_SOURCE_OTHER);
-	if (library && !library->judged)
+	if (library && !library->checked)
 		libcupti_check__run(library, libraries);
 	return library;
 }
 
-void libraries__judge(struct libraries *libraries)
+void libraries__check(struct libraries *libraries)
 {
 	size_t i;
 
 	for (i = 0; i < libraries->count; i++)
-		if (!libraries->list[i]->judged)
+		if (!libraries->list[i]->checked)
 			libcupti_check__run(libraries->list[i], libraries);
 }
 

@@ -75,7 +75,7 @@ struct library {
 	uint32_t api; /* cuptiGetVersion(), 0 = unknown */
 	enum version_how how;
 	char owner[160]; /* package and version, "" = unknown */
-	bool judged;
+	bool checked;
 };
 
 struct packages;
@@ -100,11 +100,11 @@ void libraries__add_header(struct libraries *libraries, const char *path);
 /* Looks in every known place; with deep, everywhere. progress may be NULL. */
 void libraries__search(struct libraries *libraries, bool deep, void (*progress)(const char *path));
 /* What needs all of them known: owners, versions, the final verdicts. */
-void libraries__judge(struct libraries *libraries);
+void libraries__check(struct libraries *libraries);
 void libraries__free(struct libraries *libraries);
 unsigned int libraries__usable(const struct libraries *libraries);
 struct library *libraries__by_file(const struct libraries *libraries, uint64_t dev, uint64_t ino);
-/* The one that a path of the tree leads to, judged; NULL: no such file. */
+/* The one that a path of the tree leads to, checked; NULL: no such file. */
 struct library *libraries__at(struct libraries *libraries, const char *path);
 /* The three steps of judging one: it could not be opened (-errno), what it is, what it is worth. */
 void library__unopened(struct library *library, const struct libraries *libraries, int err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The aggregate eBPF program from the tool's side: open, add files, collect, close. Batches
- * are summed in the kernel; collect() hands out what was added since the last one, exactly once.
+ * The tool's side of the aggregate eBPF program: open, add files, collect, close. The program adds
+ * batches up in the kernel; collect() returns what was added since the last call, exactly once.
  * Used by live.c; one thread at a time.
  */
 #ifndef CUDA_TRACE_LIVE_AGGREGATE_H
@@ -24,7 +24,7 @@ struct aggregate_options {
 	bool spans;		   /* aggregate__spans() is wanted */
 	uint32_t queue_sample;	   /* a power of two; 0 = default */
 	int driver_pids;	   /* the session's map of that name; -1 = only agents */
-	const char *comm;	   /* whom the driver source takes over; NULL = any */
+	const char *comm;	   /* which processes the driver source traces; NULL = any */
 	int64_t uid;		   /* the same; -1 = any */
 	struct left_out *left_out; /* of the session */
 };
@@ -39,7 +39,7 @@ struct aggregate_sink {
 	void (*shape)(void *context, const struct shape_key *key, const struct shape *shape);
 };
 
-/* What the program itself says about its work. */
+/* The program's own counters. */
 struct aggregate_state {
 	struct aggregate_counters counters;
 	uint64_t batches;
@@ -49,15 +49,15 @@ struct aggregate_state {
 	uint64_t gpu_busy_ns[AGGREGATE_DEVICES], gpu_copy_ns[AGGREGATE_DEVICES];
 };
 
-/* Errors are printed on stderr (one line); NULL then. */
+/* NULL after an error, which is printed on stderr (one line). */
 struct aggregate *aggregate__open(const struct aggregate_options *options);
 /* Attaches the batch probes of one library file; 0 or -errno (said). */
 int aggregate__add_file(struct aggregate *aggregate, const char *path);
-/* Nobody maps it any more. */
+/* No process maps it any more. */
 void aggregate__drop_file(struct aggregate *aggregate, const char *path);
-/* 0; -EAGAIN: a batch has been under way for too long, what it adds comes with the next call. */
+/* 0; -EAGAIN: a batch has been in progress for too long, the next call returns what it adds. */
 int aggregate__collect(struct aggregate *aggregate, const struct aggregate_sink *sink);
-/* The process is gone, and its last sums were collected after that: its slot is free. */
+/* The process has ended, and its last sums were collected after that: frees its slot. */
 void aggregate__forget(struct aggregate *aggregate, uint32_t slot,
 		       const struct aggregate_process_key *key, uint32_t serial);
 /* The driver source that feeds it, for the session, which owns it from then on; NULL = none. */
@@ -65,7 +65,7 @@ struct driver_source *aggregate__release_driver(struct aggregate *aggregate);
 void aggregate__state(const struct aggregate *aggregate, struct aggregate_state *state);
 /* All launches since the start, by how long they took: of all lanes, wrapping. */
 void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans *sum);
-/* Detaches; the agents go dormant. collect() still works, for the rest. */
+/* Detaches; the agents become dormant. collect() still works, for the rest. */
 void aggregate__detach(struct aggregate *aggregate);
 void aggregate__close(struct aggregate *aggregate);
 

@@ -91,7 +91,7 @@ static void process_ends(void *context, struct process *traced)
 	process = find(live, traced->pid, traced->instance);
 	if (!process)
 		return;
-	process->told = NULL;
+	process->traced = NULL;
 	process->ended = true;
 }
 
@@ -104,7 +104,7 @@ static void link_process(void *context, struct process *traced)
 	struct live_process *process = context;
 
 	if (traced->pid == process->key.pid && traced->instance == process->key.instance)
-		process->told = traced;
+		process->traced = traced;
 }
 
 static void find_process(struct live *live, struct live_process *process)
@@ -113,7 +113,7 @@ static void find_process(struct live *live, struct live_process *process)
 		return;
 	if (live->ending)
 		link_process(process, (struct process *)live->ending);
-	if (!process->told && !process->ended)
+	if (!process->traced && !process->ended)
 		session__each_process(live->session, link_process, process);
 }
 
@@ -152,7 +152,7 @@ static void start_process(struct live *live, uint32_t slot, const struct aggrega
 	process->scale = 1;
 	if (key->source == EVENT_SOURCE_AGENT)
 		process->scale =
-			live_sample__scale(&live->options, process->told, &process->sample);
+			live_sample__scale(&live->options, process->traced, &process->sample);
 	live_origin__find(live->origins, process);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, process);
@@ -169,12 +169,12 @@ static void on_process(void *context, uint32_t slot, const struct aggregate_proc
 		start_process(live, slot, key, state);
 		return;
 	}
-	if (!live->slots[slot]->told)
+	if (!live->slots[slot]->traced)
 		find_process(live, live->slots[slot]);
 	/* A process that is gone keeps its last report. */
-	if (live->slots[slot]->told)
+	if (live->slots[slot]->traced)
 		live->slots[slot]->scale = live_sample__scale(
-			&live->options, live->slots[slot]->told, &live->slots[slot]->sample);
+			&live->options, live->slots[slot]->traced, &live->slots[slot]->sample);
 	live->slots[slot]->state = *state;
 	live->slots[slot]->state.comm[sizeof(state->comm) - 1] = 0;
 }
@@ -269,7 +269,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 	live->aggregate = aggregate__open(&aggregate);
 	if (!live->aggregate)
 		return -EINVAL;
-	session__take_driver(live->session, aggregate__release_driver(live->aggregate));
+	session__set_driver(live->session, aggregate__release_driver(live->aggregate));
 	return 0;
 }
 
@@ -368,9 +368,9 @@ static void sweep(struct live *live)
 
 	aggregate__state(live->aggregate, &state);
 	/* No slot was left: then at once. */
-	if (now < live->next_sweep && state.counters.strangers == live->others)
+	if (now < live->next_sweep && state.counters.others == live->others)
 		return;
-	live->others = state.counters.strangers;
+	live->others = state.counters.others;
 	live->next_sweep = now + SWEEP_SECONDS;
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {
 		struct live_process *process = live->slots[slot];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is happening now, for top and metrics: a session reports processes, names and states, the
- * aggregate program sums what they do, and collect() hands out the growth since the last call by
+ * Live aggregates, for top and metrics: a session reports processes, names and states, the
+ * aggregate program adds up what they do, and collect() returns the growth since the last call by
  * process and device. One thread at a time.
  */
 #ifndef CUDA_TRACE_LIVE_LIVE_H
@@ -31,9 +31,10 @@ struct live_process {
 	char cgroup[256];		  /* path below the mount, "" = unknown; untrusted */
 	char container[16];		  /* short id, or "" */
 	struct rank rank;
-	const struct process *told; /* by the session, NULL = nothing (yet, or any more) */
+	const struct process *traced; /* what the session knows of it; NULL = nothing (yet, or any
+				       * more) */
 	bool ended;
-	double scale; /* of GPU records that come of windows only; 1 = all come */
+	double scale; /* factor for GPU records that come from sample windows; 1 = all come */
 	struct live_sample sample;
 	struct live_holds holds;
 	void *data; /* the sink's own */
@@ -49,14 +50,14 @@ struct live_sink {
 		      const struct shape *shape);
 	void (*device)(void *context, struct live_process *process,
 		       const struct cuda_device *device); /* may be NULL */
-	/* All it did was handed out. */
+	/* After all of its sums were delivered. */
 	void (*process_end)(void *context, struct live_process *process);
 };
 
 struct live_options {
 	struct session_options session; /* .groups: what is summed */
 	bool by_name;
-	struct sample sample; /* what live__sample() was given */
+	struct sample sample; /* the argument of live__sample() */
 	const char *command;  /* in messages */
 	bool by_device;	      /* sums wait for their device: see live_pending.h */
 };
@@ -111,24 +112,24 @@ struct live_state {
 	struct left_out left_out;
 };
 
-/* Errors are printed on stderr; NULL then. Attached when it returns. */
+/* NULL after an error, which is printed on stderr. Attached when it returns. */
 struct live *live__open(const struct live_options *options, const struct live_sink *sink);
-/* Handles names, states and ends that have come; waits at most timeout_ms. 0, or -EINTR. */
+/* Handles names, states and ends that have arrived; waits at most timeout_ms. 0, or -EINTR. */
 int live__poll(struct live *live, int timeout_ms);
-/* 0, or -EAGAIN: nothing was handed out this time. */
+/* 0, or -EAGAIN: nothing was delivered this time. */
 int live__collect(struct live *live);
 void live__state(struct live *live, struct live_state *state);
 void live__each_process(struct live *live,
 			void (*each)(void *context, struct live_process *process), void *context);
-/* Demangled, or NULL: it has not come, or the process is gone. */
+/* Demangled, or NULL: it has not arrived, or the process has ended. */
 const char *live__known_name(const struct live_process *process, uint32_t id);
 /* Demangled; "" for id 0, "[name ID]" when it never came, "other" for what was folded. */
 const char *live__name(const struct live_process *process, uint32_t id, char buffer[32]);
-/* False: there is no limit to what windows may cost. */
+/* False: there is no --max-overhead. */
 bool live__overhead(const struct live *live, struct overhead_finding *finding);
-/* The window of now, in ms; 0 = GPU records come all the time. */
+/* The current window, in ms; 0 = GPU records come all the time. */
 uint32_t live__window(const struct live *live);
-/* A process tree is added to a session that was opened with session.pid. */
+/* Adds a process tree to a session that was opened with session.pid. */
 int live__add_pid(struct live *live, uint32_t pid);
 void live__close(struct live *live);
 

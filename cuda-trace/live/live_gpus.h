@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* GPUs, whatever numbers the processes give them. */
+/* Identifies GPUs, which processes may number differently. */
 #ifndef CUDA_TRACE_LIVE_LIVE_GPUS_H
 #define CUDA_TRACE_LIVE_LIVE_GPUS_H
 

@@ -31,10 +31,10 @@ struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS], struct live_process *process)
 {
 	const struct live_origin *cached = &origins[process->state.cgroup % LIVE_ORIGINS];
-	const struct live_origin *origin = process->told ? process->told->data : NULL;
+	const struct live_origin *origin = process->traced ? process->traced->data : NULL;
 
-	if (process->told)
-		process->rank = process->told->rank;
+	if (process->traced)
+		process->rank = process->traced->rank;
 	else
 		rank__of_process(&process->rank, process->key.pid);
 	if (!origin && cached->id == process->state.cgroup)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which process of live.h a number means: in which control group and container it runs, looked up
- * as soon as it reports itself, because /proc forgets it with its end; and whether it is another's
- * by now.
+ * In which control group and container a process of live.h runs, looked up as soon as it reports
+ * itself, because /proc loses it when the process ends; and whether its pid is another's by now.
  */
 #ifndef CUDA_TRACE_LIVE_LIVE_ORIGIN_H
 #define CUDA_TRACE_LIVE_LIVE_ORIGIN_H
@@ -15,18 +14,17 @@ struct process;
 
 #define LIVE_ORIGINS 256
 
-/* What was seen last of the groups whose ids have the same remainder: for processes that ended
- * before they were looked at. */
+/* A cache, indexed by the id's remainder, for processes that ended before they were looked up. */
 struct live_origin {
 	uint64_t id; /* of the cgroup */
 	char cgroup[256];
 	char container[16];
 };
 
-/* Of a process that reports itself; the caller's to free; NULL: no memory. */
+/* For a process that reports itself; the caller frees it; NULL: no memory. */
 struct live_origin *live_origin__of(struct live_origin origins[LIVE_ORIGINS],
 				    const struct process *traced);
-/* Fills in process->cgroup, ->container and ->rank, from process->told->data if the session knows
+/* Fills in process->cgroup, ->container and ->rank, from process->traced->data if the session knows
  * it. */
 void live_origin__find(const struct live_origin origins[LIVE_ORIGINS],
 		       struct live_process *process);

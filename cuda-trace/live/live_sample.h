@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --sample of metrics and top: sums of windows made into sums of all the time; --max-overhead: how
- * long windows may be. Called by live.c.
+ * --sample of metrics and top: extrapolates sums from windows to all of the time; --max-overhead:
+ * how long windows may be. Called by live.c.
  */
 #ifndef CUDA_TRACE_LIVE_LIVE_SAMPLE_H
 #define CUDA_TRACE_LIVE_LIVE_SAMPLE_H
@@ -25,15 +25,14 @@ struct live_pace {
 	int64_t next;		   /* the second of the last look */
 };
 
-/* Lengthens or shortens windows where that is due; options->sample_on_ms is the new one. */
+/* Lengthens or shortens windows if necessary; options->sample_on_ms is the new length. */
 void live_sample__tick(struct live_pace *pace, const struct aggregate *aggregate,
 		       struct session *session, struct session_options *options);
-/* The factor for what came since: from the windows reported meanwhile, else from the requested
- * ones.
- */
+/* The factor for records since the last call: from the windows reported meanwhile, otherwise from
+ * the requested ones. */
 double live_sample__scale(const struct session_options *options, const struct process *traced,
 			  struct live_sample *last);
-/* Of a kind that comes of windows only: true, and *whole is what it makes of all the time. */
+/* True for a kind that is collected in windows only: *whole is then the extrapolated tally. */
 bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,
 			 struct tally *whole);
 /*

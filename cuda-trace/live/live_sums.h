@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What has happened on one device, added up from tallies and shapes: of a process for top, of a
- * label set for metrics. Plain data; zero is the empty sum.
+ * Sums of one device, from tallies and shapes: of a process for top, of a label set for metrics.
+ * Plain data; zeros are the empty sum.
  */
 #ifndef CUDA_TRACE_LIVE_LIVE_SUMS_H
 #define CUDA_TRACE_LIVE_LIVE_SUMS_H
@@ -67,14 +67,13 @@ struct sums {
 	} memory[SUMS_MEMORY_KINDS];
 	struct histogram syncs[SUMS_SYNC_TYPES]; /* ns */
 	uint64_t failed[CUDA_GROUP_COUNT];	 /* calls, by family */
-	uint64_t errors;			 /* results that were no success, each once */
+	uint64_t errors;			 /* results other than success, each once */
 	uint64_t uvm[SUMS_UVM_COUNTERS];
 	uint64_t overhead_ns[SUMS_OVERHEAD_KINDS];
 	uint64_t invalid; /* GPU records without valid times */
 };
 
-/* What is not a sum of a device (names of kernels, result codes) is taken from the keys by others.
- */
+/* Ignores what is not a sum of a device (names of kernels, result codes); callers use the keys. */
 void sums__add_tally(struct sums *sums, const struct tally_key *key, const struct tally *tally);
 void sums__add_shape(struct sums *sums, const struct shape *shape);
 

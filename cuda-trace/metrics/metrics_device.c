@@ -223,17 +223,16 @@ void device_metrics__write(struct exposition *exposition, struct device_metrics 
 		return;
 	pthread_mutex_lock(&metrics->lock);
 	FAMILY(exposition, METRIC_GAUGE, "cuda_device_utilization_ratio", "ratio",
-	       "Part of what a unit of a GPU can do, whoever uses it: the mean of the last 5 s.");
+	       "Utilisation of a unit of a GPU by all processes: mean of the last 5 s.");
 	write_columns(exposition, metrics, PM_RATIO, "part", put_mean);
 	FAMILY(exposition, METRIC_COUNTER, "cuda_device_traffic_bytes", "bytes",
-	       "Bytes that a GPU moved, whoever did it, by path.");
+	       "Bytes that a GPU transferred for all processes, by path.");
 	write_columns(exposition, metrics, PM_BYTES, "path", put_bytes);
 	FAMILY(exposition, METRIC_GAUGE, "cuda_device_metric", "",
 	       "A metric of CUPTI's that was requested by name: the mean of the last 5 s.");
 	write_columns(exposition, metrics, PM_OTHER, "metric", put_mean);
 	FAMILY(exposition, METRIC_GAUGE, "cuda_device_sampled", "",
-	       "Whether a GPU's counters are read at the moment: 0 while another profiler has "
-	       "them.");
+	       "1 while a GPU's counters are read, 0 while another profiler uses them.");
 	write_devices(exposition, metrics, put_sampled);
 	FAMILY(exposition, METRIC_COUNTER, "cuda_device_samples", "", "Samples of a GPU.");
 	write_devices(exposition, metrics, put_samples);

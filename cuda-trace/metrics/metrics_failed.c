@@ -75,7 +75,7 @@ void failed_calls__write(struct exposition *exposition, struct exporter_view *vi
 		void (*write)(void *context, struct series *series);
 	} families[] = {
 		{{METRIC_COUNTER, "cuda_memcpy_errors", "",
-		  "Copy calls that failed, by the direction that the call's name says."},
+		  "Copy calls that failed, by the direction in the call's name."},
 		 write_copies},
 		{{METRIC_COUNTER, "cuda_memset_errors", "", "Calls that set memory and failed."},
 		 write_sets},

@@ -94,14 +94,12 @@ static void write_sources(struct exposition *exposition, const struct live_state
 #undef SOURCE_LABEL
 	};
 
-	ONE(exposition, METRIC_GAUGE, "cuda_processes", "",
-	    "CUDA processes, by what they are seen through.");
+	ONE(exposition, METRIC_GAUGE, "cuda_processes", "", "CUDA processes, by source.");
 	for (int source = 0; source < LIVE_SOURCE_COUNT; source++)
 		exposition__count(exposition, labels[source], state->sources[source], 0);
 	ONE(exposition, METRIC_GAUGE, "cuda_trace_unreadable_processes", "",
-	    "Processes that this tool may not look into, because CAP_SYS_PTRACE is missing: those "
-	    "of "
-	    "CUDA among them are seen only with the library.");
+	    "Processes that this tool may not inspect, because CAP_SYS_PTRACE is missing: CUDA "
+	    "processes among them are seen only with the injection library.");
 	exposition__count(exposition, "", state->unreadable, 0);
 }
 
@@ -235,7 +233,7 @@ static void write_records(struct exposition *exposition, const struct exporter_v
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_folded_records", "",
 	    "Records counted as 'other' because a table in the kernel was full.");
 	exposition__count(exposition, "what=\"kernel\"", counters->folded, view->started);
-	exposition__count(exposition, "what=\"process\"", counters->strangers, view->started);
+	exposition__count(exposition, "what=\"process\"", counters->others, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_unlabelled_records", "",
 	    "Records counted without a device, because its number or its context's is too high.");
 	exposition__count(exposition, "what=\"context\"", view->state.beyond.contexts,
@@ -270,10 +268,10 @@ static void write_series(struct exposition *exposition, const struct exporter_vi
 	    "Label sets at most; see --label-sets.");
 	exposition__count(exposition, "", view->label_sets, 0);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_label_sets_evicted", "",
-	    "Label sets without a process that gave way to others.");
+	    "Label sets without a process that were replaced by others.");
 	exposition__count(exposition, "", series_table__evicted(view->series), view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_label_sets_folded", "",
-	    "Times that a process found no label set and was counted as comm='other'.");
+	    "Times that no label set was free for a process, which was counted as comm='other'.");
 	exposition__count(exposition, "", series_table__folded(view->series), view->started);
 }
 
@@ -293,7 +291,8 @@ static void write_cost(struct exposition *exposition, const struct exporter_view
 	    "Time that the last reading of the kernel's maps took.");
 	exposition__value(exposition, "", view->collect_seconds, 0);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_collects_postponed", "",
-	    "Readings that a batch under way held up: the next one has it all.");
+	    "Readings that were postponed because of a batch in progress: the next one includes "
+	    "everything.");
 	exposition__count(exposition, "", view->postponed, view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_scrapes", "", "Documents written.");
 	exposition__count(exposition, "", view->scrapes, view->started);

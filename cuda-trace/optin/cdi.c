@@ -42,8 +42,8 @@ static void write_agent(FILE *file, const char *agent)
 {
 	fprintf(file,
 		"  - name: \"guest\"\n    containerEdits:\n      env:\n"
-		"        - \"" OPTIN_VARIABLE "=" INSIDE CUDA_GUEST_NAME "\"\n      mounts:\n");
-	write_mount(file, agent, INSIDE CUDA_GUEST_NAME);
+		"        - \"" OPTIN_VARIABLE "=" INSIDE CUDA_AGENT_NAME "\"\n      mounts:\n");
+	write_mount(file, agent, INSIDE CUDA_AGENT_NAME);
 }
 
 /* The best libcupti of each major that the driver can serve; how many were written. */
@@ -78,7 +78,7 @@ static unsigned int write_devices(FILE *file, struct filetree *tree, const char 
 	driver__read(tree, &driver);
 	libraries.driver_major = driver.cuda / 1000;
 	libraries__search(&libraries, false, NULL);
-	libraries__judge(&libraries);
+	libraries__check(&libraries);
 	fprintf(file, " --cdi; cuda-trace disable --cdi removes it.\n"
 		      "cdiVersion: \"0.3.0\"\nkind: \"cuda-trace/load\"\ndevices:\n");
 	write_agent(file, agent);
@@ -90,7 +90,8 @@ static unsigned int write_devices(FILE *file, struct filetree *tree, const char 
 static int explain(int err)
 {
 	if (err == -EEXIST)
-		fprintf(stderr, "cuda-trace: " CDI_PATH " is not ours: it is left alone\n");
+		fprintf(stderr, "cuda-trace: " CDI_PATH
+				" was not written by cuda-trace: it is not changed\n");
 	else if (err)
 		fprintf(stderr, "cuda-trace: " CDI_PATH ": %s%s\n", managed_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");
@@ -129,7 +130,7 @@ int cdi__enable(const char *root)
 	printf("Containers get the library by --device cuda-trace/load=guest%s.\n",
 	       cupti ? ",\nand this machine's libcupti, where their image has none, by a second "
 		       "--device cuda-trace/load=cupti"
-		     : ";\nthis machine has no libcupti that it could lend them");
+		     : ";\nthis machine has no libcupti for them");
 	return 0;
 }
 

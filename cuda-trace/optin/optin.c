@@ -79,7 +79,7 @@ bool optin__off(void)
 
 static int keep_path(void *context, const char *name, const char *path)
 {
-	if (strcmp(name, CUDA_GUEST_NAME))
+	if (strcmp(name, CUDA_AGENT_NAME))
 		return 0;
 	snprintf(context, PATH_MAX, "%s", path);
 	return 1;
@@ -93,14 +93,14 @@ bool optin__agent(const char *root, char path[PATH_MAX])
 
 	*path = '\0';
 	if (!filetree__open(&tree, root)) {
-		ldcache__each(&tree, CUDA_GUEST_NAME, keep_path, cached);
+		ldcache__each(&tree, CUDA_AGENT_NAME, keep_path, cached);
 		known = *cached && filetree__exists(&tree, cached);
 		filetree__close(&tree);
 	}
 	if (known)
 		strcpy(path, cached);
-	else if (root && optin__exists(root, GUESTDIR "/" CUDA_GUEST_NAME))
-		strcpy(path, GUESTDIR "/" CUDA_GUEST_NAME);
+	else if (root && optin__exists(root, AGENTDIR "/" CUDA_AGENT_NAME))
+		strcpy(path, AGENTDIR "/" CUDA_AGENT_NAME);
 	else if (!root && agent_files__agent_path(path, true))
 		*path = '\0';
 	return known;
@@ -118,7 +118,7 @@ static bool is_plain(const char *path)
 int optin__value(const char *root, char value[PATH_MAX])
 {
 	if (optin__agent(root, value))
-		strcpy(value, CUDA_GUEST_NAME);
+		strcpy(value, CUDA_AGENT_NAME);
 	return *value && is_plain(value) ? 0 : -ENOENT;
 }
 
@@ -126,5 +126,5 @@ bool optin__ours(const char *value)
 {
 	const char *slash = strrchr(value, '/');
 
-	return !strcmp(slash ? slash + 1 : value, CUDA_GUEST_NAME);
+	return !strcmp(slash ? slash + 1 : value, CUDA_AGENT_NAME);
 }

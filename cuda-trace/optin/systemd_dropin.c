@@ -140,14 +140,15 @@ static void reload(const char *root, const char *unit)
 	if (!systemd_runs(root))
 		return;
 	if (systemctl(argv, NULL, 0))
-		fprintf(stderr, "cuda-trace: systemctl daemon-reload failed: call it yourself\n");
+		fprintf(stderr, "cuda-trace: systemctl daemon-reload failed: run it yourself\n");
 	printf("It takes effect when the service restarts: systemctl restart %s\n", unit);
 }
 
 static int explain(const char *path, int err)
 {
 	if (err == -EEXIST)
-		fprintf(stderr, "cuda-trace: %s is not ours: it is left alone\n", path);
+		fprintf(stderr, "cuda-trace: %s was not written by cuda-trace: it is not changed\n",
+			path);
 	else if (err)
 		fprintf(stderr, "cuda-trace: %s: %s%s\n", path, managed_file__reason(err),
 			err == -EACCES || err == -EPERM ? " (root can: sudo cuda-trace ...)" : "");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The id that eBPF helpers know is the file handle of the group's folder. What can go wrong with a
- * process's path: it is over before anybody reads it; its number is another's by then, whose path
- * would be taken for its own; the group itself is gone. The id tells the first two.
+ * process's path: the process has ended before it is read; its pid is another process's by then,
+ * whose path would be taken for its own; the group itself is gone. The id reveals the first two.
  */
 #include "cuda-trace/proc/cgroup.h"
 
@@ -180,8 +180,8 @@ static bool is_plain(char c)
  * A folder's name between a prefix and a suffix, with systemd's \x2d for a dash undone. Users make
  * control groups of any name below their own: what no engine would call a container is none.
  */
-static bool take_name(const char *folder, size_t length, const char *prefix, const char *suffix,
-		      char *name, size_t size)
+static bool parse_name(const char *folder, size_t length, const char *prefix, const char *suffix,
+		       char *name, size_t size)
 {
 	size_t before = strlen(prefix), after = strlen(suffix), n = 0;
 
@@ -215,7 +215,7 @@ static void find_name(const char *path, char *name, size_t size)
 		size_t length = strcspn(folder, "/");
 
 		for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-			if (take_name(folder, length, forms[i][0], forms[i][1], name, size))
+			if (parse_name(folder, length, forms[i][0], forms[i][1], name, size))
 				return;
 		folder += length;
 		folder += strspn(folder, "/");

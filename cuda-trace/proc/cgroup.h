@@ -13,7 +13,7 @@ int cgroup__find(const char *path, unsigned long long *id, unsigned int *level);
 /* The group's path below the mount, of a process ("" = unknown); untrusted text. id: of the group,
  * as the process was seen in it; the number may be another process's by now. 0 = not known. */
 void cgroup__of(uint32_t pid, uint64_t id, char *path, size_t size);
-/* Short name of the container that a group's path tells (12 digits of its id), or "". */
+/* Short name of the container that a group's path names (12 digits of its id), or "". */
 void cgroup__container(const char *path, char *name, size_t size);
 
 #endif

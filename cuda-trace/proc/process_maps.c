@@ -39,8 +39,8 @@ static void look_at_line(struct inspection *inspection, const char *line, const 
 		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);
 		snprintf(inspection->libcuda_range, sizeof(inspection->libcuda_range), "%.*s",
 			 (int)strcspn(line, " "), line);
-	} else if (!strncmp(name, CUDA_GUEST_NAME, strlen(CUDA_GUEST_NAME)) ||
-		   !strncmp(name, "memfd:" CUDA_GUEST_NAME, strlen("memfd:" CUDA_GUEST_NAME))) {
+	} else if (!strncmp(name, CUDA_AGENT_NAME, strlen(CUDA_AGENT_NAME)) ||
+		   !strncmp(name, "memfd:" CUDA_AGENT_NAME, strlen("memfd:" CUDA_AGENT_NAME))) {
 		inspection->agent = true;
 	} else if (!strncmp(name, "libcupti.so", 11)) {
 		inspection->cupti = true;

@@ -17,8 +17,8 @@
 #include "libcupti-usdt/probes.h"
 
 #define INJECTION "CUDA_INJECTION64_PATH"
-#define AWAIT	  "CUPTI_USDT_AWAIT_MS"
-#define AWAIT_MS  "1000"
+#define WAIT	  "CUPTI_USDT_AWAIT_MS"
+#define WAIT_MS	  "1000"
 
 static void set_environment(const char *agent)
 {
@@ -27,7 +27,7 @@ static void set_environment(const char *agent)
 	char shown[256];
 
 	name = name ? name + 1 : given;
-	if (given && *given && strcmp(name, CUDA_GUEST_NAME))
+	if (given && *given && strcmp(name, CUDA_AGENT_NAME))
 		fprintf(stderr, "cuda-trace: " INJECTION "=%s is replaced for this program\n",
 			text__show(shown, sizeof(shown), given, 200));
 	if (off && !strcmp(off, "off"))
@@ -36,8 +36,8 @@ static void set_environment(const char *agent)
 	if (!agent)
 		return;
 	setenv(INJECTION, agent, 1);
-	/* What it starts is meant, and waits until the tool has come to it. */
-	setenv(AWAIT, AWAIT_MS, 0);
+	/* Programs that it starts are traced as well: they wait until the tool has attached. */
+	setenv(WAIT, WAIT_MS, 0);
 }
 
 static void be_the_program(struct runner *runner, char **program, int held)

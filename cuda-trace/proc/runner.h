@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The PROGRAM that a command was asked to run: started held, so that tracing is in place before its
- * first instruction; its terminal, standard files and signals are its own.
+ * The PROGRAM that a command runs: it is started and stopped, so that tracing is in place before
+ * its first instruction; its terminal, standard files and signals are its own.
  */
 #ifndef CUDA_TRACE_PROC_RUNNER_H
 #define CUDA_TRACE_PROC_RUNNER_H
@@ -11,15 +11,15 @@
 
 struct runner {
 	pid_t pid;
-	int hold;    /* writing here lets it go */
+	int hold;    /* writing here releases it */
 	int trouble; /* errno of a failed exec comes here */
 	bool ended;
-	int status; /* as wait() tells it */
+	int status; /* as of wait(2) */
 };
 
 /* Forks; the child waits. `agent` goes into CUDA_INJECTION64_PATH. 0 or -errno. */
 int runner__start(struct runner *runner, char **program, const char *agent);
-/* Lets it go. 0, or the exit status (126, 127) when it could not be executed, said on stderr. */
+/* Releases it. 0, or the exit status (126, 127) if it could not be executed, said on stderr. */
 int runner__release(struct runner *runner, const char *program);
 /* True once it has ended; with `wait` not before. */
 bool runner__ended(struct runner *runner, bool wait);

@@ -258,7 +258,7 @@ static void need_names_of_call(struct store *store, struct store_process *own,
 {
 	need_name(store, own, call->name);
 	if (call->flags & CUDA_API_LAUNCH)
-		need_name(store, own, call->asked.launch.kernel);
+		need_name(store, own, call->arguments.launch.kernel);
 }
 
 /* The ids of names that a record carries, wherever they stand in it. */

@@ -424,20 +424,21 @@ static int put_row(const struct chains *chains, int64_t id, int64_t depth,
 	bool unresolved;
 	char text[8192];
 	int64_t symbol = put_string(chains, name_of(chains, frame, &unresolved, text));
-	int64_t values[] = {
-		id,
-		symbol,
-		put_string(chains, path),
-		unresolved,
-		depth,
-		is_python ? DB_NULL : (int64_t)frame->fact.address,
-		!is_python && module && *module->build_id ? put_string(chains, module->build_id)
-							  : DB_NULL,
-	};
+	int64_t path_id = put_string(chains, path);
+	union record_row row;
 
-	if (symbol < 0 || values[2] < 0)
-		return symbol < 0 ? (int)symbol : (int)values[2];
-	return db__insert(chains->db, DB_CALLCHAIN, values);
+	if (symbol < 0 || path_id < 0)
+		return symbol < 0 ? (int)symbol : (int)path_id;
+	record_columns__to_row(DB_CALLCHAIN, NULL, 0, 0, &row);
+	row.CALLCHAIN.id = id;
+	row.CALLCHAIN.symbol = symbol;
+	row.CALLCHAIN.module = path_id;
+	row.CALLCHAIN.unresolved = unresolved;
+	row.CALLCHAIN.stackDepth = depth;
+	row.CALLCHAIN.moduleAddress = is_python ? DB_NULL : (int64_t)frame->fact.address;
+	if (!is_python && module && *module->build_id)
+		row.CALLCHAIN.buildId = put_string(chains, module->build_id);
+	return db__insert(chains->db, DB_CALLCHAIN, row.values);
 }
 
 void store_chains__frames(const struct chains *chains, uint32_t number,

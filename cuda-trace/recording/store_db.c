@@ -31,14 +31,6 @@ struct db {
 	char *path;
 };
 
-static const struct {
-	const char *table, *columns;
-} tables[] = {
-#define DB_TABLE_ROW(name, table, columns) {table, columns},
-	DB_TABLES(DB_TABLE_ROW)
-#undef DB_TABLE_ROW
-};
-
 static int complain(struct db *db, const char *what)
 {
 	int code = sqlite3_errcode(db->handle);
@@ -51,12 +43,27 @@ static int complain(struct db *db, const char *what)
 static int open_tables(struct db *db)
 {
 	for (int i = 0; i < DB_TABLE_COUNT; i++)
-		if (table__open(&db->tables[i], db->handle, tables[i].table, tables[i].columns))
+		if (table__open(&db->tables[i], db->handle, &record_tables[i]))
 			return complain(db, "prepare");
 	if (sqlite3_prepare_v3(db->handle, "INSERT INTO StringIds VALUES (?,?)", -1,
 			       SQLITE_PREPARE_PERSISTENT, &db->insert_string, NULL))
 		return complain(db, "prepare");
 	return 0;
+}
+
+static int create_tables(struct db *db)
+{
+	int code = SQLITE_OK;
+
+	for (int i = 0; !code && i < DB_TABLE_COUNT; i++) {
+		char *sql = record_columns__declaration(i);
+
+		code = sql ? sqlite3_exec(db->handle, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+		sqlite3_free(sql);
+	}
+	if (!code)
+		code = sqlite3_exec(db->handle, embedded_tables_sql, NULL, NULL, NULL);
+	return code ? code : sqlite3_exec(db->handle, embedded_enums_sql, NULL, NULL, NULL);
 }
 
 static int open_handle(struct db *db)
@@ -79,8 +86,7 @@ static int open_handle(struct db *db)
 			 "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
 			 "PRAGMA secure_delete=OFF; PRAGMA cache_size=-16384; BEGIN",
 			 NULL, NULL, NULL) ||
-	    sqlite3_exec(db->handle, embedded_tables_sql, NULL, NULL, NULL) ||
-	    sqlite3_exec(db->handle, embedded_enums_sql, NULL, NULL, NULL))
+	    create_tables(db))
 		return complain(db, "prepare");
 	return 0;
 }

@@ -186,11 +186,14 @@ int64_t store_objects__domain(struct rows *rows, struct rows_process *process, u
 	if (!name || text < 0)
 		return text < 0 ? text : -ENOMEM;
 	if (!name->domain_made) {
-		/* In the order of DB_TABLES: start, end, eventType, ... */
-		int64_t values[] = {
-			0, DB_NULL, 75, DB_NULL, DB_NULL, DB_NULL, process->global_pid, text, text};
+		union record_row row;
 
-		err = db__insert(rows->db, DB_NVTX, values);
+		record_columns__to_row(DB_NVTX, &(struct cuda_nvtx){}, 0, process->global_pid,
+				       &row);
+		row.NVTX.end = DB_NULL;
+		row.NVTX.eventType = 75;
+		row.NVTX.textId = row.NVTX.domainId = text;
+		err = db__insert(rows->db, DB_NVTX, row.values);
 		if (err)
 			return err;
 		name->domain_made = true;
@@ -347,15 +350,15 @@ static int put_stream(struct rows *rows, const struct rows_process *process,
 }
 
 int store_objects__object(struct rows *rows, struct rows_process *process,
-			  const union rows_record *record)
+			  const union any_record *record)
 {
 	switch (record->head.kind) {
 	case CUDA_RECORD_DEVICE:
-		return put_device(rows, process, &record->device);
+		return put_device(rows, process, &record->DEVICE);
 	case CUDA_RECORD_CONTEXT:
-		return put_context(rows, process, &record->context);
+		return put_context(rows, process, &record->CONTEXT);
 	case CUDA_RECORD_STREAM:
-		return put_stream(rows, process, &record->stream);
+		return put_stream(rows, process, &record->STREAM);
 	default:
 		return 0;
 	}
@@ -451,35 +454,40 @@ void store_rows__free(struct rows *rows)
 	free(rows);
 }
 
-static int64_t asked_for(const struct cuda_api *call, uint8_t flag, uint64_t value)
+static int64_t argument(const struct cuda_api *call, uint8_t flag, uint64_t value)
 {
 	return call->flags & flag ? (int64_t)value : DB_NULL;
 }
 
-int store_objects__asked(struct rows *rows, struct rows_process *process,
-			 const struct cuda_api *call, int64_t *values)
+int store_objects__arguments(struct rows *rows, struct rows_process *process,
+			     const struct cuda_api *call, union record_row *row)
 {
-	const struct rows_name *kernel = NULL;
-	uint8_t grid = call_arguments__has_grid(call) ? CUDA_API_LAUNCH : 0;
+	const struct rows_name *kernel;
 
-	for (int i = 0; i < 5; i++)
-		values[i] = DB_NULL;
 	if (!(call->flags & CUDA_API_LAUNCH)) {
-		values[0] = asked_for(call, CUDA_API_BYTES, call->asked.call.bytes);
-		values[1] = asked_for(call, CUDA_API_ADDRESS, call->asked.call.address);
-		values[2] = asked_for(call, CUDA_API_COPY_KIND, call->asked.call.copy_kind);
-		values[3] = asked_for(call, CUDA_API_VALUE, call->asked.call.value);
-		values[4] = asked_for(call, CUDA_API_DEVICE, (int32_t)call->asked.call.device);
-	} else if (call->asked.launch.kernel) {
-		kernel = store_objects__kernel_name(rows, process, call->asked.launch.kernel);
+		row->ERRORS.bytes = argument(call, CUDA_API_BYTES, call->arguments.call.bytes);
+		row->ERRORS.address = argument(call, CUDA_API_ADDRESS, call->arguments.call.address);
+		row->ERRORS.copyKind =
+			argument(call, CUDA_API_COPY_KIND, call->arguments.call.copy_kind);
+		row->ERRORS.value = argument(call, CUDA_API_VALUE, call->arguments.call.value);
+		row->ERRORS.deviceId =
+			argument(call, CUDA_API_DEVICE, (int32_t)call->arguments.call.device);
+		return 0;
+	}
+	if (call->arguments.launch.kernel) {
+		kernel = store_objects__kernel_name(rows, process, call->arguments.launch.kernel);
 		if (!kernel)
 			return -ENOMEM;
+		row->ERRORS.kernelName = kernel->pretty;
 	}
-	values[5] = kernel ? kernel->pretty : DB_NULL;
-	for (int i = 0; i < 3; i++) {
-		values[6 + i] = asked_for(call, grid, call->asked.launch.grid[i]);
-		values[9 + i] = asked_for(call, grid, call->asked.launch.block[i]);
-	}
-	values[12] = asked_for(call, grid, call->asked.launch.dynamic_shared);
+	if (!call_arguments__has_grid(call))
+		return 0;
+	row->ERRORS.gridX = call->arguments.launch.grid[0];
+	row->ERRORS.gridY = call->arguments.launch.grid[1];
+	row->ERRORS.gridZ = call->arguments.launch.grid[2];
+	row->ERRORS.blockX = call->arguments.launch.block[0];
+	row->ERRORS.blockY = call->arguments.launch.block[1];
+	row->ERRORS.blockZ = call->arguments.launch.block[2];
+	row->ERRORS.dynamicSharedMemory = call->arguments.launch.dynamic_shared;
 	return 0;
 }

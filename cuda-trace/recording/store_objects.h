@@ -15,31 +15,10 @@
 #define ROWS_CONTEXTS 64
 #define ROWS_SHAPES   256
 
-union rows_record {
-	struct cuda_record head;
-	struct cuda_launch launch;
-	struct cuda_kernel kernel;
-	struct cuda_memcpy copy;
-	struct cuda_memset set;
-	struct cuda_memory memory;
-	struct cuda_memory_pool pool;
-	struct cuda_sync sync;
-	struct cuda_graph graph;
-	struct cuda_api api;
-	struct cuda_overhead overhead;
-	struct cuda_jit jit;
-	struct cuda_uvm uvm;
-	struct cuda_nvtx nvtx;
-	struct cuda_device device;
-	struct cuda_context context;
-	struct cuda_stream stream;
-	struct spool_sample sample;
-};
-
 /* StringIds of one name; -1 = not made yet. */
 struct rows_name {
 	int64_t plain, pretty, brief;
-	bool domain_made; /* a row of NVTX_EVENTS tells about this domain */
+	bool domain_made; /* there is a row of NVTX_EVENTS for this domain */
 };
 
 struct rows_process {
@@ -93,12 +72,11 @@ int64_t store_objects__device_of(const struct rows_process *process, uint32_t co
 int64_t store_objects__shape(struct rows *rows, const struct cuda_launch *launch);
 bool store_objects__seen_failure(struct rows *rows, const struct rows_process *process,
 				 const struct cuda_api *call);
-/* What a failed call was requested, as CUDA_TRACE_ERRORS has it from `bytes` on. */
-#define ROWS_ASKED 13
-int store_objects__asked(struct rows *rows, struct rows_process *process,
-			 const struct cuda_api *call, int64_t *values);
+/* Fills in the arguments of a failed call, from `bytes` on. */
+int store_objects__arguments(struct rows *rows, struct rows_process *process,
+			     const struct cuda_api *call, union record_row *row);
 /* Devices, contexts, streams; other kinds are of a newer version and skipped. */
 int store_objects__object(struct rows *rows, struct rows_process *process,
-			  const union rows_record *record);
+			  const union any_record *record);
 
 #endif

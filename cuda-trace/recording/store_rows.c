@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One function for each kind of record. CUPTI's numbers become those of Nsight's export here,
- * where the two differ.
+ * Which table a record goes to, and the values in its row that are not simply fields of the record.
  */
 #include "cuda-trace/recording/store_rows.h"
 #include <errno.h>
@@ -12,43 +11,31 @@
 #include "cuda-trace/base/api_names.h"
 #include "cuda-trace/recording/store_objects.h"
 
-#define EVENT_CLASS_RUNTIME  0
-#define EVENT_CLASS_DRIVER   1
 #define EVENT_CLASS_JIT	     102
 #define EVENT_CLASS_OVERHEAD 103
 
-#define UNKNOWN_MEMORY	     7
+#define MANAGED_MEMORY	     5 /* CUpti_ActivityMemoryKind */
 
-/* CUpti_ActivityMemoryKind → ENUM_CUDA_MEM_KIND. */
-static int64_t memory_kind(uint32_t kind)
-{
-	return kind ? (int64_t)kind - 1 : UNKNOWN_MEMORY;
-}
-
-static int64_t or_null(uint64_t value)
-{
-	return value ? (int64_t)value : DB_NULL;
-}
-
-static int64_t event_class(uint8_t domain)
-{
-	return domain == CUDA_DOMAIN_RUNTIME ? EVENT_CLASS_RUNTIME : EVENT_CLASS_DRIVER;
-}
-
-static int64_t at(const struct rows *rows, uint64_t time)
-{
-	return (int64_t)(time - rows->epoch);
-}
-
-static int64_t global_tid(const struct rows_process *process, uint32_t tid)
-{
-	return process->global_pid | (tid & 0xffffff);
-}
-
-static int add(struct rows *rows, enum db_table table, const int64_t *values)
+static int add(struct rows *rows, enum db_table table, const union record_row *row)
 {
 	rows->count++;
-	return db__insert(rows->db, table, values);
+	return db__insert(rows->db, table, row->values);
+}
+
+static void fill(const struct rows *rows, const struct rows_process *process, enum db_table table,
+		 const void *record, union record_row *row)
+{
+	record_columns__to_row(table, record, rows->epoch, process->global_pid, row);
+}
+
+/* A row that needs nothing but what the columns say. */
+static int put_plain(struct rows *rows, const struct rows_process *process, enum db_table table,
+		     const void *record)
+{
+	union record_row row;
+
+	fill(rows, process, table, record, &row);
+	return add(rows, table, &row);
 }
 
 static int64_t call_name(struct rows *rows, uint8_t domain, uint16_t cbid)
@@ -72,25 +59,19 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 	uint32_t number = process - rows->processes, id = call->head.correlation;
 	/* Only launches have stacks. */
 	int64_t chain = kernel == DB_NULL ? DB_NULL : store_chains__of(rows->chains, number, id);
-	int64_t values[] = {
-		at(rows, call->start),
-		at(rows, call->end),
-		event_class(call->domain),
-		global_tid(process, call->tid),
-		or_null(call->head.correlation),
-		name,
-		call->result,
-		chain,
-		kernel,
-		shape,
-	};
+	union record_row row;
 
 	if (chain < 0 && chain != DB_NULL)
 		return chain;
 	/* A call that failed may come twice: as a launch or of its family, and as an error. */
 	if (call->result && store_objects__seen_failure(rows, process, call))
 		return 0;
-	return add(rows, DB_RUNTIME, values);
+	fill(rows, process, DB_RUNTIME, call, &row);
+	row.RUNTIME.nameId = name;
+	row.RUNTIME.callchainId = chain;
+	row.RUNTIME.launchName = kernel;
+	row.RUNTIME.launchShape = shape;
+	return add(rows, DB_RUNTIME, &row);
 }
 
 static int put_launch(struct rows *rows, struct rows_process *process,
@@ -125,19 +106,14 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 static int put_error(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
 		     int64_t name)
 {
-	int64_t values[8 + ROWS_ASKED] = {
-		at(rows, call->start),
-		at(rows, call->end),
-		event_class(call->domain),
-		global_tid(process, call->tid),
-		call->head.correlation,
-		name,
-		call->result,
-		call->group == CUDA_GROUP_API_LAUNCH,
-	};
-	int err = store_objects__asked(rows, process, call, values + 8);
+	union record_row row;
+	int err;
 
-	return err ? err : db__insert(rows->db, DB_ERRORS, values);
+	fill(rows, process, DB_ERRORS, call, &row);
+	row.ERRORS.nameId = name;
+	row.ERRORS.launch = call->group == CUDA_GROUP_API_LAUNCH;
+	err = store_objects__arguments(rows, process, call, &row);
+	return err ? err : db__insert(rows->db, DB_ERRORS, row.values);
 }
 
 static int put_api(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
@@ -156,204 +132,78 @@ static int put_kernel(struct rows *rows, struct rows_process *process,
 		      const struct cuda_kernel *kernel)
 {
 	const struct rows_name *name = store_objects__kernel_name(rows, process, kernel->name);
-	int64_t values[] = {
-		at(rows, kernel->start),
-		at(rows, kernel->end),
-		kernel->device,
-		kernel->context,
-		kernel->stream,
-		kernel->head.correlation,
-		process->global_pid,
-		name ? name->pretty : 0,
-		name ? name->brief : 0,
-		name ? name->plain : 0,
-		kernel->launch_type + 1,
-		kernel->registers,
-		kernel->grid[0],
-		kernel->grid[1],
-		kernel->grid[2],
-		kernel->block[0],
-		kernel->block[1],
-		kernel->block[2],
-		kernel->static_shared,
-		kernel->dynamic_shared,
-		kernel->local_per_thread,
-		0,
-		0,
-		or_null(kernel->graph_node),
-		or_null(kernel->graph),
-	};
+	union record_row row;
 
-	return name ? add(rows, DB_KERNEL, values) : -ENOMEM;
-}
-
-/* As the host asked for it: when the GPU made it is not known. */
-static int put_asked_copy(struct rows *rows, const struct rows_process *process,
-			  const struct cuda_memcpy *copy)
-{
-	int64_t values[] = {at(rows, copy->start), at(rows, copy->end), process->global_pid,
-			    copy->bytes,	   copy->copy_kind,	copy->copies};
-
-	return add(rows, DB_COPIES, values);
+	if (!name)
+		return -ENOMEM;
+	fill(rows, process, DB_KERNEL, kernel, &row);
+	row.KERNEL.demangledName = name->pretty;
+	row.KERNEL.shortName = name->brief;
+	row.KERNEL.mangledName = name->plain;
+	return add(rows, DB_KERNEL, &row);
 }
 
 static int put_memcpy(struct rows *rows, const struct rows_process *process,
-		      const struct cuda_memcpy *copy)
+		      struct cuda_memcpy *copy)
 {
-	int64_t values[] = {
-		at(rows, copy->start),
-		at(rows, copy->end),
-		copy->device,
-		copy->context,
-		copy->stream,
-		copy->head.correlation,
-		process->global_pid,
-		copy->bytes,
-		copy->copy_kind,
-		memory_kind(copy->src_kind),
-		memory_kind(copy->dst_kind),
-		copy->src_device,
-		copy->src_context,
-		copy->dst_device,
-		copy->dst_context,
-		DB_NULL,
-		or_null(copy->graph_node),
-		DB_NULL,
-		copy->copies ? copy->copies : 1,
-	};
-
+	/* As the host requested it: when the GPU made it is not known. */
 	if (process->source == EVENT_SOURCE_DRIVER && copy->device == ~0u)
-		return put_asked_copy(rows, process, copy);
-	return add(rows, DB_MEMCPY, values);
-}
-
-static int put_memset(struct rows *rows, const struct rows_process *process,
-		      const struct cuda_memset *set)
-{
-	int64_t values[] = {
-		at(rows, set->start),
-		at(rows, set->end),
-		set->device,
-		set->context,
-		set->stream,
-		set->head.correlation,
-		process->global_pid,
-		set->value,
-		set->bytes,
-		or_null(set->graph_node),
-		memory_kind(set->memory_kind),
-	};
-
-	return add(rows, DB_MEMSET, values);
+		return put_plain(rows, process, DB_COPIES, copy);
+	copy->copies = copy->copies ? copy->copies : 1;
+	return put_plain(rows, process, DB_MEMCPY, copy);
 }
 
 static int put_memory(struct rows *rows, const struct rows_process *process,
 		      const struct cuda_memory *memory)
 {
-	int64_t values[] = {
-		at(rows, memory->time),
-		process->global_pid,
-		memory->device,
-		memory->context,
-		memory->address,
-		memory->pc,
-		memory->bytes,
-		memory_kind(memory->kind),
-		memory->operation - 1,
-		memory->head.correlation,
-		memory->asynchronous ? memory->stream : DB_NULL,
-		or_null(memory->pool),
-		memory->pool ? (int64_t)memory->pool_size : DB_NULL,
-		memory->pool ? (int64_t)memory->pool_used : DB_NULL,
-	};
+	union record_row row;
 
-	return add(rows, DB_MEMORY, values);
-}
-
-static int put_pool(struct rows *rows, const struct rows_process *process,
-		    const struct cuda_memory_pool *pool)
-{
-	int64_t values[] = {
-		at(rows, pool->time),
-		process->global_pid,
-		pool->device,
-		pool->address,
-		pool->operation,
-		pool->type,
-		pool->head.correlation,
-		pool->keep,
-		pool->threshold,
-		pool->size,
-		pool->used,
-	};
-
-	return add(rows, DB_POOL, values);
+	fill(rows, process, DB_MEMORY, memory, &row);
+	if (!memory->asynchronous)
+		row.MEMORY.streamId = DB_NULL;
+	if (!memory->pool)
+		row.MEMORY.localMemoryPoolSize = row.MEMORY.localMemoryPoolUtilizedSize = DB_NULL;
+	return add(rows, DB_MEMORY, &row);
 }
 
 static int put_sync(struct rows *rows, const struct rows_process *process,
 		    const struct cuda_sync *sync)
 {
-	int64_t values[] = {
-		at(rows, sync->start),
-		at(rows, sync->end),
-		store_objects__device_of(process, sync->context),
-		sync->context,
-		sync->stream,
-		sync->head.correlation,
-		process->global_pid,
-		sync->type,
-		sync->event,
-		or_null(sync->event_sync),
-	};
+	union record_row row;
 
-	return add(rows, DB_SYNC, values);
-}
-
-static int put_graph(struct rows *rows, const struct rows_process *process,
-		     const struct cuda_graph *graph)
-{
-	int64_t values[] = {
-		at(rows, graph->start), at(rows, graph->end), graph->device,
-		graph->context,		graph->stream,	      graph->head.correlation,
-		process->global_pid,	graph->graph,	      graph->graph,
-	};
-
-	return add(rows, DB_GRAPH, values);
-}
-
-/* CUpti_ActivityOverheadKind → ENUM_CUPTI_OVERHEAD_TYPE: 0, 1, 1 << 16 ... in the order of 1 ... */
-static int64_t overhead_type(uint32_t kind)
-{
-	return kind >> 16 ? (int64_t)(kind >> 16) + 2 : kind == 1 ? 2 : 0;
+	fill(rows, process, DB_SYNC, sync, &row);
+	row.SYNC.deviceId = store_objects__device_of(process, sync->context);
+	return add(rows, DB_SYNC, &row);
 }
 
 static int put_overhead(struct rows *rows, const struct rows_process *process,
-			const struct cuda_overhead *overhead)
+			struct cuda_overhead *overhead)
 {
-	uint32_t tid = overhead->object_kind == 2 ? overhead->object[1] : 0;
-	int64_t values[] = {
-		at(rows, overhead->start),     at(rows, overhead->end),	   EVENT_CLASS_OVERHEAD,
-		global_tid(process, tid),      overhead->head.correlation, DB_NULL,
-		overhead_type(overhead->kind),
-	};
+	union record_row row;
 
-	return add(rows, DB_OVERHEAD, values);
+	if (overhead->object_kind != 2)
+		overhead->object[1] = 0;
+	fill(rows, process, DB_OVERHEAD, overhead, &row);
+	row.OVERHEAD.eventClass = EVENT_CLASS_OVERHEAD;
+	return add(rows, DB_OVERHEAD, &row);
 }
 
 static int put_jit(struct rows *rows, const struct rows_process *process,
 		   const struct cuda_jit *jit)
 {
 	const char *path = jit->cache_path ? names__get(process->texts, jit->cache_path) : NULL;
+	char *clean = path ? store__clean_text(path, strlen(path)) : NULL;
+	union record_row row;
+	int err;
 
-	rows->count++;
-	return db__run(rows->db,
-		       "INSERT INTO CUPTI_ACTIVITY_KIND_JIT "
-		       "VALUES (?, ?, ?, ?, ?, NULL, 2, ?, ?, ?, ?, ?, ?)",
-		       "iiiiiiiiiit", at(rows, jit->start), at(rows, jit->end),
-		       (int64_t)EVENT_CLASS_JIT, global_tid(process, jit->tid),
-		       (int64_t)jit->head.correlation, (int64_t)jit->entry, (int64_t)jit->operation,
-		       (int64_t)jit->device, (int64_t)jit->operation_id, (int64_t)jit->cache_bytes,
-		       path);
+	fill(rows, process, DB_JIT, jit, &row);
+	row.JIT.eventClass = EVENT_CLASS_JIT;
+	row.JIT.overheadType = 2;
+	if (clean)
+		row.JIT.cachePath = (intptr_t)clean;
+	err = add(rows, DB_JIT, &row);
+	free(clean);
+	return err;
 }
 
 /* The kinds of copy that Nsight gives to migrations, by CUPTI's counter. */
@@ -366,59 +216,47 @@ static int put_migration(struct rows *rows, const struct rows_process *process,
 			 const struct cuda_uvm *uvm)
 {
 	uint32_t device = uvm->counter == 2 ? uvm->source : uvm->destination;
-	int64_t values[] = {
-		at(rows, uvm->start),
-		at(rows, uvm->end ? uvm->end : uvm->start),
-		device == ~0u ? 0 : device,
-		0,
-		uvm->stream,
-		uvm->head.correlation,
-		process->global_pid,
-		uvm->value,
-		migration_kind(uvm->counter),
-		4,
-		4,
-		uvm->source == ~0u ? DB_NULL : uvm->source,
-		DB_NULL,
-		uvm->destination == ~0u ? DB_NULL : uvm->destination,
-		DB_NULL,
-		uvm->flags,
-		DB_NULL,
-		uvm->address,
-		1,
+	struct cuda_memcpy copy = {
+		.head = uvm->head,
+		.start = uvm->start,
+		.end = uvm->end,
+		.bytes = uvm->value,
+		.device = device == ~0u ? 0 : device,
+		.stream = uvm->stream,
+		.src_device = uvm->source,
+		.dst_device = uvm->destination,
+		.copy_kind = migration_kind(uvm->counter),
+		.src_kind = MANAGED_MEMORY,
+		.dst_kind = MANAGED_MEMORY,
+		.copies = 1,
 	};
+	union record_row row;
 
-	return add(rows, DB_MEMCPY, values);
+	fill(rows, process, DB_MEMCPY, &copy, &row);
+	if (uvm->source == ~0u)
+		row.MEMCPY.srcDeviceId = DB_NULL;
+	if (uvm->destination == ~0u)
+		row.MEMCPY.dstDeviceId = DB_NULL;
+	row.MEMCPY.srcContextId = row.MEMCPY.dstContextId = DB_NULL;
+	row.MEMCPY.migrationCause = uvm->flags;
+	row.MEMCPY.virtualAddress = uvm->address;
+	return add(rows, DB_MEMCPY, &row);
 }
 
-static int put_uvm(struct rows *rows, const struct rows_process *process,
-		   const struct cuda_uvm *uvm)
+static int put_uvm(struct rows *rows, const struct rows_process *process, struct cuda_uvm *uvm)
 {
+	union record_row row;
+
+	uvm->end = uvm->end ? uvm->end : uvm->start;
 	if (uvm->counter == 1 || uvm->counter == 2 || uvm->counter == 8)
 		return put_migration(rows, process, uvm);
-	if (uvm->counter == 3) {
-		int64_t values[] = {at(rows, uvm->start), process->global_pid, uvm->address, 0, 0};
-
-		return add(rows, DB_CPU_FAULT, values);
-	}
-	if (uvm->counter == 4) {
-		int64_t values[] = {
-			at(rows, uvm->start), at(rows, uvm->end ? uvm->end : uvm->start),
-			process->global_pid,  uvm->source == ~0u ? 0 : uvm->source,
-			uvm->address,	      uvm->value,
-			uvm->flags,
-		};
-
-		return add(rows, DB_GPU_FAULT, values);
-	}
-	int64_t values[] = {
-		at(rows, uvm->start), at(rows, uvm->end ? uvm->end : uvm->start),
-		process->global_pid,  uvm->counter,
-		uvm->value,	      uvm->address,
-		uvm->source,	      uvm->destination,
-	};
-
-	return add(rows, DB_UVM, values);
+	if (uvm->counter == 3)
+		return put_plain(rows, process, DB_CPU_FAULT, uvm);
+	if (uvm->counter != 4)
+		return put_plain(rows, process, DB_UVM, uvm);
+	fill(rows, process, DB_GPU_FAULT, uvm, &row);
+	row.GPU_FAULT.deviceId = uvm->source == ~0u ? 0 : uvm->source;
+	return add(rows, DB_GPU_FAULT, &row);
 }
 
 static int put_nvtx(struct rows *rows, struct rows_process *process, const struct cuda_nvtx *nvtx)
@@ -426,60 +264,64 @@ static int put_nvtx(struct rows *rows, struct rows_process *process, const struc
 	static const int64_t types[] = {34, 34, 59, 60};
 	int64_t text = nvtx->text ? store_objects__plain_name(rows, process, nvtx->text) : 0;
 	int64_t domain = nvtx->domain ? store_objects__domain(rows, process, nvtx->domain) : 0;
-	int64_t values[] = {
-		at(rows, nvtx->start),
-		nvtx->kind == 1 ? DB_NULL : at(rows, nvtx->end),
-		types[nvtx->kind & 3],
-		or_null(nvtx->range),
-		or_null(nvtx->category),
-		or_null(nvtx->color),
-		global_tid(process, nvtx->tid),
-		text,
-		domain,
-	};
+	union record_row row;
 
 	if (text < 0 || domain < 0)
 		return text < 0 ? (int)text : (int)domain;
-	return add(rows, DB_NVTX, values);
+	fill(rows, process, DB_NVTX, nvtx, &row);
+	if (nvtx->kind == 1)
+		row.NVTX.end = DB_NULL;
+	row.NVTX.eventType = types[nvtx->kind & 3];
+	row.NVTX.textId = text;
+	row.NVTX.domainId = domain;
+	return add(rows, DB_NVTX, &row);
 }
 
-static int put(struct rows *rows, struct rows_process *process, const union rows_record *record,
+/* Kinds of a newer version have no table. */
+static int put_by_columns(struct rows *rows, const struct rows_process *process,
+			  const union any_record *record)
+{
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (record_tables[i].kind && record_tables[i].kind == record->head.kind)
+			return put_plain(rows, process, i, record);
+	return 0;
+}
+
+static int put(struct rows *rows, struct rows_process *process, union any_record *record,
 	       uint8_t group)
 {
 	switch (record->head.kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
-		return put_launch(rows, process, &record->launch);
+		return put_launch(rows, process, &record->LAUNCH);
 	case CUDA_RECORD_KERNEL:
-		return put_kernel(rows, process, &record->kernel);
+		return put_kernel(rows, process, &record->KERNEL);
 	case CUDA_RECORD_MEMCPY:
-		return put_memcpy(rows, process, &record->copy);
-	case CUDA_RECORD_MEMSET:
-		return put_memset(rows, process, &record->set);
+		return put_memcpy(rows, process, &record->MEMCPY);
 	case CUDA_RECORD_MEMORY:
-		return put_memory(rows, process, &record->memory);
-	case CUDA_RECORD_MEMORY_POOL:
-		return put_pool(rows, process, &record->pool);
+		return put_memory(rows, process, &record->MEMORY);
 	case CUDA_RECORD_SYNC:
-		return put_sync(rows, process, &record->sync);
-	case CUDA_RECORD_GRAPH:
-		return put_graph(rows, process, &record->graph);
+		return put_sync(rows, process, &record->SYNC);
 	case CUDA_RECORD_API:
-		return put_api(rows, process, &record->api, group);
+		return put_api(rows, process, &record->API, group);
 	case CUDA_RECORD_GRAPH_INSTANTIATE:
-		return put_api(rows, process, &record->api, group);
+		return put_api(rows, process, &record->API, group);
 	case CUDA_RECORD_OVERHEAD:
-		return put_overhead(rows, process, &record->overhead);
+		return put_overhead(rows, process, &record->OVERHEAD);
 	case CUDA_RECORD_JIT:
-		return put_jit(rows, process, &record->jit);
+		return put_jit(rows, process, &record->JIT);
 	case CUDA_RECORD_UVM:
-		return put_uvm(rows, process, &record->uvm);
+		return put_uvm(rows, process, &record->UVM);
 	case CUDA_RECORD_NVTX:
-		return put_nvtx(rows, process, &record->nvtx);
+		return put_nvtx(rows, process, &record->NVTX);
 	case SPOOL_SAMPLE:
 		return 0;
-	default:
+	case CUDA_RECORD_DEVICE:
+	case CUDA_RECORD_CONTEXT:
+	case CUDA_RECORD_STREAM:
 		return store_objects__object(rows, process, record);
+	default:
+		return put_by_columns(rows, process, record);
 	}
 }
 
@@ -509,7 +351,7 @@ int store_rows__record(struct rows *rows, uint32_t number, uint8_t group,
 		       const struct cuda_record *data, size_t size)
 {
 	struct rows_process *process = store_objects__find(rows, number);
-	union rows_record record;
+	union any_record record;
 
 	if (!process || size < sizeof(*data))
 		return 0;

@@ -2,7 +2,7 @@
 /*
  * One table of a recording while it is filled. A column whose value has been the same in all rows
  * is not stored in any of them: it is a default in the table's definition, added when the value
- * first changes, or at the end. Rows so take half of the room. Used by store_db.c; one thread.
+ * first changes, or at the end. Rows so take half of the space. Used by store_db.c; one thread.
  */
 #ifndef CUDA_TRACE_RECORDING_STORE_TABLE_H
 #define CUDA_TRACE_RECORDING_STORE_TABLE_H
@@ -10,31 +10,21 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define TABLE_COLUMNS 48
-
-struct table_column {
-	char *name, *declaration; /* "gridX", "gridX INTEGER NOT NULL" */
-	bool required;		  /* NOT NULL */
-	bool declared; /* the schema has a default of its own: for what is never filled */
-	int value;     /* index in the values of an insert, -1 = never filled */
-	int64_t same;  /* what it was in all rows so far */
-	bool stored;
-};
+#include "cuda-trace/recording/record_columns.h"
 
 struct table {
 	sqlite3 *handle;
-	const char *name;
-	struct table_column columns[TABLE_COLUMNS];
-	int count;
-	int order[TABLE_COLUMNS]; /* the stored ones' values, in the order of the statement */
+	const struct record_table *of;
+	int64_t same[RECORD_COLUMNS_MAX]; /* what a column was in all rows so far */
+	bool is_stored[RECORD_COLUMNS_MAX];
+	uint8_t order[RECORD_COLUMNS_MAX]; /* of the stored ones, in the statement */
 	int stored;
 	sqlite3_stmt *insert;
 };
 
-/* `names`: "start,end,..." of the values that inserts will give, in their order. The table exists,
- * empty. 0 or an SQLite code, as all below. */
-int table__open(struct table *table, sqlite3 *handle, const char *name, const char *names);
+/* The table exists, empty. 0 or an SQLite code, as all below. A table with a column of texts stores
+ * all columns. */
+int table__open(struct table *table, sqlite3 *handle, const struct record_table *of);
 /* One row; DB_NULL is NULL. */
 int table__insert(struct table *table, const int64_t *values);
 /* Adds the columns that are not there yet. */

@@ -13,7 +13,7 @@
 
 #define BATCHES 4
 #define ROWS	512
-#define COLUMNS 16
+#define COLUMNS 24
 
 struct reader {
 	struct report_file file; /* with the thread's handle */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One function for each kind of row, and the statements that read them. */
 #include "cuda-trace/report/report_record_rows.h"
+#include <errno.h>
 #include <string.h>
+#include "cuda-trace/capture/record_sizes.h"
 #include "cuda-trace/report/report_gpus.h"
 #include "cuda-trace/base/names.h"
 #include "cuda-trace/base/api_names.h"
@@ -22,65 +24,56 @@ static uint32_t name_of(struct replay *replay, size_t process, int64_t string)
 	return string;
 }
 
-static void play(struct replay *replay, size_t process, const struct cuda_record *record)
+static void play(struct replay *replay, const struct replay_row *row,
+		 const struct cuda_record *record)
 {
-	replay->sink->record(replay->sink->context, replay->processes[process], record);
+	replay->sink->record(replay->sink->context, replay->processes[row->process], record);
 }
 
-static uint64_t time_at(const int64_t *row, int column)
+static void play_record(struct replay *replay, struct replay_row *row)
 {
-	return REPLAY_EPOCH + row[column];
+	play(replay, row, &row->record.head);
 }
 
-static void play_kernel(struct replay *replay, const int64_t *row, size_t process)
+static void play_kernel(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_kernel kernel = {
-		.head = {CUDA_RECORD_KERNEL, sizeof(kernel), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.name = name_of(replay, process, row[4]),
-		.device = row[5],
-		.stream = row[6],
-		.graph_node = row[13],
-		.graph = row[13] != 0,
-	};
+	struct cuda_kernel *kernel = &row->record.KERNEL;
 
-	for (int i = 0; i < 3; i++) {
-		kernel.grid[i] = row[7 + i];
-		kernel.block[i] = row[10 + i];
-	}
-	if (kernel.end >= kernel.start)
-		play(replay, process, &kernel.head);
+	kernel->name = name_of(replay, row->process, row->row.KERNEL.demangledName);
+	kernel->graph = kernel->graph_node != 0;
+	if (kernel->end >= kernel->start)
+		play_record(replay, row);
 }
 
-/* By which call, where it failed: else nobody asks. */
-static uint16_t call_number(const struct replay *replay, const int64_t *row)
+/* By which call, where it failed: nobody needs it else. */
+static uint16_t call_number(const struct replay *replay, const struct cuda_api *call, int64_t name)
 {
-	const char *name = NULL;
+	const char *text = NULL;
 
-	if (row[4] && row[8] > 0 && (size_t)row[8] < replay->string_count)
-		name = replay->strings[row[8]];
-	return name ? store__call_number(row[5] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME, name)
-		    : 0;
+	if (call->result && name > 0 && (size_t)name < replay->string_count)
+		text = replay->strings[name];
+	return text ? store__call_number(call->domain, text) : 0;
 }
 
-static void play_launch(struct replay *replay, const int64_t *row, size_t process)
+static void play_launch(struct replay *replay, struct replay_row *row)
 {
-	bool graph = row[7];
+	const struct cuda_api *call = &row->record.API;
+	bool graph = row->row.RUNTIME.launchName == 0;
+	int64_t shape_id = row->row.RUNTIME.launchShape;
 	struct cuda_launch launch = {
 		.head = {graph ? CUDA_RECORD_GRAPH_LAUNCH : CUDA_RECORD_LAUNCH, sizeof(launch),
-			 row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.tid = row[0] & 0xffffff,
-		.result = row[4],
-		.domain = row[5] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-		.name = name_of(replay, process, row[6]),
-		.cbid = call_number(replay, row),
+			 call->head.correlation},
+		.start = call->start,
+		.end = call->end,
+		.tid = call->tid,
+		.result = call->result,
+		.domain = call->domain,
+		.name = name_of(replay, row->process, row->row.RUNTIME.launchName),
+		.cbid = call_number(replay, call, row->row.RUNTIME.nameId),
 	};
 
-	if (row[9] > 0 && (size_t)row[9] <= replay->shape_count) {
-		const struct cuda_launch *shape = &replay->shapes[row[9] - 1];
+	if (shape_id > 0 && (size_t)shape_id <= replay->shape_count) {
+		const struct cuda_launch *shape = &replay->shapes[shape_id - 1];
 
 		memcpy(launch.grid, shape->grid, sizeof(launch.grid));
 		memcpy(launch.block, shape->block, sizeof(launch.block));
@@ -88,154 +81,77 @@ static void play_launch(struct replay *replay, const int64_t *row, size_t proces
 	}
 	if (replay->ranged)
 		launch.flags = CUDA_LAUNCH_RANGES |
-			       report_record_ranges__depth(replay, row[0], launch.start) << 2;
-	play(replay, process, &launch.head);
+			       report_record_ranges__depth(replay, row->values[0], launch.start)
+				       << 2;
+	play(replay, row, &launch.head);
 }
 
-/* Nsight's numbers of kinds of memory back to CUPTI's; -1 = NULL. */
-static uint8_t memory_kind(const int64_t *row, int column)
+static void play_memcpy(struct replay *replay, struct replay_row *row)
 {
-	int64_t kind = row[column];
-
-	return kind < 0 || kind > 6 ? 0 : kind + 1;
-}
-
-static void play_memcpy(struct replay *replay, const int64_t *row, size_t process)
-{
-	struct cuda_memcpy copy = {
-		.head = {CUDA_RECORD_MEMCPY, sizeof(copy), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.bytes = row[4],
-		.copy_kind = row[5],
-		.src_kind = memory_kind(row, 6),
-		.dst_kind = memory_kind(row, 7),
-		.device = row[8],
-		.stream = row[9],
-		.copies = row[10],
-	};
+	struct cuda_memcpy *copy = &row->record.MEMCPY;
 	struct cuda_uvm migration = {
 		.head = {CUDA_RECORD_UVM, sizeof(migration), 0},
-		.start = copy.start,
-		.end = copy.end,
-		.value = copy.bytes,
+		.start = copy->start,
+		.end = copy->end,
+		.value = copy->bytes,
 		/* Copies of kind 11, 12, 13 are CUPTI's counters 1, 2, 8. */
-		.counter = copy.copy_kind == 13 ? 8 : copy.copy_kind - 10,
+		.counter = copy->copy_kind == 13 ? 8 : copy->copy_kind - 10,
 	};
 
-	play(replay, process, copy.copy_kind > 10 ? &migration.head : &copy.head);
+	/* Older files do not say how many. */
+	copy->copies = copy->copies ? copy->copies : 1;
+	play(replay, row, copy->copy_kind > 10 ? &migration.head : &copy->head);
 }
 
-static void play_memset(struct replay *replay, const int64_t *row, size_t process)
+static void play_requested_copy(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_memset set = {
-		.head = {CUDA_RECORD_MEMSET, sizeof(set), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.bytes = row[4],
-		.memory_kind = memory_kind(row, 5),
-		.device = row[6],
-	};
-
-	play(replay, process, &set.head);
+	row->record.MEMCPY.device = ~0u;
+	play_memcpy(replay, row);
 }
 
-static void play_graph(struct replay *replay, const int64_t *row, size_t process)
+static void play_memory(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_graph graph = {
-		.head = {CUDA_RECORD_GRAPH, sizeof(graph), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.graph = row[4],
-		.device = row[5],
-	};
+	struct cuda_memory *memory = &row->record.MEMORY;
 
-	play(replay, process, &graph.head);
+	memory->operation = memory->operation > 1 ? 2 : 1;
+	memory->pool_type = 1;
+	play_record(replay, row);
 }
 
-static void play_sync(struct replay *replay, const int64_t *row, size_t process)
-{
-	struct cuda_sync sync = {
-		.head = {CUDA_RECORD_SYNC, sizeof(sync), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.type = row[4],
-	};
-
-	play(replay, process, &sync.head);
-}
-
-static void play_memory(struct replay *replay, const int64_t *row, size_t process)
-{
-	struct cuda_memory memory = {
-		.head = {CUDA_RECORD_MEMORY, sizeof(memory), row[2]},
-		.time = time_at(row, 1),
-		.address = row[3],
-		.bytes = row[4],
-		.kind = memory_kind(row, 5),
-		.operation = row[6] ? 2 : 1,
-		.device = row[7],
-		.context = row[8],
-		.pool = row[9],
-		.pool_size = row[10],
-		.pool_used = row[11],
-		.pool_type = 1,
-	};
-
-	play(replay, process, &memory.head);
-}
-
-static void play_pool(struct replay *replay, const int64_t *row, size_t process)
-{
-	struct cuda_memory_pool pool = {
-		.head = {CUDA_RECORD_MEMORY_POOL, sizeof(pool), row[2]},
-		.time = time_at(row, 1),
-		.device = row[3],
-		.address = row[4],
-		.operation = row[5],
-		.type = row[6],
-		.threshold = row[7],
-		.size = row[8],
-		.used = row[9],
-	};
-
-	play(replay, process, &pool.head);
-}
-
-static void play_context(struct replay *replay, const int64_t *row, size_t process)
+static void play_context(struct replay *replay, struct replay_row *row)
 {
 	struct cuda_context context = {
 		.head = {CUDA_RECORD_CONTEXT, sizeof(context), 0},
-		.context = row[2],
-		.device = row[3],
-		.parent = row[4],
-		.green = row[5],
-		.multiprocessors = row[6],
-		.null_stream = row[7],
+		.context = row->values[2],
+		.device = row->values[3],
+		.parent = row->values[4],
+		.green = row->values[5],
+		.multiprocessors = row->values[6],
+		.null_stream = row->values[7],
 	};
 
-	play(replay, process, &context.head);
+	play(replay, row, &context.head);
 }
 
-static void play_stream(struct replay *replay, const int64_t *row, size_t process)
+static void play_stream(struct replay *replay, struct replay_row *row)
 {
 	struct cuda_stream stream = {
 		.head = {CUDA_RECORD_STREAM, sizeof(stream), 0},
-		.context = row[2],
-		.stream = row[3],
-		.priority = row[4],
-		.flag = row[5],
+		.context = row->values[2],
+		.stream = row->values[3],
+		.priority = row->values[4],
+		.flag = row->values[5],
 	};
 
-	play(replay, process, &stream.head);
+	play(replay, row, &stream.head);
 }
 
 /* Only what tells GPUs apart. */
-static void play_device(struct replay *replay, const int64_t *row, size_t process)
+static void play_device(struct replay *replay, struct replay_row *row)
 {
 	struct cuda_device device = {
 		.head = {CUDA_RECORD_DEVICE, sizeof(device), 0},
-		.device = row[2],
+		.device = row->values[2],
 	};
 	sqlite3_stmt *statement;
 
@@ -243,122 +159,105 @@ static void play_device(struct replay *replay, const int64_t *row, size_t proces
 			       "SELECT uuid FROM TARGET_INFO_CUDA_DEVICE WHERE rowid = ?", -1,
 			       &statement, NULL))
 		return;
-	sqlite3_bind_int64(statement, 1, row[3]);
+	sqlite3_bind_int64(statement, 1, row->values[3]);
 	if (sqlite3_step(statement) == SQLITE_ROW &&
 	    sqlite3_column_type(statement, 0) == SQLITE_TEXT) {
 		report_gpus__parse_uuid(device.uuid,
 					(const char *)sqlite3_column_text(statement, 0));
-		play(replay, process, &device.head);
+		play(replay, row, &device.head);
 	}
 	sqlite3_finalize(statement);
 }
 
-static void play_jit(struct replay *replay, const int64_t *row, size_t process)
+static void play_overhead(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_jit jit = {
-		.head = {CUDA_RECORD_JIT, sizeof(jit), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.tid = row[0] & 0xffffff,
-		.operation = row[4],
-		.device = row[5],
-	};
-
-	play(replay, process, &jit.head);
+	/* Of what object is not in a row. */
+	row->record.OVERHEAD.object[1] = 0;
+	play_record(replay, row);
 }
 
-static void play_overhead(struct replay *replay, const int64_t *row, size_t process)
+static void play_range(struct replay *replay, struct replay_row *row)
 {
-	int64_t type = row[3];
-	struct cuda_overhead overhead = {
-		.head = {CUDA_RECORD_OVERHEAD, sizeof(overhead), 0},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.kind = type >= 3 && type < 10 ? (type - 2) << 16 : type == 2,
-	};
+	struct cuda_nvtx *range = &row->record.NVTX;
 
-	play(replay, process, &overhead.head);
-}
-
-static void play_range(struct replay *replay, const int64_t *row, size_t process)
-{
-	struct cuda_nvtx range = {
-		.head = {CUDA_RECORD_NVTX, sizeof(range), 0},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.text = name_of(replay, process, row[3]),
-		.kind = row[4] == 60 ? 3 : 2,
-		.tid = row[0] & 0xffffff,
-		.domain = name_of(replay, process, row[5]),
-	};
-
-	if (range.kind == 2)
-		report_record_ranges__begin(replay, process, row[0], &range);
+	range->text = name_of(replay, row->process, range->text);
+	range->domain = name_of(replay, row->process, range->domain);
+	range->kind = row->row.NVTX.eventType == 60 ? 3 : 2;
+	if (range->kind == 2)
+		report_record_ranges__begin(replay, row->process, row->values[0], range);
 	else
-		play(replay, process, &range.head);
+		play_record(replay, row);
 }
 
-/* Columns 8 to 15: bytes or grid's x, address or y, the one other number or z, block, shared bytes,
- * kernel. */
-static void fill_asked(struct cuda_api *call, const int64_t *row, uint32_t kernel)
+static uint8_t flag_of(int64_t argument, uint8_t flag)
 {
-	if (call->flags & CUDA_API_LAUNCH) {
+	return argument == DB_NULL ? 0 : flag;
+}
+
+static uint32_t size_of(int64_t value)
+{
+	return value == DB_NULL ? 0 : value;
+}
+
+/* The arguments of a call, where the recording has them. */
+static void fill_arguments(struct replay *replay, struct replay_row *row, struct cuda_api *call)
+{
+	const int64_t grid[] = {row->row.ERRORS.gridX, row->row.ERRORS.gridY,
+				row->row.ERRORS.gridZ};
+	const int64_t block[] = {row->row.ERRORS.blockX, row->row.ERRORS.blockY,
+				 row->row.ERRORS.blockZ};
+
+	if (row->row.ERRORS.kernelName != DB_NULL || grid[0] != DB_NULL) {
+		call->flags = CUDA_API_LAUNCH;
 		for (int i = 0; i < 3; i++) {
-			call->asked.launch.grid[i] = row[8 + i];
-			call->asked.launch.block[i] = row[11 + i];
+			call->arguments.launch.grid[i] = size_of(grid[i]);
+			call->arguments.launch.block[i] = size_of(block[i]);
 		}
-		call->asked.launch.dynamic_shared = row[14];
-		call->asked.launch.kernel = kernel;
+		call->arguments.launch.dynamic_shared = size_of(row->row.ERRORS.dynamicSharedMemory);
+		call->arguments.launch.kernel =
+			name_of(replay, row->process, row->row.ERRORS.kernelName);
 		return;
 	}
-	call->asked.call.bytes = row[8];
-	call->asked.call.address = row[9];
-	call->asked.call.copy_kind = row[10];
-	call->asked.call.value = row[10];
-	call->asked.call.device = row[10];
+	call->flags = flag_of(row->row.ERRORS.bytes, CUDA_API_BYTES) |
+		      flag_of(row->row.ERRORS.address, CUDA_API_ADDRESS) |
+		      flag_of(row->row.ERRORS.copyKind, CUDA_API_COPY_KIND) |
+		      flag_of(row->row.ERRORS.value, CUDA_API_VALUE) |
+		      flag_of(row->row.ERRORS.deviceId, CUDA_API_DEVICE);
+	call->arguments.call.bytes = row->row.ERRORS.bytes;
+	call->arguments.call.address = row->row.ERRORS.address;
+	call->arguments.call.copy_kind = row->row.ERRORS.copyKind;
+	call->arguments.call.value = row->row.ERRORS.value;
+	call->arguments.call.device = row->row.ERRORS.deviceId;
 }
 
-static void play_failure(struct replay *replay, const int64_t *row, size_t process, bool asked)
+static void play_error(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_api call = {
-		.head = {CUDA_RECORD_API, sizeof(call), row[3]},
-		.start = time_at(row, 1),
-		.end = time_at(row, 2),
-		.tid = row[0] & 0xffffff,
-		.name = name_of(replay, process, row[4]),
-		.result = row[5],
-		.domain = row[6] ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-		.group = row[7] & 1 ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER,
-		.flags = asked ? row[7] & ~1 : 0,
-	};
+	struct cuda_api *call = &row->record.API;
 
-	if (asked)
-		fill_asked(&call, row, name_of(replay, process, row[15]));
-	replay->processes[process]->group = CUDA_GROUP_API_ERROR;
-	play(replay, process, &call.head);
+	call->name = name_of(replay, row->process, call->name);
+	call->group = row->row.ERRORS.launch & 1 ? CUDA_GROUP_API_LAUNCH : CUDA_GROUP_API_OTHER;
+	fill_arguments(replay, row, call);
+	replay->processes[row->process]->group = CUDA_GROUP_API_ERROR;
+	play_record(replay, row);
 }
 
-static void play_error(struct replay *replay, const int64_t *row, size_t process)
+static void play_uvm(struct replay *replay, struct replay_row *row)
 {
-	play_failure(replay, row, process, true);
+	row->record.UVM.end = 0;
+	play_record(replay, row);
 }
 
-/* Of a recording that says nothing of arguments. */
-static void play_bare_error(struct replay *replay, const int64_t *row, size_t process)
+static void play_cpu_fault(struct replay *replay, struct replay_row *row)
 {
-	play_failure(replay, row, process, false);
+	row->record.UVM.counter = 3;
+	row->record.UVM.value = 1;
+	play_record(replay, row);
 }
 
-static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
+static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 {
-	struct cuda_uvm uvm = {
-		.head = {CUDA_RECORD_UVM, sizeof(uvm), 0},
-		.start = time_at(row, 1),
-		.counter = row[2],
-		.value = row[3],
-	};
-
-	play(replay, process, &uvm.head);
+	row->record.UVM.counter = 4;
+	play_uvm(replay, row);
 }
 
 /* These have a pid alone: of several processes that had it they are the first one's. */
@@ -366,126 +265,118 @@ static void play_uvm(struct replay *replay, const int64_t *row, size_t process)
 	"JOIN (SELECT pid, min(globalPid) AS globalPid FROM PROCESSES GROUP BY pid)" \
 	" ON pid = processId"
 
-const struct replay_source replay_sources[] = {
+#define ROWS_OF(name, record, from, function)                                       \
+	{                                                                           \
+		.source = from, .columns = DB_##name, .kind = CUDA_RECORD_##record, \
+		.play = function                                                    \
+	}
+#define ROWS(name, record, function) ROWS_OF(name, record, NULL, function)
+#define OBJECTS(of, sql, function)                                                      \
+	{                                                                               \
+		.table = of, .source = sql, .columns = DB_TABLE_COUNT, .play = function \
+	}
+
+static const struct replay_source replay_sources[] = {
 	/* Before the launches: of those that failed these know more, and the first one counts. */
-	{"CUDA_TRACE_ERRORS",
-	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, "
-	 "launch + 2 * (bytes IS NOT NULL) + 4 * (address IS NOT NULL) + "
-	 "8 * (copyKind IS NOT NULL) + 16 * (value IS NOT NULL) + 32 * (deviceId IS NOT NULL) + "
-	 "64 * (kernelName IS NOT NULL OR gridX IS NOT NULL), "
-	 "coalesce(bytes, gridX), coalesce(address, gridY), "
-	 "coalesce(copyKind, value, deviceId, gridZ), blockX, blockY, blockZ, "
-	 "dynamicSharedMemory, kernelName FROM CUDA_TRACE_ERRORS",
-	 play_error, NULL, NULL},
-	{"CUDA_TRACE_ERRORS",
-	 "SELECT globalTid, start, end, correlationId, nameId, returnValue, eventClass, launch "
-	 "FROM "
-	 "CUDA_TRACE_ERRORS",
-	 play_bare_error, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_RUNTIME",
-	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, launchName, "
-	 "launchName = 0, nameId, launchShape FROM CUPTI_ACTIVITY_KIND_RUNTIME "
-	 "WHERE launchName IS NOT NULL",
-	 play_launch, NULL, NULL},
+	ROWS(ERRORS, API, play_error),
+	ROWS_OF(RUNTIME, LAUNCH, "CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NOT NULL",
+		play_launch),
 	/* Recordings made before 2026-11-25. */
-	{"CUPTI_ACTIVITY_KIND_RUNTIME",
-	 "SELECT globalTid, start, end, correlationId, returnValue, eventClass, kernelName, "
-	 "kernelName = 0, nameId, launchShape FROM CUPTI_ACTIVITY_KIND_RUNTIME "
-	 "WHERE kernelName IS NOT NULL AND EXISTS (SELECT 1 FROM CUDA_TRACE_PROCESSES)",
-	 play_launch, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_RUNTIME",
-	 "SELECT globalTid, start, end, correlationId, returnValue, 1, 0, value LIKE "
-	 "'%GraphLaunch%', nameId, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = "
-	 "nameId "
-	 "WHERE "
-	 "value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' OR value LIKE "
-	 "'%LaunchCooperative%'",
-	 play_launch, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_KERNEL",
-	 "SELECT globalPid, start, end, correlationId, demangledName, deviceId, streamId, gridX, "
-	 "gridY, gridZ, blockX, blockY, blockZ, graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL",
-	 play_kernel, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, coalesce(srcKind, -1), "
-	 "coalesce(dstKind, -1), "
-	 "deviceId, "
-	 "streamId, copyCount FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-	 play_memcpy, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-	 "SELECT globalPid, start, end, correlationId, bytes, copyKind, coalesce(srcKind, -1), "
-	 "coalesce(dstKind, -1), "
-	 "deviceId, "
-	 "streamId, 1 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-	 play_memcpy, NULL, NULL},
-	{"CUDA_TRACE_COPIES",
-	 "SELECT globalPid, start, end, 0, bytes, copyKind, -1, -1, 4294967295, 0, copyCount "
-	 "FROM CUDA_TRACE_COPIES",
-	 play_memcpy, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_MEMSET",
-	 "SELECT globalPid, start, end, correlationId, bytes, coalesce(memKind, -1), "
-	 "deviceId FROM CUPTI_ACTIVITY_KIND_MEMSET",
-	 play_memset, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	 "SELECT globalPid, start, end, correlationId, graphExecId, deviceId FROM "
-	 "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	 play_graph, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	 "SELECT globalPid, start, end, correlationId, syncType FROM "
-	 "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	 play_sync, NULL, NULL},
-	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
-	 "SELECT globalPid, start, correlationId, address, bytes, coalesce(memKind, -1), "
-	 "memoryOperationType, deviceId, contextId, localMemoryPoolAddress, localMemoryPoolSize, "
-	 "localMemoryPoolUtilizedSize FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
-	 play_memory, NULL, NULL},
-	{"CUDA_GPU_MEMORY_USAGE_EVENTS",
-	 "SELECT globalPid, start, correlationId, address, bytes, coalesce(memKind, -1), "
-	 "memoryOperationType, deviceId, contextId, 0, 0, 0 FROM CUDA_GPU_MEMORY_USAGE_EVENTS",
-	 play_memory, NULL, NULL},
-	{"CUDA_GPU_MEMORY_POOL_EVENTS",
-	 "SELECT globalPid, start, correlationId, deviceId, address, operationType, poolType, "
-	 "localMemoryPoolReleaseThreshold, localMemoryPoolSize, localMemoryPoolUtilizedSize FROM "
-	 "CUDA_GPU_MEMORY_POOL_EVENTS",
-	 play_pool, NULL, NULL},
+	ROWS_OF(RUNTIME, LAUNCH,
+		"(SELECT *, kernelName AS launchName FROM CUPTI_ACTIVITY_KIND_RUNTIME) "
+		"WHERE launchName IS NOT NULL AND EXISTS (SELECT 1 FROM CUDA_TRACE_PROCESSES)",
+		play_launch),
+	/* Nsight's do not say which calls are launches, nor of what. */
+	ROWS_OF(RUNTIME, LAUNCH,
+		"(SELECT globalTid, start, end, correlationId, returnValue, nameId, 1 AS "
+		"eventClass, CASE WHEN value LIKE '%GraphLaunch%' THEN 0 ELSE -1 END AS "
+		"launchName FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE "
+		"value LIKE '%LaunchKernel%' OR value LIKE '%GraphLaunch%' OR value LIKE "
+		"'%LaunchCooperative%')",
+		play_launch),
+	ROWS(KERNEL, KERNEL, play_kernel),
+	ROWS(MEMCPY, MEMCPY, play_memcpy),
+	ROWS(COPIES, MEMCPY, play_requested_copy),
+	ROWS(SYNC, SYNC, play_record),
+	ROWS(MEMORY, MEMORY, play_memory),
 	/* Before all work. */
-	{"TARGET_INFO_CUDA_DEVICE",
-	 "SELECT globalPid, -4611686018427387904, cudaId, d.rowid FROM TARGET_INFO_CUDA_DEVICE AS "
-	 "d "
-	 "JOIN (SELECT pid AS p, min(globalPid) AS globalPid FROM PROCESSES GROUP BY pid) ON p = "
-	 "d.pid",
-	 play_device, NULL, NULL},
-	{"TARGET_INFO_CUDA_CONTEXT_INFO",
-	 "SELECT globalPid, 0, contextId, deviceId, parentContextId, isGreenContext, "
-	 "numMultiprocessors, nullStreamId FROM TARGET_INFO_CUDA_CONTEXT_INFO " OF_PROCESS,
-	 play_context, NULL, NULL},
-	{"TARGET_INFO_CUDA_STREAM",
-	 "SELECT globalPid, 0, contextId, streamId, priority, flag FROM "
-	 "TARGET_INFO_CUDA_STREAM " OF_PROCESS,
-	 play_stream, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_JIT",
-	 "SELECT globalTid, start, end, correlationId, jitOperationType, deviceId FROM "
-	 "CUPTI_ACTIVITY_KIND_JIT",
-	 play_jit, NULL, NULL},
-	{"CUPTI_ACTIVITY_KIND_OVERHEAD",
-	 "SELECT globalTid, start, end, overheadType FROM CUPTI_ACTIVITY_KIND_OVERHEAD",
-	 play_overhead, NULL, NULL},
-	{"NVTX_EVENTS",
-	 "SELECT globalTid, start, end, textId, eventType, domainId FROM NVTX_EVENTS WHERE "
-	 "eventType IN (59, 60) AND end IS NOT NULL",
-	 play_range, NULL, NULL},
-	{"NVTX_EVENTS",
-	 "SELECT globalTid, start, end, textId, eventType, 0 FROM NVTX_EVENTS WHERE eventType IN "
-	 "(59, 60) AND end IS NOT NULL",
-	 play_range, NULL, NULL},
-	{"CUDA_TRACE_UNIFIED_MEMORY",
-	 "SELECT globalPid, start, counter, value FROM CUDA_TRACE_UNIFIED_MEMORY", play_uvm, NULL,
-	 NULL},
-	{"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-	 "SELECT globalPid, start, 3, 1 FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS", play_uvm, NULL, NULL},
-	{"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-	 "SELECT globalPid, start, 4, numberOfPageFaults FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-	 play_uvm, NULL, NULL},
+	OBJECTS("TARGET_INFO_CUDA_DEVICE",
+		"SELECT globalPid, -4611686018427387904, cudaId, d.rowid FROM "
+		"TARGET_INFO_CUDA_DEVICE AS d JOIN (SELECT pid AS p, min(globalPid) AS globalPid "
+		"FROM PROCESSES GROUP BY pid) ON p = d.pid",
+		play_device),
+	OBJECTS("TARGET_INFO_CUDA_CONTEXT_INFO",
+		"SELECT globalPid, 0, contextId, deviceId, parentContextId, isGreenContext, "
+		"numMultiprocessors, nullStreamId FROM TARGET_INFO_CUDA_CONTEXT_INFO " OF_PROCESS,
+		play_context),
+	OBJECTS("TARGET_INFO_CUDA_STREAM",
+		"SELECT globalPid, 0, contextId, streamId, priority, flag FROM "
+		"TARGET_INFO_CUDA_STREAM " OF_PROCESS,
+		play_stream),
+	ROWS(JIT, JIT, play_record),
+	ROWS(OVERHEAD, OVERHEAD, play_overhead),
+	ROWS_OF(NVTX, NVTX, "NVTX_EVENTS WHERE eventType IN (59, 60) AND end IS NOT NULL",
+		play_range),
+	ROWS(UVM, UVM, play_uvm),
+	ROWS(CPU_FAULT, UVM, play_cpu_fault),
+	ROWS(GPU_FAULT, UVM, play_gpu_faults),
 };
 
-const size_t replay_source_count = sizeof(replay_sources) / sizeof(replay_sources[0]);
-_Static_assert(sizeof(replay_sources) / sizeof(replay_sources[0]) <= REPLAY_SOURCES, "room");
+#define SOURCES (sizeof(replay_sources) / sizeof(replay_sources[0]))
+
+_Static_assert(SOURCES + DB_TABLE_COUNT <= REPLAY_SOURCES, "sources");
+
+size_t report_record_rows__sources(struct replay_source *sources)
+{
+	size_t count = SOURCES;
+
+	memcpy(sources, replay_sources, sizeof(replay_sources));
+	for (int i = 0; i < DB_TABLE_COUNT; i++)
+		if (record_tables[i].kind)
+			sources[count++] = (struct replay_source){
+				.columns = i, .kind = record_tables[i].kind, .play = play_record};
+	return count;
+}
+
+const char *report_record_rows__table(const struct replay_source *source)
+{
+	return source->table ? source->table : record_tables[source->columns].name;
+}
+
+int report_record_rows__open(const struct replay *replay, struct replay_source *source)
+{
+	bool of_record = source->columns != DB_TABLE_COUNT;
+	/* Launches and ranges of a thread are distinguished by nothing but their order. */
+	bool sorted =
+		replay->ranged && (source->columns == DB_NVTX || source->columns == DB_RUNTIME);
+	char *sql = NULL, *ordered;
+	int err;
+
+	if (!of_record)
+		return reader__open(&source->reader, replay->file, source->source);
+	err = record_columns__select(replay->file->db, source->columns,
+				     source->source ? source->source
+						    : report_record_rows__table(source),
+				     COLUMN_REPLAY, &source->selection, &sql);
+	if (err)
+		return err;
+	ordered = sqlite3_mprintf("%s%s", sql, sorted ? " ORDER BY start" : "");
+	err = ordered ? reader__open(&source->reader, replay->file, ordered) : -ENOMEM;
+	sqlite3_free(ordered);
+	sqlite3_free(sql);
+	return err;
+}
+
+void report_record_rows__play(struct replay *replay, const struct replay_source *source,
+			      size_t process)
+{
+	struct replay_row row = {.values = source->row, .process = process};
+
+	if (source->columns != DB_TABLE_COUNT) {
+		record_columns__from_row(&source->selection, row.values, REPLAY_EPOCH, &row.row,
+					 &row.record);
+		row.record.head.kind = source->kind;
+		row.record.head.size = record_sizes__known(source->kind);
+	}
+	source->play(replay, &row);
+}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of a recording as records again. Inside of report_replay*.c.
+ * The rows of a recording as records again. Inside of report_record*.c.
  */
 #ifndef CUDA_TRACE_REPORT_REPORT_RECORD_ROWS_H
 #define CUDA_TRACE_REPORT_REPORT_RECORD_ROWS_H
 
 #include <stddef.h>
+#include "cuda-trace/recording/record_columns.h"
 #include "cuda-trace/report/report_file.h"
 #include "cuda-trace/report/report_index.h"
 #include "cuda-trace/report/report_reader.h"
@@ -34,19 +35,36 @@ struct replay {
  * was running when the recording began. */
 #define REPLAY_EPOCH (86400ull * 1000000000)
 
-/* A table being played. Column 0 is the process (or thread), 1 the time, the others the record's.
- */
+/* A row being played. */
+struct replay_row {
+	const int64_t *values; /* of the statement: process or thread, time, others */
+	size_t process;
+	union record_row row; /* of a table of records, as the next one */
+	union any_record record;
+};
+
+/* A table being played. */
 struct replay_source {
-	const char *table, *sql;
-	void (*play)(struct replay *replay, const int64_t *row, size_t process);
+	const char *table;     /* NULL = that of `columns` */
+	const char *source;    /* what to select from, NULL = the table; else the statement */
+	enum db_table columns; /* DB_TABLE_COUNT: no table of records */
+	uint16_t kind;	       /* of the records */
+	void (*play)(struct replay *replay, struct replay_row *row);
+	struct record_selection selection;
 	struct reader *reader;
 	const int64_t *row; /* the next one, NULL at the end */
 };
 
-/* Those of one table stand together: the first whose statement fits the file is taken. */
-extern const struct replay_source replay_sources[];
-extern const size_t replay_source_count;
+#define REPLAY_SOURCES 48 /* at most */
 
-#define REPLAY_SOURCES 32 /* at most */
+/* All of them. Those of one table stand together: the first whose statement fits the file is taken. */
+size_t report_record_rows__sources(struct replay_source *sources);
+
+const char *report_record_rows__table(const struct replay_source *source);
+/* 0, -ENOENT if its columns are not in the file, other -errno. */
+int report_record_rows__open(const struct replay *replay, struct replay_source *source);
+/* The source's next row. */
+void report_record_rows__play(struct replay *replay, const struct replay_source *source,
+			      size_t process);
 
 #endif

@@ -158,59 +158,42 @@ static int read_rows(struct replay *replay)
 	return err;
 }
 
-/* Launches and ranges of a thread are distinguished by nothing but their order. */
-static int open_source(struct replay *replay, struct replay_source *source)
-{
-	bool sorted = replay->ranged && (!strcmp(source->table, "NVTX_EVENTS") ||
-					 !strcmp(source->table, "CUPTI_ACTIVITY_KIND_RUNTIME"));
-	char *sql = NULL;
-	int err;
-
-	if (!sorted)
-		return reader__open(&source->reader, replay->file, source->sql);
-	if (asprintf(&sql, "%s ORDER BY start", source->sql) < 0)
-		return -ENOMEM;
-	err = reader__open(&source->reader, replay->file, sql);
-	free(sql);
-	return err;
-}
-
-static int open_sources(struct replay *replay, struct replay_source *sources)
+static int open_sources(struct replay *replay, struct replay_source *sources, size_t count)
 {
 	const char *opened = "";
 
-	memcpy(sources, replay_sources, replay_source_count * sizeof(*sources));
-	for (size_t i = 0; i < replay_source_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct replay_source *source = &sources[i];
+		const char *table = report_record_rows__table(source);
 		int err;
 
-		if (!strcmp(opened, source->table))
+		if (!strcmp(opened, table))
 			continue;
-		err = report_file__any(replay->file, source->table);
+		err = report_file__any(replay->file, table);
 		if (err < 0)
 			return err;
 		if (!err)
 			continue;
-		err = open_source(replay, source);
+		err = report_record_rows__open(replay, source);
 		if (err == -ENOENT)
 			continue;
 		if (err)
 			return err;
-		opened = source->table;
+		opened = table;
 		source->row = reader__next(source->reader);
 	}
 	return 0;
 }
 
 /* All tables at once, the earliest row first: as near to the order of arrival as a file can be. */
-static int play_in_order(struct replay *replay, struct replay_source *sources)
+static int play_in_order(struct replay *replay, struct replay_source *sources, size_t count)
 {
 	for (uint64_t rows = 1;; rows++) {
 		struct replay_source *next = NULL;
 		int64_t earliest = INT64_MAX;
 		ssize_t process;
 
-		for (size_t i = 0; i < replay_source_count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			if (sources[i].row && (!next || sources[i].row[1] < earliest)) {
 				next = &sources[i];
 				earliest = next->row[1];
@@ -221,7 +204,7 @@ static int play_in_order(struct replay *replay, struct replay_source *sources)
 		process = find_process(replay, next->row[0]);
 		if (process < 0)
 			return process;
-		next->play(replay, next->row, process);
+		report_record_rows__play(replay, next, process);
 		next->row = reader__next(next->reader);
 		if (rows % SHOW_EVERY == 0)
 			progress__rows(replay->file->progress, SHOW_EVERY);
@@ -282,17 +265,17 @@ static int read_shapes(struct replay *replay)
 static int play_all(struct replay *replay)
 {
 	struct replay_source sources[REPLAY_SOURCES];
+	size_t count = report_record_rows__sources(sources);
 	int err = find_all_processes(replay);
 
 	if (!err)
 		err = read_shapes(replay);
-	memset(sources, 0, sizeof(sources));
 	if (!err)
-		err = open_sources(replay, sources);
+		err = open_sources(replay, sources, count);
 	if (!err)
-		err = play_in_order(replay, sources);
+		err = play_in_order(replay, sources, count);
 	progress__clear(replay->file->progress);
-	for (size_t i = 0; i < replay_source_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		int failed = reader__close(sources[i].reader);
 
 		err = err ? err : failed;

@@ -34,10 +34,20 @@ struct stat_failure {
 	bool alone; /* runtime: a launch, and nothing failed inside */
 };
 
+static bool make_lines(struct stat_errors *errors)
+{
+	if (!errors->lines)
+		errors->lines = calloc(STAT_MAX_ERRORS, sizeof(*errors->lines));
+	return errors->lines;
+}
+
+/* NULL: no memory. */
 static struct stat_error *line_of(struct stat_errors *errors, const struct stat_error *key)
 {
 	struct stat_error *line = NULL;
 
+	if (!make_lines(errors))
+		return NULL;
 	for (uint32_t i = 0; i < OTHERS; i++) {
 		struct stat_error *at = &errors->lines[i];
 
@@ -140,6 +150,8 @@ static void fail(struct stat_errors *errors, const struct cuda_api *call,
 				 : is_news_of_driver(errors, failure, &now, !call->tid)))
 		return;
 	line = line_of(errors, key);
+	if (!line)
+		return;
 	line->count++;
 	if (line != &errors->lines[OTHERS])
 		line->last = *call;
@@ -227,8 +239,10 @@ void stat_errors__wait(struct stat_errors *errors, const struct cuda_sync *sync)
 /* Names are the process's own, and it is about to go. */
 static void add_line(struct stat_error *sum, const struct stat_error *of, struct process *process)
 {
-	uint32_t kernel = of->last.flags & CUDA_API_LAUNCH ? of->last.asked.launch.kernel : 0;
+	uint32_t kernel = of->last.flags & CUDA_API_LAUNCH ? of->last.arguments.launch.kernel : 0;
 
+	if (!sum)
+		return;
 	sum->count += of->count;
 	if (!sum->result || sum->last.start > of->last.start)
 		return;
@@ -236,17 +250,27 @@ static void add_line(struct stat_error *sum, const struct stat_error *of, struct
 	snprintf(sum->kernel, sizeof(sum->kernel), "%s", process__pretty_name(process, kernel));
 }
 
+const struct stat_error *stat_errors__next(const struct stat_errors *errors, uint32_t *at)
+{
+	while (errors->lines && *at < STAT_MAX_ERRORS) {
+		const struct stat_error *error = &errors->lines[(*at)++];
+
+		if (error->count)
+			return error;
+	}
+	return NULL;
+}
+
 void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct process *process)
 {
-	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++) {
-		const struct stat_error *error = &of->lines[i];
+	const struct stat_error *error;
+
+	for (uint32_t i = 0; (error = stat_errors__next(of, &i)) && make_lines(sum);) {
 		struct stat_error key = {.domain = error->domain, .result = error->result};
 		const char *name = *error->text ? error->text : process__name(process, error->name);
 
-		if (!error->count)
-			continue;
-		strncpy(key.text, name ? name : "[unknown call]", sizeof(key.text) - 1);
-		if (i == OTHERS)
+		snprintf(key.text, sizeof(key.text), "%s", name ? name : "[unknown call]");
+		if (error == &of->lines[OTHERS])
 			sum->lines[OTHERS] = (struct stat_error){
 				.text = "[other calls]",
 				.count = sum->lines[OTHERS].count + error->count,
@@ -256,7 +280,9 @@ void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct 
 	}
 	sum->total += of->total;
 	sum->runtime_launches += of->runtime_launches;
+	free(of->lines);
 	free(of->recent);
+	of->lines = NULL;
 	of->recent = NULL;
 }
 

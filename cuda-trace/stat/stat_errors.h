@@ -22,7 +22,7 @@ struct stat_error {
 struct stat_failure; /* a call that failed a moment ago */
 
 struct stat_errors {
-	struct stat_error lines[STAT_MAX_ERRORS]; /* those that count nothing are free */
+	struct stat_error *lines; /* STAT_MAX_ERRORS; NULL until a call fails */
 	uint64_t total;
 	/* Launch calls of the runtime API that failed before they reached the driver. */
 	uint64_t runtime_launches;
@@ -35,6 +35,8 @@ void stat_errors__call(struct stat_errors *errors, const struct process *process
 		       const struct cuda_api *call);
 void stat_errors__launch(struct stat_errors *errors, const struct cuda_launch *launch);
 void stat_errors__wait(struct stat_errors *errors, const struct cuda_sync *sync);
+/* The next line that counts something, from *at on, which is 0 at first; NULL = there is none. */
+const struct stat_error *stat_errors__next(const struct stat_errors *errors, uint32_t *at);
 /* Adds those of a process that ends to the sum, and frees what they hold. */
 void stat_errors__merge(struct stat_errors *sum, struct stat_errors *of, struct process *process);
 

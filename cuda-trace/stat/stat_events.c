@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/stat/stat_events.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/stat/stat_heap.h"
@@ -101,10 +102,14 @@ static void add_sync(struct stat_events *events, const struct cuda_sync *sync)
 	events->wait_ns += ns;
 }
 
-/* Line `at`, which may be the next free one: the last one goes by another name. */
+/* Line `at`, which may be the next free one: the last one goes by another name. NULL: no memory. */
 static struct stat_range *range_line(struct stat_events *events, uint32_t at,
 				     const struct stat_range *key)
 {
+	if (!events->ranges)
+		events->ranges = calloc(STAT_MAX_RANGES, sizeof(*events->ranges));
+	if (!events->ranges)
+		return NULL;
 	if (at < events->range_count)
 		return &events->ranges[at];
 	if (at == STAT_MAX_RANGES)
@@ -120,13 +125,16 @@ static struct stat_range *range_line(struct stat_events *events, uint32_t at,
 static void add_range(struct stat_events *events, const struct cuda_nvtx *range)
 {
 	const struct stat_range key = {.name = range->text};
+	struct stat_range *line;
 	uint32_t at = 0;
 
 	if (range->kind == 1)
 		return;
 	while (at < events->range_count && events->ranges[at].name != range->text)
 		at++;
-	stat_span__add(&range_line(events, at, &key)->span, length(range->start, range->end));
+	line = range_line(events, at, &key);
+	if (line)
+		stat_span__add(&line->span, length(range->start, range->end));
 }
 
 static void add_uvm(struct stat_events *events, const struct cuda_uvm *uvm)
@@ -189,13 +197,15 @@ static void merge_ranges(struct stat_events *sum, const struct stat_events *of,
 	for (uint32_t i = 0; i < of->range_count; i++) {
 		const struct stat_range *range = &of->ranges[i];
 		const char *name = *range->text ? range->text : process__name(process, range->name);
-		struct stat_range key = {};
+		struct stat_range key = {}, *line;
 		uint32_t at = 0;
 
-		strncpy(key.text, name ? name : "[no name]", sizeof(key.text) - 1);
+		snprintf(key.text, sizeof(key.text), "%s", name ? name : "[no name]");
 		while (at < sum->range_count && strcmp(sum->ranges[at].text, key.text))
 			at++;
-		stat_span__merge(&range_line(sum, at, &key)->span, &range->span);
+		line = range_line(sum, at, &key);
+		if (line)
+			stat_span__merge(&line->span, &range->span);
 	}
 }
 
@@ -235,4 +245,14 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 	sum->waits += of->waits;
 	sum->wait_ns += of->wait_ns;
 	sum->untracked += of->untracked;
+	free(of->ranges);
+	of->ranges = NULL;
+	of->range_count = 0;
+}
+
+void stat_events__free(struct stat_events *events)
+{
+	free(events->errors.lines);
+	free(events->errors.recent);
+	free(events->ranges);
 }

@@ -65,7 +65,7 @@ struct stat_events {
 	uint64_t uvm[STAT_UVM_COUNTERS];	       /* values: bytes or faults */
 	struct stat_span uvm_spans[STAT_UVM_COUNTERS]; /* records; those of faults have no length */
 	struct stat_errors errors;
-	struct stat_range ranges[STAT_MAX_RANGES];
+	struct stat_range *ranges; /* STAT_MAX_RANGES; NULL until one comes */
 	uint32_t range_count;
 	uint64_t memcpys;
 	uint64_t memcpy_bytes;
@@ -88,8 +88,10 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 			 const struct process *process, const struct cuda_record *record);
 /* Which line of `copies` a copy or memset belongs to; -1 = other records. */
 int stat_events__copy_line(struct stat_events *events, const struct cuda_record *record);
-/* Adds those of a process that ends to the sum. */
+/* Adds those of a process that ends to the sum, and frees what they have. */
 void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct process *process);
+
+void stat_events__free(struct stat_events *events);
 
 void stat_span__add(struct stat_span *span, uint64_t ns);
 void stat_span__merge(struct stat_span *to, const struct stat_span *from);

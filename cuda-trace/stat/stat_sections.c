@@ -219,9 +219,9 @@ static void put_requested_launch(struct sheet *sheet, const struct stat_error *e
 		sheet__put(sheet, "kernel", cell_text(error->kernel));
 	if (!call_arguments__has_grid(call))
 		return;
-	sheet__put(sheet, "grid", cell_triple(call->asked.launch.grid));
-	sheet__put(sheet, "block", cell_triple(call->asked.launch.block));
-	sheet__put(sheet, "dynamic_shared", cell_number(call->asked.launch.dynamic_shared));
+	sheet__put(sheet, "grid", cell_triple(call->arguments.launch.grid));
+	sheet__put(sheet, "block", cell_triple(call->arguments.launch.block));
+	sheet__put(sheet, "dynamic_shared", cell_number(call->arguments.launch.dynamic_shared));
 }
 
 /* By the keys that `trace` has for them. */
@@ -234,16 +234,16 @@ static void put_requested(struct sheet *sheet, const struct stat_error *error)
 		put_requested_launch(sheet, error);
 		return;
 	}
-	snprintf(address, sizeof(address), "0x%" PRIx64, (uint64_t)call->asked.call.address);
+	snprintf(address, sizeof(address), "0x%" PRIx64, (uint64_t)call->arguments.call.address);
 	if (call->flags & CUDA_API_BYTES)
-		sheet__put(sheet, "bytes", cell_number(call->asked.call.bytes));
+		sheet__put(sheet, "bytes", cell_number(call->arguments.call.bytes));
 	if (call->flags & CUDA_API_COPY_KIND)
 		sheet__put(sheet, "direction",
-			   cell_text(stat_events__copy_key(call->asked.call.copy_kind)));
+			   cell_text(stat_events__copy_key(call->arguments.call.copy_kind)));
 	if (call->flags & CUDA_API_VALUE)
-		sheet__put(sheet, "value", cell_number(call->asked.call.value));
+		sheet__put(sheet, "value", cell_number(call->arguments.call.value));
 	if (call->flags & CUDA_API_DEVICE)
-		sheet__put(sheet, "device", cell_signed((int32_t)call->asked.call.device));
+		sheet__put(sheet, "device", cell_signed((int32_t)call->arguments.call.device));
 	if (call->flags & CUDA_API_ADDRESS)
 		sheet__put(sheet, "address", cell_text(address));
 }
@@ -280,12 +280,12 @@ static void put_error(struct sheet *sheet, const struct stat_error *error)
 
 void stat_sections__errors(struct sheet *sheet, const struct stat_report *report)
 {
-	const struct stat_error *lines = report->table->events.errors.lines;
+	const struct stat_errors *errors = &report->table->events.errors;
+	const struct stat_error *error;
 
 	sheet__begin(sheet, "errors", "\nFailed calls", UINT64_MAX);
-	for (uint32_t i = 0; i < STAT_MAX_ERRORS; i++)
-		if (lines[i].count)
-			put_error(sheet, &lines[i]);
+	for (uint32_t i = 0; (error = stat_errors__next(errors, &i));)
+		put_error(sheet, error);
 	sheet__end(sheet);
 }
 

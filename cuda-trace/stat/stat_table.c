@@ -73,6 +73,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->objects);
 	free(table->ranges);
 	free(table->heads);
+	stat_events__free(&table->events);
 	stat_time__free(table->timeline);
 	stat_comms__free(&table->comms);
 }
@@ -86,12 +87,11 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		return;
 	tally->mask = 63;
 	tally->slots = calloc(tally->mask + 1, sizeof(*tally->slots));
-	tally->heap = stat_heap__new();
 	if (table->sampled)
 		tally->sample = stat_sample__new();
 	else
 		tally->host = stat_time__start(table->timeline);
-	if (table->ranges_requested && !table->sampled)
+	if (table->ranges_reported && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
 	if (!table->past)
@@ -255,6 +255,8 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		break;
 	default:
 		stat_objects__record(&tally->objects, process, record);
+		if (record->kind == CUDA_RECORD_MEMORY && !tally->heap)
+			tally->heap = stat_heap__new();
 		stat_events__record(&tally->events, tally->heap, process, record);
 		line = tally->sample ? stat_events__copy_line(&tally->events, record) : -1;
 		if (line >= 0)
@@ -397,6 +399,7 @@ static void free_tally(struct tally *tally)
 		free(tally->slots[i].sampled);
 	free(tally->rest.sampled);
 	stat_sample__free(tally->sample);
+	stat_events__free(&tally->events);
 	stat_heap__free(tally->heap);
 	stat_ranges__free(tally->ranges);
 	stat_collectives__free(tally->collectives);
@@ -433,7 +436,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							      : tally->untimed;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
-	if (table->ranges_requested && !table->sampled)
+	if (table->ranges_reported && !table->sampled)
 		stat_ranges__merge(&table->ranges, tally->ranges, process,
 				   &(struct range_sums){sums.launches - sums.launch_errors +
 								sums.graph_launches -

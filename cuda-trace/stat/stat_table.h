@@ -82,7 +82,7 @@ struct stat_table {
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
 	bool errors_reported;	     /* each failed call comes in the group API_ERROR */
-	bool ranges_requested;	     /* NVTX was requested: which kernels are in which range */
+	bool ranges_reported;	     /* NVTX was requested: which kernels are in which range */
 	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */
 	bool past;		     /* of a recording: what has those pids here is another's */
 	struct stat_windows windows; /* of all processes */

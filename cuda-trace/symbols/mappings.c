@@ -31,7 +31,7 @@ struct mapping {
 	uint64_t start, end, offset;
 	uint64_t device, inode;
 	uint32_t path;	 /* place in texts */
-	uint32_t module; /* 0 = not asked for yet */
+	uint32_t module; /* 0 = not looked up yet */
 };
 
 /* What one reading of the file has shown. */

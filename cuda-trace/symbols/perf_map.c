@@ -4,12 +4,14 @@
  * opened while the process lives, in the process's own root and by its own number there, and read
  * when names are wanted. Untrusted: whoever may write to that folder may have written anything.
  *
- * Fears: 1. it is a terabyte, or one line of that: a bounded part is read, in pieces. 2. every line
- * fits every address: a line is noted for a range of addresses at once, in a tree, where the later
- * one wins, and names are read only of the lines that have won.
+ * What can go wrong: 1. it is a terabyte, or one line of that: a bounded part is read, in pieces.
+ * 2. every line fits every address: a line is noted for a range of addresses at once, in a tree,
+ * where the later one wins, and names are read only of the lines that have won. 3. a fault here: a
+ * process without rights reads the file, and its answer is checked.
  */
 #include "cuda-trace/symbols/perf_map.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,10 +19,13 @@
 #include <string.h>
 #include <unistd.h>
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/foreign_job.h"
 
 #define LONGEST_NAME 4096
 #define LONGEST_HEAD 64 /* both numbers */
 #define LONGEST_LINE (LONGEST_HEAD + LONGEST_NAME)
+#define MAX_MS	     5000
+#define MAX_ANSWER   (16ul << 20)
 
 struct perf_map {
 	int fd;
@@ -69,6 +74,8 @@ struct perf_map *perf_map__open(uint32_t pid)
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", own_number(pid));
 	return foreign_file__open(&file, pid, name, true) ? NULL : perf_map__of(file.fd);
 }
+
+/* ---- in a process without rights ---- */
 
 /* Lines of the file, a piece at a time. */
 struct lines {
@@ -186,10 +193,10 @@ static uint64_t noted_for(const uint64_t *tree, size_t count, size_t wish)
 }
 
 /* False: it is not there any more. */
-static bool read_name(const struct perf_map *map, off_t begin, char name[LONGEST_NAME])
+static bool read_name(int fd, off_t begin, char name[LONGEST_NAME])
 {
 	char line[LONGEST_LINE];
-	ssize_t n = pread(map->fd, line, sizeof(line) - 1, begin);
+	ssize_t n = pread(fd, line, sizeof(line) - 1, begin);
 	unsigned long long start, length;
 	int at = 0;
 
@@ -203,28 +210,88 @@ static bool read_name(const struct perf_map *map, off_t begin, char name[LONGEST
 	return true;
 }
 
+/* Names go behind their heads, in the order of wishes; the last head has no name, and says what may
+ * still be read. */
+struct sent_name {
+	uint32_t wish; /* index */
+	uint32_t size; /* with its NUL; 0 = that was all */
+	uint64_t left;
+};
+
+static bool send_name(struct foreign_output *output, uint32_t wish, const char *name)
+{
+	const struct sent_name sent = {.wish = wish, .size = strlen(name) + 1};
+
+	if (!foreign_output__fits(output, 2 * sizeof(sent) + sent.size))
+		return false;
+	foreign_output__put(output, &sent, sizeof(sent));
+	foreign_output__put(output, name, sent.size);
+	return true;
+}
+
+int perf_map__send(int fd, uint64_t size, const void *argument, struct foreign_output *output)
+{
+	const struct perf_map_job *job = argument;
+	struct lines *lines = calloc(1, sizeof(*lines));
+	uint64_t *tree = calloc(2 * job->count + 1, sizeof(*tree));
+	size_t left = job->left;
+	char name[LONGEST_NAME];
+
+	(void)size;
+	if (!lines || !tree)
+		return -ENOMEM;
+	lines->fd = fd;
+	lines->left = &left;
+	note_lines(job->wishes, job->count, lines, tree);
+	for (size_t i = 0; i < job->count; i++) {
+		uint64_t line = noted_for(tree, job->count, i);
+
+		if (line && read_name(fd, line - 1, name) &&
+		    !send_name(output, i, name))
+			break;
+	}
+	foreign_output__put(output, &(struct sent_name){.left = left}, sizeof(struct sent_name));
+	free(lines);
+	free(tree);
+	return 0;
+}
+
+/* ---- the tool ---- */
+
+void perf_map__take(struct perf_map_job *job, const uint8_t *answer, size_t size,
+		    void (*found)(void *context, uint32_t number, const char *name), void *context)
+{
+	struct sent_name sent;
+	size_t next = 0;
+
+	for (size_t at = 0; size - at >= sizeof(sent); at += sent.size) {
+		memcpy(&sent, answer + at, sizeof(sent));
+		at += sizeof(sent);
+		if (!sent.size && sent.left < job->left)
+			job->left = sent.left;
+		if (!sent.size || sent.size > LONGEST_NAME || sent.size > size - at ||
+		    answer[at + sent.size - 1] || sent.wish < next || sent.wish >= job->count)
+			return;
+		next = sent.wish + 1;
+		found(context, job->wishes[sent.wish].number, (const char *)answer + at);
+	}
+}
+
 void perf_map__names(const struct perf_map *map, struct perf_map_wish *wishes, size_t count,
 		     size_t *left, void (*found)(void *context, uint32_t number, const char *name),
 		     void *context)
 {
-	struct lines *lines = calloc(1, sizeof(*lines));
-	uint64_t *tree = calloc(2 * count + 1, sizeof(*tree));
+	struct perf_map_job job = {wishes, count, *left};
+	struct foreign_answer answer;
+	struct foreign_file file;
 
-	if (lines && tree) {
-		lines->fd = map->fd;
-		lines->left = left;
-		qsort(wishes, count, sizeof(*wishes), compare_addresses);
-		note_lines(wishes, count, lines, tree);
-	}
-	for (size_t i = 0; lines && tree && i < count; i++) {
-		uint64_t line = noted_for(tree, count, i);
-		char name[LONGEST_NAME];
-
-		if (line && read_name(map, line - 1, name))
-			found(context, wishes[i].number, name);
-	}
-	free(lines);
-	free(tree);
+	qsort(wishes, count, sizeof(*wishes), compare_addresses);
+	if (foreign_file__of(&file, map->fd) ||
+	    foreign_job__run(perf_map__send, &file, &job, MAX_MS, MAX_ANSWER, &answer))
+		return;
+	perf_map__take(&job, answer.bytes, answer.size, found, context);
+	free(answer.bytes);
+	*left = job.left;
 }
 
 void perf_map__free(struct perf_map *map)

@@ -30,4 +30,16 @@ void perf_map__names(const struct perf_map *map, struct perf_map_wish *wishes, s
 		     size_t *left, void (*found)(void *context, uint32_t number, const char *name),
 		     void *context);
 
+/* What runs in a process without rights, and what takes its answer, for tests. The wishes are
+ * sorted by address. */
+struct foreign_output;
+struct perf_map_job {
+	struct perf_map_wish *wishes;
+	size_t count, left;
+};
+
+int perf_map__send(int fd, uint64_t size, const void *job, struct foreign_output *output);
+void perf_map__take(struct perf_map_job *job, const uint8_t *answer, size_t size,
+		    void (*found)(void *context, uint32_t number, const char *name), void *context);
+
 #endif

@@ -153,7 +153,7 @@ struct reader {
 	const uint8_t *at, *end;
 };
 
-static uint32_t take_number(struct reader *reader)
+static uint32_t read_number(struct reader *reader)
 {
 	uint32_t number = 0, shift = 0;
 
@@ -169,9 +169,9 @@ static uint32_t take_number(struct reader *reader)
 	return number;
 }
 
-static int32_t take_signed(struct reader *reader)
+static int32_t read_signed(struct reader *reader)
 {
-	uint32_t number = take_number(reader);
+	uint32_t number = read_number(reader);
 
 	return number & 1 ? -(int32_t)(number >> 1) : (int32_t)(number >> 1);
 }
@@ -179,12 +179,12 @@ static int32_t take_signed(struct reader *reader)
 enum { FORM_ONE_LINE_0 = 10, FORM_NO_COLUMNS = 13, FORM_LONG = 14, FORM_NONE = 15 };
 
 /* By how many lines this entry is behind the one before. The columns, too, lie in between. */
-static int32_t take_line_delta(struct reader *reader, unsigned int form)
+static int32_t read_line_delta(struct reader *reader, unsigned int form)
 {
 	int32_t delta = 0;
 
 	if (form >= FORM_NO_COLUMNS && form != FORM_NONE)
-		delta = take_signed(reader);
+		delta = read_signed(reader);
 	else if (form >= FORM_ONE_LINE_0 && form < FORM_NO_COLUMNS)
 		delta = form - FORM_ONE_LINE_0;
 	return delta;
@@ -201,7 +201,7 @@ int32_t python_code__line(const struct python_code *code, int32_t instruction)
 		uint8_t first = *reader.at++;
 		unsigned int form = first >> 3 & 15;
 
-		line += take_line_delta(&reader, form);
+		line += read_line_delta(&reader, form);
 		unit += (first & 7) + 1;
 		if (unit > wanted)
 			return form == FORM_NONE ? 0 : (int32_t)line;

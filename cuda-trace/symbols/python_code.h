@@ -14,7 +14,7 @@ struct python_code;
 
 /* `left`: bytes that this and other processes' may still take. */
 struct python_codes *python_codes__new(size_t *left);
-/* A later one of the same key is the same: the first stays. Without room it is not kept. */
+/* A later one with the same key is the same: the first stays. Beyond the limit none is kept. */
 void python_codes__add(struct python_codes *codes, const struct event_code *event);
 /* NULL = it has not come. */
 const struct python_code *python_codes__find(const struct python_codes *codes, uint64_t code,

@@ -19,7 +19,7 @@ static const char *source_of(const struct live_process *live)
 {
 	if (live->key.source == EVENT_SOURCE_DRIVER)
 		return "driver";
-	if (live->told && live->told->status.state == CUDA_STATE_INERT)
+	if (live->traced && live->traced->status.state == CUDA_STATE_INERT)
 		return "none";
 	return "cupti";
 }
@@ -286,8 +286,8 @@ int top_model__collect(struct top_model *model)
 		if (!process->live)
 			continue;
 		process->source = source_of(process->live);
-		process->profiled = process->live->told &&
-				    agent_state__is_profiled(&process->live->told->status);
+		process->profiled = process->live->traced &&
+				    agent_state__is_profiled(&process->live->traced->status);
 		process->live_bytes = process->peak_bytes = 0;
 		for (int i = 0; i <= AGGREGATE_DEVICES; i++) {
 			process->live_bytes += process->live->state.live[i];

@@ -94,27 +94,28 @@ static const char *bar(char out[64], double percent, int width, bool utf8)
 	return out;
 }
 
-/* In one line, if it fits; else what somebody chose has a line of its own: who cannot see that
- * there is a filter, or a pause, takes what is shown for all that there is. */
+/* In one line, if it fits; otherwise order and filter have a line of their own: if the filter could
+ * not be seen, what is shown would be taken for all that there is. */
 static void draw_title(struct page *page, const struct top_model *model,
 		       const struct top_view *view)
 {
 	const unsigned int *sources = model->state.sources;
-	char clock[16], driver[32] = "", told[128], chosen[128];
+	char clock[16], driver[32] = "", title[128], chosen[128];
 	time_t now = time(NULL);
 
 	if (sources[LIVE_SOURCE_DRIVER])
 		snprintf(driver, sizeof(driver), ", %u driver", sources[LIVE_SOURCE_DRIVER]);
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
-	snprintf(told, sizeof(told), "cuda-trace top  %s  %.1f s%s  processes: %u cupti%s, %u none",
-		 clock, model->interval_ns / 1e9, view->paused ? " [paused]" : "",
+	snprintf(title, sizeof(title),
+		 "cuda-trace top  %s  %.1f s%s  processes: %u cupti%s, %u none", clock,
+		 model->interval_ns / 1e9, view->paused ? " [paused]" : "",
 		 sources[LIVE_SOURCE_CUPTI], driver, sources[LIVE_SOURCE_NONE]);
 	snprintf(chosen, sizeof(chosen), "sort: %s%s%s", sort_words[view->sort],
 		 *view->filter ? "  filter: " : "", view->filter);
-	if (strlen(told) + 2 + strlen(chosen) <= (size_t)page->columns) {
-		page__line(page, LINE_TITLE, "%s  %s", told, chosen);
+	if (strlen(title) + 2 + strlen(chosen) <= (size_t)page->columns) {
+		page__line(page, LINE_TITLE, "%s  %s", title, chosen);
 	} else {
-		page__line(page, LINE_TITLE, "%s", told);
+		page__line(page, LINE_TITLE, "%s", title);
 		page__line(page, LINE_TITLE, "%s", chosen);
 	}
 }
@@ -306,8 +307,8 @@ static void draw_processes(struct page *page, struct top_model *model, struct to
 		draw_row(page, &rows[i],
 			 view->rows && i == view->selected ? LINE_SELECTED : LINE_PLAIN);
 	if (!count)
-		page__line(page, LINE_DIM, "no CUDA process has done anything%s",
-			   *view->filter ? " that the filter lets through" : "");
+		page__line(page, LINE_DIM, "no CUDA process%s has been active",
+			   *view->filter ? " that matches the filter" : "");
 	free(rows);
 }
 

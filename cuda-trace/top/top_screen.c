@@ -255,8 +255,7 @@ static int start_terminal(struct screen *screen)
 	SCREEN *terminal = newterm(NULL, stdout, stdin);
 
 	if (!terminal) {
-		fprintf(stderr,
-			"cuda-trace top: this terminal cannot be used: -b prints instead\n");
+		fprintf(stderr, "cuda-trace top: this terminal cannot be used: use -b\n");
 		return -ENOTTY;
 	}
 	set_term(terminal);

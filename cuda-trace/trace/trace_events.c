@@ -188,33 +188,33 @@ static void fill_graph(struct cell *cells, struct trace_text *text, const struct
 	what(text, "[graph %u]", graph->graph);
 }
 
-static void fill_asked_launch(struct cell *cells, const struct cuda_api *call)
+static void fill_launch_arguments(struct cell *cells, const struct cuda_api *call)
 {
 	if (!call_arguments__has_grid(call))
 		return;
-	cells[GRID] = cell_triple(call->asked.launch.grid);
-	cells[BLOCK] = cell_triple(call->asked.launch.block);
-	cells[DYNAMIC_SHARED] = cell_number(call->asked.launch.dynamic_shared);
+	cells[GRID] = cell_triple(call->arguments.launch.grid);
+	cells[BLOCK] = cell_triple(call->arguments.launch.block);
+	cells[DYNAMIC_SHARED] = cell_number(call->arguments.launch.dynamic_shared);
 }
 
 /* Of a call that failed: its arguments. */
-static void fill_asked(struct cell *cells, struct trace_text *text, const struct cuda_api *call)
+static void fill_arguments(struct cell *cells, struct trace_text *text, const struct cuda_api *call)
 {
 	if (call->flags & CUDA_API_LAUNCH) {
-		fill_asked_launch(cells, call);
+		fill_launch_arguments(cells, call);
 		return;
 	}
 	if (call->flags & CUDA_API_BYTES)
-		cells[BYTES] = cell_number(call->asked.call.bytes);
+		cells[BYTES] = cell_number(call->arguments.call.bytes);
 	if (call->flags & CUDA_API_COPY_KIND)
-		cells[DIRECTION] = cell_text(stat_events__copy_key(call->asked.call.copy_kind));
+		cells[DIRECTION] = cell_text(stat_events__copy_key(call->arguments.call.copy_kind));
 	if (call->flags & CUDA_API_VALUE)
-		cells[VALUE] = cell_number(call->asked.call.value);
+		cells[VALUE] = cell_number(call->arguments.call.value);
 	if (call->flags & CUDA_API_DEVICE)
-		cells[DEVICE] = cell_signed((int32_t)call->asked.call.device);
+		cells[DEVICE] = cell_signed((int32_t)call->arguments.call.device);
 	if (call->flags & CUDA_API_ADDRESS) {
 		snprintf(text->number, sizeof(text->number), "0x%" PRIx64,
-			 (uint64_t)call->asked.call.address);
+			 (uint64_t)call->arguments.call.address);
 		cells[ADDRESS] = cell_text(text->number);
 	}
 }
@@ -224,10 +224,10 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 {
 	const char *name = process__name(process, call->name), *kernel = "";
 	bool instantiates = call->head.kind == CUDA_RECORD_GRAPH_INSTANTIATE;
-	char asked[256];
+	char arguments[256];
 
-	if (call->flags & CUDA_API_LAUNCH && call->asked.launch.kernel)
-		kernel = process__pretty_name(process, call->asked.launch.kernel);
+	if (call->flags & CUDA_API_LAUNCH && call->arguments.launch.kernel)
+		kernel = process__pretty_name(process, call->arguments.launch.kernel);
 	cells[EVENT] = cell_text(instantiates				  ? "graph_instantiate"
 				 : process->group == CUDA_GROUP_API_ERROR ? "error"
 									  : "api");
@@ -239,15 +239,15 @@ static void fill_call(struct cell *cells, struct trace_text *text, struct proces
 	cells[CALL] = cell_text(name ? name : "[unknown call]");
 	cells[DOMAIN] = cell_text(call->domain == CUDA_DOMAIN_RUNTIME ? "runtime" : "driver");
 	fill_result(cells, call->domain, call->result, json);
-	fill_asked(cells, text, call);
+	fill_arguments(cells, text, call);
 	if (*kernel)
 		cells[KERNEL] = cell_text(kernel);
-	call_arguments__text(asked, sizeof(asked), call, kernel);
+	call_arguments__text(arguments, sizeof(arguments), call, kernel);
 	what(text, "[%s] %s%s%s",
 	     call->result   ? "failed"
 	     : instantiates ? "graph instantiation"
 			    : "call",
-	     name ? name : "[unknown call]", *asked ? ": " : "", asked);
+	     name ? name : "[unknown call]", *arguments ? ": " : "", arguments);
 }
 
 static void fill_uvm(struct cell *cells, struct trace_text *text, const struct cuda_uvm *uvm)

@@ -51,7 +51,7 @@ int mapped_files__path(uint32_t pid, const char *name, struct mapped_file *file)
 	return err ? err : identify(file, &found, foreign_file__open(&found, pid, name, false));
 }
 
-static int take_mapping(uint32_t pid, const struct line *line, struct mapped_file *file)
+static int open_mapping(uint32_t pid, const struct line *line, struct mapped_file *file)
 {
 	struct foreign_file found;
 	int err = prepare(file, pid, line->name);
@@ -96,7 +96,7 @@ static int find(uint32_t pid, uint64_t address, const char *base, const struct m
 		if (base ? !has_base_name(line.name, base)
 			 : address < line.from || address >= line.to)
 			continue;
-		err = take_mapping(pid, &line, file);
+		err = open_mapping(pid, &line, file);
 		if (!err && but && is_same(but, file))
 			err = -ENOENT;
 	}

@@ -87,8 +87,7 @@ static void complain(const char *path, int err)
 	char shown[256];
 
 	fprintf(stderr,
-		"cuda-trace: cannot let other CUPTI clients in of processes that use %s: "
-		"%s\n",
+		"cuda-trace: other CUPTI clients cannot be admitted to processes that use %s: %s\n",
 		text__show(shown, sizeof(shown), path, 200), strerror(-err));
 }
 
@@ -208,8 +207,8 @@ static void look_for_unseen(struct yield_gate *gate)
 	uint64_t unseen = gate->skeleton->bss->unseen;
 
 	if (unseen && !gate->unseen)
-		fprintf(stderr, "cuda-trace: more processes use CUPTI than are kept track of: "
-				"clients of further ones may be refused\n");
+		fprintf(stderr, "cuda-trace: too many processes use CUPTI to track them all: CUPTI "
+				"clients in further ones may be refused\n");
 	gate->unseen = unseen;
 }
 
@@ -307,8 +306,8 @@ struct yield_gate *yield_gate__new(bool verbose)
 		return gate;
 	if (verbose)
 		fprintf(stderr,
-			"cuda-trace: programs that use CUPTI themselves are refused while they are "
-			"watched: no gate: %s (Linux 6.6 or newer is needed)\n",
+			"cuda-trace: programs cannot use CUPTI themselves while they are watched: "
+			"%s (Linux 6.6 or newer is needed)\n",
 			strerror(-err));
 	yield_gate__free(gate);
 	return NULL;
@@ -358,8 +357,8 @@ void yield_gate__add_file(struct yield_gate *gate, const char *path)
 	if (count == 2 && file->entries < 0)
 		complain(path, file->entries);
 	if (count >= 0 && count < 2 && gate->verbose)
-		fprintf(stderr, "cuda-trace: an older library does not yield CUPTI: programs that "
-				"use CUPTI themselves are refused while they are watched\n");
+		fprintf(stderr, "cuda-trace: an older injection library does not yield CUPTI: its "
+				"programs cannot use CUPTI themselves while they are watched\n");
 }
 
 static void close_files(struct file *files, unsigned int count)
@@ -394,7 +393,7 @@ void yield_gate__add_active(struct yield_gate *gate, uint32_t pid, const struct 
 	struct mapped_file file;
 	uint64_t from, to;
 
-	if (!gate || !*status->cupti_path || mapped_files__range(pid, CUDA_GUEST_NAME, &from, &to))
+	if (!gate || !*status->cupti_path || mapped_files__range(pid, CUDA_AGENT_NAME, &from, &to))
 		return;
 	claim.code = from;
 	claim.code_end = to;

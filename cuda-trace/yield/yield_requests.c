@@ -107,7 +107,7 @@ static int raise_in_file(const struct yield_requests *requests, uint32_t pid, in
 static int raise_semaphore(const struct yield_requests *requests, uint32_t pid)
 {
 	struct mapped_file agent;
-	int err = mapped_files__named(pid, CUDA_GUEST_NAME, NULL, &agent);
+	int err = mapped_files__named(pid, CUDA_AGENT_NAME, NULL, &agent);
 	int file = err ? err : mapped_file__open(&agent);
 
 	if (file < 0)

@@ -14,10 +14,10 @@ struct yield_requests;
 
 /* program: any, for a link; requested: the map of that name. */
 struct yield_requests *yield_requests__new(int program, int requested, bool verbose);
-/* The agent of that process is to yield for this client. */
+/* Requests that the agent of that process yields to this client. */
 void yield_requests__raise(struct yield_requests *requests, uint32_t pid,
 			   const struct yield_client *client);
-/* Calls is_there() for each that yields: false: its client has left. */
+/* Calls is_there() for each process that yields; false: its client has left. */
 void yield_requests__review(struct yield_requests *requests,
 			    bool (*is_there)(void *context, uint32_t pid), void *context);
 /* How many yield. */

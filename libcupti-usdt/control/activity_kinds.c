@@ -13,6 +13,7 @@
 
 #include "libcupti-usdt/trace/api_calls.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cupti_records.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
@@ -34,21 +35,9 @@ struct kind_of_group {
 };
 
 static const struct kind_of_group kinds[] = {
-	{BIT(KERNEL) | BIT(SAMPLED_KERNEL), CUPTI_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL",
-	 false, false},
-	{BIT(MEMCPY) | BIT(SAMPLED_MEMCPY), CUPTI_KIND_MEMCPY, "MEMCPY", false, false},
-	{BIT(MEMCPY) | BIT(SAMPLED_MEMCPY), CUPTI_KIND_MEMCPY2, "MEMCPY2", true, false},
-	{BIT(MEMSET) | BIT(SAMPLED_MEMSET), CUPTI_KIND_MEMSET, "MEMSET", false, false},
-	{BIT(MEMORY), CUPTI_KIND_MEMORY2, "MEMORY2", false, false},
-	{BIT(MEMORY), CUPTI_KIND_MEMORY_POOL, "MEMORY_POOL", true, false},
-	{BIT(SYNC), CUPTI_KIND_SYNC, "SYNCHRONIZATION", false, false},
-	{BIT(GRAPH), CUPTI_KIND_GRAPH_TRACE, "GRAPH_TRACE", false, false},
-	{BIT(OVERHEAD), CUPTI_KIND_OVERHEAD, "OVERHEAD", false, false},
-	{BIT(OVERHEAD), CUPTI_KIND_JIT, "JIT", true, false},
-	{BIT(UVM), CUPTI_KIND_UVM, "UNIFIED_MEMORY_COUNTER", false, false},
-	{BIT(OBJECT), CUPTI_KIND_DEVICE, "DEVICE", false, true},
-	{BIT(OBJECT), CUPTI_KIND_CONTEXT, "CONTEXT", false, true},
-	{BIT(OBJECT), CUPTI_KIND_STREAM, "STREAM", true, true},
+#define KIND_OF_GROUP(ours, name, number, groups, ...) {groups, number, #name, __VA_ARGS__},
+	CUPTI_ACTIVITY_KINDS(KIND_OF_GROUP)
+#undef KIND_OF_GROUP
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -130,7 +130,7 @@ static void wake(bool late)
 	if (!error)
 		watcher__wait_for_start(patience(late));
 	if (error) {
-		status__trouble(CUDA_GUEST_NO_THREAD, "start", "no thread, or no memory");
+		status__trouble(CUDA_AGENT_NO_THREAD, "start", "no thread, or no memory");
 		control__finish();
 	}
 }

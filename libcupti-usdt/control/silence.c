@@ -38,7 +38,7 @@ void silence__check(uint64_t now, uint64_t launches, bool expected)
 		return;
 	silence.reported = true;
 	status__trouble(
-		CUDA_GUEST_SILENT, "cupti",
+		CUDA_AGENT_SILENT, "cupti",
 		"%llu launches, but no GPU record for %llu s: GPU newer than libcupti %u, or "
 		"another client took the buffers",
 		(unsigned long long)(launches - silence.launches),

@@ -46,22 +46,7 @@
 #define CUPTI_RESOURCE_MODULE_LOADED		6
 #define CUPTI_STATE_FATAL			1
 
-/* CUpti_ActivityKind */
-#define CUPTI_KIND_MEMCPY	     1
-#define CUPTI_KIND_MEMSET	     2
-#define CUPTI_KIND_DEVICE	     8
-#define CUPTI_KIND_CONTEXT	     9
-#define CUPTI_KIND_CONCURRENT_KERNEL 10
-#define CUPTI_KIND_OVERHEAD	     17
-#define CUPTI_KIND_MEMCPY2	     22
-#define CUPTI_KIND_UVM		     25
-#define CUPTI_KIND_STREAM	     37
-#define CUPTI_KIND_SYNC		     38
-#define CUPTI_KIND_MEMORY2	     49
-#define CUPTI_KIND_MEMORY_POOL	     50
-#define CUPTI_KIND_GRAPH_TRACE	     51
-#define CUPTI_KIND_JIT		     52
-#define CUPTI_KINDS		     64 /* none that is used is above */
+#define CUPTI_KINDS		     64 /* of activity; none that is used is above */
 
 #define CUPTI_SITE_ENTER	     0
 #define CUPTI_SITE_EXIT		     1

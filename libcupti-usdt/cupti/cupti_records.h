@@ -9,6 +9,50 @@
 #define LIBCUPTI_USDT_CUPTI_CUPTI_RECORDS_H
 
 #include <stdint.h>
+#include "libcupti-usdt/probes.h"
+
+/* clang-format off */
+/*
+ * The activity kinds that we use. X(our name, CUPTI's name, CUPTI's number, the groups that need it,
+ * optional: older libraries or GPUs may lack it and the group works without, dump: CUPTI also
+ * reports what exists already)
+ */
+#define CUPTI_ACTIVITY_KINDS(X) \
+	X(CONCURRENT_KERNEL, CONCURRENT_KERNEL, 10, CUPTI_FOR(KERNEL) | CUPTI_FOR(SAMPLED_KERNEL), \
+	  false, false) \
+	X(MEMCPY, MEMCPY, 1, CUPTI_FOR(MEMCPY) | CUPTI_FOR(SAMPLED_MEMCPY), false, false) \
+	X(MEMCPY2, MEMCPY2, 22, CUPTI_FOR(MEMCPY) | CUPTI_FOR(SAMPLED_MEMCPY), true, false) \
+	X(MEMSET, MEMSET, 2, CUPTI_FOR(MEMSET) | CUPTI_FOR(SAMPLED_MEMSET), false, false) \
+	X(MEMORY2, MEMORY2, 49, CUPTI_FOR(MEMORY), false, false) \
+	X(MEMORY_POOL, MEMORY_POOL, 50, CUPTI_FOR(MEMORY), true, false) \
+	X(SYNC, SYNCHRONIZATION, 38, CUPTI_FOR(SYNC), false, false) \
+	X(GRAPH_TRACE, GRAPH_TRACE, 51, CUPTI_FOR(GRAPH), false, false) \
+	X(OVERHEAD, OVERHEAD, 17, CUPTI_FOR(OVERHEAD), false, false) \
+	X(JIT, JIT, 52, CUPTI_FOR(OVERHEAD), true, false) \
+	X(UVM, UNIFIED_MEMORY_COUNTER, 25, CUPTI_FOR(UVM), false, false) \
+	X(DEVICE, DEVICE, 8, CUPTI_FOR(OBJECT), false, true) \
+	X(CONTEXT, CONTEXT, 9, CUPTI_FOR(OBJECT), false, true) \
+	X(STREAM, STREAM, 37, CUPTI_FOR(OBJECT), true, true)
+
+/*
+ * Fields that tests/agent/layout compares with a toolkit's headers, of structures that all of them
+ * have (it lists others itself). X(our structure, field, CUPTI's structure, its field)
+ */
+#define CUPTI_RECORD_FIELDS(X) \
+	X(cupti_stream, context, CUpti_ActivityStream, contextId) \
+	X(cupti_stream, stream, CUpti_ActivityStream, streamId) \
+	X(cupti_stream, priority, CUpti_ActivityStream, priority) \
+	X(cupti_stream, flag, CUpti_ActivityStream, flag) \
+	X(cupti_stream, correlation, CUpti_ActivityStream, correlationId)
+/* clang-format on */
+
+#define CUPTI_FOR(group) (1U << CUDA_GROUP_##group)
+
+enum cupti_activity_kind {
+#define CUPTI_KIND_ENUMERATOR(ours, theirs, number, ...) CUPTI_KIND_##ours = number,
+	CUPTI_ACTIVITY_KINDS(CUPTI_KIND_ENUMERATOR)
+#undef CUPTI_KIND_ENUMERATOR
+};
 
 struct cupti_kernel {
 	uint32_t kind;

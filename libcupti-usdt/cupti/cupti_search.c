@@ -168,7 +168,7 @@ static void check_library(struct search *search, void *library, const char *path
 	if (trouble) {
 		search->refused = true;
 		status__searched(path, text);
-		status__trouble(CUDA_GUEST_REFUSED, "libcupti", "%s %s", path, text);
+		status__trouble(CUDA_AGENT_REFUSED, "libcupti", "%s %s", path, text);
 		dlclose(library);
 		return;
 	}

@@ -32,6 +32,7 @@
 	volatile unsigned short cuda_##probe##_semaphore __attribute__((section(".probes"), used));
 #define BATCH_SEMAPHORE(NAME, probe, text) SEMAPHORE(probe)
 READABLE_PROBES(SEMAPHORE)
+API_READABLE_PROBES(SEMAPHORE)
 CUDA_GROUPS(BATCH_SEMAPHORE)
 SEMAPHORE(name)
 SEMAPHORE(status)
@@ -65,8 +66,8 @@ static const struct listener batch_listeners[] = {
 };
 
 static const struct listener readable_listeners[] = {
-#define LISTENER(probe, NAME) {&cuda_##probe##_semaphore, CUDA_GROUP_##NAME},
-	READABLE_PROBES(LISTENER)
+#define LISTENER(probe, NAME, ...) {&cuda_##probe##_semaphore, CUDA_GROUP_##NAME},
+	READABLE_PROBES(LISTENER) API_READABLE_PROBES(LISTENER)
 #undef LISTENER
 };
 
@@ -254,135 +255,17 @@ void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, 
 	sites[probe](correlation, tid, context, python, instance);
 }
 
-SITE void probe_sites__kernel_launch(const struct cuda_launch *r, const char *name)
-{
-	STAP_PROBE12(cuda, kernel_launch, r->start, r->end, r->head.correlation, name, r->result,
-		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
-		     r->block[2]);
-}
-
-SITE void probe_sites__runtime_launch(const struct cuda_launch *r, const char *name)
-{
-	STAP_PROBE12(cuda, runtime_launch, r->start, r->end, r->head.correlation, name, r->result,
-		     r->stream, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
-		     r->block[2]);
-}
-
-SITE void probe_sites__kernel_exec(const struct cuda_kernel *r, const char *name)
-{
-	STAP_PROBE12(cuda, kernel_exec, r->start, r->end, r->head.correlation, name, r->device,
-		     r->stream, r->context, r->graph, r->graph_node, (uint32_t)r->registers,
-		     r->static_shared, r->dynamic_shared);
-}
-
-SITE void probe_sites__memcpy(const struct cuda_memcpy *r)
-{
-	STAP_PROBE12(cuda, memcpy, r->start, r->end, r->head.correlation, r->bytes,
-		     (uint32_t)r->copy_kind, r->device, r->stream, (uint32_t)r->src_kind,
-		     (uint32_t)r->dst_kind, r->src_device, r->dst_device, (uint32_t)r->flags);
-}
-
-SITE void probe_sites__memset(const struct cuda_memset *r)
-{
-	STAP_PROBE12(cuda, memset, r->start, r->end, r->head.correlation, r->bytes, r->device,
-		     r->stream, r->value, (uint32_t)r->memory_kind, r->context, (uint32_t)r->flags,
-		     r->graph, r->graph_node);
-}
-
-SITE void probe_sites__memory(const struct cuda_memory *r)
-{
-	STAP_PROBE12(cuda, memory, r->time, (uint32_t)r->operation, (uint32_t)r->kind, r->address,
-		     r->bytes, r->device, r->head.correlation, r->context, r->stream,
-		     (uint32_t)r->asynchronous, r->pool, r->pool_used);
-}
-
-SITE void probe_sites__memory_pool(const struct cuda_memory_pool *r)
-{
-	STAP_PROBE9(cuda, memory_pool, r->time, (uint32_t)r->operation, r->address, r->size,
-		    r->used, r->device, (uint32_t)r->type, r->threshold, r->head.correlation);
-}
-
-SITE void probe_sites__sync(const struct cuda_sync *r)
-{
-	STAP_PROBE8(cuda, sync, r->start, r->end, r->head.correlation, (uint32_t)r->type, r->stream,
-		    r->result, r->context, r->event);
-}
-
-SITE void probe_sites__graph_exec(const struct cuda_graph *r)
-{
-	STAP_PROBE7(cuda, graph_exec, r->start, r->end, r->head.correlation, r->device, r->stream,
-		    r->graph, r->context);
-}
-
-SITE void probe_sites__graph_instantiate(const struct cuda_api *r, const char *name)
-{
-	STAP_PROBE6(cuda, graph_instantiate, r->start, r->end, r->head.correlation, name, r->result,
-		    r->context);
-}
-
-SITE void probe_sites__overhead(const struct cuda_overhead *r)
-{
-	STAP_PROBE7(cuda, overhead, r->start, r->end, r->head.correlation, r->kind, r->object_kind,
-		    r->object[0], r->object[1]);
-}
-
-SITE void probe_sites__jit(const struct cuda_jit *r, const char *path)
-{
-	STAP_PROBE8(cuda, jit, r->start, r->end, r->head.correlation, (uint32_t)r->entry,
-		    (uint32_t)r->operation, r->device, r->cache_bytes, path);
-}
-
-SITE void probe_sites__uvm(const struct cuda_uvm *r)
-{
-	STAP_PROBE8(cuda, uvm, r->start, r->end, r->counter, r->value, r->source, r->destination,
-		    r->address, r->stream);
-}
-
-SITE void probe_sites__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain)
-{
-	STAP_PROBE8(cuda, nvtx, r->start, r->end, (uint32_t)r->kind, text, domain, r->color,
-		    r->category, r->range);
-}
-
-SITE void probe_sites__device(const struct cuda_device *r, const char *name)
-{
-	STAP_PROBE7(cuda, device, r->device, name, r->major, r->minor, r->memory,
-		    r->multiprocessors, (const char *)r->pci);
-}
-
-SITE void probe_sites__context(const struct cuda_context *r)
-{
-	STAP_PROBE6(cuda, context, r->context, r->device, r->null_stream, r->parent, r->green,
-		    r->multiprocessors);
-}
-
-SITE void probe_sites__stream(const struct cuda_stream *r)
-{
-	STAP_PROBE4(cuda, stream, r->stream, r->context, r->priority, r->flag);
-}
-
-SITE void probe_sites__counters(const struct cuda_counters *r, const char *kernel,
-				const char *metric, int64_t thousandths, uint64_t bits)
-{
-	STAP_PROBE10(cuda, counters, r->number, r->head.correlation, kernel, metric, thousandths,
-		     r->device, bits, r->context, r->stream, r->passes);
-}
-
-SITE void probe_sites__sass(const struct cuda_sass *r, const char *kernel, const char *file)
-{
-	STAP_PROBE12(cuda, sass, r->number, kernel, r->offset, file, r->line,
-		     r->values[CUDA_SASS_EXECUTED], r->values[CUDA_SASS_THREADS],
-		     r->values[CUDA_SASS_THREADS_ON], r->values[CUDA_SASS_SECTORS],
-		     r->values[CUDA_SASS_SECTORS_IDEAL], r->values[CUDA_SASS_WAVEFRONTS],
-		     r->values[CUDA_SASS_WAVEFRONTS_IDEAL]);
-}
-
-SITE void probe_sites__pc_samples(const struct cuda_pc_sample *r, const char *function,
-				  const char *reason, const char *file)
-{
-	STAP_PROBE10(cuda, pc_samples, r->time, function, r->line, reason, r->samples, file,
-		     r->offset, r->cubin, r->device, r->context);
-}
+/* STAP_PROBE with as many arguments as there are: older sdt.h have no STAP_PROBEV in C. */
+#define PROBE_OF(a, b, c, d, e, f, g, h, i, j, k, l, n, ...) STAP_PROBE##n
+#define PROBE(probe, ...)                                               \
+	PROBE_OF(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0) \
+	(cuda, probe, __VA_ARGS__)
+#define READABLE_SITE(probe, group, parameters, ...) \
+	SITE void probe_sites__##probe parameters    \
+	{                                            \
+		PROBE(probe, __VA_ARGS__);           \
+	}
+READABLE_PROBES(READABLE_SITE)
 
 #define API_SITE(probe, NAME)                                                                    \
 	static SITE void site__##probe(const struct cuda_api *r, const char *name)               \
@@ -391,14 +274,6 @@ SITE void probe_sites__pc_samples(const struct cuda_pc_sample *r, const char *fu
 			    (uint32_t)r->domain, (uint32_t)r->cbid, r->context);                 \
 	}
 API_READABLE_PROBES(API_SITE)
-
-SITE void probe_sites__api_error(const struct cuda_api *r, const char *name, uint64_t first,
-				 uint32_t second, const char *kernel)
-{
-	STAP_PROBE12(cuda, api_error, r->start, r->end, r->head.correlation, name, r->result,
-		     (uint32_t)r->domain, (uint32_t)r->cbid, r->context, (uint32_t)r->flags, first,
-		     second, kernel);
-}
 
 void probe_sites__api(unsigned int group, const struct cuda_api *r, const char *name)
 {

@@ -13,31 +13,70 @@
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/stack_probes.h"
 
-/* X(probe, group that its semaphore switches on) */
-#define READABLE_PROBES(X)          \
-	X(kernel_launch, LAUNCH)    \
-	X(runtime_launch, RUNTIME)  \
-	X(kernel_exec, KERNEL)      \
-	X(memcpy, MEMCPY)           \
-	X(memset, MEMSET)           \
-	X(memory, MEMORY)           \
-	X(memory_pool, MEMORY)      \
-	X(sync, SYNC)               \
-	X(graph_exec, GRAPH)        \
-	X(graph_instantiate, GRAPH) \
-	X(overhead, OVERHEAD)       \
-	X(jit, OVERHEAD)            \
-	X(uvm, UVM)                 \
-	X(nvtx, NVTX)               \
-	X(device, OBJECT)           \
-	X(context, OBJECT)          \
-	X(stream, OBJECT)           \
-	X(counters, COUNTERS)       \
-	X(sass, COUNTERS)           \
-	X(pc_samples, PC_SAMPLES)   \
-	X(api_error, API_ERROR)     \
-	API_READABLE_PROBES(X)
+/* clang-format off */
+/* The readable probes. X(probe, group that its semaphore switches on, parameters, arguments of the
+ * probe...). Arguments narrower than 4 bytes are widened. */
+#define READABLE_PROBES(X) \
+	X(kernel_launch, LAUNCH, (const struct cuda_launch *r, const char *name), r->start, \
+	  r->end, r->head.correlation, name, r->result, r->stream, r->grid[0], r->grid[1], \
+	  r->grid[2], r->block[0], r->block[1], r->block[2]) \
+	X(runtime_launch, RUNTIME, (const struct cuda_launch *r, const char *name), r->start, \
+	  r->end, r->head.correlation, name, r->result, r->stream, r->grid[0], r->grid[1], \
+	  r->grid[2], r->block[0], r->block[1], r->block[2]) \
+	X(kernel_exec, KERNEL, (const struct cuda_kernel *r, const char *name), r->start, \
+	  r->end, r->head.correlation, name, r->device, r->stream, r->context, r->graph, \
+	  r->graph_node, (uint32_t)r->registers, r->static_shared, r->dynamic_shared) \
+	X(memcpy, MEMCPY, (const struct cuda_memcpy *r), r->start, r->end, r->head.correlation, \
+	  r->bytes, (uint32_t)r->copy_kind, r->device, r->stream, (uint32_t)r->src_kind, \
+	  (uint32_t)r->dst_kind, r->src_device, r->dst_device, (uint32_t)r->flags) \
+	X(memset, MEMSET, (const struct cuda_memset *r), r->start, r->end, r->head.correlation, \
+	  r->bytes, r->device, r->stream, r->value, (uint32_t)r->memory_kind, r->context, \
+	  (uint32_t)r->flags, r->graph, r->graph_node) \
+	X(memory, MEMORY, (const struct cuda_memory *r), r->time, (uint32_t)r->operation, \
+	  (uint32_t)r->kind, r->address, r->bytes, r->device, r->head.correlation, r->context, \
+	  r->stream, (uint32_t)r->asynchronous, r->pool, r->pool_used) \
+	X(memory_pool, MEMORY, (const struct cuda_memory_pool *r), r->time, \
+	  (uint32_t)r->operation, r->address, r->size, r->used, r->device, (uint32_t)r->type, \
+	  r->threshold, r->head.correlation) \
+	X(sync, SYNC, (const struct cuda_sync *r), r->start, r->end, r->head.correlation, \
+	  (uint32_t)r->type, r->stream, r->result, r->context, r->event) \
+	X(graph_exec, GRAPH, (const struct cuda_graph *r), r->start, r->end, \
+	  r->head.correlation, r->device, r->stream, r->graph, r->context) \
+	X(graph_instantiate, GRAPH, (const struct cuda_api *r, const char *name), r->start, \
+	  r->end, r->head.correlation, name, r->result, r->context) \
+	X(overhead, OVERHEAD, (const struct cuda_overhead *r), r->start, r->end, \
+	  r->head.correlation, r->kind, r->object_kind, r->object[0], r->object[1]) \
+	X(jit, OVERHEAD, (const struct cuda_jit *r, const char *path), r->start, r->end, \
+	  r->head.correlation, (uint32_t)r->entry, (uint32_t)r->operation, r->device, \
+	  r->cache_bytes, path) \
+	X(uvm, UVM, (const struct cuda_uvm *r), r->start, r->end, r->counter, r->value, \
+	  r->source, r->destination, r->address, r->stream) \
+	X(nvtx, NVTX, (const struct cuda_nvtx *r, const char *text, const char *domain), \
+	  r->start, r->end, (uint32_t)r->kind, text, domain, r->color, r->category, r->range) \
+	X(device, OBJECT, (const struct cuda_device *r, const char *name), r->device, name, \
+	  r->major, r->minor, r->memory, r->multiprocessors, (const char *)r->pci) \
+	X(context, OBJECT, (const struct cuda_context *r), r->context, r->device, \
+	  r->null_stream, r->parent, r->green, r->multiprocessors) \
+	X(stream, OBJECT, (const struct cuda_stream *r), r->stream, r->context, r->priority, \
+	  r->flag) \
+	X(counters, COUNTERS, (const struct cuda_counters *r, const char *kernel, const char \
+	  *metric, int64_t thousandths, uint64_t bits), r->number, r->head.correlation, kernel, \
+	  metric, thousandths, r->device, bits, r->context, r->stream, r->passes) \
+	X(sass, COUNTERS, (const struct cuda_sass *r, const char *kernel, const char *file), \
+	  r->number, kernel, r->offset, file, r->line, r->values[CUDA_SASS_EXECUTED], \
+	  r->values[CUDA_SASS_THREADS], r->values[CUDA_SASS_THREADS_ON], \
+	  r->values[CUDA_SASS_SECTORS], r->values[CUDA_SASS_SECTORS_IDEAL], \
+	  r->values[CUDA_SASS_WAVEFRONTS], r->values[CUDA_SASS_WAVEFRONTS_IDEAL]) \
+	X(pc_samples, PC_SAMPLES, (const struct cuda_pc_sample *r, const char *function, const \
+	  char *reason, const char *file), r->time, function, r->line, reason, r->samples, file, \
+	  r->offset, r->cubin, r->device, r->context) \
+	X(api_error, API_ERROR, (const struct cuda_api *r, const char *name, uint64_t first, \
+	  uint32_t second, const char *kernel), r->start, r->end, r->head.correlation, name, \
+	  r->result, (uint32_t)r->domain, (uint32_t)r->cbid, r->context, (uint32_t)r->flags, \
+	  first, second, kernel)
+/* clang-format on */
 
+/* The probes of calls by family, which have the same arguments. X(probe, group) */
 #define API_READABLE_PROBES(X)      \
 	X(api_launch, API_LAUNCH)   \
 	X(api_memory, API_MEMORY)   \
@@ -64,6 +103,7 @@
 /* The kernel writes these behind the compiler's back. */
 #define SITE_SEMAPHORE(probe, ...) extern volatile unsigned short cuda_##probe##_semaphore;
 READABLE_PROBES(SITE_SEMAPHORE)
+API_READABLE_PROBES(SITE_SEMAPHORE)
 SITE_SEMAPHORE(name)
 SITE_SEMAPHORE(status)
 SITE_SEMAPHORE(lost)
@@ -128,30 +168,9 @@ void probe_sites__sample(uint64_t instance);
 void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
 			const struct cuda_python *python, uint64_t instance);
 
-void probe_sites__kernel_launch(const struct cuda_launch *r, const char *name);
-void probe_sites__runtime_launch(const struct cuda_launch *r, const char *name);
-void probe_sites__kernel_exec(const struct cuda_kernel *r, const char *name);
-void probe_sites__memcpy(const struct cuda_memcpy *r);
-void probe_sites__memset(const struct cuda_memset *r);
-void probe_sites__memory(const struct cuda_memory *r);
-void probe_sites__memory_pool(const struct cuda_memory_pool *r);
-void probe_sites__sync(const struct cuda_sync *r);
-void probe_sites__graph_exec(const struct cuda_graph *r);
-void probe_sites__graph_instantiate(const struct cuda_api *r, const char *name);
-void probe_sites__overhead(const struct cuda_overhead *r);
-void probe_sites__jit(const struct cuda_jit *r, const char *path);
-void probe_sites__uvm(const struct cuda_uvm *r);
-void probe_sites__nvtx(const struct cuda_nvtx *r, const char *text, const char *domain);
-void probe_sites__device(const struct cuda_device *r, const char *name);
-void probe_sites__context(const struct cuda_context *r);
-void probe_sites__stream(const struct cuda_stream *r);
-void probe_sites__counters(const struct cuda_counters *r, const char *kernel, const char *metric,
-			   int64_t thousandths, uint64_t bits);
-void probe_sites__sass(const struct cuda_sass *r, const char *kernel, const char *file);
-void probe_sites__pc_samples(const struct cuda_pc_sample *r, const char *function,
-			     const char *reason, const char *file);
+#define SITE_PROTOTYPE(probe, group, parameters, ...) void probe_sites__##probe parameters;
+READABLE_PROBES(SITE_PROTOTYPE)
+#undef SITE_PROTOTYPE
 void probe_sites__api(unsigned int group, const struct cuda_api *r, const char *name);
-void probe_sites__api_error(const struct cuda_api *r, const char *name, uint64_t first,
-			    uint32_t second, const char *kernel);
 
 #endif

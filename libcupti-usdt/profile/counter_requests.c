@@ -99,7 +99,7 @@ static bool take(void)
 	copy_place();
 	place.taken = copy.number;
 	if (!makes_sense()) {
-		status__trouble(CUDA_GUEST_REQUEST, "request",
+		status__trouble(CUDA_AGENT_REQUEST, "request",
 				"what is to be counted came damaged: nothing is");
 		return false;
 	}

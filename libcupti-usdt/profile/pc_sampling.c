@@ -159,7 +159,7 @@ static int begin(bool from_first)
 	int error;
 
 	if (!cupti_has_it()) {
-		status__trouble(CUDA_GUEST_LACKS, "libcupti",
+		status__trouble(CUDA_AGENT_LACKS, "libcupti",
 				"PC sampling needs libcupti 12.6 or newer, whole; this is %u",
 				cupti_api__get()->version);
 		return -ENOSYS;
@@ -262,7 +262,7 @@ void pc_sampling__tick(void)
 	atomic_store(&starved, true);
 	/* Whoever is held goes on: it cannot get worse than to wait for what does not come back. */
 	launch_gate__leave_alone();
-	status__trouble(CUDA_GUEST_STARVED, "PC sampling",
+	status__trouble(CUDA_AGENT_STARVED, "PC sampling",
 			"CUPTI does not come back from switching it on or off");
 }
 

@@ -87,23 +87,23 @@ static uint32_t direction_of(const struct call_layout *call, const void *params)
 static void read_call(struct cuda_api *to, const struct call_layout *call, const void *params)
 {
 	if (call->bytes) {
-		to->asked.call.bytes = bytes_of(call, params);
+		to->arguments.call.bytes = bytes_of(call, params);
 		to->flags |= CUDA_API_BYTES;
 	}
 	if (call->address) {
-		to->asked.call.address = number(params, call->address, 8);
+		to->arguments.call.address = number(params, call->address, 8);
 		to->flags |= CUDA_API_ADDRESS;
 	}
 	if (call->value) {
-		to->asked.call.value = number(params, call->value, call->width);
+		to->arguments.call.value = number(params, call->value, call->width);
 		to->flags |= CUDA_API_VALUE;
 	}
 	if (call->device) {
-		to->asked.call.device = number(params, call->device, 4);
+		to->arguments.call.device = number(params, call->device, 4);
 		to->flags |= CUDA_API_DEVICE;
 	}
-	to->asked.call.copy_kind = direction_of(call, params);
-	if (to->asked.call.copy_kind)
+	to->arguments.call.copy_kind = direction_of(call, params);
+	if (to->arguments.call.copy_kind)
 		to->flags |= CUDA_API_COPY_KIND;
 }
 
@@ -114,11 +114,11 @@ static void read_launch(struct cuda_api *to, int domain, uint32_t cbid,
 	struct cuda_launch launch = {.result = to->result};
 
 	launches__read(&launch, domain, cbid, data->params);
-	memcpy(to->asked.launch.grid, launch.grid, sizeof(launch.grid));
-	memcpy(to->asked.launch.block, launch.block, sizeof(launch.block));
-	to->asked.launch.dynamic_shared = launch.dynamic_shared;
+	memcpy(to->arguments.launch.grid, launch.grid, sizeof(launch.grid));
+	memcpy(to->arguments.launch.block, launch.block, sizeof(launch.block));
+	to->arguments.launch.dynamic_shared = launch.dynamic_shared;
 	if (data->symbol_name && *data->symbol_name)
-		to->asked.launch.kernel = interned_names__intern(data->symbol_name);
+		to->arguments.launch.kernel = interned_names__intern(data->symbol_name);
 	to->flags |= CUDA_API_LAUNCH;
 }
 
@@ -142,23 +142,26 @@ void call_arguments__read(struct cuda_api *to, int domain, uint32_t cbid,
 
 const char *call_arguments__kernel(const struct cuda_api *call)
 {
-	return interned_names__text(call->flags & CUDA_API_LAUNCH ? call->asked.launch.kernel : 0);
+	return interned_names__text(call->flags & CUDA_API_LAUNCH ? call->arguments.launch.kernel
+								  : 0);
 }
 
 uint64_t call_arguments__first(const struct cuda_api *call)
 {
 	if (call->flags & CUDA_API_LAUNCH)
-		return call->asked.launch.dynamic_shared;
-	return call->flags & CUDA_API_BYTES ? call->asked.call.bytes : call->asked.call.address;
+		return call->arguments.launch.dynamic_shared;
+	return call->flags & CUDA_API_BYTES ? call->arguments.call.bytes
+					    : call->arguments.call.address;
 }
 
 uint32_t call_arguments__second(const struct cuda_api *call)
 {
-	const uint32_t *block = call->asked.launch.block;
+	const uint32_t *block = call->arguments.launch.block;
 
 	if (call->flags & CUDA_API_LAUNCH)
 		return block[0] * block[1] * block[2];
 	if (call->flags & CUDA_API_COPY_KIND)
-		return call->asked.call.copy_kind;
-	return call->flags & CUDA_API_VALUE ? call->asked.call.value : call->asked.call.device;
+		return call->arguments.call.copy_kind;
+	return call->flags & CUDA_API_VALUE ? call->arguments.call.value
+					    : call->arguments.call.device;
 }

@@ -10,7 +10,7 @@
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/probes.h"
 
-/* Fills to->asked and the bits of to->flags that say what of it is known. */
+/* Fills to->arguments and the bits of to->flags that say what of it is known. */
 void call_arguments__read(struct cuda_api *to, int domain, uint32_t cbid,
 			  const struct cupti_callback_data *data);
 /* For the readable probe: the name of the kernel, "" = none; the first number that was requested,

@@ -12,9 +12,9 @@ CORE="name status lost error launch_batch kernel_batch"
 # looks for libcupti-usdt.so, and would be a listener that these tests do not know of.
 setup() {
 	LISTEN=$B/tests/agent/listen
-	cp "$GUEST" "$BATS_TEST_TMPDIR/agent-under-test.so"
-	GUEST=$BATS_TEST_TMPDIR/agent-under-test.so
-	export CUDA_INJECTION64_PATH=$GUEST
+	cp "$AGENT" "$BATS_TEST_TMPDIR/agent-under-test.so"
+	AGENT=$BATS_TEST_TMPDIR/agent-under-test.so
+	export CUDA_INJECTION64_PATH=$AGENT
 	OUT=$BATS_TEST_TMPDIR/out
 }
 
@@ -29,7 +29,7 @@ hear() {
 	local probes=() status=0
 	while [ "$1" != -- ]; do probes+=("$1"); shift; done
 	shift
-	timeout -k 5 60 "$LISTEN" "${options[@]}" "$GUEST" "${probes[@]}" -- "$SIM" "$@" >"$OUT" 2>&1 ||
+	timeout -k 5 60 "$LISTEN" "${options[@]}" "$AGENT" "${probes[@]}" -- "$SIM" "$@" >"$OUT" 2>&1 ||
 		status=$?
 	# What the listener itself missed proves nothing about the agent.
 	grep -q '^missed=[1-9]' "$OUT" && { echo "the listener missed some" >&2; return 98; }
@@ -90,12 +90,12 @@ process() {
 # ---- the file
 
 @test "library exports InitializeInjection and nothing else" {
-	run -0 nm -D --defined-only "$GUEST"
+	run -0 nm -D --defined-only "$AGENT"
 	assert_equal "$(awk '{print $NF}' <<<"$output")" InitializeInjection
 }
 
 @test "library needs libc only, has no text relocations, stays once loaded" {
-	run -0 readelf -d "$GUEST"
+	run -0 readelf -d "$AGENT"
 	assert_equal "$(grep -c NEEDED <<<"$output")" "$(grep -cE 'NEEDED.*\[(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux-[a-z0-9-]*\.so\.[0-9])\]' <<<"$output")"
 	refute_output --partial TEXTREL
 	refute_output --partial RUNPATH
@@ -103,12 +103,12 @@ process() {
 }
 
 @test "library imports nothing that ends a process or allocates" {
-	run -0 nm -D --undefined-only "$GUEST"
+	run -0 nm -D --undefined-only "$AGENT"
 	refute_output --regexp ' (exit|_exit|abort|__assert_fail|raise|kill|malloc|calloc|realloc|printf|fprintf|puts)(@|$)'
 }
 
 @test "probes have one site each, a plain nop, and operands that libbpf 1.1 reads" {
-	run -0 readelf -nW "$GUEST"
+	run -0 readelf -nW "$AGENT"
 	local notes=$output
 	run sort <(sed -n 's/^ *Name: //p' <<<"$notes")
 	assert_equal "$(uniq -d <<<"$output")" ""
@@ -124,13 +124,13 @@ process() {
 	for site in $(sed -n 's/^ *Location: 0x\([0-9a-f]*\),.*/\1/p' <<<"$notes"); do
 		[ "$(uname -m)" = x86_64 ] || continue
 		# The text section lies in the file as in memory.
-		assert_equal "$(xxd -s $((16#$site)) -l 1 -p "$GUEST")" 90
+		assert_equal "$(xxd -s $((16#$site)) -l 1 -p "$AGENT")" 90
 	done
 }
 
 @test "probes (names, states, batches) have their arguments in the registers of a call" {
 	[ "$(uname -m)" = x86_64 ] || skip "knows the registers of x86-64 only"
-	run -0 readelf -nW "$GUEST"
+	run -0 readelf -nW "$AGENT"
 	local probe arguments seen=0 registers='[0-9]@%[re]di( -?[0-9]@%[re]si( [0-9]@%[re]dx( [0-9]@%[re]cx( [0-9]@%r8d?)?)?)?)?'
 	while read -r probe arguments; do
 		seen=$((seen + 1))
@@ -218,7 +218,7 @@ process() {
 	# the shortest of five turns is compared, library by library.
 	for turn in 1 2 3 4 5; do
 		run --separate-stderr python3 "$TOP/tests/bench/turns.py" --steps "$B/bench/steps" --sim "$SIM" \
-			--agent "$GUEST" --launch-rate "$B/bench/launch-rate"
+			--agent "$AGENT" --launch-rate "$B/bench/launch-rate"
 		assert_success
 		echo "$output" | tee -a "$BATS_TEST_TMPDIR/turns"
 	done
@@ -374,15 +374,15 @@ fires() {
 	CUPTI_USDT_START=1 start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 200
 	local pid
 	pid=$(process launch-storm "$storm_PID")
-	start first "$LISTEN" -p "$pid" -t 8000 "$GUEST" $CORE
+	start first "$LISTEN" -p "$pid" -t 8000 "$AGENT" $CORE
 	sleep 1
 	# Names are sent each second, by a thread that a busy machine may hold up.
-	timeout 20 "$LISTEN" -p "$pid" -t 4000 "$GUEST" $CORE >"$OUT"
+	timeout 20 "$LISTEN" -p "$pid" -t 4000 "$AGENT" $CORE >"$OUT"
 	[ "$(heard launch_batch records)" -gt 100 ]
 	[ "$(heard name hits)" -ge 1 ]
 	grep -q '^status .*state=1 ' "$OUT"
 	# One that asks need not wait for the next second.
-	timeout 20 "$LISTEN" -p "$pid" -t 900 "$GUEST" $CORE hello_3 >"$OUT"
+	timeout 20 "$LISTEN" -p "$pid" -t 900 "$AGENT" $CORE hello_3 >"$OUT"
 	[ "$(heard hello_3 hits)" -ge 1 ]
 	[ "$(heard name hits)" -ge 1 ]
 	finished "$first_PID"
@@ -391,8 +391,8 @@ fires() {
 	assert_equal "$(heard launch_batch unnamed)" 0
 }
 
-# let_go TIMES: of CUPTI, so often: once after priming.
-let_go() {
+# unsubscribed TIMES: the agent has released CUPTI so often, once of that after priming.
+unsubscribed() {
 	[ "$(grep -c ' unsubscribe subscribed=0 ' "$BATS_TEST_TMPDIR/cupti.log")" = "$1" ]
 }
 
@@ -402,13 +402,13 @@ let_go() {
 	local pid i
 	pid=$(process launch-storm "$storm_PID")
 	for i in $(seq 8); do
-		timeout 20 "$LISTEN" -p "$pid" -t 1500 "$GUEST" $CORE >"$OUT"
+		timeout 20 "$LISTEN" -p "$pid" -t 1500 "$AGENT" $CORE >"$OUT"
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
 		# The agent has seen that nobody listens any more.
-		wait_for 20 let_go $((i + 1))
+		wait_for 20 unsubscribed $((i + 1))
 	done
-	timeout 20 "$LISTEN" -p "$pid" -t 3000 "$GUEST" status >"$OUT"
+	timeout 20 "$LISTEN" -p "$pid" -t 3000 "$AGENT" status >"$OUT"
 	assert_equal "$(state state)" 0
 	assert_equal "$(state activations)" 8
 	finished "$storm_PID" 40
@@ -439,7 +439,7 @@ module_images() {
 
 gives_images_back() {
 	for _ in 1 2 3 4 5; do
-		timeout 20 "$LISTEN" -p "$1" -t 1500 "$GUEST" status >"$OUT"
+		timeout 20 "$LISTEN" -p "$1" -t 1500 "$AGENT" status >"$OUT"
 		[ "$(state resident_kib)" -gt 4096 ] || return 0
 	done
 	fail "$(state resident_kib) KiB are left"
@@ -455,7 +455,7 @@ gives_images_back() {
 	CUPTI_USDT_START=1 SIMCUDA_PC_CUBIN=$with${without%:} start modules "$SIM" "$WORKLOADS/modules" 1000000
 	wait_for 10 grep -qs agent-under-test "/proc/$modules_PID/maps"
 	for i in 2000 4000 8000; do
-		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status pc_samples_batch >"$OUT"
+		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$AGENT" status pc_samples_batch >"$OUT"
 		[ "$(state resident_kib)" -le 11500 ] || break
 	done
 	# Both rooms were as good as full: 20 and 20 images fit.
@@ -464,7 +464,7 @@ gives_images_back() {
 	gives_images_back "$modules_PID"
 	# Listeners that the agent sees, and that are gone before there is a window.
 	for i in 400 400 400; do
-		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$GUEST" status pc_samples_batch >"$OUT"
+		timeout 20 "$LISTEN" -p "$modules_PID" -t $i "$AGENT" status pc_samples_batch >"$OUT"
 	done
 	gives_images_back "$modules_PID"
 	kill "$modules_PID"

@@ -13,14 +13,14 @@ setup() {
 # heard_by SCRIPT PROGRAM ARGS...: bpftrace listens while PROGRAM runs; what it found is in `heard`,
 # the program's output in `out`. @name of SCRIPT is a line "@name: value".
 heard_by() {
-	local script=${1//PROBE:/usdt:$GUEST:cuda:}; shift
+	local script=${1//PROBE:/usdt:$AGENT:cuda:}; shift
 	# Only one END: that of a script, where it has one.
 	[[ $script == *$'\nEND\n{'* ]] || script+=$'\nEND\n{\n}'
 	script=${script/$'\nEND\n{'/$'\nEND\n{\n\tprintf("the end\\n");'}
 	start others bpftrace -e "$script interval:ms:100 { printf(\"attached\n\"); }"
 	# It prints nothing of that before all probes are there.
 	wait_for 30 grep -q '^attached' others.out
-	CUDA_INJECTION64_PATH=$GUEST sim "$@" >out
+	CUDA_INJECTION64_PATH=$AGENT sim "$@" >out
 	sleep 0.5
 	ended() { kill -INT "$others_PID" 2>/dev/null; sleep 0.2; grep -q '^the end' others.out; }
 	wait_for 20 ended

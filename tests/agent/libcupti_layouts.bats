@@ -11,7 +11,7 @@ setup() {
 	LISTEN=$B/tests/agent/listen
 	LIBCUPTI=$(readlink -f "$B/simcuda/libcupti.so.13")
 	LIBCUDART=$(readlink -f "$B/simcuda/libcudart.so.13")
-	cp "$GUEST" agent-under-test.so
+	cp "$AGENT" agent-under-test.so
 	export CUDA_INJECTION64_PATH=$T/agent-under-test.so
 	# A driver without a toolkit beside it.
 	mkdir -p driver

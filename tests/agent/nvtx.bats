@@ -33,7 +33,7 @@ are_true() {
 
 @test "trace -e nvtx (attached to three times, ranges open whenever it comes and goes) has each range with its own times" {
 	export SIMCUDA_LOG=$PWD/cupti.log NVTX_INJECTION64_PATH=$B/simcuda/libcupti.so.13
-	start apart "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/nvtx" apart "$PWD/stop"
+	start apart "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/nvtx" apart "$PWD/stop"
 	ready apart
 	for i in 1 2 3; do
 		ct trace -p "$apart_PID" -e nvtx -d 0.6 --json -o out$i.json

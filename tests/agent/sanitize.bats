@@ -16,7 +16,7 @@ setup() {
 # setarch -R: ThreadSanitizer of gcc 12 stops where addresses are too random for its map.
 silent() {
 	local out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err json=$BATS_TEST_TMPDIR/json
-	CUDA_INJECTION64_PATH=$GUEST sim setarch -R "$WORKLOADS/$1" "${@:2}" >"$out" 2>"$err" ||
+	CUDA_INJECTION64_PATH=$AGENT sim setarch -R "$WORKLOADS/$1" "${@:2}" >"$out" 2>"$err" ||
 		fail "idle: status $?: $(head -n 40 "$err")"
 	run ! grep -E 'Sanitizer|runtime error' "$err"
 	[ "$(id -u)" = 0 ] || return 0
@@ -48,7 +48,7 @@ silent() {
 	cc -g -fsanitize="$SANITIZE" -o "$BATS_TEST_TMPDIR/planted" "$BATS_TEST_TMPDIR/planted.c" -lpthread
 	run setarch -R "$BATS_TEST_TMPDIR/planted"
 	assert_output --partial Sanitizer
-	run -0 readelf -dW "$GUEST"
+	run -0 readelf -dW "$AGENT"
 	assert_output --regexp 'lib(asan|tsan|ubsan)'
 }
 
@@ -81,7 +81,7 @@ silent() {
 		fail "samples: status $?: $(grep -h -A 40 Sanitizer "$err")"
 	ct profile --counters quick --kernels 5 -- "$SIM" setarch -R "$WORKLOADS/captures" 1 20 beside >/dev/null 2>>"$err" ||
 		fail "counters: status $?: $(grep -h -A 40 Sanitizer "$err")"
-	start storm env CUDA_INJECTION64_PATH="$GUEST" "$SIM" setarch -R "$WORKLOADS/launch-storm" -s 8 -t 4 -p 100
+	start storm env CUDA_INJECTION64_PATH="$AGENT" "$SIM" setarch -R "$WORKLOADS/launch-storm" -s 8 -t 4 -p 100
 	wait_for 20 grep -qs libcupti-usdt "/proc/$storm_PID/maps"
 	sleep 1
 	for n in 1 2; do
@@ -96,7 +96,7 @@ silent() {
 # The thread that flushes reports it while the agent's own waits: both have to do with the agent's state.
 @test "launch-storm (attached to, the first subscription takes its time) is clean" {
 	requires bpf
-	SIMCUDA_SUBSCRIBE=slow:1000 CUDA_INJECTION64_PATH=$GUEST start storm \
+	SIMCUDA_SUBSCRIBE=slow:1000 CUDA_INJECTION64_PATH=$AGENT start storm \
 		"$SIM" setarch -R "$WORKLOADS/launch-storm" -s 8 -t 4 -p 100
 	wait_for 20 grep -qs libcupti-usdt "/proc/$storm_PID/maps"
 	wait_for 20 grep -qx ready "$BATS_TEST_TMPDIR/storm.out"

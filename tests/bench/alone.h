@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cupti_records.h"
 
 struct alone_callbacks {
 	cupti_callback call;

@@ -10,7 +10,7 @@ setup() {
 }
 
 gates() {
-	python3 "$TOP/tests/bench/gates.py" --tool "$CUDA_TRACE" --agent "$GUEST" --sim "$SIM" \
+	python3 "$TOP/tests/bench/gates.py" --tool "$CUDA_TRACE" --agent "$AGENT" --sim "$SIM" \
 		--launch-rate "$B/bench/launch-rate" --gate "$B/bench/libgate.so" "$@" 2>err
 }
 

@@ -37,7 +37,7 @@ all_off() {
 
 @test "attach (tool killed with -9) leaves nothing on in program and kernel, and another tool works" {
 	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
-	CUDA_INJECTION64_PATH=$GUEST start storm "$SIM" "$WORKLOADS/launch-storm" -s 9 -t 2 -p 100
+	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" "$WORKLOADS/launch-storm" -s 9 -t 2 -p 100
 	wait_for 30 program launch-storm "$storm_PID"
 	local pid
 	pid=$(program launch-storm "$storm_PID")
@@ -90,7 +90,7 @@ all_off() {
 	assert_equal "$(json "$JSON" .totals.kernels)" "$(expect_key "$OUT" kernels)"
 }
 
-@test "attach (every way to end) leaves output and status as they are without the guest" {
+@test "attach (every way to end) leaves output and status as they are without the agent" {
 	local mode plain traced
 	for mode in return exit _exit signal kill abort crash exec pthread_exit destroy running unsynced endless; do
 		plain=0 traced=0
@@ -121,7 +121,7 @@ ends_while() {
 		ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/early-exit" "$1" >"$OUT" 2>err || status=$?
 	else
 		mkfifo gate
-		PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$GUEST start early "$SIM" "$WORKLOADS/early-exit" "$1"
+		PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$AGENT start early "$SIM" "$WORKLOADS/early-exit" "$1"
 		wait_for 20 grep -qs ' exit \|injection .*kept=1' "$SIMCUDA_LOG"
 		start tool "$CUDA_TRACE" stat --json -o "$JSON" -p "$early_PID"
 		wait_for 20 grep -q 'kinds=[0-9,]*10' "$SIMCUDA_LOG"
@@ -171,9 +171,9 @@ ends_while() {
 @test "attach (the program ends before the tool is through with attaching) ends, too" {
 	cd "$BATS_TEST_TMPDIR"
 	mkfifo gate says
-	PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$GUEST start early "$SIM" "$WORKLOADS/early-exit" return
+	PROGRAM_GATE=gate CUDA_INJECTION64_PATH=$AGENT start early "$SIM" "$WORKLOADS/early-exit" return
 	wait_for 20 grep -qs libcupti-usdt "/proc/$early_PID/maps"
-	# Its first message finds no room: there it stands, probes in place.
+	# Its first message blocks, as the pipe is full: there it waits, with its probes attached.
 	exec 8<>says
 	head -c 65536 /dev/zero >&8
 	start tool sh -c 'exec "$@" 2>says 8>&-' sh "$CUDA_TRACE" stat -v -p "$early_PID" --json -o "$JSON"
@@ -187,7 +187,7 @@ ends_while() {
 	json "$JSON" '.totals.launches <= 1000 and .totals.kernels <= .totals.launches'
 }
 
-@test "attach (a libcuda that is loaded late by dlopen, and let go of) sees every launch; without the guest, all that come after it was found" {
+@test "attach (a libcuda that is loaded late by dlopen, and closed) sees every launch; without the agent, all that come after it was found" {
 	sim "$WORKLOADS/dlopened" >"$BATS_TEST_TMPDIR/plain"
 	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/dlopened" >"$OUT"
 	diff "$BATS_TEST_TMPDIR/plain" "$OUT"
@@ -196,7 +196,7 @@ ends_while() {
 	ct_says stat --source driver --json -o "$JSON" -- "$SIM" "$WORKLOADS/dlopened" 4000 500
 	json "$JSON" '.lost.total == 0 and .totals.syncs == 1 and .totals.launches > 500 and .totals.launches <= 4000'
 	assert_regex "$output" '^expect launches=4000 '
-	CUDA_INJECTION64_PATH=$GUEST start late "$SIM" "$WORKLOADS/dlopened" 4000 500
+	CUDA_INJECTION64_PATH=$AGENT start late "$SIM" "$WORKLOADS/dlopened" 4000 500
 	wait_for 20 grep -qs libcuda.so "/proc/$late_PID/maps"
 	ct stat -p "$late_PID" -d 0.6 --json -o "$JSON"
 	json "$JSON" '.totals.launches > 10 and .totals.kernels > 10 and .lost.total == 0'
@@ -205,7 +205,7 @@ ends_while() {
 	assert_equal "$(expect_key "$BATS_TEST_TMPDIR/late.out" launches)" 4000
 }
 
-# possessions PID: its open files, its threads by name, but for the guest's own and CUPTI's.
+# possessions PID: its open files, its threads by name, but for the agent's own and CUPTI's.
 possessions() {
 	local fd
 	for fd in /proc/"$1"/fd/*; do
@@ -218,7 +218,7 @@ possessions() {
 @test "attach (stat, trace and record, come and gone) leaves the program's files, threads and signals as they were" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	CUDA_INJECTION64_PATH=$GUEST start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -t 3 -p 500
+	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -t 3 -p 500
 	ready storm
 	# Its threads are there.
 	wait_for 30 eval '[ "$(grep -xc launch-storm /proc/$storm_PID/task/*/comm | grep -c :1)" = 4 ]'
@@ -230,18 +230,18 @@ possessions() {
 		wait_for 30 all_off "$SIMCUDA_LOG"
 		possessions "$storm_PID" >after
 		diff before after
-		# Those of the guest, and CUPTI's, do not grow in number either.
+		# Those of the agent, and CUPTI's, do not grow in number either.
 		cat /proc/"$storm_PID"/task/*/comm | sort >"threads-${command%% *}"
 	done
 	diff threads-trace threads-stat
 	kill -TERM -- "-$storm_PID"
 }
 
-@test "attach (no GPU record for 5 s of launches) is told on stderr, by stat and trace, once" {
+@test "attach (no GPU record for 5 s of launches) is reported on stderr, by stat and trace, once" {
 	local command
 	for command in stat trace; do
 		SIMCUDA_NO_RECORDS=1 run -0 --separate-stderr ct $command -o "$OUT" -- "$SIM" "$WORKLOADS/launch-storm" -s 7 -p 1000
-		assert_regex "$stderr" '^cuda-trace: guest in [0-9]+ \(launch-storm\): cupti: [0-9]+ launches, but no GPU record for 5 s: GPU newer than libcupti [0-9]+, or another client took the buffers \(10000\)$'
+		assert_regex "$stderr" '^cuda-trace: injection library in [0-9]+ \(launch-storm\): cupti: [0-9]+ launches, but no GPU record for 5 s: GPU newer than libcupti [0-9]+, or another client took the buffers \(10000\)$'
 		assert_regex "$output" 'expect launches=[1-9]'
 	done
 	# Records come: not a word.
@@ -249,8 +249,8 @@ possessions() {
 	assert_equal "$stderr" ""
 }
 
-# has_guest_thread PID: the guest is not only mapped there, but begun.
-has_guest_thread() {
+# has_agent_thread PID: the agent has started there, and is not only mapped.
+has_agent_thread() {
 	cat "/proc/$1/task"/*/comm 2>/dev/null | grep -qx cupti-usdt
 }
 
@@ -272,8 +272,8 @@ has_guest_thread() {
 @test "attach (late, under seccomp, in another root, among signals) sees them and leaves them alone" {
 	local mode
 	for mode in seccomp chroot signals; do
-		start bonds "$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/bonds" "$mode" 8000
-		wait_for 20 has_guest_thread "$bonds_PID"
+		start bonds "$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/bonds" "$mode" 8000
+		wait_for 20 has_agent_thread "$bonds_PID"
 		sleep 0.5
 		ct stat -p "$bonds_PID" -d 2 --json -o "$JSON"
 		# Who forbids itself system calls is watched at the driver's entry points.
@@ -304,7 +304,7 @@ has_guest_thread() {
 	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/saxpy" >"$OUT"
 	assert_equal "$(json "$JSON" .totals.kernels)" "$(expect_key "$OUT" kernels)"
 	json "$JSON" '.lost.total == 0'
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 30 -p 500
 	start tool "$CUDA_TRACE" top --once --json -p "$storm_PID"
 	finished "$tool_PID"
 	assert_equal "$status" 0
@@ -318,7 +318,7 @@ has_guest_thread() {
 		ODD(name) ODD(status) ODD(lost) ODD(error) ODD(hello_0)
 	EOF
 	"${CC:-cc}" -O2 -shared -fPIC -o "$BATS_TEST_TMPDIR/libcupti-usdt.so" "$BATS_TEST_TMPDIR/odd.c"
-	CUDA_TRACE_GUEST=$BATS_TEST_TMPDIR/libcupti-usdt.so run --separate-stderr ct stat -a -d 1
+	CUDA_TRACE_AGENT=$BATS_TEST_TMPDIR/libcupti-usdt.so run --separate-stderr ct stat -a -d 1
 	# shellcheck disable=SC2154
 	[[ $stderr == *"their arguments are not where this cuda-trace expects them"* ]]
 }
@@ -332,13 +332,13 @@ has_guest_thread() {
 	json "$JSON" '.lost.total == 0 and .processes[0].pid < 100'
 
 	# shellcheck disable=SC2016
-	inside sh -c 'CUDA_INJECTION64_PATH=$GUEST "$1" "$2" -s 30 -p 500 >/dev/null &
+	inside sh -c 'CUDA_INJECTION64_PATH=$AGENT "$1" "$2" -s 30 -p 500 >/dev/null &
 		"$3" stat -p $! -d 1 --json -o "$4" && "$3" top -p $! --once --json >"$4.top"' \
 		sh "$SIM" "$WORKLOADS/launch-storm" "$CUDA_TRACE" "$JSON"
 	json "$JSON" '.totals.launches > 100 and (.processes | length) == 1'
 	json "$JSON.top" '[.processes[] | select(.totals.launches > 0)] | length == 1'
 
-	# Without the guest.
+	# Without the agent.
 	# shellcheck disable=SC2016
 	inside sh -c '"$1" "$2" -s 30 -p 500 >/dev/null & "$3" stat -p $! -d 2 --json -o "$4"
 			"$3" stat -p $! --source driver -d 2 --json -o "$5"' \
@@ -350,7 +350,7 @@ has_guest_thread() {
 # busy_with_graphs VERSION OPTION...: launch-rate, a program that attaching to CUPTI 12.8 or 12.9 lets lock up, if launches of graphs go on meanwhile
 busy_with_graphs() {
 	# One launch after the other, but not more of them than a busy machine can take down.
-	SIMCUDA_LAUNCH_NS=20000 SIMCUDA_CUPTI_VERSION=$1 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+	SIMCUDA_LAUNCH_NS=20000 SIMCUDA_CUPTI_VERSION=$1 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$B/bench/launch-rate" "${@:2}" -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 }
@@ -358,7 +358,7 @@ busy_with_graphs() {
 # A launch of a graph takes longer than most sessions, and goes on most of the time.
 slow_graphs() {
 	SIMCUDA_GRAPH_MS=700 SIMCUDA_CUPTI_VERSION=12.8 SIMCUDA_INVERSION_MS=20 start busy "$SIM" \
-		env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 1 -g -d 60
+		env CUDA_INJECTION64_PATH="$AGENT" "$B/bench/launch-rate" -t 1 -g -d 60
 	wait_for 30 program launch-rate "$busy_PID"
 }
 
@@ -413,14 +413,14 @@ ends_well() {
 @test "attach (-e graphs to a program that has made graphs) has their kernels, and the program goes on" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 	for _ in 1 2; do
 		ct_says stat --source cupti -p "$busy_PID" -d 1.5 -e kernels,graphs --json -o out.json
 		assert_regex "$stderr" 'GRAPH_TRACE: only from a program.s start, .*their kernels can be had'
 		json out.json '.lost.total == 0 and .totals.kernels > .totals.launches and .totals.graph_launches > 0'
 		json out.json '[.kernels[] | select(.count > 0)] | length > 0'
-		# Who comes before the guest has let go hears nothing new.
+		# A tool that attaches before the agent has switched everything off gets no new names.
 		wait_for 30 all_off "$SIMCUDA_LOG"
 	done
 	ct_says trace --source cupti -p "$busy_PID" -d 0.3 -e kernels,graphs --json -o out.jsonl
@@ -446,7 +446,7 @@ ends_well() {
 	cd "$BATS_TEST_TMPDIR"
 	start tool "$CUDA_TRACE" stat -v -a -e graphs --json -o first.json
 	wait_for 30 grep -q watching tool.err
-	SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+	SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$B/bench/launch-rate" -t 2 -g -i 50 -d 60
 	wait_for 30 grep -q 'kinds=[0-9,]*51' cupti.log
 	wait_for 30 grep -q . busy.out

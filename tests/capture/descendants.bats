@@ -56,11 +56,11 @@ teardown() {
 	run -2 ct stat --wait -a
 	assert_output --partial '--wait goes with a PROGRAM'
 	run -2 ct profile --device --wait -- true
-	assert_output --partial 'not for --device'
+	assert_output --partial '--wait does not go with --device'
 }
 
 @test "stat -p (a launcher whose workers run) does not say that it waits for CUDA" {
-	start launcher env CUDA_INJECTION64_PATH="$GUEST" sh -c '"$@" & "$@" & wait' sh \
+	start launcher env CUDA_INJECTION64_PATH="$AGENT" sh -c '"$@" & "$@" & wait' sh \
 		"$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	wait_for 20 sh -c '[ "$(grep -c ready launcher.out)" = 2 ]'
 	run -0 --separate-stderr ct stat -p "$launcher_PID" -d 1 --json

@@ -13,8 +13,8 @@ setup() {
 start_two() {
 	cp "$WORKLOADS/launch-storm" ./first
 	cp "$WORKLOADS/launch-storm" ./second
-	start first "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./first -s 30 -p 1000
-	start second "$@" "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./second -s 30 -p 1000
+	start first "$SIM" env CUDA_INJECTION64_PATH="$AGENT" ./first -s 30 -p 1000
+	start second "$@" "$SIM" env CUDA_INJECTION64_PATH="$AGENT" ./second -s 30 -p 1000
 	ready first
 	ready second
 }
@@ -27,7 +27,7 @@ start_two() {
 
 @test "-p (a shell) sees the child that runs already and those that come" {
 	mkfifo go
-	start shell sh -c '"$@" & read -r _ <go; "$@"; wait' sh "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+	start shell sh -c '"$@" & read -r _ <go; "$@"; wait' sh "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$WORKLOADS/launch-storm" -s 8 -p 1000
 	ready shell
 	start tool "$CUDA_TRACE" stat -v -p "$shell_PID" --json -o out.json
@@ -86,7 +86,7 @@ start_two() {
 
 @test "-a (a program that starts later with a copy of the library) sees it" {
 	mkdir copy
-	cp "$GUEST" copy/
+	cp "$AGENT" copy/
 	start tool "$CUDA_TRACE" stat -v -c launch-storm -d 8 --json
 	wait_for 30 grep -q watching tool.err
 	"$SIM" env CUDA_INJECTION64_PATH="$PWD/copy/libcupti-usdt.so" "$WORKLOADS/launch-storm" -s 3 -p 1000 >out

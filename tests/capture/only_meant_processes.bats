@@ -1,47 +1,48 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# Who watches one process, or what it starts, leaves the guests of all others asleep, and misses nothing.
-# shellcheck disable=SC2154 # stranger_PID and the like are made by start
+# A tool that watches one process, or a program that it starts, leaves the agents of all others dormant, and
+# misses nothing.
+# shellcheck disable=SC2154 # other_PID and the like are made by start
 
 load ../lib/helpers
 
-# The guest has a name of its own: whoever watches the whole system (cuda-trace -a, another test run) looks
-# for libcupti-usdt.so and would wake it. Such a one counts as none for the driver source.
+# The agent's file has another name: a tool that watches the whole system (cuda-trace -a, another test run)
+# looks for libcupti-usdt.so and would activate it. For the driver source it does not count as an agent.
 setup() {
 	requires bpf sim jq readelf
 	uses_links_by_process || skip "needs links by process"
 	cd "$BATS_TEST_TMPDIR" || return 1
-	cp "$GUEST" guest-of-its-own.so
-	export GUEST=$PWD/guest-of-its-own.so CUDA_TRACE_GUEST=$PWD/guest-of-its-own.so
+	cp "$AGENT" agent-of-its-own.so
+	export AGENT=$PWD/agent-of-its-own.so CUDA_TRACE_AGENT=$PWD/agent-of-its-own.so
 }
 
 # Which kernels have them is not known by their version: the tool says it.
 uses_links_by_process() {
-	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are woken'
+	! ct stat -v -d 0.1 -p $$ 2>&1 | grep -q 'injection libraries of other processes are activated'
 }
 
-# stranger: a program with the guest, that launches and has nothing to do with the tool.
-start_stranger() {
-	: >stranger.log
-	SIMCUDA_LOG=$PWD/stranger.log CUDA_INJECTION64_PATH=$GUEST \
-		start stranger "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	wait_for 30 grep -q . stranger.log
-	wait_for 30 maps_guest "$stranger_PID"
+# other: a program with the agent that launches kernels and that the tool does not watch.
+start_other() {
+	: >other.log
+	SIMCUDA_LOG=$PWD/other.log CUDA_INJECTION64_PATH=$AGENT \
+		start other "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	wait_for 30 grep -q . other.log
+	wait_for 30 maps_agent "$other_PID"
 }
 
-maps_guest() {
-	grep -q 'guest-of-its-own\.so$' "/proc/$1/maps"
+maps_agent() {
+	grep -q 'agent-of-its-own\.so$' "/proc/$1/maps"
 }
 
-# semaphores_up PID: the probes of the guest that somebody listens to, in that process.
+# semaphores_up PID: the probes of the agent that are attached in that process.
 semaphores_up() {
 	local base address size name semaphore words
-	base=$(awk '/guest-of-its-own\.so$/ {split($1, a, "-"); print a[1]; exit}' "/proc/$1/maps")
-	read -r address size < <(readelf -SW "$GUEST" |
+	base=$(awk '/agent-of-its-own\.so$/ {split($1, a, "-"); print a[1]; exit}' "/proc/$1/maps")
+	read -r address size < <(readelf -SW "$AGENT" |
 		awk '{for (i = 1; i <= NF; i++) if ($i == ".probes") print $(i + 2), $(i + 4)}')
 	mapfile -t words < <(dd if="/proc/$1/mem" bs=2 skip=$(((0x$base + 0x$address) / 2)) \
 		count=$((0x$size / 2)) status=none | od -An -v -tu2 -w2)
-	readelf -nW "$GUEST" | sed -n 's/^ *Name: //p; s/.*Semaphore: //p' | paste - - |
+	readelf -nW "$AGENT" | sed -n 's/^ *Name: //p; s/.*Semaphore: //p' | paste - - |
 		while read -r name semaphore; do
 			[ "${words[$(((semaphore - 0x$address) / 2))]}" -eq 0 ] || echo "$name"
 		done
@@ -53,7 +54,7 @@ listens_to() {
 
 # No CUPTI call of the other process's agent.
 slept() {
-	! grep -m 3 -E " (subscriptions=[1-9]|callbacks=[1-9]|kinds=[0-9])" stranger.log
+	! grep -m 3 -E " (subscriptions=[1-9]|callbacks=[1-9]|kinds=[0-9])" other.log
 }
 
 # sum OUT KEY: over all expect lines.
@@ -70,22 +71,22 @@ all_counted() {
 	json "$2" '.lost.total == 0 and .lost.killed == 0 and .totals.unfinished == 0'
 }
 
-@test "stat -p (another program runs) leaves that one's guest asleep" {
-	start_stranger
-	start meant "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	wait_for 30 maps_guest "$meant_PID"
+@test "stat -p (another program runs) leaves that one's agent asleep" {
+	start_other
+	start meant "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	wait_for 30 maps_agent "$meant_PID"
 	start tool "$CUDA_TRACE" stat --source cupti -p "$meant_PID" -d 4 --json -o out.json
 	wait_for 30 listens_to "$meant_PID" kernel_batch
 	# Those of its start and of other CUPTI clients switch nothing on.
-	assert_equal "$(semaphores_up "$stranger_PID" | xargs)" "start cupti_claim cupti_release"
+	assert_equal "$(semaphores_up "$other_PID" | xargs)" "start cupti_claim cupti_release"
 	finished "$tool_PID"
 	json out.json "[.processes[].pid] == [$meant_PID] and .totals.launches > 100 and .totals.kernels > 100"
 	slept
-	assert_equal "$(semaphores_up "$stranger_PID")" ""
+	assert_equal "$(semaphores_up "$other_PID")" ""
 }
 
-@test "stat -- PROGRAM (another program runs) leaves that one's guest asleep" {
-	start_stranger
+@test "stat -- PROGRAM (another program runs) leaves that one's agent asleep" {
+	start_other
 	ct stat --source cupti --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 500 -t 4 >out
 	all_counted out out.json
 	slept
@@ -97,7 +98,7 @@ all_counted() {
 		for _ in 1 2 3; do "$WORKLOADS/launch-storm" -n 1000 & done
 		wait
 	EOF
-	start_stranger
+	start_other
 	ct stat --source cupti --json -o out.json -- "$SIM" bash many >out 2>err
 	assert_equal "$(grep -c '^expect ' out)" 6
 	all_counted out out.json
@@ -107,20 +108,20 @@ all_counted() {
 
 @test "stat -p (a shell that starts programs later) counts all of each" {
 	cat >later <<-'EOF'
-		export CUDA_INJECTION64_PATH=$GUEST
+		export CUDA_INJECTION64_PATH=$AGENT
 		read -r _ <go
 		for _ in 1 2 3; do "$WORKLOADS/saxpy"; done
 		for _ in 1 2 3; do "$WORKLOADS/launch-storm" -n 1000 & done
 		wait
 	EOF
 	mkfifo go
-	start_stranger
+	start_other
 	# A machine under load may be slower than the 50 ms that a process waits for anybody.
 	# Without priming the answers are all that it waits for.
 	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=1000 bash later
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$shell_PID" --json -o out.json
 	wait_for 30 grep -q watching tool.err
-	wait_for 30 listens_to "$stranger_PID" start
+	wait_for 30 listens_to "$other_PID" start
 	echo >go
 	finished "$tool_PID"
 	assert_equal "$(grep -c '^expect ' shell.out)" 6
@@ -136,9 +137,9 @@ start_two() {
 	wait_for 30 grep -q watching two.err
 }
 
-start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once it is told to
+start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, after a line in the FIFO `go`
 	cat >later <<-'EOF'
-		export CUDA_INJECTION64_PATH=$GUEST
+		export CUDA_INJECTION64_PATH=$AGENT
 		read -r _ <go
 		for _ in $(seq "$1"); do "${@:2}"; done
 		true
@@ -163,12 +164,12 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	[ "$(cat one.err two.err | grep -c 'is missing')" -le 3 ]
 }
 
-@test "stat -p (two tools, one of them slow) does not hold the program up, and tells the slow one" {
+@test "stat -p (two tools, one of them slow) does not hold the program up, and warns in the slow one" {
 	start_shell 1 "$WORKLOADS/launch-storm" -s 3 -p 1000
 	start_two
 	kill -STOP "$two_PID"
 	echo >go
-	# The other one has let it go on by then.
+	# By then, the other tool has ended the program's wait.
 	ready shell
 	sleep 0.7
 	kill -CONT "$two_PID"
@@ -176,7 +177,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	finished "$two_PID"
 	all_counted shell.out one.json
 	run ! grep missing one.err
-	grep -q 'was listened to .* ms after another tool had let it go on: what it launched in between is missing' two.err
+	grep -q 'was attached .* ms after another tool had ended its wait: what it launched in between is missing' two.err
 	[ "$(json two.json .totals.launches)" -lt "$(sum shell.out launches)" ]
 }
 
@@ -206,7 +207,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	"${CC:-cc}" -I"$TOP" -D_GNU_SOURCE -Dmain=storm -c -o storm.o "$TOP/tests/workloads/launch-storm.c"
 	"${CC:-cc}" -o first first.c storm.o "$B/workloads/libprogram.a" -L"$B/simcuda" -lcuda -lpthread
 	ct stat --source cupti -v --json -o out.json -- "$SIM" ./first -s 2 -p 500 -t 2 >out 2>err
-	grep -q 'in every process: the first thread of a process has ended' err
+	grep -q 'attached in every process that maps it: the first thread of a process has ended' err
 	all_counted out out.json
 }
 
@@ -250,7 +251,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 	ct stat --source cupti -v --json -o out.json -- "$SIM" bash many >out 2>err
 	assert_equal "$(grep -c '^expect ' out)" 100
 	all_counted out out.json
-	grep -q 'in every process: too many processes' err
+	grep -q 'attached in every process that maps it: too many processes' err
 }
 
 @test "stat -- PROGRAM (a thousand short processes without CUDA) hears of those with CUDA alone" {
@@ -259,7 +260,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 		'for i in $(seq 1000); do /bin/true; done; "$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"; true' >out 2>err
 	all_counted out out.json
 	# Each once, by what it says at its start; a look at all processes may find it sooner.
-	assert_equal "$(grep -cE 'process [0-9]+ was listened to .* (after its start|before its start was told)' err)" 2
+	assert_equal "$(grep -cE 'process [0-9]+ was attached .*(after its start|before it reported its start)' err)" 2
 }
 
 @test "stat -p and stat -a (at once, either ends first) both count all" {
@@ -300,7 +301,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, once 
 run_ms() {
 	local before
 	before=$(date +%s%N)
-	sim env CUDA_INJECTION64_PATH="$GUEST" "$@" "$WORKLOADS/saxpy" --size 1000 >/dev/null
+	sim env CUDA_INJECTION64_PATH="$AGENT" "$@" "$WORKLOADS/saxpy" --size 1000 >/dev/null
 	echo $((($(date +%s%N) - before) / 1000000))
 }
 
@@ -316,7 +317,7 @@ below() {
 	fail "$ms ms"
 }
 
-@test "a stranger that starts meanwhile waits 50 ms at most, and not once the tool is gone" {
+@test "another program that starts meanwhile waits 50 ms at most, and not once the tool is gone" {
 	start other sleep 60
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$other_PID"
 	wait_for 30 grep -q watching tool.err
@@ -332,14 +333,14 @@ below() {
 @test "stat -p (its child comes while the tool is killed) goes on within its wait" {
 	mkfifo go
 	# shellcheck disable=SC2016
-	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=5000 CUPTI_USDT_START_MS=5000 CUDA_INJECTION64_PATH="$GUEST" \
+	start shell "$SIM" env CUPTI_USDT_AWAIT_MS=5000 CUPTI_USDT_START_MS=5000 CUDA_INJECTION64_PATH="$AGENT" \
 		bash -c 'read -r _ <go; "$WORKLOADS/saxpy"; true'
 	start tool "$CUDA_TRACE" stat --source cupti -v -p "$shell_PID"
 	wait_for 30 grep -q watching tool.err
 	kill -STOP "$tool_PID"
 	echo >go
-	child_maps_guest() { maps_guest "$(pgrep -P "$shell_PID" -x saxpy)" 2>/dev/null; }
-	wait_for 30 child_maps_guest
+	child_maps_agent() { maps_agent "$(pgrep -P "$shell_PID" -x saxpy)" 2>/dev/null; }
+	wait_for 30 child_maps_agent
 	sleep 0.5
 	run ! grep '^expect ' shell.out
 	kill -KILL "$tool_PID"
@@ -357,9 +358,9 @@ below() {
 }
 
 @test "stat --sample -p (another program runs) samples the one, and leaves the other asleep" {
-	start_stranger
-	start meant "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 60 -p 500
-	wait_for 30 maps_guest "$meant_PID"
+	start_other
+	start meant "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 500
+	wait_for 30 maps_agent "$meant_PID"
 	ct stat --source cupti --sample 100ms/1s -p "$meant_PID" -d 3 --json -o out.json
 	json out.json '.totals.launches > 100 and .totals.kernels > 10'
 	slept
@@ -374,7 +375,7 @@ entry_of() {
 	dd if="/proc/$1/mem" bs=1 skip=$((0x$base + 0x$address)) count=8 status=none | od -An -tx1
 }
 
-@test "stat -p (neither program has the guest) puts no probe into the other one's libcuda" {
+@test "stat -p (neither program has the agent) puts no probe into the other one's libcuda" {
 	local before other
 	start other "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	start meant "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
@@ -397,5 +398,5 @@ entry_of() {
 	# shellcheck disable=SC2016
 	ct stat --source cupti -v --json -o out.json -- "$SIM" bash -c '"$WORKLOADS/saxpy"; "$WORKLOADS/saxpy"; true' >out 2>err
 	all_counted out out.json
-	grep -q 'injection libraries of other processes are woken, too: this kernel has no links by process' err
+	grep -q 'injection libraries of other processes are activated as well: this kernel has no links by process' err
 }

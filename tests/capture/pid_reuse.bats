@@ -88,9 +88,9 @@ nothing_lost() {
 
 @test "metrics (a process number used again) has each one's counters under its own name and container" {
 	exporter
-	numbered first CUDA_INJECTION64_PATH="$GUEST" -- -n 3000
+	numbered first CUDA_INJECTION64_PATH="$AGENT" -- -n 3000
 	over first
-	numbered second CUDA_INJECTION64_PATH="$GUEST" -- -n 5000
+	numbered second CUDA_INJECTION64_PATH="$AGENT" -- -n 5000
 	over second
 	sleep 0.3
 	scrape
@@ -105,10 +105,10 @@ nothing_lost() {
 # asleep_meanwhile: the exporter sees neither's start nor the first one's end as they happen.
 asleep_meanwhile() {
 	kill -STOP "$tool_PID"
-	numbered first CUDA_INJECTION64_PATH="$GUEST" -- -n 3000
+	numbered first CUDA_INJECTION64_PATH="$AGENT" -- -n 3000
 	over first
 	mkfifo last
-	numbered second CUDA_INJECTION64_PATH="$GUEST" PROGRAM_LAST_GATE=last -- -n 5000
+	numbered second CUDA_INJECTION64_PATH="$AGENT" PROGRAM_LAST_GATE=last -- -n 5000
 	wait_for 20 grep -q ^expect second.out
 	sleep 0.3
 	kill -CONT "$tool_PID"
@@ -128,7 +128,7 @@ asleep_meanwhile() {
 held_by_first() {
 	cp "$WORKLOADS/memory" "./first$ID"
 	mkfifo last
-	numbered first CUDA_INJECTION64_PATH="$GUEST" PROGRAM_LAST_GATE=last -- 10 1048576
+	numbered first CUDA_INJECTION64_PATH="$AGENT" PROGRAM_LAST_GATE=last -- 10 1048576
 	wait_for 20 grep -q ^expect first.out
 	sleep 0.3
 	scrape
@@ -136,24 +136,24 @@ held_by_first() {
 	[ "$value" -ge 1048576 ]
 }
 
-# end_unheard: its end finds no room in the ring buffer, which has 1 MiB.
+# end_unheard: the event of its end does not fit into the ring buffer, which has 1 MiB.
 end_unheard() {
 	local i
 	kill -STOP "$tool_PID"
 	for i in {1..500}; do
-		CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -n 1 >/dev/null
+		CUDA_INJECTION64_PATH=$AGENT "$SIM" "$WORKLOADS/launch-storm" -n 1 >/dev/null
 	done
 	sleep 2 >last
 	over first
 }
 
-@test "metrics (a process number used again, nobody told the first one's end) forgets what the first one held" {
+@test "metrics (a process number used again, the first one's end unreported) forgets what the first one held" {
 	local lost
 	exporter
 	held_by_first
 	end_unheard
 	mkfifo last2
-	numbered second CUDA_INJECTION64_PATH="$GUEST" PROGRAM_LAST_GATE=last2 -- -n 5000
+	numbered second CUDA_INJECTION64_PATH="$AGENT" PROGRAM_LAST_GATE=last2 -- -n 5000
 	wait_for 20 grep -q ^expect second.out
 	sleep 0.3
 	kill -CONT "$tool_PID"
@@ -172,7 +172,7 @@ end_unheard() {
 	over second
 }
 
-@test "metrics (the same, and the second one has no guest) forgets it within half a minute" {
+@test "metrics (the same, and the second one has no agent) forgets it within half a minute" {
 	exporter
 	held_by_first
 	end_unheard
@@ -196,7 +196,7 @@ end_unheard() {
 	nothing_lost
 }
 
-@test "metrics (a process number used again, neither with the guest) has each one's counters under its own name and container" {
+@test "metrics (a process number used again, neither with the agent) has each one's counters under its own name and container" {
 	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
 	local which
 	exporter
@@ -226,7 +226,7 @@ end_unheard() {
 	start tool "$CUDA_TRACE" top --json --cgroup "$ABOVE" -d 300ms
 	wait_for 15 test -s tool.out
 	for which in first second; do
-		numbered $which CUDA_INJECTION64_PATH="$GUEST" -- -n $((${#which} * 1000))
+		numbered $which CUDA_INJECTION64_PATH="$AGENT" -- -n $((${#which} * 1000))
 		over $which
 	done
 	for which in first second; do
@@ -244,7 +244,7 @@ end_unheard() {
 	start tool "$CUDA_TRACE" stat --json -o json --cgroup "$ABOVE" -d 60
 	sleep 2
 	for which in first second; do
-		numbered $which CUDA_INJECTION64_PATH="$GUEST" -- -n $((${#which} * 1000))
+		numbered $which CUDA_INJECTION64_PATH="$AGENT" -- -n $((${#which} * 1000))
 		over $which
 	done
 	sleep 0.5
@@ -261,14 +261,14 @@ end_unheard() {
 
 @test "stat -p (its process's number is another's while it sleeps) counts the one that was meant" {
 	mkfifo gate
-	numbered first CUDA_INJECTION64_PATH="$GUEST" PROGRAM_GATE=gate -- -n 3000
+	numbered first CUDA_INJECTION64_PATH="$AGENT" PROGRAM_GATE=gate -- -n 3000
 	wait_for 20 grep -q libcuda "/proc/$NUMBER/maps"
 	start tool "$CUDA_TRACE" stat --json -o json -p "$NUMBER" -d 60
 	sleep 2
 	kill -STOP "$tool_PID"
 	: >gate
 	over first
-	numbered second CUDA_INJECTION64_PATH="$GUEST" -- -n 5000
+	numbered second CUDA_INJECTION64_PATH="$AGENT" -- -n 5000
 	over second
 	kill -CONT "$tool_PID"
 	finished "$tool_PID"

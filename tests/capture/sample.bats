@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
 # --sample and --max-overhead: GPU records of windows only, everything of the host's exact, estimates
-# that say so; and devices, which are told without CUPTI.
+# that say so; and devices, which are reported without CUPTI.
 
 load ../lib/helpers
 
@@ -33,9 +33,9 @@ host_is_exact() {
 
 # listen PROBE... -- CMD: as tests/agent/agent.bats does it, at a library under a name of its own.
 listen() {
-	cp "$GUEST" guest-under-test.so
-	CUDA_INJECTION64_PATH=$PWD/guest-under-test.so timeout -k 5 60 "$B/tests/agent/listen" \
-		"$PWD/guest-under-test.so" name status lost error launch_batch "$@" >heard 2>&1
+	cp "$AGENT" agent-under-test.so
+	CUDA_INJECTION64_PATH=$PWD/agent-under-test.so timeout -k 5 60 "$B/tests/agent/listen" \
+		"$PWD/agent-under-test.so" name status lost error launch_batch "$@" >heard 2>&1
 }
 
 heard() {
@@ -46,7 +46,7 @@ heard() {
 	run -0 "$B/tests/capture/sample/unit"
 }
 
-@test "guest (sampled_kernel_batch) sends kernels of windows, and every launch" {
+@test "agent (sampled_kernel_batch) sends kernels of windows, and every launch" {
 	listen sample_on_20 sample_every_200 sampled_kernel_batch -- "$SIM" "$STORM" -s 1 -p 200
 	assert_equal "$(heard launch_batch records)" "$(expect_key heard launches)"
 	[ "$(heard sampled_kernel_batch records)" -gt 0 ]
@@ -55,13 +55,13 @@ heard() {
 	! grep '^lost reason=' heard
 }
 
-@test "guest (a sample and all of it) sends all of it to both" {
+@test "agent (a sample and all of it) sends all of it to both" {
 	listen sample_on_1 sample_every_1000 sampled_kernel_batch kernel_batch -- "$SIM" "$STORM" -n 20000
 	assert_equal "$(heard kernel_batch records)" 20000
 	assert_equal "$(heard sampled_kernel_batch records)" 20000
 }
 
-@test "guest (a window as long as its period) is never off" {
+@test "agent (a window as long as its period) is never off" {
 	listen sample_on_1000 sample_every_1000 sampled_kernel_batch -- "$SIM" "$STORM" -s 1 -p 500
 	[ "$(heard sampled_kernel_batch records)" -ge $(($(expect_key heard launches) * 9 / 10)) ]
 }
@@ -157,7 +157,7 @@ heard() {
 }
 
 @test "record (without windows, beside a tool that has some) keeps everything, and estimates nothing" {
-	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -s 30 -p 100
+	start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$STORM" -s 30 -p 100
 	ready program
 	start sampled "$CUDA_TRACE" stat --sample 20ms/200ms --json -o s.json -p "$program_PID"
 	ct record -q -d 2 -o r.db -p "$program_PID"
@@ -175,7 +175,7 @@ heard() {
 	json s.json '.sample.on_ns >= 2e7'
 }
 
-@test "stat --max-overhead (windows that are dear) measures what they cost, and keeps below" {
+@test "stat --max-overhead (expensive windows) measures what they cost, and keeps below" {
 	alone
 	# 5120: where a step of the histogram begins (a sixteenth of 2^12).
 	SIMCUDA_LAUNCH_NS=5120 SIMCUDA_RECORD_NS=20000 ct stat --max-overhead 0.2% --json -o s.json -- \
@@ -194,7 +194,7 @@ heard() {
 	json timed.json 'any and (all | not)'
 }
 
-@test "record --max-overhead (no stacks asked for) lengthens its windows; with -g it is for stacks" {
+@test "record --max-overhead (no stacks requested) lengthens its windows; with -g it is for stacks" {
 	alone
 	ct record -q -v --max-overhead 50% -o r.db -- "$SIM" "$STORM" -s 5 -p 100 >out 2>err
 	grep -q 'record: windows of 20 ms in 1000 ms now' err
@@ -216,7 +216,7 @@ heard() {
 	wait_for 30 grep -q 'listening on' exporter.err
 	# Under a name of its own: the exporter counts everybody's.
 	cp "$STORM" sampled-storm
-	CUDA_INJECTION64_PATH=$GUEST sim ./sampled-storm -n 10000 -p 100 -v 1000 >out
+	CUDA_INJECTION64_PATH=$AGENT sim ./sampled-storm -n 10000 -p 100 -v 1000 >out
 	counted() {
 		curl -s "$(sed -n 's/.*listening on //p' exporter.err)" >scrape
 		grep -q '^cuda_kernel_launches_total{comm="sampled-storm",device="0"} 10000$' scrape
@@ -232,8 +232,8 @@ heard() {
 	! grep '^cuda_kernel_duration_seconds_sum{comm="sampled-storm",device="0"}' scrape
 }
 
-@test "devices (record -p, two consumers) are told to who comes late, and named" {
-	start program env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$STORM" -s 20 -p 1000
+@test "devices (record -p, two consumers) are reported to the later one as well, with names" {
+	start program env CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$STORM" -s 20 -p 1000
 	wait_for 20 pgrep -g "$program_PID" -x launch-storm >/dev/null
 	pid=$(pgrep -g "$program_PID" -x launch-storm)
 	start first "$CUDA_TRACE_UNDER_TEST" record -q -o first.db -d 4 -p "$pid"
@@ -257,10 +257,10 @@ heard() {
 # storm_meanwhile SECONDS ARGS...: the storm in the background, seen by nobody else's name.
 storm_meanwhile() {
 	cp "$STORM" sampled-storm
-	CUDA_INJECTION64_PATH=$GUEST start storm "$SIM" ./sampled-storm -s "$@"
+	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" ./sampled-storm -s "$@"
 }
 
-@test "metrics --max-overhead (windows that cost nothing) lengthens them, and says how dear they are" {
+@test "metrics --max-overhead (windows that cost nothing) lengthens them, and says what they cost" {
 	alone
 	storm_meanwhile 60 -p 50
 	ct metrics -v --max-overhead 50% --textfile - -d 12s >m.prom 2>err
@@ -274,7 +274,7 @@ storm_meanwhile() {
 		END {exit !(sum > n * 100e-9 && sum < n * 400e-9)}' m.prom || fail "$(grep sampled m.prom)"
 }
 
-@test "metrics --max-overhead (windows that are dear) keeps below" {
+@test "metrics --max-overhead (expensive windows) keeps below" {
 	alone
 	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 30
 	ct metrics -v --max-overhead 0.2% --textfile - -d 12s >m.prom 2>err

@@ -11,7 +11,7 @@ setup() {
 
 # sandboxed HOW TOOL-OPTIONS...: stat of a running one, and that one's end.
 sandboxed() {
-	CUDA_INJECTION64_PATH=$GUEST start program "$SIM" "$WORKLOADS/sandboxed" "$1" 4000
+	CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "$WORKLOADS/sandboxed" "$1" 4000
 	wait_for 20 grep -qx ready program.out
 	sleep 0.3
 	timeout 20 "$CUDA_TRACE" stat --json -o out.json -d 1 "${@:2}" 2>err || fail "$(cat err)"
@@ -23,7 +23,7 @@ sandboxed() {
 @test "stat -p (a program that has forbidden itself threads, files and mappings) leaves it alive, at libcuda's entry points" {
 	local how
 	for how in kill errno; do
-		CUPTI_USDT_START=1 CUDA_INJECTION64_PATH=$GUEST start program "$SIM" "$WORKLOADS/sandboxed" $how 4000
+		CUPTI_USDT_START=1 CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "$WORKLOADS/sandboxed" $how 4000
 		wait_for 20 grep -qx ready program.out
 		sleep 0.3
 		timeout 20 "$CUDA_TRACE" stat --json -o out.json -d 1 -p "$program_PID" 2>err

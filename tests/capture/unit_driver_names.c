@@ -35,10 +35,10 @@ static void launch(struct process *process, const char *when)
 		.kernel = HANDLE,
 	};
 	struct driver_names_capacity capacity;
-	const struct cuda_launch *told =
+	const struct cuda_launch *translated =
 		(const void *)driver_names__translate(process, &launch.launch.head, &capacity);
 
-	printf("%s: %s\n", when, process__pretty_name(process, told->name));
+	printf("%s: %s\n", when, process__pretty_name(process, translated->name));
 }
 
 int main(void)
@@ -56,7 +56,7 @@ int main(void)
 		name(process, i);
 	launch(process, "one too many");
 	name(process, 32768);
-	launch(process, "the last that had room");
+	launch(process, "the last one that fits");
 	name(process, last);
 	launch(process, "one too many again");
 	process__free(process);

@@ -12,7 +12,7 @@ setup() {
 storm() {
 	local name=$1
 	shift
-	start "$name" env CUDA_INJECTION64_PATH="$CUDA_TRACE_GUEST" "$SIM" "$WORKLOADS/launch-storm" -n 100000000 "$@"
+	start "$name" env CUDA_INJECTION64_PATH="$CUDA_TRACE_AGENT" "$SIM" "$WORKLOADS/launch-storm" -n 100000000 "$@"
 	ready "$name"
 }
 
@@ -58,7 +58,7 @@ storm() {
 }
 
 @test "stat -p -d (launches into a stream capture) does not call them unfinished" {
-	start app env CUDA_INJECTION64_PATH="$CUDA_TRACE_GUEST" "$SIM" "$WORKLOADS/captures" 8 5
+	start app env CUDA_INJECTION64_PATH="$CUDA_TRACE_AGENT" "$SIM" "$WORKLOADS/captures" 8 5
 	ready app
 	ct stat -p "$app_PID" -d 1 --json -o out.json
 	json out.json '.totals | .launches > 20 and .unfinished == 0'

@@ -21,7 +21,7 @@ saw_all() {
 
 # job ARGS...: a program that profiles itself, started and about to launch; its pid is in $JOB.
 job() {
-	CUDA_INJECTION64_PATH=$GUEST start job "$SIM" "$WORKLOADS/profiler-client" "$@"
+	CUDA_INJECTION64_PATH=$AGENT start job "$SIM" "$WORKLOADS/profiler-client" "$@"
 	ready job
 	JOB=$job_PID
 }
@@ -145,7 +145,7 @@ state_is() { # STATE
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
 	# Some are so close that we stay away between them, some so far apart that we come back.
 	for gap in 0 50 800; do
-		CUDA_INJECTION64_PATH=$GUEST sim "$WORKLOADS/profiler-client" -b 300 -s "$((gap == 800 ? 20 : 40))" -g $gap >out
+		CUDA_INJECTION64_PATH=$AGENT sim "$WORKLOADS/profiler-client" -b 300 -s "$((gap == 800 ? 20 : 40))" -g $gap >out
 		saw_all out
 	done
 	curl -sS -f --max-time 10 -o scrape "$URL/metrics"

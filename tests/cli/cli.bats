@@ -16,7 +16,7 @@ as_nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all --inh-caps -all "$@"
 }
 
-@test "cuda-trace --version tells the version of the tree" {
+@test "cuda-trace --version prints the version of the tree" {
 	run -0 ct --version
 	assert_output "cuda-trace $(cat "$TOP/VERSION")"
 }
@@ -33,7 +33,7 @@ as_nobody() {
 	run -0 --separate-stderr ct help stat
 	assert_output "$(ct stat --help)"
 	run -2 ct help fly
-	assert_output "cuda-trace: there is no command 'fly' (see cuda-trace --help)"
+	assert_output "cuda-trace help: there is no command or page 'fly' (see cuda-trace --help)"
 }
 
 @test "doctor -p, top --sort (what there is not) say so in one line" {
@@ -81,7 +81,7 @@ as_nobody() {
 
 @test "stat (no target) asks whom to watch and exits 2" {
 	run -2 ct stat
-	assert_output 'cuda-trace stat: whom to watch? -- PROGRAM, -p PID, or -a for all (see cuda-trace stat --help)'
+	assert_output 'cuda-trace stat: nothing to watch: give -- PROGRAM, -p PID, or -a for all processes (see cuda-trace stat --help)'
 }
 
 @test "stat (PROGRAM and -p together) is refused" {
@@ -107,7 +107,7 @@ as_nobody() {
 	assert_output --partial "process $plain_PID (sleep) is no CUDA program so far"
 }
 
-@test "stat -p (a CUDA program started without the guest) names the remedy" {
+@test "stat -p (a CUDA program started without the agent) names the remedy" {
 	requires bpf sim
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
@@ -127,7 +127,7 @@ as_nobody() {
 	requires bpf
 	run -0 --separate-stderr env CUDA_INJECTION64_PATH=/opt/other.so "$CUDA_TRACE" stat -- \
 		sh -c 'echo "$CUDA_INJECTION64_PATH"'
-	assert_output "$GUEST"
+	assert_output "$AGENT"
 	[[ $stderr == *'CUDA_INJECTION64_PATH=/opt/other.so is replaced for this program'* ]]
 }
 
@@ -137,10 +137,10 @@ as_nobody() {
 	assert_output --partial 'CUDA_TRACE=off is set: the program will not be traced'
 }
 
-@test "stat (CUDA_TRACE_GUEST names nothing) says so and does not run PROGRAM" {
+@test "stat (CUDA_TRACE_AGENT names nothing) says so and does not run PROGRAM" {
 	requires bpf
-	run -1 env CUDA_TRACE_GUEST=/no/such.so "$CUDA_TRACE" stat -- echo ran
-	assert_output 'cuda-trace: CUDA_TRACE_GUEST=/no/such.so: No such file or directory'
+	run -1 env CUDA_TRACE_AGENT=/no/such.so "$CUDA_TRACE" stat -- echo ran
+	assert_output 'cuda-trace: CUDA_TRACE_AGENT=/no/such.so: No such file or directory'
 }
 
 @test "stat (not root, no capability) names both capabilities in one line" {
@@ -164,7 +164,7 @@ as_nobody() {
 	mkdir work
 	chmod 777 work
 	cd work
-	run -0 env CUDA_TRACE_GUEST="" setpriv --reuid 65534 --regid 65534 --clear-groups ../cuda-trace stat --source driver -- true
+	run -0 env CUDA_TRACE_AGENT="" setpriv --reuid 65534 --regid 65534 --clear-groups ../cuda-trace stat --source driver -- true
 	assert_output --partial 'No CUDA activity was seen'
 }
 
@@ -205,7 +205,7 @@ without() {
 		caps+=,+sys_admin
 	fi
 	start storm setpriv --bounding-set $caps --inh-caps -all "$SIM" \
-		env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+		env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	run -0 --separate-stderr setpriv --bounding-set $caps --inh-caps -all \
 		"$CUDA_TRACE" stat -p "$storm_PID" -d 1 --json
@@ -236,7 +236,7 @@ without() {
 	group=$mount/cuda-trace-test-$$
 	mkdir -p "$group/pod" "$group/tool" || skip "cannot make control groups"
 	start storm sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group/pod" \
-		env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+		env CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	# shellcheck disable=SC2016 # the inner shells'
 	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group/tool" unshare -C -m --propagation private \

@@ -17,7 +17,7 @@ commands() {
 	fi
 }
 
-@test "cuda-trace (nothing asked) prints its usage on stderr and exits 2" {
+@test "cuda-trace (no arguments) prints its usage on stderr and exits 2" {
 	run -2 --separate-stderr ct
 	assert_output ""
 	[[ $stderr == *"Usage: cuda-trace COMMAND"* ]]
@@ -57,7 +57,7 @@ commands() {
 	table=$(sed -n '/ commands\[\] = {/,/^};/s/^\t{"\([a-z]*\)", .*/\1/p' "$TOP/cuda-trace/main.c")
 	[ "$(wc -w <<<"$table")" -ge 12 ]
 	assert_equal "$(commands)" "$table"
-	page=$(sed -n '/^# COMMANDS/,/^# HOW/s/^\*\([a-z]*\)\*$/\1/p' "$TOP/man/cuda-trace.1.scd")
+	page=$(sed -n '/^# COMMANDS/,/^# GUIDE/s/^\*\([a-z]*\)\*$/\1/p' "$TOP/man/cuda-trace.1.scd")
 	assert_equal "$page" "$table"
 	for command in $table; do
 		grep -q "cuda-trace-$command\*(1)" "$TOP/man/cuda-trace.1.scd" || fail "no reference to $command's page"
@@ -117,6 +117,10 @@ commands() {
 	assert_line application
 	run -0 complete_words cuda-trace enable --howto sl
 	assert_output slurm
+	run -0 complete_words cuda-trace hel
+	assert_output help
+	run -0 complete_words cuda-trace help idle
+	assert_output idle-gpu
 	cd "$BATS_TEST_TMPDIR"
 	: >a-file
 	run -0 complete_words cuda-trace stat -o a-f
@@ -136,6 +140,57 @@ commands() {
 	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
 		complete -C 'cuda-trace stat --source d'"
 	assert_line driver
+	PATH=$(dirname "$CUDA_TRACE"):$PATH run -0 fish -c "source $dir/fish/vendor_completions.d/cuda-trace.fish
+		complete -C 'cuda-trace help idle'"
+	assert_line idle-gpu
+}
+
+@test "cuda-trace help TOPIC (each that --help lists) shows the page without links and comments" {
+	run -0 --separate-stderr ct help
+	topics=$(sed -n '/^Pages of the guide/,/^$/s/^  *\([a-z, -]*\)$/\1/p' <<<"$output" | tr -d ' ' | tr ',' '\n' | grep .)
+	[ "$(wc -l <<<"$topics")" -ge 17 ]
+	for topic in $topics; do
+		run -0 --separate-stderr ct help "$topic"
+		[ -z "$stderr" ]
+		assert_line --index 0 --regexp '^# [A-Z]'
+		refute_output --partial ']('
+		refute_output --partial '<!--'
+		refute_output --partial '**'
+		refute_line --regexp '^```'
+	done
+	run -0 ct help cookbook/running
+	assert_output "$(ct help running)"
+	assert_line '    # cuda-trace list'
+	if [ -e "$TOP/docs/guide/cookbook.md" ]; then
+		for page in "$TOP"/docs/guide/*.md "$TOP"/docs/guide/cookbook/*.md; do
+			grep -qx "$(basename "$page" .md)" <<<"$topics" || fail "no topic for $page"
+		done
+	fi
+}
+
+@test "cuda-trace help TOPIC (no such page, a slip) names the nearest and exits 2" {
+	run -2 --separate-stderr ct help idle-gpus
+	assert_output ""
+	assert_equal "$stderr" "cuda-trace help: there is no command or page 'idle-gpus': did you mean idle-gpu? (see cuda-trace --help)"
+	run -2 --separate-stderr ct help frobnicate
+	[ "${#stderr_lines[@]}" = 1 ]
+	run -0 ct help stat
+	assert_line --index 0 "Usage: cuda-trace stat [OPTIONS] [--] PROGRAM [ARGUMENTS]"
+}
+
+@test "cuda-trace help TOPIC (on a terminal) goes through the pager" {
+	requires script
+	cd "$BATS_TEST_TMPDIR"
+	printf '%s\n' '#!/bin/sh' 'cat >paged' 'echo by the pager' >pager
+	chmod +x pager
+	PAGER=./pager run -0 script -qec "$CUDA_TRACE help running" /dev/null
+	assert_output --partial 'by the pager'
+	diff paged <(ct help running)
+	# Who leaves it early has read enough; without one the page is printed.
+	PAGER='head -n 1' run -0 script -qec "$CUDA_TRACE help troubleshooting" /dev/null
+	assert_output --partial '# Troubleshooting'
+	PAGER='' run -0 script -qec "$CUDA_TRACE help running" /dev/null
+		assert_output --partial '# A program that is already running'
 }
 
 @test "--complete (each row of values) gives words that the option takes" {

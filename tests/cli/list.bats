@@ -10,14 +10,14 @@ setup() {
 }
 
 @test "list (a program with the library, asleep) says so" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
-	json row '.state == "dormant" and .source == "cupti" and .guest and .cupti_version == null and (.note | startswith("sleeps;"))'
+	json row '.state == "dormant" and .source == "cupti" and .guest and .cupti_version == null and (.note | startswith("dormant;"))'
 }
 
-@test "list (a program with the guest) tells its state and libcupti" {
-	start storm "$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+@test "list (a program with the agent) shows its state and libcupti" {
+	start storm "$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
 	json row '.process == "launch-storm" and .source == "cupti" and .guest'
@@ -27,7 +27,7 @@ setup() {
 	ct list | grep -E "^ *$storm_PID launch-storm +root +(dormant|active) +cupti "
 }
 
-@test "list (a CUDA program without the guest) says how to trace it" {
+@test "list (a CUDA program without the agent) says how to trace it" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct list --json | jq -c "select(.pid == $storm_PID)" >row
@@ -36,7 +36,7 @@ setup() {
 }
 
 @test "list (a watched program) shows it active, and leaves it so" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	start tool "$CUDA_TRACE" stat -p "$storm_PID" -d 20 --json
 	# Of one of many: the status of jq -e without -s is that of the last line, which may be another process's.
@@ -47,12 +47,12 @@ setup() {
 }
 
 @test "list (another client holds CUPTI) names it, and what that means" {
-	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$AGENT start held "$SIM" \
 		"$WORKLOADS/launch-storm" -s 20 -p 20000
 	ready held
 	ct list --json | jq -c "select(.pid == $held_PID)" >row
 	json row '.guest and (.state == "dormant" or .state == "yielded")'
-	# It is asked for only when somebody wants something.
+	# The agent subscribes only when a tool attaches.
 	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 20 --json
 	yields() { ct list --json | jq -c "select(.pid == $held_PID)" >row && [ "$(jq -r .state row)" = yielded ]; }
 	wait_for 10 yields || fail "$(cat row)"
@@ -74,7 +74,7 @@ setup() {
 	cp "$CUDA_TRACE" ./cuda-trace
 	chmod 755 "$BATS_TEST_TMPDIR" ./cuda-trace
 	start storm setpriv --reuid 65534 --regid 65534 --clear-groups "$SIM" \
-		env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+		env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	setpriv --reuid 65534 --regid 65534 --clear-groups ./cuda-trace list --json |
 		jq -c "select(.pid == $storm_PID)" >row

@@ -613,7 +613,7 @@ about() {
 	JSON=$BATS_TEST_TMPDIR/json
 	cp "$(fake libcupti.so.12 24 -DMARK="\"$mark\"")" "$dir/libcupti.so.12"
 	LD_LIBRARY_PATH=$dir ct doctor --json >"$JSON" || true
-	assert_equal "$(library "$dir/libcupti.so.12" api_how)" asked
+	assert_equal "$(library "$dir/libcupti.so.12" api_how)" "asked"
 	assert_equal "$(library "$dir/libcupti.so.12" api)" 24
 	if [ "$(id -u)" = 0 ]; then
 		assert_equal "$(stat -c %u "$mark")" 65534
@@ -646,7 +646,7 @@ about() {
 	[ $(($(date +%s%N) - start)) -lt 8000000000 ]
 	assert_equal "$(library "$dir/libcupti.so.12" api_how)" "read from its code"
 	assert_equal "$(library "$dir/libcupti.so.11.8" api_how)" "read from its code"
-	assert_equal "$(library "$dir/libcupti.so.13" api_how)" asked
+	assert_equal "$(library "$dir/libcupti.so.13" api_how)" "asked"
 	# No child stays behind.
 	if grep -ls "$dir/libcupti" /proc/[0-9]*/maps; then
 		fail "a process still has the library open"
@@ -906,7 +906,7 @@ machine() {
 @test "doctor -p (another client holds CUPTI) names it" {
 	requires bpf sim
 	# One that sleeps has not met the other client.
-	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$GUEST start held "$SIM" \
+	SIMCUDA_OTHER_SUBSCRIBER=$'Nsight \e[31m' CUDA_INJECTION64_PATH=$AGENT start held "$SIM" \
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
 	ready held
 	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
@@ -920,10 +920,10 @@ machine() {
 
 @test "doctor -p (the library sleeps, CUPTI is initialised) says which" {
 	requires bpf sim
-	CUDA_INJECTION64_PATH=$GUEST start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
+	CUDA_INJECTION64_PATH=$AGENT start held "$SIM" "$WORKLOADS/launch-storm" --seconds 30 --pause 20000
 	ready held
 	about "$held_PID"
-	assert_output --partial "it sleeps: no thread, no libcupti; the first tool that attaches wakes it"
+	assert_output --partial "it is dormant: no thread, no libcupti; the first tool that attaches activates it"
 	run -0 ct attach -p "$held_PID"
 	about "$held_PID"
 	assert_output --partial "initialising CUPTI took"
@@ -974,7 +974,7 @@ agree() {
 	requires bpf sim
 	local sim=$B/simcuda dir=$BATS_TEST_TMPDIR/dirs
 	local storm=("$WORKLOADS/launch-storm" --seconds 20 --pause 20000)
-	export CUDA_INJECTION64_PATH=$GUEST
+	export CUDA_INJECTION64_PATH=$AGENT
 	mkdir -p "$dir"/{driver,home/extras/CUPTI/lib64,named}
 	ln -s "$(realpath "$sim/libcuda.so.1")" "$dir/driver/libcuda.so.1"
 	cp "$sim/libcupti.so.13" "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
@@ -986,7 +986,7 @@ agree() {
 
 	LD_LIBRARY_PATH=$sim CUDA_HOME=$dir/home start home "${storm[@]}"
 	agree home "$dir/home/extras/CUPTI/lib64/libcupti.so.13"
-	assert_output --partial "search: the injection library looked: " || assert_output --partial "the injection library looked: "
+	assert_output --partial "search: the injection library searched: " || assert_output --partial "the injection library searched: "
 	stop_started
 
 	# A file by another name that says what it is.

@@ -29,7 +29,7 @@ on_driver() {
 }
 
 # By the same keys as libcupti-usdt.so's; fills and devices are not watched there.
-@test "stat --source driver (failed calls) says what the last of each was asked for" {
+@test "stat --source driver (failed calls) shows the arguments of the last of each" {
 	on_driver "$WORKLOADS/refused"
 	run jq -cS '.errors[] | {call, last}' out.json
 	assert_line '{"call":"cuMemAlloc_v2","last":{"bytes":140737488355328}}'
@@ -42,14 +42,14 @@ on_driver() {
 	json out.json '.errors[] | select(.call == "cuLaunchKernelEx").last | .block == [2000,1,1] and .kernel == "empty"'
 }
 
-@test "driver source (a handle with more names than there is room for) has no other kernel's name" {
+@test "driver source (a handle with more names than are kept) has no other kernel's name" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/capture/unit_driver_names.c" \
 		$(tool_sources driver_names names process agent_state demangle) -lstdc++
 	run -0 ./unit
 	assert_output 'the second: kernel_2
 the first again: kernel_1
 one too many: [handle 0x7000]
-the last that had room: kernel_32768
+the last one that fits: kernel_32768
 one too many again: [handle 0x7000]'
 }
 
@@ -96,7 +96,7 @@ one too many again: [handle 0x7000]'
 	json out.json '.copies | map(.direction) | sort == ["DtoD", "DtoH", "HtoD", "unknown"]'
 }
 
-@test "stat -p (a program without the guest) sees its launches, and says why there is no more" {
+@test "stat -p (a program without the agent) sees its launches, and says why there is no more" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	run --separate-stderr ct stat --no-attach -p "$storm_PID" -d 1 --json
@@ -112,7 +112,7 @@ one too many again: [handle 0x7000]'
 	[ ! -e ran ]
 }
 
-@test "stat -p (a program without the guest, a kernel without links) says once that it cannot be seen" {
+@test "stat -p (a program without the agent, a kernel without links) says once that it cannot be seen" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	CUDA_TRACE_LINKS=single run -0 --separate-stderr ct stat --no-attach -p "$storm_PID" -d 2 --json
@@ -120,14 +120,14 @@ one too many again: [handle 0x7000]'
 	assert_equal "$(grep -c 'processes without the injection library cannot be seen: .* (Linux 6.6 or newer is needed)$' <<<"$stderr")" 1
 }
 
-@test "stat --source cupti -p (a program without the guest) sees nothing" {
+@test "stat --source cupti -p (a program without the agent) sees nothing" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct stat --no-attach --source cupti -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.source == "none" and .totals.launches == 0'
 }
 
-@test "trace (a program without the guest) marks every line with its source, GPU columns empty" {
+@test "trace (a program without the agent) marks every line with its source, GPU columns empty" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	ct trace --no-attach -e kernels -p "$storm_PID" -n 20 --json -o out.json
@@ -136,8 +136,8 @@ one too many again: [handle 0x7000]'
 	assert_success
 }
 
-@test "stat (one program with the guest, one without) tells the two apart" {
-	start with "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+@test "stat (one program with the agent, one without) distinguishes the two" {
+	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready with
 	ready without
@@ -147,20 +147,20 @@ one too many again: [handle 0x7000]'
 	json out.json '.source == "mixed"'
 }
 
-# early NAME ARGS...: a workload with the guest that waits on the FIFO `gate` before it calls anything, when libcuda
-# is mapped and the guest is not; $early_PID.
+# early NAME ARGS...: a workload with the agent that waits on the FIFO `gate` before it calls anything, when libcuda
+# is mapped and the agent is not; $early_PID.
 early() {
 	mkfifo gate
 	echo '#include <fcntl.h>
 		__attribute__((constructor)) static void wait_here(void) { open("gate", O_RDONLY); }' |
 		cc -shared -fPIC -o early.so -x c -
-	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/$1" "${@:2}"
+	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/$1" "${@:2}"
 }
 
 # taken_over FILE: has the tool (with -v) put its probes into libcuda? What the process is, is not known yet.
 taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection library' "$1"; }
 
-@test "stat, record (looked at before its guest was loaded) count a program once, by its guest" {
+@test "stat, record (looked at before its agent was loaded) count a program once, by its agent" {
 	local command
 	for command in "stat -v --json" "record -v"; do
 		rm -f gate seen
@@ -181,7 +181,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	assert_output --partial "cuda-trace stat: --source: 'magic' is none of auto, cupti, driver"
 }
 
-@test "stat (a program whose guest finds no libcupti) goes over to the driver source at once, and says why" {
+@test "stat (a program whose agent finds no libcupti) goes over to the driver source at once, and says why" {
 	run --separate-stderr ct stat --json -o out.json -- \
 		"$SIM" env CUDA_TRACE_LIBCUPTI=/nonexistent.so "$WORKLOADS/launch-storm" -s 2 -p 1000
 	assert_success
@@ -193,17 +193,17 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	[[ $stderr == *'1 process has no working injection library'* ]]
 }
 
-@test "stat --source cupti (a program whose guest finds no libcupti) claims no source, and says why" {
+@test "stat --source cupti (a program whose agent finds no libcupti) claims no source, and says why" {
 	ct stat --source cupti --json -o out.json -- \
 		"$SIM" env CUDA_TRACE_LIBCUPTI=/nonexistent.so "$WORKLOADS/saxpy" >out
 	json out.json '.source == "none" and .totals.launches == 0 and (.processes[0] |
 		.source == "none" and (.trouble | startswith("no usable libcupti was found")))'
 }
 
-@test "stat --source driver (failures inside of functions, and at returns) tells the same of either" {
+@test "stat --source driver (failures inside of functions, and at returns) counts the same with either" {
 	[ "$(uname -m)" = x86_64 ] || skip "the functions are read on x86-64 only"
 	on_driver "$WORKLOADS/failures"
-	json out.json '.driver_launches == "mixed"' # cooperative launches are of another make
+	json out.json '.driver_launches == "mixed"' # cooperative launches are from another template
 	cp out.json inside.json
 	CUDA_TRACE_LAUNCHES=return on_driver "$WORKLOADS/failures"
 	json out.json '.driver_launches == "return"'
@@ -232,7 +232,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	json out.json '.errors[0].last | .kernel == "saxpy" and .grid == [4096, 1, 1] and .block == [256, 1, 1]'
 }
 
-@test "stat -v --source driver (functions without a size, or of another make) says how many are told when they return" {
+@test "stat -v --source driver (functions without a size, or from another template) says how many are reported when they return" {
 	[ "$(uname -m)" = x86_64 ] || skip "made by hand for x86-64"
 	mkdir lib
 	{
@@ -247,7 +247,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	} >cuda.s
 	cc -shared -nostdlib -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.s
 	LD_LIBRARY_PATH=$PWD/lib run --separate-stderr ct stat -v --source driver -o out -- true
-	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; 1 of these are told at their entry, and where they fail inside, 3 when they return"* ]]
+	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; 1 of these are reported at their entry, and where they fail inside, 3 when they return"* ]]
 }
 
 # CUDA 13's runtime waits by it, which the simulation does not.
@@ -467,7 +467,7 @@ library_of_calls() {
 	done
 	[[ $stderr != *cuLaunchHostFunc* && $stderr != *Synchronize* && $stderr != *cuMemAllocationThing* ]]
 	[[ $stderr == *'lib/libcuda.so.1: 1 more entry points are not watched'* ]]
-	# People are told, too.
+	# The text output says so, too.
 	LD_LIBRARY_PATH=$PWD/lib ct stat --source driver -o text -- ./calls
 	grep -q '^cuda-trace: lost 10 (driver_unknown): ' text
 	# And recordings have it, without a shape.
@@ -478,7 +478,7 @@ library_of_calls() {
 	assert_equal "$(ct report --losses --json r.db | jq -c '[.reason, .lost]')" '["driver_unknown",10]'
 }
 
-@test "stat --source driver (ring full: kernels become functions) counts names that found no room" {
+@test "stat --source driver (ring full: kernels become functions) counts names that did not fit" {
 	mkdir lib
 	cat >cuda.c <<-'EOF'
 		int cuLaunchKernel(void) { return 0; }

@@ -15,16 +15,16 @@ setup() {
 	assert_success
 	json out.json '.source == "cupti" and .totals.launches == 10 and .totals.kernels == 10 and .lost.total == 0'
 	json out.json '.processes[0].observed_since_ns == null and .missed == []'
-	refute_regex "$stderr" 'injection library|guest'
+	refute_regex "$stderr" 'injection library|agent'
 	# The same where the loads are not seen: such a process is found by polling.
 	CUDA_TRACE_LOADS=0 run --separate-stderr ct stat --json -o out.json -- "$SIM" "$WORKLOADS/late-init" 2500 10
 	json out.json '.source == "cupti" and .totals.launches == 10 and .totals.kernels == 10 and .lost.total == 0'
-	refute_regex "$stderr" 'injection library|guest'
+	refute_regex "$stderr" 'injection library|agent'
 }
 
 @test "stat (ten prepared programs) lets their libraries begin by themselves, and stops no thread for that" {
 	local program
-	export CUDA_INJECTION64_PATH=$CUDA_TRACE_GUEST
+	export CUDA_INJECTION64_PATH=$CUDA_TRACE_AGENT
 	for program in {1..10}; do
 		run --separate-stderr ct stat -v -o out.txt -- "$SIM" "$WORKLOADS/launch-storm" -n 300 -p 1000
 		assert_success

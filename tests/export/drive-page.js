@@ -67,13 +67,13 @@ byId("search").dispatchEvent(new Event("input", { bubbles: true }));
 result.nonsense = byId("found").textContent;
 byId("search").value = "";
 byId("search").dispatchEvent(new Event("input", { bubbles: true }));
-// What lies on a lane's first 50 points, what the mouse is told there, and what colours are seen.
+// What lies on a lane's first 50 points, what the page shows there under the mouse, and which colours are seen.
 function seenAt(lane, when) {
 	const [from, to] = cudaTrace.timeline.range(), box = canvas.getBoundingClientRect();
 	const x = 200 + (box.width - 200) * (when - from) / (to - from), y = 22 + 26 * timeline.rowOf(lane) + 20;
 	canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y, bubbles: true }));
 	cudaTrace.timeline.draw();
-	return { told: byId("detail").textContent,
+	return { detail: byId("detail").textContent,
 		color: [...canvas.getContext("2d").getImageData(x, y, 1, 1).data.slice(0, 3)].join() };
 }
 const middle = (points, i) => (points.start[i] + points.end[i]) / 2;
@@ -102,12 +102,12 @@ const looked = samples.counters.slice(0, 4);
 const lookAtAll = () => looked.map((lane) => seenAt(lane, middle(lane.points, lane.points.length - 1)));
 result.seen = lookAtAll();
 const stream = lanes.find((lane) => lane.kind === "stream");
-result.kernel_told = stream ? seenAt(stream, middle(stream.items, Math.floor(stream.items.length / 2))).told : "";
+result.kernel_detail = stream ? seenAt(stream, middle(stream.items, Math.floor(stream.items.length / 2))).detail : "";
 const header = document.querySelector("#kernel-table th button");
 if (header)
 	header.click();
 const dark = document.documentElement.classList.contains("dark");
-press("d");
+press("t");
 result.theme = document.documentElement.classList.contains("dark") !== dark;
 result.seen_otherwise = lookAtAll();
 const frame = document.querySelectorAll("#flames .frame")[1];

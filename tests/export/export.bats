@@ -57,7 +57,7 @@ is() {
 	assert_output --partial '"rank": 0'
 }
 
-@test "report --timeline (shapes of launches) tells the occupancy that the GPU's limits give" {
+@test "report --timeline (shapes of launches) has the occupancy that the GPU's limits give" {
 	requires sqlite3
 	feed r.db -n 20 -k 1
 	# capability, threads, registers, shared memory, blocks: percent; by hand from NVIDIA's tables.
@@ -83,7 +83,7 @@ is() {
 	END
 }
 
-@test "report --timeline (shapes of launches) tells what limits them, and the GPU's own limits" {
+@test "report --timeline (shapes of launches) has what limits them, and the GPU's own limits" {
 	requires sqlite3
 	feed r.db -n 20 -k 1
 	ct report --timeline t.json r.db

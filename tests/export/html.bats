@@ -64,7 +64,7 @@ is() {
 	is .foreign 0
 }
 
-@test "report --html (hostile names, losses) runs nothing of theirs and tells the loss" {
+@test "report --html (hostile names, losses) runs nothing of theirs and shows the loss" {
 	"$FEEDER" -n 600 -k 12 -x hostile r.db >expect
 	ct report --html page.html r.db
 	drive page.html 'owned'
@@ -228,9 +228,9 @@ print("[]\nnonsense\n{}")' >rows
 	assert_equal "$(jq -c '[.traceEvents[] | select(.ph == "C" and .name == "tensor") | .args.value]' t.json)" '[0,0,0,0]'
 	is '.counters[3:] | map(.below) | join(",")' 'up to 100.0 %,always 0'
 	# Under the mouse, and in what a kernel says.
-	is '.seen[0].told' $'sm: 50.0 % (25.0 % to 75.0 %)\n1.000 ms of GPU 0 at 4.000 ms'
-	is '.seen[1].told | startswith("pcie_read_bytes: 16 GB/s\n")' true
-	is '.kernel_told | test("^.*\n.*\nthe GPU meanwhile: sm [1-5]0.0 %, pcie_read_bytes (0|[0-9]+ G)B/s, dram__sectors.avg 4[0-4](,|$)")' true
+	is '.seen[0].detail' $'sm: 50.0 % (25.0 % to 75.0 %)\n1.000 ms of GPU 0 at 4.000 ms'
+	is '.seen[1].detail | startswith("pcie_read_bytes: 16 GB/s\n")' true
+	is '.kernel_detail | test("^.*\n.*\nthe GPU meanwhile: sm [1-5]0.0 %, pcie_read_bytes (0|[0-9]+ G)B/s, dram__sectors.avg 4[0-4](,|$)")' true
 	# Drawn, in either theme's colour.
 	is '.seen[1].color' 79,111,31
 	is '.seen_otherwise[1].color' 169,201,99
@@ -290,7 +290,7 @@ for key in ("a", "utc_ns", "time_ns", "end_ns", "device"):
 	is .kernels 2,000
 }
 
-@test "report --device (no samples, of another time, no output that shows them) is told, and writes no page" {
+@test "report --device (no samples, of another time, no output that shows them) prints why, and writes no page" {
 	"$FEEDER" -n 100 r.db >expect
 	echo nonsense >rows
 	run -1 ct report --html page.html --device rows r.db

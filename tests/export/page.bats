@@ -109,6 +109,44 @@ is() {
 	is .hidden true
 }
 
+@test "report --html (keys as in Perfetto, a measured range) zoom, move, sum up what GPUs did in it" {
+	"$FEEDER" -n 2000 -k 5 r.db >expect
+	ct report --html page.html r.db
+	evaluate page.html '
+		const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+		const range = () => timeline.range(), span = () => range()[1] - range()[0], whole = span();
+		press("w"); press("w"); result.zoomed = whole / span();
+		let before = range()[0]; press("d"); result.right = range()[0] > before;
+		before = range()[0]; press("a"); result.left = range()[0] < before;
+		press("s"); result.out = whole / span();
+		press("0");
+		const canvas = byId("canvas"), box = canvas.getBoundingClientRect();
+		const drag = (from, to) => { for (const [type, x] of [["pointerdown", from], ["pointermove", (from + to) / 2],
+			["pointermove", to], ["pointerup", to]])
+			canvas.dispatchEvent(new PointerEvent(type, { clientX: box.left + x, clientY: box.top + 30, shiftKey: true,
+				bubbles: true, pointerId: 1 })); };
+		canvas.setPointerCapture = () => {};
+		drag(200, box.width);
+		result.all = byId("detail").textContent;
+		press("Escape"); result.nothing = byId("detail").textContent;
+		const lane = lanes.find((one) => one.kind === "stream");
+		timeline.select({ lane, item: 0 }, true);
+		press("r"); result.one = byId("detail").textContent;
+		result.duration = lane.items.end[0] - lane.items.start[0];
+		const dark = document.documentElement.classList.contains("dark");
+		press("t"); result.theme = document.documentElement.classList.contains("dark") !== dark;'
+	is '.zoomed | . > 3.9 and . < 4.1' true
+	is '.out | . > 1.9 and . < 2.1' true
+	is '[.right, .left, .theme] | all' true
+	is '.nothing | contains("operations")' false
+	# Everything that ran on GPUs: kernels, copies, memsets, graphs as wholes.
+	operations=$(sqlite3 r.db 'SELECT (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL) + (SELECT count(*) FROM
+		CUPTI_ACTIVITY_KIND_MEMCPY) + (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMSET) +
+		(SELECT count(*) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE)')
+	is '.all | capture(": (?<n>[0-9,]+) operations on GPUs").n | gsub(","; "") | tonumber' "$operations"
+	is '.one | test(": [1-9][0-9]* operations? on GPUs")' true
+}
+
 @test "report --html (occupancy, sizes of copies, calls that are not recorded) says what is known" {
 	"$FEEDER" -n 2000 -k 5 r.db >expect
 	sqlite3 r.db 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 256, registersPerThread = 64, gridX = 100000;

@@ -117,7 +117,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 @test "stat -a (520 files with the library's name) sees another user's process, and counts them" {
 	requires sim
 	mapped bad "$mapper" -n theirs 520 libcupti-usdt.so
-	mkdir container && cp "$GUEST" container/libcupti-usdt.so
+	mkdir container && cp "$AGENT" container/libcupti-usdt.so
 	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 12 -p 1000
 	ready storm
 	ct stat -a -d 3 --json -o out.json
@@ -127,8 +127,8 @@ hostile() { # NAME, then arguments of sparse_elf.py
 
 @test "stat -a (600 working copies of the library of one user) sees another user's process, and counts the rest" {
 	requires sim
-	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$GUEST"
-	mkdir container && cp "$GUEST" container/libcupti-usdt.so
+	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$AGENT"
+	mkdir container && cp "$AGENT" container/libcupti-usdt.so
 	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 40 -p 1000
 	ready storm
 	LIMIT=90 ct stat -a -d 15 --json -o out.json
@@ -169,13 +169,13 @@ hostile() { # NAME, then arguments of sparse_elf.py
 
 @test "metrics (a file system with the library, whose last process ends) does not keep it busy" {
 	requires sim curl
-	mkdir mount && mount -t tmpfs none mount && cp "$GUEST" mount/libcupti-usdt.so
+	mkdir mount && mount -t tmpfs none mount && cp "$AGENT" mount/libcupti-usdt.so
 	cp "$B/simcuda/libcuda.so.1" mount
 	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:19463 -v
 	wait_for 20 curl -sf -o scrape http://127.0.0.1:19463/metrics
 	files() { find /proc/"$metrics_PID"/fd | wc -l; }
 	# The links of the loader and of this libcuda stay until the session ends.
-	CUDA_INJECTION64_PATH=$CUDA_TRACE_GUEST sim "$WORKLOADS/launch-storm" -n 1000 -p 1000 >/dev/null
+	CUDA_INJECTION64_PATH=$CUDA_TRACE_AGENT sim "$WORKLOADS/launch-storm" -n 1000 -p 1000 >/dev/null
 	before=$(files)
 	start storm env CUDA_INJECTION64_PATH="$PWD/mount/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 15 -p 1000
 	start driver "$mapper" mount/libcuda.so.1
@@ -219,7 +219,7 @@ teardown() {
 	done
 	# It still finds what starts later.
 	requires sim
-	start storm env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	start storm env CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	seen() {
 		curl -sf -o scrape http://127.0.0.1:19464/metrics
 		grep -q '^cuda_kernel_launches_total{comm="launch-storm",device=.* [1-9]' scrape

@@ -3,11 +3,12 @@
 # them, with clang and its sanitizers.
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_FLAGS := $(OUR_CPPFLAGS) $(OUR_CFLAGS) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
-	-fno-omit-frame-pointer -DGUESTDIR='"$(guestdir)"'
+	-fno-omit-frame-pointer -DAGENTDIR='"$(agentdir)"'
 # Whatever a target may need: the archive gives it what it does.
 FUZZ_SOURCES := $(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign symbols inventory capture recording \
-	metrics attach driver proc))) \
-	$(addprefix cuda-trace/profile/code/,code_lines.c cubin.c fatbin.c) \
+	metrics attach driver proc yield inject))) \
+	$(addprefix cuda-trace/profile/code/,code_lines.c cubin.c fatbin.c image_reader.c) \
+	cuda-trace/profile/pc/disassembly_text.c \
 	$(wildcard cuda-trace/report/*.c)
 FUZZ_OBJS := $(FUZZ_SOURCES:%.c=$(B)/fuzz/obj/%.o)
 FUZZ_PROGRAMS := $(FUZZ_TARGETS:%=$(B)/fuzz/fuzz_%)

@@ -2,7 +2,7 @@
 // What the ring buffer hands over: each event has its length in front, as 16 bits.
 #include <string.h>
 #include "bpf/event.h"
-#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/dispatcher.h"
 #include "cuda-trace/capture/observations.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct sink sink = {
 		.process_start = on_process, .record = on_record, .process_end = on_process};
 	struct observations *observations = observations__new();
-	struct intake *intake = intake__new(&sink, observations);
+	struct dispatcher *dispatcher = dispatcher__new(&sink, observations);
 	uint16_t length;
 
 	while (size > sizeof(length)) {
@@ -36,14 +36,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(event, data, length);
 		if (event->bytes > space - sizeof(*event))
 			event->bytes = space - sizeof(*event);
-		intake__event(intake, event, space);
+		dispatcher__event(dispatcher, event, space);
 		free(event);
 		data += length;
 		size -= length;
 	}
-	intake__end_all(intake);
-	intake__tell_ends(intake);
-	intake__free(intake);
+	dispatcher__end_all(dispatcher);
+	dispatcher__report_ends(dispatcher);
+	dispatcher__free(dispatcher);
 	observations__free(observations);
 	return 0;
 }

@@ -13,7 +13,7 @@ torch_is_here() { # PART
 }
 
 the_agent() {
-	find "${GUEST:-/usr/lib}" -name libcupti-usdt.so 2>/dev/null | head -n1
+	find "${AGENT:-/usr/lib}" -name libcupti-usdt.so 2>/dev/null | head -n1
 }
 
 profiled() { # CMD…: how many kernels torch.profiler says that the PyTorch step has

@@ -96,7 +96,7 @@ older_graphs_one() {
 }
 
 # Programs whose 32 threads launch graphs that they made before, five sessions each; SERIES=N programs (20), four at a time.
-# With CUDA_TRACE_GUEST=FILE another build of the library.
+# With CUDA_TRACE_AGENT=FILE another build of the library.
 part_older_graphs() {
 	local i
 	rm -f "$work/series"

@@ -199,9 +199,9 @@ ends_well() { # NAME
 @test "attach (another mount namespace, without the library) loads a copy from memory" {
 	# shellcheck disable=SC2016
 	start busy unshare --mount sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' sh \
-		"$(dirname "$GUEST")" "$SIM" "$WORKLOADS/launch-storm" -s 8 -p 200
+		"$(dirname "$AGENT")" "$SIM" "$WORKLOADS/launch-storm" -s 8 -p 200
 	ready busy
-	run ! ls "/proc/$busy_PID/root$GUEST"
+	run ! ls "/proc/$busy_PID/root$AGENT"
 	run -0 --separate-stderr attach -v -p "$busy_PID"
 	assert_regex "$stderr" 'from a copy in memory'
 	grep -q memfd:libcupti-usdt "/proc/$busy_PID/maps"
@@ -228,7 +228,7 @@ ends_well() { # NAME
 }
 
 @test "a prepared program that sleeps (stat -p, stat -c) is woken, and its other threads never noticed" {
-	CUDA_INJECTION64_PATH=$GUEST storm busy -s 12 -p 200 -t 4
+	CUDA_INJECTION64_PATH=$AGENT storm busy -s 12 -p 200 -t 4
 	run ! sh -c "cat /proc/$busy_PID/task/*/comm | grep cupti"
 	ct stat --json -o out.json -p "$busy_PID" -d 1.5
 	json out.json '.totals.kernels > 100 and .lost.total == 0'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Loaded by every tests/*/*.bats (`load ../lib/helpers`). What is tested is an installed tree: the one that
-# `make check` lays down in $B/root, or, with CUDA_TRACE and GUEST set, the packages of a system.
+# `make check` lays down in $B/root, or, with CUDA_TRACE and AGENT set, the packages of a system.
 
 bats_require_minimum_version 1.5.0
 bats_load_library bats-support
@@ -17,10 +17,10 @@ ROOT=${ROOT:-$B/root}
 # ours, so that it travels to bats' own processes under another name.
 CUDA_TRACE=${CUDA_TRACE_UNDER_TEST:-${CUDA_TRACE:-$ROOT/usr/bin/cuda-trace}}
 export -n CUDA_TRACE
-GUEST=${GUEST:-$ROOT/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so}
+AGENT=${AGENT:-$ROOT/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so}
 SIM=${SIM:-$TOP/tests/sim}
 WORKLOADS=${WORKLOADS:-$B/workloads}
-export B GUEST SIM WORKLOADS CUDA_TRACE_GUEST=$GUEST CUDA_TRACE_UNDER_TEST=$CUDA_TRACE
+export B AGENT SIM WORKLOADS CUDA_TRACE_AGENT=$AGENT CUDA_TRACE_UNDER_TEST=$CUDA_TRACE
 
 # Nobody's opt-in, and no other injection, may leak into a test.
 unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI

@@ -20,7 +20,7 @@ program() {
 
 # attached_late OPTIONS...: profile of ./storm, attached when its modules are there already.
 attached_late() {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" ./storm -s 30 -p 500
 	# shellcheck disable=SC2154 # made by start
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
 	ready storm

@@ -22,9 +22,11 @@ apt_proxies() {
 
 # clean_root SUITE: its folder; never to be changed.
 clean_root() {
-	local dir=$ROOTS/$1
+	local dir=$ROOTS/$1 lock
+	mkdir -p "$ROOTS"
+	exec {lock}>"$dir.lock"
+	flock "$lock"
 	if [ ! -e "$dir.done" ]; then
-		mkdir -p "$ROOTS"
 		rm -rf "$dir"
 		debootstrap --variant=minbase "$1" "$dir" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$dir.log" 2>&1 ||
 			{ tail -n 5 "$dir.log" >&2; return 1; }
@@ -35,6 +37,7 @@ clean_root() {
 		in_root "$dir" "apt-get -qq update" >>"$dir.log" 2>&1 || { tail -n 5 "$dir.log" >&2; return 1; }
 		touch "$dir.done"
 	fi
+	exec {lock}>&-
 	echo "$dir"
 }
 
@@ -114,7 +117,7 @@ boot_root() {
 	for _ in $(seq 300); do
 		BOOTED=$(pgrep -P "$BOOTED_UNSHARE" || true)
 		export BOOTED
-		# "degraded": some unit of the distribution's cannot run in a container; ours are asked for.
+		# "degraded": some unit of the distribution's cannot run in a container; the tests query ours.
 		case $([ -z "$BOOTED" ] || in_booted 'systemctl is-system-running || true' 2>/dev/null) in
 		running | degraded) return 0 ;;
 		esac

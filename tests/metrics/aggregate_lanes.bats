@@ -63,7 +63,7 @@ said() {
 	local launches kernels
 	# The same file under a name that nobody else has: probes belong to files.
 	ln "$B/tests/capture/crowd/crowd" "crowd$ID" || skip "needs hard links"
-	export CUDA_TRACE_GUEST=$PWD/crowd$ID
+	export CUDA_TRACE_AGENT=$PWD/crowd$ID
 	start tool "$CUDA_TRACE" top --json -c "crowd$ID" -d 300ms
 	wait_for 15 test -s tool.out
 	hold_lanes
@@ -116,7 +116,7 @@ said() {
 	cp "$WORKLOADS/saxpy" "with$ID"
 	assert_equal "$(figure 'cuda_trace_lost_records_total{reason="lanes_busy"}')" 0
 	hold_lanes
-	CUDA_INJECTION64_PATH=$GUEST "$SIM" "./with$ID" >with.out
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" "./with$ID" >with.out
 	sleep 0.3
 	# Launches, kernels, copies and allocations at least; should others run here, theirs, too.
 	assert [ "$(figure 'cuda_trace_lost_records_total{reason="lanes_busy"}')" -ge \

@@ -34,7 +34,7 @@ in_group() {
 	mkdir -p "$ABOVE/$1"
 	cp "$WORKLOADS/launch-storm" "$program"
 	start "program${#GROUPS_OF[@]}" sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' sh "$ABOVE/$1" \
-		env CUDA_INJECTION64_PATH="$GUEST" PROGRAM_LAST_GATE=last "$SIM" "./$program" -n 100
+		env CUDA_INJECTION64_PATH="$AGENT" PROGRAM_LAST_GATE=last "$SIM" "./$program" -n 100
 }
 
 # hexadecimal N: a container's.

@@ -24,7 +24,7 @@ exporter() {
 # other process of this machine has: the exporter sees them all. Its output is NAME.out.
 traced() {
 	cp "$WORKLOADS/$1" "./$ID$1"
-	CUDA_INJECTION64_PATH=$GUEST "$SIM" "./$ID$1" "${@:2}" >"$1.out"
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" "./$ID$1" "${@:2}" >"$1.out"
 }
 
 # scrape [CURL-ARGS...]: into the file `scrape`.
@@ -202,7 +202,7 @@ requires_uprobe_multi() {
 	exporter
 	cp "$WORKLOADS/memory" "./${ID}memory"
 	mkfifo gate
-	start memory env PROGRAM_LAST_GATE=gate CUDA_INJECTION64_PATH="$GUEST" "$SIM" "./${ID}memory" 10 1048576
+	start memory env PROGRAM_LAST_GATE=gate CUDA_INJECTION64_PATH="$AGENT" "$SIM" "./${ID}memory" 10 1048576
 	wait_for 20 grep -q ^expect memory.out
 	# Beside what its module's variables take.
 	holds() {
@@ -292,7 +292,7 @@ requires_uprobe_multi() {
 		__attribute__((constructor)) static void wait_here(void) { open("gate", O_RDONLY); }' |
 		cc -shared -fPIC -o early.so -x c -
 	cp "$WORKLOADS/launch-storm" "./${ID}early"
-	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$GUEST" "./${ID}early" -n 2000 -p 500
+	start early "$SIM" env LD_PRELOAD=./early.so CUDA_INJECTION64_PATH="$AGENT" "./${ID}early" -n 2000 -p 500
 	wait_for 20 taken_over "$early_PID"
 	: >gate
 	finished "$early_PID"
@@ -314,7 +314,7 @@ requires_uprobe_multi() {
 		cc -shared -fPIC -o late.so -x c -
 	cp "$WORKLOADS/launch-storm" "./${ID}late"
 	for ((delay = 0; delay < 160000; delay += 4000)); do
-		DELAY=$delay CUDA_INJECTION64_PATH=$GUEST "$SIM" env LD_PRELOAD=./late.so "./${ID}late" -n 100 -p 1000 >/dev/null
+		DELAY=$delay CUDA_INJECTION64_PATH=$AGENT "$SIM" env LD_PRELOAD=./late.so "./${ID}late" -n 100 -p 1000 >/dev/null
 		programs=$((programs + 1))
 	done
 	sleep 1.2
@@ -367,7 +367,7 @@ requires_uprobe_multi() {
 }
 
 @test "metrics (times) shows each kernel's time in the right bucket" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter
 	# Kernels of 1, 2 ... 16 us, as many of each.
 	"$CROWD" --launches 16000 --wait-ms 5000 >crowd.out
@@ -398,7 +398,7 @@ requires_uprobe_multi() {
 }
 
 @test "metrics (kernels that overlap) is busy as long as at least one of them runs" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter
 	# Each of 20, 40 ... 320 us, one begun each 20 us; and each of 2 to 32 us, with gaps.
 	"$CROWD" --launches 16000 --times 20 --wait-ms 5000 >crowd.out
@@ -418,7 +418,7 @@ requires_uprobe_multi() {
 }
 
 @test "metrics (three processes on one GPU at the same times, numbered differently) counts what overlaps once" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter
 	"$CROWD" --processes 3 --at-once --launches 16000 --times 2 --wait-ms 5000 >crowd.out
 	sleep 0.2
@@ -439,7 +439,7 @@ own() {
 }
 
 @test "metrics (more contexts and devices than are distinguished) counts what has lost its label" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	local what
 	exporter --events kernels
 	"$CROWD" --launches 1600 --devices 16 --wait-ms 5000 >crowd.out
@@ -466,7 +466,7 @@ own_queue_beyond() {
 }
 
 @test "metrics (more contexts than fit into the maps) counts the launches that are lost" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	local lost
 	exporter --events kernels
 	# So many devices that samples of the queue do not fit: their launches and kernels are counted all the same.
@@ -480,7 +480,7 @@ own_queue_beyond() {
 }
 
 @test "metrics (four threads and two devices at once) loses and doubles nothing" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter
 	"$CROWD" --launches 400000 --threads 4 --devices 2 --failures 10 --wait-ms 5000 >crowd.out 3>&- &
 	local crowd=$!
@@ -569,7 +569,7 @@ own_queue_beyond() {
 	count_of() { sed -n "s/^cuda_processes{source=\"$1\"} //p" scrape; }
 	scrape
 	cupti=$(count_of cupti) driver=$(count_of driver)
-	storm with CUDA_INJECTION64_PATH="$GUEST"
+	storm with CUDA_INJECTION64_PATH="$AGENT"
 	storm without
 	# Of others, too, should any run.
 	seen() { scrape; [ "$(count_of cupti)" -gt "$cupti" ] && [ "$(count_of driver)" -gt "$driver" ]; }
@@ -658,7 +658,7 @@ served() { # SECONDS
 
 # SLOW=1: as many as no node has.
 @test "metrics (--by-pid --by-kernel, a crowd with names of its own) never shows more than was configured" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	local processes=1000 most=0 series launches
 	[ -z "${SLOW:-}" ] || processes=10000
 	exporter --by-pid --label-sets 20 --by-kernel 5 --events kernels
@@ -692,7 +692,7 @@ served() { # SECONDS
 }
 
 @test "metrics (300 processes come and go) counts them all under their name" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter --events kernels
 	"$CROWD" --processes 300 --launches 640 --wait-ms 5000 >crowd.out
 	sleep 0.3
@@ -702,7 +702,7 @@ served() { # SECONDS
 }
 
 @test "metrics (--by-kernel 5, 20000 names) shows five and the sum of the rest" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter --by-kernel 5 --events kernels
 	"$CROWD" --names 20000 --launches 100000 --wait-ms 5000 >crowd.out
 	sleep 0.3
@@ -848,7 +848,7 @@ refused() {
 
 @test "metrics (clients that never read their answer) still answers, with what is a few seconds old" {
 	requires python3
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	local before after requests
 	# Documents of some 100 KiB, so that none of them fits into the sockets' buffers twenty times.
 	exporter --by-pid --events kernels
@@ -939,7 +939,7 @@ code_at() {
 }
 
 probe_of() { # WHAT of launch_batch: Location or Semaphore
-	readelf -n "$GUEST" | grep -A 1 'Name: launch_batch' | sed -n "s/.*$1: \(0x[0-9a-f]*\).*/\1/p"
+	readelf -n "$AGENT" | grep -A 1 'Name: launch_batch' | sed -n "s/.*$1: \(0x[0-9a-f]*\).*/\1/p"
 }
 
 libcuda_of() {
@@ -974,30 +974,30 @@ storm() {
 	start "$1" env "${@:2}" "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
 	local pid=${1}_PID
 	wait_for 20 grep -q libcuda "/proc/${!pid}/maps"
-	[ $# = 1 ] || wait_for 20 grep -q "$GUEST" "/proc/${!pid}/maps"
+	[ $# = 1 ] || wait_for 20 grep -q "$AGENT" "/proc/${!pid}/maps"
 }
 
 @test "metrics (killed with -9) leaves nothing in the kernel and no probe in a program" {
 	requires readelf
 	requires_uprobe_multi
 	local agent_code driver_code libcuda address id kind
-	storm with CUDA_INJECTION64_PATH="$GUEST"
+	storm with CUDA_INJECTION64_PATH="$AGENT"
 	storm without
 	libcuda=$(libcuda_of "$without_PID")
 	address=$(launch_address "$without_PID")
-	agent_code=$(own_code_at "$with_PID" "$GUEST" "$(probe_of Location)")
+	agent_code=$(own_code_at "$with_PID" "$AGENT" "$(probe_of Location)")
 	driver_code=$(own_code_at "$without_PID" "$libcuda" "$address")
 	[ -n "$agent_code" ] && [ -n "$driver_code" ] || skip "another tool watches these files, too"
 	exporter
-	wait_for 20 differs "$with_PID" "$GUEST" "$(probe_of Location)" "$agent_code"
+	wait_for 20 differs "$with_PID" "$AGENT" "$(probe_of Location)" "$agent_code"
 	wait_for 20 differs "$without_PID" "$libcuda" "$address" "$driver_code"
 	# Semaphores are 16 bits wide; the two bytes behind it are the next one's.
-	[[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" != " 00 00"* ]]
+	[[ "$(code_at "$with_PID" "$AGENT" "$(probe_of Semaphore)")" != " 00 00"* ]]
 	for kind in prog map link; do objects $kind >"$kind.ids"; test -s "$kind.ids"; done
 	kill -KILL -- "-$exporter_PID"
-	wait_for 20 runs_as_before "$with_PID" "$GUEST" "$(probe_of Location)" "$agent_code"
+	wait_for 20 runs_as_before "$with_PID" "$AGENT" "$(probe_of Location)" "$agent_code"
 	wait_for 20 runs_as_before "$without_PID" "$libcuda" "$address" "$driver_code"
-	dormant() { [[ "$(code_at "$with_PID" "$GUEST" "$(probe_of Semaphore)")" == " 00 00"* ]]; }
+	dormant() { [[ "$(code_at "$with_PID" "$AGENT" "$(probe_of Semaphore)")" == " 00 00"* ]]; }
 	wait_for 20 dormant
 	for kind in prog map link; do
 		while read -r id; do
@@ -1011,7 +1011,7 @@ storm() {
 @test "metrics (a program without the agent beside one with it) costs only the former a trap" {
 	requires_uprobe_multi
 	local libcuda address code
-	storm with CUDA_INJECTION64_PATH="$GUEST"
+	storm with CUDA_INJECTION64_PATH="$AGENT"
 	storm without
 	libcuda=$(libcuda_of "$with_PID")
 	address=$(launch_address "$with_PID")
@@ -1023,7 +1023,7 @@ storm() {
 }
 
 @test "metrics (hostile process name) escapes it" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	exporter --events kernels
 	# The same file under another name: probes belong to files.
 	local name=$'a"b\\\nc'

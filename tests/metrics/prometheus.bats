@@ -22,7 +22,7 @@ free_port() {
 # other process of this machine has: the exporter sees them all.
 traced() {
 	cp "$WORKLOADS/$1" "./$ID$1"
-	CUDA_INJECTION64_PATH=$GUEST "$SIM" "./$ID$1" "${@:2}" >"$1.out"
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" "./$ID$1" "${@:2}" >"$1.out"
 }
 
 # ask QUERY: the value of an instant query with one answer.
@@ -154,7 +154,7 @@ seen() {
 	count=$(expect_key graphs.out graph_launches)
 	cp "$WORKLOADS/memory" "./${ID}memory"
 	mkfifo gate
-	start memory env PROGRAM_LAST_GATE=gate CUDA_INJECTION64_PATH="$GUEST" "$SIM" "./${ID}memory" 10 1048576
+	start memory env PROGRAM_LAST_GATE=gate CUDA_INJECTION64_PATH="$AGENT" "$SIM" "./${ID}memory" 10 1048576
 	wait_for 20 grep -q ^expect memory.out
 	traced launch-storm -n 8000 -p 100
 	for w in copies syncs failures graphs; do traced $w; done

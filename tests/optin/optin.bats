@@ -11,7 +11,7 @@ setup() {
 	mkdir -p "$HOME" "$ETC/cuda-trace"
 	unset XDG_CONFIG_HOME
 	export SHELL=/bin/bash
-	GUEST_DIR=$(dirname "$GUEST")
+	AGENT_DIR=$(dirname "$AGENT")
 	SCRIPTS=$BATS_TEST_TMPDIR/scripts
 	mkdir "$SCRIPTS"
 	local file name
@@ -19,7 +19,7 @@ setup() {
 		usr/share/fish/vendor_conf.d/cuda-trace.fish; do
 		for file in "$ROOT/$name" "/$name"; do
 			[ -e "$file" ] || continue
-			sed "s,/etc/cuda-trace/,$ETC/cuda-trace/,g; s,/usr/lib/$TRIPLET/cuda-trace/,$GUEST_DIR/,g" \
+			sed "s,/etc/cuda-trace/,$ETC/cuda-trace/,g; s,/usr/lib/$TRIPLET/cuda-trace/,$AGENT_DIR/,g" \
 				"$file" >"$SCRIPTS/cuda-trace.${file##*.}"
 			break
 		done
@@ -105,7 +105,7 @@ everywhere() {
 
 @test "profile scripts (opted in, library not installed) set nothing" {
 	opt_in
-	sed -i "s,$GUEST_DIR/,/nonexistent/,g" "$SCRIPTS"/*
+	sed -i "s,$AGENT_DIR/,/nonexistent/,g" "$SCRIPTS"/*
 	everywhere unset
 }
 
@@ -212,7 +212,7 @@ everywhere() {
 	[ -e "$BATS_TEST_TMPDIR/victim/cuda-trace/enabled" ]
 }
 
-@test "status (each state) tells it, and --json agrees" {
+@test "status (each state) prints it, and --json agrees" {
 	verdict() {
 		ct status --json | jq -er .verdict
 	}
@@ -237,7 +237,7 @@ everywhere() {
 	else
 		[ "$(CUDA_INJECTION64_PATH=libcupti-usdt.so verdict)" = not_found ]
 	fi
-	[ "$(CUDA_INJECTION64_PATH=$GUEST verdict)" = loaded ]
+	[ "$(CUDA_INJECTION64_PATH=$AGENT verdict)" = loaded ]
 	[ "$(CUDA_INJECTION64_PATH=/no/such/libcupti-usdt.so verdict)" = not_found ]
 	[ "$(CUDA_INJECTION64_PATH=/x/other.so verdict)" = other ]
 	ct disable
@@ -257,7 +257,7 @@ everywhere() {
 make_image() {
 	IMAGE=$BATS_TEST_TMPDIR/image
 	mkdir -p "$IMAGE/etc" "$IMAGE/usr/lib/$TRIPLET/cuda-trace"
-	cp "$GUEST" "$IMAGE/usr/lib/$TRIPLET/cuda-trace/"
+	cp "$AGENT" "$IMAGE/usr/lib/$TRIPLET/cuda-trace/"
 }
 
 @test "enable --system --root (an image) writes below it only, disable takes it back" {
@@ -333,7 +333,7 @@ make_unit() {
 	mkdir -p "$IMAGE/etc/systemd/system/x.service.d"
 	echo "[Service]" >"$IMAGE/etc/systemd/system/x.service.d/cuda-trace.conf"
 	run -1 ct enable --service x --root "$IMAGE"
-	assert_output --partial "not ours"
+	assert_output --partial "not written by cuda-trace"
 	run -1 ct disable --service x --root "$IMAGE"
 	[ "$(cat "$IMAGE/etc/systemd/system/x.service.d/cuda-trace.conf")" = "[Service]" ]
 }
@@ -389,7 +389,7 @@ make_unit() {
 
 @test "program (library injected by hand, CUDA_TRACE=off) runs with an idle library" {
 	requires sim
-	CUDA_INJECTION64_PATH=$GUEST CUDA_TRACE=off run -0 sim "$WORKLOADS/saxpy"
+	CUDA_INJECTION64_PATH=$AGENT CUDA_TRACE=off run -0 sim "$WORKLOADS/saxpy"
 	assert_line --index -1 --regexp '^expect '
 }
 
@@ -409,7 +409,7 @@ make_unit() {
 	chmod 4755 "$dir/setuid"
 	setcap cap_net_raw=ep "$dir/capable"
 	cp -rL "$B/simcuda" "$dir/sim"
-	cp "$GUEST" "$dir/libcupti-usdt.so"
+	cp "$AGENT" "$dir/libcupti-usdt.so"
 	ldconfig -C "$dir/cache" -f /dev/null "$dir/sim"
 	chmod -R a+rX "$dir/sim" "$dir/libcupti-usdt.so"
 	threads() { cat "/proc/$1/task"/*/comm; }

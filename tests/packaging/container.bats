@@ -64,7 +64,7 @@ watched() {
 	[ "$status" = 0 ]
 }
 
-@test "container (no device asked for) has no library and is not traced" {
+@test "container (without --device) has no library and is not traced" {
 	watched
 	[ "$(jq .totals.launches "$BATS_TEST_TMPDIR/stat.json")" = 0 ]
 }
@@ -131,7 +131,7 @@ watched() {
 
 @test "libraries (built here) ask for no function of a glibc newer than 2.17" {
 	local library
-	for library in "$GUEST" "${GUEST%.so}-nvtx.so"; do
+	for library in "$AGENT" "${AGENT%.so}-nvtx.so"; do
 		run -0 bash -c 'objdump -T "$1" | grep -o "GLIBC_[0-9.]*" | sort -uV | tail -n 1' sh "$library"
 		assert_output GLIBC_2.17
 	done

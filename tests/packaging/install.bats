@@ -45,9 +45,9 @@ ours() {
 	copy=$BATS_TEST_TMPDIR/tree
 	mk/export "$copy"
 	cd "$copy"
-	make -s -j2 B=b guest
+	make -s -j2 B=b agent
 	touch libcupti-usdt/base/settings.h
-	run -0 make B=b guest
+	run -0 make B=b agent
 	assert_output --partial settings.o
 	assert_output --partial "LD "
 	# The companion for NVTX is a goal of its own.
@@ -69,7 +69,7 @@ ours() {
 	[ "$(ls "$root/opt")" = ct ]
 	# The loader reads no ld.so.conf.d outside /etc: so the whole path.
 	grep -q 'CUDA_INJECTION64_PATH=/opt/ct/lib64/cuda-trace/libcupti-usdt.so' "$root/opt/ct/etc/profile.d/cuda-trace.sh"
-	run -0 env -u CUDA_TRACE_GUEST "$root/opt/ct/bin/cuda-trace" --version
+	run -0 env -u CUDA_TRACE_AGENT "$root/opt/ct/bin/cuda-trace" --version
 	# Its own sources and the system's files are as they were.
 	[ -z "$(find "$TOP" -path "$TOP/.git" -prune -o -path "$B" -prune -o -path "${TAP%/*}" -prune -o -newer "$BATS_TEST_TMPDIR/before" -type f -print)" ]
 }
@@ -96,7 +96,7 @@ ours() {
 	chmod -R a-w "$copy"
 	mkdir -m 777 "$BATS_TEST_TMPDIR/out"
 	cd "$copy"
-	setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nonexistent make -s -j2 B="$BATS_TEST_TMPDIR/out/b" guest
+	setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nonexistent make -s -j2 B="$BATS_TEST_TMPDIR/out/b" agent
 	[ -e "$BATS_TEST_TMPDIR/out/b/libcupti-usdt.so" ]
 }
 

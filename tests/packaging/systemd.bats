@@ -51,7 +51,7 @@ words='
 	pid() { systemctl show --property=MainPID --value "$1"; }
 	has_variable() { tr "\0" "\n" <"/proc/$(pid train)/environ" | grep -q "^CUDA_INJECTION64_PATH="; }
 	until_true() { for i in $(seq 200); do "$@" && return; sleep 0.1; done; echo "never: $*"; return 1; }
-	maps_guest() { grep -q "cuda-trace/libcupti-usdt.so$" "/proc/$(pid train)/maps"; }
+	maps_agent() { grep -q "cuda-trace/libcupti-usdt.so$" "/proc/$(pid train)/maps"; }
 	metrics() { curl -sS --fail --max-time 20 http://127.0.0.1:12832/metrics; }
 	scrapes() { grep -q "^cuda_kernel_launches_total.*launch-storm.* [1-9]" <<<"$(metrics)"; }
 '
@@ -79,7 +79,7 @@ words='
 		not has_variable
 		systemctl restart train
 		has_variable
-		until_true maps_guest
+		until_true maps_agent
 		cuda-trace status --json | grep -q "train.service"
 
 		cuda-trace disable --service train.service
@@ -197,7 +197,7 @@ words='
 		service cuda-trace-metrics stop
 		not service cuda-trace-metrics status
 		service cuda-trace-metrics start
-		# In a root that did not boot, invoke-rc.d wants to be told that it may.
+		# In a root that did not boot, invoke-rc.d needs a policy that allows it.
 		printf "#!/bin/sh\nexit 0\n" >/usr/sbin/policy-rc.d
 		chmod +x /usr/sbin/policy-rc.d
 		dpkg -P cuda-trace >/dev/null

@@ -73,7 +73,7 @@ rank() {
 
 @test "list, top, metrics (a running rank) name the rank" {
 	requires bpf sim curl
-	start storm env RANK=5 WORLD_SIZE=8 CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 500
+	start storm env RANK=5 WORLD_SIZE=8 CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 500
 	ready storm
 	ct list --json >list.json
 	json list.json "select(.pid == $storm_PID) | .rank == 5"

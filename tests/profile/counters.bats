@@ -397,7 +397,7 @@ ms() {
 @test "profile --counters (an old name that nothing stands for) says so, and starts nothing" {
 	requires sim
 	run -2 timeout 60 "$SIM" "$CUDA_TRACE" profile --counters quick,ecc_throughput -- touch started
-	assert_output --partial "ecc_throughput, of the Event and Metric APIs, has no counterpart today"
+	assert_output --partial "ecc_throughput, a metric of CUPTI's former Event and Metric APIs, has no counterpart"
 	[ ! -e started ]
 }
 
@@ -524,13 +524,13 @@ ms() {
 
 @test "counters (requested by environment, but nobody listens) stay off" {
 	requires sim
-	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$GUEST run -0 sim "$WORKLOADS/saxpy"
+	CUPTI_USDT_COUNTERS=gpu__time_duration.sum CUDA_INJECTION64_PATH=$AGENT run -0 sim "$WORKLOADS/saxpy"
 	! grep -q profiler_enable log
 }
 
 @test "counters (listened to, but not requested) leave the process as it was" {
 	requires root bpf sim
-	CUDA_INJECTION64_PATH=$GUEST run -0 timeout 60 "$B/tests/agent/listen" "$GUEST" counters \
+	CUDA_INJECTION64_PATH=$AGENT run -0 timeout 60 "$B/tests/agent/listen" "$AGENT" counters \
 		counters_batch -- "$SIM" "$STORM" -n 100 -p 10000
 	assert_line --regexp '^probe=counters_batch hits=0 '
 	# One that was not primed leaves no line.
@@ -540,9 +540,9 @@ ms() {
 @test "counters (readable probe) fire once for each metric of each kernel" {
 	requires root bpf sim
 	printf '* gpu__time_duration.sum 125920.5\n' >counters
-	export CUDA_INJECTION64_PATH=$GUEST
+	export CUDA_INJECTION64_PATH=$AGENT
 	CUPTI_USDT_COUNTERS=gpu__time_duration.sum,dram__bytes.sum run -0 timeout 60 \
-		"$B/tests/agent/listen" -v "$GUEST" counters -- "$SIM" "$WORKLOADS/saxpy"
+		"$B/tests/agent/listen" -v "$AGENT" counters -- "$SIM" "$WORKLOADS/saxpy"
 	assert_equal "$(grep -c '^readable probe=counters text=gpu__time_duration.sum' <<<"$output")" 10
 	assert_equal "$(grep -c '^readable probe=counters text=dram__bytes.sum' <<<"$output")" 10
 	assert_line --regexp 'text=gpu__time_duration\.sum args=1,[0-9]+,[0-9]+,[0-9]+,125920500,'
@@ -550,7 +550,7 @@ ms() {
 
 @test "profile --counters (a hostile process) is shown escaped, and kept within bounds" {
 	requires root bpf
-	export CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so
+	export CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so
 	run -0 ct profile --counters gpu__time_duration.sum --json -o out.json -- "$B/tests/agent/emitter/emit" counters
 	# Two true ones, one whose shape is impossible, 3000 made up; those that contradict themselves are none.
 	assert_equal "$(lines counters length)" 3003

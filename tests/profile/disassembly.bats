@@ -252,7 +252,7 @@ at_run_time() {
 	grep -Eq '^  50\.0% .* wait 100% +\+0xb0  FFMA R5, R5, R0, 0\.5$' out.txt
 	[ ! -s err ] || fail "$(cat err)"
 	# What was loaded before the tool came is in no file and was not kept.
-	SIMCUDA_PC_CUBIN=$PWD/bare.cubin start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 500
+	SIMCUDA_PC_CUBIN=$PWD/bare.cubin start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 30 -p 500
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
 	ready storm
 	ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --disassemble --json -o out.json 2>err

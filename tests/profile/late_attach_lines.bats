@@ -52,7 +52,7 @@ is_true() {
 @test "profile --pc -p (the file is gone from its folder) reads what is mapped" {
 	requires bpf sim objcopy
 	program 90:zstd:inlined.o
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" ./storm -s 30 -p 500
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
 	rm storm
 	CUDA_TRACE_LIBCUPTI=$B/simcuda/libcupti.so.13 ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --json -o out.json
@@ -66,7 +66,7 @@ is_true() {
 	[ -n "$library" ] || skip "needs cuBLAS"
 	printf '_Z9elsewherev 10 wait 1\n' >>script
 	program 90:zstd:inlined.o
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" LD_PRELOAD="$library" ./storm -s 30 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" LD_PRELOAD="$library" ./storm -s 30 -p 500
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
 	grep -q libcublasLt "/proc/$storm_PID/maps"
 	CUDA_TRACE_LIBCUPTI=$PWD/none ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --json -o out.json 2>err
@@ -120,7 +120,7 @@ is_true() {
 	requires bpf sim objcopy
 	local tool child
 	program 90:plain:inlined.o
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" ./storm -s 30 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" ./storm -s 30 -p 500
 	wait_for 10 grep -qs libcupti "/proc/$storm_PID/maps"
 	ready storm
 	start tool env CUDA_TRACE_LIBCUPTI="$B/simcuda/libcupti.so.13" SIMCUDA_CUBIN_CHECKSUM=hang \

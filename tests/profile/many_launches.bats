@@ -147,7 +147,7 @@ all_of() {
 }
 
 @test "profile --counters (one pass, the tool is killed between two launches) stops before the next graph" {
-	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -n 200 -g 100 -p 20000
+	start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$STORM" -n 200 -g 100 -p 20000
 	wait_for 20 grep -q ready program.out
 	start tool "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -p "$program_PID"
 	wait_for 20 grep -q profiler_start log
@@ -160,7 +160,7 @@ all_of() {
 
 @test "profile --counters -p (a fourth time, in a program that launches graphs) refuses, and harms none" {
 	local i
-	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -s 60 -g 10 -p 2000
+	start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$STORM" -s 60 -g 10 -p 2000
 	wait_for 20 grep -q ready program.out
 	for i in 1 2 3; do
 		timeout -k 5 20 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick --kernels 3 -d 9 -p "$program_PID"
@@ -174,7 +174,7 @@ all_of() {
 
 @test "profile --counters -p (again and again, no graphs) goes on" {
 	local i
-	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -s 60 -t 3 -p 2000
+	start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$STORM" -s 60 -t 3 -p 2000
 	wait_for 20 grep -q ready program.out
 	for i in 1 2 3 4 5; do
 		timeout -k 5 20 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick --kernels 3 -d 9 -p "$program_PID"

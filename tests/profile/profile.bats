@@ -42,7 +42,7 @@ storm() {
 @test "profile --pc (nobody named) asks whom to watch and exits 2" {
 	run -2 --separate-stderr ct profile --pc
 	[ "${#stderr_lines[@]}" = 1 ]
-	[[ $stderr == *"whom to watch"* ]]
+	[[ $stderr == *"nothing to watch"* ]]
 }
 
 @test "profile --pc --bursts (not a cycle) says which there are and exits 2" {
@@ -332,7 +332,7 @@ recorded() {
 	requires bpf sim
 	script
 	export SIMCUDA_LOG=$PWD/log
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 6 -p 1000
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 6 -p 1000
 	ready storm
 	pc -p "$storm_PID" -d 2 --json -o out.json
 	json out.json '.samples.placed > 0 and .lost.total == 0'
@@ -414,7 +414,7 @@ recorded() {
 	script
 	SIMCUDA_LOG=$PWD/log ct profile --pc --bursts 100ms/100ms --json -o out.json -- "$SIM" "$WORKLOADS/resets" 3000 >out 2>err
 	json out.json '.lost.total == 0 and .processes[0].exit_status == 0'
-	run ! grep 'guest in' err
+	run ! grep 'injection library in' err
 	grep -q '^expect launches' out
 }
 
@@ -427,7 +427,7 @@ recorded() {
 		.processes[0].trouble == null'
 	grep -q '^expect launches' out
 	# The same to threads that launch already, whose listener comes and goes.
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" SIMCUDA_LOG="$PWD/log" \
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" SIMCUDA_LOG="$PWD/log" \
 		"$WORKLOADS/launch-storm" -t 8 -s 12
 	for _ in 1 2 3; do
 		ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 2 --json -o out.json
@@ -454,7 +454,7 @@ recorded() {
 	requires bpf sim
 	script
 	export SIMCUDA_LOG=$PWD/log
-	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 8 80
+	start captures "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/captures" 8 80
 	ready captures
 	for _ in 1 2 3; do
 		pc -p "$captures_PID" -d 1 --json -o out.json
@@ -473,7 +473,7 @@ recorded() {
 	local graphs
 	script
 	export SIMCUDA_LOG=$PWD/log
-	start captures "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/captures" 14 20 left sampled
+	start captures "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/captures" 14 20 left sampled
 	ready captures
 	start first "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$captures_PID" -d 2 --json -o "$PWD/out.json"
 	wait_for 10 grep -q 'pc_sampling enable' log
@@ -516,7 +516,7 @@ recorded() {
 @test "profile --pc (CUPTI hangs) says so, lets the program go on after 3 s, and others are served" {
 	requires bpf sim
 	export SIMCUDA_PC_SAMPLING=hang
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 12 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 12 -p 500
 	start pc "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 8 -o "$PWD/out.txt"
 	wait_for 10 grep -q 'CUPTI does not come back' pc.err
 	ct stat -p "$storm_PID" -d 1 -e launches --json -o stat.json
@@ -533,7 +533,7 @@ recorded() {
 traced_storm() {
 	script
 	export SIMCUDA_LOG=$PWD/log
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s "$1" -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s "$1" -p 500
 	ready storm
 }
 

@@ -119,20 +119,20 @@ lines() {
 
 @test "profile --counters --replay application (a metric of several passes) leaves it out, and says so" {
 	replayed gpu__time_duration.sum,sim__heavy.sum,dram__bytes.sum -- "$WORKLOADS/saxpy"
-	grep -q 'sim__heavy.sum needs several passes of one run: left out' err
+	grep -q 'sim__heavy.sum needs several passes in one run and is left out' err
 	assert_equal "$(lines counters '.[0].metrics | keys')" '["dram__bytes.sum","gpu__time_duration.sum"]'
 	run -1 replayed sim__heavy.sum -- sh -c "$(nth true)"
-	grep -q 'nothing is left' err
+	grep -q 'no metric is left to collect' err
 	assert_equal "$(wc -l <runs)" 0
 }
 
 @test "profile --counters --replay (-p, another word, no libcupti) is refused, and starts nothing" {
 	run -2 "$CUDA_TRACE" profile --counters quick --replay application -p $$
-	assert_output --partial "--replay application runs a PROGRAM several times: what runs already runs once"
+	assert_output --partial "--replay application needs a PROGRAM, which it runs several times"
 	run -2 "$CUDA_TRACE" profile --counters quick --replay range -- touch started
 	assert_output --partial "--replay: 'range' is none of kernel, application, launches"
 	SIMCUDA_CUPTI_VERSION=12.5 run -1 "$SIM" "$CUDA_TRACE" profile --counters quick --replay application -- \
 		touch started
-	assert_output --partial "asks this machine's libcupti which metrics go together"
+	assert_output --partial "needs this machine's libcupti to group metrics"
 	[ ! -e started ]
 }

@@ -68,7 +68,7 @@ lines() {
 
 @test "profile --counters --replay launches (a metric of several passes) leaves it out, and says so" {
 	by_turns sim__heavy.sum,gpu__time_duration.sum -- "$STORM" -n 10
-	grep -q 'sim__heavy.sum needs several passes of one run: left out' err
+	grep -q 'sim__heavy.sum needs several passes in one run and is left out' err
 	assert_equal "$(lines counters_sum 'map([.launches, (.metrics | keys)])')" '[[10,["gpu__time_duration.sum"]]]'
 }
 
@@ -83,7 +83,7 @@ lines() {
 
 # Enabled too often beside graphs CUPTI breaks the program.
 @test "profile --counters --replay launches (graphs) ends after three sets, and says why" {
-	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -s 60 -g 10 -p 2000
+	start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$STORM" -s 60 -g 10 -p 2000
 	wait_for 20 grep -q ready program.out
 	: >log
 	timeout -k 5 20 "$SIM" "$CUDA_TRACE" profile --json -o out.json --replay launches --counters overview -d 3 \
@@ -109,7 +109,7 @@ lines() {
 }
 
 @test "profile --counters --replay launches -p looks into a program that runs" {
-	start program "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$STORM" -s 60 -p 2000
+	start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$STORM" -s 60 -p 2000
 	wait_for 20 grep -q ready program.out
 	for _ in 1 2; do
 		timeout -k 5 20 "$SIM" "$CUDA_TRACE" profile --json -o out.json --replay launches --counters overview \
@@ -121,14 +121,14 @@ lines() {
 
 @test "profile --counters --replay launches (no libcupti here) says that it asks it" {
 	CUDA_TRACE_LIBCUPTI=/nowhere run -1 timeout 20 "$CUDA_TRACE" profile --replay launches --counters overview -- "$STORM"
-	assert_output --partial "--replay launches asks this machine's libcupti which metrics go together"
+	assert_output --partial "--replay launches needs this machine's libcupti to group metrics"
 }
 
 @test "counters (sets that are written as nobody would) count each launch with one that there is" {
 	requires root
-	export CUDA_INJECTION64_PATH=$GUEST
+	export CUDA_INJECTION64_PATH=$AGENT
 	CUPTI_USDT_COUNTERS=';;gpu__time_duration.sum,,;,;dram__bytes.sum;' run -0 timeout 60 \
-		"$B/tests/agent/listen" -v "$GUEST" counters -- "$SIM" "$WORKLOADS/saxpy"
+		"$B/tests/agent/listen" -v "$AGENT" counters -- "$SIM" "$WORKLOADS/saxpy"
 	assert_line --regexp '^expect launches=10 '
 	assert_equal "$(grep -c '^readable probe=counters text=gpu__time_duration.sum' <<<"$output")" 5
 	assert_equal "$(grep -c '^readable probe=counters text=dram__bytes.sum' <<<"$output")" 5

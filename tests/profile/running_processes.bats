@@ -15,7 +15,7 @@ setup() {
 
 # start_storm ARGS...: launches from several threads before anybody comes.
 start_storm() {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" "$@"
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" "$@"
 	ready storm
 }
 
@@ -108,7 +108,7 @@ all_off() {
 	requires unshare setpriv
 	unset SIMCUDA_LOG # in a folder that only we may enter
 	start storm unshare --mount --pid --fork --kill-child setpriv --reuid 65534 --regid 65534 --clear-groups \
-		"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 6 -p 1000
+		"$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 6 -p 1000
 	wait_for 20 pgrep -P "$storm_PID"
 	local pid
 	pid=$(pgrep -P "$storm_PID")
@@ -133,7 +133,7 @@ all_off() {
 # While anybody listens, the agent does not forget by itself its request.
 @test "profile --counters -p (one that was killed, another listens on) can be requested again after 3 s" {
 	start_storm -s 60 -p 1000
-	start listen "$B/tests/agent/listen" -p "$storm_PID" -t 60000 "$GUEST" counters_batch
+	start listen "$B/tests/agent/listen" -p "$storm_PID" -t 60000 "$AGENT" counters_batch
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
 	wait_for 20 grep -qs '"event":"counters"' first.json
 	kill -KILL "$first_PID"
@@ -150,7 +150,7 @@ all_off() {
 	local kind
 	# One that sleeps is not woken by this listener.
 	CUPTI_USDT_START=1 start_storm -s 90 -t 2 -p 1000
-	start listen "$B/tests/agent/listen" -v -p "$storm_PID" -t 90000 "$GUEST" status counters_batch error
+	start listen "$B/tests/agent/listen" -v -p "$storm_PID" -t 90000 "$AGENT" status counters_batch error
 	# The agent has heard that somebody listens.
 	wait_for 20 grep -q '^status ' listen.out
 	for kind in noise "no end" "one text" "three texts" "no metric" control space "not ASCII" long "too long" \
@@ -170,7 +170,7 @@ all_off() {
 }
 
 @test "profile --counters -p (a process that names other memory) is not written to" {
-	export CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so
+	export CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so
 	# A name of its own, as the tool sees the whole machine.
 	local name=$B/tests/agent/emitter/lie-$$
 	cp "$B/tests/agent/emitter/emit" "$name"
@@ -182,7 +182,7 @@ all_off() {
 }
 
 @test "profile --counters -p (requested at its start, or without the agent) says why it counts nothing" {
-	start requested "$SIM" env CUDA_INJECTION64_PATH="$GUEST" CUPTI_USDT_COUNTERS=dram__bytes.sum \
+	start requested "$SIM" env CUDA_INJECTION64_PATH="$AGENT" CUPTI_USDT_COUNTERS=dram__bytes.sum \
 		"$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready requested
@@ -201,7 +201,7 @@ all_off() {
 	local name=$B/ask-$$
 	cp "$WORKLOADS/launch-storm" "$name"
 	start storm setpriv --reuid 65534 --regid 65534 --clear-groups \
-		"$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" "$name" -s 8 -p 1000
+		"$SIM" env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" "$name" -s 8 -p 1000
 	wait_for 20 grep -q libcupti-usdt "/proc/$storm_PID/maps"
 	run -1 setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace timeout 30 \
 		"$SIM" "$CUDA_TRACE" profile --counters quick -d 2 -c "$(basename "$name")"

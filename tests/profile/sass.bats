@@ -211,7 +211,7 @@ count_inlined() {
 	local target
 	echo 'empty 70 smsp__sass_inst_executed 1000' >sass
 	: >log
-	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" \
+	SIMCUDA_SASS_SCRIPT=$PWD/sass start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$WORKLOADS/launch-storm" -s 20 -t 4 -g 5 -p 500
 	ready storm
 	sleep 0.5
@@ -304,7 +304,7 @@ late() {
 
 @test "profile --sass with another mode, or with nobody to look into, is a misuse" {
 	run -2 "$CUDA_TRACE" profile --sass
-	assert_output --partial 'whom to watch'
+	assert_output --partial 'nothing to watch'
 	run -2 "$CUDA_TRACE" profile --sass --pc -- true
 	assert_output --partial 'either --pc or --sass'
 }

@@ -43,7 +43,7 @@ on_driver() {
 	grep -q cuGraphLaunch <(ct report --api --csv r.db)
 }
 
-@test "record --source driver (no time of the GPU) has rows in no table that tells one" {
+@test "record --source driver (no time of the GPU) has no rows in tables of GPU times" {
 	requires sqlite3
 	on_driver -- "$WORKLOADS/copies"
 	assert_equal "$(sqlite3 r.db 'SELECT (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY) ||
@@ -79,7 +79,7 @@ on_driver() {
 		(SELECT count(*) FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)')" "$(expect_key out launches)|0|0|0"
 }
 
-@test "record -p (a program without the guest, whose kernels were named before) has their handles" {
+@test "record -p (a program without the agent, whose kernels were named before) has their handles" {
 	requires sqlite3
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
@@ -90,8 +90,8 @@ on_driver() {
 	assert_equal "$(sqlite3 none.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME')" 0
 }
 
-@test "record (one program with the guest, one without) tells the two apart" {
-	start with "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 1000
+@test "record (one program with the agent, one without) distinguishes the two" {
+	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready with
 	ready without
@@ -108,7 +108,7 @@ on_driver() {
 		"$(json out.json ".processes[] | select(.pid == $without_PID).launches")"
 }
 
-@test "record (the recorder of a program without the guest is killed) leaves all but the last second" {
+@test "record (the recorder of a program without the agent is killed) leaves all but the last second" {
 	start storm "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	ready storm
 	start recorder "$CUDA_TRACE" record --no-attach -q -f -o r.db -p "$storm_PID"
@@ -129,9 +129,9 @@ on_driver() {
 	[ ! -e ran ]
 }
 
-@test "stat --max-overhead (a program without the guest beside) compares launches that can be stamped, only" {
-	# Where a step of the histogram begins (a sixteenth of 2^14): a middle within one is told as if it was evenly filled.
-	start with "$SIM" env CUDA_INJECTION64_PATH="$GUEST" SIMCUDA_LAUNCH_NS=20480 "$WORKLOADS/launch-storm" -s 30 -p 100
+@test "stat --max-overhead (a program without the agent beside) compares launches that can be stamped, only" {
+	# Where a step of the histogram begins (a sixteenth of 2^14): a median within one is computed as if it was evenly filled.
+	start with "$SIM" env CUDA_INJECTION64_PATH="$AGENT" SIMCUDA_LAUNCH_NS=20480 "$WORKLOADS/launch-storm" -s 30 -p 100
 	start without "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 10
 	ready with
 	ready without

@@ -44,7 +44,7 @@ kernels_of() {
 	requires bpf sim sqlite3
 	local workload key
 	for workload in copies memory syncs nvtx graphs failures unified streams threads resets forks runtime; do
-		# On a busy machine the guest may run out of buffers, and counts it: that is another test's.
+		# On a busy machine the agent may run out of buffers, and counts it: that is another test's.
 		for _ in 1 2 3; do
 			rm -f r.db*
 			ct record -q -e kernels,copies,memory,sync,errors,overhead,nvtx,unified -o r.db -- \
@@ -83,13 +83,13 @@ kernels_of() {
 	mkfifo gate
 	sleep 60 >gate 3>&- &
 	echo $! >>started
-	SIMCUDA_LOG=$PWD/cupti.log CUDA_INJECTION64_PATH=$GUEST "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
+	SIMCUDA_LOG=$PWD/cupti.log CUDA_INJECTION64_PATH=$AGENT "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
 	local program=$!
 	start stat "$CUDA_TRACE" stat -v --json -o stat.json -p $program
 	start record "$CUDA_TRACE" record -v -q -o r.db -p $program
 	wait_for 20 grep -q "watching .* in process" stat.err
 	wait_for 20 grep -q "watching .* in process" record.err
-	# The guest notices within 0.3 s.
+	# The agent notices within 0.3 s.
 	wait_for 20 grep -qs 'kinds=[0-9,]*10' cupti.log
 	echo >gate
 	wait $program
@@ -363,7 +363,7 @@ teardown() {
 	assert [ "$(kernels_of r.db)" -gt 100 ]
 	assert [ "$(expect_key out launches)" -gt "$(kernels_of r.db)" ]
 	assert [ "$(sql r.db 'SELECT duration / 1000000 FROM ANALYSIS_DETAILS')" -ge 1000 ]
-	# It ended in order. On a busy machine the guest may run out of buffers: that is another test's.
+	# It ended in order. On a busy machine the agent may run out of buffers: that is another test's.
 	assert_equal "$(sql r.db "SELECT count(*) FROM CUDA_TRACE_LOST WHERE stage = 'store'")" 0
 	assert [ ! -e r.db.part ]
 }
@@ -381,13 +381,13 @@ teardown() {
 	done
 }
 
-@test "record (-z, less and less room) makes the whole file or keeps the spool" {
+@test "record (-z, less and less space) makes the whole file or keeps the spool" {
 	requires root sqlite3
 	mkdir small
 	mount -t tmpfs -o size=1500k none small || skip "cannot mount a tmpfs"
-	local room whole told made=0 kept=0
-	for room in 1500 1800 2100 2400 2700 3000 3300; do
-		mount -o remount,size=${room}k small
+	local kib whole said made=0 kept=0
+	for kib in 1500 1800 2100 2400 2700 3000 3300; do
+		mount -o remount,size=${kib}k small
 		if "$FEEDER" -n 9000 -x compress small/r.db >out 2>&1; then
 			made=$((made + 1))
 			assert [ ! -e small/r.db.part ]
@@ -402,8 +402,8 @@ teardown() {
 		ct report --losses r.db
 		# Everything is there, or it was said where it ends.
 		whole=$(($(kernels_of_any r.db) >= 9000))
-		told=$(grep -c 'events after that are lost' out) || true
-		assert_equal "$room $((whole + told))" "$room 1"
+		said=$(grep -c 'events after that are lost' out) || true
+		assert_equal "$kib $((whole + said))" "$kib 1"
 		rm r.db
 	done
 	assert [ $made -gt 0 ]

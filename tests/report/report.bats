@@ -553,7 +553,7 @@ disguised() {
 	refute_output old
 }
 
-@test "report (every output: no room, read-only folder) fails, says so, and leaves the old file" {
+@test "report (every output: full disk, read-only folder) fails, says so, and leaves the old file" {
 	requires root
 	feed r.db -n 3000
 	mkdir small

@@ -286,6 +286,22 @@ typedef struct {
 	uint32_t pid, tid;
 } CUpti_Jit;
 
+/* Sizes of records. X(kind, bytes, CUDA version since): the last row that fits the version counts. */
+/* clang-format off */
+#define CUPTI_SIZES(X) \
+	X(CONCURRENT_KERNEL, 200, 1108) X(CONCURRENT_KERNEL, 208, 1200) \
+	X(CONCURRENT_KERNEL, 216, 1300) X(CONCURRENT_KERNEL, 224, 1301) \
+	X(CONCURRENT_KERNEL, 232, 1303) X(CONCURRENT_KERNEL, 248, 1304) X(MEMCPY, 88, 1108) \
+	X(MEMCPY, 96, 1208) X(MEMCPY2, 96, 1108) X(MEMSET, 88, 1108) X(DRIVER, 40, 1108) \
+	X(RUNTIME, 40, 1108) X(SYNCHRONIZATION, 40, 1108) X(SYNCHRONIZATION, 56, 1208) \
+	X(GRAPH_TRACE, 48, 1108) X(GRAPH_TRACE, 56, 1203) X(OVERHEAD, 40, 1108) \
+	X(OVERHEAD, 56, 1204) X(MEMORY2, 120, 1108) X(MEMORY2, 128, 1206) \
+	X(MEMORY_POOL, 72, 1108) X(CONTEXT, 16, 1108) X(CONTEXT, 24, 1204) \
+	X(CONTEXT, 32, 1205) X(CONTEXT, 40, 1302) X(STREAM, 24, 1108) X(DEVICE, 176, 1108) \
+	X(DEVICE, 184, 1206) X(UNIFIED, 64, 1108) X(UNIFIED, 104, 1208) X(MARKER, 56, 1108) \
+	X(MARKER_DATA, 32, 1108) X(MARKER_DATA, 40, 1300) X(JIT, 64, 1108) X(JIT, 72, 1204)
+/* clang-format on */
+
 _Static_assert(sizeof(CUpti_CallbackData) == 72, "ABI");
 _Static_assert(sizeof(CUpti_Kernel) == 248 && offsetof(CUpti_Kernel, name) == 104, "ABI");
 _Static_assert(offsetof(CUpti_Kernel, graph) == 156 && offsetof(CUpti_Kernel, cluster) == 176,

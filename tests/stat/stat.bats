@@ -8,7 +8,7 @@ EMIT=$B/tests/agent/emitter/emit
 
 # The tool, watching the emitter's library from the start.
 ct_emit() {
-	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
 }
 
 setup() {
@@ -142,11 +142,11 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 }
 
 # The last of each call and result, and the driver's inside it are the runtime's.
-@test "stat (failed calls) says what the last of each was asked for, a recording of it the same" {
+@test "stat (failed calls) shows the arguments of the last of each, a recording of it the same" {
 	local last='.errors[] | [.call, .count, .last]'
 	ct stat --errors --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
-	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call) | if . == {} then null else . end)}) | .[]' | jq -cS . | sort >asked
-	assert_equal "$(jq -cS '.errors[] | {call, count, last}' out.json | sort)" "$(<asked)"
+	grep '^{' out | jq -cs 'group_by(.call) | map({call: .[0].call, count: length, last: (.[-1] | del(.call) | if . == {} then null else . end)}) | .[]' | jq -cS . | sort >refused
+	assert_equal "$(jq -cS '.errors[] | {call, count, last}' out.json | sort)" "$(<refused)"
 	local events
 	for events in kernels,errors errors; do
 		rm -f r.db
@@ -157,7 +157,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	ct stat --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
 	grep -A 1 -E '^ +1 cudaMalloc +2 ' out.txt | grep -qE '^ +last: 70368744177664 bytes$'
 	grep -A 1 -E '^ +2 cudaMemcpy ' out.txt | grep -qE '^ +last: 62 bytes DtoH$'
-	# Launches that fail are told without --errors, too.
+	# Launches that fail are reported without --errors, too.
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
 	json out.json '.errors | map(.last) == [{"kernel": "empty", "grid": [3,2,1], "block": [4096,1,1], "dynamic_shared": 1024}, null]'
 	# A recording of before has no columns for it.
@@ -179,7 +179,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	assert_output $'cuLaunchKernel CUDA_ERROR_INVALID_VALUE 1\ncuLaunchKernelEx CUDA_ERROR_INVALID_VALUE 1'
 }
 
-@test "stat (a wait that failed) says so once, by the call's name where calls are told" {
+@test "stat (a wait that failed) says so once, by the call's name where calls are reported" {
 	local options call
 	for options in '' --errors '--api=cu*Sync*'; do
 		call=cuEventSynchronize
@@ -202,7 +202,7 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 	grep -qE '^ +36 \[other calls\] +- several$' out.txt
 }
 
-@test "stat (modules that come and go, names where others were) tells their kernels apart" {
+@test "stat (modules that come and go, names where others were) distinguishes their kernels" {
 	for reused in 0 1; do
 		SIMCUDA_NAMES_REUSED=$reused ct stat --json -o out.json -- "$SIM" "$WORKLOADS/modules" >out
 		sums_equal out out.json launches kernels launch_errors
@@ -217,7 +217,7 @@ has_waited() {
 	[ "$(grep -cx ready "$1")" = "$2" ]
 }
 
-# kernels_are on|off: by the last change of what CUPTI is asked for, in cupti.log.
+# kernels_are on|off: by the last change of activity kinds in cupti.log.
 kernels_are() {
 	local state=off
 	! tail -n 1 cupti.log | grep -q 'kinds=\([0-9]*,\)*10[, ]' || state=on
@@ -226,7 +226,7 @@ kernels_are() {
 
 @test "stat (comes back after modules have come and gone unseen) knows their kernels' names" {
 	mkfifo lines
-	start mods bash -c "SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$GUEST' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
+	start mods bash -c "SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_NAMES_REUSED=1 CUDA_INJECTION64_PATH='$AGENT' exec '$SIM' '$WORKLOADS/modules' 2 3003 wait <lines"
 	exec 9>lines
 	wait_for 20 has_waited mods.out 1
 	# Somebody is there all the time, of whom CUPTI keeps its subscriber, but not for launches.
@@ -418,7 +418,7 @@ advice() {
 	grep -A1 -E ' +2 .* 0 cudaMalloc$' out.txt | grep -qE ' +2 .* 0   cuMemAlloc_v2$'
 }
 
-@test "stat --api GLOB (and nothing asked) has those calls alone, or none" {
+@test "stat --api GLOB (and no other option) has those calls alone, or none" {
 	ct stat --api 'cuMem*lloc*' --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 20 >out
 	# Nobody in the table made them.
 	assert_equal "$(jq -c '[.api.calls[] | [.call, .parent, .count]]' out.json)" '[["cuMemAlloc_v2",null,2]]'
@@ -448,7 +448,7 @@ advice() {
 	start exporter "$CUDA_TRACE" metrics -v --events kernels,overhead --textfile -
 	wait_for 20 grep -q watching exporter.err
 	cp "$WORKLOADS/threads" overhead-kinds
-	CUDA_INJECTION64_PATH=$GUEST sim ./overhead-kinds >out
+	CUDA_INJECTION64_PATH=$AGENT sim ./overhead-kinds >out
 	kill -INT "$exporter_PID"
 	finished "$exporter_PID"
 	assert_equal "$(sed -n 's/^cuda_.*overhead.*comm="overhead-kinds".*kind="\([a-z_]*\)".*/\1/p' exporter.out | sort -u | tr '\n' ' ')" \
@@ -549,7 +549,7 @@ advice() {
 }
 
 @test "stat -p (a program that runs) attaches late and ends by --duration" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	ct stat -p "$storm_PID" -d 1 --json -o out.json
 	json out.json '.totals.kernels > 100 and .totals.launches > 100 and .lost.total == 0'
@@ -558,7 +558,7 @@ advice() {
 }
 
 @test "stat -p (SIGINT) ends with the sums and exit status 0" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	start tool "$CUDA_TRACE" stat -v -p "$storm_PID"
 	wait_for 20 grep -q "watching .* in process" tool.err
@@ -570,7 +570,7 @@ advice() {
 }
 
 @test "stat -p (the process ends meanwhile) ends, too" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 2 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 2 -p 500
 	ready storm
 	LIMIT=20 ct stat -p "$storm_PID" --json -o out.json
 	json out.json '.totals.launches > 0 and .lost.total == 0'
@@ -583,7 +583,7 @@ advice() {
 	start two "$CUDA_TRACE" stat -v -c "$name" --json -d 6
 	wait_for 20 grep -q watching one.err
 	wait_for 20 grep -q watching two.err
-	"$SIM" env CUDA_INJECTION64_PATH="$GUEST" "./$name" -n 20000 >out
+	"$SIM" env CUDA_INJECTION64_PATH="$AGENT" "./$name" -n 20000 >out
 	finished "$one_PID"
 	finished "$two_PID"
 	sums_equal out one.out launches kernels
@@ -592,7 +592,7 @@ advice() {
 
 @test "stat (a tool that comes while another listens) gets names and states at once" {
 	local i
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 30 -p 1000
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 30 -p 1000
 	ready storm
 	start first "$CUDA_TRACE" stat -v -p "$storm_PID" -d 25
 	wait_for 20 grep -q "watching .* in process" first.err
@@ -630,12 +630,12 @@ advice() {
 	json out.json '.totals.launches == 7 and .totals.kernels == 0 and .totals.unfinished == 7'
 	ct_emit stat -o out.txt -- "$EMIT" unfinished 7 >out
 	grep -q '^7 launches had no finished kernel by the end$' out.txt
-	# Of kernels that nobody stamps none is awaited.
+	# Without records of kernels, the tool waits for none.
 	"$SIM" "$CUDA_TRACE" stat -e launches --json -o out.json -- "$WORKLOADS/saxpy" >out
 	json out.json '.totals.launches == 10 and .totals.unfinished == 0'
 }
 
-@test "stat (numbers missing, losses told) counts both by reason" {
+@test "stat (numbers missing, losses reported) counts both by reason" {
 	ct_emit stat --json -o out.json -- "$EMIT" gap >out
 	json out.json '.lost.missed == 5 and .lost.pool_empty == 3 and .lost.total == 8'
 	json out.json '.totals.kernels == 11'
@@ -645,7 +645,7 @@ advice() {
 }
 
 @test "stat (killed with -9) shows what had come, and that more is unknown" {
-	run env CUDA_TRACE_GUEST="$B/tests/agent/emitter/libcupti-usdt.so" bash -c \
+	run env CUDA_TRACE_AGENT="$B/tests/agent/emitter/libcupti-usdt.so" bash -c \
 		'"$0" stat --json -o out.json -- "$1" killed 3; echo $?' "$CUDA_TRACE" "$EMIT"
 	assert_line 137
 	json out.json '.totals.kernels == 3 and .lost.killed == 1 and .lost.total == 0'
@@ -685,7 +685,7 @@ advice() {
 @test "stat -d (a process that changes its instance at each record) ends in time" {
 	start evil "$EMIT" instances 300000
 	local before=$SECONDS
-	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
 	[ $((SECONDS - before)) -le 15 ] || fail "$((SECONDS - before)) s"
 	json out.json '.processes | length < 100'
 	json out.json '.totals.kernels > 0 and .lost.malformed > 0'
@@ -730,7 +730,7 @@ advice() {
 	requires unshare
 	unshare -m sh -c 'mkdir -p "$0/own" && mount -t tmpfs none "$0/own" && cp "$1" "$0/own/" &&
 		exec "$2" env CUDA_INJECTION64_PATH="$0/own/libcupti-usdt.so" "$3" -s 10 -p 500' \
-		"$BATS_TEST_TMPDIR" "$GUEST" "$SIM" "$WORKLOADS/launch-storm" 3>&- >storm.out &
+		"$BATS_TEST_TMPDIR" "$AGENT" "$SIM" "$WORKLOADS/launch-storm" 3>&- >storm.out &
 	ready storm
 	run --separate-stderr ct stat -p $! -d 2 --json
 	assert_success
@@ -738,7 +738,7 @@ advice() {
 	wait
 }
 
-@test "stat -e nvtx (PROGRAM says nothing of NVTX) counts every range in the libcupti that the guest uses" {
+@test "stat -e nvtx (PROGRAM says nothing of NVTX) counts every range in the libcupti that the agent uses" {
 	requires bpf sim
 	run --separate-stderr ct stat -e kernels,nvtx --json -o out.json -- "$SIM" "$WORKLOADS/nvtx" 20
 	assert_success
@@ -752,7 +752,7 @@ advice() {
 	assert_equal "$(json out.json '.ranges // [] | length')" 0
 }
 
-@test "stat (ranges whose ends are late or lost, or of too many names) tells of each kernel once, and of none in the wrong one" {
+@test "stat (ranges whose ends are late or lost, or of too many names) counts each kernel once, and none in the wrong one" {
 	unit
 	assert_line 'batches, name 3 2/4, [no range] 1/1, name 1 1/1, name 2 1/1'
 	assert_line 'lost, [range not known] 3/3, name 2 1/1, [no range] 0/0, [other ranges] 0/0'

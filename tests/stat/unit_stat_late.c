@@ -78,7 +78,7 @@ static struct alone held_back(uint64_t ms, int flags)
 	return of;
 }
 
-/* Waits come as they are, and no launch tells that there are kernels to come. */
+/* Waits come as they are, and no launch says that there are kernels to come. */
 static void out_of_order(void)
 {
 	struct alone of = begin();

@@ -23,7 +23,7 @@ teardown() {
 
 # A program that goes on for a while: 200 launches a second of five kernels, 1 to 16 us each.
 slow_crowd() {
-	start crowd env CUDA_TRACE_GUEST= "$CROWD" --launches 12000 --rate 200 --names 5 --wait-ms 5000
+	start crowd env CUDA_TRACE_AGENT= "$CROWD" --launches 12000 --rate 200 --names 5 --wait-ms 5000
 }
 
 # contained_crowd ARGS...: the same in a control group as a container's, which teardown removes.
@@ -33,7 +33,7 @@ contained_crowd() {
 	[ -w "$mount" ] || skip "needs a writable cgroup version 2"
 	GROUP=$mount/docker-0123456789ab$(printf %052d $$).scope
 	mkdir "$GROUP"
-	start crowd sh -c "echo \$\$ >'$GROUP/cgroup.procs'; exec env CUDA_TRACE_GUEST= '$CROWD' --wait-ms 5000 $*"
+	start crowd sh -c "echo \$\$ >'$GROUP/cgroup.procs'; exec env CUDA_TRACE_AGENT= '$CROWD' --wait-ms 5000 $*"
 }
 
 # A server of tmux's own for each: one that is just ending takes no new session.
@@ -42,12 +42,12 @@ next_terminal() {
 	TERMINAL=top-$((TERMINALS += 1))
 }
 
-# screen COLUMNS LINES ARGS...: top in a terminal of that size, with its guest in the environment.
+# screen COLUMNS LINES ARGS...: top in a terminal of that size, with the path of its agent in the environment.
 screen() {
 	local columns=$1 lines=$2; shift 2
 	next_terminal
 	tmux -L "$TERMINAL" -f /dev/null new-session -d -x "$columns" -y "$lines" \
-		"env CUDA_TRACE_GUEST=$CUDA_TRACE_GUEST LC_ALL=C.UTF-8 $CUDA_TRACE top $* 2>$PWD/top.err"
+		"env CUDA_TRACE_AGENT=$CUDA_TRACE_AGENT LC_ALL=C.UTF-8 $CUDA_TRACE top $* 2>$PWD/top.err"
 }
 
 shown() {
@@ -82,7 +82,7 @@ looks_like() {
 }
 
 @test "top (--json) counts what the program counted" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	start top "$CUDA_TRACE" top --json -c crowd
 	"$CROWD" --launches 20000 --failures 10 --names 5 --wait-ms 20000 --hold-ms 1500 >crowd.out
 	ended() { jq -s '[.[].processes[] | select(.process == "crowd")] | last' top.out >last 2>/dev/null && grep -q '"ended": true' last; }
@@ -103,7 +103,7 @@ looks_like() {
 
 # By turns they call it 0 and 1. Alone each is busy for 42 %: together, too, and not for 126 %.
 @test "top (three processes on one GPU at the same times, numbered differently) counts what overlaps once" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	start top "$CUDA_TRACE" top --json -d 500ms -c crowd
 	# What comes before the first interval is in none.
 	wait_for 20 test -s top.out
@@ -127,17 +127,17 @@ gated() {
 	wait_for 20 grep -q libcuda "/proc/${!pid}/maps"
 }
 
-@test "top (one program with the guest, one without, one that wants nobody) tells them apart" {
+@test "top (one program with the agent, one without, one that is opted out) distinguishes them" {
 	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
 	local one pid
 	ID=who$((RANDOM % 100000))
 	cp "$WORKLOADS/saxpy" "./$ID"
-	gated with CUDA_INJECTION64_PATH="$GUEST"
+	gated with CUDA_INJECTION64_PATH="$AGENT"
 	gated without
-	gated off CUDA_INJECTION64_PATH="$GUEST" CUDA_TRACE=off
+	gated off CUDA_INJECTION64_PATH="$AGENT" CUDA_TRACE=off
 	start top "$CUDA_TRACE" top --json -c "$ID" -d 300ms
-	told() { [ "$(tail -n 1 top.out | jq ".sources == $1" 2>/dev/null)" = true ]; }
-	wait_for 20 told '{cupti: 1, driver: 1, none: 1}'
+	sources_are() { [ "$(tail -n 1 top.out | jq ".sources == $1" 2>/dev/null)" = true ]; }
+	wait_for 20 sources_are '{cupti: 1, driver: 1, none: 1}'
 	for one in with without off; do
 		: >"gate.$one"
 		pid=${one}_PID
@@ -149,7 +149,7 @@ gated() {
 		and .totals.gpu_ns == null and .gpu_percent == null and .kernels == []'
 	run jq -s "[.[].processes[] | select(.pid == $off_PID)] | length" top.out
 	assert_output 0
-	wait_for 20 told '{cupti: 0, driver: 0, none: 0}'
+	wait_for 20 sources_are '{cupti: 0, driver: 0, none: 0}'
 }
 
 # looked_at WORKLOAD ARGS...: runs it while one top writes JSON (looks.out) and one pages (pages.out),
@@ -158,7 +158,7 @@ looked_at() {
 	local top=(-d 500ms -e kernels,copies,memory,sync,errors)
 	rm -f gate last
 	mkfifo gate last
-	start work env PROGRAM_GATE=gate PROGRAM_LAST_GATE=last CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/$1" "${@:2}"
+	start work env PROGRAM_GATE=gate PROGRAM_LAST_GATE=last CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$WORKLOADS/$1" "${@:2}"
 	wait_for 20 grep -q libcuda "/proc/$work_PID/maps"
 	start looks "$CUDA_TRACE" top --json "${top[@]}" -p "$work_PID"
 	start pages "$CUDA_TRACE" top -b "${top[@]}" -p "$work_PID"
@@ -166,7 +166,7 @@ looked_at() {
 	wait_for 20 test -s pages.out
 	: >gate
 	wait_for 20 grep -q '^expect' work.out
-	# The guest sends its last records within 100 ms, and two looks more are then over.
+	# The agent sends its last records within 100 ms, and two looks more are then over.
 	sleep 1.5
 	kill -TERM "$looks_PID" "$pages_PID"
 	finished "$looks_PID"
@@ -231,7 +231,7 @@ last_page() {
 
 @test "top (g, 80 x 24) shows how many graphs are launched a second" {
 	requires tmux
-	start work env CUDA_INJECTION64_PATH="$GUEST" "$SIM" "$WORKLOADS/graphs" 100000000
+	start work env CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$WORKLOADS/graphs" 100000000
 	wait_for 20 grep -q libcuda "/proc/$work_PID/maps"
 	screen 80 24 -p "$work_PID"
 	shows "^ +$work_PID graphs +root "
@@ -240,7 +240,7 @@ last_page() {
 	shows "^ +$work_PID graphs +root +[0-9.]+ +[1-9][0-9.]*[kM]? "
 	# Who launches kernels, and no graphs, has none.
 	tmux -L "$TERMINAL" kill-server
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	screen 80 24 -c crowd
 	shows '^ +[0-9]+ crowd +root +[0-9.]+ +[1-9][0-9.]* '
@@ -249,7 +249,7 @@ last_page() {
 }
 
 @test "top (-b) prints the same tables as text" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	run ct top -b -n 2 -c crowd
 	assert_success
@@ -260,7 +260,7 @@ last_page() {
 
 @test "top (80 x 24) shows devices, processes, and a process's kernels" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	screen 80 24 -c crowd
 	shows '^ +[0-9]+ crowd +root +[0-9.]+ +[1-9][0-9.k]* '
@@ -278,7 +278,7 @@ last_page() {
 
 @test "top (keys) sorts, filters, pauses, helps" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	screen 100 30 -c crowd
 	shows '^ +[0-9]+ crowd +root'
@@ -289,7 +289,7 @@ last_page() {
 	press '>'
 	shows 'sort: wait'
 	press '/'; press -l nothing; press Enter
-	shows 'no CUDA process has done anything that the filter lets through'
+	shows 'no CUDA process that matches the filter has been active'
 	press '/'; press BSpace BSpace BSpace BSpace BSpace BSpace BSpace; press -l row; press Enter
 	shows '^ +[0-9]+ crowd +root'
 	press p
@@ -306,7 +306,7 @@ last_page() {
 
 @test "top (80 x 24 and 120 x 30) draws the processes, the kernels and the help as kept in tests/top/screens" {
 	requires tmux python3 findmnt
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	contained_crowd --processes 3 --launches 12000 --rate 200 --names 5
 	screen 80 24 -c crowd -s pid
 	for size in 80x24 120x30; do
@@ -337,8 +337,8 @@ ends_with() {
 
 @test "top --sample (80 x 24, a list longer than the screen) shows the row that is selected" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
-	start crowd env CUDA_TRACE_GUEST= "$CROWD" --processes 30 --launches 60000 --rate 1000 --wait-ms 5000
+	export CUDA_TRACE_AGENT=$CROWD
+	start crowd env CUDA_TRACE_AGENT= "$CROWD" --processes 30 --launches 60000 --rate 1000 --wait-ms 5000
 	screen 80 24 -c crowd -s pid --no-colour --sample 100ms/200ms
 	shows '^GPU times are taken for 100 ms in every 200 ms'
 	shows 'processes: 30 cupti'
@@ -348,7 +348,7 @@ ends_with() {
 
 @test "top (80 x 24, paused, filtered, in a container) shows all of it" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	contained_crowd --processes 12 --launches 20000 --rate 500
 	screen 80 24 -c crowd -s launches
 	shows 'processes: 12 cupti, 0 none'
@@ -365,9 +365,9 @@ ends_with() {
 
 @test "top (sorted, reversed, moved in) keeps the order of what it shows" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
-	start often env CUDA_TRACE_GUEST= "$CROWD" --launches 60000 --rate 1000 --wait-ms 20000
-	start seldom env CUDA_TRACE_GUEST= "$CROWD" --launches 3000 --rate 50 --wait-ms 20000
+	export CUDA_TRACE_AGENT=$CROWD
+	start often env CUDA_TRACE_AGENT= "$CROWD" --launches 60000 --rate 1000 --wait-ms 20000
+	start seldom env CUDA_TRACE_AGENT= "$CROWD" --launches 3000 --rate 50 --wait-ms 20000
 	screen 80 24 -c crowd -s launches
 	wait_for 20 first_is "$often_PID"
 	press r
@@ -383,7 +383,7 @@ ends_with() {
 
 @test "top (terminal grows and shrinks) follows" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	screen 120 30 -c crowd
 	shows 'SRC +CONTAINER'
@@ -402,7 +402,7 @@ ends_with() {
 
 @test "top (w) writes the page into a file, but not over one" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	screen 100 30 -c crowd
 	shows '^ +[0-9]+ crowd +root'
@@ -420,7 +420,7 @@ coloured() {
 
 @test "top (--no-colour, NO_COLOR, a terminal without colours) draws none" {
 	requires tmux
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	screen 80 24
 	shows '^ q quit'
 	wait_for 10 coloured
@@ -431,7 +431,7 @@ coloured() {
 		NO_COLOR) NO_COLOR=1 screen 80 24 ;;
 		TERM) next_terminal
 			tmux -L "$TERMINAL" -f /dev/null new-session -d -x 80 -y 24 \
-			"env TERM=vt100 CUDA_TRACE_GUEST=$CUDA_TRACE_GUEST LC_ALL=C $CUDA_TRACE top 2>$PWD/top.err" ;;
+			"env TERM=vt100 CUDA_TRACE_AGENT=$CUDA_TRACE_AGENT LC_ALL=C $CUDA_TRACE top 2>$PWD/top.err" ;;
 		esac
 		shows '^ q quit'
 		# Titles and rows are there before it is looked for colours.
@@ -443,7 +443,7 @@ coloured() {
 }
 
 @test "top --once --json (one look) prints one object" {
-	export CUDA_TRACE_GUEST=$CROWD
+	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	ct top --once --json -c crowd >out.json
 	assert_equal "$(wc -l <out.json)" 1
@@ -454,7 +454,7 @@ coloured() {
 	requires tmux
 	run --separate-stderr ct top </dev/null
 	assert_failure 1
-	[[ $stderr == *"no terminal: -b prints instead"* ]]
+	[[ $stderr == *"not a terminal: use -b"* ]]
 	run --separate-stderr ct top -b -s nonsense
 	assert_failure 2
 	run --separate-stderr ct top -b -d 1ms

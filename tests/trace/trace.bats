@@ -8,7 +8,7 @@ EMIT=$B/tests/agent/emitter/emit
 
 # The tool, watching the emitter's library from the start.
 ct_emit() {
-	CUDA_TRACE_GUEST=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so ct "$@"
 }
 
 setup() {
@@ -77,7 +77,7 @@ setup() {
 }
 
 @test "trace (a reader that stops reading) ends quietly" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	timeout 20 bash -c '"$0" trace -p "$1" 2>err | head -n 2 >head; echo "${PIPESTATUS[0]}" >status' \
 		"$CUDA_TRACE" "$storm_PID"
@@ -87,7 +87,7 @@ setup() {
 }
 
 @test "trace (nothing can be written) says so and exits 1" {
-	start storm "$SIM" env CUDA_INJECTION64_PATH="$GUEST" "$WORKLOADS/launch-storm" -s 20 -p 500
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 500
 	ready storm
 	run ct trace -p "$storm_PID" -o /dev/full
 	assert_failure 1
@@ -299,25 +299,25 @@ everything() {
 	done
 }
 
-# asked_of FILE: what each line of JSON says that its call was asked for
-asked_of() {
+# arguments_of FILE: the arguments of the call in each line of JSON
+arguments_of() {
 	jq -cS '{call, bytes, address, direction, value, device, grid, block, dynamic_shared, kernel} |
 		with_entries(select(.value != null))' "$1" | sort
 }
 
-@test "trace --errors (calls refused for what they ask for) says what that is, and follows no pointer" {
+@test "trace --errors (calls refused for their arguments) shows these, and follows no pointer" {
 	ct trace --errors --json -o out.json -- "$SIM" "$WORKLOADS/refused" >out
-	grep '^{' out >asked.json
+	grep '^{' out >refused.json
 	jq -c 'select(.event == "error" and .domain == "runtime")' out.json >runtime.json
-	run asked_of runtime.json
-	grep '"cuda' asked.json >runtime_asked.json
-	assert_output "$(asked_of runtime_asked.json)"
+	run arguments_of runtime.json
+	grep '"cuda' refused.json >runtime_refused.json
+	assert_output "$(arguments_of runtime_refused.json)"
 	# Those that the runtime makes are among them.
 	jq -c 'select(.event == "error" and .domain == "driver")' out.json >driver.json
-	asked_of driver.json >driver
-	grep -v '"cuda' asked.json >driver_asked.json
-	asked_of driver_asked.json >asked
-	assert_equal "$(wc -l <asked) $(comm -13 driver asked)" "7 "
+	arguments_of driver.json >driver
+	grep -v '"cuda' refused.json >driver_refused.json
+	arguments_of driver_refused.json >refused
+	assert_equal "$(wc -l <refused) $(comm -13 driver refused)" "7 "
 	ct trace --errors -o out.txt -- "$SIM" "$WORKLOADS/refused" >out
 	for line in 'cudaMalloc: 70368744177664 bytes' 'cudaMemcpy: 62 bytes DtoH' 'cudaMemset: 60 bytes to 0x7' \
 		'cudaFree: at 0x4000' 'cudaSetDevice: device 99' \
@@ -359,7 +359,7 @@ asked_of() {
 	assert_success
 	ct trace -e graphs -o out.txt -- "$SIM" "$WORKLOADS/graphs" 2 >out
 	assert_equal "$(grep -c '\[graph instantiation\] cuGraphInstantiateWithFlags$' out.txt)" "$(expect_key out instantiations)"
-	# Nobody asked.
+	# Without the option there are none.
 	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 >out
 	assert_equal "$(count_of graph_instantiate)" 0
 }
@@ -368,7 +368,7 @@ asked_of() {
 	ct trace -e unified --json -o out.json -- "$SIM" "$WORKLOADS/unified" >out
 	[ "$(jq -s 'map(select(.event == "unified" and .kind == "htod_bytes").value) | add' out.json)" -gt 0 ]
 	ct trace -e objects --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
-	# Told again to each consumer that comes.
+	# Reported again to each consumer that attaches.
 	run bash -c "jq -r 'select(.event == \"device\") | .uuid' out.json | sort -u"
 	assert_output --regexp '^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 	ct trace -e objects --json -o out.json -- "$SIM" "$WORKLOADS/streams" 20 >out
@@ -415,7 +415,7 @@ asked_of() {
 	assert_equal "$(grep -A1 '\[call\] cudaMalloc' out.txt | grep -c '  \[call\] cuMemAlloc_v2')" 2
 }
 
-# callbacks_with OPTIONS: how many calls CUPTI was asked to call back for, and that it was asked for no kind of record.
+# callbacks_with OPTIONS: for how many calls CUPTI's callbacks were enabled; no activity kind was.
 callbacks_with() {
 	rm -f cupti.log
 	SIMCUDA_LOG=$PWD/cupti.log ct trace "$@" -e launches --json -o out.json -- "$SIM" "$WORKLOADS/runtime" 1 >out

@@ -150,15 +150,15 @@ libcupti-usdt/emit/rings.c uses planted_data of libcupti-usdt/control/control.c:
 
 @test "companion for NVTX (built) exports its entry only" {
 	requires nm
-	run -0 nm -D --defined-only "${GUEST%.so}-nvtx.so"
+	run -0 nm -D --defined-only "${AGENT%.so}-nvtx.so"
 	assert_output --regexp '^[0-9a-f]+ T InitializeInjectionNvtx2$'
 }
 
-@test "guest (built) needs the C library only and exports InitializeInjection only" {
+@test "agent (built) needs the C library only and exports InitializeInjection only" {
 	requires readelf nm
-	run -0 nm -D --defined-only "$GUEST"
+	run -0 nm -D --defined-only "$AGENT"
 	assert_output --regexp '^[0-9a-f]+ T InitializeInjection$'
-	run readelf -dW "$GUEST"
+	run readelf -dW "$AGENT"
 	[ "$(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<<"$output" | grep -vE '^(libc\.so\.6|libdl\.so\.2|libpthread\.so\.0|ld-linux.*)$')" = "" ]
 	assert_output --partial NODELETE
 	refute_output --regexp 'RUNPATH|RPATH|TEXTREL'

@@ -126,7 +126,7 @@ ours() {
 		run env -u FILTER TAP="$BATS_TEST_TMPDIR" AGAIN="$1" tests/run "$BATS_TEST_TMPDIR/some.bats"
 		assert_failure
 	}
-	# Unless it is asked for, and if more failed than that: no.
+	# Without AGAIN, or if more tests failed than it allows, none is repeated.
 	for again in "" 1; do
 		some "$again"
 		assert_line "1 passed, 2 failed, 1 skipped"

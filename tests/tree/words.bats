@@ -49,7 +49,7 @@ tree() {
 @test "words (ordinary ones, and names of the contracts) are accepted" {
 	tree
 	printf '%s\n' 'retold bedroom, mostly; most of it; stampsy; a held lock, a guesthouse' \
-		'CUDA_GUEST_SILENT CUDA_TRACE_GUEST=x call->asked.launch guest_resident_kib' >page.md
+		'load cuda-trace/load=guest; jq .guest; guest_resident_kib' >page.md
 	run -0 mk/retired-words
 }
 

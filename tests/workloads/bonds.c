@@ -28,7 +28,7 @@ static const char help[] =
 	"  malloc   with nothing else than its own malloc, which all modes have\n";
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* Memory is never given back. Each block has its size in front. */
+/* Memory is never freed. Each block has its size in front. */
 static _Alignas(16) unsigned char arena[256 << 20];
 static _Atomic size_t used;
 
@@ -68,7 +68,7 @@ static struct program program;
 static CUfunction empty;
 static CUstream stream;
 static sigset_t alarms;
-static volatile sig_atomic_t strangers, signals;
+static volatile sig_atomic_t misdirected, signals;
 
 static void launch_some(void)
 {
@@ -139,7 +139,7 @@ static void on_signal(int number)
 
 	/* The driver's own threads may take them; a tracer's must not. */
 	if (!prctl(PR_GET_NAME, name) && !strcmp(name, "cupti-usdt"))
-		strangers++;
+		misdirected++;
 	errno = error;
 }
 
@@ -156,7 +156,7 @@ static void ask_for_signals(void)
 	must(setitimer(ITIMER_REAL, &often, NULL), "setitimer");
 }
 
-static void take_signals(void)
+static void receive_signals(void)
 {
 	const struct timespec now = {};
 
@@ -169,8 +169,8 @@ static void stop_signals(void)
 	const struct itimerval never = {};
 
 	setitimer(ITIMER_REAL, &never, NULL);
-	if (strangers || !signals)
-		program__fail("%d signals came to a tracer's thread, %d to us", (int)strangers,
+	if (misdirected || !signals)
+		program__fail("%d signals came to a tracer's thread, %d to us", (int)misdirected,
 			      (int)signals);
 }
 
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 		if (!strcmp(mode, "vfork"))
 			begin_another();
 		if (!strcmp(mode, "signals"))
-			take_signals();
+			receive_signals();
 		usleep(1000);
 	} while (program__now() < until);
 	if (!strcmp(mode, "signals"))

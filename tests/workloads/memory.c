@@ -62,7 +62,7 @@ static void from_pools(CUmemoryPool pool)
 	program__check(cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo");
 }
 
-/* CUPTI tells the variables of a module as memory, but nobody allocated them. */
+/* CUPTI reports the variables of a module as memory, but nobody allocated them. */
 static void load_variables(void)
 {
 	static const char text[] = ".version 7.0\n"

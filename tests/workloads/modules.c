@@ -20,7 +20,7 @@ static const char image[] = ".version 7.0\n"
 			    "	ret;\n"
 			    "}\n";
 
-static void await_line(void)
+static void wait_for_line(void)
 {
 	if (!waits)
 		return;
@@ -40,11 +40,11 @@ static void use(const char *name, uint64_t launches)
 	snprintf(text, sizeof(text), image, name);
 	program__check(cuModuleLoadData(&module, text), "cuModuleLoadData");
 	program__check(cuModuleGetFunction(&kernel, module, name), "cuModuleGetFunction");
-	await_line();
+	wait_for_line();
 	for (uint64_t i = 0; i < launches; i++)
 		program__check(counted__launch(kernel, &shape, NULL, NULL), "launch");
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");
-	await_line();
+	wait_for_line();
 	program__check(cuModuleUnload(module), "cuModuleUnload");
 }
 

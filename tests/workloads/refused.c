@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of both APIs that are refused for what they ask for. Each prints that as a line of JSON,
+// Calls of both APIs that are refused for their arguments. Each prints these as a line of JSON,
 // with the keys of `cuda-trace trace`; where they pass addresses there is nothing at most of them.
 #include <inttypes.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@ static bool is_refused(int result, const char *call)
 	return false;
 }
 
-static void refused(int result, const char *call, const char *asked)
+static void refused(int result, const char *call, const char *arguments)
 {
 	if (is_refused((int)counted__result((CUresult)result), call))
-		printf("{\"call\":\"%s\",%s}\n", call, asked);
+		printf("{\"call\":\"%s\",%s}\n", call, arguments);
 }
 
 /* Of no graph: there is nothing to say of them. */

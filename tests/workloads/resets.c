@@ -56,7 +56,7 @@ static void come_and_go(CUdevice device, uint64_t rounds)
 	program__also("contexts", 2 * rounds);
 }
 
-static void take_turns(CUdevice device, CUdevice second, uint64_t rounds)
+static void alternate(CUdevice device, CUdevice second, uint64_t rounds)
 {
 	CUcontext own = new_context(device), primary = primary_context(second);
 
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[2], "gpus"))
 		program__check(cuDeviceGet(&second, 1), "cuDeviceGet");
 	if (argc > 2)
-		take_turns(device, second, rounds);
+		alternate(device, second, rounds);
 	else
 		come_and_go(device, rounds);
 	program__expect();

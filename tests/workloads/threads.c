@@ -13,7 +13,7 @@ static struct program program;
 static CUfunction empty;
 static uint64_t launches;
 
-static void *visit(void *nothing)
+static void *launch_some(void *nothing)
 {
 	const struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
 	CUstream stream;
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 		uint64_t now = count - done < at_once ? count - done : at_once;
 
 		for (uint64_t i = 0; i < now; i++)
-			if (pthread_create(&threads[i], i % 2 ? &small : NULL, visit, NULL))
+			if (pthread_create(&threads[i], i % 2 ? &small : NULL, launch_some, NULL))
 				program__fail("threads: cannot start thread %llu",
 					      (unsigned long long)(done + i));
 		for (uint64_t i = 0; i < now; i++)

@@ -265,6 +265,30 @@ const timeline = (() => {
 		}
 	}
 
+	// What GPUs did in the measured time: of work that is only partly in it, that part.
+	function measured() {
+		let operations = 0, busy = 0;
+		for (const { items } of lanes.filter((lane) => lane.kind === "stream"))
+			for (let i = 0; i < items.length; i++) {
+				const inside = Math.min(items.end[i], measure.to) - Math.max(items.start[i], measure.from);
+				if (inside > 0) {
+					operations += items.count[i];
+					busy += items.busy[i] * inside / Math.max(1, items.end[i] - items.start[i]);
+				}
+			}
+		byId("detail").textContent = `${time(measure.to - measure.from)} from ${time(measure.from)} to ${time(measure.to)}: ` +
+			`${count(operations)} operations on GPUs, ${time(busy)} in sum`;
+		redraw();
+	}
+
+	function measureSelected() {
+		if (selected) {
+			const items = spansOf(selected.lane);
+			measure = { from: items.start[selected.item], to: items.end[selected.item] };
+			measured();
+		}
+	}
+
 	// The other end of the selected event's arrow.
 	function follow() {
 		if (arrow)
@@ -463,6 +487,8 @@ const timeline = (() => {
 		});
 		canvas.addEventListener("pointerup", (event) => {
 			const [px, py] = place(event);
+			if (drag && drag.measures && drag.moved)
+				measured();
 			if (drag && !drag.moved && px < LABEL && rowAt(py) && rowAt(py).group) {
 				toggle([rowAt(py).group]);
 			} else if (drag && !drag.moved) {
@@ -489,6 +515,8 @@ const timeline = (() => {
 		const actions = {
 			"+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => show(begin, end),
 			c: () => toggle(groups), ".": () => step(1), ",": () => step(-1), l: follow, f: fill, ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), n: next,
+			w: () => zoom(0.5), s: () => zoom(2), a: () => move(-0.2), d: () => move(0.2), r: measureSelected,
+			Escape: () => { measure = null; select(null); },
 			Home: () => show(begin, begin + to - from), End: () => show(end - (to - from), end),
 		};
 		const action = actions[event.key];

@@ -129,7 +129,7 @@
 			if (event.key === "/") {
 				byId("search").focus();
 				event.preventDefault();
-			} else if (event.key === "d") {
+			} else if (event.key === "t") {
 				byId("theme").click();
 			} else if ((event.target === byId("lanes") || event.target === document.body) && timeline.key(event)) {
 				event.preventDefault();

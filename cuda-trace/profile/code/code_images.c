@@ -5,7 +5,7 @@
  * 2. the process is gone, or is another one by now: then there is no image, and CUPTI's line stays.
  * 3. too many, too large, or the same again and again because it can never be read to its end:
  * there is a bound to what is copied, whatever comes of it. 4. images without lines take the places
- * of those with: these have their own.
+ * of those with: these have their own. 5. an image that no parser survives: image_reader.h.
  */
 #include "cuda-trace/profile/code/code_images.h"
 
@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
-#include "cuda-trace/profile/code/code_lines.h"
+#include "cuda-trace/profile/code/image_reader.h"
 
 #define MAX_IMAGES	256
 #define MAX_BYTES	(64ul << 20) /* in all */
@@ -30,7 +31,7 @@ struct pc_images {
 		uint64_t cubin;
 		uint8_t *bytes; /* NULL = could not be read */
 		size_t size;
-		struct pc_lines *lines; /* NULL = likewise, or has none */
+		bool plain; /* without lines */
 		enum code_lines_from from;
 	} list[MAX_IMAGES + MAX_PLAIN];
 	uint32_t count, plain_count;
@@ -119,11 +120,11 @@ void pc_images__record(struct pc_images *images, const struct process *process,
 	image = place_of(images, announced->cubin, plain);
 	if (!image)
 		return;
-	*image = (struct image){
-		.cubin = announced->cubin, .size = announced->size, .from = CODE_LINES_MODULE};
+	*image = (struct image){.cubin = announced->cubin,
+				.size = announced->size,
+				.plain = plain,
+				.from = CODE_LINES_MODULE};
 	image->bytes = copy_image(images, process->pid, announced);
-	if (image->bytes && !plain)
-		image->lines = pc_lines__open(image->bytes, image->size);
 }
 
 bool pc_images__has(const struct pc_images *images, uint64_t cubin)
@@ -157,12 +158,11 @@ void pc_images__add(struct pc_images *images, uint64_t cubin, uint8_t *bytes, si
 		.cubin = cubin,
 		.bytes = bytes,
 		.size = size,
-		.lines = pc_lines__open(bytes, size),
 		.from = from,
 	};
 }
 
-static struct pc_line *keep(struct pc_line *chain, size_t depth)
+static struct pc_line *keep(const struct pc_line *chain, size_t depth)
 {
 	struct pc_line *copy = calloc(depth, sizeof(*copy));
 
@@ -183,23 +183,28 @@ static const char *path_of(struct pc_images *images, const struct pc_line *line)
 	return number ? intern__at(images->paths, number, &size) : NULL;
 }
 
-static void resolve(struct pc_images *images, struct code_function *function,
-		    struct code_place *place)
-{
-	const struct image *image = find(images, function->cubin);
-	struct pc_line chain[PC_LINES_DEEPEST];
-	size_t depth = 0;
+/* Instructions of an image, and where it goes what its line table says of them. */
+struct wanted_lines {
+	struct pc_images *images;
+	const struct code_table *table;
+	const struct image *image;
+	struct image_place *places;
+	uint32_t *instructions; /* of each place */
+	uint32_t count;
+};
 
-	if (place->file)
-		function->lines_from = CODE_LINES_MODULE;
-	if (image && image->lines && function->symbol &&
-	    (place->file || image->from != CODE_LINES_MODULE))
-		depth = pc_lines__at(image->lines, function->symbol, place->offset, chain);
-	if (depth && !place->file) {
+static void keep_lines(void *context, uint32_t which, const struct pc_line *chain, size_t depth)
+{
+	const struct wanted_lines *wanted = context;
+	struct pc_images *images = wanted->images;
+	struct code_place *place = code_table__place(wanted->table, wanted->instructions[which]);
+	struct code_function *function = code_table__function(wanted->table, place->function);
+
+	if (!place->file) {
 		place->file = path_of(images, &chain[0]);
 		place->line = place->file ? chain[0].line : 0;
 		if (place->file && !function->lines_from)
-			function->lines_from = image->from;
+			function->lines_from = wanted->image->from;
 	}
 	/* One line alone is said already. */
 	if (depth < 2 || !place->file || images->inlined_count == MAX_INLINED)
@@ -209,13 +214,73 @@ static void resolve(struct pc_images *images, struct code_function *function,
 	images->inlined_count++;
 }
 
+static void find_places(struct wanted_lines *wanted)
+{
+	wanted->count = 0;
+	for (uint32_t i = 0; i < wanted->table->instruction_count; i++) {
+		const struct code_place *place = code_table__place(wanted->table, i);
+		const struct code_function *function =
+			code_table__function(wanted->table, place->function);
+
+		if (function->cubin != wanted->image->cubin || !function->symbol ||
+		    (!place->file && wanted->image->from == CODE_LINES_MODULE))
+			continue;
+		wanted->places[wanted->count] =
+			(struct image_place){function->symbol, place->offset};
+		wanted->instructions[wanted->count++] = i;
+	}
+}
+
+static void say_unread(uint32_t count)
+{
+	if (count)
+		fprintf(stderr,
+			"cuda-trace profile: line tables of %u modules are not read: they are "
+			"damaged, or take too long\n",
+			count);
+}
+
+static void read_lines(struct wanted_lines *wanted)
+{
+	struct pc_images *images = wanted->images;
+	uint64_t until_ms = monotonic__ms() + IMAGE_READER_MS;
+	uint32_t unread = 0;
+
+	for (uint32_t i = 0; i < images->count; i++) {
+		const struct image_reader reader = {images->list[i].bytes, images->list[i].size,
+						    until_ms};
+
+		wanted->image = &images->list[i];
+		if (!wanted->image->bytes || wanted->image->plain)
+			continue;
+		find_places(wanted);
+		if (wanted->count && image_reader__lines(&reader, wanted->places, wanted->count,
+							 keep_lines, wanted))
+			unread++;
+	}
+	say_unread(unread);
+}
+
 void pc_images__resolve(struct pc_images *images, const struct code_table *table)
 {
-	for (uint32_t i = 0; i < table->instruction_count; i++) {
-		struct code_place *place = code_table__place(table, i);
+	struct wanted_lines wanted = {
+		.images = images,
+		.table = table,
+		.places = calloc(table->instruction_count + 1, sizeof(*wanted.places)),
+		.instructions = calloc(table->instruction_count + 1, sizeof(*wanted.instructions)),
+	};
 
-		resolve(images, code_table__function(table, place->function), place);
+	for (uint32_t i = 0; i < table->instruction_count; i++) {
+		const struct code_place *place = code_table__place(table, i);
+
+		if (place->file)
+			code_table__function(table, place->function)->lines_from =
+				CODE_LINES_MODULE;
 	}
+	if (wanted.places && wanted.instructions)
+		read_lines(&wanted);
+	free(wanted.places);
+	free(wanted.instructions);
 }
 
 const char *pc_images__inlined(const struct code_place *place, char *text, size_t size)
@@ -252,10 +317,8 @@ void pc_images__free(struct pc_images *images)
 {
 	if (!images)
 		return;
-	for (uint32_t i = 0; i < images->count; i++) {
-		pc_lines__free(images->list[i].lines);
+	for (uint32_t i = 0; i < images->count; i++)
 		free(images->list[i].bytes);
-	}
 	for (uint32_t i = 0; i < images->inlined_count; i++)
 		free(images->inlined[i]);
 	intern__free(images->paths);

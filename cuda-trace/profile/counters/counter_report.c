@@ -314,7 +314,7 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
-		if (process->reported)
+		if (process->has_state)
 			counter_report__process(&sheet, process);
 	for (const struct counter_kernel *kernel = table->kernels; kernel; kernel = kernel->next) {
 		if (most && shown == most) {

@@ -128,7 +128,7 @@ void counter_session__state(struct counting *counting, struct process *process,
 
 	if (!whose)
 		return;
-	has_status = whose->reported;
+	has_status = whose->has_state;
 	before = has_status ? whose->state.outcome : (uint32_t)CUDA_COUNTERS_WAITING;
 	counter_table__state(&counting->table, process, record);
 	if (before != record->outcome) {
@@ -166,7 +166,7 @@ bool counter_session__tick(struct counting *counting)
 		/* Others that -p means may start later, but not often enough to wait for them. */
 		if (process->refused && process->pid == counting->pid)
 			return true;
-		if (!process->reported || process->refused || process->past)
+		if (!process->has_state || process->refused || process->past)
 			continue;
 		if (process->state.outcome != CUDA_COUNTERS_DONE)
 			return false;

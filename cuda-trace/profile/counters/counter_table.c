@@ -115,7 +115,7 @@ void counter_table__state(struct counter_table *table, struct process *process,
 	if (!to)
 		return;
 	to->state = *record;
-	to->reported = true;
+	to->has_state = true;
 	keep_name(process, record->chip, to->chip, sizeof(to->chip));
 	keep_name(process, record->function, to->function, sizeof(to->function));
 	keep_name(process, record->metric, to->metric, sizeof(to->metric));

@@ -39,7 +39,7 @@ struct counter_process {
 	char comm[EVENT_COMM_LEN];
 	struct cuda_counters_state state;
 	char chip[32], function[64], metric[128];
-	bool reported;
+	bool has_state;
 	bool past;	/* of a run that is over */
 	bool requested; /* while it ran, by this tool */
 	bool refused;	/* it counts nothing for us, which was said */

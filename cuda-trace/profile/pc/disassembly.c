@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/profile/code/cubin.h"
+#include "cuda-trace/profile/code/image_reader.h"
 #include "cuda-trace/profile/pc/disassembly_text.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/profile/code/nvdisasm.h"
@@ -35,7 +36,8 @@ struct disassembly {
 struct wish {
 	struct pc_function *function;
 	struct disassembled *to;
-	struct cubin_code code;
+	struct cubin_code code; /* .bytes NULL = there is none */
+	bool looked_up;
 };
 
 struct asking {
@@ -89,13 +91,45 @@ static int by_samples(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-static bool find_code(const struct pc_images *images, const struct pc_function *function,
-		      struct cubin_code *code)
+/* The code of all wishes for functions of one image, the first of which is `first`. */
+static void find_codes(const struct pc_images *images, struct wish *wishes, uint32_t count,
+		       uint32_t first, uint64_t until_ms)
 {
-	size_t size;
-	const uint8_t *image = pc_images__bytes(images, function->of.cubin, &size);
+	uint64_t cubin = wishes[first].function->of.cubin;
+	const char **names = calloc(count, sizeof(*names));
+	struct cubin_code *codes = calloc(count, sizeof(*codes));
+	struct image_reader reader = {.until_ms = until_ms};
+	uint32_t found = 0;
 
-	return image && function->of.symbol && cubin__code(image, size, function->of.symbol, code);
+	reader.image = pc_images__bytes(images, cubin, &reader.size);
+	for (uint32_t i = first; names && i < count; i++)
+		if (wishes[i].function->of.cubin == cubin)
+			names[found++] = wishes[i].function->of.symbol;
+	if (names && codes && reader.image)
+		image_reader__codes(&reader, names, found, codes);
+	found = 0;
+	for (uint32_t i = first; codes && i < count; i++)
+		if (wishes[i].function->of.cubin == cubin)
+			wishes[i].code = codes[found++];
+	for (uint32_t i = first; i < count; i++)
+		wishes[i].looked_up |= wishes[i].function->of.cubin == cubin;
+	free(names);
+	free(codes);
+}
+
+/* Those that have code come first: how many. */
+static uint32_t with_code(const struct pc_images *images, struct wish *wishes, uint32_t count)
+{
+	uint64_t until_ms = monotonic__ms() + IMAGE_READER_MS;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!wishes[i].looked_up)
+			find_codes(images, wishes, count, i, until_ms);
+	for (uint32_t i = 0; i < count; i++)
+		if (wishes[i].code.bytes)
+			wishes[found++] = wishes[i];
+	return found;
 }
 
 static void keep_wishes(struct asking *asking, struct wish *found, uint32_t count)
@@ -114,22 +148,24 @@ static void find_wishes(struct asking *asking, const struct pc_images *images,
 {
 	bool *requested = calloc(table->function_count + 1, sizeof(*requested));
 	struct wish *found = calloc(table->function_count + 1, sizeof(*found));
-	uint32_t count = 0;
+	uint32_t count = 0, coded;
 
 	for (uint32_t i = 0; requested && i < table->instruction_count; i++)
 		requested[table->instructions[i].at.function] |=
 			wanted || !table->instructions[i].at.file;
 	for (uint32_t i = 0; requested && found && i < table->function_count; i++) {
-		found[count].function = &table->functions[i];
 		if (!requested[i])
 			continue;
-		if (find_code(images, found[count].function, &found[count].code))
-			count++;
+		if (table->functions[i].of.symbol)
+			found[count++].function = &table->functions[i];
 		else
 			asking->without_code++;
 	}
-	if (found)
-		keep_wishes(asking, found, count);
+	if (found) {
+		coded = with_code(images, found, count);
+		asking->without_code += count - coded;
+		keep_wishes(asking, found, coded);
+	}
 	free(found);
 	free(requested);
 }

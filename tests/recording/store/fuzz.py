@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """fuzz.py TOOL FEEDER VARIANTS TAP [FIRST]: reports of damaged recordings, spools and compressed
-ones, each damaged anew, with a TOOL that was built with sanitizers. Right is: rows and 0, or an
-error told and 1. `make check-fuzz` runs it; a variant that failed stays, with its number, and
+ones, each damaged anew, with a TOOL that was built with sanitizers. A run passes with rows and
+status 0, or with an error message and status 1. `make check-fuzz` runs it; a variant that failed stays, with its number, and
 VARIANTS=1 FIRST=its number runs it again."""
 import os
 import shutil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The lock that CUPTI's first subscription waits for: launches hold it for reading and come in as
 // long as nobody has it for writing, so that the writer needs a moment in which no thread is inside
-// of a launch (as an H200 was seen to behave, docs/measurements/notebook.md).
+// of a launch (as an H200 was seen to behave, docs/measurements/h200/notebook.md).
 #include <time.h>
 #include "tests/simcuda/cuda/driver.h"
 

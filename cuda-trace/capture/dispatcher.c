@@ -4,7 +4,7 @@
  * nothing and looks nothing up but the process.
  */
 #include "libcupti-usdt/agent_memory.h"
-#include "cuda-trace/capture/intake.h"
+#include "cuda-trace/capture/dispatcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 
 #define MAX_UNSENT   (CUDA_LEDGER_RINGS * 1024ull)
 
-struct intake {
+struct dispatcher {
 	struct sink sink;
 	struct observations *observations;
 	struct process *buckets[BUCKETS];
@@ -38,79 +38,79 @@ struct intake {
 
 static void hand_on(void *context, struct process *process, const struct cuda_record *record)
 {
-	struct intake *intake = context;
+	struct dispatcher *dispatcher = context;
 
-	intake->sink.record(intake->sink.context, process, record);
+	dispatcher->sink.record(dispatcher->sink.context, process, record);
 }
 
-struct intake *intake__new(const struct sink *sink, struct observations *observations)
+struct dispatcher *dispatcher__new(const struct sink *sink, struct observations *observations)
 {
-	struct intake *intake = calloc(1, sizeof(*intake));
+	struct dispatcher *dispatcher = calloc(1, sizeof(*dispatcher));
 
-	if (!intake)
+	if (!dispatcher)
 		return NULL;
-	intake->sink = *sink;
-	intake->observations = observations;
-	intake->window = launch_window__new(hand_on, intake);
-	if (intake->window)
-		return intake;
-	free(intake);
+	dispatcher->sink = *sink;
+	dispatcher->observations = observations;
+	dispatcher->window = launch_window__new(hand_on, dispatcher);
+	if (dispatcher->window)
+		return dispatcher;
+	free(dispatcher);
 	return NULL;
 }
 
-static struct process **bucket(struct intake *intake, uint32_t pid)
+static struct process **bucket(struct dispatcher *dispatcher, uint32_t pid)
 {
-	return &intake->buckets[pid % BUCKETS];
+	return &dispatcher->buckets[pid % BUCKETS];
 }
 
-static void end_process(struct intake *intake, struct process *process)
+static void end_process(struct dispatcher *dispatcher, struct process *process)
 {
-	struct process **link = bucket(intake, process->pid);
+	struct process **link = bucket(dispatcher, process->pid);
 
 	while (*link != process)
 		link = &(*link)->next_in_bucket;
 	*link = process->next_in_bucket;
-	if (intake->latest == process)
-		intake->latest = NULL;
-	launch_window__finish(intake->window, process);
-	intake->running--;
+	if (dispatcher->latest == process)
+		dispatcher->latest = NULL;
+	launch_window__finish(dispatcher->window, process);
+	dispatcher->running--;
 	process->ended = true;
-	observations__end(intake->observations, process);
-	process->next_in_bucket = intake->ends;
-	intake->ends = process;
-	if (!intake->sink.ends_last)
-		intake__tell_ends(intake);
+	observations__end(dispatcher->observations, process);
+	process->next_in_bucket = dispatcher->ends;
+	dispatcher->ends = process;
+	if (!dispatcher->sink.ends_last)
+		dispatcher__report_ends(dispatcher);
 }
 
-void intake__tell_ends(struct intake *intake)
+void dispatcher__report_ends(struct dispatcher *dispatcher)
 {
-	while (intake->ends) {
-		struct process *process = intake->ends;
+	while (dispatcher->ends) {
+		struct process *process = dispatcher->ends;
 
-		intake->ends = process->next_in_bucket;
-		if (intake->sink.process_end)
-			intake->sink.process_end(intake->sink.context, process);
+		dispatcher->ends = process->next_in_bucket;
+		if (dispatcher->sink.process_end)
+			dispatcher->sink.process_end(dispatcher->sink.context, process);
 		/* Last, as a sink may only find now that a name is missing. */
-		loss_sums__add(&intake->lost, process);
+		loss_sums__add(&dispatcher->lost, process);
 		process__free(process);
 	}
 }
 
-static struct process *find(struct intake *intake, uint32_t pid)
+static struct process *find(struct dispatcher *dispatcher, uint32_t pid)
 {
-	struct process *process = intake->latest;
+	struct process *process = dispatcher->latest;
 
 	if (process && process->pid == pid)
 		return process;
-	for (process = *bucket(intake, pid); process; process = process->next_in_bucket)
+	for (process = *bucket(dispatcher, pid); process; process = process->next_in_bucket)
 		if (process->pid == pid)
 			break;
 	if (process)
-		intake->latest = process;
+		dispatcher->latest = process;
 	return process;
 }
 
-static struct process *start_process(struct intake *intake, const struct event *event)
+static struct process *start_process(struct dispatcher *dispatcher, const struct event *event)
 {
 	struct process *process = process__new(event->pid, event->instance);
 
@@ -122,20 +122,20 @@ static struct process *start_process(struct intake *intake, const struct event *
 	memcpy(process->comm, event->comm, sizeof(process->comm));
 	process->comm[EVENT_COMM_LEN - 1] = 0;
 	rank__of_process(&process->rank, event->pid);
-	process->next_in_bucket = *bucket(intake, event->pid);
-	*bucket(intake, event->pid) = process;
-	intake->running++;
-	intake->latest = process;
-	if (intake->sink.process_start)
-		intake->sink.process_start(intake->sink.context, process);
+	process->next_in_bucket = *bucket(dispatcher, event->pid);
+	*bucket(dispatcher, event->pid) = process;
+	dispatcher->running++;
+	dispatcher->latest = process;
+	if (dispatcher->sink.process_start)
+		dispatcher->sink.process_start(dispatcher->sink.context, process);
 	return process;
 }
 
 /* An exec in between gives another instance: that is another process here. NULL: no memory, or a
  * process that changes its instance again and again, which would cost more than its records. */
-static struct process *process_of(struct intake *intake, const struct event *event)
+static struct process *process_of(struct dispatcher *dispatcher, const struct event *event)
 {
-	struct process *process = find(intake, event->pid);
+	struct process *process = find(dispatcher, event->pid);
 	unsigned int replaced = 0;
 
 	if (process && process->instance == event->instance) {
@@ -156,24 +156,24 @@ static struct process *process_of(struct intake *intake, const struct event *eve
 		replaced = process->replaced + 1;
 		if (replaced > MAX_REPLACED)
 			return NULL;
-		end_process(intake, process);
+		end_process(dispatcher, process);
 	}
-	process = start_process(intake, event);
+	process = start_process(dispatcher, event);
 	if (process)
 		process->replaced = replaced;
 	return process;
 }
 
-static void deliver(struct intake *intake, struct process *process,
+static void deliver(struct dispatcher *dispatcher, struct process *process,
 		    const struct cuda_record *record, uint64_t latest)
 {
 	if (record_times__are_possible(record, latest))
-		launch_window__take(intake->window, process, record);
+		launch_window__take(dispatcher->window, process, record);
 	else
-		intake->lost.malformed++;
+		dispatcher->lost.malformed++;
 }
 
-static void deliver_short(struct intake *intake, struct process *process,
+static void deliver_short(struct dispatcher *dispatcher, struct process *process,
 			  const struct cuda_record *record, size_t known, uint64_t latest)
 {
 	_Alignas(8) char whole[256] = {};
@@ -181,7 +181,7 @@ static void deliver_short(struct intake *intake, struct process *process,
 	if (known > sizeof(whole))
 		return;
 	memcpy(whole, record, record->size);
-	deliver(intake, process, (const struct cuda_record *)whole, latest);
+	deliver(dispatcher, process, (const struct cuda_record *)whole, latest);
 }
 
 /* Agents report their devices repeatedly, like names; what CUPTI reports of them beside that
@@ -190,7 +190,7 @@ static bool is_known_or_nameless(struct process *process, const struct cuda_reco
 {
 	const struct cuda_device *device = (const void *)record;
 	uint32_t bit;
-	bool told;
+	bool reported;
 
 	if (record->size < sizeof(*device))
 		return false;
@@ -198,20 +198,20 @@ static bool is_known_or_nameless(struct process *process, const struct cuda_reco
 	    !process__name(process, device->name))
 		return true;
 	bit = 1u << (device->device & 31);
-	told = process->devices_told & bit;
-	process->devices_told |= bit;
-	return told;
+	reported = process->devices_reported & bit;
+	process->devices_reported |= bit;
+	return reported;
 }
 
-static void take_batch(struct intake *intake, const struct event *event)
+static void handle_batch(struct dispatcher *dispatcher, const struct event *event)
 {
-	struct process *process = process_of(intake, event);
+	struct process *process = process_of(dispatcher, event);
 	uint64_t latest = record_times__latest();
 	struct driver_names_capacity capacity;
 	uint32_t at = 0, came = 0;
 
 	if (!process || event->group >= CUDA_GROUP_COUNT) {
-		intake->lost.malformed += event->count;
+		dispatcher->lost.malformed += event->count;
 		return;
 	}
 	process->group = event->group;
@@ -232,19 +232,19 @@ static void take_batch(struct intake *intake, const struct event *event)
 		if (event->source == EVENT_SOURCE_DRIVER)
 			record = driver_names__translate(process, record, &capacity);
 		if (record->size < known)
-			deliver_short(intake, process, record, known, latest);
+			deliver_short(dispatcher, process, record, known, latest);
 		else
-			deliver(intake, process, record, latest);
+			deliver(dispatcher, process, record, latest);
 	}
 	/* Counting what does not fit as received keeps a fault from being counted twice. */
 	if (came < event->count)
-		intake->lost.malformed += event->count - came;
+		dispatcher->lost.malformed += event->count - came;
 	if (event->first == EVENT_UNNUMBERED)
 		return;
 	loss_sums__note_numbers(process, event->group, event->first, event->count);
 }
 
-static void take_status(struct intake *intake, const struct event *event)
+static void handle_status(struct dispatcher *dispatcher, const struct event *event)
 {
 	struct cuda_status status = {};
 	struct event whose = *event;
@@ -252,7 +252,7 @@ static void take_status(struct intake *intake, const struct event *event)
 	size_t size = event->bytes < sizeof(status) ? event->bytes : sizeof(status);
 
 	if (size < offsetof(struct cuda_status, emitted)) {
-		intake->lost.malformed++;
+		dispatcher->lost.malformed++;
 		return;
 	}
 	memcpy(&status, event->data, size);
@@ -261,12 +261,12 @@ static void take_status(struct intake *intake, const struct event *event)
 	status.message[sizeof(status.message) - 1] = 0;
 	status.search[sizeof(status.search) - 1] = 0;
 	whose.instance = status.instance;
-	process = process_of(intake, &whose);
+	process = process_of(dispatcher, &whose);
 	if (!process)
 		return;
-	intake->yields += process__set_status(process, &status);
+	dispatcher->yields += process__set_status(process, &status);
 	/* What had not ended when the session did, unless the program ended as well. */
-	if (launch_window__end(intake->window) && status.state != CUDA_STATE_ENDED)
+	if (launch_window__end(dispatcher->window) && status.state != CUDA_STATE_ENDED)
 		process->lost_known[CUDA_LOST_UNFINISHED] = status.lost[CUDA_LOST_UNFINISHED];
 	loss_sums__note_status(process);
 	/* It was seen at libcuda's entry points until its agent was there. */
@@ -274,91 +274,92 @@ static void take_status(struct intake *intake, const struct event *event)
 		process->source = EVENT_SOURCE_AGENT;
 	if (status.state == CUDA_STATE_ENDED)
 		process->ended = true;
-	if (intake->sink.process_status)
-		intake->sink.process_status(intake->sink.context, process);
+	if (dispatcher->sink.process_status)
+		dispatcher->sink.process_status(dispatcher->sink.context, process);
 }
 
-static void take_lost(struct intake *intake, const struct event *event)
+static void handle_lost(struct dispatcher *dispatcher, const struct event *event)
 {
-	struct process *process = process_of(intake, event);
+	struct process *process = process_of(dispatcher, event);
 
 	/* What had not ended by the end is no loss of the time before it. */
-	if (launch_window__end(intake->window) && event->group == CUDA_LOST_UNFINISHED)
+	if (launch_window__end(dispatcher->window) && event->group == CUDA_LOST_UNFINISHED)
 		return;
 	if (process)
 		loss_sums__note(process, event->group, event->count, event->first);
 }
 
-static void take_error(struct intake *intake, const struct event *event)
+static void handle_error(struct dispatcher *dispatcher, const struct event *event)
 {
-	struct process *process = process_of(intake, event);
+	struct process *process = process_of(dispatcher, event);
 	char component[ERROR_COMPONENT_LEN], message[ERROR_MESSAGE_LEN];
 
 	if (!process || event->bytes < sizeof(component) + sizeof(message) ||
-	    !intake->sink.process_error)
+	    !dispatcher->sink.process_error)
 		return;
 	memcpy(component, event->data, sizeof(component));
 	memcpy(message, event->data + sizeof(component), sizeof(message));
 	component[sizeof(component) - 1] = 0;
 	message[sizeof(message) - 1] = 0;
-	intake->sink.process_error(intake->sink.context, process, (int32_t)event->group, component,
-				   message);
+	dispatcher->sink.process_error(dispatcher->sink.context, process, (int32_t)event->group,
+				       component, message);
 }
 
-static void take_exit(struct intake *intake, const struct event *event)
+static void handle_exit(struct dispatcher *dispatcher, const struct event *event)
 {
-	struct process *process = find(intake, event->pid);
+	struct process *process = find(dispatcher, event->pid);
 
 	if (!process)
 		return;
 	/* What the driver source sees is not kept back anywhere. */
 	if (process->status.state != CUDA_STATE_ENDED && process->source != EVENT_SOURCE_DRIVER)
 		process->killed = process->status.state != CUDA_STATE_INERT;
-	intake->lost.killed += process->killed;
+	dispatcher->lost.killed += process->killed;
 	/* More than all of its rings hold is a lie. */
 	if (process->killed && event->first <= MAX_UNSENT)
 		process->unsent = event->first;
-	intake->lost.unsent += process->unsent;
+	dispatcher->lost.unsent += process->unsent;
 	if (event->group == EVENT_EXIT_END)
 		process->exit_status = event->count;
-	end_process(intake, process);
+	end_process(dispatcher, process);
 }
 
-static void take_stack(struct intake *intake, const struct event *event)
+static void handle_stack(struct dispatcher *dispatcher, const struct event *event)
 {
 	struct process *process;
 
 	if (event->kind == EVENT_STACK	      ? !record_sizes__are_of_stack(event)
 	    : event->kind == EVENT_STACK_COPY ? !record_sizes__are_of_stack_copy(event)
 					      : !record_sizes__are_of_code(event)) {
-		intake->lost.malformed++;
+		dispatcher->lost.malformed++;
 		return;
 	}
-	process = process_of(intake, event);
-	if (process && intake->sink.stack)
-		intake->sink.stack(intake->sink.context, process, event);
+	process = process_of(dispatcher, event);
+	if (process && dispatcher->sink.stack)
+		dispatcher->sink.stack(dispatcher->sink.context, process, event);
 }
 
 /* From NCCL's functions, whatever the source of the process: no instance of an agent. */
-static void handle_collective(struct intake *intake, const struct event *event)
+static void handle_collective(struct dispatcher *dispatcher, const struct event *event)
 {
-	struct process *process = find(intake, event->pid);
-	uint64_t end = launch_window__end(intake->window);
+	struct process *process = find(dispatcher, event->pid);
+	uint64_t end = launch_window__end(dispatcher->window);
 
 	if (event->bytes < sizeof(struct event_collective)) {
-		intake->lost.malformed++;
+		dispatcher->lost.malformed++;
 		return;
 	}
 	/* Its kernel would be beyond the time that is observed. */
 	if (end && event->time > end)
 		return;
 	if (!process)
-		process = start_process(intake, event);
-	if (process && intake->sink.collective)
-		intake->sink.collective(intake->sink.context, process, (const void *)event->data);
+		process = start_process(dispatcher, event);
+	if (process && dispatcher->sink.collective)
+		dispatcher->sink.collective(dispatcher->sink.context, process,
+					    (const void *)event->data);
 }
 
-void intake__event(struct intake *intake, const struct event *event, size_t size)
+void dispatcher__event(struct dispatcher *dispatcher, const struct event *event, size_t size)
 {
 	struct process *process;
 
@@ -366,10 +367,10 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 		return;
 	switch (event->kind) {
 	case EVENT_BATCH:
-		take_batch(intake, event);
+		handle_batch(dispatcher, event);
 		break;
 	case EVENT_NAME:
-		process = process_of(intake, event);
+		process = process_of(dispatcher, event);
 		if (process && event->source == EVENT_SOURCE_DRIVER)
 			driver_names__put(process, event->group, (const char *)event->data,
 					  event->bytes);
@@ -378,44 +379,44 @@ void intake__event(struct intake *intake, const struct event *event, size_t size
 				   event->bytes);
 		break;
 	case EVENT_ALIAS:
-		process = process_of(intake, event);
+		process = process_of(dispatcher, event);
 		if (process)
 			driver_names__alias(process, event->group, event->first);
 		break;
 	case EVENT_STATUS:
-		take_status(intake, event);
+		handle_status(dispatcher, event);
 		break;
 	case EVENT_LOST:
-		take_lost(intake, event);
+		handle_lost(dispatcher, event);
 		break;
 	case EVENT_ERROR:
-		take_error(intake, event);
+		handle_error(dispatcher, event);
 		break;
 	case EVENT_EXIT:
-		take_exit(intake, event);
+		handle_exit(dispatcher, event);
 		break;
 	case EVENT_STACK:
 	case EVENT_CODE:
 	case EVENT_STACK_COPY:
-		take_stack(intake, event);
+		handle_stack(dispatcher, event);
 		break;
 	case EVENT_COLLECTIVE:
-		handle_collective(intake, event);
+		handle_collective(dispatcher, event);
 		break;
 	case EVENT_SELFTEST:
-		intake->selftest_came = true;
+		dispatcher->selftest_came = true;
 		break;
 	}
 }
 
-bool intake__selftest_came(const struct intake *intake)
+bool dispatcher__selftest_came(const struct dispatcher *dispatcher)
 {
-	return intake->selftest_came;
+	return dispatcher->selftest_came;
 }
 
-void intake__close_window(struct intake *intake, uint64_t end)
+void dispatcher__close_window(struct dispatcher *dispatcher, uint64_t end)
 {
-	launch_window__close(intake->window, end);
+	launch_window__close(dispatcher->window, end);
 }
 
 /* Libraries that do not answer have shorter structures. */
@@ -429,68 +430,68 @@ static bool has_answered(const struct process *process, uint64_t end)
 	       status->flushed >= end;
 }
 
-bool intake__has_all(const struct intake *intake)
+bool dispatcher__has_all(const struct dispatcher *dispatcher)
 {
-	uint64_t end = launch_window__end(intake->window);
+	uint64_t end = launch_window__end(dispatcher->window);
 
 	for (int i = 0; i < BUCKETS; i++)
-		for (const struct process *process = intake->buckets[i]; process;
+		for (const struct process *process = dispatcher->buckets[i]; process;
 		     process = process->next_in_bucket)
 			if (!has_answered(process, end))
 				return false;
 	return true;
 }
 
-unsigned int intake__running(const struct intake *intake)
+unsigned int dispatcher__running(const struct dispatcher *dispatcher)
 {
-	return intake->running;
+	return dispatcher->running;
 }
 
-void intake__each(struct intake *intake, void (*visit)(void *context, struct process *process),
-		  void *context)
+void dispatcher__each(struct dispatcher *dispatcher,
+		      void (*handle)(void *context, struct process *process), void *context)
 {
 	for (int i = 0; i < BUCKETS; i++) {
 		struct process *next;
 
-		for (struct process *process = intake->buckets[i]; process; process = next) {
+		for (struct process *process = dispatcher->buckets[i]; process; process = next) {
 			next = process->next_in_bucket;
-			visit(context, process);
+			handle(context, process);
 		}
 	}
-	for (struct process *process = intake->ends; process; process = process->next_in_bucket)
-		visit(context, process);
+	for (struct process *process = dispatcher->ends; process; process = process->next_in_bucket)
+		handle(context, process);
 }
 
-void intake__end_all(struct intake *intake)
+void dispatcher__end_all(struct dispatcher *dispatcher)
 {
 	for (int i = 0; i < BUCKETS; i++)
-		while (intake->buckets[i])
-			end_process(intake, intake->buckets[i]);
-	intake__tell_ends(intake);
+		while (dispatcher->buckets[i])
+			end_process(dispatcher, dispatcher->buckets[i]);
+	dispatcher__report_ends(dispatcher);
 }
 
-void intake__free(struct intake *intake)
+void dispatcher__free(struct dispatcher *dispatcher)
 {
-	if (!intake)
+	if (!dispatcher)
 		return;
-	intake->sink.process_end = NULL;
-	intake__end_all(intake);
-	launch_window__free(intake->window);
-	free(intake);
+	dispatcher->sink.process_end = NULL;
+	dispatcher__end_all(dispatcher);
+	launch_window__free(dispatcher->window);
+	free(dispatcher);
 }
 
-void intake__lost(const struct intake *intake, const struct stream_counters *kernel,
-		  uint32_t groups, struct session_lost_counts *counts)
+void dispatcher__lost(const struct dispatcher *dispatcher, const struct stream_counters *kernel,
+		      uint32_t groups, struct session_lost_counts *counts)
 {
-	struct loss_sums sums = intake->lost;
+	struct loss_sums sums = dispatcher->lost;
 
 	for (int i = 0; i < BUCKETS; i++)
-		for (const struct process *process = intake->buckets[i]; process;
+		for (const struct process *process = dispatcher->buckets[i]; process;
 		     process = process->next_in_bucket)
 			loss_sums__add(&sums, process);
-	for (const struct process *process = intake->ends; process;
+	for (const struct process *process = dispatcher->ends; process;
 	     process = process->next_in_bucket)
 		loss_sums__add(&sums, process);
 	loss_sums__count(&sums, kernel, groups, counts);
-	counts->session[SESSION_LOST_YIELDED] = intake->yields;
+	counts->session[SESSION_LOST_YIELDED] = dispatcher->yields;
 }
