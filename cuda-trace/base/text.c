@@ -94,7 +94,23 @@ const char *text__show(char *out, size_t size, const char *in, size_t columns)
 	return out;
 }
 
-void text__write_json(FILE *file, const char *in)
+static void escape(FILE *file, uint32_t code, bool plain)
+{
+	static const char letters[] = "\bb\ff\nn\rr\tt";
+
+	for (const char *letter = letters; plain && *letter; letter += 2)
+		if (code == (uint32_t)*letter) {
+			fprintf(file, "\\%c", letter[1]);
+			return;
+		}
+	if (code < 0x10000)
+		fprintf(file, "\\u%04x", code);
+	else
+		fprintf(file, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+			0xdc00 + ((code - 0x10000) & 0x3ff));
+}
+
+static void write_json(FILE *file, const char *in, bool plain)
 {
 	putc_unlocked('"', file);
 	while (*in) {
@@ -104,27 +120,34 @@ void text__write_json(FILE *file, const char *in)
 
 		/* Most text is plain ASCII: write it in one go. */
 		while ((unsigned char)*in >= 0x20 && (unsigned char)*in < 0x7f && *in != '"' &&
-		       *in != '\\')
+		       *in != '\\' && !(plain && *in == '/'))
 			in++;
 		if (in != start)
 			fwrite_unlocked(start, 1, in - start, file);
 		if (!*in)
 			break;
 		length = decode(in, &code);
-		if (*in == '"' || *in == '\\')
+		if (*in == '"' || *in == '\\' || *in == '/')
 			fprintf(file, "\\%c", *in);
 		else if (!length)
 			fprintf(file, "\\\\x%02x", (unsigned char)*in);
-		else if (is_control(code) && code < 0x10000)
-			fprintf(file, "\\u%04x", code);
-		else if (is_control(code))
-			fprintf(file, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
-				0xdc00 + ((code - 0x10000) & 0x3ff));
+		else if (is_control(code) && (!plain || code < 0x20))
+			escape(file, code, plain);
 		else
 			fwrite_unlocked(in, 1, length, file);
 		in += length ? length : 1;
 	}
 	putc_unlocked('"', file);
+}
+
+void text__write_json(FILE *file, const char *in)
+{
+	write_json(file, in, false);
+}
+
+void text__write_json_plain(FILE *file, const char *in)
+{
+	write_json(file, in, true);
 }
 
 const char *text__ns(char out[16], uint64_t ns)

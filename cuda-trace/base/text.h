@@ -18,6 +18,8 @@ const char *text__show(char *out, size_t size, const char *in, size_t columns);
 
 /* A JSON string with its quotes, complete and valid whatever `in` holds. */
 void text__write_json(FILE *file, const char *in);
+/* The same as json-c writes it: "/" is escaped, marks beyond ASCII are not. */
+void text__write_json_plain(FILE *file, const char *in);
 
 /* ns as "1.234 ms", at most 8 characters; returns out. */
 const char *text__ns(char out[16], uint64_t ns);

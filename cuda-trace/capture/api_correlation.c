@@ -1,195 +1,143 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A list by age of what is held, and a chain for each correlation. A runtime call waits for a tick
- * or two, in which the batches of all groups have come; a driver call for its runtime call.
- * Bounded: when it is full the oldest goes with its family; a driver call alone if its parent has
- * not come: it may never do so (lost, or the process was killed).
+ * A runtime call waits for a tick or two, in which the batches of all groups have come; a driver
+ * call for its runtime call. When the table is full, the oldest is emitted with its family; a
+ * driver call alone if its parent has not come: it may never do so (lost, or the process was
+ * killed).
  */
 #include "cuda-trace/capture/api_correlation.h"
 
 #include <stdlib.h>
+#include "cuda-trace/capture/pending.h"
 
-#define MAX   8192
-#define HEADS 1024
-#define NONE  UINT32_MAX
+#define MAX 8192
 
-struct held {
-	struct process *process;
+struct waiting {
+	struct pending_entry entry;
 	struct cuda_api call;
-	uint32_t next; /* of the same hash, older ones last; or the next free one */
-	uint32_t older, newer;
 	uint32_t tick; /* when it came */
 };
 
 struct calls {
 	calls_emit emit;
 	void *context;
-	uint32_t heads[HEADS];
-	uint32_t oldest, newest, free, tick;
-	struct held held[MAX];
+	uint32_t tick;
+	struct pending waiting;
 };
 
 struct calls *api_correlation__new(calls_emit emit, void *context)
 {
-	struct calls *calls = malloc(sizeof(*calls));
+	struct calls *calls = calloc(1, sizeof(*calls));
 
 	if (!calls)
 		return NULL;
 	calls->emit = emit;
 	calls->context = context;
-	calls->oldest = calls->newest = NONE;
-	calls->free = calls->tick = 0;
-	for (uint32_t i = 0; i < HEADS; i++)
-		calls->heads[i] = NONE;
-	for (uint32_t i = 0; i < MAX; i++)
-		calls->held[i].next = i + 1 < MAX ? i + 1 : NONE;
-	return calls;
+	if (!pending__init(&calls->waiting, MAX, sizeof(struct waiting)))
+		return calls;
+	free(calls);
+	return NULL;
 }
 
 void api_correlation__free(struct calls *calls)
 {
+	if (!calls)
+		return;
+	pending__free(&calls->waiting);
 	free(calls);
 }
 
-static uint32_t *head(struct calls *calls, const struct process *process, uint32_t correlation)
+static void emit(struct calls *calls, struct waiting *which, const struct cuda_api *parent)
 {
-	return &calls->heads[(correlation ^ process->pid * 2654435761u) % HEADS];
-}
+	struct waiting waiting = *which;
 
-static void unlink_call(struct calls *calls, uint32_t index)
-{
-	struct held *held = &calls->held[index];
-	uint32_t *link = head(calls, held->process, held->call.head.correlation);
-
-	while (*link != index)
-		link = &calls->held[*link].next;
-	*link = held->next;
-	if (held->older == NONE)
-		calls->oldest = held->newer;
-	else
-		calls->held[held->older].newer = held->newer;
-	if (held->newer == NONE)
-		calls->newest = held->older;
-	else
-		calls->held[held->newer].older = held->older;
-	held->next = calls->free;
-	calls->free = index;
-}
-
-static void release_call(struct calls *calls, uint32_t index, const struct cuda_api *parent)
-{
-	struct held held = calls->held[index];
-
-	unlink_call(calls, index);
-	calls->emit(calls->context, held.process, &held.call, parent);
+	pending__remove(&calls->waiting, which);
+	calls->emit(calls->context, waiting.entry.process, &waiting.call, parent);
 }
 
 /* The driver call that began first: batches of several groups may come in any order. */
-static uint32_t first_within(struct calls *calls, const struct process *process,
-			     uint32_t correlation)
+static struct waiting *first_within(struct calls *calls, const struct process *process,
+				    uint32_t correlation)
 {
-	uint32_t found = NONE;
+	struct waiting *found = NULL, *i = pending__find(&calls->waiting, process, correlation);
 
-	for (uint32_t i = *head(calls, process, correlation); i != NONE; i = calls->held[i].next) {
-		const struct held *held = &calls->held[i];
-
-		if (held->process == process && held->call.head.correlation == correlation &&
-		    held->call.domain != CUDA_DOMAIN_RUNTIME &&
-		    (found == NONE || held->call.start < calls->held[found].call.start))
+	for (; i; i = pending__next(i))
+		if (i->call.domain != CUDA_DOMAIN_RUNTIME &&
+		    (!found || i->call.start < found->call.start))
 			found = i;
-	}
 	return found;
 }
 
 /* With all that is within it. */
-static void let_family_go(struct calls *calls, uint32_t index)
+static void emit_family(struct calls *calls, struct waiting *which)
 {
-	struct held held = calls->held[index];
+	struct waiting of = *which, *within;
 
-	release_call(calls, index, NULL);
-	if (held.call.domain != CUDA_DOMAIN_RUNTIME)
+	emit(calls, which, NULL);
+	if (of.call.domain != CUDA_DOMAIN_RUNTIME)
 		return;
-	while ((index = first_within(calls, held.process, held.call.head.correlation)) != NONE)
-		release_call(calls, index, &held.call);
+	while ((within = first_within(calls, of.entry.process, of.entry.correlation)))
+		emit(calls, within, &of.call);
 }
 
 /* The runtime call that made it, if it has come already; else itself. */
-static uint32_t maker_of(struct calls *calls, uint32_t index)
+static struct waiting *maker_of(struct calls *calls, struct pending_entry *made)
 {
-	const struct held *made = &calls->held[index];
-	uint32_t i = *head(calls, made->process, made->call.head.correlation);
+	struct waiting *i = pending__find(&calls->waiting, made->process, made->correlation);
 
-	for (; i != NONE; i = calls->held[i].next)
-		if (calls->held[i].process == made->process &&
-		    calls->held[i].call.head.correlation == made->call.head.correlation &&
-		    calls->held[i].call.domain == CUDA_DOMAIN_RUNTIME)
-			return i;
-	return index;
+	while (i && i->call.domain != CUDA_DOMAIN_RUNTIME)
+		i = pending__next(i);
+	return i ? i : (struct waiting *)made;
 }
 
-static void hold(struct calls *calls, struct process *process, const struct cuda_api *call)
+void api_correlation__add(struct calls *calls, struct process *process, const struct cuda_api *call)
 {
-	uint32_t *first = head(calls, process, call->head.correlation), index;
-	struct held *held;
+	struct waiting *waiting;
 
-	if (calls->free == NONE)
-		let_family_go(calls, maker_of(calls, calls->oldest));
-	index = calls->free;
-	held = &calls->held[index];
-	calls->free = held->next;
-	held->process = process;
-	held->call = *call;
-	held->tick = calls->tick;
-	held->next = *first;
-	*first = index;
-	held->newer = NONE;
-	held->older = calls->newest;
-	if (calls->newest == NONE)
-		calls->oldest = index;
-	else
-		calls->held[calls->newest].newer = index;
-	calls->newest = index;
-}
-
-void api_correlation__take(struct calls *calls, struct process *process,
-			   const struct cuda_api *call)
-{
-	if (call->domain == CUDA_DOMAIN_RUNTIME || call->flags & CUDA_API_NESTED)
-		hold(calls, process, call);
-	else
+	if (call->domain != CUDA_DOMAIN_RUNTIME && !(call->flags & CUDA_API_NESTED)) {
 		calls->emit(calls->context, process, call, NULL);
+		return;
+	}
+	waiting = pending__add(&calls->waiting, process, call->head.correlation);
+	if (!waiting) {
+		emit_family(calls, maker_of(calls, calls->waiting.oldest));
+		waiting = pending__add(&calls->waiting, process, call->head.correlation);
+	}
+	waiting->call = *call;
+	waiting->tick = calls->tick;
 }
 
-/* The next of a kind in the list, from `index` on. */
-static uint32_t next_runtime(const struct calls *calls, uint32_t index,
-			     const struct process *process)
+/* The oldest runtime call, of a process or (NULL) of any. */
+static struct waiting *oldest_runtime(const struct calls *calls, const struct process *process)
 {
-	while (index != NONE && (calls->held[index].call.domain != CUDA_DOMAIN_RUNTIME ||
-				 (process && calls->held[index].process != process)))
-		index = calls->held[index].newer;
-	return index;
+	struct pending_entry *entry = calls->waiting.oldest;
+
+	while (entry && (((struct waiting *)entry)->call.domain != CUDA_DOMAIN_RUNTIME ||
+			 (process && entry->process != process)))
+		entry = entry->newer;
+	return (struct waiting *)entry;
 }
 
 /* From the start each time: what went with one may have been the one after it. */
 void api_correlation__tick(struct calls *calls)
 {
-	uint32_t index;
+	struct waiting *waiting;
 
-	while ((index = next_runtime(calls, calls->oldest, NULL)) != NONE &&
-	       calls->tick - calls->held[index].tick >= 2)
-		let_family_go(calls, index);
+	while ((waiting = oldest_runtime(calls, NULL)) && calls->tick - waiting->tick >= 2)
+		emit_family(calls, waiting);
 	calls->tick++;
 }
 
 void api_correlation__end(struct calls *calls, struct process *process)
 {
-	uint32_t index, newer;
+	struct pending_entry *entry, *newer;
+	struct waiting *waiting;
 
-	while ((index = next_runtime(calls, calls->oldest, process)) != NONE)
-		let_family_go(calls, index);
-	for (index = calls->oldest; index != NONE; index = newer) {
-		newer = calls->held[index].newer;
-		if (calls->held[index].process == process)
-			release_call(calls, index, NULL);
+	while ((waiting = oldest_runtime(calls, process)))
+		emit_family(calls, waiting);
+	for (entry = calls->waiting.oldest; entry; entry = newer) {
+		newer = entry->newer;
+		if (entry->process == process)
+			emit(calls, (struct waiting *)entry, NULL);
 	}
 }

@@ -4,7 +4,6 @@
  */
 #include "cuda-trace/capture/losses.h"
 
-#include <json-c/json.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/foreign/left_out.h"
 
@@ -66,50 +65,44 @@ void losses__say(FILE *file, const struct session_lost_counts *lost)
 		say_one(file, lost->session[i], session_keys[i], session_texts[i]);
 }
 
-struct json_object *losses__json(const struct session_lost_counts *lost)
+void losses__put(struct sheet *sheet, const struct session_lost_counts *lost)
 {
-	struct json_object *object = json_object_new_object();
-
-	json_object_object_add(object, "total", json_object_new_uint64(lost->total));
+	sheet__open(sheet, "lost", '{');
+	sheet__put(sheet, "total", cell_number(lost->total));
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		json_object_object_add(object, agent_keys[i],
-				       json_object_new_uint64(lost->agent[i]));
+		sheet__put(sheet, agent_keys[i], cell_number(lost->agent[i]));
 	for (int i = 0; i < SESSION_LOST_COUNT; i++)
-		json_object_object_add(object, session_keys[i],
-				       json_object_new_uint64(lost->session[i]));
-	return object;
+		sheet__put(sheet, session_keys[i], cell_number(lost->session[i]));
+	sheet__close(sheet);
 }
 
-struct json_object *losses__left_out(const struct left_out *left_out)
+void losses__put_left_out(struct sheet *sheet, const struct left_out *left_out)
 {
-	struct json_object *array = json_object_new_array();
-
+	sheet__open(sheet, "left_out", '[');
 	for (uint32_t i = 0; left_out && i < left_out->group_count; i++) {
 		const struct left_out_group *group = &left_out->groups[i];
-		struct json_object *object;
 
 		if (!group->count)
 			continue;
-		object = json_object_new_object();
-		json_object_object_add(object, "kind",
-				       json_object_new_string(left_out__key(group->kind)));
-		json_object_object_add(object, "user", json_object_new_uint64(group->user));
-		json_object_object_add(object, "count", json_object_new_uint64(group->count));
-		json_object_object_add(object, "first", json_object_new_uint64(group->first));
-		json_object_object_add(object, "reason", json_object_new_string(group->reason));
-		json_object_array_add(array, object);
+		sheet__open(sheet, NULL, '{');
+		sheet__put(sheet, "kind", cell_text(left_out__key(group->kind)));
+		sheet__put(sheet, "user", cell_number(group->user));
+		sheet__put(sheet, "count", cell_number(group->count));
+		sheet__put(sheet, "first", cell_number(group->first));
+		sheet__put(sheet, "reason", cell_text(group->reason));
+		sheet__close(sheet);
 	}
-	return array;
+	sheet__close(sheet);
 }
 
 void losses__write_json_line(FILE *file, const struct session_lost_counts *lost)
 {
-	struct json_object *object = json_object_new_object();
+	struct sheet sheet = {.file = file, .json = true};
 
-	json_object_object_add(object, "event", json_object_new_string("lost"));
-	json_object_object_add(object, "lost", losses__json(lost));
-	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-	json_object_put(object);
+	sheet__open(&sheet, NULL, '{');
+	sheet__put(&sheet, "event", cell_text("lost"));
+	losses__put(&sheet, lost);
+	sheet__close(&sheet);
 }
 
 void losses__say_error(void *context, struct process *process, int code, const char *component,

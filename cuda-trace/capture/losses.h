@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 #include "cuda-trace/capture/session.h"
-
-struct json_object;
+#include "cuda-trace/cli/sheet.h"
 
 /* The sum of the reasons that count records. Not included: processes (killed), names and states,
  * and parts that are missing in a record that arrived. */
@@ -17,10 +16,10 @@ uint64_t losses__total(const struct session_lost_counts *lost);
 bool losses__any(const struct session_lost_counts *lost);
 /* One line per reason; nothing if nothing was lost. */
 void losses__say(FILE *file, const struct session_lost_counts *lost);
-/* {"total": N, "reason": N, ...} with every reason. */
-struct json_object *losses__json(const struct session_lost_counts *lost);
-/* [{"kind": "files", "user": N, "count": N, "first": N, "reason": "..."}, ...] */
-struct json_object *losses__left_out(const struct left_out *left_out);
+/* JSON: "lost": {"total": N, "reason": N, ...} with every reason. */
+void losses__put(struct sheet *sheet, const struct session_lost_counts *lost);
+/* "left_out": [{"kind": "files", "user": N, "count": N, "first": N, "reason": "..."}, ...] */
+void losses__put_left_out(struct sheet *sheet, const struct left_out *left_out);
 /* {"event":"lost", ...} */
 void losses__write_json_line(FILE *file, const struct session_lost_counts *lost);
 /* A sink's process_error: one line on stderr, at most three for a process. */

@@ -8,6 +8,18 @@
 #include <stdint.h>
 #include "bpf/event.h"
 
+enum record_work { WORK_NONE, WORK_KERNEL, WORK_COPY, WORK_LAUNCH, WORK_WAIT };
+
+/* Time that a GPU worked (memsets are copies), or that a host thread launched or waited. */
+struct record_interval {
+	enum record_work work;
+	uint32_t device; /* of the GPU's */
+	uint64_t start, end;
+};
+
+/* False: the record is none, or its times make no sense. */
+bool record_times__interval(const struct cuda_record *record, struct record_interval *interval);
+
 /* The latest time (CLOCK_MONOTONIC, ns) that a record may have now. */
 uint64_t record_times__latest(void);
 /* The record must be as large as this version's structure of its kind. */

@@ -37,6 +37,9 @@ enum cell_kind {
 	CELL_CLOCK,  /* CLOCK_MONOTONIC ns; text: local time of day, JSON: RFC 3339 in UTC */
 	CELL_SHARE,  /* a part of 1; text: 12.3% */
 	CELL_BOOL,
+	CELL_BYTES, /* text: 1.50 MiB */
+	CELL_RATE,  /* bytes per second; text: 1.23 GB/s */
+	CELL_REAL,  /* text: 1.2; what is not finite is shown as CELL_NONE */
 };
 
 struct cell {
@@ -46,20 +49,27 @@ struct cell {
 		uint64_t number;
 		int64_t signed_number;
 		const uint32_t *triple;
-		double share;
+		double share, real;
 		bool yes;
 	};
 };
 
-#define cell_text(value)   ((struct cell){.kind = CELL_TEXT, .text = (value)})
-#define cell_number(value) ((struct cell){.kind = CELL_NUMBER, .number = (value)})
-#define cell_signed(value) ((struct cell){.kind = CELL_SIGNED, .signed_number = (value)})
-#define cell_count(value)  ((struct cell){.kind = CELL_COUNT, .number = (value)})
-#define cell_ns(value)	   ((struct cell){.kind = CELL_NS, .number = (value)})
-#define cell_triple(value) ((struct cell){.kind = CELL_TRIPLE, .triple = (value)})
-#define cell_clock(value)  ((struct cell){.kind = CELL_CLOCK, .number = (value)})
-#define cell_share(value)  ((struct cell){.kind = CELL_SHARE, .share = (value)})
-#define cell_bool(value)   ((struct cell){.kind = CELL_BOOL, .yes = (value)})
+#define cell_none	     ((struct cell){.kind = CELL_NONE})
+#define cell_if(known, cell) ((known) ? (cell) : cell_none)
+#define cell_text(value)     ((struct cell){.kind = CELL_TEXT, .text = (value)})
+#define cell_number(value)   ((struct cell){.kind = CELL_NUMBER, .number = (value)})
+#define cell_signed(value)   ((struct cell){.kind = CELL_SIGNED, .signed_number = (value)})
+#define cell_count(value)    ((struct cell){.kind = CELL_COUNT, .number = (value)})
+#define cell_ns(value)	     ((struct cell){.kind = CELL_NS, .number = (value)})
+#define cell_triple(value)   ((struct cell){.kind = CELL_TRIPLE, .triple = (value)})
+#define cell_clock(value)    ((struct cell){.kind = CELL_CLOCK, .number = (value)})
+#define cell_share(value)    ((struct cell){.kind = CELL_SHARE, .share = (value)})
+#define cell_bool(value)     ((struct cell){.kind = CELL_BOOL, .yes = (value)})
+#define cell_bytes(value)    ((struct cell){.kind = CELL_BYTES, .number = (value)})
+#define cell_rate(value)     ((struct cell){.kind = CELL_RATE, .real = (value)})
+#define cell_real(value)     ((struct cell){.kind = CELL_REAL, .real = (value)})
+
+#define WRITER_CELL_SIZE     808 /* of any cell as text */
 
 struct writer {
 	FILE *file;
@@ -82,6 +92,14 @@ void writer__header(struct writer *writer);
 void writer__row(struct writer *writer, const struct cell *cells);
 void writer_text__row(struct writer *writer, const struct cell *cells);
 void writer_json__row(struct writer *writer, const struct cell *cells);
+
+/* One cell. The text is that of the column's width, or as wide as `last` (0 = the longest that is
+ * shown) if it has none, and may be in `out`. */
+void writer_json__cell(FILE *file, const struct cell *cell);
+const char *writer_text__format(const struct column *column, const struct cell *cell,
+				char out[WRITER_CELL_SIZE], int last);
+/* In the column's width, or beyond; how many characters that took. */
+int writer_text__put(FILE *file, const struct column *column, const char *text);
 
 /* CLOCK_MONOTONIC ns → CLOCK_REALTIME ns, as the two stood at the tool's start. */
 uint64_t writer__wall_clock(uint64_t monotonic);

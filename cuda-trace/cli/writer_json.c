@@ -6,7 +6,9 @@
 #include "cuda-trace/cli/writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <time.h>
+#include "cuda-trace/base/number_text.h"
 #include "cuda-trace/base/text.h"
 
 static void put_clock(FILE *file, uint64_t monotonic)
@@ -20,8 +22,10 @@ static void put_clock(FILE *file, uint64_t monotonic)
 		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned int)(wall % 1000000000));
 }
 
-static void put_cell(FILE *file, const struct cell *cell)
+void writer_json__cell(FILE *file, const struct cell *cell)
 {
+	char text[NUMBER_TEXT_SIZE];
+
 	switch (cell->kind) {
 	case CELL_NONE:
 		fputs("null", file);
@@ -35,6 +39,7 @@ static void put_cell(FILE *file, const struct cell *cell)
 	case CELL_NUMBER:
 	case CELL_COUNT:
 	case CELL_NS:
+	case CELL_BYTES:
 		fprintf(file, "%" PRIu64, cell->number);
 		break;
 	case CELL_SIGNED:
@@ -47,7 +52,9 @@ static void put_cell(FILE *file, const struct cell *cell)
 		put_clock(file, cell->number);
 		break;
 	case CELL_SHARE:
-		fprintf(file, "%.6f", cell->share);
+	case CELL_RATE:
+	case CELL_REAL:
+		fputs(isfinite(cell->real) ? number__shortest(text, cell->real) : "null", file);
 		break;
 	case CELL_BOOL:
 		fputs(cell->yes ? "true" : "false", file);
@@ -65,7 +72,7 @@ void writer_json__row(struct writer *writer, const struct cell *cells)
 		if (writer->columns[i].flags & COLUMN_IF_SET && cells[i].kind == CELL_NONE)
 			continue;
 		fprintf(writer->file, "%c\"%s\":", lead, writer->columns[i].key);
-		put_cell(writer->file, &cells[i]);
+		writer_json__cell(writer->file, &cells[i]);
 		lead = ',';
 	}
 	fputs("}\n", writer->file);

@@ -5,11 +5,12 @@
 #include "cuda-trace/cli/writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 #include "cuda-trace/base/text.h"
 
-#define LONGEST_LAST 200 /* characters of the last column */
+#define LONGEST_LAST ((WRITER_CELL_SIZE - 8) / 4) /* characters of the last column */
 
 static bool is_shown(const struct writer *writer, const struct column *column)
 {
@@ -47,8 +48,7 @@ static int columns_of(const char *text)
 	return n;
 }
 
-/* How many characters that took. */
-static int put(struct writer *writer, const struct column *column, const char *text)
+int writer_text__put(FILE *file, const struct column *column, const char *text)
 {
 	int length = columns_of(text);
 	int blanks = column->width - length;
@@ -56,9 +56,9 @@ static int put(struct writer *writer, const struct column *column, const char *t
 	if (blanks < 0)
 		blanks = 0;
 	if (column->flags & COLUMN_LEFT || !column->width)
-		fprintf(writer->file, "%s%*s", text, blanks, "");
+		fprintf(file, "%s%*s", text, blanks, "");
 	else
-		fprintf(writer->file, "%*s%s", blanks, "", text);
+		fprintf(file, "%*s%s", blanks, "", text);
 	return length + blanks;
 }
 
@@ -73,7 +73,7 @@ static void put_header(struct writer *writer)
 		if (!first)
 			putc(' ', writer->file);
 		first = false;
-		put(writer, &writer->columns[i], writer->columns[i].title);
+		writer_text__put(writer->file, &writer->columns[i], writer->columns[i].title);
 	}
 	putc('\n', writer->file);
 	writer->headed = true;
@@ -102,9 +102,22 @@ static void format_clock(char *out, size_t size, uint64_t monotonic)
 	snprintf(out, size, "%s.%06u", hms, (unsigned int)(wall % 1000000000 / 1000));
 }
 
-static const char *format(const struct column *column, const struct cell *cell, char *out,
-			  size_t size, int last)
+static const char *format_bytes(char *out, size_t size, uint64_t bytes)
 {
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	double number = bytes;
+	size_t unit = 0;
+
+	for (; number >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		number /= 1024;
+	snprintf(out, size, unit ? "%.2f %s" : "%.0f %s", number, units[unit]);
+	return out;
+}
+
+const char *writer_text__format(const struct column *column, const struct cell *cell,
+				char out[WRITER_CELL_SIZE], int last)
+{
+	const size_t size = WRITER_CELL_SIZE;
 	bool whole = !column->width || column->flags & COLUMN_WHOLE;
 
 	switch (cell->kind) {
@@ -113,7 +126,8 @@ static const char *format(const struct column *column, const struct cell *cell, 
 	case CELL_TEXT:
 		if (!cell->text || !*cell->text)
 			return "-";
-		return text__show(out, size, cell->text, whole ? last : column->width);
+		return text__show(out, size, cell->text,
+				  whole ? last ? last : LONGEST_LAST : column->width);
 	case CELL_NUMBER:
 		snprintf(out, size, "%" PRIu64, cell->number);
 		return out;
@@ -135,13 +149,23 @@ static const char *format(const struct column *column, const struct cell *cell, 
 		return out;
 	case CELL_BOOL:
 		return cell->yes ? "yes" : "no";
+	case CELL_BYTES:
+		return format_bytes(out, size, cell->number);
+	case CELL_RATE:
+		snprintf(out, size, "%.2f GB/s", cell->real / 1e9);
+		return out;
+	case CELL_REAL:
+		if (!isfinite(cell->real))
+			return "-";
+		snprintf(out, size, "%.1f", cell->real);
+		return out;
 	}
 	return "";
 }
 
 void writer_text__row(struct writer *writer, const struct cell *cells)
 {
-	char text[4 * LONGEST_LAST + 8];
+	char text[WRITER_CELL_SIZE];
 	bool first = true;
 	int used = writer->indent;
 
@@ -149,7 +173,7 @@ void writer_text__row(struct writer *writer, const struct cell *cells)
 		put_header(writer);
 	fprintf(writer->file, "%*s", writer->indent, "");
 	for (int i = 0; i < writer->count; i++) {
-		int last = LONGEST_LAST;
+		int last = 0;
 
 		if (!is_shown(writer, &writer->columns[i]))
 			continue;
@@ -160,8 +184,9 @@ void writer_text__row(struct writer *writer, const struct cell *cells)
 		if (writer->fit && !writer->columns[i].width)
 			last = writer->fit > used + LEAST_LAST / 2 ? writer->fit - used
 								   : LEAST_LAST / 2;
-		used += put(writer, &writer->columns[i],
-			    format(&writer->columns[i], &cells[i], text, sizeof(text), last));
+		used += writer_text__put(
+			writer->file, &writer->columns[i],
+			writer_text__format(&writer->columns[i], &cells[i], text, last));
 	}
 	putc('\n', writer->file);
 }

@@ -54,11 +54,12 @@ static void show_kernel(void *context, const struct process *process,
 			const struct cuda_counters *record, struct counter_kernel *alone)
 {
 	struct counters *counters = context;
+	struct sheet sheet = {.file = counters->output, .json = true};
 
 	counter_table__add(&counters->counting.table, alone);
 	if (counters->options->shared.json)
-		counter_report__json_kernel(counters->output, process, record, alone,
-					    !counters->counting.table.by_turns);
+		counter_report__kernel(&sheet, process, record, alone,
+				       !counters->counting.table.by_turns);
 }
 
 static void handle_kernel(struct counters *counters, struct process *process,
@@ -133,6 +134,7 @@ static bool on_tick(void *context, struct session *session)
 static void show_all(struct counters *counters, const struct session_lost_counts *lost)
 {
 	struct counter_table *table = &counters->counting.table;
+	struct sheet sheet = {.file = counters->output, .json = true};
 	uint64_t most = counters->options->shared.count;
 
 	if (!counters->options->shared.json) {
@@ -143,11 +145,11 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 	}
 	for (const struct counter_kernel *kernel = table->kernels; kernel && table->by_turns;
 	     kernel = kernel->next)
-		counter_report__json_sum(counters->output, table, kernel);
+		counter_report__sum(&sheet, table, kernel);
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->has_state)
-			counter_report__json_process(counters->output, process);
+			counter_report__process(&sheet, process);
 	losses__write_json_line(counters->output, lost);
 }
 

@@ -215,15 +215,14 @@ static void write_pictures(struct profile *profile, const struct pc_report *repo
 /* Lines, and instructions. */
 static void find_places(struct profile *profile, struct session *session)
 {
-	const struct code_table code = code_table_of(&profile->table);
 	bool wanted = profile->options->disassemble;
 	enum pc_files_for what = !disassembly__can(profile->disassembly) ? PC_FILES_LINES
 				 : wanted				 ? PC_FILES_ALL
 									 : PC_FILES_CODE;
 
 	session__stop_agents(session);
-	pc_files__search(profile->files, profile->images, &code, what);
-	pc_images__resolve(profile->images, &code);
+	pc_files__search(profile->files, profile->images, &profile->table.code, what);
+	pc_images__resolve(profile->images, &profile->table.code);
 	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
 }
 

@@ -93,17 +93,16 @@ static void say_rest(FILE *file, const struct counter_process *process)
 /* Source lines of modules that were loaded before the attach; CUPTI reports later ones. */
 static void find_lines(struct sass *sass, struct session *session)
 {
-	const struct code_table code = code_table_of(&sass->table);
-
 	session__stop_agents(session);
-	pc_files__search(sass->files, sass->images, &code, PC_FILES_LINES);
-	pc_images__resolve(sass->images, &code);
+	pc_files__search(sass->files, sass->images, &sass->table.code, PC_FILES_LINES);
+	pc_images__resolve(sass->images, &sass->table.code);
 }
 
 static void on_finish(void *context, struct session *session)
 {
 	struct sass *sass = context;
 	const struct options *shared = &sass->options->shared;
+	struct sheet sheet = {.file = sass->output, .json = shared->json};
 	struct session_lost_counts lost;
 
 	session__lost(session, &lost);
@@ -115,12 +114,9 @@ static void on_finish(void *context, struct session *session)
 	     process = process->next) {
 		if (!process->has_state)
 			continue;
-		if (shared->json) {
-			counter_report__json_process(sass->output, process);
-		} else {
-			counter_report__text_process(sass->output, process);
+		counter_report__process(&sheet, process);
+		if (!shared->json)
 			say_rest(sass->output, process);
-		}
 	}
 	if (shared->json) {
 		losses__write_json_line(sass->output, &lost);

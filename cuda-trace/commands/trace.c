@@ -137,7 +137,7 @@ static void handle_call(struct trace *trace, struct process *process, const stru
 	if (process->group == CUDA_GROUP_API_ERROR)
 		show_call(trace, process, call, NULL);
 	else
-		api_correlation__take(trace->calls, process, call);
+		api_correlation__add(trace->calls, process, call);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)

@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_places.h"
 #include "cuda-trace/idle/wait_causes.h"
 
-#define GPUS_MAX 64
-#define ORDINALS 64
-#define LONGEST	 (600ull * 1000000000) /* of one event; more is nonsense */
-#define QUEUE_NS 50000		       /* a GPU's own time before it starts queued work */
-#define PAGEABLE 1		       /* CUPTI's kind of memory */
-#define KEPT_NS	 10000000000ull	       /* of a GPU that is idle meanwhile */
+#define QUEUE_NS 50000		/* a GPU's own time before it starts queued work */
+#define PAGEABLE 1		/* CUPTI's kind of memory */
+#define KEPT_NS	 10000000000ull /* of a GPU that is idle meanwhile */
 
 struct operation {
 	uint64_t start, end;
@@ -26,9 +26,6 @@ struct operation {
 };
 
 struct gpu {
-	bool known; /* uuid is */
-	uint8_t uuid[32];
-	uint32_t ordinal; /* in the first process that used it */
 	struct operation *operations;
 	uint32_t count, size;
 	uint64_t busy_until;	/* explained until there; 0 = not begun */
@@ -39,11 +36,11 @@ struct idle_gaps {
 	struct idle_known known;
 	struct idle_functions *functions;
 	struct idle_places *places;
-	struct gpu gpus[GPUS_MAX];
-	uint32_t gpu_count;
+	struct gpu gpus[GPU_SET_MAX];
+	struct gpu_set set;
 	struct device {
 		struct idle_host *host;
-		uint8_t gpu_of[ORDINALS]; /* index + 1 */
+		gpu_ordinals gpu_of;
 	} * devices;
 	uint32_t device_count, device_size;
 	uint64_t first, last; /* event */
@@ -70,7 +67,7 @@ void idle_gaps__free(struct idle_gaps *gaps)
 {
 	if (!gaps)
 		return;
-	for (uint32_t i = 0; i < gaps->gpu_count; i++)
+	for (uint32_t i = 0; i < gaps->set.count; i++)
 		free(gaps->gpus[i].operations);
 	free(gaps->devices);
 	idle_places__free(gaps->places);
@@ -94,8 +91,8 @@ static struct device *device_of(struct idle_gaps *gaps, struct idle_host *host)
 	for (uint32_t i = gaps->device_count; i; i--)
 		if (gaps->devices[i - 1].host == host)
 			return &gaps->devices[i - 1];
-	devices = idle_array__grow(gaps->devices, &gaps->device_size, gaps->device_count,
-				   sizeof(*devices));
+	devices = array_grow__for_one(gaps->devices, &gaps->device_size, gaps->device_count,
+				      sizeof(*devices));
 	if (!devices)
 		return NULL;
 	gaps->devices = devices;
@@ -110,142 +107,52 @@ void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host)
 			gaps->devices[i] = gaps->devices[--gaps->device_count];
 }
 
-static struct gpu *add_gpu(struct idle_gaps *gaps, uint32_t ordinal)
-{
-	if (gaps->gpu_count == GPUS_MAX)
-		return NULL;
-	gaps->gpus[gaps->gpu_count].ordinal = ordinal;
-	return &gaps->gpus[gaps->gpu_count++];
-}
-
-static struct gpu *gpu_of(struct idle_gaps *gaps, struct idle_host *host, uint32_t ordinal)
-{
-	struct device *device = ordinal < ORDINALS ? device_of(gaps, host) : NULL;
-	struct gpu *gpu = NULL;
-
-	if (!device)
-		return NULL;
-	if (device->gpu_of[ordinal])
-		return &gaps->gpus[device->gpu_of[ordinal] - 1];
-	for (uint32_t i = 0; i < gaps->gpu_count && !gpu; i++)
-		if (gaps->gpus[i].ordinal == ordinal)
-			gpu = &gaps->gpus[i];
-	if (!gpu)
-		gpu = add_gpu(gaps, ordinal);
-	if (gpu)
-		device->gpu_of[ordinal] = gpu - gaps->gpus + 1;
-	return gpu;
-}
-
-/* Which GPU the process means: in containers each has a device 0. */
-static void note_device(struct idle_gaps *gaps, struct idle_host *host,
-			const struct cuda_device *record)
-{
-	static const uint8_t none[16];
-	struct device *device = record->device < ORDINALS ? device_of(gaps, host) : NULL;
-	struct gpu *gpu = NULL;
-	uint8_t uuid[32];
-
-	_Static_assert(sizeof(record->uuid) + sizeof(record->mig_uuid) == sizeof(uuid), "both");
-	if (!device || !memcmp(record->uuid, none, sizeof(none)))
-		return;
-	memcpy(uuid, record->uuid, sizeof(record->uuid));
-	memcpy(uuid + sizeof(record->uuid), record->mig_uuid, sizeof(record->mig_uuid));
-	for (uint32_t i = 0; i < gaps->gpu_count && !gpu; i++)
-		if (gaps->gpus[i].known && !memcmp(gaps->gpus[i].uuid, uuid, sizeof(uuid)))
-			gpu = &gaps->gpus[i];
-	if (!gpu && device->gpu_of[record->device] &&
-	    !gaps->gpus[device->gpu_of[record->device] - 1].known)
-		gpu = &gaps->gpus[device->gpu_of[record->device] - 1];
-	if (!gpu)
-		gpu = add_gpu(gaps, record->device);
-	if (!gpu)
-		return;
-	gpu->known = true;
-	memcpy(gpu->uuid, uuid, sizeof(uuid));
-	device->gpu_of[record->device] = gpu - gaps->gpus + 1;
-}
-
-static bool note_time(struct idle_gaps *gaps, uint64_t start, uint64_t end)
-{
-	if (!start || end < start || end - start > LONGEST)
-		return false;
-	if (!gaps->first || start < gaps->first)
-		gaps->first = start;
-	if (end > gaps->last)
-		gaps->last = end;
-	return true;
-}
-
-static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32_t device,
+static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32_t ordinal,
 			  const struct operation *operation)
 {
-	struct operation *operations;
-	struct gpu *gpu;
+	struct device *device = device_of(gaps, host);
+	int index = device ? gpu_set__find(&gaps->set, device->gpu_of, ordinal) : -1;
+	struct gpu *gpu = index < 0 ? NULL : &gaps->gpus[index];
+	struct operation *operations = !gpu ? NULL
+					    : array_grow__for_one(gpu->operations, &gpu->size,
+								  gpu->count, sizeof(*operations));
 
-	if (!note_time(gaps, operation->start, operation->end))
-		return;
-	gpu = gpu_of(gaps, host, device);
-	operations =
-		gpu ? idle_array__grow(gpu->operations, &gpu->size, gpu->count, sizeof(*operations))
-		    : NULL;
+	if (operations)
+		gpu->operations = operations;
 	if (!operations || operation->start < gpu->busy_until) {
 		gaps->late++;
-		if (operations)
-			gpu->operations = operations;
 		return;
 	}
-	gpu->operations = operations;
-	operations[gpu->count] = *operation;
-	operations[gpu->count++].host = host;
+	operations[gpu->count++] = *operation;
 	gaps->kept++;
 }
 
 void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 		       const struct cuda_record *record)
 {
-	const struct cuda_kernel *kernel = (const void *)record;
 	const struct cuda_memcpy *copy = (const void *)record;
-	const struct cuda_memset *set = (const void *)record;
-	const struct cuda_graph *graph = (const void *)record;
-	const struct cuda_launch *launch = (const void *)record;
-	const struct cuda_sync *sync = (const void *)record;
-	struct operation operation = {.correlation = record->correlation};
+	struct device *device = record->kind == CUDA_RECORD_DEVICE ? device_of(gaps, host) : NULL;
+	struct record_interval interval;
 
-	switch (record->kind) {
-	case CUDA_RECORD_KERNEL:
-		operation.start = kernel->start;
-		operation.end = kernel->end;
-		add_operation(gaps, host, kernel->device, &operation);
-		break;
-	case CUDA_RECORD_GRAPH:
-		operation.start = graph->start;
-		operation.end = graph->end;
-		add_operation(gaps, host, graph->device, &operation);
-		break;
-	case CUDA_RECORD_MEMCPY:
-		operation.start = copy->start;
-		operation.end = copy->end;
-		operation.pageable = copy->src_kind == PAGEABLE || copy->dst_kind == PAGEABLE;
-		add_operation(gaps, host, copy->device, &operation);
-		break;
-	case CUDA_RECORD_MEMSET:
-		operation.start = set->start;
-		operation.end = set->end;
-		add_operation(gaps, host, set->device, &operation);
-		break;
-	case CUDA_RECORD_LAUNCH:
-	case CUDA_RECORD_GRAPH_LAUNCH:
-		note_time(gaps, launch->start, launch->end);
-		break;
-	case CUDA_RECORD_SYNC:
-		if (sync->type != 2)
-			note_time(gaps, sync->start, sync->end);
-		break;
-	case CUDA_RECORD_DEVICE:
-		note_device(gaps, host, (const void *)record);
-		break;
-	}
+	if (device)
+		gpu_set__identify(&gaps->set, device->gpu_of, (const void *)record);
+	if (!record_times__interval(record, &interval))
+		return;
+	if (!gaps->first || interval.start < gaps->first)
+		gaps->first = interval.start;
+	if (interval.end > gaps->last)
+		gaps->last = interval.end;
+	if (interval.work == WORK_KERNEL || interval.work == WORK_COPY)
+		add_operation(gaps, host, interval.device,
+			      &(struct operation){
+				      .start = interval.start,
+				      .end = interval.end,
+				      .host = host,
+				      .correlation = record->correlation,
+				      .pageable = record->kind == CUDA_RECORD_MEMCPY &&
+						  (copy->src_kind == PAGEABLE ||
+						   copy->dst_kind == PAGEABLE),
+			      });
 }
 
 /* What the thread that ended a wait did meanwhile: one step, no further. */
@@ -393,7 +300,7 @@ bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until)
 	uint64_t before = UINT64_MAX;
 
 	idle_timeline__prepare(gaps->known.timeline);
-	for (uint32_t i = 0; i < gaps->gpu_count; i++) {
+	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		close_gpu(gaps, &gaps->gpus[i], until);
 		if (gaps->gpus[i].busy_until < before)
 			before = gaps->gpus[i].busy_until;
@@ -402,7 +309,7 @@ bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until)
 	if (before + KEPT_NS < until)
 		before = until - KEPT_NS;
 	idle_timeline__forget(gaps->known.timeline, before);
-	return gaps->gpu_count;
+	return gaps->set.count;
 }
 
 bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)
@@ -410,7 +317,7 @@ bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)
 	uint32_t used = 0;
 
 	idle_timeline__prepare(gaps->known.timeline);
-	for (uint32_t i = 0; i < gaps->gpu_count; i++) {
+	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		struct gpu *gpu = &gaps->gpus[i];
 
 		if (!gpu->count && !gpu->busy_until)

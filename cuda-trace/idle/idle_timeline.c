@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/capture/process.h"
 
@@ -24,18 +25,6 @@ struct idle_timeline {
 	struct interned *texts;
 	uint64_t dropped;
 };
-
-void *idle_array__grow(void *array, uint32_t *size, uint32_t count, size_t each)
-{
-	void *larger;
-
-	if (count < *size)
-		return array;
-	larger = reallocarray(array, *size ? (size_t)*size * 2 : 64, each);
-	if (larger)
-		*size = *size ? *size * 2 : 64;
-	return larger;
-}
 
 struct idle_timeline *idle_timeline__new(void)
 {
@@ -133,8 +122,8 @@ const char *idle_timeline__intern(struct idle_timeline *timeline, const char *te
 void idle_timeline__call(struct idle_timeline *timeline, struct idle_line *line,
 			 const struct idle_call *call)
 {
-	struct idle_call *calls =
-		idle_array__grow(line->calls, &line->call_size, line->call_count, sizeof(*calls));
+	struct idle_call *calls = array_grow__for_one(line->calls, &line->call_size,
+						      line->call_count, sizeof(*calls));
 
 	if (!calls) {
 		timeline->dropped++;
@@ -151,8 +140,8 @@ void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait 
 {
 	struct idle_host *host = idle_timeline__host(timeline, wait->pid);
 	struct idle_line *line = host ? idle_timeline__line(timeline, host, wait->tid, true) : NULL;
-	struct idle_span *spans = line ? idle_array__grow(line->spans, &line->span_size,
-							  line->span_count, sizeof(*spans))
+	struct idle_span *spans = line ? array_grow__for_one(line->spans, &line->span_size,
+							     line->span_count, sizeof(*spans))
 				       : NULL;
 
 	/* A thread's waits come in order: what does not is of a thread whose number is used again,
@@ -189,9 +178,10 @@ void idle_timeline__sample(struct idle_timeline *timeline, const struct idle_sam
 	struct idle_host *host = idle_timeline__host(timeline, sample->pid);
 	struct idle_line *line =
 		host ? idle_timeline__line(timeline, host, sample->tid, true) : NULL;
-	struct idle_moment *moments = line ? idle_array__grow(line->moments, &line->moment_size,
-							      line->moment_count, sizeof(*moments))
-					   : NULL;
+	struct idle_moment *moments =
+		line ? array_grow__for_one(line->moments, &line->moment_size, line->moment_count,
+					   sizeof(*moments))
+		     : NULL;
 
 	if (!moments) {
 		timeline->dropped++;

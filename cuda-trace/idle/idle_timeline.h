@@ -95,9 +95,6 @@ void idle_timeline__prepare(struct idle_timeline *timeline);
 const struct idle_origin *idle_host__origin(const struct idle_host *host, uint32_t correlation);
 /* Forgets what ended before that. */
 void idle_timeline__forget(struct idle_timeline *timeline, uint64_t before);
-/* The array with space for one more element of size `each` after its `count`; NULL without memory.
- */
-void *idle_array__grow(void *array, uint32_t *size, uint32_t count, size_t each);
 /* Records that are kept, of all sorts. */
 size_t idle_timeline__size(const struct idle_timeline *timeline);
 /* Records that were not kept because memory, or a place for their thread, was missing. */

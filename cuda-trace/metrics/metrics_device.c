@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "cuda-trace/base/event_keys.h"
 #include "cuda-trace/metrics/metrics_text.h"
-#include "cuda-trace/profile/device/pm_report.h"
 #include "cuda-trace/profile/device/pm_table.h"
 
 #define SECONDS	  5 /* a gauge is the mean of so many */
@@ -138,7 +138,7 @@ static void put_device(struct exposition *exposition, const struct pm_device *de
 	if (!file)
 		return;
 	fprintf(file, "device=\"%u\",uuid=\"%s\"", device->number,
-		pm_report__uuid(uuid, device->hello.uuid));
+		stat_objects__uuid(uuid, "GPU", device->hello.uuid));
 	if (name) {
 		fprintf(file, ",%s=", name);
 		metrics_text__write_label(file, value);

@@ -9,6 +9,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/capture/api_correlation.h"
 
 #define MAX	2048 /* lines: the API has some 1,000 calls */
@@ -35,15 +36,12 @@ static uint32_t hash_of(const struct stat_call *key)
 
 static struct stat_call *add_line(struct stat_calls *calls, const struct stat_call *key)
 {
-	if (calls->count == calls->capacity) {
-		uint32_t capacity = calls->capacity ? calls->capacity * 2 : 64;
-		struct stat_call *larger = reallocarray(calls->lines, capacity, sizeof(*larger));
+	struct stat_call *lines =
+		array_grow__for_one(calls->lines, &calls->capacity, calls->count, sizeof(*lines));
 
-		if (!larger)
-			return NULL;
-		calls->lines = larger;
-		calls->capacity = capacity;
-	}
+	if (!lines)
+		return NULL;
+	calls->lines = lines;
 	calls->lines[calls->count] = *key;
 	return &calls->lines[calls->count++];
 }
@@ -132,7 +130,7 @@ void stat_calls__record(struct stat_calls *calls, struct process *process,
 			const struct cuda_api *call)
 {
 	if (calls && process->group != CUDA_GROUP_API_ERROR)
-		api_correlation__take(calls->held, process, call);
+		api_correlation__add(calls->held, process, call);
 }
 
 void stat_calls__tick(struct stat_calls *calls)

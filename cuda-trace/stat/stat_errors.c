@@ -24,13 +24,13 @@
 struct stat_failure {
 	uint32_t correlation;
 	uint32_t tid; /* 0 = a wait's, which does not say */
-	struct told {
+	struct report {
 		uint64_t start; /* ns, 0 = there is none */
 		uint64_t end;
 		uint32_t line;
 		bool counted;
 	} driver, runtime;
-	bool wait;  /* driver: told by the wait alone */
+	bool wait;  /* driver: only the wait reported it */
 	bool alone; /* runtime: a launch, and nothing failed inside */
 };
 
@@ -71,7 +71,7 @@ static struct stat_failure *failure_of(struct stat_errors *errors, const struct 
 	uint32_t correlation = call->head.correlation;
 	struct stat_failure *failure;
 
-	/* The driver source says not when a launch began that it told at the entry; but all once.
+	/* Of a launch that the driver source reports at the entry it has no start; each comes once.
 	 */
 	if (!call->start)
 		return NULL;
@@ -89,29 +89,29 @@ static struct stat_failure *failure_of(struct stat_errors *errors, const struct 
 	return failure;
 }
 
-static void take_back(struct stat_errors *errors, struct told *told)
+static void uncount(struct stat_errors *errors, struct report *report)
 {
-	if (!told->counted)
+	if (!report->counted)
 		return;
-	told->counted = false;
-	errors->lines[told->line].count--;
+	report->counted = false;
+	errors->lines[report->line].count--;
 	errors->total--;
 }
 
-static bool is_within(const struct told *inner, const struct told *outer)
+static bool is_within(const struct report *inner, const struct report *outer)
 {
 	return inner->start && outer->start && inner->start >= outer->start &&
 	       inner->end <= outer->end;
 }
 
-/* Whether it counts: it was not told before, by itself or by the call around it. */
+/* Whether it counts: it was not reported before, by itself or by the call around it. */
 static bool is_news_of_driver(struct stat_errors *errors, struct stat_failure *failure,
-			      const struct told *now, bool wait)
+			      const struct report *now, bool wait)
 {
 	if (failure->driver.start == now->start || (wait && failure->tid))
 		return false;
 	if (failure->wait)
-		take_back(errors, &failure->driver);
+		uncount(errors, &failure->driver);
 	failure->wait = wait;
 	failure->driver = *now;
 	if (!is_within(now, &failure->runtime))
@@ -122,13 +122,13 @@ static bool is_news_of_driver(struct stat_errors *errors, struct stat_failure *f
 }
 
 static bool is_news_of_runtime(struct stat_errors *errors, struct stat_failure *failure,
-			       const struct told *now, bool launch)
+			       const struct report *now, bool launch)
 {
 	if (failure->runtime.start == now->start)
 		return false;
 	failure->runtime = *now;
 	if (failure->wait || is_within(&failure->driver, now)) {
-		take_back(errors, &failure->driver);
+		uncount(errors, &failure->driver);
 		return true;
 	}
 	failure->alone = launch;
@@ -142,7 +142,7 @@ static void fail(struct stat_errors *errors, const struct cuda_api *call,
 {
 	bool runtime = call->domain == CUDA_DOMAIN_RUNTIME;
 	struct stat_failure *failure = failure_of(errors, call);
-	const struct told now = {.start = call->start, .end = call->end};
+	const struct report now = {.start = call->start, .end = call->end};
 	struct stat_error *line;
 
 	if (failure && !(runtime ? is_news_of_runtime(errors, failure, &now,
@@ -157,10 +157,10 @@ static void fail(struct stat_errors *errors, const struct cuda_api *call,
 		line->last = *call;
 	errors->total++;
 	if (failure) {
-		struct told *told = runtime ? &failure->runtime : &failure->driver;
+		struct report *report = runtime ? &failure->runtime : &failure->driver;
 
-		told->line = line - errors->lines;
-		told->counted = true;
+		report->line = line - errors->lines;
+		report->counted = true;
 	}
 }
 

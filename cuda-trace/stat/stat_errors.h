@@ -29,7 +29,7 @@ struct stat_errors {
 	struct stat_failure *recent; /* NULL until a call fails */
 };
 
-/* Each takes any record of its kind: what did not fail is none. Records that tell of a failure
+/* Each takes any record of its kind: what did not fail is none. Records that report a failure
  * beside the one of the group API_ERROR must not be handed in where that is listened to. */
 void stat_errors__call(struct stat_errors *errors, const struct process *process,
 		       const struct cuda_api *call);

@@ -83,7 +83,7 @@ static bool make_space(struct stat_heap *heap)
 	return true;
 }
 
-static void take_out(struct stat_heap *heap, struct block *block)
+static void remove_block(struct stat_heap *heap, struct block *block)
 {
 	uint32_t hole = block - heap->blocks, i = hole;
 
@@ -140,7 +140,7 @@ static bool release(struct stat_heap *heap, struct stat_events *events, uint64_t
 	line->live_bytes -= block->bytes;
 	line->live_count--;
 	events->live_bytes -= block->bytes;
-	take_out(heap, block);
+	remove_block(heap, block);
 	return true;
 }
 
@@ -149,7 +149,7 @@ static void hold(struct stat_heap *heap, struct stat_events *events, uint32_t li
 {
 	struct stat_memory *sums = &heap->lines[line];
 
-	/* The same address again without a free: that was lost, or never told. */
+	/* The same address again without a free: that was lost, or never reported. */
 	release(heap, events, memory->address);
 	if (was_freed_already(heap, memory))
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Objects are rare, and programs may make tens of thousands: streams are counted by context, kind
- * and priority, and a process whose objects nobody asked for costs a pointer. Pools are reported
+ * and priority, and a process whose objects nobody requested costs a pointer. Pools are reported
  * with allocations, too. Bounded; the tool's one thread.
  */
 #include "cuda-trace/stat/stat_objects.h"
@@ -89,8 +89,8 @@ static void add_pool(struct stat_objects *objects, const struct stat_pool *pool,
 		objects->pools[objects->pool_count++] = *pool;
 }
 
-static void take_device(struct stat_objects *objects, const struct process *process,
-			const struct cuda_device *record)
+static void add_device_of(struct stat_objects *objects, const struct process *process,
+			  const struct cuda_device *record)
 {
 	const char *name = process__name(process, record->name);
 	struct stat_device device = {.record = *record, .processes = 1};
@@ -99,9 +99,9 @@ static void take_device(struct stat_objects *objects, const struct process *proc
 	add_device(objects, &device);
 }
 
-/* Allocations tell how large their pool is; only a pool's own record says what became of it. */
-static void take_pool(struct stat_objects *objects, const struct process *process,
-		      const struct cuda_record *record)
+/* Allocations say how large their pool is; only a pool's own record says what became of it. */
+static void add_pool_of(struct stat_objects *objects, const struct process *process,
+			const struct cuda_record *record)
 {
 	const struct cuda_memory *memory = (const void *)record;
 	const struct cuda_memory_pool *own = (const void *)record;
@@ -152,7 +152,7 @@ void stat_objects__record(struct stat_objects **objects, const struct process *p
 	if (!*objects)
 		return;
 	if (record->kind == CUDA_RECORD_DEVICE)
-		take_device(*objects, process, (const void *)record);
+		add_device_of(*objects, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_CONTEXT)
 		add_context(*objects, &(const struct stat_context){
 					      process->pid, *(const struct cuda_context *)record});
@@ -161,7 +161,7 @@ void stat_objects__record(struct stat_objects **objects, const struct process *p
 			    &(const struct stat_streams){process->pid, stream->context,
 							 stream->priority, stream->flag, 1});
 	else
-		take_pool(*objects, process, record);
+		add_pool_of(*objects, process, record);
 }
 
 void stat_objects__merge(struct stat_objects **sum, const struct stat_objects *of)

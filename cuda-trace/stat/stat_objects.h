@@ -16,7 +16,7 @@
 
 struct stat_device {
 	char name[64];		   /* untrusted */
-	struct cuda_device record; /* of the process that told first: its ordinal */
+	struct cuda_device record; /* of the process that reported it first: its ordinal */
 	uint32_t processes;	   /* that have it */
 };
 

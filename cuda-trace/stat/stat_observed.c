@@ -2,12 +2,10 @@
 /* No state of its own; called at the end of `stat`. */
 #include "cuda-trace/stat/stat_observed.h"
 
-#include <json-c/json.h>
 #include <time.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/observations.h"
-#include "cuda-trace/stat/stat_json.h"
 
 static const struct unobserved *missed(const struct stat_report *report, uint32_t n)
 {
@@ -41,54 +39,54 @@ static void put_clock(FILE *file, uint64_t monotonic)
 	fprintf(file, "%s.%03u", text, (unsigned int)(ns / 1000000 % 1000));
 }
 
-void stat_observed__text(FILE *file, const struct stat_report *report)
+struct cell stat_observed__since(const struct stat_process *process)
+{
+	return cell_if(process->observed_since, cell_number(wall_time(process->observed_since)));
+}
+
+static void say_late(struct sheet *sheet, const struct stat_process *process)
+{
+	char comm[64];
+
+	sheet__say(sheet, "process %u (%s): observed since ", process->pid,
+		   text__show(comm, sizeof(comm), process->comm, 0));
+	put_clock(sheet->file, process->observed_since);
+	sheet__say(sheet, "; earlier calls are not counted\n");
+}
+
+static void put_missed(struct sheet *sheet, const struct unobserved *process)
+{
+	char comm[64];
+
+	if (!sheet__row(sheet, NULL))
+		return;
+	sheet__put(sheet, "pid", cell_number(process->pid));
+	sheet__put(sheet, "process", cell_text(process->comm));
+	sheet__put(sheet, "reason", cell_text(observations__key(process->reason)));
+	sheet__put(sheet, "since_ns", cell_number(wall_time(process->since)));
+	sheet__close(sheet);
+	/* watch__run() says so on stderr, as of every command. */
+	if (process->reason != UNOBSERVED_STILL_RUNS)
+		sheet__say(sheet, "process %u (%s): %s\n", process->pid,
+			   *process->comm ? text__show(comm, sizeof(comm), process->comm, 0)
+					  : "ended",
+			   observations__text(process->reason));
+}
+
+void stat_observed__missed(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct stat_table *table = report->table;
 	const struct unobserved *process;
 	uint64_t shown = 0;
-	char comm[64];
 
 	for (uint32_t i = 0; i < table->process_count && shown < report->most_kernels; i++) {
-		const struct stat_process *late = &table->processes[i];
-
-		if (!late->observed_since)
+		if (sheet->json || !table->processes[i].observed_since)
 			continue;
-		fprintf(file, "process %u (%s): observed since ", late->pid,
-			text__show(comm, sizeof(comm), late->comm, 0));
-		put_clock(file, late->observed_since);
-		fprintf(file, "; earlier calls are not counted\n");
+		say_late(sheet, &table->processes[i]);
 		shown++;
 	}
-	for (uint32_t i = 0; (process = missed(report, i)) && i < report->most_kernels; i++) {
-		/* watch__run() says so on stderr, as of every command. */
-		if (process->reason == UNOBSERVED_STILL_RUNS)
-			continue;
-		fprintf(file, "process %u (%s): %s\n", process->pid,
-			*process->comm ? text__show(comm, sizeof(comm), process->comm, 0) : "ended",
-			observations__text(process->reason));
-	}
-}
-
-struct json_object *stat_observed__since(const struct stat_process *process)
-{
-	return process->observed_since ? json_object_new_uint64(wall_time(process->observed_since))
-				       : NULL;
-}
-
-struct json_object *stat_observed__missed(const struct stat_report *report)
-{
-	struct json_object *array = json_object_new_array();
-	const struct unobserved *process;
-
-	for (uint32_t i = 0; (process = missed(report, i)); i++) {
-		struct json_object *object = json_object_new_object();
-
-		json_object_object_add(object, "pid", json_object_new_uint64(process->pid));
-		stat_json__put_text(object, "process", process->comm);
-		stat_json__put_text(object, "reason", observations__key(process->reason));
-		json_object_object_add(object, "since_ns",
-				       json_object_new_uint64(wall_time(process->since)));
-		json_object_array_add(array, object);
-	}
-	return array;
+	sheet__begin(sheet, "missed", NULL, report->most_kernels);
+	for (uint32_t i = 0; (process = missed(report, i)); i++)
+		put_missed(sheet, process);
+	sheet__end(sheet);
 }

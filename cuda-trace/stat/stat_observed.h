@@ -5,15 +5,13 @@
 #ifndef CUDA_TRACE_STAT_STAT_OBSERVED_H
 #define CUDA_TRACE_STAT_STAT_OBSERVED_H
 
-#include "cuda-trace/stat/stat_report.h"
-
-struct json_object;
+#include "cuda-trace/stat/stat_sections.h"
 
 /* All calls of all processes that are meant were observed. */
 bool stat_observed__all(const struct stat_report *report);
-void stat_observed__text(FILE *file, const struct stat_report *report);
-/* Each process's `observed_since_ns` (null = from its first call), and `missed`. */
-struct json_object *stat_observed__since(const struct stat_process *process);
-struct json_object *stat_observed__missed(const struct stat_report *report);
+/* Each process's `observed_since_ns`; none = from its first call. */
+struct cell stat_observed__since(const struct stat_process *process);
+/* The section about processes and calls that nobody observed. */
+stat_section stat_observed__missed;
 
 #endif

@@ -2,16 +2,16 @@
 /*
  * Nodes and launches in two arrays of fixed size. The tool's one thread.
  *
- * A range tells its name when it ends, its kernels may end later still. So a node begins without a
+ * A range has its name when it ends, its kernels may end later still. So a node begins without a
  * name, and once it has one it becomes one with the node of that name in the same place, if there
  * is one; what waits for its kernels goes with it.
  *
- * Fears: 1. memory grows with the run: nodes are as many as different paths, and ranges that are
- * open; launches wait at most as long as it takes for MAX_WAITING others to come, and what comes
- * for one after that is counted as lost. 2. a node becomes another's while somebody still points to
- * it: only what has a name does, which nobody holds but its parent. 3. a program names ranges by a
- * counter: children are looked through one by one, but no more than there are names. 4. thousands
- * of processes, each with a tree: of its arrays nothing is touched that is not needed.
+ * What can go wrong: 1. memory grows with the run: nodes are as many as different paths, and ranges
+ * that are open; launches wait at most as long as it takes for MAX_WAITING others to come, and what
+ * comes for one after that is counted as lost. 2. a node becomes another's while somebody still
+ * points to it: only what has a name does, which nobody holds but its parent. 3. a program names
+ * ranges by a counter: children are looked through one by one, but no more than there are names. 4.
+ * thousands of processes, each with a tree: of its arrays nothing is touched that is not needed.
  */
 #include "cuda-trace/stat/stat_range_tree.h"
 
@@ -74,7 +74,7 @@ static void put_below(struct range_node *node, struct range_node *parent)
 	parent->children = node;
 }
 
-static void take_away(struct range_node *node)
+static void unlink_node(struct range_node *node)
 {
 	if (node->previous)
 		node->previous->next = node->next;
@@ -132,7 +132,7 @@ static void put_slot(struct range_tree *tree, uint32_t index, struct range_node 
 	node->slots = index;
 }
 
-static void take_slot(struct range_tree *tree, uint32_t index)
+static void unlink_slot(struct range_tree *tree, uint32_t index)
 {
 	struct slot *slot = &tree->slots[index];
 
@@ -154,7 +154,7 @@ static void become_one(struct range_tree *tree, struct range_node *to, struct ra
 	to->self.kernels += from->self.kernels;
 	to->self.gpu_ns += from->self.gpu_ns;
 	while ((index = from->slots) != NONE) {
-		take_slot(tree, index);
+		unlink_slot(tree, index);
 		put_slot(tree, index, to);
 	}
 	while ((child = from->children)) {
@@ -164,11 +164,11 @@ static void become_one(struct range_tree *tree, struct range_node *to, struct ra
 		if (twin) {
 			become_one(tree, twin, child);
 		} else {
-			take_away(child);
+			unlink_node(child);
 			put_below(child, to);
 		}
 	}
-	take_away(from);
+	unlink_node(from);
 	from->next = tree->unused;
 	tree->unused = from;
 }
@@ -206,7 +206,7 @@ static void release(struct range_tree *tree, uint32_t index)
 	uint32_t *link = head_of(tree, slot->correlation);
 
 	if (slot->node) {
-		take_slot(tree, index);
+		unlink_slot(tree, index);
 	} else {
 		tree->lost->self.kernels += slot->kernels;
 		tree->lost->self.gpu_ns += slot->gpu_ns;
@@ -217,7 +217,7 @@ static void release(struct range_tree *tree, uint32_t index)
 	slot->used = false;
 }
 
-/* The oldest one makes room. */
+/* The oldest one makes space. */
 static uint32_t make_slot(struct range_tree *tree, uint32_t correlation)
 {
 	uint32_t index = tree->cursor++ & (MAX_WAITING - 1), *head = head_of(tree, correlation);

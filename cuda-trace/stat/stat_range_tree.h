@@ -30,7 +30,7 @@ struct range_node {
 
 struct range_tree;
 
-/* `lost`: the line of what cannot be told any more. NULL = no memory. */
+/* `lost`: the line of what cannot be known any more. NULL = no memory. */
 struct range_tree *range_tree__new(uint32_t lost);
 void range_tree__free(struct range_tree *tree);
 /* Outside of all ranges. */

@@ -4,12 +4,12 @@
  * around it: so each launch finds its node before anybody knows the range's name. The tool's one
  * thread.
  *
- * Fears: 1. the agent sends what a thread did by groups, at most RING_RECORDS at a time: a launch
- * may come before the end of a range that was over by then. Launches in ranges are held until so
- * many more have come, or a range ends that was open. 2. the end of a range is lost, and the next
- * one takes its kernels: a launch that has fewer ranges around it, or a range that began after the
- * node's first launch, shows it; what is in such a node is reported as lost. 3. ranges of two
- * domains end in another order than they began: those further in move one place out.
+ * What can go wrong: 1. the agent sends what a thread did by groups, at most RING_RECORDS at a
+ * time: a launch may come before the end of a range that was over by then. Launches in ranges are
+ * held until so many more have come, or a range ends that was open. 2. the end of a range is lost,
+ * and the next one takes its kernels: a launch that has fewer ranges around it, or a range that
+ * began after the node's first launch, shows it; what is in such a node is reported as lost. 3.
+ * ranges of two domains end in another order than they began: those further in move one place out.
  */
 #include "cuda-trace/stat/stat_ranges.h"
 
@@ -21,7 +21,8 @@
 #define MAX_THREADS  128  /* with a range open */
 #define PLACES	     4096 /* power of 2 */
 #define MAX_RANGED   1024 /* processes at a time: 2 MiB each at most, a tenth of that most often */
-/* Stamps become times when they are sent, and by a better measure of the clock from time to time.
+/* Timestamps are converted when they are sent, and by a better measure of the clock from time to
+ * time.
  */
 #define DRIFT_NS 100000
 
@@ -140,7 +141,7 @@ static struct thread *make_thread(struct stat_ranges *ranges, uint32_t tid)
 	return thread;
 }
 
-/* Nothing of it is open or held: others need the room. */
+/* Nothing of it is open or held: others need the space. */
 static void drop_thread(struct stat_ranges *ranges, struct thread *thread)
 {
 	uint32_t i = 0;

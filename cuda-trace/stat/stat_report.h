@@ -16,7 +16,7 @@ struct idle_sums;
 
 struct stat_report {
 	const struct stat_table *table; /* sorted */
-	const struct stat_calls *calls; /* sorted; NULL = nobody asked for calls */
+	const struct stat_calls *calls; /* sorted; NULL = calls were not requested */
 	const struct session_lost_counts *lost;
 	const struct left_out *left_out;	 /* NULL = of a recording, which has only counts */
 	uint64_t duration_ns;			 /* that was watched */
@@ -30,29 +30,6 @@ struct stat_report {
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);
-/* The same: how the sample was taken and what it says not. */
-void stat_report__text_sample(FILE *file, const struct stat_report *report);
-struct json_object *stat_report__json_sample(const struct stat_report *report);
-/* Of it: memory pools, devices, contexts, streams. */
-void stat_report__text_objects(FILE *file, const struct stat_report *report);
-/* Of it: where the time went, and advice. */
-void stat_report__text_time(FILE *file, const struct stat_table *table);
-struct json_object *stat_report__json_time(const struct stat_time_sums *time);
-/* Of it: why the GPU was idle; NULL = not known. */
-void stat_report__text_idle(FILE *file, const struct stat_report *report);
-struct json_object *stat_report__json_idle(const struct stat_report *report);
-/* Of it: kernels by NVTX range. */
-void stat_report__text_ranges(FILE *file, const struct stat_report *report);
-/* Of it: NCCL's communicators, and which rank is late. */
-void stat_report__text_collectives(FILE *file, const struct stat_report *report);
-/* "1.50 MiB", as the tables have it. */
-const char *stat_report__bytes(char out[24], uint64_t bytes);
-/* Of it: all but kernels, processes and totals. */
-void stat_report__text_events(FILE *file, const struct stat_report *report);
 void stat_report__json(FILE *file, const struct stat_report *report);
-/* "cupti", or "none" when nothing was seen. */
-const char *stat_report__source(const struct stat_report *report);
-/* Launches whose kernel did not come: they had not finished, or were lost. */
-uint64_t stat_report__unfinished(const struct stat_sums *sums);
 
 #endif

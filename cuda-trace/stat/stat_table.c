@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/stat/stat_collectives.h"
 #include "cuda-trace/stat/stat_heap.h"
@@ -72,7 +73,6 @@ void stat_table__free(struct stat_table *table)
 	free(table->objects);
 	free(table->ranges);
 	free(table->heads);
-	free(table->next);
 	stat_events__free(&table->events);
 	stat_time__free(table->timeline);
 	stat_comms__free(&table->comms);
@@ -184,15 +184,15 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 		sums->max_ns = ns;
 }
 
-static bool was_told(const struct cuda_launch *launch)
+static bool was_reported(const struct cuda_launch *launch)
 {
 	return launch->flags & DRIVER_LAUNCH_FAILED;
 }
 
-/* Where failures have a group of their own that is listened to, it tells of each. The driver source
- * always does; of what it tells at the entry of a call the result is not known. */
-static void take_failure(const struct stat_table *table, struct tally *tally,
-			 const struct process *process, const struct cuda_record *record)
+/* Where failures have a group of their own that is listened to, it has each. The driver source
+ * always does; of what it reports at the entry of a call the result is not known. */
+static void add_failure(const struct stat_table *table, struct tally *tally,
+			const struct process *process, const struct cuda_record *record)
 {
 	struct stat_errors *errors = &tally->events.errors;
 	bool alone = !table->errors_reported && process->source == EVENT_SOURCE_AGENT;
@@ -224,7 +224,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		stat_time__record(table->timeline, tally->host, record);
 	if (record->kind == CUDA_RECORD_DEVICE && !table->devices_listed)
 		return;
-	take_failure(table, tally, process, record);
+	add_failure(table, tally, process, record);
 	if (record->kind != CUDA_RECORD_KERNEL)
 		stat_ranges__record(tally->ranges, record);
 	switch (record->kind) {
@@ -238,18 +238,19 @@ void stat_table__record(struct stat_table *table, struct process *process,
 			break;
 		stat_collectives__launch(tally->collectives, process, launch);
 		sums = &slot_of(tally, launch->name)->sums;
-		sums->launches += !was_told(launch);
+		sums->launches += !was_reported(launch);
 		sums->launch_errors += !!launch->result;
 		/* There will be no kernel; of an unknown function, no grid either. */
-		if (process->source == EVENT_SOURCE_DRIVER && !was_told(launch) && launch->grid[0])
+		if (process->source == EVENT_SOURCE_DRIVER && !was_reported(launch) &&
+		    launch->grid[0])
 			note_shape(sums, launch->grid, launch->block);
-		tally->untimed += !launch->result && !was_told(launch) &&
+		tally->untimed += !launch->result && !was_reported(launch) &&
 				  !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
-		tally->graph_launches += !was_told(launch);
+		tally->graph_launches += !was_reported(launch);
 		tally->graph_launch_errors += !!launch->result;
 		break;
 	default:
@@ -289,28 +290,18 @@ static struct stat_kernel *add_name(struct stat_table *table, const char *name, 
 	struct stat_kernel *kernel;
 	size_t length = strlen(name) + 1;
 
-	if (table->kernel_count == table->kernel_capacity) {
-		uint32_t capacity = table->kernel_capacity ? table->kernel_capacity * 2 : 256;
-		struct stat_kernel *kernels =
-			reallocarray(table->kernels, capacity, sizeof(*table->kernels));
-		uint32_t *next;
-
-		if (!kernels)
-			return NULL;
-		table->kernels = kernels;
-		next = reallocarray(table->next, capacity, sizeof(*next));
-		if (!next)
-			return NULL;
-		table->next = next;
-		table->kernel_capacity = capacity;
-	}
-	kernel = &table->kernels[table->kernel_count];
+	kernel = array_grow__for_one(table->kernels, &table->kernel_capacity, table->kernel_count,
+				     sizeof(*kernel));
+	if (!kernel)
+		return NULL;
+	table->kernels = kernel;
+	kernel += table->kernel_count;
 	memset(kernel, 0, sizeof(*kernel));
 	kernel->name = name == others ? others : strdup(name);
 	if (!kernel->name)
 		return NULL;
 	table->name_bytes += length;
-	table->next[table->kernel_count] = table->heads[head];
+	kernel->next = table->heads[head];
 	table->heads[head] = table->kernel_count++;
 	return kernel;
 }
@@ -320,7 +311,7 @@ static struct stat_kernel *line_of(struct stat_table *table, const char *name)
 {
 	uint32_t head = hash(name);
 
-	for (uint32_t i = table->heads[head]; i != NONE; i = table->next[i])
+	for (uint32_t i = table->heads[head]; i != NONE; i = table->kernels[i].next)
 		if (!strcmp(table->kernels[i].name, name))
 			return &table->kernels[i];
 	if (name != others &&
@@ -347,8 +338,8 @@ static void merge(struct stat_kernel *to, const struct stat_kernel *from)
 		to->max_ns = from->max_ns;
 }
 
-static void take_slot(struct stat_table *table, struct stat_sums *sums, const char *name,
-		      const struct tally *tally, const struct by_id *slot)
+static void add_slot(struct stat_table *table, struct stat_sums *sums, const char *name,
+		     const struct tally *tally, const struct by_id *slot)
 {
 	struct stat_kernel from = slot->sums, *line;
 
@@ -373,23 +364,16 @@ static void take_slot(struct stat_table *table, struct stat_sums *sums, const ch
 static void keep_process(struct stat_table *table, const struct process *process,
 			 const struct tally *tally, const struct stat_sums *sums)
 {
-	struct stat_process *kept;
+	struct stat_process *processes = NULL, *kept;
 
-	if (table->process_count == table->process_capacity &&
-	    table->process_capacity < MAX_PROCESSES) {
-		uint32_t capacity = table->process_capacity ? table->process_capacity * 2 : 16;
-		struct stat_process *larger =
-			reallocarray(table->processes, capacity, sizeof(*larger));
-
-		if (larger) {
-			table->processes = larger;
-			table->process_capacity = capacity;
-		}
-	}
-	if (table->process_count == table->process_capacity) {
+	if (table->process_count < MAX_PROCESSES)
+		processes = array_grow__for_one(table->processes, &table->process_capacity,
+						table->process_count, sizeof(*processes));
+	if (!processes) {
 		table->processes_left_out++;
 		return;
 	}
+	table->processes = processes;
 	kept = &table->processes[table->process_count++];
 	memset(kept, 0, sizeof(*kept));
 	kept->pid = process->pid;
@@ -437,9 +421,9 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	}
 	for (uint32_t i = 0; tally->slots && i <= tally->mask; i++)
 		if (tally->slots[i].used)
-			take_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
-				  tally, &tally->slots[i]);
-	take_slot(table, &sums, others, tally, &tally->rest);
+			add_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
+				 tally, &tally->slots[i]);
+	add_slot(table, &sums, others, tally, &tally->rest);
 	if (tally->sample)
 		stat_sample__estimate_copies(tally->sample, process, &tally->events);
 	sums.graph_launches = tally->graph_launches;

@@ -18,7 +18,7 @@
 struct stat_sums {
 	uint64_t launches;	 /* calls, failed ones too */
 	uint64_t launch_errors;	 /* of these */
-	uint64_t untimed;	 /* launches whose kernels cannot come, as nobody stamps them */
+	uint64_t untimed;	 /* launches whose kernels cannot come, as nobody times them */
 	uint64_t graph_launches; /* calls, failed ones too */
 	uint64_t graph_launch_errors;
 	uint64_t kernels;
@@ -54,8 +54,9 @@ struct stat_kernel {
 	double error2;	    /* square of total_ns's error */
 	uint32_t grid[3];   /* of the first kernel, or of the driver source's first launch */
 	uint32_t block[3];
-	bool shaped; /* there was one */
-	bool varies; /* others had another grid or block */
+	bool shaped;   /* there was one */
+	bool varies;   /* others had another grid or block */
+	uint32_t next; /* index of the next with this name's hash; stat_table.c's own */
 };
 
 struct stat_process {
@@ -93,7 +94,7 @@ struct stat_table {
 	uint32_t processes_left_out;	 /* their sums are in the totals */
 	struct stat_events events;	 /* of all processes */
 	struct stat_objects *objects;	 /* of all processes; NULL = none were reported */
-	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not asked for */
+	struct stat_range_lines *ranges; /* kernels by NVTX range; NULL = not requested */
 	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
@@ -105,7 +106,6 @@ struct stat_table {
 	uint32_t kernel_capacity;
 	uint32_t process_capacity;
 	uint32_t *heads; /* of kernels, by name */
-	uint32_t *next;
 	size_t name_bytes;
 };
 

@@ -21,12 +21,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/stat/stat_lines.h"
 
-#define LONGEST	  (600ull * 1000000000) /* of one event; more is nonsense */
-#define DOUBTFUL  100			/* one part in so many was late */
-#define MAX_HOSTS 32			/* processes that have lines, at a time */
-#define ORDINALS  64			/* devices of one process */
+#define DOUBTFUL  100 /* one part in so many was late */
+#define MAX_HOSTS 32  /* processes that have lines, at a time */
 
 /* The last two of a GPU are of processes that have ended. */
 enum gpu_line { KERNEL, COPY, PAST_LAUNCH, PAST_WAIT, GPU_LINES };
@@ -35,58 +35,41 @@ enum host_line { LAUNCH, WAIT, HOST_LINES };
 struct gpu {
 	struct stat_line lines[GPU_LINES];
 	struct stat_gpu sums;
-	uint8_t mig_uuid[16];
 };
 
 struct stat_host {
 	struct stat_host *next;
 	struct stat_line lines[HOST_LINES];
-	uint64_t uses;		  /* a bit for each GPU */
-	uint64_t gpu_end;	  /* ns: nothing of its GPUs came that ended later */
-	bool stamped;		  /* the last launch that worked has a kernel to come */
-	uint8_t gpu_of[ORDINALS]; /* index + 1; 0 = not used yet */
+	uint64_t uses;	  /* a bit for each GPU */
+	uint64_t gpu_end; /* ns: nothing of its GPUs came that ended later */
+	bool stamped;	  /* the last launch that worked has a kernel to come */
+	gpu_ordinals gpu_of;
 };
 
 struct stat_time {
 	struct stat_lines lines;
 	unsigned int host_count; /* of those that have lines */
 	struct stat_host *hosts;
-	struct gpu gpus[STAT_MAX_GPUS];
-	uint32_t gpu_count;
+	struct gpu gpus[GPU_SET_MAX];
+	struct gpu_set set;
 	struct stat_time_sums sums; /* of processes that have ended */
 };
 
-static struct gpu *add_gpu(struct stat_time *time, uint32_t device)
+static bool open_gpu(void *context, uint32_t index)
 {
-	struct gpu *gpu = &time->gpus[time->gpu_count];
+	struct stat_time *time = context;
 
-	if (time->gpu_count == STAT_MAX_GPUS ||
-	    !stat_lines__open(&time->lines, gpu->lines, GPU_LINES))
-		return NULL;
-	gpu->sums.device = device;
-	time->gpu_count++;
-	return gpu;
+	return stat_lines__open(&time->lines, time->gpus[index].lines, GPU_LINES);
 }
 
-/* As long as the process has not said which device that is, the one that others call so. */
 static struct gpu *gpu_of(struct stat_time *time, struct stat_host *host, uint32_t device)
 {
-	struct gpu *gpu = NULL;
+	int index = gpu_set__find(&time->set, host->gpu_of, device);
 
-	if (device >= ORDINALS)
+	if (index < 0)
 		return NULL;
-	if (host->gpu_of[device])
-		gpu = &time->gpus[host->gpu_of[device] - 1];
-	for (uint32_t i = 0; i < time->gpu_count && !gpu; i++)
-		if (time->gpus[i].sums.device == device)
-			gpu = &time->gpus[i];
-	if (!gpu)
-		gpu = add_gpu(time, device);
-	if (!gpu)
-		return NULL;
-	host->gpu_of[device] = gpu - time->gpus + 1;
-	host->uses |= 1ull << (gpu - time->gpus);
-	return gpu;
+	host->uses |= 1ull << index;
+	return &time->gpus[index];
 }
 
 static uint64_t bits(uint64_t map)
@@ -115,7 +98,7 @@ static void assume_gpu(struct stat_time *time, struct stat_host *host, uint64_t 
 static void close_slice(void *context, uint64_t slice)
 {
 	struct stat_time *time = context;
-	uint64_t launches[STAT_MAX_GPUS] = {}, waits[STAT_MAX_GPUS] = {};
+	uint64_t launches[GPU_SET_MAX] = {}, waits[GPU_SET_MAX] = {};
 
 	for (struct stat_host *host = time->hosts; host; host = host->next) {
 		uint64_t launch, wait;
@@ -125,14 +108,14 @@ static void close_slice(void *context, uint64_t slice)
 		assume_gpu(time, host, slice);
 		launch = take(time, &host->lines[LAUNCH], slice);
 		wait = take(time, &host->lines[WAIT], slice);
-		for (uint32_t i = 0; (launch | wait) && i < time->gpu_count; i++) {
+		for (uint32_t i = 0; (launch | wait) && i < time->set.count; i++) {
 			if (!(host->uses >> i & 1))
 				continue;
 			launches[i] |= launch;
 			waits[i] |= wait;
 		}
 	}
-	for (uint32_t i = 0; i < time->gpu_count; i++) {
+	for (uint32_t i = 0; i < time->set.count; i++) {
 		struct gpu *gpu = &time->gpus[i];
 		uint64_t kernel, copy, launch, wait;
 
@@ -171,6 +154,8 @@ struct stat_time *stat_time__new(void)
 	time->lines.context = time;
 	time->lines.close = close_slice;
 	time->lines.expects = expects;
+	time->set.add = open_gpu;
+	time->set.context = time;
 	return time;
 }
 
@@ -198,121 +183,63 @@ void stat_time__free(struct stat_time *time)
 		return;
 	while (time->hosts)
 		stat_time__end(time, time->hosts, false);
-	for (uint32_t i = 0; i < time->gpu_count; i++)
+	for (uint32_t i = 0; i < time->set.count; i++)
 		stat_lines__close(&time->lines, time->gpus[i].lines, GPU_LINES);
 	free(time);
 }
 
-static bool is_possible(uint64_t start, uint64_t end)
+static void mark_gpu(struct stat_time *time, struct stat_host *host,
+		     const struct record_interval *interval)
 {
-	return start && end >= start && end - start <= LONGEST;
-}
-
-static void mark_gpu(struct stat_time *time, struct stat_host *host, enum gpu_line kind,
-		     uint32_t device, uint64_t start, uint64_t end)
-{
+	enum gpu_line kind = interval->work == WORK_KERNEL ? KERNEL : COPY;
 	struct gpu *gpu;
 
-	if (!is_possible(start, end))
-		return;
 	/* Before its place: this is what slices with launches wait for. */
-	if (end > host->gpu_end)
-		host->gpu_end = end;
-	gpu = gpu_of(time, host, device);
+	if (interval->end > host->gpu_end)
+		host->gpu_end = interval->end;
+	gpu = gpu_of(time, host, interval->device);
 	if (gpu) {
-		stat_lines__mark(&time->lines, &gpu->lines[kind], start, end);
+		stat_lines__mark(&time->lines, &gpu->lines[kind], interval->start, interval->end);
 		return;
 	}
 	/* More GPUs than there are lines for. */
 	time->lines.late_events++;
-	time->sums.late_gpu_ns += end - start;
+	time->sums.late_gpu_ns += interval->end - interval->start;
 }
 
-static void mark_host(struct stat_time *time, struct stat_host *host, enum host_line kind,
-		      uint64_t start, uint64_t end)
-{
-	if (host->lines[kind].words && is_possible(start, end))
-		stat_lines__mark(&time->lines, &host->lines[kind], start, end);
-}
-
-static struct gpu *find_known(struct stat_time *time, const struct cuda_device *device)
-{
-	for (uint32_t i = 0; i < time->gpu_count; i++) {
-		struct gpu *gpu = &time->gpus[i];
-
-		if (gpu->sums.known &&
-		    !memcmp(gpu->sums.uuid, device->uuid, sizeof(device->uuid)) &&
-		    !memcmp(gpu->mig_uuid, device->mig_uuid, sizeof(device->mig_uuid)))
-			return gpu;
-	}
-	return NULL;
-}
-
-/* Which GPU the process means with this ordinal, at best before any work on it. What came before
- * counts for the GPU that it was taken for. */
 static void note_device(struct stat_time *time, struct stat_host *host,
 			const struct cuda_device *device)
 {
-	static const uint8_t none[16];
-	struct gpu *gpu = find_known(time, device), *before;
+	bool used = device->device < GPU_ORDINALS && host->gpu_of[device->device];
+	int index = gpu_set__identify(&time->set, host->gpu_of, device);
 
-	if (device->device >= ORDINALS || !memcmp(device->uuid, none, sizeof(none)))
-		return;
-	before =
-		host->gpu_of[device->device] ? &time->gpus[host->gpu_of[device->device] - 1] : NULL;
-	if (!gpu) {
-		gpu = before && !before->sums.known ? before : add_gpu(time, device->device);
-		if (!gpu)
-			return;
-		gpu->sums.known = true;
-		memcpy(gpu->sums.uuid, device->uuid, sizeof(device->uuid));
-		memcpy(gpu->mig_uuid, device->mig_uuid, sizeof(device->mig_uuid));
-	}
-	host->gpu_of[device->device] = gpu - time->gpus + 1;
-	if (before)
-		host->uses |= 1ull << (gpu - time->gpus);
+	if (used && index >= 0)
+		host->uses |= 1ull << index;
 }
 
 void stat_time__record(struct stat_time *time, struct stat_host *host,
 		       const struct cuda_record *record)
 {
-	const struct cuda_kernel *kernel = (const void *)record;
-	const struct cuda_memcpy *copy = (const void *)record;
-	const struct cuda_memset *set = (const void *)record;
-	const struct cuda_graph *graph = (const void *)record;
 	const struct cuda_launch *launch = (const void *)record;
-	const struct cuda_sync *sync = (const void *)record;
+	struct record_interval interval = {.work = WORK_NONE};
+	bool possible;
 
 	if (!time || !host)
 		return;
-	switch (record->kind) {
-	case CUDA_RECORD_KERNEL:
-		mark_gpu(time, host, KERNEL, kernel->device, kernel->start, kernel->end);
-		break;
-	case CUDA_RECORD_GRAPH:
-		mark_gpu(time, host, KERNEL, graph->device, graph->start, graph->end);
-		break;
-	case CUDA_RECORD_MEMCPY:
-		mark_gpu(time, host, COPY, copy->device, copy->start, copy->end);
-		break;
-	case CUDA_RECORD_MEMSET:
-		mark_gpu(time, host, COPY, set->device, set->start, set->end);
-		break;
-	case CUDA_RECORD_LAUNCH:
-	case CUDA_RECORD_GRAPH_LAUNCH:
-		mark_host(time, host, LAUNCH, launch->start, launch->end);
-		/* After it: one that loads a module for seconds does not wait for itself. */
-		host->stamped = !launch->result && launch->flags & CUDA_LAUNCH_TIMED;
-		break;
-	case CUDA_RECORD_SYNC:
-		/* A stream that waits for an event holds up no host thread. */
-		if (sync->type != 2)
-			mark_host(time, host, WAIT, sync->start, sync->end);
-		break;
-	case CUDA_RECORD_DEVICE:
-		note_device(time, host, (const void *)record);
-		break;
+	possible = record_times__interval(record, &interval);
+	if (possible && (interval.work == WORK_KERNEL || interval.work == WORK_COPY)) {
+		mark_gpu(time, host, &interval);
+	} else if (possible) {
+		struct stat_line *line = &host->lines[interval.work == WORK_LAUNCH ? LAUNCH : WAIT];
+
+		if (line->words)
+			stat_lines__mark(&time->lines, line, interval.start, interval.end);
 	}
+	/* After it: one that loads a module for seconds does not wait for itself. */
+	if (interval.work == WORK_LAUNCH)
+		host->stamped = !launch->result && launch->flags & CUDA_LAUNCH_TIMED;
+	if (record->kind == CUDA_RECORD_DEVICE)
+		note_device(time, host, (const void *)record);
 }
 
 static bool much(uint64_t late, uint64_t placed)
@@ -337,7 +264,7 @@ static void leave_past(struct stat_time *time, struct stat_host *host)
 		assume_gpu(time, host, slice);
 		launch = *stat_lines__word(&time->lines, &host->lines[LAUNCH], slice);
 		wait = *stat_lines__word(&time->lines, &host->lines[WAIT], slice);
-		for (uint32_t i = 0; (launch | wait) && i < time->gpu_count; i++) {
+		for (uint32_t i = 0; (launch | wait) && i < time->set.count; i++) {
 			if (!(host->uses >> i & 1))
 				continue;
 			*stat_lines__word(&time->lines, &time->gpus[i].lines[PAST_LAUNCH], slice) |=
@@ -373,11 +300,15 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void add_gpu_sums(struct stat_time_sums *sums, struct gpu *gpu)
+static void add_gpu_sums(struct stat_time_sums *sums, const struct gpu *gpu,
+			 const struct gpu_identity *identity)
 {
 	struct stat_gpu *of = &sums->gpus[sums->gpu_count++];
 
 	*of = gpu->sums;
+	of->device = identity->ordinal;
+	of->known = identity->known;
+	memcpy(of->uuid, identity->uuid, sizeof(of->uuid));
 	of->kernel_ns = least(of->kernel_ns, gpu->lines[KERNEL].length);
 	of->copy_ns = least(of->copy_ns, gpu->lines[COPY].length);
 	of->busy_ns = least(of->busy_ns, of->kernel_ns + of->copy_ns);
@@ -405,13 +336,13 @@ void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums)
 	}
 	stat_lines__finish(&time->lines);
 	time->sums.late_events = time->lines.late_events;
-	for (uint32_t i = 0; i < time->gpu_count; i++) {
+	for (uint32_t i = 0; i < time->set.count; i++) {
 		struct gpu *gpu = &time->gpus[i];
 
 		add_late(time, &gpu->lines[KERNEL], &gpu->lines[COPY], &time->sums.late_gpu_ns);
 		if (gpu->lines[KERNEL].length || gpu->lines[COPY].length ||
 		    gpu->sums.host_bound_ns || gpu->sums.host_wait_ns)
-			add_gpu_sums(&time->sums, gpu);
+			add_gpu_sums(&time->sums, gpu, &time->set.list[i]);
 	}
 	qsort(time->sums.gpus, time->sums.gpu_count, sizeof(time->sums.gpus[0]), by_device);
 	time->sums.window_ns = time->lines.last - time->lines.first;

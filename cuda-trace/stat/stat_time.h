@@ -12,9 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "libcupti-usdt/probes.h"
-
-#define STAT_MAX_GPUS 64
+#include "cuda-trace/capture/gpu_set.h"
 
 struct stat_gpu {
 	uint32_t device; /* ordinal in the first process that used it */
@@ -46,7 +44,7 @@ struct stat_time_sums {
 	uint64_t killed;   /* processes most of whose last kernels' records went with them */
 	uint64_t doubtful; /* GPUs and processes where that is more than 1 % of their time */
 	uint32_t gpu_count; /* that had work; 1 where none had and something waited for it */
-	struct stat_gpu gpus[STAT_MAX_GPUS];
+	struct stat_gpu gpus[GPU_SET_MAX];
 };
 
 struct stat_time;

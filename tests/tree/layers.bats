@@ -79,7 +79,7 @@ symbols() {
 	try cuda-trace/cli/planted.c libcupti-usdt/base/settings.h
 	try cuda-trace/cli/planted.c cuda-trace/commands/commands.h
 	try cuda-trace/base/planted.c cuda-trace/cli/options.h
-	try cuda-trace/profile/code/planted.c cuda-trace/stat/stat_json.h
+	try cuda-trace/profile/code/planted.c cuda-trace/stat/stat_sections.h
 	# What a folder may not use itself, but a folder that it uses may.
 	echo '#include "cuda-trace/attach/attachments.h"' >cuda-trace/top/planted.c
 	run -1 check_includes cuda-trace/top/planted.c
@@ -95,14 +95,14 @@ symbols() {
 	cat >"$BATS_TEST_TMPDIR/nm.out" <<-'EOF'
 	build/obj/cuda-trace/base/text.o: text__show T 0 10
 	build/obj/cuda-trace/base/text.o: stat_planted U
-	build/obj/cuda-trace/stat/stat_text.o: stat_planted T 0 10
-	build/obj/cuda-trace/stat/stat_text.o: text__show U
+	build/obj/cuda-trace/stat/stat_report.o: stat_planted T 0 10
+	build/obj/cuda-trace/stat/stat_report.o: text__show U
 	build/pic/libcupti-usdt/emit/rings.o: planted_data U
 	build/pic/libcupti-usdt/control/control.o: planted_data D 0 10
 	build/pic/libcupti-usdt/control/control.o: own t 0 10
 	EOF
 	run -1 check_symbols <"$BATS_TEST_TMPDIR/nm.out"
-	assert_output "cuda-trace/base/text.c uses stat_planted of cuda-trace/stat/stat_text.c: cuda-trace/base/ may not
+	assert_output "cuda-trace/base/text.c uses stat_planted of cuda-trace/stat/stat_report.c: cuda-trace/base/ may not
 libcupti-usdt/emit/rings.c uses planted_data of libcupti-usdt/control/control.c: libcupti-usdt/emit/ may not"
 }
 

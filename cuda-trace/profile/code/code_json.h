@@ -5,13 +5,12 @@
 #ifndef CUDA_TRACE_PROFILE_CODE_CODE_JSON_H
 #define CUDA_TRACE_PROFILE_CODE_CODE_JSON_H
 
+#include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/profile/code/code_table.h"
 
-struct json_object;
-
 /* cubin, lines_from */
-void code_json__put_origin(struct json_object *object, const struct code_function *function);
+void code_json__put_origin(struct sheet *sheet, const struct code_function *function);
 /* offset, file, line, inlined */
-void code_json__put_place(struct json_object *object, const struct code_place *place);
+void code_json__put_place(struct sheet *sheet, const struct code_place *place);
 
 #endif

@@ -4,6 +4,108 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/intern.h"
+#include "cuda-trace/capture/process.h"
+
+#define MAX_FUNCTIONS 8192
+#define MAX_FILES     8192
+#define NAME_BYTES    1024 /* that tell one function from another */
+
+int code_table__init(struct code_table *table, size_t function_size, size_t instruction_size,
+		     uint32_t most_instructions, size_t most_bytes)
+{
+	*table = (struct code_table){
+		.function_size = function_size,
+		.instruction_size = instruction_size,
+		.function_names = intern__new(MAX_FUNCTIONS, most_bytes),
+		.instruction_keys = intern__new(most_instructions, most_bytes),
+		.files = intern__new(MAX_FILES, most_bytes),
+	};
+	if (table->function_names && table->instruction_keys && table->files)
+		return 0;
+	code_table__free(table);
+	return -1;
+}
+
+void code_table__free(struct code_table *table)
+{
+	intern__free(table->function_names);
+	intern__free(table->instruction_keys);
+	intern__free(table->files);
+	free(table->functions);
+	free(table->instructions);
+}
+
+/* Of a name, a number; where it is new, one more element of the array, all zero. */
+static uint32_t add(struct interned *keys, const void *key, size_t key_size, void **array,
+		    uint32_t *count, uint32_t *capacity, size_t size)
+{
+	void *larger = array_grow__for_one(*array, capacity, *count, size);
+	uint32_t number;
+	bool is_new;
+
+	if (!larger)
+		return CODE_NONE;
+	*array = larger;
+	number = intern__number(keys, key, key_size, &is_new);
+	if (number && is_new)
+		memset((char *)larger + size * (*count)++, 0, size);
+	return number ? number - 1 : CODE_NONE;
+}
+
+static const char *text_of(struct code_table *table, const char *text)
+{
+	uint32_t number =
+		text && *text ? intern__number(table->files, text, strlen(text) + 1, NULL) : 0;
+
+	return number ? intern__at(table->files, number, NULL) : NULL;
+}
+
+uint32_t code_table__add_function(struct code_table *table, const struct process *process,
+				  const char *name, uint32_t id, uint64_t cubin)
+{
+	char key[sizeof(cubin) + NAME_BYTES];
+	size_t length = strnlen(name, NAME_BYTES - 1);
+	struct code_function *function;
+	uint32_t index;
+
+	memcpy(key, &cubin, sizeof(cubin));
+	memcpy(key + sizeof(cubin), name, length);
+	key[sizeof(cubin) + length] = '\0';
+	index = add(table->function_names, key, sizeof(cubin) + length + 1, &table->functions,
+		    &table->function_count, &table->function_capacity, table->function_size);
+	if (index == CODE_NONE)
+		return index;
+	function = code_table__function(table, index);
+	function->name =
+		(const char *)intern__at(table->function_names, index + 1, NULL) + sizeof(cubin);
+	function->cubin = cubin;
+	if (!function->symbol)
+		function->symbol = text_of(table, process__name(process, id));
+	return index;
+}
+
+uint32_t code_table__add_place(struct code_table *table, const struct process *process,
+			       uint32_t function, uint64_t offset, uint32_t file, uint32_t line)
+{
+	const uint64_t key[] = {function, offset};
+	uint32_t index = add(table->instruction_keys, key, sizeof(key), &table->instructions,
+			     &table->instruction_count, &table->instruction_capacity,
+			     table->instruction_size);
+	struct code_place *place;
+
+	if (index == CODE_NONE)
+		return index;
+	place = code_table__place(table, index);
+	place->function = function;
+	place->offset = offset;
+	if (!place->file && file) {
+		place->file = text_of(table, process__name(process, file));
+		place->line = line;
+	}
+	return index;
+}
 
 struct code_function *code_table__function(const struct code_table *table, uint32_t i)
 {

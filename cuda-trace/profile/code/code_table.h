@@ -11,7 +11,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define CODE_NONE UINT32_MAX
+
+struct interned;
 struct pc_line;
+struct process;
 
 /* Where the lines of a function are from. */
 enum code_lines_from {
@@ -39,25 +43,39 @@ struct code_place {
 	uint32_t depth;
 };
 
-/* Somebody's arrays: functions that begin with a struct code_function each, and instructions that
- * begin with a struct code_place. */
+/* Functions that begin with a struct code_function each, and instructions that begin with a struct
+ * code_place. The image's checksum and the name identify a function, function and offset an
+ * instruction. Bounded: what comes is the traced programs' to choose. */
 struct code_table {
 	void *functions, *instructions;
 	uint32_t function_count, instruction_count;
+	/* The rest is code_table.c's own. */
 	size_t function_size, instruction_size;
+	uint32_t function_capacity, instruction_capacity;
+	struct interned *function_names, *instruction_keys, *files;
 };
 
-/* Of a struct pc_table or sass_table. */
-#define code_table_of(table)                                        \
-	((struct code_table){                                       \
-		.functions = (table)->functions,                    \
-		.instructions = (table)->instructions,              \
-		.function_count = (table)->function_count,          \
-		.instruction_count = (table)->instruction_count,    \
-		.function_size = sizeof(*(table)->functions),       \
-		.instruction_size = sizeof(*(table)->instructions), \
-	})
+/* A member `code`, and its arrays with their types. */
+#define CODE_TABLE(function_type, instruction_type)                 \
+	union {                                                     \
+		struct code_table code;                             \
+		struct {                                            \
+			function_type *functions;                   \
+			instruction_type *instructions;             \
+			uint32_t function_count, instruction_count; \
+		};                                                  \
+	}
 
+int code_table__init(struct code_table *table, size_t function_size, size_t instruction_size,
+		     uint32_t most_instructions, size_t most_bytes);
+void code_table__free(struct code_table *table);
+/* Index of the function, whose name is demangled, and its symbol that of `id`; CODE_NONE = the
+ * table is full. */
+uint32_t code_table__add_function(struct code_table *table, const struct process *process,
+				  const char *name, uint32_t id, uint64_t cubin);
+/* Likewise of an instruction; `file`: id of a name, 0 = unknown. */
+uint32_t code_table__add_place(struct code_table *table, const struct process *process,
+			       uint32_t function, uint64_t offset, uint32_t file, uint32_t line);
 struct code_function *code_table__function(const struct code_table *table, uint32_t i);
 struct code_place *code_table__place(const struct code_table *table, uint32_t i);
 /* By an order of pointers to them. Instructions name their function by its place, so that goes

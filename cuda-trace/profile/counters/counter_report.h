@@ -5,20 +5,20 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/profile/counters/counter_table.h"
 
 /* The table at the end; `most` kernels, 0 = all. */
 void counter_report__text(FILE *file, const struct counter_table *table, uint64_t most);
-/* The line of a process. */
-void counter_report__text_process(FILE *file, const struct counter_process *process);
-/* One line of JSON a counted launch, as it comes, with a verdict where it has all metrics; one a
- * kernel and shape, of means; and one a process at the end. */
-void counter_report__json_kernel(FILE *file, const struct process *process,
-				 const struct cuda_counters *record,
-				 const struct counter_kernel *kernel, bool whole);
-void counter_report__json_sum(FILE *file, const struct counter_table *table,
-			      const struct counter_kernel *kernel);
-void counter_report__json_process(FILE *file, const struct counter_process *process);
+/* A process: a line at the end. */
+void counter_report__process(struct sheet *sheet, const struct counter_process *process);
+/* JSON: a counted launch, as it comes, with a verdict where it has all metrics. */
+void counter_report__kernel(struct sheet *sheet, const struct process *process,
+			    const struct cuda_counters *record, const struct counter_kernel *kernel,
+			    bool whole);
+/* A kernel and shape, of means. */
+void counter_report__sum(struct sheet *sheet, const struct counter_table *table,
+			 const struct counter_kernel *kernel);
 
 /* Stable key of enum cuda_counters_outcome. */
 const char *counter_report__outcome(uint32_t outcome);

@@ -5,20 +5,11 @@
 #include <math.h>
 #include <string.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/event_keys.h"
 #include "cuda-trace/base/text.h"
 
 #define HEADING_ROWS 25
 #define LINE_PARTS   24
-
-const char *pm_report__uuid(char out[48], const uint8_t uuid[16])
-{
-	int at = snprintf(out, 48, "GPU-");
-
-	for (int i = 0; i < 16; i++)
-		at += snprintf(out + at, 48 - at, "%s%02x",
-			       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-	return out;
-}
 
 /* Five letters at most: "98.1", "100", "12.3G", "1.2k". */
 static const char *figure(char out[16], double value, enum pm_unit unit)
@@ -103,7 +94,7 @@ static void json_head(FILE *file, const char *event, const struct pm_device *dev
 	char uuid[48];
 
 	fprintf(file, "{\"event\":\"%s\",\"device\":%u,\"uuid\":\"%s\"", event, device->number,
-		pm_report__uuid(uuid, device->hello.uuid));
+		stat_objects__uuid(uuid, "GPU", device->hello.uuid));
 }
 
 static void json_means(const struct pm_report *report, const struct pm_device *device,
@@ -256,7 +247,7 @@ static void print_summary(const struct pm_report *report, const struct pm_device
 
 	fprintf(report->file, "\nGPU %u: %s, %s, %s\n", device->number,
 		text__show(name, sizeof(name), device->hello.name, 0), device->started.chip,
-		pm_report__uuid(uuid, device->hello.uuid));
+		stat_objects__uuid(uuid, "GPU", device->hello.uuid));
 	fprintf(report->file, "  %.1f s, %s samples, %s lost", table->all.ns / 1e9,
 		text__count(samples, device->samples), text__count(lost, device->lost));
 	if (device->lost || device->overflows)

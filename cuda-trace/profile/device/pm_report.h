@@ -22,7 +22,5 @@ void pm_report__row(struct pm_report *report, const struct pm_device *device,
 		    const struct pm_row *row);
 void pm_report__summary(struct pm_report *report, const struct pm_device *device,
 			const struct pm_table *table);
-/* "GPU-01234567-…" */
-const char *pm_report__uuid(char out[48], const uint8_t uuid[16]);
 
 #endif

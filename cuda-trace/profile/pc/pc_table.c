@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The image's checksum and the name identify a function, function and offset an instruction.
- * The tool's one thread.
- */
+/* The tool's one thread. */
 #include "cuda-trace/profile/pc/pc_table.h"
 
 #include <stdlib.h>
@@ -10,12 +7,10 @@
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/base/array_grow.h"
 
-#define MAX_FUNCTIONS	 8192
 #define MAX_INSTRUCTIONS 65536
-#define MAX_FILES	 8192
 #define MAX_PROCESSES	 8192
 #define MAX_BYTES	 (8u << 20)
-#define NAME_BYTES	 1024 /* that tell one function from another */
+#define WORD_BYTES	 1024 /* of a reason */
 
 #define PREFIX		 "smsp__pcsamp_warps_issue_stalled_"
 #define SUFFIX		 "_not_issued"
@@ -29,93 +24,27 @@ int pc_table__init(struct pc_table *table, struct pattern *pattern)
 {
 	memset(table, 0, sizeof(*table));
 	table->pattern = pattern;
-	table->function_names = intern__new(MAX_FUNCTIONS, MAX_BYTES);
-	table->instruction_keys = intern__new(MAX_INSTRUCTIONS, MAX_BYTES);
 	table->reason_names = intern__new(PC_MAX_REASONS, MAX_BYTES);
-	table->files = intern__new(MAX_FILES, MAX_BYTES);
-	if (table->function_names && table->instruction_keys && table->reason_names && table->files)
+	if (table->reason_names &&
+	    !code_table__init(&table->code, sizeof(*table->functions), sizeof(*table->instructions),
+			      MAX_INSTRUCTIONS, MAX_BYTES))
 		return 0;
-	pc_table__free(table);
+	intern__free(table->reason_names);
 	return -1;
 }
 
 void pc_table__free(struct pc_table *table)
 {
-	intern__free(table->function_names);
-	intern__free(table->instruction_keys);
+	code_table__free(&table->code);
 	intern__free(table->reason_names);
-	intern__free(table->files);
-	free(table->functions);
-	free(table->instructions);
 	free(table->processes);
-}
-
-/* Number of a function in the order of their coming, from 1; 0 = the table is full. */
-static uint32_t function_of(struct pc_table *table, const char *name, uint64_t cubin)
-{
-	char key[sizeof(cubin) + NAME_BYTES];
-	size_t length = strnlen(name, NAME_BYTES - 1), size;
-	struct pc_function *functions;
-	bool is_new;
-	uint32_t number;
-
-	functions = array_grow__for_one(table->functions, &table->function_capacity,
-					table->function_count, sizeof(*functions));
-	if (!functions)
-		return 0;
-	table->functions = functions;
-	memcpy(key, &cubin, sizeof(cubin));
-	memcpy(key + sizeof(cubin), name, length);
-	key[sizeof(cubin) + length] = '\0';
-	number = intern__number(table->function_names, key, sizeof(cubin) + length + 1, &is_new);
-	if (number && is_new)
-		functions[table->function_count++] = (struct pc_function){
-			.of = {.name = (const char *)intern__at(table->function_names, number,
-								&size) +
-				       sizeof(cubin),
-			       .cubin = cubin},
-		};
-	return number;
-}
-
-static const char *file_of(struct pc_table *table, const char *name)
-{
-	size_t size;
-	uint32_t number;
-
-	if (!name || !*name)
-		return NULL;
-	number = intern__number(table->files, name, strlen(name) + 1, NULL);
-	return number ? intern__at(table->files, number, &size) : NULL;
-}
-
-static uint32_t instruction_of(struct pc_table *table, uint32_t function, uint64_t offset)
-{
-	const struct {
-		uint64_t function, offset;
-	} key = {function, offset};
-	struct pc_instruction *instructions;
-	bool is_new;
-	uint32_t number;
-
-	instructions = array_grow__for_one(table->instructions, &table->instruction_capacity,
-					   table->instruction_count, sizeof(*instructions));
-	if (!instructions)
-		return 0;
-	table->instructions = instructions;
-	number = intern__number(table->instruction_keys, &key, sizeof(key), &is_new);
-	if (number && is_new)
-		instructions[table->instruction_count++] = (struct pc_instruction){
-			.at = {.function = function - 1, .offset = offset},
-		};
-	return number;
 }
 
 /* CUPTI counts a sample a second time, under another name, if the scheduler had nothing to issue:
  * the same number with *idle set. PC_MAX_REASONS: the table is full. */
 static uint32_t reason_of(struct pc_table *table, const char *name, bool *idle)
 {
-	char word[NAME_BYTES];
+	char word[WORD_BYTES];
 	size_t length;
 	uint32_t number;
 	bool is_new;
@@ -150,8 +79,7 @@ static void handle_sample(struct pc_table *table, struct process *process,
 	const char *name = process__pretty_name(process, sample->function);
 	const char *word = process__name(process, sample->reason);
 	struct tally *tally = process->data;
-	struct pc_instruction *instruction;
-	uint32_t function, place, reason;
+	uint32_t function, place = CODE_NONE, reason;
 	bool idle = false;
 
 	reason = reason_of(table, word ? word : "unknown", &idle);
@@ -166,24 +94,19 @@ static void handle_sample(struct pc_table *table, struct process *process,
 		return;
 	}
 	count(&table->all, reason, idle, sample->samples);
-	function = function_of(table, name, sample->cubin);
-	if (function)
-		count(&table->functions[function - 1].counts, reason, idle, sample->samples);
-	if (function && !table->functions[function - 1].of.symbol)
-		table->functions[function - 1].of.symbol =
-			file_of(table, process__name(process, sample->function));
-	place = function ? instruction_of(table, function, sample->offset) : 0;
-	if (!place) {
+	function = code_table__add_function(&table->code, process, name, sample->function,
+					    sample->cubin);
+	if (function != CODE_NONE) {
+		count(&table->functions[function].counts, reason, idle, sample->samples);
+		place = code_table__add_place(&table->code, process, function, sample->offset,
+					      sample->file, sample->line);
+	}
+	if (place == CODE_NONE) {
 		table->unkept += idle ? 0 : sample->samples;
 		return;
 	}
-	instruction = &table->instructions[place - 1];
-	count(&instruction->counts, reason, idle, sample->samples);
-	table->latest = (struct pc_place){place - 1, reason, idle ? 0 : sample->samples};
-	if (!instruction->at.file && sample->file) {
-		instruction->at.file = file_of(table, process__name(process, sample->file));
-		instruction->at.line = sample->line;
-	}
+	count(&table->instructions[place].counts, reason, idle, sample->samples);
+	table->latest = (struct pc_place){place, reason, idle ? 0 : sample->samples};
 }
 
 static void handle_window(struct pc_table *table, const struct process *process,
@@ -281,9 +204,7 @@ static int compare_functions(const void *a, const void *b)
 
 void pc_table__sort(struct pc_table *table)
 {
-	const struct code_table code = code_table_of(table);
-
-	code_table__sort_functions(&code, compare_functions);
+	code_table__sort_functions(&table->code, compare_functions);
 	if (table->instruction_count)
 		qsort(table->instructions, table->instruction_count, sizeof(*table->instructions),
 		      compare_instructions);

@@ -51,10 +51,7 @@ struct pc_place {
 
 struct pc_table {
 	struct pattern *pattern; /* which functions count */
-	struct pc_function *functions;
-	uint32_t function_count;
-	struct pc_instruction *instructions;
-	uint32_t instruction_count;
+	CODE_TABLE(struct pc_function, struct pc_instruction);
 	uint32_t reason_count;
 	struct pc_counts all; /* of what the pattern lets through */
 	uint64_t filtered;    /* samples of functions that it does not */
@@ -68,8 +65,8 @@ struct pc_table {
 	uint32_t processes_left_out;
 	struct pc_place latest; /* of the record that came last */
 	/* The rest is pc_table.c's own. */
-	struct interned *function_names, *instruction_keys, *reason_names, *files;
-	uint32_t function_capacity, instruction_capacity, process_capacity;
+	struct interned *reason_names;
+	uint32_t process_capacity;
 };
 
 int pc_table__init(struct pc_table *table, struct pattern *pattern);

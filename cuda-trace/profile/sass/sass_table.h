@@ -10,8 +10,6 @@
 #include "cuda-trace/profile/code/code_table.h"
 #include "cuda-trace/capture/process.h"
 
-struct interned;
-
 struct sass_counts {
 	uint64_t values[CUDA_SASS_COUNT];
 	uint64_t requests; /* of the executed: of global memory */
@@ -33,15 +31,9 @@ struct sass_instruction {
 };
 
 struct sass_table {
-	struct sass_function *functions;
-	uint32_t function_count;
-	struct sass_instruction *instructions;
-	uint32_t instruction_count;
+	CODE_TABLE(struct sass_function, struct sass_instruction);
 	uint64_t executed; /* of all functions */
 	uint64_t unkept;   /* records of instructions beyond the table's limit */
-	/* The rest is sass_table.c's own. */
-	struct interned *function_names, *instruction_keys, *files;
-	uint32_t function_capacity, instruction_capacity;
 };
 
 int sass_table__init(struct sass_table *table);

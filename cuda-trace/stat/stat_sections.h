@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sections of `stat`: each writes its part of the text or of the JSON object.
+ */
+#ifndef CUDA_TRACE_STAT_STAT_SECTIONS_H
+#define CUDA_TRACE_STAT_STAT_SECTIONS_H
+
+#include "cuda-trace/cli/sheet.h"
+#include "cuda-trace/stat/stat_report.h"
+
+typedef void stat_section(struct sheet *sheet, const struct stat_report *report);
+
+stat_section stat_sections__copies, stat_sections__memory, stat_sections__unified,
+	stat_sections__syncs, stat_sections__calls, stat_sections__graphs, stat_sections__errors,
+	stat_sections__nvtx, stat_sections__overhead, stat_sections__jit;
+/* Kernels by NVTX range. */
+stat_section stat_sections__ranges;
+stat_section stat_sections__devices, stat_sections__contexts, stat_sections__streams,
+	stat_sections__pools;
+/* Where the time went, and advice. */
+stat_section stat_sections__time;
+/* Why the GPU was idle. */
+stat_section stat_sections__idle;
+/* NCCL's communicators, and which rank is late. */
+stat_section stat_sections__collectives;
+/* How the sample was taken and what it does not say. */
+stat_section stat_sections__sample;
+
+/* Count, total, mean, min and max of a span; places: of these in text. `known`: the times are. */
+void stat_sections__span(struct sheet *sheet, const struct stat_span *span, const int places[5],
+			 bool known);
+
+#endif
