@@ -342,7 +342,7 @@ is() {
 	run -0 diff stacks same
 }
 
-# Holistic Trace Analysis knows launches by the runtime's names, which `-e runtime` records.
+# Holistic Trace Analysis knows launches by four names of the runtime API, which `-e runtime` records.
 # consumer: Holistic Trace Analysis | reader | one call of the runtime for each launch, and the sums of its launch statistics
 @test "report --timeline (record -e runtime, as Holistic Trace Analysis reads it) has one call for each launch, and its sums" {
 	requires bpf sim sqlite3
