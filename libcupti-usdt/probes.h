@@ -75,6 +75,7 @@
  *   cuda:event_record  (correlation, event, stream, context)
  *   cuda:graph_exec    (start, end, correlation, device, stream, graph, context)
  *   cuda:graph_instantiate (start, end, correlation, name * of the call, result, context)
+ *   cuda:graph_node    (time, node, original node, graph, thread)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
  *   cuda:api_error     (the same, of calls that failed, then what they requested: flags as in struct
  *                       cuda_api, bytes or address, copy kind or value or device, kernel name *)
@@ -153,7 +154,7 @@
  * Graphs: while GRAPH is wanted, CUPTI times a graph launch as a whole and hands out no kernels,
  * copies or memsets of graphs, for anybody. GRAPH_NODES takes precedence over it: graph_batch is
  * silent then, and the nodes come by kernel_batch, memcpy_batch, memset_batch with graph and
- * graph_node set. graph_nodes_batch itself never fires: its semaphore is the switch.
+ * graph_node set. graph_nodes_batch has which node was created when, and by which thread.
  */
 
 /*
@@ -209,6 +210,7 @@ enum cuda_group {
 	X(PC_IMAGE, 20, cuda_pc_image, TIMELESS)               \
 	X(GRAPH_INSTANTIATE, 21, cuda_api, SPAN)               \
 	X(EVENT_RECORD, 22, cuda_event_record, TIMELESS)       \
+	X(GRAPH_NODE, 23, cuda_graph_node, SPAN)               \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
@@ -373,6 +375,21 @@ struct cuda_graph {
 	__u32 stream;		       /* stream id */
 	__u32 graph;		       /* id of the executable graph */
 	__u32 end_device, end_context; /* where its last node ran */
+};
+
+/*
+ * One node of a graph as it was created, or as instantiating copied it, inside of the call that did
+ * it: by that thread, at a time between the call's start and end. head.correlation is 0. A copy
+ * comes once as created and once with its original.
+ */
+struct cuda_graph_node {
+	struct cuda_record head;
+	__u64 start;	/* ns */
+	__u64 end;	/* ns, the same */
+	__u64 node;	/* as in struct cuda_kernel, cuda_memcpy, cuda_memset */
+	__u64 original; /* the node that it is a copy of, 0 = it was created */
+	__u32 graph;	/* id of the graph that it belongs to, 0 = unknown */
+	__u32 tid;	/* as the process's own pid namespace numbers it */
 };
 
 #define CUDA_API_NESTED	   1 /* the runtime call's own record follows, maybe in another batch */

@@ -25,12 +25,14 @@ root: all workloads
 	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(ROOT) sysconfdir=/etc
 
 check-run:
+	$(Q)B=$(abspath $(B)) mk/npm-packages
 	$(Q)B=$(abspath $(B)) CC='$(CC)' AGAIN=$(AGAIN) tests/run $(TESTS)
 
 # Runs the tests that stand for programs which read our outputs, and writes their table.
 consumers:
 	$(Q)mk/deps build test
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
+	$(Q)B=$(abspath $(B)) mk/npm-packages
 	$(Q)B=$(abspath $(B)) CC='$(CC)' mk/consumers --run
 
 check-packages:

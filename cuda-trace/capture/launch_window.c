@@ -192,6 +192,8 @@ static uint64_t beginning_of(const struct cuda_record *record)
 	case CUDA_RECORD_API:
 	case CUDA_RECORD_GRAPH_INSTANTIATE:
 		return ((const struct cuda_api *)record)->start;
+	case CUDA_RECORD_GRAPH_NODE:
+		return ((const struct cuda_graph_node *)record)->start;
 	case CUDA_RECORD_OVERHEAD:
 		return ((const struct cuda_overhead *)record)->start;
 	case CUDA_RECORD_JIT:

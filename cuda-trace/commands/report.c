@@ -26,7 +26,7 @@
 struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
 	bool processes, stalls, launches, copy_calls, all;
-	bool csv, json, compare;
+	bool csv, json, compare, runtime_names;
 	const char *sql, *import, *output;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
 	uint64_t limit, last;
@@ -60,6 +60,9 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
 	{OPTION_TEXT, 0, "timeline", "FILE", "Chrome trace events, as from PyTorch's profiler",
 	 AT(timeline)},
+	{OPTION_FLAG, 0, "runtime-names", NULL,
+	 "with --timeline: launches have the runtime API's\nnames, for readers that know no others",
+	 AT(runtime_names)},
 	{OPTION_TEXT, 0, "perfetto", "FILE", "Perfetto's own format, with grids and registers",
 	 AT(perfetto)},
 	{OPTION_TEXT, 0, "device", "SAMPLES",
@@ -309,6 +312,7 @@ static int report_one(const char *path, const struct report_options *options, FI
 		return err;
 	file.symbols = options->symbols;
 	file.samples = options->device;
+	file.runtime_names = options->runtime_names;
 	/* Samples of program counters have no times to give advice on. */
 	if (options->html && !sections__any(&file, "stalls") &&
 	    !report_advice__read(&advice, &file))
@@ -394,6 +398,8 @@ static int check(const struct report_options *options, int argc, char **argv, in
 	    (options->compare || (!options->html && !options->timeline && !options->perfetto)))
 		return options__misuse(&usage, "--device goes with --html, --timeline or "
 					       "--perfetto, which can show samples");
+	if (options->runtime_names && !options->timeline)
+		return options__misuse(&usage, "--runtime-names goes with --timeline");
 	if (options->csv && options->json)
 		return options__misuse(&usage, "either --csv or --json");
 	if (options->compare && files < 2)

@@ -269,6 +269,25 @@ static void put_device(struct timeline *timeline, sqlite3_stmt *row)
 	fputs("}", out);
 }
 
+/* Of the first process that has one: readers of several files tell them apart by it. */
+static void put_rank(struct timeline *timeline)
+{
+	bool known = report_file__has(timeline->file, "CUDA_TRACE_PROCESSES", "worldSize");
+	int64_t rank = 0, ranks = -1;
+
+	if (known) {
+		rank = report_file__number(timeline->file,
+					   "SELECT min(rank) FROM CUDA_TRACE_PROCESSES "
+					   "WHERE rank >= 0", 0);
+		ranks = report_file__number(timeline->file,
+					    "SELECT max(worldSize) FROM CUDA_TRACE_PROCESSES", -1);
+	}
+	fprintf(timeline->out, "\"distributedInfo\": {\"rank\": %" PRId64, rank);
+	if (ranks > 0)
+		fprintf(timeline->out, ", \"world_size\": %" PRId64, ranks);
+	putc('}', timeline->out);
+}
+
 static int put_head(struct timeline *timeline)
 {
 	int64_t utc = report_file__number(
@@ -288,8 +307,10 @@ static int put_head(struct timeline *timeline)
 				 "id, name, totalMemory, computeMajor, computeMinor, smCount", "",
 				 put_device);
 	timeline->separate = false;
+	fputs("\n],\n", out);
+	put_rank(timeline);
 	fprintf(out,
-		"\n],\n\"distributedInfo\": {\"rank\": 0},\n\"displayTimeUnit\": \"ns\",\n"
+		",\n\"displayTimeUnit\": \"ns\",\n"
 		"\"baseTimeNanoseconds\": %" PRId64 ",\n\"traceEvents\": [",
 		base);
 	return err;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/profile/counters/occupancy.h"
+#include "cuda-trace/export/export_runtime_names.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/base/api_names.h"
 #include "cuda-trace/base/text.h"
@@ -364,6 +365,21 @@ static bool is_inner(struct timeline *timeline, int64_t class, int64_t global, i
 	       bsearch(&id, timeline->runtime_calls, timeline->runtime_count, sizeof(id), by_id);
 }
 
+/* Which call it was: by number, or by its own name where it has another here. */
+static void put_identity(struct timeline *timeline, int64_t class, const char *named,
+			 const char *other)
+{
+	unsigned int cbid = store__call_number(class ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
+					       named);
+
+	if (other) {
+		fputs(", ", timeline->out);
+		timeline__put_string(timeline, "recorded as", named);
+	} else if (cbid) {
+		fprintf(timeline->out, ", \"cbid\": %u", cbid);
+	}
+}
+
 static void put_call(struct timeline *timeline, const union record_row *row)
 {
 	int64_t start = row->RUNTIME.start, end = row->RUNTIME.end;
@@ -371,8 +387,7 @@ static void put_call(struct timeline *timeline, const union record_row *row)
 	int64_t correlation = row->RUNTIME.correlationId;
 	int64_t chain = row->RUNTIME.callchainId;
 	int64_t pid = global >> 24 & 0xffffff, tid = global & 0xffffff;
-	const char *named;
-	unsigned int cbid;
+	const char *named, *other;
 	uint32_t node;
 	char name[256];
 
@@ -381,13 +396,12 @@ static void put_call(struct timeline *timeline, const union record_row *row)
 	if (is_inner(timeline, class, global, correlation))
 		return;
 	named = export_names__string(timeline->names, row->RUNTIME.nameId);
-	plain_call(name, sizeof(name), named);
-	timeline__put_span(timeline, class ? "cuda_driver" : "cuda_runtime", name, pid, tid, start,
-			   end);
+	other = class && timeline->file->runtime_names ? export_runtime_names__of(named) : NULL;
+	plain_call(name, sizeof(name), other ? other : named);
+	timeline__put_span(timeline, class && !other ? "cuda_driver" : "cuda_runtime", name, pid,
+			   tid, start, end);
 	fprintf(timeline->out, ", \"args\": {\"correlation\": %" PRId64, correlation);
-	cbid = store__call_number(class ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME, named);
-	if (cbid)
-		fprintf(timeline->out, ", \"cbid\": %u", cbid);
+	put_identity(timeline, class, named, other);
 	if (row->RUNTIME.returnValue)
 		fprintf(timeline->out, ", \"result\": %" PRId64, row->RUNTIME.returnValue);
 	if (chain != DB_NULL)

@@ -123,6 +123,15 @@
 	F(graphId, REQ, STORED, NUMBER, cuda_graph, graph) \
 	F(graphExecId, REQ, REPLAY, NUMBER, cuda_graph, graph)
 
+/* The call that created a node is the one of its thread that spans its start. */
+#define COLUMNS_GRAPH_NODE(F, O) \
+	COLUMNS_SPAN(F, cuda_graph_node) \
+	O(eventClass, REQ, STORED) \
+	F(globalTid, INT, STORED, THREAD, cuda_graph_node, tid) \
+	O(nameId, REQ, STORED) \
+	F(graphNodeId, REQ, STORED, NUMBER, cuda_graph_node, node) \
+	F(originalGraphNodeId, INT, STORED, OPTIONAL, cuda_graph_node, original)
+
 #define COLUMNS_OVERHEAD(F, O) \
 	COLUMNS_SPAN(F, cuda_overhead) \
 	O(eventClass, REQ, STORED) \
@@ -260,6 +269,7 @@
 	X(MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, "", MEMSET)             \
 	X(SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "", OTHER)      \
 	X(GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "", GRAPH)         \
+	X(GRAPH_NODE, CUDA_GRAPH_NODE_EVENTS, "", OTHER)             \
 	X(OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, "", OTHER)         \
 	X(MEMORY, CUDA_GPU_MEMORY_USAGE_EVENTS, "", OTHER)           \
 	X(POOL, CUDA_GPU_MEMORY_POOL_EVENTS, "", MEMORY_POOL)              \

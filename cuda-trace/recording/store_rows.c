@@ -11,6 +11,7 @@
 #include "cuda-trace/base/api_names.h"
 #include "cuda-trace/recording/store_objects.h"
 
+#define EVENT_CLASS_NODE     77
 #define EVENT_CLASS_JIT	     102
 #define EVENT_CLASS_OVERHEAD 103
 
@@ -259,6 +260,22 @@ static int put_uvm(struct rows *rows, const struct rows_process *process, struct
 	return add(rows, DB_GPU_FAULT, &row);
 }
 
+/* Under the name that Nsight gives it: scripts select by it. */
+static int put_graph_node(struct rows *rows, const struct rows_process *process,
+			  const struct cuda_graph_node *node)
+{
+	static const char name[] = "Graph Node Creation";
+	int64_t id = db__string(rows->db, name, strlen(name));
+	union record_row row;
+
+	if (id < 0)
+		return (int)id;
+	fill(rows, process, DB_GRAPH_NODE, node, &row);
+	row.GRAPH_NODE.eventClass = EVENT_CLASS_NODE;
+	row.GRAPH_NODE.nameId = id;
+	return add(rows, DB_GRAPH_NODE, &row);
+}
+
 static int put_nvtx(struct rows *rows, struct rows_process *process, const struct cuda_nvtx *nvtx)
 {
 	static const int64_t types[] = {34, 34, 59, 60};
@@ -306,6 +323,8 @@ static int put(struct rows *rows, struct rows_process *process, union any_record
 		return put_api(rows, process, &record->API, group);
 	case CUDA_RECORD_GRAPH_INSTANTIATE:
 		return put_api(rows, process, &record->API, group);
+	case CUDA_RECORD_GRAPH_NODE:
+		return put_graph_node(rows, process, &record->GRAPH_NODE);
 	case CUDA_RECORD_OVERHEAD:
 		return put_overhead(rows, process, &record->OVERHEAD);
 	case CUDA_RECORD_JIT:

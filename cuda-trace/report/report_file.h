@@ -23,6 +23,7 @@ struct report_file {
 	const char *symbols;	   /* folder with files of symbols, NULL = none */
 	const char *samples;	   /* samples of profile --device, NULL = none */
 	const char *const *advice; /* sentences for the page, up to a NULL; NULL = none */
+	bool runtime_names;	   /* the timeline has the runtime's names of launches */
 	bool ours;		   /* written by cuda-trace */
 	char version[32];	   /* EXPORT_SCHEMA_VERSION, "" if none */
 	struct progress *progress;

@@ -61,5 +61,6 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[OPERATION] = {"operation", "", 0, JSON_SOME},
 	[USED] = {"used_bytes", "", 0, JSON_SOME},
 	[KEPT] = {"keep_bytes", "", 0, JSON_SOME},
+	[ORIGINAL_NODE] = {"original_graph_node", "", 0, JSON_SOME},
 	[KERNEL] = {"kernel", "KERNEL OR EVENT", 0, COLUMN_LEFT},
 };

@@ -65,6 +65,7 @@ enum trace_column {
 	OPERATION,
 	USED,
 	KEPT,
+	ORIGINAL_NODE,
 	KERNEL,
 	TRACE_COLUMNS
 };

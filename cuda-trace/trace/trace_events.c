@@ -188,6 +188,18 @@ static void fill_graph(struct cell *cells, struct trace_text *text, const struct
 	what(text, "[graph %u]", graph->graph);
 }
 
+/* In JSON only: each node of a graph would be up to three lines of text. */
+static void fill_graph_node(struct cell *cells, const struct cuda_graph_node *node)
+{
+	cells[EVENT] = cell_text("graph_node");
+	cells[TIMESTAMP] = cell_clock(node->start);
+	cells[TID] = cell_number(node->tid);
+	cells[LAUNCH_START] = cell_number(node->start);
+	fill_node(cells, node->graph, node->node);
+	if (node->original)
+		cells[ORIGINAL_NODE] = cell_number(node->original);
+}
+
 static void fill_launch_arguments(struct cell *cells, const struct cuda_api *call)
 {
 	if (!call_arguments__has_grid(call))
@@ -412,6 +424,9 @@ static bool fill_known(struct cell *cells, struct trace_text *text, struct proce
 	case CUDA_RECORD_GRAPH:
 		fill_graph(cells, text, (const void *)record, json);
 		return true;
+	case CUDA_RECORD_GRAPH_NODE:
+		fill_graph_node(cells, (const void *)record);
+		return json;
 	case CUDA_RECORD_API:
 	case CUDA_RECORD_GRAPH_INSTANTIATE:
 		fill_call(cells, text, process, (const void *)record, json);

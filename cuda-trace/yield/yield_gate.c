@@ -307,8 +307,9 @@ struct yield_gate *yield_gate__new(bool verbose)
 	if (verbose)
 		fprintf(stderr,
 			"cuda-trace: programs cannot use CUPTI themselves while they are watched: "
-			"%s (Linux 6.6 or newer is needed)\n",
-			strerror(-err));
+			"%s%s\n",
+			strerror(-err),
+			multi_link__supported() ? "" : " (Linux 6.6 or newer is needed)");
 	yield_gate__free(gate);
 	return NULL;
 }

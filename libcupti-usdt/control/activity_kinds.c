@@ -17,6 +17,7 @@
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
+#include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/launches.h"
 #include "libcupti-usdt/trace/nvtx.h"
 #include "libcupti-usdt/profile/pc_sampling.h"
@@ -341,11 +342,13 @@ void cbids__switch(void *subscriber, uint32_t groups)
 	}
 	switch_to(subscriber, &set);
 	switch_nvtx(subscriber, groups & BIT(NVTX));
+	graph_nodes__switch(subscriber, groups & BIT(GRAPH_NODES));
 }
 
 void cbids__forget(void)
 {
 	memset(&cbids_on, 0, sizeof(cbids_on));
+	graph_nodes__forget();
 	nvtx_on = false;
 	note_launch_flags();
 }

@@ -23,6 +23,7 @@
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
+#include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/kernel_names.h"
 #include "libcupti-usdt/profile/launch_gate.h"
 #include "libcupti-usdt/trace/launches.h"
@@ -294,6 +295,10 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 			nvtx__callback(cbid, data);
 		break;
 	case CUPTI_DOMAIN_RESOURCE:
+		if (graph_nodes__is_one(cbid)) {
+			graph_nodes__record(cbid, data);
+			break;
+		}
 		if (pc_callback(cbid, data))
 			break;
 		names_move();

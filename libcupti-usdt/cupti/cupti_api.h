@@ -44,6 +44,8 @@
 #define CUPTI_RESOURCE_CONTEXT_CREATED		1
 #define CUPTI_RESOURCE_CONTEXT_DESTROY_STARTING 2
 #define CUPTI_RESOURCE_MODULE_LOADED		6
+#define CUPTI_RESOURCE_NODE_CREATED		13
+#define CUPTI_RESOURCE_NODE_CLONED		20
 #define CUPTI_STATE_FATAL			1
 
 #define CUPTI_KINDS		     64 /* of activity; none that is used is above */
@@ -80,6 +82,15 @@ struct cupti_module_data {
 	uint32_t id;
 	size_t size;
 	const void *image;
+};
+
+/* CUpti_GraphData */
+struct cupti_graph_data {
+	void *graph, *original_graph;
+	void *node, *original_node;
+	int node_type;
+	void *dependency;
+	void *exec;
 };
 
 /* CUpti_NvtxData, CUpti_StateData */
@@ -142,6 +153,8 @@ typedef void (*cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *
 	X(0, SetThreadIdType, (int type))                                                        \
 	X(0, GetDeviceId, (void *context, uint32_t *device))                                     \
 	X(0, GetContextId, (void *context, uint32_t *id))                                        \
+	X(0, GetGraphId, (void *graph, uint32_t *id))                                            \
+	X(0, GetGraphNodeId, (void *node, uint64_t *id))                                         \
 	X(0, PCSamplingEnable, (struct cupti_pc_context *))                                      \
 	X(0, PCSamplingDisable, (struct cupti_pc_context *))                                     \
 	X(0, PCSamplingStart, (struct cupti_pc_context *))                                       \

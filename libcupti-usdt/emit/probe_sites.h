@@ -47,6 +47,8 @@
 	  r->head.correlation, r->device, r->stream, r->graph, r->context) \
 	X(graph_instantiate, GRAPH, (const struct cuda_api *r, const char *name), r->start, \
 	  r->end, r->head.correlation, name, r->result, r->context) \
+	X(graph_node, GRAPH_NODES, (const struct cuda_graph_node *r), r->start, r->node, \
+	  r->original, r->graph, r->tid) \
 	X(overhead, OVERHEAD, (const struct cuda_overhead *r), r->start, r->end, \
 	  r->head.correlation, r->kind, r->object_kind, r->object[0], r->object[1]) \
 	X(jit, OVERHEAD, (const struct cuda_jit *r, const char *path), r->start, r->end, \

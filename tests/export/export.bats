@@ -161,10 +161,9 @@ is() {
 
 # consumer: speedscope | itself | the rows of threads and streams
 @test "report --timeline (in the real speedscope) opens and shows the streams" {
-	requires chromium node npm
+	requires chromium
 	local scope=$B/npm/node_modules/speedscope/dist/release
-	[ -d "$scope" ] || npm install --silent --no-audit --no-fund --prefix "$B/npm" speedscope@1.25.0 \
-		>/dev/null 2>&1 || skip "speedscope cannot be had from the npm registry"
+	[ -d "$scope" ] || skip "needs speedscope (mk/npm-packages)"
 	feed r.db -n 2000 -k 5
 	ct report --timeline t.json r.db
 	{
@@ -342,7 +341,7 @@ is() {
 	run -0 diff stacks same
 }
 
-# Holistic Trace Analysis knows launches by the runtime's names, which `-e runtime` records.
+# Holistic Trace Analysis knows launches by four names of the runtime API, which `-e runtime` records.
 # consumer: Holistic Trace Analysis | reader | one call of the runtime for each launch, and the sums of its launch statistics
 @test "report --timeline (record -e runtime, as Holistic Trace Analysis reads it) has one call for each launch, and its sums" {
 	requires bpf sim sqlite3

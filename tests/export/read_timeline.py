@@ -7,8 +7,8 @@ themselves are not at hand. catapult: slices of a thread nest by times that are 
 and an arrow binds to the innermost slice that covers its end. Prints "bound N unbound M stacks K".
 firefox: call trees come from Profile and ProfileChunk events, whose nodes have their parents before them,
 and of the samples those count that are 0.5 ms apart. Prints "THREAD N outermost;...;innermost".
-hta (Holistic Trace Analysis): events with "dur" and "cat"; those with a stream are the GPU's, and belong to the call of
-the runtime API with their correlation id, which must be one. Prints for each name of a call "NAME calls N cpu_ns T gpu N
+hta (Holistic Trace Analysis): events with "dur" and "cat"; those with a stream are the GPU's, and belong to the call with
+their correlation id, which must be one, and of those that it takes for launches, by name. Prints for each name of a call "NAME calls N cpu_ns T gpu N
 gpu_ns T delay_ns T", the delay being from the call's end to the GPU's start, at least 0; and last what the GPU's rows
 were busy and idle, as kernels, copies and nothing, in ns.
 """
@@ -17,6 +17,8 @@ import decimal
 import json
 import sys
 
+# cuda_kernel_launch_stats() of hta/analyzers/cuda_kernel_analysis.py (0.6)
+HTA_LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync"}
 ROUND = {"ms": 1e3, "ns": 1e6}  # of times in ms
 
 
@@ -108,13 +110,13 @@ def hta(trace):
     calls = {}
     for event in events:
         correlation = event.get("args", {}).get("correlation", -1)
-        if event["cat"] == "cuda_runtime" and correlation > 0:
+        if event["cat"] in ("cuda_runtime", "cuda_driver") and correlation > 0:
             assert correlation not in calls, f"two calls with the correlation id {correlation}"
             calls[correlation] = event
     sums = collections.defaultdict(lambda: [0] * 5)
     for event in gpu:
         call = calls.get(event["args"]["correlation"])
-        if call:
+        if call and call["name"] in HTA_LAUNCHES:
             late = nanoseconds(event, "ts") - nanoseconds(call, "ts") - nanoseconds(call, "dur")
             for i, number in enumerate((1, nanoseconds(call, "dur"), 1, nanoseconds(event, "dur"), max(late, 0))):
                 sums[call["name"]][i] += number

@@ -570,7 +570,7 @@ declared() {
 }
 
 # The statements that NVIDIA's Analysis Guide prints for CUDA and NVTX, under "Common SQLite examples".
-# consumer: NVIDIA's Analysis Guide | reader | right answers to each of its statements on CUDA; which call made a node of a graph is not recorded
+# consumer: NVIDIA's Analysis Guide | reader | right answers to each of its statements on CUDA
 @test "a recording (the CUDA examples of NVIDIA's Analysis Guide) answers each of them" {
 	requires bpf sim sqlite3
 	ct record -q -g -e kernels,nvtx,overhead,runtime -o r.db -- "$SIM" "$WORKLOADS/nvtx" >out
@@ -598,10 +598,6 @@ declared() {
 		UPDATE CUDA_CALLCHAINS SET symbolName = (SELECT value FROM StringIds WHERE symbol = StringIds.id)'
 	assert_equal "$(q "SELECT count(*) > 0 FROM CUDA_CALLCHAINS JOIN CUPTI_ACTIVITY_KIND_RUNTIME ON callchainId == CUDA_CALLCHAINS.id
 		WHERE symbolName = 'main' AND globalTid / 0x1000000 % 0x1000000 > 0")" 1
-	# Calls that made the nodes of graphs.
-	assert_equal "$(q 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME AS api JOIN (SELECT start, graphNodeId, globalTid
-		FROM CUDA_GRAPH_NODE_EVENTS GROUP BY graphNodeId HAVING count(originalGraphNodeId) = 0) AS graph
-		ON api.globalTid == graph.globalTid AND api.start < graph.start AND api.end > graph.start')" 0
 	# Remove ranges that overlap with overhead.
 	overlap='FROM PROFILER_OVERHEAD AS overhead JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS cuda ON
 		(cuda.start BETWEEN overhead.start AND overhead.end) OR (cuda.end BETWEEN overhead.start AND overhead.end)
@@ -611,4 +607,29 @@ declared() {
 	assert_equal "$(q "SELECT count(*) > 0 $overlap")" 1
 	q "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid IN (SELECT cuda.rowid $overlap)"
 	assert_equal "$(q "SELECT count(*) $overlap")" 0
+}
+# consumer: NVIDIA's Analysis Guide | reader | which call created a node of a graph
+@test "record -e graph-nodes,api (the statement of NVIDIA's Analysis Guide) finds the call that created each node" {
+	requires bpf sim sqlite3
+	ct record -q -e kernels,copies,graph-nodes,api -o r.db -- "$SIM" "$WORKLOADS/graphs" 3 7 >out
+	q() { sqlite3 -bail r.db "$1"; }
+	created='FROM CUPTI_ACTIVITY_KIND_RUNTIME AS api JOIN (SELECT start, graphNodeId, globalTid
+		FROM CUDA_GRAPH_NODE_EVENTS GROUP BY graphNodeId HAVING count(originalGraphNodeId) = 0) AS graph
+		ON api.globalTid == graph.globalTid AND api.start < graph.start AND api.end > graph.start'
+	# One call for each node: seven that were added, and a capture of a fill, three kernels and a copy.
+	assert_equal "$(q "SELECT count(*) $created")" "$(expect_key out created_nodes)"
+	assert_equal "$(q "SELECT (SELECT value FROM StringIds WHERE id = nameId) AS name, count(*) $created GROUP BY 1 ORDER BY 1")" \
+		$'cuGraphAddKernelNode_v2|7\ncuLaunchKernel|3\ncuMemcpyDtoDAsync_v2|1\ncuMemsetD8Async|1'
+	# What ran is a copy, made by instantiating, of a node that one of them created.
+	assert_equal "$(q "SELECT count(*), count(DISTINCT name) FROM (SELECT k.rowid, (SELECT value FROM StringIds WHERE id = api.nameId) AS name
+		FROM CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN CUDA_GRAPH_NODE_EVENTS AS copied
+		ON copied.graphNodeId = k.graphNodeId AND copied.originalGraphNodeId IS NOT NULL
+		JOIN CUDA_GRAPH_NODE_EVENTS AS original ON original.graphNodeId = copied.originalGraphNodeId
+		JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS api ON api.globalTid = original.globalTid
+		AND api.start < original.start AND api.end > original.start)")" "$((3 * (7 + 3)))|2"
+	assert_equal "$(q "SELECT DISTINCT label FROM CUDA_GRAPH_NODE_EVENTS LEFT JOIN ENUM_NSYS_EVENT_CLASS AS e ON e.id = eventClass")" \
+		'CUDA graph node creation'
+	# It is empty where nobody asked.
+	ct record -q -o r.db -f -- "$SIM" "$WORKLOADS/graphs" 3 7 >out
+	assert_equal "$(q 'SELECT count(*) FROM CUDA_GRAPH_NODE_EVENTS')" 0
 }

@@ -351,6 +351,21 @@ arguments_of() {
 	assert_equal "$(jq -s 'map(select(.event == "kernel" and .graph != null)) | length' out.json)" 0
 }
 
+@test "trace --json --graph-nodes (graphs that are built) has each node as it was created, and its copies" {
+	ct trace --graph-nodes --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 >out
+	local nodes
+	nodes=$(expect_key out created_nodes)
+	assert_equal "$(count_of graph_node)" $((3 * nodes))
+	run -0 jq -es --argjson nodes "$nodes" 'map(select(.event == "graph_node")) |
+		all(.tid == .pid and .graph > 0 and .launch_start_ns > 0) and
+		(map(select(.original_graph_node)) | length == $nodes and all(.graph_node != .original_graph_node))' out.json
+	ct trace --graph-nodes -o out.txt -- "$SIM" "$WORKLOADS/graphs" 2 >out
+	assert_equal "$(grep -c 'graph.node' out.txt)" 0
+	# Nobody asked.
+	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 >out
+	assert_equal "$(count_of graph_node)" 0
+}
+
 @test "trace -e graphs (instantiations) shows each with how long the host took, by the driver's call" {
 	ct trace -e graphs --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 5 runtime >out
 	assert_equal "$(count_of graph_instantiate)" "$(expect_key out instantiations)"

@@ -20,10 +20,10 @@ ours() {
 	ours '*.c' '*.h' | xargs clang-format --dry-run -Werror
 }
 
-@test "C files are at most 520 lines (the probe contract: 700), and none is named util, common, misc or helper" {
+@test "C files are at most 520 lines (the probe contract: 750), and none is named util, common, misc or helper" {
 	run -0 ours '*.c' '*.h'
 	for file in $output; do
-		[ "$(wc -l <"$file")" -le "$([ "$file" = libcupti-usdt/probes.h ] && echo 700 || echo 520)" ] ||
+		[ "$(wc -l <"$file")" -le "$([ "$file" = libcupti-usdt/probes.h ] && echo 750 || echo 520)" ] ||
 			fail "$file is too long"
 	done
 	run grep -E '(^|/|_)(util|utils|common|misc|helper|helpers|manager)\.[ch]$' <<<"$output"

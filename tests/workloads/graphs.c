@@ -16,7 +16,7 @@ static const char help[] = "usage: graphs [LAUNCHES [NODES [runtime]]]\n"
 
 static const struct shape shape = {{N / 256, 1, 1}, {256, 1, 1}, 0};
 
-static uint64_t instantiations;
+static uint64_t instantiations, created;
 
 static CUgraphExec instantiate(CUgraph plan)
 {
@@ -46,6 +46,7 @@ static CUgraphExec build(CUfunction kernel, unsigned int nodes, void **parameter
 		program__check(cuGraphAddKernelNode_v2(&next, plan, &last, i > 0, &node),
 			       "cuGraphAddKernelNode");
 		last = next;
+		created++;
 	}
 	return instantiate(plan);
 }
@@ -65,6 +66,7 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, CUdeviceptr data,
 			       "cuLaunchKernel");
 	program__check(cuMemcpyDtoDAsync_v2(copy, data, BYTES, stream), "cuMemcpyDtoDAsync");
 	program__check(cuStreamEndCapture(stream, &plan), "cuStreamEndCapture");
+	created += 1 + CAPTURED + 1;
 	return instantiate(plan);
 }
 
@@ -129,6 +131,7 @@ int main(int argc, char **argv)
 	program__check(counted__free(cuMemFree_v2(copy), BYTES), "cuMemFree");
 	program__check(cuStreamDestroy_v2(stream), "cuStreamDestroy");
 	program__also("instantiations", instantiations);
+	program__also("created_nodes", created);
 	program__expect();
 	return 0;
 }

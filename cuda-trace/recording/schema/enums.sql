@@ -95,6 +95,7 @@ INSERT INTO ENUM_NSYS_EVENT_CLASS VALUES
 	(1, NULL, 'CUDA driver'),
 	(26, NULL, 'CUDA API'),
 	(67, NULL, 'CUDA backtrace'),
+	(77, NULL, 'CUDA graph node creation'),
 	(102, NULL, 'JIT'),
 	(103, NULL, 'CUDA overhead');
 

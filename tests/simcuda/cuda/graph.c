@@ -249,6 +249,8 @@ static void exec__copy_nodes(CUgraphExec exec, CUgraph graph)
 		own->next = next;
 		if (own->kind == KIND_KERNEL)
 			node__keep_parameters(own);
+		graph__tell(RESOURCE_NODE_CREATED,
+			    (struct graph_data){.graph = exec->graph, .node = own});
 		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = exec->graph,
 								      .original_graph = graph,
 								      .node = own,
