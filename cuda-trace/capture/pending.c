@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A hash table with chains, and a list by age. */
+/* A chained hash table, and a list by age. */
 #include "cuda-trace/capture/pending.h"
 
 #include <stdlib.h>
