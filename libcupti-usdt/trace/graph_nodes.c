@@ -3,9 +3,9 @@
  * No call is enabled for this: launches stay as they are, and so does whatever builds no graphs.
  *
  * Failure modes: 1. a node cannot be named: an older library lacks the function, and no record is
- * emitted. 2. a graph of thousands of nodes is instantiated: the thread's ring sends itself off when
- * it fills, as with launches. 3. the graph is looked into: only its handles are, by CUPTI, which is
- * what it calls back for.
+ * emitted. 2. a graph of thousands of nodes is instantiated: the thread's ring sends itself off
+ * when it fills, as with launches. 3. the graph is looked into: only its handles are, by CUPTI,
+ * which is what it calls back for.
  */
 #include "libcupti-usdt/trace/graph_nodes.h"
 
