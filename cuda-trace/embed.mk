@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the tool carries inside: tables of a recording, SQL of reports, pages and their scripts, and
-# the code that protoc-c makes of the pprof format.
+# the code that protoc-c makes of the formats of pprof and Perfetto.
 PROTOC_C ?= protoc-c
 
 EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h guide.h)
@@ -29,17 +29,19 @@ $(B)/embedded/guide.h: $(GUIDE_PAGES) mk/embed.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v list=embedded_guide -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
-PROFILE := $(B)/generated/profile.pb-c
-$(PROFILE).c $(PROFILE).h &: cuda-trace/export/profile.proto
-	$(call say,PROTOC,$(PROFILE).c)
+# FORMATS: formats of protocol buffers that the tool writes.
+FORMATS := $(patsubst cuda-trace/export/%.proto,$(B)/generated/%.pb-c,$(wildcard cuda-trace/export/*.proto))
+$(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: cuda-trace/export/%.proto
+	$(call say,PROTOC,$(B)/generated/$*.pb-c.c)
 	@mkdir -p $(@D)
-	$(Q)$(PROTOC_C) --proto_path=cuda-trace/export --c_out=$(B)/generated profile.proto
+	$(Q)$(PROTOC_C) --proto_path=cuda-trace/export --c_out=$(B)/generated $*.proto
 
-$(B)/obj/generated/profile.pb-c.o: $(PROFILE).c $(PROFILE).h
+FORMAT_OBJS := $(patsubst $(B)/%.c,$(B)/obj/%.o,$(addsuffix .c,$(FORMATS)))
+$(FORMAT_OBJS): $(B)/obj/generated/%.o: $(B)/generated/%.c $(B)/generated/%.h
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -w -I$(B)/generated -c -o $@ $<
 
-TOOL_OBJS += $(B)/obj/generated/profile.pb-c.o
+TOOL_OBJS += $(FORMAT_OBJS)
 TOOL_LIBS += $(shell $(PKG_CONFIG) --libs sqlite3 libprotobuf-c 2>/dev/null) -lm
-$(TOOL_OBJS): | $(EMBEDDED) $(PROFILE).h
+$(TOOL_OBJS): | $(EMBEDDED) $(addsuffix .h,$(FORMATS))

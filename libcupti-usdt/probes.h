@@ -72,6 +72,7 @@
  *   cuda:memory_pool   (time, operation, address, size, bytes in use, device, type, release
  *                       threshold, correlation)
  *   cuda:sync          (start, end, correlation, type, stream, result, context, event)
+ *   cuda:event_record  (correlation, event, stream, context)
  *   cuda:graph_exec    (start, end, correlation, device, stream, graph, context)
  *   cuda:graph_instantiate (start, end, correlation, name * of the call, result, context)
  *   cuda:api_<family>  (start, end, correlation, name *, result, domain, cbid, context)
@@ -179,11 +180,11 @@ enum cuda_group {
 /*
  * Kinds of records. X(enumerator, number, structure, its times). Times: SPAN start and end, MOMENT
  * time, TIMELESS none. Those that are not alone in the batch that has their name:
- *   MEMORY_POOL in memory_batch; JIT in overhead_batch; GRAPH_INSTANTIATE, a driver call, in
- *   graph_batch; DEVICE, CONTEXT and STREAM in object_batch; API in api_<family>_batch and
- *   api_error_batch; PC_... in pc_samples_batch: PC_WINDOW after its samples, PC_IMAGE before
- *   samples or SASS; COUNTERS... and SASS in counters_batch.
- * GRAPH_LAUNCH is a launch of a graph: name, grid and block are 0.
+ *   MEMORY_POOL in memory_batch; EVENT_RECORD in sync_batch; JIT in overhead_batch;
+ * GRAPH_INSTANTIATE, a driver call, in graph_batch; DEVICE, CONTEXT and STREAM in object_batch; API
+ * in api_<family>_batch and api_error_batch; PC_... in pc_samples_batch: PC_WINDOW after its
+ * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is
+ * a launch of a graph: name, grid and block are 0.
  */
 #define CUDA_RECORDS(X)                                        \
 	X(LAUNCH, 1, cuda_launch, SPAN)                        \
@@ -207,6 +208,7 @@ enum cuda_group {
 	X(PC_WINDOW, 19, cuda_pc_window, SPAN)                 \
 	X(PC_IMAGE, 20, cuda_pc_image, TIMELESS)               \
 	X(GRAPH_INSTANTIATE, 21, cuda_api, SPAN)               \
+	X(EVENT_RECORD, 22, cuda_event_record, TIMELESS)       \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
@@ -349,6 +351,16 @@ struct cuda_sync {
 	__s32 result; /* where libcupti reports it (12.8 and later), else 0 */
 	__u8 type;    /* 1 event, 2 stream waits for event, 3 stream, 4 context or device */
 	__u8 pad[7];
+};
+
+/* An event was put into a stream: a struct cuda_sync of type 1 or 2 with its number waits for it.
+ */
+struct cuda_event_record {
+	struct cuda_record head; /* correlation: of the call, as cuEventRecord() */
+	__u32 context;
+	__u32 stream; /* stream id */
+	__u32 event;  /* event id */
+	__u32 pad;
 };
 
 /* One graph launch as a whole, as the GPU stamped it. */

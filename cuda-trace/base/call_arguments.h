@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a failed call was requested, for people.
+ * The arguments of a failed call, as text.
  */
 #ifndef CUDA_TRACE_BASE_CALL_ARGUMENTS_H
 #define CUDA_TRACE_BASE_CALL_ARGUMENTS_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include "libcupti-usdt/probes.h"
 
-/* One line, "" where nothing is known; kernel: the name of a launch's, untrusted, may be "". */
+/* One line, "" if nothing is known; kernel: the name of a launched kernel, untrusted, may be "". */
 void call_arguments__text(char *out, size_t size, const struct cuda_api *call, const char *kernel);
-/* A launch whose grid and block are known: they lie behind a pointer in some calls. */
+/* True for a launch whose grid and block are known: some calls have them behind a pointer. */
 static inline bool call_arguments__has_grid(const struct cuda_api *call)
 {
 	uint32_t any = 0;
@@ -22,7 +22,7 @@ static inline bool call_arguments__has_grid(const struct cuda_api *call)
 	return call->flags & CUDA_API_LAUNCH && any;
 }
 
-/* The same of a launch that is reported by a record of its own. */
+/* The same for a launch that has its own record. */
 void call_arguments__of_launch(struct cuda_api *call, const struct cuda_launch *launch);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time that never goes back: the machine's CLOCK_MONOTONIC, as in every record of the agent and of
- * eBPF, in whichever time namespace the tool runs. Not for pthread_cond_timedwait() and the like,
- * which count in the namespace. Any thread.
+ * The machine's CLOCK_MONOTONIC, as in all records of the agent and of eBPF, whatever time
+ * namespace the tool runs in. Not for pthread_cond_timedwait() and the like, which use the
+ * namespace's clock. Any thread.
  */
 #ifndef CUDA_TRACE_BASE_CLOCK_H
 #define CUDA_TRACE_BASE_CLOCK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From what fell into windows of time to the whole: sums by window, and what they say of the
- * rest. Plain arithmetic; zero is the empty sum.
+ * Estimates totals, with their errors, from sums of sample windows. Plain arithmetic; zeros are the
+ * empty sum.
  */
 #ifndef CUDA_TRACE_BASE_CLUSTER_ESTIMATE_H
 #define CUDA_TRACE_BASE_CLUSTER_ESTIMATE_H
@@ -12,14 +12,14 @@ struct estimate_sums {
 	double count;	/* of single values */
 	double sum;	/* of them */
 	double squares; /* the sum of theirs */
-	/* By window: things of one window are alike, so windows are what is drawn at random. */
+	/* By window: values of one window are alike, so windows are the random sample. */
 	uint64_t window;	 /* the number of the one that is being added to */
 	double in_count, in_sum; /* of it */
 	double windows;		 /* those before it that had anything */
 	double cc, cs, ss;	 /* over them: count², count * sum, sum² */
 };
 
-/* error: half the width of the interval that holds the truth in 95 of 100 cases. */
+/* error: half the width of the 95 % confidence interval. */
 struct estimate {
 	double value;
 	double error;

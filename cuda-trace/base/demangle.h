@@ -5,7 +5,7 @@
 #ifndef CUDA_TRACE_BASE_DEMANGLE_H
 #define CUDA_TRACE_BASE_DEMANGLE_H
 
-/* To be freed; NULL when it is no mangled name, or one that is not worth its price. One thread. */
+/* The caller frees it; NULL if it is no mangled name, or exceeds a limit. One thread. */
 char *demangle(const char *mangled);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words for CUPTI's enumerators (kinds of copies, memory, synchronisation, streams ...) that
- * every output format shares. Documented, and stable.
+ * Words for CUPTI's enumerators (kinds of copies, memory, synchronisation, streams ...), the same
+ * in all output formats. Documented and stable.
  */
 #ifndef CUDA_TRACE_BASE_EVENT_KEYS_H
 #define CUDA_TRACE_BASE_EVENT_KEYS_H

@@ -19,7 +19,7 @@ void names__put(struct names *names, uint32_t id, const char *text, size_t lengt
  * not kept. */
 void names__note_missing(struct names *names, uint32_t id);
 uint32_t names__missing(const struct names *names);
-/* What an id is made of, for as long as it has no text: the first one stays. 0 = none. */
+/* The handle behind an id, as long as it has no text: the first one stays. 0 = none. */
 void names__note_handle(struct names *names, uint32_t id, uint64_t handle);
 uint64_t names__handle(const struct names *names, uint32_t id);
 /* NULL = unknown. */

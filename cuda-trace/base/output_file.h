@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one way to open a file for output: refuses to write over a recording or over an input.
- * Messages go to stderr. Any thread.
+ * Opens files for output: all output goes through here, so that neither a recording nor an input is
+ * overwritten. Messages go to stderr. Any thread.
  */
 #ifndef CUDA_TRACE_BASE_OUTPUT_FILE_H
 #define CUDA_TRACE_BASE_OUTPUT_FILE_H
@@ -24,7 +24,7 @@ FILE *output_file__open_stream(const char *command, const char *path, const char
  * error: until then the older file stays. 0, or -errno after a message. */
 int output_file__open(struct output_file *output, const char *command, const char *path,
 		      const char *const *inputs);
-/* `err` is what went wrong so far, and was reported. A reader that went away is no error. 0, or
+/* `err`: an earlier error, already reported. A reader that closed the pipe is no error. 0, or
  * -errno after a message. */
 int output_file__close(struct output_file *output, int err);
 /* True if the file looks like a recording: SQLite, the same compressed, or a recorder's spool. */

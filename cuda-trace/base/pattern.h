@@ -9,7 +9,7 @@
 
 struct pattern;
 
-/* expression NULL = everything matches. NULL after a line on stderr when it is no expression. */
+/* expression NULL = everything matches. NULL after a line on stderr if it is invalid. */
 struct pattern *pattern__new(const char *expression);
 void pattern__free(struct pattern *pattern);
 bool pattern__matches(struct pattern *pattern, const char *text);

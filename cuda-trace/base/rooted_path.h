@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths below a root that is not ours: a process's, a container's, an image's. Nothing else calls
- * openat2() (tests/tree/untrusted_files.bats).
+ * Opens paths below the root of a process, a container or an image. Only this file calls openat2()
+ * (tests/tree/untrusted_files.bats).
  */
 #ifndef CUDA_TRACE_BASE_ROOTED_PATH_H
 #define CUDA_TRACE_BASE_ROOTED_PATH_H
 
-/* Links, absolute ones and ".." too, stay inside of the root. A descriptor, or -errno: -ENOSYS or
- * -EPERM = this kernel or a filter has no openat2(). */
+/* Links, also absolute ones and "..", stay inside the root. A descriptor, or -errno: -ENOSYS or
+ * -EPERM = the kernel lacks openat2(), or a filter forbids it. */
 int rooted_path__open(int root, const char *path, int flags);
-/* Without openat2(): follows no link. -ENOSYS = there is one, or a "..". */
+/* Without openat2(): follows no link. -ENOSYS = the path has one, or a "..". */
 int rooted_path__walk(int root, const char *path, int flags);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For a word that is none of those that are known: which of them were perhaps meant.
+ * Suggests known words for an unknown one.
  */
 #ifndef CUDA_TRACE_BASE_SUGGEST_H
 #define CUDA_TRACE_BASE_SUGGEST_H
@@ -15,13 +15,13 @@ struct nearest_words {
 	unsigned int distances[NEAREST_WORDS];
 };
 
-/* Takes `name` if it is nearer to the first `length` characters of `word` than another one is. */
+/* Keeps `name` if it is more similar to the first `length` characters of `word` than those kept. */
 void suggest__consider(struct nearest_words *nearest, const char *name, const char *word,
 		       size_t length);
-/* "a, b, c", or "" where none was considered; returns out. */
+/* "a, b, c", or "" if none was considered; returns out. */
 const char *suggest__list(const struct nearest_words *nearest, char *out, size_t size);
-/* The nearest one if it is so near to `word` that a slip of the keyboard explains it, or if one
- * of them begins as the other; else NULL. */
+/* The most similar one if the difference may be a typing error, or if one is the beginning of the
+ * other; otherwise NULL. */
 const char *suggest__likely(const struct nearest_words *nearest, const char *word);
 
 #endif

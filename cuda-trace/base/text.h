@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text of traced programs (names, comm, paths) is hostile until it went through here.
+ * Makes text of traced programs (names, comm, paths), which is untrusted, safe to print.
  */
 #ifndef CUDA_TRACE_BASE_TEXT_H
 #define CUDA_TRACE_BASE_TEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From when on each process was observed, and which processes were not: what a report must say
- * before it may claim that nothing was lost. Used by the session; one thread.
+ * Since when each process was observed, and which processes were not: without this, a report could
+ * not claim that nothing was lost. Used by the session; one thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_OBSERVATIONS_H
 #define CUDA_TRACE_CAPTURE_OBSERVATIONS_H
@@ -38,12 +38,12 @@ struct unobserved {
 struct observations *observations__new(void);
 /* Accepts NULL. */
 void observations__free(struct observations *observations);
-/* Its probes are there since `since` (ns, monotonic); the first word on a process counts. One that
- * started later is observed from its start. */
+/* Its probes were attached at `since` (ns, monotonic); the first call for a process counts. A
+ * process that started later is observed from its start. */
 void observations__note(struct observations *observations, uint32_t pid, uint64_t since);
-/* It waited, before its first call, until its probes were there; the first word counts. */
+/* It waited, before its first call, until its probes were attached; the first call counts. */
 void observations__note_whole(struct observations *observations, uint32_t pid);
-/* It waited, but went on before its probes were there, which is now. */
+/* It waited, but continued before its probes were attached, which is now. */
 void observations__note_late(struct observations *observations, uint32_t pid);
 /* The agent was loaded just now, or it is certain that none will be: the process is observed from
  * now on, unless it was from its first call and no call came between (gapless). */

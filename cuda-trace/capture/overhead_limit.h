@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --max-overhead: how much longer a launch takes while kernels are stamped, and how long windows
- * may be for that. Fed with the launches of all processes; one thread.
+ * --max-overhead: measures how much longer a launch takes while kernels are timed, and derives how
+ * long windows may be. Gets the launches of all processes; one thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_OVERHEAD_LIMIT_H
 #define CUDA_TRACE_CAPTURE_OVERHEAD_LIMIT_H
@@ -14,16 +14,17 @@
 
 struct overhead;
 
-/* NULL where there is nothing to keep to. */
+/* NULL without a limit. */
 struct overhead *overhead_limit__new(const struct sample *sample);
 void overhead_limit__free(struct overhead *overhead);
-/* Accepts NULL, as the following do. Launches that the driver source sees are never stamped. */
+/* Accepts NULL, as the following do. Ignores launches of the driver source, which never have GPU
+ * times. */
 void overhead_limit__launch(struct overhead *overhead, const struct process *process,
 			    const struct cuda_launch *launch);
 /* The same of all launches at once; `sum` grows from call to call. */
 void overhead_limit__spans(struct overhead *overhead, const struct aggregate_spans *sum);
-/* Some times a second: changes the window where that is due, and says so for `command` unless that
- * is NULL. */
+/* To be called several times a second: changes the window if necessary, with a message for
+ * `command` unless that is NULL. */
 void overhead_limit__tick(struct overhead *overhead, struct session *session, const char *command);
 
 struct overhead_finding {

@@ -22,7 +22,7 @@ struct process {
 	struct rank rank;	   /* as its launcher numbered it, where that is known */
 	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
-	bool ended;		   /* said goodbye, or is gone */
+	bool ended;		   /* reported its end, or is gone */
 	bool killed;		   /* ended without reporting it: what it had not sent is unknown */
 	uint64_t
 		unsent; /* records that it had not sent as it was killed, as far as that is known */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many launches may give their stack, so that it costs no thread more than a share of its time.
- * One thread.
+ * Decides how many launches get a call stack, so that stacks take no more than a share of any
+ * thread's time. One thread.
  */
 #ifndef CUDA_TRACE_CAPTURE_STACK_RATE_H
 #define CUDA_TRACE_CAPTURE_STACK_RATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What trace, stat and their like do alike: open the output, run PROGRAM or watch others, poll
- * until it is over, finish, pass the exit status on.
+ * The common part of trace, stat and similar commands: opens the output, runs PROGRAM or watches
+ * others, polls until the end, finishes, and returns the exit status.
  */
 #ifndef CUDA_TRACE_CAPTURE_WATCH_H
 #define CUDA_TRACE_CAPTURE_WATCH_H
@@ -11,7 +11,7 @@
 #include "cuda-trace/cli/sample_options.h"
 #include "cuda-trace/capture/session.h"
 
-/* How PROGRAM ended, for who goes on afterwards. */
+/* How PROGRAM ended, for commands that continue afterwards. */
 struct watch_end {
 	bool ended; /* it was started, and ended */
 	int status; /* as of wait(2) */
@@ -22,7 +22,7 @@ struct watch {
 	const char *command;
 	const struct options *options;
 	uint32_t groups;
-	bool sources;		/* --source counts; else only agents are listened to */
+	bool sources;		/* --source applies; otherwise only agents are traced */
 	bool stacks;		/* session__set_stack_period() will be called */
 	bool stacks_timed;	/* session__stack_ns() will */
 	bool stacks_copied;	/* for unwinding */
@@ -42,7 +42,7 @@ struct watch {
 	void (*finish)(void *context, struct session *session);
 };
 
-/* What `-o` names, or the standard file that is left to the tool. NULL: said on stderr. */
+/* The file of `-o`, or the standard stream that the tool may use. NULL after a message. */
 FILE *watch__open_output(const char *command, const struct options *options);
 /* As a PROGRAM that ended so: the exit status, or by the same signal. */
 int watch__pass_on(const struct watch_end *end);

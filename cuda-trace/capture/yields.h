@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a session knows of processes that yield CUPTI to another client.
+ * Processes that yield CUPTI to another client.
  */
 #ifndef CUDA_TRACE_CAPTURE_YIELDS_H
 #define CUDA_TRACE_CAPTURE_YIELDS_H
@@ -15,7 +15,7 @@ struct yield_gate;
 
 /* NULL = a command that does not watch, or a kernel that cannot. */
 struct yield_gate *yields__gate(const struct session_options *options);
-/* Lets other clients of a process in that was active before we came, and notes who they are. */
+/* Admits other clients of a process that was active before this tool attached, and notes them. */
 void yields__look(struct yield_gate *gate, struct process *process);
 /* When it began to yield, as Unix time; 0 = it does not. */
 double yields__since(const struct cuda_status *status);

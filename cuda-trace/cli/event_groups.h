@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -e LIST: words → what the agents switch on. Called when options are read.
+ * -e LIST: translates words into probe groups. Called when options are read.
  */
 #ifndef CUDA_TRACE_CLI_EVENT_GROUPS_H
 #define CUDA_TRACE_CLI_EVENT_GROUPS_H
@@ -9,24 +9,25 @@
 
 #include "cuda-trace/cli/options.h"
 
-/* No group of the probes: NCCL's calls are observed at NCCL itself. */
+/* Not a probe group: NCCL's calls are observed by uprobes on NCCL. */
 #define GROUPS_COLLECTIVES (1u << 31)
 
-/* Of stat, trace and record, which take event by event. */
+/* For stat, trace and record, which read single events. */
 #define GROUPS_WORDS                                                                 \
 	"kernels,launches,copies,memory,sync,errors,graphs,graph-nodes,runtime,api," \
 	"unified,nvtx,overhead,objects"
-/* Of stat, which puts collectives together with their kernels. */
+/* For stat, which matches collectives with their kernels. */
 #define GROUPS_WORDS_AND_COLLECTIVES GROUPS_WORDS ",collectives"
-/* Of metrics and top, for which the kernel adds up. */
+/* For metrics and top, which read the live aggregates. */
 #define GROUPS_SUMMED_WORDS   "kernels,copies,memory,sync,errors,unified,overhead"
 #define GROUPS_SUMMED_DEFAULT "kernels,copies,memory,sync"
 
-/* The families that calls whose names match `glob` may be of: few, if it begins as a name does. */
+/* The families of calls whose names may match `glob`: few, if it begins with letters of a name. */
 uint32_t event_groups__of_calls(const char *glob);
-/* Bits (1 << enum cuda_group) of the words. 0, or -EINVAL when one is not known. */
+/* Bits (1 << enum cuda_group) of the words. 0, or -EINVAL if one is unknown. */
 int event_groups__parse(const char *list, uint32_t *groups);
-/* The same of what --events was given; 0, or EXIT_USAGE after naming the word that is not known. */
+/* The same for the value of --events; 0, or EXIT_USAGE after a message that names the unknown word.
+ */
 int event_groups__parse_events(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
 int event_groups__parse_stat_events(const struct option_usage *usage, const char *list,

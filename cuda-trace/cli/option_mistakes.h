@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What options__parse() answers to options that a command does not have.
+ * The answers of options__parse() to options that a command does not have.
  */
 #ifndef CUDA_TRACE_CLI_OPTION_MISTAKES_H
 #define CUDA_TRACE_CLI_OPTION_MISTAKES_H
@@ -13,7 +13,7 @@ static inline bool option_mistakes__is_last(const struct option_row *row)
 	return !row->name && !row->help;
 }
 
-/* The words that its value may be or consist of; NULL = any. */
+/* The words that are allowed in its value; NULL = any. */
 static inline const char *option_mistakes__words(const struct option_row *row)
 {
 	return row[1].kind == OPTION_VALUES ? row[1].help : NULL;

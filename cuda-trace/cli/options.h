@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Command-line options as rows of a table: from one row come getopt_long's entry and the line of
- * --help, which shell completion reads. A command has a list of tables, so that options which
- * several commands share are written once.
+ * Command-line options as rows of tables: each row gives the entry for getopt_long() and the line
+ * of
+ * --help, which shell completion reads. A command has a list of tables, so that several commands
+ * share options.
  */
 #ifndef CUDA_TRACE_CLI_OPTIONS_H
 #define CUDA_TRACE_CLI_OPTIONS_H
@@ -16,7 +17,7 @@ enum option_kind {
 	OPTION_FLAG,	/* bool: true when given */
 	OPTION_TEXT,	/* const char *: as given */
 	OPTION_WORD,	/* const char *: one of the words that an OPTION_VALUES row behind it has */
-	OPTION_MAYBE,	/* const char *: what stands behind = or the letter, "" without */
+	OPTION_MAYBE,	/* const char *: an optional value after = or the letter; "" = without */
 	OPTION_COUNT,	/* uint64_t: a whole number > 0 */
 	OPTION_PID,	/* uint32_t: a process id > 0 */
 	OPTION_USER,	/* int64_t: a user name or number */
@@ -47,9 +48,9 @@ struct option_usage {
  * Also answers "--complete OPTION", for shell completion: the values of that option, a line each;
  * status 1 where any text may stand.
  *
- * Parses argv (argv[0] is the command's name) into the structure that the rows' offsets mean.
- * Returns the index of the first operand, or -1 after having answered --help or a mistake; *status
- * is then the exit status.
+ * Parses argv (argv[0] is the command's name) into the structure that the rows' offsets refer to.
+ * Returns the index of the first operand, or -1 after --help or a mistake was answered; *status is
+ * then the exit status.
  */
 int options__parse(const struct option_usage *usage, void *into, int argc, char **argv,
 		   int *status);
@@ -69,7 +70,7 @@ int options__extra_operand(const struct option_usage *usage, const char *operand
 /* "1.5ms" → ns; 0 or -EINVAL. */
 int options__parse_time(const char *text, uint64_t *ns);
 
-/* What trace, stat and their like share: whom to watch, what to keep, where to write. */
+/* What trace, stat and similar commands share: which processes, what to keep, where to write. */
 struct options {
 	uint32_t pid; /* 0 = not given */
 	const char *comm;
@@ -88,7 +89,7 @@ struct options {
 	const char *source; /* auto, cupti or driver; NULL = auto */
 	bool runtime;	    /* runtime-API launch calls, too */
 	bool verbose;
-	bool wait;		  /* PROGRAM's end is not enough: what it started must end, too */
+	bool wait;		  /* for all processes that PROGRAM started, not only for itself */
 	const char *sample;	  /* ON/PERIOD, NULL = all the time */
 	const char *max_overhead; /* a percentage, NULL = none */
 	char **program;		  /* NULL = none */
@@ -109,8 +110,8 @@ extern const struct option_row options_sampling[];
 extern const struct option_row options_overhead[];
 
 /*
- * Takes the operands (PROGRAM ARGS) and checks that exactly one kind of target was named.
- * 0, or the exit status after having said what is wrong.
+ * Reads the operands (PROGRAM ARGS) and checks that exactly one kind of target was named. 0, or the
+ * exit status after a message.
  */
 int options__parse_targets(const struct option_usage *usage, struct options *options, int argc,
 			   char **argv, int operand);

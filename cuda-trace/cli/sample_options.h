@@ -16,10 +16,10 @@ struct sample {
 	double max_overhead; /* a part of 1; 0 = the cycle stays */
 };
 
-/* Reads ON/PERIOD as the value of `option`; 0, or EXIT_USAGE after having said what is wrong. */
+/* Reads ON/PERIOD as the value of `option`; 0, or EXIT_USAGE after a message. */
 int sample_options__parse_cycle(const struct option_usage *usage, const char *option,
 				const char *text, struct sample *sample);
-/* Reads the two options; 0, or EXIT_USAGE after having said what is wrong. */
+/* Reads the two options; 0, or EXIT_USAGE after a message. */
 int sample_options__parse(const struct option_usage *usage, const char *cycle,
 			  const char *max_overhead, struct sample *sample);
 /* Those of a command that reads `groups`: none where nothing of them can be sampled. */

@@ -23,8 +23,8 @@ const struct option_row options_targets[] = {
 	 AT(cgroup)},
 	{OPTION_FLAG, 'a', "all", NULL, "every process of the system", AT(all)},
 	{OPTION_FLAG, 0, "attach", NULL,
-	 "load the injection library into running programs, for\nGPU times (default with -p and "
-	 "PROGRAM; not with -c,\n-u, --cgroup, -a)",
+	 "load the injection library into running programs, for\nGPU times (-p and PROGRAM do so "
+	 "by default)",
 	 AT(attach)},
 	{OPTION_FLAG, 0, "no-attach", NULL, "never load it into running programs", AT(no_attach)},
 	{},

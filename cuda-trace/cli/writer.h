@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How rows are shown. Commands fill cells; whether they become columns of text or objects of JSON,
- * and how untrusted text is escaped, is decided here.
+ * Writes rows as columns of text or as JSON objects, and escapes untrusted text. Commands fill
+ * cells.
  */
 #ifndef CUDA_TRACE_CLI_WRITER_H
 #define CUDA_TRACE_CLI_WRITER_H

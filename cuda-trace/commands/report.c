@@ -28,7 +28,7 @@ struct report_options {
 	bool processes, stalls, launches, copy_calls, all;
 	bool csv, json, compare;
 	const char *sql, *import, *output;
-	const char *timeline, *folded, *pprof, *flamegraph, *html, *symbols, *device;
+	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
 	uint64_t limit, last;
 	const char *inputs[5]; /* files that are read; NULL-terminated */
 };
@@ -60,8 +60,11 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
 	{OPTION_TEXT, 0, "timeline", "FILE", "Chrome trace events, as from PyTorch's profiler",
 	 AT(timeline)},
+	{OPTION_TEXT, 0, "perfetto", "FILE", "Perfetto's own format, with grids and registers",
+	 AT(perfetto)},
 	{OPTION_TEXT, 0, "device", "SAMPLES",
-	 "with --html, --timeline: show the output of\nprofile --device --json below the kernels",
+	 "with --html, --timeline, --perfetto: show the output\nof profile --device --json below "
+	 "the kernels",
 	 AT(device)},
 	{OPTION_TEXT, 0, "flamegraph", "FILE", "SVG: GPU time by call stack and kernel",
 	 AT(flamegraph)},
@@ -115,11 +118,9 @@ static const struct {
 	size_t offset;
 	int (*write)(const struct report_file *file, FILE *out);
 } exports[] = {
-	{AT(html), export_html},
-	{AT(timeline), export_timeline},
-	{AT(flamegraph), export_flamegraph},
-	{AT(folded), export_folded},
-	{AT(pprof), export_pprof},
+	{AT(html), export_html},	 {AT(timeline), export_timeline},
+	{AT(perfetto), export_perfetto}, {AT(flamegraph), export_flamegraph},
+	{AT(folded), export_folded},	 {AT(pprof), export_pprof},
 };
 
 static enum report_format format_of(const struct report_options *options)
@@ -389,9 +390,10 @@ static int check(const struct report_options *options, int argc, char **argv, in
 			       : options__misuse(
 					 &usage,
 					 "--import SPOOL needs --output FILE, and no other output");
-	if (options->device && (options->compare || (!options->html && !options->timeline)))
-		return options__misuse(&usage, "--device goes with --html or --timeline, which "
-					       "can show samples");
+	if (options->device &&
+	    (options->compare || (!options->html && !options->timeline && !options->perfetto)))
+		return options__misuse(&usage, "--device goes with --html, --timeline or "
+					       "--perfetto, which can show samples");
 	if (options->csv && options->json)
 		return options__misuse(&usage, "either --csv or --json");
 	if (options->compare && files < 2)

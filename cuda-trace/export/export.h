@@ -11,6 +11,8 @@
 
 /* Trace events in the conventions of PyTorch's Kineto: Perfetto, TensorBoard, HTA read it. */
 int export_timeline(const struct report_file *file, FILE *out);
+/* Perfetto's own format, protocol buffers. */
+int export_perfetto(const struct report_file *file, FILE *out);
 /* One stack a line with nanoseconds on the GPU, for flamegraph.pl, speedscope and their like. */
 int export_folded(const struct report_file *file, FILE *out);
 /* A gzipped profile for `pprof`. */

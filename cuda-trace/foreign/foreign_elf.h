@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads tables of an ELF file that a traced process controls: pread() of what is needed, never
- * mmap() (a file that shrinks under a mapping kills its reader), and no more than FOREIGN_ELF_LIMIT
- * bytes of one file.
+ * Reads tables of an ELF file that a traced process controls: with pread(), never with mmap() (if a
+ * mapped file shrinks, its reader is killed), and at most FOREIGN_ELF_LIMIT bytes of one file.
  */
 #ifndef CUDA_TRACE_FOREIGN_FOREIGN_ELF_H
 #define CUDA_TRACE_FOREIGN_FOREIGN_ELF_H
@@ -52,7 +51,7 @@ struct foreign_symbols {
 
 int foreign_elf__symbols(struct foreign_elf *elf, uint32_t section,
 			 struct foreign_symbols *symbols);
-/* "" where the offset is out of bounds. */
+/* "" if the offset is out of bounds. */
 const char *foreign_symbols__name(const struct foreign_symbols *symbols, size_t index);
 void foreign_symbols__free(struct foreign_symbols *symbols);
 

@@ -14,7 +14,7 @@
 /* A regular file, open for reading. */
 struct foreign_file {
 	int fd;
-	char path[32]; /* "/proc/self/fd/N": this very file, whatever its name means by now */
+	char path[32]; /* "/proc/self/fd/N": this file, whatever its name refers to by now */
 	dev_t device;
 	ino_t inode;
 	uint64_t size;
@@ -27,23 +27,22 @@ struct foreign_file {
  * -EINVAL = not a regular file, -ENOSYS = no openat2() here and the path goes through a link.
  */
 int foreign_file__open(struct foreign_file *file, uint32_t pid, const char *path, bool nofollow);
-/* The same for a path that no traced process has chosen, "/proc/self/fd/N" of an open file among
- * them. */
+/* The same for a path that no traced process has chosen, for example "/proc/self/fd/N". */
 int foreign_file__open_ours(struct foreign_file *file, const char *path);
-/* The same for what a process has mapped at `range` ("start-end", as /proc/PID/maps prints it),
- * even where its name is gone. Needs CAP_CHECKPOINT_RESTORE; without it the path must do. */
+/* The same for the file that a process has mapped at `range` ("start-end", as in /proc/PID/maps),
+ * even if it was deleted. Needs CAP_CHECKPOINT_RESTORE; without it, opens the path. */
 int foreign_file__open_mapped(struct foreign_file *file, uint32_t pid, const char *range,
 			      const char *path);
-/* Only (device, inode) of what is mapped; false = cannot be seen. */
+/* Only device and inode of the mapped file; false = they cannot be read. */
 bool foreign_file__identify(struct foreign_file *file, uint32_t pid, const char *range,
 			    const char *path);
-/* A file that was only identified becomes readable. 0 or -errno. */
+/* Opens a file that was only identified. 0 or -errno. */
 int foreign_file__open_identified(struct foreign_file *file);
-/* Of a descriptor that the caller has and keeps. 0, or -EINVAL: not a regular file. */
+/* From a descriptor, which stays the caller's. 0, or -EINVAL: not a regular file. */
 int foreign_file__of(struct foreign_file *file, int fd);
 bool foreign_file__is_same(const struct foreign_file *a, const struct foreign_file *b);
 void foreign_file__close(struct foreign_file *file);
-/* For messages: where the kernel says that the file lies. Untrusted text, made printable. */
+/* For messages: the file's path, as the kernel reports it. Untrusted text, made printable. */
 const char *foreign_file__show(const char *path, char *shown, size_t size);
 
 #endif

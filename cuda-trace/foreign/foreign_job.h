@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs a parser of an untrusted file in a process of its own, without capabilities, under seccomp:
- * a fault in the parser is not a fault in a process of root, and one that does not end is killed.
+ * Runs a parser of an untrusted file in a child process without capabilities, under seccomp: a bug
+ * in the parser cannot be exploited in a process of root, and a parser that does not end is killed.
  */
 #ifndef CUDA_TRACE_FOREIGN_FOREIGN_JOB_H
 #define CUDA_TRACE_FOREIGN_FOREIGN_JOB_H
@@ -13,10 +13,10 @@
 
 struct foreign_output;
 
-/* What runs there: memory and the file's descriptor are all that it has. Returns 0 or -errno. */
+/* The parser: it has only memory and the file's descriptor. Returns 0 or -errno. */
 typedef int (*foreign_job)(int fd, uint64_t size, const void *argument,
 			   struct foreign_output *output);
-/* Adds to the answer; what does not fit ends the job with -EFBIG. */
+/* Appends to the answer; if it does not fit, the job ends with -EFBIG. */
 bool foreign_output__fits(const struct foreign_output *output, size_t size);
 void foreign_output__put(struct foreign_output *output, const void *bytes, size_t size);
 
@@ -24,15 +24,15 @@ void foreign_output__put(struct foreign_output *output, const void *bytes, size_
 struct foreign_output *foreign_output__to(int fd, size_t most);
 
 struct foreign_answer {
-	uint8_t *bytes; /* untrusted: it may have been made by whoever made the file */
+	uint8_t *bytes; /* untrusted: the file's author may control them */
 	size_t size;
 };
 
 /*
  * 0 and the answer, whose bytes the caller frees, or -errno: what the job returned, -ETIMEDOUT,
- * -EFAULT = it crashed, -EFBIG = the answer is larger than `most`, or the file's tables are. A file
- * that failed once is not read again while it has not changed: -EALREADY. Where a limit was
- * reached, one line on stderr says so.
+ * -EFAULT = it crashed, -EFBIG = the answer is larger than `most`, or the file's tables are too
+ * large. A file that failed is not read again until it changes: -EALREADY. If a limit was reached,
+ * a line on stderr says so.
  */
 int foreign_job__run(foreign_job job, const struct foreign_file *file, const void *argument,
 		     uint32_t ms, size_t most, struct foreign_answer *answer);

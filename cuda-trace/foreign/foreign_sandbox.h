@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A forked process takes its own rights away. */
+/* A forked process drops its own privileges. */
 #ifndef CUDA_TRACE_FOREIGN_FOREIGN_SANDBOX_H
 #define CUDA_TRACE_FOREIGN_FOREIGN_SANDBOX_H
 
@@ -10,9 +10,9 @@
 #define SANDBOX_OUT 1
 
 /*
- * Closes all but `in` and `out`, unmaps memory that is shared with the tool, becomes nobody where
- * it may, gives all capabilities up, and lets through only what reading, writing and malloc() need.
- * False: do not go on.
+ * Closes all descriptors but `in` and `out`, unmaps memory that is shared with the tool, becomes
+ * user nobody if it may, drops all capabilities, and allows only the system calls that reading,
+ * writing and malloc() need. False: do not continue.
  */
 bool foreign_sandbox__enter(int in, int out, size_t memory, unsigned int seconds);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tool does not look at because of a limit, or because it cannot be read: counted, named,
- * and shown in every output. Each thing counts once.
+ * Files and processes that the tool ignores because of a limit, or because they cannot be read:
+ * counted, named, and shown in every output. Each counts once.
  */
 #ifndef CUDA_TRACE_FOREIGN_LEFT_OUT_H
 #define CUDA_TRACE_FOREIGN_LEFT_OUT_H
@@ -25,7 +25,7 @@ enum left_out_kind {
 
 #define LEFT_OUT_NAMED 8
 
-/* Those of one user, of one kind, for one reason. */
+/* Those of one kind and one user, with the same reason. */
 struct left_out_group {
 	enum left_out_kind kind;
 	uid_t user;
@@ -42,14 +42,14 @@ struct left_out {
 };
 
 #define LEFT_OUT_RECENT 16384
-/* A reason that may pass: see left_out__return(). */
+/* A reason for the moment only: see left_out__return(). */
 #define LEFT_OUT_LATER \
 	"so far: there are so many of this user's that they are looked into a few at a time"
 
 /* One line on stderr for a new group. */
 void left_out__add(struct left_out *left_out, enum left_out_kind kind, uid_t user, uint64_t id,
 		   const char *reason);
-/* It was left out so far, and is looked into now. */
+/* It was left out so far, and is handled now. */
 void left_out__return(struct left_out *left_out, enum left_out_kind kind, uid_t user, uint64_t id);
 void left_out__free(struct left_out *left_out);
 uint64_t left_out__sum(const struct left_out *left_out);

@@ -92,6 +92,13 @@ static void add_kernels(struct sums *sums, const struct tally *tally)
 	sums->invalid += tally->errors;
 }
 
+static void add_overhead(struct sums *sums, uint8_t kind, const struct tally *tally)
+{
+	kind = kind < SUMS_OVERHEAD_KINDS ? kind : 0;
+	sums->overheads[kind] += tally->count;
+	sums->overhead_ns[kind] += tally->ns;
+}
+
 void sums__add_tally(struct sums *sums, const struct tally_key *key, const struct tally *tally)
 {
 	switch (key->kind) {
@@ -133,7 +140,7 @@ void sums__add_tally(struct sums *sums, const struct tally_key *key, const struc
 		sums->uvm[key->detail < SUMS_UVM_COUNTERS ? key->detail : 0] += tally->bytes;
 		break;
 	case TALLY_OVERHEAD:
-		sums->overhead_ns[key->detail < SUMS_OVERHEAD_KINDS ? key->detail : 0] += tally->ns;
+		add_overhead(sums, key->detail, tally);
 		break;
 	}
 }

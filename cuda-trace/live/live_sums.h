@@ -69,6 +69,7 @@ struct sums {
 	uint64_t failed[CUDA_GROUP_COUNT];	 /* calls, by family */
 	uint64_t errors;			 /* results other than success, each once */
 	uint64_t uvm[SUMS_UVM_COUNTERS];
+	uint64_t overheads[SUMS_OVERHEAD_KINDS];
 	uint64_t overhead_ns[SUMS_OVERHEAD_KINDS];
 	uint64_t invalid; /* GPU records without valid times */
 };

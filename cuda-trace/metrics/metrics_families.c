@@ -264,18 +264,32 @@ static void write_faults(struct pass *pass, const struct series *series)
 	put_uvm(pass, series, 4, "processor", "gpu");
 }
 
+static const char *const overhead_kinds[SUMS_OVERHEAD_KINDS] = {
+	"driver_compiler", "buffer_flush", "instrumentation",	  "resources",
+	"module_load",	   "lazy_load",	   "command_buffer_full", "buffer_request"};
+
+static void write_overhead_count(struct pass *pass, const struct series *series)
+{
+	char labels[LABELS_MAX];
+
+	for (int kind = 0; kind < SUMS_OVERHEAD_KINDS; kind++)
+		if (series->sums.overheads[kind])
+			exposition__count(
+				pass->exposition,
+				with(labels, sizeof(labels), series, "kind", overhead_kinds[kind]),
+				series->sums.overheads[kind], series->created);
+}
+
 static void write_overhead(struct pass *pass, const struct series *series)
 {
-	static const char *const kinds[SUMS_OVERHEAD_KINDS] = {
-		"driver_compiler", "buffer_flush", "instrumentation",	  "resources",
-		"module_load",	   "lazy_load",	   "command_buffer_full", "buffer_request"};
 	char labels[LABELS_MAX];
 
 	for (int kind = 0; kind < SUMS_OVERHEAD_KINDS; kind++)
 		if (series->sums.overhead_ns[kind])
-			exposition__value(pass->exposition,
-					  with(labels, sizeof(labels), series, "kind", kinds[kind]),
-					  series->sums.overhead_ns[kind] / 1e9, series->created);
+			exposition__value(
+				pass->exposition,
+				with(labels, sizeof(labels), series, "kind", overhead_kinds[kind]),
+				series->sums.overhead_ns[kind] / 1e9, series->created);
 }
 
 #define SUM(field)    offsetof(struct series, sums.field)
@@ -417,6 +431,12 @@ static const struct family {
 	{{METRIC_COUNTER, "cuda_unified_memory_page_faults", "",
 	  "Page faults of unified memory, by processor."},
 	 write_faults,
+	 0,
+	 NULL},
+	{{METRIC_COUNTER, "cuda_overheads", "",
+	  "How often CUPTI and the driver spent time on their own, by kind: compilations, module "
+	  "loads."},
+	 write_overhead_count,
 	 0,
 	 NULL},
 	{{METRIC_COUNTER, "cuda_overhead_seconds", "seconds",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What CUDA_INJECTION64_PATH was when a process executed its program.
+ * The value of CUDA_INJECTION64_PATH when a process executed its program.
  */
 #ifndef CUDA_TRACE_PROC_INJECTION_VARIABLE_H
 #define CUDA_TRACE_PROC_INJECTION_VARIABLE_H
@@ -15,7 +15,7 @@ enum injection_variable {
 };
 
 enum injection_variable injection_variable__of(uint32_t pid);
-/* Why the process has no injection library of ours; NULL = unknown. */
+/* Why the process has not loaded our injection library; NULL = unknown. */
 const char *injection_variable__reason(enum injection_variable variable);
 
 #endif

@@ -5,8 +5,8 @@
 #ifndef CUDA_TRACE_PROC_NVTX_INJECTION_H
 #define CUDA_TRACE_PROC_NVTX_INJECTION_H
 
-/* Puts the agent's companion for NVTX, which lies beside the agent, into the environment, unless
- * the user put something there himself. Says so on stderr where it is not installed. */
+/* Sets the variable to the companion library beside the agent, unless the user has set it. Prints a
+ * message on stderr if that library is not installed. */
 void nvtx_injection__offer(const char *agent);
 
 #endif

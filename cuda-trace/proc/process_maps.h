@@ -13,7 +13,7 @@ struct inspection {
 	bool refused;  /* they may not be: another user's, without CAP_SYS_PTRACE */
 	bool cuda;     /* maps libcuda.so */
 	bool agent;    /* maps libcupti-usdt.so */
-	bool asleep;   /* which has no thread: nobody has listened yet */
+	bool asleep;   /* which has no thread yet: no tool has attached */
 	bool cupti;    /* maps some libcupti.so */
 	uint32_t uid;
 	char comm[16];		/* untrusted */
@@ -25,8 +25,8 @@ struct inspection {
 
 /* 0, or -ESRCH. */
 int process_maps__process(uint32_t pid, struct inspection *inspection);
-/* A line on stderr, if there is a reason why nothing (or less) will be seen of this process.
- * attaches: the library is being loaded into it. */
+/* Prints a line on stderr if nothing, or less than usual, can be traced of this process.
+ * attaches: the agent is being loaded into it. */
 void process_maps__remark(uint32_t pid, bool attaches);
 
 #endif

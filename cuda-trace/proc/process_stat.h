@@ -10,15 +10,15 @@
 
 /* 'R', 'S', 'Z' ... of its first thread; 0 = the process has gone. */
 char process_stat__state(uint32_t pid);
-/* The same of any thread of it. */
+/* The same for any of its threads. */
 char process_stat__thread_state(uint32_t pid, uint32_t thread);
-/* Does that state mean that it runs no code any more? Its number is in use until it is reaped. */
+/* True if it runs no code any more in that state. Its pid is in use until it is reaped. */
 bool process_stat__is_end(char state);
-/* When it began, in clock ticks after boot; 0 = it has gone. With the number, this identifies a
+/* Its start time, in clock ticks after boot; 0 = it has ended. With the pid, this identifies a
  * process. */
 uint64_t process_stat__start(uint32_t pid);
 /* The same in ns on CLOCK_MONOTONIC, at most one process_stat__tick_ns() too early; 0 = it has
- * gone, 1 = before that clock began. */
+ * ended, 1 = before that clock began. */
 uint64_t process_stat__start_ns(uint32_t pid);
 uint64_t process_stat__tick_ns(void);
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What messages and pages say is looked for. */
+/* The variables, as messages and manual pages name them. */
 #define RANK_VARIABLES \
 	"RANK with WORLD_SIZE, OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID, RANK"
 
@@ -22,10 +22,10 @@ struct rank {
 	int64_t local; /* among those of its host; -1 = unknown */
 };
 
-/* Of the environment that begins at `environment`, NUL-separated; a last text that is cut counts
- * for nothing. The process controls it. */
+/* From an environment block, NUL-separated; ignores a last text that is cut. The process controls
+ * its contents. */
 void rank__parse(struct rank *rank, const char *environment, uint64_t size);
-/* Of a process that runs. */
+/* From the environment of a running process. */
 void rank__of_process(struct rank *rank, uint32_t pid);
 
 #endif

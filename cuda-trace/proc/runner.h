@@ -24,9 +24,9 @@ int runner__release(struct runner *runner, const char *program);
 /* True once it has ended; with `wait` not before. */
 bool runner__ended(struct runner *runner, bool wait);
 void runner__signal(const struct runner *runner, int signal);
-/* Gives up a held child. */
+/* Ends a child that was not released. */
 void runner__cancel(struct runner *runner);
-/* Exit status to pass on; ends the tool itself by the signal that ended the program. */
+/* The exit status to return; if a signal ended the program, ends the tool by the same signal. */
 int runner__pass_on(const struct runner *runner);
 
 #endif

@@ -110,6 +110,14 @@
 	F(eventId, REQ, STORED, NUMBER, cuda_sync, event) \
 	F(eventSyncId, INT, STORED, OPTIONAL, cuda_sync, event_sync)
 
+/* An event that was put into a stream, for the waits with its eventId. */
+#define COLUMNS_EVENT_RECORD(F, O) \
+	F(globalPid, REQ, STORED, PROCESS, cuda_event_record, head.correlation) \
+	F(contextId, REQ, STORED, NUMBER, cuda_event_record, context) \
+	F(streamId, REQ, STORED, NUMBER, cuda_event_record, stream) \
+	F(correlationId, REQ, STORED, NUMBER, cuda_event_record, head.correlation) \
+	F(eventId, REQ, STORED, NUMBER, cuda_event_record, event)
+
 #define COLUMNS_GRAPH(F, O) \
 	COLUMNS_GPU(F, O, cuda_graph, STORED) \
 	F(graphId, REQ, STORED, NUMBER, cuda_graph, graph) \
@@ -264,6 +272,7 @@
 	X(COPIES, CUDA_TRACE_COPIES, "", OTHER)                      \
 	X(PC_SAMPLES, CUDA_TRACE_PC_SAMPLES, "", OTHER)              \
 	X(PC_STACKS, CUDA_TRACE_PC_STACKS, "", OTHER)                \
+	X(EVENT_RECORD, CUDA_TRACE_EVENT_RECORDS, "", EVENT_RECORD) \
 	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "", OTHER)
 /* clang-format on */
 
@@ -284,7 +293,7 @@ enum db_table {
 union record_row {
 	int64_t values[RECORD_COLUMNS_MAX];
 #define RECORD_ROW_VALUE(column, ...) int64_t column;
-#define RECORD_ROW(name, table, tail, kind)                              \
+#define RECORD_ROW(name, table, tail, kind)                        \
 	struct {                                                   \
 		COLUMNS_##name(RECORD_ROW_VALUE, RECORD_ROW_VALUE) \
 	} name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From an address in a process to a file and an address in that. The files are opened while the
- * process lives, through what it has mapped and not by name, so that they can be read when it and
- * its container are gone.
+ * Translates an address in a process into a file and an address in that file. Files are opened
+ * while the process lives, through its mappings and not by name, so that they can still be read
+ * when the process and its container are gone.
  */
 #ifndef CUDA_TRACE_SYMBOLS_MAPPINGS_H
 #define CUDA_TRACE_SYMBOLS_MAPPINGS_H

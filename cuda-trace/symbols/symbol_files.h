@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the names of a file's functions are: in itself, or in a file of the same build-id.
+ * Finds the names of a file's functions: in the file itself, or in another with the same build-id.
  */
 #ifndef CUDA_TRACE_SYMBOLS_SYMBOL_FILES_H
 #define CUDA_TRACE_SYMBOLS_SYMBOL_FILES_H

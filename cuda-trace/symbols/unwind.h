@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a copy of a thread's registers and stack to the addresses of its frames. */
+/* Unwinds a copy of a thread's registers and stack into the addresses of its frames. */
 #ifndef CUDA_TRACE_SYMBOLS_UNWIND_H
 #define CUDA_TRACE_SYMBOLS_UNWIND_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks that were made before. A walk depends on some registers and on the words of the stack that
- * it read: where these are the same, so is its result. A program that launches in a loop has the
- * same stack again and again, and each is unwound once. Of one process.
+ * A cache of unwound stacks of one process. The result depends only on some registers and on the
+ * words of the stack that were read. A program that launches in a loop has the same stack again and
+ * again, which is then unwound only once.
  */
 #ifndef CUDA_TRACE_SYMBOLS_UNWIND_MEMO_H
 #define CUDA_TRACE_SYMBOLS_UNWIND_MEMO_H

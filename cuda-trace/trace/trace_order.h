@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines in order of time. They come by sort and thread, GPU records up to 200 ms after the calls:
- * each is kept for a moment, in which those that belong before it can come.
+ * Sorts lines by time. Records arrive by kind and thread, GPU records up to 200 ms after the calls:
+ * each line is kept for a moment, so that earlier ones can arrive.
  */
 #ifndef CUDA_TRACE_TRACE_TRACE_ORDER_H
 #define CUDA_TRACE_TRACE_TRACE_ORDER_H
@@ -16,7 +16,7 @@ struct trace_order *trace_order__new(FILE *output);
 /* Writes what is left. */
 void trace_order__free(struct trace_order *order);
 void trace_order__add(struct trace_order *order, uint64_t time, const char *line, size_t length);
-/* Writes those that were kept for long enough; to be called some times a second. */
+/* Writes lines that were kept long enough; to be called several times a second. */
 void trace_order__tick(struct trace_order *order);
 void trace_order__flush(struct trace_order *order);
 

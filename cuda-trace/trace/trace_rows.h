@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a line of `trace` says: columns of text or keys of JSON, for a launch, its kernel, or both.
+ * The lines of `trace`, as text or JSON, for a launch, its kernel, or both.
  */
 #ifndef CUDA_TRACE_TRACE_TRACE_ROWS_H
 #define CUDA_TRACE_TRACE_TRACE_ROWS_H
@@ -22,9 +22,9 @@ bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 /* `parent`: the runtime call that made it, or NULL; `inner`: it stands in a line above. */
 void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 			  const struct cuda_api *call, const struct cuda_api *parent, bool inner);
-/* Writes lines that others can no longer belong before; to be called some times a second. */
+/* Writes lines before which no others can arrive any more; to be called several times a second. */
 void trace_rows__tick(struct trace_rows *rows);
-/* The process is over: what was kept of it can go. */
+/* The process has ended: forgets what was kept of it. */
 void trace_rows__forget(struct trace_rows *rows, struct process *process);
 /* JSON: a last object; text: a line on stderr, only if something was lost. */
 void trace_rows__put_losses(struct trace_rows *rows, const struct session_lost_counts *lost);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time: nanoseconds of the machine's CLOCK_MONOTONIC, as bpf_ktime_get_ns() counts them, and how
- * CUPTI's time becomes it. clock__now() and clock__from_cupti() on any thread; clock__calibrate()
- * on the agent's own thread (or before it).
+ * Time in nanoseconds of the machine's CLOCK_MONOTONIC, as bpf_ktime_get_ns() returns it, and the
+ * conversion of CUPTI's time into it. clock__now() and clock__from_cupti() on any thread;
+ * clock__calibrate() on the agent's own thread (or before it exists).
  */
 #ifndef LIBCUPTI_USDT_BASE_CLOCK_H
 #define LIBCUPTI_USDT_BASE_CLOCK_H
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How far the time namespace of this process is ahead of the machine; negative = behind. */
+/* The offset of this process's time namespace from the machine's clock. */
 extern int64_t clock_namespace_ns;
 
-/* Reads that; once, before any time is taken. */
+/* Reads that offset; once, before the clock is used. */
 void clock__open(void);
 
 /* vDSO: no system call, errno untouched. */

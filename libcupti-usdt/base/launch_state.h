@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The path of a launch, kept together. Between two launches the driver and CUPTI run over more
- * memory than the first cache holds, so that what a launch costs is less its instructions than the
- * lines, of code and of data, that they lie on.
+ * The launch state: code and data that every launch uses, kept together. Between two launches the
+ * driver and CUPTI touch more memory than the first-level cache holds, so the cost of a launch is
+ * less its instructions than the number of cache lines, of code and of data, that it uses.
  */
 #ifndef LIBCUPTI_USDT_BASE_LAUNCH_STATE_H
 #define LIBCUPTI_USDT_BASE_LAUNCH_STATE_H
@@ -14,25 +14,25 @@
 
 #include "libcupti-usdt/probes.h"
 
-/* Functions that each launch runs through, and those that it nearly never does. */
+/* Functions that each launch executes, and those that it almost never does. */
 #define HOT_PATH	    __attribute__((hot))
 #define COLD_PATH	    __attribute__((cold, noinline))
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Why a launch may not go the short way; whoever knows of one says so, and takes it back. */
+/* Detours: reasons why launches take the slow path. The module that has one sets and clears it. */
 enum detour {
 	DETOUR_DEAF = 1 << 0,	 /* CUPTI is gone, or this is a forked child: control.c */
 	DETOUR_DRIVER = 1 << 1,	 /* a call may be the agent's own: driver.c */
-	DETOUR_PC = 1 << 2,	 /* contexts are learnt from launches: pc_contexts.c */
+	DETOUR_PC = 1 << 2,	 /* launches tell which contexts exist: pc_contexts.c */
 	DETOUR_GROUPS = 1 << 3,	 /* no record of it, or more than one: callbacks.c */
-	DETOUR_OTHERS = 1 << 4,	 /* somebody wants each by itself: sites.c */
+	DETOUR_OTHERS = 1 << 4,	 /* a readable probe is attached: probe_sites.c */
 	DETOUR_CLOCK = 1 << 5,	 /* timestamps are not the processor's counter: timestamps.c */
 	DETOUR_NO_KEY = 1 << 6,	 /* threads cannot find their rings: rings.c */
 	DETOUR_BARRIER = 1 << 7, /* launches wait: switch_barrier.c */
 	DETOUR_CAPTURE = 1 << 8, /* a stream is captured: callbacks.c */
 };
 
-/* What each launch reads and nobody writes meanwhile: one line. */
+/* One cache line that each launch reads, and that is not written meanwhile. */
 struct hot {
 	_Alignas(64) _Atomic(uint32_t) detours;	     /* enum detour; 0: the short way */
 	pthread_key_t ring_key;			     /* rings.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The agent's own memory: a few large mappings, made when it first goes active and never unmapped,
- * as CUPTI and launching threads may hold addresses in them for as long as the process lives.
+ * The agent's own memory: a few large mappings, made when it first becomes active and never
+ * unmapped, because CUPTI and launching threads may use addresses in them until the process ends.
  */
 #ifndef LIBCUPTI_USDT_BASE_MEMORY_H
 #define LIBCUPTI_USDT_BASE_MEMORY_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed, resident only where touched; NULL when there is none. At most 12 calls. */
+/* Zeroed, resident only where touched; NULL if out of memory. At most 12 calls. */
 void *memory__map(size_t size);
-/* What of it is resident. Any thread; takes some 10 us for each 16 MiB mapped. */
+/* How much of it is resident. Any thread; takes some 10 us for each 16 MiB mapped. */
 uint32_t memory__resident_kib(void);
 
 #endif

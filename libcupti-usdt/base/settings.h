@@ -9,9 +9,10 @@ struct settings {
 	bool off;	       /* CUDA_TRACE=off */
 	bool start;	       /* CUPTI_USDT_START, default 0: prepare in cuInit() */
 	bool force;	       /* CUPTI_USDT_FORCE: use a libcupti that is known to be faulty */
-	bool debug;	       /* CUPTI_USDT_DEBUG: say on stderr what happens */
+	bool debug;	       /* CUPTI_USDT_DEBUG: print on stderr what happens */
 	unsigned int start_ms; /* CUPTI_USDT_START_MS: how long the program's cuInit() may wait */
-	unsigned int start_wait_ms; /* CUPTI_USDT_AWAIT_MS: of it, for who listens to cuda:start */
+	unsigned int start_wait_ms; /* CUPTI_USDT_AWAIT_MS: part of it, for tools attached to
+				       cuda:start */
 	unsigned int exit_ms;	    /* CUPTI_USDT_EXIT_MS: how long the program's exit may wait */
 	const char *libcupti;	    /* CUDA_TRACE_LIBCUPTI: this libcupti and no other, or NULL */
 	const char *cuda_home;	    /* CUDA_HOME or CUDA_PATH, or NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The agent's own threads and how they sleep. All signals are blocked in them: they belong to the
- * program. On any thread; errno may change.
+ * The agent's own threads and how they sleep. They block all signals, which are the program's. On
+ * any thread; errno may change.
  */
 #ifndef LIBCUPTI_USDT_BASE_THREADS_H
 #define LIBCUPTI_USDT_BASE_THREADS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A timestamp is read as cheaply as the processor allows: on x86 it is the time-stamp counter where
- * the Linux kernel itself keeps time by it, else CLOCK_MONOTONIC. Host records carry timestamps
- * until they are sent, when timestamps__to_ns() converts them to nanoseconds.
+ * Timestamps, which cost as little as the processor allows: on x86 the time-stamp counter if the
+ * Linux kernel itself uses it as clock source, otherwise CLOCK_MONOTONIC. Host records contain
+ * timestamps until they are sent; timestamps__to_ns() then converts them to nanoseconds.
  */
 #ifndef LIBCUPTI_USDT_BASE_TIMESTAMPS_H
 #define LIBCUPTI_USDT_BASE_TIMESTAMPS_H

@@ -26,6 +26,7 @@
 	X(MEMORY2, MEMORY2, 49, CUPTI_FOR(MEMORY), false, false) \
 	X(MEMORY_POOL, MEMORY_POOL, 50, CUPTI_FOR(MEMORY), true, false) \
 	X(SYNC, SYNCHRONIZATION, 38, CUPTI_FOR(SYNC), false, false) \
+	X(CUDA_EVENT, CUDA_EVENT, 36, CUPTI_FOR(SYNC), true, false) \
 	X(GRAPH_TRACE, GRAPH_TRACE, 51, CUPTI_FOR(GRAPH), false, false) \
 	X(OVERHEAD, OVERHEAD, 17, CUPTI_FOR(OVERHEAD), false, false) \
 	X(JIT, JIT, 52, CUPTI_FOR(OVERHEAD), true, false) \
@@ -39,6 +40,10 @@
  * have (it lists others itself). X(our structure, field, CUPTI's structure, its field)
  */
 #define CUPTI_RECORD_FIELDS(X) \
+	X(cupti_cuda_event, correlation, CUpti_ActivityCudaEvent, correlationId) \
+	X(cupti_cuda_event, context, CUpti_ActivityCudaEvent, contextId) \
+	X(cupti_cuda_event, stream, CUpti_ActivityCudaEvent, streamId) \
+	X(cupti_cuda_event, event, CUpti_ActivityCudaEvent, eventId) \
 	X(cupti_stream, context, CUpti_ActivityStream, contextId) \
 	X(cupti_stream, stream, CUpti_ActivityStream, streamId) \
 	X(cupti_stream, priority, CUpti_ActivityStream, priority) \
@@ -138,6 +143,11 @@ struct cupti_sync {
 	uint32_t correlation, context, stream, event;
 	uint64_t event_sync; /* since 12.8 */
 	uint32_t result;     /* since 12.8 */
+};
+
+struct cupti_cuda_event {
+	uint32_t kind;
+	uint32_t correlation, context, stream, event;
 };
 
 struct cupti_graph_trace {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Batches: records gathered until one probe hit carries them. A batch belongs to one thread. */
+/* Batches: records that are collected for one probe hit. A batch belongs to one thread. */
 #ifndef LIBCUPTI_USDT_EMIT_BATCHES_H
 #define LIBCUPTI_USDT_EMIT_BATCHES_H
 
@@ -15,18 +15,18 @@ struct batch {
 };
 
 /*
- * Batches of all groups that GPU records belong to, for as long as a thread decodes one buffer.
- * There are a few, used again while they are warm; NULL when all are taken: a batch that is NULL
- * sends each record alone. Any thread; never waits.
+ * A set of batches, one for each group of GPU records, for the time in which a thread decodes one
+ * buffer. There are a few sets, reused while they are in the cache; NULL if all are in use: then
+ * each record is sent alone. Any thread; never waits.
  */
 #define BATCHES_SET 9
 int batches__open(void);
 struct batch *batches__take(void);
 void batches__release(struct batch *set);
 
-/* The group that is sent the same records for those who want them of windows only; 0 = none. */
+/* The group with the same records, but of sample windows only; 0 = none. */
 unsigned int batch__sampled(unsigned int group);
-/* Somebody listens to the batches of a group or to its sampled ones. */
+/* True if a tool is attached to the batches of a group or to its sampled ones. */
 bool batch__heard(unsigned int group);
 /* Appends a record of `group`; first sends what is in the batch if the record does not fit. */
 void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names, interned: a string travels once, records carry its id. interned_names__intern() on any
+ * Interned names: a string is emitted once, records have its id. interned_names__intern() on any
  * thread, takes no lock, allocates nothing; interned_names__open() and interned_names__replay() on
  * the agent's own thread.
  */
@@ -15,20 +15,19 @@
 
 int interned_names__open(void);
 
-/* The id of a name, announced by cuda:name before this returns. 0: no name, or the table is full.
- */
+/* The id of a name, emitted by cuda:name before this returns. 0: no name, or the table is full. */
 uint32_t interned_names__intern(const char *name);
 /* The same for a kernel's name, which the driver keeps where it is until interned_names__forget(),
  * if it is at hand, else 0; turn: of the calling thread, of which every so-and-so-many looks
  * whether that is true. */
 static inline uint32_t interned_names__at_hand(const char *name, uint32_t turn);
-/* Kernels go: names that come may lie where others did. On any thread. */
+/* Kernels were unloaded: new names may have the addresses of old ones. On any thread. */
 void interned_names__forget(void);
 /* The same for text that a program makes up as it runs (NVTX): may fill half of the table only. */
 uint32_t interned_names__intern_text(const char *text);
 /* The agent's own copy, resident, so that a tracer can read it. "" for 0. */
 const char *interned_names__text(uint32_t id);
-/* Announces all names again, for a consumer that came later. */
+/* Emits all names again, for a consumer that attached later. */
 void interned_names__replay(void);
 uint32_t interned_names__count(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The probe sites: one function a probe, and the semaphores that say who listens. Everything that
- * leaves the process leaves through here. Called on any thread; takes no lock, keeps nothing.
+ * The probe sites: one function per probe, and the semaphores, which show whether a tool is
+ * attached. All output of the agent goes through here. Called on any thread; takes no lock, has no
+ * state.
  */
 #ifndef LIBCUPTI_USDT_EMIT_PROBE_SITES_H
 #define LIBCUPTI_USDT_EMIT_PROBE_SITES_H
@@ -40,6 +41,8 @@
 	  r->threshold, r->head.correlation) \
 	X(sync, SYNC, (const struct cuda_sync *r), r->start, r->end, r->head.correlation, \
 	  (uint32_t)r->type, r->stream, r->result, r->context, r->event) \
+	X(event_record, SYNC, (const struct cuda_event_record *r), r->head.correlation, r->event, \
+	  r->stream, r->context) \
 	X(graph_exec, GRAPH, (const struct cuda_graph *r), r->start, r->end, \
 	  r->head.correlation, r->device, r->stream, r->graph, r->context) \
 	X(graph_instantiate, GRAPH, (const struct cuda_api *r, const char *name), r->start, \
@@ -100,7 +103,7 @@
 #define HELLO_PROBES(X) \
 	X(hello_0) X(hello_1) X(hello_2) X(hello_3) X(hello_4) X(hello_5) X(hello_6) X(hello_7)
 
-/* The kernel writes these behind the compiler's back. */
+/* Volatile, because the Linux kernel writes these. */
 #define SITE_SEMAPHORE(probe, ...) extern volatile unsigned short cuda_##probe##_semaphore;
 READABLE_PROBES(SITE_SEMAPHORE)
 API_READABLE_PROBES(SITE_SEMAPHORE)
@@ -123,7 +126,7 @@ CUDA_STACK_PROBES(SITE_SEMAPHORE)
 
 #define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))
 
-/* Groups that somebody listens to, as a bit mask. */
+/* Groups that a tool is attached to, as a bit mask. */
 uint32_t probe_sites__wanted(void);
 /* Does somebody listen to the batches, to the readable probes of this group? The latter, and
  * stacks, as probe_sites__wanted() last found them: launching threads ask. */
@@ -135,7 +138,7 @@ void probe_sites__cycle(uint32_t *on, uint32_t *every);
 /* Every probe that somebody listens to, one bit each, the readable ones apart; and those of names,
  * status and cuda:hello_N. */
 uint64_t probe_sites__up(void);
-/* Is there one consumer, so far as that can be known? */
+/* True if there is one consumer, as far as that can be known. */
 bool probe_sites__one_listener(void);
 uint64_t probe_sites__readable_up(void);
 uint64_t probe_sites__name_bits(void);
@@ -148,9 +151,9 @@ void probe_sites__lost(uint32_t reason, uint64_t count, uint64_t total, uint64_t
 void probe_sites__error(int32_t code, const char *component, const char *message,
 			uint64_t instance);
 void probe_sites__cubin(uint64_t checksum, const void *image, uint64_t size, uint64_t instance);
-/* This library was loaded; who wants to listen to this process has so long to come. */
+/* Reports that this library was loaded, and how long it waits for tools to attach. */
 void probe_sites__start(uint64_t instance, uint32_t milliseconds);
-/* What a tool reads beside the semaphore of `sandboxed`, before it raises any. */
+/* The word beside the semaphore of `sandboxed`, which a tool reads before it raises any. */
 void probe_sites__set_filters(uint32_t filters);
 /* CUPTI: about to subscribe, left, left to another client. */
 void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What host threads record, one ring a thread: the owner appends without waiting for anybody;
- * the owner itself (when enough is pending) or the agent's thread (on its tick) sends it off.
+ * Records of host threads, one ring per thread: the owner appends without waiting; the owner itself
+ * (when enough is pending) or the agent's thread (on its tick) sends the records.
  */
 #ifndef LIBCUPTI_USDT_EMIT_RINGS_H
 #define LIBCUPTI_USDT_EMIT_RINGS_H
@@ -37,15 +37,15 @@ uint32_t ring__runtime_call(const struct ring *ring);
 /* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);
-/* So many threads have launched at a time, at most. */
+/* The maximum number of threads that launched at the same time. */
 uint32_t rings__threads(void);
 
-/* Sends what is pending in all rings; on any thread. True where one had filled by an eighth: come
+/* Sends what is pending in all rings; on any thread. True if one was filled to an eighth: call
  * again soon. */
 bool rings__flush(void);
 
-/* Returns the memory of what was sent to the system. On the agent's thread, when nobody has
- * listened for a while. */
+/* Returns memory of sent records to the system. On the agent's thread, when no tool has been
+ * attached for a while. */
 void rings__trim(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the sampled groups are on: the requested cycle, its periods, and the window in each.
- * Counts and decides; control.c makes the calls. On the agent's own thread, but for what is marked.
+ * Decides when the sampled groups are on: the requested cycle, its periods, and the window in each.
+ * control.c makes the calls. On the agent's own thread, except where marked.
  */
 #ifndef LIBCUPTI_USDT_EMIT_SAMPLE_WINDOWS_H
 #define LIBCUPTI_USDT_EMIT_SAMPLE_WINDOWS_H

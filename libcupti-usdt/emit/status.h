@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the agent knows of itself: counters, state, the last trouble. Counting and trouble on any
- * thread; sending on the agent's own thread (or before it exists) only, and while that one waits
- * for its first subscription on "cupti-flush".
+ * The agent's status: counters, state, the last error. Counting and errors on any thread; sending
+ * only on the agent's own thread (or before it exists), and on "cupti-flush" while that thread
+ * waits for its first subscription.
  */
 #ifndef LIBCUPTI_USDT_EMIT_STATUS_H
 #define LIBCUPTI_USDT_EMIT_STATUS_H
@@ -15,7 +15,7 @@
 void status__open(void);
 uint64_t status__instance(void);
 
-/* Numbers `count` records of a group; answers how many came before. */
+/* Numbers `count` records of a group; returns how many came before. */
 uint64_t status__emitted(unsigned int group, uint32_t count);
 uint64_t status__emitted_total(unsigned int group);
 void status__lost(enum cuda_lost_reason reason, uint64_t count);

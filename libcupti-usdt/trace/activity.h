@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUPTI's buffers of GPU records. On any thread of CUPTI's. */
+/* Handles CUPTI's activity buffers. On any of CUPTI's threads. */
 #ifndef LIBCUPTI_USDT_TRACE_ACTIVITY_H
 #define LIBCUPTI_USDT_TRACE_ACTIVITY_H
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 int activity_buffers__open(void);
-/* Never one that is out already; when the large ones are, a small one. */
+/* A buffer that is not in use; a small one if all large ones are. */
 uint8_t *activity_buffers__take(size_t *size);
 /* True once, until a buffer comes back, when few are left: what CUPTI has not filled it hands out
  * only when flushed. */
@@ -20,11 +20,11 @@ bool activity_buffers__run_low(void);
 /* Whether a buffer of this size was handed out only because the pool was empty: its records are
  * counted, not read. */
 bool activity_buffers__is_discard(size_t size);
-/* Does CUPTI hold any? */
+/* True if CUPTI has any. */
 bool activity_buffers__are_out(void);
 /* It stays mapped: CUPTI may still write into it. */
 void activity_buffers__release(uint8_t *buffer);
-/* Gives the memory of buffers that CUPTI does not hold back to the system. */
+/* Returns the memory of buffers that CUPTI does not have to the system. */
 void activity_buffers__trim(void);
 
 #endif

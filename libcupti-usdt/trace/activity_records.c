@@ -289,6 +289,20 @@ static void emit_sync(struct batch *batches, const struct cupti_sync *from)
 		probe_sites__sync(&to);
 }
 
+static void emit_event_record(struct batch *batches, const struct cupti_cuda_event *from)
+{
+	struct cuda_event_record to = {
+		.head = head(CUDA_RECORD_EVENT_RECORD, sizeof(to), from->correlation),
+		.context = from->context,
+		.stream = from->stream,
+		.event = from->event,
+	};
+
+	add(batches, BUFFER_SYNC, &to);
+	if (site_wanted(event_record))
+		probe_sites__event_record(&to);
+}
+
 static void emit_graph(struct batch *batches, const struct cupti_graph_trace *from)
 {
 	struct cuda_graph to = {
@@ -467,6 +481,9 @@ void activity_records__record(struct batch *batches, const void *record)
 		break;
 	case CUPTI_KIND_SYNC:
 		emit_sync(batches, record);
+		break;
+	case CUPTI_KIND_CUDA_EVENT:
+		emit_event_record(batches, record);
 		break;
 	case CUPTI_KIND_GRAPH_TRACE:
 		emit_graph(batches, record);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUPTI's GPU records → our records → batches. On any thread of CUPTI's, several at once. */
+/* Converts CUPTI's activity records into our records in batches. On any of CUPTI's threads, also on
+ * several at once. */
 #ifndef LIBCUPTI_USDT_TRACE_ACTIVITY_RECORDS_H
 #define LIBCUPTI_USDT_TRACE_ACTIVITY_RECORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The thread that has CUPTI hand out what it holds. Started when the agent first goes active. */
+/* The thread that makes CUPTI return its buffers. Started when the agent first becomes active. */
 #ifndef LIBCUPTI_USDT_TRACE_FLUSHER_H
 #define LIBCUPTI_USDT_TRACE_FLUSHER_H
 
@@ -8,7 +8,7 @@
 
 /* 0 or -errno; further calls do nothing. */
 int flusher__start(void);
-/* Asks for a flush soon; never waits. On any thread. */
+/* Requests a flush soon; never waits. On any thread. */
 void flusher__ask(void);
 /* Likewise, and wakes the agent's thread when that is done. */
 void flusher__flush_all(void);

@@ -910,7 +910,7 @@ machine() {
 		"$WORKLOADS/launch-storm" --seconds 20 --pause 20000
 	ready held
 	start tool "$CUDA_TRACE" stat -p "$held_PID" -d 30 --json
-	yields() { ct list --json | jq -se "any(.pid == $held_PID and .state == \"yielded\")" >yielding; }
+	yields() { ct list --json | jq -se "any(.pid == $held_PID and .state == \"yielded\")" >"$BATS_TEST_TMPDIR/yielding"; }
 	wait_for 20 yields
 	about "$held_PID"
 	assert_failure 1

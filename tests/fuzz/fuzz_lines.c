@@ -23,6 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		places[i] = (struct image_place){"outer", 16 * i};
 	image_reader__send_lines(-1, 0, &job, foreign_output__to(fuzz__null(), SIZE_MAX));
 	/* The answer of a process that an image has taken over. */
-	image_reader__take_lines(&job, data, size, found, NULL);
+	image_reader__read_lines(&job, data, size, found, NULL);
 	return 0;
 }

@@ -10,7 +10,7 @@ the end of a line for its rest. `fill` prints the page with what the commands pr
 
 The page says which program stands behind a name: "`./train` is the test program `idle/tiny`", and which
 settings the simulated driver has: "with `SIMCUDA_DEVICES=2`"; a value may be a file of this folder. Needs
-the variables of tests/lib/helpers.bash: B, WORKLOADS, CUDA_TRACE_UNDER_TEST, CUDA_TRACE_GUEST.
+the variables of tests/lib/helpers.bash: B, WORKLOADS, CUDA_TRACE_UNDER_TEST, CUDA_TRACE_AGENT.
 """
 import os
 import re

@@ -249,6 +249,15 @@ requires_uprobe_multi() {
 	done
 }
 
+@test "metrics (--events overhead) counts how often, and how long" {
+	exporter --events kernels,overhead
+	traced threads
+	# The first launch loads the kernel, which takes the simulated driver 1 us.
+	loaded() { scrape; [ "$(value threads cuda_overheads_total 'kind="lazy_load"')" = 1 ]; }
+	wait_for 20 loaded
+	assert_equal "$(value threads cuda_overhead_seconds_total 'kind="lazy_load"')" 1e-06
+}
+
 @test "metrics (graph launches that fail) counts them apart from those of kernels" {
 	exporter
 	traced refused

@@ -158,7 +158,7 @@ lines() {
 	grep -q 'not on this chip, or not together with the others: nvlink_receive_bytes' out
 	sampled --device=nonsense -d 0.2
 	assert_equal "$status" 2
-	grep -q 'nonsense is none of device' err
+	grep -q 'nonsense is neither one of device' err
 	sampled --device=sim__alone.sum,sm -d 0.2 --json
 	assert_equal "$(lines device_summary '.[0].columns | keys')" '["sim__alone.sum"]'
 }
@@ -175,7 +175,7 @@ lines() {
 	grep -q "it has other rollups (near it: .avg.$PEAK" err
 	sampled --device=dram_raed -d 0.2
 	assert_equal "$status" 2
-	grep -q 'dram_raed is none of .* (near it: dram_read, ' err
+	grep -q 'dram_raed is neither one of .* (similar: dram_read, ' err
 	# A GPU that cannot be sampled is still reported as one.
 	SIMCUDA_PROFILER=cuptiPmSamplingEnable:27 sampled --device -d 0.2
 	grep -q 'does not support this GPU' err
@@ -188,7 +188,7 @@ lines() {
 	sleep 2
 	assert_equal "$(grep -c 'has no metric' exporter.err)" 1
 	run -2 ct metrics --counters dram_raed
-	assert_output --partial "near it: dram_read"
+	assert_output --partial "similar: dram_read"
 }
 
 @test "profile --device (a GPU that counts clocks only, another rate) samples nevertheless" {
@@ -270,7 +270,7 @@ shown() {
 
 @test "metrics --counters (nonsense, no permission) is said; what programs do is shown nevertheless" {
 	run -2 ct metrics --counters nonsense
-	assert_output --partial "'nonsense' is none of device"
+	assert_output --partial "'nonsense' is neither one of device"
 	export SIMCUDA_PROFILER=cuptiPmSamplingGetCounterAvailability:35
 	exporter device
 	wait_for 10 grep -q 'ERR_NVGPUCTRPERM' exporter.err

@@ -38,7 +38,7 @@ lines() {
 	assert_equal "$(grep -c '^expect launches=10' program)" 2
 	# How often is said before the first one.
 	assert_equal "$(sed -n 1p err)" \
-		"cuda-trace profile: PROGRAM runs 2 times, once for each set of metrics that GH100 takes in one pass"
+		"cuda-trace profile: PROGRAM runs 2 times, once for each set of metrics that GH100 collects in one pass"
 	assert_equal "$(lines counters 'map(.number)')" '[1,2,3,4,5,6,7,8,9,10]'
 	assert_equal "$(lines counters 'map(.metrics | length) | unique')" '[12]'
 	assert_equal "$(lines counters 'map([.metrics["gpu__time_duration.sum"].value,

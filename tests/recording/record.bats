@@ -183,6 +183,20 @@ kernels_of() {
 		ON g.id = k.deviceId')" 'Simulated GPU'
 }
 
+@test "record (events) knows the call and the stream of every event that a wait is for" {
+	requires bpf sim sqlite3
+	ct record -q -e sync,api -o r.db -- "$SIM" "$WORKLOADS/syncs" 7 >out
+	assert_equal "$(sql r.db "SELECT count(*), count(DISTINCT streamId) FROM CUDA_TRACE_EVENT_RECORDS
+		JOIN CUPTI_ACTIVITY_KIND_RUNTIME USING (correlationId) JOIN StringIds ON id = nameId
+		WHERE value LIKE 'cuEventRecord%'")" \
+		"$(sql r.db "SELECT count(*), 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId
+		WHERE value LIKE 'cuEventRecord%'")"
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_TRACE_EVENT_RECORDS')" 14
+	assert_equal "$(sql r.db "SELECT count(*) > 0, sum(eventId IN (SELECT eventId FROM
+		CUDA_TRACE_EVENT_RECORDS)) = count(*) FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
+		WHERE syncType IN (1, 2)")" '1|1'
+}
+
 # consumer: nsys stats | reader | the tables and columns that its report scripts check for
 @test "record (the schema) has what readers of Nsight's exports ask for" {
 	requires sqlite3

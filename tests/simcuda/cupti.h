@@ -52,6 +52,7 @@ enum {
 	CUPTI_KIND_OVERHEAD = 17,
 	CUPTI_KIND_MEMCPY2 = 22,
 	CUPTI_KIND_UNIFIED = 25,
+	CUPTI_KIND_CUDA_EVENT = 36,
 	CUPTI_KIND_STREAM = 37,
 	CUPTI_KIND_SYNCHRONIZATION = 38,
 	CUPTI_KIND_MEMORY2 = 49,
@@ -243,6 +244,10 @@ typedef struct {
 } CUpti_Stream;
 
 typedef struct {
+	uint32_t kind, correlation, context, stream, event, pad;
+} CUpti_CudaEvent;
+
+typedef struct {
 	uint32_t kind, flags;
 	uint64_t bandwidth, memory;
 	uint32_t constant_memory, l2_cache, warp, clock, copy_engines, multiprocessors, max_ipc;
@@ -286,7 +291,8 @@ typedef struct {
 	uint32_t pid, tid;
 } CUpti_Jit;
 
-/* Sizes of records. X(kind, bytes, CUDA version since): the last row that fits the version counts. */
+/* Sizes of records. X(kind, bytes, CUDA version since): the last row that fits the version counts.
+ */
 /* clang-format off */
 #define CUPTI_SIZES(X) \
 	X(CONCURRENT_KERNEL, 200, 1108) X(CONCURRENT_KERNEL, 208, 1200) \
@@ -297,7 +303,8 @@ typedef struct {
 	X(GRAPH_TRACE, 48, 1108) X(GRAPH_TRACE, 56, 1203) X(OVERHEAD, 40, 1108) \
 	X(OVERHEAD, 56, 1204) X(MEMORY2, 120, 1108) X(MEMORY2, 128, 1206) \
 	X(MEMORY_POOL, 72, 1108) X(CONTEXT, 16, 1108) X(CONTEXT, 24, 1204) \
-	X(CONTEXT, 32, 1205) X(CONTEXT, 40, 1302) X(STREAM, 24, 1108) X(DEVICE, 176, 1108) \
+	X(CONTEXT, 32, 1205) X(CONTEXT, 40, 1302) X(STREAM, 24, 1108) \
+	X(CUDA_EVENT, 24, 1108) X(DEVICE, 176, 1108) \
 	X(DEVICE, 184, 1206) X(UNIFIED, 64, 1108) X(UNIFIED, 104, 1208) X(MARKER, 56, 1108) \
 	X(MARKER_DATA, 32, 1108) X(MARKER_DATA, 40, 1300) X(JIT, 64, 1108) X(JIT, 72, 1204)
 /* clang-format on */

@@ -152,7 +152,7 @@ static struct pc_line line_of(const struct image_reader *reader, const struct se
 	};
 }
 
-void image_reader__take_lines(const struct image_reader_lines_job *job, const uint8_t *answer,
+void image_reader__read_lines(const struct image_reader_lines_job *job, const uint8_t *answer,
 			      size_t answer_size,
 			      void (*found)(void *context, uint32_t place,
 					    const struct pc_line *chain, size_t depth),
@@ -193,7 +193,7 @@ int image_reader__lines(const struct image_reader *reader, const struct image_pl
 
 	if (err)
 		return err;
-	image_reader__take_lines(&job, answer.bytes, answer.size, found, context);
+	image_reader__read_lines(&job, answer.bytes, answer.size, found, context);
 	free(answer.bytes);
 	return 0;
 }

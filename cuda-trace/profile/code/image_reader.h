@@ -51,7 +51,7 @@ struct image_reader_lines_job {
 
 int image_reader__send_lines(int fd, uint64_t size, const void *job, struct foreign_output *output);
 /* Reports an answer to that; the bytes may be anything. */
-void image_reader__take_lines(const struct image_reader_lines_job *job, const uint8_t *answer,
+void image_reader__read_lines(const struct image_reader_lines_job *job, const uint8_t *answer,
 			      size_t answer_size,
 			      void (*found)(void *context, uint32_t place,
 					    const struct pc_line *chain, size_t depth),

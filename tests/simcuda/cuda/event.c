@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Events: the time at which a stream reaches the point where the event was recorded.
 #include "tests/simcuda/cuda/driver.h"
+#include "tests/simcuda/cupti.h"
 
 struct CUevent_st {
 	uint32_t magic;
@@ -45,6 +46,18 @@ CUresult sim_cuEventDestroy_v2(CUevent event)
 	return CUDA_SUCCESS;
 }
 
+static void event__report_record(CUevent event, CUstream stream)
+{
+	struct simcuda_record record = {.kind = CUPTI_KIND_CUDA_EVENT,
+					.correlation = thread__correlation(),
+					.context = event->context->id,
+					.stream = stream->id,
+					.sync.event = event->id};
+
+	if (record__wanted(CUPTI_KIND_CUDA_EVENT))
+		record__send(&record);
+}
+
 CUresult sim_cuEventRecord(CUevent event, CUstream handle)
 {
 	CUstream stream;
@@ -59,6 +72,7 @@ CUresult sim_cuEventRecord(CUevent event, CUstream handle)
 		stream->end = now;
 	atomic_store(&event->time, stream->end);
 	pthread_mutex_unlock(&stream->lock);
+	event__report_record(event, stream);
 	return CUDA_SUCCESS;
 }
 

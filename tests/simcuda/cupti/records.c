@@ -21,6 +21,7 @@ union layout {
 	CUpti_MemoryPool pool;
 	CUpti_Context context;
 	CUpti_Stream stream;
+	CUpti_CudaEvent event;
 	CUpti_Device device;
 	CUpti_Unified unified;
 	CUpti_Marker marker;
@@ -254,6 +255,13 @@ static void write_object(union layout *to, const struct simcuda_record *from, st
 					    from->stream_info.priority,
 					    from->stream_info.flag,
 					    from->correlation};
+		break;
+	case CUPTI_KIND_CUDA_EVENT:
+		to->event = (CUpti_CudaEvent){.kind = from->kind,
+					      .correlation = from->correlation,
+					      .context = from->context,
+					      .stream = from->stream,
+					      .event = from->sync.event};
 		break;
 	case CUPTI_KIND_MEMORY_POOL:
 		to->pool = (CUpti_MemoryPool){.kind = from->kind,
