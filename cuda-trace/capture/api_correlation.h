@@ -19,7 +19,7 @@ struct calls *api_correlation__new(calls_emit emit, void *context);
 void api_correlation__free(struct calls *calls);
 /* Emits now or later: a runtime call, then the driver calls inside it, in order. */
 void api_correlation__add(struct calls *calls, struct process *process,
-			   const struct cuda_api *call);
+			  const struct cuda_api *call);
 /* To be called several times a second, more often than the agent's threads send. */
 void api_correlation__tick(struct calls *calls);
 /* Emits the pending calls of a process. */
