@@ -6,6 +6,8 @@
 #include "libcupti-usdt/agent_memory.h"
 #include "cuda-trace/capture/dispatcher.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/capture/driver_names.h"
@@ -460,6 +462,22 @@ void dispatcher__each(struct dispatcher *dispatcher,
 	}
 	for (struct process *process = dispatcher->ends; process; process = process->next_in_bucket)
 		handle(context, process);
+}
+
+static void look_for_end(void *context, struct process *process)
+{
+	if (process->ended || !kill(process->pid, 0) || errno != ESRCH)
+		return;
+	/* What it sent before its end has been read since the last look. */
+	if (process->gone)
+		end_process(context, process);
+	else
+		process->gone = true;
+}
+
+void dispatcher__end_gone(struct dispatcher *dispatcher)
+{
+	dispatcher__each(dispatcher, look_for_end, dispatcher);
 }
 
 void dispatcher__end_all(struct dispatcher *dispatcher)

@@ -23,6 +23,7 @@ struct process {
 	char comm[EVENT_COMM_LEN]; /* untrusted: escape before showing */
 	struct cuda_status status; /* the last one that came; .version 0 = none yet */
 	bool ended;		   /* reported its end, or is gone */
+	bool gone;		   /* there is no such pid any more: its end may be lost */
 	bool killed;		   /* ended without reporting it: what it had not sent is unknown */
 	uint64_t
 		unsent; /* records that it had not sent as it was killed, as far as that is known */

@@ -44,6 +44,7 @@
 #define EAGER_LOOK_MS 10
 #define EAGER_MS      1000
 #define RESCAN_MS     1000
+#define GONE_MS	      5000
 /* Agents answer within 200 ms, unless CUPTI takes its time: it was seen to take seconds while
  * threads launch graphs flat out. Those that do not know the request send what they have every 100
  * ms. */
@@ -405,6 +406,10 @@ int session__poll(struct session *session, int timeout_ms)
 			if (session->agents)
 				process_links__prune(session->agents);
 			session->next_rescan = monotonic__ms() + RESCAN_MS;
+		}
+		if (now >= session->next_gone && !session->finished) {
+			dispatcher__end_gone(session->dispatcher);
+			session->next_gone = monotonic__ms() + GONE_MS;
 		}
 		ask_again(session, now);
 		/* Something came: the caller may want to show it. */

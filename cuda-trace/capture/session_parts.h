@@ -31,6 +31,7 @@ struct session {
 	struct yield_gate *gate; /* NULL = other CUPTI clients are refused */
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
+	uint64_t next_gone;   /* ms */
 	uint64_t next_hello;  /* ms */
 	uint64_t eager_until; /* ms */
 	int hellos;

@@ -710,6 +710,20 @@ served() { # SECONDS
 	assert_equal "$(value crowd cuda_kernel_duration_seconds_count)" "$(expect_key crowd.out kernels)"
 }
 
+@test "metrics (processes that end while it cannot read) forgets them" {
+	export CUDA_TRACE_AGENT=$CROWD
+	exporter --events kernels
+	"$CROWD" --launches 64 --wait-ms 5000 >crowd.out
+	# More than the ring buffer takes: most ends are lost.
+	kill -STOP "$exporter_PID"
+	"$CROWD" --processes 3000 --launches 64 --names 200 >crowd.out
+	kill -CONT "$exporter_PID"
+	known() { scrape && sed -n 's/^cuda_processes{source="cupti"} //p' scrape; }
+	wait_for 10 bash -c "[ $(known) -gt 0 ]"
+	forgotten() { [ "$(known)" = 0 ]; }
+	wait_for 25 forgotten
+}
+
 @test "metrics (--by-kernel 5, 20000 names) shows five and the sum of the rest" {
 	export CUDA_TRACE_AGENT=$CROWD
 	exporter --by-kernel 5 --events kernels
