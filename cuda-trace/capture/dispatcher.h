@@ -27,7 +27,8 @@ bool dispatcher__has_all(const struct dispatcher *dispatcher);
 unsigned int dispatcher__running(const struct dispatcher *dispatcher);
 void dispatcher__each(struct dispatcher *dispatcher,
 		      void (*handle)(void *context, struct process *process), void *context);
-/* Ends processes that were gone at the last call already: the ring buffer was full when they ended. */
+/* Ends processes that were gone at the last call already: the ring buffer was full when they ended.
+ */
 void dispatcher__end_gone(struct dispatcher *dispatcher);
 /* Ends all processes that have not ended. */
 void dispatcher__end_all(struct dispatcher *dispatcher);

@@ -278,7 +278,8 @@ static void put_rank(struct timeline *timeline)
 	if (known) {
 		rank = report_file__number(timeline->file,
 					   "SELECT min(rank) FROM CUDA_TRACE_PROCESSES "
-					   "WHERE rank >= 0", 0);
+					   "WHERE rank >= 0",
+					   0);
 		ranks = report_file__number(timeline->file,
 					    "SELECT max(worldSize) FROM CUDA_TRACE_PROCESSES", -1);
 	}

@@ -369,8 +369,8 @@ static bool is_inner(struct timeline *timeline, int64_t class, int64_t global, i
 static void put_identity(struct timeline *timeline, int64_t class, const char *named,
 			 const char *other)
 {
-	unsigned int cbid = store__call_number(class ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME,
-					       named);
+	unsigned int cbid =
+		store__call_number(class ? CUDA_DOMAIN_DRIVER : CUDA_DOMAIN_RUNTIME, named);
 
 	if (other) {
 		fputs(", ", timeline->out);

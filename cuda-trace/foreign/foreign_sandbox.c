@@ -154,5 +154,6 @@ bool foreign_sandbox__enter(int in, int out, size_t memory, unsigned int seconds
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	return foreign_sandbox__unmap_shared() && keep_only(in, out) && foreign_sandbox__confine(memory, seconds, true);
+	return foreign_sandbox__unmap_shared() && keep_only(in, out) &&
+	       foreign_sandbox__confine(memory, seconds, true);
 }

@@ -131,28 +131,21 @@ static const char *with(char *out, size_t size, const struct series *series, con
 	return out;
 }
 
+/* offset: of the field within the structure of one direction. */
 static void write_copies(struct pass *pass, const struct series *series)
 {
 	char labels[LABELS_MAX];
 
-	for (int direction = 0; direction < SUMS_DIRECTION_COUNT; direction++)
+	for (int direction = 0; direction < SUMS_DIRECTION_COUNT; direction++) {
+		const char *sums = (const char *)&series->sums.copies[direction];
+
 		if (series->sums.copies[direction].copies)
 			exposition__count(pass->exposition,
 					  with(labels, sizeof(labels), series, "direction",
 					       sums__direction_label(direction)),
-					  series->sums.copies[direction].copies, series->created);
-}
-
-static void write_copy_bytes(struct pass *pass, const struct series *series)
-{
-	char labels[LABELS_MAX];
-
-	for (int direction = 0; direction < SUMS_DIRECTION_COUNT; direction++)
-		if (series->sums.copies[direction].copies)
-			exposition__count(pass->exposition,
-					  with(labels, sizeof(labels), series, "direction",
-					       sums__direction_label(direction)),
-					  series->sums.copies[direction].bytes, series->created);
+					  *(const uint64_t *)(sums + pass->offset),
+					  series->created);
+	}
 }
 
 static void write_copy_times(struct pass *pass, const struct series *series)
@@ -268,31 +261,26 @@ static const char *const overhead_kinds[SUMS_OVERHEAD_KINDS] = {
 	"driver_compiler", "buffer_flush", "instrumentation",	  "resources",
 	"module_load",	   "lazy_load",	   "command_buffer_full", "buffer_request"};
 
-static void write_overhead_count(struct pass *pass, const struct series *series)
-{
-	char labels[LABELS_MAX];
-
-	for (int kind = 0; kind < SUMS_OVERHEAD_KINDS; kind++)
-		if (series->sums.overheads[kind])
-			exposition__count(
-				pass->exposition,
-				with(labels, sizeof(labels), series, "kind", overhead_kinds[kind]),
-				series->sums.overheads[kind], series->created);
-}
-
+/* offset: 0 = how often, else the time. */
 static void write_overhead(struct pass *pass, const struct series *series)
 {
 	char labels[LABELS_MAX];
 
-	for (int kind = 0; kind < SUMS_OVERHEAD_KINDS; kind++)
-		if (series->sums.overhead_ns[kind])
-			exposition__value(
-				pass->exposition,
-				with(labels, sizeof(labels), series, "kind", overhead_kinds[kind]),
-				series->sums.overhead_ns[kind] / 1e9, series->created);
+	for (int kind = 0; kind < SUMS_OVERHEAD_KINDS; kind++) {
+		if (!series->sums.overheads[kind])
+			continue;
+		with(labels, sizeof(labels), series, "kind", overhead_kinds[kind]);
+		if (pass->offset)
+			exposition__value(pass->exposition, labels,
+					  series->sums.overhead_ns[kind] / 1e9, series->created);
+		else
+			exposition__count(pass->exposition, labels, series->sums.overheads[kind],
+					  series->created);
+	}
 }
 
 #define SUM(field)    offsetof(struct series, sums.field)
+#define COPIES(field) (offsetof(struct sums, copies[0].field) - offsetof(struct sums, copies[0]))
 #define MEMORY(field) (offsetof(struct sums, memory[0].field) - offsetof(struct sums, memory[0]))
 
 /* One row a family: how it is announced, how a label set is written, from where. */
@@ -352,11 +340,11 @@ static const struct family {
 	 &ns_bounds},
 	{{METRIC_COUNTER, "cuda_memcpy_copies", "", "Copies, by direction."},
 	 write_copies,
-	 0,
+	 COPIES(copies),
 	 NULL},
 	{{METRIC_COUNTER, "cuda_memcpy_bytes", "bytes", "Bytes copied, by direction."},
-	 write_copy_bytes,
-	 0,
+	 write_copies,
+	 COPIES(bytes),
 	 NULL},
 	{{METRIC_HISTOGRAM, "cuda_memcpy_duration_seconds", "seconds",
 	  "Time of copies, by direction."},
@@ -436,13 +424,13 @@ static const struct family {
 	{{METRIC_COUNTER, "cuda_overheads", "",
 	  "How often CUPTI and the driver spent time on their own, by kind: compilations, module "
 	  "loads."},
-	 write_overhead_count,
+	 write_overhead,
 	 0,
 	 NULL},
 	{{METRIC_COUNTER, "cuda_overhead_seconds", "seconds",
 	  "Time that CUPTI and the driver spent on their own, by kind."},
 	 write_overhead,
-	 0,
+	 1,
 	 NULL},
 	{{METRIC_COUNTER, "cuda_records_without_time", "",
 	  "Operations on the GPU whose times were not valid: counted, in no duration."},
@@ -475,30 +463,26 @@ static void put_kernel_executions(void *context, const char *labels, uint64_t co
 	exposition__count(pass->exposition, mark(pass, labels, marked), count, created);
 }
 
-static void put_unnamed_seconds(struct pass *pass, const struct series *series)
+/* offset: 0 = how often, else the time. */
+static void put_unnamed(struct pass *pass, const struct series *series)
 {
 	char labels[LABELS_MAX];
 
-	if (series->unnamed_count)
-		exposition__value(pass->exposition,
-				  with(labels, sizeof(labels), series, "kernel", "other"),
-				  series->unnamed_ns / 1e9, series->created);
-}
-
-static void put_unnamed_executions(struct pass *pass, const struct series *series)
-{
-	char labels[LABELS_MAX];
-
-	if (series->unnamed_count)
-		exposition__count(pass->exposition,
-				  with(labels, sizeof(labels), series, "kernel", "other"),
-				  series->unnamed_count, series->created);
+	if (!series->unnamed_count)
+		return;
+	with(labels, sizeof(labels), series, "kernel", "other");
+	if (pass->offset)
+		exposition__value(pass->exposition, labels, series->unnamed_ns / 1e9,
+				  series->created);
+	else
+		exposition__count(pass->exposition, labels, series->unnamed_count, series->created);
 }
 
 static void write_kernels(struct exposition *exposition, struct exporter_view *view)
 {
 	struct pass pass = {.exposition = exposition,
-			    .write = put_unnamed_seconds,
+			    .write = put_unnamed,
+			    .offset = 1,
 			    .estimated = view->sample_on_ms != 0};
 
 	if (!view->kernels)
@@ -508,7 +492,7 @@ static void write_kernels(struct exposition *exposition, struct exporter_view *v
 	series_table__each(view->series, write_one, &pass);
 	exposition__family(exposition, &kernel_executions);
 	kernels__each(view->kernels, put_kernel_executions, &pass);
-	pass.write = put_unnamed_executions;
+	pass.offset = 0;
 	series_table__each(view->series, write_one, &pass);
 }
 

@@ -466,7 +466,8 @@ int store_objects__arguments(struct rows *rows, struct rows_process *process,
 
 	if (!(call->flags & CUDA_API_LAUNCH)) {
 		row->ERRORS.bytes = argument(call, CUDA_API_BYTES, call->arguments.call.bytes);
-		row->ERRORS.address = argument(call, CUDA_API_ADDRESS, call->arguments.call.address);
+		row->ERRORS.address =
+			argument(call, CUDA_API_ADDRESS, call->arguments.call.address);
 		row->ERRORS.copyKind =
 			argument(call, CUDA_API_COPY_KIND, call->arguments.call.copy_kind);
 		row->ERRORS.value = argument(call, CUDA_API_VALUE, call->arguments.call.value);

@@ -213,7 +213,8 @@ static void fill_arguments(struct replay *replay, struct replay_row *row, struct
 			call->arguments.launch.grid[i] = size_of(grid[i]);
 			call->arguments.launch.block[i] = size_of(block[i]);
 		}
-		call->arguments.launch.dynamic_shared = size_of(row->row.ERRORS.dynamicSharedMemory);
+		call->arguments.launch.dynamic_shared =
+			size_of(row->row.ERRORS.dynamicSharedMemory);
 		call->arguments.launch.kernel =
 			name_of(replay, row->process, row->row.ERRORS.kernelName);
 		return;

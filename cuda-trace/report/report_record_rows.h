@@ -57,7 +57,8 @@ struct replay_source {
 
 #define REPLAY_SOURCES 48 /* at most */
 
-/* All of them. Those of one table stand together: the first whose statement fits the file is taken. */
+/* All of them. Those of one table stand together: the first whose statement fits the file is taken.
+ */
 size_t report_record_rows__sources(struct replay_source *sources);
 
 const char *report_record_rows__table(const struct replay_source *source);

@@ -246,8 +246,7 @@ int perf_map__send(int fd, uint64_t size, const void *argument, struct foreign_o
 	for (size_t i = 0; i < job->count; i++) {
 		uint64_t line = noted_for(tree, job->count, i);
 
-		if (line && read_name(fd, line - 1, name) &&
-		    !send_name(output, i, name))
+		if (line && read_name(fd, line - 1, name) && !send_name(output, i, name))
 			break;
 	}
 	foreign_output__put(output, &(struct sent_name){.left = left}, sizeof(struct sent_name));

@@ -83,8 +83,7 @@ static void scan_symbols(struct foreign_elf *elf, uint32_t section,
 	foreign_symbols__free(&symbols);
 }
 
-int cupti_functions__send(int fd, uint64_t size, const void *nothing,
-			  struct foreign_output *output)
+int cupti_functions__send(int fd, uint64_t size, const void *nothing, struct foreign_output *output)
 {
 	struct cupti_functions functions = {0};
 	struct foreign_elf elf;

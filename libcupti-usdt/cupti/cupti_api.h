@@ -48,14 +48,14 @@
 #define CUPTI_RESOURCE_NODE_CLONED		20
 #define CUPTI_STATE_FATAL			1
 
-#define CUPTI_KINDS		     64 /* of activity; none that is used is above */
+#define CUPTI_KINDS				64 /* of activity; none that is used is above */
 
-#define CUPTI_SITE_ENTER	     0
-#define CUPTI_SITE_EXIT		     1
+#define CUPTI_SITE_ENTER			0
+#define CUPTI_SITE_EXIT				1
 
-#define CUPTI_FLUSH_FORCED	     1
+#define CUPTI_FLUSH_FORCED			1
 
-#define CUPTI_THREAD_ID_SYSTEM	     1
+#define CUPTI_THREAD_ID_SYSTEM			1
 
 /* CUpti_CallbackData */
 struct cupti_callback_data {

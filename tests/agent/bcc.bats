@@ -16,10 +16,10 @@ setup() {
 	[ -e "${BCC_KERNEL_SOURCE:-/lib/modules/$(uname -r)/build}/include/linux/kconfig.h" ] || [ -e /sys/kernel/kheaders.tar.xz ] ||
 		skip "needs headers of the running kernel, against which bcc compiles"
 	# Nothing listens while it begins; bcc raises the semaphores of one process, by its pid.
-	start storm env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$GUEST" SIMCUDA_KERNEL_NS=5000 \
+	start storm env CUPTI_USDT_START=1 CUDA_INJECTION64_PATH="$AGENT" SIMCUDA_KERNEL_NS=5000 \
 		"$SIM" "$WORKLOADS/launch-storm" -s 60 -p 1000
 	wait_for 20 grep -q ready storm.out
-	start bcc "${PYTHON:-python3}" "$TOP/tests/agent/read_bcc.py" "$GUEST" "$(pgrep -n -x launch-storm)"
+	start bcc "${PYTHON:-python3}" "$TOP/tests/agent/read_bcc.py" "$AGENT" "$(pgrep -n -x launch-storm)"
 	wait_for 40 grep -q ^ended bcc.out || fail "$(cat bcc.out bcc.err)"
 	kill -INT "$storm_PID" 2>/dev/null || true
 	# The program's own stream. "ended LAUNCHES FAILED BACKWARDS KERNELS KERNEL_NS DEVICE STREAM NAME"

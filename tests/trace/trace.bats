@@ -361,7 +361,7 @@ arguments_of() {
 		(map(select(.original_graph_node)) | length == $nodes and all(.graph_node != .original_graph_node))' out.json
 	ct trace --graph-nodes -o out.txt -- "$SIM" "$WORKLOADS/graphs" 2 >out
 	assert_equal "$(grep -c 'graph.node' out.txt)" 0
-	# Nobody asked.
+	# Without --graph-nodes there is none.
 	ct trace --json -o out.json -- "$SIM" "$WORKLOADS/graphs" 2 >out
 	assert_equal "$(count_of graph_node)" 0
 }

@@ -254,8 +254,8 @@ static void read_lines(struct wanted_lines *wanted)
 		if (!wanted->image->bytes || wanted->image->plain)
 			continue;
 		find_places(wanted);
-		if (wanted->count && image_reader__lines(&reader, wanted->places, wanted->count,
-							 keep_lines, wanted))
+		if (wanted->count &&
+		    image_reader__lines(&reader, wanted->places, wanted->count, keep_lines, wanted))
 			unread++;
 	}
 	say_unread(unread);

@@ -35,7 +35,7 @@
 #define MAX_UNPACKED (16ul << 30) /* in all; one image at a time */
 #define MAX_SENT     (64ul << 20)
 #define MAX_MEMORY   (8ul << 30) /* addresses: libcupti and the tool are among them */
-#define NAMES_AT     0x41 /* in a cubin of nvcc's, the first name of a section */
+#define NAMES_AT     0x41	 /* in a cubin of nvcc's, the first name of a section */
 
 /* cuptiGetCubinCrc */
 struct checksum {
@@ -330,8 +330,8 @@ static _Noreturn void be_the_child(struct image_search *search, int out, pid_t p
 		_exit(1);
 	open_checksum(&child);
 	close_others(&child);
-	/* Nothing here needs rights any more: files are open, and so is libcupti. Which system calls
-	 * that makes is NVIDIA's business: without it they are filtered. */
+	/* Nothing here needs rights any more: files are open, and so is libcupti. Which system
+	 * calls that makes is NVIDIA's business: without it they are filtered. */
 	if (getppid() != parent ||
 	    !foreign_sandbox__confine(MAX_MEMORY, 2 * MAX_MS / 1000, !child.checksum))
 		_exit(1);
