@@ -458,7 +458,7 @@ int lanes__start(struct lanes_job **result, const struct report_file *file)
 	err = -pthread_create(&job->thread, NULL, read_aside, job);
 	if (err) {
 		fprintf(stderr, "cuda-trace: cannot start a thread: %s\n", strerror(-err));
-		report_file__give_back(file, &job->file);
+		report_file__return(file, &job->file);
 		free(job);
 		return err;
 	}
@@ -469,7 +469,7 @@ int lanes__start(struct lanes_job **result, const struct report_file *file)
 int lanes__wait(struct lanes_job *job, struct lanes **lanes)
 {
 	pthread_join(job->thread, NULL);
-	report_file__give_back(job->lender, &job->file);
+	report_file__return(job->lender, &job->file);
 	*lanes = &job->lanes;
 	return job->err;
 }

@@ -274,8 +274,8 @@ static void count_source(struct callstacks_counts *counts, enum stack_source sou
 	counts->by_pointers += source == STACK_BY_POINTERS;
 }
 
-static void take_stack(struct callstacks_process *process, const struct event_stack *event,
-		       const struct native_stack *native)
+static void add_stack(struct callstacks_process *process, const struct event_stack *event,
+		      const struct native_stack *native)
 {
 	struct callstacks *all = process->all;
 	struct numbered_stack stack;
@@ -319,7 +319,7 @@ static bool is_known(const struct callstacks_process *process, const struct even
 }
 
 /* Takes those whose code objects have come; with `all`, also the others, the oldest first. */
-static void take_pending(struct callstacks_process *process, bool all)
+static void add_pending(struct callstacks_process *process, bool all)
 {
 	uint32_t kept = 0;
 
@@ -330,7 +330,7 @@ static void take_pending(struct callstacks_process *process, bool all)
 			process->pending[kept++] = pending;
 			continue;
 		}
-		take_stack(process, &pending->event, &pending->native);
+		add_stack(process, &pending->event, &pending->native);
 		free(pending);
 	}
 	process->pending_count = kept;
@@ -343,7 +343,7 @@ static void keep_pending(struct callstacks_process *process, const struct event 
 	struct pending_stack *pending;
 
 	if (process->pending_count == MAX_PENDING)
-		take_pending(process, true);
+		add_pending(process, true);
 	pending = calloc(1, offsetof(struct pending_stack, native) + bytes);
 	if (!pending) {
 		process->all->counts.lost++;
@@ -365,7 +365,7 @@ void callstacks_process__take(struct callstacks_process *process, const struct e
 
 	if (event->kind == EVENT_CODE) {
 		python_codes__add(process->codes, (const void *)event->data);
-		take_pending(process, false);
+		add_pending(process, false);
 		return;
 	}
 	if (event->kind == EVENT_STACK_COPY) {
@@ -374,7 +374,7 @@ void callstacks_process__take(struct callstacks_process *process, const struct e
 	}
 	stack_walks__find(process->walks, stack, &native);
 	if (is_known(process, stack))
-		take_stack(process, stack, &native);
+		add_stack(process, stack, &native);
 	else
 		keep_pending(process, event, &native);
 }
@@ -383,7 +383,7 @@ void callstacks_process__free(struct callstacks_process *process)
 {
 	if (!process)
 		return;
-	take_pending(process, true);
+	add_pending(process, true);
 	stack_walks__free(process->walks);
 	mappings__free(process->mappings);
 	python_codes__free(process->codes);

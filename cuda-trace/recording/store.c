@@ -45,7 +45,7 @@ struct store {
 	uint32_t process_count;
 	uint64_t records, refused, refused_stacks;
 	uint64_t bytes;	    /* of events in the spool */
-	bool full;	    /* max_bytes is reached: what comes now was not asked for */
+	bool full;	    /* max_bytes is reached: what comes now is not written */
 	uint64_t lost_time; /* when losses were last written */
 	pid_t snapshot;	    /* see store_snapshot.h */
 	int error;
@@ -406,7 +406,7 @@ static void put_lost(struct store *store, const struct session_lost_counts *lost
 	sum_lost(store, lost, &entry);
 	put(store, SPOOL_LOST, 0, &entry, sizeof(entry), NULL, 0);
 }
-_Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "room in struct spool_lost");
+_Static_assert(CUDA_LOST_COUNT <= 16 && SESSION_LOST_COUNT <= 16, "space in struct spool_lost");
 
 int store__tick(struct store *store, const struct session_lost_counts *lost)
 {

@@ -54,7 +54,7 @@ static void show_progress(struct import *import, bool done)
 	fflush(stderr);
 }
 
-static int take_session(struct import *import, const uint8_t *data, size_t size)
+static int import_session(struct import *import, const uint8_t *data, size_t size)
 {
 	if (import->has_session || size < sizeof(import->session))
 		return 0;
@@ -77,7 +77,7 @@ static int take_session(struct import *import, const uint8_t *data, size_t size)
 	return store_rows__new(&import->rows, import->db, import->session.monotonic);
 }
 
-static int take_name(struct import *import, uint32_t process, const uint8_t *data, size_t size)
+static int import_name(struct import *import, uint32_t process, const uint8_t *data, size_t size)
 {
 	uint32_t head[2];
 
@@ -91,14 +91,14 @@ static int take_name(struct import *import, uint32_t process, const uint8_t *dat
 }
 
 /* Entries of the first pass: everything but events. */
-static int take_fact(struct import *import, const struct spool_entry *entry, size_t size)
+static int import_fact(struct import *import, const struct spool_entry *entry, size_t size)
 {
 	struct spool_process process;
 	struct cuda_status status = {0};
 	uint64_t time = 0;
 
 	if (entry->kind == SPOOL_SESSION)
-		return take_session(import, entry->data, size);
+		return import_session(import, entry->data, size);
 	if (!import->has_session)
 		return 0;
 	switch (entry->kind) {
@@ -110,7 +110,7 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 		memcpy(&process, entry->data, size < sizeof(process) ? size : sizeof(process));
 		return store_rows__process(import->rows, entry->process, &process);
 	case SPOOL_NAME:
-		return take_name(import, entry->process, entry->data, size);
+		return import_name(import, entry->process, entry->data, size);
 	case SPOOL_STATUS:
 		memcpy(&status, entry->data, size < sizeof(status) ? size : sizeof(status));
 		return store_rows__status(import->rows, entry->process, &status);
@@ -132,8 +132,8 @@ static int take_fact(struct import *import, const struct spool_entry *entry, siz
 	}
 }
 
-static int take_block(struct import *import, const struct spool_block *block,
-		      const uint8_t *payload, enum pass pass)
+static int import_block(struct import *import, const struct spool_block *block,
+			const uint8_t *payload, enum pass pass)
 {
 	for (size_t at = 0; at + sizeof(struct spool_entry) <= block->bytes;) {
 		const struct spool_entry *entry = (const struct spool_entry *)(payload + at);
@@ -150,7 +150,7 @@ static int take_block(struct import *import, const struct spool_block *block,
 			err = store_rows__sample(import->rows, entry->process,
 						 (const struct cuda_record *)entry->data, size);
 		else if (pass == PASS_FACTS)
-			err = take_fact(import, entry, size);
+			err = import_fact(import, entry, size);
 		if (err)
 			return err;
 		at += entry->size;
@@ -184,7 +184,7 @@ static int read_pass(struct import *import, enum pass pass)
 			import->first = block.time;
 		if (block.time > import->last)
 			import->last = block.time;
-		err = wanted(import, &block, events) ? take_block(import, &block, payload, pass)
+		err = wanted(import, &block, events) ? import_block(import, &block, payload, pass)
 						     : 0;
 		if (err)
 			break;

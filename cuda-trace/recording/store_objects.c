@@ -28,8 +28,8 @@ int store_rows__new(struct rows **result, struct db *db, uint64_t epoch)
 		return -ENOMEM;
 	rows->db = db;
 	rows->epoch = epoch;
-	rows->chains = store_chains__new(db);
-	if (!rows->chains) {
+	rows->callstacks = store_callstacks__new(db);
+	if (!rows->callstacks) {
 		free(rows);
 		return -ENOMEM;
 	}
@@ -418,9 +418,9 @@ static int put_period(struct rows *rows)
 {
 	char period[16];
 
-	if (!store_chains__period(rows->chains))
+	if (!store_callstacks__period(rows->callstacks))
 		return 0;
-	snprintf(period, sizeof(period), "%u", store_chains__period(rows->chains));
+	snprintf(period, sizeof(period), "%u", store_callstacks__period(rows->callstacks));
 	return db__run(rows->db, "INSERT INTO META_DATA_CAPTURE VALUES ('STACK_PERIOD', ?)", "t",
 		       period);
 }
@@ -450,7 +450,7 @@ void store_rows__free(struct rows *rows)
 	}
 	free(rows->processes);
 	free(rows->failures);
-	store_chains__free(rows->chains);
+	store_callstacks__free(rows->callstacks);
 	free(rows);
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include "cuda-trace/base/names.h"
-#include "cuda-trace/recording/store_chains.h"
+#include "cuda-trace/recording/store_callstacks.h"
 #include "cuda-trace/recording/store_rows.h"
 #include "cuda-trace/recording/store_text.h"
 
@@ -46,7 +46,7 @@ struct rows_shape {
 
 struct rows {
 	struct db *db;
-	struct chains *chains;
+	struct store_callstacks *callstacks;
 	uint64_t epoch;
 	uint64_t count;
 	struct rows_process *processes;

@@ -59,7 +59,8 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 {
 	uint32_t number = process - rows->processes, id = call->head.correlation;
 	/* Only launches have stacks. */
-	int64_t chain = kernel == DB_NULL ? DB_NULL : store_chains__of(rows->chains, number, id);
+	int64_t chain =
+		kernel == DB_NULL ? DB_NULL : store_callstacks__of(rows->callstacks, number, id);
 	union record_row row;
 
 	if (chain < 0 && chain != DB_NULL)
@@ -346,12 +347,12 @@ static int put(struct rows *rows, struct rows_process *process, union any_record
 
 int store_rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size)
 {
-	return store_chains__fact(rows->chains, kind, data, size);
+	return store_callstacks__fact(rows->callstacks, kind, data, size);
 }
 
 bool store_rows__want_samples(const struct rows *rows)
 {
-	return store_chains__any(rows->chains);
+	return store_callstacks__any(rows->callstacks);
 }
 
 int store_rows__sample(struct rows *rows, uint32_t number, const struct cuda_record *record,
@@ -363,7 +364,7 @@ int store_rows__sample(struct rows *rows, uint32_t number, const struct cuda_rec
 	    record->kind != SPOOL_SAMPLE)
 		return 0;
 	memcpy(&sample, record, sizeof(sample));
-	return store_chains__sample(rows->chains, number, &sample);
+	return store_callstacks__sample(rows->callstacks, number, &sample);
 }
 
 int store_rows__record(struct rows *rows, uint32_t number, uint8_t group,

@@ -21,7 +21,7 @@
 
 enum spool_flags {
 	SPOOL_EVENTS = 1, /* events only: may be dropped by a ring; else names, processes, states */
-	SPOOL_DROPPED = 2, /* the payload was given back to the file system */
+	SPOOL_DROPPED = 2, /* the file system has the payload's blocks back */
 };
 
 /* In front of each block. */

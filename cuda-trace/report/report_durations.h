@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many durations in little room: exact count, sum, least, greatest and deviation, and a histogram
+ * Many durations in little memory: exact count, sum, least, greatest and deviation, and a histogram
  * with 64 steps an octave, so that a quantile read from it is within 0.8 % of the true one.
  */
 #ifndef CUDA_TRACE_REPORT_REPORT_DURATIONS_H

@@ -192,7 +192,7 @@ cleanup:
 	if (err == -ENOSPC || err == -EIO || err == -EFBIG)
 		fprintf(stderr, "cuda-trace: cannot unpack the recording: %s\n",
 			err == -EIO	 ? "it is damaged"
-			: err == -ENOSPC ? "no room for temporary files (TMPDIR)"
+			: err == -ENOSPC ? "no space for temporary files (TMPDIR)"
 					 : "it grows without end");
 	if (fd >= 0)
 		close(fd);
@@ -449,7 +449,7 @@ int report_file__lend(const struct report_file *file, struct report_file *lent)
 	return err;
 }
 
-void report_file__give_back(const struct report_file *file, struct report_file *lent)
+void report_file__return(const struct report_file *file, struct report_file *lent)
 {
 	if (file->opened)
 		sqlite3_close(lent->db);

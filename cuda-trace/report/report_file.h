@@ -49,7 +49,7 @@ int report_file__complain(const struct report_file *file);
 /* The same file for another thread, with a handle of its own. The lender outlives it; both calls
  * are for the lender's thread. */
 int report_file__lend(const struct report_file *file, struct report_file *lent);
-void report_file__give_back(const struct report_file *file, struct report_file *lent);
+void report_file__return(const struct report_file *file, struct report_file *lent);
 void report_file__close(struct report_file *file);
 
 #endif

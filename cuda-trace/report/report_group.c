@@ -78,7 +78,7 @@ struct kept_groups {
 	struct groups groups;
 };
 
-static int take_row(void *context, int columns, sqlite3_value **values)
+static int add_row(void *context, int columns, sqlite3_value **values)
 {
 	struct groups *groups = context;
 	struct group key, *group;
@@ -128,7 +128,7 @@ int groups__read(struct groups *groups, const struct report_file *file, const ch
 		return report_file__complain(file);
 	err = name_keys(groups, statement);
 	sqlite3_finalize(statement);
-	return err ? err : scan__run(file, sql, take_row, groups);
+	return err ? err : scan__run(file, sql, add_row, groups);
 }
 
 void groups__free(struct groups *groups)

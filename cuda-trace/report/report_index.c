@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Open addressing, half full at most. The keys are a stranger's: the worst that they can do by
+ * Open addressing, half full at most. The keys are another process's: the worst that they can do by
  * falling together is to be as slow as a list.
  */
 #include "cuda-trace/report/report_index.h"

@@ -222,7 +222,7 @@ static void write_waiting(FILE *out, struct table *table, sqlite3_stmt *statemen
 	}
 }
 
-static void take_row(FILE *out, struct table *table, sqlite3_stmt *statement)
+static void put_row(FILE *out, struct table *table, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < table->columns; i++) {
 		char *cell = cell_text(statement, i, table->units[i], i + 1 == table->columns);
@@ -284,7 +284,7 @@ static int64_t write_text(FILE *out, const char *title, sqlite3_stmt *statement)
 		if (title)
 			fprintf(out, "%s\n", title);
 		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-			take_row(out, &table, statement);
+			put_row(out, &table, statement);
 		if (table.rows && table.rows < MEASURED)
 			write_waiting(out, &table, statement);
 		else if (!table.rows && code == SQLITE_DONE)

@@ -22,7 +22,7 @@ struct reader {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t filled, emptied;
-	uint64_t full, empty; /* batches filled and given back so far */
+	uint64_t full, empty; /* batches filled and returned so far */
 	bool done, stop;
 	int err;
 	int columns;
@@ -47,7 +47,7 @@ static int hand_over(struct reader *reader)
 	return stop ? -ECANCELED : 0;
 }
 
-static int take_row(void *context, int columns, sqlite3_value **values)
+static int add_row(void *context, int columns, sqlite3_value **values)
 {
 	struct reader *reader = context;
 	int batch = reader->full % BATCHES;
@@ -61,7 +61,7 @@ static int take_row(void *context, int columns, sqlite3_value **values)
 static void *read_all(void *context)
 {
 	struct reader *reader = context;
-	int err = scan__run(&reader->file, reader->sql, take_row, reader);
+	int err = scan__run(&reader->file, reader->sql, add_row, reader);
 
 	pthread_mutex_lock(&reader->lock);
 	reader->err = err == -ECANCELED ? 0 : err;
@@ -99,7 +99,7 @@ int reader__open(struct reader **result, const struct report_file *file, const c
 		goto cleanup;
 	err = fits(reader);
 	if (err)
-		goto give_back;
+		goto end_reader;
 	pthread_mutex_init(&reader->lock, NULL);
 	pthread_cond_init(&reader->filled, NULL);
 	pthread_cond_init(&reader->emptied, NULL);
@@ -110,8 +110,8 @@ int reader__open(struct reader **result, const struct report_file *file, const c
 		*result = reader;
 		return 0;
 	}
-give_back:
-	report_file__give_back(file, &reader->file);
+end_reader:
+	report_file__return(file, &reader->file);
 cleanup:
 	free(reader->sql);
 	free(reader);
@@ -160,7 +160,7 @@ int reader__close(struct reader *reader)
 	pthread_mutex_unlock(&reader->lock);
 	pthread_join(reader->thread, NULL);
 	err = reader->err;
-	report_file__give_back(reader->lender, &reader->file);
+	report_file__return(reader->lender, &reader->file);
 	pthread_mutex_destroy(&reader->lock);
 	pthread_cond_destroy(&reader->filled);
 	pthread_cond_destroy(&reader->emptied);

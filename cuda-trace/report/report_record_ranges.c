@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Fears: 1. a file says what it likes: ranges without an end, deeper than any program's, of as many
- * threads as it has rows. What finds no space is played at once, without kernels. 2. rows are not
- * in order of time where several threads wrote them: both tables are read sorted then.
+ * What can go wrong: 1. a file says what it likes: ranges without an end, deeper than any
+ * program's, of as many threads as it has rows. What finds no space is played at once, without
+ * kernels. 2. rows are not in order of time where several threads wrote them: both tables are read
+ * sorted then.
  */
 #include "cuda-trace/report/report_record_ranges.h"
 

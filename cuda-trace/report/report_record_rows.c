@@ -146,7 +146,7 @@ static void play_stream(struct replay *replay, struct replay_row *row)
 	play(replay, row, &stream.head);
 }
 
-/* Only what tells GPUs apart. */
+/* Only what distinguishes GPUs. */
 static void play_device(struct replay *replay, struct replay_row *row)
 {
 	struct cuda_device device = {

@@ -244,7 +244,7 @@ static int read_shapes(struct replay *replay)
 		size_t count = replay->shape_count;
 		struct cuda_launch *shapes = replay->shapes;
 
-		/* Room grows by doubling. */
+		/* The capacity doubles. */
 		if (!(count & (count - 1)))
 			shapes = reallocarray(shapes, count ? 2 * count : 1, sizeof(*shapes));
 		if (!shapes) {

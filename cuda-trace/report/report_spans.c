@@ -200,7 +200,7 @@ static int read_spans(const struct report_file *file, const char *sql, struct sp
 	return err;
 }
 
-static int take_span(void *context, int columns, sqlite3_value **values)
+static int add_span_row(void *context, int columns, sqlite3_value **values)
 {
 	add_row(context, sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1]),
 		sqlite3_value_int64(values[2]), sqlite3_value_int64(values[3]),
@@ -215,7 +215,7 @@ static int read_sorted(const struct report_file *file, const char *sql, struct s
 
 	forget_sums(sums);
 	if (asprintf(&sorted, "SELECT * FROM (%s) ORDER BY 2", sql) >= 0)
-		err = scan__run(file, sorted, take_span, sums);
+		err = scan__run(file, sorted, add_span_row, sums);
 	finish(sums);
 	free(sorted);
 	return err;

@@ -18,7 +18,7 @@
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/profile/code/code_lines.h"
-#include "cuda-trace/recording/store_chains.h"
+#include "cuda-trace/recording/store_callstacks.h"
 #include "cuda-trace/base/text.h"
 
 #define HALVES	    (1u << 16)
@@ -61,7 +61,7 @@ struct pc_stacks {
 	struct own *processes;
 	uint32_t process_count;
 	struct callstacks *callstacks; /* NULL = no stacks are wanted */
-	struct chains *chains;
+	struct store_callstacks *stored;
 	struct interned *kernels; /* demangled names */
 	struct counts samples, places;
 	uint64_t left_out;
@@ -114,7 +114,7 @@ static void put(void *context, enum spool_kind kind, const void *data, size_t si
 	memcpy(whole, data, size);
 	if (more_size)
 		memcpy(whole + size, more, more_size);
-	store_chains__fact(all->chains, kind, whole, size + more_size);
+	store_callstacks__fact(all->stored, kind, whole, size + more_size);
 	free(whole);
 }
 
@@ -159,12 +159,12 @@ struct pc_stacks *pc_stacks__new(bool of_host)
 		return NULL;
 	if (of_host) {
 		all->callstacks = callstacks__new(&sink);
-		all->chains = store_chains__new(NULL);
+		all->stored = store_callstacks__new(NULL);
 	}
 	all->kernels = intern__new(MAX_KERNELS, MAX_BYTES);
 	if (all->kernels && counts__init(&all->samples, MAX_SAMPLES) &&
 	    counts__init(&all->places, MAX_PLACES) &&
-	    (!of_host || (all->callstacks && all->chains)))
+	    (!of_host || (all->callstacks && all->stored)))
 		return all;
 	pc_stacks__free(all);
 	return NULL;
@@ -363,7 +363,7 @@ static int add_leaf(struct planting *planting, const struct sample_key *key, uin
 	planting->node = 0;
 	descend(planting, planting->labels[key->process]);
 	if (stack)
-		store_chains__frames(planting->all->chains, stack, add_frame, planting);
+		store_callstacks__frames(planting->all->stored, stack, add_frame, planting);
 	else if (planting->all->callstacks)
 		descend(planting, "[no stack]");
 	descend(planting, table->functions[instruction->at.function].of.name);
@@ -460,7 +460,7 @@ void pc_stacks__free(struct pc_stacks *all)
 		free(own);
 	}
 	callstacks__free(all->callstacks);
-	store_chains__free(all->chains);
+	store_callstacks__free(all->stored);
 	intern__free(all->kernels);
 	counts__free(&all->samples);
 	counts__free(&all->places);

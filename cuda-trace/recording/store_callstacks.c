@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Chains begin at the CUDA call: what CUPTI and the agent do inside of it is nobody's question. The
- * interpreter's own functions give way to the Python functions that they run. All numbers come from
- * a file, so each is checked before it is used.
+ * Call stacks begin at the CUDA call: what CUPTI and the agent do inside of it is nobody's
+ * question. The interpreter's own functions give way to the Python functions that they run. All
+ * numbers come from a file, so each is checked before it is used.
  */
-#include "cuda-trace/recording/store_chains.h"
+#include "cuda-trace/recording/store_callstacks.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX	   (1u << 20) /* things of one kind */
-#define MAX_FRAMES 1280	      /* of a chain */
+#define MAX_FRAMES 1280	      /* of a call stack */
 
 struct module {
 	char *path;
@@ -38,7 +38,7 @@ struct sample {
 	uint32_t stack;
 };
 
-struct chains {
+struct store_callstacks {
 	struct db *db;
 	struct module *modules;
 	struct function *functions;
@@ -50,13 +50,13 @@ struct chains {
 	uint32_t period;
 };
 
-struct chains *store_chains__new(struct db *db)
+struct store_callstacks *store_callstacks__new(struct db *db)
 {
-	struct chains *chains = calloc(1, sizeof(*chains));
+	struct store_callstacks *stacks = calloc(1, sizeof(*stacks));
 
-	if (chains)
-		chains->db = db;
-	return chains;
+	if (stacks)
+		stacks->db = db;
+	return stacks;
 }
 
 /* Space for the element of that number, zeroed; false = the file claims too many, or no memory. */
@@ -78,7 +78,7 @@ static bool make_space(void *list, uint32_t *capacity, uint32_t number, size_t s
 	return true;
 }
 
-static void take_module(struct chains *chains, const uint8_t *data, size_t size)
+static void read_module(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
 	struct spool_module fact;
 	struct module *module;
@@ -86,9 +86,9 @@ static void take_module(struct chains *chains, const uint8_t *data, size_t size)
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (!make_space(&chains->modules, &chains->module_capacity, fact.number, sizeof(*module)))
+	if (!make_space(&stacks->modules, &stacks->module_capacity, fact.number, sizeof(*module)))
 		return;
-	module = &chains->modules[fact.number];
+	module = &stacks->modules[fact.number];
 	if (module->path)
 		return;
 	module->path = strndup((const char *)data + sizeof(fact), size - sizeof(fact));
@@ -96,7 +96,7 @@ static void take_module(struct chains *chains, const uint8_t *data, size_t size)
 		snprintf(module->build_id + 2 * i, 3, "%02x", fact.build_id[i]);
 }
 
-static void take_function(struct chains *chains, const uint8_t *data, size_t size)
+static void read_function(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
 	struct spool_function fact;
 	struct function *function;
@@ -106,41 +106,41 @@ static void take_function(struct chains *chains, const uint8_t *data, size_t siz
 		return;
 	memcpy(&fact, data, sizeof(fact));
 	size -= sizeof(fact);
-	if (fact.file_bytes > size || !make_space(&chains->functions, &chains->function_capacity,
+	if (fact.file_bytes > size || !make_space(&stacks->functions, &stacks->function_capacity,
 						  fact.number, sizeof(*function)))
 		return;
-	function = &chains->functions[fact.number];
+	function = &stacks->functions[fact.number];
 	if (function->file)
 		return;
 	function->file = strndup(text, fact.file_bytes);
 	function->name = strndup(text + fact.file_bytes, size - fact.file_bytes);
 }
 
-static void take_frame(struct chains *chains, const uint8_t *data, size_t size)
+static void read_frame(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
 	struct spool_frame fact;
 
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (make_space(&chains->frames, &chains->frame_capacity, fact.number,
-		       sizeof(*chains->frames)))
-		chains->frames[fact.number].fact = fact;
+	if (make_space(&stacks->frames, &stacks->frame_capacity, fact.number,
+		       sizeof(*stacks->frames)))
+		stacks->frames[fact.number].fact = fact;
 }
 
-static void take_symbol(struct chains *chains, const uint8_t *data, size_t size)
+static void read_symbol(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
 	uint32_t number;
 
 	if (size < sizeof(number))
 		return;
 	memcpy(&number, data, sizeof(number));
-	if (number < chains->frame_capacity && !chains->frames[number].symbol)
-		chains->frames[number].symbol =
+	if (number < stacks->frame_capacity && !stacks->frames[number].symbol)
+		stacks->frames[number].symbol =
 			strndup((const char *)data + sizeof(number), size - sizeof(number));
 }
 
-static void take_stack(struct chains *chains, const uint8_t *data, size_t size)
+static void read_stack(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
 	struct spool_stack fact;
 	struct stack *stack;
@@ -151,9 +151,9 @@ static void take_stack(struct chains *chains, const uint8_t *data, size_t size)
 	memcpy(&fact, data, sizeof(fact));
 	bytes = ((size_t)fact.frames + fact.python_frames) * sizeof(uint32_t);
 	if (bytes > size - sizeof(fact) || fact.frames + fact.python_frames > MAX_FRAMES ||
-	    !make_space(&chains->stacks, &chains->stack_capacity, fact.number, sizeof(*stack)))
+	    !make_space(&stacks->stacks, &stacks->stack_capacity, fact.number, sizeof(*stack)))
 		return;
-	stack = &chains->stacks[fact.number];
+	stack = &stacks->stacks[fact.number];
 	if (stack->numbers)
 		return;
 	stack->numbers = malloc(bytes + 1);
@@ -164,62 +164,62 @@ static void take_stack(struct chains *chains, const uint8_t *data, size_t size)
 	stack->python_frames = fact.python_frames;
 }
 
-int store_chains__fact(struct chains *chains, enum spool_kind kind, const uint8_t *data,
-		       size_t size)
+int store_callstacks__fact(struct store_callstacks *stacks, enum spool_kind kind,
+			   const uint8_t *data, size_t size)
 {
 	uint32_t period;
 
 	if (kind == SPOOL_MODULE)
-		take_module(chains, data, size);
+		read_module(stacks, data, size);
 	else if (kind == SPOOL_FUNCTION)
-		take_function(chains, data, size);
+		read_function(stacks, data, size);
 	else if (kind == SPOOL_FRAME)
-		take_frame(chains, data, size);
+		read_frame(stacks, data, size);
 	else if (kind == SPOOL_SYMBOL)
-		take_symbol(chains, data, size);
+		read_symbol(stacks, data, size);
 	else if (kind == SPOOL_STACK)
-		take_stack(chains, data, size);
+		read_stack(stacks, data, size);
 	if (kind == SPOOL_PERIOD && size >= sizeof(period)) {
 		memcpy(&period, data, sizeof(period));
-		if (period > chains->period)
-			chains->period = period;
+		if (period > stacks->period)
+			stacks->period = period;
 	}
 	return 0;
 }
 
-bool store_chains__any(const struct chains *chains)
+bool store_callstacks__any(const struct store_callstacks *stacks)
 {
-	return chains->stack_capacity != 0;
+	return stacks->stack_capacity != 0;
 }
 
-uint32_t store_chains__period(const struct chains *chains)
+uint32_t store_callstacks__period(const struct store_callstacks *stacks)
 {
-	return chains->period;
+	return stacks->period;
 }
 
-static struct sample *sample_slot(const struct chains *chains, uint64_t key)
+static struct sample *sample_slot(const struct store_callstacks *stacks, uint64_t key)
 {
-	size_t mask = chains->sample_capacity - 1, i = key * 0x9e3779b97f4a7c15ull >> 20 & mask;
+	size_t mask = stacks->sample_capacity - 1, i = key * 0x9e3779b97f4a7c15ull >> 20 & mask;
 
-	while (chains->samples[i].key && chains->samples[i].key != key)
+	while (stacks->samples[i].key && stacks->samples[i].key != key)
 		i = (i + 1) & mask;
-	return &chains->samples[i];
+	return &stacks->samples[i];
 }
 
-static int grow_samples(struct chains *chains)
+static int grow_samples(struct store_callstacks *stacks)
 {
-	size_t capacity = chains->sample_capacity;
-	struct sample *old = chains->samples;
+	size_t capacity = stacks->sample_capacity;
+	struct sample *old = stacks->samples;
 
-	chains->samples = calloc(capacity ? capacity * 2 : 4096, sizeof(*old));
-	if (!chains->samples) {
-		chains->samples = old;
+	stacks->samples = calloc(capacity ? capacity * 2 : 4096, sizeof(*old));
+	if (!stacks->samples) {
+		stacks->samples = old;
 		return -ENOMEM;
 	}
-	chains->sample_capacity = capacity ? capacity * 2 : 4096;
+	stacks->sample_capacity = capacity ? capacity * 2 : 4096;
 	for (size_t i = 0; i < capacity; i++)
 		if (old[i].key)
-			*sample_slot(chains, old[i].key) = old[i];
+			*sample_slot(stacks, old[i].key) = old[i];
 	free(old);
 	return 0;
 }
@@ -230,33 +230,35 @@ static uint64_t sample_key(uint32_t process, uint32_t correlation)
 	return (uint64_t)process << 32 | correlation;
 }
 
-int store_chains__sample(struct chains *chains, uint32_t process, const struct spool_sample *sample)
+int store_callstacks__sample(struct store_callstacks *stacks, uint32_t process,
+			     const struct spool_sample *sample)
 {
 	struct sample *slot;
 
-	if (chains->sample_count * 2 >= chains->sample_capacity && grow_samples(chains))
+	if (stacks->sample_count * 2 >= stacks->sample_capacity && grow_samples(stacks))
 		return -ENOMEM;
-	slot = sample_slot(chains, sample_key(process, sample->head.correlation));
-	chains->sample_count += !slot->key;
+	slot = sample_slot(stacks, sample_key(process, sample->head.correlation));
+	stacks->sample_count += !slot->key;
 	slot->key = sample_key(process, sample->head.correlation);
 	slot->stack = sample->stack;
 	return 0;
 }
 
-static const struct frame *frame_at(const struct chains *chains, uint32_t number)
+static const struct frame *frame_at(const struct store_callstacks *stacks, uint32_t number)
 {
 	static const struct frame unknown;
 
 	number &= ~SPOOL_FRAME_ENTRY;
-	return number && number < chains->frame_capacity ? &chains->frames[number] : &unknown;
+	return number && number < stacks->frame_capacity ? &stacks->frames[number] : &unknown;
 }
 
-static const struct module *module_of(const struct chains *chains, const struct frame *frame)
+static const struct module *module_of(const struct store_callstacks *stacks,
+				      const struct frame *frame)
 {
 	uint32_t number = frame->fact.module;
 
-	return number && number < chains->module_capacity && chains->modules[number].path
-		       ? &chains->modules[number]
+	return number && number < stacks->module_capacity && stacks->modules[number].path
+		       ? &stacks->modules[number]
 		       : NULL;
 }
 
@@ -267,16 +269,17 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool is_in(const struct chains *chains, const struct frame *frame, const char *name)
+static bool is_in(const struct store_callstacks *stacks, const struct frame *frame,
+		  const char *name)
 {
-	const struct module *module = module_of(chains, frame);
+	const struct module *module = module_of(stacks, frame);
 
 	return module && !strncmp(base_name(module->path), name, strlen(name));
 }
 
-static bool is_interpreter(const struct chains *chains, const struct frame *frame)
+static bool is_interpreter(const struct store_callstacks *stacks, const struct frame *frame)
 {
-	return is_in(chains, frame, "python3") || is_in(chains, frame, "libpython3");
+	return is_in(stacks, frame, "python3") || is_in(stacks, frame, "libpython3");
 }
 
 /* Of python -X perf: the same functions once more, without lines. */
@@ -317,54 +320,55 @@ static void add(struct chain *chain, const struct frame *frame)
 }
 
 /* How many frames lie inside of the CUDA call: CUPTI's, the agent's, the driver's but its first. */
-static size_t inside_call(const struct chains *chains, const struct stack *stack)
+static size_t inside_call(const struct store_callstacks *stacks, const struct stack *stack)
 {
 	size_t i = 0;
 
-	while (i < stack->frames && is_in(chains, frame_at(chains, stack->numbers[i]), "libcupti"))
+	while (i < stack->frames && is_in(stacks, frame_at(stacks, stack->numbers[i]), "libcupti"))
 		i++;
 	while (i + 1 < stack->frames &&
-	       is_in(chains, frame_at(chains, stack->numbers[i]), "libcuda.so") &&
-	       is_in(chains, frame_at(chains, stack->numbers[i + 1]), "libcuda.so"))
+	       is_in(stacks, frame_at(stacks, stack->numbers[i]), "libcuda.so") &&
+	       is_in(stacks, frame_at(stacks, stack->numbers[i + 1]), "libcuda.so"))
 		i++;
 	/* A walk that ended in there: better its last frame than none. */
 	return i < stack->frames || stack->python_frames || !i ? i : i - 1;
 }
 
 /* Adds the Python frames of one call of the evaluation loop; where the next one begins. */
-static size_t add_python(const struct chains *chains, const struct stack *stack, size_t at,
-			 struct chain *chain)
+static size_t add_python(const struct store_callstacks *stacks, const struct stack *stack,
+			 size_t at, struct chain *chain)
 {
 	bool last = false;
 
 	for (; at < (size_t)stack->frames + stack->python_frames && !last; at++) {
 		last = stack->numbers[at] & SPOOL_FRAME_ENTRY;
-		add(chain, frame_at(chains, stack->numbers[at]));
+		add(chain, frame_at(stacks, stack->numbers[at]));
 	}
 	return at;
 }
 
-static bool has_evaluation(const struct chains *chains, const struct stack *stack)
+static bool has_evaluation(const struct store_callstacks *stacks, const struct stack *stack)
 {
 	for (size_t i = 0; i < stack->frames; i++)
-		if (is_evaluation(frame_at(chains, stack->numbers[i])))
+		if (is_evaluation(frame_at(stacks, stack->numbers[i])))
 			return true;
 	return false;
 }
 
-static void merge(const struct chains *chains, const struct stack *stack, struct chain *chain)
+static void merge(const struct store_callstacks *stacks, const struct stack *stack,
+		  struct chain *chain)
 {
 	size_t python = stack->frames, end = python + stack->python_frames;
-	bool whole = has_evaluation(chains, stack);
+	bool whole = has_evaluation(stacks, stack);
 
-	for (size_t i = inside_call(chains, stack); i < stack->frames; i++) {
-		const struct frame *frame = frame_at(chains, stack->numbers[i]);
+	for (size_t i = inside_call(stacks, stack); i < stack->frames; i++) {
+		const struct frame *frame = frame_at(stacks, stack->numbers[i]);
 
 		if (!stack->python_frames) {
 			add(chain, frame);
 		} else if (is_evaluation(frame)) {
-			python = add_python(chains, stack, python, chain);
-		} else if (!is_interpreter(chains, frame) && !is_trampoline(frame)) {
+			python = add_python(stacks, stack, python, chain);
+		} else if (!is_interpreter(stacks, frame) && !is_trampoline(frame)) {
 			/* Without frame pointers the walk came out somewhere outside of Python. */
 			if (!whole && is_bottom(frame))
 				break;
@@ -372,27 +376,27 @@ static void merge(const struct chains *chains, const struct stack *stack, struct
 		}
 	}
 	while (python < end)
-		python = add_python(chains, stack, python, chain);
+		python = add_python(stacks, stack, python, chain);
 }
 
-static int64_t put_string(const struct chains *chains, const char *text)
+static int64_t put_string(const struct store_callstacks *stacks, const char *text)
 {
 	size_t size = strlen(text);
 
-	return db__string(chains->db, text, size < 4096 ? size : 4096);
+	return db__string(stacks->db, text, size < 4096 ? size : 4096);
 }
 
 /* A frame's name, in `text` if it has to be made. */
-static const char *name_of(const struct chains *chains, const struct frame *frame, bool *unresolved,
-			   char text[8192])
+static const char *name_of(const struct store_callstacks *stacks, const struct frame *frame,
+			   bool *unresolved, char text[8192])
 {
-	const struct module *module = module_of(chains, frame);
+	const struct module *module = module_of(stacks, frame);
 	const struct function *function;
 	const size_t size = 8192;
 
 	*unresolved = false;
-	if (frame->fact.function && frame->fact.function < chains->function_capacity) {
-		function = &chains->functions[frame->fact.function];
+	if (frame->fact.function && frame->fact.function < stacks->function_capacity) {
+		function = &stacks->functions[frame->fact.function];
 		*unresolved = !function->name || !*function->name;
 		if (*unresolved)
 			snprintf(text, size, "[Python]");
@@ -411,20 +415,20 @@ static const char *name_of(const struct chains *chains, const struct frame *fram
 	return text;
 }
 
-static int put_row(const struct chains *chains, int64_t id, int64_t depth,
+static int put_row(const struct store_callstacks *stacks, int64_t id, int64_t depth,
 		   const struct frame *frame)
 {
-	const struct module *module = module_of(chains, frame);
+	const struct module *module = module_of(stacks, frame);
 	uint32_t number = frame->fact.function;
 	bool is_python =
-		number && number < chains->function_capacity && chains->functions[number].file;
-	const char *path = is_python ? chains->functions[number].file
+		number && number < stacks->function_capacity && stacks->functions[number].file;
+	const char *path = is_python ? stacks->functions[number].file
 			   : module  ? module->path
 				     : "[unknown]";
 	bool unresolved;
 	char text[8192];
-	int64_t symbol = put_string(chains, name_of(chains, frame, &unresolved, text));
-	int64_t path_id = put_string(chains, path);
+	int64_t symbol = put_string(stacks, name_of(stacks, frame, &unresolved, text));
+	int64_t path_id = put_string(stacks, path);
 	union record_row row;
 
 	if (symbol < 0 || path_id < 0)
@@ -437,68 +441,69 @@ static int put_row(const struct chains *chains, int64_t id, int64_t depth,
 	row.CALLCHAIN.stackDepth = depth;
 	row.CALLCHAIN.moduleAddress = is_python ? DB_NULL : (int64_t)frame->fact.address;
 	if (!is_python && module && *module->build_id)
-		row.CALLCHAIN.buildId = put_string(chains, module->build_id);
-	return db__insert(chains->db, DB_CALLCHAIN, row.values);
+		row.CALLCHAIN.buildId = put_string(stacks, module->build_id);
+	return db__insert(stacks->db, DB_CALLCHAIN, row.values);
 }
 
-void store_chains__frames(const struct chains *chains, uint32_t number,
-			  void (*take)(void *context, const char *name, bool nameless),
-			  void *context)
+void store_callstacks__frames(const struct store_callstacks *stacks, uint32_t number,
+			      void (*take)(void *context, const char *name, bool nameless),
+			      void *context)
 {
 	struct chain chain = {.count = 0};
 	char text[8192];
 	bool nameless;
 
-	if (number < chains->stack_capacity && chains->stacks[number].numbers)
-		merge(chains, &chains->stacks[number], &chain);
+	if (number < stacks->stack_capacity && stacks->stacks[number].numbers)
+		merge(stacks, &stacks->stacks[number], &chain);
 	for (size_t i = chain.count; i--;) {
-		const char *name = name_of(chains, chain.frames[i], &nameless, text);
+		const char *name = name_of(stacks, chain.frames[i], &nameless, text);
 
 		take(context, name, nameless);
 	}
 }
 
-int64_t store_chains__of(struct chains *chains, uint32_t process, uint32_t correlation)
+int64_t store_callstacks__of(struct store_callstacks *stacks, uint32_t process,
+			     uint32_t correlation)
 {
 	const struct sample *sample;
 	struct chain chain = {.count = 0};
 	struct stack *stack;
 	int err = 0;
 
-	if (!chains->sample_count)
+	if (!stacks->sample_count)
 		return DB_NULL;
-	sample = sample_slot(chains, sample_key(process, correlation));
-	if (!sample->key || sample->stack >= chains->stack_capacity)
+	sample = sample_slot(stacks, sample_key(process, correlation));
+	if (!sample->key || sample->stack >= stacks->stack_capacity)
 		return DB_NULL;
-	stack = &chains->stacks[sample->stack];
+	stack = &stacks->stacks[sample->stack];
 	if (!stack->numbers)
 		return DB_NULL;
 	if (!stack->written)
-		merge(chains, stack, &chain);
+		merge(stacks, stack, &chain);
 	for (size_t i = 0; i < chain.count && !err; i++)
-		err = put_row(chains, sample->stack, i, chain.frames[i]);
+		err = put_row(stacks, sample->stack, i, chain.frames[i]);
 	stack->written = true;
 	return err ? err : (int64_t)sample->stack;
 }
 
-void store_chains__free(struct chains *chains)
+void store_callstacks__free(struct store_callstacks *stacks)
 {
-	if (!chains)
+	if (!stacks)
 		return;
-	for (uint32_t i = 0; i < chains->module_capacity; i++)
-		free(chains->modules[i].path);
-	for (uint32_t i = 0; i < chains->function_capacity; i++) {
-		free(chains->functions[i].file);
-		free(chains->functions[i].name);
+	for (uint32_t i = 0; i < stacks->module_capacity; i++)
+		free(stacks->modules[i].path);
+	for (uint32_t i = 0; i < stacks->function_capacity; i++) {
+		free(stacks->functions[i].file);
+		free(stacks->functions[i].name);
 	}
-	for (uint32_t i = 0; i < chains->frame_capacity; i++)
-		free(chains->frames[i].symbol);
-	for (uint32_t i = 0; i < chains->stack_capacity; i++)
-		free(chains->stacks[i].numbers);
-	free(chains->modules);
-	free(chains->functions);
-	free(chains->frames);
-	free(chains->stacks);
-	free(chains->samples);
-	free(chains);
+	for (uint32_t i = 0; i < stacks->frame_capacity; i++)
+		free(stacks->frames[i].symbol);
+	for (uint32_t i = 0; i < stacks->stack_capacity; i++)
+		free(stacks->stacks[i].numbers);
+	free(stacks->modules);
+	free(stacks->functions);
+	free(stacks->frames);
+	free(stacks->stacks);
+	free(stacks->samples);
+	free(stacks);
 }
