@@ -330,6 +330,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 		stat_sections__contexts,
 		stat_sections__streams,
 		stat_sections__pools,
+		stat_sections__objects_left_out,
 	};
 	struct sheet sheet = {.file = file, .json = true, .plain = true};
 

@@ -16,7 +16,7 @@ stat_section stat_sections__copies, stat_sections__memory, stat_sections__unifie
 /* Kernels by NVTX range. */
 stat_section stat_sections__ranges;
 stat_section stat_sections__devices, stat_sections__contexts, stat_sections__streams,
-	stat_sections__pools;
+	stat_sections__pools, stat_sections__objects_left_out;
 /* Where the time went, and advice. */
 stat_section stat_sections__time;
 /* Why the GPU was idle. */

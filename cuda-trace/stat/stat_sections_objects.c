@@ -138,3 +138,15 @@ void stat_sections__pools(struct sheet *sheet, const struct stat_report *report)
 		put_pool(sheet, &objects->pools[i]);
 	end(sheet, sheet->left + objects->pools_left_out);
 }
+
+void stat_sections__objects_left_out(struct sheet *sheet, const struct stat_report *report)
+{
+	const struct stat_objects *objects = objects_of(report);
+
+	sheet__open(sheet, "objects_left_out", '{');
+	sheet__put(sheet, "devices", cell_number(objects->devices_left_out));
+	sheet__put(sheet, "contexts", cell_number(objects->contexts_left_out));
+	sheet__put(sheet, "streams", cell_number(objects->streams_left_out));
+	sheet__put(sheet, "pools", cell_number(objects->pools_left_out));
+	sheet__close(sheet);
+}

@@ -674,7 +674,7 @@ teardown() {
 	json report.json '.pools[0].pid == .processes[0].pid'
 	# What has no times is the same in another run; pids and addresses are not.
 	ct stat -e $events --json -o stat.json -- "$SIM" "$WORKLOADS/memory" >out
-	for key in '[.pools[] | del(.pid, .address)] | sort' '[.contexts[] | del(.pid)]' '[.streams[] | del(.pid)]' .left_out; do
+	for key in '[.pools[] | del(.pid, .address)] | sort' '[.contexts[] | del(.pid)]' '[.streams[] | del(.pid)]' .objects_left_out; do
 		assert_equal "$key $(jq -cS "$key" report.json)" "$key $(jq -cS "$key" stat.json)"
 	done
 	ct report -o report.txt r.db

@@ -471,7 +471,8 @@ advice() {
 	json out.json "[.streams[] | .count] | add == $(expect_key out streams)"
 	json out.json '[.streams[] | [.kind, .priority, .count]] | sort == [["non-blocking", -5, 1000], ["non-blocking", 0, 1000]]'
 	json out.json '[.contexts[] | [.context, .device, .kind, .parent_context]] == [[1, 0, "context", null]] and
-		.contexts[0].pid == .processes[0].pid and .streams[0].context == 1 and all(.left_out[]; . == 0)'
+		.contexts[0].pid == .processes[0].pid and .streams[0].context == 1 and
+		.objects_left_out == {devices: 0, contexts: 0, streams: 0, pools: 0} and .left_out == []'
 	SIMCUDA_DEVICES=3 ct stat -e kernels,objects --json -o out.json -- sh -c '"$0" "$1" 2; "$0" "$1" 2' "$SIM" "$WORKLOADS/peers" >out
 	json out.json '[.devices[] | [.device, .name, .compute_capability, .processes]] | sort ==
 		[range(3) | [., "Simulated GPU", "9.0", 2]]'
@@ -526,6 +527,11 @@ advice() {
 	ct stat --json -o out.json -- sh -c '"$0" "$1" & "$0" "$1"; wait' "$SIM" "$WORKLOADS/saxpy" >out
 	json out.json '.processes | length == 2'
 	json out.json '.totals.launches == 20 and .totals.kernels == 20 and .lost.total == 0'
+}
+
+@test "stat -e objects (more contexts than it keeps) counts those that it leaves out" {
+	ct stat -e objects --json -o out.json -- sh -c 'for i in $(seq 130); do "$0" "$1" >/dev/null; done' "$SIM" "$WORKLOADS/saxpy"
+	json out.json '(.contexts | length) == 128 and .objects_left_out == {devices: 0, contexts: 2, streams: 0, pools: 0}'
 }
 
 @test "stat (more of a kind than there are lines) has the rest in a line of their own" {
