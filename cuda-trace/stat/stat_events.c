@@ -245,9 +245,6 @@ void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct 
 	sum->waits += of->waits;
 	sum->wait_ns += of->wait_ns;
 	sum->untracked += of->untracked;
-	free(of->ranges);
-	of->ranges = NULL;
-	of->range_count = 0;
 }
 
 void stat_events__free(struct stat_events *events)

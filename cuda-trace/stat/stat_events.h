@@ -88,7 +88,7 @@ bool stat_events__record(struct stat_events *events, struct stat_heap *heap,
 			 const struct process *process, const struct cuda_record *record);
 /* Which line of `copies` a copy or memset belongs to; -1 = other records. */
 int stat_events__copy_line(struct stat_events *events, const struct cuda_record *record);
-/* Adds those of a process that ends to the sum, and frees what they have. */
+/* Adds those of a process that ends to the sum. */
 void stat_events__merge(struct stat_events *sum, struct stat_events *of, struct process *process);
 
 void stat_events__free(struct stat_events *events);

@@ -501,7 +501,7 @@ recorded() {
 	# shellcheck disable=SC2046
 	pc --max-overhead 1% -v --json -o out.json -- $(storm 5) >out 2>err
 	json out.json '.period_ms >= 500 and .held_ns > 8000000 and .samples.placed >= 4 * 2000'
-	grep -Eq 'a window in (500|1000|2000) ms now' err
+	grep -Eq 'now one window in (500|1000|2000) ms' err
 	# shellcheck disable=SC2046
 	pc --max-overhead 100% --json -o out.json -- $(storm 2) >out
 	json out.json '.period_ms == 100 and .held_ns > 4000000'
