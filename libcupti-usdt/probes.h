@@ -181,7 +181,7 @@ enum cuda_group {
 /*
  * Kinds of records. X(enumerator, number, structure, its times). Times: SPAN start and end, MOMENT
  * time, TIMELESS none. Those that are not alone in the batch that has their name:
- *   MEMORY_POOL in memory_batch; EVENT_RECORD in sync_batch; JIT in overhead_batch;
+ *   MEMORY_POOL in memory_batch; EVENT_RECORD in api_event_batch; JIT in overhead_batch;
  * GRAPH_INSTANTIATE, a driver call, in graph_batch; DEVICE, CONTEXT and STREAM in object_batch; API
  * in api_<family>_batch and api_error_batch; PC_... in pc_samples_batch: PC_WINDOW after its
  * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is

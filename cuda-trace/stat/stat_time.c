@@ -38,7 +38,7 @@ struct gpu {
 };
 
 struct stat_host {
-	struct stat_host *next;
+	struct stat_host *next, **link; /* what points here */
 	struct stat_line lines[HOST_LINES];
 	uint64_t uses;	  /* a bit for each GPU */
 	uint64_t gpu_end; /* ns: nothing of its GPUs came that ended later */
@@ -173,6 +173,9 @@ struct stat_host *stat_time__start(struct stat_time *time)
 	if (time->host_count < MAX_HOSTS && stat_lines__open(&time->lines, host->lines, HOST_LINES))
 		time->host_count++;
 	host->next = time->hosts;
+	host->link = &time->hosts;
+	if (host->next)
+		host->next->link = &host->next;
 	time->hosts = host;
 	return host;
 }
@@ -277,8 +280,6 @@ static void leave_past(struct stat_time *time, struct stat_host *host)
 
 void stat_time__end(struct stat_time *time, struct stat_host *host, bool active)
 {
-	struct stat_host **link = time ? &time->hosts : NULL;
-
 	if (!host)
 		return;
 	if (host->lines[LAUNCH].words) {
@@ -289,9 +290,9 @@ void stat_time__end(struct stat_time *time, struct stat_host *host, bool active)
 	} else {
 		time->sums.left_out += active;
 	}
-	while (*link != host)
-		link = &(*link)->next;
-	*link = host->next;
+	*host->link = host->next;
+	if (host->next)
+		host->next->link = host->link;
 	free(host);
 }
 

@@ -19,7 +19,7 @@ struct batch {
  * buffer. There are a few sets, reused while they are in the cache; NULL if all are in use: then
  * each record is sent alone. Any thread; never waits.
  */
-#define BATCHES_SET 9
+#define BATCHES_SET 10
 int batches__open(void);
 struct batch *batches__take(void);
 void batches__release(struct batch *set);

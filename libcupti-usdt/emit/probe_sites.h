@@ -41,7 +41,7 @@
 	  r->threshold, r->head.correlation) \
 	X(sync, SYNC, (const struct cuda_sync *r), r->start, r->end, r->head.correlation, \
 	  (uint32_t)r->type, r->stream, r->result, r->context, r->event) \
-	X(event_record, SYNC, (const struct cuda_event_record *r), r->head.correlation, r->event, \
+	X(event_record, API_EVENT, (const struct cuda_event_record *r), r->head.correlation, r->event, \
 	  r->stream, r->context) \
 	X(graph_exec, GRAPH, (const struct cuda_graph *r), r->start, r->end, \
 	  r->head.correlation, r->device, r->stream, r->graph, r->context) \

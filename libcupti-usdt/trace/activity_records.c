@@ -35,6 +35,7 @@ enum buffer_batch {
 	BUFFER_OVERHEAD,
 	BUFFER_UVM,
 	BUFFER_OBJECT,
+	BUFFER_EVENT,
 	BUFFER_BATCHES
 };
 _Static_assert(BUFFER_BATCHES == BATCHES_SET, "one batch a group");
@@ -44,7 +45,7 @@ static const uint8_t group_of[BUFFER_BATCHES] = {
 	[BUFFER_MEMSET] = CUDA_GROUP_MEMSET,	 [BUFFER_MEMORY] = CUDA_GROUP_MEMORY,
 	[BUFFER_SYNC] = CUDA_GROUP_SYNC,	 [BUFFER_GRAPH] = CUDA_GROUP_GRAPH,
 	[BUFFER_OVERHEAD] = CUDA_GROUP_OVERHEAD, [BUFFER_UVM] = CUDA_GROUP_UVM,
-	[BUFFER_OBJECT] = CUDA_GROUP_OBJECT,
+	[BUFFER_OBJECT] = CUDA_GROUP_OBJECT,	 [BUFFER_EVENT] = CUDA_GROUP_API_EVENT,
 };
 
 void activity_records__set_start(uint64_t time)
@@ -298,7 +299,7 @@ static void emit_event_record(struct batch *batches, const struct cupti_cuda_eve
 		.event = from->event,
 	};
 
-	add(batches, BUFFER_SYNC, &to);
+	add(batches, BUFFER_EVENT, &to);
 	if (site_wanted(event_record))
 		probe_sites__event_record(&to);
 }

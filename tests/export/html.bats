@@ -304,7 +304,7 @@ for key in ("a", "utc_ns", "time_ns", "end_ns", "device"):
 	for output in '--flamegraph f.svg' '--folded f' '--pprof f' --kernels '' '--html page.html --compare r.db'; do
 		# shellcheck disable=SC2086 # one word each
 		run -2 ct report --device rows $output r.db
-		assert_output --partial 'device goes with --html or --timeline'
+		assert_output --partial '--device goes with --html, --timeline or --perfetto'
 		assert [ "${#lines[@]}" -le 2 ]
 	done
 }

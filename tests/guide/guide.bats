@@ -13,7 +13,7 @@ setup() {
 # page PAGE: its commands print what it says.
 page() {
 	requires root bpf sim python3
-	python3 "$TOP/tests/guide/pages.py" check "$1"
+	LC_ALL=C.UTF-8 python3 "$TOP/tests/guide/pages.py" check "$1"
 }
 
 @test "first-steps (commands as written) print what the page says" { page first-steps.md; }

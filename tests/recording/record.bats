@@ -121,7 +121,7 @@ kernels_of() {
 	echo 'chapter one' >thesis.tex
 	run ct record -q -o thesis.tex -- true
 	assert_failure 2
-	assert_output --partial 'no recording'
+	assert_output --partial 'is not a recording'
 	assert_equal "$(cat thesis.tex)" 'chapter one'
 	ct record -q -f -o thesis.tex -- true
 	run head -c 15 thesis.tex
