@@ -395,10 +395,13 @@ static bool watch_process(struct driver_source *source, uint32_t pid, const stru
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	struct watched watched = {.pid = pid, .user = seen->uid, .links = {-1, -1, -1}};
 	struct library *library = library_of_process(source, pid, seen);
-	struct watched *larger = array_grow__for_one(source->watched, &source->watched_capacity,
-						     source->watched_count, sizeof(*larger));
+	struct watched *larger;
 
-	if (!library || !larger)
+	if (!library)
+		return false;
+	larger = array_grow__for_one(source->watched, &source->watched_capacity,
+				     source->watched_count, sizeof(*larger));
+	if (!larger)
 		return false;
 	source->watched = larger;
 	watched.libcuda = library;

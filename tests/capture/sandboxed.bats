@@ -3,6 +3,7 @@
 # Programs that forbid themselves system calls (seccomp) after cuInit(): attaching must not kill them.
 
 load ../lib/helpers
+load ../lib/cost
 
 setup() {
 	requires root bpf sim
@@ -22,11 +23,15 @@ sandboxed() {
 
 @test "stat -p (a program that has forbidden itself threads, files and mappings) leaves it alive, at libcuda's entry points" {
 	local how
+	CUDA_INJECTION64_PATH=$AGENT start free "$SIM" "$WORKLOADS/sandboxed" before 9000
+	wait_for 20 grep -qx ready free.out
+	# shellcheck disable=SC2154 # made by start
+	without "$CUDA_TRACE" stat --json -o out.json -d 1 -p "$free_PID"
 	for how in kill errno; do
-		CUPTI_USDT_START=1 CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "$WORKLOADS/sandboxed" $how 4000
+		CUPTI_USDT_START=1 CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "$WORKLOADS/sandboxed" $how 6000
 		wait_for 20 grep -qx ready program.out
 		sleep 0.3
-		timeout 20 "$CUDA_TRACE" stat --json -o out.json -d 1 -p "$program_PID" 2>err
+		attacked "$CUDA_TRACE" stat --json -o out.json -d 1 -p "$program_PID"
 		finished "$program_PID"
 		assert_equal "$how $status" "$how 0"
 		grep -q '^expect ' program.out

@@ -3,6 +3,7 @@
 # Files that hostile users map: the tool stays small, ends in time, sees the others, and says what it leaves out.
 
 load ../lib/helpers
+load ../lib/cost
 
 NOBODY='setpriv --reuid=65534 --regid=65534 --clear-groups'
 
@@ -22,71 +23,46 @@ mapped() {
 	wait_for 30 grep -qx mapped "$1.out"
 }
 
-# measured MIB SECONDS COMMAND...: the tool with all of its children uses no more; its stderr is in ./err.
-measured() {
-	local most=$1 seconds=$2 usage
-	shift 2
-	python3 - "$@" 2>usage <<-'EOF'
-	import resource, subprocess, sys, time
-	begin = time.monotonic()
-	status = subprocess.run(sys.argv[1:], stdout=open("out", "w"), stderr=open("err", "w"), timeout=50).returncode
-	used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-	print(status, used // 1024, int((time.monotonic() - begin) * 1000), file=sys.stderr)
-	EOF
-	read -r status usage ms <usage
-	echo "status $status, $usage MiB, $ms ms" | tee -a "$B/t/foreign-usage" >&2
-	[ "$status" = 0 ] && [ "$usage" -le "$most" ] && [ "$ms" -le $((seconds * 1000)) ]
-}
-
-# base: what the tool uses without anybody's file; others get 64 MiB and a second more than that.
-within() {
-	local args=("$CUDA_TRACE" "$@") mib ms
-	mkdir -p "$B/t"
-	measured 1000 50 "${args[@]}"
-	read -r _ mib ms <usage
-	most_mib=$((mib + 64)) most_seconds=$(((ms + 2500) / 1000))
-}
-
 hostile() { # NAME, then arguments of sparse_elf.py
 	python3 "$TOP/tests/foreign/sparse_elf.py" "theirs/$1" "${@:2}"
 	chown -R nobody theirs
 }
 
 @test "stat -a (a library with 3 GB of notes) stays small, ends in time, and says so" {
-	within stat -a -d 1 --json
+	without "$CUDA_TRACE" stat -a -d 1 --json
 	hostile libcupti-usdt.so section 7 .note.stapsdt 3e9
 	mapped bad "$mapper" theirs/libcupti-usdt.so
-	measured "$most_mib" "$most_seconds" "$CUDA_TRACE" stat -a -d 1 --json
+	attacked "$CUDA_TRACE" stat -a -d 1 --json
 	grep 'libcupti-usdt.so is not looked into: its tables are larger than 64 MiB' err
 	json out '.lost.files_left_out == 1 and (.left_out | any(.kind == "files" and .user == 65534))'
 }
 
 @test "stat -a (files with 10 million section headers) stays small and ends in time" {
-	within stat -a -d 1 --json
+	without "$CUDA_TRACE" stat -a -d 1 --json
 	for name in libcupti-usdt.so libcuda.so.1; do
 		hostile $name headers 10e6
 		mapped bad "$mapper" theirs/$name
-		measured "$most_mib" "$most_seconds" "$CUDA_TRACE" stat -a -d 1 --json
+		attacked "$CUDA_TRACE" stat -a -d 1 --json
 		stop_started
 	done
 	grep 'libcuda.so.1 is not looked into: its tables are larger than 64 MiB' err
 }
 
 @test "stat -a (a libcuda with 100 GB of symbols) stays small and ends in time" {
-	within stat -a -d 1 --json
+	without "$CUDA_TRACE" stat -a -d 1 --json
 	hostile libcuda.so.1 section 11 .dynsym 100e9
 	mapped bad "$mapper" theirs/libcuda.so.1
-	measured "$most_mib" "$most_seconds" "$CUDA_TRACE" stat -a -d 1 --json
+	attacked "$CUDA_TRACE" stat -a -d 1 --json
 	json out '.lost.drivers_left_out == 1'
 }
 
 @test "stat -a (files below and above the limit that are cut all the time) lives on" {
-	within stat -a -d 3 --json
+	without "$CUDA_TRACE" stat -a -d 3 --json
 	hostile libcuda.so.1 section 11 .dynsym 12e9
 	mapped bad "$mapper" theirs/libcuda.so.1
 	# shellcheck disable=SC2016 # expanded inside
 	start cutter bash -c 'while :; do sleep 0.5; truncate -s 16384 theirs/libcuda.so.1; truncate -s 12G theirs/libcuda.so.1; done'
-	measured "$most_mib" "$((most_seconds + 1))" "$CUDA_TRACE" stat -a -d 3 --json
+	attacked "$CUDA_TRACE" stat -a -d 3 --json
 }
 
 @test "metrics (a libcuda with 100 GB of symbols) answers, and ends at SIGTERM" {
@@ -94,13 +70,17 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	hostile libcuda.so.1 section 11 .dynsym 100e9
 	start metrics "$CUDA_TRACE" metrics --listen 127.0.0.1:19461
 	wait_for 20 curl -sf -o scrape http://127.0.0.1:19461/metrics
+	local before
+	before=$(peak "$metrics_PID")
+	without curl -sf -o scrape http://127.0.0.1:19461/metrics
 	mapped bad "$mapper" theirs/libcuda.so.1
 	wait_for 10 grep -q 'libcuda.so.1 is not looked into' metrics.err
 	for _ in 1 2 3 4; do
-		curl -sf -m 1 -o scrape http://127.0.0.1:19461/metrics
+		attacked curl -sf -o scrape http://127.0.0.1:19461/metrics
 		sleep 0.3
 	done
 	grep '^cuda_trace_left_out_total{kind="drivers",user="65534"} 1' scrape
+	attacked_server "$metrics_PID" "$before"
 	kill -TERM "$metrics_PID"
 	finished "$metrics_PID" 3
 	[ "$status" = 0 ]
@@ -108,30 +88,32 @@ hostile() { # NAME, then arguments of sparse_elf.py
 
 @test "record -g (a program with 3 GB of symbols) stays small and ends in time" {
 	requires sim
-	within record -g -o good.sqlite -- "$SIM" "$WORKLOADS/stacks"
+	without "$CUDA_TRACE" record -f -g -o good.sqlite -- "$SIM" "$WORKLOADS/stacks"
 	python3 "$TOP/tests/foreign/sparse_elf.py" theirs/stacks symtab 3e9 "$WORKLOADS/stacks"
-	measured "$most_mib" "$most_seconds" "$CUDA_TRACE" record -g -o bad.sqlite -- "$SIM" theirs/stacks
+	attacked "$CUDA_TRACE" record -f -g -o bad.sqlite -- "$SIM" theirs/stacks
 	grep 'stacks is not looked into: its tables are larger than 64 MiB' err
 }
 
 @test "stat -a (520 files with the library's name) sees another user's process, and counts them" {
 	requires sim
+	without "$CUDA_TRACE" stat -a -d 3 --json -o out.json
 	mapped bad "$mapper" -n theirs 520 libcupti-usdt.so
 	mkdir container && cp "$AGENT" container/libcupti-usdt.so
-	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 12 -p 1000
+	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 1000
 	ready storm
-	ct stat -a -d 3 --json -o out.json
+	attacked "$CUDA_TRACE" stat -a -d 3 --json -o out.json
 	json out.json '.lost.files_left_out == 520 and ([.left_out[] | select(.user == 65534 and .kind == "files") | .count] | add) == 520'
 	json out.json '.totals.launches > 0'
 }
 
 @test "stat -a (600 working copies of the library of one user) sees another user's process, and counts the rest" {
 	requires sim
+	without "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$AGENT"
 	mkdir container && cp "$AGENT" container/libcupti-usdt.so
-	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 40 -p 1000
+	start storm env CUDA_INJECTION64_PATH="$PWD/container/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 90 -p 1000
 	ready storm
-	LIMIT=90 ct stat -a -d 15 --json -o out.json
+	attacked "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	json out.json '.totals.launches > 0'
 	# Those that were not looked into in time, and what is beyond the limit.
 	json out.json '[.left_out[] | select(.user == 65534 and .kind == "files") | .count] | add >= 88'
@@ -139,13 +121,14 @@ hostile() { # NAME, then arguments of sparse_elf.py
 
 @test "stat -a (70 libcudas of one user) sees another user's process, and counts those that are left out" {
 	requires sim
+	without "$CUDA_TRACE" stat -a -d 3 --json -o out.json
 	# shellcheck disable=SC2016,SC2086 # expanded inside; words
 	start crowd $NOBODY bash -c 'for i in $(seq 70); do mkdir theirs/$i; "$0" -n theirs/$i 1 libcuda.so.1 "$1" & done; wait' "$mapper" \
 		"$B/simcuda/libcuda.so.1"
 	wait_for 30 bash -c '[ "$(grep -c mapped crowd.out)" = 70 ]'
-	start storm env CUDA_TRACE=off "$SIM" "$WORKLOADS/launch-storm" -s 12 -p 1000
+	start storm env CUDA_TRACE=off "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 1000
 	ready storm
-	ct stat -a -d 3 --json -o out.json
+	attacked "$CUDA_TRACE" stat -a -d 3 --json -o out.json
 	json out.json '.processes | any(.process == "launch-storm" and .source == "driver" and .launches > 0)'
 	json out.json '.lost.drivers_left_out == 6 and (.left_out | any(.user == 65534 and .kind == "drivers" and .count == 6))'
 }
@@ -153,6 +136,12 @@ hostile() { # NAME, then arguments of sparse_elf.py
 @test "metrics (300 processes of one user without the library) sees one more, of another user" {
 	requires sim curl
 	cp "$B/simcuda/libcuda.so.1" theirs
+	start alone "$CUDA_TRACE" metrics --listen 127.0.0.1:19466
+	wait_for 20 curl -sf -o scrape http://127.0.0.1:19466/metrics
+	without curl -sf -o scrape http://127.0.0.1:19466/metrics
+	local before
+	before=$(peak "$alone_PID")
+	kill "$alone_PID"
 	# shellcheck disable=SC2016,SC2086 # expanded inside; words
 	start crowd $NOBODY bash -c 'for i in $(seq 300); do "$0" theirs/libcuda.so.1 & done; wait' "$mapper"
 	wait_for 30 bash -c '[ "$(grep -c mapped crowd.out)" = 300 ]'
@@ -165,6 +154,8 @@ hostile() { # NAME, then arguments of sparse_elf.py
 		grep -q '^cuda_kernel_launches_total{.*launch-storm.*source="driver"' scrape
 	}
 	wait_for 20 seen
+	attacked curl -sf -o scrape http://127.0.0.1:19462/metrics
+	attacked_server "$metrics_PID" "$before"
 }
 
 @test "metrics (a file system with the library, whose last process ends) does not keep it busy" {
@@ -177,6 +168,9 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	# The links of the loader and of this libcuda stay until the session ends.
 	CUDA_INJECTION64_PATH=$CUDA_TRACE_AGENT sim "$WORKLOADS/launch-storm" -n 1000 -p 1000 >/dev/null
 	before=$(files)
+	local mib
+	mib=$(peak "$metrics_PID")
+	without curl -sf -o scrape http://127.0.0.1:19463/metrics
 	start storm env CUDA_INJECTION64_PATH="$PWD/mount/libcupti-usdt.so" "$SIM" "$WORKLOADS/launch-storm" -s 15 -p 1000
 	start driver "$mapper" mount/libcuda.so.1
 	seen() {
@@ -188,7 +182,8 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	kill "$driver_PID"
 	released() { umount mount 2>umount.err; }
 	wait_for 20 released
-	kill -0 "$metrics_PID"
+	attacked curl -sf -o scrape http://127.0.0.1:19463/metrics
+	attacked_server "$metrics_PID" "$mib"
 	wait_for 10 bash -c "[ \"\$(find /proc/$metrics_PID/fd | wc -l)\" -le $before ]"
 }
 
@@ -202,7 +197,9 @@ teardown() {
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -o covered "$TOP/tests/foreign/covered.c"
 	cp "$B/simcuda/libcuda.so.1" "$BATS_TEST_TMPDIR/secret.so" && chmod 600 secret.so
 	mkdir theirs/folder
+	without "$CUDA_TRACE" stat -a -d 2
 	mapped bad unshare -Urm ./covered "$PWD/theirs/folder" "$B/simcuda/libcuda.so.1" "$PWD/secret.so"
+	attacked "$CUDA_TRACE" stat -a -d 2
 	LIMIT=60 timeout 60 strace -f -y -e trace=open,openat,openat2,bpf -o calls "$CUDA_TRACE" stat -a -d 2 >out 2>err
 	[ "$(wc -l <calls)" -gt 20 ]
 	run -1 grep secret.so calls

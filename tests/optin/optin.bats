@@ -3,6 +3,7 @@
 # Opting in: profile scripts in every shell, and the commands enable, disable, status.
 
 load ../lib/helpers
+load ../lib/cost
 
 # The installed scripts, looking for the files of this test instead of the system's: they name
 # absolute paths, which this run must neither have nor touch.
@@ -165,6 +166,13 @@ everywhere() {
 
 @test "enable, disable (four at once) all succeed and leave nothing else behind" {
 	local round i pids
+	cd "$BATS_TEST_TMPDIR"
+	without "$CUDA_TRACE" enable
+	"$CUDA_TRACE" disable >/dev/null
+	# shellcheck disable=SC2016 # for the inner shell
+	attacked bash -c 'for i in 1 2 3 4; do "$0" enable & done; for i in 1 2 3 4; do wait -n || exit 1; done' "$CUDA_TRACE"
+	"$CUDA_TRACE" disable >/dev/null
+	rm "$HOME/.config/cuda-trace/disabled"
 	for round in {1..12}; do
 		pids=()
 		for i in 1 2 3 4; do

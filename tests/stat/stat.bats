@@ -3,6 +3,7 @@
 # cuda-trace stat: its sums against what each program says of itself.
 
 load ../lib/helpers
+load ../lib/cost
 
 EMIT=$B/tests/agent/emitter/emit
 
@@ -16,6 +17,14 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# Like these, measured. The time is the tool's own, after its program's end.
+emit_without() {
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so without "$CUDA_TRACE" "${@:1:$#-1}" sh -c "{ ${*: -1}; } && touch over" "$EMIT"
+}
+emit_attacked() {
+	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so attacked "$CUDA_TRACE" "${@:1:$#-1}" sh -c "{ ${*: -1}; } && touch over" "$EMIT"
+}
+
 # sums_equal OUT JSON KEY...: the totals equal the program's own count, and nothing was lost.
 sums_equal() {
 	local out=$1 json=$2 key; shift 2
@@ -27,10 +36,12 @@ sums_equal() {
 
 @test "stat, record (times that cannot be) leave these records out, and count them as malformed" {
 	requires root bpf
-	ct_emit stat --json -o out.json -- "$EMIT" impossible 3 >out
+	emit_without stat --json -o out.json -- '"$0" pairs 3'
+	emit_attacked stat --json -o out.json -- '"$0" impossible 3'
 	json out.json '.totals | .launches == 3 and .kernels == 3 and .gpu_ns < 1e6'
 	json out.json '.lost.malformed == 24 and .lost.total == 24'
-	ct_emit record -f -o r.db -- "$EMIT" impossible 3 >out
+	emit_without record -f -o r.db -- '"$0" pairs 3'
+	emit_attacked record -f -o r.db -- '"$0" impossible 3'
 	run -0 ct report --json --kernels r.db
 	assert_equal "$(jq -s 'map(.kernels) | add' <<<"$output")" 3
 	run -0 ct report --json --losses r.db
@@ -659,20 +670,20 @@ advice() {
 }
 
 @test "stat (a ring buffer of 1 MiB and a storm) counts every record as seen or lost" {
-	ct_emit stat --buffer 1 --json -o out.json -- "$EMIT" storm 3000000 >out
+	emit_without stat --buffer 1 --json -o out.json -- '"$0" pairs 10'
+	emit_attacked stat --buffer 1 --json -o out.json -- '"$0" storm 3000000'
 	json out.json ".totals.kernels + .totals.launches + .lost.ring_full == 2 * $(expect_key out kernels)"
 	json out.json '.lost.missed == 0'
 }
 
 @test "stat (stopped under load, a ring buffer of 1 MiB) counts every record once" {
-	start tool "$CUDA_TRACE" stat --buffer 1 --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -s 6 -t 4
-	wait_for 20 grep -q '^ready' tool.out
-	# The library repeats its state and names each second: they are lost, too.
-	for _ in 1 2; do
-		kill -STOP "$tool_PID" && sleep 1.5
-		kill -CONT "$tool_PID" && sleep 0.02
-	done
-	finished "$tool_PID" 60
+	# The library repeats its state and names each second: they are lost, too. The time is the tool's own, after
+	# its program's end.
+	# shellcheck disable=SC2016 # for the inner shell
+	local storm='"$0" "$1" -s 6 -t 4 >tool.out && touch over' stop='(until grep -qs ^ready tool.out; do sleep 0.05; done
+		for _ in 1 2; do kill -STOP $PPID; sleep 1.5; kill -CONT $PPID; sleep 0.02; done) & '
+	without "$CUDA_TRACE" stat --buffer 1 --json -o out.json -- sh -c "$storm" "$SIM" "$WORKLOADS/launch-storm"
+	attacked "$CUDA_TRACE" stat --buffer 1 --json -o out.json -- sh -c "rm -f tool.out; $stop$storm" "$SIM" "$WORKLOADS/launch-storm"
 	json out.json '.lost.ring_full > 1000 and .lost.ring_full_names > 0'
 	json out.json ".totals.launches + .totals.kernels + .totals.syncs + .lost.total == \
 		$(expect_key tool.out launches) + $(expect_key tool.out kernels) + $(expect_key tool.out syncs)"
@@ -681,30 +692,37 @@ advice() {
 @test "stat (a process that sends names without end) has those of the others, and counts what it has not" {
 	mkfifo gate
 	# shellcheck disable=SC2016 # for the inner shell
-	ct_emit stat --json -o out.json -- sh -c '"$0" flood 7000 <gate >flood.out & exec 9>gate
+	emit_without stat --json -o out.json -- '"$0" pairs 10'
+	emit_attacked stat --json -o out.json -- '"$0" flood 7000 <gate >flood.out & exec 9>gate
 		until grep -q sent flood.out; do sleep 0.05; done
-		"$0" pairs 10 >pairs.out; exec 9>&-; wait' "$EMIT"
+		"$0" pairs 10 >pairs.out; exec 9>&-; wait'
 	json out.json '[.kernels[].name] | any(startswith("saxpy")) and any(startswith("flood1_")) and any(. == "[name 7000]")'
 	json out.json '.lost.names > 1000 and .lost.names < 7000 and .lost.total == 0'
 }
 
 @test "stat -d (a process that changes its instance at each record) ends in time" {
-	start evil "$EMIT" instances 300000
-	local before=$SECONDS
-	CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so timeout 60 "$CUDA_TRACE" stat --json -o out.json -p "$evil_PID" -d 3
-	[ $((SECONDS - before)) -le 15 ] || fail "$((SECONDS - before)) s"
+	export CUDA_TRACE_AGENT=$B/tests/agent/emitter/libcupti-usdt.so
+	# shellcheck disable=SC2016 # for the inner shell
+	local watch='"$0" $2 300000 >program.out & "$1" stat --json -o out.json -p $! -d 3; s=$?
+		touch -r program.out over; exit $s'
+	# Its last line is the program's end.
+	without sh -c "$watch" "$EMIT" "$CUDA_TRACE" storm
+	attacked sh -c "$watch" "$EMIT" "$CUDA_TRACE" instances
 	json out.json '.processes | length < 100'
 	json out.json '.totals.kernels > 0 and .lost.malformed > 0'
 }
 
 @test "stat (too few files may be open) says so, and blames no kernel" {
 	local files
+	without "$CUDA_TRACE" stat -e kernels -a -d 0.2 --json -o /dev/null
 	for files in 16 20 32 40 44 46 48 50 52 56 60; do
 		run bash -c 'ulimit -n "$1" && timeout 20 "$0" stat -e kernels -a -d 0.2 --json -o /dev/null' "$CUDA_TRACE" "$files"
 		refute_output --partial 'Linux'
 		refute_output --partial 'malloc'
 		[ "$status" -le 1 ] || fail "$files: $status, $output"
 	done
+	# shellcheck disable=SC2016 # for the inner shell
+	attacked bash -c 'ulimit -n 16; "$0" stat -a -d 0.2; [ $? = 1 ]' "$CUDA_TRACE"
 	run -1 bash -c 'ulimit -n 16 && exec "$0" stat -a -d 0.2' "$CUDA_TRACE"
 	assert_output 'cuda-trace: the eBPF program cannot be loaded: this process may open 16 files only; raise the limit (ulimit -n 1024)'
 }
