@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLACES 16
+
 static const char *const keys[] = {
 #define LEFT_OUT_KEY(name, key, one, several) key,
 	LEFT_OUT_KINDS(LEFT_OUT_KEY)
@@ -30,12 +32,24 @@ uint64_t left_out__sum(const struct left_out *left_out)
 	return sum;
 }
 
-/* The same file is found by each of its processes, and at each look. NULL = no memory. */
+/* The same file is found by each of its processes, and at each look. Keys that share a place take
+ * one of the next. NULL = no memory. */
 static uint64_t *place_of(struct left_out *left_out, uint64_t key)
 {
+	uint64_t *place, *empty = NULL;
+
 	if (!left_out->recent)
 		left_out->recent = calloc(LEFT_OUT_RECENT, sizeof(*left_out->recent));
-	return left_out->recent ? &left_out->recent[(key >> 1) % LEFT_OUT_RECENT] : NULL;
+	if (!left_out->recent)
+		return NULL;
+	for (uint64_t i = 0; i < PLACES; i++) {
+		place = &left_out->recent[((key >> 1) + i) % LEFT_OUT_RECENT];
+		if ((*place & ~1ull) == key)
+			return place;
+		if (!*place && !empty)
+			empty = place;
+	}
+	return empty ? empty : &left_out->recent[(key >> 1) % LEFT_OUT_RECENT];
 }
 
 /* The lowest bit is set in its place while it is left out for LEFT_OUT_LATER. */

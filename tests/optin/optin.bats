@@ -170,7 +170,8 @@ everywhere() {
 	without "$CUDA_TRACE" enable
 	"$CUDA_TRACE" disable >/dev/null
 	# shellcheck disable=SC2016 # for the inner shell
-	attacked bash -c 'for i in 1 2 3 4; do "$0" enable & done; for i in 1 2 3 4; do wait -n || exit 1; done' "$CUDA_TRACE"
+	attacked bash -c 'for i in 1 2 3 4; do "$0" enable & pids+=($!); done
+		for i in "${pids[@]}"; do wait $i || exit 1; done' "$CUDA_TRACE"
 	"$CUDA_TRACE" disable >/dev/null
 	rm "$HOME/.config/cuda-trace/disabled"
 	for round in {1..12}; do
