@@ -113,7 +113,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	ready storm
 	without "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$AGENT"
-	# The kernel takes seconds for links on hundreds of files: memory is bounded here, the end is not yet in time.
+	# Memory is bounded here. The end is up to 5 s late; why was not measured.
 	MORE_MS=15000 attacked "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	json out.json '.totals.launches > 0'
 	# Those that were not looked into in time, and what is beyond the limit.
