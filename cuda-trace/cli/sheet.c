@@ -121,12 +121,13 @@ bool sheet__row(struct sheet *sheet, const char *key)
 void sheet__column(struct sheet *sheet, int place, const char *title, int width, const char *key,
 		   struct cell cell)
 {
-	struct sheet_column *to = &sheet->columns[place];
+	struct sheet_column *to;
 
 	if (key)
 		sheet__put(sheet, key, cell);
 	if (sheet->json || place < 0)
 		return;
+	to = &sheet->columns[place];
 	to->column = (struct column){key, title, abs(width), width > 0 ? 0 : COLUMN_LEFT};
 	to->shown = writer_text__format(&to->column, &cell, to->text, 0);
 }
