@@ -125,7 +125,8 @@ static int count_by_gnu_hash(const struct library *library, uint32_t *count)
 	while (!error && !(link & 1) && last < REMOTE_SYMBOLS_MAX)
 		error = fetch(library->memory, at + (last++ - header.first) * 4ull, &link,
 			      sizeof(link));
-	*count = last;
+	/* A bucket may name any symbol. */
+	*count = last < REMOTE_SYMBOLS_MAX ? last : REMOTE_SYMBOLS_MAX;
 	return error;
 }
 
