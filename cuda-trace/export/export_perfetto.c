@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_perfetto.h"
 #include "cuda-trace/report/report_times.h"
@@ -220,12 +221,13 @@ static void put_loss(struct perfetto *perfetto, sqlite3_stmt *row, void *context
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 	uint64_t *track = context;
-	char text[256];
+	const char *reason = (const char *)sqlite3_column_text(row, 0);
+	char shown[200], text[256];
 
 	if (!*track)
 		*track = perfetto__new_track(perfetto, "cuda-trace: not recorded", 0, false);
-	snprintf(text, sizeof(text), "%lld lost: %.200s", (long long)sqlite3_column_int64(row, 1),
-		 (const char *)sqlite3_column_text(row, 0));
+	snprintf(text, sizeof(text), "%lld lost: %s", (long long)sqlite3_column_int64(row, 1),
+		 text__show(shown, sizeof(shown), reason, 0));
 	event.has_type = true;
 	event.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
 	event.has_track_uuid = true;

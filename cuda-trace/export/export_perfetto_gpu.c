@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_perfetto.h"
 #include "cuda-trace/report/report_device_samples.h"
 
@@ -345,7 +346,7 @@ struct counters {
 static uint64_t counter_track(struct counters *counters, const struct samples_row *row,
 			      const char *key)
 {
-	char text[128];
+	char shown[80], text[128];
 
 	for (size_t i = 0; i < counters->count; i++)
 		if (counters->known[i].gpu == row->gpu_index &&
@@ -356,7 +357,8 @@ static uint64_t counter_track(struct counters *counters, const struct samples_ro
 	counters->known[counters->count].name = strdup(key);
 	if (!counters->known[counters->count].name)
 		return 0;
-	snprintf(text, sizeof(text), "GPU %" PRId64 " %.80s", row->gpu->number, key);
+	snprintf(text, sizeof(text), "GPU %" PRId64 " %s", row->gpu->number,
+		 text__show(shown, sizeof(shown), key, 0));
 	counters->known[counters->count].gpu = row->gpu_index;
 	counters->known[counters->count].track =
 		perfetto__new_track(counters->perfetto, text, 0, true);

@@ -147,9 +147,13 @@ static void put_call(struct perfetto *perfetto, struct thread *thread, sqlite3_s
 	work = correlation && correlation != thread->linked
 		       ? find_work(perfetto, process, correlation)
 		       : NULL;
-	while (work && work < end && work->global == process && work->correlation == correlation &&
-	       count < MAX_EVENTS)
-		events[count++] = work++->event;
+	for (; work && work < end && work->global == process && work->correlation == correlation;
+	     work++) {
+		if (count < MAX_EVENTS)
+			events[count++] = work->event;
+		else
+			perfetto->unlinked++;
+	}
 	if (count) {
 		thread->linked = correlation;
 		submitted.n_render_stage_submission_event_ids = count;
