@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
-    torch-turns.py [options] TURN…     TURN: device sampled pc pc-default (the tool), detached
+    torch-turns.py [options] TURN…     TURN: device sampled pc pc-default record stacks every (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
 
@@ -32,6 +32,9 @@ COMMANDS = {
     "pc": ["profile", "--pc", "--bursts", "10ms/1s", "--json", "-o", "OUT", "-p", "PID"],
     "pc-default": ["profile", "--pc", "--json", "-o", "OUT", "-p", "PID"],
     "kernels": ["stat", "--json", "-o", "OUT", "-e", "kernels", "-p", "PID"],
+    "record": ["record", "-q", "-f", "-e", "kernels", "-o", "OUT", "-p", "PID"],
+    "stacks": ["record", "-q", "-f", "-e", "kernels", "-g=100", "-o", "OUT", "-p", "PID"],
+    "every": ["record", "-q", "-f", "-e", "kernels", "-g", "--buffer", "256", "-o", "OUT", "-p", "PID"],
 }
 
 
