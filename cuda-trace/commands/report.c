@@ -11,6 +11,7 @@
 #include "cuda-trace/base/output_file.h"
 #include "cuda-trace/commands/report_advice.h"
 #include "cuda-trace/export/export.h"
+#include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/report/report_compare.h"
 #include "cuda-trace/report/report_file.h"
@@ -28,6 +29,7 @@ struct report_options {
 	bool processes, stalls, launches, copy_calls, all;
 	bool csv, json, compare, runtime_names;
 	const char *sql, *import, *output;
+	const char *by;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
 	uint64_t limit, last;
 	const char *inputs[5]; /* files that are read; NULL-terminated */
@@ -56,6 +58,11 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "stalls", NULL, "samples of profile --pc --record, by line and reason",
 	 AT(stalls)},
 	{OPTION_FLAG, 0, "all", NULL, "every table that has rows", AT(all)},
+	{OPTION_WORD, 0, "by", "WHAT",
+	 "kernels by operator, module, line (record -g), range\n(NVTX) or kernel; groups --folded, "
+	 "--flamegraph and\n--pprof so if they are given",
+	 AT(by)},
+	{OPTION_VALUES, 0, NULL, NULL, "operator,module,line,range,kernel", 0},
 	{OPTION_HEADING, 0, NULL, NULL, "Other formats (FILE may be -)", 0},
 	{OPTION_TEXT, 0, "html", "FILE", "one page with everything, for a browser", AT(html)},
 	{OPTION_TEXT, 0, "timeline", "FILE", "Chrome trace events, as from PyTorch's profiler",
@@ -102,6 +109,7 @@ static const struct option_usage usage = {
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace report\n"
 		    "  cuda-trace report --kernels --copies step.db\n"
+		    "  cuda-trace report --by operator step.db\n"
 		    "  cuda-trace report --compare before.db after.db\n"
 		    "  cuda-trace report --csv --sql 'SELECT * FROM TARGET_INFO_GPU' step.db\n",
 };
@@ -287,6 +295,18 @@ static int write_exports(const struct report_file *file, const struct report_opt
 	return err;
 }
 
+/* With a picture or profile, that is grouped instead. */
+static int report_by(const struct report_file *file, const struct report_options *options,
+		     FILE *out, bool *any)
+{
+	if (!options->by || options->folded || options->flamegraph || options->pprof)
+		return 0;
+	if (*any && format_of(options) != REPORT_JSON)
+		putc('\n', out);
+	*any = true;
+	return export_by(file, out, format_of(options), options->limit);
+}
+
 /* What there is to say of samples, and of what is missing. */
 static int report_samples(const struct report_file *file, const struct report_options *options,
 			  FILE *out)
@@ -313,6 +333,7 @@ static int report_one(const char *path, const struct report_options *options, FI
 	file.symbols = options->symbols;
 	file.samples = options->device;
 	file.runtime_names = options->runtime_names;
+	file.by = options->by ? export_origins__parse(options->by) : REPORT_BY_NONE;
 	/* Samples of program counters have no times to give advice on. */
 	if (options->html && !sections__any(&file, "stalls") &&
 	    !report_advice__read(&advice, &file))
@@ -322,6 +343,8 @@ static int report_one(const char *path, const struct report_options *options, FI
 		err = report_sql(&file, options, out);
 	else if (!err)
 		err = report_tables(&file, options, out, &any);
+	if (!err && !options->sql)
+		err = report_by(&file, options, out, &any);
 	any |= exported;
 	if (!err && !any && !options->sql && sections__any(&file, "stalls"))
 		err = report_samples(&file, options, out);
@@ -398,6 +421,8 @@ static int check(const struct report_options *options, int argc, char **argv, in
 	    (options->compare || (!options->html && !options->timeline && !options->perfetto)))
 		return options__misuse(&usage, "--device goes with --html, --timeline or "
 					       "--perfetto, which can show samples");
+	if (options->by && (options->compare || options->sql))
+		return options__misuse(&usage, "--by goes neither with --compare nor with --sql");
 	if (options->runtime_names && !options->timeline)
 		return options__misuse(&usage, "--runtime-names goes with --timeline");
 	if (options->csv && options->json)

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include "cuda-trace/report/report_file.h"
+#include "cuda-trace/report/report_output.h"
 
 /* Trace events in the conventions of PyTorch's Kineto: Perfetto, TensorBoard, HTA read it. */
 int export_timeline(const struct report_file *file, FILE *out);
@@ -21,5 +22,7 @@ int export_pprof(const struct report_file *file, FILE *out);
 int export_flamegraph(const struct report_file *file, FILE *out);
 /* One page that holds everything, without a network. */
 int export_html(const struct report_file *file, FILE *out);
+/* The table of file->by; `limit` rows, 0 = all, and those of what was not found. */
+int export_by(const struct report_file *file, FILE *out, enum report_format format, int64_t limit);
 
 #endif

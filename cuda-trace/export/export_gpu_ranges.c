@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
@@ -15,14 +16,6 @@
 /* What a hostile file has beyond these is left out and counted: it may have any number of rows. */
 #define MAX_ROWS  (8u << 20)
 #define MAX_SPANS (1u << 20)
-#define MAX_DEPTH 64
-
-#define NO_RANGE  SIZE_MAX
-
-struct range {
-	int64_t global, start, end, name;
-	size_t outer; /* the nearest one before that was open when this one began; NO_RANGE */
-};
 
 struct call {
 	uint64_t id;
@@ -37,10 +30,10 @@ struct span {
 
 struct gpu_ranges {
 	struct timeline *timeline;
-	struct range *ranges;
+	struct nvtx_ranges ranges;
 	struct call *calls;
 	struct span *spans; /* open addressing, a power of two */
-	size_t range_count, call_count, span_count, span_capacity;
+	size_t call_count, span_count, span_capacity;
 	uint64_t left_out;
 };
 
@@ -55,28 +48,6 @@ static int reserve(void **list, size_t count, size_t size)
 	if (!larger)
 		return -ENOMEM;
 	*list = larger;
-	return 0;
-}
-
-static int read_range(void *context, int columns, sqlite3_value **row)
-{
-	struct gpu_ranges *all = context;
-	struct range range = {
-		.global = sqlite3_value_int64(row[0]),
-		.start = sqlite3_value_int64(row[1]),
-		.end = sqlite3_value_int64(row[2]),
-		.name = sqlite3_value_int64(row[3]),
-	};
-
-	if (!report_times__are_possible(range.start, range.end))
-		return 0;
-	if (all->range_count == MAX_ROWS) {
-		all->left_out++;
-		return 0;
-	}
-	if (reserve((void **)&all->ranges, all->range_count, sizeof(range)))
-		return -ENOMEM;
-	all->ranges[all->range_count++] = range;
 	return 0;
 }
 
@@ -99,17 +70,6 @@ static int read_call(void *context, int columns, sqlite3_value **row)
 	return 0;
 }
 
-static int by_thread(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	if (x->global != y->global)
-		return x->global < y->global ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end < y->end) - (x->end > y->end);
-}
-
 static int by_id(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
@@ -117,37 +77,6 @@ static int by_id(const void *a, const void *b)
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return (x->start > y->start) - (x->start < y->start);
-}
-
-static void link_ranges(struct gpu_ranges *all)
-{
-	qsort(all->ranges, all->range_count, sizeof(*all->ranges), by_thread);
-	for (size_t i = 0; i < all->range_count; i++) {
-		struct range *range = &all->ranges[i];
-		size_t outer = i && all->ranges[i - 1].global == range->global ? i - 1 : NO_RANGE;
-
-		for (int depth = 0; outer != NO_RANGE && all->ranges[outer].end < range->start;
-		     depth++)
-			outer = depth == MAX_DEPTH ? NO_RANGE : all->ranges[outer].outer;
-		range->outer = outer;
-	}
-}
-
-/* The last range of the thread that began by then. */
-static size_t range_at(const struct gpu_ranges *all, int64_t global, int64_t time)
-{
-	size_t low = 0, high = all->range_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct range *range = &all->ranges[middle];
-
-		if (range->global < global || (range->global == global && range->start <= time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && all->ranges[low - 1].global == global ? low - 1 : NO_RANGE;
 }
 
 static struct span *slot_of(const struct gpu_ranges *all, const struct span *span)
@@ -228,12 +157,12 @@ static int read_work(void *context, int columns, sqlite3_value **row)
 	}
 	if (low == all->call_count || all->calls[low].id != key.id)
 		return 0;
-	range = range_at(all, all->calls[low].global, all->calls[low].start);
-	for (int depth = 0; range != NO_RANGE && depth < MAX_DEPTH && !err; depth++) {
+	range = export_ranges__at(&all->ranges, all->calls[low].global, all->calls[low].start);
+	for (int depth = 0; range != NO_RANGE && depth < EXPORT_RANGES_DEPTH && !err; depth++) {
 		work.range = range + 1;
-		if (all->ranges[range].end >= all->calls[low].start)
+		if (all->ranges.list[range].end >= all->calls[low].start)
 			err = add_work(all, &work);
-		range = all->ranges[range].outer;
+		range = all->ranges.list[range].outer;
 	}
 	return err;
 }
@@ -243,14 +172,10 @@ static int read_all(struct gpu_ranges *all, const struct report_file *file)
 	static const char *const tables[] = {
 		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
 		"CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
-	int err = scan__run(file,
-			    "SELECT globalTid, start, end, textId FROM NVTX_EVENTS WHERE "
-			    "eventType IN (59, 60) AND end IS NOT NULL",
-			    read_range, all);
+	int err = export_ranges__read(&all->ranges, file, "59, 60");
 
-	if (err || !all->range_count)
+	if (err || !all->ranges.count)
 		return err;
-	link_ranges(all);
 	err = scan__run(file,
 			"SELECT globalTid, start, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
 			"WHERE correlationId <> 0",
@@ -284,15 +209,15 @@ int timeline__put_gpu_ranges(struct timeline *timeline)
 
 		if (!span->range)
 			continue;
-		timeline__put_span(
-			timeline, "gpu_user_annotation",
-			export_names__string(timeline->names, all.ranges[span->range - 1].name),
-			timeline__device_pid(timeline, span->global, span->device), span->stream,
-			span->start, span->end);
+		timeline__put_span(timeline, "gpu_user_annotation",
+				   export_names__string(timeline->names,
+							all.ranges.list[span->range - 1].name),
+				   timeline__device_pid(timeline, span->global, span->device),
+				   span->stream, span->start, span->end);
 		fputs("}", timeline->out);
 	}
-	timeline->invalid += all.left_out;
-	free(all.ranges);
+	timeline->invalid += all.left_out + all.ranges.left_out;
+	export_ranges__free(&all.ranges);
 	free(all.calls);
 	free(all.spans);
 	return err;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "cuda-trace/export/export.h"
+#include "cuda-trace/export/export_frames.h"
 #include "cuda-trace/export/export_mappings.h"
 #include "cuda-trace/export/export_stack_tree.h"
 #include "cuda-trace/report/report_records.h"
@@ -104,36 +105,21 @@ static void release(struct pprof *pprof, size_t nodes)
 	free(pprof->strings);
 }
 
-/* A frame of Python is "train.py:42 forward", of a module that ends with that file's name. The
- * function's name, and *line; NULL of other frames. */
-static const char *python_function(const struct stacks_node *node, int64_t *line)
-{
-	const char *file = node->module ? strrchr(node->module, '/') : NULL;
-	size_t length;
-	char *end;
-
-	file = file ? file + 1 : node->module;
-	length = file ? strlen(file) : 0;
-	if (!length || strncmp(node->name, file, length) || node->name[length] != ':')
-		return NULL;
-	*line = strtoll(node->name + length + 1, &end, 10);
-	return *line > 0 && *end == ' ' && end[1] ? end + 1 : NULL;
-}
-
 /* Name and place. Functions without a line keep a mapping and an address: pprof finds the line in
  * the file. */
 static void put_place(struct pprof *pprof, size_t index, const struct stacks_node *node)
 {
-	const char *function = python_function(node, &pprof->lines[index].line);
+	struct python_frame python;
+	bool is_python = export_frames__python(node->name, node->module, &python) && python.line;
 	int file;
 
-	pprof->functions[index].name = add_string(pprof, function ? function : node->name);
+	pprof->functions[index].name = add_string(pprof, is_python ? python.function : node->name);
 	pprof->functions[index].system_name = pprof->functions[index].name;
-	if (function) {
+	if (is_python) {
+		pprof->lines[index].line = python.line;
 		pprof->functions[index].filename = add_string(pprof, node->module);
 		return;
 	}
-	pprof->lines[index].line = 0;
 	if (!node->module || !node->build_id)
 		return;
 	file = export_mappings__find(&pprof->files, node->module, node->build_id, node->address);

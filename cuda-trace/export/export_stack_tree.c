@@ -9,6 +9,8 @@
 #include <zlib.h>
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/export/export_names.h"
+#include "cuda-trace/export/export_origins.h"
+#include "cuda-trace/export/export_range_paths.h"
 #include "cuda-trace/report/report_group.h"
 
 static uint32_t *slot_of(const struct stacks *stacks, uint32_t parent, const char *name)
@@ -91,6 +93,8 @@ struct reading {
 	struct stacks *stacks;
 	struct names_of_file *names;
 	struct export_callstacks *callstacks; /* NULL = the file has none */
+	struct range_paths *ranges;	      /* with --by range only */
+	enum report_by by;
 };
 
 enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
@@ -105,6 +109,53 @@ static void note_place(struct stacks_node *node, const struct chain_place *place
 	node->address = place->address;
 }
 
+static uint32_t add_missing(struct stacks *stacks, uint32_t node, const char *what)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "[no %s]", what);
+	node = stacks__child(stacks, node, text);
+	if (node != UINT32_MAX)
+		stacks->nodes[node].missing = true;
+	return node;
+}
+
+/* What --by names stands for the host's functions. */
+static uint32_t add_origin(const struct reading *reading, uint32_t node, const struct group *group)
+{
+	static struct origin_path path; /* large */
+	struct stacks *stacks = reading->stacks;
+	bool is_known = !group->null[KEY_CHAIN];
+	const char *const *frames = NULL;
+	size_t count = 0;
+
+	path.count = 0;
+	path.file = NULL;
+	if (reading->by == REPORT_BY_KERNEL)
+		return node;
+	if (reading->ranges && is_known)
+		range_paths__get(reading->ranges, group->keys[KEY_CHAIN], &path);
+	if (reading->callstacks && is_known)
+		frames = export_callstacks__frames(reading->callstacks, group->keys[KEY_CHAIN],
+						   &count);
+	if (frames)
+		export_origins__of_frames(
+			reading->by, frames,
+			export_callstacks__places(reading->callstacks, group->keys[KEY_CHAIN]),
+			count, &path);
+	else if (!reading->ranges)
+		return add_missing(stacks, node, "stack");
+	if (!path.count)
+		return add_missing(stacks, node, export_origins__name(reading->by));
+	for (size_t i = 0; i < path.count && node != UINT32_MAX; i++) {
+		node = stacks__child(stacks, node, path.names[i]);
+		if (node != UINT32_MAX)
+			note_place(&stacks->nodes[node],
+				   &(struct chain_place){.module = path.file});
+	}
+	return node;
+}
+
 /* From the outermost function to the innermost. */
 static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 				const struct group *group)
@@ -113,6 +164,8 @@ static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 	const char *const *frames = NULL;
 	size_t count = 0;
 
+	if (reading->by != REPORT_BY_NONE)
+		return add_origin(reading, node, group);
 	if (!reading->callstacks)
 		return node;
 	if (!group->null[KEY_CHAIN]) {
@@ -282,7 +335,7 @@ static void say_estimate(const struct stacks *stacks)
 
 static int read_callstacks(struct reading *reading, const struct report_file *file)
 {
-	int any = export_callstacks__of_launches(file);
+	int any = reading->by == REPORT_BY_KERNEL ? 0 : export_callstacks__of_launches(file);
 	int err =
 		any > 0 ? export_callstacks__open(&reading->callstacks, file, reading->names) : any;
 
@@ -355,9 +408,21 @@ static bool has_samples(const struct report_file *file)
 	       report_file__any(file, "CUDA_TRACE_PC_STACKS") > 0;
 }
 
+static const char *kernels_sql(const struct reading *reading)
+{
+	if (reading->ranges)
+		return "SELECT globalPid, deviceId, streamId, demangledName, " RANGE_OF_K
+		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+	if (reading->callstacks)
+		return "SELECT globalPid, deviceId, streamId, demangledName, " CHAIN_OF_K
+		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+	return "SELECT globalPid, deviceId, streamId, demangledName, end - start AS ns FROM "
+	       "CUPTI_ACTIVITY_KIND_KERNEL";
+}
+
 int stacks__read(struct stacks *stacks, const struct report_file *file)
 {
-	struct reading reading = {.stacks = stacks};
+	struct reading reading = {.stacks = stacks, .by = file->by};
 	struct groups groups = {0};
 	int err;
 
@@ -365,15 +430,11 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 	stacks->samples = has_samples(file);
 	err = export_names__open(&reading.names, file);
 	if (!err && !stacks->samples)
-		err = read_callstacks(&reading, file);
+		err = reading.by == REPORT_BY_RANGE
+			      ? range_paths__open(&reading.ranges, file, reading.names)
+			      : read_callstacks(&reading, file);
 	if (!err && !stacks->samples && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
-		err = groups__read(&groups, file,
-				   reading.callstacks
-					   ? "SELECT globalPid, deviceId, streamId, demangledName, "
-					     "" CHAIN_OF_K " AS chain, end - start AS ns FROM "
-					     "CUPTI_ACTIVITY_KIND_KERNEL AS k"
-					   : "SELECT globalPid, deviceId, streamId, demangledName, "
-					     "end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL");
+		err = groups__read(&groups, file, kernels_sql(&reading));
 	if (!err && stacks__child(stacks, 0, "all"))
 		err = -ENOMEM;
 	if (!err)
@@ -381,6 +442,7 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 				      : add_all(&reading, &groups);
 	groups__free(&groups);
 	export_callstacks__close(reading.callstacks);
+	range_paths__close(reading.ranges);
 	export_names__close(reading.names);
 	if (err)
 		stacks__free(stacks);

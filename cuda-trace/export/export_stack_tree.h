@@ -25,7 +25,8 @@ struct stacks_node {
 	/* Of leaves: what the pprof labels say. */
 	int64_t pid, device, stream;
 	bool leaf;
-	bool place; /* a GPU or a stream */
+	bool place;   /* a GPU or a stream */
+	bool missing; /* [no stack], [no operator], ... of --by */
 };
 
 struct stacks {

@@ -17,6 +17,16 @@
 struct kept_groups;
 struct progress;
 
+/* What kernels are grouped by (report --by). */
+enum report_by {
+	REPORT_BY_NONE,
+	REPORT_BY_OPERATOR,
+	REPORT_BY_MODULE,
+	REPORT_BY_LINE,
+	REPORT_BY_RANGE,
+	REPORT_BY_KERNEL,
+};
+
 struct report_file {
 	sqlite3 *db;		   /* opened read-only; temporary tables may be made */
 	const char *path;	   /* as the user gave it */
@@ -24,6 +34,7 @@ struct report_file {
 	const char *samples;	   /* samples of profile --device, NULL = none */
 	const char *const *advice; /* sentences for the page, up to a NULL; NULL = none */
 	bool runtime_names;	   /* the timeline has the runtime's names of launches */
+	enum report_by by;	   /* what stands for the host's functions */
 	bool ours;		   /* written by cuda-trace */
 	char version[32];	   /* EXPORT_SCHEMA_VERSION, "" if none */
 	struct progress *progress;

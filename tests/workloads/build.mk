@@ -38,8 +38,16 @@ $(B)/workloads/libframeless.so: $(B)/pic/tests/workloads/frameless/library.o
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -shared -o $@ $<
 
-ALL += $(B)/workloads/libframeless.so
-workloads: $(B)/workloads/libframeless.so
+# Likewise, with the names of PyTorch's functions.
+$(B)/pic/tests/workloads/operators/library.o: \
+	PIC_CFLAGS = -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
+$(B)/workloads/liboperators.so: $(B)/pic/tests/workloads/operators/library.o $(SIMCUDA)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread
+
+ALL += $(B)/workloads/libframeless.so $(B)/workloads/liboperators.so
+workloads: $(B)/workloads/libframeless.so $(B)/workloads/liboperators.so
 
 $(B)/workloads/runtime $(B)/workloads/refused: WORKLOAD_NEEDS = -lcudart
 $(B)/workloads/ranks: WORKLOAD_NEEDS = -lnccl
