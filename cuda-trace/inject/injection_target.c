@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda-trace/inject/remote_call.h"
 #include "cuda-trace/inject/remote_elf.h"
 #include "cuda-trace/proc/process_stat.h"
 #include "libcupti-usdt/probes.h"
@@ -267,13 +268,10 @@ static bool has_unused_end(const struct injection_target *target, const struct m
 {
 	uint8_t bytes[TARGET_CODE_SIZE];
 
-	if (!module->code.end || pread(target->memory, bytes, sizeof(bytes),
-				       module->code.end - sizeof(bytes)) != sizeof(bytes))
-		return false;
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		if (bytes[i])
-			return false;
-	return true;
+	return module->code.end &&
+	       pread(target->memory, bytes, sizeof(bytes), module->code.end - sizeof(bytes)) ==
+		       sizeof(bytes) &&
+	       remote_call__can_overwrite(bytes, sizeof(bytes));
 }
 
 static int find_functions(struct injection_target *target, const struct module modules[MODULES])

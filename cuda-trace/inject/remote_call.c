@@ -140,6 +140,18 @@ __asm__(".pushsection .rodata\n"
 	"remote_call_code_end:\n"
 	".popsection\n");
 
+bool remote_call__can_overwrite(const uint8_t bytes[], size_t size)
+{
+	size_t code = remote_call_code_end - remote_call_code, first = 0;
+
+	if (code <= size && !memcmp(bytes, remote_call_code, code))
+		first = code;
+	for (size_t i = first; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
 int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack)
 {
 	struct user_regs_struct registers;
@@ -344,6 +356,11 @@ int remote_call__begin(struct remote_call *call, const struct injection_target *
 }
 
 #else
+
+bool remote_call__can_overwrite(const uint8_t bytes[], size_t size)
+{
+	return false;
+}
 
 int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack)
 {

@@ -9,6 +9,7 @@
 #define CUDA_TRACE_INJECT_REMOTE_CALL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -33,6 +34,9 @@ enum remote_call_state {
 	REMOTE_CALL_LOST,	/* the process's memory cannot be read any more */
 };
 
+/* Whether these bytes of a process are free for the code of a call: unused, or such code of an
+ * earlier call, which stays there. */
+bool remote_call__can_overwrite(const uint8_t bytes[], size_t size);
 /* Where a stopped thread is, to choose among threads. 0 or -errno. */
 int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
 /* Whether the address follows a call instruction: a return address on a stack, not a pointer. */

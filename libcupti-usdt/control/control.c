@@ -205,7 +205,7 @@ static int open_session(void)
 	exit_hook__install();
 	result = subscription__new(&subscriber, begun);
 	if (!result) {
-		result = cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
+		result = activity__open();
 		if (result) {
 			subscription__end(&subscriber);
 		}
@@ -237,6 +237,7 @@ static void close_session(void)
 	if (claim__must_yield())
 		claim__flush();
 	subscription__settle();
+	activity__close();
 	subscription__end(&subscriber);
 	rings__flush();
 	activity_buffers__trim();

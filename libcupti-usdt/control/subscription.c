@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "libcupti-usdt/base/threads.h"
 #include "libcupti-usdt/control/subscription.h"
 
 #include <stddef.h>
 
+#include "libcupti-usdt/base/threads.h"
 #include "libcupti-usdt/control/callbacks.h"
 #include "libcupti-usdt/control/claim.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/trace/flusher.h"
 #include "libcupti-usdt/emit/status.h"
 
-#define CALLBACK_SETTLE_MS 100
-#define YIELD_SETTLE_MS	   10 /* another client waits */
+#define SETTLE_MS	   10 /* at least, for threads that sleep in CUPTI's locks */
+#define CALLBACK_SETTLE_MS 1000
+#define BLIND_SETTLE_MS	   100 /* where threads cannot be seen */
+#define YIELD_SETTLE_MS	   100 /* another client waits */
 #define SUBSCRIBER_AS	   "cuda-trace"
 
 static int subscribe_named(void **subscriber, char *holder, size_t size)
@@ -75,15 +77,19 @@ int subscription__new(void **subscriber, bool program_runs)
 }
 
 /*
- * A thread that was interrupted inside CUPTI's dispatcher, where the machine is so busy that it
- * does not get a CPU, may still read the subscriber's tables when it goes on. Callbacks are off by
- * now, so no other thread comes along.
+ * A thread that was interrupted inside CUPTI's dispatcher reads the subscriber's tables when it
+ * goes on, which cuptiUnsubscribe() frees. Callbacks are off by now, so no other thread comes
+ * along. Programs of 32 threads died of that after a fixed pause of 100 ms (H100, 128 threads on 16
+ * CPUs).
  */
 void subscription__settle(void)
 {
 	_Atomic(uint32_t) never = 0;
+	bool yields = claim__must_yield();
 
-	futex__wait(&never, 0, claim__must_yield() ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS);
+	futex__wait(&never, 0, SETTLE_MS);
+	if (!threads__let_run(yields ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS) && !yields)
+		futex__wait(&never, 0, BLIND_SETTLE_MS);
 }
 
 void subscription__end(void **subscriber)

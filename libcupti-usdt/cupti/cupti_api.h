@@ -55,6 +55,8 @@
 
 #define CUPTI_FLUSH_FORCED			1
 
+#define CUPTI_ATTRIBUTE_THREAD_BUFFERS		9 /* uint8_t; since 12.3, on since 13.0 */
+
 #define CUPTI_THREAD_ID_SYSTEM			1
 
 /* CUpti_CallbackData */
@@ -141,6 +143,8 @@ typedef void (*cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *
 	X(1, EnableDomain, (uint32_t enable, void *subscriber, int domain))                      \
 	X(0, GetCallbackName, (int domain, uint32_t cbid, const char **name))                    \
 	X(1, ActivityRegisterCallbacks, (cupti_buffer_requested, cupti_buffer_completed))        \
+	X(0, ActivityGetAttribute, (int attribute, size_t *size, void *value))                   \
+	X(0, ActivitySetAttribute, (int attribute, size_t *size, void *value))                   \
 	X(1, ActivityEnable, (int kind))                                                         \
 	X(0, ActivityEnableAndDump, (int kind))                                                  \
 	X(1, ActivityDisable, (int kind))                                                        \

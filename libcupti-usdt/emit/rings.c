@@ -335,11 +335,6 @@ void ring__count_launch(struct ring *ring)
 		atomic_fetch_add_explicit(&launches_elsewhere, 1, memory_order_relaxed);
 }
 
-uint32_t rings__threads(void)
-{
-	return atomic_load_explicit(&rings_used, memory_order_relaxed);
-}
-
 uint64_t rings__launches(void)
 {
 	uint64_t sum = atomic_load_explicit(&launches_elsewhere, memory_order_relaxed);

@@ -37,8 +37,6 @@ uint32_t ring__runtime_call(const struct ring *ring);
 /* Counts a launch call of the calling thread; rings__launches() is the sum of all. */
 void ring__count_launch(struct ring *ring);
 uint64_t rings__launches(void);
-/* The maximum number of threads that launched at the same time. */
-uint32_t rings__threads(void);
 
 /* Sends what is pending in all rings; on any thread. True if one was filled to an eighth: call
  * again soon. */

@@ -19,10 +19,42 @@
 #include "libcupti-usdt/emit/status.h"
 
 static _Atomic(uint64_t) records_seen;
+static uint8_t thread_buffers; /* the attribute, as the session found it */
 
 uint64_t activity__records(void)
 {
 	return atomic_load_explicit(&records_seen, memory_order_relaxed);
+}
+
+/*
+ * One buffer for all threads. Where each thread has its own, as is the default since 13.0, a flush
+ * takes buffers in which threads are just writing: CUPTI writes on into memory that another thread
+ * has by then, and reads from there where the next record belongs. Programs of 32 launching threads
+ * died of that on 16 CPUs (H100, 13.0 Update 1; docs/internals/agent.md).
+ */
+int activity__open(void)
+{
+	const struct cupti *cupti = cupti_api__get();
+	size_t size = sizeof(thread_buffers);
+	uint8_t no = 0;
+
+	thread_buffers = 0;
+	if (cupti->ActivityGetAttribute && cupti->ActivitySetAttribute &&
+	    !cupti->ActivityGetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size, &thread_buffers) &&
+	    thread_buffers)
+		cupti->ActivitySetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size, &no);
+	return cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
+}
+
+/* The program's own profiler finds the attribute as it was. Not with a buffer still out: changing
+ * it then is undefined. */
+void activity__close(void)
+{
+	size_t size = sizeof(thread_buffers);
+
+	if (thread_buffers && !activity_buffers__are_out())
+		cupti_api__get()->ActivitySetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size,
+						       &thread_buffers);
 }
 
 void activity__requested(uint8_t **buffer, size_t *size, size_t *max_records)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 int activity_buffers__open(void);
-/* A buffer that is not in use; a small one if all large ones are. */
+/* A buffer that is not in use; a discard buffer if the pool is empty. */
 uint8_t *activity_buffers__take(size_t *size);
 /* True once, until a buffer comes back, when few are left: what CUPTI has not filled it hands out
  * only when flushed. */

@@ -23,16 +23,14 @@
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/emit/probe_sites.h"
-#include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/base/threads.h"
 
-#define TELL_MS	      250 /* as often as a dormant agent wakes */
-#define SETTLE_MS     5
-#define AGAIN_MS      3
-#define AGAIN_TIMES   8
-#define SETTLE_MAX    20
-#define FORCE_THREADS 8 /* may launch where a flush is forced */
+#define TELL_MS	    250 /* as often as a dormant agent wakes */
+#define SETTLE_MS   5
+#define AGAIN_MS    3
+#define AGAIN_TIMES 8
+#define SETTLE_MAX  20
 
 static _Atomic(uint32_t) wakes; /* futex */
 static atomic_bool requested, all, first, telling;
@@ -47,15 +45,11 @@ static void tell_first(void)
 	atomic_store(&telling, false);
 }
 
-/*
- * The last consumer to go also gets what CUPTI keeps behind unfinished work. Not where many threads
- * launch: CUPTI hands out buffers into which they may still write. On an H100 5 of 13 programs of
- * 32 threads died of that.
- */
+/* The last consumer to go also gets what CUPTI keeps behind unfinished work. */
 static void flush_all(void)
 {
 	uint64_t began = clock__now();
-	bool force = probe_sites__one_listener() && rings__threads() <= FORCE_THREADS;
+	bool force = probe_sites__one_listener();
 	_Atomic(uint32_t) never = 0;
 
 	if (force)

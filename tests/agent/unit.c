@@ -341,7 +341,7 @@ static void test_clock(void)
  * before. Pages are written, also after that: nothing is unmapped. */
 static void test_buffers(void)
 {
-	enum { MANY = 512 };
+	enum { MANY = 120 };
 	static uint8_t *taken[MANY];
 	static size_t size[MANY];
 	int discards = 0;

@@ -238,6 +238,28 @@ ends_well() { # NAME
 	ends_well busy
 }
 
+@test "stat -p (a library of another name, six sessions) has space for its call in each" {
+	cp "$AGENT" other.so
+	storm busy -s 14 -p 200 -t 4
+	local i
+	for i in 1 2 3 4 5 6; do
+		CUDA_TRACE_AGENT=$PWD/other.so ct_says stat -v --json -o out.json -p "$busy_PID" -d 0.5
+		json out.json '.totals.kernels > 100 and .lost.total == 0'
+		assert_regex "$stderr" 'stopped for up to [0-9.]+ ms'
+	done
+	ends_well busy
+}
+
+@test "attach (CUPTI's flush races with buffers that threads have of their own) shares one" {
+	SIMCUDA_FLUSH=race SIMCUDA_LOG=$PWD/log plain busy "$WORKLOADS/launch-storm" -s 6 -p 200 -t 24
+	ready busy
+	ct_says stat --json -o out.json -p "$busy_PID" -d 1
+	json out.json '.totals.kernels > 100 and .lost.total == 0'
+	ends_well busy
+	# The program's own profiler finds the attribute as it was.
+	assert_equal "$(grep -o 'attribute 9=.' log | xargs)" "attribute 9=0 attribute 9=1"
+}
+
 @test "stat -p (a forked child that uses no CUDA) leaves the child alone" {
 	cat >forks.py <<-'EOF'
 		import ctypes, os, time

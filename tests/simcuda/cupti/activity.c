@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The activity API: which kinds are on, and what a client may ask about records and flushes. The
 // records themselves are in buffers.c.
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include "tests/simcuda/cupti/tracer.h"
@@ -182,6 +183,10 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 	if (buffers__in_callback()) {
 		fault__log("flush_in_buffer_callback");
 		return CUPTI_ERROR_INVALID_OPERATION;
+	}
+	if (settings->flush == FAULT_RACE && attribute__get(CUPTI_ATTRIBUTE_PER_THREAD_BUFFER)) {
+		fault__log("flush_races");
+		abort();
 	}
 	buffers__flush(flag & 1);
 	return CUPTI_SUCCESS;

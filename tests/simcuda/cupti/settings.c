@@ -64,6 +64,8 @@ static enum fault_mode read_mode(const char *text, uint64_t *ms)
 		return FAULT_NONE;
 	if (!strcmp(text, "hang"))
 		return FAULT_HANG;
+	if (!strcmp(text, "race"))
+		return FAULT_RACE;
 	if (strncmp(text, "slow:", 5))
 		return FAULT_NONE;
 	*ms = strtoull(text + 5, NULL, 0);

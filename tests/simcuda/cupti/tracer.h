@@ -7,7 +7,7 @@
 #include "tests/simcuda/bridge.h"
 #include "tests/simcuda/cupti.h"
 
-enum fault_mode { FAULT_NONE, FAULT_HANG, FAULT_SLOW };
+enum fault_mode { FAULT_NONE, FAULT_HANG, FAULT_SLOW, FAULT_RACE };
 
 struct settings {
 	uint32_t version; /* 1208 is 12.8 */
