@@ -28,7 +28,7 @@ struct call {
 
 struct search {
 	const struct export_callstacks *callstacks;
-	sqlite3_stmt *update;
+	sqlite3_stmt *insert;
 	struct known_kind known[KNOWN];
 	int64_t pid;
 	struct call calls[MAX_CALLS]; /* of that process, that may be under way */
@@ -96,22 +96,28 @@ static int take_launch(struct search *search, const struct report_file *file, sq
 		search->calls[search->call_count++] = (struct call){thread, chain};
 	if (kind != KIND_AUTOGRAD || search->call_count != 1)
 		return 0;
-	sqlite3_bind_int64(search->update, 1, search->calls[0].chain);
-	sqlite3_bind_int64(search->update, 2, sqlite3_column_int64(row, 1));
-	sqlite3_bind_int64(search->update, 3, pid);
-	if (sqlite3_step(search->update) != SQLITE_DONE)
+	sqlite3_bind_int64(search->insert, 1, search->calls[0].chain);
+	sqlite3_bind_int64(search->insert, 2, sqlite3_column_int64(row, 1));
+	sqlite3_bind_int64(search->insert, 3, pid);
+	if (sqlite3_step(search->insert) != SQLITE_DONE)
 		return report_file__complain(file);
-	sqlite3_reset(search->update);
+	sqlite3_reset(search->insert);
 	return 0;
 }
 
 int export_backward__find_calls(const struct report_file *file,
 				const struct export_callstacks *callstacks)
 {
+	static const char table[] =
+		"DROP TABLE IF EXISTS temp.backward_calls; CREATE TEMP TABLE backward_calls "
+		"(correlation INTEGER, pid INTEGER, chain INTEGER, PRIMARY KEY (correlation, pid)) "
+		"WITHOUT ROWID";
 	struct search search = {.callstacks = callstacks};
 	sqlite3_stmt *rows = NULL;
 	int code = SQLITE_DONE, err = 0;
 
+	if (sqlite3_exec(file->db, table, NULL, NULL, NULL))
+		return report_file__complain(file);
 	if (export_callstacks__period(callstacks) > 1)
 		return 0;
 	if (sqlite3_prepare_v2(file->db,
@@ -120,9 +126,8 @@ int export_backward__find_calls(const struct report_file *file,
 			       "correlationId IS NOT NULL ORDER BY globalTid / 0x1000000, start",
 			       -1, &rows, NULL) ||
 	    sqlite3_prepare_v2(file->db,
-			       "UPDATE temp.launch_callstacks SET chain = ? WHERE correlation = ? "
-			       "AND pid = ?",
-			       -1, &search.update, NULL) ||
+			       "INSERT OR IGNORE INTO temp.backward_calls VALUES (?2, ?3, ?1)", -1,
+			       &search.insert, NULL) ||
 	    sqlite3_exec(file->db, "BEGIN", NULL, NULL, NULL)) {
 		err = report_file__complain(file);
 	} else {
@@ -133,7 +138,7 @@ int export_backward__find_calls(const struct report_file *file,
 		sqlite3_reset(rows);
 		sqlite3_exec(file->db, "COMMIT", NULL, NULL, NULL);
 	}
-	sqlite3_finalize(search.update);
+	sqlite3_finalize(search.insert);
 	sqlite3_finalize(rows);
 	return err;
 }

@@ -8,9 +8,13 @@
 
 #include "cuda-trace/export/export_callstacks.h"
 
-/* In temp.launch_callstacks, gives such launches the chain of the call of backward() where it is
- * known. 0 or -errno, printed. */
+/* Makes temp.backward_calls (correlation, pid, chain) of such launches: the chain is that of the
+ * call of backward(), where it is known. 0 or -errno, printed. */
 int export_backward__find_calls(const struct report_file *file,
 				const struct export_callstacks *callstacks);
+/* An SQL expression: the chain that has the line of the row of table alias k, or NULL. */
+#define LINE_CHAIN_OF_K                                                               \
+	"coalesce((SELECT chain FROM temp.backward_calls AS l WHERE l.correlation = " \
+	"k.correlationId AND l.pid = k.globalPid / 0x1000000), " CHAIN_OF_K ")"
 
 #endif

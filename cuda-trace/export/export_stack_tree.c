@@ -416,6 +416,9 @@ static const char *kernels_sql(const struct reading *reading)
 	if (reading->ranges)
 		return "SELECT globalPid, deviceId, streamId, demangledName, " RANGE_OF_K
 		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+	if (reading->callstacks && reading->by == REPORT_BY_LINE)
+		return "SELECT globalPid, deviceId, streamId, demangledName, " LINE_CHAIN_OF_K
+		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
 	if (reading->callstacks)
 		return "SELECT globalPid, deviceId, streamId, demangledName, " CHAIN_OF_K
 		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";

@@ -14,16 +14,6 @@ teardown() {
 	stop_started
 }
 
-# record_step STEPS: r.db of tests/workloads/operators/train.py, whose lines are in rec.out
-record_step() {
-	local python
-	python=$(command -v /usr/bin/python3 || command -v python3)
-	"$python" -c 'import ctypes, sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
-		skip "needs CPython 3.11, 3.12 or 3.13"
-	record_lingering /workloads/liboperators.so "$python" "$TOP/tests/workloads/operators/train.py" \
-		"$WORKLOADS/liboperators.so" "$1"
-}
-
 # rows WHAT ARGS...: "TOTAL_NS KERNELS WHAT" of each row
 rows() {
 	ct report --by "$1" --json "${@:2}" r.db | jq -r --arg what "$1" '"\(.total_ns) \(.kernels) \(.[$what])"'
@@ -157,6 +147,28 @@ line_of() {
 	zcat p.pb.gz | protoc --decode_raw >p.txt
 	grep -q '"Block.forward"' p.txt
 	grep -q 'operators/train.py"' p.txt
+}
+
+@test "report --timeline (functions named as PyTorch's) has each kernel's operator, module and line" {
+	requires bpf sim sqlite3 python3
+	record_step 1
+	ct report --timeline t.json r.db
+	kernels_with() {
+		jq -r --arg key "$1" '[.traceEvents[] | select(.cat == "kernel") | .args[$key] // "none"] | group_by(.)[] | "\(length) \(.[0])"' t.json
+	}
+	assert_equal "$(kernels_with operator)" "1 ReluBackward0
+1 aten::add_
+2 aten::addmm
+1 aten::mm
+1 aten::ones_like
+1 custom (train.py)
+1 none"
+	assert_equal "$(kernels_with module)" "2 Model > Block > Linear
+6 none"
+	assert_equal "$(kernels_with line)" "1 none
+2 train.py:$(line_of block) Block.forward
+1 train.py:$(line_of custom) custom
+4 train.py:$(line_of backward) step"
 }
 
 @test "report --by operator (names of PyTorch's operators and others) tells operator from overload" {
