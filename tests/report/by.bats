@@ -187,6 +187,10 @@ line_of() {
 		at::_ops::random__from::call aten::random_
 		at::_ops::sum_dim_IntList::call aten::sum
 		at::_ops::mul_out::call aten::mul
+		at::_ops::arange_start_out::call aten::arange
+		at::_ops::max_dim_max::call aten::max
+		at::_ops::unique_dim::call aten::unique_dim
+		at::_ops::clamp_min::call aten::clamp_min
 		at::_ops::_foreach_add__List::call aten::_foreach_add_
 		at::_ops::_softmax_backward_data::call aten::_softmax_backward_data
 		at::_ops::__and___Scalar::call aten::__and__
