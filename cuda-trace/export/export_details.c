@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_callstacks.h"
+#include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/profile/counters/occupancy.h"
 
 #define MAX_DETAILS (1u << 16)
@@ -122,12 +123,33 @@ static void put_occupancy(FILE *out, const struct report_file *file, const int64
 		fputs("null", out);
 }
 
+/* Operator, module and line: null where they are not known. */
+static void put_origins(FILE *out, const char *const *frames, const struct chain_place *places,
+			size_t count)
+{
+	static const enum report_by kinds[] = {REPORT_BY_OPERATOR, REPORT_BY_MODULE,
+					       REPORT_BY_LINE};
+	static struct origin_path path; /* large */
+	char text[ORIGIN_TEXT];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		export_origins__of_frames(kinds[i], frames, places, count, &path);
+		putc(',', out);
+		if (path.count)
+			text__write_json(out, export_origins__text(&path, kinds[i], text));
+		else
+			fputs("null", out);
+	}
+}
+
 static void put_stack(FILE *out, const struct export_callstacks *callstacks, int64_t id)
 {
 	size_t count = 0;
 	const char *const *frames =
 		callstacks ? export_callstacks__frames(callstacks, id, &count) : NULL;
 
+	if (frames)
+		put_origins(out, frames, export_callstacks__places(callstacks, id), count);
 	for (size_t i = 0; i < count && i < MAX_FRAMES; i++) {
 		putc(',', out);
 		text__write_json(out, frames[i]);

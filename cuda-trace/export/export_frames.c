@@ -121,14 +121,26 @@ static bool ends(const char *text, size_t length, const char *with)
 	return length > n && !memcmp(text + length - n, with, n);
 }
 
+/* Operators whose own names end as overloads do. */
+static bool is_whole(const char *name, size_t length)
+{
+	static const char *const names[] = {"unique_dim", "sparse_dim", "dense_dim"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_identified(name, length, names[i]))
+			return true;
+	return false;
+}
+
 /* How long an operator's name is without its overload's. */
 static size_t without_overload(const char *name, size_t length)
 {
 	static const char *const overloads[] = {
-		"_out",	   "_int",   "_dims",	      "_dtype",	    "_dtype_layout", "_other",
-		"_names",  "_start", "_start_step",   "_generator", "_correction",   "_stable",
-		"_values", "_vec",   "_dim_max",      "_dim_min",   "_unary_out",    "_self",
-		"_src",	   "_low",   "_low_generator"};
+		"_dtype_layout", "_unary_out",	"_low_generator", "_start_step", "_dim_max",
+		"_dim_min",	 "_out",	"_int",		  "_float",	 "_dim",
+		"_dims",	 "_dtype",	"_other",	  "_names",	 "_start",
+		"_generator",	 "_correction", "_stable",	  "_values",	 "_value",
+		"_vec",		 "_self",	"_src",		  "_low"};
 	/* __and__ is all name. */
 	size_t first = begins(name, "__") ? 2 : 1;
 
@@ -143,12 +155,15 @@ static size_t without_overload(const char *name, size_t length)
 	for (size_t i = 1; first == 1 && i + 2 < length; i++)
 		if (name[i] == '_' && name[i + 1] == '_')
 			return i + 1;
-	for (size_t i = sizeof(overloads) / sizeof(overloads[0]); i-- > 0;)
-		if (ends(name, length, overloads[i]))
-			return length - strlen(overloads[i]);
-	if (ends(name, length, "_dim") && !is_identified(name, length, "sparse_dim") &&
-	    !is_identified(name, length, "dense_dim"))
-		return length - strlen("_dim");
+	/* arange_start_out: one after the other. */
+	for (size_t i = 0; i < sizeof(overloads) / sizeof(overloads[0]);) {
+		if (ends(name, length, overloads[i]) && !is_whole(name, length)) {
+			length -= strlen(overloads[i]);
+			i = 0;
+		} else {
+			i++;
+		}
+	}
 	return length;
 }
 

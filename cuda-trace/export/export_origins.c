@@ -151,3 +151,14 @@ void export_origins__of_frames(enum report_by by, const char *const *frames,
 	else if (by == REPORT_BY_LINE)
 		find_line(frames, places, count, path);
 }
+
+const char *export_origins__text(const struct origin_path *path, enum report_by by,
+				 char out[ORIGIN_TEXT])
+{
+	size_t n = 0, first = by == REPORT_BY_MODULE || !path->count ? 0 : path->count - 1;
+
+	*out = '\0';
+	for (size_t i = first; i < path->count; i++)
+		n += snprintf(out + n, ORIGIN_TEXT - n, "%s%s", n ? " > " : "", path->names[i]);
+	return out;
+}

@@ -15,6 +15,7 @@
 
 #define ORIGIN_DEPTH 32 /* beyond it, the innermost are kept */
 #define ORIGIN_NAME  256
+#define ORIGIN_TEXT  (ORIGIN_DEPTH * (ORIGIN_NAME + 3))
 
 struct origin_path {
 	char names[ORIGIN_DEPTH][ORIGIN_NAME]; /* outermost first */
@@ -27,6 +28,9 @@ void export_origins__of_frames(enum report_by by, const char *const *frames,
 			       const struct chain_place *places, size_t count,
 			       struct origin_path *path);
 
+/* The path as one text: of modules the whole path, of others the innermost. Returns out. */
+const char *export_origins__text(const struct origin_path *path, enum report_by by,
+				 char out[ORIGIN_TEXT]);
 /* "operator": as the option and the column say it. */
 const char *export_origins__name(enum report_by by);
 /* REPORT_BY_NONE of anything else. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "cuda-trace/export/export_backward.h"
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/export/export_names.h"
 #include "cuda-trace/export/export_origins.h"
@@ -344,6 +345,8 @@ static int read_callstacks(struct reading *reading, const struct report_file *fi
 		reading->stacks->nameless = export_callstacks__nameless(reading->callstacks);
 		say_estimate(reading->stacks);
 	}
+	if (!err && reading->callstacks && reading->by == REPORT_BY_LINE)
+		err = export_backward__find_calls(file, reading->callstacks);
 	return err;
 }
 
@@ -412,6 +415,9 @@ static const char *kernels_sql(const struct reading *reading)
 {
 	if (reading->ranges)
 		return "SELECT globalPid, deviceId, streamId, demangledName, " RANGE_OF_K
+		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+	if (reading->callstacks && reading->by == REPORT_BY_LINE)
+		return "SELECT globalPid, deviceId, streamId, demangledName, " LINE_CHAIN_OF_K
 		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
 	if (reading->callstacks)
 		return "SELECT globalPid, deviceId, streamId, demangledName, " CHAIN_OF_K

@@ -354,6 +354,8 @@ static int write_timeline(struct timeline *timeline)
 		err = export_callstacks__open(&timeline->callstacks, timeline->file,
 					      timeline->names);
 	if (!err)
+		err = timeline__open_origins(timeline);
+	if (!err)
 		err = put_head(timeline);
 	if (!err)
 		err = put_labels(timeline);
@@ -368,6 +370,7 @@ static int write_timeline(struct timeline *timeline)
 	if (!err)
 		err = put_losses(timeline);
 	free(timeline->runtime_calls);
+	timeline__close_origins(timeline);
 	stacks__free(&timeline->call_tree);
 	export_callstacks__close(timeline->callstacks);
 	export_names__close(timeline->names);

@@ -11,6 +11,7 @@
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/export/export_names.h"
 #include "cuda-trace/export/export_stack_tree.h"
+#include "cuda-trace/recording/record_columns.h"
 #include "cuda-trace/report/report_file.h"
 
 #define TIMELINE_SYNC_ROWS 1000000ll /* added to a stream's number for its waits */
@@ -36,8 +37,9 @@ struct timeline {
 	FILE *out;
 	struct names_of_file *names;
 	struct export_callstacks *callstacks; /* NULL = the file has no stacks of the host */
-	int64_t epoch;			      /* UTC ns of the file's time 0, less the base */
-	bool separate;			      /* a comma is due before the next event */
+	sqlite3_stmt *chains; /* of a kernel; NULL = the file has no stacks of launches */
+	int64_t epoch;	      /* UTC ns of the file's time 0, less the base */
+	bool separate;	      /* a comma is due before the next event */
 	uint64_t invalid;
 	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
 	size_t runtime_count, runtime_capacity;
@@ -79,6 +81,11 @@ uint32_t timeline__stack_node(struct timeline *timeline, int64_t chain);
 int timeline__put_call_samples(struct timeline *timeline);
 /* The call tree, behind all events. */
 void timeline__put_stack_frames(struct timeline *timeline);
+/* export_timeline_origins.c: "operator", "module" and "line" of a kernel, as far as they are known.
+ * 0, or -errno, printed. */
+int timeline__open_origins(struct timeline *timeline);
+void timeline__put_origins(struct timeline *timeline, const union record_row *kernel);
+void timeline__close_origins(struct timeline *timeline);
 /* All events of all tables. */
 int timeline__put_all_rows(struct timeline *timeline);
 

@@ -156,6 +156,7 @@ static void put_kernel(struct timeline *timeline, const union record_row *row)
 	if (row->KERNEL.graphNodeId)
 		fprintf(timeline->out, ", \"graph id\": %" PRId64 ", \"graph node id\": %" PRId64,
 			row->KERNEL.graphId, row->KERNEL.graphNodeId);
+	timeline__put_origins(timeline, row);
 	end_gpu_row(timeline, &gpu);
 }
 

@@ -17,7 +17,8 @@
 
 #define WINDOW	       65536 /* bytes; longer entries are not read */
 #define FUNCTIONS_ALL  8192  /* a file with more of them is read in parts */
-#define FUNCTIONS_BACK 512   /* a part begins so many before the one that is wanted */
+#define FUNCTIONS_PART 128   /* that a part has: a stack needs few of a million */
+#define FUNCTIONS_BACK 32    /* a part begins so many before the one that is wanted */
 
 #define ENCODED_TABLE  0x3b /* signed 4 bytes, relative to .eh_frame_hdr: what all linkers write */
 #define ENCODED_COUNT  0x03 /* unsigned 4 bytes */
@@ -278,11 +279,12 @@ static bool find_function(struct tables *tables, uint64_t wanted, uint32_t *inde
 /* Reads functions from `from` on; *end = where the first one begins that was not. */
 static int read_functions(struct tables *tables, uint32_t from, uint64_t *end, uint32_t *next)
 {
+	uint32_t most = tables->count <= FUNCTIONS_ALL ? FUNCTIONS_ALL : FUNCTIONS_PART;
 	uint64_t address, entry, before = 0;
 	uint32_t i;
 
 	tables->row_count = 0;
-	for (i = from; i < tables->count && i - from < FUNCTIONS_ALL; i++) {
+	for (i = from; i < tables->count && i - from < most; i++) {
 		if (!read_function(tables, i, &address, &entry))
 			return -EIO;
 		if (i == from)

@@ -14,7 +14,8 @@
 
 #define MAX_MS	   3000		 /* for one part, which takes some 10 ms where CPUs are idle */
 #define MAX_BYTES  (32ul << 20)	 /* of all tables */
-#define MAX_PARTS  256		 /* of a file */
+#define MAX_PARTS  8192		 /* of a file */
+#define OVERLAPS   8		 /* parts that may begin in one that has the address */
 #define FREE_NS	   5000000000ull /* that reading may take, and later: */
 #define TIME_SHARE 10		 /* this part of the time since the first one */
 
@@ -26,8 +27,8 @@ struct part {
 
 /* The tables of a module. */
 struct table {
-	struct part *parts;
-	uint32_t count, last; /* last: the part that was used last */
+	struct part *parts; /* by address, as far as they have rows */
+	uint32_t count, capacity;
 	bool failed;
 };
 
@@ -51,7 +52,7 @@ static void drop_all(struct unwind_tables *tables)
 			free(tables->list[i].parts[j].answer.bytes);
 		free(tables->list[i].parts);
 		tables->list[i].parts = NULL;
-		tables->list[i].count = tables->list[i].last = 0;
+		tables->list[i].count = tables->list[i].capacity = 0;
 	}
 	tables->bytes = 0;
 }
@@ -91,20 +92,44 @@ static bool check_part(struct part *part, uint64_t address)
 	       address >= range->start && address < range->end && is_in_order(part);
 }
 
-static bool add_part(struct unwind_tables *tables, struct table *table, const struct part *part)
+/* How many parts begin at or before the address. */
+static uint32_t parts_before(const struct table *table, uint64_t address)
 {
-	struct part *parts;
+	uint32_t low = 0, high = table->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (table->parts[middle].range.start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct part *add_part(struct unwind_tables *tables, struct table *table,
+			     const struct part *part)
+{
+	uint32_t place = parts_before(table, part->range.start);
 
 	if (table->count == MAX_PARTS)
-		return false;
-	parts = reallocarray(table->parts, table->count + 1, sizeof(*parts));
-	if (!parts)
-		return false;
-	table->parts = parts;
-	parts[table->count] = *part;
-	table->last = table->count++;
+		return NULL;
+	if (table->count == table->capacity) {
+		uint32_t capacity = table->capacity ? table->capacity * 2 : 4;
+		struct part *parts = reallocarray(table->parts, capacity, sizeof(*parts));
+
+		if (!parts)
+			return NULL;
+		table->parts = parts;
+		table->capacity = capacity;
+	}
+	memmove(table->parts + place + 1, table->parts + place,
+		(table->count - place) * sizeof(*part));
+	table->parts[place] = *part;
+	table->count++;
 	tables->bytes += part->answer.size;
-	return true;
+	return &table->parts[place];
 }
 
 static struct part *read_part(struct unwind_tables *tables, struct table *table,
@@ -114,33 +139,32 @@ static struct part *read_part(struct unwind_tables *tables, struct table *table,
 		sizeof(struct unwind_range) + UNWIND_ROWS_MAX * sizeof(struct unwind_row);
 	uint64_t before = monotonic__ns();
 	struct foreign_file file;
-	struct part part = {0};
+	struct part part = {0}, *added = NULL;
 
 	if (table->failed || !module->is_elf || foreign_file__of(&file, module->fd) ||
 	    !may_read(tables, before))
 		return NULL;
 	if (tables->bytes + most > MAX_BYTES)
 		drop_all(tables);
-	if (foreign_job__run(eh_frame__send, &file, &address, MAX_MS, most, &part.answer) ||
-	    !check_part(&part, address) || !add_part(tables, table, &part)) {
+	if (!foreign_job__run(eh_frame__send, &file, &address, MAX_MS, most, &part.answer) &&
+	    check_part(&part, address))
+		added = add_part(tables, table, &part);
+	if (!added) {
 		free(part.answer.bytes);
 		table->failed = true;
 	}
 	tables->spent += monotonic__ns() - before;
-	return table->failed ? NULL : &table->parts[table->last];
+	return added;
 }
 
+/* Parts overlap: of those that begin before the address one of the last ones has it. */
 static struct part *find_part(struct table *table, uint64_t address)
 {
-	for (uint32_t i = 0; i < table->count; i++) {
-		uint32_t n = (table->last + i) % table->count;
-		struct part *part = &table->parts[n];
+	uint32_t n = parts_before(table, address);
 
-		if (address >= part->range.start && address < part->range.end) {
-			table->last = n;
-			return part;
-		}
-	}
+	for (uint32_t i = 0; i < OVERLAPS && i < n; i++)
+		if (address < table->parts[n - 1 - i].range.end)
+			return &table->parts[n - 1 - i];
 	return NULL;
 }
 

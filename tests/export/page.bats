@@ -4,6 +4,7 @@
 # and with a screen reader. In a real browser without a screen.
 
 load ../lib/helpers
+load ../symbols/stacks/recorded
 
 FEEDER=$B/tests/recording/store/feeder
 
@@ -107,6 +108,20 @@ is() {
 	is '.call["On the GPU"] | startswith("1 event: empty")' true
 	is '.selected | startswith("cuLaunchKernel")' true
 	is .hidden true
+}
+
+@test "report --html (kernels of operators named as PyTorch's) shows operator, module and line" {
+	requires bpf sim python3
+	record_step 1
+	ct report --html page.html r.db
+	evaluate page.html "
+		const lane = lanes.find((one) => one.kind === 'stream');
+		result.kernels = [...lane.items.start.keys()].map((item) => { timeline.select({ lane, item }, true);
+			const of = Object.fromEntries([...document.querySelectorAll('#selection dt')].map((dt) => [dt.textContent, dt.nextSibling.firstChild.textContent]));
+			return [of.Operator, of.Module, of.Line, (of['Call stack'] || '').split('\\n')[0]]; });"
+	is '.kernels | length' 8
+	is '.kernels[0] | join(", ")' "aten::addmm, Model > Block > Linear, train.py:$(awk '$2 == "block" { print $3 }' rec.out) Block.forward, cuLaunchKernel"
+	is '.kernels | map(.[0]) | sort | join(", ")' ", ReluBackward0, aten::add_, aten::addmm, aten::addmm, aten::mm, aten::ones_like, custom (train.py)"
 }
 
 @test "report --html (keys as in Perfetto, a measured range) zoom, move, sum up what GPUs did in it" {

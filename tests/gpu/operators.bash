@@ -6,14 +6,18 @@
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
 
-# attributed NAME PROGRAM.py ARGS…: rows from operators.py
+# attributed NAME PROGRAM.py ARGS…: rows from operators.py, and the tables of report --by
 attributed() {
-	local name=$1 db=$OUT/operators-$1.db log=$OUT/operators-$1 good key text
+	local name=$1 db=$OUT/operators-$1.db log=$OUT/operators-$1 good key text what
 	shift
 	timeout 180 cuda-trace record -v -g -f -e kernels,copies,nvtx -o "$db" -- python3 "$@" >"$log.out" 2>"$log.err"
 	timeout 180 python3 tests/gpu/operator-truth.py "$work/$name.truth" "$@" >"$work/$name.out" 2>"$log-truth.err"
 	cp "$work/$name.truth" "$log.truth" 2>/dev/null
-	timeout 120 python3 tests/gpu/operators.py "$db" "$1" "$work/$name.truth" >"$log.txt" 2>>"$log.err"
+	timeout 120 cuda-trace report --timeline "$work/$name.json" "$db" 2>>"$log.err"
+	timeout 120 python3 tests/gpu/operators.py "$db" "$work/$name.json" "$1" "$work/$name.truth" >"$log.txt" 2>>"$log.err"
+	for what in operator module line; do
+		timeout 60 cuda-trace report --by $what "$db" >>"$log-by.txt" 2>>"$log.err"
+	done
 	while IFS=$'\t' read -r key good text; do
 		case $good in
 		0 | 1) row "$name: $key" "$good" "$text" ;;

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""operators.py RECORDING.db PROGRAM.py [TRUTH]: what the stacks of a recording (record -g) say of its kernels.
+"""operators.py RECORDING.db TIMELINE.json PROGRAM.py [TRUTH]: what report says of each kernel of a recording (record -g).
 
+TIMELINE.json is what report --timeline wrote; TRUTH the output of operator-truth.py for the same program and arguments.
 Lines "KEY<tab>OK<tab>TEXT", with OK 1 or 0 where there is a goal, - where there is none; then examples of kernels without an
-operator or a line, with their stacks. TRUTH is the output of operator-truth.py for the same program and arguments.
+operator or a line, with their stacks.
 """
 import collections
+import json
 import os
 import re
 import sqlite3
 import sys
 
-OPERATOR = re.compile(r"^at::_ops::(\w+)::(?:call|redispatch)\b")
-BACKWARD = re.compile(r"^torch::autograd::(?:generated::)?(\w+)::apply\b")
-PYTHON = re.compile(r"\.py:\d+ ")
-LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib/python3|^<frozen ")
-BOTTOM = re.compile(r"^(?:_start|main|__libc_start\w*|start_thread|__?clone3?|clone3?)\b")
+BOTTOM = re.compile(r"^(?:_start|main|__libc_start\w*|start_thread|_*clone3?)\b")
+AUTOGRAD = "torch::autograd::Engine::"
 
 
 class Recording:
@@ -26,42 +25,18 @@ class Recording:
             "SELECT id, symbol, module FROM CUDA_CALLCHAINS ORDER BY id, stackDepth"
         ):
             self.chains[number].append((names[symbol], names.get(module, "")))
-        chain_of = {
+        self.chain_of = {
             (pid, correlation): chain
             for pid, correlation, chain in self.db.execute(
-                "SELECT globalTid / 0x1000000, correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+                "SELECT globalTid / 0x1000000 & 0xffffff, correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME "
                 "WHERE callchainId IS NOT NULL"
             )
         }
-        self.kernels = [
-            (names[name], end - start, chain_of.get((pid, correlation)))
-            for name, start, end, pid, correlation in self.db.execute(
-                "SELECT demangledName, start, end, globalPid / 0x1000000, correlationId "
-                "FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start"
-            )
-        ]
+        self.pid = self.db.execute("SELECT min(globalPid / 0x1000000 & 0xffffff) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
 
-
-def operator_of(frames):
-    """The innermost operator; without one, the innermost node of autograd."""
-    for pattern, prefix in ((OPERATOR, "aten::"), (BACKWARD, "")):
-        for symbol, _ in frames:
-            match = pattern.match(symbol)
-            if match:
-                return prefix + match[1]
-    return None
-
-
-def lines_of(frames):
-    """The innermost line of the program, and the innermost of anything."""
-    python = [(symbol, module) for symbol, module in frames if PYTHON.search(symbol)]
-    own = [symbol for symbol, module in python if not LIBRARY.search(module)]
-    return own[0] if own else None, python[0][0] if python else None
-
-
-def is_operator(found, true):
-    """at::_ops has add__Tensor for aten::add_.Tensor, which torch.profiler calls aten::add_."""
-    return bool(found) and (found == true or found.startswith(true + "_") or found == true.split("::")[-1])
+    def frames(self, kernel):
+        """Of a program of one process."""
+        return self.chains.get(self.chain_of.get((self.pid, kernel["args"]["correlation"])), [])
 
 
 def share(count, total):
@@ -72,32 +47,39 @@ def say(key, good, text):
     print(f"{key}\t{good}\t{text}")
 
 
+def goal(key, count, total, least):
+    say(key, int(count >= least * total > 0), share(count, total))
+
+
+def by_name(pairs):
+    found = collections.defaultdict(list)
+    for name, operator in pairs:
+        found[re.sub(r"\s", "", name)].append(operator)
+    return found
+
+
 def compare(kernels, path):
     """Kernels of one name, from the last to the first: the profiler's run had one kernel before it."""
-    truth = collections.defaultdict(list)
-    for line in open(path, encoding="utf-8"):
-        operator, name = line.rstrip("\n").split("\t", 1)
-        truth[re.sub(r"\s", "", name)].append(operator)
-    found = collections.defaultdict(list)
-    for name, _, frames in kernels:
-        found[re.sub(r"\s", "", name)].append(operator_of(frames))
+    lines = (line.rstrip("\n").split("\t", 1) for line in open(path, encoding="utf-8"))
+    truth = by_name((name, operator) for operator, name in lines)
+    found = by_name((kernel["name"], kernel["args"].get("operator")) for kernel in kernels)
     right = linked = unmatched = 0
     wrong = collections.Counter()
     for name, operators in found.items():
         unmatched += max(0, len(operators) - len(truth[name]))
         for ours, true in zip(reversed(operators), reversed(truth[name])):
             linked += bool(true)
-            right += bool(true) and is_operator(ours, true)
-            if true and not is_operator(ours, true):
+            right += bool(true) and ours == true
+            if true and ours != true:
                 wrong[(ours, true, name[:60])] += 1
-    say("as torch.profiler", int(linked > 0 and right >= 0.99 * linked),
-        f"{share(right, linked)}; {unmatched} kernels are not in its run")
+    goal("operator as torch.profiler's", right, linked, 0.99)
+    say("  kernels not in its run", "-", str(unmatched))
     for (ours, true, name), count in wrong.most_common(20):
         print(f"  {count} kernels {name}: {ours}, profiler: {true}")
 
 
-def example(title, kernels):
-    seen = collections.Counter((name[:70], tuple(frames)) for name, _, frames in kernels)
+def example(title, recording, kernels):
+    seen = collections.Counter((kernel["name"][:70], tuple(recording.frames(kernel))) for kernel in kernels)
     for (name, frames), count in seen.most_common(8):
         print(f"  {title}: {count} {name}")
         for symbol, module in frames[:60]:
@@ -106,36 +88,35 @@ def example(title, kernels):
 
 def main():
     recording = Recording(sys.argv[1])
-    kernels = [(name, ns, recording.chains.get(chain, [])) for name, ns, chain in recording.kernels]
+    with open(sys.argv[2], encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    kernels = sorted((event for event in events if event.get("cat") == "kernel"), key=lambda event: event["ts"])
     total = len(kernels)
-    without = [kernel for kernel in kernels if not kernel[2]]
-    nameless = [kernel for kernel in kernels if kernel[2] and not operator_of(kernel[2])]
-    lineless = [kernel for kernel in kernels if kernel[2] and not lines_of(kernel[2])[0]]
-    say("kernels with a stack", "-", share(total - len(without), total))
-    with_operator = total - len(without) - len(nameless)
-    say("kernels with an operator", int(with_operator >= 0.99 * total > 0), share(with_operator, total))
-    with_line = total - len(without) - len(lineless)
-    say("kernels with the program's line", int(with_line >= 0.99 * total > 0), share(with_line, total))
-    script = os.path.basename(sys.argv[2])
-    say("  of its script", "-", share(sum(any(s.startswith(script + ":") for s, _ in f) for _, _, f in kernels), total))
-    any_line = sum(bool(lines_of(frames)[1]) for _, _, frames in kernels)
-    say("  any Python line", "-", share(any_line, total))
-    autograd = [f for _, _, f in kernels if any(s.startswith("torch::autograd::Engine::") for s, _ in f)]
-    say("  of autograd's threads", "-", share(len(autograd), total) + ", with a line: " +
-        str(sum(bool(lines_of(f)[1]) for f in autograd)))
+    stacks = [frames for frames in map(recording.frames, kernels) if frames]
+    say("kernels with a stack", "-", share(len(stacks), total))
+    nameless = [kernel for kernel in kernels if "operator" not in kernel["args"]]
+    lineless = [kernel for kernel in kernels if "line" not in kernel["args"]]
+    aten = sum("::" in kernel["args"].get("operator", "") for kernel in kernels)
+    goal("kernels with an operator", total - len(nameless), total, 0.99)
+    say("  of PyTorch's dispatcher", "-", share(aten, total))
+    goal("kernels with the program's line", total - len(lineless), total, 0.99)
+    script = os.path.basename(sys.argv[3]) + ":"
+    say("  of its script", "-", share(sum(k["args"].get("line", "").startswith(script) for k in kernels), total))
+    say("kernels with a module", "-", share(sum("module" in kernel["args"] for kernel in kernels), total))
+    autograd = [k for k in kernels if any(s.startswith(AUTOGRAD) for s, _ in recording.frames(k))]
+    say("  of autograd's threads", "-", share(len(autograd), total) + f", with a line: {sum('line' in k['args'] for k in autograd)}")
     chains = [frames for frames in recording.chains.values() if frames]
-    named = sum(bool(BOTTOM.match(frames[-1][0])) for frames in chains)
-    libc = sum(not BOTTOM.match(f[-1][0]) and os.path.basename(f[-1][1]).startswith("libc.so") for f in chains)
-    say("stacks that reach main or clone", int(named + libc >= 0.98 * len(chains) > 0),
-        f"{share(named, len(chains))}; and {libc} end in libc without a name")
     ends = collections.Counter((f[-1][0][:60], os.path.basename(f[-1][1])) for f in chains)
+    libc = sum(not BOTTOM.match(f[-1][0]) and os.path.basename(f[-1][1]).startswith("libc.so") for f in chains)
+    goal("stacks that reach main or clone", libc + sum(bool(BOTTOM.match(f[-1][0])) for f in chains), len(chains), 0.98)
+    say("  of them by an address in libc", "-", str(libc))
     say("  outermost frames", "-", str(ends.most_common(8)))
-    operators = collections.Counter(operator_of(frames) for _, _, frames in kernels)
+    operators = collections.Counter(kernel["args"].get("operator") for kernel in kernels)
     say("  operators", "-", ", ".join(f"{name} {count}" for name, count in operators.most_common(25)))
-    if len(sys.argv) > 3:
-        compare(kernels, sys.argv[3])
-    example("no operator", nameless)
-    example("no line", lineless)
+    if len(sys.argv) > 4:
+        compare(kernels, sys.argv[4])
+    example("no operator", recording, nameless)
+    example("no line", recording, lineless)
 
 
 main()

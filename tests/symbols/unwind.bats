@@ -158,6 +158,17 @@ teardown() {
 	done
 }
 
+@test "unwind tables (library of 150,000 functions, 500 of them on stacks) are read once where they are needed" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	cc -shared -o libmany.so "$TOP/tests/symbols/stacks/many.S"
+	cc -std=gnu11 -O1 -D_GNU_SOURCE -I"$TOP" -o parts "$TOP/tests/symbols/stacks/parts.c" \
+		$(tool_sources unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols text foreign_elf foreign_file foreign_job \
+			foreign_sandbox rooted_path clock) -ldl
+	run -0 ./parts ./libmany.so
+	assert_line --partial "found=1000 right=1000 refused=0 "
+	[ "$(sed -n 's/.*faster=//p' <<<"$output")" -gt 20 ] || fail "the second time as slow as the first: $output"
+}
+
 @test "unwind tables and copies of stacks (damaged, hostile) end in no fault" {
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o tables \
 		"$TOP/tests/symbols/stacks/tables.c" $(tool_sources unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols text \

@@ -104,8 +104,11 @@ const details = (() => {
 			const ranges = rangesAt(call), stack = detailOf(call);
 			if (ranges.length)
 				found.push(["NVTX range", ranges.join(" \u203a ")]);
-			if (stack && stack[0] === "h" && stack.length > 1)
-				found.push(["Call stack", stack.slice(1).join("\n")]);
+			if (stack && stack[0] === "h" && stack.length > 1) {
+				const [, operator, module, line, ...frames] = stack;
+				found.push(...[["Operator", operator], ["Module", module], ["Line", line]].filter(([, text]) => text !== null));
+				found.push(["Call stack", frames.join("\n")]);
+			}
 		}
 		return found;
 	}

@@ -41,3 +41,13 @@ launches_below() {
 	sql "$1" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IN (SELECT c.id FROM
 		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
 }
+
+# record_step STEPS: r.db of tests/workloads/operators/train.py, whose lines are in rec.out
+record_step() {
+	local python
+	python=$(command -v /usr/bin/python3 || command -v python3)
+	"$python" -c 'import ctypes, sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
+		skip "needs CPython 3.11, 3.12 or 3.13"
+	record_lingering /workloads/liboperators.so "$python" "$TOP/tests/workloads/operators/train.py" \
+		"$WORKLOADS/liboperators.so" "$1"
+}
