@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""NCCL through PyTorch, a process a GPU. The last line, from rank 0, is what there was to see.
+
+collectives.py late RANK MS [STEPS]   each step RANK (-1: none) sleeps MS before an all-reduce of 4 MiB
+collectives.py slow RANK [STEPS]      the same, but RANK's GPU works longer
+collectives.py each                   known numbers of each operation: "operation calls bytes" of rank 0, in JSON
+collectives.py bus                    bytes per second of all-reduce, as nccl-tests define the bus bandwidth, in JSON
+collectives.py rate BYTES             ns of an all-reduce of so many bytes, the median of 20 rounds of 50
+"""
+import json
+import os
+import statistics
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+MIB = 1 << 20
+
+
+def steps(rank, late, milliseconds, slow, count):
+    matrix = torch.randn(2048, 2048, device="cuda", dtype=torch.bfloat16)
+    gradient = torch.ones(MIB, device="cuda")
+    for _ in range(count):
+        for _ in range(24 if slow and rank == late else 4):
+            matrix = (matrix @ matrix) * 1e-3
+        if rank == late and milliseconds:
+            time.sleep(milliseconds / 1e3)
+        dist.all_reduce(gradient)
+        gradient.mul_(0.5)
+        torch.cuda.synchronize()
+    return {"late": late, "steps": count}
+
+
+def each(rank, ranks):
+    made = {}
+
+    def note(operation, tensor, times=1):
+        calls, size = made.get(operation, (0, 0))
+        made[operation] = (calls + times, size + times * tensor.numel() * tensor.element_size())
+
+    for size in (1, 1000, MIB, 8 * MIB):
+        data = torch.ones(size, device="cuda")
+        dist.all_reduce(data)
+        note("all_reduce", data)
+        dist.broadcast(data, 1)
+        note("broadcast", data)
+        dist.reduce(data, 0)
+        note("reduce", data)
+        whole = torch.empty(size * ranks, device="cuda")
+        dist.all_gather_into_tensor(whole, data)
+        note("all_gather", data)
+        dist.reduce_scatter_tensor(data, whole)
+        note("reduce_scatter", data)
+    half = torch.ones(5000, device="cuda", dtype=torch.bfloat16)
+    for _ in range(7):
+        dist.all_reduce(half)
+        note("all_reduce", half)
+    other = 1 - rank
+    data = torch.ones(4096, device="cuda", dtype=torch.int64)
+    received = torch.empty_like(data)
+    for request in dist.batch_isend_irecv([dist.P2POp(dist.isend, data, other), dist.P2POp(dist.irecv, received, other)]):
+        request.wait()
+    note("send", data)
+    note("recv", received)
+    group = dist.new_group(list(range(ranks)))
+    for _ in range(3):
+        dist.all_reduce(data, group=group)
+        note("all_reduce", data)
+    torch.cuda.synchronize()
+    return {operation: list(both) for operation, both in made.items()}
+
+
+def timed(data, count):
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(count):
+        dist.all_reduce(data)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - begin) / count
+
+
+def bus(ranks):
+    found = {}
+    for size in (64 * MIB, 256 * MIB, 1024 * MIB):
+        data = torch.ones(size // 4, device="cuda")
+        timed(data, 5)
+        found[str(size)] = size / timed(data, 40) * 2 * (ranks - 1) / ranks
+        del data
+    return found
+
+
+def rate(size):
+    data = torch.ones(size // 4, device="cuda")
+    timed(data, 200)
+    return {"ns": statistics.median(timed(data, 50) for _ in range(20)) * 1e9}
+
+
+def work(rank, ranks, arguments):
+    if arguments[0] == "late":
+        return steps(rank, int(arguments[1]), float(arguments[2]), False, int(arguments[3]) if arguments[3:] else 200)
+    if arguments[0] == "slow":
+        return steps(rank, int(arguments[1]), 0, True, int(arguments[2]) if arguments[2:] else 200)
+    if arguments[0] == "each":
+        return each(rank, ranks)
+    return bus(ranks) if arguments[0] == "bus" else rate(int(arguments[1]))
+
+
+def run(rank, ranks, arguments):
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", init_method=f"tcp://127.0.0.1:{os.environ.get('PORT', '29513')}", rank=rank,
+                            world_size=ranks, device_id=torch.device("cuda", rank))
+    result = work(rank, ranks, arguments)
+    dist.destroy_process_group()
+    if rank == 0:
+        print(json.dumps(result))
+
+
+def main():
+    if len(sys.argv) < 2 or torch.cuda.device_count() < 2:
+        sys.exit("usage: collectives.py late RANK MS | slow RANK | each | bus | rate BYTES, with two GPUs")
+    mp.spawn(run, (2, sys.argv[1:]), nprocs=2)
+
+
+if __name__ == "__main__":
+    main()
