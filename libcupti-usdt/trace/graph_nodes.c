@@ -13,6 +13,7 @@
 
 #include "libcupti-usdt/base/timestamps.h"
 #include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/emit/ring.h"
 #include "libcupti-usdt/emit/rings.h"
 
 static bool is_on; /* of the agent's thread */
@@ -55,6 +56,8 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		.tid = ring__tid(ring),
 	};
 
+	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED)
+		ring->node_created = now;
 	if (!record.node)
 		return;
 	record.graph = graph_id(about->graph);
