@@ -664,7 +664,9 @@ struct cuda_pc_window {
 	X(THREADS_FULL, "threads_full", "no batch was left for a thread")            \
 	X(PROFILED, "profiled",                                                      \
 	  "launches without times, and copies unseen: PC samples were taken")        \
-	X(RANGES_FULL, "ranges_full", "more NVTX ranges were open than the injection library keeps")
+	X(RANGES_FULL, "ranges_full",                                                \
+	  "more NVTX ranges were open than the injection library keeps")             \
+	X(NAMELESS_NODES, "nameless_nodes", "CUPTI has no id for a node of a graph")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

@@ -81,3 +81,13 @@ folded() {
 			ON s.id = nameId WHERE value LIKE 'cuGraphAdd%'")" "7|7"
 	done
 }
+
+@test "record -g (a libcupti that has no ids of nodes) counts each node as lost" {
+	requires bpf sim sqlite3
+	SIMCUDA_MISSING_SYMBOL=cuptiGetGraphNodeId ct record -g -o r.db -- "$SIM" "$WORKLOADS/graph-origins" -n 2 --nodes 4 >out 2>err ||
+		{ cat err; false; }
+	# Seven nodes were created, and copied by instantiating: each copy was created and cloned.
+	grep -q '21 .*nameless_nodes' err || fail "$(cat err)"
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_GRAPH_NODE_EVENTS')" 0
+	assert_equal "$(sql r.db "SELECT sum(count) FROM CUDA_TRACE_LOST WHERE reason = 'nameless_nodes'")" 21
+}
