@@ -154,7 +154,9 @@
  * Graphs: while GRAPH is wanted, CUPTI times a graph launch as a whole and hands out no kernels,
  * copies or memsets of graphs, for anybody. GRAPH_NODES takes precedence over it: graph_batch is
  * silent then, and the nodes come by kernel_batch, memcpy_batch, memset_batch with graph and
- * graph_node set. graph_nodes_batch has which node was created when, and by which thread.
+ * graph_node set. graph_nodes_batch has which node was created when, and by which thread; while a
+ * stack probe (stack_probes.h) is listened to, which gets their stacks, also the calls that added
+ * one (struct cuda_api), unless api_graph_batch has them.
  */
 
 /*
@@ -662,7 +664,9 @@ struct cuda_pc_window {
 	X(THREADS_FULL, "threads_full", "no batch was left for a thread")            \
 	X(PROFILED, "profiled",                                                      \
 	  "launches without times, and copies unseen: PC samples were taken")        \
-	X(RANGES_FULL, "ranges_full", "more NVTX ranges were open than the injection library keeps")
+	X(RANGES_FULL, "ranges_full",                                                \
+	  "more NVTX ranges were open than the injection library keeps")             \
+	X(NAMELESS_NODES, "nameless_nodes", "CUPTI has no id for a node of a graph")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

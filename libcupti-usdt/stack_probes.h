@@ -6,7 +6,8 @@
  *   cuda:stack_1 ... cuda:stack_10000 (u32 correlation, u32 tid, u32 context,
  *                                      const struct cuda_python *, u64 instance)
  *     One each for one in 1, 10, 100, 1000 and 10000 driver-API launches of each thread, at random
- *     distances around that. The call has returned to CUPTI and not yet to the program. The fourth
+ *     distances around that. The call has returned to CUPTI and not yet to the program. While
+ *     graph_nodes_batch is listened to, also each call that created a node of a graph. The fourth
  *     argument says where a Python interpreter of the process keeps its frames; 0 = none is known.
  */
 #ifndef LIBCUPTI_USDT_STACK_PROBES_H

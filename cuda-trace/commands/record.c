@@ -414,6 +414,10 @@ static int check(struct record_options *options, uint32_t *groups)
 	/* A stack belongs to a launch. */
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
+	/* And that of a kernel in a graph to what created its node, as its range does. */
+	if ((options->stacks || *groups & 1u << CUDA_GROUP_NVTX) &&
+	    *groups & 1u << CUDA_GROUP_KERNEL && !(*groups & 1u << CUDA_GROUP_GRAPH))
+		*groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	if (options->stacks && options->shared.source && !strcmp(options->shared.source, "driver"))
 		return options__misuse(
 			&usage, "-g needs the injection library: --source driver has no stacks");

@@ -122,8 +122,10 @@ static void path_of_call(sqlite3_context *context, int count, sqlite3_value **va
 		sqlite3_result_null(context);
 }
 
-static int make_table(struct range_paths *paths, const struct report_file *file)
+static int make_table(struct range_paths *paths, const struct report_file *file, bool graphs)
 {
+	static const char of_nodes[] =
+		"UPDATE temp.graph_origins SET path = range_path(thread, time)";
 	static const char sql[] =
 		"DROP TABLE IF EXISTS temp.launch_ranges;"
 		"CREATE TEMP TABLE launch_ranges (correlation INTEGER, pid INTEGER, path INTEGER, "
@@ -136,7 +138,8 @@ static int make_table(struct range_paths *paths, const struct report_file *file)
 
 	if (sqlite3_create_function(file->db, "range_path", 2, SQLITE_UTF8, paths, path_of_call,
 				    NULL, NULL) ||
-	    sqlite3_exec(file->db, sql, NULL, NULL, NULL))
+	    sqlite3_exec(file->db, sql, NULL, NULL, NULL) ||
+	    (graphs && sqlite3_exec(file->db, of_nodes, NULL, NULL, NULL)))
 		err = report_file__complain(file);
 	/* It must not outlive `paths`. */
 	sqlite3_create_function(file->db, "range_path", 2, SQLITE_UTF8, NULL, NULL, NULL, NULL);
@@ -144,7 +147,7 @@ static int make_table(struct range_paths *paths, const struct report_file *file)
 }
 
 int range_paths__open(struct range_paths **result, const struct report_file *file,
-		      const struct names_of_file *names)
+		      const struct names_of_file *names, bool graphs)
 {
 	struct range_paths *paths = calloc(1, sizeof(*paths));
 	int err = paths ? 0 : -ENOMEM;
@@ -161,7 +164,7 @@ int range_paths__open(struct range_paths **result, const struct report_file *fil
 		err = paths->of_range ? 0 : -ENOMEM;
 	}
 	if (!err && report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", NULL))
-		err = make_table(paths, file);
+		err = make_table(paths, file, graphs);
 	if (err) {
 		range_paths__close(paths);
 		*result = NULL;

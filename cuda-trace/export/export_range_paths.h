@@ -13,10 +13,11 @@ struct range_paths;
 
 /*
  * Makes temp.launch_ranges (correlation, pid, path) of the calls that were in a range; pid as in
- * globalPid / 0x1000000. The names must live as long. 0 or -errno, printed.
+ * globalPid / 0x1000000. With `graphs`, also fills in the paths of temp.graph_origins. The names
+ * must live as long. 0 or -errno, printed.
  */
 int range_paths__open(struct range_paths **paths, const struct report_file *file,
-		      const struct names_of_file *names);
+		      const struct names_of_file *names, bool graphs);
 void range_paths__get(const struct range_paths *paths, int64_t number, struct origin_path *path);
 void range_paths__close(struct range_paths *paths);
 /* An SQL expression: the path of the row of table alias k, or NULL. */

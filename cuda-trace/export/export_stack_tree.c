@@ -12,6 +12,8 @@
 #include "cuda-trace/export/export_names.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/export/export_range_paths.h"
+#include "cuda-trace/export/export_stack_samples.h"
+#include "cuda-trace/report/report_graph_origins.h"
 #include "cuda-trace/report/report_group.h"
 
 static uint32_t *slot_of(const struct stacks *stacks, uint32_t parent, const char *name)
@@ -96,9 +98,15 @@ struct reading {
 	struct export_callstacks *callstacks; /* NULL = the file has none */
 	struct range_paths *ranges;	      /* with --by range only */
 	enum report_by by;
+	bool graphs; /* kernels were in graphs */
 };
 
 enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
+
+static struct graph_origin origin_of(const struct group *group)
+{
+	return graph_origin__read(group->keys[KEY_CHAIN], group->null[KEY_CHAIN]);
+}
 
 /* Texts are copied: the tree outlives the file's names. Without memory the place is not known. */
 static void note_place(struct stacks_node *node, const struct chain_place *place)
@@ -110,15 +118,21 @@ static void note_place(struct stacks_node *node, const struct chain_place *place
 	node->address = place->address;
 }
 
-static uint32_t add_missing(struct stacks *stacks, uint32_t node, const char *what)
+static uint32_t add_missing(struct stacks *stacks, uint32_t node, const char *text)
+{
+	if (node != UINT32_MAX)
+		node = stacks__child(stacks, node, text);
+	if (node != UINT32_MAX)
+		stacks->nodes[node].missing = true;
+	return node;
+}
+
+static uint32_t add_not_found(struct stacks *stacks, uint32_t node, const char *what)
 {
 	char text[48];
 
 	snprintf(text, sizeof(text), "[no %s]", what);
-	node = stacks__child(stacks, node, text);
-	if (node != UINT32_MAX)
-		stacks->nodes[node].missing = true;
-	return node;
+	return add_missing(stacks, node, text);
 }
 
 /* What --by names stands for the host's functions. */
@@ -126,7 +140,7 @@ static uint32_t add_origin(const struct reading *reading, uint32_t node, const s
 {
 	static struct origin_path path; /* large */
 	struct stacks *stacks = reading->stacks;
-	bool is_known = !group->null[KEY_CHAIN];
+	struct graph_origin of = origin_of(group);
 	const char *const *frames = NULL;
 	size_t count = 0;
 
@@ -134,20 +148,21 @@ static uint32_t add_origin(const struct reading *reading, uint32_t node, const s
 	path.file = NULL;
 	if (reading->by == REPORT_BY_KERNEL)
 		return node;
-	if (reading->ranges && is_known)
-		range_paths__get(reading->ranges, group->keys[KEY_CHAIN], &path);
-	if (reading->callstacks && is_known)
-		frames = export_callstacks__frames(reading->callstacks, group->keys[KEY_CHAIN],
-						   &count);
+	/* What replayed a graph is not what its kernels are of. */
+	if (of.kind == ORIGIN_UNRECORDED)
+		return add_missing(stacks, node, UNRECORDED_CREATION);
+	if (reading->ranges && of.is_known)
+		range_paths__get(reading->ranges, of.number, &path);
+	if (reading->callstacks && of.is_known)
+		frames = export_callstacks__frames(reading->callstacks, of.number, &count);
 	if (frames)
-		export_origins__of_frames(
-			reading->by, frames,
-			export_callstacks__places(reading->callstacks, group->keys[KEY_CHAIN]),
-			count, &path);
+		export_origins__of_frames(reading->by, frames,
+					  export_callstacks__places(reading->callstacks, of.number),
+					  count, &path);
 	else if (!reading->ranges)
-		return add_missing(stacks, node, "stack");
+		return add_not_found(stacks, node, "stack");
 	if (!path.count)
-		return add_missing(stacks, node, export_origins__name(reading->by));
+		return add_not_found(stacks, node, export_origins__name(reading->by));
 	for (size_t i = 0; i < path.count && node != UINT32_MAX; i++) {
 		node = stacks__child(stacks, node, path.names[i]);
 		if (node != UINT32_MAX)
@@ -162,6 +177,7 @@ static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 				const struct group *group)
 {
 	const struct chain_place *places = NULL;
+	struct graph_origin of = origin_of(group);
 	const char *const *frames = NULL;
 	size_t count = 0;
 
@@ -169,18 +185,19 @@ static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 		return add_origin(reading, node, group);
 	if (!reading->callstacks)
 		return node;
-	if (!group->null[KEY_CHAIN]) {
-		frames = export_callstacks__frames(reading->callstacks, group->keys[KEY_CHAIN],
-						   &count);
-		places = export_callstacks__places(reading->callstacks, group->keys[KEY_CHAIN]);
+	if (of.is_known) {
+		frames = export_callstacks__frames(reading->callstacks, of.number, &count);
+		places = export_callstacks__places(reading->callstacks, of.number);
 	}
-	if (!frames)
+	if (!frames && of.kind != ORIGIN_UNRECORDED)
 		return stacks__child(reading->stacks, node, "[no stack]");
 	while (count && node != UINT32_MAX) {
 		node = stacks__child(reading->stacks, node, frames[--count]);
 		if (node != UINT32_MAX)
 			note_place(&reading->stacks->nodes[node], &places[count]);
 	}
+	if (of.kind == ORIGIN_UNRECORDED)
+		node = add_missing(reading->stacks, node, UNRECORDED_CREATION);
 	return node;
 }
 
@@ -232,19 +249,30 @@ static int add_leaf(const struct reading *reading, const struct leaf *leaf)
 	return 0;
 }
 
+/* In graphs or not, as kinds go: the stacks of nodes are no sample. */
+static int by_group(const struct group *x, const struct group *y)
+{
+	int first = origin_of(x).kind, second = origin_of(y).kind;
+
+	for (int i = 0; i < KEY_CHAIN; i++)
+		if (x->keys[i] != y->keys[i])
+			return x->keys[i] < y->keys[i] ? -1 : 1;
+	return first - second;
+}
+
 /* The same kernels together, what has no chain last. */
 static int by_kernel(const void *a, const void *b)
 {
 	const struct group *x = *(const struct group *const *)a;
 	const struct group *y = *(const struct group *const *)b;
+	struct graph_origin first = origin_of(x), second = origin_of(y);
+	int order = by_group(x, y);
 
-	for (int i = 0; i < KEY_CHAIN; i++)
-		if (x->keys[i] != y->keys[i])
-			return x->keys[i] < y->keys[i] ? -1 : 1;
-	if (x->null[KEY_CHAIN] != y->null[KEY_CHAIN])
-		return x->null[KEY_CHAIN] ? 1 : -1;
-	return x->keys[KEY_CHAIN] < y->keys[KEY_CHAIN] ? -1
-						       : x->keys[KEY_CHAIN] > y->keys[KEY_CHAIN];
+	if (order)
+		return order;
+	if (first.is_known != second.is_known)
+		return first.is_known ? -1 : 1;
+	return first.number < second.number ? -1 : first.number > second.number;
 }
 
 /* `part` of `whole`, of `total`; without a whole there is nothing to part. */
@@ -265,16 +293,18 @@ static int add_kernel(const struct reading *reading, struct group *const *groups
 	int err = 0;
 
 	for (size_t i = 0; i < count; i++) {
+		bool is_known = origin_of(groups[i]).is_known;
+
 		ns += groups[i]->durations.sum;
 		runs += groups[i]->durations.count;
-		known_ns += groups[i]->null[KEY_CHAIN] ? 0 : groups[i]->durations.sum;
-		known_runs += groups[i]->null[KEY_CHAIN] ? 0 : groups[i]->durations.count;
+		known_ns += is_known ? groups[i]->durations.sum : 0;
+		known_runs += is_known ? groups[i]->durations.count : 0;
 	}
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct durations *own = &groups[i]->durations;
 		struct leaf leaf = {groups[i], own->sum, own->count};
 
-		if (scaled && known_ns && groups[i]->null[KEY_CHAIN])
+		if (scaled && known_ns && !origin_of(groups[i]).is_known)
 			continue;
 		/* Differences of running sums, so that what is rounded off is not lost. */
 		if (scaled && known_ns) {
@@ -298,8 +328,7 @@ static int add_kernels(const struct reading *reading, struct groups *groups)
 	qsort(groups->list, groups->count, sizeof(groups->list[0]), by_kernel);
 	for (size_t i = 0, end; i < groups->count && !err; i = end) {
 		for (end = i + 1; end < groups->count; end++)
-			if (memcmp(groups->list[i]->keys, groups->list[end]->keys,
-				   KEY_CHAIN * sizeof(groups->list[i]->keys[0])) != 0)
+			if (by_group(groups->list[i], groups->list[end]))
 				break;
 		err = add_kernel(reading, groups->list + i, end - i);
 	}
@@ -350,80 +379,48 @@ static int read_callstacks(struct reading *reading, const struct report_file *fi
 	return err;
 }
 
-#define MAX_NODES 4000000
-#define MAX_DEPTH 1000
-
-/* Row by row, parents first, as they were written: what is not so is damaged. */
-static int add_sampled(const struct reading *reading, sqlite3_stmt *statement, uint32_t **nodes,
-		       size_t *count)
-{
-	struct stacks *stacks = reading->stacks;
-	int64_t parent = sqlite3_column_int64(statement, 1);
-	int64_t samples = sqlite3_column_int64(statement, 3);
-	uint32_t node;
-
-	if (sqlite3_column_int64(statement, 0) != (int64_t)*count || *count >= MAX_NODES ||
-	    parent < 0 || parent >= (int64_t)*count || samples < 0 ||
-	    samples > INT64_MAX / MAX_NODES || stacks->nodes[(*nodes)[parent]].depth >= MAX_DEPTH)
-		return -EPROTO;
-	if (!(*count & (*count - 1))) {
-		uint32_t *larger = reallocarray(*nodes, *count * 2, sizeof(**nodes));
-
-		if (!larger)
-			return -ENOMEM;
-		*nodes = larger;
-	}
-	node = stacks__child(
-		stacks, (*nodes)[parent],
-		export_names__string(reading->names, sqlite3_column_int64(statement, 2)));
-	if (node == UINT32_MAX)
-		return -ENOMEM;
-	(*nodes)[(*count)++] = node;
-	stacks->nodes[node].leaf |= samples > 0;
-	stacks__add(stacks, node, samples, 0);
-	return 0;
-}
-
-static int add_all_sampled(const struct reading *reading, const struct report_file *file)
-{
-	uint32_t *nodes = calloc(1, sizeof(*nodes)); /* by row; of the root, which has none, 0 */
-	sqlite3_stmt *statement = NULL;
-	size_t count = 1;
-	int err = nodes ? 0 : -ENOMEM;
-
-	if (!err && sqlite3_prepare_v2(file->db,
-				       "SELECT id, parentId, nameId, samples FROM "
-				       "CUDA_TRACE_PC_STACKS ORDER BY id",
-				       -1, &statement, NULL))
-		err = report_file__complain(file);
-	while (!err && sqlite3_step(statement) == SQLITE_ROW)
-		err = add_sampled(reading, statement, &nodes, &count);
-	if (err == -EPROTO)
-		fprintf(stderr, "cuda-trace report: the stacks of samples are damaged\n");
-	sqlite3_finalize(statement);
-	free(nodes);
-	return err;
-}
-
 static bool has_samples(const struct report_file *file)
 {
 	return report_file__has(file, "CUDA_TRACE_PC_STACKS", NULL) &&
 	       report_file__any(file, "CUDA_TRACE_PC_STACKS") > 0;
 }
 
+#define KERNELS_SQL(origin)                                            \
+	"SELECT globalPid, deviceId, streamId, demangledName, " origin \
+	" AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k"
+
 static const char *kernels_sql(const struct reading *reading)
 {
 	if (reading->ranges)
-		return "SELECT globalPid, deviceId, streamId, demangledName, " RANGE_OF_K
-		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+		return reading->graphs ? KERNELS_SQL(RANGES_OF_K(RANGE_OF_K))
+				       : KERNELS_SQL(LAUNCH_OF_K(RANGE_OF_K));
 	if (reading->callstacks && reading->by == REPORT_BY_LINE)
-		return "SELECT globalPid, deviceId, streamId, demangledName, " LINE_CHAIN_OF_K
-		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+		return reading->graphs ? KERNELS_SQL(STACK_OF_K(LINE_CHAIN_OF_K))
+				       : KERNELS_SQL(LAUNCH_OF_K(LINE_CHAIN_OF_K));
 	if (reading->callstacks)
-		return "SELECT globalPid, deviceId, streamId, demangledName, " CHAIN_OF_K
-		       " AS chain, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL AS k";
+		return reading->graphs ? KERNELS_SQL(STACK_OF_K(CHAIN_OF_K))
+				       : KERNELS_SQL(LAUNCH_OF_K(CHAIN_OF_K));
 	return "SELECT globalPid, deviceId, streamId, demangledName, end - start AS ns FROM "
 	       "CUPTI_ACTIVITY_KIND_KERNEL";
+}
+
+/* Where the host's functions or ranges stand, with those of graphs. */
+static int read_host(struct reading *reading, const struct report_file *file)
+{
+	int err = 0, any;
+
+	if (reading->by != REPORT_BY_RANGE)
+		err = read_callstacks(reading, file);
+	if (err || (!reading->callstacks && reading->by != REPORT_BY_RANGE))
+		return err;
+	any = graph_origins__make(file);
+	reading->graphs = any > 0;
+	err = any < 0 ? any : 0;
+	if (!err && reading->by == REPORT_BY_RANGE)
+		err = range_paths__open(&reading->ranges, file, reading->names, reading->graphs);
+	if (!err && reading->graphs && reading->callstacks)
+		err = graph_origins__say_unrecorded(file);
+	return err;
 }
 
 int stacks__read(struct stacks *stacks, const struct report_file *file)
@@ -436,15 +433,13 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 	stacks->samples = has_samples(file);
 	err = export_names__open(&reading.names, file);
 	if (!err && !stacks->samples)
-		err = reading.by == REPORT_BY_RANGE
-			      ? range_paths__open(&reading.ranges, file, reading.names)
-			      : read_callstacks(&reading, file);
+		err = read_host(&reading, file);
 	if (!err && !stacks->samples && report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
 		err = groups__read(&groups, file, kernels_sql(&reading));
 	if (!err && stacks__child(stacks, 0, "all"))
 		err = -ENOMEM;
 	if (!err)
-		err = stacks->samples ? add_all_sampled(&reading, file)
+		err = stacks->samples ? stacks__read_samples(stacks, reading.names, file)
 				      : add_all(&reading, &groups);
 	groups__free(&groups);
 	export_callstacks__close(reading.callstacks);

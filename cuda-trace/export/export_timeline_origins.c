@@ -1,36 +1,55 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* At each kernel of the timeline: its operator, module and line, from its launch's call stack. */
+/* At each kernel of the timeline: its operator, module and line, from the call stack of its launch,
+ * or of what put it into its graph. */
 #include <stdlib.h>
 #include "cuda-trace/export/export_backward.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/export/export_timeline.h"
+#include "cuda-trace/report/report_graph_origins.h"
+
+#define OF_ONE_KERNEL                                                                            \
+	" FROM (SELECT ?1 AS correlationId, ?2 AS globalPid, ?3 AS graphId, ?4 AS graphNodeId) " \
+	"AS k"
 
 int timeline__open_origins(struct timeline *timeline)
 {
 	/* The table's own rows are read by functions that know nothing of launches. */
-	static const char sql[] =
-		"SELECT " CHAIN_OF_K ", " LINE_CHAIN_OF_K " FROM (SELECT ?1 AS correlationId, "
-		"?2 AS globalPid, ?3 AS graphId, ?4 AS graphNodeId) AS k";
+	static const char plain[] =
+		"SELECT " LAUNCH_OF_K(CHAIN_OF_K) ", " LAUNCH_OF_K(LINE_CHAIN_OF_K) OF_ONE_KERNEL;
+	static const char with_graphs[] =
+		"SELECT " STACK_OF_K(CHAIN_OF_K) ", " STACK_OF_K(LINE_CHAIN_OF_K) OF_ONE_KERNEL;
 	const struct report_file *file = timeline->file;
 	int any = timeline->callstacks ? export_callstacks__of_launches(file) : 0;
 	int err = any > 0 ? export_backward__find_calls(file, timeline->callstacks) : any;
+	int graphs = !err && any > 0 ? graph_origins__make(file) : 0;
 
-	if (!err && any > 0 && sqlite3_prepare_v2(file->db, sql, -1, &timeline->chains, NULL))
+	if (graphs < 0)
+		return graphs;
+	if (!err && any > 0 &&
+	    sqlite3_prepare_v2(file->db, graphs ? with_graphs : plain, -1, &timeline->chains, NULL))
 		err = report_file__complain(file);
 	return err;
 }
 
-static void put_origin(struct timeline *timeline, enum report_by by, int64_t chain)
+static void put_origin(struct timeline *timeline, enum report_by by, int column)
 {
 	static struct origin_path path; /* large */
-	size_t count;
-	const char *const *frames = export_callstacks__frames(timeline->callstacks, chain, &count);
+	struct graph_origin of =
+		graph_origin__read(sqlite3_column_int64(timeline->chains, column),
+				   sqlite3_column_type(timeline->chains, column) == SQLITE_NULL);
+	const char *const *frames;
 	char name[ORIGIN_TEXT];
+	size_t count;
 
+	/* What replayed a graph is not what its kernels are of. */
+	if (!of.is_known || of.kind == ORIGIN_UNRECORDED)
+		return;
+	frames = export_callstacks__frames(timeline->callstacks, of.number, &count);
 	if (!frames)
 		return;
-	export_origins__of_frames(
-		by, frames, export_callstacks__places(timeline->callstacks, chain), count, &path);
+	export_origins__of_frames(by, frames,
+				  export_callstacks__places(timeline->callstacks, of.number), count,
+				  &path);
 	if (!path.count)
 		return;
 	fputs(", ", timeline->out);
@@ -49,12 +68,9 @@ void timeline__put_origins(struct timeline *timeline, const union record_row *ke
 	sqlite3_bind_int64(chains, 3, kernel->KERNEL.graphId);
 	sqlite3_bind_int64(chains, 4, kernel->KERNEL.graphNodeId);
 	if (sqlite3_step(chains) == SQLITE_ROW) {
-		if (sqlite3_column_type(chains, 0) != SQLITE_NULL) {
-			put_origin(timeline, REPORT_BY_OPERATOR, sqlite3_column_int64(chains, 0));
-			put_origin(timeline, REPORT_BY_MODULE, sqlite3_column_int64(chains, 0));
-		}
-		if (sqlite3_column_type(chains, 1) != SQLITE_NULL)
-			put_origin(timeline, REPORT_BY_LINE, sqlite3_column_int64(chains, 1));
+		put_origin(timeline, REPORT_BY_OPERATOR, 0);
+		put_origin(timeline, REPORT_BY_MODULE, 0);
+		put_origin(timeline, REPORT_BY_LINE, 1);
 	}
 	sqlite3_reset(chains);
 }

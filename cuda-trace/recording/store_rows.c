@@ -58,9 +58,9 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 		    const struct cuda_api *call, int64_t name, int64_t kernel, int64_t shape)
 {
 	uint32_t number = process - rows->processes, id = call->head.correlation;
-	/* Only launches have stacks. */
-	int64_t chain =
-		kernel == DB_NULL ? DB_NULL : store_callstacks__of(rows->callstacks, number, id);
+	/* Only launches have stacks, and calls that added a node to a graph. */
+	bool any = kernel != DB_NULL || call->group == CUDA_GROUP_API_GRAPH;
+	int64_t chain = any ? store_callstacks__of(rows->callstacks, number, id) : DB_NULL;
 	union record_row row;
 
 	if (chain < 0 && chain != DB_NULL)

@@ -16,6 +16,7 @@
 #include "libcupti-usdt/cupti/cupti_records.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/graph_adds.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/launches.h"
@@ -254,6 +255,13 @@ static void include_instantiations(struct cbid_set *set)
 		include(set, CUPTI_DOMAIN_DRIVER, *cbid);
 }
 
+static void include_adds(struct cbid_set *set)
+{
+	for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++)
+		if (graph_adds__is_one(cbid))
+			include(set, CUPTI_DOMAIN_DRIVER, cbid);
+}
+
 static void include_families(struct cbid_set *set, uint32_t groups)
 {
 	for (int domain = CUPTI_DOMAIN_DRIVER; domain <= CUPTI_DOMAIN_RUNTIME; domain++)
@@ -331,6 +339,8 @@ void cbids__switch(void *subscriber, uint32_t groups)
 	}
 	if (groups & BIT(GRAPH))
 		include_instantiations(&set);
+	if (groups & BIT(GRAPH_NODES) && groups & BIT(LAUNCH))
+		include_adds(&set);
 	if (api_calls__wanted(groups)) {
 		api_calls__learn();
 		include_families(&set, groups);

@@ -22,6 +22,7 @@
 #include "libcupti-usdt/cupti/cuda_driver.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/graph_adds.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/kernel_names.h"
@@ -87,6 +88,8 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 		launch_counters__leave(domain, cbid, data);
 	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
 		graph_instantiations__record(ring, cbid, data, start, end);
+	if (groups & BIT(GRAPH_NODES) && domain == CUPTI_DOMAIN_DRIVER)
+		graph_adds__record(ring, groups, cbid, data, start, end);
 	/* Else families may just be learnt by another thread; so in runtime_enter(). */
 	if (api_calls__wanted(groups))
 		api_calls__record(ring, groups, domain, cbid, data, start, end);

@@ -53,6 +53,7 @@ struct ring {
 	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
 	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
+	uint64_t node_created;	    /* when the owner last created a node of a graph; its own */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
 	struct batch staging; /* the holder's; not on a launching thread's small stack */

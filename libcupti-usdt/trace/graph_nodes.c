@@ -2,8 +2,8 @@
 /*
  * No call is enabled for this: launches stay as they are, and so does whatever builds no graphs.
  *
- * Failure modes: 1. a node cannot be named: an older library lacks the function, and no record is
- * emitted. 2. a graph of thousands of nodes is instantiated: the thread's ring sends itself off
+ * Failure modes: 1. a node cannot be named, as an older library lacks the function: it counts as
+ * lost. 2. a graph of thousands of nodes is instantiated: the thread's ring sends itself off
  * when it fills, as with launches. 3. the graph is looked into: only its handles are, by CUPTI,
  * which is what it calls back for.
  */
@@ -13,7 +13,9 @@
 
 #include "libcupti-usdt/base/timestamps.h"
 #include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/emit/ring.h"
 #include "libcupti-usdt/emit/rings.h"
+#include "libcupti-usdt/emit/status.h"
 
 static bool is_on; /* of the agent's thread */
 
@@ -55,13 +57,15 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		.tid = ring__tid(ring),
 	};
 
-	if (!record.node)
-		return;
-	record.graph = graph_id(about->graph);
-	if (cbid == CUPTI_RESOURCE_NODE_CLONED)
+	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED)
+		ring->node_created = now;
+	if (record.node && cbid == CUPTI_RESOURCE_NODE_CLONED)
 		record.original = id_of(about->original_node);
-	if (cbid == CUPTI_RESOURCE_NODE_CLONED && !record.original)
+	if (!record.node || (cbid == CUPTI_RESOURCE_NODE_CLONED && !record.original)) {
+		status__lost(CUDA_LOST_NAMELESS_NODES, 1);
 		return;
+	}
+	record.graph = graph_id(about->graph);
 	if (probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES))
 		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
 	if (!probe_sites__readable_wanted(CUDA_GROUP_GRAPH_NODES))

@@ -150,7 +150,11 @@ void *launches__function(uint32_t cbid, const void *params)
 static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
 				  uint64_t end, struct cuda_launch *launch)
 {
-	if (group == CUDA_GROUP_LAUNCH && stack_sampling__may_be_due(ring))
+	/* A captured launch is one for all replays: no other stack says where their kernels are
+	 * from. */
+	if (group == CUDA_GROUP_LAUNCH && ring && ring->node_created >= start)
+		stack_sampling__take(ring, launch->head.correlation, launch->context);
+	else if (group == CUDA_GROUP_LAUNCH && stack_sampling__may_be_due(ring))
 		stack_sampling__sample(ring, launch->head.correlation, launch->context);
 	if (!probe_sites__readable_wanted(group))
 		return;

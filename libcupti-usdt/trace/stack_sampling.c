@@ -92,3 +92,11 @@ void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t co
 	ring->stacks_left = ring->stacks_step = nearest;
 	ring->stacks_wanted = wanted;
 }
+
+void stack_sampling__take(struct ring *ring, uint32_t correlation, uint32_t context)
+{
+	uint32_t wanted = atomic_load_explicit(&hot.stack_probes, memory_order_relaxed);
+
+	for (; wanted; wanted &= wanted - 1)
+		fire(__builtin_ctz(wanted), correlation, ring__tid(ring), context);
+}

@@ -17,5 +17,7 @@ static inline bool stack_sampling__may_be_due(struct ring *ring)
 	return __builtin_expect(wanted, 0) && (!ring || ring__stack_may_be_due(ring, wanted));
 }
 void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t context);
+/* A call has returned that gets a stack in any case; it is none of those that are counted. */
+void stack_sampling__take(struct ring *ring, uint32_t correlation, uint32_t context);
 
 #endif

@@ -12,8 +12,9 @@ $(WORKLOAD_LIB): $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# Its stacks are walked by frame pointers, and each of its calls must be one.
-$(B)/obj/tests/workloads/stacks.o $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): \
+# Their stacks are walked by frame pointers, and each of its calls must be one.
+$(B)/obj/tests/workloads/stacks.o $(B)/obj/tests/workloads/graph-origins.o \
+	$(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): \
 	OBJ_CFLAGS = -fno-omit-frame-pointer -fno-optimize-sibling-calls
 # And those of frameless and its library cannot be.
 $(B)/obj/tests/workloads/frameless.o: \

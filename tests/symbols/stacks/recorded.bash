@@ -7,7 +7,8 @@ sql() {
 }
 
 # record_lingering MARK ARGS... [--call-graph HOW]: r.db of a program that does not end before the tool has looked at its
-# files: MARK, a path, is in the spool then. What record said is in rec.err, the program's in rec.out.
+# files: MARK, a path, is in the spool then. What record said is in rec.err, the program's in rec.out. RECORD_OPTIONS: in
+# place of -g.
 record_lingering() {
 	local mark=$1 how=dwarf; shift
 	if [ "${*: -2:1}" = --call-graph ]; then
@@ -17,7 +18,8 @@ record_lingering() {
 	rm -f hold r.db*
 	mkfifo hold
 	exec 9<>hold
-	setsid "$CUDA_TRACE" record -g --call-graph "$how" -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
+	# shellcheck disable=SC2086 # several
+	setsid "$CUDA_TRACE" record ${RECORD_OPTIONS:--g} --call-graph "$how" -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
 	rec_PID=$!
 	echo $rec_PID >>started
 	wait_for 30 grep -qaF "$mark" r.db.part

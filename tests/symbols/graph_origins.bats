@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# record -g and report: kernels of CUDA graphs belong to the code that put them into the graph.
+
+load ../lib/helpers
+load stacks/recorded
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown() {
+	exec 9>&-
+	stop_started
+}
+
+# folded: "FUNCTION;...;FUNCTION NS" from main on, without GPU, stream and kernel
+folded() {
+	ct report --folded - r.db | sed -n 's/.*;main;/main;/; s/;GPU 0;stream [0-9]*;spin / /p'
+}
+
+@test "report --folded (a graph captured in two functions) has each replayed kernel below the function that captured it" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4
+	run -0 folded
+	assert_line "main;run;make_captured;embed;captured;cuLaunchKernel 240000"
+	assert_line "main;run;make_captured;head;captured;cuLaunchKernel 40000"
+	refute_output --partial cuGraphLaunch
+	run -0 ct report --by operator --json r.db
+	refute_output --partial "creation not recorded"
+	ct report --pprof p.pb.gz r.db
+	zcat p.pb.gz | protoc --decode_raw >p.txt
+	grep -q '"make_captured"' p.txt
+	ct report --html h.html r.db
+	grep -q '"make_captured"' h.html
+}
+
+@test "record -g=100 (a graph captured in two functions, kernels beside it) has the stack of each captured launch" {
+	requires bpf sim sqlite3
+	RECORD_OPTIONS=-g=100 record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 50 --eager 400
+	run -0 --separate-stderr folded
+	assert_line "main;run;make_captured;embed;captured;cuLaunchKernel 3000000"
+	assert_line "main;run;make_captured;head;captured;cuLaunchKernel 500000"
+	# What is beside the graphs is an estimate; what they ran is no part of it.
+	assert_line "main;run;plain;counted__launch;cuLaunchKernel 800000"
+}
+
+@test "report (a graph that was created before the recording) names its kernels, their number and share" {
+	requires bpf sim sqlite3
+	mkfifo go
+	exec 9<>go
+	setsid "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/graph-origins" -n 5 --early --linger <go >p.out 2>p.err 9>&- 3>&- &
+	program_PID=$!
+	echo $program_PID >>started
+	wait_for 30 grep -qx ready p.out
+	start rec "$CUDA_TRACE" record -v -g -o r.db -p "$program_PID"
+	wait_for 30 grep -q 'now the stack of one launch in 1 is recorded' rec.err
+	wait_for 30 grep -qa graph-origins r.db.part
+	sleep 1
+	echo >&9
+	wait_for 30 grep -q '^expect ' p.out
+	kill -INT "$rec_PID"
+	finished "$rec_PID" 40
+	run -0 --separate-stderr ct report --folded - r.db
+	assert_line --regexp ";main;run;replay;counted__graph_launch;cuGraphLaunch;\\[graph's creation not recorded\\];GPU 0;stream [0-9]+;spin 35000\$"
+	assert_line --regexp ';main;run;make_captured;embed;captured;cuLaunchKernel;GPU 0;stream [0-9]+;spin 300000$'
+	[[ $stderr == *"5 of 30 kernels (8.0 % of the time) are of 1 graphs whose creation was not recorded"* ]] || fail "not said: $stderr"
+	run -0 ct report --by line --json r.db
+	assert_line --partial "[graph's creation not recorded]"
+}
+
+@test "record -g (a graph built node by node) has each kernel below the function that added its node" {
+	requires bpf sim sqlite3
+	local events
+	for events in kernels kernels,api; do
+		RECORD_OPTIONS="-g -e $events" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 3 --nodes 7
+		run -0 --separate-stderr folded
+		assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 105000"
+		refute_output --partial cuGraphLaunch
+		assert_equal "$(sql r.db "SELECT count(*), count(callchainId) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS s
+			ON s.id = nameId WHERE value LIKE 'cuGraphAdd%'")" "7|7"
+	done
+}
+
+@test "record -g (a libcupti that has no ids of nodes) counts each node as lost" {
+	requires bpf sim sqlite3
+	SIMCUDA_MISSING_SYMBOL=cuptiGetGraphNodeId ct record -g -o r.db -- "$SIM" "$WORKLOADS/graph-origins" -n 2 --nodes 4 >out 2>err ||
+		{ cat err; false; }
+	# Seven nodes were created, and copied by instantiating: each copy was created and cloned.
+	grep -q '21 .*nameless_nodes' err || fail "$(cat err)"
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_GRAPH_NODE_EVENTS')" 0
+	assert_equal "$(sql r.db "SELECT sum(count) FROM CUDA_TRACE_LOST WHERE reason = 'nameless_nodes'")" 21
+}
