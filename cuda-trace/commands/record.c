@@ -30,6 +30,8 @@
 #define DEFAULT_PATH   "cuda-trace.db"
 #define DEFAULT_EVENTS "kernels,copies,memory,sync,errors,overhead"
 
+#define RING_MIB_WITH_STACKS 64 /* of all launches */
+
 struct record_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *path;
@@ -411,6 +413,10 @@ static int check(struct record_options *options, uint32_t *groups)
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
 	if (options->stacks && options->shared.max_overhead && parse_stack_percent(options))
 		return EXIT_USAGE;
+	/* A copy of a stack is as large as a hundred records. */
+	if (options->stacks && !options->shared.ring_mib && !options->stack_percent &&
+	    stack_rate__parse(options->stacks) == 1)
+		options->shared.ring_mib = RING_MIB_WITH_STACKS;
 	/* A stack belongs to a launch. */
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;

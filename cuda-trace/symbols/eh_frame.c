@@ -307,14 +307,13 @@ static int read_functions(struct tables *tables, uint32_t from, uint64_t *end, u
 	return 0;
 }
 
-static int send_part(struct tables *tables, uint64_t wanted, struct foreign_output *output)
+static int send_part(struct tables *tables, uint64_t wanted, struct foreign_output *output,
+		     struct unwind_range *sent)
 {
 	struct unwind_range range = {0};
 	uint32_t index, from, next;
-	int err = find_list(tables);
+	int err;
 
-	if (err)
-		return err;
 	if (!find_function(tables, wanted, &index))
 		return -EIO;
 	from = tables->count <= FUNCTIONS_ALL || index < FUNCTIONS_BACK ? 0
@@ -329,28 +328,63 @@ static int send_part(struct tables *tables, uint64_t wanted, struct foreign_outp
 	range.start = from ? tables->first : 0;
 	range.first = tables->first;
 	range.rows = tables->row_count;
+	if (!foreign_output__fits(output, sizeof(range) + range.rows * sizeof(*tables->rows)))
+		return -EFBIG;
+	*sent = range;
 	foreign_output__put(output, &range, sizeof(range));
 	foreign_output__put(output, tables->rows, range.rows * sizeof(*tables->rows));
 	return 0;
 }
 
-int eh_frame__send(int fd, uint64_t size, const void *argument, struct foreign_output *output)
+static bool is_sent(const struct unwind_range *sent, uint32_t count, uint64_t address)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (address >= sent[i].start && address < sent[i].end)
+			return true;
+	return false;
+}
+
+/* Of what is only likely to be needed, none must be there. */
+static int send_parts(struct tables *tables, const struct unwind_wanted *wanted,
+		      struct foreign_output *output)
+{
+	struct unwind_range sent[UNWIND_WANTED];
+	uint32_t count = 0;
+	int err = find_list(tables);
+
+	for (uint32_t i = 0; i < wanted->count && i < UNWIND_WANTED && !err; i++) {
+		if (is_sent(sent, count, wanted->addresses[i]))
+			continue;
+		err = send_part(tables, wanted->addresses[i], output, &sent[count]);
+		count += !err;
+	}
+	return count ? 0 : err;
+}
+
+int eh_frame__send_all(int fd, uint64_t size, const void *argument, struct foreign_output *output)
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
-	uint64_t wanted;
 	int err;
 
 	if (!tables)
 		return -ENOMEM;
-	memcpy(&wanted, argument, sizeof(wanted));
 	tables->rows = calloc(UNWIND_ROWS_MAX, sizeof(*tables->rows));
 	err = tables->rows ? foreign_elf__open(&tables->elf, fd, size, false) : -ENOMEM;
 	if (!err) {
-		err = tables->elf.header.e_machine == EM_X86_64 ? send_part(tables, wanted, output)
-								: -ENOENT;
+		err = tables->elf.header.e_machine == EM_X86_64
+			      ? send_parts(tables, argument, output)
+			      : -ENOENT;
 		foreign_elf__close(&tables->elf);
 	}
 	free(tables->rows);
 	free(tables);
 	return err;
+}
+
+int eh_frame__send(int fd, uint64_t size, const void *argument, struct foreign_output *output)
+{
+	struct unwind_wanted wanted = {.count = 1};
+
+	memcpy(wanted.addresses, argument, sizeof(wanted.addresses[0]));
+	return eh_frame__send_all(fd, size, &wanted, output);
 }

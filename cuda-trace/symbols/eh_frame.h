@@ -55,6 +55,16 @@ struct unwind_range {
 
 struct foreign_output;
 
+/* Addresses of one file, the first of which is needed, and the others may be. */
+#define UNWIND_WANTED 64
+struct unwind_wanted {
+	uint32_t count;
+	uint64_t addresses[UNWIND_WANTED];
+};
+
+/* `argument` points to a struct unwind_wanted. The answer has a range with its rows for the first,
+ * and for each other address that is in no range before, as far as they fit. */
+int eh_frame__send_all(int fd, uint64_t size, const void *argument, struct foreign_output *output);
 /* `argument` points to the address (uint64_t) around which rules are wanted. 0; -ENOENT: the file
  * has no such tables; or -errno as of foreign_elf.h. */
 int eh_frame__send(int fd, uint64_t size, const void *argument, struct foreign_output *output);

@@ -303,6 +303,16 @@ uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *i
 	return mapping->module;
 }
 
+bool mappings__is_in(const struct mappings *mappings, uint32_t module, uint64_t address,
+		     uint64_t *in_module)
+{
+	const struct mapping *mapping = mapping_of(&mappings->maps, address);
+
+	return mapping && mapping->module == module &&
+	       elf_outline__address(&modules__at(mappings->modules, module)->outline,
+				    address - mapping->start + mapping->offset, in_module);
+}
+
 void mappings__open_all(struct mappings *mappings)
 {
 	for (size_t i = 0; i < mappings->maps.count; i++)

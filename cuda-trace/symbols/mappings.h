@@ -36,6 +36,9 @@ struct mappings *mappings__new(uint32_t pid, struct modules *modules);
  * gone.
  */
 uint32_t mappings__find(struct mappings *mappings, uint64_t address, uint64_t *in_module);
+/* Is that address in this module? By what is known already: nothing is read for it. */
+bool mappings__is_in(const struct mappings *mappings, uint32_t module, uint64_t address,
+		     uint64_t *in_module);
 /* Opens whatever has code and is mapped now, as far as there is space. */
 void mappings__open_all(struct mappings *mappings);
 void mappings__free(struct mappings *mappings);

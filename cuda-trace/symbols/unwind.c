@@ -187,13 +187,40 @@ static uint32_t count_by_pointers(const struct walk *walk)
 	return count;
 }
 
+struct guess {
+	const struct event_stack_copy *copy;
+	const struct mappings *mappings;
+	uint32_t module, offset;
+};
+
+/* Words of the stack that lie in that module: most of them are where its functions' calls go on. */
+static bool next_guess(void *context, uint32_t module, uint64_t *address)
+{
+	struct guess *guess = context;
+	uint64_t word;
+
+	if (guess->module != module)
+		guess->offset = 0;
+	guess->module = module;
+	while (guess->copy->bytes - guess->offset >= sizeof(word) &&
+	       guess->offset < guess->copy->bytes) {
+		memcpy(&word, guess->copy->stack + guess->offset, sizeof(word));
+		guess->offset += sizeof(word);
+		if (mappings__is_in(guess->mappings, module, word - 1, address))
+			return true;
+	}
+	return false;
+}
+
 void unwind__walk(struct unwound *unwound, struct unwind_trace *trace,
 		  const struct event_stack_copy *copy, struct unwind_tables *tables,
 		  const struct modules *modules, struct mappings *mappings)
 {
+	struct guess guess = {.copy = copy, .mappings = mappings};
 	struct walk walk;
 	int end = -1;
 
+	unwind_tables__guess(tables, next_guess, &guess);
 	begin(&walk, copy, trace);
 	unwound->count = unwound->by_pointers = 0;
 	while (end < 0) {
@@ -216,6 +243,7 @@ void unwind__walk(struct unwound *unwound, struct unwind_trace *trace,
 		row = unwind_tables__row(tables, modules, module, in_module);
 		end = row ? step_by_rule(&walk, row) : step_by_pointer(&walk);
 	}
+	unwind_tables__guess(tables, NULL, NULL);
 	unwound->end = end;
 	if (end == UNWIND_END_COPY)
 		unwound->by_pointers = count_by_pointers(&walk);

@@ -14,15 +14,15 @@
 
 #define MAX_MS	   3000		 /* for one part, which takes some 10 ms where CPUs are idle */
 #define MAX_BYTES  (32ul << 20)	 /* of all tables */
+#define MOST_BYTES (4ul << 20)	 /* of an answer: any one part fits */
 #define MAX_PARTS  8192		 /* of a file */
 #define OVERLAPS   8		 /* parts that may begin in one that has the address */
 #define FREE_NS	   5000000000ull /* that reading may take, and later: */
 #define TIME_SHARE 10		 /* this part of the time since the first one */
 
 struct part {
-	struct foreign_answer answer;
 	struct unwind_range range;
-	const struct unwind_row *rows; /* in the answer */
+	struct unwind_row *rows;
 };
 
 /* The tables of a module. */
@@ -38,6 +38,8 @@ struct unwind_tables {
 	size_t bytes;
 	uint64_t began, spent; /* ns */
 	uint32_t refused;
+	unwind_guess next_guess;
+	void *guess_context;
 };
 
 struct unwind_tables *unwind_tables__new(void)
@@ -49,7 +51,7 @@ static void drop_all(struct unwind_tables *tables)
 {
 	for (uint32_t i = 0; i < tables->count; i++) {
 		for (uint32_t j = 0; j < tables->list[i].count; j++)
-			free(tables->list[i].parts[j].answer.bytes);
+			free(tables->list[i].parts[j].rows);
 		free(tables->list[i].parts);
 		tables->list[i].parts = NULL;
 		tables->list[i].count = tables->list[i].capacity = 0;
@@ -78,18 +80,29 @@ static bool is_in_order(const struct part *part)
 	return true;
 }
 
-/* What was sent may have been made by whoever made the file. */
-static bool check_part(struct part *part, uint64_t address)
+/* The next part of an answer, at *at. What was sent may have been made by whoever made the file. */
+static bool take_part(struct part *part, const struct foreign_answer *answer, size_t *at)
 {
 	const struct unwind_range *range = &part->range;
+	size_t bytes;
 
-	if (part->answer.size < sizeof(*range))
+	if (answer->size - *at < sizeof(*range))
 		return false;
-	memcpy(&part->range, part->answer.bytes, sizeof(*range));
-	part->rows = (const void *)(part->answer.bytes + sizeof(*range));
-	return range->rows <= UNWIND_ROWS_MAX &&
-	       part->answer.size == sizeof(*range) + range->rows * sizeof(*part->rows) &&
-	       address >= range->start && address < range->end && is_in_order(part);
+	memcpy(&part->range, answer->bytes + *at, sizeof(*range));
+	bytes = range->rows * sizeof(*part->rows);
+	*at += sizeof(*range);
+	if (range->rows > UNWIND_ROWS_MAX || bytes > answer->size - *at ||
+	    range->start >= range->end)
+		return false;
+	part->rows = malloc(bytes + 1);
+	if (!part->rows)
+		return false;
+	memcpy(part->rows, answer->bytes + *at, bytes);
+	*at += bytes;
+	if (is_in_order(part))
+		return true;
+	free(part->rows);
+	return false;
 }
 
 /* How many parts begin at or before the address. */
@@ -106,6 +119,11 @@ static uint32_t parts_before(const struct table *table, uint64_t address)
 			high = middle;
 	}
 	return low;
+}
+
+static size_t part_bytes(const struct part *part)
+{
+	return sizeof(*part) + part->range.rows * sizeof(*part->rows);
 }
 
 static struct part *add_part(struct unwind_tables *tables, struct table *table,
@@ -128,33 +146,8 @@ static struct part *add_part(struct unwind_tables *tables, struct table *table,
 		(table->count - place) * sizeof(*part));
 	table->parts[place] = *part;
 	table->count++;
-	tables->bytes += part->answer.size;
+	tables->bytes += part_bytes(part);
 	return &table->parts[place];
-}
-
-static struct part *read_part(struct unwind_tables *tables, struct table *table,
-			      const struct module *module, uint64_t address)
-{
-	const size_t most =
-		sizeof(struct unwind_range) + UNWIND_ROWS_MAX * sizeof(struct unwind_row);
-	uint64_t before = monotonic__ns();
-	struct foreign_file file;
-	struct part part = {0}, *added = NULL;
-
-	if (table->failed || !module->is_elf || foreign_file__of(&file, module->fd) ||
-	    !may_read(tables, before))
-		return NULL;
-	if (tables->bytes + most > MAX_BYTES)
-		drop_all(tables);
-	if (!foreign_job__run(eh_frame__send, &file, &address, MAX_MS, most, &part.answer) &&
-	    check_part(&part, address))
-		added = add_part(tables, table, &part);
-	if (!added) {
-		free(part.answer.bytes);
-		table->failed = true;
-	}
-	tables->spent += monotonic__ns() - before;
-	return added;
 }
 
 /* Parts overlap: of those that begin before the address one of the last ones has it. */
@@ -166,6 +159,62 @@ static struct part *find_part(struct table *table, uint64_t address)
 		if (address < table->parts[n - 1 - i].range.end)
 			return &table->parts[n - 1 - i];
 	return NULL;
+}
+
+/* The address, and those that are likely to be needed next and have no part yet. */
+static void gather(struct unwind_tables *tables, struct table *table, uint32_t module,
+		   uint64_t address, struct unwind_wanted *wanted)
+{
+	wanted->count = 1;
+	wanted->addresses[0] = address;
+	while (wanted->count < UNWIND_WANTED && tables->next_guess &&
+	       tables->next_guess(tables->guess_context, module, &address))
+		if (!find_part(table, address))
+			wanted->addresses[wanted->count++] = address;
+}
+
+static void add_parts(struct unwind_tables *tables, struct table *table,
+		      const struct foreign_answer *answer)
+{
+	struct part part;
+	size_t at = 0;
+
+	while (take_part(&part, answer, &at)) {
+		/* There is space for one more of any size. */
+		if (tables->bytes + part_bytes(&part) > MAX_BYTES ||
+		    !add_part(tables, table, &part)) {
+			free(part.rows);
+			return;
+		}
+	}
+}
+
+/* NULL, too, if the part that is needed did not come. */
+static struct part *read_part(struct unwind_tables *tables, const struct modules *modules,
+			      uint32_t number, uint64_t address)
+{
+	struct table *table = &tables->list[number];
+	const struct module *module = modules__at(modules, number);
+	uint64_t before = monotonic__ns();
+	struct unwind_wanted wanted;
+	struct foreign_answer answer;
+	struct foreign_file file;
+	struct part *found = NULL;
+
+	if (table->failed || !module->is_elf || foreign_file__of(&file, module->fd) ||
+	    !may_read(tables, before))
+		return NULL;
+	if (tables->bytes + MOST_BYTES > MAX_BYTES)
+		drop_all(tables);
+	gather(tables, table, number, address, &wanted);
+	if (!foreign_job__run(eh_frame__send_all, &file, &wanted, MAX_MS, MOST_BYTES, &answer)) {
+		add_parts(tables, table, &answer);
+		found = find_part(table, address);
+		free(answer.bytes);
+	}
+	table->failed = !found;
+	tables->spent += monotonic__ns() - before;
+	return found;
 }
 
 static const struct unwind_row *find_row(const struct part *part, uint64_t address)
@@ -217,8 +266,14 @@ const struct unwind_row *unwind_tables__row(struct unwind_tables *tables,
 		return NULL;
 	part = find_part(table, address);
 	if (!part)
-		part = read_part(tables, table, modules__at(modules, module), address);
+		part = read_part(tables, modules, module, address);
 	return part ? find_row(part, address) : NULL;
+}
+
+void unwind_tables__guess(struct unwind_tables *tables, unwind_guess next, void *context)
+{
+	tables->next_guess = next;
+	tables->guess_context = context;
 }
 
 uint32_t unwind_tables__refused(const struct unwind_tables *tables)

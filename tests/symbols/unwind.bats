@@ -135,6 +135,21 @@ teardown() {
 	done
 }
 
+@test "record (-g, -g=100, -g --buffer) has a ring buffer of 64 MiB, 16, and as large as was requested" {
+	requires bpf
+	local options want
+	while read -r want options; do
+		# shellcheck disable=SC2086
+		start rec "$CUDA_TRACE" record $options -o r.db -- sleep 3
+		wait_for 20 bash -c "grep -qsE '^max_entries:[[:space:]]*$((want << 20))$' /proc/$rec_PID/fdinfo/*"
+		finished "$rec_PID" 20
+	done <<-END
+		64 -g
+		16 -g=100
+		32 -g --buffer 32
+	END
+}
+
 @test "unwind tables (libc, libstdc++) mean what readelf says" {
 	requires readelf
 	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o rules "$TOP/tests/symbols/stacks/rules.c" \
@@ -166,7 +181,9 @@ teardown() {
 			foreign_sandbox rooted_path clock) -ldl
 	run -0 ./parts ./libmany.so
 	assert_line --partial "found=1000 right=1000 refused=0 "
-	[ "$(sed -n 's/.*faster=//p' <<<"$output")" -gt 20 ] || fail "the second time as slow as the first: $output"
+	# What is likely to be needed next comes in the same answer.
+	assert_line --partial " guessed=64"
+	[ "$(sed -n 's/.*faster=\([0-9]*\).*/\1/p' <<<"$output")" -gt 20 ] || fail "the second time as slow as the first: $output"
 }
 
 @test "unwind tables and copies of stacks (damaged, hostile) end in no fault" {
