@@ -49,6 +49,7 @@ static void set_saved(struct cfa_state *state, uint64_t number, int64_t offset)
 		state->rule.return_offset = fits ? offset : 0;
 	} else if (name < UNWIND_SAVED) {
 		state->rule.saved[name] = fits || offset == UNWIND_KEPT ? offset : UNWIND_LOST;
+		state->by_pointer &= ~(1u << name);
 	}
 }
 
@@ -62,13 +63,34 @@ static void restore(struct cfa_program *program, uint64_t number)
 		program->state.rule.return_offset = program->initial.rule.return_offset;
 	} else if (name < UNWIND_SAVED) {
 		program->state.rule.saved[name] = program->initial.rule.saved[name];
+		program->state.by_pointer &= ~(1u << name);
+		program->state.by_pointer |= program->initial.by_pointer & 1u << name;
 	}
+}
+
+/* In a row, places are relative to the CFA; where that is pointed to, to the base register. */
+static int64_t place_of(const struct cfa_state *state, unsigned int name)
+{
+	const struct unwind_row *rule = &state->rule;
+	int64_t offset = rule->saved[name];
+
+	if (offset == UNWIND_KEPT || offset == UNWIND_LOST)
+		return offset;
+	if (!(state->by_pointer >> name & 1))
+		return rule->rule == UNWIND_POINTED ? UNWIND_LOST : offset;
+	if (rule->base != UNWIND_RBP)
+		return UNWIND_LOST;
+	if (rule->rule != UNWIND_POINTED)
+		offset -= rule->cfa_offset;
+	return offset > UNWIND_LOST && offset <= INT16_MAX ? offset : UNWIND_LOST;
 }
 
 bool cfa_program__put(const struct cfa_program *program)
 {
 	struct unwind_row rule = program->state.rule;
 
+	for (unsigned int i = 0; i < UNWIND_SAVED; i++)
+		rule.saved[i] = place_of(&program->state, i);
 	if (program->is_signal)
 		rule.rule = UNWIND_SIGNAL;
 	else if (program->state.return_undefined)
@@ -111,13 +133,28 @@ static bool run_expression(struct cfa_program *program, struct dwarf_cursor *cur
 	return true;
 }
 
-static bool skip_expression(struct dwarf_cursor *cursor)
+/* A register's place: rbp + offset, in functions that align their stack. Others are not understood,
+ * nor are values instead of places. */
+static bool run_saved_expression(struct cfa_program *program, struct dwarf_cursor *cursor,
+				 uint64_t number, bool is_place)
 {
+	enum unwind_register name = register_of(number);
+	struct dwarf_cursor inner;
 	uint64_t size;
+	int64_t offset;
 
 	if (!dwarf_cursor__unsigned(cursor, &size) || size > (size_t)(cursor->end - cursor->at))
 		return false;
+	inner = (struct dwarf_cursor){cursor->at, cursor->at + size, 0};
 	cursor->at += size;
+	set_saved(&program->state, number, UNWIND_LOST);
+	if (!is_place || name >= UNWIND_SAVED || !size || *inner.at != 0x76) /* DW_OP_breg6 */
+		return true;
+	inner.at++;
+	if (!dwarf_cursor__signed(&inner, &offset) || inner.at != inner.end)
+		return true;
+	set_saved(&program->state, number, offset);
+	program->state.by_pointer |= 1u << name;
 	return true;
 }
 
@@ -163,8 +200,7 @@ static bool run_register(struct cfa_program *program, struct dwarf_cursor *curso
 		return dwarf_cursor__signed(cursor, &offset);
 	case 0x10: /* DW_CFA_expression */
 	case 0x16: /* DW_CFA_val_expression */
-		set_saved(&program->state, number, UNWIND_LOST);
-		return skip_expression(cursor);
+		return run_saved_expression(program, cursor, number, code == 0x10);
 	}
 	return false;
 }

@@ -16,6 +16,7 @@
 struct cfa_state {
 	struct unwind_row rule;
 	bool return_undefined, return_lost;
+	uint32_t by_pointer; /* bits: registers whose place is relative to rbp, not to the CFA */
 };
 
 /* What a function's entry, with its common one, has said so far. */

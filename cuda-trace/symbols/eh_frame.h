@@ -41,7 +41,8 @@ struct unwind_row {
 	uint8_t rule;		     /* enum unwind_rule */
 	uint8_t base;		     /* enum unwind_register */
 	int16_t return_offset;	     /* the return address lies at CFA + this */
-	int16_t saved[UNWIND_SAVED]; /* bytes from the CFA, or UNWIND_KEPT, UNWIND_LOST */
+	int16_t saved[UNWIND_SAVED]; /* bytes from the CFA, of UNWIND_POINTED from the base
+					register; or UNWIND_KEPT, UNWIND_LOST */
 };
 
 #define UNWIND_ROWS_MAX 65536

@@ -127,6 +127,7 @@ static int step_by_signal(struct walk *walk)
 static int step_by_rule(struct walk *walk, const struct unwind_row *row)
 {
 	uint64_t cfa = walk->registers[row->base] + row->cfa_offset, address, values[UNWIND_SAVED];
+	uint64_t from;
 	uint32_t known = walk->known, origins[UNWIND_SAVED];
 
 	if (row->rule == UNWIND_OUTERMOST)
@@ -137,6 +138,7 @@ static int step_by_rule(struct walk *walk, const struct unwind_row *row)
 		return UNWIND_END_UNKNOWN;
 	if (row->rule == UNWIND_POINTED && !follow_word(walk, cfa, &cfa))
 		return UNWIND_END_COPY;
+	from = row->rule == UNWIND_POINTED ? walk->registers[row->base] : cfa;
 	memcpy(values, walk->registers, sizeof(values));
 	memcpy(origins, walk->origins, sizeof(origins));
 	for (int i = 0; i < UNWIND_SAVED; i++) {
@@ -144,10 +146,10 @@ static int step_by_rule(struct walk *walk, const struct unwind_row *row)
 			known &= ~(1u << i);
 		if (row->saved[i] == UNWIND_LOST || row->saved[i] == UNWIND_KEPT)
 			continue;
-		if (!read_word(walk, cfa + row->saved[i], &values[i]))
+		if (!read_word(walk, from + row->saved[i], &values[i]))
 			return UNWIND_END_COPY;
 		known |= 1u << i;
-		origins[i] = cfa + row->saved[i] - walk->copy->stack_pointer;
+		origins[i] = from + row->saved[i] - walk->copy->stack_pointer;
 	}
 	if (!follow_word(walk, cfa + row->return_offset, &address))
 		return UNWIND_END_COPY;

@@ -32,6 +32,30 @@ static FUNCTION int64_t launch(uint64_t ns)
 	return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, parameters, 0);
 }
 
+/* As cuBLAS does it: a function with an aligned stack, and something in it of a size that is known
+ * at run time. Where its registers are saved, only DWARF expressions can say. */
+static FUNCTION int64_t blas_aligned(uint64_t ns, const int64_t *values)
+{
+	int64_t a = values[0] | 1, b = values[1] | 1, c = values[2] | 1, d = values[3] | 1;
+	volatile int64_t aligned[8] __attribute__((aligned(64))) = {a, b};
+	volatile char *space = __builtin_alloca((values[0] & 63) + 16);
+	int64_t sum = launch(ns) + aligned[1];
+
+	sum += space[0] = 0;
+	return sum + a * b + c * d;
+}
+
+/* Its frame is found by the frame pointer, which the inner function has saved. */
+static FUNCTION int64_t blas(uint64_t ns)
+{
+	volatile int64_t values[4] = {1, 2, 3, 4};
+	volatile char *space = __builtin_alloca((ns & 63) + 16);
+	int64_t sum = blas_aligned(ns, (const int64_t *)values);
+
+	sum += space[0] = 0;
+	return sum + values[1];
+}
+
 /* What happens after the call keeps it from being a jump. */
 #define CALLS(function, name, callee)                      \
 	SHOWN int64_t function(uint64_t ns) __asm__(name); \
@@ -42,7 +66,7 @@ static FUNCTION int64_t launch(uint64_t ns)
 
 CALLS(addmm_redispatch,
       "_ZN2at4_ops5addmm10redispatchEN3c1014DispatchKeySetERKNS_6TensorES6_S6_RKNS2_6ScalarES9_",
-      launch)
+      blas)
 CALLS(addmm_call, "_ZN2at4_ops5addmm4callERKNS_6TensorES4_S4_RKN3c106ScalarES8_", addmm_redispatch)
 CALLS(linear_call, "_ZN2at4_ops6linear4callERKNS_6TensorES4_RKSt8optionalIS2_E", addmm_call)
 CALLS(mm_call, "_ZN2at4_ops2mm4callERKNS_6TensorES4_", launch)
