@@ -116,3 +116,10 @@ folded() {
 	assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 500000000"
 	assert_equal "$stderr" ""
 }
+
+@test "report --by range (a graph captured in a range, replayed in another) has the range of the capture where there is one" {
+	requires bpf sim sqlite3
+	ct record -e kernels,nvtx -o r.db -- "$SIM" "$WORKLOADS/graph-origins" -n 4 >out 2>err </dev/null || { cat err; false; }
+	assert_equal "$(ct report --by range --json r.db | jq -r '"\(.total_ns) \(.kernels) \(.range)"')" "240000 8 embedding
+80000 12 replaying"
+}

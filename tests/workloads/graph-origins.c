@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Graphs whose kernels come from functions of known names, replayed by another one. Each function
 // adds kernels that run for a time of its own, so that GPU time says which function a kernel is of.
+// embed() does so in the NVTX range "embedding"; replays are in "replaying".
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tests/workloads/nvtx_client.h"
 #include "tests/workloads/program.h"
 
 static const char help[] =
@@ -61,8 +63,10 @@ static FUNCTION void captured(uint64_t ns)
 
 void embed(void)
 {
+	push("embedding");
 	captured(EMBED_NS);
 	captured(EMBED_NS);
+	pop();
 }
 
 void head(void)
@@ -129,12 +133,12 @@ static CUgraphExec instantiate(CUgraph plan)
 	return graph;
 }
 
-static void begin(void)
+static void begin_capture(void)
 {
 	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_THREAD_LOCAL), "begin capture");
 }
 
-static CUgraph end(void)
+static CUgraph end_capture(void)
 {
 	CUgraph plan;
 
@@ -144,17 +148,17 @@ static CUgraph end(void)
 
 static FUNCTION CUgraphExec make_early(void)
 {
-	begin();
+	begin_capture();
 	early();
-	return instantiate(end());
+	return instantiate(end_capture());
 }
 
 static FUNCTION CUgraphExec make_captured(void)
 {
-	begin();
+	begin_capture();
 	embed();
 	head();
-	return instantiate(end());
+	return instantiate(end_capture());
 }
 
 static FUNCTION CUgraphExec make_built(uint64_t nodes)
@@ -168,7 +172,9 @@ static FUNCTION CUgraphExec make_built(uint64_t nodes)
 
 void replay(CUgraphExec graph, uint64_t kernels)
 {
+	push("replaying");
 	program__check(counted__graph_launch(graph, stream, kernels, 0, 0, 0), "cuGraphLaunch");
+	pop();
 	program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 }
 
@@ -179,9 +185,9 @@ static FUNCTION void run_copies(uint64_t replays)
 	CUgraphNode child;
 	CUgraphExec graph;
 
-	begin();
+	begin_capture();
 	copied();
-	plan = end();
+	plan = end_capture();
 	program__check(cuGraphClone(&clone, plan), "cuGraphClone");
 	program__check(cuGraphCreate(&outer, 0), "cuGraphCreate");
 	program__check(cuGraphAddChildGraphNode(&child, outer, NULL, 0, clone),
@@ -199,14 +205,14 @@ static FUNCTION void run_update(uint64_t replays)
 	CUgraphExec graph;
 	CUgraph plan;
 
-	begin();
+	begin_capture();
 	before();
-	graph = instantiate(end());
+	graph = instantiate(end_capture());
 	for (uint64_t i = 0; i < replays; i++)
 		replay(graph, 1);
-	begin();
+	begin_capture();
 	after();
-	plan = end();
+	plan = end_capture();
 	program__check(cuGraphExecUpdate_v2(graph, plan, NULL), "cuGraphExecUpdate");
 	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
 	for (uint64_t i = 0; i < replays; i++)
@@ -277,6 +283,7 @@ int main(int argc, char **argv)
 			return fputs(help, option == 'h' ? stdout : stderr), option == 'h' ? 0 : 2;
 	}
 	program__start(&program);
+	initialize();
 	spin = program__kernel(&program, "spin");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	run();
