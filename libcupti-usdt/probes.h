@@ -156,7 +156,7 @@
  * silent then, and the nodes come by kernel_batch, memcpy_batch, memset_batch with graph and
  * graph_node set. graph_nodes_batch has which node was created when, and by which thread; while a
  * stack probe (stack_probes.h) is listened to, which gets their stacks, also the calls that added
- * one (struct cuda_api), unless api_graph_batch has them.
+ * one or updated a graph (struct cuda_api), unless api_graph_batch has them.
  */
 
 /*

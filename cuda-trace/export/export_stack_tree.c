@@ -419,7 +419,7 @@ static int read_host(struct reading *reading, const struct report_file *file)
 	if (!err && reading->by == REPORT_BY_RANGE)
 		err = range_paths__open(&reading->ranges, file, reading->names, reading->graphs);
 	if (!err && reading->graphs && reading->callstacks)
-		err = graph_origins__say_unrecorded(file);
+		err = graph_origins__say_missing(file);
 	return err;
 }
 

@@ -16,8 +16,9 @@
  * -errno, printed.
  */
 int graph_origins__make(const struct report_file *file);
-/* Says on stderr how many kernels were in graphs whose creation was not recorded. 0 or -errno. */
-int graph_origins__say_unrecorded(const struct report_file *file);
+/* Says on stderr how many kernels were in graphs whose creation was not recorded, and how many
+ * graphs were updated. 0 or -errno. */
+int graph_origins__say_missing(const struct report_file *file);
 
 #define UNRECORDED_CREATION "[graph's creation not recorded]"
 

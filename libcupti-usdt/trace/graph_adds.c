@@ -17,6 +17,21 @@
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
 
+static bool adds(const char *name)
+{
+	static const char beginning[] = "cuGraphAdd";
+
+	return !strncmp(name, beginning, sizeof(beginning) - 1) && !strstr(name, "Dependenc");
+}
+
+/* Its nodes do something else from now on, and keep their ids. */
+static bool updates(const char *name)
+{
+	static const char beginning[] = "cuGraphExecUpdate";
+
+	return !strncmp(name, beginning, sizeof(beginning) - 1);
+}
+
 bool graph_adds__is_one(uint32_t cbid)
 {
 	const struct cupti *cupti = cupti_api__get();
@@ -24,17 +39,18 @@ bool graph_adds__is_one(uint32_t cbid)
 
 	return cupti->GetCallbackName &&
 	       !cupti->GetCallbackName(CUPTI_DOMAIN_DRIVER, cbid, &name) && name &&
-	       !strncmp(name, "cuGraphAdd", 10) && !strstr(name, "Dependenc");
+	       (adds(name) || updates(name));
 }
 
 void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 			const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
+	const char *name = data->function_name;
+	bool added = ring && ring->node_created >= start && name && adds(name);
 	struct cuda_api call;
 
-	if (!ring || ring->node_created < start || !data->function_name ||
-	    strncmp(data->function_name, "cuGraphAdd", 10) != 0 ||
-	    !atomic_load_explicit(&hot.stack_probes, memory_order_relaxed))
+	if (!atomic_load_explicit(&hot.stack_probes, memory_order_relaxed) ||
+	    !(added || (name && updates(name))))
 		return;
 	if (!(groups & BIT(API_GRAPH)) && probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES)) {
 		call = api_calls__describe(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
@@ -42,5 +58,6 @@ void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 		call.group = CUDA_GROUP_API_GRAPH;
 		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &call.head);
 	}
-	stack_sampling__take(ring, data->correlation, data->context_id);
+	if (added)
+		stack_sampling__take(ring, data->correlation, data->context_id);
 }

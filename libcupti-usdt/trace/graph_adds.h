@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls that add a node to a graph (cuGraphAddKernelNode and others): while a stack probe is
- * listened to, they get a stack, as launches do.
+ * listened to, they get a stack, as launches do. Calls that update a graph are recorded with them:
+ * from then on, its nodes have another origin.
  */
 #ifndef LIBCUPTI_USDT_TRACE_GRAPH_ADDS_H
 #define LIBCUPTI_USDT_TRACE_GRAPH_ADDS_H

@@ -141,6 +141,11 @@
 	  (const CUDA_MEMSET_NODE_PARAMS *, memsetParams), (CUcontext, ctx))                       \
 	X(526, cuGraphAddEmptyNode, (CUgraphNode *, phGraphNode), (CUgraph, hGraph),               \
 	  (const CUgraphNode *, dependencies), (size_t, numDependencies))                          \
+	X(523, cuGraphClone, (CUgraph *, phGraphClone), (CUgraph, originalGraph))                  \
+	X(525, cuGraphAddChildGraphNode, (CUgraphNode *, phGraphNode), (CUgraph, hGraph),          \
+	  (const CUgraphNode *, dependencies), (size_t, numDependencies), (CUgraph, childGraph))   \
+	X(696, cuGraphExecUpdate_v2, (CUgraphExec, hGraphExec), (CUgraph, hGraph),                 \
+	  (void *, resultInfo))                                                                    \
 	X(534, cuGraphGetNodes, (CUgraph, hGraph), (CUgraphNode *, nodes), (size_t *, numNodes))   \
 	X(643, cuGraphInstantiateWithFlags, (CUgraphExec *, phGraphExec), (CUgraph, hGraph),       \
 	  (unsigned long long, flags))                                                             \

@@ -91,3 +91,35 @@ folded() {
 	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_GRAPH_NODE_EVENTS')" 0
 	assert_equal "$(sql r.db "SELECT sum(count) FROM CUDA_TRACE_LOST WHERE reason = 'nameless_nodes'")" 21
 }
+
+@test "record -g (a graph in a graph, copied twice) has its kernels below the function that captured the first one" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --copies
+	run -0 --separate-stderr folded
+	assert_line "main;run;run_copies;copied;captured;cuLaunchKernel 12000"
+	assert_equal "$stderr" ""
+}
+
+@test "record -g (a graph that was updated) has where it was first captured, and says so" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --update
+	run -0 --separate-stderr folded
+	assert_line "main;run;run_update;before;captured;cuLaunchKernel 68000"
+	[[ $stderr == *"1 call of cuGraphExecUpdate"* ]] || fail "not said: $stderr"
+}
+
+@test "record -g (a graph of 100,000 nodes) has an origin for each of its kernels" {
+	requires bpf sim sqlite3
+	LIMIT=120 RECORD_OPTIONS="-g --buffer 64" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 1 --nodes 100000 --call-graph fp
+	assert_equal "$(sql r.db 'SELECT coalesce(sum(count), 0) FROM CUDA_TRACE_LOST')" 0
+	run -0 --separate-stderr folded
+	assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 500000000"
+	assert_equal "$stderr" ""
+}
+
+@test "report --by range (a graph captured in a range, replayed in another) has the range of the capture where there is one" {
+	requires bpf sim sqlite3
+	ct record -e kernels,nvtx -o r.db -- "$SIM" "$WORKLOADS/graph-origins" -n 4 >out 2>err </dev/null || { cat err; false; }
+	assert_equal "$(ct report --by range --json r.db | jq -r '"\(.total_ns) \(.kernels) \(.range)"')" "240000 8 embedding
+80000 12 replaying"
+}

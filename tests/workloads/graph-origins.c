@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Graphs whose kernels come from functions of known names, replayed by another one. Each function
 // adds kernels that run for a time of its own, so that GPU time says which function a kernel is of.
+// embed() does so in the NVTX range "embedding"; replays are in "replaying".
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tests/workloads/nvtx_client.h"
 #include "tests/workloads/program.h"
 
 static const char help[] =
-	"usage: graph-origins [-n REPLAYS] [--early] [--nodes N] [--eager N] [--linger]\n"
+	"usage: graph-origins [-n REPLAYS] [--early] [--nodes N] [--copies] [--update]\n"
+	"                     [--eager N] [--linger]\n"
 	"Replays a graph captured in embed() and head(), and one that build() makes of single\n"
 	"nodes (--nodes N, 2). With --early another one, captured in early() before the program\n"
-	"says \"ready\" and waits for a line. --eager N launches N kernels without a graph, in "
+	"says \"ready\" and waits for a line. --copies: also a copy of a graph captured in "
+	"copied(),\n"
+	"of which another graph has a child. --update: a graph captured in before() is replayed, "
+	"updated\n"
+	"with one captured in after(), and replayed again. --eager N launches N kernels without a "
+	"graph, in "
 	"plain().\n"
 	"--linger waits until its input ends.\n";
 
@@ -19,6 +27,9 @@ static const char help[] =
 #define BUILD_NS 5000
 #define EARLY_NS 7000
 #define PLAIN_NS 2000
+#define COPY_NS	 3000
+#define OLD_NS	 8000
+#define NEW_NS	 9000
 
 /* The optimiser may not fold a function into its caller, nor two of them into one. */
 #ifdef __clang__
@@ -35,6 +46,9 @@ FUNCTION void embed(void);
 FUNCTION void head(void);
 FUNCTION void early(void);
 FUNCTION void plain(void);
+FUNCTION void copied(void);
+FUNCTION void before(void);
+FUNCTION void after(void);
 FUNCTION void build(CUgraph plan, uint64_t nodes);
 FUNCTION void replay(CUgraphExec graph, uint64_t kernels);
 
@@ -49,8 +63,10 @@ static FUNCTION void captured(uint64_t ns)
 
 void embed(void)
 {
+	push("embedding");
 	captured(EMBED_NS);
 	captured(EMBED_NS);
+	pop();
 }
 
 void head(void)
@@ -61,6 +77,21 @@ void head(void)
 void early(void)
 {
 	captured(EARLY_NS);
+}
+
+void copied(void)
+{
+	captured(COPY_NS);
+}
+
+void before(void)
+{
+	captured(OLD_NS);
+}
+
+void after(void)
+{
+	captured(NEW_NS);
 }
 
 void plain(void)
@@ -102,12 +133,12 @@ static CUgraphExec instantiate(CUgraph plan)
 	return graph;
 }
 
-static void begin(void)
+static void begin_capture(void)
 {
 	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_THREAD_LOCAL), "begin capture");
 }
 
-static CUgraph end(void)
+static CUgraph end_capture(void)
 {
 	CUgraph plan;
 
@@ -117,17 +148,17 @@ static CUgraph end(void)
 
 static FUNCTION CUgraphExec make_early(void)
 {
-	begin();
+	begin_capture();
 	early();
-	return instantiate(end());
+	return instantiate(end_capture());
 }
 
 static FUNCTION CUgraphExec make_captured(void)
 {
-	begin();
+	begin_capture();
 	embed();
 	head();
-	return instantiate(end());
+	return instantiate(end_capture());
 }
 
 static FUNCTION CUgraphExec make_built(uint64_t nodes)
@@ -141,13 +172,57 @@ static FUNCTION CUgraphExec make_built(uint64_t nodes)
 
 void replay(CUgraphExec graph, uint64_t kernels)
 {
+	push("replaying");
 	program__check(counted__graph_launch(graph, stream, kernels, 0, 0, 0), "cuGraphLaunch");
+	pop();
 	program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
+}
+
+/* A copy in a graph, of a copy, of a copy that instantiating makes. */
+static FUNCTION void run_copies(uint64_t replays)
+{
+	CUgraph plan, clone, outer;
+	CUgraphNode child;
+	CUgraphExec graph;
+
+	begin_capture();
+	copied();
+	plan = end_capture();
+	program__check(cuGraphClone(&clone, plan), "cuGraphClone");
+	program__check(cuGraphCreate(&outer, 0), "cuGraphCreate");
+	program__check(cuGraphAddChildGraphNode(&child, outer, NULL, 0, clone),
+		       "cuGraphAddChildGraphNode");
+	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
+	program__check(cuGraphDestroy(clone), "cuGraphDestroy");
+	graph = instantiate(outer);
+	for (uint64_t i = 0; i < replays; i++)
+		replay(graph, 1);
+	program__check(cuGraphExecDestroy(graph), "cuGraphExecDestroy");
+}
+
+static FUNCTION void run_update(uint64_t replays)
+{
+	CUgraphExec graph;
+	CUgraph plan;
+
+	begin_capture();
+	before();
+	graph = instantiate(end_capture());
+	for (uint64_t i = 0; i < replays; i++)
+		replay(graph, 1);
+	begin_capture();
+	after();
+	plan = end_capture();
+	program__check(cuGraphExecUpdate_v2(graph, plan, NULL), "cuGraphExecUpdate");
+	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
+	for (uint64_t i = 0; i < replays; i++)
+		replay(graph, 1);
+	program__check(cuGraphExecDestroy(graph), "cuGraphExecDestroy");
 }
 
 static struct {
 	uint64_t replays, nodes, eager;
-	bool early, linger;
+	bool early, copies, update, linger;
 } settings = {.replays = 5, .nodes = 2};
 
 static FUNCTION void run(void)
@@ -168,6 +243,10 @@ static FUNCTION void run(void)
 		replay(second, 3);
 		replay(third, settings.nodes);
 	}
+	if (settings.copies)
+		run_copies(settings.replays);
+	if (settings.update)
+		run_update(settings.replays);
 	for (uint64_t i = 0; i < settings.eager; i++)
 		plain();
 	program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
@@ -179,9 +258,10 @@ static FUNCTION void run(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"early", 0, NULL, 'e'}, {"nodes", 1, NULL, 'N'},
-						{"eager", 1, NULL, 'E'}, {"linger", 0, NULL, 'l'},
-						{"help", 0, NULL, 'h'},	 {0}};
+	static const struct option options[] = {{"early", 0, NULL, 'e'},  {"nodes", 1, NULL, 'N'},
+						{"eager", 1, NULL, 'E'},  {"copies", 0, NULL, 'c'},
+						{"update", 0, NULL, 'u'}, {"linger", 0, NULL, 'l'},
+						{"help", 0, NULL, 'h'},	  {0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
@@ -193,12 +273,17 @@ int main(int argc, char **argv)
 			settings.eager = program__number(optarg, "--eager");
 		else if (option == 'e')
 			settings.early = true;
+		else if (option == 'c')
+			settings.copies = true;
+		else if (option == 'u')
+			settings.update = true;
 		else if (option == 'l')
 			settings.linger = true;
 		else
 			return fputs(help, option == 'h' ? stdout : stderr), option == 'h' ? 0 : 2;
 	}
 	program__start(&program);
+	initialize();
 	spin = program__kernel(&program, "spin");
 	program__check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 	run();

@@ -11,6 +11,7 @@ struct CUgraphNode_st {
 	uint32_t magic;
 	uint64_t id;
 	uint32_t kind; /* KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY_PEER, KIND_MEMSET, 0: empty */
+	CUgraph child; /* of a node that stands for a graph: its own copy; else NULL */
 	struct launch launch;
 	uint64_t values[4]; /* copies of the kernel's parameters */
 	void *parameters[4];
@@ -81,6 +82,8 @@ static void graph__free(CUgraph graph)
 		CUgraphNode node = graph->first;
 
 		graph->first = node->next;
+		if (node->child)
+			graph__free(node->child);
 		node->magic = 0;
 		object__free(node);
 	}
@@ -238,10 +241,12 @@ CUresult sim_cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 	return CUDA_SUCCESS;
 }
 
-static void exec__copy_nodes(CUgraphExec exec, CUgraph graph)
+static CUgraph graph__copy(CUgraph graph);
+
+static void graph__copy_nodes(CUgraph copy, CUgraph graph)
 {
 	for (CUgraphNode node = graph->first; node; node = node->next) {
-		CUgraphNode own = graph__append(exec->graph), next = own->next;
+		CUgraphNode own = graph__append(copy), next = own->next;
 		uint64_t id = own->id;
 
 		*own = *node;
@@ -249,13 +254,59 @@ static void exec__copy_nodes(CUgraphExec exec, CUgraph graph)
 		own->next = next;
 		if (own->kind == KIND_KERNEL)
 			node__keep_parameters(own);
-		graph__tell(RESOURCE_NODE_CREATED,
-			    (struct graph_data){.graph = exec->graph, .node = own});
-		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = exec->graph,
+		graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = copy, .node = own});
+		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = copy,
 								      .original_graph = graph,
 								      .node = own,
 								      .original_node = node});
+		if (own->child)
+			own->child = graph__copy(node->child);
 	}
+}
+
+static CUgraph graph__copy(CUgraph graph)
+{
+	CUgraph copy = graph__new();
+
+	graph__copy_nodes(copy, graph);
+	return copy;
+}
+
+CUresult sim_cuGraphClone(CUgraph *clone, CUgraph graph)
+{
+	if (!clone || !graph__valid(graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	*clone = graph__copy(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
+				      const CUgraphNode *dependencies, size_t count, CUgraph child)
+{
+	if (!node || !graph__valid(graph) || !graph__valid(child))
+		return CUDA_ERROR_INVALID_VALUE;
+	*node = graph__append(graph);
+	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = *node});
+	(*node)->child = graph__copy(child);
+	return CUDA_SUCCESS;
+}
+
+/* The nodes stay what they are, and no callback says that they do other things now. */
+CUresult sim_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, void *result)
+{
+	CUgraphNode own, node;
+
+	if (!exec || exec->magic != MAGIC_EXEC || !graph__valid(graph) ||
+	    exec->graph->nodes != graph->nodes)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (own = exec->graph->first, node = graph->first; node;
+	     own = own->next, node = node->next) {
+		if (own->kind != KIND_KERNEL || node->kind != KIND_KERNEL)
+			return CUDA_ERROR_NOT_SUPPORTED;
+		own->launch = node->launch;
+		node__keep_parameters(own);
+	}
+	return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
@@ -269,7 +320,7 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 	exec->magic = MAGIC_EXEC;
 	exec->graph = graph__new();
 	exec->traced = record__wanted(KIND_GRAPH);
-	exec__copy_nodes(exec, graph);
+	graph__copy_nodes(exec->graph, graph);
 	graph__tell(
 		RESOURCE_EXEC_CREATED,
 		(struct graph_data){.graph = exec->graph, .original_graph = graph, .exec = exec});
@@ -297,6 +348,11 @@ static void node__run(CUgraphNode node, CUstream stream, uint32_t graph)
 {
 	struct simcuda_record record = node->record;
 
+	if (node->child) {
+		for (CUgraphNode inner = node->child->first; inner; inner = inner->next)
+			node__run(inner, stream, graph);
+		return;
+	}
 	if (node->kind == KIND_KERNEL) {
 		launch__push(stream, &node->launch, graph, node->id);
 		return;
