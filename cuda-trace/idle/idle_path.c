@@ -137,7 +137,12 @@ static void add_wait(struct idle_path *path, const struct idle_known *known,
 	text = idle_timeline__intern(known->timeline, text, strlen(text));
 	weight = weight_of(path, cause, text);
 	weight->ns += ns;
-	if (ns > weight->span_ns) {
+	/* For the GIL a thread waits 5 ms at a time: its holder is who ended the last of its waits.
+	 */
+	if (cause == IDLE_GIL_WAIT && is_watched(known, span)) {
+		weight->span = span;
+		weight->span_ns = UINT64_MAX;
+	} else if (ns > weight->span_ns) {
 		weight->span = span;
 		weight->span_ns = ns;
 	}

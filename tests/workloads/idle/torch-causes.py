@@ -313,7 +313,7 @@ PROGRAMS = {
     "loader": (loader, "process"),
     "disk": (disk, "io"),
     "hog": (hog, "preempted"),
-    "gil": (gil, "lock"),
+    "gil": (gil, "gil"),
     "item": (item, "cuda_call"),
     "pageable": (pageable, "cuda_call"),
     "tiny": (tiny, "launch"),
