@@ -244,6 +244,23 @@ static void settle(struct idle_gaps *gaps, struct idle_path *path, struct idle_l
 	gaps->gap_count++;
 }
 
+/*
+ * A gap that begins while the thread waits for the GPU, and ends as soon as a launch can be there:
+ * the launch and what comes before it would have been over in time, had the thread not waited.
+ */
+static void blame_wait(struct idle_gaps *gaps, struct idle_path *path, struct idle_line *line,
+		       uint64_t from, uint64_t until)
+{
+	const struct idle_call *call = idle_path__call_at(line, from);
+	const char *name;
+
+	if (!call || call->name == IDLE_LAUNCH_CALL || until > call->end + QUEUE_NS)
+		return;
+	name = idle_host__name(gaps->known.timeline, line->host, call->name);
+	if (strstr(name, "Synchronize") || strstr(name, "Memcpy"))
+		idle_path__blame(path, name);
+}
+
 /* ends: the operation that ended it; NULL = it lasted until the end. */
 static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
 		    const struct operation *ends)
@@ -262,6 +279,8 @@ static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint
 		until = call->end > from ? call->end : from;
 	if (line)
 		idle_path__walk(&path, &gaps->known, line, from, until);
+	if (line && call)
+		blame_wait(gaps, &path, line, from, until);
 	if (to > until)
 		idle_path__add(&path,
 			       to - until > QUEUE_NS ? IDLE_UNEXPLAINED

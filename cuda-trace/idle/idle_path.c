@@ -66,6 +66,25 @@ static uint32_t first_call(const struct idle_line *line, uint64_t after)
 	return low;
 }
 
+const struct idle_call *idle_path__call_at(const struct idle_line *line, uint64_t time)
+{
+	uint32_t i = first_call(line, time);
+
+	return i < line->call_count && line->calls[i].start <= time ? &line->calls[i] : NULL;
+}
+
+void idle_path__blame(struct idle_path *path, const char *call)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < path->count; i++)
+		if (path->weights[i].cause == IDLE_CPU || path->weights[i].cause == IDLE_LAUNCH) {
+			ns += path->weights[i].ns;
+			path->weights[i].ns = 0;
+		}
+	idle_path__add(path, IDLE_CALL, call, ns);
+}
+
 static uint32_t first_span(const struct idle_line *line, uint64_t after)
 {
 	uint32_t low = 0, high = line->span_count;

@@ -105,6 +105,12 @@ advice() {
 	advice 'less often'
 }
 
+@test "stat --idle (a wait after each kernel, and a launch that takes longer than its end) blames the wait" {
+	SIMCUDA_WAKE_NS=5000 SIMCUDA_LAUNCH_NS=30000 watch_idle each-sync
+	json out.json '[.idle.causes[] | select(.cause == "cuda_call" or .cause == "launch")] |
+		.[0].cause == "cuda_call" and .[0].places[0].place == "cuStreamSynchronize" and .[0].ns > 10 * (.[1].ns // 0)'
+}
+
 @test "stat --idle (copies of pageable memory) blames these copies" {
 	planted pageable cuda_call
 	place '^cuMemcpyHtoD_v2 of pageable memory$'
