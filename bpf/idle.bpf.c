@@ -7,6 +7,7 @@
  */
 #include "bpf/filter.h"
 #include "bpf/idle.h"
+#include "bpf/idle_python.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -73,6 +74,9 @@ struct pt_regs___idle {
 #define SYSCALL_NUMBER(regs) ((__s32)BPF_CORE_READ(regs, orig_ax))
 #define SYSCALL_FIRST(regs)  BPF_CORE_READ(regs, di)
 #endif
+
+/* Set before load. */
+const volatile __s32 futex_call = -1;
 
 /* System calls whose first argument is a file. Set before load. */
 const volatile __u8 first_is_file[IDLE_SYSCALLS];
@@ -298,6 +302,7 @@ static __always_inline void leave(void *ctx, struct task_struct *task, struct ta
 	struct idle_counters *counters = this_cpu();
 	struct idle_thread *thread;
 	struct pt_regs___idle *regs;
+	struct python_work *python = NULL;
 	struct idle_wait *wait;
 	__u64 now = bpf_ktime_get_ns(), ran;
 
@@ -332,9 +337,15 @@ static __always_inline void leave(void *ctx, struct task_struct *task, struct ta
 		regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 		wait->syscall = SYSCALL_NUMBER(regs);
 		read_file(wait, task, regs);
+		if (wait->syscall == futex_call || now >= thread->next_stack)
+			python = find_python(pid);
+		if (python && wait->syscall == futex_call && is_gil(python, SYSCALL_FIRST(regs)))
+			wait->state = IDLE_GIL;
 		if (now >= thread->next_stack) {
 			wait->stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
 			thread->next_stack = now + STACK_NS;
+			if (python)
+				find_frame(python, pid, wait->tid, &wait->frame);
 		}
 	}
 	wait->kind = IDLE_WAIT;
@@ -370,8 +381,25 @@ int BPF_PROG(idle_waking, struct task_struct *task)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(idle_fork, struct task_struct *parent, struct task_struct *child)
 {
-	if (parent->tgid != child->tgid && find_watched(parent->tgid))
-		watch(child, child->tgid, process_of(child));
+	const __u32 *pid;
+	const __u64 *interpreter;
+	__u32 number;
+
+	if (parent->tgid == child->tgid)
+		return 0;
+	pid = find_watched(parent->tgid);
+	if (!pid)
+		return 0;
+	number = process_of(child);
+	watch(child, child->tgid, number);
+	/* All is where it was in the parent, until an exec: then the reading fails, or disagrees.
+	 */
+	interpreter = bpf_map_lookup_elem(&interpreters, pid);
+	if (interpreter) {
+		__u64 at = *interpreter;
+
+		bpf_map_update_elem(&interpreters, &number, &at, BPF_ANY);
+	}
 	return 0;
 }
 
@@ -379,16 +407,20 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(idle_exit, struct task_struct *task)
 {
 	struct idle_thread *thread;
-	__u32 tid = task->pid, tgid = task->tgid;
+	__u32 tid = task->pid, tgid = task->tgid, number;
+	const __u32 *pid = find_watched(tgid);
 
-	if (!find_watched(tgid))
+	if (!pid)
 		return 0;
+	number = *pid;
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread && thread->open.kind)
 		submit(&thread->open);
 	bpf_map_delete_elem(&threads, &tid);
-	if (!BPF_CORE_READ(task, signal, live.counter))
+	if (!BPF_CORE_READ(task, signal, live.counter)) {
+		bpf_map_delete_elem(&interpreters, &number);
 		bpf_map_delete_elem(&watched, &tgid);
+	}
 	return 0;
 }
 
@@ -430,6 +462,7 @@ int idle_sample(void *ctx)
 	const __u32 *pid = find_watched(bpf_get_current_pid_tgid() >> 32);
 	struct idle_sample sample = {.kind = IDLE_SAMPLE};
 	struct idle_counters *counters;
+	struct python_work *python;
 
 	if (!pid)
 		return 0;
@@ -437,6 +470,9 @@ int idle_sample(void *ctx)
 	sample.tid = own_number(task);
 	sample.time = bpf_ktime_get_ns();
 	sample.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
+	python = find_python(sample.pid);
+	if (python)
+		find_frame(python, sample.pid, sample.tid, &sample.frame);
 	counters = this_cpu();
 	if (bpf_ringbuf_output(&waits, &sample, sizeof(sample), BPF_RB_NO_WAKEUP) && counters)
 		counters->ring_full++;

@@ -8,9 +8,11 @@
 #define BPF_IDLE_H
 
 #include <linux/types.h>
+#include "bpf/event.h"
 
 #define IDLE_COMM_LEN	 16
 #define IDLE_FILE_LEN	 32
+#define IDLE_TABLE_MAX	 1024 /* bytes of a function's table of lines */
 #define IDLE_SYSCALLS	 512
 #define IDLE_STACK_DEPTH 16
 #define IDLE_BITS	 65536 /* of process numbers: a first, cheap filter */
@@ -21,12 +23,31 @@ enum idle_state {
 	IDLE_RUNNABLE = 1, /* another task has the CPU */
 	IDLE_BLOCKED = 2,
 	IDLE_DISK = 3, /* blocked, and the Linux kernel counts it as I/O */
+	IDLE_GIL = 4,  /* blocked, on a futex within the state of its Python interpreter */
 };
 
 struct idle_task {
 	__u32 pid; /* as the tool numbers it */
 	__u32 tid; /* as its own pid namespace numbers it; 0 = not known */
 	char comm[IDLE_COMM_LEN];
+};
+
+/* The innermost frame of Python; code 0 = none is known. */
+struct idle_frame {
+	__u64 code, key; /* see struct stack_python_frame */
+	__s32 instruction;
+	__u32 pad;
+};
+
+struct idle_code_key {
+	__u32 pid; /* as the tool numbers it */
+	__u32 pad;
+	__u64 code;
+};
+
+/* A struct event_code and its table. */
+struct idle_code {
+	__u64 words[(sizeof(struct event_code) + IDLE_TABLE_MAX) / sizeof(__u64)];
 };
 
 /* A wait. Short ones of the same kind in a row are one, of which off_ns is less than its length. */
@@ -47,6 +68,7 @@ struct idle_wait {
 	struct idle_task other;	  /* who woke it; of a runnable one, who ran instead */
 	struct idle_task rival;	  /* who had the CPU when it was woken; comm "" = nobody */
 	char name[IDLE_FILE_LEN]; /* of the file, without folders; untrusted */
+	struct idle_frame frame;
 };
 
 struct idle_sample {
@@ -55,6 +77,7 @@ struct idle_sample {
 	__u32 tid;
 	__s32 stack;
 	__u64 time;
+	struct idle_frame frame;
 };
 
 /* Per thread, while it lives. */
@@ -75,7 +98,7 @@ struct idle_counters {
 	__u64 unfollowed;   /* children that found none */
 };
 
-_Static_assert(sizeof(struct idle_wait) == 144, "no hidden padding");
-_Static_assert(sizeof(struct idle_sample) == 24, "no hidden padding");
+_Static_assert(sizeof(struct idle_wait) == 168, "no hidden padding");
+_Static_assert(sizeof(struct idle_sample) == 48, "no hidden padding");
 
 #endif

@@ -27,8 +27,17 @@ struct cuda_ledger {
 };
 #define CUDA_LEDGER_RINGS 88 /* at most */
 
+/* CPython, where it is loaded. Its address is in struct cuda_status. */
+struct cuda_interpreter {
+	__u64 runtime; /* address of _PyRuntime, which contains the main interpreter and its GIL */
+	__u64 bytes;   /* of that; 0 = not known */
+	__u64 frames; /* address of a struct cuda_python; 0 = this version's frames are not known */
+};
+
 #ifndef __cplusplus
-_Static_assert(sizeof(struct cuda_sandbox) == 8 && sizeof(struct cuda_ledger) == 24, "layout");
+_Static_assert(sizeof(struct cuda_sandbox) == 8 && sizeof(struct cuda_ledger) == 24 &&
+		       sizeof(struct cuda_interpreter) == 24,
+	       "layout");
 #endif
 
 #endif

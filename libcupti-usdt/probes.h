@@ -738,6 +738,7 @@ struct cuda_status {
 	__u32 yields, pad;		 /* times that it became so, since load */
 	__u64 flushed; /* ns: all that had ended by then is sent; of the last request (cuda:flush)
 			*/
+	__u64 interpreter; /* address of its struct cuda_interpreter (cuda-trace's own), 0 = none */
 };
 
 #endif

@@ -27,6 +27,7 @@ struct idle {
 	struct {
 		uint32_t pid;
 		int32_t stack;
+		uint32_t python;
 		uint32_t function;
 	} stacks[STACKS];
 	struct process *last_process; /* that a record came of, and */
@@ -62,21 +63,37 @@ void idle__free(struct idle *idle)
 	free(idle);
 }
 
-/* While its process lives: later nobody knows what is mapped there. */
-static uint32_t function_of(struct idle *idle, uint32_t pid, int32_t stack)
+static uint32_t python_of(struct idle *idle, uint32_t pid, const struct idle_frame *frame)
 {
-	uint32_t slot = (pid * 31 + stack) % STACKS;
+	struct idle_code code;
+	uint32_t python;
+
+	if (!frame->code)
+		return 0;
+	python = idle_functions__python(idle->functions, pid, frame, NULL);
+	if (!python && idle_evidence__code(idle->evidence, pid, frame, &code))
+		python = idle_functions__python(idle->functions, pid, frame, (const void *)&code);
+	return python;
+}
+
+/* While its process lives: later nobody knows what is mapped there. */
+static uint32_t function_of(struct idle *idle, uint32_t pid, int32_t stack,
+			    const struct idle_frame *frame)
+{
+	uint32_t python = python_of(idle, pid, frame), slot = (pid * 31 + stack) % STACKS;
 	uint64_t addresses[IDLE_STACK_DEPTH];
 
 	if (stack < 0)
-		return 0;
-	if (idle->stacks[slot].pid != pid || idle->stacks[slot].stack != stack) {
+		return idle_functions__number(idle->functions, pid, NULL, 0, python);
+	if (idle->stacks[slot].pid != pid || idle->stacks[slot].stack != stack ||
+	    idle->stacks[slot].python != python) {
 		uint32_t depth = idle_evidence__stack(idle->evidence, stack, addresses);
 
 		idle->stacks[slot].pid = pid;
 		idle->stacks[slot].stack = stack;
+		idle->stacks[slot].python = python;
 		idle->stacks[slot].function =
-			idle_functions__number(idle->functions, pid, addresses, depth);
+			idle_functions__number(idle->functions, pid, addresses, depth, python);
 	}
 	return idle->stacks[slot].function;
 }
@@ -88,10 +105,11 @@ static void add_evidence(void *context, const struct idle_wait *wait,
 
 	if (wait)
 		idle_timeline__wait(idle->timeline, wait,
-				    function_of(idle, wait->pid, wait->stack));
+				    function_of(idle, wait->pid, wait->stack, &wait->frame));
 	else
-		idle_timeline__sample(idle->timeline, sample,
-				      function_of(idle, sample->pid, sample->stack));
+		idle_timeline__sample(
+			idle->timeline, sample,
+			function_of(idle, sample->pid, sample->stack, &sample->frame));
 }
 
 void idle__attach(struct idle *idle, const struct session *session)
@@ -151,8 +169,14 @@ static struct idle_host *host_of(struct idle *idle, struct process *process)
 		idle->last_host = idle_timeline__host(idle->timeline, process->pid);
 		idle->last_process = process;
 	}
-	if (idle->last_host)
-		idle->last_host->process = process;
+	if (!idle->last_host)
+		return NULL;
+	idle->last_host->process = process;
+	if (idle->last_host->interpreter != process->status.interpreter) {
+		idle->last_host->interpreter = process->status.interpreter;
+		idle_evidence__interpreter(idle->evidence, process->pid,
+					   process->status.interpreter);
+	}
 	return idle->last_host;
 }
 

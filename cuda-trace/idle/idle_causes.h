@@ -9,17 +9,18 @@
 #include <stdint.h>
 
 /* X(enumerator, stable key, text) */
-#define IDLE_CAUSES(X)                                                 \
-	X(UNEXPLAINED, "unexplained", "unexplained")                   \
-	X(CPU, "cpu", "the launching thread was on the CPU")           \
-	X(PREEMPTED, "preempted", "another task had its CPU")          \
-	X(LOCK, "lock", "waiting for a lock or a condition")           \
-	X(IO, "io", "waiting for I/O")                                 \
-	X(PROCESS, "process", "waiting for another process or thread") \
-	X(CALL, "cuda_call", "in a CUDA call")                         \
-	X(LAUNCH, "launch", "launch-bound: in the launch itself")      \
-	X(NO_WORK, "no_work", "no work to do: waiting for a request")  \
-	X(SLEEP, "sleep", "asleep on purpose")                         \
+#define IDLE_CAUSES(X)                                                     \
+	X(UNEXPLAINED, "unexplained", "unexplained")                       \
+	X(CPU, "cpu", "the launching thread was on the CPU")               \
+	X(PREEMPTED, "preempted", "another task had its CPU")              \
+	X(LOCK, "lock", "waiting for a lock or a condition")               \
+	X(GIL_WAIT, "gil", "waiting for Python's global interpreter lock") \
+	X(IO, "io", "waiting for I/O")                                     \
+	X(PROCESS, "process", "waiting for another process or thread")     \
+	X(CALL, "cuda_call", "in a CUDA call")                             \
+	X(LAUNCH, "launch", "launch-bound: in the launch itself")          \
+	X(NO_WORK, "no_work", "no work to do: waiting for a request")      \
+	X(SLEEP, "sleep", "asleep on purpose")                             \
 	X(QUEUED, "queued", "between operations that were queued")
 
 enum idle_cause {

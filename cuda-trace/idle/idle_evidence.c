@@ -141,6 +141,7 @@ static int load(struct idle_evidence *evidence, const struct session *session)
 		return -EOPNOTSUPP;
 	memcpy((void *)&skeleton->rodata->settings, &filter, sizeof(filter));
 	mark_calls((uint8_t *)skeleton->rodata->first_is_file);
+	skeleton->rodata->futex_call = SYS_futex;
 	err = bpf_map__reuse_fd(skeleton->maps.pids, pids);
 	if (!err)
 		err = idle_bpf__load(skeleton);
@@ -240,6 +241,25 @@ void idle_evidence__finish(struct idle_evidence *evidence)
 	detach(evidence);
 	idle_evidence__read(evidence);
 	read_threads(evidence);
+}
+
+void idle_evidence__interpreter(struct idle_evidence *evidence, uint32_t pid, uint64_t address)
+{
+	if (evidence && evidence->scheduler)
+		bpf_map_update_elem(bpf_map__fd(evidence->skeleton->maps.interpreters), &pid,
+				    &address, BPF_ANY);
+}
+
+bool idle_evidence__code(const struct idle_evidence *evidence, uint32_t pid,
+			 const struct idle_frame *frame, struct idle_code *code)
+{
+	struct idle_code_key key = {.pid = pid, .code = frame->code};
+	const struct event_code *event = (const void *)code;
+
+	return evidence->scheduler &&
+	       !bpf_map_lookup_elem(bpf_map__fd(evidence->skeleton->maps.codes), &key, code) &&
+	       event->key == frame->key && event->file_bytes <= CODE_FILE_LEN &&
+	       event->name_bytes <= CODE_NAME_LEN && event->table_bytes <= IDLE_TABLE_MAX;
 }
 
 uint32_t idle_evidence__stack(const struct idle_evidence *evidence, int32_t stack,

@@ -25,6 +25,11 @@ void idle_evidence__add(struct idle_evidence *evidence, uint32_t pid);
 void idle_evidence__read(struct idle_evidence *evidence);
 /* Detaches, then reports what lies in the maps: waits that have not ended, too. */
 void idle_evidence__finish(struct idle_evidence *evidence);
+/* Where that process's agent has its struct cuda_interpreter. */
+void idle_evidence__interpreter(struct idle_evidence *evidence, uint32_t pid, uint64_t address);
+/* A Python function of a process. False: it was forgotten, or another is there now. */
+bool idle_evidence__code(const struct idle_evidence *evidence, uint32_t pid,
+			 const struct idle_frame *frame, struct idle_code *code);
 /* How many addresses; 0 = the stack is not known. */
 uint32_t idle_evidence__stack(const struct idle_evidence *evidence, int32_t stack,
 			      uint64_t addresses[IDLE_STACK_DEPTH]);

@@ -14,9 +14,10 @@
 #include "cuda-trace/idle/idle_places.h"
 #include "cuda-trace/idle/wait_causes.h"
 
-#define QUEUE_NS 50000		/* a GPU's own time before it starts queued work */
-#define PAGEABLE 1		/* CUPTI's kind of memory */
-#define KEPT_NS	 10000000000ull /* of a GPU that is idle meanwhile */
+#define QUEUE_NS  50000		 /* a GPU's own time before it starts queued work */
+#define PAGEABLE  1		 /* CUPTI's kind of memory */
+#define HOLDER_NS 20000000	 /* a sample that is older says nothing of who holds the GIL */
+#define KEPT_NS	  10000000000ull /* of a GPU that is idle meanwhile */
 
 struct operation {
 	uint64_t start, end;
@@ -160,25 +161,37 @@ static void follow_waker(struct idle_gaps *gaps, const struct idle_span *span,
 			 struct idle_place *place)
 {
 	static const char *const did[IDLE_CAUSE_COUNT] = {
-		[IDLE_CPU] = "was on the CPU",		 [IDLE_PREEMPTED] = "had to wait for a CPU",
-		[IDLE_LOCK] = "waited for a lock",	 [IDLE_PROCESS] = "waited for another one",
-		[IDLE_CALL] = "was in a CUDA call",	 [IDLE_LAUNCH] = "launched",
+		[IDLE_CPU] = "was on the CPU",
+		[IDLE_PREEMPTED] = "had to wait for a CPU",
+		[IDLE_LOCK] = "waited for a lock",
+		[IDLE_GIL_WAIT] = "waited for the GIL",
+		[IDLE_PROCESS] = "waited for another one",
+		[IDLE_CALL] = "was in a CUDA call",
+		[IDLE_LAUNCH] = "launched",
 		[IDLE_NO_WORK] = "waited for a request",
 	};
 	struct idle_timeline *timeline = gaps->known.timeline;
 	uint64_t until =
 		span->end - (span->delay_ns < span->end - span->start ? span->delay_ns : 0);
+	/* It is sampled every 5 ms, and has held the GIL for longer than this thread waits. */
+	uint64_t from = span->start - (place->cause == IDLE_GIL_WAIT ? HOLDER_NS : 0);
 	struct idle_host *host;
 	struct idle_line *line;
 	struct idle_path path = {};
 	struct idle_weight *weight;
 	char text[128];
 
-	place->waker = span->other;
+	if (place->cause != IDLE_GIL_WAIT)
+		place->waker = span->other;
 	host = span->other_tid ? idle_timeline__host(timeline, span->other_pid) : NULL;
 	line = host ? idle_timeline__line(timeline, host, span->other_tid, false) : NULL;
 	if (!line)
 		return;
+	/* All threads of Python before 3.14 have their process's name. */
+	if (place->cause == IDLE_GIL_WAIT) {
+		snprintf(text, sizeof(text), "%s (thread %u)", span->other, span->other_tid);
+		place->waker = idle_timeline__intern(timeline, text, sizeof(text));
+	}
 	idle_path__walk(&path, &gaps->known, line, span->start, until);
 	weight = idle_path__longest(&path);
 	if (!weight)
@@ -192,7 +205,7 @@ static void follow_waker(struct idle_gaps *gaps, const struct idle_span *span,
 		return;
 	place->meanwhile = idle_timeline__intern(timeline, text, sizeof(text));
 	if (weight->cause == IDLE_CPU)
-		place->waker_function = idle_path__sampled(line, span->start, until);
+		place->waker_function = idle_path__sampled(line, from, until);
 	else if (weight->span)
 		place->waker_function = weight->span->function;
 }
@@ -217,7 +230,9 @@ static void settle(struct idle_gaps *gaps, struct idle_path *path, struct idle_l
 		place.function = idle_path__sampled(line, from, to);
 	else if (weight && weight->span && place.cause != IDLE_PREEMPTED)
 		place.function = weight->span->function;
-	if (weight && weight->span && (place.cause == IDLE_LOCK || place.cause == IDLE_PROCESS))
+	if (weight && weight->span &&
+	    (place.cause == IDLE_LOCK || place.cause == IDLE_GIL_WAIT ||
+	     place.cause == IDLE_PROCESS))
 		follow_waker(gaps, weight->span, &place);
 	if (place.cause == IDLE_CALL && ends && ends->pageable && call &&
 	    weight->call_start == call->start) {
@@ -227,6 +242,23 @@ static void settle(struct idle_gaps *gaps, struct idle_path *path, struct idle_l
 	idle_places__add(gaps->places, &place, to - from, path_ns);
 	gaps->idle_ns += to - from;
 	gaps->gap_count++;
+}
+
+/*
+ * A gap that begins while the thread waits for the GPU, and ends as soon as a launch can be there:
+ * the launch and what comes before it would have been over in time, had the thread not waited.
+ */
+static void blame_wait(struct idle_gaps *gaps, struct idle_path *path, struct idle_line *line,
+		       uint64_t from, uint64_t until)
+{
+	const struct idle_call *call = idle_path__call_at(line, from);
+	const char *name;
+
+	if (!call || call->name == IDLE_LAUNCH_CALL || until > call->end + QUEUE_NS)
+		return;
+	name = idle_host__name(gaps->known.timeline, line->host, call->name);
+	if (strstr(name, "Synchronize") || strstr(name, "Memcpy"))
+		idle_path__blame(path, name);
 }
 
 /* ends: the operation that ended it; NULL = it lasted until the end. */
@@ -247,6 +279,8 @@ static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint
 		until = call->end > from ? call->end : from;
 	if (line)
 		idle_path__walk(&path, &gaps->known, line, from, until);
+	if (line && call)
+		blame_wait(gaps, &path, line, from, until);
 	if (to > until)
 		idle_path__add(&path,
 			       to - until > QUEUE_NS ? IDLE_UNEXPLAINED

@@ -66,6 +66,25 @@ static uint32_t first_call(const struct idle_line *line, uint64_t after)
 	return low;
 }
 
+const struct idle_call *idle_path__call_at(const struct idle_line *line, uint64_t time)
+{
+	uint32_t i = first_call(line, time);
+
+	return i < line->call_count && line->calls[i].start <= time ? &line->calls[i] : NULL;
+}
+
+void idle_path__blame(struct idle_path *path, const char *call)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < path->count; i++)
+		if (path->weights[i].cause == IDLE_CPU || path->weights[i].cause == IDLE_LAUNCH) {
+			ns += path->weights[i].ns;
+			path->weights[i].ns = 0;
+		}
+	idle_path__add(path, IDLE_CALL, call, ns);
+}
+
 static uint32_t first_span(const struct idle_line *line, uint64_t after)
 {
 	uint32_t low = 0, high = line->span_count;
@@ -137,7 +156,12 @@ static void add_wait(struct idle_path *path, const struct idle_known *known,
 	text = idle_timeline__intern(known->timeline, text, strlen(text));
 	weight = weight_of(path, cause, text);
 	weight->ns += ns;
-	if (ns > weight->span_ns) {
+	/* For the GIL a thread waits 5 ms at a time: its holder is who ended the last of its waits.
+	 */
+	if (cause == IDLE_GIL_WAIT && is_watched(known, span)) {
+		weight->span = span;
+		weight->span_ns = UINT64_MAX;
+	} else if (ns > weight->span_ns) {
 		weight->span = span;
 		weight->span_ns = ns;
 	}

@@ -39,6 +39,10 @@ struct idle_path {
 void idle_path__walk(struct idle_path *path, const struct idle_known *known, struct idle_line *line,
 		     uint64_t from, uint64_t to);
 void idle_path__add(struct idle_path *path, enum idle_cause cause, const char *text, uint64_t ns);
+/* All of that time, whatever it was, was in a call: see idle_gaps.c. */
+void idle_path__blame(struct idle_path *path, const char *call);
+/* In which CUDA call the thread is at that time; NULL = in none. */
+const struct idle_call *idle_path__call_at(const struct idle_line *line, uint64_t time);
 /* The one with the most time; NULL = the path is empty. */
 struct idle_weight *idle_path__longest(struct idle_path *path);
 /* In which function most samples between two points are; 0 = not known. */

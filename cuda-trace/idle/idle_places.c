@@ -94,7 +94,10 @@ static void write_place(char *out, const struct idle_place *place, struct idle_f
 	*out = 0;
 	append(out, "%s", place->text);
 	append(out, *out ? " in %s" : "%s", idle_functions__name(functions, place->function));
-	append(out, ", woken by %s", place->waker);
+	if (place->cause == IDLE_GIL_WAIT)
+		append(out, *out ? ", held by %s" : "held by %s", place->waker);
+	else
+		append(out, ", woken by %s", place->waker);
 	append(out, ", which %s", place->meanwhile);
 	if (*place->meanwhile)
 		append(out, " in %s", idle_functions__name(functions, place->waker_function));

@@ -68,6 +68,7 @@ struct idle_host {
 		struct idle_line *line;
 	} * origins; /* calls by correlation; built when it is needed */
 	uint32_t origin_count;
+	uint64_t interpreter; /* as its agent's status has it */
 };
 
 struct idle_timeline;

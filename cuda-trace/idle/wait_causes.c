@@ -114,6 +114,8 @@ enum idle_cause wait_causes__of(const struct idle_span *span, bool local)
 
 	if (span->state == IDLE_RUNNABLE)
 		return IDLE_PREEMPTED;
+	if (span->state == IDLE_GIL)
+		return IDLE_GIL_WAIT;
 	if (span->state == IDLE_DISK || span->syscall < 0)
 		return IDLE_IO;
 	switch (i < CALLS ? calls[i].sort : OTHER) {
@@ -143,6 +145,8 @@ const char *wait_causes__text(char *out, size_t size, const struct idle_span *sp
 
 	snprintf(number, sizeof(number), "system call %d", span->syscall);
 	call = i < CALLS ? calls[i].name : number;
+	if (span->state == IDLE_GIL)
+		return *out = 0, out;
 	if (span->syscall < 0)
 		return snprintf(out, size, "page fault"), out;
 	if (span->file >= 0 && (span->mode & S_IFMT) == S_IFIFO)

@@ -36,6 +36,9 @@ static const char *change_for(const struct idle_cause_sum *sum)
 		return "give the program CPUs of its own (taskset, cpusets), or run fewer threads";
 	case IDLE_LOCK:
 		return "hold the lock for a shorter time, or not across what is slow";
+	case IDLE_GIL_WAIT:
+		return "move the work of its holder to another process, or to code that releases "
+		       "the GIL";
 	case IDLE_IO:
 		return "read ahead in another thread, or keep the data in memory";
 	case IDLE_PROCESS:

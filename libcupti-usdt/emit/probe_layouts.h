@@ -16,7 +16,7 @@ _Static_assert(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SI
 		       CUDA_SIZE(counters_state, 96) && CUDA_SIZE(counters, 96) &&
 		       CUDA_SIZE(sass, 128) && CUDA_SIZE(pc_sample, 64) &&
 		       CUDA_SIZE(pc_image, 40) && CUDA_SIZE(pc_window, 72) &&
-		       CUDA_SIZE(status, 2008),
+		       CUDA_SIZE(status, 2016),
 	       "layout");
 _Static_assert(sizeof(struct cuda_counters) + CUDA_COUNTERS_METRICS * sizeof(struct cuda_counter) <=
 		       CUDA_BATCH_MAX,

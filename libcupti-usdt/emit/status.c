@@ -154,6 +154,11 @@ void status__set_ledger(uint64_t address)
 	status.ledger = address;
 }
 
+void status__set_interpreter(uint64_t address)
+{
+	status.interpreter = address;
+}
+
 void status__set_switched(uint32_t microseconds)
 {
 	status.switch_us = microseconds;

@@ -42,6 +42,7 @@ void status__end_first(void);
 void status__set_request(uint64_t address);
 /* Where records are that are not sent yet. */
 void status__set_ledger(uint64_t address);
+void status__set_interpreter(uint64_t address);
 /* How long CUPTI took for the last switching. */
 void status__set_switched(uint32_t microseconds);
 /* When the wait for tools that listen to cuda:start was over. */

@@ -9,9 +9,12 @@
 #include "libcupti-usdt/trace/python_frames.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "libcupti-usdt/agent_memory.h"
+#include "libcupti-usdt/emit/status.h"
 
 #define COOKIE "xdebugpy"
 
@@ -95,6 +98,7 @@ static const struct cuda_python layout_3_12 = {
 };
 
 static struct cuda_python python;
+static struct cuda_interpreter interpreter;
 
 static void read_debug_offsets(struct cuda_python *to, const uint64_t *words)
 {
@@ -127,13 +131,8 @@ static void read_debug_offsets(struct cuda_python *to, const uint64_t *words)
 	};
 }
 
-void python_frames__find(void)
+static void find_layout(const unsigned long *version, const void *runtime)
 {
-	const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version");
-	const void *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
-
-	if (!version || !runtime)
-		return;
 	switch (*version >> 16) {
 	case 0x030b:
 		python = layout_3_11;
@@ -152,6 +151,25 @@ void python_frames__find(void)
 	python.version = *version;
 	python.runtime = (uintptr_t)runtime;
 	python.size = sizeof(python);
+}
+
+void python_frames__find(void)
+{
+	const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version");
+	const void *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!runtime)
+		return;
+	if (version)
+		find_layout(version, runtime);
+	interpreter.runtime = (uintptr_t)runtime;
+	if (dladdr1(runtime, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	    info.dli_saddr == runtime)
+		interpreter.bytes = symbol->st_size;
+	interpreter.frames = python.size ? (uintptr_t)&python : 0;
+	status__set_interpreter((uintptr_t)&interpreter);
 }
 
 const struct cuda_python *python_frames__get(void)

@@ -12,8 +12,11 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# NAME, or NAME.py
 watch_idle() {
-	ct stat --idle --json -o out.json -- "$SIM" "$IDLE/$1" >out
+	local program=("$IDLE/$1")
+	[[ $1 != *.py ]] || program=("${PYTHON:-python3}" "$TOP/tests/workloads/idle/$1")
+	ct stat --idle --json -o out.json -- "$SIM" "${program[@]}" >out
 	json out.json '.idle | .reduced == null and .lost == 0 and .left_out == 0 and .late == 0'
 }
 
@@ -69,10 +72,43 @@ advice() {
 	advice 'lock for a shorter time'
 }
 
+@test "stat --idle (a thread of Python that holds the GIL) blames the GIL, and says who held it at which line" {
+	local holds waits
+	planted gil.py gil
+	holds=$(sed -n 's/^line holds //p' out) waits=$(sed -n 's/^line waits //p' out)
+	# The holder may have waited for a CPU itself.
+	place "^train .gil.py:$waits., held by python.* .thread [0-9]+., which was on the CPU in hold_the_gil .gil.py:$holds.\$"
+	json out.json '.idle.causes[0] as $gil | [$gil.places[] | select(.place | test("held by python.* .thread [0-9]+.")).ns] | add > $gil.ns * 0.5'
+	advice 'another process, or to code that releases the GIL'
+}
+
+@test "stat --idle (Python on the CPU) names its function and line" {
+	cat >spin.py <<-'END'
+		import time
+		import gil
+		def prepare_batch():
+		    end = time.monotonic() + 0.01
+		    while time.monotonic() < end:
+		        pass
+		kernel = gil.start()
+		for _ in range(40):
+		    prepare_batch()
+		    gil.launch(kernel)
+	END
+	PYTHONPATH=$TOP/tests/workloads/idle ct stat --idle --json -o out.json -- "$SIM" python3 spin.py >out
+	json out.json '.idle.causes[] | select(.cause == "cpu") | any(.places[].place; test("^prepare_batch .spin.py:[56].$"))'
+}
+
 @test "stat --idle (a wait after each kernel) blames that call" {
 	planted each-sync cuda_call
 	place '^cuStreamSynchronize$'
 	advice 'less often'
+}
+
+@test "stat --idle (a wait after each kernel, and a launch that takes longer than its end) blames the wait" {
+	SIMCUDA_WAKE_NS=5000 SIMCUDA_LAUNCH_NS=30000 watch_idle each-sync
+	json out.json '[.idle.causes[] | select(.cause == "cuda_call" or .cause == "launch")] |
+		.[0].cause == "cuda_call" and .[0].places[0].place == "cuStreamSynchronize" and .[0].ns > 10 * (.[1].ns // 0)'
 }
 
 @test "stat --idle (copies of pageable memory) blames these copies" {
