@@ -206,9 +206,8 @@ static int open_session(void)
 	result = subscription__new(&subscriber, begun);
 	if (!result) {
 		result = activity__open();
-		if (result) {
+		if (result)
 			subscription__end(&subscriber);
-		}
 	}
 	if (result) {
 		refused(result);

@@ -13,7 +13,7 @@
 #define SETTLE_MS	   10 /* at least, for threads that sleep in CUPTI's locks */
 #define CALLBACK_SETTLE_MS 1000
 #define BLIND_SETTLE_MS	   100 /* where threads cannot be seen */
-#define YIELD_SETTLE_MS	   50 /* another client waits */
+#define YIELD_SETTLE_MS	   50  /* another client waits */
 #define SUBSCRIBER_AS	   "cuda-trace"
 
 static int subscribe_named(void **subscriber, char *holder, size_t size)
