@@ -27,8 +27,8 @@
 #include "cuda-trace/capture/watch.h"
 #include "libcupti-usdt/stack_probes.h"
 
-#define DEFAULT_PATH   "cuda-trace.db"
-#define DEFAULT_EVENTS "kernels,copies,memory,sync,errors,overhead"
+#define DEFAULT_PATH	     "cuda-trace.db"
+#define DEFAULT_EVENTS	     "kernels,copies,memory,sync,errors,overhead"
 
 #define RING_MIB_WITH_STACKS 64 /* of all launches */
 
