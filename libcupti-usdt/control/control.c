@@ -250,9 +250,7 @@ static bool switch_groups(uint32_t wanted)
 			api_calls__groups();
 	uint32_t fewer = groups_on & ~wanted;
 
-	/* Calls that add nodes get stacks as launches do. Nodes alone need no API callback. */
-	if (wanted & BIT(LAUNCH))
-		host |= BIT(GRAPH_NODES);
+	host |= wanted & BIT(LAUNCH) ? BIT(GRAPH_NODES) : 0; /* its calls have stacks, too */
 	if (wanted & BIT(NVTX) && nvtx__open())
 		status__trouble(-ENOMEM, "memory", "no memory for NVTX ranges");
 	callbacks__set_groups((wanted | groups_on) & host);
