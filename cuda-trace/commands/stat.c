@@ -8,6 +8,7 @@
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/energy/energy.h"
 #include "cuda-trace/idle/idle.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/capture/watch.h"
@@ -19,7 +20,7 @@ struct stat_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *events;
 	const char *api;
-	bool errors, graph_nodes, idle;
+	bool errors, graph_nodes, idle, energy;
 };
 
 static const struct option_row event_rows[] = {
@@ -44,6 +45,9 @@ static const struct option_row event_rows[] = {
 	 "why the GPU was idle: what the launching threads did\nmeanwhile, from scheduler events "
 	 "and CUDA calls",
 	 offsetof(struct stat_options, idle)},
+	{OPTION_FLAG, 0, "energy", NULL,
+	 "joules by kernel and process, from the GPUs' energy\ncounters (NVML)",
+	 offsetof(struct stat_options, energy)},
 	{},
 };
 
@@ -76,7 +80,10 @@ struct stat {
 	struct overhead *overhead;
 	struct stat_calls *calls; /* NULL = nobody asks for them */
 	struct idle *idle;	  /* NULL = no --idle */
-	uint32_t idle_groups;	  /* of calls that are there for it alone */
+	struct energy *energy;	  /* NULL = no --energy, or no meter */
+	struct energy_meter *meter;
+	const char *no_energy; /* why there is no meter */
+	uint32_t idle_groups;  /* of calls that are there for it alone */
 	FILE *output;
 	uint64_t started;      /* ns */
 	uint64_t first_record; /* ns, when the first one came; 0 = none did */
@@ -139,11 +146,20 @@ static void on_attached(void *context, struct session *session)
 	idle__attach(stat->idle, session);
 }
 
+static void read_steps(struct stat *stat)
+{
+	struct energy_step step;
+
+	while (stat->meter && energy_meter__next(stat->meter, &step))
+		energy__step(stat->energy, &step);
+}
+
 static bool on_tick(void *context, struct session *session)
 {
 	struct stat *stat = context;
 
 	idle__tick(stat->idle);
+	read_steps(stat);
 	stat_calls__tick(stat->calls);
 	overhead_limit__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
 	return false;
@@ -169,10 +185,15 @@ static void on_finish(void *context, struct session *session)
 		.overhead = overhead_limit__finding(stat->overhead, &overhead) ? &overhead : NULL,
 		.idle_wanted = stat->options.idle,
 		.idle = idle__finish(stat->idle),
+		.no_energy = stat->no_energy,
 	};
 
 	session__lost(session, &lost);
+	energy_meter__stop(stat->meter);
+	read_steps(stat);
 	stat_table__sort(&stat->table);
+	report.energy = energy__finish(stat->energy);
+	report.failed_readings = stat->meter ? energy_meter__failed(stat->meter) : 0;
 	stat_calls__sort(stat->calls);
 	if (stat->options.shared.json)
 		stat_report__json(stat->output, &report);
@@ -203,6 +224,36 @@ static int choose_idle(struct stat *stat, struct watch *watch)
 	watch->groups |= IDLE_CALL_GROUPS;
 	stat->idle = idle__new();
 	return stat->idle ? EXIT_OK : EXIT_TROUBLE;
+}
+
+static int choose_energy(struct stat *stat, const struct watch *watch)
+{
+	const struct options *options = &stat->options.shared;
+
+	if (!stat->options.energy)
+		return EXIT_OK;
+	if (watch->sample.on_ms)
+		return options__misuse(&usage, "--energy needs all kernels: not with --sample");
+	if (options->source && !strcmp(options->source, "driver"))
+		return options__misuse(&usage,
+				       "--energy needs GPU times: not with --source driver");
+	if (!(watch->groups >> CUDA_GROUP_KERNEL & 1))
+		return options__misuse(&usage, "--energy needs kernels among the events (-e)");
+	return EXIT_OK;
+}
+
+/* When all that may be wrong with the command line is known not to be. */
+static void start_meter(struct stat *stat)
+{
+	if (!stat->options.energy)
+		return;
+	stat->meter = energy_meter__open(&stat->no_energy);
+	if (!stat->meter)
+		return;
+	stat->energy = energy__new();
+	for (uint32_t i = 0; i < energy_meter__count(stat->meter); i++)
+		energy__meter(stat->energy, i, energy_meter__uuid(stat->meter, i));
+	stat_table__measure(&stat->table, stat->energy);
 }
 
 int cmd_stat(int argc, char **argv)
@@ -255,6 +306,8 @@ int cmd_stat(int argc, char **argv)
 		return options__misuse(&usage, "--sample scales the time of all kernels: not with "
 					       "--min-duration");
 	status = choose_idle(&stat, &watch);
+	if (!status)
+		status = choose_energy(&stat, &watch);
 	if (status)
 		return status;
 	stat.pattern = pattern__new(stat.options.shared.kernel);
@@ -271,10 +324,13 @@ int cmd_stat(int argc, char **argv)
 	stat.overhead = overhead_limit__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))
 		stat.calls = stat_calls__new(stat.options.api);
+	start_meter(&stat);
 	status = watch__run(&watch);
 	overhead_limit__free(stat.overhead);
 	stat_calls__free(stat.calls);
 	idle__free(stat.idle);
+	energy_meter__close(stat.meter);
+	energy__free(stat.energy);
 	stat_table__free(&stat.table);
 	pattern__free(stat.pattern);
 	return status;

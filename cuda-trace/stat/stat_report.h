@@ -12,6 +12,7 @@
 #include "cuda-trace/stat/stat_calls.h"
 #include "cuda-trace/stat/stat_table.h"
 
+struct energy_sums;
 struct idle_sums;
 
 struct stat_report {
@@ -27,6 +28,9 @@ struct stat_report {
 	const struct overhead_finding *overhead; /* NULL = no --max-overhead */
 	bool idle_wanted;			 /* --idle */
 	const struct idle_sums *idle;		 /* NULL = not known */
+	const struct energy_sums *energy;	 /* NULL = not known */
+	const char *no_energy;			 /* why; NULL = it is, or was not requested */
+	uint64_t failed_readings;		 /* of meters */
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);

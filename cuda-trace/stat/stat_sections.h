@@ -21,6 +21,8 @@ stat_section stat_sections__devices, stat_sections__contexts, stat_sections__str
 stat_section stat_sections__time;
 /* Why the GPU was idle. */
 stat_section stat_sections__idle;
+/* Whose the energy was. */
+stat_section stat_sections__energy;
 /* NCCL's communicators, and which rank is late. */
 stat_section stat_sections__collectives;
 /* How the sample was taken and what it does not say. */

@@ -12,6 +12,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/stat/stat_collectives.h"
+#include "cuda-trace/stat/stat_energy.h"
 #include "cuda-trace/stat/stat_heap.h"
 #include "cuda-trace/stat/stat_sums.h"
 
@@ -44,6 +45,7 @@ struct tally {
 	struct stat_heap *heap;
 	struct stat_objects *objects;	      /* NULL = none came */
 	struct stat_host *host;		      /* NULL = its time is not kept */
+	struct energy_process *energy;	      /* NULL = its energy is not, or others' */
 	struct stat_sample *sample;	      /* NULL = all records come */
 	struct stat_ranges *ranges;	      /* NULL = nobody asks */
 	struct stat_collectives *collectives; /* NULL = none came */
@@ -90,7 +92,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 	if (table->sampled)
 		tally->sample = stat_sample__new();
 	else
-		tally->host = stat_time__start(table->timeline);
+		tally->host = stat_energy__start(table, process, &tally->energy);
 	if (table->ranges_reported && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
@@ -443,6 +445,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 								sums.graph_launch_errors,
 							sums.kernels, sums.gpu_ns});
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
+	stat_energy__end(table, process, tally->energy);
 	stat_time__end(table->timeline, tally->host,
 		       process->source == EVENT_SOURCE_AGENT &&
 			       (sums.launches || sums.kernels || sums.memcpys));

@@ -15,6 +15,8 @@
 #include "cuda-trace/stat/stat_sample.h"
 #include "cuda-trace/stat/stat_time.h"
 
+struct energy;
+
 struct stat_sums {
 	uint64_t launches;	 /* calls, failed ones too */
 	uint64_t launch_errors;	 /* of these */
@@ -101,6 +103,8 @@ struct stat_table {
 	struct stat_comms comms; /* of all processes */
 	/* The rest is stat_table.c's own. */
 	struct stat_time *timeline;
+	struct energy *energy; /* NULL = not requested */
+	struct stat_time_observer observer;
 	uint64_t killed; /* processes of which most of the last kernels are not known */
 	uint32_t ranged; /* processes whose ranges are looked at now */
 	uint32_t kernel_capacity;
@@ -110,6 +114,8 @@ struct stat_table {
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration);
+/* Before anything comes: whose energy it is. It must stay until the table is sorted. */
+void stat_table__measure(struct stat_table *table, struct energy *energy);
 void stat_table__free(struct stat_table *table);
 void stat_table__start(struct stat_table *table, struct process *process);
 void stat_table__record(struct stat_table *table, struct process *process,

@@ -44,6 +44,7 @@ struct stat_host {
 	uint64_t gpu_end; /* ns: nothing of its GPUs came that ended later */
 	bool stamped;	  /* the last launch that worked has a kernel to come */
 	gpu_ordinals gpu_of;
+	void *owner;
 };
 
 struct stat_time {
@@ -52,7 +53,8 @@ struct stat_time {
 	struct stat_host *hosts;
 	struct gpu gpus[GPU_SET_MAX];
 	struct gpu_set set;
-	struct stat_time_sums sums; /* of processes that have ended */
+	struct stat_time_sums sums;		   /* of processes that have ended */
+	const struct stat_time_observer *observer; /* NULL = none */
 };
 
 static bool open_gpu(void *context, uint32_t index)
@@ -128,6 +130,9 @@ static void close_slice(void *context, uint64_t slice)
 		gpu->sums.busy_ns += bits(kernel | copy);
 		gpu->sums.host_bound_ns += bits(launch & ~(kernel | copy));
 		gpu->sums.host_wait_ns += bits(wait & ~launch & ~(kernel | copy));
+		if (time->observer && kernel | copy)
+			time->observer->busy(time->observer->context, i, slice << STAT_SLICE_BITS,
+					     bits(kernel | copy));
 	}
 }
 
@@ -157,6 +162,17 @@ struct stat_time *stat_time__new(void)
 	time->set.add = open_gpu;
 	time->set.context = time;
 	return time;
+}
+
+void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer)
+{
+	time->observer = observer;
+}
+
+void stat_time__set_owner(struct stat_host *host, void *owner)
+{
+	if (host)
+		host->owner = owner;
 }
 
 size_t stat_time__beyond(const struct stat_time *time)
@@ -192,7 +208,7 @@ void stat_time__free(struct stat_time *time)
 }
 
 static void mark_gpu(struct stat_time *time, struct stat_host *host,
-		     const struct record_interval *interval)
+		     const struct cuda_record *record, const struct record_interval *interval)
 {
 	enum gpu_line kind = interval->work == WORK_KERNEL ? KERNEL : COPY;
 	struct gpu *gpu;
@@ -202,6 +218,10 @@ static void mark_gpu(struct stat_time *time, struct stat_host *host,
 		host->gpu_end = interval->end;
 	gpu = gpu_of(time, host, interval->device);
 	if (gpu) {
+		if (time->observer)
+			time->observer->work(time->observer->context, host->owner,
+					     (uint32_t)(gpu - time->gpus), record, interval->start,
+					     interval->end);
 		stat_lines__mark(&time->lines, &gpu->lines[kind], interval->start, interval->end);
 		return;
 	}
@@ -218,6 +238,9 @@ static void note_device(struct stat_time *time, struct stat_host *host,
 
 	if (used && index >= 0)
 		host->uses |= 1ull << index;
+	if (time->observer && index >= 0)
+		time->observer->gpu(time->observer->context, (uint32_t)index,
+				    &time->set.list[index]);
 }
 
 void stat_time__record(struct stat_time *time, struct stat_host *host,
@@ -231,7 +254,7 @@ void stat_time__record(struct stat_time *time, struct stat_host *host,
 		return;
 	possible = record_times__interval(record, &interval);
 	if (possible && (interval.work == WORK_KERNEL || interval.work == WORK_COPY)) {
-		mark_gpu(time, host, &interval);
+		mark_gpu(time, host, record, &interval);
 	} else if (possible) {
 		struct stat_line *line = &host->lines[interval.work == WORK_LAUNCH ? LAUNCH : WAIT];
 

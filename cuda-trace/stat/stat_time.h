@@ -50,7 +50,22 @@ struct stat_time_sums {
 struct stat_time;
 struct stat_host; /* a process */
 
+/* Who is called with the work of GPUs, by their index in the set of GPUs. */
+struct stat_time_observer {
+	void *context;
+	/* Each kernel and copy, whether its time is still kept or not; owner: of the process. */
+	void (*work)(void *context, void *owner, uint32_t gpu, const struct cuda_record *record,
+		     uint64_t start, uint64_t end);
+	/* How long the GPU was busy in a slice (stat_lines.h) that begins at `start`. */
+	void (*busy)(void *context, uint32_t gpu, uint64_t start, uint64_t ns);
+	/* Now it is known which GPU that is. */
+	void (*gpu)(void *context, uint32_t gpu, const struct gpu_identity *identity);
+};
+
 struct stat_time *stat_time__new(void);
+/* Before anything comes. The observer must stay. */
+void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer);
+void stat_time__set_owner(struct stat_host *host, void *owner);
 void stat_time__free(struct stat_time *time);
 /* A process, to be ended; NULL = no memory. */
 struct stat_host *stat_time__start(struct stat_time *time);

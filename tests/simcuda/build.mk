@@ -10,7 +10,7 @@ SIM_CUDART_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard tests/simcuda/cudart/*
 SIM_CUPTIS := $(SIMCUDA_DIR)/libcupti.so.13 $(SIMCUDA_DIR)/12/libcupti.so.12 \
 	$(SIMCUDA_DIR)/11/libcupti.so.11.8
 SIMCUDA_LIBS := $(SIMCUDA_DIR)/libcuda.so.1 $(SIMCUDA_DIR)/libcudart.so.13 $(SIM_CUPTIS) \
-	$(SIMCUDA_DIR)/libnccl.so.2
+	$(SIMCUDA_DIR)/libnccl.so.2 $(SIMCUDA_DIR)/nvml/libnvidia-ml.so.1
 SIM_INJECTED := $(SIMCUDA_DIR)/libinjected.so $(SIMCUDA_DIR)/libcounter.so
 SIM_SELFTEST := $(SIMCUDA_DIR)/selftest
 SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED) $(SIM_SELFTEST)
@@ -46,6 +46,12 @@ $(SIMCUDA_DIR)/libnccl.so.2: $(SIM_NCCL_OBJS) $(SIMCUDA_DIR)/libcuda.so.1
 	$(call say,LD,$@)
 	$(Q)$(sim_link) $(SIM_NCCL_OBJS) -L$(@D) -lcuda -lpthread -lrt -ldl
 	$(Q)ln -sf $(@F) $(@D)/libnccl.so
+
+# In a folder of its own: for the tool, which shall find no other simulated library.
+$(SIMCUDA_DIR)/nvml/libnvidia-ml.so.1: $(B)/pic/tests/simcuda/nvml/nvml.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete -Wl,--no-undefined -o $@ $<
 
 # Injection libraries: injected says what the driver did with it, and is made to be unloaded, unlike
 # the agent; counter is a plain CUPTI client that counts.

@@ -163,6 +163,7 @@ DRIVER_CALLS(SIM_IMPLEMENTATION)
 DRIVER_CALLS_BARE(SIM_IMPLEMENTATION_BARE)
 
 const struct settings *settings__get(void);
+void energy_log__kernel(const char *kernel, int device, uint64_t start, uint64_t end);
 void log__line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void *object__new(size_t size);

@@ -64,6 +64,8 @@ void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, 
 	else
 		ns = kernel__duration(launch);
 	stream__push(stream, ns, &record);
+	energy_log__kernel(launch->function->name, stream->context->device, record.start,
+			   record.end);
 }
 
 /* A launch that costs the host as much as a real one does. */

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace stat --energy: kernels whose power is known (SIMCUDA_WATTS, beyond the 70 W of an idle GPU), and a
+# simulated NVML whose counter follows them.
+
+load ../lib/helpers
+
+setup() {
+	requires root bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export SIMCUDA_ENERGY_LOG=$PWD/energy.log SIMCUDA_WATTS=spin=200,empty=400 SIMCUDA_KERNEL_NS=5000000
+}
+
+measure() { # ct's arguments: with the simulated NVML for the tool
+	LD_LIBRARY_PATH=$B/simcuda/nvml ct stat --energy "$@"
+}
+
+# All that the meter said is somebody's, idle or nobody's.
+conserved() {
+	json out.json '.energy | ([.gpus[] | .attributed_joules + .idle_joules + .unattributed_joules - .meter_joules] | all(. < 1e-6 and . > -1e-6))
+		and ((([.kernels[].joules] | add // 0) - ([.gpus[].attributed_joules] | add)) | . < 1e-6 and . > -1e-6)
+		and ((([.processes[].joules] | add // 0) - ([.gpus[].attributed_joules] | add)) | . < 1e-6 and . > -1e-6)'
+}
+
+@test "stat --energy (kernels of known power) finds the energy of each and of the idle GPU within 5 %" {
+	measure --json -o out.json -- "$SIM" "$WORKLOADS/energy" 1500 >out
+	conserved
+	# 1.5 s at 270 and at 470 W.
+	json out.json '.energy.kernels | map({(.name): .joules}) | add | .spin / 405, .empty / 705 | . > 0.95 and . < 1.05'
+	json out.json '.energy.gpus | length == 1 and .[0].uuid == "GPU-51515151-5151-5151-5151-515151515100"'
+	json out.json '.energy.gpus[0] | .idle_watts > 66 and .idle_watts < 74 and .idle_joules > 0.9 * 1.2 * 70'
+	json out.json '.energy | .late_ns == 0 and .unmetered_ns == 0 and .failed_readings == 0 and .unavailable == null'
+	json out.json '.energy.processes | length == 1 and .[0].process == "energy"'
+	json out.json '.energy.kernels[].ns == 1500000000'
+	# What the meter counted: the kernels, and 70 W for as long as it was read.
+	json out.json '(.energy.gpus[0].meter_joules - 900) / 70 | . > 4.2 and . < 8'
+}
+
+@test "stat --energy (text) says whose, with the idle GPU and what nobody has" {
+	measure -o out.txt -- "$SIM" "$WORKLOADS/energy" 400 >out
+	grep -qE '^ meter of GPU-51515151 +[0-9.]+ J$' out.txt
+	grep -qE '^   idle +[0-9.]+ J +[0-9.]+%  at (6[6-9]|7[0-4])\.. W$' out.txt
+	grep -qE '^ +[0-9.]+% +[0-9.]+ +[0-9.]+ 400\.0 ms spin$' out.txt
+	grep -qE '^ 100.0% +[0-9.]+ +[0-9.]+ 800\.0 ms [0-9]+ energy$' out.txt
+}
+
+@test "stat --energy (two processes on one GPU) divides what ran at once by its duration" {
+	measure --json -o out.json -- sh -c '"$0" "$1" 1000 & "$0" "$1" 1000 & wait' "$SIM" "$WORKLOADS/energy" >out
+	conserved
+	json out.json '.energy.processes | length == 2 and (.[0].joules / .[1].joules | . > 0.9 and . < 1.1)'
+}
+
+@test "stat --energy (no NVML, no counter) says so, and the rest is as ever" {
+	local how
+	for how in SIMNVML_INIT=9 SIMNVML_NO_METER=1; do
+		env "$how" LD_LIBRARY_PATH="$B/simcuda/nvml" "$CUDA_TRACE" stat --energy --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+		json out.json '.energy.unavailable | test("NVML could not be initialised|no GPU here has an energy counter")'
+		json out.json ".totals | .launches == $(expect_key out launches) and .kernels == $(expect_key out kernels)"
+	done
+	SIMNVML_INIT=9 measure -o out.txt -- "$SIM" "$WORKLOADS/saxpy" >out
+	grep -q '^Energy: not known: NVML could not be initialised$' out.txt
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	json out.json '.energy == null'
+}
+
+@test "stat --energy (readings that fail) counts them, and their energy comes with the next one" {
+	SIMNVML_FAIL=4 measure --json -o out.json -- "$SIM" "$WORKLOADS/energy" 1000 >out
+	conserved
+	json out.json '.energy.failed_readings > 3'
+	json out.json '.energy.gpus[0].meter_joules > 600 + 3.2 * 70'
+}
+
+@test "stat --energy (a sample, no GPU times, no kernels) is a mistake of the command line" {
+	run -2 ct stat --energy --sample 10ms/1s -- true
+	assert_output --partial 'not with --sample'
+	run -2 ct stat --energy --source driver -- true
+	assert_output --partial 'not with --source driver'
+	run -2 ct stat --energy -e copies -- true
+	assert_output --partial 'needs kernels'
+}
+
+@test "stat --energy (meters and work that are known) conserves, and guesses nothing" {
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_energy.c" \
+		$(tool_sources energy energy_cells energy_users intern array_grow) -lz
+	run -0 ./unit
+	# Half of the cell is idle: 5 J of 40.
+	assert_line 'rested meter 70.00 work 35.00 idle 35.00 unattributed 0.00 a=35.00 late 0.00 unmetered 0.00'
+	assert_line 'never idle meter 40.00 work 30.00 idle 0.00 unattributed 10.00 a=30.00 late 0.00 unmetered 0.00'
+	assert_line 'overlap meter 40.00 work 40.00 idle 0.00 unattributed 0.00 a=30.00 b=10.00 late 0.00 unmetered 0.00'
+	assert_line 'mig meter 40.00 work 0.00 idle 0.00 unattributed 40.00 late 0.00 unmetered 1.00'
+	assert_line 'other GPU meter 40.00 work 0.00 idle 40.00 unattributed 0.00 late 0.00 unmetered 1.00'
+	assert_line 'late meter 20000.00 work 10000.00 idle 10000.00 unattributed 0.00 a=10000.00 late 1.00 unmetered 0.00'
+	assert_line 'many conserved'
+}
