@@ -86,7 +86,7 @@ int event_groups__parse_events(const struct option_usage *usage, const char *lis
 }
 
 int event_groups__parse_with_collectives(const struct option_usage *usage, const char *list,
-				    uint32_t *groups)
+					 uint32_t *groups)
 {
 	*groups = 0;
 	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS_AND_COLLECTIVES);

@@ -31,7 +31,7 @@ int event_groups__parse(const char *list, uint32_t *groups);
 int event_groups__parse_events(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
 int event_groups__parse_with_collectives(const struct option_usage *usage, const char *list,
-				    uint32_t *groups);
+					 uint32_t *groups);
 int event_groups__parse_summed(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
 
