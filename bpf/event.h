@@ -300,6 +300,7 @@ struct stream_counters {
 	__u64 unreadable[CUDA_GROUP_COUNT]; /* records whose memory could not be read */
 	__u64 ring_full_other;		    /* names, states and so on */
 	__u64 unreadable_other;
+	__u64 ring_full_collectives; /* calls of NCCL: never sent again */
 	__u64 stacks;		 /* handed over */
 	__u64 stacks_ring_full;	 /* that found no space, or their code objects did not */
 	__u64 stack_ns;		 /* spent on stacks, without the trap into the kernel */

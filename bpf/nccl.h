@@ -112,7 +112,7 @@ static __always_inline void send_collective(struct nccl_thread *thread,
 
 	if (!e) {
 		if (counter)
-			count_up(&counter->ring_full_other, 1);
+			count_up(&counter->ring_full_collectives, 1);
 		return;
 	}
 	thread->parcel.kind = EVENT_COLLECTIVE;

@@ -110,6 +110,7 @@ void loss_sums__count(const struct loss_sums *sums, const struct stream_counters
 		lost[SESSION_LOST_MISSED] +=
 			sums->missed[group] > known ? sums->missed[group] - known : 0;
 	}
+	lost[SESSION_LOST_RING_FULL] += kernel->ring_full_collectives;
 	lost[SESSION_LOST_RING_FULL_NAMES] += kernel->ring_full_other + kernel->unreadable_other;
 	lost[SESSION_LOST_MALFORMED] = sums->malformed;
 	lost[SESSION_LOST_KILLED] = sums->killed;

@@ -85,8 +85,8 @@ int event_groups__parse_events(const struct option_usage *usage, const char *lis
 	return explain(usage, unknown, GROUPS_WORDS);
 }
 
-int event_groups__parse_stat_events(const struct option_usage *usage, const char *list,
-				    uint32_t *groups)
+int event_groups__parse_with_collectives(const struct option_usage *usage, const char *list,
+					 uint32_t *groups)
 {
 	*groups = 0;
 	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS_AND_COLLECTIVES);

@@ -12,11 +12,11 @@
 /* Not a probe group: NCCL's calls are observed by uprobes on NCCL. */
 #define GROUPS_COLLECTIVES (1u << 31)
 
-/* For stat, trace and record, which read single events. */
+/* For commands that read single events. */
 #define GROUPS_WORDS                                                                 \
 	"kernels,launches,copies,memory,sync,errors,graphs,graph-nodes,runtime,api," \
 	"unified,nvtx,overhead,objects"
-/* For stat, which matches collectives with their kernels. */
+/* For stat and trace. */
 #define GROUPS_WORDS_AND_COLLECTIVES GROUPS_WORDS ",collectives"
 /* For metrics and top, which read the live aggregates. */
 #define GROUPS_SUMMED_WORDS   "kernels,copies,memory,sync,errors,unified,overhead"
@@ -30,8 +30,8 @@ int event_groups__parse(const char *list, uint32_t *groups);
  */
 int event_groups__parse_events(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
-int event_groups__parse_stat_events(const struct option_usage *usage, const char *list,
-				    uint32_t *groups);
+int event_groups__parse_with_collectives(const struct option_usage *usage, const char *list,
+					 uint32_t *groups);
 int event_groups__parse_summed(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
 

@@ -287,7 +287,7 @@ int cmd_stat(int argc, char **argv)
 	status = options__parse_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	status = event_groups__parse_stat_events(
+	status = event_groups__parse_with_collectives(
 		&usage, stat.options.events ? stat.options.events : DEFAULT_EVENTS, &watch.groups);
 	if (status)
 		return status;

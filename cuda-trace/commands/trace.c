@@ -29,9 +29,9 @@ static const struct option_row event_rows[] = {
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "of: kernels, launches, copies, memory, sync,\nerrors, graphs, graph-nodes, runtime, "
 	 "api,\n"
-	 "unified, nvtx, overhead, objects\n(default " DEFAULT_EVENTS ")",
+	 "unified, nvtx, overhead, objects, collectives\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct trace_options, events)},
-	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS_AND_COLLECTIVES, 0},
 	{OPTION_TEXT, 0, "api", "GLOB", "also CUDA calls whose name matches ('cudaMalloc*')",
 	 offsetof(struct trace_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL, "also failed CUDA calls of any kind",
@@ -115,6 +115,16 @@ static void show_event(struct trace *trace, struct process *process,
 	if (is_enough(trace) || trace->options.shared.kernel || trace->options.shared.min_duration)
 		return;
 	trace->shown += trace_rows__put_event(trace->rows, process, record);
+}
+
+static void on_collective(void *context, struct process *process,
+			  const struct event_collective *call)
+{
+	struct trace *trace = context;
+
+	if (is_enough(trace) || trace->options.shared.kernel || trace->options.shared.min_duration)
+		return;
+	trace->shown += trace_rows__put_collective(trace->rows, process, call);
 }
 
 static void show_call(void *context, struct process *process, const struct cuda_api *call,
@@ -210,7 +220,7 @@ static void on_finish(void *context, struct session *session)
 
 static int choose_groups(const struct trace_options *options, uint32_t *groups)
 {
-	int status = event_groups__parse_events(
+	int status = event_groups__parse_with_collectives(
 		&usage, options->events ? options->events : DEFAULT_EVENTS, groups);
 
 	if (options->api)
@@ -230,6 +240,7 @@ int cmd_trace(int argc, char **argv)
 	const struct sink sink = {
 		.context = &trace,
 		.record = on_record,
+		.collective = on_collective,
 		.process_end = on_process_end,
 		.process_error = losses__say_error,
 	};

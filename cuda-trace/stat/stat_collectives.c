@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/capture/nccl_calls.h"
 
 #define MAX_COMMS   1024
 #define MAX_THREADS 1024
@@ -218,18 +219,6 @@ static struct issue *issue_of(struct thread *thread, const struct known_comm *co
 	return NULL;
 }
 
-static uint64_t bytes_of(const struct event_collective *call)
-{
-	/* ncclDataType_t */
-	static const uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-	uint64_t bytes;
-
-	if (call->type < 0 || (size_t)call->type >= sizeof(sizes) ||
-	    __builtin_mul_overflow(call->count, (uint64_t)sizes[call->type], &bytes) || bytes >> 50)
-		return 0;
-	return bytes;
-}
-
 static void add_part(struct stat_comm_work *work, uint32_t function, uint64_t bytes)
 {
 	struct stat_comm_part *part = work->parts;
@@ -257,7 +246,7 @@ static void note_operation(struct stat_collectives *collectives, const struct pr
 		return;
 	sums = &collectives->comms->list[comm->comm].sums[call->function];
 	sums->calls++;
-	sums->bytes += bytes_of(call);
+	sums->bytes += nccl_calls__bytes(call);
 	if (!thread)
 		return;
 	issue = issue_of(thread, comm, call->stream);
@@ -275,7 +264,7 @@ static void note_operation(struct stat_collectives *collectives, const struct pr
 		issue->work.numbered = true;
 		issue->work.number = call->sequence;
 	}
-	add_part(&issue->work, call->function, bytes_of(call));
+	add_part(&issue->work, call->function, nccl_calls__bytes(call));
 }
 
 static void end_group(struct stat_collectives *collectives, const struct event_collective *call)

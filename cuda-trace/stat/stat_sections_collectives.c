@@ -5,20 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/stat/stat_sections.h"
-
-static const char *const operations[NCCL_OPERATIONS] = {
-	[NCCL_ALL_REDUCE] = "all_reduce",
-	[NCCL_BROADCAST] = "broadcast",
-	[NCCL_REDUCE] = "reduce",
-	[NCCL_ALL_GATHER] = "all_gather",
-	[NCCL_REDUCE_SCATTER] = "reduce_scatter",
-	[NCCL_ALL_TO_ALL] = "all_to_all",
-	[NCCL_GATHER] = "gather",
-	[NCCL_SCATTER] = "scatter",
-	[NCCL_SEND] = "send",
-	[NCCL_RECV] = "recv",
-};
 
 static const char *const verdicts[] = {
 	[STAT_COMM_BALANCED] = "balanced",
@@ -94,7 +82,8 @@ static void put_operation(struct sheet *sheet, const struct stat_comm *comm, int
 		snprintf(ranks, sizeof(ranks), "%u of ?", comm->rank_count);
 	sheet__column(sheet, 0, "COMMUNICATOR", -16, NULL, cell_text(id_of(comm, id)));
 	sheet__column(sheet, 1, "RANKS", -8, NULL, cell_text(ranks));
-	sheet__column(sheet, 2, "OPERATION", -14, "operation", cell_text(operations[operation]));
+	sheet__column(sheet, 2, "OPERATION", -14, "operation",
+		      cell_text(nccl_calls__operation(operation)));
 	sheet__column(sheet, 3, "CALLS", 9, "calls", cell_count(sums->calls));
 	sheet__column(sheet, 4, "BYTES", 11, "bytes", cell_bytes(sums->bytes));
 	sheet__put(sheet, "kernels", cell_number(sums->kernels));

@@ -62,5 +62,13 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[USED] = {"used_bytes", "", 0, JSON_SOME},
 	[KEPT] = {"keep_bytes", "", 0, JSON_SOME},
 	[ORIGINAL_NODE] = {"original_graph_node", "", 0, JSON_SOME},
+	[COMMUNICATOR] = {"communicator", "", 0, JSON_SOME},
+	[COMMUNICATOR_ID] = {"communicator_id", "", 0, JSON_SOME},
+	[COMMUNICATOR_SIZE] = {"size", "", 0, JSON_SOME},
+	[COMMUNICATOR_RANK] = {"rank", "", 0, JSON_SOME},
+	[NUMBER] = {"number", "", 0, JSON_SOME},
+	[ELEMENTS] = {"elements", "", 0, JSON_SOME},
+	[DATA_TYPE] = {"data_type", "", 0, JSON_SOME},
+	[PEER] = {"peer", "", 0, JSON_SOME},
 	[KERNEL] = {"kernel", "KERNEL OR EVENT", 0, COLUMN_LEFT},
 };

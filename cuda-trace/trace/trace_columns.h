@@ -66,6 +66,14 @@ enum trace_column {
 	USED,
 	KEPT,
 	ORIGINAL_NODE,
+	COMMUNICATOR,
+	COMMUNICATOR_ID,
+	COMMUNICATOR_SIZE,
+	COMMUNICATOR_RANK,
+	NUMBER,
+	ELEMENTS,
+	DATA_TYPE,
+	PEER,
 	KERNEL,
 	TRACE_COLUMNS
 };
@@ -78,6 +86,7 @@ struct trace_text {
 	char number[24];
 	char uuid[48];
 	char capability[16];
+	char stream[24];
 };
 
 /* A result; in text without the beginning that all names have. `name`: NULL = not known. */
@@ -85,5 +94,9 @@ const char *trace_events__result(int32_t result, const char *name, bool json);
 /* Fills the cells of an event that is neither launch nor kernel; false = not one that is shown. */
 bool trace_events__fill(struct cell *cells, struct trace_text *text, struct process *process,
 			const struct cuda_record *record, bool json);
+
+/* The same for a call of NCCL: an operation, or a communicator that was made. */
+bool trace_collectives__fill(struct cell *cells, struct trace_text *text,
+			     const struct event_collective *call, bool json);
 
 #endif

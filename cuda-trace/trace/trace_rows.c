@@ -225,6 +225,18 @@ bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 	return true;
 }
 
+bool trace_rows__put_collective(struct trace_rows *rows, struct process *process,
+				const struct event_collective *call)
+{
+	struct cell cells[TRACE_COLUMNS] = {};
+	struct trace_text text;
+
+	if (!trace_collectives__fill(cells, &text, call, rows->writer.json))
+		return false;
+	finish(rows, process, cells);
+	return true;
+}
+
 void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 			  const struct cuda_api *call, const struct cuda_api *parent, bool inner)
 {

@@ -19,6 +19,9 @@ void trace_rows__put(struct trace_rows *rows, struct process *process,
 /* An event that is neither launch nor kernel; false = not one that is shown. */
 bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 			   const struct cuda_record *record);
+/* The same for a call of NCCL. */
+bool trace_rows__put_collective(struct trace_rows *rows, struct process *process,
+				const struct event_collective *call);
 /* `parent`: the runtime call that made it, or NULL; `inner`: it stands in a line above. */
 void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 			  const struct cuda_api *call, const struct cuda_api *parent, bool inner);

@@ -98,11 +98,20 @@ verdict() {
 	json s.json '.communicators[0] | .communicator == null and .late == null and .operations[0].calls > 100'
 }
 
-@test "stat (-e without collectives; a program without NCCL) has none; trace and record refuse the word" {
+@test "stat (-e without collectives; a program without NCCL) has none; record refuses the word" {
 	ct stat -e kernels --json -o s.json -- "$SIM" "$RANKS" -s 5 >called
 	json s.json '.communicators == [] and .totals.kernels == 20'
 	run -0 ct stat -- "$SIM" "$WORKLOADS/saxpy"
 	refute_output --partial NCCL
-	run -2 ct trace -e collectives -- true
 	run -2 ct record -e kernels,collectives -- true
+}
+
+@test "stat (stopped while NCCL is called, a ring buffer of 1 MiB) includes lost calls of NCCL in the total" {
+	# shellcheck disable=SC2016 # for the inner shell
+	local program='(sleep 1; kill -STOP $PPID; sleep 4; kill -CONT $PPID) & "$0" "$1" -s 12000 -c 0 -e 1; wait'
+	ct stat --buffer 1 -e collectives --json -o s.json -- sh -c "$program" "$SIM" "$RANKS" >called
+	json s.json '.lost.ring_full > 1000'
+	# Each call, its launch and its kernel, and those of the computation.
+	json s.json "([.communicators[].operations[].calls] | add) + .totals.launches + .totals.kernels + .lost.total == \
+		$(called called world all_reduce calls) * 5"
 }

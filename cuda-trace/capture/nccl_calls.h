@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names and sizes of what NCCL's calls say. No state; the calls' contents are untrusted.
+ */
+#ifndef CUDA_TRACE_CAPTURE_NCCL_CALLS_H
+#define CUDA_TRACE_CAPTURE_NCCL_CALLS_H
+
+#include <stdint.h>
+#include "bpf/event.h"
+
+/* "all_reduce"; NULL if this function is no operation. */
+const char *nccl_calls__operation(uint32_t function);
+/* "float32"; NULL if the type is not known. */
+const char *nccl_calls__type(int32_t type);
+/* Elements of the call times the size of their type; 0 = not known. */
+uint64_t nccl_calls__bytes(const struct event_collective *call);
+
+#endif

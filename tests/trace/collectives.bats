@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace trace: NCCL's calls.
+
+load ../lib/helpers
+
+setup() {
+	requires bpf sim
+	cd "$BATS_TEST_TMPDIR" || return 1
+	RANKS=$WORKLOADS/ranks
+}
+
+# called OP KEY: what all ranks said that they called, on both communicators.
+called() {
+	grep "^called .* op=$1 " called | sed "s/.* $2=\([0-9]*\).*/\1/" | awk '{ sum += $1 } END { print sum }'
+}
+
+@test "trace -e collectives --json (all operations, four ranks) has each call, with its bytes and its number" {
+	local op
+	ct trace -e collectives --json -o t.json -- "$SIM" "$RANKS" -n 4 -s 20 --mixed >called
+	for op in all_reduce broadcast reduce all_gather reduce_scatter send recv; do
+		assert_equal "$op $(jq -s "[.[] | select(.event == \"collective\" and .operation == \"$op\")]
+			| \"\(length) \(map(.bytes) | add)\"" -r t.json)" "$op $(called $op calls) $(called $op bytes)"
+	done
+	# The same id in all ranks; each rank once.
+	run -0 jq -s -c '[.[] | select(.event == "communicator" and .size == 4)]
+		| [(map(.communicator_id) | unique | length), (map(.rank) | sort)]' t.json
+	assert_output '[1,[0,1,2,3]]'
+	# Numbers of a communicator are those of a process in order, without a gap.
+	jq -s -e '[.[] | select(.event == "collective" and .number != null)] | group_by([.pid, .communicator])
+		| map(map(.number) | sort == [range(length)]) | all' t.json
+	jq -s -e '[.[] | select(.event == "collective" and .operation == "broadcast")] | all(.peer >= 0 and .peer < 4)' t.json
+}
+
+@test "trace -e collectives (text) shows operation, elements, type and communicator" {
+	ct trace -e collectives -o t.txt -- "$SIM" "$RANKS" -s 5 >called
+	run -0 cat t.txt
+	assert_line --regexp '\[all_reduce\] 262144 float32, communicator 0x[0-9a-f]+$'
+	assert_line --regexp '\[communicator\] 0x[0-9a-f]+, id [0-9a-f]{16}, rank 1 of 2$'
+}
+
+@test "trace (without -e collectives) has no calls of NCCL" {
+	ct trace --json -o t.json -- "$SIM" "$RANKS" -s 5 >called
+	jq -s -e 'all(.event != "collective" and .event != "communicator") and any(.event == "kernel")' t.json
+}
