@@ -7,9 +7,9 @@
  * fixed time. 2. more threads than the table has: the same. 3. a thread that never gets a CPU: the
  * time is limited.
  */
-#include <errno.h>
+#include "libcupti-usdt/base/thread_progress.h"
+
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -112,8 +112,13 @@ static int note_all(int folder, struct progress threads[THREADS])
 			at += entry->size;
 			if (!id || id == self || !wants_to_run(folder, id))
 				continue;
-			if (count == THREADS || !read_run_time(folder, id, &threads[count].ran))
+			if (count == THREADS)
 				return -1;
+			if (!read_run_time(folder, id, &threads[count].ran)) {
+				if (wants_to_run(folder, id))
+					return -1;
+				continue; /* it has ended */
+			}
 			threads[count++].id = id;
 		}
 	return size < 0 ? -1 : count;
@@ -134,7 +139,7 @@ static int keep_waiting(int folder, struct progress threads[THREADS], int count)
 	return left;
 }
 
-bool threads__let_run(uint32_t milliseconds)
+bool thread_progress__wait(uint32_t milliseconds)
 {
 	static struct progress threads[THREADS]; /* on the agent's own thread alone */
 	uint64_t until = clock__now() + milliseconds * 1000000ULL;

@@ -7,7 +7,6 @@
 #define LIBCUPTI_USDT_BASE_THREADS_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Starts a detached thread; 0 or -errno. */
@@ -19,10 +18,5 @@ void futex__wait(_Atomic(uint32_t) *word, uint32_t value, uint32_t milliseconds)
 void futex__wake(_Atomic(uint32_t) *word);
 /* Sleeps until somebody sets the word and wakes its futex, for at most this long. */
 void futex__wait_until_set(_Atomic(uint32_t) *word, unsigned int milliseconds);
-
-/* Waits, at most so long, until each thread of the process that wants to run has run for a moment:
- * then none is in the middle of the few instructions that it was in. False: not all have, or the
- * process cannot see its own threads (no /proc). */
-bool threads__let_run(uint32_t milliseconds);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "libcupti-usdt/base/thread_progress.h"
 #include "libcupti-usdt/base/threads.h"
 #include "libcupti-usdt/control/callbacks.h"
 #include "libcupti-usdt/control/claim.h"
@@ -88,7 +89,7 @@ void subscription__settle(void)
 	bool yields = claim__must_yield();
 
 	futex__wait(&never, 0, SETTLE_MS);
-	if (!threads__let_run(yields ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS) && !yields)
+	if (!thread_progress__wait(yields ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS) && !yields)
 		futex__wait(&never, 0, BLIND_SETTLE_MS);
 }
 

@@ -28,7 +28,7 @@ $(HOST_RELRO): $(B)/obj/tests/agent/ends.o $(SIMCUDA)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -Wl,-z,now,-z,relro -lcuda -lpthread -ldl
 
 $(AGENT_UNIT): $(B)/obj/tests/agent/unit.o \
-		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,emit/batches trace/activity_buffers base/clock base/launch_state profile/kernel_choice base/memory emit/interned_names emit/rings emit/sample_windows base/settings emit/probe_sites base/timestamps emit/status base/threads)
+		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,emit/batches trace/activity_buffers base/clock base/launch_state profile/kernel_choice base/memory emit/interned_names emit/rings emit/sample_windows base/settings emit/probe_sites base/timestamps emit/status base/threads base/thread_progress)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread -Wl,--wrap=status__lost

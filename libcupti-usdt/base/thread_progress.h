@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether the threads of this process run, as far as /proc shows. On the agent's own thread alone.
+ */
+#ifndef LIBCUPTI_USDT_BASE_THREAD_PROGRESS_H
+#define LIBCUPTI_USDT_BASE_THREAD_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Waits, at most so long, until each thread of the process that wants a CPU has had one for a
+ * moment: then none is still in the middle of the few instructions that it was in. False: not all
+ * have, or the process cannot see its own threads (no /proc).
+ */
+bool thread_progress__wait(uint32_t milliseconds);
+
+#endif
