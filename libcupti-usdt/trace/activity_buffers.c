@@ -22,7 +22,7 @@
 #include "libcupti-usdt/base/memory.h"
 #include "libcupti-usdt/emit/status.h"
 
-#define BUFFERS	      40U
+#define BUFFERS	      48U
 #define BUFFERS_LOW   10U /* fewer free than these */
 #define BUFFER_BYTES  (256U << 10)
 #define DISCARDS      64U

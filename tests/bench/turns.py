@@ -52,8 +52,8 @@ class LaunchRate:
     def __init__(self, options, agent, mixed=False, interval=INTERVAL, environment=None):
         environment = dict(os.environ) | (environment or {})
         environment.pop("CUDA_INJECTION64_PATH", None)
-        if agent:
-            environment["CUDA_INJECTION64_PATH"] = options.agent
+        # In both cases as long, as the C library's copies depend on where the environment puts the stack.
+        environment["CUDA_INJECTION64_PATH" if agent else "CUDA_INJECTION64_NONE"] = options.agent
         arguments = ["-i", str(round(interval * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * mixed
         self.interval = interval
         self.process = subprocess.Popen(
