@@ -22,10 +22,10 @@
 #include "libcupti-usdt/base/memory.h"
 #include "libcupti-usdt/emit/status.h"
 
-#define BUFFERS	      48U
+#define BUFFERS	      56U
 #define BUFFERS_LOW   10U /* fewer free than these */
 #define BUFFER_BYTES  (256U << 10)
-#define DISCARDS      64U
+#define DISCARDS      32U
 #define DISCARD_BYTES (64U << 10) /* its size distinguishes it */
 
 struct slab {
