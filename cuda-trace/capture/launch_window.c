@@ -5,6 +5,8 @@
  *
  * After the end, a kernel that started behind it belongs to a launch that is outside, or waited in
  * its stream. That is known when the launch has come, which may be later: it is kept until then.
+ * So is a kernel that seems to be launched before the first launch: another thread's launches may
+ * come later than the kernels.
  */
 #include "cuda-trace/capture/launch_window.h"
 
@@ -121,40 +123,62 @@ static void keep(struct launch_window *window, struct process *process,
 	memcpy(&kept->head, record, record->size);
 }
 
-/* Those of the process, once it is known which launches are inside. */
-static void release(struct launch_window *window, struct process *process)
+static bool started_behind(const struct launch_window *window, const struct kept *kept)
+{
+	uint64_t start =
+		kept->head.kind == CUDA_RECORD_GRAPH ? kept->graph.start : kept->kernel.start;
+
+	return window->end && start >= window->end;
+}
+
+/* Those of the process of which it is known now that their launches are inside; at last, all. */
+static void release(struct launch_window *window, struct process *process, bool last)
 {
 	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < window->kept_count; i++) {
 		struct kept kept = window->kept[i];
+		bool earlier = kept.process == process && is_earlier(process, &kept.head);
 
-		if (kept.process != process)
+		if (kept.process != process ||
+		    (!last && (earlier || started_behind(window, &kept))))
 			window->kept[left++] = kept;
-		else if (!is_earlier(process, &kept.head) &&
-			 !is_outside(window, process, &kept.head))
+		else if (!earlier && !is_outside(window, process, &kept.head))
 			window->deliver(window->context, process, &kept.head);
 	}
 	window->kept_count = left;
 }
 
+/* True if that changes which kernels seem to be earlier. */
+static bool note_first(struct process *process, const struct cuda_launch *launch)
+{
+	bool first = !process->first_launch, changes = first;
+
+	if (first || launch->start < process->first_launch) {
+		process->first_launch = launch->start;
+		changes = true;
+	}
+	if (first || is_before(launch->head.correlation, process->first_correlation)) {
+		process->first_correlation = launch->head.correlation;
+		changes = true;
+	}
+	return changes;
+}
+
 static void handle_launch(struct launch_window *window, struct process *process,
 			  const struct cuda_launch *launch)
 {
-	bool first = !process->first_launch;
+	bool changes;
 
 	if (window->end && launch->start >= window->end) {
 		if (window->outside)
 			note_outside(window, process, launch->head.correlation);
 		return;
 	}
-	if (first || launch->start < process->first_launch) {
-		process->first_launch = launch->start;
-		process->first_correlation = launch->head.correlation;
-	}
+	changes = note_first(process, launch);
 	window->deliver(window->context, process, &launch->head);
-	if (first && window->kept_count)
-		release(window, process);
+	if (changes && window->kept_count)
+		release(window, process, false);
 }
 
 static void handle_kernel(struct launch_window *window, struct process *process,
@@ -162,8 +186,10 @@ static void handle_kernel(struct launch_window *window, struct process *process,
 {
 	bool launches = process->status.groups >> CUDA_GROUP_LAUNCH & 1;
 
-	if (is_earlier(process, record))
+	if (is_earlier(process, record)) {
+		keep(window, process, record);
 		return;
+	}
 	if (window->end && start >= window->end) {
 		if (!is_outside(window, process, record))
 			keep(window, process, record);
@@ -240,5 +266,5 @@ uint64_t launch_window__end(const struct launch_window *window)
 void launch_window__finish(struct launch_window *window, struct process *process)
 {
 	if (window->kept_count)
-		release(window, process);
+		release(window, process, true);
 }
