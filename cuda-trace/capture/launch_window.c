@@ -149,36 +149,57 @@ static void release(struct launch_window *window, struct process *process, bool 
 	window->kept_count = left;
 }
 
-/* True if that changes which kernels seem to be earlier. */
-static bool note_first(struct process *process, const struct cuda_launch *launch)
+/* Kernels of this launch that came before it, and seemed to be earlier than the first. */
+static void release_early(struct launch_window *window, struct process *process,
+			  uint32_t correlation)
 {
-	bool first = !process->first_launch, changes = first;
+	uint32_t left = 0;
 
-	if (first || launch->start < process->first_launch) {
-		process->first_launch = launch->start;
-		changes = true;
+	for (uint32_t i = 0; i < window->kept_count; i++) {
+		struct kept kept = window->kept[i];
+
+		if (kept.process == process && kept.head.correlation == correlation &&
+		    !started_behind(window, &kept))
+			window->deliver(window->context, process, &kept.head);
+		else
+			window->kept[left++] = kept;
 	}
-	if (first || is_before(launch->head.correlation, process->first_correlation)) {
-		process->first_correlation = launch->head.correlation;
-		changes = true;
-	}
-	return changes;
+	window->kept_count = left;
+}
+
+/* Only launches before process->early_until can be those of kernels that are kept. */
+static void keep_early(struct launch_window *window, struct process *process,
+		       const struct cuda_record *record)
+{
+	if (is_before(process->early_until, process->first_correlation))
+		process->early_until = process->first_correlation;
+	if (window->kept_count < MAX_KEPT)
+		keep(window, process, record);
 }
 
 static void handle_launch(struct launch_window *window, struct process *process,
 			  const struct cuda_launch *launch)
 {
-	bool changes;
+	bool first = !process->first_launch;
 
 	if (window->end && launch->start >= window->end) {
 		if (window->outside)
 			note_outside(window, process, launch->head.correlation);
 		return;
 	}
-	changes = note_first(process, launch);
+	if (first)
+		process->early_until = launch->head.correlation;
+	if (first || launch->start < process->first_launch) {
+		process->first_launch = launch->start;
+		process->first_correlation = launch->head.correlation;
+	}
 	window->deliver(window->context, process, &launch->head);
-	if (changes && window->kept_count)
+	if (!window->kept_count)
+		return;
+	if (first)
 		release(window, process, false);
+	else if (is_before(launch->head.correlation, process->early_until))
+		release_early(window, process, launch->head.correlation);
 }
 
 static void handle_kernel(struct launch_window *window, struct process *process,
@@ -187,7 +208,7 @@ static void handle_kernel(struct launch_window *window, struct process *process,
 	bool launches = process->status.groups >> CUDA_GROUP_LAUNCH & 1;
 
 	if (is_earlier(process, record)) {
-		keep(window, process, record);
+		keep_early(window, process, record);
 		return;
 	}
 	if (window->end && start >= window->end) {

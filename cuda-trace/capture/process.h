@@ -42,6 +42,7 @@ struct process {
 	unsigned int troubles;		     /* of the agent's own that were reported */
 	uint64_t first_launch;	    /* ns, the start of the earliest that came; 0 = none has */
 	uint32_t first_correlation; /* of that launch */
+	uint32_t early_until;	    /* kernels of launches before it may be kept: launch_window.c */
 	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
 	struct names *names;
 	struct driver_names *driver_names;    /* NULL = none from that source */
