@@ -18,6 +18,7 @@
 #endif
 
 GLIBC_OLD(dladdr, "2.2.5");
+GLIBC_OLD(dladdr1, "2.3.3");
 GLIBC_OLD(dlclose, "2.2.5");
 GLIBC_OLD(dlinfo, "2.3.3");
 GLIBC_OLD(dlopen, "2.2.5");

@@ -155,6 +155,11 @@ process() {
 	assert_output ""
 }
 
+@test "thread progress (a CPU taken away and given back) holds in unit tests" {
+	run -0 timeout 60 "$B/tests/agent/progress"
+	assert_output ""
+}
+
 @test "launch gate (many threads, and one without a pause) holds in unit tests" {
 	run -0 timeout 60 "$B/tests/agent/gate"
 }

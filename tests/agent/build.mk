@@ -5,10 +5,11 @@
 AGENT_LISTEN := $(B)/tests/agent/listen
 AGENT_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
 AGENT_UNIT := $(B)/tests/agent/unit
+AGENT_PROGRESS := $(B)/tests/agent/progress
 AGENT_GATE := $(B)/tests/agent/gate
 AGENT_TURNS := $(B)/tests/agent/turns
 HOST_RELRO := $(B)/tests/agent/ends-relro
-workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_GATE) $(AGENT_TURNS)
+workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) $(AGENT_GATE) $(AGENT_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(AGENT_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -28,10 +29,15 @@ $(HOST_RELRO): $(B)/obj/tests/agent/ends.o $(SIMCUDA)
 	$(Q)$(LINK) -o $@ $< -L$(SIMCUDA_DIR) -Wl,-z,now,-z,relro -lcuda -lpthread -ldl
 
 $(AGENT_UNIT): $(B)/obj/tests/agent/unit.o \
-		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,emit/batches trace/activity_buffers base/clock base/launch_state profile/kernel_choice base/memory emit/interned_names emit/rings emit/sample_windows base/settings emit/probe_sites base/timestamps emit/status base/threads base/thread_progress)
+		$(patsubst %,$(B)/pic/libcupti-usdt/%.o,emit/batches trace/activity_buffers base/clock base/launch_state profile/kernel_choice base/memory emit/interned_names emit/rings emit/sample_windows base/settings emit/probe_sites base/timestamps emit/status base/threads)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread -Wl,--wrap=status__lost
+
+$(AGENT_PROGRESS): $(B)/obj/tests/agent/progress.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/thread_progress base/threads)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ -lpthread
 
 $(AGENT_GATE): $(B)/obj/tests/agent/gate.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/launch_state profile/launch_gate base/timestamps base/threads)
 	$(call say,LD,$@)
