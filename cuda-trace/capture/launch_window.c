@@ -173,8 +173,7 @@ static void keep_early(struct launch_window *window, struct process *process,
 {
 	if (is_before(process->early_until, process->first_correlation))
 		process->early_until = process->first_correlation;
-	if (window->kept_count < MAX_KEPT)
-		keep(window, process, record);
+	keep(window, process, record);
 }
 
 static void handle_launch(struct launch_window *window, struct process *process,

@@ -19,7 +19,7 @@
 #include "libcupti-usdt/emit/status.h"
 
 static _Atomic(uint64_t) records_seen;
-static uint8_t thread_buffers; /* the attribute, as the session found it */
+static uint8_t thread_buffers; /* the attribute, as it is to be restored; 0 = as it is */
 
 uint64_t activity__records(void)
 {
@@ -35,26 +35,28 @@ uint64_t activity__records(void)
 int activity__open(void)
 {
 	const struct cupti *cupti = cupti_api__get();
-	size_t size = sizeof(thread_buffers);
-	uint8_t no = 0;
+	uint8_t found = 0, no = 0;
+	size_t size = sizeof(found);
 
-	thread_buffers = 0;
 	if (cupti->ActivityGetAttribute && cupti->ActivitySetAttribute &&
-	    !cupti->ActivityGetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size, &thread_buffers) &&
-	    thread_buffers)
+	    !cupti->ActivityGetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size, &found) && found) {
+		thread_buffers = found;
 		cupti->ActivitySetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size, &no);
+	}
 	return cupti->ActivityRegisterCallbacks(activity__requested, activity__completed);
 }
 
 /* The program's own profiler finds the attribute as it was. Not with a buffer still out: changing
- * it then is undefined. */
+ * it then is undefined, and the end of a later session does it. */
 void activity__close(void)
 {
 	size_t size = sizeof(thread_buffers);
 
-	if (thread_buffers && !activity_buffers__are_out())
-		cupti_api__get()->ActivitySetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size,
-						       &thread_buffers);
+	if (!thread_buffers || activity_buffers__are_out())
+		return;
+	cupti_api__get()->ActivitySetAttribute(CUPTI_ATTRIBUTE_THREAD_BUFFERS, &size,
+					       &thread_buffers);
+	thread_buffers = 0;
 }
 
 void activity__requested(uint8_t **buffer, size_t *size, size_t *max_records)

@@ -94,8 +94,8 @@ static uint8_t *claim_from(struct slab *slab, size_t *size)
 	return slab->base + (size_t)bit * slab->bytes;
 }
 
-/* Beyond both slabs; never returned. NULL when there is no memory
- * at all: what that does is up to libcupti, and the process is lost anyway. */
+/* Beyond both slabs; never returned. NULL when there is no memory at all: what that does is up to
+ * libcupti, and the process is lost anyway. */
 static uint8_t *claim_mapped(size_t *size)
 {
 	void *memory;
@@ -150,7 +150,10 @@ void activity_buffers__release(uint8_t *buffer)
 
 bool activity_buffers__are_out(void)
 {
-	return slabs[POOL].base && atomic_load(&slabs[POOL].free) != all_free(&slabs[POOL]);
+	for (int i = 0; slabs[POOL].base && i < SLABS; i++)
+		if (atomic_load(&slabs[i].free) != all_free(&slabs[i]))
+			return true;
+	return false;
 }
 
 /* Taken meanwhile, so that nobody gets a buffer whose pages are just going; one at a time, as a

@@ -77,7 +77,7 @@ class Model(torch.nn.Module):
 
 def custom(ns):
     note_line("custom")
-    torch.library.operators_custom(ns)
+    torch.native.operators_custom(ns)
 
 
 def step(model):
@@ -85,7 +85,7 @@ def step(model):
     note_line("backward")
     torch.autograd.backward(10000)
     custom(20000)
-    torch.library.operators_thread(5000)
+    torch.native.operators_thread(5000)
     check(cuda.cuCtxSynchronize())
 
 
