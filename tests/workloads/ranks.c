@@ -125,6 +125,8 @@ static int run_rank(int rank, const char *name)
 	if (settings.mixed)
 		check(ncclCommSplit(comm, rank % 2, rank, &half, NULL), "ncclCommSplit");
 	for (uint32_t i = 0; i < settings.steps; i++) {
+		if (i == 100 && rank == 0)
+			puts("under way"), fflush(stdout);
 		program__check(counted__launch(spin, &shape, stream, parameters), "cuLaunchKernel");
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 		if (rank == settings.late)
