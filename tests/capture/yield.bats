@@ -31,12 +31,12 @@ state_is() { # STATE
 }
 
 @test "yield (sessions) lets the client see all, and comes back after each of them" {
-	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/profiler-client" -s 3 -b 300 -g 1000 -o 10 -a 200 >out
+	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/profiler-client" -s 3 -b 300 -w 10000 -o 10 -a 200 >out
 	saw_all out
 	assert_equal "$(expect_key out profiled)" 300
 	json "$JSON" '.processes[0] | .yields == 3 and .client == "profiler-client"'
-	# Back within a second each time: the sessions themselves take some ms.
-	json "$JSON" '.processes[0].yielded_ns < 3000000000'
+	# Back within a second each time, on a machine that does nothing else.
+	json "$JSON" '.processes[0].yielded_ns < 9000000000'
 	# The loops before and after, and nothing of the sessions, which only the client has.
 	json "$JSON" ".totals.kernels > 200 and .totals.kernels < $(expect_key out kernels)"
 	json "$JSON" '.lost | .total == 0 and .yielded == 3'
@@ -74,7 +74,7 @@ state_is() { # STATE
 }
 
 @test "yield (activity API only) counts as a client, and is not spoilt after it" {
-	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/profiler-client" -m activity -s 4 -b 300 -g 700 -a 1 >out
+	ct stat --json -o "$JSON" -- "$SIM" "$WORKLOADS/profiler-client" -m activity -s 4 -b 300 -w 10000 -a 1 >out
 	saw_all out
 	json "$JSON" '.processes[0].yields == 4'
 }
@@ -100,7 +100,7 @@ state_is() { # STATE
 }
 
 @test "yield (two of our tools) lets the client in, and both come back" {
-	job -b 1500 -s 2 -d 200 -g 1200 -a 1500
+	job -b 1500 -s 2 -d 200 -g 1200 -w 10000 -a 1500
 	start other "$CUDA_TRACE" stat --json -o other.json -p "$JOB"
 	ct stat --json -o "$JSON" -p "$JOB" 2>err
 	finished "$job_PID"

@@ -331,6 +331,8 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
 			      void *data, CUpti_SubscriberParams *parameters);
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber);
+/* Not CUPTI's: whether anyone is subscribed in this process. For programs of the tests. */
+int simcuptiIsSubscribed(void);
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber, int domain,
 				uint32_t cbid);
 CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber, int domain);

@@ -19,6 +19,8 @@ static const char help[] =
 	"  -n, --launches N   launches in each session (100)\n"
 	"  -o, --outside N    launches between two sessions (0)\n"
 	"  -g, --gap MS       rest between two sessions (0)\n"
+	"  -w, --await MS     wait after each session until another client has subscribed, so long "
+	"at most (0)\n"
 	"  -d, --during MS    rest in a session, after its launches (0)\n"
 	"  -m, --mode MODE    unsubscribe: subscribes for each session (default)\n"
 	"                     keep: subscribes once and never unsubscribes\n"
@@ -30,7 +32,7 @@ static const char help[] =
 	"  -c, --copy PATH    the libcupti to use (libcupti.so.13)\n";
 
 static struct {
-	uint64_t sessions, launches, outside, gap, during, before, after, last;
+	uint64_t sessions, launches, outside, gap, during, await, before, after, last;
 	const char *mode, *copy;
 } settings = {.sessions = 3, .launches = 100, .mode = "unsubscribe", .copy = "libcupti.so.13"};
 
@@ -43,6 +45,7 @@ static struct {
 	X(ActivityEnable) X(ActivityDisable) X(ActivityFlushAll) X(ActivityGetNextRecord)
 FUNCTIONS(X)
 #undef X
+static __typeof__(&simcuptiIsSubscribed) is_subscribed;
 
 #define BUFFERS	     1024
 #define BUFFER_BYTES (64 << 10)
@@ -115,6 +118,7 @@ static void open_cupti(void)
 		program__fail("no cupti" #name);
 	FUNCTIONS(X)
 #undef X
+	is_subscribed = (__typeof__(is_subscribed))dlsym(library, "simcuptiIsSubscribed");
 }
 
 static void rest(uint64_t ms)
@@ -147,6 +151,12 @@ static void launch_for(uint64_t ms)
 			program__check(counted__launch(empty, &shape, NULL, NULL), "empty");
 		rest(1);
 	}
+}
+
+static void await_another(void)
+{
+	for (uint64_t ms = 0; ms < settings.await && is_subscribed && !is_subscribed(); ms += 10)
+		rest(10);
 }
 
 static bool is_mode(const char *mode)
@@ -192,15 +202,16 @@ static void parse(int argc, char **argv)
 		{"sessions", 1, NULL, 's'}, {"launches", 1, NULL, 'n'}, {"outside", 1, NULL, 'o'},
 		{"gap", 1, NULL, 'g'},	    {"during", 1, NULL, 'd'},	{"mode", 1, NULL, 'm'},
 		{"before", 1, NULL, 'b'},   {"after", 1, NULL, 'a'},	{"last", 1, NULL, 'l'},
-		{"copy", 1, NULL, 'c'},	    {NULL, 0, NULL, 0}};
+		{"copy", 1, NULL, 'c'},	    {"await", 1, NULL, 'w'},	{NULL, 0, NULL, 0}};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "s:n:o:g:d:m:b:a:l:c:", options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, "s:n:o:g:d:m:b:a:l:c:w:", options, NULL)) >= 0) {
 		uint64_t *number = option == 's'   ? &settings.sessions
 				   : option == 'n' ? &settings.launches
 				   : option == 'o' ? &settings.outside
 				   : option == 'g' ? &settings.gap
 				   : option == 'd' ? &settings.during
+				   : option == 'w' ? &settings.await
 				   : option == 'b' ? &settings.before
 				   : option == 'a' ? &settings.after
 				   : option == 'l' ? &settings.last
@@ -238,6 +249,7 @@ int main(int argc, char **argv)
 		end();
 		launch(settings.outside);
 		rest(settings.gap);
+		await_another();
 	}
 	launch_for(settings.after);
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");

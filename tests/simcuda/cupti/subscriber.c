@@ -35,6 +35,11 @@ bool subscriber__present(void)
 	return atomic_load(&subscriber.callback) != NULL;
 }
 
+int simcuptiIsSubscribed(void)
+{
+	return subscriber__present();
+}
+
 uint32_t subscriber__callbacks(void)
 {
 	return atomic_load(&callbacks);
