@@ -199,7 +199,8 @@ void session_processes__look_at_status(void *context, struct process *process)
 	if (session->injections && agent_state__is_unprimed(status) &&
 	    !injections__tried(session->injections, process->pid))
 		start_injection(session, process->pid, INJECTION_PRIMES);
-	if (process->source == EVENT_SOURCE_DRIVER && !process->driver_noted) {
+	if (process->source == EVENT_SOURCE_DRIVER && !process->driver_noted && !process->yields &&
+	    status->state != CUDA_STATE_YIELDED) {
 		driver_source__note_use(session->driver);
 		process->driver_noted = true;
 	}

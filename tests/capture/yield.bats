@@ -95,6 +95,7 @@ state_is() { # STATE
 	finished "$tool_PID"
 	saw_all job.out
 	json "$JSON" '.processes[0] | .yields == 1 and .client == "profiler-client" and .yielded_ns > 3000000000'
+	run ! grep -q 'no working injection library' tool.err
 	# At the driver's entry points: most of 5,000 ms with a launch each.
 	json "$JSON" '.totals.launches > 2000'
 }
