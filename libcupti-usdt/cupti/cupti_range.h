@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libcupti's profiler host and range profiler APIs (12.6 and later), as far as they are called: own
- * declarations, compared with a toolkit's headers by `make check-layout`. Each call takes one
- * structure that begins with its size; what a library does not know yet lies behind that.
+ * libcupti's range profiler API (12.6 and later), as far as it is called: own declarations, as
+ * those of the profiler host in cupti_host.h.
  */
 #ifndef LIBCUPTI_USDT_CUPTI_CUPTI_RANGE_H
 #define LIBCUPTI_USDT_CUPTI_CUPTI_RANGE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "libcupti-usdt/cupti_host.h"
 
-/* CUptiResult: the values that we distinguish */
-#define CUPTI_BAD_PARAMETER	  1
-#define CUPTI_OUT_OF_MEMORY	  8
-#define CUPTI_UNKNOWN_METRIC	  17
-#define CUPTI_HARDWARE_BUSY	  26
-#define CUPTI_NOT_SUPPORTED	  27
-#define CUPTI_NO_RIGHTS		  35
-
-#define CUPTI_TYPE_RANGE_PROFILER 0 /* CUpti_ProfilerType */
-#define CUPTI_RANGE_AUTO	  1 /* CUpti_ProfilerRange: each kernel is one */
-#define CUPTI_REPLAY_KERNEL	  2 /* CUpti_ProfilerReplayMode: by CUPTI, inside the launch */
-#define CUPTI_REPLAY_USER	  3 /* by nobody but the caller */
-
-/* Up to its last field, as NVIDIA counts: padding at the end is not part of it. */
-#define CUPTI_SIZE_OF(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
-
-struct cupti_profiler_initialize {
-	size_t size;
-	void *private;
-};
-
-struct cupti_chip_name {
-	size_t size;
-	void *private;
-	size_t device;
-	const char *name;
-};
+#define CUPTI_RANGE_AUTO    1 /* CUpti_ProfilerRange: each kernel is one */
+#define CUPTI_REPLAY_KERNEL 2 /* CUpti_ProfilerReplayMode: by CUPTI, inside the launch */
+#define CUPTI_REPLAY_USER   3 /* by nobody but the caller */
 
 struct cupti_availability {
 	size_t size;
@@ -44,75 +18,6 @@ struct cupti_availability {
 	void *context; /* NULL = the current one */
 	size_t image_size;
 	uint8_t *image;
-};
-
-struct cupti_host_initialize {
-	size_t size;
-	void *private;
-	int type;
-	const char *chip;
-	const uint8_t *availability;
-	void *host;
-};
-
-struct cupti_host_deinitialize {
-	size_t size;
-	void *private;
-	void *host;
-};
-
-struct cupti_host_properties {
-	size_t size;
-	void *private;
-	void *host;
-	const char *metric;
-	const char *description;
-	const char *hardware_unit;
-	const char *unit;
-	int type;
-};
-
-struct cupti_host_metrics {
-	size_t size;
-	void *private;
-	void *host;
-	const char **names;
-	size_t count;
-};
-
-struct cupti_host_image_size {
-	size_t size;
-	void *private;
-	void *host;
-	size_t image_size;
-};
-
-struct cupti_host_image {
-	size_t size;
-	void *private;
-	void *host;
-	size_t image_size;
-	uint8_t *image;
-};
-
-struct cupti_host_passes {
-	size_t size;
-	void *private;
-	size_t image_size;
-	uint8_t *image;
-	size_t passes;
-};
-
-struct cupti_host_evaluate {
-	size_t size;
-	void *private;
-	void *host;
-	const uint8_t *data;
-	size_t data_size;
-	size_t range;
-	const char **names;
-	size_t count;
-	double *values;
 };
 
 struct cupti_range_enable {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The profiler host and range profiler APIs as far as they are simulated. The structures are the
- * agent's own declarations, which tests/agent/layout compares with NVIDIA's headers; two more are
- * here.
+ * agent's own declarations, which tests/agent/layout compares with NVIDIA's headers.
  */
 #ifndef TESTS_SIMCUDA_PROFILER_H
 #define TESTS_SIMCUDA_PROFILER_H
@@ -13,25 +12,6 @@
 #include "tests/simcuda/cupti.h"
 
 struct simcuda_call;
-
-struct cupti_host_base_metrics {
-	size_t size;
-	void *private;
-	void *host;
-	int type;
-	const char **names;
-	size_t count;
-};
-
-struct cupti_host_sub_metrics {
-	size_t size;
-	void *private;
-	void *host;
-	int type;
-	const char *metric;
-	size_t count;
-	const char **names;
-};
 
 /* A metric without its rollup; NULL: this GPU does not have it. */
 struct sim_metric {

@@ -31,10 +31,12 @@ static bool ask_chip(void *library, char *chip, size_t size)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
 	int (*init)(unsigned int) = NULL;
-	int (*initialize)(struct library_initialize *) = dlsym(library, "cuptiProfilerInitialize");
-	int (*name)(struct library_chip *) = dlsym(library, "cuptiDeviceGetChipName");
-	struct library_initialize begin = {.size = LIBRARY_SIZE(library_initialize, private)};
-	struct library_chip ask = {.size = LIBRARY_SIZE(library_chip, name)};
+	int (*initialize)(struct cupti_profiler_initialize *) =
+		dlsym(library, "cuptiProfilerInitialize");
+	int (*name)(struct cupti_chip_name *) = dlsym(library, "cuptiDeviceGetChipName");
+	struct cupti_profiler_initialize begin = {
+		.size = CUPTI_SIZE_OF(cupti_profiler_initialize, private)};
+	struct cupti_chip_name ask = {.size = CUPTI_SIZE_OF(cupti_chip_name, name)};
 
 	if (driver)
 		*(void **)&init = dlsym(driver, "cuInit");
@@ -52,7 +54,7 @@ static bool ask_chip(void *library, char *chip, size_t size)
  * as 13.0 does. Which of these calls they refuse is unknown: so each may fail, and a name is still
  * a name.
  */
-static void ask_properties(const struct library_calls *calls, struct library_properties *ask,
+static void ask_properties(const struct library_calls *calls, struct cupti_host_properties *ask,
 			   const char *rollup)
 {
 	const char *name = ask->metric;
@@ -70,10 +72,10 @@ static void ask_properties(const struct library_calls *calls, struct library_pro
 static void write_type(FILE *to, const struct library_calls *calls, void *host, int type)
 {
 	static const char *const types[] = {"counter", "ratio", "throughput"};
-	struct library_base base = {
-		.size = LIBRARY_SIZE(library_base, count), .host = host, .type = type};
-	struct library_sub sub = {
-		.size = LIBRARY_SIZE(library_sub, names), .host = host, .type = type};
+	struct cupti_host_base_metrics base = {
+		.size = CUPTI_SIZE_OF(cupti_host_base_metrics, count), .host = host, .type = type};
+	struct cupti_host_sub_metrics sub = {
+		.size = CUPTI_SIZE_OF(cupti_host_sub_metrics, names), .host = host, .type = type};
 
 	if (calls->base(&base) || !base.count)
 		return;
@@ -86,9 +88,10 @@ static void write_type(FILE *to, const struct library_calls *calls, void *host, 
 			fprintf(to, "%s%s", i ? " " : "", sub.names[i]);
 	fputc('\n', to);
 	for (size_t i = 0; i < base.count; i++) {
-		struct library_properties ask = {.size = LIBRARY_SIZE(library_properties, type),
-						 .host = host,
-						 .metric = base.names[i]};
+		struct cupti_host_properties ask = {
+			.size = CUPTI_SIZE_OF(cupti_host_properties, type),
+			.host = host,
+			.metric = base.names[i]};
 
 		ask_properties(calls, &ask, sub.count ? sub.names[0] : "");
 		fprintf(to, "metric\t%s\t%s\t%s\t%s\n", base.names[i], types[type],
@@ -98,7 +101,8 @@ static void write_type(FILE *to, const struct library_calls *calls, void *host, 
 
 static void *new_host(const struct library_calls *calls, const char *chip)
 {
-	struct library_host host = {.size = LIBRARY_SIZE(library_host, host), .chip = chip};
+	struct cupti_host_initialize host = {.size = CUPTI_SIZE_OF(cupti_host_initialize, host),
+					     .chip = chip};
 
 	return calls->host(&host) ? NULL : host.host;
 }
@@ -119,14 +123,15 @@ static unsigned int passes_of(const struct library_calls *calls, const char *chi
 			      const char **names, size_t count)
 {
 	void *host = new_host(calls, chip);
-	struct library_add add = {.size = LIBRARY_SIZE(library_add, count),
-				  .host = host,
-				  .names = names,
-				  .count = count};
-	struct library_image_size size = {.size = LIBRARY_SIZE(library_image_size, image_size),
-					  .host = host};
-	struct library_image image = {.size = LIBRARY_SIZE(library_image, image), .host = host};
-	struct library_passes passes = {.size = LIBRARY_SIZE(library_passes, passes)};
+	struct cupti_host_metrics add = {.size = CUPTI_SIZE_OF(cupti_host_metrics, count),
+					 .host = host,
+					 .names = names,
+					 .count = count};
+	struct cupti_host_image_size size = {
+		.size = CUPTI_SIZE_OF(cupti_host_image_size, image_size), .host = host};
+	struct cupti_host_image image = {.size = CUPTI_SIZE_OF(cupti_host_image, image),
+					 .host = host};
+	struct cupti_host_passes passes = {.size = CUPTI_SIZE_OF(cupti_host_passes, passes)};
 
 	if (!host || calls->add(&add) || calls->image_size(&size))
 		return 0;
@@ -174,9 +179,10 @@ static void write_passes(FILE *to, const struct library_calls *calls, const char
 	void *host = new_host(calls, chip);
 
 	for (size_t i = 0; i < count; i++) {
-		struct library_properties ask = {.size = LIBRARY_SIZE(library_properties, type),
-						 .host = host,
-						 .metric = names[i]};
+		struct cupti_host_properties ask = {
+			.size = CUPTI_SIZE_OF(cupti_host_properties, type),
+			.host = host,
+			.metric = names[i]};
 
 		if (!calls->properties(&ask))
 			kept[left++] = names[i];

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * CUPTI's PM sampling functions (12.6 and later), and what the metric library does not call of the
- * profiler host: own declarations, compared with a toolkit's headers by `make check-layout`. Each
- * structure begins with its size, up to the last field that is known here.
+ * profiler host: own declarations, as those of the profiler host in cupti_host.h.
  */
 #ifndef CUDA_TRACE_PROFILE_DEVICE_PM_CALLS_H
 #define CUDA_TRACE_PROFILE_DEVICE_PM_CALLS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "libcupti-usdt/cupti_host.h"
 
-#define PM_PROFILER	1 /* CUpti_ProfilerType: the other kind of host object */
 #define PM_EVERY_CLOCKS 0 /* CUpti_PmSampling_TriggerMode */
 #define PM_EVERY_NS	1
 #define PM_KEEP_OLDEST	0 /* CUpti_PmSampling_HardwareBuffer_AppendMode */
 #define PM_DATA_FULL	1 /* CUpti_PmSampling_DecodeStopReason */
-
-/* CUptiResult: the values that we distinguish */
-#define PM_BAD_PARAMETER  1
-#define PM_OUT_OF_MEMORY  8
-#define PM_UNKNOWN_METRIC 17
-#define PM_NOT_SUPPORTED  27
 
 struct pm_availability {
 	size_t size;
@@ -105,24 +96,6 @@ struct pm_sample_info {
 	uint64_t end;
 };
 
-struct pm_evaluate {
-	size_t size;
-	void *private;
-	void *host;
-	const uint8_t *data;
-	size_t data_size;
-	size_t range;
-	const char **names;
-	size_t count;
-	double *values;
-};
-
-struct pm_host_end {
-	size_t size;
-	void *private;
-	void *host;
-};
-
 /* X(field, structure, function): all are needed. */
 #define PM_CALLS(X)                                                             \
 	X(availability, pm_availability, cuptiPmSamplingGetCounterAvailability) \
@@ -136,8 +109,8 @@ struct pm_host_end {
 	X(data, pm_data, cuptiPmSamplingCounterDataImageInitialize)             \
 	X(data_info, pm_data_info, cuptiPmSamplingGetCounterDataInfo)           \
 	X(sample_info, pm_sample_info, cuptiPmSamplingCounterDataGetSampleInfo) \
-	X(evaluate, pm_evaluate, cuptiProfilerHostEvaluateToGpuValues)          \
-	X(host_end, pm_host_end, cuptiProfilerHostDeinitialize)
+	X(evaluate, cupti_host_evaluate, cuptiProfilerHostEvaluateToGpuValues)  \
+	X(host_end, cupti_host_deinitialize, cuptiProfilerHostDeinitialize)
 
 struct pm_calls {
 #define PM_CALL(field, type, function) int (*field)(struct type *);

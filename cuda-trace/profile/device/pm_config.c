@@ -9,10 +9,10 @@
 
 static void *new_host(const struct pm_process *helper, int *result)
 {
-	struct library_host host = {.size = LIBRARY_SIZE(library_host, host),
-				    .type = PM_PROFILER,
-				    .chip = helper->started.chip,
-				    .availability = helper->availability};
+	struct cupti_host_initialize host = {.size = CUPTI_SIZE_OF(cupti_host_initialize, host),
+					     .type = CUPTI_TYPE_PM_SAMPLING,
+					     .chip = helper->started.chip,
+					     .availability = helper->availability};
 
 	*result = helper->library.host(&host);
 	return *result ? NULL : host.host;
@@ -20,7 +20,8 @@ static void *new_host(const struct pm_process *helper, int *result)
 
 static void end_host(const struct pm_process *helper, void *host)
 {
-	struct pm_host_end end = {.size = LIBRARY_SIZE(pm_host_end, host), .host = host};
+	struct cupti_host_deinitialize end = {.size = CUPTI_SIZE_OF(cupti_host_deinitialize, host),
+					      .host = host};
 
 	helper->calls.host_end(&end);
 }
@@ -29,14 +30,15 @@ static void end_host(const struct pm_process *helper, void *host)
 static uint8_t *image_of(const struct pm_process *helper, void *host, const char **names,
 			 size_t count, size_t *size, size_t *passes)
 {
-	struct library_add add = {.size = LIBRARY_SIZE(library_add, count),
-				  .host = host,
-				  .names = names,
-				  .count = count};
-	struct library_image_size ask = {.size = LIBRARY_SIZE(library_image_size, image_size),
+	struct cupti_host_metrics add = {.size = CUPTI_SIZE_OF(cupti_host_metrics, count),
+					 .host = host,
+					 .names = names,
+					 .count = count};
+	struct cupti_host_image_size ask = {
+		.size = CUPTI_SIZE_OF(cupti_host_image_size, image_size), .host = host};
+	struct cupti_host_image image = {.size = CUPTI_SIZE_OF(cupti_host_image, image),
 					 .host = host};
-	struct library_image image = {.size = LIBRARY_SIZE(library_image, image), .host = host};
-	struct library_passes pass = {.size = LIBRARY_SIZE(library_passes, passes)};
+	struct cupti_host_passes pass = {.size = CUPTI_SIZE_OF(cupti_host_passes, passes)};
 
 	/* After a refusal the host object is spoilt: any further call may crash. */
 	if (helper->library.add(&add) || helper->library.image_size(&ask))
@@ -67,8 +69,8 @@ bool pm_config__goes(const struct pm_process *helper, const char **names, size_t
 
 static bool has(const struct pm_process *helper, void *host, const char *metric)
 {
-	struct library_properties ask = {
-		.size = LIBRARY_SIZE(library_properties, type), .host = host, .metric = metric};
+	struct cupti_host_properties ask = {
+		.size = CUPTI_SIZE_OF(cupti_host_properties, type), .host = host, .metric = metric};
 
 	return !helper->library.properties(&ask);
 }
@@ -129,7 +131,7 @@ const char *pm_config__make(struct pm_process *helper, int *result)
 	memset(helper->started.chosen, -1, sizeof(helper->started.chosen));
 	if (pm_unknown__find(helper, host)) {
 		end_host(helper, host);
-		*result = PM_UNKNOWN_METRIC;
+		*result = CUPTI_UNKNOWN_METRIC;
 		return "cuptiProfilerHostGetMetricProperties";
 	}
 	choose_first(helper, host);
@@ -140,7 +142,7 @@ const char *pm_config__make(struct pm_process *helper, int *result)
 		choose_one_by_one(helper);
 	}
 	/* The chip has them, and CUPTI takes none: the GPU can be sampled, but not for these. */
-	*result = has_any ? 0 : PM_NOT_SUPPORTED;
+	*result = has_any ? 0 : CUPTI_NOT_SUPPORTED;
 	if (!helper->count)
 		return has_any ? "none of these metrics can be sampled over time; profile "
 				 "--counters has them"
@@ -151,6 +153,6 @@ const char *pm_config__make(struct pm_process *helper, int *result)
 	free(helper->config);
 	helper->config = image_of(helper, helper->host, helper->names, helper->count,
 				  &helper->config_size, &passes);
-	*result = PM_NOT_SUPPORTED;
+	*result = CUPTI_NOT_SUPPORTED;
 	return helper->config ? NULL : "cuptiProfilerHostGetConfigImage";
 }

@@ -46,7 +46,7 @@ const char *pm_trouble__text(const struct pm_trouble *trouble, char *out, size_t
 		snprintf(out, size, "%s%s%s%s", where, *text ? " (" : "", text, *text ? ")" : "");
 		return out;
 	}
-	if (trouble->result == PM_UNKNOWN_METRIC) {
+	if (trouble->result == CUPTI_UNKNOWN_METRIC) {
 		snprintf(out, size, "%s", text);
 		return out;
 	}

@@ -41,8 +41,8 @@ static bool lacks_rollup(struct pm_process *helper, void *host, int type, const 
 			 size_t length)
 {
 	struct nearest_words nearest = {};
-	struct library_sub sub = {
-		.size = LIBRARY_SIZE(library_sub, names), .host = host, .type = type};
+	struct cupti_host_sub_metrics sub = {
+		.size = CUPTI_SIZE_OF(cupti_host_sub_metrics, names), .host = host, .type = type};
 	char base[200];
 
 	snprintf(base, sizeof(base), "%.*s", (int)length, metric);
@@ -63,12 +63,14 @@ static bool lacks_rollup(struct pm_process *helper, void *host, int type, const 
 static bool is_unknown(struct pm_process *helper, void *host, const char *metric)
 {
 	struct nearest_words nearest = {};
-	struct library_properties ask = {
-		.size = LIBRARY_SIZE(library_properties, type), .host = host, .metric = metric};
+	struct cupti_host_properties ask = {
+		.size = CUPTI_SIZE_OF(cupti_host_properties, type), .host = host, .metric = metric};
 
 	for (int type = 0; type < TYPES; type++) {
-		struct library_base base = {
-			.size = LIBRARY_SIZE(library_base, count), .host = host, .type = type};
+		struct cupti_host_base_metrics base = {
+			.size = CUPTI_SIZE_OF(cupti_host_base_metrics, count),
+			.host = host,
+			.type = type};
 
 		if (helper->library.base(&base))
 			continue;

@@ -124,10 +124,12 @@ static void open_library(struct pm_process *helper)
 {
 	char path[sizeof(helper->started.cupti)];
 	void *library = libcupti_open__open(path, sizeof(path));
-	int (*initialize)(struct library_initialize *), (*chip)(struct library_chip *), result;
-	struct library_initialize begin = {.size = LIBRARY_SIZE(library_initialize, private)};
-	struct library_chip ask = {.size = LIBRARY_SIZE(library_chip, name),
-				   .device = helper->device};
+	int (*initialize)(struct cupti_profiler_initialize *), (*chip)(struct cupti_chip_name *),
+		result;
+	struct cupti_profiler_initialize begin = {
+		.size = CUPTI_SIZE_OF(cupti_profiler_initialize, private)};
+	struct cupti_chip_name ask = {.size = CUPTI_SIZE_OF(cupti_chip_name, name),
+				      .device = helper->device};
 
 	if (!library)
 		fail(helper, 0, "no libcupti was found", "");
@@ -137,10 +139,10 @@ static void open_library(struct pm_process *helper)
 		fail(helper, 0, "libcupti is older than CUDA 12.6, it has no PM sampling", path);
 	initialize = dlsym(library, "cuptiProfilerInitialize");
 	chip = dlsym(library, "cuptiDeviceGetChipName");
-	result = initialize ? initialize(&begin) : PM_NOT_SUPPORTED;
+	result = initialize ? initialize(&begin) : CUPTI_NOT_SUPPORTED;
 	if (result)
 		fail(helper, result, "cuptiProfilerInitialize", path);
-	result = chip ? chip(&ask) : PM_NOT_SUPPORTED;
+	result = chip ? chip(&ask) : CUPTI_NOT_SUPPORTED;
 	if (result || !ask.name)
 		fail(helper, result, "cuptiDeviceGetChipName", path);
 	snprintf(helper->started.chip, sizeof(helper->started.chip), "%s", ask.name);
@@ -152,7 +154,7 @@ static void open_library(struct pm_process *helper)
  */
 static const char *ask_availability(struct pm_process *helper, int *result)
 {
-	struct pm_availability ask = {.size = LIBRARY_SIZE(pm_availability, image),
+	struct pm_availability ask = {.size = CUPTI_SIZE_OF(pm_availability, image),
 				      .device = helper->device};
 
 	free(helper->availability);
@@ -160,7 +162,7 @@ static const char *ask_availability(struct pm_process *helper, int *result)
 	*result = helper->calls.availability(&ask);
 	if (!*result) {
 		helper->availability = ask.image = calloc(1, ask.image_size + 1);
-		*result = ask.image ? helper->calls.availability(&ask) : PM_OUT_OF_MEMORY;
+		*result = ask.image ? helper->calls.availability(&ask) : CUPTI_OUT_OF_MEMORY;
 	}
 	return *result ? "cuptiPmSamplingGetCounterAvailability" : NULL;
 }
@@ -203,7 +205,7 @@ void pm_process__run(int out, unsigned int device, const struct pm_request *requ
 		if (pause > request->try_again)
 			pause = request->try_again;
 		/* No further try makes it known. */
-		if (result == PM_UNKNOWN_METRIC)
+		if (result == CUPTI_UNKNOWN_METRIC)
 			fail(&helper, result, failed, helper.unknown);
 		send_trouble(&helper, result, failed, helper.started.cupti, pause);
 		if (!pause || wait_seconds(&helper, pause))

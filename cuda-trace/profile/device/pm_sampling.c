@@ -20,7 +20,7 @@
 
 static struct pm_plain plain(const struct pm_process *helper)
 {
-	return (struct pm_plain){.size = LIBRARY_SIZE(pm_plain, object), .object = helper->object};
+	return (struct pm_plain){.size = CUPTI_SIZE_OF(pm_plain, object), .object = helper->object};
 }
 
 /* What comes in a second. */
@@ -36,7 +36,7 @@ static size_t buffer_size(uint64_t every)
 static int configure(struct pm_process *helper, int trigger)
 {
 	struct pm_config config = {
-		.size = LIBRARY_SIZE(pm_config, append),
+		.size = CUPTI_SIZE_OF(pm_config, append),
 		.object = helper->object,
 		.image_size = helper->config_size,
 		.image = helper->config,
@@ -51,7 +51,7 @@ static int configure(struct pm_process *helper, int trigger)
 
 static int clear_data(struct pm_process *helper)
 {
-	struct pm_data data = {.size = LIBRARY_SIZE(pm_data, data),
+	struct pm_data data = {.size = CUPTI_SIZE_OF(pm_data, data),
 			       .object = helper->object,
 			       .data_size = helper->data_size,
 			       .data = helper->data};
@@ -74,7 +74,7 @@ static uint32_t samples_of(uint64_t every)
 
 static int make_data(struct pm_process *helper)
 {
-	struct pm_data_size ask = {.size = LIBRARY_SIZE(pm_data_size, data_size),
+	struct pm_data_size ask = {.size = CUPTI_SIZE_OF(pm_data_size, data_size),
 				   .object = helper->object,
 				   .names = helper->names,
 				   .count = helper->count,
@@ -86,14 +86,14 @@ static int make_data(struct pm_process *helper)
 	free(helper->data);
 	helper->data_size = ask.data_size;
 	helper->data = malloc(ask.data_size + 1);
-	return helper->data ? clear_data(helper) : PM_OUT_OF_MEMORY;
+	return helper->data ? clear_data(helper) : CUPTI_OUT_OF_MEMORY;
 }
 
 /* Turing and GA100 count clocks only: some are as long as a nanosecond, none is much longer. */
 static const char *prepare(struct pm_process *helper, int *result)
 {
 	*result = configure(helper, PM_EVERY_NS);
-	if (*result == PM_NOT_SUPPORTED || *result == PM_BAD_PARAMETER) {
+	if (*result == CUPTI_NOT_SUPPORTED || *result == CUPTI_BAD_PARAMETER) {
 		*result = configure(helper, PM_EVERY_CLOCKS);
 		helper->started.clocks = helper->request->every;
 	}
@@ -121,20 +121,20 @@ static void note_gap(struct pm_process *helper, uint64_t start)
 
 static int send_sample(struct pm_process *helper, size_t index)
 {
-	struct pm_sample_info info = {.size = LIBRARY_SIZE(pm_sample_info, end),
+	struct pm_sample_info info = {.size = CUPTI_SIZE_OF(pm_sample_info, end),
 				      .object = helper->object,
 				      .data = helper->data,
 				      .data_size = helper->data_size,
 				      .index = index};
 	double values[PM_COLUMNS];
-	struct pm_evaluate evaluate = {.size = LIBRARY_SIZE(pm_evaluate, values),
-				       .host = helper->host,
-				       .data = helper->data,
-				       .data_size = helper->data_size,
-				       .range = index,
-				       .names = helper->names,
-				       .count = helper->count,
-				       .values = values};
+	struct cupti_host_evaluate evaluate = {.size = CUPTI_SIZE_OF(cupti_host_evaluate, values),
+					       .host = helper->host,
+					       .data = helper->data,
+					       .data_size = helper->data_size,
+					       .range = index,
+					       .names = helper->names,
+					       .count = helper->count,
+					       .values = values};
 	struct pm_sample sample = {};
 	int result = helper->calls.sample_info(&info);
 
@@ -175,7 +175,7 @@ static int64_t monotonic_less_real(void)
  */
 static void note_clock(struct pm_process *helper, size_t samples, uint64_t before, bool has_more)
 {
-	struct pm_sample_info info = {.size = LIBRARY_SIZE(pm_sample_info, end),
+	struct pm_sample_info info = {.size = CUPTI_SIZE_OF(pm_sample_info, end),
 				      .object = helper->object,
 				      .data = helper->data,
 				      .data_size = helper->data_size,
@@ -197,7 +197,7 @@ static void note_clock(struct pm_process *helper, size_t samples, uint64_t befor
 static const char *send_samples(struct pm_process *helper, uint64_t before, bool has_more,
 				int *result)
 {
-	struct pm_data_info info = {.size = LIBRARY_SIZE(pm_data_info, completed),
+	struct pm_data_info info = {.size = CUPTI_SIZE_OF(pm_data_info, completed),
 				    .data = helper->data,
 				    .data_size = helper->data_size};
 
@@ -218,7 +218,7 @@ static const char *send_samples(struct pm_process *helper, uint64_t before, bool
 /* Just stopped, it does not start again: error 999 on an H200. So all of it is made anew. */
 static const char *restart(struct pm_process *helper, int *result)
 {
-	struct pm_enable enable = {.size = LIBRARY_SIZE(pm_enable, object),
+	struct pm_enable enable = {.size = CUPTI_SIZE_OF(pm_enable, object),
 				   .device = helper->device};
 	struct pm_plain old = plain(helper), start;
 	const char *failed;
@@ -241,7 +241,7 @@ static const char *restart(struct pm_process *helper, int *result)
 /* All that is there, which may be more than the image holds at once. */
 static const char *decode(struct pm_process *helper, int *result)
 {
-	struct pm_decode decode = {.size = LIBRARY_SIZE(pm_decode, overflow),
+	struct pm_decode decode = {.size = CUPTI_SIZE_OF(pm_decode, overflow),
 				   .object = helper->object,
 				   .data = helper->data,
 				   .data_size = helper->data_size};
@@ -253,7 +253,7 @@ static const char *decode(struct pm_process *helper, int *result)
 		decode.overflow = 0;
 		decode.reason = 0;
 		*result = helper->calls.decode(&decode);
-		if (*result && *result != PM_OUT_OF_MEMORY)
+		if (*result && *result != CUPTI_OUT_OF_MEMORY)
 			return "cuptiPmSamplingDecodeData";
 		failed = send_samples(helper, before, decode.reason == PM_DATA_FULL, result);
 		if (!failed && decode.overflow) {
@@ -300,7 +300,7 @@ static const char *sample(struct pm_process *helper, int *result)
 
 const char *pm_sampling__run(struct pm_process *helper, int *result)
 {
-	struct pm_enable enable = {.size = LIBRARY_SIZE(pm_enable, object),
+	struct pm_enable enable = {.size = CUPTI_SIZE_OF(pm_enable, object),
 				   .device = helper->device};
 	struct pm_plain disable;
 	const char *failed;

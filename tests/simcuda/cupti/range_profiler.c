@@ -101,7 +101,7 @@ CUptiResult cuptiProfilerHostInitialize(struct cupti_host_initialize *parameters
 		return CUPTI_NOT_SUPPORTED;
 	parameters->host = calloc(1, sizeof(struct host));
 	((struct host *)parameters->host)->shared =
-		parameters->type == PM_PROFILER ? PM_SHARED : SHARED;
+		parameters->type == CUPTI_TYPE_PM_SAMPLING ? PM_SHARED : SHARED;
 	((struct host *)parameters->host)->blind = !parameters->availability;
 	return CUPTI_SUCCESS;
 }
