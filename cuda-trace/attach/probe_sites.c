@@ -16,7 +16,7 @@
 #define SDT_TYPE  3
 #define SDT_NOTE  "stapsdt"
 #define MAX_MS	  800
-#define MAX_KEPT  64
+#define MAX_KEPT  512 /* as many files as a user may have: the end looks at each again */
 #define MAX_SITES 128
 
 /* The fixed part of a note; provider, name and arguments follow, each with a NUL. */

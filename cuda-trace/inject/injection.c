@@ -73,8 +73,8 @@ static bool is_in_loader(const struct work *work, uint64_t stack)
 	ssize_t size = pread(work->target.memory, words, sizeof(words), stack);
 
 	for (ssize_t i = 0; i < size / (ssize_t)sizeof(*words); i++)
-		if (words[i] >= work->target.loader.start && words[i] < work->target.loader.end &&
-		    remote_call__is_return(&work->target, words[i]))
+		if (remote_call__is_return(&work->target, words[i], work->target.loader.start,
+					   work->target.loader.end))
 			return true;
 	return false;
 }
@@ -310,7 +310,7 @@ static void call_agent(struct work *work, const char *agent)
 		return;
 	error = remote_call__begin(&work->call, &work->target, thread->id,
 				   work->result.present ? work->target.agent : agent, copy,
-				   sleeps_in_call);
+				   sleeps_in_call ? &thread->sleep : NULL);
 	if (error) {
 		fail(work, error, "its registers or memory cannot be changed");
 		return;

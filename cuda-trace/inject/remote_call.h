@@ -25,6 +25,11 @@ struct remote_call {
 	int copy; /* the agent's file, to be copied into the process; -1 = `path` is valid there */
 };
 
+/* The system call in which a thread slept; arm64 overwrites its first argument with the result. */
+struct remote_sleep {
+	uint64_t number, argument, instruction;
+};
+
 enum remote_call_state {
 	REMOTE_CALL_RUNS,
 	REMOTE_CALL_DONE,
@@ -39,20 +44,29 @@ enum remote_call_state {
 bool remote_call__can_overwrite(const uint8_t bytes[], size_t size);
 /* Where a stopped thread is, to choose among threads. 0 or -errno. */
 int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
-/* Whether the address follows a call instruction: a return address on a stack, not a pointer. */
-bool remote_call__is_return(const struct injection_target *target, uint64_t address);
-/* Continues a thread that was stopped inside a system call: a call that the kernel ended with EINTR
- * only because of the stop is restarted, unless a signal is pending for the thread. */
-void remote_call__resume(pid_t thread);
+/* Whether this word of a stack is a return address (it follows a call instruction, so it is no
+ * pointer) into [start, end). */
+bool remote_call__is_return(const struct injection_target *target, uint64_t stored, uint64_t start,
+			    uint64_t end);
+/* Before a thread that sleeps in a system call is interrupted. */
+void remote_call__note_sleep(pid_t thread, struct remote_sleep *sleep);
+/* Before a thread continues that was stopped inside a system call: a call that the kernel ended
+ * with EINTR only because of the stop is restarted, unless a signal is pending for the thread. */
+void remote_call__resume(pid_t thread, const struct remote_sleep *sleep);
 /*
  * Prepares the thread, which must be stopped, and starts the call when the thread is continued.
- * in_system_call: it was interrupted in one, which will be restarted. 0, or -errno with nothing
- * changed; -EAGAIN: the system call must not be restarted.
+ * `sleep`: it was interrupted in a system call, which will be restarted; else NULL. 0, or -errno:
+ * the thread can go on as if nothing had been tried. -EAGAIN: the system call must not be
+ * restarted.
  */
 int remote_call__begin(struct remote_call *call, const struct injection_target *target,
-		       pid_t thread, const char *path, int copy, bool in_system_call);
+		       pid_t thread, const char *path, int copy, const struct remote_sleep *sleep);
 /* Serves the call; to be called every millisecond or so. */
 enum remote_call_state remote_call__state(struct remote_call *call,
 					  const struct injection_target *target);
+
+/* For the machine's part. 0 or -EFAULT. */
+int remote_call__write(const struct injection_target *target, uint64_t address, const void *data,
+		       size_t size);
 
 #endif

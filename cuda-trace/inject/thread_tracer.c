@@ -120,7 +120,7 @@ static void handle_stop(struct thread_tracer *tracer, struct traced_thread *thre
 		return;
 	}
 	if (EVENT_OF(status)) {
-		remote_call__resume(thread->id);
+		remote_call__resume(thread->id, &thread->sleep);
 		ptrace(PTRACE_CONT, thread->id, 0, 0);
 		return;
 	}
@@ -174,6 +174,7 @@ int thread_tracer__interrupt(struct thread_tracer *tracer, struct traced_thread 
 	pid_t id = thread->id;
 	int status;
 
+	remote_call__note_sleep(id, &thread->sleep);
 	if (ptrace(PTRACE_INTERRUPT, id, 0, 0))
 		return -errno;
 	for (int i = 0; i < INTERRUPT_MS * 10; i++) {
@@ -209,7 +210,7 @@ void thread_tracer__release(struct thread_tracer *tracer)
 		struct traced_thread *thread = &tracer->threads[i];
 
 		if (thread->state == THREAD_IN_CALL)
-			remote_call__resume(thread->id);
+			remote_call__resume(thread->id, &thread->sleep);
 		if (thread->state == THREAD_AT_ENTRY || thread->state == THREAD_IN_CALL)
 			ptrace(PTRACE_DETACH, thread->id, 0, 0);
 	}

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cuda-trace/inject/remote_call.h"
+
 struct injection_target;
 
 enum thread_state {
@@ -24,6 +26,7 @@ struct traced_thread {
 	pid_t id;
 	enum thread_state state;
 	uint64_t cpu; /* ns that it had used when it was seized */
+	struct remote_sleep sleep;
 };
 
 struct thread_tracer {

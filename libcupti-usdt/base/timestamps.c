@@ -32,14 +32,15 @@ struct point {
 
 bool timestamps_count;
 
-static struct point first;  /* what the pace is measured from; the agent's thread's own */
-static struct point second; /* becomes the first at the next turn */
 static struct pace {
 	_Atomic(uint64_t) count, ns, ns_per_count;
 } paces[PACES];
 static _Atomic(uint32_t) generation; /* of the one that holds; 0 = none yet */
 
 #ifdef __x86_64__
+static struct point first;  /* what the pace is measured from; the agent's thread's own */
+static struct point second; /* becomes the first at the next turn */
+
 static struct point read_point(void)
 {
 	struct point best = {0, 0};

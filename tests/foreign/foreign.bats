@@ -113,8 +113,8 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	ready storm
 	without "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$AGENT"
-	# Memory is bounded here. The end is up to 5 s late; why was not measured.
-	MORE_MS=15000 attacked "$CUDA_TRACE" stat -a -d 15 --json -o out.json
+	# Closing 600 links takes the kernel time: less than a second alone, more on a loaded machine.
+	MORE_MS=3000 attacked "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	json out.json '.totals.launches > 0'
 	# Those that were not looked into in time, and what is beyond the limit.
 	json out.json '[.left_out[] | select(.user == 65534 and .kind == "files") | .count] | add >= 88'

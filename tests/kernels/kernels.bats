@@ -68,6 +68,10 @@ checked() {
 	checked metrics
 }
 
+@test "attach (another kernel) has the kernels of a program that was not prepared, which ends as it does alone" {
+	checked attach
+}
+
 @test "top (another kernel) counts what the program counted, and --once prints one object" {
 	checked top
 }
