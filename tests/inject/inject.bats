@@ -240,7 +240,7 @@ ends_well() { # NAME
 
 @test "stat -p (a library of another name, six sessions) has space for its call in each" {
 	cp "$AGENT" other.so
-	storm busy -s 14 -p 200 -t 4
+	storm busy -s 25 -p 200 -t 4
 	local i
 	for i in 1 2 3 4 5 6; do
 		CUDA_TRACE_AGENT=$PWD/other.so ct_says stat -v --json -o out.json -p "$busy_PID" -d 0.5
