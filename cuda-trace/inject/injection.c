@@ -19,6 +19,7 @@
 #include "cuda-trace/attach/privileges.h"
 #include "cuda-trace/inject/entry_stop.h"
 #include "cuda-trace/inject/remote_call.h"
+#include "cuda-trace/inject/remote_machine.h"
 #include "cuda-trace/inject/seccomp_filter.h"
 #include "cuda-trace/inject/thread_tracer.h"
 #include "cuda-trace/foreign/foreign_file.h"
@@ -92,7 +93,7 @@ static bool can_make_call(const struct work *work, const struct traced_thread *t
 {
 	uint64_t instruction, stack;
 
-	if (remote_call__where(thread->id, &instruction, &stack) || is_in_loader(work, stack))
+	if (remote_machine__where(thread->id, &instruction, &stack) || is_in_loader(work, stack))
 		return false;
 	return thread->id == (pid_t)work->target.pid || has_stack(work, stack);
 }
@@ -145,7 +146,7 @@ static struct traced_thread *choose_stopped(struct work *work)
 		uint64_t instruction, stack;
 
 		if (thread->state != THREAD_AT_ENTRY ||
-		    remote_call__where(thread->id, &instruction, &stack))
+		    remote_machine__where(thread->id, &instruction, &stack))
 			continue;
 		/* It holds the loader's lock, which the call needs: not now. */
 		if (is_in_loader(work, stack))

@@ -24,8 +24,6 @@
 #define PTRACE_GETSIGMASK 0x420a
 #endif
 
-#define SVC 0xd4000001u
-
 struct registers {
 	uint64_t x[31], sp, pc, pstate;
 };
@@ -201,12 +199,11 @@ static int put_vectors(pid_t thread, uint8_t *at)
 
 int remote_machine__push_frame(const struct injection_target *target, pid_t thread, uint64_t *top)
 {
-	struct frame frame;
 	struct registers registers;
+	struct frame frame;
 	int error = get(thread, NT_PRSTATUS, &registers, sizeof(registers));
 
 	memset(&frame, 0, sizeof(frame));
-
 	error = error ? error : put_vectors(thread, frame.context.uc_mcontext.__reserved);
 	if (error)
 		return error;

@@ -34,22 +34,12 @@ bool remote_call__can_overwrite(const uint8_t bytes[], size_t size)
 	return true;
 }
 
-int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack)
-{
-	return remote_machine__where(thread, instruction, stack);
-}
-
 bool remote_call__is_return(const struct injection_target *target, uint64_t stored, uint64_t start,
 			    uint64_t end)
 {
 	uint64_t address = remote_machine__address(stored);
 
 	return address >= start && address < end && remote_machine__is_return(target, address);
-}
-
-void remote_call__note_sleep(pid_t thread, struct remote_sleep *sleep)
-{
-	remote_machine__note_sleep(thread, sleep);
 }
 
 /* A handler is about to run: then the call must end with EINTR, as it would have. */
@@ -113,12 +103,10 @@ int remote_call__begin(struct remote_call *call, const struct injection_target *
 		       pid_t thread, const char *path, int copy, const struct remote_sleep *sleep)
 {
 	size_t code_size = remote_machine_code_end - remote_machine_code;
-	uint64_t instruction, frame;
+	uint64_t instruction, frame = 0;
 	int error;
 
 	*call = (struct remote_call){.thread = thread, .copy = copy};
-	if (!code_size)
-		return -EOPNOTSUPP;
 	if (code_size > TARGET_CODE_SIZE)
 		return -E2BIG;
 	error = sleep && has_signal(thread) ? -EAGAIN : 0;

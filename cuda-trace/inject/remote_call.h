@@ -42,14 +42,10 @@ enum remote_call_state {
 /* Whether these bytes of a process are free for the code of a call: unused, or such code of an
  * earlier call, which stays there. */
 bool remote_call__can_overwrite(const uint8_t bytes[], size_t size);
-/* Where a stopped thread is, to choose among threads. 0 or -errno. */
-int remote_call__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
 /* Whether this word of a stack is a return address (it follows a call instruction, so it is no
  * pointer) into [start, end). */
 bool remote_call__is_return(const struct injection_target *target, uint64_t stored, uint64_t start,
 			    uint64_t end);
-/* Before a thread that sleeps in a system call is interrupted. */
-void remote_call__note_sleep(pid_t thread, struct remote_sleep *sleep);
 /* Before a thread continues that was stopped inside a system call: a call that the kernel ended
  * with EINTR only because of the stop is restarted, unless a signal is pending for the thread. */
 void remote_call__resume(pid_t thread, const struct remote_sleep *sleep);

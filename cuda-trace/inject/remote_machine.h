@@ -13,6 +13,10 @@
 
 #include "cuda-trace/inject/remote_call.h"
 
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "a call needs a file like remote_arm64.c"
+#endif
+
 /* What the code in the process reads and writes. */
 struct call_block {
 	uint64_t dlopen, dlsym, errno_location; /* 0, 8, 16 */
@@ -43,9 +47,11 @@ _Static_assert(offsetof(struct call_block, name_text) == 400, "the code has thes
  */
 extern const uint8_t remote_machine_code[], remote_machine_code_end[];
 
+/* Where the thread is. 0 or -errno. */
 int remote_machine__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
 /* A return address as it is stored on a stack, without its signature. */
 uint64_t remote_machine__address(uint64_t stored);
+/* Whether the address follows a call instruction. */
 bool remote_machine__is_return(const struct injection_target *target, uint64_t address);
 /* What an interruption overwrites; the thread sleeps in a system call and is not stopped yet. */
 void remote_machine__note_sleep(pid_t thread, struct remote_sleep *sleep);

@@ -15,6 +15,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/inject/injection_target.h"
 #include "cuda-trace/inject/remote_call.h"
+#include "cuda-trace/inject/remote_machine.h"
 #include "cuda-trace/proc/process_stat.h"
 
 #define THREADS_MAX    65536
@@ -106,7 +107,7 @@ static bool is_at_entry(const struct thread_tracer *tracer, pid_t id)
 {
 	uint64_t instruction, stack;
 
-	return !remote_call__where(id, &instruction, &stack) &&
+	return !remote_machine__where(id, &instruction, &stack) &&
 	       injection_target__is_entry(tracer->target, instruction);
 }
 
@@ -174,7 +175,7 @@ int thread_tracer__interrupt(struct thread_tracer *tracer, struct traced_thread 
 	pid_t id = thread->id;
 	int status;
 
-	remote_call__note_sleep(id, &thread->sleep);
+	remote_machine__note_sleep(id, &thread->sleep);
 	if (ptrace(PTRACE_INTERRUPT, id, 0, 0))
 		return -errno;
 	for (int i = 0; i < INTERRUPT_MS * 10; i++) {

@@ -35,8 +35,8 @@ state_is() { # STATE
 	saw_all out
 	assert_equal "$(expect_key out profiled)" 300
 	json "$JSON" '.processes[0] | .yields == 3 and .client == "profiler-client"'
-	# Back within a second each time, on a machine that does nothing else.
-	json "$JSON" '.processes[0].yielded_ns < 9000000000'
+	# Back within a second each time: the sessions themselves take some ms.
+	json "$JSON" '.processes[0].yielded_ns < 3000000000'
 	# The loops before and after, and nothing of the sessions, which only the client has.
 	json "$JSON" ".totals.kernels > 200 and .totals.kernels < $(expect_key out kernels)"
 	json "$JSON" '.lost | .total == 0 and .yielded == 3'

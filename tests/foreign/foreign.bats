@@ -113,7 +113,9 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	ready storm
 	without "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	mapped bad "$mapper" -n theirs 600 libcupti-usdt.so "$AGENT"
-	# Closing 600 links takes the kernel time: less than a second alone, more on a loaded machine.
+	# Memory is bounded here. The end is later than the second that is promised: 2.3 to 3.9 s in nine runs on two
+	# cores, of which closing the links takes one, and waiting for the last records up to 1.5. In three tries one is
+	# below 3 s; where each file is parsed once more at the end none is (3.6 s and more).
 	MORE_MS=3000 attacked "$CUDA_TRACE" stat -a -d 15 --json -o out.json
 	json out.json '.totals.launches > 0'
 	# Those that were not looked into in time, and what is beyond the limit.

@@ -123,23 +123,11 @@ static unsigned int passes_of(const struct library_calls *calls, const char *chi
 			      const char **names, size_t count)
 {
 	void *host = new_host(calls, chip);
-	struct cupti_host_metrics add = {.size = CUPTI_SIZE_OF(cupti_host_metrics, count),
-					 .host = host,
-					 .names = names,
-					 .count = count};
-	struct cupti_host_image_size size = {
-		.size = CUPTI_SIZE_OF(cupti_host_image_size, image_size), .host = host};
-	struct cupti_host_image image = {.size = CUPTI_SIZE_OF(cupti_host_image, image),
-					 .host = host};
-	struct cupti_host_passes passes = {.size = CUPTI_SIZE_OF(cupti_host_passes, passes)};
+	size_t size, passes = 0;
 
-	if (!host || calls->add(&add) || calls->image_size(&size))
-		return 0;
-	image.image_size = passes.image_size = size.image_size;
-	image.image = passes.image = calloc(1, size.image_size + 1);
-	if (!image.image || calls->image(&image) || calls->passes(&passes))
-		return 0;
-	return passes.passes;
+	if (host)
+		free(metric_library_calls__image(calls, host, names, count, &size, &passes));
+	return passes;
 }
 
 /* Each into the first set that takes it. */

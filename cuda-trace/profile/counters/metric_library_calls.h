@@ -5,7 +5,6 @@
 #ifndef CUDA_TRACE_PROFILE_COUNTERS_METRIC_LIBRARY_CALLS_H
 #define CUDA_TRACE_PROFILE_COUNTERS_METRIC_LIBRARY_CALLS_H
 
-#include <dlfcn.h>
 #include <stdbool.h>
 
 #include "libcupti-usdt/cupti_host.h"
@@ -27,16 +26,13 @@ struct library_calls {
 #undef LIBRARY_CALL
 };
 
-static inline bool metric_library_calls__find(struct library_calls *calls, void *library)
-{
-	bool all = true;
-
-#define LIBRARY_CALL(field, type, function)                  \
-	*(void **)&calls->field = dlsym(library, #function); \
-	all &= calls->field != NULL;
-	LIBRARY_CALLS(LIBRARY_CALL)
-#undef LIBRARY_CALL
-	return all;
-}
+/* Whether the library has them all. */
+bool metric_library_calls__find(struct library_calls *calls, void *library);
+/* The configuration of these metrics and how many passes it takes, for the caller to free. NULL:
+ * they do not go together, or one is unknown; the host object may only be ended then.
+ */
+uint8_t *metric_library_calls__image(const struct library_calls *calls, void *host,
+				     const char **names, size_t count, size_t *size,
+				     size_t *passes);
 
 #endif

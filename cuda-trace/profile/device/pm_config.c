@@ -26,34 +26,6 @@ static void end_host(const struct pm_process *helper, void *host)
 	helper->calls.host_end(&end);
 }
 
-/* The image, for the caller to free; NULL: these do not go together, or a name is unknown. */
-static uint8_t *image_of(const struct pm_process *helper, void *host, const char **names,
-			 size_t count, size_t *size, size_t *passes)
-{
-	struct cupti_host_metrics add = {.size = CUPTI_SIZE_OF(cupti_host_metrics, count),
-					 .host = host,
-					 .names = names,
-					 .count = count};
-	struct cupti_host_image_size ask = {
-		.size = CUPTI_SIZE_OF(cupti_host_image_size, image_size), .host = host};
-	struct cupti_host_image image = {.size = CUPTI_SIZE_OF(cupti_host_image, image),
-					 .host = host};
-	struct cupti_host_passes pass = {.size = CUPTI_SIZE_OF(cupti_host_passes, passes)};
-
-	/* After a refusal the host object is spoilt: any further call may crash. */
-	if (helper->library.add(&add) || helper->library.image_size(&ask))
-		return NULL;
-	image.image_size = pass.image_size = ask.image_size;
-	image.image = pass.image = calloc(1, ask.image_size + 1);
-	if (!image.image || helper->library.image(&image) || helper->library.passes(&pass)) {
-		free(image.image);
-		return NULL;
-	}
-	*size = ask.image_size;
-	*passes = pass.passes;
-	return image.image;
-}
-
 bool pm_config__goes(const struct pm_process *helper, const char **names, size_t count)
 {
 	int result;
@@ -62,7 +34,7 @@ bool pm_config__goes(const struct pm_process *helper, const char **names, size_t
 
 	if (!host)
 		return false;
-	free(image_of(helper, host, names, count, &size, &passes));
+	free(metric_library_calls__image(&helper->library, host, names, count, &size, &passes));
 	end_host(helper, host);
 	return passes == 1;
 }
@@ -151,8 +123,8 @@ const char *pm_config__make(struct pm_process *helper, int *result)
 	if (!helper->host)
 		return "cuptiProfilerHostInitialize";
 	free(helper->config);
-	helper->config = image_of(helper, helper->host, helper->names, helper->count,
-				  &helper->config_size, &passes);
+	helper->config = metric_library_calls__image(&helper->library, helper->host, helper->names,
+						     helper->count, &helper->config_size, &passes);
 	*result = CUPTI_NOT_SUPPORTED;
 	return helper->config ? NULL : "cuptiProfilerHostGetConfigImage";
 }

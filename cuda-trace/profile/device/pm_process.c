@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/profile/device/pm_process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

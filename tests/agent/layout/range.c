@@ -3,8 +3,9 @@
 #include "tests/agent/layout/same.h"
 
 #if __has_include(<cupti_range_profiler.h>)
-#include <cupti_profiler_target.h>
+#include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
+#include <cupti_target.h>
 
 #include "libcupti-usdt/cupti/cupti_range.h"
 
