@@ -26,7 +26,7 @@ mistake() {
 }
 
 @test "cuda-trace (a program instead of a command) suggests stat --" {
-	mistake "cuda-trace: './prog' is no command; to run a program: cuda-trace stat -- ./prog" ./prog
+	mistake "cuda-trace: './prog' is not a command; to run a program: cuda-trace stat -- ./prog" ./prog
 	mistake "to run a program: cuda-trace stat -- ./prog" -- ./prog
 	mistake "to run a program: cuda-trace stat -- awk" awk
 }
