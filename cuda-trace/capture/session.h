@@ -21,7 +21,8 @@ struct unobserved;
 #define SESSION_LOST_REASONS(X)                                                                    \
 	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")           \
 	X(RING_FULL_NAMES, "ring_full_names",                                                      \
-	  "names, states, devices, ends of processes: the ring buffer was full, or unreadable")    \
+	  "names, states, devices and ends of processes: the ring buffer was full, or they were "  \
+	  "unreadable")                                                                            \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                         \
 	X(MISSED, "missed", "numbered by the injection library, but never arrived")                \
 	X(MALFORMED, "malformed", "malformed records")                                             \

@@ -662,7 +662,7 @@ about() {
 	run timeout 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/cuda-trace" doctor
 	[ "$status" -le 1 ] || skip "the tests' folder cannot be reached by other users"
 	assert_output --partial "this user may not trace: it lacks CAP_BPF and CAP_PERFMON"
-	assert_output --partial "the live test was not made"
+	assert_output --partial "the live test was not run"
 	assert_output --partial "of other users could not be searched"
 }
 
