@@ -20,7 +20,7 @@ teardown() {
 @test "stat (PROGRAM ends, what it started runs on) names it, and --wait" {
 	run -0 --separate-stderr ct stat -o s.txt -- sh -c "$background" sh "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	[[ $stderr == *"PROGRAM has ended, but processes that it started still run and are no longer watched: "*" ($(cat daemon))"* ]] || fail "$stderr"
-	[[ $stderr == *"--wait waits for it"* ]]
+	[[ $stderr == *"--wait waits for them"* ]]
 	# Everything has ended: nothing to say.
 	run -0 --separate-stderr ct stat -o s.txt -- sh -c "$SIM $WORKLOADS/saxpy >out"
 	[[ $stderr != *"runs on"* ]]

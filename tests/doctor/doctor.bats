@@ -266,7 +266,7 @@ expect_library() {
 	examine
 	assert_success
 	assert_equal "$(choice)" "${to}libcupti.so.12"
-	refute_output --partial "cupti.h is there"
+	refute_output --partial "cupti.h exists"
 }
 
 @test "doctor --root (base image, package lists kept) names the package and how big it is" {
@@ -689,14 +689,14 @@ about() {
 	assert_output --partial "1 GPU: NVIDIA H100 \x1b[31mPCIe"
 	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is on"
 	assert_output --partial "MIG instances are set up"
-	assert_output --partial "MPS runs"
+	assert_output --partial "MPS is running"
 	stop_started
 	echo "RmProfilingAdminOnly: 0" >"$driver/params"
 	rm -r "$driver/capabilities"
 	machine env
 	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is off"
 	refute_output --partial "MIG instances"
-	refute_output --partial "MPS runs"
+	refute_output --partial "MPS is running"
 }
 
 # machine WHO...: doctor on a machine whose driver says what is in $TREE/nvidia, and with what $SETUP does
@@ -768,7 +768,7 @@ machine() {
 		printf 'Model: \t\t %s\n' "$model" >"$TREE/nvidia/gpus/0000:01:00.0/information"
 		machine env
 		refute_output --partial "is a virtual GPU"
-		refute_output --partial "DCGM runs"
+		refute_output --partial "DCGM is running"
 	done
 }
 
@@ -846,7 +846,7 @@ machine() {
 	assert_output --partial "has not loaded the CUDA driver"
 }
 
-@test "doctor -p (CUPTI before the driver) says that counters may have no values" {
+@test "doctor -p (CUPTI before the driver) says that counters may return no values" {
 	local lib=$BATS_TEST_TMPDIR/lib api renamed=-DcuptiGetVersion=cuDriverGetVersion
 	mkdir -p "$lib"
 	cp "$(fake libcuda.so.1 13000 "$renamed")" "$lib/libcuda.so.1"
@@ -857,7 +857,7 @@ machine() {
 		local pid=old${api}_PID
 		about "${!pid}"
 		if [ "$api" = 22 ]; then
-			refute_output --partial "may have no values"
+			refute_output --partial "may return no values"
 		else
 			assert_output --partial "CUPTI of 12.8 and 12.9 returned none and reported no error"
 		fi
@@ -865,12 +865,12 @@ machine() {
 	cp "$(fake libcupti.so.13 130001)" "$lib/libcupti.so.13"
 	mapper new "$lib/libcuda.so.1" "$lib/libcupti.so.13"
 	about "$new_PID"
-	refute_output --partial "may have no values"
+	refute_output --partial "may return no values"
 	rm "$lib/libcupti.so.13"
 	cp --remove-destination "$(fake libcuda.so.1 12080 "$renamed")" "$lib/libcuda.so.1"
 	mapper then "$lib/libcuda.so.1" "$lib/libcupti.so.12"
 	about "$then_PID"
-	refute_output --partial "may have no values"
+	refute_output --partial "may return no values"
 }
 
 @test "doctor -p (two libcupti in one process) warns of the collision" {

@@ -45,7 +45,7 @@ all_off() {
 @test "profile --counters -p (8 threads launch, with graphs) counts what is requested, and ends" {
 	start_storm -s 8 -t 8 -g 5 -p 100
 	counted quick --kernels 20 --skip 5 -p "$storm_PID"
-	grep -q '2 passes a kernel on GH100' err
+	grep -q '2 passes per kernel on GH100' err
 	assert_equal "$(lines counters 'map(.number) == [range(1; 21)]')" true
 	assert_equal "$(lines counters 'map(.kernel) | unique')" '["empty"]'
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed]')" '["done",20,0]'

@@ -93,7 +93,7 @@ lines() {
 	assert_line --regexp '^ +2,000 +50.0% +32.0 +32.0 +4.0 +- +- +saxpy.cu:12  \+0x70$'
 	assert_line --partial 'look at saxpy.cu:12  +0x70: uncoalesced: 32.0 sectors per request where 4.0 would do'
 	assert_line --partial 'try: let neighbouring threads read and write neighbouring addresses'
-	assert_line --partial 'look at saxpy.cu:13  +0x90: divergent: 4.0 of 32 threads work'
+	assert_line --partial 'look at saxpy.cu:13  +0x90: divergent: 4.0 of 32 threads are active'
 }
 
 @test "profile --sass (modules without line information) shows offsets" {
