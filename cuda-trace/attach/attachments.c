@@ -347,8 +347,8 @@ static void spare(void *context, uint32_t pid)
 				      : -EOPNOTSUPP;
 	if (err && err != -ESRCH)
 		fprintf(stderr,
-			"cuda-trace: process %u has forbidden itself system calls (seccomp) and "
-			"may be killed by tracing: %s\n",
+			"cuda-trace: process %u has restricted its own system calls (seccomp), and "
+			"tracing may get it killed: %s\n",
 			pid, strerror(-err));
 }
 

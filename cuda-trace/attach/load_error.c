@@ -30,7 +30,7 @@ void load_error__say(const char *program, int err)
 	if (err == -EMFILE || file_limit() < FEW_FILES)
 		fprintf(stderr,
 			"cuda-trace: %s cannot be loaded: this process may open %" PRIu64
-			" files only; raise the limit (ulimit -n 1024)\n",
+			" files at most; raise the limit (ulimit -n 1024)\n",
 			program, file_limit());
 	else if (load_error__is_limit(err))
 		fprintf(stderr, "cuda-trace: %s cannot be loaded: %s\n", program, strerror(-err));

@@ -103,8 +103,8 @@ static int listen_at(struct agents *agents, const struct probe_place *place, uin
 {
 	if (agents->switches &&
 	    sample_switches__add(agents->switches, place->path, place->pid, number) == -ENOENT)
-		fprintf(stderr, "cuda-trace: an older injection library cannot sample: nothing "
-				"about the GPU comes from its processes\n");
+		fprintf(stderr, "cuda-trace: an older injection library cannot sample: there is no "
+				"GPU data from its processes\n");
 	return attachments__add(agents->attachments, place, number);
 }
 
@@ -214,7 +214,7 @@ static int link_process(struct agents *agents, struct file *file, uint32_t pid, 
 	if (file->is_old)
 		fprintf(stderr,
 			"cuda-trace: process %u has an older library, which does not report its "
-			"start: what it launched before it was found is missing\n",
+			"start: launches before it was found are missing\n",
 			pid);
 	return 0;
 }
@@ -266,8 +266,8 @@ void process_links__note_time(struct agents *agents, const struct event_start *e
 	late = monotonic__ns() - event->time;
 	if (late > event->milliseconds * 1000000ull)
 		fprintf(stderr,
-			"cuda-trace: process %u was attached only %llu ms after its start: what it "
-			"launched before is missing\n",
+			"cuda-trace: process %u was attached only %llu ms after its start: earlier "
+			"launches are missing\n",
 			event->pid, (unsigned long long)late / 1000000);
 	else
 		agents->agents[agents->count - 1].ready = attachments__ready(agents->attachments);
@@ -287,7 +287,7 @@ void process_links__note_begin(struct agents *agents, uint32_t pid,
 		if (status->began < agent->ready)
 			fprintf(stderr,
 				"cuda-trace: process %u was attached %.1f ms after another tool "
-				"had ended its wait: what it launched in between is missing\n",
+				"had ended its wait: launches in between are missing\n",
 				pid, (agent->ready - status->began) / 1e6);
 		agent->ready = 0;
 	}

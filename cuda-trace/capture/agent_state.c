@@ -47,8 +47,8 @@ static const char *inert_reason(__u32 reason)
 	case CUDA_INERT_FATAL:
 		return "CUPTI reported a fatal error";
 	case CUDA_INERT_SANDBOXED:
-		return "it has forbidden itself system calls since cuInit() (seccomp), which CUPTI "
-		       "may make";
+		return "since cuInit() it has restricted its own system calls (seccomp), and CUPTI "
+		       "may make a forbidden one";
 	case CUDA_INERT_UNSUITABLE:
 		return "its libcupti has a known fault";
 	default:

@@ -44,7 +44,9 @@ void descendants__say(const char *command, const struct session *session, uint32
 
 	if (!count)
 		return;
-	fprintf(stderr, "cuda-trace %s: PROGRAM has ended, but what it started runs on, unwatched:",
+	fprintf(stderr,
+		"cuda-trace %s: PROGRAM has ended, but processes that it started still run and are "
+		"no longer watched:",
 		command);
 	for (uint32_t i = 0; i < named; i++)
 		if (!process_maps__process(pids[i], &inspection))
@@ -52,7 +54,7 @@ void descendants__say(const char *command, const struct session *session, uint32
 				text__show(shown, sizeof(shown), inspection.comm, 0), pids[i]);
 	if (count > named)
 		fprintf(stderr, " and %u more", count - named);
-	fputs("; --wait waits for it\n", stderr);
+	fputs("; --wait waits for them\n", stderr);
 }
 
 void descendants__remark(const struct session *session, uint32_t pid, bool attaches)
@@ -67,7 +69,7 @@ void descendants__remark(const struct session *session, uint32_t pid, bool attac
 		process_maps__remark(pid, attaches);
 	else
 		fprintf(stderr,
-			"cuda-trace: process %u (%s) is no CUDA program itself; %u that it started "
-			"are, and are watched\n",
+			"cuda-trace: process %u (%s) is not a CUDA program, but %u of the "
+			"processes that it started are, and are watched\n",
 			pid, text__show(shown, sizeof(shown), inspection.comm, 0), users);
 }

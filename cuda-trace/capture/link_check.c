@@ -57,7 +57,7 @@ int link_check__by_file(struct attachments *attachments, struct ring_buffer *rin
 	}
 	ring_buffer__consume(ring);
 	if (!dispatcher__selftest_came(dispatcher))
-		fprintf(stderr, "cuda-trace: a probe of the self-test fired and did not arrive: "
-				"expect to see nothing (cuda-trace doctor says more)\n");
+		fprintf(stderr, "cuda-trace: a probe of the self-test fired, but its event did not "
+				"arrive: expect to see nothing (see cuda-trace doctor)\n");
 	return 0;
 }

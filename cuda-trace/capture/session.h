@@ -21,22 +21,24 @@ struct unobserved;
 #define SESSION_LOST_REASONS(X)                                                                    \
 	X(RING_FULL, "ring_full", "the ring buffer was full: this tool read too slowly")           \
 	X(RING_FULL_NAMES, "ring_full_names",                                                      \
-	  "the same for names, states, devices and ends of processes, or they were unreadable")    \
+	  "names, states, devices and ends of processes: the ring buffer was full, or they were "  \
+	  "unreadable")                                                                            \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")                         \
 	X(MISSED, "missed", "numbered by the injection library, but never arrived")                \
-	X(MALFORMED, "malformed", "records that made no sense")                                    \
+	X(MALFORMED, "malformed", "malformed records")                                             \
 	X(KILLED, "killed",                                                                        \
 	  "processes that ended without reporting it: their last 100 ms are unknown")              \
-	X(STACKS, "stacks", "stacks of launches: no space for them, or not one readable frame")    \
+	X(STACKS, "stacks",                                                                        \
+	  "stacks of launches: there was no space for them, or no frame was readable")             \
 	X(DRIVER_UNKNOWN, "driver_unknown",                                                        \
 	  "calls of libcuda that are counted without bytes and kernel names: their arguments are " \
 	  "not known (-v names the functions)")                                                    \
 	X(NAMES, "names",                                                                          \
-	  "names that are shown by their number: they never came, or were too many")               \
+	  "names that are shown as numbers: they never arrived, or there were too many")           \
 	X(UNSENT, "unsent", "launches and calls that killed processes had not sent")               \
 	X(YIELDED, "yielded",                                                                      \
-	  "times that a process yielded CUPTI to another client: no GPU times of what ran "        \
-	  "meanwhile, and no total is complete")                                                   \
+	  "times that a process yielded CUPTI to another client: work in that time has no GPU "    \
+	  "times, and no total is complete")                                                       \
 	X(FILES, "files_left_out",                                                                 \
 	  "files with the library's name that are not attached to (named above)")                  \
 	X(DRIVERS, "drivers_left_out",                                                             \

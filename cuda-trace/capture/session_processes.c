@@ -49,8 +49,8 @@ static void watch_file(void *context, const char *path)
 		return;
 	}
 	if (session->switches && sample_switches__add(session->switches, path, 0, 0))
-		fprintf(stderr, "cuda-trace: an older injection library cannot sample: nothing "
-				"about the GPU comes from its processes\n");
+		fprintf(stderr, "cuda-trace: an older injection library cannot sample: there is no "
+				"GPU data from its processes\n");
 	if (!attachments__add(session->attachments, &place, 0) && session->files.found)
 		session->files.found(session->files.context, path);
 }
@@ -61,7 +61,7 @@ static void release_file(void *context, const char *path)
 	char shown[256];
 
 	if (session->options.verbose)
-		fprintf(stderr, "cuda-trace: no process maps %s any more: it is released\n",
+		fprintf(stderr, "cuda-trace: no process maps %s any more: detached from it\n",
 			foreign_file__show(path, shown, sizeof(shown)));
 	if (session->files.gone)
 		session->files.gone(session->files.context, path);

@@ -82,7 +82,7 @@ int sample_options__parse_cycle(const struct option_usage *usage, const char *op
 	if (parse_cycle(text, sample, &is_exact))
 		return options__misuse(usage, "%s " TEXT_NUMBERS, option);
 	if (!is_exact)
-		fprintf(stderr, "cuda-trace %s: %s %u ms is the nearest window there is\n",
+		fprintf(stderr, "cuda-trace %s: %s: the nearest possible window is %u ms\n",
 			usage->command, option, sample->on_ms);
 	return EXIT_OK;
 }

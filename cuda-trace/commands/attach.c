@@ -63,7 +63,7 @@ static int attach(uint32_t pid, const char *agent, bool verbose)
 		return EXIT_TROUBLE;
 	}
 	if (seen.agent && !seen.asleep) {
-		printf("%u: has the injection library already\n", pid);
+		printf("%u: already has the injection library\n", pid);
 		return EXIT_OK;
 	}
 	for (int i = 0; i < ATTEMPTS && result.error == -EAGAIN; i++) {
@@ -99,7 +99,7 @@ int cmd_attach(int argc, char **argv)
 		unsigned long pid = strtoul(argv[operand], &end, 10);
 
 		if (*end || !pid || pid > UINT32_MAX)
-			return options__misuse(&usage, "'%s' is no process id", argv[operand]);
+			return options__misuse(&usage, "'%s' is not a process id", argv[operand]);
 		if (attach(pid, agent, options.verbose))
 			status = EXIT_TROUBLE;
 	}

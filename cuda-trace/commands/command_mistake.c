@@ -47,7 +47,8 @@ int command_mistake__explain(char **words, const struct nearest_words *nearest)
 	text__show(shown, sizeof(shown), word, 200);
 	if (word != words[0] || strchr(word, '/') || (!likely && is_in_path(word)))
 		fprintf(stderr,
-			"cuda-trace: '%s' is no command; to run a program: cuda-trace stat -- %s\n",
+			"cuda-trace: '%s' is not a command; to run a program: cuda-trace stat -- "
+			"%s\n",
 			shown, shown);
 	else if (*word == '-')
 		fprintf(stderr, "cuda-trace: unknown option %s (see cuda-trace --help)\n", shown);

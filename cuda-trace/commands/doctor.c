@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * cuda-trace doctor: why something is missing, and the one command that mends it. Read-only.
+ * cuda-trace doctor: why something is missing, and the one command that fixes it. Read-only.
  */
 #include <errno.h>
 #include <signal.h>
@@ -132,7 +132,7 @@ static void report_processes(struct libraries *libraries, struct findings *findi
 	if (denied)
 		findings__add(findings, FINDING_NOTE, "processes_denied",
 			      geteuid() ? "sudo cuda-trace doctor" : NULL,
-			      "%u process%s of other users could not be looked into", denied,
+			      "%u process%s of other users could not be examined", denied,
 			      denied == 1 ? "" : "es");
 }
 
@@ -146,8 +146,8 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 	choice__make(libraries, &inputs, choice);
 	if (choice->found) {
 		findings__add(findings, FINDING_OK, "libcupti", NULL,
-			      "for a program with a static CUDA runtime the injection library "
-			      "takes %s (CUDA %s): %s",
+			      "for a program with a static CUDA runtime, the injection library "
+			      "uses %s (CUDA %s): %s",
 			      choice__file(choice), library__cuda(choice->found, cuda),
 			      choice->why);
 		report__choice_flaws(choice, findings);
@@ -162,8 +162,8 @@ static void report_choice(struct libraries *libraries, struct choice *choice,
 	findings__add(findings, libraries__usable(libraries) ? FINDING_NOTE : FINDING_PROBLEM,
 		      "libcupti", command,
 		      libraries__usable(libraries)
-			      ? "programs that bring a libcupti of their own get GPU times, others "
-				"do not: the injection library finds none for them"
+			      ? "programs that bring their own libcupti get GPU times; for others, "
+				"the injection library finds none"
 			      : "no usable libcupti on this machine: launches and sizes are "
 				"traced, GPU times are not");
 }
@@ -191,7 +191,7 @@ static void examine_machine(struct libraries *libraries, const struct doctor_opt
 		kernel__test_live(findings);
 	else
 		findings__add(findings, FINDING_NOTE, "live", "sudo cuda-trace doctor",
-			      "the live test was not made: this user may not trace");
+			      "the live test was not run: this user may not trace");
 	injection__report(libraries->tree, findings);
 }
 

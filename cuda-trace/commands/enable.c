@@ -129,7 +129,7 @@ static void warn(const struct optin_options *options)
 		fprintf(stderr, "note: CUDA_TRACE=off is set here and takes precedence\n");
 	if (value && !optin__ours(value))
 		fprintf(stderr, "note: " OPTIN_VARIABLE
-				" is set here already, to another library, and is not changed\n");
+				" is already set here, to another library, and is not changed\n");
 	if (shell && strlen(shell) > 4 && !strcmp(shell + strlen(shell) - 4, "/zsh") &&
 	    access("/etc/zprofile", F_OK))
 		fprintf(stderr, "note: zsh may not read /etc/profile.d: see cuda-trace enable "
@@ -143,7 +143,8 @@ static void print_enabled(const char *whom, const struct optin_options *options)
 		printf("Enabled for %s: CUDA programs load the library from the next login on.\n",
 		       whom);
 	else
-		printf("Enabled for %s, without effect so far: no login reads it.\n", whom);
+		printf("Enabled for %s, but without effect so far: no login shell reads it.\n",
+		       whom);
 }
 
 static int enable_user(const struct optin_options *options)
@@ -167,7 +168,7 @@ static int enable_system(const struct optin_options *options)
 			     " --system; cuda-trace disable --system removes it.\n"))
 		return -EIO;
 	print_enabled("all users", options);
-	printf("Users who do not want it run `cuda-trace disable`.\n");
+	printf("Users who do not want it can run `cuda-trace disable`.\n");
 	warn(options);
 	return 0;
 }
@@ -190,7 +191,8 @@ static int disable_system(const struct optin_options *options)
 	if (err && err != -ENOENT)
 		return explain(OPTIN_SYSTEM, err);
 	printf(err ? "It was not enabled for the system.\n"
-		   : "Disabled for the system. Users who enabled it themselves keep it.\n");
+		   : "Disabled for the system. It stays enabled for users who enabled it "
+		     "themselves.\n");
 	return 0;
 }
 

@@ -274,7 +274,7 @@ int cmd_list(int argc, char **argv)
 		put(&writer, &list.entries[i]);
 	if (!list.count)
 		fprintf(stderr, "cuda-trace: no process uses CUDA now%s\n",
-			geteuid() ? " (of those that this user may look at)" : "");
+			geteuid() ? " (among those that this user may examine)" : "");
 	free(list.entries);
 	return EXIT_OK;
 }

@@ -232,8 +232,8 @@ static int open_counters(struct outlets *outlets)
 		pm_choice__nearest(unknown, &nearest);
 		return options__misuse(
 			&usage,
-			"--counters: '%s' is neither one of device, compute, memory, links, nor a "
-			"column of theirs (similar: %s), nor a metric",
+			"--counters: '%s' is neither device, compute, memory or links, nor one of "
+			"their columns (similar: %s), nor a metric",
 			unknown, suggest__list(&nearest, list, sizeof(list)));
 	}
 	outlets->counters = device_metrics__open(&choice);

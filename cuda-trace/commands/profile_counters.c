@@ -320,7 +320,7 @@ static void say_stop(size_t run, size_t runs, const struct watch_end *end)
 	else if (WIFSIGNALED(end->status))
 		fprintf(stderr, "ended by signal %d\n", WTERMSIG(end->status));
 	else
-		fprintf(stderr, "ended with status %d, and the first did not\n",
+		fprintf(stderr, "ended with status %d, unlike the first run\n",
 			WEXITSTATUS(end->status));
 }
 

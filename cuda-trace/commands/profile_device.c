@@ -146,8 +146,8 @@ static int check(const struct option_usage *usage, const struct profile_options 
 		return 0;
 	pm_choice__nearest(unknown, &nearest);
 	fprintf(stderr,
-		"cuda-trace profile: %s is neither one of device, compute, memory, links, nor a "
-		"column of theirs (similar: %s), nor a metric with its rollup\n",
+		"cuda-trace profile: %s is neither device, compute, memory or links, nor one of "
+		"their columns (similar: %s), nor a metric with its rollup\n",
 		text__show(shown, sizeof(shown), unknown, 100),
 		suggest__list(&nearest, list, sizeof(list)));
 	return EXIT_USAGE;

@@ -53,7 +53,7 @@ static void print_presets(FILE *file, const struct metric_library *library)
 	fprintf(file, "Presets:\n");
 	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
 		fprintf(file, "  %-10s %s\n", preset->name, preset->summary);
-	fprintf(file, "\nMetrics of %s (%s). To each belongs one of:\n", library->chip,
+	fprintf(file, "\nMetrics of %s (%s). Add one of these suffixes to each:\n", library->chip,
 		library->path);
 	for (size_t i = 0; i < library->count; i++) {
 		bool first = true;

@@ -41,8 +41,8 @@ const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "record", "FILE", "samples as a recording, for cuda-trace report",
 	 AT(record)},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "in these files, the host functions that launched each\nkernel; with N from every Nth "
-	 "launch (10, 100, 1000\nor 10000)",
+	 "in these files, the host functions that launched each\nkernel; N: only from every Nth "
+	 "launch (10, 100,\n1000 or 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{},
@@ -121,7 +121,7 @@ static bool on_tick(void *context, struct session *session)
 	if (session__set_cycle(session, 0, now))
 		profile->pace.every_ms = before;
 	else if (profile->options->shared.verbose)
-		fprintf(stderr, "cuda-trace profile: now one window in %u ms\n", now);
+		fprintf(stderr, "cuda-trace profile: from now on, one window every %u ms\n", now);
 	return false;
 }
 
@@ -194,7 +194,7 @@ static void write_pictures(struct profile *profile, const struct pc_report *repo
 	uint64_t left_out;
 
 	if (pc_stacks__tree(profile->stacks, &profile->table, &tree)) {
-		fprintf(stderr, "cuda-trace profile: no memory for the picture\n");
+		fprintf(stderr, "cuda-trace profile: no memory for the flame graph\n");
 		profile->failed = true;
 		return;
 	}
@@ -206,8 +206,8 @@ static void write_pictures(struct profile *profile, const struct pc_report *repo
 	left_out = pc_stacks__left_out(profile->stacks);
 	if (left_out)
 		fprintf(stderr,
-			"cuda-trace profile: %llu samples are not in the picture: too many "
-			"different ones\n",
+			"cuda-trace profile: %llu samples are not in the flame graph: too many "
+			"different stacks\n",
 			(unsigned long long)left_out);
 	stacks__free(&tree);
 }
@@ -239,6 +239,7 @@ static void on_finish(void *context, struct session *session)
 		.every_ms = profile->pace.every_ms,
 		.most = shared->count ? shared->count : DEFAULT_LINES,
 		.code = profile->options->disassemble && disassembly__can(profile->disassembly),
+		.started = shared->program != NULL,
 	};
 
 	session__lost(session, &lost);
@@ -246,9 +247,8 @@ static void on_finish(void *context, struct session *session)
 	if (profile->stacks)
 		write_pictures(profile, &report);
 	if (profile->pace.too_expensive)
-		fprintf(stderr,
-			"cuda-trace profile: windows cost more than --max-overhead however far "
-			"apart\n");
+		fprintf(stderr, "cuda-trace profile: windows cost more than --max-overhead allows, "
+				"however far apart they are\n");
 	pc_table__sort(&profile->table);
 	if (shared->json)
 		pc_report__json(profile->output, &report);

@@ -85,9 +85,9 @@ static void say_rest(FILE *file, const struct counter_process *process)
 
 	if (state->outcome == CUDA_COUNTERS_DONE && state->result)
 		fprintf(file,
-			"  only what stands below was looked into, no later launch: this libcupti "
-			"looks into one\n  kernel of a process. Run it again with -k REGEX or "
-			"--skip N for another one (cuda-trace\n  stat has their names)\n");
+			"  only the kernel below was measured, not later launches: this libcupti "
+			"measures one kernel\n  per process. For another one, run it again with -k "
+			"REGEX or --skip N (cuda-trace stat\n  lists the names)\n");
 }
 
 /* Source lines of modules that were loaded before the attach; CUPTI reports later ones. */

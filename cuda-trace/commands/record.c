@@ -17,6 +17,7 @@
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
+#include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
@@ -52,7 +53,7 @@ static const struct option_row rows[] = {
 	 AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "call stacks of launches, with Python functions; with\nN of every Nth launch (10, 100, "
+	 "call stacks of launches, with Python functions; N:\nonly of every Nth launch (10, 100, "
 	 "1000 or 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
@@ -183,7 +184,8 @@ static void set_stack_period(struct record *record, struct session *session, uin
 	record->period = period;
 	if (record->options.shared.verbose)
 		fprintf(stderr,
-			"cuda-trace record: now the stack of one launch in %u is recorded\n",
+			"cuda-trace record: from now on, the stack of one launch in %u is "
+			"recorded\n",
 			period);
 }
 
@@ -307,19 +309,10 @@ static void say_stacks(const struct record *record)
 
 static const char *why_nothing(const struct record *record, const struct session_lost_counts *lost)
 {
-	const char *off = getenv("CUDA_TRACE");
-
-	/* Files that are left out are no events. */
-	if (lost->total || lost->session[SESSION_LOST_KILLED])
-		return "what there was is lost";
-	if (record->processes)
+	if (record->processes && !lost->total && !lost->session[SESSION_LOST_KILLED])
 		return "processes used CUDA, but none of the recorded events occurred (-e, "
 		       "--source)";
-	if (record->options.shared.program && off && !strcmp(off, "off"))
-		return "CUDA_TRACE=off is set";
-	return record->options.shared.program
-		       ? "neither PROGRAM nor what it started made a CUDA call"
-		       : "no selected process made a CUDA call in this time (see cuda-trace list)";
+	return no_activity__reason(record->options.shared.program != NULL, lost);
 }
 
 static void on_finish(void *context, struct session *session)

@@ -59,8 +59,8 @@ static const struct option_row rows[] = {
 	 AT(stalls)},
 	{OPTION_FLAG, 0, "all", NULL, "every table that has rows", AT(all)},
 	{OPTION_WORD, 0, "by", "WHAT",
-	 "kernels by operator, module, line (record -g), range\n(NVTX) or kernel; groups --folded, "
-	 "--flamegraph and\n--pprof so if they are given",
+	 "kernels by operator, module, line (record -g), range\n(NVTX) or kernel; --folded, "
+	 "--flamegraph and --pprof\nare grouped in the same way",
 	 AT(by)},
 	{OPTION_VALUES, 0, NULL, NULL, "operator,module,line,range,kernel", 0},
 	{OPTION_HEADING, 0, NULL, NULL, "Other formats (FILE may be -)", 0},
@@ -68,7 +68,7 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "timeline", "FILE", "Chrome trace events, as from PyTorch's profiler",
 	 AT(timeline)},
 	{OPTION_FLAG, 0, "runtime-names", NULL,
-	 "with --timeline: launches have the runtime API's\nnames, for readers that know no others",
+	 "with --timeline: give launches runtime-API names, for\nreaders that know only those",
 	 AT(runtime_names)},
 	{OPTION_TEXT, 0, "perfetto", "FILE", "Perfetto's own format, with grids and registers",
 	 AT(perfetto)},

@@ -182,6 +182,7 @@ static void on_finish(void *context, struct session *session)
 			stat->options.shared.count ? stat->options.shared.count : DEFAULT_LINES,
 		.driver_launches = session__driver_launches(session),
 		.session = session,
+		.started = stat->options.shared.program != NULL,
 		.overhead = overhead_limit__finding(stat->overhead, &overhead) ? &overhead : NULL,
 		.idle_wanted = stat->options.idle,
 		.idle = idle__finish(stat->idle),

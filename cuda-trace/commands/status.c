@@ -53,7 +53,7 @@ static void read_status(struct status *status)
 /* X(enumerator, stable key, text) */
 #define VERDICTS(X)                                                                                \
 	X(OFF, "off", "CUDA_TRACE=off: programs started from here leave the library idle.")        \
-	X(OTHER, "other", "Another library is injected here, and is left alone.")                  \
+	X(OTHER, "other", "Another library is injected here; it is not changed.")                  \
 	X(NOT_FOUND, "not_found",                                                                  \
 	  OPTIN_VARIABLE " is set here, but the loader finds no such library:\n"                   \
 			 "programs started from here do not load it.")                             \

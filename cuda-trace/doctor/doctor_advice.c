@@ -165,7 +165,7 @@ static void write_copy_lines(struct filetree *tree, const struct image *image, F
 		snprintf(name, sizeof(name), "libcupti.so.11.%u", image->cuda_minor % 1000);
 	else
 		snprintf(name, sizeof(name), "libcupti.so.%u", image->cuda_major % 1000);
-	fprintf(out, "\n# B: the one file out of the devel image, wherever it lies there\n");
+	fprintf(out, "\n# B: only the file, copied from the devel image\n");
 	fprintf(out, "FROM %s AS cupti\n", tag);
 	fprintf(out,
 		"RUN mkdir /cupti && cp -L \"$(find /usr/local/cuda-%u.%u/ -name %s | head -n 1)\" "
@@ -217,13 +217,13 @@ static void advise_present(const struct choice *choice, struct findings *finding
 	snprintf(lines, sizeof(lines), "COPY --from=STAGE %s ",
 		 shell_word(library->real ?: library->path, from, sizeof(from)));
 	strncat(lines, shell_word(to, from, sizeof(from)), sizeof(lines) - strlen(lines) - 1);
-	findings__advise(findings, "To take it into a smaller image (STAGE is this one):", lines);
+	findings__advise(findings, "To copy it into a smaller image (STAGE is this one):", lines);
 }
 
 static void report_distribution_package(const struct packages *packages, const struct image *image,
 					struct findings *findings)
 {
-	char version[96] = "", mend[160], command[96];
+	char version[96] = "", fix[160], command[96];
 	size_t i;
 	bool installed;
 
@@ -237,18 +237,18 @@ static void report_distribution_package(const struct packages *packages, const s
 		return;
 	installed = packages__version(packages, "libcupti-dev", version, sizeof(version));
 	image__install_command(image, command, sizeof(command));
-	snprintf(mend, sizeof(mend), "%s%s", installed ? "apt-get purge -y libcupti-dev && " : "",
+	snprintf(fix, sizeof(fix), "%s%s", installed ? "apt-get purge -y libcupti-dev && " : "",
 		 command);
 	if (installed)
-		findings__add(findings, FINDING_PROBLEM, "distribution_package", mend,
-			      "libcupti-dev %s is installed: %s's own, of CUDA %u.%u, not of this "
-			      "image's %u.%u",
+		findings__add(findings, FINDING_PROBLEM, "distribution_package", fix,
+			      "libcupti-dev %s is installed: it is %s's own, of CUDA %u.%u, but "
+			      "this image is for CUDA %u.%u",
 			      version, image->name, distributions[i].major, distributions[i].minor,
 			      image->cuda_major, image->cuda_minor);
 	else
 		findings__add(findings, FINDING_NOTE, "distribution_package", NULL,
-			      "do not install %s here: %s has the one of CUDA %u.%u, this image is "
-			      "CUDA %u.%u",
+			      "do not install %s here: %s has that of CUDA %u.%u, but this image "
+			      "is for CUDA %u.%u",
 			      distributions[i].package, image->name, distributions[i].major,
 			      distributions[i].minor, image->cuda_major, image->cuda_minor);
 }
@@ -318,8 +318,8 @@ void image__report(struct libraries *libraries, const struct image *image,
 		report__choice_flaws(&choice, findings);
 		if (image->cuda_major && choice.found->cuda_major != image->cuda_major)
 			findings__add(findings, FINDING_NOTE, "other_major", NULL,
-				      "it is of CUDA %s, the image's runtime of %u: launches by "
-				      "newer calls stay unseen",
+				      "it is of CUDA %s, the image's runtime of CUDA %u: launches "
+				      "through newer calls are not seen",
 				      cuda, image->cuda_major);
 		if (image->flavour == FLAVOUR_DEVEL)
 			advise_present(&choice, findings);

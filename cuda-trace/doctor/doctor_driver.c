@@ -79,8 +79,8 @@ static void report_gpus(struct filetree *tree, struct findings *findings)
 			"this is WSL: CUPTI traces there with driver 525 or newer on Windows 11");
 	else if (gpus.pci)
 		findings__add(findings, FINDING_PROBLEM, "gpus", "modprobe nvidia",
-			      "%u NVIDIA GPU%s on the bus that the driver does not run", gpus.pci,
-			      gpus.pci == 1 ? "" : "s");
+			      "%u NVIDIA GPU%s on the bus that the driver does not manage",
+			      gpus.pci, gpus.pci == 1 ? "" : "s");
 	else
 		findings__add(findings, FINDING_PROBLEM, "gpus", NULL,
 			      "no NVIDIA GPU in this machine");
@@ -90,7 +90,7 @@ static void report_gpus(struct filetree *tree, struct findings *findings)
 			      gpus.excluded);
 	if (gpus.known && gpus.pci > gpus.known)
 		findings__add(findings, FINDING_NOTE, "gpus_missing", "dmesg | grep -i nvrm",
-			      "%u NVIDIA GPUs on the bus, but the driver runs only %u", gpus.pci,
+			      "%u NVIDIA GPUs on the bus, but the driver manages only %u", gpus.pci,
 			      gpus.known);
 	if (gpus.known && access("/dev/nvidiactl", R_OK | W_OK))
 		findings__add(findings, FINDING_PROBLEM, "gpu_devices",
@@ -113,8 +113,8 @@ static void report_launches(const struct driver *driver, struct findings *findin
 	if (probes.reported_at_entry == probes.launches)
 		findings__add_facts(
 			findings, FINDING_OK, "driver_launches", NULL, facts,
-			"stat can see launches of programs without the injection library at their "
-			"entry, and those that fail inside (%u functions)",
+			"stat sees launches of programs without the injection library at their "
+			"entry, and those that fail inside the function (%u functions)",
 			probes.launches);
 	else
 		findings__add_facts(findings, FINDING_OK, "driver_launches", NULL, facts,

@@ -84,8 +84,8 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 	else if (!*process->injection)
 		findings__add(findings, FINDING_PROBLEM, "guest_absent",
 			      "cuda-trace enable, then start the program again",
-			      "the injection library is not loaded: the program began without "
-			      "CUDA_INJECTION64_PATH");
+			      "the injection library is not loaded: the program was started "
+			      "without CUDA_INJECTION64_PATH");
 	else if (strcmp(name, "libcupti-usdt.so"))
 		findings__add(findings, FINDING_PROBLEM, "guest_absent",
 			      "start the program without the other tool",
@@ -98,14 +98,14 @@ static void report_absent(const struct libraries *libraries, const struct cuda_p
 			      process->same_root
 				      ? "reinstall libcupti-usdt, then start the program again"
 				      : "start the container with --device cuda-trace/load=guest",
-			      "the injection library is not loaded: %s is not there in the "
+			      "the injection library is not loaded: %s does not exist in the "
 			      "process's file system",
 			      process->injection);
 	else
 		findings__add(
 			findings, FINDING_PROBLEM, "guest_absent", "start the program again",
 			"the injection library is not loaded although CUDA_INJECTION64_PATH is %s: "
-			"cuInit() was not called yet, or the file could not be loaded there",
+			"cuInit() has not been called yet, or the file could not be loaded",
 			process->injection);
 }
 
@@ -125,7 +125,7 @@ static const char *reason_text(uint32_t reason)
 	case CUDA_INERT_UNSUITABLE:
 		return "the libcupti that was found is not suitable";
 	case CUDA_INERT_SANDBOXED:
-		return "the program has forbidden itself system calls since cuInit() (seccomp)";
+		return "the program has restricted its own system calls since cuInit() (seccomp)";
 	default:
 		return "for a reason that this version does not know";
 	}
@@ -205,8 +205,8 @@ static void report_state(uint32_t pid, const struct image *image, const struct c
 		findings__add_facts(findings, FINDING_PROBLEM, "state",
 				    "end the other profiler, then attach again",
 				    state_facts(status),
-				    "another CUPTI client holds the process%s%.64s: no GPU times "
-				    "until it releases it",
+				    "another CUPTI client uses this process%s%.64s: no GPU times "
+				    "until it leaves",
 				    *status->holder ? ": " : "", status->holder);
 		break;
 	default:
@@ -297,7 +297,8 @@ static void report_choice(struct libraries *libraries, const struct cuda_process
 static void report_collision(const struct cuda_process *process, struct findings *findings)
 {
 	findings__add(findings, FINDING_PROBLEM, "two_libcupti", NULL,
-		      "process %u has mapped %u different libcupti: they collide in the driver",
+		      "process %u has mapped %u different copies of libcupti: they conflict in the "
+		      "driver",
 		      process->pid, process->libcupti_count);
 }
 

@@ -13,7 +13,7 @@ struct finding {
 	enum severity severity;
 	char *key;
 	char *text;
-	char *mend;		   /* NULL = nothing to mend */
+	char *fix;		   /* NULL = no fix */
 	struct json_object *facts; /* NULL = none */
 };
 
@@ -61,7 +61,7 @@ void findings__free(struct findings *findings)
 	for (i = 0; i < findings->count; i++) {
 		free(findings->list[i].key);
 		free(findings->list[i].text);
-		free(findings->list[i].mend);
+		free(findings->list[i].fix);
 		json_object_put(findings->list[i].facts);
 	}
 	for (i = 0; i < findings->advice_count; i++) {
@@ -74,8 +74,8 @@ void findings__free(struct findings *findings)
 	free(findings);
 }
 
-static void add(struct findings *findings, enum severity severity, const char *key,
-		const char *mend, struct json_object *facts, const char *format, va_list args)
+static void add(struct findings *findings, enum severity severity, const char *key, const char *fix,
+		struct json_object *facts, const char *format, va_list args)
 {
 	struct finding *list, *finding;
 	char *text;
@@ -91,28 +91,28 @@ static void add(struct findings *findings, enum severity severity, const char *k
 	finding->severity = severity;
 	finding->key = strdup(key);
 	finding->text = printable(text);
-	finding->mend = mend ? printable(mend) : NULL;
+	finding->fix = fix ? printable(fix) : NULL;
 	finding->facts = facts;
 	free(text);
 }
 
 void findings__add(struct findings *findings, enum severity severity, const char *key,
-		   const char *mend, const char *format, ...)
+		   const char *fix, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	add(findings, severity, key, mend, NULL, format, args);
+	add(findings, severity, key, fix, NULL, format, args);
 	va_end(args);
 }
 
 void findings__add_facts(struct findings *findings, enum severity severity, const char *key,
-			 const char *mend, struct json_object *facts, const char *format, ...)
+			 const char *fix, struct json_object *facts, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	add(findings, severity, key, mend, facts, format, args);
+	add(findings, severity, key, fix, facts, format, args);
 	va_end(args);
 }
 
@@ -188,7 +188,7 @@ void findings__write_text(const struct findings *findings, FILE *out)
 			if ((int)finding->severity != severity)
 				continue;
 			fprintf(out, "%-8s %s", severity_names[severity], finding->text);
-			fprintf(out, finding->mend ? " | mend: %s\n" : "\n", finding->mend);
+			fprintf(out, finding->fix ? " | fix: %s\n" : "\n", finding->fix);
 		}
 	}
 	for (i = 0; i < findings->advice_count; i++) {
@@ -218,7 +218,7 @@ static void write_finding(const struct finding *finding, FILE *out)
 	add_string(object, "severity", severity_names[finding->severity]);
 	add_string(object, "key", finding->key);
 	add_string(object, "text", finding->text);
-	add_string(object, "mend", finding->mend);
+	add_string(object, "fix", finding->fix);
 	if (finding->facts)
 		json_object_object_add(object, "facts", json_object_get(finding->facts));
 	write_object(object, out);

@@ -17,12 +17,13 @@ enum severity { FINDING_OK, FINDING_NOTE, FINDING_PROBLEM };
 
 struct findings *findings__new(const char *subject);
 void findings__free(struct findings *findings);
-/* One line. `key` is stable, for programs; `mend` is the one command that mends it, or NULL. */
+/* One line. `key` is stable, for programs; `fix` is the one command that fixes the problem, or
+ * NULL. */
 void findings__add(struct findings *findings, enum severity severity, const char *key,
-		   const char *mend, const char *format, ...) __attribute__((format(printf, 5, 6)));
+		   const char *fix, const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The same, with members for the JSON object; takes the reference. */
 void findings__add_facts(struct findings *findings, enum severity severity, const char *key,
-			 const char *mend, struct json_object *facts, const char *format, ...)
+			 const char *fix, struct json_object *facts, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 /* Lines to copy, printed as a block after the findings. */
 void findings__advise(struct findings *findings, const char *title, const char *lines);
@@ -30,7 +31,7 @@ unsigned int findings__count(const struct findings *findings, enum severity seve
 void findings__write_text(const struct findings *findings, FILE *out);
 void findings__write_json(const struct findings *findings, FILE *out);
 
-/* A word that a shell reads as this very text; for the commands in `mend`. */
+/* A word that a shell reads as this very text; for the commands in `fix`. */
 const char *shell_word(const char *text, char *out, size_t size);
 
 #endif

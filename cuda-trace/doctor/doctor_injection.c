@@ -20,11 +20,12 @@ static void report_agent(struct findings *findings)
 
 	if (optin__agent(NULL, agent))
 		findings__add(findings, FINDING_OK, "guest", NULL,
-			      "the injection library is %s, and the loader knows it", agent);
+			      "the injection library is %s, and the loader finds it by its name",
+			      agent);
 	else if (*agent)
 		findings__add(findings, FINDING_NOTE, "guest", "sudo ldconfig",
-			      "the injection library is %s, but the loader's cache does not know "
-			      "it: " OPTIN_VARIABLE " needs the whole path",
+			      "the injection library is %s, but it is not in the loader's "
+			      "cache: " OPTIN_VARIABLE " needs the full path",
 			      agent);
 	else
 		findings__add(
@@ -60,15 +61,15 @@ static void report_variable(const struct filetree *tree, struct findings *findin
 	if (!value || !*value) {
 		if (enabled)
 			findings__add(findings, FINDING_NOTE, "injection", "log in again",
-				      OPTIN_VARIABLE " is not set in this shell: it began before "
-						     "the opt-in, or is no login shell");
+				      OPTIN_VARIABLE " is not set in this shell: the shell started "
+						     "before the opt-in, or is not a login shell");
 		return;
 	}
 	if (!optin__ours(value))
 		findings__add(findings, FINDING_NOTE, "injection", "unset " OPTIN_VARIABLE,
 			      OPTIN_VARIABLE
-			      " is %s: another tool's, which is left alone; "
-			      "programs started here load that instead of the injection library",
+			      " is %s, which belongs to another tool and is not changed; programs "
+			      "started here load that instead of the injection library",
 			      value);
 	else if (*value == '/' && !filetree__exists(tree, value))
 		findings__add(findings, FINDING_PROBLEM, "injection", "unset " OPTIN_VARIABLE,
@@ -86,7 +87,7 @@ static void report_optin(const struct filetree *tree, struct findings *findings)
 {
 	if (!filetree__exists(tree, OPTIN_PROFILE))
 		findings__add(findings, FINDING_NOTE, "profile", "install the package cuda-trace",
-			      OPTIN_PROFILE " is not there: opting in has no effect on logins");
+			      OPTIN_PROFILE " is missing: opting in has no effect on logins");
 	report_variable(tree, findings, report_state(findings));
 }
 
@@ -112,7 +113,7 @@ static int search_setting(void *context, const char *path)
 		if (strstr(at, CUDA_AGENT_NAME))
 			continue;
 		findings__add(conflict->findings, FINDING_NOTE, "injection_elsewhere", NULL,
-			      "%s sets %s: the opt-in leaves it alone", path, at);
+			      "%s sets %s: the opt-in does not change that", path, at);
 		break;
 	}
 	if (file)
@@ -172,9 +173,9 @@ static void report_library_path(struct findings *findings)
 		n = strcspn(list, ":");
 		if (n >= 5 && !strncmp(list + n - 5, "stubs", 5))
 			findings__add(findings, FINDING_PROBLEM, "stubs",
-				      "take it out of LD_LIBRARY_PATH",
-				      "LD_LIBRARY_PATH has %.*s: its libcuda is for linking only, "
-				      "programs that load it fail",
+				      "remove it from LD_LIBRARY_PATH",
+				      "LD_LIBRARY_PATH contains %.*s: its libcuda is for linking "
+				      "only, and programs that load it fail",
 				      (int)n, list);
 	}
 }

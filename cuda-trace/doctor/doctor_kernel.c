@@ -85,8 +85,8 @@ static void report_links(struct findings *findings)
 	else
 		findings__add(findings, FINDING_NOTE, "links", NULL,
 			      "no uprobe_multi links (Linux 6.6): attaching is slow, and a running "
-			      "program's "
-			      "threads are stopped at the frequent functions of libcuda only");
+			      "program's threads are stopped only at libcuda's most frequently "
+			      "called functions");
 }
 
 bool kernel__report(struct filetree *tree, struct findings *findings)
@@ -107,8 +107,8 @@ bool kernel__report(struct filetree *tree, struct findings *findings)
 	    !filetree__exists(tree, "/sys/kernel/debug/tracing/events"))
 		findings__add(findings, FINDING_NOTE, "tracefs",
 			      "mount -t tracefs tracefs /sys/kernel/tracing",
-			      "tracefs is not mounted or not readable: not needed here, but by "
-			      "perf and bpftrace");
+			      "tracefs is not mounted or not readable: cuda-trace does not need "
+			      "it, but perf and bpftrace do");
 	report_lockdown(tree, findings);
 	may_trace = report_rights(findings);
 	if (may_trace) {

@@ -121,22 +121,23 @@ static void remedy(struct filetree *tree, const struct rights *rights, char *out
 static void say_restricted(struct filetree *tree, const struct rights *rights, const char *who,
 			   const char *as_root, struct findings *findings)
 {
-	char mend[512];
+	char fix[512];
 
 	if (rights->admin && rights->machine) {
 		findings__add(findings, FINDING_OK, "counters_restricted", NULL,
 			      OPTION " is on: only CAP_SYS_ADMIN may profile; %s has it", who);
 		return;
 	}
-	remedy(tree, rights, mend, sizeof(mend));
+	remedy(tree, rights, fix, sizeof(fix));
 	if (rights->admin)
 		findings__add(findings, FINDING_NOTE, "counters_restricted", ALLOW,
-			      OPTION " is on, and %s has CAP_SYS_ADMIN in a user namespace only "
-				     "(rootless container), which the driver does not take: "
-				     "`profile` fails (ERR_NVGPUCTRPERM); on the machine itself:",
+			      OPTION
+			      " is on, and %s has CAP_SYS_ADMIN in a user namespace only (rootless "
+			      "container), which the driver does not accept: `profile` fails "
+			      "(ERR_NVGPUCTRPERM); apply the fix on the host",
 			      who);
 	else
-		findings__add(findings, FINDING_NOTE, "counters_restricted", mend,
+		findings__add(findings, FINDING_NOTE, "counters_restricted", fix,
 			      OPTION " is on and %s lacks CAP_SYS_ADMIN: `profile` fails "
 				     "(ERR_NVGPUCTRPERM)%s; tracing does not need it",
 			      who, as_root);
@@ -149,8 +150,8 @@ static void say_pending(struct filetree *tree, struct findings *findings)
 	filetree__glob(tree, "/etc/modprobe.d/*.conf", find_setting, &setting);
 	if (*setting.file)
 		findings__add(findings, FINDING_NOTE, "counters_pending", renew(tree),
-			      "%s allows profiling to everybody, but the driver was loaded without "
-			      "it",
+			      "%s allows profiling for all users, but the driver was loaded before "
+			      "that was set",
 			      setting.file);
 }
 
@@ -243,8 +244,8 @@ static void report_modes(struct filetree *tree, struct findings *findings)
 
 	if (any(tree, "/proc/driver/nvidia/capabilities/gpu*/mig/gi*"))
 		findings__add(findings, FINDING_NOTE, "mig", NULL,
-			      "MIG instances are set up: tracing works in them, counters only on a "
-			      "program's own");
+			      "MIG instances are set up: tracing works in them, counters only in a "
+			      "program's own instance");
 	filetree__glob(tree, "/proc/driver/nvidia/gpus/*/information", look_at_model, &gpu);
 	if (*gpu.file)
 		findings__add(findings, FINDING_NOTE, "vgpu",
@@ -256,11 +257,11 @@ static void report_modes(struct filetree *tree, struct findings *findings)
 	filetree__glob(tree, "/proc/[0-9]*/comm", look_at_comm, &others);
 	if (others.mps)
 		findings__add(findings, FINDING_NOTE, "mps", "echo quit | nvidia-cuda-mps-control",
-			      "MPS runs: tracing works through it, counters do not");
+			      "MPS is running: tracing works through it, counters do not");
 	if (others.dcgm)
 		findings__add(findings, FINDING_NOTE, "dcgm", "dcgmi profile --pause",
-			      "DCGM runs: while it watches profiling fields, it holds the counters "
-			      "that `profile` needs");
+			      "DCGM is running: while it watches profiling fields, it holds the "
+			      "counters that `profile` needs");
 	if (filetree__exists(tree, "/dev/dxg"))
 		findings__add(
 			findings, FINDING_NOTE, "wsl_counters",
@@ -323,20 +324,20 @@ void profiling__report_library(const struct libraries *libraries, const struct c
 	if (library->api && library->api < API_12_6)
 		findings__add(findings, FINDING_NOTE, "profile_version", NULL,
 			      "`profile` needs CUPTI of CUDA 12.6 or newer; the injection library "
-			      "uses that of "
-			      "%s, which serves for tracing",
+			      "uses that of %s, which is enough for tracing",
 			      library__cuda(library, cuda));
 	else if (!has_nvperf(libraries->tree, library, file))
 		findings__add(findings, FINDING_NOTE, "nvperf",
-			      "copy " NVPERF " from where this libcupti came from, beside it",
-			      "no " NVPERF " beside %s: `profile --counters` does not work with it",
+			      "copy " NVPERF
+			      " from the package of this libcupti into the same folder",
+			      "no " NVPERF
+			      " beside %s: `profile --counters` does not work with this libcupti",
 			      file);
 	if (library->api >= API_12_6 && library->api < API_13_0 && libraries->driver_major >= 13)
 		findings__add(findings, FINDING_NOTE, "counters_version",
 			      "install libcupti of CUDA 13.0 or later (pip: nvidia-cuda-cupti)",
-			      "`profile --counters` may have no values: with a driver of CUDA 13, "
-			      "CUPTI of 12.8 and 12.9 had none, and said nothing; the injection "
-			      "library uses "
-			      "that of %s",
+			      "`profile --counters` may return no values: with a CUDA 13 driver, "
+			      "CUPTI of 12.8 and 12.9 returned none and reported no error; the "
+			      "injection library uses that of %s",
 			      library__cuda(library, cuda));
 }

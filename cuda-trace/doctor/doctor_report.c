@@ -187,11 +187,11 @@ void report__headers(const struct libraries *libraries, struct findings *finding
 		n = prefix_length(header);
 		if (!n || has_library(libraries, header, n))
 			continue;
-		findings__add(
-			findings, FINDING_NOTE, "header_without_library", NULL,
-			"%s is there, but no libcupti below %.*s: build systems that look at the "
-			"header (PyTorch's does) say they found CUPTI, and the program lacks it",
-			header, (int)n, header);
+		findings__add(findings, FINDING_NOTE, "header_without_library", NULL,
+			      "%s exists, but there is no libcupti below %.*s: build systems that "
+			      "check only the header (as PyTorch's does) report that they found "
+			      "CUPTI, but the program lacks it",
+			      header, (int)n, header);
 	}
 }
 
@@ -207,22 +207,22 @@ static void report_packages(const struct libraries *libraries, struct findings *
 void report__coverage(const struct libraries *libraries, struct findings *findings)
 {
 	const struct filetree *tree = libraries->tree;
-	char mend[FILETREE_PATH_MAX + 64], word[FILETREE_PATH_MAX];
+	char fix[FILETREE_PATH_MAX + 64], word[FILETREE_PATH_MAX];
 
 	report_packages(libraries, findings);
 	if (tree->own)
-		snprintf(mend, sizeof(mend), "cuda-trace doctor --deep");
+		snprintf(fix, sizeof(fix), "cuda-trace doctor --deep");
 	else
-		snprintf(mend, sizeof(mend), "cuda-trace doctor --deep --root %s",
+		snprintf(fix, sizeof(fix), "cuda-trace doctor --deep --root %s",
 			 shell_word(tree->name, word, sizeof(word)));
 	if (tree->cut || tree->incomplete)
-		findings__add(findings, FINDING_NOTE, "search_cut", mend,
-			      "the search was ended after %llu names to answer in time: the list "
-			      "may lack files",
+		findings__add(findings, FINDING_NOTE, "search_cut", fix,
+			      "the search stopped after %llu names to finish in time: the list may "
+			      "be incomplete",
 			      (unsigned long long)tree->entries);
 	else if (tree->partial)
-		findings__add(findings, FINDING_NOTE, "search_partial", mend,
-			      "folders with very many files were not searched to their end");
+		findings__add(findings, FINDING_NOTE, "search_partial", fix,
+			      "folders with very many files were not searched completely");
 	if (libraries->crowded)
 		findings__add(findings, FINDING_NOTE, "search_crowded", NULL,
 			      "only the first %zu files are listed: no real system has so many",
@@ -230,6 +230,6 @@ void report__coverage(const struct libraries *libraries, struct findings *findin
 	if (tree->denied)
 		findings__add(findings, FINDING_NOTE, "search_denied",
 			      geteuid() ? "run it with sudo" : NULL,
-			      "%llu folder%s of other users could not be looked into",
+			      "%llu folder%s of other users could not be searched",
 			      (unsigned long long)tree->denied, tree->denied == 1 ? "" : "s");
 }

@@ -229,7 +229,9 @@ static void say_unknown(const struct driver_probes *probes, const char *path)
 	char shown[512];
 
 	if (probes->unknown_count)
-		fprintf(stderr, "cuda-trace: %s: counted, their arguments unknown:", path);
+		fprintf(stderr,
+			"cuda-trace: %s: calls that are counted, but whose arguments are unknown:",
+			path);
 	for (uint32_t i = 0; i < probes->unknown_count; i++)
 		fprintf(stderr, " %s%s",
 			text__show(shown, sizeof(shown), driver_functions__name(probes->unknown[i]),
@@ -238,7 +240,7 @@ static void say_unknown(const struct driver_probes *probes, const char *path)
 	if (probes->refused)
 		fprintf(stderr,
 			"cuda-trace: %s: %u more entry points are not watched: unknown versions of "
-			"what names kernels, or more than the tool's limit\n",
+			"functions that name kernels, or beyond the tool's limit\n",
 			path, probes->refused);
 }
 
@@ -252,9 +254,8 @@ static void begin_to_use(struct driver_source *source, struct library *library)
 
 	if (source->options.verbose && !library->used)
 		fprintf(stderr,
-			"cuda-trace: %s: %u entry points, %u of them launch; %u of these are "
-			"reported at their entry, and where they fail inside, %u when they "
-			"return\n",
+			"cuda-trace: %s: %u entry points, %u of them launch; of these, %u are "
+			"reported at their entry and if they fail inside, %u when they return\n",
 			path, probes->entries.count, probes->launches, probes->reported_at_entry,
 			probes->launches - probes->reported_at_entry);
 	if (source->options.verbose && !library->used)

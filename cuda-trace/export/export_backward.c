@@ -81,7 +81,7 @@ static enum kind kind_of(struct search *search, int64_t chain)
 	return known->kind;
 }
 
-static int take_launch(struct search *search, const struct report_file *file, sqlite3_stmt *row)
+static int read_launch(struct search *search, const struct report_file *file, sqlite3_stmt *row)
 {
 	int64_t thread = sqlite3_column_int64(row, 0), pid = thread / 0x1000000;
 	int64_t chain = sqlite3_column_int64(row, 2);
@@ -132,7 +132,7 @@ int export_backward__find_calls(const struct report_file *file,
 		err = report_file__complain(file);
 	} else {
 		while (!err && (code = sqlite3_step(rows)) == SQLITE_ROW)
-			err = take_launch(&search, file, rows);
+			err = read_launch(&search, file, rows);
 		if (!err && code != SQLITE_DONE)
 			err = report_file__complain(file);
 		sqlite3_reset(rows);

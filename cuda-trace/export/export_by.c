@@ -141,8 +141,8 @@ int export_by(const struct report_file *file, FILE *out, enum report_format form
 		return err;
 	if (stacks.samples) {
 		stacks__free(&stacks);
-		fprintf(stderr, "cuda-trace report: --by needs kernels, and this file has samples: "
-				"--stalls\n");
+		fprintf(stderr, "cuda-trace report: --by needs kernels, but this file has samples: "
+				"use --stalls\n");
 		return -ENOTSUP;
 	}
 	say_how(file, &stacks);

@@ -285,7 +285,8 @@ int export_pprof(const struct report_file *file, FILE *out)
 		return err;
 	if (stacks.samples) {
 		stacks__free(&stacks);
-		fprintf(stderr, "cuda-trace report: samples have no times for pprof: --folded\n");
+		fprintf(stderr,
+			"cuda-trace report: samples have no times for pprof: use --folded\n");
 		return -ENOTSUP;
 	}
 	err = allocate(&pprof, &stacks);

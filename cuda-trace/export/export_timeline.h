@@ -37,9 +37,9 @@ struct timeline {
 	FILE *out;
 	struct names_of_file *names;
 	struct export_callstacks *callstacks; /* NULL = the file has no stacks of the host */
-	sqlite3_stmt *chains; /* of a kernel; NULL = the file has no stacks of launches */
-	int64_t epoch;	      /* UTC ns of the file's time 0, less the base */
-	bool separate;	      /* a comma is due before the next event */
+	sqlite3_stmt *origins; /* of a kernel; NULL = the file has no stacks of launches */
+	int64_t epoch;	       /* UTC ns of the file's time 0, less the base */
+	bool separate;	       /* a comma is due before the next event */
 	uint64_t invalid;
 	uint64_t *runtime_calls; /* flow ids of those that begin a flow, sorted */
 	size_t runtime_count, runtime_capacity;

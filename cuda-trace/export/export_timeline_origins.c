@@ -26,7 +26,8 @@ int timeline__open_origins(struct timeline *timeline)
 	if (graphs < 0)
 		return graphs;
 	if (!err && any > 0 &&
-	    sqlite3_prepare_v2(file->db, graphs ? with_graphs : plain, -1, &timeline->chains, NULL))
+	    sqlite3_prepare_v2(file->db, graphs ? with_graphs : plain, -1, &timeline->origins,
+			       NULL))
 		err = report_file__complain(file);
 	return err;
 }
@@ -35,8 +36,8 @@ static void put_origin(struct timeline *timeline, enum report_by by, int column)
 {
 	static struct origin_path path; /* large */
 	struct graph_origin of =
-		graph_origin__read(sqlite3_column_int64(timeline->chains, column),
-				   sqlite3_column_type(timeline->chains, column) == SQLITE_NULL);
+		graph_origin__read(sqlite3_column_int64(timeline->origins, column),
+				   sqlite3_column_type(timeline->origins, column) == SQLITE_NULL);
 	const char *const *frames;
 	char name[ORIGIN_TEXT];
 	size_t count;
@@ -59,23 +60,23 @@ static void put_origin(struct timeline *timeline, enum report_by by, int column)
 
 void timeline__put_origins(struct timeline *timeline, const union record_row *kernel)
 {
-	sqlite3_stmt *chains = timeline->chains;
+	sqlite3_stmt *origins = timeline->origins;
 
-	if (!chains)
+	if (!origins)
 		return;
-	sqlite3_bind_int64(chains, 1, kernel->KERNEL.correlationId);
-	sqlite3_bind_int64(chains, 2, kernel->KERNEL.globalPid);
-	sqlite3_bind_int64(chains, 3, kernel->KERNEL.graphId);
-	sqlite3_bind_int64(chains, 4, kernel->KERNEL.graphNodeId);
-	if (sqlite3_step(chains) == SQLITE_ROW) {
+	sqlite3_bind_int64(origins, 1, kernel->KERNEL.correlationId);
+	sqlite3_bind_int64(origins, 2, kernel->KERNEL.globalPid);
+	sqlite3_bind_int64(origins, 3, kernel->KERNEL.graphId);
+	sqlite3_bind_int64(origins, 4, kernel->KERNEL.graphNodeId);
+	if (sqlite3_step(origins) == SQLITE_ROW) {
 		put_origin(timeline, REPORT_BY_OPERATOR, 0);
 		put_origin(timeline, REPORT_BY_MODULE, 0);
 		put_origin(timeline, REPORT_BY_LINE, 1);
 	}
-	sqlite3_reset(chains);
+	sqlite3_reset(origins);
 }
 
 void timeline__close_origins(struct timeline *timeline)
 {
-	sqlite3_finalize(timeline->chains);
+	sqlite3_finalize(timeline->origins);
 }

@@ -143,9 +143,9 @@ static void note_failure(foreign_job job, const struct foreign_file *file, int e
 	if (!reason_of(err) || messages > MAX_MESSAGES)
 		return;
 	if (messages++ == MAX_MESSAGES)
-		fprintf(stderr, "cuda-trace: more files could not be read: these are not named\n");
+		fprintf(stderr, "cuda-trace: further files could not be read and are not named\n");
 	else
-		fprintf(stderr, "cuda-trace: %s is not looked into: %s\n",
+		fprintf(stderr, "cuda-trace: %s is not examined: %s\n",
 			foreign_file__show(file->path, shown, sizeof(shown)), reason_of(err));
 }
 

@@ -44,7 +44,7 @@ struct left_out {
 #define LEFT_OUT_RECENT 16384
 /* A reason for the moment only: see left_out__return(). */
 #define LEFT_OUT_LATER \
-	"so far: there are so many of this user's that they are looked into a few at a time"
+	"so far: this user has so many of them that only a few are examined at a time"
 
 /* One line on stderr for a new group. */
 void left_out__add(struct left_out *left_out, enum left_out_kind kind, uid_t user, uint64_t id,

@@ -260,7 +260,7 @@ static void wait_for_call(struct work *work)
 	if (state == REMOTE_CALL_NO_LIBRARY)
 		fail(work, -ELIBACC, "its loader cannot load the injection library");
 	else if (state == REMOTE_CALL_NO_ENTRY)
-		fail(work, -ELIBBAD, "the file is no injection library");
+		fail(work, -ELIBBAD, "the file is not an injection library");
 	else if (state == REMOTE_CALL_NO_COPY)
 		fail(work, -EIO, "no copy of the injection library could be made in its memory");
 	else if (state != REMOTE_CALL_DONE)

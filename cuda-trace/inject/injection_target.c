@@ -113,7 +113,8 @@ static int check_status(struct injection_target *target)
 	if (status.shadow_stack)
 		return refuse(target, -EOPNOTSUPP, "it uses shadow stacks");
 	if (is_secure(target->pid))
-		return refuse(target, -EPERM, "it runs with privileges of its file (set-user-ID)");
+		return refuse(target, -EPERM,
+			      "it runs with the privileges of its file (set-user-ID)");
 	target->signal = ignored_signal(&status);
 	if (!target->signal)
 		return refuse(target, -EOPNOTSUPP, "it handles SIGURG, SIGWINCH and SIGCHLD");

@@ -184,7 +184,7 @@ bool injections__start(struct injections *injections, uint32_t pid, enum injecti
 		if (!injections->is_full)
 			fprintf(stderr,
 				"cuda-trace: the injection library was loaded into %d processes, "
-				"the limit: others get it when some of these have ended\n",
+				"which is the limit: others get it when some of these have ended\n",
 				PROCESSES_MAX);
 		injections->is_full = true;
 		return false;
@@ -216,9 +216,8 @@ static void report(const struct injections *injections, uint32_t pid,
 	text__show(comm, sizeof(comm), seen.comm, 0);
 	if (result->error)
 		fprintf(stderr,
-			"cuda-trace: process %u (%s) gets no injection library, so its GPU times "
-			"are "
-			"missing: %s\n",
+			"cuda-trace: process %u (%s) does not get the injection library, so its "
+			"GPU times are missing: %s\n",
 			pid, comm, result->reason);
 	else if (injections->verbose)
 		fprintf(stderr,

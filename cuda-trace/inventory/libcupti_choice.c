@@ -158,7 +158,7 @@ static bool try_loader(struct chooser *chooser)
 	ldcache__each(chooser->libraries->tree, "libcupti.so.", try_cached, chooser);
 	if (*chooser->cached)
 		return try_path(chooser, chooser->cached);
-	chooser->place = "it lies in a default folder of the loader";
+	chooser->place = "it is in a default folder of the loader";
 	for (i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
 		snprintf(folder, sizeof(folder), defaults[i], triplet(chooser));
 		if (loader_finds_in(chooser, folder, path))
@@ -230,7 +230,7 @@ static bool try_beside_cudart(struct chooser *chooser)
 {
 	const char *folder = chooser->cudart_folder;
 
-	chooser->place = "it stands beside the program's libcudart";
+	chooser->place = "it is beside the program's libcudart";
 	if (!*folder || chooser->cudart_major != chooser->major)
 		return false;
 	return try_in(chooser, folder, "") || try_above(chooser, folder, 2, "cuda_cupti/lib/") ||
@@ -379,7 +379,7 @@ void choice__make(struct libraries *libraries, const struct choice_inputs *input
 		return;
 	}
 	if (inputs->mapped && *inputs->mapped) {
-		chooser.place = "the process has it loaded, and two in one process collide";
+		chooser.place = "the process has loaded it, and two in one process conflict";
 		try_path(&chooser, inputs->mapped);
 		return;
 	}

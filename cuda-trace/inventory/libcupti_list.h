@@ -35,13 +35,13 @@ enum library_source {
 /* What it is. Only USABLE ones can be opened by the agent. X(enumerator, stable key, text) */
 #define LIBRARY_VERDICTS(X)                                                                 \
 	X(USABLE, "usable", "usable")                                                       \
-	X(DANGLING, "dangling", "a link to a file that is not there")                       \
+	X(DANGLING, "dangling", "a link to a file that does not exist")                     \
 	X(LOOP, "loop", "a link that leads to itself")                                      \
 	X(NOT_FILE, "not_file", "not a regular file")                                       \
 	X(DENIED, "denied", "may not be read by this user")                                 \
 	X(EMPTY, "empty", "an empty file")                                                  \
 	X(NOT_LIBRARY, "not_library", "not a shared library")                               \
-	X(TRUNCATED, "truncated", "truncated: its headers promise more than the file has")  \
+	X(TRUNCATED, "truncated", "truncated: the file is shorter than its headers say")    \
 	X(DAMAGED, "damaged", "damaged")                                                    \
 	X(WRONG_MACHINE, "wrong_machine", "for another processor")                          \
 	X(STUB, "stub", "a stub: it lacks functions of CUPTI")                              \
@@ -49,7 +49,7 @@ enum library_source {
 	X(TOO_OLD, "too_old", "older than CUDA 11.8")                                       \
 	X(FAULTY, "faulty", "CUPTI of CUDA 13.0 before Update 1, which can hang and crash") \
 	X(TOO_NEW, "too_new", "newer than the driver's CUDA")                               \
-	X(VANISHED, "vanished", "gone or changed while it was looked at")
+	X(VANISHED, "vanished", "removed or changed while it was examined")
 
 enum library_verdict {
 #define LIBRARY_VERDICT_ENUMERATOR(name, key, text) LIBRARY_##name,

@@ -83,7 +83,7 @@ static void note_failure(struct packages *packages, int err, const char *missing
 	if (err == -ENOENT)
 		packages->untold = missing;
 	else if (err == -EPERM)
-		packages->untold = "only root can show this tree to dpkg-query and rpm safely";
+		packages->untold = "only root can safely let dpkg-query and rpm read this tree";
 	else if (err == -ETIMEDOUT)
 		packages->untold = "the package manager did not answer in time";
 	else if (err)
@@ -107,7 +107,7 @@ static void ask_dpkg(struct packages *packages, struct filetree *tree, uint64_t 
 	/* 1 is the status when one of several patterns had no match. */
 	if (err != 1 && filetree__exists(tree, "/etc/dpkg"))
 		note_failure(packages, err,
-			     "its packages are dpkg's, and this machine has no dpkg-query");
+			     "its packages are those of dpkg, and this machine has no dpkg-query");
 }
 
 /* Where it lies without links, which the program would not be let follow. */
@@ -142,7 +142,7 @@ static void ask_rpm(struct packages *packages, struct filetree *tree, uint64_t n
 		packages->texts[1] = query__output(tree, argv, ns, &err);
 	if (packages->texts[1])
 		parse(packages, packages->texts[1]);
-	note_failure(packages, err, "its packages are rpm's, and this machine has no rpm");
+	note_failure(packages, err, "its packages are those of rpm, and this machine has no rpm");
 }
 
 struct packages *packages__read(struct filetree *tree, uint64_t ns)

@@ -84,7 +84,7 @@ enum live_source {
 	X(FULL, "maps_full", "the maps of the aggregate program were full")         \
 	X(UNREADABLE, "unreadable", "the kernel could not read the batch")          \
 	X(MISSED, "missed", "numbered by the injection library, but never arrived") \
-	X(MALFORMED, "malformed", "records that made no sense")
+	X(MALFORMED, "malformed", "malformed records")
 
 enum live_lost {
 #define LIVE_LOST(name, key, text) LIVE_LOST_##name,

@@ -30,7 +30,7 @@ static int complete(char name[UNIT_MAX + 1], const char *unit)
 	if (!*unit || *unit == '.' || n > UNIT_MAX ||
 	    unit[strspn(unit,
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.\\@-")]) {
-		fprintf(stderr, "cuda-trace: this is no name of a service\n");
+		fprintf(stderr, "cuda-trace: this is not the name of a service\n");
 		return -EINVAL;
 	}
 	if (bare && end &&
@@ -128,7 +128,7 @@ static int examine(char *unit)
 	value[strcspn(value, " \"\n")] = '\0';
 	if (optin__ours(value))
 		return 0;
-	fprintf(stderr, "cuda-trace: %s has " OPTIN_VARIABLE "=%s already: it is left alone\n",
+	fprintf(stderr, "cuda-trace: %s has " OPTIN_VARIABLE "=%s already: it is not changed\n",
 		unit, value);
 	return -EEXIST;
 }

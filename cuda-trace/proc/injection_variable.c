@@ -46,8 +46,7 @@ const char *injection_variable__reason(enum injection_variable variable)
 	switch (variable) {
 	case INJECTION_VARIABLE_NONE:
 		return "its environment has no CUDA_INJECTION64_PATH (cleared by env -i or sudo, "
-		       "or "
-		       "set by nobody)";
+		       "or never set)";
 	case INJECTION_VARIABLE_OTHER:
 		return "its CUDA_INJECTION64_PATH names another injection library";
 	case INJECTION_VARIABLE_OURS:

@@ -135,7 +135,7 @@ void process_maps__remark(uint32_t pid, bool attaches)
 			comm);
 	else if (!inspection.cuda)
 		fprintf(stderr,
-			"cuda-trace: process %u (%s) is no CUDA program so far (libcuda.so is not "
+			"cuda-trace: process %u (%s) is not a CUDA program yet (libcuda.so is not "
 			"loaded): waiting for it\n",
 			pid, comm);
 	else if (!inspection.agent && !attaches)

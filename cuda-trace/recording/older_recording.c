@@ -21,7 +21,7 @@ int older_recording__check(const char *command, const char *path)
 		return -ENOMEM;
 	if (!lstat(old, &st) && !(S_ISREG(st.st_mode) && output_file__is_recording(old))) {
 		fprintf(stderr,
-			"cuda-trace %s: %s would be kept as %s.old, which is there and is no "
+			"cuda-trace %s: %s would be kept as %s.old, which exists and is not a "
 			"recording\n",
 			command, text__show(shown, sizeof(shown), path, 120), shown);
 		err = -EEXIST;

@@ -485,7 +485,7 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 	err = import__run(&options, NULL);
 	if (err)
 		fprintf(stderr,
-			"cuda-trace: the events are kept in %s; when the trouble is mended: "
+			"cuda-trace: the events are kept in %s; after fixing the cause, run: "
 			"cuda-trace report %s\n",
 			store->spool_path, store->path);
 	return err;

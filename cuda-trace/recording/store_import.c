@@ -359,7 +359,7 @@ static int fill(struct import *import)
 	int err = read_pass(import, PASS_FACTS);
 
 	if (!err && !import->has_session) {
-		fprintf(stderr, "cuda-trace: %s is no recording of cuda-trace\n",
+		fprintf(stderr, "cuda-trace: %s is not a recording of cuda-trace\n",
 			import->options->spool);
 		err = -EPROTO;
 	}
@@ -412,7 +412,7 @@ int import__check_path(const char *path)
 
 	if (lstat(path, &st) || S_ISREG(st.st_mode))
 		return 0;
-	fprintf(stderr, "cuda-trace: %s is no regular file: a recording would take its place\n",
+	fprintf(stderr, "cuda-trace: %s is not a regular file: a recording would replace it\n",
 		path);
 	return -EINVAL;
 }

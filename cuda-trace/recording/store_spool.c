@@ -233,7 +233,7 @@ void spool__sync_folder(const char *path)
 void spool__say_taken(const char *recording)
 {
 	fprintf(stderr,
-		"cuda-trace: %s.part is there: another recorder writes it (several ranks: -o "
+		"cuda-trace: %s.part exists: another recorder is writing it (several ranks: -o "
 		"'rank%%r.db', or %%p, %%h, %%c), or one died (cuda-trace report %s)\n",
 		recording, recording);
 }

@@ -142,16 +142,15 @@ int device_samples__read(const struct report_file *file, samples_take *take, voi
 	text__show(shown, sizeof(shown), file->samples, 80);
 	if (!err && reading.taken && reading.senseless)
 		fprintf(stderr,
-			"cuda-trace report: %s: %llu lines make no sense, and are left out\n",
-			shown, (unsigned long long)reading.senseless);
+			"cuda-trace report: %s: %llu lines are malformed and were skipped\n", shown,
+			(unsigned long long)reading.senseless);
 	if (!err && reading.taken)
 		return 0;
 	fprintf(stderr, "cuda-trace report: %s %s\n", shown,
-		err ? "cannot be read"
-		: reading.outside
-			? "has no samples from the time of this recording: take them while it is "
-			  "made"
-			: "has no lines of cuda-trace profile --device --json");
+		err		  ? "cannot be read"
+		: reading.outside ? "has no samples from the time of this recording: take them "
+				    "while recording"
+				  : "has no lines of cuda-trace profile --device --json");
 	return err ? err : -EINVAL;
 }
 

@@ -193,7 +193,7 @@ cleanup:
 		fprintf(stderr, "cuda-trace: cannot unpack the recording: %s\n",
 			err == -EIO	 ? "it is damaged"
 			: err == -ENOSPC ? "no space for temporary files (TMPDIR)"
-					 : "it grows without end");
+					 : "unpacked, it is larger than the limit");
 	if (fd >= 0)
 		close(fd);
 	if (in)
@@ -225,7 +225,7 @@ static int recover(const char *spool, const char *path)
 
 	if (in_use(spool)) {
 		fprintf(stderr,
-			"cuda-trace: %s is still being recorded; for a look at what is there: "
+			"cuda-trace: %s is still being recorded; to see what there is so far: "
 			"cuda-trace report --import %s --output COPY\n",
 			path, spool);
 		return -EBUSY;
@@ -234,7 +234,7 @@ static int recover(const char *spool, const char *path)
 		spool);
 	err = import__run(&options, &result);
 	if (!err && result.damaged_bytes)
-		fprintf(stderr, "cuda-trace: %llu bytes of it were unreadable and skipped\n",
+		fprintf(stderr, "cuda-trace: %llu bytes of it were unreadable and were skipped\n",
 			(unsigned long long)result.damaged_bytes);
 	return err;
 }
@@ -271,7 +271,7 @@ static int examine(struct report_file *file)
 		return report_file__complain(file);
 	if (!report_file__has(file, "StringIds", "value")) {
 		fprintf(stderr,
-			"cuda-trace: %s is an SQLite file, but no recording: it has no table "
+			"cuda-trace: %s is an SQLite file, but not a recording: it has no table "
 			"StringIds\n",
 			text__show(shown, sizeof(shown), file->path, 120));
 		return -EINVAL;

@@ -300,7 +300,7 @@ static void say_updates(const struct report_file *file)
 	if (updates > 0)
 		fprintf(stderr,
 			"cuda-trace report: %lld call%s of cuGraphExecUpdate: kernels of updated "
-			"graphs have the stacks of where these were first captured\n",
+			"graphs have the stacks of the first capture\n",
 			(long long)updates, updates > 1 ? "s" : "");
 }
 

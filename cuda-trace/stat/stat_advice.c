@@ -97,8 +97,7 @@ static void on_overlap(const struct stat_table *table, struct lines *lines)
 		return;
 	say(lines,
 	    "No overlap: copies took %s (%d%%), of which only %s while kernels ran. Several "
-	    "streams "
-	    "and asynchronous copies would hide them.",
+	    "streams and asynchronous copies would make them overlap.",
 	    text__ns(copy, time->copy_ns), percent(time->copy_ns, time->whole_ns),
 	    text__ns(both, overlap));
 }
@@ -111,7 +110,7 @@ static void on_allocations(const struct stat_table *table, struct lines *lines)
 	if (totals->allocs < MANY || totals->allocs * 2 < totals->kernels)
 		return;
 	say(lines,
-	    "Many allocations: %s, with %s kernels. Memory that is kept, or a pool "
+	    "Many allocations: %s, with %s kernels. Keeping the memory, or using a pool "
 	    "(cudaMallocAsync), saves the calls.",
 	    text__count(allocs, totals->allocs), text__count(kernels, totals->kernels));
 }
@@ -147,9 +146,8 @@ static void on_waits(const struct stat_table *table, struct lines *lines)
 /* Where the GPU seems idle only because its kernels came too late, each of these would be wrong. */
 static void on_late(struct lines *lines)
 {
-	say(lines,
-	    "No advice on launches, overlap and waits: more than 1%% of the time came too late "
-	    "to be placed.");
+	say(lines, "No advice on launches, overlap and waits: records of more than 1%% of the time "
+		   "arrived too late to be placed.");
 }
 
 int stat_advice__lines(const struct stat_table *table, char text[STAT_MAX_ADVICE][256])

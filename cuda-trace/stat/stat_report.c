@@ -10,6 +10,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/losses.h"
+#include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/stat/stat_observed.h"
@@ -265,6 +266,14 @@ static const char *source_of(const struct stat_table *table)
 	return table->processes[0].source;
 }
 
+static void say_no_activity(FILE *file, const struct stat_report *report)
+{
+	fprintf(file, "No CUDA activity was seen: %s%s.\n",
+		report->session ? no_activity__reason(report->started, report->lost)
+				: "the recording contains no CUDA process",
+		stat_observed__all(report) ? "" : ", as far as it was observed");
+}
+
 void stat_report__text(FILE *file, const struct stat_report *report)
 {
 	static stat_section *const sections[] = {
@@ -296,7 +305,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 	struct sheet sheet = {.file = file};
 
 	if (!report->table->process_count)
-		fprintf(file, "No CUDA activity was seen.\n");
+		say_no_activity(file, report);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		sections[i](&sheet, report);
 	if (report->left_out)

@@ -25,6 +25,7 @@ struct stat_report {
 	const char *driver_launches;		 /* as session__driver_launches() has it */
 	uint64_t most_kernels;			 /* lines of text, of processes, too */
 	const struct session *session;		 /* NULL = a recording's */
+	bool started;				 /* the session started a PROGRAM */
 	const struct overhead_finding *overhead; /* NULL = no --max-overhead */
 	bool idle_wanted;			 /* --idle */
 	const struct idle_sums *idle;		 /* NULL = not known */

@@ -95,8 +95,8 @@ void stat_sections__memory(struct sheet *sheet, const struct stat_report *report
 	sheet__say_more(sheet);
 	if (table->totals.untracked)
 		sheet__say(sheet,
-			   " %s allocations were too many to keep track of: in neither PEAK nor "
-			   "STILL HELD\n",
+			   " %s allocations were too many to keep track of: they are in neither "
+			   "PEAK nor STILL HELD\n",
 			   text__count(untracked, table->totals.untracked));
 }
 

@@ -100,7 +100,7 @@ static void put_missing(struct sheet *sheet, const struct stat_report *report)
 	sheet__put(sheet, "unmetered_ns", cell_number(energy->unmetered_ns));
 	sheet__put(sheet, "failed_readings", cell_number(report->failed_readings));
 	if (energy->late_ns)
-		sheet__say(sheet, " %s of work came too late for a share of the energy\n",
+		sheet__say(sheet, " %s of work arrived too late to get a share of the energy\n",
 			   text__ns(time, energy->late_ns));
 	if (energy->unmetered_ns)
 		sheet__say(sheet, " %s of work has no energy: no meter was read then\n",

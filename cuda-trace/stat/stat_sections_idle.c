@@ -35,10 +35,10 @@ static const char *change_for(const struct idle_cause_sum *sum)
 	case IDLE_PREEMPTED:
 		return "give the program CPUs of its own (taskset, cpusets), or run fewer threads";
 	case IDLE_LOCK:
-		return "hold the lock for a shorter time, or not across what is slow";
+		return "hold the lock for a shorter time, or not during slow operations";
 	case IDLE_GIL_WAIT:
-		return "move the work of its holder to another process, or to code that releases "
-		       "the GIL";
+		return "move the work of the thread that holds it to another process, or to code "
+		       "that releases the GIL";
 	case IDLE_IO:
 		return "read ahead in another thread, or keep the data in memory";
 	case IDLE_PROCESS:
@@ -85,14 +85,14 @@ static void put_missing(struct sheet *sheet, const struct idle_sums *idle)
 		sheet__say(sheet, " reduced: %s\n", idle->reduced);
 	if (idle->lost)
 		sheet__say(sheet,
-			   " reduced: %s waits were lost; what was not in a CUDA call then is "
-			   "unexplained\n",
+			   " reduced: %s waits were lost; idle time outside of CUDA calls in them "
+			   "is unexplained\n",
 			   text__count(count, idle->lost));
 	if (idle->left_out)
-		sheet__say(sheet, " reduced: %s threads or records found no place\n",
+		sheet__say(sheet, " reduced: %s threads or records did not fit\n",
 			   text__count(count, idle->left_out));
 	if (idle->late)
-		sheet__say(sheet, " %s operations came too late to be placed\n",
+		sheet__say(sheet, " %s operations arrived too late to be placed\n",
 			   text__count(count, idle->late));
 }
 

@@ -59,7 +59,7 @@ void stat_sections__ranges(struct sheet *sheet, const struct stat_report *report
 	if (sheet->json ? !ranges : !is_worth_it(ranges))
 		return;
 	sheet__begin(sheet, "kernel_ranges",
-		     "\nKernels by NVTX range, those of ranges within included (SELF: without)",
+		     "\nKernels by NVTX range, with those of inner ranges (SELF: without them)",
 		     report->most_kernels);
 	for (uint32_t i = 0; i < ranges->count; i++) {
 		const struct stat_range_line *line = &ranges->lines[i];

@@ -25,8 +25,8 @@ static void put_overhead(struct sheet *sheet, const struct overhead_finding *fou
 			   "; too few launches fell into windows to measure what they cost\n");
 	else
 		sheet__say(sheet,
-			   "; in one, a launch of %s takes %s longer (the middle one of %s): "
-			   "%.2f%% of the time\n",
+			   "; in a window, a launch of %s takes %s longer (median of %s): %.2f%% "
+			   "of the time\n",
 			   text__ns(launch, found->launch_ns),
 			   text__ns(longer, found->added_ns > 0 ? found->added_ns : 0),
 			   text__count(count, found->measured), found->part * 100);
@@ -55,8 +55,8 @@ void stat_sections__sample(struct sheet *sheet, const struct stat_report *report
 	sheet__say(sheet, "\n");
 	if (totals->unsampled_launches)
 		sheet__say(sheet,
-			   "%s launches are of kernels that no window has seen: their GPU time is "
-			   "not in it\n",
+			   "%s launches are of kernels that ran in no window: their GPU time is "
+			   "not included\n",
 			   text__count(missing, totals->unsampled_launches));
 	if (report->overhead)
 		put_overhead(sheet, report->overhead);

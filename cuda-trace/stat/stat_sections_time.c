@@ -49,20 +49,20 @@ static void put_late(struct sheet *sheet, const struct stat_time_sums *time)
 	sheet__put(sheet, "killed_processes", cell_number(time->killed));
 	if (time->late_events)
 		sheet__say(sheet,
-			   " %s events came too late to be placed: %s of kernels and copies, %s of "
-			   "launches and waits\n",
+			   " %s events arrived too late to be placed: %s of kernels and copies, %s "
+			   "of launches and waits\n",
 			   text__count(count, time->late_events), text__ns(gpu, time->late_gpu_ns),
 			   text__ns(host, time->late_host_ns));
 	if (time->killed)
 		sheet__say(sheet,
-			   " the rest is not known: %s process%s killed, and took the records of "
-			   "their last kernels with them\n",
+			   " the rest is not known: %s process%s killed, and the records of their "
+			   "last kernels are lost\n",
 			   text__count(count, time->killed),
 			   time->killed == 1 ? " was" : "es were");
 	if (time->left_out)
 		sheet__say(sheet,
-			   " launches and waits of %s process%s more are not in it: too many at a "
-			   "time\n",
+			   " launches and waits of %s more process%s are not included: too many at "
+			   "a time\n",
 			   text__count(count, time->left_out), time->left_out == 1 ? "" : "es");
 }
 

@@ -201,7 +201,8 @@ static bool is_too_late(uint64_t spent)
 	if (spent < MAX_TOTAL_NS)
 		return false;
 	if (!complained)
-		fprintf(stderr, "cuda-trace: reading symbols took 30 s: further files have none\n");
+		fprintf(stderr, "cuda-trace: reading symbols took 30 s: functions of further files "
+				"have no names\n");
 	complained = true;
 	return true;
 }

@@ -12,13 +12,13 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_job.h"
 
-#define MAX_MS	   3000		 /* for one part, which takes some 10 ms where CPUs are idle */
-#define MAX_BYTES  (32ul << 20)	 /* of all tables */
-#define MOST_BYTES (4ul << 20)	 /* of an answer: any one part fits */
-#define MAX_PARTS  8192		 /* of a file */
-#define OVERLAPS   8		 /* parts that may begin in one that has the address */
-#define FREE_NS	   5000000000ull /* that reading may take, and later: */
-#define TIME_SHARE 10		 /* this part of the time since the first one */
+#define MAX_MS	     3000	   /* for one part, which takes some 10 ms where CPUs are idle */
+#define MAX_BYTES    (32ul << 20)  /* of all tables */
+#define ANSWER_BYTES (4ul << 20)   /* of an answer: any one part fits */
+#define MAX_PARTS    8192	   /* of a file */
+#define OVERLAPS     8		   /* parts that may begin in one that has the address */
+#define FREE_NS	     5000000000ull /* that reading may take, and later: */
+#define TIME_SHARE   10		   /* this part of the time since the first one */
 
 struct part {
 	struct unwind_range range;
@@ -67,7 +67,7 @@ static bool may_read(struct unwind_tables *tables, uint64_t now)
 	if (tables->spent < FREE_NS + (now - tables->began) / TIME_SHARE)
 		return true;
 	if (!tables->refused++)
-		fprintf(stderr, "cuda-trace: reading unwind tables takes long: some stacks are "
+		fprintf(stderr, "cuda-trace: reading unwind tables takes too long: some stacks are "
 				"found by frame pointers alone\n");
 	return false;
 }
@@ -81,7 +81,7 @@ static bool is_in_order(const struct part *part)
 }
 
 /* The next part of an answer, at *at. What was sent may have been made by whoever made the file. */
-static bool take_part(struct part *part, const struct foreign_answer *answer, size_t *at)
+static bool next_part(struct part *part, const struct foreign_answer *answer, size_t *at)
 {
 	const struct unwind_range *range = &part->range;
 	size_t bytes;
@@ -179,7 +179,7 @@ static void add_parts(struct unwind_tables *tables, struct table *table,
 	struct part part;
 	size_t at = 0;
 
-	while (take_part(&part, answer, &at)) {
+	while (next_part(&part, answer, &at)) {
 		/* There is space for one more of any size. */
 		if (tables->bytes + part_bytes(&part) > MAX_BYTES ||
 		    !add_part(tables, table, &part)) {
@@ -204,10 +204,10 @@ static struct part *read_part(struct unwind_tables *tables, const struct modules
 	if (table->failed || !module->is_elf || foreign_file__of(&file, module->fd) ||
 	    !may_read(tables, before))
 		return NULL;
-	if (tables->bytes + MOST_BYTES > MAX_BYTES)
+	if (tables->bytes + ANSWER_BYTES > MAX_BYTES)
 		drop_all(tables);
 	gather(tables, table, number, address, &wanted);
-	if (!foreign_job__run(eh_frame__send_all, &file, &wanted, MAX_MS, MOST_BYTES, &answer)) {
+	if (!foreign_job__run(eh_frame__send_all, &file, &wanted, MAX_MS, ANSWER_BYTES, &answer)) {
 		add_parts(tables, table, &answer);
 		found = find_part(table, address);
 		free(answer.bytes);

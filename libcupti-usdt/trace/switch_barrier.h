@@ -3,7 +3,7 @@
  * Before CUDA 13.0 Update 1 CUPTI switches kinds of records under locks of its own and of the
  * driver, which a launch of a graph takes the other way round: both wait for each other for good
  * (seen with 12.8 and 12.9 on an H200, within six attaches of each of four programs, not with 11.8
- * and 13.0 Update 1, whose release notes have it as mended). And of
+ * and 13.0 Update 1, whose release notes list it as fixed). And of
  * 32 threads that launched plain kernels flat out later tools heard nothing. So launches stand
  * still meanwhile.
  */

@@ -155,7 +155,7 @@ process() {
 	assert_output ""
 }
 
-@test "thread progress (a CPU taken away and given back) holds in unit tests" {
+@test "thread progress (a CPU taken away and returned) holds in unit tests" {
 	run -0 timeout 60 "$B/tests/agent/progress"
 	assert_output ""
 }

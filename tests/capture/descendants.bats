@@ -19,8 +19,8 @@ teardown() {
 
 @test "stat (PROGRAM ends, what it started runs on) names it, and --wait" {
 	run -0 --separate-stderr ct stat -o s.txt -- sh -c "$background" sh "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
-	[[ $stderr == *"PROGRAM has ended, but what it started runs on, unwatched: "*" ($(cat daemon))"* ]] || fail "$stderr"
-	[[ $stderr == *"--wait waits for it"* ]]
+	[[ $stderr == *"PROGRAM has ended, but processes that it started still run and are no longer watched: "*" ($(cat daemon))"* ]] || fail "$stderr"
+	[[ $stderr == *"--wait waits for them"* ]]
 	# Everything has ended: nothing to say.
 	run -0 --separate-stderr ct stat -o s.txt -- sh -c "$SIM $WORKLOADS/saxpy >out"
 	[[ $stderr != *"runs on"* ]]
@@ -64,7 +64,7 @@ teardown() {
 		"$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
 	wait_for 20 sh -c '[ "$(grep -c ready launcher.out)" = 2 ]'
 	run -0 --separate-stderr ct stat -p "$launcher_PID" -d 1 --json
-	[[ $stderr == *"process $launcher_PID (sh) is no CUDA program itself; 2 that it started are, and are watched"* ]] ||
+	[[ $stderr == *"process $launcher_PID (sh) is not a CUDA program, but 2 of the processes that it started are, and are watched"* ]] ||
 		fail "$stderr"
 	[[ $stderr != *'waiting for it'* ]]
 	jq -e '.totals.launches > 100' <<<"$output"
@@ -73,7 +73,7 @@ teardown() {
 @test "record (0 events) says why" {
 	run -0 ct record -o r.db -- true
 	assert_output --partial 'r.db: 0 events'
-	assert_output --partial 'neither PROGRAM nor what it started made a CUDA call'
+	assert_output --partial 'neither PROGRAM nor any process that it started made a CUDA call'
 	run -0 env CUDA_TRACE=off "$CUDA_TRACE" record --source cupti -o r.db -- "$SIM" "$WORKLOADS/saxpy"
 	assert_output --partial 'CUDA_TRACE=off is set'
 }

@@ -177,7 +177,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, after
 	finished "$two_PID"
 	all_counted shell.out one.json
 	run ! grep missing one.err
-	grep -q 'was attached .* ms after another tool had ended its wait: what it launched in between is missing' two.err
+	grep -q 'was attached .* ms after another tool had ended its wait: launches in between are missing' two.err
 	[ "$(json two.json .totals.launches)" -lt "$(sum shell.out launches)" ]
 }
 

@@ -46,6 +46,6 @@ kernel_is() {
 	ct stat -o out.txt -- "$SIM" python3 "$WORKERS" killed 200 >out
 	grep -q 'lost 3 (killed)' out.txt
 	if ! grep -q '^600 launches .* 600 kernels' out.txt; then
-		grep -q 'took the records of their last kernels with them' out.txt
+		grep -q 'the records of their last kernels are lost' out.txt
 	fi
 }

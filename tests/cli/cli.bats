@@ -104,7 +104,7 @@ as_nobody() {
 	start plain sleep 20
 	sleep 0.2
 	run -0 ct stat -p "$plain_PID" -d 200ms
-	assert_output --partial "process $plain_PID (sleep) is no CUDA program so far"
+	assert_output --partial "process $plain_PID (sleep) is not a CUDA program yet"
 }
 
 @test "stat -p (a CUDA program started without the agent) names the remedy" {

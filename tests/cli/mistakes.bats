@@ -26,7 +26,7 @@ mistake() {
 }
 
 @test "cuda-trace (a program instead of a command) suggests stat --" {
-	mistake "cuda-trace: './prog' is no command; to run a program: cuda-trace stat -- ./prog" ./prog
+	mistake "cuda-trace: './prog' is not a command; to run a program: cuda-trace stat -- ./prog" ./prog
 	mistake "to run a program: cuda-trace stat -- ./prog" -- ./prog
 	mistake "to run a program: cuda-trace stat -- awk" awk
 }
@@ -79,7 +79,7 @@ mistake() {
 
 @test "every usage error exits 2" {
 	mistake "ADDRESS:PORT is wanted" metrics --listen nowhere
-	mistake "this is no name of a service" enable --service 'a b'
+	mistake "this is not the name of a service" enable --service 'a b'
 	mistake "only services start programs" enable --service a.socket
 	mistake "a command name has 15 characters at most" stat -c 0123456789abcdef
 	mistake "--max-size wants a size" record -o r.db --max-size banana -- true

@@ -107,7 +107,7 @@ assert_unharmed() {
 	recordings
 	echo 'chapter one' >r.db.old
 	run -2 ct record -q -o r.db -- touch ran
-	assert_output --partial 'r.db would be kept as r.db.old, which is there and is no recording'
+	assert_output --partial 'r.db would be kept as r.db.old, which exists and is not a recording'
 	assert_equal "$(cat r.db.old)" 'chapter one'
 	assert [ ! -e ran ]
 	assert_unharmed
@@ -116,7 +116,7 @@ assert_unharmed() {
 @test "record (another recorder writes the file) names the patterns, and runs nothing" {
 	: >r.db.part
 	run -1 ct record -o r.db -- touch ran
-	assert_output --partial "r.db.part is there: another recorder writes it (several ranks: -o 'rank%r.db'"
+	assert_output --partial "r.db.part exists: another recorder is writing it (several ranks: -o 'rank%r.db'"
 	assert [ ! -e ran ]
 }
 

@@ -147,7 +147,7 @@ expect_library() {
 	examine
 	assert_equal "$(choice)" /usr/lib/cuda-trace/cupti/12/libcupti.so.12
 	assert_regex "$(of_json 'select(.key == "graphs") | .text')" 'no GPU times with CUPTI 12.9'
-	assert_regex "$(of_json 'select(.key == "graphs") | .mend')" CUDA_TRACE_LIBCUPTI
+	assert_regex "$(of_json 'select(.key == "graphs") | .fix')" CUDA_TRACE_LIBCUPTI
 	put "$TREE" /usr/lib/cuda-trace/cupti/12/libcupti.so.12 libcupti.so.12 26
 	examine
 	assert_equal "$(of_json 'select(.key == "graphs") | .text')" null
@@ -230,8 +230,8 @@ expect_library() {
 	examine
 	assert_failure 1
 	assert_output --partial "CUDA 12.4, runtime"
-	assert_line --index 1 --regexp '^problem  no libcupti that the injection library would use: .*\| mend: apt-get install -y cuda-cupti-12-4$'
-	assert_output --partial "do not install libcupti-dev here: Ubuntu 22.04.4 LTS has the one of CUDA 11.5"
+	assert_line --index 1 --regexp '^problem  no libcupti that the injection library would use: .*\| fix: apt-get install -y cuda-cupti-12-4$'
+	assert_output --partial "do not install libcupti-dev here: Ubuntu 22.04.4 LTS has that of CUDA 11.5, but this image is for CUDA "
 	assert_output --partial "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS cupti"
 	assert_output --partial "COPY --from=cupti /cupti/libcupti.so.12 /usr/local/cuda-12.4/targets/x86_64-linux/lib/"
 	assert_output --partial "or leave it out"
@@ -239,7 +239,7 @@ expect_library() {
 	# The header alone is what fooled the build.
 	text "$TREE" /usr/local/cuda-12.4/targets/x86_64-linux/include/cupti.h </dev/null
 	examine
-	assert_output --partial "cupti.h is there, but no libcupti below /usr/local/cuda-12.4"
+	assert_output --partial "cupti.h exists, but there is no libcupti below /usr/local/cuda-12.4"
 
 	# What apt-get install libcupti-dev did.
 	put "$TREE" /usr/lib/x86_64-linux-gnu/libcupti.so.2021.3.1 libcupti.so.11.5 15
@@ -250,8 +250,8 @@ expect_library() {
 	examine
 	assert_failure 1
 	expect_library /usr/lib/x86_64-linux-gnu/libcupti.so too_old distribution 11.5
-	assert_output --partial "libcupti-dev 11.5.114~11.5.1-1ubuntu1 is installed: Ubuntu 22.04.4 LTS's own, of CUDA 11.5, not of this image's 12.4"
-	assert_output --partial "mend: apt-get purge -y libcupti-dev && apt-get install -y cuda-cupti-12-4"
+	assert_output --partial "libcupti-dev 11.5.114~11.5.1-1ubuntu1 is installed: it is Ubuntu 22.04.4 LTS's own, of CUDA 11.5, but this image is for CUDA 12.4"
+	assert_output --partial "fix: apt-get purge -y libcupti-dev && apt-get install -y cuda-cupti-12-4"
 
 	# The advice B, followed to the letter in a devel tree.
 	rm -r "$TREE/usr/lib/x86_64-linux-gnu" "$TREE/var/lib/dpkg/info/libcupti-dev.list"
@@ -266,7 +266,7 @@ expect_library() {
 	examine
 	assert_success
 	assert_equal "$(choice)" "${to}libcupti.so.12"
-	refute_output --partial "cupti.h is there"
+	refute_output --partial "cupti.h exists"
 }
 
 @test "doctor --root (base image, package lists kept) names the package and how big it is" {
@@ -295,7 +295,7 @@ expect_library() {
 	examine
 	assert_failure 1
 	assert_output --partial "CUDA 12, from Python wheels, with PyTorch"
-	assert_output --partial "mend: pip install nvidia-cuda-cupti-cu12"
+	assert_output --partial "fix: pip install nvidia-cuda-cupti-cu12"
 	put "$TREE" $site/nvidia/cuda_cupti/lib/libcupti.so.12 libcupti.so.12 22
 	examine
 	assert_success
@@ -308,7 +308,7 @@ expect_library() {
 	put "$TREE" /usr/lib/x86_64-linux-gnu/libcudart.so.12 libcudart.so.12 1
 	examine
 	assert_failure 1
-	assert_output --partial "mend: apt-get install -y libcupti12"
+	assert_output --partial "fix: apt-get install -y libcupti12"
 	assert_output --partial "apt-get install -y --no-install-recommends libcupti12 "
 }
 
@@ -394,7 +394,7 @@ expect_library() {
 	rpm_package "$TREE" /var/lib/rpm cuda-cupti-12-4 12.4.127 $lib
 	# Root in name only, as in a container.
 	run timeout 20 setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$CUDA_TRACE" doctor --root "$TREE"
-	assert_output --partial "files are listed without their packages: only root can show this tree"
+	assert_output --partial "files are listed without their packages: only root can safely let"
 	refute_output --partial "12.4.127"
 }
 
@@ -405,7 +405,7 @@ expect_library() {
 	rm -r "$TREE/var/lib/dpkg"
 	examine
 	assert_failure 1
-	assert_output --partial "mend: dnf install -y cuda-cupti-13-0"
+	assert_output --partial "fix: dnf install -y cuda-cupti-13-0"
 	assert_output --partial "FROM nvidia/cuda:13.0.1-devel-ubi9 AS cupti"
 
 	rm -r "${TREE:?}"; mkdir "$TREE"
@@ -501,10 +501,10 @@ expect_library() {
 	start=$(date +%s%N)
 	ct doctor --root "$TREE" >"$BATS_TEST_TMPDIR/out" || true
 	[ $(($(date +%s%N) - start)) -lt 2000000000 ] || fail "$((($(date +%s%N) - start) / 1000000)) ms"
-	grep -q 'mend: cuda-trace doctor .*--deep' "$BATS_TEST_TMPDIR/out"
+	grep -q 'fix: cuda-trace doctor .*--deep' "$BATS_TEST_TMPDIR/out"
 	# All ten, unless the machine was too busy: then it says so.
 	[ "$(grep -c 'site-packages/nvidia/cuda_cupti/lib/libcupti.so.12: usable' "$BATS_TEST_TMPDIR/out")" = 10 ] ||
-		grep -q 'the search was ended after' "$BATS_TEST_TMPDIR/out"
+		grep -q 'the search stopped after' "$BATS_TEST_TMPDIR/out"
 }
 
 @test "doctor --root (files that change and vanish) survives and ends" {
@@ -662,8 +662,8 @@ about() {
 	run timeout 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/cuda-trace" doctor
 	[ "$status" -le 1 ] || skip "the tests' folder cannot be reached by other users"
 	assert_output --partial "this user may not trace: it lacks CAP_BPF and CAP_PERFMON"
-	assert_output --partial "the live test was not made"
-	assert_output --partial "of other users could not be looked into"
+	assert_output --partial "the live test was not run"
+	assert_output --partial "of other users could not be searched"
 }
 
 @test "doctor makes a probe fire and sees it arrive" {
@@ -689,14 +689,14 @@ about() {
 	assert_output --partial "1 GPU: NVIDIA H100 \x1b[31mPCIe"
 	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is on"
 	assert_output --partial "MIG instances are set up"
-	assert_output --partial "MPS runs"
+	assert_output --partial "MPS is running"
 	stop_started
 	echo "RmProfilingAdminOnly: 0" >"$driver/params"
 	rm -r "$driver/capabilities"
 	machine env
 	assert_output --partial "NVreg_RestrictProfilingToAdminUsers is off"
 	refute_output --partial "MIG instances"
-	refute_output --partial "MPS runs"
+	refute_output --partial "MPS is running"
 }
 
 # machine WHO...: doctor on a machine whose driver says what is in $TREE/nvidia, and with what $SETUP does
@@ -720,11 +720,11 @@ machine() {
 	local weak=(setpriv --securebits +noroot --inh-caps -all --)
 	machine "${weak[@]}"
 	assert_output --regexp "this user lacks CAP_SYS_ADMIN: .profile. fails \(ERR_NVGPUCTRPERM\)"
-	assert_output --partial "| mend: $allow"
+	assert_output --partial "| fix: $allow"
 	assert_output --partial "sudo reboot"
 	# In a container neither sudo nor a file of its own does.
 	machine setpriv --bounding-set -sys_admin --inh-caps -sys_admin --
-	assert_output --partial "| mend: start the container with --cap-add SYS_ADMIN"
+	assert_output --partial "| fix: start the container with --cap-add SYS_ADMIN"
 	# Root of a user namespace is not whom the driver means.
 	machine unshare --user --map-root-user
 	assert_output --partial "has CAP_SYS_ADMIN in a user namespace only"
@@ -742,10 +742,10 @@ machine() {
 	echo "#options nvidia NVreg_RestrictProfilingToAdminUsers=0" >"$BATS_TEST_TMPDIR/conf/a.conf"
 	export SETUP="mount --bind '$BATS_TEST_TMPDIR/conf' /etc/modprobe.d"
 	machine env
-	refute_output --partial "allows profiling to everybody"
+	refute_output --partial "allows profiling for all users"
 	echo "options nvidia NVreg_RestrictProfilingToAdminUsers=0" >"$BATS_TEST_TMPDIR/conf/b.conf"
 	machine setpriv --securebits +noroot --inh-caps -all --
-	assert_output --partial "/etc/modprobe.d/b.conf allows profiling to everybody, but the driver was loaded without"
+	assert_output --partial "/etc/modprobe.d/b.conf allows profiling for all users, but the driver was loaded before"
 	refute_output --partial "sudo tee"
 }
 
@@ -759,8 +759,8 @@ machine() {
 	wait_for 20 grep -q nv-hostengine "/proc/$dcgm_PID/comm"
 	export SETUP='mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && : >/dev/dxg'
 	machine env
-	assert_output --regexp "NVIDIA A100-4-20C is a virtual GPU: .*mend: on its host: enable_profiling=1"
-	assert_output --regexp "DCGM runs: .*mend: dcgmi profile --pause"
+	assert_output --regexp "NVIDIA A100-4-20C is a virtual GPU: .*fix: on its host: enable_profiling=1"
+	assert_output --regexp "DCGM is running: .*fix: dcgmi profile --pause"
 	assert_output --regexp "this is WSL: .*Manage GPU Performance Counters"
 	stop_started
 	SETUP=:
@@ -768,7 +768,7 @@ machine() {
 		printf 'Model: \t\t %s\n' "$model" >"$TREE/nvidia/gpus/0000:01:00.0/information"
 		machine env
 		refute_output --partial "is a virtual GPU"
-		refute_output --partial "DCGM runs"
+		refute_output --partial "DCGM is running"
 	done
 }
 
@@ -827,7 +827,7 @@ machine() {
 	mapper plain "$lib/libcuda.so.1"
 	about "$plain_PID"
 	assert_failure 1
-	assert_output --partial "the program began without CUDA_INJECTION64_PATH | mend: cuda-trace enable"
+	assert_output --partial "the program was started without CUDA_INJECTION64_PATH | fix: cuda-trace enable"
 
 	CUDA_INJECTION64_PATH=/opt/other/libprofiler.so mapper other "$lib/libcuda.so.1"
 	about "$other_PID"
@@ -835,7 +835,7 @@ machine() {
 
 	CUDA_INJECTION64_PATH=$lib/nowhere/libcupti-usdt.so mapper lost "$lib/libcuda.so.1"
 	about "$lost_PID"
-	assert_output --partial "nowhere/libcupti-usdt.so is not there in the process's file system"
+	assert_output --partial "nowhere/libcupti-usdt.so does not exist in the process's file system"
 
 	CUDA_TRACE=off CUDA_INJECTION64_PATH=$lib/libcuda.so.1 mapper off "$lib/libcuda.so.1"
 	about "$off_PID"
@@ -846,7 +846,7 @@ machine() {
 	assert_output --partial "has not loaded the CUDA driver"
 }
 
-@test "doctor -p (CUPTI before the driver) says that counters may have no values" {
+@test "doctor -p (CUPTI before the driver) says that counters may return no values" {
 	local lib=$BATS_TEST_TMPDIR/lib api renamed=-DcuptiGetVersion=cuDriverGetVersion
 	mkdir -p "$lib"
 	cp "$(fake libcuda.so.1 13000 "$renamed")" "$lib/libcuda.so.1"
@@ -857,20 +857,20 @@ machine() {
 		local pid=old${api}_PID
 		about "${!pid}"
 		if [ "$api" = 22 ]; then
-			refute_output --partial "may have no values"
+			refute_output --partial "may return no values"
 		else
-			assert_output --partial "CUPTI of 12.8 and 12.9 had none, and said nothing"
+			assert_output --partial "CUPTI of 12.8 and 12.9 returned none and reported no error"
 		fi
 	done
 	cp "$(fake libcupti.so.13 130001)" "$lib/libcupti.so.13"
 	mapper new "$lib/libcuda.so.1" "$lib/libcupti.so.13"
 	about "$new_PID"
-	refute_output --partial "may have no values"
+	refute_output --partial "may return no values"
 	rm "$lib/libcupti.so.13"
 	cp --remove-destination "$(fake libcuda.so.1 12080 "$renamed")" "$lib/libcuda.so.1"
 	mapper then "$lib/libcuda.so.1" "$lib/libcupti.so.12"
 	about "$then_PID"
-	refute_output --partial "may have no values"
+	refute_output --partial "may return no values"
 }
 
 @test "doctor -p (two libcupti in one process) warns of the collision" {
@@ -882,7 +882,7 @@ machine() {
 	mapper two "$lib/libcuda.so.1" "$lib/a/libcupti.so.12" "$lib/b/libcupti.so.13"
 	about "$two_PID"
 	assert_failure 1
-	assert_output --partial "2 different libcupti: they collide"
+	assert_output --partial "2 different copies of libcupti: they conflict"
 }
 
 @test "doctor -p (process in a root of its own) looks there, not here" {
@@ -895,7 +895,7 @@ machine() {
 		/usr/local/cuda-12.4/targets/x86_64-linux/lib/libcudart.so.12.4.127
 	about "$contained_PID"
 	assert_output --partial "in a file system of its own (a container)"
-	assert_output --partial "mend: start the container with --device cuda-trace/"
+	assert_output --partial "fix: start the container with --device cuda-trace/"
 	assert_equal "$(choice)" /usr/local/cuda-12.4/targets/x86_64-linux/lib/libcupti.so.12
 	expect_library /usr/local/cuda-12.4/lib64/libcupti.so usable toolkit 12.4 22
 	# Nothing of a process's own root is run.
@@ -914,7 +914,7 @@ machine() {
 	wait_for 20 yields
 	about "$held_PID"
 	assert_failure 1
-	assert_output --partial 'another CUPTI client holds the process: Nsight \x1b[31m'
+	assert_output --partial 'another CUPTI client uses this process: Nsight \x1b[31m'
 	assert_equal "$(of_json 'select(.key == "state") | .facts.holder')" 'Nsight \x1b[31m'
 }
 
@@ -936,7 +936,7 @@ machine() {
 	ready held
 	about "$held_PID"
 	assert_output --partial "the injection library is not loaded, and can be: any command with -p does so"
-	assert_output --partial "mend: sudo cuda-trace stat -p $held_PID"
+	assert_output --partial "fix: sudo cuda-trace stat -p $held_PID"
 }
 
 @test "doctor (links for many probes) says what comes of it without them" {
@@ -946,7 +946,7 @@ machine() {
 	assert_equal "$(of_json 'select(.key == "links") | .severity')" ok
 	CUDA_TRACE_LINKS=single ct doctor --json >"$JSON" || true
 	assert_equal "$(of_json 'select(.key == "links") | [.severity, .text] | @tsv')" \
-		$'note\tno uprobe_multi links (Linux 6.6): attaching is slow, and a running program\'s threads are stopped at the frequent functions of libcuda only'
+		$'note\tno uprobe_multi links (Linux 6.6): attaching is slow, and a running program\'s threads are stopped only at libcuda\'s most frequently called functions'
 }
 
 @test "doctor -p (no such process) fails with a reason" {

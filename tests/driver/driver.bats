@@ -247,7 +247,7 @@ taken_over() { grep -q ' entry points, ' "$1" && ! grep -q 'no working injection
 	} >cuda.s
 	cc -shared -nostdlib -Wl,-soname,libcuda.so.1 -o lib/libcuda.so.1 cuda.s
 	LD_LIBRARY_PATH=$PWD/lib run --separate-stderr ct stat -v --source driver -o out -- true
-	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; 1 of these are reported at their entry, and where they fail inside, 3 when they return"* ]]
+	[[ $stderr == *"$PWD/lib/libcuda.so.1: 5 entry points, 4 of them launch; of these, 1 are reported at their entry and if they fail inside, 3 when they return"* ]]
 }
 
 # CUDA 13's runtime waits by it, which the simulation does not.
@@ -463,7 +463,7 @@ library_of_calls() {
 	json out.json '.lost | .total == 0 and .driver_unknown == 10'
 	for name in cuLaunchKernel_v2 cuLaunchTensor cuGraphLaunchEx cuMemAlloc_v3 cuMemAlloc cuMemFreeLater \
 		cuMemcpyHtoD_v12 cuMemcpy4DAsync_v2; do
-		grep -qE "counted, their arguments unknown:.* $name(,|\$)" <<<"$stderr" || fail "$name: $stderr"
+		grep -qE "calls that are counted, but whose arguments are unknown:.* $name(,|\$)" <<<"$stderr" || fail "$name: $stderr"
 	done
 	[[ $stderr != *cuLaunchHostFunc* && $stderr != *Synchronize* && $stderr != *cuMemAllocationThing* ]]
 	[[ $stderr == *'lib/libcuda.so.1: 1 more entry points are not watched'* ]]

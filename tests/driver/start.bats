@@ -112,7 +112,7 @@ setup() {
 
 @test "stat (PROGRAM leaves a process behind) names it as missed" {
 	ct stat -o out.txt -- "$SIM" sh -c "$WORKLOADS/launch-storm -n 3000 -p 1000 >/dev/null & sleep 1; :" 2>err
-	grep -qE 'runs on, unwatched: launch-storm \([0-9]+\)' err
+	grep -qE 'still run and are no longer watched: launch-storm \([0-9]+\)' err
 	grep -qx 'nothing was lost of what was observed' out.txt
 	ct stat --json -o out.json -- "$SIM" sh -c "$WORKLOADS/launch-storm -n 3000 -p 1000 >/dev/null & sleep 1; :"
 	json out.json '[.missed[] | [.process, .reason]] == [["launch-storm", "still_runs"]]'

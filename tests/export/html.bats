@@ -208,7 +208,7 @@ row(-3000000, 1000000, {"sm": 1})
 row(9000000, 1000000, {"sm": 1})
 print("[]\nnonsense\n{}")' >rows
 	ct report --html page.html --device rows r.db 2>err
-	grep -qx 'cuda-trace report: rows: 2 lines make no sense, and are left out' err
+	grep -qx 'cuda-trace report: rows: 2 lines are malformed and were skipped' err
 	drive page.html 'kernel<3>'
 	# Below the streams of their GPU, before what else there is.
 	is '.lanes | [.[:4][] | sub("[0-9]+$"; "")] | unique | join(",")' 'GPU 0 stream '
@@ -299,7 +299,7 @@ for key in ("a", "utc_ns", "time_ns", "end_ns", "device"):
 	assert_line 'cuda-trace report: ./not-there cannot be read'
 	samples 'row(10**12, 1000000, {"sm": 1})' >rows
 	run -1 ct report --html page.html --device rows r.db
-	assert_line 'cuda-trace report: rows has no samples from the time of this recording: take them while it is made'
+	assert_line 'cuda-trace report: rows has no samples from the time of this recording: take them while recording'
 	assert [ ! -e page.html ]
 	for output in '--flamegraph f.svg' '--folded f' '--pprof f' --kernels '' '--html page.html --compare r.db'; do
 		# shellcheck disable=SC2086 # one word each

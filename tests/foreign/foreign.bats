@@ -33,7 +33,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	hostile libcupti-usdt.so section 7 .note.stapsdt 3e9
 	mapped bad "$mapper" theirs/libcupti-usdt.so
 	attacked "$CUDA_TRACE" stat -a -d 1 --json
-	grep 'libcupti-usdt.so is not looked into: its tables are larger than 64 MiB' err
+	grep 'libcupti-usdt.so is not examined: its tables are larger than 64 MiB' err
 	json out '.lost.files_left_out == 1 and (.left_out | any(.kind == "files" and .user == 65534))'
 }
 
@@ -45,7 +45,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 		attacked "$CUDA_TRACE" stat -a -d 1 --json
 		stop_started
 	done
-	grep 'libcuda.so.1 is not looked into: its tables are larger than 64 MiB' err
+	grep 'libcuda.so.1 is not examined: its tables are larger than 64 MiB' err
 }
 
 @test "stat -a (a libcuda with 100 GB of symbols) stays small and ends in time" {
@@ -74,7 +74,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	before=$(peak "$metrics_PID")
 	without curl -sf -o scrape http://127.0.0.1:19461/metrics
 	mapped bad "$mapper" theirs/libcuda.so.1
-	wait_for 10 grep -q 'libcuda.so.1 is not looked into' metrics.err
+	wait_for 10 grep -q 'libcuda.so.1 is not examined' metrics.err
 	for _ in 1 2 3 4; do
 		attacked curl -sf -o scrape http://127.0.0.1:19461/metrics
 		sleep 0.3
@@ -91,7 +91,7 @@ hostile() { # NAME, then arguments of sparse_elf.py
 	without "$CUDA_TRACE" record -f -g -o good.sqlite -- "$SIM" "$WORKLOADS/stacks"
 	python3 "$TOP/tests/foreign/sparse_elf.py" theirs/stacks symtab 3e9 "$WORKLOADS/stacks"
 	attacked "$CUDA_TRACE" record -f -g -o bad.sqlite -- "$SIM" theirs/stacks
-	grep 'stacks is not looked into: its tables are larger than 64 MiB' err
+	grep 'stacks is not examined: its tables are larger than 64 MiB' err
 }
 
 @test "stat -a (520 files with the library's name) sees another user's process, and counts them" {

@@ -45,8 +45,8 @@ beside_counters() {
 			if . then 1 else 0 end' "$work/late.jsonl")" "$(counters_state "$work/late.jsonl")"
 	done
 	timeout 20 cuda-trace profile --counters quick -d 4 -o "$work/late.txt" -p $pid 2>"$work/late.err"
-	row "profile --counters -p, a fourth time" "$(grep -q 'CUPTI was switched on there three times' "$work/late.err" && echo 1 || echo 0)" \
-		"$(grep -o 'CUPTI was switched on there three times.*' "$work/late.err" | head -c 120)"
+	row "profile --counters -p, a fourth time" "$(grep -q 'CUPTI was switched on in it three times' "$work/late.err" && echo 1 || echo 0)" \
+		"$(grep -o 'CUPTI was switched on in it three times.*' "$work/late.err" | head -c 120)"
 	wait $pid
 	status=$?
 	row "three --counters -p beside graphs" "$(unharmed "$work/beside.out" $status)" "status $status $(tail -n1 "$work/beside.out")"

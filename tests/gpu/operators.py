@@ -20,11 +20,11 @@ class Recording:
     def __init__(self, path):
         self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         names = dict(self.db.execute("SELECT id, value FROM StringIds"))
-        self.chains = collections.defaultdict(list)
+        self.stacks = collections.defaultdict(list)
         for number, symbol, module in self.db.execute(
             "SELECT id, symbol, module FROM CUDA_CALLCHAINS ORDER BY id, stackDepth"
         ):
-            self.chains[number].append((names[symbol], names.get(module, "")))
+            self.stacks[number].append((names[symbol], names.get(module, "")))
         self.chain_of = {
             (pid, correlation): chain
             for pid, correlation, chain in self.db.execute(
@@ -36,7 +36,7 @@ class Recording:
 
     def frames(self, kernel):
         """Of a program of one process."""
-        return self.chains.get(self.chain_of.get((self.pid, kernel["args"]["correlation"])), [])
+        return self.stacks.get(self.chain_of.get((self.pid, kernel["args"]["correlation"])), [])
 
 
 def share(count, total):
@@ -105,10 +105,10 @@ def main():
     say("kernels with a module", "-", share(sum("module" in kernel["args"] for kernel in kernels), total))
     autograd = [k for k in kernels if any(s.startswith(AUTOGRAD) for s, _ in recording.frames(k))]
     say("  of autograd's threads", "-", share(len(autograd), total) + f", with a line: {sum('line' in k['args'] for k in autograd)}")
-    chains = [frames for frames in recording.chains.values() if frames]
-    ends = collections.Counter((f[-1][0][:60], os.path.basename(f[-1][1])) for f in chains)
-    libc = sum(not BOTTOM.match(f[-1][0]) and os.path.basename(f[-1][1]).startswith("libc.so") for f in chains)
-    goal("stacks that reach main or clone", libc + sum(bool(BOTTOM.match(f[-1][0])) for f in chains), len(chains), 0.98)
+    stacks = [frames for frames in recording.stacks.values() if frames]
+    ends = collections.Counter((f[-1][0][:60], os.path.basename(f[-1][1])) for f in stacks)
+    libc = sum(not BOTTOM.match(f[-1][0]) and os.path.basename(f[-1][1]).startswith("libc.so") for f in stacks)
+    goal("stacks that reach main or clone", libc + sum(bool(BOTTOM.match(f[-1][0])) for f in stacks), len(stacks), 0.98)
     say("  of them by an address in libc", "-", str(libc))
     say("  outermost frames", "-", str(ends.most_common(8)))
     operators = collections.Counter(kernel["args"].get("operator") for kernel in kernels)

@@ -13,7 +13,7 @@ profiler() {
 	[ "$(jq -s "$filter" "$work/p.json" 2>/dev/null)" = true ] && found=1
 	grep -q 'older than CUDA' "$work/p.err" && found=1
 	# Those before the driver; what they do is reported, and no other library may do it.
-	[[ $name =~ \.so\.(12|2025\.[12]\.) ]] && grep -q 'CUPTI has no values' "$work/p.err" && found=1
+	[[ $name =~ \.so\.(12|2025\.[12]\.) ]] && grep -q 'CUPTI returned no values' "$work/p.err" && found=1
 	# What cannot be profiled must still run to its end.
 	[ $# = 2 ] || grep -q '^expect' "$work/p.out" || found=0
 	row "$mode: $name" $found "status $status; $said"

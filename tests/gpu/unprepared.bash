@@ -46,7 +46,7 @@ unprepared_kind() {
 			lost=$((lost + $(jq .lost.total "$file")))
 			[ "$total" = none ] || jq -e ".totals.$total > 0" "$file" >/dev/null || well=0
 			stops+=" $(sed -n 's/.*stopped for up to \(.*\) ms/\1/p' "$work/u.err" | xargs)"
-			grep -q 'gets no injection' "$work/u.err" && { well=0; stops+="$(sed -n 's/.*missing: //p' "$work/u.err")"; }
+			grep -q 'does not get the injection' "$work/u.err" && { well=0; stops+="$(sed -n 's/.*missing: //p' "$work/u.err")"; }
 		done
 		unprepared_end
 		harm+=$ended

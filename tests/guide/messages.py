@@ -26,9 +26,9 @@ import textwrap
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOL = os.path.join(TREE, "cuda-trace")
 REMEDY = re.compile(
-    r"install|use sudo|needed|needs|older (?:injection )?library|leave|raise the|another output|ask for|request fewer|take one|says more|nothing about the GPU comes"
+    r"install|use sudo|needed|needs|older (?:injection )?library|leave|raise the|another output|ask for|request fewer|use that of|see cuda-trace doctor|no GPU data from"
     r"|\bCUDA_[A-Z_]+=|no GPU times|GPU times are|is missing|are missing|refused|cannot attach|cannot be seen|use -b"
-    r"|when the trouble|two libcupti|second copy|will not be traced|no metric is left|import |run it yourself|NVreg_")
+    r"|after fixing|two libcupti|second copy|will not be traced|no metric is left|import |run it yourself|NVreg_")
 MISTAKES = ("cli/", "commands/command_mistake.c")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([A-Za-z_]\w*)')
 COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)

@@ -47,7 +47,7 @@ ends_well() { # NAME
 		# shellcheck disable=SC2154
 		assert_regex "$stderr" 'stopped for up to [0-9.]+ ms'
 		run -0 attach -p "$busy_PID"
-		assert_output "$busy_PID: has the injection library already"
+		assert_output "$busy_PID: already has the injection library"
 		ends_well busy
 	done
 }

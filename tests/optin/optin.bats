@@ -317,7 +317,7 @@ make_unit() {
 @test "enable (no login script is installed) does not promise that a login will notice" {
 	[ ! -e /etc/profile.d/cuda-trace.sh ] || skip "the login script is installed"
 	run -0 ct enable
-	assert_line 'Enabled for this user, without effect so far: no login reads it.'
+	assert_line 'Enabled for this user, but without effect so far: no login shell reads it.'
 	refute_output --partial 'from the next login on'
 }
 

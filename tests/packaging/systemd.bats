@@ -105,7 +105,7 @@ words='
 }
 
 # Where the kernel wants CAP_SYS_ADMIN for uprobes, the service says so, and the shipped drop-in
-# mends it; elsewhere it runs with the two small capabilities alone.
+# fixes it; elsewhere it runs with the two small capabilities alone.
 @test "cuda-trace-metrics.service (started) serves what programs do, as the user and with the rights it says" {
 	booted
 	in_booted "$words"'

@@ -57,7 +57,7 @@ lines() {
 		'["on",10,10,10,0]'
 	assert_equal "$(lines lost '.[0].lost.total')" 0
 	# How long it will take is said before, not afterwards.
-	grep -q '2 passes a kernel on GH100' err
+	grep -q '2 passes per kernel on GH100' err
 }
 
 @test "profile --counters (two kernels that differ) says of each what holds it back" {
@@ -152,7 +152,7 @@ lines() {
 	assert_line -n 1 --partial "2.00 of 6.00 TFLOP/s there (33%), single precision"
 	refute_line --partial "double precision"
 	run -0 grep roofline: overview
-	assert_line "  roofline: the tensor cores do most, and their operations were not counted: --counters roofline does"
+	assert_line "  roofline: the tensor cores do most of the work, and their operations were not counted: use --counters roofline"
 }
 
 # The peaks that libcupti reports are those of sparse operands, as on an H200.
@@ -330,7 +330,7 @@ nothing: fp32, 0 operations"
 	# One that may lack is no failure.
 	SIMCUDA_LACKS=sm__inst_executed_pipe_fp16 counted overview --kernels 2 -- "$WORKLOADS/saxpy"
 	assert_equal "$(lines counters_state '.[-1] | [.outcome, .counted, .result]')" '["done",2,0]'
-	! grep 'looks into one kernel' err || fail "a message about nothing"
+	! grep 'measures only one kernel' err || fail "a message about nothing"
 }
 
 # ms TEXT: "1.23 s", "45.6 ms" or "789 us" in milliseconds.
@@ -345,19 +345,19 @@ ms() {
 	SIMCUDA_PASS_MS=13 counted quick --kernels 20 -- "$STORM" -n 100
 	unharmed
 	took=$(lines counters 'map(.call_ns) | add / 1e6')
-	range=$(sed -n 's/.*2 passes a kernel on GH100.* each other \([0-9]* to [0-9]* ms\).*/\1/p' err)
+	range=$(sed -n 's/.*2 passes per kernel on GH100.* first kernel, \([0-9]* to [0-9]* ms\) to each other one.*/\1/p' err)
 	read -r low _ high _ <<<"$range"
 	first=$(lines counters 'map(.call_ns / 1e6) | sort[10]')
 	[ -n "$high" ] && awk "BEGIN { exit !($low <= $first && $first <= $high) }" || fail "$first ms, estimate: $range"
-	grep -qE ': 20 of each process some [0-9.]+ to [0-9.]+ s?(ms)?$' err
-	estimate=$(sed -n 's/.*counted here: .*: 20 of each process some \(.*\)$/\1/p' err)
+	grep -qE '; for 20 kernels of each process, about [0-9.]+ to [0-9.]+ s?(ms)?$' err
+	estimate=$(sed -n 's/.*measured here: .*; for 20 kernels of each process, about \(.*\)$/\1/p' err)
 	[ -n "$estimate" ] && awk "BEGIN { exit !($(ms "$estimate") >= $took / 2 && $(ms "$estimate") <= $took * 2) }" ||
 		fail "estimate: $estimate, took $took ms"
 	# Without a number what each takes is reported, and of few nothing is left to report.
 	SIMCUDA_PASS_MS=40 counted gpu__time_duration.sum -- "$WORKLOADS/saxpy"
-	grep -qE 'counted here: the first launch took .*, the next ones [45][0-9.]* ms each; --kernels' err
+	grep -qE 'measured here: the first launch took .*, each later one [45][0-9.]* ms; --kernels' err
 	counted quick --kernels 3 -- "$WORKLOADS/saxpy"
-	run ! grep 'counted here' err
+	run ! grep 'measured here' err
 }
 
 @test "profile --counters (old names) are mapped, with a note" {
@@ -405,7 +405,7 @@ ms() {
 	requires bpf sim
 	SIMCUDA_CHIP=GV100 run -1 counted quick -- "$WORKLOADS/saxpy"
 	unharmed
-	grep -q 'GV100 is older than what .* counts on .*7.5, Turing.*Event and Metric APIs' err
+	grep -q 'GV100 is too old for .*7.5, Turing.*Event and Metric APIs' err
 	SIMCUDA_CHIP=GX900 run -1 counted quick -- "$WORKLOADS/saxpy"
 	grep -q 'this libcupti does not know GX900; a newer one may' err
 	run ! grep 'gave error' err
@@ -423,7 +423,7 @@ ms() {
 	run ! grep 'try --replay' err
 }
 
-@test "profile --counters (no permission, GPU busy) says what mends it, the program unharmed" {
+@test "profile --counters (no permission, GPU busy) says how to fix it, the program unharmed" {
 	requires bpf sim
 	SIMCUDA_PROFILER=cuptiRangeProfilerStart:35 run -1 counted quick -- "$WORKLOADS/saxpy"
 	unharmed
@@ -494,13 +494,13 @@ ms() {
 	export SIMCUDA_CUPTI_VERSION=12.8
 	run -1 counted overview -- "$STORM" -n 200 -p 1000
 	unharmed
-	grep -q 'CUPTI has no values of them.*take one of CUDA 13.0 or later (.cuda-trace doctor. says what there is' err
+	grep -q 'CUPTI returned no values.*use that of CUDA 13.0 or later (.cuda-trace doctor. lists what is installed' err
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .result, .failed_call, .counted, .missed, .passes > 1]')" \
 		'["failed",1002,"cuptiRangeProfilerDecodeData",0,3,true]'
 	# So few that it does not yet know.
 	run -1 counted quick -- "$STORM" -n 2
 	unharmed
-	grep -q 'no kernel was counted: CUPTI had no values of those that ran' err
+	grep -q 'no kernel was counted: CUPTI returned no values for those that ran' err
 	# Launches that fail have no values either, and are no reason to give up.
 	SIMCUDA_CUPTI_VERSION=13.0 counted quick --skip 1 -- "$WORKLOADS/failures"
 	assert_equal "$(lines counters length)" 9
@@ -561,7 +561,7 @@ ms() {
 	run -1 grep -P '[\x00-\x08\x0b-\x1f]' out
 	run -0 cat out
 	assert_line --partial 'evil\x1b[31m__metric\x0a.sum'
-	assert_line --regexp '[0-9]+ launches of yet other kernels and shapes were not kept'
+	assert_line --regexp '[0-9]+ launches of further kernels and shapes were not kept'
 }
 
 @test "profile --list-metrics says what there is and what it means" {

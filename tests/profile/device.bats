@@ -108,7 +108,7 @@ lines() {
 	grep -qE 'samples, 1[0-9][0-9] lost \(0\.1[0-9]* s without any' out
 }
 
-@test "profile --device (no permission, another profiler, no such thing) says what mends it" {
+@test "profile --device (no permission, another profiler, no such thing) says how to fix it" {
 	SIMCUDA_PROFILER=cuptiPmSamplingEnable:35 sampled --device -d 1
 	assert_equal "$status" 1
 	grep -q 'ERR_NVGPUCTRPERM.*--cap-add SYS_ADMIN.*NVreg_RestrictProfilingToAdminUsers=0' err
@@ -155,10 +155,10 @@ lines() {
 	assert_equal "$(lines device_summary '.[0].columns | [.tensor.metric, has("nvlink_receive_bytes")]')" \
 		"[\"sm__pipe_tensor_cycles_active.avg.$PEAK\",false]"
 	sampled --device -d 0.2
-	grep -q 'not on this chip, or not together with the others: nvlink_receive_bytes' out
+	grep -q 'not available on this chip, or not together with the others: nvlink_receive_bytes' out
 	sampled --device=nonsense -d 0.2
 	assert_equal "$status" 2
-	grep -q 'nonsense is neither one of device' err
+	grep -q 'nonsense is neither device' err
 	sampled --device=sim__alone.sum,sm -d 0.2 --json
 	assert_equal "$(lines device_summary '.[0].columns | keys')" '["sim__alone.sum"]'
 }
@@ -175,7 +175,7 @@ lines() {
 	grep -q "it has other rollups (near it: .avg.$PEAK" err
 	sampled --device=dram_raed -d 0.2
 	assert_equal "$status" 2
-	grep -q 'dram_raed is neither one of .* (similar: dram_read, ' err
+	grep -q 'dram_raed is neither device, .* (similar: dram_read, ' err
 	# A GPU that cannot be sampled is still reported as one.
 	SIMCUDA_PROFILER=cuptiPmSamplingEnable:27 sampled --device -d 0.2
 	grep -q 'does not support this GPU' err
@@ -259,7 +259,7 @@ shown() {
 	local labels='device="0",uuid="GPU-51515151-5151-5151-5151-515151515100"'
 	exporter device
 	wait_for 10 shown "cuda_device_sampled{$labels} 0"
-	grep -q 'GPU 0: another profiler.*it is tried again' exporter.err
+	grep -q 'GPU 0: another profiler.*trying again' exporter.err
 	run ! grep '^cuda_device_utilization_ratio' scrape
 	rm busy
 	wait_for 15 shown "cuda_device_utilization_ratio{$labels,part=\"sm\"} 0.25"
@@ -270,7 +270,7 @@ shown() {
 
 @test "metrics --counters (nonsense, no permission) is said; what programs do is shown nevertheless" {
 	run -2 ct metrics --counters nonsense
-	assert_output --partial "'nonsense' is neither one of device"
+	assert_output --partial "'nonsense' is neither device"
 	export SIMCUDA_PROFILER=cuptiPmSamplingGetCounterAvailability:35
 	exporter device
 	wait_for 10 grep -q 'ERR_NVGPUCTRPERM' exporter.err

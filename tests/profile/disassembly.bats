@@ -141,10 +141,10 @@ truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192,
 	began=$SECONDS
 	of bare.cubin --disassemble -o out.txt
 	[ $((SECONDS - began)) -lt 40 ]
-	grep -q 'nvdisasm did not come to its end in time, and was killed: 1 functions are not disassembled$' err
+	grep -q 'nvdisasm did not finish in time and was killed: 1 functions are not disassembled$' err
 	stand_in 'while :; do printf "%s\n" aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done'
 	of bare.cubin --disassemble -o out.txt
-	grep -Eq 'nvdisasm (printed without an end|did not come to its end in time), and was killed: 1 functions are not disassembled$' err
+	grep -Eq 'nvdisasm (printed without end|did not finish in time) and was killed: 1 functions are not disassembled$' err
 	stand_in 'printf "nvdisasm fatal   : Cannot decode \033[31m architecture\n"; exit 1'
 	of bare.cubin --disassemble -o out.txt
 	grep -qF 'nvdisasm did not disassemble 1 functions: nvdisasm fatal   : Cannot decode \x1b[31m architecture' err
@@ -258,7 +258,7 @@ at_run_time() {
 	ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 1 --disassemble --json -o out.json 2>err
 	kill "$storm_PID"
 	json out.json '.samples.placed > 0 and ([.functions[0].instructions[].sass] | unique) == [null]'
-	grep -q 'no machine code of 1 functions: in no file and loaded before the tool came, more than is kept, ' err
+	grep -q 'no machine code of 1 functions: it is in no file and was loaded before the tool attached, is beyond the limit, ' err
 }
 
 # What a tracer of the tool's system calls sees of images.

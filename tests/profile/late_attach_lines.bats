@@ -45,7 +45,7 @@ is_true() {
 	done
 	late -o out.txt --folded f.txt
 	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest\(float\) < middle\(float\)$' out.txt
-	grep -q "^lines of 1 functions are of the program's files" out.txt
+	grep -q "^source lines of 1 functions were found in the program's files" out.txt
 	grep -q ';outer;inlined.cu:14;middle(float);inlined.cu:7;deepest(float);inlined.cu:3;wait ' f.txt
 }
 
@@ -85,7 +85,7 @@ is_true() {
 	json out.json '.functions[0].lines_from == "name"'
 	json out.json '[.functions[0].instructions[] | select(.offset == 16).line] == [13]'
 	CHECKER=$PWD/none late -o out.txt
-	grep -q '^1 of these by their names only: no libcupti is here to compare$' out.txt
+	grep -q '^1 of these were matched by name only: there is no libcupti here to compare their code$' out.txt
 	# Unless two have it.
 	program 80:lz4:inlined.o 90:lz4:other.o
 	CHECKER=$PWD/none late --json -o out.json
@@ -112,7 +112,7 @@ is_true() {
 	for how in crash hang; do
 		SIMCUDA_CUBIN_CHECKSUM=$how late --json -o out.json
 		json out.json '.functions[0].lines_from == null and .samples.placed > 0'
-		grep -q 'the search for lines of source ended early, after [0-9]* of [0-9]* files' err
+		grep -q 'the search for source lines ended early, after [0-9]* of [0-9]* files' err
 	done
 }
 

@@ -118,7 +118,7 @@ all_of() {
 
 @test "profile --counters (one pass, the program ends by a signal) says what is lost" {
 	run -1 timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- sh -c '"$0" kill 10 || :' "$WORKLOADS/early-exit"
-	assert_output --partial "no kernel was counted: values come after half a second, and the program was ended before by a signal"
+	assert_output --partial "no kernel was counted: values come after half a second, and a signal ended the program"
 	assert_equal "$(lines lost '.[0].lost.killed')" 1
 	# Of more than one pass each is reported as it returns.
 	run timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" kill 10
@@ -167,7 +167,7 @@ all_of() {
 		assert_equal "$i $(lines counters_state '.[-1].counted')" "$i 3"
 	done
 	run -1 timeout -k 5 20 "$SIM" "$CUDA_TRACE" profile -o out.txt --counters quick --kernels 3 -d 9 -p "$program_PID"
-	[[ $output = *"launches graphs, and CUPTI was switched on there three times"* ]]
+	[[ $output = *"launches graphs, and CUPTI was switched on in it three times"* ]]
 	assert_equal "$(starts) $(grep -c profiler_disable log)" "9 3"
 	kill "$program_PID"
 }

@@ -62,7 +62,7 @@ storm() {
 	run ! grep nearest err
 	for cycle in 40ms/1s=50 25ms/1s=30 3ms/100ms=2 99ms/100ms=100 999ms/1s=1000; do
 		run --separate-stderr ct profile --pc --bursts "${cycle%=*}" -- true
-		grep -qx "cuda-trace profile: --bursts ${cycle#*=} ms is the nearest window there is" <<<"$stderr"
+		grep -qx "cuda-trace profile: --bursts: the nearest possible window is ${cycle#*=} ms" <<<"$stderr"
 	done
 }
 
@@ -290,10 +290,10 @@ recorded() {
 	export SIMCUDA_PC_SCRIPT=$PWD/script
 	# shellcheck disable=SC2046 # words
 	pc --json -o out.json -- $(storm) >out
-	json out.json '.note | test("others use the GPU.* graph.* traced, before its first window.*start it with cuda-trace profile --pc")'
+	json out.json '.note | test("other processes use the GPU.* before its first window.* graph.* traced.*start it with cuda-trace profile --pc")'
 	# shellcheck disable=SC2046
 	pc -o out.txt -- $(storm) >out
-	grep -q '^nearly all samples are of kernels that CUPTI does not take for' out.txt
+	grep -q '^nearly all samples are of kernels that CUPTI does not attribute to' out.txt
 	# Half of them: the GPU is shared, and there is something to be seen.
 	printf 'saxpy 70 wait 100\nother 100\n' >script
 	# shellcheck disable=SC2046
@@ -343,7 +343,7 @@ recorded() {
 	[ "$(grep 'pc_sampling' log | tail -n 1 | cut -d' ' -f3-)" = "pc_sampling disable 0" ]
 }
 
-@test "profile --pc (no permission) says what mends it, and leaves the program alone" {
+@test "profile --pc (no permission) says how to fix it, and leaves the program alone" {
 	requires bpf sim
 	# shellcheck disable=SC2046
 	SIMCUDA_PC_SAMPLING=35 pc --json -o out.json -- $(storm) >out 2>err
@@ -390,7 +390,7 @@ recorded() {
 @test "profile --pc (the program launches nothing) says that it had no window" {
 	requires bpf sim
 	ct profile --pc --bursts 1ms/20s -o out.txt -- "$SIM" "$WORKLOADS/memory" >out
-	grep -q 'no samples: it had no window: one lasts 1 ms in each 20000 ms (--bursts)' out.txt
+	grep -q 'no samples: it had no sampling window: one of 1 ms opens every 20000 ms (--bursts)' out.txt
 }
 
 @test "profile --pc (hostile names) shows no control character" {
@@ -501,7 +501,7 @@ recorded() {
 	# shellcheck disable=SC2046
 	pc --max-overhead 1% -v --json -o out.json -- $(storm 5) >out 2>err
 	json out.json '.period_ms >= 500 and .held_ns > 8000000 and .samples.placed >= 4 * 2000'
-	grep -Eq 'now one window in (500|1000|2000) ms' err
+	grep -Eq 'from now on, one window every (500|1000|2000) ms' err
 	# shellcheck disable=SC2046
 	pc --max-overhead 100% --json -o out.json -- $(storm 2) >out
 	json out.json '.period_ms == 100 and .held_ns > 4000000'

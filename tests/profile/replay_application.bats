@@ -86,7 +86,7 @@ lines() {
 
 @test "profile --counters --replay application (a run fails, is killed, is not found) stops there" {
 	run -9 replayed overview -- sh -c "$(nth '"$WORKLOADS/saxpy"; [ $n -lt 3 ] || exit 9')"
-	grep -q 'no more runs: run 3 of 6 ended with status 9, and the first did not' err
+	grep -q 'no more runs: run 3 of 6 ended with status 9, unlike the first run' err
 	assert_equal "$(wc -l <runs)" 3
 	# What the runs before it had in common.
 	assert_equal "$(lines counters 'map([(.metrics | length), .passes]) | unique')" '[[16,2]]'

@@ -28,7 +28,7 @@ lines() {
 
 @test "profile --counters --replay launches counts each launch once, and a kernel with all metrics" {
 	by_turns overview -- "$STORM" -n 300
-	grep -q '6 sets of metrics on GH100, one a launch, and no kernel runs twice' err
+	grep -q '6 sets of metrics on GH100, one per launch; no kernel runs twice' err
 	assert_equal "$(lines counters 'map(.number) == [range(1; 301)]')" true
 	assert_equal "$(lines counters 'map(.metrics | length) | unique')" '[2,8]'
 	assert_equal "$(lines counters 'map([.passes, .verdict]) | unique')" '[[1,null]]'
@@ -58,7 +58,7 @@ lines() {
 @test "profile --counters --replay launches --kernels counts so many with each set, and lets the GPU go" {
 	by_turns overview --kernels 7 -- "$STORM" -n 400 -p 2000
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed]')" '["done",42,0]'
-	grep -q '; 42 launches of each process are wanted' err
+	grep -q '; 42 launches of each process are to be counted' err
 	assert_equal "$(lines counters_sum 'map([.launches, (.metrics | map(.launches) | unique)])')" '[[42,[7]]]'
 	grep -q profiler_disable log
 	# The first seven are of one kernel: of the others none is counted.
@@ -91,7 +91,7 @@ lines() {
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .result, .counted > 2]')" '["failed",1003,true]'
 	# Of half of the metrics no verdict can be right.
 	assert_equal "$(lines counters_sum '.[0] | [(.metrics | length), .verdict]')" '[24,null]'
-	grep -q 'launches graphs, and CUPTI was switched on there three times' err
+	grep -q 'launches graphs, and CUPTI was switched on in it three times' err
 	wait_for 5 eval '[ "$(grep -c profiler_disable log)" = 3 ]'
 	assert_equal "$(grep -c profiler_enable log)" 3
 	kill "$program_PID"
@@ -104,7 +104,7 @@ lines() {
 	by_turns overview -- "$STORM" -n 3
 	assert_equal "$(lines counters_sum '.[0] | [(.metrics | length), .verdict]')" '[24,null]'
 	timeout 60 "$SIM" "$CUDA_TRACE" profile -o out --replay launches --counters overview -- "$STORM" -n 3
-	grep -q '^  18 more metrics wait for launches of it: no verdict without them$' out
+	grep -q '^  18 more metrics need further launches of this kernel: no verdict without them$' out
 	run ! grep verdict: out
 }
 

@@ -45,7 +45,7 @@ all_off() {
 @test "profile --counters -p (8 threads launch, with graphs) counts what is requested, and ends" {
 	start_storm -s 8 -t 8 -g 5 -p 100
 	counted quick --kernels 20 --skip 5 -p "$storm_PID"
-	grep -q '2 passes a kernel on GH100' err
+	grep -q '2 passes per kernel on GH100' err
 	assert_equal "$(lines counters 'map(.number) == [range(1; 21)]')" true
 	assert_equal "$(lines counters 'map(.kernel) | unique')" '["empty"]'
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed]')" '["done",20,0]'
@@ -83,7 +83,7 @@ all_off() {
 	start_storm -s 5 -p 1000
 	start tool "$SIM" "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o out.json -p "$storm_PID"
 	wait_for 20 grep -q 'has been in one counted kernel for' tool.err
-	wait_for 75 grep -q 'has not ended within 60 s, and CUPTI waits for it inside its launch' tool.err
+	wait_for 75 grep -q 'has not ended within 60 s, and CUPTI waits for it inside the launch call' tool.err
 	kill -INT "$tool_PID"
 	finished "$tool_PID" 5
 	assert_equal "$status" 1
@@ -123,7 +123,7 @@ all_off() {
 	start first "$CUDA_TRACE" profile --counters gpu__time_duration.sum --json -o first.json -p "$storm_PID"
 	wait_for 20 grep -qs '"event":"counters"' first.json
 	run -1 counted quick -p "$storm_PID"
-	grep -q 'counts nothing: another cuda-trace has it counted' err
+	grep -q 'counts nothing: another cuda-trace already counts it' err
 	kill -KILL "$first_PID"
 	wait_for 20 counted dram__bytes.sum --kernels 2 -p "$storm_PID"
 	assert_equal "$(lines counters 'map(.metrics | keys) | unique')" '[["dram__bytes.sum"]]'
@@ -138,7 +138,7 @@ all_off() {
 	wait_for 20 grep -qs '"event":"counters"' first.json
 	kill -KILL "$first_PID"
 	run -1 counted quick -p "$storm_PID"
-	grep -q 'counts nothing: another cuda-trace has it counted' err
+	grep -q 'counts nothing: another cuda-trace already counts it' err
 	# What was counted for the first one may come before.
 	wait_for 10 counted dram__bytes.sum --kernels 500 -d 3 -p "$storm_PID"
 	assert_equal "$(lines counters 'map(.metrics | keys) | unique | index([["dram__bytes.sum"]]) != null')" true
@@ -177,7 +177,7 @@ all_off() {
 	start liar "$name" requests
 	run -1 counted quick -d 4 -c "$(basename "$name")"
 	rm "$name"
-	assert_equal "$(grep -c 'counts nothing: what it names is not the memory of its injection library' err)" 5
+	assert_equal "$(grep -c "counts nothing: the address that it reports is not in its injection library's memory" err)" 5
 	grep -q '^number 0 0$' liar.out
 }
 

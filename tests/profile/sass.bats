@@ -52,7 +52,7 @@ lines() {
 	assert_equal "$(lines sass '.[0].look_at | map([.is, .file, .line, .offset])')" \
 		'[["uncoalesced","/src/saxpy.cu",12,112],["divergent","/src/saxpy.cu",13,144]]'
 	assert_equal "$(lines sass '.[0].look_at[0].because')" \
-		'"32.0 sectors a request where 4.0 would do, 100% of all that are too many"'
+		'"32.0 sectors per request where 4.0 would do, 100% of all excess sectors"'
 	# The twin: the same kernel, as it should be.
 	cat >script <<-END
 		saxpy 70 smsp__sass_inst_executed 1000
@@ -91,9 +91,9 @@ lines() {
 	assert_line --regexp '^process [0-9]+ \(saxpy\): 2 of .*10 metrics in 1 pass on GH100'
 	assert_line --regexp '^ +4,000 100.0% +18.0 +32.0 +4.0 +- +- +saxpy$'
 	assert_line --regexp '^ +2,000 +50.0% +32.0 +32.0 +4.0 +- +- +saxpy.cu:12  \+0x70$'
-	assert_line --partial 'look at saxpy.cu:12  +0x70: uncoalesced: 32.0 sectors a request where 4.0 would do'
+	assert_line --partial 'look at saxpy.cu:12  +0x70: uncoalesced: 32.0 sectors per request where 4.0 would do'
 	assert_line --partial 'try: let neighbouring threads read and write neighbouring addresses'
-	assert_line --partial 'look at saxpy.cu:13  +0x90: divergent: 4.0 of 32 threads work'
+	assert_line --partial 'look at saxpy.cu:13  +0x90: divergent: 4.0 of 32 threads are active'
 }
 
 @test "profile --sass (modules without line information) shows offsets" {
@@ -184,11 +184,11 @@ count_inlined() {
 	unharmed
 	assert_equal "$(lines counters_state '.[0] | [.outcome, .counted, .missed, .result]')" '["done",1,0,8]'
 	assert_equal "$(lines sass '.[0].launches')" 1
-	grep -q 'looks into one kernel of a process' err
+	grep -q 'measures only one kernel per process' err
 	SIMCUDA_SASS_KERNELS=1 timeout 60 "$SIM" "$CUDA_TRACE" profile --sass -o out.txt -- "$WORKLOADS/saxpy" >program 2>err
-	grep -Eq '^  only what stands below was looked into, no later launch: ' out.txt
+	grep -Eq '^  only the kernel below was measured, not later launches: ' out.txt
 	SIMCUDA_SASS_KERNELS=1 timeout 60 "$SIM" "$CUDA_TRACE" profile --sass --kernels 1 -o out.txt -- "$WORKLOADS/saxpy" >program 2>err
-	! grep -q 'only what stands below' out.txt
+	! grep -q 'only the kernel below' out.txt
 }
 
 @test "profile --sass (graphs and captures) counts none of them, and breaks no capture" {
@@ -250,7 +250,7 @@ late() {
 	run ! grep 'ended early' err
 	late -o out.txt
 	grep -Eq ' inlined\.cu:3  \+0xb0  in deepest\(float\) < middle\(float\)$' out.txt
-	grep -q "^lines of 1 functions are of the program's files: they were loaded before$" out.txt
+	grep -q "^source lines of 1 functions were found in the program's files: they were loaded before tracing began$" out.txt
 	# Without a libcupti here by the name of the function, of which there are two.
 	CHECKER=$PWD/none late --json -o out.json
 	assert_equal "$(lines sass 'map(.lines_from)')" '[null]'
@@ -286,7 +286,7 @@ late() {
 	for how in crash hang; do
 		SIMCUDA_CUBIN_CHECKSUM=$how late --json -o out.json
 		assert_equal "$(lines sass "$counts")" "$truth"
-		grep -q 'the search for lines of source ended early, after [0-9]* of [0-9]* files' err
+		grep -q 'the search for source lines ended early, after [0-9]* of [0-9]* files' err
 	done
 
 	# A name that would colour the terminal.

@@ -106,7 +106,9 @@ kernels_of() {
 @test "record (nothing to record) says why there are no events" {
 	requires bpf
 	run -0 --separate-stderr ct record -o nothing.db -- true
-	[[ $stderr == *'0 events, '*' KiB: neither PROGRAM nor what it started made a CUDA call'* ]]
+	[[ $stderr == *'0 events, '*' KiB: neither PROGRAM nor any process that it started made a CUDA call'* ]]
+	run -0 ct report nothing.db
+	assert_line 'No CUDA activity was seen: the recording contains no CUDA process.'
 }
 
 @test "record (PROGRAM fails) passes its exit status on" {

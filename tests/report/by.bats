@@ -171,7 +171,7 @@ line_of() {
 4 train.py:$(line_of backward) step"
 }
 
-@test "report --by operator (names of PyTorch's operators and others) tells operator from overload" {
+@test "report --by operator (names of PyTorch's operators and others) distinguishes operator and overload" {
 	requires bpf sim sqlite3 python3
 	local symbol want
 	record_step 1

@@ -361,8 +361,8 @@ advice() {
 
 @test "stat (records that come after more time than is kept) counts them, and advises nothing from the rest" {
 	SIMCUDA_LATENCY_NS=600000000 ct stat -o out -- "$SIM" "$WORKLOADS/syncs" 5 1000 >/dev/null
-	run -0 grep -c '^ [1-9] events came too late to be placed: [0-9].* of kernels and copies, [0-9].* s of launches and waits$' out
-	run -0 grep -c '^No advice on launches, overlap and waits: more than 1% of the time came too late' out
+	run -0 grep -c '^ [1-9] events arrived too late to be placed: [0-9].* of kernels and copies, [0-9].* s of launches and waits$' out
+	run -0 grep -c '^No advice on launches, overlap and waits: records of more than 1% of the time arrived too late' out
 	run ! grep 'Waiting for nothing' out
 }
 
@@ -634,7 +634,7 @@ advice() {
 @test "stat (a program that never calls CUDA) says so" {
 	run ct stat -- true
 	assert_success
-	assert_line 'No CUDA activity was seen.'
+	assert_line 'No CUDA activity was seen: neither PROGRAM nor any process that it started made a CUDA call.'
 }
 
 @test "stat (failed launches) counts them" {
@@ -724,7 +724,7 @@ advice() {
 	# shellcheck disable=SC2016 # for the inner shell
 	attacked bash -c 'ulimit -n 16; "$0" stat -a -d 0.2; [ $? = 1 ]' "$CUDA_TRACE"
 	run -1 bash -c 'ulimit -n 16 && exec "$0" stat -a -d 0.2' "$CUDA_TRACE"
-	assert_output 'cuda-trace: the eBPF program cannot be loaded: this process may open 16 files only; raise the limit (ulimit -n 1024)'
+	assert_output 'cuda-trace: the eBPF program cannot be loaded: this process may open 16 files at most; raise the limit (ulimit -n 1024)'
 }
 
 @test "stat (hostile names) shows them escaped and shortened, in valid JSON" {

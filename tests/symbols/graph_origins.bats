@@ -54,7 +54,7 @@ folded() {
 	echo $program_PID >>started
 	wait_for 30 grep -qx ready p.out
 	start rec "$CUDA_TRACE" record -v -g -o r.db -p "$program_PID"
-	wait_for 30 grep -q 'now the stack of one launch in 1 is recorded' rec.err
+	wait_for 30 grep -q 'from now on, the stack of one launch in 1 is recorded' rec.err
 	wait_for 30 grep -qa graph-origins r.db.part
 	sleep 1
 	echo >&9

@@ -69,7 +69,7 @@ teardown() {
 	local stacks
 	cp "$WORKLOADS/launch-storm" "twice-$$"
 	start rec "$CUDA_TRACE" record -v -g=100 -c "twice-$$" -o b.db
-	wait_for 30 grep -q 'now the stack of one launch in 100 is recorded' rec.err
+	wait_for 30 grep -q 'from now on, the stack of one launch in 100 is recorded' rec.err
 	ct record -g=10 -o a.db -- "$SIM" "./twice-$$" -n 100000 -b 500 >out 2>err || { cat err; false; }
 	kill -INT "$rec_PID"
 	finished "$rec_PID" 40
@@ -83,11 +83,11 @@ teardown() {
 @test "record -g --max-overhead (much, next to nothing) takes as many stacks as that allows" {
 	requires bpf sim
 	start much "$CUDA_TRACE" record -v -g --max-overhead 100 -o m.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
-	wait_for 30 grep -q 'now the stack of one launch in 1 is recorded' much.err
+	wait_for 30 grep -q 'from now on, the stack of one launch in 1 is recorded' much.err
 	stop_started
 	rm -f started
 	start little "$CUDA_TRACE" record -v -g --max-overhead 0.00001 -o l.db -- "$SIM" "$WORKLOADS/launch-storm" -s 60
-	wait_for 30 grep -q 'now the stack of one launch in 10000 is recorded' little.err
+	wait_for 30 grep -q 'from now on, the stack of one launch in 10000 is recorded' little.err
 	run -2 ct record -g --max-overhead 0 -- true
 	run -2 ct record --max-overhead 5 -g=10 -- true
 }
@@ -189,7 +189,7 @@ teardown() {
 	cp "$WORKLOADS/launch-storm" "gone-$$"
 	start rec "$CUDA_TRACE" record -v -g --buffer 1 -c "gone-$$" -o r.db
 	# That is after "watching": stopped in between, it would ask for no stacks.
-	wait_for 30 grep -q 'now the stack of one launch in 1 is recorded' rec.err
+	wait_for 30 grep -q 'from now on, the stack of one launch in 1 is recorded' rec.err
 	kill -STOP "$rec_PID"
 	wait_for 30 grep -q '^State:.T' "/proc/$rec_PID/status"
 	CUDA_INJECTION64_PATH=$AGENT sim "./gone-$$" -n 5000 -b 500 >out

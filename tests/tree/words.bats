@@ -53,6 +53,16 @@ tree() {
 	run -0 mk/retired-words
 }
 
+@test "words (a retired one, and an empty baseline) are refused, too" {
+	tree
+	echo 'plain words' >old.c
+	run -0 mk/retired-words --update
+	[ ! -s mk/retired-words-baseline.txt ]
+	echo 'Nobody is told.' >page.md
+	run -1 mk/retired-words
+	assert_line "page.md:1: Nobody is told."
+}
+
 @test "words (fewer than before) lower the baseline, which they cannot raise" {
 	tree
 	printf '/* Nobody is %s. */\n' told >old.c

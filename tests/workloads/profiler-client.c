@@ -19,7 +19,7 @@ static const char help[] =
 	"  -n, --launches N   launches in each session (100)\n"
 	"  -o, --outside N    launches between two sessions (0)\n"
 	"  -g, --gap MS       rest between two sessions (0)\n"
-	"  -w, --await MS     wait after each session until another client has subscribed, so long "
+	"  -w, --until MS     wait after each session until another client has subscribed, so long "
 	"at most (0)\n"
 	"  -d, --during MS    rest in a session, after its launches (0)\n"
 	"  -m, --mode MODE    unsubscribe: subscribes for each session (default)\n"
@@ -32,7 +32,7 @@ static const char help[] =
 	"  -c, --copy PATH    the libcupti to use (libcupti.so.13)\n";
 
 static struct {
-	uint64_t sessions, launches, outside, gap, during, await, before, after, last;
+	uint64_t sessions, launches, outside, gap, during, until_ms, before, after, last;
 	const char *mode, *copy;
 } settings = {.sessions = 3, .launches = 100, .mode = "unsubscribe", .copy = "libcupti.so.13"};
 
@@ -153,9 +153,9 @@ static void launch_for(uint64_t ms)
 	}
 }
 
-static void await_another(void)
+static void wait_for_another(void)
 {
-	for (uint64_t ms = 0; ms < settings.await && is_subscribed && !is_subscribed(); ms += 10)
+	for (uint64_t ms = 0; ms < settings.until_ms && is_subscribed && !is_subscribed(); ms += 10)
 		rest(10);
 }
 
@@ -202,7 +202,7 @@ static void parse(int argc, char **argv)
 		{"sessions", 1, NULL, 's'}, {"launches", 1, NULL, 'n'}, {"outside", 1, NULL, 'o'},
 		{"gap", 1, NULL, 'g'},	    {"during", 1, NULL, 'd'},	{"mode", 1, NULL, 'm'},
 		{"before", 1, NULL, 'b'},   {"after", 1, NULL, 'a'},	{"last", 1, NULL, 'l'},
-		{"copy", 1, NULL, 'c'},	    {"await", 1, NULL, 'w'},	{NULL, 0, NULL, 0}};
+		{"copy", 1, NULL, 'c'},	    {"until", 1, NULL, 'w'},	{NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "s:n:o:g:d:m:b:a:l:c:w:", options, NULL)) >= 0) {
@@ -211,7 +211,7 @@ static void parse(int argc, char **argv)
 				   : option == 'o' ? &settings.outside
 				   : option == 'g' ? &settings.gap
 				   : option == 'd' ? &settings.during
-				   : option == 'w' ? &settings.await
+				   : option == 'w' ? &settings.until_ms
 				   : option == 'b' ? &settings.before
 				   : option == 'a' ? &settings.after
 				   : option == 'l' ? &settings.last
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 		end();
 		launch(settings.outside);
 		rest(settings.gap);
-		await_another();
+		wait_for_another();
 	}
 	launch_for(settings.after);
 	program__check(counted__context_synchronize(), "cuCtxSynchronize");

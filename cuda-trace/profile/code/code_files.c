@@ -163,8 +163,8 @@ void pc_files__search(struct pc_files *files, struct pc_images *images,
 		search.failed = true;
 	if (search.stopped || search.failed)
 		fprintf(stderr,
-			"cuda-trace profile: the search for lines of source ended early, after %u "
-			"of %u files\n",
+			"cuda-trace profile: the search for source lines ended early, after %u of "
+			"%u files\n",
 			search.looked, modules__count(files->modules));
 	free(wishes);
 }

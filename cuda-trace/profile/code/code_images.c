@@ -235,7 +235,7 @@ static void say_unread(uint32_t count)
 {
 	if (count)
 		fprintf(stderr,
-			"cuda-trace profile: line tables of %u modules are not read: they are "
+			"cuda-trace profile: line tables of %u modules were not read: they are "
 			"damaged, or take too long\n",
 			count);
 }

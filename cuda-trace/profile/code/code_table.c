@@ -162,11 +162,13 @@ void code_table__say_lines_from(FILE *file, const struct code_table *table)
 
 	if (checked + by_name)
 		fprintf(file,
-			"lines of %u functions are of the program's files: they were loaded "
-			"before\n",
+			"source lines of %u functions were found in the program's files: they were "
+			"loaded before tracing began\n",
 			checked + by_name);
 	if (by_name)
-		fprintf(file, "%u of these by their names only: no libcupti is here to compare\n",
+		fprintf(file,
+			"%u of these were matched by name only: there is no libcupti here to "
+			"compare their code\n",
 			by_name);
 }
 

@@ -368,8 +368,8 @@ static void say_so(struct answer *answer)
 	answer->said = true;
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr,
-			"cuda-trace: looking for lines of source in the program's files, %d s at "
-			"most (Ctrl-C: without)\n",
+			"cuda-trace: searching the program's files for source lines, %d s at most "
+			"(Ctrl-C skips this)\n",
 			MAX_MS / 1000);
 }
 

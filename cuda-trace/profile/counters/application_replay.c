@@ -270,7 +270,7 @@ void application_replay__say(FILE *file, const struct replay *replay)
 
 	if (replay->unkept)
 		fprintf(file,
-			"%" PRIu64 " launches exceeded the limit (%u of a run), and are left out\n",
+			"%" PRIu64 " launches exceeded the limit (%u in a run) and are left out\n",
 			replay->unkept, LAUNCHES);
 	if (!sum)
 		return;

@@ -41,13 +41,14 @@ void counter_cost__say_before(const char *chip, unsigned int passes, uint64_t ke
 	char first[48], other[48], all[48];
 
 	fprintf(stderr,
-		"cuda-trace profile: %u pass%s a kernel on %s: beside its own time, on an H200, "
-		"the first one waits %s, each other %s%s",
+		"cuda-trace profile: %u pass%s per kernel on %s: counting adds %s to the first "
+		"kernel, %s to each other one (as measured on an H200)%s",
 		passes, passes == 1 ? "" : "es", chip, range(first, FIRST_MIN_MS, FIRST_MAX_MS),
 		range(other, least, most),
-		passes == 1 ? "" : ", more where much memory is to be put back");
+		passes == 1 ? "" : "; more if much memory must be restored between passes");
 	if (kernels > 1 && kernels < 1000000)
-		fprintf(stderr, ": %llu of each process some %s", (unsigned long long)kernels,
+		fprintf(stderr, "; for %llu kernels of each process, about %s",
+			(unsigned long long)kernels,
 			range(all, FIRST_MIN_MS + (kernels - 1) * least,
 			      FIRST_MAX_MS + (kernels - 1) * most));
 	fputc('\n', stderr);
@@ -56,12 +57,12 @@ void counter_cost__say_before(const char *chip, unsigned int passes, uint64_t ke
 void counter_cost__say_turns(const char *chip, unsigned int sets, uint64_t kernels)
 {
 	fprintf(stderr,
-		"cuda-trace profile: %u set%s of metrics on %s, one a launch, and no kernel runs "
-		"twice: beside its own time a launch waits some 1 ms, %d to %d ms where another "
-		"set begins (H100)",
+		"cuda-trace profile: %u set%s of metrics on %s, one per launch; no kernel runs "
+		"twice: counting adds about 1 ms to a launch, %d to %d ms when the set changes (as "
+		"measured on an H100)",
 		sets, sets == 1 ? "" : "s", chip, TURN_MIN_MS, TURN_MAX_MS);
 	if (kernels && kernels < 1000000)
-		fprintf(stderr, "; %llu launches of each process are wanted",
+		fprintf(stderr, "; %llu launches of each process are to be counted",
 			(unsigned long long)kernels * sets);
 	fputc('\n', stderr);
 }
@@ -72,14 +73,14 @@ static void say(const struct counter_cost *cost)
 	char first[16], other[16], all[16];
 
 	fprintf(stderr,
-		"cuda-trace profile: counted here: the first launch took %s, the next ones %s each",
+		"cuda-trace profile: measured here: the first launch took %s, each later one %s",
 		text__ns(first, cost->first_ns), text__ns(other, each));
 	if (cost->kernels)
-		fprintf(stderr, ": %llu of each process some %s\n",
+		fprintf(stderr, "; for %llu kernels of each process, about %s\n",
 			(unsigned long long)cost->kernels,
 			text__ns(all, cost->first_ns + (cost->kernels - 1) * each));
 	else
-		fprintf(stderr, "; --kernels says how many are counted\n");
+		fprintf(stderr, "; --kernels limits how many are counted\n");
 }
 
 void counter_cost__launch(struct counter_cost *cost, uint32_t pid, uint64_t call_ns)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Why no counters come, and what mends it.
+ * Why there are no counters, and how to fix it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,37 +28,35 @@ static const struct {
 	{HARDWARE_BUSY,
 	 "the GPU's counters are held by another profiler (ncu, DCGM: `dcgmi profile "
 	 "--pause`, or another cuda-trace): one at a time"},
-	{33, "this virtual GPU does not let its counters be read: its host must set "
+	{33, "this virtual GPU does not allow reading its counters: its host must set "
 	     "enable_profiling"},
-	{NO_RIGHTS,
-	 "no permission to read the GPU's counters (ERR_NVGPUCTRPERM). Give the program "
-	 "CAP_SYS_ADMIN "
-	 "(a container: --cap-add SYS_ADMIN), or let every user: `options nvidia "
-	 "NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/cuda-trace.conf, then load the "
-	 "driver again or reboot"},
+	{NO_RIGHTS, "no permission to read the GPU's counters (ERR_NVGPUCTRPERM). Give the program "
+		    "CAP_SYS_ADMIN (in a container: --cap-add SYS_ADMIN), or allow it for all "
+		    "users: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in "
+		    "/etc/modprobe.d/cuda-trace.conf, then load the driver again or reboot"},
 	{40, "no permission to read this virtual GPU's counters: its host must set "
 	     "enable_profiling"},
-	{41, "confidential computing keeps the counters shut"},
+	{41, "confidential computing blocks the counters"},
 	{42, "NVIDIA's mining processors have no counters"},
 	{43, "the counters of this MIG instance cannot be read"},
 	{44, "the counters cannot be read while SLI is on"},
 	{CUDA_COUNTERS_NO_END,
-	 "the counted kernel did not end within 60 s: its launch has returned, it goes on, and no "
-	 "other is counted; leave it out with -k"},
+	 "the counted kernel did not end within 60 s: its launch has returned, the kernel still "
+	 "runs, and no other is counted; exclude it with -k"},
 	{CUDA_COUNTERS_HELD,
-	 "the counted kernel has not ended within 60 s, and CUPTI waits for it inside its launch: "
-	 "that returns when it ends, and nothing can end it before. No other is counted; launches "
-	 "of other threads wait 60 s each. Ctrl-C ends cuda-trace and leaves the program so. Leave "
-	 "the kernel out with -k"},
+	 "the counted kernel has not ended within 60 s, and CUPTI waits for it inside the launch "
+	 "call, which returns only when the kernel ends; nothing can interrupt it. No other kernel "
+	 "is counted; launches of other threads wait 60 s each. Ctrl-C ends cuda-trace, but the "
+	 "program keeps waiting. Exclude the kernel with -k"},
 	{CUDA_COUNTERS_SILENT,
-	 "kernels ran, and CUPTI has no values of them, though it reports no error. Those of CUDA "
-	 "12.8 and 12.9 are like that with driver 580: take one of CUDA 13.0 or later "
-	 "(`cuda-trace doctor` says what there is, CUDA_TRACE_LIBCUPTI=FILE names one)"},
+	 "kernels ran, but CUPTI returned no values and reported no error. CUPTI of CUDA 12.8 and "
+	 "12.9 does this with driver 580: use that of CUDA 13.0 or later (`cuda-trace doctor` "
+	 "lists what is installed, CUDA_TRACE_LIBCUPTI=FILE selects one)"},
 	{CUDA_COUNTERS_WORN,
-	 "this process launches graphs, and CUPTI was switched on there three times, or failed: "
-	 "once more and its kernels might lose their effect (seen with CUDA 13.0). Each profile "
-	 "does that once, --replay launches for each set of metrics. Trace it anew: `cuda-trace "
-	 "profile --counters ... -- PROGRAM`"},
+	 "this process launches graphs, and CUPTI was switched on in it three times, or failed: if "
+	 "it were switched on once more, kernels might have no effect (seen with CUDA 13.0). Each "
+	 "profile switches it on once, --replay launches once for each set of metrics. Start the "
+	 "program again: `cuda-trace profile --counters ... -- PROGRAM`"},
 	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
 };
 
@@ -98,17 +96,14 @@ static void say_chip(const struct counter_process *process, const char *chip)
 
 	if (is_before_turing(process))
 		fprintf(stderr,
-			"no counters: %s is older than what CUPTI's range profiler counts on "
-			"(compute "
-			"capability 7.5, Turing); nvprof of CUDA 12 and before does, by the Event "
-			"and "
-			"Metric APIs, which are gone in CUDA 13\n",
+			"no counters: %s is too old for CUPTI's range profiler (compute capability "
+			"7.5, Turing, is the minimum); nvprof of CUDA 12 or older supports it, "
+			"through the Event and Metric APIs, which CUDA 13 removed\n",
 			shown);
 	else
 		fprintf(stderr,
-			"no counters: this libcupti does not know %s; a newer one may "
-			"(`cuda-trace doctor` says which it is), and compute capability 7.5 is the "
-			"least\n",
+			"no counters: this libcupti does not know %s; a newer one may (`cuda-trace "
+			"doctor` says which one is used); compute capability 7.5 is the minimum\n",
 			shown);
 }
 
@@ -135,16 +130,15 @@ void counter_report__say_failure(const struct counter_process *process)
 			*chip ? chip : "this GPU", metric);
 	else if (state->result == NOT_SUPPORTED && *process->metric)
 		fprintf(stderr,
-			"%s cannot be collected together with the metrics before it; ask "
-			"for it alone\n",
+			"%s cannot be collected together with the metrics before it; request it "
+			"alone\n",
 			metric);
 	else if (reason)
 		fprintf(stderr, "%s\n", reason);
 	else if (state->result == NOT_SUPPORTED && !strncmp(function, TOO_OLD, strlen(TOO_OLD)))
 		fprintf(stderr,
-			"no counters: the one in use is a %s (`cuda-trace doctor` says which it "
-			"is, "
-			"and what others there are)\n",
+			"no counters: the one in use is a %s (`cuda-trace doctor` says which one, "
+			"and lists the others)\n",
 			function);
 	else if (state->result == NOT_SUPPORTED && !strcmp(function, KNOWS_CHIP))
 		say_chip(process, chip);

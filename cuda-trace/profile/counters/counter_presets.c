@@ -142,7 +142,7 @@ static const char *meaning(const char *word, FILE *notes)
 			continue;
 		if (!alias->now)
 			return NULL;
-		fprintf(notes, "cuda-trace: %s is %s today%s%s%s\n", word, alias->now,
+		fprintf(notes, "cuda-trace: %s is now called %s%s%s%s\n", word, alias->now,
 			alias->note ? " (" : "", alias->note ? alias->note : "",
 			alias->note ? ")" : "");
 		return alias->now;

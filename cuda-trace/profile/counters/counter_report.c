@@ -149,8 +149,8 @@ static void put_roofline(struct sheet *sheet, const struct verdict_facts *facts,
 	sheet__close(sheet);
 	if (verdict->uncounted)
 		sheet__say(sheet,
-			   "  roofline: the %s do most, and their operations were not counted: "
-			   "--counters roofline does\n",
+			   "  roofline: the %s do most of the work, and their operations were not "
+			   "counted: use --counters roofline\n",
 			   verdict->uncounted);
 }
 
@@ -246,7 +246,8 @@ void counter_report__sum(struct sheet *sheet, const struct counter_table *table,
 	if (missing) {
 		sheet__put(sheet, "verdict", cell_none);
 		sheet__say(sheet,
-			   "  %u more metrics wait for launches of it: no verdict without them\n",
+			   "  %u more metrics need further launches of this kernel: no verdict "
+			   "without them\n",
 			   missing);
 	} else {
 		put_verdict(sheet, kernel);
@@ -326,9 +327,10 @@ void counter_report__text(FILE *file, const struct counter_table *table, uint64_
 		shown++;
 	}
 	if (left)
-		fprintf(file, "\n%" PRIu64 " more kernels and shapes; -n says how many\n", left);
+		fprintf(file, "\n%" PRIu64 " more kernels and shapes; -n sets how many are shown\n",
+			left);
 	if (table->unkept)
 		fprintf(file,
-			"\n%" PRIu64 " launches of yet other kernels and shapes were not kept\n",
+			"\n%" PRIu64 " launches of further kernels and shapes were not kept\n",
 			table->unkept);
 }

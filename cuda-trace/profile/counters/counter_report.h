@@ -22,7 +22,7 @@ void counter_report__sum(struct sheet *sheet, const struct counter_table *table,
 
 /* Stable key of enum cuda_counters_outcome. */
 const char *counter_report__outcome(uint32_t outcome);
-/* Why nothing is collected, with what mends it, on stderr. */
+/* Why nothing is collected, with how to fix it, on stderr. */
 void counter_report__say_failure(const struct counter_process *process);
 
 #endif

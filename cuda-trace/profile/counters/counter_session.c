@@ -30,8 +30,8 @@ int counter_session__ask(struct counting *counting, const struct profile_options
 							   options->skip, options->kernels);
 		if (counting->requests)
 			return EXIT_OK;
-		fprintf(stderr, "cuda-trace profile: more metrics than a request can hold, "
-				"or no memory\n");
+		fprintf(stderr,
+			"cuda-trace profile: more metrics than fit into a request, or no memory\n");
 		return EXIT_TROUBLE;
 	}
 	setenv("CUPTI_USDT_COUNTERS", request, 1);
@@ -56,9 +56,9 @@ static const char *refusal(int err)
 		return "its environment chose the metrics at its start, or its injection library "
 		       "is older than this tool";
 	case -EBUSY:
-		return "another cuda-trace has it counted";
+		return "another cuda-trace already counts it";
 	case -EFAULT:
-		return "what it names is not the memory of its injection library";
+		return "the address that it reports is not in its injection library's memory";
 	case -EPERM:
 	case -EACCES:
 		return "its memory may not be written, where the request would be: run "
@@ -115,8 +115,7 @@ static void say_plan(const struct cuda_counters_state *state, const char *chip)
 		state->metrics, state->passes, state->passes == 1 ? "" : "es",
 		text__show(shown, sizeof(shown), chip, 30),
 		state->passes == 1 ? "once"
-				   : "once for each pass, and its memory is put back "
-				     "between them");
+				   : "once for each pass, with its memory restored in between");
 }
 
 void counter_session__state(struct counting *counting, struct process *process,
@@ -141,16 +140,16 @@ void counter_session__state(struct counting *counting, struct process *process,
 		if (record->outcome == CUDA_COUNTERS_DONE && record->result &&
 		    !counting->end_said) {
 			counting->end_said = true;
-			fprintf(stderr, "cuda-trace profile: this libcupti looks into one kernel "
-					"of a process "
-					"and no more (13.0 does): choose it with -k and --skip\n");
+			fprintf(stderr, "cuda-trace profile: this libcupti measures only one "
+					"kernel per process (as that of CUDA 13.0 does): select it "
+					"with -k and --skip\n");
 		}
 	}
 	if (record->running >= SLOW_SECONDS && !counting->slow_said) {
 		counting->slow_said = true;
 		fprintf(stderr,
 			"cuda-trace profile: process %u has been in one counted kernel for %u s; "
-			"if it never ends, neither does its launch: leave it out with -k\n",
+			"if the kernel never ends, its launch never returns: exclude it with -k\n",
 			process->pid, record->running);
 	}
 }
@@ -196,11 +195,11 @@ static const char *guess(const struct counting *counting, const struct profile_o
 	if (!launches)
 		return ": none was launched";
 	if (matched && missed == matched)
-		return ": CUPTI had no values of those that ran (that of CUDA 12.8 and 12.9 never "
-		       "has any with driver 580, see cuda-trace doctor)";
+		return ": CUPTI returned no values for those that ran (CUPTI of CUDA 12.8 and 12.9 "
+		       "never does with driver 580, see cuda-trace doctor)";
 	if (matched > missed && gathers)
-		return ": values come after half a second, and the program was ended before by a "
-		       "signal, or this was";
+		return ": values come after half a second, and a signal ended the program, or this "
+		       "tool, before that";
 	return options->shared.kernel
 		       ? ": -k is compared with names without template arguments and "
 			 "parameters"

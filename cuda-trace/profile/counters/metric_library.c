@@ -196,7 +196,7 @@ static void be_the_child(int out, const char *named, const char *request, bool s
 		fprintf(to, "why\t%s is older than CUDA 12.6: it has no range profiler\n", path);
 	else if (named ? !snprintf(chip, sizeof(chip), "%s", named)
 		       : !ask_chip(library, chip, sizeof(chip)))
-		fprintf(to, "why\tno GPU says which one it is; name a chip\n");
+		fprintf(to, "why\tthere is no GPU whose chip could be used; name a chip\n");
 	else if (!(host = new_host(&calls, chip)))
 		fprintf(to, "why\t%s does not know the chip %s\n", path, chip);
 	else {

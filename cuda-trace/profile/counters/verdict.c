@@ -276,7 +276,7 @@ void verdict__because(const struct verdict_facts *facts, const struct verdict *v
 		break;
 	case VERDICT_UNCOALESCED:
 		snprintf(text, size,
-			 "of 32 bytes that a sector moves, loads use %.1f and stores %.1f%s",
+			 "of the 32 bytes in each sector, loads use %.1f and stores %.1f%s",
 			 facts->load_bytes, facts->store_bytes, stall);
 		break;
 	case VERDICT_DIVERGENT:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Why a GPU cannot be sampled, and what mends it. Those with a number are CUptiResult.
+ * Why a GPU cannot be sampled, and how to fix it. Those with a number are CUptiResult.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,18 +20,17 @@ static const struct {
 	{23, BUSY},
 	{26, BUSY},
 	{27, "CUPTI's PM sampling does not support this GPU"},
-	{33, "this virtual GPU does not let its counters be read: its host must set "
+	{33, "this virtual GPU does not allow reading its counters: its host must set "
 	     "enable_profiling"},
-	{35,
-	 "no permission to read the GPU's counters (ERR_NVGPUCTRPERM). Run cuda-trace as root or "
-	 "with CAP_SYS_ADMIN (in a container: --cap-add SYS_ADMIN), or let every user: `options "
-	 "nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/cuda-trace.conf, then "
-	 "load the driver again or reboot"},
+	{35, "no permission to read the GPU's counters (ERR_NVGPUCTRPERM). Run cuda-trace as root "
+	     "or with CAP_SYS_ADMIN (in a container: --cap-add SYS_ADMIN), or allow it for all "
+	     "users: `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in "
+	     "/etc/modprobe.d/cuda-trace.conf, then load the driver again or reboot"},
 	{40, "no permission to read this virtual GPU's counters: its host must set "
 	     "enable_profiling"},
-	{41, "confidential computing keeps the counters shut"},
+	{41, "confidential computing blocks the counters"},
 	{42, "NVIDIA's mining processors have no counters"},
-	{43, "a GPU that is split (MIG) cannot be sampled as a whole"},
+	{43, "a GPU that is partitioned (MIG) cannot be sampled as a whole"},
 	{44, "the counters cannot be read while SLI is on"},
 	{45, "this WSL does not give access to the counters: driver 525 and Windows 11 are needed"},
 };

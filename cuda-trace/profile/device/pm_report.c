@@ -252,7 +252,7 @@ static void print_summary(const struct pm_report *report, const struct pm_device
 		text__count(samples, device->samples), text__count(lost, device->lost));
 	if (device->lost || device->overflows)
 		fprintf(report->file,
-			" (%.3f s without any; the GPU's buffer ran over %" PRIu64 " times)",
+			" (%.3f s without any; the GPU's buffer overflowed %" PRIu64 " times)",
 			device->lost_ns / 1e9, device->overflows);
 	fprintf(report->file, "\n  %-21s %6s %6s %6s %6s%s\n", "", "MEAN", "P50", "P95", "MAX",
 		report->lines ? "  OVER TIME" : "");
@@ -265,7 +265,8 @@ static void print_summary(const struct pm_report *report, const struct pm_device
 
 			fprintf(report->file, "%s%s",
 				any ? ", "
-				    : "  not on this chip, or not together with the others: ",
+				    : "  not available on this chip, or not together with the "
+				      "others: ",
 				text__show(shown, sizeof(shown), report->choice->columns[i].key,
 					   60));
 			any = true;

@@ -118,7 +118,7 @@ static void handle_trouble(struct pm_source *source, struct helper *helper,
 	pm_trouble__text(trouble, text, sizeof(text));
 	length = strlen(text);
 	if (trouble->again)
-		snprintf(text + length, sizeof(text) - length, "; it is tried again");
+		snprintf(text + length, sizeof(text) - length, "; trying again");
 	say(source, helper, text);
 	helper->waits = trouble->again != 0;
 	helper->device.is_started = false;
@@ -212,7 +212,8 @@ static void bury(struct pm_source *source, struct helper *helper)
 	kill(helper->pid, SIGKILL);
 	while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	snprintf(text, sizeof(text), "its helper process ended without a word (status %d)", status);
+	snprintf(text, sizeof(text), "its helper process ended without a message (status %d)",
+		 status);
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 		snprintf(text, sizeof(text), "libcupti crashed in the helper process (signal %d)",
 			 WTERMSIG(status));
@@ -240,7 +241,7 @@ static void look_for_silence(struct pm_source *source, struct helper *helper)
 {
 	if (helper->socket < 0 || helper->waits || monotonic__ms() - helper->heard_ms < SILENCE_MS)
 		return;
-	say(source, helper, "libcupti has not come back for 20 s; its helper process was ended");
+	say(source, helper, "libcupti has not returned for 20 s; its helper process was ended");
 	bury(source, helper);
 }
 

@@ -24,7 +24,7 @@ struct pm_sink {
 	void *context;
 	void (*started)(void *context, struct pm_device *device);
 	void (*sample)(void *context, struct pm_device *device, const struct pm_sample *sample);
-	/* Why there are none (any more) of this GPU, and what mends it. */
+	/* Why there are none (any more) of this GPU, and how to fix it. */
 	void (*trouble)(void *context, struct pm_device *device, const char *text);
 };
 

@@ -261,9 +261,9 @@ static void hand_out(struct asking *asking, struct pc_table *table)
 static void say_end(const struct asking *asking)
 {
 	static const char *const ends[] = {
-		[NVDISASM_FAILED] = "cannot be started, which is tried without rights",
-		[NVDISASM_ENDLESS] = "printed without an end, and was killed",
-		[NVDISASM_LATE] = "did not come to its end in time, and was killed",
+		[NVDISASM_FAILED] = "cannot be started (it is run without privileges)",
+		[NVDISASM_ENDLESS] = "printed without end and was killed",
+		[NVDISASM_LATE] = "did not finish in time and was killed",
 		[NVDISASM_STOPPED] = "was interrupted",
 	};
 	uint32_t without = 0;
@@ -287,9 +287,9 @@ static void say_left_out(const struct asking *asking)
 {
 	if (asking->without_code)
 		fprintf(stderr,
-			"cuda-trace profile: no machine code of %u functions: in no file and "
-			"loaded before the tool came, more than is kept, larger than %u "
-			"KiB, or the program had ended\n",
+			"cuda-trace profile: no machine code of %u functions: it is in no file and "
+			"was loaded before the tool attached, is beyond the limit, is larger than "
+			"%u KiB, or the program had ended\n",
 			asking->without_code, CUBIN_MAX_CODE >> 10);
 	if (asking->left_out)
 		fprintf(stderr,

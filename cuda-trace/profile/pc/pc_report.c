@@ -11,6 +11,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/losses.h"
+#include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/profile/code/code_images.h"
 #include "cuda-trace/profile/code/code_json.h"
@@ -274,14 +275,15 @@ static void put_account(FILE *file, const struct pc_report *report)
 	if (table->filtered)
 		fprintf(file, ", %s of other functions", text__count(rest, table->filtered));
 	if (pc_table__unplaced(table))
-		fprintf(file, ", %s without a place", text__count(rest, pc_table__unplaced(table)));
+		fprintf(file, ", %s without a location",
+			text__count(rest, pc_table__unplaced(table)));
 	if (table->unkept)
 		fprintf(file, ", %s beyond the tables' limits", text__count(rest, table->unkept));
 	fprintf(file, "\n");
 	if (table->held_ns)
 		fprintf(file,
-			"launches were held for %s of that time, %.2f %%; a window in %u ms at the "
-			"end\n",
+			"launches waited for %s of that time, %.2f %%; at the end there was one "
+			"window every %u ms\n",
 			text__ns(open, table->held_ns),
 			100.0 * table->held_ns / (report->duration_ns ? report->duration_ns : 1),
 			report->every_ms);
@@ -314,7 +316,8 @@ static void put_notes(FILE *file, const struct pc_report *report)
 				text__show(message, sizeof(message), process->status.message, 128));
 		else
 			fprintf(file,
-				"it had no window: one lasts %u ms in each %u ms (--bursts)\n",
+				"it had no sampling window: one of %u ms opens every %u ms "
+				"(--bursts)\n",
 				report->on_ms, report->every_ms);
 	}
 }
@@ -324,7 +327,8 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	struct sheet sheet = {.file = file};
 
 	if (!report->table->process_count)
-		fprintf(file, "No CUDA activity was seen.\n");
+		fprintf(file, "No CUDA activity was seen: %s.\n",
+			no_activity__reason(report->started, report->lost));
 	put_functions(&sheet, report);
 	if (report->code) {
 		fprintf(file, "\n");

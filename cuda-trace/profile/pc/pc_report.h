@@ -16,6 +16,7 @@ struct pc_report {
 	uint32_t on_ms, every_ms; /* the requested cycle */
 	uint64_t most;		  /* lines of text a table */
 	bool code;		  /* the instructions, too */
+	bool started;		  /* a PROGRAM, by the tool */
 };
 
 void pc_report__text(FILE *file, const struct pc_report *report);

@@ -235,7 +235,7 @@ const char *pc_table__meaning(const char *reason)
 		{"mio_throttle", "space in the queue to shared memory and special functions"},
 		{"misc", "something else"},
 		{"no_instructions", "its next instruction, not in the cache"},
-		{"not_selected", "nothing: it could go on, another warp was chosen"},
+		{"not_selected", "nothing: it was ready, but another warp was chosen"},
 		{"selected", "nothing: its instruction was issued"},
 		{"short_scoreboard", "data from shared memory or a special function"},
 		{"sleeping", "the end of its sleep"},
@@ -265,12 +265,9 @@ const char *pc_table__note(const struct pc_table *table)
 {
 	if (!table->other || table->other * 10 < (table->total - table->dropped) * 9)
 		return NULL;
-	return "nearly all samples are of kernels that CUPTI does not take for the program's: "
-	       "either "
-	       "others use the GPU (nvidia-smi shows them), or the program launched a graph, or "
-	       "its "
-	       "kernels were traced, before its first window. Then start it with cuda-trace "
-	       "profile "
-	       "--pc, before metrics, top and the like; of this process profile --counters -p and "
-	       "profile --sass -p tell more";
+	return "nearly all samples are of kernels that CUPTI does not attribute to the program: "
+	       "either other processes use the GPU (nvidia-smi shows them), or, before its first "
+	       "window, the program launched a graph or its kernels were traced. In that case, "
+	       "start it with cuda-trace profile --pc, before metrics, top and the like; for this "
+	       "process, use profile --counters -p and profile --sass -p";
 }

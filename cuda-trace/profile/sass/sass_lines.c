@@ -158,26 +158,25 @@ void sass_finding__because(enum sass_finding finding, const struct sass_function
 	switch (finding) {
 	case SASS_UNCOALESCED:
 		snprintf(text, size,
-			 "%.1f sectors a request where %.1f would do, %.0f%% of all that are too "
-			 "many",
+			 "%.1f sectors per request where %.1f would do, %.0f%% of all excess "
+			 "sectors",
 			 sass_ratio(value(counts, CUDA_SASS_SECTORS), counts->requests),
 			 sass_ratio(value(counts, CUDA_SASS_SECTORS_IDEAL), counts->requests),
 			 part);
 		break;
 	case SASS_DIVERGENT:
-		snprintf(text, size, "%.1f of 32 threads work, %.0f%% of all that do not",
+		snprintf(text, size, "%.1f of 32 threads are active, %.0f%% of all inactive ones",
 			 sass_ratio(value(counts, CUDA_SASS_THREADS_ON),
 				    value(counts, CUDA_SASS_EXECUTED)),
 			 part);
 		break;
 	case SASS_CONFLICTS:
-		snprintf(
-			text, size,
-			"%.1f wavefronts an access where %.1f would do, %.0f%% of all that are too "
-			"many",
-			sass_ratio(value(counts, CUDA_SASS_WAVEFRONTS), counts->accesses),
-			sass_ratio(value(counts, CUDA_SASS_WAVEFRONTS_IDEAL), counts->accesses),
-			part);
+		snprintf(text, size,
+			 "%.1f wavefronts per access where %.1f would do, %.0f%% of all excess "
+			 "wavefronts",
+			 sass_ratio(value(counts, CUDA_SASS_WAVEFRONTS), counts->accesses),
+			 sass_ratio(value(counts, CUDA_SASS_WAVEFRONTS_IDEAL), counts->accesses),
+			 part);
 		break;
 	default:
 		snprintf(text, size, "%.0f%% of the sectors of spilled registers", part);
@@ -196,10 +195,10 @@ const char *sass_finding__advice(enum sass_finding finding)
 		verdict.kind = VERDICT_DIVERGENT;
 		return verdict__advice(&verdict);
 	case SASS_CONFLICTS:
-		return "let the threads of a warp meet 32 different banks: pad the rows, or "
+		return "let the threads of a warp access 32 different banks: pad the rows, or "
 		       "swizzle";
 	default:
-		return "fewer live values, indexes known to the compiler, or more registers a "
+		return "fewer live values, indexes known to the compiler, or more registers per "
 		       "thread";
 	}
 }

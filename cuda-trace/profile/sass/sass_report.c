@@ -160,8 +160,8 @@ static void put_functions(struct sheet *sheet, const struct sass_table *table, u
 	struct sass_line *lines = calloc(table->instruction_count + 1, sizeof(*lines));
 
 	sheet__title(sheet,
-		     "\nFunctions by instructions of their warps; threads an instruction, sectors "
-		     "a\nrequest of global memory, wavefronts an access of shared memory",
+		     "\nFunctions by instructions of their warps; threads per instruction, sectors "
+		     "per\nrequest to global memory, wavefronts per access to shared memory",
 		     most);
 	for (uint32_t i = 0; lines && i < table->function_count; i++)
 		put_function(sheet, table, i, lines);
