@@ -47,6 +47,7 @@ struct metrics_options {
 	const char *sample, *max_overhead;
 	const char *counters;
 	uint64_t duration;
+	bool idle;
 	bool attach, no_attach;
 	bool verbose;
 };
@@ -88,6 +89,8 @@ static const struct option_row rows[] = {
 	 "hardware counters of whole GPUs, whatever runs there:\ndevice, compute, memory, links",
 	 AT(counters)},
 	{OPTION_VALUES, 0, NULL, NULL, "device,compute,memory,links", 0},
+	{OPTION_FLAG, 0, "idle", NULL,
+	 "why GPUs were idle, by cause, from scheduler events\nand CUDA calls", AT(idle)},
 	{OPTION_FLAG, 0, "by-pid", NULL, "one label set per process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "GPU time by kernel: the N that take most time, the\nrest as \"other\"", AT(by_kernel)},
@@ -112,7 +115,8 @@ static const struct option_usage usage = {
 		    "  cuda-trace metrics --listen :12832 --web-config web.yml --by-kernel 20\n"
 		    "  cuda-trace metrics --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
 		    "  cuda-trace metrics --textfile - -d 10s\n"
-		    "  cuda-trace metrics --counters device\n",
+		    "  cuda-trace metrics --counters device\n"
+		    "  cuda-trace metrics --idle\n",
 };
 
 static volatile sig_atomic_t stopped;
@@ -263,6 +267,10 @@ int cmd_metrics(int argc, char **argv)
 					       &sample);
 	if (status)
 		return status;
+	if (options.idle && sample.on_ms)
+		return options__misuse(&usage, "--idle needs all kernels: not with --sample or "
+					       "--max-overhead");
+	exporter.live.idle = options.idle;
 	live__sample(&exporter.live, &sample);
 	exporter.live.command = "metrics";
 	exporter.live.session.verbose = options.verbose;

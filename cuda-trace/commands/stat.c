@@ -223,7 +223,7 @@ static int choose_idle(struct stat *stat, struct watch *watch)
 		return options__misuse(&usage, "--idle needs kernels among the events (-e)");
 	stat->idle_groups = IDLE_CALL_GROUPS & ~watch->groups;
 	watch->groups |= IDLE_CALL_GROUPS;
-	stat->idle = idle__new();
+	stat->idle = idle__new(false);
 	return stat->idle ? EXIT_OK : EXIT_TROUBLE;
 }
 

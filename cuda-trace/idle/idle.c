@@ -13,6 +13,7 @@
 #include "cuda-trace/idle/idle_functions.h"
 #include "cuda-trace/idle/idle_gaps.h"
 #include "cuda-trace/idle/idle_timeline.h"
+#include "cuda-trace/idle/open_launches.h"
 
 #define STACKS	 4096 /* that are remembered, with their function */
 #define KEPT_MAX (1u << 20)
@@ -33,15 +34,18 @@ struct idle {
 	struct process *last_process; /* that a record came of, and */
 	struct idle_host *last_host;  /* its host */
 	uint64_t last_read, lost;
+	uint64_t next_follow; /* ns */
+	bool follows;
 	struct idle_sums sums;
 };
 
-struct idle *idle__new(void)
+struct idle *idle__new(bool follows)
 {
 	struct idle *idle = calloc(1, sizeof(*idle));
 
 	if (!idle)
 		return NULL;
+	idle->follows = follows;
 	idle->timeline = idle_timeline__new();
 	idle->functions = idle_functions__new();
 	if (idle->timeline && idle->functions)
@@ -124,6 +128,17 @@ void idle__attach(struct idle *idle, const struct session *session)
 	idle_gaps__know(idle->gaps)->scheduler = scheduler;
 }
 
+static void note_lossy(struct idle *idle, uint64_t from, uint64_t to)
+{
+	struct idle_known *known = idle_gaps__know(idle->gaps);
+
+	if (known->lossy_count == IDLE_LOSSY_MAX)
+		known->lossy_count--;
+	else
+		known->lossy[known->lossy_count].from = from;
+	known->lossy[known->lossy_count++].to = to;
+}
+
 /* Waits that were lost since the last time may have been anywhere in between, and some before were
  * not reported yet. */
 static void read_evidence(struct idle *idle)
@@ -136,13 +151,8 @@ static void read_evidence(struct idle *idle)
 	idle_evidence__counters(idle->evidence, &counters);
 	if (counters.threads_full || counters.unfollowed)
 		known->threads_left_out = true;
-	if (counters.ring_full > idle->lost) {
-		if (known->lossy_count == IDLE_LOSSY_MAX)
-			known->lossy_count--;
-		else
-			known->lossy[known->lossy_count].from = idle->last_read;
-		known->lossy[known->lossy_count++].to = now;
-	}
+	if (counters.ring_full > idle->lost)
+		note_lossy(idle, idle->last_read, now);
 	idle->lost = counters.ring_full;
 	idle->sums.left_out = counters.threads_full + counters.unfollowed;
 	idle->last_read = now;
@@ -182,9 +192,12 @@ static struct idle_host *host_of(struct idle *idle, struct process *process)
 
 void idle__start(struct idle *idle, struct process *process)
 {
+	struct idle_host *host = idle ? host_of(idle, process) : NULL;
+
 	if (!idle)
 		return;
-	host_of(idle, process);
+	if (host && idle->follows && !host->open)
+		host->open = open_launches__new();
 	idle_evidence__add(idle->evidence, process->pid);
 }
 
@@ -211,6 +224,8 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
+		if (!launch->result && launch->flags & CUDA_LAUNCH_TIMED)
+			open_launches__add(host->open, record->correlation, launch->start);
 		add_call(idle, host, launch->tid,
 			 &(struct idle_call){launch->start, launch->end, record->correlation,
 					     IDLE_LAUNCH_CALL});
@@ -225,6 +240,17 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	idle_gaps__record(idle->gaps, host, record);
 }
 
+/* Its number may be another's soon. */
+static void forget_process(struct idle *idle, struct idle_host *host)
+{
+	open_launches__free(host->open);
+	host->open = NULL;
+	idle_functions__forget(idle->functions, host->pid);
+	for (uint32_t i = 0; i < STACKS; i++)
+		if (idle->stacks[i].pid == host->pid)
+			idle->stacks[i].pid = 0;
+}
+
 void idle__end(struct idle *idle, struct process *process)
 {
 	struct idle_host *host = idle ? idle_timeline__host(idle->timeline, process->pid) : NULL;
@@ -235,6 +261,52 @@ void idle__end(struct idle *idle, struct process *process)
 		idle_host__leave(idle->timeline, host);
 	idle_gaps__leave(idle->gaps, host);
 	idle->last_process = NULL;
+	if (idle->follows)
+		forget_process(idle, host);
+}
+
+/* Nothing is claimed of the time whose evidence goes. */
+static void forget_more(struct idle *idle, uint64_t before)
+{
+	uint64_t until = idle->last_read - LATE_NS;
+
+	note_lossy(idle, before, until);
+	idle_timeline__forget(idle->timeline, until);
+}
+
+bool idle__follow(struct idle *idle)
+{
+	uint64_t before;
+
+	if (!idle)
+		return false;
+	read_evidence(idle);
+	if (idle->last_read < idle->next_follow)
+		return false;
+	idle->next_follow = idle->last_read + LATE_NS;
+	idle_timeline__provisional(idle->timeline, true);
+	idle_evidence__present(idle->evidence);
+	idle_gaps__follow(idle->gaps, idle->last_read - LATE_NS, true, &before);
+	idle_timeline__provisional(idle->timeline, false);
+	idle_timeline__forget(idle->timeline, before);
+	if (idle_timeline__size(idle->timeline) >= KEPT_MAX)
+		forget_more(idle, before);
+	idle_gaps__keep(idle->gaps);
+	idle_timeline__prune(idle->timeline);
+	idle->last_process = NULL;
+	return true;
+}
+
+const struct idle_sums *idle__sums(struct idle *idle)
+{
+	idle_gaps__sums(idle->gaps, &idle->sums);
+	idle->sums.lost = idle->lost;
+	return &idle->sums;
+}
+
+uint32_t idle__gpus(const struct idle *idle, struct idle_gpu gpus[GPU_SET_MAX])
+{
+	return idle_gaps__gpus(idle->gaps, gpus);
 }
 
 const struct idle_sums *idle__finish(struct idle *idle)

@@ -6,8 +6,18 @@
 #ifndef CUDA_TRACE_IDLE_IDLE_H
 #define CUDA_TRACE_IDLE_IDLE_H
 
+#include "cuda-trace/capture/gpu_set.h"
 #include "cuda-trace/idle/idle_causes.h"
 #include "libcupti-usdt/probes.h"
+
+/* Of one GPU: the sum over causes is the time in which it was idle. */
+struct idle_gpu {
+	uint32_t ordinal; /* in the first process that used it */
+	bool known;	  /* what follows is */
+	uint8_t uuid[16], mig_uuid[16];
+	uint64_t whole_ns;	       /* explained until now, idle or busy */
+	uint64_t ns[IDLE_CAUSE_COUNT]; /* idle, by cause */
+};
 
 struct idle;
 struct process;
@@ -31,8 +41,8 @@ struct idle_sums {
 	struct idle_cause_sum causes[IDLE_CAUSE_COUNT]; /* longest first, "unexplained" last */
 };
 
-/* NULL: no memory. The others accept NULL. */
-struct idle *idle__new(void);
+/* NULL: no memory. The others accept NULL. follows: idle__follow() will be called. */
+struct idle *idle__new(bool follows);
 void idle__free(struct idle *idle);
 /* The session is attached, nothing has come yet. */
 void idle__attach(struct idle *idle, const struct session *session);
@@ -41,6 +51,14 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 void idle__end(struct idle *idle, struct process *process);
 /* Several times a second. */
 void idle__tick(struct idle *idle);
+/*
+ * For commands that show it live, instead of idle__finish(): called several times a second, it
+ * explains once a second what is older than a second, and forgets it. True: it has.
+ */
+bool idle__follow(struct idle *idle);
+/* As followed until now. The sums are valid until the next call. */
+const struct idle_sums *idle__sums(struct idle *idle);
+uint32_t idle__gpus(const struct idle *idle, struct idle_gpu gpus[GPU_SET_MAX]);
 /* NULL = there was no operation on a GPU with times. Valid until the free. */
 const struct idle_sums *idle__finish(struct idle *idle);
 

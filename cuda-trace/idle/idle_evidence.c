@@ -234,6 +234,12 @@ static void read_threads(struct idle_evidence *evidence)
 	}
 }
 
+void idle_evidence__present(struct idle_evidence *evidence)
+{
+	if (evidence && evidence->scheduler)
+		read_threads(evidence);
+}
+
 void idle_evidence__finish(struct idle_evidence *evidence)
 {
 	if (!evidence || !evidence->scheduler)

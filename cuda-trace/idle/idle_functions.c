@@ -4,6 +4,8 @@
  */
 #include "cuda-trace/idle/idle_functions.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +62,19 @@ struct idle_functions *idle_functions__new(void)
 	return NULL;
 }
 
+static void free_process(struct known_process *process)
+{
+	mappings__free(process->mappings);
+	if (process->codes)
+		python_codes__free(process->codes);
+}
+
 void idle_functions__free(struct idle_functions *functions)
 {
 	if (!functions)
 		return;
-	for (uint32_t i = 0; i < functions->process_count; i++) {
-		mappings__free(functions->processes[i].mappings);
-		if (functions->processes[i].codes)
-			python_codes__free(functions->processes[i].codes);
-	}
+	for (uint32_t i = 0; i < functions->process_count; i++)
+		free_process(&functions->processes[i]);
 	for (uint32_t i = 0; i <= MODULES_MAX; i++)
 		symbols__free(functions->symbols[i]);
 	if (functions->modules)
@@ -79,6 +85,25 @@ void idle_functions__free(struct idle_functions *functions)
 	free(functions);
 }
 
+void idle_functions__forget(struct idle_functions *functions, uint32_t pid)
+{
+	for (uint32_t i = 0; i < functions->process_count; i++) {
+		if (functions->processes[i].pid != pid)
+			continue;
+		free_process(&functions->processes[i]);
+		functions->processes[i] = functions->processes[--functions->process_count];
+		return;
+	}
+}
+
+/* Processes without CUDA: nobody reports their end. */
+static void forget_ended(struct idle_functions *functions)
+{
+	for (uint32_t i = functions->process_count; i; i--)
+		if (kill(functions->processes[i - 1].pid, 0) && errno == ESRCH)
+			idle_functions__forget(functions, functions->processes[i - 1].pid);
+}
+
 static struct known_process *process_of(struct idle_functions *functions, uint32_t pid)
 {
 	struct known_process *process;
@@ -87,12 +112,15 @@ static struct known_process *process_of(struct idle_functions *functions, uint32
 		if (functions->processes[i - 1].pid == pid)
 			return &functions->processes[i - 1];
 	if (functions->process_count == PROCESSES_MAX)
+		forget_ended(functions);
+	if (functions->process_count == PROCESSES_MAX)
 		return NULL;
 	process = &functions->processes[functions->process_count];
 	process->mappings = mappings__new(pid, functions->modules);
 	if (!process->mappings)
 		return NULL;
 	process->pid = pid;
+	process->codes = NULL;
 	functions->process_count++;
 	return process;
 }

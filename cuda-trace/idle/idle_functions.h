@@ -13,6 +13,8 @@ struct idle_functions;
 
 struct idle_functions *idle_functions__new(void);
 void idle_functions__free(struct idle_functions *functions);
+/* A process has ended. */
+void idle_functions__forget(struct idle_functions *functions, uint32_t pid);
 /* The number of a function's place; 0 = not known. python: as idle_functions__python(). */
 uint32_t idle_functions__number(struct idle_functions *functions, uint32_t pid,
 				const uint64_t *addresses, uint32_t depth, uint32_t python);

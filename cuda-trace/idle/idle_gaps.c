@@ -9,15 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/gpu_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_places.h"
+#include "cuda-trace/idle/open_launches.h"
 #include "cuda-trace/idle/wait_causes.h"
 
-#define QUEUE_NS  50000		 /* a GPU's own time before it starts queued work */
-#define PAGEABLE  1		 /* CUPTI's kind of memory */
-#define HOLDER_NS 20000000	 /* a sample that is older says nothing of who holds the GIL */
-#define KEPT_NS	  10000000000ull /* of a GPU that is idle meanwhile */
+#define QUEUE_NS  50000		  /* a GPU's own time before it starts queued work */
+#define PAGEABLE  1		  /* CUPTI's kind of memory */
+#define HOLDER_NS 20000000	  /* a sample that is older says nothing of who holds the GIL */
+#define KEPT_NS	  10000000000ull  /* of a GPU that is idle meanwhile */
+#define PIECE_NS  1000000000	  /* a gap that lasts is explained in such pieces */
+#define LONGEST	  600000000000ull /* of a kernel: see record_times.c */
 
 struct operation {
 	uint64_t start, end;
@@ -31,6 +35,8 @@ struct gpu {
 	uint32_t count, size;
 	uint64_t busy_until;	/* explained until there; 0 = not begun */
 	struct idle_line *last; /* who made the call for its last operation */
+	uint64_t left;		/* when the last process that used it ended */
+	uint64_t whole_ns, ns[IDLE_CAUSE_COUNT];
 };
 
 struct idle_gaps {
@@ -47,6 +53,7 @@ struct idle_gaps {
 	uint64_t first, last; /* event */
 	uint64_t idle_ns, gap_count, late;
 	size_t kept;
+	bool follows; /* idle_gaps__follow() */
 };
 
 struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions)
@@ -103,9 +110,15 @@ static struct device *device_of(struct idle_gaps *gaps, struct idle_host *host)
 
 void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host)
 {
-	for (uint32_t i = 0; i < gaps->device_count; i++)
-		if (gaps->devices[i].host == host)
-			gaps->devices[i] = gaps->devices[--gaps->device_count];
+	for (uint32_t i = 0; i < gaps->device_count; i++) {
+		if (gaps->devices[i].host != host)
+			continue;
+		for (uint32_t ordinal = 0; ordinal < GPU_ORDINALS; ordinal++)
+			if (gaps->devices[i].gpu_of[ordinal])
+				gaps->gpus[gaps->devices[i].gpu_of[ordinal] - 1].left =
+					monotonic__ns();
+		gaps->devices[i--] = gaps->devices[--gaps->device_count];
+	}
 }
 
 static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32_t ordinal,
@@ -122,9 +135,14 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 		gpu->operations = operations;
 	if (!operations || operation->start < gpu->busy_until) {
 		gaps->late++;
-		return;
+		if (!operations || !gaps->follows || operation->end <= gpu->busy_until)
+			return;
 	}
-	operations[gpu->count++] = *operation;
+	operations[gpu->count] = *operation;
+	/* What was explained stays: its rest counts. */
+	if (operation->start < gpu->busy_until)
+		operations[gpu->count].start = gpu->busy_until;
+	gpu->count++;
 	gaps->kept++;
 }
 
@@ -143,17 +161,19 @@ void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 		gaps->first = interval.start;
 	if (interval.end > gaps->last)
 		gaps->last = interval.end;
-	if (interval.work == WORK_KERNEL || interval.work == WORK_COPY)
-		add_operation(gaps, host, interval.device,
-			      &(struct operation){
-				      .start = interval.start,
-				      .end = interval.end,
-				      .host = host,
-				      .correlation = record->correlation,
-				      .pageable = record->kind == CUDA_RECORD_MEMCPY &&
-						  (copy->src_kind == PAGEABLE ||
-						   copy->dst_kind == PAGEABLE),
-			      });
+	if (interval.work != WORK_KERNEL && interval.work != WORK_COPY)
+		return;
+	open_launches__done(host->open, record->correlation);
+	add_operation(
+		gaps, host, interval.device,
+		&(struct operation){
+			.start = interval.start,
+			.end = interval.end,
+			.host = host,
+			.correlation = record->correlation,
+			.pageable = record->kind == CUDA_RECORD_MEMCPY &&
+				    (copy->src_kind == PAGEABLE || copy->dst_kind == PAGEABLE),
+		});
 }
 
 /* What the thread that ended a wait did meanwhile: one step, no further. */
@@ -210,9 +230,9 @@ static void follow_waker(struct idle_gaps *gaps, const struct idle_span *span,
 		place->waker_function = weight->span->function;
 }
 
-static void settle(struct idle_gaps *gaps, struct idle_path *path, struct idle_line *line,
-		   const struct operation *ends, const struct idle_call *call, uint64_t from,
-		   uint64_t to)
+static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *path,
+		   struct idle_line *line, const struct operation *ends,
+		   const struct idle_call *call, uint64_t from, uint64_t to)
 {
 	struct idle_weight *weight = idle_path__longest(path);
 	struct idle_place place = {.text = "", .waker = "", .meanwhile = ""};
@@ -241,6 +261,7 @@ static void settle(struct idle_gaps *gaps, struct idle_path *path, struct idle_l
 	}
 	idle_places__add(gaps->places, &place, to - from, path_ns);
 	gaps->idle_ns += to - from;
+	gpu->ns[place.cause] += to - from;
 	gaps->gap_count++;
 }
 
@@ -288,7 +309,7 @@ static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint
 						     : IDLE_QUEUED,
 			       to - until > QUEUE_NS ? "queued, but it did not start" : "",
 			       to - until);
-	settle(gaps, &path, line, ends, call, from, to);
+	settle(gaps, gpu, &path, line, ends, call, from, to);
 	if (ends)
 		gpu->last = line ? line : gpu->last;
 }
@@ -309,13 +330,25 @@ static void sort_operations(struct gpu *gpu)
 		}
 }
 
+/* Also where there was no gap before it. */
+static void remember_last(struct gpu *gpu, const struct operation *operation)
+{
+	const struct idle_origin *origin =
+		idle_host__origin(operation->host, operation->correlation);
+
+	if (origin)
+		gpu->last = origin->line;
+}
+
 static void close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
 {
+	uint64_t began;
 	uint32_t i = 0;
 
 	sort_operations(gpu);
 	if (!gpu->busy_until && gpu->count)
-		gpu->busy_until = gaps->first;
+		gpu->busy_until = gaps->follows ? gpu->operations[0].start : gaps->first;
+	began = gpu->busy_until;
 	for (; i < gpu->count && gpu->operations[i].start < until; i++) {
 		const struct operation *operation = &gpu->operations[i];
 
@@ -324,6 +357,9 @@ static void close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
 		if (operation->end > gpu->busy_until)
 			gpu->busy_until = operation->end;
 	}
+	gpu->whole_ns += gpu->busy_until - began;
+	if (i)
+		remember_last(gpu, &gpu->operations[i - 1]);
 	gaps->kept -= i;
 	gpu->count -= i;
 	memmove(gpu->operations, gpu->operations + i, gpu->count * sizeof(*gpu->operations));
@@ -344,6 +380,117 @@ bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until)
 		before = until - KEPT_NS;
 	idle_timeline__forget(gaps->known.timeline, before);
 	return gaps->set.count;
+}
+
+/* The earliest time at which a GPU may have got work that is not known yet. */
+static uint64_t may_work_from(const struct idle_gaps *gaps, uint32_t gpu, uint64_t until,
+			      bool *used)
+{
+	*used = false;
+	for (uint32_t i = 0; i < gaps->device_count; i++) {
+		const struct device *device = &gaps->devices[i];
+		uint64_t first;
+
+		if (!memchr(device->gpu_of, gpu + 1, sizeof(device->gpu_of)))
+			continue;
+		*used = true;
+		first = open_launches__first(device->host->open,
+					     until > LONGEST ? until - LONGEST : 0);
+		if (first < until)
+			until = first;
+	}
+	return until;
+}
+
+/* It is idle at least until then, and nothing says what will end that. */
+static void explain_piece(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until, bool present)
+{
+	const struct idle_line *line = gpu->last;
+
+	/* A thread without a wait, past or present, has ended: who knows what it waits for. */
+	if (line && gaps->known.scheduler && present && !line->provisional)
+		gpu->last = NULL;
+	explain(gaps, gpu, gpu->busy_until, until, NULL);
+	gpu->whole_ns += until - gpu->busy_until;
+	gpu->busy_until = until;
+}
+
+static void follow_gpu(struct idle_gaps *gaps, uint32_t index, uint64_t until, bool present)
+{
+	struct gpu *gpu = &gaps->gpus[index];
+	bool used;
+	uint64_t free_until = may_work_from(gaps, index, until, &used);
+
+	close_gpu(gaps, gpu, until);
+	if (!gpu->busy_until)
+		return;
+	if (used) {
+		if (gpu->busy_until + PIECE_NS < free_until)
+			explain_piece(gaps, gpu, free_until, present);
+		return;
+	}
+	if (gpu->count || until < gpu->left)
+		return;
+	gpu->busy_until = 0;
+	gpu->last = NULL;
+}
+
+void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uint64_t *before)
+{
+	gaps->follows = true;
+	idle_timeline__prepare(gaps->known.timeline);
+	*before = until;
+	for (uint32_t i = 0; i < gaps->set.count; i++) {
+		follow_gpu(gaps, i, until, present);
+		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < *before)
+			*before = gaps->gpus[i].busy_until;
+	}
+	*before -= HOLDER_NS;
+	if (*before + KEPT_NS < until)
+		*before = until - KEPT_NS;
+	for (uint32_t i = 0; i < gaps->known.lossy_count; i++)
+		if (gaps->known.lossy[i].to < *before)
+			gaps->known.lossy[i--] = gaps->known.lossy[--gaps->known.lossy_count];
+}
+
+void idle_gaps__keep(struct idle_gaps *gaps)
+{
+	for (uint32_t i = 0; i < gaps->device_count; i++)
+		gaps->devices[i].host->kept = true;
+	for (uint32_t i = 0; i < gaps->set.count; i++) {
+		if (gaps->gpus[i].last)
+			gaps->gpus[i].last->kept = true;
+		for (uint32_t k = 0; k < gaps->gpus[i].count; k++)
+			gaps->gpus[i].operations[k].host->kept = true;
+	}
+}
+
+uint32_t idle_gaps__gpus(const struct idle_gaps *gaps, struct idle_gpu gpus[GPU_SET_MAX])
+{
+	for (uint32_t i = 0; i < gaps->set.count; i++) {
+		const struct gpu_identity *identity = &gaps->set.list[i];
+
+		gpus[i] = (struct idle_gpu){
+			.ordinal = identity->ordinal,
+			.known = identity->known,
+			.whole_ns = gaps->gpus[i].whole_ns,
+		};
+		memcpy(gpus[i].uuid, identity->uuid, sizeof(identity->uuid));
+		memcpy(gpus[i].mig_uuid, identity->mig_uuid, sizeof(identity->mig_uuid));
+		memcpy(gpus[i].ns, gaps->gpus[i].ns, sizeof(gpus[i].ns));
+	}
+	return gaps->set.count;
+}
+
+void idle_gaps__sums(const struct idle_gaps *gaps, struct idle_sums *sums)
+{
+	sums->whole_ns = 0;
+	for (uint32_t i = 0; i < gaps->set.count; i++)
+		sums->whole_ns += gaps->gpus[i].whole_ns;
+	sums->idle_ns = gaps->idle_ns;
+	sums->gaps = gaps->gap_count;
+	sums->late = gaps->late;
+	sums->count = idle_places__sums(gaps->places, gaps->functions, sums->causes);
 }
 
 bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)

@@ -22,6 +22,18 @@ void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host);
 size_t idle_gaps__size(const struct idle_gaps *gaps);
 /* Explains the gaps that end before that, and forgets what came before. False: there were none. */
 bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until);
+/*
+ * For a command that shows it live: also explains gaps that last, by the second, but none that a
+ * launch without its work may have ended. A GPU counts from its first operation on, and while it
+ * lasts for as long as a process lives that has used it. present: waits that have not ended are
+ * there. Nothing is forgotten; *before: from when on the timeline is still needed.
+ */
+void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uint64_t *before);
+/* Marks in the timeline what is still referred to. */
+void idle_gaps__keep(struct idle_gaps *gaps);
+/* By GPU, and how many; causes of all of them. */
+uint32_t idle_gaps__gpus(const struct idle_gaps *gaps, struct idle_gpu gpus[GPU_SET_MAX]);
+void idle_gaps__sums(const struct idle_gaps *gaps, struct idle_sums *sums);
 /* The same of all that is left; false: no operation came. */
 bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums);
 

@@ -118,10 +118,8 @@ static bool runs(const struct idle_known *known, const struct idle_line *line, u
 
 	if (!known->scheduler || (known->threads_left_out && !line->span_count))
 		return false;
-	if (line->span_count)
-		first = line->spans[0].start;
-	if (line->moment_count && line->moments[0].time < first)
-		first = line->moments[0].time;
+	if (line->seen)
+		first = line->seen;
 	if (first > from + UNSEEN_NS)
 		return false;
 	for (uint32_t i = 0; i < known->lossy_count; i++)

@@ -10,6 +10,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/capture/process.h"
+#include "cuda-trace/idle/open_launches.h"
 
 #define HEADS	    4096
 #define HOSTS_MAX   16384
@@ -24,6 +25,7 @@ struct idle_timeline {
 	uint32_t host_count, line_count;
 	struct interned *texts;
 	uint64_t dropped;
+	bool provisional;
 };
 
 struct idle_timeline *idle_timeline__new(void)
@@ -39,6 +41,22 @@ struct idle_timeline *idle_timeline__new(void)
 	return NULL;
 }
 
+static void free_host(struct idle_host *host)
+{
+	free(host->names);
+	free(host->origins);
+	open_launches__free(host->open);
+	free(host);
+}
+
+static void free_line(struct idle_line *line)
+{
+	free(line->calls);
+	free(line->spans);
+	free(line->moments);
+	free(line);
+}
+
 void idle_timeline__free(struct idle_timeline *timeline)
 {
 	if (!timeline)
@@ -46,16 +64,11 @@ void idle_timeline__free(struct idle_timeline *timeline)
 	for (uint32_t i = 0; i < HEADS; i++) {
 		for (struct idle_host *host = timeline->hosts[i], *next; host; host = next) {
 			next = host->next;
-			free(host->names);
-			free(host->origins);
-			free(host);
+			free_host(host);
 		}
 		for (struct idle_line *line = timeline->lines[i], *next; line; line = next) {
 			next = line->next;
-			free(line->calls);
-			free(line->spans);
-			free(line->moments);
-			free(line);
+			free_line(line);
 		}
 	}
 	intern__free(timeline->texts);
@@ -135,6 +148,12 @@ void idle_timeline__call(struct idle_timeline *timeline, struct idle_line *line,
 	calls[line->call_count++] = *call;
 }
 
+static void note_seen(struct idle_line *line, uint64_t time)
+{
+	if (!line->seen || time < line->seen)
+		line->seen = time;
+}
+
 void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait *wait,
 			 uint32_t function)
 {
@@ -148,12 +167,14 @@ void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait 
 	 * or nonsense. */
 	if (!spans || wait->end < wait->start ||
 	    (line->span_count && spans[line->span_count - 1].end > wait->start)) {
-		timeline->dropped++;
+		timeline->dropped += !timeline->provisional;
 		if (spans)
 			line->spans = spans;
 		return;
 	}
 	line->spans = spans;
+	line->provisional += timeline->provisional;
+	note_seen(line, wait->start);
 	spans[line->span_count++] = (struct idle_span){
 		.start = wait->start,
 		.end = wait->end,
@@ -188,6 +209,7 @@ void idle_timeline__sample(struct idle_timeline *timeline, const struct idle_sam
 		return;
 	}
 	line->moments = moments;
+	note_seen(line, sample->time);
 	moments[line->moment_count++] = (struct idle_moment){sample->time, function};
 }
 
@@ -330,6 +352,60 @@ void idle_timeline__forget(struct idle_timeline *timeline, uint64_t before)
 			FORGET(line->spans, line->span_count, end);
 			FORGET(line->moments, line->moment_count, time);
 		}
+}
+
+void idle_timeline__provisional(struct idle_timeline *timeline, bool provisional)
+{
+	timeline->provisional = provisional;
+	if (provisional)
+		return;
+	for (uint32_t i = 0; i < HEADS; i++)
+		for (struct idle_line *line = timeline->lines[i]; line; line = line->next) {
+			line->span_count -= line->provisional;
+			line->provisional = 0;
+		}
+}
+
+static void prune_lines(struct idle_timeline *timeline, struct idle_line **at)
+{
+	while (*at) {
+		struct idle_line *line = *at;
+
+		if (line->kept || line->call_count || line->span_count || line->moment_count) {
+			line->kept = false;
+			line->host->kept = true;
+			at = &line->next;
+			continue;
+		}
+		*at = line->next;
+		free_line(line);
+		timeline->line_count--;
+	}
+}
+
+static void prune_hosts(struct idle_timeline *timeline, struct idle_host **at)
+{
+	while (*at) {
+		struct idle_host *host = *at;
+
+		host->origin_count = 0;
+		if (host->kept || host->process) {
+			host->kept = false;
+			at = &host->next;
+			continue;
+		}
+		*at = host->next;
+		free_host(host);
+		timeline->host_count--;
+	}
+}
+
+void idle_timeline__prune(struct idle_timeline *timeline)
+{
+	for (uint32_t i = 0; i < HEADS; i++)
+		prune_lines(timeline, &timeline->lines[i]);
+	for (uint32_t i = 0; i < HEADS; i++)
+		prune_hosts(timeline, &timeline->hosts[i]);
 }
 
 size_t idle_timeline__size(const struct idle_timeline *timeline)

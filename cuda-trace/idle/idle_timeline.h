@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "bpf/idle.h"
 
+struct open_launches;
 struct process;
 
 #define IDLE_LAUNCH_CALL 0 /* the name of a call that is a launch */
@@ -51,6 +52,9 @@ struct idle_line {
 	uint32_t span_count, span_size;
 	uint32_t moment_count, moment_size;
 	bool calls_sorted;
+	uint64_t seen;	      /* since when something of it is known; 0 = only calls */
+	uint32_t provisional; /* spans, the last ones: see idle_timeline__provisional() */
+	bool kept;	      /* by idle_gaps.c, see idle_timeline__prune() */
 };
 
 /* A process: more exactly a pid, as an exec changes nothing for the scheduler. */
@@ -68,7 +72,9 @@ struct idle_host {
 		struct idle_line *line;
 	} * origins; /* calls by correlation; built when it is needed */
 	uint32_t origin_count;
-	uint64_t interpreter; /* as its agent's status has it */
+	uint64_t interpreter;	    /* as its agent's status has it */
+	struct open_launches *open; /* NULL unless idle__follow() is called */
+	bool kept;
 };
 
 struct idle_timeline;
@@ -96,6 +102,11 @@ void idle_timeline__prepare(struct idle_timeline *timeline);
 const struct idle_origin *idle_host__origin(const struct idle_host *host, uint32_t correlation);
 /* Forgets what ended before that. */
 void idle_timeline__forget(struct idle_timeline *timeline, uint64_t before);
+/* Waits that are added between true and false have not ended: false takes them out again. */
+void idle_timeline__provisional(struct idle_timeline *timeline, bool provisional);
+/* Frees threads without records and processes without threads, but those that are marked as kept;
+ * then nothing is marked. */
+void idle_timeline__prune(struct idle_timeline *timeline);
 /* Records that are kept, of all sorts. */
 size_t idle_timeline__size(const struct idle_timeline *timeline);
 /* Records that were not kept because memory, or a place for their thread, was missing. */

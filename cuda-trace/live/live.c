@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cuda-trace/live/live_idle.h"
+#include "cuda-trace/live/live_missed.h"
 #include "cuda-trace/live/live_origin.h"
 #include "cuda-trace/live/live_processes.h"
 
@@ -32,6 +34,7 @@ struct live {
 	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
 	struct live_origin origins[LIVE_ORIGINS];
+	struct idle *idle;	      /* NULL = not wanted */
 	const struct process *ending; /* whose end is being handled: it has its names still */
 };
 
@@ -59,6 +62,7 @@ static void process_starts(void *context, struct process *traced)
 	struct live *live = context;
 
 	traced->data = live_origin__of(live->origins, traced);
+	idle__start(live->idle, traced);
 }
 
 /* Of calls that have failed since: their names are at stake. */
@@ -88,6 +92,7 @@ static void process_ends(void *context, struct process *traced)
 	}
 	free(traced->data);
 	traced->data = NULL;
+	idle__end(live->idle, traced);
 	process = find(live, traced->pid, traced->instance);
 	if (!process)
 		return;
@@ -95,8 +100,9 @@ static void process_ends(void *context, struct process *traced)
 	process->ended = true;
 }
 
-static void no_record(void *context, struct process *process, const struct cuda_record *record)
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
+	idle__record(((struct live *)context)->idle, process, record);
 }
 
 static void link_process(void *context, struct process *traced)
@@ -280,7 +286,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	const struct sink session_sink = {
 		.context = live,
 		.process_start = process_starts,
-		.record = no_record,
+		.record = on_record,
 		.process_end = process_ends,
 		.ends_last = true,
 	};
@@ -303,6 +309,8 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	session.watches = true;
 	session.source = SESSION_AGENTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
+	if (options->idle && !live_idle__open(&live->idle, &session))
+		goto failed;
 	live->sources = live_processes__new(&options->session);
 	live->session = session__open(&session, &session_sink);
 	if (!live->sources || !live->session || open_aggregate(live, options))
@@ -312,6 +320,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	err = session__attach(live->session);
 	if (err && err != -ENOENT)
 		goto failed;
+	live_idle__attach(live->idle, live->session);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, &live->rest);
 	return live;
@@ -322,8 +331,17 @@ failed:
 
 int live__poll(struct live *live, int timeout_ms)
 {
+	int err;
+
 	live_sample__tick(&live->pace, live->aggregate, live->session, &live->options);
-	return session__poll(live->session, timeout_ms);
+	err = session__poll(live->session, timeout_ms);
+	idle__follow(live->idle);
+	return err;
+}
+
+struct idle *live__idle(const struct live *live)
+{
+	return live->idle;
 }
 
 bool live__overhead(const struct live *live, struct overhead_finding *finding)
@@ -336,23 +354,9 @@ uint32_t live__window(const struct live *live)
 	return live->options.sample_on_ms;
 }
 
-static uint64_t missed_of(const struct live_process *process)
-{
-	const struct aggregate_process *state = &process->state;
-	uint64_t missed = 0;
-
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		uint64_t numbered = state->high[group] - state->base[group];
-
-		if (state->seen >> group & 1 && numbered > state->received[group])
-			missed += numbered - state->received[group];
-	}
-	return missed;
-}
-
 static void end_process(struct live *live, struct live_process *process)
 {
-	live->missed_before += missed_of(process);
+	live->missed_before += live_missed__count(process);
 	if (live->sink.process_end)
 		live->sink.process_end(live->sink.context, process);
 	aggregate__forget(live->aggregate, process->slot, &process->key, process->state.serial);
@@ -437,7 +441,7 @@ void live__each_process(struct live *live,
 
 static void add_missed(void *context, struct live_process *process)
 {
-	*(uint64_t *)context += missed_of(process);
+	*(uint64_t *)context += live_missed__count(process);
 }
 
 void live__state(struct live *live, struct live_state *state)
@@ -500,6 +504,7 @@ void live__close(struct live *live)
 	if (live->sink.process_end)
 		live__each_process(live, tell_end, live);
 	aggregate__close(live->aggregate);
+	idle__free(live->idle);
 	session__close(live->session);
 	live_processes__free(live->sources);
 	overhead_limit__free(live->pace.overhead);

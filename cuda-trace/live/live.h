@@ -18,6 +18,7 @@
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/capture/session.h"
 
+struct idle;
 struct live;
 
 #define LIVE_NO_DEVICE 0xffffffffu /* the context is known, its device is not */
@@ -59,6 +60,7 @@ struct live_options {
 	bool by_name;
 	struct sample sample; /* the argument of live__sample() */
 	const char *command;  /* in messages */
+	bool idle;	      /* live__idle() */
 	bool by_device;	      /* sums wait for their device: see live_pending.h */
 };
 
@@ -125,6 +127,8 @@ void live__each_process(struct live *live,
 const char *live__known_name(const struct live_process *process, uint32_t id);
 /* Demangled; "" for id 0, "[name ID]" when it never came, "other" for what was folded. */
 const char *live__name(const struct live_process *process, uint32_t id, char buffer[32]);
+/* Why GPUs were idle, followed by live__poll(); NULL = it is not wanted. */
+struct idle *live__idle(const struct live *live);
 /* False: there is no --max-overhead. */
 bool live__overhead(const struct live *live, struct overhead_finding *finding);
 /* The current window, in ms; 0 = GPU records come all the time. */

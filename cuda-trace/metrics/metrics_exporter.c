@@ -188,8 +188,10 @@ struct exporter *exporter__open(const struct exporter_options *options)
 		exporter->view.kernels = kernels__new(options->by_kernel);
 	if (exporter->view.series && (exporter->view.kernels || !options->by_kernel))
 		exporter->live = live__open(&exporter->options.live, &sink);
-	if (exporter->live)
+	if (exporter->live) {
+		exporter->view.idle = live__idle(exporter->live);
 		return exporter;
+	}
 	exporter__close(exporter);
 	return NULL;
 }

@@ -32,6 +32,7 @@ struct exporter_view {
 	struct kernels *kernels; /* NULL unless by_kernel */
 	struct exporter_devices *devices;
 	struct device_metrics *counters; /* NULL unless --counters */
+	struct idle *idle;		 /* NULL unless --idle */
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */

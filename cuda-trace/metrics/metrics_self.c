@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "cuda-trace/metrics/metrics_exporter.h"
+#include "cuda-trace/metrics/metrics_idle.h"
 
 #define ONE(exposition, type, name, unit, help) \
 	exposition__family(exposition, &(const struct metric){type, name, unit, help})
@@ -350,6 +351,7 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 {
 	write_devices(exposition, view->devices);
 	write_busy(exposition, view);
+	metrics_idle__write(exposition, view->idle, view->started);
 	write_sources(exposition, &view->state);
 	write_left_out(exposition, view);
 	write_losses(exposition, view);

@@ -138,7 +138,7 @@ seen() {
 	export SIMCUDA_PM_SCRIPT=$PWD/script
 	printf '* 0 %s\n' 'gr__cycles_active.sum.pct_of_peak_sustained_elapsed 50' \
 		'pcie__read_bytes.sum.per_second 12345678901' >script
-	start exporter "$SIM" "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10 --counters device \
+	start exporter "$SIM" "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10 --counters device --idle \
 		--events kernels,copies,memory,sync,errors
 	scraped 250 "rule_files: ['$TOP/etc/share/cuda-trace.rules.yml']"
 	# Once, so that their series are there; what they do the second time is what grows in the interval.

@@ -209,7 +209,7 @@ advice() {
 
 @test "stat --idle (timelines made by hand) gives each moment its cause, and claims nothing that is not known" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_idle.c" \
-		$(tool_sources idle_timeline idle_path wait_causes intern array_grow) -lz
+		$(tool_sources idle_timeline idle_path open_launches wait_causes intern array_grow) -lz
 	run -0 ./unit
 	assert_line 'calls and waits: lock(futex())=8 cpu()=3 cuda_call(cuCtxSynchronize)=13 launch()=1 -> cuda_call, dropped 0'
 	assert_line 'preempted: lock(futex())=4 preempted(hog)=24 cuda_call(cuCtxSynchronize)=2 -> preempted, dropped 0'

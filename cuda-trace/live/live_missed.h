@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CUDA_TRACE_LIVE_LIVE_MISSED_H
+#define CUDA_TRACE_LIVE_LIVE_MISSED_H
+
+#include "cuda-trace/live/live.h"
+
+/* Records that the process's agent numbered, and that never arrived. */
+uint64_t live_missed__count(const struct live_process *process);
+
+#endif

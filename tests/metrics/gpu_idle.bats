@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace metrics --idle: the time by cause against what programs with one planted cause say of themselves
+# (tests/workloads/idle), also of a gap that lasts, and of a kernel that does.
+
+load ../lib/helpers
+
+setup() {
+	requires root bpf sim curl
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+exporter() {
+	start exporter "$CUDA_TRACE" metrics --idle --listen 127.0.0.1:0 "$@"
+	wait_for 15 grep -q 'listening on' exporter.err
+	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
+}
+
+traced() {
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" "$@"
+}
+
+# seconds NAME [LABEL]: the sum of its samples.
+seconds() {
+	awk -v name="$1{" -v label="${2:-}" 'index($0, name) == 1 && index($0, label) { sum += $NF }
+		END { printf "%.9f\n", sum }' scrape
+}
+
+scrape() {
+	curl -sS -f --max-time 10 -o scrape "$@" "$URL/metrics"
+}
+
+# is EXPRESSION: of numbers
+is() {
+	awk "BEGIN { exit !($1) }" || { cat scrape; fail "not so: $1"; }
+}
+
+# observed SECONDS: so much has been explained by now.
+observed() {
+	scrape
+	awk "BEGIN { exit !($(seconds cuda_gpu_observed_seconds_total) >= $1) }"
+}
+
+# What is not idle is what the kernels took, exactly: once the last of them has been explained.
+settled() {
+	local busy
+	scrape
+	busy=$(seconds cuda_gpu_observed_seconds_total)-$(seconds cuda_gpu_idle_seconds_total)
+	awk "BEGIN { off = $busy - $(seconds cuda_kernel_duration_seconds_sum); exit !($busy > 0 && off * off < 1e-12) }"
+}
+
+# planted NAME CAUSE STEPS: most of the idle time has that cause, and all of it is what the program says (5 %).
+# Before the tool has found the program, its threads are not known: that is unexplained.
+planted() {
+	local idle cause all
+	exporter
+	traced "$WORKLOADS/idle/$1" "$3" >out
+	assert_equal "$(sed -n 's/^cause //p' out)" "$2"
+	idle=$(awk "BEGIN { print $(expect_key out idle_ns) / 1e9 }")
+	wait_for 20 settled
+	cause=$(seconds cuda_gpu_idle_seconds_total "cause=\"$2\"") all=$(seconds cuda_gpu_idle_seconds_total)
+	is "$all > 0.95 * $idle && $all < 1.05 * $idle"
+	is "$cause > 0.5 * $all"
+	for other in $(sed -n 's/^cuda_gpu_idle_seconds_total{.*cause="\([a-z_]*\)".*/\1/p' scrape); do
+		[ "$other" = "$2" ] || is "$(seconds cuda_gpu_idle_seconds_total "cause=\"$other\"") < $cause"
+	done
+	assert_equal "$(grep -c '^cuda_gpu_idle_seconds_total{' scrape)" 12
+	grep -qx 'cuda_trace_idle_reduced 0' scrape
+	assert_equal "$(seconds cuda_trace_idle_lost_total)" 0.000000000
+}
+
+@test "metrics --idle (sleeps) says so, and its sum is the program's idle time" {
+	planted sleeps sleep 250
+}
+
+@test "metrics --idle (a server without requests) says that there was no work" {
+	planted server no_work 80
+}
+
+@test "metrics --idle (both formats) satisfies promtool" {
+	requires promtool
+	exporter
+	traced "$WORKLOADS/idle/sleeps" 100 >out
+	wait_for 20 observed 0.5
+	run promtool check metrics <scrape
+	assert_success
+	assert_output ""
+	scrape -H 'Accept: application/openmetrics-text'
+	grep -q '^# TYPE cuda_gpu_idle_seconds counter' scrape
+	assert_equal "$(grep -v '^#' scrape | sed 's/ [^ ]*$//' | sort | uniq -d)" ""
+}
+
+# Nothing ends either: the gap must grow while it lasts, and the kernel must not be taken for one.
+@test "metrics --idle (a gap of seconds, then a kernel of seconds) counts the gap while it lasts, and not the kernel" {
+	local slept works idle
+	exporter
+	CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "${PYTHON:-python3}" "$TOP/tests/workloads/idle/lasts.py" wake end
+	wait_for 20 grep -q sleeps program.out
+	wait_for 30 observed 2.5
+	refute grep -q works program.out
+	is "$(seconds cuda_gpu_idle_seconds_total 'cause="sleep"') > 2"
+	: >wake
+	wait_for 30 grep -q done program.out
+	: >end
+	finished "$program_PID"
+	slept=$(awk "BEGIN { print $(expect_key program.out slept_ns) / 1e9 }")
+	works=$(awk "BEGIN { print $(expect_key program.out works_ns) / 1e9 }")
+	wait_for 30 observed "0.99 * ($slept + $works)"
+	idle=$(seconds cuda_gpu_idle_seconds_total)
+	# After the last kernel it sleeps again.
+	is "$idle >= 0.99 * $slept"
+	is "$(seconds cuda_gpu_observed_seconds_total) - $idle > 0.99 * $works"
+	is "$(seconds cuda_gpu_observed_seconds_total) - $idle < 1.01 * $works + 0.01"
+	is "$(seconds cuda_gpu_idle_seconds_total 'cause="sleep"') > 0.9 * $idle"
+	assert_equal "$(seconds cuda_trace_idle_lost_total 'reason="late"')" 0.000000000
+}
+
+@test "metrics --idle (no scheduler events) says that it is reduced, and leaves unexplained what it cannot know" {
+	export CUDA_TRACE_SCHEDULER=off
+	exporter
+	traced "$WORKLOADS/idle/sleeps" 100 >out
+	wait_for 20 observed 0.7
+	grep -qx 'cuda_trace_idle_reduced 1' scrape
+	is "$(seconds cuda_gpu_idle_seconds_total 'cause="unexplained"') > 0.9 * $(seconds cuda_gpu_idle_seconds_total)"
+	assert_equal "$(seconds cuda_gpu_idle_seconds_total 'cause="sleep"')" 0.000000000
+}
+
+@test "metrics --idle (processes that come and go) forgets them" {
+	local before after
+	exporter
+	resident() { awk '/^VmRSS/ { print $2 }' "/proc/$exporter_PID/status"; }
+	traced sh -c 'for i in 1 2 3 4 5; do "$0" 20 >/dev/null; done' "$WORKLOADS/idle/sleeps"
+	wait_for 20 observed 0.6
+	before=$(resident)
+	traced sh -c 'for i in $(seq 60); do "$0" 5 >/dev/null; done' "$WORKLOADS/idle/sleeps"
+	wait_for 20 observed 2.5
+	after=$(resident)
+	# 64 KiB of each of them for its launches alone, if they stayed.
+	is "$after - $before < 2000"
+}
+
+@test "metrics (without --idle) has none of it" {
+	start exporter "$CUDA_TRACE" metrics --listen 127.0.0.1:0
+	wait_for 15 grep -q 'listening on' exporter.err
+	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
+	traced "$WORKLOADS/idle/sleeps" 10 >out
+	scrape
+	refute grep -q 'idle' scrape
+}
+
+@test "metrics --idle (without what it needs) is refused" {
+	run -2 ct metrics --idle --sample 10ms/1s
+	assert_output --partial 'not with --sample'
+	run -2 ct metrics --idle --max-overhead 2%
+	assert_output --partial 'not with --sample or --max-overhead'
+}
