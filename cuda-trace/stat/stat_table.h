@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
-#include "cuda-trace/stat/stat_comms.h"
+#include "cuda-trace/collectives/nccl_comms.h"
 #include "cuda-trace/stat/stat_events.h"
 #include "cuda-trace/stat/stat_objects.h"
 #include "cuda-trace/stat/stat_ranges.h"
@@ -100,7 +100,7 @@ struct stat_table {
 	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
-	struct stat_comms comms; /* of all processes */
+	struct nccl_comms comms; /* of all processes */
 	/* The rest is stat_table.c's own. */
 	struct stat_time *timeline;
 	struct energy *energy; /* NULL = not requested */

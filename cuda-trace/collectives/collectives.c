@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One thread. The process controls what comes: everything is bounded. */
-#include "cuda-trace/stat/stat_collectives.h"
+#include "cuda-trace/collectives/collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,11 @@
 
 /* What is launched for one communicator at one time: a call, or a group. */
 struct issue {
+	uint64_t number;
 	uint64_t time;
 	uint64_t stream;
 	bool launched;
-	struct stat_comm_work work;
+	struct nccl_comm_work work;
 };
 
 struct thread {
@@ -34,7 +35,7 @@ struct pending {
 	uint32_t correlation;
 	bool is_kernel;
 	uint64_t start, end;
-	struct stat_comm_work work;
+	struct nccl_comm_work work;
 };
 
 struct known_comm {
@@ -42,9 +43,10 @@ struct known_comm {
 	uint32_t comm, rank;
 };
 
-struct stat_collectives {
-	struct stat_comms *comms;
-	bool timed;
+struct collectives {
+	struct nccl_comms *comms;
+	struct collectives_options options;
+	uint64_t issues; /* so far */
 	struct known_comm *known;
 	uint32_t known_count, known_capacity;
 	struct thread *threads;
@@ -53,18 +55,35 @@ struct stat_collectives {
 	uint32_t pending_count;
 };
 
-struct stat_collectives *stat_collectives__new(struct stat_comms *comms, bool timed)
+struct collectives *collectives__new(struct nccl_comms *comms,
+				     const struct collectives_options *options)
 {
-	struct stat_collectives *collectives = calloc(1, sizeof(*collectives));
+	struct collectives *collectives = calloc(1, sizeof(*collectives));
 
 	if (!collectives)
 		return NULL;
 	collectives->comms = comms;
-	collectives->timed = timed;
+	collectives->options = *options;
 	return collectives;
 }
 
-static void forget_pending(struct stat_collectives *collectives)
+static void note_launched(const struct collectives *collectives, const struct issue *issue,
+			  uint32_t correlation)
+{
+	if (collectives->options.launched)
+		collectives->options.launched(collectives->options.context, issue->number,
+					      correlation);
+}
+
+static void drop_issue(struct collectives *collectives, const struct issue *issue)
+{
+	if (issue->launched)
+		return;
+	collectives->comms->unlaunched++;
+	note_launched(collectives, issue, 0);
+}
+
+static void forget_pending(struct collectives *collectives)
 {
 	for (int i = 0; i < BUCKETS; i++)
 		while (collectives->buckets[i]) {
@@ -77,7 +96,7 @@ static void forget_pending(struct stat_collectives *collectives)
 	collectives->pending_count = 0;
 }
 
-void stat_collectives__free(struct stat_collectives *collectives)
+void collectives__free(struct collectives *collectives)
 {
 	if (!collectives)
 		return;
@@ -85,7 +104,7 @@ void stat_collectives__free(struct stat_collectives *collectives)
 		const struct thread *thread = &collectives->threads[i];
 
 		for (uint32_t k = thread->first; k < thread->count; k++)
-			collectives->comms->unlaunched += !thread->issues[k].launched;
+			drop_issue(collectives, &thread->issues[k]);
 		free(thread->issues);
 	}
 	forget_pending(collectives);
@@ -96,7 +115,7 @@ void stat_collectives__free(struct stat_collectives *collectives)
 
 /* ---- communicators ---- */
 
-static struct known_comm *find_comm(const struct stat_collectives *collectives, uint64_t address)
+static struct known_comm *find_comm(const struct collectives *collectives, uint64_t address)
 {
 	for (uint32_t i = collectives->known_count; i-- > 0;)
 		if (collectives->known[i].address == address)
@@ -104,11 +123,12 @@ static struct known_comm *find_comm(const struct stat_collectives *collectives, 
 	return NULL;
 }
 
-static struct known_comm *add_comm(struct stat_collectives *collectives,
-				   const struct process *process, uint64_t address, int comm,
+static struct known_comm *add_comm(struct collectives *collectives, uint64_t address, int comm,
 				   int32_t rank)
 {
-	int index = comm < 0 ? -1 : stat_comms__rank(collectives->comms, comm, process->pid, rank);
+	int index = comm < 0 ? -1
+			     : nccl_comms__rank(collectives->comms, comm, collectives->options.pid,
+						rank);
 	struct known_comm *known = find_comm(collectives, address), *larger;
 
 	if (index < 0)
@@ -127,36 +147,34 @@ static struct known_comm *add_comm(struct stat_collectives *collectives,
 	return known;
 }
 
-static void note_made(struct stat_collectives *collectives, const struct process *process,
-		      const struct event_collective *call)
+static void note_made(struct collectives *collectives, const struct event_collective *call)
 {
 	const struct known_comm *parent = find_comm(collectives, call->parent);
 
 	if (!call->comm)
 		return;
-	add_comm(collectives, process, call->comm,
-		 stat_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
+	add_comm(collectives, call->comm,
+		 nccl_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
 				  parent ? (int32_t)parent->comm : -1),
 		 call->rank);
 }
 
 /* One that was made before it was observed is this process's own: nobody knows its other ranks. */
-static const struct known_comm *comm_of(struct stat_collectives *collectives,
-					const struct process *process,
+static const struct known_comm *comm_of(struct collectives *collectives,
 					const struct event_collective *call)
 {
+	const struct rank *rank = &collectives->options.rank;
 	const struct known_comm *known = find_comm(collectives, call->comm);
 
 	if (known)
 		return known;
-	return add_comm(collectives, process, call->comm,
-			stat_comms__find(collectives->comms, 0, 0, -1),
-			process->rank.known ? (int32_t)process->rank.rank : -1);
+	return add_comm(collectives, call->comm, nccl_comms__find(collectives->comms, 0, 0, -1),
+			rank->known ? (int32_t)rank->rank : -1);
 }
 
 /* ---- calls ---- */
 
-static struct thread *thread_of(struct stat_collectives *collectives, uint32_t tid)
+static struct thread *thread_of(struct collectives *collectives, uint32_t tid)
 {
 	struct thread *larger;
 
@@ -185,13 +203,13 @@ static void prune_thread(struct thread *thread)
 	thread->first = 0;
 }
 
-static struct issue *add_issue(struct stat_collectives *collectives, struct thread *thread)
+static struct issue *add_issue(struct collectives *collectives, struct thread *thread)
 {
 	struct issue *larger;
 
 	prune_thread(thread);
 	if (thread->count - thread->first >= MAX_ISSUES) {
-		collectives->comms->unlaunched += !thread->issues[thread->first].launched;
+		drop_issue(collectives, &thread->issues[thread->first]);
 		thread->first++;
 		prune_thread(thread);
 	}
@@ -200,7 +218,7 @@ static struct issue *add_issue(struct stat_collectives *collectives, struct thre
 	if (!larger)
 		return NULL;
 	thread->issues = larger;
-	larger[thread->count] = (struct issue){};
+	larger[thread->count] = (struct issue){.number = ++collectives->issues};
 	return &larger[thread->count++];
 }
 
@@ -219,13 +237,13 @@ static struct issue *issue_of(struct thread *thread, const struct known_comm *co
 	return NULL;
 }
 
-static void add_part(struct stat_comm_work *work, uint32_t function, uint64_t bytes)
+static void add_part(struct nccl_comm_work *work, uint32_t function, uint64_t bytes)
 {
-	struct stat_comm_part *part = work->parts;
+	struct nccl_comm_part *part = work->parts;
 
 	while (part < work->parts + work->part_count && part->function != function)
 		part++;
-	if (part == work->parts + STAT_COMM_PARTS)
+	if (part == work->parts + NCCL_COMM_PARTS)
 		part--;
 	else if (part == work->parts + work->part_count)
 		work->part_count++;
@@ -234,26 +252,26 @@ static void add_part(struct stat_comm_work *work, uint32_t function, uint64_t by
 	part->bytes += bytes;
 }
 
-static void note_operation(struct stat_collectives *collectives, const struct process *process,
-			   const struct event_collective *call)
+static uint64_t note_operation(struct collectives *collectives, const struct event_collective *call)
 {
-	const struct known_comm *comm = comm_of(collectives, process, call);
-	struct thread *thread = collectives->timed ? thread_of(collectives, call->tid) : NULL;
-	struct stat_comm_sums *sums;
+	const struct known_comm *comm = comm_of(collectives, call);
+	struct thread *thread =
+		collectives->options.timed ? thread_of(collectives, call->tid) : NULL;
+	struct nccl_comm_sums *sums;
 	struct issue *issue;
 
 	if (!comm)
-		return;
+		return 0;
 	sums = &collectives->comms->list[comm->comm].sums[call->function];
 	sums->calls++;
 	sums->bytes += nccl_calls__bytes(call);
 	if (!thread)
-		return;
+		return 0;
 	issue = issue_of(thread, comm, call->stream);
 	if (!issue) {
 		issue = add_issue(collectives, thread);
 		if (!issue)
-			return;
+			return 0;
 		issue->time = call->depth ? UINT64_MAX : call->time;
 		issue->stream = call->stream;
 		issue->work.comm = comm->comm;
@@ -265,11 +283,13 @@ static void note_operation(struct stat_collectives *collectives, const struct pr
 		issue->work.number = call->sequence;
 	}
 	add_part(&issue->work, call->function, nccl_calls__bytes(call));
+	return issue->number;
 }
 
-static void end_group(struct stat_collectives *collectives, const struct event_collective *call)
+static void end_group(struct collectives *collectives, const struct event_collective *call)
 {
-	struct thread *thread = collectives->timed ? thread_of(collectives, call->tid) : NULL;
+	struct thread *thread =
+		collectives->options.timed ? thread_of(collectives, call->tid) : NULL;
 
 	for (uint32_t i = thread ? thread->count : 0; i-- > 0 && i >= thread->first;) {
 		if (thread->issues[i].time != UINT64_MAX)
@@ -280,26 +300,24 @@ static void end_group(struct stat_collectives *collectives, const struct event_c
 		thread->open = false;
 }
 
-void stat_collectives__call(struct stat_collectives *collectives, const struct process *process,
-			    const struct event_collective *call)
+uint64_t collectives__call(struct collectives *collectives, const struct event_collective *call)
 {
 	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
-		return;
+		return 0;
 	if (call->function < NCCL_OPERATIONS)
-		note_operation(collectives, process, call);
-	else if (call->function == NCCL_GROUP_END)
+		return note_operation(collectives, call);
+	if (call->function == NCCL_GROUP_END)
 		end_group(collectives, call);
 	else if (call->function > NCCL_GROUP_END)
-		note_made(collectives, process, call);
+		note_made(collectives, call);
+	return 0;
 }
 
 /* ---- launches and kernels ---- */
 
-/* ncclDevKernel_..., ncclKernel_... (before 2.19), maybe mangled. */
-static bool is_nccl(const struct process *process, uint32_t id)
+/* ncclDevKernel_..., ncclKernel_... (before 2.19). */
+bool collectives__is_nccl(const char *name)
 {
-	const char *name = process__name(process, id);
-
 	if (!name)
 		return false;
 	if (!strncmp(name, "_Z", 2))
@@ -309,7 +327,7 @@ static bool is_nccl(const struct process *process, uint32_t id)
 
 /* Of those of the latest time that is not behind the launch: one of its stream that has launched
  * nothing yet, or else any, or else (a large group has several kernels) one of its stream. */
-static struct issue *issue_before(struct stat_collectives *collectives, struct thread *thread,
+static struct issue *issue_before(struct collectives *collectives, struct thread *thread,
 				  uint64_t start, uint64_t stream)
 {
 	struct issue *found = NULL;
@@ -322,7 +340,7 @@ static struct issue *issue_before(struct stat_collectives *collectives, struct t
 			next = i;
 		}
 	for (; thread->first < next; thread->first++)
-		collectives->comms->unlaunched += !thread->issues[thread->first].launched;
+		drop_issue(collectives, &thread->issues[thread->first]);
 	for (uint32_t i = next; i < thread->count && thread->issues[i].time == time; i++) {
 		struct issue *issue = &thread->issues[i];
 
@@ -335,7 +353,7 @@ static struct issue *issue_before(struct stat_collectives *collectives, struct t
 	return found;
 }
 
-static struct pending **pending_of(struct stat_collectives *collectives, uint32_t correlation)
+static struct pending **pending_of(struct collectives *collectives, uint32_t correlation)
 {
 	struct pending **link = &collectives->buckets[correlation % BUCKETS];
 
@@ -344,7 +362,7 @@ static struct pending **pending_of(struct stat_collectives *collectives, uint32_
 	return link;
 }
 
-static void put_pending(struct stat_collectives *collectives, struct pending **link,
+static void put_pending(struct collectives *collectives, struct pending **link,
 			const struct pending *half)
 {
 	struct pending *pending;
@@ -362,7 +380,7 @@ static void put_pending(struct stat_collectives *collectives, struct pending **l
 	collectives->pending_count++;
 }
 
-static void drop_pending(struct stat_collectives *collectives, struct pending **link)
+static void drop_pending(struct collectives *collectives, struct pending **link)
 {
 	struct pending *pending = *link;
 
@@ -371,21 +389,22 @@ static void drop_pending(struct stat_collectives *collectives, struct pending **
 	collectives->pending_count--;
 }
 
-void stat_collectives__launch(struct stat_collectives *collectives, const struct process *process,
-			      const struct cuda_launch *launch)
+void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
+			 const char *name)
 {
 	struct pending half = {.correlation = launch->head.correlation}, **link;
 	struct thread *thread;
 	struct issue *issue;
 
 	if (!collectives || !collectives->thread_count || launch->result ||
-	    launch->domain == CUDA_DOMAIN_RUNTIME || !is_nccl(process, launch->name))
+	    launch->domain == CUDA_DOMAIN_RUNTIME || !collectives__is_nccl(name))
 		return;
 	thread = thread_of(collectives, launch->tid);
 	issue = thread ? issue_before(collectives, thread, launch->start, launch->stream) : NULL;
 	if (!issue)
 		return;
 	issue->launched = true;
+	note_launched(collectives, issue, half.correlation);
 	half.work = issue->work;
 	link = pending_of(collectives, half.correlation);
 	if (!*link) {
@@ -393,12 +412,12 @@ void stat_collectives__launch(struct stat_collectives *collectives, const struct
 		return;
 	}
 	if ((*link)->is_kernel)
-		stat_comms__kernel(collectives->comms, &half.work, (*link)->start, (*link)->end);
+		nccl_comms__kernel(collectives->comms, &half.work, (*link)->start, (*link)->end);
 	drop_pending(collectives, link);
 }
 
-void stat_collectives__kernel(struct stat_collectives *collectives, const struct process *process,
-			      const struct cuda_kernel *kernel)
+void collectives__kernel(struct collectives *collectives, const struct cuda_kernel *kernel,
+			 const char *name)
 {
 	const struct pending half = {
 		.correlation = kernel->head.correlation,
@@ -409,7 +428,7 @@ void stat_collectives__kernel(struct stat_collectives *collectives, const struct
 	struct pending **link;
 
 	if (!collectives || !collectives->thread_count || kernel->graph ||
-	    !is_nccl(process, kernel->name))
+	    !collectives__is_nccl(name))
 		return;
 	link = pending_of(collectives, half.correlation);
 	if (!*link) {
@@ -417,6 +436,6 @@ void stat_collectives__kernel(struct stat_collectives *collectives, const struct
 		return;
 	}
 	if (!(*link)->is_kernel)
-		stat_comms__kernel(collectives->comms, &(*link)->work, half.start, half.end);
+		nccl_comms__kernel(collectives->comms, &(*link)->work, half.start, half.end);
 	drop_pending(collectives, link);
 }
