@@ -46,6 +46,7 @@ struct known_comm {
 struct collectives {
 	struct nccl_comms *comms;
 	struct collectives_options options;
+	bool expects_kernels;
 	uint64_t issues; /* so far */
 	struct known_comm *known;
 	uint32_t known_count, known_capacity;
@@ -189,6 +190,7 @@ static struct thread *thread_of(struct collectives *collectives, uint32_t tid)
 		return NULL;
 	collectives->threads = larger;
 	larger[collectives->thread_count] = (struct thread){.tid = tid};
+	collectives->expects_kernels = true;
 	return &larger[collectives->thread_count++];
 }
 
@@ -252,19 +254,37 @@ static void add_part(struct nccl_comm_work *work, uint32_t function, uint64_t by
 	part->bytes += bytes;
 }
 
+static void count_call(struct collectives *collectives, const struct known_comm *comm,
+		       const struct event_collective *call)
+{
+	struct nccl_comm_sums *sums = &collectives->comms->list[comm->comm].sums[call->function];
+
+	sums->calls++;
+	sums->bytes += nccl_calls__bytes(call);
+}
+
+static void add_to_work(struct nccl_comm_work *work, const struct known_comm *comm,
+			const struct event_collective *call)
+{
+	work->comm = comm->comm;
+	work->rank = comm->rank;
+	if (call->known && !work->numbered) {
+		work->numbered = true;
+		work->number = call->sequence;
+	}
+	add_part(work, call->function, nccl_calls__bytes(call));
+}
+
 static uint64_t note_operation(struct collectives *collectives, const struct event_collective *call)
 {
 	const struct known_comm *comm = comm_of(collectives, call);
 	struct thread *thread =
 		collectives->options.timed ? thread_of(collectives, call->tid) : NULL;
-	struct nccl_comm_sums *sums;
 	struct issue *issue;
 
 	if (!comm)
 		return 0;
-	sums = &collectives->comms->list[comm->comm].sums[call->function];
-	sums->calls++;
-	sums->bytes += nccl_calls__bytes(call);
+	count_call(collectives, comm, call);
 	if (!thread)
 		return 0;
 	issue = issue_of(thread, comm, call->stream);
@@ -274,15 +294,9 @@ static uint64_t note_operation(struct collectives *collectives, const struct eve
 			return 0;
 		issue->time = call->depth ? UINT64_MAX : call->time;
 		issue->stream = call->stream;
-		issue->work.comm = comm->comm;
-		issue->work.rank = comm->rank;
 		thread->open = call->depth != 0;
 	}
-	if (call->known && !issue->work.numbered) {
-		issue->work.numbered = true;
-		issue->work.number = call->sequence;
-	}
-	add_part(&issue->work, call->function, nccl_calls__bytes(call));
+	add_to_work(&issue->work, comm, call);
 	return issue->number;
 }
 
@@ -389,10 +403,57 @@ static void drop_pending(struct collectives *collectives, struct pending **link)
 	collectives->pending_count--;
 }
 
+/* Waits for the other half, or ends its waiting. */
+static void put_half(struct collectives *collectives, struct pending **link,
+		     const struct pending *half)
+{
+	const struct pending *kernel = half->is_kernel ? half : *link;
+	const struct pending *call = half->is_kernel ? *link : half;
+
+	if (!*link) {
+		put_pending(collectives, link, half);
+		return;
+	}
+	if (kernel->is_kernel && !call->is_kernel)
+		nccl_comms__kernel(collectives->comms, &call->work, kernel->start, kernel->end);
+	drop_pending(collectives, link);
+}
+
+/* Records of a recording come by their times: calls before their kernel. */
+void collectives__recorded(struct collectives *collectives, const struct event_collective *call,
+			   uint32_t correlation)
+{
+	struct pending half = {.correlation = correlation}, **link;
+	const struct known_comm *comm;
+
+	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
+		return;
+	if (call->function > NCCL_GROUP_END)
+		note_made(collectives, call);
+	comm = call->function < NCCL_OPERATIONS ? comm_of(collectives, call) : NULL;
+	if (!comm)
+		return;
+	count_call(collectives, comm, call);
+	if (!collectives->options.timed)
+		return;
+	collectives->expects_kernels = true;
+	if (!correlation) {
+		collectives->comms->unlaunched++;
+		return;
+	}
+	link = pending_of(collectives, correlation);
+	if (*link && !(*link)->is_kernel) {
+		add_to_work(&(*link)->work, comm, call);
+		return;
+	}
+	add_to_work(&half.work, comm, call);
+	put_half(collectives, link, &half);
+}
+
 void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
 			 const char *name)
 {
-	struct pending half = {.correlation = launch->head.correlation}, **link;
+	struct pending half = {.correlation = launch->head.correlation};
 	struct thread *thread;
 	struct issue *issue;
 
@@ -406,14 +467,9 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	issue->launched = true;
 	note_launched(collectives, issue, half.correlation);
 	half.work = issue->work;
-	link = pending_of(collectives, half.correlation);
-	if (!*link) {
-		put_pending(collectives, link, &half);
+	if (collectives->options.launched)
 		return;
-	}
-	if ((*link)->is_kernel)
-		nccl_comms__kernel(collectives->comms, &half.work, (*link)->start, (*link)->end);
-	drop_pending(collectives, link);
+	put_half(collectives, pending_of(collectives, half.correlation), &half);
 }
 
 void collectives__kernel(struct collectives *collectives, const struct cuda_kernel *kernel,
@@ -425,17 +481,9 @@ void collectives__kernel(struct collectives *collectives, const struct cuda_kern
 		.start = kernel->start,
 		.end = kernel->end,
 	};
-	struct pending **link;
 
-	if (!collectives || !collectives->thread_count || kernel->graph ||
+	if (!collectives || !collectives->expects_kernels || kernel->graph ||
 	    !collectives__is_nccl(name))
 		return;
-	link = pending_of(collectives, half.correlation);
-	if (!*link) {
-		put_pending(collectives, link, &half);
-		return;
-	}
-	if (!(*link)->is_kernel)
-		nccl_comms__kernel(collectives->comms, &(*link)->work, half.start, half.end);
-	drop_pending(collectives, link);
+	put_half(collectives, pending_of(collectives, half.correlation), &half);
 }

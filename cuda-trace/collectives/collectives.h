@@ -17,7 +17,7 @@ struct collectives_options {
 	struct rank rank; /* by the launcher */
 	bool timed;	  /* the process's launches and kernels come, too */
 	/* The calls of this issue were launched; correlation 0: they were not, as far as is known.
-	 * Once for each kernel of a large group. May be NULL. */
+	 * Once for each kernel of a large group. May be NULL; if not, no kernels come. */
 	void (*launched)(void *context, uint64_t issue, uint32_t correlation);
 	void *context;
 };
@@ -28,6 +28,10 @@ struct collectives *collectives__new(struct nccl_comms *comms,
 /* In the order in which the process made its calls; before the records of their launches. The
  * number of the issue that an operation is a part of: what is launched at once; 0 = none. */
 uint64_t collectives__call(struct collectives *collectives, const struct event_collective *call);
+/* The same of a recording, which knows the kernel's correlation id (0 = there is none): launches
+ * are not needed then. */
+void collectives__recorded(struct collectives *collectives, const struct event_collective *call,
+			   uint32_t correlation);
 /* `name` is the kernel's; NULL = unknown. */
 void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
 			 const char *name);

@@ -193,6 +193,12 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	stat_table__record(&((struct summary *)context)->table, process, record);
 }
 
+static void on_collective(void *context, struct process *process,
+			  const struct event_collective *call, uint32_t correlation)
+{
+	stat_table__collective(&((struct summary *)context)->table, process, call, correlation);
+}
+
 static void on_process_end(void *context, struct process *process)
 {
 	stat_table__end(&((struct summary *)context)->table, process);
@@ -233,6 +239,7 @@ static int report_summary(const struct report_file *file, const struct report_op
 		.context = &summary,
 		.process_start = on_process_start,
 		.record = on_record,
+		.collective = on_collective,
 		.process_end = on_process_end,
 	};
 	struct stat_report report = {

@@ -337,6 +337,34 @@ void store__record(struct store *store, struct process *process, const struct cu
 		store->records++;
 }
 
+/* Communicators are kept whatever --last drops: the calls mean nothing without them. */
+void store__collective(struct store *store, struct process *process,
+		       const struct event_collective *call)
+{
+	struct spool_collective record = {
+		.head = {SPOOL_COLLECTIVE, sizeof(record), 0},
+		.call = *call,
+	};
+	struct store_process *own = process->data;
+
+	if (!own || store->error) {
+		store->refused++;
+		return;
+	}
+	if (store->full || call->function == NCCL_GROUP_START || !has_space(store, sizeof(record)))
+		return;
+	if (call->function > NCCL_GROUP_END) {
+		put(store, SPOOL_COMM, own->number, call, sizeof(*call), NULL, 0);
+		return;
+	}
+	store->error =
+		spool__put_record(store->spool, CUDA_GROUP_LAUNCH, own->number, &record.head);
+	if (store->error)
+		store->refused++;
+	else
+		store->records += call->function < NCCL_OPERATIONS;
+}
+
 static void put_missing_names(struct store *store, struct store_process *own)
 {
 	if (!own->missing)

@@ -241,7 +241,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		/* The driver's launch below it counts, or its error: see stat_errors.c. */
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
-		if (tally->collectives)
+		if (tally->collectives && !table->past)
 			collectives__launch(tally->collectives, launch,
 					    process__name(process, launch->name));
 		sums = &slot_of(tally, launch->name)->sums;
@@ -273,7 +273,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 /* Of a sample, too few kernels come to tell ranks apart: the calls are counted. */
 void stat_table__collective(struct stat_table *table, struct process *process,
-			    const struct event_collective *call)
+			    const struct event_collective *call, uint32_t correlation)
 {
 	struct tally *tally = process->data;
 
@@ -282,7 +282,9 @@ void stat_table__collective(struct stat_table *table, struct process *process,
 			&table->comms, &(struct collectives_options){.pid = process->pid,
 								     .rank = process->rank,
 								     .timed = !table->sampled});
-	if (tally)
+	if (tally && table->past)
+		collectives__recorded(tally->collectives, call, correlation);
+	else if (tally)
 		collectives__call(tally->collectives, call);
 }
 

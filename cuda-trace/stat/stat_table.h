@@ -121,7 +121,7 @@ void stat_table__start(struct stat_table *table, struct process *process);
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record);
 void stat_table__collective(struct stat_table *table, struct process *process,
-			    const struct event_collective *call);
+			    const struct event_collective *call, uint32_t correlation);
 void stat_table__end(struct stat_table *table, struct process *process);
 /* All processes have ended: kernels and processes by GPU time, longest first; sums of time. */
 void stat_table__sort(struct stat_table *table);
