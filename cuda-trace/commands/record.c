@@ -48,7 +48,8 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
-	 "nvtx, overhead,\nobjects, collectives\n(default " DEFAULT_EVENTS ")",
+	 "nvtx, overhead,\nobjects, collectives\n(default: all but graphs, graph-nodes, runtime, "
+	 "api,\nunified, nvtx, objects)",
 	 AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
@@ -173,7 +174,7 @@ static void on_collective(void *context, struct process *process,
 {
 	struct record *record = context;
 
-	if (!record->stopped)
+	if (!record->stopped && call->function != NCCL_GROUP_START)
 		store__collective(record->store, process, call);
 }
 
