@@ -11,8 +11,8 @@
 /* Collectives that wait for the kernels of some ranks: records of two processes come up to a second
  * apart. */
 #define MEETINGS     4096
-#define MAX_MET	     64 /* ranks of a communicator that are compared */
-#define MAX_COMPARED 64 /* communicators */
+#define MAX_MET	     1024 /* ranks of a communicator that are compared */
+#define MAX_COMPARED 4096 /* ranks of all these communicators: 128 MiB */
 
 /* A verdict needs so many collectives to which somebody comes late, to most of which it is one
  * rank, and an amount that matters. What "late" is depends on the host's jitter and on what causes
@@ -96,8 +96,8 @@ static struct nccl_comm_meetings *meetings_of(const struct nccl_comms *comms,
 	if (!comm->id || !is_complete(comm) || comm->size < 2 || comm->size > MAX_MET)
 		return NULL;
 	for (uint32_t i = 0; i < comms->count; i++)
-		compared += comms->list[i].meetings != NULL;
-	if (compared >= MAX_COMPARED)
+		compared += comms->list[i].meetings ? comms->list[i].size : 0;
+	if (compared + comm->size > MAX_COMPARED)
 		return NULL;
 	comm->meetings =
 		calloc(1, sizeof(*comm->meetings) + sizeof(uint64_t) * MEETINGS * comm->size);

@@ -25,7 +25,8 @@ struct nccl_comm_sums {
 
 struct nccl_comm_rank {
 	uint32_t pid;
-	int32_t rank; /* in the communicator; of a split one, in what was split; -1 = unknown */
+	const char *host; /* NULL = this one */
+	int32_t rank;	  /* in the communicator; of a split one, in what was split; -1 = unknown */
 	uint64_t gpu_ns, wait_ns;
 	/* Collectives to which it came as the last one, by how much later than the others on
 	 * average: 2^n times NCCL_COMM_LATE_NS and more, below the next n; and the sum of that. */

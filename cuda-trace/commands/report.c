@@ -10,6 +10,7 @@
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/base/output_file.h"
 #include "cuda-trace/commands/report_advice.h"
+#include "cuda-trace/commands/report_merge.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
@@ -27,7 +28,7 @@
 struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
 	bool processes, stalls, launches, copy_calls, all;
-	bool csv, json, compare, runtime_names;
+	bool csv, json, compare, runtime_names, merge;
 	const char *sql, *import, *output;
 	const char *by;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
@@ -88,6 +89,10 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "compare", NULL,
 	 "what changed between two recordings: kernels, copies,\ncalls, waits, or the given tables",
 	 AT(compare)},
+	{OPTION_FLAG, 0, "merge", NULL,
+	 "recordings of several ranks and hosts on one clock:\nwho is late, exposed communication, "
+	 "kernels by rank;\nalso with --timeline",
+	 AT(merge)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_COUNT, 'n', "count", "COUNT", "at most COUNT rows per table", AT(limit)},
 	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per row", AT(json)},
@@ -105,12 +110,14 @@ static const struct option_usage usage = {
 	.command = "report",
 	.summary = "Prints tables from a recording or an SQLite export of Nsight Systems.",
 	.synopsis = (const char *const[]){"[OPTIONS] [FILE]", "--compare [OPTIONS] OLD NEW",
+					  "--merge [OPTIONS] FOLDER|FILE...",
 					  "--import SPOOL --output FILE", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace report\n"
 		    "  cuda-trace report --kernels --copies step.db\n"
 		    "  cuda-trace report --by operator step.db\n"
 		    "  cuda-trace report --compare before.db after.db\n"
+		    "  cuda-trace report --merge --timeline all.json runs/\n"
 		    "  cuda-trace report --csv --sql 'SELECT * FROM TARGET_INFO_GPU' step.db\n",
 };
 
@@ -414,6 +421,22 @@ static int import(const struct report_options *options)
 	return import__run(&wanted, NULL);
 }
 
+/* It has its own tables, of all files. */
+static int check_merge(const struct report_options *options, int files)
+{
+	bool table = options->all || options->by || options->sql || options->compare;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		table |= *(const bool *)((const char *)options + tables[i].offset);
+	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++)
+		table |= exports[i].offset != AT(timeline) &&
+			 *(const char *const *)((const char *)options + exports[i].offset);
+	if (table || options->csv || options->runtime_names || options->symbols)
+		return options__misuse(
+			&usage, "--merge goes with --timeline, --json, --count and --output");
+	return files ? 0 : options__misuse(&usage, "--merge needs folders or files");
+}
+
 static int check(const struct report_options *options, int argc, char **argv, int operand)
 {
 	int files = argc - operand;
@@ -438,6 +461,8 @@ static int check(const struct report_options *options, int argc, char **argv, in
 		return options__misuse(&usage, "--compare needs two files: OLD NEW");
 	if (options->compare && files > 2)
 		return options__extra_operand(&usage, argv[operand + 2]);
+	if (options->merge)
+		return check_merge(options, files);
 	if (!options->compare && files > 1)
 		return options__extra_operand(&usage, argv[operand + 1]);
 	return 0;
@@ -496,6 +521,15 @@ int cmd_report(int argc, char **argv)
 		return status;
 	if (options.import)
 		return import(&options) ? EXIT_TROUBLE : EXIT_OK;
+	if (options.merge)
+		return report_merge__run(
+			&(struct report_merge){
+				.output = options.output,
+				.timeline = options.timeline,
+				.json = options.json,
+				.most = options.limit ? options.limit : DEFAULT_KERNELS,
+			},
+			argv + operand);
 	if (output_file__open(&output, "report", options.output, options.inputs))
 		return EXIT_TROUBLE;
 	err = options.compare ? compare(argv + operand, &options, output.file)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Collectives by communicator and operation, and which rank is late.
- */
+#include "cuda-trace/collectives/collective_section.h"
 #include <inttypes.h>
 #include <math.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/nccl_calls.h"
-#include "cuda-trace/stat/stat_sections.h"
 
 static const char *const verdicts[] = {
 	[NCCL_COMM_BALANCED] = "balanced",
@@ -37,15 +34,18 @@ static const char *sentence(const struct nccl_comm *comm, char text[256])
 {
 	struct nccl_comm_late late;
 	char met[32], mean[16];
+	const char *host;
 
 	*text = 0;
 	switch (nccl_comms__verdict(comm, &late)) {
 	case NCCL_COMM_LATE:
+		host = late.rank->host;
 		snprintf(text, 256,
-			 "rank %d (pid %u) arrives last in %.0f %% of %s collectives, by %s on "
-			 "average",
-			 late.rank->rank, late.rank->pid, 100.0 * late.count / comm->met,
-			 text__count(met, comm->met), text__ns(mean, late.ns / late.count));
+			 "rank %d (%s%spid %u) arrives last in %.0f %% of %s collectives, by %s "
+			 "on average",
+			 late.rank->rank, host ? host : "", host ? ", " : "", late.rank->pid,
+			 100.0 * late.count / comm->met, text__count(met, comm->met),
+			 text__ns(mean, late.ns / late.count));
 		break;
 	case NCCL_COMM_RANKS_MISSING:
 		if (comm->size)
@@ -163,16 +163,15 @@ static void put_comm(struct sheet *sheet, const struct nccl_comm *comm)
 	sheet__close(sheet);
 }
 
-void stat_sections__collectives(struct sheet *sheet, const struct stat_report *report)
+void collective_section__put(struct sheet *sheet, const struct nccl_comms *comms, uint64_t most)
 {
-	const struct nccl_comms *comms = &report->table->comms;
 	char id[20], text[256];
 
 	if (!sheet->json && !comms->count)
 		return;
 	sheet__say(sheet,
 		   "\nCollectives of NCCL, of all ranks; waiting: for the rank that comes last\n");
-	sheet__begin(sheet, "communicators", NULL, report->most_kernels);
+	sheet__begin(sheet, "communicators", NULL, most);
 	for (uint32_t i = 0; i < comms->count; i++)
 		if (calls_of(&comms->list[i]))
 			put_comm(sheet, &comms->list[i]);
