@@ -339,16 +339,17 @@ bool collectives__is_nccl(const char *name)
 	return !strncmp(name, "ncclDevKernel", 13) || !strncmp(name, "ncclKernel", 10);
 }
 
-/* Of those of the latest time that is not behind the launch: one of its stream that has launched
- * nothing yet, or else any, or else (a large group has several kernels) one of its stream. */
+/* Of those of the latest time that is not behind the launch's end: one of its stream that has
+ * launched nothing yet, or else any, or else (a large group has several kernels) one of its stream.
+ */
 static struct issue *issue_before(struct collectives *collectives, struct thread *thread,
-				  uint64_t start, uint64_t stream)
+				  uint64_t end, uint64_t stream)
 {
 	struct issue *found = NULL;
 	uint32_t next = thread->first;
 	uint64_t time = 0;
 
-	for (uint32_t i = thread->first; i < thread->count && thread->issues[i].time <= start; i++)
+	for (uint32_t i = thread->first; i < thread->count && thread->issues[i].time <= end; i++)
 		if (thread->issues[i].time != time) {
 			time = thread->issues[i].time;
 			next = i;
@@ -454,6 +455,9 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 			 const char *name)
 {
 	struct pending half = {.correlation = launch->head.correlation};
+	/* A thread makes no call of NCCL while it launches. So what is before the end is before the
+	 * launch, even if the clocks of probes and of the agent differ by a microsecond. */
+	uint64_t end = launch->end > launch->start ? launch->end : launch->start;
 	struct thread *thread;
 	struct issue *issue;
 
@@ -461,7 +465,7 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	    launch->domain == CUDA_DOMAIN_RUNTIME || !collectives__is_nccl(name))
 		return;
 	thread = thread_of(collectives, launch->tid);
-	issue = thread ? issue_before(collectives, thread, launch->start, launch->stream) : NULL;
+	issue = thread ? issue_before(collectives, thread, end, launch->stream) : NULL;
 	if (!issue)
 		return;
 	issue->launched = true;
