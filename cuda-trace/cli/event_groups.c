@@ -76,20 +76,8 @@ static int explain(const struct option_usage *usage, const char *unknown, const 
 
 int event_groups__parse_events(const struct option_usage *usage, const char *list, uint32_t *groups)
 {
-	const char *unknown;
-
 	*groups = 0;
-	unknown = add_words(list, groups, NULL);
-	if (!unknown && *groups & GROUPS_COLLECTIVES)
-		unknown = strstr(list, "collectives");
-	return explain(usage, unknown, GROUPS_WORDS);
-}
-
-int event_groups__parse_with_collectives(const struct option_usage *usage, const char *list,
-					 uint32_t *groups)
-{
-	*groups = 0;
-	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS_AND_COLLECTIVES);
+	return explain(usage, add_words(list, groups, NULL), GROUPS_WORDS);
 }
 
 int event_groups__parse_summed(const struct option_usage *usage, const char *list, uint32_t *groups)

@@ -15,9 +15,7 @@
 /* For commands that read single events. */
 #define GROUPS_WORDS                                                                 \
 	"kernels,launches,copies,memory,sync,errors,graphs,graph-nodes,runtime,api," \
-	"unified,nvtx,overhead,objects"
-/* For stat and trace. */
-#define GROUPS_WORDS_AND_COLLECTIVES GROUPS_WORDS ",collectives"
+	"unified,nvtx,overhead,objects,collectives"
 /* For metrics and top, which read the live aggregates. */
 #define GROUPS_SUMMED_WORDS   "kernels,copies,memory,sync,errors,unified,overhead"
 #define GROUPS_SUMMED_DEFAULT "kernels,copies,memory,sync"
@@ -30,8 +28,6 @@ int event_groups__parse(const char *list, uint32_t *groups);
  */
 int event_groups__parse_events(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
-int event_groups__parse_with_collectives(const struct option_usage *usage, const char *list,
-					 uint32_t *groups);
 int event_groups__parse_summed(const struct option_usage *usage, const char *list,
 			       uint32_t *groups);
 

@@ -29,7 +29,7 @@
 #include "libcupti-usdt/stack_probes.h"
 
 #define DEFAULT_PATH	     "cuda-trace.db"
-#define DEFAULT_EVENTS	     "kernels,copies,memory,sync,errors,overhead"
+#define DEFAULT_EVENTS	     "kernels,copies,memory,sync,errors,overhead,collectives"
 
 #define RING_MIB_WITH_STACKS 64 /* of all launches */
 
@@ -49,7 +49,8 @@ static const struct option_row rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "What to keep", 0},
 	{OPTION_TEXT, 'e', "events", "LIST",
 	 "of: kernels, copies, memory, sync, errors, graphs,\ngraph-nodes, runtime, api, unified, "
-	 "nvtx, overhead,\nobjects\n(default " DEFAULT_EVENTS ")",
+	 "nvtx, overhead,\nobjects, collectives\n(default: all but graphs, graph-nodes, runtime, "
+	 "api,\nunified, nvtx, objects)",
 	 AT(events)},
 	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
@@ -167,6 +168,15 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		stack_rate__launch(record->pace, process->pid,
 				   ((const struct cuda_launch *)data)->tid);
 	store__record(record->store, process, data);
+}
+
+static void on_collective(void *context, struct process *process,
+			  const struct event_collective *call, uint32_t correlation)
+{
+	struct record *record = context;
+
+	if (!record->stopped && call->function != NCCL_GROUP_START)
+		store__collective(record->store, process, call);
 }
 
 static void on_stack(void *context, struct process *process, const struct event *event)
@@ -434,6 +444,7 @@ int cmd_record(int argc, char **argv)
 		.context = &record,
 		.process_start = on_process_start,
 		.record = on_record,
+		.collective = on_collective,
 		.stack = on_stack,
 		.process_end = on_process_end,
 		.process_error = losses__say_error,

@@ -10,15 +10,15 @@
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/base/output_file.h"
 #include "cuda-trace/commands/report_advice.h"
+#include "cuda-trace/commands/report_merge.h"
+#include "cuda-trace/commands/report_summary.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/report/report_compare.h"
 #include "cuda-trace/report/report_file.h"
 #include "cuda-trace/report/report_output.h"
-#include "cuda-trace/report/report_records.h"
 #include "cuda-trace/report/report_sections.h"
-#include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/recording/store_import.h"
 
 #define DEFAULT_PATH	"cuda-trace.db"
@@ -27,7 +27,7 @@
 struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
 	bool processes, stalls, launches, copy_calls, all;
-	bool csv, json, compare, runtime_names;
+	bool csv, json, compare, runtime_names, merge;
 	const char *sql, *import, *output;
 	const char *by;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
@@ -88,6 +88,10 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "compare", NULL,
 	 "what changed between two recordings: kernels, copies,\ncalls, waits, or the given tables",
 	 AT(compare)},
+	{OPTION_FLAG, 0, "merge", NULL,
+	 "recordings of several ranks and hosts on one clock:\nwho is late, exposed communication, "
+	 "kernels by rank;\nalso with --timeline",
+	 AT(merge)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_COUNT, 'n', "count", "COUNT", "at most COUNT rows per table", AT(limit)},
 	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per row", AT(json)},
@@ -105,12 +109,14 @@ static const struct option_usage usage = {
 	.command = "report",
 	.summary = "Prints tables from a recording or an SQLite export of Nsight Systems.",
 	.synopsis = (const char *const[]){"[OPTIONS] [FILE]", "--compare [OPTIONS] OLD NEW",
+					  "--merge [OPTIONS] FOLDER|FILE...",
 					  "--import SPOOL --output FILE", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace report\n"
 		    "  cuda-trace report --kernels --copies step.db\n"
 		    "  cuda-trace report --by operator step.db\n"
 		    "  cuda-trace report --compare before.db after.db\n"
+		    "  cuda-trace report --merge --timeline all.json runs/\n"
 		    "  cuda-trace report --csv --sql 'SELECT * FROM TARGET_INFO_GPU' step.db\n",
 };
 
@@ -176,90 +182,6 @@ static int report_sql(struct report_file *file, const struct report_options *opt
 		err = report_file__complain(file);
 	}
 	sqlite3_finalize(statement);
-	return err;
-}
-
-struct summary {
-	struct stat_table table;
-};
-
-static void on_process_start(void *context, struct process *process)
-{
-	stat_table__start(&((struct summary *)context)->table, process);
-}
-
-static void on_record(void *context, struct process *process, const struct cuda_record *record)
-{
-	stat_table__record(&((struct summary *)context)->table, process, record);
-}
-
-static void on_process_end(void *context, struct process *process)
-{
-	stat_table__end(&((struct summary *)context)->table, process);
-}
-
-/* What was lost after it had arrived: stat does not know of that. */
-static int report_store_losses(const struct report_file *file, enum report_format format, FILE *out)
-{
-	static const char sql[] = "SELECT stage, reason, count, text AS meaning FROM "
-				  "CUDA_TRACE_LOST WHERE stage = 'store'";
-	sqlite3_stmt *statement = NULL;
-	int err = 0;
-
-	if (report_file__number(file, "SELECT count(*) FROM CUDA_TRACE_LOST WHERE stage = 'store'",
-				0) < 1)
-		return 0;
-	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL) ||
-	    report_output__write(out, format, "losses", "\nLost by the recorder", statement) < 0)
-		err = report_file__complain(file);
-	sqlite3_finalize(statement);
-	return err;
-}
-
-/* GPU records are of windows only: what the summary says of times is estimated from them. */
-static bool is_sample(const struct report_file *file)
-{
-	return report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
-	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
-}
-
-static int report_summary(const struct report_file *file, const struct report_options *options,
-			  FILE *out)
-{
-	struct summary summary;
-	struct pattern *pattern = pattern__new(NULL);
-	struct session_lost_counts lost;
-	const struct sink sink = {
-		.context = &summary,
-		.process_start = on_process_start,
-		.record = on_record,
-		.process_end = on_process_end,
-	};
-	struct stat_report report = {
-		.table = &summary.table,
-		.lost = &lost,
-		.duration_ns = report_records__duration(file),
-		.first_record_ns = report_file__number(
-			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
-		.most_kernels = options->limit ? options->limit : DEFAULT_KERNELS,
-	};
-	int err = -ENOMEM;
-
-	if (!pattern || stat_table__init(&summary.table, pattern, 0))
-		goto cleanup;
-	summary.table.sampled = is_sample(file);
-	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
-	summary.table.past = true;
-	report_records__lost(file, &lost);
-	err = report_records__run(file, &sink);
-	if (!err) {
-		stat_table__sort(&summary.table);
-		(options->json ? stat_report__json : stat_report__text)(out, &report);
-		err = report_store_losses(file, format_of(options), out);
-	}
-	stat_table__free(&summary.table);
-cleanup:
-	pattern__free(pattern);
 	return err;
 }
 
@@ -351,7 +273,8 @@ static int report_one(const char *path, const struct report_options *options, FI
 	else if (!err && !any && !options->sql && options->csv)
 		err = sections__report(&file, "kernels", out, REPORT_CSV, options->limit);
 	else if (!err && !any && !options->sql)
-		err = report_summary(&file, options, out);
+		err = report_summary__write(&file, format_of(options),
+					    options->limit ? options->limit : DEFAULT_KERNELS, out);
 	report_file__close(&file);
 	return err;
 }
@@ -407,6 +330,22 @@ static int import(const struct report_options *options)
 	return import__run(&wanted, NULL);
 }
 
+/* It has its own tables, of all files. */
+static int check_merge(const struct report_options *options, int files)
+{
+	bool table = options->all || options->by || options->sql || options->compare;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		table |= *(const bool *)((const char *)options + tables[i].offset);
+	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++)
+		table |= exports[i].offset != AT(timeline) &&
+			 *(const char *const *)((const char *)options + exports[i].offset);
+	if (table || options->csv || options->runtime_names || options->symbols)
+		return options__misuse(
+			&usage, "--merge goes with --timeline, --json, --count and --output");
+	return files ? 0 : options__misuse(&usage, "--merge needs folders or files");
+}
+
 static int check(const struct report_options *options, int argc, char **argv, int operand)
 {
 	int files = argc - operand;
@@ -431,6 +370,8 @@ static int check(const struct report_options *options, int argc, char **argv, in
 		return options__misuse(&usage, "--compare needs two files: OLD NEW");
 	if (options->compare && files > 2)
 		return options__extra_operand(&usage, argv[operand + 2]);
+	if (options->merge)
+		return check_merge(options, files);
 	if (!options->compare && files > 1)
 		return options__extra_operand(&usage, argv[operand + 1]);
 	return 0;
@@ -489,6 +430,15 @@ int cmd_report(int argc, char **argv)
 		return status;
 	if (options.import)
 		return import(&options) ? EXIT_TROUBLE : EXIT_OK;
+	if (options.merge)
+		return report_merge__run(
+			&(struct report_merge){
+				.output = options.output,
+				.timeline = options.timeline,
+				.json = options.json,
+				.most = options.limit ? options.limit : DEFAULT_KERNELS,
+			},
+			argv + operand);
 	if (output_file__open(&output, "report", options.output, options.inputs))
 		return EXIT_TROUBLE;
 	err = options.compare ? compare(argv + operand, &options, output.file)

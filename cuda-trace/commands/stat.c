@@ -30,7 +30,7 @@ static const struct option_row event_rows[] = {
 	 "api,\n"
 	 "unified, nvtx, overhead, objects, collectives\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct stat_options, events)},
-	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS_AND_COLLECTIVES, 0},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_TEXT, 0, "api", "GLOB",
 	 "also CUDA calls whose name matches ('cudaMalloc*'),\nby share of host time",
 	 offsetof(struct stat_options, api)},
@@ -114,11 +114,11 @@ static void on_record(void *context, struct process *process, const struct cuda_
 }
 
 static void on_collective(void *context, struct process *process,
-			  const struct event_collective *call)
+			  const struct event_collective *call, uint32_t correlation)
 {
 	struct stat *stat = context;
 
-	stat_table__collective(&stat->table, process, call);
+	stat_table__collective(&stat->table, process, call, correlation);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -288,7 +288,7 @@ int cmd_stat(int argc, char **argv)
 	status = options__parse_targets(&usage, &stat.options.shared, argc, argv, operand);
 	if (status)
 		return status;
-	status = event_groups__parse_with_collectives(
+	status = event_groups__parse_events(
 		&usage, stat.options.events ? stat.options.events : DEFAULT_EVENTS, &watch.groups);
 	if (status)
 		return status;

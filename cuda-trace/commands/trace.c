@@ -31,7 +31,7 @@ static const struct option_row event_rows[] = {
 	 "api,\n"
 	 "unified, nvtx, overhead, objects, collectives\n(default " DEFAULT_EVENTS ")",
 	 offsetof(struct trace_options, events)},
-	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS_AND_COLLECTIVES, 0},
+	{OPTION_VALUES, 0, NULL, NULL, GROUPS_WORDS, 0},
 	{OPTION_TEXT, 0, "api", "GLOB", "also CUDA calls whose name matches ('cudaMalloc*')",
 	 offsetof(struct trace_options, api)},
 	{OPTION_FLAG, 0, "errors", NULL, "also failed CUDA calls of any kind",
@@ -118,7 +118,7 @@ static void show_event(struct trace *trace, struct process *process,
 }
 
 static void on_collective(void *context, struct process *process,
-			  const struct event_collective *call)
+			  const struct event_collective *call, uint32_t correlation)
 {
 	struct trace *trace = context;
 
@@ -220,7 +220,7 @@ static void on_finish(void *context, struct session *session)
 
 static int choose_groups(const struct trace_options *options, uint32_t *groups)
 {
-	int status = event_groups__parse_with_collectives(
+	int status = event_groups__parse_events(
 		&usage, options->events ? options->events : DEFAULT_EVENTS, groups);
 
 	if (options->api)

@@ -260,6 +260,23 @@
 	F(source, REQ, STORED, NUMBER, cuda_uvm, source) \
 	F(destination, REQ, STORED, NUMBER, cuda_uvm, destination)
 
+/* A call of NCCL. Its kernel is the row with the process and the correlation id. */
+#define COLUMNS_COLLECTIVES(F, O) \
+	F(start, REQ, REPLAY, TIME, spool_collective, call.time) \
+	F(globalTid, REQ, REPLAY, THREAD, spool_collective, call.tid) \
+	F(operation, REQ, REPLAY, NUMBER, spool_collective, call.function) \
+	F(communicator, REQ, REPLAY, NUMBER, spool_collective, call.comm) \
+	O(communicatorId, INT, STORED) O(size, INT, STORED) O(rank, INT, STORED) \
+	O(number, INT, REPLAY) \
+	F(elements, REQ, REPLAY, NUMBER, spool_collective, call.count) \
+	F(dataType, REQ, REPLAY, NUMBER, spool_collective, call.type) \
+	O(bytes, INT, STORED) \
+	F(reduction, INT, STORED, NUMBER, spool_collective, call.reduce) \
+	F(peer, INT, STORED, NUMBER, spool_collective, call.peer) \
+	F(groupDepth, REQ, STORED, NUMBER, spool_collective, call.depth) \
+	F(stream, REQ, STORED, NUMBER, spool_collective, call.stream) \
+	F(correlationId, INT, REPLAY, OPTIONAL, spool_collective, head.correlation)
+
 /* X(enumerator, table, what follows the columns, kind of record). A record of that kind is a row of
  * the table, and the other way round, by nothing but the columns. OTHER: code decides. */
 #define RECORD_TABLES(X)                                      \
@@ -283,7 +300,8 @@
 	X(PC_SAMPLES, CUDA_TRACE_PC_SAMPLES, "", OTHER)              \
 	X(PC_STACKS, CUDA_TRACE_PC_STACKS, "", OTHER)                \
 	X(EVENT_RECORD, CUDA_TRACE_EVENT_RECORDS, "", EVENT_RECORD) \
-	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "", OTHER)
+	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "", OTHER) \
+	X(COLLECTIVES, CUDA_TRACE_COLLECTIVES, "", OTHER)
 /* clang-format on */
 
 enum db_table {
@@ -318,6 +336,7 @@ union any_record {
 	CUDA_RECORDS(RECORD_STRUCTURE)
 #undef RECORD_STRUCTURE
 	struct spool_sample sample;
+	struct spool_collective collective;
 };
 
 enum column_use {

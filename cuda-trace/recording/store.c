@@ -8,11 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
+#include "cuda-trace/recording/store_session.h"
 #include "cuda-trace/recording/store_snapshot.h"
 #include "cuda-trace/recording/store_spool.h"
 
@@ -51,14 +50,6 @@ struct store {
 	int error;
 };
 
-static uint64_t boottime_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 static int put(struct store *store, enum spool_kind kind, uint32_t process, const void *data,
 	       size_t size, const void *more, size_t more_size)
 {
@@ -71,26 +62,11 @@ static int put(struct store *store, enum spool_kind kind, uint32_t process, cons
 
 static int put_session(struct store *store)
 {
-	struct spool_session session = {
-		.version = SPOOL_VERSION,
-		.probes_version = CUDA_PROBES_VERSION,
-		.monotonic = monotonic__ns(),
-		.utc = realtime__ns(),
-		.boottime = boottime_ns(),
-	};
-	struct utsname name;
+	struct spool_session session;
 	char facts[4096];
-	int n;
+	int size = store_session__describe(&session, facts, sizeof(facts), store->options.command);
 
-	uname(&name);
-	n = snprintf(facts, sizeof(facts),
-		     "version=" VERSION "%cHostname=%s%cKernelVersion=%s%cCpuCores=%ld%c", 0,
-		     name.nodename, 0, name.release, 0, sysconf(_SC_NPROCESSORS_ONLN), 0);
-	if (store->options.command)
-		n += snprintf(facts + n, sizeof(facts) - n, "command=%s", store->options.command);
-	if (n > (int)sizeof(facts) - 1)
-		n = sizeof(facts) - 1;
-	return put(store, SPOOL_SESSION, 0, &session, sizeof(session), facts, n + 1);
+	return put(store, SPOOL_SESSION, 0, &session, sizeof(session), facts, size);
 }
 
 static bool has_space(struct store *store, size_t size)
@@ -318,6 +294,16 @@ static void note_source(struct store *store, struct store_process *own)
 	put(store, SPOOL_SOURCE, own->number, &own->source, sizeof(own->source), NULL, 0);
 }
 
+static void put_record(struct store *store, const struct store_process *own, uint8_t group,
+		       const struct cuda_record *record)
+{
+	store->error = spool__put_record(store->spool, group, own->number, record);
+	if (store->error)
+		store->refused++;
+	else
+		store->records++;
+}
+
 void store__record(struct store *store, struct process *process, const struct cuda_record *record)
 {
 	struct store_process *own = process->data;
@@ -330,11 +316,24 @@ void store__record(struct store *store, struct process *process, const struct cu
 		return;
 	note_source(store, own);
 	need_names(store, own, record);
-	store->error = spool__put_record(store->spool, process->group, own->number, record);
-	if (store->error)
+	put_record(store, own, process->group, record);
+}
+
+/* Communicators are kept whatever --last drops: the calls mean nothing without them. */
+void store__collective(struct store *store, struct process *process,
+		       const struct event_collective *call)
+{
+	struct spool_collective record = {{SPOOL_COLLECTIVE, sizeof(record), 0}, *call};
+	struct store_process *own = process->data;
+
+	if (!own || store->error)
 		store->refused++;
+	else if (store->full || !has_space(store, sizeof(record)))
+		return;
+	else if (call->function > NCCL_GROUP_END)
+		put(store, SPOOL_COMM, own->number, call, sizeof(*call), NULL, 0);
 	else
-		store->records++;
+		put_record(store, own, CUDA_GROUP_LAUNCH, &record.head);
 }
 
 static void put_missing_names(struct store *store, struct store_process *own)

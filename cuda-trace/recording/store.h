@@ -28,6 +28,9 @@ struct store_options {
 int store__create(struct store **store, const struct store_options *options);
 void store__process_start(struct store *store, struct process *process);
 void store__record(struct store *store, struct process *process, const struct cuda_record *record);
+/* A call of NCCL. */
+void store__collective(struct store *store, struct process *process,
+		       const struct event_collective *call);
 /* What a session's sink gets as stack; and that one in `period` launches has one from now on. */
 void store__stack(struct store *store, struct process *process, const struct event *event);
 void store__stack_period(struct store *store, uint32_t period);

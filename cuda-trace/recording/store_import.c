@@ -116,6 +116,8 @@ static int import_fact(struct import *import, const struct spool_entry *entry, s
 		return store_rows__status(import->rows, entry->process, &status);
 	case SPOOL_SOURCE:
 		return store_rows__source(import->rows, entry->process, entry->data, size);
+	case SPOOL_COMM:
+		return store_rows__comm(import->rows, entry->process, entry->data, size);
 	case SPOOL_LOST:
 		memcpy(&import->lost, entry->data,
 		       size < sizeof(import->lost) ? size : sizeof(import->lost));

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cuda-trace/base/call_arguments.h"
 #include "cuda-trace/capture/agent_state.h"
+#include "cuda-trace/recording/store_collectives.h"
 
 /* A hostile process may number its names as it likes; more than this stays "[name N]". */
 #define MAX_NAMES      (1u << 20)
@@ -430,8 +431,11 @@ int store_rows__finish(struct rows *rows)
 	int err = put_period(rows);
 
 	for (size_t i = 0; !err && i < rows->process_capacity; i++)
-		if (rows->processes[i].used)
-			err = finish_process(rows, &rows->processes[i]);
+		if (rows->processes[i].used) {
+			err = store_collectives__finish(rows, &rows->processes[i]);
+			if (!err)
+				err = finish_process(rows, &rows->processes[i]);
+		}
 	return err;
 }
 
@@ -446,6 +450,7 @@ void store_rows__free(struct rows *rows)
 		return;
 	for (size_t i = 0; i < rows->process_capacity; i++) {
 		names__free(rows->processes[i].texts);
+		store_collectives__free(&rows->processes[i]);
 		free(rows->processes[i].names);
 	}
 	free(rows->processes);

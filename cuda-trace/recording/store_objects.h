@@ -15,6 +15,8 @@
 #define ROWS_CONTEXTS 64
 #define ROWS_SHAPES   256
 
+struct store_collectives;
+
 /* StringIds of one name; -1 = not made yet. */
 struct rows_name {
 	int64_t plain, pretty, brief;
@@ -36,6 +38,7 @@ struct rows_process {
 		uint32_t context, device;
 	} contexts[ROWS_CONTEXTS];
 	size_t context_count;
+	struct store_collectives *collectives; /* NULL = none came */
 };
 
 /* Of a launch: grid, block, shared bytes. */

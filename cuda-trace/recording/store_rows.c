@@ -9,6 +9,7 @@
 #include <string.h>
 #include "bpf/event.h"
 #include "cuda-trace/base/api_names.h"
+#include "cuda-trace/recording/store_collectives.h"
 #include "cuda-trace/recording/store_objects.h"
 
 #define EVENT_CLASS_NODE     77
@@ -93,6 +94,7 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 	bool bare = process->source == EVENT_SOURCE_DRIVER;
 	int64_t shape = bare ? store_objects__shape(rows, launch) : DB_NULL;
 
+	store_collectives__launch(process, launch);
 	if (shape < 0 && shape != DB_NULL)
 		return shape;
 	/* Graph launches, and they alone, have 0, the empty name. */
@@ -336,6 +338,8 @@ static int put(struct rows *rows, struct rows_process *process, union any_record
 		return put_nvtx(rows, process, &record->NVTX);
 	case SPOOL_SAMPLE:
 		return 0;
+	case SPOOL_COLLECTIVE:
+		return store_collectives__call(rows, process, &record->collective);
 	case CUDA_RECORD_DEVICE:
 	case CUDA_RECORD_CONTEXT:
 	case CUDA_RECORD_STREAM:
@@ -348,6 +352,13 @@ static int put(struct rows *rows, struct rows_process *process, union any_record
 int store_rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size)
 {
 	return store_callstacks__fact(rows->callstacks, kind, data, size);
+}
+
+int store_rows__comm(struct rows *rows, uint32_t number, const uint8_t *data, size_t size)
+{
+	struct rows_process *process = store_objects__find(rows, number);
+
+	return process ? store_collectives__made(rows, process, data, size) : 0;
 }
 
 bool store_rows__want_samples(const struct rows *rows)

@@ -23,6 +23,8 @@ int store_rows__name(struct rows *rows, uint32_t number, uint32_t id, const char
 int store_rows__status(struct rows *rows, uint32_t number, const struct cuda_status *status);
 /* By what it is seen from then on, a u32 enum event_source. */
 int store_rows__source(struct rows *rows, uint32_t number, const uint8_t *data, size_t size);
+/* A communicator of NCCL, a struct event_collective. */
+int store_rows__comm(struct rows *rows, uint32_t number, const uint8_t *data, size_t size);
 int store_rows__ended(struct rows *rows, uint32_t number, uint64_t time);
 /* Entries of stacks; others are ignored. */
 int store_rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size);

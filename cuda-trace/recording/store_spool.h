@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "bpf/event.h"
 #include "cuda-trace/capture/process.h"
 #include "libcupti-usdt/probes.h"
 
@@ -51,6 +52,7 @@ enum spool_kind {
 	SPOOL_STACK = 13,    /* struct spool_stack, u32 frames */
 	SPOOL_PERIOD = 14,   /* u32: one in so many launches has a stack from now on */
 	SPOOL_SOURCE = 15,   /* u32 enum event_source: what comes of the process from now on */
+	SPOOL_COMM = 16,     /* struct event_collective: a communicator of NCCL was made */
 };
 
 /* Numbers are those of one recording, from 1. */
@@ -87,6 +89,14 @@ struct spool_sample {
 	struct cuda_record head;
 	uint32_t stack;
 	uint32_t tid;
+};
+
+/* Among the records: a call of NCCL, or the end of a group of them. The correlation id is that of
+ * the kernel: it is known once the launch has come, and 0 in a spool. */
+#define SPOOL_COLLECTIVE 0x8001 /* .kind */
+struct spool_collective {
+	struct cuda_record head;
+	struct event_collective call;
 };
 
 struct spool_entry {

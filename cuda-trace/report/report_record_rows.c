@@ -242,6 +242,35 @@ static void play_error(struct replay *replay, struct replay_row *row)
 	play_record(replay, row);
 }
 
+/* What the communicator is comes before: see replay_sources. */
+static void play_collective(struct replay *replay, struct replay_row *row)
+{
+	struct event_collective *call = &row->record.collective.call;
+
+	call->known = row->row.COLLECTIVES.number != DB_NULL;
+	call->sequence = call->known ? row->row.COLLECTIVES.number : 0;
+	if (replay->sink->collective && call->function < NCCL_OPERATIONS)
+		replay->sink->collective(replay->sink->context, replay->processes[row->process],
+					 call, row->record.head.correlation);
+}
+
+static void play_communicator(struct replay *replay, struct replay_row *row)
+{
+	const struct event_collective made = {
+		.time = REPLAY_EPOCH + row->values[1],
+		.comm = row->values[2],
+		.id = row->values[3],
+		.parent = row->values[4],
+		.size = row->values[5],
+		.rank = row->values[6],
+		.function = row->values[4] ? NCCL_SPLIT : NCCL_INIT_RANK,
+	};
+
+	if (replay->sink->collective)
+		replay->sink->collective(replay->sink->context, replay->processes[row->process],
+					 &made, 0);
+}
+
 static void play_uvm(struct replay *replay, struct replay_row *row)
 {
 	row->record.UVM.end = 0;
@@ -278,6 +307,11 @@ static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 	}
 
 static const struct replay_source replay_sources[] = {
+	OBJECTS("CUDA_TRACE_COMMUNICATORS",
+		"SELECT globalPid, start, communicator, communicatorId, parent, size, "
+		"coalesce(rank, -1) FROM CUDA_TRACE_COMMUNICATORS",
+		play_communicator),
+	ROWS(COLLECTIVES, OTHER, play_collective),
 	/* Before the launches: of those that failed these know more, and the first one counts. */
 	ROWS(ERRORS, API, play_error),
 	ROWS_OF(RUNTIME, LAUNCH, "CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NOT NULL",
@@ -347,9 +381,11 @@ const char *report_record_rows__table(const struct replay_source *source)
 int report_record_rows__open(const struct replay *replay, struct replay_source *source)
 {
 	bool of_record = source->columns != DB_TABLE_COUNT;
-	/* Launches and ranges of a thread are distinguished by nothing but their order. */
+	/* Launches and ranges of a thread are distinguished by nothing but their order; the calls
+	 * of a group come before their kernel. */
 	bool sorted =
-		replay->ranged && (source->columns == DB_NVTX || source->columns == DB_RUNTIME);
+		source->columns == DB_COLLECTIVES ||
+		(replay->ranged && (source->columns == DB_NVTX || source->columns == DB_RUNTIME));
 	char *sql = NULL, *ordered;
 	int err;
 

@@ -12,6 +12,7 @@
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/capture/yields.h"
+#include "cuda-trace/collectives/collective_section.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/stat/stat_observed.h"
 #include "cuda-trace/stat/stat_sections.h"
@@ -274,6 +275,11 @@ static void say_no_activity(FILE *file, const struct stat_report *report)
 		stat_observed__all(report) ? "" : ", as far as it was observed");
 }
 
+static void put_collectives(struct sheet *sheet, const struct stat_report *report)
+{
+	collective_section__put(sheet, &report->table->comms, report->most_kernels);
+}
+
 void stat_report__text(FILE *file, const struct stat_report *report)
 {
 	static stat_section *const sections[] = {
@@ -296,7 +302,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 		stat_sections__time,
 		stat_sections__idle,
 		stat_sections__energy,
-		stat_sections__collectives,
+		put_collectives,
 		put_processes,
 		say_totals,
 		say_notes,
@@ -336,7 +342,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 		stat_sections__idle,
 		stat_sections__energy,
 		stat_sections__ranges,
-		stat_sections__collectives,
+		put_collectives,
 		stat_sections__devices,
 		stat_sections__contexts,
 		stat_sections__streams,

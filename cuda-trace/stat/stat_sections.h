@@ -24,7 +24,6 @@ stat_section stat_sections__idle;
 /* Whose the energy was. */
 stat_section stat_sections__energy;
 /* NCCL's communicators, and which rank is late. */
-stat_section stat_sections__collectives;
 /* How the sample was taken and what it does not say. */
 stat_section stat_sections__sample;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/proc/cgroup.h"
-#include "cuda-trace/stat/stat_collectives.h"
+#include "cuda-trace/collectives/collectives.h"
 #include "cuda-trace/stat/stat_energy.h"
 #include "cuda-trace/stat/stat_heap.h"
 #include "cuda-trace/stat/stat_sums.h"
@@ -43,12 +43,12 @@ struct tally {
 	char cgroup[256];
 	struct stat_events events;
 	struct stat_heap *heap;
-	struct stat_objects *objects;	      /* NULL = none came */
-	struct stat_host *host;		      /* NULL = its time is not kept */
-	struct energy_process *energy;	      /* NULL = its energy is not, or others' */
-	struct stat_sample *sample;	      /* NULL = all records come */
-	struct stat_ranges *ranges;	      /* NULL = nobody asks */
-	struct stat_collectives *collectives; /* NULL = none came */
+	struct stat_objects *objects;	 /* NULL = none came */
+	struct stat_host *host;		 /* NULL = its time is not kept */
+	struct energy_process *energy;	 /* NULL = its energy is not, or others' */
+	struct stat_sample *sample;	 /* NULL = all records come */
+	struct stat_ranges *ranges;	 /* NULL = nobody asks */
+	struct collectives *collectives; /* NULL = none came */
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration)
@@ -77,7 +77,7 @@ void stat_table__free(struct stat_table *table)
 	free(table->heads);
 	stat_events__free(&table->events);
 	stat_time__free(table->timeline);
-	stat_comms__free(&table->comms);
+	nccl_comms__free(&table->comms);
 }
 
 void stat_table__start(struct stat_table *table, struct process *process)
@@ -231,14 +231,19 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		stat_ranges__record(tally->ranges, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
-		stat_collectives__kernel(tally->collectives, process, (const void *)record);
+		if (tally->collectives)
+			collectives__kernel(
+				tally->collectives, (const void *)record,
+				process__name(process, ((const struct cuda_kernel *)record)->name));
 		add_kernel(table, tally, process, (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_LAUNCH:
 		/* The driver's launch below it counts, or its error: see stat_errors.c. */
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)
 			break;
-		stat_collectives__launch(tally->collectives, process, launch);
+		if (tally->collectives && !table->past)
+			collectives__launch(tally->collectives, launch,
+					    process__name(process, launch->name));
 		sums = &slot_of(tally, launch->name)->sums;
 		sums->launches += !was_reported(launch);
 		sums->launch_errors += !!launch->result;
@@ -268,14 +273,19 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 /* Of a sample, too few kernels come to tell ranks apart: the calls are counted. */
 void stat_table__collective(struct stat_table *table, struct process *process,
-			    const struct event_collective *call)
+			    const struct event_collective *call, uint32_t correlation)
 {
 	struct tally *tally = process->data;
 
 	if (tally && !tally->collectives)
-		tally->collectives = stat_collectives__new(&table->comms, !table->sampled);
-	if (tally)
-		stat_collectives__call(tally->collectives, process, call);
+		tally->collectives = collectives__new(
+			&table->comms, &(struct collectives_options){.pid = process->pid,
+								     .rank = process->rank,
+								     .timed = !table->sampled});
+	if (tally && table->past)
+		collectives__recorded(tally->collectives, call, correlation);
+	else if (tally)
+		collectives__call(tally->collectives, call);
 }
 
 static uint32_t hash(const char *name)
@@ -404,7 +414,7 @@ static void free_tally(struct tally *tally)
 	stat_events__free(&tally->events);
 	stat_heap__free(tally->heap);
 	stat_ranges__free(tally->ranges);
-	stat_collectives__free(tally->collectives);
+	collectives__free(tally->collectives);
 	free(tally->objects);
 	free(tally->slots);
 	free(tally);

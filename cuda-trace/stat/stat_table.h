@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
-#include "cuda-trace/stat/stat_comms.h"
+#include "cuda-trace/collectives/nccl_comms.h"
 #include "cuda-trace/stat/stat_events.h"
 #include "cuda-trace/stat/stat_objects.h"
 #include "cuda-trace/stat/stat_ranges.h"
@@ -100,7 +100,7 @@ struct stat_table {
 	struct stat_memory *memory;	 /* by process, device and kind */
 	uint32_t memory_count;
 	struct stat_time_sums time;
-	struct stat_comms comms; /* of all processes */
+	struct nccl_comms comms; /* of all processes */
 	/* The rest is stat_table.c's own. */
 	struct stat_time *timeline;
 	struct energy *energy; /* NULL = not requested */
@@ -121,7 +121,7 @@ void stat_table__start(struct stat_table *table, struct process *process);
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record);
 void stat_table__collective(struct stat_table *table, struct process *process,
-			    const struct event_collective *call);
+			    const struct event_collective *call, uint32_t correlation);
 void stat_table__end(struct stat_table *table, struct process *process);
 /* All processes have ended: kernels and processes by GPU time, longest first; sums of time. */
 void stat_table__sort(struct stat_table *table);

@@ -140,3 +140,31 @@ CREATE TABLE ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG (id INTEGER NOT NULL PRIMARY KEY,
 INSERT INTO ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG VALUES
 	(0, NULL, 'Default'),
 	(1, NULL, 'Opt-in');
+
+CREATE TABLE ENUM_CUDA_TRACE_COLLECTIVE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+INSERT INTO ENUM_CUDA_TRACE_COLLECTIVE VALUES
+	(1, 'all_reduce', 'ncclAllReduce'),
+	(2, 'broadcast', 'ncclBroadcast'),
+	(3, 'reduce', 'ncclReduce'),
+	(4, 'all_gather', 'ncclAllGather'),
+	(5, 'reduce_scatter', 'ncclReduceScatter'),
+	(6, 'all_to_all', 'ncclAlltoAll'),
+	(7, 'gather', 'ncclGather'),
+	(8, 'scatter', 'ncclScatter'),
+	(9, 'send', 'ncclSend'),
+	(10, 'recv', 'ncclRecv');
+
+CREATE TABLE ENUM_CUDA_TRACE_DATA_TYPE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+INSERT INTO ENUM_CUDA_TRACE_DATA_TYPE VALUES
+	(0, 'int8', 'ncclInt8'),
+	(1, 'uint8', 'ncclUint8'),
+	(2, 'int32', 'ncclInt32'),
+	(3, 'uint32', 'ncclUint32'),
+	(4, 'int64', 'ncclInt64'),
+	(5, 'uint64', 'ncclUint64'),
+	(6, 'float16', 'ncclFloat16'),
+	(7, 'float32', 'ncclFloat32'),
+	(8, 'float64', 'ncclFloat64'),
+	(9, 'bfloat16', 'ncclBfloat16'),
+	(10, 'float8e4m3', 'ncclFloat8e4m3'),
+	(11, 'float8e5m2', 'ncclFloat8e5m2');

@@ -4,7 +4,8 @@
 FEEDER := $(B)/tests/recording/store/feeder
 FEEDER_OBJS := $(patsubst %.c,$(B)/obj/%.o,tests/recording/store/feeder.c \
 	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign recording symbols))) \
-	$(addprefix cuda-trace/capture/,agent_state.c process.c))
+	$(addprefix cuda-trace/capture/,agent_state.c nccl_calls.c process.c) \
+	$(addprefix cuda-trace/collectives/,collectives.c nccl_comms.c))
 POWERCUT_OBJS := $(FEEDER_OBJS) $(B)/obj/tests/recording/store/powercut.o
 comma := ,
 POWERCUT_LINK := $(patsubst %,-Wl$(comma)--wrap=%,open pwrite fdatasync fsync rename unlink)

@@ -5,98 +5,99 @@
  * has come and the data has been transferred, so the rank that came last has the shortest kernel:
  * that is the transfer, and what the others' kernels are longer by is waiting.
  */
-#ifndef CUDA_TRACE_STAT_STAT_COMMS_H
-#define CUDA_TRACE_STAT_STAT_COMMS_H
+#ifndef CUDA_TRACE_COLLECTIVES_NCCL_COMMS_H
+#define CUDA_TRACE_COLLECTIVES_NCCL_COMMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "bpf/event.h"
 
 /* Of one operation on one communicator, over all ranks that were seen. */
-struct stat_comm_sums {
+struct nccl_comm_sums {
 	uint64_t calls, bytes; /* elements of the calls times the size of their type */
 	uint64_t kernels, gpu_ns;
 	/* Of these the calls whose kernels all ranks have: */
 	uint64_t met, met_bytes, transfer_ns, wait_ns;
 };
 
-#define STAT_COMM_LEVELS  14
-#define STAT_COMM_LATE_NS 131072 /* less is the jitter of any host */
+#define NCCL_COMM_LEVELS  14
+#define NCCL_COMM_LATE_NS 131072 /* less is the jitter of any host */
 
-struct stat_comm_rank {
+struct nccl_comm_rank {
 	uint32_t pid;
-	int32_t rank; /* in the communicator; of a split one, in what was split; -1 = unknown */
+	const char *host; /* NULL = this one */
+	int32_t rank;	  /* in the communicator; of a split one, in what was split; -1 = unknown */
 	uint64_t gpu_ns, wait_ns;
 	/* Collectives to which it came as the last one, by how much later than the others on
-	 * average: 2^n times STAT_COMM_LATE_NS and more, below the next n; and the sum of that. */
-	uint32_t late[STAT_COMM_LEVELS];
-	uint64_t late_ns[STAT_COMM_LEVELS];
+	 * average: 2^n times NCCL_COMM_LATE_NS and more, below the next n; and the sum of that. */
+	uint32_t late[NCCL_COMM_LEVELS];
+	uint64_t late_ns[NCCL_COMM_LEVELS];
 	uint64_t next; /* number of the first collective that no kernel has come of yet */
 };
 
-struct stat_comm_meetings;
+struct nccl_comm_meetings;
 
-struct stat_comm {
+struct nccl_comm {
 	uint64_t id;	/* the same in all ranks; 0 = it was made before it was observed */
 	uint32_t size;	/* ranks; 0 = unknown */
 	int32_t parent; /* of a split one; -1 = none, or unknown */
-	struct stat_comm_rank *ranks;
+	struct nccl_comm_rank *ranks;
 	uint32_t rank_count, rank_capacity;
-	struct stat_comm_sums sums[NCCL_OPERATIONS]; /* by enum nccl_function */
+	struct nccl_comm_sums sums[NCCL_OPERATIONS]; /* by enum nccl_function */
 	uint64_t met;	/* collectives that all ranks have kernels of */
 	uint64_t unmet; /* that some rank's kernel is missing of, as far as that is known */
 	uint64_t first_ns, last_ns; /* when the first kernel began and the last one ended */
-	struct stat_comm_meetings *meetings;
+	struct nccl_comm_meetings *meetings;
 };
 
 /* A kernel and what it does: calls of one rank on one communicator, one group. */
-struct stat_comm_part {
+struct nccl_comm_part {
 	uint32_t function;
 	uint32_t calls;
 	uint64_t bytes;
 };
-#define STAT_COMM_PARTS 6
-struct stat_comm_work {
+#define NCCL_COMM_PARTS 6
+struct nccl_comm_work {
 	uint32_t comm, rank; /* indices */
 	bool numbered;
 	uint64_t number; /* of its first collective */
 	uint32_t part_count;
-	struct stat_comm_part parts[STAT_COMM_PARTS];
+	struct nccl_comm_part parts[NCCL_COMM_PARTS];
 };
 
-struct stat_comms {
-	struct stat_comm *list;
+struct nccl_comms {
+	struct nccl_comm *list;
 	uint32_t count, capacity;
 	uint64_t left_out;   /* communicators beyond the limit: their calls are not shown */
 	uint64_t unlaunched; /* calls without a kernel: captured into a graph, launched by another
 				thread, or the launch was lost */
 };
 
-enum stat_comm_verdict {
-	STAT_COMM_BALANCED,
-	STAT_COMM_LATE,
-	STAT_COMM_TOO_FEW,	 /* collectives */
-	STAT_COMM_RANKS_MISSING, /* that were not seen */
-	STAT_COMM_UNKNOWN,	 /* made before it was observed */
-	STAT_COMM_UNTIMED,	 /* no kernels of it */
+enum nccl_comm_verdict {
+	NCCL_COMM_BALANCED,
+	NCCL_COMM_LATE,
+	NCCL_COMM_TOO_FEW,	 /* collectives */
+	NCCL_COMM_RANKS_MISSING, /* that were not seen */
+	NCCL_COMM_UNKNOWN,	 /* made before it was observed */
+	NCCL_COMM_UNTIMED,	 /* no kernels of it */
 };
 
 /* Index of the communicator with this id, made if it is new; below 0: there are too many, or no
  * memory. id 0 makes another one. */
-int stat_comms__find(struct stat_comms *comms, uint64_t id, uint32_t size, int32_t parent);
+int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32_t parent);
 /* The same of a rank of it. */
-int stat_comms__rank(struct stat_comms *comms, uint32_t comm, uint32_t pid, int32_t rank);
-void stat_comms__kernel(struct stat_comms *comms, const struct stat_comm_work *work, uint64_t start,
+int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int32_t rank);
+void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
 			uint64_t end);
-struct stat_comm_late {
-	const struct stat_comm_rank *rank; /* NULL = none is late */
+struct nccl_comm_late {
+	const struct nccl_comm_rank *rank; /* NULL = none is late */
 	uint64_t count, ns;		   /* collectives, and the sum */
 };
 
-enum stat_comm_verdict stat_comms__verdict(const struct stat_comm *comm,
-					   struct stat_comm_late *late);
+enum nccl_comm_verdict nccl_comms__verdict(const struct nccl_comm *comm,
+					   struct nccl_comm_late *late);
 /* Bytes per second as nccl-tests calls it "busbw"; 0 = unknown. */
-double stat_comms__bus_bandwidth(const struct stat_comm *comm, uint32_t function);
-void stat_comms__free(struct stat_comms *comms);
+double nccl_comms__bus_bandwidth(const struct nccl_comm *comm, uint32_t function);
+void nccl_comms__free(struct nccl_comms *comms);
 
 #endif

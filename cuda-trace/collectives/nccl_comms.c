@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One thread. What processes say is untrusted: everything is bounded. */
-#include "cuda-trace/stat/stat_comms.h"
+#include "cuda-trace/collectives/nccl_comms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 /* Collectives that wait for the kernels of some ranks: records of two processes come up to a second
  * apart. */
 #define MEETINGS     4096
-#define MAX_MET	     64 /* ranks of a communicator that are compared */
-#define MAX_COMPARED 64 /* communicators */
+#define MAX_MET	     1024 /* ranks of a communicator that are compared */
+#define MAX_COMPARED 4096 /* ranks of all these communicators: 128 MiB */
 
 /* A verdict needs so many collectives to which somebody comes late, to most of which it is one
  * rank, and an amount that matters. What "late" is depends on the host's jitter and on what causes
@@ -29,15 +29,15 @@ struct meeting {
 	uint32_t last; /* the rank with the shortest kernel */
 };
 
-struct stat_comm_meetings {
+struct nccl_comm_meetings {
 	uint32_t size;
 	struct meeting list[MEETINGS];
 	uint64_t durations[]; /* of each rank in each */
 };
 
-int stat_comms__find(struct stat_comms *comms, uint64_t id, uint32_t size, int32_t parent)
+int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32_t parent)
 {
-	struct stat_comm *larger;
+	struct nccl_comm *larger;
 
 	for (uint32_t i = 0; id && i < comms->count; i++)
 		if (comms->list[i].id == id)
@@ -50,14 +50,14 @@ int stat_comms__find(struct stat_comms *comms, uint64_t id, uint32_t size, int32
 		return -1;
 	}
 	comms->list = larger;
-	larger[comms->count] = (struct stat_comm){.id = id, .size = size, .parent = parent};
+	larger[comms->count] = (struct nccl_comm){.id = id, .size = size, .parent = parent};
 	return comms->count++;
 }
 
-int stat_comms__rank(struct stat_comms *comms, uint32_t comm, uint32_t pid, int32_t rank)
+int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int32_t rank)
 {
-	struct stat_comm *of = &comms->list[comm];
-	struct stat_comm_rank *larger;
+	struct nccl_comm *of = &comms->list[comm];
+	struct nccl_comm_rank *larger;
 
 	for (uint32_t i = 0; i < of->rank_count; i++)
 		if (of->ranks[i].pid == pid && of->ranks[i].rank == rank)
@@ -68,25 +68,25 @@ int stat_comms__rank(struct stat_comms *comms, uint32_t comm, uint32_t pid, int3
 	if (!larger)
 		return -1;
 	of->ranks = larger;
-	larger[of->rank_count] = (struct stat_comm_rank){.pid = pid, .rank = rank};
+	larger[of->rank_count] = (struct nccl_comm_rank){.pid = pid, .rank = rank};
 	return of->rank_count++;
 }
 
-static bool is_complete(const struct stat_comm *comm)
+static bool is_complete(const struct nccl_comm *comm)
 {
 	return comm->size && comm->rank_count == comm->size;
 }
 
 /* A split is made by all ranks before any of its kernels can end: who has not made it by then is
  * not in it, if all ranks of the parent are seen. */
-static void find_size(const struct stat_comms *comms, struct stat_comm *comm)
+static void find_size(const struct nccl_comms *comms, struct nccl_comm *comm)
 {
 	if (!comm->size && comm->id && comm->parent >= 0 && is_complete(&comms->list[comm->parent]))
 		comm->size = comm->rank_count;
 }
 
-static struct stat_comm_meetings *meetings_of(const struct stat_comms *comms,
-					      struct stat_comm *comm)
+static struct nccl_comm_meetings *meetings_of(const struct nccl_comms *comms,
+					      struct nccl_comm *comm)
 {
 	uint32_t compared = 0;
 
@@ -96,8 +96,8 @@ static struct stat_comm_meetings *meetings_of(const struct stat_comms *comms,
 	if (!comm->id || !is_complete(comm) || comm->size < 2 || comm->size > MAX_MET)
 		return NULL;
 	for (uint32_t i = 0; i < comms->count; i++)
-		compared += comms->list[i].meetings != NULL;
-	if (compared >= MAX_COMPARED)
+		compared += comms->list[i].meetings ? comms->list[i].size : 0;
+	if (compared + comm->size > MAX_COMPARED)
 		return NULL;
 	comm->meetings =
 		calloc(1, sizeof(*comm->meetings) + sizeof(uint64_t) * MEETINGS * comm->size);
@@ -106,7 +106,7 @@ static struct stat_comm_meetings *meetings_of(const struct stat_comms *comms,
 	return comm->meetings;
 }
 
-static uint64_t bytes_of(const struct stat_comm_work *work)
+static uint64_t bytes_of(const struct nccl_comm_work *work)
 {
 	uint64_t bytes = 0;
 
@@ -116,26 +116,26 @@ static uint64_t bytes_of(const struct stat_comm_work *work)
 }
 
 /* What one kernel does for several operations is divided by their bytes. */
-static double share_of(const struct stat_comm_work *work, uint32_t part)
+static double share_of(const struct nccl_comm_work *work, uint32_t part)
 {
 	uint64_t bytes = bytes_of(work);
 
 	return bytes ? (double)work->parts[part].bytes / bytes : 1.0 / work->part_count;
 }
 
-static void conclude(struct stat_comm *comm, const struct stat_comm_work *work,
+static void conclude(struct nccl_comm *comm, const struct nccl_comm_work *work,
 		     const struct meeting *meeting)
 {
-	const struct stat_comm_meetings *meetings = comm->meetings;
+	const struct nccl_comm_meetings *meetings = comm->meetings;
 	const uint64_t *durations =
 		&meetings->durations[(meeting - meetings->list) * (size_t)meetings->size];
 	uint64_t waited = meeting->sum - meeting->shortest * comm->size;
-	struct stat_comm_rank *last = &comm->ranks[meeting->last];
+	struct nccl_comm_rank *last = &comm->ranks[meeting->last];
 	int level = 0;
 
 	comm->met++;
 	for (uint32_t i = 0; i < work->part_count; i++) {
-		struct stat_comm_sums *sums = &comm->sums[work->parts[i].function];
+		struct nccl_comm_sums *sums = &comm->sums[work->parts[i].function];
 
 		sums->met += (uint64_t)work->parts[i].calls * comm->size;
 		sums->met_bytes += work->parts[i].bytes * comm->size;
@@ -145,20 +145,20 @@ static void conclude(struct stat_comm *comm, const struct stat_comm_work *work,
 	for (uint32_t i = 0; i < comm->size; i++)
 		comm->ranks[i].wait_ns += durations[i] - meeting->shortest;
 	waited /= comm->size - 1;
-	if (waited < STAT_COMM_LATE_NS)
+	if (waited < NCCL_COMM_LATE_NS)
 		return;
-	while (level + 1 < STAT_COMM_LEVELS && waited >> (level + 1) >= STAT_COMM_LATE_NS)
+	while (level + 1 < NCCL_COMM_LEVELS && waited >> (level + 1) >= NCCL_COMM_LATE_NS)
 		level++;
 	last->late[level]++;
 	last->late_ns[level] += waited;
 }
 
 /* Each rank counts once: what a group launches beyond its first kernel waits for nobody. */
-static void meet(struct stat_comms *comms, const struct stat_comm_work *work, uint64_t ns)
+static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t ns)
 {
-	struct stat_comm *comm = &comms->list[work->comm];
-	struct stat_comm_rank *rank = &comm->ranks[work->rank];
-	struct stat_comm_meetings *meetings = meetings_of(comms, comm);
+	struct nccl_comm *comm = &comms->list[work->comm];
+	struct nccl_comm_rank *rank = &comm->ranks[work->rank];
+	struct nccl_comm_meetings *meetings = meetings_of(comms, comm);
 	uint32_t place = work->number % MEETINGS;
 	struct meeting *meeting;
 
@@ -183,10 +183,10 @@ static void meet(struct stat_comms *comms, const struct stat_comm_work *work, ui
 	meeting->number = 0;
 }
 
-void stat_comms__kernel(struct stat_comms *comms, const struct stat_comm_work *work, uint64_t start,
+void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
 			uint64_t end)
 {
-	struct stat_comm *comm = &comms->list[work->comm];
+	struct nccl_comm *comm = &comms->list[work->comm];
 	uint64_t ns = end > start ? end - start : 0;
 
 	if (!comm->first_ns || start < comm->first_ns)
@@ -195,7 +195,7 @@ void stat_comms__kernel(struct stat_comms *comms, const struct stat_comm_work *w
 		comm->last_ns = end;
 	comm->ranks[work->rank].gpu_ns += ns;
 	for (uint32_t i = 0; i < work->part_count; i++) {
-		struct stat_comm_sums *sums = &comm->sums[work->parts[i].function];
+		struct nccl_comm_sums *sums = &comm->sums[work->parts[i].function];
 
 		sums->gpu_ns += share_of(work, i) * ns;
 		sums->kernels++;
@@ -205,15 +205,15 @@ void stat_comms__kernel(struct stat_comms *comms, const struct stat_comm_work *w
 }
 
 /* Of those that are late by a level or more. */
-static void find_late(const struct stat_comm *comm, int level, struct stat_comm_late *late)
+static void find_late(const struct nccl_comm *comm, int level, struct nccl_comm_late *late)
 {
 	uint64_t all = 0;
 
-	*late = (struct stat_comm_late){};
+	*late = (struct nccl_comm_late){};
 	for (uint32_t i = 0; i < comm->rank_count; i++) {
-		struct stat_comm_late one = {.rank = &comm->ranks[i]};
+		struct nccl_comm_late one = {.rank = &comm->ranks[i]};
 
-		for (int k = level; k < STAT_COMM_LEVELS; k++) {
+		for (int k = level; k < NCCL_COMM_LEVELS; k++) {
 			one.count += one.rank->late[k];
 			one.ns += one.rank->late_ns[k];
 		}
@@ -226,28 +226,28 @@ static void find_late(const struct stat_comm *comm, int level, struct stat_comm_
 		late->rank = NULL;
 }
 
-enum stat_comm_verdict stat_comms__verdict(const struct stat_comm *comm,
-					   struct stat_comm_late *late)
+enum nccl_comm_verdict nccl_comms__verdict(const struct nccl_comm *comm,
+					   struct nccl_comm_late *late)
 {
 	late->rank = NULL;
 	if (!comm->id)
-		return STAT_COMM_UNKNOWN;
+		return NCCL_COMM_UNKNOWN;
 	if (!comm->last_ns)
-		return STAT_COMM_UNTIMED;
+		return NCCL_COMM_UNTIMED;
 	if (!is_complete(comm))
-		return STAT_COMM_RANKS_MISSING;
+		return NCCL_COMM_RANKS_MISSING;
 	if (comm->met < LEAST_LATE)
-		return STAT_COMM_TOO_FEW;
-	for (int level = 0; level < STAT_COMM_LEVELS && !late->rank; level++)
+		return NCCL_COMM_TOO_FEW;
+	for (int level = 0; level < NCCL_COMM_LEVELS && !late->rank; level++)
 		find_late(comm, level, late);
-	return late->rank ? STAT_COMM_LATE : STAT_COMM_BALANCED;
+	return late->rank ? NCCL_COMM_LATE : NCCL_COMM_BALANCED;
 }
 
 /* How many times the bytes of a call all ranks' data is, and what share of that crosses the bus: as
  * PERFORMANCE.md of nccl-tests derives it. */
-double stat_comms__bus_bandwidth(const struct stat_comm *comm, uint32_t function)
+double nccl_comms__bus_bandwidth(const struct nccl_comm *comm, uint32_t function)
 {
-	const struct stat_comm_sums *sums = &comm->sums[function];
+	const struct nccl_comm_sums *sums = &comm->sums[function];
 	double n = comm->size, rate;
 
 	if (!sums->transfer_ns || n < 2)
@@ -267,12 +267,12 @@ double stat_comms__bus_bandwidth(const struct stat_comm *comm, uint32_t function
 	}
 }
 
-void stat_comms__free(struct stat_comms *comms)
+void nccl_comms__free(struct nccl_comms *comms)
 {
 	for (uint32_t i = 0; i < comms->count; i++) {
 		free(comms->list[i].ranks);
 		free(comms->list[i].meetings);
 	}
 	free(comms->list);
-	*comms = (struct stat_comms){};
+	*comms = (struct nccl_comms){};
 }

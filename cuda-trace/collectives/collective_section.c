@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Collectives by communicator and operation, and which rank is late.
- */
+#include "cuda-trace/collectives/collective_section.h"
 #include <inttypes.h>
 #include <math.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/nccl_calls.h"
-#include "cuda-trace/stat/stat_sections.h"
 
 static const char *const verdicts[] = {
-	[STAT_COMM_BALANCED] = "balanced",
-	[STAT_COMM_LATE] = "late_rank",
-	[STAT_COMM_TOO_FEW] = "too_few",
-	[STAT_COMM_RANKS_MISSING] = "ranks_missing",
-	[STAT_COMM_UNKNOWN] = "unknown_communicator",
-	[STAT_COMM_UNTIMED] = "untimed",
+	[NCCL_COMM_BALANCED] = "balanced",
+	[NCCL_COMM_LATE] = "late_rank",
+	[NCCL_COMM_TOO_FEW] = "too_few",
+	[NCCL_COMM_RANKS_MISSING] = "ranks_missing",
+	[NCCL_COMM_UNKNOWN] = "unknown_communicator",
+	[NCCL_COMM_UNTIMED] = "untimed",
 };
 
-static const char *id_of(const struct stat_comm *comm, char text[20])
+static const char *id_of(const struct nccl_comm *comm, char text[20])
 {
 	snprintf(text, 20, "%016" PRIx64, comm->id);
 	return comm->id ? text : "?";
 }
 
-static uint64_t calls_of(const struct stat_comm *comm)
+static uint64_t calls_of(const struct nccl_comm *comm)
 {
 	uint64_t calls = 0;
 
@@ -33,21 +30,24 @@ static uint64_t calls_of(const struct stat_comm *comm)
 }
 
 /* One sentence; "" where there is nothing to say. */
-static const char *sentence(const struct stat_comm *comm, char text[256])
+static const char *sentence(const struct nccl_comm *comm, char text[256])
 {
-	struct stat_comm_late late;
+	struct nccl_comm_late late;
 	char met[32], mean[16];
+	const char *host;
 
 	*text = 0;
-	switch (stat_comms__verdict(comm, &late)) {
-	case STAT_COMM_LATE:
+	switch (nccl_comms__verdict(comm, &late)) {
+	case NCCL_COMM_LATE:
+		host = late.rank->host;
 		snprintf(text, 256,
-			 "rank %d (pid %u) arrives last in %.0f %% of %s collectives, by %s on "
-			 "average",
-			 late.rank->rank, late.rank->pid, 100.0 * late.count / comm->met,
-			 text__count(met, comm->met), text__ns(mean, late.ns / late.count));
+			 "rank %d (%s%spid %u) arrives last in %.0f %% of %s collectives, by %s "
+			 "on average",
+			 late.rank->rank, host ? host : "", host ? ", " : "", late.rank->pid,
+			 100.0 * late.count / comm->met, text__count(met, comm->met),
+			 text__ns(mean, late.ns / late.count));
 		break;
-	case STAT_COMM_RANKS_MISSING:
+	case NCCL_COMM_RANKS_MISSING:
 		if (comm->size)
 			snprintf(text, 256,
 				 "%u of %u ranks were seen: whether one is late is not known",
@@ -56,7 +56,7 @@ static const char *sentence(const struct stat_comm *comm, char text[256])
 			snprintf(text, 256,
 				 "not all ranks were seen: whether one is late is not known");
 		break;
-	case STAT_COMM_UNKNOWN:
+	case NCCL_COMM_UNKNOWN:
 		snprintf(text, 256,
 			 "made before it was observed: its ranks are not known, nor whether one is "
 			 "late");
@@ -67,10 +67,10 @@ static const char *sentence(const struct stat_comm *comm, char text[256])
 	return text;
 }
 
-static void put_operation(struct sheet *sheet, const struct stat_comm *comm, int operation)
+static void put_operation(struct sheet *sheet, const struct nccl_comm *comm, int operation)
 {
-	const struct stat_comm_sums *sums = &comm->sums[operation];
-	double bandwidth = stat_comms__bus_bandwidth(comm, operation);
+	const struct nccl_comm_sums *sums = &comm->sums[operation];
+	double bandwidth = nccl_comms__bus_bandwidth(comm, operation);
 	char id[20], ranks[32];
 
 	if (!sheet__row(sheet, NULL))
@@ -104,12 +104,12 @@ static struct cell rank_cell(int32_t rank)
 	return cell_if(rank >= 0, cell_number(rank));
 }
 
-static void put_rank(struct sheet *sheet, const struct stat_comm *comm,
-		     const struct stat_comm_rank *rank)
+static void put_rank(struct sheet *sheet, const struct nccl_comm *comm,
+		     const struct nccl_comm_rank *rank)
 {
 	uint64_t late = 0, late_ns = 0;
 
-	for (int k = 0; k < STAT_COMM_LEVELS; k++) {
+	for (int k = 0; k < NCCL_COMM_LEVELS; k++) {
 		late += rank->late[k];
 		late_ns += rank->late_ns[k];
 	}
@@ -123,8 +123,8 @@ static void put_rank(struct sheet *sheet, const struct stat_comm *comm,
 	sheet__close(sheet);
 }
 
-static void put_late(struct sheet *sheet, const struct stat_comm *comm,
-		     const struct stat_comm_late *late)
+static void put_late(struct sheet *sheet, const struct nccl_comm *comm,
+		     const struct nccl_comm_late *late)
 {
 	if (!late->rank) {
 		sheet__put(sheet, "late", cell_none);
@@ -138,9 +138,9 @@ static void put_late(struct sheet *sheet, const struct stat_comm *comm,
 	sheet__close(sheet);
 }
 
-static void put_comm(struct sheet *sheet, const struct stat_comm *comm)
+static void put_comm(struct sheet *sheet, const struct nccl_comm *comm)
 {
-	struct stat_comm_late late;
+	struct nccl_comm_late late;
 	char text[256], id[20];
 
 	sheet__open(sheet, NULL, '{');
@@ -148,7 +148,7 @@ static void put_comm(struct sheet *sheet, const struct stat_comm *comm)
 	sheet__put(sheet, "size", cell_if(comm->size, cell_number(comm->size)));
 	sheet__put(sheet, "seen", cell_number(comm->rank_count));
 	sheet__put(sheet, "compared", cell_number(comm->met));
-	sheet__put(sheet, "verdict", cell_text(verdicts[stat_comms__verdict(comm, &late)]));
+	sheet__put(sheet, "verdict", cell_text(verdicts[nccl_comms__verdict(comm, &late)]));
 	put_late(sheet, comm, &late);
 	sheet__put(sheet, "text", cell_text(sentence(comm, text)));
 	sheet__open(sheet, "operations", '[');
@@ -163,16 +163,15 @@ static void put_comm(struct sheet *sheet, const struct stat_comm *comm)
 	sheet__close(sheet);
 }
 
-void stat_sections__collectives(struct sheet *sheet, const struct stat_report *report)
+void collective_section__put(struct sheet *sheet, const struct nccl_comms *comms, uint64_t most)
 {
-	const struct stat_comms *comms = &report->table->comms;
 	char id[20], text[256];
 
 	if (!sheet->json && !comms->count)
 		return;
 	sheet__say(sheet,
 		   "\nCollectives of NCCL, of all ranks; waiting: for the rank that comes last\n");
-	sheet__begin(sheet, "communicators", NULL, report->most_kernels);
+	sheet__begin(sheet, "communicators", NULL, most);
 	for (uint32_t i = 0; i < comms->count; i++)
 		if (calls_of(&comms->list[i]))
 			put_comm(sheet, &comms->list[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One thread. The process controls what comes: everything is bounded. */
-#include "cuda-trace/stat/stat_collectives.h"
+#include "cuda-trace/collectives/collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,11 @@
 
 /* What is launched for one communicator at one time: a call, or a group. */
 struct issue {
+	uint64_t number;
 	uint64_t time;
 	uint64_t stream;
 	bool launched;
-	struct stat_comm_work work;
+	struct nccl_comm_work work;
 };
 
 struct thread {
@@ -34,7 +35,7 @@ struct pending {
 	uint32_t correlation;
 	bool is_kernel;
 	uint64_t start, end;
-	struct stat_comm_work work;
+	struct nccl_comm_work work;
 };
 
 struct known_comm {
@@ -42,9 +43,11 @@ struct known_comm {
 	uint32_t comm, rank;
 };
 
-struct stat_collectives {
-	struct stat_comms *comms;
-	bool timed;
+struct collectives {
+	struct nccl_comms *comms;
+	struct collectives_options options;
+	bool expects_kernels;
+	uint64_t issues; /* so far */
 	struct known_comm *known;
 	uint32_t known_count, known_capacity;
 	struct thread *threads;
@@ -53,18 +56,35 @@ struct stat_collectives {
 	uint32_t pending_count;
 };
 
-struct stat_collectives *stat_collectives__new(struct stat_comms *comms, bool timed)
+struct collectives *collectives__new(struct nccl_comms *comms,
+				     const struct collectives_options *options)
 {
-	struct stat_collectives *collectives = calloc(1, sizeof(*collectives));
+	struct collectives *collectives = calloc(1, sizeof(*collectives));
 
 	if (!collectives)
 		return NULL;
 	collectives->comms = comms;
-	collectives->timed = timed;
+	collectives->options = *options;
 	return collectives;
 }
 
-static void forget_pending(struct stat_collectives *collectives)
+static void note_launched(const struct collectives *collectives, const struct issue *issue,
+			  uint32_t correlation)
+{
+	if (collectives->options.launched)
+		collectives->options.launched(collectives->options.context, issue->number,
+					      correlation);
+}
+
+static void drop_issue(struct collectives *collectives, const struct issue *issue)
+{
+	if (issue->launched)
+		return;
+	collectives->comms->unlaunched++;
+	note_launched(collectives, issue, 0);
+}
+
+static void forget_pending(struct collectives *collectives)
 {
 	for (int i = 0; i < BUCKETS; i++)
 		while (collectives->buckets[i]) {
@@ -77,7 +97,7 @@ static void forget_pending(struct stat_collectives *collectives)
 	collectives->pending_count = 0;
 }
 
-void stat_collectives__free(struct stat_collectives *collectives)
+void collectives__free(struct collectives *collectives)
 {
 	if (!collectives)
 		return;
@@ -85,7 +105,7 @@ void stat_collectives__free(struct stat_collectives *collectives)
 		const struct thread *thread = &collectives->threads[i];
 
 		for (uint32_t k = thread->first; k < thread->count; k++)
-			collectives->comms->unlaunched += !thread->issues[k].launched;
+			drop_issue(collectives, &thread->issues[k]);
 		free(thread->issues);
 	}
 	forget_pending(collectives);
@@ -96,7 +116,7 @@ void stat_collectives__free(struct stat_collectives *collectives)
 
 /* ---- communicators ---- */
 
-static struct known_comm *find_comm(const struct stat_collectives *collectives, uint64_t address)
+static struct known_comm *find_comm(const struct collectives *collectives, uint64_t address)
 {
 	for (uint32_t i = collectives->known_count; i-- > 0;)
 		if (collectives->known[i].address == address)
@@ -104,11 +124,12 @@ static struct known_comm *find_comm(const struct stat_collectives *collectives, 
 	return NULL;
 }
 
-static struct known_comm *add_comm(struct stat_collectives *collectives,
-				   const struct process *process, uint64_t address, int comm,
+static struct known_comm *add_comm(struct collectives *collectives, uint64_t address, int comm,
 				   int32_t rank)
 {
-	int index = comm < 0 ? -1 : stat_comms__rank(collectives->comms, comm, process->pid, rank);
+	int index = comm < 0 ? -1
+			     : nccl_comms__rank(collectives->comms, comm, collectives->options.pid,
+						rank);
 	struct known_comm *known = find_comm(collectives, address), *larger;
 
 	if (index < 0)
@@ -127,36 +148,34 @@ static struct known_comm *add_comm(struct stat_collectives *collectives,
 	return known;
 }
 
-static void note_made(struct stat_collectives *collectives, const struct process *process,
-		      const struct event_collective *call)
+static void note_made(struct collectives *collectives, const struct event_collective *call)
 {
 	const struct known_comm *parent = find_comm(collectives, call->parent);
 
 	if (!call->comm)
 		return;
-	add_comm(collectives, process, call->comm,
-		 stat_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
+	add_comm(collectives, call->comm,
+		 nccl_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
 				  parent ? (int32_t)parent->comm : -1),
 		 call->rank);
 }
 
 /* One that was made before it was observed is this process's own: nobody knows its other ranks. */
-static const struct known_comm *comm_of(struct stat_collectives *collectives,
-					const struct process *process,
+static const struct known_comm *comm_of(struct collectives *collectives,
 					const struct event_collective *call)
 {
+	const struct rank *rank = &collectives->options.rank;
 	const struct known_comm *known = find_comm(collectives, call->comm);
 
 	if (known)
 		return known;
-	return add_comm(collectives, process, call->comm,
-			stat_comms__find(collectives->comms, 0, 0, -1),
-			process->rank.known ? (int32_t)process->rank.rank : -1);
+	return add_comm(collectives, call->comm, nccl_comms__find(collectives->comms, 0, 0, -1),
+			rank->known ? (int32_t)rank->rank : -1);
 }
 
 /* ---- calls ---- */
 
-static struct thread *thread_of(struct stat_collectives *collectives, uint32_t tid)
+static struct thread *thread_of(struct collectives *collectives, uint32_t tid)
 {
 	struct thread *larger;
 
@@ -171,6 +190,7 @@ static struct thread *thread_of(struct stat_collectives *collectives, uint32_t t
 		return NULL;
 	collectives->threads = larger;
 	larger[collectives->thread_count] = (struct thread){.tid = tid};
+	collectives->expects_kernels = true;
 	return &larger[collectives->thread_count++];
 }
 
@@ -185,13 +205,13 @@ static void prune_thread(struct thread *thread)
 	thread->first = 0;
 }
 
-static struct issue *add_issue(struct stat_collectives *collectives, struct thread *thread)
+static struct issue *add_issue(struct collectives *collectives, struct thread *thread)
 {
 	struct issue *larger;
 
 	prune_thread(thread);
 	if (thread->count - thread->first >= MAX_ISSUES) {
-		collectives->comms->unlaunched += !thread->issues[thread->first].launched;
+		drop_issue(collectives, &thread->issues[thread->first]);
 		thread->first++;
 		prune_thread(thread);
 	}
@@ -200,7 +220,7 @@ static struct issue *add_issue(struct stat_collectives *collectives, struct thre
 	if (!larger)
 		return NULL;
 	thread->issues = larger;
-	larger[thread->count] = (struct issue){};
+	larger[thread->count] = (struct issue){.number = ++collectives->issues};
 	return &larger[thread->count++];
 }
 
@@ -219,13 +239,13 @@ static struct issue *issue_of(struct thread *thread, const struct known_comm *co
 	return NULL;
 }
 
-static void add_part(struct stat_comm_work *work, uint32_t function, uint64_t bytes)
+static void add_part(struct nccl_comm_work *work, uint32_t function, uint64_t bytes)
 {
-	struct stat_comm_part *part = work->parts;
+	struct nccl_comm_part *part = work->parts;
 
 	while (part < work->parts + work->part_count && part->function != function)
 		part++;
-	if (part == work->parts + STAT_COMM_PARTS)
+	if (part == work->parts + NCCL_COMM_PARTS)
 		part--;
 	else if (part == work->parts + work->part_count)
 		work->part_count++;
@@ -234,42 +254,56 @@ static void add_part(struct stat_comm_work *work, uint32_t function, uint64_t by
 	part->bytes += bytes;
 }
 
-static void note_operation(struct stat_collectives *collectives, const struct process *process,
-			   const struct event_collective *call)
+static void count_call(struct collectives *collectives, const struct known_comm *comm,
+		       const struct event_collective *call)
 {
-	const struct known_comm *comm = comm_of(collectives, process, call);
-	struct thread *thread = collectives->timed ? thread_of(collectives, call->tid) : NULL;
-	struct stat_comm_sums *sums;
+	struct nccl_comm_sums *sums = &collectives->comms->list[comm->comm].sums[call->function];
+
+	sums->calls++;
+	sums->bytes += nccl_calls__bytes(call);
+}
+
+static void add_to_work(struct nccl_comm_work *work, const struct known_comm *comm,
+			const struct event_collective *call)
+{
+	work->comm = comm->comm;
+	work->rank = comm->rank;
+	if (call->known && !work->numbered) {
+		work->numbered = true;
+		work->number = call->sequence;
+	}
+	add_part(work, call->function, nccl_calls__bytes(call));
+}
+
+static uint64_t note_operation(struct collectives *collectives, const struct event_collective *call)
+{
+	const struct known_comm *comm = comm_of(collectives, call);
+	struct thread *thread =
+		collectives->options.timed ? thread_of(collectives, call->tid) : NULL;
 	struct issue *issue;
 
 	if (!comm)
-		return;
-	sums = &collectives->comms->list[comm->comm].sums[call->function];
-	sums->calls++;
-	sums->bytes += nccl_calls__bytes(call);
+		return 0;
+	count_call(collectives, comm, call);
 	if (!thread)
-		return;
+		return 0;
 	issue = issue_of(thread, comm, call->stream);
 	if (!issue) {
 		issue = add_issue(collectives, thread);
 		if (!issue)
-			return;
+			return 0;
 		issue->time = call->depth ? UINT64_MAX : call->time;
 		issue->stream = call->stream;
-		issue->work.comm = comm->comm;
-		issue->work.rank = comm->rank;
 		thread->open = call->depth != 0;
 	}
-	if (call->known && !issue->work.numbered) {
-		issue->work.numbered = true;
-		issue->work.number = call->sequence;
-	}
-	add_part(&issue->work, call->function, nccl_calls__bytes(call));
+	add_to_work(&issue->work, comm, call);
+	return issue->number;
 }
 
-static void end_group(struct stat_collectives *collectives, const struct event_collective *call)
+static void end_group(struct collectives *collectives, const struct event_collective *call)
 {
-	struct thread *thread = collectives->timed ? thread_of(collectives, call->tid) : NULL;
+	struct thread *thread =
+		collectives->options.timed ? thread_of(collectives, call->tid) : NULL;
 
 	for (uint32_t i = thread ? thread->count : 0; i-- > 0 && i >= thread->first;) {
 		if (thread->issues[i].time != UINT64_MAX)
@@ -280,26 +314,24 @@ static void end_group(struct stat_collectives *collectives, const struct event_c
 		thread->open = false;
 }
 
-void stat_collectives__call(struct stat_collectives *collectives, const struct process *process,
-			    const struct event_collective *call)
+uint64_t collectives__call(struct collectives *collectives, const struct event_collective *call)
 {
 	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
-		return;
+		return 0;
 	if (call->function < NCCL_OPERATIONS)
-		note_operation(collectives, process, call);
-	else if (call->function == NCCL_GROUP_END)
+		return note_operation(collectives, call);
+	if (call->function == NCCL_GROUP_END)
 		end_group(collectives, call);
 	else if (call->function > NCCL_GROUP_END)
-		note_made(collectives, process, call);
+		note_made(collectives, call);
+	return 0;
 }
 
 /* ---- launches and kernels ---- */
 
-/* ncclDevKernel_..., ncclKernel_... (before 2.19), maybe mangled. */
-static bool is_nccl(const struct process *process, uint32_t id)
+/* ncclDevKernel_..., ncclKernel_... (before 2.19). */
+bool collectives__is_nccl(const char *name)
 {
-	const char *name = process__name(process, id);
-
 	if (!name)
 		return false;
 	if (!strncmp(name, "_Z", 2))
@@ -307,22 +339,23 @@ static bool is_nccl(const struct process *process, uint32_t id)
 	return !strncmp(name, "ncclDevKernel", 13) || !strncmp(name, "ncclKernel", 10);
 }
 
-/* Of those of the latest time that is not behind the launch: one of its stream that has launched
- * nothing yet, or else any, or else (a large group has several kernels) one of its stream. */
-static struct issue *issue_before(struct stat_collectives *collectives, struct thread *thread,
-				  uint64_t start, uint64_t stream)
+/* Of those of the latest time that is not behind the launch's end: one of its stream that has
+ * launched nothing yet, or else any, or else (a large group has several kernels) one of its stream.
+ */
+static struct issue *issue_before(struct collectives *collectives, struct thread *thread,
+				  uint64_t end, uint64_t stream)
 {
 	struct issue *found = NULL;
 	uint32_t next = thread->first;
 	uint64_t time = 0;
 
-	for (uint32_t i = thread->first; i < thread->count && thread->issues[i].time <= start; i++)
+	for (uint32_t i = thread->first; i < thread->count && thread->issues[i].time <= end; i++)
 		if (thread->issues[i].time != time) {
 			time = thread->issues[i].time;
 			next = i;
 		}
 	for (; thread->first < next; thread->first++)
-		collectives->comms->unlaunched += !thread->issues[thread->first].launched;
+		drop_issue(collectives, &thread->issues[thread->first]);
 	for (uint32_t i = next; i < thread->count && thread->issues[i].time == time; i++) {
 		struct issue *issue = &thread->issues[i];
 
@@ -335,7 +368,7 @@ static struct issue *issue_before(struct stat_collectives *collectives, struct t
 	return found;
 }
 
-static struct pending **pending_of(struct stat_collectives *collectives, uint32_t correlation)
+static struct pending **pending_of(struct collectives *collectives, uint32_t correlation)
 {
 	struct pending **link = &collectives->buckets[correlation % BUCKETS];
 
@@ -344,7 +377,7 @@ static struct pending **pending_of(struct stat_collectives *collectives, uint32_
 	return link;
 }
 
-static void put_pending(struct stat_collectives *collectives, struct pending **link,
+static void put_pending(struct collectives *collectives, struct pending **link,
 			const struct pending *half)
 {
 	struct pending *pending;
@@ -362,7 +395,7 @@ static void put_pending(struct stat_collectives *collectives, struct pending **l
 	collectives->pending_count++;
 }
 
-static void drop_pending(struct stat_collectives *collectives, struct pending **link)
+static void drop_pending(struct collectives *collectives, struct pending **link)
 {
 	struct pending *pending = *link;
 
@@ -371,34 +404,80 @@ static void drop_pending(struct stat_collectives *collectives, struct pending **
 	collectives->pending_count--;
 }
 
-void stat_collectives__launch(struct stat_collectives *collectives, const struct process *process,
-			      const struct cuda_launch *launch)
+/* Waits for the other half, or ends its waiting. */
+static void put_half(struct collectives *collectives, struct pending **link,
+		     const struct pending *half)
 {
-	struct pending half = {.correlation = launch->head.correlation}, **link;
+	const struct pending *kernel = half->is_kernel ? half : *link;
+	const struct pending *call = half->is_kernel ? *link : half;
+
+	if (!*link) {
+		put_pending(collectives, link, half);
+		return;
+	}
+	if (kernel->is_kernel && !call->is_kernel)
+		nccl_comms__kernel(collectives->comms, &call->work, kernel->start, kernel->end);
+	drop_pending(collectives, link);
+}
+
+/* Records of a recording come by their times: calls before their kernel. */
+void collectives__recorded(struct collectives *collectives, const struct event_collective *call,
+			   uint32_t correlation)
+{
+	struct pending half = {.correlation = correlation}, **link;
+	const struct known_comm *comm;
+
+	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
+		return;
+	if (call->function > NCCL_GROUP_END)
+		note_made(collectives, call);
+	comm = call->function < NCCL_OPERATIONS ? comm_of(collectives, call) : NULL;
+	if (!comm)
+		return;
+	count_call(collectives, comm, call);
+	if (!collectives->options.timed)
+		return;
+	collectives->expects_kernels = true;
+	if (!correlation) {
+		collectives->comms->unlaunched++;
+		return;
+	}
+	link = pending_of(collectives, correlation);
+	if (*link && !(*link)->is_kernel) {
+		add_to_work(&(*link)->work, comm, call);
+		return;
+	}
+	add_to_work(&half.work, comm, call);
+	put_half(collectives, link, &half);
+}
+
+void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
+			 const char *name)
+{
+	struct pending half = {.correlation = launch->head.correlation};
+	/* A thread makes no call of NCCL while it launches. So what is before the end is before the
+	 * launch, even if the clocks of probes and of the agent differ by a microsecond. */
+	uint64_t end = launch->end > launch->start ? launch->end : launch->start;
 	struct thread *thread;
 	struct issue *issue;
 
 	if (!collectives || !collectives->thread_count || launch->result ||
-	    launch->domain == CUDA_DOMAIN_RUNTIME || !is_nccl(process, launch->name))
+	    launch->domain == CUDA_DOMAIN_RUNTIME || !collectives__is_nccl(name))
 		return;
 	thread = thread_of(collectives, launch->tid);
-	issue = thread ? issue_before(collectives, thread, launch->start, launch->stream) : NULL;
+	issue = thread ? issue_before(collectives, thread, end, launch->stream) : NULL;
 	if (!issue)
 		return;
 	issue->launched = true;
+	note_launched(collectives, issue, half.correlation);
 	half.work = issue->work;
-	link = pending_of(collectives, half.correlation);
-	if (!*link) {
-		put_pending(collectives, link, &half);
+	if (collectives->options.launched)
 		return;
-	}
-	if ((*link)->is_kernel)
-		stat_comms__kernel(collectives->comms, &half.work, (*link)->start, (*link)->end);
-	drop_pending(collectives, link);
+	put_half(collectives, pending_of(collectives, half.correlation), &half);
 }
 
-void stat_collectives__kernel(struct stat_collectives *collectives, const struct process *process,
-			      const struct cuda_kernel *kernel)
+void collectives__kernel(struct collectives *collectives, const struct cuda_kernel *kernel,
+			 const char *name)
 {
 	const struct pending half = {
 		.correlation = kernel->head.correlation,
@@ -406,17 +485,9 @@ void stat_collectives__kernel(struct stat_collectives *collectives, const struct
 		.start = kernel->start,
 		.end = kernel->end,
 	};
-	struct pending **link;
 
-	if (!collectives || !collectives->thread_count || kernel->graph ||
-	    !is_nccl(process, kernel->name))
+	if (!collectives || !collectives->expects_kernels || kernel->graph ||
+	    !collectives__is_nccl(name))
 		return;
-	link = pending_of(collectives, half.correlation);
-	if (!*link) {
-		put_pending(collectives, link, &half);
-		return;
-	}
-	if (!(*link)->is_kernel)
-		stat_comms__kernel(collectives->comms, &(*link)->work, half.start, half.end);
-	drop_pending(collectives, link);
+	put_half(collectives, pending_of(collectives, half.correlation), &half);
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The sums are those of stat, to which the recording is played. */
+#include "cuda-trace/commands/report_summary.h"
+#include <errno.h>
+#include "cuda-trace/base/pattern.h"
+#include "cuda-trace/report/report_records.h"
+#include "cuda-trace/stat/stat_report.h"
+
+struct summary {
+	struct stat_table table;
+};
+
+static void on_process_start(void *context, struct process *process)
+{
+	stat_table__start(&((struct summary *)context)->table, process);
+}
+
+static void on_record(void *context, struct process *process, const struct cuda_record *record)
+{
+	stat_table__record(&((struct summary *)context)->table, process, record);
+}
+
+static void on_collective(void *context, struct process *process,
+			  const struct event_collective *call, uint32_t correlation)
+{
+	stat_table__collective(&((struct summary *)context)->table, process, call, correlation);
+}
+
+static void on_process_end(void *context, struct process *process)
+{
+	stat_table__end(&((struct summary *)context)->table, process);
+}
+
+/* What was lost after it had arrived: stat does not know of that. */
+static int report_store_losses(const struct report_file *file, enum report_format format, FILE *out)
+{
+	static const char sql[] = "SELECT stage, reason, count, text AS meaning FROM "
+				  "CUDA_TRACE_LOST WHERE stage = 'store'";
+	sqlite3_stmt *statement = NULL;
+	int err = 0;
+
+	if (report_file__number(file, "SELECT count(*) FROM CUDA_TRACE_LOST WHERE stage = 'store'",
+				0) < 1)
+		return 0;
+	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL) ||
+	    report_output__write(out, format, "losses", "\nLost by the recorder", statement) < 0)
+		err = report_file__complain(file);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+/* GPU records are of windows only: what the summary says of times is estimated from them. */
+static bool is_sample(const struct report_file *file)
+{
+	return report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
+	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
+}
+
+int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
+			  FILE *out)
+{
+	struct summary summary;
+	struct pattern *pattern = pattern__new(NULL);
+	struct session_lost_counts lost;
+	const struct sink sink = {
+		.context = &summary,
+		.process_start = on_process_start,
+		.record = on_record,
+		.collective = on_collective,
+		.process_end = on_process_end,
+	};
+	struct stat_report report = {
+		.table = &summary.table,
+		.lost = &lost,
+		.duration_ns = report_records__duration(file),
+		.first_record_ns = report_file__number(
+			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
+		.most_kernels = most,
+	};
+	int err = -ENOMEM;
+
+	if (!pattern || stat_table__init(&summary.table, pattern, 0))
+		goto cleanup;
+	summary.table.sampled = is_sample(file);
+	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
+	summary.table.past = true;
+	report_records__lost(file, &lost);
+	err = report_records__run(file, &sink);
+	if (!err) {
+		stat_table__sort(&summary.table);
+		(format == REPORT_JSON ? stat_report__json : stat_report__text)(out, &report);
+		err = report_store_losses(file, format, out);
+	}
+	stat_table__free(&summary.table);
+cleanup:
+	pattern__free(pattern);
+	return err;
+}

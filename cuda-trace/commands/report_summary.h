@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report without options: what stat would have printed.
+ */
+#ifndef CUDA_TRACE_COMMANDS_REPORT_SUMMARY_H
+#define CUDA_TRACE_COMMANDS_REPORT_SUMMARY_H
+
+#include "cuda-trace/report/report_file.h"
+#include "cuda-trace/report/report_output.h"
+
+/* At most so many rows of a table. 0 or -errno, printed. */
+int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
+			  FILE *out);
+
+#endif
