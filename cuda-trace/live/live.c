@@ -14,6 +14,7 @@
 #include <time.h>
 #include "cuda-trace/live/live_origin.h"
 #include "cuda-trace/live/live_processes.h"
+#include "cuda-trace/live/live_shares.h"
 
 #define SWEEP_SECONDS 30 /* between looks for processes whose end was not reported */
 
@@ -28,6 +29,7 @@ struct live {
 	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
+	struct live_shares *shares; /* NULL = not wanted */
 	bool by_name, by_device;
 	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
@@ -248,9 +250,7 @@ static void on_file(void *context, const char *path)
 
 static void on_file_gone(void *context, const char *path)
 {
-	struct live *live = context;
-
-	aggregate__drop_file(live->aggregate, path);
+	aggregate__drop_file(((struct live *)context)->aggregate, path);
 }
 
 static int open_aggregate(struct live *live, const struct live_options *options)
@@ -259,6 +259,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 		.groups = options->session.groups,
 		.by_name = options->by_name,
 		.spans = options->sample.max_overhead > 0,
+		.shares = options->shares,
 		.driver_pids = session__driver_pids(live->session),
 		.left_out = session__left_out(live->session),
 		.comm = options->session.comm,
@@ -270,7 +271,9 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 	if (!live->aggregate)
 		return -EINVAL;
 	session__set_driver(live->session, aggregate__release_driver(live->aggregate));
-	return 0;
+	if (options->shares)
+		live->shares = live_shares__new(live->aggregate, &live->sink);
+	return options->shares && !live->shares ? -ENOMEM : 0;
 }
 
 struct live *live__open(const struct live_options *options, const struct live_sink *sink)
@@ -323,6 +326,7 @@ failed:
 int live__poll(struct live *live, int timeout_ms)
 {
 	live_sample__tick(&live->pace, live->aggregate, live->session, &live->options);
+	live_shares__tick(live->shares, live->slots);
 	return session__poll(live->session, timeout_ms);
 }
 
@@ -353,6 +357,7 @@ static uint64_t missed_of(const struct live_process *process)
 static void end_process(struct live *live, struct live_process *process)
 {
 	live->missed_before += missed_of(process);
+	live_shares__end(live->shares, process);
 	if (live->sink.process_end)
 		live->sink.process_end(live->sink.context, process);
 	aggregate__forget(live->aggregate, process->slot, &process->key, process->state.serial);
@@ -449,6 +454,7 @@ void live__state(struct live *live, struct live_state *state)
 
 	memset(state, 0, sizeof(*state));
 	aggregate__state(live->aggregate, &state->aggregate);
+	live_shares__state(live->shares, &state->shares);
 	session__lost(live->session, &counts);
 	lost = counts.session;
 	memcpy(state->agent_lost, counts.agent, sizeof(state->agent_lost));
@@ -499,6 +505,7 @@ void live__close(struct live *live)
 	/* The sink keeps something for each of them. */
 	if (live->sink.process_end)
 		live__each_process(live, tell_end, live);
+	live_shares__free(live->shares);
 	aggregate__close(live->aggregate);
 	session__close(live->session);
 	live_processes__free(live->sources);
