@@ -117,6 +117,7 @@ struct aggregate_process {
 	__u32 pad2;
 	__u16 device_of[AGGREGATE_CONTEXTS]; /* device + 1 of a context, 0 = not seen */
 	__u8 gpu_of[AGGREGATE_DEVICES];	     /* GPU + 1 of a device, 0 = not known */
+	__u16 share_of[AGGREGATE_DEVICES];   /* line of its share + 1, 0 = not known */
 	__u32 seen;			     /* bit of each group that has sent a batch */
 	__u32 pad;
 	char comm[16]; /* of the main thread */
@@ -134,6 +135,7 @@ struct aggregate_settings {
 	__u32 queue_sample; /* one kernel in so many has its queue delay measured: a power of two */
 	__u32 groups;	    /* bits (1 << enum cuda_group): what is summed */
 	__u32 spans;	    /* aggregate_spans are wanted */
+	__u32 shares;	    /* lines of shares that there are; 0 = not wanted */
 };
 
 /*
@@ -170,6 +172,23 @@ struct driver_block {
 #define AGGREGATE_BUSY_LINE(gpu) (2 * (gpu))
 #define AGGREGATE_COPY_LINE(gpu) (2 * (gpu) + 1)
 #define AGGREGATE_LINES		 (2 * AGGREGATE_DEVICES)
+
+/*
+ * Who of the processes was busy at these points, for their shares of a GPU: bpf/gpu_shares.h. Each
+ * process has a line for each GPU that it uses; those that found none are in one line for each GPU,
+ * which come first.
+ */
+#define AGGREGATE_SHARES    (AGGREGATE_DEVICES + 256)
+#define AGGREGATE_WORDS	    4096 /* of one line: a power of two */
+#define AGGREGATE_WORD_BITS 5	 /* points in a word: the upper half says which turn of the ring */
+#define AGGREGATE_TURN_BITS 32	 /* ns: the ring in time */
+
+/* Whose a line is: 0 = nobody's. */
+#define AGGREGATE_SHARE_OWNER(serial, slot, gpu) \
+	((__u64)(serial) << 32 | (__u64)(slot) << 8 | ((gpu) + 1))
+#define AGGREGATE_SHARE_GPU(owner)    ((__u32)((owner)&0xff) - 1)
+#define AGGREGATE_SHARE_SLOT(owner)   ((__u32)(owner) >> 8)
+#define AGGREGATE_SHARE_SERIAL(owner) ((__u32)((owner) >> 32))
 
 /* Records that could not be distinguished or counted at all. */
 struct aggregate_counters {

@@ -15,19 +15,24 @@
 
 #include "bpf/tally.h"
 
-#define BUSY_WORDS     4096 /* of one line: a power of two */
-#define BUSY_WORD_BITS 5
-#define BUSY_TAG_BITS  32			   /* ns: the ring in time */
+#define BUSY_WORDS     AGGREGATE_WORDS
+#define BUSY_WORD_BITS AGGREGATE_WORD_BITS
 #define BUSY_REACH     (1024ull << BUSY_WORD_BITS) /* points that one record marks */
 #define BUSY_TRIES     16
 #define BUSY_FUTURE    1000000000ull /* ns: no clock is so wrong */
 
-_Static_assert(1ull << BUSY_TAG_BITS == (__u64)BUSY_WORDS
-						<< (BUSY_WORD_BITS + AGGREGATE_POINT_BITS),
+_Static_assert(1ull << AGGREGATE_TURN_BITS == (__u64)BUSY_WORDS
+						      << (BUSY_WORD_BITS + AGGREGATE_POINT_BITS),
 	       "a tag is a turn of the ring");
 
 /* The upper half says which turn of the ring, the lower has a bit for each point. */
-TABLE(busy_words, BPF_MAP_TYPE_ARRAY, __u32, __u64, AGGREGATE_LINES *BUSY_WORDS);
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, AGGREGATE_LINES *BUSY_WORDS);
+	__type(key, __u32);
+	__type(value, __u64);
+} busy_words SEC(".maps");
 
 /* The GPU's number here, by its UUID. They stay. */
 struct gpu_key {
@@ -57,15 +62,10 @@ static __always_inline __u64 point_from(__u64 time)
 	return point_time(point) < time ? point + 1 : point;
 }
 
-/* How many points of a word are new. Global, as bpf/tally_records.h explains. */
-__attribute__((noinline)) int mark_word(__u32 line, __u64 word, __u32 mask)
+static __always_inline __u32 mark_entry(__u64 *entry, __u64 word, __u32 mask)
 {
-	__u32 at = modulo(line, AGGREGATE_LINES) * BUSY_WORDS + modulo(word, BUSY_WORDS);
-	__u64 *entry = bpf_map_lookup_elem(&busy_words, &at);
 	__u32 turn = word / BUSY_WORDS;
 
-	if (!entry)
-		return 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < BUSY_TRIES; i++) {
 		__u64 before = *entry, after;
@@ -82,15 +82,26 @@ __attribute__((noinline)) int mark_word(__u32 line, __u64 word, __u32 mask)
 	return 0;
 }
 
-/* Points first to last - 1. */
-__attribute__((noinline)) int mark_points(__u32 line, __u64 first, __u64 last)
+/* How many points of a word are new. Global, as bpf/tally_records.h explains. */
+__attribute__((noinline)) int mark_word(__u32 line, __u64 word, __u32 mask)
+{
+	__u32 at = modulo(line, AGGREGATE_LINES) * BUSY_WORDS + modulo(word, BUSY_WORDS);
+	__u64 *entry = bpf_map_lookup_elem(&busy_words, &at);
+
+	return entry ? mark_entry(entry, word, mask) : 0;
+}
+
+#include "bpf/gpu_shares.h"
+
+/* Points first to last - 1. share: the line of who marks them + 1, or 0. */
+__attribute__((noinline)) int mark_points(__u32 line, __u64 first, __u64 last, __u32 share)
 {
 	__u32 new = 0;
 
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i <= BUSY_REACH >> BUSY_WORD_BITS; i++) {
 		__u64 word = (first >> BUSY_WORD_BITS) + i, begins = word << BUSY_WORD_BITS;
-		__u32 mask = ~0u;
+		__u32 mask = ~0u, fresh;
 
 		if (begins >= last)
 			break;
@@ -98,7 +109,10 @@ __attribute__((noinline)) int mark_points(__u32 line, __u64 first, __u64 last)
 			mask <<= (first - begins) & 31;
 		if (last - begins < 32)
 			mask &= ~(~0u << ((last - begins) & 31));
-		new += mark_word(line, word, mask);
+		fresh = mark_word(line, word, mask);
+		if (share)
+			mark_share(share - 1, word, mask, fresh);
+		new += fresh;
 	}
 	return new;
 }
@@ -122,7 +136,7 @@ static __always_inline void raise_until(__u64 *until, __u64 point)
 	}
 }
 
-static __always_inline void mark_line(__u32 line, __u64 first, __u64 last)
+static __always_inline void mark_line(__u32 line, __u64 first, __u64 last, __u32 share)
 {
 	__u64 *until, *points, fresh = last > BUSY_REACH ? last - BUSY_REACH : 0, old = 0;
 
@@ -133,7 +147,9 @@ static __always_inline void mark_line(__u32 line, __u64 first, __u64 last)
 		old = count_old(*until, first, fresh);
 		first = fresh;
 	}
-	count_up(points, old + (__u32)mark_points(line, first, last));
+	count_up(points, old + (__u32)mark_points(line, first, last, share));
+	if (share && old)
+		count_up(&share_points[modulo_shares(share - 1)], old);
 	raise_until(until, last);
 }
 
@@ -150,9 +166,9 @@ static __always_inline void mark_busy(const struct aggregate_process *process, _
 	if (!gpu || end > bpf_ktime_get_ns() + BUSY_FUTURE)
 		return;
 	gpu = modulo(gpu - 1, AGGREGATE_DEVICES);
-	mark_line(AGGREGATE_BUSY_LINE(gpu), first, last);
+	mark_line(AGGREGATE_BUSY_LINE(gpu), first, last, share_line(process, device, gpu));
 	if (copies)
-		mark_line(AGGREGATE_COPY_LINE(gpu), first, last);
+		mark_line(AGGREGATE_COPY_LINE(gpu), first, last, 0);
 }
 
 /* 0 = none is left. */
@@ -176,12 +192,16 @@ static __always_inline void learn_gpu(struct aggregate_process *process, __u32 s
 				      const struct cuda_device *device)
 {
 	struct gpu_key key;
+	__u32 gpu;
 
 	/* The first slot is that of many processes. */
 	if (!slot || device->device >= AGGREGATE_DEVICES)
 		return;
 	__builtin_memcpy(key.uuid, device->mig ? device->mig_uuid : device->uuid, sizeof(key.uuid));
-	process->gpu_of[modulo(device->device, AGGREGATE_DEVICES)] = number_gpu(&key);
+	gpu = number_gpu(&key);
+	process->share_of[modulo(device->device, AGGREGATE_DEVICES)] =
+		gpu ? number_share(process->serial, slot, gpu - 1) : 0;
+	process->gpu_of[modulo(device->device, AGGREGATE_DEVICES)] = gpu;
 }
 
 #endif

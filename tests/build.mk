@@ -5,6 +5,7 @@ include tests/workloads/build.mk
 include tests/workloads/idle/build.mk
 include tests/bench/build.mk
 include tests/capture/crowd/build.mk
+include tests/capture/sharers/build.mk
 include tests/agent/emitter/build.mk
 include tests/agent/build.mk
 include tests/agent/layout/build.mk

@@ -21,6 +21,8 @@
 #define DEFAULT_QUEUE_SAMPLE 256
 #define CHUNK		     1024 /* keys a system call */
 #define TALLIES_BYTES	     (2 * AGGREGATE_TALLIES * sizeof(struct tally))
+#define BUSY_BYTES	     (AGGREGATE_LINES * AGGREGATE_WORDS * sizeof(uint64_t))
+#define SHARE_BYTES	     (AGGREGATE_SHARES * AGGREGATE_WORDS * sizeof(uint64_t))
 #define LONGEST_WAIT_US	     100000 /* for a batch that was preempted in the middle */
 
 struct aggregate {
@@ -36,7 +38,8 @@ struct aggregate {
 	uint64_t uses[AGGREGATE_LANES]; /* of lanes that were taken at the flip */
 	bool busy[AGGREGATE_LANES];
 	uint64_t keys;
-	struct tally *tallies; /* the map of that name, as memory */
+	struct tally *tallies; /* the maps of these names, as memory */
+	uint64_t *busy_words, *share_words;
 };
 
 static const char *const probes[] = {
@@ -78,6 +81,11 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 							    .each = true,
 							    .stays = true,
 							    .left_out = options->left_out});
+	if (options->shares) {
+		skeleton->rodata->aggregate_settings.shares = AGGREGATE_SHARES;
+		bpf_map__set_max_entries(skeleton->maps.share_words,
+					 AGGREGATE_SHARES * AGGREGATE_WORDS);
+	}
 	if (options->pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);
 	if (!err && options->driver_pids >= 0)
@@ -90,15 +98,27 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 	return err ? err : hand_out_slots(aggregate);
 }
 
-static int map_tallies(struct aggregate *aggregate)
+static void *map_memory(const struct bpf_map *map, size_t bytes)
 {
-	void *memory = mmap(NULL, TALLIES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    bpf_map__fd(aggregate->skeleton->maps.tallies), 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
-	if (memory == MAP_FAILED)
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int map_memories(struct aggregate *aggregate, bool shares)
+{
+	const struct aggregate_bpf *skeleton = aggregate->skeleton;
+
+	aggregate->tallies = map_memory(skeleton->maps.tallies, TALLIES_BYTES);
+	if (!aggregate->tallies)
 		return -errno;
-	aggregate->tallies = memory;
-	return 0;
+	if (!shares)
+		return 0;
+	aggregate->busy_words = map_memory(skeleton->maps.busy_words, BUSY_BYTES);
+	if (!aggregate->busy_words)
+		return -errno;
+	aggregate->share_words = map_memory(skeleton->maps.share_words, SHARE_BYTES);
+	return aggregate->share_words ? 0 : -errno;
 }
 
 /* Kernels before 6.6 may refuse to load the driver programs: then without them. */
@@ -127,7 +147,7 @@ struct aggregate *aggregate__open(const struct aggregate_options *options)
 	aggregate->groups = options->groups;
 	err = open_skeleton(aggregate, options);
 	if (!err)
-		err = map_tallies(aggregate);
+		err = map_memories(aggregate, options->shares);
 	if (!err)
 		return aggregate;
 	load_error__say("the aggregate program", err);
@@ -424,6 +444,21 @@ void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans 
 				sum->launches[stamped][step] += spans[lane].launches[stamped][step];
 }
 
+struct aggregate_shares aggregate__shares(const struct aggregate *aggregate)
+{
+	struct aggregate_bpf__bss *bss = aggregate->skeleton->bss;
+
+	return (struct aggregate_shares){
+		.words = aggregate->share_words,
+		.busy_words = aggregate->busy_words,
+		.owners = (uint64_t *)bss->share_owners,
+		.taken = (uint64_t *)&bss->share_taken,
+		.points = (const uint64_t *)bss->share_points,
+		.gpu_points = (const uint64_t *)bss->gpu_points,
+		.late = (const uint64_t *)&bss->share_late,
+	};
+}
+
 void aggregate__detach(struct aggregate *aggregate)
 {
 	for (int i = 0; i < aggregate->links_count; i++) {
@@ -442,6 +477,10 @@ void aggregate__close(struct aggregate *aggregate)
 	driver_source__free(aggregate->driver);
 	if (aggregate->tallies)
 		munmap(aggregate->tallies, TALLIES_BYTES);
+	if (aggregate->busy_words)
+		munmap(aggregate->busy_words, BUSY_BYTES);
+	if (aggregate->share_words)
+		munmap(aggregate->share_words, SHARE_BYTES);
 	aggregate_bpf__destroy(aggregate->skeleton);
 	free(aggregate);
 }

@@ -22,6 +22,7 @@ struct aggregate_options {
 	uint32_t groups; /* bits (1 << enum cuda_group) */
 	bool by_name;
 	bool spans;		   /* aggregate__spans() is wanted */
+	bool shares;		   /* aggregate__shares() is wanted */
 	uint32_t queue_sample;	   /* a power of two; 0 = default */
 	int driver_pids;	   /* the session's map of that name; -1 = only agents */
 	const char *comm;	   /* which processes the driver source traces; NULL = any */
@@ -65,6 +66,14 @@ struct driver_source *aggregate__release_driver(struct aggregate *aggregate);
 void aggregate__state(const struct aggregate *aggregate, struct aggregate_state *state);
 /* All launches since the start, by how long they took: of all lanes, wrapping. */
 void aggregate__spans(const struct aggregate *aggregate, struct aggregate_spans *sum);
+/* The program's memory for the shares of GPUs, as bpf/gpu_shares.h has it. */
+struct aggregate_shares {
+	uint64_t *words; /* NULL = not wanted */
+	const uint64_t *busy_words;
+	uint64_t *owners, *taken;
+	const uint64_t *points, *gpu_points, *late;
+};
+struct aggregate_shares aggregate__shares(const struct aggregate *aggregate);
 /* Detaches; the agents become dormant. collect() still works, for the rest. */
 void aggregate__detach(struct aggregate *aggregate);
 void aggregate__close(struct aggregate *aggregate);

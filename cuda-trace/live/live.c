@@ -16,6 +16,7 @@
 #include "cuda-trace/live/live_missed.h"
 #include "cuda-trace/live/live_origin.h"
 #include "cuda-trace/live/live_processes.h"
+#include "cuda-trace/live/live_shares.h"
 
 #define SWEEP_SECONDS 30 /* between looks for processes whose end was not reported */
 
@@ -30,6 +31,7 @@ struct live {
 	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
 	struct sources *sources;
+	struct live_shares *shares; /* NULL = not wanted */
 	bool by_name, by_device;
 	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
@@ -254,9 +256,7 @@ static void on_file(void *context, const char *path)
 
 static void on_file_gone(void *context, const char *path)
 {
-	struct live *live = context;
-
-	aggregate__drop_file(live->aggregate, path);
+	aggregate__drop_file(((struct live *)context)->aggregate, path);
 }
 
 static int open_aggregate(struct live *live, const struct live_options *options)
@@ -265,6 +265,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 		.groups = options->session.groups,
 		.by_name = options->by_name,
 		.spans = options->sample.max_overhead > 0,
+		.shares = options->shares,
 		.driver_pids = session__driver_pids(live->session),
 		.left_out = session__left_out(live->session),
 		.comm = options->session.comm,
@@ -276,7 +277,9 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 	if (!live->aggregate)
 		return -EINVAL;
 	session__set_driver(live->session, aggregate__release_driver(live->aggregate));
-	return 0;
+	if (options->shares)
+		live->shares = live_shares__new(live->aggregate, &live->sink);
+	return options->shares && !live->shares ? -ENOMEM : 0;
 }
 
 struct live *live__open(const struct live_options *options, const struct live_sink *sink)
@@ -334,6 +337,7 @@ int live__poll(struct live *live, int timeout_ms)
 	int err;
 
 	live_sample__tick(&live->pace, live->aggregate, live->session, &live->options);
+	live_shares__tick(live->shares, live->slots);
 	err = session__poll(live->session, timeout_ms);
 	idle__follow(live->idle);
 	return err;
@@ -357,6 +361,7 @@ uint32_t live__window(const struct live *live)
 static void end_process(struct live *live, struct live_process *process)
 {
 	live->missed_before += live_missed__count(process);
+	live_shares__end(live->shares, process);
 	if (live->sink.process_end)
 		live->sink.process_end(live->sink.context, process);
 	aggregate__forget(live->aggregate, process->slot, &process->key, process->state.serial);
@@ -453,6 +458,7 @@ void live__state(struct live *live, struct live_state *state)
 
 	memset(state, 0, sizeof(*state));
 	aggregate__state(live->aggregate, &state->aggregate);
+	live_shares__state(live->shares, &state->shares);
 	session__lost(live->session, &counts);
 	lost = counts.session;
 	memcpy(state->agent_lost, counts.agent, sizeof(state->agent_lost));
@@ -503,6 +509,7 @@ void live__close(struct live *live)
 	/* The sink keeps something for each of them. */
 	if (live->sink.process_end)
 		live__each_process(live, tell_end, live);
+	live_shares__free(live->shares);
 	aggregate__close(live->aggregate);
 	idle__free(live->idle);
 	session__close(live->session);

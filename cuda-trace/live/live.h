@@ -51,6 +51,11 @@ struct live_sink {
 		      const struct shape *shape);
 	void (*device)(void *context, struct live_process *process,
 		       const struct cuda_device *device); /* may be NULL */
+	/* Shares of GPUs, if wanted: whose they are, then how much, also after the process's end.
+	 */
+	void *(*share_start)(void *context, struct live_process *process, uint32_t device);
+	void (*share)(void *context, void *whose, double ns);
+	void (*share_end)(void *context, void *whose);
 	/* After all of its sums were delivered. */
 	void (*process_end)(void *context, struct live_process *process);
 };
@@ -61,6 +66,7 @@ struct live_options {
 	struct sample sample; /* the argument of live__sample() */
 	const char *command;  /* in messages */
 	bool idle;	      /* live__idle() */
+	bool shares;	      /* of GPUs: not with a sample */
 	bool by_device;	      /* sums wait for their device: see live_pending.h */
 };
 
@@ -101,7 +107,15 @@ struct live_beyond {
 	uint64_t contexts, devices;
 };
 
+/* Since the start: time of GPUs that is in no share, by GPU as in struct aggregate_state; and time
+ * that came when its share was others' already. */
+struct live_share_state {
+	uint64_t nobodys_ns[AGGREGATE_DEVICES];
+	uint64_t late_ns;
+};
+
 struct live_state {
+	struct live_share_state shares;
 	struct aggregate_state aggregate;
 	uint64_t lost[LIVE_LOST_COUNT];
 	uint64_t lost_names; /* that found no space; states and ends of processes, too */

@@ -77,6 +77,25 @@ static struct series *series_of(struct exporter *exporter, struct live_process *
 	return holder->series[place];
 }
 
+/* Held until the last of the process's time is divided, which is after its end. */
+static void *on_share_start(void *context, struct live_process *process, uint32_t device)
+{
+	struct series *series = series_of(context, process, device);
+
+	series__hold(series);
+	return series;
+}
+
+static void on_share(void *context, void *whose, double ns)
+{
+	((struct series *)whose)->share_ns += ns;
+}
+
+static void on_share_end(void *context, void *whose)
+{
+	series__release(whose);
+}
+
 static void on_end(void *context, struct live_process *process)
 {
 	struct holder *holder = process->data;
@@ -168,6 +187,9 @@ struct exporter *exporter__open(const struct exporter_options *options)
 		.tally = on_tally,
 		.shape = on_shape,
 		.device = on_device,
+		.share_start = on_share_start,
+		.share = on_share,
+		.share_end = on_share_end,
 		.process_end = on_end,
 	};
 
@@ -177,6 +199,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->options = *options;
 	exporter->options.live.by_name = options->by_kernel != 0;
 	exporter->options.live.by_device = true;
+	exporter->options.live.shares = !options->live.session.sample_on_ms;
 	exporter->view.started = now_unix(CLOCK_REALTIME);
 	exporter->view.label_sets = options->label_sets;
 	exporter->view.sample_on_ms = options->live.session.sample_on_ms;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/metrics/metrics_idle.h"
+#include "cuda-trace/metrics/metrics_shares.h"
 
 #define ONE(exposition, type, name, unit, help) \
 	exposition__family(exposition, &(const struct metric){type, name, unit, help})
@@ -85,6 +86,19 @@ static void write_busy(struct exposition *exposition, const struct exporter_view
 					  "Time in which a copy of any process ran on the GPU, "
 					  "overlap counted once."},
 		   view->state.aggregate.gpu_copy_ns);
+}
+
+/* So that the shares and this are the time in which each GPU was busy. */
+static void write_nobodys(struct exposition *exposition, const struct exporter_view *view)
+{
+	if (view->sample_on_ms)
+		return;
+	write_gpus(exposition, view,
+		   &(const struct metric){METRIC_COUNTER, "cuda_gpu_share_unattributed_seconds",
+					  "seconds",
+					  "Time in which the GPU was busy that is in no process's "
+					  "share."},
+		   view->state.shares.nobodys_ns);
 }
 
 static void write_sources(struct exposition *exposition, const struct live_state *state)
@@ -352,6 +366,8 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 	write_devices(exposition, view->devices);
 	write_busy(exposition, view);
 	metrics_idle__write(exposition, view->idle, view->started);
+	metrics_shares__write(exposition, view);
+	write_nobodys(exposition, view);
 	write_sources(exposition, &view->state);
 	write_left_out(exposition, view);
 	write_losses(exposition, view);

@@ -40,6 +40,7 @@ struct series {
 	time_t idle_since;	/* 0: a process of it lives */
 	unsigned int processes; /* that live */
 	struct sums sums;
+	double share_ns;	/* of the time in which the GPU was busy */
 	double kernel_variance; /* of the estimated GPU time, ns²; 0 = it is exact */
 	struct series_error errors[SERIES_ERRORS];
 	struct failed_calls failed;

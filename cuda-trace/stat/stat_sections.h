@@ -19,6 +19,8 @@ stat_section stat_sections__devices, stat_sections__contexts, stat_sections__str
 	stat_sections__pools, stat_sections__objects_left_out;
 /* Where the time went, and advice. */
 stat_section stat_sections__time;
+/* Whose the busy time of GPUs was. */
+stat_section stat_sections__shares;
 /* Why the GPU was idle. */
 stat_section stat_sections__idle;
 /* Whose the energy was. */

@@ -33,6 +33,7 @@ static void put_gpus(struct sheet *sheet, const struct stat_time_sums *time)
 		put_part(sheet, what, "busy_ns", gpu->busy_ns, time->whole_ns);
 		sheet__put(sheet, "kernel_ns", cell_number(gpu->kernel_ns));
 		sheet__put(sheet, "copy_ns", cell_number(gpu->copy_ns));
+		sheet__put(sheet, "nobodys_ns", cell_number(gpu->nobodys_ns));
 		sheet__close(sheet);
 	}
 	sheet__close(sheet);

@@ -456,6 +456,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 							sums.kernels, sums.gpu_ns});
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	stat_energy__end(table, process, tally->energy);
+	stat_time__name(tally->host, process->pid, process->comm, tally->cgroup);
 	stat_time__end(table->timeline, tally->host,
 		       process->source == EVENT_SOURCE_AGENT &&
 			       (sums.launches || sums.kernels || sums.memcpys));

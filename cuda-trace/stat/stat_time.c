@@ -19,6 +19,7 @@
  */
 #include "cuda-trace/stat/stat_time.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/capture/gpu_set.h"
@@ -44,6 +45,8 @@ struct stat_host {
 	uint64_t gpu_end; /* ns: nothing of its GPUs came that ended later */
 	bool stamped;	  /* the last launch that worked has a kernel to come */
 	gpu_ordinals gpu_of;
+	struct stat_user user;
+	struct stat_sharer *sharers[GPU_SET_MAX];
 	void *owner;
 };
 
@@ -53,6 +56,7 @@ struct stat_time {
 	struct stat_host *hosts;
 	struct gpu gpus[GPU_SET_MAX];
 	struct gpu_set set;
+	struct stat_shares *shares;
 	struct stat_time_sums sums;		   /* of processes that have ended */
 	const struct stat_time_observer *observer; /* NULL = none */
 };
@@ -130,6 +134,7 @@ static void close_slice(void *context, uint64_t slice)
 		gpu->sums.busy_ns += bits(kernel | copy);
 		gpu->sums.host_bound_ns += bits(launch & ~(kernel | copy));
 		gpu->sums.host_wait_ns += bits(wait & ~launch & ~(kernel | copy));
+		stat_shares__close(time->shares, i, slice, kernel | copy);
 		if (time->observer && kernel | copy)
 			time->observer->busy(time->observer->context, i, slice << STAT_SLICE_BITS,
 					     bits(kernel | copy));
@@ -161,7 +166,11 @@ struct stat_time *stat_time__new(void)
 	time->lines.expects = expects;
 	time->set.add = open_gpu;
 	time->set.context = time;
-	return time;
+	time->shares = stat_shares__new(&time->lines, GPU_SET_MAX);
+	if (time->shares)
+		return time;
+	free(time);
+	return NULL;
 }
 
 void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer)
@@ -173,6 +182,15 @@ void stat_time__set_owner(struct stat_host *host, void *owner)
 {
 	if (host)
 		host->owner = owner;
+}
+
+void stat_time__name(struct stat_host *host, uint32_t pid, const char *comm, const char *cgroup)
+{
+	if (!host)
+		return;
+	host->user.pid = pid;
+	snprintf(host->user.comm, sizeof(host->user.comm), "%s", comm);
+	snprintf(host->user.cgroup, sizeof(host->user.cgroup), "%s", cgroup);
 }
 
 size_t stat_time__beyond(const struct stat_time *time)
@@ -204,6 +222,7 @@ void stat_time__free(struct stat_time *time)
 		stat_time__end(time, time->hosts, false);
 	for (uint32_t i = 0; i < time->set.count; i++)
 		stat_lines__close(&time->lines, time->gpus[i].lines, GPU_LINES);
+	stat_shares__free(time->shares);
 	free(time);
 }
 
@@ -211,6 +230,7 @@ static void mark_gpu(struct stat_time *time, struct stat_host *host,
 		     const struct cuda_record *record, const struct record_interval *interval)
 {
 	enum gpu_line kind = interval->work == WORK_KERNEL ? KERNEL : COPY;
+	struct stat_sharer **sharer;
 	struct gpu *gpu;
 
 	/* Before its place: this is what slices with launches wait for. */
@@ -222,7 +242,13 @@ static void mark_gpu(struct stat_time *time, struct stat_host *host,
 			time->observer->work(time->observer->context, host->owner,
 					     (uint32_t)(gpu - time->gpus), record, interval->start,
 					     interval->end);
+		/* Before the mark, which is its own then. */
+		sharer = &host->sharers[gpu - time->gpus];
+		if (!*sharer)
+			*sharer = stat_shares__add(time->shares, (uint32_t)(gpu - time->gpus),
+						   &gpu->lines[KERNEL], &gpu->lines[COPY]);
 		stat_lines__mark(&time->lines, &gpu->lines[kind], interval->start, interval->end);
+		stat_shares__mark(time->shares, *sharer, interval->start, interval->end);
 		return;
 	}
 	/* More GPUs than there are lines for. */
@@ -313,6 +339,8 @@ void stat_time__end(struct stat_time *time, struct stat_host *host, bool active)
 	} else {
 		time->sums.left_out += active;
 	}
+	for (uint32_t i = 0; i < time->set.count; i++)
+		stat_shares__end(time->shares, host->sharers[i], &host->user);
 	*host->link = host->next;
 	if (host->next)
 		host->next->link = host->link;
@@ -324,9 +352,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void add_gpu_sums(struct stat_time_sums *sums, const struct gpu *gpu,
-			 const struct gpu_identity *identity)
+static void add_gpu_sums(struct stat_time *time, const struct gpu *gpu)
 {
+	struct stat_time_sums *sums = &time->sums;
+	uint32_t index = (uint32_t)(gpu - time->gpus);
+	const struct gpu_identity *identity = &time->set.list[index];
 	struct stat_gpu *of = &sums->gpus[sums->gpu_count++];
 
 	*of = gpu->sums;
@@ -336,6 +366,9 @@ static void add_gpu_sums(struct stat_time_sums *sums, const struct gpu *gpu,
 	of->kernel_ns = least(of->kernel_ns, gpu->lines[KERNEL].length);
 	of->copy_ns = least(of->copy_ns, gpu->lines[COPY].length);
 	of->busy_ns = least(of->busy_ns, of->kernel_ns + of->copy_ns);
+	of->index = index;
+	stat_shares__finish(time->shares, index, of->busy_ns);
+	of->nobodys_ns = stat_shares__nobodys(time->shares, index);
 	sums->kernel_ns += of->kernel_ns;
 	sums->copy_ns += of->copy_ns;
 	sums->busy_ns += of->busy_ns;
@@ -366,9 +399,10 @@ void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums)
 		add_late(time, &gpu->lines[KERNEL], &gpu->lines[COPY], &time->sums.late_gpu_ns);
 		if (gpu->lines[KERNEL].length || gpu->lines[COPY].length ||
 		    gpu->sums.host_bound_ns || gpu->sums.host_wait_ns)
-			add_gpu_sums(&time->sums, gpu, &time->set.list[i]);
+			add_gpu_sums(time, gpu);
 	}
 	qsort(time->sums.gpus, time->sums.gpu_count, sizeof(time->sums.gpus[0]), by_device);
+	time->sums.shares = stat_shares__list(time->shares, &time->sums.share_count);
 	time->sums.window_ns = time->lines.last - time->lines.first;
 	time->sums.whole_ns =
 		time->sums.window_ns * (time->sums.gpu_count ? time->sums.gpu_count : 1);

@@ -13,14 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/stat/stat_shares.h"
 
 struct stat_gpu {
+	uint32_t index;	 /* in the set of GPUs, as in struct stat_share */
 	uint32_t device; /* ordinal in the first process that used it */
 	bool known;	 /* uuid is */
 	uint8_t uuid[16];
-	uint64_t kernel_ns; /* some kernel ran */
-	uint64_t copy_ns;   /* some copy or memset ran */
-	uint64_t busy_ns;   /* either */
+	uint64_t kernel_ns;  /* some kernel ran */
+	uint64_t copy_ns;    /* some copy or memset ran */
+	uint64_t busy_ns;    /* either */
+	uint64_t nobodys_ns; /* of these, in no process's share */
 	/* The GPU was idle while a process that uses it was in a launch call; or, not that, waited.
 	 */
 	uint64_t host_bound_ns, host_wait_ns;
@@ -45,6 +48,9 @@ struct stat_time_sums {
 	uint64_t doubtful; /* GPUs and processes where that is more than 1 % of their time */
 	uint32_t gpu_count; /* that had work; 1 where none had and something waited for it */
 	struct stat_gpu gpus[GPU_SET_MAX];
+	/* Of processes on GPUs, largest first; they go with the struct stat_time. */
+	const struct stat_share *shares;
+	uint32_t share_count;
 };
 
 struct stat_time;
@@ -66,6 +72,8 @@ struct stat_time *stat_time__new(void);
 /* Before anything comes. The observer must stay. */
 void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer);
 void stat_time__set_owner(struct stat_host *host, void *owner);
+/* Who it is, at the latest before its end. Accepts NULL. */
+void stat_time__name(struct stat_host *host, uint32_t pid, const char *comm, const char *cgroup);
 void stat_time__free(struct stat_time *time);
 /* A process, to be ended; NULL = no memory. */
 struct stat_host *stat_time__start(struct stat_time *time);

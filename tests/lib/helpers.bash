@@ -52,12 +52,42 @@ requires() {
 
 # ct ARGS...: the tool under test, never longer than $LIMIT seconds (60).
 ct() {
-	timeout -k 5 "${LIMIT:-60}" "$CUDA_TRACE" "$@"
+	json_kept timeout -k 5 "${LIMIT:-60}" "$CUDA_TRACE" "$@"
 }
 
 # sim CMD...: CMD on the simulated driver, likewise. Through the tool: ct stat -- "$SIM" CMD...
 sim() {
-	timeout -k 5 "${LIMIT:-60}" "$SIM" "$@"
+	json_kept timeout -k 5 "${LIMIT:-60}" "$SIM" "$@"
+}
+
+# json_kept CMD...: runs it, and keeps a copy of what it wrote where it is cuda-trace with --json, for teardown_file.
+json_kept() {
+	local word last='' output='' place kept status=0 json='' command=''
+	for word; do
+		[ "$word" != -- ] || break
+		case $word in "$CUDA_TRACE") command=$word ;; --json | -j) json=${command:+$word} ;; esac
+		[ "$last" != -o ] && [ "$last" != --output ] || output=$word
+		last=$word
+	done
+	if [ -z "$json" ] || [ -z "${BATS_FILE_TMPDIR-}" ]; then
+		"$@"
+		return
+	fi
+	mkdir -p "$BATS_FILE_TMPDIR/json" && kept=$(mktemp "$BATS_FILE_TMPDIR/json/XXXXXX") || return
+	printf '%s\0' "$@" >"$kept.args"
+	if [ -n "$output" ]; then
+		"$@" || status=$?
+		[ ! -f "$output" ] || cp "$output" "$kept"
+	elif [ -p /dev/stdout ]; then
+		"$@" | tee "$kept"
+		status=${PIPESTATUS[0]}
+	else
+		{ place=$(readlink /proc/self/fd/9); } 9>&1
+		"$@" || status=$?
+		[ ! -f "$place" ] || cp "$place" "$kept"
+	fi
+	echo "$status" >"$kept.status"
+	return "$status"
 }
 
 # tool_sources NAME...: the paths of the tool's NAME.c, which are unique, for unit tests.
@@ -114,6 +144,12 @@ stop_started() {
 
 teardown() {
 	stop_started
+}
+
+# Each output of --json that ct and sim saw must be as docs/reference/schema/ says.
+teardown_file() {
+	[ -d "$BATS_FILE_TMPDIR/json" ] && python3 -c 'import jsonschema' 2>/dev/null || return 0
+	"$TOP/tests/lib/schemas" "$BATS_FILE_TMPDIR/json"
 }
 
 # wait_for SECONDS CMD...: until CMD succeeds; fails the test when it does not in time.

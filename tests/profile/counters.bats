@@ -16,7 +16,7 @@ setup() {
 # counted ARGS...: profile --counters on the simulated driver: the tool as well, whose library of
 # metrics is the simulated one then. JSON in out.json, PROGRAM's output in program, messages in err.
 counted() {
-	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters "$@" >program 2>err
+	sim "$CUDA_TRACE" profile --json -o out.json --counters "$@" >program 2>err
 }
 
 # unharmed: PROGRAM said its last line, and the client did nothing that crashes a real CUPTI.
@@ -475,12 +475,12 @@ ms() {
 		SIMCUDA_RANGES=1 counted quick -- "$WORKLOADS/saxpy"
 		unharmed
 		assert_equal "$SIMCUDA_CUPTI_VERSION $(lines counters length)" "$SIMCUDA_CUPTI_VERSION 10"
-		timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --sass --json -o out.json -- "$WORKLOADS/saxpy" >program 2>err
+		sim "$CUDA_TRACE" profile --sass --json -o out.json -- "$WORKLOADS/saxpy" >program 2>err
 		unharmed
 		assert_equal "$SIMCUDA_CUPTI_VERSION $(lines sass '.[0].launches')" "$SIMCUDA_CUPTI_VERSION 10"
-		timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --device --json -o out.json -d 0.3 2>err
+		sim "$CUDA_TRACE" profile --device --json -o out.json -d 0.3 2>err
 		assert_equal "$SIMCUDA_CUPTI_VERSION $(lines device_summary '.[0].samples > 100')" "$SIMCUDA_CUPTI_VERSION true"
-		timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --pc --bursts 10ms/100ms --json -o pc.json -- "$STORM" -p 1000 -s 1 >program 2>err
+		sim "$CUDA_TRACE" profile --pc --bursts 10ms/100ms --json -o pc.json -- "$STORM" -p 1000 -s 1 >program 2>err
 		unharmed
 		json pc.json '.windows > 0 and .samples.placed == 100 * .windows and .functions[0].name == "saxpy"'
 		# It was that version, and not the one that the simulation has by default.

@@ -17,7 +17,7 @@ setup() {
 
 counted() {
 	: >log
-	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters "$@" >program 2>err
+	sim "$CUDA_TRACE" profile --json -o out.json --counters "$@" >program 2>err
 	unharmed
 }
 
@@ -117,11 +117,11 @@ all_of() {
 }
 
 @test "profile --counters (one pass, the program ends by a signal) says what is lost" {
-	run -1 timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- sh -c '"$0" kill 10 || :' "$WORKLOADS/early-exit"
+	run -1 sim "$CUDA_TRACE" profile --json -o out.json --counters $CYCLES -- sh -c '"$0" kill 10 || :' "$WORKLOADS/early-exit"
 	assert_output --partial "no kernel was counted: values come after half a second, and a signal ended the program"
 	assert_equal "$(lines lost '.[0].lost.killed')" 1
 	# Of more than one pass each is reported as it returns.
-	run timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" kill 10
+	run sim "$CUDA_TRACE" profile --json -o out.json --counters quick -- "$WORKLOADS/early-exit" kill 10
 	assert_equal "$(lines counters length)" 10
 }
 

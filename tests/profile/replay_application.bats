@@ -16,7 +16,7 @@ setup() {
 
 # replayed ARGS...: JSON in out.json, PROGRAM's output in program, messages in err.
 replayed() {
-	timeout -k 5 60 "$SIM" "$CUDA_TRACE" profile --json -o out.json --replay application --counters "$@" \
+	sim "$CUDA_TRACE" profile --json -o out.json --replay application --counters "$@" \
 		>program 2>err
 }
 

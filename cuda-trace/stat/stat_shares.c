@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * As long as one process uses a GPU, all of its work is that process's, and there is no line for
+ * it. When a second one comes, each gets a line; what the first did until then is copied from the
+ * GPU's lines. A process that has ended stays until its last slice is closed.
+ */
+#include "cuda-trace/stat/stat_shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/array_grow.h"
+
+#define KEPT 1024 /* shares of processes that have ended, of all GPUs; the rest is summed up */
+
+struct stat_sharer {
+	struct stat_line line;
+	uint32_t gpu;
+	struct stat_user user;
+	double share, alone; /* bits */
+	uint64_t last;	     /* slice, if ended */
+	bool ended;
+};
+
+struct gpu {
+	struct stat_sharer *active[STAT_SHARE_LINES];
+	uint32_t count;
+	struct stat_sharer others; /* that are kept no longer */
+	double busy, nobodys;	   /* bits */
+	uint64_t nobodys_ns;
+	bool blind; /* a line was missing: nothing is divided */
+};
+
+struct stat_shares {
+	struct stat_lines *lines;
+	uint32_t gpu_count, opened;
+	struct gpu *gpus;
+	struct stat_sharer *past; /* without lines */
+	uint32_t past_count, past_capacity;
+	struct stat_share *list;
+	uint32_t list_count, list_capacity;
+};
+
+struct stat_shares *stat_shares__new(struct stat_lines *lines, uint32_t gpus)
+{
+	struct stat_shares *shares = calloc(1, sizeof(*shares));
+
+	if (!shares)
+		return NULL;
+	shares->lines = lines;
+	shares->gpu_count = gpus;
+	shares->gpus = calloc(gpus, sizeof(*shares->gpus));
+	if (shares->gpus)
+		return shares;
+	free(shares);
+	return NULL;
+}
+
+static void close_line(struct stat_shares *shares, struct stat_sharer *sharer)
+{
+	if (!sharer->line.words)
+		return;
+	stat_lines__close(shares->lines, &sharer->line, 1);
+	shares->opened--;
+}
+
+void stat_shares__free(struct stat_shares *shares)
+{
+	if (!shares)
+		return;
+	for (uint32_t i = 0; i < shares->gpu_count; i++)
+		for (uint32_t n = 0; n < shares->gpus[i].count; n++) {
+			close_line(shares, shares->gpus[i].active[n]);
+			free(shares->gpus[i].active[n]);
+		}
+	free(shares->gpus);
+	free(shares->past);
+	free(shares->list);
+	free(shares);
+}
+
+static bool open_line(struct stat_shares *shares, struct stat_sharer *sharer)
+{
+	if (shares->opened == STAT_SHARE_LINES ||
+	    !stat_lines__open(shares->lines, &sharer->line, 1))
+		return false;
+	shares->opened++;
+	return true;
+}
+
+/* What the GPU did until now was done by its only user. */
+static bool open_first(struct stat_shares *shares, struct stat_sharer *first,
+		       const struct stat_line *kernels, const struct stat_line *copies)
+{
+	struct stat_lines *lines = shares->lines;
+
+	if (first->line.words)
+		return true;
+	if (!open_line(shares, first))
+		return false;
+	for (uint64_t slice = lines->oldest; slice < lines->oldest + lines->size; slice++)
+		*stat_lines__word(lines, &first->line, slice) =
+			*stat_lines__word(lines, kernels, slice) |
+			*stat_lines__word(lines, copies, slice);
+	return true;
+}
+
+struct stat_sharer *stat_shares__add(struct stat_shares *shares, uint32_t index,
+				     const struct stat_line *kernels,
+				     const struct stat_line *copies)
+{
+	struct gpu *gpu = &shares->gpus[index];
+	struct stat_sharer *sharer = calloc(1, sizeof(*sharer));
+
+	if (!sharer)
+		return NULL;
+	sharer->gpu = index;
+	if (gpu->count && !open_first(shares, gpu->active[0], kernels, copies))
+		gpu->blind = true;
+	/* Without a line, its work is in no share. */
+	if (gpu->count == STAT_SHARE_LINES || (gpu->count && !open_line(shares, sharer))) {
+		free(sharer);
+		return NULL;
+	}
+	gpu->active[gpu->count++] = sharer;
+	return sharer;
+}
+
+/* What is late is so for the GPU's line, too, and counted there. */
+void stat_shares__mark(struct stat_shares *shares, struct stat_sharer *sharer, uint64_t start,
+		       uint64_t end)
+{
+	uint64_t oldest = shares->lines->oldest << STAT_SLICE_BITS;
+
+	if (!sharer || !sharer->line.words || end < oldest)
+		return;
+	stat_lines__mark(shares->lines, &sharer->line, start > oldest ? start : oldest, end);
+}
+
+void stat_shares__end(struct stat_shares *shares, struct stat_sharer *sharer,
+		      const struct stat_user *user)
+{
+	if (!sharer)
+		return;
+	sharer->user = *user;
+	sharer->last = shares->lines->last >> STAT_SLICE_BITS;
+	sharer->ended = true;
+}
+
+static double bits(uint64_t map)
+{
+	return map ? __builtin_popcountll(map) : 0;
+}
+
+static void keep_past(struct stat_shares *shares, struct gpu *gpu, struct stat_sharer *sharer)
+{
+	struct stat_sharer *grown = NULL;
+
+	if (shares->past_count < KEPT)
+		grown = array_grow__for_one(shares->past, &shares->past_capacity,
+					    shares->past_count, sizeof(*grown));
+	if (grown) {
+		shares->past = grown;
+		shares->past[shares->past_count++] = *sharer;
+	} else {
+		gpu->others.share += sharer->share;
+		gpu->others.alone += sharer->alone;
+	}
+	free(sharer);
+}
+
+/* Those whose last slice is closed. */
+static void retire(struct stat_shares *shares, struct gpu *gpu, uint64_t slice)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < gpu->count; i++) {
+		struct stat_sharer *sharer = gpu->active[i];
+
+		if (!sharer->ended || slice <= sharer->last) {
+			gpu->active[kept++] = sharer;
+			continue;
+		}
+		close_line(shares, sharer);
+		keep_past(shares, gpu, sharer);
+	}
+	gpu->count = kept;
+	gpu->blind &= !!kept;
+}
+
+/* Each part in which several had work, equally. */
+static void divide(struct gpu *gpu, const uint64_t *maps, uint64_t several)
+{
+	for (; several; several &= several - 1) {
+		uint64_t bit = several & -several;
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; i < gpu->count; i++)
+			count += !!(maps[i] & bit);
+		for (uint32_t i = 0; i < gpu->count; i++)
+			if (maps[i] & bit)
+				gpu->active[i]->share += 1.0 / count;
+	}
+}
+
+static void take(struct stat_shares *shares, struct gpu *gpu, uint64_t slice, uint64_t busy)
+{
+	uint64_t maps[STAT_SHARE_LINES], seen = 0, several = 0;
+
+	for (uint32_t i = 0; i < gpu->count; i++) {
+		uint64_t *word = stat_lines__word(shares->lines, &gpu->active[i]->line, slice);
+
+		maps[i] = *word & busy;
+		*word = 0;
+		several |= seen & maps[i];
+		seen |= maps[i];
+	}
+	for (uint32_t i = 0; i < gpu->count; i++) {
+		double alone = bits(maps[i] & ~several);
+
+		gpu->active[i]->share += alone;
+		gpu->active[i]->alone += alone;
+	}
+	divide(gpu, maps, several);
+	gpu->nobodys += bits(busy & ~seen);
+}
+
+void stat_shares__close(struct stat_shares *shares, uint32_t index, uint64_t slice, uint64_t busy)
+{
+	struct gpu *gpu = &shares->gpus[index];
+
+	gpu->busy += bits(busy);
+	if (busy && gpu->count && gpu->active[0]->line.words) {
+		take(shares, gpu, slice, busy);
+	} else if (busy && gpu->count && !gpu->blind) {
+		gpu->active[0]->share += bits(busy);
+		gpu->active[0]->alone += bits(busy);
+	} else {
+		gpu->nobodys += bits(busy);
+	}
+	retire(shares, gpu, slice);
+}
+
+static void list_one(struct stat_shares *shares, const struct stat_sharer *sharer, double scale)
+{
+	struct stat_share *grown;
+
+	if (sharer->share <= 0)
+		return;
+	grown = array_grow__for_one(shares->list, &shares->list_capacity, shares->list_count,
+				    sizeof(*grown));
+	if (!grown)
+		return;
+	shares->list = grown;
+	shares->list[shares->list_count++] = (struct stat_share){
+		.gpu = sharer->gpu,
+		.user = sharer->user,
+		.share_ns = (uint64_t)(sharer->share * scale + 0.5),
+		.alone_ns = (uint64_t)(sharer->alone * scale + 0.5),
+	};
+}
+
+void stat_shares__finish(struct stat_shares *shares, uint32_t index, uint64_t busy_ns)
+{
+	struct gpu *gpu = &shares->gpus[index];
+	double scale = gpu->busy > 0 ? busy_ns / gpu->busy : 0;
+
+	for (uint32_t i = 0; i < gpu->count; i++)
+		list_one(shares, gpu->active[i], scale);
+	for (uint32_t i = 0; i < shares->past_count; i++)
+		if (shares->past[i].gpu == index)
+			list_one(shares, &shares->past[i], scale);
+	gpu->others.gpu = index;
+	list_one(shares, &gpu->others, scale);
+	gpu->nobodys_ns = (uint64_t)(gpu->nobodys * scale + 0.5);
+}
+
+static int by_share(const void *left, const void *right)
+{
+	const struct stat_share *a = left, *b = right;
+
+	if (a->share_ns != b->share_ns)
+		return a->share_ns < b->share_ns ? 1 : -1;
+	return a->user.pid < b->user.pid ? -1 : a->user.pid > b->user.pid;
+}
+
+const struct stat_share *stat_shares__list(struct stat_shares *shares, uint32_t *count)
+{
+	if (shares->list_count)
+		qsort(shares->list, shares->list_count, sizeof(*shares->list), by_share);
+	*count = shares->list_count;
+	return shares->list;
+}
+
+uint64_t stat_shares__nobodys(const struct stat_shares *shares, uint32_t gpu)
+{
+	return shares->gpus[gpu].nobodys_ns;
+}
