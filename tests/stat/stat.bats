@@ -273,7 +273,7 @@ kernels_are() {
 # What the sums say in a unit test, of records that no simulated program has.
 unit() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_stat.c" \
-		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines gpu_set record_times clock api_names result_names)
+		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines gpu_set record_times clock api_names result_names array_grow)
 	run -0 ./unit
 }
 
