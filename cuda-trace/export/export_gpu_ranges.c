@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/report/report_scan.h"
@@ -37,20 +38,6 @@ struct gpu_ranges {
 	uint64_t left_out;
 };
 
-/* Arrays grow by doubling. */
-static int reserve(void **list, size_t count, size_t size)
-{
-	void *larger;
-
-	if (count & (count - 1))
-		return 0;
-	larger = reallocarray(*list, count ? count * 2 : 1, size);
-	if (!larger)
-		return -ENOMEM;
-	*list = larger;
-	return 0;
-}
-
 static int read_call(void *context, int columns, sqlite3_value **row)
 {
 	struct gpu_ranges *all = context;
@@ -64,7 +51,7 @@ static int read_call(void *context, int columns, sqlite3_value **row)
 		return 0;
 	}
 	call.id = timeline__flow_id(all->timeline, call.global, sqlite3_value_int64(row[2]));
-	if (reserve((void **)&all->calls, all->call_count, sizeof(call)))
+	if (!array_grow__counted(all->calls, all->call_count))
 		return -ENOMEM;
 	all->calls[all->call_count++] = call;
 	return 0;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/export/export_lane_names.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
@@ -210,15 +211,8 @@ static struct lane *find_lane(struct filling *filling, enum lane_kind kind, int6
 
 static int add_item(struct lane *lane, const struct lane_item *item)
 {
-	if (lane->count == lane->capacity) {
-		size_t capacity = lane->capacity ? lane->capacity * 2 : 256;
-		struct lane_item *items = realloc(lane->items, capacity * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		lane->items = items;
-		lane->capacity = capacity;
-	}
+	if (!array_grow__for_one(lane->items, lane->capacity, lane->count))
+		return -ENOMEM;
 	lane->items[lane->count++] = *item;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_index.h"
 #include "cuda-trace/report/report_strings.h"
 #include "cuda-trace/recording/store_text.h"
@@ -73,19 +74,15 @@ static struct process_name *find(struct names_of_file *names, int64_t global)
 {
 	int64_t key = global & ~0xffffffll;
 	ssize_t known = report_index__find(&names->index, key);
-	struct process_name *process, *more;
+	struct process_name *process;
 
 	if (known >= 0)
 		return &names->processes[known];
-	if (names->process_count == MAX_PROCESSES)
+	if (names->process_count == MAX_PROCESSES ||
+	    !array_grow__counted(names->processes, names->process_count) ||
+	    report_index__add(&names->index, key, names->process_count))
 		return NULL;
-	more = realloc(names->processes, (names->process_count + 1) * sizeof(*more));
-	if (!more)
-		return NULL;
-	names->processes = more;
-	if (report_index__add(&names->index, key, names->process_count))
-		return NULL;
-	process = &more[names->process_count++];
+	process = &names->processes[names->process_count++];
 	process->global = key;
 	process->command = read_command(names, key);
 	if (!process->command || asprintf(&process->label, "%s (%lld)", process->command,
