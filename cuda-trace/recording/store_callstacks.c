@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 
 #define MAX	   (1u << 20) /* things of one kind */
 #define MAX_FRAMES 1280	      /* of a call stack */
@@ -59,24 +60,9 @@ struct store_callstacks *store_callstacks__new(struct db *db)
 	return stacks;
 }
 
-/* Space for the element of that number, zeroed; false = the file claims too many, or no memory. */
-static bool make_space(void *list, uint32_t *capacity, uint32_t number, size_t size)
-{
-	uint32_t more = number + number / 2 + 64;
-	void *larger;
-
-	if (!number || number >= MAX)
-		return false;
-	if (number < *capacity)
-		return true;
-	larger = reallocarray(*(void **)list, more, size);
-	if (!larger)
-		return false;
-	memset((char *)larger + *capacity * size, 0, (more - *capacity) * size);
-	*(void **)list = larger;
-	*capacity = more;
-	return true;
-}
+/* Space for the element of that number; false = the file claims too many, or no memory. */
+#define make_space(list, capacity, number) \
+	((number) && (number) < MAX && array_grow__zeroed(list, capacity, (number) + 1))
 
 static void read_module(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
@@ -86,7 +72,7 @@ static void read_module(struct store_callstacks *stacks, const uint8_t *data, si
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (!make_space(&stacks->modules, &stacks->module_capacity, fact.number, sizeof(*module)))
+	if (!make_space(stacks->modules, stacks->module_capacity, fact.number))
 		return;
 	module = &stacks->modules[fact.number];
 	if (module->path)
@@ -106,8 +92,8 @@ static void read_function(struct store_callstacks *stacks, const uint8_t *data, 
 		return;
 	memcpy(&fact, data, sizeof(fact));
 	size -= sizeof(fact);
-	if (fact.file_bytes > size || !make_space(&stacks->functions, &stacks->function_capacity,
-						  fact.number, sizeof(*function)))
+	if (fact.file_bytes > size ||
+	    !make_space(stacks->functions, stacks->function_capacity, fact.number))
 		return;
 	function = &stacks->functions[fact.number];
 	if (function->file)
@@ -123,8 +109,7 @@ static void read_frame(struct store_callstacks *stacks, const uint8_t *data, siz
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (make_space(&stacks->frames, &stacks->frame_capacity, fact.number,
-		       sizeof(*stacks->frames)))
+	if (make_space(stacks->frames, stacks->frame_capacity, fact.number))
 		stacks->frames[fact.number].fact = fact;
 }
 
@@ -151,7 +136,7 @@ static void read_stack(struct store_callstacks *stacks, const uint8_t *data, siz
 	memcpy(&fact, data, sizeof(fact));
 	bytes = ((size_t)fact.frames + fact.python_frames) * sizeof(uint32_t);
 	if (bytes > size - sizeof(fact) || fact.frames + fact.python_frames > MAX_FRAMES ||
-	    !make_space(&stacks->stacks, &stacks->stack_capacity, fact.number, sizeof(*stack)))
+	    !make_space(stacks->stacks, stacks->stack_capacity, fact.number))
 		return;
 	stack = &stacks->stacks[fact.number];
 	if (stack->numbers)
