@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_record_rows.h"
 
 #define MAX_THREADS 65536
@@ -33,17 +34,8 @@ static struct replay_thread *make_thread(struct replay_ranges *ranges, int64_t k
 
 	if (thread || ranges->count == MAX_THREADS)
 		return thread;
-	if (ranges->count == ranges->capacity) {
-		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 16;
-		struct replay_thread *threads =
-			reallocarray(ranges->threads, capacity, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		ranges->threads = threads;
-		ranges->capacity = capacity;
-	}
-	if (report_index__add(&ranges->index, key, ranges->count))
+	if (!array_grow__for_one(ranges->threads, ranges->capacity, ranges->count) ||
+	    report_index__add(&ranges->index, key, ranges->count))
 		return NULL;
 	thread = &ranges->threads[ranges->count++];
 	*thread = (struct replay_thread){};

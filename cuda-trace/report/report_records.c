@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/report/report_progress.h"
 #include "cuda-trace/report/report_record_rows.h"
@@ -241,23 +242,18 @@ static int read_shapes(struct replay *replay)
 	if (err)
 		return err;
 	while ((row = reader__next(reader)) && row[0] == (int64_t)replay->shape_count + 1) {
-		size_t count = replay->shape_count;
-		struct cuda_launch *shapes = replay->shapes;
+		struct cuda_launch *shape;
 
-		/* The capacity doubles. */
-		if (!(count & (count - 1)))
-			shapes = reallocarray(shapes, count ? 2 * count : 1, sizeof(*shapes));
-		if (!shapes) {
+		if (!array_grow__counted(replay->shapes, replay->shape_count)) {
 			err = -ENOMEM;
 			break;
 		}
-		replay->shapes = shapes;
+		shape = &replay->shapes[replay->shape_count++];
 		for (int i = 0; i < 3; i++) {
-			shapes[count].grid[i] = row[1 + i];
-			shapes[count].block[i] = row[4 + i];
+			shape->grid[i] = row[1 + i];
+			shape->block[i] = row[4 + i];
 		}
-		shapes[count].dynamic_shared = row[7];
-		replay->shape_count++;
+		shape->dynamic_shared = row[7];
 	}
 	return reader__close(reader) ? -EIO : err;
 }
