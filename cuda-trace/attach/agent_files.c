@@ -195,13 +195,10 @@ static struct agent_file *add_file(struct targets *targets, struct foreign_file 
 		foreign_file__close(file);
 		return NULL;
 	}
-	added = array_grow__for_one(targets->files, &targets->file_capacity, targets->file_count,
-				    sizeof(*added));
-	if (!added) {
+	if (!array_grow__for_one(targets->files, targets->file_capacity, targets->file_count)) {
 		foreign_file__close(file);
 		return NULL;
 	}
-	targets->files = added;
 	added = &targets->files[targets->file_count++];
 	*added = (struct agent_file){.file = *file, .user = user, .round = targets->round};
 	targets->sink.found(targets->sink.context, added->file.path);
@@ -377,7 +374,7 @@ static size_t list_processes(struct seen_process **list)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	size_t n = 0, capacity = 0;
+	size_t n = 0;
 
 	*list = NULL;
 	while (proc && n < MAX_PROCESSES && (entry = readdir(proc))) {
@@ -386,15 +383,8 @@ static size_t list_processes(struct seen_process **list)
 
 		if (*end || !pid)
 			continue;
-		if (n == capacity) {
-			struct seen_process *larger;
-
-			capacity = capacity ? capacity * 2 : 256;
-			larger = reallocarray(*list, capacity, sizeof(**list));
-			if (!larger)
-				break;
-			*list = larger;
-		}
+		if (!array_grow__counted(*list, n))
+			break;
 		(*list)[n++] = (struct seen_process){.pid = pid};
 	}
 	if (proc)

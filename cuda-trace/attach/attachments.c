@@ -14,6 +14,7 @@
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/attach/sandboxed.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/foreign/foreign_file.h"
 #include "libcupti-usdt/probes.h"
@@ -149,19 +150,11 @@ void attachments__free(struct attachments *attachments)
 
 static int keep(struct attachments *attachments, struct attached attached)
 {
-	if (attachments->count == attachments->capacity) {
-		int capacity = attachments->capacity ? attachments->capacity * 2 : 16;
-		struct attached *larger =
-			reallocarray(attachments->links, capacity, sizeof(*larger));
-
-		if (!larger) {
-			probe_link__free(attached.probes);
-			bpf_link__destroy(attached.link);
-			free(attached.path);
-			return -ENOMEM;
-		}
-		attachments->links = larger;
-		attachments->capacity = capacity;
+	if (!array_grow__for_one(attachments->links, attachments->capacity, attachments->count)) {
+		probe_link__free(attached.probes);
+		bpf_link__destroy(attached.link);
+		free(attached.path);
+		return -ENOMEM;
 	}
 	attachments->links[attachments->count++] = attached;
 	return 0;
@@ -247,14 +240,11 @@ void attachments__set_stack_period(struct attachments *attachments, uint32_t per
 static struct place *new_place(struct attachments *attachments, const struct probe_place *at,
 			       uint64_t number)
 {
-	struct place *larger = reallocarray(attachments->places, attachments->place_count + 1,
-					    sizeof(*attachments->places));
 	struct place *place;
 
-	if (!larger)
+	if (!array_grow__counted(attachments->places, attachments->place_count))
 		return NULL;
-	attachments->places = larger;
-	place = &larger[attachments->place_count];
+	place = &attachments->places[attachments->place_count];
 	*place = (struct place){*at, number};
 	place->at.path = strdup(at->path);
 	return place->at.path ? place : NULL;

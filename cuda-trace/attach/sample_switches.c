@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/attach/probe_link.h"
+#include "cuda-trace/base/array_grow.h"
 #include "libcupti-usdt/probes.h"
 
 struct file {
@@ -75,20 +76,18 @@ static int attach(struct switches *switches, const struct file *file, const char
 
 int sample_switches__add(struct switches *switches, const char *path, uint32_t pid, uint64_t number)
 {
-	struct file *larger = reallocarray(switches->files, switches->count + 1, sizeof(*larger));
 	struct file file = {.pid = pid, .number = number};
 	int err = -ENOMEM;
 
-	if (!larger)
+	if (!array_grow__counted(switches->files, switches->count))
 		return -ENOMEM;
-	switches->files = larger;
 	file.path = strdup(path);
 	if (file.path)
 		err = attach(switches, &file, "on", switches->on_ms, &file.window);
 	if (!err)
 		err = attach(switches, &file, "every", switches->every_ms, &file.period);
 	if (!err) {
-		larger[switches->count++] = file;
+		switches->files[switches->count++] = file;
 		return 0;
 	}
 	probe_link__free(file.window);

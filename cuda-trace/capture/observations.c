@@ -48,16 +48,11 @@ static struct observation *find(const struct observations *observations, uint32_
 
 static void put(struct observations *observations, uint32_t pid, uint64_t since)
 {
-	struct observation *processes;
-
-	if (observations->count == PROCESSES_MAX)
-		return;
-	processes = array_grow__for_one(observations->processes, &observations->capacity,
-					observations->count, sizeof(*processes));
-	if (!processes)
-		return;
-	observations->processes = processes;
-	processes[observations->count++] = (struct observation){pid, since, NULL};
+	if (observations->count < PROCESSES_MAX &&
+	    array_grow__for_one(observations->processes, observations->capacity,
+				observations->count))
+		observations->processes[observations->count++] =
+			(struct observation){pid, since, NULL};
 }
 
 void observations__note(struct observations *observations, uint32_t pid, uint64_t since)

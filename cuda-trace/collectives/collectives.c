@@ -130,19 +130,16 @@ static struct known_comm *add_comm(struct collectives *collectives, uint64_t add
 	int index = comm < 0 ? -1
 			     : nccl_comms__rank(collectives->comms, comm, collectives->options.pid,
 						rank);
-	struct known_comm *known = find_comm(collectives, address), *larger;
+	struct known_comm *known = find_comm(collectives, address);
 
 	if (index < 0)
 		return NULL;
 	if (!known) {
-		if (collectives->known_count == MAX_COMMS)
+		if (collectives->known_count == MAX_COMMS ||
+		    !array_grow__for_one(collectives->known, collectives->known_capacity,
+					 collectives->known_count))
 			return NULL;
-		larger = array_grow__for_one(collectives->known, &collectives->known_capacity,
-					     collectives->known_count, sizeof(*larger));
-		if (!larger)
-			return NULL;
-		collectives->known = larger;
-		known = &larger[collectives->known_count++];
+		known = &collectives->known[collectives->known_count++];
 	}
 	*known = (struct known_comm){address, comm, index};
 	return known;
@@ -177,21 +174,16 @@ static const struct known_comm *comm_of(struct collectives *collectives,
 
 static struct thread *thread_of(struct collectives *collectives, uint32_t tid)
 {
-	struct thread *larger;
-
 	for (uint32_t i = 0; i < collectives->thread_count; i++)
 		if (collectives->threads[i].tid == tid)
 			return &collectives->threads[i];
-	larger = collectives->thread_count < MAX_THREADS
-			 ? array_grow__for_one(collectives->threads, &collectives->thread_capacity,
-					       collectives->thread_count, sizeof(*larger))
-			 : NULL;
-	if (!larger)
+	if (collectives->thread_count >= MAX_THREADS ||
+	    !array_grow__for_one(collectives->threads, collectives->thread_capacity,
+				 collectives->thread_count))
 		return NULL;
-	collectives->threads = larger;
-	larger[collectives->thread_count] = (struct thread){.tid = tid};
+	collectives->threads[collectives->thread_count] = (struct thread){.tid = tid};
 	collectives->expects_kernels = true;
-	return &larger[collectives->thread_count++];
+	return &collectives->threads[collectives->thread_count++];
 }
 
 /* Moves what waits to the front, once that is worth it. */
@@ -207,21 +199,16 @@ static void prune_thread(struct thread *thread)
 
 static struct issue *add_issue(struct collectives *collectives, struct thread *thread)
 {
-	struct issue *larger;
-
 	prune_thread(thread);
 	if (thread->count - thread->first >= MAX_ISSUES) {
 		drop_issue(collectives, &thread->issues[thread->first]);
 		thread->first++;
 		prune_thread(thread);
 	}
-	larger = array_grow__for_one(thread->issues, &thread->capacity, thread->count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(thread->issues, thread->capacity, thread->count))
 		return NULL;
-	thread->issues = larger;
-	larger[thread->count] = (struct issue){.number = ++collectives->issues};
-	return &larger[thread->count++];
+	thread->issues[thread->count] = (struct issue){.number = ++collectives->issues};
+	return &thread->issues[thread->count++];
 }
 
 /* The open group's issue of this communicator and stream. */

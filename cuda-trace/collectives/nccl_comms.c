@@ -37,38 +37,29 @@ struct nccl_comm_meetings {
 
 int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32_t parent)
 {
-	struct nccl_comm *larger;
-
 	for (uint32_t i = 0; id && i < comms->count; i++)
 		if (comms->list[i].id == id)
 			return i;
-	larger = comms->count < MAX_COMMS ? array_grow__for_one(comms->list, &comms->capacity,
-								comms->count, sizeof(*larger))
-					  : NULL;
-	if (!larger) {
+	if (comms->count >= MAX_COMMS ||
+	    !array_grow__for_one(comms->list, comms->capacity, comms->count)) {
 		comms->left_out++;
 		return -1;
 	}
-	comms->list = larger;
-	larger[comms->count] = (struct nccl_comm){.id = id, .size = size, .parent = parent};
+	comms->list[comms->count] = (struct nccl_comm){.id = id, .size = size, .parent = parent};
 	return comms->count++;
 }
 
 int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int32_t rank)
 {
 	struct nccl_comm *of = &comms->list[comm];
-	struct nccl_comm_rank *larger;
 
 	for (uint32_t i = 0; i < of->rank_count; i++)
 		if (of->ranks[i].pid == pid && of->ranks[i].rank == rank)
 			return i;
-	larger = of->rank_count < MAX_RANKS ? array_grow__for_one(of->ranks, &of->rank_capacity,
-								  of->rank_count, sizeof(*larger))
-					    : NULL;
-	if (!larger)
+	if (of->rank_count >= MAX_RANKS ||
+	    !array_grow__for_one(of->ranks, of->rank_capacity, of->rank_count))
 		return -1;
-	of->ranks = larger;
-	larger[of->rank_count] = (struct nccl_comm_rank){.pid = pid, .rank = rank};
+	of->ranks[of->rank_count] = (struct nccl_comm_rank){.pid = pid, .rank = rank};
 	return of->rank_count++;
 }
 

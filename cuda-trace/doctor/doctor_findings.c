@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/doctor/doctor_findings.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 
 struct finding {
@@ -77,17 +78,15 @@ void findings__free(struct findings *findings)
 static void add(struct findings *findings, enum severity severity, const char *key, const char *fix,
 		struct json_object *facts, const char *format, va_list args)
 {
-	struct finding *list, *finding;
+	struct finding *finding;
 	char *text;
 
-	list = reallocarray(findings->list, findings->count + 1, sizeof(*list));
-	if (!list || vasprintf(&text, format, args) < 0) {
-		findings->list = list ?: findings->list;
+	if (!array_grow__counted(findings->list, findings->count) ||
+	    vasprintf(&text, format, args) < 0) {
 		json_object_put(facts);
 		return;
 	}
-	findings->list = list;
-	finding = &list[findings->count++];
+	finding = &findings->list[findings->count++];
 	finding->severity = severity;
 	finding->key = strdup(key);
 	finding->text = printable(text);
@@ -118,14 +117,13 @@ void findings__add_facts(struct findings *findings, enum severity severity, cons
 
 void findings__advise(struct findings *findings, const char *title, const char *lines)
 {
-	struct advice *list;
+	struct advice *advice;
 
-	list = reallocarray(findings->advice, findings->advice_count + 1, sizeof(*list));
-	if (!list)
+	if (!array_grow__counted(findings->advice, findings->advice_count))
 		return;
-	findings->advice = list;
-	list[findings->advice_count].title = printable(title);
-	list[findings->advice_count++].lines = strdup(lines);
+	advice = &findings->advice[findings->advice_count++];
+	advice->title = printable(title);
+	advice->lines = strdup(lines);
 }
 
 unsigned int findings__count(const struct findings *findings, enum severity severity)

@@ -396,15 +396,9 @@ static bool watch_process(struct driver_source *source, uint32_t pid, const stru
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	struct watched watched = {.pid = pid, .user = seen->uid, .links = {-1, -1, -1}};
 	struct library *library = library_of_process(source, pid, seen);
-	struct watched *larger;
-
-	if (!library)
+	if (!library ||
+	    !array_grow__for_one(source->watched, source->watched_capacity, source->watched_count))
 		return false;
-	larger = array_grow__for_one(source->watched, &source->watched_capacity,
-				     source->watched_count, sizeof(*larger));
-	if (!larger)
-		return false;
-	source->watched = larger;
 	watched.libcuda = library;
 	/* Linking takes as long as some launches: an agent that came meanwhile has reported itself
 	 * already, and nobody would take the process out again for a while. */

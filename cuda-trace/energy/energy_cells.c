@@ -35,17 +35,13 @@ struct energy_cell *energy_cells__make(struct energy_cells *cells, uint64_t at)
 
 static struct energy_share *share_of(struct energy_cell *cell, uint32_t user)
 {
-	struct energy_share *grown;
-
 	for (uint32_t i = cell->count; i; i--)
 		if (cell->shares[i - 1].user == user)
 			return &cell->shares[i - 1];
 	if (user && cell->count >= MAX_SHARES)
 		return share_of(cell, 0);
-	grown = array_grow__for_one(cell->shares, &cell->capacity, cell->count, sizeof(*grown));
-	if (!grown)
+	if (!array_grow__for_one(cell->shares, cell->capacity, cell->count))
 		return NULL;
-	cell->shares = grown;
 	cell->shares[cell->count] = (struct energy_share){.user = user};
 	return &cell->shares[cell->count++];
 }

@@ -61,20 +61,16 @@ void energy_users__free(struct energy_users *users)
 
 struct energy_process *energy_users__start(struct energy_users *users, uint32_t pid)
 {
-	struct energy_process **grown, *process;
+	struct energy_process *process;
 
-	if (users->process_count == MAX_PROCESSES)
+	if (users->process_count == MAX_PROCESSES ||
+	    !array_grow__for_one(users->processes, users->process_capacity, users->process_count))
 		return NULL;
-	grown = array_grow__for_one(users->processes, &users->process_capacity,
-				    users->process_count, sizeof(*grown));
-	if (!grown)
-		return NULL;
-	users->processes = grown;
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
 	process->pid = pid;
-	grown[users->process_count++] = process;
+	users->processes[users->process_count++] = process;
 	process->number = users->process_count;
 	return process;
 }

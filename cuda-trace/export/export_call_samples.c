@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/report/report_times.h"
 
@@ -23,8 +24,8 @@ struct sampled_thread {
 	int64_t global, last; /* time of the last sample written; 0 = none yet */
 	uint32_t number;      /* of the threads of the file, from 1 */
 	uint32_t *written;    /* by node: the thread that it was last written for */
-	uint32_t *path;	      /* as many nodes */
-	size_t nodes;
+	uint32_t *path;	      /* at least as many nodes */
+	size_t nodes, path_nodes;
 	struct sample samples[CHUNK];
 	size_t count;
 	int error;
@@ -100,17 +101,9 @@ static void put_nodes(struct sampled_thread *thread, uint32_t node, bool *any)
 /* The tree has grown since. */
 static int grow_nodes(struct sampled_thread *thread, size_t nodes)
 {
-	uint32_t *larger = reallocarray(thread->written, nodes, sizeof(*larger));
-
-	if (!larger)
+	if (!array_grow__to(thread->path, thread->path_nodes, nodes) ||
+	    !array_grow__zeroed(thread->written, thread->nodes, nodes))
 		return -ENOMEM;
-	thread->written = larger;
-	larger = reallocarray(thread->path, nodes, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	thread->path = larger;
-	for (; thread->nodes < nodes; thread->nodes++)
-		thread->written[thread->nodes] = 0;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/recording/store_text.h"
 #include "cuda-trace/symbols/symbol_files.h"
@@ -31,7 +32,7 @@ struct export_callstacks {
 	size_t count, capacity;
 	const char **frames;
 	struct chain_place *places; /* of frames */
-	size_t frame_count, frame_capacity;
+	size_t frame_count, frame_capacity, place_capacity;
 	char **own; /* texts that are not the file's */
 	size_t own_count, own_capacity;
 	struct symbol_file files[MAX_FILES];
@@ -64,15 +65,8 @@ static const char *keep_text(struct export_callstacks *callstacks, const char *t
 {
 	char *clean;
 
-	if (callstacks->own_count == callstacks->own_capacity) {
-		size_t capacity = callstacks->own_capacity ? callstacks->own_capacity * 2 : 64;
-		char **own = reallocarray(callstacks->own, capacity, sizeof(*own));
-
-		if (!own)
-			return NULL;
-		callstacks->own = own;
-		callstacks->own_capacity = capacity;
-	}
+	if (!array_grow__for_one(callstacks->own, callstacks->own_capacity, callstacks->own_count))
+		return NULL;
 	clean = store__clean_text(text, strnlen(text, 4096));
 	if (clean)
 		callstacks->own[callstacks->own_count++] = clean;
@@ -103,21 +97,12 @@ static const char *find_name(struct export_callstacks *callstacks, sqlite3_stmt 
 static int add_frame(struct export_callstacks *callstacks, const char *name,
 		     const struct chain_place *place)
 {
-	if (callstacks->frame_count == callstacks->frame_capacity) {
-		size_t capacity =
-			callstacks->frame_capacity ? callstacks->frame_capacity * 2 : 1024;
-		const char **frames = reallocarray(callstacks->frames, capacity, sizeof(*frames));
-		struct chain_place *places;
-
-		if (!frames || capacity > MAX_FRAMES)
-			return -ENOMEM;
-		callstacks->frames = frames;
-		places = reallocarray(callstacks->places, capacity, sizeof(*places));
-		if (!places)
-			return -ENOMEM;
-		callstacks->places = places;
-		callstacks->frame_capacity = capacity;
-	}
+	if (callstacks->frame_count == MAX_FRAMES ||
+	    !array_grow__for_one(callstacks->frames, callstacks->frame_capacity,
+				 callstacks->frame_count) ||
+	    !array_grow__for_one(callstacks->places, callstacks->place_capacity,
+				 callstacks->frame_count))
+		return -ENOMEM;
 	callstacks->places[callstacks->frame_count] = *place;
 	callstacks->frames[callstacks->frame_count++] = name;
 	callstacks->list[callstacks->count - 1].count++;
@@ -126,15 +111,8 @@ static int add_frame(struct export_callstacks *callstacks, const char *name,
 
 static int add_chain(struct export_callstacks *callstacks, int64_t id)
 {
-	if (callstacks->count == callstacks->capacity) {
-		size_t capacity = callstacks->capacity ? callstacks->capacity * 2 : 256;
-		struct chain *list = reallocarray(callstacks->list, capacity, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		callstacks->list = list;
-		callstacks->capacity = capacity;
-	}
+	if (!array_grow__for_one(callstacks->list, callstacks->capacity, callstacks->count))
+		return -ENOMEM;
 	callstacks->list[callstacks->count++] =
 		(struct chain){.id = id, .first = callstacks->frame_count};
 	return 0;

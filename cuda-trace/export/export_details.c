@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/export/export_origins.h"
@@ -14,66 +15,27 @@
 #define MAX_STACKS  4000
 #define MAX_FRAMES  64
 
-static size_t slot_of(const struct details *details, const struct detail *detail)
-{
-	uint64_t hash = detail->category;
-	size_t i;
-
-	for (int v = 0; v < DETAIL_VALUES; v++)
-		hash = (hash ^ (uint64_t)detail->values[v]) * 0x9e3779b97f4a7c15ull;
-	i = hash >> 32 & (details->capacity * 2 - 1);
-	while (details->table[i]) {
-		const struct detail *there = &details->list[details->table[i] - 1];
-
-		if (there->category == detail->category &&
-		    !memcmp(there->values, detail->values, sizeof(there->values)))
-			break;
-		i = (i + 1) & (details->capacity * 2 - 1);
-	}
-	return i;
-}
-
-static bool grow(struct details *details)
-{
-	size_t capacity = details->capacity ? details->capacity * 2 : 256;
-	struct detail *list = reallocarray(details->list, capacity, sizeof(*list));
-	uint32_t *table = calloc(capacity * 2, sizeof(*table));
-
-	if (list)
-		details->list = list;
-	if (!list || !table) {
-		free(table);
-		return false;
-	}
-	free(details->table);
-	details->table = table;
-	details->capacity = capacity;
-	for (size_t i = 0; i < details->count; i++)
-		table[slot_of(details, &list[i])] = i + 1;
-	return true;
-}
-
 uint32_t details__find(struct details *details, const struct detail *detail)
 {
-	bool full = details->count == details->capacity;
-	size_t slot;
+	uint64_t key = detail->category;
+	ssize_t known;
 
-	if (full && details->count < MAX_DETAILS && grow(details))
-		full = false;
-	if (!details->capacity) {
+	for (int v = 0; v < DETAIL_VALUES; v++)
+		key = key_index__mix(key, detail->values[v]);
+	known = key_index__match(
+		&details->index, key, i,
+		details->list[i].category == detail->category &&
+			!memcmp(details->list[i].values, detail->values, sizeof(detail->values)));
+	if (known >= 0)
+		return known + 1;
+	if (details->count == MAX_DETAILS ||
+	    !array_grow__for_one(details->list, details->capacity, details->count) ||
+	    !key_index__add(&details->index, key, details->count)) {
 		details->left_out++;
 		return 0;
 	}
-	slot = slot_of(details, detail);
-	if (!details->table[slot] && full) {
-		details->left_out++;
-		return 0;
-	}
-	if (!details->table[slot]) {
-		details->list[details->count] = *detail;
-		details->table[slot] = ++details->count;
-	}
-	return details->table[slot];
+	details->list[details->count] = *detail;
+	return ++details->count;
 }
 
 /* Writes a JSON array's numbers, after what begins it. */
@@ -190,5 +152,5 @@ int details__write(const struct details *details, FILE *out, const struct report
 void details__free(struct details *details)
 {
 	free(details->list);
-	free(details->table);
+	key_index__free(&details->index);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/export/export_names.h"
 #include "cuda-trace/report/report_file.h"
 
@@ -25,8 +26,8 @@ struct detail {
 struct details {
 	struct detail *list;
 	size_t count, capacity;
-	uint32_t *table;   /* open addressing: index + 1 */
-	uint64_t left_out; /* events whose detail is not in the page */
+	struct key_index index; /* by a hash of the detail */
+	uint64_t left_out;	/* events whose detail is not in the page */
 };
 
 /* Its index + 1; 0 where there is no more place for it. */

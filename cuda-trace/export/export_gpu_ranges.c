@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/report/report_scan.h"
@@ -24,7 +26,7 @@ struct call {
 
 /* A range on a stream. */
 struct span {
-	size_t range; /* index + 1; 0 = free */
+	size_t range; /* index */
 	int64_t device, stream, global, start, end;
 };
 
@@ -32,24 +34,11 @@ struct gpu_ranges {
 	struct timeline *timeline;
 	struct nvtx_ranges ranges;
 	struct call *calls;
-	struct span *spans; /* open addressing, a power of two */
+	struct span *spans;
 	size_t call_count, span_count, span_capacity;
+	struct key_index index; /* of spans */
 	uint64_t left_out;
 };
-
-/* Arrays grow by doubling. */
-static int reserve(void **list, size_t count, size_t size)
-{
-	void *larger;
-
-	if (count & (count - 1))
-		return 0;
-	larger = reallocarray(*list, count ? count * 2 : 1, size);
-	if (!larger)
-		return -ENOMEM;
-	*list = larger;
-	return 0;
-}
 
 static int read_call(void *context, int columns, sqlite3_value **row)
 {
@@ -64,7 +53,7 @@ static int read_call(void *context, int columns, sqlite3_value **row)
 		return 0;
 	}
 	call.id = timeline__flow_id(all->timeline, call.global, sqlite3_value_int64(row[2]));
-	if (reserve((void **)&all->calls, all->call_count, sizeof(call)))
+	if (!array_grow__counted(all->calls, all->call_count))
 		return -ENOMEM;
 	all->calls[all->call_count++] = call;
 	return 0;
@@ -79,50 +68,28 @@ static int by_id(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static struct span *slot_of(const struct gpu_ranges *all, const struct span *span)
+static bool same_span(const struct span *a, const struct span *b)
 {
-	uint64_t hash = (span->range * 31 + (uint64_t)span->device) * 31 + (uint64_t)span->stream;
-	size_t i = hash * 0x9e3779b97f4a7c15ull >> 32 & (all->span_capacity - 1);
-
-	while (all->spans[i].range &&
-	       (all->spans[i].range != span->range || all->spans[i].device != span->device ||
-		all->spans[i].stream != span->stream))
-		i = (i + 1) & (all->span_capacity - 1);
-	return &all->spans[i];
-}
-
-static int grow_spans(struct gpu_ranges *all)
-{
-	size_t before = all->span_capacity, capacity = before ? before * 2 : 256;
-	struct span *old = all->spans, *spans = calloc(capacity, sizeof(*spans));
-
-	if (!spans)
-		return -ENOMEM;
-	all->spans = spans;
-	all->span_capacity = capacity;
-	for (size_t i = 0; i < before; i++)
-		if (old[i].range)
-			*slot_of(all, &old[i]) = old[i];
-	free(old);
-	return 0;
+	return a->range == b->range && a->device == b->device && a->stream == b->stream;
 }
 
 static int add_work(struct gpu_ranges *all, const struct span *work)
 {
-	struct span *span;
+	uint64_t key = key_index__mix(key_index__mix(work->range, work->device), work->stream);
+	ssize_t known = key_index__match(&all->index, key, i, same_span(&all->spans[i], work));
 
-	if (all->span_count * 2 >= all->span_capacity && all->span_count < MAX_SPANS &&
-	    grow_spans(all))
-		return -ENOMEM;
-	span = slot_of(all, work);
-	if (span->range) {
+	if (known >= 0) {
+		struct span *span = &all->spans[known];
+
 		span->start = span->start < work->start ? span->start : work->start;
 		span->end = span->end > work->end ? span->end : work->end;
-	} else if (all->span_count < MAX_SPANS) {
-		*span = *work;
-		all->span_count++;
-	} else {
+	} else if (all->span_count == MAX_SPANS) {
 		all->left_out++;
+	} else {
+		if (!array_grow__for_one(all->spans, all->span_capacity, all->span_count) ||
+		    !key_index__add(&all->index, key, all->span_count))
+			return -ENOMEM;
+		all->spans[all->span_count++] = *work;
 	}
 	return 0;
 }
@@ -159,7 +126,7 @@ static int read_work(void *context, int columns, sqlite3_value **row)
 		return 0;
 	range = export_ranges__at(&all->ranges, all->calls[low].global, all->calls[low].start);
 	for (int depth = 0; range != NO_RANGE && depth < EXPORT_RANGES_DEPTH && !err; depth++) {
-		work.range = range + 1;
+		work.range = range;
 		if (all->ranges.list[range].end >= all->calls[low].start)
 			err = add_work(all, &work);
 		range = all->ranges.list[range].outer;
@@ -204,21 +171,20 @@ int timeline__put_gpu_ranges(struct timeline *timeline)
 	if (report_file__has(timeline->file, "NVTX_EVENTS", NULL) &&
 	    report_file__has(timeline->file, "CUPTI_ACTIVITY_KIND_RUNTIME", NULL))
 		err = read_all(&all, timeline->file);
-	for (size_t i = 0; !err && i < all.span_capacity; i++) {
+	for (size_t i = 0; !err && i < all.span_count; i++) {
 		const struct span *span = &all.spans[i];
 
-		if (!span->range)
-			continue;
-		timeline__put_span(timeline, "gpu_user_annotation",
-				   export_names__string(timeline->names,
-							all.ranges.list[span->range - 1].name),
-				   timeline__device_pid(timeline, span->global, span->device),
-				   span->stream, span->start, span->end);
+		timeline__put_span(
+			timeline, "gpu_user_annotation",
+			export_names__string(timeline->names, all.ranges.list[span->range].name),
+			timeline__device_pid(timeline, span->global, span->device), span->stream,
+			span->start, span->end);
 		fputs("}", timeline->out);
 	}
 	timeline->invalid += all.left_out + all.ranges.left_out;
 	export_ranges__free(&all.ranges);
 	free(all.calls);
 	free(all.spans);
+	key_index__free(&all.index);
 	return err;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 
 static char *name_text(const struct lane_names *names, char category, int64_t number)
 {
@@ -28,72 +29,27 @@ static char *name_text(const struct lane_names *names, char category, int64_t nu
 	return n < 0 ? NULL : text;
 }
 
-static size_t slot_of(const struct lane_names *names, int64_t key)
-{
-	size_t i = ((uint64_t)key * 0x9e3779b97f4a7c15ull) >> 32 & (names->table_capacity - 1);
-
-	while (names->table[i] && names->keys[i] != key)
-		i = (i + 1) & (names->table_capacity - 1);
-	return i;
-}
-
-static int grow_names(struct lane_names *names)
-{
-	struct lanes *lanes = names->lanes;
-	size_t capacity = lanes->name_capacity ? lanes->name_capacity * 2 : 1024,
-	       old_capacity = names->table_capacity;
-	struct lane_name *list = realloc(lanes->names, capacity * sizeof(*list));
-	uint32_t *table = calloc(capacity * 2, sizeof(*table)), *old = names->table;
-	int64_t *keys = calloc(capacity * 2, sizeof(*keys)), *old_keys = names->keys;
-
-	if (list)
-		lanes->names = list;
-	if (!list || !table || !keys) {
-		free(table);
-		free(keys);
-		return -ENOMEM;
-	}
-	lanes->name_capacity = capacity;
-	names->table = table;
-	names->keys = keys;
-	names->table_capacity = capacity * 2;
-	for (size_t i = 0; i < old_capacity; i++) {
-		if (old[i]) {
-			size_t slot = slot_of(names, old_keys[i]);
-
-			table[slot] = old[i];
-			keys[slot] = old_keys[i];
-		}
-	}
-	free(old);
-	free(old_keys);
-	return 0;
-}
-
 int64_t lane_names__find(struct lane_names *names, char category, int64_t number)
 {
 	struct lanes *lanes = names->lanes;
 	int64_t key = (uint64_t)number << 8 | (uint8_t)category;
-	size_t slot;
+	ssize_t known = key_index__find(&names->index, key);
+	struct lane_name name = {.category = category};
 
-	if (lanes->name_count >= lanes->name_capacity && grow_names(names))
+	if (known >= 0)
+		return known;
+	name.text = name_text(names, category, number);
+	if (!name.text ||
+	    !array_grow__for_one(lanes->names, lanes->name_capacity, lanes->name_count) ||
+	    !key_index__add(&names->index, key, lanes->name_count)) {
+		free(name.text);
 		return -ENOMEM;
-	slot = slot_of(names, key);
-	if (!names->table[slot]) {
-		struct lane_name *name = &lanes->names[lanes->name_count];
-
-		name->category = category;
-		name->text = name_text(names, category, number);
-		if (!name->text)
-			return -ENOMEM;
-		names->keys[slot] = key;
-		names->table[slot] = ++lanes->name_count;
 	}
-	return names->table[slot] - 1;
+	lanes->names[lanes->name_count] = name;
+	return lanes->name_count++;
 }
 
 void lane_names__free(struct lane_names *names)
 {
-	free(names->table);
-	free(names->keys);
+	key_index__free(&names->index);
 }

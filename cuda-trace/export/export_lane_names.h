@@ -3,14 +3,13 @@
 #ifndef CUDA_TRACE_EXPORT_EXPORT_LANE_NAMES_H
 #define CUDA_TRACE_EXPORT_EXPORT_LANE_NAMES_H
 
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/export/export_lanes.h"
 
 struct lane_names {
 	struct lanes *lanes; /* has the texts */
 	struct names_of_file *strings;
-	uint32_t *table; /* open addressing: index in lanes.names + 1 */
-	int64_t *keys;
-	size_t table_capacity;
+	struct key_index index; /* of lanes.names, by category and number */
 };
 
 /* The index of what that number means in that category; -ENOMEM. */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/export/export_lane_names.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
@@ -91,7 +93,7 @@ struct lanes_job {
 struct place {
 	int64_t global, device, number;
 	enum lane_kind kind;
-	uint32_t lane; /* index + 1; 0 = free */
+	uint32_t lane; /* index + 1; 0 = none */
 };
 
 /* What has no place beyond these (32 MiB) is in a shared lane and counted again each time. */
@@ -102,9 +104,10 @@ struct filling {
 	const struct report_file *file;
 	struct lane_names names;
 	const struct source *source; /* the one that is read */
-	struct place *places;	     /* open addressing, a power of two */
+	struct place *places;
 	size_t place_count, place_capacity;
-	struct place recent; /* of the last row */
+	struct key_index index; /* of places */
+	struct place recent;	/* of the last row */
 };
 
 static bool same_place(const struct place *a, const struct place *b)
@@ -113,32 +116,11 @@ static bool same_place(const struct place *a, const struct place *b)
 	       a->global == b->global;
 }
 
-static struct place *place_slot(const struct filling *filling, const struct place *place)
+static uint64_t place_key(const struct place *place)
 {
-	uint64_t hash = ((uint64_t)place->global >> 24) * 31 + (uint64_t)place->number;
-	size_t i;
+	uint64_t key = key_index__mix(place->global, place->number);
 
-	hash = (hash * 31 + (uint64_t)place->device) * 8 + place->kind;
-	i = hash * 0x9e3779b97f4a7c15ull >> 32 & (filling->place_capacity - 1);
-	while (filling->places[i].lane && !same_place(&filling->places[i], place))
-		i = (i + 1) & (filling->place_capacity - 1);
-	return &filling->places[i];
-}
-
-static int grow_places(struct filling *filling)
-{
-	size_t before = filling->place_capacity, capacity = before ? before * 2 : 1024;
-	struct place *old = filling->places, *places = calloc(capacity, sizeof(*places));
-
-	if (!places)
-		return -ENOMEM;
-	filling->places = places;
-	filling->place_capacity = capacity;
-	for (size_t i = 0; i < before; i++)
-		if (old[i].lane)
-			*place_slot(filling, &old[i]) = old[i];
-	free(old);
-	return 0;
+	return key_index__mix(key_index__mix(key, place->device), place->kind);
 }
 
 static struct lane *new_lane(struct lanes *lanes, const struct place *place)
@@ -185,40 +167,36 @@ static struct lane *choose_lane(struct lanes *lanes, const struct place *place)
 static struct lane *find_lane(struct filling *filling, enum lane_kind kind, int64_t global,
 			      int64_t device, int64_t number)
 {
-	struct place place = {global & ~0xffffffll, device, number, kind, 0}, *slot;
+	struct place place = {global & ~0xffffffll, device, number, kind, 0};
 	struct lanes *lanes = filling->lanes;
 	struct lane *lane;
+	uint64_t key;
+	ssize_t known;
 
 	if (filling->recent.lane && same_place(&filling->recent, &place))
 		return &lanes->list[filling->recent.lane - 1];
-	if (filling->place_count * 2 >= filling->place_capacity && grow_places(filling))
-		return NULL;
-	slot = place_slot(filling, &place);
-	if (slot->lane) {
-		filling->recent = *slot;
-		return &lanes->list[slot->lane - 1];
+	key = place_key(&place);
+	known = key_index__match(&filling->index, key, i, same_place(&filling->places[i], &place));
+	if (known >= 0) {
+		filling->recent = filling->places[known];
+		return &lanes->list[filling->recent.lane - 1];
 	}
+	if (filling->place_count < MAX_PLACES &&
+	    (!array_grow__for_one(filling->places, filling->place_capacity, filling->place_count) ||
+	     !key_index__add(&filling->index, key, filling->place_count)))
+		return NULL;
 	lane = choose_lane(lanes, &place);
 	place.lane = lane - lanes->list + 1;
 	filling->recent = place;
-	if (filling->place_count < MAX_PLACES) {
-		*slot = place;
-		filling->place_count++;
-	}
+	if (filling->place_count < MAX_PLACES)
+		filling->places[filling->place_count++] = place;
 	return lane;
 }
 
 static int add_item(struct lane *lane, const struct lane_item *item)
 {
-	if (lane->count == lane->capacity) {
-		size_t capacity = lane->capacity ? lane->capacity * 2 : 256;
-		struct lane_item *items = realloc(lane->items, capacity * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		lane->items = items;
-		lane->capacity = capacity;
-	}
+	if (!array_grow__for_one(lane->items, lane->capacity, lane->count))
+		return -ENOMEM;
 	lane->items[lane->count++] = *item;
 	return 0;
 }
@@ -428,6 +406,7 @@ int lanes__read(struct lanes *lanes, const struct report_file *file, struct name
 		err = settle(lanes, &lanes->list[i]);
 	lane_names__free(&filling.names);
 	free(filling.places);
+	key_index__free(&filling.index);
 	if (err)
 		lanes__free(lanes);
 	return err;

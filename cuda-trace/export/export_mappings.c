@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/symbols/symbols.h"
 
 #define MAX_FILES 4096
@@ -63,26 +64,20 @@ static void place(struct mapped_file *file, uint64_t address)
 int export_mappings__find(struct mapped_files *files, const char *module, const char *build_id,
 			  uint64_t address)
 {
-	struct mapped_file *more;
-
 	if (address >= APART)
 		return -1;
 	for (size_t i = 0; i < files->count; i++)
 		if (!strcmp(files->list[i].build_id, build_id) &&
 		    !strcmp(files->list[i].module, module))
 			return i;
-	if (files->count == MAX_FILES)
+	if (files->count == MAX_FILES || !array_grow__counted(files->list, files->count))
 		return -1;
-	more = reallocarray(files->list, files->count + 1, sizeof(*more));
-	if (!more)
-		return -1;
-	files->list = more;
-	more[files->count] = (struct mapped_file){
+	files->list[files->count] = (struct mapped_file){
 		.module = module,
 		.build_id = build_id,
 		.base = (files->count + 1) * APART,
 	};
-	place(&more[files->count], address);
+	place(&files->list[files->count], address);
 	return files->count++;
 }
 

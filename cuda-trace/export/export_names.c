@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_index.h"
 #include "cuda-trace/report/report_strings.h"
 #include "cuda-trace/recording/store_text.h"
@@ -22,7 +23,7 @@ struct names_of_file {
 	size_t count;
 	struct process_name *processes;
 	size_t process_count;
-	struct report_index index, rows; /* of them, and of the table PROCESSES */
+	struct key_index index, rows; /* of them, and of the table PROCESSES */
 };
 
 int export_names__open(struct names_of_file **result, const struct report_file *file)
@@ -53,7 +54,7 @@ const char *export_names__string(const struct names_of_file *names, int64_t id)
 
 static char *read_command(const struct names_of_file *names, int64_t global)
 {
-	ssize_t row = report_index__find(&names->rows, global);
+	ssize_t row = key_index__find(&names->rows, global);
 	sqlite3_stmt *statement = NULL;
 	char *command = NULL;
 
@@ -72,20 +73,16 @@ static char *read_command(const struct names_of_file *names, int64_t global)
 static struct process_name *find(struct names_of_file *names, int64_t global)
 {
 	int64_t key = global & ~0xffffffll;
-	ssize_t known = report_index__find(&names->index, key);
-	struct process_name *process, *more;
+	ssize_t known = key_index__find(&names->index, key);
+	struct process_name *process;
 
 	if (known >= 0)
 		return &names->processes[known];
-	if (names->process_count == MAX_PROCESSES)
+	if (names->process_count == MAX_PROCESSES ||
+	    !array_grow__counted(names->processes, names->process_count) ||
+	    !key_index__add(&names->index, key, names->process_count))
 		return NULL;
-	more = realloc(names->processes, (names->process_count + 1) * sizeof(*more));
-	if (!more)
-		return NULL;
-	names->processes = more;
-	if (report_index__add(&names->index, key, names->process_count))
-		return NULL;
-	process = &more[names->process_count++];
+	process = &names->processes[names->process_count++];
 	process->global = key;
 	process->command = read_command(names, key);
 	if (!process->command || asprintf(&process->label, "%s (%lld)", process->command,
@@ -134,8 +131,8 @@ void export_names__close(struct names_of_file *names)
 		free(names->processes[i].label);
 	}
 	report_strings__free(names->strings, names->count);
-	report_index__free(&names->index);
-	report_index__free(&names->rows);
+	key_index__free(&names->index);
+	key_index__free(&names->rows);
 	free(names->processes);
 	free(names);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_perfetto.h"
@@ -31,20 +32,6 @@ static size_t put_varint(uint8_t *out, uint64_t value)
 	return size;
 }
 
-static bool grow(struct perfetto *perfetto, size_t size)
-{
-	uint8_t *larger;
-
-	if (size <= perfetto->buffer_size)
-		return true;
-	larger = realloc(perfetto->buffer, size * 2);
-	if (!larger)
-		return false;
-	perfetto->buffer = larger;
-	perfetto->buffer_size = size * 2;
-	return true;
-}
-
 static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 {
 	size_t size = perfetto__trace_packet__get_packed_size(packet);
@@ -53,7 +40,7 @@ static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 
 	if (perfetto->err)
 		return;
-	if (!grow(perfetto, size)) {
+	if (!array_grow__to(perfetto->buffer, perfetto->buffer_size, size)) {
 		perfetto->err = -ENOMEM;
 		return;
 	}

@@ -168,18 +168,13 @@ static void enter(struct perfetto *perfetto, struct queue *queue, sqlite3_stmt *
 static void link_work(struct perfetto *perfetto, int64_t global, int64_t correlation,
 		      uint64_t event)
 {
-	struct perfetto_work *larger = NULL;
-
 	if (!correlation)
 		return;
-	if (perfetto->work_count < MAX_WORK)
-		larger = array_grow__for_one(perfetto->work, &perfetto->work_capacity,
-					     perfetto->work_count, sizeof(*perfetto->work));
-	if (!larger) {
+	if (perfetto->work_count >= MAX_WORK ||
+	    !array_grow__for_one(perfetto->work, perfetto->work_capacity, perfetto->work_count)) {
 		perfetto->unlinked++;
 		return;
 	}
-	perfetto->work = larger;
 	perfetto->work[perfetto->work_count++] = (struct perfetto_work){
 		.global = global,
 		.correlation = correlation,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_frames.h"
 #include "cuda-trace/export/export_mappings.h"
@@ -42,16 +43,9 @@ struct pprof {
 /* The index of a string, added at the end. It must live as long as the profile. */
 static int64_t add_string(struct pprof *pprof, const char *text)
 {
-	if (pprof->string_count == pprof->string_capacity) {
-		size_t capacity = pprof->string_capacity ? pprof->string_capacity * 2 : 256;
-		char **more = realloc(pprof->strings, capacity * sizeof(*more));
-
-		if (!more) {
-			pprof->failed = true;
-			return 0;
-		}
-		pprof->strings = more;
-		pprof->string_capacity = capacity;
+	if (!array_grow__for_one(pprof->strings, pprof->string_capacity, pprof->string_count)) {
+		pprof->failed = true;
+		return 0;
 	}
 	pprof->strings[pprof->string_count] = (char *)text;
 	return pprof->string_count++;

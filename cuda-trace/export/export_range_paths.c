@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/export/export_ranges.h"
 
 #define MAX_NODES (1u << 20)
@@ -19,55 +21,26 @@ struct range_paths {
 	struct nvtx_ranges ranges;
 	uint32_t *of_range; /* node of a range; 0 = not looked up yet */
 	struct node *nodes; /* [0] is unused */
-	uint32_t count;
-	uint32_t *table; /* open addressing: nodes; 0 = free */
-	uint32_t table_capacity;
+	uint32_t count, capacity;
+	struct key_index index; /* by name and parent */
 };
-
-static uint32_t *slot_of(const struct range_paths *paths, int64_t name, uint32_t parent)
-{
-	uint64_t hash = ((uint64_t)name * 31 + parent) * 0x9e3779b97f4a7c15ull;
-	uint32_t i = hash >> 32 & (paths->table_capacity - 1);
-
-	while (paths->table[i] && (paths->nodes[paths->table[i]].name != name ||
-				   paths->nodes[paths->table[i]].parent != parent))
-		i = (i + 1) & (paths->table_capacity - 1);
-	return &paths->table[i];
-}
-
-static int grow(struct range_paths *paths)
-{
-	uint32_t capacity = paths->table_capacity ? paths->table_capacity * 2 : 256;
-	struct node *nodes = reallocarray(paths->nodes, capacity / 2 + 1, sizeof(*nodes));
-	uint32_t *table = calloc(capacity, sizeof(*table));
-
-	if (nodes)
-		paths->nodes = nodes;
-	if (!nodes || !table) {
-		free(table);
-		return -ENOMEM;
-	}
-	free(paths->table);
-	paths->table = table;
-	paths->table_capacity = capacity;
-	for (uint32_t i = 1; i <= paths->count; i++)
-		*slot_of(paths, nodes[i].name, nodes[i].parent) = i;
-	return 0;
-}
 
 /* 0 = no memory, or too many: then the range is not in the path. */
 static uint32_t node_of_name(struct range_paths *paths, int64_t name, uint32_t parent)
 {
-	uint32_t *slot;
+	uint64_t key = key_index__mix(name, parent);
+	ssize_t known =
+		key_index__match(&paths->index, key, i,
+				 paths->nodes[i].name == name && paths->nodes[i].parent == parent);
 
-	if (paths->count == MAX_NODES || (paths->count >= paths->table_capacity / 2 && grow(paths)))
+	if (known >= 0)
+		return known;
+	if (paths->count == MAX_NODES ||
+	    !array_grow__to(paths->nodes, paths->capacity, (size_t)paths->count + 2) ||
+	    !key_index__add(&paths->index, key, paths->count + 1))
 		return 0;
-	slot = slot_of(paths, name, parent);
-	if (!*slot) {
-		paths->nodes[++paths->count] = (struct node){name, parent};
-		*slot = paths->count;
-	}
-	return *slot;
+	paths->nodes[++paths->count] = (struct node){name, parent};
+	return paths->count;
 }
 
 /* The innermost range that was open at that time, as a range; NO_RANGE = none. */
@@ -195,6 +168,6 @@ void range_paths__close(struct range_paths *paths)
 	export_ranges__free(&paths->ranges);
 	free(paths->of_range);
 	free(paths->nodes);
-	free(paths->table);
+	key_index__free(&paths->index);
 	free(paths);
 }

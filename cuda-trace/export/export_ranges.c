@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
@@ -28,15 +29,8 @@ static int read_range(void *context, int columns, sqlite3_value **row)
 		all->left_out++;
 		return 0;
 	}
-	/* Grows by doubling. */
-	if (!(all->count & (all->count - 1))) {
-		size_t capacity = all->count ? all->count * 2 : 1;
-		struct nvtx_range *larger = reallocarray(all->list, capacity, sizeof(range));
-
-		if (!larger)
-			return -ENOMEM;
-		all->list = larger;
-	}
+	if (!array_grow__counted(all->list, all->count))
+		return -ENOMEM;
 	all->list[all->count++] = range;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_device_samples.h"
 #include "cuda-trace/export/export_packer.h"
 #include "cuda-trace/profile/device/pm_columns.h"
@@ -126,17 +127,10 @@ static int add_point(struct counters *counters, struct counter_lane *lane,
 {
 	size_t share = share_of(POINTS, counters->lane_count);
 
-	if (lane->count >= share * 2) {
+	if (lane->count >= share * 2)
 		reduce(counters, lane, share);
-	} else if (lane->count == lane->capacity) {
-		size_t capacity = lane->capacity ? lane->capacity * 2 : 256;
-		struct point *points = realloc(lane->points, capacity * sizeof(*points));
-
-		if (!points)
-			return -ENOMEM;
-		lane->points = points;
-		lane->capacity = capacity;
-	}
+	else if (!array_grow__for_one(lane->points, lane->capacity, lane->count))
+		return -ENOMEM;
 	lane->points[lane->count++] = *point;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda-trace/base/array_grow.h"
 
 #define MAX_NODES 4000000
 #define MAX_DEPTH 1000
@@ -20,13 +21,8 @@ static int add_sampled(struct stacks *stacks, const struct names_of_file *names,
 	    parent < 0 || parent >= (int64_t)*count || samples < 0 ||
 	    samples > INT64_MAX / MAX_NODES || stacks->nodes[(*nodes)[parent]].depth >= MAX_DEPTH)
 		return -EPROTO;
-	if (!(*count & (*count - 1))) {
-		uint32_t *larger = reallocarray(*nodes, *count * 2, sizeof(**nodes));
-
-		if (!larger)
-			return -ENOMEM;
-		*nodes = larger;
-	}
+	if (!array_grow__counted(*nodes, *count))
+		return -ENOMEM;
 	node = stacks__child(stacks, (*nodes)[parent],
 			     export_names__string(names, sqlite3_column_int64(statement, 2)));
 	if (node == UINT32_MAX)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/export/export_backward.h"
 #include "cuda-trace/export/export_callstacks.h"
 #include "cuda-trace/export/export_names.h"
@@ -16,53 +16,18 @@
 #include "cuda-trace/report/report_graph_origins.h"
 #include "cuda-trace/report/report_group.h"
 
-static uint32_t *slot_of(const struct stacks *stacks, uint32_t parent, const char *name)
-{
-	uint64_t hash = crc32(parent, (const Bytef *)name, strlen(name));
-	size_t i = hash * 0x9e3779b97f4a7c15ull >> 32 & (stacks->table_capacity - 1);
-
-	for (; stacks->table[i]; i = (i + 1) & (stacks->table_capacity - 1)) {
-		const struct stacks_node *node = &stacks->nodes[stacks->table[i] - 1];
-
-		if (node->parent == parent && !strcmp(node->name, name))
-			break;
-	}
-	return &stacks->table[i];
-}
-
-static int grow(struct stacks *stacks)
-{
-	size_t capacity = stacks->capacity ? stacks->capacity * 2 : 64;
-	struct stacks_node *nodes = realloc(stacks->nodes, capacity * sizeof(*nodes));
-	uint32_t *table = calloc(capacity * 2, sizeof(*table));
-
-	if (nodes)
-		stacks->nodes = nodes;
-	if (!nodes || !table) {
-		free(table);
-		return -ENOMEM;
-	}
-	free(stacks->table);
-	stacks->table = table;
-	stacks->table_capacity = capacity * 2;
-	stacks->capacity = capacity;
-	for (size_t i = 1; i < stacks->count; i++)
-		*slot_of(stacks, nodes[i].parent, nodes[i].name) = i + 1;
-	return 0;
-}
-
 uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 {
+	uint64_t key = key_index__mix_text(parent, name);
+	ssize_t known = key_index__match(&stacks->index, key, i,
+					 stacks->nodes[i].parent == parent &&
+						 !strcmp(stacks->nodes[i].name, name));
 	struct stacks_node *node;
-	uint32_t *slot = NULL;
 
-	if (stacks->count == stacks->capacity && grow(stacks))
+	if (known >= 0)
+		return known;
+	if (!array_grow__for_one(stacks->nodes, stacks->capacity, stacks->count))
 		return UINT32_MAX;
-	if (stacks->count) {
-		slot = slot_of(stacks, parent, name);
-		if (*slot)
-			return *slot - 1;
-	}
 	node = &stacks->nodes[stacks->count];
 	memset(node, 0, sizeof(*node));
 	node->name = strdup(name);
@@ -70,9 +35,12 @@ uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 		return UINT32_MAX;
 	node->stable = strlen(name);
 	node->parent = parent;
-	node->depth = slot ? stacks->nodes[parent].depth + 1 : 0;
-	if (slot)
-		*slot = stacks->count + 1;
+	node->depth = stacks->count ? stacks->nodes[parent].depth + 1 : 0;
+	/* Nobody looks for the root, which is no child. */
+	if (stacks->count && !key_index__add(&stacks->index, key, stacks->count)) {
+		free(node->name);
+		return UINT32_MAX;
+	}
 	return stacks->count++;
 }
 
@@ -324,7 +292,7 @@ static int add_kernels(const struct reading *reading, struct groups *groups)
 {
 	int err = 0;
 
-	/* The table of the groups does not fit any more, and is not needed either. */
+	/* The index of the groups does not fit any more, and is not needed either. */
 	qsort(groups->list, groups->count, sizeof(groups->list[0]), by_kernel);
 	for (size_t i = 0, end; i < groups->count && !err; i = end) {
 		for (end = i + 1; end < groups->count; end++)
@@ -458,6 +426,6 @@ void stacks__free(struct stacks *stacks)
 		free(stacks->nodes[i].build_id);
 	}
 	free(stacks->nodes);
-	free(stacks->table);
+	key_index__free(&stacks->index);
 	memset(stacks, 0, sizeof(*stacks));
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/report/report_file.h"
 
 struct stacks_node {
@@ -32,8 +33,7 @@ struct stacks_node {
 struct stacks {
 	struct stacks_node *nodes; /* [0] is the root, "all"; parents come before children */
 	size_t count, capacity;
-	uint32_t *table; /* open addressing by parent and name: index + 1, 0 = free */
-	size_t table_capacity;
+	struct key_index index; /* by parent and name */
 	uint32_t period; /* the host's stacks are of one in so many launches; 0 = there are none */
 	uint64_t nameless; /* of their frames */
 	bool samples;	   /* what is counted is samples, not time */

@@ -8,6 +8,7 @@
 #include "cuda-trace/export/export_runtime_names.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/base/api_names.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/recording/record_columns.h"
 #include "cuda-trace/report/report_times.h"
@@ -332,19 +333,10 @@ static void note_runtime_call(struct timeline *timeline, const union record_row 
 {
 	if (!begins_flow(export_names__string(timeline->names, row->RUNTIME.nameId)))
 		return;
-	if (timeline->runtime_count == timeline->runtime_capacity) {
-		size_t capacity =
-			timeline->runtime_capacity ? timeline->runtime_capacity * 2 : 1024;
-		uint64_t *larger =
-			capacity > MAX_RUNTIME_CALLS
-				? NULL
-				: reallocarray(timeline->runtime_calls, capacity, sizeof(*larger));
-
-		if (!larger)
-			return;
-		timeline->runtime_calls = larger;
-		timeline->runtime_capacity = capacity;
-	}
+	if (timeline->runtime_count == MAX_RUNTIME_CALLS ||
+	    !array_grow__for_one(timeline->runtime_calls, timeline->runtime_capacity,
+				 timeline->runtime_count))
+		return;
 	timeline->runtime_calls[timeline->runtime_count++] =
 		timeline__flow_id(timeline, row->RUNTIME.globalTid, row->RUNTIME.correlationId);
 }

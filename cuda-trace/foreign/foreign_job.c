@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_sandbox.h"
 
@@ -201,15 +202,8 @@ static int receive(int in, struct allowance *allowance, size_t most, struct fore
 
 		if (!wait_for(in, allowance))
 			return -ETIMEDOUT;
-		if (answer->size == capacity) {
-			size_t larger = capacity ? capacity * 2 : 16384;
-			uint8_t *bytes = realloc(answer->bytes, larger);
-
-			if (!bytes)
-				return -ENOMEM;
-			answer->bytes = bytes;
-			capacity = larger;
-		}
+		if (!array_grow__to(answer->bytes, capacity, answer->size + 4096))
+			return -ENOMEM;
 		n = read(in, answer->bytes + answer->size, capacity - answer->size);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -94,18 +94,13 @@ size_t idle_gaps__size(const struct idle_gaps *gaps)
 
 static struct device *device_of(struct idle_gaps *gaps, struct idle_host *host)
 {
-	struct device *devices;
-
 	for (uint32_t i = gaps->device_count; i; i--)
 		if (gaps->devices[i - 1].host == host)
 			return &gaps->devices[i - 1];
-	devices = array_grow__for_one(gaps->devices, &gaps->device_size, gaps->device_count,
-				      sizeof(*devices));
-	if (!devices)
+	if (!array_grow__for_one(gaps->devices, gaps->device_size, gaps->device_count))
 		return NULL;
-	gaps->devices = devices;
-	devices[gaps->device_count] = (struct device){.host = host};
-	return &devices[gaps->device_count++];
+	gaps->devices[gaps->device_count] = (struct device){.host = host};
+	return &gaps->devices[gaps->device_count++];
 }
 
 void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host)
@@ -127,21 +122,17 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 	struct device *device = device_of(gaps, host);
 	int index = device ? gpu_set__find(&gaps->set, device->gpu_of, ordinal) : -1;
 	struct gpu *gpu = index < 0 ? NULL : &gaps->gpus[index];
-	struct operation *operations = !gpu ? NULL
-					    : array_grow__for_one(gpu->operations, &gpu->size,
-								  gpu->count, sizeof(*operations));
+	bool fits = gpu && array_grow__for_one(gpu->operations, gpu->size, gpu->count);
 
-	if (operations)
-		gpu->operations = operations;
-	if (!operations || operation->start < gpu->busy_until) {
+	if (!fits || operation->start < gpu->busy_until) {
 		gaps->late++;
-		if (!operations || !gaps->follows || operation->end <= gpu->busy_until)
+		if (!fits || !gaps->follows || operation->end <= gpu->busy_until)
 			return;
 	}
-	operations[gpu->count] = *operation;
+	gpu->operations[gpu->count] = *operation;
 	/* What was explained stays: its rest counts. */
 	if (operation->start < gpu->busy_until)
-		operations[gpu->count].start = gpu->busy_until;
+		gpu->operations[gpu->count].start = gpu->busy_until;
 	gpu->count++;
 	gaps->kept++;
 }

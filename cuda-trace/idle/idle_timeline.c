@@ -135,17 +135,13 @@ const char *idle_timeline__intern(struct idle_timeline *timeline, const char *te
 void idle_timeline__call(struct idle_timeline *timeline, struct idle_line *line,
 			 const struct idle_call *call)
 {
-	struct idle_call *calls = array_grow__for_one(line->calls, &line->call_size,
-						      line->call_count, sizeof(*calls));
-
-	if (!calls) {
+	if (!array_grow__for_one(line->calls, line->call_size, line->call_count)) {
 		timeline->dropped++;
 		return;
 	}
-	line->calls = calls;
-	if (line->call_count && calls[line->call_count - 1].start > call->start)
+	if (line->call_count && line->calls[line->call_count - 1].start > call->start)
 		line->calls_sorted = false;
-	calls[line->call_count++] = *call;
+	line->calls[line->call_count++] = *call;
 }
 
 static void note_seen(struct idle_line *line, uint64_t time)
@@ -159,23 +155,18 @@ void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait 
 {
 	struct idle_host *host = idle_timeline__host(timeline, wait->pid);
 	struct idle_line *line = host ? idle_timeline__line(timeline, host, wait->tid, true) : NULL;
-	struct idle_span *spans = line ? array_grow__for_one(line->spans, &line->span_size,
-							     line->span_count, sizeof(*spans))
-				       : NULL;
 
 	/* A thread's waits come in order: what does not is of a thread whose number is used again,
 	 * or nonsense. */
-	if (!spans || wait->end < wait->start ||
-	    (line->span_count && spans[line->span_count - 1].end > wait->start)) {
+	if (!line || wait->end < wait->start ||
+	    (line->span_count && line->spans[line->span_count - 1].end > wait->start) ||
+	    !array_grow__for_one(line->spans, line->span_size, line->span_count)) {
 		timeline->dropped += !timeline->provisional;
-		if (spans)
-			line->spans = spans;
 		return;
 	}
-	line->spans = spans;
 	line->provisional += timeline->provisional;
 	note_seen(line, wait->start);
-	spans[line->span_count++] = (struct idle_span){
+	line->spans[line->span_count++] = (struct idle_span){
 		.start = wait->start,
 		.end = wait->end,
 		.off_ns = wait->off_ns,
@@ -199,18 +190,12 @@ void idle_timeline__sample(struct idle_timeline *timeline, const struct idle_sam
 	struct idle_host *host = idle_timeline__host(timeline, sample->pid);
 	struct idle_line *line =
 		host ? idle_timeline__line(timeline, host, sample->tid, true) : NULL;
-	struct idle_moment *moments =
-		line ? array_grow__for_one(line->moments, &line->moment_size, line->moment_count,
-					   sizeof(*moments))
-		     : NULL;
-
-	if (!moments) {
+	if (!line || !array_grow__for_one(line->moments, line->moment_size, line->moment_count)) {
 		timeline->dropped++;
 		return;
 	}
-	line->moments = moments;
 	note_seen(line, sample->time);
-	moments[line->moment_count++] = (struct idle_moment){sample->time, function};
+	line->moments[line->moment_count++] = (struct idle_moment){sample->time, function};
 }
 
 static struct idle_name *find_name(struct idle_host *host, uint32_t id)
@@ -223,7 +208,7 @@ static struct idle_name *find_name(struct idle_host *host, uint32_t id)
 
 const char *idle_host__name(struct idle_timeline *timeline, struct idle_host *host, uint32_t id)
 {
-	struct idle_name *name = find_name(host, id), *names;
+	struct idle_name *name = find_name(host, id);
 	const char *text;
 
 	if (name)
@@ -233,13 +218,9 @@ const char *idle_host__name(struct idle_timeline *timeline, struct idle_host *ho
 	text = process__pretty_name(host->process, id);
 	text = idle_timeline__intern(timeline, text, strlen(text));
 	/* "[name 7]": it may still come. */
-	if (*text == '[' || host->name_count == NAMES_MAX)
-		return text;
-	names = reallocarray(host->names, host->name_count + 1, sizeof(*names));
-	if (!names)
-		return text;
-	host->names = names;
-	names[host->name_count++] = (struct idle_name){id, text};
+	if (*text != '[' && host->name_count < NAMES_MAX &&
+	    array_grow__counted(host->names, host->name_count))
+		host->names[host->name_count++] = (struct idle_name){id, text};
 	return text;
 }
 
@@ -290,14 +271,11 @@ static int by_correlation(const void *left, const void *right)
 static void add_origins(struct idle_line *line)
 {
 	struct idle_host *host = line->host;
-	struct idle_origin *origins = reallocarray(
-		host->origins, (size_t)host->origin_count + line->call_count + 1, sizeof(*origins));
-
-	if (!origins)
+	if (!array_grow__to(host->origins, host->origin_size,
+			    (size_t)host->origin_count + line->call_count))
 		return;
-	host->origins = origins;
 	for (uint32_t i = 0; i < line->call_count; i++)
-		origins[host->origin_count++] =
+		host->origins[host->origin_count++] =
 			(struct idle_origin){line->calls[i].correlation, i, line};
 }
 

@@ -176,8 +176,6 @@ static bool begin(struct injections *injections, struct attempt *attempt)
 
 bool injections__start(struct injections *injections, uint32_t pid, enum injection_need need)
 {
-	struct attempt *attempts;
-
 	if (injections->count >= PROCESSES_MAX)
 		forget_ended(injections);
 	if (injections->count >= PROCESSES_MAX) {
@@ -189,12 +187,9 @@ bool injections__start(struct injections *injections, uint32_t pid, enum injecti
 		injections->is_full = true;
 		return false;
 	}
-	attempts = array_grow__for_one(injections->attempts, &injections->capacity,
-				       injections->count, sizeof(*attempts));
-	if (!attempts)
+	if (!array_grow__for_one(injections->attempts, injections->capacity, injections->count))
 		return false;
-	injections->attempts = attempts;
-	attempts[injections->count] = (struct attempt){
+	injections->attempts[injections->count] = (struct attempt){
 		.injection = {.pid = pid, .start = process_stat__start(pid), .results = -1},
 		.need = need,
 		.due = need == INJECTION_WAKES ? monotonic__ms() + SETTLE_MS : 0,

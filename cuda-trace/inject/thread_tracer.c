@@ -32,20 +32,14 @@ static struct traced_thread *find(struct thread_tracer *tracer, pid_t id)
 
 static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 {
-	struct traced_thread *threads;
-
-	if (tracer->count == THREADS_MAX)
+	if (tracer->count == THREADS_MAX ||
+	    !array_grow__for_one(tracer->threads, tracer->capacity, tracer->count))
 		return NULL;
-	threads = array_grow__for_one(tracer->threads, &tracer->capacity, tracer->count,
-				      sizeof(*threads));
-	if (!threads)
-		return NULL;
-	tracer->threads = threads;
-	threads[tracer->count] = (struct traced_thread){
+	tracer->threads[tracer->count] = (struct traced_thread){
 		.id = id,
 		.cpu = injection_target__thread_cpu(tracer->target->pid, id),
 	};
-	return &threads[tracer->count++];
+	return &tracer->threads[tracer->count++];
 }
 
 /* One pass over the threads that are not seized yet; true if there was any. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cuda-trace/inventory/libcupti_list.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/inventory/packages.h"
 
 static const char *const source_keys[] = {
@@ -68,7 +69,6 @@ const char *library__cuda(const struct library *library, char out[16])
 
 static int append(char ***list, size_t *count, const char *text)
 {
-	char **grown;
 	size_t i;
 
 	if (*count >= NAMES_MAX)
@@ -76,12 +76,10 @@ static int append(char ***list, size_t *count, const char *text)
 	for (i = 0; i < *count; i++)
 		if (!strcmp((*list)[i], text))
 			return 0;
-	grown = reallocarray(*list, *count + 1, sizeof(*grown));
-	if (!grown)
+	if (!array_grow__counted(*list, *count))
 		return -ENOMEM;
-	*list = grown;
-	grown[*count] = strdup(text);
-	*count += grown[*count] != NULL;
+	(*list)[*count] = strdup(text);
+	*count += (*list)[*count] != NULL;
 	return 0;
 }
 
@@ -121,16 +119,14 @@ static struct library *by_path(const struct libraries *libraries, const char *pa
 
 static struct library *append_library(struct libraries *libraries, const char *path)
 {
-	struct library **list, *library;
+	struct library *library;
 
 	if (libraries->count >= LIBRARIES_MAX) {
 		libraries->crowded = true;
 		return NULL;
 	}
-	list = reallocarray(libraries->list, libraries->count + 1, sizeof(*list));
-	if (!list)
+	if (!array_grow__counted(libraries->list, libraries->count))
 		return NULL;
-	libraries->list = list;
 	library = calloc(1, sizeof(*library));
 	if (!library)
 		return NULL;
@@ -139,7 +135,7 @@ static struct library *append_library(struct libraries *libraries, const char *p
 		free(library);
 		return NULL;
 	}
-	list[libraries->count++] = library;
+	libraries->list[libraries->count++] = library;
 	return library;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/inventory/package_query.h"
 
@@ -115,14 +116,16 @@ static _Noreturn void child(const struct filetree *tree, char *const argv[], int
 static char *receive(int in, uint64_t deadline)
 {
 	struct pollfd poll_in = {.fd = in, .events = POLLIN};
-	size_t have = 0, size = 1 << 16;
-	char *text = malloc(size), *more;
+	size_t have = 0, size = 0;
+	char *text = NULL;
 	uint64_t now;
 	ssize_t n;
 
-	while (text && (now = monotonic__ns()) < deadline) {
+	while (have < OUTPUT_MAX && (now = monotonic__ns()) < deadline) {
 		if (poll(&poll_in, 1, (deadline - now) / 1000000 + 1) <= 0)
 			continue;
+		if (!array_grow__to(text, size, have + 4096))
+			break;
 		n = read(in, text + have, size - have - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -131,13 +134,6 @@ static char *receive(int in, uint64_t deadline)
 			return text;
 		}
 		have += n;
-		if (have < size - 1)
-			continue;
-		size *= 2;
-		more = size > OUTPUT_MAX ? NULL : realloc(text, size);
-		if (!more)
-			break;
-		text = more;
 	}
 	free(text);
 	return NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cuda-trace/inventory/packages.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/inventory/package_query.h"
 #include "cuda-trace/base/clock.h"
 
@@ -38,15 +39,9 @@ struct packages {
 
 static void append(struct packages *packages, const char *path, const struct version *of)
 {
-	struct package_file *files;
-
-	if (packages->count >= FILES_MAX)
-		return;
-	files = reallocarray(packages->files, packages->count + 1, sizeof(*files));
-	if (!files)
-		return;
-	packages->files = files;
-	files[packages->count++] = (struct package_file){path, of->package, of->version};
+	if (packages->count < FILES_MAX && array_grow__counted(packages->files, packages->count))
+		packages->files[packages->count++] =
+			(struct package_file){path, of->package, of->version};
 }
 
 /* "installed NAME VERSION": false for packages of which only settings are left. */

@@ -17,6 +17,7 @@
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/attach/load_error.h"
 #include "cuda-trace/attach/probe_link.h"
+#include "cuda-trace/base/array_grow.h"
 
 #define DEFAULT_QUEUE_SAMPLE 256
 #define CHUNK		     1024 /* keys a system call */
@@ -167,17 +168,15 @@ struct driver_source *aggregate__release_driver(struct aggregate *aggregate)
 int aggregate__add_file(struct aggregate *aggregate, const char *path)
 {
 	struct probe_wish wishes[CUDA_GROUP_COUNT];
-	struct file_link *larger, added = {NULL, NULL};
+	struct file_link added = {NULL, NULL};
 	uint64_t missing;
 	int count = 0, err;
 
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++)
 		if (aggregate->groups >> group & 1)
 			wishes[count++] = (struct probe_wish){probes[group], probes[group], 0};
-	larger = reallocarray(aggregate->links, aggregate->links_count + 1, sizeof(*larger));
-	if (!larger)
+	if (!array_grow__counted(aggregate->links, aggregate->links_count))
 		return -ENOMEM;
-	aggregate->links = larger;
 	err = probe_link__new(&added.link, aggregate->skeleton->obj,
 			      &(struct probe_place){.path = path}, CUDA_PROVIDER, wishes, count,
 			      &missing);

@@ -12,19 +12,14 @@
 
 static int add_file(struct merge *merge, const char *path)
 {
-	struct merge_file *larger;
-
 	if (merge->file_count == MERGE_FILES) {
 		fprintf(stderr, "cuda-trace report: more than %d files\n", MERGE_FILES);
 		return -E2BIG;
 	}
-	larger = array_grow__for_one(merge->files, &merge->file_capacity, merge->file_count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(merge->files, merge->file_capacity, merge->file_count))
 		return -ENOMEM;
-	merge->files = larger;
-	larger[merge->file_count] = (struct merge_file){.path = strdup(path)};
-	if (!larger[merge->file_count].path)
+	merge->files[merge->file_count] = (struct merge_file){.path = strdup(path)};
+	if (!merge->files[merge->file_count].path)
 		return -ENOMEM;
 	merge->file_count++;
 	return 0;

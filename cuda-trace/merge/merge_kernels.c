@@ -8,7 +8,6 @@
 
 int merge_kernels__find(struct merge_kernels *kernels, const char *name)
 {
-	struct merge_kernel *larger;
 	char *copy;
 
 	for (uint32_t i = 0; i < kernels->count; i++)
@@ -16,15 +15,12 @@ int merge_kernels__find(struct merge_kernels *kernels, const char *name)
 			return i;
 	if (kernels->count == MERGE_KERNELS)
 		return -1;
-	larger = array_grow__for_one(kernels->list, &kernels->capacity, kernels->count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(kernels->list, kernels->capacity, kernels->count))
 		return -1;
-	kernels->list = larger;
 	copy = strndup(name, LONGEST_NAME);
 	if (!copy)
 		return -1;
-	larger[kernels->count] = (struct merge_kernel){.name = copy};
+	kernels->list[kernels->count] = (struct merge_kernel){.name = copy};
 	return kernels->count++;
 }
 
@@ -44,12 +40,9 @@ void merge_kernels__add(struct merge_kernels *kernels, int index, uint32_t rank,
 		if ((--of)->rank == rank)
 			break;
 	if (of == kernel->ranks + kernel->rank_count || of->rank != rank) {
-		of = array_grow__for_one(kernel->ranks, &kernel->rank_capacity, kernel->rank_count,
-					 sizeof(*of));
-		if (!of)
+		if (!array_grow__for_one(kernel->ranks, kernel->rank_capacity, kernel->rank_count))
 			return;
-		kernel->ranks = of;
-		of += kernel->rank_count++;
+		of = kernel->ranks + kernel->rank_count++;
 		*of = (struct merge_kernel_rank){.rank = rank};
 	}
 	of->count++;

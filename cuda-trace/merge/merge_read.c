@@ -37,19 +37,14 @@ static sqlite3_stmt *prepare(struct merge_scan *scan, const char *table, const c
 
 static int find_clock(struct merge *merge, const char *host, int64_t boot)
 {
-	struct merge_clock *larger;
-
 	for (uint32_t i = 0; i < merge->clock_count; i++)
 		if (!strcmp(merge->clocks[i].host, host) &&
 		    llabs(merge->clocks[i].boot - boot) < SAME_BOOT)
 			return i;
-	larger = array_grow__for_one(merge->clocks, &merge->clock_capacity, merge->clock_count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(merge->clocks, merge->clock_capacity, merge->clock_count))
 		return -ENOMEM;
-	merge->clocks = larger;
-	larger[merge->clock_count] = (struct merge_clock){.boot = boot, .error = -1};
-	snprintf(larger[merge->clock_count].host, sizeof(larger->host), "%s", host);
+	merge->clocks[merge->clock_count] = (struct merge_clock){.boot = boot, .error = -1};
+	snprintf(merge->clocks[merge->clock_count].host, sizeof(merge->clocks->host), "%s", host);
 	return merge->clock_count++;
 }
 
@@ -85,20 +80,15 @@ static void read_clock(struct merge_scan *scan)
 int merge_scan__rank(struct merge_scan *scan, int64_t global)
 {
 	struct merge *merge = scan->merge;
-	struct merge_rank *larger;
-
 	global &= ~0xffffffll;
 	for (uint32_t i = merge->rank_count; i-- > scan->first_rank;)
 		if (merge->ranks[i].global == global)
 			return i;
 	if (merge->rank_count == MERGE_RANKS)
 		return -1;
-	larger = array_grow__for_one(merge->ranks, &merge->rank_capacity, merge->rank_count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(merge->ranks, merge->rank_capacity, merge->rank_count))
 		return -1;
-	merge->ranks = larger;
-	larger[merge->rank_count] = (struct merge_rank){
+	merge->ranks[merge->rank_count] = (struct merge_rank){
 		.file = scan->index,
 		.clock = merge->files[scan->index].clock,
 		.pid = global >> 24 & 0xffffff,
@@ -144,7 +134,6 @@ static bool join(struct merge_scan *scan, uint32_t rank, uint32_t comm, int32_t 
 		 uint32_t *member)
 {
 	struct merge *merge = scan->merge;
-	struct merge_member *larger;
 	int index;
 
 	for (uint32_t i = 0; i < merge->member_count; i++) {
@@ -161,14 +150,12 @@ static bool join(struct merge_scan *scan, uint32_t rank, uint32_t comm, int32_t 
 		merge->ranks[rank].repeats = true;
 		return false;
 	}
-	larger = array_grow__for_one(merge->members, &merge->member_capacity, merge->member_count,
-				     sizeof(*larger));
-	index = larger ? nccl_comms__rank(&merge->comms, comm, merge->ranks[rank].pid, number) : -1;
-	if (larger)
-		merge->members = larger;
+	if (!array_grow__for_one(merge->members, merge->member_capacity, merge->member_count))
+		return false;
+	index = nccl_comms__rank(&merge->comms, comm, merge->ranks[rank].pid, number);
 	if (index < 0)
 		return false;
-	larger[merge->member_count++] = (struct merge_member){comm, index, rank};
+	merge->members[merge->member_count++] = (struct merge_member){comm, index, rank};
 	*member = index;
 	return true;
 }
@@ -177,7 +164,7 @@ static void read_comm(struct merge_scan *scan, int64_t global, uint64_t id, uint
 		      int64_t size, int32_t number)
 {
 	int rank = merge_scan__rank(scan, global), comm, of = -1;
-	struct scan_comm *larger, known = {.global = global & ~0xffffffll, .id = id};
+	struct scan_comm known = {.global = global & ~0xffffffll, .id = id};
 
 	for (uint32_t i = 0; parent && i < scan->merge->comms.count; i++)
 		if (scan->merge->comms.list[i].id == parent)
@@ -191,16 +178,12 @@ static void read_comm(struct merge_scan *scan, int64_t global, uint64_t id, uint
 		scan->merge->ranks[rank].rank = number;
 		scan->merge->ranks[rank].world = size;
 	}
-	larger = array_grow__for_one(scan->comms, &scan->comm_capacity, scan->comm_count,
-				     sizeof(*larger));
-	if (!larger || !join(scan, rank, comm, number, &known.member)) {
-		scan->comms = larger ? larger : scan->comms;
+	if (!array_grow__for_one(scan->comms, scan->comm_capacity, scan->comm_count) ||
+	    !join(scan, rank, comm, number, &known.member))
 		return;
-	}
-	scan->comms = larger;
 	known.comm = comm;
 	known.rank = rank;
-	larger[scan->comm_count++] = known;
+	scan->comms[scan->comm_count++] = known;
 }
 
 static void read_comms(struct merge_scan *scan)

@@ -39,26 +39,18 @@ static struct merge_arrival *add_arrival(struct merge_scan *scan, const struct s
 {
 	struct merge *merge = scan->merge;
 	uint32_t own = merge->arrival_count - scan->first_arrival;
-	struct merge_arrival *arrivals;
-	struct scan_key *keys;
 
 	if (merge->arrival_count == MERGE_ARRIVALS) {
 		merge->left_out++;
 		return NULL;
 	}
-	keys = array_grow__for_one(scan->keys, &scan->key_capacity, own, sizeof(*keys));
-	if (keys)
-		scan->keys = keys;
-	arrivals = keys ? array_grow__for_one(merge->arrivals, &merge->arrival_capacity,
-					      merge->arrival_count, sizeof(*arrivals))
-			: NULL;
-	if (!arrivals) {
+	if (!array_grow__for_one(scan->keys, scan->key_capacity, own) ||
+	    !array_grow__for_one(merge->arrivals, merge->arrival_capacity, merge->arrival_count)) {
 		merge->left_out++;
 		return NULL;
 	}
-	merge->arrivals = arrivals;
-	keys[own] = (struct scan_key){global, correlation};
-	arrivals[merge->arrival_count] = (struct merge_arrival){
+	scan->keys[own] = (struct scan_key){global, correlation};
+	merge->arrivals[merge->arrival_count] = (struct merge_arrival){
 		.number = UINT64_MAX,
 		.start = UNSET,
 		.comm = comm->comm,
@@ -66,13 +58,13 @@ static struct merge_arrival *add_arrival(struct merge_scan *scan, const struct s
 		.rank = comm->rank,
 		.part = merge->part_count,
 	};
-	return &arrivals[merge->arrival_count++];
+	return &merge->arrivals[merge->arrival_count++];
 }
 
 static void add_part(struct merge *merge, struct merge_arrival *arrival, uint32_t function,
 		     uint64_t bytes)
 {
-	struct nccl_comm_part *part = merge->parts + arrival->part, *larger;
+	struct nccl_comm_part *part = merge->parts + arrival->part;
 
 	for (uint32_t i = 0; i < arrival->part_count; i++, part++)
 		if (part->function == function) {
@@ -82,12 +74,9 @@ static void add_part(struct merge *merge, struct merge_arrival *arrival, uint32_
 		}
 	if (arrival->part_count == NCCL_COMM_PARTS)
 		return;
-	larger = array_grow__for_one(merge->parts, &merge->part_capacity, merge->part_count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(merge->parts, merge->part_capacity, merge->part_count))
 		return;
-	merge->parts = larger;
-	larger[merge->part_count++] = (struct nccl_comm_part){function, 1, bytes};
+	merge->parts[merge->part_count++] = (struct nccl_comm_part){function, 1, bytes};
 	arrival->part_count++;
 }
 

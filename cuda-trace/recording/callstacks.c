@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/recording/stack_walks.h"
@@ -124,20 +125,16 @@ static void put(struct callstacks *all, enum spool_kind kind, const void *data, 
 static void remember_jit(struct callstacks *all, uint32_t pid)
 {
 	struct perf_map *map;
-	struct jit *jits;
 
 	/* Processes come one after the other, and a program may have memory by many names. */
 	for (uint32_t i = all->jit_count; i; i--)
 		if (all->jits[i - 1].pid == pid)
 			return;
 	map = all->jit_count < MAX_JITS ? perf_map__open(pid) : NULL;
-	jits = map ? reallocarray(all->jits, all->jit_count + 1, sizeof(*jits)) : NULL;
-	if (!jits) {
+	if (map && array_grow__counted(all->jits, all->jit_count))
+		all->jits[all->jit_count++] = (struct jit){pid, map};
+	else
 		perf_map__free(map);
-		return;
-	}
-	all->jits = jits;
-	jits[all->jit_count++] = (struct jit){pid, map};
 }
 
 static void put_new_modules(struct callstacks *all)

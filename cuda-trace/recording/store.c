@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
 #include "cuda-trace/recording/store_session.h"
@@ -215,16 +216,9 @@ static void need_name(struct store *store, struct store_process *own, uint32_t i
 {
 	if (!id || id >= MAX_NAMES)
 		return;
-	if (id >= own->name_capacity) {
-		uint32_t capacity = id * 2 < 256 ? 256 : id * 2;
-		uint8_t *names = realloc(own->names, capacity);
-
-		if (!names)
-			return;
-		memset(names + own->name_capacity, NAME_NEW, capacity - own->name_capacity);
-		own->names = names;
-		own->name_capacity = capacity;
-	}
+	/* Zero is NAME_NEW. */
+	if (!array_grow__zeroed(own->names, own->name_capacity, (size_t)id + 1))
+		return;
 	if (own->names[id] == NAME_NEW)
 		put_name(store, own, id);
 }

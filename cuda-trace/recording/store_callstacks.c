@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/key_index.h"
 
 #define MAX	   (1u << 20) /* things of one kind */
 #define MAX_FRAMES 1280	      /* of a call stack */
@@ -33,11 +35,6 @@ struct stack {
 	bool written;
 };
 
-struct sample {
-	uint64_t key; /* process and correlation; 0 = free */
-	uint32_t stack;
-};
-
 struct store_callstacks {
 	struct db *db;
 	struct module *modules;
@@ -45,8 +42,7 @@ struct store_callstacks {
 	struct frame *frames;
 	struct stack *stacks;
 	uint32_t module_capacity, function_capacity, frame_capacity, stack_capacity;
-	struct sample *samples;
-	size_t sample_count, sample_capacity;
+	struct key_index samples; /* stacks by sample_key() */
 	uint32_t period;
 };
 
@@ -59,24 +55,9 @@ struct store_callstacks *store_callstacks__new(struct db *db)
 	return stacks;
 }
 
-/* Space for the element of that number, zeroed; false = the file claims too many, or no memory. */
-static bool make_space(void *list, uint32_t *capacity, uint32_t number, size_t size)
-{
-	uint32_t more = number + number / 2 + 64;
-	void *larger;
-
-	if (!number || number >= MAX)
-		return false;
-	if (number < *capacity)
-		return true;
-	larger = reallocarray(*(void **)list, more, size);
-	if (!larger)
-		return false;
-	memset((char *)larger + *capacity * size, 0, (more - *capacity) * size);
-	*(void **)list = larger;
-	*capacity = more;
-	return true;
-}
+/* Space for the element of that number; false = the file claims too many, or no memory. */
+#define make_space(list, capacity, number) \
+	((number) && (number) < MAX && array_grow__zeroed(list, capacity, (number) + 1))
 
 static void read_module(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
@@ -86,7 +67,7 @@ static void read_module(struct store_callstacks *stacks, const uint8_t *data, si
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (!make_space(&stacks->modules, &stacks->module_capacity, fact.number, sizeof(*module)))
+	if (!make_space(stacks->modules, stacks->module_capacity, fact.number))
 		return;
 	module = &stacks->modules[fact.number];
 	if (module->path)
@@ -106,8 +87,8 @@ static void read_function(struct store_callstacks *stacks, const uint8_t *data, 
 		return;
 	memcpy(&fact, data, sizeof(fact));
 	size -= sizeof(fact);
-	if (fact.file_bytes > size || !make_space(&stacks->functions, &stacks->function_capacity,
-						  fact.number, sizeof(*function)))
+	if (fact.file_bytes > size ||
+	    !make_space(stacks->functions, stacks->function_capacity, fact.number))
 		return;
 	function = &stacks->functions[fact.number];
 	if (function->file)
@@ -123,8 +104,7 @@ static void read_frame(struct store_callstacks *stacks, const uint8_t *data, siz
 	if (size < sizeof(fact))
 		return;
 	memcpy(&fact, data, sizeof(fact));
-	if (make_space(&stacks->frames, &stacks->frame_capacity, fact.number,
-		       sizeof(*stacks->frames)))
+	if (make_space(stacks->frames, stacks->frame_capacity, fact.number))
 		stacks->frames[fact.number].fact = fact;
 }
 
@@ -151,7 +131,7 @@ static void read_stack(struct store_callstacks *stacks, const uint8_t *data, siz
 	memcpy(&fact, data, sizeof(fact));
 	bytes = ((size_t)fact.frames + fact.python_frames) * sizeof(uint32_t);
 	if (bytes > size - sizeof(fact) || fact.frames + fact.python_frames > MAX_FRAMES ||
-	    !make_space(&stacks->stacks, &stacks->stack_capacity, fact.number, sizeof(*stack)))
+	    !make_space(stacks->stacks, stacks->stack_capacity, fact.number))
 		return;
 	stack = &stacks->stacks[fact.number];
 	if (stack->numbers)
@@ -197,34 +177,6 @@ uint32_t store_callstacks__period(const struct store_callstacks *stacks)
 	return stacks->period;
 }
 
-static struct sample *sample_slot(const struct store_callstacks *stacks, uint64_t key)
-{
-	size_t mask = stacks->sample_capacity - 1, i = key * 0x9e3779b97f4a7c15ull >> 20 & mask;
-
-	while (stacks->samples[i].key && stacks->samples[i].key != key)
-		i = (i + 1) & mask;
-	return &stacks->samples[i];
-}
-
-static int grow_samples(struct store_callstacks *stacks)
-{
-	size_t capacity = stacks->sample_capacity;
-	struct sample *old = stacks->samples;
-
-	stacks->samples = calloc(capacity ? capacity * 2 : 4096, sizeof(*old));
-	if (!stacks->samples) {
-		stacks->samples = old;
-		return -ENOMEM;
-	}
-	stacks->sample_capacity = capacity ? capacity * 2 : 4096;
-	for (size_t i = 0; i < capacity; i++)
-		if (old[i].key)
-			*sample_slot(stacks, old[i].key) = old[i];
-	free(old);
-	return 0;
-}
-
-/* Never 0: processes are numbered from 1. */
 static uint64_t sample_key(uint32_t process, uint32_t correlation)
 {
 	return (uint64_t)process << 32 | correlation;
@@ -233,14 +185,13 @@ static uint64_t sample_key(uint32_t process, uint32_t correlation)
 int store_callstacks__sample(struct store_callstacks *stacks, uint32_t process,
 			     const struct spool_sample *sample)
 {
-	struct sample *slot;
+	uint64_t key = sample_key(process, sample->head.correlation);
+	uint32_t *known = key_index__at(&stacks->samples, key);
 
-	if (stacks->sample_count * 2 >= stacks->sample_capacity && grow_samples(stacks))
+	if (known)
+		*known = sample->stack;
+	else if (!key_index__add(&stacks->samples, key, sample->stack))
 		return -ENOMEM;
-	slot = sample_slot(stacks, sample_key(process, sample->head.correlation));
-	stacks->sample_count += !slot->key;
-	slot->key = sample_key(process, sample->head.correlation);
-	slot->stack = sample->stack;
 	return 0;
 }
 
@@ -465,25 +416,22 @@ void store_callstacks__frames(const struct store_callstacks *stacks, uint32_t nu
 int64_t store_callstacks__of(struct store_callstacks *stacks, uint32_t process,
 			     uint32_t correlation)
 {
-	const struct sample *sample;
+	const uint32_t *number = key_index__at(&stacks->samples, sample_key(process, correlation));
 	struct chain chain = {.count = 0};
 	struct stack *stack;
 	int err = 0;
 
-	if (!stacks->sample_count)
+	if (!number || *number >= stacks->stack_capacity)
 		return DB_NULL;
-	sample = sample_slot(stacks, sample_key(process, correlation));
-	if (!sample->key || sample->stack >= stacks->stack_capacity)
-		return DB_NULL;
-	stack = &stacks->stacks[sample->stack];
+	stack = &stacks->stacks[*number];
 	if (!stack->numbers)
 		return DB_NULL;
 	if (!stack->written)
 		merge(stacks, stack, &chain);
 	for (size_t i = 0; i < chain.count && !err; i++)
-		err = put_row(stacks, sample->stack, i, chain.frames[i]);
+		err = put_row(stacks, *number, i, chain.frames[i]);
 	stack->written = true;
-	return err ? err : (int64_t)sample->stack;
+	return err ? err : (int64_t)*number;
 }
 
 void store_callstacks__free(struct store_callstacks *stacks)
@@ -504,6 +452,6 @@ void store_callstacks__free(struct store_callstacks *stacks)
 	free(stacks->functions);
 	free(stacks->frames);
 	free(stacks->stacks);
-	free(stacks->samples);
+	key_index__free(&stacks->samples);
 	free(stacks);
 }

@@ -108,7 +108,7 @@ static int put_comm(struct rows *rows, const struct rows_process *process,
 int store_collectives__made(struct rows *rows, struct rows_process *process, const uint8_t *data,
 			    size_t size)
 {
-	struct made_comm comm = {}, *larger;
+	struct made_comm comm = {};
 	const struct made_comm *parent;
 	struct store_collectives *own;
 
@@ -120,12 +120,9 @@ int store_collectives__made(struct rows *rows, struct rows_process *process, con
 		return 0;
 	parent = find_comm(own, comm.made.parent, own->comm_count);
 	comm.parent_id = parent ? parent->made.id : 0;
-	larger = array_grow__for_one(own->comms, &own->comm_capacity, own->comm_count,
-				     sizeof(*larger));
-	if (!larger)
+	if (!array_grow__for_one(own->comms, own->comm_capacity, own->comm_count))
 		return -ENOMEM;
-	own->comms = larger;
-	larger[own->comm_count++] = comm;
+	own->comms[own->comm_count++] = comm;
 	return put_comm(rows, process, &comm);
 }
 

@@ -11,23 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 #include "embedded/schema.h"
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/recording/store_table.h"
 #include "cuda-trace/recording/store_text.h"
-
-struct text {
-	uint32_t hash;
-	uint32_t id; /* of StringIds */
-	char *value; /* NULL = free slot */
-};
 
 struct db {
 	sqlite3 *handle;
 	struct table tables[DB_TABLE_COUNT];
 	sqlite3_stmt *insert_string;
-	struct text *texts; /* open addressing, a power of two */
+	char **texts; /* by id in StringIds */
 	size_t text_capacity, text_count;
+	struct key_index index; /* of texts, by hash */
 	char *path;
 };
 
@@ -109,9 +105,7 @@ int db__create(struct db **result, const char *path)
 	if (!db)
 		return -ENOMEM;
 	db->path = plain_path(path);
-	db->text_capacity = 1024;
-	db->texts = calloc(db->text_capacity, sizeof(*db->texts));
-	if (!db->path || !db->texts)
+	if (!db->path)
 		goto cleanup;
 	err = open_handle(db);
 	if (!err)
@@ -133,56 +127,30 @@ int db__insert(struct db *db, enum db_table table, const int64_t *values)
 	return table__insert(&db->tables[table], values) ? complain(db, "write") : 0;
 }
 
-static struct text *find_text(struct db *db, const char *value, uint32_t hash)
-{
-	size_t i = hash & (db->text_capacity - 1);
-
-	while (db->texts[i].value &&
-	       (db->texts[i].hash != hash || strcmp(db->texts[i].value, value)))
-		i = (i + 1) & (db->text_capacity - 1);
-	return &db->texts[i];
-}
-
-static int grow_texts(struct db *db)
-{
-	size_t capacity = db->text_capacity;
-	struct text *old = db->texts;
-	struct text *texts = calloc(capacity * 2, sizeof(*texts));
-
-	if (!texts)
-		return -ENOMEM;
-	db->texts = texts;
-	db->text_capacity = capacity * 2;
-	for (size_t i = 0; i < capacity; i++)
-		if (old[i].value)
-			*find_text(db, old[i].value, old[i].hash) = old[i];
-	free(old);
-	return 0;
-}
-
 int64_t db__string(struct db *db, const char *value, size_t length)
 {
 	char *clean = store__clean_text(value, length);
-	struct text *text;
-	uint32_t hash;
+	uint64_t key = clean ? key_index__mix_text(0, clean) : 0;
+	ssize_t id =
+		clean ? key_index__match(&db->index, key, i, !strcmp(db->texts[i], clean)) : -1;
 
-	if (!clean || (db->text_count * 2 >= db->text_capacity && grow_texts(db))) {
+	if (id >= 0) {
+		free(clean);
+		return id;
+	}
+	if (!clean || !array_grow__for_one(db->texts, db->text_capacity, db->text_count) ||
+	    !key_index__add(&db->index, key, db->text_count)) {
 		free(clean);
 		return -ENOMEM;
 	}
-	hash = crc32(0, (const Bytef *)clean, strlen(clean));
-	text = find_text(db, clean, hash);
-	if (text->value) {
-		free(clean);
-		return text->id;
-	}
-	*text = (struct text){.hash = hash, .id = db->text_count++, .value = clean};
-	sqlite3_bind_int64(db->insert_string, 1, text->id);
+	id = db->text_count++;
+	db->texts[id] = clean;
+	sqlite3_bind_int64(db->insert_string, 1, id);
 	sqlite3_bind_text(db->insert_string, 2, clean, -1, SQLITE_STATIC);
 	if (sqlite3_step(db->insert_string) != SQLITE_DONE)
 		return complain(db, "write");
 	sqlite3_reset(db->insert_string);
-	return text->id;
+	return id;
 }
 
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
@@ -260,9 +228,10 @@ void db__close(struct db *db)
 		table__close(&db->tables[i]);
 	sqlite3_finalize(db->insert_string);
 	sqlite3_close(db->handle);
-	for (size_t i = 0; db->texts && i < db->text_capacity; i++)
-		free(db->texts[i].value);
+	for (size_t i = 0; i < db->text_count; i++)
+		free(db->texts[i]);
 	free(db->texts);
+	key_index__free(&db->index);
 	free(db->path);
 	free(db);
 }

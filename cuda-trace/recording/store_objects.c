@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/call_arguments.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/recording/store_collectives.h"
@@ -51,17 +52,8 @@ int store_rows__process(struct rows *rows, uint32_t number, const struct spool_p
 
 	if (!number || number >= MAX_PROCESSES)
 		return 0;
-	if (number >= rows->process_capacity) {
-		size_t capacity = number + 64;
-
-		process = realloc(rows->processes, capacity * sizeof(*process));
-		if (!process)
-			return -ENOMEM;
-		memset(process + rows->process_capacity, 0,
-		       (capacity - rows->process_capacity) * sizeof(*process));
-		rows->processes = process;
-		rows->process_capacity = capacity;
-	}
+	if (!array_grow__zeroed(rows->processes, rows->process_capacity, (size_t)number + 1))
+		return -ENOMEM;
 	process = &rows->processes[number];
 	if (process->used)
 		return 0;
@@ -138,19 +130,15 @@ int64_t store_objects__plain_name(struct rows *rows, const struct rows_process *
 /* The slot of a name, made if needed; NULL without memory or beyond the bound. */
 static struct rows_name *name_slot(struct rows_process *process, uint32_t id)
 {
+	size_t known;
+
 	if (id >= MAX_NAMES)
 		id = 0;
-	if (id >= process->name_capacity) {
-		size_t capacity = (size_t)id * 2 + 64;
-		struct rows_name *names = realloc(process->names, capacity * sizeof(*names));
-
-		if (!names)
-			return NULL;
-		for (size_t i = process->name_capacity; i < capacity; i++)
-			names[i] = (struct rows_name){.plain = -1};
-		process->names = names;
-		process->name_capacity = capacity;
-	}
+	known = process->name_capacity;
+	if (!array_grow__to(process->names, process->name_capacity, (size_t)id + 1))
+		return NULL;
+	for (; known < process->name_capacity; known++)
+		process->names[known] = (struct rows_name){.plain = -1};
 	return &process->names[id];
 }
 

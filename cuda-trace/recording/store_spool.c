@@ -4,6 +4,7 @@
  * through a short queue. A second thread syncs more than once a second, which a power cut costs,
  * and fdatasync on a slow disk must not hold up the writes behind it.
  */
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_spool.h"
 #include <errno.h>
@@ -84,16 +85,9 @@ static uint32_t block_crc(const struct spool_block *head, const void *payload)
  * allocation only makes the file longer. */
 static void remember(struct spool *spool, const struct spool_block *head, off_t offset)
 {
-	if (spool->extent_count == spool->extent_capacity) {
-		size_t capacity = spool->extent_capacity ? spool->extent_capacity * 2 : 256;
-		struct extent *more = realloc(spool->extents, capacity * sizeof(*more));
-
-		if (!more)
-			return;
-		spool->extents = more;
-		spool->extent_capacity = capacity;
-	}
-	spool->extents[spool->extent_count++] = (struct extent){.offset = offset, .head = *head};
+	if (array_grow__for_one(spool->extents, spool->extent_capacity, spool->extent_count))
+		spool->extents[spool->extent_count++] =
+			(struct extent){.offset = offset, .head = *head};
 }
 
 /* Writer thread, without the lock: one block to the end of the file. */

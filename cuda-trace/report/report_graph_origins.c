@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
@@ -52,15 +53,8 @@ static int read_node(void *context, int columns, sqlite3_value **row)
 		nodes->left_out++;
 		return 0;
 	}
-	/* Grows by doubling. */
-	if (!(nodes->count & (nodes->count - 1))) {
-		size_t capacity = nodes->count ? nodes->count * 2 : 1;
-		struct node *larger = reallocarray(nodes->list, capacity, sizeof(node));
-
-		if (!larger)
-			return -ENOMEM;
-		nodes->list = larger;
-	}
+	if (!array_grow__counted(nodes->list, nodes->count))
+		return -ENOMEM;
 	nodes->list[nodes->count++] = node;
 	return 0;
 }

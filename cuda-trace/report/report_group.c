@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
@@ -23,52 +24,24 @@ static bool same(const struct group *a, const struct group *b, int keys)
 	       !memcmp(a->null, b->null, keys * sizeof(a->null[0]));
 }
 
-/* The slot in which a group is, or would be; slots hold an index + 1. */
-static size_t *slot_of(const struct groups *groups, const struct group *key)
-{
-	size_t i = hash_of(key, groups->keys) & (groups->capacity - 1);
-
-	while (groups->table[i] && !same(groups->list[groups->table[i] - 1], key, groups->keys))
-		i = (i + 1) & (groups->capacity - 1);
-	return &groups->table[i];
-}
-
-static int grow(struct groups *groups)
-{
-	size_t capacity = groups->capacity ? groups->capacity * 2 : 256;
-	struct group **list = realloc(groups->list, capacity / 2 * sizeof(*list));
-	size_t *table = calloc(capacity, sizeof(*table));
-
-	if (list)
-		groups->list = list;
-	if (!list || !table) {
-		free(table);
-		return -ENOMEM;
-	}
-	free(groups->table);
-	groups->table = table;
-	groups->capacity = capacity;
-	for (size_t i = 0; i < groups->count; i++)
-		*slot_of(groups, groups->list[i]) = i + 1;
-	return 0;
-}
-
 static struct group *find_or_add(struct groups *groups, const struct group *key)
 {
+	uint64_t hash = hash_of(key, groups->keys);
+	ssize_t known =
+		key_index__match(&groups->index, hash, i, same(groups->list[i], key, groups->keys));
 	struct group *group;
-	size_t *slot;
 
-	if (groups->count * 2 >= groups->capacity && grow(groups))
+	if (known >= 0)
+		return groups->list[known];
+	if (!array_grow__counted(groups->list, groups->count))
 		return NULL;
-	slot = slot_of(groups, key);
-	if (*slot)
-		return groups->list[*slot - 1];
 	group = malloc(sizeof(*group));
-	if (!group)
+	if (!group || !key_index__add(&groups->index, hash, groups->count)) {
+		free(group);
 		return NULL;
+	}
 	*group = *key;
 	groups->list[groups->count++] = group;
-	*slot = groups->count;
 	return group;
 }
 
@@ -140,7 +113,7 @@ void groups__free(struct groups *groups)
 	for (int i = 0; i < GROUP_KEYS; i++)
 		free(groups->names[i]);
 	free(groups->list);
-	free(groups->table);
+	key_index__free(&groups->index);
 	memset(groups, 0, sizeof(*groups));
 }
 

@@ -8,6 +8,7 @@
 #define CUDA_TRACE_REPORT_REPORT_GROUP_H
 
 #include <stddef.h>
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/report/report_durations.h"
 #include "cuda-trace/report/report_file.h"
 
@@ -25,8 +26,8 @@ struct groups {
 	int keys; /* how many columns stand before ns */
 	char *names[GROUP_KEYS];
 	size_t count;
-	struct group **list; /* in order of appearance */
-	size_t capacity, *table;
+	struct group **list;	/* in order of appearance */
+	struct key_index index; /* by a hash of the keys */
 };
 
 /* The statement's columns: keys (integers), `ns`, and if wanted `bytes`. 0 or -errno. */

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/report/report_record_rows.h"
 
 #define MAX_THREADS 65536
@@ -22,7 +23,7 @@ struct replay_thread {
 
 static struct replay_thread *thread_of(struct replay_ranges *ranges, int64_t key)
 {
-	ssize_t found = report_index__find(&ranges->index, key);
+	ssize_t found = key_index__find(&ranges->index, key);
 
 	return found < 0 ? NULL : &ranges->threads[found];
 }
@@ -33,17 +34,8 @@ static struct replay_thread *make_thread(struct replay_ranges *ranges, int64_t k
 
 	if (thread || ranges->count == MAX_THREADS)
 		return thread;
-	if (ranges->count == ranges->capacity) {
-		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 16;
-		struct replay_thread *threads =
-			reallocarray(ranges->threads, capacity, sizeof(*threads));
-
-		if (!threads)
-			return NULL;
-		ranges->threads = threads;
-		ranges->capacity = capacity;
-	}
-	if (report_index__add(&ranges->index, key, ranges->count))
+	if (!array_grow__for_one(ranges->threads, ranges->capacity, ranges->count) ||
+	    !key_index__add(&ranges->index, key, ranges->count))
 		return NULL;
 	thread = &ranges->threads[ranges->count++];
 	*thread = (struct replay_thread){};
@@ -116,5 +108,5 @@ void report_record_ranges__free(struct replay_ranges *ranges)
 	for (size_t i = 0; i < ranges->count; i++)
 		free(ranges->threads[i].open);
 	free(ranges->threads);
-	report_index__free(&ranges->index);
+	key_index__free(&ranges->index);
 }

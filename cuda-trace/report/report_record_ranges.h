@@ -14,7 +14,7 @@ struct replay_thread;
 
 /* All zero is an empty one. */
 struct replay_ranges {
-	struct report_index index; /* of threads, by globalTid */
+	struct key_index index; /* of threads, by globalTid */
 	struct replay_thread *threads;
 	size_t count, capacity;
 };

@@ -19,9 +19,9 @@ struct replay {
 	struct process **processes; /* in order of appearance */
 	uint8_t **known;	    /* of each: bit per string that its names have */
 	size_t count;
-	struct report_index index;	   /* of them, by globalPid without a tid */
-	struct report_index rows, samples; /* what the file says of each */
-	size_t recent;			   /* the one that the last row was of */
+	struct key_index index;		/* of them, by globalPid without a tid */
+	struct key_index rows, samples; /* what the file says of each */
+	size_t recent;			/* the one that the last row was of */
 	int64_t recent_key;
 	char **strings; /* StringIds by id */
 	size_t string_count;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/report/report_progress.h"
 #include "cuda-trace/report/report_record_rows.h"
@@ -55,7 +56,7 @@ static void fill_process(const struct replay *replay, struct process *process, i
 				    "driverVersion, source = 'driver' FROM CUDA_TRACE_PROCESSES "
 				    "WHERE rowid = ?"
 				  : "SELECT name FROM PROCESSES WHERE rowid = ?";
-	ssize_t row = report_index__find(&replay->rows, key);
+	ssize_t row = key_index__find(&replay->rows, key);
 
 	if (row < 0 || sqlite3_prepare_v2(replay->file->db, sql, -1, &statement, NULL))
 		return;
@@ -85,7 +86,7 @@ static void fill_process(const struct replay *replay, struct process *process, i
 static void fill_sample(const struct replay *replay, struct process *process, int64_t key)
 {
 	struct cuda_status *status = &process->status;
-	ssize_t row = report_index__find(&replay->samples, key);
+	ssize_t row = key_index__find(&replay->samples, key);
 	sqlite3_stmt *statement;
 
 	if (row < 0 ||
@@ -115,8 +116,7 @@ static ssize_t add_process(struct replay *replay, int64_t key)
 		return -ENOMEM;
 	replay->processes[i] = process__new(PID_OF(key), key);
 	replay->known[i] = calloc(1, replay->string_count / 8 + 1);
-	if (!replay->processes[i] || !replay->known[i] ||
-	    report_index__add(&replay->index, key, i)) {
+	if (!replay->processes[i] || !replay->known[i] || !key_index__add(&replay->index, key, i)) {
 		process__free(replay->processes[i]);
 		free(replay->known[i]);
 		return -ENOMEM;
@@ -136,7 +136,7 @@ static ssize_t find_process(struct replay *replay, int64_t global)
 
 	if (replay->count && replay->recent_key == key)
 		return replay->recent;
-	found = report_index__find(&replay->index, key);
+	found = key_index__find(&replay->index, key);
 	if (found < 0)
 		found = add_process(replay, key);
 	if (found >= 0) {
@@ -241,23 +241,18 @@ static int read_shapes(struct replay *replay)
 	if (err)
 		return err;
 	while ((row = reader__next(reader)) && row[0] == (int64_t)replay->shape_count + 1) {
-		size_t count = replay->shape_count;
-		struct cuda_launch *shapes = replay->shapes;
+		struct cuda_launch *shape;
 
-		/* The capacity doubles. */
-		if (!(count & (count - 1)))
-			shapes = reallocarray(shapes, count ? 2 * count : 1, sizeof(*shapes));
-		if (!shapes) {
+		if (!array_grow__counted(replay->shapes, replay->shape_count)) {
 			err = -ENOMEM;
 			break;
 		}
-		replay->shapes = shapes;
+		shape = &replay->shapes[replay->shape_count++];
 		for (int i = 0; i < 3; i++) {
-			shapes[count].grid[i] = row[1 + i];
-			shapes[count].block[i] = row[4 + i];
+			shape->grid[i] = row[1 + i];
+			shape->block[i] = row[4 + i];
 		}
-		shapes[count].dynamic_shared = row[7];
-		replay->shape_count++;
+		shape->dynamic_shared = row[7];
 	}
 	return reader__close(reader) ? -EIO : err;
 }
@@ -311,9 +306,9 @@ int report_records__run(const struct report_file *file, const struct sink *sink)
 	free(replay.processes);
 	free(replay.known);
 	free(replay.shapes);
-	report_index__free(&replay.index);
-	report_index__free(&replay.rows);
-	report_index__free(&replay.samples);
+	key_index__free(&replay.index);
+	key_index__free(&replay.rows);
+	key_index__free(&replay.samples);
 	report_record_ranges__free(&replay.ranges);
 	return err;
 }

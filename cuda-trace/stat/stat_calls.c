@@ -36,12 +36,8 @@ static uint32_t hash_of(const struct stat_call *key)
 
 static struct stat_call *add_line(struct stat_calls *calls, const struct stat_call *key)
 {
-	struct stat_call *lines =
-		array_grow__for_one(calls->lines, &calls->capacity, calls->count, sizeof(*lines));
-
-	if (!lines)
+	if (!array_grow__for_one(calls->lines, calls->capacity, calls->count))
 		return NULL;
-	calls->lines = lines;
 	calls->lines[calls->count] = *key;
 	return &calls->lines[calls->count++];
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 
 #define MAX_BLOCKS  262144u /* of one process; further ones are counted as untracked */
 
@@ -208,12 +209,7 @@ static void add_to_others(struct stat_memory *others, const struct stat_memory *
 
 static struct stat_memory *next_line(struct stat_memory **lines, uint32_t *count)
 {
-	struct stat_memory *larger = reallocarray(*lines, *count + 1, sizeof(*larger));
-
-	if (!larger)
-		return NULL;
-	*lines = larger;
-	return &larger[(*count)++];
+	return array_grow__counted(*lines, *count) ? &(*lines)[(*count)++] : NULL;
 }
 
 void stat_heap__keep(const struct stat_heap *heap, const struct process *process,

@@ -153,13 +153,8 @@ static double bits(uint64_t map)
 
 static void keep_past(struct stat_shares *shares, struct gpu *gpu, struct stat_sharer *sharer)
 {
-	struct stat_sharer *grown = NULL;
-
-	if (shares->past_count < KEPT)
-		grown = array_grow__for_one(shares->past, &shares->past_capacity,
-					    shares->past_count, sizeof(*grown));
-	if (grown) {
-		shares->past = grown;
+	if (shares->past_count < KEPT &&
+	    array_grow__for_one(shares->past, shares->past_capacity, shares->past_count)) {
 		shares->past[shares->past_count++] = *sharer;
 	} else {
 		gpu->others.share += sharer->share;
@@ -242,15 +237,9 @@ void stat_shares__close(struct stat_shares *shares, uint32_t index, uint64_t sli
 
 static void list_one(struct stat_shares *shares, const struct stat_sharer *sharer, double scale)
 {
-	struct stat_share *grown;
-
-	if (sharer->share <= 0)
+	if (sharer->share <= 0 ||
+	    !array_grow__for_one(shares->list, shares->list_capacity, shares->list_count))
 		return;
-	grown = array_grow__for_one(shares->list, &shares->list_capacity, shares->list_count,
-				    sizeof(*grown));
-	if (!grown)
-		return;
-	shares->list = grown;
 	shares->list[shares->list_count++] = (struct stat_share){
 		.gpu = sharer->gpu,
 		.user = sharer->user,

@@ -302,12 +302,9 @@ static struct stat_kernel *add_name(struct stat_table *table, const char *name, 
 	struct stat_kernel *kernel;
 	size_t length = strlen(name) + 1;
 
-	kernel = array_grow__for_one(table->kernels, &table->kernel_capacity, table->kernel_count,
-				     sizeof(*kernel));
-	if (!kernel)
+	if (!array_grow__for_one(table->kernels, table->kernel_capacity, table->kernel_count))
 		return NULL;
-	table->kernels = kernel;
-	kernel += table->kernel_count;
+	kernel = &table->kernels[table->kernel_count];
 	memset(kernel, 0, sizeof(*kernel));
 	kernel->name = name == others ? others : strdup(name);
 	if (!kernel->name)
@@ -376,16 +373,13 @@ static void add_slot(struct stat_table *table, struct stat_sums *sums, const cha
 static void keep_process(struct stat_table *table, const struct process *process,
 			 const struct tally *tally, const struct stat_sums *sums)
 {
-	struct stat_process *processes = NULL, *kept;
+	struct stat_process *kept;
 
-	if (table->process_count < MAX_PROCESSES)
-		processes = array_grow__for_one(table->processes, &table->process_capacity,
-						table->process_count, sizeof(*processes));
-	if (!processes) {
+	if (table->process_count >= MAX_PROCESSES ||
+	    !array_grow__for_one(table->processes, table->process_capacity, table->process_count)) {
 		table->processes_left_out++;
 		return;
 	}
-	table->processes = processes;
 	kept = &table->processes[table->process_count++];
 	memset(kept, 0, sizeof(*kept));
 	kept->pid = process->pid;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_file.h"
 
@@ -119,13 +120,9 @@ static uint32_t add_module(struct modules *modules, const struct mapping *mappin
 {
 	struct module *module;
 
-	if (modules->count == MAX_MODULES)
+	if (modules->count == MAX_MODULES || !array_grow__counted(modules->list, modules->count))
 		return 0;
-	module = reallocarray(modules->list, modules->count + 1, sizeof(*module));
-	if (!module)
-		return 0;
-	modules->list = module;
-	module += modules->count;
+	module = &modules->list[modules->count];
 	memset(module, 0, sizeof(*module));
 	module->path = strdup(path);
 	if (!module->path)
@@ -144,17 +141,9 @@ static bool keep_text(struct maps *maps, const char *text, uint32_t *at)
 {
 	size_t size = strlen(text) + 1;
 
-	if (maps->text_bytes + size > maps->text_capacity) {
-		size_t capacity = maps->text_capacity * 2 + size + 4096;
-		char *texts;
-
-		capacity = capacity < MAX_TEXTS ? capacity : MAX_TEXTS;
-		texts = maps->text_bytes + size > capacity ? NULL : realloc(maps->texts, capacity);
-		if (!texts)
-			return false;
-		maps->texts = texts;
-		maps->text_capacity = capacity;
-	}
+	if (maps->text_bytes + size > MAX_TEXTS ||
+	    !array_grow__to(maps->texts, maps->text_capacity, maps->text_bytes + size))
+		return false;
 	*at = maps->text_bytes;
 	memcpy(maps->texts + *at, text, size);
 	maps->text_bytes += size;
@@ -199,19 +188,10 @@ static bool read_file(FILE *file, struct maps *maps)
 	char *line = NULL, byte;
 	size_t size = 0;
 
-	while (getline(&line, &size, file) > 0 && maps->count < MAX_MAPPINGS) {
-		if (maps->count == maps->capacity) {
-			size_t capacity = maps->capacity ? maps->capacity * 2 : 256;
-			struct mapping *list = reallocarray(maps->list, capacity, sizeof(*list));
-
-			if (!list)
-				break;
-			maps->list = list;
-			maps->capacity = capacity;
-		}
+	while (getline(&line, &size, file) > 0 && maps->count < MAX_MAPPINGS &&
+	       array_grow__for_one(maps->list, maps->capacity, maps->count))
 		if (parse_line(maps, line, &mapping))
 			maps->list[maps->count++] = mapping;
-	}
 	free(line);
 	/* A file that ends because its process did looks like any other, but has become empty. */
 	return pread(fileno(file), &byte, 1, 0) == 1;

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/intern.h"
 
 #define MAX_CODES 65536
@@ -89,23 +90,6 @@ static char *text_of(const uint8_t *data, uint32_t bytes, uint32_t width)
 	return text;
 }
 
-/* For one more code object; a key without its place in the list would give all later ones
- * others' names. */
-static bool make_space(struct python_codes *codes)
-{
-	uint32_t capacity = codes->capacity ? codes->capacity * 2 : 64;
-	struct python_code *list;
-
-	if (codes->count < codes->capacity)
-		return true;
-	list = reallocarray(codes->list, capacity, sizeof(*list));
-	if (!list)
-		return false;
-	codes->list = list;
-	codes->capacity = capacity;
-	return true;
-}
-
 void python_codes__add(struct python_codes *codes, const struct event_code *event)
 {
 	size_t bytes = text_capacity(event->file_bytes) + text_capacity(event->name_bytes) +
@@ -114,7 +98,9 @@ void python_codes__add(struct python_codes *codes, const struct event_code *even
 	struct python_code *code;
 
 	if (intern__find(codes->keys, &key, sizeof(key)) || bytes > *codes->left ||
-	    !make_space(codes) || !intern__number(codes->keys, &key, sizeof(key), NULL))
+	    /* A key without its place in the list would give all later ones others' names. */
+	    !array_grow__for_one(codes->list, codes->capacity, codes->count) ||
+	    !intern__number(codes->keys, &key, sizeof(key), NULL))
 		return;
 	codes->bytes += bytes;
 	*codes->left -= bytes;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_job.h"
 
@@ -131,17 +132,9 @@ static struct part *add_part(struct unwind_tables *tables, struct table *table,
 {
 	uint32_t place = parts_before(table, part->range.start);
 
-	if (table->count == MAX_PARTS)
+	if (table->count == MAX_PARTS ||
+	    !array_grow__for_one(table->parts, table->capacity, table->count))
 		return NULL;
-	if (table->count == table->capacity) {
-		uint32_t capacity = table->capacity ? table->capacity * 2 : 4;
-		struct part *parts = reallocarray(table->parts, capacity, sizeof(*parts));
-
-		if (!parts)
-			return NULL;
-		table->parts = parts;
-		table->capacity = capacity;
-	}
 	memmove(table->parts + place + 1, table->parts + place,
 		(table->count - place) * sizeof(*part));
 	table->parts[place] = *part;
@@ -241,18 +234,9 @@ static const struct unwind_row *find_row(const struct part *part, uint64_t addre
 
 static struct table *table_of(struct unwind_tables *tables, uint32_t module)
 {
-	uint32_t count = module + 64;
-	struct table *list;
-
-	if (module < tables->count)
-		return &tables->list[module];
-	list = reallocarray(tables->list, count, sizeof(*list));
-	if (!list)
+	if (!array_grow__zeroed(tables->list, tables->count, (size_t)module + 1))
 		return NULL;
-	memset(list + tables->count, 0, (count - tables->count) * sizeof(*list));
-	tables->list = list;
-	tables->count = count;
-	return &list[module];
+	return &tables->list[module];
 }
 
 const struct unwind_row *unwind_tables__row(struct unwind_tables *tables,

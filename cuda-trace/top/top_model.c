@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/live/live_gpus.h"
@@ -77,8 +78,6 @@ static void name_kernel(struct top_process *process, struct top_kernel *kernel)
 
 static struct top_kernel *kernel_of(struct top_process *process, uint32_t id, uint32_t device)
 {
-	struct top_kernel *larger;
-
 	for (uint32_t i = 0; i < process->kernel_count; i++)
 		if (process->kernels[i].id == id && process->kernels[i].device == device)
 			return &process->kernels[i];
@@ -87,14 +86,8 @@ static struct top_kernel *kernel_of(struct top_process *process, uint32_t id, ui
 	/* The last of them takes in all that come after it. */
 	if (process->kernel_count == MAX_KERNELS - 1)
 		id = AGGREGATE_NAME_REST;
-	if (!(process->kernel_count & (process->kernel_count - 1))) {
-		uint32_t capacity = process->kernel_count ? process->kernel_count * 2 : 1;
-
-		larger = reallocarray(process->kernels, capacity, sizeof(*larger));
-		if (!larger)
-			return NULL;
-		process->kernels = larger;
-	}
+	if (!array_grow__counted(process->kernels, process->kernel_count))
+		return NULL;
 	process->kernels[process->kernel_count] = (struct top_kernel){.id = id, .device = device};
 	return &process->kernels[process->kernel_count++];
 }

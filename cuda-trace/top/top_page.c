@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 
 #define WIDE 100 /* columns from which on there is space for the container */
@@ -18,15 +19,8 @@ void page__line(struct page *page, enum line_style style, const char *format, ..
 {
 	va_list arguments;
 
-	if (page->count == page->capacity) {
-		int capacity = page->capacity ? page->capacity * 2 : 32;
-		struct line *larger = reallocarray(page->lines, capacity, sizeof(*larger));
-
-		if (!larger)
-			return;
-		page->lines = larger;
-		page->capacity = capacity;
-	}
+	if (!array_grow__for_one(page->lines, page->capacity, page->count))
+		return;
 	page->lines[page->count].style = style;
 	va_start(arguments, format);
 	vsnprintf(page->lines[page->count].text, sizeof(page->lines[0].text), format, arguments);

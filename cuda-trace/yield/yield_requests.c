@@ -15,6 +15,7 @@
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/probe_sites.h"
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/yield/mapped_files.h"
@@ -57,17 +58,7 @@ static struct request *find(const struct yield_requests *requests, uint32_t pid)
 
 static struct request *add(struct yield_requests *requests, uint32_t pid)
 {
-	if (requests->count == requests->capacity && requests->capacity < REQUESTS_MAX) {
-		unsigned int capacity = requests->capacity ? requests->capacity * 2 : 16;
-		struct request *larger =
-			reallocarray(requests->requests, capacity, sizeof(*requests->requests));
-
-		if (!larger)
-			return NULL;
-		requests->requests = larger;
-		requests->capacity = capacity;
-	}
-	if (requests->count == requests->capacity) {
+	if (requests->count == REQUESTS_MAX) {
 		if (!requests->full)
 			fprintf(stderr,
 				"cuda-trace: more than %d processes have CUPTI clients of their "
@@ -76,6 +67,8 @@ static struct request *add(struct yield_requests *requests, uint32_t pid)
 		requests->full = true;
 		return NULL;
 	}
+	if (!array_grow__for_one(requests->requests, requests->capacity, requests->count))
+		return NULL;
 	requests->requests[requests->count] = (struct request){.pid = pid, .link = -1};
 	return &requests->requests[requests->count++];
 }

@@ -1020,7 +1020,7 @@ agree() {
 
 @test "doctor (package manager that closes its output and stays) waits no longer than it may" {
 	local query=$BATS_TEST_TMPDIR/query
-	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/inventory/unit_query.c" $(tool_sources package_query filetree rooted_path clock)
+	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o "$query" "$TOP/tests/inventory/unit_query.c" $(tool_sources package_query filetree rooted_path clock array_grow)
 	SECONDS=0
 	run -0 "$query" 1 /bin/sh -c 'echo all; exec >&-; exec sleep 30'
 	assert_output "Connection timed out"

@@ -148,7 +148,7 @@ storm() {
 @test "profile --pc (line tables, damaged in 20,000 ways) reads them without a fault" {
 	${CC:-cc} -c -o inlined.o "$TOP/tests/profile/inlined.s"
 	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" \
-		-o fuzz "$TOP/tests/profile/fuzz.c" "$TOP/cuda-trace/profile/code/code_lines.c" 2>cc.err || skip "no sanitizers: $(head -n1 cc.err)"
+		-o fuzz "$TOP/tests/profile/fuzz.c" $(tool_sources code_lines array_grow) 2>cc.err || skip "no sanitizers: $(head -n1 cc.err)"
 	run -0 ./fuzz inlined.o 20000
 	# Many of everything: it gives up before it is looked for in vain 10^11 times.
 	"$TOP/tests/profile/crowded.py" 400000 >crowded.o

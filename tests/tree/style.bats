@@ -30,6 +30,13 @@ ours() {
 	assert_output ""
 }
 
+@test "arrays (of the tool) grow by base/array_grow alone" {
+	# What shrinks to fit does not grow.
+	run git grep -nE '\brealloc(array)?\(' -- 'cuda-trace/*.[ch]' ':!cuda-trace/base/array_grow.c' \
+		':!cuda-trace/recording/store_text.c'
+	assert_output ""
+}
+
 @test "pictures (docs/guide) are named by a document, whole, and at most 300 kB" {
 	run -0 ours 'docs/guide/*.png' 'docs/guide/*.svg'
 	[ "${#lines[@]}" -ge 3 ]

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 
 #define MAX_ROWS     (1u << 20)
 #define MAX_FILES    4096
@@ -229,26 +230,10 @@ struct unit {
 	uint8_t lengths[MAX_OPCODES];
 };
 
-static bool grow(void *list, uint32_t *capacity, uint32_t count, size_t size, uint32_t most)
-{
-	void *larger;
-
-	if (count < *capacity)
-		return true;
-	if (count >= most)
-		return false;
-	larger = reallocarray(*(void **)list, *capacity * 2 + 64, size);
-	if (!larger)
-		return false;
-	*(void **)list = larger;
-	*capacity = *capacity * 2 + 64;
-	return true;
-}
-
 static bool begin_sequence(struct pc_lines *lines, const char *function)
 {
-	if (!grow(&lines->sequences, &lines->sequence_capacity, lines->sequence_count,
-		  sizeof(*lines->sequences), MAX_ROWS))
+	if (lines->sequence_count >= MAX_ROWS ||
+	    !array_grow__for_one(lines->sequences, lines->sequence_capacity, lines->sequence_count))
 		return false;
 	lines->sequences[lines->sequence_count++] =
 		(struct sequence){.function = function, .first = lines->row_count};
@@ -262,8 +247,8 @@ static bool put_row(struct pc_lines *lines, const struct unit *unit, const struc
 
 	if (!lines->sequence_count && !begin_sequence(lines, NULL))
 		return false;
-	if (!grow(&lines->rows, &lines->row_capacity, lines->row_count, sizeof(*lines->rows),
-		  MAX_ROWS))
+	if (lines->row_count >= MAX_ROWS ||
+	    !array_grow__for_one(lines->rows, lines->row_capacity, lines->row_count))
 		return false;
 	row.file = row.file && row.file <= unit->file_count ? unit->first_file + row.file : 0;
 	lines->rows[lines->row_count++] = row;
@@ -364,8 +349,8 @@ static void read_files(struct pc_lines *lines, struct unit *unit, struct bytes h
 		folder = uleb(&header);
 		uleb(&header);
 		uleb(&header);
-		if (!grow(&lines->files, &lines->file_capacity, lines->file_count,
-			  sizeof(*lines->files), MAX_FILES))
+		if (lines->file_count >= MAX_FILES ||
+		    !array_grow__for_one(lines->files, lines->file_capacity, lines->file_count))
 			return;
 		lines->files[lines->file_count++] = (struct file){
 			.path = name,

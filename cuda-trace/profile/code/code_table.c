@@ -41,16 +41,16 @@ void code_table__free(struct code_table *table)
 static uint32_t add(struct interned *keys, const void *key, size_t key_size, void **array,
 		    uint32_t *count, uint32_t *capacity, size_t size)
 {
-	void *larger = array_grow__for_one(*array, capacity, *count, size);
+	size_t fits = *capacity;
 	uint32_t number;
 	bool is_new;
 
-	if (!larger)
+	if (!array_grow__fit(array, &fits, (size_t)*count + 1, size))
 		return CODE_NONE;
-	*array = larger;
+	*capacity = fits;
 	number = intern__number(keys, key, key_size, &is_new);
 	if (number && is_new)
-		memset((char *)larger + size * (*count)++, 0, size);
+		memset((char *)*array + size * (*count)++, 0, size);
 	return number ? number - 1 : CODE_NONE;
 }
 

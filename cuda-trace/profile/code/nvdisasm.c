@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 
 #define NAME	    "nvdisasm"
@@ -181,18 +182,12 @@ static enum nvdisasm_end receive(int in, uint64_t until_ms, char **text, size_t 
 		struct pollfd ready = {.fd = in, .events = POLLIN};
 		uint64_t now = monotonic__ms();
 		int came = now < until_ms ? poll(&ready, 1, until_ms - now) : 0;
-		char *larger;
 		ssize_t n;
 
 		if (came <= 0)
 			return came ? NVDISASM_STOPPED : NVDISASM_LATE;
-		if (*length + 1 >= capacity) {
-			larger = realloc(*text, capacity * 2 + 65536);
-			if (!larger)
-				return NVDISASM_ENDLESS;
-			*text = larger;
-			capacity = capacity * 2 + 65536;
-		}
+		if (!array_grow__to(*text, capacity, *length + 65536))
+			return NVDISASM_ENDLESS;
 		n = read(in, *text + *length, capacity - *length - 1);
 		if (n <= 0)
 			return NVDISASM_ENDED;

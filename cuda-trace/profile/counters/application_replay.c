@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 
 #define BUCKETS	  4096
@@ -125,32 +126,26 @@ static struct kind *kind_of(struct replay *replay, const struct process *process
 /* The metrics of one more run. */
 static bool add_sums(struct counter_kernel *kernel, const struct counter_kernel *alone)
 {
-	struct counter_sum *grown =
-		realloc(kernel->sums, (kernel->count + alone->count) * sizeof(*grown) + 1);
+	uint32_t count = kernel->count;
 
-	if (!grown)
-		return false;
-	memcpy(grown + kernel->count, alone->sums, alone->count * sizeof(*grown));
-	kernel->sums = grown;
-	kernel->count += alone->count;
+	for (uint32_t i = 0; i < alone->count; i++) {
+		if (!array_grow__counted(kernel->sums, count))
+			return false;
+		kernel->sums[count++] = alone->sums[i];
+	}
+	kernel->count = count;
 	return true;
 }
 
 static void keep_first(struct replay *replay, struct kind *kind, const struct process *process,
 		       const struct cuda_counters *record, const struct counter_kernel *alone)
 {
-	uint32_t at = kind->counts[0];
-	struct launch **grown, *launch;
+	struct launch *launch;
 
 	if (replay->count == LAUNCHES)
 		goto unkept;
-	/* The capacity doubles. */
-	if (!(at & (at - 1))) {
-		grown = realloc(kind->launches, (at ? 2 * at : 1) * sizeof(*grown));
-		if (!grown)
-			goto unkept;
-		kind->launches = grown;
-	}
+	if (!array_grow__counted(kind->launches, kind->counts[0]))
+		goto unkept;
 	launch = calloc(1, sizeof(*launch));
 	if (!launch)
 		goto unkept;

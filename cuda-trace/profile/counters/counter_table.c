@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 
 /* Names come from the processes: a hostile one could make up as many as it likes. */
 #define KERNELS 1000
@@ -33,17 +34,14 @@ struct counter_process *counter_table__process(struct counter_table *table, stru
 /* NULL: no memory. */
 static struct counter_metric *metric_of(struct counter_table *table, const char *name)
 {
-	struct counter_metric **grown, *metric;
+	struct counter_metric *metric;
 
 	for (uint32_t i = 0; i < table->metric_count; i++)
 		if (!strcmp(table->metrics[i]->name, name))
 			return table->metrics[i];
-	if (table->metric_count == METRICS)
+	if (table->metric_count == METRICS ||
+	    !array_grow__counted(table->metrics, table->metric_count))
 		return NULL;
-	grown = realloc(table->metrics, (table->metric_count + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	table->metrics = grown;
 	metric = calloc(1, sizeof(*metric));
 	if (!metric)
 		return NULL;
@@ -169,17 +167,14 @@ static struct counter_kernel *kernel_like(struct counter_table *table,
 static struct counter_sum *sum_of(struct counter_kernel *kernel, uint32_t at,
 				  const struct counter_metric *metric)
 {
-	struct counter_sum *grown;
 
 	if (at < kernel->count && kernel->sums[at].metric == metric)
 		return &kernel->sums[at];
 	for (uint32_t i = 0; i < kernel->count; i++)
 		if (kernel->sums[i].metric == metric)
 			return &kernel->sums[i];
-	grown = realloc(kernel->sums, (kernel->count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!array_grow__counted(kernel->sums, kernel->count))
 		return NULL;
-	kernel->sums = grown;
 	kernel->sums[kernel->count] = (struct counter_sum){metric, 0, INFINITY, -INFINITY, 0};
 	return &kernel->sums[kernel->count++];
 }

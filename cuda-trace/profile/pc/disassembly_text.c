@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/intern.h"
 
 #define MAX_TEXTS  (1u << 16)
@@ -153,14 +154,8 @@ static void keep_line(struct reading *reading, uint64_t offset, const char *text
 	if (!*normalised || (to->count && to->lines[to->count - 1].offset >= offset) ||
 	    reading->kept->lines == MAX_LINES)
 		return;
-	if (!(to->count & (to->count - 1))) {
-		struct disassembled_line *larger = reallocarray(
-			to->lines, to->count ? 2 * (size_t)to->count : 1, sizeof(*larger));
-
-		if (!larger)
-			return;
-		to->lines = larger;
-	}
+	if (!array_grow__counted(to->lines, to->count))
+		return;
 	number = intern__number(reading->kept->texts, normalised, strlen(normalised) + 1, NULL);
 	if (!number)
 		return;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/recording/callstacks.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
@@ -77,19 +78,8 @@ static bool counts__init(struct counts *counts, uint32_t most)
 static bool counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
 {
 	uint32_t number = intern__number(counts->keys, key, size, NULL);
-	uint64_t *larger;
-
-	if (number >= counts->capacity) {
-		uint32_t capacity = number * 2 + 64;
-
-		larger = reallocarray(counts->counts, capacity, sizeof(*larger));
-		if (!larger)
-			return false;
-		memset(larger + counts->capacity, 0,
-		       (capacity - counts->capacity) * sizeof(*larger));
-		counts->counts = larger;
-		counts->capacity = capacity;
-	}
+	if (!array_grow__zeroed(counts->counts, counts->capacity, (size_t)number + 1))
+		return false;
 	if (number)
 		counts->counts[number] += more;
 	return number;

@@ -156,18 +156,16 @@ uint64_t pc_table__windows(const struct process *process)
 void pc_table__end(struct pc_table *table, struct process *process)
 {
 	struct tally *tally = process->data;
-	struct pc_process *processes = NULL;
+	struct pc_process *kept;
 
-	if (table->process_count < MAX_PROCESSES)
-		processes = array_grow__for_one(table->processes, &table->process_capacity,
-						table->process_count, sizeof(*processes));
-	if (!processes) {
+	if (table->process_count >= MAX_PROCESSES ||
+	    !array_grow__for_one(table->processes, table->process_capacity, table->process_count)) {
 		table->processes_left_out++;
 		free(tally);
 		return;
 	}
-	table->processes = processes;
-	processes[table->process_count] = (struct pc_process){
+	kept = &table->processes[table->process_count++];
+	*kept = (struct pc_process){
 		.pid = process->pid,
 		.uid = process->uid,
 		.windows = tally ? tally->windows : 0,
@@ -175,7 +173,7 @@ void pc_table__end(struct pc_table *table, struct process *process)
 		.status = process->status,
 		.exit_status = process->exit_status,
 	};
-	memcpy(processes[table->process_count++].comm, process->comm, sizeof(process->comm));
+	memcpy(kept->comm, process->comm, sizeof(process->comm));
 	free(tally);
 }
 
