@@ -451,33 +451,19 @@ static void add_missed(void *context, struct live_process *process)
 
 void live__state(struct live *live, struct live_state *state)
 {
-	const struct aggregate_counters *counters = &state->aggregate.counters;
 	struct session_lost_counts counts;
-	const uint64_t *lost;
-	uint64_t missed = live->missed_before, known = 0;
+	uint64_t missed = live->missed_before;
 
 	memset(state, 0, sizeof(*state));
 	aggregate__state(live->aggregate, &state->aggregate);
 	live_shares__state(live->shares, &state->shares);
 	session__lost(live->session, &counts);
-	lost = counts.session;
 	memcpy(state->agent_lost, counts.agent, sizeof(state->agent_lost));
-	state->killed = lost[SESSION_LOST_KILLED];
-	live_yields__find(live->session, &state->yields, lost[SESSION_LOST_YIELDED]);
 	state->left_out = *session__left_out(live->session);
-	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
-		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
-	}
-	state->lost[LIVE_LOST_FULL] = counters->full;
-	state->lost_names = lost[SESSION_LOST_RING_FULL_NAMES] + lost[SESSION_LOST_NAMES];
-	state->lost[LIVE_LOST_MALFORMED] = counts.session[SESSION_LOST_MALFORMED];
 	state->beyond = live->beyond;
-	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */
-	known = state->lost[LIVE_LOST_BUSY] + state->lost[LIVE_LOST_UNREADABLE];
 	live__each_process(live, add_missed, &missed);
-	state->lost[LIVE_LOST_MISSED] = missed > known ? missed - known : 0;
-	state->lost[LIVE_LOST_BUSY] += counters->driver_busy; /* nobody numbers these */
+	live_missed__fill(state, counts.session, missed);
+	live_yields__find(live->session, &state->yields, counts.session[SESSION_LOST_YIELDED]);
 	live_processes__count(live->sources, live->session, state->sources, &state->unreadable);
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include "cuda-trace/merge/merge.h"
 
-#define MOST_READINGS (1u << 20) /* of evenly spread collectives */
-#define LEAST_PAIRS   1
+#define MAX_READINGS (1u << 20) /* of evenly spread collectives */
+#define LEAST_PAIRS  1
 
 /* The end of a collective on a clock. */
 struct reading {
@@ -128,7 +128,7 @@ static void collect(struct merge *merge, struct readings *readings)
 		if (has_two_clocks(merge, i, end) && may_align(merge, i, end))
 			usable += end - i;
 	}
-	stride = usable / MOST_READINGS + 1;
+	stride = usable / MAX_READINGS + 1;
 	for (uint32_t i = 0, end; i < merge->arrival_count; i = end) {
 		end = merge_skew__group(merge, i);
 		if (!has_two_clocks(merge, i, end) || !may_align(merge, i, end))

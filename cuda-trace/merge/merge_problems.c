@@ -9,7 +9,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/merge/merge.h"
 
-#define MOST_NAMED 8 /* ranks in a sentence */
+#define MAX_NAMED 8 /* ranks in a sentence */
 
 const char *merge_rank__name(const struct merge *merge, uint32_t index, char text[128])
 {
@@ -62,11 +62,11 @@ static void find_missing(struct merge *merge)
 
 		if (!comm->size || comm->rank_count >= comm->size || comm->parent >= 0)
 			continue;
-		for (uint32_t k = 0; k < comm->size && named <= MOST_NAMED; k++) {
+		for (uint32_t k = 0; k < comm->size && named <= MAX_NAMED; k++) {
 			if (has_member(comm, k))
 				continue;
 			used += snprintf(list + used, sizeof(list) - used,
-					 named == MOST_NAMED ? ", ..." : "%s%u", named ? ", " : "",
+					 named == MAX_NAMED ? ", ..." : "%s%u", named ? ", " : "",
 					 k);
 			named++;
 		}
