@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
+#include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_snapshot.h"
 #include "cuda-trace/recording/store_spool.h"
 
@@ -34,6 +35,7 @@ struct store_process {
 	uint32_t name_capacity;
 	bool missing;	      /* some name is NAME_MISSING */
 	uint64_t status_time; /* of the last status written */
+	struct store_origin *origin;
 };
 
 struct store {
@@ -50,14 +52,6 @@ struct store {
 	pid_t snapshot;	    /* see store_snapshot.h */
 	int error;
 };
-
-static uint64_t boottime_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 static int put(struct store *store, enum spool_kind kind, uint32_t process, const void *data,
 	       size_t size, const void *more, size_t more_size)
@@ -76,7 +70,7 @@ static int put_session(struct store *store)
 		.probes_version = CUDA_PROBES_VERSION,
 		.monotonic = monotonic__ns(),
 		.utc = realtime__ns(),
-		.boottime = boottime_ns(),
+		.boottime = boottime__ns(),
 	};
 	struct utsname name;
 	char facts[4096];
@@ -191,6 +185,7 @@ void store__process_start(struct store *store, struct process *process)
 	store->processes = own;
 	memcpy(info.comm, process->comm, sizeof(info.comm));
 	put(store, SPOOL_PROCESS, own->number, &info, sizeof(info), NULL, 0);
+	own->origin = store_origin__start(process);
 	if (store->callstacks)
 		own->callstacks = callstacks_process__new(store->callstacks, process->pid, own);
 }
@@ -372,6 +367,7 @@ void store__process_end(struct store *store, struct process *process)
 	if (own->missing && process->source == EVENT_SOURCE_DRIVER)
 		put_handles(store, own);
 	put_status(store, own);
+	store_origin__end(own->origin, store->spool, own->number);
 	put(store, SPOOL_ENDED, own->number, &now, sizeof(now), NULL, 0);
 	for (struct store_process **at = &store->processes; *at; at = &(*at)->next) {
 		if (*at == own) {

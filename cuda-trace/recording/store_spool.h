@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "cuda-trace/capture/process.h"
+#include "cuda-trace/origin/origin.h"
 #include "libcupti-usdt/probes.h"
 
 #define SPOOL_VERSION 1
@@ -51,6 +52,7 @@ enum spool_kind {
 	SPOOL_STACK = 13,    /* struct spool_stack, u32 frames */
 	SPOOL_PERIOD = 14,   /* u32: one in so many launches has a stack from now on */
 	SPOOL_SOURCE = 15,   /* u32 enum event_source: what comes of the process from now on */
+	SPOOL_ORIGIN = 16,   /* struct spool_origin */
 };
 
 /* Numbers are those of one recording, from 1. */
@@ -114,6 +116,12 @@ struct spool_process {
 	uint32_t uid;
 	char comm[16];
 	struct rank rank;
+};
+
+struct spool_origin {
+	char cgroup[512]; /* path below the mount */
+	char container[16];
+	struct origin origin;
 };
 
 struct spool_lost {
