@@ -6,6 +6,8 @@ TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf json-c 2>/dev/null) -lelf -lz -
 TOOL_LIBS += $(shell $(PKG_CONFIG) --libs liblz4 libzstd 2>/dev/null)
 # top and metrics
 TOOL_LIBS += $(shell $(PKG_CONFIG) --libs libmicrohttpd yaml-0.1 ncursesw 2>/dev/null) -lcrypt
+# names of pods; without it there are none
+TOOL_LIBS += $(shell $(PKG_CONFIG) --libs libnghttp2 2>/dev/null)
 ALL += $(TOOL)
 include cuda-trace/embed.mk
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the tool carries inside: tables of a recording, SQL of reports, pages and their scripts, and
-# the code that protoc-c makes of the formats of pprof and Perfetto.
+# the code that protoc-c makes of the formats of pprof, Perfetto, and Kubernetes' runtime interface.
 PROTOC_C ?= protoc-c
 
 EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h guide.h)
@@ -29,12 +29,14 @@ $(B)/embedded/guide.h: $(GUIDE_PAGES) mk/embed.awk
 	@mkdir -p $(@D)
 	$(Q)awk -v list=embedded_guide -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
-# FORMATS: formats of protocol buffers that the tool writes.
-FORMATS := $(patsubst cuda-trace/export/%.proto,$(B)/generated/%.pb-c,$(wildcard cuda-trace/export/*.proto))
-$(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: cuda-trace/export/%.proto
+# FORMATS: formats of protocol buffers that the tool writes and reads.
+PROTOS := $(wildcard cuda-trace/export/*.proto cuda-trace/origin/*.proto)
+FORMATS := $(patsubst %.proto,$(B)/generated/%.pb-c,$(notdir $(PROTOS)))
+vpath %.proto cuda-trace/export cuda-trace/origin
+$(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: %.proto
 	$(call say,PROTOC,$(B)/generated/$*.pb-c.c)
 	@mkdir -p $(@D)
-	$(Q)$(PROTOC_C) --proto_path=cuda-trace/export --c_out=$(B)/generated $*.proto
+	$(Q)$(PROTOC_C) --proto_path=$(<D) --c_out=$(B)/generated $*.proto
 
 FORMAT_OBJS := $(patsubst $(B)/%.c,$(B)/obj/%.o,$(addsuffix .c,$(FORMATS)))
 $(FORMAT_OBJS): $(B)/obj/generated/%.o: $(B)/generated/%.c $(B)/generated/%.h

@@ -63,6 +63,8 @@ install-tool: shipped
 	$(call put,644,etc/default/cuda-trace,$(defaultdir)/cuda-trace)
 	$(call put_all,644,$(filter $(B)/etc/systemd/%,$(SCRIPTS)),$(unitdir))
 	$(call put_all,644,$(wildcard etc/share/*),$(datadir)/cuda-trace)
+	$(call put_all,644,$(wildcard etc/helm/cuda-trace/*.*),$(datadir)/cuda-trace/helm)
+	$(call put_all,644,$(wildcard etc/helm/cuda-trace/templates/*),$(datadir)/cuda-trace/helm/templates)
 	$(call put_all,644,$(filter $(B)/etc/bpftrace/%,$(SCRIPTS)),$(datadir)/cuda-trace/bpftrace)
 	$(call put,644,libcupti-usdt/probes.h,$(datadir)/cuda-trace/bpftrace/probes.h)
 	$(Q)for f in $(sort $(DOCS)); do $(INSTALL) -D -m 644 "$$f" $(DESTDIR)$(docdir)/"$$f" || exit 1; done

@@ -10,6 +10,7 @@ include tests/agent/emitter/build.mk
 include tests/agent/build.mk
 include tests/agent/layout/build.mk
 include tests/capture/sample/build.mk
+include tests/origin/build.mk
 include tests/recording/store/build.mk
 include tests/profile/verdict/build.mk
 include tests/profile/nvprof_names/build.mk

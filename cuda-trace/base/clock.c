@@ -36,3 +36,11 @@ uint64_t realtime__ns(void)
 	clock_gettime(CLOCK_REALTIME, &now);
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
+
+uint64_t boottime__ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}

@@ -18,5 +18,7 @@ static inline uint64_t monotonic__ms(void)
 
 /* UTC. */
 uint64_t realtime__ns(void);
+/* With the time that the machine slept. */
+uint64_t boottime__ns(void);
 
 #endif

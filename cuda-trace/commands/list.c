@@ -12,6 +12,7 @@
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/inject/injection_target.h"
+#include "cuda-trace/origin/origin.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/proc/rank.h"
 #include "cuda-trace/base/clock.h"
@@ -29,6 +30,8 @@
  * request; once a second it reports its names and state without one. */
 #define ANSWERS 5
 #define MAX	4096
+/* Container engines that do not answer by then give no names. */
+#define NAMES_MS 3000
 
 struct list_options {
 	bool json;
@@ -62,7 +65,9 @@ enum {
 	HOLDER,
 	PRIME,
 	RANK,
-	CONTAINER,
+	ORIGIN,
+	ORIGIN_NAME,
+	CONTAINER = ORIGIN_NAME + ORIGIN_NAME_COUNT,
 	CGROUP,
 	AGENT,
 	NOTE,
@@ -80,7 +85,11 @@ static const struct column columns[COLUMN_COUNT] = {
 	[HOLDER] = {"holder", "HOLDER", 16, COLUMN_LEFT | COLUMN_WIDE},
 	[PRIME] = {"prime_us", "PRIME", 0, COLUMN_JSON},
 	[RANK] = {"rank", "RANK", 5, COLUMN_WIDE},
-	[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT},
+	[ORIGIN] = {"origin", "ORIGIN", 20, COLUMN_LEFT | COLUMN_WHOLE},
+#define ORIGIN_COLUMN(field, size, key) [ORIGIN_NAME + ORIGIN_##field] = {key, "", 0, COLUMN_JSON},
+	ORIGIN_NAMES(ORIGIN_COLUMN)
+#undef ORIGIN_COLUMN
+		[CONTAINER] = {"container", "CONTAINER", 12, COLUMN_LEFT | COLUMN_WIDE},
 	[CGROUP] = {"cgroup", "CGROUP", 40, COLUMN_LEFT | COLUMN_WIDE},
 	[AGENT] = {"guest", "AGENT", 0, COLUMN_JSON},
 	[NOTE] = {"note", "NOTE", 0, COLUMN_LEFT},
@@ -91,6 +100,7 @@ struct entry {
 	struct inspection seen;
 	struct cuda_status status;	      /* .version 0 = the agent did not answer */
 	char reason[TARGET_REASON_SIZE + 64]; /* without the agent: can it be loaded now? */
+	char cgroup[512];
 };
 
 struct list {
@@ -112,6 +122,14 @@ static void say_attach(struct entry *entry)
 			 "-p or --attach loads the library, for GPU times");
 }
 
+/* While agents answer, engines do, too. */
+static void request_names(const struct entry *entry)
+{
+	struct origin origin;
+
+	origin__find(entry->pid, entry->cgroup, &origin);
+}
+
 static void find_processes(struct list *list)
 {
 	DIR *proc = opendir("/proc");
@@ -129,6 +147,8 @@ static void find_processes(struct list *list)
 		entry->pid = pid;
 		if (!entry->seen.agent)
 			say_attach(entry);
+		cgroup__of(pid, 0, entry->cgroup, sizeof(entry->cgroup));
+		request_names(entry);
 		list->count++;
 	}
 	if (proc)
@@ -218,11 +238,12 @@ static void put(struct writer *writer, const struct entry *entry)
 	struct cell cells[COLUMN_COUNT] = {};
 	const struct cuda_status *status = &entry->status;
 	const struct passwd *user = getpwuid(entry->seen.uid);
-	char cgroup[512], container[16], uid[16];
+	char container[16], uid[16], place[ORIGIN_TEXT_SIZE];
+	struct origin origin;
 	struct rank rank;
 
-	cgroup__of(entry->pid, 0, cgroup, sizeof(cgroup));
-	cgroup__container(cgroup, container, sizeof(container));
+	cgroup__container(entry->cgroup, container, sizeof(container));
+	origin__find(entry->pid, entry->cgroup, &origin);
 	snprintf(uid, sizeof(uid), "%u", entry->seen.uid);
 	cells[PID] = cell_number(entry->pid);
 	rank__of_process(&rank, entry->pid);
@@ -244,8 +265,15 @@ static void put(struct writer *writer, const struct entry *entry)
 		cells[HOLDER] = cell_text(status->holder);
 	if (*container)
 		cells[CONTAINER] = cell_text(container);
-	if (*cgroup)
-		cells[CGROUP] = cell_text(cgroup);
+	if (*origin__text(&origin, place))
+		cells[ORIGIN] = cell_text(place);
+	else
+		cells[ORIGIN] = cells[CONTAINER];
+	for (int name = 0; name < ORIGIN_NAME_COUNT; name++)
+		if (*origin__name(&origin, name))
+			cells[ORIGIN_NAME + name] = cell_text(origin__name(&origin, name));
+	if (*entry->cgroup)
+		cells[CGROUP] = cell_text(entry->cgroup);
 	cells[AGENT] = cell_bool(entry->seen.agent);
 	cells[NOTE] = cell_text(note(entry));
 	writer__row(writer, cells);
@@ -268,6 +296,7 @@ int cmd_list(int argc, char **argv)
 		return EXIT_TROUBLE;
 	find_processes(&list);
 	ask_agents(&list);
+	origin__wait(NAMES_MS);
 	writer.json = options.json;
 	writer.wide = options.wide;
 	for (uint32_t i = 0; i < list.count; i++)

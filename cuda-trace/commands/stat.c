@@ -10,6 +10,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/energy/energy.h"
 #include "cuda-trace/idle/idle.h"
+#include "cuda-trace/stat/stat_origins.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/capture/watch.h"
 
@@ -193,6 +194,7 @@ static void on_finish(void *context, struct session *session)
 	energy_meter__stop(stat->meter);
 	read_steps(stat);
 	stat_table__sort(&stat->table);
+	stat_origins__find(&stat->table);
 	report.energy = energy__finish(stat->energy);
 	report.failed_readings = stat->meter ? energy_meter__failed(stat->meter) : 0;
 	stat_calls__sort(stat->calls);

@@ -183,6 +183,7 @@ static void on_process(void *context, uint32_t slot, const struct aggregate_proc
 	if (live->slots[slot]->traced)
 		live->slots[slot]->scale = live_sample__scale(
 			&live->options, live->slots[slot]->traced, &live->slots[slot]->sample);
+	live_origin__name(live->slots[slot], false);
 	live->slots[slot]->state = *state;
 	live->slots[slot]->state.comm[sizeof(state->comm) - 1] = 0;
 }

@@ -17,6 +17,7 @@
 #include "cuda-trace/live/live_yields.h"
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/capture/session.h"
+#include "cuda-trace/origin/origin.h"
 
 struct idle;
 struct live;
@@ -31,6 +32,8 @@ struct live_process {
 	struct aggregate_process state;	  /* as last collected: uid, comm, live and peak bytes */
 	char cgroup[256];		  /* path below the mount, "" = unknown; untrusted */
 	char container[16];		  /* short id, or "" */
+	struct origin origin;		  /* what is known of it, which */
+	bool origin_known;		  /* is all that will be */
 	struct rank rank;
 	const struct process *traced; /* what the session knows of it; NULL = nothing (yet, or any
 				       * more) */

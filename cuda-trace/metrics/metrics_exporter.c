@@ -55,10 +55,29 @@ static void on_start(void *context, struct live_process *process)
 	if (!*process->container && strcmp(process->cgroup, "/"))
 		text__show(holder->labels.cgroup, sizeof(holder->labels.cgroup), process->cgroup,
 			   96);
+	holder->labels.origin = process->origin;
 	holder->labels.source = process->key.source;
 	holder->labels.rank = process->rank.known ? (int32_t)process->rank.rank : -1;
 	if (exporter->options.by_pid)
 		holder->labels.pid = process->key.pid;
+}
+
+static void release_series(struct holder *holder)
+{
+	for (int i = 0; i <= AGGREGATE_DEVICES; i++)
+		if (holder->series[i])
+			series__release(holder->series[i]);
+	memset(holder->series, 0, sizeof(holder->series));
+}
+
+/* An engine was slower than the process's first records: what it did until now stays where it is.
+ */
+static void rename_series(struct holder *holder, const struct live_process *process)
+{
+	if (!memcmp(&holder->labels.origin, &process->origin, sizeof(process->origin)))
+		return;
+	release_series(holder);
+	holder->labels.origin = process->origin;
 }
 
 static struct series *series_of(struct exporter *exporter, struct live_process *process,
@@ -69,6 +88,7 @@ static struct series *series_of(struct exporter *exporter, struct live_process *
 
 	if (!holder || !process->slot)
 		return series_table__other(exporter->view.series);
+	rename_series(holder, process);
 	if (!holder->series[place]) {
 		holder->labels.device = place < AGGREGATE_DEVICES ? place : LIVE_NO_DEVICE;
 		holder->series[place] = series_table__get(exporter->view.series, &holder->labels);
@@ -100,9 +120,8 @@ static void on_end(void *context, struct live_process *process)
 {
 	struct holder *holder = process->data;
 
-	for (int i = 0; holder && i <= AGGREGATE_DEVICES; i++)
-		if (holder->series[i])
-			series__release(holder->series[i]);
+	if (holder)
+		release_series(holder);
 	free(holder);
 	process->data = NULL;
 }

@@ -55,12 +55,20 @@ static char *render(const struct series_labels *labels)
 	if (labels->device != LIVE_NO_DEVICE)
 		fprintf(file, ",device=\"%u\"", labels->device);
 	if (*labels->container) {
-		fputs(",container=", file);
+		fputs(",container_id=", file);
 		metrics_text__write_label(file, labels->container);
 	}
 	if (*labels->cgroup) {
 		fputs(",cgroup=", file);
 		metrics_text__write_label(file, labels->cgroup);
+	}
+	for (int name = 0; name < ORIGIN_NAME_COUNT; name++) {
+		const char *value = origin__name(&labels->origin, name);
+
+		if (!*value)
+			continue;
+		fprintf(file, ",%s=", origin__key(name));
+		metrics_text__write_label(file, value);
 	}
 	if (labels->rank >= 0)
 		fprintf(file, ",rank=\"%d\"", labels->rank);

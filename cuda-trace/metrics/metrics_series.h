@@ -12,6 +12,7 @@
 #include <time.h>
 #include "cuda-trace/metrics/metrics_failed.h"
 #include "cuda-trace/live/live_sums.h"
+#include "cuda-trace/origin/origin.h"
 
 #define SERIES_ERRORS 16 /* result codes that one label set distinguishes */
 
@@ -25,6 +26,7 @@ struct series_labels {
 	char comm[72];
 	char container[16];
 	char cgroup[400]; /* "" where there is a container, whose path says nothing more */
+	struct origin origin;
 };
 
 struct series_error {

@@ -12,6 +12,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
+#include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_session.h"
 #include "cuda-trace/recording/store_snapshot.h"
 #include "cuda-trace/recording/store_spool.h"
@@ -34,6 +35,7 @@ struct store_process {
 	uint32_t name_capacity;
 	bool missing;	      /* some name is NAME_MISSING */
 	uint64_t status_time; /* of the last status written */
+	struct store_origin *origin;
 };
 
 struct store {
@@ -168,6 +170,7 @@ void store__process_start(struct store *store, struct process *process)
 	store->processes = own;
 	memcpy(info.comm, process->comm, sizeof(info.comm));
 	put(store, SPOOL_PROCESS, own->number, &info, sizeof(info), NULL, 0);
+	own->origin = store_origin__start(process);
 	if (store->callstacks)
 		own->callstacks = callstacks_process__new(store->callstacks, process->pid, own);
 }
@@ -365,6 +368,7 @@ void store__process_end(struct store *store, struct process *process)
 	if (own->missing && process->source == EVENT_SOURCE_DRIVER)
 		put_handles(store, own);
 	put_status(store, own);
+	store_origin__end(own->origin, store->spool, own->number);
 	put(store, SPOOL_ENDED, own->number, &now, sizeof(now), NULL, 0);
 	for (struct store_process **at = &store->processes; *at; at = &(*at)->next) {
 		if (*at == own) {

@@ -16,6 +16,7 @@
 #include <zlib.h>
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/recording/older_recording.h"
+#include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_rows.h"
 #include "cuda-trace/recording/store_text.h"
 
@@ -118,6 +119,8 @@ static int import_fact(struct import *import, const struct spool_entry *entry, s
 		return store_rows__source(import->rows, entry->process, entry->data, size);
 	case SPOOL_COMM:
 		return store_rows__comm(import->rows, entry->process, entry->data, size);
+	case SPOOL_ORIGIN:
+		return store_rows__origin(import->rows, entry->process, entry->data, size);
 	case SPOOL_LOST:
 		memcpy(&import->lost, entry->data,
 		       size < sizeof(import->lost) ? size : sizeof(import->lost));

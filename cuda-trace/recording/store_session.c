@@ -2,17 +2,8 @@
 #include "cuda-trace/recording/store_session.h"
 #include <stdio.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
-
-static uint64_t boottime_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 int store_session__describe(struct spool_session *session, char *facts, int size,
 			    const char *command)
@@ -25,7 +16,7 @@ int store_session__describe(struct spool_session *session, char *facts, int size
 		.probes_version = CUDA_PROBES_VERSION,
 		.monotonic = monotonic__ns(),
 		.utc = realtime__ns(),
-		.boottime = boottime_ns(),
+		.boottime = boottime__ns(),
 	};
 	uname(&name);
 	n = snprintf(facts, size,

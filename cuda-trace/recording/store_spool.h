@@ -14,6 +14,7 @@
 #include <sys/types.h>
 #include "bpf/event.h"
 #include "cuda-trace/capture/process.h"
+#include "cuda-trace/origin/origin.h"
 #include "libcupti-usdt/probes.h"
 
 #define SPOOL_VERSION 1
@@ -53,6 +54,7 @@ enum spool_kind {
 	SPOOL_PERIOD = 14,   /* u32: one in so many launches has a stack from now on */
 	SPOOL_SOURCE = 15,   /* u32 enum event_source: what comes of the process from now on */
 	SPOOL_COMM = 16,     /* struct event_collective: a communicator of NCCL was made */
+	SPOOL_ORIGIN = 17,   /* struct spool_origin */
 };
 
 /* Numbers are those of one recording, from 1. */
@@ -124,6 +126,12 @@ struct spool_process {
 	uint32_t uid;
 	char comm[16];
 	struct rank rank;
+};
+
+struct spool_origin {
+	char cgroup[512]; /* path below the mount */
+	char container[16];
+	struct origin origin;
 };
 
 struct spool_lost {

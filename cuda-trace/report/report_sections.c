@@ -97,6 +97,13 @@ static void add_missing_tables(const struct report_file *file)
 			 tables[i]);
 		sqlite3_exec(file->db, sql, NULL, NULL, NULL);
 	}
+	if (!report_file__has(file, "CUDA_TRACE_ORIGINS", NULL))
+		sqlite3_exec(
+			file->db,
+			"CREATE TEMP TABLE CUDA_TRACE_ORIGINS (globalPid, instance, container, "
+			"k8s_namespace_name, k8s_pod_name, k8s_container_name, "
+			"container_name, slurm_job_id, slurm_step_id, systemd_unit)",
+			NULL, NULL, NULL);
 }
 
 /* What is not recorded by default may have happened all the same. */

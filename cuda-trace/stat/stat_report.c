@@ -144,8 +144,28 @@ static void put_agent(struct sheet *sheet, const struct stat_process *process)
 		sheet__put(sheet, "client", cell_text(process->client));
 }
 
+/* Every process has a unit, or none. */
+static bool is_placed(const struct origin *origin)
+{
+	return *origin->k8s_pod || *origin->container || *origin->slurm_job;
+}
+
+static void put_origin(struct sheet *sheet, const struct stat_process *process, bool named)
+{
+	char place[ORIGIN_TEXT_SIZE];
+
+	for (int name = 0; name < ORIGIN_NAME_COUNT; name++) {
+		const char *text = origin__name(&process->origin, name);
+
+		sheet__put(sheet, origin__key(name), cell_if(*text, cell_text(text)));
+	}
+	origin__text(&process->origin, place);
+	if (named)
+		sheet__column(sheet, 9, "ORIGIN", 0, NULL, cell_if(*place, cell_text(place)));
+}
+
 static void put_process(struct sheet *sheet, const struct stat_process *process, bool ranked,
-			bool estimated)
+			bool named, bool estimated)
 {
 	const struct rank *rank = &process->rank;
 	char container[16];
@@ -156,6 +176,7 @@ static void put_process(struct sheet *sheet, const struct stat_process *process,
 	sheet__put(sheet, "uid", cell_number(process->uid));
 	sheet__put(sheet, "cgroup", cell_text(process->cgroup));
 	sheet__put(sheet, "container", cell_text(container));
+	put_origin(sheet, process, named);
 	sheet__column(sheet, ranked ? 1 : -1, "RANK", 5, "rank",
 		      cell_if(rank->known, cell_number(rank->rank)));
 	sheet__put(sheet, "local_rank", cell_if(rank->local >= 0, cell_number(rank->local)));
@@ -172,15 +193,17 @@ static void put_processes(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct stat_table *table = report->table;
 	uint64_t more;
-	bool ranked = false;
+	bool ranked = false, named = false;
 
-	for (uint32_t i = 0; i < table->process_count; i++)
+	for (uint32_t i = 0; i < table->process_count; i++) {
 		ranked |= table->processes[i].rank.known;
+		named |= is_placed(&table->processes[i].origin);
+	}
 	sheet__begin(sheet, "processes", "\nProcesses", report->most_kernels);
 	for (uint32_t i = 0; i < table->process_count; i++) {
 		if (!sheet__row(sheet, NULL))
 			continue;
-		put_process(sheet, &table->processes[i], ranked, table->sampled);
+		put_process(sheet, &table->processes[i], ranked, named, table->sampled);
 		sheet__row_end(sheet);
 	}
 	sheet__end(sheet);

@@ -41,6 +41,7 @@ struct tally {
 	uint32_t mask;
 	struct by_id rest;
 	char cgroup[256];
+	struct origin origin;
 	struct stat_events events;
 	struct stat_heap *heap;
 	struct stat_objects *objects;	 /* NULL = none came */
@@ -96,8 +97,10 @@ void stat_table__start(struct stat_table *table, struct process *process)
 	if (table->ranges_reported && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
-	if (!table->past)
+	if (!table->past) {
 		cgroup__of(process->pid, process->cgroup, tally->cgroup, sizeof(tally->cgroup));
+		origin__find(process->pid, tally->cgroup, &tally->origin);
+	}
 }
 
 static struct by_id *find(const struct tally *tally, uint32_t id)
@@ -397,6 +400,7 @@ static void keep_process(struct stat_table *table, const struct process *process
 	memcpy(kept->comm, process->comm, sizeof(kept->comm));
 	kept->rank = process->rank;
 	memcpy(kept->cgroup, tally->cgroup, sizeof(kept->cgroup));
+	kept->origin = tally->origin;
 }
 
 static void free_tally(struct tally *tally)

@@ -9,6 +9,7 @@
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/collectives/nccl_comms.h"
+#include "cuda-trace/origin/origin.h"
 #include "cuda-trace/stat/stat_events.h"
 #include "cuda-trace/stat/stat_objects.h"
 #include "cuda-trace/stat/stat_ranges.h"
@@ -66,6 +67,7 @@ struct stat_process {
 	uint32_t uid;
 	char comm[EVENT_COMM_LEN];
 	char cgroup[256];
+	struct origin origin;
 	struct rank rank;
 	struct stat_sums sums;
 	struct cuda_status status;

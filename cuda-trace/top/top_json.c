@@ -36,6 +36,15 @@ static void write_number(FILE *file, const char *key, bool known, unsigned long 
 		fprintf(file, ",\"%s\":null", key);
 }
 
+static void write_text(FILE *file, const char *key, const char *text)
+{
+	fprintf(file, ",\"%s\":", key);
+	if (*text)
+		text__write_json(file, text);
+	else
+		fputs("null", file);
+}
+
 static void write_percent(FILE *file, const char *key, bool known, double percent)
 {
 	if (known)
@@ -74,6 +83,8 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 	text__write_json(file, process->user);
 	fputs(",\"container\":", file);
 	text__write_json(file, process->container);
+	for (int name = 0; name < ORIGIN_NAME_COUNT; name++)
+		write_text(file, origin__key(name), origin__name(&process->origin, name));
 	write_number(file, "rank", process->rank.known, process->rank.rank);
 	fprintf(file, ",\"source\":\"%s\",\"ended\":%s", process->source,
 		process->ended ? "true" : "false");

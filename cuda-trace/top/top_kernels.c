@@ -87,7 +87,7 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 	struct top_process *process = top_model__find(model, view->pid);
 	struct top_kernel **kernels;
 	uint64_t all = 0;
-	char comm[80], container[80], rank[32] = "";
+	char comm[80], origin[ORIGIN_TEXT_SIZE], place[4 * 96], rank[32] = "";
 	int count, end;
 
 	if (!process) {
@@ -101,8 +101,10 @@ void top_page__draw_kernels(struct page *page, struct top_model *model, struct t
 		snprintf(rank, sizeof(rank), ", rank %u", process->rank.rank);
 	page__line(page, LINE_PLAIN, "%u %s (%s%s%s%s%s)  kernels since it was first seen",
 		   process->pid, text__show(comm, sizeof(comm), process->comm, 15), process->user,
-		   *process->container ? ", container " : "",
-		   text__show(container, sizeof(container), process->container, 0), rank,
+		   *origin__text(&process->origin, origin) ? ", "
+		   : *process->container		   ? ", container "
+							   : "",
+		   text__show(place, sizeof(place), top_page__origin(process, origin), 90), rank,
 		   process->ended ? ", ended" : "");
 	if (process->no_gpu)
 		page__line(

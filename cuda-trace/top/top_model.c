@@ -38,6 +38,7 @@ static void on_start(void *context, struct live_process *live)
 	process->pid = live->key.pid;
 	memcpy(process->comm, live->state.comm, sizeof(process->comm));
 	memcpy(process->container, live->container, sizeof(process->container));
+	process->origin = live->origin;
 	process->rank = live->rank;
 	user = getpwuid(live->state.uid);
 	if (user)
@@ -281,6 +282,7 @@ int top_model__collect(struct top_model *model)
 		process->source = source_of(process->live);
 		process->profiled = process->live->traced &&
 				    agent_state__is_profiled(&process->live->traced->status);
+		process->origin = process->live->origin;
 		process->live_bytes = process->peak_bytes = 0;
 		for (int i = 0; i <= AGGREGATE_DEVICES; i++) {
 			process->live_bytes += process->live->state.live[i];

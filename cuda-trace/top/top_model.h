@@ -27,6 +27,7 @@ struct top_process {
 	char comm[16]; /* untrusted */
 	char user[24];
 	char container[16];
+	struct origin origin;
 	struct rank rank;
 	const char *source;
 	bool profiled; /* PC samples are taken of it, and no times of kernels meanwhile */

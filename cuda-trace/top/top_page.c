@@ -13,7 +13,8 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 
-#define WIDE 100 /* columns from which on there is space for the container */
+#define WIDE   100 /* columns from which on there is space for the origin, */
+#define ORIGIN 81  /* where it begins */
 
 void page__line(struct page *page, enum line_style style, const char *format, ...)
 {
@@ -158,14 +159,24 @@ static void draw_devices(struct page *page, const struct top_model *model,
 	page__line(page, LINE_PLAIN, "%s", "");
 }
 
+const char *top_page__origin(const struct top_process *process, char text[ORIGIN_TEXT_SIZE])
+{
+	if (!*origin__text(&process->origin, text))
+		snprintf(text, ORIGIN_TEXT_SIZE, "%s", process->container);
+	return text;
+}
+
 bool top_page__is_shown(const struct top_view *view, const struct top_process *process)
 {
+	char origin[ORIGIN_TEXT_SIZE];
+
 	/* Slot 0 is there for those that find no space. */
 	if (!process->pid && !process->total.launches && !process->total.kernels.count)
 		return false;
 	return !*view->filter || strcasestr(process->comm, view->filter) ||
 	       strcasestr(process->user, view->filter) ||
-	       strcasestr(process->container, view->filter);
+	       strcasestr(process->container, view->filter) ||
+	       strcasestr(top_page__origin(process, origin), view->filter);
 }
 
 struct row {
@@ -247,12 +258,14 @@ static const char *source(const struct top_process *process)
 static void draw_row(struct page *page, const struct row *row, enum line_style style)
 {
 	const struct top_process *process = row->process;
-	char comm[80], user[80], launches[16], copied[16], memory[16], errors[16], container[80];
-	char gpu[16] = "-", name[64];
+	char comm[80], user[80], launches[16], copied[16], memory[16], errors[16],
+		origin[ORIGIN_TEXT_SIZE];
+	char gpu[16] = "-", place[4 * LINE_COLUMNS] = " ";
 	double rate = row->view->graphs ? row->figures.graphs : row->figures.launches;
 
-	snprintf(container, sizeof(container), " %-12s",
-		 text__show(name, sizeof(name), process->container, 0));
+	if (page->columns >= WIDE)
+		text__show(place + 1, sizeof(place) - 1, top_page__origin(process, origin),
+			   page->columns - ORIGIN);
 	if (!process->no_gpu && !process->profiled)
 		snprintf(gpu, sizeof(gpu), "%.1f", row->figures.gpu);
 	page__line(page, style, "%7u %-15s %-8s %5s %8s %6s %6s %5.2f %5s %-6s%s", process->pid,
@@ -262,7 +275,7 @@ static void draw_row(struct page *page, const struct row *row, enum line_style s
 		   short_number(copied, row->figures.copied, 1000),
 		   short_number(memory, process->live_bytes, 1024), row->figures.wait,
 		   short_number(errors, row->figures.errors, 1000), source(process),
-		   page->columns >= WIDE ? container : "");
+		   page->columns >= WIDE ? place : "");
 }
 
 void top_page__settle(const struct page *page, struct top_view *view, int count)
@@ -291,7 +304,7 @@ static void draw_processes(struct page *page, struct top_model *model, struct to
 
 	page__line(page, LINE_HEADER, "%7s %-15s %-8s %5s %8s %6s %6s %5s %5s %-6s%s", "PID",
 		   "COMMAND", "USER", "GPU%", view->graphs ? "GRAPH/s" : "LAUNCH/s", "COPY/s",
-		   "MEM", "WAIT", "ERR", "SRC", page->columns >= WIDE ? " CONTAINER" : "");
+		   "MEM", "WAIT", "ERR", "SRC", page->columns >= WIDE ? " ORIGIN" : "");
 	if (!rows)
 		return;
 	top_page__settle(page, view, count);

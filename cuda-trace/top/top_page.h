@@ -59,7 +59,7 @@ struct top_view {
 	int rows;	       /* of the list that fit; 0 = all; set by drawing */
 	uint32_t selected_pid; /* of the row that is selected; set by drawing */
 	int row_count;	       /* set by drawing */
-	char filter[64];       /* part of a name, user or container; "" = all */
+	char filter[64];       /* part of a name, user or origin; "" = all */
 };
 
 void page__line(struct page *page, enum line_style style, const char *format, ...)
@@ -79,6 +79,9 @@ void top_page__settle(const struct page *page, struct top_view *view, int count)
 int top_sort__parse(const char *word, enum top_sort *sort);
 #define TOP_SORT_WORD(name, word) "," word
 #define TOP_SORT_WORDS		  (&TOP_SORTS(TOP_SORT_WORD)[1])
+/* Where it runs, in one word: its pod, container, job or unit, or its container's id; "" = not
+ * known. Returns text. */
+const char *top_page__origin(const struct top_process *process, char text[ORIGIN_TEXT_SIZE]);
 bool top_page__is_shown(const struct top_view *view, const struct top_process *process);
 
 /* top_json.c: one object, one line. */

@@ -65,7 +65,7 @@ exporter() {
 of() {
 	local container=a${FIRST:1:11}
 	[ "$1" = first ] || container=b${SECOND:1:11}
-	value=$(awk -v name="$2" -v comm="comm=\"$1$ID\"" -v container="container=\"$container\"" -v pid="pid=\"$NUMBER\"" '
+	value=$(awk -v name="$2" -v comm="comm=\"$1$ID\"" -v container="container_id=\"$container\"" -v pid="pid=\"$NUMBER\"" '
 		index($1, name "{") == 1 && index($0, comm) {
 			if (index($0, container) && index($0, pid)) sum += $NF
 			else { print "other labels: " $0; exit } }
@@ -192,7 +192,7 @@ end_unheard() {
 	assert_equal "$value" "$(expect_key second.out launches)"
 	run -0 awk -v comm="comm=\"first$ID\"" 'index($1, "cuda_kernel_launches_total{") == 1 && index($0, comm)' scrape
 	assert_equal "${#lines[@]} ${output##* }" "1 $(expect_key first.out launches)"
-	refute_output --partial "container="
+	refute_output --partial "container_id="
 	nothing_lost
 }
 

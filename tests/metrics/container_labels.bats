@@ -44,7 +44,7 @@ hexadecimal() {
 
 # said PROGRAM CONTAINER: by metrics, list and top, once they have seen all of it.
 said() {
-	[ "$(grep "^cuda_kernel_launches_total{comm=\"$1\"" scrape)" = "cuda_kernel_launches_total{comm=\"$1\",device=\"0\",container=\"$2\"} 100" ] &&
+	[ "$(grep "^cuda_kernel_launches_total{comm=\"$1\"" scrape)" = "cuda_kernel_launches_total{comm=\"$1\",device=\"0\",container_id=\"$2\"} 100" ] &&
 		[ "$(jq -r "select(.process == \"$1\") | .container" list)" = "$2" ] &&
 		[ "$(tail -n 1 top.out | jq -r ".processes[] | select(.process == \"$1\") | .container")" = "$2" ]
 }
@@ -92,7 +92,7 @@ watchers() {
 	watchers
 	# Too few digits, too many; an escape sequence, quotes and what ends a label set.
 	for group in "docker-${hex:1}.scope" "docker-0$hex.scope" $'docker-\e[31mred.scope' 'lxc.payload."} 1' \
-		$'machine-\\x0a.scope' 'box",container="x'; do
+		$'machine-\\x0a.scope' 'box",container_id="x'; do
 		in_group "$group"
 	done
 	for i in "${!GROUPS_OF[@]}"; do

@@ -184,8 +184,8 @@ seen() {
 			key=${name#queries/}; key=${key%.query}
 			answer "queries/$key.json" "$(cat "$name")"
 			[[ " $empty " == *" $key "* ]] || json "queries/$key.json" '.data.result | length > 0' >/dev/null
-			# Nothing runs in a container, and perhaps not in a control group.
-			for label in $(grep -o '{{[a-z]*}}' "queries/$key.legend" | tr -d '{}' | grep -vx 'container\|cgroup'); do
+			# Nothing runs in a container or a pod, and perhaps not in a control group.
+			for label in $(grep -o '{{[a-z0-9_]*}}' "queries/$key.legend" | tr -d '{}' | grep -vx 'container_id\|cgroup\|k8s_.*'); do
 				json "queries/$key.json" "any(.data.result[]; .metric | has(\"$label\"))" >/dev/null
 			done
 		done

@@ -386,18 +386,18 @@ ends_with() {
 	export CUDA_TRACE_AGENT=$CROWD
 	slow_crowd
 	screen 120 30 -c crowd
-	shows 'SRC +CONTAINER'
+	shows 'SRC +ORIGIN'
 	tmux -L "$TERMINAL" resize-window -x 80 -y 12
 	shows '^ q quit'
 	shows '^ +[0-9]+ crowd +root'
 	assert_equal "$(wc -l <screen)" 12
-	run grep CONTAINER screen
+	run grep ORIGIN screen
 	assert_failure
 	tmux -L "$TERMINAL" resize-window -x 20 -y 4
 	fits() { tmux -L "$TERMINAL" capture-pane -p >screen && [ "$(wc -l <screen)" = 4 ] && grep -q '^cuda-trace top' screen; }
 	wait_for 10 fits
 	tmux -L "$TERMINAL" resize-window -x 120 -y 40
-	shows 'SRC +CONTAINER'
+	shows 'SRC +ORIGIN'
 }
 
 @test "top (w) writes the page into a file, but not over one" {

@@ -50,6 +50,10 @@ CREATE TABLE CUDA_TRACE_PROCESSES (globalPid INTEGER NOT NULL, instance INTEGER 
 	start INTEGER NOT NULL, end INTEGER, state INTEGER, reason INTEGER, cuptiVersion INTEGER,
 	driverVersion INTEGER, cuptiPath TEXT, holder TEXT, message TEXT, source TEXT,
 	rank INTEGER, localRank INTEGER, worldSize INTEGER);
+CREATE TABLE CUDA_TRACE_ORIGINS (globalPid INTEGER NOT NULL, instance INTEGER NOT NULL,
+	cgroup TEXT NOT NULL, container TEXT, k8s_namespace_name TEXT, k8s_pod_name TEXT,
+	k8s_container_name TEXT, container_name TEXT, slurm_job_id TEXT, slurm_step_id TEXT,
+	systemd_unit TEXT);
 CREATE TABLE CUDA_TRACE_SAMPLES (globalPid INTEGER NOT NULL, start INTEGER NOT NULL,
 	onNs INTEGER NOT NULL, periodNs INTEGER NOT NULL, windows INTEGER NOT NULL,
 	openNs INTEGER NOT NULL, watchedNs INTEGER NOT NULL);

@@ -3,9 +3,10 @@
 # feeder-powercut: the same on a disk that forgets what was not synced.
 FEEDER := $(B)/tests/recording/store/feeder
 FEEDER_OBJS := $(patsubst %.c,$(B)/obj/%.o,tests/recording/store/feeder.c \
-	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign recording symbols))) \
-	$(addprefix cuda-trace/capture/,agent_state.c nccl_calls.c process.c) \
-	$(addprefix cuda-trace/collectives/,collectives.c nccl_comms.c))
+	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign origin recording symbols))) \
+	$(addprefix cuda-trace/capture/,agent_state.c nccl_calls.c process.c) cuda-trace/proc/cgroup.c \
+	$(addprefix cuda-trace/collectives/,collectives.c nccl_comms.c)) \
+	$(B)/obj/generated/cri.pb-c.o
 POWERCUT_OBJS := $(FEEDER_OBJS) $(B)/obj/tests/recording/store/powercut.o
 comma := ,
 POWERCUT_LINK := $(patsubst %,-Wl$(comma)--wrap=%,open pwrite fdatasync fsync rename unlink)
@@ -17,6 +18,6 @@ $(FEEDER) $(FEEDER)-powercut:
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(if $(filter %-powercut,$@),$(POWERCUT_LINK)) \
-		$(shell $(PKG_CONFIG) --libs sqlite3 json-c) -lelf -lz -lstdc++ -lpthread -lm
+		$(shell $(PKG_CONFIG) --libs sqlite3 json-c libnghttp2 libprotobuf-c) -lelf -lz -lstdc++ -lpthread -lm
 
 $(POWERCUT_OBJS): | $(EMBEDDED)
