@@ -145,7 +145,7 @@ struct event_stack {
 	struct stack_python_frame python_frames[STACK_PYTHON_FRAMES];
 };
 
-#define STACK_COPY_MAX	    65536	/* bytes */
+#define STACK_COPY_MAX	    262144 /* bytes: cuBLAS and cuDNN use 100 KiB and more */
 #define STACK_COPY_FARTHEST (64ul << 20) /* an end that is farther away is another stack's */
 
 /* The registers and the used part of a thread's stack, at a launch. x86-64 only. */

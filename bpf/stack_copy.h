@@ -43,7 +43,7 @@ static __always_inline __u64 used_bytes(const struct stack_ends *ends, __u64 fro
 /* The first bytes of it that can be read; 0 = none. */
 static __always_inline __u64 read_stack(void *to, __u64 bytes, __u64 from, const __u64 size)
 {
-	for (int i = 0; i < 9 && bytes >= STACK_COPY_LEAST; i++) {
+	for (int i = 0; i < 11 && bytes >= STACK_COPY_LEAST; i++) {
 		bytes = at_most(bytes, size);
 		if (!bpf_probe_read_user(to, bytes, (const void *)from))
 			return bytes;
@@ -82,6 +82,8 @@ static __noinline void send_stack_copy(struct pt_regs *ctx, const struct parcel 
 	SEND_COPY_IN_CLASS(8192);
 	SEND_COPY_IN_CLASS(16384);
 	SEND_COPY_IN_CLASS(32768);
+	SEND_COPY_IN_CLASS(65536);
+	SEND_COPY_IN_CLASS(131072);
 	SEND_COPY_IN_CLASS(STACK_COPY_MAX);
 	return;
 send:

@@ -44,19 +44,24 @@ static void add_name(struct origin_path *path, const char *name, size_t length)
 }
 
 /*
- * The frame whose line is the program's own. A program may itself be an installed package (vllm
- * serve): then the line is of the package that the outermost frame belongs to. Otherwise it is the
- * innermost line. SIZE_MAX = no frame has a line.
+ * The frame whose line is the program's own. Text that was executed ("<string>") is the program
+ * (python -c) where no package called it: packages make functions of text, too (Triton). A program
+ * may itself be an installed package (vllm serve): then the line is of the package that the
+ * outermost frame belongs to. Otherwise it is the innermost line. SIZE_MAX = no frame has a line.
  */
 static size_t own_frame(const char *const *frames, const struct chain_place *places, size_t count)
 {
 	const char *package = NULL;
-	size_t package_length = 0, innermost = SIZE_MAX, of_package = SIZE_MAX;
+	size_t package_length = 0, innermost = SIZE_MAX, of_package = SIZE_MAX, of_text = SIZE_MAX;
 	struct python_frame python;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!export_frames__python(frames[i], places[i].module, &python) || !python.line)
 			continue;
+		if (!strcmp(places[i].module, "<string>")) {
+			of_text = of_text == SIZE_MAX ? i : of_text;
+			continue;
+		}
 		if (!export_frames__is_library(places[i].module))
 			return i;
 		if (innermost == SIZE_MAX)
@@ -64,8 +69,11 @@ static size_t own_frame(const char *const *frames, const struct chain_place *pla
 		if (export_frames__package(places[i].module)) {
 			package = places[i].module;
 			package_length = export_frames__package(package);
+			of_text = SIZE_MAX;
 		}
 	}
+	if (of_text != SIZE_MAX)
+		return of_text;
 	for (size_t i = 0; package && i < count && of_package == SIZE_MAX; i++)
 		if (export_frames__python(frames[i], places[i].module, &python) && python.line &&
 		    !strncmp(places[i].module, package, package_length))

@@ -34,4 +34,5 @@ def main():
     print(f"expect tokens={tokens.shape[1] - prompt.shape[1]} sum={int(tokens.sum())}")
 
 
-main()
+if __name__ == "__main__":
+    main()

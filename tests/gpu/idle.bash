@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Part of tests/gpu/run: PyTorch programs with one planted cause for an idle GPU each, three times, against what
-# stat --idle finds. Two at a time start, one at a time uses the GPU. $IDLE_PROGRAM stands in where there is no PyTorch.
+# stat --idle finds. IDLE_NAMES: of these alone; IDLE_RUNS=N. Two at a time start, one at a time uses the GPU. $IDLE_PROGRAM stands in where there is no PyTorch.
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${OUT:?}"
@@ -64,7 +64,7 @@ idle_program() { # NAME
 part_idle() {
 	local name run names from=$SECONDS
 	local -a idle_right=()
-	names=$(python3 "$IDLE_PROGRAM" --list 2>>"$OUT/idle.err")
+	names=${IDLE_NAMES:-$(python3 "$IDLE_PROGRAM" --list 2>>"$OUT/idle.err")}
 	: >"$OUT/idle.txt"
 	idle_busy
 	export IDLE_LOCK=$work/idle.lock IDLE_PROGRAM work OUT

@@ -30,6 +30,23 @@ attributed() {
 	say "  recording" "$(stat -c %s "$db") bytes, $(stat -c %s "$db.gz") compressed"
 }
 
+# graphed MODE [EAGER-MODE]: kernels of graphs have the operator and the line that put them there
+graphed() {
+	local mode=$1 db=$OUT/graphed-$1.db log=$OUT/graphed-$1 key good text
+	timeout 180 cuda-trace record -v -g -f -e kernels -o "$db" -- python3 tests/gpu/graphed-step.py "$mode" 20 >"$log.out" 2>"$log.err"
+	timeout 60 cuda-trace report --timeline "$work/graphed-$mode.json" "$db" 2>>"$log.err"
+	rm -f "$db"
+	[ "$mode" != eager ] || return
+	timeout 60 python3 tests/gpu/graphed-origins.py ${2:+"$work/graphed-$2.json"} "$work/graphed-$mode.json" >"$log.txt" 2>>"$log.err"
+	while IFS=$'\t' read -r key good text; do
+		case $good in
+		0 | 1) row "$mode: $key" "$good" "$text" ;;
+		-) say "  $key" "$text" ;;
+		esac
+	done <"$log.txt"
+	[ -s "$log.txt" ] || row "graphed $mode" 0 "nothing was printed: $(tail -n1 "$log.err")"
+}
+
 # What a stack of each 100th and of each launch adds over what CUPTI alone adds, in turns within one process.
 stacks_cost() {
 	local agent turn
@@ -52,5 +69,11 @@ stacks_cost() {
 part_operators() {
 	attributed train tests/bench/torch-step.py -n 25
 	attributed decode tests/gpu/decode-loop.py -n 32
+	graphed eager
+	graphed graph eager
+	graphed compile
+}
+
+part_stacks() {
 	stacks_cost
 }

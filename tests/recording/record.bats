@@ -139,7 +139,7 @@ kernels_of() {
 		run ct record -q -f -o "$file" -- touch ran
 		assert_failure 1
 		assert [ ! -e ran ]
-		assert_output --partial 'no regular file'
+		assert_output --partial "is not a regular file"
 	done
 	assert [ -c null ]
 	assert [ -L link.db ]

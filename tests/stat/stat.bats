@@ -380,7 +380,7 @@ advice() {
 	# Lines of 32 processes and a GPU, and of the shares of some: as many slices as fit into 64 MiB.
 	assert_line --partial 'together: 63 MiB, 8 left out, '
 	assert_line --partial 'doubtful 0: Waiting for nothing: '
-	assert_line --partial 'doubtful 1: No advice on launches, overlap and waits: more than 1% '
+	assert_line --partial 'doubtful 1: No advice on launches, overlap and waits: records of more than 1% of the time '
 	refute_line --partial 'doubtful 1: Waiting'
 }
 
