@@ -46,15 +46,25 @@ collectives_bus() {
 		[.operation, .calls, .bytes, .transfer_ns, .bus_bytes_per_second]]' "$OUT/collectives-bus.json")"
 }
 
-collectives_cost() { # in turns: without, with
-	local size=$1 i with="" without=""
-	for i in 1 2; do
-		without+=" $(timeout 60 python3 tests/gpu/collectives.py rate "$size" 2>>"$OUT/collectives.err" | tail -n1 | jq .ns)"
-		collectives_run "rate-$size-$i" rate "$size"
-		with+=" $(jq .ns "$work/c.last")"
+# Of one all-reduce, in turns: without the tool, and with parts of what it observes by default.
+collectives_cost() { # BYTES
+	local size=$1 turn what file
+	local -A ns
+	for turn in 1 2 3; do
+		ns[none]+=" $(timeout 60 python3 tests/gpu/collectives.py rate "$size" 2>>"$OUT/collectives.err" | tail -n1 | jq .ns)"
+		for what in launches kernels collectives default; do
+			file=$OUT/collectives-$what-$turn.json
+			if [ $what = default ]; then
+				timeout 60 cuda-trace stat --json -o "$file" -- python3 tests/gpu/collectives.py rate "$size"
+			else
+				timeout 60 cuda-trace stat -e $what --json -o "$file" -- python3 tests/gpu/collectives.py rate "$size"
+			fi 2>>"$OUT/collectives.err" >"$work/c.out"
+			ns[$what]+=" $(tail -n1 "$work/c.out" | jq .ns)"
+		done
 	done
-	row "collectives: cost, $size bytes" "$(awk -v a="$with" -v b="$without" 'BEGIN {split(a, x); split(b, y);
-		print (x[1] + x[2]) / (y[1] + y[2]) <= 1.01}')" "ns with:$with, without:$without"
+	row "collectives: cost, $size bytes" "$(awk -v a="${ns[default]}" -v b="${ns[none]}" 'BEGIN {n = split(a, x); split(b, y);
+		for (i = 1; i <= n; i++) { with += x[i]; without += y[i] } print (with / without <= 1.01)}')" \
+		"ns without:${ns[none]}; launches:${ns[launches]}; kernels:${ns[kernels]}; collectives:${ns[collectives]}; default:${ns[default]}"
 }
 
 part_collectives() {
