@@ -34,7 +34,7 @@ static void on_process_end(void *context, struct process *process)
 /* What was lost after it had arrived: stat does not know of that. */
 static int report_store_losses(const struct report_file *file, enum report_format format, FILE *out)
 {
-	static const char sql[] = "SELECT stage, reason, count, text AS meaning FROM "
+	static const char sql[] = "SELECT count AS lost, stage, reason, text AS meaning FROM "
 				  "CUDA_TRACE_LOST WHERE stage = 'store'";
 	sqlite3_stmt *statement = NULL;
 	int err = 0;

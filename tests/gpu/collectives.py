@@ -24,7 +24,8 @@ def steps(rank, late, milliseconds, slow, count):
     matrix = torch.randn(2048, 2048, device="cuda", dtype=torch.bfloat16)
     gradient = torch.ones(MIB, device="cuda")
     for _ in range(count):
-        for _ in range(24 if slow and rank == late else 4):
+        # Enough for the GPU to be what a step takes: hosts are never equally fast.
+        for _ in range(96 if slow and rank == late else 24):
             matrix = (matrix @ matrix) * 1e-3
         if rank == late and milliseconds:
             time.sleep(milliseconds / 1e3)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """operator-truth.py OUT PROGRAM.py ARGS…: runs a program under torch.profiler and writes one line per kernel, in the
-order in which they began: the operator that torch.profiler links it to (its External id), tab, the kernel's name."""
+order in which they began: the operator that torch.profiler links it to (its External id), tab, the kernel's name. The
+profiler's trace goes to OUT.json."""
 import json
 import os
 import runpy
+import shutil
 import sys
 import tempfile
 
@@ -29,6 +31,7 @@ def main():
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         profiler.export_chrome_trace(file.name)
         events = json.load(open(file.name))["traceEvents"]
+        shutil.copy(file.name, out + ".json")
     operators = {
         event["args"]["External id"]: event["name"]
         for event in events

@@ -27,6 +27,9 @@ attributed() {
 	[ -s "$log.txt" ] || row "$name: operators" 0 "nothing was printed: $(tail -n1 "$log.err")"
 	say "  stacks" "$(grep -h 'stacks of\|unwound\|frame pointers' "$log.err" | tail -n2 | tr '\n' ' ')"
 	gzip -9kf "$db"
+	# For Holistic Trace Analysis, which reads both.
+	timeout 120 cuda-trace report --timeline "$log-hta.json.gz" --runtime-names "$db" 2>>"$log.err"
+	gzip -9c "$work/$name.truth.json" >"$log-profiler.json.gz"
 	say "  recording" "$(stat -c %s "$db") bytes, $(stat -c %s "$db.gz") compressed"
 }
 

@@ -364,7 +364,7 @@ ms() {
 	requires bpf sim
 	printf '* sm__warps_active.avg.pct_of_peak_sustained_active 77.5\n' >counters
 	counted achieved_occupancy,gld_efficiency,sm_efficiency -- "$WORKLOADS/saxpy"
-	grep -q 'achieved_occupancy is sm__warps_active.avg.pct_of_peak_sustained_active today (in percent' err
+	grep -q 'achieved_occupancy is now called sm__warps_active.avg.pct_of_peak_sustained_active (in percent' err
 	assert_equal "$(lines counters '.[0].metrics | length')" 3
 	assert_equal "$(lines counters '.[0].metrics["sm__warps_active.avg.pct_of_peak_sustained_active"].value')" 77.5
 }
