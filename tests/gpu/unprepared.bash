@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Part of tests/gpu/run: attaching to programs that were started with nothing in their environment. Each program of
 # each kind is attached to three times and must end as it does alone; then the tool is killed in the middle of an attach.
-# PROGRAMS=N programs of each kind (2), KILLED=N that are killed (10). Elsewhere: TRY="tests/sim env".
+# PROGRAMS=N programs of each kind (2), JOBS=N of them at a time (1), KILLED=N that are killed (10). Elsewhere: TRY="tests/sim env".
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
 declare -a on
 
-# unprepared_start COMMAND...: in the background; its number goes to $busy once three lines or "ready" are there
+# unprepared_start COMMAND...: in the background, its lines in $out; its number goes to $busy once three lines or "ready" are there
 unprepared_start() {
-	rm -f "$work/u.out"
-	"${on[@]}" "$@" >"$work/u.out" 2>>"$OUT/unprepared.err" &
+	rm -f "$out"
+	"${on[@]}" "$@" >"$out" 2>>"$OUT/unprepared.err" &
 	busy=$!
 	for _ in $(seq 600); do
-		grep -q ready "$work/u.out" && break
-		[ "$(wc -l <"$work/u.out")" -lt 3 ] || break
+		grep -q ready "$out" && break
+		[ "$(wc -l <"$out")" -lt 3 ] || break
 		sleep 0.1
 	done
 }
@@ -27,37 +27,57 @@ unprepared_end() {
 	for _ in $(seq 100); do kill -0 "$busy" 2>/dev/null || break; sleep 0.1; done
 	kill -KILL "$busy" 2>/dev/null
 	wait "$busy" || status=$?
-	tail -n1 "$work/u.out" | grep -q ^expect && [ "$(truth_of "$work/u.out" wrong)" != 1 ] || status="$status, no result"
+	tail -n1 "$out" | grep -q ^expect && [ "$(truth_of "$out" wrong)" != 1 ] || status="$status, no result"
 	ended=""
 	[ "$status" = 0 ] || ended=" [$status]"
 }
 
-# unprepared_kind NAME SEEN COMMAND...: a row; SEEN is the total that must be above 0 in each session
-unprepared_kind() {
-	local name=$1 total=$2 stops="" firsts="" kernels="" lost=0 ended harm="" well=1 file=$work/u.json
+# unprepared_one N SEEN COMMAND...: one program; words of its three sessions go to $work/u.N.found, by what they are of
+unprepared_one() {
+	local total=$2 ended busy lost=0 file=$work/u.$1.json err=$work/u.$1.err out=$work/u.$1.out found=$work/u.$1.found
 	shift 2
-	for _ in $(seq "${PROGRAMS:-2}"); do
-		unprepared_start "$@"
-		for _ in 1 2 3; do
-			timeout 30 cuda-trace stat -v --json -e kernels,launches,graphs,copies,sync -d "${LOOK:-0.7}" -o "$file" -p "$busy" 2>"$work/u.err"
-			cat "$work/u.err" >>"$OUT/unprepared.err"
-			kernels+=" $(jq ".totals.$total" "$file")"
-			firsts+=" $(jq .first_record_ms "$file")"
-			lost=$((lost + $(jq .lost.total "$file")))
-			[ "$total" = none ] || jq -e ".totals.$total > 0" "$file" >/dev/null || well=0
-			stops+=" $(sed -n 's/.*stopped for up to \(.*\) ms/\1/p' "$work/u.err" | xargs)"
-			grep -q 'does not get the injection' "$work/u.err" && { well=0; stops+="$(sed -n 's/.*missing: //p' "$work/u.err")"; }
-		done
-		unprepared_end
-		harm+=$ended
+	: >"$found"
+	unprepared_start "$@"
+	for _ in 1 2 3; do
+		timeout 30 cuda-trace stat -v --json -e kernels,launches,graphs,copies,sync -d "${LOOK:-0.7}" -o "$file" -p "$busy" 2>"$err"
+		cat "$err" >>"$OUT/unprepared.err"
+		echo "seen $(jq ".totals.$total" "$file")" >>"$found"
+		echo "first $(jq .first_record_ms "$file")" >>"$found"
+		lost=$(jq .lost.total "$file")
+		[ "$lost" = 0 ] || echo "bad lost:$lost" >>"$found"
+		[ "$total" = none ] || jq -e ".totals.$total > 0" "$file" >/dev/null || echo "bad unseen" >>"$found"
+		sed -n 's/.*stopped for up to \(.*\) ms/stop \1/p' "$err" >>"$found"
+		sed -n 's/.*does not get the injection.*missing: /bad /p' "$err" >>"$found"
 	done
-	[ "$lost" = 0 ] && [ -z "$harm" ] || well=0
-	row "unprepared: $name" $well "$total:$kernels; stopped for ms:$(xargs <<<"$stops"); first record after ms:$firsts; lost $lost$harm"
+	unprepared_end
+	[ -z "$ended" ] || echo "bad$ended" >>"$found"
+}
+
+# of WORD FILE...: how many there are, the middle one, the largest
+of() {
+	local word=$1
+	shift
+	sed -n "s/^$word //p" "$@" | sort -g | awk '{v[NR] = $1} END {print NR ", middle " v[int((NR + 1) / 2)] ", largest " v[NR]}'
+}
+
+# unprepared_kind NAME SEEN COMMAND...: a row; SEEN is the total that must be above 0 in each session. JOBS=N programs at a time
+unprepared_kind() {
+	local name=$1 total=$2 i bad
+	shift 2
+	rm -f "$work"/u.*.found
+	for ((i = 0; i < ${PROGRAMS:-2}; i++)); do
+		unprepared_one "$i" "$total" "$@" &
+		[ $(((i + 1) % ${JOBS:-1})) != 0 ] || wait
+	done
+	wait
+	bad=$(sed -n 's/^bad //p' "$work"/u.*.found | sort | uniq -c | tr -s ' \n' ' ')
+	row "unprepared: $name" "$([ -z "$bad" ] && echo 1 || echo 0)" "${PROGRAMS:-2} programs; $total: $(of seen "$work"/u.*.found);$(
+		) stop in ms: $(of stop "$work"/u.*.found); first record after ms: $(of first "$work"/u.*.found)${bad:+; not as it should be:$bad}"
 }
 
 # unprepared_killed NAME COMMAND...: the tool and its helper die at a random moment of an attach
 unprepared_killed() {
-	local name=$1 ended harm="" well=0 tool after=0
+	local name=$1 ended busy harm="" well=0 tool after=0 out=$work/u.out
 	shift
 	for _ in $(seq "${KILLED:-10}"); do
 		unprepared_start "$@"
