@@ -307,6 +307,7 @@ struct stream_counters {
 	__u64 stacks_unreadable; /* without one readable frame */
 	__u64 unfollowed; /* forked children that found no space in the map `pids` */
 	__u64 driver_unknown; /* calls of libcuda that were counted, their arguments unread */
+	__u64 starts_full;    /* events that found no space in `starts` */
 };
 
 #endif

@@ -338,8 +338,13 @@ static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds
 	struct event_start *e = bpf_ringbuf_reserve(&starts, sizeof(*e), 0);
 
 	/* The tool's next look at all processes will find it. */
-	if (!e)
+	if (!e) {
+		struct stream_counters *counter = this_cpu_counters();
+
+		if (counter)
+			count_up(&counter->starts_full, 1);
 		return false;
+	}
 	e->time = bpf_ktime_get_ns();
 	e->kind = kind;
 	e->pid = pid;

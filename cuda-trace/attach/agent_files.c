@@ -49,6 +49,7 @@ struct agent_file {
 	uid_t user;	 /* who was first seen to map it */
 	uint32_t mapper; /* a process that was seen to; 0 = none any more, since the round: */
 	uint32_t round;
+	uint64_t since; /* ns, monotonic: when it was attached to */
 	bool is_chosen; /* it is kept without a process */
 };
 
@@ -202,6 +203,7 @@ static struct agent_file *add_file(struct targets *targets, struct foreign_file 
 	added = &targets->files[targets->file_count++];
 	*added = (struct agent_file){.file = *file, .user = user, .round = targets->round};
 	targets->sink.found(targets->sink.context, added->file.path);
+	added->since = monotonic__ns();
 	return added;
 }
 
@@ -230,6 +232,14 @@ static struct agent_file *adopt_file(struct targets *targets, struct foreign_fil
 	if (spender)
 		spender->ns += monotonic__ns() - before;
 	return known;
+}
+
+uint64_t agent_files__since(const struct targets *targets, const char *path)
+{
+	for (size_t i = 0; i < targets->file_count; i++)
+		if (!strcmp(targets->files[i].file.path, path))
+			return targets->files[i].since;
+	return monotonic__ns();
 }
 
 const char *agent_files__add_named(struct targets *targets, const char *path)

@@ -34,6 +34,8 @@ void agent_files__free(struct targets *targets);
 /* The library that programs load, which may have another name (CUDA_TRACE_AGENT); files of that
  * name are then found as well. Returns its path for the sink, or NULL: it is no such library. */
 const char *agent_files__add_named(struct targets *targets, const char *path);
+/* When a file that the sink knows was attached to: ns, monotonic. */
+uint64_t agent_files__since(const struct targets *targets, const char *path);
 /* Scans the maps of processes: of all at the first call; later of new processes first and of the
  * others in turn, within a few milliseconds. */
 void agent_files__scan(struct targets *targets);

@@ -50,6 +50,7 @@ struct attachments {
 	uint64_t ready;		  /* ns, when all but the answer was there for the last process */
 	uint64_t dropped;	  /* number of the process that is being released */
 	const char *dropped_path; /* of the file that is */
+	uint64_t failures;	  /* places that were not attached to, in whole or in part */
 	uint32_t period;	  /* one in so many launches gives its stack; 0 = none */
 };
 
@@ -267,11 +268,13 @@ static int attach_always(struct attachments *attachments, const struct place *pl
 	if (!err && missing & 0xf)
 		err = -ENOENT;
 	/* The process by which the file was reached may have ended meanwhile: no word of that. */
-	if (err && err != -ESRCH && !access(place->at.path, F_OK))
+	if (err && err != -ESRCH && !access(place->at.path, F_OK)) {
+		attachments->failures++;
 		fprintf(stderr, "cuda-trace: cannot attach to the probes of %s: %s\n", shown,
 			err == -EBADMSG ? "their arguments are not where this cuda-trace expects "
 					  "them; install the libcupti-usdt of the same version"
 					: strerror(-err));
+	}
 	return err;
 }
 
@@ -289,9 +292,11 @@ static void attach_batches(struct attachments *attachments, const struct place *
 	if (!count)
 		return;
 	err = attach(attachments, place, CUDA_PROVIDER, wishes, count, SORT_BATCH, &missing);
-	if (err && err != -ESRCH)
+	if (err && err != -ESRCH) {
+		attachments->failures++;
 		fprintf(stderr, "cuda-trace: cannot attach to the batches of %s: %s\n", shown,
 			strerror(-err));
+	}
 	for (int i = 0; !err && i < count; i++)
 		if (missing >> i & 1)
 			fprintf(stderr, "cuda-trace: no %s:%s in %s: an older library?\n",
@@ -432,6 +437,11 @@ int attachments__add_selftest(struct attachments *attachments, uint32_t pid)
 uint64_t attachments__ready(const struct attachments *attachments)
 {
 	return attachments->ready;
+}
+
+uint64_t attachments__failures(const struct attachments *attachments)
+{
+	return attachments->failures;
 }
 
 int attachments__places(const struct attachments *attachments)

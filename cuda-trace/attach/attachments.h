@@ -49,5 +49,7 @@ void attachments__drop_batches(struct attachments *attachments);
 uint64_t attachments__ready(const struct attachments *attachments);
 /* How many places (files or processes) were added and not dropped. */
 int attachments__places(const struct attachments *attachments);
+/* How many could not be attached to, in whole or in part; each was named on stderr. */
+uint64_t attachments__failures(const struct attachments *attachments);
 
 #endif

@@ -250,9 +250,18 @@ void process_links__expect(struct agents *agents)
 	agents->linked_one = false;
 }
 
-void process_links__note_time(struct agents *agents, const struct event_start *event)
+bool process_links__reach(const struct agents *agents, uint32_t pid)
+{
+	for (const struct file *file = agents->files; file; file = file->next)
+		if (file->everybody)
+			return true;
+	return number_of(agents, pid);
+}
+
+bool process_links__note_time(struct agents *agents, const struct event_start *event)
 {
 	uint64_t late;
+	bool is_late;
 
 	/* It was attached before it started, or found by a scan of all processes. */
 	if (!agents->linked_one || !agents->count) {
@@ -261,36 +270,43 @@ void process_links__note_time(struct agents *agents, const struct event_start *e
 				"cuda-trace: process %u was attached before it reported its "
 				"start\n",
 				event->pid);
-		return;
+		return false;
 	}
 	late = monotonic__ns() - event->time;
-	if (late > event->milliseconds * 1000000ull)
+	is_late = late > event->milliseconds * 1000000ull;
+	if (is_late)
 		fprintf(stderr,
 			"cuda-trace: process %u was attached only %llu ms after its start: earlier "
 			"launches are missing\n",
 			event->pid, (unsigned long long)late / 1000000);
 	else
 		agents->agents[agents->count - 1].ready = attachments__ready(agents->attachments);
-	if (agents->verbose && late <= event->milliseconds * 1000000ull)
+	if (agents->verbose && !is_late)
 		fprintf(stderr, "cuda-trace: process %u was attached %.1f ms after its start\n",
 			event->pid, late / 1e6);
+	return is_late;
 }
 
-void process_links__note_begin(struct agents *agents, uint32_t pid,
+bool process_links__note_begin(struct agents *agents, uint32_t pid,
 			       const struct cuda_status *status)
 {
+	bool is_late = false;
+
 	for (int i = 0; agents && i < agents->count; i++) {
 		struct agent *agent = &agents->agents[i];
 
 		if (agent->pid != pid || !agent->ready || !status->began)
 			continue;
-		if (status->began < agent->ready)
+		if (status->began < agent->ready) {
+			is_late = true;
 			fprintf(stderr,
 				"cuda-trace: process %u was attached %.1f ms after another tool "
 				"had ended its wait: launches in between are missing\n",
 				pid, (agent->ready - status->began) / 1e6);
+		}
 		agent->ready = 0;
 	}
+	return is_late;
 }
 
 /* Another thread that execs ends the first one, too, and becomes it: that takes a moment. */

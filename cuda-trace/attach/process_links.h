@@ -8,6 +8,7 @@
 #define CUDA_TRACE_ATTACH_PROCESS_LINKS_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct attachments;
@@ -28,12 +29,14 @@ void process_links__drop_file(struct agents *all, const char *path);
 int process_links__files(const struct agents *agents);
 /* Attaches to a selected process and the agent that it maps or will map, if not yet done. */
 void process_links__add_process(struct agents *agents, uint32_t pid, const char *path);
-/* Before and after a reported process is added: prints a message if that was too late for it. */
+/* Is it attached to the agent of this process? */
+bool process_links__reach(const struct agents *agents, uint32_t pid);
+/* Before and after a reported process is added. True, after a message: that was too late for it. */
 void process_links__expect(struct agents *agents);
-void process_links__note_time(struct agents *agents, const struct event_start *event);
+bool process_links__note_time(struct agents *agents, const struct event_start *event);
 /* Accepts NULL. Compares with the process's status: another tool may have ended its wait earlier.
- */
-void process_links__note_begin(struct agents *agents, uint32_t pid,
+ * Likewise. */
+bool process_links__note_begin(struct agents *agents, uint32_t pid,
 			       const struct cuda_status *status);
 /* START_WITHOUT_FIRST: changes to a link that does not need the process's first thread. */
 void process_links__lost_first(struct agents *agents, uint32_t pid);

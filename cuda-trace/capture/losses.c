@@ -41,7 +41,9 @@ uint64_t losses__total(const struct session_lost_counts *lost)
 	for (int i = 0; i < SESSION_LOST_KILLED; i++)
 		if (i != SESSION_LOST_RING_FULL_NAMES)
 			total += lost->session[i];
-	return total + lost->session[SESSION_LOST_UNSENT];
+	/* Nobody knows how many records are missing of such a process: it counts as one. */
+	return total + lost->session[SESSION_LOST_UNSENT] + lost->session[SESSION_LOST_UNOBSERVED] +
+	       lost->session[SESSION_LOST_LATE];
 }
 
 static bool any(const uint64_t *counts, int count)

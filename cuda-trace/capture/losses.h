@@ -9,8 +9,9 @@
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/cli/sheet.h"
 
-/* The sum of the reasons that count records. Not included: processes (killed), names and states,
- * and parts that are missing in a record that arrived. */
+/* The sum of the reasons that count records, and one for each process that was not observed or
+ * late: it is 0 only if no record is known to be missing. Not included: killed processes, names and
+ * states, and parts that are missing in a record that arrived. */
 uint64_t losses__total(const struct session_lost_counts *lost);
 /* True if anything was lost, for whatever reason. */
 bool losses__any(const struct session_lost_counts *lost);

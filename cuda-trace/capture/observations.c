@@ -5,17 +5,29 @@
 #include <stdlib.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/proc/process_stat.h"
 
 #define MISSED_MAX    256
+#define LATE_NAMED    16
+#define SAID_MAX      16
 #define PROCESSES_MAX 65536
 
 struct observation {
 	uint32_t pid;
 	uint64_t since; /* 0 = whole */
 	const char *no_agent;
+	bool is_lost; /* what it called before is a loss */
+	char comm[16];
+};
+
+/* One that was observed late, and has ended. */
+struct late_process {
+	uint32_t pid;
+	char comm[16];
 };
 
 struct observations {
@@ -23,6 +35,8 @@ struct observations {
 	uint32_t count, capacity;
 	struct unobserved missed[MISSED_MAX];
 	uint32_t missed_count;
+	struct late_process late[LATE_NAMED]; /* the first ones */
+	uint64_t late_count, forgotten;	      /* had no place */
 };
 
 struct observations *observations__new(void)
@@ -52,7 +66,9 @@ static void put(struct observations *observations, uint32_t pid, uint64_t since)
 	    array_grow__for_one(observations->processes, observations->capacity,
 				observations->count))
 		observations->processes[observations->count++] =
-			(struct observation){pid, since, NULL};
+			(struct observation){.pid = pid, .since = since};
+	else /* it would count as observed from its first call */
+		observations->forgotten += since != 0;
 }
 
 void observations__note(struct observations *observations, uint32_t pid, uint64_t since)
@@ -72,18 +88,41 @@ void observations__note_whole(struct observations *observations, uint32_t pid)
 		put(observations, pid, 0);
 }
 
-void observations__note_late(struct observations *observations, uint32_t pid)
+static void note_lost(struct observation *known)
 {
-	observations__forget(observations, pid);
-	put(observations, pid, monotonic__ns());
+	struct inspection seen;
+
+	known->is_lost = true;
+	if (!*known->comm && !process_maps__process(known->pid, &seen))
+		snprintf(known->comm, sizeof(known->comm), "%s", seen.comm);
+}
+
+void observations__note_late(struct observations *observations, uint32_t pid,
+			     enum observed_late how)
+{
+	struct observation *known = find(observations, pid);
+	bool was_late = known && known->since;
+
+	if (!known) {
+		put(observations, pid, monotonic__ns());
+		known = find(observations, pid);
+	}
+	if (!known)
+		return;
+	known->since = monotonic__ns();
+	if (how == LATE_LOST && !was_late)
+		note_lost(known);
 }
 
 void observations__note_attached(struct observations *observations, uint32_t pid, bool gapless)
 {
 	struct observation *known = find(observations, pid);
 
-	if (known && (known->since || !gapless))
-		known->since = monotonic__ns();
+	if (!known || (!known->since && gapless))
+		return;
+	if (!known->since)
+		note_lost(known);
+	known->since = monotonic__ns();
 }
 
 void observations__forget(struct observations *observations, uint32_t pid)
@@ -102,16 +141,38 @@ void observations__note_reason(struct observations *observations, uint32_t pid, 
 		known->no_agent = reason;
 }
 
+static void count_late(struct observations *observations, const struct observation *known)
+{
+	struct late_process *late = &observations->late[observations->late_count];
+
+	if (observations->late_count++ >= LATE_NAMED)
+		return;
+	late->pid = known->pid;
+	snprintf(late->comm, sizeof(late->comm), "%s", known->comm);
+}
+
 void observations__end(struct observations *observations, struct process *process)
 {
 	const struct observation *known = find(observations, process->pid);
 
+	/* Its agent has spoken, before the tool came to look at the process. */
+	if (process->source != EVENT_SOURCE_DRIVER && process->status.version &&
+	    !agent_state__was_inert(&process->status))
+		observations__found(observations, process->pid);
 	if (!known)
 		return;
 	process->observed_since = known->since;
+	if (known->is_lost)
+		count_late(observations, known);
 	if (process->source == EVENT_SOURCE_DRIVER)
 		process->no_agent = known->no_agent;
 	observations__forget(observations, process->pid);
+}
+
+/* Others are not meant to be observed. */
+static bool is_loss(enum unobserved_reason reason)
+{
+	return reason != UNOBSERVED_STILL_RUNS && reason != UNOBSERVED_NOT_STARTED;
 }
 
 void observations__miss(struct observations *observations, uint32_t pid,
@@ -134,6 +195,82 @@ void observations__miss(struct observations *observations, uint32_t pid,
 	*missed = (struct unobserved){.pid = pid, .reason = reason, .since = monotonic__ns()};
 	snprintf(missed->comm, sizeof(missed->comm), "%s", seen.comm);
 	observations->missed_count++;
+}
+
+void observations__found(struct observations *observations, uint32_t pid)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < observations->missed_count; i++)
+		if (observations->missed[i].pid != pid || !is_loss(observations->missed[i].reason))
+			observations->missed[kept++] = observations->missed[i];
+	observations->missed_count = kept;
+}
+
+/* Of these all calls are missing. */
+static bool is_unobserved(const struct observations *observations, uint32_t pid)
+{
+	for (uint32_t i = 0; i < observations->missed_count; i++)
+		if (observations->missed[i].pid == pid && is_loss(observations->missed[i].reason))
+			return true;
+	return false;
+}
+
+static bool is_late(const struct observations *observations, const struct observation *known)
+{
+	return known->is_lost && !is_unobserved(observations, known->pid);
+}
+
+uint64_t observations__late(const struct observations *observations)
+{
+	uint64_t count = observations->late_count + observations->forgotten;
+
+	for (uint32_t i = 0; i < observations->count; i++)
+		count += is_late(observations, &observations->processes[i]);
+	return count;
+}
+
+uint64_t observations__unobserved(const struct observations *observations)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < observations->missed_count; i++)
+		count += is_loss(observations->missed[i].reason);
+	return count;
+}
+
+static void say_one(FILE *file, uint32_t pid, const char *comm, const char *what)
+{
+	char shown[64];
+
+	fprintf(file, "cuda-trace: process %u (%s): %s\n", pid,
+		*comm ? text__show(shown, sizeof(shown), comm, 0) : "ended", what);
+}
+
+void observations__say(const struct observations *observations, FILE *file)
+{
+	static const char late[] = "observed late: calls that it made before are missing";
+	uint32_t named = 0;
+
+	for (uint32_t i = 0; i < observations->missed_count && named < SAID_MAX; i++) {
+		const struct unobserved *missed = &observations->missed[i];
+
+		if (!is_loss(missed->reason))
+			continue;
+		say_one(file, missed->pid, missed->comm, observations__text(missed->reason));
+		named++;
+	}
+	for (uint32_t i = 0; i < observations->late_count && i < LATE_NAMED; i++)
+		say_one(file, observations->late[i].pid, observations->late[i].comm, late);
+	named = 0;
+	for (uint32_t i = 0; i < observations->count && named < SAID_MAX; i++) {
+		const struct observation *known = &observations->processes[i];
+
+		if (!is_late(observations, known))
+			continue;
+		say_one(file, known->pid, known->comm, late);
+		named++;
+	}
 }
 
 const struct unobserved *observations__missed(const struct observations *observations, uint32_t n)

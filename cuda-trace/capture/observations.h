@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct observations;
 struct process;
@@ -19,7 +20,13 @@ struct process;
 	X(NOT_STARTED, "not_started_by_program",                                            \
 	  "called cuInit() meanwhile and not started by PROGRAM, maybe by a daemon on its " \
 	  "behalf: not observed (-p PID or -a does)")                                       \
-	X(ENDED_FIRST, "ended_first", "loaded libcuda and ended before its calls could be observed")
+	X(ENDED_FIRST, "ended_first",                                                       \
+	  "loaded libcuda and ended before its calls could be observed")                    \
+	X(UNPROBED, "not_probed",                                                           \
+	  "uses libcuda without a working injection library, and no probes could be set "   \
+	  "in that libcuda: not observed")                                                  \
+	X(UNATTACHED, "not_attached",                                                       \
+	  "the probes of its injection library could not be attached to: not observed")
 
 enum unobserved_reason {
 #define UNOBSERVED_ENUMERATOR(name, key, text) UNOBSERVED_##name,
@@ -43,8 +50,13 @@ void observations__free(struct observations *observations);
 void observations__note(struct observations *observations, uint32_t pid, uint64_t since);
 /* It waited, before its first call, until its probes were attached; the first call counts. */
 void observations__note_whole(struct observations *observations, uint32_t pid);
-/* It waited, but continued before its probes were attached, which is now. */
-void observations__note_late(struct observations *observations, uint32_t pid);
+/* It was observed neither from its first call nor from its start: only from now on. */
+enum observed_late {
+	LATE_AS_MEANT, /* it was running before, or found by polling as this command does */
+	LATE_LOST,     /* it should have been observed earlier: a loss, unless it was late before */
+};
+void observations__note_late(struct observations *observations, uint32_t pid,
+			     enum observed_late how);
 /* The agent was loaded just now, or it is certain that none will be: the process is observed from
  * now on, unless it was from its first call and no call came between (gapless). */
 void observations__note_attached(struct observations *observations, uint32_t pid, bool gapless);
@@ -57,6 +69,13 @@ void observations__end(struct observations *observations, struct process *proces
 /* Each process once a reason. */
 void observations__miss(struct observations *observations, uint32_t pid,
 			enum unobserved_reason reason);
+/* It is observed after all: its agent has spoken, or its libcuda is probed. */
+void observations__found(struct observations *observations, uint32_t pid);
+/* Processes that should have been observed, and were not: from their first call, or at all. */
+uint64_t observations__late(const struct observations *observations);
+uint64_t observations__unobserved(const struct observations *observations);
+/* A line for each of them; to be called at the end. */
+void observations__say(const struct observations *observations, FILE *file);
 /* The n-th process that was missed; NULL = there are no more. */
 const struct unobserved *observations__missed(const struct observations *observations, uint32_t n);
 const char *observations__key(enum unobserved_reason reason);

@@ -127,7 +127,7 @@ static int load(struct session *session)
 					 &session->left_out);
 	session->loads = library_loads__new(
 		skeleton->obj, session->driver && options->pid && !session->without_loads,
-		options->verbose);
+		options->verbose, &session->left_out);
 	skeleton->rodata->loads_are_watched = session->loads != NULL;
 	skeleton->rodata->loads_wait_for_mappings = options->stacks;
 	skeleton->rodata->load_waiters_max = library_loads__waiters();
@@ -454,6 +454,7 @@ void session__finish(struct session *session)
 		look(session, 20);
 	drain(session);
 	dispatcher__end_all(session->dispatcher);
+	observations__say(session->observations, stderr);
 }
 
 void session__each_process(struct session *session,
@@ -473,17 +474,6 @@ uint64_t session__stack_ns(const struct session *session)
 
 	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
 	return sum.stacks ? sum.stack_ns / sum.stacks : 0;
-}
-
-void session__lost(const struct session *session, struct session_lost_counts *counts)
-{
-	struct stream_counters sum;
-
-	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
-	dispatcher__lost(session->dispatcher, &sum, session->options.groups, counts);
-	counts->session[SESSION_LOST_FILES] = session->left_out.counts[LEFT_OUT_FILES];
-	counts->session[SESSION_LOST_DRIVERS] = session->left_out.counts[LEFT_OUT_DRIVERS];
-	counts->session[SESSION_LOST_PROCESSES] = session->left_out.counts[LEFT_OUT_PROCESSES];
 }
 
 void session__stop_agents(struct session *session)

@@ -43,7 +43,12 @@ struct unobserved;
 	  "files with the library's name that are not attached to (named above)")                  \
 	X(DRIVERS, "drivers_left_out",                                                             \
 	  "files with the driver's name that are not attached to (named above)")                   \
-	X(PROCESSES, "processes_left_out", "processes that are not seen (named above)")
+	X(PROCESSES, "processes_left_out", "processes that are not seen (named above)")            \
+	X(UNOBSERVED, "unobserved",                                                                \
+	  "processes that should have been observed and were not (named above): nobody knows "     \
+	  "how many calls they made")                                                              \
+	X(LATE, "observed_late",                                                                   \
+	  "processes that may have made calls before they were observed (named above)")
 
 enum session_lost {
 #define SESSION_LOST_ENUMERATOR(name, key, text) SESSION_LOST_##name,

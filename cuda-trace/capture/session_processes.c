@@ -109,7 +109,7 @@ static bool start_injection(struct session *session, uint32_t pid, enum injectio
 	if (!injections__start(session->injections, pid, need))
 		return false;
 	if (driver_source__leave(session->driver, pid))
-		observations__note_late(session->observations, pid);
+		observations__note_late(session->observations, pid, LATE_AS_MEANT);
 	return true;
 }
 
@@ -132,12 +132,12 @@ static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 }
 
 /* From now on, unless it was earlier: the probes of a file come before those of its processes. */
-static void note_observed(struct session *session, uint32_t pid)
+static void note_observed(struct session *session, uint32_t pid, const char *agent)
 {
 	bool by_file = !session->agents && session->options.source != SESSION_DRIVER;
+	uint64_t since = agent_files__since(session->targets, agent);
 
-	observations__note(session->observations, pid,
-			   by_file && session->attached ? session->attached : monotonic__ns());
+	observations__note(session->observations, pid, by_file ? since : monotonic__ns());
 }
 
 static void note_reason(struct session *session, uint32_t pid)
@@ -147,13 +147,58 @@ static void note_reason(struct session *session, uint32_t pid)
 					  injection_variable__reason(injection_variable__of(pid)));
 }
 
+/* Started while the tool watched, which should have stopped it where it loaded libcuda. */
+static bool started_here(const struct session *session, uint32_t pid)
+{
+	return session->loads &&
+	       (pid == session->options.pid ? session->options.held
+					    : process_stat__start_ns(pid) >= session->attached);
+}
+
+/* The driver source sees it from now on. Of one that waits in cuInit(), or has not called it, that
+ * is everything. */
+static void took_over(struct session *session, uint32_t pid)
+{
+	observations__found(session->observations, pid);
+	if (library_loads__waits(session->loads, pid) ||
+	    library_loads__expects(session->loads, pid))
+		return;
+	library_loads__note_running(session->loads, pid);
+	if (session->options.source == SESSION_DRIVER)
+		observations__note(session->observations, pid, monotonic__ns());
+	else
+		observations__note_late(session->observations, pid,
+					started_here(session, pid) ? LATE_LOST : LATE_AS_MEANT);
+}
+
 static void change_source(struct session *session, uint32_t pid, bool force)
 {
 	if (!session->driver || !driver_source__look(session->driver, pid, force))
 		return;
-	library_loads__note_running(session->loads, pid);
-	note_observed(session, pid);
+	took_over(session, pid);
 	note_reason(session, pid);
+}
+
+/* It uses libcuda, and no agent of it works: without probes, nothing of it is seen. */
+static void check_probes(struct session *session, uint32_t pid)
+{
+	struct inspection seen;
+
+	if (session->driver && !driver_source__watches(session->driver, pid) &&
+	    !injections__includes(session->injections, pid) && !process_maps__process(pid, &seen) &&
+	    seen.cuda)
+		observations__miss(session->observations, pid, UNOBSERVED_UNPROBED);
+}
+
+/* False: what the agent of this process reports does not arrive. */
+static bool check_agent(struct session *session, uint32_t pid)
+{
+	if (!session->agents || process_links__reach(session->agents, pid))
+		return true;
+	observations__miss(session->observations, pid,
+			   process_stat__is_end(process_stat__state(pid)) ? UNOBSERVED_ENDED_FIRST
+									  : UNOBSERVED_UNATTACHED);
+	return false;
 }
 
 static void look_at_process(void *context, uint32_t pid, const char *agent)
@@ -175,8 +220,8 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 		observations__note(session->observations, pid, monotonic__ns());
 		return;
 	}
-	if (agent)
-		note_observed(session, pid);
+	if (agent && check_agent(session, pid))
+		note_observed(session, pid, agent);
 	change_source(session, pid, session->options.source == SESSION_DRIVER);
 }
 
@@ -189,12 +234,21 @@ struct targets *session_processes__targets(struct session *session)
 				&session->left_out);
 }
 
+/* The driver source goes on where the agent stops: what it reported counts. */
+static bool has_worked(const struct cuda_status *status)
+{
+	return status->state == CUDA_STATE_YIELDED || status->reason == CUDA_INERT_FATAL;
+}
+
 void session_processes__look_at_status(void *context, struct process *process)
 {
 	struct session *session = context;
 	const struct cuda_status *status = &process->status;
 
-	process_links__note_begin(session->agents, process->pid, status);
+	if (process_links__note_begin(session->agents, process->pid, status))
+		observations__note_late(session->observations, process->pid, LATE_LOST);
+	if (agent_state__works(status))
+		observations__found(session->observations, process->pid);
 	yields__look(session->gate, process);
 	if (session->injections && agent_state__is_unprimed(status) &&
 	    !injections__tried(session->injections, process->pid))
@@ -205,15 +259,20 @@ void session_processes__look_at_status(void *context, struct process *process)
 		process->driver_noted = true;
 	}
 	if (session->driver && agent_state__wants_driver(status) &&
-	    !injections__includes(session->injections, process->pid))
-		change_source(session, process->pid, true);
-	else if (agent_state__works(status))
+	    !injections__includes(session->injections, process->pid)) {
+		if (has_worked(status))
+			driver_source__look(session->driver, process->pid, true);
+		else
+			change_source(session, process->pid, true);
+		check_probes(session, process->pid);
+	} else if (agent_state__works(status)) {
 		driver_source__leave(session->driver, process->pid);
+	}
 }
 
 /* The process goes on. If it has not waited for that, it was not observed until now, unless the
- * probes were there before. */
-static void release(struct session *session, const struct event_start *event, bool was_probed)
+ * probes were there before. True: nothing of it is missing so far. */
+static bool release(struct session *session, const struct event_start *event, bool was_probed)
 {
 	double waited = (monotonic__ns() - event->time) / 1e6;
 	bool has_waited = library_loads__answer(session->loads, event->pid);
@@ -224,25 +283,37 @@ static void release(struct session *session, const struct event_start *event, bo
 		 !has_spoken(session, event->pid))
 		observations__miss(session->observations, event->pid, UNOBSERVED_ENDED_FIRST);
 	else
-		observations__note_late(session->observations, event->pid);
+		observations__note_late(session->observations, event->pid, LATE_LOST);
 	if (session->options.verbose)
 		fprintf(stderr, "cuda-trace: process %u %s %.1f ms %s\n", event->pid,
 			has_waited ? "waited" : "did not wait", waited,
 			event->kind == START_LIBCUDA ? "where it loaded libcuda" : "in cuInit()");
+	return has_waited || was_probed;
 }
 
 /* Its probes are put into the file before it goes on. The driver source takes every process over;
- * else cuInit() decides. */
+ * else cuInit() decides, or, where that cannot be probed, the driver source serves until an agent
+ * reports itself. */
 static void loaded_libcuda(struct session *session, const struct event_start *event)
 {
-	bool was_probed = !library_loads__note_library(session->loads, event->pid);
+	enum library_probe probe = library_loads__note_library(session->loads, event->pid);
+	bool all = session->options.source == SESSION_DRIVER, is_whole;
 
 	nccl_probes__look(session->nccl, event->pid);
-	if (session->options.source == SESSION_DRIVER) {
+	if (all)
 		driver_source__leave(session->driver, event->pid);
-		driver_source__look_waiting(session->driver, event->pid, true);
+	if (all || probe == LIBRARY_UNPROBED)
+		driver_source__look_waiting(session->driver, event->pid, all);
+	is_whole = release(session, event, probe == LIBRARY_WAS_PROBED);
+	if (all || probe == LIBRARY_UNPROBED) {
+		if (!driver_source__watches(session->driver, event->pid))
+			observations__note_late(session->observations, event->pid, LATE_LOST);
+		check_probes(session, event->pid);
+	} else if (!is_whole) {
+		/* Its cuInit() may have returned before that was probed. */
+		library_loads__give_up(session->loads, event->pid);
+		agent_files__look(session->targets, event->pid);
 	}
-	release(session, event, was_probed);
 }
 
 /* True: the agent is being loaded into a process whose thread waits. It goes on when all threads
@@ -265,6 +336,16 @@ static bool attach_waiting(struct session *session, uint32_t pid)
 	return injections__includes(session->injections, pid);
 }
 
+/* Its agent has been attached to, and reports soon. */
+static bool has_agent(const struct session *session, uint32_t pid)
+{
+	struct inspection seen;
+
+	return session->options.source != SESSION_DRIVER && session->agents &&
+	       !process_maps__process(pid, &seen) && seen.agent && !seen.asleep &&
+	       process_links__reach(session->agents, pid);
+}
+
 /* A process without an agent gets one, or its driver's entry points are watched. */
 static void initialized(struct session *session, const struct event_start *event)
 {
@@ -274,9 +355,15 @@ static void initialized(struct session *session, const struct event_start *event
 	/* Its agent may have reported that it cannot work. */
 	ring_buffer__consume(session->ring);
 	session__each_process(session, session_processes__look_at_status, session);
-	if (has_spoken(session, pid)) {
+	if (has_spoken(session, pid) || has_agent(session, pid)) {
 		library_loads__answer(session->loads, pid);
 		return;
+	}
+	/* Whatever was missed when it loaded libcuda: it has made no call so far. */
+	if (session->options.source != SESSION_DRIVER &&
+	    library_loads__waits(session->loads, pid)) {
+		observations__forget(session->observations, pid);
+		observations__note_whole(session->observations, pid);
 	}
 	attaches = attach_waiting(session, pid);
 	if (!attaches && session->driver &&
@@ -285,7 +372,8 @@ static void initialized(struct session *session, const struct event_start *event
 		note_reason(session, pid);
 	release(session, event, false);
 	if (attaches && !injections__is_armed(session->injections, pid))
-		observations__note_late(session->observations, pid);
+		observations__note_late(session->observations, pid, LATE_LOST);
+	check_probes(session, pid);
 	agent_files__look(session->targets, pid);
 }
 
@@ -318,6 +406,24 @@ static bool handle_load(struct session *session, const struct event_start *event
 	}
 }
 
+/* Its agent is loaded, and waits for a moment. */
+static void found_agent(struct session *session, const struct event_start *event)
+{
+	uint32_t pid = event->pid;
+
+	process_links__expect(session->agents);
+	driver_source__leave(session->driver, pid);
+	observations__found(session->observations, pid);
+	if (!injections__includes(session->injections, pid)) {
+		observations__forget(session->observations, pid);
+		observations__note_whole(session->observations, pid);
+	}
+	agent_files__look(session->targets, pid);
+	if (process_links__note_time(session->agents, event))
+		observations__note_late(session->observations, pid, LATE_LOST);
+	check_agent(session, pid);
+}
+
 int session_processes__handle_start(void *context, void *data, size_t size)
 {
 	struct session *session = context;
@@ -329,14 +435,7 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 		process_links__lost_first(session->agents, event->pid);
 		return 0;
 	}
-	process_links__expect(session->agents);
-	driver_source__leave(session->driver, event->pid);
-	if (!injections__includes(session->injections, event->pid)) {
-		observations__forget(session->observations, event->pid);
-		observations__note_whole(session->observations, event->pid);
-	}
-	agent_files__look(session->targets, event->pid);
-	process_links__note_time(session->agents, event);
+	found_agent(session, event);
 	return 0;
 }
 
@@ -358,8 +457,10 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 	agent_files__look(session->targets, pid);
 	/* Not where the agent may still come, by itself or by the process that traces this one:
 	 * what both sources report would count twice. */
-	if (result->error && result->error != -ETIMEDOUT && result->error != -EBUSY)
+	if (result->error && result->error != -ETIMEDOUT && result->error != -EBUSY) {
 		change_source(session, pid, true);
+		check_probes(session, pid);
+	}
 	observations__note_attached(session->observations, pid,
 				    result->error ? pid == session->waiting
 						  : result->attempts == 1);

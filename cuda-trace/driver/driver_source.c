@@ -41,6 +41,7 @@ struct library {
 	uint32_t user;
 	struct driver_probes *probes;
 	bool used;
+	bool refused;		 /* the kernel sets no probes in it */
 	bool is_ours;		 /* of this system: it is kept without a process */
 	uint32_t mapped;	 /* processes that are seen and map it */
 	uint32_t idle;		 /* rounds of looks in which there was none */
@@ -278,6 +279,15 @@ const char *driver_source__launches(const struct driver_source *source)
 	return at_entry == launches ? "entry" : at_entry ? "mixed" : "return";
 }
 
+/* It concerns this file alone, which may be anybody's. */
+static void refuse(struct driver_source *source, struct library *library, int err)
+{
+	complain(source, err);
+	library->refused = true;
+	left_out__add(source->left_out, LEFT_OUT_DRIVERS, library->user, library->file.inode,
+		      "the kernel sets no probes in it");
+}
+
 /* Of all processes. 0 or -errno. */
 static int link_library(struct driver_source *source, struct library *library)
 {
@@ -288,7 +298,7 @@ static int link_library(struct driver_source *source, struct library *library)
 	err = driver_links__attach(source->object, library->file.path, library->probes, 0,
 				   library->links);
 	if (err)
-		complain(source, err);
+		refuse(source, library, err);
 	else
 		begin_to_use(source, library);
 	return err;
@@ -302,7 +312,7 @@ static int link_process(struct driver_source *source, struct library *library,
 
 	/* A process that has gone meanwhile says nothing of the kernel. */
 	if (err && err != -ESRCH)
-		complain(source, err);
+		refuse(source, library, err);
 	if (!err)
 		begin_to_use(source, library);
 	return err;
@@ -396,7 +406,7 @@ static bool watch_process(struct driver_source *source, uint32_t pid, const stru
 	int map = bpf_object__find_map_fd_by_name(source->object, "driver_pids");
 	struct watched watched = {.pid = pid, .user = seen->uid, .links = {-1, -1, -1}};
 	struct library *library = library_of_process(source, pid, seen);
-	if (!library ||
+	if (!library || library->refused ||
 	    !array_grow__for_one(source->watched, source->watched_capacity, source->watched_count))
 		return false;
 	watched.libcuda = library;
@@ -423,8 +433,8 @@ static bool look(struct driver_source *source, uint32_t pid, bool force, bool wa
 	struct inspection seen;
 	uint64_t known;
 
-	if (source->complained || !bpf_map_lookup_elem(map, &pid, &known) ||
-	    process_maps__process(pid, &seen) || !is_wanted(source, &seen, force))
+	if (!bpf_map_lookup_elem(map, &pid, &known) || process_maps__process(pid, &seen) ||
+	    !is_wanted(source, &seen, force))
 		return false;
 	if (!source->supported) {
 		complain(source, -EOPNOTSUPP);
@@ -433,6 +443,15 @@ static bool look(struct driver_source *source, uint32_t pid, bool force, bool wa
 	source->by_process =
 		source->by_process && driver_trial__result(&source->trial, source->object, waits);
 	return has_place(source, pid, seen.uid) && watch_process(source, pid, &seen, force);
+}
+
+bool driver_source__watches(const struct driver_source *source, uint32_t pid)
+{
+	uint64_t number;
+
+	return source &&
+	       !bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(source->object, "driver_pids"),
+				    &pid, &number);
 }
 
 bool driver_source__look(struct driver_source *source, uint32_t pid, bool force)

@@ -36,6 +36,8 @@ void driver_source__prepare(struct driver_source *source);
 /* A process was scanned: traces it if it uses CUDA without an agent (or `force`). True: its calls
  * are traced from now on. */
 bool driver_source__look(struct driver_source *source, uint32_t pid, bool force);
+/* The process's calls are traced. Accepts NULL. */
+bool driver_source__watches(const struct driver_source *source, uint32_t pid);
 /* Its agent was loaded after the scan: stops tracing it, or its calls would be reported twice.
  * True: it was traced. Accepts NULL. */
 bool driver_source__leave(struct driver_source *source, uint32_t pid);

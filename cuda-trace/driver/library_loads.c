@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include "bpf/event.h"
@@ -25,12 +26,14 @@
 #include "cuda-trace/driver/driver_paths.h"
 #include "cuda-trace/driver/elf_symbols.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_maps.h"
 
 #define FILES_MAX 64 /* loaders and libcudas together */
 
 struct library_loads {
 	struct bpf_object *object;
+	struct left_out *left_out;
 	bool verbose;
 	struct probed_file {
 		dev_t device;
@@ -42,7 +45,8 @@ struct library_loads {
 
 static const char *const programs[] = {"loader_changed", "driver_initialized"};
 
-struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose)
+struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose,
+					 struct left_out *left_out)
 {
 	const char *choice = getenv("CUDA_TRACE_LOADS");
 	struct library_loads *loads = NULL;
@@ -62,6 +66,7 @@ struct library_loads *library_loads__new(struct bpf_object *object, bool wanted,
 		return NULL;
 	loads->object = object;
 	loads->verbose = verbose;
+	loads->left_out = left_out;
 	return loads;
 }
 
@@ -115,34 +120,48 @@ static int link_cuinit(const struct library_loads *loads, const struct foreign_f
 	return err ? err : link_point(loads, programs[1], file->path, symbol.offset, 0, true);
 }
 
-static bool is_known(const struct library_loads *loads, const struct foreign_file *file)
+static const struct probed_file *find_file(const struct library_loads *loads,
+					   const struct foreign_file *file)
 {
 	for (int i = 0; i < loads->count; i++)
 		if (loads->files[i].inode == file->inode && loads->files[i].device == file->device)
-			return true;
-	return false;
+			return &loads->files[i];
+	return NULL;
 }
 
-/* Takes the file over. False: it was known before. */
-static bool add_file(struct library_loads *loads, struct foreign_file *file,
-		     int (*link)(const struct library_loads *loads,
-				 const struct foreign_file *file))
+/* Takes the file over. Below 0: it cannot be probed. */
+static int add_file(struct library_loads *loads, struct foreign_file *file,
+		    int (*link)(const struct library_loads *loads, const struct foreign_file *file))
 {
-	struct probed_file *added = &loads->files[loads->count];
-	bool known = is_known(loads, file);
+	const struct probed_file *known = find_file(loads, file);
+	int result = known ? known->link : -ENOSPC;
 	char shown[256];
 
 	if (!known && loads->count < FILES_MAX) {
-		*added = (struct probed_file){file->device, file->inode, link(loads, file)};
-		loads->count++;
+		result = link(loads, file);
+		loads->files[loads->count++] =
+			(struct probed_file){file->device, file->inode, result};
 		if (loads->verbose)
 			fprintf(stderr, "cuda-trace: %s: %s\n",
 				foreign_file__show(file->path, shown, sizeof(shown)),
-				added->link >= 0 ? "programs wait there until they are observed"
-						 : strerror(-added->link));
+				result >= 0 ? "programs wait there until they are observed"
+					    : strerror(-result));
 	}
 	foreign_file__close(file);
-	return !known;
+	return result;
+}
+
+/* A loader without that function is not of glibc or musl, or not of this architecture: its
+ * programs do not load libcuda. */
+static void add_loader(struct library_loads *loads, struct foreign_file *file, uint32_t user)
+{
+	uint64_t inode = file->inode;
+	int result = add_file(loads, file, link_loader);
+
+	if (result < 0 && result != -ENOENT && result != -ENOEXEC)
+		left_out__add(loads->left_out, LEFT_OUT_FILES, user, inode,
+			      "a dynamic loader that cannot be probed: what its programs call "
+			      "before they are found is missing");
 }
 
 static void add_library(void *context, const char *path)
@@ -163,7 +182,7 @@ void library_loads__prepare(struct library_loads *loads)
 
 	for (size_t i = 0; loads && i < sizeof(loaders) / sizeof(loaders[0]); i++)
 		if (!foreign_file__open_ours(&file, loaders[i]))
-			add_file(loads, &file, link_loader);
+			add_loader(loads, &file, 0);
 	if (loads)
 		driver_paths__each(add_library, loads);
 }
@@ -174,6 +193,13 @@ static bool is_loader(const char *path)
 
 	return name && (!strncmp(name, "/ld-linux", 9) || !strncmp(name, "/ld-musl", 8) ||
 			!strncmp(name, "/ld-2.", 6));
+}
+
+static uint32_t user_of(FILE *maps)
+{
+	struct stat st;
+
+	return fstat(fileno(maps), &st) ? 0 : st.st_uid;
 }
 
 void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
@@ -196,7 +222,7 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 		if (!is_loader(path) || sscanf(line, "%39s", range) != 1)
 			continue;
 		if (!foreign_file__open_mapped(&file, pid, range, path))
-			add_file(loads, &file, link_loader);
+			add_loader(loads, &file, user_of(maps));
 		break;
 	}
 	free(line);
@@ -204,15 +230,29 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 		fclose(maps);
 }
 
-bool library_loads__note_library(struct library_loads *loads, uint32_t pid)
+enum library_probe library_loads__note_library(struct library_loads *loads, uint32_t pid)
 {
 	struct inspection seen;
 	struct foreign_file file;
+	bool known;
 
 	if (!loads || process_maps__process(pid, &seen) || !seen.cuda ||
 	    foreign_file__open_mapped(&file, pid, seen.libcuda_range, seen.libcuda))
-		return true;
-	return add_file(loads, &file, link_cuinit);
+		return LIBRARY_UNPROBED;
+	known = find_file(loads, &file);
+	if (add_file(loads, &file, link_cuinit) < 0)
+		return LIBRARY_UNPROBED;
+	return known ? LIBRARY_WAS_PROBED : LIBRARY_IS_PROBED;
+}
+
+static int loads_map(const struct library_loads *loads)
+{
+	return bpf_object__find_map_fd_by_name(loads->object, "loads");
+}
+
+static bool read_load(const struct library_loads *loads, uint32_t pid, struct library_load *load)
+{
+	return loads && !bpf_map_lookup_elem(loads_map(loads), &pid, load);
 }
 
 void library_loads__note_running(struct library_loads *loads, uint32_t pid)
@@ -220,30 +260,55 @@ void library_loads__note_running(struct library_loads *loads, uint32_t pid)
 	const struct library_load running = {.libraries = 1, .initialized = 1};
 
 	if (loads)
-		bpf_map_update_elem(bpf_object__find_map_fd_by_name(loads->object, "loads"), &pid,
-				    &running, BPF_NOEXIST);
+		bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_NOEXIST);
+}
+
+void library_loads__give_up(struct library_loads *loads, uint32_t pid)
+{
+	struct library_load load;
+
+	if (!read_load(loads, pid, &load))
+		return;
+	load.initialized = 1;
+	bpf_map_update_elem(loads_map(loads), &pid, &load, BPF_EXIST);
+}
+
+bool library_loads__waits(const struct library_loads *loads, uint32_t pid)
+{
+	struct library_load load;
+
+	return read_load(loads, pid, &load) && load.state == LOAD_WAITS;
 }
 
 bool library_loads__answer(struct library_loads *loads, uint32_t pid)
 {
 	struct library_load load;
-	int map;
 
-	if (!loads)
-		return false;
-	map = bpf_object__find_map_fd_by_name(loads->object, "loads");
-	if (bpf_map_lookup_elem(map, &pid, &load) || load.state != LOAD_WAITS)
+	if (!read_load(loads, pid, &load) || load.state != LOAD_WAITS)
 		return false;
 	load.state = LOAD_ANSWERED;
-	return !bpf_map_update_elem(map, &pid, &load, BPF_EXIST);
+	return !bpf_map_update_elem(loads_map(loads), &pid, &load, BPF_EXIST);
+}
+
+/* Is the return of its cuInit() probed? */
+static bool is_probed(const struct library_loads *loads, uint32_t pid)
+{
+	const struct probed_file *known;
+	struct inspection seen;
+	struct foreign_file file;
+
+	if (process_maps__process(pid, &seen) || !seen.cuda ||
+	    !foreign_file__identify(&file, pid, seen.libcuda_range, seen.libcuda))
+		return false;
+	known = find_file(loads, &file);
+	foreign_file__close(&file);
+	return known && known->link >= 0;
 }
 
 bool library_loads__expects(const struct library_loads *loads, uint32_t pid)
 {
 	struct library_load load;
 
-	return loads &&
-	       !bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(loads->object, "loads"), &pid,
-				    &load) &&
-	       load.libraries && !load.initialized;
+	return read_load(loads, pid, &load) && load.libraries && !load.initialized &&
+	       is_probed(loads, pid);
 }

@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 struct bpf_object;
+struct left_out;
 struct library_loads;
 
 /* Before the object is loaded: prepares its programs, or leaves them out (then NULL: this kernel
  * cannot, or it is not wanted). */
-struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose);
+struct library_loads *library_loads__new(struct bpf_object *object, bool wanted, bool verbose,
+					 struct left_out *left_out);
 /* Accepts NULL, as all of the following do. */
 void library_loads__free(struct library_loads *loads);
 /* How many threads may wait at a time: each keeps a CPU busy. */
@@ -23,11 +25,19 @@ uint32_t library_loads__waiters(void);
 void library_loads__prepare(struct library_loads *loads);
 /* START_EXEC: the process may have a loader that is not known yet. */
 void library_loads__note_exec(struct library_loads *loads, uint32_t pid);
-/* The return of cuInit() in the libcuda that this process maps. False: the file was known before.
- */
-bool library_loads__note_library(struct library_loads *loads, uint32_t pid);
+/* The return of cuInit() in the libcuda that this process maps. */
+enum library_probe {
+	LIBRARY_WAS_PROBED,
+	LIBRARY_IS_PROBED, /* from now on */
+	LIBRARY_UNPROBED,  /* it cannot be: unreadable, or the kernel refused */
+};
+enum library_probe library_loads__note_library(struct library_loads *loads, uint32_t pid);
 /* A process that has loaded libcuda before, and maybe initialised it: it will not wait. */
 void library_loads__note_running(struct library_loads *loads, uint32_t pid);
+/* The same for one that did not wait until cuInit() was probed: it may have returned already. */
+void library_loads__give_up(struct library_loads *loads, uint32_t pid);
+/* A thread of it waits for library_loads__answer(). */
+bool library_loads__waits(const struct library_loads *loads, uint32_t pid);
 /* Ends the wait of this process's thread. False: it has ended already, or the thread did not wait,
  * because too many did. */
 bool library_loads__answer(struct library_loads *loads, uint32_t pid);

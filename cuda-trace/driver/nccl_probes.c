@@ -150,6 +150,9 @@ static void probe(struct nccl_probes *probes, struct probed_nccl *nccl)
 		nccl->links[0] = link_functions(probes, nccl, symbols, false);
 		err = nccl->links[0] < 0 ? nccl->links[0] : 0;
 	}
+	if (err && err != -ENOENT && err != -ENOEXEC)
+		left_out__add(probes->left_out, LEFT_OUT_FILES, nccl->user, nccl->file.inode,
+			      "a copy of NCCL that cannot be probed");
 	say(probes, nccl, err);
 }
 

@@ -14,17 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/foreign/foreign_allowance.h"
 #include "cuda-trace/foreign/foreign_sandbox.h"
 
 #define MAX_MEMORY   (4ul << 30) /* addresses: those of the tool are among them */
 #define MAX_FAILURES 4096
 #define MAX_MESSAGES 16
-#define SLICE_MS     200
-#define PROGRESS_MS  5 /* of a processor, in a slice */
 
 struct foreign_output {
 	int fd;
@@ -150,57 +148,33 @@ static void note_failure(foreign_job job, const struct foreign_file *file, int e
 			foreign_file__show(file->path, shown, sizeof(shown)), reason_of(err));
 }
 
-/* Of a processor, in ms; 0 if that is not known. */
-static uint64_t used_by(pid_t child)
-{
-	struct timespec used;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(child, &clock) || clock_gettime(clock, &used))
-		return 0;
-	return used.tv_sec * 1000ull + used.tv_nsec / 1000000;
-}
-
-/* How long a child may take. On a busy machine it gets no processor for a while, which is not the
- * file's fault: the time is extended as long as it makes progress, up to three times. */
-struct allowance {
-	pid_t child;
-	uint32_t ms;
-	uint64_t until, longest, used;
-};
-
-static bool extend(struct allowance *allowance)
-{
-	uint64_t used = used_by(allowance->child), before = allowance->used;
-
-	allowance->used = used;
-	allowance->until += SLICE_MS;
-	return used < allowance->ms && used >= before + PROGRESS_MS &&
-	       allowance->until <= allowance->longest;
-}
-
 /* 1 = there is something to read or the end, 0 = it takes too long. */
-static int wait_for(int in, struct allowance *allowance)
+static int wait_for(int in, pid_t child, struct foreign_allowance *allowance)
 {
 	struct pollfd ready = {.fd = in, .events = POLLIN};
-	int came;
 
-	do {
-		uint64_t now = monotonic__ms();
+	for (;;) {
+		struct foreign_progress progress;
+		int came = poll(&ready, 1, FOREIGN_ALLOWANCE_SLICE);
 
-		came = now < allowance->until ? poll(&ready, 1, allowance->until - now) : 0;
-	} while ((came < 0 && errno == EINTR) || (!came && extend(allowance)));
-	return came > 0;
+		if (came > 0)
+			return 1;
+		progress = foreign_allowance__look(child, monotonic__ms());
+		if (!foreign_allowance__charge(allowance, &progress))
+			return 0;
+	}
 }
 
-static int receive(int in, struct allowance *allowance, size_t most, struct foreign_answer *answer)
+static int receive(int in, pid_t child, uint32_t ms, size_t most, struct foreign_answer *answer)
 {
+	struct foreign_allowance allowance;
 	size_t capacity = 0;
 
+	foreign_allowance__begin(&allowance, ms, monotonic__ms());
 	for (;;) {
 		ssize_t n;
 
-		if (!wait_for(in, allowance))
+		if (!wait_for(in, child, &allowance))
 			return -ETIMEDOUT;
 		if (!array_grow__to(answer->bytes, capacity, answer->size + 4096))
 			return -ENOMEM;
@@ -234,7 +208,6 @@ static int end_of(pid_t child, int err)
 static int run(foreign_job job, int in, uint64_t size, const void *argument, uint32_t ms,
 	       size_t most, struct foreign_answer *answer, bool *started)
 {
-	struct allowance allowance;
 	int ends[2], err;
 	pid_t child;
 
@@ -246,13 +219,7 @@ static int run(foreign_job job, int in, uint64_t size, const void *argument, uin
 	if (!child)
 		be_the_child(job, in, size, argument, ends[1], ms, most);
 	close(ends[1]);
-	allowance = (struct allowance){
-		.child = child,
-		.ms = ms,
-		.until = monotonic__ms() + ms,
-		.longest = monotonic__ms() + 3 * ms,
-	};
-	err = child < 0 ? -EAGAIN : end_of(child, receive(ends[0], &allowance, most, answer));
+	err = child < 0 ? -EAGAIN : end_of(child, receive(ends[0], child, ms, most, answer));
 	close(ends[0]);
 	if (!err)
 		return 0;

@@ -29,6 +29,7 @@ struct foreign_answer {
 };
 
 /*
+ * ms: of a processor; see foreign_allowance.h.
  * 0 and the answer, whose bytes the caller frees, or -errno: what the job returned, -ETIMEDOUT,
  * -EFAULT = it crashed, -EFBIG = the answer is larger than `most`, or the file's tables are too
  * large. A file that failed is not read again until it changes: -EALREADY. If a limit was reached,

@@ -241,6 +241,12 @@ teardown() {
 	assert_output ""
 }
 
+@test "reading a foreign file (no processor, a read that blocks) takes bounded time, and load does not end it" {
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_allowance.c" \
+		$(tool_sources foreign_allowance)
+	run -0 ./unit
+}
+
 @test "paths (absolute links, FIFOs, devices in a process's root) stay inside and open regular files only" {
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_paths.c" \
 		$(tool_sources foreign_file rooted_path text)

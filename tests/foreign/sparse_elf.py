@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sparse_elf.py FILE section TYPE NAME BYTES: an ELF file with a section of so many bytes, which need no space.
 sparse_elf.py FILE headers COUNT: one with so many section headers.
-sparse_elf.py FILE symtab BYTES PROGRAM: a copy of a program, whose symbol table has so many bytes."""
+sparse_elf.py FILE symtab BYTES PROGRAM: a copy of a program, whose symbol table has so many bytes.
+sparse_elf.py FILE dynsym BYTES LIBRARY: a copy of a library that works, whose section headers say the same of .dynsym."""
 import os
 import struct
 import sys
@@ -49,12 +50,25 @@ def write_symtab(out, size, program):
     out.truncate(end + size)
 
 
+def write_dynsym(out, size, library):
+    data = bytearray(open(library, "rb").read())
+    at, = struct.unpack_from("<Q", data, 40)
+    count, = struct.unpack_from("<H", data, 60)
+    for i in range(count):
+        if struct.unpack_from("<I", data, at + 64 * i + 4)[0] == 11:
+            struct.pack_into("<Q", data, at + 64 * i + 32, size)
+    out.write(data)
+    out.truncate(len(data) + size)
+
+
 path, what = sys.argv[1:3]
 with open(path, "wb") as file:
     if what == "section":
         write_section(file, int(sys.argv[3]), sys.argv[4], int(float(sys.argv[5])) // 24 * 24)
     elif what == "headers":
         write_headers(file, int(float(sys.argv[3])))
+    elif what == "dynsym":
+        write_dynsym(file, int(float(sys.argv[3])) // 24 * 24, sys.argv[4])
     else:
         write_symtab(file, int(float(sys.argv[3])) // 24 * 24, sys.argv[4])
 os.chmod(path, 0o755)

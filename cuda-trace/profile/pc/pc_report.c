@@ -338,7 +338,7 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	put_account(file, report);
 	code_table__say_lines_from(file, &report->table->code);
 	put_notes(file, report);
-	if (report->lost->total || report->lost->session[SESSION_LOST_KILLED])
+	if (losses__any(report->lost))
 		losses__say(file, report->lost);
 	else
 		fprintf(file, "nothing was lost\n");

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a session lost: records, as the dispatcher and eBPF count them, and processes that were not
+ * or not fully observed. One thread.
+ */
+#include <bpf/libbpf.h>
+#include "bpf/event.h"
+#include "bpf/stream.skel.h"
+#include "cuda-trace/attach/attachments.h"
+#include "cuda-trace/capture/dispatcher.h"
+#include "cuda-trace/capture/losses.h"
+#include "cuda-trace/capture/observations.h"
+#include "cuda-trace/capture/session_parts.h"
+#include "cuda-trace/capture/stream_sums.h"
+
+void session__lost(const struct session *session, struct session_lost_counts *counts)
+{
+	struct stream_counters sum;
+
+	stream_sums__read(bpf_map__fd(session->skeleton->maps.counters), &sum);
+	dispatcher__lost(session->dispatcher, &sum, session->options.groups, counts);
+	counts->session[SESSION_LOST_FILES] = session->left_out.counts[LEFT_OUT_FILES] +
+					      attachments__failures(session->attachments);
+	counts->session[SESSION_LOST_DRIVERS] = session->left_out.counts[LEFT_OUT_DRIVERS];
+	counts->session[SESSION_LOST_PROCESSES] = session->left_out.counts[LEFT_OUT_PROCESSES];
+	counts->session[SESSION_LOST_UNOBSERVED] =
+		observations__unobserved(session->observations) + sum.unfollowed;
+	counts->session[SESSION_LOST_LATE] =
+		observations__late(session->observations) + sum.starts_full;
+	counts->total = losses__total(counts);
+}

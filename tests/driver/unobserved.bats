@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Where a limit or a failure kept the tool from observing a process, every output says so, and none says that nothing
+# was lost.
+
+load ../lib/helpers
+
+setup() {
+	requires bpf sim python3
+	[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ] || skip "needs Linux 6.6"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	cp -a "$B/simcuda" theirs
+}
+
+# unreadable: the loader can use this libcuda, and the tool cannot read its symbols.
+unreadable() {
+	python3 "$TOP/tests/foreign/sparse_elf.py" theirs/libcuda.so.1 dynsym 100e9 "$B/simcuda/libcuda.so.1"
+}
+
+
+@test "stat (a libcuda that cannot be read, no library) says that the process was not observed" {
+	unreadable
+	ct stat --no-attach --json -o out.json -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$WORKLOADS/saxpy" 2>err
+	json out.json '.totals.launches == 0 and .lost.unobserved == 1 and .lost.total == 1 and
+		([.missed[] | [.process, .reason]] == [["saxpy", "not_probed"]])'
+	grep -qE '^cuda-trace: process [0-9]+ \(saxpy\): uses libcuda without a working injection library' err
+	ct stat --no-attach -o out.txt -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$WORKLOADS/saxpy"
+	grep -q '^cuda-trace: lost 1 (unobserved): ' out.txt
+	run ! grep -q '^nothing was lost' out.txt
+}
+
+@test "stat --source driver (a libcuda that cannot be read) says that the process was not observed" {
+	unreadable
+	ct stat --source driver --json -o out.json -- env LD_LIBRARY_PATH="$PWD/theirs" "$WORKLOADS/saxpy"
+	json out.json '.totals.launches == 0 and .lost.unobserved == 1 and .lost.total == 1'
+}
+
+@test "trace, record, report (a libcuda that cannot be read, no library) say that the process was not observed" {
+	unreadable
+	ct trace --no-attach --json -o out.json -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$WORKLOADS/saxpy" 2>err
+	json out.json 'select(.event == "lost") | .lost.unobserved == 1 and .lost.total == 1'
+	ct record --no-attach -o r.sqlite -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$WORKLOADS/saxpy" 2>err
+	grep -qE '^cuda-trace: lost 1 \(unobserved\): ' err
+	ct report r.sqlite >report
+	grep -qE '^cuda-trace: lost 1 \(unobserved\): ' report
+	run ! grep -q '^nothing was lost' report
+}
+
+@test "stat (a libcuda that cannot be read, the library works) sees all launches, and misses no process" {
+	unreadable
+	ct stat --json -o out.json -- "$SIM" env LD_LIBRARY_PATH="$PWD/theirs:$B/simcuda" "$WORKLOADS/saxpy" >out
+	json out.json '.totals.launches == 10 and .lost.total == 0 and .missed == []'
+}
+
+@test "stat (the tool comes late to where libcuda is loaded) sees the rest, and says that calls are missing" {
+	mkfifo gate
+	# shellcheck disable=SC2016 # expanded inside
+	start tool "$CUDA_TRACE" stat --no-attach --json -o out.json -- sh -c 'echo waits; read -r go <gate
+		exec env -i LD_LIBRARY_PATH="$0" "$1" -s 6 -p 1000' "$PWD/theirs" "$WORKLOADS/launch-storm"
+	wait_for 20 grep -q waits tool.out
+	kill -STOP "$tool_PID"
+	echo go >gate
+	# Its thread waits a second for the tool, and then goes on through cuInit().
+	wait_for 20 grep -qx ready tool.out
+	kill -CONT "$tool_PID"
+	finished "$tool_PID" 30
+	json out.json '.totals.launches > 0 and .lost.observed_late == 1 and .lost.total == 1 and
+		.processes[0].observed_since_ns != null'
+	grep -qE '^cuda-trace: process [0-9]+ \(launch-storm\): observed late' tool.err
+}
+
+@test "stat (a libcuda that cannot be read, the library is loaded later) says that calls are missing" {
+	unreadable
+	ct stat --json -o out.json -- env -i LD_LIBRARY_PATH="$PWD/theirs" "$WORKLOADS/launch-storm" -s 6 -p 1000
+	json out.json '.lost.total == 1 and .lost.observed_late + .lost.unobserved == 1'
+	# Whatever could be seen of it: nobody says that this is all.
+	json out.json '.totals.launches == 0 or .processes[0].observed_since_ns != null'
+}
