@@ -41,6 +41,7 @@ struct attachments {
 	struct bpf_object *object;
 	uint32_t groups;
 	bool verbose;
+	bool hurries; /* NVTX ranges */
 	struct attached *links;
 	int count;
 	int capacity;
@@ -237,6 +238,32 @@ void attachments__set_stack_period(struct attachments *attachments, uint32_t per
 	drop(attachments, is_old_period);
 }
 
+void attachments__hurry_ranges(struct attachments *attachments)
+{
+	attachments->hurries = true;
+}
+
+/* Before the batches, or the first ranges would not be sent at once. */
+static void attach_hurry(struct attachments *attachments, const struct place *place,
+			 const char *shown)
+{
+	const struct probe_wish wish = {"hello", "nvtx_open", 0};
+	uint64_t missing = 0;
+	int err;
+
+	if (!attachments->hurries)
+		return;
+	err = attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_BATCH, &missing);
+	if (!err && missing)
+		err = -ENOENT;
+	if (err && err != -ESRCH)
+		fprintf(stderr,
+			"cuda-trace: no windows by NVTX range: no %s:nvtx_open in %s (%s): an "
+			"older "
+			"library?\n",
+			CUDA_PROVIDER, shown, strerror(-err));
+}
+
 static struct place *new_place(struct attachments *attachments, const struct probe_place *at,
 			       uint64_t number)
 {
@@ -358,6 +385,7 @@ int attachments__add(struct attachments *attachments, const struct probe_place *
 		return err;
 	}
 	attachments->place_count++;
+	attach_hurry(attachments, place, shown);
 	attach_batches(attachments, place, shown);
 	attach_stacks(attachments, place);
 	if (number)

@@ -345,7 +345,7 @@ uint64_t rings__launches(void)
 	return sum;
 }
 
-static void send_alone(unsigned int group, const struct cuda_record *record)
+void rings__send_now(unsigned int group, const struct cuda_record *record)
 {
 	struct slot copy;
 
@@ -390,7 +390,7 @@ void ring__append(struct ring *ring, unsigned int group, const struct cuda_recor
 	uint8_t *slot = ring__claim(ring, group);
 
 	if (!slot) {
-		send_alone(group, record);
+		rings__send_now(group, record);
 		return;
 	}
 	memcpy(slot, record, record->size);
