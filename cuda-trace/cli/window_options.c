@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/cli/window_options.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/exit_status.h"
 #include "libcupti-usdt/probes.h"
@@ -40,7 +42,7 @@ static int parse_range(const struct option_usage *usage, const char *option, con
 	memcpy(windows->name, text, length);
 	windows->name[length] = 0;
 	windows->any_domain = !at || !strcmp(at + 1, "*");
-	strcpy(windows->domain, at ? at + 1 : "");
+	strcpy(windows->domain, at && !windows->any_domain ? at + 1 : "");
 	return EXIT_OK;
 }
 
@@ -102,4 +104,25 @@ int window_options__choose(const struct option_usage *usage, const struct option
 					      "injection library: not with --source driver");
 	windows->groups = needed(windows, groups);
 	return EXIT_OK;
+}
+
+char *window_options__describe(const struct windows *windows)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file = windows->by == WINDOWS_ALWAYS ? NULL : open_memstream(&line, &size);
+
+	if (!file)
+		return NULL;
+	if (windows->by == WINDOWS_PROFILER)
+		fprintf(file, "--profiler-api");
+	else
+		fprintf(file, "--%s %s%s%s", windows->by == WINDOWS_RANGE ? "range" : "step-range",
+			windows->name, windows->any_domain ? "" : "@", windows->domain);
+	if (windows->skip)
+		fprintf(file, " --skip-steps %llu", (unsigned long long)windows->skip);
+	if (windows->most)
+		fprintf(file, " --steps %llu", (unsigned long long)windows->most);
+	fclose(file);
+	return line;
 }

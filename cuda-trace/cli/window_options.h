@@ -31,4 +31,7 @@ struct windows {
 int window_options__choose(const struct option_usage *usage, const struct options *options,
 			   uint32_t groups, struct windows *windows);
 
+/* As options, on one line; NULL without windows. To be freed. */
+char *window_options__describe(const struct windows *windows);
+
 #endif

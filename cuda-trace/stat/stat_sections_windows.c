@@ -41,11 +41,28 @@ static void say(struct sheet *sheet, const struct windows *windows,
 			   text__count(count, counts->placed));
 }
 
+/* When the windows were is not in the recording. */
+static void put_recorded(struct sheet *sheet, const char *options)
+{
+	char shown[600];
+
+	sheet__open(sheet, "collected", '{');
+	sheet__put(sheet, "options", cell_text(options));
+	sheet__say(sheet,
+		   "Recorded only with %s: shares of time include the time between windows\n",
+		   text__show(shown, sizeof(shown), options, 140));
+	sheet__close(sheet);
+}
+
 void stat_sections__windows(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct windows *windows = report->windows;
 	const struct collection_counts *counts = report->collected;
 
+	if (report->recorded_windows) {
+		put_recorded(sheet, report->recorded_windows);
+		return;
+	}
 	if (!windows) {
 		sheet__put(sheet, "collected", cell_none);
 		return;
