@@ -33,8 +33,11 @@ void process_windows__begin(struct process_windows *windows, const struct window
 	if (windows->open_count < PROCESS_WINDOWS_OPEN)
 		windows->open[windows->open_count++] =
 			(struct open_range){range->start, range->range, range->tid};
-	if (!first)
+	if (!first) {
+		if (interval_set__is_open(&windows->set))
+			interval_set__open(&windows->set, range->start);
 		return;
+	}
 	windows->steps++;
 	if (is_due(windows, wanted))
 		interval_set__open(&windows->set, range->start);
