@@ -22,7 +22,8 @@ struct ring *rings__mine(void);
 #define RINGS_MAX 88
 uint32_t ring__index(const struct ring *ring);
 
-/* Appends a record of at most RING_RECORD_MAX bytes; start and end are timestamps. Never waits. */
+/* Appends a record of at most RING_RECORD_MAX bytes; start and end are timestamps, but ns of NVTX.
+ * Never waits. */
 #define RING_RECORD_MAX 80
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
 /* Sends it at once, on the calling thread: what any thread appends later arrives later. */

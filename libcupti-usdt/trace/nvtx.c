@@ -43,7 +43,7 @@
 enum nvtx_kind { NVTX_MARK = 1, NVTX_PUSHED = 2, NVTX_STARTED = 3 };
 
 struct range {
-	uint64_t start;	 /* stamp */
+	uint64_t start;	 /* ns: what begins and what ends it have the same */
 	uint64_t handle; /* the domain's; 0 = the default one */
 	uint32_t text, domain, color, category;
 	uint32_t dropped; /* pushed after it in its domain, still open, and not kept */
@@ -155,7 +155,7 @@ static uint32_t name_of(uint64_t handle)
 
 static struct range make_range(uint64_t domain, uint32_t text)
 {
-	return (struct range){.start = timestamps__now(),
+	return (struct range){.start = timestamps__to_ns(timestamps__now()),
 			      .handle = domain,
 			      .text = text,
 			      .domain = name_of(domain)};
@@ -202,19 +202,16 @@ static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, ui
 	struct cuda_nvtx to = describe(ring, range, kind, id, depth);
 
 	if (kind != NVTX_MARK)
-		to.end = timestamps__now();
+		to.end = timestamps__to_ns(timestamps__now());
 	if (probe_sites__batch_wanted(CUDA_GROUP_NVTX)) {
 		if (site_wanted(nvtx_open) && kind != NVTX_MARK)
 			rings__send_now(CUDA_GROUP_NVTX, &to.head);
 		else
 			ring__append(ring, CUDA_GROUP_NVTX, &to.head);
 	}
-	if (site_wanted(nvtx)) {
-		to.start = timestamps__to_ns(to.start);
-		to.end = timestamps__to_ns(to.end);
+	if (site_wanted(nvtx))
 		probe_sites__nvtx(&to, interned_names__text(to.text),
 				  interned_names__text(to.domain));
-	}
 }
 
 static void send_open(const struct range *range, enum nvtx_kind kind, uint64_t id, uint32_t depth)

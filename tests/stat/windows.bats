@@ -51,6 +51,14 @@ windows_are_right() {
 	json out.json ".collected | .open == 1 and .windows == 1 and .window_ns >= $(expect_key out least_ns)"
 }
 
+@test "stat --range (for seconds) closes each window, whenever the agent compares its clocks" {
+	run -0 --separate-stderr ct stat --json -o out.json --range step -- "$SIM" "$WORKLOADS/windows" range 200
+	echo "$output" >out
+	windows_are_right
+	assert_equal "$(json out.json .totals.launches)" "$(expect_key out in_launches)"
+	json out.json '.collected | .windows == 200 and .open == 0'
+}
+
 @test "stat --profiler-api counts between cudaProfilerStart() and cudaProfilerStop()" {
 	collected profiler --profiler-api
 	windows_are_right
