@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "cuda-trace/capture/interval_set.h"
+#include "cuda-trace/base/interval_set.h"
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/cli/window_options.h"
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/capture/gpu_set.h"
-#include "cuda-trace/capture/interval_set.h"
+#include "cuda-trace/base/interval_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/stat/stat_lines.h"
 

@@ -3,8 +3,8 @@
  * Intervals of time, sorted and without overlap; the last one may still be open. Bounded: of more
  * than 65536, the oldest are kept as a sum only. No locks; one thread.
  */
-#ifndef CUDA_TRACE_CAPTURE_INTERVAL_SET_H
-#define CUDA_TRACE_CAPTURE_INTERVAL_SET_H
+#ifndef CUDA_TRACE_BASE_INTERVAL_SET_H
+#define CUDA_TRACE_BASE_INTERVAL_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>

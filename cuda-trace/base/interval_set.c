@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cuda-trace/capture/interval_set.h"
+#include "cuda-trace/base/interval_set.h"
 
 #include <stdlib.h>
 #include <string.h>
