@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The agent sends the ranges and calls that open and close windows at once, all else later, so what
- * arrives belongs to windows that are known. Called for each record; the tool's one thread.
+ * Windows are decided by the times of events. The agent sends the ranges and calls that open and
+ * close windows at once, all else later, so that little comes before the windows that it belongs
+ * to. Called for each record; the tool's one thread.
  *
  * Ways to go wrong:
  * 1. A kernel ends after its window, or is in CUPTI's buffer when the window opens: what counts is
  *    when its launch began. The records of launches and copies say for each correlation id whether
  *    that was in a window.
- * 2. A GPU record comes before that of its call, which another thread has not sent yet: it waits
+ * 2. A thread is suspended after it took the time of a range, and before it sent it, while others
+ *    send launches: all that has a time waits for HORIZON_NS before its place is decided. Of more
+ *    than fits, the oldest does not wait any longer.
+ * 3. A GPU record comes before that of its call, which another thread has not sent yet: it waits
  *    for a second. If the call never comes (it was lost, or made before tracing began), the start
  *    on the GPU decides, and that is counted.
- * 3. A window is open when the process or the observation ends: it ends then.
- * 4. A window never opens: collection__say() explains why.
+ * 4. A window is open when the process or the observation ends: it ends then.
+ * 5. A window never opens: collection__say() explains why.
  */
 #include "cuda-trace/capture/collection.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/clock.h"
-#include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/process_windows.h"
+#include "cuda-trace/capture/record_queue.h"
 #include "cuda-trace/capture/record_times.h"
+#include "cuda-trace/cli/windows_seen.h"
 
 #define NUMBERS	   (1u << 20) /* correlation ids that are known, the newest of a process */
-#define MAX_KEPT   16384      /* GPU records that wait for their call */
-#define KEEP_NS	   1000000000ull
-#define MAX_RECORD 160
-#define OTHERS	   4 /* names of other ranges that are named */
+#define QUEUED	   32768      /* records that wait for windows, and for their calls */
+#define HORIZON_NS 200000000ull
+#define CALL_NS	   (HORIZON_NS + 1000000000ull)
 #define RANGE_MARK 1
 
 enum place { PLACE_UNKNOWN, PLACE_OUTSIDE, PLACE_INSIDE };
@@ -38,21 +41,14 @@ struct collected {
 	uint16_t *places; /* of correlation ids: their upper bits, and enum place */
 };
 
-struct kept {
-	struct process *process;
-	uint64_t came; /* ns */
-	_Alignas(8) char record[MAX_RECORD];
-};
-
 struct collection {
 	const struct windows *wanted;
 	struct sink inner, outer;
 	uint64_t end;		 /* ns, of the observed time; 0 = it goes on */
 	struct interval_set all; /* of processes that have ended */
 	struct collection_counts counts;
-	struct kept *kept; /* MAX_KEPT, a queue */
-	uint32_t oldest, kept_count;
-	char others[OTHERS][96]; /* names of ranges that did not match; untrusted */
+	struct record_queue calls, work;
+	struct windows_seen seen;
 };
 
 static void start(void *context, struct process *process)
@@ -98,18 +94,6 @@ static bool is_api(const struct collection *collection)
 	return collection->wanted->by == WINDOWS_PROFILER;
 }
 
-static void note_other(struct collection *collection, const char *name)
-{
-	for (int i = 0; i < OTHERS; i++) {
-		if (!*collection->others[i]) {
-			snprintf(collection->others[i], sizeof(collection->others[i]), "%s", name);
-			return;
-		}
-		if (!strncmp(collection->others[i], name, sizeof(collection->others[i]) - 1))
-			return;
-	}
-}
-
 static bool matches(struct collection *collection, struct process *process,
 		    const struct cuda_nvtx *range)
 {
@@ -123,7 +107,7 @@ static bool matches(struct collection *collection, struct process *process,
 	    (wanted->any_domain || (domain && !fnmatch(wanted->domain, domain, 0))))
 		return true;
 	if (name && *name)
-		note_other(collection, name);
+		windows_seen__other(&collection->seen, name);
 	return false;
 }
 
@@ -132,8 +116,8 @@ static void note_call(struct collection *collection, struct process *process,
 {
 	if (!is_api(collection) || process->group != CUDA_GROUP_API_OTHER)
 		return;
-	collection->counts.begun += process_windows__call(&process->collected->windows,
-							  process__name(process, call->name), call);
+	process_windows__call(&process->collected->windows, process__name(process, call->name),
+			      call);
 }
 
 const struct interval_set *collection__windows(const struct process *process)
@@ -178,8 +162,8 @@ static uint64_t start_of(const struct cuda_record *record)
 }
 
 /* Of a call and the call that it makes, the inner one comes first and decides for both. */
-static void take_call(struct collection *collection, struct process *process,
-		      const struct cuda_record *record)
+static void place_call(struct collection *collection, struct process *process,
+		       const struct cuda_record *record)
 {
 	struct collected *collected = process->collected;
 	enum place place = place_of(collected, record->correlation);
@@ -194,13 +178,15 @@ static void take_call(struct collection *collection, struct process *process,
 }
 
 /* Its call has come, or does not come any more. */
-static void settle(struct collection *collection, struct process *process,
-		   const struct cuda_record *record)
+static void place_work(struct collection *collection, struct process *process,
+		       const struct cuda_record *record)
 {
 	struct collected *collected = process->collected;
 	enum place place = place_of(collected, record->correlation);
 
-	if (place == PLACE_UNKNOWN) {
+	if (place == PLACE_UNKNOWN && record->kind == CUDA_RECORD_EVENT_RECORD) {
+		place = PLACE_INSIDE;
+	} else if (place == PLACE_UNKNOWN) {
 		collection->counts.placed++;
 		if (interval_set__covers(&collected->windows.set, start_of(record)))
 			place = PLACE_INSIDE;
@@ -209,44 +195,104 @@ static void settle(struct collection *collection, struct process *process,
 		deliver(collection, process, record);
 }
 
-static void settle_oldest(struct collection *collection)
+static void place_by_time(struct collection *collection, struct process *process,
+			  const struct cuda_record *record)
 {
-	struct kept *kept = &collection->kept[collection->oldest];
+	const struct interval_set *windows = &process->collected->windows.set;
+	uint64_t start, end;
 
-	collection->oldest = (collection->oldest + 1) % MAX_KEPT;
-	collection->kept_count--;
+	/* Ranges may be longer than windows. */
+	if (!record_times__span(record, &start, &end) ||
+	    (record->kind == CUDA_RECORD_NVTX ? interval_set__overlaps(windows, start, end)
+					      : interval_set__covers(windows, start)))
+		deliver(collection, process, record);
+}
+
+static void settle(struct collection *collection, struct process *process,
+		   const struct cuda_record *record)
+{
+	switch (record->kind) {
+	case CUDA_RECORD_API:
+	case CUDA_RECORD_LAUNCH:
+	case CUDA_RECORD_GRAPH_LAUNCH:
+		place_call(collection, process, record);
+		break;
+	case CUDA_RECORD_KERNEL:
+	case CUDA_RECORD_GRAPH:
+	case CUDA_RECORD_MEMCPY:
+	case CUDA_RECORD_MEMSET:
+	case CUDA_RECORD_EVENT_RECORD:
+		place_work(collection, process, record);
+		break;
+	default:
+		place_by_time(collection, process, record);
+	}
+}
+
+static void settle_queued(void *context, const struct queued_record *queued)
+{
+	struct process *process = queued->process;
+	uint32_t group;
+
 	/* Those of a process that has ended were settled with it. */
-	if (kept->process)
-		settle(collection, kept->process, (const void *)kept->record);
-}
-
-static void settle_old(struct collection *collection)
-{
-	uint64_t now;
-
-	if (!collection->kept_count)
+	if (!process)
 		return;
-	now = monotonic__ns();
-	while (collection->kept_count && collection->kept[collection->oldest].came + KEEP_NS <= now)
-		settle_oldest(collection);
+	group = process->group;
+	process->group = queued->group;
+	settle(context, process, (const void *)queued->record);
+	process->group = group;
 }
 
-static void take_work(struct collection *collection, struct process *process,
-		      const struct cuda_record *record)
+static bool is_placed(const struct queued_record *queued)
 {
-	struct kept *kept;
+	const struct cuda_record *record = (const void *)queued->record;
 
-	if (place_of(process->collected, record->correlation) != PLACE_UNKNOWN ||
-	    record->size > MAX_RECORD) {
+	return !queued->process ||
+	       place_of(queued->process->collected, record->correlation) != PLACE_UNKNOWN;
+}
+
+static void settle_old(struct collection *collection, uint64_t now)
+{
+	const struct queued_record *oldest;
+
+	while ((oldest = record_queue__oldest(&collection->calls)) &&
+	       oldest->came + HORIZON_NS <= now)
+		settle_queued(collection, record_queue__take(&collection->calls));
+	while ((oldest = record_queue__oldest(&collection->work)) &&
+	       (is_placed(oldest) || oldest->came + CALL_NS <= now))
+		settle_queued(collection, record_queue__take(&collection->work));
+}
+
+static void take_call(struct collection *collection, struct process *process,
+		      const struct cuda_record *record, uint64_t now)
+{
+	struct record_queue *calls = &collection->calls;
+
+	if (record->size > RECORD_QUEUE_LARGEST) {
 		settle(collection, process, record);
 		return;
 	}
-	if (collection->kept_count == MAX_KEPT)
-		settle_oldest(collection);
-	kept = &collection->kept[(collection->oldest + collection->kept_count++) % MAX_KEPT];
-	kept->process = process;
-	kept->came = monotonic__ns();
-	memcpy(kept->record, record, record->size);
+	if (record_queue__is_full(calls))
+		settle_queued(collection, record_queue__take(calls));
+	record_queue__put(calls, process, record, now);
+}
+
+static void take_work(struct collection *collection, struct process *process,
+		      const struct cuda_record *record, uint64_t now)
+{
+	struct record_queue *calls = &collection->calls, *work = &collection->work;
+
+	if (place_of(process->collected, record->correlation) != PLACE_UNKNOWN ||
+	    record->size > RECORD_QUEUE_LARGEST) {
+		settle(collection, process, record);
+		return;
+	}
+	/* Most of what it is full of has a call that waits, too. */
+	while (record_queue__is_full(work) && record_queue__oldest(calls))
+		settle_queued(collection, record_queue__take(calls));
+	if (record_queue__is_full(work))
+		settle_queued(collection, record_queue__take(work));
+	record_queue__put(work, process, record, now);
 }
 
 static void begin_range(struct collection *collection, struct process *process,
@@ -254,84 +300,56 @@ static void begin_range(struct collection *collection, struct process *process,
 {
 	if (!matches(collection, process, range))
 		return;
-	collection->counts.begun++;
+	collection->seen.begun = true;
 	process_windows__begin(&process->collected->windows, collection->wanted, range);
 }
 
-static void take_range(struct collection *collection, struct process *process,
-		       const struct cuda_nvtx *range)
+static void end_range(struct collection *collection, struct process *process,
+		      const struct cuda_nvtx *range)
 {
-	struct collected *collected = process->collected;
-
-	collection->counts.ranges += range->kind != RANGE_MARK;
+	collection->seen.any |= range->kind != RANGE_MARK;
 	if (matches(collection, process, range))
-		process_windows__end(&collected->windows, collection->wanted, range);
-	if (interval_set__overlaps(&collected->windows.set, range->start, range->end))
-		deliver(collection, process, &range->head);
-}
-
-static void take_by_time(struct collection *collection, struct process *process,
-			 const struct cuda_record *record)
-{
-	uint64_t start, end;
-
-	if (!record_times__span(record, &start, &end) ||
-	    interval_set__covers(&process->collected->windows.set, start))
-		deliver(collection, process, record);
+		process_windows__end(&process->collected->windows, collection->wanted, range);
 }
 
 static void take(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct collection *collection = context;
+	uint64_t now = monotonic__ns();
 
 	if (!process->collected)
 		return;
-	settle_old(collection);
+	settle_old(collection, now);
 	switch (record->kind) {
 	case CUDA_RECORD_NVTX_OPEN:
 		begin_range(collection, process, (const void *)record);
-		break;
-	case CUDA_RECORD_NVTX:
-		take_range(collection, process, (const void *)record);
-		break;
-	case CUDA_RECORD_API:
-		note_call(collection, process, (const void *)record);
-		take_call(collection, process, record);
-		break;
-	case CUDA_RECORD_LAUNCH:
-	case CUDA_RECORD_GRAPH_LAUNCH:
-		take_call(collection, process, record);
-		break;
+		return;
+	case CUDA_RECORD_GRAPH_NODE:
+		/* Kernels in a window may be of nodes that are older. */
+		deliver(collection, process, record);
+		return;
 	case CUDA_RECORD_KERNEL:
 	case CUDA_RECORD_GRAPH:
 	case CUDA_RECORD_MEMCPY:
 	case CUDA_RECORD_MEMSET:
-		take_work(collection, process, record);
-		break;
 	case CUDA_RECORD_EVENT_RECORD:
-		if (place_of(process->collected, record->correlation) != PLACE_OUTSIDE)
-			deliver(collection, process, record);
+		take_work(collection, process, record, now);
+		return;
+	case CUDA_RECORD_NVTX:
+		end_range(collection, process, (const void *)record);
 		break;
-	case CUDA_RECORD_GRAPH_NODE:
-		/* Kernels in a window may be of nodes that are older. */
-		deliver(collection, process, record);
+	case CUDA_RECORD_API:
+		note_call(collection, process, (const void *)record);
 		break;
-	default:
-		take_by_time(collection, process, record);
 	}
+	take_call(collection, process, record, now);
 }
 
 /* In the order in which they came; those of other processes go on waiting. */
 static void settle_process(struct collection *collection, const struct process *process)
 {
-	for (uint32_t i = 0; i < collection->kept_count; i++) {
-		struct kept *kept = &collection->kept[(collection->oldest + i) % MAX_KEPT];
-
-		if (kept->process != process)
-			continue;
-		settle(collection, kept->process, (const void *)kept->record);
-		kept->process = NULL;
-	}
+	record_queue__take_all_of(&collection->calls, process, settle_queued, collection);
+	record_queue__take_all_of(&collection->work, process, settle_queued, collection);
 }
 
 static void end_windows(struct collection *collection, struct process *process)
@@ -419,10 +437,10 @@ struct collection *collection__new(const struct windows *windows, const struct s
 		.process_end = end,
 		.ends_last = sink->ends_last,
 	};
-	collection->kept = malloc(MAX_KEPT * sizeof(*collection->kept));
-	if (collection->kept)
+	if (!record_queue__init(&collection->calls, QUEUED) &&
+	    !record_queue__init(&collection->work, QUEUED))
 		return collection;
-	free(collection);
+	collection__free(collection);
 	return NULL;
 }
 
@@ -431,7 +449,8 @@ void collection__free(struct collection *collection)
 	if (!collection)
 		return;
 	interval_set__free(&collection->all);
-	free(collection->kept);
+	record_queue__free(&collection->calls);
+	record_queue__free(&collection->work);
 	free(collection);
 }
 
@@ -452,41 +471,8 @@ void collection__count(const struct collection *collection, struct collection_co
 	counts->window_ns = interval_set__length(&collection->all);
 }
 
-static void say_others(const struct collection *collection)
-{
-	for (int i = 0; i < OTHERS && *collection->others[i]; i++) {
-		char shown[256];
-
-		text__show(shown, sizeof(shown), collection->others[i], 60);
-		fprintf(stderr, "%s'%s'", i ? ", " : "; others were: ", shown);
-	}
-}
-
 void collection__say(const char *command, const struct collection *collection)
 {
-	const struct collection_counts *counts = &collection->counts;
-	const struct windows *wanted = collection->wanted;
-
-	if (counts->windows)
-		return;
-	fprintf(stderr, "cuda-trace %s: nothing was collected: ", command);
-	if (is_api(collection)) {
-		fprintf(stderr, "no process called cudaProfilerStart() while it was observed\n");
-		return;
-	}
-	if (counts->begun)
-		fprintf(stderr, "no process began more than the %llu steps of --skip-steps\n",
-			(unsigned long long)wanted->skip);
-	else if (!counts->ranges)
-		fprintf(stderr,
-			"no NVTX range was seen at all. Ranges are seen in programs that "
-			"cuda-trace starts (cuda-trace %s -- PROGRAM)\n",
-			command);
-	else {
-		fprintf(stderr, "no NVTX range '%s' was opened", wanted->name);
-		if (!wanted->any_domain)
-			fprintf(stderr, " in the domain '%s'", wanted->domain);
-		say_others(collection);
-		fprintf(stderr, "\n");
-	}
+	if (!collection->counts.windows)
+		windows_seen__say(&collection->seen, collection->wanted, command);
 }

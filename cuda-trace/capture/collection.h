@@ -19,8 +19,6 @@ struct collection;
 struct collection_counts {
 	uint64_t windows, window_ns; /* of several processes at a time: once */
 	uint64_t open;		     /* windows that were open when their process, or all, ended */
-	uint64_t begun;		     /* ranges with this name, or calls of cuProfilerStart() */
-	uint64_t ranges;	     /* NVTX ranges of any name */
 	uint64_t placed;    /* GPU records whose call did not come: placed by their start */
 	uint64_t processes; /* that had a window */
 };

@@ -10,19 +10,31 @@ setup() {
 
 @test "windows (records in another order, lost beginnings, too many) keep what was launched in them" {
 	cc -std=gnu11 -D_GNU_SOURCE -g -fsanitize=address,undefined -I"$TOP" -I"$B" -o unit "$TOP/tests/capture/unit_collection.c" \
-		$(tool_sources collection process_windows interval_set array_grow record_times clock text)
+		$(tool_sources collection process_windows record_queue windows_seen interval_set array_grow record_times text)
 	run -0 ./unit
 	# 97 to 300 is one window of two threads, 400 to 500 the one whose beginning was lost, 600 to 800 never ended.
 	assert_output - <<-'EOF'
 		launch 2
 		launch 4
 		launch 3
-		kernel 2
 		launch 6
 		launch 7
 		kernel 3
 		kernel 9
+		kernel 2
 		windows 3, ns 505, open 1, placed 2
+		late:
+		launch 11
+		launch 12
+		launch 21
+		launch 22
+		launch 31
+		launch 32
+		launch 41
+		launch 42
+		kernel 11
+		waited
+		windows 4, ns 500, open 0
 	EOF
 }
 

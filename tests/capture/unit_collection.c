@@ -4,12 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cuda-trace/capture/collection.h"
+#include "cuda-trace/base/clock.h"
 
 /* Every name is id 1's, but for id 2, which never came. */
 const char *process__name(const struct process *process, uint32_t id)
 {
 	(void)process;
 	return id == 1 ? "step" : NULL;
+}
+
+static uint64_t now = 1000000000000;
+
+uint64_t monotonic__ns(void)
+{
+	return now;
 }
 
 static void deliver(void *context, struct process *process, const struct cuda_record *record)
@@ -127,6 +135,58 @@ static void fill_set(void)
 	interval_set__free(&set);
 }
 
+static void expect_window(uint32_t correlation, uint64_t start, uint64_t end)
+{
+	launch(correlation, start - 1);
+	launch(correlation + 1, start);
+	launch(correlation + 2, end - 1);
+	launch(correlation + 3, end);
+}
+
+/* What began and ended first arrives last: the times count. */
+static void late_ranges(void)
+{
+	const struct windows windows = {.by = WINDOWS_RANGE,
+					.name = "step",
+					.any_domain = true,
+					.groups = 1u << CUDA_GROUP_NVTX};
+	struct collection *collection =
+		collection__new(&windows, &(struct sink){.record = deliver});
+	struct collection_counts counts;
+
+	puts("late:");
+	sink = collection__sink(collection);
+	sink->process_start(sink->context, &process);
+	/* The launches before the range that they are in, its end before its beginning. */
+	expect_window(10, 1100, 1200);
+	kernel(11, 1150);
+	end(1100, 1200, 7);
+	begin(1100, 7);
+	/* Of two threads, the end that is first arrives last. */
+	expect_window(20, 2100, 2300);
+	begin(2200, 8);
+	end(2200, 2300, 8);
+	begin(2100, 7);
+	end(2100, 2250, 7);
+	/* The second window begins before the first one's end has arrived. */
+	expect_window(30, 3100, 3200);
+	expect_window(40, 3300, 3400);
+	begin(3100, 7);
+	begin(3300, 8);
+	end(3100, 3200, 7);
+	end(3300, 3400, 8);
+	/* Nothing waits for longer than this. */
+	now += 300000000;
+	launch(50, 4000);
+	puts("waited");
+	collection__close(collection, 5000);
+	sink->process_end(sink->context, &process);
+	collection__count(collection, &counts);
+	printf("windows %llu, ns %llu, open %llu\n", (unsigned long long)counts.windows,
+	       (unsigned long long)counts.window_ns, (unsigned long long)counts.open);
+	collection__free(collection);
+}
+
 int main(void)
 {
 	const struct windows windows = {.by = WINDOWS_RANGE,
@@ -170,6 +230,7 @@ int main(void)
 	       (unsigned long long)counts.windows, (unsigned long long)counts.window_ns,
 	       (unsigned long long)counts.open, (unsigned long long)counts.placed);
 	collection__free(collection);
+	late_ranges();
 	compare_sets();
 	fill_set();
 	return 0;
