@@ -257,14 +257,14 @@ static void settle_old(struct collection *collection, uint64_t now)
 
 	while ((oldest = record_queue__oldest(&collection->calls)) &&
 	       oldest->came + HORIZON_NS <= now)
-		settle_queued(collection, record_queue__take(&collection->calls));
+		settle_queued(collection, record_queue__remove(&collection->calls));
 	while ((oldest = record_queue__oldest(&collection->work)) &&
 	       (is_placed(oldest) || oldest->came + CALL_NS <= now))
-		settle_queued(collection, record_queue__take(&collection->work));
+		settle_queued(collection, record_queue__remove(&collection->work));
 }
 
-static void take_call(struct collection *collection, struct process *process,
-		      const struct cuda_record *record, uint64_t now)
+static void handle_call(struct collection *collection, struct process *process,
+			const struct cuda_record *record, uint64_t now)
 {
 	struct record_queue *calls = &collection->calls;
 
@@ -273,12 +273,12 @@ static void take_call(struct collection *collection, struct process *process,
 		return;
 	}
 	if (record_queue__is_full(calls))
-		settle_queued(collection, record_queue__take(calls));
+		settle_queued(collection, record_queue__remove(calls));
 	record_queue__put(calls, process, record, now);
 }
 
-static void take_work(struct collection *collection, struct process *process,
-		      const struct cuda_record *record, uint64_t now)
+static void handle_work(struct collection *collection, struct process *process,
+			const struct cuda_record *record, uint64_t now)
 {
 	struct record_queue *calls = &collection->calls, *work = &collection->work;
 
@@ -289,9 +289,9 @@ static void take_work(struct collection *collection, struct process *process,
 	}
 	/* Most of what it is full of has a call that waits, too. */
 	while (record_queue__is_full(work) && record_queue__oldest(calls))
-		settle_queued(collection, record_queue__take(calls));
+		settle_queued(collection, record_queue__remove(calls));
 	if (record_queue__is_full(work))
-		settle_queued(collection, record_queue__take(work));
+		settle_queued(collection, record_queue__remove(work));
 	record_queue__put(work, process, record, now);
 }
 
@@ -312,7 +312,7 @@ static void end_range(struct collection *collection, struct process *process,
 		process_windows__end(&process->collected->windows, collection->wanted, range);
 }
 
-static void take(void *context, struct process *process, const struct cuda_record *record)
+static void handle_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct collection *collection = context;
 	uint64_t now = monotonic__ns();
@@ -333,7 +333,7 @@ static void take(void *context, struct process *process, const struct cuda_recor
 	case CUDA_RECORD_MEMCPY:
 	case CUDA_RECORD_MEMSET:
 	case CUDA_RECORD_EVENT_RECORD:
-		take_work(collection, process, record, now);
+		handle_work(collection, process, record, now);
 		return;
 	case CUDA_RECORD_NVTX:
 		end_range(collection, process, (const void *)record);
@@ -342,14 +342,14 @@ static void take(void *context, struct process *process, const struct cuda_recor
 		note_call(collection, process, (const void *)record);
 		break;
 	}
-	take_call(collection, process, record, now);
+	handle_call(collection, process, record, now);
 }
 
 /* In the order in which they came; those of other processes go on waiting. */
 static void settle_process(struct collection *collection, const struct process *process)
 {
-	record_queue__take_all_of(&collection->calls, process, settle_queued, collection);
-	record_queue__take_all_of(&collection->work, process, settle_queued, collection);
+	record_queue__remove_all_of(&collection->calls, process, settle_queued, collection);
+	record_queue__remove_all_of(&collection->work, process, settle_queued, collection);
 }
 
 static void end_windows(struct collection *collection, struct process *process)
@@ -385,15 +385,15 @@ static bool collects(const struct process *process, uint64_t time)
 	return process->collected && interval_set__covers(&process->collected->windows.set, time);
 }
 
-static void take_status(void *context, struct process *process)
+static void handle_status(void *context, struct process *process)
 {
 	const struct sink *inner = &((struct collection *)context)->inner;
 
 	inner->process_status(inner->context, process);
 }
 
-static void take_error(void *context, struct process *process, int code, const char *component,
-		       const char *message)
+static void handle_error(void *context, struct process *process, int code, const char *component,
+			 const char *message)
 {
 	const struct sink *inner = &((struct collection *)context)->inner;
 
@@ -401,7 +401,7 @@ static void take_error(void *context, struct process *process, int code, const c
 }
 
 /* Descriptions of frames are of no time. */
-static void take_stack(void *context, struct process *process, const struct event *event)
+static void handle_stack(void *context, struct process *process, const struct event *event)
 {
 	const struct sink *inner = &((struct collection *)context)->inner;
 
@@ -409,8 +409,8 @@ static void take_stack(void *context, struct process *process, const struct even
 		inner->stack(inner->context, process, event);
 }
 
-static void take_collective(void *context, struct process *process,
-			    const struct event_collective *call, uint32_t correlation)
+static void handle_collective(void *context, struct process *process,
+			      const struct event_collective *call, uint32_t correlation)
 {
 	const struct sink *inner = &((struct collection *)context)->inner;
 
@@ -429,11 +429,11 @@ struct collection *collection__new(const struct windows *windows, const struct s
 	collection->outer = (struct sink){
 		.context = collection,
 		.process_start = start,
-		.record = take,
-		.process_status = sink->process_status ? take_status : NULL,
-		.process_error = sink->process_error ? take_error : NULL,
-		.stack = sink->stack ? take_stack : NULL,
-		.collective = sink->collective ? take_collective : NULL,
+		.record = handle_record,
+		.process_status = sink->process_status ? handle_status : NULL,
+		.process_error = sink->process_error ? handle_error : NULL,
+		.stack = sink->stack ? handle_stack : NULL,
+		.collective = sink->collective ? handle_collective : NULL,
 		.process_end = end,
 		.ends_last = sink->ends_last,
 	};

@@ -61,7 +61,7 @@ static bool ends_window(const struct process_windows *windows, const struct wind
 }
 
 /* The end of this range, if that has come; 0 = not. */
-static uint64_t take_end(struct process_windows *windows, const struct cuda_nvtx *range)
+static uint64_t remove_end(struct process_windows *windows, const struct cuda_nvtx *range)
 {
 	for (uint32_t i = 0; i < PROCESS_WINDOWS_ENDED; i++) {
 		struct window_range *ended = &windows->ended[i];
@@ -76,8 +76,8 @@ static uint64_t take_end(struct process_windows *windows, const struct cuda_nvtx
 }
 
 /* Without steps, its end has added the window. */
-static void take_whole(struct process_windows *windows, const struct windows *wanted,
-		       uint64_t start, uint64_t end)
+static void add_whole(struct process_windows *windows, const struct windows *wanted, uint64_t start,
+		      uint64_t end)
 {
 	if (!has_steps(wanted) || windows->open_count)
 		return;
@@ -98,10 +98,10 @@ void process_windows__begin(struct process_windows *windows, const struct window
 			    const struct cuda_nvtx *range)
 {
 	bool first = !windows->open_count;
-	uint64_t end = take_end(windows, range);
+	uint64_t end = remove_end(windows, range);
 
 	if (end) {
-		take_whole(windows, wanted, range->start, end);
+		add_whole(windows, wanted, range->start, end);
 		return;
 	}
 	if (windows->open_count < PROCESS_WINDOWS_OPEN)

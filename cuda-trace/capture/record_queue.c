@@ -43,7 +43,7 @@ struct queued_record *record_queue__oldest(const struct record_queue *queue)
 	return queue->count ? slot(queue, 0) : NULL;
 }
 
-struct queued_record *record_queue__take(struct record_queue *queue)
+struct queued_record *record_queue__remove(struct record_queue *queue)
 {
 	struct queued_record *queued = slot(queue, 0);
 
@@ -52,16 +52,16 @@ struct queued_record *record_queue__take(struct record_queue *queue)
 	return queued;
 }
 
-void record_queue__take_all_of(struct record_queue *queue, const struct process *process,
-			       void (*take)(void *context, const struct queued_record *queued),
-			       void *context)
+void record_queue__remove_all_of(struct record_queue *queue, const struct process *process,
+				 void (*remove)(void *context, const struct queued_record *queued),
+				 void *context)
 {
 	for (uint32_t i = 0; i < queue->count; i++) {
 		struct queued_record *queued = slot(queue, i);
 
 		if (queued->process != process)
 			continue;
-		take(context, queued);
+		remove(context, queued);
 		queued->process = NULL;
 	}
 }
